@@ -1,0 +1,77 @@
+# A short front for CMake and the scripts in tools/. `make help` lists what there is.
+#   make DEVELOPER=OFF ...   in a clean tree: warnings of a compiler we do not know do not stop the build
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 20
+DEVELOPER ?= ON
+
+CONFIGURE = cmake -DULNA_DEVELOPER=$(DEVELOPER) --preset
+suites = $(patsubst bench/bench_%.c,%,$(wildcard bench/bench_*.c))
+fuzzers = $(patsubst fuzz/fuzz_%.c,%,$(wildcard fuzz/fuzz_*.c))
+
+.PHONY: help run build test check bench fuzz install clean format bootstrap bootstrap-check bootstrap-bench
+.PHONY: check-static check-asan check-tsan check-minimal
+.DEFAULT_GOAL := build
+
+help: ## this list
+	@sed -n 's/^\([a-z<>-]*\):.*## /  make \1\t/p' Makefile | expand -t 24
+	@echo "  make bench-<suite>    one benchmark, of: $(suites)"
+
+bootstrap:
+	@tools/bootstrap build
+bootstrap-check:
+	@tools/bootstrap build check
+bootstrap-bench:
+	@tools/bootstrap build bench
+
+# Configure once; the build itself notices changes of the CMake files and new sources.
+build/build.ninja: | bootstrap
+	$(CONFIGURE) release
+build/%/build.ninja: | bootstrap-check
+	$(CONFIGURE) $*
+
+build: bootstrap build/build.ninja ## release build: build/ulna
+	cmake --build build -j $(JOBS)
+
+run: build ## build, then a first look at the built-in sample
+	build/ulna sample build/sample
+	build/ulna info build/sample/human.json
+
+test: build ## release build and all tests
+	ctest --preset release -j $(JOBS)
+
+check: check-static check-minimal check-asan check-tsan ## format, lint, layers, minimal build, tests under sanitizers
+
+check-static: bootstrap-check build/dev/build.ninja
+	tools/check-format
+	tools/check-layers
+	cmake --build build/dev -j $(JOBS)
+	tools/check-tidy -j $(JOBS) build/dev
+check-minimal: bootstrap-check build/minimal/build.ninja
+	cmake --build build/minimal -j $(JOBS)
+check-asan: bootstrap-check build/asan/build.ninja
+	cmake --build build/asan -j $(JOBS)
+	ctest --preset asan -j $(JOBS)
+check-tsan: bootstrap-check build/tsan/build.ninja
+	cmake --build build/tsan -j $(JOBS) --target tests_threads
+	ctest --preset tsan -j $(JOBS)
+
+# Suites never run side by side: they measure time.
+bench: bootstrap-bench build ## all benchmarks, numbers in build/bench/*.json
+	@for suite in $(suites); do $(MAKE) --no-print-directory bench-$$suite || exit 1; done
+bench-%: build
+	@mkdir -p build/bench
+	build/bench_$* --json build/bench/$*.json
+
+fuzz: bootstrap-check build/fuzz/build.ninja ## every fuzz target for FUZZ_SECONDS each
+	cmake --build build/fuzz -j $(JOBS)
+	@for name in $(fuzzers); do tools/fuzz $$name $(FUZZ_SECONDS) || exit 1; done
+
+install: build ## install under PREFIX
+	cmake --install build --prefix "$(PREFIX)"
+
+format: bootstrap-check ## rewrite the sources in house style
+	tools/check-format --fix
+
+clean: ## remove everything built
+	rm -rf build

@@ -1,0 +1,65 @@
+/* Timing and reporting: see the header. */
+#include "bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+double bench_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double bench_us(bench_body body, void *context, int batches, int calls)
+{
+    double best = 1e300;
+    for (int b = 0; b < batches; b++) {
+        double start = bench_now();
+        for (int i = 0; i < calls; i++)
+            body(context);
+        double us = (bench_now() - start) * 1e6 / calls;
+        best = us < best ? us : best;
+    }
+    return best;
+}
+
+void bench_add(bench_report *report, const char *name, double value, const char *note)
+{
+    if (report->count < (int)(sizeof report->row / sizeof report->row[0])) {
+        snprintf(report->row[report->count].name, sizeof report->row[0].name, "%s", name);
+        snprintf(report->row[report->count].note, sizeof report->row[0].note, "%s", note);
+        report->row[report->count++].value = value;
+    }
+}
+
+int bench_finish(const bench_report *report, const char *title, const char *json_path)
+{
+    printf("%s\n", title);
+    for (int i = 0; i < report->count; i++)
+        printf("  %-26s %10.4g  %s\n", report->row[i].name, report->row[i].value, report->row[i].note);
+    if (!json_path)
+        return 0;
+    FILE *file = fopen(json_path, "w");
+    if (!file) {
+        perror(json_path);
+        return 1;
+    }
+    fprintf(file, "{\n");
+    for (int i = 0; i < report->count; i++)
+        fprintf(file, "  \"%s\": %.6g%s\n", report->row[i].name, report->row[i].value,
+                i + 1 < report->count ? "," : "");
+    fprintf(file, "}\n");
+    return fclose(file) != 0;
+}
+
+const char *bench_json_path(int count, char **arguments)
+{
+    if (count == 1)
+        return NULL;
+    if (count == 3 && strcmp(arguments[1], "--json") == 0)
+        return arguments[2];
+    fprintf(stderr, "usage: %s [--json FILE]\n", arguments[0]);
+    exit(2);
+}

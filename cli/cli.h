@@ -1,0 +1,121 @@
+/*
+ * cli.h: what the commands of the tool share: their tables, the parsed command line, and how they speak.
+ *
+ * A command is a row of the table in commands.c and a function of its own file. The same rows make `ulna help`, the man
+ * page and the parser, so that they cannot disagree.
+ */
+#ifndef ULNA_CLI_H
+#define ULNA_CLI_H
+
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "ulna/base.h"
+#include "ulna/formats.h"
+#include "ulna/model.h"
+
+/* ---- the tables --------------------------------------------------------------------------------------- */
+
+enum {
+    CLI_DONE = 0,
+    CLI_PARTLY = 1, /* did not converge, or only a part was done */
+    CLI_USAGE = 2,
+    CLI_INPUT = 3, /* a file cannot be understood */
+    CLI_IO = 4     /* a file cannot be opened, read or written */
+};
+
+typedef struct cli cli;
+
+typedef struct cli_option {
+    const char *name;     /* without the dashes */
+    char letter;          /* -o, or 0 */
+    const char *argument; /* what it takes, such as "NAME"; NULL: nothing */
+    const char *text;     /* one or two sentences */
+} cli_option;
+
+typedef struct cli_command {
+    const char *name;
+    const char *operands;      /* as the synopsis shows them, such as "FILE..." */
+    int least, most;           /* number of operands; most < 0: any */
+    const char *summary;       /* a few words, no full stop */
+    const char *text;          /* paragraphs, separated by "\n\n" */
+    const cli_option *options; /* up to a row without a name; may be NULL */
+    const char *examples;      /* lines of "command\tcomment" */
+    int (*run)(cli *tool);
+} cli_command;
+
+extern const cli_command cli_commands[];      /* up to a row without a name */
+extern const cli_option cli_global_options[]; /* the same */
+extern const char cli_about[];                /* what the tool is, in a sentence */
+const cli_command *cli_find_command(const char *name);
+
+/* ---- the parsed command line -------------------------------------------------------------------------- */
+
+struct cli {
+    const cli_command *command;
+    int json, quiet, threads; /* threads: 0 = as many as there are processors */
+    int help, version;
+    int colour; /* standard output is a terminal that has it */
+
+    const cli_option **given; /* the command's own options, in order */
+    const char **values;
+    int given_count;
+    const char **operands;
+    int operand_count;
+};
+
+/* Fills `tool`; CLI_DONE, or CLI_USAGE after telling what is wrong. Release in any case. */
+int cli_parse(cli *tool, int argc, char **argv);
+void cli_release(cli *tool);
+
+/* The value of an option ("" if it takes none), NULL if it was not given; the last one counts. */
+const char *cli_value(const cli *tool, const char *name);
+
+/* The nearest of the names to a misspelt word, or NULL if none is near. `stride`: bytes from one `const char *` to the
+ * next, as in an array of structs that begin with the name. */
+const char *cli_nearest(const char *word, const void *first_name, size_t stride);
+
+/* ---- speaking ----------------------------------------------------------------------------------------- */
+
+/* All texts are cleaned on the way out: control characters from a file do not reach the terminal. */
+
+/* To standard output, for people: nothing with --json or --quiet. */
+void cli_say(const cli *tool, const char *format, ...) ULNA_PRINTF(2, 3);
+/* The same in bold on a terminal. */
+void cli_title(const cli *tool, const char *format, ...) ULNA_PRINTF(2, 3);
+/* To standard error, as "ulna: ...". */
+void cli_complain(const char *format, ...) ULNA_PRINTF(1, 2);
+/* "ulna: FILE:LINE: message", and the exit code that belongs to the error. */
+int cli_complain_file(const char *path, const ulna_error *error);
+int cli_exit_code(ulna_status status);
+
+/* Characters that a text takes on the screen, near enough: UTF-8 sequences count once. */
+int cli_width(const char *text);
+
+/* ---- JSON --------------------------------------------------------------------------------------------- */
+
+/* A JSON string even if the text is not UTF-8. */
+json_t *cli_json_text(const char *text);
+json_t *cli_json_numbers(const double *values, int count);
+/* {"status", "message", "line", "column"}; line and column only if known. */
+json_t *cli_json_error(const ulna_error *error);
+/* Prints the one object of --json, if --json is on, and releases it. */
+void cli_json_print(const cli *tool, json_t *object);
+
+/* ---- files -------------------------------------------------------------------------------------------- */
+
+/* Reads a file, or standard input for "-". */
+ulna_status cli_read_file(const char *path, ulna_text *text, ulna_error *error);
+
+/* ---- the commands ------------------------------------------------------------------------------------- */
+
+int cli_help(cli *tool);
+int cli_info(cli *tool);
+int cli_sample(cli *tool);
+
+/* `ulna help` and `ulna COMMAND --help` */
+void cli_print_overview(const cli *tool);
+void cli_print_help(const cli *tool, const cli_command *command);
+
+#endif

@@ -1,0 +1,33 @@
+/* info.h: the parts of `ulna info`. */
+#ifndef ULNA_CLI_INFO_H
+#define ULNA_CLI_INFO_H
+
+#include "cli.h"
+
+/* ---- the skeleton at rest, as lines and points: figure.c ---------------------------------------------- */
+
+typedef struct figure {
+    int bone_count;
+    double (*bones)[2][3]; /* from, to; m */
+    int marker_count;
+    double (*markers)[3];
+    double low[3], high[3]; /* the box around all of it */
+} figure;
+
+ulna_status figure_create(const ulna_model *model, figure *shape, ulna_error *error);
+void figure_release(figure *shape);
+/* The figure from the front and from the side, beside each other: a JSON list of lines, NULL if it cannot be drawn.
+ * `up`: 0, 1 or 2 for x, y or z; -1 picks the taller one of y and z. */
+json_t *figure_draw(const figure *shape, int up);
+
+/* ---- what may be a mistake: notes.c ------------------------------------------------------------------- */
+
+/* A JSON list of sentences. */
+json_t *model_notes(const ulna_model *model, const figure *shape);
+
+/* ---- the tree of bodies: tree.c ----------------------------------------------------------------------- */
+
+void tree_print(const cli *tool, const ulna_model *model);
+json_t *tree_json(const ulna_model *model);
+
+#endif

@@ -1,0 +1,62 @@
+/* ulna: the command-line tool. Finds the command, runs it, and makes sure that what it said has arrived. */
+#include "cli.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ulna/ulna.h"
+
+static int has_colour(void)
+{
+    const char *terminal = getenv("TERM"), *refused = getenv("NO_COLOR");
+    return isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0 && !(refused && *refused);
+}
+
+static void print_version(const cli *tool)
+{
+    if (tool->json) {
+        json_t *object = json_object();
+        json_object_set_new(object, "version", cli_json_text(ulna_version()));
+        cli_json_print(tool, object);
+    } else
+        printf("ulna %s\n", ulna_version());
+}
+
+static int run(cli *tool, int argc, char **argv)
+{
+    int result = cli_parse(tool, argc, argv);
+    if (result)
+        return result;
+    if (tool->version) {
+        print_version(tool);
+        return CLI_DONE;
+    }
+    if (tool->help) {
+        if (tool->command)
+            cli_print_help(tool, tool->command);
+        else
+            cli_print_overview(tool);
+        return CLI_DONE;
+    }
+    if (!tool->command) {
+        cli_complain("what shall I do? See 'ulna help'");
+        return CLI_USAGE;
+    }
+    return tool->command->run(tool);
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error like any other */
+    cli tool = {.colour = has_colour()};
+    int result = run(&tool, argc, argv);
+    cli_release(&tool);
+    if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE) {
+        cli_complain("cannot write to standard output: %s", strerror(errno));
+        result = CLI_IO;
+    }
+    return result;
+}

@@ -1,0 +1,249 @@
+/* Reads the command line by the tables, and guesses what a misspelt word should have been. */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- guessing ----------------------------------------------------------------------------------------- */
+
+/* Edits from one word to the other: letters put in, left out, replaced, or two neighbours swapped. */
+static int distance(const char *a, const char *b)
+{
+    enum { LONGEST = 32 };
+    int rows[3][LONGEST + 1];
+    int length_a = (int)strnlen(a, LONGEST + 1), length_b = (int)strnlen(b, LONGEST + 1);
+    if (length_a > LONGEST || length_b > LONGEST)
+        return LONGEST;
+
+    int *before = rows[0], *above = rows[1], *row = rows[2];
+    for (int j = 0; j <= length_b; j++)
+        row[j] = j;
+    for (int i = 1; i <= length_a; i++) {
+        int *oldest = before;
+        before = above;
+        above = row;
+        row = oldest;
+        row[0] = i;
+        for (int j = 1; j <= length_b; j++) {
+            int best = above[j - 1] + (a[i - 1] != b[j - 1]);
+            if (above[j] + 1 < best)
+                best = above[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            row[j] = best;
+        }
+    }
+    return row[length_b];
+}
+
+const char *cli_nearest(const char *word, const void *first_name, size_t stride)
+{
+    const char *nearest = NULL;
+    size_t length = strlen(word);
+    int least = length < 4 ? 2 : 3; /* further away it is another word */
+    for (const char *row = first_name;; row += stride) {
+        const char *name;
+        memcpy(&name, row, sizeof name);
+        if (!name)
+            return nearest;
+        int edits = distance(word, name);
+        if (length >= 3 && strncmp(word, name, length) == 0)
+            edits = 0; /* the beginning of it */
+        if (edits < least) {
+            least = edits;
+            nearest = name;
+        }
+    }
+}
+
+/* ---- parsing ------------------------------------------------------------------------------------------ */
+
+static const cli_option *find_option(const cli_option *options, const char *name, size_t length, char letter)
+{
+    for (; options && options->name; options++)
+        if (name ? strlen(options->name) == length && memcmp(options->name, name, length) == 0
+                 : letter && options->letter == letter)
+            return options;
+    return NULL;
+}
+
+static int unknown_option(const cli *tool, const char *word)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    const char *nearest = NULL;
+    const char *bare = name + strspn(name, "-");
+    if (*bare && tool->command && tool->command->options)
+        nearest = cli_nearest(bare, tool->command->options, sizeof(cli_option));
+    if (*bare && !nearest)
+        nearest = cli_nearest(bare, cli_global_options, sizeof(cli_option));
+    if (nearest)
+        cli_complain("there is no option %s; did you mean --%s?", name, nearest);
+    else if (tool->command)
+        cli_complain("there is no option %s; see 'ulna help %s'", name, tool->command->name);
+    else
+        cli_complain("there is no option %s; see 'ulna help'", name);
+    return CLI_USAGE;
+}
+
+static int set_threads(cli *tool, const char *value)
+{
+    char *end;
+    errno = 0;
+    long number = strtol(value, &end, 10);
+    if (end == value || *end || errno || number < 0 || number > 65536) {
+        cli_complain("--threads takes a number from 0 to 65536, not '%s'", value);
+        return CLI_USAGE;
+    }
+    tool->threads = (int)number;
+    return CLI_DONE;
+}
+
+static int set_global(cli *tool, const cli_option *option, const char *value)
+{
+    if (strcmp(option->name, "json") == 0)
+        tool->json = 1;
+    else if (strcmp(option->name, "quiet") == 0)
+        tool->quiet = 1;
+    else if (strcmp(option->name, "help") == 0)
+        tool->help = 1;
+    else if (strcmp(option->name, "version") == 0)
+        tool->version = 1;
+    else
+        return set_threads(tool, value);
+    return CLI_DONE;
+}
+
+/* Takes an option, whose value may be the next word. `value` is what stands in the same word, or NULL. */
+static int take_option(cli *tool, const cli_option *option, const char *value, int argc, char **argv, int *at)
+{
+    if (option->argument && !value) {
+        if (*at + 1 >= argc) {
+            cli_complain("--%s needs a value: --%s %s", option->name, option->name, option->argument);
+            return CLI_USAGE;
+        }
+        value = argv[++*at];
+    }
+    if (find_option(cli_global_options, option->name, strlen(option->name), 0) == option)
+        return set_global(tool, option, value);
+    tool->given[tool->given_count] = option;
+    tool->values[tool->given_count++] = value ? value : "";
+    return CLI_DONE;
+}
+
+/* A command's own options come before those of every command. */
+static const cli_option *look_up(const cli *tool, const char *name, size_t length, char letter)
+{
+    const cli_option *own = tool->command ? find_option(tool->command->options, name, length, letter) : NULL;
+    return own ? own : find_option(cli_global_options, name, length, letter);
+}
+
+/* --name, --name=value, --name value */
+static int parse_long(cli *tool, int argc, char **argv, int *at)
+{
+    const char *name = argv[*at] + 2;
+    size_t length = strcspn(name, "=");
+    const char *value = name[length] ? name + length + 1 : NULL;
+    const cli_option *option = look_up(tool, name, length, 0);
+    if (!option)
+        return unknown_option(tool, argv[*at]);
+    if (!option->argument && value) {
+        cli_complain("--%s takes no value", option->name);
+        return CLI_USAGE;
+    }
+    return take_option(tool, option, value, argc, argv, at);
+}
+
+/* -t, -td for -t -d, -oFILE, -o FILE */
+static int parse_letters(cli *tool, int argc, char **argv, int *at)
+{
+    const char *word = argv[*at];
+    for (const char *letter = word + 1; *letter; letter++) {
+        const cli_option *option = look_up(tool, NULL, 0, *letter);
+        if (!option)
+            return unknown_option(tool, word);
+        const char *value = option->argument && letter[1] ? letter + 1 : NULL;
+        int result = take_option(tool, option, value, argc, argv, at);
+        if (result || option->argument)
+            return result;
+    }
+    return CLI_DONE;
+}
+
+/* The first word that is no option is the command, the others are its operands. */
+static int parse_word(cli *tool, const char *word)
+{
+    if (tool->command) {
+        tool->operands[tool->operand_count++] = word;
+        return CLI_DONE;
+    }
+    tool->command = cli_find_command(word);
+    if (tool->command)
+        return CLI_DONE;
+    const char *nearest = cli_nearest(word, cli_commands, sizeof(cli_command));
+    if (nearest)
+        cli_complain("there is no command '%s'; did you mean '%s'?", word, nearest);
+    else
+        cli_complain("there is no command '%s'; see 'ulna help'", word);
+    return CLI_USAGE;
+}
+
+static int check_operands(const cli *tool)
+{
+    const cli_command *command = tool->command;
+    if (!command || tool->help || tool->version)
+        return CLI_DONE;
+    if (tool->operand_count < command->least) {
+        cli_complain("something is missing: ulna %s %s", command->name, command->operands);
+        return CLI_USAGE;
+    }
+    if (command->most >= 0 && tool->operand_count > command->most) {
+        cli_complain("'%s' is too much: ulna %s %s", tool->operands[command->most], command->name, command->operands);
+        return CLI_USAGE;
+    }
+    return CLI_DONE;
+}
+
+int cli_parse(cli *tool, int argc, char **argv)
+{
+    size_t room = 1; /* no word holds more options than letters */
+    for (int i = 0; i < argc; i++)
+        room += strlen(argv[i]) + 1;
+    tool->given = calloc(room, sizeof *tool->given);
+    tool->values = calloc(room, sizeof *tool->values);
+    tool->operands = calloc(room, sizeof *tool->operands);
+    if (!tool->given || !tool->values || !tool->operands) {
+        cli_complain("out of memory");
+        return CLI_PARTLY;
+    }
+    int result = CLI_DONE, only_words = 0;
+    for (int at = 1; at < argc && result == CLI_DONE; at++) {
+        const char *word = argv[at];
+        if (!only_words && strcmp(word, "--") == 0)
+            only_words = 1;
+        else if (!only_words && word[0] == '-' && word[1])
+            result = word[1] == '-' ? parse_long(tool, argc, argv, &at) : parse_letters(tool, argc, argv, &at);
+        else
+            result = parse_word(tool, word);
+    }
+    return result ? result : check_operands(tool);
+}
+
+void cli_release(cli *tool)
+{
+    free(tool->given);
+    free(tool->values);
+    free(tool->operands);
+}
+
+const char *cli_value(const cli *tool, const char *name)
+{
+    const char *value = NULL;
+    for (int i = 0; i < tool->given_count; i++)
+        if (strcmp(tool->given[i]->name, name) == 0)
+            value = tool->values[i];
+    return value;
+}

@@ -1,0 +1,114 @@
+# Tests, examples, fuzz targets and benchmarks. In each folder the files are the list; an empty folder is fine.
+if(NOT (ULNA_TESTS OR ULNA_BENCH OR ULNA_EXAMPLES OR ULNA_FUZZ))
+    return()
+endif()
+enable_testing()
+find_package(Threads REQUIRED)
+set(test_environment OPENBLAS_NUM_THREADS=1) # CTest runs tests side by side already
+
+# ulna_add_program(<name> <folder of the executable> SOURCES... [PRIVATE_HEADERS]): a program on the static library.
+function(ulna_add_program name folder)
+    cmake_parse_arguments(PARSE_ARGV 2 program "PRIVATE_HEADERS" "" "SOURCES")
+    add_executable(${name} ${program_SOURCES})
+    target_link_libraries(${name} PRIVATE ulna_program_flags ulna_static Threads::Threads m)
+    if(program_PRIVATE_HEADERS)
+        target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests")
+        if(NOT ULNA_MINIMAL) # private headers may show what they are built on
+            target_link_libraries(${name} PRIVATE LAPACKE::LAPACKE PkgConfig::JANSSON)
+        endif()
+    endif()
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}${folder}")
+endfunction()
+
+# ---- tests/test_*.c: one cmocka program and one CTest each ------------------------------------------------------
+if(ULNA_TESTS)
+    find_package(PkgConfig REQUIRED)
+    pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
+    if(NOT CMOCKA_FOUND)
+        message(FATAL_ERROR "cmocka is not there: run tools/bootstrap, or configure with -DULNA_TESTS=OFF")
+    endif()
+
+    file(GLOB support_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/support*.c")
+    add_library(ulna_test_support INTERFACE)
+    target_link_libraries(ulna_test_support INTERFACE PkgConfig::CMOCKA)
+    target_compile_definitions(ulna_test_support INTERFACE ULNA_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+        $<$<TARGET_EXISTS:ulna>:ULNA_TEST_CLI="${PROJECT_BINARY_DIR}/ulna">) # the built tool, for tests that run it
+    if(support_sources)
+        add_library(ulna_test_support_objects STATIC ${support_sources})
+        target_include_directories(ulna_test_support_objects PRIVATE "${PROJECT_SOURCE_DIR}/src")
+        target_link_libraries(ulna_test_support_objects PRIVATE ulna_program_flags ulna_static ulna_test_support)
+        set(support_library ulna_test_support_objects)
+    endif()
+
+    add_custom_target(tests_threads) # builds only the tests labelled `threads`, for the TSan build
+    file(GLOB tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/test_*.c")
+    foreach(source ${tests})
+        cmake_path(GET source STEM name)
+        ulna_add_program(${name} /tests SOURCES ${source} PRIVATE_HEADERS)
+        target_link_libraries(${name} PRIVATE ulna_test_support ${support_library} ulna_static)
+        add_test(NAME ${name} COMMAND ${name})
+        set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 300 ENVIRONMENT "${test_environment}")
+        if(name MATCHES "^test_threads")
+            set_tests_properties(${name} PROPERTIES LABELS "unit;threads")
+            add_dependencies(tests_threads ${name})
+        endif()
+        if(name MATCHES "^test_noalloc") # defines __wrap_malloc and the others, so that heap calls can be counted
+            target_link_options(${name} PRIVATE
+                "LINKER:--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free,--wrap=posix_memalign")
+        endif()
+    endforeach()
+
+    add_test(NAME tools_check_layers COMMAND "${PROJECT_SOURCE_DIR}/tools/check-layers")
+    add_test(NAME tools_check_layers_self_test COMMAND "${PROJECT_SOURCE_DIR}/tests/check_layers_test.sh")
+    set_tests_properties(tools_check_layers tools_check_layers_self_test PROPERTIES LABELS tools TIMEOUT 60)
+
+    # The installed package, used as a stranger would. A sanitized library does not suit a plain consumer.
+    if(NOT ULNA_SANITIZE AND NOT ULNA_FUZZ)
+        add_test(NAME install_consumer COMMAND "${PROJECT_SOURCE_DIR}/tests/consumer/run.sh"
+            "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}" "${CMAKE_C_COMPILER}")
+        set_tests_properties(install_consumer PROPERTIES LABELS install TIMEOUT 300)
+    endif()
+endif()
+
+# ---- examples/*.c: written against the public headers, run as tests ---------------------------------------------
+if(ULNA_EXAMPLES)
+    file(GLOB examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.c")
+    foreach(source ${examples})
+        cmake_path(GET source STEM name)
+        ulna_add_program(example_${name} /examples SOURCES ${source})
+        add_test(NAME example_${name} COMMAND example_${name})
+        set_tests_properties(example_${name} PROPERTIES LABELS example TIMEOUT 120 ENVIRONMENT "${test_environment}")
+    endforeach()
+endif()
+
+# ---- fuzz/fuzz_*.c: LLVMFuzzerTestOneInput ----------------------------------------------------------------------
+# Always built with fuzz/replay_main.c and run over fuzz/seeds/<name>/ with mutations, so that no harness rots;
+# with ULNA_FUZZ also as a libFuzzer program.
+if(ULNA_TESTS OR ULNA_FUZZ)
+    set(ULNA_REPLAY_MUTATIONS 2000 CACHE STRING "Mutations of each fuzz seed in the replay tests")
+    file(GLOB fuzzers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/fuzz_*.c")
+    foreach(source ${fuzzers})
+        cmake_path(GET source STEM program)
+        string(REGEX REPLACE "^fuzz_" "" name ${program})
+        if(ULNA_FUZZ)
+            ulna_add_program(${program} "" SOURCES ${source} PRIVATE_HEADERS)
+            target_link_options(${program} PRIVATE -fsanitize=fuzzer)
+        endif()
+        if(ULNA_TESTS)
+            ulna_add_program(replay_${name} /replay SOURCES ${source} fuzz/replay_main.c PRIVATE_HEADERS)
+            add_test(NAME fuzz_replay_${name} COMMAND replay_${name} --mutations ${ULNA_REPLAY_MUTATIONS}
+                "${PROJECT_SOURCE_DIR}/fuzz/seeds/${name}")
+            set_tests_properties(fuzz_replay_${name} PROPERTIES LABELS fuzz TIMEOUT 300
+                WORKING_DIRECTORY "${PROJECT_BINARY_DIR}" ENVIRONMENT "${test_environment}")
+        endif()
+    endforeach()
+endif()
+
+# ---- bench/bench_*.c: `bench_<suite> --json FILE` prints a table and writes the numbers -------------------------
+if(ULNA_BENCH)
+    file(GLOB benchmarks CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/bench_*.c")
+    foreach(source ${benchmarks})
+        cmake_path(GET source STEM name)
+        ulna_add_program(${name} "" SOURCES ${source} PRIVATE_HEADERS)
+    endforeach()
+endif()

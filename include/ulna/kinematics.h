@@ -1,0 +1,136 @@
+/*
+ * ulna/kinematics.h: where everything is, and how it moves.
+ *
+ * A pose holds the result of forward kinematics for one model at one q, and the scratch to go on from there. It
+ * is sized once; nothing below allocates after ulna_pose_create. One pose per thread; the model is shared.
+ *
+ * Notation: spatial vectors are (v, w): velocity of a point, then angular velocity, as in the recipe (eq. 3).
+ * Matrices are column-major, as LAPACK takes them: entry (row, column) at [column * rows + row].
+ */
+#ifndef ULNA_KINEMATICS_H
+#define ULNA_KINEMATICS_H
+
+#include "ulna/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ulna_pose ulna_pose;
+
+ULNA_API ulna_status ulna_pose_create(const ulna_model *model, const ulna_allocator *allocator, ulna_pose **pose,
+                                      ulna_error *error);
+ULNA_API void ulna_pose_destroy(ulna_pose *pose);
+ULNA_API const ulna_model *ulna_pose_model(const ulna_pose *pose);
+
+/* The machine kernel: "portable", "avx2" or "avx512". NULL picks the best for this CPU (the default). Results agree
+ * to rounding (1e-12 relative); on one kernel they are the same bits every time. ULNA_ERR_UNSUPPORTED if the CPU or
+ * the build lacks it. */
+ULNA_API ulna_status ulna_pose_set_kernel(ulna_pose *pose, const char *name);
+ULNA_API const char *ulna_pose_kernel(const ulna_pose *pose);
+/* Name of kernel number `index` of this build, NULL past the end. */
+ULNA_API const char *ulna_kernel_name(int index);
+
+/* ---- forward kinematics -------------------------------------------------------------------------------- */
+
+/* Places all bodies. O(bodies). ULNA_ERR_NUMBER if q holds NaN, infinity or a zero quaternion. */
+ULNA_API ulna_status ulna_pose_forward(ulna_pose *pose, const double *q);
+
+/* World position and rotation (3x3, row by row) of a body's frame; either may be NULL. */
+ULNA_API ulna_status ulna_pose_body(const ulna_pose *pose, int body, double position[3], double rotation[9]);
+/* World position of a point given in a body's frame. */
+ULNA_API ulna_status ulna_pose_point(const ulna_pose *pose, int body, const double point[3], double position[3]);
+/* World positions of all markers of the model: 3 x marker_count. */
+ULNA_API ulna_status ulna_pose_markers(const ulna_pose *pose, double *positions);
+/* The unit twist of a degree of freedom in the world: axis and the origin it turns about (revolute), or the axis alone
+ * (prismatic, origin untouched). For exponential maps the axis is the effective one, J_left(w) e_i, not of unit length. */
+ULNA_API ulna_status ulna_pose_dof_axis(const ulna_pose *pose, int dof, double axis[3], double origin[3]);
+
+/*
+ * Finds q of another model that puts its bodies where `from` has those of the same names: after re-rooting, after
+ * editing the connectivity, or to read ball joints as another kind. `error_m` (may be NULL) receives the largest distance
+ * left at any body origin or at unit length along its axes; it is rounding where the joints can follow.
+ * `to` must have room for nq of `to_pose`'s model, and holds the result, with to_pose placed at it.
+ */
+ULNA_API ulna_status ulna_pose_transfer(const ulna_pose *from, ulna_pose *to_pose, double *to, double *error_m);
+
+/* ---- Jacobians ----------------------------------------------------------------------------------------- */
+
+typedef enum ulna_jacobian_route {
+    ULNA_JACOBIAN_SIMPLE = 0,    /* cross products in the world frame (recipe, procedure 1; exact-Hessian Table 1) */
+    ULNA_JACOBIAN_GENERIC,       /* adjoint blocks times each joint's motion in its own frame (procedure 2) */
+    ULNA_JACOBIAN_ADJUSTED,      /* adjoint blocks with the Euler adjustment R* (procedure 3) */
+    ULNA_JACOBIAN_TWISTS,        /* product of exponentials from the zero pose (eq. 7-10) */
+    ULNA_JACOBIAN_UNIT_VELOCITY, /* one velocity sweep per degree of freedom: a reference */
+    ULNA_JACOBIAN_DIFFERENCES,   /* central differences of forward kinematics: a reference, to about 1e-9 */
+    ULNA_JACOBIAN_ROUTE_COUNT
+} ulna_jacobian_route;
+
+typedef enum ulna_frame {
+    ULNA_FRAME_WORLD = 0, /* velocity of the point and angular velocity, in world axes */
+    ULNA_FRAME_BODY       /* the same two vectors, in the body's axes */
+} ulna_frame;
+
+enum { ULNA_LINEAR = 1, ULNA_ANGULAR = 2 };     /* rows: which velocities of the effector are controlled */
+enum { ULNA_REVOLUTE = 1, ULNA_PRISMATIC = 2 }; /* columns: which degrees of freedom take part */
+
+/* An effector: a point of a body, in the body's frame. */
+typedef struct ulna_effector {
+    int body;
+    double point[3];
+} ulna_effector;
+
+typedef struct ulna_jacobian_options {
+    ulna_jacobian_route route;
+    ulna_frame frame;
+    unsigned rows;       /* ULNA_LINEAR | ULNA_ANGULAR; both by default: 3 or 6 rows per effector, linear first */
+    unsigned motions;    /* ULNA_REVOLUTE | ULNA_PRISMATIC; columns of the others are zero */
+    const int *columns;  /* degree of freedom of each column, any order, repeats allowed; NULL: 0 .. nv - 1 */
+    int column_count;    /* number of columns if `columns` is given */
+    const double *scale; /* nv: factor of each degree of freedom's column ("strength"); NULL: 1 */
+} ulna_jacobian_options;
+
+ULNA_API ulna_jacobian_options ulna_jacobian_options_default(void);
+
+/* Rows and columns that the options give for `count` effectors. */
+ULNA_API int ulna_jacobian_rows(const ulna_jacobian_options *options, int count);
+ULNA_API int ulna_jacobian_columns(const ulna_pose *pose, const ulna_jacobian_options *options);
+
+/* The stacked Jacobian of `count` effectors at the last forward pose. Columns off an effector's path are zero.
+ * `pose` is not changed, but its scratch is used (hence not const). */
+ULNA_API ulna_status ulna_pose_jacobian(ulna_pose *pose, const ulna_jacobian_options *options, int count,
+                                        const ulna_effector *effectors, double *jacobian);
+
+/* Its time derivative when the degrees of freedom move at `velocity` (nv) (recipe 1.3). Routes: all but DIFFERENCES
+ * share the closed form; DIFFERENCES differentiates numerically along the motion. */
+ULNA_API ulna_status ulna_pose_jacobian_rate(ulna_pose *pose, const ulna_jacobian_options *options,
+                                             const double *velocity, int count, const ulna_effector *effectors,
+                                             double *rate);
+
+/* Adjoint blocks (procedure 2, untrimmed): 6 x 6 per body, 6 rows, 6 * body_count columns: the effector's twist (v, w)
+ * in its body frame caused by a twist of each body's joint, taken in the frame at the end of that joint. Off-path blocks are zero. */
+ULNA_API ulna_status ulna_pose_adjoint_blocks(ulna_pose *pose, const ulna_effector *effector, double *blocks);
+
+/* dp/dlength: 3 x body_count, one column per bone (model.h, bone lengths). Bones off the path, and of zero length, are zero. */
+ULNA_API ulna_status ulna_pose_length_jacobian(const ulna_pose *pose, const ulna_effector *effector, double *jacobian);
+
+/* ---- second derivatives, dense ---------------------------------------------------------------------------- */
+
+/* K (exact-Hessian eq. 22, Table 2): 3 x nv x nv, K[:, i, j] = d2 p / dq_i dq_j. Symmetric in i and j. For quaternion
+ * joints the derivative is along q (+) step. */
+ULNA_API ulna_status ulna_pose_tensor(ulna_pose *pose, const ulna_effector *effector, double *tensor);
+
+/* Algorithm 4: the dense Hessian of f = 1/2 sum w |goal - p|^2, nv x nv, both triangles filled, H = JtJ - t K:r.
+ * goals: 3 x count; weights: count or NULL for 1. O(nv^2 count): readable, slow; the reference for ulna_hessian. */
+ULNA_API ulna_status ulna_pose_dense_hessian(ulna_pose *pose, int count, const ulna_effector *effectors,
+                                             const double *goals, const double *weights, double t, double *hessian);
+
+/* Product of exponentials (eq. 7): the effector's body frame at q from the twists of the zero pose alone.
+ * `q` as in forward; the pose is not changed. Position and rotation (row by row) of the effector point. */
+ULNA_API ulna_status ulna_pose_product_of_exponentials(ulna_pose *pose, const double *q, const ulna_effector *effector,
+                                                       double position[3], double rotation[9]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

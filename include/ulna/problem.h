@@ -1,0 +1,182 @@
+/*
+ * ulna/problem.h: what the skeleton should do, and how far it is from it.
+ *
+ * A problem is a sum of terms, f = sum 1/2 weight strength |goal - value|^2. Terms on bodies pull points, directions and
+ * frames; terms on coordinates hold a posture, keep to limits, couple two joints. A work holds the scratch to evaluate
+ * a problem: f, gradient, Hessian, step. Add terms, call ulna_problem_ready, create a work per thread; from then on
+ * goals and weights may change every frame and nothing allocates.
+ *
+ * Units: f is in square metres. A rotation counts as a length: one radian weighs as much as `length` metres
+ * (ulna_problem_set_length; by default the model's length scale). All weights are then plain numbers.
+ */
+#ifndef ULNA_PROBLEM_H
+#define ULNA_PROBLEM_H
+
+#include "ulna/kinematics.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ulna_problem ulna_problem;
+typedef struct ulna_work ulna_work;
+
+/* ---- terms --------------------------------------------------------------------------------------------- */
+
+typedef enum ulna_term_type {
+    ULNA_TERM_POINT = 0,   /* a point of a body at a place */
+    ULNA_TERM_ORIENTATION, /* a body's frame turned so: chordal distance |R_goal - R|_F / sqrt 2, the angle if small */
+    ULNA_TERM_GEODESIC,    /* the same by angle: |log(R_goal R^T)|; degenerate at half a turn */
+    ULNA_TERM_DIRECTION,   /* an axis of a body along a direction of the world */
+    ULNA_TERM_AIM,         /* an axis of a body, from a point of it, at a place ("look at") */
+    ULNA_TERM_PLANE,       /* a point of a body on a plane */
+    ULNA_TERM_LINE,        /* a point of a body on a line */
+    ULNA_TERM_POSTURE,     /* coordinates near a reference */
+    ULNA_TERM_LIMITS,      /* coordinates inside limits: a penalty beyond them */
+    ULNA_TERM_COUPLING,    /* one coordinate follows another: q_b = ratio q_a + offset */
+    ULNA_TERM_TYPE_COUNT
+} ulna_term_type;
+
+ULNA_API const char *ulna_term_type_name(ulna_term_type type); /* "point", "orientation", ... */
+
+ULNA_API ulna_status ulna_problem_create(const ulna_model *model, const ulna_allocator *allocator,
+                                         ulna_problem **problem, ulna_error *error);
+ULNA_API void ulna_problem_destroy(ulna_problem *problem);
+ULNA_API const ulna_model *ulna_problem_model(const ulna_problem *problem);
+
+/* Metres that one radian weighs; > 0. Acts on terms already there as well. */
+ULNA_API ulna_status ulna_problem_set_length(ulna_problem *problem, double length);
+
+/* Each adds one term and gives its number through `term` (may be NULL). Points and axes are in the body's frame, goals in
+ * the world; axes and normals need not be unit vectors; rotations are 3x3 row by row. Weight >= 0. */
+ULNA_API ulna_status ulna_problem_add_point(ulna_problem *problem, int body, const double point[3],
+                                            const double goal[3], double weight, int *term, ulna_error *error);
+ULNA_API ulna_status ulna_problem_add_orientation(ulna_problem *problem, int body, const double goal[9],
+                                                  double weight, int *term, ulna_error *error);
+ULNA_API ulna_status ulna_problem_add_geodesic(ulna_problem *problem, int body, const double goal[9], double weight,
+                                               int *term, ulna_error *error);
+ULNA_API ulna_status ulna_problem_add_direction(ulna_problem *problem, int body, const double axis[3],
+                                                const double goal[3], double weight, int *term, ulna_error *error);
+ULNA_API ulna_status ulna_problem_add_aim(ulna_problem *problem, int body, const double point[3],
+                                          const double axis[3], const double goal[3], double weight, int *term,
+                                          ulna_error *error);
+ULNA_API ulna_status ulna_problem_add_plane(ulna_problem *problem, int body, const double point[3],
+                                            const double on_plane[3], const double normal[3], double weight,
+                                            int *term, ulna_error *error);
+ULNA_API ulna_status ulna_problem_add_line(ulna_problem *problem, int body, const double point[3],
+                                           const double on_line[3], const double direction[3], double weight,
+                                           int *term, ulna_error *error);
+/* `reference`: nq coordinates, NULL for the model's rest; `dof_weights`: nv factors, NULL for 1. */
+ULNA_API ulna_status ulna_problem_add_posture(ulna_problem *problem, const double *reference,
+                                              const double *dof_weights, double weight, int *term,
+                                              ulna_error *error);
+/* `lower`, `upper`: nv, NULL for the model's. Infinite limits and quaternions are free. */
+ULNA_API ulna_status ulna_problem_add_limits(ulna_problem *problem, const double *lower, const double *upper,
+                                             double weight, int *term, ulna_error *error);
+/* Degrees of freedom that have a coordinate of their own (not a quaternion's). They may lie on different branches. */
+ULNA_API ulna_status ulna_problem_add_coupling(ulna_problem *problem, int dof_a, int dof_b, double ratio,
+                                               double offset, double weight, int *term, ulna_error *error);
+/* One point term per marker of the model, goal = its place at rest, weight = the marker's. The first one's number. */
+ULNA_API ulna_status ulna_problem_add_markers(ulna_problem *problem, int *first_term, ulna_error *error);
+
+/* Call after the last add and before ulna_work_create: sorts the terms for the sweeps. */
+ULNA_API ulna_status ulna_problem_ready(ulna_problem *problem, ulna_error *error);
+
+ULNA_API int ulna_problem_term_count(const ulna_problem *problem);
+ULNA_API int ulna_problem_term_type(const ulna_problem *problem, int term); /* -1 if out of range */
+ULNA_API int ulna_problem_term_body(const ulna_problem *problem, int term); /* ULNA_NONE for terms on coordinates */
+
+/* Changing goals: no allocation, before or after ready. Sizes by type: point, direction, aim 3; orientation, geodesic 9;
+ * plane 6 (point on it, normal); line 6 (point on it, direction); posture nq; limits 2 nv (lower, then upper);
+ * coupling 2 (ratio, offset). NaN is refused: to drop a term for a frame, set its weight to 0. */
+ULNA_API ulna_status ulna_problem_set_goal(ulna_problem *problem, int term, const double *goal);
+ULNA_API ulna_status ulna_problem_set_weight(ulna_problem *problem, int term, double weight);
+/* A second factor, 1 by default: weight for the data's confidence, strength for the user's wish. */
+ULNA_API ulna_status ulna_problem_set_strength(ulna_problem *problem, int term, double strength);
+/* Goals of the `count` point terms from `first` on: 3 x count. A goal with a NaN is a missing marker: the term sleeps
+ * until it is given a number again. Infinity is refused. */
+ULNA_API ulna_status ulna_problem_set_points(ulna_problem *problem, int first, int count, const double *goals);
+
+/* ---- work ---------------------------------------------------------------------------------------------- */
+
+/* The problem must be ready and must outlive the work; terms may not be added while works exist. */
+ULNA_API ulna_status ulna_work_create(const ulna_problem *problem, const ulna_allocator *allocator, ulna_work **work,
+                                      ulna_error *error);
+ULNA_API void ulna_work_destroy(ulna_work *work);
+ULNA_API const ulna_pose *ulna_work_pose(const ulna_work *work); /* where the last evaluation put the bodies */
+ULNA_API ulna_status ulna_work_set_kernel(ulna_work *work, const char *name); /* as ulna_pose_set_kernel */
+
+/* f at q: forward kinematics and residuals, O(bodies + terms). The calls below are about the q of the last evaluation.
+ * ULNA_ERR_NUMBER if q holds NaN or infinity. */
+ULNA_API ulna_status ulna_evaluate(ulna_work *work, const double *q, double *f);
+
+/* Gradient, nv. O(DOF). */
+ULNA_API ulna_status ulna_gradient(ulna_work *work, double *gradient);
+
+/*
+ * The exact Hessian in tree rows (ulna_model_tree: tree->row[nv] numbers), H(t) = JtJ - t S: t = 0 Gauss-Newton, t = 1
+ * exact. `gradient` may be NULL. With `second` given, `rows` receives JtJ and `second` S, and t is not used. Coupling
+ * terms are not in the rows, since they leave the pattern: they are low-rank (ulna_low_rank below). O(DOF x depth).
+ */
+ULNA_API ulna_status ulna_hessian(ulna_work *work, double t, double *gradient, double *rows, double *second);
+
+/* The coupling terms: H = rows + sum_k weights[k] v_k v_kT, v_k the k-th column of `vectors` (nv x count). */
+ULNA_API int ulna_low_rank_count(const ulna_work *work);
+ULNA_API ulna_status ulna_low_rank(const ulna_work *work, double *vectors, double *weights);
+
+/* product = H(t) x, couplings included, without forming H. O(DOF). The first call after an evaluation prepares. */
+ULNA_API ulna_status ulna_hessian_multiply(ulna_work *work, double t, const double *x, double *product);
+
+/* The whole H(t), nv x nv, couplings included: for dense methods and for looking. */
+ULNA_API ulna_status ulna_hessian_dense(ulna_work *work, double t, double *hessian);
+
+/* ---- one step by elimination ---------------------------------------------------------------------------- */
+
+typedef struct ulna_step_options {
+    double t;                   /* 0 Gauss-Newton ... 1 exact */
+    const double *shift;        /* nv, added to the diagonal (damping); NULL for none */
+    const unsigned char *held;  /* nv: 1 = the DOF moves by `displacement` only; NULL: all free */
+    const double *displacement; /* nv; NULL for 0: locked */
+} ulna_step_options;
+
+ULNA_API ulna_step_options ulna_step_options_default(void);
+
+/*
+ * Solves (H(t) + shift) step = -gradient on the tree in O(DOF), without J or H. `decrease` (may be NULL) receives that of
+ * the quadratic model, shift included. ULNA_ERR_INDEFINITE if a pivot is not positive (then `failed_dof`, which may be
+ * NULL, says where): raise the shift or lower t.
+ */
+ULNA_API ulna_status ulna_step(ulna_work *work, const ulna_step_options *options, double *step, double *decrease,
+                               int *failed_dof);
+/* x = (H(t) + shift)^-1 right with the factors of the last successful ulna_step; held DOFs give 0. x may be `right`. */
+ULNA_API ulna_status ulna_step_solve(ulna_work *work, const double *right, double *x);
+
+/* ---- rows for dense methods ----------------------------------------------------------------------------- */
+
+/* Number of residuals m; f = 1/2 |r|^2. */
+ULNA_API int ulna_residual_count(const ulna_work *work);
+/* r (m) = sqrt(weight) (goal - value), and J (m x nv, column-major) = d value / dq times sqrt(weight); either may be NULL. */
+ULNA_API ulna_status ulna_residuals(ulna_work *work, double *residuals, double *jacobian);
+/* How far one term is from its goal, unweighted: metres for points, planes and lines; radians for orientations, directions
+ * and aim; for terms on coordinates the root of the sum of squares. */
+ULNA_API ulna_status ulna_term_error(ulna_work *work, int term, double *error);
+
+/* ---- derivative checker --------------------------------------------------------------------------------- */
+
+/* Largest differences between what the library computes and central differences, relative to the largest entry. */
+typedef struct ulna_derivative_report {
+    double gradient;  /* gradient against differences of f */
+    double hessian;   /* exact Hessian against differences of the gradient */
+    double symmetry;  /* multiply against the dense matrix built from rows */
+    double residuals; /* f and gradient against the residuals and their Jacobian */
+    double jacobian;  /* residual Jacobian against differences of the residuals */
+} ulna_derivative_report;
+
+/* Allocates; for tests and for those who write new terms. Leaves the work evaluated at q. */
+ULNA_API ulna_status ulna_check_derivatives(ulna_work *work, const double *q, ulna_derivative_report *report,
+                                            ulna_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

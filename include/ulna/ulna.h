@@ -1,0 +1,18 @@
+/* ulna/ulna.h: everything Ulna offers, in one include. */
+#ifndef ULNA_ULNA_H
+#define ULNA_ULNA_H
+
+#include "ulna/base.h"
+#include "ulna/version.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of the library that is running, such as "0.1.0". Never NULL. */
+ULNA_API const char *ulna_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,33 @@
+/* base.h (private): reporting an error, and memory through the allocator hook. */
+#ifndef ULNA_SRC_BASE_H
+#define ULNA_SRC_BASE_H
+
+#include "ulna/base.h"
+
+/* Fills `error` (may be NULL) and returns `status`, so that `return ulna_fail(...)` reads well. */
+ulna_status ulna_fail(ulna_error *error, ulna_status status, const char *format, ...) ULNA_PRINTF(3, 4);
+
+/* Zeroed memory for count * size bytes, or NULL if that overflows or memory is out. */
+void *ulna_allocate(const ulna_allocator *allocator, size_t count, size_t size);
+void ulna_release(const ulna_allocator *allocator, void *memory, size_t count, size_t size);
+
+/* The given allocator, or the default for NULL or an incomplete one. */
+ulna_allocator ulna_allocator_or_default(const ulna_allocator *allocator);
+
+/*
+ * One block, many arrays. Run the same list of `ulna_arena_take` calls twice: first on an arena
+ * without memory, which only adds up sizes, then on one with memory, which hands out pieces.
+ * Every piece is aligned to ULNA_ALIGNMENT. Overflow makes `failed` true.
+ */
+typedef struct ulna_arena {
+    unsigned char *memory; /* NULL while counting */
+    size_t used;
+    int failed;
+} ulna_arena;
+
+void *ulna_arena_take(ulna_arena *arena, size_t count, size_t size);
+
+/* Makes room for one more item in a growing array; on failure the array is as it was. */
+ulna_status ulna_grow(const ulna_allocator *allocator, void **items, size_t *capacity, size_t needed, size_t size);
+
+#endif

@@ -1,0 +1,252 @@
+/*
+ * The only file of the library that touches the disk: reading whole files, and writing them so that nobody ever sees
+ * a part of one. A build with ULNA_MINIMAL has no files at all.
+ */
+#ifndef ULNA_MINIMAL
+#define _XOPEN_SOURCE 700 /* stat, fchmod, fsync and realpath, beside ISO C */
+#endif
+
+#include "ulna/formats.h"
+
+#include "base/base.h"
+
+#ifdef ULNA_MINIMAL
+
+static ulna_status unsupported(ulna_error *error)
+{
+    ulna_error_clear(error);
+    return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "this build of the library does not open files");
+}
+
+ulna_status ulna_file_read(const char *path, size_t max_bytes, ulna_text *text, ulna_error *error)
+{
+    (void)path, (void)max_bytes, (void)text;
+    return unsupported(error);
+}
+
+ulna_status ulna_output_open(const char *path, const ulna_allocator *allocator, ulna_output **output, ulna_error *error)
+{
+    (void)path, (void)allocator;
+    if (output)
+        *output = NULL;
+    return unsupported(error);
+}
+
+ulna_sink ulna_output_sink(ulna_output *output)
+{
+    (void)output;
+    return (ulna_sink){0};
+}
+
+ulna_status ulna_output_commit(ulna_output *output, ulna_error *error)
+{
+    (void)output;
+    return unsupported(error);
+}
+
+void ulna_output_discard(ulna_output *output)
+{
+    (void)output;
+}
+
+#else
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- errors ------------------------------------------------------------------------------------------- */
+
+static void set_path(ulna_error *error, const char *path)
+{
+    if (error)
+        snprintf(error->path, sizeof error->path, "%s", path);
+}
+
+/* "cannot open the file: No such file or directory" */
+static ulna_status fail_io(ulna_error *error, const char *path, const char *what, int number)
+{
+    set_path(error, path);
+    return ulna_fail(error, ULNA_ERR_IO, "%s: %s", what, strerror(number));
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------ */
+
+static ulna_status read_all(FILE *file, const char *path, size_t max_bytes, ulna_text *text, ulna_error *error)
+{
+    char block[1 << 16];
+    size_t start = text->length;
+    for (;;) {
+        errno = 0;
+        size_t bytes = fread(block, 1, sizeof block, file);
+        if (bytes > max_bytes - (text->length - start)) {
+            set_path(error, path);
+            return ulna_fail(error, ULNA_ERR_LIMIT, "the file is larger than %zu bytes", max_bytes);
+        }
+        if (ulna_text_append(text, block, bytes)) {
+            set_path(error, path);
+            return ulna_fail(error, ULNA_ERR_MEMORY, "no memory left to read the file");
+        }
+        if (bytes < sizeof block)
+            return ferror(file) ? fail_io(error, path, "cannot read the file", errno) : ULNA_OK;
+    }
+}
+
+ulna_status ulna_file_read(const char *path, size_t max_bytes, ulna_text *text, ulna_error *error)
+{
+    ulna_error_clear(error);
+    if (!path || !text)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a path and a text are needed");
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return fail_io(error, path, "cannot open the file", errno);
+    size_t start = text->length;
+    ulna_status status = read_all(file, path, max_bytes, text, error);
+    fclose(file);
+    if (status && text->data) {
+        text->length = start;
+        text->data[start] = 0;
+    }
+    return status;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------ */
+
+struct ulna_output {
+    ulna_allocator allocator;
+    FILE *file;
+    int failure;     /* errno of the first write that failed */
+    size_t bytes;    /* of this block: the two names follow the struct */
+    char *path;      /* where the file will be */
+    char *temporary; /* where it is now; NULL if it is written to directly */
+};
+
+static ulna_status write_output(void *context, const char *data, size_t bytes)
+{
+    ulna_output *output = context;
+    errno = 0;
+    if (!output->failure && fwrite(data, 1, bytes, output->file) != bytes)
+        output->failure = errno ? errno : EIO;
+    return output->failure ? ULNA_ERR_IO : ULNA_OK;
+}
+
+ulna_sink ulna_output_sink(ulna_output *output)
+{
+    return (ulna_sink){write_output, output};
+}
+
+/* A new file beside the target: its name and the first number that is free. Nothing that exists is opened. */
+static FILE *open_temporary(const char *path, char *name, size_t size)
+{
+    for (unsigned number = 0; number < 1000; number++) {
+        snprintf(name, size, "%s.%u.tmp", path, number);
+        FILE *file = fopen(name, "wbx");
+        if (file || errno != EEXIST)
+            return file;
+    }
+    return NULL;
+}
+
+/* One block for the struct and both names. `is_direct`: no temporary name. */
+static ulna_output *make_output(const ulna_allocator *allocator, const char *path, int is_direct)
+{
+    size_t length = strlen(path);
+    if (length > SIZE_MAX / 4)
+        return NULL;
+    size_t bytes = sizeof(ulna_output) + 2 * (length + 16);
+    ulna_output *output = ulna_allocate(allocator, bytes, 1);
+    if (!output)
+        return NULL;
+    output->allocator = *allocator;
+    output->bytes = bytes;
+    output->path = (char *)(output + 1);
+    output->temporary = is_direct ? NULL : output->path + length + 1;
+    memcpy(output->path, path, length + 1);
+    return output;
+}
+
+static ulna_status open_target(const ulna_allocator *allocator, const char *path, ulna_output **output,
+                               ulna_error *error)
+{
+    struct stat target;
+    int exists = stat(path, &target) == 0;
+    int is_direct = exists && !S_ISREG(target.st_mode);
+    if (is_direct && S_ISDIR(target.st_mode))
+        return fail_io(error, path, "cannot write the file", EISDIR);
+    ulna_output *fresh = make_output(allocator, path, is_direct);
+    if (!fresh)
+        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory left to write the file");
+    fresh->file = is_direct ? fopen(path, "wb") : open_temporary(path, fresh->temporary, strlen(path) + 16);
+    if (!fresh->file) {
+        int number = errno;
+        ulna_release(allocator, fresh, fresh->bytes, 1);
+        return fail_io(error, path, "cannot write the file", number);
+    }
+    if (exists && !is_direct)
+        (void)!fchmod(fileno(fresh->file), target.st_mode & 07777); /* the new file is as public as the old one */
+    *output = fresh;
+    return ULNA_OK;
+}
+
+ulna_status ulna_output_open(const char *path, const ulna_allocator *allocator, ulna_output **output, ulna_error *error)
+{
+    ulna_error_clear(error);
+    if (output)
+        *output = NULL;
+    if (!path || !output)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a path and a place for the output are needed");
+    ulna_allocator chosen = ulna_allocator_or_default(allocator);
+
+    /* Where a link leads, the new file replaces the old one; the link stays. */
+    char *real = realpath(path, NULL);
+    ulna_status status = open_target(&chosen, real ? real : path, output, error);
+    free(real);
+    if (status)
+        set_path(error, path);
+    return status;
+}
+
+static void end_output(ulna_output *output)
+{
+    ulna_allocator allocator = output->allocator;
+    ulna_release(&allocator, output, output->bytes, 1);
+}
+
+void ulna_output_discard(ulna_output *output)
+{
+    if (!output)
+        return;
+    fclose(output->file);
+    if (output->temporary)
+        remove(output->temporary);
+    end_output(output);
+}
+
+ulna_status ulna_output_commit(ulna_output *output, ulna_error *error)
+{
+    ulna_error_clear(error);
+    if (!output)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "there is no output");
+    int failure = output->failure;
+    errno = 0;
+    if (!failure && fflush(output->file))
+        failure = errno ? errno : EIO;
+    if (!failure && output->temporary && fsync(fileno(output->file)))
+        failure = errno;
+    if (fclose(output->file) && !failure)
+        failure = errno ? errno : EIO;
+    if (!failure && output->temporary && rename(output->temporary, output->path))
+        failure = errno;
+    if (failure && output->temporary)
+        remove(output->temporary);
+
+    ulna_status status = failure ? fail_io(error, output->path, "cannot write the file", failure) : ULNA_OK;
+    end_output(output);
+    return status;
+}
+
+#endif

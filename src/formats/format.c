@@ -1,0 +1,97 @@
+/* Which format is it, and what to do with a file of it. A new format adds a row to the table. */
+#include "ulna/formats.h"
+
+#include <stdio.h>
+
+#include "base/base.h"
+#include "formats/model_json.h"
+
+typedef struct format_row {
+    const char *name;
+    const char *text;
+    int (*sniff)(const char *data, size_t length); /* NULL: never */
+    ulna_status (*read_model)(const char *data, size_t length, const ulna_allocator *allocator, ulna_model **model,
+                              ulna_error *error); /* NULL: holds no model */
+} format_row;
+
+/* JSON that is an object; the reader says if it is another kind of object. */
+static int sniff_json(const char *data, size_t length)
+{
+    size_t at = length >= 3 && (unsigned char)data[0] == 0xEF ? 3 : 0; /* a byte order mark */
+    while (at < length && (data[at] == ' ' || data[at] == '\t' || data[at] == '\n' || data[at] == '\r'))
+        at++;
+    return at < length && data[at] == '{';
+}
+
+static const format_row formats[ULNA_FORMAT_COUNT] = {
+    [ULNA_FORMAT_UNKNOWN] = {"unknown", "unknown", NULL, NULL},
+    [ULNA_FORMAT_MODEL_JSON] = {ULNA_MODEL_JSON_FORMAT, "Ulna model (JSON)", sniff_json, ulna_model_read_json},
+};
+
+static const format_row *row_of(ulna_format format)
+{
+    unsigned index = (unsigned)format;
+    return &formats[index < ULNA_FORMAT_COUNT ? index : ULNA_FORMAT_UNKNOWN];
+}
+
+ulna_format ulna_format_sniff(const char *data, size_t length)
+{
+    for (int i = 0; data && i < ULNA_FORMAT_COUNT; i++)
+        if (formats[i].sniff && formats[i].sniff(data, length))
+            return (ulna_format)i;
+    return ULNA_FORMAT_UNKNOWN;
+}
+
+const char *ulna_format_name(ulna_format format)
+{
+    return row_of(format)->name;
+}
+
+const char *ulna_format_text(ulna_format format)
+{
+    return row_of(format)->text;
+}
+
+ulna_status ulna_model_read(const char *data, size_t length, const ulna_allocator *allocator, ulna_model **model,
+                            ulna_error *error)
+{
+    ulna_error_clear(error);
+    if (model)
+        *model = NULL;
+    if (!model || (!data && length))
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a text and a place for the model are needed");
+    if (length == 0)
+        return ulna_fail(error, ULNA_ERR_PARSE, "the file is empty");
+    const format_row *row = row_of(ulna_format_sniff(data, length));
+    if (!row->read_model)
+        return ulna_fail(error, ULNA_ERR_PARSE,
+                         "this is no file that holds a model: it does not begin like any of them");
+    return row->read_model(data, length, allocator, model, error);
+}
+
+ulna_status ulna_model_load(const char *path, const ulna_allocator *allocator, ulna_model **model, ulna_error *error)
+{
+    if (model)
+        *model = NULL;
+    ulna_text text = ulna_text_empty(allocator);
+    ulna_status status = ulna_file_read(path, ULNA_MAX_INPUT_BYTES, &text, error);
+    if (!status)
+        status = ulna_model_read(text.data, text.length, allocator, model, error);
+    if (status && error && path)
+        snprintf(error->path, sizeof error->path, "%s", path);
+    ulna_text_release(&text);
+    return status;
+}
+
+ulna_status ulna_model_save(const ulna_model *model, const char *path, ulna_error *error)
+{
+    ulna_output *output;
+    if (!model)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a model is needed");
+    ulna_status status = ulna_output_open(path, NULL, &output, error);
+    if (status)
+        return status;
+    ulna_sink sink = ulna_output_sink(output);
+    ulna_model_write_json(model, &sink, NULL);
+    return ulna_output_commit(output, error); /* which knows of every write that failed, and why */
+}

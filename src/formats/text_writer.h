@@ -1,0 +1,32 @@
+/*
+ * text_writer.h (private): text to a sink, a block at a time. The first failure sticks: write on, and ask at the end.
+ */
+#ifndef ULNA_SRC_TEXT_WRITER_H
+#define ULNA_SRC_TEXT_WRITER_H
+
+#include "ulna/formats.h"
+
+typedef struct ulna_writer {
+    const ulna_sink *sink;
+    ulna_status status;
+    size_t used;
+    char buffer[4096];
+} ulna_writer;
+
+void ulna_writer_start(ulna_writer *writer, const ulna_sink *sink);
+/* Hands over what is left in the buffer and returns the first failure, or ULNA_OK. */
+ulna_status ulna_writer_finish(ulna_writer *writer);
+
+void ulna_put(ulna_writer *writer, const char *text);
+void ulna_put_bytes(ulna_writer *writer, const char *data, size_t bytes);
+/* The fewest of 15, 16 or 17 digits that read back to the same bits; a decimal point in every locale. */
+void ulna_put_number(ulna_writer *writer, double value);
+/* In quotes, with JSON's escapes. The text must be UTF-8, as all names are. */
+void ulna_put_json_string(ulna_writer *writer, const char *text);
+
+/* Enough for any number, zero byte included. */
+#define ULNA_NUMBER_SIZE 32
+/* What ulna_put_number writes. Returns the length. `value` must be finite. */
+int ulna_format_number(double value, char text[ULNA_NUMBER_SIZE]);
+
+#endif

@@ -1,0 +1,45 @@
+/* Choosing a kernel, and the scratch that all of them share. */
+#include "kinematics/kernel.h"
+
+#include "base/base.h"
+
+#include <string.h>
+
+/* Best last. */
+static const ulna_kernel *const kernels[] = {
+    &ulna_kernel_portable,
+#ifndef ULNA_NO_X86
+    &ulna_kernel_avx2,
+    &ulna_kernel_avx512,
+#endif
+};
+enum { KERNEL_COUNT = sizeof kernels / sizeof kernels[0] };
+
+const char *ulna_kernel_name(int index)
+{
+    return index >= 0 && index < KERNEL_COUNT ? kernels[index]->name : NULL;
+}
+
+const ulna_kernel *ulna_kernel_find(const char *name)
+{
+    for (int k = KERNEL_COUNT - 1; k >= 0; k--)
+        if ((!name || strcmp(name, kernels[k]->name) == 0) && kernels[k]->supported())
+            return kernels[k];
+    return NULL;
+}
+
+void ulna_sweep_take(ulna_sweep *sweep, const ulna_model *model, ulna_arena *arena)
+{
+    size_t nl = (size_t)model->nl, nv = (size_t)model->nv;
+    size_t depth = ((size_t)model->max_dof_depth + 3) & ~(size_t)3;
+    sweep->curvature = ulna_arena_take(arena, 6 * nl, sizeof *sweep->curvature);
+    sweep->moment = ulna_arena_take(arena, 4 * nl, sizeof *sweep->moment);
+    sweep->force = ulna_arena_take(arena, nv, sizeof *sweep->force);
+    sweep->second = ulna_arena_take(arena, 6 * nl, sizeof *sweep->second);
+    sweep->pivot = ulna_arena_take(arena, nv, sizeof *sweep->pivot);
+    sweep->lower = ulna_arena_take(arena, 3 * nv, sizeof *sweep->lower);
+    sweep->twist = ulna_arena_take(arena, nl, sizeof *sweep->twist);
+    sweep->path = ulna_arena_take(arena, 6 * depth, sizeof *sweep->path);
+    sweep->right = ulna_arena_take(arena, nv, sizeof *sweep->right);
+    sweep->failed_dof = -1;
+}

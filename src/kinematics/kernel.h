@@ -1,0 +1,121 @@
+/*
+ * kernel.h (private): the hot loops, compiled once per instruction set from kernel.inc and chosen at run time.
+ *
+ * Spatial quantities are pairs of four lanes: (angular, linear), about the pose's origin. Lane 3 of the angular half
+ * carries the right-hand side, which makes gradient and substitution free; lane 3 of the linear half is zero.
+ */
+#ifndef ULNA_SRC_KERNEL_H
+#define ULNA_SRC_KERNEL_H
+
+#include "base/base.h"
+#include "kinematics/pose.h"
+
+typedef struct ulna_pair {
+    ulna_vec4 angular, linear;
+} ulna_pair;
+
+/*
+ * What the goals ask of the links, in the form that the sweeps eat. Sorted by link: those of link l are
+ * first[l] .. first[l + 1] - 1. Points pull with w (goal - p); directions are the same without position: they pull the
+ * unit vectors of a body (chordal orientation, aim).
+ */
+typedef struct ulna_pulls {
+    int count;
+    const int *first;        /* nl + 1, or NULL if there are none */
+    const ulna_vec4 *local;  /* count: in the link's frame, lane 3 zero */
+    const ulna_vec4 *goal;   /* count: world; lane 3 zero */
+    const double *weight;    /* count: >= 0 */
+    ulna_vec4 *value;        /* count, out: p relative to the origin (points), or the direction */
+    ulna_vec4 *residual;     /* count, out: goal - value */
+} ulna_pulls;
+
+typedef struct ulna_targets {
+    ulna_pulls points;
+    ulna_pulls directions;
+} ulna_targets;
+
+/*
+ * Terms that the sums over points cannot hold (planes, lines, geodesic orientation, aim at a point), added up per link:
+ * for link extra_of[l] = k >= 0, `curvature` k is the Gauss-Newton 6x6 with its right-hand side in lane 3, six columns,
+ * `second` the part of the exact second-order term that is symmetric (may be zero), and `moment` their share of g and M.
+ */
+typedef struct ulna_extras {
+    const int *of;              /* nl, -1 for none; NULL if there are no extras at all */
+    const ulna_pair *curvature; /* 6 each */
+    const ulna_pair *second;    /* 6 each */
+    const ulna_vec4 *moment;    /* 4 each: g, then the columns of M */
+} ulna_extras;
+
+/* Terms on coordinates (posture, limits, damping). `couple` is for segments of several DOFs: entry [3 j + part(i)],
+ * i <= j in one segment, is added to H_ij (i = j included, beside `diagonal`), and t times `couple_second` taken off. */
+typedef struct ulna_diagonal {
+    const double *diagonal; /* nv */
+    const double *slope;    /* nv: gradient */
+    const double *couple;   /* 3 nv, or NULL */
+    const double *couple_second;
+} ulna_diagonal;
+
+typedef struct ulna_elimination {
+    double t;                        /* 0 Gauss-Newton ... 1 exact */
+    const unsigned char *held;       /* nv: 1 = moves by `displacement` and no other; NULL: all free */
+    const double *displacement;      /* nv, read where held */
+} ulna_elimination;
+
+/* Scratch of the sweeps, sized by the model alone. */
+typedef struct ulna_sweep {
+    ulna_pair *curvature; /* nl x 6: A, then reused */
+    ulna_vec4 *moment;    /* nl x 4: g and the columns of M */
+    ulna_pair *force;     /* nv: U of each DOF, right-hand side in lane 3 */
+    ulna_pair *second;    /* nl x 6: symmetric second-order part of the extras */
+    int has_second;
+    double *pivot;        /* nv: 1 / D */
+    double *lower;        /* nv x 3: unit lower factor inside blocks */
+    ulna_pair *twist;     /* nl: x */
+    double *path;         /* 6 x padded depth: motions of the current path */
+    double *right;        /* nv: right-hand side of ulna_kernel.substitute */
+    int failed_dof;       /* where a pivot was not positive, or -1 */
+} ulna_sweep;
+
+typedef struct ulna_kernel {
+    const char *name;
+    int (*supported)(void);
+    /* Places all links and evaluates the targets; returns f = 1/2 sum w |r|^2, or NaN if q is not finite. */
+    double (*forward)(const ulna_model *model, ulna_pose *pose, const double *q, const ulna_targets *targets);
+    /* g = gradient of the targets, extras and diagonal terms. */
+    void (*gradient)(const ulna_pose *pose, const ulna_targets *targets, const ulna_extras *extras,
+                     const ulna_diagonal *diagonal, ulna_sweep *sweep, double *g);
+    /* The step of the damped system by elimination on the tree. 0, or 1 if a pivot is not positive. `decrease` is that
+     * of the quadratic model with `diagonal` in it. */
+    int (*eliminate)(const ulna_pose *pose, const ulna_targets *targets, const ulna_extras *extras,
+                     const ulna_diagonal *diagonal, const ulna_elimination *how, ulna_sweep *sweep, double *step,
+                     double *decrease);
+    /* H x = right with the factor that `eliminate` left (same held set; held rows give 0). x may be `right`. */
+    void (*substitute)(const ulna_pose *pose, const unsigned char *held, ulna_sweep *sweep, const double *right,
+                       double *x);
+    /* Composite curvature and moments of every link's subtree, for rows and multiply. */
+    void (*compose)(const ulna_pose *pose, const ulna_targets *targets, const ulna_extras *extras, ulna_sweep *sweep);
+    /* After compose: g, and H(t) = GN - t S in tree rows; if `second` is given, rows hold GN and `second` holds S. */
+    void (*rows)(const ulna_pose *pose, const ulna_diagonal *diagonal, double t, ulna_sweep *sweep, double *g,
+                 double *rows, double *second);
+    /* After compose: y = H(t) x, without any matrix. */
+    void (*multiply)(const ulna_pose *pose, const ulna_diagonal *diagonal, double t, ulna_sweep *sweep,
+                     const double *x, double *y);
+} ulna_kernel;
+
+extern const ulna_kernel ulna_kernel_portable;
+#ifndef ULNA_NO_X86
+extern const ulna_kernel ulna_kernel_avx2;
+extern const ulna_kernel ulna_kernel_avx512;
+#endif
+
+/* By name, or the best that this CPU runs for NULL; NULL if unknown or not supported. */
+const ulna_kernel *ulna_kernel_find(const char *name);
+
+/* Takes the scratch of the sweeps from an arena (base.h). */
+void ulna_sweep_take(ulna_sweep *sweep, const ulna_model *model, ulna_arena *arena);
+
+/* A link with segments beyond the elementary six: from its placed base frame (columns x, y, z, origin) to its moved
+ * frame, motions (the linear half of a turn holds the origin it turns about, not yet crossed) and bends. */
+void ulna_general_link(const ulna_link *link, const double *q, ulna_vec4 frame[4], ulna_vec4 *motion, ulna_vec4 *bend);
+
+#endif

@@ -1,0 +1,417 @@
+/*
+ * From a builder to a model: checks, order, one block of memory, bodies and degrees of freedom. The links that the
+ * kinematics sees are made in links.c.
+ *
+ * Nothing here recurses, and every step is linear in the bodies, but for sorting names and for the ancestor lists of
+ * the sparsity pattern, which cost their own length.
+ */
+#include "model/build.h"
+
+#include <limits.h>
+
+#include "math/math3.h"
+
+#define NAME "\"%.80s\""
+
+/* ---- order: parents first, otherwise as added --------------------------------------------------------------- */
+
+typedef struct scratch {
+    int *order; /* builder's body of model body i */
+    int *rank;  /* model body of builder's body i */
+    int *stack;
+    double *reach;
+    void *memory;
+    size_t bytes;
+} scratch;
+
+static ulna_status scratch_create(const ulna_allocator *allocator, size_t count, scratch *s)
+{
+    ulna_arena arena = {0};
+    for (int pass = 0; pass < 2; pass++) {
+        s->order = ulna_arena_take(&arena, count, sizeof *s->order);
+        s->rank = ulna_arena_take(&arena, count, sizeof *s->rank);
+        s->stack = ulna_arena_take(&arena, count, sizeof *s->stack);
+        s->reach = ulna_arena_take(&arena, count, sizeof *s->reach);
+        if (pass == 1)
+            return ULNA_OK;
+        s->bytes = arena.used;
+        s->memory = arena.failed ? NULL : ulna_allocate(allocator, 1, s->bytes);
+        if (!s->memory)
+            return ULNA_ERR_MEMORY;
+        arena = (ulna_arena){.memory = s->memory};
+    }
+    return ULNA_OK;
+}
+
+static ulna_status check_roots(const ulna_builder *builder, ulna_error *error)
+{
+    int root = ULNA_NONE;
+    for (size_t i = 0; i < builder->body_count; i++) {
+        if (builder->body[i].parent != ULNA_NONE)
+            continue;
+        if (root != ULNA_NONE)
+            return ulna_fail(error, ULNA_ERR_MODEL, "two bodies have no parent: " NAME " and " NAME,
+                             ulna_builder_body_name(builder, root), ulna_builder_body_name(builder, (int)i));
+        root = (int)i;
+    }
+    return ULNA_OK;
+}
+
+/* Each body in turn, after those of its ancestors that are still missing. */
+static ulna_status sort_bodies(const ulna_builder *builder, scratch *s, ulna_error *error)
+{
+    enum { UNSEEN = -1, ON_THE_WAY = -2 };
+    int count = (int)builder->body_count, placed = 0;
+    for (int i = 0; i < count; i++)
+        s->rank[i] = UNSEEN;
+    for (int i = 0; i < count; i++) {
+        int height = 0;
+        for (int b = i; b != ULNA_NONE && s->rank[b] < 0; b = builder->body[b].parent) {
+            if (s->rank[b] == ON_THE_WAY)
+                return ulna_fail(error, ULNA_ERR_MODEL, "body " NAME " is its own ancestor: its parents form a cycle",
+                                 ulna_builder_body_name(builder, b));
+            s->rank[b] = ON_THE_WAY;
+            s->stack[height++] = b;
+        }
+        while (height > 0) {
+            int b = s->stack[--height];
+            s->order[placed] = b;
+            s->rank[b] = placed++;
+        }
+    }
+    return ULNA_OK;
+}
+
+static ulna_status check_rest(const ulna_builder *builder, ulna_error *error)
+{
+    double rest[7];
+    for (size_t i = 0; i < builder->body_count; i++) {
+        const ulna_builder_body *b = &builder->body[i];
+        int outside = ulna_builder_rest(b, rest);
+        if (outside >= 0)
+            return ulna_fail(error, ULNA_ERR_MODEL,
+                             "body " NAME ": the rest value of degree of freedom %d lies outside its limits %g .. %g",
+                             ulna_builder_body_name(builder, (int)i), outside, b->lower[outside], b->upper[outside]);
+    }
+    return ULNA_OK;
+}
+
+/* ---- sizes and the block ------------------------------------------------------------------------------------ */
+
+typedef struct sizes {
+    size_t bodies, dofs, coordinates, links, markers, leaves, paths, names;
+} sizes;
+
+/* Uses s->stack: first for children, then for the depth of each body's last DOF. */
+static sizes count_sizes(const ulna_builder *builder, scratch *s)
+{
+    sizes n = {.bodies = builder->body_count, .markers = builder->marker_count};
+    int count = (int)builder->body_count;
+
+    n.names = strlen(builder->text + builder->title) + 1;
+    for (size_t i = 0; i < n.markers; i++)
+        n.names += strlen(builder->text + builder->marker[i].name) + 1;
+    for (int i = 0; i < count; i++)
+        s->stack[i] = 0;
+    for (int i = 0; i < count; i++) {
+        const ulna_builder_body *b = &builder->body[i];
+        n.names += strlen(builder->text + b->name) + 1;
+        n.dofs += (size_t)b->plan.dof_count;
+        n.coordinates += (size_t)b->plan.coordinate_count;
+        n.links += b->plan.dof_count > 0 || b->parent == ULNA_NONE;
+        if (b->parent != ULNA_NONE)
+            s->stack[b->parent] = 1;
+    }
+    for (int i = 0; i < count; i++)
+        n.leaves += !s->stack[i];
+
+    /* ancestor lists: one per body with DOFs and none below it */
+    for (int i = 0; i < count; i++)
+        s->stack[i] = 0;
+    for (int i = count - 1; i > 0; i--) {
+        const ulna_builder_body *b = &builder->body[s->order[i]];
+        if (b->plan.dof_count > 0 || s->stack[i])
+            s->stack[s->rank[b->parent]] = 1;
+    }
+    for (int i = 0; i < count; i++) {
+        const ulna_builder_body *b = &builder->body[s->order[i]];
+        int leaf = !s->stack[i] && b->plan.dof_count > 0;
+        s->stack[i] = b->plan.dof_count + (i > 0 ? s->stack[s->rank[b->parent]] : 0);
+        n.paths += leaf ? (size_t)s->stack[i] : 0;
+    }
+    return n;
+}
+
+static void lay_out(ulna_model *model, ulna_arena *arena, const sizes *n)
+{
+    ulna_arena_take(arena, 1, sizeof *model);
+    model->body = ulna_arena_take(arena, n->bodies, sizeof *model->body);
+    model->joint = ulna_arena_take(arena, n->bodies, sizeof *model->joint);
+    model->mass = ulna_arena_take(arena, n->bodies, sizeof *model->mass);
+    model->link = ulna_arena_take(arena, n->links, sizeof *model->link);
+    model->marker = ulna_arena_take(arena, n->markers, sizeof *model->marker);
+    model->preorder = ulna_arena_take(arena, n->bodies, sizeof *model->preorder);
+    model->body_by_name = ulna_arena_take(arena, n->bodies, sizeof *model->body_by_name);
+    model->marker_by_name = ulna_arena_take(arena, n->markers, sizeof *model->marker_by_name);
+    model->leaf = ulna_arena_take(arena, n->leaves, sizeof *model->leaf);
+    model->dof_body = ulna_arena_take(arena, n->dofs, sizeof *model->dof_body);
+    model->dof_link = ulna_arena_take(arena, n->dofs, sizeof *model->dof_link);
+    model->dof_coordinate = ulna_arena_take(arena, n->dofs, sizeof *model->dof_coordinate);
+    model->dof_segment = ulna_arena_take(arena, n->dofs, sizeof *model->dof_segment);
+    model->dof_part = ulna_arena_take(arena, n->dofs, sizeof *model->dof_part);
+    model->lower = ulna_arena_take(arena, n->dofs, sizeof *model->lower);
+    model->upper = ulna_arena_take(arena, n->dofs, sizeof *model->upper);
+    model->strength = ulna_arena_take(arena, n->dofs, sizeof *model->strength);
+    model->rest = ulna_arena_take(arena, n->coordinates, sizeof *model->rest);
+    model->path_pool = ulna_arena_take(arena, n->paths, sizeof *model->path_pool);
+    model->tree_parent = ulna_arena_take(arena, n->dofs, sizeof *model->tree_parent);
+    model->tree_depth = ulna_arena_take(arena, n->dofs, sizeof *model->tree_depth);
+    model->tree_row = ulna_arena_take(arena, n->dofs + 1, sizeof *model->tree_row);
+    model->tree_path = ulna_arena_take(arena, n->dofs, sizeof *model->tree_path);
+    model->names = ulna_arena_take(arena, n->names, 1);
+}
+
+static ulna_status model_create(const ulna_allocator *allocator, const sizes *n, ulna_model **model, ulna_error *error)
+{
+    ulna_model counted;
+    ulna_arena arena = {0};
+    if (n->names > INT_MAX)
+        return ulna_fail(error, ULNA_ERR_LIMIT, "the names of the skeleton take more than 2 GB");
+    lay_out(&counted, &arena, n);
+    ulna_model *m = arena.failed ? NULL : ulna_allocate(allocator, 1, arena.used);
+    if (!m)
+        return ulna_fail(error, ULNA_ERR_MEMORY, "out of memory for a model of %zu bodies", n->bodies);
+    m->allocator = *allocator;
+    m->bytes = arena.used;
+    m->nb = (int)n->bodies;
+    m->nv = (int)n->dofs;
+    m->nq = (int)n->coordinates;
+    m->nl = (int)n->links;
+    m->nm = (int)n->markers;
+    m->chains = (int)n->leaves;
+    arena = (ulna_arena){.memory = (unsigned char *)m};
+    lay_out(m, &arena, n);
+    *model = m;
+    return ULNA_OK;
+}
+
+/* ---- bodies, degrees of freedom, markers, names ------------------------------------------------------------- */
+
+static int copy_name(ulna_model *model, size_t *used, const char *name)
+{
+    int start = (int)*used;
+    size_t bytes = strlen(name) + 1;
+    memcpy(model->names + start, name, bytes);
+    *used += bytes;
+    return start;
+}
+
+static void fill_dofs(ulna_model *model, int index, const ulna_builder_body *from)
+{
+    ulna_body *body = &model->body[index];
+    double rest[7];
+    ulna_builder_rest(from, rest);
+    memcpy(model->rest + body->coordinate, rest, (size_t)body->coordinate_count * sizeof *rest);
+    int dof = body->dof, coordinate = body->coordinate;
+    for (int i = 0; i < from->plan.segment_count; i++) {
+        ulna_segment segment = (ulna_segment)from->plan.segment[i];
+        for (int k = 0; k < ulna_segment_dofs(segment); k++, dof++) {
+            model->dof_body[dof] = index;
+            model->dof_segment[dof] = (unsigned char)segment;
+            model->dof_part[dof] = (unsigned char)k;
+            model->dof_coordinate[dof] = segment == ULNA_SEGMENT_BALL ? ULNA_NONE : coordinate + k;
+            model->lower[dof] = from->lower[dof - body->dof];
+            model->upper[dof] = from->upper[dof - body->dof];
+            model->strength[dof] = from->strength[dof - body->dof];
+        }
+        coordinate += ulna_segment_coordinates(segment);
+    }
+}
+
+static void fill_bodies(ulna_model *model, const ulna_builder *builder, const scratch *s)
+{
+    int dof = 0, coordinate = 0;
+    size_t used = 0;
+    copy_name(model, &used, builder->text + builder->title); /* at offset 0 */
+    for (int i = 0; i < model->nb; i++) {
+        const ulna_builder_body *from = &builder->body[s->order[i]];
+        ulna_body *body = &model->body[i];
+        body->name = copy_name(model, &used, builder->text + from->name);
+        body->parent = from->parent == ULNA_NONE ? ULNA_NONE : s->rank[from->parent];
+        body->depth = i > 0 ? model->body[body->parent].depth + 1 : 0;
+        body->dof = dof;
+        body->dof_count = from->plan.dof_count;
+        body->coordinate = coordinate;
+        body->coordinate_count = from->plan.coordinate_count;
+        body->joint_index = i;
+        body->user_data = from->user_data;
+        ulna_copy9(from->placement_rotation, body->placement_rotation);
+        ulna_copy3(from->placement_position, body->placement_position);
+        ulna_copy9(from->offset_rotation, body->offset_rotation);
+        ulna_copy3(from->offset_position, body->offset_position);
+        model->joint[i] = from->joint;
+        model->mass[i] = from->mass;
+        fill_dofs(model, i, from);
+        dof += body->dof_count;
+        coordinate += body->coordinate_count;
+    }
+    for (int i = 0; i < model->nm; i++) {
+        const ulna_builder_marker *from = &builder->marker[i];
+        model->marker[i].name = copy_name(model, &used, builder->text + from->name);
+        model->marker[i].body = s->rank[from->body];
+        model->marker[i].weight = from->weight;
+        ulna_copy3(from->position, model->marker[i].position);
+    }
+}
+
+/* Heap sort of indices by the names they stand for: no recursion, no memory. */
+static void sort_by_name(int *index, int count, const char *const names, const int *offset, size_t stride)
+{
+#define KEY(i) (names + *(const int *)((const char *)offset + (size_t)(i)*stride))
+    for (int i = 0; i < count; i++)
+        index[i] = i;
+    for (int start = count / 2 - 1, end = count; end > 1;) {
+        if (start < 0) { /* the heap stands: take its largest */
+            int largest = index[0];
+            index[0] = index[--end];
+            index[end] = largest;
+        }
+        int at = start < 0 ? 0 : start--, moving = index[at];
+        for (int child; (child = 2 * at + 1) < end; at = child) {
+            if (child + 1 < end && strcmp(KEY(index[child]), KEY(index[child + 1])) < 0)
+                child++;
+            if (strcmp(KEY(moving), KEY(index[child])) >= 0)
+                break;
+            index[at] = index[child];
+        }
+        index[at] = moving;
+    }
+#undef KEY
+}
+
+/* Subtrees, depth-first positions and leaves. Uses `next` (one int a body): where a body's next child goes. */
+static void fill_ancestry(ulna_model *model, int *next)
+{
+    ulna_body *body = model->body;
+    int leaves = 0;
+    for (int i = model->nb - 1; i >= 0; i--) {
+        body[i].subtree++;
+        if (i > 0)
+            body[body[i].parent].subtree += body[i].subtree;
+    }
+    for (int i = 0; i < model->nb; i++) {
+        int *position = i > 0 ? &next[body[i].parent] : NULL;
+        body[i].preorder = position ? *position : 0;
+        if (position)
+            *position += body[i].subtree;
+        next[i] = body[i].preorder + 1;
+        model->preorder[body[i].preorder] = i;
+        if (body[i].subtree == 1)
+            model->leaf[leaves++] = i;
+    }
+}
+
+/* ---- the sparsity pattern ----------------------------------------------------------------------------------- */
+
+/* Uses `last` (one int a body): the last DOF at or above a body. */
+static void fill_tree(ulna_model *model, int *last)
+{
+    int *parent = model->tree_parent, *depth = model->tree_depth;
+    for (int i = 0; i < model->nb; i++) {
+        const ulna_body *body = &model->body[i];
+        last[i] = i > 0 ? last[body->parent] : ULNA_NONE;
+        for (int j = body->dof; j < body->dof + body->dof_count; j++) {
+            parent[j] = last[i];
+            depth[j] = parent[j] == ULNA_NONE ? 1 : depth[parent[j]] + 1;
+            model->tree_row[j + 1] = model->tree_row[j] + (((size_t)depth[j] + 3) & ~(size_t)3);
+            model->max_dof_depth = depth[j] > model->max_dof_depth ? depth[j] : model->max_dof_depth;
+            last[i] = j;
+        }
+    }
+
+    /* One list per DOF that no list covers yet, deepest first within a branch: children come after parents. */
+    int *list = model->path_pool;
+    for (int j = model->nv - 1; j >= 0; j--) {
+        if (model->tree_path[j])
+            continue;
+        for (int i = j; i != ULNA_NONE; i = parent[i]) {
+            list[depth[i] - 1] = i;
+            if (!model->tree_path[i])
+                model->tree_path[i] = list;
+        }
+        list += depth[j];
+    }
+    model->tree = (ulna_tree){.n = model->nv,
+                              .parent = parent,
+                              .depth = depth,
+                              .row = model->tree_row,
+                              .path = (const int *const *)model->tree_path};
+}
+
+/* ---- the characteristic length ------------------------------------------------------------------------------ */
+
+/* The longest way from the root's origin over joints and body origins to a marker. `reach`: one number a body. */
+static ulna_status measure(ulna_model *model, double *reach, ulna_error *error)
+{
+    double longest = 0;
+    for (int i = 0; i < model->nb; i++) {
+        const ulna_body *body = &model->body[i];
+        reach[i] =
+            i > 0 ? reach[body->parent] + ulna_norm(body->placement_position) + ulna_norm(body->offset_position) : 0;
+        longest = fmax(longest, reach[i]);
+    }
+    for (int i = 0; i < model->nm; i++)
+        longest = fmax(longest, reach[model->marker[i].body] + ulna_norm(model->marker[i].position));
+    if (isinf(longest))
+        return ulna_fail(error, ULNA_ERR_NUMBER, "the lengths of the skeleton overflow");
+    model->length_scale = longest > 0 ? longest : 1;
+    return ULNA_OK;
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------------------- */
+
+static ulna_status check_builder(const ulna_builder *builder, ulna_error *error)
+{
+    if (builder->body_count == 0)
+        return ulna_fail(error, ULNA_ERR_MODEL, "the skeleton has no bodies");
+    ulna_status status = check_roots(builder, error);
+    return status ? status : check_rest(builder, error);
+}
+
+ulna_status ulna_builder_build(const ulna_builder *builder, const ulna_allocator *allocator, ulna_model **model,
+                               ulna_error *error)
+{
+    ulna_allocator chosen = ulna_allocator_or_default(allocator);
+    scratch s;
+    if (!model)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place for the model is given");
+    *model = NULL;
+    ulna_status status = check_builder(builder, error);
+    if (status)
+        return status;
+    if (scratch_create(&chosen, builder->body_count, &s))
+        return ulna_fail(error, ULNA_ERR_MEMORY, "out of memory for a model of %zu bodies", builder->body_count);
+
+    ulna_model *m = NULL;
+    status = sort_bodies(builder, &s, error);
+    if (!status) {
+        sizes n = count_sizes(builder, &s);
+        status = model_create(&chosen, &n, &m, error);
+    }
+    if (m) {
+        fill_bodies(m, builder, &s);
+        if (m->nm > 0)
+            sort_by_name(m->marker_by_name, m->nm, m->names, &m->marker->name, sizeof *m->marker);
+        sort_by_name(m->body_by_name, m->nb, m->names, &m->body->name, sizeof *m->body);
+        fill_ancestry(m, s.stack);
+        fill_tree(m, s.stack);
+        ulna_model_make_links(m, s.order, s.stack);
+        status = measure(m, s.reach, error);
+    }
+    if (status)
+        ulna_model_destroy(m);
+    else
+        *model = m;
+    ulna_release(&chosen, s.memory, 1, s.bytes);
+    return status;
+}

@@ -1,0 +1,99 @@
+/* Coordinates and steps: where quaternions and rotation vectors are not plain numbers. */
+#include "math/math3.h"
+#include "model/model.h"
+
+/* The same rotation by the shorter vector, once w has passed 1.5 pi. */
+static void shorten(double *w, int count)
+{
+    double square = 0;
+    for (int i = 0; i < count; i++)
+        square += w[i] * w[i];
+    if (square <= 2.25 * ULNA_PI * ULNA_PI || isinf(square))
+        return;
+    double length = sqrt(square), turns = floor(length / (2 * ULNA_PI) + 0.5);
+    for (int i = 0; i < count; i++)
+        w[i] *= 1 - 2 * ULNA_PI * turns / length;
+}
+
+static int is_limited(const ulna_model *model, int dof, int count)
+{
+    for (int j = dof; j < dof + count; j++)
+        if (model->lower[j] > -INFINITY || model->upper[j] < INFINITY)
+            return 1;
+    return 0;
+}
+
+void ulna_model_integrate(const ulna_model *model, const double *q, const double *step, double *result)
+{
+    if (!model->has_general) {
+        for (int j = 0; j < model->nv; j++)
+            result[j] = q[j] + step[j];
+        return;
+    }
+    for (int l = 0; l < model->nl; l++) {
+        const ulna_link *link = &model->link[l];
+        int dof = link->dof, coordinate = link->coordinate;
+        for (int i = 0; i < link->segment_count; i++) {
+            ulna_segment segment = (ulna_segment)link->segment[i];
+            int dofs = ulna_segment_dofs(segment);
+            if (segment == ULNA_SEGMENT_BALL) {
+                double turn[4];
+                ulna_quaternion_exp(step + dof, turn);
+                ulna_quaternion_multiply(turn, q + coordinate, result + coordinate);
+            } else {
+                for (int k = 0; k < dofs; k++)
+                    result[coordinate + k] = q[coordinate + k] + step[dof + k];
+                if (segment > ULNA_SEGMENT_BALL && !is_limited(model, dof, dofs))
+                    shorten(result + coordinate, dofs);
+            }
+            dof += dofs;
+            coordinate += ulna_segment_coordinates(segment);
+        }
+    }
+}
+
+void ulna_model_difference(const ulna_model *model, const double *q0, const double *q1, double *step)
+{
+    for (int j = 0; j < model->nv; j++) {
+        int c = model->dof_coordinate[j];
+        if (c != ULNA_NONE)
+            step[j] = q1[c] - q0[c];
+    }
+    for (int l = 0; l < model->nl && model->nq != model->nv; l++) {
+        const ulna_link *link = &model->link[l];
+        int dof = link->dof, coordinate = link->coordinate;
+        for (int i = 0; i < link->segment_count; i++) {
+            ulna_segment segment = (ulna_segment)link->segment[i];
+            if (segment == ULNA_SEGMENT_BALL) {
+                const double *q = q0 + coordinate;
+                double inverse[4] = {-q[0], -q[1], -q[2], q[3]}, turn[4];
+                ulna_quaternion_multiply(q1 + coordinate, inverse, turn);
+                ulna_quaternion_log(turn, step + dof);
+            }
+            dof += ulna_segment_dofs(segment);
+            coordinate += ulna_segment_coordinates(segment);
+        }
+    }
+}
+
+ulna_status ulna_model_check_q(const ulna_model *model, const double *q, int *coordinate)
+{
+    int wrong = ULNA_NONE;
+    for (int c = model->nq - 1; c >= 0; c--)
+        if (!isfinite(q[c]))
+            wrong = c;
+    for (int j = 0; j < model->nv && model->nq != model->nv && wrong == ULNA_NONE; j++) {
+        if (model->dof_segment[j] != ULNA_SEGMENT_BALL || model->dof_part[j] != 0)
+            continue;
+        const ulna_body *body = &model->body[model->dof_body[j]];
+        int at = body->coordinate + (j - body->dof); /* a joint has one quaternion at most */
+        double square = 0;
+        for (int k = 0; k < 4; k++)
+            square += q[at + k] * q[at + k];
+        if (!(square > 1e-200) || isinf(square))
+            wrong = at;
+    }
+    if (coordinate)
+        *coordinate = wrong;
+    return wrong == ULNA_NONE ? ULNA_OK : ULNA_ERR_NUMBER;
+}

@@ -1,0 +1,166 @@
+/* Links: bodies that move, with the fixed ones folded in, numbered level by level. */
+#include "math/math3.h"
+#include "model/build.h"
+
+/* ---- numbering ---------------------------------------------------------------------------------------------- */
+
+static int is_link(const ulna_model *model, int body)
+{
+    return body == 0 || model->body[body].dof_count > 0;
+}
+
+/* Counting sort by level, bodies in order within a level. `count` needs one more place than there are levels: a level
+ * beyond the root's holds at least one body, so the number of bodies is enough. */
+static void number_links(ulna_model *model, int *level, int *count)
+{
+    ulna_body *body = model->body;
+    for (int i = 0; i < model->nb; i++) {
+        level[i] = i > 0 ? level[body[i].parent] + is_link(model, i) : 0;
+        count[i] = 0;
+    }
+    for (int i = 0; i < model->nb; i++)
+        if (is_link(model, i) && level[i] + 1 < model->nb)
+            count[level[i] + 1]++;
+    for (int i = 1; i < model->nb; i++)
+        count[i] += count[i - 1];
+    for (int i = 0; i < model->nb; i++)
+        body[i].link = is_link(model, i) ? count[level[i]]++ : body[body[i].parent].link;
+}
+
+/* ---- what a link is made of --------------------------------------------------------------------------------- */
+
+/* DOFs in blocks, from the distal end: threes where no quaternion or rotation vector (with its twist) is cut. */
+static void cut_blocks(ulna_link *link)
+{
+    unsigned char size[ULNA_JOINT_MAX_SEGMENTS];
+    int count = 0, single = 0; /* single: blocks of one at the end of the list so far */
+    for (int i = link->segment_count - 1; i >= 0; i--) {
+        ulna_segment segment = (ulna_segment)link->segment[i];
+        int twisted = i > 0 && (segment == ULNA_SEGMENT_SWING || link->segment[i - 1] == ULNA_SEGMENT_SWING);
+        if (twisted || segment >= ULNA_SEGMENT_BALL) {
+            size[count++] = 3;
+            single = 0;
+            i -= twisted;
+        } else {
+            size[count++] = 1;
+            single++;
+        }
+        if (single == 3) {
+            count -= 2;
+            size[count - 1] = 3;
+            single = 0;
+        }
+    }
+    link->block_count = (unsigned char)count;
+    for (int i = 0; i < count; i++)
+        link->block[i] = size[count - 1 - i];
+}
+
+static void set_frame(ulna_link *link, const double rotation[9], const double position[3])
+{
+    double difference = 0;
+    for (int i = 0; i < 9; i++)
+        difference = fmax(difference, fabs(rotation[i] - (i % 4 == 0)));
+    int unturned = difference <= 1e-15;
+    if (unturned)
+        link->flags |= ULNA_LINK_UNTURNED;
+    for (int column = 0; column < 3; column++)
+        for (int row = 0; row < 3; row++)
+            link->rotation[column][row] = unturned ? row == column : rotation[3 * row + column];
+    for (int row = 0; row < 3; row++)
+        link->offset[row] = position[row];
+}
+
+static void fill_link(ulna_link *link, const ulna_model *model, int index, const ulna_joint_plan *plan)
+{
+    const ulna_body *body = &model->body[index];
+    link->parent = index > 0 ? model->body[body->parent].link : ULNA_NONE;
+    link->body = index;
+    link->dof = body->dof;
+    link->dof_count = body->dof_count;
+    link->coordinate = body->coordinate;
+    link->sign = plan->sign;
+    link->segment_count = (unsigned char)plan->segment_count;
+    link->flags = ULNA_LINK_LEAF;
+    for (int i = 0; i < plan->segment_count; i++) {
+        link->segment[i] = plan->segment[i];
+        if (plan->segment[i] >= ULNA_SEGMENT_BALL || plan->sign < 0)
+            link->flags |= ULNA_LINK_GENERAL;
+    }
+    cut_blocks(link);
+}
+
+/* link = parent body in its link * placement * pre;   body in its link = post * offset, or, for a body that is
+ * folded into its parent's link, parent body in that link * placement * offset. */
+static void place_body(ulna_model *model, int index)
+{
+    static const double nowhere[3] = {0, 0, 0};
+    ulna_body *body = &model->body[index];
+    double above[9], start[3] = {0, 0, 0}, rotation[9], position[3];
+    ulna_identity9(above);
+    if (index > 0) {
+        const ulna_body *parent = &model->body[body->parent];
+        ulna_copy9(parent->link_rotation, above);
+        ulna_copy3(parent->link_position, start);
+    }
+    ulna_compose(above, start, body->placement_rotation, body->placement_position, rotation, position);
+
+    ulna_joint_plan plan;
+    ulna_joint_resolve(&model->joint[index], &plan, NULL); /* the builder has accepted it */
+    if (is_link(model, index)) {
+        ulna_link *link = &model->link[body->link];
+        double turned[9];
+        fill_link(link, model, index, &plan);
+        ulna_multiply9(rotation, plan.pre, turned);
+        set_frame(link, turned, position);
+        ulna_compose(plan.post, nowhere, body->offset_rotation, body->offset_position, body->link_rotation,
+                     body->link_position);
+    } else {
+        ulna_compose(rotation, position, body->offset_rotation, body->offset_position, body->link_rotation,
+                     body->link_position);
+    }
+}
+
+/* ---- the model's view of its links --------------------------------------------------------------------------- */
+
+static int has_slide(const ulna_link *link)
+{
+    for (int i = 0; i < link->segment_count; i++)
+        if (link->segment[i] >= ULNA_SEGMENT_TX && link->segment[i] <= ULNA_SEGMENT_TZ)
+            return 1;
+    return 0;
+}
+
+/* The last link with a slide on the unbranched way down from the root. Links are numbered by level, so that way is
+ * 0, 1, 2, ... until two links share a parent. */
+static int find_reference(const ulna_model *model)
+{
+    int reference = 0;
+    for (int l = 0; l < model->nl; l++) {
+        if (l > 0 && (model->link[l].parent != l - 1 || (l + 1 < model->nl && model->link[l + 1].parent == l - 1)))
+            break;
+        if (has_slide(&model->link[l]))
+            reference = l;
+    }
+    return reference;
+}
+
+void ulna_model_make_links(ulna_model *model, int *level, int *count)
+{
+    number_links(model, level, count);
+    for (int i = 0; i < model->nb; i++)
+        place_body(model, i);
+
+    /* a parent whose leaf mark still stands has not been added to yet */
+    for (int l = model->nl - 1; l > 0; l--) {
+        ulna_link *parent = &model->link[model->link[l].parent];
+        if (parent->flags & ULNA_LINK_LEAF)
+            model->link[l].flags |= ULNA_LINK_FIRST;
+        parent->flags &= ~(unsigned)ULNA_LINK_LEAF;
+    }
+    for (int j = 0; j < model->nv; j++)
+        model->dof_link[j] = model->body[model->dof_body[j]].link;
+    for (int l = 0; l < model->nl; l++)
+        model->has_general |= (model->link[l].flags & ULNA_LINK_GENERAL) != 0;
+    model->reference = find_reference(model);
+}

@@ -1,0 +1,133 @@
+/*
+ * model.h (private): the finished model, as the kinematics sees it.
+ *
+ * Bodies are what users named. Links are what moves: a body whose joint has degrees of freedom, and the root.
+ * Bodies with fixed joints are folded into the link that carries them. Links are numbered level by level from the
+ * root, so that neighbours in the array are independent and parent < child.
+ *
+ * A link's frame is turned so that every elementary degree of freedom moves along or about a coordinate axis of the
+ * moving frame: then a revolute DOF only mixes two columns of the frame. With X_l the link frame,
+ *
+ *     X_l = X_parent(l) * (rotation, offset) * J(q),      body frame = X_link(body) * (body_rotation, body_offset)
+ */
+#ifndef ULNA_SRC_MODEL_H
+#define ULNA_SRC_MODEL_H
+
+#include "ulna/model.h"
+
+/* What a joint is made of. A joint is a sequence of segments; the first six have one DOF and one coordinate each. */
+typedef enum ulna_segment {
+    ULNA_SEGMENT_RX = 0, /* turn about x of the moving frame */
+    ULNA_SEGMENT_RY,
+    ULNA_SEGMENT_RZ,
+    ULNA_SEGMENT_TX, /* slide along x of the moving frame */
+    ULNA_SEGMENT_TY,
+    ULNA_SEGMENT_TZ,
+    ULNA_SEGMENT_BALL,   /* 3 DOF, 4 coordinates: quaternion (x, y, z, w) */
+    ULNA_SEGMENT_EXPMAP, /* 3 DOF: rotation vector */
+    ULNA_SEGMENT_SWING,  /* 2 DOF: rotation vector in the plane of x and y */
+} ulna_segment;
+
+#define ULNA_JOINT_MAX_SEGMENTS 6
+
+/* A joint resolved: motion = pre * segments(q) * post, with pre and post rotations. */
+typedef struct ulna_joint_plan {
+    int segment_count, dof_count, coordinate_count;
+    unsigned char segment[ULNA_JOINT_MAX_SEGMENTS];
+    int sign; /* +1, or -1 for a reversed joint: segments move by their inverse, in the order listed here */
+    double pre[9], post[9];
+    double zero[7]; /* coordinates of the zero pose (motion = identity) */
+} ulna_joint_plan;
+
+ulna_status ulna_joint_resolve(const ulna_joint *joint, ulna_joint_plan *plan, ulna_error *error);
+/* The same joint in normal form: unit axes, an exact frame, orders in one spelling, unused fields at their defaults. */
+ulna_status ulna_joint_normalise(const ulna_joint *joint, ulna_joint *normal, ulna_error *error);
+int ulna_segment_dofs(ulna_segment segment);
+int ulna_segment_coordinates(ulna_segment segment);
+
+/* The motion of a resolved joint: 3x3 rotation row by row, and translation. Slow and readable; fine for set-up. */
+void ulna_joint_motion(const ulna_joint_plan *plan, const double *q, double rotation[9], double translation[3]);
+/* The q whose motion comes nearest to the given one; exact where the joint can reach it. `near_q` picks the branch. */
+void ulna_joint_fit(const ulna_joint_plan *plan, const double rotation[9], const double translation[3],
+                    const double *near_q, double *q);
+
+enum {
+    ULNA_LINK_UNTURNED = 1, /* rotation is the identity */
+    ULNA_LINK_GENERAL = 2,  /* has a segment beyond the elementary six, or is reversed */
+    ULNA_LINK_LEAF = 4,     /* no link hangs on it */
+    ULNA_LINK_FIRST = 8,    /* in the sweep from the last link to the root, the first that adds to its parent */
+};
+
+typedef struct ulna_link {
+    double rotation[3][4]; /* columns; lane 3 is 0 */
+    double offset[4];      /* in the parent link's frame */
+    int parent;            /* link, -1 for the root */
+    int body;
+    int dof, dof_count;
+    int coordinate;
+    unsigned flags;
+    int sign;
+    unsigned char segment_count;
+    unsigned char segment[ULNA_JOINT_MAX_SEGMENTS];
+    unsigned char block_count;                    /* the DOFs cut into blocks of 1 to 3, proximal first */
+    unsigned char block[ULNA_JOINT_MAX_SEGMENTS]; /* sizes */
+} __attribute__((aligned(64))) ulna_link;
+
+typedef struct ulna_marker {
+    int name; /* offset into names */
+    int body;
+    double position[3];
+    double weight;
+} ulna_marker;
+
+typedef struct ulna_body {
+    int name; /* offset into names */
+    int parent;
+    int dof, dof_count;
+    int coordinate, coordinate_count;
+    int link;        /* the link that carries it */
+    int depth;       /* 0 for the root */
+    int preorder;    /* position in a depth-first walk */
+    int subtree;     /* bodies in its subtree */
+    int joint_index; /* into joints: most bodies of a big model share few kinds */
+    void *user_data;
+    double placement_rotation[9], placement_position[3];
+    double offset_rotation[9], offset_position[3];
+    double link_rotation[9], link_position[3]; /* body frame in the frame of its link */
+} ulna_body;
+
+struct ulna_model {
+    ulna_allocator allocator;
+    size_t bytes;
+    int nb, nv, nq, nl, nm; /* bodies, DOFs, coordinates, links, markers */
+    int chains;
+    int reference; /* link near which coordinates are taken: links 0 .. reference form a chain without branches */
+    int max_dof_depth;
+    int has_general; /* some link is ULNA_LINK_GENERAL */
+    double length_scale;
+
+    ulna_body *body;                  /* nb */
+    ulna_joint *joint;                /* nb */
+    ulna_mass *mass;                  /* nb */
+    ulna_link *link;                  /* nl */
+    ulna_marker *marker;              /* nm */
+    int *preorder;                    /* nb: bodies in depth-first order */
+    int *body_by_name;                /* nb, sorted by name */
+    int *marker_by_name;              /* nm, sorted by name */
+    int *leaf;                        /* chains: the leaf bodies */
+    int *dof_body;                    /* nv */
+    int *dof_link;                    /* nv */
+    int *dof_coordinate;              /* nv: -1 for quaternion tangents */
+    unsigned char *dof_segment;       /* nv: ulna_segment that it belongs to */
+    unsigned char *dof_part;          /* nv: which of the segment's DOFs: 0, 1, 2 */
+    double *lower, *upper, *strength; /* nv */
+    double *rest;                     /* nq */
+    int *path_pool;                   /* shared ancestor lists */
+    ulna_tree tree;
+    int *tree_parent, *tree_depth; /* nv */
+    size_t *tree_row;              /* nv + 1 */
+    const int **tree_path;         /* nv */
+    char *names;
+};
+
+#endif

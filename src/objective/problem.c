@@ -1,0 +1,563 @@
+/* Building a problem: adding terms, sorting them by link, changing goals and weights. */
+#include "objective/problem.h"
+#include "math/math3.h"
+
+/* ---- create and destroy ------------------------------------------------------------------------------------ */
+
+ulna_status ulna_problem_create(const ulna_model *model, const ulna_allocator *allocator, ulna_problem **problem,
+                                ulna_error *error)
+{
+    if (!problem)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place to put the problem");
+    *problem = NULL;
+    if (!model)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a problem needs a model");
+    ulna_allocator memory = ulna_allocator_or_default(allocator);
+    ulna_problem *made = ulna_allocate(&memory, 1, sizeof *made);
+    if (!made)
+        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a problem");
+    made->allocator = memory;
+    made->model = model;
+    made->length = model->length_scale;
+    *problem = made;
+    return ULNA_OK;
+}
+
+static void drop_ready(ulna_problem *problem)
+{
+    ulna_release(&problem->allocator, problem->ready_block, problem->ready_bytes, 1);
+    problem->ready_block = NULL;
+    problem->ready = 0;
+}
+
+void ulna_problem_destroy(ulna_problem *problem)
+{
+    if (!problem)
+        return;
+    ulna_allocator allocator = problem->allocator;
+    drop_ready(problem);
+    for (size_t i = 0; i < problem->term_count; i++)
+        ulna_release(&allocator, problem->term[i].values, problem->term[i].value_count, sizeof(double));
+    ulna_release(&allocator, problem->term, problem->term_capacity, sizeof *problem->term);
+    ulna_release(&allocator, problem, 1, sizeof *problem);
+}
+
+const ulna_model *ulna_problem_model(const ulna_problem *problem)
+{
+    return problem ? problem->model : NULL;
+}
+
+/* ---- adding terms ------------------------------------------------------------------------------------------ */
+
+static int weight_is_valid(double weight)
+{
+    return weight >= 0 && isfinite(weight);
+}
+
+/* Puts goal (and what else it holds) in canonical form; NULL if fine, else what is wrong with it. */
+static const char *normalise(ulna_term *term)
+{
+    const ulna_term_kind *kind = ulna_term_kind_of(term->type);
+    if (!ulna_all_finite(term->goal, kind->goal_size) || !ulna_all_finite(term->local, 6))
+        return "a number is NaN or infinite";
+    double *unit[2] = {NULL, NULL};
+    if (term->type == ULNA_TERM_DIRECTION)
+        unit[0] = term->goal, unit[1] = term->local + 3;
+    else if (term->type == ULNA_TERM_AIM)
+        unit[0] = term->local + 3;
+    else if (term->type == ULNA_TERM_PLANE || term->type == ULNA_TERM_LINE)
+        unit[0] = term->goal + 3;
+    for (int k = 0; k < 2; k++)
+        if (unit[k]) {
+            double size = fmax(fabs(unit[k][0]), fmax(fabs(unit[k][1]), fabs(unit[k][2])));
+            if (!(size > 0))
+                return "an axis, direction or normal has zero length";
+            for (int i = 0; i < 3; i++)
+                unit[k][i] /= size; /* first, so that the square neither overflows nor vanishes */
+            size = ulna_norm(unit[k]);
+            for (int i = 0; i < 3; i++)
+                unit[k][i] /= size;
+        }
+    if (term->type == ULNA_TERM_ORIENTATION || term->type == ULNA_TERM_GEODESIC)
+        if (!(ulna_orthonormalise(term->goal) < 1e-6))
+            return "the goal is not a rotation";
+    return NULL;
+}
+
+static ulna_status add(ulna_problem *problem, ulna_term *term, double weight, int *number, ulna_error *error)
+{
+    const ulna_term_kind *kind = ulna_term_kind_of(term->type);
+    if (!weight_is_valid(weight))
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "%s term: the weight must be a number >= 0", kind->name);
+    if (kind->goal_size && term->type != ULNA_TERM_COUPLING &&
+        (term->body < 0 || term->body >= problem->model->nb))
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "%s term: there is no body %d", kind->name, term->body);
+    const char *fault = normalise(term);
+    if (fault)
+        return ulna_fail(error, ULNA_ERR_NUMBER, "%s term: %s", kind->name, fault);
+    ulna_status status = ulna_grow(&problem->allocator, (void **)&problem->term, &problem->term_capacity,
+                                   problem->term_count + 1, sizeof *problem->term);
+    if (status != ULNA_OK)
+        return ulna_fail(error, status, "no memory for one more term");
+    drop_ready(problem);
+    term->weight = weight;
+    term->strength = 1;
+    term->slot = ULNA_NONE;
+    problem->term[problem->term_count] = *term;
+    if (number)
+        *number = (int)problem->term_count;
+    problem->term_count++;
+    return ULNA_OK;
+}
+
+static ulna_status add_on_body(ulna_problem *problem, ulna_term_type type, int body, const double *point,
+                               const double *axis, const double *goal, int goal_size, const double *more,
+                               double weight, int *number, ulna_error *error)
+{
+    if (!problem || !goal)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "%s term: an argument is missing", ulna_term_type_name(type));
+    ulna_term term = {.type = type, .body = body};
+    if (point)
+        ulna_copy3(point, term.local);
+    if (axis)
+        ulna_copy3(axis, term.local + 3);
+    memcpy(term.goal, goal, (size_t)goal_size * sizeof *goal);
+    if (more)
+        ulna_copy3(more, term.goal + goal_size);
+    return add(problem, &term, weight, number, error);
+}
+
+ulna_status ulna_problem_add_point(ulna_problem *problem, int body, const double point[3], const double goal[3],
+                                   double weight, int *term, ulna_error *error)
+{
+    return add_on_body(problem, ULNA_TERM_POINT, body, point, NULL, goal, 3, NULL, weight, term, error);
+}
+
+ulna_status ulna_problem_add_orientation(ulna_problem *problem, int body, const double goal[9], double weight,
+                                         int *term, ulna_error *error)
+{
+    return add_on_body(problem, ULNA_TERM_ORIENTATION, body, NULL, NULL, goal, 9, NULL, weight, term, error);
+}
+
+ulna_status ulna_problem_add_geodesic(ulna_problem *problem, int body, const double goal[9], double weight, int *term,
+                                      ulna_error *error)
+{
+    return add_on_body(problem, ULNA_TERM_GEODESIC, body, NULL, NULL, goal, 9, NULL, weight, term, error);
+}
+
+ulna_status ulna_problem_add_direction(ulna_problem *problem, int body, const double axis[3], const double goal[3],
+                                       double weight, int *term, ulna_error *error)
+{
+    return add_on_body(problem, ULNA_TERM_DIRECTION, body, NULL, axis, goal, 3, NULL, weight, term, error);
+}
+
+ulna_status ulna_problem_add_aim(ulna_problem *problem, int body, const double point[3], const double axis[3],
+                                 const double goal[3], double weight, int *term, ulna_error *error)
+{
+    return add_on_body(problem, ULNA_TERM_AIM, body, point, axis, goal, 3, NULL, weight, term, error);
+}
+
+ulna_status ulna_problem_add_plane(ulna_problem *problem, int body, const double point[3], const double on_plane[3],
+                                   const double normal[3], double weight, int *term, ulna_error *error)
+{
+    return add_on_body(problem, ULNA_TERM_PLANE, body, point, NULL, on_plane, 3, normal, weight, term, error);
+}
+
+ulna_status ulna_problem_add_line(ulna_problem *problem, int body, const double point[3], const double on_line[3],
+                                  const double direction[3], double weight, int *term, ulna_error *error)
+{
+    return add_on_body(problem, ULNA_TERM_LINE, body, point, NULL, on_line, 3, direction, weight, term, error);
+}
+
+/* A term on coordinates with two arrays of its own. */
+static ulna_status add_on_coordinates(ulna_problem *problem, ulna_term_type type, const double *first,
+                                      size_t first_count, const double *second, size_t second_count, double weight,
+                                      int *number, ulna_error *error)
+{
+    ulna_term term = {.type = type, .body = ULNA_NONE, .value_count = first_count + second_count};
+    term.values = ulna_allocate(&problem->allocator, term.value_count, sizeof *term.values);
+    if (!term.values)
+        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a %s term", ulna_term_type_name(type));
+    memcpy(term.values, first, first_count * sizeof *first);
+    for (size_t i = 0; i < second_count; i++)
+        term.values[first_count + i] = second ? second[i] : 1;
+    ulna_status status = add(problem, &term, weight, number, error);
+    if (status != ULNA_OK)
+        ulna_release(&problem->allocator, term.values, term.value_count, sizeof *term.values);
+    return status;
+}
+
+ulna_status ulna_problem_add_posture(ulna_problem *problem, const double *reference, const double *dof_weights,
+                                     double weight, int *term, ulna_error *error)
+{
+    if (!problem)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "posture term: an argument is missing");
+    const ulna_model *model = problem->model;
+    const double *q = reference ? reference : model->rest;
+    if (ulna_model_check_q(model, q, NULL) != ULNA_OK)
+        return ulna_fail(error, ULNA_ERR_NUMBER, "posture term: the reference holds NaN, infinity or a zero quaternion");
+    for (int d = 0; dof_weights && d < model->nv; d++)
+        if (!weight_is_valid(dof_weights[d]))
+            return ulna_fail(error, ULNA_ERR_ARGUMENT, "posture term: DOF %d: the weight must be a number >= 0", d);
+    return add_on_coordinates(problem, ULNA_TERM_POSTURE, q, (size_t)model->nq, dof_weights, (size_t)model->nv,
+                              weight, term, error);
+}
+
+static int limits_are_valid(const double *lower, const double *upper, int n)
+{
+    for (int d = 0; d < n; d++)
+        if (!(lower[d] <= upper[d]))
+            return 0;
+    return 1;
+}
+
+ulna_status ulna_problem_add_limits(ulna_problem *problem, const double *lower, const double *upper, double weight,
+                                    int *term, ulna_error *error)
+{
+    if (!problem)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "limits term: an argument is missing");
+    const ulna_model *model = problem->model;
+    const double *low = lower ? lower : model->lower, *high = upper ? upper : model->upper;
+    if (!limits_are_valid(low, high, model->nv))
+        return ulna_fail(error, ULNA_ERR_NUMBER, "limits term: a lower limit is NaN or exceeds the upper one");
+    return add_on_coordinates(problem, ULNA_TERM_LIMITS, low, (size_t)model->nv, high, (size_t)model->nv, weight,
+                              term, error);
+}
+
+ulna_status ulna_problem_add_coupling(ulna_problem *problem, int dof_a, int dof_b, double ratio, double offset,
+                                      double weight, int *term, ulna_error *error)
+{
+    if (!problem)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "coupling term: an argument is missing");
+    const ulna_model *model = problem->model;
+    int dofs[2] = {dof_a, dof_b};
+    for (int k = 0; k < 2; k++) {
+        if (dofs[k] < 0 || dofs[k] >= model->nv)
+            return ulna_fail(error, ULNA_ERR_ARGUMENT, "coupling term: there is no degree of freedom %d", dofs[k]);
+        if (model->dof_coordinate[dofs[k]] < 0)
+            return ulna_fail(error, ULNA_ERR_UNSUPPORTED,
+                             "coupling term: degree of freedom %d belongs to a quaternion and has no coordinate",
+                             dofs[k]);
+    }
+    if (dof_a == dof_b)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "coupling term: degree of freedom %d cannot follow itself", dof_a);
+    ulna_term made = {.type = ULNA_TERM_COUPLING, .body = ULNA_NONE, .dof_a = dof_a, .dof_b = dof_b};
+    made.goal[0] = ratio;
+    made.goal[1] = offset;
+    return add(problem, &made, weight, term, error);
+}
+
+ulna_status ulna_problem_add_markers(ulna_problem *problem, int *first_term, ulna_error *error)
+{
+    if (!problem)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "markers: an argument is missing");
+    const ulna_model *model = problem->model;
+    ulna_pose *pose = NULL;
+    ulna_status status = ulna_pose_create(model, &problem->allocator, &pose, error);
+    if (status != ULNA_OK)
+        return status;
+    status = ulna_pose_forward(pose, model->rest);
+    size_t before = problem->term_count;
+    for (int m = 0; status == ULNA_OK && m < model->nm; m++) {
+        const ulna_marker *marker = &model->marker[m];
+        double goal[3];
+        status = ulna_pose_point(pose, marker->body, marker->position, goal);
+        if (status == ULNA_OK)
+            status = ulna_problem_add_point(problem, marker->body, marker->position, goal, marker->weight, NULL, error);
+    }
+    ulna_pose_destroy(pose);
+    if (status != ULNA_OK)
+        problem->term_count = before; /* all or none */
+    else if (first_term)
+        *first_term = (int)before;
+    return status;
+}
+
+/* ---- sorting ------------------------------------------------------------------------------------------------ */
+
+static int pulls_of(ulna_term_type type, int directions)
+{
+    if (directions)
+        return type == ULNA_TERM_ORIENTATION ? 3 : type == ULNA_TERM_DIRECTION;
+    return type == ULNA_TERM_POINT;
+}
+
+static int is_extra(const ulna_term *term)
+{
+    return ulna_term_kind_of(term->type)->evaluate != NULL;
+}
+
+static int is_on_coordinates(const ulna_term *term)
+{
+    return term->type == ULNA_TERM_POSTURE || term->type == ULNA_TERM_LIMITS;
+}
+
+static int residuals_of(const ulna_model *model, const ulna_term *term)
+{
+    return is_on_coordinates(term) ? model->nv : ulna_term_kind_of(term->type)->residual_count;
+}
+
+static int link_of(const ulna_problem *problem, const ulna_term *term)
+{
+    return problem->model->body[term->body].link;
+}
+
+static void take_pulls(ulna_pull_store *store, int nl, ulna_arena *arena)
+{
+    size_t n = (size_t)store->count;
+    store->first = n ? ulna_arena_take(arena, (size_t)nl + 1, sizeof *store->first) : NULL;
+    store->local = ulna_arena_take(arena, n, sizeof *store->local);
+    store->goal = ulna_arena_take(arena, n, sizeof *store->goal);
+    store->weight = ulna_arena_take(arena, n, sizeof *store->weight);
+}
+
+static void take_sorted(ulna_problem *problem, ulna_arena *arena)
+{
+    int nl = problem->model->nl;
+    take_pulls(&problem->points, nl, arena);
+    take_pulls(&problem->directions, nl, arena);
+    problem->extra_term = ulna_arena_take(arena, (size_t)problem->extra_count, sizeof *problem->extra_term);
+    problem->extra_of =
+        problem->extra_count ? ulna_arena_take(arena, (size_t)nl, sizeof *problem->extra_of) : NULL;
+    problem->coupling_term = ulna_arena_take(arena, (size_t)problem->coupling_count, sizeof *problem->coupling_term);
+    problem->coordinate_term =
+        ulna_arena_take(arena, (size_t)problem->coordinate_count, sizeof *problem->coordinate_term);
+}
+
+/* Counting sort by link: `first` ends as the index, slots keep the order of addition inside a link. */
+static void sort_pulls(ulna_problem *problem, ulna_pull_store *store, int directions)
+{
+    if (!store->first)
+        return;
+    int nl = problem->model->nl;
+    memset(store->first, 0, ((size_t)nl + 1) * sizeof *store->first);
+    for (size_t i = 0; i < problem->term_count; i++)
+        if (pulls_of(problem->term[i].type, directions))
+            store->first[link_of(problem, &problem->term[i]) + 1] += pulls_of(problem->term[i].type, directions);
+    for (int l = 0; l < nl; l++)
+        store->first[l + 1] += store->first[l];
+    for (size_t i = 0; i < problem->term_count; i++) {
+        ulna_term *term = &problem->term[i];
+        int n = pulls_of(term->type, directions);
+        if (n) {
+            term->slot = store->first[link_of(problem, term)];
+            store->first[link_of(problem, term)] += n;
+        }
+    }
+    for (int l = nl; l > 0; l--) /* the loop above moved each start to the next link's */
+        store->first[l] = store->first[l - 1];
+    store->first[0] = 0;
+}
+
+static void sort_extras(ulna_problem *problem)
+{
+    if (!problem->extra_count)
+        return;
+    int nl = problem->model->nl, made = 0;
+    for (int l = 0; l < nl; l++)
+        problem->extra_of[l] = 0;
+    for (size_t i = 0; i < problem->term_count; i++)
+        if (is_extra(&problem->term[i]))
+            problem->extra_of[link_of(problem, &problem->term[i])] = 1;
+    for (int l = 0; l < nl; l++)
+        problem->extra_of[l] = problem->extra_of[l] ? made++ : -1;
+    problem->extra_links = made;
+    int at = 0;
+    for (size_t i = 0; i < problem->term_count; i++)
+        if (is_extra(&problem->term[i])) {
+            problem->term[i].slot = at;
+            problem->extra_term[at++] = (int)i;
+        }
+}
+
+ulna_status ulna_problem_ready(ulna_problem *problem, ulna_error *error)
+{
+    if (!problem)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no problem given");
+    if (problem->ready)
+        return ULNA_OK;
+
+    problem->points.count = problem->directions.count = problem->extra_count = problem->extra_links = 0;
+    problem->coupling_count = problem->coordinate_count = 0;
+    long long residuals = 0;
+    for (size_t i = 0; i < problem->term_count; i++) {
+        const ulna_term *term = &problem->term[i];
+        problem->points.count += pulls_of(term->type, 0);
+        problem->directions.count += pulls_of(term->type, 1);
+        problem->extra_count += is_extra(term);
+        problem->coupling_count += term->type == ULNA_TERM_COUPLING;
+        problem->coordinate_count += is_on_coordinates(term);
+        residuals += residuals_of(problem->model, term);
+    }
+    if (residuals > 2000000000)
+        return ulna_fail(error, ULNA_ERR_LIMIT, "too many terms");
+    problem->residual_count = (int)residuals;
+
+    ulna_arena arena = {0};
+    take_sorted(problem, &arena);
+    void *block = arena.failed ? NULL : ulna_allocate(&problem->allocator, arena.used, 1);
+    if (!block)
+        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %zu terms", problem->term_count);
+    problem->ready_block = block;
+    problem->ready_bytes = arena.used;
+    arena = (ulna_arena){block, 0, 0};
+    take_sorted(problem, &arena);
+
+    sort_pulls(problem, &problem->points, 0);
+    sort_pulls(problem, &problem->directions, 1);
+    sort_extras(problem);
+    int couplings = 0, coordinates = 0;
+    for (size_t i = 0; i < problem->term_count; i++) {
+        if (problem->term[i].type == ULNA_TERM_COUPLING)
+            problem->coupling_term[couplings++] = (int)i;
+        if (is_on_coordinates(&problem->term[i]))
+            problem->coordinate_term[coordinates++] = (int)i;
+    }
+    problem->ready = 1;
+    for (size_t i = 0; i < problem->term_count; i++)
+        ulna_term_refresh(problem, &problem->term[i]);
+    return ULNA_OK;
+}
+
+/* ---- goals and weights ------------------------------------------------------------------------------------- */
+
+double ulna_term_weight(const ulna_problem *problem, const ulna_term *term)
+{
+    if (term->sleeping)
+        return 0;
+    double weight = term->weight * term->strength;
+    return ulna_term_kind_of(term->type)->is_rotation ? weight * problem->length * problem->length : weight;
+}
+
+void ulna_term_refresh(ulna_problem *problem, const ulna_term *term)
+{
+    int points = pulls_of(term->type, 0), directions = pulls_of(term->type, 1);
+    if (!problem->ready || !(points || directions))
+        return;
+    const ulna_body *body = &problem->model->body[term->body];
+    ulna_pull_store *store = points ? &problem->points : &problem->directions;
+    double weight = ulna_term_weight(problem, term);
+    for (int k = 0; k < points + directions; k++) {
+        double local[3], goal[3];
+        if (term->type == ULNA_TERM_ORIENTATION) { /* column k of both rotations; |R_goal - R|^2 counts twice the angle's */
+            for (int i = 0; i < 3; i++) {
+                local[i] = body->link_rotation[3 * i + k];
+                goal[i] = term->goal[3 * i + k];
+            }
+        } else {
+            ulna_rotate(body->link_rotation, points ? term->local : term->local + 3, local);
+            for (int i = 0; i < 3; i++)
+                local[i] += points ? body->link_position[i] : 0;
+            ulna_copy3(term->goal, goal);
+        }
+        store->local[term->slot + k] = (ulna_vec4){local[0], local[1], local[2], 0};
+        store->goal[term->slot + k] = (ulna_vec4){goal[0], goal[1], goal[2], 0};
+        store->weight[term->slot + k] = term->type == ULNA_TERM_ORIENTATION ? 0.5 * weight : weight;
+    }
+}
+
+static ulna_term *term_at(const ulna_problem *problem, int term)
+{
+    return problem && term >= 0 && (size_t)term < problem->term_count ? &problem->term[term] : NULL;
+}
+
+int ulna_problem_term_count(const ulna_problem *problem)
+{
+    return problem ? (int)problem->term_count : 0;
+}
+
+int ulna_problem_term_type(const ulna_problem *problem, int term)
+{
+    const ulna_term *t = term_at(problem, term);
+    return t ? (int)t->type : -1;
+}
+
+int ulna_problem_term_body(const ulna_problem *problem, int term)
+{
+    const ulna_term *t = term_at(problem, term);
+    return t ? t->body : ULNA_NONE;
+}
+
+ulna_status ulna_problem_set_length(ulna_problem *problem, double length)
+{
+    if (!problem || !(length > 0) || isinf(length))
+        return ULNA_ERR_ARGUMENT;
+    problem->length = length;
+    for (size_t i = 0; i < problem->term_count; i++)
+        ulna_term_refresh(problem, &problem->term[i]);
+    return ULNA_OK;
+}
+
+ulna_status ulna_problem_set_goal(ulna_problem *problem, int term, const double *goal)
+{
+    ulna_term *old = term_at(problem, term);
+    if (!old || !goal)
+        return ULNA_ERR_ARGUMENT;
+    const ulna_model *model = problem->model;
+    if (old->type == ULNA_TERM_POSTURE) {
+        if (ulna_model_check_q(model, goal, NULL) != ULNA_OK)
+            return ULNA_ERR_NUMBER;
+        memcpy(old->values, goal, (size_t)model->nq * sizeof *goal);
+        return ULNA_OK;
+    }
+    if (old->type == ULNA_TERM_LIMITS) {
+        if (!limits_are_valid(goal, goal + model->nv, model->nv))
+            return ULNA_ERR_NUMBER;
+        memcpy(old->values, goal, 2 * (size_t)model->nv * sizeof *goal);
+        return ULNA_OK;
+    }
+    ulna_term changed = *old;
+    memcpy(changed.goal, goal, (size_t)ulna_term_kind_of(old->type)->goal_size * sizeof *goal);
+    if (normalise(&changed))
+        return ULNA_ERR_NUMBER;
+    changed.sleeping = 0;
+    *old = changed;
+    ulna_term_refresh(problem, old);
+    return ULNA_OK;
+}
+
+ulna_status ulna_problem_set_weight(ulna_problem *problem, int term, double weight)
+{
+    ulna_term *t = term_at(problem, term);
+    if (!t || !weight_is_valid(weight))
+        return ULNA_ERR_ARGUMENT;
+    t->weight = weight;
+    ulna_term_refresh(problem, t);
+    return ULNA_OK;
+}
+
+ulna_status ulna_problem_set_strength(ulna_problem *problem, int term, double strength)
+{
+    ulna_term *t = term_at(problem, term);
+    if (!t || !weight_is_valid(strength))
+        return ULNA_ERR_ARGUMENT;
+    t->strength = strength;
+    ulna_term_refresh(problem, t);
+    return ULNA_OK;
+}
+
+ulna_status ulna_problem_set_points(ulna_problem *problem, int first, int count, const double *goals)
+{
+    if (!problem || !goals || first < 0 || count < 0 || (size_t)first + (size_t)count > problem->term_count)
+        return ULNA_ERR_ARGUMENT;
+    for (int k = 0; k < count; k++) {
+        const double *goal = goals + 3 * (size_t)k;
+        if (problem->term[first + k].type != ULNA_TERM_POINT)
+            return ULNA_ERR_ARGUMENT;
+        if (isinf(goal[0]) || isinf(goal[1]) || isinf(goal[2]))
+            return ULNA_ERR_NUMBER;
+    }
+    ulna_pull_store *store = &problem->points;
+    for (int k = 0; k < count; k++) {
+        ulna_term *term = &problem->term[first + k];
+        const double *goal = goals + 3 * (size_t)k;
+        term->sleeping = isnan(goal[0]) || isnan(goal[1]) || isnan(goal[2]);
+        if (!term->sleeping)
+            ulna_copy3(goal, term->goal);
+        if (problem->ready) {
+            store->weight[term->slot] = ulna_term_weight(problem, term);
+            store->goal[term->slot] = (ulna_vec4){term->goal[0], term->goal[1], term->goal[2], 0};
+        }
+    }
+    return ULNA_OK;
+}

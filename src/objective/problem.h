@@ -1,0 +1,121 @@
+/* problem.h (private): terms as users gave them, and sorted for the sweeps. */
+#ifndef ULNA_SRC_PROBLEM_H
+#define ULNA_SRC_PROBLEM_H
+
+#include "base/base.h"
+#include "kinematics/kernel.h"
+#include "ulna/problem.h"
+
+typedef struct ulna_term {
+    ulna_term_type type;
+    int body;     /* or ULNA_NONE */
+    int slot;     /* first pull (points, directions), or number among the extras, or ULNA_NONE */
+    int sleeping; /* a missing marker */
+    double weight, strength;
+    double local[6]; /* point and axis, body frame */
+    double goal[9];  /* as set: place, direction, rotation, point and normal, (ratio, offset) */
+    int dof_a, dof_b;
+    double *values; /* posture: nq reference, nv factors; limits: nv lower, nv upper */
+    size_t value_count;
+} ulna_term;
+
+/* Pulls in the problem's hands: what ulna_pulls points to, but for the outputs. */
+typedef struct ulna_pull_store {
+    int count, capacity;
+    int *first;       /* nl + 1 */
+    ulna_vec4 *local; /* capacity */
+    ulna_vec4 *goal;
+    double *weight;
+} ulna_pull_store;
+
+struct ulna_problem {
+    ulna_allocator allocator;
+    const ulna_model *model;
+    int ready;
+    double length;
+    ulna_term *term;
+    size_t term_count, term_capacity;
+    ulna_pull_store points, directions;
+    int extra_count;    /* terms evaluated one by one */
+    int *extra_term;    /* extra_count: their numbers, sorted by link */
+    int extra_links;    /* links that carry extras */
+    int *extra_of;      /* nl: number of the link among those, or -1 */
+    int coupling_count;
+    int *coupling_term; /* coupling_count */
+    int coordinate_count; /* posture and limit terms */
+    int *coordinate_term;
+    int residual_count;
+    size_t ready_bytes; /* of the block behind the sorted arrays */
+    void *ready_block;
+};
+
+#define ULNA_TERM_ROWS 3 /* most residuals that a term on a body has */
+
+/*
+ * A term on a body, evaluated at one place of it. With the body moved by a small twist (w, v) about the pose's
+ * origin: value -> value + row (w, v) + 1/2 (w, v) B_k (w, v), and `bend` = sum over k of residual_k B_k, symmetric.
+ * Weights are in: residuals and rows by their root, bend in full.
+ */
+typedef struct ulna_term_value {
+    int count;
+    double residual[ULNA_TERM_ROWS]; /* goal - value */
+    double row[ULNA_TERM_ROWS][6];
+    double bend[6][6];
+} ulna_term_value;
+
+/* Where a body is, relative to the pose's origin. */
+typedef struct ulna_place {
+    double rotation[9], position[3];
+    const double *origin; /* world */
+} ulna_place;
+
+/* What a kind of term brings. `evaluate` is NULL for points and directions, which the sweeps know, and for terms on
+ * coordinates. */
+typedef struct ulna_term_kind {
+    const char *name;
+    int goal_size;      /* 0: depends on the model */
+    int is_rotation;    /* its weight is multiplied by the square of the length */
+    int residual_count; /* 0: depends on the model */
+    void (*evaluate)(const ulna_term *term, double weight, const ulna_place *place, ulna_term_value *value);
+} ulna_term_kind;
+
+const ulna_term_kind *ulna_term_kind_of(ulna_term_type type);
+
+/* Weight in f of a term's residuals: weight * strength, times length^2 for rotations; 0 while asleep. */
+double ulna_term_weight(const ulna_problem *problem, const ulna_term *term);
+/* Writes a term's goal and weight into the sorted arrays. */
+void ulna_term_refresh(ulna_problem *problem, const ulna_term *term);
+
+struct ulna_work {
+    ulna_allocator allocator;
+    size_t bytes;
+    const ulna_problem *problem;
+    ulna_pose *pose;
+    ulna_sweep sweep;
+    ulna_targets targets;
+    ulna_extras extras;
+    ulna_diagonal diagonal; /* points to the three below */
+
+    int evaluated, composed, factored;
+    double *slope, *curve;            /* terms on coordinates: gradient and diagonal */
+    double *couple, *couple_second;   /* inside quaternions; NULL if there is no such term */
+    double *shifted;                /* curve + shift of the last step */
+    ulna_pair *extra_curvature, *extra_second;
+    ulna_vec4 *extra_moment;
+    unsigned char *held_copy;  /* nv */
+    const unsigned char *held; /* held_copy, or NULL if the last step held none */
+    double *coupled;           /* Woodbury: nv x k solutions, then k x k factor, then 2 k */
+};
+
+/* Terms on coordinates at work->pose->q: adds to f, fills slope, curve and couple. */
+double ulna_coordinate_terms(ulna_work *work);
+/* Rows of coordinate and coupling terms for ulna_residuals; J is m x nv from row `at` on. Returns the rows written. */
+int ulna_coordinate_residuals(ulna_work *work, const ulna_term *term, int at, int m, double *residuals,
+                              double *jacobian);
+/* How far one DOF is from a posture, or beyond its limits; unweighted. */
+double ulna_coordinate_error(const ulna_work *work, const ulna_term *term, int dof);
+/* Residual of a coupling: q_b - ratio q_a - offset, with its sign as goal - value. */
+double ulna_coupling_residual(const ulna_work *work, const ulna_term *term);
+double ulna_coupling_weight(const ulna_problem *problem, const ulna_term *term);
+
+#endif

@@ -1,0 +1,153 @@
+/* The problem as rows, r and J, for dense methods; and how far each term is from its goal. */
+#include "math/math3.h"
+#include "objective/problem.h"
+
+/* J entries of one residual row over the path of a body: row . S_j, with row = (angular, linear). */
+static void spread_row(const ulna_work *work, int body, const double row[6], size_t at, size_t m, double *jacobian)
+{
+    const ulna_model *model = work->problem->model;
+    for (int b = body; b >= 0; b = model->body[b].parent)
+        for (int d = model->body[b].dof; d < model->body[b].dof + model->body[b].dof_count; d++) {
+            const double *S = (const double *)(work->pose->motion + 2 * (size_t)d);
+            jacobian[(size_t)d * m + at] = row[0] * S[0] + row[1] * S[1] + row[2] * S[2] + row[3] * S[4] +
+                                           row[4] * S[5] + row[5] * S[6];
+        }
+}
+
+/* Points and directions, which the sweeps evaluated: rows e_k.p or e_k.d. */
+static int pull_rows(const ulna_work *work, const ulna_term *term, int at, double *residuals, double *jacobian)
+{
+    const ulna_problem *problem = work->problem;
+    size_t m = (size_t)problem->residual_count;
+    int is_point = term->type == ULNA_TERM_POINT, count = term->type == ULNA_TERM_ORIENTATION ? 3 : 1;
+    const ulna_pulls *pulls = is_point ? &work->targets.points : &work->targets.directions;
+    for (int i = 0; i < count; i++) {
+        double root = sqrt(pulls->weight[term->slot + i]);
+        const double *p = (const double *)&pulls->value[term->slot + i];
+        const double *r = (const double *)&pulls->residual[term->slot + i];
+        for (int k = 0; k < 3; k++) {
+            double unit[3] = {k == 0, k == 1, k == 2}, row[6] = {0};
+            ulna_cross(p, unit, row);
+            if (is_point)
+                row[3 + k] = 1;
+            for (int x = 0; x < 6; x++)
+                row[x] *= root;
+            if (residuals)
+                residuals[at + 3 * i + k] = root * r[k];
+            if (jacobian)
+                spread_row(work, term->body, row, (size_t)(at + 3 * i + k), m, jacobian);
+        }
+    }
+    return 3 * count;
+}
+
+static void evaluate_term(const ulna_work *work, const ulna_term *term, double weight, ulna_term_value *value)
+{
+    ulna_place place;
+    ulna_pose_body_relative(work->pose, term->body, place.position, place.rotation);
+    place.origin = work->pose->origin;
+    memset(value, 0, sizeof *value);
+    ulna_term_kind_of(term->type)->evaluate(term, weight, &place, value);
+}
+
+int ulna_residual_count(const ulna_work *work)
+{
+    return work ? work->problem->residual_count : 0;
+}
+
+ulna_status ulna_residuals(ulna_work *work, double *residuals, double *jacobian)
+{
+    if (!work)
+        return ULNA_ERR_ARGUMENT;
+    if (!work->evaluated)
+        return ULNA_ERR_STATE;
+    const ulna_problem *problem = work->problem;
+    int m = problem->residual_count, at = 0;
+    if (jacobian)
+        memset(jacobian, 0, (size_t)m * (size_t)problem->model->nv * sizeof *jacobian);
+    for (size_t i = 0; i < problem->term_count; i++) {
+        const ulna_term *term = &problem->term[i];
+        const ulna_term_kind *kind = ulna_term_kind_of(term->type);
+        if (kind->evaluate) {
+            ulna_term_value value;
+            evaluate_term(work, term, ulna_term_weight(problem, term), &value);
+            for (int k = 0; k < value.count; k++, at++) {
+                if (residuals)
+                    residuals[at] = value.residual[k];
+                if (jacobian)
+                    spread_row(work, term->body, value.row[k], (size_t)at, (size_t)m, jacobian);
+            }
+        } else if (term->body != ULNA_NONE) {
+            at += pull_rows(work, term, at, residuals, jacobian);
+        } else {
+            at += ulna_coordinate_residuals(work, term, at, m, residuals, jacobian);
+        }
+    }
+    return ULNA_OK;
+}
+
+static double angle_between(const double a[3], const double b[3])
+{
+    double c[3];
+    ulna_cross(a, b, c);
+    return atan2(ulna_norm(c), ulna_dot(a, b));
+}
+
+ulna_status ulna_term_error(ulna_work *work, int term, double *error)
+{
+    if (!work || !error || term < 0 || (size_t)term >= work->problem->term_count)
+        return ULNA_ERR_ARGUMENT;
+    if (!work->evaluated)
+        return ULNA_ERR_STATE;
+    const ulna_problem *problem = work->problem;
+    const ulna_model *model = problem->model;
+    const ulna_term *t = &problem->term[term];
+    double sum = 0, rotation[9], back[9], between[9], w[3], axis[3];
+    switch (t->type) {
+    case ULNA_TERM_POINT:
+        *error = ulna_norm((const double *)&work->targets.points.residual[t->slot]);
+        return ULNA_OK;
+    case ULNA_TERM_ORIENTATION:
+    case ULNA_TERM_GEODESIC:
+        ulna_pose_body_relative(work->pose, t->body, NULL, rotation);
+        ulna_transpose9(rotation, back);
+        ulna_multiply9(t->goal, back, between);
+        ulna_log(between, w);
+        *error = ulna_norm(w);
+        return ULNA_OK;
+    case ULNA_TERM_DIRECTION:
+        ulna_pose_body_relative(work->pose, t->body, NULL, rotation);
+        ulna_rotate(rotation, t->local + 3, axis);
+        *error = angle_between(axis, t->goal);
+        return ULNA_OK;
+    case ULNA_TERM_AIM:
+        ulna_pose_body_relative(work->pose, t->body, NULL, rotation);
+        ulna_rotate(rotation, t->local + 3, axis);
+        ulna_pose_point_relative(work->pose, t->body, t->local, w);
+        for (int i = 0; i < 3; i++)
+            w[i] = (t->goal[i] - work->pose->origin[i]) - w[i];
+        *error = ulna_norm(w) > 0 ? angle_between(axis, w) : 0;
+        return ULNA_OK;
+    case ULNA_TERM_PLANE:
+    case ULNA_TERM_LINE: {
+        ulna_term_value value;
+        evaluate_term(work, t, 1, &value);
+        for (int k = 0; k < value.count; k++)
+            sum += value.residual[k] * value.residual[k];
+        *error = sqrt(sum);
+        return ULNA_OK;
+    }
+    case ULNA_TERM_COUPLING:
+        *error = fabs(ulna_coupling_residual(work, t));
+        return ULNA_OK;
+    case ULNA_TERM_POSTURE:
+    case ULNA_TERM_LIMITS:
+    default:
+        for (int d = 0; d < model->nv; d++) {
+            double off = ulna_coordinate_error(work, t, d);
+            sum += off * off;
+        }
+        *error = sqrt(sum);
+        return ULNA_OK;
+    }
+}

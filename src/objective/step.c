@@ -1,0 +1,135 @@
+/*
+ * The step by elimination, and couplings by Woodbury's identity.
+ *
+ * Without couplings the kernel solves (H0 + shift) x = -g on the tree. Couplings add V W VT to H0, k columns of two entries
+ * each. With Z = (H0 + shift)^-1 V and c = VT x, the step becomes x - Z y, (W^-1 + VT Z) y = c, and the decrease
+ * of the quadratic model falls by 1/2 c.y. Held DOFs are zero in Z and keep their displacement in x.
+ */
+#include "objective/problem.h"
+
+#include <math.h>
+#include <string.h>
+
+ulna_step_options ulna_step_options_default(void)
+{
+    return (ulna_step_options){0};
+}
+
+/* v_k . x */
+static double along(const ulna_term *term, const double *x)
+{
+    return x[term->dof_b] - term->goal[0] * x[term->dof_a];
+}
+
+static const ulna_term *coupling(const ulna_work *work, int k)
+{
+    return &work->problem->term[work->problem->coupling_term[k]];
+}
+
+/* Z, and the Cholesky factor of W^-1 + VT Z; couplings of weight 0 get an identity row. */
+static ulna_status factor_couplings(ulna_work *work)
+{
+    int n = work->problem->coupling_count;
+    size_t nv = (size_t)work->problem->model->nv;
+    double *Z = work->coupled, *S = Z + (size_t)n * nv;
+    for (int k = 0; k < n; k++) {
+        double *z = Z + (size_t)k * nv;
+        memset(z, 0, nv * sizeof *z);
+        z[coupling(work, k)->dof_b] = 1;
+        z[coupling(work, k)->dof_a] = -coupling(work, k)->goal[0];
+        work->pose->kernel->substitute(work->pose, work->held, &work->sweep, z, z);
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++) {
+            double wi = ulna_coupling_weight(work->problem, coupling(work, i));
+            double wj = ulna_coupling_weight(work->problem, coupling(work, j));
+            double s = i == j ? 1 : 0; /* scaled by the roots of the weights: I + sqrt(W) VT Z sqrt(W) */
+            s += sqrt(wi) * sqrt(wj) * along(coupling(work, i), Z + (size_t)j * nv);
+            for (int m = 0; m < j; m++)
+                s -= S[i * n + m] * S[j * n + m];
+            if (i == j && !(s > 0))
+                return ULNA_ERR_INDEFINITE;
+            S[i * n + j] = i == j ? sqrt(s) : s / S[j * n + j];
+        }
+    return ULNA_OK;
+}
+
+/* Corrects a solution of the system without couplings; returns c.y. */
+static double apply_couplings(ulna_work *work, double *x)
+{
+    int n = work->problem->coupling_count;
+    size_t nv = (size_t)work->problem->model->nv;
+    const double *Z = work->coupled, *S = Z + (size_t)n * nv;
+    double *y = work->coupled + (size_t)n * (nv + (size_t)n), *c = y + n, product = 0;
+    for (int i = 0; i < n; i++) {
+        c[i] = y[i] = sqrt(ulna_coupling_weight(work->problem, coupling(work, i))) * along(coupling(work, i), x);
+        for (int m = 0; m < i; m++)
+            y[i] -= S[i * n + m] * y[m];
+        y[i] /= S[i * n + i];
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int m = i + 1; m < n; m++)
+            y[i] -= S[m * n + i] * y[m];
+        y[i] /= S[i * n + i];
+    }
+    for (int i = 0; i < n; i++) {
+        double scaled = sqrt(ulna_coupling_weight(work->problem, coupling(work, i))) * y[i];
+        product += c[i] * y[i];
+        for (size_t d = 0; d < nv; d++)
+            x[d] -= Z[(size_t)i * nv + d] * scaled;
+    }
+    return product;
+}
+
+ulna_status ulna_step(ulna_work *work, const ulna_step_options *options, double *step, double *decrease,
+                      int *failed_dof)
+{
+    if (!work || !options || !step || !isfinite(options->t))
+        return ULNA_ERR_ARGUMENT;
+    if (!work->evaluated)
+        return ULNA_ERR_STATE;
+    work->composed = work->factored = 0;
+
+    ulna_diagonal diagonal = work->diagonal;
+    if (options->shift) {
+        for (int d = 0; d < work->problem->model->nv; d++)
+            work->shifted[d] = work->curve[d] + options->shift[d];
+        diagonal.diagonal = work->shifted;
+    }
+    ulna_elimination how = {options->t, options->held, options->displacement};
+    double fall = 0;
+    if (work->pose->kernel->eliminate(work->pose, &work->targets, &work->extras, &diagonal, &how, &work->sweep, step,
+                                      &fall)) {
+        if (failed_dof)
+            *failed_dof = work->sweep.failed_dof;
+        return ULNA_ERR_INDEFINITE;
+    }
+    work->held = options->held ? memcpy(work->held_copy, options->held, (size_t)work->problem->model->nv) : NULL;
+    if (work->problem->coupling_count) {
+        ulna_status status = factor_couplings(work);
+        if (status != ULNA_OK) {
+            if (failed_dof)
+                *failed_dof = ULNA_NONE;
+            return status;
+        }
+        fall -= 0.5 * apply_couplings(work, step);
+    }
+    if (failed_dof)
+        *failed_dof = ULNA_NONE;
+    if (decrease)
+        *decrease = fall;
+    work->factored = 1;
+    return ULNA_OK;
+}
+
+ulna_status ulna_step_solve(ulna_work *work, const double *right, double *x)
+{
+    if (!work || !right || !x)
+        return ULNA_ERR_ARGUMENT;
+    if (!work->factored)
+        return ULNA_ERR_STATE;
+    work->pose->kernel->substitute(work->pose, work->held, &work->sweep, right, x);
+    if (work->problem->coupling_count)
+        apply_couplings(work, x);
+    return ULNA_OK;
+}

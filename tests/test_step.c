@@ -1,0 +1,363 @@
+/* The step by elimination against rows + LTDL and dense LDLT: damped, exact, held, prescribed, coupled; on every kernel. */
+#include "support_problem.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct reference {
+    double *rows, *g, *V, *weights, *step;
+    int rank;
+} reference;
+
+static double *aligned_numbers(size_t count)
+{
+    double *numbers = aligned_alloc(64, (count * sizeof(double) + 127) & ~(size_t)63);
+    assert_non_null(numbers);
+    memset(numbers, 0, count * sizeof *numbers);
+    return numbers;
+}
+
+static reference reference_open(const ulna_test_bench *b)
+{
+    reference r;
+    r.rank = ulna_low_rank_count(b->work);
+    r.rows = aligned_numbers(ulna_model_tree(b->model)->row[b->nv]);
+    r.g = ulna_test_numbers(b->nv);
+    r.step = ulna_test_numbers(b->nv);
+    r.V = ulna_test_numbers(b->nv * r.rank);
+    r.weights = ulna_test_numbers(r.rank);
+    return r;
+}
+
+static void reference_close(reference *r)
+{
+    free(r->rows);
+    free(r->g);
+    free(r->step);
+    free(r->V);
+    free(r->weights);
+}
+
+/*
+ * The step of the damped system by a front of linalg.h: for held DOFs the right-hand side is -g - H displacement on the
+ * free ones and the displacement itself on the held. Returns the status of the factorisation.
+ */
+static ulna_status reference_step(const ulna_test_bench *b, reference *r, ulna_linear_kind kind,
+                                  const ulna_step_options *options, ulna_inertia *inertia)
+{
+    int nv = b->nv;
+    assert_int_equal(ulna_hessian(b->work, options->t, r->g, r->rows, NULL), ULNA_OK);
+    assert_int_equal(ulna_low_rank(b->work, r->V, r->weights), ULNA_OK);
+    double *moved = ulna_test_numbers(nv), *pull = ulna_test_numbers(nv);
+    if (options->held) {
+        for (int d = 0; d < nv; d++)
+            moved[d] = options->held[d] && options->displacement ? options->displacement[d] : 0;
+        assert_int_equal(ulna_hessian_multiply(b->work, options->t, moved, pull), ULNA_OK);
+    }
+    for (int d = 0; d < nv; d++)
+        r->step[d] = options->held && options->held[d] ? moved[d] : -r->g[d] - pull[d];
+    ulna_linear_options how = ulna_linear_options_default();
+    ulna_linear *linear;
+    how.kind = kind;
+    how.max_rank = r->rank;
+    assert_int_equal(ulna_linear_create(ulna_model_tree(b->model), &how, NULL, &linear), ULNA_OK);
+    ulna_linear_matrix matrix = {r->rows, options->shift, options->held, r->rank, r->V, r->weights};
+    ulna_status status = ulna_linear_factor(linear, &matrix);
+    if (status == ULNA_OK) {
+        assert_int_equal(ulna_linear_inertia(linear, inertia), ULNA_OK);
+        assert_int_equal(ulna_linear_solve(linear, r->step, r->step), ULNA_OK);
+    }
+    ulna_linear_destroy(linear);
+    free(moved);
+    free(pull);
+    return status;
+}
+
+/* -(g.s + 1/2 s (H + shift) s): what `decrease` should be. */
+static double model_decrease(const ulna_test_bench *b, const reference *r, const ulna_step_options *options,
+                             const double *step)
+{
+    double *product = ulna_test_numbers(b->nv), sum = 0;
+    assert_int_equal(ulna_hessian_multiply(b->work, options->t, step, product), ULNA_OK);
+    for (int d = 0; d < b->nv; d++)
+        sum -= step[d] * (r->g[d] + 0.5 * product[d] + 0.5 * options->shift[d] * step[d]);
+    free(product);
+    return sum;
+}
+
+static void assert_relative(const double *a, const double *b, int n, double tolerance, const char *what, int round)
+{
+    double scale = ulna_test_largest(b, n), worst = 0;
+    for (int i = 0; i < n; i++)
+        worst = fmax(worst, fabs(a[i] - b[i]));
+    if (!(worst <= tolerance * scale + DBL_MIN))
+        fail_msg("%s, round %d: differs by %.3g of %.3g", what, round, worst, scale);
+}
+
+static void elimination_equals_factorisation(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(21);
+    int solved = 0, refused = 0, held_rounds = 0, coupled = 0;
+    for (int round = 0; round < 2000; round++) {
+        ulna_test_tree_options tree = ulna_test_tree_options_default();
+        tree.max_bodies = 20;
+        ulna_test_bench b = ulna_test_bench_open(&rng, &tree, ULNA_TEST_ALL_TERMS, 1 + ulna_test_rng_index(&rng, 20));
+        reference tree_way = reference_open(&b), dense_way = reference_open(&b);
+        double *shift = ulna_test_numbers(b.nv), *displacement = ulna_test_numbers(b.nv);
+        double *step = ulna_test_numbers(b.nv), *again = ulna_test_numbers(b.nv), decrease;
+        unsigned char *held = calloc((size_t)b.nv + 1, 1);
+        double damping = round % 3 ? 1 : 0.05;
+        for (int d = 0; d < b.nv; d++) {
+            shift[d] = damping * ulna_test_rng_uniform(&rng, 0.5, 2);
+            held[d] = (unsigned char)(ulna_test_rng_index(&rng, 4) == 0);
+            displacement[d] = held[d] && round % 4 < 2 ? ulna_test_rng_uniform(&rng, -0.3, 0.3) : 0;
+        }
+        ulna_step_options options = {.t = 0.5 * (round % 3), .shift = shift};
+        if (round % 2) {
+            options.held = held;
+            options.displacement = round % 4 == 1 ? displacement : NULL;
+        }
+        ulna_inertia inertia = {0}, dense_inertia = {0};
+        ulna_status status = reference_step(&b, &tree_way, ULNA_LINEAR_TREE, &options, &inertia);
+        int definite = status == ULNA_OK && inertia.negative == 0 && inertia.zero == 0;
+        if (status == ULNA_OK) {
+            assert_int_equal(reference_step(&b, &dense_way, ULNA_LINEAR_DENSE, &options, &dense_inertia), ULNA_OK);
+            assert_int_equal(inertia.negative, dense_inertia.negative);
+        }
+        int failed = -2;
+        ulna_status stepped = ulna_step(b.work, &options, step, &decrease, &failed);
+        if (definite && stepped == ULNA_OK) {
+            /* A nearly singular system magnifies rounding: both references bound what can be asked. */
+            double spread = 0, size = ulna_test_largest(dense_way.step, b.nv);
+            for (int d = 0; d < b.nv; d++)
+                spread = fmax(spread, fabs(tree_way.step[d] - dense_way.step[d]));
+            double tolerance = fmax(1e-10, size > 0 ? 30 * spread / size : 0);
+            assert_relative(step, tree_way.step, b.nv, tolerance, "step", round);
+            assert_true(failed == ULNA_NONE);
+            ulna_test_rng_fill(&rng, again, b.nv, -1, 1);
+            for (int d = 0; d < b.nv; d++)
+                tree_way.step[d] = -tree_way.g[d], held_rounds += options.held && held[d];
+            double expected = model_decrease(&b, &tree_way, &options, step);
+            assert_true(fabs(decrease - expected) <= 1e-9 * (fabs(expected) + 1e-12 + fabs(decrease)));
+            coupled += tree_way.rank > 0;
+            solved++;
+        } else if (stepped != ULNA_OK) {
+            assert_int_equal(stepped, ULNA_ERR_INDEFINITE);
+            assert_true(!definite || tree_way.rank > 0); /* without its couplings the tree alone may be indefinite */
+            refused++;
+        } else {
+            /* The elimination went through although the factorisation saw a pivot that is not positive: only at the edge. */
+            fail_msg("round %d: a system that is not positive definite was solved", round);
+        }
+        free(shift);
+        free(displacement);
+        free(step);
+        free(again);
+        free(held);
+        reference_close(&tree_way);
+        reference_close(&dense_way);
+        ulna_test_bench_close(&b);
+    }
+    assert_true(solved > 1200);
+    assert_true(refused > 50);
+    assert_true(held_rounds > 1000);
+    assert_true(coupled > 300);
+}
+
+/* x = (H + shift)^-1 right, with the factors of the last step. */
+static void solving_again(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(22);
+    for (int round = 0; round < 400; round++) {
+        ulna_test_tree_options tree = ulna_test_tree_options_default();
+        tree.max_bodies = 12;
+        ulna_test_bench b = ulna_test_bench_open(&rng, &tree, ULNA_TEST_ALL_TERMS, 6);
+        double *shift = ulna_test_numbers(b.nv), *x = ulna_test_numbers(b.nv), *right = ulna_test_numbers(b.nv);
+        double *back = ulna_test_numbers(b.nv), f;
+        unsigned char *held = calloc((size_t)b.nv + 1, 1);
+        for (int d = 0; d < b.nv; d++) {
+            shift[d] = 1;
+            held[d] = (unsigned char)(ulna_test_rng_index(&rng, 5) == 0);
+        }
+        ulna_step_options options = {.shift = shift, .held = round % 2 ? held : NULL};
+        assert_int_equal(ulna_step_solve(b.work, right, x), ULNA_ERR_STATE);
+        assert_int_equal(ulna_step(b.work, &options, x, NULL, NULL), ULNA_OK);
+        ulna_test_rng_fill(&rng, right, b.nv, -1, 1);
+        assert_int_equal(ulna_step_solve(b.work, right, x), ULNA_OK);
+        memcpy(back, right, (size_t)b.nv * sizeof *back);
+        assert_int_equal(ulna_step_solve(b.work, back, back), ULNA_OK); /* in place, and the factors are still there */
+        assert_memory_equal(back, x, (size_t)b.nv * sizeof *x);
+        assert_int_equal(ulna_hessian_multiply(b.work, 0, x, back), ULNA_OK);
+        for (int d = 0; d < b.nv; d++) {
+            back[d] += shift[d] * x[d];
+            if (options.held && held[d]) {
+                assert_true(x[d] == 0);
+                back[d] = right[d];
+            }
+        }
+        assert_relative(back, right, b.nv, 1e-9, "product with the solution", round);
+        assert_int_equal(ulna_step_solve(b.work, right, x), ULNA_ERR_STATE); /* the product used the scratch */
+        assert_int_equal(ulna_evaluate(b.work, b.q, &f), ULNA_OK);
+        free(shift);
+        free(x);
+        free(right);
+        free(back);
+        free(held);
+        ulna_test_bench_close(&b);
+    }
+}
+
+/* All kernels of this machine: the same f, gradient, rows and step within 1e-12 (step: 1e-10, it is a solve). */
+static void kernels_agree(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(23);
+    int compared = 0;
+    for (int round = 0; round < 500; round++) {
+        ulna_test_bench b = ulna_test_bench_open(&rng, NULL, ULNA_TEST_ALL_TERMS, 10);
+        size_t rows = ulna_model_tree(b.model)->row[b.nv];
+        double *shift = ulna_test_numbers(b.nv), *H[2], *g[2], *step[2], *Hx[2], f[2];
+        for (int d = 0; d < b.nv; d++)
+            shift[d] = 1;
+        ulna_step_options options = {.shift = shift};
+        for (int k = 0; k < 2; k++) {
+            H[k] = aligned_numbers(rows);
+            g[k] = ulna_test_numbers(b.nv);
+            step[k] = ulna_test_numbers(b.nv);
+            Hx[k] = ulna_test_numbers(b.nv);
+        }
+        for (int index = 0; ulna_kernel_name(index); index++) {
+            int k = index > 0;
+            ulna_status status = ulna_work_set_kernel(b.work, ulna_kernel_name(index));
+            if (status == ULNA_ERR_UNSUPPORTED)
+                continue;
+            assert_int_equal(status, ULNA_OK);
+            assert_string_equal(ulna_pose_kernel(ulna_work_pose(b.work)), ulna_kernel_name(index));
+            assert_int_equal(ulna_evaluate(b.work, b.q, &f[k]), ULNA_OK);
+            assert_int_equal(ulna_gradient(b.work, g[k]), ULNA_OK);
+            assert_int_equal(ulna_hessian(b.work, 1, NULL, H[k], NULL), ULNA_OK);
+            assert_int_equal(ulna_hessian_multiply(b.work, 1, g[0], Hx[k]), ULNA_OK);
+            assert_int_equal(ulna_step(b.work, &options, step[k], NULL, NULL), ULNA_OK);
+            if (k) {
+                assert_true(fabs(f[1] - f[0]) <= 1e-12 * fabs(f[0]));
+                assert_relative(g[1], g[0], b.nv, 1e-12, "gradient", round);
+                assert_relative(H[1], H[0], (int)rows, 1e-12, "rows", round);
+                assert_relative(Hx[1], Hx[0], b.nv, 1e-12, "product", round);
+                assert_relative(step[1], step[0], b.nv, 1e-10, "step", round);
+                compared++;
+            }
+        }
+        for (int k = 0; k < 2; k++) {
+            free(H[k]);
+            free(g[k]);
+            free(step[k]);
+            free(Hx[k]);
+        }
+        free(shift);
+        ulna_test_bench_close(&b);
+    }
+    print_message("[ kernels  ] %d comparisons with the portable one\n", compared);
+    ulna_test_bench b = ulna_test_bench_open(&rng, NULL, ULNA_TEST_ALL_TERMS, 1);
+    assert_int_equal(ulna_work_set_kernel(b.work, "abacus"), ULNA_ERR_UNSUPPORTED);
+    ulna_test_bench_close(&b);
+}
+
+/* A tree a thousand kilometres away gives the same derivatives as the one at home. */
+static void far_from_the_origin(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 300; round++) {
+        double *H[2], *g[2], *step[2], *shift = NULL;
+        int nv = 0;
+        size_t rows = 0;
+        const double away[3] = {1e6, -1e6, 1e6};
+        for (int far = 0; far < 2; far++) {
+            /* The same draws; the root floats, and so can be moved by its coordinates. */
+            ulna_test_rng rng = ulna_test_rng_seed(1000 + (uint64_t)round);
+            ulna_test_tree_options tree = ulna_test_tree_options_default();
+            tree.root = round % 2 ? ULNA_JOINT_FREE : ULNA_JOINT_FREE_EULER;
+            tree.reversed = tree.turned = tree.fixed = 0;
+            ulna_model *model = ulna_test_random_tree(&rng, &tree);
+            double *q = ulna_test_random_q(&rng, model), f, home[3];
+            ulna_problem *problem;
+            ulna_work *work;
+            ulna_pose *pose;
+            /* At home the root's frame is where it is; carry q and goals by `away`, expressed in the root's slides. */
+            assert_int_equal(ulna_pose_create(model, NULL, &pose, NULL), ULNA_OK);
+            double slides[9];
+            for (int k = 0; k < 3; k++) {
+                double axis[3];
+                assert_int_equal(ulna_pose_forward(pose, q), ULNA_OK);
+                assert_int_equal(ulna_pose_dof_axis(pose, k, axis, NULL), ULNA_OK);
+                memcpy(slides + 3 * k, axis, sizeof axis);
+            }
+            for (int k = 0; k < 3; k++) /* 2^-20 m grid: exact in both places */
+                q[k] = ldexp(nearbyint(ldexp(q[k], 20)), -20);
+            (void)home;
+            for (int k = 0; far && k < 3; k++)
+                q[k] += ldexp(nearbyint(ldexp(away[0] * slides[3 * k] + away[1] * slides[3 * k + 1] +
+                                                  away[2] * slides[3 * k + 2], 20)), -20);
+            double root_shift[3] = {0};
+            for (int k = 0; far && k < 3; k++)
+                for (int i = 0; i < 3; i++)
+                    root_shift[i] += slides[3 * k + i] *
+                                     ldexp(nearbyint(ldexp(away[0] * slides[3 * k] + away[1] * slides[3 * k + 1] +
+                                                               away[2] * slides[3 * k + 2], 20)), -20);
+            assert_int_equal(ulna_problem_create(model, NULL, &problem, NULL), ULNA_OK);
+            for (int i = 0; i < 6; i++) {
+                ulna_effector e = ulna_test_random_effector(&rng, model);
+                double goal[3];
+                ulna_test_rng_fill(&rng, goal, 3, -1, 1);
+                for (int k = 0; k < 3; k++)
+                    goal[k] += root_shift[k];
+                assert_int_equal(ulna_problem_add_point(problem, e.body, e.point, goal, 1, NULL, NULL), ULNA_OK);
+            }
+            assert_int_equal(ulna_problem_ready(problem, NULL), ULNA_OK);
+            assert_int_equal(ulna_work_create(problem, NULL, &work, NULL), ULNA_OK);
+            assert_int_equal(ulna_evaluate(work, q, &f), ULNA_OK);
+            if (!far) {
+                nv = ulna_model_dof_count(model);
+                rows = ulna_model_tree(model)->row[nv];
+                shift = ulna_test_numbers(nv);
+                for (int d = 0; d < nv; d++)
+                    shift[d] = 1;
+            }
+            H[far] = aligned_numbers(rows);
+            g[far] = ulna_test_numbers(nv);
+            step[far] = ulna_test_numbers(nv);
+            ulna_step_options options = {.shift = shift};
+            assert_int_equal(ulna_hessian(work, 1, g[far], H[far], NULL), ULNA_OK);
+            assert_int_equal(ulna_step(work, &options, step[far], NULL, NULL), ULNA_OK);
+            ulna_pose_destroy(pose);
+            ulna_work_destroy(work);
+            ulna_problem_destroy(problem);
+            ulna_model_destroy(model);
+            free(q);
+        }
+        /* Goals themselves are rounded to 1e-10 m out there; curvature does not feel that, the residual does. */
+        assert_relative(H[1], H[0], (int)rows, 1e-9, "Hessian a thousand kilometres away", round);
+        assert_relative(g[1], g[0], nv, 2e-9, "gradient a thousand kilometres away", round);
+        assert_relative(step[1], step[0], nv, 2e-8, "step a thousand kilometres away", round);
+        for (int k = 0; k < 2; k++) {
+            free(H[k]);
+            free(g[k]);
+            free(step[k]);
+        }
+        free(shift);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elimination_equals_factorisation),
+        cmocka_unit_test(solving_again),
+        cmocka_unit_test(kernels_agree),
+        cmocka_unit_test(far_from_the_origin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
