@@ -97,6 +97,8 @@ int cli_width(const char *text);
 
 /* A JSON string even if the text is not UTF-8. */
 json_t *cli_json_text(const char *text);
+/* null for what JSON has no number for. */
+json_t *cli_json_number(double value);
 json_t *cli_json_numbers(const double *values, int count);
 /* {"status", "message", "line", "column"}; line and column only if known. */
 json_t *cli_json_error(const ulna_error *error);

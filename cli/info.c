@@ -91,8 +91,8 @@ static void add_facts(json_t *row, const ulna_model *model, const facts *found, 
     json_object_set_new(row, "markers", json_integer(ulna_model_marker_count(model)));
     json_object_set_new(row, "depth", json_integer(found->depth));
     json_object_set_new(row, "chains", json_integer(ulna_model_chain_count(model)));
-    json_object_set_new(row, "mass_kg", json_real(found->mass));
-    json_object_set_new(row, "length_scale_m", json_real(ulna_model_length_scale(model)));
+    json_object_set_new(row, "mass_kg", cli_json_number(found->mass));
+    json_object_set_new(row, "length_scale_m", cli_json_number(ulna_model_length_scale(model)));
     json_object_set_new(row, "low_m", cli_json_numbers(shape->low, 3));
     json_object_set_new(row, "high_m", cli_json_numbers(shape->high, 3));
     json_object_set_new(row, "memory_bytes", json_integer((json_int_t)ulna_model_bytes(model)));

@@ -102,7 +102,7 @@ static outcome write_sample(const cli *tool, const char *name, const char *path,
     outcome result = FAILED;
     if (ulna_model_write_json(model, &sink, error) == ULNA_OK) {
         struct stat state;
-        result = stat(path, &state) == 0 ? compare(path, &text) : WRITTEN;
+        result = stat(path, &state) == 0 && S_ISREG(state.st_mode) ? compare(path, &text) : WRITTEN;
         if (result == KEPT && cli_value(tool, "force"))
             result = WRITTEN;
         if (result == WRITTEN && ulna_model_save(model, path, error))

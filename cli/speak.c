@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,11 +138,16 @@ json_t *cli_json_text(const char *text)
     return value ? value : json_null();
 }
 
+json_t *cli_json_number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
 json_t *cli_json_numbers(const double *values, int count)
 {
     json_t *list = json_array();
     for (int i = 0; i < count; i++)
-        json_array_append_new(list, json_real(values[i]));
+        json_array_append_new(list, cli_json_number(values[i]));
     return list;
 }
 

@@ -72,7 +72,8 @@ typedef struct tree_view {
     int *order;      /* bodies, depth first, so that lines join */
     int *last_child; /* of each body, or 0: the root is nobody's child */
     int *markers;    /* of each body: how many */
-    int column;      /* where joints begin */
+    int name_width;  /* with what leads to it */
+    int joint_width;
 } tree_view;
 
 static int is_last(const tree_view *view, int body)
@@ -108,11 +109,18 @@ static void print_body(const cli *tool, const tree_view *view, int body)
     joint_text(ulna_model_body_joint(view->model, body), joint, sizeof joint);
     ranges_text(view->model, body, ranges, sizeof ranges);
     const char *name = ulna_model_body_name(view->model, body);
-    int pad = view->column - cli_width(stem) - cli_width(name);
-    cli_say(tool, "  %s%s%*s  %-16s %s", stem, name, pad > 0 ? pad : 0, "", joint, ranges);
+    int pad = view->name_width - cli_width(stem) - cli_width(name);
+    cli_say(tool, "  %s%s%*s  ", stem, name, pad > 0 ? pad : 0, "");
+    cli_say(tool, "%-*s%s%s", *ranges ? view->joint_width : 0, joint, *ranges ? "  " : "", ranges);
     if (view->markers[body])
         cli_say(tool, "  (%d marker%s)", view->markers[body], view->markers[body] == 1 ? "" : "s");
     cli_say(tool, "\n");
+}
+
+/* The larger width, but what is wider than `most` may stick out. */
+static int at_least(int width, int wanted, int most)
+{
+    return wanted > width && wanted <= most ? wanted : width;
 }
 
 void tree_print(const cli *tool, const ulna_model *model)
@@ -129,8 +137,11 @@ void tree_print(const cli *tool, const ulna_model *model)
         for (int i = 0; i < ulna_model_marker_count(model); i++)
             view.markers[ulna_model_marker_body(model, i)]++;
         for (int i = 0; i < count; i++) {
-            int width = 3 * ulna_model_body_depth(model, i) + cli_width(ulna_model_body_name(model, i));
-            view.column = width > view.column && width <= 40 ? width : view.column;
+            char joint[64];
+            joint_text(ulna_model_body_joint(model, i), joint, sizeof joint);
+            view.joint_width = at_least(view.joint_width, cli_width(joint), 24);
+            view.name_width = at_least(
+                view.name_width, 3 * ulna_model_body_depth(model, i) + cli_width(ulna_model_body_name(model, i)), 40);
         }
         for (int i = 0; i < count; i++)
             print_body(tool, &view, view.order[i]);
@@ -141,11 +152,6 @@ void tree_print(const cli *tool, const ulna_model *model)
 }
 
 /* ---- for other programs ------------------------------------------------------------------------------- */
-
-static json_t *json_limit(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
 
 json_t *tree_json(const ulna_model *model)
 {
@@ -158,7 +164,7 @@ json_t *tree_json(const ulna_model *model)
         json_object_set_new(row, "parent",
                             parent == ULNA_NONE ? json_null() : cli_json_text(ulna_model_body_name(model, parent)));
         json_object_set_new(row, "joint", cli_json_text(ulna_joint_type_name(joint->type)));
-        json_object_set_new(row, "bone_length_m", json_real(ulna_model_bone_length(model, i)));
+        json_object_set_new(row, "bone_length_m", cli_json_number(ulna_model_bone_length(model, i)));
         json_object_set_new(row, "dofs", dofs);
         for (int k = first; k < first + count; k++) {
             char label[512];
@@ -166,8 +172,8 @@ json_t *tree_json(const ulna_model *model)
             ulna_model_dof_label(model, k, label, sizeof label);
             json_object_set_new(dof, "name", cli_json_text(label));
             json_object_set_new(dof, "unit", cli_json_text(ulna_model_dof_is_translation(model, k) ? "m" : "rad"));
-            json_object_set_new(dof, "lower", json_limit(ulna_model_lower(model)[k]));
-            json_object_set_new(dof, "upper", json_limit(ulna_model_upper(model)[k]));
+            json_object_set_new(dof, "lower", cli_json_number(ulna_model_lower(model)[k]));
+            json_object_set_new(dof, "upper", cli_json_number(ulna_model_upper(model)[k]));
             json_array_append_new(dofs, dof);
         }
         json_array_append_new(list, row);

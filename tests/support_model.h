@@ -30,12 +30,12 @@ double ulna_test_frame_difference(const ulna_test_frame *a, const ulna_test_fram
 ulna_test_frame *ulna_test_frames(const ulna_model *model, const double *q);
 
 /* By walking up. */
-int ulna_test_is_ancestor(const ulna_model *model, int a, int b);
+int ulna_test_is_ancestor(const ulna_model *m, int a, int b);
 
 /* Links give the same frames at q, and their order, flags and blocks are as src/model/model.h says. */
-void ulna_test_check_links(const ulna_model *model, const double *q);
+void ulna_test_check_links(const ulna_model *m, const double *q);
 /* The pattern's paths are the degrees of freedom above, its rows are aligned. O(nv^2). */
-void ulna_test_check_tree(const ulna_model *model);
+void ulna_test_check_tree(const ulna_model *m);
 
 /* The call returns `expected`, fills the local variable `error` so, and the message contains each of the words. */
 #define assert_says(call, expected, ...)                                                                               \

@@ -64,8 +64,7 @@ ulna_status ulna_model_read(const char *data, size_t length, const ulna_allocato
         return ulna_fail(error, ULNA_ERR_PARSE, "the file is empty");
     const format_row *row = row_of(ulna_format_sniff(data, length));
     if (!row->read_model)
-        return ulna_fail(error, ULNA_ERR_PARSE,
-                         "this is no file that holds a model: it does not begin like any of them");
+        return ulna_fail(error, ULNA_ERR_PARSE, "this is not a model file of any kind that Ulna reads");
     return row->read_model(data, length, allocator, model, error);
 }
 

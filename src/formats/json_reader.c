@@ -31,9 +31,17 @@ static ulna_status fail_syntax(const ulna_json *document, const json_error_t *pr
     if (document->error)
         set_place(document, ulna_place_of_byte(document->text, document->length,
                                                problem->position > 0 ? (size_t)problem->position : 0));
-    if (code == json_error_premature_end_of_input)
+    switch (code) {
+    case json_error_premature_end_of_input:
         return ulna_fail(document->error, ULNA_ERR_PARSE, "the file ends too early: %s", problem->text);
-    return ulna_fail(document->error, ULNA_ERR_PARSE, "not valid JSON: %s", problem->text);
+    case json_error_numeric_overflow:
+        return ulna_fail(document->error, ULNA_ERR_NUMBER, "a number is too large: %s", problem->text);
+    case json_error_null_character:
+    case json_error_null_byte_in_key:
+        return ulna_fail(document->error, ULNA_ERR_PARSE, "a text must not contain the character \\u0000");
+    default:
+        return ulna_fail(document->error, ULNA_ERR_PARSE, "not valid JSON: %s", problem->text);
+    }
 }
 
 ulna_status ulna_json_open(ulna_json *document, const char *text, size_t length, ulna_error *error)

@@ -130,13 +130,14 @@ static ulna_status read_joint(reader *in, const ulna_json_node *body_node, int b
 }
 
 /* A list with one entry per degree of freedom (or per coordinate). */
-static ulna_status check_count(const ulna_json_node *node, int count, const char *of_what)
+static ulna_status check_count(const ulna_json_node *node, int count, const char *per_what)
 {
-    size_t given = json_array_size(node->value);
-    ulna_status status = ulna_json_check_list(node, of_what);
-    if (!status && given != (size_t)count)
-        status = ulna_json_fail(node, ULNA_ERR_PARSE, "%zu given, but the joint has %d %s", given, count, of_what);
-    return status;
+    if (!json_is_array(node->value))
+        return ulna_json_fail(node, ULNA_ERR_PARSE, "should be a list with an entry per %s", per_what);
+    if (json_array_size(node->value) != (size_t)count)
+        return ulna_json_fail(node, ULNA_ERR_PARSE, "has %zu instead of %d, one per %s", json_array_size(node->value),
+                              count, per_what);
+    return ULNA_OK;
 }
 
 /* null, or [lower, upper] with null for none. */
@@ -161,7 +162,7 @@ static ulna_status read_limits(reader *in, const ulna_json_node *body_node, int 
     ulna_json_node node;
     if (!ulna_json_find(body_node, "limits", &node))
         return ULNA_OK;
-    ulna_status status = check_count(&node, dofs, "degrees of freedom");
+    ulna_status status = check_count(&node, dofs, "degree of freedom");
     for (int k = 0; k < dofs && !status; k++) {
         ulna_json_node element = ulna_json_element(&node, (size_t)k);
         status = read_limit(&element, &limits[k]);
@@ -180,7 +181,7 @@ static ulna_status read_rest(reader *in, const ulna_json_node *body_node, int bo
         return ULNA_OK;
     double rest[7] = {0};
     int count = ulna_joint_coordinate_count(joint, NULL);
-    ulna_status status = check_count(&node, count, "coordinates");
+    ulna_status status = check_count(&node, count, "coordinate");
     if (!status)
         status = ulna_json_numbers(&node, rest, count);
     if (!status)
@@ -203,7 +204,7 @@ static ulna_status read_strength(reader *in, const ulna_json_node *body_node, in
     if (!ulna_json_find(body_node, "strength", &node))
         return ULNA_OK;
     double strength[6] = {0};
-    ulna_status status = check_count(&node, dofs, "degrees of freedom");
+    ulna_status status = check_count(&node, dofs, "degree of freedom");
     if (!status)
         status = ulna_json_numbers(&node, strength, dofs);
     for (int k = 0; k < dofs && !status; k++) {
@@ -232,21 +233,19 @@ static ulna_status read_mass(reader *in, const ulna_json_node *body_node, int bo
 
 /* ---- bodies ------------------------------------------------------------------------------------------- */
 
-/* The element as a node that messages call by its name. */
+/* Checks the keys of an element and reads its name, by which messages call it from here on. */
 static ulna_status read_name(ulna_json_node *node, const char *kind, const char *keys)
 {
     ulna_json_node name_node;
-    const char *name = NULL;
-    ulna_status status = ulna_json_check_object(node, keys);
-    if (!status)
-        status = ulna_json_need(node, "name", &name_node);
-    if (!status)
-        status = ulna_json_string(&name_node, &name);
-    if (!status) {
+    const char *name = json_string_value(json_object_get(node->value, "name"));
+    if (name) {
         node->kind = kind;
         node->name = name;
     }
-    return status;
+    ulna_status status = ulna_json_check_object(node, keys);
+    if (!status)
+        status = ulna_json_need(node, "name", &name_node);
+    return status ? status : ulna_json_string(&name_node, &name);
 }
 
 static ulna_status read_body_name(ulna_json_node *node)

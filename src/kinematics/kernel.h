@@ -80,7 +80,7 @@ typedef struct ulna_kernel {
     const char *name;
     int (*supported)(void);
     /* Places all links and evaluates the targets; returns f = 1/2 sum w |r|^2, or NaN if q is not finite. */
-    double (*forward)(const ulna_model *model, ulna_pose *pose, const double *q, const ulna_targets *targets);
+    double (*forward)(ulna_pose *pose, const double *q, const ulna_targets *targets);
     /* g = gradient of the targets, extras and diagonal terms. */
     void (*gradient)(const ulna_pose *pose, const ulna_targets *targets, const ulna_extras *extras,
                      const ulna_diagonal *diagonal, ulna_sweep *sweep, double *g);

@@ -83,8 +83,7 @@ ulna_status ulna_pose_forward(ulna_pose *pose, const double *q)
     ulna_status status = ulna_model_check_q(pose->model, q, NULL);
     if (status != ULNA_OK)
         return status;
-    pose->kernel->forward(pose->model, pose, q, NULL);
-    memmove(pose->q, q, (size_t)pose->model->nq * sizeof *q);
+    pose->kernel->forward(pose, q, NULL);
     pose->placed = 1;
     return ULNA_OK;
 }

@@ -8,7 +8,7 @@
 #define ULNA_LTDL_KERNEL_DEPTH 512
 
 /* A pivot below this times its diagonal element before elimination is zero. */
-#define ULNA_LTDL_PIVOT_TOLERANCE (64 * 2.220446049250313e-16)
+#define ULNA_LTDL_PIVOT_TOLERANCE (1024 * 2.220446049250313e-16)
 
 typedef struct ulna_ltdl_kernel {
     const char *name;

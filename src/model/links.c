@@ -29,7 +29,8 @@ static void number_links(ulna_model *model, int *level, int *count)
 
 /* ---- what a link is made of --------------------------------------------------------------------------------- */
 
-/* DOFs in blocks, from the distal end: threes where no quaternion or rotation vector (with its twist) is cut. */
+/* DOFs in blocks, from the distal end: threes where no quaternion or rotation vector (with its twist) is cut,
+ * and what is left over at the proximal end. */
 static void cut_blocks(ulna_link *link)
 {
     unsigned char size[ULNA_JOINT_MAX_SEGMENTS];
@@ -50,6 +51,10 @@ static void cut_blocks(ulna_link *link)
             size[count - 1] = 3;
             single = 0;
         }
+    }
+    if (single == 2) {
+        count--;
+        size[count - 1] = 2;
     }
     link->block_count = (unsigned char)count;
     for (int i = 0; i < count; i++)

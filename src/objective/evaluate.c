@@ -183,8 +183,7 @@ ulna_status ulna_evaluate(ulna_work *work, const double *q, double *f)
     work->evaluated = work->composed = work->factored = pose->placed = 0;
     if (model->has_general && ulna_model_check_q(model, q, NULL) != ULNA_OK) /* a zero quaternion, say */
         return ULNA_ERR_NUMBER;
-    double sum = pose->kernel->forward(model, pose, q, &work->targets);
-    memmove(pose->q, q, (size_t)model->nq * sizeof *q);
+    double sum = pose->kernel->forward(pose, q, &work->targets);
     if (work->problem->extra_count)
         sum += evaluate_extras(work);
     sum += ulna_coordinate_terms(work);

@@ -1,0 +1,451 @@
+/* linalg: dense operations: each factorisation multiplied out again, rank, inertia, scratch and error paths. */
+#include "linalg/small.h"
+#include "test_linalg_support.h"
+
+/* C = op(A) op(B), op(A) being m x k; a leading 'T' transposes. */
+static double *new_dense_product(char op_a, char op_b, int m, int n, int k, const double *A, const double *B)
+{
+    double *C = new_numbers((size_t)m * (size_t)n);
+    for (int i = 0; i < m; i++) {
+        for (int j = 0; j < n; j++) {
+            for (int l = 0; l < k; l++)
+                C[i + m * j] += (op_a == 'T' ? A[l + k * i] : A[i + m * l]) * (op_b == 'T' ? B[j + n * l] : B[l + k * j]);
+        }
+    }
+    return C;
+}
+
+static double *new_identity(int n)
+{
+    double *I = new_numbers((size_t)n * (size_t)n);
+    for (int i = 0; i < n; i++)
+        I[i + n * i] = 1;
+    return I;
+}
+
+static double *new_copy(const double *A, int count)
+{
+    double *copy = new_numbers((size_t)count);
+    memcpy(copy, A, (size_t)count * sizeof *A);
+    return copy;
+}
+
+static double *new_symmetric(ulna_test_rng *rng, int n)
+{
+    double *A = new_random(rng, (size_t)n * (size_t)n);
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < i; j++)
+            A[j + n * i] = A[i + n * j];
+    }
+    return A;
+}
+
+/* Q diag(values) QT with a random orthogonal Q. */
+static double *new_with_eigenvalues(ulna_test_rng *rng, int n, const double *values)
+{
+    double *start = new_symmetric(rng, n), *Q = new_numbers((size_t)n * (size_t)n);
+    free(new_eigenvalues(n, start, Q));
+    double *scaled = new_copy(Q, n * n);
+    for (int j = 0; j < n; j++) {
+        for (int i = 0; i < n; i++)
+            scaled[i + n * j] *= values[j];
+    }
+    double *A = new_dense_product('N', 'T', n, n, n, scaled, Q);
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < i; j++)
+            A[j + n * i] = A[i + n * j];
+    }
+    free(start), free(Q), free(scaled);
+    return A;
+}
+
+static const int shapes[][2] = {{1, 1}, {5, 5}, {12, 4}, {4, 12}, {30, 7}, {7, 30}, {60, 60}, {1, 9}, {9, 1}};
+#define SHAPES ((int)(sizeof shapes / sizeof shapes[0]))
+
+static void svd_multiplies_out(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(30);
+    for (int shape = 0; shape < SHAPES; shape++) {
+        const int m = shapes[shape][0], n = shapes[shape][1], k = m < n ? m : n;
+        ulna_dense_need need;
+        assert_int_equal(ulna_dense_svd_need(m, n, &need), ULNA_OK);
+        ulna_dense_work work = new_work(need);
+        double *A = new_random(&rng, (size_t)(m * n)), *copy = new_copy(A, m * n), *alone = new_numbers((size_t)k);
+        double *s = new_numbers((size_t)k), *U = new_numbers((size_t)(m * k)), *VT = new_numbers((size_t)(k * n));
+        assert_int_equal(ulna_dense_svd(m, n, copy, s, U, VT, &work), ULNA_OK);
+
+        double *UU = new_dense_product('T', 'N', k, k, m, U, U), *VV = new_dense_product('N', 'T', k, k, n, VT, VT);
+        double *I = new_identity(k);
+        assert_close(UU, I, (size_t)(k * k), 1e-13);
+        assert_close(VV, I, (size_t)(k * k), 1e-13);
+        for (int j = 0; j < k; j++) {
+            assert_true(s[j] >= 0 && (j == 0 || s[j] <= s[j - 1]));
+            for (int i = 0; i < m; i++)
+                U[i + m * j] *= s[j];
+        }
+        double *product = new_dense_product('N', 'N', m, n, k, U, VT);
+        assert_close(product, A, (size_t)(m * n), 1e-13);
+
+        memcpy(copy, A, (size_t)(m * n) * sizeof *A);
+        assert_int_equal(ulna_dense_svd(m, n, copy, alone, NULL, NULL, &work), ULNA_OK);
+        assert_close(alone, s, (size_t)k, 1e-13);
+        free(A), free(copy), free(alone), free(s), free(U), free(VT), free(UU), free(VV), free(I), free(product);
+        free_work(&work);
+    }
+}
+
+/* min |A x - b| with A of the given rank; the normal equations decide. */
+static void check_least_squares(ulna_test_rng *rng, int m, int n, int rank)
+{
+    ulna_dense_need need;
+    assert_int_equal(ulna_dense_qr_need(m, n, &need), ULNA_OK);
+    ulna_dense_work work = new_work(need);
+    const int k = m < n ? m : n;
+    double *left = new_random(rng, (size_t)(m * rank)), *right = new_random(rng, (size_t)(rank * n));
+    double *A = new_dense_product('N', 'N', m, n, rank, left, right), *copy = new_copy(A, m * n);
+    double *b = new_random(rng, (size_t)m), *destroyed = new_copy(b, m), *x = new_random(rng, (size_t)n);
+    double *tau = new_numbers((size_t)k), residual = -1;
+    int column[FOREST_MAX], found = -1, zeros = 0;
+    assert_int_equal(ulna_dense_qr_factor(m, n, copy, 0, tau, column, &found, &work), ULNA_OK);
+    assert_int_equal(found, rank);
+    assert_int_equal(ulna_dense_qr_solve(m, n, copy, tau, column, found, destroyed, x, &residual, &work), ULNA_OK);
+
+    double *Ax = new_dense_product('N', 'N', m, 1, n, A, x);
+    double norm = 0;
+    for (int i = 0; i < m; i++) {
+        Ax[i] -= b[i];
+        norm = hypot(norm, Ax[i]);
+    }
+    assert_true(fabs(norm - residual) <= 1e-11 * (1 + norm));
+    double *gradient = new_dense_product('T', 'N', n, 1, m, A, Ax);
+    assert_true(largest_of(gradient, (size_t)n) < 1e-11 * (1 + largest_of(A, (size_t)(m * n))));
+    for (int j = 0; j < n; j++)
+        zeros += x[j] == 0;
+    assert_int_equal(zeros, n - rank);
+    free(left), free(right), free(A), free(copy), free(b), free(destroyed), free(x), free(tau), free(Ax), free(gradient);
+    free_work(&work);
+}
+
+static void least_squares_finds_rank_and_minimum(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(31);
+    for (int shape = 0; shape < SHAPES; shape++) {
+        const int m = shapes[shape][0], n = shapes[shape][1], k = m < n ? m : n;
+        check_least_squares(&rng, m, n, k);
+        check_least_squares(&rng, m, n, (k + 1) / 2);
+        check_least_squares(&rng, m, n, 0);
+    }
+}
+
+static void a_given_tolerance_cuts_the_rank(void **state)
+{
+    (void)state;
+    ulna_dense_need need;
+    assert_int_equal(ulna_dense_qr_need(3, 3, &need), ULNA_OK);
+    ulna_dense_work work = new_work(need);
+    const double tolerances[] = {0, 1e-7, 1e-3}, A[9] = {[0] = 1e-9, [4] = 1, [8] = 1e-5};
+    for (int t = 0; t < 3; t++) {
+        double copy[9], tau[3];
+        int column[3], rank;
+        memcpy(copy, A, sizeof A);
+        assert_int_equal(ulna_dense_qr_factor(3, 3, copy, tolerances[t], tau, column, &rank, &work), ULNA_OK);
+        assert_int_equal(rank, 3 - t);
+        assert_int_equal(column[0], 1);
+        assert_int_equal(column[1], 2);
+        assert_int_equal(column[2], 0);
+    }
+    free_work(&work);
+}
+
+static void eigenvectors_multiply_out(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(32);
+    for (int n = 1; n < 40; n += 6) {
+        double *A = new_symmetric(&rng, n), *V = new_numbers((size_t)(n * n));
+        double *values = new_eigenvalues(n, A, V), *alone = new_eigenvalues(n, A, NULL);
+        double *AV = new_dense_product('N', 'N', n, n, n, A, V), *VV = new_dense_product('T', 'N', n, n, n, V, V);
+        double *I = new_identity(n);
+        assert_close(alone, values, (size_t)n, 1e-13);
+        assert_close(VV, I, (size_t)(n * n), 1e-13);
+        for (int j = 0; j < n; j++) {
+            assert_true(j == 0 || values[j] >= values[j - 1]);
+            for (int i = 0; i < n; i++)
+                assert_true(fabs(AV[i + n * j] - values[j] * V[i + n * j]) < 1e-12 * (1 + fabs(values[n - 1])));
+        }
+        free(A), free(V), free(values), free(alone), free(AV), free(VV), free(I);
+    }
+}
+
+/* ---- Cholesky and LDLT, by LAPACK (or what stands for it) and by plain loops ---- */
+
+static ulna_status factor_cholesky(int small, int n, double *A)
+{
+    return small ? ulna_small_cholesky(n, A) : ulna_dense_cholesky(n, A);
+}
+
+static void cholesky_solves_and_refuses(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(33);
+    for (int small = 0; small < 2; small++) {
+        for (int n = 1; n < 50; n += 4) {
+            double values[50];
+            for (int i = 0; i < n; i++)
+                values[i] = 0.1 + i;
+            double *A = new_with_eigenvalues(&rng, n, values), *G = new_copy(A, n * n);
+            double *X = new_random(&rng, (size_t)(n * 3)), *B = new_dense_product('N', 'N', n, 3, n, A, X);
+            for (int j = 1; j < n; j++)
+                G[0 + n * j] = NAN; /* the upper triangle is nobody's business */
+            assert_int_equal(factor_cholesky(small, n, G), ULNA_OK);
+            assert_true(n == 1 || isnan(G[0 + n * 1]));
+            if (small)
+                ulna_small_cholesky_solve(n, 3, G, B);
+            else
+                assert_int_equal(ulna_dense_cholesky_solve(n, 3, G, B), ULNA_OK);
+            assert_close(B, X, (size_t)(n * 3), 1e-10);
+
+            values[0] = -0.1;
+            double *indefinite = new_with_eigenvalues(&rng, n, values);
+            assert_int_equal(factor_cholesky(small, n, indefinite), ULNA_ERR_INDEFINITE);
+            free(A), free(G), free(X), free(B), free(indefinite);
+        }
+    }
+}
+
+static void ldlt_solves_and_counts(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(34);
+    for (int round = 0; round < 200; round++) {
+        const int n = 1 + ulna_test_rng_index(&rng, 45), small = round % 2;
+        ulna_dense_need need;
+        assert_int_equal(ulna_dense_ldlt_need(n, &need), ULNA_OK);
+        ulna_dense_work work = new_work(need);
+        double *A = new_symmetric(&rng, n), *X = new_random(&rng, (size_t)(n * 2));
+        int *pivot = calloc((size_t)n, sizeof *pivot), negative = 0;
+        for (int i = 0; i < n && round % 4 < 2; i++)
+            A[i + n * i] = 0; /* no 1x1 pivot at the start */
+        double *values = new_eigenvalues(n, A, NULL), *B = new_dense_product('N', 'N', n, 2, n, A, X);
+        for (int i = 0; i < n; i++)
+            negative += values[i] < 0;
+        const double smallest = fmin(fabs(values[negative ? negative - 1 : 0]), fabs(values[negative < n ? negative : n - 1]));
+
+        ulna_inertia inertia;
+        ulna_status status;
+        if (small) {
+            ulna_small_ldlt(n, A, pivot);
+            status = ulna_ldlt_inertia(n, A, pivot, &inertia);
+        } else {
+            status = ulna_dense_ldlt(n, A, pivot, &inertia, &work);
+        }
+        if (n == 1 && round % 4 < 2) {
+            assert_int_equal(status, ULNA_ERR_SINGULAR);
+            assert_inertia(inertia, 0, 0, 1);
+        } else if (smallest > 1e-4) {
+            assert_int_equal(status, ULNA_OK);
+            assert_inertia(inertia, n - negative, negative, 0);
+            if (small)
+                ulna_small_ldlt_solve(n, 2, A, pivot, B);
+            else
+                assert_int_equal(ulna_dense_ldlt_solve(n, 2, A, pivot, B), ULNA_OK);
+            assert_close(B, X, (size_t)(n * 2), 1e-9);
+        }
+        free(A), free(X), free(pivot), free(values), free(B);
+        free_work(&work);
+    }
+}
+
+static void ldlt_counts_zeros(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(35);
+    const double values[] = {-3, -1, 0, 0, 0.5, 2, 7};
+    const int n = 7;
+    for (int round = 0; round < 20; round++) {
+        ulna_dense_need need;
+        assert_int_equal(ulna_dense_ldlt_need(n, &need), ULNA_OK);
+        ulna_dense_work work = new_work(need);
+        double *A = new_with_eigenvalues(&rng, n, values), *B = new_copy(A, n * n);
+        int pivot[7];
+        ulna_inertia inertia;
+        assert_int_equal(ulna_dense_ldlt(n, A, pivot, &inertia, &work), ULNA_ERR_SINGULAR);
+        assert_inertia(inertia, 3, 2, 2);
+        ulna_small_ldlt(n, B, pivot);
+        assert_int_equal(ulna_ldlt_inertia(n, B, pivot, &inertia), ULNA_ERR_SINGULAR);
+        assert_inertia(inertia, 3, 2, 2);
+        free(A), free(B);
+        free_work(&work);
+    }
+}
+
+/* ---- nearest SPD ---- */
+
+static void nearest_spd_is_near_and_definite(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(36);
+    const double floors[] = {0, 1e-6, 0.5};
+    for (int round = 0; round < 60; round++) {
+        const int n = 1 + ulna_test_rng_index(&rng, 25), size = n * n;
+        const double floor = floors[round % 3];
+        ulna_dense_need need;
+        assert_int_equal(ulna_nearest_spd_need(n, &need), ULNA_OK);
+        ulna_dense_work work = new_work(need);
+        double *A = new_random(&rng, (size_t)size), *X = new_copy(A, size), *again, distance, expected = 0;
+        assert_int_equal(ulna_nearest_spd(n, X, floor, &distance, &work), ULNA_OK);
+
+        /* Theorem 2.1: distance^2 = |skew part|^2 + sum over eigenvalues below the floor of (floor - l)^2. */
+        double *symmetric = new_numbers((size_t)size);
+        for (int i = 0; i < n; i++) {
+            for (int j = 0; j < n; j++) {
+                symmetric[i + n * j] = (A[i + n * j] + A[j + n * i]) / 2;
+                expected += pow((A[i + n * j] - A[j + n * i]) / 2, 2);
+                assert_true(X[i + n * j] == X[j + n * i]);
+            }
+        }
+        double *values = new_eigenvalues(n, symmetric, NULL), *result = new_eigenvalues(n, X, NULL);
+        for (int i = 0; i < n; i++)
+            expected += values[i] < floor ? pow(floor - values[i], 2) : 0;
+        assert_true(fabs(distance - sqrt(expected)) < 1e-12 * (1 + distance));
+        assert_true(result[0] > floor - 1e-12);
+        double *G = new_copy(X, size);
+        assert_int_equal(ulna_dense_cholesky(n, G), ULNA_OK);
+
+        /* What is inside already stays as it is. */
+        again = new_copy(X, size);
+        assert_int_equal(ulna_nearest_spd(n, again, 0, &distance, &work), ULNA_OK);
+        assert_true(distance < 1e-14 * (1 + largest_of(X, (size_t)size)));
+        free(A), free(X), free(again), free(symmetric), free(values), free(result), free(G);
+        free_work(&work);
+    }
+}
+
+static void nearest_spd_of_nothing_much(void **state)
+{
+    (void)state;
+    ulna_dense_need need;
+    assert_int_equal(ulna_nearest_spd_need(2, &need), ULNA_OK);
+    ulna_dense_work work = new_work(need), little = work;
+    double zero[4] = {0}, flat[4] = {1, 1, 1, 1}, odd[4] = {1, NAN, 0, 1}, distance = 9;
+    assert_int_equal(ulna_nearest_spd(2, zero, 0, NULL, &work), ULNA_OK);
+    assert_true(zero[0] > 0 && zero[0] < 1e-300);
+    assert_int_equal(ulna_nearest_spd(2, flat, 0, &distance, &work), ULNA_OK);
+    assert_true(distance < 1e-14);
+    assert_int_equal(ulna_dense_cholesky(2, flat), ULNA_OK);
+    assert_int_equal(ulna_nearest_spd(2, odd, 0, NULL, &work), ULNA_ERR_NUMBER);
+    assert_int_equal(ulna_nearest_spd(2, zero, -1, NULL, &work), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_nearest_spd(2, zero, NAN, NULL, &work), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_nearest_spd(2, NULL, 0, NULL, &work), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_nearest_spd(2, zero, 0, NULL, NULL), ULNA_ERR_ARGUMENT);
+    little.have.reals--;
+    assert_int_equal(ulna_nearest_spd(2, zero, 0, NULL, &little), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_nearest_spd(0, NULL, 0, &distance, NULL), ULNA_OK);
+    assert_true(distance == 0);
+    free_work(&work);
+}
+
+/* ---- arguments ---- */
+
+static void sizes_are_checked(void **state)
+{
+    (void)state;
+    ulna_dense_need need = {1, 1};
+    assert_int_equal(ulna_dense_available(), 1);
+    assert_int_equal(ulna_dense_svd_need(-1, 2, &need), ULNA_ERR_ARGUMENT);
+    assert_int_equal(need.reals, 0);
+    assert_int_equal(ulna_dense_qr_need(2, -1, &need), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_dense_eigen_need(-1, &need), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_dense_ldlt_need(-1, &need), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_nearest_spd_need(-1, &need), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_dense_svd_need(2, 2, NULL), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_dense_svd_need(1 << 30, 1 << 30, &need), ULNA_ERR_LIMIT);
+    assert_int_equal(ulna_dense_eigen_need(1 << 20, &need), ULNA_ERR_LIMIT);
+    assert_int_equal(ulna_dense_cholesky(1 << 30, NULL), ULNA_ERR_LIMIT);
+    assert_int_equal(ulna_dense_ldlt_solve(1, -1, NULL, NULL, NULL), ULNA_ERR_ARGUMENT);
+
+    need = (ulna_dense_need){3, 9};
+    ulna_dense_need_join(&need, (ulna_dense_need){7, 2});
+    assert_int_equal(need.reals, 7);
+    assert_int_equal(need.integers, 9);
+    ulna_dense_need_join(NULL, need);
+}
+
+static void nothing_is_a_fine_matrix(void **state)
+{
+    (void)state;
+    double b[3] = {3, 4, 12}, x[2] = {7, 7}, residual;
+    int column[2], rank = 5;
+    ulna_inertia inertia = {1, 1, 1};
+    assert_int_equal(ulna_dense_svd(0, 4, NULL, NULL, NULL, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_dense_eigen(0, NULL, 1, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_dense_cholesky(0, NULL), ULNA_OK);
+    assert_int_equal(ulna_dense_cholesky_solve(0, 2, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_dense_ldlt(0, NULL, NULL, &inertia, NULL), ULNA_OK);
+    assert_inertia(inertia, 0, 0, 0);
+    assert_int_equal(ulna_dense_ldlt_solve(0, 1, NULL, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_dense_qr_factor(0, 2, NULL, 0, NULL, column, &rank, NULL), ULNA_OK);
+    assert_int_equal(rank, 0);
+    assert_int_equal(ulna_dense_qr_solve(0, 2, NULL, NULL, column, 0, NULL, x, &residual, NULL), ULNA_OK);
+    assert_true(x[0] == 0 && x[1] == 0 && residual == 0);
+    assert_int_equal(ulna_dense_qr_factor(3, 0, NULL, 0, NULL, NULL, &rank, NULL), ULNA_OK);
+    assert_int_equal(ulna_dense_qr_solve(3, 0, NULL, NULL, NULL, 0, b, NULL, &residual, NULL), ULNA_OK);
+    assert_true(fabs(residual - 13) < 1e-14);
+}
+
+static void missing_scratch_and_odd_numbers_are_found(void **state)
+{
+    (void)state;
+    ulna_dense_need need, one;
+    assert_int_equal(ulna_dense_svd_need(2, 2, &need), ULNA_OK);
+    assert_int_equal(ulna_dense_qr_need(2, 2, &one), ULNA_OK);
+    ulna_dense_need_join(&need, one);
+    assert_int_equal(ulna_dense_eigen_need(2, &one), ULNA_OK);
+    ulna_dense_need_join(&need, one);
+    assert_int_equal(ulna_dense_ldlt_need(2, &one), ULNA_OK);
+    ulna_dense_need_join(&need, one);
+    ulna_dense_work work = new_work(need), none = {work.reals, work.integers, {0, 0}};
+    double odd[4] = {1, NAN, NAN, 1}, good[4] = {2, 1, 1, 2}, s[2], U[4], VT[4], tau[2], b[2] = {1, INFINITY}, x[2];
+    int column[2], rank;
+    assert_int_equal(ulna_dense_svd(2, 2, odd, s, U, VT, &work), ULNA_ERR_NUMBER);
+    assert_int_equal(ulna_dense_svd(2, 2, good, s, U, NULL, &work), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_dense_svd(2, 2, good, s, U, VT, &none), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_dense_svd(2, 2, good, s, U, VT, NULL), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_dense_qr_factor(2, 2, odd, 0, tau, column, &rank, &work), ULNA_ERR_NUMBER);
+    assert_int_equal(ulna_dense_qr_factor(2, 2, good, NAN, tau, column, &rank, &work), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_dense_qr_factor(2, 2, good, 0, tau, column, NULL, &work), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_dense_qr_factor(2, 2, good, 0, tau, column, &rank, &none), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_dense_qr_factor(2, 2, good, 0, tau, column, &rank, &work), ULNA_OK);
+    assert_int_equal(ulna_dense_qr_solve(2, 2, good, tau, column, 3, b, x, NULL, &work), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_dense_qr_solve(2, 2, good, tau, column, rank, b, x, NULL, &work), ULNA_ERR_NUMBER);
+    assert_int_equal(ulna_dense_eigen(2, odd, 1, s, &work), ULNA_ERR_NUMBER);
+    assert_int_equal(ulna_dense_eigen(2, good, 1, NULL, &work), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_dense_eigen(2, good, 1, s, &none), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_dense_cholesky(2, odd), ULNA_ERR_NUMBER);
+    assert_int_equal(ulna_dense_cholesky(2, NULL), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_dense_ldlt(2, odd, column, NULL, &work), ULNA_ERR_NUMBER);
+    assert_int_equal(ulna_dense_ldlt(2, good, NULL, NULL, &work), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_dense_ldlt(2, good, column, NULL, &none), ULNA_ERR_ARGUMENT);
+    free_work(&work);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(svd_multiplies_out),
+        cmocka_unit_test(least_squares_finds_rank_and_minimum),
+        cmocka_unit_test(a_given_tolerance_cuts_the_rank),
+        cmocka_unit_test(eigenvectors_multiply_out),
+        cmocka_unit_test(cholesky_solves_and_refuses),
+        cmocka_unit_test(ldlt_solves_and_counts),
+        cmocka_unit_test(ldlt_counts_zeros),
+        cmocka_unit_test(nearest_spd_is_near_and_definite),
+        cmocka_unit_test(nearest_spd_of_nothing_much),
+        cmocka_unit_test(sizes_are_checked),
+        cmocka_unit_test(nothing_is_a_fine_matrix),
+        cmocka_unit_test(missing_scratch_and_odd_numbers_are_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
