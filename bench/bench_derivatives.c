@@ -4,10 +4,10 @@
  *
  * Absolute times drift with the machine; the ratios are what to look at.
  */
-#include "bench.h"
+#include "support.h"
 #include "ulna/problem.h"
 #include "ulna/sample.h"
-#include "yardstick.h"
+#include "support_yardstick.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -116,7 +116,7 @@ int cli_help(cli *tool);
 int cli_info(cli *tool);
 int cli_sample(cli *tool);
 
-/* `ulna help` and `ulna COMMAND --help` */
+/* `ulna help` and `ulna COMMAND --help`: who asks for help gets it, even with --quiet. */
 void cli_print_overview(const cli *tool);
 void cli_print_help(const cli *tool, const cli_command *command);
 

@@ -60,21 +60,21 @@ static void print_exit_codes(const cli *tool)
            "  cannot be opened, read or written\n");
 }
 
-void cli_print_overview(const cli *unquiet)
+void cli_print_overview(const cli *tool)
 {
-    cli tool = *unquiet; /* who asks for help gets it */
-    tool.quiet = tool.json = 0;
-    cli_title(&tool, "ulna");
+    cli loud = *tool;
+    loud.quiet = loud.json = 0;
+    cli_title(&loud, "ulna");
     printf(": ");
     wrap(cli_about, 6, 6);
-    cli_title(&tool, "\nUsage\n");
+    cli_title(&loud, "\nUsage\n");
     printf("  ulna COMMAND [OPTIONS] ...\n");
-    cli_title(&tool, "\nCommands\n");
+    cli_title(&loud, "\nCommands\n");
     for (const cli_command *command = cli_commands; command->name; command++)
         printf("  %-10s %s\n", command->name, command->summary);
-    cli_title(&tool, "\nOptions of every command\n");
+    cli_title(&loud, "\nOptions of every command\n");
     print_options(cli_global_options);
-    print_exit_codes(&tool);
+    print_exit_codes(&loud);
     printf("\n'ulna help COMMAND' explains a command.\n");
 }
 
@@ -87,24 +87,24 @@ static void print_examples(const char *examples)
     }
 }
 
-void cli_print_help(const cli *unquiet, const cli_command *command)
+void cli_print_help(const cli *tool, const cli_command *command)
 {
-    cli tool = *unquiet;
-    tool.quiet = tool.json = 0;
-    cli_title(&tool, "ulna %s", command->name);
+    cli loud = *tool;
+    loud.quiet = loud.json = 0;
+    cli_title(&loud, "ulna %s", command->name);
     printf(": %s\n", command->summary);
-    cli_title(&tool, "\nUsage\n");
+    cli_title(&loud, "\nUsage\n");
     printf("  ulna %s [OPTIONS] %s\n\n", command->name, command->operands);
     wrap(command->text, 0, 0);
     if (command->options) {
-        cli_title(&tool, "\nOptions\n");
+        cli_title(&loud, "\nOptions\n");
         print_options(command->options);
     }
-    cli_title(&tool, "\nOptions of every command\n");
+    cli_title(&loud, "\nOptions of every command\n");
     print_options(cli_global_options);
-    cli_title(&tool, "\nExamples\n");
+    cli_title(&loud, "\nExamples\n");
     print_examples(command->examples);
-    print_exit_codes(&tool);
+    print_exit_codes(&loud);
 }
 
 /* ---- the manual page ---------------------------------------------------------------------------------- */
@@ -248,7 +248,7 @@ int cli_help(cli *tool)
     }
     const cli_command *command = cli_find_command(tool->operands[0]);
     if (!command) {
-        const char *nearest = cli_nearest(tool->operands[0], cli_commands, sizeof(cli_command));
+        const char *nearest = cli_nearest(tool->operands[0], cli_commands, sizeof *cli_commands);
         cli_complain("there is no command '%s'%s%s%s", tool->operands[0], nearest ? "; did you mean '" : "",
                      nearest ? nearest : "", nearest ? "'?" : "");
         return CLI_USAGE;

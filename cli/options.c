@@ -112,7 +112,7 @@ static int set_global(cli *tool, const cli_option *option, const char *value)
         tool->help = 1;
     else if (strcmp(option->name, "version") == 0)
         tool->version = 1;
-    else
+    else if (value)
         return set_threads(tool, value);
     return CLI_DONE;
 }
@@ -183,7 +183,7 @@ static int parse_word(cli *tool, const char *word)
     tool->command = cli_find_command(word);
     if (tool->command)
         return CLI_DONE;
-    const char *nearest = cli_nearest(word, cli_commands, sizeof(cli_command));
+    const char *nearest = cli_nearest(word, cli_commands, sizeof *cli_commands);
     if (nearest)
         cli_complain("there is no command '%s'; did you mean '%s'?", word, nearest);
     else
@@ -212,7 +212,7 @@ int cli_parse(cli *tool, int argc, char **argv)
     size_t room = 1; /* no word holds more options than letters */
     for (int i = 0; i < argc; i++)
         room += strlen(argv[i]) + 1;
-    tool->given = calloc(room, sizeof *tool->given);
+    tool->given = calloc(room, sizeof(const cli_option *));
     tool->values = calloc(room, sizeof *tool->values);
     tool->operands = calloc(room, sizeof *tool->operands);
     if (!tool->given || !tool->values || !tool->operands) {

@@ -57,10 +57,9 @@ static char *join(const char *folder, const char *name)
 /* mkdir -p */
 static int make_folder(const char *folder)
 {
-    char *path = malloc(strlen(folder) + 1);
+    char *path = strdup(folder);
     if (!path)
         return ENOMEM;
-    strcpy(path, folder);
     int failure = 0;
     for (char *at = path; *at && !failure; at++) {
         at += strspn(at, "/");

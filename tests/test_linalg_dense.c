@@ -9,7 +9,8 @@ static double *new_dense_product(char op_a, char op_b, int m, int n, int k, cons
     for (int i = 0; i < m; i++) {
         for (int j = 0; j < n; j++) {
             for (int l = 0; l < k; l++)
-                C[i + m * j] += (op_a == 'T' ? A[l + k * i] : A[i + m * l]) * (op_b == 'T' ? B[j + n * l] : B[l + k * j]);
+                C[i + m * j] +=
+                    (op_a == 'T' ? A[l + k * i] : A[i + m * l]) * (op_b == 'T' ? B[j + n * l] : B[l + k * j]);
         }
     }
     return C;
@@ -71,23 +72,25 @@ static void svd_multiplies_out(void **state)
         ulna_dense_need need;
         assert_int_equal(ulna_dense_svd_need(m, n, &need), ULNA_OK);
         ulna_dense_work work = new_work(need);
-        double *A = new_random(&rng, (size_t)(m * n)), *copy = new_copy(A, m * n), *alone = new_numbers((size_t)k);
-        double *s = new_numbers((size_t)k), *U = new_numbers((size_t)(m * k)), *VT = new_numbers((size_t)(k * n));
+        double *A = new_random(&rng, (size_t)m * (size_t)n), *copy = new_copy(A, m * n),
+               *alone = new_numbers((size_t)k);
+        double *s = new_numbers((size_t)k), *U = new_numbers((size_t)m * (size_t)k),
+               *VT = new_numbers((size_t)k * (size_t)n);
         assert_int_equal(ulna_dense_svd(m, n, copy, s, U, VT, &work), ULNA_OK);
 
         double *UU = new_dense_product('T', 'N', k, k, m, U, U), *VV = new_dense_product('N', 'T', k, k, n, VT, VT);
         double *I = new_identity(k);
-        assert_close(UU, I, (size_t)(k * k), 1e-13);
-        assert_close(VV, I, (size_t)(k * k), 1e-13);
+        assert_close(UU, I, (size_t)k * (size_t)k, 1e-13);
+        assert_close(VV, I, (size_t)k * (size_t)k, 1e-13);
         for (int j = 0; j < k; j++) {
             assert_true(s[j] >= 0 && (j == 0 || s[j] <= s[j - 1]));
             for (int i = 0; i < m; i++)
                 U[i + m * j] *= s[j];
         }
         double *product = new_dense_product('N', 'N', m, n, k, U, VT);
-        assert_close(product, A, (size_t)(m * n), 1e-13);
+        assert_close(product, A, (size_t)m * (size_t)n, 1e-13);
 
-        memcpy(copy, A, (size_t)(m * n) * sizeof *A);
+        memcpy(copy, A, (size_t)m * (size_t)n * sizeof *A);
         assert_int_equal(ulna_dense_svd(m, n, copy, alone, NULL, NULL, &work), ULNA_OK);
         assert_close(alone, s, (size_t)k, 1e-13);
         free(A), free(copy), free(alone), free(s), free(U), free(VT), free(UU), free(VV), free(I), free(product);
@@ -102,7 +105,7 @@ static void check_least_squares(ulna_test_rng *rng, int m, int n, int rank)
     assert_int_equal(ulna_dense_qr_need(m, n, &need), ULNA_OK);
     ulna_dense_work work = new_work(need);
     const int k = m < n ? m : n;
-    double *left = new_random(rng, (size_t)(m * rank)), *right = new_random(rng, (size_t)(rank * n));
+    double *left = new_random(rng, (size_t)m * (size_t)rank), *right = new_random(rng, (size_t)rank * (size_t)n);
     double *A = new_dense_product('N', 'N', m, n, rank, left, right), *copy = new_copy(A, m * n);
     double *b = new_random(rng, (size_t)m), *destroyed = new_copy(b, m), *x = new_random(rng, (size_t)n);
     double *tau = new_numbers((size_t)k), residual = -1;
@@ -119,11 +122,12 @@ static void check_least_squares(ulna_test_rng *rng, int m, int n, int rank)
     }
     assert_true(fabs(norm - residual) <= 1e-11 * (1 + norm));
     double *gradient = new_dense_product('T', 'N', n, 1, m, A, Ax);
-    assert_true(largest_of(gradient, (size_t)n) < 1e-11 * (1 + largest_of(A, (size_t)(m * n))));
+    assert_true(largest_of(gradient, (size_t)n) < 1e-11 * (1 + largest_of(A, (size_t)m * (size_t)n)));
     for (int j = 0; j < n; j++)
         zeros += x[j] == 0;
     assert_int_equal(zeros, n - rank);
-    free(left), free(right), free(A), free(copy), free(b), free(destroyed), free(x), free(tau), free(Ax), free(gradient);
+    free(left), free(right), free(A), free(copy), free(b), free(destroyed), free(x), free(tau), free(Ax),
+        free(gradient);
     free_work(&work);
 }
 
@@ -164,12 +168,12 @@ static void eigenvectors_multiply_out(void **state)
     (void)state;
     ulna_test_rng rng = ulna_test_rng_seed(32);
     for (int n = 1; n < 40; n += 6) {
-        double *A = new_symmetric(&rng, n), *V = new_numbers((size_t)(n * n));
+        double *A = new_symmetric(&rng, n), *V = new_numbers((size_t)n * (size_t)n);
         double *values = new_eigenvalues(n, A, V), *alone = new_eigenvalues(n, A, NULL);
         double *AV = new_dense_product('N', 'N', n, n, n, A, V), *VV = new_dense_product('T', 'N', n, n, n, V, V);
         double *I = new_identity(n);
         assert_close(alone, values, (size_t)n, 1e-13);
-        assert_close(VV, I, (size_t)(n * n), 1e-13);
+        assert_close(VV, I, (size_t)n * (size_t)n, 1e-13);
         for (int j = 0; j < n; j++) {
             assert_true(j == 0 || values[j] >= values[j - 1]);
             for (int i = 0; i < n; i++)
@@ -196,7 +200,7 @@ static void cholesky_solves_and_refuses(void **state)
             for (int i = 0; i < n; i++)
                 values[i] = 0.1 + i;
             double *A = new_with_eigenvalues(&rng, n, values), *G = new_copy(A, n * n);
-            double *X = new_random(&rng, (size_t)(n * 3)), *B = new_dense_product('N', 'N', n, 3, n, A, X);
+            double *X = new_random(&rng, (size_t)n * 3), *B = new_dense_product('N', 'N', n, 3, n, A, X);
             for (int j = 1; j < n; j++)
                 G[0 + n * j] = NAN; /* the upper triangle is nobody's business */
             assert_int_equal(factor_cholesky(small, n, G), ULNA_OK);
@@ -205,7 +209,7 @@ static void cholesky_solves_and_refuses(void **state)
                 ulna_small_cholesky_solve(n, 3, G, B);
             else
                 assert_int_equal(ulna_dense_cholesky_solve(n, 3, G, B), ULNA_OK);
-            assert_close(B, X, (size_t)(n * 3), 1e-10);
+            assert_close(B, X, (size_t)n * 3, 1e-10);
 
             values[0] = -0.1;
             double *indefinite = new_with_eigenvalues(&rng, n, values);
@@ -224,14 +228,15 @@ static void ldlt_solves_and_counts(void **state)
         ulna_dense_need need;
         assert_int_equal(ulna_dense_ldlt_need(n, &need), ULNA_OK);
         ulna_dense_work work = new_work(need);
-        double *A = new_symmetric(&rng, n), *X = new_random(&rng, (size_t)(n * 2));
+        double *A = new_symmetric(&rng, n), *X = new_random(&rng, (size_t)n * 2);
         int *pivot = calloc((size_t)n, sizeof *pivot), negative = 0;
         for (int i = 0; i < n && round % 4 < 2; i++)
             A[i + n * i] = 0; /* no 1x1 pivot at the start */
         double *values = new_eigenvalues(n, A, NULL), *B = new_dense_product('N', 'N', n, 2, n, A, X);
         for (int i = 0; i < n; i++)
             negative += values[i] < 0;
-        const double smallest = fmin(fabs(values[negative ? negative - 1 : 0]), fabs(values[negative < n ? negative : n - 1]));
+        const double smallest =
+            fmin(fabs(values[negative ? negative - 1 : 0]), fabs(values[negative < n ? negative : n - 1]));
 
         ulna_inertia inertia;
         ulna_status status;
@@ -251,7 +256,7 @@ static void ldlt_solves_and_counts(void **state)
                 ulna_small_ldlt_solve(n, 2, A, pivot, B);
             else
                 assert_int_equal(ulna_dense_ldlt_solve(n, 2, A, pivot, B), ULNA_OK);
-            assert_close(B, X, (size_t)(n * 2), 1e-9);
+            assert_close(B, X, (size_t)n * 2, 1e-9);
         }
         free(A), free(X), free(pivot), free(values), free(B);
         free_work(&work);

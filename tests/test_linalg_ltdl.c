@@ -60,8 +60,8 @@ static void check_matrix(const ulna_ltdl_kernel *kernel, ulna_test_rng *rng, con
     double *H_before = new_numbers(size);
     ulna_inertia inertia = {-1, -1, -1};
     memcpy(H_before, H, size * sizeof *H);
-    assert_int_equal(
-        ulna_ltdl_factor_with(kernel, tree, H, shift, fixed, ULNA_LTDL_ANY, L, inverse, &inertia), ULNA_OK);
+    assert_int_equal(ulna_ltdl_factor_with(kernel, tree, H, shift, fixed, ULNA_LTDL_ANY, L, inverse, &inertia),
+                     ULNA_OK);
     assert_memory_equal(H, H_before, size * sizeof *H);
 
     double *A = new_dense(tree, H, shift, fixed), *product = new_product(tree, L, inverse);
@@ -178,7 +178,8 @@ static void padding_and_alignment_do_not_matter(void **state)
         const size_t n = (size_t)tree->n, size = tree_size(tree);
         int negative;
         double *clean = random_tree_matrix(&rng, tree, 0.3, &negative), *b = new_random(&rng, n);
-        double *H = new_numbers(size + 1), *L = new_numbers(size + 2), *inverse = new_numbers(n + 2), *x = new_numbers(n + 2);
+        double *H = new_numbers(size + 1), *L = new_numbers(size + 2), *inverse = new_numbers(n + 2),
+               *x = new_numbers(n + 2);
         for (size_t i = 0; i < size; i++)
             H[i + 1] = NAN;
         for (size_t j = 0; j < n; j++)
@@ -258,7 +259,8 @@ static void gram_matrices_show_their_rank(void **state)
     for (int round = 0; round < 100; round++) {
         ulna_tree *tree = forest_tree(&rng, round % 2 ? FOREST_HUMAN : FOREST_LIMBS);
         const size_t n = (size_t)tree->n, size = tree_size(tree);
-        double *rows = new_random(&rng, size), *there = new_numbers(n), *L = new_numbers(size), *inverse = new_numbers(n);
+        double *rows = new_random(&rng, size), *there = new_numbers(n), *L = new_numbers(size),
+               *inverse = new_numbers(n);
         double *seed = new_random(&rng, n), *b = new_numbers(n), *x = new_numbers(n), *y = new_numbers(n);
         int rank = 0;
         for (size_t j = 0; j < n; j++) {
@@ -337,7 +339,8 @@ static void numbers_that_are_none_are_found(void **state)
             unsigned char fixed[FOREST_MAX] = {0};
             *element = odd[(j + p) % 3];
             for (int mode = 0; mode < 2; mode++) {
-                const ulna_status status = ulna_ltdl_factor(tree, H, NULL, NULL, (ulna_ltdl_mode)mode, L, inverse, NULL);
+                const ulna_status status =
+                    ulna_ltdl_factor(tree, H, NULL, NULL, (ulna_ltdl_mode)mode, L, inverse, NULL);
                 if (status != ULNA_ERR_NUMBER)
                     assert_true(mode == ULNA_LTDL_POSITIVE && status == ULNA_ERR_INDEFINITE);
             }

@@ -75,7 +75,7 @@ static int compile_locales(const char *folder)
 {
     char command[400];
     snprintf(command, sizeof command,
-             "for name in de_DE fr_FR ps_AF; do localedef -i $name -f UTF-8 %s/$name.UTF-8; done >%s/log 2>&1", folder,
+             "for name in de_DE ps_AF; do localedef -i $name -f UTF-8 %s/$name.UTF-8; done >%s/log 2>&1", folder,
              folder);
     return system(command) != -1 && setenv("LOCPATH", folder, 1) == 0;
 }
@@ -87,7 +87,7 @@ static void decimal_commas_do_not_matter(void **state)
     assert_non_null(mkdtemp(folder));
     if (!setlocale(LC_ALL, "de_DE.UTF-8"))
         compile_locales(folder);
-    static const char *const locales[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "ps_AF.UTF-8"}; /* the last one has two bytes */
+    static const char *const locales[] = {"de_DE.UTF-8", "ps_AF.UTF-8"}; /* the last one has two bytes */
     ulna_model *model = sample("human");
     ulna_text plain = written(model);
     int tried = 0;
@@ -131,7 +131,7 @@ static ulna_joint random_joint(ulna_test_rng *rng, ulna_joint_type type)
     const char *order = type == ULNA_JOINT_SEQUENCE     ? steps[ulna_test_rng_index(rng, 4)]
                         : type == ULNA_JOINT_FREE_EULER ? "YXZ"
                                                         : letters[ulna_test_rng_index(rng, 4)];
-    strcpy(joint.order, order);
+    memcpy(joint.order, order, strlen(order) + 1);
     joint.reversed = ulna_test_rng_index(rng, 3) == 0;
     if (ulna_test_rng_index(rng, 2))
         random_rotation(rng, joint.frame);

@@ -3,6 +3,12 @@
 #define ULNA_ULNA_H
 
 #include "ulna/base.h"
+#include "ulna/formats.h"
+#include "ulna/kinematics.h"
+#include "ulna/linalg.h"
+#include "ulna/model.h"
+#include "ulna/problem.h"
+#include "ulna/sample.h"
 #include "ulna/version.h"
 
 #ifdef __cplusplus

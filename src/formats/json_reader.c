@@ -1,8 +1,14 @@
 /* Typed access to a JSON document, with errors that say where. The parser is jansson. */
 #ifndef ULNA_MINIMAL
 
+#define _XOPEN_SOURCE 700 /* uselocale, beside ISO C */
+
 #include "formats/json_reader.h"
 
+#include <locale.h>
+#ifdef __APPLE__
+#include <xlocale.h>
+#endif
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +26,7 @@ static void set_place(const ulna_json *document, ulna_place place)
 {
     document->error->line = place.line;
     document->error->column = place.column + (place.line == 1 && document->skipped);
-    document->error->byte = (long long)(place.byte + document->skipped);
+    document->error->byte = (long long)place.byte + (long long)document->skipped;
 }
 
 static ulna_status fail_syntax(const ulna_json *document, const json_error_t *problem)
@@ -44,6 +50,21 @@ static ulna_status fail_syntax(const ulna_json *document, const json_error_t *pr
     }
 }
 
+/* jansson copes with a decimal comma, but aborts in locales whose decimal point has several bytes. So this thread is in
+ * the C locale while it parses. */
+static json_t *parse(const ulna_json *document, json_error_t *problem)
+{
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (plain == (locale_t)0)
+        return NULL;
+    locale_t before = uselocale(plain);
+    json_t *root =
+        json_loadb(document->text, document->length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, problem);
+    uselocale(before);
+    freelocale(plain);
+    return root;
+}
+
 ulna_status ulna_json_open(ulna_json *document, const char *text, size_t length, ulna_error *error)
 {
     static const char mark[] = "\xEF\xBB\xBF";
@@ -57,8 +78,7 @@ ulna_status ulna_json_open(ulna_json *document, const char *text, size_t length,
 
     json_error_t problem;
     memset(&problem, 0, sizeof problem);
-    document->root =
-        json_loadb(document->text, document->length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &problem);
+    document->root = parse(document, &problem);
     return document->root ? ULNA_OK : fail_syntax(document, &problem);
 }
 
@@ -292,7 +312,7 @@ ulna_status ulna_json_rotation(const ulna_json_node *node, double rotation[9])
     if (count != 4)
         return ulna_json_fail(node, ULNA_ERR_PARSE, "should be 3 rows of 3 numbers or a quaternion [x, y, z, w]");
 
-    double q[4], largest = 0;
+    double q[4] = {0}, largest = 0;
     status = ulna_json_numbers(node, q, 4);
     if (status)
         return status;

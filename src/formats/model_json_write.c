@@ -3,7 +3,6 @@
  * two versions of a skeleton compare well in any diff.
  */
 #include <math.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "formats/model_json.h"
@@ -77,6 +76,11 @@ static void put_transform(ulna_writer *out, const char *key, const double positi
     ulna_put(out, "}");
 }
 
+static int same_direction(const double a[3], const double b[3])
+{
+    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
+}
+
 static void put_joint(ulna_writer *out, const ulna_joint *joint)
 {
     unsigned keys = ulna_joint_keys(joint->type);
@@ -91,7 +95,7 @@ static void put_joint(ulna_writer *out, const ulna_joint *joint)
         ulna_put(out, ", \"axis\": ");
         put_numbers(out, joint->axis, 3);
     }
-    if ((keys & ULNA_JOINT_HAS_CENTER) && memcmp(joint->center, joint->axis, sizeof joint->axis) != 0) {
+    if ((keys & ULNA_JOINT_HAS_CENTER) && !same_direction(joint->center, joint->axis)) {
         ulna_put(out, ", \"center\": ");
         put_numbers(out, joint->center, 3);
     }

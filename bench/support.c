@@ -1,5 +1,5 @@
 /* Timing and reporting: see the header. */
-#include "bench.h"
+#include "support.h"
 
 #include <stdlib.h>
 #include <string.h>

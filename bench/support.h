@@ -1,4 +1,4 @@
-/* bench.h: timing and reporting, shared by the benchmarks. */
+/* support.h: timing and reporting, shared by the benchmarks. */
 #ifndef ULNA_BENCH_H
 #define ULNA_BENCH_H
 

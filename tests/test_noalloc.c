@@ -1,0 +1,172 @@
+/* After set-up nothing touches the heap: malloc and its kin are wrapped by the linker and counted. */
+#include "support_problem.h"
+#include "ulna/sample.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int counting, heap_calls;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+int __real_posix_memalign(void **memory, size_t alignment, size_t size);
+void __real_free(void *memory);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
+void __wrap_free(void *memory);
+
+void *__wrap_malloc(size_t size)
+{
+    heap_calls += counting;
+    return __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    heap_calls += counting;
+    return __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+    heap_calls += counting;
+    return __real_realloc(memory, size);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    heap_calls += counting;
+    return __real_aligned_alloc(alignment, size);
+}
+
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size)
+{
+    heap_calls += counting;
+    return __real_posix_memalign(memory, alignment, size);
+}
+
+void __wrap_free(void *memory)
+{
+    heap_calls += counting;
+    __real_free(memory);
+}
+
+static void the_wrapping_works(void **state)
+{
+    (void)state;
+    ulna_model *model;
+    counting = 1;
+    heap_calls = 0;
+    assert_int_equal(ulna_sample_create("arm", NULL, &model, NULL), ULNA_OK);
+    ulna_model_destroy(model);
+    counting = 0;
+    assert_true(heap_calls > 2);
+}
+
+/* Everything that a frame of a solve may call. */
+static void nothing_allocates_after_set_up(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(41);
+    for (int round = 0; round < 200; round++) {
+        ulna_test_bench b = ulna_test_bench_open(&rng, NULL, ULNA_TEST_ALL_TERMS, 12);
+        const ulna_tree *tree = ulna_model_tree(b.model);
+        size_t rows = tree->row[b.nv];
+        int m = ulna_residual_count(b.work), rank = ulna_low_rank_count(b.work), nb = ulna_model_body_count(b.model);
+        double *H = aligned_alloc(64, (rows * sizeof *H + 127) & ~(size_t)63);
+        double *L = aligned_alloc(64, (rows * sizeof *L + 127) & ~(size_t)63);
+        double *dense = ulna_test_numbers(b.nv * b.nv), *J = ulna_test_numbers(m * b.nv), *r = ulna_test_numbers(m);
+        double *g = ulna_test_numbers(b.nv), *shift = ulna_test_numbers(b.nv), *step = ulna_test_numbers(b.nv);
+        double *pivots = ulna_test_numbers(b.nv), *V = ulna_test_numbers(b.nv * rank), *w = ulna_test_numbers(rank);
+        double *moved = ulna_test_numbers(b.nq), *K = ulna_test_numbers(3 * b.nv * b.nv + 6 * b.nv), *blocks = ulna_test_numbers(36 * nb);
+        double f, position[3], rotation[9];
+        unsigned char *held = calloc((size_t)b.nv + 1, 1);
+        ulna_pose *pose;
+        ulna_linear *linear[ULNA_LINEAR_KIND_COUNT];
+        ulna_effector e = ulna_test_random_effector(&rng, b.model);
+        assert_int_equal(ulna_pose_create(b.model, NULL, &pose, NULL), ULNA_OK);
+        for (int k = 0; k < ULNA_LINEAR_KIND_COUNT; k++) {
+            ulna_linear_options how = ulna_linear_options_default();
+            how.kind = (ulna_linear_kind)k;
+            how.max_rank = rank;
+            assert_int_equal(ulna_linear_create(tree, &how, NULL, &linear[k]), ULNA_OK);
+        }
+        for (int d = 0; d < b.nv; d++) {
+            shift[d] = 3;
+            held[d] = (unsigned char)(d % 3 == 0);
+        }
+        ulna_status bad = ULNA_OK; /* statuses are joined: assertions may allocate */
+#define OK(call) (bad = (bad) ? (bad) : (call))
+        heap_calls = 0;
+        counting = 1;
+        for (int t = 0; t < ulna_problem_term_count(b.problem); t++) {
+            OK(ulna_problem_set_weight(b.problem, t, 0.5));
+            OK(ulna_problem_set_strength(b.problem, t, 2));
+            double error;
+            OK(ulna_term_error(b.work, t, &error));
+        }
+        OK(ulna_problem_set_length(b.problem, 0.8));
+        OK(ulna_evaluate(b.work, b.q, &f));
+        OK(ulna_gradient(b.work, g));
+        OK(ulna_hessian(b.work, 1, g, H, NULL));
+        OK(ulna_hessian(b.work, 1, g, H, L));
+        OK(ulna_hessian_dense(b.work, 0.5, dense));
+        OK(ulna_hessian_multiply(b.work, 1, g, step));
+        OK(ulna_residuals(b.work, r, J));
+        OK(ulna_low_rank(b.work, V, w));
+        OK(ulna_hessian(b.work, 0, g, H, NULL));
+        OK(ulna_ltdl_factor(tree, H, shift, NULL, ULNA_LTDL_ANY, L, pivots, NULL));
+        OK(ulna_ltdl_solve(tree, L, pivots, g, step));
+        for (int k = 0; k < ULNA_LINEAR_KIND_COUNT; k++) {
+            ulna_linear_matrix matrix = {H, shift, NULL, rank, V, w};
+            OK(ulna_linear_factor(linear[k], &matrix));
+            ulna_status solved = ulna_linear_solve(linear[k], g, step);
+            OK(k == ULNA_LINEAR_PCG && solved == ULNA_ERR_CONVERGENCE ? ULNA_OK : solved);
+        }
+        for (int k = 0; k < 4; k++) {
+            ulna_step_options options = {.t = 0, .shift = shift, .held = k % 2 ? held : NULL};
+            OK(ulna_step(b.work, &options, step, &f, NULL));
+            OK(ulna_step_solve(b.work, g, step));
+        }
+        ulna_model_integrate(b.model, b.q, step, moved);
+        ulna_model_difference(b.model, b.q, moved, step);
+        OK(ulna_pose_forward(pose, b.q));
+        OK(ulna_pose_body(pose, e.body, position, rotation));
+        OK(ulna_pose_tensor(pose, &e, K));
+        OK(ulna_pose_adjoint_blocks(pose, &e, blocks));
+        OK(ulna_pose_length_jacobian(pose, &e, blocks));
+        OK(ulna_pose_product_of_exponentials(pose, b.q, &e, position, rotation));
+        OK(ulna_pose_dense_hessian(pose, 1, &e, position, NULL, 1, dense));
+        for (int route = 0; route < ULNA_JACOBIAN_ROUTE_COUNT; route++) {
+            ulna_jacobian_options options = ulna_jacobian_options_default();
+            options.route = (ulna_jacobian_route)route;
+            OK(ulna_pose_jacobian(pose, &options, 1, &e, K));
+            OK(ulna_pose_jacobian_rate(pose, &options, g, 1, &e, K));
+        }
+        counting = 0;
+        assert_int_equal(bad, ULNA_OK);
+        assert_int_equal(heap_calls, 0);
+        for (int k = 0; k < ULNA_LINEAR_KIND_COUNT; k++)
+            ulna_linear_destroy(linear[k]);
+        ulna_pose_destroy(pose);
+        double *arrays[] = {H, L, dense, J, r, g, shift, step, pivots, V, w, moved, K, blocks};
+        for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+            free(arrays[i]);
+        free(held);
+        ulna_test_bench_close(&b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_wrapping_works),
+        cmocka_unit_test(nothing_allocates_after_set_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,311 @@
+/* Problems and works: what they refuse, changing goals, missing markers, failing memory, large skeletons. */
+#include "support_problem.h"
+#include "ulna/sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double origin[3] = {0, 0, 0}, up[3] = {0, 1, 0}, identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+
+static ulna_model *sample(const char *name)
+{
+    ulna_model *model;
+    assert_int_equal(ulna_sample_create(name, NULL, &model, NULL), ULNA_OK);
+    return model;
+}
+
+static void assert_refused(ulna_status status, ulna_status expected, ulna_error *error, const char *words)
+{
+    assert_int_equal(status, expected);
+    if (!strstr(error->message, words))
+        fail_msg("message \"%s\" does not say \"%s\"", error->message, words);
+    ulna_error_clear(error);
+}
+
+static void terms_that_make_no_sense(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("hand");
+    ulna_problem *p;
+    ulna_error e;
+    const double nan3[3] = {0, NAN, 0}, far3[3] = {0, INFINITY, 0}, skew[9] = {1, 1, 0, 0, 1, 0, 0, 0, 1};
+    const double mirror[9] = {-1, 0, 0, 0, 1, 0, 0, 0, 1};
+    ulna_error_clear(&e);
+    assert_refused(ulna_problem_create(NULL, NULL, &p, &e), ULNA_ERR_ARGUMENT, &e, "needs a model");
+    assert_int_equal(ulna_problem_create(model, NULL, &p, &e), ULNA_OK);
+    assert_refused(ulna_problem_add_point(p, 999, origin, origin, 1, NULL, &e), ULNA_ERR_ARGUMENT, &e, "no body 999");
+    assert_refused(ulna_problem_add_point(p, -1, origin, origin, 1, NULL, &e), ULNA_ERR_ARGUMENT, &e, "no body -1");
+    assert_refused(ulna_problem_add_point(p, 0, origin, nan3, 1, NULL, &e), ULNA_ERR_NUMBER, &e, "NaN");
+    assert_refused(ulna_problem_add_point(p, 0, far3, origin, 1, NULL, &e), ULNA_ERR_NUMBER, &e, "infinite");
+    assert_refused(ulna_problem_add_point(p, 0, origin, origin, -1, NULL, &e), ULNA_ERR_ARGUMENT, &e, "weight");
+    assert_refused(ulna_problem_add_point(p, 0, origin, origin, NAN, NULL, &e), ULNA_ERR_ARGUMENT, &e, "weight");
+    assert_refused(ulna_problem_add_point(p, 0, origin, NULL, 1, NULL, &e), ULNA_ERR_ARGUMENT, &e, "missing");
+    assert_refused(ulna_problem_add_orientation(p, 0, skew, 1, NULL, &e), ULNA_ERR_NUMBER, &e, "not a rotation");
+    assert_refused(ulna_problem_add_geodesic(p, 0, mirror, 1, NULL, &e), ULNA_ERR_NUMBER, &e, "not a rotation");
+    assert_refused(ulna_problem_add_direction(p, 0, origin, up, 1, NULL, &e), ULNA_ERR_NUMBER, &e, "zero length");
+    assert_refused(ulna_problem_add_direction(p, 0, up, origin, 1, NULL, &e), ULNA_ERR_NUMBER, &e, "zero length");
+    assert_refused(ulna_problem_add_aim(p, 0, origin, origin, up, 1, NULL, &e), ULNA_ERR_NUMBER, &e, "zero length");
+    assert_refused(ulna_problem_add_plane(p, 0, origin, up, origin, 1, NULL, &e), ULNA_ERR_NUMBER, &e, "zero length");
+    assert_refused(ulna_problem_add_line(p, 0, origin, up, origin, 1, NULL, &e), ULNA_ERR_NUMBER, &e, "zero length");
+    assert_refused(ulna_problem_add_coupling(p, 6, 6, 1, 0, 1, NULL, &e), ULNA_ERR_ARGUMENT, &e, "itself");
+    assert_refused(ulna_problem_add_coupling(p, 6, 4444, 1, 0, 1, NULL, &e), ULNA_ERR_ARGUMENT, &e, "4444");
+    assert_refused(ulna_problem_add_coupling(p, 4, 8, 1, 0, 1, NULL, &e), ULNA_ERR_UNSUPPORTED, &e, "quaternion");
+    assert_refused(ulna_problem_add_coupling(p, 6, 8, NAN, 0, 1, NULL, &e), ULNA_ERR_NUMBER, &e, "NaN");
+    double *bad = ulna_test_numbers(200);
+    bad[0] = NAN;
+    assert_refused(ulna_problem_add_posture(p, bad, NULL, 1, NULL, &e), ULNA_ERR_NUMBER, &e, "NaN");
+    assert_refused(ulna_problem_add_posture(p, NULL, bad, 1, NULL, &e), ULNA_ERR_ARGUMENT, &e, "DOF 0");
+    assert_refused(ulna_problem_add_limits(p, bad, NULL, 1, NULL, &e), ULNA_ERR_NUMBER, &e, "lower limit");
+    free(bad);
+    assert_int_equal(ulna_problem_term_count(p), 0);
+    assert_int_equal(ulna_problem_set_goal(p, 0, origin), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_problem_set_length(p, 0), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_problem_set_length(p, NAN), ULNA_ERR_ARGUMENT);
+
+    ulna_work *work;
+    assert_refused(ulna_work_create(p, NULL, &work, &e), ULNA_ERR_STATE, &e, "ulna_problem_ready");
+    assert_null(work);
+    ulna_problem_destroy(p);
+    ulna_model_destroy(model);
+    ulna_problem_destroy(NULL);
+    ulna_work_destroy(NULL);
+}
+
+/* Calls in the wrong order, and numbers that are not. */
+static void states_and_numbers(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("human");
+    ulna_problem *p;
+    ulna_work *w;
+    int nv = ulna_model_dof_count(model), nq = ulna_model_coordinate_count(model);
+    double *q = ulna_test_numbers(nq), *g = ulna_test_numbers(nv), f;
+    ulna_step_options options = ulna_step_options_default();
+    assert_int_equal(ulna_problem_create(model, NULL, &p, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_add_markers(p, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_ready(p, NULL), ULNA_OK);
+    assert_int_equal(ulna_work_create(p, NULL, &w, NULL), ULNA_OK);
+    assert_int_equal(ulna_gradient(w, g), ULNA_ERR_STATE);
+    assert_int_equal(ulna_step(w, &options, g, NULL, NULL), ULNA_ERR_STATE);
+    memcpy(q, ulna_model_rest(model), (size_t)nq * sizeof *q);
+    for (int k = 0; k < nq; k++) { /* any coordinate, wherever it is */
+        double keep = q[k];
+        q[k] = k % 2 ? NAN : INFINITY;
+        assert_int_equal(ulna_evaluate(w, q, &f), ULNA_ERR_NUMBER);
+        assert_int_equal(ulna_gradient(w, g), ULNA_ERR_STATE);
+        q[k] = keep;
+    }
+    assert_int_equal(ulna_evaluate(w, q, &f), ULNA_OK);
+    assert_true(f < 1e-28); /* goals are the markers at rest */
+    assert_int_equal(ulna_evaluate(w, NULL, &f), ULNA_ERR_ARGUMENT);
+    options.t = NAN;
+    assert_int_equal(ulna_evaluate(w, q, &f), ULNA_OK);
+    assert_int_equal(ulna_step(w, &options, g, NULL, NULL), ULNA_ERR_ARGUMENT);
+
+    /* Angles beyond the fast sine's range are still right. */
+    double f0, f1;
+    q[8] += 0.3;
+    assert_int_equal(ulna_evaluate(w, q, &f0), ULNA_OK);
+    q[8] += 2 * 3.14159265358979323846 * 1e6;
+    assert_int_equal(ulna_evaluate(w, q, &f1), ULNA_OK);
+    assert_true(fabs(f1 - f0) < 1e-7 * f0);
+    free(q);
+    free(g);
+    ulna_work_destroy(w);
+    ulna_problem_destroy(p);
+    ulna_model_destroy(model);
+}
+
+/* A marker without a goal sleeps; it pulls again when it has one. Weights and strengths multiply. */
+static void goals_change_per_frame(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("human");
+    ulna_problem *p;
+    ulna_work *w;
+    int first, markers = ulna_model_marker_count(model);
+    double *goals = ulna_test_numbers(3 * markers), f0, f1, f2;
+    const double *rest = ulna_model_rest(model);
+    assert_int_equal(ulna_problem_create(model, NULL, &p, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_add_markers(p, &first, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_ready(p, NULL), ULNA_OK);
+    assert_int_equal(ulna_work_create(p, NULL, &w, NULL), ULNA_OK);
+    assert_int_equal(ulna_evaluate(w, rest, &f0), ULNA_OK);
+    assert_int_equal(ulna_pose_markers(ulna_work_pose(w), goals), ULNA_OK);
+    for (int m = 0; m < markers; m++)
+        goals[3 * m] += 0.1; /* each 10 cm off: f = markers * 1/2 * 0.01 */
+    assert_int_equal(ulna_problem_set_points(p, first, markers, goals), ULNA_OK);
+    assert_int_equal(ulna_evaluate(w, rest, &f1), ULNA_OK);
+    assert_true(fabs(f1 - markers * 0.005) < 1e-12);
+    goals[3 * 7 + 1] = NAN;
+    assert_int_equal(ulna_problem_set_points(p, first, markers, goals), ULNA_OK);
+    assert_int_equal(ulna_evaluate(w, rest, &f2), ULNA_OK);
+    assert_true(fabs(f1 - f2 - 0.005) < 1e-12);
+    goals[3 * 7 + 1] = INFINITY;
+    assert_int_equal(ulna_problem_set_points(p, first, markers, goals), ULNA_ERR_NUMBER);
+    assert_int_equal(ulna_problem_set_points(p, first, markers + 1, goals), ULNA_ERR_ARGUMENT);
+    double back[3];
+    assert_int_equal(ulna_pose_point(ulna_work_pose(w), ulna_model_marker_body(model, 7), origin, back), ULNA_OK);
+    double position[3], place[3];
+    assert_int_equal(ulna_model_marker_position(model, 7, position), ULNA_OK);
+    assert_int_equal(ulna_pose_point(ulna_work_pose(w), ulna_model_marker_body(model, 7), position, place), ULNA_OK);
+    place[0] += 0.1;
+    assert_int_equal(ulna_problem_set_goal(p, first + 7, place), ULNA_OK); /* awake again */
+    assert_int_equal(ulna_evaluate(w, rest, &f2), ULNA_OK);
+    assert_true(fabs(f1 - f2) < 1e-12);
+    assert_int_equal(ulna_problem_set_weight(p, first, 3), ULNA_OK);
+    assert_int_equal(ulna_problem_set_strength(p, first, 2), ULNA_OK);
+    assert_int_equal(ulna_evaluate(w, rest, &f2), ULNA_OK);
+    assert_true(fabs(f2 - f1 - 5 * 0.005) < 1e-12);
+    double error;
+    assert_int_equal(ulna_term_error(w, first, &error), ULNA_OK);
+    assert_true(fabs(error - 0.1) < 1e-12);
+    assert_int_equal(ulna_problem_set_goal(p, first, (const double[3]){NAN, 0, 0}), ULNA_ERR_NUMBER);
+    free(goals);
+    ulna_work_destroy(w);
+    ulna_problem_destroy(p);
+    ulna_model_destroy(model);
+}
+
+/* A rotation of a small angle weighs the same by chord and by angle, and as the length says. */
+static void rotations_weigh_by_length(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("two-link");
+    double f[3], c = cos(1e-3), s = sin(1e-3), goal[9] = {c, -s, 0, s, c, 0, 0, 0, 1}, direction[3] = {c, s, 0};
+    const double x[3] = {1, 0, 0}, *rest = ulna_model_rest(model);
+    for (int kind = 0; kind < 3; kind++) {
+        ulna_problem *p;
+        ulna_work *w;
+        assert_int_equal(ulna_problem_create(model, NULL, &p, NULL), ULNA_OK);
+        assert_int_equal(ulna_problem_set_length(p, 0.5), ULNA_OK);
+        assert_int_equal(kind == 0   ? ulna_problem_add_orientation(p, 1, goal, 2, NULL, NULL)
+                         : kind == 1 ? ulna_problem_add_geodesic(p, 1, goal, 2, NULL, NULL)
+                                     : ulna_problem_add_direction(p, 1, x, direction, 2, NULL, NULL),
+                         ULNA_OK);
+        assert_int_equal(ulna_problem_ready(p, NULL), ULNA_OK);
+        assert_int_equal(ulna_work_create(p, NULL, &w, NULL), ULNA_OK);
+        assert_int_equal(ulna_evaluate(w, rest, &f[kind]), ULNA_OK);
+        double expected = 0.5 * 2 * 0.25 * 1e-6, error; /* 1/2 weight length^2 angle^2 */
+        assert_true(fabs(f[kind] - expected) < 1e-6 * expected);
+        assert_int_equal(ulna_term_error(w, 0, &error), ULNA_OK);
+        assert_true(fabs(error - 1e-3) < 1e-12);
+        ulna_work_destroy(w);
+        ulna_problem_destroy(p);
+    }
+    ulna_model_destroy(model);
+}
+
+/* Every allocation failing in turn: a clean status, no leak, nothing half made. */
+static void failing_memory(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("all-joints");
+    for (long fail = 0;; fail++) {
+        ulna_test_memory memory = {.fail_at = fail};
+        ulna_allocator allocator = ulna_test_allocator(&memory);
+        ulna_problem *p = NULL;
+        ulna_work *w = NULL;
+        ulna_pose *pose = NULL;
+        ulna_derivative_report report;
+        ulna_status status = ulna_problem_create(model, &allocator, &p, NULL);
+        if (status == ULNA_OK)
+            status = ulna_problem_add_markers(p, NULL, NULL);
+        for (int i = 0; status == ULNA_OK && i < 20; i++)
+            status = ulna_problem_add_plane(p, 1, origin, up, up, 1, NULL, NULL);
+        if (status == ULNA_OK)
+            status = ulna_problem_add_posture(p, NULL, NULL, 1, NULL, NULL);
+        if (status == ULNA_OK)
+            status = ulna_problem_add_limits(p, NULL, NULL, 1, NULL, NULL);
+        if (status == ULNA_OK)
+            status = ulna_problem_ready(p, NULL);
+        if (status == ULNA_OK)
+            status = ulna_problem_add_orientation(p, 2, identity, 1, NULL, NULL); /* readies anew */
+        if (status == ULNA_OK)
+            status = ulna_problem_ready(p, NULL);
+        if (status == ULNA_OK)
+            status = ulna_work_create(p, &allocator, &w, NULL);
+        if (status == ULNA_OK)
+            status = ulna_pose_create(model, &allocator, &pose, NULL);
+        if (status == ULNA_OK)
+            status = ulna_check_derivatives(w, ulna_model_rest(model), &report, NULL);
+        ulna_pose_destroy(pose);
+        ulna_work_destroy(w);
+        ulna_problem_destroy(p);
+        ulna_test_memory_check(&memory);
+        if (!memory.failed) {
+            assert_int_equal(status, ULNA_OK);
+            assert_true(fail > 8);
+            break;
+        }
+        assert_int_equal(status, ULNA_ERR_MEMORY);
+    }
+    ulna_model_destroy(model);
+}
+
+/* Ten thousand bones: as a chain, where the step is O(DOF), and as a bush. */
+static void ten_thousand_bones(void **state)
+{
+    (void)state;
+    for (int bush = 0; bush < 2; bush++) {
+        enum { BONES = 10000 };
+        ulna_builder *builder;
+        ulna_model *model;
+        ulna_problem *p;
+        ulna_work *w;
+        ulna_joint joint = ulna_joint_euler("ZYX");
+        const double along[3] = {0.01, 0, 0}, goal[3] = {1, 2, 3};
+        assert_int_equal(ulna_builder_create(NULL, &builder), ULNA_OK);
+        for (int b = 0; b < BONES; b++) {
+            char name[16];
+            snprintf(name, sizeof name, "b%d", b);
+            assert_int_equal(ulna_builder_add_body(builder, name, b == 0 ? ULNA_NONE : bush ? (b - 1) / 2 : b - 1, NULL,
+                                                   NULL),
+                             ULNA_OK);
+            assert_int_equal(ulna_builder_set_placement(builder, b, along, NULL, NULL), ULNA_OK);
+            assert_int_equal(ulna_builder_set_joint(builder, b, &joint, NULL), ULNA_OK);
+        }
+        assert_int_equal(ulna_builder_build(builder, NULL, &model, NULL), ULNA_OK);
+        assert_int_equal(ulna_problem_create(model, NULL, &p, NULL), ULNA_OK);
+        assert_int_equal(ulna_problem_add_point(p, BONES - 1, origin, goal, 1, NULL, NULL), ULNA_OK);
+        assert_int_equal(ulna_problem_ready(p, NULL), ULNA_OK);
+        assert_int_equal(ulna_work_create(p, NULL, &w, NULL), ULNA_OK);
+        int nv = ulna_model_dof_count(model);
+        assert_int_equal(nv, 3 * BONES);
+        double *q = ulna_test_numbers(nv), *shift = ulna_test_numbers(nv), *step = ulna_test_numbers(nv);
+        double *product = ulna_test_numbers(nv), *g = ulna_test_numbers(nv), f, decrease;
+        for (int d = 0; d < nv; d++) {
+            shift[d] = 1;
+            q[d] = 0.3 * sin(d);
+        }
+        ulna_step_options options = {.shift = shift};
+        assert_int_equal(ulna_evaluate(w, q, &f), ULNA_OK);
+        assert_int_equal(ulna_step(w, &options, step, &decrease, NULL), ULNA_OK);
+        assert_int_equal(ulna_gradient(w, g), ULNA_OK);
+        assert_int_equal(ulna_hessian_multiply(w, 0, step, product), ULNA_OK);
+        double off = 0, size = ulna_test_largest(g, nv);
+        for (int d = 0; d < nv; d++)
+            off = fmax(off, fabs(product[d] + shift[d] * step[d] + g[d]));
+        assert_true(off < 1e-8 * size);
+        free(q);
+        free(shift);
+        free(step);
+        free(product);
+        free(g);
+        ulna_work_destroy(w);
+        ulna_problem_destroy(p);
+        ulna_model_destroy(model);
+        ulna_builder_destroy(builder);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(terms_that_make_no_sense), cmocka_unit_test(states_and_numbers),
+        cmocka_unit_test(goals_change_per_frame),   cmocka_unit_test(rotations_weigh_by_length),
+        cmocka_unit_test(failing_memory),           cmocka_unit_test(ten_thousand_bones),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
