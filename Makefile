@@ -35,7 +35,8 @@ build: bootstrap build/build.ninja ## release build: build/ulna
 
 run: build ## build, then a first look at the built-in sample
 	build/ulna sample build/sample
-	build/ulna info build/sample/human.json
+	build/ulna info --draw build/sample/human.json
+	build/examples/example_first_steps
 
 test: build ## release build and all tests
 	ctest --preset release -j $(JOBS)
@@ -59,7 +60,7 @@ check-tsan: bootstrap-check build/tsan/build.ninja
 # Suites never run side by side: they measure time.
 bench: bootstrap-bench build ## all benchmarks, numbers in build/bench/*.json
 	@for suite in $(suites); do $(MAKE) --no-print-directory bench-$$suite || exit 1; done
-bench-%: build
+bench-%: bootstrap-bench build
 	@mkdir -p build/bench
 	build/bench_$* --json build/bench/$*.json
 

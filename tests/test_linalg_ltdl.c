@@ -251,6 +251,27 @@ static void positive_mode_stops_at_once(void **state)
     }
 }
 
+/* Not only is the status right: the kernel does not go on to the root. */
+static void positive_mode_saves_the_rest(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(20);
+    ulna_tree *tree = forest_tree(&rng, FOREST_HUMAN);
+    double *L = new_numbers(tree_size(tree)), *inverse = new_numbers((size_t)tree->n);
+    for (int name = 0; name < KERNELS; name++) {
+        const ulna_ltdl_kernel *kernel = ulna_ltdl_kernel_find(kernel_names[name]);
+        memset(inverse, 0, (size_t)tree->n * sizeof *inverse); /* no pivot is too small */
+        for (int j = 0; j < tree->n; j++)
+            *diagonal_of(tree, L, j) = j == 50 ? -1 : 1;
+        if (kernel) {
+            const int reached = kernel->factor(tree, 1, L, inverse);
+            assert_in_range(reached, 47, 50);
+        }
+    }
+    free(L), free(inverse);
+    ulna_tree_destroy(tree);
+}
+
 /* A Gram matrix of too few vectors: the nullity is counted, and a right-hand side in the range is met. */
 static void gram_matrices_show_their_rank(void **state)
 {
@@ -423,6 +444,7 @@ int main(void)
         cmocka_unit_test(padding_and_alignment_do_not_matter),
         cmocka_unit_test(deep_trees_are_solved),
         cmocka_unit_test(positive_mode_stops_at_once),
+        cmocka_unit_test(positive_mode_saves_the_rest),
         cmocka_unit_test(gram_matrices_show_their_rank),
         cmocka_unit_test(unseen_dofs_are_singular),
         cmocka_unit_test(numbers_that_are_none_are_found),

@@ -1,5 +1,5 @@
 /*
- * test_linalg_support.h: forests of many shapes, matrices with their pattern, and dense comparisons, for test_linalg_*.c.
+ * test_linalg_support.h: forests of many shapes, matrices with their pattern, dense comparisons, for test_linalg_*.c.
  * Dense matrices are column-major. Everything that returns a pointer is never NULL and is for free().
  */
 #ifndef ULNA_TESTS_LINALG_SUPPORT_H

@@ -211,6 +211,86 @@ static void solving_again(void **state)
     }
 }
 
+/* The band, from forces alone, against the band cut out of the rows. */
+static void band_without_rows(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(24);
+    for (int round = 0; round < 500; round++) {
+        unsigned types = ULNA_TEST_ALL_TERMS & ~(1u << ULNA_TERM_COUPLING);
+        ulna_test_bench b = ulna_test_bench_open(&rng, NULL, types, 8);
+        const ulna_tree *tree = ulna_model_tree(b.model);
+        double *rows = aligned_numbers(tree->row[b.nv]), t = 0.5 * (round % 3);
+        int width = ulna_test_rng_index(&rng, 30), size = (int)ulna_band_size(b.nv, width);
+        ulna_band band = {b.nv, width, ulna_test_numbers(size), ulna_test_numbers(size), 0}, cut = band;
+        cut.entries = ulna_test_numbers(size);
+        assert_int_equal(ulna_hessian(b.work, t, NULL, rows, NULL), ULNA_OK);
+        assert_int_equal(ulna_band_from_tree(&cut, tree, rows, NULL, NULL), ULNA_OK);
+        assert_int_equal(ulna_hessian_band(b.work, t, &band), ULNA_OK);
+        ulna_test_assert_close(band.entries, cut.entries, size, 1e-12, "band");
+        free(rows);
+        free(band.entries);
+        free(band.factor);
+        free(cut.entries);
+        ulna_test_bench_close(&b);
+    }
+}
+
+static ulna_status damped_product(void *context, const double *x, double *y)
+{
+    const ulna_test_bench *b = context;
+    ulna_status status = ulna_hessian_multiply(b->work, 0, x, y);
+    for (int d = 0; d < b->nv; d++)
+        y[d] += 0.1 * x[d];
+    return status;
+}
+
+/* Conjugate gradients on products alone, preconditioned by the band: the same step as by elimination. */
+static void pcg_without_a_matrix(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(25);
+    int plain = 0, preconditioned = 0;
+    for (int round = 0; round < 100; round++) {
+        ulna_test_tree_options tree = ulna_test_tree_options_default();
+        tree.shape = ULNA_TEST_SHAPE_CHAIN;
+        tree.min_bodies = 20;
+        ulna_test_bench b = ulna_test_bench_open(&rng, &tree, ULNA_TEST_ALL_TERMS, 12);
+        int size = (int)ulna_band_size(b.nv, 24);
+        ulna_band band = {b.nv, 24, ulna_test_numbers(size), ulna_test_numbers(size), 0};
+        double *shift = ulna_test_numbers(b.nv), *step = ulna_test_numbers(b.nv), *x = ulna_test_numbers(b.nv);
+        double *right = ulna_test_numbers(b.nv), *work = ulna_test_numbers((int)ulna_pcg_size(b.nv));
+        for (int d = 0; d < b.nv; d++)
+            shift[d] = 0.1;
+        ulna_step_options options = {.shift = shift};
+        assert_int_equal(ulna_step(b.work, &options, step, NULL, NULL), ULNA_OK);
+        assert_int_equal(ulna_gradient(b.work, right), ULNA_OK);
+        for (int d = 0; d < b.nv; d++)
+            right[d] = -right[d];
+        assert_int_equal(ulna_hessian_band(b.work, 0, &band), ULNA_OK);
+        for (int d = 0; d < b.nv; d++)
+            band.entries[d * 25] += 0.1;
+        assert_int_equal(ulna_band_factor(&band), ULNA_OK);
+        ulna_pcg_options how = {.tolerance = 1e-12, .max_iterations = 20 * b.nv + 100};
+        ulna_pcg_info info;
+        for (int k = 0; k < 2; k++) {
+            assert_int_equal(ulna_pcg(b.nv, damped_product, &b, k ? ulna_band_precondition : NULL, &band, right, x, &how,
+                                      work, &info),
+                             ULNA_OK);
+            assert_int_equal(info.stop, ULNA_PCG_CONVERGED);
+            assert_relative(x, step, b.nv, 1e-7, "step by conjugate gradients", round);
+            plain += k ? 0 : info.iterations;
+            preconditioned += k ? info.iterations : 0;
+        }
+        double *arrays[] = {band.entries, band.factor, shift, step, x, right, work};
+        for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+            free(arrays[i]);
+        ulna_test_bench_close(&b);
+    }
+    print_message("[ pcg      ] %d iterations, %d with the band\n", plain, preconditioned);
+    assert_true(preconditioned < plain);
+}
+
 /* All kernels of this machine: the same f, gradient, rows and step within 1e-12 (step: 1e-10, it is a solve). */
 static void kernels_agree(void **state)
 {
@@ -356,6 +436,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elimination_equals_factorisation),
         cmocka_unit_test(solving_again),
+        cmocka_unit_test(band_without_rows),
+        cmocka_unit_test(pcg_without_a_matrix),
         cmocka_unit_test(kernels_agree),
         cmocka_unit_test(far_from_the_origin),
     };

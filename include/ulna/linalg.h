@@ -97,7 +97,9 @@ ULNA_API ulna_status ulna_ltdl_solve(const ulna_tree *tree, const double *L, con
  * Matrices are column-major and packed: element (i, j) of an m x n matrix is A[i + m * j].
  * Each operation has a twin that tells the scratch it needs; join the needs of several with ulna_dense_need_join and
  * give them all the same scratch. In a build without LAPACK (ULNA_MINIMAL) everything but Cholesky and LDLT returns
- * ULNA_ERR_UNSUPPORTED, twins included. An iteration that fails inside LAPACK gives ULNA_ERR_CONVERGENCE.
+ * ULNA_ERR_UNSUPPORTED, twins included. An iteration that fails inside LAPACK gives ULNA_ERR_CONVERGENCE, more than
+ * 16384 rows or columns ULNA_ERR_LIMIT. OpenBLAS running several threads allocates a little for itself from about 100
+ * rows on, and its rounding depends on the number of threads; with OPENBLAS_NUM_THREADS=1 it does neither.
  */
 typedef struct ulna_dense_need {
     size_t reals, integers;

@@ -127,6 +127,10 @@ ULNA_API ulna_status ulna_low_rank(const ulna_work *work, double *vectors, doubl
 /* product = H(t) x, couplings included, without forming H. O(DOF). The first call after an evaluation prepares. */
 ULNA_API ulna_status ulna_hessian_multiply(ulna_work *work, double t, const double *x, double *product);
 
+/* The band of H(t) around the diagonal, couplings left out, without forming H: for the preconditioner of ulna_pcg on deep
+ * skeletons. Fills band->entries for the n and width that the caller set; ulna_band_factor is the next call. O(DOF x width). */
+ULNA_API ulna_status ulna_hessian_band(ulna_work *work, double t, ulna_band *band);
+
 /* The whole H(t), nv x nv, couplings included: for dense methods and for looking. */
 ULNA_API ulna_status ulna_hessian_dense(ulna_work *work, double t, double *hessian);
 

@@ -9,6 +9,7 @@
  * Notation: r residual, z preconditioned residual, d direction, q = A d.
  */
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -106,7 +107,7 @@ ulna_status ulna_pcg(int n, ulna_linear_map apply, void *apply_context, ulna_lin
         return status;
     memcpy(d, z, (size_t)n * sizeof *d);
     double rz = dot(n, r, z);
-    const int limit = chosen.max_iterations ? chosen.max_iterations : n > (INT32_MAX - 10) / 2 ? INT32_MAX : 2 * n + 10;
+    const int limit = chosen.max_iterations ? chosen.max_iterations : n > (INT_MAX - 10) / 2 ? INT_MAX : 2 * n + 10;
     while (info->iterations < limit) {
         if (!isfinite(rz))
             return ULNA_ERR_NUMBER;

@@ -32,11 +32,13 @@ static tree_arrays take_arrays(ulna_arena *arena, int n, size_t list_length)
 
 /*
  * A DOF's list goes on in its first child's; any other child starts a list of its own. Hence one list per leaf.
- * Needs `depth` and `first_child` (n each) to write to; returns the total length of the lists.
+ * Writes `depth` and `first_child` (n each) and returns the total length of the lists. `failed`: a matrix of this
+ * pattern would not fit into memory, whatever the machine has.
  */
 static size_t measure_lists(int n, const int *parent, int *depth, int *first_child, int *failed)
 {
-    size_t total = 0;
+    const size_t most = SIZE_MAX / sizeof(double) / 2;
+    size_t total = 0, values = 0;
     for (int j = 0; j < n; j++) {
         const int p = parent[j];
         depth[j] = p < 0 ? 1 : depth[p] + 1;
@@ -45,17 +47,17 @@ static size_t measure_lists(int n, const int *parent, int *depth, int *first_chi
             first_child[p] = j;
     }
     for (int j = 0; j < n; j++) {
-        if (first_child[j] >= 0)
-            continue;
-        if (total > SIZE_MAX / 16 - (size_t)depth[j])
+        total += first_child[j] < 0 ? (size_t)depth[j] : 0;
+        values += (size_t)depth[j] + 3; /* the lists are never longer than that */
+        if (values > most) {
             *failed = 1;
-        else
-            total += (size_t)depth[j];
+            break;
+        }
     }
     return total;
 }
 
-/* Fills rows and paths; parents and depths are there. `list_end` counts up as lists begin. */
+/* Fills rows and paths; parents and depths are there. */
 static void fill_paths(int n, tree_arrays *arrays, const int *first_child)
 {
     int *end = arrays->list;

@@ -142,6 +142,10 @@ static sizes count_sizes(const ulna_builder *builder, scratch *s)
     return n;
 }
 
+/* Many leaves at the end of a long trunk have ancestor lists that grow with the square of the file that describes them. A
+ * gigabyte holds 30,000 leaves 9,000 degrees of freedom deep; more is an accident or an attack. */
+#define PATHS_MOST ((size_t)1 << 28)
+
 static void lay_out(ulna_model *model, ulna_arena *arena, const sizes *n)
 {
     ulna_arena_take(arena, 1, sizeof *model);
@@ -177,6 +181,9 @@ static ulna_status model_create(const ulna_allocator *allocator, const sizes *n,
     ulna_arena arena = {0};
     if (n->names > INT_MAX)
         return ulna_fail(error, ULNA_ERR_LIMIT, "the names of the skeleton take more than 2 GB");
+    if (n->paths > PATHS_MOST)
+        return ulna_fail(error, ULNA_ERR_LIMIT, "the skeleton is too deep and too bushy at once: its ancestor lists need %zu MB",
+                         n->paths / (1 << 20) * sizeof(int));
     lay_out(&counted, &arena, n);
     ulna_model *m = arena.failed ? NULL : ulna_allocate(allocator, 1, arena.used);
     if (!m)

@@ -34,9 +34,11 @@ const char *ulna_builder_body_name(const ulna_builder *builder, int body)
 
 /* ---- names ----------------------------------------------------------------------------------------------- */
 
-static size_t hash_of(const char *name)
+/* FNV-1a, seeded by where the builder happens to lie, so that no file can be made to collide on purpose. The order of
+ * slots shows nowhere. */
+static size_t hash_of(const ulna_builder *builder, const char *name)
 {
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    uint64_t hash = 14695981039346656037u ^ ((uint64_t)(uintptr_t)builder * 0x9e3779b97f4a7c15u);
     for (; *name; name++)
         hash = (hash ^ (unsigned char)*name) * 1099511628211u;
     return (size_t)(hash ^ (hash >> 32));
@@ -50,7 +52,7 @@ static const char *table_name(const ulna_builder *builder, const ulna_name_table
 /* The slot that holds `name`, or the free one where it would go. */
 static size_t find_slot(const ulna_builder *builder, const ulna_name_table *table, const char *name)
 {
-    size_t i = hash_of(name) & (table->capacity - 1);
+    size_t i = hash_of(builder, name) & (table->capacity - 1);
     while (table->slot[i] && strcmp(table_name(builder, table, table->slot[i] - 1), name) != 0)
         i = (i + 1) & (table->capacity - 1);
     return i;
