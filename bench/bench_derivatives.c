@@ -5,9 +5,9 @@
  * Absolute times drift with the machine; the ratios are what to look at.
  */
 #include "support.h"
+#include "support_yardstick.h"
 #include "ulna/problem.h"
 #include "ulna/sample.h"
-#include "support_yardstick.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -49,7 +49,8 @@ int main(void)
     check(ulna_pose_create(model, NULL, &pose, &error), &error);
     check(ulna_pose_forward(pose, q), &error);
     check(ulna_pose_point(pose, tool.body, tool.point, position), &error);
-    printf("tool at (%.4f, %.4f, %.4f) m\n\nJacobian, rows vx vy vz wx wy wz:\n", position[0], position[1], position[2]);
+    printf("tool at (%.4f, %.4f, %.4f) m\n\nJacobian, rows vx vy vz wx wy wz:\n", position[0], position[1],
+           position[2]);
 
     ulna_jacobian_options options = ulna_jacobian_options_default();
     check(ulna_pose_jacobian(pose, &options, 1, &tool, jacobian), &error);

@@ -107,7 +107,8 @@ int main(void)
     check(ulna_sample_create("human", NULL, &model, &error), &error);
     check(ulna_problem_create(model, NULL, &problem, &error), &error);
     check(ulna_problem_add_markers(problem, &first, &error), &error);
-    check(ulna_problem_add_posture(problem, NULL, NULL, 1e-3, NULL, &error), &error); /* for the thumbs, which no marker sees */
+    check(ulna_problem_add_posture(problem, NULL, NULL, 1e-3, NULL, &error),
+          &error); /* for the thumbs, which no marker sees */
     check(ulna_problem_ready(problem, &error), &error);
     check(ulna_work_create(problem, NULL, &work, &error), &error);
     set_goals(problem, work, first, &error);

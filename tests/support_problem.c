@@ -101,7 +101,8 @@ int ulna_test_add_term(ulna_test_rng *rng, ulna_problem *problem, ulna_term_type
     return 1;
 }
 
-ulna_test_bench ulna_test_bench_open(ulna_test_rng *rng, const ulna_test_tree_options *options, unsigned types, int count)
+ulna_test_bench ulna_test_bench_open(ulna_test_rng *rng, const ulna_test_tree_options *options, unsigned types,
+                                     int count)
 {
     ulna_test_bench bench = {.model = ulna_test_random_tree(rng, options)};
     double f;

@@ -16,8 +16,7 @@ static void assert_report(const ulna_derivative_report *report, const char *term
     if (!good)
         fail_msg("%s on %s: gradient %.2g, Hessian %.2g, residual Jacobian %.2g, rows against products %.2g, "
                  "residuals %.2g",
-                 term, joint, report->gradient, report->hessian, report->jacobian, report->symmetry,
-                 report->residuals);
+                 term, joint, report->gradient, report->hessian, report->jacobian, report->symmetry, report->residuals);
 }
 
 /* The terms that bend sharply somewhere: aim on the spot, geodesic near half a turn, limits at the limit. A draw that

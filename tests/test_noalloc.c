@@ -83,7 +83,8 @@ static void nothing_allocates_after_set_up(void **state)
         double *dense = ulna_test_numbers(b.nv * b.nv), *J = ulna_test_numbers(m * b.nv), *r = ulna_test_numbers(m);
         double *g = ulna_test_numbers(b.nv), *shift = ulna_test_numbers(b.nv), *step = ulna_test_numbers(b.nv);
         double *pivots = ulna_test_numbers(b.nv), *V = ulna_test_numbers(b.nv * rank), *w = ulna_test_numbers(rank);
-        double *moved = ulna_test_numbers(b.nq), *K = ulna_test_numbers(3 * b.nv * b.nv + 6 * b.nv), *blocks = ulna_test_numbers(36 * nb);
+        double *moved = ulna_test_numbers(b.nq), *K = ulna_test_numbers(3 * b.nv * b.nv + 6 * b.nv),
+               *blocks = ulna_test_numbers(36 * nb);
         double f, position[3], rotation[9];
         unsigned char *held = calloc((size_t)b.nv + 1, 1);
         ulna_pose *pose;

@@ -260,8 +260,11 @@ static void ten_thousand_bones(void **state)
         for (int b = 0; b < BONES; b++) {
             char name[16];
             snprintf(name, sizeof name, "b%d", b);
-            assert_int_equal(ulna_builder_add_body(builder, name, b == 0 ? ULNA_NONE : bush ? (b - 1) / 2 : b - 1, NULL,
-                                                   NULL),
+            assert_int_equal(ulna_builder_add_body(builder, name,
+                                                   b == 0 ? ULNA_NONE
+                                                   : bush ? (b - 1) / 2
+                                                          : b - 1,
+                                                   NULL, NULL),
                              ULNA_OK);
             assert_int_equal(ulna_builder_set_placement(builder, b, along, NULL, NULL), ULNA_OK);
             assert_int_equal(ulna_builder_set_joint(builder, b, &joint, NULL), ULNA_OK);

@@ -138,12 +138,10 @@ ULNA_API ulna_status ulna_builder_set_rest(ulna_builder *builder, int body, cons
 ULNA_API ulna_status ulna_builder_set_strength(ulna_builder *builder, int body, int k, double strength,
                                                ulna_error *error);
 ULNA_API ulna_status ulna_builder_set_user_data(ulna_builder *builder, int body, void *data);
-ULNA_API ulna_status ulna_builder_set_mass(ulna_builder *builder, int body, const ulna_mass *mass,
-                                           ulna_error *error);
+ULNA_API ulna_status ulna_builder_set_mass(ulna_builder *builder, int body, const ulna_mass *mass, ulna_error *error);
 /* A named point of a body. Marker names are unique among markers. */
 ULNA_API ulna_status ulna_builder_add_marker(ulna_builder *builder, const char *name, int body,
-                                             const double position[3], double weight, int *marker,
-                                             ulna_error *error);
+                                             const double position[3], double weight, int *marker, ulna_error *error);
 /* Hangs `body` on another parent so that at the rest pose every body stays where it is. */
 ULNA_API ulna_status ulna_builder_reparent(ulna_builder *builder, int body, int new_parent, ulna_error *error);
 
@@ -180,16 +178,15 @@ ULNA_API const ulna_mass *ulna_model_body_mass(const ulna_model *model, int body
 /* Placement and offset as given to the builder; either output may be NULL. */
 ULNA_API ulna_status ulna_model_body_placement(const ulna_model *model, int body, double position[3],
                                                double rotation[9]);
-ULNA_API ulna_status ulna_model_body_offset(const ulna_model *model, int body, double position[3],
-                                            double rotation[9]);
+ULNA_API ulna_status ulna_model_body_offset(const ulna_model *model, int body, double position[3], double rotation[9]);
 /* First index and count of the body's degrees of freedom, and of its coordinates. */
 ULNA_API int ulna_model_body_dofs(const ulna_model *model, int body, int *first);
 ULNA_API int ulna_model_body_coordinates(const ulna_model *model, int body, int *first);
 
 /* Ancestry: a body is its own ancestor and part of its own subtree. */
 ULNA_API int ulna_model_is_ancestor(const ulna_model *model, int ancestor, int body);
-ULNA_API int ulna_model_body_depth(const ulna_model *model, int body);        /* 0 for the root */
-ULNA_API int ulna_model_subtree_size(const ulna_model *model, int body);      /* bodies below, itself included */
+ULNA_API int ulna_model_body_depth(const ulna_model *model, int body);   /* 0 for the root */
+ULNA_API int ulna_model_subtree_size(const ulna_model *model, int body); /* bodies below, itself included */
 ULNA_API int ulna_model_common_ancestor(const ulna_model *model, int a, int b);
 /* Writes the bodies of the subtree, parents first; `bodies` has room for ulna_model_subtree_size. */
 ULNA_API int ulna_model_subtree(const ulna_model *model, int body, int *bodies);
@@ -229,8 +226,7 @@ ULNA_API ulna_status ulna_model_marker_position(const ulna_model *model, int mar
 ULNA_API double ulna_model_bone_length(const ulna_model *model, int body);
 /* The same skeleton with other lengths (one per body, >= 0; a bone of zero length cannot be lengthened). */
 ULNA_API ulna_status ulna_model_with_lengths(const ulna_model *model, const double *lengths,
-                                             const ulna_allocator *allocator, ulna_model **result,
-                                             ulna_error *error);
+                                             const ulna_allocator *allocator, ulna_model **result, ulna_error *error);
 
 /* ---- another root ------------------------------------------------------------------------------------- */
 

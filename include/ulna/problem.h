@@ -51,31 +51,29 @@ ULNA_API ulna_status ulna_problem_set_length(ulna_problem *problem, double lengt
  * the world; axes and normals need not be unit vectors; rotations are 3x3 row by row. Weight >= 0. */
 ULNA_API ulna_status ulna_problem_add_point(ulna_problem *problem, int body, const double point[3],
                                             const double goal[3], double weight, int *term, ulna_error *error);
-ULNA_API ulna_status ulna_problem_add_orientation(ulna_problem *problem, int body, const double goal[9],
-                                                  double weight, int *term, ulna_error *error);
+ULNA_API ulna_status ulna_problem_add_orientation(ulna_problem *problem, int body, const double goal[9], double weight,
+                                                  int *term, ulna_error *error);
 ULNA_API ulna_status ulna_problem_add_geodesic(ulna_problem *problem, int body, const double goal[9], double weight,
                                                int *term, ulna_error *error);
 ULNA_API ulna_status ulna_problem_add_direction(ulna_problem *problem, int body, const double axis[3],
                                                 const double goal[3], double weight, int *term, ulna_error *error);
-ULNA_API ulna_status ulna_problem_add_aim(ulna_problem *problem, int body, const double point[3],
-                                          const double axis[3], const double goal[3], double weight, int *term,
-                                          ulna_error *error);
+ULNA_API ulna_status ulna_problem_add_aim(ulna_problem *problem, int body, const double point[3], const double axis[3],
+                                          const double goal[3], double weight, int *term, ulna_error *error);
 ULNA_API ulna_status ulna_problem_add_plane(ulna_problem *problem, int body, const double point[3],
-                                            const double on_plane[3], const double normal[3], double weight,
-                                            int *term, ulna_error *error);
+                                            const double on_plane[3], const double normal[3], double weight, int *term,
+                                            ulna_error *error);
 ULNA_API ulna_status ulna_problem_add_line(ulna_problem *problem, int body, const double point[3],
-                                           const double on_line[3], const double direction[3], double weight,
-                                           int *term, ulna_error *error);
+                                           const double on_line[3], const double direction[3], double weight, int *term,
+                                           ulna_error *error);
 /* `reference`: nq coordinates, NULL for the model's rest; `dof_weights`: nv factors, NULL for 1. */
-ULNA_API ulna_status ulna_problem_add_posture(ulna_problem *problem, const double *reference,
-                                              const double *dof_weights, double weight, int *term,
-                                              ulna_error *error);
+ULNA_API ulna_status ulna_problem_add_posture(ulna_problem *problem, const double *reference, const double *dof_weights,
+                                              double weight, int *term, ulna_error *error);
 /* `lower`, `upper`: nv, NULL for the model's. Infinite limits and quaternions are free. */
 ULNA_API ulna_status ulna_problem_add_limits(ulna_problem *problem, const double *lower, const double *upper,
                                              double weight, int *term, ulna_error *error);
 /* Degrees of freedom that have a coordinate of their own (not a quaternion's). They may lie on different branches. */
-ULNA_API ulna_status ulna_problem_add_coupling(ulna_problem *problem, int dof_a, int dof_b, double ratio,
-                                               double offset, double weight, int *term, ulna_error *error);
+ULNA_API ulna_status ulna_problem_add_coupling(ulna_problem *problem, int dof_a, int dof_b, double ratio, double offset,
+                                               double weight, int *term, ulna_error *error);
 /* One point term per marker of the model, goal = its place at rest, weight = the marker's. The first one's number. */
 ULNA_API ulna_status ulna_problem_add_markers(ulna_problem *problem, int *first_term, ulna_error *error);
 

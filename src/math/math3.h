@@ -75,8 +75,8 @@ static inline void ulna_transpose9(const double a[9], double b[9])
 }
 
 /* (c, z) = (a, x)(b, y): first b, then a */
-static inline void ulna_compose(const double a[9], const double x[3], const double b[9], const double y[3],
-                                double c[9], double z[3])
+static inline void ulna_compose(const double a[9], const double x[3], const double b[9], const double y[3], double c[9],
+                                double z[3])
 {
     ulna_multiply9(a, b, c);
     ulna_rotate(a, y, z);

@@ -182,7 +182,8 @@ static ulna_status model_create(const ulna_allocator *allocator, const sizes *n,
     if (n->names > INT_MAX)
         return ulna_fail(error, ULNA_ERR_LIMIT, "the names of the skeleton take more than 2 GB");
     if (n->paths > PATHS_MOST)
-        return ulna_fail(error, ULNA_ERR_LIMIT, "the skeleton is too deep and too bushy at once: its ancestor lists need %zu MB",
+        return ulna_fail(error, ULNA_ERR_LIMIT,
+                         "the skeleton is too deep and too bushy at once: its ancestor lists need %zu MB",
                          n->paths / (1 << 20) * sizeof(int));
     lay_out(&counted, &arena, n);
     ulna_model *m = arena.failed ? NULL : ulna_allocate(allocator, 1, arena.used);

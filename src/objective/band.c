@@ -19,7 +19,8 @@ static double within_segment(const ulna_work *work, int i, int j, double t)
 {
     const ulna_model *model = work->problem->model;
     int i_part = model->dof_part[i], j_part = model->dof_part[j];
-    if (model->dof_segment[j] < ULNA_SEGMENT_BALL || model->dof_body[i] != model->dof_body[j] || i - i_part != j - j_part)
+    if (model->dof_segment[j] < ULNA_SEGMENT_BALL || model->dof_body[i] != model->dof_body[j] ||
+        i - i_part != j - j_part)
         return 0;
     const ulna_vec4 *m = work->sweep.moment + 4 * (size_t)model->dof_link[j];
     const double force[8] = {m[3][1] - m[2][2], m[1][2] - m[3][0], m[2][0] - m[1][1], 0, m[0][0], m[0][1], m[0][2], 0};

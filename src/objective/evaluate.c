@@ -74,8 +74,7 @@ ulna_status ulna_work_create(const ulna_problem *problem, const ulna_allocator *
     layout.bytes = arena.used;
     arena = (ulna_arena){memory, sizeof layout, 0};
     take_arrays(&layout, &arena);
-    layout.extras = (ulna_extras){problem->extra_of, layout.extra_curvature, layout.extra_second,
-                                  layout.extra_moment};
+    layout.extras = (ulna_extras){problem->extra_of, layout.extra_curvature, layout.extra_second, layout.extra_moment};
     layout.diagonal = (ulna_diagonal){layout.curve, layout.slope, layout.couple, layout.couple_second};
     *work = memory;
     **work = layout;

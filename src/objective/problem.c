@@ -89,8 +89,7 @@ static ulna_status add(ulna_problem *problem, ulna_term *term, double weight, in
     const ulna_term_kind *kind = ulna_term_kind_of(term->type);
     if (!weight_is_valid(weight))
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "%s term: the weight must be a number >= 0", kind->name);
-    if (kind->goal_size && term->type != ULNA_TERM_COUPLING &&
-        (term->body < 0 || term->body >= problem->model->nb))
+    if (kind->goal_size && term->type != ULNA_TERM_COUPLING && (term->body < 0 || term->body >= problem->model->nb))
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "%s term: there is no body %d", kind->name, term->body);
     const char *fault = normalise(term);
     if (fault)
@@ -111,8 +110,8 @@ static ulna_status add(ulna_problem *problem, ulna_term *term, double weight, in
 }
 
 static ulna_status add_on_body(ulna_problem *problem, ulna_term_type type, int body, const double *point,
-                               const double *axis, const double *goal, int goal_size, const double *more,
-                               double weight, int *number, ulna_error *error)
+                               const double *axis, const double *goal, int goal_size, const double *more, double weight,
+                               int *number, ulna_error *error)
 {
     if (!problem || !goal)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "%s term: an argument is missing", ulna_term_type_name(type));
@@ -195,12 +194,13 @@ ulna_status ulna_problem_add_posture(ulna_problem *problem, const double *refere
     const ulna_model *model = problem->model;
     const double *q = reference ? reference : model->rest;
     if (ulna_model_check_q(model, q, NULL) != ULNA_OK)
-        return ulna_fail(error, ULNA_ERR_NUMBER, "posture term: the reference holds NaN, infinity or a zero quaternion");
+        return ulna_fail(error, ULNA_ERR_NUMBER,
+                         "posture term: the reference holds NaN, infinity or a zero quaternion");
     for (int d = 0; dof_weights && d < model->nv; d++)
         if (!weight_is_valid(dof_weights[d]))
             return ulna_fail(error, ULNA_ERR_ARGUMENT, "posture term: DOF %d: the weight must be a number >= 0", d);
-    return add_on_coordinates(problem, ULNA_TERM_POSTURE, q, (size_t)model->nq, dof_weights, (size_t)model->nv,
-                              weight, term, error);
+    return add_on_coordinates(problem, ULNA_TERM_POSTURE, q, (size_t)model->nq, dof_weights, (size_t)model->nv, weight,
+                              term, error);
 }
 
 static int limits_are_valid(const double *lower, const double *upper, int n)
@@ -220,8 +220,8 @@ ulna_status ulna_problem_add_limits(ulna_problem *problem, const double *lower, 
     const double *low = lower ? lower : model->lower, *high = upper ? upper : model->upper;
     if (!limits_are_valid(low, high, model->nv))
         return ulna_fail(error, ULNA_ERR_NUMBER, "limits term: a lower limit is NaN or exceeds the upper one");
-    return add_on_coordinates(problem, ULNA_TERM_LIMITS, low, (size_t)model->nv, high, (size_t)model->nv, weight,
-                              term, error);
+    return add_on_coordinates(problem, ULNA_TERM_LIMITS, low, (size_t)model->nv, high, (size_t)model->nv, weight, term,
+                              error);
 }
 
 ulna_status ulna_problem_add_coupling(ulna_problem *problem, int dof_a, int dof_b, double ratio, double offset,
@@ -317,8 +317,7 @@ static void take_sorted(ulna_problem *problem, ulna_arena *arena)
     take_pulls(&problem->points, nl, arena);
     take_pulls(&problem->directions, nl, arena);
     problem->extra_term = ulna_arena_take(arena, (size_t)problem->extra_count, sizeof *problem->extra_term);
-    problem->extra_of =
-        problem->extra_count ? ulna_arena_take(arena, (size_t)nl, sizeof *problem->extra_of) : NULL;
+    problem->extra_of = problem->extra_count ? ulna_arena_take(arena, (size_t)nl, sizeof *problem->extra_of) : NULL;
     problem->coupling_term = ulna_arena_take(arena, (size_t)problem->coupling_count, sizeof *problem->coupling_term);
     problem->coordinate_term =
         ulna_arena_take(arena, (size_t)problem->coordinate_count, sizeof *problem->coordinate_term);
@@ -439,7 +438,8 @@ void ulna_term_refresh(ulna_problem *problem, const ulna_term *term)
     double weight = ulna_term_weight(problem, term);
     for (int k = 0; k < points + directions; k++) {
         double local[3], goal[3];
-        if (term->type == ULNA_TERM_ORIENTATION) { /* column k of both rotations; |R_goal - R|^2 counts twice the angle's */
+        if (term->type ==
+            ULNA_TERM_ORIENTATION) { /* column k of both rotations; |R_goal - R|^2 counts twice the angle's */
             for (int i = 0; i < 3; i++) {
                 local[i] = body->link_rotation[3 * i + k];
                 goal[i] = term->goal[3 * i + k];

@@ -36,12 +36,12 @@ struct ulna_problem {
     ulna_term *term;
     size_t term_count, term_capacity;
     ulna_pull_store points, directions;
-    int extra_count;    /* terms evaluated one by one */
-    int *extra_term;    /* extra_count: their numbers, sorted by link */
-    int extra_links;    /* links that carry extras */
-    int *extra_of;      /* nl: number of the link among those, or -1 */
+    int extra_count; /* terms evaluated one by one */
+    int *extra_term; /* extra_count: their numbers, sorted by link */
+    int extra_links; /* links that carry extras */
+    int *extra_of;   /* nl: number of the link among those, or -1 */
     int coupling_count;
-    int *coupling_term; /* coupling_count */
+    int *coupling_term;   /* coupling_count */
     int coordinate_count; /* posture and limit terms */
     int *coordinate_term;
     int residual_count;
@@ -97,8 +97,8 @@ struct ulna_work {
     ulna_diagonal diagonal; /* points to the three below */
 
     int evaluated, composed, factored;
-    double *slope, *curve;            /* terms on coordinates: gradient and diagonal */
-    double *couple, *couple_second;   /* inside quaternions; NULL if there is no such term */
+    double *slope, *curve;          /* terms on coordinates: gradient and diagonal */
+    double *couple, *couple_second; /* inside quaternions; NULL if there is no such term */
     double *shifted;                /* curve + shift of the last step */
     ulna_pair *extra_curvature, *extra_second;
     ulna_vec4 *extra_moment;

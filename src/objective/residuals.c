@@ -9,8 +9,8 @@ static void spread_row(const ulna_work *work, int body, const double row[6], siz
     for (int b = body; b >= 0; b = model->body[b].parent)
         for (int d = model->body[b].dof; d < model->body[b].dof + model->body[b].dof_count; d++) {
             const double *S = (const double *)(work->pose->motion + 2 * (size_t)d);
-            jacobian[(size_t)d * m + at] = row[0] * S[0] + row[1] * S[1] + row[2] * S[2] + row[3] * S[4] +
-                                           row[4] * S[5] + row[5] * S[6];
+            jacobian[(size_t)d * m + at] =
+                row[0] * S[0] + row[1] * S[1] + row[2] * S[2] + row[3] * S[4] + row[4] * S[5] + row[5] * S[6];
         }
 }
 

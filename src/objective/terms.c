@@ -133,8 +133,8 @@ static void evaluate_aim(const ulna_term *term, double weight, const ulna_place 
     }
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            curvature[3 * i + j] = (across[i] * n[j] + n[i] * across[j] + along * ((i == j) - n[i] * n[j])) /
-                                   (distance * distance);
+            curvature[3 * i + j] =
+                (across[i] * n[j] + n[i] * across[j] + along * ((i == j) - n[i] * n[j])) / (distance * distance);
     bend_of(pull, d, 0, value->bend);
     bend_of(gradient, p, 1, value->bend);
     double move[3][6] = {{0}}; /* dp = move (w, v) = -[p]x w + v */
