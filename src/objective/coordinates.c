@@ -53,7 +53,7 @@ static double posture(ulna_work *work, const ulna_term *term)
             work->curve[d] += w;
             continue;
         }
-        if (model->dof_part[d])
+        if (model->dof_part[d] || !work->couple) /* once per quaternion; `couple` is there if there is one */
             continue;
         double phi[3], inverse[9], w = dof_weight(problem, weight * mean_factor(factor, d), d);
         c = ball_coordinate(model, d);

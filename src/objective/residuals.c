@@ -15,7 +15,7 @@ static void spread_row(const ulna_work *work, int body, const double row[6], siz
 }
 
 /* Points and directions, which the sweeps evaluated: rows e_k.p or e_k.d. */
-static int pull_rows(const ulna_work *work, const ulna_term *term, int at, double *residuals, double *jacobian)
+static int pull_rows(const ulna_work *work, const ulna_term *term, size_t at, double *residuals, double *jacobian)
 {
     const ulna_problem *problem = work->problem;
     size_t m = (size_t)problem->residual_count;
@@ -25,7 +25,7 @@ static int pull_rows(const ulna_work *work, const ulna_term *term, int at, doubl
         double root = sqrt(pulls->weight[term->slot + i]);
         const double *p = (const double *)&pulls->value[term->slot + i];
         const double *r = (const double *)&pulls->residual[term->slot + i];
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < 3; k++, at++) {
             double unit[3] = {k == 0, k == 1, k == 2}, row[6] = {0};
             ulna_cross(p, unit, row);
             if (is_point)
@@ -33,9 +33,9 @@ static int pull_rows(const ulna_work *work, const ulna_term *term, int at, doubl
             for (int x = 0; x < 6; x++)
                 row[x] *= root;
             if (residuals)
-                residuals[at + 3 * i + k] = root * r[k];
+                residuals[at] = root * r[k];
             if (jacobian)
-                spread_row(work, term->body, row, (size_t)(at + 3 * i + k), m, jacobian);
+                spread_row(work, term->body, row, at, m, jacobian);
         }
     }
     return 3 * count;
@@ -78,7 +78,7 @@ ulna_status ulna_residuals(ulna_work *work, double *residuals, double *jacobian)
                     spread_row(work, term->body, value.row[k], (size_t)at, (size_t)m, jacobian);
             }
         } else if (term->body != ULNA_NONE) {
-            at += pull_rows(work, term, at, residuals, jacobian);
+            at += pull_rows(work, term, (size_t)at, residuals, jacobian);
         } else {
             at += ulna_coordinate_residuals(work, term, at, m, residuals, jacobian);
         }
