@@ -157,13 +157,13 @@ static void order_is_kept_or_mended(void **state)
     b = ulna_test_builder(); /* parents first already: nothing moves, though siblings and their children are interleaved */
     static const int parent[] = {-1, 0, 0, 1, 2, 1, 0, 4};
     for (int i = 0; i < 8; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "b%d", i);
         ulna_test_add(b, name, parent[i]);
     }
     m = ulna_test_build(b);
     for (int i = 0; i < 8; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "b%d", i);
         assert_string_equal(ulna_model_body_name(m, i), name);
         assert_int_equal(ulna_model_find_body(m, name), i);
