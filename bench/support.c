@@ -38,7 +38,7 @@ int bench_finish(const bench_report *report, const char *title, const char *json
 {
     printf("%s\n", title);
     for (int i = 0; i < report->count; i++)
-        printf("  %-26s %10.4g  %s\n", report->row[i].name, report->row[i].value, report->row[i].note);
+        printf("  %-26s %10.5g  %s\n", report->row[i].name, report->row[i].value, report->row[i].note);
     if (!json_path)
         return 0;
     FILE *file = fopen(json_path, "w");
