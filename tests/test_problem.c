@@ -41,13 +41,13 @@ static void terms_that_make_no_sense(void **state)
     assert_refused(ulna_problem_add_point(p, 0, origin, origin, -1, NULL, &e), ULNA_ERR_ARGUMENT, &e, "weight");
     assert_refused(ulna_problem_add_point(p, 0, origin, origin, NAN, NULL, &e), ULNA_ERR_ARGUMENT, &e, "weight");
     assert_refused(ulna_problem_add_point(p, 0, origin, NULL, 1, NULL, &e), ULNA_ERR_ARGUMENT, &e, "missing");
-    assert_refused(ulna_problem_add_orientation(p, 0, skew, 1, NULL, &e), ULNA_ERR_NUMBER, &e, "not a rotation");
-    assert_refused(ulna_problem_add_geodesic(p, 0, mirror, 1, NULL, &e), ULNA_ERR_NUMBER, &e, "not a rotation");
-    assert_refused(ulna_problem_add_direction(p, 0, origin, up, 1, NULL, &e), ULNA_ERR_NUMBER, &e, "zero length");
-    assert_refused(ulna_problem_add_direction(p, 0, up, origin, 1, NULL, &e), ULNA_ERR_NUMBER, &e, "zero length");
-    assert_refused(ulna_problem_add_aim(p, 0, origin, origin, up, 1, NULL, &e), ULNA_ERR_NUMBER, &e, "zero length");
-    assert_refused(ulna_problem_add_plane(p, 0, origin, up, origin, 1, NULL, &e), ULNA_ERR_NUMBER, &e, "zero length");
-    assert_refused(ulna_problem_add_line(p, 0, origin, up, origin, 1, NULL, &e), ULNA_ERR_NUMBER, &e, "zero length");
+    assert_refused(ulna_problem_add_orientation(p, 0, skew, 1, NULL, &e), ULNA_ERR_ARGUMENT, &e, "not a rotation");
+    assert_refused(ulna_problem_add_geodesic(p, 0, mirror, 1, NULL, &e), ULNA_ERR_ARGUMENT, &e, "not a rotation");
+    assert_refused(ulna_problem_add_direction(p, 0, origin, up, 1, NULL, &e), ULNA_ERR_ARGUMENT, &e, "zero length");
+    assert_refused(ulna_problem_add_direction(p, 0, up, origin, 1, NULL, &e), ULNA_ERR_ARGUMENT, &e, "zero length");
+    assert_refused(ulna_problem_add_aim(p, 0, origin, origin, up, 1, NULL, &e), ULNA_ERR_ARGUMENT, &e, "zero length");
+    assert_refused(ulna_problem_add_plane(p, 0, origin, up, origin, 1, NULL, &e), ULNA_ERR_ARGUMENT, &e, "zero length");
+    assert_refused(ulna_problem_add_line(p, 0, origin, up, origin, 1, NULL, &e), ULNA_ERR_ARGUMENT, &e, "zero length");
     assert_refused(ulna_problem_add_coupling(p, 6, 6, 1, 0, 1, NULL, &e), ULNA_ERR_ARGUMENT, &e, "itself");
     assert_refused(ulna_problem_add_coupling(p, 6, 4444, 1, 0, 1, NULL, &e), ULNA_ERR_ARGUMENT, &e, "4444");
     assert_refused(ulna_problem_add_coupling(p, 4, 8, 1, 0, 1, NULL, &e), ULNA_ERR_UNSUPPORTED, &e, "quaternion");
@@ -56,7 +56,7 @@ static void terms_that_make_no_sense(void **state)
     bad[0] = NAN;
     assert_refused(ulna_problem_add_posture(p, bad, NULL, 1, NULL, &e), ULNA_ERR_NUMBER, &e, "NaN");
     assert_refused(ulna_problem_add_posture(p, NULL, bad, 1, NULL, &e), ULNA_ERR_ARGUMENT, &e, "DOF 0");
-    assert_refused(ulna_problem_add_limits(p, bad, NULL, 1, NULL, &e), ULNA_ERR_NUMBER, &e, "lower limit");
+    assert_refused(ulna_problem_add_limits(p, bad, NULL, 1, NULL, &e), ULNA_ERR_ARGUMENT, &e, "lower limit");
     free(bad);
     assert_int_equal(ulna_problem_term_count(p), 0);
     assert_int_equal(ulna_problem_set_goal(p, 0, origin), ULNA_ERR_ARGUMENT);
@@ -163,6 +163,94 @@ static void goals_change_per_frame(void **state)
     assert_true(fabs(error - 0.1) < 1e-12);
     assert_int_equal(ulna_problem_set_goal(p, first, (const double[3]){NAN, 0, 0}), ULNA_ERR_NUMBER);
     free(goals);
+    ulna_work_destroy(w);
+    ulna_problem_destroy(p);
+    ulna_model_destroy(model);
+}
+
+/* Derivatives are those of the last evaluation: after a change they are refused, and so is a work of other terms. */
+static void changes_ask_for_an_evaluation(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(6);
+    for (int type = 0; type < ULNA_TERM_TYPE_COUNT; type++) {
+        ulna_test_tree_options tree = ulna_test_tree_options_default();
+        tree.min_bodies = 5;
+        tree.fixed = 0;
+        tree.joints = 1u << ULNA_JOINT_EULER;
+        ulna_test_bench b = ulna_test_bench_open(&rng, &tree, 1u << type, 2);
+        if (ulna_problem_term_count(b.problem) == 0) { /* a coupling of a DOF with itself was drawn, twice */
+            ulna_test_bench_close(&b);
+            continue;
+        }
+        double *g = ulna_test_numbers(b.nv), *H = ulna_test_numbers(b.nv * b.nv),
+               *goal = ulna_test_numbers(2 * b.nq + 9), f;
+        ulna_step_options options = ulna_step_options_default();
+        assert_int_equal(ulna_gradient(b.work, g), ULNA_OK);
+        for (int change = 0; change < 4; change++) {
+            assert_int_equal(ulna_problem_goal(b.problem, 0, goal), ULNA_OK);
+            assert_int_equal(change == 0   ? ulna_problem_set_weight(b.problem, 0, 0.7)
+                             : change == 1 ? ulna_problem_set_strength(b.problem, 0, 3)
+                             : change == 2 ? ulna_problem_set_length(b.problem, 1.5)
+                                           : ulna_problem_set_goal(b.problem, 0, goal),
+                             ULNA_OK);
+            assert_int_equal(ulna_gradient(b.work, g), ULNA_ERR_STATE);
+            assert_int_equal(ulna_hessian_dense(b.work, 1, H), ULNA_ERR_STATE);
+            assert_int_equal(ulna_step(b.work, &options, g, NULL, NULL), ULNA_ERR_STATE);
+            assert_int_equal(ulna_residuals(b.work, NULL, NULL), ULNA_ERR_STATE);
+            assert_int_equal(ulna_evaluate(b.work, b.q, &f), ULNA_OK);
+            assert_int_equal(ulna_gradient(b.work, g), ULNA_OK);
+        }
+        assert_true(ulna_problem_weight(b.problem, 0) == 0.7);
+        assert_true(ulna_problem_strength(b.problem, 0) == 3);
+        assert_true(isnan(ulna_problem_weight(b.problem, 99)));
+        assert_int_equal(ulna_problem_add_point(b.problem, 0, NULL, origin, 1, NULL, NULL), ULNA_OK);
+        assert_int_equal(ulna_gradient(b.work, g), ULNA_ERR_STATE);
+        assert_int_equal(ulna_evaluate(b.work, b.q, &f), ULNA_ERR_STATE);
+        assert_int_equal(ulna_problem_ready(b.problem, NULL), ULNA_OK);
+        assert_int_equal(ulna_evaluate(b.work, b.q, &f), ULNA_ERR_STATE); /* the work was made for fewer terms */
+        free(g);
+        free(H);
+        free(goal);
+        ulna_test_bench_close(&b);
+    }
+}
+
+/* NaN in is an error out, in every argument of a step. */
+static void numbers_of_a_step(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("arm");
+    ulna_problem *p;
+    ulna_work *w;
+    double shift[7], displacement[7] = {0}, x[7], y[7], q[7], f;
+    unsigned char held[7] = {0, 0, 1, 0, 0, 0, 0};
+    for (int d = 0; d < 7; d++) {
+        shift[d] = 1;
+        q[d] = ulna_model_rest(model)[d] + 0.2;
+    }
+    assert_int_equal(ulna_problem_create(model, NULL, &p, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_add_markers(p, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_ready(p, NULL), ULNA_OK);
+    assert_int_equal(ulna_work_create(p, NULL, &w, NULL), ULNA_OK);
+    assert_int_equal(ulna_evaluate(w, q, &f), ULNA_OK);
+    ulna_step_options options = {.shift = shift, .held = held, .displacement = displacement};
+    assert_int_equal(ulna_step(w, &options, x, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_gradient(w, y), ULNA_OK); /* leaves the factors alone */
+    assert_int_equal(ulna_step_solve(w, y, x), ULNA_OK);
+    y[3] = NAN;
+    assert_int_equal(ulna_step_solve(w, y, x), ULNA_ERR_NUMBER);
+    assert_int_equal(ulna_hessian_multiply(w, 1, y, x), ULNA_ERR_NUMBER);
+    displacement[2] = NAN;
+    assert_int_equal(ulna_step(w, &options, x, NULL, NULL), ULNA_ERR_NUMBER);
+    displacement[2] = INFINITY;
+    assert_int_equal(ulna_step(w, &options, x, NULL, NULL), ULNA_ERR_NUMBER);
+    displacement[2] = 0.1;
+    for (int d = 0; d < 7; d++) {
+        shift[d] = NAN;
+        assert_int_equal(ulna_step(w, &options, x, NULL, NULL), ULNA_ERR_NUMBER);
+        shift[d] = 1;
+    }
     ulna_work_destroy(w);
     ulna_problem_destroy(p);
     ulna_model_destroy(model);
@@ -307,7 +395,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(terms_that_make_no_sense), cmocka_unit_test(states_and_numbers),
-        cmocka_unit_test(goals_change_per_frame),   cmocka_unit_test(rotations_weigh_by_length),
+        cmocka_unit_test(goals_change_per_frame),   cmocka_unit_test(changes_ask_for_an_evaluation),
+        cmocka_unit_test(numbers_of_a_step),        cmocka_unit_test(rotations_weigh_by_length),
         cmocka_unit_test(failing_memory),           cmocka_unit_test(ten_thousand_bones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

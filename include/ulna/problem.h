@@ -3,8 +3,12 @@
  *
  * A problem is a sum of terms, f = sum 1/2 weight strength |goal - value|^2. Terms on bodies pull points, directions and
  * frames; terms on coordinates hold a posture, keep to limits, couple two joints. A work holds the scratch to evaluate
- * a problem: f, gradient, Hessian, step. Add terms, call ulna_problem_ready, create a work per thread; from then on
- * goals and weights may change every frame and nothing allocates.
+ * a problem: f, gradient, Hessian, step. Add terms, call ulna_problem_ready, create a work; from then on goals and
+ * weights may change every frame and nothing allocates. After a change, evaluate again: derivatives are those of the last
+ * evaluation, and calls for them say ULNA_ERR_STATE until then.
+ *
+ * Threads: a problem that does not change may be shared by works in several threads (say, to start from many poses).
+ * Goals live in the problem, so threads that solve different frames need a problem each; the model is shared by all.
  *
  * Units: f is in square metres. A rotation counts as a length: one radian weighs as much as `length` metres
  * (ulna_problem_set_length; by default the model's length scale). All weights are then plain numbers.
@@ -28,12 +32,12 @@ typedef enum ulna_term_type {
     ULNA_TERM_ORIENTATION, /* a body's frame turned so: chordal distance |R_goal - R|_F / sqrt 2, the angle if small */
     ULNA_TERM_GEODESIC,    /* the same by angle: |log(R_goal R^T)|; degenerate at half a turn */
     ULNA_TERM_DIRECTION,   /* an axis of a body along a direction of the world */
-    ULNA_TERM_AIM,         /* an axis of a body, from a point of it, at a place ("look at") */
-    ULNA_TERM_PLANE,       /* a point of a body on a plane */
-    ULNA_TERM_LINE,        /* a point of a body on a line */
-    ULNA_TERM_POSTURE,     /* coordinates near a reference */
-    ULNA_TERM_LIMITS,      /* coordinates inside limits: a penalty beyond them */
-    ULNA_TERM_COUPLING,    /* one coordinate follows another: q_b = ratio q_a + offset */
+    ULNA_TERM_AIM,      /* an axis of a body, from a point of it, at a place ("look at"); silent on the spot itself */
+    ULNA_TERM_PLANE,    /* a point of a body on a plane */
+    ULNA_TERM_LINE,     /* a point of a body on a line */
+    ULNA_TERM_POSTURE,  /* coordinates near a reference */
+    ULNA_TERM_LIMITS,   /* coordinates inside limits: a penalty beyond them */
+    ULNA_TERM_COUPLING, /* one coordinate follows another: q_b = ratio q_a + offset */
     ULNA_TERM_TYPE_COUNT
 } ulna_term_type;
 
@@ -47,8 +51,9 @@ ULNA_API const ulna_model *ulna_problem_model(const ulna_problem *problem);
 /* Metres that one radian weighs; > 0. Acts on terms already there as well. */
 ULNA_API ulna_status ulna_problem_set_length(ulna_problem *problem, double length);
 
-/* Each adds one term and gives its number through `term` (may be NULL). Points and axes are in the body's frame, goals in
- * the world; axes and normals need not be unit vectors; rotations are 3x3 row by row. Weight >= 0. */
+/* Each adds one term and gives its number through `term` (may be NULL). Points (NULL: the body's origin) and axes are in
+ * the body's frame, goals in the world; axes and normals need not be unit vectors; rotations are 3x3 row by row.
+ * Weight >= 0. Works made before are refused afterwards (ULNA_ERR_STATE): make new ones after ulna_problem_ready. */
 ULNA_API ulna_status ulna_problem_add_point(ulna_problem *problem, int body, const double point[3],
                                             const double goal[3], double weight, int *term, ulna_error *error);
 ULNA_API ulna_status ulna_problem_add_orientation(ulna_problem *problem, int body, const double goal[9], double weight,
@@ -89,6 +94,10 @@ ULNA_API int ulna_problem_term_body(const ulna_problem *problem, int term); /* U
  * coupling 2 (ratio, offset). NaN is refused: to drop a term for a frame, set its weight to 0. */
 ULNA_API ulna_status ulna_problem_set_goal(ulna_problem *problem, int term, const double *goal);
 ULNA_API ulna_status ulna_problem_set_weight(ulna_problem *problem, int term, double weight);
+/* What was set (goals in canonical form: unit vectors, clean rotations); sizes as above. NaN for a wrong number. */
+ULNA_API ulna_status ulna_problem_goal(const ulna_problem *problem, int term, double *goal);
+ULNA_API double ulna_problem_weight(const ulna_problem *problem, int term);
+ULNA_API double ulna_problem_strength(const ulna_problem *problem, int term);
 /* A second factor, 1 by default: weight for the data's confidence, strength for the user's wish. */
 ULNA_API ulna_status ulna_problem_set_strength(ulna_problem *problem, int term, double strength);
 /* Goals of the `count` point terms from `first` on: 3 x count. A goal with a NaN is a missing marker: the term sleeps
@@ -97,7 +106,7 @@ ULNA_API ulna_status ulna_problem_set_points(ulna_problem *problem, int first, i
 
 /* ---- work ---------------------------------------------------------------------------------------------- */
 
-/* The problem must be ready and must outlive the work; terms may not be added while works exist. */
+/* The problem must be ready and must outlive the work. */
 ULNA_API ulna_status ulna_work_create(const ulna_problem *problem, const ulna_allocator *allocator, ulna_work **work,
                                       ulna_error *error);
 ULNA_API void ulna_work_destroy(ulna_work *work);
@@ -141,16 +150,18 @@ typedef struct ulna_step_options {
     const double *displacement; /* nv; NULL for 0: locked */
 } ulna_step_options;
 
-ULNA_API ulna_step_options ulna_step_options_default(void);
+ULNA_API ulna_step_options ulna_step_options_default(void); /* t = 0, no shift, all free */
 
 /*
  * Solves (H(t) + shift) step = -gradient on the tree in O(DOF), without J or H. `decrease` (may be NULL) receives that of
  * the quadratic model, shift included. ULNA_ERR_INDEFINITE if a pivot is not positive (then `failed_dof`, which may be
- * NULL, says where): raise the shift or lower t.
+ * NULL, says where): raise the shift or lower t. ULNA_ERR_NUMBER if a shift or displacement is NaN or infinite.
+ * Limits and strengths of the model are not looked at: that is for solvers, or for `held`.
  */
 ULNA_API ulna_status ulna_step(ulna_work *work, const ulna_step_options *options, double *step, double *decrease,
                                int *failed_dof);
-/* x = (H(t) + shift)^-1 right with the factors of the last successful ulna_step; held DOFs give 0. x may be `right`. */
+/* x = (H(t) + shift)^-1 right with the factors of the last ulna_step; held DOFs give 0. x may be `right`. Factors are gone
+ * (ULNA_ERR_STATE) after an evaluation, a step that failed, and products: ulna_hessian_multiply, _dense and _band. */
 ULNA_API ulna_status ulna_step_solve(ulna_work *work, const double *right, double *x);
 
 /* ---- rows for dense methods ----------------------------------------------------------------------------- */

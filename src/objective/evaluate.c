@@ -58,7 +58,8 @@ ulna_status ulna_work_create(const ulna_problem *problem, const ulna_allocator *
     if (!problem->ready)
         return ulna_fail(error, ULNA_ERR_STATE, "call ulna_problem_ready after adding terms");
 
-    ulna_work layout = {.allocator = ulna_allocator_or_default(allocator), .problem = problem};
+    ulna_work layout = {
+        .allocator = ulna_allocator_or_default(allocator), .problem = problem, .structure = problem->structure};
     ulna_arena arena = {NULL, sizeof layout, 0};
     take_arrays(&layout, &arena);
     if (arena.failed)
@@ -180,6 +181,8 @@ ulna_status ulna_evaluate(ulna_work *work, const double *q, double *f)
     ulna_pose *pose = work->pose;
     const ulna_model *model = pose->model;
     work->evaluated = work->composed = work->factored = pose->placed = 0;
+    if (work->structure != work->problem->structure) /* terms were added: this work is too small for them */
+        return ULNA_ERR_STATE;
     if (model->has_general && ulna_model_check_q(model, q, NULL) != ULNA_OK) /* a zero quaternion, say */
         return ULNA_ERR_NUMBER;
     double sum = pose->kernel->forward(pose, q, &work->targets);
@@ -189,17 +192,25 @@ ulna_status ulna_evaluate(ulna_work *work, const double *q, double *f)
     if (!isfinite(sum))
         return ULNA_ERR_NUMBER;
     pose->placed = work->evaluated = 1;
+    work->changes = work->problem->changes;
     *f = sum;
     return ULNA_OK;
+}
+
+ulna_status ulna_work_check(const ulna_work *work)
+{
+    const ulna_problem *problem = work->problem;
+    int same = work->structure == problem->structure && work->changes == problem->changes;
+    return work->evaluated && same ? ULNA_OK : ULNA_ERR_STATE;
 }
 
 ulna_status ulna_gradient(ulna_work *work, double *gradient)
 {
     if (!work || !gradient)
         return ULNA_ERR_ARGUMENT;
-    if (!work->evaluated)
-        return ULNA_ERR_STATE;
-    work->factored = 0; /* the sweep's scratch is shared */
+    ulna_status status = ulna_work_check(work);
+    if (status != ULNA_OK)
+        return status;
     work->pose->kernel->gradient(work->pose, &work->targets, &work->extras, &work->diagonal, &work->sweep, gradient);
     return ULNA_OK;
 }
@@ -209,15 +220,15 @@ static void compose(ulna_work *work)
     if (!work->composed)
         work->pose->kernel->compose(work->pose, &work->targets, &work->extras, &work->sweep);
     work->composed = 1;
-    work->factored = 0;
 }
 
 ulna_status ulna_hessian(ulna_work *work, double t, double *gradient, double *rows, double *second)
 {
     if (!work || !rows || !isfinite(t))
         return ULNA_ERR_ARGUMENT;
-    if (!work->evaluated)
-        return ULNA_ERR_STATE;
+    ulna_status status = ulna_work_check(work);
+    if (status != ULNA_OK)
+        return status;
     compose(work);
     work->pose->kernel->rows(work->pose, &work->diagonal, second ? 0 : t, &work->sweep, gradient, rows, second);
     return ULNA_OK;
@@ -232,6 +243,9 @@ ulna_status ulna_low_rank(const ulna_work *work, double *vectors, double *weight
 {
     if (!work || !vectors || !weights)
         return ULNA_ERR_ARGUMENT;
+    ulna_status status = ulna_work_check(work);
+    if (status != ULNA_OK)
+        return status;
     const ulna_problem *problem = work->problem;
     size_t nv = (size_t)problem->model->nv;
     memset(vectors, 0, nv * (size_t)problem->coupling_count * sizeof *vectors);
@@ -248,9 +262,13 @@ ulna_status ulna_hessian_multiply(ulna_work *work, double t, const double *x, do
 {
     if (!work || !x || !product || x == product || !isfinite(t))
         return ULNA_ERR_ARGUMENT;
-    if (!work->evaluated)
-        return ULNA_ERR_STATE;
+    ulna_status status = ulna_work_check(work);
+    if (status != ULNA_OK)
+        return status;
+    if (!ulna_all_finite(x, work->problem->model->nv))
+        return ULNA_ERR_NUMBER;
     compose(work);
+    work->factored = 0; /* the product uses the room of the factors */
     work->pose->kernel->multiply(work->pose, &work->diagonal, t, &work->sweep, x, product);
     for (int k = 0; k < work->problem->coupling_count; k++) {
         const ulna_term *term = &work->problem->term[work->problem->coupling_term[k]];
@@ -266,8 +284,9 @@ ulna_status ulna_hessian_dense(ulna_work *work, double t, double *hessian)
 {
     if (!work || !hessian || !isfinite(t))
         return ULNA_ERR_ARGUMENT;
-    if (!work->evaluated)
-        return ULNA_ERR_STATE;
+    ulna_status status = ulna_work_check(work);
+    if (status != ULNA_OK)
+        return status;
     size_t nv = (size_t)work->problem->model->nv;
     double *unit = work->shifted;
     memset(unit, 0, nv * sizeof *unit);

@@ -28,6 +28,7 @@ static void drop_ready(ulna_problem *problem)
     ulna_release(&problem->allocator, problem->ready_block, problem->ready_bytes, 1);
     problem->ready_block = NULL;
     problem->ready = 0;
+    problem->structure++;
 }
 
 void ulna_problem_destroy(ulna_problem *problem)
@@ -54,12 +55,12 @@ static int weight_is_valid(double weight)
     return weight >= 0 && isfinite(weight);
 }
 
-/* Puts goal (and what else it holds) in canonical form; NULL if fine, else what is wrong with it. */
-static const char *normalise(ulna_term *term)
+/* Puts goal (and what else it holds) in canonical form; if that cannot be done, `fault` says why. */
+static ulna_status normalise(ulna_term *term, const char **fault)
 {
     const ulna_term_kind *kind = ulna_term_kind_of(term->type);
     if (!ulna_all_finite(term->goal, kind->goal_size) || !ulna_all_finite(term->local, 6))
-        return "a number is NaN or infinite";
+        return *fault = "a number is NaN or infinite", ULNA_ERR_NUMBER;
     double *unit[2] = {NULL, NULL};
     if (term->type == ULNA_TERM_DIRECTION)
         unit[0] = term->goal, unit[1] = term->local + 3;
@@ -71,7 +72,7 @@ static const char *normalise(ulna_term *term)
         if (unit[k]) {
             double size = fmax(fabs(unit[k][0]), fmax(fabs(unit[k][1]), fabs(unit[k][2])));
             if (!(size > 0))
-                return "an axis, direction or normal has zero length";
+                return *fault = "an axis, direction or normal has zero length", ULNA_ERR_ARGUMENT;
             for (int i = 0; i < 3; i++)
                 unit[k][i] /= size; /* first, so that the square neither overflows nor vanishes */
             size = ulna_norm(unit[k]);
@@ -80,8 +81,8 @@ static const char *normalise(ulna_term *term)
         }
     if (term->type == ULNA_TERM_ORIENTATION || term->type == ULNA_TERM_GEODESIC)
         if (!(ulna_orthonormalise(term->goal) < 1e-6))
-            return "the goal is not a rotation";
-    return NULL;
+            return *fault = "the goal is not a rotation", ULNA_ERR_ARGUMENT;
+    return ULNA_OK;
 }
 
 static ulna_status add(ulna_problem *problem, ulna_term *term, double weight, int *number, ulna_error *error)
@@ -91,11 +92,12 @@ static ulna_status add(ulna_problem *problem, ulna_term *term, double weight, in
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "%s term: the weight must be a number >= 0", kind->name);
     if (kind->goal_size && term->type != ULNA_TERM_COUPLING && (term->body < 0 || term->body >= problem->model->nb))
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "%s term: there is no body %d", kind->name, term->body);
-    const char *fault = normalise(term);
-    if (fault)
-        return ulna_fail(error, ULNA_ERR_NUMBER, "%s term: %s", kind->name, fault);
-    ulna_status status = ulna_grow(&problem->allocator, (void **)&problem->term, &problem->term_capacity,
-                                   problem->term_count + 1, sizeof *problem->term);
+    const char *fault;
+    ulna_status status = normalise(term, &fault);
+    if (status != ULNA_OK)
+        return ulna_fail(error, status, "%s term: %s", kind->name, fault);
+    status = ulna_grow(&problem->allocator, (void **)&problem->term, &problem->term_capacity, problem->term_count + 1,
+                       sizeof *problem->term);
     if (status != ULNA_OK)
         return ulna_fail(error, status, "no memory for one more term");
     drop_ready(problem);
@@ -219,7 +221,7 @@ ulna_status ulna_problem_add_limits(ulna_problem *problem, const double *lower, 
     const ulna_model *model = problem->model;
     const double *low = lower ? lower : model->lower, *high = upper ? upper : model->upper;
     if (!limits_are_valid(low, high, model->nv))
-        return ulna_fail(error, ULNA_ERR_NUMBER, "limits term: a lower limit is NaN or exceeds the upper one");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "limits term: a lower limit is NaN or exceeds the upper one");
     return add_on_coordinates(problem, ULNA_TERM_LIMITS, low, (size_t)model->nv, high, (size_t)model->nv, weight, term,
                               error);
 }
@@ -483,8 +485,17 @@ ulna_status ulna_problem_set_length(ulna_problem *problem, double length)
     if (!problem || !(length > 0) || isinf(length))
         return ULNA_ERR_ARGUMENT;
     problem->length = length;
+    problem->changes++;
     for (size_t i = 0; i < problem->term_count; i++)
         ulna_term_refresh(problem, &problem->term[i]);
+    return ULNA_OK;
+}
+
+/* A term has changed: the sorted arrays follow, evaluations are out of date. */
+static ulna_status changed(ulna_problem *problem, const ulna_term *term)
+{
+    problem->changes++;
+    ulna_term_refresh(problem, term);
     return ULNA_OK;
 }
 
@@ -498,22 +509,23 @@ ulna_status ulna_problem_set_goal(ulna_problem *problem, int term, const double 
         if (ulna_model_check_q(model, goal, NULL) != ULNA_OK)
             return ULNA_ERR_NUMBER;
         memcpy(old->values, goal, (size_t)model->nq * sizeof *goal);
-        return ULNA_OK;
+        return changed(problem, old);
     }
     if (old->type == ULNA_TERM_LIMITS) {
         if (!limits_are_valid(goal, goal + model->nv, model->nv))
-            return ULNA_ERR_NUMBER;
+            return ULNA_ERR_ARGUMENT;
         memcpy(old->values, goal, 2 * (size_t)model->nv * sizeof *goal);
-        return ULNA_OK;
+        return changed(problem, old);
     }
-    ulna_term changed = *old;
-    memcpy(changed.goal, goal, (size_t)ulna_term_kind_of(old->type)->goal_size * sizeof *goal);
-    if (normalise(&changed))
-        return ULNA_ERR_NUMBER;
-    changed.sleeping = 0;
-    *old = changed;
-    ulna_term_refresh(problem, old);
-    return ULNA_OK;
+    ulna_term next = *old;
+    memcpy(next.goal, goal, (size_t)ulna_term_kind_of(old->type)->goal_size * sizeof *goal);
+    const char *fault;
+    ulna_status status = normalise(&next, &fault);
+    if (status != ULNA_OK)
+        return status;
+    next.sleeping = 0;
+    *old = next;
+    return changed(problem, old);
 }
 
 ulna_status ulna_problem_set_weight(ulna_problem *problem, int term, double weight)
@@ -522,8 +534,7 @@ ulna_status ulna_problem_set_weight(ulna_problem *problem, int term, double weig
     if (!t || !weight_is_valid(weight))
         return ULNA_ERR_ARGUMENT;
     t->weight = weight;
-    ulna_term_refresh(problem, t);
-    return ULNA_OK;
+    return changed(problem, t);
 }
 
 ulna_status ulna_problem_set_strength(ulna_problem *problem, int term, double strength)
@@ -532,8 +543,34 @@ ulna_status ulna_problem_set_strength(ulna_problem *problem, int term, double st
     if (!t || !weight_is_valid(strength))
         return ULNA_ERR_ARGUMENT;
     t->strength = strength;
-    ulna_term_refresh(problem, t);
+    return changed(problem, t);
+}
+
+ulna_status ulna_problem_goal(const ulna_problem *problem, int term, double *goal)
+{
+    const ulna_term *t = term_at(problem, term);
+    if (!t || !goal)
+        return ULNA_ERR_ARGUMENT;
+    const ulna_model *model = problem->model;
+    if (t->type == ULNA_TERM_POSTURE)
+        memcpy(goal, t->values, (size_t)model->nq * sizeof *goal);
+    else if (t->type == ULNA_TERM_LIMITS)
+        memcpy(goal, t->values, 2 * (size_t)model->nv * sizeof *goal);
+    else
+        memcpy(goal, t->goal, (size_t)ulna_term_kind_of(t->type)->goal_size * sizeof *goal);
     return ULNA_OK;
+}
+
+double ulna_problem_weight(const ulna_problem *problem, int term)
+{
+    const ulna_term *t = term_at(problem, term);
+    return t ? t->weight : (double)NAN;
+}
+
+double ulna_problem_strength(const ulna_problem *problem, int term)
+{
+    const ulna_term *t = term_at(problem, term);
+    return t ? t->strength : (double)NAN;
 }
 
 ulna_status ulna_problem_set_points(ulna_problem *problem, int first, int count, const double *goals)
@@ -548,6 +585,7 @@ ulna_status ulna_problem_set_points(ulna_problem *problem, int first, int count,
             return ULNA_ERR_NUMBER;
     }
     ulna_pull_store *store = &problem->points;
+    problem->changes++;
     for (int k = 0; k < count; k++) {
         ulna_term *term = &problem->term[first + k];
         const double *goal = goals + 3 * (size_t)k;

@@ -32,6 +32,8 @@ struct ulna_problem {
     ulna_allocator allocator;
     const ulna_model *model;
     int ready;
+    unsigned structure; /* counts sortings: a work made for another one is refused */
+    unsigned changes;   /* counts changes of goals and weights: derivatives are those of the last evaluation */
     double length;
     ulna_term *term;
     size_t term_count, term_capacity;
@@ -96,6 +98,7 @@ struct ulna_work {
     ulna_extras extras;
     ulna_diagonal diagonal; /* points to the three below */
 
+    unsigned structure, changes; /* of the problem when the work was made, and when it was last evaluated */
     int evaluated, composed, factored;
     double *slope, *curve;          /* terms on coordinates: gradient and diagonal */
     double *couple, *couple_second; /* inside quaternions; NULL if there is no such term */
@@ -106,6 +109,9 @@ struct ulna_work {
     const unsigned char *held; /* held_copy, or NULL if the last step held none */
     double *coupled;           /* Woodbury: nv x k solutions, then k x k factor, then 2 k */
 };
+
+/* ULNA_OK if the derivatives at hand are those of the problem as it is; ULNA_ERR_STATE if it must be evaluated (again). */
+ulna_status ulna_work_check(const ulna_work *work);
 
 /* Terms on coordinates at work->pose->q: adds to f, fills slope, curve and couple. */
 double ulna_coordinate_terms(ulna_work *work);

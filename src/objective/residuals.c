@@ -59,8 +59,9 @@ ulna_status ulna_residuals(ulna_work *work, double *residuals, double *jacobian)
 {
     if (!work)
         return ULNA_ERR_ARGUMENT;
-    if (!work->evaluated)
-        return ULNA_ERR_STATE;
+    ulna_status status = ulna_work_check(work);
+    if (status != ULNA_OK)
+        return status;
     const ulna_problem *problem = work->problem;
     int m = problem->residual_count, at = 0;
     if (jacobian)
@@ -97,8 +98,9 @@ ulna_status ulna_term_error(ulna_work *work, int term, double *error)
 {
     if (!work || !error || term < 0 || (size_t)term >= work->problem->term_count)
         return ULNA_ERR_ARGUMENT;
-    if (!work->evaluated)
-        return ULNA_ERR_STATE;
+    ulna_status status = ulna_work_check(work);
+    if (status != ULNA_OK)
+        return status;
     const ulna_problem *problem = work->problem;
     const ulna_model *model = problem->model;
     const ulna_term *t = &problem->term[term];

@@ -5,10 +5,8 @@
  * each. With Z = (H0 + shift)^-1 V and c = VT x, the step becomes x - Z y, (W^-1 + VT Z) y = c, and the decrease
  * of the quadratic model falls by 1/2 c.y. Held DOFs are zero in Z and keep their displacement in x.
  */
+#include "math/math3.h"
 #include "objective/problem.h"
-
-#include <math.h>
-#include <string.h>
 
 ulna_step_options ulna_step_options_default(void)
 {
@@ -86,8 +84,9 @@ ulna_status ulna_step(ulna_work *work, const ulna_step_options *options, double 
 {
     if (!work || !options || !step || !isfinite(options->t))
         return ULNA_ERR_ARGUMENT;
-    if (!work->evaluated)
-        return ULNA_ERR_STATE;
+    ulna_status status = ulna_work_check(work);
+    if (status != ULNA_OK)
+        return status;
     work->composed = work->factored = 0;
 
     ulna_diagonal diagonal = work->diagonal;
@@ -102,11 +101,14 @@ ulna_status ulna_step(ulna_work *work, const ulna_step_options *options, double 
                                       &fall)) {
         if (failed_dof)
             *failed_dof = work->sweep.failed_dof;
-        return ULNA_ERR_INDEFINITE;
+        int finite = !options->shift || ulna_all_finite(options->shift, work->problem->model->nv);
+        return finite ? ULNA_ERR_INDEFINITE : ULNA_ERR_NUMBER;
     }
+    if (!isfinite(fall)) /* a shift or displacement that is not a number ends up here */
+        return ULNA_ERR_NUMBER;
     work->held = options->held ? memcpy(work->held_copy, options->held, (size_t)work->problem->model->nv) : NULL;
     if (work->problem->coupling_count) {
-        ulna_status status = factor_couplings(work);
+        status = factor_couplings(work);
         if (status != ULNA_OK) {
             if (failed_dof)
                 *failed_dof = ULNA_NONE;
@@ -126,8 +128,11 @@ ulna_status ulna_step_solve(ulna_work *work, const double *right, double *x)
 {
     if (!work || !right || !x)
         return ULNA_ERR_ARGUMENT;
-    if (!work->factored)
-        return ULNA_ERR_STATE;
+    ulna_status status = work->factored ? ulna_work_check(work) : ULNA_ERR_STATE;
+    if (status != ULNA_OK)
+        return status;
+    if (!ulna_all_finite(right, work->problem->model->nv))
+        return ULNA_ERR_NUMBER;
     work->pose->kernel->substitute(work->pose, work->held, &work->sweep, right, x);
     if (work->problem->coupling_count)
         apply_couplings(work, x);
