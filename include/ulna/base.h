@@ -3,6 +3,10 @@
  *
  * The library never prints, never exits and keeps no globals. A function that can fail returns an
  * ulna_status; where a sentence helps, it also fills an optional, caller-owned ulna_error.
+ *
+ * NULL where an object or array is needed gives ULNA_ERR_ARGUMENT from functions that return a status; functions that
+ * return a value (counts, names, arrays) expect a valid object. Outputs are NULL after a failed create, load or build.
+ * "The recipe", "the exact-Hessian paper" and other sources named in headers are listed in docs/mathematics.md.
  */
 #ifndef ULNA_BASE_H
 #define ULNA_BASE_H
@@ -21,7 +25,7 @@
 extern "C" {
 #endif
 
-/* Why a call failed. The stop reason of an iteration is another thing: see solve.h. */
+/* Why a call failed. (Why an iteration ended is another thing, and not a failure.) */
 typedef enum ulna_status {
     ULNA_OK = 0,
     ULNA_ERR_ARGUMENT,    /* an argument is out of range or missing */
@@ -42,7 +46,8 @@ typedef enum ulna_status {
 /* A short text, such as "out of memory"; "unknown status" for any other number. Never NULL. */
 ULNA_API const char *ulna_status_text(ulna_status status);
 
-/* What went wrong, in the user's words, and where. Line and column count from 1; 0 means none. */
+/* What went wrong, in the user's words, and where. Line and column count from 1; 0 means none. A call that succeeds
+ * leaves it as it was. */
 typedef struct ulna_error {
     ulna_status status;
     int line;

@@ -33,7 +33,7 @@ ULNA_API const char *ulna_kernel_name(int index);
 
 /* ---- forward kinematics -------------------------------------------------------------------------------- */
 
-/* Places all bodies. O(bodies). ULNA_ERR_NUMBER if q holds NaN, infinity or a zero quaternion. */
+/* Places all bodies. O(bodies). ULNA_ERR_NUMBER if q holds NaN, infinity or a zero quaternion; the pose is then as it was. */
 ULNA_API ulna_status ulna_pose_forward(ulna_pose *pose, const double *q);
 
 /* World position and rotation (3x3, row by row) of a body's frame; either may be NULL. */
@@ -48,9 +48,11 @@ ULNA_API ulna_status ulna_pose_dof_axis(const ulna_pose *pose, int dof, double a
 
 /*
  * Finds q of another model that puts its bodies where `from` has those of the same names: after re-rooting, after
- * editing the connectivity, or to read ball joints as another kind. `error_m` (may be NULL) receives the largest distance
- * left at any body origin or at unit length along its axes; it is rounding where the joints can follow.
- * `to` must have room for nq of `to_pose`'s model, and holds the result, with to_pose placed at it.
+ * editing the connectivity, or to read ball joints as another kind. `error_m` (may be NULL) receives the largest
+ * distance left at any body origin or at unit length along its axes; it is rounding where the joints can follow. Of
+ * several answers the one nearest to where `to_pose` is placed is taken, or to rest; bodies that `from` lacks go to rest.
+ * `to` has room for nq of `to_pose`'s model and holds the result, with to_pose placed at it. ULNA_ERR_MODEL if no body
+ * has a name in common.
  */
 ULNA_API ulna_status ulna_pose_transfer(const ulna_pose *from, ulna_pose *to_pose, double *to, double *error_m);
 

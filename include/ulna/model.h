@@ -3,7 +3,7 @@
  *
  * A skeleton is a tree of bodies. Each body hangs on its parent (the root: on the world) by one joint:
  *
- *     body frame = parent frame * placement * joint motion(q)
+ *     body frame = parent frame * placement * joint motion(q) * offset
  *
  * Units: metres, radians, kilograms. Rotations are 3x3 matrices stored row by row, quaternions are
  * (x, y, z, w). Coordinates q (nq of them) and degrees of freedom (nv of them) differ where a joint uses
@@ -27,7 +27,7 @@ typedef enum ulna_joint_type {
     ULNA_JOINT_FIXED = 0,   /* 0 DOF */
     ULNA_JOINT_REVOLUTE,    /* 1: turn about `axis` */
     ULNA_JOINT_PRISMATIC,   /* 1: slide along `axis` */
-    ULNA_JOINT_EULER,       /* 1 to 3: turns about the axes of `order`, such as "ZYX": Rz(q0) Ry(q1) Rx(q2) */
+    ULNA_JOINT_EULER,       /* 1 to 3: turns about the moving axes of `order`, such as "ZYX": Rz(q0) Ry(q1) Rx(q2) */
     ULNA_JOINT_BALL,        /* 3: quaternion, nq = 4; steps turn in the parent's frame: R <- exp(w) R */
     ULNA_JOINT_EXPMAP,      /* 3: rotation vector, R = exp(q); singular at a full turn */
     ULNA_JOINT_SWING_TWIST, /* 3: exp of a two-parameter swing, then a twist about `axis`; see below */
@@ -134,7 +134,7 @@ ULNA_API ulna_status ulna_builder_set_limits(ulna_builder *builder, int body, in
  * swing-twist the q that gives the zero pose), moved into the limits if it lies outside. */
 ULNA_API ulna_status ulna_builder_set_rest(ulna_builder *builder, int body, const double *rest, int count,
                                            ulna_error *error);
-/* How willingly degree of freedom `k` moves: 1 by default, 0 = not at all. */
+/* How willingly degree of freedom `k` moves: 1 by default, 0 = not at all. For solvers: ulna_step does not look at it. */
 ULNA_API ulna_status ulna_builder_set_strength(ulna_builder *builder, int body, int k, double strength,
                                                ulna_error *error);
 ULNA_API ulna_status ulna_builder_set_user_data(ulna_builder *builder, int body, void *data);
@@ -202,7 +202,8 @@ ULNA_API int ulna_model_dof_parent(const ulna_model *model, int dof);
 ULNA_API int ulna_model_dof_is_translation(const ulna_model *model, int dof);
 /* The coordinate that a degree of freedom moves, or ULNA_NONE for those of a quaternion. */
 ULNA_API int ulna_model_dof_coordinate(const ulna_model *model, int dof);
-/* "left_knee" for a single degree of freedom, "hip.Rz" or "pelvis.w1" for one of several. Returns the length. */
+/* "left_knee" for a single degree of freedom, "hip.Rz" or "pelvis.w1" for one of several ("hip.Rz2" for the second turn
+ * about z). Returns the length. */
 ULNA_API int ulna_model_dof_label(const ulna_model *model, int dof, char *text, size_t size);
 
 /* Arrays owned by the model. */
@@ -245,6 +246,8 @@ ULNA_API ulna_status ulna_model_reroot(const ulna_model *model, int root, const 
 ULNA_API void ulna_model_integrate(const ulna_model *model, const double *q, const double *step, double *result);
 /* The step with q1 = q0 (+) step. Quaternions take the shorter way. */
 ULNA_API void ulna_model_difference(const ulna_model *model, const double *q0, const double *q1, double *step);
+/* Moves coordinates outside their limits onto them, and says how many. */
+ULNA_API int ulna_model_clamp(const ulna_model *model, double *q);
 /* ULNA_ERR_NUMBER if a coordinate is not finite or a quaternion is zero; `coordinate` (may be NULL) says which. */
 ULNA_API ulna_status ulna_model_check_q(const ulna_model *model, const double *q, int *coordinate);
 

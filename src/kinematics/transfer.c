@@ -56,6 +56,7 @@ ulna_status ulna_pose_transfer(const ulna_pose *from, ulna_pose *to_pose, double
     const ulna_model *model = to_pose->model;
     frame *placed = (frame *)(void *)to_pose->scratch; /* nb of 12 doubles */
     double largest = 0;
+    int matched = 0;
     for (int body = 0; body < model->nb; body++) {
         const ulna_body *b = &model->body[body];
         size_t coordinates = (size_t)b->coordinate_count * sizeof *to;
@@ -94,9 +95,12 @@ ulna_status ulna_pose_transfer(const ulna_pose *from, ulna_pose *to_pose, double
         ulna_joint_motion(&plan, b->coordinate_count > 0 ? q : nothing, motion.rotation, motion.position);
         start = compose(&start, motion.rotation, motion.position);
         placed[body] = compose(&start, b->offset_rotation, b->offset_position);
+        matched += source >= 0;
         if (source >= 0)
             largest = fmax(largest, frame_distance(&placed[body], &goal));
     }
+    if (!matched)
+        return ULNA_ERR_MODEL;
     if (error_m)
         *error_m = largest;
     return ulna_pose_forward(to_pose, to);

@@ -394,6 +394,8 @@ ulna_status ulna_builder_build(const ulna_builder *builder, const ulna_allocator
     if (!model)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place for the model is given");
     *model = NULL;
+    if (!builder)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no builder is given");
     ulna_status status = check_builder(builder, error);
     if (status)
         return status;

@@ -8,8 +8,15 @@
 /* Names in messages are cut so that two of them fit. */
 #define NAME "\"%.80s\""
 
+static ulna_status need_builder(const ulna_builder *builder, ulna_error *error)
+{
+    return builder ? ULNA_OK : ulna_fail(error, ULNA_ERR_ARGUMENT, "no builder is given");
+}
+
 static ulna_status need_body(const ulna_builder *builder, int body, ulna_error *error)
 {
+    if (!builder)
+        return need_builder(builder, error);
     if (body < 0 || (size_t)body >= builder->body_count)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "there is no body %d", body);
     return ULNA_OK;
@@ -161,7 +168,9 @@ void ulna_builder_destroy(ulna_builder *builder)
 
 ulna_status ulna_builder_set_name(ulna_builder *builder, const char *name, ulna_error *error)
 {
-    ulna_status status = check_name(name, "skeleton", 1, error);
+    ulna_status status = need_builder(builder, error);
+    if (!status)
+        status = check_name(name, "skeleton", 1, error);
     if (status)
         return status;
     status = reserve_text(builder, strlen(name));
@@ -207,7 +216,9 @@ ulna_status ulna_builder_add_body(ulna_builder *builder, const char *name, int p
 {
     if (body)
         *body = ULNA_NONE;
-    ulna_status status = check_name(name, "body", 0, error);
+    ulna_status status = need_builder(builder, error);
+    if (!status)
+        status = check_name(name, "body", 0, error);
     if (!status)
         status = check_parent(builder, name, ULNA_NONE, parent, error);
     if (status)
@@ -477,7 +488,9 @@ ulna_status ulna_builder_add_marker(ulna_builder *builder, const char *name, int
 {
     if (marker)
         *marker = ULNA_NONE;
-    ulna_status status = check_name(name, "marker", 0, error);
+    ulna_status status = need_builder(builder, error);
+    if (!status)
+        status = check_name(name, "marker", 0, error);
     if (status)
         return status;
     if (body < 0 || (size_t)body >= builder->body_count)

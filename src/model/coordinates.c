@@ -79,6 +79,8 @@ void ulna_model_difference(const ulna_model *model, const double *q0, const doub
 ulna_status ulna_model_check_q(const ulna_model *model, const double *q, int *coordinate)
 {
     int wrong = ULNA_NONE;
+    if (!model || !q)
+        return ULNA_ERR_ARGUMENT;
     for (int c = model->nq - 1; c >= 0; c--)
         if (!isfinite(q[c]))
             wrong = c;
@@ -96,4 +98,17 @@ ulna_status ulna_model_check_q(const ulna_model *model, const double *q, int *co
     if (coordinate)
         *coordinate = wrong;
     return wrong == ULNA_NONE ? ULNA_OK : ULNA_ERR_NUMBER;
+}
+
+int ulna_model_clamp(const ulna_model *model, double *q)
+{
+    int moved = 0;
+    for (int j = 0; j < model->nv; j++) {
+        int c = model->dof_coordinate[j];
+        if (c < 0 || (q[c] >= model->lower[j] && q[c] <= model->upper[j]))
+            continue;
+        q[c] = q[c] < model->lower[j] ? model->lower[j] : model->upper[j];
+        moved++;
+    }
+    return moved;
 }

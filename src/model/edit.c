@@ -37,6 +37,9 @@ ulna_status ulna_builder_from_model(const ulna_model *model, const ulna_allocato
 {
     if (!builder)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place for the builder is given");
+    *builder = NULL;
+    if (!model)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no model is given");
     ulna_status status = ulna_builder_create(allocator, builder);
     if (status)
         return ulna_fail(error, status, "out of memory for a builder");
@@ -130,7 +133,7 @@ static ulna_status world_frame(const ulna_builder *builder, int body, double rot
 
 ulna_status ulna_builder_reparent(ulna_builder *builder, int body, int new_parent, ulna_error *error)
 {
-    int count = (int)builder->body_count;
+    int count = builder ? (int)builder->body_count : 0;
     if (body < 0 || body >= count)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "there is no body %d", body);
     const char *name = ulna_builder_body_name(builder, body);
@@ -261,6 +264,8 @@ ulna_status ulna_model_reroot(const ulna_model *model, int root, const ulna_allo
     if (!result)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place for the model is given");
     *result = NULL;
+    if (!model)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no model is given");
     if (root < 0 || root >= model->nb)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "there is no body %d", root);
     ulna_status status = ulna_builder_from_model(model, allocator, &builder, error);

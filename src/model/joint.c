@@ -91,8 +91,9 @@ ulna_joint ulna_joint_expmap(void)
 ulna_joint ulna_joint_swing_twist(const double axis[3], const double center[3])
 {
     ulna_joint joint = joint_of(ULNA_JOINT_SWING_TWIST);
-    ulna_copy3(axis, joint.axis);
-    ulna_copy3(center ? center : axis, joint.center);
+    if (axis) /* without one the builder will say that it has zero length */
+        ulna_copy3(axis, joint.axis);
+    ulna_copy3(center ? center : joint.axis, joint.center);
     return joint;
 }
 
@@ -116,7 +117,7 @@ ulna_joint ulna_joint_sequence(const char *order)
     return joint_ordered(ULNA_JOINT_SEQUENCE, order);
 }
 
-/* ---- the normal form: unit axes, a clean frame, upper-case orders, defaults where a field means nothing ---- */
+/* ---- the normal form: unit axes, a clean frame, defaults where a field means nothing ---- */
 
 static ulna_status normalise_direction(double v[3], const char *what, ulna_error *error)
 {
@@ -148,8 +149,9 @@ static ulna_status read_letters(const ulna_joint *joint, int least, char order[1
     int count = 0;
     for (; count < 16 && joint->order[count]; count++) {
         char letter = joint->order[count];
-        if (letter >= 'a')
-            letter = (char)(letter - 'a' + 'A');
+        if (letter >= 'x' && letter <= 'z') /* elsewhere small letters mean fixed axes: do not guess */
+            return ulna_fail(error, ULNA_ERR_MODEL,
+                             "the order \"%.15s\" must be in capital letters, which turn about the moving axes", joint->order);
         if (count == 3 || letter < 'X' || letter > 'Z')
             return ulna_fail(error, ULNA_ERR_MODEL, "the order \"%.15s\" is not up to three letters of XYZ",
                              joint->order);
@@ -172,9 +174,6 @@ static ulna_status read_tokens(const ulna_joint *joint, char order[16], ulna_err
         return ulna_fail(error, ULNA_ERR_MODEL, "the order \"%.15s\" is not one to six steps like TxRz", joint->order);
     for (int i = 0; i < length; i += 2) {
         char kind = joint->order[i], axis = joint->order[i + 1];
-        kind = kind == 't' ? 'T' : kind == 'r' ? 'R' : kind;
-        if (axis >= 'X' && axis <= 'Z')
-            axis = (char)(axis - 'A' + 'a');
         if ((kind != 'T' && kind != 'R') || axis < 'x' || axis > 'z')
             return ulna_fail(error, ULNA_ERR_MODEL, "the order \"%.15s\" is not one to six steps like TxRz",
                              joint->order);

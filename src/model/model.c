@@ -53,7 +53,7 @@ double ulna_model_length_scale(const ulna_model *model)
 
 static const ulna_body *body_at(const ulna_model *model, int body)
 {
-    return body >= 0 && body < model->nb ? &model->body[body] : NULL;
+    return model && body >= 0 && body < model->nb ? &model->body[body] : NULL;
 }
 
 /* Binary search in an index sorted by name; `offset` points at the first item's name. */
