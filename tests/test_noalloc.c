@@ -87,10 +87,14 @@ static void nothing_allocates_after_set_up(void **state)
                *blocks = ulna_test_numbers(36 * nb);
         double f, position[3], rotation[9];
         unsigned char *held = calloc((size_t)b.nv + 1, 1);
-        ulna_pose *pose;
+        double *goal = ulna_test_numbers(2 * b.nq + 9);
+        int band_size = (int)ulna_band_size(b.nv, 6);
+        ulna_band band = {b.nv, 6, ulna_test_numbers(band_size), ulna_test_numbers(band_size), 0};
+        ulna_pose *pose, *other;
         ulna_linear *linear[ULNA_LINEAR_KIND_COUNT];
         ulna_effector e = ulna_test_random_effector(&rng, b.model);
         assert_int_equal(ulna_pose_create(b.model, NULL, &pose, NULL), ULNA_OK);
+        assert_int_equal(ulna_pose_create(b.model, NULL, &other, NULL), ULNA_OK);
         for (int k = 0; k < ULNA_LINEAR_KIND_COUNT; k++) {
             ulna_linear_options how = ulna_linear_options_default();
             how.kind = (ulna_linear_kind)k;
@@ -109,6 +113,12 @@ static void nothing_allocates_after_set_up(void **state)
             OK(ulna_problem_set_weight(b.problem, t, 0.5));
             OK(ulna_problem_set_strength(b.problem, t, 2));
         }
+        for (int t = 0; t < ulna_problem_term_count(b.problem); t++) {
+            OK(ulna_problem_goal(b.problem, t, goal));
+            OK(ulna_problem_set_goal(b.problem, t, goal));
+            if (ulna_problem_term_type(b.problem, t) == ULNA_TERM_POINT)
+                OK(ulna_problem_set_points(b.problem, t, 1, goal));
+        }
         OK(ulna_problem_set_length(b.problem, 0.8));
         OK(ulna_evaluate(b.work, b.q, &f));
         for (int t = 0; t < ulna_problem_term_count(b.problem); t++) {
@@ -121,6 +131,9 @@ static void nothing_allocates_after_set_up(void **state)
         OK(ulna_hessian_dense(b.work, 0.5, dense));
         OK(ulna_hessian_multiply(b.work, 1, g, step));
         OK(ulna_residuals(b.work, r, J));
+        OK(ulna_hessian_band(b.work, 1, &band));
+        OK(ulna_band_factor(&band));
+        OK(ulna_band_solve(&band, g, step));
         OK(ulna_low_rank(b.work, V, w));
         OK(ulna_hessian(b.work, 0, g, H, NULL));
         OK(ulna_ltdl_factor(tree, H, shift, NULL, ULNA_LTDL_ANY, L, pivots, NULL));
@@ -140,6 +153,7 @@ static void nothing_allocates_after_set_up(void **state)
         ulna_model_difference(b.model, b.q, moved, step);
         OK(ulna_pose_forward(pose, b.q));
         OK(ulna_pose_body(pose, e.body, position, rotation));
+        OK(ulna_pose_transfer(pose, other, moved, &f));
         OK(ulna_pose_tensor(pose, &e, K));
         OK(ulna_pose_adjoint_blocks(pose, &e, blocks));
         OK(ulna_pose_length_jacobian(pose, &e, blocks));
@@ -157,7 +171,9 @@ static void nothing_allocates_after_set_up(void **state)
         for (int k = 0; k < ULNA_LINEAR_KIND_COUNT; k++)
             ulna_linear_destroy(linear[k]);
         ulna_pose_destroy(pose);
-        double *arrays[] = {H, L, dense, J, r, g, shift, step, pivots, V, w, moved, K, blocks};
+        ulna_pose_destroy(other);
+        double *arrays[] = {goal,  band.entries, band.factor, H, L, dense, J, r,     g,
+                            shift, step,         pivots,      V, w, moved, K, blocks};
         for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
             free(arrays[i]);
         free(held);

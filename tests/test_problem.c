@@ -142,6 +142,9 @@ static void goals_change_per_frame(void **state)
     assert_int_equal(ulna_problem_set_points(p, first, markers, goals), ULNA_OK);
     assert_int_equal(ulna_evaluate(w, rest, &f2), ULNA_OK);
     assert_true(fabs(f1 - f2 - 0.005) < 1e-12);
+    double error;
+    assert_int_equal(ulna_term_error(w, first + 7, &error), ULNA_OK);
+    assert_true(isnan(error)); /* a missing marker has none */
     goals[3 * 7 + 1] = INFINITY;
     assert_int_equal(ulna_problem_set_points(p, first, markers, goals), ULNA_ERR_NUMBER);
     assert_int_equal(ulna_problem_set_points(p, first, markers + 1, goals), ULNA_ERR_ARGUMENT);
@@ -158,7 +161,6 @@ static void goals_change_per_frame(void **state)
     assert_int_equal(ulna_problem_set_strength(p, first, 2), ULNA_OK);
     assert_int_equal(ulna_evaluate(w, rest, &f2), ULNA_OK);
     assert_true(fabs(f2 - f1 - 5 * 0.005) < 1e-12);
-    double error;
     assert_int_equal(ulna_term_error(w, first, &error), ULNA_OK);
     assert_true(fabs(error - 0.1) < 1e-12);
     assert_int_equal(ulna_problem_set_goal(p, first, (const double[3]){NAN, 0, 0}), ULNA_ERR_NUMBER);
@@ -214,6 +216,50 @@ static void changes_ask_for_an_evaluation(void **state)
         free(goal);
         ulna_test_bench_close(&b);
     }
+}
+
+/* A copy gives the same numbers and a life of its own. */
+static void a_copy_is_its_own(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(7);
+    for (int round = 0; round < 50; round++) {
+        ulna_test_bench b = ulna_test_bench_open(&rng, NULL, ULNA_TEST_ALL_TERMS, 12);
+        ulna_problem *copy;
+        ulna_work *work;
+        double f, g, h;
+        assert_int_equal(ulna_problem_clone(b.problem, NULL, &copy, NULL), ULNA_OK);
+        assert_int_equal(ulna_work_create(copy, NULL, &work, NULL), ULNA_OK);
+        assert_int_equal(ulna_evaluate(b.work, b.q, &f), ULNA_OK);
+        assert_int_equal(ulna_evaluate(work, b.q, &g), ULNA_OK);
+        assert_true(f == g);
+        for (int t = 0; t < ulna_problem_term_count(copy); t++)
+            assert_int_equal(ulna_problem_set_weight(copy, t, 0), ULNA_OK);
+        assert_int_equal(ulna_evaluate(b.work, b.q, &h), ULNA_OK);
+        assert_int_equal(ulna_evaluate(work, b.q, &g), ULNA_OK);
+        assert_true(g == 0 && h == f);
+        ulna_work_destroy(work);
+        ulna_problem_destroy(copy);
+        ulna_test_bench_close(&b);
+    }
+}
+
+/* The pose of a work may be asked, and moved, but then derivatives are not those of the pose. */
+static void the_pose_of_a_work(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(8);
+    ulna_test_bench b = ulna_test_bench_open(&rng, NULL, 1u << ULNA_TERM_POINT, 3);
+    ulna_effector e = ulna_test_random_effector(&rng, b.model);
+    ulna_jacobian_options options = ulna_jacobian_options_default();
+    double *J = ulna_test_numbers(6 * b.nv), *g = ulna_test_numbers(b.nv);
+    assert_int_equal(ulna_pose_jacobian(ulna_work_pose(b.work), &options, 1, &e, J), ULNA_OK);
+    assert_int_equal(ulna_gradient(b.work, g), ULNA_OK);
+    assert_int_equal(ulna_pose_forward(ulna_work_pose(b.work), ulna_model_rest(b.model)), ULNA_OK);
+    assert_int_equal(ulna_gradient(b.work, g), ULNA_ERR_STATE);
+    free(J);
+    free(g);
+    ulna_test_bench_close(&b);
 }
 
 /* NaN in is an error out, in every argument of a step. */
@@ -293,7 +339,7 @@ static void failing_memory(void **state)
     for (long fail = 0;; fail++) {
         ulna_test_memory memory = {.fail_at = fail};
         ulna_allocator allocator = ulna_test_allocator(&memory);
-        ulna_problem *p = NULL;
+        ulna_problem *p = NULL, *copy = NULL;
         ulna_work *w = NULL;
         ulna_pose *pose = NULL;
         ulna_derivative_report report;
@@ -313,6 +359,8 @@ static void failing_memory(void **state)
         if (status == ULNA_OK)
             status = ulna_problem_ready(p, NULL);
         if (status == ULNA_OK)
+            status = ulna_problem_clone(p, &allocator, &copy, NULL);
+        if (status == ULNA_OK)
             status = ulna_work_create(p, &allocator, &w, NULL);
         if (status == ULNA_OK)
             status = ulna_pose_create(model, &allocator, &pose, NULL);
@@ -320,6 +368,7 @@ static void failing_memory(void **state)
             status = ulna_check_derivatives(w, ulna_model_rest(model), &report, NULL);
         ulna_pose_destroy(pose);
         ulna_work_destroy(w);
+        ulna_problem_destroy(copy);
         ulna_problem_destroy(p);
         ulna_test_memory_check(&memory);
         if (!memory.failed) {
@@ -396,6 +445,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(terms_that_make_no_sense), cmocka_unit_test(states_and_numbers),
         cmocka_unit_test(goals_change_per_frame),   cmocka_unit_test(changes_ask_for_an_evaluation),
+        cmocka_unit_test(a_copy_is_its_own),        cmocka_unit_test(the_pose_of_a_work),
         cmocka_unit_test(numbers_of_a_step),        cmocka_unit_test(rotations_weigh_by_length),
         cmocka_unit_test(failing_memory),           cmocka_unit_test(ten_thousand_bones),
     };

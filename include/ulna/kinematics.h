@@ -42,8 +42,8 @@ ULNA_API ulna_status ulna_pose_body(const ulna_pose *pose, int body, double posi
 ULNA_API ulna_status ulna_pose_point(const ulna_pose *pose, int body, const double point[3], double position[3]);
 /* World positions of all markers of the model: 3 x marker_count. */
 ULNA_API ulna_status ulna_pose_markers(const ulna_pose *pose, double *positions);
-/* The unit twist of a degree of freedom in the world: axis and the origin it turns about (revolute), or the axis alone
- * (prismatic, origin untouched). For exponential maps the axis is the effective one, J_left(w) e_i, not of unit length. */
+/* The unit twist of a degree of freedom in the world: axis and a point of it (turns), or the axis alone (slides, origin
+ * untouched). For exponential maps the axis is the effective one, J_left(w) e_i, not of unit length. */
 ULNA_API ulna_status ulna_pose_dof_axis(const ulna_pose *pose, int dof, double axis[3], double origin[3]);
 
 /*

@@ -45,6 +45,9 @@ ULNA_API const char *ulna_term_type_name(ulna_term_type type); /* "point", "orie
 
 ULNA_API ulna_status ulna_problem_create(const ulna_model *model, const ulna_allocator *allocator,
                                          ulna_problem **problem, ulna_error *error);
+/* The same terms on the same model, ready; for another thread that solves other frames. */
+ULNA_API ulna_status ulna_problem_clone(const ulna_problem *problem, const ulna_allocator *allocator,
+                                        ulna_problem **copy, ulna_error *error);
 ULNA_API void ulna_problem_destroy(ulna_problem *problem);
 ULNA_API const ulna_model *ulna_problem_model(const ulna_problem *problem);
 
@@ -70,7 +73,8 @@ ULNA_API ulna_status ulna_problem_add_plane(ulna_problem *problem, int body, con
 ULNA_API ulna_status ulna_problem_add_line(ulna_problem *problem, int body, const double point[3],
                                            const double on_line[3], const double direction[3], double weight, int *term,
                                            ulna_error *error);
-/* `reference`: nq coordinates, NULL for the model's rest; `dof_weights`: nv factors, NULL for 1. */
+/* `reference`: nq coordinates, NULL for the model's rest; `dof_weights`: nv factors, NULL for 1. A quaternion is held by
+ * its angle to the reference and takes the mean of its three factors. */
 ULNA_API ulna_status ulna_problem_add_posture(ulna_problem *problem, const double *reference, const double *dof_weights,
                                               double weight, int *term, ulna_error *error);
 /* `lower`, `upper`: nv, NULL for the model's. Infinite limits and quaternions are free. */
@@ -110,7 +114,8 @@ ULNA_API ulna_status ulna_problem_set_points(ulna_problem *problem, int first, i
 ULNA_API ulna_status ulna_work_create(const ulna_problem *problem, const ulna_allocator *allocator, ulna_work **work,
                                       ulna_error *error);
 ULNA_API void ulna_work_destroy(ulna_work *work);
-ULNA_API const ulna_pose *ulna_work_pose(const ulna_work *work); /* where the last evaluation put the bodies */
+/* Where the last evaluation put the bodies, for Jacobians and positions. Placing it elsewhere asks for a new evaluation. */
+ULNA_API ulna_pose *ulna_work_pose(ulna_work *work);
 ULNA_API ulna_status ulna_work_set_kernel(ulna_work *work, const char *name); /* as ulna_pose_set_kernel */
 
 /* f at q: forward kinematics and residuals, O(bodies + terms). The calls below are about the q of the last evaluation.
@@ -171,7 +176,7 @@ ULNA_API int ulna_residual_count(const ulna_work *work);
 /* r (m) = sqrt(weight) (goal - value), and J (m x nv, column-major) = d value / dq times sqrt(weight); either may be NULL. */
 ULNA_API ulna_status ulna_residuals(ulna_work *work, double *residuals, double *jacobian);
 /* How far one term is from its goal, unweighted: metres for points, planes and lines; radians for orientations, directions
- * and aim; for terms on coordinates the root of the sum of squares. */
+ * and aim; for terms on coordinates the root of the sum of squares. NaN for a missing marker. */
 ULNA_API ulna_status ulna_term_error(ulna_work *work, int term, double *error);
 
 /* ---- derivative checker --------------------------------------------------------------------------------- */
@@ -180,7 +185,7 @@ ULNA_API ulna_status ulna_term_error(ulna_work *work, int term, double *error);
 typedef struct ulna_derivative_report {
     double gradient;  /* gradient against differences of f */
     double hessian;   /* exact Hessian against differences of the gradient */
-    double symmetry;  /* multiply against the dense matrix built from rows */
+    double product;   /* products against the dense matrix built from rows */
     double residuals; /* f and gradient against the residuals and their Jacobian */
     double jacobian;  /* residual Jacobian against differences of the residuals */
 } ulna_derivative_report;

@@ -41,6 +41,7 @@ ulna_status ulna_fail(ulna_error *error, ulna_status status, const char *format,
 {
     if (error) {
         va_list arguments;
+        ulna_error_clear(error); /* a position of an earlier error is none of this one */
         error->status = status;
         va_start(arguments, format);
         vsnprintf(error->message, sizeof error->message, format, arguments);
@@ -83,6 +84,10 @@ void *ulna_allocate(const ulna_allocator *allocator, size_t count, size_t size)
         return NULL;
     size_t bytes = count * size > 0 ? count * size : 1;
     void *memory = allocator->allocate(allocator->context, bytes);
+    if (memory && (uintptr_t)memory % ULNA_ALIGNMENT != 0) { /* a hook that does not keep its promise */
+        allocator->release(allocator->context, memory, bytes);
+        return NULL;
+    }
     if (memory)
         memset(memory, 0, bytes);
     return memory;

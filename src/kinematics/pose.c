@@ -85,6 +85,7 @@ ulna_status ulna_pose_forward(ulna_pose *pose, const double *q)
         return status;
     pose->kernel->forward(pose, q, NULL);
     pose->placed = 1;
+    pose->placements++;
     return ULNA_OK;
 }
 
@@ -195,7 +196,7 @@ ulna_status ulna_pose_dof_axis(const ulna_pose *pose, int dof, double axis[3], d
         return ULNA_ERR_STATE;
     double at[3];
     ulna_pose_dof_relative(pose, dof, axis, at);
-    if (origin)
+    if (origin && !ulna_model_dof_is_translation(pose->model, dof))
         for (int i = 0; i < 3; i++)
             origin[i] = at[i] + pose->origin[i];
     return ULNA_OK;

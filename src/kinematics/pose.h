@@ -20,7 +20,8 @@ struct ulna_pose {
     size_t bytes;
     const ulna_model *model;
     const struct ulna_kernel *kernel;
-    int placed; /* forward has succeeded */
+    int placed;          /* forward has succeeded */
+    unsigned placements; /* how often: a work sees that its pose was moved under it */
 
     double origin[4]; /* world position of the reference point */
     double *q;        /* nq: where it is placed */

@@ -121,7 +121,7 @@ static ulna_status check(checker *c, ulna_derivative_report *report)
     double H_scale = largest(c->H, nv * nv), g_scale = fmax(largest(c->g, nv), H_scale * 1e-3);
     double J_scale = largest(c->J, m * nv);
     for (size_t i = 0; i < nv * nv; i++)
-        report->symmetry = worst(report->symmetry, fabs(c->H[i] - c->H_rows[i]), H_scale);
+        report->product = worst(report->product, fabs(c->H[i] - c->H_rows[i]), H_scale);
     double sum = 0;
     for (size_t k = 0; k < m; k++)
         sum += 0.5 * c->r[k] * c->r[k];

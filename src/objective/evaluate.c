@@ -91,7 +91,7 @@ void ulna_work_destroy(ulna_work *work)
     }
 }
 
-const ulna_pose *ulna_work_pose(const ulna_work *work)
+ulna_pose *ulna_work_pose(ulna_work *work)
 {
     return work ? work->pose : NULL;
 }
@@ -103,7 +103,7 @@ ulna_status ulna_work_set_kernel(ulna_work *work, const char *name)
 
 /* ---- extras: terms evaluated one by one ------------------------------------------------------------------- */
 
-static void place_of(const ulna_work *work, int body, ulna_place *place)
+static void place_of(const ulna_work *work, int body, ulna_body_place *place)
 {
     ulna_pose_body_relative(work->pose, body, place->position, place->rotation);
     place->origin = work->pose->origin;
@@ -160,7 +160,7 @@ static double evaluate_extras(ulna_work *work)
         double weight = ulna_term_weight(problem, term);
         if (!(weight > 0))
             continue;
-        ulna_place place;
+        ulna_body_place place;
         ulna_term_value value = {0};
         place_of(work, term->body, &place);
         ulna_term_kind_of(term->type)->evaluate(term, weight, &place, &value);
@@ -193,6 +193,7 @@ ulna_status ulna_evaluate(ulna_work *work, const double *q, double *f)
         return ULNA_ERR_NUMBER;
     pose->placed = work->evaluated = 1;
     work->changes = work->problem->changes;
+    work->placements = ++pose->placements;
     *f = sum;
     return ULNA_OK;
 }
@@ -200,7 +201,8 @@ ulna_status ulna_evaluate(ulna_work *work, const double *q, double *f)
 ulna_status ulna_work_check(const ulna_work *work)
 {
     const ulna_problem *problem = work->problem;
-    int same = work->structure == problem->structure && work->changes == problem->changes;
+    int same = work->structure == problem->structure && work->changes == problem->changes &&
+               work->placements == work->pose->placements;
     return work->evaluated && same ? ULNA_OK : ULNA_ERR_STATE;
 }
 

@@ -43,6 +43,42 @@ void ulna_problem_destroy(ulna_problem *problem)
     ulna_release(&allocator, problem, 1, sizeof *problem);
 }
 
+ulna_status ulna_problem_clone(const ulna_problem *problem, const ulna_allocator *allocator, ulna_problem **copy,
+                               ulna_error *error)
+{
+    if (!copy)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place to put the problem");
+    *copy = NULL;
+    if (!problem)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no problem given");
+    ulna_problem *made;
+    ulna_status status = ulna_problem_create(problem->model, allocator, &made, error);
+    if (status != ULNA_OK)
+        return status;
+    made->length = problem->length;
+    status = ulna_grow(&made->allocator, (void **)&made->term, &made->term_capacity, problem->term_count,
+                       sizeof *made->term);
+    for (size_t i = 0; i < problem->term_count && status == ULNA_OK; i++) {
+        ulna_term term = problem->term[i];
+        if (term.values) {
+            term.values = ulna_allocate(&made->allocator, term.value_count, sizeof *term.values);
+            if (!term.values) {
+                status = ULNA_ERR_MEMORY;
+                break;
+            }
+            memcpy(term.values, problem->term[i].values, term.value_count * sizeof *term.values);
+        }
+        made->term[made->term_count++] = term;
+    }
+    status = status == ULNA_OK ? ulna_problem_ready(made, error)
+                               : ulna_fail(error, status, "no memory for a copy of %zu terms", problem->term_count);
+    if (status != ULNA_OK)
+        ulna_problem_destroy(made);
+    else
+        *copy = made;
+    return status;
+}
+
 const ulna_model *ulna_problem_model(const ulna_problem *problem)
 {
     return problem ? problem->model : NULL;

@@ -66,10 +66,10 @@ typedef struct ulna_term_value {
 } ulna_term_value;
 
 /* Where a body is, relative to the pose's origin. */
-typedef struct ulna_place {
+typedef struct ulna_body_place {
     double rotation[9], position[3];
     const double *origin; /* world */
-} ulna_place;
+} ulna_body_place;
 
 /* What a kind of term brings. `evaluate` is NULL for points and directions, which the sweeps know, and for terms on
  * coordinates. */
@@ -78,7 +78,7 @@ typedef struct ulna_term_kind {
     int goal_size;      /* 0: depends on the model */
     int is_rotation;    /* its weight is multiplied by the square of the length */
     int residual_count; /* 0: depends on the model */
-    void (*evaluate)(const ulna_term *term, double weight, const ulna_place *place, ulna_term_value *value);
+    void (*evaluate)(const ulna_term *term, double weight, const ulna_body_place *place, ulna_term_value *value);
 } ulna_term_kind;
 
 const ulna_term_kind *ulna_term_kind_of(ulna_term_type type);
@@ -99,6 +99,7 @@ struct ulna_work {
     ulna_diagonal diagonal; /* points to the three below */
 
     unsigned structure, changes; /* of the problem when the work was made, and when it was last evaluated */
+    unsigned placements;         /* of the pose then */
     int evaluated, composed, factored;
     double *slope, *curve;          /* terms on coordinates: gradient and diagonal */
     double *couple, *couple_second; /* inside quaternions; NULL if there is no such term */

@@ -43,7 +43,7 @@ static int pull_rows(const ulna_work *work, const ulna_term *term, size_t at, do
 
 static void evaluate_term(const ulna_work *work, const ulna_term *term, double weight, ulna_term_value *value)
 {
-    ulna_place place;
+    ulna_body_place place;
     ulna_pose_body_relative(work->pose, term->body, place.position, place.rotation);
     place.origin = work->pose->origin;
     memset(value, 0, sizeof *value);
@@ -105,6 +105,10 @@ ulna_status ulna_term_error(ulna_work *work, int term, double *error)
     const ulna_model *model = problem->model;
     const ulna_term *t = &problem->term[term];
     double sum = 0, rotation[9], back[9], between[9], w[3], axis[3];
+    if (t->sleeping) {
+        *error = (double)NAN;
+        return ULNA_OK;
+    }
     switch (t->type) {
     case ULNA_TERM_POINT:
         *error = ulna_norm((const double *)&work->targets.points.residual[t->slot]);

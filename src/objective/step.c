@@ -1,9 +1,12 @@
 /*
  * The step by elimination, and couplings by Woodbury's identity.
  *
- * Without couplings the kernel solves (H0 + shift) x = -g on the tree. Couplings add V W VT to H0, k columns of two entries
- * each. With Z = (H0 + shift)^-1 V and c = VT x, the step becomes x - Z y, (W^-1 + VT Z) y = c, and the decrease
- * of the quadratic model falls by 1/2 c.y. Held DOFs are zero in Z and keep their displacement in x.
+ * A coupling adds w v vT with v = (-ratio at a, 1 at b). Its DOFs may lie on different branches, so the tree cannot hold it;
+ * but with u = (ratio, 1), w v vT = 2 w diag(ratio^2, 1) - w u uT: the diagonal goes into the elimination, M = H0 + shift +
+ * diagonal, and what is left is of low rank and negative. So M is positive definite whenever the whole matrix is, and
+ * nothing is refused in vain. With Z = M^-1 U sqrt(W), S = I - sqrt(W) UT Z, x0 = -M^-1 g and c = sqrt(W) UT x0:
+ *   x = x0 + Z y,  S y = c,  and the decrease of the quadratic model grows by 1/2 c.y.
+ * The whole is positive definite if and only if M and S are. Held DOFs are zero in Z and keep their displacement in x0.
  */
 #include "math/math3.h"
 #include "objective/problem.h"
@@ -13,10 +16,10 @@ ulna_step_options ulna_step_options_default(void)
     return (ulna_step_options){0};
 }
 
-/* v_k . x */
+/* u . x */
 static double along(const ulna_term *term, const double *x)
 {
-    return x[term->dof_b] - term->goal[0] * x[term->dof_a];
+    return x[term->dof_b] + term->goal[0] * x[term->dof_a];
 }
 
 static const ulna_term *coupling(const ulna_work *work, int k)
@@ -24,25 +27,40 @@ static const ulna_term *coupling(const ulna_work *work, int k)
     return &work->problem->term[work->problem->coupling_term[k]];
 }
 
-/* Z, and the Cholesky factor of W^-1 + VT Z; couplings of weight 0 get an identity row. */
+/* The diagonal that the elimination works on: terms on coordinates, shift, and the couplings' part. */
+static const double *fill_diagonal(ulna_work *work, const double *shift)
+{
+    const ulna_problem *problem = work->problem;
+    if (!shift && !problem->coupling_count)
+        return work->curve;
+    for (int d = 0; d < problem->model->nv; d++)
+        work->shifted[d] = shift ? work->curve[d] + shift[d] : work->curve[d];
+    for (int k = 0; k < problem->coupling_count; k++) {
+        const ulna_term *term = coupling(work, k);
+        double w = ulna_coupling_weight(problem, term), ratio = term->goal[0];
+        work->shifted[term->dof_b] += 2 * w;
+        work->shifted[term->dof_a] += 2 * w * ratio * ratio;
+    }
+    return work->shifted;
+}
+
+/* Z (nv x k), and the Cholesky factor of S (k x k). */
 static ulna_status factor_couplings(ulna_work *work)
 {
     int n = work->problem->coupling_count;
     size_t nv = (size_t)work->problem->model->nv;
     double *Z = work->coupled, *S = Z + (size_t)n * nv;
     for (int k = 0; k < n; k++) {
-        double *z = Z + (size_t)k * nv;
+        double *z = Z + (size_t)k * nv, root = sqrt(ulna_coupling_weight(work->problem, coupling(work, k)));
         memset(z, 0, nv * sizeof *z);
-        z[coupling(work, k)->dof_b] = 1;
-        z[coupling(work, k)->dof_a] = -coupling(work, k)->goal[0];
+        z[coupling(work, k)->dof_b] = root;
+        z[coupling(work, k)->dof_a] = root * coupling(work, k)->goal[0];
         work->pose->kernel->substitute(work->pose, work->held, &work->sweep, z, z);
     }
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) {
-            double wi = ulna_coupling_weight(work->problem, coupling(work, i));
-            double wj = ulna_coupling_weight(work->problem, coupling(work, j));
-            double s = i == j ? 1 : 0; /* scaled by the roots of the weights: I + sqrt(W) VT Z sqrt(W) */
-            s += sqrt(wi) * sqrt(wj) * along(coupling(work, i), Z + (size_t)j * nv);
+            double root = sqrt(ulna_coupling_weight(work->problem, coupling(work, i)));
+            double s = (i == j) - root * along(coupling(work, i), Z + (size_t)j * nv);
             for (int m = 0; m < j; m++)
                 s -= S[i * n + m] * S[j * n + m];
             if (i == j && !(s > 0))
@@ -52,7 +70,7 @@ static ulna_status factor_couplings(ulna_work *work)
     return ULNA_OK;
 }
 
-/* Corrects a solution of the system without couplings; returns c.y. */
+/* Corrects a solution of the system with M; returns c.y. */
 static double apply_couplings(ulna_work *work, double *x)
 {
     int n = work->problem->coupling_count;
@@ -71,10 +89,9 @@ static double apply_couplings(ulna_work *work, double *x)
         y[i] /= S[i * n + i];
     }
     for (int i = 0; i < n; i++) {
-        double scaled = sqrt(ulna_coupling_weight(work->problem, coupling(work, i))) * y[i];
         product += c[i] * y[i];
         for (size_t d = 0; d < nv; d++)
-            x[d] -= Z[(size_t)i * nv + d] * scaled;
+            x[d] += Z[(size_t)i * nv + d] * y[i];
     }
     return product;
 }
@@ -90,11 +107,7 @@ ulna_status ulna_step(ulna_work *work, const ulna_step_options *options, double 
     work->composed = work->factored = 0;
 
     ulna_diagonal diagonal = work->diagonal;
-    if (options->shift) {
-        for (int d = 0; d < work->problem->model->nv; d++)
-            work->shifted[d] = work->curve[d] + options->shift[d];
-        diagonal.diagonal = work->shifted;
-    }
+    diagonal.diagonal = fill_diagonal(work, options->shift);
     ulna_elimination how = {options->t, options->held, options->displacement};
     double fall = 0;
     if (work->pose->kernel->eliminate(work->pose, &work->targets, &work->extras, &diagonal, &how, &work->sweep, step,
@@ -114,7 +127,7 @@ ulna_status ulna_step(ulna_work *work, const ulna_step_options *options, double 
                 *failed_dof = ULNA_NONE;
             return status;
         }
-        fall -= 0.5 * apply_couplings(work, step);
+        fall += 0.5 * apply_couplings(work, step);
     }
     if (failed_dof)
         *failed_dof = ULNA_NONE;

@@ -45,7 +45,7 @@ static void bend_of(const double c[3], const double p[3], int linear, double ben
         }
 }
 
-static void point_of(const ulna_term *term, const ulna_place *place, double p[3])
+static void point_of(const ulna_term *term, const ulna_body_place *place, double p[3])
 {
     ulna_rotate(place->rotation, term->local, p);
     for (int i = 0; i < 3; i++)
@@ -53,7 +53,7 @@ static void point_of(const ulna_term *term, const ulna_place *place, double p[3]
 }
 
 /* goal - p, the goal being a place of the world: subtract the origin first, it may be far away. */
-static void to_goal(const ulna_term *term, const ulna_place *place, const double p[3], double r[3])
+static void to_goal(const ulna_term *term, const ulna_body_place *place, const double p[3], double r[3])
 {
     for (int i = 0; i < 3; i++)
         r[i] = (term->goal[i] - place->origin[i]) - p[i];
@@ -61,7 +61,7 @@ static void to_goal(const ulna_term *term, const ulna_place *place, const double
 
 /* ---- point on a plane, point on a line ----------------------------------------------------------------- */
 
-static void evaluate_plane(const ulna_term *term, double weight, const ulna_place *place, ulna_term_value *value)
+static void evaluate_plane(const ulna_term *term, double weight, const ulna_body_place *place, ulna_term_value *value)
 {
     const double *normal = term->goal + 3;
     double root = sqrt(weight), p[3], r[3];
@@ -76,7 +76,7 @@ static void evaluate_plane(const ulna_term *term, double weight, const ulna_plac
     bend_of(pull, p, 1, value->bend);
 }
 
-static void evaluate_line(const ulna_term *term, double weight, const ulna_place *place, ulna_term_value *value)
+static void evaluate_line(const ulna_term *term, double weight, const ulna_body_place *place, ulna_term_value *value)
 {
     const double *along = term->goal + 3;
     double root = sqrt(weight), p[3], r[3], pull[3];
@@ -96,7 +96,10 @@ static void evaluate_line(const ulna_term *term, double weight, const ulna_place
 
 /* ---- aim: r = n - d with n = e / |e|, e = goal - p ------------------------------------------------------- */
 
-static void evaluate_aim(const ulna_term *term, double weight, const ulna_place *place, ulna_term_value *value)
+/* Nearer than this (m) a direction means nothing, and its derivatives overflow. */
+#define AIM_NEAREST 1e-9
+
+static void evaluate_aim(const ulna_term *term, double weight, const ulna_body_place *place, ulna_term_value *value)
 {
     double root = sqrt(weight), p[3], e[3], d[3], pull[3];
     point_of(term, place, p);
@@ -104,7 +107,7 @@ static void evaluate_aim(const ulna_term *term, double weight, const ulna_place 
     ulna_rotate(place->rotation, term->local + 3, d);
     double distance = ulna_norm(e);
     value->count = 3;
-    if (!(distance > 0)) { /* on the spot: any direction is right */
+    if (!(distance > AIM_NEAREST)) { /* on the spot: any direction is right */
         for (int k = 0; k < 3; k++)
             value->residual[k] = 0;
         return;
@@ -151,7 +154,8 @@ static void evaluate_aim(const ulna_term *term, double weight, const ulna_place 
 
 /* ---- geodesic orientation: r = log(R_goal RT) ------------------------------------------------------------- */
 
-static void evaluate_geodesic(const ulna_term *term, double weight, const ulna_place *place, ulna_term_value *value)
+static void evaluate_geodesic(const ulna_term *term, double weight, const ulna_body_place *place,
+                              ulna_term_value *value)
 {
     double root = sqrt(weight), back[9], between[9], r[3], left[9];
     ulna_transpose9(place->rotation, back);
