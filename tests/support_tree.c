@@ -327,9 +327,9 @@ void ulna_test_fill_q(ulna_test_rng *rng, const ulna_model *model, double *q)
         if (ulna_model_dof_is_translation(model, dof))
             reach = 1;
         else if (type == ULNA_JOINT_EXPMAP)
-            reach = 2.5 / 1.7320508075688772; /* the vector stays shorter than 2.5 */
+            reach = 6 / 1.7320508075688772; /* the vector stays shorter than 6, a full turn being singular */
         else if (type == ULNA_JOINT_SWING_TWIST)
-            reach = 2.5 / 1.4142135623730951;
+            reach = 6 / 1.4142135623730951;
         q[coordinate] = draw_inside(rng, reach, ulna_model_lower(model)[dof], ulna_model_upper(model)[dof]);
     }
     for (int i = 0; i < count; i++)

@@ -57,7 +57,7 @@ ulna_joint ulna_test_random_joint(ulna_test_rng *rng, ulna_joint_type type, doub
 
 /*
  * Random coordinates (nq, at least one double; free() them) inside the limits: turns within 2.5 rad of zero, rotation
- * vectors no longer than 2.5 rad, slides within 1 m, quaternions of unit length and any direction.
+ * vectors no longer than 6 rad, twists within 4.3 rad, slides within 1 m, quaternions of unit length and any direction.
  */
 double *ulna_test_random_q(ulna_test_rng *rng, const ulna_model *model);
 

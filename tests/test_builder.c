@@ -180,6 +180,46 @@ static void order_is_kept_or_mended(void **state)
     ulna_builder_destroy(b);
 }
 
+static void markers_move(void **state)
+{
+    (void)state;
+    ulna_error error;
+    ulna_builder *b = ulna_test_builder();
+    int arm = ulna_test_add(b, "arm", ULNA_NONE), hand = ulna_test_add(b, "hand", arm), thumb, palm;
+    static const double here[3] = {1, 2, 3}, there[3] = {4, 5, 6}, bad[3] = {0, NAN, 0};
+    assert_int_equal(ulna_builder_marker_count(b), 0);
+    assert_int_equal(ulna_builder_find_marker(b, "thumb"), ULNA_NONE);
+    assert_int_equal(ulna_builder_add_marker(b, "thumb", arm, here, 1, &thumb, NULL), ULNA_OK);
+    assert_int_equal(ulna_builder_add_marker(b, "palm", hand, here, 3, &palm, NULL), ULNA_OK);
+    assert_int_equal(ulna_builder_marker_count(b), 2);
+    assert_int_equal(ulna_builder_find_marker(b, "palm"), palm);
+    assert_int_equal(ulna_builder_find_marker(b, "hand"), ULNA_NONE); /* a body */
+    assert_int_equal(ulna_builder_find_marker(b, NULL), ULNA_NONE);
+    assert_int_equal(ulna_builder_set_marker(b, thumb, hand, there, 0.5, &error), ULNA_OK);
+
+    /* what is refused changes nothing */
+    assert_says(ulna_builder_set_marker(b, 2, arm, here, 1, &error), ULNA_ERR_ARGUMENT, "marker 2");
+    assert_says(ulna_builder_set_marker(b, -1, arm, here, 1, &error), ULNA_ERR_ARGUMENT, "marker -1");
+    assert_says(ulna_builder_set_marker(b, thumb, 2, here, 1, &error), ULNA_ERR_ARGUMENT, "\"thumb\"", "body 2");
+    assert_says(ulna_builder_set_marker(b, thumb, arm, NULL, 1, &error), ULNA_ERR_ARGUMENT, "\"thumb\"", "position");
+    assert_says(ulna_builder_set_marker(b, thumb, arm, bad, 1, &error), ULNA_ERR_NUMBER, "\"thumb\"", "\"arm\"");
+    assert_says(ulna_builder_set_marker(b, thumb, arm, here, NAN, &error), ULNA_ERR_NUMBER, "\"thumb\"");
+    assert_says(ulna_builder_set_marker(b, thumb, arm, here, -1, &error), ULNA_ERR_MODEL, "\"thumb\"", "weight");
+    assert_says(ulna_builder_set_marker(NULL, thumb, arm, here, 1, &error), ULNA_ERR_ARGUMENT, "builder");
+
+    ulna_model *m = ulna_test_build(b);
+    double position[3];
+    assert_int_equal(ulna_model_marker_count(m), 2);
+    assert_int_equal(ulna_model_marker_body(m, thumb), hand);
+    assert_true(ulna_model_marker_weight(m, thumb) == 0.5);
+    ulna_model_marker_position(m, thumb, position);
+    assert_true(ulna_test_difference(position, there, 3) == 0);
+    ulna_model_marker_position(m, palm, position);
+    assert_true(ulna_test_difference(position, here, 3) == 0 && ulna_model_marker_weight(m, palm) == 3);
+    ulna_model_destroy(m);
+    ulna_builder_destroy(b);
+}
+
 /* ---- memory ---- */
 
 /* Everything that allocates, once. */
@@ -278,6 +318,7 @@ int main(void)
         cmocka_unit_test(bad_numbers_are_named),
         cmocka_unit_test(defaults_and_resets),
         cmocka_unit_test(order_is_kept_or_mended),
+        cmocka_unit_test(markers_move),
         cmocka_unit_test(every_failing_allocation_is_clean),
         cmocka_unit_test(a_model_is_one_block),
     };

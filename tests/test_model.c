@@ -102,7 +102,8 @@ static void labels_and_metadata(void **state)
     assert_int_equal(ulna_model_marker_position(m, 0, position), ULNA_OK);
     assert_true(ulna_test_difference(position, point, 3) == 0);
     assert_true(fabs(ulna_model_bone_length(m, knee) - 0.4) < 1e-15);
-    assert_true(fabs(ulna_model_length_scale(m) - 0.4 - sqrt(0.05)) < 1e-15); /* not the root's own placement */
+    /* from marker to marker over the knee; not the root's own placement */
+    assert_true(fabs(ulna_model_length_scale(m) - 0.5 * (0.4 + 2 * sqrt(0.05))) < 1e-15);
     assert_true(ulna_model_bytes(m) > 0);
     ulna_model_destroy(m);
 }
@@ -143,6 +144,58 @@ static void ancestry_against_brute_force(void **state)
             assert_int_equal(ulna_model_find_body(m, ulna_model_body_name(m, a)), a);
         }
         assert_int_equal(ulna_model_chain_count(m), leaves);
+        ulna_model_destroy(m);
+    }
+}
+
+/* ---- the characteristic length ------------------------------------------------------------------------------ */
+
+/* From the body's origin up to an ancestor's. */
+static double way_up(const ulna_model *m, int body, int ancestor)
+{
+    double length = 0, p[3], o[3];
+    for (; body != ancestor; body = ulna_model_body_parent(m, body)) {
+        ulna_model_body_placement(m, body, p, NULL);
+        ulna_model_body_offset(m, body, o, NULL);
+        length += ulna_norm(p) + ulna_norm(o);
+    }
+    return length;
+}
+
+/* The longest way between any two of the origins and markers, pair by pair. Points: bodies, then markers. */
+static double longest_way(const ulna_model *m)
+{
+    int nb = ulna_model_body_count(m), count = nb + ulna_model_marker_count(m);
+    double longest = 0;
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < i; j++) {
+            int a = i < nb ? i : ulna_model_marker_body(m, i - nb), b = j < nb ? j : ulna_model_marker_body(m, j - nb);
+            int top = ulna_model_common_ancestor(m, a, b);
+            double p[3], length = way_up(m, a, top) + way_up(m, b, top);
+            if (i >= nb && ulna_model_marker_position(m, i - nb, p) == ULNA_OK)
+                length += ulna_norm(p);
+            if (j >= nb && ulna_model_marker_position(m, j - nb, p) == ULNA_OK)
+                length += ulna_norm(p);
+            longest = fmax(longest, length);
+        }
+    return longest;
+}
+
+static void length_scale_is_half_the_longest_way(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(8);
+    for (int round = 0; round < 300; round++) {
+        ulna_test_tree_options options = ulna_test_tree_options_default();
+        options.markers = round % 4;
+        options.far_m = 100;
+        ulna_model *m = ulna_test_random_tree(&rng, &options), *turned;
+        double scale = ulna_model_length_scale(m), expected = 0.5 * longest_way(m);
+        assert_true(fabs(scale - (expected > 0 ? expected : 1)) < 1e-13);
+        int root = ulna_test_rng_index(&rng, ulna_model_body_count(m));
+        assert_int_equal(ulna_model_reroot(m, root, NULL, &turned, NULL), ULNA_OK);
+        assert_true(fabs(ulna_model_length_scale(turned) - scale) < 1e-13);
+        ulna_model_destroy(turned);
         ulna_model_destroy(m);
     }
 }
@@ -274,6 +327,25 @@ static void big_models_build_fast(void **state)
     ulna_model_destroy(long_chain);
 }
 
+/* A trunk of 20,000 hinges with 20,000 leaves at its end: 1.6 GB of ancestor lists from a file of a megabyte. */
+static void bushes_on_long_trunks_are_refused(void **state)
+{
+    (void)state;
+    ulna_joint joint = ulna_joint_revolute(0, 0, 1);
+    ulna_builder *b = ulna_test_builder();
+    for (int i = 0; i < 40000; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "body%d", i);
+        assert_int_equal(ulna_builder_add_body(b, name, i < 20000 ? i - 1 : 19999, NULL, NULL), ULNA_OK);
+        assert_int_equal(ulna_builder_set_joint(b, i, &joint, NULL), ULNA_OK);
+    }
+    ulna_error error;
+    ulna_model *m = (ulna_model *)1;
+    assert_says(ulna_builder_build(b, NULL, &m, &error), ULNA_ERR_LIMIT, "deep", "MB");
+    assert_null(m);
+    ulna_builder_destroy(b);
+}
+
 /* ---- coordinates -------------------------------------------------------------------------------------------- */
 
 static void integrate_and_difference_are_inverse(void **state)
@@ -343,37 +415,116 @@ static void quaternions_step_in_the_parent_frame(void **state)
     ulna_builder_destroy(b);
 }
 
-static void long_rotation_vectors_are_shortened(void **state)
+/* A map and a swing with its twist; `limited` sets far limits on one part of each vector. */
+static ulna_model *vectors(int limited)
+{
+    static const double up[3] = {0, 0, 1};
+    ulna_builder *b = ulna_test_builder();
+    ulna_test_add(b, "map", ULNA_NONE);
+    ulna_test_add(b, "swing", 0);
+    ulna_test_set_joint(b, 0, ulna_joint_expmap());
+    ulna_test_set_joint(b, 1, ulna_joint_swing_twist(up, NULL));
+    if (limited) {
+        assert_int_equal(ulna_builder_set_limits(b, 0, 1, -9, INFINITY, NULL), ULNA_OK);
+        assert_int_equal(ulna_builder_set_limits(b, 1, 0, -INFINITY, 9, NULL), ULNA_OK);
+    }
+    ulna_model *m = ulna_test_build(b);
+    ulna_builder_destroy(b);
+    return m;
+}
+
+/* However long the vectors: a zero step changes nothing, and steps there and back cancel. */
+static void integrate_only_adds(void **state)
 {
     (void)state;
-    static const double up[3] = {0, 0, 1};
+    ulna_model *m = vectors(0);
+    const double q[6] = {4, 3.5, 1, 3, 4, 9}, zero[6] = {0}, step[6] = {1, 1, 1, 1, 1, 9};
+    double result[6], back[6];
+    ulna_model_integrate(m, q, zero, result);
+    assert_true(ulna_test_difference(q, result, 6) == 0);
+    ulna_model_integrate(m, q, step, result);
+    for (int i = 0; i < 6; i++)
+        assert_true(result[i] == q[i] + step[i]);
+    ulna_model_difference(m, q, result, back);
+    assert_true(ulna_test_difference(step, back, 6) == 0);
+    ulna_model_destroy(m);
+}
+
+static void wrap_removes_whole_turns(void **state)
+{
+    (void)state;
     for (int limited = 0; limited < 2; limited++) {
-        ulna_builder *b = ulna_test_builder();
-        ulna_test_add(b, "map", ULNA_NONE);
-        ulna_test_add(b, "swing", 0);
-        ulna_test_set_joint(b, 0, ulna_joint_expmap());
-        ulna_test_set_joint(b, 1, ulna_joint_swing_twist(up, NULL));
-        if (limited) {
-            assert_int_equal(ulna_builder_set_limits(b, 0, 1, -9, 9, NULL), ULNA_OK);
-            assert_int_equal(ulna_builder_set_limits(b, 1, 0, -9, 9, NULL), ULNA_OK);
-        }
-        ulna_model *m = ulna_test_build(b);
-        double q[6] = {3, 2.5, 0, 2, 3, 0}, step[6] = {1, 1, 1, 1, 1, 9}, result[6], plain[6];
-        ulna_model_integrate(m, q, step, result);
-        for (int i = 0; i < 6; i++)
-            plain[i] = q[i] + step[i];
-        ulna_test_frame *x = ulna_test_frames(m, plain), *y = ulna_test_frames(m, result);
+        ulna_model *m = vectors(limited);
+        const double q[6] = {4, 3.5, 1, 3, 4, 18};
+        double result[6];
+        memcpy(result, q, sizeof result);
+        assert_int_equal(ulna_model_wrap(m, result), limited ? 0 : 2);
+        ulna_test_frame *x = ulna_test_frames(m, q), *y = ulna_test_frames(m, result);
         assert_true(ulna_test_frame_difference(&x[1], &y[1]) < 1e-14);
-        assert_true(result[5] == 9); /* the twist is left alone */
+        assert_true(result[5] == 18); /* the twist is left alone */
         if (limited)
-            assert_true(ulna_test_difference(plain, result, 6) == 0);
+            assert_true(ulna_test_difference(q, result, 6) == 0);
         else
-            assert_true(ulna_norm(result) < ULNA_PI && hypot(result[3], result[4]) < ULNA_PI);
+            assert_true(ulna_norm(result) <= ULNA_PI && hypot(result[3], result[4]) <= ULNA_PI);
+        assert_int_equal(ulna_model_wrap(m, result), 0);
         free(x);
         free(y);
         ulna_model_destroy(m);
-        ulna_builder_destroy(b);
     }
+
+    /* up to 1.5 pi nothing happens, just behind it much */
+    ulna_model *m = vectors(0);
+    double q[6] = {0, 0, -1.5 * ULNA_PI + 1e-9, 1.5 * ULNA_PI + 1e-9, 0, 0};
+    assert_int_equal(ulna_model_wrap(m, q), 1);
+    assert_true(q[2] == -1.5 * ULNA_PI + 1e-9 && fabs(q[3] + 0.5 * ULNA_PI - 1e-9) < 1e-15 && q[4] == 0);
+    q[0] = NAN;
+    q[3] = INFINITY;
+    assert_int_equal(ulna_model_wrap(m, q), 0);
+    ulna_model_destroy(m);
+}
+
+/* On random trees, with vectors of up to a thousand turns; quaternions and limited vectors are not touched. */
+static void wrap_keeps_every_pose(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(9);
+    int changed = 0;
+    for (int round = 0; round < 300; round++) {
+        ulna_model *m = ulna_test_random_tree(&rng, NULL);
+        int nq = ulna_model_coordinate_count(m), nv = ulna_model_dof_count(m), expected = 0;
+        double *q = ulna_test_random_q(&rng, m), *wrapped = ulna_test_numbers(nq), stretch = round % 2 ? 1 : 1000;
+        for (int j = 0; j < nv; j++)
+            if (m->dof_segment[j] > ULNA_SEGMENT_BALL)
+                q[m->dof_coordinate[j]] *= stretch;
+        for (int j = 0; j < nv; j++) {
+            int count = ulna_segment_dofs((ulna_segment)m->dof_segment[j]), limited = 0;
+            if (m->dof_segment[j] <= ULNA_SEGMENT_BALL || m->dof_part[j] != 0)
+                continue;
+            double square = 0;
+            for (int k = j; k < j + count; k++) {
+                square += q[m->dof_coordinate[k]] * q[m->dof_coordinate[k]];
+                limited |= isfinite(m->lower[k]) || isfinite(m->upper[k]);
+            }
+            expected += !limited && sqrt(square) > 1.5 * ULNA_PI;
+        }
+        memcpy(wrapped, q, (size_t)nq * sizeof *q);
+        assert_int_equal(ulna_model_wrap(m, wrapped), expected);
+        changed += expected;
+        ulna_test_frame *x = ulna_test_frames(m, q), *y = ulna_test_frames(m, wrapped);
+        for (int i = 0; i < ulna_model_body_count(m); i++)
+            assert_true(ulna_test_frame_difference(&x[i], &y[i]) < 1e-10);
+        for (int j = 0; j < nv; j++) {
+            int c = m->dof_coordinate[j];
+            if (c != ULNA_NONE && (isfinite(m->lower[j]) || isfinite(m->upper[j])))
+                assert_true(wrapped[c] == q[c]);
+        }
+        free(x);
+        free(y);
+        free(q);
+        free(wrapped);
+        ulna_model_destroy(m);
+    }
+    assert_true(changed > 100);
 }
 
 int main(void)
@@ -382,13 +533,17 @@ int main(void)
         cmocka_unit_test(out_of_range_is_none),
         cmocka_unit_test(labels_and_metadata),
         cmocka_unit_test(ancestry_against_brute_force),
+        cmocka_unit_test(length_scale_is_half_the_longest_way),
         cmocka_unit_test(links_and_trees_of_random_models),
         cmocka_unit_test(blocks_of_three),
         cmocka_unit_test(the_reference_is_the_last_slide_before_a_branch),
         cmocka_unit_test(big_models_build_fast),
+        cmocka_unit_test(bushes_on_long_trunks_are_refused),
         cmocka_unit_test(integrate_and_difference_are_inverse),
         cmocka_unit_test(quaternions_step_in_the_parent_frame),
-        cmocka_unit_test(long_rotation_vectors_are_shortened),
+        cmocka_unit_test(integrate_only_adds),
+        cmocka_unit_test(wrap_removes_whole_turns),
+        cmocka_unit_test(wrap_keeps_every_pose),
     };
     return cmocka_run_group_tests_name("model", tests, NULL, NULL);
 }

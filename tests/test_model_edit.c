@@ -3,6 +3,7 @@
 #include "model/model.h"
 #include "support_model.h"
 #include "support_tree.h"
+#include "ulna/sample.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,17 +60,23 @@ static void lengths(void **state)
     for (int round = 0; round < 100; round++) {
         ulna_model *m = ulna_test_random_tree(&rng, NULL), *longer;
         int n = ulna_model_body_count(m);
-        double length[64], p[3], p2[3], r[9], r2[9];
+        double length[64], old[24], new[24]; /* placement and offset: rotation, position */
         for (int i = 0; i < n; i++)
             length[i] = ulna_model_bone_length(m, i) * (i % 3);
         assert_int_equal(ulna_model_with_lengths(m, length, NULL, &longer, NULL), ULNA_OK);
         for (int i = 0; i < n; i++) {
             assert_true(fabs(ulna_model_bone_length(longer, i) - length[i]) < 1e-15 + 1e-15 * length[i]);
-            ulna_model_body_placement(m, i, p, r);
-            ulna_model_body_placement(longer, i, p2, r2);
-            for (int k = 0; k < 3; k++)
-                assert_true(fabs(p2[k] - p[k] * (i % 3)) < 1e-14);
-            assert_true(ulna_test_difference(r, r2, 9) == 0);
+            /* the bone grows, placement or offset; all else is as it was */
+            int bone = ulna_model_body_joint(m, i)->reversed ? 12 : 0;
+            ulna_model_body_placement(m, i, old + 9, old);
+            ulna_model_body_offset(m, i, old + 21, old + 12);
+            ulna_model_body_placement(longer, i, new + 9, new);
+            ulna_model_body_offset(longer, i, new + 21, new + 12);
+            for (int k = bone + 9; k < bone + 12; k++) {
+                assert_true(fabs(new[k] - old[k] * (i % 3)) < 1e-14);
+                new[k] = old[k];
+            }
+            assert_true(ulna_test_difference(old, new, 24) == 0);
         }
         ulna_model_destroy(longer);
         length[0] = -1;
@@ -203,6 +210,44 @@ static void another_root_has_the_same_poses(void **state)
     }
 }
 
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* All bone lengths but the root's own, in order of size. */
+static void sorted_lengths(const ulna_model *m, double *length)
+{
+    for (int i = 1; i < ulna_model_body_count(m); i++)
+        length[i - 1] = ulna_model_bone_length(m, i);
+    qsort(length, (size_t)ulna_model_body_count(m) - 1, sizeof *length, by_size);
+}
+
+static void another_root_has_the_same_bones(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(10);
+    for (int round = 0; round < 200; round++) {
+        ulna_model *m, *turned;
+        if (round == 0)
+            assert_int_equal(ulna_sample_create("human", NULL, &m, NULL), ULNA_OK);
+        else
+            m = ulna_test_random_tree(&rng, NULL);
+        int n = ulna_model_body_count(m);
+        int root = round == 0 ? ulna_model_find_body(m, "left_hand") : ulna_test_rng_index(&rng, n);
+        assert_int_equal(ulna_model_reroot(m, root, NULL, &turned, NULL), ULNA_OK);
+        double before[64], after[64];
+        sorted_lengths(m, before);
+        sorted_lengths(turned, after);
+        assert_true(ulna_test_difference(before, after, n - 1) < 1e-15);
+        if (round == 0)
+            assert_true(before[n / 2] > 0.05);
+        ulna_model_destroy(turned);
+        ulna_model_destroy(m);
+    }
+}
+
 static void the_new_root_has_the_old_kind(void **state)
 {
     (void)state;
@@ -278,7 +323,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(from_model_and_build_is_the_same_model), cmocka_unit_test(lengths),
         cmocka_unit_test(another_root_has_the_same_poses),        cmocka_unit_test(the_new_root_has_the_old_kind),
-        cmocka_unit_test(another_parent_keeps_the_rest_pose),
+        cmocka_unit_test(another_root_has_the_same_bones),        cmocka_unit_test(another_parent_keeps_the_rest_pose),
     };
     return cmocka_run_group_tests_name("model_edit", tests, NULL, NULL);
 }

@@ -73,6 +73,8 @@ static const mistake mistakes[] = {
     {BODY("\"joint\": {\"type\": \"ball\", \"axis\": [1, 0, 0]}"), ULNA_ERR_PARSE, 3, 46, "type \"ball\" has none"},
     {BODY("\"joint\": {\"type\": \"revolute\", \"axis\": [0, 0, 0]}"), ULNA_ERR_MODEL, 3, 20, "zero length"},
     {BODY("\"joint\": {\"type\": \"euler\", \"order\": \"XXY\"}"), ULNA_ERR_MODEL, 3, 20, "same axis"},
+    {BODY("\"joint\": {\"type\": \"euler\", \"order\": \"xyz\"}"), ULNA_ERR_MODEL, 3, 20, "capital letters"},
+    {BODY("\"joint\": {\"type\": \"sequence\", \"order\": \"txrz\"}"), ULNA_ERR_MODEL, 3, 20, "TxRz"},
     {BODY("\"joint\": {\"type\": \"sequence\", \"order\": \"TxTyTzRxRyRzTx\"}"), ULNA_ERR_MODEL, 3, 20, "steps"},
     {BODY("\"joint\": {\"type\": \"sequence\", \"order\": \"TxTyTzRxRyRzTxTyTz\"}"), ULNA_ERR_PARSE, 3, 50, "too long"},
     {BODY("\"joint\": {\"type\": \"ball\", \"reversed\": 1}"), ULNA_ERR_PARSE, 3, 46, "true or false"},
@@ -106,12 +108,13 @@ static void mistakes_are_placed(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         const mistake *wrong = &mistakes[i];
-        ulna_error error;
+        ulna_error error = {.status = ULNA_ERR_STATE, .line = 77, .column = 77, .byte = 7, .path = "old"};
         ulna_model *model = (ulna_model *)1;
         ulna_status status = ulna_model_read_json(wrong->text, strlen(wrong->text), NULL, &model, &error);
         int good = status == wrong->status && error.status == status && !model && error.line == wrong->line &&
                    (!wrong->column || error.column == wrong->column) && strstr(error.message, wrong->message) &&
-                   (error.line > 0) == (error.byte >= 0) && error.byte <= (long long)strlen(wrong->text);
+                   (error.line > 0) == (error.byte >= 0) && error.byte <= (long long)strlen(wrong->text) &&
+                   (error.line > 0) == (error.column > 0) && !*error.path; /* nothing of an older error is left */
         if (!good)
             fail_msg("%s\ngives %d:%d (byte %lld), %s: %s", wrong->text, error.line, error.column, error.byte,
                      ulna_status_text(status), error.message);
@@ -148,11 +151,45 @@ static void arguments_are_checked(void **state)
     assert_int_equal(ulna_model_read_json("{}", 2, NULL, NULL, &error), ULNA_ERR_ARGUMENT);
     assert_int_equal(ulna_model_write_json(NULL, &nothing, &error), ULNA_ERR_ARGUMENT);
     assert_int_equal(ulna_model_read("GARBAGE", 7, NULL, &model, &error), ULNA_ERR_PARSE);
+    assert_non_null(strstr(error.message, "kind that Ulna reads: Ulna model (JSON)"));
     assert_int_equal(ulna_format_sniff(" \n{}", 4), ULNA_FORMAT_MODEL_JSON);
     assert_int_equal(ulna_format_sniff("HIERARCHY", 9), ULNA_FORMAT_UNKNOWN);
+    assert_int_equal(ulna_format_sniff("{\0\"", 3), ULNA_FORMAT_UNKNOWN);
     assert_string_equal(ulna_format_name(ULNA_FORMAT_MODEL_JSON), "ulna-model");
     assert_string_equal(ulna_format_name(ULNA_FORMAT_COUNT), "unknown");
     assert_string_equal(ulna_format_text(ULNA_FORMAT_MODEL_JSON), "Ulna model (JSON)");
+}
+
+static void failures_leave_no_model(void **state)
+{
+    (void)state;
+    ulna_model *const garbage = (ulna_model *)1;
+    ulna_model *model;
+    static const char *const texts[] = {"", "HIERARCHY", "{", "[]", "{\"format\": 1}"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        model = garbage;
+        assert_int_not_equal(ulna_model_read_json(texts[i], strlen(texts[i]), NULL, &model, NULL), ULNA_OK);
+        assert_null(model);
+        model = garbage;
+        assert_int_not_equal(ulna_model_read(texts[i], strlen(texts[i]), NULL, &model, NULL), ULNA_OK);
+        assert_null(model);
+    }
+    model = garbage;
+    assert_int_equal(ulna_model_read_json(NULL, 1, NULL, &model, NULL), ULNA_ERR_ARGUMENT);
+    assert_null(model);
+    model = garbage;
+    assert_int_equal(ulna_model_read(NULL, 1, NULL, &model, NULL), ULNA_ERR_ARGUMENT);
+    assert_null(model);
+    model = garbage;
+    assert_int_equal(ulna_sample_create(NULL, NULL, &model, NULL), ULNA_ERR_ARGUMENT);
+    assert_null(model);
+    static const char *const paths[] = {NULL, "", "/", "/dev/null", "/absent", "/dev/zero"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        model = garbage;
+        assert_int_not_equal(ulna_model_load(paths[i], NULL, &model, NULL), ULNA_OK);
+        assert_null(model);
+    }
+    assert_int_equal(ulna_model_load("/dev/null", NULL, NULL, NULL), ULNA_ERR_ARGUMENT);
 }
 
 static void places_are_found(void **state)
@@ -176,9 +213,8 @@ static void places_are_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mistakes_are_placed),
-        cmocka_unit_test(cut_files_are_refused),
-        cmocka_unit_test(arguments_are_checked),
+        cmocka_unit_test(mistakes_are_placed),   cmocka_unit_test(cut_files_are_refused),
+        cmocka_unit_test(arguments_are_checked), cmocka_unit_test(failures_leave_no_model),
         cmocka_unit_test(places_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

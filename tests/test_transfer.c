@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "support_tree.h"
+#include "ulna/sample.h"
 
 static ulna_test_scene placed(ulna_model *model, const double *q)
 {
@@ -92,6 +93,126 @@ static void after_rerooting(void **state)
         there_and_back(&from, &to, 1e-9);
         ulna_test_scene_close(&to);
         ulna_test_scene_close(&from);
+    }
+}
+
+/* ---- Limits ---- */
+
+/* How far q is outside, at most. */
+static double outside(const ulna_model *model, const double *q)
+{
+    double largest = 0;
+    for (int dof = 0; dof < ulna_model_dof_count(model); dof++) {
+        int c = ulna_model_dof_coordinate(model, dof);
+        if (c >= 0)
+            largest = fmax(largest, fmax(ulna_model_lower(model)[dof] - q[c], q[c] - ulna_model_upper(model)[dof]));
+    }
+    return largest;
+}
+
+/* Coordinates on a limit here and there: where solvers like to stop, and where rounding steps over. */
+static void onto_limits(ulna_test_rng *rng, const ulna_model *model, double *q)
+{
+    for (int dof = 0; dof < ulna_model_dof_count(model); dof++) {
+        double limit = ulna_test_rng_index(rng, 2) ? ulna_model_lower(model)[dof] : ulna_model_upper(model)[dof];
+        if (isfinite(limit) && ulna_test_rng_index(rng, 8) == 0)
+            q[ulna_model_dof_coordinate(model, dof)] = limit;
+    }
+}
+
+/* Inside before, inside after, there and back. Rotation vectors are up to 6 rad long: the nearest answer is another. */
+static void limits_hold_after_rerooting(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(307);
+    for (int round = 0; round < 2000; round++) {
+        ulna_test_tree_options options = ulna_test_tree_options_default();
+        options.limits = 0.6;
+        ulna_test_scene from = ulna_test_scene_open(&rng, &options);
+        if (round % 2) {
+            onto_limits(&rng, from.model, from.q);
+            assert_int_equal(ulna_pose_forward(from.pose, from.q), ULNA_OK);
+        }
+        assert_true(outside(from.model, from.q) == 0);
+        ulna_model *model;
+        assert_int_equal(ulna_model_reroot(from.model, ulna_test_rng_index(&rng, from.nb), NULL, &model, NULL),
+                         ULNA_OK);
+        ulna_test_scene to = placed(model, NULL), back = placed(from.model, NULL);
+        double error;
+        assert_int_equal(ulna_pose_transfer(from.pose, to.pose, to.q, &error), ULNA_OK);
+        assert_true(error < 1e-9 && pose_distance(&from, &to) < 1e-9);
+        assert_true(outside(to.model, to.q) == 0);
+        assert_int_equal(ulna_pose_transfer(to.pose, back.pose, back.q, &error), ULNA_OK);
+        assert_true(error < 1e-9 && pose_distance(&from, &back) < 1e-9);
+        assert_true(outside(back.model, back.q) == 0);
+        ulna_pose_destroy(back.pose);
+        free(back.q);
+        ulna_test_scene_close(&to);
+        ulna_test_scene_close(&from);
+    }
+}
+
+/* One joint with limits that one answer satisfies; the one nearest to zero, from where it is read, is another. */
+static void the_answer_inside_is_taken(void **state)
+{
+    (void)state;
+    static const struct {
+        ulna_joint_type type;
+        const char *order;
+        double lower[6], upper[6], q[6];
+    } cases[] = {
+        {ULNA_JOINT_EULER, "ZYX", {-4, 1.7, -4}, {4, 3, 4}, {2.9, 2, 2.8}},    /* the other branch */
+        {ULNA_JOINT_EULER, "XZX", {-4, -3, -4}, {4, -0.1, 4}, {2.9, -1, 2.8}}, /* of proper Euler angles */
+        {ULNA_JOINT_EULER, "YZX", {7, 1.7, -11}, {11, 3, -7}, {9, 2, -9}},     /* and whole turns */
+        {ULNA_JOINT_EULER, "X", {7, 0, 0}, {9, 0, 0}, {8, 0, 0}},
+        {ULNA_JOINT_EXPMAP, "", {3, -9, -9}, {9, 9, 9}, {4, 1, 2}}, /* whole turns of a vector */
+        /* slides between the turns: against the axes of the turns, along them */
+        {ULNA_JOINT_SEQUENCE, "RzTxRyTyRxTz", {-4, -2, 1.7, -2, -4, -2}, {4, 2, 3, 2, 4, 2}, {2.9, 1, 2, -1, 2.8, 1}},
+        {ULNA_JOINT_SEQUENCE, "RzTzRyTxRxTy", {-4, -2, 1.7, -2, -4, -2}, {4, 2, 3, 2, 4, 2}, {2.9, 1, 2, -1, 2.8, 1}},
+        {ULNA_JOINT_SEQUENCE, "RzTxRxTyRzTz", {-4, -2, -3, -2, -4, -2}, {4, 2, -1, 2, 4, 2}, {2.9, 1, -2, -1, 2.8, 1}},
+        {ULNA_JOINT_SEQUENCE, "RzTzRxTyRzTx", {-4, -2, -3, -2, -4, -2}, {4, 2, -1, 2, 4, 2}, {2.9, 1, -2, -1, 2.8, 1}},
+    };
+    for (size_t n = 0; n < 2 * sizeof cases / sizeof *cases; n++) {
+        size_t at = n / 2;
+        ulna_joint joint = ulna_joint_sequence(cases[at].order), still = ulna_joint_fixed();
+        joint.type = cases[at].type;
+        joint.reversed = n % 2 == 1;
+        ulna_builder *builder;
+        ulna_model *models[2];
+        int dofs = ulna_joint_dof_count(&joint, NULL);
+        double q[6], lower[6], upper[6];
+        for (int k = 0; k < dofs; k++) { /* a reversed joint lists its segments backwards */
+            int source = joint.reversed && joint.type != ULNA_JOINT_EXPMAP ? dofs - 1 - k : k;
+            q[k] = cases[at].q[source];
+            lower[k] = cases[at].lower[source];
+            upper[k] = cases[at].upper[source];
+        }
+        assert_int_equal(ulna_builder_create(NULL, &builder), ULNA_OK);
+        ulna_builder_add_body(builder, "base", ULNA_NONE, NULL, NULL);
+        ulna_builder_add_body(builder, "tip", 0, NULL, NULL);
+        ulna_builder_set_joint(builder, 0, &still, NULL);
+        ulna_builder_set_joint(builder, 1, &joint, NULL);
+        for (int k = 0; k < dofs; k++)
+            assert_int_equal(ulna_builder_set_limits(builder, 1, k, lower[k], upper[k], NULL), ULNA_OK);
+        assert_int_equal(ulna_builder_build(builder, NULL, &models[0], NULL), ULNA_OK);
+        for (int k = 0; k < dofs; k++)
+            ulna_builder_set_limits(builder, 1, k, -INFINITY, INFINITY, NULL);
+        assert_int_equal(ulna_builder_build(builder, NULL, &models[1], NULL), ULNA_OK);
+        ulna_builder_destroy(builder);
+
+        const double zero[6] = {0};
+        ulna_test_scene from = placed(models[0], q), to = placed(models[0], zero);
+        ulna_test_scene unlimited = placed(models[1], zero);
+        double error;
+        assert_int_equal(ulna_pose_transfer(from.pose, unlimited.pose, unlimited.q, &error), ULNA_OK);
+        assert_true(error < 1e-12 && outside(models[0], unlimited.q) > 0.1);
+        assert_int_equal(ulna_pose_transfer(from.pose, to.pose, to.q, &error), ULNA_OK);
+        assert_true(error < 1e-12);
+        ulna_test_assert_close(to.q, q, dofs, 1e-12, cases[at].order);
+        ulna_pose_destroy(from.pose);
+        free(from.q);
+        ulna_test_scene_close(&to);
+        ulna_test_scene_close(&unlimited);
     }
 }
 
@@ -220,38 +341,83 @@ static void angles_stay_continuous(void **state)
 
 /* ---- Bone lengths ---- */
 
+/* Every column against a skeleton whose bone is longer. The dependence is linear: any step will do. */
+static void check_lengths(const ulna_test_scene *s, const ulna_effector *e)
+{
+    double *jacobian = ulna_test_numbers(3 * s->nb), *lengths = ulna_test_numbers(s->nb), p[3], moved[3];
+    const double none[3] = {0, 0, 0}, step = 0.25;
+    assert_int_equal(ulna_pose_length_jacobian(s->pose, e, jacobian), ULNA_OK);
+    ulna_pose_point(s->pose, e->body, e->point, p);
+    for (int body = 0; body < s->nb; body++)
+        lengths[body] = ulna_model_bone_length(s->model, body);
+    for (int body = 0; body < s->nb; body++) {
+        if (lengths[body] == 0) { /* no direction */
+            assert_memory_equal(jacobian + 3 * body, none, sizeof none);
+            continue;
+        }
+        ulna_model *longer;
+        ulna_pose *pose;
+        lengths[body] += step;
+        assert_int_equal(ulna_model_with_lengths(s->model, lengths, NULL, &longer, NULL), ULNA_OK);
+        assert_int_equal(ulna_pose_create(longer, NULL, &pose, NULL), ULNA_OK);
+        assert_int_equal(ulna_pose_forward(pose, s->q), ULNA_OK);
+        ulna_pose_point(pose, e->body, e->point, moved);
+        for (int i = 0; i < 3; i++)
+            moved[i] = (moved[i] - p[i]) / step;
+        ulna_test_assert_close(jacobian + 3 * body, moved, 3, 1e-11, "length");
+        lengths[body] -= step;
+        ulna_pose_destroy(pose);
+        ulna_model_destroy(longer);
+    }
+    free(jacobian);
+    free(lengths);
+}
+
+/* On random trees, a fifth of whose joints are reversed, and half of which are hung from another root. */
 static void lengths_against_longer_bones(void **state)
 {
     (void)state;
     ulna_test_rng rng = ulna_test_rng_seed(106);
     for (int round = 0; round < 200; round++) {
         ulna_test_scene s = ulna_test_scene_open(&rng, NULL);
-        ulna_effector e = ulna_test_random_effector(&rng, s.model);
-        int nb = ulna_model_body_count(s.model);
-        double *jacobian = ulna_test_numbers(3 * nb), *lengths = ulna_test_numbers(nb), p[3], moved[3];
-        assert_int_equal(ulna_pose_length_jacobian(s.pose, &e, jacobian), ULNA_OK);
-        ulna_pose_point(s.pose, e.body, e.point, p);
-        for (int body = 0; body < nb; body++)
-            lengths[body] = ulna_model_bone_length(s.model, body);
-        for (int body = 0; body < nb; body++) {
-            ulna_model *longer;
-            ulna_pose *pose;
-            lengths[body] += 0.25; /* the dependence is linear: any step will do */
-            assert_int_equal(ulna_model_with_lengths(s.model, lengths, NULL, &longer, NULL), ULNA_OK);
-            assert_int_equal(ulna_pose_create(longer, NULL, &pose, NULL), ULNA_OK);
-            assert_int_equal(ulna_pose_forward(pose, s.q), ULNA_OK);
-            ulna_pose_point(pose, e.body, e.point, moved);
-            for (int i = 0; i < 3; i++)
-                moved[i] = (moved[i] - p[i]) / 0.25;
-            ulna_test_assert_close(jacobian + 3 * body, moved, 3, 1e-11, "length");
-            lengths[body] -= 0.25;
-            ulna_pose_destroy(pose);
-            ulna_model_destroy(longer);
+        if (round % 2) {
+            ulna_model *turned;
+            assert_int_equal(ulna_model_reroot(s.model, ulna_test_rng_index(&rng, s.nb), NULL, &turned, NULL), ULNA_OK);
+            ulna_test_scene_close(&s);
+            s = placed(turned, NULL);
+            ulna_test_fill_q(&rng, turned, s.q);
+            assert_int_equal(ulna_pose_forward(s.pose, s.q), ULNA_OK);
         }
-        free(jacobian);
-        free(lengths);
+        ulna_effector e = ulna_test_random_effector(&rng, s.model);
+        check_lengths(&s, &e);
         ulna_test_scene_close(&s);
     }
+}
+
+static void lengths_of_a_human_held_by_the_hand(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(107);
+    ulna_model *human, *turned;
+    assert_int_equal(ulna_sample_create("human", NULL, &human, NULL), ULNA_OK);
+    int hand = ulna_model_find_body(human, "left_hand");
+    assert_int_equal(ulna_model_reroot(human, hand, NULL, &turned, NULL), ULNA_OK);
+    ulna_test_scene s = placed(turned, NULL);
+    ulna_test_fill_q(&rng, turned, s.q);
+    assert_int_equal(ulna_pose_forward(s.pose, s.q), ULNA_OK);
+
+    /* over the whole body; no bone of the arm that re-rooting turned round is lost */
+    ulna_effector e = {.body = ulna_model_find_body(turned, "right_foot"), .point = {0.01, 0.02, 0.03}};
+    double *jacobian = ulna_test_numbers(3 * s.nb);
+    check_lengths(&s, &e);
+    assert_int_equal(ulna_pose_length_jacobian(s.pose, &e, jacobian), ULNA_OK);
+    int lower_arm = ulna_model_find_body(turned, ulna_model_body_name(human, ulna_model_body_parent(human, hand)));
+    double moved = ulna_test_largest(jacobian + 3 * lower_arm, 3);
+    assert_true(ulna_model_bone_length(turned, lower_arm) == ulna_model_bone_length(human, hand));
+    assert_true(moved > 0.5 && moved <= 1 + 1e-12);
+    free(jacobian);
+    ulna_test_scene_close(&s);
+    ulna_model_destroy(human);
 }
 
 /* ---- What cannot be followed ---- */
@@ -370,11 +536,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_trees_cover_all),
         cmocka_unit_test(after_rerooting),
+        cmocka_unit_test(limits_hold_after_rerooting),
+        cmocka_unit_test(the_answer_inside_is_taken),
         cmocka_unit_test(after_reparenting),
         cmocka_unit_test(to_other_kinds_of_joints),
         cmocka_unit_test(angles_stay_continuous),
         cmocka_unit_test(best_effort),
         cmocka_unit_test(lengths_against_longer_bones),
+        cmocka_unit_test(lengths_of_a_human_held_by_the_hand),
         cmocka_unit_test(errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

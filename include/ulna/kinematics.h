@@ -50,7 +50,8 @@ ULNA_API ulna_status ulna_pose_dof_axis(const ulna_pose *pose, int dof, double a
  * Finds q of another model that puts its bodies where `from` has those of the same names: after re-rooting, after
  * editing the connectivity, or to read ball joints as another kind. `error_m` (may be NULL) receives the largest
  * distance left at any body origin or at unit length along its axes; it is rounding where the joints can follow. Of
- * several answers the one nearest to where `to_pose` is placed is taken, or to rest; bodies that `from` lacks go to rest.
+ * several answers the one nearest to where `to_pose` is placed is taken, or to rest; if that lies outside the joint's limits
+ * and another gives the same motion inside them, the other. Bodies that `from` lacks go to rest.
  * `to` has room for nq of `to_pose`'s model and holds the result, with to_pose placed at it. ULNA_ERR_MODEL if no body
  * has a name in common.
  */

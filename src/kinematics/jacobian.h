@@ -40,7 +40,7 @@ static inline int ulna_dof_path(const ulna_model *model, int body, const int **d
 
 static inline int ulna_dof_slides(const ulna_model *model, int dof)
 {
-    return model->dof_segment[dof] >= ULNA_SEGMENT_TX && model->dof_segment[dof] <= ULNA_SEGMENT_TZ;
+    return ulna_segment_is_slide(model->dof_segment[dof]);
 }
 
 /* Whether two DOFs belong to one ball, exponential map or swing: then they share a pivot, and their axes bend. */
@@ -56,11 +56,8 @@ void ulna_pose_pivot_relative(const ulna_pose *pose, int dof, double pivot[3]);
 
 /* ---- joints, locally ---------------------------------------------------------------------------------------- */
 
-/* The motion of one segment at its coordinates, inverted if sign is negative. */
-void ulna_segment_motion(ulna_segment segment, int sign, const double *q, double rotation[9], double translation[3]);
-
 /*
- * Unit velocities of its DOFs: directions of a slide, axes of a turn, at its coordinates; in the frame before the
+ * Unit velocities of a segment's DOFs: directions of a slide, axes of a turn, at its coordinates; in the frame before the
  * segment, or in the frame after it (the same for the elementary six). An exponential map has sign J_left(sign w) e_i
  * before and sign J_left(-sign w) e_i after. A ball steps by R <- exp(step) R: it has e_i before, and if reversed, so
  * that R^T is the motion, -e_i after.

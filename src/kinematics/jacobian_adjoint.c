@@ -21,23 +21,6 @@
 
 /* ---- segments ---- */
 
-void ulna_segment_motion(ulna_segment segment, int sign, const double *q, double rotation[9], double translation[3])
-{
-    ulna_identity9(rotation);
-    memset(translation, 0, 3 * sizeof *translation);
-    if (segment <= ULNA_SEGMENT_RZ) {
-        ulna_rotation_about((int)segment, sign * q[0], rotation);
-    } else if (segment <= ULNA_SEGMENT_TZ) {
-        translation[segment - ULNA_SEGMENT_TX] = sign * q[0];
-    } else if (segment == ULNA_SEGMENT_BALL) {
-        double conjugate[4] = {sign * q[0], sign * q[1], sign * q[2], q[3]};
-        ulna_quaternion_to_rotation(conjugate, rotation);
-    } else {
-        double w[3] = {sign * q[0], sign * q[1], segment == ULNA_SEGMENT_SWING ? 0 : sign * q[2]};
-        ulna_exp(w, rotation);
-    }
-}
-
 void ulna_segment_axes(ulna_segment segment, int sign, const double *q, int after, double axes[3][3])
 {
     memset(axes, 0, 9 * sizeof axes[0][0]);
@@ -72,7 +55,7 @@ static void enter_body(ulna_walk *walk, int body)
 {
     const ulna_body *b = &walk->model->body[body];
     walk->body = body;
-    ulna_joint_resolve(&walk->model->joint[b->joint_index], &walk->plan, NULL);
+    ulna_joint_resolve(&walk->model->joint[body], &walk->plan, NULL);
     if (walk->q) {
         memcpy(walk->joint_q, walk->q + b->coordinate, (size_t)b->coordinate_count * sizeof *walk->joint_q);
         return;
@@ -155,7 +138,7 @@ static void body_subspace(const ulna_joint_plan *plan, const double *q, double *
         ulna_segment_axes(segment, plan->sign, q + coordinate, 1, axes);
         for (int k = 0; k < parts; k++) {
             double *twist = twists + 6 * (dof + k);
-            if (segment >= ULNA_SEGMENT_TX && segment <= ULNA_SEGMENT_TZ) {
+            if (ulna_segment_is_slide(segment)) {
                 ulna_unrotate(tail, axes[k], twist);
                 memset(twist + 3, 0, 3 * sizeof *twist);
             } else {
@@ -205,7 +188,7 @@ static void adjusted_subspace(const ulna_joint_plan *plan, const double *q, doub
             double *twist = twists + 6 * dof;
             double axis[3];
             ulna_unrotate(motion, twist + 3, axis); /* a column of R* */
-            if (segment >= ULNA_SEGMENT_TX && segment <= ULNA_SEGMENT_TZ) {
+            if (ulna_segment_is_slide(segment)) {
                 ulna_copy3(axis, twist);
                 memset(twist + 3, 0, 3 * sizeof *twist);
             } else {

@@ -157,34 +157,11 @@ static void closed_rate(ulna_pose *pose, const ulna_effector *effector, ulna_fra
 
 /* ---- numerically: central differences of the generic route along the motion ---- */
 
-/* q moved by h qd on the effector's path. Unlike ulna_model_integrate it never re-expresses a rotation vector, which
- * would change what the columns mean. */
-static void move_along(const ulna_pose *pose, int body, const double *speed, double h, double *moved)
-{
-    const ulna_model *model = pose->model;
-    memcpy(moved, pose->q, (size_t)model->nq * sizeof *moved);
-    for (; body >= 0; body = model->body[body].parent) {
-        const ulna_body *b = &model->body[body];
-        int coordinate = b->coordinate;
-        for (int dof = b->dof; dof < b->dof + b->dof_count;) {
-            if (model->dof_segment[dof] != ULNA_SEGMENT_BALL) {
-                moved[coordinate++] += h * speed[dof++];
-                continue;
-            }
-            double w[3] = {h * speed[dof], h * speed[dof + 1], h * speed[dof + 2]}, turn[4];
-            ulna_quaternion_exp(w, turn);
-            ulna_quaternion_multiply(turn, moved + coordinate, moved + coordinate);
-            coordinate += 4;
-            dof += 3;
-        }
-    }
-}
-
 static void difference_rate(ulna_pose *pose, const ulna_effector *effector, ulna_frame frame, const double *speed)
 {
     const ulna_model *model = pose->model;
     size_t nv = (size_t)model->nv;
-    double *rates = pose->scratch, *other = pose->scratch + 6 * nv, *moved = pose->scratch + 13 * nv;
+    double *rates = pose->scratch, *other = rates + 6 * nv, *step = other + 6 * nv, *moved = step + nv;
     const int *path;
     int depth = ulna_dof_path(model, effector->body, &path);
 
@@ -195,7 +172,9 @@ static void difference_rate(ulna_pose *pose, const ulna_effector *effector, ulna
     for (int side = 0; side < 2; side++) {
         double rotation[9];
         double *twists = side ? other : rates;
-        move_along(pose, effector->body, speed, side ? -h : h, moved);
+        for (size_t j = 0; j < nv; j++)
+            step[j] = (side ? -h : h) * speed[j];
+        ulna_model_integrate(model, pose->q, step, moved);
         ulna_jacobian_generic_at(model, moved, effector, twists, rotation);
         if (frame == ULNA_FRAME_WORLD)
             ulna_jacobian_turn(model, effector->body, rotation, 0, twists);

@@ -51,7 +51,7 @@ static void sweep_link(const ulna_link *link, const double *q, int moving, movin
             double axes[3][3], axis[3];
             ulna_segment_axes(segment, link->sign, q, 0, axes);
             ulna_rotate(frame->rotation, axes[moving - dof], axis);
-            double *speed = segment >= ULNA_SEGMENT_TX && segment <= ULNA_SEGMENT_TZ ? frame->v : frame->w;
+            double *speed = ulna_segment_is_slide(segment) ? frame->v : frame->w;
             for (int i = 0; i < 3; i++)
                 speed[i] += axis[i];
         }

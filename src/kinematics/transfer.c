@@ -5,8 +5,12 @@
  * is thus made up for by those behind it where they can.
  *
  * Of several answers (Euler angles have two, rotation vectors many) a joint takes the one nearest to where `to_pose` is
- * placed, so that a clip read frame by frame stays continuous, or to the rest pose if it is not placed yet. A body
- * that the other skeleton lacks keeps its rest value. Limits are not looked at.
+ * placed, so that a clip read frame by frame stays continuous, or to the rest pose if it is not placed yet. Only if
+ * that one lies outside the joint's limits and another answer, which gives the same motion, lies inside, the other is
+ * taken. A motion that the joint cannot make inside its limits is made outside them. A body that the other skeleton
+ * lacks keeps its rest value.
+ *
+ * Not searched for an answer inside the limits: joints of four turns or more, and the family of answers in gimbal lock.
  */
 #include "kinematics/jacobian.h"
 #include "math/math3.h"
@@ -46,6 +50,149 @@ static double frame_distance(const frame *a, const frame *b)
     return largest;
 }
 
+/* ---- the answer inside the limits ---- */
+
+/* A coordinate that misses its limit by less is moved onto it, as the builder does with rest values. */
+#define SLACK 1e-9
+
+static int is_inside(const ulna_model *model, const ulna_body *b, const double *q)
+{
+    for (int j = b->dof; j < b->dof + b->dof_count; j++) {
+        int c = model->dof_coordinate[j];
+        if (c == ULNA_NONE)
+            continue;
+        double value = q[c - b->coordinate];
+        if (value < model->lower[j] - SLACK || value > model->upper[j] + SLACK)
+            return 0;
+    }
+    return 1;
+}
+
+static void clamp(const ulna_model *model, const ulna_body *b, double *q)
+{
+    for (int j = b->dof; j < b->dof + b->dof_count; j++) {
+        int c = model->dof_coordinate[j];
+        if (c != ULNA_NONE)
+            q[c - b->coordinate] = fmin(fmax(q[c - b->coordinate], model->lower[j]), model->upper[j]);
+    }
+}
+
+/* The angle plus the fewest whole turns that bring it between two others, or as it is if none do. */
+static double turn_between(double angle, double low, double high)
+{
+    double turned = angle;
+    if (angle < low)
+        turned += 2 * ULNA_PI * ceil((low - angle) / (2 * ULNA_PI));
+    else if (angle > high)
+        turned -= 2 * ULNA_PI * ceil((angle - high) / (2 * ULNA_PI));
+    return turned >= low && turned <= high ? turned : angle;
+}
+
+/* Whole turns of a turn or rotation vector: along its direction, as far as the limits cut it there. */
+static void turn_vector(int count, const double *lower, const double *upper, double *w)
+{
+    double direction[3] = {1, 0, 0}, length = 0, low = -INFINITY, high = INFINITY;
+    for (int i = 0; i < count; i++)
+        length += w[i] * w[i];
+    length = sqrt(length);
+    for (int i = 0; i < count; i++) {
+        double u = direction[i] = length > 0 ? w[i] / length : direction[i];
+        if (u != 0) {
+            double one = (lower[i] - SLACK) / u, other = (upper[i] + SLACK) / u;
+            low = fmax(low, fmin(one, other));
+            high = fmin(high, fmax(one, other));
+        }
+    }
+    double turned = turn_between(length, low, high);
+    for (int i = 0; i < count && turned != length; i++)
+        w[i] = turned * direction[i];
+}
+
+static void turn_segments(const ulna_model *model, const ulna_body *b, const ulna_joint_plan *plan, double *q)
+{
+    const double *lower = model->lower + b->dof, *upper = model->upper + b->dof;
+    for (int s = 0; s < plan->segment_count; s++) {
+        ulna_segment segment = (ulna_segment)plan->segment[s];
+        int count = ulna_segment_dofs(segment);
+        if (segment != ULNA_SEGMENT_BALL && !ulna_segment_is_slide(segment))
+            turn_vector(count, lower, upper, q);
+        q += ulna_segment_coordinates(segment);
+        lower += count;
+        upper += count;
+    }
+}
+
+/*
+ * The other branch of three turns a, b, c about the axes i, j, k:
+ *
+ *     Ri(a + pi) Rj(pi - b) = Ri(a) Rj(b) Rk(pi)      k differs from i (Tait-Bryan)
+ *     Ri(a + pi) Rj(-b)     = Ri(a) Rj(b) Ri(pi)      k is i (proper Euler)
+ *
+ * both followed by Rk(c + pi). So between the first and the second turn the frame is a half-turn about i away, between
+ * the second and the third a half-turn about k: slides there along other axes change their sign. A reversed joint obeys
+ * the same rules, in the order in which its segments are listed. Returns 0 for joints of another kind.
+ */
+static int other_branch(const ulna_joint_plan *plan, const double *near_q, const double *q, double *other)
+{
+    int turn[ULNA_JOINT_MAX_SEGMENTS] = {0}, turns = 0;
+    for (int s = 0; s < plan->segment_count; s++) {
+        if (plan->segment[s] >= ULNA_SEGMENT_BALL)
+            return 0;
+        other[s] = q[s]; /* elementary: one coordinate a segment */
+        if (!ulna_segment_is_slide(plan->segment[s]))
+            turn[turns++] = s;
+    }
+    if (turns != 3)
+        return 0;
+    int i = plan->segment[turn[0]], j = plan->segment[turn[1]], k = plan->segment[turn[2]];
+    if (i == j || j == k)
+        return 0;
+
+    other[turn[0]] += ULNA_PI;
+    other[turn[1]] = (i == k ? 0 : ULNA_PI) - q[turn[1]];
+    other[turn[2]] += ULNA_PI;
+    for (int n = 0; n < 3; n++)
+        other[turn[n]] = turn_between(other[turn[n]], near_q[turn[n]] - ULNA_PI, near_q[turn[n]] + ULNA_PI);
+    for (int s = turn[0] + 1; s < turn[2]; s++) {
+        int kept = ULNA_SEGMENT_TX + (s < turn[1] ? i : k);
+        if (s != turn[1] && plan->segment[s] != kept)
+            other[s] = -q[s];
+    }
+    return 1;
+}
+
+static double distance_from(const double *near_q, const double *q, int count)
+{
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += (q[i] - near_q[i]) * (q[i] - near_q[i]);
+    return sum;
+}
+
+/* Takes the nearest answer inside the limits, if there is one. */
+static void enter_limits(const ulna_model *model, int body, const ulna_joint_plan *plan, const double *near_q,
+                         double *q)
+{
+    const ulna_body *b = &model->body[body];
+    if (!is_inside(model, b, q)) {
+        double answer[2][7], distance[2] = {INFINITY, INFINITY};
+        memcpy(answer[0], q, (size_t)plan->coordinate_count * sizeof *q);
+        int count = other_branch(plan, near_q, q, answer[1]) ? 2 : 1;
+        for (int n = 0; n < count; n++) {
+            turn_segments(model, b, plan, answer[n]);
+            if (is_inside(model, b, answer[n]))
+                distance[n] = distance_from(near_q, answer[n], plan->coordinate_count);
+        }
+        int best = distance[1] < distance[0];
+        if (isinf(distance[best]))
+            return;
+        memcpy(q, answer[best], (size_t)plan->coordinate_count * sizeof *q);
+    }
+    clamp(model, b, q);
+}
+
+/* ---- body by body ---- */
+
 ulna_status ulna_pose_transfer(const ulna_pose *from, ulna_pose *to_pose, double *to, double *error_m)
 {
     if (!from || !to_pose || !to)
@@ -73,7 +220,7 @@ ulna_status ulna_pose_transfer(const ulna_pose *from, ulna_pose *to_pose, double
 
         /* Where it should end. */
         ulna_joint_plan plan;
-        ulna_joint_resolve(&model->joint[b->joint_index], &plan, NULL);
+        ulna_joint_resolve(&model->joint[body], &plan, NULL);
         int source = ulna_model_find_body(from->model, ulna_model_body_name(model, body));
         frame goal = {{0}, {0}};
         if (source >= 0) {
@@ -82,9 +229,11 @@ ulna_status ulna_pose_transfer(const ulna_pose *from, ulna_pose *to_pose, double
             ulna_invert(b->offset_rotation, b->offset_position, back.rotation, back.position);
             frame wanted = compose(&goal, back.rotation, back.position);
             frame motion = between(&start, &wanted);
-            const double *near_q = to_pose->placed ? to_pose->q : model->rest;
-            if (b->coordinate_count > 0)
-                ulna_joint_fit(&plan, motion.rotation, motion.position, near_q + b->coordinate, q);
+            if (b->coordinate_count > 0) {
+                const double *near_q = (to_pose->placed ? to_pose->q : model->rest) + b->coordinate;
+                ulna_joint_fit(&plan, motion.rotation, motion.position, near_q, q);
+                enter_limits(model, body, &plan, near_q, q);
+            }
         } else if (b->coordinate_count > 0) {
             memcpy(q, model->rest + b->coordinate, coordinates);
         }

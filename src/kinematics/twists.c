@@ -43,7 +43,7 @@ static zero_joint joint_at_zero(const ulna_walk *walk)
 /* product <- exp(segment at q) * product */
 static void multiply_segment(const zero_joint *zero, ulna_segment segment, int sign, const double *q, product *all)
 {
-    if (segment >= ULNA_SEGMENT_TX && segment <= ULNA_SEGMENT_TZ) {
+    if (ulna_segment_is_slide(segment)) {
         for (int i = 0; i < 3; i++)
             all->position[i] += sign * q[0] * zero->rows[3 * ((int)segment - ULNA_SEGMENT_TX) + i];
         return;
@@ -77,7 +77,7 @@ static void pull_back(const zero_joint *zero, ulna_segment segment, const double
 {
     double a[3];
     ulna_unrotate(zero->rows, axis, a);
-    if (segment >= ULNA_SEGMENT_TX && segment <= ULNA_SEGMENT_TZ) {
+    if (ulna_segment_is_slide(segment)) {
         ulna_unrotate(all->rotation, a, twist);
         memset(twist + 3, 0, 3 * sizeof *twist);
         return;

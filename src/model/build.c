@@ -251,7 +251,6 @@ static void fill_bodies(ulna_model *model, const ulna_builder *builder, const sc
         body->dof_count = from->plan.dof_count;
         body->coordinate = coordinate;
         body->coordinate_count = from->plan.coordinate_count;
-        body->joint_index = i;
         body->user_data = from->user_data;
         ulna_copy9(from->placement_rotation, body->placement_rotation);
         ulna_copy3(from->placement_position, body->placement_position);
@@ -358,21 +357,30 @@ static void fill_tree(ulna_model *model, int *last)
 
 /* ---- the characteristic length ------------------------------------------------------------------------------ */
 
-/* The longest way from the root's origin over joints and body origins to a marker. `reach`: one number a body. */
+/*
+ * Half of the longest way between any two body origins or markers: every body in turn, children first, joins the
+ * longest way down from itself to the longest that its parent has found so far. `reach`: one number a body.
+ */
 static ulna_status measure(ulna_model *model, double *reach, ulna_error *error)
 {
     double longest = 0;
-    for (int i = 0; i < model->nb; i++) {
-        const ulna_body *body = &model->body[i];
-        reach[i] =
-            i > 0 ? reach[body->parent] + ulna_norm(body->placement_position) + ulna_norm(body->offset_position) : 0;
-        longest = fmax(longest, reach[i]);
+    for (int i = 0; i < model->nb; i++)
+        reach[i] = 0;
+    for (int i = 0; i < model->nm; i++) {
+        double *at = &reach[model->marker[i].body], length = ulna_norm(model->marker[i].position);
+        longest = fmax(longest, *at + length);
+        *at = fmax(*at, length);
     }
-    for (int i = 0; i < model->nm; i++)
-        longest = fmax(longest, reach[model->marker[i].body] + ulna_norm(model->marker[i].position));
+    for (int i = model->nb - 1; i > 0; i--) {
+        const ulna_body *body = &model->body[i];
+        double *above = &reach[body->parent];
+        double length = reach[i] + ulna_norm(body->placement_position) + ulna_norm(body->offset_position);
+        longest = fmax(longest, *above + length);
+        *above = fmax(*above, length);
+    }
     if (isinf(longest))
         return ulna_fail(error, ULNA_ERR_NUMBER, "the lengths of the skeleton overflow");
-    model->length_scale = longest > 0 ? longest : 1;
+    model->length_scale = longest / 2 > 0 ? longest / 2 : 1;
     return ULNA_OK;
 }
 

@@ -41,8 +41,9 @@ const char *ulna_builder_body_name(const ulna_builder *builder, int body)
 
 /* ---- names ----------------------------------------------------------------------------------------------- */
 
-/* FNV-1a, seeded by where the builder happens to lie, so that no file can be made to collide on purpose. The order of
- * slots shows nowhere. */
+/* FNV-1a, seeded by where the builder happens to lie, so that a list of names that collide in one run need not do so in
+ * the next. That is no defence against someone who knows the address: then adding names is quadratic. The order
+ * of slots shows nowhere. */
 static size_t hash_of(const ulna_builder *builder, const char *name)
 {
     uint64_t hash = 14695981039346656037u ^ ((uint64_t)(uintptr_t)builder * 0x9e3779b97f4a7c15u);
@@ -483,6 +484,24 @@ static ulna_status reserve_marker(ulna_builder *builder)
     return status;
 }
 
+/* What a marker is given, whoever gives it. */
+static ulna_status check_marker(const ulna_builder *builder, const char *name, int body, const double *position,
+                                double weight, ulna_error *error)
+{
+    if (body < 0 || (size_t)body >= builder->body_count)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "marker " NAME ": there is no body %d", name, body);
+    if (!position)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "marker " NAME " has no position", name);
+    const char *owner = ulna_builder_body_name(builder, body);
+    if (!ulna_all_finite(position, 3) || !isfinite(weight))
+        return ulna_fail(error, ULNA_ERR_NUMBER, "marker " NAME " on body " NAME ": a number is not finite", name,
+                         owner);
+    if (weight < 0)
+        return ulna_fail(error, ULNA_ERR_MODEL, "marker " NAME " on body " NAME ": its weight is negative", name,
+                         owner);
+    return ULNA_OK;
+}
+
 ulna_status ulna_builder_add_marker(ulna_builder *builder, const char *name, int body, const double position[3],
                                     double weight, int *marker, ulna_error *error)
 {
@@ -491,21 +510,12 @@ ulna_status ulna_builder_add_marker(ulna_builder *builder, const char *name, int
     ulna_status status = need_builder(builder, error);
     if (!status)
         status = check_name(name, "marker", 0, error);
+    if (!status)
+        status = check_marker(builder, name, body, position, weight, error);
     if (status)
         return status;
-    if (body < 0 || (size_t)body >= builder->body_count)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "marker " NAME ": there is no body %d", name, body);
-    if (!position)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "marker " NAME " has no position", name);
-    const char *owner = ulna_builder_body_name(builder, body);
     if (find_name(builder, &builder->marker_names, name) >= 0)
         return ulna_fail(error, ULNA_ERR_MODEL, "two markers are called " NAME, name);
-    if (!ulna_all_finite(position, 3) || !isfinite(weight))
-        return ulna_fail(error, ULNA_ERR_NUMBER, "marker " NAME " on body " NAME ": a number is not finite", name,
-                         owner);
-    if (weight < 0)
-        return ulna_fail(error, ULNA_ERR_MODEL, "marker " NAME " on body " NAME ": its weight is negative", name,
-                         owner);
     if (builder->marker_count >= ULNA_MAX_BODIES)
         return ulna_fail(error, ULNA_ERR_LIMIT, "more than %d markers", ULNA_MAX_BODIES);
 
@@ -527,4 +537,32 @@ ulna_status ulna_builder_add_marker(ulna_builder *builder, const char *name, int
     if (marker)
         *marker = (int)count;
     return ULNA_OK;
+}
+
+ulna_status ulna_builder_set_marker(ulna_builder *builder, int marker, int body, const double position[3],
+                                    double weight, ulna_error *error)
+{
+    ulna_status status = need_builder(builder, error);
+    if (status)
+        return status;
+    if (marker < 0 || (size_t)marker >= builder->marker_count)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "there is no marker %d", marker);
+    ulna_builder_marker *m = &builder->marker[marker];
+    status = check_marker(builder, builder->text + m->name, body, position, weight, error);
+    if (status)
+        return status;
+    m->body = body;
+    ulna_copy3(position, m->position);
+    m->weight = weight;
+    return ULNA_OK;
+}
+
+int ulna_builder_find_marker(const ulna_builder *builder, const char *name)
+{
+    return find_name(builder, &builder->marker_names, name);
+}
+
+int ulna_builder_marker_count(const ulna_builder *builder)
+{
+    return (int)builder->marker_count;
 }

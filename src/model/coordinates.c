@@ -2,27 +2,6 @@
 #include "math/math3.h"
 #include "model/model.h"
 
-/* The same rotation by the shorter vector, once w has passed 1.5 pi. */
-static void shorten(double *w, int count)
-{
-    double square = 0;
-    for (int i = 0; i < count; i++)
-        square += w[i] * w[i];
-    if (square <= 2.25 * ULNA_PI * ULNA_PI || isinf(square))
-        return;
-    double length = sqrt(square), turns = floor(length / (2 * ULNA_PI) + 0.5);
-    for (int i = 0; i < count; i++)
-        w[i] *= 1 - 2 * ULNA_PI * turns / length;
-}
-
-static int is_limited(const ulna_model *model, int dof, int count)
-{
-    for (int j = dof; j < dof + count; j++)
-        if (model->lower[j] > -INFINITY || model->upper[j] < INFINITY)
-            return 1;
-    return 0;
-}
-
 void ulna_model_integrate(const ulna_model *model, const double *q, const double *step, double *result)
 {
     if (!model->has_general) {
@@ -43,8 +22,6 @@ void ulna_model_integrate(const ulna_model *model, const double *q, const double
             } else {
                 for (int k = 0; k < dofs; k++)
                     result[coordinate + k] = q[coordinate + k] + step[dof + k];
-                if (segment > ULNA_SEGMENT_BALL && !is_limited(model, dof, dofs))
-                    shorten(result + coordinate, dofs);
             }
             dof += dofs;
             coordinate += ulna_segment_coordinates(segment);
@@ -75,6 +52,51 @@ void ulna_model_difference(const ulna_model *model, const double *q0, const doub
         }
     }
 }
+
+/* ---- whole turns of rotation vectors ---- */
+
+static int is_limited(const ulna_model *model, int dof, int count)
+{
+    for (int j = dof; j < dof + count; j++)
+        if (model->lower[j] > -INFINITY || model->upper[j] < INFINITY)
+            return 1;
+    return 0;
+}
+
+/* The same rotation by a vector of pi at most, once it has passed 1.5 pi: so a joint that swings to and fro about a
+ * half-turn is not re-expressed each time. Sine and cosine remove whole turns without rounding them. */
+static int shorten(double *w, int count)
+{
+    double square = 0;
+    for (int i = 0; i < count; i++)
+        square += w[i] * w[i];
+    if (!(square > 2.25 * ULNA_PI * ULNA_PI) || isinf(square))
+        return 0;
+    double length = sqrt(square), angle = atan2(sin(length), cos(length));
+    for (int i = 0; i < count; i++)
+        w[i] *= angle / length;
+    return 1;
+}
+
+int ulna_model_wrap(const ulna_model *model, double *q)
+{
+    int changed = 0;
+    for (int l = 0; l < model->nl && model->has_general; l++) {
+        const ulna_link *link = &model->link[l];
+        int dof = link->dof, coordinate = link->coordinate;
+        for (int i = 0; i < link->segment_count; i++) {
+            ulna_segment segment = (ulna_segment)link->segment[i];
+            int dofs = ulna_segment_dofs(segment);
+            if (segment > ULNA_SEGMENT_BALL && !is_limited(model, dof, dofs))
+                changed += shorten(q + coordinate, dofs);
+            dof += dofs;
+            coordinate += ulna_segment_coordinates(segment);
+        }
+    }
+    return changed;
+}
+
+/* ---- checks and limits ---- */
 
 ulna_status ulna_model_check_q(const ulna_model *model, const double *q, int *coordinate)
 {

@@ -63,7 +63,8 @@ ulna_status ulna_builder_from_model(const ulna_model *model, const ulna_allocato
 static ulna_status set_lengths(ulna_builder *builder, const double *lengths, ulna_error *error)
 {
     for (int i = 0; i < (int)builder->body_count; i++) {
-        double *position = builder->body[i].placement_position, old = ulna_norm(position);
+        ulna_builder_body *body = &builder->body[i];
+        double *bone = body->joint.reversed ? body->offset_position : body->placement_position, old = ulna_norm(bone);
         const char *name = ulna_builder_body_name(builder, i);
         if (!isfinite(lengths[i]))
             return ulna_fail(error, ULNA_ERR_NUMBER, "body " NAME ": its length is not finite", name);
@@ -75,7 +76,7 @@ static ulna_status set_lengths(ulna_builder *builder, const double *lengths, uln
             return ulna_fail(error, ULNA_ERR_ARGUMENT,
                              "body " NAME ": its bone has no length and so no direction to be lengthened", name);
         for (int k = 0; k < 3; k++)
-            position[k] = position[k] / old * lengths[i];
+            bone[k] = bone[k] / old * lengths[i];
     }
     return ULNA_OK;
 }

@@ -131,7 +131,7 @@ static void place_body(ulna_model *model, int index)
 static int has_slide(const ulna_link *link)
 {
     for (int i = 0; i < link->segment_count; i++)
-        if (link->segment[i] >= ULNA_SEGMENT_TX && link->segment[i] <= ULNA_SEGMENT_TZ)
+        if (ulna_segment_is_slide(link->segment[i]))
             return 1;
     return 0;
 }

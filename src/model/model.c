@@ -93,8 +93,7 @@ int ulna_model_body_parent(const ulna_model *model, int body)
 
 const ulna_joint *ulna_model_body_joint(const ulna_model *model, int body)
 {
-    const ulna_body *b = body_at(model, body);
-    return b ? &model->joint[b->joint_index] : NULL;
+    return body_at(model, body) ? &model->joint[body] : NULL;
 }
 
 void *ulna_model_body_user_data(const ulna_model *model, int body)
@@ -150,8 +149,7 @@ int ulna_model_body_coordinates(const ulna_model *model, int body, int *first)
 
 double ulna_model_bone_length(const ulna_model *model, int body)
 {
-    const ulna_body *b = body_at(model, body);
-    return b ? ulna_norm(b->placement_position) : 0;
+    return body_at(model, body) ? ulna_norm(ulna_body_bone(model, body)) : 0;
 }
 
 /* ---- ancestry ----------------------------------------------------------------------------------------------- */
@@ -227,8 +225,7 @@ int ulna_model_dof_parent(const ulna_model *model, int dof)
 
 int ulna_model_dof_is_translation(const ulna_model *model, int dof)
 {
-    return is_dof(model, dof) && model->dof_segment[dof] >= ULNA_SEGMENT_TX &&
-           model->dof_segment[dof] <= ULNA_SEGMENT_TZ;
+    return is_dof(model, dof) && ulna_segment_is_slide(model->dof_segment[dof]);
 }
 
 int ulna_model_dof_coordinate(const ulna_model *model, int dof)

@@ -45,7 +45,14 @@ ulna_status ulna_joint_normalise(const ulna_joint *joint, ulna_joint *normal, ul
 int ulna_segment_dofs(ulna_segment segment);
 int ulna_segment_coordinates(ulna_segment segment);
 
-/* The motion of a resolved joint: 3x3 rotation row by row, and translation. Slow and readable; fine for set-up. */
+static inline int ulna_segment_is_slide(unsigned segment)
+{
+    return segment >= ULNA_SEGMENT_TX && segment <= ULNA_SEGMENT_TZ;
+}
+
+/* The motion of one segment at its coordinates, inverted if sign is negative: 3x3 rotation row by row, translation. */
+void ulna_segment_motion(ulna_segment segment, int sign, const double *q, double rotation[9], double translation[3]);
+/* The motion of a resolved joint, likewise. Slow and readable; fine for set-up. */
 void ulna_joint_motion(const ulna_joint_plan *plan, const double *q, double rotation[9], double translation[3]);
 /* The q whose motion comes nearest to the given one; exact where the joint can reach it. `near_q` picks the branch. */
 void ulna_joint_fit(const ulna_joint_plan *plan, const double rotation[9], const double translation[3],
@@ -85,11 +92,10 @@ typedef struct ulna_body {
     int parent;
     int dof, dof_count;
     int coordinate, coordinate_count;
-    int link;        /* the link that carries it */
-    int depth;       /* 0 for the root */
-    int preorder;    /* position in a depth-first walk */
-    int subtree;     /* bodies in its subtree */
-    int joint_index; /* into joints: most bodies of a big model share few kinds */
+    int link;     /* the link that carries it */
+    int depth;    /* 0 for the root */
+    int preorder; /* position in a depth-first walk */
+    int subtree;  /* bodies in its subtree */
     void *user_data;
     double placement_rotation[9], placement_position[3];
     double offset_rotation[9], offset_position[3];
@@ -129,5 +135,11 @@ struct ulna_model {
     const int **tree_path;         /* nv */
     char *names;
 };
+
+/* The bone of a body: its placement, or its offset if its joint is reversed, as re-rooting swaps the two. */
+static inline const double *ulna_body_bone(const ulna_model *model, int body)
+{
+    return model->joint[body].reversed ? model->body[body].offset_position : model->body[body].placement_position;
+}
 
 #endif

@@ -33,10 +33,10 @@ const char *ulna_sample_text(int index)
 
 ulna_status ulna_sample_create(const char *name, const ulna_allocator *allocator, ulna_model **model, ulna_error *error)
 {
-    ulna_error_clear(error);
+    if (model)
+        *model = NULL;
     if (!name || !model)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a name and a place for the model are needed");
-    *model = NULL;
     int index = 0;
     while (index < SAMPLE_COUNT && strcmp(samples[index].name, name) != 0)
         index++;
