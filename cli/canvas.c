@@ -37,17 +37,22 @@ void canvas_line(canvas *paper, double x0, double y0, double x1, double y1)
     }
 }
 
-size_t canvas_row_size(const canvas *paper)
+/* Where the dots of a character are: in one column, or in its upper or lower half. */
+static char ascii_of(unsigned dots)
 {
-    return 3 * (size_t)paper->columns + 1;
+    int left = (dots & 0x47) != 0, right = (dots & 0xB8) != 0;
+    int upper = (dots & 0x1B) != 0, lower = (dots & 0xE4) != 0;
+    if (upper && lower)
+        return left && right ? ':' : '|';
+    return upper ? '\'' : lower ? '.' : ' ';
 }
 
-void canvas_row(const canvas *paper, int row, char *text)
+void canvas_row(const canvas *paper, int row, int is_ascii, char *text)
 {
     for (int i = 0; i < paper->columns; i++) {
         unsigned dots = paper->dots[row * paper->columns + i];
-        if (!dots) {
-            *text++ = ' ';
+        if (!dots || is_ascii) {
+            *text++ = ascii_of(dots);
             continue;
         }
         unsigned code = 0x2800 + dots;

@@ -1,6 +1,6 @@
 /*
  * canvas.h: pictures made of text. A canvas is a grid of characters of the Unicode braille block, each with 2 x 4 dots,
- * so that lines look like lines in any terminal and in any text file.
+ * so that lines look like lines in any terminal and in any text file; in ASCII each becomes the sign most like it.
  */
 #ifndef ULNA_CLI_CANVAS_H
 #define ULNA_CLI_CANVAS_H
@@ -20,8 +20,7 @@ void canvas_release(canvas *paper);
 void canvas_dot(canvas *paper, int x, int y);
 void canvas_line(canvas *paper, double x0, double y0, double x1, double y1);
 
-/* One row as UTF-8, blanks at its end included: 3 bytes a character and a zero byte. */
-size_t canvas_row_size(const canvas *paper);
-void canvas_row(const canvas *paper, int row, char *text);
+/* One row as UTF-8, blanks at its end included: up to 3 bytes a character, and a zero byte. */
+void canvas_row(const canvas *paper, int row, int is_ascii, char *text);
 
 #endif

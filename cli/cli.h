@@ -25,6 +25,8 @@ enum {
     CLI_IO = 4     /* a file cannot be opened, read or written */
 };
 
+enum { CLI_COLUMNS = 80 }; /* of a line, where no terminal tells */
+
 typedef struct cli cli;
 
 typedef struct cli_option {
@@ -37,6 +39,7 @@ typedef struct cli_option {
 typedef struct cli_command {
     const char *name;
     const char *operands;      /* as the synopsis shows them, such as "FILE..." */
+    const char *operand;       /* what one of them is: "a file name" */
     int least, most;           /* number of operands; most < 0: any */
     const char *summary;       /* a few words, no full stop */
     const char *text;          /* paragraphs, separated by "\n\n" */
@@ -56,7 +59,10 @@ struct cli {
     const cli_command *command;
     int json, quiet, threads; /* threads: 0 = as many as there are processors */
     int help, version;
-    int colour; /* standard output is a terminal that has it */
+    int json_ahead; /* --json stands somewhere, perhaps behind a mistake: what is wrong is told in JSON too */
+
+    /* Standard output: a terminal with colours? No letters but ASCII? How wide? */
+    int colour, ascii, columns;
 
     const cli_option **given; /* the command's own options, in order */
     const char **values;
@@ -69,6 +75,9 @@ struct cli {
 int cli_parse(cli *tool, int argc, char **argv);
 void cli_release(cli *tool);
 
+/* Finds out what standard output can show. */
+void cli_look_around(cli *tool);
+
 /* The value of an option ("" if it takes none), NULL if it was not given; the last one counts. */
 const char *cli_value(const cli *tool, const char *name);
 
@@ -78,14 +87,18 @@ const char *cli_nearest(const char *word, const void *first_name, size_t stride)
 
 /* ---- speaking ----------------------------------------------------------------------------------------- */
 
-/* All texts are cleaned on the way out: control characters from a file do not reach the terminal. */
+/* All texts are cleaned on the way out: no control character from a file reaches the terminal. */
 
-/* To standard output, for people: nothing with --json or --quiet. */
+/* To standard output, for people: nothing with --json or --quiet. A newline is one only at the end of the format. */
 void cli_say(const cli *tool, const char *format, ...) ULNA_PRINTF(2, 3);
 /* The same in bold on a terminal. */
 void cli_title(const cli *tool, const char *format, ...) ULNA_PRINTF(2, 3);
 /* To standard error, as "ulna: ...". */
 void cli_complain(const char *format, ...) ULNA_PRINTF(1, 2);
+/* The same about a wrong command line, which is also the one object of --json. Returns CLI_USAGE. */
+int cli_usage(const cli *tool, const char *format, ...) ULNA_PRINTF(2, 3);
+/* Fills an error, as functions of the library do. Returns the status. */
+ulna_status cli_fail(ulna_error *error, ulna_status status, const char *format, ...) ULNA_PRINTF(3, 4);
 /* "ulna: FILE:LINE: message", and the exit code that belongs to the error. */
 int cli_complain_file(const char *path, const ulna_error *error);
 int cli_exit_code(ulna_status status);
@@ -100,15 +113,15 @@ json_t *cli_json_text(const char *text);
 /* null for what JSON has no number for. */
 json_t *cli_json_number(double value);
 json_t *cli_json_numbers(const double *values, int count);
-/* {"status", "message", "line", "column"}; line and column only if known. */
+/* {"status", "message", "line", "column"}; the status is a word such as "parse", line and column only if known. */
 json_t *cli_json_error(const ulna_error *error);
 /* Prints the one object of --json, if --json is on, and releases it. */
 void cli_json_print(const cli *tool, json_t *object);
 
 /* ---- files -------------------------------------------------------------------------------------------- */
 
-/* Reads a file, or standard input for "-". */
-ulna_status cli_read_file(const char *path, ulna_text *text, ulna_error *error);
+/* Reads a file of a known format, or standard input for "-": see ulna_file_read_known. */
+ulna_status cli_read_file(const char *path, ulna_text *text, ulna_format *format, ulna_error *error);
 
 /* ---- the commands ------------------------------------------------------------------------------------- */
 

@@ -6,10 +6,11 @@
 const char cli_about[] = "inverse kinematics: which joint parameters put these points and frames where I want them?";
 
 const cli_option cli_global_options[] = {
-    {"json", 0, NULL, "Print one JSON object on standard output, and everything else on standard error."},
+    {"json", 0, NULL,
+     "Print one JSON object on standard output, whatever happens, and everything else on standard error."},
     {"quiet", 'q', NULL, "Say nothing but errors."},
     {"threads", 0, "N", "Use at most N threads; 0, the default, means one per processor. Results do not depend on it."},
-    {"help", 'h', NULL, "Show the help of a command, or this overview."},
+    {"help", 'h', NULL, "Show the help of a command, or this overview, as text even with --json."},
     {"version", 0, NULL, "Show the version."},
     {0},
 };
@@ -18,6 +19,8 @@ static const cli_option info_options[] = {
     {"tree", 't', NULL, "Show the tree of bodies with their joints, ranges (in degrees and metres) and markers."},
     {"draw", 'd', NULL, "Draw the skeleton at rest, from the front and from the side."},
     {"up", 0, "AXIS", "Which axis points up in the drawing: x, y or z. By default the taller one of y and z."},
+    {"ascii", 0, NULL,
+     "Draw, and show the tree, with ASCII characters only, as is done where the locale is not UTF-8."},
     {0},
 };
 
@@ -36,6 +39,7 @@ const cli_command cli_commands[] = {
     {
         .name = "info",
         .operands = "FILE...",
+        .operand = "a file name",
         .least = 1,
         .most = -1,
         .summary = "tell what a file holds, and everything odd about it",
@@ -45,7 +49,7 @@ const cli_command cli_commands[] = {
             "freedom without limits or that no marker can see, bodies without mass among others that have one, and "
             "more.\n\n"
             "The kind of file is found from its contents, not from its name. The name - means standard input. A file "
-            "that cannot be read is reported with its line, and the others are still shown.",
+            "that cannot be read is reported, with the line of a mistake, and the others are still shown.",
         .options = info_options,
         .examples = "ulna info human.json\twhat is in it\n"
                     "ulna info --tree --draw human.json\tits joints, and a picture\n"
@@ -55,6 +59,7 @@ const cli_command cli_commands[] = {
     {
         .name = "sample",
         .operands = "DIR",
+        .operand = "a folder name",
         .least = 1,
         .most = 1,
         .summary = "write the built-in skeletons to a folder",
@@ -70,10 +75,11 @@ const cli_command cli_commands[] = {
     {
         .name = "help",
         .operands = "[COMMAND]",
+        .operand = "a command",
         .least = 0,
         .most = 1,
         .summary = "explain a command",
-        .text = "Without a command, shows the list of them.",
+        .text = "Without a command, shows the list of them. With --json, gives the tables that the help is made of.",
         .options = help_options,
         .examples = "ulna help info\thow to use info\n"
                     "ulna help --man | man -l -\tthe manual page",

@@ -12,7 +12,9 @@
 #include "canvas.h"
 #include "ulna/kinematics.h"
 
-enum { COLUMNS = 74, ROWS = 22, GAP = 4 }; /* of a drawing: both views, and the space between them */
+/* Characters of a drawing: how high it is, how wide the views are together, the space between them, and what the name
+ * of a view may stick out below a thin one. */
+enum { ROWS = 22, LEAST_COLUMNS = 20, MOST_COLUMNS = 120, GAP = 4, NAME_EXCESS = 4 };
 
 /* ---- at rest ------------------------------------------------------------------------------------------ */
 
@@ -110,8 +112,7 @@ ulna_status figure_create(const ulna_model *model, figure *shape, ulna_error *er
     ulna_pose_destroy(pose);
     if (status) {
         figure_release(shape);
-        error->status = status;
-        snprintf(error->message, sizeof error->message, "the rest pose: %s", ulna_status_text(status));
+        cli_fail(error, status, "the rest pose: %s", ulna_status_text(status));
     }
     return status;
 }
@@ -169,41 +170,65 @@ static void trim(char *line)
         line[--length] = 0;
 }
 
-static json_t *compose(view views[2])
+/* "front: x right, y up" */
+static void label_text(const view *from, char *text, size_t size)
+{
+    snprintf(text, size, "%s: %c right, %c up", from->name, "xyz"[from->right], "xyz"[from->up]);
+}
+
+static int width_below(const view *from, const char *name)
+{
+    int width = cli_width(name);
+    return from->paper.columns > width ? from->paper.columns : width;
+}
+
+/* The views beside each other, their names below; what the names mean follows if there is no room for it there. */
+static json_t *compose(const view views[2], const drawing *how)
 {
     json_t *lines = json_array();
-    char line[4 * (COLUMNS + GAP) + 64], text[4 * COLUMNS + 64];
-    int widths[2];
-    for (int i = 0; i < 2; i++) {
-        snprintf(text, sizeof text, "%s: %c right, %c up", views[i].name, "xyz"[views[i].right], "xyz"[views[i].up]);
-        widths[i] = views[i].paper.columns > cli_width(text) ? views[i].paper.columns : cli_width(text);
-    }
+    char labels[2][32], line[3 * (MOST_COLUMNS + GAP) + 96], text[3 * MOST_COLUMNS + 64];
+    for (int i = 0; i < 2; i++)
+        label_text(&views[i], labels[i], sizeof labels[i]);
+    int is_tight = width_below(&views[0], labels[0]) + GAP + width_below(&views[1], labels[1]) > how->width;
     for (int row = 0; row <= views[0].paper.rows; row++) {
         *line = 0;
         for (int i = 0; i < 2; i++) {
+            const char *name = is_tight ? views[i].name : labels[i];
             if (row < views[i].paper.rows)
-                canvas_row(&views[i].paper, row, text);
+                canvas_row(&views[i].paper, row, how->is_ascii, text);
             else
-                snprintf(text, sizeof text, "%s: %c right, %c up", views[i].name, "xyz"[views[i].right],
-                         "xyz"[views[i].up]);
-            append_padded(line, sizeof line, text, widths[i] + (i == 0 ? GAP : 0));
+                snprintf(text, sizeof text, "%s", name);
+            append_padded(line, sizeof line, text, width_below(&views[i], name) + (i == 0 ? GAP : 0));
         }
         trim(line);
         json_array_append_new(lines, json_string(line));
     }
+    for (int i = 0; is_tight && i < 2; i++)
+        json_array_append_new(lines, json_string(labels[i]));
     snprintf(line, sizeof line, "a character is %.2g m high", 4 / views[0].scale);
     json_array_append_new(lines, json_string(line));
     return lines;
 }
 
-json_t *figure_draw(const figure *shape, int up)
+/* Dots from the first to the last one of an axis. */
+static int dots_of(const figure *shape, int axis, double scale)
 {
-    if (up < 0)
-        up = extent(shape, 2) > extent(shape, 1) ? 2 : 1;
+    return (int)lround(scale * extent(shape, axis));
+}
+
+static int clamp(int value, int least, int most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+json_t *figure_draw(const figure *shape, const drawing *how)
+{
+    int up = how->up >= 0 ? how->up : extent(shape, 2) > extent(shape, 1) ? 2 : 1;
     view views[2] = {{.name = "front", .right = up == 0 ? 1 : 0, .up = up},
                      {.name = "side", .right = up == 2 ? 1 : 2, .up = up}};
+    int columns = clamp(how->width - GAP - NAME_EXCESS, LEAST_COLUMNS, MOST_COLUMNS);
     double width = extent(shape, views[0].right) + extent(shape, views[1].right);
-    double scale = fmin(2 * (COLUMNS - 2) / width, (4 * ROWS - 1) / extent(shape, up));
+    double scale = fmin(2 * (columns - 2) / width, (4 * ROWS - 1) / extent(shape, up));
     if (!isfinite(scale) || !isfinite(1 / scale))
         return NULL; /* all in one point, or out of this world */
 
@@ -213,14 +238,13 @@ json_t *figure_draw(const figure *shape, int up)
         views[i].scale = scale;
         views[i].left = shape->low[views[i].right];
         views[i].bottom = shape->low[up];
-        int columns = (int)(scale * extent(shape, views[i].right) / 2) + 1;
-        int rows = (int)(scale * extent(shape, up) / 4) + 1;
-        made &= canvas_create(&views[i].paper, columns, rows);
+        made &= canvas_create(&views[i].paper, dots_of(shape, views[i].right, scale) / 2 + 1,
+                              dots_of(shape, up, scale) / 4 + 1);
     }
     if (made) {
         draw_view(shape, &views[0]);
         draw_view(shape, &views[1]);
-        lines = compose(views);
+        lines = compose(views, how);
     }
     canvas_release(&views[0].paper);
     canvas_release(&views[1].paper);

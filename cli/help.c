@@ -53,9 +53,15 @@ static void print_options(const cli_option *options)
     }
 }
 
+static void heading(const cli *tool, const char *text)
+{
+    printf("\n");
+    cli_title(tool, "%s\n", text);
+}
+
 static void print_exit_codes(const cli *tool)
 {
-    cli_title(tool, "\nExit code\n");
+    heading(tool, "Exit code");
     printf("  0 done, 1 only a part could be done, 2 wrong usage, 3 bad input, 4 a file\n"
            "  cannot be opened, read or written\n");
 }
@@ -67,12 +73,12 @@ void cli_print_overview(const cli *tool)
     cli_title(&loud, "ulna");
     printf(": ");
     wrap(cli_about, 6, 6);
-    cli_title(&loud, "\nUsage\n");
+    heading(&loud, "Usage");
     printf("  ulna COMMAND [OPTIONS] ...\n");
-    cli_title(&loud, "\nCommands\n");
+    heading(&loud, "Commands");
     for (const cli_command *command = cli_commands; command->name; command++)
         printf("  %-10s %s\n", command->name, command->summary);
-    cli_title(&loud, "\nOptions of every command\n");
+    heading(&loud, "Options of every command");
     print_options(cli_global_options);
     print_exit_codes(&loud);
     printf("\n'ulna help COMMAND' explains a command.\n");
@@ -93,16 +99,16 @@ void cli_print_help(const cli *tool, const cli_command *command)
     loud.quiet = loud.json = 0;
     cli_title(&loud, "ulna %s", command->name);
     printf(": %s\n", command->summary);
-    cli_title(&loud, "\nUsage\n");
+    heading(&loud, "Usage");
     printf("  ulna %s [OPTIONS] %s\n\n", command->name, command->operands);
     wrap(command->text, 0, 0);
     if (command->options) {
-        cli_title(&loud, "\nOptions\n");
+        heading(&loud, "Options");
         print_options(command->options);
     }
-    cli_title(&loud, "\nOptions of every command\n");
+    heading(&loud, "Options of every command");
     print_options(cli_global_options);
-    cli_title(&loud, "\nExamples\n");
+    heading(&loud, "Examples");
     print_examples(command->examples);
     print_exit_codes(&loud);
 }
@@ -179,7 +185,8 @@ static void print_manual(void)
 {
     static const char *const exits[] = {
         "Done.", "Only a part could be done, or an iteration did not converge.", "The command line is wrong.",
-        "A file cannot be understood; the message names file and line.", "A file cannot be opened, read or written."};
+        "A file cannot be understood; the message names the file and, where there is one, the line.",
+        "A file cannot be opened, read or written."};
     printf(".\\\" Written by 'ulna help --man' from the tables in cli/commands.c; do not edit.\n");
     printf(".TH ULNA 1 \"\" \"Ulna\" \"User commands\"\n.SH NAME\nulna \\- ");
     put_text(cli_about, "");
@@ -192,6 +199,9 @@ static void print_manual(void)
     for (size_t i = 0; i < sizeof exits / sizeof *exits; i++)
         printf(".TP\n%zu\n%s\n", i, exits[i]);
     printf(".SH ENVIRONMENT\n.TP\nNO_COLOR\nIf set, no colours are used. They are used only on a terminal.\n");
+    printf(".TP\nCOLUMNS\nHow wide a drawing may be, instead of the width of the terminal; %d if there is neither.\n",
+           CLI_COLUMNS);
+    printf(".TP\nLC_ALL, LC_CTYPE, LANG\nIf the locale is not UTF\\-8, drawings and trees are in ASCII.\n");
     printf(".SH \"SEE ALSO\"\nThe model file is described in docs/model\\-file.md of the source.\n");
 }
 
@@ -213,13 +223,16 @@ static json_t *json_options(const cli_option *options)
     return list;
 }
 
-static void print_json(const cli *tool)
+/* All commands, or the one that is given. */
+static void print_json(const cli *tool, const cli_command *only)
 {
     json_t *object = json_object(), *list = json_array();
     json_object_set_new(object, "about", json_string(cli_about));
     json_object_set_new(object, "options", json_options(cli_global_options));
     json_object_set_new(object, "commands", list);
     for (const cli_command *command = cli_commands; command->name; command++) {
+        if (only && command != only)
+            continue;
         json_t *row = json_object();
         json_object_set_new(row, "name", json_string(command->name));
         json_object_set_new(row, "operands", json_string(command->operands));
@@ -235,24 +248,23 @@ static void print_json(const cli *tool)
 
 int cli_help(cli *tool)
 {
+    const char *name = tool->operand_count > 0 ? tool->operands[0] : NULL;
+    const cli_command *command = name ? cli_find_command(name) : NULL;
+    if (name && !command) {
+        const char *nearest = cli_nearest(name, cli_commands, sizeof *cli_commands);
+        return cli_usage(tool, "there is no command '%s'%s%s%s", name, nearest ? "; did you mean '" : "",
+                         nearest ? nearest : "", nearest ? "'?" : "");
+    }
     if (cli_value(tool, "man")) {
+        if (tool->json || name)
+            return cli_usage(tool,
+                             "--man prints the whole manual page, and goes neither with --json nor with a command");
         print_manual();
-        return CLI_DONE;
-    }
-    if (tool->json || tool->operand_count == 0) {
-        if (tool->json)
-            print_json(tool);
-        else
-            cli_print_overview(tool);
-        return CLI_DONE;
-    }
-    const cli_command *command = cli_find_command(tool->operands[0]);
-    if (!command) {
-        const char *nearest = cli_nearest(tool->operands[0], cli_commands, sizeof *cli_commands);
-        cli_complain("there is no command '%s'%s%s%s", tool->operands[0], nearest ? "; did you mean '" : "",
-                     nearest ? nearest : "", nearest ? "'?" : "");
-        return CLI_USAGE;
-    }
-    cli_print_help(tool, command);
+    } else if (tool->json)
+        print_json(tool, command);
+    else if (command)
+        cli_print_help(tool, command);
+    else
+        cli_print_overview(tool);
     return CLI_DONE;
 }

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#define INDENT "  " /* before a line of a drawing */
+
 /* ---- models ------------------------------------------------------------------------------------------- */
 
 typedef struct facts {
@@ -98,7 +100,7 @@ static void add_facts(json_t *row, const ulna_model *model, const facts *found, 
     json_object_set_new(row, "memory_bytes", json_integer((json_int_t)ulna_model_bytes(model)));
 }
 
-static void tell_model(const cli *tool, const ulna_model *model, const figure *shape, int up, json_t *row)
+static void tell_model(const cli *tool, const ulna_model *model, const figure *shape, const drawing *how, json_t *row)
 {
     facts found = collect(model);
     json_t *notes = model_notes(model, shape);
@@ -109,37 +111,37 @@ static void tell_model(const cli *tool, const ulna_model *model, const figure *s
 
     if (cli_value(tool, "tree")) {
         cli_say(tool, "\n");
-        tree_print(tool, model);
+        tree_print(tool, model, how->is_ascii);
         json_object_set_new(row, "tree", tree_json(model));
     }
     if (cli_value(tool, "draw")) {
-        json_t *lines = figure_draw(shape, up);
+        json_t *lines = figure_draw(shape, how);
         cli_say(tool, "\n");
         if (!lines)
             cli_say(tool, "  (the model has no size that could be drawn)\n");
-        print_lines(tool, "  ", lines);
+        print_lines(tool, INDENT, lines);
         json_object_set_new(row, "drawing", lines ? lines : json_null());
     }
 }
 
 /* ---- files -------------------------------------------------------------------------------------------- */
 
-static ulna_status tell_file(const cli *tool, const char *path, int up, json_t *row, ulna_error *error)
+static ulna_status tell_file(const cli *tool, const char *path, const drawing *how, json_t *row, ulna_error *error)
 {
     ulna_text text = ulna_text_empty(NULL);
     ulna_model *model = NULL;
     figure shape = {0};
-    ulna_status status = cli_read_file(path, &text, error);
+    ulna_format format;
+    ulna_status status = cli_read_file(path, &text, &format, error);
     if (!status)
         status = ulna_model_read(text.data, text.length, NULL, &model, error);
     if (!status)
         status = figure_create(model, &shape, error);
     if (!status) {
-        ulna_format format = ulna_format_sniff(text.data, text.length);
         json_object_set_new(row, "format", cli_json_text(ulna_format_name(format)));
         cli_title(tool, "%s", path);
         cli_say(tool, ": %s \"%s\"\n", ulna_format_text(format), ulna_model_name(model));
-        tell_model(tool, model, &shape, up, row);
+        tell_model(tool, model, &shape, how, row);
     }
     figure_release(&shape);
     ulna_model_destroy(model);
@@ -147,26 +149,36 @@ static ulna_status tell_file(const cli *tool, const char *path, int up, json_t *
     return status;
 }
 
-/* -1 if it is not given, -2 if it is wrong. */
-static int read_up(const cli *tool)
+static int read_up(const cli *tool, int *up)
 {
-    const char *text = cli_value(tool, "up");
-    if (!text)
-        return -1;
     static const char axes[] = "xyzXYZ";
+    const char *text = cli_value(tool, "up");
+    *up = -1;
+    if (!text)
+        return CLI_DONE;
     const char *found = text[0] && !text[1] ? strchr(axes, text[0]) : NULL;
-    if (!found) {
-        cli_complain("--up takes x, y or z, not '%s'", text);
-        return -2;
-    }
-    return (int)(found - axes) % 3;
+    if (!found)
+        return cli_usage(tool, "--up takes x, y or z, not '%s'", text);
+    if (!cli_value(tool, "draw"))
+        return cli_usage(tool, "--up is about the drawing; give --draw too");
+    *up = (int)(found - axes) % 3;
+    return CLI_DONE;
+}
+
+/* JSON is the same on every terminal. */
+static int choose_drawing(const cli *tool, drawing *how)
+{
+    how->width = (tool->json ? CLI_COLUMNS : tool->columns) - (int)strlen(INDENT);
+    how->is_ascii = cli_value(tool, "ascii") || (tool->ascii && !tool->json);
+    return read_up(tool, &how->up);
 }
 
 int cli_info(cli *tool)
 {
-    int code = CLI_DONE, up = read_up(tool);
-    if (up < -1)
-        return CLI_USAGE;
+    drawing how;
+    int code = choose_drawing(tool, &how);
+    if (code)
+        return code;
     json_t *object = json_object(), *list = json_array();
     json_object_set_new(object, "files", list);
     for (int i = 0; i < tool->operand_count; i++) {
@@ -177,7 +189,7 @@ int cli_info(cli *tool)
         json_array_append_new(list, row);
         if (i > 0)
             cli_say(tool, "\n");
-        if (tell_file(tool, path, up, row, &error)) {
+        if (tell_file(tool, path, &how, row, &error)) {
             json_object_set_new(row, "error", cli_json_error(&error));
             fflush(stdout); /* so that messages stand in order where both go to one place */
             int asked = cli_complain_file(path, &error);

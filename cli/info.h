@@ -16,9 +16,15 @@ typedef struct figure {
 
 ulna_status figure_create(const ulna_model *model, figure *shape, ulna_error *error);
 void figure_release(figure *shape);
-/* The figure from the front and from the side, beside each other: a JSON list of lines, NULL if it cannot be drawn.
- * `up`: 0, 1 or 2 for x, y or z; -1 picks the taller one of y and z. */
-json_t *figure_draw(const figure *shape, int up);
+
+typedef struct drawing {
+    int up;    /* 0, 1 or 2 for x, y or z; -1 picks the taller one of y and z */
+    int width; /* characters a line, if that is possible */
+    int is_ascii;
+} drawing;
+
+/* The figure from the front and from the side, beside each other: a JSON list of lines, NULL if it cannot be drawn. */
+json_t *figure_draw(const figure *shape, const drawing *how);
 
 /* ---- what may be a mistake: notes.c ------------------------------------------------------------------- */
 
@@ -27,7 +33,7 @@ json_t *model_notes(const ulna_model *model, const figure *shape);
 
 /* ---- the tree of bodies: tree.c ----------------------------------------------------------------------- */
 
-void tree_print(const cli *tool, const ulna_model *model);
+void tree_print(const cli *tool, const ulna_model *model, int is_ascii);
 json_t *tree_json(const ulna_model *model);
 
 #endif

@@ -3,17 +3,9 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ulna/ulna.h"
-
-static int has_colour(void)
-{
-    const char *terminal = getenv("TERM"), *refused = getenv("NO_COLOR");
-    return isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0 && !(refused && *refused);
-}
 
 static void print_version(const cli *tool)
 {
@@ -41,17 +33,17 @@ static int run(cli *tool, int argc, char **argv)
             cli_print_overview(tool);
         return CLI_DONE;
     }
-    if (!tool->command) {
-        cli_complain("what shall I do? See 'ulna help'");
-        return CLI_USAGE;
-    }
+    if (!tool->command)
+        return cli_usage(tool, "what shall I do? See 'ulna help'");
     return tool->command->run(tool);
 }
 
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error like any other */
-    cli tool = {.colour = has_colour()};
+    signal(SIGXFSZ, SIG_IGN); /* and so is a file that may not grow: its part is removed */
+    cli tool = {0};
+    cli_look_around(&tool);
     int result = run(&tool, argc, argv);
     cli_release(&tool);
     if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE) {

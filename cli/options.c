@@ -81,12 +81,10 @@ static int unknown_option(const cli *tool, const char *word)
     if (*bare && !nearest)
         nearest = cli_nearest(bare, cli_global_options, sizeof(cli_option));
     if (nearest)
-        cli_complain("there is no option %s; did you mean --%s?", name, nearest);
-    else if (tool->command)
-        cli_complain("there is no option %s; see 'ulna help %s'", name, tool->command->name);
-    else
-        cli_complain("there is no option %s; see 'ulna help'", name);
-    return CLI_USAGE;
+        return cli_usage(tool, "there is no option %s; did you mean --%s?", name, nearest);
+    if (tool->command)
+        return cli_usage(tool, "there is no option %s; see 'ulna help %s'", name, tool->command->name);
+    return cli_usage(tool, "there is no option %s; see 'ulna help'", name);
 }
 
 static int set_threads(cli *tool, const char *value)
@@ -94,10 +92,8 @@ static int set_threads(cli *tool, const char *value)
     char *end;
     errno = 0;
     long number = strtol(value, &end, 10);
-    if (end == value || *end || errno || number < 0 || number > 65536) {
-        cli_complain("--threads takes a number from 0 to 65536, not '%s'", value);
-        return CLI_USAGE;
-    }
+    if (end == value || *end || errno || number < 0 || number > 65536)
+        return cli_usage(tool, "--threads takes a number from 0 to 65536, not '%s'", value);
     tool->threads = (int)number;
     return CLI_DONE;
 }
@@ -121,10 +117,8 @@ static int set_global(cli *tool, const cli_option *option, const char *value)
 static int take_option(cli *tool, const cli_option *option, const char *value, int argc, char **argv, int *at)
 {
     if (option->argument && !value) {
-        if (*at + 1 >= argc) {
-            cli_complain("--%s needs a value: --%s %s", option->name, option->name, option->argument);
-            return CLI_USAGE;
-        }
+        if (*at + 1 >= argc)
+            return cli_usage(tool, "--%s needs a value: --%s %s", option->name, option->name, option->argument);
         value = argv[++*at];
     }
     if (find_option(cli_global_options, option->name, strlen(option->name), 0) == option)
@@ -150,10 +144,8 @@ static int parse_long(cli *tool, int argc, char **argv, int *at)
     const cli_option *option = look_up(tool, name, length, 0);
     if (!option)
         return unknown_option(tool, argv[*at]);
-    if (!option->argument && value) {
-        cli_complain("--%s takes no value", option->name);
-        return CLI_USAGE;
-    }
+    if (!option->argument && value)
+        return cli_usage(tool, "--%s takes no value", option->name);
     return take_option(tool, option, value, argc, argv, at);
 }
 
@@ -177,6 +169,9 @@ static int parse_letters(cli *tool, int argc, char **argv, int *at)
 static int parse_word(cli *tool, const char *word)
 {
     if (tool->command) {
+        if (!*word) /* as of a script's empty variable: taken for a path, it would mean another place */
+            return cli_usage(tool, "%s is needed, not an empty one: ulna %s %s", tool->command->operand,
+                             tool->command->name, tool->command->operands);
         tool->operands[tool->operand_count++] = word;
         return CLI_DONE;
     }
@@ -184,11 +179,8 @@ static int parse_word(cli *tool, const char *word)
     if (tool->command)
         return CLI_DONE;
     const char *nearest = cli_nearest(word, cli_commands, sizeof *cli_commands);
-    if (nearest)
-        cli_complain("there is no command '%s'; did you mean '%s'?", word, nearest);
-    else
-        cli_complain("there is no command '%s'; see 'ulna help'", word);
-    return CLI_USAGE;
+    return nearest ? cli_usage(tool, "there is no command '%s'; did you mean '%s'?", word, nearest)
+                   : cli_usage(tool, "there is no command '%s'; see 'ulna help'", word);
 }
 
 static int check_operands(const cli *tool)
@@ -196,14 +188,11 @@ static int check_operands(const cli *tool)
     const cli_command *command = tool->command;
     if (!command || tool->help || tool->version)
         return CLI_DONE;
-    if (tool->operand_count < command->least) {
-        cli_complain("something is missing: ulna %s %s", command->name, command->operands);
-        return CLI_USAGE;
-    }
-    if (command->most >= 0 && tool->operand_count > command->most) {
-        cli_complain("'%s' is too much: ulna %s %s", tool->operands[command->most], command->name, command->operands);
-        return CLI_USAGE;
-    }
+    if (tool->operand_count < command->least)
+        return cli_usage(tool, "something is missing: ulna %s %s", command->name, command->operands);
+    if (command->most >= 0 && tool->operand_count > command->most)
+        return cli_usage(tool, "'%s' is too much: ulna %s %s", tool->operands[command->most], command->name,
+                         command->operands);
     return CLI_DONE;
 }
 
@@ -219,6 +208,8 @@ int cli_parse(cli *tool, int argc, char **argv)
         cli_complain("out of memory");
         return CLI_PARTLY;
     }
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        tool->json_ahead |= strcmp(argv[i], "--json") == 0;
     int result = CLI_DONE, only_words = 0;
     for (int at = 1; at < argc && result == CLI_DONE; at++) {
         const char *word = argv[at];

@@ -27,9 +27,8 @@ static int check_names(const cli *tool)
         if (strcmp(tool->given[i]->name, "only") != 0 || is_sample(tool->values[i]))
             continue;
         const char *nearest = cli_nearest(tool->values[i], names, sizeof *names);
-        cli_complain("there is no sample '%s'%s%s%s", tool->values[i], nearest ? "; did you mean '" : "",
-                     nearest ? nearest : "", nearest ? "'?" : "");
-        return CLI_USAGE;
+        return cli_usage(tool, "there is no sample '%s'%s%s%s", tool->values[i], nearest ? "; did you mean '" : "",
+                         nearest ? nearest : "", nearest ? "'?" : "");
     }
     return CLI_DONE;
 }
@@ -145,18 +144,18 @@ int cli_sample(cli *tool)
     int code = check_names(tool);
     if (code)
         return code;
-    int failure = make_folder(folder);
-    if (failure) {
-        cli_complain("%s: cannot make the folder: %s", folder, strerror(failure));
-        return CLI_IO;
-    }
-
+    ulna_error error;
     json_t *object = json_object(), *list = json_array();
     json_object_set_new(object, "files", list);
-    for (int i = 0; ulna_sample_name(i); i++) {
+    int failure = make_folder(folder);
+    if (failure) {
+        cli_fail(&error, ULNA_ERR_IO, "cannot make the folder: %s", strerror(failure));
+        json_object_set_new(object, "error", cli_json_error(&error));
+        code = cli_complain_file(folder, &error);
+    }
+    for (int i = 0; !failure && ulna_sample_name(i); i++) {
         if (!is_wanted(tool, ulna_sample_name(i)))
             continue;
-        ulna_error error;
         ulna_error_clear(&error);
         char *path = join(folder, ulna_sample_name(i));
         if (!path) {

@@ -1,19 +1,18 @@
 /* Everything the tool says: text for people, complaints, JSON. What comes from files is cleaned on the way. */
 #include "cli.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- cleaning ----------------------------------------------------------------------------------------- */
 
-/* Length of the UTF-8 sequence at the start of a text, or 0 if there is none: broken, or a control character. */
+/* Length of the UTF-8 sequence at the start of a text, or 0 if it is broken. */
 static int sequence(const char *text)
 {
     const unsigned char *byte = (const unsigned char *)text;
     if (byte[0] < 0x80)
-        return byte[0] == '\n' || (byte[0] >= 0x20 && byte[0] != 0x7F);
+        return 1;
     int size = byte[0] >= 0xF0 ? 4 : byte[0] >= 0xE0 ? 3 : 2;
     if (byte[0] < 0xC2 || byte[0] > 0xF4)
         return 0;
@@ -22,21 +21,34 @@ static int sequence(const char *text)
             return 0;
     int overlong = (byte[0] == 0xE0 && byte[1] < 0xA0) || (byte[0] == 0xF0 && byte[1] < 0x90);
     int outside = (byte[0] == 0xED && byte[1] > 0x9F) || (byte[0] == 0xF4 && byte[1] > 0x8F);
-    int control = byte[0] == 0xC2 && byte[1] < 0xA0;
-    return overlong || outside || control ? 0 : size;
+    return overlong || outside ? 0 : size;
 }
 
-/* Replaces, in place, each byte that is no part of printable UTF-8 text by a question mark. */
+/* Control characters: U+0000 to U+001F, and U+007F to U+009F, to some of which terminals listen too. */
+static int is_control(const char *text)
+{
+    const unsigned char *byte = (const unsigned char *)text;
+    return byte[0] < 0x20 || byte[0] == 0x7F || (byte[0] == 0xC2 && byte[1] < 0xA0);
+}
+
+/* Replaces, in place, what is not printable UTF-8 by question marks: one per control character or broken byte. */
 static void clean(char *text)
 {
+    char *end = text;
     while (*text) {
         int size = sequence(text);
-        if (!size)
-            *text = '?';
-        text += size ? size : 1;
+        if (!size || is_control(text)) {
+            *end++ = '?';
+            text += size ? size : 1;
+            continue;
+        }
+        for (; size > 0; size--)
+            *end++ = *text++;
     }
+    *end = 0;
 }
 
+/* Newlines are cleaned away too: a name cannot begin a line of its own. */
 static char *format_clean(const char *format, va_list arguments)
 {
     va_list again;
@@ -59,6 +71,24 @@ int cli_width(const char *text)
     return width;
 }
 
+/* ---- printing JSON ------------------------------------------------------------------------------------ */
+
+/* JSON allows U+007F to U+009F inside strings; for the terminal's sake they are escaped like those below U+0020. */
+static void print_object(json_t *object)
+{
+    char *text = json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+    for (const char *at = text ? text : "{}"; *at; at++) {
+        const unsigned char *byte = (const unsigned char *)at;
+        if (*at == '\n' || !is_control(at))
+            putchar(*at);
+        else
+            printf("\\u%04X", *byte == 0xC2 ? *(const unsigned char *)++at : *byte);
+    }
+    putchar('\n');
+    free(text);
+    json_decref(object);
+}
+
 /* ---- for people --------------------------------------------------------------------------------------- */
 
 static void say(const cli *tool, const char *before, const char *after, const char *format, va_list arguments)
@@ -66,6 +96,9 @@ static void say(const cli *tool, const char *before, const char *after, const ch
     if (tool->json || tool->quiet)
         return;
     char *text = format_clean(format, arguments);
+    size_t length = text ? strlen(text) : 0;
+    if (length && format[strlen(format) - 1] == '\n')
+        text[length - 1] = '\n';
     if (text)
         printf("%s%s%s", tool->colour ? before : "", text, tool->colour ? after : "");
     free(text);
@@ -95,6 +128,31 @@ void cli_complain(const char *format, ...)
     va_end(arguments);
     fprintf(stderr, "ulna: %s\n", text ? text : "out of memory");
     free(text);
+}
+
+int cli_usage(const cli *tool, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = format_clean(format, arguments);
+    va_end(arguments);
+    const char *message = text ? text : "out of memory";
+    fprintf(stderr, "ulna: %s\n", message);
+    if (tool->json || tool->json_ahead)
+        print_object(json_pack("{s:{s:s, s:o}}", "error", "status", "usage", "message", cli_json_text(message)));
+    free(text);
+    return CLI_USAGE;
+}
+
+ulna_status cli_fail(ulna_error *error, ulna_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    ulna_error_clear(error);
+    error->status = status;
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    return status;
 }
 
 int cli_exit_code(ulna_status status)
@@ -151,10 +209,32 @@ json_t *cli_json_numbers(const double *values, int count)
     return list;
 }
 
+/* For programs, which should not have to read messages. */
+static const char *status_name(ulna_status status)
+{
+    static const char *const names[ULNA_STATUS_COUNT] = {
+        [ULNA_OK] = "ok",
+        [ULNA_ERR_ARGUMENT] = "argument",
+        [ULNA_ERR_MEMORY] = "memory",
+        [ULNA_ERR_NUMBER] = "number",
+        [ULNA_ERR_MODEL] = "model",
+        [ULNA_ERR_STATE] = "state",
+        [ULNA_ERR_INDEFINITE] = "indefinite",
+        [ULNA_ERR_SINGULAR] = "singular",
+        [ULNA_ERR_CONVERGENCE] = "convergence",
+        [ULNA_ERR_PARSE] = "parse",
+        [ULNA_ERR_IO] = "io",
+        [ULNA_ERR_LIMIT] = "limit",
+        [ULNA_ERR_UNSUPPORTED] = "unsupported",
+    };
+    unsigned index = (unsigned)status;
+    return index < ULNA_STATUS_COUNT && names[index] ? names[index] : "unknown";
+}
+
 json_t *cli_json_error(const ulna_error *error)
 {
     json_t *object = json_object();
-    json_object_set_new(object, "status", cli_json_text(ulna_status_text(error->status)));
+    json_object_set_new(object, "status", cli_json_text(status_name(error->status)));
     json_object_set_new(object, "message", cli_json_text(error->message));
     if (error->line > 0)
         json_object_set_new(object, "line", json_integer(error->line));
@@ -165,38 +245,16 @@ json_t *cli_json_error(const ulna_error *error)
 
 void cli_json_print(const cli *tool, json_t *object)
 {
-    if (tool->json) {
-        json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-        putchar('\n');
-    }
-    json_decref(object);
+    if (tool->json)
+        print_object(object);
+    else
+        json_decref(object);
 }
 
 /* ---- files -------------------------------------------------------------------------------------------- */
 
-static ulna_status read_standard_input(ulna_text *text, ulna_error *error)
+ulna_status cli_read_file(const char *path, ulna_text *text, ulna_format *format, ulna_error *error)
 {
-    char block[1 << 16];
-    size_t bytes;
-    while ((bytes = fread(block, 1, sizeof block, stdin)) > 0) {
-        ulna_status status =
-            bytes > ULNA_MAX_INPUT_BYTES - text->length ? ULNA_ERR_LIMIT : ulna_text_append(text, block, bytes);
-        if (status) {
-            error->status = status;
-            snprintf(error->message, sizeof error->message, "standard input: %s", ulna_status_text(status));
-            return status;
-        }
-    }
-    if (!ferror(stdin))
-        return ULNA_OK;
-    error->status = ULNA_ERR_IO;
-    snprintf(error->message, sizeof error->message, "cannot read standard input: %s", strerror(errno));
-    return ULNA_ERR_IO;
-}
-
-ulna_status cli_read_file(const char *path, ulna_text *text, ulna_error *error)
-{
-    ulna_error_clear(error);
-    return strcmp(path, "-") == 0 ? read_standard_input(text, error)
-                                  : ulna_file_read(path, ULNA_MAX_INPUT_BYTES, text, error);
+    return strcmp(path, "-") == 0 ? ulna_stream_read_known(stdin, text, format, error)
+                                  : ulna_file_read_known(path, text, format, error);
 }

@@ -7,6 +7,14 @@
 
 static const double degrees = 57.29577951308232;
 
+typedef struct glyphs {
+    const char *pass, *branch,
+        *last; /* three columns each: past a body, to one with others below it, to the last one */
+    const char *plus_minus, *degree;
+} glyphs;
+
+static const glyphs fine = {"│  ", "├─ ", "└─ ", "±", "°"}, plain = {"|  ", "|- ", "`- ", "+-", " deg"};
+
 /* What distinguishes a degree of freedom within its body: "Rz"; empty if it is the only one. */
 static void short_label(const ulna_model *model, int dof, char *text, size_t size)
 {
@@ -17,16 +25,16 @@ static void short_label(const ulna_model *model, int dof, char *text, size_t siz
 }
 
 /* "±20°", "-20..35°", "0.05..0.3 m", "free" */
-static void range_text(const ulna_model *model, int dof, char *text, size_t size)
+static void range_text(const ulna_model *model, int dof, const glyphs *with, char *text, size_t size)
 {
     int slides = ulna_model_dof_is_translation(model, dof);
     double unit = slides ? 1 : degrees;
     double lower = ulna_model_lower(model)[dof] * unit, upper = ulna_model_upper(model)[dof] * unit;
-    const char *name = slides ? " m" : "°";
+    const char *name = slides ? " m" : with->degree;
     if (!isfinite(lower) && !isfinite(upper))
         snprintf(text, size, "free");
     else if (lower == -upper)
-        snprintf(text, size, "±%.3g%s", upper, name);
+        snprintf(text, size, "%s%.3g%s", with->plus_minus, upper, name);
     else if (!isfinite(lower))
         snprintf(text, size, "up to %.3g%s", upper, name);
     else if (!isfinite(upper))
@@ -42,7 +50,7 @@ static void joint_text(const ulna_joint *joint, char *text, size_t size)
 }
 
 /* "Rz ±20°, Ry free", or "free" for all of several that have no limits. */
-static void ranges_text(const ulna_model *model, int body, char *text, size_t size)
+static void ranges_text(const ulna_model *model, int body, const glyphs *with, char *text, size_t size)
 {
     int first, count = ulna_model_body_dofs(model, body, &first), limited = 0;
     for (int k = first; k < first + count; k++)
@@ -52,7 +60,7 @@ static void ranges_text(const ulna_model *model, int body, char *text, size_t si
         char label[32], range[64];
         size_t length = strlen(text);
         short_label(model, k, label, sizeof label);
-        range_text(model, k, range, sizeof range);
+        range_text(model, k, with, range, sizeof range);
         snprintf(text + length, size - length, "%s%s%s%s", k > first ? ", " : "", label, *label ? " " : "",
                  limited || count == 1 ? range : "");
     }
@@ -69,6 +77,7 @@ static void ranges_text(const ulna_model *model, int body, char *text, size_t si
 
 typedef struct tree_view {
     const ulna_model *model;
+    const glyphs *with;
     int *order;      /* bodies, depth first, so that lines join */
     int *last_child; /* of each body, or 0: the root is nobody's child */
     int *markers;    /* of each body: how many */
@@ -97,7 +106,8 @@ static void stem_text(const tree_view *view, int body, char *text, size_t size)
     for (int i = 1; i <= depth; i++) {
         size_t length = strlen(text);
         int last = is_last(view, path[i]);
-        const char *piece = i < depth ? (last ? "   " : "│  ") : (last ? "└─ " : "├─ ");
+        const char *piece =
+            i < depth ? (last ? "   " : view->with->pass) : (last ? view->with->last : view->with->branch);
         snprintf(text + length, size - length, "%s", piece);
     }
 }
@@ -107,7 +117,7 @@ static void print_body(const cli *tool, const tree_view *view, int body)
     char stem[128], joint[64], ranges[512];
     stem_text(view, body, stem, sizeof stem);
     joint_text(ulna_model_body_joint(view->model, body), joint, sizeof joint);
-    ranges_text(view->model, body, ranges, sizeof ranges);
+    ranges_text(view->model, body, view->with, ranges, sizeof ranges);
     const char *name = ulna_model_body_name(view->model, body);
     int pad = view->name_width - cli_width(stem) - cli_width(name);
     cli_say(tool, "  %s%s%*s  ", stem, name, pad > 0 ? pad : 0, "");
@@ -123,10 +133,11 @@ static int at_least(int width, int wanted, int most)
     return wanted > width && wanted <= most ? wanted : width;
 }
 
-void tree_print(const cli *tool, const ulna_model *model)
+void tree_print(const cli *tool, const ulna_model *model, int is_ascii)
 {
     int count = ulna_model_body_count(model);
     tree_view view = {.model = model,
+                      .with = is_ascii ? &plain : &fine,
                       .order = calloc((size_t)count, sizeof *view.order),
                       .last_child = calloc((size_t)count, sizeof *view.last_child),
                       .markers = calloc((size_t)count, sizeof *view.markers)};

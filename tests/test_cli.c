@@ -82,6 +82,8 @@ static int set_up(void **state)
         print_message("the tool is not part of this build\n");
         skip();
     }
+    setenv("LC_ALL", "C.UTF-8", 1);
+    unsetenv("COLUMNS");
     strcpy(folder, "/tmp/ulna-test-XXXXXX");
     return mkdtemp(folder) ? 0 : -1;
 }
@@ -135,6 +137,14 @@ static void help_explains_every_command(void **state)
     }
     assert_true(json_array_size(json_object_get(table, "commands")) >= 3);
     json_decref(table);
+    assert_int_equal(ulna("help --json info"), 0);
+    table = json_output();
+    json_t *commands = json_object_get(table, "commands");
+    assert_int_equal(json_array_size(commands), 1);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(commands, 0), "name")), "info");
+    json_decref(table);
+    assert_int_equal(ulna("info --help --json"), 0); /* for people */
+    assert_says(out, "Usage");
 }
 
 static void version_is_told(void **state)
@@ -180,6 +190,12 @@ static void mistakes_get_suggestions(void **state)
         {"info --threads x y", "--threads takes a number"},
         {"info --threads -1 y", "--threads takes a number"},
         {"info --up w y", "--up takes x, y or z"},
+        {"info --up z y", "--up is about the drawing; give --draw too"},
+        {"info ''", "a file name is needed"},
+        {"info -- a ''", "a file name is needed"},
+        {"sample ''", "a folder name is needed"},
+        {"help ''", "a command is needed"},
+        {"help --man info", "--man prints the whole manual page"},
         {"help smaple", "did you mean 'sample'?"},
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
@@ -187,6 +203,17 @@ static void mistakes_get_suggestions(void **state)
         assert_silent(out);
         assert_says(err, mistakes[i].message);
         assert_says(err, "ulna: ");
+
+        /* the same in JSON, wherever the option stands */
+        char arguments[128];
+        snprintf(arguments, sizeof arguments, i % 2 ? "--json %s" : "%s --json", mistakes[i].arguments);
+        if (strstr(arguments, "-- ") || strstr(arguments, "--only --json"))
+            continue; /* here it is a name */
+        assert_int_equal(ulna(arguments), 2);
+        json_t *object = json_output(), *error = json_object_get(object, "error");
+        assert_string_equal(json_string_value(json_object_get(error, "status")), "usage");
+        assert_says(json_string_value(json_object_get(error, "message")), mistakes[i].message);
+        json_decref(object);
     }
     assert_int_equal(files_in_folder(), 0);
 }
@@ -240,8 +267,23 @@ static void unwritable_places_are_told(void **state)
     assert_says(err, "ulna: busy/human.json: cannot write the file");
     assert_int_equal(files_in_folder(), 1); /* the one made above */
 
-    /* a disk that is full after some blocks: no part of a file is left */
-    assert_int_equal(ulna("--version && ulimit -f 1 && trap '' XFSZ && " ULNA_TEST_CLI " sample --only human full"), 4);
+    /* with --json there is an object whatever happens */
+    assert_int_equal(ulna("sample --json file"), 4);
+    json_t *object = json_output(), *error = json_object_get(object, "error");
+    assert_int_equal(json_array_size(json_object_get(object, "files")), 0);
+    assert_string_equal(json_string_value(json_object_get(error, "status")), "io");
+    assert_says(json_string_value(json_object_get(error, "message")), "cannot make the folder");
+    json_decref(object);
+    assert_int_equal(ulna("sample --json --only human busy"), 4);
+    object = json_output();
+    json_t *row = json_array_get(json_object_get(object, "files"), 0);
+    assert_string_equal(json_string_value(json_object_get(row, "result")), "failed");
+    error = json_object_get(row, "error");
+    assert_string_equal(json_string_value(json_object_get(error, "status")), "io");
+    json_decref(object);
+
+    /* a disk that is full, or a limit that is met, after some blocks: no part of a file is left */
+    assert_int_equal(ulna("--version && ulimit -f 1 && " ULNA_TEST_CLI " sample --only human full"), 4);
     assert_says(err, "full/human.json: cannot write the file");
     assert_int_equal(files_in_folder(), 1);
     assert_int_equal(ulna("help >/dev/full"), 4);
@@ -269,6 +311,8 @@ static void info_tells_about_models(void **state)
     assert_silent(out);
     assert_int_equal(ulna("info - <arm.json"), 0);
     assert_says(out, "7 degrees of freedom");
+    assert_int_equal(ulna("info - </dev/zero"), 3);
+    assert_says(err, "kind that Ulna reads: Ulna model (JSON)");
 
     assert_int_equal(ulna("info --json --tree --draw *.json"), 0);
     assert_silent(err);
@@ -312,6 +356,7 @@ static void info_goes_on_after_bad_files(void **state)
     json_t *object = json_output(), *files = json_object_get(object, "files");
     json_t *error = json_object_get(json_array_get(files, 0), "error");
     assert_true(json_integer_value(json_object_get(error, "line")) > 1);
+    assert_string_equal(json_string_value(json_object_get(error, "status")), "parse");
     assert_non_null(json_object_get(error, "message"));
     assert_null(json_object_get(json_array_get(files, 1), "error"));
     json_decref(object);
@@ -326,11 +371,113 @@ static void names_are_cleaned(void **state)
     assert_int_equal(ulna("info --tree red.json"), 0);
     assert_says(out, "?[31mred");
     assert_null(strchr(out, '\033'));
+    shell("cat >lines.json <<'END'\n"
+          "{\"format\": \"ulna-model\", \"version\": 1, \"name\": \"\\r\\t\\u007f\", \"bodies\": [{\"name\": "
+          "\"a\\nroot ok\"}]}\n"
+          "END\n"
+          "sed 's/\\]}$/], \"markers\": [{\"name\": \"m\", \"body\": \"b\\\\nc\"}]}/' lines.json >marker.json");
+    assert_int_equal(ulna("info marker.json"), 3); /* one line of message, whatever is in the name */
+    assert_says(err, "there is no body \"b?c\"");
+    assert_int_equal(ulna("info --tree lines.json"), 0);
+    assert_says(out, "\"???\"\n");
+    assert_says(out, "a?root ok");
+    assert_int_equal(ulna("info --tree --json red.json"), 0);
+    assert_says(out, "\\u001B[31mred\\u009B");
     assert_int_equal(ulna("info --tree --json bad*name.json"), 0);
     json_t *object = json_output();
     json_t *row = json_array_get(json_object_get(object, "files"), 0);
     assert_string_equal(json_string_value(json_object_get(row, "file")), "bad?name.json");
     json_decref(object);
+}
+
+/* ---- drawings ----------------------------------------------------------------------------------------- */
+
+/* A gate: up, to the right along the top, and half-way down again, w wide and h high. */
+static void write_gate(double w, double h)
+{
+    char path[128];
+    FILE *file = fopen(ulna_test_path(path, sizeof path, folder, "gate.json"), "w");
+    assert_non_null(file);
+    fprintf(file,
+            "{\"format\": \"ulna-model\", \"version\": 1, \"bodies\": [{\"name\": \"base\"},\n"
+            "{\"name\": \"post\", \"parent\": \"base\", \"placement\": {\"position\": [0, 0, %g]}},\n"
+            "{\"name\": \"beam\", \"parent\": \"post\", \"placement\": {\"position\": [%g, 0, 0]}},\n"
+            "{\"name\": \"drop\", \"parent\": \"beam\", \"placement\": {\"position\": [0, 0, %g]}}]}\n",
+            h, w, -h / 2);
+    fclose(file);
+}
+
+/* Line number `row` of the drawing of the last run, which was with --json. */
+static const char *drawn(json_t *object, size_t row)
+{
+    json_t *file = json_array_get(json_object_get(object, "files"), 0);
+    const char *line = json_string_value(json_array_get(json_object_get(file, "drawing"), row));
+    return line ? line : "";
+}
+
+/* Neither the top row nor the right column is lost to rounding, whatever the proportions are. */
+static void drawings_are_complete(void **state)
+{
+    (void)state;
+    for (int i = 0; i <= 60; i++) {
+        write_gate(0.2 + 0.037 * i, 0.4);
+        assert_int_equal(ulna("info --json --draw --ascii --up z gate.json"), 0);
+        json_t *object = json_output();
+        const char *top = drawn(object, 0), *second = drawn(object, 1);
+        size_t beam = strspn(top, ".:|'");
+        if (beam < 10 || top[beam] != ' ' || !strchr("|:'", second[0]) || !strchr("|:'", second[beam - 1]))
+            fail_msg("%s", out);
+        json_decref(object);
+    }
+}
+
+static int widest_line(void)
+{
+    int widest = 0;
+    for (const char *line = strstr(out, "\n\n"); line && *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        int width = 0;
+        for (const char *at = line; *at && *at != '\n'; at++)
+            width += ((unsigned char)*at & 0xC0) != 0x80;
+        widest = width > widest ? width : widest;
+    }
+    return widest;
+}
+
+static int is_plain(const char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text > 0x7E)
+            return 0;
+    return 1;
+}
+
+static void drawings_suit_the_terminal(void **state)
+{
+    (void)state;
+    assert_int_equal(ulna("sample --quiet ."), 0);
+    assert_int_equal(ulna("info --draw --tree --ascii human.json all-joints.json"), 0);
+    assert_true(is_plain(out));
+    assert_says(out, "|- left_thigh");
+    assert_says(out, "+-20 deg");
+    setenv("LC_ALL", "C", 1);
+    assert_int_equal(ulna("info --draw --tree human.json"), 0);
+    assert_true(is_plain(out));
+    assert_int_equal(ulna("info --draw --json human.json"), 0); /* which is UTF-8 everywhere */
+    assert_false(is_plain(out));
+    setenv("LC_ALL", "xx_XX.utf8", 1); /* not installed, but its name tells */
+    assert_int_equal(ulna("info --draw --tree human.json"), 0);
+    assert_says(out, "├─ left_thigh");
+    assert_says(out, "±20°");
+
+    static const char *const columns[] = {"40", "60", "80", "100", "132"};
+    write_gate(2, 0.1);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        setenv("COLUMNS", columns[i], 1);
+        assert_int_equal(ulna("info --draw human.json"), 0);
+        assert_in_range(widest_line(), 20, atoi(columns[i]));
+        assert_int_equal(ulna("info --draw --up z gate.json"), 0);
+        assert_in_range(widest_line(), atoi(columns[i]) - 26, atoi(columns[i]));
+    }
 }
 
 static void notes_tell_what_is_odd(void **state)
@@ -381,6 +528,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(info_tells_about_models, set_up, tear_down),
         cmocka_unit_test_setup_teardown(info_goes_on_after_bad_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(names_are_cleaned, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(drawings_are_complete, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(drawings_suit_the_terminal, set_up, tear_down),
         cmocka_unit_test_setup_teardown(notes_tell_what_is_odd, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -509,10 +509,24 @@ static void bad_joints_are_refused(void **state)
     assert_refused(joint, ULNA_ERR_MODEL, "order");
 }
 
-static void spelling_does_not_matter(void **state)
+/* Elsewhere small letters mean fixed axes, so there is one spelling only. */
+static void spelling_matters(void **state)
 {
     (void)state;
-    ulna_joint a = ulna_joint_euler("zYx"), b = ulna_joint_sequence("tXRZ"), normal;
+    static const char *const letters[] = {"zyx", "zYX", "ZYx"};
+    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++) {
+        assert_refused(ulna_joint_euler(letters[i]), ULNA_ERR_MODEL, "capital letters");
+        assert_refused(ulna_joint_free_euler(letters[i]), ULNA_ERR_MODEL, "capital letters");
+    }
+    static const char *const tokens[] = {"tx", "TX", "Txrz", "RZ"};
+    for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++)
+        assert_refused(ulna_joint_sequence(tokens[i]), ULNA_ERR_MODEL, "steps like TxRz");
+}
+
+static void normal_joints_stay(void **state)
+{
+    (void)state;
+    ulna_joint a = ulna_joint_euler("ZYX"), b = ulna_joint_sequence("TxRz"), normal;
     assert_int_equal(ulna_joint_normalise(&a, &normal, NULL), ULNA_OK);
     assert_string_equal(normal.order, "ZYX");
     assert_int_equal(ulna_joint_normalise(&b, &normal, NULL), ULNA_OK);
@@ -550,7 +564,8 @@ int main(void)
         cmocka_unit_test(out_of_reach_is_nearest),
         cmocka_unit_test(branches_stay_near),
         cmocka_unit_test(bad_joints_are_refused),
-        cmocka_unit_test(spelling_does_not_matter),
+        cmocka_unit_test(spelling_matters),
+        cmocka_unit_test(normal_joints_stay),
         cmocka_unit_test(names_go_both_ways),
     };
     return cmocka_run_group_tests_name("joint", tests, NULL, NULL);

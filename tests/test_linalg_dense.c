@@ -1,5 +1,6 @@
 /* linalg: dense operations: each factorisation multiplied out again, rank, inertia, scratch and error paths. */
 #include "linalg/small.h"
+#include "math/math3.h"
 #include "test_linalg_support.h"
 
 /* C = op(A) op(B), op(A) being m x k; a leading 'T' transposes. */
@@ -436,6 +437,23 @@ static void missing_scratch_and_odd_numbers_are_found(void **state)
     free_work(&work);
 }
 
+/* Both headers in one file: the short check of math3.h and the one for arrays of any size are two functions. */
+static void finite_means_the_same_in_both_headers(void **state)
+{
+    (void)state;
+    const double odd[] = {0, -DBL_MAX, DBL_MIN, NAN, INFINITY, -INFINITY};
+    for (int k = 0; k < 6; k++) {
+        for (int at = 0; at < 9; at++) {
+            double x[9] = {0};
+            x[at] = odd[k];
+            assert_int_equal(ulna_all_finite(x, 9), k < 3);
+            assert_int_equal(ulna_array_finite(x, 9), k < 3);
+            assert_int_equal(ulna_lower_finite(3, x), k < 3 || at % 3 < at / 3);
+        }
+    }
+    assert_true(ulna_array_finite(NULL, 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -451,6 +469,7 @@ int main(void)
         cmocka_unit_test(sizes_are_checked),
         cmocka_unit_test(nothing_is_a_fine_matrix),
         cmocka_unit_test(missing_scratch_and_odd_numbers_are_found),
+        cmocka_unit_test(finite_means_the_same_in_both_headers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

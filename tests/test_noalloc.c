@@ -139,7 +139,7 @@ static void nothing_allocates_after_set_up(void **state)
         OK(ulna_ltdl_factor(tree, H, shift, NULL, ULNA_LTDL_ANY, L, pivots, NULL));
         OK(ulna_ltdl_solve(tree, L, pivots, g, step));
         for (int k = 0; k < ULNA_LINEAR_KIND_COUNT; k++) {
-            ulna_linear_matrix matrix = {H, shift, NULL, rank, V, w};
+            ulna_linear_matrix matrix = {.H = H, .shift = shift, .rank = rank, .V = V, .weights = w};
             OK(ulna_linear_factor(linear[k], &matrix));
             ulna_status solved = ulna_linear_solve(linear[k], g, step);
             OK(k == ULNA_LINEAR_PCG && solved == ULNA_ERR_CONVERGENCE ? ULNA_OK : solved);

@@ -63,7 +63,12 @@ static ulna_status reference_step(const ulna_test_bench *b, reference *r, ulna_l
     how.kind = kind;
     how.max_rank = r->rank;
     assert_int_equal(ulna_linear_create(ulna_model_tree(b->model), &how, NULL, &linear), ULNA_OK);
-    ulna_linear_matrix matrix = {r->rows, options->shift, options->held, r->rank, r->V, r->weights};
+    ulna_linear_matrix matrix = {.H = r->rows,
+                                 .shift = options->shift,
+                                 .fixed = options->held,
+                                 .rank = r->rank,
+                                 .V = r->V,
+                                 .weights = r->weights};
     ulna_status status = ulna_linear_factor(linear, &matrix);
     if (status == ULNA_OK) {
         assert_int_equal(ulna_linear_inertia(linear, inertia), ULNA_OK);

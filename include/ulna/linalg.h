@@ -77,8 +77,12 @@ typedef enum ulna_ltdl_mode {
  *   inverse_pivots   n, out: 1 / D
  *   inertia          may be NULL: the signs of D, which are those of the eigenvalues
  * A pivot counts as zero if it is below 1024 machine epsilons times its diagonal element before elimination. Its row of
- * L and its inverse are then set to zero and elimination goes on; the result is ULNA_ERR_SINGULAR. If the matrix is
- * semidefinite, inertia and factors are right even so: ulna_ltdl_solve gives a solution if there is one.
+ * L and its inverse are then set to zero and elimination goes on; the result is ULNA_ERR_SINGULAR.
+ * Semidefinite matrices, such as JTJ with a null space: the factors are right, and ulna_ltdl_solve gives a solution if
+ * there is one. The inertia is not: no pivot that ought to be positive is counted otherwise, but one that ought to be
+ * zero may come out as rounding noise of either sign, without ULNA_ERR_SINGULAR, since there is no pivoting (one JTJ in
+ * six, on random trees). To tell semidefinite from indefinite, shift by 1e-10 of the diagonal: semidefinite is then
+ * positive definite. To tell the rank, use ulna_dense_eigen.
  * After ULNA_ERR_INDEFINITE or ULNA_ERR_NUMBER the outputs mean nothing. ULNA_LTDL_POSITIVE may give up before it gets
  * to a number that is not finite.
  * Cost: sum of depth[j]^2 / 2 multiply-adds; 1.3 microseconds for a human of 60 DOF with AVX2.
@@ -246,7 +250,7 @@ ULNA_API ulna_status ulna_pcg(int n, ulna_linear_map apply, void *apply_context,
 typedef enum ulna_linear_kind {
     ULNA_LINEAR_TREE = 0, /* LTDL on the tree; low-rank terms by Woodbury's formula */
     ULNA_LINEAR_DENSE,    /* dense LDLT: the reference, and for many coupling terms */
-    ULNA_LINEAR_PCG,      /* conjugate gradients with a banded preconditioner: for very deep trees */
+    ULNA_LINEAR_PCG,      /* conjugate gradients with a banded preconditioner: for very deep trees; needs no matrix */
     ULNA_LINEAR_KIND_COUNT
 } ulna_linear_kind;
 
@@ -259,21 +263,29 @@ typedef struct ulna_linear_options {
     int max_rank;         /* largest number of low-rank columns that will come */
     int band_width;       /* of the preconditioner (PCG) */
     ulna_pcg_options pcg; /* PCG */
+    int matrix_free;      /* PCG: not 0 if every matrix will be a product, so that no room is taken for rows of a tree */
 } ulna_linear_options;
 
-ULNA_API ulna_linear_options ulna_linear_options_default(void); /* tree, rank 0, band 24 */
+ULNA_API ulna_linear_options ulna_linear_options_default(void); /* tree, rank 0, band 24, not matrix-free */
 
 /*
  * The matrix H + diag(shift) + V diag(weights) VT; of a fixed DOF, row and column are those of the identity.
  * V carries the terms that couple two branches; weights may have any sign.
  */
 typedef struct ulna_linear_matrix {
-    const double *H;            /* row[n] values of the tree */
+    const double *H;            /* row[n] values of the tree, or see `product` */
     const double *shift;        /* n, or NULL */
     const unsigned char *fixed; /* n, or NULL */
     int rank;                   /* <= max_rank */
     const double *V;            /* n x rank, column-major */
     const double *weights;      /* rank */
+
+    /* H as a product, for PCG: it is used if given, and then H may be NULL. Shift, fixed DOFs and low-rank terms are
+     * applied around it, so it must not contain them. Solves call it until the next factor. */
+    ulna_linear_map product; /* y = H x, or NULL */
+    void *product_context;
+    const ulna_band *band; /* with a product: band of H for the preconditioner (n, width, entries); what is wider than
+                              band_width is left out. NULL for no preconditioner */
 } ulna_linear_matrix;
 
 typedef struct ulna_linear ulna_linear;
@@ -286,18 +298,20 @@ ULNA_API size_t ulna_linear_bytes(const ulna_linear *linear);
 
 /*
  * Prepares to solve; the arrays are not needed afterwards. Indefinite is no error: see the inertia (PCG finds out in
- * the solve). ULNA_ERR_SINGULAR if the matrix is, or for TREE if H + diag(shift) alone is; solves are refused then.
+ * the solve). ULNA_ERR_SINGULAR if the matrix is: solves are refused then. That H + diag(shift) is singular alone is no
+ * obstacle; a TREE then factors once or twice more. ULNA_ERR_UNSUPPORTED if there is a product and no H, except for PCG.
  */
 ULNA_API ulna_status ulna_linear_factor(ulna_linear *linear, const ulna_linear_matrix *matrix);
 
 /*
  * x may be rhs. A fixed DOF gets x = rhs. PCG: ULNA_ERR_INDEFINITE at negative curvature and ULNA_ERR_CONVERGENCE at
- * the iteration limit, with x as far as it got. ULNA_ERR_STATE before a successful factor.
+ * the iteration limit, with x as far as it got; errors of the product are passed on. ULNA_ERR_STATE before a successful
+ * factor.
  */
 ULNA_API ulna_status ulna_linear_solve(ulna_linear *linear, const double *rhs, double *x);
 
 /* Inertia of the whole matrix, low-rank terms included. ULNA_ERR_UNSUPPORTED for PCG, ULNA_ERR_SINGULAR where TREE
- * could not tell because H + diag(shift) alone is singular. */
+ * cannot tell because the matrix is singular. */
 ULNA_API ulna_status ulna_linear_inertia(const ulna_linear *linear, ulna_inertia *inertia);
 
 /* What PCG did in the last solve; ULNA_ERR_UNSUPPORTED for the others. */

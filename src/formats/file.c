@@ -14,13 +14,24 @@
 
 static ulna_status unsupported(ulna_error *error)
 {
-    ulna_error_clear(error);
     return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "this build of the library does not open files");
 }
 
 ulna_status ulna_file_read(const char *path, size_t max_bytes, ulna_text *text, ulna_error *error)
 {
     (void)path, (void)max_bytes, (void)text;
+    return unsupported(error);
+}
+
+ulna_status ulna_file_read_known(const char *path, ulna_text *text, ulna_format *format, ulna_error *error)
+{
+    (void)path, (void)text, (void)format;
+    return unsupported(error);
+}
+
+ulna_status ulna_stream_read_known(FILE *stream, ulna_text *text, ulna_format *format, ulna_error *error)
+{
+    (void)stream, (void)text, (void)format;
     return unsupported(error);
 }
 
@@ -61,57 +72,98 @@ void ulna_output_discard(ulna_output *output)
 
 /* ---- errors ------------------------------------------------------------------------------------------- */
 
-static void set_path(ulna_error *error, const char *path)
+/* "cannot open the file: No such file or directory" */
+static ulna_status fail_io(ulna_error *error, const char *what, int number)
 {
-    if (error)
-        snprintf(error->path, sizeof error->path, "%s", path);
+    return ulna_fail(error, ULNA_ERR_IO, "%s: %s", what, strerror(number));
 }
 
-/* "cannot open the file: No such file or directory" */
-static ulna_status fail_io(ulna_error *error, const char *path, const char *what, int number)
+/* Adds the path to an error that is filled already, if `status` is one; returns `status`. */
+static ulna_status name_file(ulna_error *error, const char *path, ulna_status status)
 {
-    set_path(error, path);
-    return ulna_fail(error, ULNA_ERR_IO, "%s: %s", what, strerror(number));
+    if (status && error)
+        snprintf(error->path, sizeof error->path, "%s", path);
+    return status;
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------ */
 
-static ulna_status read_all(FILE *file, const char *path, size_t max_bytes, ulna_text *text, ulna_error *error)
+/* Are there more than `max_bytes` behind the present place? Only of a plain file is this known before it is read. */
+static int is_longer(FILE *file, size_t max_bytes)
 {
-    char block[1 << 16];
-    size_t start = text->length;
-    for (;;) {
+    struct stat about;
+    off_t at = ftello(file);
+    return at >= 0 && fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode) && about.st_size > at &&
+           (uintmax_t)(about.st_size - at) > max_bytes;
+}
+
+/* Block by block. With `format`, the first block tells whether there is a reason to go on. */
+static ulna_status read_blocks(FILE *file, size_t max_bytes, ulna_text *text, ulna_format *format, ulna_error *error)
+{
+    char block[ULNA_SNIFF_BYTES];
+    size_t room = max_bytes;
+    for (int is_first = 1;; is_first = 0) {
         errno = 0;
         size_t bytes = fread(block, 1, sizeof block, file);
-        if (bytes > max_bytes - (text->length - start)) {
-            set_path(error, path);
+        if (ferror(file))
+            return fail_io(error, "cannot read the file", errno);
+        if (is_first && format)
+            *format = ulna_format_sniff(block, bytes);
+        int is_last = bytes < sizeof block || (is_first && format && *format == ULNA_FORMAT_UNKNOWN);
+        if (bytes > room || (is_first && !is_last && is_longer(file, room - bytes)))
             return ulna_fail(error, ULNA_ERR_LIMIT, "the file is larger than %zu bytes", max_bytes);
-        }
-        if (ulna_text_append(text, block, bytes)) {
-            set_path(error, path);
+        if (ulna_text_append(text, block, bytes))
             return ulna_fail(error, ULNA_ERR_MEMORY, "no memory left to read the file");
-        }
-        if (bytes < sizeof block)
-            return ferror(file) ? fail_io(error, path, "cannot read the file", errno) : ULNA_OK;
+        room -= bytes;
+        if (is_last)
+            return ULNA_OK;
     }
 }
 
-ulna_status ulna_file_read(const char *path, size_t max_bytes, ulna_text *text, ulna_error *error)
+/* All or nothing. */
+static ulna_status read_stream(FILE *file, size_t max_bytes, ulna_text *text, ulna_format *format, ulna_error *error)
 {
-    ulna_error_clear(error);
-    if (!path || !text)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a path and a text are needed");
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return fail_io(error, path, "cannot open the file", errno);
     size_t start = text->length;
-    ulna_status status = read_all(file, path, max_bytes, text, error);
-    fclose(file);
+    ulna_status status = read_blocks(file, max_bytes, text, format, error);
     if (status && text->data) {
         text->length = start;
         text->data[start] = 0;
     }
     return status;
+}
+
+static ulna_status read_path(const char *path, size_t max_bytes, ulna_text *text, ulna_format *format,
+                             ulna_error *error)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return name_file(error, path, fail_io(error, "cannot open the file", errno));
+    ulna_status status = read_stream(file, max_bytes, text, format, error);
+    fclose(file);
+    return name_file(error, path, status);
+}
+
+ulna_status ulna_file_read(const char *path, size_t max_bytes, ulna_text *text, ulna_error *error)
+{
+    if (!path || !text)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a path and a text are needed");
+    return read_path(path, max_bytes, text, NULL, error);
+}
+
+ulna_status ulna_file_read_known(const char *path, ulna_text *text, ulna_format *format, ulna_error *error)
+{
+    ulna_format unused;
+    if (!path || !text)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a path and a text are needed");
+    return read_path(path, ULNA_MAX_INPUT_BYTES, text, format ? format : &unused, error);
+}
+
+ulna_status ulna_stream_read_known(FILE *stream, ulna_text *text, ulna_format *format, ulna_error *error)
+{
+    ulna_format unused;
+    if (!stream || !text)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a stream and a text are needed");
+    return read_stream(stream, ULNA_MAX_INPUT_BYTES, text, format ? format : &unused, error);
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------ */
@@ -176,7 +228,7 @@ static ulna_status open_target(const ulna_allocator *allocator, const char *path
     int exists = stat(path, &target) == 0;
     int is_direct = exists && !S_ISREG(target.st_mode);
     if (is_direct && S_ISDIR(target.st_mode))
-        return fail_io(error, path, "cannot write the file", EISDIR);
+        return fail_io(error, "cannot write the file", EISDIR);
     ulna_output *fresh = make_output(allocator, path, is_direct);
     if (!fresh)
         return ulna_fail(error, ULNA_ERR_MEMORY, "no memory left to write the file");
@@ -184,7 +236,7 @@ static ulna_status open_target(const ulna_allocator *allocator, const char *path
     if (!fresh->file) {
         int number = errno;
         ulna_release(allocator, fresh, fresh->bytes, 1);
-        return fail_io(error, path, "cannot write the file", number);
+        return fail_io(error, "cannot write the file", number);
     }
     if (exists && !is_direct)
         (void)!fchmod(fileno(fresh->file), target.st_mode & 07777); /* the new file is as public as the old one */
@@ -194,20 +246,19 @@ static ulna_status open_target(const ulna_allocator *allocator, const char *path
 
 ulna_status ulna_output_open(const char *path, const ulna_allocator *allocator, ulna_output **output, ulna_error *error)
 {
-    ulna_error_clear(error);
     if (output)
         *output = NULL;
     if (!path || !output)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a path and a place for the output are needed");
+    if (!*path) /* whose temporary file would be a stranger in the current folder */
+        return fail_io(error, "cannot write the file", ENOENT);
     ulna_allocator chosen = ulna_allocator_or_default(allocator);
 
     /* Where a link leads, the new file replaces the old one; the link stays. */
     char *real = realpath(path, NULL);
     ulna_status status = open_target(&chosen, real ? real : path, output, error);
     free(real);
-    if (status)
-        set_path(error, path);
-    return status;
+    return name_file(error, path, status);
 }
 
 static void end_output(ulna_output *output)
@@ -228,7 +279,6 @@ void ulna_output_discard(ulna_output *output)
 
 ulna_status ulna_output_commit(ulna_output *output, ulna_error *error)
 {
-    ulna_error_clear(error);
     if (!output)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "there is no output");
     int failure = output->failure;
@@ -244,7 +294,8 @@ ulna_status ulna_output_commit(ulna_output *output, ulna_error *error)
     if (failure && output->temporary)
         remove(output->temporary);
 
-    ulna_status status = failure ? fail_io(error, output->path, "cannot write the file", failure) : ULNA_OK;
+    ulna_status status = failure ? fail_io(error, "cannot write the file", failure) : ULNA_OK;
+    name_file(error, output->path, status);
     end_output(output);
     return status;
 }

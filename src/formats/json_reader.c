@@ -22,6 +22,7 @@ enum { MAX_STEPS = 12 }; /* nodes from the outermost value to any that is looked
 
 /* ---- opening ------------------------------------------------------------------------------------------ */
 
+/* Into an error that is filled already: filling it takes away what was there. */
 static void set_place(const ulna_json *document, ulna_place place)
 {
     document->error->line = place.line;
@@ -29,15 +30,9 @@ static void set_place(const ulna_json *document, ulna_place place)
     document->error->byte = (long long)place.byte + (long long)document->skipped;
 }
 
-static ulna_status fail_syntax(const ulna_json *document, const json_error_t *problem)
+static ulna_status tell_problem(const ulna_json *document, const json_error_t *problem)
 {
-    enum json_error_code code = json_error_code(problem);
-    if (code == json_error_out_of_memory || !*problem->text) /* deep inside, jansson fails without a word */
-        return ulna_fail(document->error, ULNA_ERR_MEMORY, "no memory left to read the file");
-    if (document->error)
-        set_place(document, ulna_place_of_byte(document->text, document->length,
-                                               problem->position > 0 ? (size_t)problem->position : 0));
-    switch (code) {
+    switch (json_error_code(problem)) {
     case json_error_premature_end_of_input:
         return ulna_fail(document->error, ULNA_ERR_PARSE, "the file ends too early: %s", problem->text);
     case json_error_numeric_overflow:
@@ -48,6 +43,17 @@ static ulna_status fail_syntax(const ulna_json *document, const json_error_t *pr
     default:
         return ulna_fail(document->error, ULNA_ERR_PARSE, "not valid JSON: %s", problem->text);
     }
+}
+
+static ulna_status fail_syntax(const ulna_json *document, const json_error_t *problem)
+{
+    if (json_error_code(problem) == json_error_out_of_memory || !*problem->text) /* deep inside, it fails wordlessly */
+        return ulna_fail(document->error, ULNA_ERR_MEMORY, "no memory left to read the file");
+    ulna_status status = tell_problem(document, problem);
+    if (document->error)
+        set_place(document, ulna_place_of_byte(document->text, document->length,
+                                               problem->position > 0 ? (size_t)problem->position : 0));
+    return status;
 }
 
 /* jansson copes with a decimal comma, but aborts in locales whose decimal point has several bytes. So this thread is in
@@ -154,18 +160,15 @@ static void describe(const ulna_json_node *node, char *text, size_t size)
 
 ulna_status ulna_json_fail(const ulna_json_node *node, ulna_status status, const char *format, ...)
 {
-    ulna_error *error = node->document->error;
-    if (!error)
-        return status;
-    error->status = status;
-    describe(node, error->message, sizeof error->message);
+    char message[sizeof((ulna_error *)0)->message];
+    describe(node, message, sizeof message);
 
-    size_t length = strlen(error->message);
+    size_t length = strlen(message);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(error->message + length, sizeof error->message - length, format, arguments);
+    vsnprintf(message + length, sizeof message - length, format, arguments);
     va_end(arguments);
-    return ulna_json_locate(node, status);
+    return ulna_json_locate(node, ulna_fail(node->document->error, status, "%s", message));
 }
 
 ulna_status ulna_json_locate(const ulna_json_node *node, ulna_status status)

@@ -489,7 +489,6 @@ static ulna_status read_document(reader *in, const ulna_json_node *root, ulna_mo
 ulna_status ulna_model_read_json(const char *text, size_t length, const ulna_allocator *allocator, ulna_model **model,
                                  ulna_error *error)
 {
-    ulna_error_clear(error);
     if (model)
         *model = NULL;
     if (!model || (!text && length))

@@ -223,7 +223,6 @@ static void put_marker(ulna_writer *out, const ulna_model *model, int marker)
 
 ulna_status ulna_model_write_json(const ulna_model *model, const ulna_sink *sink, ulna_error *error)
 {
-    ulna_error_clear(error);
     if (!model || !sink || !sink->write)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a model and a sink are needed");
 

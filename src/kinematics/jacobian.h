@@ -96,6 +96,11 @@ void ulna_jacobian_differences(const ulna_pose *pose, const ulna_effector *effec
 void ulna_jacobian_generic_at(const ulna_model *model, const double *q, const ulna_effector *effector, double *twists,
                               double *rotation);
 
+/* The time derivatives of the generic, adjusted or twists route (recipe 1.3) at `speed` (nv), in the frame asked for.
+ * `twists` receives the route's own, in body axes. */
+void ulna_jacobian_adjoint_rate(const ulna_pose *pose, const ulna_effector *effector, ulna_jacobian_route route,
+                                ulna_frame frame, const double *speed, double *twists, double *rates);
+
 /* ---- shared by the entry points ------------------------------------------------------------------------------ */
 
 /* Placed, sane options, effectors on bodies with finite points, room for the result. */

@@ -1,9 +1,9 @@
 /*
  * The time derivative of the Jacobian (recipe 1.3) along a motion at the velocity qd of the degrees of freedom.
  *
- * Eq. 14-15 differentiate the adjoints. That needs the *spatial* velocity of the moving frame, not that of its origin:
- * read with body velocities the equations are wrong. The same derivative in world vectors is simpler. With (w, v) the
- * velocity of everything before DOF j, v taken at the reference point, a point o of its axis and the effector's p:
+ * Eq. 14-15 differentiate the adjoints; jacobian_rate_adjoint.c does that for the routes made of them. This file has the
+ * same derivative in world vectors, for the simple and the unit-velocity route, and the numerical one. With (w, v)
+ * the velocity of everything before DOF j, v taken at the reference point, a point o of its axis and the effector's p:
  *
  *     a'  = w x a + bend          o' = v + w x o          p' = v_e + w_e x p
  *     turn:   d/dt [a x (p - o)] = (w x a) x (p - o) + a x (p' - o') + bend x (p - pivot)
@@ -198,10 +198,20 @@ ulna_status ulna_pose_jacobian_rate(ulna_pose *pose, const ulna_jacobian_options
         return ULNA_ERR_NUMBER;
 
     for (int e = 0; e < count; e++) {
-        if (options->route == ULNA_JACOBIAN_DIFFERENCES)
+        switch (options->route) {
+        case ULNA_JACOBIAN_GENERIC:
+        case ULNA_JACOBIAN_ADJUSTED:
+        case ULNA_JACOBIAN_TWISTS:
+            ulna_jacobian_adjoint_rate(pose, &effectors[e], options->route, options->frame, velocity,
+                                       pose->scratch + 6 * (size_t)pose->model->nv, pose->scratch);
+            break;
+        case ULNA_JACOBIAN_DIFFERENCES:
             difference_rate(pose, &effectors[e], options->frame, velocity);
-        else
+            break;
+        default:
             closed_rate(pose, &effectors[e], options->frame, velocity);
+            break;
+        }
         ulna_jacobian_emit(pose, options, count, e, effectors[e].body, pose->scratch, rate);
     }
     return ULNA_OK;

@@ -15,23 +15,26 @@ typedef struct ulna_pair {
 } ulna_pair;
 
 /*
- * What the goals ask of the links, in the form that the sweeps eat. Sorted by link: those of link l are
- * first[l] .. first[l + 1] - 1. Points pull with w (goal - p); directions are the same without position: they pull the
- * unit vectors of a body (chordal orientation, aim).
+ * What the goals ask of the links, in the form that the sweeps eat: points, and directions that are the same without
+ * position (chordal orientation), told apart by their fourth coordinate. Each pulls with w (goal - value).
  */
-typedef struct ulna_pulls {
-    int count;
-    const int *first;        /* nl + 1, or NULL if there are none */
-    const ulna_vec4 *local;  /* count: in the link's frame, lane 3 zero */
-    const ulna_vec4 *goal;   /* count: world; lane 3 zero */
-    const double *weight;    /* count: >= 0 */
-    ulna_vec4 *value;        /* count, out: p relative to the origin (points), or the direction */
-    ulna_vec4 *residual;     /* count, out: goal - value */
-} ulna_pulls;
+typedef struct ulna_pull {
+    ulna_vec4 local; /* in the link's frame; lane 3 is 1 for a point, 0 for a direction */
+    ulna_vec4 goal;  /* world; lane 3 is the weight, >= 0 */
+} ulna_pull;
+
+/* All that the pulls on one link amount to, however many there are. With h = (p, 1) for a point relative to the origin and
+ * h = (d, 0) for a direction, r its residual: the columns of sum w h hT = [Q s; sT n] and of sum w h rT = [M; gT]. */
+typedef struct ulna_pull_sums {
+    ulna_vec4 square[4];
+    ulna_vec4 moment[3];
+} ulna_pull_sums;
 
 typedef struct ulna_targets {
-    ulna_pulls points;
-    ulna_pulls directions;
+    int count;
+    const int *first;      /* nl + 1: the pulls on link l are first[l] .. first[l + 1] - 1 */
+    const ulna_pull *pull; /* count, sorted by link */
+    ulna_pull_sums *sums;  /* nl, out: set where a link has pulls */
 } ulna_targets;
 
 /*
@@ -56,21 +59,22 @@ typedef struct ulna_diagonal {
 } ulna_diagonal;
 
 typedef struct ulna_elimination {
-    double t;                        /* 0 Gauss-Newton ... 1 exact */
-    const unsigned char *held;       /* nv: 1 = moves by `displacement` and no other; NULL: all free */
-    const double *displacement;      /* nv, read where held */
+    double t;                   /* 0 Gauss-Newton ... 1 exact */
+    const double *shift;        /* nv: damping, added to the diagonal */
+    const unsigned char *held;  /* nv: 1 = moves by `displacement` and no other; NULL: all free */
+    const double *displacement; /* nv, read where held; NULL: by nothing */
 } ulna_elimination;
 
 /* Scratch of the sweeps, sized by the model alone. */
 typedef struct ulna_sweep {
-    ulna_pair *curvature; /* nl x 6: A, then reused */
+    ulna_pair *curvature; /* nl x 6: A, of the link or of its subtree */
     ulna_vec4 *moment;    /* nl x 4: g and the columns of M */
-    ulna_pair *force;     /* nv: U of each DOF, right-hand side in lane 3 */
+    ulna_pair *force;     /* nv: the gain K of each DOF (eliminate) or its force A S - t (tau, 0) (multiply) */
     ulna_pair *second;    /* nl x 6: symmetric second-order part of the extras */
     int has_second;
     double *pivot;        /* nv: 1 / D */
     double *lower;        /* nv x 3: unit lower factor inside blocks */
-    ulna_pair *twist;     /* nl: x */
+    ulna_pair *twist;     /* nl: x, or the force of a subtree */
     double *path;         /* 6 x padded depth: motions of the current path */
     double *right;        /* nv: right-hand side of ulna_kernel.substitute */
     int failed_dof;       /* where a pivot was not positive, or -1 */

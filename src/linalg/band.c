@@ -120,7 +120,7 @@ ulna_status ulna_band_factor(ulna_band *band)
         return ULNA_OK;
     const size_t stride = (size_t)band->width + 1, size = ulna_band_size(band->n, band->width);
     double least = band->entries[0], largest = 0;
-    if (!ulna_all_finite(band->entries, size))
+    if (!ulna_array_finite(band->entries, size))
         return ULNA_ERR_NUMBER;
     for (size_t i = 0; i < size; i++)
         largest = fmax(largest, fabs(band->entries[i]));

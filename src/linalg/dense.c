@@ -241,7 +241,7 @@ ulna_status ulna_dense_svd(int m, int n, double *A, double *s, double *U, double
         return status;
     if (!A || !s || !U != !VT || check_work(need, work))
         return ULNA_ERR_ARGUMENT;
-    if (!ulna_all_finite(A, (size_t)m * (size_t)n))
+    if (!ulna_array_finite(A, (size_t)m * (size_t)n))
         return ULNA_ERR_NUMBER;
     double unused = 0;
     const int info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, U ? 'S' : 'N', m, n, A, m, s, U ? U : &unused, m,
@@ -288,7 +288,7 @@ ulna_status ulna_dense_qr_factor(int m, int n, double *A, double tolerance, doub
     }
     if (!A || !tau || isnan(tolerance) || check_work(need, work))
         return ULNA_ERR_ARGUMENT;
-    if (!ulna_all_finite(A, (size_t)m * (size_t)n))
+    if (!ulna_array_finite(A, (size_t)m * (size_t)n))
         return ULNA_ERR_NUMBER;
 
     memset(column, 0, (size_t)n * sizeof *column); /* zero: every column is free to move */
@@ -313,7 +313,7 @@ ulna_status ulna_dense_qr_solve(int m, int n, double *A, const double *tau, cons
         return ULNA_ERR_ARGUMENT;
     if (k > 0 && (!A || !tau || check_work(need, work)))
         return ULNA_ERR_ARGUMENT;
-    if (!ulna_all_finite(b, (size_t)m))
+    if (!ulna_array_finite(b, (size_t)m))
         return ULNA_ERR_NUMBER;
 
     if (k > 0)

@@ -1,5 +1,5 @@
 /* The LTDL kernels for any machine. */
 #define KERNEL_NAME "portable"
-#define KERNEL_FUNCTION ulna_ltdl_kernel_portable
+#define KERNEL ulna_ltdl_kernel_portable
 #define TARGETS 2
 #include "linalg/ltdl_kernel.inc"

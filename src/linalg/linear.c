@@ -1,11 +1,11 @@
 /* The front of the Newton systems: memory, the matrix in one common form, and the choice of the way to solve it. */
 #include "linalg/linear.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "linalg/ltdl.h"
 #include "linalg/small.h"
 
 static const ulna_linear_way *const ways[ULNA_LINEAR_KIND_COUNT] = {
@@ -49,13 +49,15 @@ double *ulna_linear_take(ulna_arena *arena, int rows, int columns)
 static ulna_status place(ulna_linear *linear, ulna_arena *arena)
 {
     const ulna_tree *tree = linear->tree;
-    const int n = tree->n, max_rank = linear->options.max_rank;
+    const ulna_linear_options *options = &linear->options;
+    const int n = tree->n, columns = options->kind == ULNA_LINEAR_TREE ? 2 * options->max_rank : options->max_rank;
     ulna_arena_take(arena, 1, sizeof *linear);
-    linear->values = ulna_arena_take(arena, n ? tree->row[n] : 0, sizeof(double));
-    linear->V = ulna_linear_take(arena, n, max_rank);
-    linear->sign = ulna_linear_take(arena, max_rank, 1);
+    if (!options->matrix_free)
+        linear->values = ulna_arena_take(arena, n ? tree->row[n] : 0, sizeof(double));
+    linear->V = ulna_linear_take(arena, n, columns);
+    linear->sign = ulna_linear_take(arena, columns, 1);
     linear->rhs = ulna_linear_take(arena, n, 1);
-    const ulna_status status = ways[linear->options.kind]->place(linear, arena);
+    const ulna_status status = ways[options->kind]->place(linear, arena);
     return status ? status : arena->failed ? ULNA_ERR_LIMIT : ULNA_OK;
 }
 
@@ -65,11 +67,14 @@ ulna_status ulna_linear_create(const ulna_tree *tree, const ulna_linear_options 
     if (!linear)
         return ULNA_ERR_ARGUMENT;
     *linear = NULL;
-    const ulna_linear_options chosen = options ? *options : ulna_linear_options_default();
+    ulna_linear_options chosen = options ? *options : ulna_linear_options_default();
     if (!tree || (unsigned)chosen.kind >= ULNA_LINEAR_KIND_COUNT || chosen.max_rank < 0 || chosen.band_width < 0)
         return ULNA_ERR_ARGUMENT;
     if (!(chosen.pcg.tolerance >= 0) || chosen.pcg.max_iterations < 0 || !(chosen.pcg.radius >= 0))
         return ULNA_ERR_ARGUMENT;
+    if (chosen.max_rank > INT_MAX / 2)
+        return ULNA_ERR_LIMIT;
+    chosen.matrix_free = chosen.matrix_free && chosen.kind == ULNA_LINEAR_PCG;
     ulna_status status = ulna_tree_check(tree);
     if (status)
         return status;
@@ -124,18 +129,16 @@ static ulna_status copy_low_rank(ulna_linear *linear, const ulna_linear_matrix *
             continue;
         for (size_t i = 0; i < n; i++)
             to[i] = matrix->fixed && matrix->fixed[i] ? 0 : from[i] * scale;
-        if (!ulna_all_finite(to, n))
+        if (!ulna_array_finite(to, n))
             return ULNA_ERR_NUMBER;
         linear->sign[linear->rank++] = weight > 0 ? 1 : -1;
     }
     return ULNA_OK;
 }
 
-ulna_status ulna_linear_apply(void *context, const double *x, double *y)
+void ulna_linear_add_low_rank(const ulna_linear *linear, const double *x, double *y)
 {
-    const ulna_linear *linear = context;
     const int n = linear->tree->n;
-    const ulna_status status = ulna_tree_multiply(linear->tree, linear->values, x, y);
     for (int k = 0; k < linear->rank; k++) {
         const double *v = linear->V + (size_t)n * (size_t)k;
         double sum = 0;
@@ -145,7 +148,31 @@ ulna_status ulna_linear_apply(void *context, const double *x, double *y)
         for (int i = 0; i < n; i++)
             y[i] += v[i] * sum;
     }
+}
+
+ulna_status ulna_linear_apply(void *context, const double *x, double *y)
+{
+    const ulna_linear *linear = context;
+    const ulna_status status = ulna_tree_multiply(linear->tree, linear->values, x, y);
+    ulna_linear_add_low_rank(linear, x, y);
     return status;
+}
+
+/* T from H or, for PCG, from a product. */
+static ulna_status take_matrix(ulna_linear *linear, const ulna_linear_matrix *matrix)
+{
+    const int by_product = linear->options.kind == ULNA_LINEAR_PCG && matrix->product;
+    linear->pcg_way.product = NULL;
+    if (linear->tree->n == 0)
+        return ULNA_OK;
+    if (by_product)
+        return ulna_linear_set_product(linear, matrix);
+    if (!matrix->H)
+        return matrix->product ? ULNA_ERR_UNSUPPORTED : ULNA_ERR_ARGUMENT;
+    if (linear->options.matrix_free)
+        return ULNA_ERR_ARGUMENT; /* there is no room for rows */
+    ulna_ltdl_prepare(linear->tree, matrix->H, matrix->shift, matrix->fixed, linear->values, linear->rhs);
+    return ULNA_OK;
 }
 
 ulna_status ulna_linear_factor(ulna_linear *linear, const ulna_linear_matrix *matrix)
@@ -154,12 +181,12 @@ ulna_status ulna_linear_factor(ulna_linear *linear, const ulna_linear_matrix *ma
         return ULNA_ERR_ARGUMENT;
     linear->state = LINEAR_EMPTY;
     linear->inertia = (ulna_inertia){0, 0, 0};
-    if (linear->tree->n > 0 && !matrix->H)
-        return ULNA_ERR_ARGUMENT;
-    ulna_status status = copy_low_rank(linear, matrix);
+    ulna_status status = take_matrix(linear, matrix);
     if (status)
         return status;
-    ulna_ltdl_prepare(linear->tree, matrix->H, matrix->shift, matrix->fixed, linear->values, linear->rhs);
+    status = copy_low_rank(linear, matrix);
+    if (status)
+        return status;
     if (linear->tree->n > 0) {
         status = ways[linear->options.kind]->factor(linear);
         if (status && status != ULNA_ERR_SINGULAR)
@@ -180,7 +207,7 @@ ulna_status ulna_linear_solve(ulna_linear *linear, const double *rhs, double *x)
         return ULNA_OK;
     if (!rhs || !x)
         return ULNA_ERR_ARGUMENT;
-    if (!ulna_all_finite(rhs, n))
+    if (!ulna_array_finite(rhs, n))
         return ULNA_ERR_NUMBER;
     memcpy(linear->rhs, rhs, n * sizeof *rhs);
     return ways[linear->options.kind]->solve(linear, x);

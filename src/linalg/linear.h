@@ -3,7 +3,7 @@
 #define ULNA_SRC_LINEAR_H
 
 #include "base/base.h"
-#include "ulna/linalg.h"
+#include "linalg/ltdl.h"
 
 typedef enum linear_state {
     LINEAR_EMPTY = 0,
@@ -12,8 +12,9 @@ typedef enum linear_state {
 } linear_state;
 
 /*
- * The matrix as stored here: T + V S VT, where T are tree rows with shift and fixed DOFs worked in, the columns of V
- * are scaled by the square roots of the weights (rows of fixed DOFs zero), and S holds the signs of the weights.
+ * The matrix as stored here: T + V S VT, where T are tree rows with shift and fixed DOFs worked in (or, for PCG, a
+ * product around which they are worked in), the columns of V are scaled by the square roots of the weights (rows of
+ * fixed DOFs zero), and S holds the signs of the weights.
  */
 struct ulna_linear {
     ulna_allocator allocator;
@@ -23,17 +24,20 @@ struct ulna_linear {
     linear_state state;
     ulna_inertia inertia;
 
-    double *values; /* row[n]: T */
-    double *V;      /* n x max_rank */
-    double *sign;   /* max_rank */
+    double *values; /* row[n]: T; NULL if matrix_free */
+    double *V;      /* n x max_rank; TREE: twice as many, see linear_tree.c */
+    double *sign;   /* as many as V has columns */
     int rank;       /* columns in use: those of weight zero are left out */
     double *rhs;    /* n: a copy, so that x may be rhs */
 
     struct {
-        double *L, *inverse_pivots;    /* of T */
-        double *Z;                     /* n x max_rank: inverse of T times V */
-        double *schur, *small;         /* max_rank x max_rank, and max_rank */
-        int *pivot;                    /* max_rank */
+        const ulna_ltdl_kernel *kernel;
+        double *lift;                  /* n: what is added to the diagonal of T */
+        int *lifted_dof, lifted;       /* max_rank: DOFs where that is not 0, and how many */
+        double *L, *inverse_pivots;    /* of T + diag(lift) */
+        double *Z;                     /* n x 2 max_rank: its inverse times V */
+        double *schur, *small;         /* 2 max_rank x 2 max_rank, and 2 max_rank */
+        int *pivot;                    /* 2 max_rank */
         double *residual, *correction; /* n each */
     } tree_way;
     struct {
@@ -42,7 +46,12 @@ struct ulna_linear {
         ulna_dense_work work;
     } dense_way;
     struct {
+        ulna_linear_map product; /* NULL: T is in `values` */
+        void *product_context;
+        double *shift, *masked; /* n each: of the free DOFs; what the product is given */
+        unsigned char *fixed;   /* n */
         ulna_band band;
+        int room, banded; /* widest band that fits; whether there is one */
         double *work;
         ulna_pcg_info info;
     } pcg_way;
@@ -63,7 +72,13 @@ extern const ulna_linear_way ulna_linear_way_tree, ulna_linear_way_dense, ulna_l
 /* rows x columns doubles from the arena; overflow makes it fail. */
 double *ulna_linear_take(ulna_arena *arena, int rows, int columns);
 
-/* y = (T + V S VT) x; context: a ulna_linear. */
+/* y = (T + V S VT) x for T in `values`; context: a ulna_linear. */
 ulna_status ulna_linear_apply(void *context, const double *x, double *y);
+
+/* y += V S VT x */
+void ulna_linear_add_low_rank(const ulna_linear *linear, const double *x, double *y);
+
+/* PCG: T is given by matrix->product. Copies what belongs to it. */
+ulna_status ulna_linear_set_product(ulna_linear *linear, const ulna_linear_matrix *matrix);
 
 #endif

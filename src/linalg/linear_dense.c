@@ -38,7 +38,7 @@ static ulna_status solve_dense(ulna_linear *linear, double *x)
     const size_t n = (size_t)linear->tree->n;
     memcpy(x, linear->rhs, n * sizeof *x);
     ulna_dense_ldlt_solve((int)n, 1, linear->dense_way.A, linear->dense_way.pivot, x);
-    return ulna_all_finite(x, n) ? ULNA_OK : ULNA_ERR_NUMBER;
+    return ulna_array_finite(x, n) ? ULNA_OK : ULNA_ERR_NUMBER;
 }
 
 const ulna_linear_way ulna_linear_way_dense = {"dense", place_dense, factor_dense, solve_dense};

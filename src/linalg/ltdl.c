@@ -10,36 +10,40 @@
 
 /* ---- choice of kernel ---------------------------------------------------------------------------------------- */
 
-static const ulna_ltdl_kernel *avx2_if_supported(void)
+/* The factorisation takes about a microsecond, so the choice is made of inlined bit tests: no table, no calls. */
+static inline const ulna_ltdl_kernel *avx2_if_supported(void)
 {
-#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+#ifndef ULNA_NO_X86
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return ulna_ltdl_kernel_avx2();
+        return &ulna_ltdl_kernel_avx2;
 #endif
     return NULL;
 }
 
-static const ulna_ltdl_kernel *avx512_if_supported(void)
+static inline const ulna_ltdl_kernel *avx512_if_supported(void)
 {
-#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+#ifndef ULNA_NO_X86
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
-        return ulna_ltdl_kernel_avx512();
+        return &ulna_ltdl_kernel_avx512;
 #endif
     return NULL;
+}
+
+static inline const ulna_ltdl_kernel *best_kernel(void)
+{
+    const ulna_ltdl_kernel *kernel = avx512_if_supported();
+    if (!kernel)
+        kernel = avx2_if_supported();
+    return kernel ? kernel : &ulna_ltdl_kernel_portable;
 }
 
 const ulna_ltdl_kernel *ulna_ltdl_kernel_find(const char *name)
 {
-    if (name) {
-        return !strcmp(name, "avx512")     ? avx512_if_supported()
-               : !strcmp(name, "avx2")     ? avx2_if_supported()
-               : !strcmp(name, "portable") ? ulna_ltdl_kernel_portable()
-                                           : NULL;
-    }
-    const ulna_ltdl_kernel *kernel = avx512_if_supported();
-    if (!kernel)
-        kernel = avx2_if_supported();
-    return kernel ? kernel : ulna_ltdl_kernel_portable();
+    return !name                       ? best_kernel()
+           : !strcmp(name, "avx512")   ? avx512_if_supported()
+           : !strcmp(name, "avx2")     ? avx2_if_supported()
+           : !strcmp(name, "portable") ? &ulna_ltdl_kernel_portable
+                                       : NULL;
 }
 
 /* ---- factor -------------------------------------------------------------------------------------------------- */
@@ -129,7 +133,7 @@ ulna_status ulna_ltdl_factor_with(const ulna_ltdl_kernel *kernel, const ulna_tre
 ulna_status ulna_ltdl_factor(const ulna_tree *tree, const double *H, const double *shift, const unsigned char *fixed,
                              ulna_ltdl_mode mode, double *L, double *inverse_pivots, ulna_inertia *inertia)
 {
-    return ulna_ltdl_factor_with(ulna_ltdl_kernel_find(NULL), tree, H, shift, fixed, mode, L, inverse_pivots, inertia);
+    return ulna_ltdl_factor_with(best_kernel(), tree, H, shift, fixed, mode, L, inverse_pivots, inertia);
 }
 
 /* ---- solve --------------------------------------------------------------------------------------------------- */
@@ -193,5 +197,5 @@ ulna_status ulna_ltdl_solve_with(const ulna_ltdl_kernel *kernel, const ulna_tree
 ulna_status ulna_ltdl_solve(const ulna_tree *tree, const double *L, const double *inverse_pivots, const double *rhs,
                             double *x)
 {
-    return ulna_ltdl_solve_with(ulna_ltdl_kernel_find(NULL), tree, L, inverse_pivots, rhs, x);
+    return ulna_ltdl_solve_with(best_kernel(), tree, L, inverse_pivots, rhs, x);
 }

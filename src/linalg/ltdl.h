@@ -22,13 +22,15 @@ typedef struct ulna_ltdl_kernel {
     void (*solve)(const ulna_tree *tree, int deepest, const double *L, const double *inverse_pivots, double *x);
 } ulna_ltdl_kernel;
 
-/* "portable", "avx2", "avx512", or NULL for the best; NULL if this build or this CPU has not got it. */
-const ulna_ltdl_kernel *ulna_ltdl_kernel_find(const char *name);
+extern const ulna_ltdl_kernel ulna_ltdl_kernel_portable;
+#ifndef ULNA_NO_X86
+extern const ulna_ltdl_kernel ulna_ltdl_kernel_avx2;
+extern const ulna_ltdl_kernel ulna_ltdl_kernel_avx512;
+#endif
 
-/* Each is NULL in builds for other machines. */
-const ulna_ltdl_kernel *ulna_ltdl_kernel_portable(void);
-const ulna_ltdl_kernel *ulna_ltdl_kernel_avx2(void);
-const ulna_ltdl_kernel *ulna_ltdl_kernel_avx512(void);
+/* By name, or the best that this CPU runs for NULL (a few bit tests); NULL if unknown or not supported. The names and
+ * what they ask of the CPU are those of src/kinematics/kernel.h, which chooses per pose: keep the two alike. */
+const ulna_ltdl_kernel *ulna_ltdl_kernel_find(const char *name);
 
 /* out = H + diag(shift), fixed DOFs as in ulna_ltdl_factor. scratch: n. */
 void ulna_ltdl_prepare(const ulna_tree *tree, const double *H, const double *shift, const unsigned char *fixed,

@@ -62,7 +62,7 @@ ulna_status ulna_nearest_spd(int n, double *A, double floor, double *distance, c
     if (!A || !work || !work->reals || work->have.reals < need.reals)
         return ULNA_ERR_ARGUMENT;
     const size_t size = (size_t)n;
-    if (!ulna_all_finite(A, size * size))
+    if (!ulna_array_finite(A, size * size))
         return ULNA_ERR_NUMBER;
 
     double *X = work->reals, *vectors = X + size * size, *values = vectors + size * size;

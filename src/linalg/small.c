@@ -10,7 +10,7 @@
 #include <float.h>
 #include <math.h>
 
-int ulna_all_finite(const double *x, size_t count)
+int ulna_array_finite(const double *x, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (!isfinite(x[i]))
@@ -23,7 +23,7 @@ int ulna_lower_finite(int n, const double *A)
 {
     const size_t size = (size_t)n;
     for (size_t j = 0; j < size; j++) {
-        if (!ulna_all_finite(A + j + size * j, size - j))
+        if (!ulna_array_finite(A + j + size * j, size - j))
             return 0;
     }
     return 1;

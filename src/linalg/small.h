@@ -9,7 +9,7 @@
 #include "ulna/linalg.h"
 
 /* 1 if all numbers are finite; the second looks at the lower triangle of an n x n matrix. */
-int ulna_all_finite(const double *x, size_t count);
+int ulna_array_finite(const double *x, size_t count);
 int ulna_lower_finite(int n, const double *A);
 
 /* A = L LT. ULNA_ERR_INDEFINITE if a pivot is not positive. */

@@ -36,11 +36,10 @@ ulna_status ulna_hessian_band(ulna_work *work, double t, ulna_band *band)
         return ULNA_ERR_ARGUMENT;
     const ulna_tree *tree = &work->problem->model->tree;
     size_t n = (size_t)tree->n, column = (size_t)band->width + 1;
-    memset(work->shifted, 0, n * sizeof *work->shifted);
     memset(band->entries, 0, n * column * sizeof *band->entries);
     if (n == 0)
         return ULNA_OK;
-    ulna_status status = ulna_hessian_multiply(work, t, work->shifted, work->sweep.right); /* of zero: for the forces */
+    ulna_status status = ulna_hessian_multiply(work, t, work->zeros, work->sweep.right); /* for the forces */
     if (status != ULNA_OK)
         return status;
     for (int j = 0; j < tree->n; j++) {

@@ -12,29 +12,19 @@ static int needs_couple(const ulna_problem *problem)
     return has_ball && problem->coordinate_count > 0;
 }
 
-static void take_pulls(ulna_pulls *pulls, const ulna_pull_store *store, ulna_arena *arena)
-{
-    size_t n = (size_t)store->count;
-    *pulls = (ulna_pulls){.count = store->count,
-                          .first = store->first,
-                          .local = store->local,
-                          .goal = store->goal,
-                          .weight = store->weight};
-    pulls->value = ulna_arena_take(arena, n, sizeof *pulls->value);
-    pulls->residual = ulna_arena_take(arena, n, sizeof *pulls->residual);
-}
-
 static void take_arrays(ulna_work *work, ulna_arena *arena)
 {
     const ulna_problem *problem = work->problem;
     size_t nv = (size_t)problem->model->nv, links = (size_t)problem->extra_links;
     size_t k = (size_t)problem->coupling_count;
     ulna_sweep_take(&work->sweep, problem->model, arena);
-    take_pulls(&work->targets.points, &problem->points, arena);
-    take_pulls(&work->targets.directions, &problem->directions, arena);
+    size_t summed = problem->pull_count ? (size_t)problem->model->nl : 0;
+    work->targets = (ulna_targets){problem->pull_count, problem->pull_first, problem->pull, NULL};
+    work->targets.sums = ulna_arena_take(arena, summed, sizeof *work->targets.sums);
     work->slope = ulna_arena_take(arena, nv, sizeof *work->slope);
     work->curve = ulna_arena_take(arena, nv, sizeof *work->curve);
-    work->shifted = ulna_arena_take(arena, nv, sizeof *work->shifted);
+    work->zeros = ulna_arena_take(arena, nv, sizeof *work->zeros);
+    work->shifted = ulna_arena_take(arena, k ? nv : 0, sizeof *work->shifted);
     work->held_copy = ulna_arena_take(arena, nv, sizeof *work->held_copy);
     work->couple = work->couple_second = NULL;
     if (needs_couple(problem)) {
@@ -290,8 +280,7 @@ ulna_status ulna_hessian_dense(ulna_work *work, double t, double *hessian)
     if (status != ULNA_OK)
         return status;
     size_t nv = (size_t)work->problem->model->nv;
-    double *unit = work->shifted;
-    memset(unit, 0, nv * sizeof *unit);
+    double *unit = work->zeros;
     for (size_t j = 0; j < nv; j++) {
         unit[j] = 1;
         ulna_hessian_multiply(work, t, unit, hessian + j * nv);

@@ -313,11 +313,9 @@ ulna_status ulna_problem_add_markers(ulna_problem *problem, int *first_term, uln
 
 /* ---- sorting ------------------------------------------------------------------------------------------------ */
 
-static int pulls_of(ulna_term_type type, int directions)
+static int pulls_of(ulna_term_type type)
 {
-    if (directions)
-        return type == ULNA_TERM_ORIENTATION ? 3 : type == ULNA_TERM_DIRECTION;
-    return type == ULNA_TERM_POINT;
+    return type == ULNA_TERM_ORIENTATION ? 3 : type == ULNA_TERM_POINT || type == ULNA_TERM_DIRECTION;
 }
 
 static int is_extra(const ulna_term *term)
@@ -340,20 +338,11 @@ static int link_of(const ulna_problem *problem, const ulna_term *term)
     return problem->model->body[term->body].link;
 }
 
-static void take_pulls(ulna_pull_store *store, int nl, ulna_arena *arena)
-{
-    size_t n = (size_t)store->count;
-    store->first = n ? ulna_arena_take(arena, (size_t)nl + 1, sizeof *store->first) : NULL;
-    store->local = ulna_arena_take(arena, n, sizeof *store->local);
-    store->goal = ulna_arena_take(arena, n, sizeof *store->goal);
-    store->weight = ulna_arena_take(arena, n, sizeof *store->weight);
-}
-
 static void take_sorted(ulna_problem *problem, ulna_arena *arena)
 {
     int nl = problem->model->nl;
-    take_pulls(&problem->points, nl, arena);
-    take_pulls(&problem->directions, nl, arena);
+    problem->pull_first = ulna_arena_take(arena, (size_t)nl + 1, sizeof *problem->pull_first);
+    problem->pull = ulna_arena_take(arena, (size_t)problem->pull_count, sizeof *problem->pull);
     problem->extra_term = ulna_arena_take(arena, (size_t)problem->extra_count, sizeof *problem->extra_term);
     problem->extra_of = problem->extra_count ? ulna_arena_take(arena, (size_t)nl, sizeof *problem->extra_of) : NULL;
     problem->coupling_term = ulna_arena_take(arena, (size_t)problem->coupling_count, sizeof *problem->coupling_term);
@@ -362,28 +351,26 @@ static void take_sorted(ulna_problem *problem, ulna_arena *arena)
 }
 
 /* Counting sort by link: `first` ends as the index, slots keep the order of addition inside a link. */
-static void sort_pulls(ulna_problem *problem, ulna_pull_store *store, int directions)
+static void sort_pulls(ulna_problem *problem)
 {
-    if (!store->first)
-        return;
-    int nl = problem->model->nl;
-    memset(store->first, 0, ((size_t)nl + 1) * sizeof *store->first);
+    int nl = problem->model->nl, *first = problem->pull_first;
+    memset(first, 0, ((size_t)nl + 1) * sizeof *first);
     for (size_t i = 0; i < problem->term_count; i++)
-        if (pulls_of(problem->term[i].type, directions))
-            store->first[link_of(problem, &problem->term[i]) + 1] += pulls_of(problem->term[i].type, directions);
+        if (pulls_of(problem->term[i].type))
+            first[link_of(problem, &problem->term[i]) + 1] += pulls_of(problem->term[i].type);
     for (int l = 0; l < nl; l++)
-        store->first[l + 1] += store->first[l];
+        first[l + 1] += first[l];
     for (size_t i = 0; i < problem->term_count; i++) {
         ulna_term *term = &problem->term[i];
-        int n = pulls_of(term->type, directions);
+        int n = pulls_of(term->type);
         if (n) {
-            term->slot = store->first[link_of(problem, term)];
-            store->first[link_of(problem, term)] += n;
+            term->slot = first[link_of(problem, term)];
+            first[link_of(problem, term)] += n;
         }
     }
     for (int l = nl; l > 0; l--) /* the loop above moved each start to the next link's */
-        store->first[l] = store->first[l - 1];
-    store->first[0] = 0;
+        first[l] = first[l - 1];
+    first[0] = 0;
 }
 
 static void sort_extras(ulna_problem *problem)
@@ -414,13 +401,12 @@ ulna_status ulna_problem_ready(ulna_problem *problem, ulna_error *error)
     if (problem->ready)
         return ULNA_OK;
 
-    problem->points.count = problem->directions.count = problem->extra_count = problem->extra_links = 0;
+    problem->pull_count = problem->extra_count = problem->extra_links = 0;
     problem->coupling_count = problem->coordinate_count = 0;
     long long residuals = 0;
     for (size_t i = 0; i < problem->term_count; i++) {
         const ulna_term *term = &problem->term[i];
-        problem->points.count += pulls_of(term->type, 0);
-        problem->directions.count += pulls_of(term->type, 1);
+        problem->pull_count += pulls_of(term->type);
         problem->extra_count += is_extra(term);
         problem->coupling_count += term->type == ULNA_TERM_COUPLING;
         problem->coordinate_count += is_on_coordinates(term);
@@ -440,8 +426,7 @@ ulna_status ulna_problem_ready(ulna_problem *problem, ulna_error *error)
     arena = (ulna_arena){block, 0, 0};
     take_sorted(problem, &arena);
 
-    sort_pulls(problem, &problem->points, 0);
-    sort_pulls(problem, &problem->directions, 1);
+    sort_pulls(problem);
     sort_extras(problem);
     int couplings = 0, coordinates = 0;
     for (size_t i = 0; i < problem->term_count; i++) {
@@ -468,13 +453,12 @@ double ulna_term_weight(const ulna_problem *problem, const ulna_term *term)
 
 void ulna_term_refresh(ulna_problem *problem, const ulna_term *term)
 {
-    int points = pulls_of(term->type, 0), directions = pulls_of(term->type, 1);
-    if (!problem->ready || !(points || directions))
+    if (!problem->ready || !pulls_of(term->type))
         return;
     const ulna_body *body = &problem->model->body[term->body];
-    ulna_pull_store *store = points ? &problem->points : &problem->directions;
+    int is_point = term->type == ULNA_TERM_POINT;
     double weight = ulna_term_weight(problem, term);
-    for (int k = 0; k < points + directions; k++) {
+    for (int k = 0; k < pulls_of(term->type); k++) {
         double local[3], goal[3];
         if (term->type ==
             ULNA_TERM_ORIENTATION) { /* column k of both rotations; |R_goal - R|^2 counts twice the angle's */
@@ -483,14 +467,14 @@ void ulna_term_refresh(ulna_problem *problem, const ulna_term *term)
                 goal[i] = term->goal[3 * i + k];
             }
         } else {
-            ulna_rotate(body->link_rotation, points ? term->local : term->local + 3, local);
+            ulna_rotate(body->link_rotation, is_point ? term->local : term->local + 3, local);
             for (int i = 0; i < 3; i++)
-                local[i] += points ? body->link_position[i] : 0;
+                local[i] += is_point ? body->link_position[i] : 0;
             ulna_copy3(term->goal, goal);
         }
-        store->local[term->slot + k] = (ulna_vec4){local[0], local[1], local[2], 0};
-        store->goal[term->slot + k] = (ulna_vec4){goal[0], goal[1], goal[2], 0};
-        store->weight[term->slot + k] = term->type == ULNA_TERM_ORIENTATION ? 0.5 * weight : weight;
+        double share = term->type == ULNA_TERM_ORIENTATION ? 0.5 * weight : weight;
+        problem->pull[term->slot + k] = (ulna_pull){.local = {local[0], local[1], local[2], is_point},
+                                                    .goal = {goal[0], goal[1], goal[2], share}};
     }
 }
 
@@ -620,7 +604,6 @@ ulna_status ulna_problem_set_points(ulna_problem *problem, int first, int count,
         if (isinf(goal[0]) || isinf(goal[1]) || isinf(goal[2]))
             return ULNA_ERR_NUMBER;
     }
-    ulna_pull_store *store = &problem->points;
     problem->changes++;
     for (int k = 0; k < count; k++) {
         ulna_term *term = &problem->term[first + k];
@@ -628,10 +611,9 @@ ulna_status ulna_problem_set_points(ulna_problem *problem, int first, int count,
         term->sleeping = isnan(goal[0]) || isnan(goal[1]) || isnan(goal[2]);
         if (!term->sleeping)
             ulna_copy3(goal, term->goal);
-        if (problem->ready) {
-            store->weight[term->slot] = ulna_term_weight(problem, term);
-            store->goal[term->slot] = (ulna_vec4){term->goal[0], term->goal[1], term->goal[2], 0};
-        }
+        if (problem->ready)
+            problem->pull[term->slot].goal =
+                (ulna_vec4){term->goal[0], term->goal[1], term->goal[2], ulna_term_weight(problem, term)};
     }
     return ULNA_OK;
 }

@@ -19,15 +19,6 @@ typedef struct ulna_term {
     size_t value_count;
 } ulna_term;
 
-/* Pulls in the problem's hands: what ulna_pulls points to, but for the outputs. */
-typedef struct ulna_pull_store {
-    int count, capacity;
-    int *first;       /* nl + 1 */
-    ulna_vec4 *local; /* capacity */
-    ulna_vec4 *goal;
-    double *weight;
-} ulna_pull_store;
-
 struct ulna_problem {
     ulna_allocator allocator;
     const ulna_model *model;
@@ -37,7 +28,9 @@ struct ulna_problem {
     double length;
     ulna_term *term;
     size_t term_count, term_capacity;
-    ulna_pull_store points, directions;
+    int pull_count;  /* points and directions, which the sweeps know (kernel.h) */
+    int *pull_first; /* nl + 1 */
+    ulna_pull *pull; /* pull_count, sorted by link */
     int extra_count; /* terms evaluated one by one */
     int *extra_term; /* extra_count: their numbers, sorted by link */
     int extra_links; /* links that carry extras */
@@ -103,7 +96,8 @@ struct ulna_work {
     int evaluated, composed, factored;
     double *slope, *curve;          /* terms on coordinates: gradient and diagonal */
     double *couple, *couple_second; /* inside quaternions; NULL if there is no such term */
-    double *shifted;                /* curve + shift of the last step */
+    double *zeros;                  /* nv: stays so but inside ulna_hessian_dense */
+    double *shifted;                /* nv if there are couplings: shift of the last step and their part of the diagonal */
     ulna_pair *extra_curvature, *extra_second;
     ulna_vec4 *extra_moment;
     unsigned char *held_copy;  /* nv */

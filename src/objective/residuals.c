@@ -14,17 +14,27 @@ static void spread_row(const ulna_work *work, int body, const double row[6], siz
         }
 }
 
-/* Points and directions, which the sweeps evaluated: rows e_k.p or e_k.d. */
+/* Value and residual of a point, relative to the pose's origin, or of a direction. The sweeps keep their sums alone. */
+static void pull_value(const ulna_work *work, const ulna_term *term, const ulna_pull *pull, double p[3], double r[3])
+{
+    const ulna_vec4 *frame = work->pose->frame + 4 * (size_t)work->problem->model->body[term->body].link;
+    for (int i = 0; i < 3; i++) {
+        p[i] = frame[0][i] * pull->local[0] + frame[1][i] * pull->local[1] + frame[2][i] * pull->local[2];
+        p[i] += frame[3][i] * pull->local[3];
+        r[i] = pull->goal[i] - work->pose->origin[i] * pull->local[3] - p[i];
+    }
+}
+
+/* Points and directions: rows e_k.p or e_k.d. */
 static int pull_rows(const ulna_work *work, const ulna_term *term, size_t at, double *residuals, double *jacobian)
 {
     const ulna_problem *problem = work->problem;
     size_t m = (size_t)problem->residual_count;
     int is_point = term->type == ULNA_TERM_POINT, count = term->type == ULNA_TERM_ORIENTATION ? 3 : 1;
-    const ulna_pulls *pulls = is_point ? &work->targets.points : &work->targets.directions;
     for (int i = 0; i < count; i++) {
-        double root = sqrt(pulls->weight[term->slot + i]);
-        const double *p = (const double *)&pulls->value[term->slot + i];
-        const double *r = (const double *)&pulls->residual[term->slot + i];
+        const ulna_pull *pull = &problem->pull[term->slot + i];
+        double p[3], r[3], root = sqrt(pull->goal[3]);
+        pull_value(work, term, pull, p, r);
         for (int k = 0; k < 3; k++, at++) {
             double unit[3] = {k == 0, k == 1, k == 2}, row[6] = {0};
             ulna_cross(p, unit, row);
@@ -111,7 +121,8 @@ ulna_status ulna_term_error(ulna_work *work, int term, double *error)
     }
     switch (t->type) {
     case ULNA_TERM_POINT:
-        *error = ulna_norm((const double *)&work->targets.points.residual[t->slot]);
+        pull_value(work, t, &problem->pull[t->slot], axis, w);
+        *error = ulna_norm(w);
         return ULNA_OK;
     case ULNA_TERM_ORIENTATION:
     case ULNA_TERM_GEODESIC:

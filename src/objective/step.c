@@ -27,14 +27,13 @@ static const ulna_term *coupling(const ulna_work *work, int k)
     return &work->problem->term[work->problem->coupling_term[k]];
 }
 
-/* The diagonal that the elimination works on: terms on coordinates, shift, and the couplings' part. */
-static const double *fill_diagonal(ulna_work *work, const double *shift)
+/* The shift, with the couplings' part of the diagonal in it. */
+static const double *shift_with_couplings(ulna_work *work, const double *shift)
 {
     const ulna_problem *problem = work->problem;
-    if (!shift && !problem->coupling_count)
-        return work->curve;
-    for (int d = 0; d < problem->model->nv; d++)
-        work->shifted[d] = shift ? work->curve[d] + shift[d] : work->curve[d];
+    if (!problem->coupling_count)
+        return shift;
+    memcpy(work->shifted, shift, (size_t)problem->model->nv * sizeof *shift);
     for (int k = 0; k < problem->coupling_count; k++) {
         const ulna_term *term = coupling(work, k);
         double w = ulna_coupling_weight(problem, term), ratio = term->goal[0];
@@ -106,12 +105,11 @@ ulna_status ulna_step(ulna_work *work, const ulna_step_options *options, double 
         return status;
     work->composed = work->factored = 0;
 
-    ulna_diagonal diagonal = work->diagonal;
-    diagonal.diagonal = fill_diagonal(work, options->shift);
-    ulna_elimination how = {options->t, options->held, options->displacement};
+    const double *shift = shift_with_couplings(work, options->shift ? options->shift : work->zeros);
+    ulna_elimination how = {options->t, shift, options->held, options->displacement};
     double fall = 0;
-    if (work->pose->kernel->eliminate(work->pose, &work->targets, &work->extras, &diagonal, &how, &work->sweep, step,
-                                      &fall)) {
+    if (work->pose->kernel->eliminate(work->pose, &work->targets, &work->extras, &work->diagonal, &how, &work->sweep,
+                                      step, &fall)) {
         if (failed_dof)
             *failed_dof = work->sweep.failed_dof;
         int finite = !options->shift || ulna_all_finite(options->shift, work->problem->model->nv);
