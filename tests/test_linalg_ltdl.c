@@ -332,36 +332,6 @@ static void gram_matrices_show_their_rank(void **state)
     }
 }
 
-/* J of turning DOFs at random places (three at each) and markers at random DOFs; 3 * markers x n. */
-static double *new_jacobian(ulna_test_rng *rng, const ulna_tree *tree, int markers)
-{
-    const size_t m = 3 * (size_t)markers;
-    double *J = new_numbers(m * (size_t)tree->n), axis[FOREST_MAX][3], place[FOREST_MAX][3];
-    for (int j = 0; j < tree->n; j++) {
-        for (int k = 0; k < 3; k++) {
-            const double above = tree->parent[j] < 0 ? 0 : place[tree->parent[j]][k];
-            axis[j][k] = ulna_test_rng_normal(rng);
-            place[j][k] = above + (j % 3 ? 0 : ulna_test_rng_uniform(rng, -0.3, 0.3));
-        }
-    }
-    for (size_t marker = 0; marker < (size_t)markers; marker++) {
-        const int body = ulna_test_rng_index(rng, tree->n);
-        double offset[3];
-        ulna_test_rng_fill(rng, offset, 3, -0.1, 0.1);
-        for (int p = 0; p < tree->depth[body]; p++) {
-            const int j = tree->path[body][p];
-            double arm[3];
-            for (int k = 0; k < 3; k++)
-                arm[k] = place[body][k] + offset[k] - place[j][k];
-            for (size_t k = 0; k < 3; k++) {
-                const size_t a = (k + 1) % 3, b = (k + 2) % 3;
-                J[3 * marker + k + m * (size_t)j] = axis[j][a] * arm[b] - axis[j][b] * arm[a];
-            }
-        }
-    }
-    return J;
-}
-
 /* The rank of J with its columns at unit length, or -1 if there is no clear gap. J is destroyed. */
 static int clear_rank(int m, int n, double *J)
 {
@@ -398,17 +368,11 @@ static void semidefinite_claims_hold(void **state)
         const ulna_ltdl_kernel *kernel = ulna_ltdl_kernel_find(round % 2 ? NULL : "portable");
         ulna_tree *tree = forest_tree(&rng, (forest_shape)(FOREST_CHAIN + round % (FOREST_SHAPE_COUNT - FOREST_CHAIN)));
         const int markers = 1 + ulna_test_rng_index(&rng, 20);
-        const size_t n = (size_t)tree->n, m = 3 * (size_t)markers, size = tree_size(tree);
-        double *J = new_jacobian(&rng, tree, markers), *H = new_numbers(size), *L = new_numbers(size);
+        const size_t n = (size_t)tree->n, size = tree_size(tree);
+        double *J = new_jacobian(&rng, tree, markers), *H = tree_gram(tree, 3 * markers, J), *L = new_numbers(size);
         double *inverse = new_numbers(n), *D = new_numbers(n), *shift = new_numbers(n);
         double *seed = new_random(&rng, n), *b = new_numbers(n), *x = new_numbers(n), *y = new_numbers(n);
-        for (size_t j = 0; j < n; j++) {
-            for (size_t p = 0; p < (size_t)tree->depth[j]; p++) {
-                for (size_t i = 0; i < m; i++)
-                    H[tree->row[j] + p] += J[i + m * j] * J[i + m * (size_t)tree->path[j][p]];
-            }
-        }
-        const int rank = clear_rank((int)m, tree->n, J);
+        const int rank = clear_rank(3 * markers, tree->n, J);
         ulna_inertia inertia;
         const ulna_status status =
             ulna_ltdl_factor_with(kernel, tree, H, NULL, NULL, ULNA_LTDL_ANY, L, inverse, &inertia);

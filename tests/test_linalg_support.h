@@ -210,6 +210,51 @@ static inline double *random_tree_matrix(ulna_test_rng *rng, const ulna_tree *tr
     return H;
 }
 
+/* J of turning DOFs at random places (three at each) and markers at random DOFs; 3 * markers x n. */
+static inline double *new_jacobian(ulna_test_rng *rng, const ulna_tree *tree, int markers)
+{
+    const size_t m = 3 * (size_t)markers;
+    double *J = new_numbers(m * (size_t)tree->n), axis[FOREST_MAX][3], place[FOREST_MAX][3];
+    for (int j = 0; j < tree->n; j++) {
+        for (int k = 0; k < 3; k++) {
+            const double above = tree->parent[j] < 0 ? 0 : place[tree->parent[j]][k];
+            axis[j][k] = ulna_test_rng_normal(rng);
+            place[j][k] = above + (j % 3 ? 0 : ulna_test_rng_uniform(rng, -0.3, 0.3));
+        }
+    }
+    for (size_t marker = 0; marker < (size_t)markers; marker++) {
+        const int body = ulna_test_rng_index(rng, tree->n);
+        double offset[3];
+        ulna_test_rng_fill(rng, offset, 3, -0.1, 0.1);
+        for (int p = 0; p < tree->depth[body]; p++) {
+            const int j = tree->path[body][p];
+            double arm[3];
+            for (int k = 0; k < 3; k++)
+                arm[k] = place[body][k] + offset[k] - place[j][k];
+            for (size_t k = 0; k < 3; k++) {
+                const size_t a = (k + 1) % 3, b = (k + 2) % 3;
+                J[3 * marker + k + m * (size_t)j] = axis[j][a] * arm[b] - axis[j][b] * arm[a];
+            }
+        }
+    }
+    return J;
+}
+
+/* JTJ in tree rows, for J (m x n) whose rows each belong to one path. */
+static inline double *tree_gram(const ulna_tree *tree, int m, const double *J)
+{
+    double *H = new_numbers(tree_size(tree));
+    for (int j = 0; j < tree->n; j++) {
+        const double *column = J + (size_t)m * (size_t)j;
+        for (int p = 0; p < tree->depth[j]; p++) {
+            const double *other = J + (size_t)m * (size_t)tree->path[j][p];
+            for (int i = 0; i < m; i++)
+                H[tree->row[j] + (size_t)p] += column[i] * other[i];
+        }
+    }
+    return H;
+}
+
 /* y = A x for a dense symmetric A. */
 static inline void dense_multiply(int n, const double *A, const double *x, double *y)
 {

@@ -209,6 +209,93 @@ static void solving_again(void **state)
     }
 }
 
+/* A redundant chain without damping has no step: told, not made up from rounding. With damping there is one. */
+static void singular_is_told(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(26);
+    int singular = 0;
+    for (int round = 0; round < 600; round++) {
+        ulna_test_tree_options tree = ulna_test_tree_options_default();
+        tree.shape = ULNA_TEST_SHAPE_CHAIN;
+        tree.min_bodies = 5;
+        tree.joints = round % 2 ? 1u << ULNA_JOINT_REVOLUTE : (1u << ULNA_JOINT_REVOLUTE | 1u << ULNA_JOINT_EULER);
+        tree.fixed = 0;
+        ulna_test_bench b =
+            ulna_test_bench_open(&rng, &tree, 1u << ULNA_TERM_POINT, 1); /* 3 equations, 5 unknowns or more */
+        double *step = ulna_test_numbers(b.nv), *shift = ulna_test_numbers(b.nv);
+        ulna_step_options options = ulna_step_options_default();
+        int failed = ULNA_NONE;
+        ulna_status status = ulna_step(b.work, &options, step, NULL, &failed);
+        assert_int_equal(status, ULNA_ERR_SINGULAR);
+        assert_in_range(failed, 0, b.nv - 1);
+        singular++;
+        for (int d = 0; d < b.nv; d++)
+            shift[d] = 1e-6;
+        options.shift = shift;
+        assert_int_equal(ulna_step(b.work, &options, step, NULL, NULL), ULNA_OK);
+        assert_true(ulna_test_largest(step, b.nv) < 1e4);
+        free(step);
+        free(shift);
+        ulna_test_bench_close(&b);
+    }
+    assert_int_equal(singular, 600);
+}
+
+/* Weights of any size: products of three pivots overflow long before the numbers do. */
+static void weights_of_any_size(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(27);
+    for (int round = 0; round < 100; round++) {
+        ulna_test_bench b = ulna_test_bench_open(&rng, NULL, 1u << ULNA_TERM_POINT, 6);
+        double *step = ulna_test_numbers(b.nv), *plain = ulna_test_numbers(b.nv), *shift = ulna_test_numbers(b.nv), f;
+        const double sizes[] = {1, 1e80, 1e-85};
+        for (int k = 0; k < 3; k++) {
+            for (int t = 0; t < ulna_problem_term_count(b.problem); t++)
+                assert_int_equal(ulna_problem_set_weight(b.problem, t, sizes[k]), ULNA_OK);
+            for (int d = 0; d < b.nv; d++)
+                shift[d] = sizes[k];
+            ulna_step_options options = {.shift = shift};
+            assert_int_equal(ulna_evaluate(b.work, b.q, &f), ULNA_OK);
+            assert_int_equal(ulna_step(b.work, &options, k ? step : plain, NULL, NULL), ULNA_OK);
+            if (k)
+                assert_relative(step, plain, b.nv, 1e-10, "step with extreme weights", round);
+        }
+        free(step);
+        free(plain);
+        free(shift);
+        ulna_test_bench_close(&b);
+    }
+}
+
+/* Rows in any memory: no alignment is asked of the caller. */
+static void rows_anywhere(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(28);
+    for (int round = 0; round < 50; round++) {
+        ulna_test_bench b = ulna_test_bench_open(&rng, NULL, ULNA_TEST_ALL_TERMS, 6);
+        const ulna_tree *tree = ulna_model_tree(b.model);
+        size_t rows = tree->row[b.nv];
+        double *aligned = aligned_numbers(rows), *room = aligned_numbers(3 * rows + 16), *g = ulna_test_numbers(b.nv);
+        double *pivots = ulna_test_numbers(b.nv);
+        assert_int_equal(ulna_hessian(b.work, 1, g, aligned, NULL), ULNA_OK);
+        for (int offset = 1; offset < 4; offset++) {
+            double *H = room + offset, *second = H + rows + 1, *L = second + rows + 1;
+            assert_int_equal(ulna_hessian(b.work, 1, g, H, NULL), ULNA_OK);
+            assert_memory_equal(H, aligned, rows * sizeof *H);
+            assert_int_equal(ulna_hessian(b.work, 1, g, H, second), ULNA_OK);
+            ulna_ltdl_factor(tree, H, NULL, NULL, ULNA_LTDL_ANY, L, pivots, NULL); /* singular or not: no crash */
+        }
+        free(aligned);
+        free(room);
+        free(g);
+        free(pivots);
+        ulna_test_bench_close(&b);
+    }
+}
+
 /* The band, from forces alone, against the band cut out of the rows. */
 static void band_without_rows(void **state)
 {
@@ -424,6 +511,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elimination_equals_factorisation),
         cmocka_unit_test(solving_again),
+        cmocka_unit_test(singular_is_told),
+        cmocka_unit_test(weights_of_any_size),
+        cmocka_unit_test(rows_anywhere),
         cmocka_unit_test(band_without_rows),
         cmocka_unit_test(pcg_without_a_matrix),
         cmocka_unit_test(kernels_agree),

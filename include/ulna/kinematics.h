@@ -104,10 +104,9 @@ ULNA_API int ulna_jacobian_columns(const ulna_pose *pose, const ulna_jacobian_op
 ULNA_API ulna_status ulna_pose_jacobian(ulna_pose *pose, const ulna_jacobian_options *options, int count,
                                         const ulna_effector *effectors, double *jacobian);
 
-/* Its time derivative when the degrees of freedom move at `velocity` (nv) (recipe 1.3), at rows, columns, frame
- * and point as above. GENERIC, ADJUSTED and TWISTS differentiate their adjoints (eq. 14-15) and motion subspaces, SIMPLE and
- * UNIT_VELOCITY share a closed form in world vectors: they agree to rounding. DIFFERENCES differentiates the Jacobian
- * numerically along the motion, to about 1e-9. */
+/* Its time derivative when the degrees of freedom move at `velocity` (nv) (recipe 1.3). GENERIC, ADJUSTED and
+ * TWISTS differentiate their adjoints (eq. 14-15) and motion subspaces; SIMPLE and UNIT_VELOCITY share a closed form in
+ * world vectors: all five agree to rounding. DIFFERENCES goes numerically along the motion, to about 1e-9. */
 ULNA_API ulna_status ulna_pose_jacobian_rate(ulna_pose *pose, const ulna_jacobian_options *options,
                                              const double *velocity, int count, const ulna_effector *effectors,
                                              double *rate);

@@ -80,9 +80,9 @@ typedef enum ulna_ltdl_mode {
  * L and its inverse are then set to zero and elimination goes on; the result is ULNA_ERR_SINGULAR.
  * Semidefinite matrices, such as JTJ with a null space: the factors are right, and ulna_ltdl_solve gives a solution if
  * there is one. The inertia is not: no pivot that ought to be positive is counted otherwise, but one that ought to be
- * zero may come out as rounding noise of either sign, without ULNA_ERR_SINGULAR, since there is no pivoting (one JTJ in
- * six, on random trees). To tell semidefinite from indefinite, shift by 1e-10 of the diagonal: semidefinite is then
- * positive definite. To tell the rank, use ulna_dense_eigen.
+ * zero may come out as rounding noise of either sign, since there is no pivoting (seen in every sixth JTJ of random
+ * trees). To tell semidefinite from indefinite, shift by 1e-10 of the diagonal: semidefinite is then
+ * positive definite. For the rank there is ulna_dense_eigen.
  * After ULNA_ERR_INDEFINITE or ULNA_ERR_NUMBER the outputs mean nothing. ULNA_LTDL_POSITIVE may give up before it gets
  * to a number that is not finite.
  * Cost: sum of depth[j]^2 / 2 multiply-adds; 1.3 microseconds for a human of 60 DOF with AVX2.
@@ -263,7 +263,7 @@ typedef struct ulna_linear_options {
     int max_rank;         /* largest number of low-rank columns that will come */
     int band_width;       /* of the preconditioner (PCG) */
     ulna_pcg_options pcg; /* PCG */
-    int matrix_free;      /* PCG: not 0 if every matrix will be a product, so that no room is taken for rows of a tree */
+    int matrix_free; /* PCG: not 0 if every matrix will be a product, so that no room is taken for rows of a tree */
 } ulna_linear_options;
 
 ULNA_API ulna_linear_options ulna_linear_options_default(void); /* tree, rank 0, band 24, not matrix-free */
@@ -298,8 +298,8 @@ ULNA_API size_t ulna_linear_bytes(const ulna_linear *linear);
 
 /*
  * Prepares to solve; the arrays are not needed afterwards. Indefinite is no error: see the inertia (PCG finds out in
- * the solve). ULNA_ERR_SINGULAR if the matrix is: solves are refused then. That H + diag(shift) is singular alone is no
- * obstacle; a TREE then factors once or twice more. ULNA_ERR_UNSUPPORTED if there is a product and no H, except for PCG.
+ * the solve). ULNA_ERR_SINGULAR if the matrix is: solves are refused then. H + diag(shift) alone may be singular if the
+ * low-rank terms make up for it. ULNA_ERR_UNSUPPORTED if there is a product and no H, except for PCG.
  */
 ULNA_API ulna_status ulna_linear_factor(ulna_linear *linear, const ulna_linear_matrix *matrix);
 

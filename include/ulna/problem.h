@@ -159,7 +159,8 @@ ULNA_API ulna_step_options ulna_step_options_default(void); /* t = 0, no shift, 
 
 /*
  * Solves (H(t) + shift) step = -gradient on the tree in O(DOF), without J or H. `decrease` (may be NULL) receives that of
- * the quadratic model, shift included. ULNA_ERR_INDEFINITE if a pivot is not positive (then `failed_dof`, which may be
+ * the quadratic model, shift included. ULNA_ERR_INDEFINITE if a pivot is negative, ULNA_ERR_SINGULAR if it is zero to
+ * rounding, as in a redundant chain without damping (then `failed_dof`, which may be
  * NULL, says where): raise the shift or lower t. ULNA_ERR_NUMBER if a shift or displacement is NaN or infinite.
  * Limits and strengths of the model are not looked at: that is for solvers, or for `held`.
  */

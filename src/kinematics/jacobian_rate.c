@@ -1,8 +1,8 @@
 /*
  * The time derivative of the Jacobian (recipe 1.3) along a motion at the velocity qd of the degrees of freedom.
  *
- * Eq. 14-15 differentiate the adjoints; jacobian_rate_adjoint.c does that for the routes made of them. This file has the
- * same derivative in world vectors, for the simple and the unit-velocity route, and the numerical one. With (w, v)
+ * Eq. 14-15 differentiate the adjoints; jacobian_rate_adjoint.c does that for the routes made of them. This file has
+ * the same derivative in world vectors, for the simple and the unit-velocity route, and the numerical one. With (w, v)
  * the velocity of everything before DOF j, v taken at the reference point, a point o of its axis and the effector's p:
  *
  *     a'  = w x a + bend          o' = v + w x o          p' = v_e + w_e x p

@@ -6,7 +6,7 @@
  *   Ad    the adjoint of bE_s;  C = Ad S are columns of the Jacobian
  *   nu    (v, w), the spatial velocity of bE_s in b: (bE_s)' = nu^ bE_s
  *
- *     C' = Ad' S + Ad S' = ad(nu) C + Ad S',     ad(nu) = [w^, v^; 0, w^]                                       (14, 15)
+ *     C' = Ad' S + Ad S' = ad(nu) C + Ad S',     ad(nu) = [w^, v^; 0, w^]                                      (14, 15)
  *
  * nu = Ad V_s - V_b, of the body twists V of both frames. What lies before s moves both alike and cancels; what is left
  * is -sum C_k qd_k over the degrees of freedom k behind s. These are the columns that a walk from b to the root has
@@ -216,7 +216,7 @@ static void unrotated_rate(const double motion[9], const double w[3], const doub
 static void rates_by_joint(const ulna_walk *walk, const double *speed, const double *columns, double *rates,
                            double nu[6])
 {
-    adjusted_axis all[6];
+    adjusted_axis all[6] = {0};
     double motion[9], w[3];
     adjusted_axes(&walk->plan, walk->joint_q, speed, all, motion, w);
 

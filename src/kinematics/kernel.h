@@ -72,12 +72,13 @@ typedef struct ulna_sweep {
     ulna_pair *force;     /* nv: the gain K of each DOF (eliminate) or its force A S - t (tau, 0) (multiply) */
     ulna_pair *second;    /* nl x 6: symmetric second-order part of the extras */
     int has_second;
-    double *pivot;        /* nv: 1 / D */
-    double *lower;        /* nv x 3: unit lower factor inside blocks */
-    ulna_pair *twist;     /* nl: x, or the force of a subtree */
-    double *path;         /* 6 x padded depth: motions of the current path */
-    double *right;        /* nv: right-hand side of ulna_kernel.substitute */
-    int failed_dof;       /* where a pivot was not positive, or -1 */
+    double *pivot;    /* nv: 1 / D */
+    double *lower;    /* nv x 3: unit lower factor inside blocks */
+    ulna_pair *twist; /* nl: x, or the force of a subtree */
+    double *size;     /* nl: how large the curvature of a subtree is, which is the scale of its rounding */
+    double *path;     /* 6 x padded depth: motions of the current path */
+    double *right;    /* nv: right-hand side of ulna_kernel.substitute */
+    int failed_dof;   /* where a pivot was not positive, or -1 */
 } ulna_sweep;
 
 typedef struct ulna_kernel {
@@ -88,11 +89,12 @@ typedef struct ulna_kernel {
     /* g = gradient of the targets, extras and diagonal terms. */
     void (*gradient)(const ulna_pose *pose, const ulna_targets *targets, const ulna_extras *extras,
                      const ulna_diagonal *diagonal, ulna_sweep *sweep, double *g);
-    /* The step of the damped system by elimination on the tree. 0, or 1 if a pivot is not positive. `decrease` is that
-     * of the quadratic model with `diagonal` in it. */
-    int (*eliminate)(const ulna_pose *pose, const ulna_targets *targets, const ulna_extras *extras,
-                     const ulna_diagonal *diagonal, const ulna_elimination *how, ulna_sweep *sweep, double *step,
-                     double *decrease);
+    /* The step of the damped system by elimination on the tree. ULNA_ERR_INDEFINITE if a pivot is negative and
+     * ULNA_ERR_SINGULAR if it is zero to rounding; failed_dof says where. `decrease` is that of the quadratic model with
+     * `diagonal` in it. */
+    ulna_status (*eliminate)(const ulna_pose *pose, const ulna_targets *targets, const ulna_extras *extras,
+                             const ulna_diagonal *diagonal, const ulna_elimination *how, ulna_sweep *sweep,
+                             double *step, double *decrease);
     /* H x = right with the factor that `eliminate` left (same held set; held rows give 0). x may be `right`. */
     void (*substitute)(const ulna_pose *pose, const unsigned char *held, ulna_sweep *sweep, const double *right,
                        double *x);
@@ -102,8 +104,8 @@ typedef struct ulna_kernel {
     void (*rows)(const ulna_pose *pose, const ulna_diagonal *diagonal, double t, ulna_sweep *sweep, double *g,
                  double *rows, double *second);
     /* After compose: y = H(t) x, without any matrix. */
-    void (*multiply)(const ulna_pose *pose, const ulna_diagonal *diagonal, double t, ulna_sweep *sweep,
-                     const double *x, double *y);
+    void (*multiply)(const ulna_pose *pose, const ulna_diagonal *diagonal, double t, ulna_sweep *sweep, const double *x,
+                     double *y);
 } ulna_kernel;
 
 extern const ulna_kernel ulna_kernel_portable;

@@ -50,12 +50,12 @@ static ulna_status place(ulna_linear *linear, ulna_arena *arena)
 {
     const ulna_tree *tree = linear->tree;
     const ulna_linear_options *options = &linear->options;
-    const int n = tree->n, columns = options->kind == ULNA_LINEAR_TREE ? 2 * options->max_rank : options->max_rank;
+    const int n = tree->n;
     ulna_arena_take(arena, 1, sizeof *linear);
     if (!options->matrix_free)
         linear->values = ulna_arena_take(arena, n ? tree->row[n] : 0, sizeof(double));
-    linear->V = ulna_linear_take(arena, n, columns);
-    linear->sign = ulna_linear_take(arena, columns, 1);
+    linear->V = ulna_linear_take(arena, n, options->max_rank);
+    linear->sign = ulna_linear_take(arena, options->max_rank, 1);
     linear->rhs = ulna_linear_take(arena, n, 1);
     const ulna_status status = ways[options->kind]->place(linear, arena);
     return status ? status : arena->failed ? ULNA_ERR_LIMIT : ULNA_OK;

@@ -25,18 +25,17 @@ struct ulna_linear {
     ulna_inertia inertia;
 
     double *values; /* row[n]: T; NULL if matrix_free */
-    double *V;      /* n x max_rank; TREE: twice as many, see linear_tree.c */
-    double *sign;   /* as many as V has columns */
+    double *V;      /* n x max_rank */
+    double *sign;   /* max_rank */
     int rank;       /* columns in use: those of weight zero are left out */
     double *rhs;    /* n: a copy, so that x may be rhs */
 
     struct {
         const ulna_ltdl_kernel *kernel;
-        double *lift;                  /* n: what is added to the diagonal of T */
-        int *lifted_dof, lifted;       /* max_rank: DOFs where that is not 0, and how many */
-        double *L, *inverse_pivots;    /* of T + diag(lift) */
-        double *Z;                     /* n x 2 max_rank: its inverse times V */
-        double *schur, *small;         /* 2 max_rank x 2 max_rank, and 2 max_rank */
+        double *L, *inverse_pivots;    /* of T */
+        int *weak, weak_count;         /* max_rank: DOFs whose pivots are left to K, see linear_tree.c */
+        double *Z;                     /* n x 2 max_rank */
+        double *K, *small, *scale;     /* 2 max_rank x 2 max_rank, and 2 max_rank each */
         int *pivot;                    /* 2 max_rank */
         double *residual, *correction; /* n each */
     } tree_way;

@@ -1,17 +1,21 @@
 /*
  * Newton systems by the tree factorisation, low-rank terms by the formula of Sherman, Morrison and Woodbury.
  *
- * With A = T + V S VT, S = diag(+-1), Z = T^-1 V and the Schur complement C = S + VT Z:
- *     A^-1 b     = y - Z C^-1 VT y, y = T^-1 b                               (S^-1 = S)
- *     inertia(A) = inertia(T) + inertia(-C) - inertia(-S)
+ * With A = T + V S VT, S = diag(+-1), Z = T^-1 V and the Schur complement K = S + VT Z:
+ *     A^-1 b     = y - Z K^-1 VT y, y = T^-1 b                               (S^-1 = S)
+ *     inertia(A) = inertia(T) + inertia(-K) - inertia(-S)
  * The second line is E. V. Haynsworth, "Determination of the inertia of a partitioned Hermitian matrix", Linear Algebra
  * Appl. 1, 1968, applied both ways to the matrix [T V; VT -S].
  *
- * Where T is singular or nearly so while A is not, as when a DOF is seen by nothing but a coupling, Z swamps S in C. With
- * T = LT D L and U = L^-T V, VT Z is the sum over the DOFs j of U_j UT_j / D_j (U_j: row j of U), which shows the pivots
- * to blame. Such a pivot is lifted: T gains |U_j|^2 on the diagonal there, and A keeps its value by one more column of
- * weight -1, sqrt(|U_j|^2) e_j. A is singular if T has more zero pivots than V has columns, so there are never more
- * lifts to make than columns. One step of iterative refinement makes up for what is lost below that.
+ * Where T is singular or nearly so while A is not, as when a DOF is seen by nothing but a coupling, VT Z swamps S. With
+ * T = LT D L and U = L^-T V, it is the sum over the DOFs j of U_j UT_j / D_j (U_j: row j of U), which shows the pivots
+ * to blame. These weak DOFs, no more than V has columns, are left out of the sum: their inverse pivots become 0, T^-1
+ * now being a generalised inverse, and they join K, with W = L^-1 (their columns) and D their pivots, zero or not:
+ *     K = [ S + VT Z   -VT W ]     A^-1 b = y - [Z -W] K^-1 [VT y; -WT b]
+ *         [ -WT V      -D    ]
+ * (the block LDLT of [T V; VT -S], weak DOFs last). In the formula of the inertia, T loses its weak pivots. If T has more
+ * zero pivots than V has columns, or V does not reach one, A is singular. One step of iterative refinement makes up for
+ * what rounding costs below the threshold.
  */
 #include "linalg/linear.h"
 #include "linalg/small.h"
@@ -19,32 +23,25 @@
 #include <math.h>
 #include <string.h>
 
-/* A pivot is lifted if it makes an element of VT Z larger than this, beside the 1 of S. */
+/* Pivots are weak if they make an element of VT Z larger than this, beside the 1 of S. */
 #define SWAMPED 1e8
 
 static ulna_status place_tree(ulna_linear *linear, ulna_arena *arena)
 {
     const ulna_tree *tree = linear->tree;
-    const int n = tree->n, max_rank = linear->options.max_rank, columns = 2 * max_rank;
+    const int n = tree->n, max_rank = linear->options.max_rank, size = 2 * max_rank;
     linear->tree_way.kernel = ulna_ltdl_kernel_find(NULL);
-    linear->tree_way.lift = ulna_linear_take(arena, n, 1);
-    linear->tree_way.lifted_dof = ulna_arena_take(arena, (size_t)max_rank, sizeof(int));
     linear->tree_way.L = ulna_arena_take(arena, n ? tree->row[n] : 0, sizeof(double));
     linear->tree_way.inverse_pivots = ulna_linear_take(arena, n, 1);
-    linear->tree_way.Z = ulna_linear_take(arena, n, columns);
-    linear->tree_way.schur = ulna_linear_take(arena, columns, columns);
-    linear->tree_way.small = ulna_linear_take(arena, columns, 1);
-    linear->tree_way.pivot = ulna_arena_take(arena, (size_t)columns, sizeof(int));
+    linear->tree_way.weak = ulna_arena_take(arena, (size_t)max_rank, sizeof(int));
+    linear->tree_way.Z = ulna_linear_take(arena, n, size);
+    linear->tree_way.K = ulna_linear_take(arena, size, size);
+    linear->tree_way.small = ulna_linear_take(arena, size, 1);
+    linear->tree_way.scale = ulna_linear_take(arena, size, 1);
+    linear->tree_way.pivot = ulna_arena_take(arena, (size_t)size, sizeof(int));
     linear->tree_way.residual = ulna_linear_take(arena, n, 1);
     linear->tree_way.correction = ulna_linear_take(arena, n, 1);
     return ULNA_OK;
-}
-
-static ulna_status factor_T(ulna_linear *linear)
-{
-    const double *lift = linear->tree_way.lifted ? linear->tree_way.lift : NULL;
-    return ulna_ltdl_factor_with(linear->tree_way.kernel, linear->tree, linear->values, lift, NULL, ULNA_LTDL_ANY,
-                                 linear->tree_way.L, linear->tree_way.inverse_pivots, &linear->inertia);
 }
 
 static void solve_T(const ulna_linear *linear, const double *rhs, double *x)
@@ -61,9 +58,9 @@ static double dot(size_t n, const double *a, const double *b)
     return sum;
 }
 
-/* ---- lifting pivots ------------------------------------------------------------------------------------------ */
+/* ---- weak pivots --------------------------------------------------------------------------------------------- */
 
-/* U = L^-T V, where Z will be. */
+/* U = L^-T V, over Z. */
 static const double *transform_V(ulna_linear *linear)
 {
     const ulna_tree *tree = linear->tree;
@@ -81,120 +78,180 @@ static const double *transform_V(ulna_linear *linear)
     return U;
 }
 
-/* 0 if there is no room for another lift, or if V has nothing to offer at DOF j. */
-static int lift_pivot(ulna_linear *linear, const double *U, int j)
+/* Whether V reaches the direction of pivot j: if that is zero, this decides between regular and singular. */
+static int low_rank_reaches(const ulna_linear *linear, const double *U, int j)
 {
     const ulna_tree *tree = linear->tree;
     const double diagonal = linear->values[tree->row[j] + (size_t)tree->depth[j] - 1];
-    double *lift = linear->tree_way.lift, square = 0;
+    double square = 0;
     for (int k = 0; k < linear->rank; k++) {
         const double u = U[(size_t)j + (size_t)tree->n * (size_t)k];
         square += u * u;
     }
-    if (linear->tree_way.lifted == linear->options.max_rank || lift[j] > 0)
-        return 0;
-    if (!(square > ULNA_LTDL_PIVOT_TOLERANCE * fabs(diagonal)))
-        return 0;
-    lift[j] = square;
-    linear->tree_way.lifted_dof[linear->tree_way.lifted++] = j;
-    return 1;
+    return square > ULNA_LTDL_PIVOT_TOLERANCE * fabs(diagonal);
 }
 
-/* Lifts all zero pivots, and for each column the one that swamps it most. Returns how many; 0 if one that is zero
- * cannot be lifted, for then A is singular. */
-static int lift_pivots(ulna_linear *linear)
+/* The pivot leaves T for K; D and its sign are kept there. */
+static void weaken(ulna_linear *linear, int j)
 {
-    const int n = linear->tree->n, before = linear->tree_way.lifted;
+    const int rank = linear->rank, at = rank + linear->tree_way.weak_count++;
+    double *inverse = &linear->tree_way.inverse_pivots[j];
+    linear->tree_way.weak[at - rank] = j;
+    linear->tree_way.scale[at] = *inverse != 0 ? 1 / *inverse : 0;
+    linear->inertia.positive -= *inverse > 0;
+    linear->inertia.negative -= *inverse < 0;
+    linear->inertia.zero -= *inverse == 0;
+    *inverse = 0;
+}
+
+/* All zero pivots are weak. ULNA_ERR_SINGULAR if V cannot make up for them. */
+static ulna_status weaken_zeros(ulna_linear *linear)
+{
+    const double *U = transform_V(linear);
+    if (linear->inertia.zero > linear->rank)
+        return ULNA_ERR_SINGULAR;
+    for (int j = 0; j < linear->tree->n; j++) {
+        if (linear->tree_way.inverse_pivots[j] != 0)
+            continue;
+        if (!low_rank_reaches(linear, U, j))
+            return ULNA_ERR_SINGULAR;
+        weaken(linear, j);
+    }
+    return ULNA_OK;
+}
+
+/* For each column the pivot that swamps it most becomes weak, as long as there is room. Returns how many did. */
+static int weaken_worst(ulna_linear *linear)
+{
+    const int n = linear->tree->n, before = linear->tree_way.weak_count;
     const double *inverse = linear->tree_way.inverse_pivots, *U = transform_V(linear);
-    for (int j = 0; j < n; j++) {
-        if (inverse[j] == 0 && !lift_pivot(linear, U, j))
-            return 0;
-    }
-    for (int k = 0; k < linear->rank; k++) {
+    for (int k = 0; k < linear->rank && linear->tree_way.weak_count < linear->rank; k++) {
         const double *u = U + (size_t)n * (size_t)k;
-        int worst = 0;
-        for (int j = 1; j < n; j++) {
-            if (fabs(u[j] * u[j] * inverse[j]) > fabs(u[worst] * u[worst] * inverse[worst]))
-                worst = j;
+        double worst = 0;
+        int where = 0;
+        for (int j = 0; j < n; j++) {
+            const double part = fabs(u[j] * inverse[j] * u[j]);
+            if (part > worst) {
+                worst = part;
+                where = j;
+            }
         }
-        if (fabs(u[worst] * u[worst] * inverse[worst]) * n > SWAMPED)
-            lift_pivot(linear, U, worst);
+        if (worst * n > SWAMPED)
+            weaken(linear, where);
     }
-    return linear->tree_way.lifted - before;
+    return linear->tree_way.weak_count - before;
+}
+
+/* -W: columns of weak DOFs of -L^-1. */
+static void solve_weak_columns(ulna_linear *linear)
+{
+    const ulna_tree *tree = linear->tree;
+    const size_t n = (size_t)tree->n;
+    for (int i = 0; i < linear->tree_way.weak_count; i++) {
+        double *w = linear->tree_way.Z + n * (size_t)(linear->rank + i);
+        const int first = linear->tree_way.weak[i];
+        memset(w, 0, n * sizeof *w);
+        w[first] = -1;
+        for (int j = first + 1; j < tree->n; j++) {
+            const double *row = linear->tree_way.L + tree->row[j];
+            for (int p = 0; p < tree->depth[j] - 1; p++)
+                w[j] -= row[p] * w[tree->path[j][p]];
+        }
+    }
 }
 
 /* ---- factor -------------------------------------------------------------------------------------------------- */
 
-/* Z and the lower triangle of C for the first `columns` columns of V. Returns 1 if S drowns in one of them. */
-static int fill_schur(ulna_linear *linear, int columns)
+/* Z and VT Z (lower triangle, `size` rows to a column). Returns 1 if S would drown in it. */
+static int fill_strong(ulna_linear *linear, size_t size)
 {
-    const size_t n = (size_t)linear->tree->n, size = (size_t)columns;
-    double *C = linear->tree_way.schur;
+    const size_t n = (size_t)linear->tree->n, rank = (size_t)linear->rank;
+    double *K = linear->tree_way.K;
     int swamped = 0;
-    for (size_t k = 0; k < size; k++) {
+    for (size_t k = 0; k < rank; k++) {
         double *z = linear->tree_way.Z + n * k;
         solve_T(linear, linear->V + n * k, z);
-        for (size_t i = k; i < size; i++)
-            C[i + size * k] = dot(n, linear->V + n * i, z);
-        swamped |= fabs(C[k + size * k]) > SWAMPED;
-        C[k + size * k] += linear->sign[k];
+        for (size_t i = k; i < rank; i++)
+            K[i + size * k] = dot(n, linear->V + n * i, z);
+        swamped |= fabs(K[k + size * k]) > SWAMPED;
     }
     return swamped;
 }
 
-static ulna_status factor_schur(ulna_linear *linear, int columns)
+/* The rest of K. Weak pivots are waiting in `scale`. */
+static void fill_weak(ulna_linear *linear, size_t size)
 {
-    double *C = linear->tree_way.schur;
-    int minus = 0;
-    for (int k = 0; k < columns; k++)
-        minus += linear->sign[k] < 0;
-    if (!ulna_lower_finite(columns, C))
-        return ULNA_ERR_NUMBER;
-    ulna_inertia of_C;
-    ulna_small_ldlt(columns, C, linear->tree_way.pivot);
-    const ulna_status status = ulna_ldlt_inertia(columns, C, linear->tree_way.pivot, &of_C);
-    linear->inertia.positive += of_C.negative - minus;
-    linear->inertia.negative += of_C.positive - (columns - minus);
-    linear->inertia.zero += of_C.zero;
-    return status;
+    const size_t n = (size_t)linear->tree->n, rank = (size_t)linear->rank;
+    double *K = linear->tree_way.K;
+    solve_weak_columns(linear);
+    for (size_t i = rank; i < size; i++) {
+        for (size_t k = 0; k < rank; k++)
+            K[i + size * k] = dot(n, linear->V + n * k, linear->tree_way.Z + n * i);
+        for (size_t k = rank; k < i; k++)
+            K[i + size * k] = 0;
+        K[i + size * i] = -linear->tree_way.scale[i];
+    }
 }
 
-/* The columns that take the lifts back. */
-static void add_lift_columns(ulna_linear *linear)
+/* Rows and columns of K to elements of about 1, so that its rank can be told. Those of V are only made smaller: beside
+ * the 1 of S, less is less. */
+static void equilibrate(ulna_linear *linear, size_t size)
 {
-    const size_t n = (size_t)linear->tree->n;
-    for (int i = 0; i < linear->tree_way.lifted; i++) {
-        const int column = linear->rank + i, j = linear->tree_way.lifted_dof[i];
-        double *v = linear->V + n * (size_t)column;
-        memset(v, 0, n * sizeof *v);
-        v[j] = sqrt(linear->tree_way.lift[j]);
-        linear->sign[column] = -1;
+    double *K = linear->tree_way.K, *scale = linear->tree_way.scale;
+    for (size_t i = 0; i < size; i++) {
+        double largest = sqrt(fabs(K[i + size * i]));
+        if (i < (size_t)linear->rank)
+            largest = fmax(largest, 1);
+        for (size_t k = 0; i >= (size_t)linear->rank && k < i; k++)
+            largest = fmax(largest, fabs(K[i + size * k]) * scale[k]);
+        scale[i] = largest > 0 ? 1 / largest : 1;
     }
+    for (size_t k = 0; k < size; k++) {
+        for (size_t i = k; i < size; i++)
+            K[i + size * k] *= scale[i] * scale[k];
+    }
+}
+
+static ulna_status factor_K(ulna_linear *linear, int size)
+{
+    double *K = linear->tree_way.K;
+    int minus = 0;
+    for (int k = 0; k < linear->rank; k++) {
+        K[(size_t)k * ((size_t)size + 1)] += linear->sign[k];
+        minus += linear->sign[k] < 0;
+    }
+    if (!ulna_lower_finite(size, K))
+        return ULNA_ERR_NUMBER;
+    equilibrate(linear, (size_t)size);
+    ulna_inertia of_K;
+    ulna_small_ldlt(size, K, linear->tree_way.pivot);
+    const ulna_status status = ulna_ldlt_inertia(size, K, linear->tree_way.pivot, &of_K);
+    linear->inertia.positive += of_K.negative - minus;
+    linear->inertia.negative += of_K.positive - (linear->rank - minus);
+    linear->inertia.zero += of_K.zero;
+    return status;
 }
 
 static ulna_status factor_tree(ulna_linear *linear)
 {
-    linear->tree_way.lifted = 0;
-    ulna_status status = factor_T(linear);
+    linear->tree_way.weak_count = 0;
+    ulna_status status =
+        ulna_ltdl_factor_with(linear->tree_way.kernel, linear->tree, linear->values, NULL, NULL, ULNA_LTDL_ANY,
+                              linear->tree_way.L, linear->tree_way.inverse_pivots, &linear->inertia);
     if (linear->rank == 0 || (status && status != ULNA_ERR_SINGULAR))
         return status;
-    memset(linear->tree_way.lift, 0, (size_t)linear->tree->n * sizeof *linear->tree_way.lift);
-    int swamped = status || fill_schur(linear, linear->rank);
-    const int refill = swamped;
-    while (swamped && lift_pivots(linear)) {
-        status = factor_T(linear);
-        swamped = status || fill_schur(linear, linear->rank);
-    }
-    if (status) {
+    if (status == ULNA_ERR_SINGULAR && weaken_zeros(linear)) {
         linear->inertia = (ulna_inertia){0, 0, 0}; /* that of T says nothing about A */
         return status;
     }
-    const int columns = linear->rank + linear->tree_way.lifted;
-    if (refill) {
-        add_lift_columns(linear);
-        fill_schur(linear, columns);
+    while (fill_strong(linear, (size_t)linear->rank) && weaken_worst(linear))
+        ;
+    const int size = linear->rank + linear->tree_way.weak_count;
+    if (size > linear->rank) {
+        fill_strong(linear, (size_t)size);
+        fill_weak(linear, (size_t)size);
     }
-    return factor_schur(linear, columns);
+    return factor_K(linear, size);
 }
 
 /* ---- solve --------------------------------------------------------------------------------------------------- */
@@ -202,17 +259,20 @@ static ulna_status factor_tree(ulna_linear *linear)
 /* x = A^-1 rhs by the formula; x is not rhs. */
 static void solve_woodbury(ulna_linear *linear, const double *rhs, double *x)
 {
-    const int columns = linear->rank + linear->tree_way.lifted;
-    const size_t n = (size_t)linear->tree->n, size = (size_t)columns;
+    const int size = linear->rank + linear->tree_way.weak_count;
+    const size_t n = (size_t)linear->tree->n;
+    const double *scale = linear->tree_way.scale;
     double *small = linear->tree_way.small;
     solve_T(linear, rhs, x);
-    for (size_t k = 0; k < size; k++)
-        small[k] = dot(n, linear->V + n * k, x);
-    ulna_small_ldlt_solve(columns, 1, linear->tree_way.schur, linear->tree_way.pivot, small);
-    for (size_t k = 0; k < size; k++) {
-        const double *z = linear->tree_way.Z + n * k;
+    for (int k = 0; k < size; k++) {
+        const double *z = linear->tree_way.Z + n * (size_t)k, *v = linear->V + n * (size_t)k;
+        small[k] = scale[k] * (k < linear->rank ? dot(n, v, x) : dot(n, z, rhs));
+    }
+    ulna_small_ldlt_solve(size, 1, linear->tree_way.K, linear->tree_way.pivot, small);
+    for (int k = 0; k < size; k++) {
+        const double *z = linear->tree_way.Z + n * (size_t)k, part = small[k] * scale[k];
         for (size_t i = 0; i < n; i++)
-            x[i] -= z[i] * small[k];
+            x[i] -= z[i] * part;
     }
 }
 

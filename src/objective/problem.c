@@ -473,8 +473,8 @@ void ulna_term_refresh(ulna_problem *problem, const ulna_term *term)
             ulna_copy3(term->goal, goal);
         }
         double share = term->type == ULNA_TERM_ORIENTATION ? 0.5 * weight : weight;
-        problem->pull[term->slot + k] = (ulna_pull){.local = {local[0], local[1], local[2], is_point},
-                                                    .goal = {goal[0], goal[1], goal[2], share}};
+        problem->pull[term->slot + k] =
+            (ulna_pull){.local = {local[0], local[1], local[2], is_point}, .goal = {goal[0], goal[1], goal[2], share}};
     }
 }
 

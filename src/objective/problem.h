@@ -97,7 +97,7 @@ struct ulna_work {
     double *slope, *curve;          /* terms on coordinates: gradient and diagonal */
     double *couple, *couple_second; /* inside quaternions; NULL if there is no such term */
     double *zeros;                  /* nv: stays so but inside ulna_hessian_dense */
-    double *shifted;                /* nv if there are couplings: shift of the last step and their part of the diagonal */
+    double *shifted; /* nv if there are couplings: shift of the last step and their part of the diagonal */
     ulna_pair *extra_curvature, *extra_second;
     ulna_vec4 *extra_moment;
     unsigned char *held_copy;  /* nv */

@@ -108,12 +108,13 @@ ulna_status ulna_step(ulna_work *work, const ulna_step_options *options, double 
     const double *shift = shift_with_couplings(work, options->shift ? options->shift : work->zeros);
     ulna_elimination how = {options->t, shift, options->held, options->displacement};
     double fall = 0;
-    if (work->pose->kernel->eliminate(work->pose, &work->targets, &work->extras, &work->diagonal, &how, &work->sweep,
-                                      step, &fall)) {
+    status = work->pose->kernel->eliminate(work->pose, &work->targets, &work->extras, &work->diagonal, &how,
+                                           &work->sweep, step, &fall);
+    if (status != ULNA_OK) {
         if (failed_dof)
             *failed_dof = work->sweep.failed_dof;
         int finite = !options->shift || ulna_all_finite(options->shift, work->problem->model->nv);
-        return finite ? ULNA_ERR_INDEFINITE : ULNA_ERR_NUMBER;
+        return finite ? status : ULNA_ERR_NUMBER;
     }
     if (!isfinite(fall)) /* a shift or displacement that is not a number ends up here */
         return ULNA_ERR_NUMBER;
