@@ -151,7 +151,8 @@ static ulna_status read_letters(const ulna_joint *joint, int least, char order[1
         char letter = joint->order[count];
         if (letter >= 'x' && letter <= 'z') /* elsewhere small letters mean fixed axes: do not guess */
             return ulna_fail(error, ULNA_ERR_MODEL,
-                             "the order \"%.15s\" must be in capital letters, which turn about the moving axes", joint->order);
+                             "the order \"%.15s\" must be in capital letters, which turn about the moving axes",
+                             joint->order);
         if (count == 3 || letter < 'X' || letter > 'Z')
             return ulna_fail(error, ULNA_ERR_MODEL, "the order \"%.15s\" is not up to three letters of XYZ",
                              joint->order);
