@@ -78,10 +78,11 @@ typedef enum ulna_ltdl_mode {
  *   inertia          may be NULL: the signs of D, which are those of the eigenvalues
  * A pivot counts as zero if it is below 1024 machine epsilons times its diagonal element before elimination. Its row of
  * L and its inverse are then set to zero and elimination goes on; the result is ULNA_ERR_SINGULAR.
- * Semidefinite matrices, such as JTJ with a null space: the factors are right, and ulna_ltdl_solve gives a solution if
- * there is one. The inertia is not: no pivot that ought to be positive is counted otherwise, but one that ought to be
- * zero may come out as rounding noise of either sign, since there is no pivoting (seen in every sixth JTJ of random
- * trees). To tell semidefinite from indefinite, shift by 1e-10 of the diagonal: semidefinite is then
+ * Semidefinite matrices, such as JTJ with a null space: ulna_ltdl_solve gives a solution if there is one, and LT D L is
+ * the matrix, to rounding or, where a pivot just below the limit was dropped, to 1e-6 of the diagonal elements. The
+ * inertia is less sure: no pivot that is clearly positive is counted otherwise, but one that ought to be zero may come
+ * out as rounding noise of either sign, since there is no pivoting (seen in every sixth JTJ of random trees). To tell
+ * semidefinite from indefinite, shift by 1e-10 of the diagonal, and by anything where that is 0: semidefinite is then
  * positive definite. For the rank there is ulna_dense_eigen.
  * After ULNA_ERR_INDEFINITE or ULNA_ERR_NUMBER the outputs mean nothing. ULNA_LTDL_POSITIVE may give up before it gets
  * to a number that is not finite.

@@ -4,7 +4,7 @@
 
 #include "model/builder.h"
 
-/* Links, from finished bodies and degrees of freedom. `level` and `count` are scratch, one int per body each. */
-void ulna_model_make_links(ulna_model *model, int *level, int *count);
+/* Links, from finished bodies and degrees of freedom. `bucket` and `count` are scratch, one int per body each. */
+void ulna_model_make_links(ulna_model *model, int *bucket, int *count);
 
 #endif

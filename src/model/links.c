@@ -1,4 +1,4 @@
-/* Links: bodies that move, with the fixed ones folded in, numbered level by level. */
+/* Links: bodies that move, with the fixed ones folded in, numbered so that neighbours are independent and near. */
 #include "math/math3.h"
 #include "model/build.h"
 
@@ -9,22 +9,29 @@ static int is_link(const ulna_model *model, int body)
     return body == 0 || model->body[body].dof_count > 0;
 }
 
-/* Counting sort by level, bodies in order within a level. `count` needs one more place than there are levels: a level
- * beyond the root's holds at least one body, so the number of bodies is enough. */
-static void number_links(ulna_model *model, int *level, int *count)
+/*
+ * Level by level where a subtree fits in the cache, one such subtree after the other where the whole does not: a
+ * counting sort into buckets, bodies in order within one. A subtree of n bodies has at most n levels, so that its place
+ * in the depth-first walk plus the level is a bucket of its own.
+ */
+static void number_links(ulna_model *model, int *bucket, int *count)
 {
+    enum { BODIES_AT_ONCE = 128 };
     ulna_body *body = model->body;
     for (int i = 0; i < model->nb; i++) {
-        level[i] = i > 0 ? level[body[i].parent] + is_link(model, i) : 0;
+        int apart = i == 0 || body[body[i].parent].subtree > BODIES_AT_ONCE;
+        bucket[i] = apart ? body[i].preorder : bucket[body[i].parent] + is_link(model, i);
         count[i] = 0;
     }
     for (int i = 0; i < model->nb; i++)
-        if (is_link(model, i) && level[i] + 1 < model->nb)
-            count[level[i] + 1]++;
-    for (int i = 1; i < model->nb; i++)
-        count[i] += count[i - 1];
+        count[bucket[i]] += is_link(model, i);
+    for (int i = 0, next = 0; i < model->nb; i++) {
+        int here = count[i];
+        count[i] = next;
+        next += here;
+    }
     for (int i = 0; i < model->nb; i++)
-        body[i].link = is_link(model, i) ? count[level[i]]++ : body[body[i].parent].link;
+        body[i].link = is_link(model, i) ? count[bucket[i]]++ : body[body[i].parent].link;
 }
 
 /* ---- what a link is made of --------------------------------------------------------------------------------- */
@@ -86,7 +93,7 @@ static void fill_link(ulna_link *link, const ulna_model *model, int index, const
     link->coordinate = body->coordinate;
     link->sign = plan->sign;
     link->segment_count = (unsigned char)plan->segment_count;
-    link->flags = ULNA_LINK_LEAF;
+    link->flags = 0;
     for (int i = 0; i < plan->segment_count; i++) {
         link->segment[i] = plan->segment[i];
         if (plan->segment[i] >= ULNA_SEGMENT_BALL || plan->sign < 0)
@@ -136,36 +143,30 @@ static int has_slide(const ulna_link *link)
     return 0;
 }
 
-/* The last link with a slide on the unbranched way down from the root. Links are numbered by level, so that way is
- * 0, 1, 2, ... until two links share a parent. */
-static int find_reference(const ulna_model *model)
+/* The last link with a slide on the unbranched way down from the root: that way is 0, 1, 2, ... until two links share a
+ * parent. */
+static int find_reference(const ulna_model *model, int *children)
 {
     int reference = 0;
-    for (int l = 0; l < model->nl; l++) {
-        if (l > 0 && (model->link[l].parent != l - 1 || (l + 1 < model->nl && model->link[l + 1].parent == l - 1)))
-            break;
+    for (int l = 0; l < model->nl; l++)
+        children[l] = 0;
+    for (int l = 1; l < model->nl; l++)
+        children[model->link[l].parent]++;
+    for (int l = 0; l == 0 || (l < model->nl && children[l - 1] == 1); l++)
         if (has_slide(&model->link[l]))
             reference = l;
-    }
     return reference;
 }
 
-void ulna_model_make_links(ulna_model *model, int *level, int *count)
+void ulna_model_make_links(ulna_model *model, int *bucket, int *count)
 {
-    number_links(model, level, count);
+    number_links(model, bucket, count);
     for (int i = 0; i < model->nb; i++)
         place_body(model, i);
 
-    /* a parent whose leaf mark still stands has not been added to yet */
-    for (int l = model->nl - 1; l > 0; l--) {
-        ulna_link *parent = &model->link[model->link[l].parent];
-        if (parent->flags & ULNA_LINK_LEAF)
-            model->link[l].flags |= ULNA_LINK_FIRST;
-        parent->flags &= ~(unsigned)ULNA_LINK_LEAF;
-    }
     for (int j = 0; j < model->nv; j++)
         model->dof_link[j] = model->body[model->dof_body[j]].link;
     for (int l = 0; l < model->nl; l++)
         model->has_general |= (model->link[l].flags & ULNA_LINK_GENERAL) != 0;
-    model->reference = find_reference(model);
+    model->reference = find_reference(model, count);
 }

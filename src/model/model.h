@@ -3,7 +3,7 @@
  *
  * Bodies are what users named. Links are what moves: a body whose joint has degrees of freedom, and the root.
  * Bodies with fixed joints are folded into the link that carries them. Links are numbered level by level from the
- * root, so that neighbours in the array are independent and parent < child.
+ * root, so that neighbours in the array are independent and parent < child; in big models one subtree after the other.
  *
  * A link's frame is turned so that every elementary degree of freedom moves along or about a coordinate axis of the
  * moving frame: then a revolute DOF only mixes two columns of the frame. With X_l the link frame,
@@ -61,8 +61,6 @@ void ulna_joint_fit(const ulna_joint_plan *plan, const double rotation[9], const
 enum {
     ULNA_LINK_UNTURNED = 1, /* rotation is the identity */
     ULNA_LINK_GENERAL = 2,  /* has a segment beyond the elementary six, or is reversed */
-    ULNA_LINK_LEAF = 4,     /* no link hangs on it */
-    ULNA_LINK_FIRST = 8,    /* in the sweep from the last link to the root, the first that adds to its parent */
 };
 
 typedef struct ulna_link {

@@ -51,9 +51,9 @@ ulna_status ulna_problem_clone(const ulna_problem *problem, const ulna_allocator
     *copy = NULL;
     if (!problem)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no problem given");
-    ulna_problem *made;
+    ulna_problem *made = NULL;
     ulna_status status = ulna_problem_create(problem->model, allocator, &made, error);
-    if (status != ULNA_OK)
+    if (!made)
         return status;
     made->length = problem->length;
     status = ulna_grow(&made->allocator, (void **)&made->term, &made->term_capacity, problem->term_count,
