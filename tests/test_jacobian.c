@@ -112,10 +112,10 @@ static void pick(const ulna_test_scene *s, const ulna_jacobian_options *o, int c
     for (int c = 0; c < columns; c++) {
         int dof = o->columns ? o->columns[c] : c;
         int slides = ulna_model_dof_is_translation(s->model, dof);
-        int taken = (o->motions & (slides ? ULNA_PRISMATIC : ULNA_REVOLUTE)) != 0;
+        int taken = (o->motions & (slides ? ULNA_MOTIONS_PRISMATIC : ULNA_MOTIONS_REVOLUTE)) != 0;
         for (int e = 0; e < count; e++)
             for (int row = 0; row < 6; row++)
-                if (o->rows & (row < 3 ? ULNA_LINEAR : ULNA_ANGULAR))
+                if (o->rows & (row < 3 ? ULNA_ROWS_LINEAR : ULNA_ROWS_ANGULAR))
                     result[at++] = taken ? full[(e * s->nv + dof) * 6 + row] * (o->scale ? o->scale[dof] : 1) : 0;
     }
 }

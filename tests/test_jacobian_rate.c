@@ -115,7 +115,7 @@ static void rate_times_velocity_is_acceleration(void **state)
         ulna_test_scene s = ulna_test_scene_open(&rng, NULL);
         ulna_effector e = ulna_test_random_effector(&rng, s.model);
         ulna_jacobian_options o = ulna_jacobian_options_default();
-        o.rows = ULNA_LINEAR;
+        o.rows = ULNA_ROWS_LINEAR;
         double *velocity = ulna_test_numbers(s.nv), *rate = ulna_test_numbers(3 * s.nv), expected[3];
         ulna_test_rng_fill(&rng, velocity, s.nv, -1, 1);
         acceleration(&s, &e, velocity, expected);

@@ -17,7 +17,7 @@ static void jacobian_at(ulna_test_scene *s, int count, const ulna_effector *e, i
 {
     double *step = ulna_test_numbers(s->nv), *q = ulna_test_numbers(s->nq);
     ulna_jacobian_options o = ulna_jacobian_options_default();
-    o.rows = ULNA_LINEAR;
+    o.rows = ULNA_ROWS_LINEAR;
     if (s->nv > 0)
         step[dof] = h;
     ulna_model_integrate(s->model, s->q, step, q);
@@ -162,7 +162,7 @@ static void hessian_is_gauss_newton_minus_the_tensor(void **state)
         double *J = ulna_test_numbers(height * nv), *expected = ulna_test_numbers(nv * nv);
         double *hessian = ulna_test_numbers(nv * nv), *tensor = ulna_test_numbers(3 * nv * nv);
         ulna_jacobian_options o = ulna_jacobian_options_default();
-        o.rows = ULNA_LINEAR;
+        o.rows = ULNA_ROWS_LINEAR;
         double t = ulna_test_rng_uniform(&rng, 0, 1);
         const double *used = round % 2 ? weights : NULL;
         assert_int_equal(ulna_pose_jacobian(s.pose, &o, EFFECTORS, e, J), ULNA_OK);

@@ -74,8 +74,8 @@ typedef enum ulna_frame {
     ULNA_FRAME_BODY       /* the same two vectors, in the body's axes */
 } ulna_frame;
 
-enum { ULNA_LINEAR = 1, ULNA_ANGULAR = 2 };     /* rows: which velocities of the effector are controlled */
-enum { ULNA_REVOLUTE = 1, ULNA_PRISMATIC = 2 }; /* columns: which degrees of freedom take part */
+enum { ULNA_ROWS_LINEAR = 1, ULNA_ROWS_ANGULAR = 2 }; /* rows: which velocities of the effector are controlled */
+enum { ULNA_MOTIONS_REVOLUTE = 1, ULNA_MOTIONS_PRISMATIC = 2 }; /* columns: which degrees of freedom take part */
 
 /* An effector: a point of a body, in the body's frame. */
 typedef struct ulna_effector {
@@ -86,8 +86,8 @@ typedef struct ulna_effector {
 typedef struct ulna_jacobian_options {
     ulna_jacobian_route route;
     ulna_frame frame;
-    unsigned rows;       /* ULNA_LINEAR | ULNA_ANGULAR; both by default: 3 or 6 rows per effector, linear first */
-    unsigned motions;    /* ULNA_REVOLUTE | ULNA_PRISMATIC; columns of the others are zero */
+    unsigned rows; /* ULNA_ROWS_LINEAR | ULNA_ROWS_ANGULAR; both by default: 3 or 6 rows per effector, linear first */
+    unsigned motions;    /* ULNA_MOTIONS_REVOLUTE | ULNA_MOTIONS_PRISMATIC; columns of the others are zero */
     const int *columns;  /* degree of freedom of each column, any order, repeats allowed; NULL: 0 .. nv - 1 */
     int column_count;    /* number of columns if `columns` is given */
     const double *scale; /* nv: factor of each degree of freedom's column ("strength"); NULL: 1 */

@@ -8,7 +8,8 @@
  * evaluation, and calls for them say ULNA_ERR_STATE until then.
  *
  * Threads: a problem that does not change may be shared by works in several threads (say, to start from many poses).
- * Goals live in the problem, so threads that solve different frames need a problem each; the model is shared by all.
+ * Goals live in the problem, so threads that solve different frames need a problem each (ulna_problem_clone); the model
+ * is shared by all.
  *
  * Units: f is in square metres. A rotation counts as a length: one radian weighs as much as `length` metres
  * (ulna_problem_set_length; by default the model's length scale). All weights are then plain numbers.
@@ -160,9 +161,9 @@ ULNA_API ulna_step_options ulna_step_options_default(void); /* t = 0, no shift, 
 /*
  * Solves (H(t) + shift) step = -gradient on the tree in O(DOF), without J or H. `decrease` (may be NULL) receives that of
  * the quadratic model, shift included. ULNA_ERR_INDEFINITE if a pivot is negative, ULNA_ERR_SINGULAR if it is zero to
- * rounding, as in a redundant chain without damping (then `failed_dof`, which may be
- * NULL, says where): raise the shift or lower t. ULNA_ERR_NUMBER if a shift or displacement is NaN or infinite.
- * Limits and strengths of the model are not looked at: that is for solvers, or for `held`.
+ * rounding, as in a redundant chain without damping; `failed_dof` (may be NULL) then says where. Raise the shift or lower
+ * t. ULNA_ERR_NUMBER if a shift or displacement is NaN or infinite. Limits and strengths of the model are not looked at:
+ * that is for solvers, or for `held`.
  */
 ULNA_API ulna_status ulna_step(ulna_work *work, const ulna_step_options *options, double *step, double *decrease,
                                int *failed_dof);

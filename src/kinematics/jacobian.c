@@ -52,14 +52,14 @@ ulna_jacobian_options ulna_jacobian_options_default(void)
     return (ulna_jacobian_options){
         .route = ULNA_JACOBIAN_SIMPLE,
         .frame = ULNA_FRAME_WORLD,
-        .rows = ULNA_LINEAR | ULNA_ANGULAR,
-        .motions = ULNA_REVOLUTE | ULNA_PRISMATIC,
+        .rows = ULNA_ROWS_LINEAR | ULNA_ROWS_ANGULAR,
+        .motions = ULNA_MOTIONS_REVOLUTE | ULNA_MOTIONS_PRISMATIC,
     };
 }
 
 static int rows_of(const ulna_jacobian_options *options)
 {
-    return (options->rows & ULNA_LINEAR ? 3 : 0) + (options->rows & ULNA_ANGULAR ? 3 : 0);
+    return (options->rows & ULNA_ROWS_LINEAR ? 3 : 0) + (options->rows & ULNA_ROWS_ANGULAR ? 3 : 0);
 }
 
 int ulna_jacobian_rows(const ulna_jacobian_options *options, int count)
@@ -145,13 +145,13 @@ void ulna_jacobian_emit(const ulna_pose *pose, const ulna_jacobian_options *opti
 {
     const ulna_model *model = pose->model;
     int columns = ulna_jacobian_columns(pose, options);
-    int first = options->rows & ULNA_LINEAR ? 0 : 3; /* linear first, angular after */
+    int first = options->rows & ULNA_ROWS_LINEAR ? 0 : 3; /* linear first, angular after */
     size_t height = (size_t)rows_of(options);
 
     for (int c = 0; c < columns; c++) {
         double *out = result + height * ((size_t)count * (size_t)c + (size_t)index);
         int dof = options->columns ? options->columns[c] : c;
-        unsigned motion = ulna_dof_slides(model, dof) ? ULNA_PRISMATIC : ULNA_REVOLUTE;
+        unsigned motion = ulna_dof_slides(model, dof) ? ULNA_MOTIONS_PRISMATIC : ULNA_MOTIONS_REVOLUTE;
         if (!(options->motions & motion) || !ulna_on_path(model, model->dof_body[dof], body)) {
             memset(out, 0, height * sizeof *out);
             continue;
