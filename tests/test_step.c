@@ -1,5 +1,6 @@
 /* The step by elimination against rows + LTDL and dense LDLT: damped, exact, held, prescribed, coupled; on every kernel. */
 #include "support_problem.h"
+#include "ulna/sample.h"
 
 #include <float.h>
 #include <math.h>
@@ -240,6 +241,89 @@ static void singular_is_told(void **state)
         ulna_test_bench_close(&b);
     }
     assert_int_equal(singular, 600);
+}
+
+/* Slides too, however small the skeleton: four directions for three equations. Where the first three nearly lie in a plane,
+ * rounding grows past any fixed bound, so that a few in a thousand may pass. */
+static void singular_slides(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(29);
+    int singular = 0;
+    for (int round = 0; round < 1000; round++) {
+        ulna_test_tree_options tree = ulna_test_tree_options_default();
+        tree.shape = ULNA_TEST_SHAPE_CHAIN;
+        tree.min_bodies = tree.max_bodies = 4;
+        tree.joints = 1u << ULNA_JOINT_PRISMATIC;
+        tree.fixed = 0;
+        tree.length_m = round % 4 == 0 ? 1 : round % 4 == 1 ? 0.1 : round % 4 == 2 ? 0.01 : 0.001;
+        ulna_test_bench b = ulna_test_bench_open(&rng, &tree, 1u << ULNA_TERM_POINT, 1);
+        double step[4];
+        ulna_step_options options = ulna_step_options_default();
+        singular += ulna_step(b.work, &options, step, NULL, NULL) == ULNA_ERR_SINGULAR;
+        ulna_test_bench_close(&b);
+    }
+    assert_in_range(singular, 990, 1000);
+}
+
+/* A coupling alone leaves the common motion of its joints free; one too stiff for the arithmetic says so too. */
+static void singular_couplings(void **state)
+{
+    (void)state;
+    const double weights[] = {1, 1e6, 1e18};
+    const double tip[3] = {1, 0, 0}, goal[3] = {1, 1, 0}, q[2] = {0.3, 0.5};
+    for (int seen = 0; seen < 2; seen++)
+        for (int k = 0; k < 3; k++) {
+            ulna_model *model;
+            ulna_problem *p;
+            ulna_work *w;
+            double step[2], f;
+            ulna_step_options options = ulna_step_options_default();
+            assert_int_equal(ulna_sample_create("two-link", NULL, &model, NULL), ULNA_OK);
+            assert_int_equal(ulna_problem_create(model, NULL, &p, NULL), ULNA_OK);
+            assert_int_equal(ulna_problem_add_coupling(p, 0, 1, 0.7, 0.2, weights[k], NULL, NULL), ULNA_OK);
+            if (seen)
+                assert_int_equal(ulna_problem_add_point(p, 1, tip, goal, 1, NULL, NULL), ULNA_OK);
+            assert_int_equal(ulna_problem_ready(p, NULL), ULNA_OK);
+            assert_int_equal(ulna_work_create(p, NULL, &w, NULL), ULNA_OK);
+            assert_int_equal(ulna_evaluate(w, q, &f), ULNA_OK);
+            assert_int_equal(ulna_step(w, &options, step, NULL, NULL),
+                             seen && weights[k] < 1e12 ? ULNA_OK : ULNA_ERR_SINGULAR);
+            ulna_work_destroy(w);
+            ulna_problem_destroy(p);
+            ulna_model_destroy(model);
+        }
+}
+
+/* A hinge on a fixed root ten thousand kilometres away from it: the arm is short all the same. */
+static void far_from_a_fixed_root(void **state)
+{
+    (void)state;
+    ulna_builder *builder;
+    ulna_model *model;
+    ulna_problem *p;
+    ulna_work *w;
+    ulna_joint hinge = ulna_joint_revolute(0, 0, 1);
+    const double far[3] = {1e7, 0, 0}, tip[3] = {0.5, 0, 0}, goal[3] = {1e7 + 0.25, 0.5, 0};
+    double q = 0, f, step;
+    ulna_step_options options = ulna_step_options_default();
+    assert_int_equal(ulna_builder_create(NULL, &builder), ULNA_OK);
+    assert_int_equal(ulna_builder_add_body(builder, "ground", ULNA_NONE, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_builder_add_body(builder, "arm", 0, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_builder_set_placement(builder, 1, far, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_builder_set_joint(builder, 1, &hinge, NULL), ULNA_OK);
+    assert_int_equal(ulna_builder_build(builder, NULL, &model, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_create(model, NULL, &p, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_add_point(p, 1, tip, goal, 1, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_ready(p, NULL), ULNA_OK);
+    assert_int_equal(ulna_work_create(p, NULL, &w, NULL), ULNA_OK);
+    assert_int_equal(ulna_evaluate(w, &q, &f), ULNA_OK);
+    assert_int_equal(ulna_step(w, &options, &step, NULL, NULL), ULNA_OK);
+    assert_true(fabs(step - 1) < 1e-8); /* JtJ = 0.25, -g = 0.5 * 0.5 */
+    ulna_work_destroy(w);
+    ulna_problem_destroy(p);
+    ulna_model_destroy(model);
+    ulna_builder_destroy(builder);
 }
 
 /* Weights of any size: products of three pivots overflow long before the numbers do. */
@@ -512,6 +596,9 @@ int main(void)
         cmocka_unit_test(elimination_equals_factorisation),
         cmocka_unit_test(solving_again),
         cmocka_unit_test(singular_is_told),
+        cmocka_unit_test(singular_slides),
+        cmocka_unit_test(singular_couplings),
+        cmocka_unit_test(far_from_a_fixed_root),
         cmocka_unit_test(weights_of_any_size),
         cmocka_unit_test(rows_anywhere),
         cmocka_unit_test(band_without_rows),

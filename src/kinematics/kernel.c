@@ -39,7 +39,7 @@ void ulna_sweep_take(ulna_sweep *sweep, const ulna_model *model, ulna_arena *are
     sweep->pivot = ulna_arena_take(arena, nv, sizeof *sweep->pivot);
     sweep->lower = ulna_arena_take(arena, 3 * nv, sizeof *sweep->lower);
     sweep->twist = ulna_arena_take(arena, nl, sizeof *sweep->twist);
-    sweep->size = ulna_arena_take(arena, nl, sizeof *sweep->size);
+    sweep->size = ulna_arena_take(arena, 2 * nl, sizeof *sweep->size);
     sweep->path = ulna_arena_take(arena, 6 * depth, sizeof *sweep->path);
     sweep->right = ulna_arena_take(arena, nv, sizeof *sweep->right);
     sweep->failed_dof = -1;

@@ -98,6 +98,8 @@ static void fill_link(ulna_link *link, const ulna_model *model, int index, const
         link->segment[i] = plan->segment[i];
         if (plan->segment[i] >= ULNA_SEGMENT_BALL || plan->sign < 0)
             link->flags |= ULNA_LINK_GENERAL;
+        if (ulna_segment_is_slide(plan->segment[i]))
+            link->flags |= ULNA_LINK_SLIDES;
     }
     cut_blocks(link);
 }
@@ -135,16 +137,8 @@ static void place_body(ulna_model *model, int index)
 
 /* ---- the model's view of its links --------------------------------------------------------------------------- */
 
-static int has_slide(const ulna_link *link)
-{
-    for (int i = 0; i < link->segment_count; i++)
-        if (ulna_segment_is_slide(link->segment[i]))
-            return 1;
-    return 0;
-}
-
-/* The last link with a slide on the unbranched way down from the root: that way is 0, 1, 2, ... until two links share a
- * parent. */
+/* The last link with a slide on the unbranched way down from the root, or the first that moves if none slides: that way is
+ * 0, 1, 2, ... until two links share a parent. */
 static int find_reference(const ulna_model *model, int *children)
 {
     int reference = 0;
@@ -153,7 +147,7 @@ static int find_reference(const ulna_model *model, int *children)
     for (int l = 1; l < model->nl; l++)
         children[model->link[l].parent]++;
     for (int l = 0; l == 0 || (l < model->nl && children[l - 1] == 1); l++)
-        if (has_slide(&model->link[l]))
+        if (model->link[l].flags & ULNA_LINK_SLIDES || model->link[reference].dof_count == 0)
             reference = l;
     return reference;
 }

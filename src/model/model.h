@@ -61,6 +61,7 @@ void ulna_joint_fit(const ulna_joint_plan *plan, const double rotation[9], const
 enum {
     ULNA_LINK_UNTURNED = 1, /* rotation is the identity */
     ULNA_LINK_GENERAL = 2,  /* has a segment beyond the elementary six, or is reversed */
+    ULNA_LINK_SLIDES = 4,   /* has a slide */
 };
 
 typedef struct ulna_link {

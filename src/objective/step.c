@@ -11,6 +11,8 @@
 #include "math/math3.h"
 #include "objective/problem.h"
 
+#include <float.h>
+
 ulna_step_options ulna_step_options_default(void)
 {
     return (ulna_step_options){0};
@@ -48,7 +50,7 @@ static ulna_status factor_couplings(ulna_work *work)
 {
     int n = work->problem->coupling_count;
     size_t nv = (size_t)work->problem->model->nv;
-    double *Z = work->coupled, *S = Z + (size_t)n * nv;
+    double *Z = work->coupled, *S = Z + (size_t)n * nv, noise = 64 * DBL_EPSILON * n; /* S starts from 1 */
     for (int k = 0; k < n; k++) {
         double *z = Z + (size_t)k * nv, root = sqrt(ulna_coupling_weight(work->problem, coupling(work, k)));
         memset(z, 0, nv * sizeof *z);
@@ -62,8 +64,10 @@ static ulna_status factor_couplings(ulna_work *work)
             double s = (i == j) - root * along(coupling(work, i), Z + (size_t)j * nv);
             for (int m = 0; m < j; m++)
                 s -= S[i * n + m] * S[j * n + m];
-            if (i == j && !(s > 0))
-                return ULNA_ERR_INDEFINITE;
+            if (i == j && !(s > noise)) {
+                work->sweep.failed_dof = coupling(work, i)->dof_b;
+                return s < -noise ? ULNA_ERR_INDEFINITE : ULNA_ERR_SINGULAR;
+            }
             S[i * n + j] = i == j ? sqrt(s) : s / S[j * n + j];
         }
     return ULNA_OK;
@@ -123,7 +127,7 @@ ulna_status ulna_step(ulna_work *work, const ulna_step_options *options, double 
         status = factor_couplings(work);
         if (status != ULNA_OK) {
             if (failed_dof)
-                *failed_dof = ULNA_NONE;
+                *failed_dof = work->sweep.failed_dof;
             return status;
         }
         fall += 0.5 * apply_couplings(work, step);
