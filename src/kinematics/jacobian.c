@@ -152,7 +152,7 @@ void ulna_jacobian_emit(const ulna_pose *pose, const ulna_jacobian_options *opti
         double *out = result + height * ((size_t)count * (size_t)c + (size_t)index);
         int dof = options->columns ? options->columns[c] : c;
         unsigned motion = ulna_dof_slides(model, dof) ? ULNA_MOTIONS_PRISMATIC : ULNA_MOTIONS_REVOLUTE;
-        if (!(options->motions & motion) || !ulna_on_path(model, model->dof_body[dof], body)) {
+        if (!(options->motions & motion) || !ulna_model_is_ancestor(model, model->dof_body[dof], body)) {
             memset(out, 0, height * sizeof *out);
             continue;
         }

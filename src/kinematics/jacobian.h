@@ -19,12 +19,6 @@ size_t ulna_jacobian_scratch(const ulna_model *model);
 
 /* ---- paths ------------------------------------------------------------------------------------------------ */
 
-static inline int ulna_on_path(const ulna_model *model, int ancestor, int body)
-{
-    int steps = model->body[body].preorder - model->body[ancestor].preorder;
-    return steps >= 0 && steps < model->body[ancestor].subtree;
-}
-
 /* Degrees of freedom that move a body, root first. Returns how many. */
 static inline int ulna_dof_path(const ulna_model *model, int body, const int **dofs)
 {

@@ -46,6 +46,9 @@ struct ulna_problem {
 
 #define ULNA_TERM_ROWS 3 /* most residuals that a term on a body has */
 
+/* Nearer to its goal than this (m) an aim means nothing, and its derivatives overflow. */
+#define ULNA_AIM_NEAREST 1e-9
+
 /*
  * A term on a body, evaluated at one place of it. With the body moved by a small twist (w, v) about the pose's
  * origin: value -> value + row (w, v) + 1/2 (w, v) B_k (w, v), and `bend` = sum over k of residual_k B_k, symmetric.

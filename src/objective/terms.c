@@ -96,9 +96,6 @@ static void evaluate_line(const ulna_term *term, double weight, const ulna_body_
 
 /* ---- aim: r = n - d with n = e / |e|, e = goal - p ------------------------------------------------------- */
 
-/* Nearer than this (m) a direction means nothing, and its derivatives overflow. */
-#define AIM_NEAREST 1e-9
-
 static void evaluate_aim(const ulna_term *term, double weight, const ulna_body_place *place, ulna_term_value *value)
 {
     double root = sqrt(weight), p[3], e[3], d[3], pull[3];
@@ -107,7 +104,7 @@ static void evaluate_aim(const ulna_term *term, double weight, const ulna_body_p
     ulna_rotate(place->rotation, term->local + 3, d);
     double distance = ulna_norm(e);
     value->count = 3;
-    if (!(distance > AIM_NEAREST)) { /* on the spot: any direction is right */
+    if (!(distance > ULNA_AIM_NEAREST)) { /* on the spot: any direction is right */
         for (int k = 0; k < 3; k++)
             value->residual[k] = 0;
         return;
