@@ -1,11 +1,12 @@
 /*
  * ulna/problem.h: what the skeleton should do, and how far it is from it.
  *
- * A problem is a sum of terms, f = sum 1/2 weight strength |goal - value|^2. Terms on bodies pull points, directions and
- * frames; terms on coordinates hold a posture, keep to limits, couple two joints. A work holds the scratch to evaluate
- * a problem: f, gradient, Hessian, step. Add terms, call ulna_problem_ready, create a work; from then on goals and
- * weights may change every frame and nothing allocates. After a change, evaluate again: derivatives are those of the last
- * evaluation, and calls for them say ULNA_ERR_STATE until then.
+ * A problem is a sum of terms, f = sum 1/2 weight strength |goal - value|^2. Terms on bodies pull points, directions
+ * and frames; terms on coordinates hold a posture, keep to limits, couple two joints; others you write yourself. A
+ * work holds the scratch to evaluate a problem: f, gradient, Hessian, step; and how the solution answers a change of
+ * the goals. Add terms, call ulna_problem_ready, create a work; from then on goals and weights may change every frame
+ * and nothing allocates. After a change, evaluate again: derivatives are those of the last evaluation, and calls for
+ * them say ULNA_ERR_STATE until then.
  *
  * Threads: a problem that does not change may be shared by works in several threads (say, to start from many poses).
  * Goals live in the problem, so threads that solve different frames need a problem each (ulna_problem_clone); the model
@@ -39,6 +40,7 @@ typedef enum ulna_term_type {
     ULNA_TERM_POSTURE,  /* coordinates near a reference */
     ULNA_TERM_LIMITS,   /* coordinates inside limits: a penalty beyond them */
     ULNA_TERM_COUPLING, /* one coordinate follows another: q_b = ratio q_a + offset */
+    ULNA_TERM_CUSTOM,   /* what you write: a function of one body's place, see ulna_custom */
     ULNA_TERM_TYPE_COUNT
 } ulna_term_type;
 
@@ -96,7 +98,7 @@ ULNA_API int ulna_problem_term_body(const ulna_problem *problem, int term); /* U
 
 /* Changing goals: no allocation, before or after ready. Sizes by type: point, direction, aim 3; orientation, geodesic 9;
  * plane 6 (point on it, normal); line 6 (point on it, direction); posture nq; limits 2 nv (lower, then upper);
- * coupling 2 (ratio, offset). NaN is refused: to drop a term for a frame, set its weight to 0. */
+ * coupling 2 (ratio, offset); custom its goal_size. NaN is refused: to drop a term for a frame, set its weight to 0. */
 ULNA_API ulna_status ulna_problem_set_goal(ulna_problem *problem, int term, const double *goal);
 ULNA_API ulna_status ulna_problem_set_weight(ulna_problem *problem, int term, double weight);
 /* What was set (goals in canonical form: unit vectors, clean rotations); sizes as above. NaN for a wrong number. */
@@ -108,6 +110,61 @@ ULNA_API ulna_status ulna_problem_set_strength(ulna_problem *problem, int term, 
 /* Goals of the `count` point terms from `first` on: 3 x count. A goal with a NaN is a missing marker: the term sleeps
  * until it is given a number again. Infinity is refused. */
 ULNA_API ulna_status ulna_problem_set_points(ulna_problem *problem, int first, int count, const double *goals);
+
+/* ---- terms of your own -------------------------------------------------------------------------------- */
+
+/*
+ * What the callback of a custom term fills in; it comes zeroed. The body moves by a small twist (w, v) taken at its
+ * origin: it turns by w about its own origin, which moves by v, both in world axes. The motion is the exponential of
+ * the twist,
+ *   rotation -> exp(w) rotation,   position + a -> position + a + (w x a + v) + 1/2 w x (w x a + v) + ...
+ * Then value_k -> value_k + row_k (w, v) + 1/2 (w, v) B_k (w, v) + ...
+ * ulna_custom_point and ulna_custom_direction do that arithmetic for functions of a point or an axis of the body.
+ */
+typedef struct ulna_custom_value {
+    double residual[3]; /* goal - value, unweighted; the first residual_count are read, here and in `row` */
+    double row[3][6];   /* d value_k / d(w, v) */
+    double bend[6][6];  /* sum over k of residual_k B_k, of which the symmetric part counts. Left zero, the term brings
+                           its Gauss-Newton curvature alone: still a right step, but no quadratic convergence */
+} ulna_custom_value;
+
+/*
+ * A kind of term: f gains 1/2 weight strength |residual|^2, so residuals in metres weigh as points do. `evaluate`
+ * gets the goal (goal_size numbers) and where the body is in the world: rotation row by row, position of its origin.
+ *
+ * It must be a pure function of its arguments and of what `context` points to: same input, same numbers. It is called
+ * by ulna_evaluate, ulna_residuals, ulna_term_error and ulna_sensitivity, and by all that calls these, any number of
+ * times, in the caller's thread: in several at once where works share a problem or its clones. It may not call
+ * anything on that work or problem, nor change what `context` points to, which must outlive the problem and its
+ * clones. It has no status: a NaN or infinite number makes ulna_evaluate say ULNA_ERR_NUMBER. While the weight is 0
+ * it is not asked.
+ *
+ * Far from the world's origin the position is rounded as any double is (1e-11 m at 100 km); rows and bend, being taken
+ * at the body, lose nothing. Try new terms with ulna_check_derivatives: `jacobian` shows a wrong row, `hessian` a wrong
+ * or missing bend.
+ */
+typedef struct ulna_custom {
+    void (*evaluate)(const void *context, const double *goal, const double rotation[9], const double position[3],
+                     ulna_custom_value *value);
+    const void *context; /* yours; may be NULL */
+    int goal_size;       /* 0 .. 9 numbers that ulna_problem_set_goal may change */
+    int residual_count;  /* 1 .. 3 */
+} ulna_custom;
+
+/* `custom` is copied; `goal` has goal_size numbers and may be NULL if that is 0. The rest as in the other terms. */
+ULNA_API ulna_status ulna_problem_add_custom(ulna_problem *problem, int body, const ulna_custom *custom,
+                                             const double *goal, double weight, int *term, ulna_error *error);
+
+/*
+ * For callbacks: value_k is a function h of a point of the body, `arm` = rotation * (point in the body's frame),
+ * world axes. Adds to row k, and to `bend` residual_k times the second derivative, from the gradient of h (3) and its
+ * second derivatives (3x3, NULL for none). Set residual_k before. The second is for functions of a direction of the
+ * body, `arm` being the direction. A value of both calls both, if it is a sum of the two.
+ */
+ULNA_API void ulna_custom_point(ulna_custom_value *value, int k, const double arm[3], const double gradient[3],
+                                const double *curvature);
+ULNA_API void ulna_custom_direction(ulna_custom_value *value, int k, const double arm[3], const double gradient[3],
+                                    const double *curvature);
 
 /* ---- work ---------------------------------------------------------------------------------------------- */
 
@@ -178,8 +235,50 @@ ULNA_API int ulna_residual_count(const ulna_work *work);
 /* r (m) = sqrt(weight) (goal - value), and J (m x nv, column-major) = d value / dq times sqrt(weight); either may be NULL. */
 ULNA_API ulna_status ulna_residuals(ulna_work *work, double *residuals, double *jacobian);
 /* How far one term is from its goal, unweighted: metres for points, planes and lines; radians for orientations, directions
- * and aim; for terms on coordinates the root of the sum of squares. NaN for a missing marker. */
+ * and aim; for terms on coordinates and custom ones the root of the sum of squares. NaN for a missing marker;
+ * ULNA_ERR_NUMBER if the function of a custom term gives none. */
 ULNA_API ulna_status ulna_term_error(ulna_work *work, int term, double *error);
+
+/* ---- at the solution: how the joints answer --------------------------------------------------------------- */
+
+/*
+ * dq/dgoal: how the solution moves when a goal does, by the implicit function theorem with the exact Hessian:
+ *   (H + shift) dq = -d(gradient)/d(goal).
+ * The work is evaluated at the solution. `dq` is nv x columns, column-major; each column is a step, as
+ * ulna_model_integrate takes it, per unit of one number of the goal. Columns by type:
+ *   point, aim 3      the place
+ *   direction 3       the direction, which is brought back to unit length: moving it along itself does nothing
+ *   orientation 3     a rotation vector, world axes: R_goal -> exp(x) R_goal
+ *   geodesic 3        the same
+ *   plane, line 6     the point on it; then its normal or direction, brought back to unit length
+ *   posture nv        a step of the reference: reference (+) x
+ *   limits 2 nv       lower, then upper; 0 for limits that q is not beyond
+ *   coupling 2        ratio, offset
+ *   custom goal_size  by central differences over the goal, of 6e-6 times the larger of 1 and the number: to some 1e-9
+ * `held` (nv or NULL): degrees of freedom that stay, as those at a bound do; their rows are 0. Hold all three of a
+ * quaternion or none. `shift` (nv or NULL) is added to the diagonal: without it a redundant skeleton has no single
+ * answer (ULNA_ERR_SINGULAR), with a small one it is the least change of the joints. Better: a weak posture term in
+ * the problem. Where the gradient of a free degree of freedom is not zero, this tells how the point of that gradient
+ * moves. A missing marker and weight 0 give zeros. Statuses as ulna_step; ULNA_ERR_INDEFINITE says that this is no
+ * minimum; ULNA_ERR_NUMBER also if a custom term fails beside its goal. Leaves the factors for ulna_step_solve.
+ * O(DOF x columns); does not allocate.
+ */
+ULNA_API ulna_status ulna_sensitivity(ulna_work *work, const unsigned char *held, const double *shift, int term,
+                                      double *dq);
+ULNA_API int ulna_sensitivity_columns(const ulna_problem *problem, int term); /* -1 if out of range */
+
+/*
+ * How sure the joints are: the covariance of q, nv x nv, if every residual carries independent noise of standard
+ * deviation sigma / sqrt(weight), the weight being that in f: times strength, and length^2 for rotations. In other
+ * words, if weights are inverse variances, up to a common factor: sigma >= 0 is the noise, in metres, of a point of
+ * weight 1. To first order in the noise the covariance is sigma^2 H^-1 JtJ H^-1 with the exact H; where residuals
+ * vanish, sigma^2 (JtJ)^-1. Posture terms count as measurements too. From the data themselves, sigma is about
+ * sqrt(2 f / (residuals - free degrees of freedom)). `held`, `shift` and statuses as above: rows and columns of held
+ * degrees of freedom are 0; with a shift, H + shift is inverted. Leaves the factors for ulna_step_solve. O(nv^2);
+ * does not allocate.
+ */
+ULNA_API ulna_status ulna_covariance(ulna_work *work, const unsigned char *held, const double *shift, double sigma,
+                                     double *covariance);
 
 /* ---- derivative checker --------------------------------------------------------------------------------- */
 

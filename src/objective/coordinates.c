@@ -200,3 +200,42 @@ double ulna_coordinate_error(const ulna_work *work, const ulna_term *term, int d
     ball_difference(q + c, term->values + c, phi, inverse);
     return phi[model->dof_part[dof]];
 }
+
+/* ---- how the gradient answers the goal: ulna_sensitivity ------------------------------------------------------- */
+
+/* Posture: gradient w (q - reference), or w phi for a quaternion, and log(exp(phi) exp(-x)) = phi - J_right^-1 x, where
+ * J_right^-1 is the transpose of the left one. */
+static void posture_slope(const ulna_work *work, const ulna_term *term, int dof, double *right)
+{
+    const ulna_model *model = work->problem->model;
+    const double *factor = term->values + model->nq;
+    double weight = ulna_term_weight(work->problem, term);
+    if (model->dof_coordinate[dof] >= 0) {
+        right[dof] += dof_weight(work->problem, weight * factor[dof], dof);
+        return;
+    }
+    int part = model->dof_part[dof], first = dof - part, c = ball_coordinate(model, first);
+    double phi[3], inverse[9], w = dof_weight(work->problem, weight * mean_factor(factor, first), first);
+    ball_difference(work->pose->q + c, term->values + c, phi, inverse);
+    for (int i = 0; i < 3; i++)
+        right[first + i] += w * inverse[3 * part + i];
+}
+
+void ulna_coordinate_goal_slope(const ulna_work *work, const ulna_term *term, int column, double *right)
+{
+    const ulna_problem *problem = work->problem;
+    const ulna_model *model = problem->model;
+    if (term->type == ULNA_TERM_POSTURE) {
+        posture_slope(work, term, column, right);
+    } else if (term->type == ULNA_TERM_LIMITS) {
+        int dof = column % model->nv, is_upper = column >= model->nv;
+        double off = beyond(model, work->pose->q, term, dof);
+        if (is_upper ? off > 0 : off < 0)
+            right[dof] += dof_weight(problem, ulna_term_weight(problem, term), dof);
+    } else { /* coupling: gradient -w r at b and w r ratio at a, r = offset - q_b + ratio q_a */
+        double w = ulna_coupling_weight(problem, term), r = ulna_coupling_residual(work, term), ratio = term->goal[0];
+        double change = column == 0 ? work->pose->q[model->dof_coordinate[term->dof_a]] : 1; /* of r */
+        right[term->dof_b] += w * change;
+        right[term->dof_a] -= w * (ratio * change + (column == 0 ? r : 0));
+    }
+}

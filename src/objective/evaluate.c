@@ -93,7 +93,7 @@ ulna_status ulna_work_set_kernel(ulna_work *work, const char *name)
 
 /* ---- extras: terms evaluated one by one ------------------------------------------------------------------- */
 
-static void place_of(const ulna_work *work, int body, ulna_body_place *place)
+void ulna_work_place(const ulna_work *work, int body, ulna_body_place *place)
 {
     ulna_pose_body_relative(work->pose, body, place->position, place->rotation);
     place->origin = work->pose->origin;
@@ -152,7 +152,7 @@ static double evaluate_extras(ulna_work *work)
             continue;
         ulna_body_place place;
         ulna_term_value value = {0};
-        place_of(work, term->body, &place);
+        ulna_work_place(work, term->body, &place);
         ulna_term_kind_of(term->type)->evaluate(term, weight, &place, &value);
         for (int k = 0; k < value.count; k++)
             f += 0.5 * value.residual[k] * value.residual[k];

@@ -1,4 +1,4 @@
-/* Building a problem: adding terms, sorting them by link, changing goals and weights. */
+/* Building a problem: adding terms and sorting them by link. Goals and weights: goals.c. */
 #include "objective/problem.h"
 #include "math/math3.h"
 
@@ -86,50 +86,16 @@ const ulna_model *ulna_problem_model(const ulna_problem *problem)
 
 /* ---- adding terms ------------------------------------------------------------------------------------------ */
 
-static int weight_is_valid(double weight)
-{
-    return weight >= 0 && isfinite(weight);
-}
-
-/* Puts goal (and what else it holds) in canonical form; if that cannot be done, `fault` says why. */
-static ulna_status normalise(ulna_term *term, const char **fault)
+ulna_status ulna_term_add(ulna_problem *problem, ulna_term *term, double weight, int *number, ulna_error *error)
 {
     const ulna_term_kind *kind = ulna_term_kind_of(term->type);
-    if (!ulna_all_finite(term->goal, kind->goal_size) || !ulna_all_finite(term->local, 6))
-        return *fault = "a number is NaN or infinite", ULNA_ERR_NUMBER;
-    double *unit[2] = {NULL, NULL};
-    if (term->type == ULNA_TERM_DIRECTION)
-        unit[0] = term->goal, unit[1] = term->local + 3;
-    else if (term->type == ULNA_TERM_AIM)
-        unit[0] = term->local + 3;
-    else if (term->type == ULNA_TERM_PLANE || term->type == ULNA_TERM_LINE)
-        unit[0] = term->goal + 3;
-    for (int k = 0; k < 2; k++)
-        if (unit[k]) {
-            double size = fmax(fabs(unit[k][0]), fmax(fabs(unit[k][1]), fabs(unit[k][2])));
-            if (!(size > 0))
-                return *fault = "an axis, direction or normal has zero length", ULNA_ERR_ARGUMENT;
-            for (int i = 0; i < 3; i++)
-                unit[k][i] /= size; /* first, so that the square neither overflows nor vanishes */
-            size = ulna_norm(unit[k]);
-            for (int i = 0; i < 3; i++)
-                unit[k][i] /= size;
-        }
-    if (term->type == ULNA_TERM_ORIENTATION || term->type == ULNA_TERM_GEODESIC)
-        if (!(ulna_orthonormalise(term->goal) < 1e-6))
-            return *fault = "the goal is not a rotation", ULNA_ERR_ARGUMENT;
-    return ULNA_OK;
-}
-
-static ulna_status add(ulna_problem *problem, ulna_term *term, double weight, int *number, ulna_error *error)
-{
-    const ulna_term_kind *kind = ulna_term_kind_of(term->type);
-    if (!weight_is_valid(weight))
+    if (!ulna_weight_is_valid(weight))
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "%s term: the weight must be a number >= 0", kind->name);
-    if (kind->goal_size && term->type != ULNA_TERM_COUPLING && (term->body < 0 || term->body >= problem->model->nb))
+    int on_body = kind->evaluate || ulna_pulls_of(term->type);
+    if (on_body && (term->body < 0 || term->body >= problem->model->nb))
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "%s term: there is no body %d", kind->name, term->body);
     const char *fault;
-    ulna_status status = normalise(term, &fault);
+    ulna_status status = ulna_term_normalise(term, &fault);
     if (status != ULNA_OK)
         return ulna_fail(error, status, "%s term: %s", kind->name, fault);
     status = ulna_grow(&problem->allocator, (void **)&problem->term, &problem->term_capacity, problem->term_count + 1,
@@ -161,7 +127,7 @@ static ulna_status add_on_body(ulna_problem *problem, ulna_term_type type, int b
     memcpy(term.goal, goal, (size_t)goal_size * sizeof *goal);
     if (more)
         ulna_copy3(more, term.goal + goal_size);
-    return add(problem, &term, weight, number, error);
+    return ulna_term_add(problem, &term, weight, number, error);
 }
 
 ulna_status ulna_problem_add_point(ulna_problem *problem, int body, const double point[3], const double goal[3],
@@ -218,7 +184,7 @@ static ulna_status add_on_coordinates(ulna_problem *problem, ulna_term_type type
     memcpy(term.values, first, first_count * sizeof *first);
     for (size_t i = 0; i < second_count; i++)
         term.values[first_count + i] = second ? second[i] : 1;
-    ulna_status status = add(problem, &term, weight, number, error);
+    ulna_status status = ulna_term_add(problem, &term, weight, number, error);
     if (status != ULNA_OK)
         ulna_release(&problem->allocator, term.values, term.value_count, sizeof *term.values);
     return status;
@@ -235,18 +201,10 @@ ulna_status ulna_problem_add_posture(ulna_problem *problem, const double *refere
         return ulna_fail(error, ULNA_ERR_NUMBER,
                          "posture term: the reference holds NaN, infinity or a zero quaternion");
     for (int d = 0; dof_weights && d < model->nv; d++)
-        if (!weight_is_valid(dof_weights[d]))
+        if (!ulna_weight_is_valid(dof_weights[d]))
             return ulna_fail(error, ULNA_ERR_ARGUMENT, "posture term: DOF %d: the weight must be a number >= 0", d);
     return add_on_coordinates(problem, ULNA_TERM_POSTURE, q, (size_t)model->nq, dof_weights, (size_t)model->nv, weight,
                               term, error);
-}
-
-static int limits_are_valid(const double *lower, const double *upper, int n)
-{
-    for (int d = 0; d < n; d++)
-        if (!(lower[d] <= upper[d]))
-            return 0;
-    return 1;
 }
 
 ulna_status ulna_problem_add_limits(ulna_problem *problem, const double *lower, const double *upper, double weight,
@@ -256,7 +214,7 @@ ulna_status ulna_problem_add_limits(ulna_problem *problem, const double *lower, 
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "limits term: an argument is missing");
     const ulna_model *model = problem->model;
     const double *low = lower ? lower : model->lower, *high = upper ? upper : model->upper;
-    if (!limits_are_valid(low, high, model->nv))
+    if (!ulna_limits_are_valid(low, high, model->nv))
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "limits term: a lower limit is NaN or exceeds the upper one");
     return add_on_coordinates(problem, ULNA_TERM_LIMITS, low, (size_t)model->nv, high, (size_t)model->nv, weight, term,
                               error);
@@ -282,7 +240,7 @@ ulna_status ulna_problem_add_coupling(ulna_problem *problem, int dof_a, int dof_
     ulna_term made = {.type = ULNA_TERM_COUPLING, .body = ULNA_NONE, .dof_a = dof_a, .dof_b = dof_b};
     made.goal[0] = ratio;
     made.goal[1] = offset;
-    return add(problem, &made, weight, term, error);
+    return ulna_term_add(problem, &made, weight, term, error);
 }
 
 ulna_status ulna_problem_add_markers(ulna_problem *problem, int *first_term, ulna_error *error)
@@ -313,11 +271,6 @@ ulna_status ulna_problem_add_markers(ulna_problem *problem, int *first_term, uln
 
 /* ---- sorting ------------------------------------------------------------------------------------------------ */
 
-static int pulls_of(ulna_term_type type)
-{
-    return type == ULNA_TERM_ORIENTATION ? 3 : type == ULNA_TERM_POINT || type == ULNA_TERM_DIRECTION;
-}
-
 static int is_extra(const ulna_term *term)
 {
     return ulna_term_kind_of(term->type)->evaluate != NULL;
@@ -330,6 +283,8 @@ static int is_on_coordinates(const ulna_term *term)
 
 static int residuals_of(const ulna_model *model, const ulna_term *term)
 {
+    if (term->type == ULNA_TERM_CUSTOM)
+        return term->custom.residual_count;
     return is_on_coordinates(term) ? model->nv : ulna_term_kind_of(term->type)->residual_count;
 }
 
@@ -356,13 +311,13 @@ static void sort_pulls(ulna_problem *problem)
     int nl = problem->model->nl, *first = problem->pull_first;
     memset(first, 0, ((size_t)nl + 1) * sizeof *first);
     for (size_t i = 0; i < problem->term_count; i++)
-        if (pulls_of(problem->term[i].type))
-            first[link_of(problem, &problem->term[i]) + 1] += pulls_of(problem->term[i].type);
+        if (ulna_pulls_of(problem->term[i].type))
+            first[link_of(problem, &problem->term[i]) + 1] += ulna_pulls_of(problem->term[i].type);
     for (int l = 0; l < nl; l++)
         first[l + 1] += first[l];
     for (size_t i = 0; i < problem->term_count; i++) {
         ulna_term *term = &problem->term[i];
-        int n = pulls_of(term->type);
+        int n = ulna_pulls_of(term->type);
         if (n) {
             term->slot = first[link_of(problem, term)];
             first[link_of(problem, term)] += n;
@@ -406,7 +361,7 @@ ulna_status ulna_problem_ready(ulna_problem *problem, ulna_error *error)
     long long residuals = 0;
     for (size_t i = 0; i < problem->term_count; i++) {
         const ulna_term *term = &problem->term[i];
-        problem->pull_count += pulls_of(term->type);
+        problem->pull_count += ulna_pulls_of(term->type);
         problem->extra_count += is_extra(term);
         problem->coupling_count += term->type == ULNA_TERM_COUPLING;
         problem->coordinate_count += is_on_coordinates(term);
@@ -438,182 +393,5 @@ ulna_status ulna_problem_ready(ulna_problem *problem, ulna_error *error)
     problem->ready = 1;
     for (size_t i = 0; i < problem->term_count; i++)
         ulna_term_refresh(problem, &problem->term[i]);
-    return ULNA_OK;
-}
-
-/* ---- goals and weights ------------------------------------------------------------------------------------- */
-
-double ulna_term_weight(const ulna_problem *problem, const ulna_term *term)
-{
-    if (term->sleeping)
-        return 0;
-    double weight = term->weight * term->strength;
-    return ulna_term_kind_of(term->type)->is_rotation ? weight * problem->length * problem->length : weight;
-}
-
-void ulna_term_refresh(ulna_problem *problem, const ulna_term *term)
-{
-    if (!problem->ready || !pulls_of(term->type))
-        return;
-    const ulna_body *body = &problem->model->body[term->body];
-    int is_point = term->type == ULNA_TERM_POINT;
-    double weight = ulna_term_weight(problem, term);
-    for (int k = 0; k < pulls_of(term->type); k++) {
-        double local[3], goal[3];
-        if (term->type ==
-            ULNA_TERM_ORIENTATION) { /* column k of both rotations; |R_goal - R|^2 counts twice the angle's */
-            for (int i = 0; i < 3; i++) {
-                local[i] = body->link_rotation[3 * i + k];
-                goal[i] = term->goal[3 * i + k];
-            }
-        } else {
-            ulna_rotate(body->link_rotation, is_point ? term->local : term->local + 3, local);
-            for (int i = 0; i < 3; i++)
-                local[i] += is_point ? body->link_position[i] : 0;
-            ulna_copy3(term->goal, goal);
-        }
-        double share = term->type == ULNA_TERM_ORIENTATION ? 0.5 * weight : weight;
-        problem->pull[term->slot + k] =
-            (ulna_pull){.local = {local[0], local[1], local[2], is_point}, .goal = {goal[0], goal[1], goal[2], share}};
-    }
-}
-
-static ulna_term *term_at(const ulna_problem *problem, int term)
-{
-    return problem && term >= 0 && (size_t)term < problem->term_count ? &problem->term[term] : NULL;
-}
-
-int ulna_problem_term_count(const ulna_problem *problem)
-{
-    return problem ? (int)problem->term_count : 0;
-}
-
-int ulna_problem_term_type(const ulna_problem *problem, int term)
-{
-    const ulna_term *t = term_at(problem, term);
-    return t ? (int)t->type : -1;
-}
-
-int ulna_problem_term_body(const ulna_problem *problem, int term)
-{
-    const ulna_term *t = term_at(problem, term);
-    return t ? t->body : ULNA_NONE;
-}
-
-ulna_status ulna_problem_set_length(ulna_problem *problem, double length)
-{
-    if (!problem || !(length > 0) || isinf(length))
-        return ULNA_ERR_ARGUMENT;
-    problem->length = length;
-    problem->changes++;
-    for (size_t i = 0; i < problem->term_count; i++)
-        ulna_term_refresh(problem, &problem->term[i]);
-    return ULNA_OK;
-}
-
-/* A term has changed: the sorted arrays follow, evaluations are out of date. */
-static ulna_status changed(ulna_problem *problem, const ulna_term *term)
-{
-    problem->changes++;
-    ulna_term_refresh(problem, term);
-    return ULNA_OK;
-}
-
-ulna_status ulna_problem_set_goal(ulna_problem *problem, int term, const double *goal)
-{
-    ulna_term *old = term_at(problem, term);
-    if (!old || !goal)
-        return ULNA_ERR_ARGUMENT;
-    const ulna_model *model = problem->model;
-    if (old->type == ULNA_TERM_POSTURE) {
-        if (ulna_model_check_q(model, goal, NULL) != ULNA_OK)
-            return ULNA_ERR_NUMBER;
-        memcpy(old->values, goal, (size_t)model->nq * sizeof *goal);
-        return changed(problem, old);
-    }
-    if (old->type == ULNA_TERM_LIMITS) {
-        if (!limits_are_valid(goal, goal + model->nv, model->nv))
-            return ULNA_ERR_ARGUMENT;
-        memcpy(old->values, goal, 2 * (size_t)model->nv * sizeof *goal);
-        return changed(problem, old);
-    }
-    ulna_term next = *old;
-    memcpy(next.goal, goal, (size_t)ulna_term_kind_of(old->type)->goal_size * sizeof *goal);
-    const char *fault;
-    ulna_status status = normalise(&next, &fault);
-    if (status != ULNA_OK)
-        return status;
-    next.sleeping = 0;
-    *old = next;
-    return changed(problem, old);
-}
-
-ulna_status ulna_problem_set_weight(ulna_problem *problem, int term, double weight)
-{
-    ulna_term *t = term_at(problem, term);
-    if (!t || !weight_is_valid(weight))
-        return ULNA_ERR_ARGUMENT;
-    t->weight = weight;
-    return changed(problem, t);
-}
-
-ulna_status ulna_problem_set_strength(ulna_problem *problem, int term, double strength)
-{
-    ulna_term *t = term_at(problem, term);
-    if (!t || !weight_is_valid(strength))
-        return ULNA_ERR_ARGUMENT;
-    t->strength = strength;
-    return changed(problem, t);
-}
-
-ulna_status ulna_problem_goal(const ulna_problem *problem, int term, double *goal)
-{
-    const ulna_term *t = term_at(problem, term);
-    if (!t || !goal)
-        return ULNA_ERR_ARGUMENT;
-    const ulna_model *model = problem->model;
-    if (t->type == ULNA_TERM_POSTURE)
-        memcpy(goal, t->values, (size_t)model->nq * sizeof *goal);
-    else if (t->type == ULNA_TERM_LIMITS)
-        memcpy(goal, t->values, 2 * (size_t)model->nv * sizeof *goal);
-    else
-        memcpy(goal, t->goal, (size_t)ulna_term_kind_of(t->type)->goal_size * sizeof *goal);
-    return ULNA_OK;
-}
-
-double ulna_problem_weight(const ulna_problem *problem, int term)
-{
-    const ulna_term *t = term_at(problem, term);
-    return t ? t->weight : (double)NAN;
-}
-
-double ulna_problem_strength(const ulna_problem *problem, int term)
-{
-    const ulna_term *t = term_at(problem, term);
-    return t ? t->strength : (double)NAN;
-}
-
-ulna_status ulna_problem_set_points(ulna_problem *problem, int first, int count, const double *goals)
-{
-    if (!problem || !goals || first < 0 || count < 0 || (size_t)first + (size_t)count > problem->term_count)
-        return ULNA_ERR_ARGUMENT;
-    for (int k = 0; k < count; k++) {
-        const double *goal = goals + 3 * (size_t)k;
-        if (problem->term[first + k].type != ULNA_TERM_POINT)
-            return ULNA_ERR_ARGUMENT;
-        if (isinf(goal[0]) || isinf(goal[1]) || isinf(goal[2]))
-            return ULNA_ERR_NUMBER;
-    }
-    problem->changes++;
-    for (int k = 0; k < count; k++) {
-        ulna_term *term = &problem->term[first + k];
-        const double *goal = goals + 3 * (size_t)k;
-        term->sleeping = isnan(goal[0]) || isnan(goal[1]) || isnan(goal[2]);
-        if (!term->sleeping)
-            ulna_copy3(goal, term->goal);
-        if (problem->ready)
-            problem->pull[term->slot].goal =
-                (ulna_vec4){term->goal[0], term->goal[1], term->goal[2], ulna_term_weight(problem, term)};
-    }
     return ULNA_OK;
 }

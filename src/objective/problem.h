@@ -15,6 +15,7 @@ typedef struct ulna_term {
     double local[6]; /* point and axis, body frame */
     double goal[9];  /* as set: place, direction, rotation, point and normal, (ratio, offset) */
     int dof_a, dof_b;
+    ulna_custom custom;
     double *values; /* posture: nq reference, nv factors; limits: nv lower, nv upper */
     size_t value_count;
 } ulna_term;
@@ -71,18 +72,46 @@ typedef struct ulna_body_place {
  * coordinates. */
 typedef struct ulna_term_kind {
     const char *name;
-    int goal_size;      /* 0: depends on the model */
+    int goal_size;      /* 0: depends on the model or the term, see ulna_term_goal_size */
     int is_rotation;    /* its weight is multiplied by the square of the length */
-    int residual_count; /* 0: depends on the model */
+    int residual_count; /* 0: depends on the model or the term */
     void (*evaluate)(const ulna_term *term, double weight, const ulna_body_place *place, ulna_term_value *value);
 } ulna_term_kind;
 
 const ulna_term_kind *ulna_term_kind_of(ulna_term_type type);
 
+void ulna_evaluate_custom(const ulna_term *term, double weight, const ulna_body_place *place, ulna_term_value *value);
+
+/* Points and directions x of a body under a small twist (w, v): x -> x + (w x x + v) + ..., without v for directions.
+ * For a covector c the first two add the row of c.x, times `scale`, and the second derivative of c.x; a function h(x)
+ * with the gradient c and second derivatives C has all three. */
+void ulna_row_of(const double c[3], const double x[3], double scale, int is_point, double row[6]);
+void ulna_bend_of(const double c[3], const double x[3], int is_point, double bend[6][6]);
+void ulna_bend_of_curvature(const double C[9], const double x[3], int is_point, double bend[6][6]);
+
+/* The term's point, and what is left from it to the place in its goal; relative to the pose's origin. */
+void ulna_term_point(const ulna_term *term, const ulna_body_place *place, double p[3]);
+void ulna_term_to_goal(const ulna_term *term, const ulna_body_place *place, const double p[3], double r[3]);
+
+/* Adding a term, when it is complete but for weight and strength. */
+ulna_status ulna_term_add(ulna_problem *problem, ulna_term *term, double weight, int *number, ulna_error *error);
+/* Puts goal (and what else it holds) in canonical form; if that cannot be done, `fault` says why. */
+ulna_status ulna_term_normalise(ulna_term *term, const char **fault);
+int ulna_term_goal_size(const ulna_model *model, const ulna_term *term);
+int ulna_weight_is_valid(double weight);
+int ulna_limits_are_valid(const double *lower, const double *upper, int n);
+/* Pulls (kernel.h) that a term of this type becomes: 3 for an orientation, 1 for a point or direction, else 0. */
+int ulna_pulls_of(ulna_term_type type);
+/* The term of that number, or NULL. */
+ulna_term *ulna_term_at(const ulna_problem *problem, int term);
+
 /* Weight in f of a term's residuals: weight * strength, times length^2 for rotations; 0 while asleep. */
 double ulna_term_weight(const ulna_problem *problem, const ulna_term *term);
 /* Writes a term's goal and weight into the sorted arrays. */
 void ulna_term_refresh(ulna_problem *problem, const ulna_term *term);
+/* Goals, weights and lengths of a problem into another one that begins with the same terms: a clone, perhaps with
+ * more. */
+ulna_status ulna_problem_copy_goals(const ulna_problem *from, ulna_problem *to);
 
 struct ulna_work {
     ulna_allocator allocator;
@@ -108,6 +137,11 @@ struct ulna_work {
     double *coupled;           /* Woodbury: nv x k solutions, then k x k factor, then 2 k */
 };
 
+/* Where a body was put by the last evaluation. */
+void ulna_work_place(const ulna_work *work, int body, ulna_body_place *place);
+/* What a spatial row does to each DOF on the path of a body: row . S_j into column j of J (m rows), at row `at`. */
+void ulna_spread_row(const ulna_work *work, int body, const double row[6], size_t at, size_t m, double *jacobian);
+
 /* ULNA_OK if the derivatives at hand are those of the problem as it is; ULNA_ERR_STATE if it must be evaluated (again). */
 ulna_status ulna_work_check(const ulna_work *work);
 
@@ -121,5 +155,7 @@ double ulna_coordinate_error(const ulna_work *work, const ulna_term *term, int d
 /* Residual of a coupling: q_b - ratio q_a - offset, with its sign as goal - value. */
 double ulna_coupling_residual(const ulna_work *work, const ulna_term *term);
 double ulna_coupling_weight(const ulna_problem *problem, const ulna_term *term);
+/* Adds -d(gradient)/d(goal) of number `column` of the goal (problem.h: ulna_sensitivity) to `right` (nv). */
+void ulna_coordinate_goal_slope(const ulna_work *work, const ulna_term *term, int column, double *right);
 
 #endif

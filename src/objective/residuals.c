@@ -2,8 +2,7 @@
 #include "math/math3.h"
 #include "objective/problem.h"
 
-/* J entries of one residual row over the path of a body: row . S_j, with row = (angular, linear). */
-static void spread_row(const ulna_work *work, int body, const double row[6], size_t at, size_t m, double *jacobian)
+void ulna_spread_row(const ulna_work *work, int body, const double row[6], size_t at, size_t m, double *jacobian)
 {
     const ulna_model *model = work->problem->model;
     for (int b = body; b >= 0; b = model->body[b].parent)
@@ -45,7 +44,7 @@ static int pull_rows(const ulna_work *work, const ulna_term *term, size_t at, do
             if (residuals)
                 residuals[at] = root * r[k];
             if (jacobian)
-                spread_row(work, term->body, row, at, m, jacobian);
+                ulna_spread_row(work, term->body, row, at, m, jacobian);
         }
     }
     return 3 * count;
@@ -54,8 +53,7 @@ static int pull_rows(const ulna_work *work, const ulna_term *term, size_t at, do
 static void evaluate_term(const ulna_work *work, const ulna_term *term, double weight, ulna_term_value *value)
 {
     ulna_body_place place;
-    ulna_pose_body_relative(work->pose, term->body, place.position, place.rotation);
-    place.origin = work->pose->origin;
+    ulna_work_place(work, term->body, &place);
     memset(value, 0, sizeof *value);
     ulna_term_kind_of(term->type)->evaluate(term, weight, &place, value);
 }
@@ -86,7 +84,7 @@ ulna_status ulna_residuals(ulna_work *work, double *residuals, double *jacobian)
                 if (residuals)
                     residuals[at] = value.residual[k];
                 if (jacobian)
-                    spread_row(work, term->body, value.row[k], (size_t)at, (size_t)m, jacobian);
+                    ulna_spread_row(work, term->body, value.row[k], (size_t)at, (size_t)m, jacobian);
             }
         } else if (term->body != ULNA_NONE) {
             at += pull_rows(work, term, (size_t)at, residuals, jacobian);
@@ -146,13 +144,15 @@ ulna_status ulna_term_error(ulna_work *work, int term, double *error)
         *error = ulna_norm(w) > ULNA_AIM_NEAREST ? angle_between(axis, w) : 0;
         return ULNA_OK;
     case ULNA_TERM_PLANE:
-    case ULNA_TERM_LINE: {
+    case ULNA_TERM_LINE:
+    case ULNA_TERM_CUSTOM: {
         ulna_term_value value;
         evaluate_term(work, t, 1, &value);
         for (int k = 0; k < value.count; k++)
             sum += value.residual[k] * value.residual[k];
         *error = sqrt(sum);
-        return ULNA_OK;
+        return isfinite(sum) ? ULNA_OK
+                             : ULNA_ERR_NUMBER; /* a callback of weight 0 that fails has not been asked before */
     }
     case ULNA_TERM_COUPLING:
         *error = fabs(ulna_coupling_residual(work, t));

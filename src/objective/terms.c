@@ -18,45 +18,56 @@ static void cross_matrix(const double c[3], double m[9])
     ulna_copy9(matrix, m);
 }
 
-/* Row of c.p (linear != 0) or of c.d. */
-static void row_of(const double c[3], const double p[3], double scale, int linear, double row[6])
+void ulna_row_of(const double c[3], const double x[3], double scale, int is_point, double row[6])
 {
     double turn[3];
-    ulna_cross(p, c, turn);
+    ulna_cross(x, c, turn);
     for (int i = 0; i < 3; i++) {
         row[i] += scale * turn[i];
-        if (linear)
+        if (is_point)
             row[3 + i] += scale * c[i];
     }
 }
 
-/* Adds the second derivative of c.p, or of c.d if not linear. */
-static void bend_of(const double c[3], const double p[3], int linear, double bend[6][6])
+void ulna_bend_of(const double c[3], const double x[3], int is_point, double bend[6][6])
 {
-    double dot = ulna_dot(c, p), hat[9];
+    double dot = ulna_dot(c, x), hat[9];
     cross_matrix(c, hat);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
-            bend[i][j] += 0.5 * (c[i] * p[j] + p[i] * c[j]) - (i == j ? dot : 0);
-            if (linear) {
+            bend[i][j] += 0.5 * (c[i] * x[j] + x[i] * c[j]) - (i == j ? dot : 0);
+            if (is_point) {
                 bend[i][3 + j] += -0.5 * hat[3 * i + j];
                 bend[3 + j][i] += -0.5 * hat[3 * i + j];
             }
         }
 }
 
-static void point_of(const ulna_term *term, const ulna_body_place *place, double p[3])
+void ulna_bend_of_curvature(const double C[9], const double x[3], int is_point, double bend[6][6])
+{
+    double move[3][6] = {{0}}; /* dx = move (w, v) = -[x]x w + v */
+    for (int k = 0; k < 3; k++) {
+        double unit[3] = {k == 0, k == 1, k == 2};
+        ulna_row_of(unit, x, 1, is_point, move[k]);
+    }
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++)
+            for (int a = 0; a < 3; a++)
+                for (int b = 0; b < 3; b++)
+                    bend[i][j] += move[a][i] * C[3 * a + b] * move[b][j];
+}
+
+void ulna_term_point(const ulna_term *term, const ulna_body_place *place, double p[3])
 {
     ulna_rotate(place->rotation, term->local, p);
     for (int i = 0; i < 3; i++)
         p[i] += place->position[i];
 }
 
-/* goal - p, the goal being a place of the world: subtract the origin first, it may be far away. */
-static void to_goal(const ulna_term *term, const ulna_body_place *place, const double p[3], double r[3])
+void ulna_term_to_goal(const ulna_term *term, const ulna_body_place *place, const double p[3], double r[3])
 {
     for (int i = 0; i < 3; i++)
-        r[i] = (term->goal[i] - place->origin[i]) - p[i];
+        r[i] = (term->goal[i] - place->origin[i]) - p[i]; /* in this order: the world's origin may be far away */
 }
 
 /* ---- point on a plane, point on a line ----------------------------------------------------------------- */
@@ -65,33 +76,33 @@ static void evaluate_plane(const ulna_term *term, double weight, const ulna_body
 {
     const double *normal = term->goal + 3;
     double root = sqrt(weight), p[3], r[3];
-    point_of(term, place, p);
-    to_goal(term, place, p, r);
+    ulna_term_point(term, place, p);
+    ulna_term_to_goal(term, place, p, r);
     double distance = ulna_dot(normal, r), pull[3];
     value->count = 1;
     value->residual[0] = root * distance;
-    row_of(normal, p, root, 1, value->row[0]);
+    ulna_row_of(normal, p, root, 1, value->row[0]);
     for (int i = 0; i < 3; i++)
         pull[i] = weight * distance * normal[i];
-    bend_of(pull, p, 1, value->bend);
+    ulna_bend_of(pull, p, 1, value->bend);
 }
 
 static void evaluate_line(const ulna_term *term, double weight, const ulna_body_place *place, ulna_term_value *value)
 {
     const double *along = term->goal + 3;
     double root = sqrt(weight), p[3], r[3], pull[3];
-    point_of(term, place, p);
-    to_goal(term, place, p, r);
+    ulna_term_point(term, place, p);
+    ulna_term_to_goal(term, place, p, r);
     double off = ulna_dot(along, r);
     value->count = 3;
     for (int k = 0; k < 3; k++) {
         double c[3] = {-along[k] * along[0], -along[k] * along[1], -along[k] * along[2]};
         c[k] += 1; /* row k of I - u uT */
         value->residual[k] = root * (r[k] - off * along[k]);
-        row_of(c, p, root, 1, value->row[k]);
+        ulna_row_of(c, p, root, 1, value->row[k]);
         pull[k] = weight * (r[k] - off * along[k]);
     }
-    bend_of(pull, p, 1, value->bend);
+    ulna_bend_of(pull, p, 1, value->bend);
 }
 
 /* ---- aim: r = n - d with n = e / |e|, e = goal - p ------------------------------------------------------- */
@@ -99,8 +110,8 @@ static void evaluate_line(const ulna_term *term, double weight, const ulna_body_
 static void evaluate_aim(const ulna_term *term, double weight, const ulna_body_place *place, ulna_term_value *value)
 {
     double root = sqrt(weight), p[3], e[3], d[3], pull[3];
-    point_of(term, place, p);
-    to_goal(term, place, p, e);
+    ulna_term_point(term, place, p);
+    ulna_term_to_goal(term, place, p, e);
     ulna_rotate(place->rotation, term->local + 3, d);
     double distance = ulna_norm(e);
     value->count = 3;
@@ -120,8 +131,8 @@ static void evaluate_aim(const ulna_term *term, double weight, const ulna_body_p
         double unit[3] = {k == 0, k == 1, k == 2}, c[3];
         for (int i = 0; i < 3; i++)
             c[i] = ((i == k) - n[k] * n[i]) / distance;
-        row_of(unit, d, root, 0, value->row[k]);
-        row_of(c, p, root, 1, value->row[k]);
+        ulna_row_of(unit, d, root, 0, value->row[k]);
+        ulna_row_of(c, p, root, 1, value->row[k]);
     }
 
     /* Second derivative of pull.(d - n): along d, along p by the gradient -d(pull.n)/dp = P pull / |e|, and by the curvature
@@ -135,18 +146,9 @@ static void evaluate_aim(const ulna_term *term, double weight, const ulna_body_p
         for (int j = 0; j < 3; j++)
             curvature[3 * i + j] =
                 (across[i] * n[j] + n[i] * across[j] + along * ((i == j) - n[i] * n[j])) / (distance * distance);
-    bend_of(pull, d, 0, value->bend);
-    bend_of(gradient, p, 1, value->bend);
-    double move[3][6] = {{0}}; /* dp = move (w, v) = -[p]x w + v */
-    for (int k = 0; k < 3; k++) {
-        double unit[3] = {k == 0, k == 1, k == 2};
-        row_of(unit, p, 1, 1, move[k]);
-    }
-    for (int i = 0; i < 6; i++)
-        for (int j = 0; j < 6; j++)
-            for (int a = 0; a < 3; a++)
-                for (int b = 0; b < 3; b++)
-                    value->bend[i][j] += move[a][i] * curvature[3 * a + b] * move[b][j];
+    ulna_bend_of(pull, d, 0, value->bend);
+    ulna_bend_of(gradient, p, 1, value->bend);
+    ulna_bend_of_curvature(curvature, p, 1, value->bend);
 }
 
 /* ---- geodesic orientation: r = log(R_goal RT) ------------------------------------------------------------- */
@@ -188,6 +190,7 @@ static const ulna_term_kind kinds[ULNA_TERM_TYPE_COUNT] = {
     [ULNA_TERM_POSTURE] = {"posture", 0, 0, 0, NULL},
     [ULNA_TERM_LIMITS] = {"limits", 0, 0, 0, NULL},
     [ULNA_TERM_COUPLING] = {"coupling", 2, 0, 1, NULL},
+    [ULNA_TERM_CUSTOM] = {"custom", 0, 0, 0, ulna_evaluate_custom},
 };
 
 const ulna_term_kind *ulna_term_kind_of(ulna_term_type type)

@@ -1,0 +1,239 @@
+/* Goals and weights: checked, put in canonical form, and written where the sweeps read them. */
+#include "math/math3.h"
+#include "objective/problem.h"
+
+/* ---- what may be given ------------------------------------------------------------------------------------- */
+
+int ulna_weight_is_valid(double weight)
+{
+    return weight >= 0 && isfinite(weight);
+}
+
+int ulna_limits_are_valid(const double *lower, const double *upper, int n)
+{
+    for (int d = 0; d < n; d++)
+        if (!(lower[d] <= upper[d]))
+            return 0;
+    return 1;
+}
+
+int ulna_term_goal_size(const ulna_model *model, const ulna_term *term)
+{
+    switch (term->type) {
+    case ULNA_TERM_POSTURE:
+        return model->nq;
+    case ULNA_TERM_LIMITS:
+        return 2 * model->nv;
+    case ULNA_TERM_CUSTOM:
+        return term->custom.goal_size;
+    default:
+        return ulna_term_kind_of(term->type)->goal_size;
+    }
+}
+
+ulna_status ulna_term_normalise(ulna_term *term, const char **fault)
+{
+    int numbers = term->type == ULNA_TERM_CUSTOM ? term->custom.goal_size : ulna_term_kind_of(term->type)->goal_size;
+    if (!ulna_all_finite(term->goal, numbers) || !ulna_all_finite(term->local, 6))
+        return *fault = "a number is NaN or infinite", ULNA_ERR_NUMBER;
+    double *unit[2] = {NULL, NULL};
+    if (term->type == ULNA_TERM_DIRECTION)
+        unit[0] = term->goal, unit[1] = term->local + 3;
+    else if (term->type == ULNA_TERM_AIM)
+        unit[0] = term->local + 3;
+    else if (term->type == ULNA_TERM_PLANE || term->type == ULNA_TERM_LINE)
+        unit[0] = term->goal + 3;
+    for (int k = 0; k < 2; k++)
+        if (unit[k]) {
+            double size = fmax(fabs(unit[k][0]), fmax(fabs(unit[k][1]), fabs(unit[k][2])));
+            if (!(size > 0))
+                return *fault = "an axis, direction or normal has zero length", ULNA_ERR_ARGUMENT;
+            for (int i = 0; i < 3; i++)
+                unit[k][i] /= size; /* first, so that the square neither overflows nor vanishes */
+            size = ulna_norm(unit[k]);
+            for (int i = 0; i < 3; i++)
+                unit[k][i] /= size;
+        }
+    if (term->type == ULNA_TERM_ORIENTATION || term->type == ULNA_TERM_GEODESIC)
+        if (!(ulna_orthonormalise(term->goal) < 1e-6))
+            return *fault = "the goal is not a rotation", ULNA_ERR_ARGUMENT;
+    return ULNA_OK;
+}
+
+/* ---- what the sweeps see ------------------------------------------------------------------------------------ */
+
+int ulna_pulls_of(ulna_term_type type)
+{
+    return type == ULNA_TERM_ORIENTATION ? 3 : type == ULNA_TERM_POINT || type == ULNA_TERM_DIRECTION;
+}
+
+double ulna_term_weight(const ulna_problem *problem, const ulna_term *term)
+{
+    if (term->sleeping)
+        return 0;
+    double weight = term->weight * term->strength;
+    return ulna_term_kind_of(term->type)->is_rotation ? weight * problem->length * problem->length : weight;
+}
+
+void ulna_term_refresh(ulna_problem *problem, const ulna_term *term)
+{
+    if (!problem->ready || !ulna_pulls_of(term->type))
+        return;
+    const ulna_body *body = &problem->model->body[term->body];
+    int is_point = term->type == ULNA_TERM_POINT;
+    double weight = ulna_term_weight(problem, term);
+    for (int k = 0; k < ulna_pulls_of(term->type); k++) {
+        double local[3], goal[3];
+        if (term->type ==
+            ULNA_TERM_ORIENTATION) { /* column k of both rotations; |R_goal - R|^2 counts twice the angle's */
+            for (int i = 0; i < 3; i++) {
+                local[i] = body->link_rotation[3 * i + k];
+                goal[i] = term->goal[3 * i + k];
+            }
+        } else {
+            ulna_rotate(body->link_rotation, is_point ? term->local : term->local + 3, local);
+            for (int i = 0; i < 3; i++)
+                local[i] += is_point ? body->link_position[i] : 0;
+            ulna_copy3(term->goal, goal);
+        }
+        double share = term->type == ULNA_TERM_ORIENTATION ? 0.5 * weight : weight;
+        problem->pull[term->slot + k] =
+            (ulna_pull){.local = {local[0], local[1], local[2], is_point}, .goal = {goal[0], goal[1], goal[2], share}};
+    }
+}
+
+/* ---- asking and changing ------------------------------------------------------------------------------------ */
+
+ulna_term *ulna_term_at(const ulna_problem *problem, int term)
+{
+    return problem && term >= 0 && (size_t)term < problem->term_count ? &problem->term[term] : NULL;
+}
+
+int ulna_problem_term_count(const ulna_problem *problem)
+{
+    return problem ? (int)problem->term_count : 0;
+}
+
+int ulna_problem_term_type(const ulna_problem *problem, int term)
+{
+    const ulna_term *t = ulna_term_at(problem, term);
+    return t ? (int)t->type : -1;
+}
+
+int ulna_problem_term_body(const ulna_problem *problem, int term)
+{
+    const ulna_term *t = ulna_term_at(problem, term);
+    return t ? t->body : ULNA_NONE;
+}
+
+ulna_status ulna_problem_set_length(ulna_problem *problem, double length)
+{
+    if (!problem || !(length > 0) || isinf(length))
+        return ULNA_ERR_ARGUMENT;
+    problem->length = length;
+    problem->changes++;
+    for (size_t i = 0; i < problem->term_count; i++)
+        ulna_term_refresh(problem, &problem->term[i]);
+    return ULNA_OK;
+}
+
+/* A term has changed: the sorted arrays follow, evaluations are out of date. */
+static ulna_status changed(ulna_problem *problem, const ulna_term *term)
+{
+    problem->changes++;
+    ulna_term_refresh(problem, term);
+    return ULNA_OK;
+}
+
+ulna_status ulna_problem_set_goal(ulna_problem *problem, int term, const double *goal)
+{
+    ulna_term *old = ulna_term_at(problem, term);
+    if (!old || !goal)
+        return ULNA_ERR_ARGUMENT;
+    const ulna_model *model = problem->model;
+    if (old->type == ULNA_TERM_POSTURE) {
+        if (ulna_model_check_q(model, goal, NULL) != ULNA_OK)
+            return ULNA_ERR_NUMBER;
+        memcpy(old->values, goal, (size_t)model->nq * sizeof *goal);
+        return changed(problem, old);
+    }
+    if (old->type == ULNA_TERM_LIMITS) {
+        if (!ulna_limits_are_valid(goal, goal + model->nv, model->nv))
+            return ULNA_ERR_ARGUMENT;
+        memcpy(old->values, goal, 2 * (size_t)model->nv * sizeof *goal);
+        return changed(problem, old);
+    }
+    ulna_term next = *old;
+    memcpy(next.goal, goal, (size_t)ulna_term_goal_size(model, old) * sizeof *goal);
+    const char *fault;
+    ulna_status status = ulna_term_normalise(&next, &fault);
+    if (status != ULNA_OK)
+        return status;
+    next.sleeping = 0;
+    *old = next;
+    return changed(problem, old);
+}
+
+ulna_status ulna_problem_set_weight(ulna_problem *problem, int term, double weight)
+{
+    ulna_term *t = ulna_term_at(problem, term);
+    if (!t || !ulna_weight_is_valid(weight))
+        return ULNA_ERR_ARGUMENT;
+    t->weight = weight;
+    return changed(problem, t);
+}
+
+ulna_status ulna_problem_set_strength(ulna_problem *problem, int term, double strength)
+{
+    ulna_term *t = ulna_term_at(problem, term);
+    if (!t || !ulna_weight_is_valid(strength))
+        return ULNA_ERR_ARGUMENT;
+    t->strength = strength;
+    return changed(problem, t);
+}
+
+ulna_status ulna_problem_goal(const ulna_problem *problem, int term, double *goal)
+{
+    const ulna_term *t = ulna_term_at(problem, term);
+    if (!t || !goal)
+        return ULNA_ERR_ARGUMENT;
+    memcpy(goal, t->values ? t->values : t->goal, (size_t)ulna_term_goal_size(problem->model, t) * sizeof *goal);
+    return ULNA_OK;
+}
+
+double ulna_problem_weight(const ulna_problem *problem, int term)
+{
+    const ulna_term *t = ulna_term_at(problem, term);
+    return t ? t->weight : (double)NAN;
+}
+
+double ulna_problem_strength(const ulna_problem *problem, int term)
+{
+    const ulna_term *t = ulna_term_at(problem, term);
+    return t ? t->strength : (double)NAN;
+}
+
+ulna_status ulna_problem_set_points(ulna_problem *problem, int first, int count, const double *goals)
+{
+    if (!problem || !goals || first < 0 || count < 0 || (size_t)first + (size_t)count > problem->term_count)
+        return ULNA_ERR_ARGUMENT;
+    for (int k = 0; k < count; k++) {
+        const double *goal = goals + 3 * (size_t)k;
+        if (problem->term[first + k].type != ULNA_TERM_POINT)
+            return ULNA_ERR_ARGUMENT;
+        if (isinf(goal[0]) || isinf(goal[1]) || isinf(goal[2]))
+            return ULNA_ERR_NUMBER;
+    }
+    problem->changes++;
+    for (int k = 0; k < count; k++) {
+        ulna_term *term = &problem->term[first + k];
+        const double *goal = goals + 3 * (size_t)k;
+        term->sleeping = isnan(goal[0]) || isnan(goal[1]) || isnan(goal[2]);
+        if (!term->sleeping)
+            ulna_copy3(goal, term->goal);
+        if (problem->ready)
+            problem->pull[term->slot].goal =
+                (ulna_vec4){term->goal[0], term->goal[1], term->goal[2], ulna_term_weight(problem, term)};
+    }
+    return ULNA_OK;
+}
