@@ -36,6 +36,7 @@ build: bootstrap build/build.ninja ## release build: build/ulna
 run: build ## build, then a first look at the built-in sample
 	build/ulna sample build/sample
 	build/ulna info --draw build/sample/human.json
+	build/ulna compare --report build/sample/compare.html
 	build/examples/example_first_steps
 
 test: build ## release build and all tests

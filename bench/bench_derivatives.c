@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #define BATCHES 31
 
@@ -302,6 +303,113 @@ static void measure_growth(bench_report *report, const ulna_model *human, double
     bench_add(report, "growth_bones", crowd_us / 100 / step_gn, "100 humans over one, per human; aim: <= 1.3");
 }
 
+/* ---- dense matrices in threads ---- */
+
+/* A chain of 1,000 turns, with a marker on every tenth body: the deepest paths, hence the fullest matrices. */
+static ulna_model *long_chain(void)
+{
+    enum { DOFS = 1000, EVERY = 10 };
+    const double bone[3] = {0.1, 0, 0}, upright[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, point[3] = {0.1, 0, 0.02};
+    ulna_builder *builder;
+    ulna_model *model = NULL;
+    int failed = ulna_builder_create(NULL, &builder) != ULNA_OK;
+    for (int i = 0; i < DOFS && !failed; i++) {
+        char name[32];
+        int body;
+        ulna_joint joint = ulna_joint_revolute(i % 3 == 0, i % 3 == 1, i % 3 == 2);
+        snprintf(name, sizeof name, "bone%d", i);
+        failed |= ulna_builder_add_body(builder, name, i - 1, &body, NULL) != ULNA_OK;
+        failed |= ulna_builder_set_placement(builder, body, bone, upright, NULL) != ULNA_OK;
+        failed |= ulna_builder_set_joint(builder, body, &joint, NULL) != ULNA_OK;
+        if (i % EVERY == EVERY - 1)
+            failed |= ulna_builder_add_marker(builder, name, body, point, 1, NULL, NULL) != ULNA_OK;
+    }
+    stop_if(failed || ulna_builder_build(builder, NULL, &model, NULL) != ULNA_OK, "building the chain");
+    ulna_builder_destroy(builder);
+    return model;
+}
+
+typedef struct dense_scene {
+    scene *s;
+    double *J;
+} dense_scene;
+
+static void run_jacobian(void *context)
+{
+    const dense_scene *d = context;
+    ulna_jacobian_options options = ulna_jacobian_options_default();
+    ulna_pose_jacobian(d->s->pose, &options, d->s->effectors, d->s->effector, d->J);
+}
+
+static void run_residual_jacobian(void *context)
+{
+    const dense_scene *d = context;
+    ulna_residuals(d->s->work, NULL, d->J);
+}
+
+static void run_algorithm_4(void *context)
+{
+    scene *s = ((const dense_scene *)context)->s;
+    ulna_pose_dense_hessian(s->pose, s->effectors, s->effector, s->goals, NULL, 1, s->dense);
+}
+
+static void run_hessian_dense(void *context)
+{
+    scene *s = ((const dense_scene *)context)->s;
+    ulna_hessian_dense(s->work, 1, s->dense);
+}
+
+/* By the clock on the wall, which is what threads shorten. */
+static double best_wall_us(bench_body body, void *context, int calls)
+{
+    double best = 1e300;
+    for (int i = 0; i < calls; i++) {
+        struct timespec from, to;
+        clock_gettime(CLOCK_MONOTONIC, &from);
+        body(context);
+        clock_gettime(CLOCK_MONOTONIC, &to);
+        best = fmin(best, 1e6 * (double)(to.tv_sec - from.tv_sec) + 1e-3 * (double)(to.tv_nsec - from.tv_nsec));
+    }
+    return best;
+}
+
+static void measure_threads(bench_report *report)
+{
+    const struct {
+        const char *name, *note;
+        bench_body body;
+        int calls;
+    } matrix[] = {
+        {"chain_jacobian", "J of 100 effectors, 600 x 1,000", run_jacobian, 200},
+        {"chain_residual_jacobian", "J of the problem, 300 x 1,000", run_residual_jacobian, 200},
+        {"chain_hessian", "H from tree rows, 1,000 x 1,000", run_hessian_dense, 200},
+        {"chain_alg4", "the same by Algorithm 4", run_algorithm_4, 3},
+    };
+    ulna_model *chain = long_chain();
+    scene s = scene_open(chain, 1);
+    dense_scene d = {&s, numbers(6 * (size_t)s.effectors * (size_t)s.nv)};
+    s.dense = numbers((size_t)s.nv * (size_t)s.nv);
+    int has_threads = ulna_pose_set_threads(s.pose, 2) == ULNA_OK;
+    for (size_t i = 0; i < sizeof matrix / sizeof *matrix; i++) {
+        double us[2] = {1e300, 1e300};
+        char name[64];
+        for (int round = 0; round < 5; round++) /* in turns */
+            for (int two = 0; two <= has_threads; two++) {
+                ulna_pose_set_threads(s.pose, 1 + two);
+                ulna_work_set_threads(s.work, 1 + two);
+                us[two] = fmin(us[two], best_wall_us(matrix[i].body, &d, matrix[i].calls));
+            }
+        snprintf(name, sizeof name, "%s_us", matrix[i].name);
+        bench_add(report, name, us[0], matrix[i].note);
+        snprintf(name, sizeof name, "%s_gain", matrix[i].name);
+        if (has_threads)
+            bench_add(report, name, us[0] / us[1], "one thread over two, on two free processors");
+    }
+    free(d.J);
+    scene_close(&s);
+    ulna_model_destroy(chain);
+}
+
 int main(int argc, char **argv)
 {
     const char *json = bench_json_path(argc, argv);
@@ -344,6 +452,7 @@ int main(int argc, char **argv)
     bench_add(&report, "dense_alg4_us", dense, "Algorithm 4 of the paper, dense");
     bench_add(&report, "dense_over_tree", dense / exact, "aim: >= 20");
     measure_growth(&report, human, step_gn);
+    measure_threads(&report);
     against_yardstick(&report);
 
     scene_close(&s);

@@ -123,10 +123,16 @@ void cli_json_print(const cli *tool, json_t *object);
 /* Reads a file of a known format, or standard input for "-": see ulna_file_read_known. */
 ulna_status cli_read_file(const char *path, ulna_text *text, ulna_format *format, ulna_error *error);
 
+/* A model from a file (or "-"), or the sample of that name where there is no such file. */
+ulna_status cli_load_model(const char *name, ulna_model **model, ulna_error *error);
+
 /* ---- the commands ------------------------------------------------------------------------------------- */
 
+int cli_definiteness(cli *tool);
+int cli_compare(cli *tool);
 int cli_help(cli *tool);
 int cli_info(cli *tool);
+int cli_methods(cli *tool);
 int cli_sample(cli *tool);
 
 /* `ulna help` and `ulna COMMAND --help`: who asks for help gets it, even with --quiet. */

@@ -77,7 +77,7 @@ void cli_print_overview(const cli *tool)
     printf("  ulna COMMAND [OPTIONS] ...\n");
     heading(&loud, "Commands");
     for (const cli_command *command = cli_commands; command->name; command++)
-        printf("  %-10s %s\n", command->name, command->summary);
+        printf("  %-12s %s\n", command->name, command->summary);
     heading(&loud, "Options of every command");
     print_options(cli_global_options);
     print_exit_codes(&loud);

@@ -38,10 +38,15 @@ static int run(cli *tool, int argc, char **argv)
     return tool->command->run(tool);
 }
 
+/* If OpenBLAS is the BLAS: our matrices are too small for its threads, which only cost. */
+extern void openblas_set_num_threads(int count) __attribute__((weak));
+
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error like any other */
     signal(SIGXFSZ, SIG_IGN); /* and so is a file that may not grow: its part is removed */
+    if (openblas_set_num_threads)
+        openblas_set_num_threads(1);
     cli tool = {0};
     cli_look_around(&tool);
     int result = run(&tool, argc, argv);

@@ -32,6 +32,7 @@ if(NOT ULNA_MINIMAL)
     list(PREPEND private_libraries ${LAPACKE_LIBRARIES})
     list(REMOVE_DUPLICATES private_libraries)
 endif()
+list(APPEND private_libraries ${openmp_flags}) # a flag of the compiler, or nothing
 foreach(library ${private_libraries})
     if(IS_ABSOLUTE "${library}")
         cmake_path(GET library PARENT_PATH folder)

@@ -1,60 +1,10 @@
 /* After set-up nothing touches the heap: malloc and its kin are wrapped by the linker and counted. */
+#include "support_heap.h"
 #include "support_problem.h"
 #include "ulna/sample.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static int counting, heap_calls;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-int __real_posix_memalign(void **memory, size_t alignment, size_t size);
-void __real_free(void *memory);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
-void __wrap_free(void *memory);
-
-void *__wrap_malloc(size_t size)
-{
-    heap_calls += counting;
-    return __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    heap_calls += counting;
-    return __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    heap_calls += counting;
-    return __real_realloc(memory, size);
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    heap_calls += counting;
-    return __real_aligned_alloc(alignment, size);
-}
-
-int __wrap_posix_memalign(void **memory, size_t alignment, size_t size)
-{
-    heap_calls += counting;
-    return __real_posix_memalign(memory, alignment, size);
-}
-
-void __wrap_free(void *memory)
-{
-    heap_calls += counting;
-    __real_free(memory);
-}
 
 static void the_wrapping_works(void **state)
 {

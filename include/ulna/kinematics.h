@@ -31,6 +31,16 @@ ULNA_API const char *ulna_pose_kernel(const ulna_pose *pose);
 /* Name of kernel number `index` of this build, NULL past the end. */
 ULNA_API const char *ulna_kernel_name(int index);
 
+/*
+ * How many threads fill dense matrices: those of ulna_pose_jacobian (simple route) and ulna_pose_dense_hessian. 1 by
+ * default; 0 as many as OpenMP takes by itself: one per processor, or OMP_NUM_THREADS. Only large matrices are shared
+ * out, from about 0.1 ms of work on. The numbers are the same bits for any count. The threads are OpenMP's: it starts
+ * them, with memory from the heap, at the first matrix that is large enough, and keeps them. ULNA_ERR_UNSUPPORTED, unless
+ * for 1, in a build without OpenMP; ULNA_ERR_ARGUMENT below 0 and above 256.
+ */
+ULNA_API ulna_status ulna_pose_set_threads(ulna_pose *pose, int threads);
+ULNA_API int ulna_pose_threads(const ulna_pose *pose); /* what was set */
+
 /* ---- forward kinematics -------------------------------------------------------------------------------- */
 
 /* Places all bodies. O(bodies). ULNA_ERR_NUMBER if q holds NaN, infinity or a zero quaternion; the pose is then as it was. */

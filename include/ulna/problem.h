@@ -175,6 +175,8 @@ ULNA_API void ulna_work_destroy(ulna_work *work);
 /* Where the last evaluation put the bodies, for Jacobians and positions. Placing it elsewhere asks for a new evaluation. */
 ULNA_API ulna_pose *ulna_work_pose(ulna_work *work);
 ULNA_API ulna_status ulna_work_set_kernel(ulna_work *work, const char *name); /* as ulna_pose_set_kernel */
+/* As ulna_pose_set_threads, for ulna_hessian_dense, the Jacobian of ulna_residuals, and all of ulna_work_pose. */
+ULNA_API ulna_status ulna_work_set_threads(ulna_work *work, int threads);
 
 /* f at q: forward kinematics and residuals, O(bodies + terms). The calls below are about the q of the last evaluation.
  * ULNA_ERR_NUMBER if q holds NaN or infinity. */
@@ -201,7 +203,7 @@ ULNA_API ulna_status ulna_hessian_multiply(ulna_work *work, double t, const doub
  * skeletons. Fills band->entries for the n and width that the caller set; ulna_band_factor is the next call. O(DOF x width). */
 ULNA_API ulna_status ulna_hessian_band(ulna_work *work, double t, ulna_band *band);
 
-/* The whole H(t), nv x nv, couplings included: for dense methods and for looking. */
+/* The whole H(t), nv x nv, couplings included: for dense methods and for looking. O(DOF x depth), and nv^2 numbers. */
 ULNA_API ulna_status ulna_hessian_dense(ulna_work *work, double t, double *hessian);
 
 /* ---- one step by elimination ---------------------------------------------------------------------------- */
@@ -225,7 +227,7 @@ ULNA_API ulna_step_options ulna_step_options_default(void); /* t = 0, no shift, 
 ULNA_API ulna_status ulna_step(ulna_work *work, const ulna_step_options *options, double *step, double *decrease,
                                int *failed_dof);
 /* x = (H(t) + shift)^-1 right with the factors of the last ulna_step; held DOFs give 0. x may be `right`. Factors are gone
- * (ULNA_ERR_STATE) after an evaluation, a step that failed, and products: ulna_hessian_multiply, _dense and _band. */
+ * (ULNA_ERR_STATE) after an evaluation, a step that failed, and products: ulna_hessian_multiply and _band. */
 ULNA_API ulna_status ulna_step_solve(ulna_work *work, const double *right, double *x);
 
 /* ---- rows for dense methods ----------------------------------------------------------------------------- */
@@ -286,7 +288,7 @@ ULNA_API ulna_status ulna_covariance(ulna_work *work, const unsigned char *held,
 typedef struct ulna_derivative_report {
     double gradient;  /* gradient against differences of f */
     double hessian;   /* exact Hessian against differences of the gradient */
-    double product;   /* products against the dense matrix built from rows */
+    double product;   /* products against rows and against the dense matrix */
     double residuals; /* f and gradient against the residuals and their Jacobian */
     double jacobian;  /* residual Jacobian against differences of the residuals */
 } ulna_derivative_report;

@@ -9,6 +9,7 @@
 #include "ulna/model.h"
 #include "ulna/problem.h"
 #include "ulna/sample.h"
+#include "ulna/solve.h"
 #include "ulna/version.h"
 
 #ifdef __cplusplus

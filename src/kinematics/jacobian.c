@@ -20,6 +20,7 @@
 
 #include <limits.h>
 
+#include "base/parallel.h"
 #include "math/math3.h"
 
 /* ---- the table of routes ---- */
@@ -30,7 +31,7 @@ typedef struct route {
 } route;
 
 static const route routes[ULNA_JACOBIAN_ROUTE_COUNT] = {
-    [ULNA_JACOBIAN_SIMPLE] = {ulna_jacobian_simple, ULNA_FRAME_WORLD},
+    [ULNA_JACOBIAN_SIMPLE] = {NULL, ULNA_FRAME_WORLD}, /* goes by columns: simple_route */
     [ULNA_JACOBIAN_GENERIC] = {ulna_jacobian_generic, ULNA_FRAME_BODY},
     [ULNA_JACOBIAN_ADJUSTED] = {ulna_jacobian_adjusted, ULNA_FRAME_BODY},
     [ULNA_JACOBIAN_TWISTS] = {ulna_jacobian_twists, ULNA_FRAME_BODY},
@@ -163,12 +164,146 @@ void ulna_jacobian_emit(const ulna_pose *pose, const ulna_jacobian_options *opti
     }
 }
 
+/* ---- the simple route: procedure 1, for turns and slides, linear and angular ---- */
+
+static inline void simple_twist(int slides, const double axis[3], const double origin[3], const double p[3],
+                                double v[3], double w[3])
+{
+    if (slides) {
+        ulna_copy3(axis, v);
+        w[0] = w[1] = w[2] = 0;
+    } else {
+        double arm[3] = {p[0] - origin[0], p[1] - origin[1], p[2] - origin[2]};
+        ulna_cross(axis, arm, v); /* eq. 16 */
+        ulna_copy3(axis, w);
+    }
+}
+
+void ulna_jacobian_simple(const ulna_pose *pose, const ulna_effector *effector, double *twists)
+{
+    double p[3];
+    const int *path;
+    int depth = ulna_dof_path(pose->model, effector->body, &path);
+    ulna_pose_point_relative(pose, effector->body, effector->point, p);
+
+    for (int k = 0; k < depth; k++) {
+        double axis[3], origin[3], *twist = twists + 6 * (size_t)path[k];
+        ulna_pose_dof_relative(pose, path[k], axis, origin);
+        simple_twist(ulna_dof_slides(pose->model, path[k]), axis, origin, p, twist, twist + 3);
+    }
+}
+
+/* Where an effector is: all that its rows need. */
+typedef struct placed_effector {
+    double p[3];
+    int preorder; /* of its body */
+} placed_effector;
+
+/* Some effectors at a time, as many as the scratch holds, and all columns of them: J is written as it lies in memory,
+ * and columns have nothing to do with each other. */
+typedef struct simple_job {
+    const ulna_pose *pose;
+    const ulna_jacobian_options *options;
+    int count;                     /* effectors in all */
+    int first, size;               /* those at hand */
+    const placed_effector *placed; /* size */
+    const double *rotation;        /* 9 x size, for the frames of the bodies; NULL for the world's */
+    double *jacobian;
+} simple_job;
+
+static void turn_back(const double rotation[9], double x[3])
+{
+    double turned[3];
+    ulna_unrotate(rotation, x, turned);
+    ulna_copy3(turned, x);
+}
+
+static void simple_column(const simple_job *job, int dof, double *out)
+{
+    const ulna_pose *pose = job->pose;
+    const ulna_jacobian_options *options = job->options;
+    const ulna_body *body = &pose->model->body[pose->model->dof_body[dof]];
+    int slides = ulna_dof_slides(pose->model, dof), from = body->preorder, to = from + body->subtree;
+    int height = rows_of(options);
+    double axis[3], origin[3], factor = options->scale ? options->scale[dof] : 1;
+    memset(out, 0, (size_t)height * (size_t)job->size * sizeof *out);
+    if (!(options->motions & (slides ? ULNA_MOTIONS_PRISMATIC : ULNA_MOTIONS_REVOLUTE)))
+        return;
+
+    ulna_pose_dof_relative(pose, dof, axis, origin);
+    for (int i = 0; i < 3; i++)
+        axis[i] *= factor;
+    for (int e = 0; e < job->size; e++, out += height) {
+        const placed_effector *at = &job->placed[e];
+        if (at->preorder < from || at->preorder >= to)
+            continue;
+        double v[3], w[3];
+        simple_twist(slides, axis, origin, at->p, v, w);
+        if (job->rotation) {
+            turn_back(job->rotation + 9 * (size_t)e, v);
+            turn_back(job->rotation + 9 * (size_t)e, w);
+        }
+        if (options->rows & ULNA_ROWS_LINEAR)
+            ulna_copy3(v, out);
+        if (options->rows & ULNA_ROWS_ANGULAR)
+            ulna_copy3(w, out + height - 3);
+    }
+}
+
+static void simple_columns(const void *context, int first, int last)
+{
+    const simple_job *job = context;
+    const ulna_jacobian_options *options = job->options;
+    size_t height = (size_t)rows_of(options);
+    for (int c = first; c < last; c++)
+        simple_column(job, options->columns ? options->columns[c] : c,
+                      job->jacobian + height * ((size_t)job->count * (size_t)c + (size_t)job->first));
+}
+
+static void place_effectors(const ulna_pose *pose, int count, const ulna_effector *effectors, placed_effector *placed,
+                            double *rotation)
+{
+    for (int e = 0; e < count; e++) {
+        int body = effectors[e].body;
+        ulna_pose_point_relative(pose, body, effectors[e].point, placed[e].p);
+        placed[e].preorder = pose->model->body[body].preorder;
+        if (rotation)
+            ulna_pose_body_relative(pose, body, NULL, rotation + 9 * (size_t)e);
+    }
+}
+
+static void simple_route(ulna_pose *pose, const ulna_jacobian_options *options, int count,
+                         const ulna_effector *effectors, double *jacobian)
+{
+    int columns = ulna_jacobian_columns(pose, options);
+    if (columns == 0)
+        return;
+    size_t room = pose->scratch_count / 13; /* doubles per effector: 4 for its place, 9 for its frame */
+    placed_effector *placed = (placed_effector *)pose->scratch;
+    simple_job job = {.pose = pose, .options = options, .count = count, .placed = placed};
+    job.jacobian = jacobian;
+    for (; job.first < count; job.first += job.size) {
+        job.size = (size_t)(count - job.first) < room ? count - job.first : (int)room;
+        double *rotation = options->frame == ULNA_FRAME_BODY ? (double *)(placed + job.size) : NULL;
+        place_effectors(pose, job.size, effectors + job.first, placed, rotation);
+        job.rotation = rotation;
+        double entries = (double)rows_of(options) * job.size * columns;
+        ulna_parallel_for(pose->threads, 7e-4 * entries, columns, 8, simple_columns, &job);
+    }
+}
+
+/* ---- all routes ---- */
+
 ulna_status ulna_pose_jacobian(ulna_pose *pose, const ulna_jacobian_options *options, int count,
                                const ulna_effector *effectors, double *jacobian)
 {
     ulna_status status = ulna_jacobian_check(pose, options, count, effectors, jacobian);
     if (status)
         return status;
+    if (options->route == ULNA_JACOBIAN_SIMPLE) {
+        simple_route(pose, options, count, effectors, jacobian);
+        return ULNA_OK;
+    }
 
     const route *chosen = &routes[options->route];
     for (int e = 0; e < count; e++) {
@@ -182,30 +317,6 @@ ulna_status ulna_pose_jacobian(ulna_pose *pose, const ulna_jacobian_options *opt
         ulna_jacobian_emit(pose, options, count, e, body, pose->scratch, jacobian);
     }
     return ULNA_OK;
-}
-
-/* ---- the simple route: procedure 1, for turns and slides, linear and angular ---- */
-
-void ulna_jacobian_simple(const ulna_pose *pose, const ulna_effector *effector, double *twists)
-{
-    double p[3];
-    const int *path;
-    int depth = ulna_dof_path(pose->model, effector->body, &path);
-    ulna_pose_point_relative(pose, effector->body, effector->point, p);
-
-    for (int k = 0; k < depth; k++) {
-        double *twist = twists + 6 * (size_t)path[k];
-        double axis[3], origin[3];
-        ulna_pose_dof_relative(pose, path[k], axis, origin);
-        if (ulna_dof_slides(pose->model, path[k])) {
-            ulna_copy3(axis, twist);
-            memset(twist + 3, 0, 3 * sizeof *twist);
-        } else {
-            double arm[3] = {p[0] - origin[0], p[1] - origin[1], p[2] - origin[2]};
-            ulna_cross(axis, arm, twist); /* eq. 16 */
-            ulna_copy3(axis, twist + 3);
-        }
-    }
 }
 
 void ulna_pose_pivot_relative(const ulna_pose *pose, int dof, double pivot[3])

@@ -1,5 +1,6 @@
 /* Poses: their memory, forward kinematics, and where bodies, points and axes are. */
 #include "base/base.h"
+#include "base/parallel.h"
 #include "kinematics/jacobian.h"
 #include "kinematics/kernel.h"
 #include "math/math3.h"
@@ -29,7 +30,7 @@ ulna_status ulna_pose_create(const ulna_model *model, const ulna_allocator *allo
     if (!model)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a pose needs a model");
 
-    ulna_pose layout = {.allocator = ulna_allocator_or_default(allocator), .model = model};
+    ulna_pose layout = {.allocator = ulna_allocator_or_default(allocator), .model = model, .threads = 1};
     ulna_arena arena = {NULL, sizeof layout, 0};
     take_arrays(&layout, &arena);
     if (arena.failed)
@@ -74,6 +75,21 @@ ulna_status ulna_pose_set_kernel(ulna_pose *pose, const char *name)
 const char *ulna_pose_kernel(const ulna_pose *pose)
 {
     return pose ? pose->kernel->name : NULL;
+}
+
+ulna_status ulna_pose_set_threads(ulna_pose *pose, int threads)
+{
+    if (!pose || threads < 0 || threads > ULNA_THREADS_MAX)
+        return ULNA_ERR_ARGUMENT;
+    if (threads != 1 && !ulna_parallel_supported())
+        return ULNA_ERR_UNSUPPORTED;
+    pose->threads = threads;
+    return ULNA_OK;
+}
+
+int ulna_pose_threads(const ulna_pose *pose)
+{
+    return pose ? pose->threads : -1;
 }
 
 ulna_status ulna_pose_forward(ulna_pose *pose, const double *q)

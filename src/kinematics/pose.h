@@ -22,6 +22,7 @@ struct ulna_pose {
     const struct ulna_kernel *kernel;
     int placed;          /* forward has succeeded */
     unsigned placements; /* how often: a work sees that its pose was moved under it */
+    int threads;         /* of dense matrices: parallel.h */
 
     double origin[4]; /* world position of the reference point */
     double *q;        /* nq: where it is placed */

@@ -9,14 +9,29 @@
  * The last line is the "no geometric interpretation" of section 4.2: with effective axes there is one. For a ball,
  * da_i/dq_j along q (+) step is half of a_j x a_i, which symmetrises the first line.
  *
+ * Algorithm 4 goes effector by effector; here it goes column by column, with all effectors that move by it: H is written
+ * as it lies in memory, and threads can share the columns out (the paper's section 7).
+ *
  * Slips: inside a joint with several DOFs eq. 43 holds for w the *proximal* axis and J the *distal* column only, not
  * for either order of h and k, which the text leaves open: for h = k, Algorithm 4 gets the entries above the diagonal
- * wrong. Its caption says upper triangle; its indices fill the lower one, which this file then mirrors. Eq. 34 (K = 0
- * with the root's translation) is right where nothing turns before it, but eq. 35b (25b of the notes) drops the blocks
- * of J^T J between translation and the rest, and writes I for sum w I.
+ * wrong. Its caption says upper triangle; its indices fill the lower one (here: the upper one, then mirrored). Eq. 34
+ * (K = 0 with the root's translation) is right where nothing turns before it, but eq. 35b (25b of the notes) drops the
+ * blocks of J^T J between translation and the rest, and writes I for sum w I.
  */
+#include "base/parallel.h"
 #include "kinematics/jacobian.h"
+#include "linalg/mirror.h"
 #include "math/math3.h"
+
+/* (da_i/dq_j) x (p - pivot), for i at or before j in one segment. */
+static void bend_entry(const ulna_pose *pose, const double p[3], int i, int j, double bent[3])
+{
+    double derivative[3], pivot[3];
+    ulna_pose_axis_derivative(pose, i, j, derivative);
+    ulna_pose_pivot_relative(pose, i, pivot);
+    double arm[3] = {p[0] - pivot[0], p[1] - pivot[1], p[2] - pivot[2]};
+    ulna_cross(derivative, arm, bent);
+}
 
 /* K_ij for i at or before j on one path. `twists` are those of the simple route. */
 static void tensor_entry(const ulna_pose *pose, const double p[3], const double *twists, int i, int j, double k[3])
@@ -25,11 +40,8 @@ static void tensor_entry(const ulna_pose *pose, const double p[3], const double 
     ulna_cross(axis, twists + 6 * (size_t)j, k);
     if (!ulna_same_segment(pose->model, i, j))
         return;
-    double derivative[3], pivot[3], bent[3];
-    ulna_pose_axis_derivative(pose, i, j, derivative);
-    ulna_pose_pivot_relative(pose, i, pivot);
-    double arm[3] = {p[0] - pivot[0], p[1] - pivot[1], p[2] - pivot[2]};
-    ulna_cross(derivative, arm, bent);
+    double bent[3];
+    bend_entry(pose, p, i, j, bent);
     for (int r = 0; r < 3; r++)
         k[r] += bent[r];
 }
@@ -82,27 +94,84 @@ static ulna_status check_goals(const ulna_pose *pose, int count, const ulna_effe
     return pose->placed ? ULNA_OK : ULNA_ERR_STATE;
 }
 
-/* Adds w (J^T J - t K : r) of one effector to the lower triangle. */
-static void add_effector(const ulna_pose *pose, const ulna_effector *effector, const double goal[3], double weight,
-                         double t, double *hessian)
-{
-    size_t nv = (size_t)pose->model->nv;
-    const double *twists = pose->scratch;
-    double p[3], r[3];
-    const int *path;
-    int depth = ulna_dof_path(pose->model, effector->body, &path);
-    ulna_jacobian_simple(pose, effector, pose->scratch);
-    ulna_pose_point_relative(pose, effector->body, effector->point, p);
-    for (int i = 0; i < 3; i++)
-        r[i] = goal[i] - pose->origin[i] - p[i];
+/* An effector with its goal: 8 doubles. */
+typedef struct goal_term {
+    double p[3], r[3], weight;
+    int preorder; /* of its body */
+} goal_term;
 
-    for (int b = 0; b < depth; b++)
-        for (int a = 0; a <= b; a++) {
-            size_t i = (size_t)path[a], j = (size_t)path[b];
-            double k[3];
-            tensor_entry(pose, p, twists, path[a], path[b], k);
-            hessian[nv * i + j] += weight * (ulna_dot(twists + 6 * i, twists + 6 * j) - t * ulna_dot(k, r));
+/* Some effectors at a time, as many as the scratch holds, and all columns of them: a column of H stays in the cache
+ * while they pass by, and columns have nothing to do with each other. */
+typedef struct hessian_job {
+    const ulna_pose *pose;
+    const goal_term *goal;
+    int goal_count;
+    double t;
+    double *hessian;
+} hessian_job;
+
+/* The linear column of a DOF at p: a x p + o x a for a turn, a for a slide (pose.h: motion). */
+static inline void linear_column(const double *motion, const double p[3], double J[3])
+{
+    ulna_cross(motion, p, J);
+    for (int x = 0; x < 3; x++)
+        J[x] += motion[4 + x];
+}
+
+/* Adds w (J_i . J_j - t K_ij . r) for all i on the path of j. */
+static void add_goal(const hessian_job *job, int j, const goal_term *goal, double *column)
+{
+    const ulna_pose *pose = job->pose;
+    const ulna_model *model = pose->model;
+    const int *path = model->tree.path[j];
+    double J[3], weight = goal->weight, t = job->t;
+    linear_column((const double *)(pose->motion + 2 * (size_t)j), goal->p, J);
+    for (int k = 0; k < model->tree.depth[j]; k++) {
+        const double *motion = (const double *)(pose->motion + 2 * (size_t)path[k]);
+        double other[3], entry[3];
+        linear_column(motion, goal->p, other);
+        ulna_cross(motion, J, entry);
+        column[path[k]] += weight * (ulna_dot(other, J) - t * ulna_dot(entry, goal->r));
+    }
+    if (model->dof_segment[j] >= ULNA_SEGMENT_BALL)
+        for (int i = j - model->dof_part[j]; i <= j; i++) {
+            double bent[3];
+            bend_entry(pose, goal->p, i, j, bent);
+            column[i] -= weight * t * ulna_dot(bent, goal->r);
         }
+}
+
+static void hessian_columns(const void *context, int first, int last)
+{
+    const hessian_job *job = context;
+    const ulna_model *model = job->pose->model;
+    size_t nv = (size_t)model->nv;
+    for (int j = first; j < last; j++) {
+        const ulna_body *body = &model->body[model->dof_body[j]];
+        int from = body->preorder, to = from + body->subtree;
+        double *column = job->hessian + nv * (size_t)j;
+        for (int e = 0; e < job->goal_count; e++)
+            if (job->goal[e].preorder >= from && job->goal[e].preorder < to)
+                add_goal(job, j, &job->goal[e], column);
+    }
+}
+
+/* Places effectors and their goals; returns how many pairs of DOFs they move. */
+static double place_goals(const ulna_pose *pose, int count, const ulna_effector *effectors, const double *goals,
+                          const double *weights, goal_term *goal)
+{
+    double pairs = 0;
+    for (int e = 0; e < count; e++) {
+        const int *path;
+        double depth = ulna_dof_path(pose->model, effectors[e].body, &path);
+        pairs += 0.5 * depth * depth;
+        ulna_pose_point_relative(pose, effectors[e].body, effectors[e].point, goal[e].p);
+        for (int i = 0; i < 3; i++)
+            goal[e].r[i] = goals[3 * (size_t)e + (size_t)i] - pose->origin[i] - goal[e].p[i];
+        goal[e].weight = weights ? weights[e] : 1;
+        goal[e].preorder = pose->model->body[effectors[e].body].preorder;
+    }
+    return pairs;
 }
 
 ulna_status ulna_pose_dense_hessian(ulna_pose *pose, int count, const ulna_effector *effectors, const double *goals,
@@ -111,16 +180,19 @@ ulna_status ulna_pose_dense_hessian(ulna_pose *pose, int count, const ulna_effec
     ulna_status status = check_goals(pose, count, effectors, goals, weights, t, hessian);
     if (status)
         return status;
-
-    /* One effector after the other, so that the stacked J need not be kept. */
-    size_t nv = (size_t)pose->model->nv;
+    int nv = pose->model->nv, done = 0;
     if (nv == 0)
         return ULNA_OK;
-    memset(hessian, 0, nv * nv * sizeof *hessian);
-    for (int e = 0; e < count; e++)
-        add_effector(pose, &effectors[e], goals + 3 * (size_t)e, weights ? weights[e] : 1, t, hessian);
-    for (size_t j = 0; j < nv; j++)
-        for (size_t i = 0; i < j; i++)
-            hessian[nv * j + i] = hessian[nv * i + j];
+    memset(hessian, 0, (size_t)nv * (size_t)nv * sizeof *hessian);
+
+    hessian_job job = {.pose = pose, .goal = (goal_term *)pose->scratch, .t = t, .hessian = hessian};
+    size_t room = pose->scratch_count * sizeof *pose->scratch / sizeof *job.goal;
+    for (; done < count; done += job.goal_count) {
+        job.goal_count = (size_t)(count - done) < room ? count - done : (int)room;
+        double pairs = place_goals(pose, job.goal_count, effectors + done, goals + 3 * (size_t)done,
+                                   weights ? weights + done : NULL, (goal_term *)pose->scratch);
+        ulna_parallel_for(pose->threads, 7e-3 * pairs, nv, 8, hessian_columns, &job);
+    }
+    ulna_mirror_upper(nv, hessian, pose->threads);
     return ULNA_OK;
 }

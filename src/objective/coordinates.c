@@ -141,7 +141,7 @@ double ulna_coordinate_terms(ulna_work *work)
 
 /* ---- the same as residuals, for dense methods ---------------------------------------------------------------- */
 
-int ulna_coordinate_residuals(ulna_work *work, const ulna_term *term, int at, int m, double *residuals,
+int ulna_coordinate_residuals(const ulna_work *work, const ulna_term *term, int at, int m, double *residuals,
                               double *jacobian)
 {
     const ulna_problem *problem = work->problem;

@@ -91,6 +91,11 @@ ulna_status ulna_work_set_kernel(ulna_work *work, const char *name)
     return work ? ulna_pose_set_kernel(work->pose, name) : ULNA_ERR_ARGUMENT;
 }
 
+ulna_status ulna_work_set_threads(ulna_work *work, int threads)
+{
+    return work ? ulna_pose_set_threads(work->pose, threads) : ULNA_ERR_ARGUMENT;
+}
+
 /* ---- extras: terms evaluated one by one ------------------------------------------------------------------- */
 
 void ulna_work_place(const ulna_work *work, int body, ulna_body_place *place)
@@ -268,23 +273,6 @@ ulna_status ulna_hessian_multiply(ulna_work *work, double t, const double *x, do
         double pull = ulna_coupling_weight(work->problem, term) * along;
         product[term->dof_b] += pull;
         product[term->dof_a] -= term->goal[0] * pull;
-    }
-    return ULNA_OK;
-}
-
-ulna_status ulna_hessian_dense(ulna_work *work, double t, double *hessian)
-{
-    if (!work || !hessian || !isfinite(t))
-        return ULNA_ERR_ARGUMENT;
-    ulna_status status = ulna_work_check(work);
-    if (status != ULNA_OK)
-        return status;
-    size_t nv = (size_t)work->problem->model->nv;
-    double *unit = work->zeros;
-    for (size_t j = 0; j < nv; j++) {
-        unit[j] = 1;
-        ulna_hessian_multiply(work, t, unit, hessian + j * nv);
-        unit[j] = 0;
     }
     return ULNA_OK;
 }

@@ -383,8 +383,10 @@ ulna_status ulna_problem_ready(ulna_problem *problem, ulna_error *error)
 
     sort_pulls(problem);
     sort_extras(problem);
-    int couplings = 0, coordinates = 0;
+    int couplings = 0, coordinates = 0, row = 0;
     for (size_t i = 0; i < problem->term_count; i++) {
+        problem->term[i].row = row;
+        row += residuals_of(problem->model, &problem->term[i]);
         if (problem->term[i].type == ULNA_TERM_COUPLING)
             problem->coupling_term[couplings++] = (int)i;
         if (is_on_coordinates(&problem->term[i]))

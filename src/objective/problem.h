@@ -10,6 +10,7 @@ typedef struct ulna_term {
     ulna_term_type type;
     int body;     /* or ULNA_NONE */
     int slot;     /* first pull (points, directions), or number among the extras, or ULNA_NONE */
+    int row;      /* its first residual */
     int sleeping; /* a missing marker */
     double weight, strength;
     double local[6]; /* point and axis, body frame */
@@ -128,7 +129,7 @@ struct ulna_work {
     int evaluated, composed, factored;
     double *slope, *curve;          /* terms on coordinates: gradient and diagonal */
     double *couple, *couple_second; /* inside quaternions; NULL if there is no such term */
-    double *zeros;                  /* nv: stays so but inside ulna_hessian_dense */
+    double *zeros;                  /* nv: stays so */
     double *shifted; /* nv if there are couplings: shift of the last step and their part of the diagonal */
     ulna_pair *extra_curvature, *extra_second;
     ulna_vec4 *extra_moment;
@@ -148,7 +149,7 @@ ulna_status ulna_work_check(const ulna_work *work);
 /* Terms on coordinates at work->pose->q: adds to f, fills slope, curve and couple. */
 double ulna_coordinate_terms(ulna_work *work);
 /* Rows of coordinate and coupling terms for ulna_residuals; J is m x nv from row `at` on. Returns the rows written. */
-int ulna_coordinate_residuals(ulna_work *work, const ulna_term *term, int at, int m, double *residuals,
+int ulna_coordinate_residuals(const ulna_work *work, const ulna_term *term, int at, int m, double *residuals,
                               double *jacobian);
 /* How far one DOF is from a posture, or beyond its limits; unweighted. */
 double ulna_coordinate_error(const ulna_work *work, const ulna_term *term, int dof);

@@ -1,4 +1,6 @@
 /* The problem as rows, r and J, for dense methods; and how far each term is from its goal. */
+#include "base/parallel.h"
+#include "kinematics/jacobian.h"
 #include "math/math3.h"
 #include "objective/problem.h"
 
@@ -24,30 +26,36 @@ static void pull_value(const ulna_work *work, const ulna_term *term, const ulna_
     }
 }
 
-/* Points and directions: rows e_k.p or e_k.d. */
-static int pull_rows(const ulna_work *work, const ulna_term *term, size_t at, double *residuals, double *jacobian)
+/* Three rows of J at once: what each DOF on the path of a body does to a point or direction x of it, times `scale`. */
+static void spread_velocity(const ulna_work *work, int body, const double x[3], int is_point, double scale, size_t at,
+                            double *jacobian)
 {
-    const ulna_problem *problem = work->problem;
-    size_t m = (size_t)problem->residual_count;
-    int is_point = term->type == ULNA_TERM_POINT, count = term->type == ULNA_TERM_ORIENTATION ? 3 : 1;
+    const int *path;
+    int depth = ulna_dof_path(work->problem->model, body, &path);
+    size_t m = (size_t)work->problem->residual_count;
+    for (int k = 0; k < depth; k++) {
+        const double *S = (const double *)(work->pose->motion + 2 * (size_t)path[k]);
+        double *out = jacobian + (size_t)path[k] * m + at, turned[3];
+        ulna_cross(S, x, turned);
+        for (int i = 0; i < 3; i++)
+            out[i] = scale * (is_point ? turned[i] + S[4 + i] : turned[i]);
+    }
+}
+
+/* Points and directions: rows of p or d. */
+static void pull_rows(const ulna_work *work, const ulna_term *term, double *residuals, double *jacobian)
+{
+    int is_point = term->type == ULNA_TERM_POINT, count = ulna_pulls_of(term->type);
     for (int i = 0; i < count; i++) {
-        const ulna_pull *pull = &problem->pull[term->slot + i];
+        const ulna_pull *pull = &work->problem->pull[term->slot + i];
+        size_t at = (size_t)term->row + 3 * (size_t)i;
         double p[3], r[3], root = sqrt(pull->goal[3]);
         pull_value(work, term, pull, p, r);
-        for (int k = 0; k < 3; k++, at++) {
-            double unit[3] = {k == 0, k == 1, k == 2}, row[6] = {0};
-            ulna_cross(p, unit, row);
-            if (is_point)
-                row[3 + k] = 1;
-            for (int x = 0; x < 6; x++)
-                row[x] *= root;
-            if (residuals)
-                residuals[at] = root * r[k];
-            if (jacobian)
-                ulna_spread_row(work, term->body, row, at, m, jacobian);
-        }
+        for (int k = 0; residuals && k < 3; k++)
+            residuals[at + (size_t)k] = root * r[k];
+        if (jacobian)
+            spread_velocity(work, term->body, p, is_point, root, at, jacobian);
     }
-    return 3 * count;
 }
 
 static void evaluate_term(const ulna_work *work, const ulna_term *term, double weight, ulna_term_value *value)
@@ -63,6 +71,42 @@ int ulna_residual_count(const ulna_work *work)
     return work ? work->problem->residual_count : 0;
 }
 
+typedef struct rows_job {
+    const ulna_work *work;
+    double *residuals, *jacobian; /* either may be NULL */
+    int custom;                   /* do terms with callbacks, or all others */
+} rows_job;
+
+static void term_rows(const rows_job *job, const ulna_term *term)
+{
+    const ulna_work *work = job->work;
+    const ulna_problem *problem = work->problem;
+    if (ulna_term_kind_of(term->type)->evaluate) {
+        ulna_term_value value;
+        evaluate_term(work, term, ulna_term_weight(problem, term), &value);
+        for (int k = 0; k < value.count; k++) {
+            size_t at = (size_t)term->row + (size_t)k;
+            if (job->residuals)
+                job->residuals[at] = value.residual[k];
+            if (job->jacobian)
+                ulna_spread_row(work, term->body, value.row[k], at, (size_t)problem->residual_count, job->jacobian);
+        }
+    } else if (term->body != ULNA_NONE) {
+        pull_rows(work, term, job->residuals, job->jacobian);
+    } else {
+        ulna_coordinate_residuals(work, term, term->row, problem->residual_count, job->residuals, job->jacobian);
+    }
+}
+
+static void rows_of_terms(const void *context, int first, int last)
+{
+    const rows_job *job = context;
+    const ulna_problem *problem = job->work->problem;
+    for (int i = first; i < last; i++)
+        if ((problem->term[i].type == ULNA_TERM_CUSTOM) == job->custom)
+            term_rows(job, &problem->term[i]);
+}
+
 ulna_status ulna_residuals(ulna_work *work, double *residuals, double *jacobian)
 {
     if (!work)
@@ -71,27 +115,17 @@ ulna_status ulna_residuals(ulna_work *work, double *residuals, double *jacobian)
     if (status != ULNA_OK)
         return status;
     const ulna_problem *problem = work->problem;
-    int m = problem->residual_count, at = 0;
+    int m = problem->residual_count, count = (int)problem->term_count;
     if (jacobian)
         memset(jacobian, 0, (size_t)m * (size_t)problem->model->nv * sizeof *jacobian);
-    for (size_t i = 0; i < problem->term_count; i++) {
-        const ulna_term *term = &problem->term[i];
-        const ulna_term_kind *kind = ulna_term_kind_of(term->type);
-        if (kind->evaluate) {
-            ulna_term_value value;
-            evaluate_term(work, term, ulna_term_weight(problem, term), &value);
-            for (int k = 0; k < value.count; k++, at++) {
-                if (residuals)
-                    residuals[at] = value.residual[k];
-                if (jacobian)
-                    ulna_spread_row(work, term->body, value.row[k], (size_t)at, (size_t)m, jacobian);
-            }
-        } else if (term->body != ULNA_NONE) {
-            at += pull_rows(work, term, (size_t)at, residuals, jacobian);
-        } else {
-            at += ulna_coordinate_residuals(work, term, at, m, residuals, jacobian);
-        }
-    }
+
+    /* Every term has rows of its own, so that threads share them out. Callbacks stay in the caller's thread. */
+    rows_job job = {.work = work, .jacobian = jacobian};
+    job.residuals = residuals;
+    double entries = jacobian ? 0.5 * m * problem->model->max_dof_depth : 0;
+    ulna_parallel_for(work->pose->threads, 1.5e-3 * entries, count, 16, rows_of_terms, &job);
+    job.custom = 1;
+    rows_of_terms(&job, 0, count);
     return ULNA_OK;
 }
 

@@ -1,0 +1,154 @@
+/* The command line of `ulna compare`. */
+#include "compare.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "methods.h"
+
+enum { MOST_FRAMES = 10000, MOST_ITERATIONS = 1000000000 };
+
+static int read_count(const cli *tool, const char *name, int most, int *count)
+{
+    const char *text = cli_value(tool, name);
+    if (!text)
+        return CLI_DONE;
+    char *end;
+    errno = 0;
+    long number = strtol(text, &end, 10);
+    if (end == text || *end || errno || number < 1 || number > most)
+        return cli_usage(tool, "--%s takes a number from 1 to %d, not '%s'", name, most, text);
+    *count = (int)number;
+    return CLI_DONE;
+}
+
+static int read_real(const cli *tool, const char *name, double most, const char *unit, double *value)
+{
+    const char *text = cli_value(tool, name);
+    if (!text)
+        return CLI_DONE;
+    char *end;
+    double number = strtod(text, &end);
+    if (end == text || *end || !(number >= 0 && number <= most))
+        return cli_usage(tool, "--%s takes a number from 0 to %g%s, not '%s'", name, most, unit, text);
+    *value = number;
+    return CLI_DONE;
+}
+
+static int read_seed(const cli *tool, uint64_t *seed)
+{
+    const char *text = cli_value(tool, "seed");
+    if (!text)
+        return CLI_DONE;
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end || errno || number > INT64_MAX)
+        return cli_usage(tool, "--seed takes a whole number from 0 to %lld, not '%s'", (long long)INT64_MAX, text);
+    *seed = number;
+    return CLI_DONE;
+}
+
+static int has_goals(const cli *tool)
+{
+    return cli_value(tool, "goals") || cli_value(tool, "goal");
+}
+
+static int read_start(const cli *tool, trial_options *options)
+{
+    static const char *const names[] = {"near", "rest", "zero", NULL};
+    const char *text = cli_value(tool, "start");
+    options->start = cli_value(tool, "cold") || has_goals(tool) ? START_REST : START_NEAR;
+    if (!text)
+        return CLI_DONE;
+    if (cli_value(tool, "cold"))
+        return cli_usage(tool, "--cold means --start rest: give one of them");
+    int found = 0;
+    while (names[found] && strcmp(names[found], text) != 0)
+        found++;
+    if (!names[found])
+        return cli_usage(tool, "--start takes near, rest or zero, not '%s'", text);
+    if (found == START_NEAR && has_goals(tool))
+        return cli_usage(tool, "--start near is for goals that are made: of others nobody knows the pose");
+    options->start = (start_kind)found;
+    return CLI_DONE;
+}
+
+static int read_trials(const cli *tool, trial_options *options)
+{
+    double spread = 3;
+    *options = (trial_options){.frames = has_goals(tool) ? 1 : 10, .seed = 1, .bounded = !cli_value(tool, "unbounded")};
+    int code = read_count(tool, "frames", MOST_FRAMES, &options->frames);
+    if (!code)
+        code = read_seed(tool, &options->seed);
+    if (!code)
+        code = read_start(tool, options);
+    if (!code)
+        code = read_real(tool, "spread", 180, " degrees", &spread);
+    if (code)
+        return code;
+    int is_spread = has_goals(tool) ? options->frames > 1 : options->start == START_NEAR;
+    if (!is_spread && cli_value(tool, "spread"))
+        return has_goals(tool) ? cli_usage(tool, "--spread is about several starts; give --frames too")
+                               : cli_usage(tool, "--spread is about starts near the goals, not about '%s'",
+                                           options->start == START_ZERO ? "zero" : "rest");
+    options->spread = is_spread ? spread * COMPARE_DEGREE : 0;
+    return CLI_DONE;
+}
+
+static int add_method(const cli *tool, contest *game, const ulna_method_info *method)
+{
+    for (int i = 0; i < game->count; i++)
+        if (game->contenders[i].method == method)
+            return cli_usage(tool, "--methods has '%s' twice", method->name);
+    game->contenders[game->count++].method = method;
+    return CLI_DONE;
+}
+
+/* "a,b,c": blanks may stand between them. */
+static int read_methods(const cli *tool, contest *game)
+{
+    const char *text = cli_value(tool, "methods");
+    game->contenders = calloc((size_t)ulna_method_count() + 1, sizeof *game->contenders);
+    if (!game->contenders) {
+        cli_complain("out of memory");
+        return CLI_PARTLY;
+    }
+    const ulna_method_info *next;
+    for (int i = 0; !text && (next = ulna_method_at(i)); i++)
+        add_method(tool, game, next);
+    int code = CLI_DONE;
+    while (text && !code) {
+        char name[64];
+        text += strspn(text, " ");
+        int length = (int)strcspn(text, ", ");
+        snprintf(name, sizeof name, "%.*s", length, text);
+        if (!length)
+            return cli_usage(tool, "--methods takes names such as hybrid,lm; 'ulna methods' lists them");
+        const ulna_method_info *method = methods_find(tool, name);
+        code = method ? add_method(tool, game, method) : CLI_USAGE;
+        text += length;
+        text += strspn(text, " ");
+        text = *text == ',' ? text + 1 : *text ? text : NULL;
+    }
+    return code;
+}
+
+int compare_read_options(const cli *tool, contest *game, trial_options *options)
+{
+    game->options = ulna_options_default();
+    game->options.bounded = !cli_value(tool, "unbounded");
+    int code = read_trials(tool, options);
+    if (!code)
+        code = read_count(tool, "max-iter", MOST_ITERATIONS, &game->options.iterations);
+    if (!code)
+        code = read_real(tool, "tol", 1e6, " m2", &game->options.objective);
+    if (!code && cli_value(tool, "report") && !*cli_value(tool, "report"))
+        code = cli_usage(tool, "--report needs the name of a file");
+    const char *goals_path = cli_value(tool, "goals");
+    if (!code && tool->operand_count && goals_path && strcmp(tool->operands[0], "-") == 0 &&
+        strcmp(goals_path, "-") == 0)
+        code = cli_usage(tool, "standard input is either the model or the goals, not both");
+    return code ? code : read_methods(tool, game);
+}

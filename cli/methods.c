@@ -1,0 +1,151 @@
+/* ulna methods [NAME...]: the ways to solve that there are. */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "methods.h"
+#include "table.h"
+
+/* ---- by name ------------------------------------------------------------------------------------------ */
+
+const ulna_method_info *methods_find(const cli *tool, const char *name)
+{
+    const ulna_method_info *found = ulna_method_find(name);
+    if (found)
+        return found;
+    const char **names = calloc((size_t)ulna_method_count() + 1, sizeof *names);
+    for (int i = 0; names && i < ulna_method_count(); i++)
+        names[i] = ulna_method_at(i)->name;
+    const char *nearest = names ? cli_nearest(name, names, sizeof *names) : NULL;
+    if (nearest)
+        cli_usage(tool, "there is no method '%s'; did you mean '%s'?", name, nearest);
+    else
+        cli_usage(tool, "there is no method '%s'; 'ulna methods' lists them", name);
+    free(names);
+    return NULL;
+}
+
+/* ---- in words ----------------------------------------------------------------------------------------- */
+
+static void needs_text(unsigned flags, char *text, size_t size)
+{
+    static const struct {
+        unsigned flag;
+        const char *word;
+    } words[] = {
+        {ULNA_METHOD_JACOBIAN, "dense Jacobian"},
+        {ULNA_METHOD_HESSIAN, "exact Hessian"},
+        {ULNA_METHOD_LAPACK, "LAPACK"},
+    };
+    *text = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t length = strlen(text);
+        if (flags & words[i].flag)
+            snprintf(text + length, size - length, "%s%s", length ? ", " : "", words[i].word);
+    }
+    if (!*text)
+        snprintf(text, size, "-");
+}
+
+/* What a method does stands in a column of its own where there is room, else below its name. */
+static void print_list(const cli *tool)
+{
+    enum { WIDE = 110 };
+    int is_wide = tool->columns >= WIDE;
+    char needs[64];
+    table list;
+    table_init(&list, is_wide ? "llrll" : "llrl", 0);
+    table_cell(&list, "method");
+    table_cell(&list, "limits");
+    table_cell(&list, "iterations");
+    table_cell(&list, "needs");
+    if (is_wide)
+        table_cell(&list, "what it does");
+    for (int i = 0; i < ulna_method_count(); i++) {
+        const ulna_method_info *method = ulna_method_at(i);
+        needs_text(method->flags, needs, sizeof needs);
+        table_cell(&list, "%s", method->name);
+        table_cell(&list, "%s", method->flags & ULNA_METHOD_BOUNDED ? "kept" : "ignored");
+        table_cell(&list, "%d", method->iterations);
+        table_cell(&list, "%s", needs);
+        if (!is_wide)
+            table_cell(&list, "%s", "");
+        table_span(&list, "%s", method->summary);
+    }
+    table_print(tool, &list, -1);
+    table_release(&list);
+    cli_say(tool, "\n");
+    table_wrap(tool, 0, 0, 0,
+               "limits: kept by the method itself, or not looked at; iterations: at most, by default. "
+               "'ulna methods NAME' tells more, 'ulna compare' runs them side by side.");
+}
+
+static void print_fact(const cli *tool, const char *label, const char *text)
+{
+    enum { COLUMN = 14 };
+    cli_say(tool, "  %-12s", label);
+    table_wrap(tool, 0, COLUMN, COLUMN, text);
+}
+
+static void print_method(const cli *tool, const ulna_method_info *method)
+{
+    char text[64];
+    cli_title(tool, "%s", method->name);
+    cli_say(tool, ": ");
+    table_wrap(tool, 0, 2, cli_width(method->name) + 2, method->summary);
+    print_fact(tool, "source", method->source);
+    print_fact(tool, "takes", method->supports);
+    print_fact(tool, "limits",
+               method->flags & ULNA_METHOD_BOUNDED ? "keeps the joint limits itself"
+                                                   : "takes no notice of joint limits, and may end outside them");
+    print_fact(tool, "descent",
+               method->flags & ULNA_METHOD_MONOTONE ? "f falls from one iteration to the next"
+                                                    : "f may rise for a while; the best point that was met comes back");
+    needs_text(method->flags, text, sizeof text);
+    print_fact(tool, "needs", strcmp(text, "-") == 0 ? "nothing beyond the gradient and what the tree gives" : text);
+    snprintf(text, sizeof text, "%d at most, by default", method->iterations);
+    print_fact(tool, "iterations", text);
+}
+
+/* ---- for other programs ------------------------------------------------------------------------------- */
+
+static json_t *method_json(const ulna_method_info *method)
+{
+    json_t *row = json_object();
+    json_object_set_new(row, "name", cli_json_text(method->name));
+    json_object_set_new(row, "summary", cli_json_text(method->summary));
+    json_object_set_new(row, "source", cli_json_text(method->source));
+    json_object_set_new(row, "supports", cli_json_text(method->supports));
+    json_object_set_new(row, "bounded", json_boolean(method->flags & ULNA_METHOD_BOUNDED));
+    json_object_set_new(row, "monotone", json_boolean(method->flags & ULNA_METHOD_MONOTONE));
+    json_object_set_new(row, "dense_jacobian", json_boolean(method->flags & ULNA_METHOD_JACOBIAN));
+    json_object_set_new(row, "exact_hessian", json_boolean(method->flags & ULNA_METHOD_HESSIAN));
+    json_object_set_new(row, "lapack", json_boolean(method->flags & ULNA_METHOD_LAPACK));
+    json_object_set_new(row, "points_only", json_boolean(method->flags & ULNA_METHOD_POSITIONS));
+    json_object_set_new(row, "iterations", json_integer(method->iterations));
+    return row;
+}
+
+int cli_methods(cli *tool)
+{
+    for (int i = 0; i < tool->operand_count; i++)
+        if (!methods_find(tool, tool->operands[i]))
+            return CLI_USAGE;
+    json_t *object = json_object(), *list = json_array();
+    json_object_set_new(object, "methods", list);
+    if (tool->operand_count == 0) {
+        for (int i = 0; i < ulna_method_count(); i++)
+            json_array_append_new(list, method_json(ulna_method_at(i)));
+        print_list(tool);
+    }
+    for (int i = 0; i < tool->operand_count; i++) {
+        const ulna_method_info *method = ulna_method_find(tool->operands[i]);
+        json_array_append_new(list, method_json(method));
+        if (i > 0)
+            cli_say(tool, "\n");
+        print_method(tool, method);
+    }
+    cli_json_print(tool, object);
+    return CLI_DONE;
+}

@@ -1,0 +1,106 @@
+/*
+ * The whole H(t), dense: the tree rows, unfolded where they lie.
+ *
+ * Row j of the tree (linalg.h) holds column j down to the diagonal, without its zeros. All rows together take little more
+ * than half of the matrix, so it holds them at first. Then each moves to its column: the last ones to where no row lies,
+ * all at the same time if there are threads; then those that this makes room for; and so on. The lower triangle is a copy.
+ * O(DOF x depth) arithmetic, and n^2 numbers to write, which takes most of the time.
+ */
+#include "base/parallel.h"
+#include "linalg/mirror.h"
+#include "objective/problem.h"
+
+#include <string.h>
+
+typedef struct unfolding {
+    const ulna_tree *tree;
+    const double *rows;
+    double *matrix; /* which may begin with the rows */
+    int first;      /* column of piece 0 */
+} unfolding;
+
+/*
+ * Column j from row j, from the last entry to the first: where a row overlaps its own column, no entry lies behind its
+ * place (k <= path[k], and row j starts at or before column j: with padding, from four DOFs on).
+ */
+static void unfold_column(const unfolding *u, int j)
+{
+    const int *path = u->tree->path[j];
+    const double *row = u->rows + u->tree->row[j];
+    double *column = u->matrix + (size_t)u->tree->n * (size_t)j;
+    int end = j + 1, depth = u->tree->depth[j]; /* done from `end` on */
+    if (path[0] == end - depth) {               /* a run of neighbours, as in a chain */
+        memmove(column + path[0], row, (size_t)depth * sizeof *column);
+        depth = 0;
+        end = path[0];
+    }
+    for (int k = depth - 1; k >= 0; k--) {
+        double value = row[k];
+        while (--end > path[k])
+            column[end] = 0;
+        column[end] = value;
+    }
+    memset(column, 0, (size_t)end * sizeof *column);
+}
+
+static void unfold_columns(const void *context, int first, int last)
+{
+    const unfolding *u = context;
+    for (int j = last - 1; j >= first; j--)
+        unfold_column(u, u->first + j);
+}
+
+/* The upper triangle from rows at the head of the same matrix. */
+static void unfold(const ulna_tree *tree, double *matrix, int threads)
+{
+    unfolding u = {.tree = tree, .rows = matrix};
+    size_t n = (size_t)tree->n;
+    int end = tree->n;
+    u.matrix = matrix;
+    for (;;) {
+        u.first = (int)((tree->row[end] + n - 1) / n); /* columns from here on overlap no row that is left */
+        if (u.first >= end)
+            break;
+        double entries = (double)n * (end - u.first);
+        ulna_parallel_for(threads, 3e-4 * entries, end - u.first, 16, unfold_columns, &u);
+        end = u.first;
+    }
+    u.first = 0;
+    unfold_columns(&u, 0, end); /* one or a few, one by one */
+}
+
+/* The couplings, above the diagonal and on it. */
+static void add_couplings(const ulna_work *work, double *hessian)
+{
+    const ulna_problem *problem = work->problem;
+    size_t n = (size_t)problem->model->nv;
+    for (int k = 0; k < problem->coupling_count; k++) {
+        const ulna_term *term = &problem->term[problem->coupling_term[k]];
+        double weight = ulna_coupling_weight(problem, term), ratio = term->goal[0];
+        size_t a = (size_t)term->dof_a, b = (size_t)term->dof_b;
+        hessian[n * b + b] += weight;
+        hessian[n * a + a] += weight * ratio * ratio;
+        hessian[a < b ? n * b + a : n * a + b] -= weight * ratio;
+    }
+}
+
+ulna_status ulna_hessian_dense(ulna_work *work, double t, double *hessian)
+{
+    if (!work || !hessian)
+        return ULNA_ERR_ARGUMENT;
+    const ulna_tree *tree = &work->problem->model->tree;
+    double few[3 * 4]; /* the rows of three DOFs, which do not fit into their matrix */
+    int is_small = tree->n < 4;
+    ulna_status status = ulna_hessian(work, t, NULL, is_small ? few : hessian, NULL);
+    if (status != ULNA_OK)
+        return status;
+    if (is_small) {
+        const unfolding u = {.tree = tree, .rows = few, .matrix = hessian};
+        unfold_columns(&u, 0, tree->n);
+    } else {
+        unfold(tree, hessian, work->pose->threads);
+    }
+    add_couplings(work, hessian);
+    ulna_mirror_upper(tree->n, hessian, work->pose->threads);
+    return ULNA_OK;
+}

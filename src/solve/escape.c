@@ -1,0 +1,100 @@
+/*
+ * Leaving a saddle point, and knowing a minimum.
+ *
+ * Where the gradient vanishes, the exact Hessian H tells a minimum from a saddle point: a straight arm whose goal lies on its
+ * own line is the everyday case. H itself is never formed. Elimination says whether H + sigma is positive definite, at
+ * O(DOF); bisection brackets the most negative eigenvalue -sigma*; and inverse iteration with H + sigma, sigma a
+ * little above sigma*, turns any vector into its eigenvector. All in the scaled coordinates of solver.h, on DOFs that
+ * are free.
+ */
+#include "solve/solver.h"
+
+enum { BISECTIONS = 12, INVERSE_ITERATIONS = 4, HALVINGS = 12 };
+
+/* Is the exact Hessian, shifted by sigma, positive definite on the free DOFs (s->held)? Its factors are then at hand. */
+static ulna_status is_definite(ulna_solver *s, double sigma, int *definite)
+{
+    for (int j = 0; j < s->nv; j++)
+        s->shift[j] = sigma * s->metric[j];
+    ulna_step_options options = {.t = 1, .shift = s->shift, .held = s->held};
+    s->result.factorisations++;
+    ulna_status status = ulna_step(s->work, &options, s->step, NULL, NULL);
+    *definite = status == ULNA_OK;
+    return status == ULNA_ERR_INDEFINITE || status == ULNA_ERR_SINGULAR ? ULNA_OK : status;
+}
+
+ulna_status ulna_is_minimum(ulna_solver *s, int *minimum)
+{
+    ulna_status status = ulna_gradient_here(s);
+    if (status != ULNA_OK)
+        return status;
+    ulna_mark_held(s, s->held);
+    return is_definite(s, ULNA_SEMIDEFINITE * s->curvature, minimum);
+}
+
+/* The direction of the most negative curvature into s->step, its largest component 1 unit. */
+static ulna_status negative_direction(ulna_solver *s, int *found)
+{
+    double low = ULNA_SEMIDEFINITE * s->curvature, high = low;
+    int definite = 0;
+    *found = 0;
+    for (int i = 0; i < 60 && !definite; i++) {
+        low = high;
+        high *= 16;
+        ulna_status status = is_definite(s, high, &definite);
+        if (status != ULNA_OK)
+            return status;
+    }
+    for (int i = 0; i < BISECTIONS && definite; i++) {
+        double middle = sqrt(low * high);
+        int middle_definite;
+        ulna_status status = is_definite(s, middle, &middle_definite);
+        if (status != ULNA_OK)
+            return status;
+        *(middle_definite ? &high : &low) = middle;
+    }
+    ulna_status status = is_definite(s, high, &definite);
+    if (status != ULNA_OK || !definite)
+        return status;
+
+    /* (S H S + sigma) y = r with step = S y: right-hand side r / scale, and r = y for the next round is step / scale. */
+    double *x = s->step;
+    for (int j = 0; j < s->nv; j++)
+        x[j] = s->held[j] ? 0 : (0.5 + ulna_random_uniform(s)) * (j % 2 ? 1 : -1) / s->scale[j];
+    for (int i = 0; i < INVERSE_ITERATIONS; i++) {
+        status = ulna_step_solve(s->work, x, x);
+        double size = ulna_step_size(s, x);
+        if (status != ULNA_OK || !(size > 0) || isinf(size))
+            return status;
+        for (int j = 0; j < s->nv; j++)
+            x[j] /= i + 1 < INVERSE_ITERATIONS ? size * s->scale[j] * s->scale[j] : size;
+    }
+    *found = 1;
+    return ULNA_OK;
+}
+
+ulna_status ulna_escape(ulna_solver *s, int *escaped)
+{
+    int found;
+    double slope = 0, f;
+    *escaped = 0;
+    ulna_status status = negative_direction(s, &found);
+    if (status != ULNA_OK || !found)
+        return status;
+    for (int j = 0; j < s->nv; j++)
+        slope += s->gradient[j] * s->step[j];
+    double length = slope > 0 ? -0.5 : 0.5, start = s->f;
+    for (int i = 0; i < HALVINGS; i++, length /= 2) /* both ways at each length: limits may bar one of them */
+        for (int side = 0; side < 2; side++, length = -length) {
+            status = ulna_try(s, s->step, length, &f);
+            if (status != ULNA_OK)
+                return status;
+            if (f < start - 1e-12 * start) {
+                ulna_accept(s, s->step, length, f);
+                s->now.unsettled = 1;
+                *escaped = 1;
+                return ULNA_OK;
+            }
+        }
+    return ulna_return(s);
+}

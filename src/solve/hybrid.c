@@ -1,0 +1,247 @@
+/*
+ * hybrid: damped steps by elimination on the tree, from Gauss-Newton to exact.
+ *
+ * Source: the future work of the exact-Hessian paper (section 7: combine the low cost of Levenberg-Marquardt with the exact
+ * Hessian), carried out after our notes on tracking. One iteration solves, in O(DOF) and without J or H,
+ *
+ *     (JtJ - t S + lambda M) dq = -g,     lambda = kappa f,     M = 1 / scale^2,
+ *
+ * with limits met inside the step (bounded_step.c).
+ *
+ *   t       0 Gauss-Newton, 1 exact. It is turned to 1 where Gauss-Newton's steps are good and yet progress is slow, as with
+ *           large residuals, and back where the exact matrix is indefinite.
+ *   kappa   damping over objective: lambda vanishes with the residual, so convergence to zero residual is quadratic, and
+ *           directions that nothing determines do not move at all.
+ *   floor   a trace of damping above rounding: in a null direction the gradient is rounding noise, and noise over
+ *           nothing would be drift.
+ *
+ * Changed from the notes: unless options.hybrid.verify is off, as in tracking, "predicted <= decrease f" must also hold of a
+ * step that is not short merely because it was damped, and the exact Hessian is checked at the end: saddle points are
+ * left along negative curvature (escape.c).
+ * Fails where every local method does: in a minimum that is not the lowest. Restarts are for that.
+ */
+#include "solve/registry.h"
+
+#define KAPPA_LEAST 0.03 /* for Gauss-Newton; exact steps may do with less */
+#define SLOW_SHARE 0.3   /* of f: where a step gains more, lambda falls with f fast enough, and kappa can stay */
+#define KAPPA_MOST 1e12
+#define FLOOR 1e-13          /* of the curvature scale */
+#define SINGULAR_FLOOR 1e-12 /* of the diagonal */
+
+typedef struct hybrid {
+    double kappa;
+    double *floor;        /* nv: for a singular matrix, a part of its diagonal */
+    int raised;           /* how often, in this iteration */
+    double last_decrease; /* of the last accepted step */
+    int slow;             /* accepted steps in a row that gained not much less than the one before */
+    int dial;             /* 0 or 1 */
+    int wait, patience;   /* iterations until exact is tried again, and how many next time */
+    int refused;          /* the last step was */
+    int escapes;
+    int has_carried;
+} hybrid;
+
+_Static_assert(sizeof(hybrid) <= ULNA_METHOD_STATE, "state too large");
+
+static ulna_status begin(ulna_solver *s, void *state)
+{
+    hybrid *h = state;
+    double *floor = h->floor;
+    double kappa = s->options.hybrid.carry && h->has_carried && !s->forget ? h->kappa : s->options.hybrid.kappa;
+    *h = (hybrid){.kappa = kappa, .floor = floor, .patience = 1, .has_carried = 1};
+    s->forget = 0;
+    return ULNA_OK;
+}
+
+static ulna_status layout(ulna_solver *s, void *state, ulna_arena *arena, ulna_error *error)
+{
+    (void)error;
+    ((hybrid *)state)->floor = ulna_arena_take(arena, (size_t)s->nv, sizeof(double));
+    return ULNA_OK;
+}
+
+/* The matrix is semidefinite, and lambda is below its rounding: a part of its own diagonal as well, for this step. Where a
+ * DOF moves nothing but by rounding, as a flange that turns about its tool, the diagonal of the DOF above tells the scale
+ * of that rounding; and if that does not help, the scale of all. */
+static ulna_status raise_floor(ulna_solver *s, hybrid *h)
+{
+    double *floor = h->floor;
+    if (h->raised++ > 0) {
+        for (int j = 0; j < s->nv; j++)
+            floor[j] = 8 * floor[j] + (h->raised > 6 ? FLOOR * s->curvature * s->metric[j] : 0);
+        return ULNA_OK;
+    }
+    ulna_band diagonal = {.n = s->nv, .width = 0, .entries = floor};
+    ulna_status status = ulna_hessian_band(s->work, 0, &diagonal);
+    for (int j = s->nv - 1; j >= 0; j--) {
+        int above = s->model->tree.parent[j];
+        double size = above >= 0 && s->unit[above] == s->unit[j] ? fmax(floor[j], floor[above]) : floor[j];
+        floor[j] = SINGULAR_FLOOR * size;
+    }
+    return status;
+}
+
+/* The step with the dial as it stands; if the exact matrix is indefinite, with Gauss-Newton. */
+static ulna_status damped_step(ulna_solver *s, hybrid *h, double *lambda, double *predicted, double *damped, int *met)
+{
+    h->raised = 0;
+    for (int tries = 0;; tries++) {
+        *lambda = fmax(h->kappa * s->f, FLOOR * s->curvature);
+        ulna_status status =
+            ulna_bounded_step(s, h->dial, *lambda, h->raised ? h->floor : NULL, predicted, damped, met);
+        if (status == ULNA_OK || (status != ULNA_ERR_INDEFINITE && status != ULNA_ERR_SINGULAR) || tries == 60)
+            return status;
+        if (h->dial) {
+            s->now.negative = 1;
+            h->dial = 0;
+            h->kappa = fmax(h->kappa, KAPPA_LEAST);
+            h->wait = h->patience;
+            h->patience = h->patience < 16 ? 2 * h->patience : 16;
+        } else {
+            status = raise_floor(s, h);
+            if (status != ULNA_OK)
+                return status;
+        }
+    }
+}
+
+/* Good steps and slow progress: Gauss-Newton lacks curvature here. */
+static void turn_dial(const ulna_solver *s, hybrid *h, double gain, double decrease)
+{
+    int is_slow = gain > 0.25 && decrease > 0.1 * h->last_decrease && h->last_decrease > 0;
+    h->slow = is_slow ? h->slow + 1 : 0;
+    h->last_decrease = decrease;
+    if (h->wait > 0)
+        h->wait--;
+    else if (!h->dial && s->options.hybrid.exact && h->slow >= 2)
+        h->dial = 1;
+}
+
+/* Is the step short because it was damped? With (H + D) x = -g, predicted = 1/2 x H x + x D x, and `damped` = 1/2 x D x. */
+static int is_short(double predicted, double damped)
+{
+    return 3 * damped > predicted;
+}
+
+static void adapt_damping(hybrid *h, double gain, double share)
+{
+    double least = h->dial ? 1e-9 : KAPPA_LEAST;
+    if (gain > 0.75 && share < SLOW_SHARE)
+        h->kappa = fmax(0.2 * h->kappa, least);
+    else if (gain < 0.25)
+        h->kappa *= 4;
+}
+
+/* f cannot fall by much more: is this a minimum? If not, go on from a lower point. */
+static ulna_status settle(ulna_solver *s, hybrid *h)
+{
+    int minimum = 0, escaped = 0;
+    s->now.stop = ULNA_STOP_DECREASE;
+    if (!s->options.hybrid.verify || s->f <= s->options.objective)
+        return ULNA_OK;
+    ulna_status status = ulna_is_minimum(s, &minimum);
+    s->verified = minimum;
+    if (status != ULNA_OK || minimum || h->escapes++ >= 8)
+        return status;
+    s->now.negative = 1;
+    status = ulna_escape(s, &escaped);
+    if (escaped) {
+        s->now.stop = ULNA_STOP_NONE;
+        h->kappa = fmax(h->kappa, KAPPA_LEAST);
+    }
+    return status;
+}
+
+/* The last step: predicted to gain next to nothing. */
+static ulna_status take_last(ulna_solver *s, hybrid *h, double predicted)
+{
+    double f;
+    if (s->options.hybrid.trust_last) {
+        ulna_model_integrate(s->model, s->q, s->step, s->trial);
+        ulna_accept(s, s->step, 1, s->f - predicted);
+        s->at_q = 0;
+        s->predicted = 1;
+        s->now.stop = ULNA_STOP_DECREASE;
+        return ULNA_OK;
+    }
+    ulna_status status = ulna_try(s, s->step, 1, &f);
+    if (status == ULNA_OK && f < s->f)
+        ulna_accept(s, s->step, 1, f);
+    else if (status == ULNA_OK)
+        status = ulna_return(s);
+    return status == ULNA_OK ? settle(s, h) : status;
+}
+
+/* Next to nothing is predicted, but of a step that the damping made short: with less and less of it, does that hold? If not,
+ * the step at hand is the longer one. */
+static ulna_status lengthen(ulna_solver *s, hybrid *h, double little, double *lambda, double *predicted, double *damped,
+                            int *met)
+{
+    double kappa = h->kappa;
+    ulna_status status = ULNA_OK;
+    h->dial |= s->options.hybrid.exact; /* the truer of the two, where it is definite */
+    for (int i = 0; i < 12 && status == ULNA_OK && *predicted <= little && is_short(*predicted, *damped); i++) {
+        if (*lambda <= FLOOR * s->curvature)
+            break;
+        h->kappa *= 0.1;
+        status = damped_step(s, h, lambda, predicted, damped, met);
+    }
+    if (*predicted <= little)
+        h->kappa = kappa;
+    return status;
+}
+
+static ulna_status iterate(ulna_solver *s, void *state)
+{
+    hybrid *h = state;
+    double lambda, predicted, damped, f, little = fmax(s->options.decrease, 1e-15) * s->f;
+    int met;
+    ulna_status status = damped_step(s, h, &lambda, &predicted, &damped, &met);
+    if (status == ULNA_OK && predicted <= little && !met && s->options.hybrid.verify && !h->refused)
+        status = lengthen(s, h, little, &lambda, &predicted, &damped, &met);
+    s->now.damping = lambda;
+    s->now.dial = h->dial;
+    if (status == ULNA_ERR_INDEFINITE || status == ULNA_ERR_SINGULAR) {
+        s->now.stop = ULNA_STOP_STALLED;
+        return ULNA_OK;
+    }
+    if (status != ULNA_OK)
+        return status;
+
+    if (predicted <= little && predicted >= 0 && !met)
+        return take_last(s, h, predicted);
+
+    status = ulna_try(s, s->step, 1, &f);
+    if (status != ULNA_OK)
+        return status;
+    double gain = predicted > 0 ? (s->f - f) / predicted : -1;
+    if (gain > 1e-4 && f < s->f) {
+        double decrease = s->f - f;
+        ulna_accept(s, s->step, 1, f);
+        h->refused = 0;
+        s->now.unsettled = met > 0 || is_short(predicted, damped);
+        adapt_damping(h, gain, decrease / (f + decrease));
+        turn_dial(s, h, gain, decrease);
+        return !s->now.unsettled && decrease <= s->options.decrease * (f + decrease) ? settle(s, h) : ULNA_OK;
+    }
+    h->refused = 1;
+    h->kappa *= 8;
+    if (h->kappa * s->f > KAPPA_MOST * s->curvature || ulna_step_size(s, s->step) < 1e-16) {
+        s->now.stop = ULNA_STOP_STALLED;
+        h->kappa = s->options.hybrid.kappa;
+    }
+    return ULNA_OK;
+}
+
+const ulna_method ulna_method_hybrid = {
+    .info = {.name = "hybrid",
+             .summary = "damped steps by elimination on the tree, turned from Gauss-Newton to exact where it pays",
+             .source = "exact-Hessian paper, section 7 (future work); damping lambda = kappa f",
+             .supports = "all terms, all joints",
+             .flags = ULNA_METHOD_BOUNDED | ULNA_METHOD_MONOTONE | ULNA_METHOD_HESSIAN,
+             .iterations = 300},
+    .patience = 1,
+    .layout = layout,
+    .begin = begin,
+    .iterate = iterate,
+};

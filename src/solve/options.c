@@ -1,0 +1,118 @@
+/* Options: defaults and checks; the texts of stop reasons. */
+#include "solve/solver.h"
+
+ulna_options ulna_options_default(void)
+{
+    ulna_options options = {
+        .method = "hybrid",
+        .bounded = 1,
+        .objective = 1e-24,
+        .decrease = 1e-9,
+        .gradient = 1e-13,
+        .step = 1e-14,
+        .agree = 0,
+        .enough = 1e-12,
+        .seed = 1,
+        .hybrid = {.kappa = 1, .exact = 1, .verify = 1},
+        .newton = {.radius = 1},
+        .pcg = {.tolerance = 0.1, .band_width = 24},
+        .lm = {.rule = ULNA_DAMPING_NIELSEN, .damping = 1e-2},
+        .dls = {.rule = ULNA_DLS_ERROR},
+        .dense = {.tolerance = 1e-6, .max_step = 0.5},
+        .line = {.rule = ULNA_LINE_WOLFE, .sufficient = 1e-4, .curvature = 0.9, .memory = 20},
+        .penalty = {.method = "hybrid", .weight = 100},
+    };
+    return options;
+}
+
+static int is_tolerance(double x)
+{
+    return x >= 0 && isfinite(x);
+}
+
+static ulna_status check_arrays(const ulna_options *options, const ulna_model *model, ulna_error *error)
+{
+    for (int j = 0; j < model->nv; j++) {
+        double low = options->lower ? options->lower[j] : model->lower[j];
+        double high = options->upper ? options->upper[j] : model->upper[j];
+        if (!(low <= high) || low == (double)INFINITY || high == -(double)INFINITY)
+            return ulna_fail(error, ULNA_ERR_ARGUMENT, "limits of degree of freedom %d: %g to %g is no range", j, low,
+                             high);
+        if (options->strength && !is_tolerance(options->strength[j]))
+            return ulna_fail(error, ULNA_ERR_ARGUMENT, "strength of degree of freedom %d is %g: a number from 0 on", j,
+                             options->strength[j]);
+    }
+    return ULNA_OK;
+}
+
+ulna_status ulna_options_check(const ulna_options *options, const ulna_model *model, ulna_error *error)
+{
+    const struct {
+        const char *name;
+        double value;
+        int positive;
+    } numbers[] = {
+        {"objective", options->objective, 0},
+        {"decrease", options->decrease, 0},
+        {"gradient", options->gradient, 0},
+        {"step", options->step, 0},
+        {"seconds", options->seconds, 0},
+        {"enough", options->enough, 0},
+        {"iterations", options->iterations, 0},
+        {"evaluations", options->evaluations, 0},
+        {"restarts", options->restarts, 0},
+        {"agree", options->agree, 0},
+        {"trace_capacity", options->trace_capacity, 0},
+        {"hybrid.kappa", options->hybrid.kappa, 1},
+        {"newton.radius", options->newton.radius, 1},
+        {"pcg.tolerance", options->pcg.tolerance, 1},
+        {"pcg.band_width", options->pcg.band_width, 0},
+        {"pcg.max_iterations", options->pcg.max_iterations, 0},
+        {"lm.damping", options->lm.damping, 1},
+        {"dls.damping", options->dls.damping, 0},
+        {"dense.tolerance", options->dense.tolerance, 0},
+        {"dense.max_step", options->dense.max_step, 0},
+        {"line.sufficient", options->line.sufficient, 1},
+        {"line.curvature", options->line.curvature, 1},
+        {"line.memory", options->line.memory, 1},
+        {"penalty.weight", options->penalty.weight, 1},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (!is_tolerance(numbers[i].value) || (numbers[i].positive && !(numbers[i].value > 0)))
+            return ulna_fail(error, ULNA_ERR_ARGUMENT, "option %s is %g: it must be a number %s 0", numbers[i].name,
+                             numbers[i].value, numbers[i].positive ? "above" : "not below");
+    if (!(options->line.sufficient < options->line.curvature && options->line.curvature < 1))
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "options need 0 < line.sufficient < line.curvature < 1");
+    if (options->trace_capacity && !options->trace)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "option trace_capacity is %d, but there is no trace",
+                         options->trace_capacity);
+    if ((unsigned)options->lm.rule > ULNA_DAMPING_QUARTERS || (unsigned)options->dls.rule > ULNA_DLS_FIXED ||
+        (unsigned)options->line.rule > ULNA_LINE_BACKTRACKING)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "option lm.rule, dls.rule or line.rule is not one of its values");
+    return check_arrays(options, model, error);
+}
+
+static const struct {
+    const char *name, *text;
+} stops[ULNA_STOP_COUNT] = {
+    [ULNA_STOP_NONE] = {"none", "not ended yet"},
+    [ULNA_STOP_OBJECTIVE] = {"objective", "the goals are met"},
+    [ULNA_STOP_GRADIENT] = {"gradient", "no direction leads further down: the gradient vanishes"},
+    [ULNA_STOP_DECREASE] = {"decrease", "hardly any decrease is left"},
+    [ULNA_STOP_STEP] = {"step", "the last step was too small to matter"},
+    [ULNA_STOP_STALLED] = {"stalled", "the method found no lower point"},
+    [ULNA_STOP_ITERATIONS] = {"iterations", "the limit of iterations was reached"},
+    [ULNA_STOP_EVALUATIONS] = {"evaluations", "the limit of evaluations was reached"},
+    [ULNA_STOP_TIME] = {"time", "the time was up"},
+    [ULNA_STOP_CANCELLED] = {"cancelled", "cancelled by the caller"},
+};
+
+const char *ulna_stop_name(ulna_stop stop)
+{
+    return (unsigned)stop < ULNA_STOP_COUNT ? stops[stop].name : "unknown";
+}
+
+const char *ulna_stop_text(ulna_stop stop)
+{
+    return (unsigned)stop < ULNA_STOP_COUNT ? stops[stop].text : "unknown reason";
+}

@@ -1,0 +1,390 @@
+/* Solvers: their memory and options, and the small services that methods share. */
+#include "solve/solver.h"
+
+#include "math/math3.h"
+
+/* ---- memory ---------------------------------------------------------------------------------------------------- */
+
+static ulna_status take_arrays(ulna_solver *s, ulna_arena *arena, ulna_error *error)
+{
+    size_t nv = (size_t)s->nv, nq = (size_t)s->nq;
+    double **per_dof[] = {&s->lower,        &s->upper, &s->unit, &s->scale,   &s->metric,
+                          &s->displacement, &s->shift, &s->step, &s->gradient};
+    double **per_coordinate[] = {&s->q, &s->trial, &s->best_q, &s->start_q, &s->attempt_q};
+    for (size_t i = 0; i < sizeof per_dof / sizeof *per_dof; i++)
+        *per_dof[i] = ulna_arena_take(arena, nv, sizeof(double));
+    for (size_t i = 0; i < sizeof per_coordinate / sizeof *per_coordinate; i++)
+        *per_coordinate[i] = ulna_arena_take(arena, nq, sizeof(double));
+    s->limited = ulna_arena_take(arena, nv, sizeof *s->limited);
+    s->relaxed = ulna_arena_take(arena, nv, 1);
+    s->held = ulna_arena_take(arena, nv, 1);
+    return s->method->layout ? s->method->layout(s, s->state, arena, error) : ULNA_OK;
+}
+
+/* For `penalty`: the problem with its limits as a term, and the method that solves it. */
+static ulna_status make_penalty(ulna_solver *s, ulna_error *error)
+{
+    const ulna_options *o = &s->options;
+    const char *name = o->penalty.method ? o->penalty.method : "hybrid";
+    const ulna_method *inner = ulna_method_entry(name);
+    if (!inner || inner == s->method)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "option penalty.method: no method '%.64s' to solve with", name);
+    s->method = inner;
+    s->bounded = 0;
+    ulna_status status = ulna_problem_clone(s->given, &s->allocator, &s->own, error);
+    if (status != ULNA_OK)
+        return status;
+    const double *low = o->lower ? o->lower : s->model->lower, *high = o->upper ? o->upper : s->model->upper;
+    status = ulna_problem_add_limits(s->own, low, high, o->penalty.weight, &s->penalty_term, error);
+    if (status == ULNA_OK)
+        status = ulna_problem_ready(s->own, error);
+    s->problem = s->own;
+    return status;
+}
+
+ulna_status ulna_solver_copy_goals(ulna_solver *s)
+{
+    if (s->given->structure != s->given_structure)
+        return ULNA_ERR_STATE; /* terms were added since */
+    ulna_status status = ulna_problem_copy_goals(s->given, s->own);
+    return status == ULNA_OK ? ulna_problem_set_weight(s->own, s->penalty_term, s->options.penalty.weight) : status;
+}
+
+double ulna_solver_penalty(const ulna_solver *s)
+{
+    double beyond;
+    if (!s->own || ulna_term_error(s->work, s->penalty_term, &beyond) != ULNA_OK)
+        return 0;
+    return 0.5 * s->options.penalty.weight * beyond * beyond;
+}
+
+ulna_status ulna_solver_drop_penalty(ulna_solver *s)
+{
+    ulna_problem_set_weight(s->own, s->penalty_term, 0);
+    s->predicted = s->gradient_known = 0;
+    s->result.evaluations++;
+    ulna_status status = ulna_evaluate(s->work, s->q, &s->f);
+    s->at_q = status == ULNA_OK;
+    return status;
+}
+
+/* Everything that the options say about DOFs. */
+static void set_arrays(ulna_solver *s)
+{
+    const ulna_options *o = &s->options;
+    const ulna_model *model = s->model;
+    s->has_relaxed = s->limited_count = 0;
+    for (int j = 0; j < s->nv; j++) {
+        double strength = o->strength ? o->strength[j] : model->strength[j];
+        int has_coordinate = model->dof_coordinate[j] >= 0;
+        s->lower[j] = !has_coordinate ? -(double)INFINITY : o->lower ? o->lower[j] : model->lower[j];
+        s->upper[j] = !has_coordinate ? (double)INFINITY : o->upper ? o->upper[j] : model->upper[j];
+        s->unit[j] = ulna_model_dof_is_translation(model, j) ? model->length_scale : 1;
+        s->relaxed[j] = (o->relaxed && o->relaxed[j]) || !(strength > 0);
+        s->has_relaxed |= s->relaxed[j];
+        if (s->bounded && (s->lower[j] > -(double)INFINITY || s->upper[j] < (double)INFINITY))
+            s->limited[s->limited_count++] = j;
+        s->scale[j] = s->unit[j] * (strength > 0 ? strength : 1);
+        s->metric[j] = 1 / (s->scale[j] * s->scale[j]);
+    }
+    s->options.lower = s->lower;
+    s->options.upper = s->upper;
+    s->options.relaxed = s->relaxed;
+    s->options.strength = NULL;
+}
+
+static ulna_status prepare(ulna_solver *layout, const ulna_problem *problem, const ulna_options *options,
+                           ulna_error *error)
+{
+    ulna_status status = ulna_options_check(options, problem->model, error);
+    if (status != ULNA_OK)
+        return status;
+    layout->options = *options;
+    if (!layout->options.method)
+        layout->options.method = "hybrid";
+    layout->method = ulna_method_entry(layout->options.method);
+    if (!layout->method)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "there is no method '%.64s'", layout->options.method);
+    layout->options.method = layout->method->info.name;
+    layout->bounded = options->bounded && (layout->method->info.flags & ULNA_METHOD_BOUNDED);
+    if (!layout->method->iterate) /* penalty */
+        status = make_penalty(layout, error);
+    if (status == ULNA_OK && (layout->method->info.flags & ULNA_METHOD_LAPACK) && !ulna_dense_available())
+        status = ulna_fail(error, ULNA_ERR_UNSUPPORTED, "method '%s' needs LAPACK, which this build has not",
+                           layout->method->info.name);
+    if (status == ULNA_OK)
+        status = ulna_work_create(layout->problem, &layout->allocator, &layout->work, error);
+    return status;
+}
+
+ulna_status ulna_solver_create(const ulna_problem *problem, const ulna_options *options,
+                               const ulna_allocator *allocator, ulna_solver **solver, ulna_error *error)
+{
+    if (!solver)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place to put the solver");
+    *solver = NULL;
+    if (!problem)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a solver needs a problem");
+    if (!problem->ready)
+        return ulna_fail(error, ULNA_ERR_STATE, "call ulna_problem_ready after adding terms");
+
+    ulna_options defaults = ulna_options_default();
+    ulna_solver layout = {.allocator = ulna_allocator_or_default(allocator),
+                          .problem = problem,
+                          .given = problem,
+                          .given_structure = problem->structure,
+                          .model = problem->model,
+                          .nv = problem->model->nv,
+                          .nq = problem->model->nq,
+                          .length2 = problem->model->length_scale * problem->model->length_scale,
+                          .penalty_term = ULNA_NONE};
+    void *memory = NULL;
+    ulna_arena arena = {NULL, sizeof layout, 0};
+    ulna_status status = prepare(&layout, problem, options ? options : &defaults, error);
+    if (status == ULNA_OK)
+        status = take_arrays(&layout, &arena, error);
+    if (status == ULNA_OK && arena.failed)
+        status = ulna_fail(error, ULNA_ERR_LIMIT, "the solver for this problem does not fit in memory");
+    if (status == ULNA_OK) {
+        memory = ulna_allocate(&layout.allocator, arena.used, 1);
+        if (!memory)
+            status = ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a solver of %zu bytes", arena.used);
+    }
+    if (status != ULNA_OK) {
+        ulna_work_destroy(layout.work);
+        ulna_problem_destroy(layout.own);
+        return status;
+    }
+    layout.bytes = arena.used;
+    arena = (ulna_arena){memory, sizeof layout, 0};
+    take_arrays(&layout, &arena, NULL);
+    *solver = memory;
+    **solver = layout;
+    set_arrays(*solver);
+    return ULNA_OK;
+}
+
+void ulna_solver_destroy(ulna_solver *s)
+{
+    if (s) {
+        ulna_allocator allocator = s->allocator;
+        ulna_work_destroy(s->work);
+        ulna_problem_destroy(s->own);
+        ulna_release(&allocator, s, s->bytes, 1);
+    }
+}
+
+ulna_status ulna_solver_set_options(ulna_solver *s, const ulna_options *options, ulna_error *error)
+{
+    if (!s || !options)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no solver or no options given");
+    ulna_status status = ulna_options_check(options, s->model, error);
+    if (status != ULNA_OK)
+        return status;
+    const ulna_options *old = &s->options;
+    const char *name = options->method ? options->method : "hybrid";
+    const char *inner = options->penalty.method ? options->penalty.method : "hybrid";
+    if (strcmp(name, old->method) != 0 || (s->own && strcmp(inner, s->method->info.name) != 0) ||
+        options->line.memory != old->line.memory || options->pcg.band_width != old->pcg.band_width ||
+        options->pcg.nearest_spd != old->pcg.nearest_spd)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT,
+                         "a solver keeps its method and the sizes of its memory: make another one");
+    s->running = 0;
+    s->options = *options;
+    s->options.method = ulna_method_entry(name)->info.name;
+    s->bounded = !s->own && options->bounded && (s->method->info.flags & ULNA_METHOD_BOUNDED);
+    set_arrays(s);
+    if (s->own) {
+        memcpy(s->own->term[s->penalty_term].values, s->lower, (size_t)s->nv * sizeof *s->lower);
+        memcpy(s->own->term[s->penalty_term].values + s->nv, s->upper, (size_t)s->nv * sizeof *s->upper);
+    }
+    return ULNA_OK;
+}
+
+void ulna_solver_forget(ulna_solver *s)
+{
+    if (s)
+        s->forget = 1;
+}
+
+/* ---- looking --------------------------------------------------------------------------------------------------- */
+
+const ulna_options *ulna_solver_options(const ulna_solver *s)
+{
+    return s ? &s->options : NULL;
+}
+
+const double *ulna_solver_q(const ulna_solver *s)
+{
+    return s ? s->q : NULL;
+}
+
+double ulna_solver_f(const ulna_solver *s)
+{
+    return s ? s->f : (double)NAN;
+}
+
+ulna_work *ulna_solver_work(ulna_solver *s)
+{
+    return s ? s->work : NULL;
+}
+
+const unsigned char *ulna_solver_held(const ulna_solver *s)
+{
+    return s ? s->held : NULL;
+}
+
+int ulna_solver_reached(ulna_solver *s, double metres, double radians, int *worst)
+{
+    double most = -1;
+    if (worst)
+        *worst = ULNA_NONE;
+    if (!s || ulna_return(s) != ULNA_OK)
+        return 0;
+    for (size_t i = 0; i < s->given->term_count; i++) {
+        const ulna_term *term = &s->given->term[i];
+        double error, tolerance = ulna_term_kind_of(term->type)->is_rotation ? radians : metres;
+        if (term->body < 0 || !(ulna_term_weight(s->given, term) > 0) ||
+            ulna_term_error(s->work, (int)i, &error) != ULNA_OK)
+            continue;
+        double excess = tolerance > 0 ? error / tolerance : error > 0 ? (double)INFINITY : 0;
+        if (excess > most) {
+            most = excess;
+            if (worst)
+                *worst = (int)i;
+        }
+    }
+    return most <= 1;
+}
+
+/* ---- for methods ------------------------------------------------------------------------------------------------ */
+
+ulna_status ulna_try_q(ulna_solver *s, double *f)
+{
+    ulna_status status = ulna_evaluate(s->work, s->trial, f);
+    s->result.evaluations++;
+    s->at_q = 0;
+    if (status == ULNA_ERR_NUMBER) { /* overflow: no place to go to */
+        *f = (double)INFINITY;
+        status = ULNA_OK;
+    }
+    return status;
+}
+
+ulna_status ulna_try(ulna_solver *s, const double *step, double length, double *f)
+{
+    const double *along = step;
+    if (length != 1) {
+        for (int j = 0; j < s->nv; j++)
+            s->displacement[j] = length * step[j];
+        along = s->displacement;
+    }
+    ulna_model_integrate(s->model, s->q, along, s->trial);
+    ulna_solver_clamp(s, s->trial);
+    return ulna_try_q(s, f);
+}
+
+void ulna_accept(ulna_solver *s, const double *step, double length, double f)
+{
+    double *old = s->q;
+    s->now.accepted = 1;
+    s->now.decrease = s->f - f;
+    s->now.step = fabs(length) * ulna_step_size(s, step);
+    s->q = s->trial;
+    s->trial = old;
+    s->f = f;
+    s->at_q = 1;
+    s->gradient_known = 0;
+}
+
+ulna_status ulna_return(ulna_solver *s)
+{
+    if (s->at_q)
+        return ULNA_OK;
+    double f;
+    ulna_status status = ulna_evaluate(s->work, s->q, &f);
+    s->result.evaluations++;
+    s->at_q = status == ULNA_OK;
+    return status;
+}
+
+ulna_status ulna_gradient_here(ulna_solver *s)
+{
+    if (s->gradient_known)
+        return ULNA_OK;
+    ulna_status status = ulna_return(s);
+    if (status == ULNA_OK)
+        status = ulna_gradient(s->work, s->gradient);
+    s->result.gradients++;
+    s->gradient_known = status == ULNA_OK;
+    return status;
+}
+
+double ulna_step_size(const ulna_solver *s, const double *step)
+{
+    double most = 0;
+    for (int j = 0; j < s->nv; j++) {
+        double size = fabs(step[j]) / s->unit[j];
+        most = size > most ? size : most;
+    }
+    return most;
+}
+
+int ulna_at_limit(const ulna_solver *s, const double *q, int dof)
+{
+    int c = s->model->dof_coordinate[dof];
+    if (c < 0)
+        return 0;
+    int low = q[c] <= s->lower[dof], high = q[c] >= s->upper[dof];
+    return low && high ? 2 : high - low;
+}
+
+/* Would the negative gradient leave through a limit, or is the DOF not to move at all? */
+static int is_barred(const ulna_solver *s, int dof)
+{
+    if (s->relaxed[dof])
+        return 1;
+    if (!s->bounded)
+        return 0;
+    int at = ulna_at_limit(s, s->q, dof);
+    return at == 2 || (at < 0 && s->gradient[dof] > 0) || (at > 0 && s->gradient[dof] < 0);
+}
+
+double ulna_projected_gradient(const ulna_solver *s)
+{
+    double most = 0;
+    for (int j = 0; j < s->nv; j++) {
+        double size = fabs(s->gradient[j]) * s->unit[j];
+        if (size > most && !is_barred(s, j))
+            most = size;
+    }
+    return most;
+}
+
+int ulna_mark_held(ulna_solver *s, unsigned char *held)
+{
+    int count = 0;
+    for (int j = 0; j < s->nv; j++)
+        count += held[j] = (unsigned char)is_barred(s, j);
+    return count;
+}
+
+/* splitmix64 */
+static uint64_t random_bits(ulna_solver *s)
+{
+    uint64_t z = s->random += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+double ulna_random_uniform(ulna_solver *s)
+{
+    return ((double)(random_bits(s) >> 11) + 0.5) * 0x1p-53;
+}
+
+double ulna_random_normal(ulna_solver *s)
+{
+    double radius = sqrt(-2 * log(ulna_random_uniform(s)));
+    return radius * cos(2 * ULNA_PI * ulna_random_uniform(s));
+}

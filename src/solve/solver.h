@@ -1,0 +1,155 @@
+/*
+ * solver.h (private): what the driver offers to methods, and what a method is.
+ *
+ * Division of labour. The driver (driver.c) owns options, start, stopping, restarts, trace, best-so-far and the result. A
+ * method owns one iteration: from a point where the work stands evaluated, it tries steps and accepts one, or says why it
+ * cannot. All memory is laid out when the solver is made.
+ *
+ * Scaling. A DOF's step is dq_j = scale_j y_j with scale = strength x (1 for turns, the model's length scale for slides).
+ * Methods that need a metric (damping, trust regions, gradients, least norms) measure y: then metres and radians are on
+ * a par, and a strong joint moves more readily than a weak one. Damping lambda |y|^2 is a shift lambda / scale_j^2.
+ */
+#ifndef ULNA_SRC_SOLVER_H
+#define ULNA_SRC_SOLVER_H
+
+#include "base/base.h"
+#include "model/model.h"
+#include "objective/problem.h"
+#include "ulna/solve.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ULNA_METHOD_STATE 1024 /* bytes that a method's own struct may have */
+
+typedef struct ulna_method {
+    ulna_method_info info;
+    int uses_gradient; /* the driver has the gradient ready before each iteration, and may stop by it */
+    int patience; /* iterations in a row with too little decrease before it counts as the end: 1 for fast methods */
+    /* Takes the method's arrays from the arena and keeps the pointers in its state; runs twice (base.h). May refuse the
+     * problem. Any member may be NULL. */
+    ulna_status (*layout)(ulna_solver *s, void *state, ulna_arena *arena, ulna_error *error);
+    ulna_status (*begin)(ulna_solver *s, void *state);   /* at the start of each attempt; the work stands at s->q */
+    ulna_status (*iterate)(ulna_solver *s, void *state); /* see ulna_iteration */
+} ulna_method;
+
+const ulna_method *ulna_method_entry(const char *name); /* NULL if there is none */
+
+/* What an iteration tells the driver, besides the new s->q and s->f. Zeroed before; negative = -1. */
+typedef struct ulna_iteration {
+    ulna_stop stop;  /* not NONE: the method ends here, and it is true of s->q */
+    int accepted;    /* set by ulna_accept */
+    int unsettled;   /* do not stop for a small decrease or step: a bound was just met, the damping was strong */
+    int negative;    /* as in the trace */
+    double decrease; /* of f, set by ulna_accept */
+    double step;     /* largest component, in units; set by ulna_accept */
+    double damping, dial;
+} ulna_iteration;
+
+struct ulna_solver {
+    ulna_allocator allocator;
+    size_t bytes;
+    const ulna_problem *problem; /* that is solved: the caller's, or for `penalty` a copy with limits as a term */
+    const ulna_problem *given;   /* the caller's */
+    ulna_problem *own;           /* the copy, or NULL */
+    int penalty_term;            /* its number in the copy */
+    unsigned given_structure;    /* when the copy was made */
+    const ulna_model *model;
+    const ulna_method *method;
+    ulna_work *work;
+    ulna_options options;
+    int nv, nq;
+    int bounded; /* limits are kept by this method and wanted */
+
+    double *lower, *upper; /* nv: wanted limits; infinite for quaternions */
+    double *unit, *scale;  /* nv: 1 or length scale; and times strength */
+    double *metric;        /* nv: 1 / scale^2 */
+    int limited_count;     /* DOFs with a limit, if limits are kept */
+    int *limited;          /* limited_count: which */
+    int has_relaxed;
+    unsigned char *relaxed;                           /* nv: relaxed by the user or of no strength */
+    unsigned char *held;                              /* nv: for steps, and what ulna_solver_held gives */
+    double *displacement, *shift, *step;              /* nv: scratch for steps */
+    double *gradient;                                 /* nv: at q, if gradient_known */
+    double *q, *trial, *best_q, *start_q, *attempt_q; /* nq */
+    double length2;                                   /* length scale squared */
+    double curvature;                                 /* a scale for diagonal elements of the Hessian, m^2 / rad^2 */
+
+    double f;
+    int gradient_known;
+    int at_q;      /* the work stands at q (and not at a trial) */
+    int predicted; /* f is a prediction: q was not evaluated */
+    int verified;  /* set by a method that saw a positive semidefinite Hessian at q */
+
+    double best_f; /* of the attempts that have ended */
+    ulna_stop best_stop;
+    int best_verified, best_predicted;
+    double attempt_f; /* of this attempt, for methods that may climb; with attempt_q */
+
+    ulna_iteration now;
+    ulna_result result;
+    int running;
+    int forget;                   /* the next attempt carries nothing over */
+    int attempt, iteration, lean; /* lean: iterations in a row with too little decrease */
+    int agreed;                   /* attempts that found the best f */
+    unsigned changes;             /* of the caller's problem at begin */
+    double started;
+    uint64_t random;
+
+    _Alignas(16) unsigned char state[ULNA_METHOD_STATE];
+};
+
+/* ---- for methods ------------------------------------------------------------------------------------------------ */
+
+/* f at q (+) length * step, with rounding beyond limits removed; the trial is s->trial. INFINITY where f is not a number.
+ * Returns errors other than that. */
+ulna_status ulna_try(ulna_solver *s, const double *step, double length, double *f);
+/* The same for a q that the caller has put into s->trial. */
+ulna_status ulna_try_q(ulna_solver *s, double *f);
+/* The last trial becomes q: the work must still stand there. Fills s->now. `step` and `length` as tried, for its size. */
+void ulna_accept(ulna_solver *s, const double *step, double length, double f);
+/* Back to q after trials: evaluates again if the work is elsewhere. */
+ulna_status ulna_return(ulna_solver *s);
+/* s->gradient at q, once per point. Calls ulna_return. */
+ulna_status ulna_gradient_here(ulna_solver *s);
+/* Largest component of a step in units; of s->gradient, leaving out what bounds or relaxing forbid, in m^2/rad. */
+double ulna_step_size(const ulna_solver *s, const double *step);
+double ulna_projected_gradient(const ulna_solver *s);
+/* Marks relaxed DOFs, and those on a limit that the negative gradient points out of (s->gradient must be known). Returns the
+ * number marked. */
+int ulna_mark_held(ulna_solver *s, unsigned char *held);
+/* On or beyond its limits: -1 lower, 1 upper, 2 both, 0 inside or without coordinate. */
+int ulna_at_limit(const ulna_solver *s, const double *q, int dof);
+/* Standard normal and uniform numbers, the same for the same seed. */
+double ulna_random_uniform(ulna_solver *s);
+double ulna_random_normal(ulna_solver *s);
+
+/*
+ * The damped step inside the limits (bounded_step.c): (H(t) + lambda / scale^2 + extra) step = -g with bounds met as
+ * prescribed displacements. `extra` (nv) may be NULL. Into s->step, with s->held as it was solved and `met` the number
+ * of DOFs that newly ran into a limit. `decrease` is what f is predicted to fall by, damping not counted; `damped` (may be
+ * NULL) is what the damping costs, 1/2 step.shift.step. Statuses as ulna_step.
+ */
+ulna_status ulna_bounded_step(ulna_solver *s, double t, double lambda, const double *extra, double *decrease,
+                              double *damped, int *met);
+
+/* Below this part of s->curvature a negative eigenvalue of the Hessian counts as zero. */
+#define ULNA_SEMIDEFINITE 1e-10
+/* Is the exact Hessian positive semidefinite at q on the DOFs that are free? (escape.c) */
+ulna_status ulna_is_minimum(ulna_solver *s, int *minimum);
+/* If not (call it after ulna_is_minimum said so): goes down along negative curvature and accepts a lower point. */
+ulna_status ulna_escape(ulna_solver *s, int *escaped);
+
+/* ---- for the driver -------------------------------------------------------------------------------------------- */
+
+ulna_status ulna_options_check(const ulna_options *options, const ulna_model *model, ulna_error *error);
+/* `penalty`: goals of the caller's problem into the copy; what the penalties add to f; and, at the end, f without them. */
+ulna_status ulna_solver_copy_goals(ulna_solver *s);
+double ulna_solver_penalty(const ulna_solver *s);
+ulna_status ulna_solver_drop_penalty(ulna_solver *s);
+/* Moves coordinates onto the wanted limits, if they are kept; how many were outside. */
+int ulna_solver_clamp(const ulna_solver *s, double *q);
+/* Puts the start of attempt s->attempt > 0 into s->q (start.c). */
+ulna_status ulna_start_again(ulna_solver *s);
+
+#endif
