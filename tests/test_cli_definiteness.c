@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support_cli.h"
+#include "support_tool.h"
 #include "support_two_link.h"
 
 static const ulna_test_box whole = {{-180, -180}, {180, 180}};

@@ -8,7 +8,7 @@
 #include <png.h>
 #endif
 
-#include "support_cli.h"
+#include "support_tool.h"
 #include "support_two_link.h"
 
 /* Runs `ulna definiteness ARGUMENTS` and returns its exit code. */

@@ -1,6 +1,7 @@
 /*
- * ccd and fabrik: the best motion of one degree of freedom against brute force, a sweep against one that places the skeleton
- * anew after every motion, and what both promise: f never rises, limits and relaxed joints are kept, statuses are true.
+ * ccd and fabrik: the best motion of one degree of freedom against brute force, a sweep against one that places the
+ * skeleton anew after every motion, and what both promise: f never rises, limits and relaxed joints are kept,
+ * statuses are true.
  */
 #include "support_model.h"
 #include "support_problem.h"
@@ -14,7 +15,7 @@
 #define PI 3.14159265358979323846
 #define PULLS (1u << ULNA_TERM_POINT | 1u << ULNA_TERM_ORIENTATION | 1u << ULNA_TERM_DIRECTION)
 
-/* ---- one degree of freedom ----------------------------------------------------------------------------------------- */
+/* ---- one degree of freedom -------------------------------------------------------------------------------------- */
 
 /* A random problem on a random tree, and a solver for which only some degrees of freedom are there. */
 typedef struct scene {
@@ -175,7 +176,7 @@ static void each_goes_to_its_lowest_point(void **state)
     assert_true(slides > 200 && balls > 100);
 }
 
-/* ---- a sweep --------------------------------------------------------------------------------------------------------- */
+/* ---- a sweep ---------------------------------------------------------------------------------------------------- */
 
 /* Degree of freedom after degree of freedom by itself, the skeleton placed anew each time; then the pattern move. */
 static double slow_iteration(scene *s, double *q)
@@ -216,7 +217,8 @@ static void a_sweep_equals_one_that_starts_anew_each_time(void **state)
 {
     (void)state;
     ulna_test_rng rng = ulna_test_rng_seed(62);
-    /* Aim and custom terms may have several valleys along a slide, and a pattern move may change from one to the other. */
+    /* Aim and custom terms may have several valleys along a slide, and a pattern move may change from one to the
+     * other. */
     const unsigned several = 1u << ULNA_TERM_AIM | 1u << ULNA_TERM_CUSTOM;
     const unsigned turning = 1u << ULNA_JOINT_REVOLUTE | 1u << ULNA_JOINT_EULER | 1u << ULNA_JOINT_BALL |
                              1u << ULNA_JOINT_EXPMAP | 1u << ULNA_JOINT_SWING_TWIST;
@@ -237,7 +239,7 @@ static void a_sweep_equals_one_that_starts_anew_each_time(void **state)
     }
 }
 
-/* ---- promises -------------------------------------------------------------------------------------------------------- */
+/* ---- promises --------------------------------------------------------------------------------------------------- */
 
 /* Tight limits, some joints relaxed, some weak; step by step. */
 static void check_run(ulna_test_rng *rng, const char *method, unsigned types, int iterations)
@@ -286,7 +288,7 @@ static void f_never_rises_and_limits_hold(void **state)
     }
 }
 
-/* ---- skeletons whose answers are known ----------------------------------------------------------------------------- */
+/* ---- skeletons whose answers are known -------------------------------------------------------------------------- */
 
 typedef struct chain {
     ulna_model *model;
@@ -452,7 +454,7 @@ static void where_nothing_helps_the_status_is_true(void **state)
     }
 }
 
-/* ---- trees and effectors that pull apart ---------------------------------------------------------------------------- */
+/* ---- trees and effectors that pull apart ------------------------------------------------------------------------ */
 
 /* A spine of three balls with two arms of three; goals of the hands 6 m apart, or of one hand the other's weight. */
 static void effectors_that_pull_apart_end_in_a_compromise(void **state)
@@ -501,7 +503,7 @@ static void effectors_that_pull_apart_end_in_a_compromise(void **state)
     ulna_model_destroy(model);
 }
 
-/* ---- samples --------------------------------------------------------------------------------------------------------- */
+/* ---- samples ---------------------------------------------------------------------------------------------------- */
 
 /* Goals that a random pose near the rest pose reaches; from the rest pose. Returns the largest f. */
 static double reach_samples(const char *sample, const char *method, int rounds, double spread, int oriented)

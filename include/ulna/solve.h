@@ -147,7 +147,7 @@ typedef struct ulna_options {
     } hybrid;
     struct {
         int line_search; /* 0: trust region; 1: Wolfe line search (eq. 10) */
-        double radius;   /* first trust radius, radians */
+        double radius;   /* first trust radius of newton and newton-pcg, radians */
     } newton;
     struct {
         double tolerance;   /* of the inner solve: epsilon = 0.1 */

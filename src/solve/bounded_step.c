@@ -8,18 +8,29 @@
  */
 #include "solve/solver.h"
 
+/* Does the step take a DOF past its limit? A quick look, since most steps do not. */
+static int is_leaving(const ulna_solver *s)
+{
+    const int *at = s->limited_at, *dof = s->limited;
+    const double *q = s->q, *step = s->step, *low = s->limited_low, *high = s->limited_high;
+    int leaving = 0;
+    for (int i = 0; i < s->limited_count; i++) {
+        double to = q[at[i]] + step[dof[i]];
+        leaving |= (to < low[i]) | (to > high[i]);
+    }
+    return leaving;
+}
+
 /* Holds the DOFs that the step takes past a limit; how many. */
 static int hold_violators(ulna_solver *s)
 {
     int found = 0;
-    for (int i = 0; i < s->limited_count; i++) {
-        int j = s->limited[i], c = s->model->dof_coordinate[j];
-        if (s->held[j])
+    for (int i = 0; i < s->limited_count && (i || is_leaving(s)); i++) {
+        int j = s->limited[i];
+        double from = s->q[s->limited_at[i]], to = from + s->step[j];
+        if (s->held[j] || (to >= s->limited_low[i] && to <= s->limited_high[i]))
             continue;
-        double to = s->q[c] + s->step[j];
-        if (to >= s->lower[j] && to <= s->upper[j])
-            continue;
-        s->displacement[j] = (to < s->lower[j] ? s->lower[j] : s->upper[j]) - s->q[c];
+        s->displacement[j] = (to < s->limited_low[i] ? s->limited_low[i] : s->limited_high[i]) - from;
         s->held[j] = 1;
         found++;
     }
@@ -28,12 +39,12 @@ static int hold_violators(ulna_solver *s)
 
 static int is_on_limits(const ulna_solver *s)
 {
-    for (int i = 0; i < s->limited_count; i++) {
-        int j = s->limited[i], c = s->model->dof_coordinate[j];
-        if (s->q[c] <= s->lower[j] || s->q[c] >= s->upper[j])
-            return 1;
-    }
-    return 0;
+    const int *at = s->limited_at;
+    const double *q = s->q, *low = s->limited_low, *high = s->limited_high;
+    int on = 0;
+    for (int i = 0; i < s->limited_count; i++)
+        on |= (q[at[i]] <= low[i]) | (q[at[i]] >= high[i]);
+    return on;
 }
 
 ulna_status ulna_bounded_step(ulna_solver *s, double t, double lambda, const double *extra, double *decrease,
@@ -50,8 +61,10 @@ ulna_status ulna_bounded_step(ulna_solver *s, double t, double lambda, const dou
         memcpy(s->held, s->relaxed, (size_t)s->nv);
         holds = s->has_relaxed;
     }
+    double *shifts = s->shift;
+    const double *metric = s->metric;
     for (int j = 0; j < s->nv; j++)
-        s->shift[j] = lambda * s->metric[j];
+        shifts[j] = lambda * metric[j];
     for (int j = 0; extra && j < s->nv; j++)
         s->shift[j] += extra[j];
     memset(s->displacement, 0, (size_t)s->nv * sizeof *s->displacement);
@@ -72,9 +85,10 @@ ulna_status ulna_bounded_step(ulna_solver *s, double t, double lambda, const dou
     }
 
     /* ulna_step counts the shift in; what f is predicted to fall by is without it. */
+    const double *shift = s->shift, *step = s->step;
     double cost = 0;
     for (int j = 0; j < s->nv; j++)
-        cost += 0.5 * s->shift[j] * s->step[j] * s->step[j];
+        cost += 0.5 * shift[j] * step[j] * step[j];
     *decrease += cost;
     if (damped)
         *damped = cost;

@@ -1,10 +1,11 @@
 /*
- * ccd: cyclic coordinate descent. One iteration is one sweep over the degrees of freedom, from the last to the first and so
- * from the leaves to the root; each goes to the point where f is lowest, given where all others are at that moment.
+ * ccd: cyclic coordinate descent. One iteration is one sweep over the degrees of freedom, from the last to the first
+ * and so from the leaves to the root; each goes to the point where f is lowest, given where all others are at that
+ * moment.
  *
- * Source: L.-C. T. Wang, C. C. Chen, "A combined optimization method for solving the inverse kinematics problem of mechanical
- * manipulators", IEEE Trans. Robotics and Automation 7(4), 1991, section III: the optimal motion of a single joint, position
- * and orientation weighed together.
+ * Source: L.-C. T. Wang, C. C. Chen, "A combined optimization method for solving the inverse kinematics problem of
+ * mechanical manipulators", IEEE Trans. Robotics and Automation 7(4), 1991: the optimal motion of a single joint,
+ * position and orientation weighed together.
  *
  *   t          how far a degree of freedom moves: radians, metres
  *   g, h       slope and exact second derivative of f along it at t = 0
@@ -12,30 +13,28 @@
  *   slide      f(t) = f + g t + 1/2 h t^2, lowest at -g / h
  *   2t         planes and lines add sines and cosines of 2t
  *   coordinate posture and coupling add slope t + 1/2 curve t^2, limits (as a term) a piece of a parabola
- *   rest       aim, geodesic, custom terms, rotation vectors and the posture of a quaternion have no such form: they are sampled,
- *              and the valley that shows is followed down by slopes (one_dof.c). Every eighth sweep looks all around; the others
- *              go down the valley that they are in
+ *   rest       aim, geodesic, custom terms, rotation vectors and the posture of a quaternion have no such form: they
+ *              are sampled, and the valley that shows is followed down by slopes (course.c). The first sweeps and
+ *              every eighth look all around; the others go down the valley that they are in
  *
  * Changed from the paper:
- * - Trees and any number of effectors, weights, tool vectors, a moving root: g and h come from sums over all the pulls beyond a
- *   degree of freedom. When it moves, they all move alike, and so do their sums. Going from the leaves to the root, the joints
- *   above stand where the last evaluation had them. So a sweep takes O(DOF + markers), not the O(DOF x markers) or O(DOF^2) of
- *   placing the skeleton again and again.
- * - Limits: the lowest point of f between them, where the paper clips the free one; it may be at the other limit.
+ * - Trees and any number of effectors, weights, tool vectors, a moving root: g and h come from sums over all the
+ *   pulls beyond a degree of freedom. When it moves, they all move alike, and so do their sums. Going from the leaves
+ *   to the root, the joints above stand where the last evaluation had them. So a sweep takes O(DOF + markers), not
+ *   the O(DOF x markers) or O(DOF^2) of placing the skeleton again and again.
+ * - Limits: the lowest point of f between them. It may be at the far limit, so the free one is not just clipped.
  * - A quaternion is three turns, one after the other.
  * - Strength under-relaxes: a degree of freedom goes min(1, strength) of the way.
- * - The way of a sweep is stretched while that pays (ulna_pattern_move): two evaluations that save most of the sweeps in
- *   narrow valleys.
- * - Where f cannot be lowered along any single degree of freedom and yet the goal is not met, as on a straight chain with the
- *   goal on its line, all are bent a little (ulna_bend_and_sweep).
+ * - The way of a sweep is stretched while that pays (ulna_pattern_move): two evaluations that save most of the sweeps
+ *   in narrow valleys.
+ * - Where f cannot be lowered along any single degree of freedom and yet the goal is not met, as on a straight chain
+ *   with the goal on its line, all are bent a little (ulna_bend_and_sweep).
  *
  * Fails, or rather is slow, where several joints have to move together: convergence is linear, and long chains with
  * many markers take hundreds of sweeps.
  */
 #include "solve/one_dof.h"
 #include "solve/registry.h"
-
-#include <float.h>
 
 #include "math/math3.h"
 
@@ -47,16 +46,16 @@ typedef struct coupled {
 } coupled;
 
 typedef struct ccd {
-    ulna_pull_sums *sums; /* nl: pulls beyond the link's joint */
-    int *extra;           /* terms of `extra_count` bodies, subtree after subtree */
-    int *extra_first;     /* nb + 1: where those begin whose body comes at this place of the depth-first walk */
+    ulna_pull_sums *sums;   /* nl: pulls beyond the link's joint */
+    int *extra;             /* terms of `extra_count` bodies, subtree after subtree */
+    int *extra_first;       /* nb + 1: where those begin whose body comes at this place of the depth-first walk */
     ulna_body_place *place; /* extra_count: where their bodies are now */
     int *coupling;          /* nv: first entry of `couplings`, or -1 */
     coupled *couplings;     /* two a term */
     double *last;           /* nv: how far each moved the last time */
     int sweeps, thorough;   /* look all around in this one? */
     int bends;
-    double stride;          /* of the pattern move */
+    double stride; /* of the pattern move */
 } ccd;
 
 _Static_assert(sizeof(ccd) <= ULNA_METHOD_STATE, "state too large");
@@ -121,7 +120,7 @@ static ulna_status begin(ulna_solver *s, void *state)
     return ULNA_OK;
 }
 
-/* ---- terms on bodies that the sums cannot hold --------------------------------------------------------------------- */
+/* ---- terms on bodies that the sums cannot hold ------------------------------------------------------------------ */
 
 /* One degree of freedom and all that f consists of along it. */
 typedef struct joint {
@@ -129,10 +128,10 @@ typedef struct joint {
     ccd *c;
     ulna_axes *axes;
     int i, dof;
-    double *q;                 /* the joint's coordinates, as they are now */
+    double *q; /* the joint's coordinates, as they are now */
     const ulna_pull_sums *sums;
-    int first, end;            /* extras beyond it */
-    double base;               /* of the sampled terms at t = 0 */
+    int first, end; /* extras beyond it */
+    double base;    /* of the sampled terms at t = 0 */
 } joint;
 
 static int is_flat(const ulna_term *term)
@@ -211,7 +210,7 @@ static void add_flat(const ulna_problem *problem, const ulna_term *term, const u
     course->h2 -= 0.25 * weight * (ulna_dot(Cc, Cc) - ulna_dot(Cd, Cd));
 }
 
-/* ---- terms on coordinates ------------------------------------------------------------------------------------------ */
+/* ---- terms on coordinates --------------------------------------------------------------------------------------- */
 
 /* Weight of a coordinate term on the joint's degree of freedom. */
 static double own_weight(const joint *j, double weight)
@@ -266,9 +265,9 @@ static double ball_posture(const joint *j, double t, double *slope)
         if (term->type != ULNA_TERM_POSTURE)
             continue;
         const double *factor = term->values + j->s->nq + first, *reference = term->values + c;
-        double back[4] = {-reference[0], -reference[1], -reference[2], reference[3]}, w3[3] = {0}, turn[4], phi[3];
-        w3[j->axes->part[j->i]] = t;
-        ulna_quaternion_exp(w3, turn);
+        double back[4] = {-reference[0], -reference[1], -reference[2], reference[3]}, along[3] = {0}, turn[4], phi[3];
+        along[j->axes->part[j->i]] = t;
+        ulna_quaternion_exp(along, turn);
         ulna_quaternion_multiply(turn, j->q + j->axes->coordinate[j->i], turn);
         ulna_quaternion_multiply(turn, back, turn);
         ulna_quaternion_log(turn, phi);
@@ -303,7 +302,7 @@ static void add_coordinate(const joint *j, ulna_course *course)
     }
 }
 
-/* ---- f along one degree of freedom --------------------------------------------------------------------------------- */
+/* ---- f along one degree of freedom ------------------------------------------------------------------------------ */
 
 static double sampled(const joint *j, double t, double *slope)
 {
@@ -401,7 +400,7 @@ static void describe(joint *j, ulna_course *course)
     set_window(j, course);
 }
 
-/* ---- the sweep ------------------------------------------------------------------------------------------------------- */
+/* ---- the sweep -------------------------------------------------------------------------------------------------- */
 
 /* All that the method knows of the pose, as it is before the sweep. */
 static void gather(ulna_solver *s, ccd *c)
@@ -475,7 +474,7 @@ static double sweep(ulna_solver *s, void *state)
     return total;
 }
 
-/* ---- iterations ------------------------------------------------------------------------------------------------------ */
+/* ---- iterations ------------------------------------------------------------------------------------------------- */
 
 static ulna_status iterate(ulna_solver *s, void *state)
 {

@@ -147,7 +147,7 @@ static int sample(const ulna_course *c, node nodes[MOST_NODES])
 /* The lowest of the valleys that samples show. */
 static node lowest(const ulna_course *c)
 {
-    node nodes[MOST_NODES + 1], best = {0};
+    node nodes[MOST_NODES], best = {0};
     int count = sample(c, nodes), tried[VALLEYS] = {-1, -1, -1};
     for (int i = 0; i < count; i++)
         if (nodes[i].value < best.value)

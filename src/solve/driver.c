@@ -184,13 +184,14 @@ static ulna_status after_iteration(ulna_solver *s)
 
 int ulna_solver_clamp(const ulna_solver *s, double *q)
 {
+    const int *at = s->limited_at;
+    const double *low = s->limited_low, *high = s->limited_high;
     int moved = 0;
     for (int i = 0; i < s->limited_count; i++) {
-        int j = s->limited[i], c = s->model->dof_coordinate[j];
-        if (q[c] >= s->lower[j] && q[c] <= s->upper[j])
-            continue;
-        q[c] = q[c] < s->lower[j] ? s->lower[j] : s->upper[j];
-        moved++;
+        double x = q[at[i]], inside = x < low[i] ? low[i] : x;
+        inside = inside > high[i] ? high[i] : inside;
+        moved += inside != x;
+        q[at[i]] = inside;
     }
     return moved;
 }

@@ -1,10 +1,11 @@
 /*
- * fabrik: forward and backward reaching. Positions first: from the tips to the root each joint is drawn to where the points
- * beyond it want it; then from the root to the tips each joint turns so that those points come near.
+ * fabrik: forward and backward reaching. Positions first: from the tips to the root each joint is drawn to where the
+ * points beyond it want it; then from the root to the tips each joint turns so that those points come near.
  *
- * Source: A. Aristidou, J. Lasenby, "FABRIK: a fast, iterative solver for the inverse kinematics problem", Graphical Models
- * 73(5), 2011 (Algorithm 1; several effectors and sub-bases); A. Aristidou, Y. Chrysanthou, J. Lasenby, "Extending FABRIK with
- * model constraints", Computer Animation and Virtual Worlds 27, 2016 (joints, limits, orientations).
+ * Source: A. Aristidou, J. Lasenby, "FABRIK: a fast, iterative solver for the inverse kinematics problem", Graphical
+ * Models 73(5), 2011 (Algorithm 1; several effectors and sub-bases); A. Aristidou, Y. Chrysanthou, J. Lasenby,
+ * "Extending FABRIK with model constraints", Computer Animation and Virtual Worlds 27, 2016 (joints, limits,
+ * orientations).
  *
  *   link       a rigid body with a joint of its own; its pivot p is where it ends up when the joint has moved
  *   point x    what a link carries: the effectors on it, and where the joints of its children sit
@@ -12,30 +13,35 @@
  *   weight     of an effector; of a child joint, the sum of the weights beyond it
  *
  * One iteration:
- *   1. From the tips to the root (the paper's "forward reaching") each point offers its link the pivot y + |p - x| (p - y) / |p - y|:
- *      on the line to where the pivot is, at the distance that no motion changes. Where the link is wanted in an orientation, it
- *      offers the pivot that goes with that. The wanted pivot is the mean by weight (the sub-base of the papers). Slides take up
- *      what they can of the way to it; the rest is where the joint is wanted, y of that point of the parent.
- *   2. From the root to the tips ("backward reaching") each joint takes the coordinates that bring its link's points nearest
- *      to y: least squares by weight, one degree of freedom after the other in closed form and inside its limits (one_dof.h).
+ *   1. From the tips to the root (the paper's "forward reaching") each point offers its link a pivot: on the line from
+ *      y to where the pivot is, at the distance |p - x| that no motion changes. Where the link is wanted in an
+ *      orientation, it offers the pivot that goes with that. The wanted pivot is the mean by weight (the sub-base of
+ *      the papers). Slides take up what they can of the way to it; the rest is where the joint is wanted: y of that
+ *      point of the parent.
+ *   2. From the root to the tips ("backward reaching") each joint takes the coordinates that bring its link's points
+ *      nearest to y: least squares by weight, one degree of freedom after the other in closed form and inside its
+ *      limits (one_dof.h).
  *   3. Forward kinematics places the skeleton and gives f.
  *
  * Changed from the papers:
- * - Step 2 works on joint coordinates. So bones keep their lengths, limits hold and every type of joint takes part, whatever the
- *   reach from the tips dreamt of: what comes back is a pose.
- * - A point on the axis of a hinge says nothing about its angle, and one point nothing about the twist of a ball. So the
- *   points of the next links count as well (AHEAD), carried along as they are; past bones of no length, those of the links after.
- * - Hinges and limits keep joints from the directions that the reach asks for, and so it may settle where the goals are not met.
- *   Where f no longer falls well, the goals of all effectors beyond a joint join its least squares, with a weight (`blend`) that
- *   grows as long as it has to; in the end they alone count, which is coordinate descent from the root to the tips. So f never
- *   rises, conflicting effectors end in a compromise by their weights, and goals out of reach need no case of their own.
+ * - Step 2 works on joint coordinates. So bones keep their lengths, limits hold and every type of joint takes part,
+ *   whatever the reach from the tips dreamt of: what comes back is a pose.
+ * - A point on the axis of a hinge says nothing about its angle, and one point nothing about the twist of a ball. So
+ *   the points of the next links count as well (AHEAD), carried along as they are; past bones of no length, those of
+ *   the links after.
+ * - Hinges and limits keep joints from the directions that the reach asks for, and so it may settle where the goals
+ *   are not met. Where f no longer falls well, the goals of all effectors beyond a joint join its least squares, with
+ *   a weight (`blend`) that grows as long as it has to; in the end they alone count, which is coordinate descent from
+ *   the root to the tips. So f never rises, conflicting effectors end in a compromise by their weights, and goals out
+ *   of reach need no case of their own.
  * - The way of an iteration is stretched while that pays (ulna_pattern_move).
- * - Relaxed degrees of freedom stay; a joint that has no other makes one body of two links. Strength under-relaxes: a degree
- *   of freedom goes min(1, strength) of the way. A root that moves is fitted like any other joint.
- * - Where nothing moves and yet the goal is not met, as on a straight chain with the goal on its line, all are bent a little
- *   (ulna_bend_and_sweep).
+ * - Relaxed degrees of freedom stay; a joint that has no other makes one body of two links. Strength under-relaxes: a
+ *   degree of freedom goes min(1, strength) of the way. A root that moves is fitted like any other joint.
+ * - Where nothing moves and yet the goal is not met, as on a straight chain with the goal on its line, all are bent a
+ *   little (ulna_bend_and_sweep).
  *
- * Fails, or rather is slow, where many joints have to move together, as in a body full of markers: convergence is linear.
+ * Fails, or rather is slow, where many joints have to move together, as in a body full of markers: convergence is
+ * linear.
  */
 #include "solve/one_dof.h"
 #include "solve/registry.h"
@@ -94,7 +100,8 @@ static ulna_status layout(ulna_solver *s, void *state, ulna_arena *arena, ulna_e
     return ULNA_OK;
 }
 
-/* Which links are bodies of their own, and what weighs beyond their joints: directions as points at the problem's length. */
+/* Which links are bodies of their own, and what weighs beyond their joints: directions as points at the problem's
+ * length. */
 static void set_owners(ulna_solver *s, fabrik *b)
 {
     const ulna_model *model = s->model;
@@ -162,7 +169,7 @@ static ulna_status begin(ulna_solver *s, void *state)
     return ULNA_OK;
 }
 
-/* ---- 1. from the tips to the root ------------------------------------------------------------------------------------ */
+/* ---- 1. from the tips to the root ------------------------------------------------------------------------------- */
 
 static double size_of(ulna_vec4 x)
 {
@@ -279,7 +286,7 @@ static void reach_from_tips(const ulna_solver *s, fabrik *b)
     }
 }
 
-/* ---- 2. from the root to the tips ------------------------------------------------------------------------------------ */
+/* ---- 2. from the root to the tips ------------------------------------------------------------------------------- */
 
 static void add_points(const fabrik *b, int link, double factor, const ulna_move *motion, ulna_pull_sums *sums)
 {
@@ -388,7 +395,7 @@ static double reach_from_root(ulna_solver *s, fabrik *b)
     return gain;
 }
 
-/* ---- iterations ------------------------------------------------------------------------------------------------------ */
+/* ---- iterations ------------------------------------------------------------------------------------------------- */
 
 /* An ulna_sweep_once: there and back. */
 static double reach(ulna_solver *s, void *state)

@@ -23,7 +23,7 @@
 #include "solve/registry.h"
 
 #define KAPPA_LEAST 0.03 /* for Gauss-Newton; exact steps may do with less */
-#define SLOW_SHARE 0.3   /* of f: where a step gains more, lambda falls with f fast enough, and kappa can stay */
+#define SLOW_SHARE 0.3   /* of f: where a step gains more, lambda falls with f fast enough, and kappa stays */
 #define KAPPA_MOST 1e12
 #define FLOOR 1e-13          /* of the curvature scale */
 #define SINGULAR_FLOOR 1e-12 /* of the diagonal */
@@ -123,10 +123,10 @@ static int is_short(double predicted, double damped)
     return 3 * damped > predicted;
 }
 
-static void adapt_damping(hybrid *h, double gain, double share)
+static void adapt_damping(const ulna_solver *s, hybrid *h, double gain, double share)
 {
-    double least = h->dial ? 1e-9 : KAPPA_LEAST;
-    if (gain > 0.75 && share < SLOW_SHARE)
+    double least = share > SLOW_SHARE ? s->options.hybrid.kappa : h->dial ? 1e-9 : KAPPA_LEAST;
+    if (gain > 0.75 && h->kappa > least)
         h->kappa = fmax(0.2 * h->kappa, least);
     else if (gain < 0.25)
         h->kappa *= 4;
@@ -220,7 +220,7 @@ static ulna_status iterate(ulna_solver *s, void *state)
         ulna_accept(s, s->step, 1, f);
         h->refused = 0;
         s->now.unsettled = met > 0 || is_short(predicted, damped);
-        adapt_damping(h, gain, decrease / (f + decrease));
+        adapt_damping(s, h, gain, decrease / (f + decrease));
         turn_dial(s, h, gain, decrease);
         return !s->now.unsettled && decrease <= s->options.decrease * (f + decrease) ? settle(s, h) : ULNA_OK;
     }

@@ -1,4 +1,5 @@
-/* What moves when one degree of freedom does: its axis, the pulls beyond it and their sums. The formulas are in one_dof.h. */
+/* What moves when one degree of freedom does: its axis, the pulls beyond it and their sums. The formulas are in
+ * one_dof.h. */
 #include "solve/one_dof.h"
 
 #include <float.h>
@@ -35,8 +36,8 @@ static void move_in_frame(const ulna_vec4 frame[4], const double turn[9], ulna_m
 {
     ulna_vec4 turned[3], o = frame[3];
     for (int k = 0; k < 3; k++) /* frame (turn - 1) */
-        turned[k] = frame[0] * (turn[k] - (k == 0)) + frame[1] * (turn[3 + k] - (k == 1)) +
-                    frame[2] * (turn[6 + k] - (k == 2));
+        turned[k] =
+            frame[0] * (turn[k] - (k == 0)) + frame[1] * (turn[3 + k] - (k == 1)) + frame[2] * (turn[6 + k] - (k == 2));
     for (int k = 0; k < 3; k++)
         move->column[k] = turned[0] * frame[0][k] + turned[1] * frame[1][k] + turned[2] * frame[2][k];
     move->column[3] = -(move->column[0] * o[0] + move->column[1] * o[1] + move->column[2] * o[2]);
@@ -46,7 +47,8 @@ void ulna_move_append(ulna_move *move, const ulna_move *next)
 {
     for (int k = 0; k < 4; k++) {
         ulna_vec4 x = move->column[k];
-        move->column[k] = x + next->column[k] + (next->column[0] * x[0] + next->column[1] * x[1] + next->column[2] * x[2]);
+        move->column[k] =
+            x + next->column[k] + (next->column[0] * x[0] + next->column[1] * x[1] + next->column[2] * x[2]);
     }
 }
 
@@ -105,8 +107,8 @@ static void move_curved(const ulna_axes *axes, int i, const double *q, double t,
     move_in_frame(axes->base, turn, move);
     if (twist) {
         ulna_left_jacobian(w, left);
-        ulna_vec4 axis = sign * (axes->base[0] * left[part] + axes->base[1] * left[3 + part] +
-                                 axes->base[2] * left[6 + part]);
+        ulna_vec4 axis =
+            sign * (axes->base[0] * left[part] + axes->base[1] * left[3 + part] + axes->base[2] * left[6 + part]);
         *twist = twist_of(axis, axes->base[3]);
     }
 }

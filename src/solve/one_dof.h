@@ -3,8 +3,8 @@
  * fabrik.
  *
  * Pulls, which are points and directions drawn to their goals with weight w (kinematics/kernel.h), need no list: of the
- * ones beyond a degree of freedom only the sums Q = sum w h hT and M = sum w h rT matter, h = (p, 1) or (d, 0) and r = goal - value
- * (ulna_pull_sums). If the pulls are moved rigidly, the sums go along: with D = G - 1,
+ * ones beyond a degree of freedom only the sums Q = sum w h hT and M = sum w h rT matter (ulna_pull_sums), where
+ * h = (p, 1) or (d, 0), and r = goal - value. If a rigid motion G moves the pulls, the sums go along: with D = G - 1,
  *
  *     f -> f - <D, MT> + 1/2 tr D Q DT,     Q -> G Q GT,     M -> G (M - Q DT).
  *
@@ -18,7 +18,7 @@
 #include "kinematics/kernel.h"
 #include "solve/solver.h"
 
-/* ---- rigid motions ------------------------------------------------------------------------------------------------ */
+/* ---- rigid motions ---------------------------------------------------------------------------------------------- */
 
 /* A rigid motion less the identity: h -> h + column[0] h0 + ... + column[3] h3. Lanes 3 are 0. */
 typedef struct ulna_move {
@@ -33,25 +33,25 @@ static inline ulna_vec4 ulna_moved(const ulna_move *move, ulna_vec4 h)
     return h + (move->column[0] * h[0] + move->column[1] * h[1]) + (move->column[2] * h[2] + move->column[3] * h[3]);
 }
 
-/* ---- the degrees of freedom of one link ----------------------------------------------------------------------------- */
+/* ---- the degrees of freedom of one link ------------------------------------------------------------------------- */
 
 /* Where they are now, relative to the pose's origin, in world axes. */
 typedef struct ulna_axes {
     const ulna_link *link;
     int count;
-    unsigned char segment[ULNA_JOINT_MAX_SEGMENTS]; /* ulna_segment */
-    unsigned char place[ULNA_JOINT_MAX_SEGMENTS];   /* which of the joint's segments */
-    unsigned char part[ULNA_JOINT_MAX_SEGMENTS];    /* which of the segment's DOFs */
+    unsigned char segment[ULNA_JOINT_MAX_SEGMENTS];    /* ulna_segment */
+    unsigned char place[ULNA_JOINT_MAX_SEGMENTS];      /* which of the joint's segments */
+    unsigned char part[ULNA_JOINT_MAX_SEGMENTS];       /* which of the segment's DOFs */
     unsigned char coordinate[ULNA_JOINT_MAX_SEGMENTS]; /* first one of the segment, counted from the joint's first */
-    ulna_vec4 axis[ULNA_JOINT_MAX_SEGMENTS];    /* unit, lane 3 is 0; of no meaning for rotation vectors */
-    ulna_vec4 through[ULNA_JOINT_MAX_SEGMENTS]; /* a point of the axis, lane 3 is 1 */
+    ulna_vec4 axis[ULNA_JOINT_MAX_SEGMENTS];           /* unit, lane 3 is 0; of no meaning for rotation vectors */
+    ulna_vec4 through[ULNA_JOINT_MAX_SEGMENTS];        /* a point of the axis, lane 3 is 1 */
     ulna_vec4 base[4]; /* of the rotation vector or swing, if there is one: the frame before it, */
     double back[9];    /* and the inverse of its turn */
 } ulna_axes;
 
 void ulna_axes_read(const ulna_pose *pose, const ulna_link *link, ulna_axes *axes);
-/* The motion by t of degree of freedom `i` of the link, whose coordinates are q (its own, as they are at t = 0). `twist`
- * (may be NULL): the motion with which it goes on from there. */
+/* The motion by t of degree of freedom `i` of the link, whose coordinates are q (its own, as they are at t = 0).
+ * `twist` (may be NULL): the motion with which it goes on from there. */
 void ulna_axes_move(const ulna_axes *axes, int i, const double *q, double t, ulna_move *move, ulna_pair *twist);
 /* Degree of freedom `i` moves by t, which is this motion: its coordinate changes, and what hangs on it follows. */
 void ulna_axes_step(ulna_axes *axes, int i, double t, const ulna_move *move, double *q);
@@ -63,7 +63,7 @@ static inline int ulna_axes_is_curved(const ulna_axes *axes, int i)
     return axes->segment[i] > ULNA_SEGMENT_BALL;
 }
 
-/* ---- sums of pulls -------------------------------------------------------------------------------------------------- */
+/* ---- sums of pulls ---------------------------------------------------------------------------------------------- */
 
 void ulna_sums_add(ulna_pull_sums *sums, const ulna_pull_sums *other);
 void ulna_sums_scale(ulna_pull_sums *sums, double factor);
@@ -81,7 +81,7 @@ void ulna_sums_along(const ulna_pull_sums *sums, const ulna_axes *axes, int i, d
 double ulna_sums_curve(const ulna_pull_sums *sums, const ulna_axes *axes, int i, const double *q, double t,
                        double *slope);
 
-/* ---- the lowest point ------------------------------------------------------------------------------------------------ */
+/* ---- the lowest point ------------------------------------------------------------------------------------------- */
 
 typedef enum ulna_course_kind {
     ULNA_COURSE_TURN = 0, /* g sin t + h (1 - cos t) + g2 sin 2t + h2 (1 - cos 2t) */
@@ -104,33 +104,34 @@ typedef struct ulna_course {
     double least;          /* decrease that is not worth a motion */
 } ulna_course;
 
-/* The course of a degree of freedom that carries nothing yet: its limits as seen from s->trial, its strength; a window for
- * rotation vectors. */
+/* The course of a degree of freedom that carries nothing yet: its limits as seen from s->trial, its strength; a
+ * window for rotation vectors. */
 ulna_course ulna_course_of(const ulna_solver *s, const ulna_axes *axes, int i);
 /* After a step by t: s->trial is on the limit that t leads to, and nowhere beyond one by rounding. */
 void ulna_course_stay_inside(const ulna_course *course, ulna_solver *s, int dof, double t);
 
-/* The t to move by, 0 if nothing is gained. `decrease` receives how far f falls, >= 0. Exact where sines, cosines and squares
- * are all there is; otherwise found between samples a sixteenth of half a turn apart. */
+/* The t to move by, 0 if nothing is gained. `decrease` receives how far f falls, >= 0. Exact where sines, cosines and
+ * squares are all there is; otherwise found between samples a sixteenth of half a turn apart. */
 double ulna_course_minimise(const ulna_course *course, double *decrease);
 
-/* ---- from sweep to sweep -------------------------------------------------------------------------------------------- */
+/* ---- from sweep to sweep ---------------------------------------------------------------------------------------- */
 
-/* One sweep of a method: from s->trial, where the work stands, on. Moves s->trial, adds the motions to s->step, and returns the
- * decrease that it hopes for; 0 if it moved nothing. */
+/* One sweep of a method: from s->trial, where the work stands, on. Moves s->trial, adds the motions to s->step, and
+ * returns the decrease that it hopes for; 0 if it moved nothing. */
 typedef double (*ulna_sweep_once)(ulna_solver *s, void *state);
 
 /* A sweep from q, accepted if f falls (s->now.accepted). The work is at q afterwards. */
 ulna_status ulna_sweep_from_q(ulna_solver *s, ulna_sweep_once sweep, void *state, double *predicted);
 /*
- * After a sweep that was accepted: the way that it took once more, times `stride`, if f falls. The stride doubles while that
- * pays, and is 1 to begin with. Large steps are not stretched: they are where postures are chosen. (R. Hooke, T. A. Jeeves,
- * "Direct search solution of numerical and statistical problems", J. ACM 8, 1961: the pattern move.)
+ * After a sweep that was accepted: the way that it took once more, times `stride`, if f falls. The stride doubles
+ * while that pays, and is 1 to begin with. Large steps are not stretched: they are where postures are chosen. (R.
+ * Hooke, T. A. Jeeves, "Direct search solution of numerical and statistical problems", J. ACM 8, 1961: the pattern
+ * move.)
  */
 ulna_status ulna_pattern_move(ulna_solver *s, double *stride);
 /*
- * Where no sweep gains anything: bends all joints by up to a hundredth of a radian and sweeps from there; accepted if that
- * ends lower. It leads off straight chains with the goal on their line, where single motions keep to the line.
+ * Where no sweep gains anything: bends all joints by up to a hundredth of a radian and sweeps from there; accepted if
+ * that ends lower. It leads off straight chains with the goal on their line, where single motions keep to the line.
  */
 ulna_status ulna_bend_and_sweep(ulna_solver *s, ulna_sweep_once sweep, void *state);
 /* If that did not help either: says why the iteration ends. `predicted` is what the last sweep hoped for. */

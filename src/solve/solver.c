@@ -8,14 +8,15 @@
 static ulna_status take_arrays(ulna_solver *s, ulna_arena *arena, ulna_error *error)
 {
     size_t nv = (size_t)s->nv, nq = (size_t)s->nq;
-    double **per_dof[] = {&s->lower,        &s->upper, &s->unit, &s->scale,   &s->metric,
-                          &s->displacement, &s->shift, &s->step, &s->gradient};
+    double **per_dof[] = {&s->lower,       &s->upper,        &s->unit,         &s->scale, &s->metric, &s->inverse_unit,
+                          &s->limited_low, &s->limited_high, &s->displacement, &s->shift, &s->step,   &s->gradient};
     double **per_coordinate[] = {&s->q, &s->trial, &s->best_q, &s->start_q, &s->attempt_q};
     for (size_t i = 0; i < sizeof per_dof / sizeof *per_dof; i++)
         *per_dof[i] = ulna_arena_take(arena, nv, sizeof(double));
     for (size_t i = 0; i < sizeof per_coordinate / sizeof *per_coordinate; i++)
         *per_coordinate[i] = ulna_arena_take(arena, nq, sizeof(double));
     s->limited = ulna_arena_take(arena, nv, sizeof *s->limited);
+    s->limited_at = ulna_arena_take(arena, nv, sizeof *s->limited_at);
     s->relaxed = ulna_arena_take(arena, nv, 1);
     s->held = ulna_arena_take(arena, nv, 1);
     return s->method->layout ? s->method->layout(s, s->state, arena, error) : ULNA_OK;
@@ -82,8 +83,14 @@ static void set_arrays(ulna_solver *s)
         s->unit[j] = ulna_model_dof_is_translation(model, j) ? model->length_scale : 1;
         s->relaxed[j] = (o->relaxed && o->relaxed[j]) || !(strength > 0);
         s->has_relaxed |= s->relaxed[j];
-        if (s->bounded && (s->lower[j] > -(double)INFINITY || s->upper[j] < (double)INFINITY))
-            s->limited[s->limited_count++] = j;
+        s->inverse_unit[j] = 1 / s->unit[j];
+        if (s->bounded && (s->lower[j] > -(double)INFINITY || s->upper[j] < (double)INFINITY)) {
+            int i = s->limited_count++;
+            s->limited[i] = j;
+            s->limited_at[i] = model->dof_coordinate[j];
+            s->limited_low[i] = s->lower[j];
+            s->limited_high[i] = s->upper[j];
+        }
         s->scale[j] = s->unit[j] * (strength > 0 ? strength : 1);
         s->metric[j] = 1 / (s->scale[j] * s->scale[j]);
     }
@@ -324,7 +331,7 @@ double ulna_step_size(const ulna_solver *s, const double *step)
 {
     double most = 0;
     for (int j = 0; j < s->nv; j++) {
-        double size = fabs(step[j]) / s->unit[j];
+        double size = fabs(step[j]) * s->inverse_unit[j];
         most = size > most ? size : most;
     }
     return most;

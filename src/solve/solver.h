@@ -61,11 +61,13 @@ struct ulna_solver {
     int nv, nq;
     int bounded; /* limits are kept by this method and wanted */
 
-    double *lower, *upper; /* nv: wanted limits; infinite for quaternions */
-    double *unit, *scale;  /* nv: 1 or length scale; and times strength */
-    double *metric;        /* nv: 1 / scale^2 */
-    int limited_count;     /* DOFs with a limit, if limits are kept */
-    int *limited;          /* limited_count: which */
+    double *lower, *upper;              /* nv: wanted limits; infinite for quaternions */
+    double *unit, *scale;               /* nv: 1 or length scale; and times strength */
+    double *metric;                     /* nv: 1 / scale^2 */
+    int limited_count;                  /* DOFs with a limit, if limits are kept */
+    int *limited, *limited_at;          /* limited_count: which, and their coordinates */
+    double *limited_low, *limited_high; /* limited_count */
+    double *inverse_unit;               /* nv */
     int has_relaxed;
     unsigned char *relaxed;                           /* nv: relaxed by the user or of no strength */
     unsigned char *held;                              /* nv: for steps, and what ulna_solver_held gives */

@@ -1,0 +1,87 @@
+#include "support_tool.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int ulna_test_tool_open(void **state)
+{
+    if (!*ULNA_TEST_CLI) {
+        print_message("the tool is not part of this build\n");
+        skip();
+    }
+    setenv("LC_ALL", "C.UTF-8", 1);
+    unsetenv("COLUMNS");
+    ulna_test_tool *tool = calloc(1, sizeof *tool);
+    if (!tool)
+        return -1;
+    *state = tool;
+    strcpy(tool->folder, "/tmp/ulna-test-XXXXXX");
+    return mkdtemp(tool->folder) ? 0 : -1;
+}
+
+int ulna_test_tool_close(void **state)
+{
+    ulna_test_tool *tool = *state;
+    char command[128];
+    if (!tool)
+        return 0;
+    snprintf(command, sizeof command, "rm -rf %s", tool->folder);
+    free(tool->out);
+    free(tool->err);
+    free(tool);
+    *state = NULL;
+    return system(command);
+}
+
+char *ulna_test_tool_file(const ulna_test_tool *tool, const char *name)
+{
+    char path[128];
+    size_t size;
+    return ulna_test_read_file(ulna_test_path(path, sizeof path, tool->folder, name), &size);
+}
+
+int ulna_test_tool_run(ulna_test_tool *tool, const char *arguments)
+{
+    char command[2048];
+    free(tool->out);
+    free(tool->err);
+    tool->out = tool->err = NULL;
+    snprintf(command, sizeof command, "cd %s && { %s %s; } >.out 2>.err", tool->folder, ULNA_TEST_CLI, arguments);
+    int state = system(command);
+    assert_true(state != -1 && WIFEXITED(state));
+    tool->out = ulna_test_tool_file(tool, ".out");
+    tool->err = ulna_test_tool_file(tool, ".err");
+    return WEXITSTATUS(state);
+}
+
+json_t *ulna_test_tool_json(const ulna_test_tool *tool)
+{
+    json_error_t problem;
+    json_t *object = json_loads(tool->out, JSON_REJECT_DUPLICATES, &problem);
+    if (!object)
+        fail_msg("%d: %s:\n%s", problem.line, problem.text, tool->out);
+    assert_true(json_is_object(object));
+    return object;
+}
+
+void ulna_test_tool_shell(const ulna_test_tool *tool, const char *script)
+{
+    char command[4096];
+    snprintf(command, sizeof command, "cd %s && %s", tool->folder, script);
+    assert_int_equal(system(command), 0);
+}
+
+void ulna_test_says(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("\"%s\" is not in:\n%s", part, text);
+}
+
+void ulna_test_near(double value, double expected, double tolerance, const char *file, int line)
+{
+    if (!(fabs(value - expected) <= tolerance))
+        fail_msg("%s:%d: %.15g is not %.15g", file, line, value, expected);
+}
