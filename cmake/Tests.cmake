@@ -4,7 +4,7 @@ if(NOT (ULNA_TESTS OR ULNA_BENCH OR ULNA_EXAMPLES OR ULNA_FUZZ))
 endif()
 enable_testing()
 find_package(Threads REQUIRED)
-set(test_environment OPENBLAS_NUM_THREADS=1) # CTest runs tests side by side already
+set(test_environment OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=passive) # CTest runs tests side by side already
 
 # ulna_add_program(<name> <folder of the executable> SOURCES... [PRIVATE_HEADERS]): a program on the static library.
 function(ulna_add_program name folder)

@@ -10,6 +10,7 @@
 #include "ulna/problem.h"
 #include "ulna/sample.h"
 #include "ulna/solve.h"
+#include "ulna/solve.h"
 #include "ulna/version.h"
 
 #ifdef __cplusplus

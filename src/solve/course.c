@@ -187,24 +187,25 @@ static double lowest_of_turn(const ulna_course *c)
     return look(c, c->low).value < look(c, c->high).value ? c->low : c->high;
 }
 
-double ulna_course_minimise(const ulna_course *c, double *decrease)
+double ulna_course_minimise(const ulna_course *course, double *decrease)
 {
-    int has_more = c->rest != NULL || c->slope != 0 || c->curve != 0 || c->g2 != 0 || c->h2 != 0;
+    int has_more =
+        course->rest != NULL || course->slope != 0 || course->curve != 0 || course->g2 != 0 || course->h2 != 0;
     node x;
-    if (c->kind == ULNA_COURSE_TURN && !has_more) {
-        x = look(c, c->fraction * lowest_of_turn(c));
-    } else if (c->kind == ULNA_COURSE_SLIDE && !c->rest) {
-        double curve = c->h + c->curve, t = curve > 0 ? -(c->g + c->slope) / curve : 0;
-        x = look(c, c->fraction * fmin(fmax(t, c->low), c->high));
+    if (course->kind == ULNA_COURSE_TURN && !has_more) {
+        x = look(course, course->fraction * lowest_of_turn(course));
+    } else if (course->kind == ULNA_COURSE_SLIDE && !course->rest) {
+        double curve = course->h + course->curve, t = curve > 0 ? -(course->g + course->slope) / curve : 0;
+        x = look(course, course->fraction * fmin(fmax(t, course->low), course->high));
     } else {
-        x = c->window > 0 ? lowest(c) : valley(c);
-        if (c->fraction < 1) {
-            x = look(c, c->fraction * x.t);
+        x = course->window > 0 ? lowest(course) : valley(course);
+        if (course->fraction < 1) {
+            x = look(course, course->fraction * x.t);
             if (!(x.value < 0)) /* a hill on the way */
-                x = look(c, c->fraction * valley(c).t);
+                x = look(course, course->fraction * valley(course).t);
         }
     }
-    int pays = x.value < -c->least - x.noise;
+    int pays = x.value < -course->least - x.noise;
     *decrease = pays ? -x.value : 0;
     return pays ? x.t : 0;
 }
