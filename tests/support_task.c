@@ -86,12 +86,12 @@ static ulna_model *kite(void)
     int root = ulna_test_add(builder, "kite", ULNA_NONE);
     ulna_test_set_joint(builder, root, ulna_joint_free());
     for (int k = 0; k < 3; k++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "c%d", k);
         ok(ulna_builder_add_marker(builder, name, root, corners[k], 1, NULL, NULL));
     }
     for (int i = 0, parent = root; i < 3; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "t%d", i);
         parent = ulna_test_add(builder, name, parent);
         ulna_test_set_joint(builder, parent, i ? ulna_joint_euler("ZX") : ulna_joint_ball());

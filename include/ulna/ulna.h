@@ -10,7 +10,6 @@
 #include "ulna/problem.h"
 #include "ulna/sample.h"
 #include "ulna/solve.h"
-#include "ulna/solve.h"
 #include "ulna/version.h"
 
 #ifdef __cplusplus
