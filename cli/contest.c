@@ -203,7 +203,9 @@ static ulna_status judge(contest *game, ulna_error *error)
         if (one->refusal.status)
             continue;
         sum_up(one, frames, scratch);
-        int is_good = one->successes == frames && (!game->set.options.bounded || contender_is_inside(one));
+        int keeps =
+            !game->set.options.bounded || ((one->method->flags & ULNA_METHOD_BOUNDED) && contender_is_inside(one));
+        int is_good = one->successes == frames && keeps;
         if (is_good && (game->best < 0 || one->us.median < game->contenders[game->best].us.median))
             game->best = i;
     }

@@ -66,7 +66,10 @@ static void print_list(const cli *tool)
         const ulna_method_info *method = ulna_method_at(i);
         needs_text(method->flags, needs, sizeof needs);
         table_cell(&list, "%s", method->name);
-        table_cell(&list, "%s", method->flags & ULNA_METHOD_BOUNDED ? "kept" : "ignored");
+        table_cell(&list, "%s",
+                   method->flags & ULNA_METHOD_BOUNDED ? "kept"
+                   : method->flags & ULNA_METHOD_SOFT  ? "nearly"
+                                                       : "ignored");
         table_cell(&list, "%d", method->iterations);
         table_cell(&list, "%s", needs);
         if (!is_wide)

@@ -197,15 +197,38 @@ static void make_orientation(ulna_test_task *task)
     free(target);
 }
 
-/* The tip is asked to two places 0.4 m apart: half-way is best, and f = 2 x 1/2 x 0.2^2. The middle has one of its own. */
+/* A rudder: a hinge that carries two arms, rigidly; each has a hinged flap at its end, which nothing sees. The goals are the
+ * ends turned by 0.3 rad, one to either side: straight is best, and f = 2 x 1/2 (2 r sin 0.15)^2, r^2 = 1.25. */
+static ulna_model *rudder(void)
+{
+    ulna_builder *builder = ulna_test_builder();
+    const double left[3] = {1, 0.5, 0}, right[3] = {1, -0.5, 0}, flap[3] = {0.1, 0, 0}, here[3] = {0, 0, 0};
+    int root = ulna_test_add(builder, "rudder", ULNA_NONE), arm[2];
+    ulna_test_set_joint(builder, root, ulna_joint_revolute(0, 0, 1));
+    for (int side = 0; side < 2; side++) {
+        arm[side] = ulna_test_add(builder, side ? "right" : "left", root);
+        ok(ulna_builder_set_placement(builder, arm[side], side ? right : left, NULL, NULL));
+        ok(ulna_builder_add_marker(builder, side ? "r" : "l", arm[side], here, 1, NULL, NULL));
+        int end = ulna_test_add(builder, side ? "right_flap" : "left_flap", arm[side]);
+        ok(ulna_builder_set_placement(builder, end, flap, NULL, NULL));
+        ulna_test_set_joint(builder, end, ulna_joint_revolute(0, 0, 1));
+    }
+    ulna_model *model = ulna_test_build(builder);
+    ulna_builder_destroy(builder);
+    return model;
+}
+
 static void make_conflict(ulna_test_task *task)
 {
-    begin(task, chain(6, 1.2, 0, 0));
-    tip_to(task, 0.5, 0.7, 0);
-    tip_to(task, 0.5, 0.3, 0);
-    for (int j = 0; j < 6; j++)
-        task->start[j] = 0.1;
-    task->best = 0.04;
+    begin(task, rudder());
+    for (int side = 0; side < 2; side++) {
+        double angle = side ? -0.3 : 0.3, y = side ? -0.5 : 0.5;
+        const double goal[3] = {cos(angle) - y * sin(angle), sin(angle) + y * cos(angle), 0}, here[3] = {0, 0, 0};
+        int body = ulna_model_find_body(task->model, side ? "right" : "left");
+        ok(ulna_problem_add_point(task->problem, body, here, goal, 1, NULL, NULL));
+    }
+    task->start[0] = 0.4;
+    task->best = 4 * 1.25 * sin(0.15) * sin(0.15);
 }
 
 /* Two unit bones, the elbow kept within 0.5 rad. The tip is nearest to a place inside the annulus that this leaves free

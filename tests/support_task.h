@@ -13,7 +13,7 @@ typedef enum ulna_test_task_id {
     ULNA_TASK_HUMAN_WARM,    /* 41 markers, 3 degrees off */
     ULNA_TASK_HUMAN_COLD,    /* 41 markers, from rest */
     ULNA_TASK_HAND,          /* its markers, from rest, quaternion root */
-    ULNA_TASK_CONFLICT,      /* two effectors of one chain that cannot both have their way */
+    ULNA_TASK_CONFLICT,      /* two effectors that cannot both have their way */
     ULNA_TASK_UNREACHABLE,   /* a goal beyond a chain's length: f = 1/2 (distance - length)^2 */
     ULNA_TASK_AT_LIMIT,      /* the best point inside the limits is on one of them */
     ULNA_TASK_STRAIGHT,      /* a straight chain, its goal on its own line: the gradient is zero */

@@ -46,7 +46,7 @@ static const struct {
     {"dls",           "=======.====="},
     {"pinv",          "=====-o.====="},
     {"qr",            "=====-o.====="},
-    {"transpose",     "=---==o.====="},
+    {"transpose",     "=---~=o.====="},
     {"gradient",      "=~~====.====="},
     {"cg",            "=======.====="},
     {"ccd",           "=--=========="},
@@ -74,7 +74,7 @@ static void check_cell(const ulna_test_task *task, const char *method, char cell
     int right = cell == '='   ? reached
                 : cell == '~' ? near
                 : cell == '-' ? most
-                : cell == '.' ? !moved
+                : cell == '.' ? !moved && result->gradient < 1e-12
                 : cell == 'o' ? outside && excess < 0
                               : 0;
     if (!right)
@@ -114,7 +114,8 @@ static void run_cell(const ulna_test_task *task, const char *method, char cell)
         /* The same solver again, and another one: the same bits. */
         memcpy(again, task->start, bytes);
         assert_int_equal(ulna_solve(solver, again, &second), ULNA_OK);
-        assert_memory_equal(q, again, bytes);
+        if (memcmp(q, again, bytes) != 0)
+            fail_msg("%s on %s: another answer the second time", method, task->name);
         assert_int_equal(result.iterations, second.iterations);
         assert_int_equal(result.evaluations, second.evaluations);
         ulna_solver_destroy(solver);

@@ -276,8 +276,9 @@ ULNA_API int ulna_sensitivity_columns(const ulna_problem *problem, int term); /*
  * weight 1. To first order in the noise the covariance is sigma^2 H^-1 JtJ H^-1 with the exact H; where residuals
  * vanish, sigma^2 (JtJ)^-1. Posture terms count as measurements too. From the data themselves, sigma is about
  * sqrt(2 f / (residuals - free degrees of freedom)). `held`, `shift` and statuses as above: rows and columns of held
- * degrees of freedom are 0; with a shift, H + shift is inverted. Leaves the factors for ulna_step_solve. O(nv^2);
- * does not allocate.
+ * degrees of freedom are 0; with a shift, H + shift is inverted; ULNA_ERR_SINGULAR if the shift is so small that
+ * nothing is left of the numbers (1e-6 of the largest diagonal element is ample). Leaves the factors for
+ * ulna_step_solve. O(nv^2); does not allocate.
  */
 ULNA_API ulna_status ulna_covariance(ulna_work *work, const unsigned char *held, const double *shift, double sigma,
                                      double *covariance);

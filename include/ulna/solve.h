@@ -31,12 +31,13 @@ extern "C" {
 /* ---- methods ------------------------------------------------------------------------------------------------- */
 
 enum {
-    ULNA_METHOD_BOUNDED = 1,   /* keeps joint limits itself */
-    ULNA_METHOD_MONOTONE = 2,  /* f never rises from one iteration to the next */
-    ULNA_METHOD_JACOBIAN = 4,  /* forms the dense Jacobian, residuals x nv: memory, and O(nv^2 residuals) time */
-    ULNA_METHOD_HESSIAN = 8,   /* uses second derivatives */
-    ULNA_METHOD_LAPACK = 16,   /* not in a minimal build */
-    ULNA_METHOD_POSITIONS = 32 /* takes only terms that it can see as points to be reached: see its text */
+    ULNA_METHOD_BOUNDED = 1,    /* keeps joint limits itself */
+    ULNA_METHOD_MONOTONE = 2,   /* f never rises from one iteration to the next */
+    ULNA_METHOD_JACOBIAN = 4,   /* forms the dense Jacobian, residuals x nv: memory, and O(nv^2 residuals) time */
+    ULNA_METHOD_HESSIAN = 8,    /* uses second derivatives */
+    ULNA_METHOD_LAPACK = 16,    /* not in a minimal build */
+    ULNA_METHOD_POSITIONS = 32, /* takes only terms that it can see as points to be reached: see its text */
+    ULNA_METHOD_SOFT = 64       /* limits are penalties: kept nearly, not exactly */
 };
 
 typedef struct ulna_method_info {
@@ -82,10 +83,10 @@ typedef struct ulna_trace_row {
     double f;        /* m^2; of `penalty`, with its penalties */
     double gradient; /* projected, as result.gradient */
     double step;     /* largest change of a DOF: radians, or metres / length scale */
-    double
-        damping; /* lambda in m^2 / rad^2 (lm-marquardt: a plain factor); trust regions: the radius; line searches and
-                        transpose: the step length */
-    double dial; /* 0 Gauss-Newton ... 1 exact; 0 for methods without */
+    /* lambda in m^2 / rad^2 (lm-marquardt: a plain factor); of trust regions the radius, of line searches and transpose the
+     * step length */
+    double damping;
+    double dial;    /* 0 Gauss-Newton ... 1 exact; 0 for methods without */
     double seconds; /* since the beginning */
 } ulna_trace_row;
 
@@ -115,7 +116,9 @@ typedef struct ulna_options {
                                      quaternion relax all three or none: two of its turns can make up the third */
     const double *strength;       /* nv, >= 0: how willingly a DOF moves (scales its column); NULL: the model's */
 
-    /* When to stop. 0 switches a rule off, but for iterations: there it is the method's own limit. */
+    /* When to stop. 0 switches a rule off, but for iterations: there it is the method's own limit. Methods that predict what is
+     * left to gain end with `decrease` at the rounding of f, 1e-15 of it, even so. `evaluations` and `seconds` are looked at
+     * after each iteration, which may take several. */
     double objective; /* m^2: f at which the goals are met */
     double decrease;  /* relative decrease of f */
     double gradient;  /* largest component of the projected gradient, over length scale^2 */
@@ -170,9 +173,9 @@ typedef struct ulna_options {
                              0: not */
     } dense;
     struct {
-        ulna_line_search
-            rule; /* of bfgs, lbfgs, cg and newton (gradient always backtracks); with limits the path is projected
-                                  onto them, and a step that meets one need only satisfy the first condition */
+        /* Of bfgs, lbfgs, cg and newton (gradient always backtracks). With limits the path is projected onto them, and a
+         * step that meets one need only satisfy the first condition. */
+        ulna_line_search rule;
         double sufficient; /* c1 */
         double curvature;  /* c2 (Wolfe) */
         int memory;        /* pairs that lbfgs keeps */
@@ -193,11 +196,13 @@ ULNA_API ulna_options ulna_options_default(void);
 
 typedef struct ulna_result {
     ulna_stop stop;
-    int converged;      /* 1 if stop is objective, gradient, decrease or step */
-    int verified;       /* 1 if the exact Hessian was seen to be positive semidefinite there, on DOFs not at limits */
-    double f, first_f;  /* m^2: at the q that came back, and at the start */
-    int predicted;      /* 1 if f is a prediction (hybrid.trust_last) */
-    double gradient;    /* largest component of the projected gradient: m^2 / rad, for slides times the length scale */
+    int converged;     /* 1 if stop is objective, gradient, decrease or step. Of `penalty`: of f with its penalties */
+    int verified;      /* 1 if the exact Hessian was seen to be positive semidefinite there, on DOFs not at limits */
+    double f, first_f; /* m^2: at the q that came back, and at the start */
+    int predicted;     /* 1 if f is a prediction (hybrid.trust_last) */
+    double
+        gradient; /* largest component of the projected gradient: m^2 / rad, for slides times the length scale. NaN if f
+                           is a prediction */
     double violation;   /* largest violation of a limit, radians or metres; 0 for bounded methods */
     int at_limits;      /* DOFs that are on a limit, or beyond it */
     int clamped;        /* coordinates of the start that were outside and were moved onto their limits */
@@ -226,9 +231,11 @@ ULNA_API void ulna_solver_destroy(ulna_solver *solver); /* NULL is allowed */
 /* Other options for the same method: no allocation. ULNA_ERR_ARGUMENT if the method, or memory that depends on the
  * options (line.memory, pcg.band_width, penalty), would change. */
 ULNA_API ulna_status ulna_solver_set_options(ulna_solver *solver, const ulna_options *options, ulna_error *error);
-ULNA_API const ulna_options *ulna_solver_options(const ulna_solver *solver); /* as they are, defaults filled in */
+/* As they are in force; its arrays and texts are the solver's own, and limits and strengths are always there. */
+ULNA_API const ulna_options *ulna_solver_options(const ulna_solver *solver);
 
-/* From q (nq) to the answer, in place. ULNA_ERR_NUMBER if q holds NaN or infinity, and q is left alone. */
+/* From q (nq) to the answer, in place. ULNA_ERR_NUMBER if q holds NaN or infinity, or f does not exist there (a term of one's
+ * own that is NaN, goals that overflow); q and `result` are then left alone. */
 ULNA_API ulna_status ulna_solve(ulna_solver *solver, double *q, ulna_result *result);
 
 /* The same step by step, for visualisers: begin, step until `stop` is not ULNA_STOP_NONE (or as long as you like), end.
@@ -239,7 +246,8 @@ ULNA_API const double *ulna_solver_q(const ulna_solver *solver); /* where it is 
 ULNA_API double ulna_solver_f(const ulna_solver *solver);        /* and how low */
 ULNA_API ulna_status ulna_solver_end(ulna_solver *solver, double *q, ulna_result *result);
 
-/* The work that the solver evaluates with; after a solve it stands at the answer: for term errors, pose, sensitivity. */
+/* The work that the solver evaluates with; after a solve it stands at the answer: for term errors, pose, sensitivity. Not so
+ * after hybrid.trust_last: evaluate it first. That of `penalty` knows the goals as they were at the last solve. */
 ULNA_API ulna_work *ulna_solver_work(ulna_solver *solver);
 /* After a solve: nv, 1 for DOFs that are relaxed or at a limit that the gradient presses on: `held` of ulna_step. */
 ULNA_API const unsigned char *ulna_solver_held(const ulna_solver *solver);

@@ -255,6 +255,20 @@ static void transpose(double *A, size_t n)
         }
 }
 
+/* A covariance is symmetric and positive semidefinite. Where H is all but singular, H^-1 JtJ H^-1 cancels, and what is left
+ * is neither: then no number in it can be trusted. */
+static int is_spoilt(const double *covariance, size_t n)
+{
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i <= j; i++) {
+            double a = covariance[i * n + i], b = covariance[j * n + j], upper = covariance[j * n + i];
+            double bound = a * b, off = upper - covariance[i * n + j];
+            if (!(a >= 0) || !(b >= 0) || off * off > 1e-8 * bound || upper * upper > (1 + 1e-6) * bound + 1e-300)
+                return 1;
+        }
+    return 0;
+}
+
 /*
  * Noise e of unit variance in the weighted residuals moves the solution by dq = H^-1 Jt e, so its covariance is
  * H^-1 JtJ H^-1. In place: A = JtJ; A <- H^-1 A by columns, transpose, and once more, since both are symmetric.
@@ -274,6 +288,8 @@ ulna_status ulna_covariance(ulna_work *work, const unsigned char *held, const do
         return status;
     transpose(covariance, n);
     status = solve_columns(work, (int)n, covariance);
+    if (status == ULNA_OK && is_spoilt(covariance, n))
+        return ULNA_ERR_SINGULAR;
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i <= j; i++) {
             double mean = 0.5 * (covariance[j * n + i] + covariance[i * n + j]);

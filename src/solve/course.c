@@ -187,23 +187,27 @@ static double lowest_of_turn(const ulna_course *c)
     return look(c, c->low).value < look(c, c->high).value ? c->low : c->high;
 }
 
+/* A weak joint goes a part of the way; if there is a hill on it, a part of the way to the nearest valley. */
+static node part_of_way(const ulna_course *course, double t)
+{
+    node x = look(course, course->fraction * t);
+    if (course->fraction < 1 && !(x.value < 0))
+        x = look(course, course->fraction * valley(course).t);
+    return x;
+}
+
 double ulna_course_minimise(const ulna_course *course, double *decrease)
 {
     int has_more =
         course->rest != NULL || course->slope != 0 || course->curve != 0 || course->g2 != 0 || course->h2 != 0;
     node x;
     if (course->kind == ULNA_COURSE_TURN && !has_more) {
-        x = look(course, course->fraction * lowest_of_turn(course));
+        x = part_of_way(course, lowest_of_turn(course));
     } else if (course->kind == ULNA_COURSE_SLIDE && !course->rest) {
         double curve = course->h + course->curve, t = curve > 0 ? -(course->g + course->slope) / curve : 0;
         x = look(course, course->fraction * fmin(fmax(t, course->low), course->high));
     } else {
-        x = course->window > 0 ? lowest(course) : valley(course);
-        if (course->fraction < 1) {
-            x = look(course, course->fraction * x.t);
-            if (!(x.value < 0)) /* a hill on the way */
-                x = look(course, course->fraction * valley(course).t);
-        }
+        x = part_of_way(course, (course->window > 0 ? lowest(course) : valley(course)).t);
     }
     int pays = x.value < -course->least - x.noise;
     *decrease = pays ? -x.value : 0;
@@ -278,6 +282,7 @@ ulna_status ulna_end_of_sweeps(ulna_solver *s, double predicted)
     if (ulna_projected_gradient(s) <= s->options.gradient * s->length2)
         s->now.stop = ULNA_STOP_GRADIENT;
     else
-        s->now.stop = predicted <= fmax(s->options.decrease, 1e-15) * s->f ? ULNA_STOP_DECREASE : ULNA_STOP_STALLED;
+        s->now.stop =
+            predicted <= fmax(s->options.decrease, ULNA_LEAST_DECREASE) * s->f ? ULNA_STOP_DECREASE : ULNA_STOP_STALLED;
     return ULNA_OK;
 }

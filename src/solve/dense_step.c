@@ -195,7 +195,7 @@ static ulna_status iterate(ulna_solver *s, dense *h, ulna_status (*solve)(ulna_s
         s->now.stop = ULNA_STOP_STALLED;
         return ULNA_OK;
     }
-    double little = fmax(s->options.decrease, 1e-15) * s->f;
+    double little = fmax(s->options.decrease, ULNA_LEAST_DECREASE) * s->f;
     int is_last = gives.decrease <= little;
     if (status == ULNA_OK)
         status = take_step(s, h, is_last);

@@ -48,22 +48,28 @@ static int is_flat(const ulna_solver *s)
     return s->gradient_known && ulna_projected_gradient(s) <= s->options.gradient * s->length2;
 }
 
+/* Is the gradient looked at after every iteration? Always, if the caller asks for more than the default is about. */
+static int checks_gradient(const ulna_solver *s)
+{
+    return s->method->uses_gradient || s->options.gradient > ULNA_DEFAULT_GRADIENT;
+}
+
 static ulna_stop judge(ulna_solver *s)
 {
     const ulna_options *o = &s->options;
     int limit = o->iterations ? o->iterations : s->method->info.iterations;
-    if (s->f <= o->objective)
+    if (s->f <= o->objective && !s->predicted)
         return ULNA_STOP_OBJECTIVE;
     if (s->now.stop != ULNA_STOP_NONE)
         return s->now.stop;
-    if (s->method->uses_gradient && is_flat(s))
+    if (checks_gradient(s) && (s->iteration > 0 || s->method->uses_gradient) && is_flat(s))
         return ULNA_STOP_GRADIENT;
     if (s->iteration > 0 && s->now.accepted) {
         int is_lean = !s->now.unsettled && s->now.decrease <= o->decrease * (s->f + s->now.decrease);
         s->lean = is_lean ? s->lean + 1 : 0;
         if (o->decrease > 0 && s->lean >= s->method->patience)
             return ULNA_STOP_DECREASE;
-        if (s->now.step <= o->step && !s->now.unsettled)
+        if (o->step > 0 && s->now.step <= o->step && (!s->now.unsettled || o->step > ULNA_DEFAULT_STEP))
             return ULNA_STOP_STEP;
     }
     if (s->iteration >= limit)
@@ -73,6 +79,41 @@ static ulna_stop judge(ulna_solver *s)
     if (o->seconds > 0 && ulna_seconds() - s->started >= o->seconds)
         return ULNA_STOP_TIME;
     return ULNA_STOP_NONE;
+}
+
+/*
+ * What the steepest way down would gain, by the quadratic model: 1/2 (g.g)^2 / g.H g in scaled coordinates, on DOFs that may
+ * move. A method that says there is hardly anything left to gain, though this finds much more, is jammed or runs
+ * in circles: it has stalled. Methods that predict by their own, better, model are believed.
+ */
+static ulna_status check_claim(ulna_solver *s, ulna_stop *stop)
+{
+    double slope = 0, curve = 0, *way = s->step, *product = s->displacement;
+    if (*stop != ULNA_STOP_DECREASE || s->method->predicts || s->predicted)
+        return ULNA_OK;
+    ulna_status status = ulna_gradient_here(s);
+    if (status != ULNA_OK)
+        return status;
+    ulna_mark_held(s, s->held);
+    for (int j = 0; j < s->nv; j++) {
+        int c = s->model->dof_coordinate[j], is_near = 0;
+        if (s->bounded && c >= 0)
+            is_near = s->gradient[j] > 0 ? s->q[c] - s->lower[j] < 1e-6 : s->upper[j] - s->q[c] < 1e-6;
+        way[j] = s->held[j] || is_near ? 0 : s->gradient[j] / s->metric[j];
+        slope += way[j] * s->gradient[j];
+    }
+    for (int t = 0; t < 2 && slope > 0 && status == ULNA_OK; t++) { /* the stiffer of Gauss-Newton and exact */
+        double along = 0;
+        status = ulna_hessian_multiply(s->work, t, way, product);
+        for (int j = 0; j < s->nv && status == ULNA_OK; j++)
+            along += way[j] * product[j];
+        curve = fmax(curve, along);
+    }
+    if (status == ULNA_OK && curve > 0 &&
+        0.5 * slope * slope / curve >
+            1000 * fmax(s->options.decrease, ULNA_LEAST_DECREASE) * s->f + 10 * s->options.objective)
+        *stop = ULNA_STOP_STALLED;
+    return status;
 }
 
 /* The best point of methods that may climb. */
@@ -102,41 +143,33 @@ static ulna_status go_to_best(ulna_solver *s, ulna_stop *stop)
 
 /* ---- attempts -------------------------------------------------------------------------------------------------- */
 
-static ulna_status after_iteration(ulna_solver *s);
-
-static ulna_status begin_attempt(ulna_solver *s)
-{
-    s->at_q = s->gradient_known = s->predicted = s->verified = 0;
-    s->iteration = s->lean = 0;
-    s->now = (ulna_iteration){.negative = -1};
-    ulna_status status = ulna_evaluate(s->work, s->q, &s->f);
-    s->result.evaluations++;
-    if (status != ULNA_OK)
-        return status;
-    s->at_q = 1;
-    if (s->attempt == 0)
-        s->result.first_f = s->f - ulna_solver_penalty(s);
-    s->attempt_f = (double)INFINITY;
-    if (s->method->begin)
-        status = s->method->begin(s, s->state);
-    return status == ULNA_OK ? after_iteration(s) : status;
-}
-
 static int is_final(ulna_stop stop)
 {
     return stop == ULNA_STOP_EVALUATIONS || stop == ULNA_STOP_TIME || stop == ULNA_STOP_CANCELLED;
 }
 
-/* Keeps the attempt if it is the best, and begins another one if that is wanted. */
-static ulna_status end_attempt(ulna_solver *s, ulna_stop stop)
+/* Is this the end, or is another attempt wanted? */
+static void close_attempt(ulna_solver *s, ulna_stop stop, int may_go_on)
 {
-    ulna_status status = go_to_best(s, &stop);
-    if (status != ULNA_OK)
-        return status;
     ulna_result *r = &s->result;
     const ulna_options *o = &s->options;
+    r->attempts = s->attempt + 1;
+    int is_enough = s->best_f <= o->enough || s->best_f <= o->objective || (o->agree > 0 && s->agreed >= o->agree);
+    s->again = may_go_on && !is_final(stop) && !is_enough && s->attempt < o->restarts;
+    if (!s->again)
+        r->stop = is_final(stop) && s->best_stop != ULNA_STOP_OBJECTIVE ? stop : s->best_stop;
+}
+
+/* Keeps the attempt if it is the best. */
+static ulna_status end_attempt(ulna_solver *s, ulna_stop stop, int may_go_on)
+{
+    ulna_status status = check_claim(s, &stop);
+    if (status == ULNA_OK)
+        status = go_to_best(s, &stop);
+    if (status != ULNA_OK)
+        return status;
     int is_first = s->attempt == 0, is_better = is_first || s->f < s->best_f;
-    if (!is_first && fabs(s->f - s->best_f) <= 0.01 * fmin(s->f, s->best_f) + o->objective)
+    if (!is_first && fabs(s->f - s->best_f) <= 0.01 * fmin(s->f, s->best_f) + s->options.objective)
         s->agreed++;
     else if (is_better)
         s->agreed = 1;
@@ -145,31 +178,24 @@ static ulna_status end_attempt(ulna_solver *s, ulna_stop stop)
         s->best_stop = stop;
         s->best_verified = s->verified;
         s->best_predicted = s->predicted;
-        r->best_attempt = s->attempt;
+        s->result.best_attempt = s->attempt;
         memcpy(s->best_q, s->q, (size_t)s->nq * sizeof *s->q);
     }
-    r->attempts = s->attempt + 1;
-    int is_enough = s->best_f <= o->enough || s->best_f <= o->objective || (o->agree > 0 && s->agreed >= o->agree);
-    if (is_final(stop) || is_enough || s->attempt >= o->restarts) {
-        r->stop = is_final(stop) && s->best_stop != ULNA_STOP_OBJECTIVE ? stop : s->best_stop;
-        return ULNA_OK;
-    }
-    s->attempt++;
-    status = ulna_start_again(s);
-    return status == ULNA_OK ? begin_attempt(s) : status;
+    close_attempt(s, stop, may_go_on);
+    return ULNA_OK;
 }
 
 static ulna_status after_iteration(ulna_solver *s)
 {
     ulna_status status = ULNA_OK;
-    ulna_trace_row row;
-    if ((s->method->uses_gradient && !s->predicted) || is_watched(s))
-        status = s->predicted ? ULNA_OK : ulna_gradient_here(s);
+    if (!s->predicted && (checks_gradient(s) || is_watched(s)))
+        status = ulna_gradient_here(s);
     if (status != ULNA_OK)
         return status;
     keep_best(s);
     ulna_stop stop = judge(s);
     if (is_watched(s)) {
+        ulna_trace_row row = {0};
         status = describe(s, &row);
         write_trace(s, &row);
         if (s->options.cancel && s->options.cancel(s->options.cancel_context, &row) && stop != ULNA_STOP_OBJECTIVE)
@@ -177,7 +203,40 @@ static ulna_status after_iteration(ulna_solver *s)
     }
     if (status != ULNA_OK || stop == ULNA_STOP_NONE)
         return status;
-    return end_attempt(s, stop);
+    return end_attempt(s, stop, 1);
+}
+
+static ulna_status begin_attempt(ulna_solver *s)
+{
+    s->at_q = s->gradient_known = s->predicted = s->verified = 0;
+    s->iteration = s->lean = 0;
+    s->now = (ulna_iteration){.negative = -1};
+    ulna_status status = ulna_evaluate(s->work, s->q, &s->f);
+    s->result.evaluations++;
+    if (status == ULNA_ERR_NUMBER && s->attempt > 0) { /* f does not exist there: not this start, then */
+        close_attempt(s, ULNA_STOP_NONE, 1);
+        return ULNA_OK;
+    }
+    if (status != ULNA_OK)
+        return status;
+    s->at_q = 1;
+    s->attempt_f = (double)INFINITY;
+    if (s->method->begin)
+        status = s->method->begin(s, s->state);
+    return status == ULNA_OK ? after_iteration(s) : status;
+}
+
+/* Attempts that end where they begin are followed by the next one at once. */
+static ulna_status begin_others(ulna_solver *s, ulna_status status)
+{
+    while (status == ULNA_OK && s->again) {
+        s->again = 0;
+        s->attempt++;
+        status = ulna_start_again(s);
+        if (status == ULNA_OK)
+            status = begin_attempt(s);
+    }
+    return status;
 }
 
 /* ---- the public calls ------------------------------------------------------------------------------------------ */
@@ -202,7 +261,8 @@ static double curvature_scale(const ulna_solver *s)
     double sum = 0;
     for (size_t i = 0; i < s->problem->term_count; i++) {
         const ulna_term *term = &s->problem->term[i];
-        int is_length = term->type == ULNA_TERM_POINT || term->type == ULNA_TERM_PLANE || term->type == ULNA_TERM_LINE;
+        int is_length = term->type == ULNA_TERM_POINT || term->type == ULNA_TERM_PLANE ||
+                        term->type == ULNA_TERM_LINE || term->type == ULNA_TERM_CUSTOM;
         sum += ulna_term_weight(s->problem, term) * (is_length ? s->length2 : 1);
     }
     return sum;
@@ -221,13 +281,19 @@ ulna_status ulna_solver_begin(ulna_solver *s, const double *q)
     s->result = (ulna_result){.stop = ULNA_STOP_NONE};
     s->started = ulna_seconds();
     s->changes = s->given->changes;
-    s->attempt = s->agreed = 0;
+    s->attempt = s->agreed = s->again = 0;
     s->random = s->options.seed;
-    s->curvature = curvature_scale(s);
     memcpy(s->q, q, (size_t)s->nq * sizeof *q);
     s->result.clamped = ulna_solver_clamp(s, s->q);
     memcpy(s->start_q, s->q, (size_t)s->nq * sizeof *q);
-    status = begin_attempt(s);
+    if (s->own)
+        status = ulna_solver_first_f(s);
+    s->curvature = curvature_scale(s);
+    if (status == ULNA_OK)
+        status = begin_attempt(s);
+    if (!s->own)
+        s->result.first_f = s->f;
+    status = begin_others(s, status);
     s->running = status == ULNA_OK;
     return status;
 }
@@ -247,7 +313,7 @@ ulna_status ulna_solver_step(ulna_solver *s, ulna_stop *stop)
         s->iteration++;
         s->result.iterations++;
         if (status == ULNA_OK)
-            status = after_iteration(s);
+            status = begin_others(s, after_iteration(s));
     }
     if (status != ULNA_OK)
         s->running = 0;
@@ -273,13 +339,11 @@ ulna_status ulna_solver_end(ulna_solver *s, double *q, ulna_result *result)
 {
     if (!s || !q)
         return ULNA_ERR_ARGUMENT;
-    if (!s->running)
+    if (!s->running || s->changes != s->given->changes)
         return ULNA_ERR_STATE;
     ulna_status status = ULNA_OK;
-    if (s->result.stop == ULNA_STOP_NONE) { /* the caller ends it */
-        s->options.restarts = 0;
-        status = end_attempt(s, ULNA_STOP_CANCELLED);
-    }
+    if (s->result.stop == ULNA_STOP_NONE) /* the caller ends it */
+        status = end_attempt(s, ULNA_STOP_CANCELLED, 0);
     s->running = 0;
 
     /* The work stands at the answer, and the gradient is that of the answer. */
@@ -298,6 +362,8 @@ ulna_status ulna_solver_end(ulna_solver *s, double *q, ulna_result *result)
     }
     if (status != ULNA_OK)
         return status;
+    if (s->predicted) /* nobody shall take the work for one that stands at q */
+        s->work->evaluated = 0;
     r->gradient = s->predicted ? (double)NAN : ulna_projected_gradient(s);
     r->f = s->f;
     r->predicted = s->predicted;

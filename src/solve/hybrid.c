@@ -17,7 +17,8 @@
  *
  * Changed from the notes: unless options.hybrid.verify is off, as in tracking, "predicted <= decrease f" must also hold of a
  * step that is not short merely because it was damped, and the exact Hessian is checked at the end: saddle points are
- * left along negative curvature (escape.c).
+ * left along negative curvature (escape.c), and where f is flat at the start itself a few points around it are tried. Kappa
+ * only falls below its first value where a step gains less than SLOW_SHARE of f; exact steps may bring it to nothing.
  * Fails where every local method does: in a minimum that is not the lowest. Restarts are for that.
  */
 #include "solve/registry.h"
@@ -25,8 +26,11 @@
 #define KAPPA_LEAST 0.03 /* for Gauss-Newton; exact steps may do with less */
 #define SLOW_SHARE 0.3   /* of f: where a step gains more, lambda falls with f fast enough, and kappa stays */
 #define KAPPA_MOST 1e12
+#define LOOK_RADIUS 0.3      /* radians */
 #define FLOOR 1e-13          /* of the curvature scale */
 #define SINGULAR_FLOOR 1e-12 /* of the diagonal */
+
+enum { LOOKS = 8 };
 
 typedef struct hybrid {
     double kappa;
@@ -37,6 +41,8 @@ typedef struct hybrid {
     int dial;             /* 0 or 1 */
     int wait, patience;   /* iterations until exact is tried again, and how many next time */
     int refused;          /* the last step was */
+    int looked;           /* around, since nothing had moved */
+    double first_f;
     int escapes;
     int has_carried;
 } hybrid;
@@ -48,7 +54,7 @@ static ulna_status begin(ulna_solver *s, void *state)
     hybrid *h = state;
     double *floor = h->floor;
     double kappa = s->options.hybrid.carry && h->has_carried && !s->forget ? h->kappa : s->options.hybrid.kappa;
-    *h = (hybrid){.kappa = kappa, .floor = floor, .patience = 1, .has_carried = 1};
+    *h = (hybrid){.kappa = kappa, .floor = floor, .patience = 1, .has_carried = 1, .first_f = s->f};
     s->forget = 0;
     return ULNA_OK;
 }
@@ -132,6 +138,27 @@ static void adapt_damping(const ulna_solver *s, hybrid *h, double gain, double s
         h->kappa *= 4;
 }
 
+/* Nothing has moved since the start: perhaps f is flat there, to second order and beyond, as for a gripper that is to point
+ * the other way. A look around: a lower point may be near. */
+static ulna_status look_around(ulna_solver *s, hybrid *h, int *found)
+{
+    h->looked = 1;
+    for (int i = 0; i < LOOKS; i++) {
+        double f;
+        for (int j = 0; j < s->nv; j++)
+            s->step[j] = s->held[j] ? 0 : LOOK_RADIUS * ulna_random_normal(s) * s->unit[j];
+        ulna_status status = ulna_try(s, s->step, 1, &f);
+        if (status != ULNA_OK)
+            return status;
+        if (f < s->f - 1e-9 * s->f) {
+            ulna_accept(s, s->step, 1, f);
+            s->now.unsettled = *found = 1;
+            return ULNA_OK;
+        }
+    }
+    return ulna_return(s);
+}
+
 /* f cannot fall by much more: is this a minimum? If not, go on from a lower point. */
 static ulna_status settle(ulna_solver *s, hybrid *h)
 {
@@ -141,10 +168,14 @@ static ulna_status settle(ulna_solver *s, hybrid *h)
         return ULNA_OK;
     ulna_status status = ulna_is_minimum(s, &minimum);
     s->verified = minimum;
-    if (status != ULNA_OK || minimum || h->escapes++ >= 8)
+    if (status == ULNA_OK && minimum && !h->looked && s->f >= (1 - 1e-6) * h->first_f)
+        status = look_around(s, h, &escaped);
+    if (status != ULNA_OK || (minimum && !escaped) || h->escapes++ >= 8)
         return status;
-    s->now.negative = 1;
-    status = ulna_escape(s, &escaped);
+    if (!minimum) {
+        s->now.negative = 1;
+        status = ulna_escape(s, &escaped);
+    }
     if (escaped) {
         s->now.stop = ULNA_STOP_NONE;
         h->kappa = fmax(h->kappa, KAPPA_LEAST);
@@ -194,7 +225,7 @@ static ulna_status lengthen(ulna_solver *s, hybrid *h, double little, double *la
 static ulna_status iterate(ulna_solver *s, void *state)
 {
     hybrid *h = state;
-    double lambda, predicted, damped, f, little = fmax(s->options.decrease, 1e-15) * s->f;
+    double lambda, predicted, damped, f, little = fmax(s->options.decrease, ULNA_LEAST_DECREASE) * s->f;
     int met;
     ulna_status status = damped_step(s, h, &lambda, &predicted, &damped, &met);
     if (status == ULNA_OK && predicted <= little && !met && s->options.hybrid.verify && !h->refused)
@@ -240,6 +271,7 @@ const ulna_method ulna_method_hybrid = {
              .supports = "all terms, all joints",
              .flags = ULNA_METHOD_BOUNDED | ULNA_METHOD_MONOTONE | ULNA_METHOD_HESSIAN,
              .iterations = 300},
+    .predicts = 1,
     .patience = 1,
     .layout = layout,
     .begin = begin,

@@ -51,7 +51,7 @@ ulna_status ulna_damped_step_here(ulna_solver *s, const double *extra, ulna_damp
 
 int ulna_damped_step_is_last(const ulna_solver *s, const ulna_damped_step *step)
 {
-    double little = fmax(s->options.decrease, 1e-15) * s->f;
+    double little = fmax(s->options.decrease, ULNA_LEAST_DECREASE) * s->f;
     return !step->met && step->predicted >= 0 && step->predicted <= little && 3 * step->damped <= step->predicted;
 }
 

@@ -67,7 +67,7 @@ static int is_flat(const ulna_solver *s)
 /* Next to nothing, as part of f? */
 static int is_little(const ulna_solver *s, double decrease)
 {
-    return decrease <= fmax(s->options.decrease, 1e-15) * s->f;
+    return decrease <= fmax(s->options.decrease, ULNA_LEAST_DECREASE) * s->f;
 }
 
 /* f cannot fall by much more: is it a minimum? If it is not, `is_end` says whether that is the end all the same. */
@@ -250,6 +250,7 @@ const ulna_method ulna_method_newton = {
              .supports = "all terms, all joints",
              .flags = ULNA_METHOD_BOUNDED | ULNA_METHOD_MONOTONE | ULNA_METHOD_HESSIAN,
              .iterations = 200},
+    .predicts = 1,
     .patience = 1,
     .layout = layout,
     .begin = begin,

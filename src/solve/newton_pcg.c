@@ -212,7 +212,7 @@ static ulna_status settle(ulna_solver *s, double left)
         status = ulna_is_minimum(s, &s->verified);
     if (status != ULNA_OK)
         return status;
-    int is_little = s->verified || left <= fmax(s->options.decrease, 1e-15) * s->f;
+    int is_little = s->verified || left <= fmax(s->options.decrease, ULNA_LEAST_DECREASE) * s->f;
     s->now.stop = is_flat(s) ? ULNA_STOP_GRADIENT : is_little ? ULNA_STOP_DECREASE : ULNA_STOP_STALLED;
     return ULNA_OK;
 }
@@ -283,7 +283,7 @@ static ulna_status iterate(ulna_solver *s, void *state)
         status = ulna_interior_step(s, &m->in, apply, &context, m->radius, m->h, &predicted);
     if (status != ULNA_OK)
         return status;
-    int is_last = is_inside && (-value <= fmax(s->options.decrease, 1e-15) * s->f || is_flat(s));
+    int is_last = is_inside && (-value <= fmax(s->options.decrease, ULNA_LEAST_DECREASE) * s->f || is_flat(s));
     return is_last ? take_last(s, -value) : try_step(s, m, predicted);
 }
 
@@ -294,6 +294,7 @@ const ulna_method ulna_method_newton_pcg = {
              .supports = "all terms, all joints",
              .flags = ULNA_METHOD_BOUNDED | ULNA_METHOD_MONOTONE | ULNA_METHOD_HESSIAN,
              .iterations = 400},
+    .predicts = 1,
     .patience = 1,
     .layout = layout,
     .begin = begin,

@@ -18,7 +18,7 @@ const ulna_method ulna_method_penalty = {
              .summary = "any other method, with limits as penalties; they are kept to O(1 / weight)",
              .source = "convex IK, eq. 16",
              .supports = "what the inner method (penalty.method) does",
-             .flags = 0,
+             .flags = ULNA_METHOD_SOFT,
              .iterations = 300},
     .patience = 1,
 };

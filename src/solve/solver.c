@@ -3,13 +3,16 @@
 
 #include "math/math3.h"
 
+#include <float.h>
+
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
 
 static ulna_status take_arrays(ulna_solver *s, ulna_arena *arena, ulna_error *error)
 {
     size_t nv = (size_t)s->nv, nq = (size_t)s->nq;
-    double **per_dof[] = {&s->lower,       &s->upper,        &s->unit,         &s->scale, &s->metric, &s->inverse_unit,
-                          &s->limited_low, &s->limited_high, &s->displacement, &s->shift, &s->step,   &s->gradient};
+    double **per_dof[] = {&s->lower,        &s->upper,    &s->unit,        &s->scale,        &s->metric,
+                          &s->inverse_unit, &s->strength, &s->limited_low, &s->limited_high, &s->displacement,
+                          &s->shift,        &s->step,     &s->gradient};
     double **per_coordinate[] = {&s->q, &s->trial, &s->best_q, &s->start_q, &s->attempt_q};
     for (size_t i = 0; i < sizeof per_dof / sizeof *per_dof; i++)
         *per_dof[i] = ulna_arena_take(arena, nv, sizeof(double));
@@ -31,6 +34,7 @@ static ulna_status make_penalty(ulna_solver *s, ulna_error *error)
     if (!inner || inner == s->method)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "option penalty.method: no method '%.64s' to solve with", name);
     s->method = inner;
+    s->options.penalty.method = inner->info.name;
     s->bounded = 0;
     ulna_status status = ulna_problem_clone(s->given, &s->allocator, &s->own, error);
     if (status != ULNA_OK)
@@ -48,15 +52,18 @@ ulna_status ulna_solver_copy_goals(ulna_solver *s)
     if (s->given->structure != s->given_structure)
         return ULNA_ERR_STATE; /* terms were added since */
     ulna_status status = ulna_problem_copy_goals(s->given, s->own);
-    return status == ULNA_OK ? ulna_problem_set_weight(s->own, s->penalty_term, s->options.penalty.weight) : status;
+    return status;
 }
 
-double ulna_solver_penalty(const ulna_solver *s)
+ulna_status ulna_solver_first_f(ulna_solver *s)
 {
-    double beyond;
-    if (!s->own || ulna_term_error(s->work, s->penalty_term, &beyond) != ULNA_OK)
-        return 0;
-    return 0.5 * s->options.penalty.weight * beyond * beyond;
+    ulna_status status = ulna_problem_set_weight(s->own, s->penalty_term, 0);
+    if (status == ULNA_OK)
+        status = ulna_evaluate(s->work, s->q, &s->result.first_f);
+    s->result.evaluations++;
+    if (status == ULNA_OK)
+        status = ulna_problem_set_weight(s->own, s->penalty_term, s->options.bounded ? s->options.penalty.weight : 0);
+    return status;
 }
 
 ulna_status ulna_solver_drop_penalty(ulna_solver *s)
@@ -68,6 +75,9 @@ ulna_status ulna_solver_drop_penalty(ulna_solver *s)
     s->at_q = status == ULNA_OK;
     return status;
 }
+
+/* A strength below this is none: its square would leave the range of numbers. */
+#define WEAKEST 1e-100
 
 /* Everything that the options say about DOFs. */
 static void set_arrays(ulna_solver *s)
@@ -81,7 +91,8 @@ static void set_arrays(ulna_solver *s)
         s->lower[j] = !has_coordinate ? -(double)INFINITY : o->lower ? o->lower[j] : model->lower[j];
         s->upper[j] = !has_coordinate ? (double)INFINITY : o->upper ? o->upper[j] : model->upper[j];
         s->unit[j] = ulna_model_dof_is_translation(model, j) ? model->length_scale : 1;
-        s->relaxed[j] = (o->relaxed && o->relaxed[j]) || !(strength > 0);
+        s->strength[j] = strength;
+        s->relaxed[j] = (o->relaxed && o->relaxed[j]) || !(strength > WEAKEST);
         s->has_relaxed |= s->relaxed[j];
         s->inverse_unit[j] = 1 / s->unit[j];
         if (s->bounded && (s->lower[j] > -(double)INFINITY || s->upper[j] < (double)INFINITY)) {
@@ -91,13 +102,13 @@ static void set_arrays(ulna_solver *s)
             s->limited_low[i] = s->lower[j];
             s->limited_high[i] = s->upper[j];
         }
-        s->scale[j] = s->unit[j] * (strength > 0 ? strength : 1);
+        s->scale[j] = s->unit[j] * (strength > WEAKEST ? strength : 1);
         s->metric[j] = 1 / (s->scale[j] * s->scale[j]);
     }
     s->options.lower = s->lower;
     s->options.upper = s->upper;
     s->options.relaxed = s->relaxed;
-    s->options.strength = NULL;
+    s->options.strength = s->strength;
 }
 
 static ulna_status prepare(ulna_solver *layout, const ulna_problem *problem, const ulna_options *options,
@@ -199,6 +210,8 @@ ulna_status ulna_solver_set_options(ulna_solver *s, const ulna_options *options,
     s->running = 0;
     s->options = *options;
     s->options.method = ulna_method_entry(name)->info.name;
+    if (s->own)
+        s->options.penalty.method = s->method->info.name;
     s->bounded = !s->own && options->bounded && (s->method->info.flags & ULNA_METHOD_BOUNDED);
     set_arrays(s);
     if (s->own) {
@@ -246,14 +259,18 @@ int ulna_solver_reached(ulna_solver *s, double metres, double radians, int *wors
     double most = -1;
     if (worst)
         *worst = ULNA_NONE;
-    if (!s || ulna_return(s) != ULNA_OK)
+    if (!s || s->running || s->changes != s->given->changes || !s->result.attempts)
         return 0;
     for (size_t i = 0; i < s->given->term_count; i++) {
         const ulna_term *term = &s->given->term[i];
         double error, tolerance = ulna_term_kind_of(term->type)->is_rotation ? radians : metres;
-        if (term->body < 0 || !(ulna_term_weight(s->given, term) > 0) ||
-            ulna_term_error(s->work, (int)i, &error) != ULNA_OK)
+        if (term->body < 0 || !(ulna_term_weight(s->given, term) > 0))
             continue;
+        if (ulna_term_error(s->work, (int)i, &error) != ULNA_OK) { /* not solved, or goals have changed since */
+            if (worst)
+                *worst = (int)i;
+            return 0;
+        }
         double excess = tolerance > 0 ? error / tolerance : error > 0 ? (double)INFINITY : 0;
         if (excess > most) {
             most = excess;
@@ -278,6 +295,19 @@ ulna_status ulna_try_q(ulna_solver *s, double *f)
     return status;
 }
 
+/* Inside the limits, and exactly on one that the step was to end on: q + (limit - q) may miss it by rounding. */
+static void land(ulna_solver *s)
+{
+    const int *at = s->limited_at;
+    const double *low = s->limited_low, *high = s->limited_high, *q = s->q;
+    double *x = s->trial;
+    for (int i = 0; i < s->limited_count; i++) {
+        double slack = 4 * DBL_EPSILON * (fabs(q[at[i]]) + fabs(x[at[i]])), to = x[at[i]];
+        to = to < low[i] + slack ? low[i] : to;
+        x[at[i]] = to > high[i] - slack ? high[i] : to;
+    }
+}
+
 ulna_status ulna_try(ulna_solver *s, const double *step, double length, double *f)
 {
     const double *along = step;
@@ -287,7 +317,7 @@ ulna_status ulna_try(ulna_solver *s, const double *step, double length, double *
         along = s->displacement;
     }
     ulna_model_integrate(s->model, s->q, along, s->trial);
-    ulna_solver_clamp(s, s->trial);
+    land(s);
     return ulna_try_q(s, f);
 }
 

@@ -25,6 +25,7 @@
 typedef struct ulna_method {
     ulna_method_info info;
     int uses_gradient; /* the driver has the gradient ready before each iteration, and may stop by it */
+    int predicts;      /* ends with `decrease` by a model of its own that is as good as Gauss-Newton's */
     int patience; /* iterations in a row with too little decrease before it counts as the end: 1 for fast methods */
     /* Takes the method's arrays from the arena and keeps the pointers in its state; runs twice (base.h). May refuse the
      * problem. Any member may be NULL. */
@@ -67,7 +68,7 @@ struct ulna_solver {
     int limited_count;                  /* DOFs with a limit, if limits are kept */
     int *limited, *limited_at;          /* limited_count: which, and their coordinates */
     double *limited_low, *limited_high; /* limited_count */
-    double *inverse_unit;               /* nv */
+    double *inverse_unit, *strength;    /* nv */
     int has_relaxed;
     unsigned char *relaxed;                           /* nv: relaxed by the user or of no strength */
     unsigned char *held;                              /* nv: for steps, and what ulna_solver_held gives */
@@ -91,6 +92,7 @@ struct ulna_solver {
     ulna_iteration now;
     ulna_result result;
     int running;
+    int again;                    /* another attempt is wanted */
     int forget;                   /* the next attempt carries nothing over */
     int attempt, iteration, lean; /* lean: iterations in a row with too little decrease */
     int agreed;                   /* attempts that found the best f */
@@ -100,6 +102,12 @@ struct ulna_solver {
 
     _Alignas(16) unsigned char state[ULNA_METHOD_STATE];
 };
+
+/* Defaults of options.gradient and options.step: so small that hardly any method need look after every iteration. */
+#define ULNA_DEFAULT_GRADIENT 1e-13
+#define ULNA_DEFAULT_STEP 1e-14
+/* A relative decrease below this is rounding. */
+#define ULNA_LEAST_DECREASE 1e-15
 
 /* ---- for methods ------------------------------------------------------------------------------------------------ */
 
@@ -145,9 +153,9 @@ ulna_status ulna_escape(ulna_solver *s, int *escaped);
 /* ---- for the driver -------------------------------------------------------------------------------------------- */
 
 ulna_status ulna_options_check(const ulna_options *options, const ulna_model *model, ulna_error *error);
-/* `penalty`: goals of the caller's problem into the copy; what the penalties add to f; and, at the end, f without them. */
+/* `penalty`: goals of the caller's problem into the copy; f at the start, and at the end, without the penalties. */
 ulna_status ulna_solver_copy_goals(ulna_solver *s);
-double ulna_solver_penalty(const ulna_solver *s);
+ulna_status ulna_solver_first_f(ulna_solver *s);
 ulna_status ulna_solver_drop_penalty(ulna_solver *s);
 /* Moves coordinates onto the wanted limits, if they are kept; how many were outside. */
 int ulna_solver_clamp(const ulna_solver *s, double *q);
