@@ -142,7 +142,7 @@ typedef struct ulna_options {
 
     /* Of single methods. */
     struct {
-        double kappa;   /* first damping over f */
+        double kappa;   /* first damping over f; a tenth of it where goals are near */
         int carry;      /* 1: start with the damping that the last solve ended with, as in tracking */
         int exact;      /* 1: turn the dial to exact where it pays; 0: Gauss-Newton throughout */
         int verify;     /* 1: make sure that the end is a minimum; leave saddle points along negative curvature */

@@ -25,6 +25,8 @@
 
 #define KAPPA_LEAST 0.03 /* for Gauss-Newton; exact steps may do with less */
 #define SLOW_SHARE 0.3   /* of f: where a step gains more, lambda falls with f fast enough, and kappa stays */
+#define NEAR 0.01        /* of the curvature scale: goals are off by less than a seventh of the length scale, */
+#define NEAR_KAPPA 0.1   /* so less damping will do */
 #define KAPPA_MOST 1e12
 #define LOOK_RADIUS 0.3      /* radians */
 #define FLOOR 1e-13          /* of the curvature scale */
@@ -33,7 +35,7 @@
 enum { LOOKS = 8 };
 
 typedef struct hybrid {
-    double kappa;
+    double kappa, first_kappa;
     double *floor;        /* nv: for a singular matrix, a part of its diagonal */
     int raised;           /* how often, in this iteration */
     double last_decrease; /* of the last accepted step */
@@ -53,8 +55,10 @@ static ulna_status begin(ulna_solver *s, void *state)
 {
     hybrid *h = state;
     double *floor = h->floor;
-    double kappa = s->options.hybrid.carry && h->has_carried && !s->forget ? h->kappa : s->options.hybrid.kappa;
-    *h = (hybrid){.kappa = kappa, .floor = floor, .patience = 1, .has_carried = 1, .first_f = s->f};
+    double first = s->options.hybrid.kappa * (s->f < NEAR * s->curvature ? NEAR_KAPPA : 1);
+    double kappa = s->options.hybrid.carry && h->has_carried && !s->forget ? h->kappa : first;
+    *h = (hybrid){
+        .kappa = kappa, .first_kappa = first, .floor = floor, .patience = 1, .has_carried = 1, .first_f = s->f};
     s->forget = 0;
     return ULNA_OK;
 }
@@ -129,9 +133,9 @@ static int is_short(double predicted, double damped)
     return 3 * damped > predicted;
 }
 
-static void adapt_damping(const ulna_solver *s, hybrid *h, double gain, double share)
+static void adapt_damping(hybrid *h, double gain, double share)
 {
-    double least = share > SLOW_SHARE ? s->options.hybrid.kappa : h->dial ? 1e-9 : KAPPA_LEAST;
+    double least = share > SLOW_SHARE ? h->first_kappa : h->dial ? 1e-9 : KAPPA_LEAST;
     if (gain > 0.75 && h->kappa > least)
         h->kappa = fmax(0.2 * h->kappa, least);
     else if (gain < 0.25)
@@ -251,7 +255,7 @@ static ulna_status iterate(ulna_solver *s, void *state)
         ulna_accept(s, s->step, 1, f);
         h->refused = 0;
         s->now.unsettled = met > 0 || is_short(predicted, damped);
-        adapt_damping(s, h, gain, decrease / (f + decrease));
+        adapt_damping(h, gain, decrease / (f + decrease));
         turn_dial(s, h, gain, decrease);
         return !s->now.unsettled && decrease <= s->options.decrease * (f + decrease) ? settle(s, h) : ULNA_OK;
     }
@@ -259,7 +263,7 @@ static ulna_status iterate(ulna_solver *s, void *state)
     h->kappa *= 8;
     if (h->kappa * s->f > KAPPA_MOST * s->curvature || ulna_step_size(s, s->step) < 1e-16) {
         s->now.stop = ULNA_STOP_STALLED;
-        h->kappa = s->options.hybrid.kappa;
+        h->kappa = h->first_kappa;
     }
     return ULNA_OK;
 }
