@@ -58,8 +58,11 @@ int main(void)
     check(ulna_solver_create(problem, &options, NULL, &solver, &error), &error);
     int nq = ulna_model_coordinate_count(model);
     double *q = malloc((size_t)nq * sizeof *q), *before = malloc((size_t)nq * sizeof *q);
-    if (!q || !before)
+    if (!q || !before) {
+        free(q);
+        free(before);
         return 1;
+    }
     memcpy(q, ulna_model_rest(model), (size_t)nq * sizeof *q);
 
     for (int frame = 0; frame < FRAMES; frame++) {

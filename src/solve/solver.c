@@ -168,7 +168,7 @@ ulna_status ulna_solver_create(const ulna_problem *problem, const ulna_options *
         if (!memory)
             status = ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a solver of %zu bytes", arena.used);
     }
-    if (status != ULNA_OK) {
+    if (status != ULNA_OK || !memory) {
         ulna_work_destroy(layout.work);
         ulna_problem_destroy(layout.own);
         return status;
