@@ -1,0 +1,176 @@
+/*
+ * Coordinates that differ and yet give the same motion of a joint, and which of them is nearest to given ones.
+ *
+ *   a turn                     q + 2 pi n
+ *   three turns about i, j, k  the other family (see below), and in gimbal lock a whole line of answers
+ *   a rotation vector          w + 2 pi n w/|w|
+ *   a quaternion               q and -q
+ *
+ * With frames close to each other, the nearest answer to the frame before is the continuous one. In gimbal lock two of
+ * three angles only matter by their sum or difference: what is free is left where it was. Just beside the lock both
+ * swing fast, by a quarter turn each at most, since the two families differ by half a turn in both.
+ */
+#include "motion/branch.h"
+
+#include "math/math3.h"
+
+enum { MAX = ULNA_JOINT_MAX_SEGMENTS };
+
+static double unwrap(double angle, double near)
+{
+    return angle + 2 * ULNA_PI * round((near - angle) / (2 * ULNA_PI));
+}
+
+/* A rotation vector of two or three parts. No turn at all has any direction. */
+static void settle_vector(int count, const double *near, double *w)
+{
+    double length = 0, along = 0, distance = 0;
+    for (int i = 0; i < count; i++) {
+        length += w[i] * w[i];
+        along += w[i] * near[i];
+        distance += near[i] * near[i];
+    }
+    length = sqrt(length);
+    distance = sqrt(distance);
+    if (length > 1e-12) {
+        double scale = unwrap(length, along / length) / length;
+        for (int i = 0; i < count && scale != 1; i++)
+            w[i] *= scale;
+    } else if (distance > ULNA_PI) {
+        double scale = 2 * ULNA_PI * round(distance / (2 * ULNA_PI)) / distance;
+        for (int i = 0; i < count; i++)
+            w[i] = near[i] * scale;
+    }
+}
+
+static void settle_quaternion(const double *near, double *q)
+{
+    double product = 0;
+    for (int i = 0; i < 4; i++)
+        product += q[i] * near[i];
+    for (int i = 0; i < 4 && product < 0; i++)
+        q[i] = -q[i];
+}
+
+/* Where the three turns are among elementary segments, neighbours about different axes; 0 for other joints. */
+static int find_three_turns(const ulna_joint_plan *plan, int turn[3])
+{
+    int turns = 0;
+    for (int s = 0; s < plan->segment_count; s++) {
+        if (plan->segment[s] >= ULNA_SEGMENT_BALL)
+            return 0;
+        if (ulna_segment_is_slide(plan->segment[s]))
+            continue;
+        if (turns == 3 || (turns > 0 && plan->segment[turn[turns - 1]] == plan->segment[s]))
+            return 0;
+        turn[turns++] = s;
+    }
+    return turns == 3;
+}
+
+/*
+ * The other family of three turns a, b, c about the axes i, j, k:
+ *
+ *     Ri(a + pi) Rj(pi - b) = Ri(a) Rj(b) Rk(pi)      k differs from i (Tait-Bryan)
+ *     Ri(a + pi) Rj(-b)     = Ri(a) Rj(b) Ri(pi)      k is i (proper Euler)
+ *
+ * both followed by Rk(c + pi). Between the first and the second turn the frame is then half a turn about i away,
+ * between the second and the third half a turn about k: slides there along other axes change their sign. A reversed
+ * joint obeys the same rules, in the order in which its segments are listed.
+ */
+int ulna_joint_other_family(const ulna_joint_plan *plan, const double *q, double *other)
+{
+    int turn[3];
+    if (!find_three_turns(plan, turn))
+        return 0;
+    unsigned i = plan->segment[turn[0]], k = plan->segment[turn[2]];
+    memcpy(other, q, (size_t)plan->coordinate_count * sizeof *q);
+    other[turn[0]] += ULNA_PI;
+    other[turn[1]] = (i == k ? 0 : ULNA_PI) - q[turn[1]];
+    other[turn[2]] += ULNA_PI;
+    for (int s = turn[0] + 1; s < turn[2]; s++)
+        if (s != turn[1] && plan->segment[s] != ULNA_SEGMENT_TX + (s < turn[1] ? i : k))
+            other[s] = -q[s];
+    return 1;
+}
+
+static double distance_from(const double *near_q, const double *q, int count)
+{
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += (q[i] - near_q[i]) * (q[i] - near_q[i]);
+    return sum;
+}
+
+double ulna_motion_distance(const double rotation[9], const double translation[3], const double other_rotation[9],
+                            const double other_translation[3])
+{
+    double largest = 0;
+    for (int i = 0; i < 9; i++)
+        largest = fmax(largest, fabs(rotation[i] - other_rotation[i]));
+    for (int i = 0; i < 3; i++)
+        largest = fmax(largest, fabs(translation[i] - other_translation[i]));
+    return largest;
+}
+
+/* In gimbal lock, the first and third angle move against each other, or along, without moving the body: to where they
+ * change least. Which of the two it is, the motion itself tells. */
+static void settle_locked(const ulna_joint_plan *plan, const double *near_q, double *q)
+{
+    int turn[3];
+    if (!find_three_turns(plan, turn))
+        return;
+    int is_proper = plan->segment[turn[0]] == plan->segment[turn[2]];
+    double b = q[turn[1]], swing = is_proper ? sin(b) : cos(b);
+    if (fabs(swing) > 1e-10)
+        return;
+    double r[9], t[3], trial_r[9], trial_t[3], trial[7];
+    ulna_joint_motion(plan, q, r, t);
+    double first = near_q[turn[0]] - q[turn[0]], third = near_q[turn[2]] - q[turn[2]];
+    for (int sign = -1; sign <= 1; sign += 2) {
+        double shift = 0.5 * (first + sign * third);
+        memcpy(trial, q, (size_t)plan->coordinate_count * sizeof *q);
+        trial[turn[0]] += shift;
+        trial[turn[2]] += sign * shift;
+        ulna_joint_motion(plan, trial, trial_r, trial_t);
+        if (fabs(shift) > 1e-9 && ulna_motion_distance(r, t, trial_r, trial_t) < 1e-11) {
+            memcpy(q, trial, (size_t)plan->coordinate_count * sizeof *q);
+            return;
+        }
+    }
+}
+
+void ulna_joint_settle(const ulna_joint_plan *plan, const double *near_q, double *q)
+{
+    int at = 0;
+    for (int s = 0; s < plan->segment_count; s++) {
+        ulna_segment segment = (ulna_segment)plan->segment[s];
+        int count = ulna_segment_coordinates(segment);
+        if (segment == ULNA_SEGMENT_BALL)
+            settle_quaternion(near_q + at, q + at);
+        else if (segment > ULNA_SEGMENT_BALL)
+            settle_vector(count, near_q + at, q + at);
+        else if (!ulna_segment_is_slide(segment))
+            q[at] = unwrap(q[at], near_q[at]);
+        at += count;
+    }
+    double other[7] = {0};
+    if (ulna_joint_other_family(plan, q, other)) {
+        for (int s = 0; s < plan->segment_count; s++)
+            other[s] = ulna_segment_is_slide(plan->segment[s]) ? other[s] : unwrap(other[s], near_q[s]);
+        if (distance_from(near_q, other, at) < distance_from(near_q, q, at))
+            memcpy(q, other, (size_t)at * sizeof *q);
+        settle_locked(plan, near_q, q);
+    }
+}
+
+int ulna_joint_is_inside(const ulna_model *model, int body, const double *q)
+{
+    const ulna_body *b = &model->body[body];
+    for (int j = b->dof; j < b->dof + b->dof_count; j++) {
+        int c = model->dof_coordinate[j];
+        if (c != ULNA_NONE && (q[c - b->coordinate] < model->lower[j] || q[c - b->coordinate] > model->upper[j]))
+            return 0;
+    }
+    return 1;
+}

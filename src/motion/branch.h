@@ -1,0 +1,21 @@
+/* branch.h (private): coordinates that differ and yet give the same motion of a joint. */
+#ifndef ULNA_SRC_BRANCH_H
+#define ULNA_SRC_BRANCH_H
+
+#include "model/model.h"
+
+/* Of all coordinates that move the joint as q does, those nearest to `near_q`: whole turns, the other family of three
+ * Euler angles, rotation vectors longer by a full turn, quaternions of the other sign. */
+void ulna_joint_settle(const ulna_joint_plan *plan, const double *near_q, double *q);
+
+/* The other family of three turns; 0 for joints that have none. `other` is not near anything in particular. */
+int ulna_joint_other_family(const ulna_joint_plan *plan, const double *q, double *other);
+
+/* Every coordinate of the body's joint lies inside its limits. */
+int ulna_joint_is_inside(const ulna_model *model, int body, const double *q);
+
+/* How far apart two motions are: the largest difference of an entry, translations in metres. */
+double ulna_motion_distance(const double rotation[9], const double translation[3], const double other_rotation[9],
+                            const double other_translation[3]);
+
+#endif

@@ -1,0 +1,21 @@
+/* convert.h (private): another joint for a body of a model that is being edited. */
+#ifndef ULNA_SRC_CONVERT_H
+#define ULNA_SRC_CONVERT_H
+
+#include "model/builder.h"
+#include "ulna/motion.h"
+
+/*
+ * Gives body `body` of a builder made from `model` another joint, with the rest pose as near to the old one as the joint
+ * can be. Degree of freedom k of the new joint is sign * from[k] of the old one, and takes over its limits and strength;
+ * from[k] is ULNA_NONE for one that is not. Adds to `dropped` (may be NULL) the number of limited degrees of freedom that
+ * are left behind.
+ */
+ulna_status ulna_builder_replace_joint(ulna_builder *builder, const ulna_model *model, int body,
+                                       const ulna_joint *joint, const int from[6], int sign, int *dropped,
+                                       ulna_error *error);
+
+/* Both joints move alike for the same coordinates, to the bit. */
+int ulna_plans_are_same(const ulna_joint_plan *a, const ulna_joint_plan *b);
+
+#endif
