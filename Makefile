@@ -9,7 +9,7 @@ CONFIGURE = cmake -DULNA_DEVELOPER=$(DEVELOPER) --preset
 suites = $(patsubst bench/bench_%.c,%,$(wildcard bench/bench_*.c))
 fuzzers = $(patsubst fuzz/fuzz_%.c,%,$(wildcard fuzz/fuzz_*.c))
 
-.PHONY: help run build test check bench fuzz install clean format bootstrap bootstrap-check bootstrap-bench
+.PHONY: help run build test check bench fuzz install clean format bootstrap bootstrap-test bootstrap-check bootstrap-bench
 .PHONY: check-static check-asan check-tsan check-minimal
 .DEFAULT_GOAL := build
 
@@ -19,8 +19,10 @@ help: ## this list
 
 bootstrap:
 	@tools/bootstrap build
+bootstrap-test:
+	@tools/bootstrap build test
 bootstrap-check:
-	@tools/bootstrap build check
+	@tools/bootstrap build test check
 bootstrap-bench:
 	@tools/bootstrap build bench
 
@@ -39,7 +41,7 @@ run: build ## build, then a first look at the built-in sample
 	build/ulna compare --report build/sample/compare.html
 	build/examples/example_first_steps
 
-test: build ## release build and all tests
+test: bootstrap-test build ## release build and all tests
 	ctest --preset release -j $(JOBS)
 
 check: check-static check-minimal check-asan check-tsan ## format, lint, layers, minimal build, tests under sanitizers

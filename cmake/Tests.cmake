@@ -66,6 +66,12 @@ if(ULNA_TESTS)
     add_test(NAME tools_check_layers_self_test COMMAND "${PROJECT_SOURCE_DIR}/tests/check_layers_test.sh")
     set_tests_properties(tools_check_layers tools_check_layers_self_test PROPERTIES LABELS tools TIMEOUT 60)
 
+    # What we write, judged by the Khronos validator.
+    add_test(NAME tools_gltf_validate COMMAND "${PROJECT_SOURCE_DIR}/tests/gltf_validate.sh" "${PROJECT_BINARY_DIR}"
+        $<TARGET_FILE:test_gltf_write>)
+    set_tests_properties(tools_gltf_validate PROPERTIES LABELS tools TIMEOUT 300 SKIP_RETURN_CODE 77
+        ENVIRONMENT "${test_environment}")
+
     # The installed package, used as a stranger would. A sanitized library does not suit a plain consumer.
     if(NOT ULNA_SANITIZE AND NOT ULNA_FUZZ)
         add_test(NAME install_consumer COMMAND "${PROJECT_SOURCE_DIR}/tests/consumer/run.sh"

@@ -153,7 +153,7 @@ static void arguments_are_checked(void **state)
     assert_int_equal(ulna_model_read("GARBAGE", 7, NULL, &model, &error), ULNA_ERR_PARSE);
     assert_non_null(strstr(error.message, "kind that Ulna reads: Ulna model (JSON)"));
     assert_int_equal(ulna_format_sniff(" \n{}", 4), ULNA_FORMAT_MODEL_JSON);
-    assert_int_equal(ulna_format_sniff("HIERARCHY", 9), ULNA_FORMAT_UNKNOWN);
+    assert_int_equal(ulna_format_sniff("HIERARCHY", 9), ULNA_FORMAT_BVH);
     assert_int_equal(ulna_format_sniff("{\0\"", 3), ULNA_FORMAT_UNKNOWN);
     assert_string_equal(ulna_format_name(ULNA_FORMAT_MODEL_JSON), "ulna-model");
     assert_string_equal(ulna_format_name(ULNA_FORMAT_COUNT), "unknown");

@@ -17,6 +17,7 @@
 
 #include "ulna/base.h"
 #include "ulna/model.h"
+#include "ulna/motion.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -56,6 +57,15 @@ ULNA_API ulna_sink ulna_text_sink(ulna_text *text);
 typedef enum ulna_format {
     ULNA_FORMAT_UNKNOWN = 0,
     ULNA_FORMAT_MODEL_JSON, /* Ulna's own model file: docs/model-file.md */
+    ULNA_FORMAT_ASF,        /* Acclaim skeleton */
+    ULNA_FORMAT_AMC,        /* Acclaim motion: needs the skeleton */
+    ULNA_FORMAT_BVH,        /* Biovision: skeleton and motion */
+    ULNA_FORMAT_C3D,        /* markers, binary */
+    ULNA_FORMAT_TRC,        /* markers, text with tabs */
+    ULNA_FORMAT_MOT,        /* joint values over time, as OpenSim's .mot and .sto */
+    ULNA_FORMAT_CSV,        /* joint values or markers over time, a table with commas */
+    ULNA_FORMAT_GLTF,       /* glTF 2.0: skeleton and motion, as JSON with its buffers inside */
+    ULNA_FORMAT_GLB,        /* the same, binary */
     ULNA_FORMAT_COUNT
 } ulna_format;
 
@@ -91,6 +101,84 @@ ULNA_API ulna_status ulna_model_load(const char *path, const ulna_allocator *all
                                      ulna_error *error);
 /* Writes a model file as ulna_output does: complete, or not at all. */
 ULNA_API ulna_status ulna_model_save(const ulna_model *model, const char *path, ulna_error *error);
+
+/* ---- whatever a file holds ------------------------------------------------------------------------------ */
+
+/* What a reader noticed and lived with: a wrong count, a truncated end, a value outside its limits. */
+typedef struct ulna_remark {
+    int line;       /* 0: none */
+    long long byte; /* -1: none */
+    char message[200];
+} ulna_remark;
+
+typedef struct ulna_remarks {
+    ulna_allocator allocator;
+    ulna_remark *items;
+    size_t count, capacity;
+    size_t dropped; /* beyond the first 1,000, or for lack of memory */
+} ulna_remarks;
+
+ULNA_API ulna_remarks ulna_remarks_empty(const ulna_allocator *allocator);
+ULNA_API void ulna_remarks_add(ulna_remarks *remarks, int line, long long byte, const char *format, ...)
+    ULNA_PRINTF(4, 5);
+ULNA_API void ulna_remarks_release(ulna_remarks *remarks);
+
+/* How the file counts, for writing it back and for telling people. */
+typedef struct ulna_source {
+    double unit_m; /* metres that one unit of length in the file is */
+    char up;       /* 'x', 'y', 'z', or 0 if unknown */
+    int degrees;   /* angles in the file are degrees */
+    char text[64]; /* its own name for the unit, program or version, in a few words */
+} ulna_source;
+
+/* A skeleton, a motion of it, markers: whatever is there. Empty parts have no frames; `model` may be NULL. */
+typedef struct ulna_content {
+    ulna_format format;
+    ulna_model *model;
+    ulna_clip clip; /* of `model`, or of the model that was given for reading */
+    ulna_recording recording;
+    ulna_remarks remarks;
+    ulna_source source;
+    int *channels; /* ASF: the coordinates of `model` in the order in which the file lists its degrees of freedom */
+    int channel_count;
+} ulna_content;
+
+typedef struct ulna_read_options {
+    const ulna_model *model; /* for formats that do not hold their skeleton (AMC, MOT, CSV); may be NULL */
+    const int *channels;     /* AMC: those of its ASF; NULL: slides, then turns in the order of their application */
+    int channel_count;
+    ulna_ball ball; /* of a skeleton in the file, and its clip; ULNA_BALL_EULER: as the file has them (see motion.h) */
+    double unit_m;  /* 0: as the file says or its format is used; else metres per unit of length */
+} ulna_read_options;
+
+ULNA_API ulna_read_options ulna_read_options_default(void);
+/* For a motion of a skeleton that was read before: its model, channels and unit of length. They belong to `skeleton`. */
+ULNA_API ulna_read_options ulna_read_options_for(const ulna_content *skeleton);
+ULNA_API ulna_content ulna_content_empty(const ulna_allocator *allocator);
+ULNA_API void ulna_content_release(ulna_content *content);
+
+/* Fills an empty content from bytes of any format; `format` ULNA_FORMAT_UNKNOWN to sniff it. `options` may be NULL. After a
+ * failure the content is empty again but for its remarks. */
+ULNA_API ulna_status ulna_content_read(const char *data, size_t length, ulna_format format,
+                                       const ulna_read_options *options, ulna_content *content, ulna_error *error);
+ULNA_API ulna_status ulna_content_load(const char *path, const ulna_read_options *options, ulna_content *content,
+                                       ulna_error *error);
+
+typedef struct ulna_write_options {
+    double unit_m; /* metres per unit of length in the file; 0: the format's own custom */
+    int degrees;   /* -1: the format's own custom; 0 radians; 1 degrees */
+    int digits;    /* of numbers in texts; 0: as many as read back to the same bits */
+} ulna_write_options;
+
+ULNA_API ulna_write_options ulna_write_options_default(void); /* custom everywhere, all digits */
+
+/* Writes what the format can hold of a content; what it cannot, or what must be changed for it, is remarked upon
+ * (`remarks` may be NULL). ULNA_ERR_UNSUPPORTED if it holds nothing of it. `model` is that of the clip. */
+ULNA_API ulna_status ulna_content_write(ulna_format format, const ulna_model *model, const ulna_clip *clip,
+                                        const ulna_recording *recording, const ulna_write_options *options,
+                                        const ulna_sink *sink, ulna_remarks *remarks, ulna_error *error);
+/* The format that a file name asks for, by its ending; ULNA_FORMAT_UNKNOWN if none. */
+ULNA_API ulna_format ulna_format_of_name(const char *path);
 
 /* ---- files --------------------------------------------------------------------------------------------- */
 

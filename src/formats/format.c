@@ -4,31 +4,113 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "formats/acclaim.h"
+#include "formats/bvh.h"
+#include "formats/c3d.h"
+#include "formats/csv.h"
+#include "formats/format.h"
+#include "formats/gltf.h"
 #include "formats/model_json.h"
+#include "formats/mot.h"
+#include "formats/trc.h"
 
-typedef struct format_row {
-    const char *name;
-    const char *text;
-    int (*sniff)(const char *data, size_t length); /* NULL: never */
-    ulna_status (*read_model)(const char *data, size_t length, const ulna_allocator *allocator, ulna_model **model,
-                              ulna_error *error); /* NULL: holds no model */
-} format_row;
-
-/* JSON that is an object; the reader says if it is another kind of object. A zero byte is in no text. */
+/* JSON that is an object, but not glTF's; the reader says if it is another kind. A zero byte is in no text. */
 static int sniff_json(const char *data, size_t length)
 {
     size_t at = length >= 3 && (unsigned char)data[0] == 0xEF ? 3 : 0; /* a byte order mark */
     while (at < length && (data[at] == ' ' || data[at] == '\t' || data[at] == '\n' || data[at] == '\r'))
         at++;
-    return at < length && data[at] == '{' && !memchr(data, 0, length);
+    return at < length && data[at] == '{' && !memchr(data, 0, length) && !ulna_gltf_sniff(data, length);
 }
 
-static const format_row formats[ULNA_FORMAT_COUNT] = {
-    [ULNA_FORMAT_UNKNOWN] = {"unknown", "unknown", NULL, NULL},
-    [ULNA_FORMAT_MODEL_JSON] = {ULNA_MODEL_JSON_FORMAT, "Ulna model (JSON)", sniff_json, ulna_model_read_json},
+static ulna_status read_model_json(const char *data, size_t length, const ulna_read_options *options,
+                                   ulna_content *content, ulna_error *error)
+{
+    (void)options;
+    content->source = (ulna_source){.unit_m = 1};
+    return ulna_model_read_json(data, length, &content->remarks.allocator, &content->model, error);
+}
+
+static ulna_status write_model_json(const ulna_writing *w, ulna_error *error)
+{
+    return ulna_model_write_json(w->model, w->sink, error);
+}
+
+static const ulna_format_row formats[ULNA_FORMAT_COUNT] = {
+    [ULNA_FORMAT_UNKNOWN] = {.name = "unknown", .text = "unknown"},
+    [ULNA_FORMAT_MODEL_JSON] = {.name = ULNA_MODEL_JSON_FORMAT,
+                                .text = "Ulna model (JSON)",
+                                .endings = "json",
+                                .sniff = sniff_json,
+                                .holds = ULNA_HOLDS_MODEL,
+                                .read = read_model_json,
+                                .write = write_model_json},
+    [ULNA_FORMAT_ASF] = {.name = "asf",
+                         .text = "Acclaim skeleton (ASF)",
+                         .endings = "asf",
+                         .holds = ULNA_HOLDS_MODEL,
+                         .sniff = ulna_asf_sniff,
+                         .read = ulna_asf_read,
+                         .write = ulna_asf_write},
+    [ULNA_FORMAT_AMC] = {.name = "amc",
+                         .text = "Acclaim motion (AMC)",
+                         .endings = "amc",
+                         .holds = ULNA_HOLDS_CLIP,
+                         .sniff = ulna_amc_sniff,
+                         .read = ulna_amc_read,
+                         .write = ulna_amc_write},
+    [ULNA_FORMAT_BVH] = {.name = "bvh",
+                         .text = "Biovision (BVH)",
+                         .endings = "bvh",
+                         .holds = ULNA_HOLDS_MODEL | ULNA_HOLDS_CLIP,
+                         .sniff = ulna_bvh_sniff,
+                         .read = ulna_bvh_read,
+                         .write = ulna_bvh_write},
+    [ULNA_FORMAT_C3D] = {.name = "c3d",
+                         .text = "C3D",
+                         .endings = "c3d",
+                         .holds = ULNA_HOLDS_RECORDING,
+                         .sniff = ulna_c3d_sniff,
+                         .read = ulna_c3d_read,
+                         .write = ulna_c3d_write},
+    [ULNA_FORMAT_TRC] = {.name = "trc",
+                         .text = "TRC",
+                         .endings = "trc",
+                         .holds = ULNA_HOLDS_RECORDING,
+                         .sniff = ulna_trc_sniff,
+                         .read = ulna_trc_read,
+                         .write = ulna_trc_write},
+    [ULNA_FORMAT_MOT] = {.name = "mot",
+                         .text = "OpenSim motion (MOT, STO)",
+                         .endings = "mot sto",
+                         .holds = ULNA_HOLDS_CLIP | ULNA_HOLDS_RECORDING,
+                         .sniff = ulna_mot_sniff,
+                         .read = ulna_mot_read,
+                         .write = ulna_mot_write},
+    [ULNA_FORMAT_CSV] = {.name = "csv",
+                         .text = "CSV",
+                         .endings = "csv",
+                         .holds = ULNA_HOLDS_CLIP | ULNA_HOLDS_RECORDING,
+                         .sniff = ulna_csv_sniff,
+                         .read = ulna_csv_read,
+                         .write = ulna_csv_write},
+    [ULNA_FORMAT_GLTF] = {.name = "gltf",
+                          .text = "glTF (JSON)",
+                          .endings = "gltf",
+                          .holds = ULNA_HOLDS_MODEL | ULNA_HOLDS_CLIP | ULNA_HOLDS_RECORDING,
+                          .sniff = ulna_gltf_sniff,
+                          .read = ulna_gltf_read,
+                          .write = ulna_gltf_write},
+    [ULNA_FORMAT_GLB] = {.name = "glb",
+                         .text = "glTF (binary)",
+                         .endings = "glb",
+                         .holds = ULNA_HOLDS_MODEL | ULNA_HOLDS_CLIP | ULNA_HOLDS_RECORDING,
+                         .sniff = ulna_glb_sniff,
+                         .read = ulna_glb_read,
+                         .write = ulna_glb_write},
 };
 
-static const format_row *row_of(ulna_format format)
+const ulna_format_row *ulna_format_row_of(ulna_format format)
 {
     unsigned index = (unsigned)format;
     return &formats[index < ULNA_FORMAT_COUNT ? index : ULNA_FORMAT_UNKNOWN];
@@ -45,12 +127,12 @@ ulna_format ulna_format_sniff(const char *data, size_t length)
 
 const char *ulna_format_name(ulna_format format)
 {
-    return row_of(format)->name;
+    return ulna_format_row_of(format)->name;
 }
 
 const char *ulna_format_text(ulna_format format)
 {
-    return row_of(format)->text;
+    return ulna_format_row_of(format)->text;
 }
 
 /* So that whoever brings another kind of file learns what to convert it to: "Ulna model (JSON), ...". */
@@ -59,7 +141,7 @@ static ulna_status fail_unknown(ulna_error *error)
     char kinds[160] = "";
     for (int i = 0; i < ULNA_FORMAT_COUNT; i++) {
         size_t length = strlen(kinds);
-        if (formats[i].read_model)
+        if (formats[i].read && (formats[i].holds & ULNA_HOLDS_MODEL))
             snprintf(kinds + length, sizeof kinds - length, "%s%s", length ? ", " : "", formats[i].text);
     }
     return ulna_fail(error, ULNA_ERR_PARSE, "this is not a model file of any kind that Ulna reads: %s", kinds);
@@ -74,10 +156,17 @@ ulna_status ulna_model_read(const char *data, size_t length, const ulna_allocato
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a text and a place for the model are needed");
     if (length == 0)
         return ulna_fail(error, ULNA_ERR_PARSE, "the file is empty");
-    const format_row *row = row_of(ulna_format_sniff(data, length));
-    if (!row->read_model)
+    const ulna_format_row *row = ulna_format_row_of(ulna_format_sniff(data, length));
+    if (!row->read || !(row->holds & ULNA_HOLDS_MODEL))
         return fail_unknown(error);
-    return row->read_model(data, length, allocator, model, error);
+    ulna_content content = ulna_content_empty(allocator);
+    ulna_status status = ulna_content_read(data, length, ULNA_FORMAT_UNKNOWN, NULL, &content, error);
+    if (status == ULNA_OK) {
+        *model = content.model;
+        content.model = NULL;
+    }
+    ulna_content_release(&content);
+    return status;
 }
 
 ulna_status ulna_model_load(const char *path, const ulna_allocator *allocator, ulna_model **model, ulna_error *error)

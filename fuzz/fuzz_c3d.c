@@ -1,0 +1,8 @@
+/* C3D files. */
+#include "round_trip.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    round_trip(ULNA_FORMAT_C3D, NULL, data, size);
+    return 0;
+}

@@ -1,0 +1,228 @@
+/* Whatever a file holds: reading and writing by the table of formats; remarks. */
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "formats/format.h"
+
+enum { MOST_REMARKS = 1000 };
+
+/* ---- remarks ------------------------------------------------------------------------------------------------- */
+
+ulna_remarks ulna_remarks_empty(const ulna_allocator *allocator)
+{
+    return (ulna_remarks){.allocator = ulna_allocator_or_default(allocator)};
+}
+
+void ulna_remarks_add(ulna_remarks *remarks, int line, long long byte, const char *format, ...)
+{
+    if (!remarks)
+        return;
+    void *items = remarks->items;
+    if (remarks->count >= MOST_REMARKS || ulna_grow(&remarks->allocator, &items, &remarks->capacity, remarks->count + 1,
+                                                    sizeof *remarks->items) != ULNA_OK) {
+        remarks->dropped++;
+        return;
+    }
+    remarks->items = items;
+    ulna_remark *remark = &remarks->items[remarks->count++];
+    *remark = (ulna_remark){.line = line, .byte = byte};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(remark->message, sizeof remark->message, format, arguments);
+    va_end(arguments);
+}
+
+void ulna_remarks_release(ulna_remarks *remarks)
+{
+    if (remarks) {
+        ulna_release(&remarks->allocator, remarks->items, remarks->capacity, sizeof *remarks->items);
+        *remarks = ulna_remarks_empty(&remarks->allocator);
+    }
+}
+
+/* ---- contents ------------------------------------------------------------------------------------------------ */
+
+ulna_content ulna_content_empty(const ulna_allocator *allocator)
+{
+    return (ulna_content){.clip = ulna_clip_empty(allocator),
+                          .recording = ulna_recording_empty(allocator),
+                          .remarks = ulna_remarks_empty(allocator)};
+}
+
+static void release_channels(ulna_content *content)
+{
+    ulna_release(&content->remarks.allocator, content->channels, (size_t)content->channel_count,
+                 sizeof *content->channels);
+    content->channels = NULL;
+    content->channel_count = 0;
+}
+
+static void release_parts(ulna_content *content)
+{
+    ulna_model_destroy(content->model);
+    content->model = NULL;
+    ulna_clip_release(&content->clip);
+    ulna_recording_release(&content->recording);
+    release_channels(content);
+}
+
+void ulna_content_release(ulna_content *content)
+{
+    if (content) {
+        release_parts(content);
+        ulna_remarks_release(&content->remarks);
+        content->format = ULNA_FORMAT_UNKNOWN;
+        content->source = (ulna_source){0};
+    }
+}
+
+ulna_read_options ulna_read_options_default(void)
+{
+    return (ulna_read_options){0};
+}
+
+ulna_write_options ulna_write_options_default(void)
+{
+    return (ulna_write_options){.degrees = -1};
+}
+
+ulna_read_options ulna_read_options_for(const ulna_content *skeleton)
+{
+    ulna_read_options options = ulna_read_options_default();
+    if (skeleton) {
+        options.model = skeleton->model;
+        options.channels = skeleton->channels;
+        options.channel_count = skeleton->channel_count;
+        options.unit_m = skeleton->source.unit_m;
+    }
+    return options;
+}
+
+/* The skeleton of a file, and its clip, with the kind of ball joints that is asked for. */
+static ulna_status convert_balls(ulna_content *content, ulna_ball ball, ulna_error *error)
+{
+    ulna_model *fresh;
+    int dropped;
+    if (ball == ULNA_BALL_EULER || !content->model)
+        return ULNA_OK;
+    ulna_status status =
+        ulna_model_with_balls(content->model, ball, &content->remarks.allocator, &fresh, &dropped, error);
+    if (status == ULNA_OK && content->clip.frame_count > 0)
+        status = ulna_clip_convert(content->model, &content->clip, fresh, &content->clip, error);
+    if (status != ULNA_OK) {
+        ulna_model_destroy(fresh);
+        return status;
+    }
+    ulna_model_destroy(content->model);
+    content->model = fresh;
+    release_channels(content); /* they count other coordinates */
+    if (dropped)
+        ulna_remarks_add(&content->remarks, 0, -1,
+                         "limits of %d angles do not fit the other kind of joint and are lost", dropped);
+    return ULNA_OK;
+}
+
+ulna_status ulna_content_read(const char *data, size_t length, ulna_format format, const ulna_read_options *options,
+                              ulna_content *content, ulna_error *error)
+{
+    const ulna_read_options defaults = ulna_read_options_default();
+    if ((!data && length) || !content)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "bytes and a place for their content are needed");
+    if (length == 0)
+        return ulna_fail(error, ULNA_ERR_PARSE, "the file is empty");
+    if (length > ULNA_MAX_INPUT_BYTES)
+        return ulna_fail(error, ULNA_ERR_LIMIT, "the file is longer than %zu bytes", (size_t)ULNA_MAX_INPUT_BYTES);
+    if (format == ULNA_FORMAT_UNKNOWN)
+        format = ulna_format_sniff(data, length);
+    const ulna_format_row *row = ulna_format_row_of(format);
+    if (!row->read)
+        return ulna_fail(error, ULNA_ERR_PARSE, "this is not a file of any kind that Ulna reads");
+    content->format = format;
+    ulna_status status = row->read(data, length, options ? options : &defaults, content, error);
+    if (status == ULNA_OK)
+        status = convert_balls(content, options ? options->ball : ULNA_BALL_EULER, error);
+    if (status != ULNA_OK) {
+        release_parts(content);
+        content->format = ULNA_FORMAT_UNKNOWN;
+        content->source = (ulna_source){0};
+    }
+    return status;
+}
+
+ulna_status ulna_content_load(const char *path, const ulna_read_options *options, ulna_content *content,
+                              ulna_error *error)
+{
+    if (!path || !content)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a path and a place for its content are needed");
+    ulna_text text = ulna_text_empty(&content->remarks.allocator);
+    ulna_format format;
+    ulna_status status = ulna_file_read_known(path, &text, &format, error);
+    if (status == ULNA_OK && format == ULNA_FORMAT_UNKNOWN && text.length > 0) {
+        format = ulna_format_of_name(path); /* a table of numbers looks like any other: then the name decides */
+        if (format != ULNA_FORMAT_UNKNOWN) {
+            ulna_text_release(&text);
+            status = ulna_file_read(path, ULNA_MAX_INPUT_BYTES, &text, error);
+        }
+    }
+    if (status == ULNA_OK)
+        status = ulna_content_read(text.data, text.length, format, options, content, error);
+    if (status != ULNA_OK && error)
+        snprintf(error->path, sizeof error->path, "%s", path);
+    ulna_text_release(&text);
+    return status;
+}
+
+ulna_status ulna_content_write(ulna_format format, const ulna_model *model, const ulna_clip *clip,
+                               const ulna_recording *recording, const ulna_write_options *options,
+                               const ulna_sink *sink, ulna_remarks *remarks, ulna_error *error)
+{
+    const ulna_write_options defaults = ulna_write_options_default();
+    const ulna_format_row *row = ulna_format_row_of(format);
+    if (!sink)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a sink to write to is needed");
+    if (!row->write)
+        return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "Ulna does not write %s", row->text);
+    ulna_writing writing = {.model = model,
+                            .clip = clip && clip->frame_count > 0 ? clip : NULL,
+                            .recording = recording && recording->frame_count > 0 ? recording : NULL,
+                            .options = options ? options : &defaults,
+                            .sink = sink,
+                            .remarks = remarks};
+    int has = (model ? ULNA_HOLDS_MODEL : 0) | (writing.clip ? ULNA_HOLDS_CLIP : 0) |
+              (writing.recording ? ULNA_HOLDS_RECORDING : 0);
+    if (!((unsigned)has & row->holds))
+        return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "%s holds nothing of what there is to write", row->text);
+    return row->write(&writing, error);
+}
+
+/* ---- names --------------------------------------------------------------------------------------------------- */
+
+static int ends_with(const char *endings, const char *ending, size_t length)
+{
+    for (const char *at = endings; at && *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+        size_t own = strcspn(at, " "), same = 0;
+        while (same < own && same < length) {
+            char c = ending[same];
+            if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != at[same])
+                break;
+            same++;
+        }
+        if (same == own && own == length)
+            return 1;
+    }
+    return 0;
+}
+
+ulna_format ulna_format_of_name(const char *path)
+{
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    if (!dot || strchr(dot, '/'))
+        return ULNA_FORMAT_UNKNOWN;
+    for (int i = 0; i < ULNA_FORMAT_COUNT; i++)
+        if (ends_with(ulna_format_row_of((ulna_format)i)->endings, dot + 1, strlen(dot + 1)))
+            return (ulna_format)i;
+    return ULNA_FORMAT_UNKNOWN;
+}

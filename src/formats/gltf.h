@@ -1,0 +1,56 @@
+/*
+ * gltf.h (private): glTF 2.0, the Khronos Group's format of scenes, as JSON (.gltf) and as binary (.glb). What its reader
+ * and its writer must agree on.
+ *
+ * A GLB file is a header of 12 bytes ("glTF", version, length of the file) and chunks, each of length, kind and bytes:
+ * the same JSON first, then one buffer of numbers. All numbers are little-endian.
+ */
+#ifndef ULNA_SRC_GLTF_H
+#define ULNA_SRC_GLTF_H
+
+#include "formats/format.h"
+#include "math/math3.h"
+
+#define ULNA_GLB_MAGIC 0x46546C67u /* "glTF" */
+#define ULNA_GLB_JSON 0x4E4F534Au  /* "JSON" */
+#define ULNA_GLB_BIN 0x004E4942u   /* "BIN" and a zero byte */
+
+enum {
+    ULNA_GLB_HEADER = 12,
+    ULNA_GLB_CHUNK = 8, /* in front of the bytes of a chunk */
+
+    ULNA_GLTF_BYTE = 5120,
+    ULNA_GLTF_UNSIGNED_BYTE,
+    ULNA_GLTF_SHORT,
+    ULNA_GLTF_UNSIGNED_SHORT,
+    ULNA_GLTF_UNSIGNED_INT = 5125,
+    ULNA_GLTF_FLOAT
+};
+
+/* Nodes that are markers say so in their "extras": a point of a body, or one of a recording. */
+#define ULNA_GLTF_MARKER_KEY "ulna_marker"
+#define ULNA_GLTF_MARKER_BODY "body"
+#define ULNA_GLTF_MARKER_RECORDING "recording"
+#define ULNA_GLTF_WEIGHT_KEY "ulna_weight"
+/* And an animation: seconds between frames and the number of the first one, of the motion and of the recording. */
+#define ULNA_GLTF_CLIP_KEY "ulna_clip"
+#define ULNA_GLTF_RECORDING_KEY "ulna_recording"
+
+/* The same JSON object as a model file begins with: which of the two is it? By its first key that either knows. */
+int ulna_gltf_sniff(const char *data, size_t length);
+int ulna_glb_sniff(const char *data, size_t length);
+ulna_status ulna_gltf_read(const char *data, size_t length, const ulna_read_options *options, ulna_content *content,
+                           ulna_error *error);
+ulna_status ulna_glb_read(const char *data, size_t length, const ulna_read_options *options, ulna_content *content,
+                          ulna_error *error);
+ulna_status ulna_gltf_write(const ulna_writing *writing, ulna_error *error);
+ulna_status ulna_glb_write(const ulna_writing *writing, ulna_error *error);
+
+/* Does a body slide, or is this the rounding of single precision? Both in metres, in the parent's frame. */
+static inline int ulna_gltf_slides(const double place[3], const double rest[3])
+{
+    double way[3] = {place[0] - rest[0], place[1] - rest[1], place[2] - rest[2]};
+    return ulna_norm(way) > 5e-7 * ulna_norm(rest) + 1e-7;
+}
+
+#endif

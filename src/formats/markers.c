@@ -1,0 +1,183 @@
+/* Names of markers and units of length: see markers.h. */
+#include "formats/markers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "formats/scan.h"
+
+/* ---- names -------------------------------------------------------------------------------------------------------- */
+
+static int is_blank(char c)
+{
+    return (unsigned char)c <= ' ';
+}
+
+int ulna_marker_name(const char *text, size_t length, char name[ULNA_MARKER_NAME])
+{
+    while (length && is_blank(*text)) {
+        text++;
+        length--;
+    }
+    while (length && is_blank(text[length - 1]))
+        length--;
+    int is_whole = ulna_word_copy((ulna_word){text, length}, name, ULNA_MARKER_NAME);
+    for (char *c = name; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '_';
+    size_t kept = strlen(name); /* a cut may end behind a blank, a text behind a zero byte */
+    while (kept && name[kept - 1] == ' ')
+        name[--kept] = 0;
+    return is_whole;
+}
+
+void ulna_marker_name_of(const ulna_recording *recording, int i, char name[ULNA_MARKER_NAME])
+{
+    const char *own = recording->names[i];
+    const char *end = memchr(own, 0, ULNA_MARKER_NAME);
+    ulna_marker_name(own, end ? (size_t)(end - own) : ULNA_MARKER_NAME, name);
+    if (!name[0])
+        snprintf(name, ULNA_MARKER_NAME, "point%d", i + 1);
+}
+
+/* Heapsort: no recursion and no bad cases, whatever the names. */
+static void sort_by_name(int *order, int count, char (*const names)[ULNA_MARKER_NAME])
+{
+    for (int start = count / 2, end = count; end > 1;) {
+        int moved;
+        if (start > 0)
+            moved = order[--start];
+        else {
+            moved = order[--end];
+            order[end] = order[0];
+        }
+        int hole = start;
+        for (int child; (child = 2 * hole + 1) < end; hole = child) {
+            if (child + 1 < end && strcmp(names[order[child]], names[order[child + 1]]) < 0)
+                child++;
+            if (strcmp(names[moved], names[order[child]]) >= 0)
+                break;
+            order[hole] = order[child];
+        }
+        order[hole] = moved;
+    }
+}
+
+ulna_status ulna_markers_finish(ulna_recording *recording, ulna_remarks *remarks)
+{
+    int count = recording->marker_count, twice = 0;
+    for (int i = 0; i < count; i++)
+        if (!recording->names[i][0])
+            snprintf(recording->names[i], ULNA_MARKER_NAME, "point%d", i + 1);
+    if (count < 2)
+        return ULNA_OK;
+    int *order = ulna_allocate(&recording->allocator, (size_t)count, sizeof *order);
+    if (!order)
+        return ULNA_ERR_MEMORY;
+    for (int i = 0; i < count; i++)
+        order[i] = i;
+    sort_by_name(order, count, recording->names);
+    const char *example = "";
+    for (int i = 1; i < count; i++)
+        if (strcmp(recording->names[order[i - 1]], recording->names[order[i]]) == 0) {
+            example = recording->names[order[i]];
+            twice++;
+        }
+    if (twice)
+        ulna_remarks_add(remarks, 0, -1, "%d %s a name that another has too, such as '%s'; the first of them counts",
+                         twice, twice == 1 ? "marker has" : "markers have", example);
+    ulna_release(&recording->allocator, order, (size_t)count, sizeof *order);
+    return ULNA_OK;
+}
+
+ulna_status ulna_markers_zeros(const ulna_recording *recording, ulna_remarks *remarks)
+{
+    int count = recording->marker_count, frames = recording->frame_count, always = 0;
+    int *zeros = ulna_allocate(&recording->allocator, (size_t)count, sizeof *zeros);
+    if (count == 0 || frames == 0 || !zeros) {
+        ulna_release(&recording->allocator, zeros, (size_t)count, sizeof *zeros);
+        return count == 0 || frames == 0 ? ULNA_OK : ULNA_ERR_MEMORY;
+    }
+    for (int f = 0; f < frames; f++) {
+        const double *x = ulna_recording_frame(recording, f);
+        for (int m = 0; m < count; m++, x += 3)
+            zeros[m] += x[0] == 0 && x[1] == 0 && x[2] == 0;
+    }
+    long long sometimes = 0;
+    const char *example = "";
+    for (int m = 0; m < count; m++) {
+        sometimes += zeros[m] < frames ? zeros[m] : 0;
+        if (zeros[m] == frames && !always++)
+            example = recording->names[m];
+    }
+    if (sometimes)
+        ulna_remarks_add(remarks, 0, -1, "%lld positions are exactly zero: perhaps they are missing", sometimes);
+    if (always)
+        ulna_remarks_add(remarks, 0, -1, "%d %s at zero in every frame, such as '%s'", always,
+                         always == 1 ? "marker is" : "markers are", example);
+    ulna_release(&recording->allocator, zeros, (size_t)count, sizeof *zeros);
+    return ULNA_OK;
+}
+
+/* ---- units -------------------------------------------------------------------------------------------------------- */
+
+/* The first of each length is its short name. "mete" is "meters" in the four characters that C3D often has. */
+static const struct {
+    const char *name;
+    double metres;
+} units[] = {
+    {"m", 1},
+    {"mm", 1e-3},
+    {"cm", 1e-2},
+    {"dm", 0.1},
+    {"um", 1e-6},
+    {"km", 1e3},
+    {"in", 0.0254},
+    {"ft", 0.3048},
+    {"yd", 0.9144},
+    {"mete", 1},
+    {"metr", 1},
+    {"meter", 1},
+    {"meters", 1},
+    {"metre", 1},
+    {"metres", 1},
+    {"mill", 1e-3},
+    {"millimeter", 1e-3},
+    {"millimeters", 1e-3},
+    {"millimetre", 1e-3},
+    {"millimetres", 1e-3},
+    {"cent", 1e-2},
+    {"centimeter", 1e-2},
+    {"centimeters", 1e-2},
+    {"centimetre", 1e-2},
+    {"centimetres", 1e-2},
+    {"decimeter", 0.1},
+    {"decimeters", 0.1},
+    {"decimetres", 0.1},
+    {"micrometers", 1e-6},
+    {"micrometres", 1e-6},
+    {"\xC2\xB5m", 1e-6}, /* the micro sign */
+    {"\xCE\xBCm", 1e-6}, /* mu */
+    {"inch", 0.0254},
+    {"inches", 0.0254},
+    {"foot", 0.3048},
+    {"feet", 0.3048},
+};
+
+double ulna_length_unit(const char *name)
+{
+    ulna_word word = {name, strlen(name)};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (ulna_word_is_like(word, units[i].name))
+            return units[i].metres;
+    return 0;
+}
+
+const char *ulna_length_unit_name(double metres)
+{
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (units[i].metres == metres)
+            return units[i].name;
+    return NULL;
+}

@@ -1,0 +1,26 @@
+/* markers.h (private): what the formats of markers share: names and units of length. */
+#ifndef ULNA_SRC_MARKERS_H
+#define ULNA_SRC_MARKERS_H
+
+#include "ulna/formats.h"
+
+/*
+ * A marker's name as Ulna keeps it: UTF-8 (bytes that are not are taken as Latin-1), no blanks around it, '_' for control
+ * characters, cut to fit. Returns 1 if nothing was cut. Writers pass names through it too, so that what they write is
+ * read back as it is.
+ */
+int ulna_marker_name(const char *text, size_t length, char name[ULNA_MARKER_NAME]);
+/* The name to write for marker `i`: its own, or "point5" for the fifth if it has none. */
+void ulna_marker_name_of(const ulna_recording *recording, int i, char name[ULNA_MARKER_NAME]);
+
+/* Calls markers without a name "point1", "point2", ... by their number, and remarks upon names that occur twice. */
+ulna_status ulna_markers_finish(ulna_recording *recording, ulna_remarks *remarks);
+/* Remarks upon positions that are exactly zero, as programs write what they have not seen. ULNA_ERR_MEMORY. */
+ulna_status ulna_markers_zeros(const ulna_recording *recording, ulna_remarks *remarks);
+
+/* Metres that a unit is ("mm", "cm", "Inches", "mete" of four letters, ...); 0 if it is not known. */
+double ulna_length_unit(const char *name);
+/* The short name of a unit of so many metres; NULL if it has none. */
+const char *ulna_length_unit_name(double metres);
+
+#endif

@@ -1,0 +1,30 @@
+/* names.h (private): a list of names that finds them again. */
+#ifndef ULNA_SRC_NAMES_H
+#define ULNA_SRC_NAMES_H
+
+#include "ulna/base.h"
+
+typedef struct ulna_names {
+    ulna_allocator allocator;
+    char *text; /* one after the other, each with its zero byte */
+    size_t text_count, text_capacity;
+    size_t *start; /* where each begins */
+    size_t count, capacity;
+    int *slot; /* open addressing: index + 1, 0 means free; the hash does not see letter case */
+    size_t slot_count;
+} ulna_names;
+
+ulna_names ulna_names_empty(const ulna_allocator *allocator);
+void ulna_names_release(ulna_names *names);
+/* The n-th name gets index n. ULNA_ERR_MEMORY, ULNA_ERR_LIMIT. */
+ulna_status ulna_names_add(ulna_names *names, const char *name);
+static inline const char *ulna_names_at(const ulna_names *names, int index)
+{
+    return names->text + names->start[index];
+}
+/* The first that is exactly so; ULNA_NONE (-1) if there is none. */
+int ulna_names_find(const ulna_names *names, const char *name);
+/* Failing that, the only one that differs by the case of ASCII letters. */
+int ulna_names_find_like(const ulna_names *names, const char *name);
+
+#endif

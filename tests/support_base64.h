@@ -1,0 +1,26 @@
+/* support_base64.h: bytes as glTF has them in JSON. */
+#ifndef ULNA_TESTS_SUPPORT_BASE64_H
+#define ULNA_TESTS_SUPPORT_BASE64_H
+
+#include <stdlib.h>
+
+#include "support.h"
+
+/* free() it. */
+static inline char *base64(const void *data, size_t length)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const unsigned char *b = data;
+    char *text = malloc(length / 3 * 4 + 8), *to = text;
+    assert_non_null(text);
+    for (size_t i = 0; i < length; i += 3) {
+        unsigned bits = (unsigned)b[i] << 16 | (i + 1 < length ? (unsigned)b[i + 1] << 8 : 0) |
+                        (i + 2 < length ? (unsigned)b[i + 2] : 0);
+        for (int k = 0; k < 4; k++)
+            *to++ = i + (size_t)k > length ? '=' : digits[bits >> (18 - 6 * k) & 63];
+    }
+    *to = 0;
+    return text;
+}
+
+#endif
