@@ -1,0 +1,319 @@
+/*
+ * A whole recording: matched by name, cut into chunks, tracked, stitched, and its gaps filled.
+ *
+ * Chunks are cut by frame count alone, and each is tracked from a fresh start a few frames before its own: so the result does
+ * not depend on how many threads work on them. At a seam the later chunk's angles are brought to the turn of the earlier
+ * one's. Frames without any marker are interpolated between their neighbours, or held at the ends.
+ */
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/parallel.h"
+#include "math/math3.h"
+#include "model/model.h"
+#include "ulna/mocap.h"
+
+/* ---- matching ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct matching {
+    ulna_marker_set used; /* what the set and the recording have in common */
+    int *source;          /* used.count: marker of the recording */
+    size_t room;
+    int unmatched;
+} matching;
+
+static void release_matching(matching *m, const ulna_allocator *allocator)
+{
+    ulna_marker_set_release(&m->used);
+    ulna_release(allocator, m->source, m->room, sizeof *m->source);
+}
+
+static ulna_status match(const ulna_marker_set *set, const ulna_recording *recording, matching *m, ulna_error *error)
+{
+    const ulna_allocator *allocator = &set->allocator;
+    m->used = ulna_marker_set_empty(allocator);
+    m->room = set->count;
+    m->source = ulna_allocate(allocator, m->room, sizeof *m->source);
+    if (!m->source)
+        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %zu markers", set->count);
+    for (size_t i = 0; i < set->count; i++) {
+        const ulna_attachment *item = &set->items[i];
+        int found = ulna_recording_find(recording, item->marker);
+        if (found == ULNA_NONE) {
+            m->unmatched++;
+            continue;
+        }
+        ulna_status status = ulna_marker_set_add(&m->used, item->marker, item->body, item->offset, item->weight);
+        if (status != ULNA_OK)
+            return ulna_fail(error, status, "no memory for %zu markers", set->count);
+        m->source[m->used.count - 1] = found;
+    }
+    if (m->used.count == 0)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT,
+                         "no marker of the set is in the recording: the set has '%s', the recording '%s'",
+                         set->items[0].marker, recording->marker_count ? recording->names[0] : "none");
+    return ULNA_OK;
+}
+
+/* ---- chunks -------------------------------------------------------------------------------------------------------------- */
+
+typedef struct outcome {
+    ulna_status status;
+    ulna_error error;
+} outcome;
+
+typedef struct job {
+    const ulna_model *model;
+    const ulna_recording *recording;
+    const matching *matching;
+    const double *axes;
+    const ulna_track_options *options;
+    ulna_clip *clip;
+    ulna_frame_report *frames;
+    int chunk, total;
+    outcome *outcomes; /* one per chunk */
+    atomic_int done, cancelled;
+    atomic_flag telling; /* a thread is in the progress function */
+} job;
+
+static void gather(const job *j, int frame, double *positions)
+{
+    const double *from = ulna_recording_frame(j->recording, frame);
+    for (size_t i = 0; i < j->matching->used.count; i++) {
+        const double *x = from + 3 * (size_t)j->matching->source[i];
+        if (j->axes)
+            ulna_rotate(j->axes, x, positions + 3 * i);
+        else
+            ulna_copy3(x, positions + 3 * i);
+    }
+}
+
+/* One thread tells; others do not wait for it. */
+static void tell_progress(job *j)
+{
+    if (!j->options->progress || atomic_flag_test_and_set(&j->telling))
+        return;
+    if (j->options->progress(j->options->progress_context, atomic_load(&j->done), j->total))
+        atomic_store(&j->cancelled, 1);
+    atomic_flag_clear(&j->telling);
+}
+
+static ulna_status track_chunk(job *j, int index, ulna_error *error)
+{
+    int first = index * j->chunk, last = first + j->chunk < j->total ? first + j->chunk : j->total;
+    int from = first - j->options->overlap_frames > 0 ? first - j->options->overlap_frames : 0;
+    const ulna_allocator *allocator = &j->clip->allocator;
+    size_t count = j->matching->used.count, nq = (size_t)j->model->nq;
+    ulna_tracker *tracker = NULL;
+    double *positions = ulna_allocate(allocator, 3 * count + nq, sizeof *positions);
+    ulna_status status = positions
+                             ? ulna_tracker_create(j->model, &j->matching->used, j->options, allocator, &tracker, error)
+                             : ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a frame");
+    for (int frame = index ? from : first; frame < last && status == ULNA_OK; frame++) {
+        int counts = frame >= first;
+        ulna_frame_report aside;
+        gather(j, frame, positions);
+        status =
+            ulna_tracker_frame(tracker, positions, counts ? ulna_clip_frame(j->clip, frame) : positions + 3 * count,
+                               counts ? &j->frames[frame] : &aside);
+        if (status != ULNA_OK)
+            ulna_fail(error, status, "frame %d could not be solved: %s", frame + j->recording->first_frame,
+                      ulna_status_text(status));
+        if (counts)
+            atomic_fetch_add(&j->done, 1);
+        if (atomic_load(&j->cancelled))
+            break;
+        if (counts && (frame & 31) == 0)
+            tell_progress(j);
+    }
+    ulna_tracker_destroy(tracker);
+    ulna_release(allocator, positions, 3 * count + nq, sizeof *positions);
+    return status;
+}
+
+static void run_chunks(const void *context, int first, int last)
+{
+    job *j = *(job *const *)context;
+    for (int c = first; c < last; c++)
+        if (!atomic_load(&j->cancelled)) {
+            j->outcomes[c].status = track_chunk(j, c, &j->outcomes[c].error);
+            if (j->outcomes[c].status != ULNA_OK)
+                atomic_store(&j->cancelled, 1);
+        }
+}
+
+/* The earliest failure is told, however the threads ran. */
+static ulna_status track_chunks(job *j, ulna_error *error)
+{
+    enum { FRAME_US = 10 };
+    int chunks = (j->total + j->chunk - 1) / j->chunk;
+    j->outcomes = ulna_allocate(&j->clip->allocator, (size_t)chunks, sizeof *j->outcomes);
+    if (!j->outcomes)
+        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d chunks", chunks);
+    ulna_parallel_for(j->options->threads, FRAME_US * (double)j->total, chunks, 1, run_chunks, &j);
+    ulna_status status = ULNA_OK;
+    for (int c = 0; c < chunks && status == ULNA_OK; c++)
+        if (j->outcomes[c].status != ULNA_OK) {
+            status = j->outcomes[c].status;
+            if (error)
+                *error = j->outcomes[c].error;
+        }
+    ulna_release(&j->clip->allocator, j->outcomes, (size_t)chunks, sizeof *j->outcomes);
+    return status;
+}
+
+/* ---- seams and gaps -------------------------------------------------------------------------------------------------------- */
+
+/* Whole turns off or onto the angles of a chunk, so that it goes on where the one before ended. */
+static void join_chunks(const job *j)
+{
+    for (int first = j->chunk; first < j->total; first += j->chunk) {
+        int last = first + j->chunk < j->total ? first + j->chunk : j->total;
+        const double *before = ulna_clip_frame(j->clip, first - 1), *here = ulna_clip_frame(j->clip, first);
+        for (int d = 0; d < j->model->nv; d++) {
+            int c = j->model->dof_coordinate[d], limited = isfinite(j->model->lower[d]) || isfinite(j->model->upper[d]);
+            if (c < 0 || j->model->dof_segment[d] > ULNA_SEGMENT_RZ || (limited && j->options->solve.bounded))
+                continue;
+            double turns = round((before[c] - here[c]) / (2 * ULNA_PI));
+            for (int f = first; f < last && turns != 0; f++)
+                ulna_clip_frame(j->clip, f)[c] += turns * 2 * ULNA_PI;
+        }
+    }
+}
+
+static int is_empty(const job *j, int frame)
+{
+    return (j->frames[frame].flags & ULNA_FRAME_EMPTY) != 0;
+}
+
+/* Frames without a marker: between their neighbours; before the first one seen, as that one. */
+static ulna_status fill_gaps(const job *j)
+{
+    size_t nv = (size_t)j->model->nv, bytes = (size_t)j->model->nq * sizeof(double);
+    double *step = ulna_allocate(&j->clip->allocator, 2 * nv, sizeof *step);
+    if (!step && nv)
+        return ULNA_ERR_MEMORY;
+    for (int f = 0; f < j->total; f++) {
+        if (!is_empty(j, f))
+            continue;
+        int end = f;
+        while (end < j->total && is_empty(j, end))
+            end++;
+        for (int k = f; k < end && end < j->total; k++) {
+            double *q = ulna_clip_frame(j->clip, k);
+            const double *after = ulna_clip_frame(j->clip, end);
+            if (f == 0) {
+                memcpy(q, after, bytes);
+                continue;
+            }
+            const double *before = ulna_clip_frame(j->clip, f - 1);
+            double share = (double)(k - f + 1) / (end - f + 1);
+            ulna_model_difference(j->model, before, after, step);
+            for (size_t d = 0; d < nv; d++)
+                step[nv + d] = share * step[d];
+            ulna_model_integrate(j->model, before, step + nv, q);
+        }
+        f = end;
+    }
+    ulna_release(&j->clip->allocator, step, 2 * nv, sizeof *step);
+    return ULNA_OK;
+}
+
+/* ---- the whole -------------------------------------------------------------------------------------------------------------- */
+
+static void sum_up(const job *j, ulna_track_summary *s)
+{
+    int solved = 0;
+    for (int f = 0; f < j->total; f++) {
+        const ulna_frame_report *r = &j->frames[f];
+        s->empty += (r->flags & ULNA_FRAME_EMPTY) != 0;
+        s->recovered += (r->flags & ULNA_FRAME_RECOVERED) != 0;
+        s->lost += (r->flags & ULNA_FRAME_LOST) != 0;
+        s->with_outliers += (r->flags & ULNA_FRAME_OUTLIERS) != 0;
+        s->missing += (long long)j->matching->used.count - r->seen;
+        if (r->flags & ULNA_FRAME_EMPTY)
+            continue;
+        solved++;
+        s->rms_mean += r->rms;
+        s->sum_mean += r->sum;
+        s->f_mean += r->f;
+        s->iterations_mean += r->iterations;
+        s->evaluations_mean += r->evaluations;
+        s->us_mean += 1e6 * r->seconds;
+        s->rms_max = fmax(s->rms_max, r->rms);
+        s->sum_max = fmax(s->sum_max, r->sum);
+        s->f_max = fmax(s->f_max, r->f);
+        s->us_max = fmax(s->us_max, 1e6 * r->seconds);
+        s->iterations_max = r->iterations > s->iterations_max ? r->iterations : s->iterations_max;
+    }
+    double *means[] = {&s->rms_mean, &s->sum_mean, &s->f_mean, &s->iterations_mean, &s->evaluations_mean, &s->us_mean};
+    for (size_t i = 0; i < sizeof means / sizeof *means; i++)
+        *means[i] = solved ? *means[i] / solved : 0;
+}
+
+static ulna_status check(const ulna_model *model, const ulna_marker_set *set, const ulna_recording *recording,
+                         const ulna_track_options *o, const ulna_clip *clip, ulna_error *error)
+{
+    if (!model || !set || !set->count || !recording || !clip || clip->frame_count)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a model, a marker set, a recording and an empty clip are needed");
+    if (recording->frame_count < 1)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "the recording has no frames");
+    if (o->chunk_frames < 0 || o->overlap_frames < 0 || o->threads < 0)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "chunk_frames, overlap_frames and threads are not below 0");
+    return ULNA_OK;
+}
+
+ulna_status ulna_track(const ulna_model *model, const ulna_marker_set *set, const ulna_recording *recording,
+                       const double *axes, const ulna_track_options *options, ulna_clip *clip,
+                       ulna_frame_report *frames, ulna_track_summary *summary, ulna_error *error)
+{
+    const ulna_track_options defaults = ulna_track_options_default(), *o = options ? options : &defaults;
+    ulna_status status = check(model, set, recording, o, clip, error);
+    if (status != ULNA_OK)
+        return status;
+    double started = ulna_seconds();
+    int total = recording->frame_count;
+    matching found = {0};
+    job j = {.model = model,
+             .recording = recording,
+             .matching = &found,
+             .axes = axes,
+             .options = o,
+             .clip = clip,
+             .frames = frames,
+             .chunk = o->chunk_frames > 0 && o->chunk_frames < total ? o->chunk_frames : total,
+             .total = total};
+    status = match(set, recording, &found, error);
+    if (status == ULNA_OK && ulna_clip_resize(clip, model->nq, total) != ULNA_OK)
+        status = ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d frames", total);
+    if (status == ULNA_OK && !frames) {
+        j.frames = ulna_allocate(&clip->allocator, (size_t)total, sizeof *frames);
+        if (!j.frames)
+            status = ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d reports", total);
+    }
+    if (status == ULNA_OK)
+        status = track_chunks(&j, error);
+    if (status == ULNA_OK && atomic_load(&j.cancelled))
+        status = ulna_fail(error, ULNA_ERR_STATE, "cancelled");
+    if (status == ULNA_OK) {
+        join_chunks(&j);
+        status = fill_gaps(&j);
+        clip->frame_seconds = recording->frame_seconds;
+        clip->first_frame = recording->first_frame;
+    }
+    if (summary) {
+        *summary = (ulna_track_summary){
+            .frames = total, .markers_used = (int)found.used.count, .markers_unmatched = found.unmatched};
+        if (status == ULNA_OK)
+            sum_up(&j, summary);
+        summary->seconds = ulna_seconds() - started;
+    }
+    if (!frames)
+        ulna_release(&clip->allocator, j.frames, (size_t)total, sizeof *frames);
+    release_matching(&found, &set->allocator);
+    if (status != ULNA_OK)
+        ulna_clip_release(clip);
+    return status;
+}

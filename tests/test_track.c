@@ -1,0 +1,381 @@
+/* Tracking: the real take of HDM05 with its calibrated offsets, and synthetic gaps, spikes and swaps; marker tables. */
+#include "support_hdm05.h"
+#include "support_model.h"
+#include "support_tree.h"
+#include "ulna/sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- marker sets --------------------------------------------------------------------------------------------------------- */
+
+static ulna_status read_set(const ulna_model *model, const char *text, ulna_marker_set *set, ulna_error *error)
+{
+    *set = ulna_marker_set_empty(NULL);
+    return ulna_marker_set_read_csv(text, strlen(text), model, set, error);
+}
+
+static void marker_tables_are_read_and_written(void **state)
+{
+    (void)state;
+    ulna_model *model;
+    ulna_marker_set set, again;
+    ulna_error error;
+    assert_int_equal(ulna_sample_create("arm", NULL, &model, NULL), ULNA_OK);
+    const char *good = "# a comment\n# unit: mm\r\nmarker;bone;x;y;z\r\nA;flange;1;2;3\r\n\"B b\" ; elbow ; -1e1 ; 0 ; "
+                       ".5 \n\nC;base;0;0;0;\n";
+    assert_int_equal(read_set(model, good, &set, &error), ULNA_OK);
+    assert_int_equal(set.count, 3);
+    assert_string_equal(set.items[1].marker, "B b");
+    assert_true(fabs(set.items[0].offset[2] - 0.003) < 1e-15 && set.items[1].offset[0] == -0.01);
+    assert_true(set.items[2].weight == 1);
+
+    ulna_text text = ulna_text_empty(NULL);
+    ulna_sink sink = ulna_text_sink(&text);
+    assert_int_equal(ulna_marker_set_write_csv(&set, model, &sink, &error), ULNA_OK);
+    assert_int_equal(read_set(model, text.data, &again, &error), ULNA_OK);
+    assert_int_equal(again.count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_memory_equal(again.items[i].offset, set.items[i].offset, sizeof set.items[i].offset);
+    ulna_marker_set_release(&again);
+    ulna_marker_set_release(&set);
+    ulna_text_release(&text);
+
+    assert_says(read_set(model, "A,flange,1,2\n", &set, &error), ULNA_ERR_PARSE, "marker, bone, x, y, z");
+    assert_int_equal(error.line, 1);
+    assert_says(read_set(model, "# x\nA,flange,1,2,3\nB,wing,1,2,3\n", &set, &error), ULNA_ERR_PARSE, "wing");
+    assert_int_equal(error.line, 3);
+    assert_says(read_set(model, "A,flange,1,2,3\nA,elbow,1,2,3\n", &set, &error), ULNA_ERR_PARSE, "twice");
+    assert_says(read_set(model, "A,flange,1,2,3\nB,elbow,nan,2,3\n", &set, &error), ULNA_ERR_PARSE, "nan");
+    assert_says(read_set(model, "A,flange,1,2,3,-1\n", &set, &error), ULNA_ERR_PARSE, "weight");
+    assert_says(read_set(model, "# unit: miles\nA,flange,1,2,3\n", &set, &error), ULNA_ERR_PARSE, "unit");
+    assert_says(read_set(model, "\n\n", &set, &error), ULNA_ERR_PARSE, "no markers");
+    assert_int_equal(set.count, 0);
+    ulna_model_destroy(model);
+}
+
+/* ---- synthetic takes of the human sample ------------------------------------------------------------------------------------ */
+
+typedef struct scene {
+    ulna_model *model;
+    ulna_marker_set set;
+    ulna_recording recording;
+    double *truth; /* frames x nq */
+    int frames, nq;
+} scene;
+
+static scene make_scene(int frames)
+{
+    scene s = {.frames = frames, .set = ulna_marker_set_empty(NULL), .recording = ulna_recording_empty(NULL)};
+    ulna_pose *pose;
+    assert_int_equal(ulna_sample_create("human", NULL, &s.model, NULL), ULNA_OK);
+    assert_int_equal(ulna_marker_set_from_model(&s.set, s.model), ULNA_OK);
+    s.nq = ulna_model_coordinate_count(s.model);
+    s.truth = ulna_test_numbers(frames * s.nq);
+    int count = ulna_model_marker_count(s.model);
+    assert_int_equal(ulna_recording_resize(&s.recording, count, frames), ULNA_OK);
+    s.recording.frame_seconds = 1.0 / 120;
+    assert_int_equal(ulna_pose_create(s.model, NULL, &pose, NULL), ULNA_OK);
+    for (int m = 0; m < count; m++)
+        snprintf(s.recording.names[m], ULNA_MARKER_NAME, "Subject:%s", ulna_model_marker_name(s.model, m));
+    for (int f = 0; f < frames; f++) {
+        double *q = s.truth + (size_t)f * (size_t)s.nq;
+        for (int j = 0; j < s.nq; j++) {
+            double swing = (j < 3 ? 0.3 : j < 6 ? 0.4 : 0.25) * sin(0.02 * f * (1 + j % 4) + j);
+            q[j] = ulna_model_rest(s.model)[j] + swing;
+        }
+        ulna_model_clamp(s.model, q);
+        assert_int_equal(ulna_pose_forward(pose, q), ULNA_OK);
+        for (int m = 0; m < count; m++) {
+            double local[3];
+            ulna_model_marker_position(s.model, m, local);
+            ulna_pose_point(pose, ulna_model_marker_body(s.model, m), local,
+                            ulna_recording_frame(&s.recording, f) + 3 * m);
+        }
+    }
+    ulna_pose_destroy(pose);
+    return s;
+}
+
+static void release_scene(scene *s)
+{
+    ulna_marker_set_release(&s->set);
+    ulna_recording_release(&s->recording);
+    ulna_model_destroy(s->model);
+    free(s->truth);
+}
+
+static void lose(scene *s, int frame, int marker)
+{
+    double *x = ulna_recording_frame(&s->recording, frame) + 3 * marker;
+    x[0] = x[1] = x[2] = (double)NAN;
+}
+
+static ulna_track_summary track(const scene *s, const ulna_track_options *options, ulna_clip *clip,
+                                ulna_frame_report *frames)
+{
+    ulna_track_summary summary;
+    ulna_error error;
+    ulna_error_clear(&error);
+    *clip = ulna_clip_empty(NULL);
+    if (ulna_track(s->model, &s->set, &s->recording, NULL, options, clip, frames, &summary, &error) != ULNA_OK)
+        fail_msg("%s", error.message);
+    return summary;
+}
+
+static void a_clean_take_is_followed(void **state)
+{
+    (void)state;
+    scene s = make_scene(400);
+    ulna_clip clip;
+    ulna_track_options options = ulna_track_options_default();
+    options.solve.decrease = 1e-9;
+    options.posture = 0;
+    ulna_track_summary summary = track(&s, &options, &clip, NULL);
+    assert_int_equal(summary.frames, 400);
+    assert_int_equal(summary.markers_used, 41);
+    assert_int_equal(summary.markers_unmatched, 0);
+    assert_int_equal(summary.lost + summary.empty + summary.recovered, 0);
+    assert_true(summary.rms_max < 1e-6);
+    assert_true(clip.frame_seconds == 1.0 / 120);
+    ulna_clip_release(&clip);
+    release_scene(&s);
+}
+
+/* 10 % of all positions, a whole limb for a second, and all markers for half a second. */
+static void gaps_drop_out_and_are_filled(void **state)
+{
+    (void)state;
+    scene s = make_scene(600);
+    ulna_test_rng rng = ulna_test_rng_seed(4);
+    int count = s.recording.marker_count, limb = 0;
+    for (int f = 0; f < s.frames; f++)
+        for (int m = 0; m < count; m++) {
+            int is_left_arm = strncmp(ulna_model_body_name(s.model, s.set.items[m].body), "left_", 5) == 0;
+            if (ulna_test_rng_uniform(&rng, 0, 1) < 0.1 || (f >= 300 && f < 360) ||
+                (is_left_arm && f >= 100 && f < 220))
+                lose(&s, f, m);
+            limb += is_left_arm;
+        }
+    assert_true(limb > 0);
+    ulna_clip clip;
+    ulna_frame_report *frames = calloc(600, sizeof *frames);
+    ulna_track_summary summary = track(&s, NULL, &clip, frames);
+    assert_int_equal(summary.empty, 60);
+    assert_int_equal(summary.lost, 0);
+    assert_true(summary.rms_max < 0.005);
+    for (int f = 0; f < 600; f++) {
+        assert_int_equal((frames[f].flags & ULNA_FRAME_EMPTY) != 0, f >= 300 && f < 360);
+        for (int j = 0; j < s.nq; j++)
+            assert_true(isfinite(ulna_clip_frame(&clip, f)[j]));
+        if (f > 0) /* the root goes on smoothly, through the gap as well */
+            for (int j = 0; j < 3; j++)
+                assert_true(fabs(ulna_clip_frame(&clip, f)[j] - ulna_clip_frame(&clip, f - 1)[j]) < 0.05);
+    }
+    free(frames);
+    ulna_clip_release(&clip);
+    release_scene(&s);
+}
+
+/* Spikes of half a metre, and two markers that change names: the robust loss leaves them aside. */
+static void spikes_and_swaps_are_weighed_down(void **state)
+{
+    (void)state;
+    scene s = make_scene(300);
+    ulna_test_rng rng = ulna_test_rng_seed(5);
+    int spikes = 0;
+    for (int f = 0; f < s.frames; f++)
+        for (int m = 0; m < s.recording.marker_count; m++)
+            if (f % 5 == 0 && ulna_test_rng_uniform(&rng, 0, 1) < 0.02) {
+                ulna_recording_frame(&s.recording, f)[3 * m + ulna_test_rng_index(&rng, 3)] += 0.5;
+                spikes++;
+            }
+    for (int f = 150; f < 200; f++) {
+        double *a = ulna_recording_frame(&s.recording, f), *b = a + 3 * 20, swap[3];
+        memcpy(swap, a, sizeof swap);
+        memcpy(a, b, sizeof swap);
+        memcpy(b, swap, sizeof swap);
+    }
+    assert_true(spikes > 10);
+    ulna_track_options options = ulna_track_options_default();
+    options.loss = ULNA_LOSS_GEMAN_MCCLURE;
+    ulna_clip clip;
+    ulna_frame_report *frames = calloc(300, sizeof *frames);
+    ulna_track_summary summary = track(&s, &options, &clip, frames);
+    assert_true(summary.with_outliers >= 50);
+    assert_int_equal(summary.lost, 0);
+
+    /* The skeleton stays with the truth: a limb whose only marker is a spike goes on by itself, for a frame. */
+    ulna_pose *pose;
+    assert_int_equal(ulna_pose_create(s.model, NULL, &pose, NULL), ULNA_OK);
+    for (int f = 0; f < 300; f++) {
+        double worst = 0, squares = 0;
+        for (int m = 0; m < 41; m++) {
+            double a[3], b[3];
+            assert_int_equal(ulna_pose_forward(pose, ulna_clip_frame(&clip, f)), ULNA_OK);
+            ulna_pose_point(pose, s.set.items[m].body, s.set.items[m].offset, a);
+            assert_int_equal(ulna_pose_forward(pose, s.truth + (size_t)f * (size_t)s.nq), ULNA_OK);
+            ulna_pose_point(pose, s.set.items[m].body, s.set.items[m].offset, b);
+            double off = hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
+            worst = fmax(worst, off);
+            squares += off * off;
+        }
+        if (!(worst < 0.08 && sqrt(squares / 41) < 0.015))
+            fail_msg("frame %d: %g m from the truth (flags %u, %d outliers, rms %g, worst marker %d: %g m)", f, worst,
+                     frames[f].flags, frames[f].outliers, frames[f].rms, frames[f].worst_marker, frames[f].worst);
+    }
+    ulna_pose_destroy(pose);
+    free(frames);
+    ulna_clip_release(&clip);
+    release_scene(&s);
+}
+
+/* The markers jump: the track is lost, found again, and both are told. */
+static void a_lost_track_is_found_again(void **state)
+{
+    (void)state;
+    scene s = make_scene(200);
+    for (int f = 100; f < 200; f++) /* turned half round and moved away at once */
+        for (int m = 0; m < s.recording.marker_count; m++) {
+            double *x = ulna_recording_frame(&s.recording, f) + 3 * m;
+            x[0] = 3 - x[0];
+            x[2] = -x[2];
+        }
+    ulna_clip clip;
+    ulna_frame_report *frames = calloc(200, sizeof *frames);
+    ulna_track_summary summary = track(&s, NULL, &clip, frames);
+    assert_int_equal(summary.lost, 0);
+    assert_true(frames[100].rms < 0.005 && frames[199].rms < 0.005);
+    free(frames);
+    ulna_clip_release(&clip);
+    release_scene(&s);
+}
+
+/* Cut into chunks, the result does not depend on the number of threads. */
+static void threads_give_the_same_bits(void **state)
+{
+    (void)state;
+    scene s = make_scene(500);
+    ulna_clip one, other;
+    ulna_track_options options = ulna_track_options_default();
+    options.chunk_frames = 100;
+    track(&s, &options, &one, NULL);
+    for (int threads = 2; threads <= 4; threads++) {
+        options.threads = threads;
+        track(&s, &options, &other, NULL);
+        assert_memory_equal(one.q, other.q, 500 * (size_t)s.nq * sizeof(double));
+        ulna_clip_release(&other);
+    }
+    ulna_clip_release(&one);
+    release_scene(&s);
+}
+
+static void mistakes_are_told(void **state)
+{
+    (void)state;
+    scene s = make_scene(3);
+    ulna_clip clip = ulna_clip_empty(NULL);
+    ulna_error error;
+    ulna_track_options options = ulna_track_options_default();
+    ulna_marker_set none = ulna_marker_set_empty(NULL);
+    const double nowhere[3] = {0, 0, 0};
+    assert_says(ulna_track(s.model, &none, &s.recording, NULL, NULL, &clip, NULL, NULL, &error), ULNA_ERR_ARGUMENT,
+                "marker set");
+    assert_int_equal(ulna_marker_set_add(&none, "XYZ", 0, nowhere, 1), ULNA_OK);
+    assert_says(ulna_track(s.model, &none, &s.recording, NULL, NULL, &clip, NULL, NULL, &error), ULNA_ERR_ARGUMENT,
+                "XYZ");
+    options.solve.method = "magic";
+    assert_says(ulna_track(s.model, &s.set, &s.recording, NULL, &options, &clip, NULL, NULL, &error), ULNA_ERR_ARGUMENT,
+                "magic");
+    options = ulna_track_options_default();
+    options.posture = -1;
+    assert_says(ulna_track(s.model, &s.set, &s.recording, NULL, &options, &clip, NULL, NULL, &error), ULNA_ERR_ARGUMENT,
+                "posture");
+    assert_int_equal(clip.frame_count, 0);
+    for (long fail = 0; fail < 60; fail++) {
+        ulna_test_memory memory = {.fail_at = fail};
+        ulna_allocator allocator = ulna_test_allocator(&memory);
+        ulna_clip small = ulna_clip_empty(&allocator);
+        ulna_status status = ulna_track(s.model, &s.set, &s.recording, NULL, NULL, &small, NULL, NULL, NULL);
+        assert_int_equal(status, memory.failed ? ULNA_ERR_MEMORY : ULNA_OK);
+        ulna_clip_release(&small);
+        ulna_test_memory_check(&memory);
+        if (!memory.failed)
+            break;
+    }
+    ulna_marker_set_release(&none);
+    release_scene(&s);
+}
+
+/* ---- the real take ------------------------------------------------------------------------------------------------------------ */
+
+static void hdm05_is_tracked_without_loss(void **state)
+{
+    (void)state;
+    ulna_test_need_data(state);
+    ulna_test_take take = ulna_test_take_open();
+    ulna_clip clip = ulna_clip_empty(NULL);
+    ulna_track_summary summary;
+    assert_int_equal(ulna_track(take.skeleton.model, &take.set, &take.markers.recording, ulna_test_take_axes, NULL,
+                                &clip, NULL, &summary, NULL),
+                     ULNA_OK);
+    assert_int_equal(summary.frames, 3866);
+    assert_int_equal(summary.markers_used, 41);
+    assert_int_equal(summary.lost, 0);
+    if (!(100 * summary.sum_mean <= 21.95))
+        fail_msg("the markers are %.3f cm off, summed", 100 * summary.sum_mean);
+    assert_true(summary.iterations_mean < 4);
+    ulna_clip_release(&clip);
+    ulna_test_take_close(&take);
+}
+
+/* Every 20th frame from nothing: all 194 are found, f <= 40 cm^2. */
+static void hdm05_cold_starts_are_found(void **state)
+{
+    (void)state;
+    ulna_test_need_data(state);
+    ulna_test_take take = ulna_test_take_open();
+    const ulna_recording *recording = &take.markers.recording;
+    ulna_tracker *tracker;
+    assert_int_equal(ulna_tracker_create(take.skeleton.model, &take.set, NULL, NULL, &tracker, NULL), ULNA_OK);
+    int found = 0, tried = 0, nq = ulna_model_coordinate_count(take.skeleton.model);
+    double *q = ulna_test_numbers(nq), *goals = ulna_test_numbers(3 * 41);
+    for (int f = 0; f < recording->frame_count; f += 20) {
+        ulna_frame_report report;
+        for (int i = 0; i < 41; i++) {
+            const double *x =
+                ulna_recording_frame(recording, f) + 3 * ulna_recording_find(recording, take.set.items[i].marker);
+            const double turned[3] = {x[1], x[2], x[0]};
+            memcpy(goals + 3 * i, turned, sizeof turned);
+        }
+        ulna_tracker_reset(tracker, NULL);
+        assert_int_equal(ulna_tracker_frame(tracker, goals, q, &report), ULNA_OK);
+        tried++;
+        found += 1e4 * report.f <= 40;
+        if (1e4 * report.f > 40)
+            print_message("frame %d: f = %.1f cm^2 after %d iterations\n", f, 1e4 * report.f, report.iterations);
+    }
+    assert_int_equal(tried, 194);
+    assert_int_equal(found, 194);
+    free(q);
+    free(goals);
+    ulna_tracker_destroy(tracker);
+    ulna_test_take_close(&take);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(marker_tables_are_read_and_written),
+        cmocka_unit_test(a_clean_take_is_followed),
+        cmocka_unit_test(gaps_drop_out_and_are_filled),
+        cmocka_unit_test(spikes_and_swaps_are_weighed_down),
+        cmocka_unit_test(a_lost_track_is_found_again),
+        cmocka_unit_test(threads_give_the_same_bits),
+        cmocka_unit_test(mistakes_are_told),
+        cmocka_unit_test(hdm05_is_tracked_without_loss),
+        cmocka_unit_test(hdm05_cold_starts_are_found),
+    };
+    return cmocka_run_group_tests_name("track", tests, NULL, NULL);
+}
