@@ -1,0 +1,95 @@
+/*
+ * bench_calibrate: marker offsets, and symmetric bone lengths, of HDM_dg_03-05_02 from names, skeleton and C3D alone; clean
+ * and dirty (10 % gaps, knees swapped for a fifth of the take, 2 % strays). With the yardstick present, the prototype runs in
+ * the same minute: times drift with the machine, ratios less so.
+ *
+ * Times are wall clock of ulna_calibrate, reports and held-out blocks included; the prototype's is its search alone. RMS is
+ * over the whole clean take, tracked by ulna_track.
+ */
+#include "calibrate_take.h"
+#include "support.h"
+#include "ulna/calibrate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REPEATS = 7 };
+
+typedef struct outcome {
+    double ms; /* median */
+    double take_mm, held_out_mm;
+} outcome;
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static outcome run(const calibrate_take *take, const ulna_recording *recording, int lengths)
+{
+    ulna_calibrate_options options = ulna_calibrate_options_default();
+    double ms[REPEATS];
+    outcome result = {0};
+    options.scale = options.symmetric = lengths;
+    for (int r = 0; r < REPEATS; r++) {
+        ulna_calibration found = ulna_calibration_empty(NULL);
+        ulna_error error;
+        if (ulna_calibrate(take->skeleton.model, &take->set, recording, take->axes, &options, &found, &error)) {
+            fprintf(stderr, "bench_calibrate: %s\n", error.message);
+            exit(1);
+        }
+        ms[r] = 1e3 * found.seconds;
+        if (r == 0) {
+            result.take_mm = 1e3 * calibrate_take_rms(take, &found);
+            result.held_out_mm = 1e3 * found.rms_held_out;
+        }
+        ulna_calibration_release(&found);
+    }
+    qsort(ms, REPEATS, sizeof *ms, by_value);
+    result.ms = ms[REPEATS / 2];
+    return result;
+}
+
+static void add(bench_report *report, const char *name, const outcome *result)
+{
+    char label[64];
+    snprintf(label, sizeof label, "%s_ms", name);
+    bench_add(report, label, result->ms, "median of 7, wall clock");
+    snprintf(label, sizeof label, "%s_take_rms_cm", name);
+    bench_add(report, label, 0.1 * result->take_mm, "whole take, clean, tracked");
+    snprintf(label, sizeof label, "%s_held_out_rms_cm", name);
+    bench_add(report, label, 0.1 * result->held_out_mm, "blocks that were not used");
+}
+
+int main(int count, char **arguments)
+{
+    const char *path = bench_json_path(count, arguments);
+    calibrate_take take;
+    bench_report report = {0};
+    if (!calibrate_take_load(&take)) {
+        printf("bench_calibrate: no data; set ULNA_DATA\n");
+        return 0;
+    }
+    outcome offsets = run(&take, &take.markers.recording, 0), lengths = run(&take, &take.markers.recording, 1);
+    ulna_recording dirty = calibrate_take_dirty(&take);
+    outcome worse = run(&take, &dirty, 0);
+    add(&report, "offsets", &offsets);
+    add(&report, "lengths", &lengths);
+    add(&report, "dirty", &worse);
+    bench_add(&report, "dirty_over_clean", worse.take_mm / offsets.take_mm, "take RMS; aim 1.05 at most");
+
+    calibrate_yardstick yardstick;
+    if (calibrate_yardstick_run(&yardstick)) {
+        bench_add(&report, "yardstick_offsets_ms", yardstick.offsets_ms, "prototype, robust, 40 and 200 frames");
+        bench_add(&report, "yardstick_offsets_rms_cm", yardstick.offsets_cm, "its own tracker");
+        bench_add(&report, "yardstick_lengths_ms", yardstick.lengths_ms, "the same with symmetric scales");
+        bench_add(&report, "yardstick_lengths_rms_cm", yardstick.lengths_cm, "its own tracker");
+        bench_add(&report, "ulna_over_yardstick", offsets.ms / yardstick.offsets_ms, "time, offsets");
+        bench_add(&report, "ulna_over_yardstick_lengths", lengths.ms / yardstick.lengths_ms, "time, lengths too");
+    }
+    ulna_recording_release(&dirty);
+    calibrate_take_free(&take);
+    return bench_finish(&report, "Marker calibration of HDM_dg_03-05_02", path);
+}

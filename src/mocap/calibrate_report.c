@@ -1,0 +1,267 @@
+/*
+ * What a calibration has found, and how far to trust it. A low error says little alone: offsets trade against angles where the
+ * take does not tell them apart (small eigenvalues of the reduced matrix), and poses may bend joints the wrong way.
+ */
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "math/math3.h"
+#include "mocap/calibrator.h"
+#include "mocap/calibrator_places.h"
+
+#define OUTLIER_WEIGHT 0.25        /* of the robust loss: sightings below it are set apart */
+#define WEAK 1e-3                  /* eigenvalue per frame below which a direction counts as undetermined */
+#define BEYOND (5 * ULNA_PI / 180) /* of a limit: rounding of models and people */
+
+/* ---- errors ---------------------------------------------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of one marker, over the keys. */
+typedef struct tally {
+    double squares, counted; /* m^2: of all sightings, and of those that count */
+    int seen, outliers;
+    double freedom;
+    int number; /* in the result */
+} tally;
+
+static void measure(ulna_calibrator *c, tally *tallies)
+{
+    double place[3], r[3], f, loss;
+    for (int k = 0; k < c->keys; k++) {
+        ulna_key_place(c, k);
+        if (ulna_evaluate(ulna_solver_work(c->solver), ulna_key_q(c, k), &f) != ULNA_OK)
+            continue;
+        for (int i = 0; i < c->count; i++) {
+            if (isnan(ulna_key_goal(c, k)[3 * i]))
+                continue;
+            ulna_key_residual(c, i, place, r);
+            double square = ulna_dot(r, r);
+            int counts = ulna_calibrator_loss(c, square, &loss) >= OUTLIER_WEIGHT;
+            tallies[i].squares += square;
+            tallies[i].counted += counts ? square : 0;
+            tallies[i].seen++;
+            tallies[i].outliers += !counts;
+        }
+    }
+}
+
+/* RMS of all sightings that count. */
+static double total_rms(const ulna_calibrator *c, const tally *tallies, double *outliers)
+{
+    double sum = 0;
+    long long seen = 0, apart = 0;
+    for (int i = 0; i < c->count; i++) {
+        sum += tallies[i].counted;
+        seen += tallies[i].seen;
+        apart += tallies[i].outliers;
+    }
+    *outliers = seen ? (double)apart / (double)seen : 0;
+    return seen > apart ? sqrt(sum / (double)(seen - apart)) : NAN;
+}
+
+static double share_beyond_limits(const ulna_calibrator *c)
+{
+    long long limited = 0, beyond = 0;
+    for (int k = 0; k < c->keys; k++)
+        for (int d = 0; d < c->nv; d++) {
+            int at = c->base->dof_coordinate[d];
+            double low = c->base->lower[d], high = c->base->upper[d];
+            if (at < 0 || c->base->dof_body[d] == 0 || ulna_segment_is_slide(c->base->dof_segment[d]) ||
+                (isinf(low) && isinf(high)))
+                continue;
+            double x = remainder(ulna_key_q(c, k)[at], 2 * ULNA_PI);
+            limited++;
+            beyond += x < low - BEYOND || x > high + BEYOND;
+        }
+    return limited ? (double)beyond / (double)limited : 0;
+}
+
+/* Follows the held-out frames, block by block, each block from the pose of the nearest key. */
+ulna_status ulna_calibrator_measure_held_out(ulna_calibrator *c, ulna_calibration *result)
+{
+    size_t nq = (size_t)c->nq, bytes = nq * sizeof(double);
+    result->rms_held_out = NAN;
+    if (!c->held_count)
+        return ULNA_OK;
+    int before = c->keys;
+    int *frame = ulna_allocate(&c->allocator, (size_t)before, sizeof *frame);
+    double *q = ulna_allocate(&c->allocator, (size_t)before * nq, sizeof *q), outliers;
+    tally *tallies = ulna_allocate(&c->allocator, (size_t)c->count, sizeof *tallies);
+    ulna_status status = frame && q && tallies ? ULNA_OK : ULNA_ERR_MEMORY;
+    if (status == ULNA_OK) {
+        memcpy(frame, c->frame, (size_t)before * sizeof *frame);
+        memcpy(q, c->q, (size_t)before * bytes);
+        status = ulna_calibrator_set_keys(c, c->held_count, c->held);
+    }
+    for (int k = 0; k < c->keys && status == ULNA_OK; k++) {
+        const double *start = k ? ulna_key_q(c, k - 1) : q;
+        if (k == 0 || c->frame[k] != c->frame[k - 1] + 1)
+            for (int j = 0, best = INT_MAX; j < before; j++)
+                if (abs(frame[j] - c->frame[k]) < best) {
+                    best = abs(frame[j] - c->frame[k]);
+                    start = q + (size_t)j * nq;
+                }
+        memcpy(ulna_key_q(c, k), start, bytes);
+        c->f[k] = ulna_key_solve(c, k, ulna_key_q(c, k), 0, 1);
+    }
+    if (status == ULNA_OK) {
+        int rescued = c->rescued;
+        ulna_calibrator_rescue(c, 0);
+        c->rescued = rescued;
+        measure(c, tallies);
+        result->rms_held_out = total_rms(c, tallies, &outliers);
+        result->frames_held_out = c->keys;
+    }
+    ulna_release(&c->allocator, frame, (size_t)before, sizeof *frame);
+    ulna_release(&c->allocator, q, (size_t)before * nq, sizeof *q);
+    ulna_release(&c->allocator, tallies, (size_t)c->count, sizeof *tallies);
+    return status;
+}
+
+/* ---- what the take determines ---------------------------------------------------------------------------------------------- */
+
+/* Eigenvectors of S / keys with small eigenvalues: how many, and how much of each marker is in them. */
+static ulna_status find_weak(ulna_calibrator *c, tally *tallies, int *weak)
+{
+    ulna_dense_need need;
+    int n = c->nz;
+    *weak = -1;
+    for (int i = 0; i < c->count; i++)
+        tallies[i].freedom = -1;
+    if (ulna_dense_eigen_need(n, &need) != ULNA_OK) /* a build without LAPACK */
+        return ULNA_OK;
+    ulna_dense_work work = {ulna_allocate(&c->allocator, need.reals, sizeof(double)),
+                            ulna_allocate(&c->allocator, need.integers, sizeof(int)), need};
+    ulna_status status = (work.reals || !need.reals) && (work.integers || !need.integers) ? ULNA_OK : ULNA_ERR_MEMORY;
+    if (status == ULNA_OK)
+        status = ulna_calibrator_reduce(c);
+    for (size_t i = 0; i < (size_t)n * (size_t)n; i++)
+        c->matrix[i] /= c->keys;
+    if (status == ULNA_OK)
+        status = ulna_dense_eigen(n, c->matrix, 1, c->gradient, &work);
+    if (status == ULNA_OK) {
+        for (int i = 0; i < c->count; i++)
+            tallies[i].freedom = 0;
+        for (*weak = 0; *weak < n && c->gradient[*weak] < WEAK; ++*weak) {
+            const double *vector = c->matrix + (size_t)*weak * (size_t)n + c->groups;
+            for (int i = 0; i < c->count; i++)
+                tallies[i].freedom += ulna_dot(vector + 3 * i, vector + 3 * i);
+        }
+    }
+    ulna_release(&c->allocator, work.reals, need.reals, sizeof(double));
+    ulna_release(&c->allocator, work.integers, need.integers, sizeof(int));
+    return status == ULNA_ERR_CONVERGENCE ? ULNA_OK : status;
+}
+
+/* ---- repair ------------------------------------------------------------------------------------------------------ */
+
+#define SWING 0.1 /* m: a marker on the wrong bone moves by that much */
+
+int ulna_calibrator_nearest_body(ulna_calibrator *c, int i, double offset[3])
+{
+    ulna_places places;
+    ulna_pose *pose = ulna_solver_work(c->solver)->pose;
+    int best = ULNA_NONE;
+    if (ulna_places_create(c->problem->model, c->keys, &c->allocator, &places) != ULNA_OK)
+        return ULNA_NONE;
+    ulna_status status = ULNA_OK;
+    for (int k = 0; k < c->keys && status == ULNA_OK; k++) {
+        ulna_copy3(ulna_key_goal(c, k) + 3 * i, places.x + 3 * k);
+        status = ulna_places_set(&places, pose, k, ulna_key_q(c, k));
+    }
+    if (status == ULNA_OK)
+        best = ulna_places_nearest(&places, SWING, offset);
+    ulna_places_release(&places);
+    return best;
+}
+
+/* ---- the report ---------------------------------------------------------------------------------------------------------------- */
+
+/* In the order of the input. */
+static ulna_status fill_set(ulna_calibrator *c, const ulna_marker_set *set, ulna_calibration *result, tally *tallies)
+{
+    ulna_status status = ULNA_OK;
+    for (size_t j = 0; j < set->count && status == ULNA_OK; j++)
+        for (int i = 0; i < c->count; i++)
+            if (c->item[i] == (int)j) {
+                tallies[i].number = (int)result->set.count;
+                status = ulna_marker_set_add(&result->set, set->items[j].marker, c->body[i], ulna_offset(c, i),
+                                             c->weight[i]);
+            }
+    return status;
+}
+
+static void fill_markers(ulna_calibrator *c, const tally *tallies, ulna_calibration *result)
+{
+    double *sorted = c->step; /* nz: room enough */
+    int known = 0;
+    for (int i = 0; i < c->count; i++) {
+        const tally *t = &tallies[i];
+        int counted = t->seen - t->outliers;
+        result->markers[t->number] = (ulna_calibrated_marker){.rms = counted ? sqrt(t->counted / counted) : NAN,
+                                                              .seen = t->seen,
+                                                              .outliers = t->outliers,
+                                                              .freedom = t->freedom,
+                                                              .moved_from = ULNA_NONE};
+        if (t->seen)
+            sorted[known++] = sqrt(t->squares / t->seen);
+    }
+    qsort(sorted, (size_t)known, sizeof *sorted, by_value);
+    double limit = known ? c->options.suspect * sorted[known / 2] : INFINITY;
+    for (int i = 0; i < c->count; i++) {
+        ulna_calibrated_marker *m = &result->markers[tallies[i].number];
+        m->suspect = m->seen && sqrt(tallies[i].squares / m->seen) > limit;
+        result->suspects += m->suspect;
+    }
+    result->rms = total_rms(c, tallies, &result->outliers);
+}
+
+static ulna_status fill_scales(ulna_calibrator *c, ulna_calibration *result, ulna_error *error)
+{
+    if (!c->options.scale)
+        return ULNA_OK;
+    size_t nb = (size_t)c->nb;
+    result->body_count = c->nb;
+    result->scale = ulna_allocate(&result->set.allocator, nb, sizeof *result->scale);
+    double *lengths = ulna_allocate(&result->set.allocator, nb, sizeof *lengths);
+    ulna_status status = result->scale && lengths ? ULNA_OK : ULNA_ERR_MEMORY;
+    for (int b = 0; b < c->nb && status == ULNA_OK; b++) {
+        result->scale[b] = c->group[b] >= 0 ? 1 + c->z[c->group[b]] : 1;
+        lengths[b] = result->scale[b] * ulna_model_bone_length(c->base, b);
+    }
+    if (status == ULNA_OK)
+        status = ulna_model_with_lengths(c->base, lengths, &result->set.allocator, &result->model, error);
+    ulna_release(&result->set.allocator, lengths, nb, sizeof *lengths);
+    return status;
+}
+
+ulna_status ulna_calibrator_report(ulna_calibrator *c, const ulna_marker_set *set, ulna_calibration *result,
+                                   ulna_error *error)
+{
+    size_t count = (size_t)c->count;
+    tally *tallies = ulna_allocate(&c->allocator, count, sizeof *tallies);
+    result->room = count;
+    result->markers = ulna_allocate(&result->set.allocator, count, sizeof *result->markers);
+    ulna_status status = tallies && result->markers ? ULNA_OK : ULNA_ERR_MEMORY;
+    if (status == ULNA_OK)
+        status = fill_set(c, set, result, tallies);
+    if (status == ULNA_OK) {
+        measure(c, tallies);
+        status = find_weak(c, tallies, &result->weak);
+    }
+    if (status == ULNA_OK) {
+        fill_markers(c, tallies, result);
+        result->frames_used = c->keys;
+        result->unmatched = (int)(set->count - count);
+        result->violations = share_beyond_limits(c);
+        status = fill_scales(c, result, error);
+    }
+    ulna_release(&c->allocator, tallies, count, sizeof *tallies);
+    return status;
+}

@@ -1,0 +1,439 @@
+/* The memory of a calibration: markers matched and sorted, groups of bones, key frames, the skeleton at the present scales. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "math/math3.h"
+#include "mocap/calibrator.h"
+
+#define TRUNK_SHARE (1.0 / 3) /* of the markers: a body that carries more is part of the trunk */
+
+/* ---- markers ------------------------------------------------------------------------------------------------------ */
+
+typedef struct place {
+    int preorder, item, source;
+} place;
+
+static int by_preorder(const void *a, const void *b)
+{
+    const place *x = a, *y = b;
+    return x->preorder != y->preorder ? (x->preorder > y->preorder) - (x->preorder < y->preorder)
+                                      : (x->item > y->item) - (x->item < y->item);
+}
+
+static void sort_markers(ulna_calibrator *c, const ulna_marker_set *set, place *places)
+{
+    int count = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        int source = ulna_recording_find(c->recording, set->items[i].marker);
+        if (source != ULNA_NONE)
+            places[count++] = (place){c->base->body[set->items[i].body].preorder, (int)i, source};
+    }
+    qsort(places, (size_t)count, sizeof *places, by_preorder);
+    for (int i = 0; i < count; i++) {
+        const ulna_attachment *item = &set->items[places[i].item];
+        c->item[i] = places[i].item;
+        c->source[i] = places[i].source;
+        c->body[i] = item->body;
+        c->weight[i] = item->weight;
+    }
+}
+
+static int is_below(const ulna_model *model, int body, int top)
+{
+    int p = model->body[body].preorder, first = model->body[top].preorder;
+    return p >= first && p < first + model->body[top].subtree;
+}
+
+static void find_trunk(ulna_calibrator *c)
+{
+    int awake = 0;
+    for (int i = 0; i < c->count; i++) {
+        int carried = 0;
+        for (int j = 0; j < c->count; j++)
+            carried += is_below(c->base, c->body[j], c->body[i]);
+        c->trunk[i] = carried > TRUNK_SHARE * c->count;
+        awake += c->trunk[i];
+    }
+    for (int i = 0; i < c->count && awake < 3; i++)
+        c->trunk[i] = 1;
+}
+
+/* Columns that the DOFs move: markers on bodies of the subtree are neighbours. */
+static void find_columns(ulna_calibrator *c)
+{
+    for (int d = 0; d < c->nv; d++) {
+        int first = c->count, last = 0;
+        for (int i = 0; i < c->count; i++)
+            if (is_below(c->base, c->body[i], c->base->dof_body[d])) {
+                first = i < first ? i : first;
+                last = i + 1;
+            }
+        c->first[d] = 1 + c->groups + 3 * (first < last ? first : 0);
+        c->last[d] = 1 + c->groups + 3 * last;
+    }
+}
+
+/* ---- bones --------------------------------------------------------------------------------------------------------- */
+
+static int carries_marker(const ulna_model *model, const int *body, int count, int top)
+{
+    for (int i = 0; i < count; i++)
+        if (is_below(model, body[i], top))
+            return 1;
+    return 0;
+}
+
+/* A group per bone that has a length and moves a marker; with `symmetric`, one for both sides. */
+static int group_bones(const ulna_model *model, const int *body, int count, int symmetric, int *group)
+{
+    int groups = 0;
+    for (int b = 0; b < model->nb; b++)
+        group[b] = -1;
+    for (int b = 1; b < model->nb; b++) {
+        if (group[b] >= 0 || !(ulna_norm(ulna_body_bone(model, b)) > 1e-6) || !carries_marker(model, body, count, b))
+            continue;
+        int other = symmetric ? ulna_mirror_body(model, b) : ULNA_NONE;
+        if (other > 0 && ulna_norm(ulna_body_bone(model, other)) > 1e-6)
+            group[other] = groups;
+        group[b] = groups++;
+    }
+    return groups;
+}
+
+/* The rest of the body's own bone ends, on average, where its children begin. */
+static void middle_of_bone(const ulna_model *model, int body, double middle[3])
+{
+    int children = 0;
+    memset(middle, 0, 3 * sizeof *middle);
+    for (int b = body + 1; b < model->nb; b++)
+        if (model->body[b].parent == body) {
+            children++;
+            for (int k = 0; k < 3; k++)
+                middle[k] += 0.5 * model->body[b].placement_position[k];
+        }
+    for (int k = 0; k < 3 && children; k++)
+        middle[k] /= children;
+}
+
+/* How much of the posture term each degree of freedom takes; the root goes where it likes. */
+static void find_posture(ulna_calibrator *c)
+{
+    double loose = c->options.posture > 0 ? c->options.posture_loose / c->options.posture : 0;
+    for (int b = 0; b < c->nb; b++) {
+        const ulna_body *body = &c->base->body[b];
+        int own = 0;
+        for (int i = 0; i < c->count; i++)
+            own += c->body[i] == b;
+        double factor = b == 0 ? 0 : body->dof_count >= 2 && own <= 1 ? fmax(loose, 1) : 1;
+        for (int d = 0; d < body->dof_count; d++)
+            c->dof_posture[body->dof + d] = factor;
+    }
+}
+
+/* ---- memory --------------------------------------------------------------------------------------------------------- */
+
+static void take_arrays(ulna_calibrator *c, ulna_arena *arena)
+{
+    size_t nz = (size_t)c->nz, nv = (size_t)c->nv, nq = (size_t)c->nq, nb = (size_t)c->nb, count = (size_t)c->count;
+    size_t groups = (size_t)c->groups;
+    int **integers[] = {&c->source, &c->item, &c->body};
+    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++)
+        *integers[i] = ulna_arena_take(arena, count, sizeof(int));
+    c->weight = ulna_arena_take(arena, count, sizeof(double));
+    c->trunk = ulna_arena_take(arena, count, 1);
+    c->group = ulna_arena_take(arena, nb, sizeof(int));
+    c->usable = ulna_arena_take(arena, (size_t)c->recording->frame_count, sizeof(int));
+    c->held = ulna_arena_take(arena, (size_t)c->recording->frame_count, sizeof(int));
+    double **unknowns[] = {&c->z, &c->center, &c->saved, &c->step, &c->gradient, &c->diagonal};
+    for (size_t i = 0; i < sizeof unknowns / sizeof *unknowns; i++)
+        *unknowns[i] = ulna_arena_take(arena, nz, sizeof(double));
+    c->matrix = ulna_arena_take(arena, nz * nz, sizeof(double));
+    c->factor = ulna_arena_take(arena, nz * nz, sizeof(double));
+    c->scaled_at = ulna_arena_take(arena, groups, sizeof(double));
+    double **dofs[] = {&c->dof_posture, &c->pivot, &c->shift, &c->slope};
+    for (size_t i = 0; i < sizeof dofs / sizeof *dofs; i++)
+        *dofs[i] = ulna_arena_take(arena, nv, sizeof(double));
+    c->trial = ulna_arena_take(arena, nq, sizeof(double));
+    c->best = ulna_arena_take(arena, nq, sizeof(double));
+    c->first = ulna_arena_take(arena, nv, sizeof(int));
+    c->last = ulna_arena_take(arena, nv, sizeof(int));
+    c->W = ulna_arena_take(arena, nv * c->stride, sizeof(double));
+    c->rows = ulna_arena_take(arena, c->base->tree.row[nv], sizeof(double));
+    c->lower = ulna_arena_take(arena, c->base->tree.row[nv], sizeof(double));
+    c->rotation = ulna_arena_take(arena, 9 * nb, sizeof(double));
+    c->drift = ulna_arena_take(arena, 3 * nb * groups, sizeof(double));
+    c->wrench = ulna_arena_take(arena, 6 * nb, sizeof(double));
+    c->mass = ulna_arena_take(arena, 7 * nb, sizeof(double));
+    c->panel = ulna_arena_take(arena, nb, sizeof *c->panel);
+    c->square = ulna_arena_take(arena, nb, sizeof *c->square);
+    c->panel_rows = ulna_arena_take(arena, nb, sizeof(int));
+    c->panel_width = ulna_arena_take(arena, nb, sizeof(int));
+}
+
+static void take_panels(ulna_calibrator *c, ulna_arena *arena)
+{
+    for (int b = 0; b < c->nb; b++) {
+        if (!c->base->body[b].dof_count)
+            continue;
+        int d = c->base->body[b].dof, width = (1 + c->groups + c->last[d] - c->first[d] + 7) / 8 * 8;
+        c->panel_width[b] = width;
+        c->panel[b] = ulna_arena_take(arena, (size_t)ULNA_PANEL_ROWS * (size_t)width, sizeof(double));
+        c->square[b] = ulna_arena_take(arena, (size_t)width * (size_t)width, sizeof(double));
+    }
+}
+
+static const ulna_reduce_kernel *find_kernel(void)
+{
+#ifndef ULNA_NO_X86
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return &ulna_reduce_avx2;
+#endif
+    return &ulna_reduce_portable;
+}
+
+static void set_options(ulna_calibrator *c)
+{
+    ulna_options o = ulna_options_default();
+    o.bounded = 0;
+    o.hybrid.exact = o.hybrid.verify = 0;
+    o.hybrid.trust_last = 1;
+    c->warm = c->cold = o;
+    c->warm.decrease = 1e-3;
+    c->warm.iterations = 20;
+    c->warm.hybrid.kappa = 0.03;
+    c->cold.decrease = 1e-4;
+    c->cold.iterations = 60;
+    c->cold.hybrid.kappa = 1;
+}
+
+static void set_start(ulna_calibrator *c, const ulna_marker_set *set)
+{
+    static const double none[3] = {0, 0, 0};
+    for (int i = 0; i < c->count; i++) {
+        const double *offset = set->items[c->item[i]].offset;
+        ulna_copy3(offset, ulna_offset(c, i));
+        if (memcmp(offset, none, sizeof none) == 0)
+            middle_of_bone(c->base, c->body[i], ulna_offset(c, i));
+    }
+    memcpy(c->center, c->z, (size_t)c->nz * sizeof *c->z);
+}
+
+/* Fills a calibrator that knows how many markers there are. */
+static ulna_status fill(ulna_calibrator *c, const ulna_marker_set *set, place *places)
+{
+    ulna_arena arena = {NULL, 0, 0};
+    take_arrays(c, &arena);
+    c->bytes = arena.used;
+    c->memory = arena.failed ? NULL : ulna_allocate(&c->allocator, c->bytes, 1);
+    if (!c->memory)
+        return ULNA_ERR_MEMORY;
+    arena = (ulna_arena){c->memory, 0, 0};
+    take_arrays(c, &arena);
+    sort_markers(c, set, places);
+    group_bones(c->base, c->body, c->count, c->options.symmetric, c->group);
+    for (int b = 0; b < c->nb && !c->options.scale; b++)
+        c->group[b] = -1;
+    find_trunk(c);
+    find_columns(c);
+    find_posture(c);
+    set_start(c, set);
+
+    arena = (ulna_arena){NULL, 0, 0};
+    take_panels(c, &arena);
+    c->panel_bytes = arena.used;
+    c->panel_memory = arena.failed ? NULL : ulna_allocate(&c->allocator, c->panel_bytes, 1);
+    if (!c->panel_memory && c->panel_bytes)
+        return ULNA_ERR_MEMORY;
+    arena = (ulna_arena){c->panel_memory, 0, 0};
+    take_panels(c, &arena);
+    return ulna_calibrator_apply(c);
+}
+
+/* Groups are counted before there is memory for them. */
+static ulna_status count_groups(ulna_calibrator *c, const place *places, const ulna_marker_set *set)
+{
+    size_t need = (size_t)c->nb + (size_t)c->count;
+    int *scratch = ulna_allocate(&c->allocator, need, sizeof *scratch);
+    if (!scratch)
+        return ULNA_ERR_MEMORY;
+    for (int i = 0; i < c->count; i++)
+        scratch[c->nb + i] = set->items[places[i].item].body;
+    if (c->options.scale)
+        c->groups = group_bones(c->base, scratch + c->nb, c->count, c->options.symmetric, scratch);
+    ulna_release(&c->allocator, scratch, need, sizeof *scratch);
+    return ULNA_OK;
+}
+
+ulna_status ulna_calibrator_create(const ulna_model *model, const ulna_marker_set *set, const ulna_recording *recording,
+                                   const double *axes, const ulna_calibrate_options *options,
+                                   ulna_calibrator **calibrator, ulna_error *error)
+{
+    ulna_allocator allocator = set->allocator;
+    ulna_calibrator *c = ulna_allocate(&allocator, 1, sizeof *c);
+    place *places = ulna_allocate(&allocator, set->count, sizeof *places);
+    *calibrator = c;
+    if (c)
+        c->allocator = allocator;
+    if (!c || !places) {
+        ulna_release(&allocator, places, set->count, sizeof *places);
+        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a calibration");
+    }
+    *c = (ulna_calibrator){.allocator = allocator,
+                           .base = model,
+                           .recording = recording,
+                           .axes = axes,
+                           .options = *options,
+                           .kernel = find_kernel(),
+                           .nv = model->nv,
+                           .nq = model->nq,
+                           .nb = model->nb,
+                           .random = options->seed,
+                           .posture = options->posture};
+    set_options(c);
+    for (size_t i = 0; i < set->count; i++)
+        if (ulna_recording_find(recording, set->items[i].marker) != ULNA_NONE)
+            places[c->count++].item = (int)i;
+    ulna_status status = ULNA_OK;
+    if (!c->count)
+        status = ulna_fail(error, ULNA_ERR_ARGUMENT,
+                           "no marker of the set is in the recording: the set has '%s', the recording '%s'",
+                           set->items[0].marker, recording->marker_count ? recording->names[0] : "none");
+    if (status == ULNA_OK && count_groups(c, places, set) != ULNA_OK)
+        status = ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a calibration");
+    c->nz = c->groups + 3 * c->count;
+    c->stride = (size_t)(1 + c->nz + 7) / 8 * 8;
+    if (status == ULNA_OK) {
+        status = fill(c, set, places);
+        if (status != ULNA_OK)
+            ulna_fail(error, status, "the calibration of %d markers could not be set up: %s", c->count,
+                      ulna_status_text(status));
+    }
+    ulna_release(&allocator, places, set->count, sizeof *places);
+    return status;
+}
+
+static void release_rig(ulna_calibrator *c)
+{
+    ulna_solver_destroy(c->solver);
+    ulna_problem_destroy(c->problem);
+    ulna_model_destroy(c->scaled);
+    c->solver = NULL;
+    c->problem = NULL;
+    c->scaled = NULL;
+}
+
+static void release_keys(ulna_calibrator *c)
+{
+    size_t n = c->key_room, nq = (size_t)c->nq, count = (size_t)c->count;
+    ulna_release(&c->allocator, c->frame, n, sizeof *c->frame);
+    ulna_release(&c->allocator, c->f, n, sizeof *c->f);
+    ulna_release(&c->allocator, c->q, n * nq, sizeof *c->q);
+    ulna_release(&c->allocator, c->saved_q, n * nq, sizeof *c->saved_q);
+    ulna_release(&c->allocator, c->goal, 3 * n * count, sizeof *c->goal);
+    ulna_release(&c->allocator, c->pull, n * count, sizeof *c->pull);
+    c->frame = NULL;
+    c->f = c->q = c->saved_q = c->goal = c->pull = NULL;
+    c->keys = 0;
+    c->key_room = 0;
+}
+
+void ulna_calibrator_destroy(ulna_calibrator *c)
+{
+    if (c) {
+        ulna_allocator allocator = c->allocator;
+        release_rig(c);
+        release_keys(c);
+        ulna_release(&allocator, c->panel_memory, c->panel_bytes, 1);
+        ulna_release(&allocator, c->memory, c->bytes, 1);
+        ulna_release(&allocator, c, 1, sizeof *c);
+    }
+}
+
+/* ---- key frames ------------------------------------------------------------------------------------------------------- */
+
+void ulna_calibrator_gather(const ulna_calibrator *c, int frame, double *goal)
+{
+    const double *from = ulna_recording_frame(c->recording, frame);
+    for (int i = 0; i < c->count; i++) {
+        const double *x = from + 3 * (size_t)c->source[i];
+        if (!ulna_all_finite(x, 3)) /* infinite places are no better than missing ones */
+            goal[3 * i] = goal[3 * i + 1] = goal[3 * i + 2] = NAN;
+        else if (c->axes)
+            ulna_rotate(c->axes, x, goal + 3 * i);
+        else
+            ulna_copy3(x, goal + 3 * i);
+    }
+}
+
+ulna_status ulna_calibrator_set_keys(ulna_calibrator *c, int keys, const int *frames)
+{
+    size_t n = (size_t)keys, nq = (size_t)c->nq, count = (size_t)c->count;
+    release_keys(c);
+    c->key_room = n;
+    c->keys = keys;
+    c->frame = ulna_allocate(&c->allocator, n, sizeof *c->frame);
+    c->f = ulna_allocate(&c->allocator, n, sizeof *c->f);
+    c->q = ulna_allocate(&c->allocator, n * nq, sizeof *c->q);
+    c->saved_q = ulna_allocate(&c->allocator, n * nq, sizeof *c->saved_q);
+    c->goal = ulna_allocate(&c->allocator, 3 * n * count, sizeof *c->goal);
+    c->pull = ulna_allocate(&c->allocator, n * count, sizeof *c->pull);
+    if (!c->frame || !c->f || !c->q || !c->saved_q || !c->goal || !c->pull)
+        return ULNA_ERR_MEMORY;
+    for (int k = 0; k < keys; k++) {
+        c->frame[k] = frames[k];
+        ulna_calibrator_gather(c, frames[k], ulna_key_goal(c, k));
+        for (int i = 0; i < c->count; i++)
+            ulna_key_pull(c, k)[i] = isnan(ulna_key_goal(c, k)[3 * i]) ? 0 : c->weight[i];
+        memcpy(ulna_key_q(c, k), c->base->rest, nq * sizeof *c->q);
+    }
+    return ULNA_OK;
+}
+
+/* ---- the skeleton at the present scales ------------------------------------------------------------------------------- */
+
+static ulna_status scale_model(ulna_calibrator *c)
+{
+    double *lengths = ulna_allocate(&c->allocator, (size_t)c->nb, sizeof *lengths);
+    if (!lengths)
+        return ULNA_ERR_MEMORY;
+    for (int b = 0; b < c->nb; b++)
+        lengths[b] = ulna_model_bone_length(c->base, b) * (c->group[b] >= 0 ? 1 + c->z[c->group[b]] : 1);
+    ulna_status status = ulna_model_with_lengths(c->base, lengths, &c->allocator, &c->scaled, NULL);
+    ulna_release(&c->allocator, lengths, (size_t)c->nb, sizeof *lengths);
+    return status;
+}
+
+static ulna_status make_rig(ulna_calibrator *c)
+{
+    static const double nowhere[3] = {0, 0, 0};
+    const ulna_model *model = c->scaled ? c->scaled : c->base;
+    ulna_status status = ulna_problem_create(model, &c->allocator, &c->problem, NULL);
+    if (status == ULNA_OK) /* the posture's weight is in m^2/rad^2, whatever the scales are */
+        status = ulna_problem_set_length(c->problem, 1);
+    for (int i = 0; i < c->count && status == ULNA_OK; i++)
+        status = ulna_problem_add_point(c->problem, c->body[i], ulna_offset(c, i), nowhere, c->weight[i], NULL, NULL);
+    if (status == ULNA_OK && c->options.posture > 0)
+        status = ulna_problem_add_posture(c->problem, NULL, c->dof_posture, c->posture, NULL, NULL);
+    if (status == ULNA_OK)
+        status = ulna_problem_ready(c->problem, NULL);
+    c->is_cold = 0;
+    return status == ULNA_OK ? ulna_solver_create(c->problem, &c->warm, &c->allocator, &c->solver, NULL) : status;
+}
+
+void ulna_calibrator_set_posture(ulna_calibrator *c, double posture)
+{
+    c->posture = posture;
+    if (c->problem && c->options.posture > 0)
+        ulna_problem_set_weight(c->problem, c->count, posture);
+}
+
+ulna_status ulna_calibrator_apply(ulna_calibrator *c)
+{
+    size_t bytes = (size_t)c->groups * sizeof *c->z;
+    if (c->solver && (!c->groups || memcmp(c->z, c->scaled_at, bytes) == 0))
+        return ULNA_OK;
+    release_rig(c);
+    ulna_status status = c->groups ? scale_model(c) : ULNA_OK;
+    memcpy(c->scaled_at, c->z, bytes);
+    return status == ULNA_OK ? make_rig(c) : status;
+}

@@ -1,0 +1,170 @@
+/*
+ * calibrator.h (private): the state of a calibration.
+ *
+ * Unknowns z: `groups` scales, then 3 offsets per marker. Markers are sorted by their bodies in depth-first order: those that
+ * a degree of freedom moves are then neighbours. Poses of the key frames are no unknowns: they are solved for every z.
+ */
+#ifndef ULNA_SRC_CALIBRATOR_H
+#define ULNA_SRC_CALIBRATOR_H
+
+#include "objective/problem.h"
+#include "ulna/calibrate.h"
+#include "ulna/solve.h"
+
+enum { ULNA_PANEL_ROWS = 24 };
+
+/* The hot loops, compiled per instruction set (reduce_kernel.inc). */
+typedef struct ulna_reduce_kernel {
+    /* C (width x width, by rows, blocks of 4 x 8 on and below the diagonal) += AT A; A: rows x width; width a multiple of 8. */
+    void (*square)(int rows, int width, const double *A, double *C);
+    /* W (n rows of `stride`) <- L^-T W. Row j holds columns 0 .. common - 1 and first[j] .. last[j] - 1, the rest is not read. */
+    void (*eliminate)(const ulna_tree *tree, const double *L, int common, const int *first, const int *last,
+                      size_t stride, double *W);
+    /* A = L LT in the lower triangle (n x n, column-major); 0 if there is none. As ulna_dense_cholesky, but for matrices of
+     * this size without the threads of a BLAS, which cost more than they save. */
+    int (*cholesky)(int n, double *A);
+} ulna_reduce_kernel;
+
+extern const ulna_reduce_kernel ulna_reduce_portable;
+#ifndef ULNA_NO_X86
+extern const ulna_reduce_kernel ulna_reduce_avx2;
+#endif
+
+typedef struct ulna_calibrator {
+    ulna_allocator allocator;
+    const ulna_model *base; /* as it was given */
+    const ulna_recording *recording;
+    const double *axes;
+    ulna_calibrate_options options;
+    const ulna_reduce_kernel *kernel;
+    int nv, nq, nb;
+
+    /* Markers, sorted. */
+    int count;
+    int *source; /* in the recording */
+    int *item;   /* in the set */
+    int *body;
+    double *weight;
+    unsigned char *trunk; /* on a body that carries many: to align the root by */
+
+    /* Scales. */
+    int groups;
+    int *group; /* nb: of the body's bone, or -1 */
+
+    /* Unknowns. */
+    int nz;
+    double *z, *center, *saved, *step, *gradient, *diagonal;
+    double *matrix, *factor;            /* nz x nz */
+    double prior, scale_prior, posture; /* of the present stage */
+
+    /* The skeleton at the scales of z, and what solves its poses. */
+    ulna_model *scaled; /* NULL: base */
+    double *scaled_at;  /* groups: scales of `scaled` */
+    ulna_problem *problem;
+    ulna_solver *solver;
+    ulna_options warm, cold;
+    int is_cold;
+    double *dof_posture; /* nv: factors */
+
+    /* Frames that may be used, and those that are held out. */
+    int *usable, usable_count;
+    int *held, held_count;
+
+    /* Key frames. */
+    int keys;
+    size_t key_room;
+    int *frame;
+    double *q;                      /* keys x nq */
+    double *f;                      /* keys */
+    double *goal;                   /* keys x count x 3; NaN: missing */
+    double *pull;                   /* keys x count: weights, those of the robust loss in them */
+    double *saved_q, *trial, *best; /* keys x nq; nq; nq */
+    double loss_scale;              /* 0: squares */
+
+    /* Reduction. */
+    int *first, *last;             /* nv: columns of W that a DOF moves */
+    size_t stride;                 /* of a row of W */
+    double *W;                     /* nv x stride: gradient, scales, offsets */
+    double *rows, *lower;          /* tree rows */
+    double *pivot, *shift, *slope; /* nv */
+    double *rotation;              /* nb x 9, of bodies */
+    double *drift;                 /* groups x nb x 3: motion of a body per unit of a scale */
+    double *wrench;                /* nb x 6 */
+    double *mass;                  /* nb x 7: weight, weighted place, weighted residual */
+    double **panel, **square;      /* nb */
+    int *panel_rows, *panel_width;
+
+    unsigned long long random;
+    int rounds, rescued, done;
+    void *memory, *panel_memory;
+    size_t bytes, panel_bytes;
+} ulna_calibrator;
+
+static inline double *ulna_key_q(const ulna_calibrator *c, int k)
+{
+    return c->q + (size_t)k * (size_t)c->nq;
+}
+static inline double *ulna_key_pull(const ulna_calibrator *c, int k)
+{
+    return c->pull + (size_t)k * (size_t)c->count;
+}
+static inline double *ulna_key_goal(const ulna_calibrator *c, int k)
+{
+    return c->goal + 3 * (size_t)k * (size_t)c->count;
+}
+static inline double *ulna_offset(const ulna_calibrator *c, int marker)
+{
+    return c->z + c->groups + 3 * marker;
+}
+
+/* calibrate_state.c */
+ulna_status ulna_calibrator_create(const ulna_model *model, const ulna_marker_set *set, const ulna_recording *recording,
+                                   const double *axes, const ulna_calibrate_options *options,
+                                   ulna_calibrator **calibrator, ulna_error *error);
+void ulna_calibrator_destroy(ulna_calibrator *c);
+/* Makes room for so many keys and gathers their goals from `frames`. */
+ulna_status ulna_calibrator_set_keys(ulna_calibrator *c, int keys, const int *frames);
+/* Where a frame of the recording has the sorted markers, in the skeleton's axes; NaN: missing. */
+void ulna_calibrator_gather(const ulna_calibrator *c, int frame, double *goal);
+/* Sets the weight of the posture term. */
+void ulna_calibrator_set_posture(ulna_calibrator *c, double posture);
+/* Brings the skeleton to the scales of z. */
+ulna_status ulna_calibrator_apply(ulna_calibrator *c);
+
+/* calibrate_poses.c */
+/* Robust weight at a squared distance, and the loss there (both for weight 1). */
+double ulna_calibrator_loss(const ulna_calibrator *c, double square, double *loss);
+/* The pose of key k from q (in place) at the present z: f with the robust loss and posture, or INFINITY. Reweighs `rounds`
+ * times. */
+double ulna_key_solve(ulna_calibrator *c, int k, double *q, int cold, int rounds);
+/* The pose of key k from rest, its root moved to the markers, and from `restarts` poses around that; the best into q. */
+double ulna_key_start(ulna_calibrator *c, int k, int restarts, double *q);
+/* All poses from where they are; the whole objective, priors included. */
+ulna_status ulna_calibrator_solve_all(ulna_calibrator *c, double *objective);
+/* Poses far worse than the others are tried from their neighbours and from elsewhere; how many were found. */
+int ulna_calibrator_rescue(ulna_calibrator *c, int restarts);
+/* Puts goals, offsets and weights of key k into the problem. */
+void ulna_key_place(ulna_calibrator *c, int k);
+/* Residual of marker i (world) and its place relative to the origin, as the work stands. */
+void ulna_key_residual(const ulna_calibrator *c, int i, double place[3], double residual[3]);
+
+/* calibrate_reduce.c: S and gradient over z with the poses eliminated, priors not in. */
+ulna_status ulna_calibrator_reduce(ulna_calibrator *c);
+
+/* calibrate_search.c: z by Levenberg-Marquardt on the reduced problem, until it falls by less than `decrease` of itself. */
+ulna_status ulna_calibrator_search(ulna_calibrator *c, double decrease, int most);
+
+/* calibrate_report.c */
+ulna_status ulna_calibrator_report(ulna_calibrator *c, const ulna_marker_set *set, ulna_calibration *result,
+                                   ulna_error *error);
+/* The error on the frames that were held out, which become the keys: the last thing to do. */
+ulna_status ulna_calibrator_measure_held_out(ulna_calibrator *c, ulna_calibration *result);
+/* The body in whose frame marker i moves least over the keys, and where it is there. */
+int ulna_calibrator_nearest_body(ulna_calibrator *c, int i, double offset[3]);
+
+/* marker_names.c: the body on the other side, by name; ULNA_NONE if there is none. */
+int ulna_mirror_body(const ulna_model *model, int body);
+/* Unit vectors left, up, forward of the skeleton at rest, by the names of its bodies; 0 if they do not tell. */
+int ulna_model_directions(const ulna_model *model, const ulna_pose *rest, double axes[9]);
+
+#endif

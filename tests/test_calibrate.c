@@ -1,0 +1,744 @@
+/* Calibration: which bone, where on it, how long, and whether it can be trusted. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "math/math3.h"
+#include "mocap/calibrator.h"
+#include "support.h"
+#include "ulna/calibrate.h"
+#include "ulna/sample.h"
+
+/* ---- helpers ---- */
+
+static ulna_model *sample(const char *name)
+{
+    ulna_model *model;
+    assert_int_equal(ulna_sample_create(name, NULL, &model, NULL), ULNA_OK);
+    return model;
+}
+
+/* A motion that bends every joint over most of its range, each at a pace of its own; the root walks and turns. */
+static ulna_clip make_motion(const ulna_model *model, int frames, uint64_t seed)
+{
+    ulna_test_rng rng = ulna_test_rng_seed(seed);
+    ulna_clip clip = ulna_clip_empty(NULL);
+    int nq = ulna_model_coordinate_count(model), nv = ulna_model_dof_count(model);
+    assert_int_equal(ulna_clip_resize(&clip, nq, frames), ULNA_OK);
+    for (int f = 0; f < frames; f++)
+        memcpy(ulna_clip_frame(&clip, f), ulna_model_rest(model), (size_t)nq * sizeof(double));
+    for (int d = 0; d < nv; d++) {
+        int c = ulna_model_dof_coordinate(model, d);
+        assert_true(c >= 0);
+        double low = ulna_model_lower(model)[d], high = ulna_model_upper(model)[d];
+        double pace = ulna_test_rng_uniform(&rng, 0.005, 0.03), phase = ulna_test_rng_uniform(&rng, 0, 6);
+        low = isfinite(low) ? low : -1;
+        high = isfinite(high) ? high : 1;
+        for (int f = 0; f < frames; f++)
+            ulna_clip_frame(&clip, f)[c] = 0.5 * (low + high) + 0.35 * (high - low) * sin(phase + pace * f);
+    }
+    return clip;
+}
+
+/* Where a set's markers are in a motion. */
+static ulna_recording record(const ulna_model *model, const ulna_clip *clip, const ulna_marker_set *set)
+{
+    ulna_recording recording = ulna_recording_empty(NULL);
+    ulna_pose *pose;
+    assert_int_equal(ulna_recording_resize(&recording, (int)set->count, clip->frame_count), ULNA_OK);
+    assert_int_equal(ulna_pose_create(model, NULL, &pose, NULL), ULNA_OK);
+    for (size_t i = 0; i < set->count; i++)
+        memcpy(recording.names[i], set->items[i].marker, sizeof recording.names[i]);
+    for (int f = 0; f < clip->frame_count; f++) {
+        assert_int_equal(ulna_pose_forward(pose, ulna_clip_frame(clip, f)), ULNA_OK);
+        for (size_t i = 0; i < set->count; i++)
+            ulna_pose_point(pose, set->items[i].body, set->items[i].offset,
+                            ulna_recording_frame(&recording, f) + 3 * i);
+    }
+    recording.first_frame = 1;
+    ulna_pose_destroy(pose);
+    return recording;
+}
+
+static ulna_marker_set own_markers(const ulna_model *model)
+{
+    ulna_marker_set set = ulna_marker_set_empty(NULL);
+    assert_int_equal(ulna_marker_set_from_model(&set, model), ULNA_OK);
+    return set;
+}
+
+static ulna_marker_set disturbed(const ulna_marker_set *set, double sigma, uint64_t seed)
+{
+    ulna_test_rng rng = ulna_test_rng_seed(seed);
+    ulna_marker_set copy = ulna_marker_set_empty(NULL);
+    for (size_t i = 0; i < set->count; i++) {
+        double offset[3];
+        for (int k = 0; k < 3; k++)
+            offset[k] = set->items[i].offset[k] + sigma * ulna_test_rng_normal(&rng);
+        ulna_marker_set_add(&copy, set->items[i].marker, set->items[i].body, offset, 1);
+    }
+    return copy;
+}
+
+static double offset_error(const ulna_attachment *a, const ulna_attachment *b)
+{
+    double d[3] = {a->offset[0] - b->offset[0], a->offset[1] - b->offset[1], a->offset[2] - b->offset[2]};
+    return ulna_norm(d);
+}
+
+static ulna_calibration calibrate(const ulna_model *model, const ulna_marker_set *set, const ulna_recording *recording,
+                                  const double *axes, const ulna_calibrate_options *options)
+{
+    ulna_calibration result = ulna_calibration_empty(NULL);
+    ulna_error error;
+    ulna_error_clear(&error);
+    if (ulna_calibrate(model, set, recording, axes, options, &result, &error) != ULNA_OK)
+        fail_msg("%s", error.message);
+    return result;
+}
+
+/* ---- names ---- */
+
+static const char *const hdm_markers[][2] = {
+    {"LFHD", "head"},     {"RFHD", "head"},      {"LBHD", "head"},      {"RBHD", "head"},      {"C7", "lowerneck"},
+    {"T10", "lowerback"}, {"CLAV", "thorax"},    {"STRN", "upperback"}, {"RBAC", "upperback"}, {"LSHO", "lclavicle"},
+    {"LUPA", "lhumerus"}, {"LELB", "lhumerus"},  {"LFRM", "lradius"},   {"LWRA", "lwrist"},    {"LWRB", "lwrist"},
+    {"LFIN", "lfingers"}, {"RSHO", "rclavicle"}, {"RUPA", "rhumerus"},  {"RELB", "rhumerus"},  {"RFRM", "rradius"},
+    {"RWRA", "rwrist"},   {"RWRB", "rwrist"},    {"RFIN", "rfingers"},  {"LFWT", "root"},      {"RFWT", "root"},
+    {"LBWT", "root"},     {"RBWT", "root"},      {"LTHI", "lfemur"},    {"LKNE", "lfemur"},    {"LSHN", "ltibia"},
+    {"LANK", "lfoot"},    {"LHEE", "lfoot"},     {"LTOE", "ltoes"},     {"LMT5", "ltoes"},     {"RTHI", "rfemur"},
+    {"RKNE", "rfemur"},   {"RSHN", "rtibia"},    {"RANK", "rfoot"},     {"RHEE", "rfoot"},     {"RTOE", "rtoes"},
+    {"RMT5", "rtoes"},
+};
+
+static ulna_model *chain_of(const char *const *names, int count)
+{
+    ulna_builder *builder;
+    ulna_model *model;
+    ulna_builder_create(NULL, &builder);
+    for (int i = 0; i < count; i++)
+        assert_int_equal(ulna_builder_add_body(builder, names[i], i - 1, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_builder_build(builder, NULL, &model, NULL), ULNA_OK);
+    ulna_builder_destroy(builder);
+    return model;
+}
+
+static void assert_on(const ulna_model *model, const char *marker, const char *bone)
+{
+    int body = ulna_marker_body(model, marker);
+    if (!bone)
+        assert_int_equal(body, ULNA_NONE);
+    else if (body == ULNA_NONE || strcmp(ulna_model_body_name(model, body), bone) != 0)
+        fail_msg("%s is on %s, not on %s", marker, body == ULNA_NONE ? "nothing" : ulna_model_body_name(model, body),
+                 bone);
+}
+
+static void test_names_of_skeletons(void **state)
+{
+    (void)state;
+    static const char *const mixamo[] = {"mixamorig:Hips",        "mixamorig:Spine",       "mixamorig:Spine1",
+                                         "mixamorig:Spine2",      "mixamorig:Head",        "mixamorig:LeftShoulder",
+                                         "mixamorig:LeftArm",     "mixamorig:LeftForeArm", "mixamorig:LeftHand",
+                                         "mixamorig:RightUpLeg",  "mixamorig:RightLeg",    "mixamorig:RightFoot",
+                                         "mixamorig:RightToeBase"};
+    ulna_model *model = chain_of(mixamo, sizeof mixamo / sizeof *mixamo);
+    assert_on(model, "LFWT", "mixamorig:Hips");
+    assert_on(model, "subject:rasi", "mixamorig:Hips");
+    assert_on(model, "LSHO", "mixamorig:LeftShoulder");
+    assert_on(model, "LELB", "mixamorig:LeftArm");
+    assert_on(model, "lfrm", "mixamorig:LeftForeArm");
+    assert_on(model, "LFIN", "mixamorig:LeftHand");
+    assert_on(model, "Anna:RKNE", "mixamorig:RightUpLeg");
+    assert_on(model, "RTIB", "mixamorig:RightLeg");
+    assert_on(model, "RTOE", "mixamorig:RightToeBase");
+    assert_on(model, "T10", "mixamorig:Spine1");
+    assert_on(model, "CLAV", "mixamorig:Spine2");
+    assert_on(model, "LKNE", NULL); /* there is no left leg */
+    assert_on(model, "*0", NULL);
+    assert_on(model, "", NULL);
+    assert_on(model, "L", NULL);
+    ulna_model_destroy(model);
+
+    static const char *const bvh[] = {"Hips", "Chest", "LeftCollar", "LeftShoulder", "LeftElbow", "thigh_r", "calf_r"};
+    model = chain_of(bvh, sizeof bvh / sizeof *bvh);
+    assert_on(model, "LSHO", "LeftCollar");
+    assert_on(model, "LUPA", "LeftShoulder");
+    assert_on(model, "LFRM", "LeftElbow");
+    assert_on(model, "RTHI", "thigh_r");
+    assert_on(model, "RSHN", "calf_r");
+    ulna_model_destroy(model);
+}
+
+/* The human has the markers itself: what the names say is the same bone, or the next. */
+static void test_names_on_the_human(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("human");
+    int same = 0, count = ulna_model_marker_count(model);
+    for (int m = 0; m < count; m++) {
+        int own = ulna_model_marker_body(model, m), named = ulna_marker_body(model, ulna_model_marker_name(model, m));
+        assert_true(named != ULNA_NONE);
+        assert_true(own == named || ulna_model_body_parent(model, own) == named ||
+                    ulna_model_body_parent(model, named) == own);
+        same += own == named;
+    }
+    assert_true(same >= count - 6);
+    int left = ulna_model_find_body(model, "left_thigh");
+    assert_int_equal(ulna_mirror_body(model, left), ulna_model_find_body(model, "right_thigh"));
+    assert_int_equal(ulna_mirror_body(model, ulna_model_find_body(model, "head")), ULNA_NONE);
+    ulna_model_destroy(model);
+}
+
+static void test_set_from_names(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("human");
+    ulna_recording recording = ulna_recording_empty(NULL);
+    ulna_recording_resize(&recording, 3, 1);
+    strcpy(recording.names[0], "me:RKNE");
+    strcpy(recording.names[1], "*3");
+    strcpy(recording.names[2], "me:LKNE");
+    ulna_marker_set set = ulna_marker_set_empty(NULL);
+    int unknown = -1;
+    assert_int_equal(ulna_marker_set_from_names(model, &recording, &set, &unknown, NULL), ULNA_OK);
+    assert_int_equal(set.count, 2);
+    assert_int_equal(unknown, 1);
+    assert_string_equal(ulna_model_body_name(model, set.items[0].body), "right_thigh");
+    /* outward: to the right of the right knee, which is -x in the human */
+    assert_true(set.items[0].offset[0] < -0.03 && set.items[1].offset[0] > 0.03);
+    assert_true(set.items[0].offset[1] < -0.3);
+    strcpy(recording.names[0], "*1");
+    strcpy(recording.names[2], "*2");
+    ulna_marker_set none = ulna_marker_set_empty(NULL);
+    ulna_error error;
+    assert_int_equal(ulna_marker_set_from_names(model, &recording, &none, NULL, &error), ULNA_ERR_MODEL);
+    ulna_marker_set_release(&set);
+    ulna_recording_release(&recording);
+    ulna_model_destroy(model);
+}
+
+/* ---- the reduced problem ---- */
+
+/* dF/dz with all poses following, against differences of F; offsets and scales. */
+static void test_reduced_gradient(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("human");
+    ulna_marker_set set = own_markers(model), start = disturbed(&set, 0.01, 3);
+    ulna_clip clip = make_motion(model, 60, 4);
+    ulna_recording recording = record(model, &clip, &set);
+    ulna_calibrate_options options = ulna_calibrate_options_default();
+    options.scale = options.symmetric = 1;
+    options.posture = options.posture_loose = 1e-3;
+    ulna_calibrator *c;
+    assert_int_equal(ulna_calibrator_create(model, &start, &recording, NULL, &options, &c, NULL), ULNA_OK);
+    assert_true(c->groups > 10);
+    const int frames[3] = {5, 30, 55};
+    assert_int_equal(ulna_calibrator_set_keys(c, 3, frames), ULNA_OK);
+    ulna_recording_frame(&recording, 30)[4] = NAN;
+    assert_int_equal(ulna_calibrator_set_keys(c, 3, frames), ULNA_OK);
+    c->warm.decrease = 1e-15;
+    c->warm.iterations = 200;
+    c->warm.hybrid.trust_last = 0;
+    c->z[2] = 0.05;
+    for (int k = 0; k < 3; k++)
+        memcpy(ulna_key_q(c, k), ulna_clip_frame(&clip, frames[k]), (size_t)c->nq * sizeof(double));
+    double objective, above, below, largest = 0;
+    assert_int_equal(ulna_calibrator_solve_all(c, &objective), ULNA_OK);
+    assert_int_equal(ulna_calibrator_reduce(c), ULNA_OK);
+    double *gradient = malloc((size_t)c->nz * sizeof *gradient);
+    memcpy(gradient, c->gradient, (size_t)c->nz * sizeof *gradient);
+    for (int i = 0; i < c->nz; i++)
+        largest = fmax(largest, fabs(gradient[i]));
+    assert_true(largest > 1e-4);
+    for (int i = 0; i < c->nz; i += i < c->groups ? 3 : 7) {
+        const double h = 1e-4;
+        double z = c->z[i];
+        c->z[i] = z + h;
+        assert_int_equal(ulna_calibrator_solve_all(c, &above), ULNA_OK);
+        c->z[i] = z - h;
+        assert_int_equal(ulna_calibrator_solve_all(c, &below), ULNA_OK);
+        c->z[i] = z;
+        double slope = (above - below) / (2 * h);
+        if (fabs(slope - gradient[i]) > 1e-4 * largest)
+            fail_msg("unknown %d: %.9g, by differences %.9g", i, gradient[i], slope);
+    }
+    free(gradient);
+    ulna_calibrator_destroy(c);
+    ulna_recording_release(&recording);
+    ulna_clip_release(&clip);
+    ulna_marker_set_release(&start);
+    ulna_marker_set_release(&set);
+    ulna_model_destroy(model);
+}
+
+/* ---- known offsets ---- */
+
+static void test_known_offsets(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("human");
+    ulna_marker_set truth = own_markers(model), start = disturbed(&truth, 0.03, 5);
+    ulna_clip clip = make_motion(model, 1000, 6);
+    ulna_recording recording = record(model, &clip, &truth);
+    for (int gaps = 0; gaps < 2; gaps++) {
+        ulna_test_rng rng = ulna_test_rng_seed(7);
+        for (int i = 0; gaps && i < recording.frame_count * recording.marker_count; i++)
+            if (ulna_test_rng_uniform(&rng, 0, 1) < 0.1)
+                recording.positions[3 * i] = NAN;
+        ulna_calibrate_options options = ulna_calibrate_options_default();
+        options.posture = options.posture_loose = 1e-8;
+        options.prior = 1e-5;
+        ulna_calibration result = calibrate(model, &start, &recording, NULL, &options);
+        assert_int_equal(result.set.count, truth.count);
+        assert_int_equal(result.frames_used, 200);
+        assert_int_equal(result.frames_held_out, 100);
+        assert_true(result.rms < 5e-4);
+        assert_true(result.rms_held_out < 5e-4);
+        int determined = 0;
+        for (size_t i = 0; i < truth.count; i++) {
+            assert_string_equal(result.set.items[i].marker, truth.items[i].marker);
+            assert_int_equal(result.set.items[i].body, truth.items[i].body);
+            if (result.markers[i].freedom > 0.01)
+                continue;
+            determined++;
+            double error = offset_error(&result.set.items[i], &truth.items[i]);
+            if (error > 3e-3)
+                fail_msg("%s is %.2f mm off", truth.items[i].marker, 1e3 * error);
+        }
+        assert_true(determined >= 20);
+        ulna_calibration_release(&result);
+    }
+    ulna_recording_release(&recording);
+    ulna_clip_release(&clip);
+    ulna_marker_set_release(&start);
+    ulna_marker_set_release(&truth);
+    ulna_model_destroy(model);
+}
+
+static void test_known_lengths(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("human"), *longer;
+    int nb = ulna_model_body_count(model);
+    double *lengths = malloc((size_t)nb * sizeof *lengths);
+    for (int b = 0; b < nb; b++) {
+        const char *name = ulna_model_body_name(model, b);
+        double factor = strstr(name, "shank") ? 1.1 : strstr(name, "forearm") ? 0.92 : 1; /* thighs, upper arms */
+        lengths[b] = factor * ulna_model_bone_length(model, b);
+    }
+    assert_int_equal(ulna_model_with_lengths(model, lengths, NULL, &longer, NULL), ULNA_OK);
+    ulna_marker_set truth = own_markers(model);
+    ulna_clip clip = make_motion(longer, 1000, 8);
+    ulna_recording recording = record(longer, &clip, &truth);
+    ulna_calibrate_options options = ulna_calibrate_options_default();
+    options.scale = options.symmetric = 1;
+    ulna_calibration result = calibrate(model, &truth, &recording, NULL, &options);
+    assert_non_null(result.model);
+    assert_int_equal(result.body_count, nb);
+    assert_true(result.rms < 2e-3);
+    for (int b = 0; b < nb; b++) {
+        const char *name = ulna_model_body_name(model, b);
+        if (strstr(name, "shank") || strstr(name, "forearm"))
+            assert_true(fabs(result.scale[b] * ulna_model_bone_length(model, b) / lengths[b] - 1) < 0.02);
+        int other = ulna_mirror_body(model, b);
+        if (other != ULNA_NONE)
+            assert_true(result.scale[b] == result.scale[other]);
+        assert_true(fabs(ulna_model_bone_length(result.model, b) - result.scale[b] * ulna_model_bone_length(model, b)) <
+                    1e-12);
+    }
+    ulna_calibration_release(&result);
+    ulna_recording_release(&recording);
+    ulna_clip_release(&clip);
+    ulna_marker_set_release(&truth);
+    free(lengths);
+    ulna_model_destroy(longer);
+    ulna_model_destroy(model);
+}
+
+/* ---- before a calibration ---- */
+
+static void test_from_motion(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("human");
+    ulna_marker_set truth = own_markers(model), set = disturbed(&truth, 0.05, 9), empty = ulna_marker_set_empty(NULL);
+    ulna_clip clip = make_motion(model, 300, 10);
+    ulna_recording recording = record(model, &clip, &truth);
+    for (int f = 0; f < 300; f += 7) /* strays do not move a robust mean */
+        ulna_recording_frame(&recording, f)[3 * (f % 41)] += 0.8;
+    assert_int_equal(ulna_marker_set_from_motion(model, &clip, &recording, NULL, &set, NULL), ULNA_OK);
+    for (size_t i = 0; i < truth.count; i++)
+        assert_true(offset_error(&set.items[i], &truth.items[i]) < 1e-4);
+    assert_int_equal(ulna_marker_set_from_motion(model, &clip, &recording, NULL, &empty, NULL), ULNA_OK);
+    assert_int_equal(empty.count, truth.count);
+    for (size_t i = 0; i < truth.count; i++) {
+        /* A knee's marker lies on the axis of the knee: both bones carry it. */
+        if (strcmp(truth.items[i].marker + 1, "KNE") == 0)
+            continue;
+        assert_int_equal(empty.items[i].body, truth.items[i].body);
+        assert_true(offset_error(&empty.items[i], &truth.items[i]) < 1e-4);
+    }
+
+    /* By number where the counts differ: the last 100 frames, and none at all. */
+    ulna_clip part = ulna_clip_empty(NULL);
+    ulna_clip_resize(&part, clip.coordinate_count, 100);
+    memcpy(part.q, ulna_clip_frame(&clip, 200), 100 * (size_t)clip.coordinate_count * sizeof(double));
+    part.first_frame = 201;
+    assert_int_equal(ulna_marker_set_from_motion(model, &part, &recording, NULL, &set, NULL), ULNA_OK);
+    for (size_t i = 0; i < truth.count; i++)
+        assert_true(offset_error(&set.items[i], &truth.items[i]) < 1e-4);
+    part.first_frame = 1000;
+    ulna_error error;
+    assert_int_equal(ulna_marker_set_from_motion(model, &part, &recording, NULL, &set, &error), ULNA_ERR_ARGUMENT);
+    assert_non_null(strstr(error.message, "no frame in common"));
+    ulna_clip_release(&part);
+    ulna_marker_set_release(&empty);
+    ulna_marker_set_release(&set);
+    ulna_marker_set_release(&truth);
+    ulna_recording_release(&recording);
+    ulna_clip_release(&clip);
+    ulna_model_destroy(model);
+}
+
+static void test_axes(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("human");
+    ulna_marker_set set = own_markers(model);
+    ulna_clip clip = make_motion(model, 200, 11);
+    for (int f = 0; f < 200; f++) /* upright, whichever way it faces */
+        for (int c = 3; c < 6; c++)
+            ulna_clip_frame(&clip, f)[c] *= 0.2;
+    ulna_recording recording = record(model, &clip, &set);
+    for (int way = 0; way < 3; way++) {
+        double axes[9];
+        assert_int_equal(ulna_recording_axes(model, &set, &recording, 0, 0, axes, NULL), ULNA_OK);
+        for (int k = 0; k < 9; k++) /* row k: which axis of the recording is the model's k */
+            assert_true(axes[k] == (k % 3 == (k / 3 + way) % 3));
+        assert_int_equal(ulna_recording_axes(model, &set, &recording, (char)('x' + (1 + way) % 3), 'y', axes, NULL),
+                         ULNA_OK);
+        for (int k = 0; k < 9; k++)
+            assert_true(axes[k] == (k % 3 == (k / 3 + way) % 3));
+        for (int i = 0; i < recording.frame_count * recording.marker_count; i++) { /* (x, y, z) -> (z, x, y) */
+            double *x = recording.positions + 3 * i, last = x[2];
+            x[2] = x[1];
+            x[1] = x[0];
+            x[0] = last;
+        }
+    }
+    ulna_recording_release(&recording);
+    ulna_clip_release(&clip);
+    ulna_marker_set_release(&set);
+    ulna_model_destroy(model);
+}
+
+/* ---- refusals ---- */
+
+static int cancel(void *context, int done, int total)
+{
+    assert_true(done >= 0 && done <= total);
+    return ++*(int *)context == 3;
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("human");
+    ulna_marker_set set = own_markers(model);
+    ulna_clip clip = make_motion(model, 50, 12);
+    ulna_recording recording = record(model, &clip, &set);
+    ulna_calibration result = ulna_calibration_empty(NULL);
+    ulna_calibrate_options options = ulna_calibrate_options_default();
+    ulna_error error;
+    int calls = 0;
+    options.progress = cancel;
+    options.progress_context = &calls;
+    assert_int_equal(ulna_calibrate(model, &set, &recording, NULL, &options, &result, &error), ULNA_ERR_STATE);
+    assert_string_equal(error.message, "cancelled");
+    assert_int_equal(calls, 3);
+    assert_int_equal(result.set.count, 0);
+    options = ulna_calibrate_options_default();
+    options.frames = 0;
+    assert_int_equal(ulna_calibrate(model, &set, &recording, NULL, &options, &result, NULL), ULNA_ERR_ARGUMENT);
+    options = ulna_calibrate_options_default();
+    options.prior = NAN;
+    assert_int_equal(ulna_calibrate(model, &set, &recording, NULL, &options, &result, NULL), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_calibrate(NULL, &set, &recording, NULL, NULL, &result, NULL), ULNA_ERR_ARGUMENT);
+    for (int i = 0; i < 3 * 50 * recording.marker_count; i++)
+        recording.positions[i] = NAN;
+    assert_int_equal(ulna_calibrate(model, &set, &recording, NULL, NULL, &result, &error), ULNA_ERR_ARGUMENT);
+    assert_non_null(strstr(error.message, "no frame"));
+    for (int i = 0; i < recording.marker_count; i++)
+        recording.names[i][0] = '?';
+    assert_int_equal(ulna_calibrate(model, &set, &recording, NULL, NULL, &result, &error), ULNA_ERR_ARGUMENT);
+    assert_non_null(strstr(error.message, "no marker of the set"));
+    ulna_recording_release(&recording);
+    ulna_clip_release(&clip);
+    ulna_marker_set_release(&set);
+    ulna_model_destroy(model);
+}
+
+/* Few frames, one of them, markers with no one to see them, one marker alone: odd, but answers. */
+static void test_little(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("human");
+    ulna_marker_set set = own_markers(model), one = ulna_marker_set_empty(NULL);
+    ulna_clip clip = make_motion(model, 2, 13);
+    ulna_recording recording = record(model, &clip, &set);
+    for (int f = 0; f < 2; f++)
+        for (int k = 0; k < 3; k++)
+            ulna_recording_frame(&recording, f)[12 + k] = NAN;
+    ulna_calibration result = calibrate(model, &set, &recording, NULL, NULL);
+    assert_int_equal(result.frames_used, 2);
+    assert_true(isnan(result.rms_held_out));
+    assert_int_equal(result.markers[4].seen, 0);
+    assert_true(isnan(result.markers[4].rms));
+    for (size_t i = 0; i < result.set.count; i++)
+        assert_true(ulna_all_finite(result.set.items[i].offset, 3));
+    ulna_calibration_release(&result);
+    ulna_marker_set_add(&one, set.items[0].marker, set.items[0].body, set.items[0].offset, 1);
+    result = calibrate(model, &one, &recording, NULL, NULL);
+    assert_int_equal(result.set.count, 1);
+    ulna_calibration_release(&result);
+    ulna_recording_release(&recording);
+    ulna_clip_release(&clip);
+    ulna_marker_set_release(&one);
+    ulna_marker_set_release(&set);
+    ulna_model_destroy(model);
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("two-link");
+    static const double points[2][3] = {{0.3, 0.1, 0}, {0.5, 0, 0.1}};
+    ulna_clip clip = make_motion(model, 4, 14);
+    for (long failing = 0;; failing++) {
+        ulna_test_memory memory = {.fail_at = failing};
+        ulna_allocator allocator = ulna_test_allocator(&memory);
+        ulna_marker_set truth = ulna_marker_set_empty(NULL), set = ulna_marker_set_empty(&allocator);
+        for (int i = 0; i < 2; i++)
+            ulna_marker_set_add(&truth, i ? "a" : "b", ulna_model_body_count(model) - 1, points[i], 1);
+        ulna_recording recording = record(model, &clip, &truth);
+        ulna_calibration result = ulna_calibration_empty(&allocator);
+        ulna_calibrate_options options = ulna_calibrate_options_default();
+        options.scale = 1;
+        ulna_status status = ULNA_OK;
+        for (int i = 0; i < 2 && status == ULNA_OK; i++)
+            status = ulna_marker_set_add(&set, i ? "a" : "b", ulna_model_body_count(model) - 1, points[i], 1);
+        if (status == ULNA_OK)
+            status = ulna_calibrate(model, &set, &recording, NULL, &options, &result, NULL);
+        ulna_calibration_release(&result);
+        ulna_marker_set_release(&set);
+        ulna_marker_set_release(&truth);
+        ulna_recording_release(&recording);
+        ulna_test_memory_check(&memory);
+        if (!memory.failed) {
+            assert_int_equal(status, ULNA_OK);
+            break;
+        }
+        assert_int_equal(status, ULNA_ERR_MEMORY);
+    }
+    ulna_clip_release(&clip);
+    ulna_model_destroy(model);
+}
+
+/* ---- HDM05: the aims ---- */
+
+typedef struct take {
+    ulna_content skeleton, markers;
+    ulna_recording clean;
+    ulna_marker_set set;
+    double axes[9];
+} take;
+
+static take load_take(void)
+{
+    take t = {.skeleton = ulna_content_empty(NULL),
+              .markers = ulna_content_empty(NULL),
+              .clean = ulna_recording_empty(NULL),
+              .set = ulna_marker_set_empty(NULL)};
+    char path[1024];
+    ulna_test_path(path, sizeof path, ulna_test_data_dir(), "hdm05/HDM_dg.asf");
+    assert_int_equal(ulna_content_load(path, NULL, &t.skeleton, NULL), ULNA_OK);
+    ulna_test_path(path, sizeof path, ulna_test_data_dir(), "hdm05/HDM_dg_03-05_02_120.c3d");
+    assert_int_equal(ulna_content_load(path, NULL, &t.markers, NULL), ULNA_OK);
+    ulna_recording *r = &t.markers.recording;
+    ulna_recording_resize(&t.clean, r->marker_count, r->frame_count);
+    memcpy(t.clean.names, r->names, (size_t)r->marker_count * sizeof *r->names);
+    memcpy(t.clean.positions, r->positions, 3 * (size_t)r->marker_count * (size_t)r->frame_count * sizeof(double));
+    int unknown;
+    assert_int_equal(ulna_marker_set_from_names(t.skeleton.model, r, &t.set, &unknown, NULL), ULNA_OK);
+    assert_int_equal(t.set.count, 41);
+    assert_int_equal(unknown, 3);
+    assert_int_equal(
+        ulna_recording_axes(t.skeleton.model, &t.set, r, t.markers.source.up, t.skeleton.source.up, t.axes, NULL),
+        ULNA_OK);
+    static const double yzx[9] = {0, 1, 0, 0, 0, 1, 1, 0, 0};
+    assert_memory_equal(t.axes, yzx, sizeof yzx);
+    return t;
+}
+
+static void release_take(take *t)
+{
+    ulna_marker_set_release(&t->set);
+    ulna_recording_release(&t->clean);
+    ulna_content_release(&t->markers);
+    ulna_content_release(&t->skeleton);
+}
+
+/* RMS over the clean take, tracked with what was found. */
+static double take_rms(const take *t, const ulna_calibration *found)
+{
+    ulna_clip clip = ulna_clip_empty(NULL);
+    ulna_frame_report *frames = calloc((size_t)t->clean.frame_count, sizeof *frames);
+    assert_int_equal(ulna_track(found->model ? found->model : t->skeleton.model, &found->set, &t->clean, t->axes, NULL,
+                                &clip, frames, NULL, NULL),
+                     ULNA_OK);
+    double squares = 0;
+    long long seen = 0;
+    for (int f = 0; f < t->clean.frame_count; f++) {
+        squares += frames[f].rms * frames[f].rms * frames[f].seen;
+        seen += frames[f].seen;
+    }
+    free(frames);
+    ulna_clip_release(&clip);
+    return sqrt(squares / (double)seen);
+}
+
+/* 10 % gaps, knees swapped for a fifth of the take, 2 % strays. */
+static void make_dirty(ulna_recording *r)
+{
+    ulna_test_rng rng = ulna_test_rng_seed(21);
+    int left = ulna_recording_find(r, "LKNE"), right = ulna_recording_find(r, "RKNE");
+    for (int f = 0; f < r->frame_count; f++) {
+        double *x = ulna_recording_frame(r, f), knee[3];
+        if (f > 0.4 * r->frame_count && f < 0.6 * r->frame_count) {
+            ulna_copy3(x + 3 * left, knee);
+            ulna_copy3(x + 3 * right, x + 3 * left);
+            ulna_copy3(knee, x + 3 * right);
+        }
+        for (int i = 0; i < r->marker_count; i++) {
+            if (ulna_test_rng_uniform(&rng, 0, 1) < 0.02)
+                x[3 * i + ulna_test_rng_index(&rng, 3)] += ulna_test_rng_uniform(&rng, 0.1, 0.5);
+            if (ulna_test_rng_uniform(&rng, 0, 1) < 0.1)
+                x[3 * i] = x[3 * i + 1] = x[3 * i + 2] = NAN;
+        }
+    }
+}
+
+static void test_hdm_names(void **state)
+{
+    ulna_test_need_data(state);
+    take t = load_take();
+    for (size_t i = 0; i < sizeof hdm_markers / sizeof *hdm_markers; i++)
+        assert_on(t.skeleton.model, hdm_markers[i][0], hdm_markers[i][1]);
+    release_take(&t);
+}
+
+static void test_hdm_offsets(void **state)
+{
+    ulna_test_need_data(state);
+    take t = load_take();
+    ulna_calibration clean = calibrate(t.skeleton.model, &t.set, &t.markers.recording, t.axes, NULL);
+    double rms = take_rms(&t, &clean);
+    print_message("take %.3f mm; used %.3f, held out %.3f; beyond limits %.1f %%\n", 1e3 * rms, 1e3 * clean.rms,
+                  1e3 * clean.rms_held_out, 100 * clean.violations);
+    assert_true(rms <= 7.2e-3);
+    assert_true(clean.rms_held_out < 8.5e-3);
+    assert_true(clean.outliers < 0.01);
+    assert_true(clean.weak > 5 && clean.weak < 30);
+    assert_int_equal(clean.suspects, 0);
+
+    make_dirty(&t.markers.recording);
+    ulna_calibration dirty = calibrate(t.skeleton.model, &t.set, &t.markers.recording, t.axes, NULL);
+    double dirty_rms = take_rms(&t, &dirty);
+    print_message("dirty: take %.3f mm; used %.3f, held out %.3f; outliers %.1f %%\n", 1e3 * dirty_rms, 1e3 * dirty.rms,
+                  1e3 * dirty.rms_held_out, 100 * dirty.outliers);
+    assert_true(dirty_rms <= 1.05 * rms);
+    assert_true(dirty.outliers > 0.02 && dirty.outliers < 0.05);
+    ulna_calibration_release(&dirty);
+    ulna_calibration_release(&clean);
+    release_take(&t);
+}
+
+static void test_hdm_lengths(void **state)
+{
+    ulna_test_need_data(state);
+    take t = load_take();
+    ulna_calibrate_options options = ulna_calibrate_options_default();
+    options.scale = options.symmetric = 1;
+    ulna_calibration found = calibrate(t.skeleton.model, &t.set, &t.markers.recording, t.axes, &options);
+    double rms = take_rms(&t, &found);
+    print_message("take %.3f mm; used %.3f, held out %.3f\n", 1e3 * rms, 1e3 * found.rms, 1e3 * found.rms_held_out);
+    assert_true(rms <= 6.1e-3);
+    assert_true(found.rms_held_out < 7e-3);
+    ulna_calibration_release(&found);
+    release_take(&t);
+}
+
+static int steps_between(const ulna_model *model, int a, int b)
+{
+    int top = ulna_model_common_ancestor(model, a, b);
+    return ulna_model_body_depth(model, a) + ulna_model_body_depth(model, b) - 2 * ulna_model_body_depth(model, top);
+}
+
+/* Markers on the wrong bone come back to their own, or to one beside it: fingers and thumb move as one here. */
+static void test_hdm_repair(void **state)
+{
+    ulna_test_need_data(state);
+    take t = load_take();
+    static const char *const wrong[][2] = {{"LFIN", "rfemur"}, {"RANK", "head"}, {"LUPA", "ltibia"}};
+    int right[3];
+    for (int i = 0; i < 3; i++)
+        for (size_t j = 0; j < t.set.count; j++)
+            if (strcmp(strchr(t.set.items[j].marker, ':') + 1, wrong[i][0]) == 0) {
+                right[i] = t.set.items[j].body;
+                t.set.items[j].body = ulna_model_find_body(t.skeleton.model, wrong[i][1]);
+            }
+    ulna_calibrate_options options = ulna_calibrate_options_default();
+    ulna_calibration told = calibrate(t.skeleton.model, &t.set, &t.markers.recording, t.axes, &options);
+    assert_true(told.suspects >= 3);
+    options.repair = 1;
+    ulna_calibration found = calibrate(t.skeleton.model, &t.set, &t.markers.recording, t.axes, &options);
+    for (int i = 0; i < 3; i++)
+        for (size_t j = 0; j < found.set.count; j++) {
+            if (strcmp(strchr(found.set.items[j].marker, ':') + 1, wrong[i][0]) != 0)
+                continue;
+            int body = found.set.items[j].body, was = ulna_model_find_body(t.skeleton.model, wrong[i][1]);
+            assert_true(told.markers[j].suspect);
+            assert_int_equal(found.markers[j].moved_from, was);
+            if (steps_between(t.skeleton.model, body, right[i]) > 2)
+                fail_msg("%s went to %s", wrong[i][0], ulna_model_body_name(t.skeleton.model, body));
+        }
+    assert_int_equal(found.suspects, 0);
+    print_message("repaired %d: take %.3f mm\n", found.repaired, 1e3 * take_rms(&t, &found));
+    assert_true(take_rms(&t, &found) < 8e-3);
+    ulna_calibration_release(&told);
+    ulna_calibration_release(&found);
+    release_take(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names_of_skeletons),
+        cmocka_unit_test(test_names_on_the_human),
+        cmocka_unit_test(test_set_from_names),
+        cmocka_unit_test(test_reduced_gradient),
+        cmocka_unit_test(test_known_offsets),
+        cmocka_unit_test(test_known_lengths),
+        cmocka_unit_test(test_from_motion),
+        cmocka_unit_test(test_axes),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_little),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_hdm_names),
+        cmocka_unit_test(test_hdm_offsets),
+        cmocka_unit_test(test_hdm_lengths),
+        cmocka_unit_test(test_hdm_repair),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
