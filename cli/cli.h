@@ -128,12 +128,15 @@ ulna_status cli_load_model(const char *name, ulna_model **model, ulna_error *err
 
 /* ---- the commands ------------------------------------------------------------------------------------- */
 
+int cli_calibrate(cli *tool);
 int cli_definiteness(cli *tool);
 int cli_compare(cli *tool);
+int cli_convert(cli *tool);
 int cli_help(cli *tool);
 int cli_info(cli *tool);
 int cli_methods(cli *tool);
 int cli_sample(cli *tool);
+int cli_solve(cli *tool);
 
 /* `ulna help` and `ulna COMMAND --help`: who asks for help gets it, even with --quiet. */
 void cli_print_overview(const cli *tool);

@@ -21,6 +21,7 @@ static const cli_option info_options[] = {
     {"up", 0, "AXIS", "Which axis points up in the drawing: x, y or z. By default the taller one of y and z."},
     {"ascii", 0, NULL,
      "Draw, and show the tree, with ASCII characters only, as is done where the locale is not UTF-8."},
+    {"values", 'v', NULL, "Of a motion, show each value's range beside its limits, in degrees and metres."},
     {0},
 };
 
@@ -82,6 +83,90 @@ static const cli_option compare_options[] = {
     {0},
 };
 
+static const cli_option solve_options[] = {
+    {"skeleton", 's', "FILE",
+     "Whose joints to find: ASF, BVH, glTF or a model file, or the name of a built-in skeleton."},
+    {"markers", 'm', "FILE", "The recording: C3D, TRC or CSV."},
+    {"attach", 'a', "WHERE",
+     "Where the markers sit on the skeleton. A CSV file: marker, bone, x, y, z and perhaps a weight, as `ulna "
+     "calibrate` "
+     "writes it. model, the default: where the skeleton's own markers are. reference, the default if it has none: the "
+     "bone "
+     "that carries the marker best in the reference motion, and the mean offset. oracle: the same bones, but the "
+     "offset "
+     "of "
+     "each frame, so that no error need remain; that is the experiment of the exact-Hessian paper."},
+    {"reference", 0, "FILE", "A motion of the same take, such as the AMC beside a C3D. Frames go one by one."},
+    {"method", 0, "NAME",
+     "How to solve; `ulna methods` lists them. hybrid by default, which also makes fresh starts for the others."},
+    {"bounds", 0, "WHICH",
+     "none, the default; skeleton: the skeleton's limits; or a motion file: each joint as far as it goes there, and a "
+     "twentieth more, but the root anywhere."},
+    {"init", 0, "WHERE",
+     "The pose to start the first frame from: rest, the default; first: the reference's first frame; or the first "
+     "frame "
+     "of a motion file. The root is moved to the markers."},
+    {"ball", 0, "KIND",
+     "Solve joints of three turns as euler (as the file has them, the default), quaternion, expmap or swing-twist."},
+    {"frames", 0, "A:B", "Only these, the last one too, as the file counts them. A: and :B go to the end."},
+    {"max-iter", 0, "N", "At most so many iterations a frame; 50 by default, or the limit of another method."},
+    {"tol", 0, "X",
+     "Stop where an iteration lowers f by less than X of itself; 3e-4 by default, 1e-6 for other methods."},
+    {"robust", 0, NULL, "Weigh down markers that are far off, and say in which frames: for swapped and stray markers."},
+    {"robust-distance", 0, "CM", "How far that is; 4 by default. This means --robust."},
+    {"smooth", 0, "W", "Hold each frame to the course of those before it with W m2/rad2; 0 by default. Try 1e-5."},
+    {"axes", 0, "ABC",
+     "Which axes of the recording are the skeleton's x, y and z, such as yzx or x-zy. By default, or with auto, found "
+     "from what the files say is up, or by trying."},
+    {"up", 0, "AXIS", "Which axis of the recording points up: x, y or z. The rest follows."},
+    {"output", 'o', "FILE",
+     "Write the motion, in the format of the name's ending: .amc, .bvh, .csv, .mot, .glb; .c3d and .trc get the "
+     "markers "
+     "as the solved skeleton has them. May be given several times."},
+    {"report", 'r', "FILE", "Write a page with errors, joint angles and the take to be played: one HTML file."},
+    {0},
+};
+
+static const cli_option calibrate_options[] = {
+    {"skeleton", 's', "FILE", "The skeleton: ASF, BVH, glTF or a model file, or the name of a built-in one."},
+    {"markers", 'm', "FILE", "The recording: C3D, TRC or CSV."},
+    {"attach", 'a', "FILE",
+     "Which bone each marker is on, and where to start: a CSV file of marker, bone, x, y, z; 0, 0, 0 starts in the "
+     "middle of the bone. By default as the skeleton's own markers, if it has them, or by the names of common marker "
+     "sets."},
+    {"reference", 0, "FILE",
+     "A motion of the same take, such as the AMC beside a C3D, to start from. It also tells the bones, if nothing else "
+     "does."},
+    {"average", 0, NULL, "Take the offsets as they are on average in the reference, and no more."},
+    {"scale", 0, NULL, "Find bone lengths too."},
+    {"symmetric", 0, NULL, "The same, left and right alike."},
+    {"repair", 0, NULL,
+     "Put markers whose error is more than three times the usual on the bone that carries them best, and calibrate "
+     "again."},
+    {"frames", 0, "N", "Use so many frames of the take, spread evenly; 200 by default."},
+    {"axes", 0, "ABC",
+     "Which axes of the recording are the skeleton's x, y and z, such as yzx. By default, or with auto, found from "
+     "what the files say is up, or by how the skeleton stands in the recording."},
+    {"up", 0, "AXIS", "Which axis of the recording points up: x, y or z. The rest follows."},
+    {"output", 'o', "FILE", "Write marker, bone, offset in metres and weight, a CSV file for `ulna solve --attach`."},
+    {"model-out", 0, "FILE", "With --scale, write the skeleton with its new lengths, as a model file."},
+    {0},
+};
+
+static const cli_option convert_options[] = {
+    {"ball", 0, "KIND",
+     "Write joints of three turns as euler (as they are, the default), quaternion, expmap or swing-twist, where the "
+     "format can."},
+    {"unit", 0, "UNIT",
+     "Unit of length to write: m, cm, mm, in, ft or a number of metres. By default the format's own."},
+    {"input-unit", 0, "UNIT", "Unit of length of the files that are read, instead of what they or their formats say."},
+    {"rate", 0, "HZ",
+     "Frames per second to write, instead of what the files say; AMC says nothing. Frames stay as they "
+     "are."},
+    {"digits", 0, "N", "Digits of numbers in texts; by default as many as it takes to read the same number back."},
+    {0},
+};
+
 static const cli_option help_options[] = {
     {"man", 0, NULL, "Print the manual page, for man(1)."},
     {0},
@@ -100,11 +185,16 @@ const cli_command cli_commands[] = {
             "limits, mass and size at rest. Notes follow on what may be a mistake: bones of zero length, degrees of "
             "freedom without limits or that no marker can see, bodies without mass among others that have one, and "
             "more.\n\n"
+            "Of a motion it tells frames and rate, and where values leave their limits or jump; of a recording its "
+            "markers, their gaps (the longest, and who is missing most) and the space they take. Whatever the reader "
+            "noticed in the file is noted with its line or byte. A motion without a skeleton of its own, as AMC, is "
+            "read with one that is named beside it.\n\n"
             "The kind of file is found from its contents, not from its name. The name - means standard input. A file "
             "that cannot be read is reported, with the line of a mistake, and the others are still shown.",
         .options = info_options,
         .examples = "ulna info human.json\twhat is in it\n"
                     "ulna info --tree --draw human.json\tits joints, and a picture\n"
+                    "ulna info s.asf t.amc t.c3d\ta motion beside its skeleton, markers\n"
                     "ulna info --json *.json\tfor other programs",
         .run = cli_info,
     },
@@ -123,6 +213,70 @@ const cli_command cli_commands[] = {
         .examples = "ulna sample models\tall of them\n"
                     "ulna sample --only human models\tmodels/human.json alone",
         .run = cli_sample,
+    },
+    {
+        .name = "solve",
+        .operands = "--skeleton S --markers M",
+        .operand = "an option",
+        .least = 0,
+        .most = 0,
+        .summary = "find joint values from recorded markers",
+        .text =
+            "Tracks a recording: each frame starts from the ones before. Markers that are missing drop out; where the "
+            "track is lost it starts afresh, and says so; frames without markers are filled in, and counted. Markers "
+            "go by name, with or without a subject's name before a colon. Markers that one side has and the other has "
+            "not are told.\n\n"
+            "Errors are distances between markers as recorded and as the skeleton has them: the root mean square and "
+            "the sum over the markers of a frame, then the mean over frames. f is half the weighted sum of squares. "
+            "The exit code is 1 if frames stay lost.",
+        .options = solve_options,
+        .examples = "ulna solve -s s.asf -m t.c3d -a a.csv -o t.amc\tto joint angles\n"
+                    "ulna solve -s s.asf -m t.c3d -a a.csv -r t.html\tand see how good they are\n"
+                    "ulna solve -s human -m t.trc --robust -o t.bvh\tof a built-in skeleton\n"
+                    "ulna solve -s s.asf -m t.c3d --reference t.amc\toffsets from a motion",
+        .run = cli_solve,
+    },
+    {
+        .name = "calibrate",
+        .operands = "--skeleton S --markers M",
+        .operand = "an option",
+        .least = 0,
+        .most = 0,
+        .summary = "find where the markers sit on the skeleton",
+        .text =
+            "Finds the offset of each marker from its bone, and with --scale the lengths of the bones, from the take "
+            "itself: offsets and poses that together fit the recording best. No reference motion is needed. Gaps, "
+            "stray "
+            "and swapped markers are weighed down.\n\n"
+            "A low error is not all. Beside the error on the frames that were used stands that on blocks of the take "
+            "that "
+            "were not; markers whose offsets the take does not determine are named, and those that fit far worse than "
+            "the others, which may be on the wrong bone; and how many joint angles are beyond their limits.",
+        .options = calibrate_options,
+        .examples = "ulna calibrate -s s.asf -m t.c3d -o a.csv\tbones by the markers' names\n"
+                    "ulna solve -s s.asf -m t.c3d -a a.csv -o t.amc\tand what it is for\n"
+                    "ulna calibrate -s s.asf -m t.c3d --symmetric --model-out s.json -o a.csv\tlengths too",
+        .run = cli_calibrate,
+    },
+    {
+        .name = "convert",
+        .operands = "IN... OUT",
+        .operand = "a file name",
+        .least = 2,
+        .most = -1,
+        .summary = "write a skeleton, a motion or markers in another format",
+        .text =
+            "Reads all files but the last, by their contents, and writes the last, in the format of its ending. A "
+            "motion that does not hold its skeleton (AMC, MOT, CSV) needs one among the files; a motion that does may "
+            "be put onto another skeleton with the same bones, the first that is named. Angles are written anew in "
+            "the order that the format wants, without jumps where that is possible. What the format cannot hold is "
+            "left out, and told.",
+        .options = convert_options,
+        .examples = "ulna convert s.asf t.amc t.bvh\tone file of two\n"
+                    "ulna convert t.bvh t.asf\tthe skeleton alone\n"
+                    "ulna convert t.c3d t.trc\tmarkers\n"
+                    "ulna convert s.asf t.amc --rate 120 t.mot\ta rate that AMC does not say",
+        .run = cli_convert,
     },
     {
         .name = "definiteness",

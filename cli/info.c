@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "files.h"
+
 #define INDENT "  " /* before a line of a drawing */
 
 /* ---- models ------------------------------------------------------------------------------------------- */
@@ -100,15 +102,18 @@ static void add_facts(json_t *row, const ulna_model *model, const facts *found, 
     json_object_set_new(row, "memory_bytes", json_integer((json_int_t)ulna_model_bytes(model)));
 }
 
-static void tell_model(const cli *tool, const ulna_model *model, const figure *shape, const drawing *how, json_t *row)
+static void tell_model(const cli *tool, const ulna_model *model, const figure *shape, json_t *row, json_t *notes)
 {
     facts found = collect(model);
-    json_t *notes = model_notes(model, shape);
+    json_t *own = model_notes(model, shape);
     add_facts(row, model, &found, shape);
-    json_object_set_new(row, "notes", notes);
+    json_array_extend(notes, own);
+    json_decref(own);
     print_facts(tool, model, &found, shape);
-    print_lines(tool, "  note        ", notes);
+}
 
+static void tell_more(const cli *tool, const ulna_model *model, const figure *shape, const drawing *how, json_t *row)
+{
     if (cli_value(tool, "tree")) {
         cli_say(tool, "\n");
         tree_print(tool, model, how->is_ascii);
@@ -126,26 +131,105 @@ static void tell_model(const cli *tool, const ulna_model *model, const figure *s
 
 /* ---- files -------------------------------------------------------------------------------------------- */
 
-static ulna_status tell_file(const cli *tool, const char *path, const drawing *how, json_t *row, ulna_error *error)
+/* Every defect that the reader noticed, with its line or byte. */
+static void note_remarks(const ulna_remarks *remarks, json_t *notes)
 {
-    ulna_text text = ulna_text_empty(NULL);
-    ulna_model *model = NULL;
-    figure shape = {0};
-    ulna_format format;
-    ulna_status status = cli_read_file(path, &text, &format, error);
-    if (!status)
-        status = ulna_model_read(text.data, text.length, NULL, &model, error);
-    if (!status)
-        status = figure_create(model, &shape, error);
-    if (!status) {
-        json_object_set_new(row, "format", cli_json_text(ulna_format_name(format)));
-        cli_title(tool, "%s", path);
-        cli_say(tool, ": %s \"%s\"\n", ulna_format_text(format), ulna_model_name(model));
-        tell_model(tool, model, &shape, how, row);
+    for (size_t i = 0; i < remarks->count; i++) {
+        const ulna_remark *remark = &remarks->items[i];
+        if (remark->line > 0)
+            files_note_text(notes, "line %d: %s", remark->line, remark->message);
+        else if (remark->byte >= 0)
+            files_note_text(notes, "byte %lld: %s", remark->byte, remark->message);
+        else
+            files_note_text(notes, "%s", remark->message);
     }
+    if (remarks->dropped)
+        files_note_text(notes, "and %zu more remarks", remarks->dropped);
+}
+
+/* How the file counts: "unit 0.001 m (mm), z up". */
+static void tell_source(const cli *tool, const ulna_content *content, json_t *row)
+{
+    const ulna_source *source = &content->source;
+    const char up[2] = {source->up, 0};
+    json_object_set_new(row, "unit_m", source->unit_m > 0 ? cli_json_number(source->unit_m) : json_null());
+    json_object_set_new(row, "up", source->up ? json_string(up) : json_null());
+    if (content->format == ULNA_FORMAT_MODEL_JSON)
+        return;
+    cli_say(tool, "  in file     ");
+    if (source->unit_m > 0)
+        cli_say(tool, "1 unit of length = %.6g m", source->unit_m);
+    if (*source->text)
+        cli_say(tool, " (%s)", source->text);
+    if (source->degrees)
+        cli_say(tool, ", degrees");
+    cli_say(tool, source->up ? ", %s up\n" : ", which way is up is not said%s\n", up);
+}
+
+static ulna_status tell_content(const cli *tool, const ulna_content *content, const ulna_model *model,
+                                const drawing *how, json_t *row, json_t *notes, ulna_error *error)
+{
+    figure shape = {0};
+    ulna_status status = content->model ? figure_create(content->model, &shape, error) : ULNA_OK;
+    if (status)
+        return status;
+    if (content->model)
+        tell_model(tool, content->model, &shape, row, notes);
+    tell_source(tool, content, row);
+    if (content->clip.frame_count && model)
+        motion_tell(tool, model, &content->clip, row, notes);
+    if (content->recording.marker_count)
+        markers_tell(tool, &content->recording, row, notes);
+    print_lines(tool, "  note        ", notes);
+    if (content->model)
+        tell_more(tool, content->model, &shape, how, row);
     figure_release(&shape);
-    ulna_model_destroy(model);
-    ulna_text_release(&text);
+    return ULNA_OK;
+}
+
+/* The skeleton for a motion that does not hold its own: of the files that are named with it the last one before it, or
+ * the first one after. */
+static void find_skeleton(const cli *tool, int at, ulna_content *skeleton)
+{
+    for (int step = 1; step < 2 * tool->operand_count && !skeleton->model; step++) {
+        int i = step <= at ? at - step : step;
+        ulna_error ignored;
+        if (i >= tool->operand_count || i == at || strcmp(tool->operands[i], "-") == 0 ||
+            files_needs_skeleton(tool->operands[i]))
+            continue;
+        ulna_content_release(skeleton);
+        if (files_read(tool->operands[i], NULL, skeleton, &ignored) || !skeleton->model)
+            ulna_content_release(skeleton);
+    }
+}
+
+static ulna_status tell_file(const cli *tool, int index, const drawing *how, json_t *row, ulna_error *error)
+{
+    const char *path = tool->operands[index];
+    ulna_content content = ulna_content_empty(NULL), skeleton = ulna_content_empty(NULL);
+    json_t *notes = json_array();
+    if (files_needs_skeleton(path))
+        find_skeleton(tool, index, &skeleton);
+    ulna_read_options options = ulna_read_options_for(skeleton.model ? &skeleton : NULL);
+    ulna_status status = files_read(path, &options, &content, error);
+    if (!status) {
+        const ulna_model *model = content.model ? content.model : skeleton.model;
+        json_object_set_new(row, "format", cli_json_text(ulna_format_name(content.format)));
+        cli_title(tool, "%s", path);
+        cli_say(tool, ": %s", ulna_format_text(content.format));
+        if (content.model && *ulna_model_name(content.model))
+            cli_say(tool, " \"%s\"", ulna_model_name(content.model));
+        cli_say(tool, "\n");
+        note_remarks(&content.remarks, notes);
+        status = tell_content(tool, &content, model, how, row, notes, error);
+        json_object_set(row, "notes", notes);
+    } else if (error->status == ULNA_ERR_STATE && !skeleton.model) {
+        size_t length = strlen(error->message);
+        snprintf(error->message + length, sizeof error->message - length, "; name it beside this one");
+    }
+    json_decref(notes);
+    ulna_content_release(&skeleton);
+    ulna_content_release(&content);
     return status;
 }
 
@@ -184,15 +268,14 @@ int cli_info(cli *tool)
     for (int i = 0; i < tool->operand_count; i++) {
         const char *path = tool->operands[i];
         ulna_error error;
+        ulna_error_clear(&error);
         json_t *row = json_object();
         json_object_set_new(row, "file", cli_json_text(path));
         json_array_append_new(list, row);
         if (i > 0)
             cli_say(tool, "\n");
-        if (tell_file(tool, path, &how, row, &error)) {
-            json_object_set_new(row, "error", cli_json_error(&error));
-            fflush(stdout); /* so that messages stand in order where both go to one place */
-            int asked = cli_complain_file(path, &error);
+        if (tell_file(tool, i, &how, row, &error)) {
+            int asked = files_fail(row, path, &error);
             code = asked > code ? asked : code;
         }
     }

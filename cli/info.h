@@ -36,4 +36,12 @@ json_t *model_notes(const ulna_model *model, const figure *shape);
 void tree_print(const cli *tool, const ulna_model *model, int is_ascii);
 json_t *tree_json(const ulna_model *model);
 
+/* ---- motions and recordings: info_motion.c, info_markers.c --------------------------------------------- */
+
+/* Printed, and added to the row of --json; what is odd is added to the notes. */
+void motion_tell(const cli *tool, const ulna_model *model, const ulna_clip *clip, json_t *row, json_t *notes);
+void markers_tell(const cli *tool, const ulna_recording *recording, json_t *row, json_t *notes);
+/* Frames, their rate and their numbers. */
+void frames_tell(const cli *tool, int count, int first, double seconds, json_t *row);
+
 #endif

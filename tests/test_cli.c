@@ -346,7 +346,7 @@ static void info_goes_on_after_bad_files(void **state)
     assert_int_equal(ulna("info axis.json"), 3);
     assert_says(err, "body \"left_shank\": joint: axis: should have 3 numbers, not 2");
     assert_int_equal(ulna("info other.bvh empty"), 3);
-    assert_says(err, "ulna: other.bvh: this is not a model file");
+    assert_says(err, "ulna: other.bvh:1: the file has no ROOT");
     assert_says(err, "ulna: empty: the file is empty");
     assert_int_equal(ulna("info absent.json cut.json"), 4);
     assert_says(err, "ulna: absent.json: cannot open the file: No such file");

@@ -1,0 +1,221 @@
+/* ulna convert IN... OUT: a skeleton, a motion or markers in another format. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "files.h"
+#include "numbers.h"
+
+typedef struct conversion {
+    ulna_ball ball;
+    double rate;      /* frames per second to write; 0: as the files say */
+    double read_unit; /* metres; 0: as the files say */
+    ulna_write_options write;
+    ulna_content skeleton; /* the first file that has one, with its own motion and markers */
+    ulna_clip clip;        /* of the skeleton */
+    ulna_recording recording;
+    json_t *notes;
+} conversion;
+
+/* ---- the command line ---------------------------------------------------------------------------------------- */
+
+static int read_unit(const cli *tool, const char *option, double *metres)
+{
+    static const struct {
+        const char *name;
+        double metres;
+    } units[] = {{"m", 1}, {"cm", 0.01}, {"mm", 0.001}, {"in", 0.0254}, {"ft", 0.3048}};
+    const char *text = cli_value(tool, option);
+    if (!text)
+        return CLI_DONE;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(units[i].name, text) == 0) {
+            *metres = units[i].metres;
+            return CLI_DONE;
+        }
+    char *end;
+    double number = strtod(text, &end);
+    if (end == text || *end || !(number >= 1e-9 && number <= 1e9))
+        return cli_usage(tool, "--%s takes m, cm, mm, in, ft or a number of metres, not '%s'", option, text);
+    *metres = number;
+    return CLI_DONE;
+}
+
+static int read_options(const cli *tool, conversion *c)
+{
+    static const char *const balls[] = {"euler", "quaternion", "expmap", "swing-twist", NULL};
+    const char *ball = cli_value(tool, "ball"), *out = tool->operands[tool->operand_count - 1];
+    int found = 0;
+    c->write = ulna_write_options_default();
+    while (ball && balls[found] && strcmp(balls[found], ball) != 0)
+        found++;
+    if (!balls[found])
+        return cli_usage(tool, "--ball takes euler, quaternion, expmap or swing-twist, not '%s'", ball);
+    c->ball = (ulna_ball)found;
+    int code = read_unit(tool, "unit", &c->write.unit_m);
+    if (!code)
+        code = read_unit(tool, "input-unit", &c->read_unit);
+    if (!code)
+        code = numbers_real(tool, "rate", 1e-6, 1e6, " Hz", &c->rate);
+    if (!code)
+        code = numbers_count(tool, "digits", 1, 17, &c->write.digits);
+    if (!code && ulna_format_of_name(out) == ULNA_FORMAT_UNKNOWN)
+        code =
+            cli_usage(tool, "'%s': the ending of the last name tells what to write: .amc, .asf, .bvh, .c3d, ...", out);
+    return code;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------- */
+
+static ulna_status take_clip(conversion *c, ulna_content *content, ulna_error *error)
+{
+    if (c->clip.frame_count)
+        return cli_fail(error, ULNA_ERR_ARGUMENT, "a second motion: one file is written of one motion");
+    if (content->model) { /* of a skeleton of its own, though there is one already */
+        ulna_error why;
+        ulna_status status = ulna_clip_convert(content->model, &content->clip, c->skeleton.model, &content->clip, &why);
+        if (status)
+            return cli_fail(error, status, "its motion is that of another skeleton: %.200s", why.message);
+    }
+    c->clip = content->clip;
+    content->clip = ulna_clip_empty(NULL);
+    return ULNA_OK;
+}
+
+static ulna_status take(conversion *c, ulna_content *content, ulna_error *error)
+{
+    ulna_status status = ULNA_OK;
+    if (content->recording.frame_count && c->recording.frame_count)
+        return cli_fail(error, ULNA_ERR_ARGUMENT, "a second recording: one file is written of one recording");
+    if (content->recording.frame_count) {
+        c->recording = content->recording;
+        content->recording = ulna_recording_empty(NULL);
+    }
+    if (content->model && !c->skeleton.model) {
+        c->skeleton = *content;
+        *content = ulna_content_empty(NULL);
+        c->clip = c->skeleton.clip;
+        c->skeleton.clip = ulna_clip_empty(NULL);
+    } else if (content->clip.frame_count)
+        status = take_clip(c, content, error);
+    return status;
+}
+
+static ulna_status read_file(conversion *c, const char *path, ulna_error *error)
+{
+    ulna_content content = ulna_content_empty(NULL);
+    ulna_read_options options = ulna_read_options_for(c->skeleton.model ? &c->skeleton : NULL);
+    if (c->read_unit > 0)
+        options.unit_m = c->read_unit;
+    else if (!files_needs_skeleton(path))
+        options.unit_m = 0;
+    ulna_status status = files_read(path, &options, &content, error);
+    files_note(c->notes, path, &content.remarks);
+    ulna_remarks_release(&content.remarks);
+    if (!status)
+        status = take(c, &content, error);
+    ulna_content_release(&content);
+    return status;
+}
+
+/* Files that hold a skeleton come first, in whatever order they were named. */
+static int read_files(const cli *tool, json_t *object, conversion *c)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i + 1 < tool->operand_count; i++) {
+            const char *path = tool->operands[i];
+            ulna_error error;
+            ulna_error_clear(&error);
+            if (files_needs_skeleton(path) == pass && read_file(c, path, &error))
+                return files_fail(object, path, &error);
+        }
+    return CLI_DONE;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------- */
+
+static int turn_balls(json_t *object, conversion *c, const char *path)
+{
+    ulna_model *fresh = NULL;
+    ulna_error error;
+    int dropped = 0;
+    ulna_error_clear(&error);
+    if (c->ball == ULNA_BALL_EULER || !c->skeleton.model)
+        return CLI_DONE;
+    ulna_status status = ulna_model_with_balls(c->skeleton.model, c->ball, NULL, &fresh, &dropped, &error);
+    if (!status && c->clip.frame_count)
+        status = ulna_clip_convert(c->skeleton.model, &c->clip, fresh, &c->clip, &error);
+    if (status) {
+        ulna_model_destroy(fresh);
+        return files_fail(object, path, &error);
+    }
+    ulna_model_destroy(c->skeleton.model);
+    c->skeleton.model = fresh;
+    if (dropped)
+        files_note_text(c->notes, "limits of %d angles do not fit the other kind of joint, and are left out", dropped);
+    return CLI_DONE;
+}
+
+static int write_file(const cli *tool, json_t *object, conversion *c)
+{
+    const char *path = tool->operands[tool->operand_count - 1];
+    ulna_format format = ulna_format_of_name(path);
+    int is_acclaim = format == ULNA_FORMAT_ASF || format == ULNA_FORMAT_AMC;
+    ulna_error error;
+    ulna_error_clear(&error);
+    if (c->rate > 0)
+        c->clip.frame_seconds = c->recording.frame_seconds = 1 / c->rate;
+    if (c->write.unit_m == 0 && is_acclaim && c->skeleton.format == ULNA_FORMAT_ASF) { /* so that both go together */
+        c->write.unit_m = c->skeleton.source.unit_m;
+        c->write.degrees = c->skeleton.source.degrees;
+    }
+    if (files_write(path, c->skeleton.model, &c->clip, &c->recording, &c->write, c->notes, &error))
+        return files_fail(object, path, &error);
+    return CLI_DONE;
+}
+
+static void tell(const cli *tool, json_t *object, const conversion *c)
+{
+    const char *path = tool->operands[tool->operand_count - 1];
+    ulna_format format = ulna_format_of_name(path);
+    json_object_set_new(object, "output", cli_json_text(path));
+    json_object_set_new(object, "format", cli_json_text(ulna_format_name(format)));
+    json_object_set_new(object, "bodies",
+                        json_integer(c->skeleton.model ? ulna_model_body_count(c->skeleton.model) : 0));
+    json_object_set_new(object, "frames",
+                        json_integer(c->clip.frame_count ? c->clip.frame_count : c->recording.frame_count));
+    json_object_set_new(object, "markers", json_integer(c->recording.marker_count));
+    cli_title(tool, "%s", path);
+    cli_say(tool, ": %s", ulna_format_text(format));
+    if (c->skeleton.model)
+        cli_say(tool, ", from a skeleton of %d bodies", ulna_model_body_count(c->skeleton.model));
+    if (c->clip.frame_count)
+        cli_say(tool, ", a motion of %d frames", c->clip.frame_count);
+    if (c->recording.frame_count)
+        cli_say(tool, ", %d markers in %d frames", c->recording.marker_count, c->recording.frame_count);
+    cli_say(tool, "\n");
+    files_print_notes(tool, c->notes);
+}
+
+int cli_convert(cli *tool)
+{
+    conversion c = {
+        .skeleton = ulna_content_empty(NULL), .clip = ulna_clip_empty(NULL), .recording = ulna_recording_empty(NULL)};
+    int code = read_options(tool, &c);
+    if (code)
+        return code;
+    json_t *object = json_object();
+    c.notes = json_array();
+    code = read_files(tool, object, &c);
+    if (!code)
+        code = turn_balls(object, &c, tool->operands[0]);
+    if (!code)
+        code = write_file(tool, object, &c);
+    if (!code)
+        tell(tool, object, &c);
+    json_object_set_new(object, "notes", c.notes);
+    cli_json_print(tool, object);
+    ulna_clip_release(&c.clip);
+    ulna_recording_release(&c.recording);
+    ulna_content_release(&c.skeleton);
+    return code;
+}

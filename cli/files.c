@@ -1,0 +1,204 @@
+/* Skeletons, motions, recordings and attachments, from files and to files. */
+#include "files.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "table.h"
+#include "ulna/sample.h"
+
+enum { MOST_ATTACHMENT_BYTES = 16 << 20 };
+
+int files_needs_skeleton(const char *path)
+{
+    char bytes[4096] = "";
+    FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
+    size_t length = file ? fread(bytes, 1, sizeof bytes, file) : 0;
+    ulna_format format = ulna_format_sniff(bytes, length);
+    if (file)
+        (void)fclose(file);
+    if (format == ULNA_FORMAT_UNKNOWN)
+        format = ulna_format_of_name(path);
+    return format == ULNA_FORMAT_AMC || format == ULNA_FORMAT_MOT || format == ULNA_FORMAT_CSV;
+}
+
+/* So that whoever brings another kind of file learns what to convert it to. */
+static ulna_status fail_unknown(ulna_error *error)
+{
+    char kinds[220] = "";
+    for (int i = 1; i < ULNA_FORMAT_COUNT; i++) {
+        size_t length = strlen(kinds);
+        snprintf(kinds + length, sizeof kinds - length, "%s%s", length ? ", " : "", ulna_format_text((ulna_format)i));
+    }
+    return cli_fail(error, ULNA_ERR_PARSE, "this is not a file of any kind that Ulna reads: %.200s", kinds);
+}
+
+static ulna_status read_stdin(const ulna_read_options *options, ulna_content *content, ulna_error *error)
+{
+    ulna_text text = ulna_text_empty(NULL);
+    ulna_format format;
+    ulna_status status = ulna_stream_read_known(stdin, &text, &format, error);
+    if (!status)
+        status = ulna_content_read(text.data, text.length, format, options, content, error);
+    ulna_text_release(&text);
+    return status;
+}
+
+ulna_status files_read(const char *path, const ulna_read_options *options, ulna_content *content, ulna_error *error)
+{
+    ulna_status status =
+        strcmp(path, "-") == 0 ? read_stdin(options, content, error) : ulna_content_load(path, options, content, error);
+    int is_unknown = status == ULNA_ERR_PARSE && strstr(error->message, "not a file of any kind");
+    return is_unknown ? fail_unknown(error) : status;
+}
+
+static int is_sample(const char *name)
+{
+    for (int i = 0; ulna_sample_name(i); i++)
+        if (strcmp(ulna_sample_name(i), name) == 0)
+            return 1;
+    return 0;
+}
+
+static ulna_status fail_kind(const char *wanted, const ulna_content *content, ulna_error *error)
+{
+    return cli_fail(error, ULNA_ERR_PARSE, "%s is needed, but this is %s, which has none", wanted,
+                    ulna_format_text(content->format));
+}
+
+ulna_status files_skeleton(const char *path, ulna_content *content, ulna_error *error)
+{
+    if (is_sample(path) && access(path, F_OK) != 0) {
+        content->format = ULNA_FORMAT_MODEL_JSON;
+        content->source = (ulna_source){.unit_m = 1, .up = 'y'};
+        return ulna_sample_create(path, NULL, &content->model, error);
+    }
+    ulna_status status = files_read(path, NULL, content, error);
+    if (!status && !content->model)
+        status = fail_kind("a skeleton", content, error);
+    return status;
+}
+
+/* A motion with a skeleton of its own, in the coordinates of the other one. */
+static ulna_status adopt(ulna_content *own, const ulna_model *model, ulna_error *error)
+{
+    ulna_error why;
+    ulna_error_clear(&why);
+    ulna_status status = ulna_clip_convert(own->model, &own->clip, model, &own->clip, &why);
+    return status ? cli_fail(error, status, "this is a motion of another skeleton: %.200s", why.message) : ULNA_OK;
+}
+
+ulna_status files_motion(const char *path, const ulna_content *skeleton, ulna_clip *clip, json_t *notes,
+                         ulna_error *error)
+{
+    ulna_content content = ulna_content_empty(NULL);
+    ulna_read_options options = ulna_read_options_for(skeleton);
+    ulna_status status = files_read(path, &options, &content, error);
+    if (!status && content.clip.frame_count < 1)
+        status = fail_kind("a motion", &content, error);
+    if (!status && content.model)
+        status = adopt(&content, skeleton->model, error);
+    if (!status && content.clip.coordinate_count != ulna_model_coordinate_count(skeleton->model))
+        status = cli_fail(error, ULNA_ERR_PARSE, "this is a motion of another skeleton: %d coordinates, not %d",
+                          content.clip.coordinate_count, ulna_model_coordinate_count(skeleton->model));
+    files_note(notes, path, &content.remarks);
+    if (!status) {
+        *clip = content.clip;
+        content.clip = ulna_clip_empty(NULL);
+    }
+    ulna_content_release(&content);
+    return status;
+}
+
+ulna_status files_markers(const char *path, ulna_content *content, ulna_error *error)
+{
+    ulna_status status = files_read(path, NULL, content, error);
+    if (!status && (content->recording.marker_count < 1 || content->recording.frame_count < 1))
+        status = content->recording.marker_count < 1
+                     ? fail_kind("a recording of markers", content, error)
+                     : cli_fail(error, ULNA_ERR_PARSE, "the recording has markers, but no frames");
+    return status;
+}
+
+ulna_status files_attachment(const char *path, const ulna_model *model, ulna_marker_set *set, ulna_error *error)
+{
+    ulna_text text = ulna_text_empty(NULL);
+    ulna_status status = ulna_file_read(path, MOST_ATTACHMENT_BYTES, &text, error);
+    if (!status)
+        status = ulna_marker_set_read_csv(text.data, text.length, model, set, error);
+    ulna_text_release(&text);
+    return status;
+}
+
+int files_fail(json_t *object, const char *path, const ulna_error *error)
+{
+    json_t *told = cli_json_error(error);
+    json_object_set_new(object, "file", cli_json_text(path));
+    json_object_set_new(object, "error", told);
+    fflush(stdout); /* so that messages stand in order where both go to one place */
+    if (error->line > 0 || error->byte < 0)
+        return cli_complain_file(path, error);
+    json_object_set_new(told, "byte", json_integer(error->byte));
+    cli_complain("%s, byte %lld: %s", path, error->byte, error->message);
+    return cli_exit_code(error->status);
+}
+
+/* ---- notes ------------------------------------------------------------------------------------------------ */
+
+void files_note_text(json_t *notes, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    json_array_append_new(notes, cli_json_text(text));
+}
+
+void files_note(json_t *notes, const char *path, const ulna_remarks *remarks)
+{
+    enum { SHOWN = 12 };
+    for (size_t i = 0; i < remarks->count && i < SHOWN; i++) {
+        const ulna_remark *remark = &remarks->items[i];
+        if (remark->line > 0)
+            files_note_text(notes, "%.200s:%d: %s", path, remark->line, remark->message);
+        else if (remark->byte >= 0)
+            files_note_text(notes, "%.200s, byte %lld: %s", path, remark->byte, remark->message);
+        else
+            files_note_text(notes, "%.200s: %s", path, remark->message);
+    }
+    size_t all = remarks->count + remarks->dropped;
+    if (all > SHOWN)
+        files_note_text(notes, "%.200s: and %zu more remarks", path, all - SHOWN);
+}
+
+void files_print_notes(const cli *tool, const json_t *notes)
+{
+    enum { COLUMN = 12 };
+    for (size_t i = 0; i < json_array_size(notes); i++) {
+        cli_say(tool, "  %-*s", COLUMN - 2, "note");
+        table_wrap(tool, 0, COLUMN, COLUMN, json_string_value(json_array_get(notes, i)));
+    }
+}
+
+/* ---- writing ---------------------------------------------------------------------------------------------- */
+
+ulna_status files_write(const char *path, const ulna_model *model, const ulna_clip *clip,
+                        const ulna_recording *recording, const ulna_write_options *options, json_t *notes,
+                        ulna_error *error)
+{
+    ulna_output *output = NULL;
+    ulna_remarks remarks = ulna_remarks_empty(NULL);
+    ulna_status status = ulna_output_open(path, NULL, &output, error);
+    if (status)
+        return status;
+    ulna_sink sink = ulna_output_sink(output);
+    status = ulna_content_write(ulna_format_of_name(path), model, clip, recording, options, &sink, &remarks, error);
+    if (status && status != ULNA_ERR_IO)
+        ulna_output_discard(output);
+    else
+        status = ulna_output_commit(output, error); /* which knows of every write that failed, and why */
+    files_note(notes, path, &remarks);
+    ulna_remarks_release(&remarks);
+    return status;
+}

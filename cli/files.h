@@ -1,0 +1,42 @@
+/*
+ * files.h: what commands are given: skeletons, motions, recordings, and where markers sit.
+ *
+ * Names are file names, or "-" for standard input. What a reader noticed in a file becomes a note: a sentence in a JSON
+ * list of strings, which is shown to people too.
+ */
+#ifndef ULNA_CLI_FILES_H
+#define ULNA_CLI_FILES_H
+
+#include "cli.h"
+#include "ulna/mocap.h"
+
+/* Whether a file is a motion that may need the skeleton of another one (AMC, MOT, CSV). */
+int files_needs_skeleton(const char *path);
+/* Whatever it holds. */
+ulna_status files_read(const char *path, const ulna_read_options *options, ulna_content *content, ulna_error *error);
+/* A file that holds a skeleton, or the sample of that name where there is no such file. */
+ulna_status files_skeleton(const char *path, ulna_content *content, ulna_error *error);
+/* A motion of that skeleton; one that brings its own, as BVH does, must have the same bones. */
+ulna_status files_motion(const char *path, const ulna_content *skeleton, ulna_clip *clip, json_t *notes,
+                         ulna_error *error);
+/* Markers over time. */
+ulna_status files_markers(const char *path, ulna_content *content, ulna_error *error);
+/* A table of marker, bone, x, y, z and weight. */
+ulna_status files_attachment(const char *path, const ulna_model *model, ulna_marker_set *set, ulna_error *error);
+
+/* A failure about a file: told, as "FILE:LINE: ..." or "FILE, byte N: ...", and kept as `file` and `error` for --json.
+ * Returns the exit code. */
+int files_fail(json_t *object, const char *path, const ulna_error *error);
+
+/* What a reader remarked upon, as "FILE:LINE: ...": the first few, and how many more there are. */
+void files_note(json_t *notes, const char *path, const ulna_remarks *remarks);
+void files_note_text(json_t *notes, const char *format, ...) ULNA_PRINTF(2, 3);
+/* Notes for people, each on a line of its own behind "  note". */
+void files_print_notes(const cli *tool, const json_t *notes);
+
+/* A content as a file, complete or not at all; what could not be written as it is becomes a note. */
+ulna_status files_write(const char *path, const ulna_model *model, const ulna_clip *clip,
+                        const ulna_recording *recording, const ulna_write_options *options, json_t *notes,
+                        ulna_error *error);
+
+#endif

@@ -1,0 +1,294 @@
+/* Everything that `ulna solve` reads, made ready for solving. */
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "solve.h"
+
+/* ---- names ------------------------------------------------------------------------------------------------- */
+
+/* "A, B, C and 4 more" */
+typedef struct roster {
+    int count;
+    char names[300];
+} roster;
+
+static void enlist(roster *list, const char *name)
+{
+    enum { SHOWN = 8 };
+    size_t length = strlen(list->names);
+    if (list->count++ < SHOWN)
+        snprintf(list->names + length, sizeof list->names - length, "%s%.30s", length ? ", " : "", name);
+    else if (list->count == SHOWN + 1)
+        snprintf(list->names + length, sizeof list->names - length, " and more");
+}
+
+/* Keeps what the take has of the set, and tells of the rest. */
+static ulna_status match(solve_job *job, ulna_error *error)
+{
+    roster absent = {0}, unused = {0};
+    size_t kept = 0, markers = (size_t)job->take.marker_count;
+    job->source = calloc(job->set.count + 1, sizeof *job->source);
+    unsigned char *is_used = calloc(markers + 1, 1);
+    if (!job->source || !is_used) {
+        free(is_used);
+        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    }
+    for (size_t i = 0; i < job->set.count; i++) {
+        int found = ulna_recording_find(&job->take, job->set.items[i].marker);
+        if (found == ULNA_NONE) {
+            enlist(&absent, job->set.items[i].marker);
+            continue;
+        }
+        is_used[found] = 1;
+        job->source[kept] = found;
+        job->set.items[kept++] = job->set.items[i];
+    }
+    for (size_t m = 0; m < markers; m++)
+        if (!is_used[m])
+            enlist(&unused, job->take.names[m]);
+    free(is_used);
+    if (kept == 0)
+        return cli_fail(error, ULNA_ERR_PARSE,
+                        "none of the %zu markers on the skeleton is in the recording; there are %.120s there",
+                        job->set.count, unused.names);
+    job->set.count = kept;
+    if (absent.count)
+        files_note_text(job->notes, "%d marker%s of the skeleton %s not in the recording: %s", absent.count,
+                        absent.count == 1 ? "" : "s", absent.count == 1 ? "is" : "are", absent.names);
+    if (unused.count)
+        files_note_text(job->notes, "%d marker%s of the recording %s not on the skeleton, and not used: %s",
+                        unused.count, unused.count == 1 ? "" : "s", unused.count == 1 ? "is" : "are", unused.names);
+    return ULNA_OK;
+}
+
+/* ---- frames ------------------------------------------------------------------------------------------------- */
+
+/* A part of the recording, which keeps its memory. */
+static ulna_status cut(solve_job *job, ulna_error *error)
+{
+    const ulna_recording *all = &job->markers.recording;
+    long long low = all->first_frame, high = low + all->frame_count - 1;
+    long long first = job->first > low ? job->first : low, last = job->last < high ? job->last : high;
+    if (first > last)
+        return cli_fail(error, ULNA_ERR_ARGUMENT, "there is none of the frames asked for: it has %lld to %lld", low,
+                        high);
+    job->take = *all;
+    job->take.first_frame = (int)first;
+    job->take.frame_count = (int)(last - first + 1);
+    job->take.positions = ulna_recording_frame(all, (int)(first - low));
+    return ULNA_OK;
+}
+
+/* Frame by frame if the whole recording has as many; else by number. */
+static ulna_status line_up(solve_job *job, ulna_error *error)
+{
+    const ulna_recording *all = &job->markers.recording;
+    int skipped = job->take.first_frame - all->first_frame;
+    if (job->reference.frame_count == all->frame_count) {
+        job->reference_shift = skipped;
+        return ULNA_OK;
+    }
+    job->reference_shift = job->take.first_frame - job->reference.first_frame;
+    if (job->reference_shift >= job->reference.frame_count || job->reference_shift + job->take.frame_count <= 0)
+        return cli_fail(error, ULNA_ERR_PARSE, "the reference has no frame in common with the recording: %d to %d",
+                        job->reference.first_frame, job->reference.first_frame + job->reference.frame_count - 1);
+    files_note_text(job->notes, "the reference has %d frames, the recording %d: they are taken to go by their numbers",
+                    job->reference.frame_count, all->frame_count);
+    return ULNA_OK;
+}
+
+/* ---- motions ------------------------------------------------------------------------------------------------- */
+
+/* A motion of the skeleton as its file has it, in the joints that are solved. */
+static ulna_status load_motion(solve_job *job, const char *path, ulna_clip *clip, ulna_error *error)
+{
+    ulna_status status = files_motion(path, &job->skeleton, clip, job->notes, error);
+    if (!status && job->with_balls)
+        status = ulna_clip_convert(job->skeleton.model, clip, job->model, clip, error);
+    return status;
+}
+
+/* The least and greatest value of each degree of freedom, and a twentieth of the range to each side, as in the paper.
+ * The root may go anywhere: its values are those of the place and heading of one take. */
+static void limits_of(solve_job *job, const ulna_clip *clip)
+{
+    const double margin = 0.05;
+    int nv = ulna_model_dof_count(job->model);
+    for (int d = 0; d < nv; d++) {
+        int c = ulna_model_dof_coordinate(job->model, d);
+        double low = INFINITY, high = -INFINITY;
+        for (int f = 0; f < clip->frame_count && c != ULNA_NONE; f++) {
+            low = fmin(low, ulna_clip_frame(clip, f)[c]);
+            high = fmax(high, ulna_clip_frame(clip, f)[c]);
+        }
+        int is_free = c == ULNA_NONE || ulna_model_dof_body(job->model, d) == 0;
+        job->limits[d] = is_free ? -INFINITY : low - margin * (high - low);
+        job->limits[nv + d] = is_free ? INFINITY : high + margin * (high - low);
+    }
+}
+
+static ulna_status load_bounds(solve_job *job, ulna_error *error)
+{
+    ulna_clip clip = ulna_clip_empty(NULL);
+    int nv = ulna_model_dof_count(job->model);
+    ulna_status status = load_motion(job, job->bounds_path, &clip, error);
+    job->limits = status ? NULL : calloc(2 * (size_t)nv + 1, sizeof *job->limits);
+    if (!status && !job->limits)
+        status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    if (!status)
+        limits_of(job, &clip);
+    ulna_clip_release(&clip);
+    return status;
+}
+
+static ulna_status start_from(solve_job *job, const ulna_clip *clip, int frame, ulna_error *error)
+{
+    size_t nq = (size_t)clip->coordinate_count;
+    frame = frame < 0 ? 0 : frame < clip->frame_count ? frame : clip->frame_count - 1;
+    job->start = calloc(nq + 1, sizeof *job->start);
+    if (!job->start)
+        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    memcpy(job->start, ulna_clip_frame(clip, frame), nq * sizeof *job->start);
+    return ULNA_OK;
+}
+
+static ulna_status load_start(solve_job *job, ulna_error *error)
+{
+    ulna_clip clip = ulna_clip_empty(NULL);
+    ulna_status status = load_motion(job, job->init_path, &clip, error);
+    if (!status)
+        status = start_from(job, &clip, 0, error);
+    ulna_clip_release(&clip);
+    return status;
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------------------- */
+
+static int load_skeleton(json_t *object, solve_job *job, ulna_error *error)
+{
+    int dropped = 0;
+    if (files_skeleton(job->skeleton_path, &job->skeleton, error))
+        return files_fail(object, job->skeleton_path, error);
+    files_note(job->notes, job->skeleton_path, &job->skeleton.remarks);
+    job->model = job->skeleton.model;
+    if (job->ball == ULNA_BALL_EULER)
+        return CLI_DONE;
+    if (ulna_model_with_balls(job->skeleton.model, job->ball, NULL, &job->with_balls, &dropped, error))
+        return files_fail(object, job->skeleton_path, error);
+    job->model = job->with_balls;
+    if (dropped)
+        files_note_text(job->notes, "limits of %d angles do not fit the other kind of joint, and do not count",
+                        dropped);
+    return CLI_DONE;
+}
+
+static int load_markers(json_t *object, solve_job *job, ulna_error *error)
+{
+    ulna_status status = files_markers(job->markers_path, &job->markers, error);
+    files_note(job->notes, job->markers_path, &job->markers.remarks);
+    if (!status)
+        status = cut(job, error);
+    return status ? files_fail(object, job->markers_path, error) : CLI_DONE;
+}
+
+static int load_reference(json_t *object, solve_job *job, ulna_error *error)
+{
+    if (!job->reference_path)
+        return CLI_DONE;
+    ulna_status status = load_motion(job, job->reference_path, &job->reference, error);
+    if (!status)
+        status = line_up(job, error);
+    return status ? files_fail(object, job->reference_path, error) : CLI_DONE;
+}
+
+/* Attachments that do not depend on the axes. */
+static int load_attachment(const cli *tool, json_t *object, solve_job *job, ulna_error *error)
+{
+    if (job->attach == ATTACH_FILE)
+        return files_attachment(job->attach_path, job->model, &job->set, error)
+                   ? files_fail(object, job->attach_path, error)
+                   : CLI_DONE;
+    if (job->attach != ATTACH_MODEL)
+        return CLI_DONE;
+    if (ulna_model_marker_count(job->model) > 0)
+        return ulna_marker_set_from_model(&job->set, job->model) ? files_fail(object, job->skeleton_path, error)
+                                                                 : CLI_DONE;
+    if (!job->reference_path || cli_value(tool, "attach"))
+        return cli_usage(tool, "the skeleton has no markers of its own: where do they sit? --attach FILE tells, and "
+                               "'ulna calibrate' makes such a file; --reference MOTION can tell too");
+    job->attach = ATTACH_REFERENCE;
+    return CLI_DONE;
+}
+
+/* What the reference tells depends on the axes, and trying axes needs markers. */
+static int place_markers(json_t *object, solve_job *job, ulna_error *error)
+{
+    int is_known = job->attach == ATTACH_FILE || job->attach == ATTACH_MODEL;
+    ulna_status status = is_known ? match(job, error) : ULNA_OK;
+    if (!status)
+        status = solve_find_axes(job, error);
+    if (!status && !is_known) {
+        status = solve_attach_by_reference(job, &job->set, NULL, error);
+        if (!status)
+            status = match(job, error);
+    }
+    return status ? files_fail(object, job->markers_path, error) : CLI_DONE;
+}
+
+static int load_limits_and_start(json_t *object, solve_job *job, ulna_error *error)
+{
+    if (job->bounds_path && load_bounds(job, error))
+        return files_fail(object, job->bounds_path, error);
+    if (job->init_path && load_start(job, error))
+        return files_fail(object, job->init_path, error);
+    if (job->init_first && start_from(job, &job->reference, job->reference_shift, error))
+        return files_fail(object, job->reference_path, error);
+    ulna_options *both[] = {&job->options.solve, &job->options.fresh};
+    for (int i = 0; i < 2; i++) {
+        both[i]->bounded = job->bounded;
+        both[i]->lower = job->limits;
+        both[i]->upper = job->limits ? job->limits + ulna_model_dof_count(job->model) : NULL;
+    }
+    job->options.start = job->start;
+    return CLI_DONE;
+}
+
+int solve_load(const cli *tool, json_t *object, solve_job *job)
+{
+    ulna_error error;
+    ulna_error_clear(&error);
+    job->skeleton = ulna_content_empty(NULL);
+    job->markers = ulna_content_empty(NULL);
+    job->reference = ulna_clip_empty(NULL);
+    job->clip = ulna_clip_empty(NULL);
+    job->set = ulna_marker_set_empty(NULL);
+    job->notes = json_array();
+    int code = load_skeleton(object, job, &error);
+    if (!code)
+        code = load_markers(object, job, &error);
+    if (!code)
+        code = load_reference(object, job, &error);
+    if (!code)
+        code = load_attachment(tool, object, job, &error);
+    if (!code)
+        code = place_markers(object, job, &error);
+    return code ? code : load_limits_and_start(object, job, &error);
+}
+
+void solve_release(solve_job *job)
+{
+    ulna_clip_release(&job->clip);
+    ulna_clip_release(&job->reference);
+    ulna_marker_set_release(&job->set);
+    ulna_content_release(&job->markers);
+    ulna_model_destroy(job->with_balls);
+    ulna_content_release(&job->skeleton);
+    json_decref(job->notes);
+    free(job->source);
+    free(job->limits);
+    free(job->start);
+    free(job->frames);
+    free(job->marker);
+}

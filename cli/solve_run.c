@@ -1,0 +1,127 @@
+/* The solving of a take, and what there is to say about it afterwards. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "progress.h"
+#include "solve.h"
+#include "ulna/kinematics.h"
+
+/* ---- progress ------------------------------------------------------------------------------------------------ */
+
+typedef struct watch {
+    progress bar;
+    double begun;
+} watch;
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int show(void *context, int done, int total)
+{
+    watch *w = context;
+    char text[40];
+    snprintf(text, sizeof text, "%.0f frames/s", done / fmax(1e-9, seconds() - w->begun));
+    progress_show(&w->bar, (double)done / total, text);
+    return 0;
+}
+
+/* ---- afterwards ---------------------------------------------------------------------------------------------- */
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static ulna_status find_median(solve_job *job, ulna_error *error)
+{
+    size_t count = 0;
+    double *times = calloc((size_t)job->take.frame_count + 1, sizeof *times);
+    if (!times)
+        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    for (int f = 0; f < job->take.frame_count; f++)
+        if (!(job->frames[f].flags & ULNA_FRAME_EMPTY))
+            times[count++] = 1e6 * job->frames[f].seconds;
+    qsort(times, count, sizeof *times, by_size);
+    job->us_median = count ? 0.5 * (times[(count - 1) / 2] + times[count / 2]) : 0;
+    free(times);
+    return ULNA_OK;
+}
+
+void solve_add_residual(solve_job *job, int frame, size_t marker, double distance)
+{
+    solve_marker *m = &job->marker[marker];
+    m->seen++;
+    m->mean += distance;
+    m->rms += distance * distance;
+    if (distance > m->worst || m->seen == 1) {
+        m->worst = distance;
+        m->worst_frame = frame;
+    }
+}
+
+static void finish_markers(solve_job *job)
+{
+    for (size_t i = 0; i < job->set.count; i++)
+        if (job->marker[i].seen) {
+            job->marker[i].mean /= job->marker[i].seen;
+            job->marker[i].rms = sqrt(job->marker[i].rms / job->marker[i].seen);
+        }
+}
+
+static double distance_of(const double a[3], const double b[3])
+{
+    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
+}
+
+/* Each marker on the skeleton against the recording. */
+static ulna_status measure_markers(solve_job *job, ulna_error *error)
+{
+    ulna_pose *pose = NULL;
+    ulna_status status = ulna_pose_create(job->model, NULL, &pose, error);
+    for (int f = 0; f < job->take.frame_count && !status; f++) {
+        status = ulna_pose_forward(pose, ulna_clip_frame(&job->clip, f));
+        for (size_t i = 0; i < job->set.count && !status; i++) {
+            double seen[3], here[3];
+            if (!solve_marker_at(job, f, job->source[i], seen))
+                continue;
+            ulna_pose_point(pose, job->set.items[i].body, job->set.items[i].offset, here);
+            solve_add_residual(job, f, i, distance_of(seen, here));
+        }
+        if (status)
+            cli_fail(error, status, "frame %d is not a pose", f + job->take.first_frame);
+    }
+    ulna_pose_destroy(pose);
+    return status;
+}
+
+ulna_status solve_run(const cli *tool, solve_job *job, ulna_error *error)
+{
+    watch w = {.begun = seconds()};
+    job->frames = calloc((size_t)job->take.frame_count + 1, sizeof *job->frames);
+    job->marker = calloc(job->set.count + 1, sizeof *job->marker);
+    if (!job->frames || !job->marker)
+        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    progress_begin(&w.bar, tool);
+    job->options.progress = show;
+    job->options.progress_context = &w;
+    ulna_status status = job->attach == ATTACH_ORACLE
+                             ? solve_oracle(job, error)
+                             : ulna_track(job->model, &job->set, &job->take, job->axes, &job->options, &job->clip,
+                                          job->frames, &job->summary, error);
+    progress_end(&w.bar);
+    if (!status && !job->bounded && ulna_clip_unwind(job->model, &job->clip)) /* the same poses, without jumps */
+        status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    if (!status && job->attach != ATTACH_ORACLE)
+        status = measure_markers(job, error);
+    if (status)
+        return status;
+    finish_markers(job);
+    return find_median(job, error);
+}

@@ -1,0 +1,268 @@
+/* `ulna convert`, and `ulna info` of motions and recordings, run as their users run them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support_take.h"
+#include "support_tool.h"
+#include "ulna/kinematics.h"
+
+enum { FRAMES = 40 };
+
+/* A fresh folder with a skeleton, its motion and its markers. */
+static int open_take(void **state)
+{
+    int result = ulna_test_tool_open(state);
+    ulna_test_tool *tool = *state;
+    if (result == 0 && tool) {
+        ulna_test_take take = ulna_test_take_make(FRAMES);
+        ulna_test_take_write(tool->folder, "take.c3d", NULL, NULL, &take.markers);
+        ulna_test_take_write(tool->folder, "human.json", take.model, NULL, NULL);
+        ulna_test_take_write(tool->folder, "take.csv", take.model, &take.clip, NULL);
+        ulna_test_take_release(&take);
+    }
+    return result;
+}
+
+static void convert(ulna_test_tool *tool, const char *arguments, int code)
+{
+    char line[1024];
+    snprintf(line, sizeof line, "convert %s", arguments);
+    int got = ulna_test_tool_run(tool, line);
+    if (got != code)
+        fail_msg("%s: exit code %d, not %d:\n%s%s", arguments, got, code, tool->out, tool->err);
+}
+
+static ulna_content load(const ulna_test_tool *tool, const char *name, const ulna_model *model)
+{
+    ulna_content content = ulna_content_empty(NULL);
+    ulna_read_options options = ulna_read_options_default();
+    ulna_error error;
+    char path[128];
+    options.model = model;
+    if (ulna_content_load(ulna_test_path(path, sizeof path, tool->folder, name), &options, &content, &error))
+        fail_msg("%s:%d: %s", name, error.line, error.message);
+    return content;
+}
+
+/* ---- motions --------------------------------------------------------------------------------------------------- */
+
+/* The place of a body over the frames, in both. */
+static void assert_same_poses(const ulna_model *a, const ulna_clip *p, const ulna_model *b, const ulna_clip *q,
+                              double tolerance)
+{
+    ulna_pose *one, *other;
+    assert_int_equal(p->frame_count, q->frame_count);
+    assert_int_equal(ulna_pose_create(a, NULL, &one, NULL), ULNA_OK);
+    assert_int_equal(ulna_pose_create(b, NULL, &other, NULL), ULNA_OK);
+    int compared = 0;
+    for (int f = 0; f < p->frame_count; f += 7) {
+        assert_int_equal(ulna_pose_forward(one, ulna_clip_frame(p, f)), ULNA_OK);
+        assert_int_equal(ulna_pose_forward(other, ulna_clip_frame(q, f)), ULNA_OK);
+        for (int i = 1; i < ulna_model_body_count(a); i++) {
+            int same = ulna_model_find_body(b, ulna_model_body_name(a, i));
+            double x[3], y[3];
+            if (same == ULNA_NONE)
+                continue;
+            ulna_pose_body(one, i, x, NULL);
+            ulna_pose_body(other, same, y, NULL);
+            for (int k = 0; k < 3; k++)
+                assert_near(x[k], y[k], tolerance);
+            compared++;
+        }
+    }
+    assert_true(compared > 20);
+    ulna_pose_destroy(one);
+    ulna_pose_destroy(other);
+}
+
+static void motions_keep_their_poses(void **state)
+{
+    ulna_test_tool *tool = *state;
+    static const char *const through[] = {
+        "human.json take.csv out.bvh", "take.csv human.json out.bvh", /* in any order */
+        "human.json take.csv --ball quaternion out.bvh", "human.json take.csv --unit m out.bvh --input-unit m"};
+    ulna_test_take take = ulna_test_take_make(FRAMES);
+    for (size_t i = 0; i < sizeof through / sizeof *through; i++) {
+        convert(tool, through[i], 0);
+        ulna_test_says(tool->out, "out.bvh: Biovision (BVH)");
+        if (strstr(through[i], "--unit"))
+            continue; /* the reader takes BVH for centimetres */
+        ulna_content out = load(tool, "out.bvh", NULL);
+        assert_near(out.clip.frame_seconds, 1.0 / 120, 1e-9);
+        assert_same_poses(take.model, &take.clip, out.model, &out.clip, 1e-6);
+        ulna_content_release(&out);
+    }
+    /* and on: BVH to Acclaim and back */
+    convert(tool, "human.json take.csv out.bvh", 0);
+    convert(tool, "out.bvh out.asf", 0);
+    convert(tool, "out.bvh out.amc", 0);
+    convert(tool, "out.amc out.asf --rate 120 back.bvh", 0);
+    ulna_content one = load(tool, "out.bvh", NULL), other = load(tool, "back.bvh", NULL);
+    assert_same_poses(one.model, &one.clip, other.model, &other.clip, 1e-5);
+    ulna_content_release(&one);
+    ulna_content_release(&other);
+    ulna_test_take_release(&take);
+}
+
+static void rates_can_be_said(void **state)
+{
+    ulna_test_tool *tool = *state;
+    convert(tool, "human.json take.csv --rate 50 out.mot", 0);
+    ulna_test_take take = ulna_test_take_make(1);
+    ulna_content out = load(tool, "out.mot", take.model);
+    assert_int_equal(out.clip.frame_count, FRAMES);
+    assert_near(out.clip.frame_seconds, 0.02, 1e-9);
+    ulna_content_release(&out);
+    ulna_test_take_release(&take);
+}
+
+/* ---- markers ---------------------------------------------------------------------------------------------------- */
+
+static void markers_keep_their_places(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_take take = ulna_test_take_make(FRAMES);
+    convert(tool, "take.c3d out.trc", 0);
+    convert(tool, "out.trc again.c3d", 0);
+    static const char *const files[] = {"out.trc", "again.c3d"};
+    for (int i = 0; i < 2; i++) {
+        ulna_content out = load(tool, files[i], NULL);
+        assert_int_equal(out.recording.marker_count, take.markers.marker_count);
+        assert_int_equal(out.recording.frame_count, FRAMES);
+        for (int m = 0; m < take.markers.marker_count; m++) {
+            int same = ulna_recording_find(&out.recording, take.markers.names[m]);
+            assert_true(same != ULNA_NONE);
+            for (int k = 0; k < 3; k++)
+                assert_near(ulna_recording_frame(&out.recording, 5)[3 * same + k],
+                            ulna_recording_frame(&take.markers, 5)[3 * m + k], 1e-6);
+        }
+        ulna_content_release(&out);
+    }
+    ulna_test_take_release(&take);
+}
+
+static void results_are_told_in_json(void **state)
+{
+    ulna_test_tool *tool = *state;
+    convert(tool, "--json human.json take.csv out.bvh", 0);
+    json_t *object = ulna_test_tool_json(tool);
+    assert_string_equal(json_string_value(json_object_get(object, "output")), "out.bvh");
+    assert_string_equal(json_string_value(json_object_get(object, "format")), "bvh");
+    assert_int_equal(json_integer_value(json_object_get(object, "frames")), FRAMES);
+    assert_true(json_array_size(json_object_get(object, "notes")) > 0); /* BVH has no limits */
+    json_decref(object);
+}
+
+static void mistakes_are_told(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool, "printf 'nothing that anybody reads' >junk; cp take.csv second.csv");
+    static const struct {
+        const char *arguments;
+        int code;
+        const char *says;
+    } cases[] = {
+        {"take.c3d", 2, "something is missing"},
+        {"take.c3d out.xyz", 2, "'out.xyz': the ending of the last name tells what to write"},
+        {"take.c3d out", 2, "the ending of the last name"},
+        {"take.c3d out.trc --unit furlong", 2, "--unit takes m, cm, mm, in, ft or a number of metres"},
+        {"take.c3d out.trc --rate 0", 2, "--rate takes a number"},
+        {"take.c3d out.trc --ball x", 2, "--ball takes"},
+        {"junk out.trc", 3, "junk: this is not a file of any kind that Ulna reads"},
+        {"absent.c3d out.trc", 4, "absent.c3d: cannot open"},
+        {"take.c3d take.c3d out.trc", 3, "take.c3d: a second recording"},
+        {"human.json take.csv second.csv out.bvh", 3, "second.csv: a second motion"},
+        {"take.c3d out.bvh", 3, "out.bvh: "},
+        {"take.c3d absent/out.trc", 4, "absent/out.trc: "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        convert(tool, cases[i].arguments, cases[i].code);
+        ulna_test_says(tool->err, cases[i].says);
+    }
+    ulna_test_tool_shell(tool, "test ! -e out.trc && test ! -e out.bvh && test -z \"$(ls | grep tmp)\"");
+}
+
+/* ---- ulna info ----------------------------------------------------------------------------------------------------- */
+
+static void recordings_are_described(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_take take = ulna_test_take_make(FRAMES);
+    int marker = ulna_recording_find(&take.markers, "LFHD");
+    for (int f = 10; f < 17; f++)
+        for (int k = 0; k < 3; k++)
+            ulna_recording_frame(&take.markers, f)[3 * marker + k] = NAN;
+    for (int f = 0; f < FRAMES; f++)
+        for (int k = 0; k < 3; k++)
+            ulna_recording_frame(&take.markers, f)[3 * (take.markers.marker_count - 1) + k] = NAN;
+    ulna_recording_frame(&take.markers, 20)[3 * marker] += 3;
+    ulna_test_take_write(tool->folder, "gaps.c3d", NULL, NULL, &take.markers);
+    ulna_test_take_release(&take);
+    assert_int_equal(ulna_test_tool_run(tool, "info gaps.c3d"), 0);
+    ulna_test_says(tool->out, "gaps.c3d: C3D");
+    ulna_test_says(tool->out, "40, numbered 1 to 40; 120 per second");
+    ulna_test_says(tool->out, "42: Eve:");
+    ulna_test_says(tool->out, "47 of 1680 positions missing, 2.8 %");
+    ulna_test_says(tool->out, "never seen");
+    ulna_test_says(tool->out, "jump by more than 25 cm from one frame to the next 2 times");
+    assert_int_equal(ulna_test_tool_run(tool, "info --json gaps.c3d"), 0);
+    json_t *object = ulna_test_tool_json(tool), *row = json_array_get(json_object_get(object, "files"), 0);
+    assert_int_equal(json_integer_value(json_object_get(row, "markers")), 42);
+    assert_int_equal(json_integer_value(json_object_get(row, "missing")), 47);
+    json_t *one = json_array_get(json_object_get(row, "marker_list"), (size_t)marker);
+    assert_string_equal(json_string_value(json_object_get(one, "name")), "Eve:LFHD");
+    assert_int_equal(json_integer_value(json_object_get(one, "longest_gap")), 7);
+    assert_int_equal(json_integer_value(json_object_get(one, "gap_frame")), 11);
+    json_decref(object);
+}
+
+static void motions_are_described(void **state)
+{
+    ulna_test_tool *tool = *state;
+    convert(tool, "human.json take.csv out.bvh", 0);
+    convert(tool, "out.bvh out.asf", 0);
+    convert(tool, "out.bvh out.amc", 0);
+    assert_int_equal(ulna_test_tool_run(tool, "info out.bvh"), 0);
+    ulna_test_says(tool->out, "40, numbered 1 to 40; 120 per second");
+    assert_int_equal(ulna_test_tool_run(tool, "info out.amc"), 3);
+    ulna_test_says(tool->err, "out.amc: an AMC file needs its skeleton, an ASF file; name it beside this one");
+    static const char *const orders[] = {"info --json out.asf out.amc", "info --json out.amc out.asf"};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(ulna_test_tool_run(tool, orders[i]), 0);
+        json_t *object = ulna_test_tool_json(tool),
+               *row = json_array_get(json_object_get(object, "files"), i == 0 ? 1 : 0);
+        assert_string_equal(json_string_value(json_object_get(row, "format")), "amc");
+        assert_int_equal(json_integer_value(json_object_get(row, "frames")), FRAMES);
+        assert_true(json_array_size(json_object_get(row, "ranges")) > 50);
+        json_decref(object);
+    }
+    assert_int_equal(ulna_test_tool_run(tool, "info --values out.asf out.amc"), 0);
+    ulna_test_says(tool->out, "least");
+}
+
+/* Limits that a motion leaves, and jumps, are noted. */
+static void odd_values_are_noted(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_take take = ulna_test_take_make(FRAMES);
+    int knee = ulna_model_find_body(take.model, "left_shank"), first;
+    assert_true(ulna_model_body_coordinates(take.model, knee, &first) > 0);
+    ulna_clip_frame(&take.clip, 8)[first] = 3.1;
+    ulna_test_take_write(tool->folder, "odd.csv", take.model, &take.clip, NULL);
+    ulna_test_take_release(&take);
+    assert_int_equal(ulna_test_tool_run(tool, "info human.json odd.csv"), 0);
+    ulna_test_says(tool->out, "degrees of freedom with limits leave them; left_shank most");
+    ulna_test_says(tool->out, "angles jump by more than 90 degrees from one frame to the next 2 times");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_take, ulna_test_tool_close)
+    const struct CMUnitTest tests[] = {
+        TEST(motions_keep_their_poses), TEST(rates_can_be_said),    TEST(markers_keep_their_places),
+        TEST(results_are_told_in_json), TEST(mistakes_are_told),    TEST(recordings_are_described),
+        TEST(motions_are_described),    TEST(odd_values_are_noted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,535 @@
+/* `ulna solve`, run as its users run it: takes that are made up, and the recorded one of the papers. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support_take.h"
+#include "support_tool.h"
+#include "ulna/mocap.h"
+
+enum { FRAMES = 120 };
+
+/* A fresh folder with take.c3d. */
+static int open_take(void **state)
+{
+    int result = ulna_test_tool_open(state);
+    ulna_test_tool *tool = *state;
+    if (result == 0 && tool) {
+        ulna_test_take take = ulna_test_take_make(FRAMES);
+        ulna_test_take_write(tool->folder, "take.c3d", NULL, NULL, &take.markers);
+        ulna_test_take_write(tool->folder, "truth.csv", take.model, &take.clip, NULL);
+        ulna_test_take_release(&take);
+    }
+    return result;
+}
+
+static double member(json_t *object, const char *key, const char *part)
+{
+    json_t *value = json_object_get(json_object_get(object, key), part);
+    if (!json_is_number(value))
+        fail_msg("%s.%s is missing", key, part);
+    return json_number_value(value);
+}
+
+static long long integer(json_t *object, const char *key)
+{
+    json_t *value = json_object_get(object, key);
+    if (!json_is_integer(value))
+        fail_msg("%s is missing", key);
+    return json_integer_value(value);
+}
+
+static json_t *solve(ulna_test_tool *tool, const char *arguments, int code)
+{
+    char line[1024];
+    snprintf(line, sizeof line, "solve --json %s", arguments);
+    int got = ulna_test_tool_run(tool, line);
+    if (got != code)
+        fail_msg("exit code %d, not %d:\n%s%s", got, code, tool->out, tool->err);
+    return ulna_test_tool_json(tool);
+}
+
+static int has_note(json_t *object, const char *part)
+{
+    size_t i;
+    json_t *note;
+    json_array_foreach(json_object_get(object, "notes"), i, note)
+    {
+        if (strstr(json_string_value(note), part))
+            return 1;
+    }
+    return 0;
+}
+
+/* ---- what comes out ----------------------------------------------------------------------------------------------- */
+
+static void every_key_is_there(void **state)
+{
+    ulna_test_tool *tool = *state;
+    json_t *object = solve(tool, "-s human -m take.c3d", 0), *stops = json_object_get(object, "stops"), *count;
+    const char *reason;
+    long long frames = 0;
+    assert_string_equal(tool->err, "");
+    assert_int_equal(integer(object, "frames"), FRAMES);
+    assert_int_equal(integer(object, "dof"), 59);
+    assert_int_equal(integer(object, "markers"), 41);
+    assert_string_equal(json_string_value(json_object_get(object, "method")), "hybrid");
+    assert_true(member(object, "us_per_frame", "median") > 0);
+    assert_true(member(object, "us_per_frame", "mean") > 0);
+    assert_true(member(object, "us_per_frame", "max") >= member(object, "us_per_frame", "median"));
+    assert_true(member(object, "iterations", "max") >= member(object, "iterations", "mean"));
+    assert_true(member(object, "evaluations", "mean") >= 1);
+    assert_true(member(object, "rms_mm", "max") < 0.05); /* C3D holds floats, in millimetres */
+    assert_true(member(object, "rms_mm", "mean") <= member(object, "rms_mm", "max"));
+    assert_true(member(object, "sum_cm", "mean") <= member(object, "sum_cm", "max"));
+    assert_true(member(object, "f_cm2", "mean") <= member(object, "f_cm2", "max"));
+    assert_int_equal(integer(object, "missing_markers"), 0);
+    assert_int_equal(integer(object, "recovered"), 0);
+    assert_int_equal(integer(object, "lost"), 0);
+    json_object_foreach(stops, reason, count)
+    {
+        frames += json_integer_value(count);
+    }
+    assert_int_equal(frames, FRAMES);
+    assert_true(has_note(object, "1 marker of the recording is not on the skeleton, and not used: *0"));
+    json_decref(object);
+
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s human -m take.c3d"), 0);
+    ulna_test_says(tool->out, "120 frames solved, 59 degrees of freedom, 41 markers");
+    ulna_test_says(tool->out, "frames/s");
+    assert_int_equal(ulna_test_tool_run(tool, "solve -q -s human -m take.c3d"), 0);
+    assert_string_equal(tool->out, "");
+}
+
+/* The CSV has the motion that the take was made from; the C3D has the markers of the recording, where it had them. */
+static void outputs_hold_the_motion(void **state)
+{
+    ulna_test_tool *tool = *state;
+    json_t *object = solve(tool, "-s human -m take.c3d -o out.csv -o out.c3d -o out.bvh -o out.amc", 0);
+    assert_int_equal(json_array_size(json_object_get(object, "outputs")), 4);
+    json_decref(object);
+    ulna_test_take take = ulna_test_take_make(FRAMES);
+    ulna_content out = ulna_content_empty(NULL);
+    ulna_read_options options = ulna_read_options_default();
+    char path[128];
+    options.model = take.model;
+    assert_int_equal(
+        ulna_content_load(ulna_test_path(path, sizeof path, tool->folder, "out.csv"), &options, &out, NULL), ULNA_OK);
+    assert_int_equal(out.clip.frame_count, FRAMES);
+    assert_near(out.clip.frame_seconds, 1.0 / 120, 1e-9);
+    int knee = ulna_model_find_body(take.model, "left_shank"), first;
+    assert_true(knee != ULNA_NONE && ulna_model_body_coordinates(take.model, knee, &first) > 0);
+    for (int f = 0; f < FRAMES; f++)
+        assert_near(ulna_clip_frame(&out.clip, f)[first], ulna_clip_frame(&take.clip, f)[first], 1e-3);
+    ulna_content_release(&out);
+    assert_int_equal(ulna_content_load(ulna_test_path(path, sizeof path, tool->folder, "out.c3d"), NULL, &out, NULL),
+                     ULNA_OK);
+    assert_int_equal(out.recording.marker_count, 41);
+    int there = ulna_recording_find(&take.markers, "LFHD"), here = ulna_recording_find(&out.recording, "LFHD");
+    for (int f = 0; f < FRAMES; f++)
+        for (int k = 0; k < 3; k++)
+            assert_near(ulna_recording_frame(&out.recording, f)[3 * here + k],
+                        ulna_recording_frame(&take.markers, f)[3 * there + k], 1e-4);
+    ulna_content_release(&out);
+    ulna_test_take_release(&take);
+}
+
+static void frames_can_be_chosen(void **state)
+{
+    ulna_test_tool *tool = *state;
+    static const struct {
+        const char *frames;
+        int count;
+    } cases[] = {{"11:20", 10}, {"111:", 10}, {":7", 7}, {"5", 1}, {"100:999", 21}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "-s human -m take.c3d --frames %s", cases[i].frames);
+        json_t *object = solve(tool, line, 0);
+        assert_int_equal(integer(object, "frames"), cases[i].count);
+        json_decref(object);
+    }
+    static const char *const wrong[] = {":", "a", "5:3", "", "3:x", "1:2:3"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "-s human -m take.c3d --frames '%s'", wrong[i]);
+        json_decref(solve(tool, line, 2));
+    }
+    json_decref(solve(tool, "-s human -m take.c3d --frames 500:600", 3));
+    ulna_test_says(tool->err, "take.c3d: there is none of the frames asked for: it has 1 to 120");
+}
+
+static void threads_do_not_matter(void **state)
+{
+    ulna_test_tool *tool = *state;
+    json_decref(solve(tool, "-s human -m take.c3d --threads 1 -o one.csv", 0));
+    json_decref(solve(tool, "-s human -m take.c3d --threads 3 -o three.csv", 0));
+    ulna_test_tool_shell(tool, "cmp one.csv three.csv");
+}
+
+static void other_methods_and_joints(void **state)
+{
+    ulna_test_tool *tool = *state;
+    static const char *const options[] = {"--method lm",        "--method newton",
+                                          "--ball quaternion",  "--ball expmap",
+                                          "--ball swing-twist", "--bounds skeleton",
+                                          "--bounds truth.csv", "--init truth.csv",
+                                          "--smooth 1e-9",      "--init first --reference truth.csv"};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "-s human -m take.c3d %s", options[i]);
+        json_t *object = solve(tool, line, 0);
+        if (member(object, "rms_mm", "max") > 0.5)
+            fail_msg("%s: %g mm", options[i], member(object, "rms_mm", "max"));
+        json_decref(object);
+    }
+}
+
+/* ---- axes ----------------------------------------------------------------------------------------------------------- */
+
+static void axes_are_found(void **state)
+{
+    ulna_test_tool *tool = *state;
+    static const char *const options[] = {"", "--axes auto", "--axes yzx", "--up z"};
+    ulna_test_take take = ulna_test_take_make(FRAMES);
+    for (int f = 0; f < FRAMES; f++) /* model (x, y, z) = recording (y, z, x) */
+        for (int m = 0; m < take.markers.marker_count; m++) {
+            double *p = ulna_recording_frame(&take.markers, f) + 3 * m, x = p[0];
+            p[0] = p[2];
+            p[2] = p[1];
+            p[1] = x;
+        }
+    ulna_test_take_write(tool->folder, "z.c3d", NULL, NULL, &take.markers);
+    ulna_test_take_release(&take);
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "-s human -m z.c3d %s", options[i]);
+        json_t *object = solve(tool, line, 0), *axes = json_object_get(object, "axes");
+        static const double expected[9] = {0, 1, 0, 0, 0, 1, 1, 0, 0};
+        for (size_t k = 0; k < 9; k++)
+            assert_near(json_number_value(json_array_get(axes, k)), expected[k], 0);
+        assert_true(member(object, "rms_mm", "max") < 0.05);
+        json_decref(object);
+    }
+    json_t *object = solve(tool, "-s human -m z.c3d --attach reference --reference truth.csv", 0);
+    assert_near(json_number_value(json_array_get(json_object_get(object, "axes"), 1)), 1, 0);
+    json_decref(object);
+    static const char *const wrong[] = {"--axes xzy", "--axes xx", "--axes xyzz",
+                                        "--axes abc", "--up w",    "--axes yzx --up z"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "-s human -m z.c3d %s", wrong[i]);
+        json_decref(solve(tool, line, 2));
+    }
+    json_decref(solve(tool, "-s human -m z.c3d --axes x-zy", 0));
+}
+
+/* ---- where markers sit ------------------------------------------------------------------------------------------------ */
+
+static void write_attachment(const ulna_test_tool *tool, const char *name, const char *instead_of, const char *other)
+{
+    ulna_test_take take = ulna_test_take_make(1);
+    ulna_marker_set set = ulna_marker_set_empty(NULL);
+    ulna_text text = ulna_text_empty(NULL);
+    ulna_sink sink = ulna_text_sink(&text);
+    assert_int_equal(ulna_marker_set_from_model(&set, take.model), ULNA_OK);
+    for (size_t i = 0; i < set.count && instead_of; i++)
+        if (strcmp(set.items[i].marker, instead_of) == 0)
+            strcpy(set.items[i].marker, other);
+    assert_int_equal(ulna_marker_set_write_csv(&set, take.model, &sink, NULL), ULNA_OK);
+    char path[128];
+    FILE *file = fopen(ulna_test_path(path, sizeof path, tool->folder, name), "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text.data, 1, text.length, file), text.length);
+    assert_int_equal(fclose(file), 0);
+    ulna_text_release(&text);
+    ulna_marker_set_release(&set);
+    ulna_test_take_release(&take);
+}
+
+static void attachments_are_matched_by_name(void **state)
+{
+    ulna_test_tool *tool = *state;
+    write_attachment(tool, "a.csv", "LFHD", "NOPE");
+    json_t *object = solve(tool, "-s human -m take.c3d -a a.csv", 0);
+    assert_int_equal(integer(object, "markers"), 40);
+    assert_true(has_note(object, "1 marker of the skeleton is not in the recording: NOPE"));
+    assert_true(has_note(object, "2 markers of the recording are not on the skeleton, and not used: Eve:LFHD, *0"));
+    json_decref(object);
+    ulna_test_tool_shell(tool, "printf 'marker,bone,x,y,z\\nLFHD,tail,0,0,0\\n' >bone.csv;"
+                               "printf 'A,pelvis,0,0,0\\n' >none.csv; printf 'LFHD,pelvis,0,zero,0\\n\\n' >number.csv");
+    json_decref(solve(tool, "-s human -m take.c3d -a bone.csv", 3));
+    ulna_test_says(tool->err, "ulna: bone.csv:2: the skeleton has no bone 'tail'");
+    json_decref(solve(tool, "-s human -m take.c3d -a none.csv", 3));
+    ulna_test_says(tool->err, "none of the 1 markers on the skeleton is in the recording; there are Eve:");
+    json_decref(solve(tool, "-s human -m take.c3d -a absent.csv", 4));
+}
+
+static void a_reference_tells_offsets(void **state)
+{
+    ulna_test_tool *tool = *state;
+    json_t *object = solve(tool, "-s human -m take.c3d -a reference --reference truth.csv", 0);
+    assert_true(member(object, "rms_mm", "max") < 0.05);
+    assert_int_equal(integer(object, "markers"), 41); /* *0 has no name */
+    json_decref(object);
+    object = solve(tool, "-s human -m take.c3d -a oracle --reference truth.csv --frames 1:40", 0);
+    assert_true(member(object, "rms_mm", "max") < 0.05);
+    assert_int_equal(integer(object, "lost"), 0);
+    json_decref(object);
+    json_decref(solve(tool, "-s human -m take.c3d -a oracle", 2));
+    json_decref(solve(tool, "-s human -m take.c3d -a reference", 2));
+    json_decref(solve(tool, "-s human -m take.c3d --init first", 2));
+}
+
+/* ---- takes with defects ------------------------------------------------------------------------------------------------ */
+
+static void gaps_are_told(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_take take = ulna_test_take_make(FRAMES);
+    int markers = take.markers.marker_count;
+    for (int f = 40; f < 45; f++) /* nothing seen */
+        for (int i = 0; i < 3 * markers; i++)
+            ulna_recording_frame(&take.markers, f)[i] = NAN;
+    for (int f = 80; f < 90; f++) /* one marker */
+        for (int i = 0; i < 3; i++)
+            ulna_recording_frame(&take.markers, f)[i] = NAN;
+    ulna_test_take_write(tool->folder, "gaps.c3d", NULL, NULL, &take.markers);
+    ulna_test_take_release(&take);
+    json_t *object = solve(tool, "-s human -m gaps.c3d --report gaps.html", 0);
+    assert_int_equal(integer(object, "empty"), 5);
+    assert_int_equal(integer(object, "missing_markers"), 5 * 41 + 10);
+    assert_int_equal(integer(json_object_get(object, "stops"), "empty"), 5);
+    assert_true(member(object, "rms_mm", "max") < 0.05);
+    json_decref(object);
+    char *page = ulna_test_tool_file(tool, "gaps.html");
+    ulna_test_says(page, "No marker seen");
+    ulna_test_says(page, "data-frame=\"41\">41–45<");
+    free(page);
+}
+
+static void swapped_markers_are_weighed_down(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_take take = ulna_test_take_make(FRAMES);
+    int a = ulna_recording_find(&take.markers, "LKNE"), b = ulna_recording_find(&take.markers, "RKNE");
+    assert_true(a != ULNA_NONE && b != ULNA_NONE);
+    for (int f = 50; f < 60; f++)
+        for (int k = 0; k < 3; k++) {
+            double *p = ulna_recording_frame(&take.markers, f), x = p[3 * a + k];
+            p[3 * a + k] = p[3 * b + k];
+            p[3 * b + k] = x;
+        }
+    ulna_test_take_write(tool->folder, "swap.c3d", NULL, NULL, &take.markers);
+    ulna_test_take_release(&take);
+    ulna_test_tool_run(tool, "solve --json -s human -m swap.c3d --robust -o robust.csv");
+    json_t *object = ulna_test_tool_json(tool);
+    assert_int_equal(integer(object, "outlier_frames"), 10);
+    json_decref(object);
+    ulna_test_tool_run(tool, "solve --json -s human -m swap.c3d --robust-distance 3");
+    object = ulna_test_tool_json(tool);
+    assert_int_equal(integer(object, "outlier_frames"), 10);
+    json_decref(object);
+}
+
+/* ---- the report ----------------------------------------------------------------------------------------------------------- */
+
+static int count_of(const char *text, const char *part)
+{
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part))
+        count++;
+    return count;
+}
+
+static void report_stands_alone(void **state)
+{
+    ulna_test_tool *tool = *state;
+    write_attachment(tool, "a.csv", "LFHD", "</script><b>");
+    ulna_test_take take = ulna_test_take_make(FRAMES);
+    strcpy(take.markers.names[ulna_recording_find(&take.markers, "LFHD")], "</script><b>");
+    ulna_test_take_write(tool->folder, "odd.c3d", NULL, NULL, &take.markers);
+    ulna_test_take_release(&take);
+    json_t *object = solve(tool, "-s human -m odd.c3d -a a.csv --report r.html", 0);
+    assert_string_equal(json_string_value(json_object_get(object, "report")), "r.html");
+    assert_int_equal(integer(object, "markers"), 41);
+    json_decref(object);
+    char *page = ulna_test_tool_file(tool, "r.html");
+    assert_int_equal(strncmp(page, "<!DOCTYPE html>", 15), 0);
+    static const char *const parts[] = {"id=\"scene\"",
+                                        "id=\"rms\"",
+                                        "id=\"iterations\"",
+                                        "id=\"missing\"",
+                                        "id=\"joints\"",
+                                        "id=\"slider\"",
+                                        "prefers-color-scheme:dark",
+                                        "const D = {",
+                                        "&lt;/script&gt;&lt;b&gt;",
+                                        "</html>"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        ulna_test_says(page, parts[i]);
+    assert_int_equal(count_of(page, "</script>"), 1);
+    assert_int_equal(count_of(page, "<b>"), 8); /* figures at the top */
+    assert_null(strstr(page, "://"));
+    assert_null(strstr(page, "src="));
+    free(page);
+    json_decref(solve(tool, "-s human -m take.c3d --report absent/r.html", 4));
+    json_decref(solve(tool, "-s human -m take.c3d --report ''", 2));
+}
+
+/* ---- mistakes --------------------------------------------------------------------------------------------------------------- */
+
+static void mistakes_are_told(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool,
+                         "printf 'nothing that anybody reads' >junk; : >empty.c3d; head -c 700 take.c3d >cut.c3d");
+    static const struct {
+        const char *arguments;
+        int code;
+        const char *says;
+    } cases[] = {
+        {"-m take.c3d", 2, "--skeleton FILE is needed"},
+        {"-s human", 2, "--markers FILE is needed"},
+        {"-s - -m -", 2, "standard input is either"},
+        {"-s human -m take.c3d --method hybird", 2, "did you mean 'hybrid'?"},
+        {"-s human -m take.c3d --ball round", 2, "--ball takes euler"},
+        {"-s human -m take.c3d --tol x", 2, "--tol takes a number"},
+        {"-s human -m take.c3d --max-iter 0", 2, "--max-iter takes a number from 1"},
+        {"-s human -m take.c3d -o out.xyz", 2, "'out.xyz': the ending of a name tells what to write"},
+        {"-s human -m take.c3d extra", 2, "'extra' is too much"},
+        {"-s absent.asf -m take.c3d", 4, "absent.asf: cannot open the file"},
+        {"-s human -m absent.c3d", 4, "absent.c3d: cannot open the file"},
+        {"-s human -m junk", 3, "junk: this is not a file of any kind that Ulna reads: Ulna model (JSON)"},
+        {"-s human -m empty.c3d", 3, "empty.c3d: the file is empty"},
+        {"-s take.c3d -m take.c3d", 3, "take.c3d: a skeleton is needed, but this is C3D"},
+        {"-s two-link -m take.c3d --attach junk", 3, "junk"},
+        {"-s human -m take.c3d --bounds junk", 3, "junk"},
+        {"-s human -m take.c3d --init take.c3d", 3, "take.c3d: a motion is needed"},
+        {"-s human -m take.c3d --reference take.c3d", 3, "take.c3d: a motion is needed"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *object = solve(tool, cases[i].arguments, cases[i].code);
+        assert_true(json_is_object(json_object_get(object, "error")));
+        ulna_test_says(tool->err, cases[i].says);
+        json_decref(object);
+    }
+    ulna_test_tool_run(tool, "solve -s human -m cut.c3d"); /* read as far as it goes, or refused; never a crash */
+}
+
+static void one_bad_output_does_not_stop_the_others(void **state)
+{
+    ulna_test_tool *tool = *state;
+    json_t *object = solve(tool, "-s human -m take.c3d -o absent/a.csv -o good.csv", 4);
+    json_t *list = json_object_get(object, "outputs");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(list, 0), "result")), "failed");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(list, 1), "result")), "written");
+    assert_int_equal(integer(object, "frames"), FRAMES);
+    json_decref(object);
+    ulna_test_tool_shell(tool, "test -s good.csv && test ! -e absent && test -z \"$(ls | grep tmp)\"");
+}
+
+/* ---- the recorded take of the papers --------------------------------------------------------------------------------------------- */
+
+static const char *const bones[][5] = {{"head", "LFHD", "RFHD", "LBHD", "RBHD"},
+                                       {"lowerneck", "C7"},
+                                       {"lowerback", "T10"},
+                                       {"thorax", "CLAV"},
+                                       {"upperback", "STRN", "RBAC"},
+                                       {"root", "LFWT", "RFWT", "LBWT", "RBWT"},
+                                       {"?clavicle", "?SHO"},
+                                       {"?humerus", "?UPA", "?ELB"},
+                                       {"?radius", "?FRM"},
+                                       {"?wrist", "?WRA", "?WRB"},
+                                       {"?fingers", "?FIN"},
+                                       {"?femur", "?THI", "?KNE"},
+                                       {"?tibia", "?SHN"},
+                                       {"?foot", "?ANK", "?HEE"},
+                                       {"?toes", "?TOE", "?MT5"}};
+
+static void bone_of(const char *marker, char bone[32])
+{
+    for (size_t i = 0; i < sizeof bones / sizeof *bones; i++)
+        for (int k = 1; k < 5 && bones[i][k]; k++) {
+            int sided = bones[i][k][0] == '?';
+            if (strcmp(bones[i][k] + sided, marker + sided) == 0) {
+                snprintf(bone, 32, "%s", bones[i][0]);
+                if (sided)
+                    bone[0] = marker[0] == 'L' ? 'l' : 'r';
+                return;
+            }
+        }
+    fail_msg("marker %s is unknown", marker);
+}
+
+static void recorded_take_is_solved(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_need_data(NULL);
+    char path[512], line[2048];
+    size_t size;
+    snprintf(path, sizeof path, "%s/../oracles/hdm05/dg_03-05_02_offsets_cm.txt", ulna_test_data_dir());
+    char *offsets = ulna_test_read_file(path, &size);
+    FILE *file = fopen(ulna_test_path(line, sizeof line, tool->folder, "offsets.csv"), "wb");
+    assert_non_null(file);
+    fprintf(file, "# unit: cm\n");
+    for (char *at = strtok(offsets, "\n"); at; at = strtok(NULL, "\n")) {
+        char marker[32], bone[32];
+        double x, y, z;
+        if (sscanf(at, "%31s %lf %lf %lf", marker, &x, &y, &z) != 4)
+            continue;
+        bone_of(marker, bone);
+        fprintf(file, "%s,%s,%.9g,%.9g,%.9g\n", marker, bone, x, y, z);
+    }
+    assert_int_equal(fclose(file), 0);
+    free(offsets);
+    const char *data = ulna_test_data_dir();
+    snprintf(line, sizeof line,
+             "-s %s/hdm05/HDM_dg.asf -m %s/hdm05/HDM_dg_03-05_02_120.c3d -a offsets.csv -o out.amc -r r.html", data,
+             data);
+    json_t *object = solve(tool, line, 0);
+    assert_int_equal(integer(object, "frames"), 3866);
+    assert_int_equal(integer(object, "dof"), 62);
+    assert_int_equal(integer(object, "markers"), 41);
+    assert_int_equal(integer(object, "lost"), 0);
+    assert_true(member(object, "sum_cm", "mean") <= 21.95);
+    assert_near(json_number_value(json_array_get(json_object_get(object, "axes"), 1)), 1, 0);
+    json_decref(object);
+
+    /* the motion reads back with the skeleton's own file, and oracle offsets leave nothing */
+    snprintf(line, sizeof line, "info --json %s/hdm05/HDM_dg.asf out.amc", data);
+    assert_int_equal(ulna_test_tool_run(tool, line), 0);
+    object = ulna_test_tool_json(tool);
+    json_t *row = json_array_get(json_object_get(object, "files"), 1);
+    assert_int_equal(integer(row, "frames"), 3866);
+    json_decref(object);
+    snprintf(line, sizeof line,
+             "-s %s/hdm05/HDM_dg.asf -m %s/hdm05/HDM_dg_06-03_03_120.c3d -a oracle --reference "
+             "%s/hdm05/HDM_dg_06-03_03_120.amc",
+             data, data, data);
+    object = solve(tool, line, 0);
+    assert_int_equal(integer(object, "frames"), 202);
+    assert_true(member(object, "f_cm2", "max") < 1e-2);
+    json_decref(object);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_take, ulna_test_tool_close)
+    const struct CMUnitTest tests[] = {
+        TEST(every_key_is_there),
+        TEST(outputs_hold_the_motion),
+        TEST(frames_can_be_chosen),
+        TEST(threads_do_not_matter),
+        TEST(other_methods_and_joints),
+        TEST(axes_are_found),
+        TEST(attachments_are_matched_by_name),
+        TEST(a_reference_tells_offsets),
+        TEST(gaps_are_told),
+        TEST(swapped_markers_are_weighed_down),
+        TEST(report_stands_alone),
+        TEST(mistakes_are_told),
+        TEST(one_bad_output_does_not_stop_the_others),
+        TEST(recorded_take_is_solved),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
