@@ -75,6 +75,7 @@ typedef struct ulna_frame_report {
     int seen;         /* markers */
     int outliers;
     int iterations, evaluations;
+    ulna_stop stop; /* of the solve that gave the pose; ULNA_STOP_NONE if there was none */
     unsigned flags;
     double seconds;
 } ulna_frame_report;
@@ -83,6 +84,7 @@ typedef struct ulna_track_options {
     ulna_options solve; /* method, limits, strengths; the stops are those of tracking */
     ulna_options fresh; /* for fresh starts: restarts, and stops to be sure */
     double posture;     /* m^2/rad^2 toward rest: holds what no marker determines */
+    double limits;      /* m^2/rad^2 beyond the joints' limits, where these do not bind: discourages contortions */
     double smooth;      /* m^2/rad^2 toward the prediction from the frames before; 0: none */
     int predict;        /* start from 2 q1 - q2, if that is no worse than q1 */
     double lost_factor; /* lost if f > factor x the usual f + lost_excess */
@@ -97,8 +99,8 @@ typedef struct ulna_track_options {
     void *progress_context;
 } ulna_track_options;
 
-/* hybrid as the notes on tracking have it: decrease 3e-4, 50 iterations, posture 1e-7, prediction, recovery, no limits,
- * no chunks. */
+/* hybrid as the notes on tracking have it: decrease 3e-4, 50 iterations, posture 1e-7, limits that cost 3e-6 but do not
+ * bind, prediction, recovery, no chunks. */
 ULNA_API ulna_track_options ulna_track_options_default(void);
 
 typedef struct ulna_tracker ulna_tracker;

@@ -12,8 +12,8 @@
 #include "base/base.h"
 #include "base/parallel.h"
 #include "math/math3.h"
+#include "mocap/track.h"
 #include "model/model.h"
-#include "ulna/mocap.h"
 
 /* ---- matching ----------------------------------------------------------------------------------------------------------- */
 
@@ -166,21 +166,27 @@ static ulna_status track_chunks(job *j, ulna_error *error)
 
 /* ---- seams and gaps -------------------------------------------------------------------------------------------------------- */
 
-/* Whole turns off or onto the angles of a chunk, so that it goes on where the one before ended. */
-static void join_chunks(const job *j)
+/* Whole turns off or onto the angles of a chunk, so that it goes on where the one before ended. Later frames of a chunk went on
+ * from its first one, without such jumps: they take the same turns. */
+static ulna_status join_chunks(const job *j)
 {
+    size_t nq = (size_t)j->model->nq;
+    double *turns = ulna_allocate(&j->clip->allocator, nq, sizeof *turns);
+    if (!turns)
+        return ULNA_ERR_MEMORY;
     for (int first = j->chunk; first < j->total; first += j->chunk) {
         int last = first + j->chunk < j->total ? first + j->chunk : j->total;
-        const double *before = ulna_clip_frame(j->clip, first - 1), *here = ulna_clip_frame(j->clip, first);
-        for (int d = 0; d < j->model->nv; d++) {
-            int c = j->model->dof_coordinate[d], limited = isfinite(j->model->lower[d]) || isfinite(j->model->upper[d]);
-            if (c < 0 || j->model->dof_segment[d] > ULNA_SEGMENT_RZ || (limited && j->options->solve.bounded))
-                continue;
-            double turns = round((before[c] - here[c]) / (2 * ULNA_PI));
-            for (int f = first; f < last && turns != 0; f++)
-                ulna_clip_frame(j->clip, f)[c] += turns * 2 * ULNA_PI;
-        }
+        const double *here = ulna_clip_frame(j->clip, first);
+        memcpy(turns, here, nq * sizeof *turns);
+        ulna_nearest_turns(j->model, j->options->solve.bounded, ulna_clip_frame(j->clip, first - 1), turns);
+        for (size_t c = 0; c < nq; c++)
+            turns[c] -= here[c];
+        for (int f = first; f < last; f++)
+            for (size_t c = 0; c < nq; c++)
+                ulna_clip_frame(j->clip, f)[c] += turns[c];
     }
+    ulna_release(&j->clip->allocator, turns, nq, sizeof *turns);
+    return ULNA_OK;
 }
 
 static int is_empty(const job *j, int frame)
@@ -298,8 +304,9 @@ ulna_status ulna_track(const ulna_model *model, const ulna_marker_set *set, cons
     if (status == ULNA_OK && atomic_load(&j.cancelled))
         status = ulna_fail(error, ULNA_ERR_STATE, "cancelled");
     if (status == ULNA_OK) {
-        join_chunks(&j);
-        status = fill_gaps(&j);
+        status = join_chunks(&j);
+        if (status == ULNA_OK)
+            status = fill_gaps(&j);
         clip->frame_seconds = recording->frame_seconds;
         clip->first_frame = recording->first_frame;
     }
