@@ -1,9 +1,14 @@
 /* ulna convert IN... OUT: a skeleton, a motion or markers in another format. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "files.h"
 #include "numbers.h"
+#include "progress.h"
+#include "ulna/kinematics.h"
+
+#define QUARTER_TURN 1.57079632679489662
 
 typedef struct conversion {
     ulna_ball ball;
@@ -13,6 +18,7 @@ typedef struct conversion {
     ulna_content skeleton; /* the first file that has one, with its own motion and markers */
     ulna_clip clip;        /* of the skeleton */
     ulna_recording recording;
+    const char *skeleton_path; /* NULL: there is none */
     json_t *notes;
 } conversion;
 
@@ -81,17 +87,19 @@ static ulna_status take_clip(conversion *c, ulna_content *content, ulna_error *e
     return ULNA_OK;
 }
 
-static ulna_status take(conversion *c, ulna_content *content, ulna_error *error)
+static ulna_status take(conversion *c, const char *path, ulna_content *content, ulna_error *error)
 {
     ulna_status status = ULNA_OK;
     if (content->recording.frame_count && c->recording.frame_count)
         return cli_fail(error, ULNA_ERR_ARGUMENT, "a second recording: one file is written of one recording");
     if (content->recording.frame_count) {
+        c->write.up = content->source.up;
         c->recording = content->recording;
         content->recording = ulna_recording_empty(NULL);
     }
     if (content->model && !c->skeleton.model) {
         c->skeleton = *content;
+        c->skeleton_path = path;
         *content = ulna_content_empty(NULL);
         c->clip = c->skeleton.clip;
         c->skeleton.clip = ulna_clip_empty(NULL);
@@ -112,7 +120,7 @@ static ulna_status read_file(conversion *c, const char *path, ulna_error *error)
     files_note(c->notes, path, &content.remarks);
     ulna_remarks_release(&content.remarks);
     if (!status)
-        status = take(c, &content, error);
+        status = take(c, path, &content, error);
     ulna_content_release(&content);
     return status;
 }
@@ -125,10 +133,118 @@ static int read_files(const cli *tool, json_t *object, conversion *c)
             const char *path = tool->operands[i];
             ulna_error error;
             ulna_error_clear(&error);
-            if (files_needs_skeleton(path) == pass && read_file(c, path, &error))
+            if (files_needs_skeleton(path) != pass)
+                continue;
+            progress_wait *wait = progress_wait_begin(tool, "reading", path);
+            ulna_status status = read_file(c, path, &error);
+            progress_wait_end(wait);
+            if (status)
                 return files_fail(object, path, &error);
         }
     return CLI_DONE;
+}
+
+/* ---- what is made of it ---------------------------------------------------------------------------------------- */
+
+/* Steps of more than a quarter turn from one frame to the next. */
+static long long count_jumps(const ulna_clip *clip)
+{
+    long long count = 0;
+    size_t width = (size_t)clip->coordinate_count, total = width * (size_t)clip->frame_count;
+    for (size_t i = width; i < total; i++)
+        count += fabs(clip->q[i] - clip->q[i - width]) > QUARTER_TURN;
+    return count;
+}
+
+/* The same poses by angles that go on from frame to frame, where these are written. */
+static void unwind(conversion *c, ulna_format format)
+{
+    int has_angles = format == ULNA_FORMAT_AMC || format == ULNA_FORMAT_BVH || format == ULNA_FORMAT_MOT ||
+                     format == ULNA_FORMAT_CSV;
+    if (!has_angles || !c->skeleton.model || !c->clip.frame_count)
+        return;
+    long long before = count_jumps(&c->clip);
+    ulna_clip_unwind(c->skeleton.model, &c->clip);
+    long long jumps = before - count_jumps(&c->clip);
+    if (jumps > 0)
+        files_note_text(c->notes,
+                        "%lld jump%s of angles from one frame to the next %s taken out; the poses are the same", jumps,
+                        jumps == 1 ? "" : "s", jumps == 1 ? "is" : "are");
+}
+
+static ulna_status place_markers(const ulna_model *model, const ulna_clip *clip, ulna_pose *pose,
+                                 ulna_recording *recording)
+{
+    ulna_status status = ULNA_OK;
+    int own = ulna_model_marker_count(model);
+    for (int f = 0; f < clip->frame_count && !status; f++) {
+        double *to = ulna_recording_frame(recording, f);
+        status = ulna_pose_forward(pose, ulna_clip_frame(clip, f));
+        if (!status && own)
+            status = ulna_pose_markers(pose, to);
+        for (int b = 0; b < recording->marker_count && !own && !status; b++)
+            status = ulna_pose_body(pose, b, to + 3 * (size_t)b, NULL);
+    }
+    return status;
+}
+
+/* For formats of markers alone: where the motion takes the markers of the skeleton, or else its joints. */
+static ulna_status make_recording(conversion *c, ulna_error *error)
+{
+    const ulna_model *model = c->skeleton.model;
+    int own = ulna_model_marker_count(model), count = own ? own : ulna_model_body_count(model);
+    ulna_pose *pose = NULL;
+    ulna_status status = ulna_recording_resize(&c->recording, count, c->clip.frame_count);
+    if (!status)
+        status = ulna_pose_create(model, NULL, &pose, error);
+    for (int i = 0; i < count && !status; i++)
+        snprintf(c->recording.names[i], ULNA_MARKER_NAME, "%s",
+                 own ? ulna_model_marker_name(model, i) : ulna_model_body_name(model, i));
+    if (!status)
+        status = place_markers(model, &c->clip, pose, &c->recording);
+    ulna_pose_destroy(pose);
+    if (status)
+        return cli_fail(error, status, "the places of %d markers cannot be found: %s", count, ulna_status_text(status));
+    c->write.up = c->skeleton.source.up;
+    c->recording.first_frame = c->clip.first_frame;
+    c->recording.frame_seconds = c->clip.frame_seconds;
+    files_note_text(c->notes, "there are no recorded markers: the places of the skeleton's %d %s are written", count,
+                    own ? "markers" : "joints");
+    return ULNA_OK;
+}
+
+/* An AMC lists values as its ASF lists degrees of freedom. We write slides, then turns in the order of application. */
+static int has_our_order(const ulna_content *asf)
+{
+    for (int i = 0; i < asf->channel_count;) {
+        int body = 0, first = 0, count = 0, slides = 0, dof;
+        while (body < ulna_model_body_count(asf->model) &&
+               (count == 0 || asf->channels[i] < first || asf->channels[i] >= first + count))
+            count = ulna_model_body_coordinates(asf->model, body++, &first);
+        for (ulna_model_body_dofs(asf->model, body - 1, &dof); slides < count; slides++)
+            if (!ulna_model_dof_is_translation(asf->model, dof + slides))
+                break;
+        for (int k = 0; k < count; k++, i++)
+            if (asf->channels[i] != first + (k < slides ? k : count - 1 - (k - slides)))
+                return 0;
+    }
+    return 1;
+}
+
+/* What the motion cannot be read without. */
+static void note_skeleton(conversion *c, ulna_format format)
+{
+    if (!c->clip.frame_count || !c->skeleton_path)
+        return;
+    int is_of_asf = c->skeleton.channels && c->ball == ULNA_BALL_EULER && has_our_order(&c->skeleton);
+    if (format == ULNA_FORMAT_AMC && !is_of_asf)
+        files_note_text(c->notes,
+                        "an AMC goes with the ASF of the same joints: convert %.200s to .asf too, "
+                        "with the same options",
+                        c->skeleton_path);
+    else if (format == ULNA_FORMAT_MOT || format == ULNA_FORMAT_CSV)
+        files_note_text(c->notes, "%s does not hold the skeleton: to read it again, name %.200s beside it",
+                        ulna_format_text(format), c->skeleton_path);
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------------- */
@@ -168,8 +284,23 @@ static int write_file(const cli *tool, json_t *object, conversion *c)
         c->write.unit_m = c->skeleton.source.unit_m;
         c->write.degrees = c->skeleton.source.degrees;
     }
-    if (files_write(path, c->skeleton.model, &c->clip, &c->recording, &c->write, c->notes, &error))
+    int is_markers = format == ULNA_FORMAT_C3D || format == ULNA_FORMAT_TRC;
+    int is_made = is_markers && c->clip.frame_count && !c->recording.frame_count;
+    if (is_made && make_recording(c, &error))
         return files_fail(object, path, &error);
+    unwind(c, format);
+    progress_wait *wait = progress_wait_begin(tool, "writing", path);
+    ulna_status status =
+        files_write(path, c->skeleton.model, is_made ? NULL : &c->clip, &c->recording, &c->write, c->notes, &error);
+    progress_wait_end(wait);
+    if (status == ULNA_ERR_UNSUPPORTED && !c->skeleton.model) {
+        size_t length = strlen(error.message);
+        snprintf(error.message + length, sizeof error.message - length,
+                 "; 'ulna solve' finds the motion of a skeleton from markers");
+    }
+    if (status)
+        return files_fail(object, path, &error);
+    note_skeleton(c, format);
     return CLI_DONE;
 }
 

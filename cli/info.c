@@ -178,7 +178,7 @@ static ulna_status tell_content(const cli *tool, const ulna_content *content, co
     tell_source(tool, content, row);
     if (content->clip.frame_count && model)
         motion_tell(tool, model, &content->clip, row, notes);
-    if (content->recording.marker_count)
+    if (content->recording.frame_count)
         markers_tell(tool, &content->recording, row, notes);
     print_lines(tool, "  note        ", notes);
     if (content->model)

@@ -94,7 +94,7 @@ static void say_gaps(const cli *tool, const ulna_recording *recording, const gap
         table_cell(&t, "%s", recording->names[g->marker]);
         table_cell(&t, "%d", g->missing);
         table_cell(&t, "%d", g->longest);
-        table_cell(&t, "%d%s", g->start + recording->first_frame,
+        table_cell(&t, "%lld%s", (long long)g->start + recording->first_frame,
                    g->missing == recording->frame_count ? ", never seen" : "");
     }
     table_print(tool, &t, -1);
@@ -108,32 +108,25 @@ static json_t *gaps_json(const ulna_recording *recording, const gaps *g)
     json_object_set_new(object, "missing", json_integer(g->missing));
     json_object_set_new(object, "longest_gap", json_integer(g->longest));
     json_object_set_new(object, "gap_frame",
-                        g->longest ? json_integer(g->start + recording->first_frame) : json_null());
+                        g->longest ? json_integer((json_int_t)g->start + recording->first_frame) : json_null());
     json_object_set_new(object, "spikes", json_integer(g->spikes));
     return object;
 }
 
 static void note_oddities(const ulna_recording *recording, const gaps *all, json_t *notes)
 {
-    int unnamed = 0, never = 0, twice = 0, spikes = 0;
+    int unnamed = 0, never = 0, spikes = 0;
     for (int i = 0; i < recording->marker_count; i++) {
         const char *name = recording->names[i], *colon = strrchr(name, ':');
         unnamed += !*name || name[0] == '*' || (colon && colon[1] == '*');
         never += all[i].missing == recording->frame_count;
         spikes += all[i].spikes;
-        for (int k = 0; k < i; k++)
-            if (strcmp(recording->names[k], name) == 0) {
-                twice++;
-                break;
-            }
     }
     if (unnamed)
         files_note_text(notes, "%d marker%s without a name of %s own (*0, ...)", unnamed, unnamed == 1 ? "" : "s",
                         unnamed == 1 ? "its" : "their");
     if (never)
         files_note_text(notes, "%d marker%s never seen", never, never == 1 ? " is" : "s are");
-    if (twice)
-        files_note_text(notes, "%d name%s there more than once", twice, twice == 1 ? " is" : "s are");
     if (spikes)
         files_note_text(notes, "markers jump by more than 25 cm from one frame to the next %d time%s", spikes,
                         spikes == 1 ? "" : "s");
@@ -148,6 +141,11 @@ void markers_tell(const cli *tool, const ulna_recording *recording, json_t *row,
     frames_tell(tool, recording->frame_count, recording->first_frame, recording->frame_seconds, row);
     json_object_set_new(row, "markers", json_integer(recording->marker_count));
     json_object_set_new(row, "marker_list", list);
+    if (!count) {
+        cli_say(tool, "  %-*snone\n", COLUMN - 2, "markers");
+        free(all);
+        return;
+    }
     say_names(tool, recording);
     if (!all)
         return;

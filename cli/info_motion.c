@@ -24,7 +24,7 @@ void frames_tell(const cli *tool, int count, int first, double seconds, json_t *
     json_object_set_new(row, "frames", json_integer(count));
     json_object_set_new(row, "first_frame", json_integer(first));
     json_object_set_new(row, "rate_hz", seconds > 0 ? cli_json_number(1 / seconds) : json_null());
-    cli_say(tool, "  frames      %d, numbered %d to %d", count, first, first + count - 1);
+    cli_say(tool, "  frames      %d, numbered %d to %lld", count, first, (long long)first + count - 1);
     if (seconds > 0)
         cli_say(tool, "; %.6g per second, %.2f s in all\n", 1 / seconds, count * seconds);
     else

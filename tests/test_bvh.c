@@ -744,6 +744,7 @@ static void test_same_as_amc(void **state)
     ulna_test_need_data(state);
     compare_with_amc("02.asf", "02_01.amc", "02_01_cgspeed_mb.bvh");
     compare_with_amc("02.asf", "02_03.amc", "02_03_cgspeed_mb.bvh");
+    compare_with_amc("02.asf", "02_05.amc", "02_05_cgspeed_mb.bvh");
     compare_with_amc("03.asf", "03_02.amc", "03_02_cgspeed_mb.bvh");
     compare_with_amc("11.asf", "11_01.amc", "11_01_cgspeed_mb.bvh");
 }

@@ -14,13 +14,16 @@ typedef struct maker {
     const char *unit, *labels; /* labels: four characters each; NULL: none */
     void (*more)(struct maker *m);
     unsigned char *data;
-    size_t length, link; /* link: of the last parameter */
+    size_t length, capacity, link; /* link: of the last parameter */
 } maker;
 
 static void put(maker *m, const void *bytes, size_t length)
 {
-    m->data = realloc(m->data, m->length + length + 1);
-    assert_non_null(m->data);
+    if (m->length + length > m->capacity) {
+        m->capacity = 2 * (m->length + length);
+        m->data = realloc(m->data, m->capacity);
+        assert_non_null(m->data);
+    }
     memcpy(m->data + m->length, bytes, length);
     m->length += length;
 }
@@ -494,6 +497,28 @@ static void what_is_written_is_read_back(void **state)
     }
 }
 
+static void the_axis_that_is_up_is_named(void **state)
+{
+    (void)state;
+    static const char axes[] = {0, 'x', 'y', 'z'};
+    ulna_recording recording = ulna_recording_empty(NULL);
+    assert_int_equal(ulna_recording_resize(&recording, 1, 1), ULNA_OK);
+    for (size_t i = 0; i < sizeof axes; i++) {
+        ulna_text text = ulna_text_empty(NULL);
+        ulna_sink sink = ulna_text_sink(&text);
+        ulna_write_options options = ulna_write_options_default();
+        ulna_content c = ulna_content_empty(NULL);
+        options.up = axes[i];
+        assert_int_equal(ulna_content_write(ULNA_FORMAT_C3D, NULL, NULL, &recording, &options, &sink, NULL, NULL),
+                         ULNA_OK);
+        assert_int_equal(ulna_content_read(text.data, text.length, ULNA_FORMAT_UNKNOWN, NULL, &c, NULL), ULNA_OK);
+        assert_int_equal(c.source.up, axes[i]);
+        ulna_text_release(&text);
+        ulna_content_release(&c);
+    }
+    ulna_recording_release(&recording);
+}
+
 static void writing_has_limits(void **state)
 {
     (void)state;
@@ -622,6 +647,11 @@ static void texts_are_no_c3d(void **state)
     memset(longer, 'P', sizeof longer);
     assert_int_equal(ulna_format_sniff(longer, sizeof longer), ULNA_FORMAT_UNKNOWN);
     assert_int_not_equal(ulna_format_sniff(text, sizeof text - 1), ULNA_FORMAT_C3D);
+    assert_int_equal(ulna_format_sniff("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16), ULNA_FORMAT_UNKNOWN);
+    assert_int_equal(ulna_format_sniff("%PDF-1.4\0", 10), ULNA_FORMAT_UNKNOWN);
+    memset(longer + 2, 0, sizeof longer - 2); /* no parameters where they should be */
+    longer[0] = 2;
+    assert_int_equal(ulna_format_sniff(longer, sizeof longer), ULNA_FORMAT_UNKNOWN);
     assert_refused("\2P\0\0", 4, ULNA_FORMAT_UNKNOWN, NULL, ULNA_ERR_PARSE, 0, 0, "ends after 4 bytes");
     assert_refused(text, sizeof text - 1, ULNA_FORMAT_C3D, NULL, ULNA_ERR_PARSE, 0, 0, "before its parameters");
     assert_refused("no", 2, ULNA_FORMAT_C3D, NULL, ULNA_ERR_PARSE, 0, 0, "not a C3D file");
@@ -729,6 +759,7 @@ int main(void)
         cmocka_unit_test(every_point_marked_as_missing),
         cmocka_unit_test(more_frames_than_words_can_count),
         cmocka_unit_test(what_is_written_is_read_back),
+        cmocka_unit_test(the_axis_that_is_up_is_named),
         cmocka_unit_test(writing_has_limits),
         cmocka_unit_test(any_byte_may_be_wrong),
         cmocka_unit_test(announcements_cost_nothing),

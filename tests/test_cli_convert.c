@@ -105,6 +105,72 @@ static void motions_keep_their_poses(void **state)
     ulna_test_take_release(&take);
 }
 
+/* Where the format has no place for the motion: the joints as markers, or the skeleton alone, and told. */
+static void what_does_not_fit_is_told(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_take take = ulna_test_take_make(FRAMES);
+    convert(tool, "human.json take.csv out.bvh", 0);
+    convert(tool, "out.bvh joints.trc", 0);
+    ulna_test_says(tool->out, "there are no recorded markers: the places of the");
+    ulna_content joints = load(tool, "joints.trc", NULL), bvh = load(tool, "out.bvh", NULL);
+    assert_int_equal(joints.recording.marker_count, ulna_model_body_count(bvh.model));
+    assert_int_equal(joints.recording.frame_count, FRAMES);
+    int head = ulna_model_find_body(take.model, "head"), marker = ulna_recording_find(&joints.recording, "head");
+    double place[3];
+    ulna_pose *pose;
+    assert_true(head >= 0 && marker >= 0);
+    assert_int_equal(ulna_pose_create(take.model, NULL, &pose, NULL), ULNA_OK);
+    assert_int_equal(ulna_pose_forward(pose, ulna_clip_frame(&take.clip, 9)), ULNA_OK);
+    assert_int_equal(ulna_pose_body(pose, head, place, NULL), ULNA_OK);
+    for (int k = 0; k < 3; k++)
+        assert_near(ulna_recording_frame(&joints.recording, 9)[3 * marker + k], place[k], 1e-6);
+    ulna_pose_destroy(pose);
+    ulna_content_release(&joints);
+    ulna_content_release(&bvh);
+    ulna_test_take_release(&take);
+
+    convert(tool, "human.json take.csv own.c3d", 0); /* this skeleton has markers of its own */
+    ulna_test_says(tool->out, "markers are written");
+    convert(tool, "out.bvh out.asf", 0);
+    ulna_test_says(tool->out, "holds no motion: 40 frames are left");
+    convert(tool, "out.bvh out.amc", 0);
+    ulna_test_says(tool->out, "an AMC goes with the ASF of the same joints: convert out.bvh");
+    convert(tool, "out.asf out.amc again.amc", 0);
+    assert_null(strstr(tool->out, "goes with"));
+    convert(tool, "out.bvh out.mot", 0);
+    ulna_test_says(tool->out, "name out.bvh beside it");
+    convert(tool, "human.json take.c3d out.bvh", 0);
+    ulna_test_says(tool->out, "holds no markers: those of the");
+    convert(tool, "take.c3d other.bvh", 3);
+    ulna_test_says(tool->err, "'ulna solve' finds the motion");
+}
+
+/* Values of an ASF that lists slides behind turns are written in another order than it has. */
+static void orders_of_another_asf_are_told(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool,
+                         "printf ':units\\nlength 1\\n:root\\norder RX RY RZ TX TY TZ\\n:bonedata\\nbegin\\nname a\\n"
+                         "direction 1 0 0\\nlength 1\\ndof rx\\nend\\n:hierarchy\\nroot a\\n' >odd.asf; "
+                         "printf ':DEGREES\\n1\\nroot 1 2 3 4 5 6\\na 7\\n' >odd.amc");
+    convert(tool, "odd.asf odd.amc out.amc", 0);
+    ulna_test_says(tool->out, "convert odd.asf");
+    ulna_test_tool_shell(tool, "grep -q '^root 4 5 6 1 2 3$' out.amc");
+}
+
+/* An angle that is written as -170 after 170 degrees goes on to 190. */
+static void jumps_are_taken_out(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(
+        tool, "printf 'HIERARCHY\\nROOT a\\n{\\nOFFSET 0 0 0\\nCHANNELS 3 Zrotation Xrotation Yrotation\\n}\\n"
+              "MOTION\\nFrames: 2\\nFrame Time: 0.01\\n170 0 0\\n-170 0 0\\n' >spin.bvh");
+    convert(tool, "spin.bvh out.bvh", 0);
+    ulna_test_says(tool->out, "1 jump of angles from one frame to the next is taken out");
+    ulna_test_tool_shell(tool, "grep -q -e '^190 0 0$' -e '^189.99999999999' out.bvh");
+}
+
 static void rates_can_be_said(void **state)
 {
     ulna_test_tool *tool = *state;
@@ -260,9 +326,12 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_take, ulna_test_tool_close)
     const struct CMUnitTest tests[] = {
-        TEST(motions_keep_their_poses), TEST(rates_can_be_said),    TEST(markers_keep_their_places),
-        TEST(results_are_told_in_json), TEST(mistakes_are_told),    TEST(recordings_are_described),
-        TEST(motions_are_described),    TEST(odd_values_are_noted),
+        TEST(what_does_not_fit_is_told), TEST(orders_of_another_asf_are_told),
+        TEST(jumps_are_taken_out),       TEST(motions_keep_their_poses),
+        TEST(rates_can_be_said),         TEST(markers_keep_their_places),
+        TEST(results_are_told_in_json),  TEST(mistakes_are_told),
+        TEST(recordings_are_described),  TEST(motions_are_described),
+        TEST(odd_values_are_noted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

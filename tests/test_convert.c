@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/model.h"
+#include "model/joint_family.h"
 #include "motion/branch.h"
 #include "support_model.h"
 #include "support_tree.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/decimal.h"
 #include "formats/names.h"
 #include "formats/scaled.h"
 #include "formats/scan.h"
@@ -299,9 +300,65 @@ static void scaled_numbers_read_back_or_settle(void **state)
     assert_true(exact > total / 2);
 }
 
+/* ---- decimal.h: against the C library, over all exponents that it treats itself and some beyond --------------------- */
+
+static void digits_become_the_nearest_double(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(61);
+    for (int i = 0; i < 100000; i++) {
+        uint64_t digits = ulna_test_rng_next(&rng) >> ulna_test_rng_index(&rng, 64);
+        int exponent = i % 2 ? ulna_test_rng_index(&rng, 150) - 75 : ulna_test_rng_index(&rng, 50) - 25;
+        char text[48];
+        snprintf(text, sizeof text, "%llue%d", (unsigned long long)digits, exponent);
+        if (ulna_decimal_value(digits, exponent) != strtod(text, NULL))
+            fail_msg("%s: %.17g", text, ulna_decimal_value(digits, exponent));
+    }
+    /* halfway between two doubles, to the even one; the largest and the smallest */
+    assert_true(ulna_decimal_value(9007199254740993u, 0) == 9007199254740992.0);
+    assert_true(ulna_decimal_value(9007199254740995u, 0) == 9007199254740996.0);
+    assert_true(isinf(ulna_decimal_value(1, 400)) && ulna_decimal_value(1, -400) == 0);
+    assert_true(ulna_decimal_value(5, -324) == 4.9406564584124654e-324 && ulna_decimal_value(0, 5) == 0);
+}
+
+static double some_double(ulna_test_rng *rng, int kind)
+{
+    uint64_t bits = ulna_test_rng_next(rng) & 0x7fffffffffffffff;
+    double any;
+    memcpy(&any, &bits, sizeof any);
+    switch (kind) {
+    case 0:
+        return isfinite(any) && any > 0 ? any : 1;
+    case 1: /* as recordings have them */
+        return ulna_test_rng_uniform(rng, 1e-9, 1) * pow(10, ulna_test_rng_index(rng, 10) - 3);
+    case 2: /* few digits */
+        return (1 + ulna_test_rng_index(rng, 1000000)) / 1000.0;
+    default: /* ties: few bits */
+        return (1 + ulna_test_rng_index(rng, 4095)) / ldexp(1, ulna_test_rng_index(rng, 20));
+    }
+}
+
+static void doubles_are_rounded_as_by_printf(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(62);
+    for (int i = 0; i < 100000; i++) {
+        double value = some_double(&rng, i % 4);
+        int digits = i % 8 < 4 ? 15 + ulna_test_rng_index(&rng, 3) : 1 + ulna_test_rng_index(&rng, 17);
+        ulna_expansion expansion = ulna_decimal_expand(value);
+        char wanted[64], text[ULNA_DECIMAL_TEXT];
+        snprintf(wanted, sizeof wanted, "%s%.*g", i % 3 ? "" : "-", digits, value);
+        int length = ulna_decimal_text(ulna_decimal_round(&expansion, digits), i % 3 == 0, digits, text);
+        if (strcmp(text, wanted) != 0 || length != (int)strlen(wanted))
+            fail_msg("%s instead of %s", text, wanted);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(digits_become_the_nearest_double),
+        cmocka_unit_test(doubles_are_rounded_as_by_printf),
         cmocka_unit_test(lines_end_in_three_ways),
         cmocka_unit_test(words_lie_between_gaps),
         cmocka_unit_test(errors_have_a_place),

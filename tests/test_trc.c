@@ -145,7 +145,7 @@ static void defects_are_remarked_upon(void **state)
         {"100\t100\t2\t1\tmm", "A", "1\t0\t1\t2\t3\n2\t\t1\t2\t3\n", 8, "this row has no time", 1, 2, 0},
         {"100\t100\t2\t1\tmm", "A", "1\t0\t1\t2\t3\n2\t.04\t1\t2\t3\n", 7, "times are 0.04 s apart", 1, 2, 0},
         {"100\t100\t3\t1\tmm", "A", "1\t0\t1\t2\t3\n2\t.01\t1\t2\t3\n3\t.13\t1\t2\t3\n", 7,
-         "1 of 2 steps of the time are not 0.01 s", 1, 3, 0},
+         "1 of 2 steps of the time is not 0.01 s", 1, 3, 0},
         {"100\t100\t1\t1\tmm", "A", "1\t0.4\t1\t2\t3\n", 7, "frame 1 has the time 0.4 s; frames are counted from 41", 1,
          1, 0},
         {"100\t100\t1\t1\tmm", "A", "9\t0\t1\t2\t3\n", 7, "frame 9 has the time 0 s and will have 0.08 s", 1, 1, 0},

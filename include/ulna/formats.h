@@ -168,6 +168,7 @@ typedef struct ulna_write_options {
     double unit_m; /* metres per unit of length in the file; 0: the format's own custom */
     int degrees;   /* -1: the format's own custom; 0 radians; 1 degrees */
     int digits;    /* of numbers in texts; 0: as many as read back to the same bits */
+    char up;       /* C3D: the axis to be named as up, 'x', 'y' or 'z'; 0: none */
 } ulna_write_options;
 
 ULNA_API ulna_write_options ulna_write_options_default(void); /* custom everywhere, all digits */

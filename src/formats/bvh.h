@@ -39,8 +39,6 @@ typedef struct ulna_bvh {
 
 /* Makes the model of `content`, and turns the rows of its clip into the model's coordinates. */
 ulna_status ulna_bvh_build(ulna_bvh *b, ulna_error *error);
-/* `base` if no body has it yet, else base, mark and a number. Returns 0 in the second case. */
-int ulna_bvh_unique_name(const ulna_bvh *b, const char *base, const char *mark, char name[256]);
 
 /* ---- a model on its way to a file ------------------------------------------------------------------------------- */
 

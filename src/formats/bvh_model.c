@@ -8,53 +8,12 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "formats/body_name.h"
 #include "formats/bvh.h"
 #include "math/math3.h"
 #include "model/builder.h"
 
 enum { NAME = 256, MOST = ULNA_JOINT_MAX_SEGMENTS };
-
-/* ---- names ------------------------------------------------------------------------------------------------------ */
-
-static int is_taken(const ulna_bvh *b, const char *base, const char *mark, int number, char name[NAME])
-{
-    snprintf(name, NAME, "%.*s%.4s%d", NAME - 20, base, mark, number);
-    return ulna_builder_find_body(b->builder, name) != ULNA_NONE;
-}
-
-/* Cut so that a number fits behind it, between characters of UTF-8. */
-static void shorten(const char *base, char text[NAME])
-{
-    size_t length = strlen(base), most = NAME - 20;
-    while (length > most && most > 0 && ((unsigned char)base[most] & 0xC0) == 0x80)
-        most--;
-    length = length > most ? most : length;
-    memcpy(text, base, length);
-    text[length] = 0;
-}
-
-/* Of the numbers from 2 the first that is free, by bisection: those below were taken in turn, and a file may have any
- * number of joints of one name. */
-int ulna_bvh_unique_name(const ulna_bvh *b, const char *base, const char *mark, char name[NAME])
-{
-    char start[NAME];
-    int taken = 1, vacant = 2;
-    if (strlen(base) < NAME && ulna_builder_find_body(b->builder, base) == ULNA_NONE) {
-        memcpy(name, base, strlen(base) + 1);
-        return 1;
-    }
-    shorten(base, start);
-    while (is_taken(b, start, mark, vacant, name)) {
-        taken = vacant;
-        vacant *= 2;
-    }
-    while (vacant - taken > 1) {
-        int middle = taken + (vacant - taken) / 2;
-        *(is_taken(b, start, mark, middle, name) ? &taken : &vacant) = middle;
-    }
-    is_taken(b, start, mark, vacant, name);
-    return 0;
-}
 
 /* ---- positions -------------------------------------------------------------------------------------------------- */
 
@@ -157,7 +116,7 @@ static ulna_status join_roots(ulna_bvh *b, ulna_error *error)
 {
     char name[NAME];
     int world;
-    ulna_bvh_unique_name(b, "world", "_", name);
+    ulna_free_body_name(b->builder, "world", "_", name);
     ulna_status status = ulna_builder_add_body(b->builder, name, ULNA_NONE, &world, error);
     for (size_t j = 0; j < b->joint_count && status == ULNA_OK; j++)
         if (b->joint[j].parent < 0)

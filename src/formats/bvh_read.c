@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "base/base.h"
+#include "formats/body_name.h"
 #include "formats/scan.h"
 #include "model/builder.h"
 
@@ -103,12 +104,12 @@ static void read_name(bvh_reader *r, const char *fallback, char name[NAME])
     if (!is_whole)
         ulna_remarks_add(r->remarks, r->scan.line, byte, "the name '%.40s...' is too long and is cut", given);
     if (given[0]) {
-        if (!ulna_bvh_unique_name(r->file, given, "_", name))
+        if (!ulna_free_body_name(r->file->builder, given, "_", name))
             ulna_remarks_add(r->remarks, r->scan.line, byte, "the name '%.60s' is there already: now '%.80s'", given,
                              name);
     } else {
         int is_end = fallback[0] != 0;
-        ulna_bvh_unique_name(r->file, is_end ? fallback : "joint", is_end ? "" : "_", name);
+        ulna_free_body_name(r->file->builder, is_end ? fallback : "joint", is_end ? "" : "_", name);
         if (!is_end)
             ulna_remarks_add(r->remarks, r->scan.line, byte, "a joint has no name: now '%.80s'", name);
     }

@@ -18,8 +18,6 @@
 
 enum { MOST_TABS = 32, NAME = 256 };
 
-#define UNKNOWN_FRAME_S (1.0 / 120)
-
 typedef struct bvh_writer {
     const ulna_writing *job;
     ulna_bvh_nodes nodes;
@@ -225,7 +223,7 @@ static void put_motion(bvh_writer *w)
     char text[48];
     snprintf(text, sizeof text, "MOTION\nFrames: %d\nFrame Time: ", w->nodes.frames);
     ulna_put(&w->out, text);
-    ulna_put_number(&w->out, has_time(w->job->clip) ? w->job->clip->frame_seconds : UNKNOWN_FRAME_S);
+    ulna_put_number(&w->out, has_time(w->job->clip) ? w->job->clip->frame_seconds : ULNA_UNKNOWN_FRAME_S);
     ulna_put(&w->out, "\n");
     for (int f = 0; f < w->nodes.frames; f++)
         put_frame(w, w->nodes.value + (size_t)f * (size_t)w->nodes.channels);
@@ -251,9 +249,9 @@ static void remark(const bvh_writer *w)
     if (w->nodes.split)
         ulna_remarks_add(remarks, 0, -1, "%d joints away from the origin of their body are written as NAME_joint",
                          w->nodes.split);
-    if (limited || w->nodes.model->nm || w->job->recording)
+    if (limited || w->nodes.model->nm)
         ulna_remarks_add(remarks, 0, -1, "BVH has no limits and no markers: %d limits and %d markers are left out",
-                         limited, w->nodes.model->nm + (w->job->recording ? w->job->recording->marker_count : 0));
+                         limited, w->nodes.model->nm);
     if (w->job->options->degrees == 0)
         ulna_remarks_add(remarks, 0, -1, "angles in BVH are degrees, and so they are written");
 }

@@ -153,7 +153,16 @@ typedef struct c3d_job {
     double unit, rate, scale;
     uint32_t first, frames; /* number of the first frame, and how many */
     uint32_t data_block;
+    char up; /* 0: not said */
 } c3d_job;
+
+/* As on a screen that is looked at from the front: which way is right, which way is up. */
+static void put_screen(c3d_bytes *b, char up)
+{
+    const char y[3] = {'+', (char)(up - 'x' + 'X'), 0};
+    put_text(b, POINT, "X_SCREEN", up == 'x' ? "+Y" : "+X");
+    put_text(b, POINT, "Y_SCREEN", y);
+}
 
 static void put_parameters(c3d_bytes *b, const c3d_job *job)
 {
@@ -172,6 +181,8 @@ static void put_parameters(c3d_bytes *b, const c3d_job *job)
     if (job->frames > WORD_LIMIT)
         put_float_parameter(b, POINT, "LONG_FRAMES", job->frames);
     put_text(b, POINT, "UNITS", ulna_length_unit_name(job->unit));
+    if (job->up >= 'x' && job->up <= 'z')
+        put_screen(b, job->up);
     put_label_lists(b, job->recording);
     put_field(b, "ACTUAL_START_FIELD", job->first);
     put_field(b, "ACTUAL_END_FIELD", job->first + job->frames - 1);
@@ -309,7 +320,8 @@ ulna_status ulna_c3d_write(const ulna_writing *w, ulna_error *error)
     ulna_status status = check(w, unit, error);
     if (status != ULNA_OK)
         return status;
-    c3d_job job = {.recording = r, .unit = unit, .rate = r->frame_seconds > 0 ? 1 / r->frame_seconds : 0};
+    c3d_job job = {
+        .recording = r, .unit = unit, .rate = r->frame_seconds > 0 ? 1 / r->frame_seconds : 0, .up = w->options->up};
     job.first = (uint32_t)(r->first_frame > 0 ? r->first_frame : 1);
     job.frames = (uint32_t)r->frame_count;
     job.scale = scale_of(r, unit);

@@ -175,6 +175,33 @@ ulna_status ulna_content_load(const char *path, const ulna_read_options *options
     return status;
 }
 
+/* "a skeleton, a motion and markers" */
+static const char *parts_text(unsigned parts, char text[64])
+{
+    static const char *const names[] = {"a skeleton", "a motion", "markers"};
+    size_t used = 0;
+    text[0] = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned later = parts >> (i + 1);
+        if (parts & 1u << i)
+            used += (size_t)snprintf(text + used, 64 - used, "%s%s", names[i],
+                                     !later                  ? ""
+                                     : (later & (later - 1)) ? ", "
+                                                             : " and ");
+    }
+    return used ? text : "nothing";
+}
+
+static void remark_losses(const ulna_format_row *row, const ulna_writing *w)
+{
+    if (w->clip && !(row->holds & ULNA_HOLDS_CLIP))
+        ulna_remarks_add(w->remarks, 0, -1, "%s holds no motion: %d frames are left out", row->text,
+                         w->clip->frame_count);
+    if (w->recording && !(row->holds & ULNA_HOLDS_RECORDING))
+        ulna_remarks_add(w->remarks, 0, -1, "%s holds no markers: those of the recording, %d, are left out", row->text,
+                         w->recording->marker_count);
+}
+
 ulna_status ulna_content_write(ulna_format format, const ulna_model *model, const ulna_clip *clip,
                                const ulna_recording *recording, const ulna_write_options *options,
                                const ulna_sink *sink, ulna_remarks *remarks, ulna_error *error)
@@ -191,11 +218,17 @@ ulna_status ulna_content_write(ulna_format format, const ulna_model *model, cons
                             .options = options ? options : &defaults,
                             .sink = sink,
                             .remarks = remarks};
-    int has = (model ? ULNA_HOLDS_MODEL : 0) | (writing.clip ? ULNA_HOLDS_CLIP : 0) |
-              (writing.recording ? ULNA_HOLDS_RECORDING : 0);
-    if (!((unsigned)has & row->holds))
-        return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "%s holds nothing of what there is to write", row->text);
-    return row->write(&writing, error);
+    unsigned has = (model ? ULNA_HOLDS_MODEL : 0u) | (writing.clip ? ULNA_HOLDS_CLIP : 0u) |
+                   (writing.recording ? ULNA_HOLDS_RECORDING : 0u);
+    if (!(has & row->holds)) {
+        char wanted[64], there[64];
+        return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "%s holds %s, and all that is at hand is %s", row->text,
+                         parts_text(row->holds, wanted), parts_text(has, there));
+    }
+    ulna_status status = row->write(&writing, error);
+    if (status == ULNA_OK)
+        remark_losses(row, &writing);
+    return status;
 }
 
 /* ---- names --------------------------------------------------------------------------------------------------- */

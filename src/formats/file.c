@@ -88,13 +88,29 @@ static ulna_status name_file(ulna_error *error, const char *path, ulna_status st
 
 /* ---- reading ------------------------------------------------------------------------------------------ */
 
-/* Are there more than `max_bytes` behind the present place? Only of a plain file is this known before it is read. */
-static int is_longer(FILE *file, size_t max_bytes)
+/* How many bytes are behind the present place? 0 unless it is a plain file, of which this is known before it is read. */
+static size_t bytes_ahead(FILE *file)
 {
     struct stat about;
     off_t at = ftello(file);
-    return at >= 0 && fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode) && about.st_size > at &&
-           (uintmax_t)(about.st_size - at) > max_bytes;
+    int is_known = at >= 0 && fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode) && about.st_size > at;
+    return !is_known ? 0 : (uintmax_t)(about.st_size - at) > SIZE_MAX ? SIZE_MAX : (size_t)(about.st_size - at);
+}
+
+/* Room for so many more bytes and no more: a text that doubles as it grows would take twice the file and its copy. Without
+ * memory it stays as it was. */
+static void make_room(ulna_text *text, size_t bytes)
+{
+    size_t needed = text->length + bytes + 1;
+    if (bytes >= SIZE_MAX - text->length || needed <= text->capacity)
+        return;
+    char *larger = ulna_allocate(&text->allocator, needed, 1);
+    if (!larger)
+        return;
+    memcpy(larger, text->data, text->length + 1);
+    ulna_release(&text->allocator, text->data, text->capacity, 1);
+    text->data = larger;
+    text->capacity = needed;
 }
 
 /* Block by block. With `format`, the first block tells whether there is a reason to go on. */
@@ -110,10 +126,13 @@ static ulna_status read_blocks(FILE *file, size_t max_bytes, ulna_text *text, ul
         if (is_first && format)
             *format = ulna_format_sniff(block, bytes);
         int is_last = bytes < sizeof block || (is_first && format && *format == ULNA_FORMAT_UNKNOWN);
-        if (bytes > room || (is_first && !is_last && is_longer(file, room - bytes)))
+        size_t ahead = is_first && !is_last ? bytes_ahead(file) : 0;
+        if (bytes > room || ahead > room - bytes)
             return ulna_fail(error, ULNA_ERR_LIMIT, "the file is larger than %zu bytes", max_bytes);
         if (ulna_text_append(text, block, bytes))
             return ulna_fail(error, ULNA_ERR_MEMORY, "no memory left to read the file");
+        if (ahead)
+            make_room(text, ahead);
         room -= bytes;
         if (is_last)
             return ULNA_OK;

@@ -4,6 +4,9 @@
 
 #include "ulna/formats.h"
 
+/* The time between frames that is written where a format needs one and none is known. */
+#define ULNA_UNKNOWN_FRAME_S (1.0 / 120)
+
 enum { ULNA_HOLDS_MODEL = 1, ULNA_HOLDS_CLIP = 2, ULNA_HOLDS_RECORDING = 4 };
 
 /* What is to be written: parts may be NULL or empty; `options` is complete. */

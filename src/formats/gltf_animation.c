@@ -357,7 +357,7 @@ ulna_status ulna_gltf_choose_grid(ulna_gltf *g, unsigned flag, size_t width, uln
 {
     unsigned paths =
         1u << ULNA_GLTF_TRANSLATION | 1u << (flag == ULNA_GLTF_CHOSEN ? ULNA_GLTF_ROTATION : ULNA_GLTF_SCALE);
-    size_t numbers = ((size_t)1 << 22) + 64 * g->file_length, most = numbers / (width ? width : 1);
+    size_t numbers = ((size_t)1 << 20) + 64 * g->file_length, most = numbers / (width ? width : 1);
     key_survey survey = {0};
     *grid = (ulna_gltf_grid){0};
     most = most < 1 ? 1 : most > INT_MAX ? INT_MAX : most;

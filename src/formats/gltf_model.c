@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "formats/body_name.h"
 #include "formats/gltf_read.h"
 #include "formats/markers.h"
 #include "model/builder.h"
@@ -25,41 +26,6 @@ static const ulna_gltf_track *track_of(const ulna_gltf *g, const ulna_gltf_node 
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------------ */
-
-static int is_taken(const ulna_gltf *g, const char *base, int number, char name[NAME])
-{
-    snprintf(name, NAME, "%.*s_%d", NAME - 14, base, number);
-    return ulna_builder_find_body(g->builder, name) != ULNA_NONE;
-}
-
-/* The name itself if it is free, else the first of NAME_2, NAME_3, ... that is: by bisection, since those below were taken in
- * turn, and any number of nodes may have one name. Returns 0 in that case. */
-static int unique_name(const ulna_gltf *g, const char *wanted, char name[NAME])
-{
-    char base[NAME];
-    size_t length = strlen(wanted), most = NAME - 1;
-    if (length <= most && ulna_builder_find_body(g->builder, wanted) == ULNA_NONE) {
-        memcpy(name, wanted, length + 1);
-        return 1;
-    }
-    most = NAME - 14; /* room for a number */
-    while (length > most && ((unsigned char)wanted[most] & 0xC0) == 0x80)
-        most--;
-    length = length > most ? most : length;
-    memcpy(base, wanted, length);
-    base[length] = 0;
-    int taken = 1, vacant = 2;
-    while (is_taken(g, base, vacant, name)) {
-        taken = vacant;
-        vacant *= 2;
-    }
-    while (vacant - taken > 1) {
-        int middle = taken + (vacant - taken) / 2;
-        *(is_taken(g, base, middle, name) ? &taken : &vacant) = middle;
-    }
-    is_taken(g, base, vacant, name);
-    return 0;
-}
 
 static ulna_status name_of(const ulna_json_node *node, const char **name)
 {
@@ -76,7 +42,7 @@ static ulna_status choose_name(const ulna_gltf *g, const ulna_json_node *json, c
     if (status != ULNA_OK)
         return status;
     snprintf(number, sizeof number, "node%zu", json->index);
-    int is_free = unique_name(g, *given ? given : number, name);
+    int is_free = ulna_free_body_name(g->builder, *given ? given : number, "_", name);
     if (!*given)
         ulna_remarks_add(&g->content->remarks, 0, -1, "node %zu has no name: '%s'", json->index, name);
     else if (!is_free)

@@ -11,8 +11,6 @@
 #include "base/base.h"
 #include "formats/gltf_write.h"
 
-#define UNKNOWN_FRAME_S (1.0 / 120)
-
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
 
 static void fail(ulna_gltf_scene *s, ulna_status status, const char *text)
@@ -251,7 +249,7 @@ static double step_of(const ulna_gltf_scene *s, int frames, double seconds, cons
     if (frames > 1)
         ulna_remarks_add(s->job->remarks, 0, -1, "the time between frames of the %s is unknown: 1/120 s is written",
                          what);
-    return frames > 1 ? UNKNOWN_FRAME_S : 0;
+    return frames > 1 ? ULNA_UNKNOWN_FRAME_S : 0;
 }
 
 /* ---- the model -------------------------------------------------------------------------------------------------- */

@@ -77,7 +77,8 @@ typedef struct reader {
     double *scale; /* per column */
     int *column;   /* per coordinate: its column, or ULNA_NONE */
     ulna_times times;
-    int first_number, jumps, jump_line, far_line;
+    ulna_frame_numbers numbers;
+    int far_line;
     long long unnormal;
 } reader;
 
@@ -254,14 +255,9 @@ static ulna_status read_time(reader *r, ulna_word cell)
 static ulna_status read_number(reader *r, ulna_word cell)
 {
     double value;
-    int frame = r->content->clip.frame_count - 1;
-    if (!ulna_cell_number(cell, r->table->delimiter, &value) || value != floor(value) || fabs(value) >= INT_MAX)
-        return fail_cell(r, cell, "number of a frame");
-    if (frame == 0)
-        r->first_number = (int)value;
-    else if (value != (double)r->first_number + frame)
-        r->jump_line = r->jumps++ ? r->jump_line : r->table->scan->line;
-    return ULNA_OK;
+    int is_number = ulna_cell_number(cell, r->table->delimiter, &value) &&
+                    ulna_frame_numbers_add(&r->numbers, r->content->clip.frame_count - 1, value, r->table->scan->line);
+    return is_number ? ULNA_OK : fail_cell(r, cell, "number of a frame");
 }
 
 /* Columns that are none of the skeleton's may hold anything. */
@@ -342,14 +338,11 @@ static ulna_status read_rows(reader *r)
         status = ulna_scan_fail(scan, NULL, r->error, ULNA_ERR_PARSE, "columns are named, but no row follows");
     if (status != ULNA_OK)
         return status;
-    if (r->jumps)
-        ulna_remarks_add(&r->content->remarks, r->jump_line, -1,
-                         "numbers of frames do not go up by one, here%s; rows are taken one after the other",
-                         r->jumps > 1 ? " and in other places" : "");
+    ulna_frame_numbers_remark(&r->numbers, &r->content->remarks);
     if (r->unnormal)
         ulna_remarks_add(&r->content->remarks, r->far_line, -1,
                          "%lld quaternions are not of length 1, the first one here; they are made so", r->unnormal);
-    ulna_times_judge(&r->times, r->table->rate, r->first_number, &r->content->remarks, &clip->frame_seconds,
+    ulna_times_judge(&r->times, r->table->rate, r->numbers.first, &r->content->remarks, &clip->frame_seconds,
                      &clip->first_frame);
     return ULNA_OK;
 }
@@ -389,7 +382,7 @@ ulna_status ulna_joint_table_read(const ulna_joint_table *table, const ulna_mode
                 .error = error,
                 .allocator = allocator,
                 .times = {.allocator = allocator},
-                .first_number = ULNA_NO_FRAME};
+                .numbers = {.first = ULNA_NO_FRAME}};
     ulna_status status = prepare(&r);
     if (status == ULNA_OK)
         status = read_rows(&r);

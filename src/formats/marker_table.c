@@ -18,9 +18,8 @@ typedef struct reader {
     ulna_content *content;
     ulna_error *error;
     ulna_times times;
-    int has_times;          /* no row lacks its time */
-    int first_number;       /* ULNA_NO_FRAME until known */
-    int jumps, jump_line;   /* of frame numbers */
+    int has_times; /* no row lacks its time */
+    ulna_frame_numbers numbers;
     int shorts, short_line; /* rows that are too short */
     long long nameless, halves;
 } reader;
@@ -50,15 +49,10 @@ static ulna_status add_frame(reader *r)
 static ulna_status read_number(reader *r, ulna_word cell)
 {
     double value;
-    int frame = r->content->recording.frame_count - 1;
-    if (!ulna_cell_number(cell, r->table->delimiter, &value) || value != floor(value) || fabs(value) >= INT_MAX)
-        return fail_cell(r, cell, "number of a frame");
-    if (frame == 0)
-        r->first_number = (int)value;
-    else if (value != (double)r->first_number + frame) {
-        r->jump_line = r->jumps++ ? r->jump_line : r->table->scan->line;
-    }
-    return ULNA_OK;
+    int is_number =
+        ulna_cell_number(cell, r->table->delimiter, &value) &&
+        ulna_frame_numbers_add(&r->numbers, r->content->recording.frame_count - 1, value, r->table->scan->line);
+    return is_number ? ULNA_OK : fail_cell(r, cell, "number of a frame");
 }
 
 static void miss_time(reader *r)
@@ -149,10 +143,7 @@ static ulna_status read_row(reader *r)
 static void remark(const reader *r)
 {
     ulna_remarks *remarks = &r->content->remarks;
-    if (r->jumps)
-        ulna_remarks_add(remarks, r->jump_line, -1,
-                         "numbers of frames do not go up by one, here%s; rows are taken one after the other",
-                         r->jumps > 1 ? " and in other places" : "");
+    ulna_frame_numbers_remark(&r->numbers, remarks);
     if (r->shorts)
         ulna_remarks_add(remarks, r->short_line, -1,
                          "%d rows have too few cells, the first one here; the rest is missing", r->shorts);
@@ -170,7 +161,7 @@ ulna_status ulna_marker_table_read(const ulna_marker_table *table, ulna_content 
                 .error = error,
                 .times = {.allocator = &content->remarks.allocator},
                 .has_times = table->time_column >= 0,
-                .first_number = ULNA_NO_FRAME};
+                .numbers = {.first = ULNA_NO_FRAME}};
     ulna_recording *recording = &content->recording;
     ulna_status status = ULNA_OK;
     while (status == ULNA_OK && ulna_scan_line(table->scan))
@@ -180,7 +171,7 @@ ulna_status ulna_marker_table_read(const ulna_marker_table *table, ulna_content 
         remark(&r);
         if (!r.has_times)
             r.times.count = 0;
-        ulna_times_judge(&r.times, table->rate, r.first_number, &content->remarks, &recording->frame_seconds,
+        ulna_times_judge(&r.times, table->rate, r.numbers.first, &content->remarks, &recording->frame_seconds,
                          &recording->first_frame);
         status = ulna_markers_zeros(recording, &content->remarks);
         if (status != ULNA_OK)

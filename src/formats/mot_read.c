@@ -16,6 +16,8 @@
 #include "formats/mot.h"
 #include "math/math3.h"
 
+enum { LONGEST_KEY = 1000 }; /* a line of the header with "nRows = 73": those of tables are longer */
+
 typedef struct mot_reader {
     ulna_scan scan;
     const ulna_read_options *options;
@@ -80,13 +82,15 @@ int ulna_mot_sniff(const char *data, size_t length)
 {
     static const char *const keys[] = {"nRows", "nColumns", "datarows", "datacolumns", "version", "inDegrees"};
     ulna_scan scan = ulna_scan_start(data, length);
-    ulna_word value;
+    ulna_word key, value;
     int is_told = 0;
     while (ulna_scan_line(&scan)) {
         if (is_end(scan))
             return is_told;
+        if (scan.end - scan.here > LONGEST_KEY || !ulna_scan_word(&scan, "=", &key))
+            continue;
         for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-            is_told |= read_key(scan, keys[i], &value);
+            is_told |= ulna_word_is_like(key, keys[i]) && ulna_scan_word(&scan, "=", &value);
     }
     return 0;
 }

@@ -4,7 +4,6 @@
 #include "base/base.h"
 #include "formats/joint_table.h"
 #include "formats/mot.h"
-#include "formats/trc.h"
 #include "math/math3.h"
 
 static void put_header(ulna_writer *out, int rows, int columns, int degrees)

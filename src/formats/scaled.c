@@ -2,30 +2,17 @@
 #include "formats/scaled.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "formats/scan.h"
+#include "formats/decimal.h"
 
-/* The locale's decimal point is whatever is not a digit, sign or exponent, in one byte or several. */
 static int digits_text(double value, int digits, char text[ULNA_NUMBER_SIZE])
 {
-    int length = snprintf(text, ULNA_NUMBER_SIZE, "%.*g", digits < 1 ? 1 : digits < 17 ? digits : 17, value), kept = 0;
-    for (int i = 0; i < length; i++) {
-        if (strchr("0123456789+-e", text[i]))
-            text[kept++] = text[i];
-        else if (kept && text[kept - 1] != '.')
-            text[kept++] = '.';
-    }
-    text[kept] = 0;
-    return kept;
-}
-
-static double text_number(const char *text, int length)
-{
-    double value = 0;
-    ulna_word_number((ulna_word){text, (size_t)length}, &value);
-    return value;
+    if (value == 0)
+        return (int)strlen(strcpy(text, "0"));
+    ulna_expansion expansion = ulna_decimal_expand(fabs(value));
+    digits = digits < 1 ? 1 : digits < 17 ? digits : 17;
+    return ulna_decimal_text(ulna_decimal_round(&expansion, digits), value < 0, digits, text);
 }
 
 /* The number near x whose product with `scale` is `value`; NaN if there is none. Its distance is at most the roundings of
@@ -44,25 +31,34 @@ static double find_factor(double x, double value, double scale)
     return (double)NAN;
 }
 
+/* With 15 or 16 digits, if these give the value; else 0. */
+static int short_text(double x, double value, double scale, char text[ULNA_NUMBER_SIZE])
+{
+    ulna_expansion expansion = ulna_decimal_expand(fabs(x));
+    for (int digits = 15; digits < 17; digits++) {
+        ulna_decimal number = ulna_decimal_round(&expansion, digits);
+        if (ulna_decimal_value(number.digits, number.exponent) * scale == fabs(value))
+            return ulna_decimal_text(number, x < 0, digits, text);
+    }
+    return 0;
+}
+
 int ulna_format_scaled(double value, double scale, int digits, char text[ULNA_NUMBER_SIZE])
 {
     double x = value / scale;
-    if (x == 0)
-        return digits_text(0, 1, text);
-    if (digits > 0)
+    if (x == 0 || digits > 0)
         return digits_text(x, digits, text);
+    int length = short_text(x, value, scale, text);
+    if (length)
+        return length;
     double factor = find_factor(x, value, scale);
     if (isnan(factor)) {
         value = x * scale;
         x = value / scale;
         factor = find_factor(x, value, scale);
+        length = short_text(x, value, scale, text);
     }
-    for (int tried = 15; tried < 17; tried++) {
-        int length = digits_text(x, tried, text);
-        if (text_number(text, length) * scale == value)
-            return length;
-    }
-    return digits_text(isnan(factor) ? x : factor, 17, text);
+    return length ? length : digits_text(isnan(factor) ? x : factor, 17, text);
 }
 
 void ulna_put_scaled(ulna_writer *writer, double value, double scale, int digits)
@@ -74,9 +70,11 @@ void ulna_put_scaled(ulna_writer *writer, double value, double scale, int digits
 
 double ulna_round_digits(double value, int digits)
 {
-    char text[ULNA_NUMBER_SIZE];
-    int length = digits_text(value, digits, text);
-    return text_number(text, length);
+    if (value == 0)
+        return 0;
+    ulna_expansion expansion = ulna_decimal_expand(fabs(value));
+    ulna_decimal number = ulna_decimal_round(&expansion, digits < 1 ? 1 : digits < 17 ? digits : 17);
+    return copysign(ulna_decimal_value(number.digits, number.exponent), value);
 }
 
 double ulna_round_decimals(double value, int decimals)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "formats/decimal.h"
 
 /* ---- lines and words ---------------------------------------------------------------------------------------------- */
 
@@ -122,13 +123,13 @@ int ulna_word_is_like(ulna_word word, const char *text)
 typedef struct decimal {
     const char *first; /* the digits with their point, from the first that is not zero */
     const char *end;
-    unsigned long long digits;
+    uint64_t digits;
     int count;
     long long exponent; /* of the last of all digits */
     int is_negative;
 } decimal;
 
-enum { FEW = 19 }; /* as many fit an unsigned long long */
+enum { FEW = 19 /* digits that fit 64 bits */, MOST_EXPONENT = 99999 };
 
 static int read_decimal(ulna_word word, decimal *d)
 {
@@ -169,8 +170,8 @@ static int read_decimal(ulna_word word, decimal *d)
     return at == end;
 }
 
-/* Numbers that the fast way cannot round rightly: by the C library. As an integer with an exponent, so that there is no
- * decimal point, which depends on the locale. Beyond 800 digits only whether one is not zero matters. */
+/* Numbers of many digits or of huge exponents: by the C library. As an integer with an exponent, so that there is no decimal
+ * point, which depends on the locale. Beyond 800 digits only whether one is not zero matters. */
 static double slow_number(const decimal *d)
 {
     enum { MANY = 800 };
@@ -191,24 +192,18 @@ static double slow_number(const decimal *d)
         copy[used++] = '1';
         exponent--;
     }
-    exponent = exponent > 99999 ? 99999 : exponent < -99999 ? -99999 : exponent;
+    exponent = exponent > MOST_EXPONENT ? MOST_EXPONENT : exponent < -MOST_EXPONENT ? -MOST_EXPONENT : exponent;
     snprintf(copy + used, sizeof copy - (size_t)used, "e%lld", exponent);
     return strtod(copy, NULL);
 }
 
 int ulna_word_number(ulna_word word, double *value)
 {
-    static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     decimal d;
-    double x = 0;
     if (!read_decimal(word, &d))
         return 0;
-    /* Both factors are exact, so one rounding is the right one (Clinger 1990). */
-    if (d.count <= FEW && d.digits <= 1ull << 53 && d.exponent >= -22 && d.exponent <= 22)
-        x = d.exponent < 0 ? (double)d.digits / tens[-d.exponent] : (double)d.digits * tens[d.exponent];
-    else if (d.count > 0)
-        x = slow_number(&d);
+    int is_short = d.count <= FEW && d.exponent > -MOST_EXPONENT && d.exponent < MOST_EXPONENT;
+    double x = is_short ? ulna_decimal_value(d.digits, (int)d.exponent) : d.count > 0 ? slow_number(&d) : 0;
     *value = d.is_negative ? -x : x;
     return isfinite(x);
 }

@@ -83,6 +83,17 @@ void ulna_times_release(ulna_times *times);
  * rounded, the times are believed, but a number that is not 1 stays. Remarks upon contradictions and uneven steps.
  */
 #define ULNA_NO_FRAME (-2147483647)
+
+/* A column of frame numbers, which should go up by one. */
+typedef struct ulna_frame_numbers {
+    int first; /* ULNA_NO_FRAME until known */
+    int jumps, jump_line;
+} ulna_frame_numbers;
+
+/* The number in row `row`, from 0; returns 0 if it is none. */
+int ulna_frame_numbers_add(ulna_frame_numbers *numbers, int row, double number, int line);
+void ulna_frame_numbers_remark(const ulna_frame_numbers *numbers, ulna_remarks *remarks);
+
 void ulna_times_judge(const ulna_times *times, double rate, int frame, ulna_remarks *remarks, double *frame_seconds,
                       int *first_frame);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/decimal.h"
 #include "formats/scaled.h"
 #include "formats/table.h"
 
@@ -101,7 +102,7 @@ int ulna_cell_value(ulna_word cell, char delimiter, double scale, double *value)
 /* ---- writing ------------------------------------------------------------------------------------------------------ */
 
 /* The digits of a whole number with a point before the last `decimals` of them, without zeros at the end. */
-static void put_decimal(ulna_writer *writer, int is_negative, unsigned long long digits, int decimals)
+static void put_decimal(ulna_writer *writer, int is_negative, uint64_t digits, int decimals)
 {
     char text[48], *at = text + sizeof text;
     for (; decimals > 0 && digits % 10 == 0; decimals--)
@@ -123,56 +124,29 @@ static int put_short(ulna_writer *writer, double value, int power)
     double steps = round(value * 1e12);
     if (!(fabs(steps) < 1e15) || steps == 0 || steps / 1e12 != value)
         return 0;
-    put_decimal(writer, steps < 0, (unsigned long long)fabs(steps), 12 + power);
+    put_decimal(writer, steps < 0, (uint64_t)fabs(steps), 12 + power);
     return 1;
 }
 
-static int is_value(unsigned long long digits, int exponent, double value)
-{
-    char text[48];
-    double x;
-    if (digits <= 1ULL << 53 && exponent >= -22 && exponent <= 22) { /* exact factors, one rounding */
-        double ten = 1;
-        for (int i = abs(exponent); i > 0; i--)
-            ten *= 10;
-        return (exponent < 0 ? (double)digits / ten : (double)digits * ten) == value;
-    }
-    int length = snprintf(text, sizeof text, "%llue%d", digits, exponent);
-    return ulna_word_number((ulna_word){text, (size_t)length}, &x) && x == value;
-}
-
 /* digits * 10^exponent is the positive value, with the fewest of 15, 16 or 17 digits, and no zeros at the end. */
-static unsigned long long shortest(double value, int *exponent)
+static ulna_decimal shortest(double value)
 {
-    char text[40]; /* "d.dddde-05", with the locale's point */
-    unsigned long long digits = 0;
-    snprintf(text, sizeof text, "%.16e", value);
-    const char *at = text;
-    for (; *at != 'e'; at++)
-        if (*at >= '0' && *at <= '9')
-            digits = 10 * digits + (unsigned long long)(*at - '0');
-    *exponent = atoi(at + 1) - 16;
-    for (int fewer = 2; fewer > 0; fewer--) {
-        unsigned long long step = fewer == 2 ? 100 : 10, rounded = (digits + step / 2) / step;
-        if (is_value(rounded, *exponent + fewer, value)) {
-            digits = rounded;
-            *exponent += fewer;
-            break;
-        }
+    ulna_expansion expansion = ulna_decimal_expand(value);
+    for (int digits = 15;; digits++) {
+        ulna_decimal number = ulna_decimal_round(&expansion, digits);
+        if (digits == 17 || ulna_decimal_value(number.digits, number.exponent) == value)
+            return number;
     }
-    for (; digits % 10 == 0; digits /= 10)
-        ++*exponent;
-    return digits;
 }
 
 static void put_shifted(ulna_writer *writer, double value, int power)
 {
     char text[16];
-    int exponent, count = 0;
-    unsigned long long digits = shortest(fabs(value), &exponent);
-    for (unsigned long long left = digits; left; left /= 10)
+    ulna_decimal number = shortest(fabs(value));
+    uint64_t digits = number.digits;
+    int exponent = number.exponent - power, count = 0;
+    for (uint64_t left = digits; left; left /= 10)
         count++;
-    exponent -= power;
     if (exponent <= 0 && exponent >= -20)
         put_decimal(writer, value < 0, digits, -exponent);
     else if (exponent > 0 && count + exponent <= 17) {

@@ -45,6 +45,25 @@ void ulna_times_release(ulna_times *times)
     *times = (ulna_times){.allocator = times->allocator};
 }
 
+int ulna_frame_numbers_add(ulna_frame_numbers *numbers, int row, double number, int line)
+{
+    if (number != floor(number) || fabs(number) >= INT_MAX)
+        return 0;
+    if (row == 0)
+        numbers->first = (int)number;
+    else if (number != (double)numbers->first + row)
+        numbers->jump_line = numbers->jumps++ ? numbers->jump_line : line;
+    return 1;
+}
+
+void ulna_frame_numbers_remark(const ulna_frame_numbers *numbers, ulna_remarks *remarks)
+{
+    if (numbers->jumps)
+        ulna_remarks_add(remarks, numbers->jump_line, -1,
+                         "numbers of frames do not go up by one, here%s; rows are taken one after the other",
+                         numbers->jumps > 1 ? " and in other places" : "");
+}
+
 /* ---- the step ----------------------------------------------------------------------------------------------------- */
 
 /* Times are often cut to three decimals. */
@@ -132,9 +151,10 @@ static double judge_step(const ulna_times *times, double rate, ulna_remarks *rem
         size_t best = alike(times, mean);
         if (ulna_sane_step(first) > 0 && alike(times, first) >= best)
             step = first;
+        size_t odd = n - 1 - alike(times, step);
         ulna_remarks_add(remarks, times->first_line, -1,
-                         "%zu of %zu steps of the time are not %.6g s; it is taken as even", n - 1 - alike(times, step),
-                         n - 1, step);
+                         "%zu of %zu steps of the time %s not %.6g s; it is taken as even", odd, n - 1,
+                         odd == 1 ? "is" : "are", step);
     }
     if (told > 0)
         ulna_remarks_add(remarks, times->first_line, -1,

@@ -1,12 +1,13 @@
 /* Growing texts, buffered writing, and numbers and strings as JSON spells them. */
 #include "formats/text_writer.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "formats/decimal.h"
 
 /* ---- texts -------------------------------------------------------------------------------------------- */
 
@@ -100,23 +101,14 @@ void ulna_put(ulna_writer *writer, const char *text)
 
 int ulna_format_number(double value, char text[ULNA_NUMBER_SIZE])
 {
-    int length = 0;
-    for (int digits = 15; digits <= 17; digits++) {
-        length = snprintf(text, ULNA_NUMBER_SIZE, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
+    if (value == 0)
+        return (int)strlen(strcpy(text, signbit(value) ? "-0" : "0"));
+    ulna_expansion expansion = ulna_decimal_expand(fabs(value));
+    for (int digits = 15;; digits++) {
+        ulna_decimal number = ulna_decimal_round(&expansion, digits);
+        if (digits == 17 || ulna_decimal_value(number.digits, number.exponent) == fabs(value))
+            return ulna_decimal_text(number, value < 0, digits, text);
     }
-
-    /* The locale's decimal point is whatever is not a digit, sign or exponent, in one byte or several. */
-    int kept = 0;
-    for (int i = 0; i < length; i++) {
-        if (strchr("0123456789+-e", text[i]))
-            text[kept++] = text[i];
-        else if (kept && text[kept - 1] != '.')
-            text[kept++] = '.';
-    }
-    text[kept] = 0;
-    return kept;
 }
 
 void ulna_put_number(ulna_writer *writer, double value)

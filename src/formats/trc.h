@@ -19,7 +19,4 @@ ulna_status ulna_trc_read(const char *data, size_t length, const ulna_read_optio
                           ulna_error *error);
 ulna_status ulna_trc_write(const ulna_writing *writing, ulna_error *error);
 
-/* The step of files that need one where none is known. */
-#define ULNA_UNKNOWN_FRAME_S (1.0 / 120)
-
 #endif

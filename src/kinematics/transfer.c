@@ -14,6 +14,7 @@
  */
 #include "kinematics/jacobian.h"
 #include "math/math3.h"
+#include "model/joint_family.h"
 
 typedef struct frame {
     double rotation[9], position[3]; /* position relative to the origin of the pose that is read */
@@ -122,42 +123,14 @@ static void turn_segments(const ulna_model *model, const ulna_body *b, const uln
     }
 }
 
-/*
- * The other branch of three turns a, b, c about the axes i, j, k:
- *
- *     Ri(a + pi) Rj(pi - b) = Ri(a) Rj(b) Rk(pi)      k differs from i (Tait-Bryan)
- *     Ri(a + pi) Rj(-b)     = Ri(a) Rj(b) Ri(pi)      k is i (proper Euler)
- *
- * both followed by Rk(c + pi). So between the first and the second turn the frame is a half-turn about i away, between
- * the second and the third a half-turn about k: slides there along other axes change their sign. A reversed joint obeys
- * the same rules, in the order in which its segments are listed. Returns 0 for joints of another kind.
- */
+/* The other family of three turns, near `near_q`; 0 for joints that have none. */
 static int other_branch(const ulna_joint_plan *plan, const double *near_q, const double *q, double *other)
 {
-    int turn[ULNA_JOINT_MAX_SEGMENTS] = {0}, turns = 0;
-    for (int s = 0; s < plan->segment_count; s++) {
-        if (plan->segment[s] >= ULNA_SEGMENT_BALL)
-            return 0;
-        other[s] = q[s]; /* elementary: one coordinate a segment */
-        if (!ulna_segment_is_slide(plan->segment[s]))
-            turn[turns++] = s;
-    }
-    if (turns != 3)
+    int turn[3];
+    if (!ulna_joint_three_turns(plan, turn) || !ulna_joint_other_family(plan, q, other))
         return 0;
-    int i = plan->segment[turn[0]], j = plan->segment[turn[1]], k = plan->segment[turn[2]];
-    if (i == j || j == k)
-        return 0;
-
-    other[turn[0]] += ULNA_PI;
-    other[turn[1]] = (i == k ? 0 : ULNA_PI) - q[turn[1]];
-    other[turn[2]] += ULNA_PI;
     for (int n = 0; n < 3; n++)
         other[turn[n]] = turn_between(other[turn[n]], near_q[turn[n]] - ULNA_PI, near_q[turn[n]] + ULNA_PI);
-    for (int s = turn[0] + 1; s < turn[2]; s++) {
-        int kept = ULNA_SEGMENT_TX + (s < turn[1] ? i : k);
-        if (s != turn[1] && plan->segment[s] != kept)
-            other[s] = -q[s];
-    }
     return 1;
 }
 

@@ -2,7 +2,7 @@
  * Coordinates that differ and yet give the same motion of a joint, and which of them is nearest to given ones.
  *
  *   a turn                     q + 2 pi n
- *   three turns about i, j, k  the other family (see below), and in gimbal lock a whole line of answers
+ *   three turns about i, j, k  the other family (model/joint_family.h), and in gimbal lock a whole line of answers
  *   a rotation vector          w + 2 pi n w/|w|
  *   a quaternion               q and -q
  *
@@ -13,8 +13,7 @@
 #include "motion/branch.h"
 
 #include "math/math3.h"
-
-enum { MAX = ULNA_JOINT_MAX_SEGMENTS };
+#include "model/joint_family.h"
 
 static double unwrap(double angle, double near)
 {
@@ -52,48 +51,6 @@ static void settle_quaternion(const double *near, double *q)
         q[i] = -q[i];
 }
 
-/* Where the three turns are among elementary segments, neighbours about different axes; 0 for other joints. */
-static int find_three_turns(const ulna_joint_plan *plan, int turn[3])
-{
-    int turns = 0;
-    for (int s = 0; s < plan->segment_count; s++) {
-        if (plan->segment[s] >= ULNA_SEGMENT_BALL)
-            return 0;
-        if (ulna_segment_is_slide(plan->segment[s]))
-            continue;
-        if (turns == 3 || (turns > 0 && plan->segment[turn[turns - 1]] == plan->segment[s]))
-            return 0;
-        turn[turns++] = s;
-    }
-    return turns == 3;
-}
-
-/*
- * The other family of three turns a, b, c about the axes i, j, k:
- *
- *     Ri(a + pi) Rj(pi - b) = Ri(a) Rj(b) Rk(pi)      k differs from i (Tait-Bryan)
- *     Ri(a + pi) Rj(-b)     = Ri(a) Rj(b) Ri(pi)      k is i (proper Euler)
- *
- * both followed by Rk(c + pi). Between the first and the second turn the frame is then half a turn about i away,
- * between the second and the third half a turn about k: slides there along other axes change their sign. A reversed
- * joint obeys the same rules, in the order in which its segments are listed.
- */
-int ulna_joint_other_family(const ulna_joint_plan *plan, const double *q, double *other)
-{
-    int turn[3];
-    if (!find_three_turns(plan, turn))
-        return 0;
-    unsigned i = plan->segment[turn[0]], k = plan->segment[turn[2]];
-    memcpy(other, q, (size_t)plan->coordinate_count * sizeof *q);
-    other[turn[0]] += ULNA_PI;
-    other[turn[1]] = (i == k ? 0 : ULNA_PI) - q[turn[1]];
-    other[turn[2]] += ULNA_PI;
-    for (int s = turn[0] + 1; s < turn[2]; s++)
-        if (s != turn[1] && plan->segment[s] != ULNA_SEGMENT_TX + (s < turn[1] ? i : k))
-            other[s] = -q[s];
-    return 1;
-}
-
 static double distance_from(const double *near_q, const double *q, int count)
 {
     double sum = 0;
@@ -118,7 +75,7 @@ double ulna_motion_distance(const double rotation[9], const double translation[3
 static void settle_locked(const ulna_joint_plan *plan, const double *near_q, double *q)
 {
     int turn[3];
-    if (!find_three_turns(plan, turn))
+    if (!ulna_joint_three_turns(plan, turn))
         return;
     int is_proper = plan->segment[turn[0]] == plan->segment[turn[2]];
     double b = q[turn[1]], swing = is_proper ? sin(b) : cos(b);

@@ -8,9 +8,6 @@
  * Euler angles, rotation vectors longer by a full turn, quaternions of the other sign. */
 void ulna_joint_settle(const ulna_joint_plan *plan, const double *near_q, double *q);
 
-/* The other family of three turns; 0 for joints that have none. `other` is not near anything in particular. */
-int ulna_joint_other_family(const ulna_joint_plan *plan, const double *q, double *other);
-
 /* Every coordinate of the body's joint lies inside its limits. */
 int ulna_joint_is_inside(const ulna_model *model, int body, const double *q);
 

@@ -1,0 +1,40 @@
+/*
+ * decimal.h (private): doubles from decimal digits and back, correctly rounded in every locale.
+ *
+ * Both directions multiply with a power of ten of 128 bits; where that cannot decide, or for exponents that no recording has,
+ * they ask the C library, which is ten times slower.
+ */
+#ifndef ULNA_SRC_DECIMAL_H
+#define ULNA_SRC_DECIMAL_H
+
+#include <stdint.h>
+
+/* The double nearest to digits * 10^exponent; infinity if it is too large. */
+double ulna_decimal_value(uint64_t digits, int exponent);
+
+/* A positive number as digits * 10^exponent. */
+typedef struct ulna_decimal {
+    uint64_t digits;
+    int exponent;
+} ulna_decimal;
+
+/* A number with as many digits as any rounding needs: value = (floor + fraction / 2^64) * 10^exponent, but for an error of a
+ * few units of the fraction. */
+typedef struct ulna_expansion {
+    double value;
+    int is_known; /* 0: of an exponent that no recording has */
+    uint64_t floor, fraction;
+    int count; /* digits of `floor`, 17 or 18 */
+    int exponent;
+} ulna_expansion;
+
+/* `value` must be positive and finite. */
+ulna_expansion ulna_decimal_expand(double value);
+/* Rounded to 1 .. 17 significant digits as printf does; without zeros at the end. */
+ulna_decimal ulna_decimal_round(const ulna_expansion *expansion, int digits);
+
+#define ULNA_DECIMAL_TEXT 32
+/* Writes a decimal number as "%.*g" does for so many digits, with a decimal point; returns the length. */
+int ulna_decimal_text(ulna_decimal number, int is_negative, int digits, char text[ULNA_DECIMAL_TEXT]);
+
+#endif
