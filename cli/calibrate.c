@@ -33,115 +33,25 @@ static int read_options(const cli *tool, calibrate_job *job)
     job->markers_path = cli_value(tool, "markers");
     job->reference_path = cli_value(tool, "reference");
     job->attach_path = cli_value(tool, "attach");
+    job->static_path = cli_value(tool, "static");
     job->average = cli_value(tool, "average") != NULL;
     job->options = ulna_calibrate_options_default();
     job->options.symmetric = cli_value(tool, "symmetric") != NULL;
-    job->options.scale = job->options.symmetric || cli_value(tool, "scale");
+    job->options.scale = job->options.symmetric || cli_value(tool, "scale") || job->static_path;
     job->options.repair = cli_value(tool, "repair") != NULL;
     if (!job->skeleton_path || !job->markers_path)
         return cli_usage(tool, "--skeleton and --markers are needed");
     if (cli_value(tool, "model-out") && !job->options.scale)
-        return cli_usage(tool, "--model-out writes the skeleton with new bone lengths: it needs --scale");
+        return cli_usage(
+            tool, "--model-out writes the skeleton with new bone lengths: it needs --scale, --symmetric or --static");
     if (job->average && !job->reference_path)
         return cli_usage(tool, "--average needs --reference");
     if (job->average && (job->options.scale || job->options.repair))
-        return cli_usage(tool, "--average takes offsets as the reference has them: neither --scale nor --repair");
+        return cli_usage(tool, "--average takes offsets as the reference has them: no lengths and no --repair");
     int code = numbers_count(tool, "frames", 1, 100000, &job->options.frames);
     if (job->options.keys > job->options.frames)
         job->options.keys = job->options.frames;
     return code ? code : read_axes(tool, job);
-}
-
-/* ---- what is given ----------------------------------------------------------------------------------------------- */
-
-static int in_common(const ulna_model *model, const ulna_recording *recording)
-{
-    int count = 0;
-    for (int m = 0; m < ulna_model_marker_count(model); m++)
-        count += ulna_recording_find(recording, ulna_model_marker_name(model, m)) != ULNA_NONE;
-    return count;
-}
-
-/* Which bone: as the table says, as the skeleton's own markers, by names, and last by the reference alone. */
-static int find_bones(json_t *object, calibrate_job *job, ulna_error *error)
-{
-    const ulna_model *model = job->skeleton.model;
-    const ulna_recording *recording = &job->markers.recording;
-    if (job->attach_path) {
-        job->from = "the table";
-        return files_attachment(job->attach_path, model, &job->set, error) ? files_fail(object, job->attach_path, error)
-                                                                           : CLI_DONE;
-    }
-    if (2 * in_common(model, recording) > recording->marker_count) {
-        job->from = "the skeleton's own markers";
-        return ulna_marker_set_from_model(&job->set, model) ? files_fail(object, job->skeleton_path, error) : CLI_DONE;
-    }
-    job->from = "the markers' names";
-    if (ulna_marker_set_from_names(model, recording, &job->set, NULL, error)) {
-        if (!job->reference_path)
-            return files_fail(object, job->markers_path, error);
-        job->from = "the reference motion";
-        ulna_error_clear(error);
-    }
-    return CLI_DONE;
-}
-
-static void note_unused(calibrate_job *job)
-{
-    char names[300] = "";
-    int count = 0;
-    for (int m = 0; m < job->markers.recording.marker_count; m++) {
-        const char *name = job->markers.recording.names[m];
-        size_t length = strlen(names), i = 0;
-        while (i < job->set.count && ulna_recording_find(&job->markers.recording, job->set.items[i].marker) != m)
-            i++;
-        if (i < job->set.count)
-            continue;
-        count++;
-        if (length < 240)
-            snprintf(names + length, sizeof names - length, "%s%.40s", length ? ", " : "", name);
-    }
-    if (count)
-        files_note_text(job->notes, "%d marker%s without a known bone, not used: %s%s", count, count == 1 ? "" : "s",
-                        names, strlen(names) >= 240 ? ", ..." : "");
-}
-
-static ulna_status find_axes(calibrate_job *job, ulna_error *error)
-{
-    char up = job->up ? job->up : job->markers.source.up;
-    if (job->has_axes)
-        return ULNA_OK;
-    /* Without bones there is nothing to align: what the files say, or as it is. */
-    if (!job->set.count && !(up && job->skeleton.source.up)) {
-        files_note_text(job->notes,
-                        "which way is up is not known: axes are taken as they are; --up or --axes says otherwise");
-        return solve_read_axes("xyz", job->axes) ? ULNA_OK : ULNA_ERR_ARGUMENT;
-    }
-    return ulna_recording_axes(job->skeleton.model, &job->set, &job->markers.recording, up, job->skeleton.source.up,
-                               job->axes, error);
-}
-
-static int load(json_t *object, calibrate_job *job, ulna_error *error)
-{
-    if (files_skeleton(job->skeleton_path, &job->skeleton, error))
-        return files_fail(object, job->skeleton_path, error);
-    files_note(job->notes, job->skeleton_path, &job->skeleton.remarks);
-    ulna_status status = files_markers(job->markers_path, &job->markers, error);
-    files_note(job->notes, job->markers_path, &job->markers.remarks);
-    if (status)
-        return files_fail(object, job->markers_path, error);
-    if (job->reference_path && files_motion(job->reference_path, &job->skeleton, &job->reference, job->notes, error))
-        return files_fail(object, job->reference_path, error);
-    int code = find_bones(object, job, error);
-    if (code)
-        return code;
-    if (find_axes(job, error))
-        return files_fail(object, job->markers_path, error);
-    if (job->reference_path && ulna_marker_set_from_motion(job->skeleton.model, &job->reference,
-                                                           &job->markers.recording, job->axes, &job->set, error))
-        return files_fail(object, job->reference_path, error);
-    note_unused(job);
-    return CLI_DONE;
 }
 
 /* ---- the work ------------------------------------------------------------------------------------------------------ */
@@ -190,20 +100,55 @@ static ulna_status average(calibrate_job *job, ulna_error *error)
     return status;
 }
 
+/* Bone lengths of the person who stands still; offsets there are where the take's begin. */
+static ulna_status find_lengths(calibrate_job *job, ulna_error *error)
+{
+    ulna_calibrate_options options = ulna_calibrate_options_static();
+    options.symmetric = job->options.symmetric;
+    ulna_status status = ulna_calibrate(job->skeleton.model, &job->set, &job->still.recording, job->axes_static,
+                                        &options, &job->lengths, error);
+    for (size_t i = 0; i < job->set.count && !status; i++)
+        for (size_t j = 0; j < job->lengths.set.count; j++)
+            if (strcmp(job->set.items[i].marker, job->lengths.set.items[j].marker) == 0)
+                memcpy(job->set.items[i].offset, job->lengths.set.items[j].offset, sizeof job->set.items[i].offset);
+    return status;
+}
+
+/* The lengths as if the take had told them. */
+static void take_over(ulna_calibration *from, ulna_calibration *to)
+{
+    to->model = from->model;
+    to->scale = from->scale;
+    from->model = NULL;
+    from->scale = NULL;
+}
+
 static int run(const cli *tool, json_t *object, calibrate_job *job, ulna_error *error)
 {
     progress bar;
-    ulna_status status;
+    ulna_status status = ULNA_OK, still = ULNA_OK;
+    const ulna_model *model = job->skeleton.model;
     progress_begin(&bar, tool);
     if (job->average)
         status = average(job, error);
     else {
-        job->options.progress = show;
-        job->options.progress_context = &bar;
-        status = ulna_calibrate(job->skeleton.model, &job->set, &job->markers.recording, job->axes, &job->options,
-                                &job->result, error);
+        ulna_calibrate_options options = job->options;
+        options.progress = show;
+        options.progress_context = &bar;
+        if (job->static_path) {
+            still = find_lengths(job, error);
+            model = still ? model : job->lengths.model;
+            options.scale = options.symmetric = 0;
+        }
+        if (!still)
+            status =
+                ulna_calibrate(model, &job->set, &job->markers.recording, job->axes, &options, &job->result, error);
+        if (!still && !status && job->static_path)
+            take_over(&job->lengths, &job->result);
     }
     progress_end(&bar);
+    if (still)
+        return files_fail(object, job->static_path, error);
     return status ? files_fail(object, job->markers_path, error) : CLI_DONE;
 }
 
@@ -240,7 +185,7 @@ static int calibrate(const cli *tool, json_t *object, calibrate_job *job)
 {
     ulna_error error;
     ulna_error_clear(&error);
-    int code = load(object, job, &error);
+    int code = calibrate_load(object, job, &error);
     if (!code)
         code = run(tool, object, job, &error);
     if (code)
@@ -257,9 +202,11 @@ int cli_calibrate(cli *tool)
 {
     calibrate_job job = {.skeleton = ulna_content_empty(NULL),
                          .markers = ulna_content_empty(NULL),
+                         .still = ulna_content_empty(NULL),
                          .reference = ulna_clip_empty(NULL),
                          .set = ulna_marker_set_empty(NULL),
-                         .result = ulna_calibration_empty(NULL)};
+                         .result = ulna_calibration_empty(NULL),
+                         .lengths = ulna_calibration_empty(NULL)};
     int code = read_options(tool, &job);
     if (!code) {
         json_t *object = json_object();
@@ -268,9 +215,11 @@ int cli_calibrate(cli *tool)
         json_object_set_new(object, "notes", job.notes);
         cli_json_print(tool, object);
     }
+    ulna_calibration_release(&job.lengths);
     ulna_calibration_release(&job.result);
     ulna_marker_set_release(&job.set);
     ulna_clip_release(&job.reference);
+    ulna_content_release(&job.still);
     ulna_content_release(&job.markers);
     ulna_content_release(&job.skeleton);
     return code;

@@ -169,6 +169,38 @@ static void test_names_of_skeletons(void **state)
     ulna_model_destroy(model);
 }
 
+static void test_names_of_marker_sets(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("human");
+    static const char *const markers[][2] = {
+        {"R.Acromium", "right_clavicle"},
+        {"V.Sacral", "pelvis"},
+        {"L.Knee.Lat", "left_thigh"},
+        {"R.Knee.Med", "right_thigh"},
+        {"R.Shank.Rear", "right_shank"},
+        {"Top.Head", "head"},
+        {"Left_Heel", "left_foot"},
+        {"anna:RightKnee", "right_thigh"},
+        {"KNE_L", "left_thigh"},
+        {"TOE.Right", "right_toes"},
+        {"RTH3", "right_thigh"},
+        {"LLFC", "left_thigh"},
+        {"RMMAL", "right_foot"},
+        {"ROFF", "upper_spine"},
+        {"VSAC", "pelvis"},
+        {"LKNE1", NULL},
+        {"LHJC", NULL},
+        {"LFEA", NULL},
+        {"left", NULL},
+        {"right", NULL},
+        {"r", NULL},
+    };
+    for (size_t i = 0; i < sizeof markers / sizeof *markers; i++)
+        assert_on(model, markers[i][0], markers[i][1]);
+    ulna_model_destroy(model);
+}
+
 /* The human has the markers itself: what the names say is the same bone, or the next. */
 static void test_names_on_the_human(void **state)
 {
@@ -195,9 +227,9 @@ static void test_set_from_names(void **state)
     ulna_model *model = sample("human");
     ulna_recording recording = ulna_recording_empty(NULL);
     ulna_recording_resize(&recording, 3, 1);
-    strcpy(recording.names[0], "me:RKNE");
-    strcpy(recording.names[1], "*3");
-    strcpy(recording.names[2], "me:LKNE");
+    snprintf(recording.names[0], sizeof recording.names[0], "me:RKNE");
+    snprintf(recording.names[1], sizeof recording.names[1], "*3");
+    snprintf(recording.names[2], sizeof recording.names[2], "me:LKNE");
     ulna_marker_set set = ulna_marker_set_empty(NULL);
     int unknown = -1;
     assert_int_equal(ulna_marker_set_from_names(model, &recording, &set, &unknown, NULL), ULNA_OK);
@@ -207,11 +239,26 @@ static void test_set_from_names(void **state)
     /* outward: to the right of the right knee, which is -x in the human */
     assert_true(set.items[0].offset[0] < -0.03 && set.items[1].offset[0] > 0.03);
     assert_true(set.items[0].offset[1] < -0.3);
-    strcpy(recording.names[0], "*1");
-    strcpy(recording.names[2], "*2");
+    /* What the set has stays; a name that comes twice counts once. */
+    snprintf(recording.names[1], sizeof recording.names[1], "me:RKNE");
+    set.items[0].offset[0] = 7;
+    assert_int_equal(ulna_marker_set_from_names(model, &recording, &set, &unknown, NULL), ULNA_OK);
+    assert_int_equal(set.count, 2);
+    assert_int_equal(unknown, 0);
+    assert_true(set.items[0].offset[0] == 7);
+
     ulna_marker_set none = ulna_marker_set_empty(NULL);
+    ulna_model *arm = sample("arm");
     ulna_error error;
+    assert_int_equal(ulna_marker_set_from_names(arm, &recording, &none, NULL, &error), ULNA_ERR_MODEL);
+    assert_non_null(strstr(error.message, "no bone of the skeleton"));
+    assert_non_null(strstr(error.message, "me:RKNE"));
+    ulna_model_destroy(arm);
+    for (int i = 0; i < 3; i++)
+        snprintf(recording.names[i], sizeof recording.names[i], "*%d", i);
     assert_int_equal(ulna_marker_set_from_names(model, &recording, &none, NULL, &error), ULNA_ERR_MODEL);
+    assert_non_null(strstr(error.message, "none of the markers (*0, *1, *2)"));
+    assert_int_equal(none.count, 0);
     ulna_marker_set_release(&set);
     ulna_recording_release(&recording);
     ulna_model_destroy(model);
@@ -244,7 +291,7 @@ static void test_reduced_gradient(void **state)
     for (int k = 0; k < 3; k++)
         memcpy(ulna_key_q(c, k), ulna_clip_frame(&clip, frames[k]), (size_t)c->nq * sizeof(double));
     double objective, above, below, largest = 0;
-    assert_int_equal(ulna_calibrator_solve_all(c, &objective), ULNA_OK);
+    assert_int_equal(ulna_calibrator_solve_all(c, 0, &objective), ULNA_OK);
     assert_int_equal(ulna_calibrator_reduce(c), ULNA_OK);
     double *gradient = malloc((size_t)c->nz * sizeof *gradient);
     memcpy(gradient, c->gradient, (size_t)c->nz * sizeof *gradient);
@@ -255,9 +302,9 @@ static void test_reduced_gradient(void **state)
         const double h = 1e-4;
         double z = c->z[i];
         c->z[i] = z + h;
-        assert_int_equal(ulna_calibrator_solve_all(c, &above), ULNA_OK);
+        assert_int_equal(ulna_calibrator_solve_all(c, 0, &above), ULNA_OK);
         c->z[i] = z - h;
-        assert_int_equal(ulna_calibrator_solve_all(c, &below), ULNA_OK);
+        assert_int_equal(ulna_calibrator_solve_all(c, 0, &below), ULNA_OK);
         c->z[i] = z;
         double slope = (above - below) / (2 * h);
         if (fabs(slope - gradient[i]) > 1e-4 * largest)
@@ -299,14 +346,14 @@ static void test_known_offsets(void **state)
         for (size_t i = 0; i < truth.count; i++) {
             assert_string_equal(result.set.items[i].marker, truth.items[i].marker);
             assert_int_equal(result.set.items[i].body, truth.items[i].body);
-            if (result.markers[i].freedom > 0.01)
+            if (result.markers[i].freedom > 0.35) /* of a direction */
                 continue;
             determined++;
             double error = offset_error(&result.set.items[i], &truth.items[i]);
-            if (error > 3e-3)
+            if (error > (result.markers[i].freedom > 0.1 ? 3e-3 : 5e-4))
                 fail_msg("%s is %.2f mm off", truth.items[i].marker, 1e3 * error);
         }
-        assert_true(determined >= 20);
+        assert_true(determined >= 22);
         ulna_calibration_release(&result);
     }
     ulna_recording_release(&recording);
@@ -353,6 +400,61 @@ static void test_known_lengths(void **state)
     ulna_marker_set_release(&truth);
     free(lengths);
     ulna_model_destroy(longer);
+    ulna_model_destroy(model);
+}
+
+static double length_error(const ulna_model *model, const ulna_model *found, const double *lengths)
+{
+    double squares = 0;
+    int nb = ulna_model_body_count(model), count = 0;
+    for (int b = 1; b < nb; b++)
+        if (ulna_model_bone_length(model, b) > 1e-6) {
+            double off = ulna_model_bone_length(found, b) - lengths[b];
+            squares += off * off;
+            count++;
+        }
+    return sqrt(squares / count);
+}
+
+/* Someone of other proportions stands still, joints a few degrees from rest, markers 5 mm from where they should be. */
+static void test_static_lengths(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("human"), *other;
+    ulna_test_rng rng = ulna_test_rng_seed(31);
+    int nb = ulna_model_body_count(model), nq = ulna_model_coordinate_count(model);
+    double *lengths = malloc((size_t)nb * sizeof *lengths);
+    for (int b = 0; b < nb; b++) {
+        const char *name = ulna_model_body_name(model, b);
+        double factor = strstr(name, "shank") ? 1.15 : strstr(name, "forearm") ? 0.88 : strstr(name, "foot") ? 1.1 : 1;
+        lengths[b] = factor * ulna_model_bone_length(model, b);
+    }
+    assert_int_equal(ulna_model_with_lengths(model, lengths, NULL, &other, NULL), ULNA_OK);
+    ulna_marker_set truth = own_markers(model), start = disturbed(&truth, 0.005, 32);
+    ulna_clip clip = ulna_clip_empty(NULL);
+    assert_int_equal(ulna_clip_resize(&clip, nq, 60), ULNA_OK);
+    double lean[128];
+    for (int c = 0; c < nq; c++)
+        lean[c] = ulna_model_rest(model)[c] + (c < 6 ? 0 : 0.03 * ulna_test_rng_normal(&rng));
+    for (int f = 0; f < 60; f++)
+        for (int c = 0; c < nq; c++)
+            ulna_clip_frame(&clip, f)[c] = lean[c] + 0.003 * ulna_test_rng_normal(&rng);
+    ulna_recording recording = record(other, &clip, &truth);
+    ulna_calibrate_options options = ulna_calibrate_options_static();
+    options.symmetric = 1;
+    ulna_calibration found = calibrate(model, &start, &recording, NULL, &options);
+    double before = length_error(model, model, lengths), after = length_error(model, found.model, lengths);
+    print_message("bone lengths: %.1f mm off before, %.1f mm after\n", 1e3 * before, 1e3 * after);
+    assert_true(before > 0.02);
+    assert_true(after < 0.4 * before);
+    assert_int_equal(found.frames_held_out, 0);
+    ulna_calibration_release(&found);
+    ulna_recording_release(&recording);
+    ulna_clip_release(&clip);
+    ulna_marker_set_release(&start);
+    ulna_marker_set_release(&truth);
+    free(lengths);
+    ulna_model_destroy(other);
     ulna_model_destroy(model);
 }
 
@@ -509,12 +611,88 @@ static void test_little(void **state)
     ulna_model_destroy(model);
 }
 
+/* Infinite and huge numbers, markers that are never seen, one that jumps, weights of zero, all in one place. */
+static void test_hostile(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("human");
+    ulna_marker_set set = own_markers(model);
+    ulna_clip clip = make_motion(model, 150, 15);
+    for (int way = 0; way < 6; way++) {
+        ulna_recording recording = record(model, &clip, &set);
+        for (int f = 0; f < recording.frame_count; f++) {
+            double *x = ulna_recording_frame(&recording, f);
+            for (int i = 0; i < 3 * recording.marker_count; i++) {
+                if (way == 0 && i % 3 == f % 3)
+                    x[i] = i % 2 ? INFINITY : -INFINITY;
+                if (way == 1 && i < 9)
+                    x[i] = f % 2 ? 1e30 : -1e200;
+                if (way == 2 && i >= 6)
+                    x[i] = NAN;
+                if (way == 3)
+                    x[i] = 0;
+                if (way == 4 && f % 2)
+                    x[i] *= 1000;
+            }
+        }
+        for (size_t i = 0; i < set.count; i++)
+            set.items[i].weight = way == 5 && i % 2 ? 0 : 1;
+        ulna_calibration result = ulna_calibration_empty(NULL);
+        ulna_calibrate_options options = ulna_calibrate_options_default();
+        options.scale = options.repair = 1;
+        ulna_error error;
+        ulna_error_clear(&error);
+        ulna_status status = ulna_calibrate(model, &set, &recording, NULL, &options, &result, &error);
+        if (status != ULNA_OK)
+            assert_true(strlen(error.message) > 10);
+        for (size_t i = 0; i < result.set.count; i++)
+            assert_true(ulna_all_finite(result.set.items[i].offset, 3));
+        assert_int_equal(status, way == 0 ? ULNA_ERR_ARGUMENT : ULNA_OK);
+        ulna_calibration_release(&result);
+        ulna_recording_release(&recording);
+    }
+    ulna_clip_release(&clip);
+    ulna_marker_set_release(&set);
+    ulna_model_destroy(model);
+}
+
+/* Every allocation in turn, before a calibration. */
+static void test_memory_before(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("human");
+    ulna_marker_set truth = own_markers(model);
+    ulna_clip clip = make_motion(model, 6, 16);
+    ulna_recording recording = record(model, &clip, &truth);
+    for (long failing = 0;; failing++) {
+        ulna_test_memory memory = {.fail_at = failing};
+        ulna_allocator allocator = ulna_test_allocator(&memory);
+        ulna_marker_set named = ulna_marker_set_empty(&allocator), moved = ulna_marker_set_empty(&allocator);
+        double axes[9];
+        ulna_status status = ulna_marker_set_from_names(model, &recording, &named, NULL, NULL);
+        if (status == ULNA_OK)
+            status = ulna_marker_set_from_motion(model, &clip, &recording, NULL, &moved, NULL);
+        if (status == ULNA_OK)
+            status = ulna_recording_axes(model, &named, &recording, 0, 0, axes, NULL);
+        ulna_marker_set_release(&named);
+        ulna_marker_set_release(&moved);
+        ulna_test_memory_check(&memory);
+        assert_int_equal(status, memory.failed ? ULNA_ERR_MEMORY : ULNA_OK);
+        if (!memory.failed)
+            break;
+    }
+    ulna_recording_release(&recording);
+    ulna_clip_release(&clip);
+    ulna_marker_set_release(&truth);
+    ulna_model_destroy(model);
+}
+
 static void test_memory(void **state)
 {
     (void)state;
     ulna_model *model = sample("two-link");
     static const double points[2][3] = {{0.3, 0.1, 0}, {0.5, 0, 0.1}};
-    ulna_clip clip = make_motion(model, 4, 14);
+    ulna_clip clip = make_motion(model, 120, 14); /* enough for blocks */
     for (long failing = 0;; failing++) {
         ulna_test_memory memory = {.fail_at = failing};
         ulna_allocator allocator = ulna_test_allocator(&memory);
@@ -524,7 +702,10 @@ static void test_memory(void **state)
         ulna_recording recording = record(model, &clip, &truth);
         ulna_calibration result = ulna_calibration_empty(&allocator);
         ulna_calibrate_options options = ulna_calibrate_options_default();
-        options.scale = 1;
+        options.keys = 5;
+        options.frames = 10;
+        options.scale = options.repair = 1;
+        options.suspect = 1e-6; /* so that there is something to repair */
         ulna_status status = ULNA_OK;
         for (int i = 0; i < 2 && status == ULNA_OK; i++)
             status = ulna_marker_set_add(&set, i ? "a" : "b", ulna_model_body_count(model) - 1, points[i], 1);
@@ -650,6 +831,7 @@ static void test_hdm_offsets(void **state)
     assert_true(clean.rms_held_out < 8.5e-3);
     assert_true(clean.outliers < 0.01);
     assert_true(clean.weak > 5 && clean.weak < 30);
+    assert_true(clean.violations > 0.05 && clean.violations < 0.2);
     assert_int_equal(clean.suspects, 0);
 
     make_dirty(&t.markers.recording);
@@ -690,9 +872,11 @@ static void test_hdm_repair(void **state)
 {
     ulna_test_need_data(state);
     take t = load_take();
-    static const char *const wrong[][2] = {{"LFIN", "rfemur"}, {"RANK", "head"}, {"LUPA", "ltibia"}};
-    int right[3];
-    for (int i = 0; i < 3; i++)
+    enum { WRONG = 6 };
+    static const char *const wrong[WRONG][2] = {{"LFIN", "rfemur"}, {"RANK", "head"},     {"LUPA", "ltibia"},
+                                                {"C7", "lfemur"},   {"RSHN", "rhumerus"}, {"RELB", "root"}};
+    int right[WRONG];
+    for (int i = 0; i < WRONG; i++)
         for (size_t j = 0; j < t.set.count; j++)
             if (strcmp(strchr(t.set.items[j].marker, ':') + 1, wrong[i][0]) == 0) {
                 right[i] = t.set.items[j].body;
@@ -700,10 +884,10 @@ static void test_hdm_repair(void **state)
             }
     ulna_calibrate_options options = ulna_calibrate_options_default();
     ulna_calibration told = calibrate(t.skeleton.model, &t.set, &t.markers.recording, t.axes, &options);
-    assert_true(told.suspects >= 3);
+    assert_true(told.suspects >= WRONG);
     options.repair = 1;
     ulna_calibration found = calibrate(t.skeleton.model, &t.set, &t.markers.recording, t.axes, &options);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < WRONG; i++)
         for (size_t j = 0; j < found.set.count; j++) {
             if (strcmp(strchr(found.set.items[j].marker, ':') + 1, wrong[i][0]) != 0)
                 continue;
@@ -721,24 +905,250 @@ static void test_hdm_repair(void **state)
     release_take(&t);
 }
 
+/* ---- HDM05: against the offsets of the oracle, which were found on the whole take by other means ---- */
+
+typedef struct score {
+    double sum, squares; /* m, m^2 */
+    long long frames, seen;
+} score;
+
+static void add_frame(score *s, const ulna_frame_report *frame)
+{
+    s->sum += frame->sum;
+    s->squares += frame->rms * frame->rms * frame->seen;
+    s->frames++;
+    s->seen += frame->seen;
+}
+
+static double sum_cm(const score *s)
+{
+    return 100 * s->sum / (double)s->frames;
+}
+
+static double rms_cm(const score *s)
+{
+    return 100 * sqrt(s->squares / (double)s->seen);
+}
+
+static ulna_frame_report *track(const take *t, const ulna_marker_set *set)
+{
+    ulna_clip clip = ulna_clip_empty(NULL);
+    ulna_frame_report *frames = calloc((size_t)t->clean.frame_count, sizeof *frames);
+    assert_int_equal(ulna_track(t->skeleton.model, set, &t->clean, t->axes, NULL, &clip, frames, NULL, NULL), ULNA_OK);
+    ulna_clip_release(&clip);
+    return frames;
+}
+
+static ulna_marker_set oracle_set(const take *t)
+{
+    ulna_marker_set set = ulna_marker_set_empty(NULL);
+    char path[1024], name[32];
+    size_t size;
+    double cm[3];
+    int used;
+    ulna_test_path(path, sizeof path, ulna_test_data_dir(), "../oracles/hdm05/dg_03-05_02_offsets_cm.txt");
+    char *text = ulna_test_read_file(path, &size);
+    for (const char *at = text; sscanf(at, "%31s %lf %lf %lf%n", name, &cm[0], &cm[1], &cm[2], &used) == 4;
+         at += used) {
+        const double offset[3] = {cm[0] / 100, cm[1] / 100, cm[2] / 100};
+        ulna_marker_set_add(&set, name, ulna_marker_body(t->skeleton.model, name), offset, 1);
+    }
+    free(text);
+    assert_int_equal(set.count, 41);
+    return set;
+}
+
+/* Offsets for fold `fold` of five: found without the frames of every fifth block. */
+enum { FOLDS = 5, BLOCK = 77 }; /* frames: 0.64 s, 51 blocks */
+
+static int fold_of(int frame)
+{
+    return frame / BLOCK % FOLDS;
+}
+
+static ulna_calibration calibrate_without(take *t, int fold)
+{
+    ulna_recording *r = &t->markers.recording;
+    size_t width = 3 * (size_t)r->marker_count;
+    for (int f = 0; f < r->frame_count; f++)
+        for (size_t i = 0; i < width && fold_of(f) == fold; i++)
+            ulna_recording_frame(r, f)[i] = NAN;
+    ulna_calibrate_options options = ulna_calibrate_options_default();
+    options.blocks = 0;
+    ulna_calibration found = calibrate(t->skeleton.model, &t->set, r, t->axes, &options);
+    memcpy(r->positions, t->clean.positions, width * (size_t)r->frame_count * sizeof(double));
+    return found;
+}
+
+static void test_hdm_against_oracle(void **state)
+{
+    ulna_test_need_data(state);
+    take t = load_take();
+    ulna_marker_set oracle = oracle_set(&t);
+    ulna_frame_report *theirs = track(&t, &oracle);
+    score other = {0}, whole = {0}, held = {0};
+    for (int f = 0; f < t.clean.frame_count; f++)
+        add_frame(&other, &theirs[f]);
+
+    /* With the whole take's spread, as they had it. */
+    ulna_calibrate_options options = ulna_calibrate_options_default();
+    options.blocks = 0;
+    ulna_calibration found = calibrate(t.skeleton.model, &t.set, &t.markers.recording, t.axes, &options);
+    ulna_frame_report *ours = track(&t, &found.set);
+    for (int f = 0; f < t.clean.frame_count; f++)
+        add_frame(&whole, &ours[f]);
+    free(ours);
+    ulna_calibration_release(&found);
+
+    /* Every frame with offsets that were found without its block; theirs have seen them all. */
+    for (int fold = 0; fold < FOLDS; fold++) {
+        found = calibrate_without(&t, fold);
+        ours = track(&t, &found.set);
+        for (int f = 0; f < t.clean.frame_count; f++)
+            if (fold_of(f) == fold)
+                add_frame(&held, &ours[f]);
+        free(ours);
+        ulna_calibration_release(&found);
+    }
+    print_message("oracle: sum %.2f cm, rms %.4f cm; ours: %.2f, %.4f; on held-out blocks: %.2f, %.4f\n",
+                  sum_cm(&other), rms_cm(&other), sum_cm(&whole), rms_cm(&whole), sum_cm(&held), rms_cm(&held));
+    assert_int_equal(held.frames, t.clean.frame_count);
+    assert_true(sum_cm(&whole) <= 0.98 * sum_cm(&other) && rms_cm(&whole) <= 0.99 * rms_cm(&other));
+    assert_true(sum_cm(&held) <= sum_cm(&other) && rms_cm(&held) <= rms_cm(&other));
+    assert_true(sum_cm(&held) <= 21.95 && rms_cm(&held) <= 0.716);
+    free(theirs);
+    ulna_marker_set_release(&oracle);
+    release_take(&t);
+}
+
+/* ---- HDM05: cold starts with what was found ---- */
+
+static void gather_goals(const take *t, const ulna_marker_set *set, int frame, double *goals)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        int m = ulna_recording_find(&t->clean, set->items[i].marker);
+        ulna_rotate(t->axes, ulna_recording_frame(&t->clean, frame) + 3 * m, goals + 3 * i);
+    }
+}
+
+/* All coordinates zero, the root too: f at the end. */
+static double solve_from_zero(ulna_problem *problem, ulna_solver *solver, const double *goals, int count, double *q)
+{
+    ulna_result result;
+    memset(q, 0, (size_t)ulna_model_coordinate_count(problem->model) * sizeof *q);
+    assert_int_equal(ulna_problem_set_points(problem, 0, count, goals), ULNA_OK);
+    assert_int_equal(ulna_solve(solver, q, &result), ULNA_OK);
+    return result.f;
+}
+
+/* Every 20th frame: from zero with restarts, and from where a tracker starts again. f <= 40 cm^2 in all 194. */
+static void test_hdm_cold_starts(void **state)
+{
+    ulna_test_need_data(state);
+    take t = load_take();
+    ulna_calibration found = calibrate(t.skeleton.model, &t.set, &t.markers.recording, t.axes, NULL);
+    const ulna_model *model = t.skeleton.model;
+    int count = (int)found.set.count, tried = 0, from_zero = 0, recovered = 0;
+    double *q = malloc((size_t)ulna_model_coordinate_count(model) * sizeof *q);
+    double *goals = malloc(3 * (size_t)count * sizeof *goals);
+    ulna_problem *problem;
+    ulna_solver *solver;
+    ulna_tracker *tracker;
+    ulna_options options = ulna_track_options_default().fresh;
+    options.enough = 40e-4;
+    assert_int_equal(ulna_problem_create(model, NULL, &problem, NULL), ULNA_OK);
+    for (int i = 0; i < count; i++)
+        ulna_problem_add_point(problem, found.set.items[i].body, found.set.items[i].offset, goals, 1, NULL, NULL);
+    assert_int_equal(ulna_problem_ready(problem, NULL), ULNA_OK);
+    assert_int_equal(ulna_solver_create(problem, &options, NULL, &solver, NULL), ULNA_OK);
+    assert_int_equal(ulna_tracker_create(model, &found.set, NULL, NULL, &tracker, NULL), ULNA_OK);
+    for (int f = 0; f < t.clean.frame_count; f += 20, tried++) {
+        ulna_frame_report report;
+        gather_goals(&t, &found.set, f, goals);
+        from_zero += solve_from_zero(problem, solver, goals, count, q) <= 40e-4;
+        ulna_tracker_reset(tracker, NULL);
+        assert_int_equal(ulna_tracker_frame(tracker, goals, q, &report), ULNA_OK);
+        recovered += report.f <= 40e-4;
+    }
+    print_message("of %d: %d from zero, %d from the tracker's start\n", tried, from_zero, recovered);
+    assert_int_equal(tried, 194);
+    assert_int_equal(from_zero, 194);
+    assert_int_equal(recovered, 194);
+    ulna_tracker_destroy(tracker);
+    ulna_solver_destroy(solver);
+    ulna_problem_destroy(problem);
+    free(goals);
+    free(q);
+    ulna_calibration_release(&found);
+    release_take(&t);
+}
+
+/* ---- other takes ---- */
+
+static void test_other_takes(void **state)
+{
+    ulna_test_need_data(state);
+    static const struct {
+        const char *skeleton, *markers;
+        double mm, held_out_mm;
+        int suspects;
+    } cases[] = {
+        {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_01-03_01_120.c3d", 5.3, 4.8, 0},
+        {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_03-02_02_120.c3d", 5.7, 7.4, 0},
+        {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_06-03_03_120.c3d", 4.5, 4.6, 1}, /* LTOE jumps in a few frames */
+        {"cmu/02.asf", "cmu/02_01.c3d", 2.9, 2.9, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ulna_content skeleton = ulna_content_empty(NULL), markers = ulna_content_empty(NULL);
+        ulna_marker_set set = ulna_marker_set_empty(NULL);
+        char path[1024];
+        double axes[9];
+        ulna_test_path(path, sizeof path, ulna_test_data_dir(), cases[i].skeleton);
+        assert_int_equal(ulna_content_load(path, NULL, &skeleton, NULL), ULNA_OK);
+        ulna_test_path(path, sizeof path, ulna_test_data_dir(), cases[i].markers);
+        assert_int_equal(ulna_content_load(path, NULL, &markers, NULL), ULNA_OK);
+        assert_int_equal(ulna_marker_set_from_names(skeleton.model, &markers.recording, &set, NULL, NULL), ULNA_OK);
+        assert_int_equal(ulna_recording_axes(skeleton.model, &set, &markers.recording, markers.source.up,
+                                             skeleton.source.up, axes, NULL),
+                         ULNA_OK);
+        ulna_calibration found = calibrate(skeleton.model, &set, &markers.recording, axes, NULL);
+        print_message("%s: used %.2f mm, held out %.2f mm\n", cases[i].markers, 1e3 * found.rms,
+                      1e3 * found.rms_held_out);
+        assert_int_equal(found.set.count, 41);
+        assert_true(1e3 * found.rms <= cases[i].mm && 1e3 * found.rms_held_out <= cases[i].held_out_mm);
+        assert_int_equal(found.suspects, cases[i].suspects);
+        ulna_calibration_release(&found);
+        ulna_marker_set_release(&set);
+        ulna_content_release(&markers);
+        ulna_content_release(&skeleton);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_of_skeletons),
+        cmocka_unit_test(test_names_of_marker_sets),
         cmocka_unit_test(test_names_on_the_human),
         cmocka_unit_test(test_set_from_names),
         cmocka_unit_test(test_reduced_gradient),
         cmocka_unit_test(test_known_offsets),
         cmocka_unit_test(test_known_lengths),
+        cmocka_unit_test(test_static_lengths),
         cmocka_unit_test(test_from_motion),
         cmocka_unit_test(test_axes),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_little),
+        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_memory_before),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_hdm_names),
         cmocka_unit_test(test_hdm_offsets),
         cmocka_unit_test(test_hdm_lengths),
         cmocka_unit_test(test_hdm_repair),
+        cmocka_unit_test(test_hdm_against_oracle),
+        cmocka_unit_test(test_hdm_cold_starts),
+        cmocka_unit_test(test_other_takes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

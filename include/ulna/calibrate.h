@@ -23,10 +23,11 @@ extern "C" {
 
 /*
  * Adds to `set` the markers of the recording whose names are those of a common marker set (Plug-in-Gait, CMU and HDM05:
- * LFHD, C7, LSHO, RWRA, LFWT or LASI, LKNE, ...; letter case and a subject's prefix such as "Daniel:" do not count) on the
- * bodies that the skeleton has for them, by the names that ASF files, BVH files and Ulna's samples use (lfemur, LeftUpLeg,
- * left_thigh, ...). Offsets are where such a marker sits on an adult of 1.75 m at rest. Names that are not known, or whose
- * bone is not there, are left out; `unknown` (may be NULL) tells how many. ULNA_ERR_MODEL if no marker finds a bone.
+ * LFHD, C7, LSHO, RWRA, LFWT or LASI, LKNE, ...; Helen Hayes and OpenSim's examples: R.Acromium, V.Sacral, L.Knee.Lat, ...;
+ * letter case, points and a subject's prefix such as "Daniel:" do not count) on the bodies that the skeleton has for them, by
+ * the names that ASF files, BVH files and Ulna's samples use (lfemur, LeftUpLeg, left_thigh, ...). Offsets are where such a
+ * marker sits on an adult of 1.75 m at rest. Markers that the set has already stay as they are; names that are not known, or
+ * whose bone is not there, are left out; `unknown` (may be NULL) tells how many. ULNA_ERR_MODEL if the set is empty then.
  */
 ULNA_API ulna_status ulna_marker_set_from_names(const ulna_model *model, const ulna_recording *recording,
                                                 ulna_marker_set *set, int *unknown, ulna_error *error);
@@ -64,6 +65,7 @@ typedef struct ulna_calibrate_options {
     double posture;       /* m^2/rad^2 toward rest, each joint but the root; 30 and 10 times that in the first stages */
     double posture_loose; /* the same for bodies with two or more DOF and at most one marker of their own */
     double prior;         /* holds offsets where the stage began, per frame; ten times that in the first stage */
+    int hold;             /* 1: holds them where the set has them, in every stage */
     int scale;            /* 1: bone lengths too */
     int symmetric;        /* 1: left and right by the same factor, paired by name */
     double scale_prior;   /* m^2 per unit of scale and frame; ten times that in the first stage */
@@ -78,12 +80,18 @@ typedef struct ulna_calibrate_options {
  * scales, no repair, suspects above 3 medians. */
 ULNA_API ulna_calibrate_options ulna_calibrate_options_default(void);
 
+/* The same for a recording of someone who stands still about as the skeleton does at rest: bone lengths (scale is 1) so that
+ * markers have to move least on their bones (hold is 1, prior 1e-2). Poses are held to rest ten times more; no blocks. Lengths
+ * are as good as the offsets of the set are. */
+ULNA_API ulna_calibrate_options ulna_calibrate_options_static(void);
+
 typedef struct ulna_calibrated_marker {
     double rms;     /* m, over the frames used in which it was seen and counted; NaN if in none */
+    double rms_all; /* m, outliers too; NaN if it was never seen */
     double freedom; /* 0 .. 3: directions in which the take does not determine the offset; -1 if unknown */
     int seen;       /* of the frames used */
     int outliers;   /* of these, those that the robust loss gives less than a quarter of their weight */
-    int suspect;    /* RMS, outliers too, above options.suspect medians */
+    int suspect;    /* rms_all above options.suspect medians, and above 1 % of ulna_model_length_scale */
     int moved_from; /* repair: the body that it was on before; ULNA_NONE if it was not moved */
 } ulna_calibrated_marker;
 
@@ -92,16 +100,18 @@ typedef struct ulna_calibration {
     ulna_calibrated_marker *markers; /* set.count */
     ulna_model *model;               /* with the new bone lengths; NULL without options.scale */
     double *scale;                   /* one factor per body of the skeleton; NULL without options.scale */
+    double *beyond; /* per body: share of its limited angles that are more than 5 degrees beyond their limits */
     int body_count;
     size_t room; /* that `markers` was taken for */
 
-    double rms;          /* m, over the frames used, without outliers */
-    double rms_held_out; /* m, over the blocks that were not used, likewise; NaN if there are none */
-    double outliers;     /* share of the sightings in the frames used that are outliers */
-    int frames_used, frames_held_out;
-    int unmatched; /* markers of the input that the recording does not have */
-    int weak; /* eigenvalues of the reduced matrix below 1e-3 per frame: directions next to undetermined; -1 unknown */
-    double violations; /* share of limited joint angles that are more than 5 degrees beyond their limits */
+    double rms;                       /* m, over the frames used, without outliers */
+    double rms_held_out;              /* m, over the blocks that were not used, likewise; NaN if there are none */
+    double outliers;                  /* share of the sightings in the frames used that are outliers */
+    int frames_used, frames_held_out; /* of the blocks, at most options.frames */
+    int unmatched;                    /* markers of the input that the recording does not have */
+    double
+        weak; /* directions of the offsets that the take does not determine: the sum of the markers' freedom; -1 unknown */
+    double violations; /* share of all limited joint angles that are more than 5 degrees beyond their limits */
     int suspects, repaired;
     int rounds;  /* steps of the outer iteration */
     int rescued; /* poses that were found again elsewhere */

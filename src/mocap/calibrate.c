@@ -37,6 +37,18 @@ ulna_calibrate_options ulna_calibrate_options_default(void)
                                     .seed = 1};
 }
 
+ulna_calibrate_options ulna_calibrate_options_static(void)
+{
+    ulna_calibrate_options o = ulna_calibrate_options_default();
+    o.scale = 1;
+    o.hold = 1;
+    o.blocks = 0;
+    o.posture *= 10;
+    o.posture_loose *= 10;
+    o.prior = 1e-2;
+    return o;
+}
+
 ulna_calibration ulna_calibration_empty(const ulna_allocator *allocator)
 {
     return (ulna_calibration){.set = ulna_marker_set_empty(allocator)};
@@ -48,6 +60,7 @@ void ulna_calibration_release(ulna_calibration *result)
         const ulna_allocator allocator = result->set.allocator;
         ulna_release(&allocator, result->markers, result->room, sizeof *result->markers);
         ulna_release(&allocator, result->scale, (size_t)result->body_count, sizeof *result->scale);
+        ulna_release(&allocator, result->beyond, (size_t)result->body_count, sizeof *result->beyond);
         ulna_model_destroy(result->model);
         ulna_marker_set_release(&result->set);
         *result = ulna_calibration_empty(&allocator);
@@ -94,6 +107,14 @@ static int markers_seen(const ulna_calibrator *c, int frame)
     return seen;
 }
 
+/* At most so many of them, evenly. */
+static int thin_out(int *frames, int count, int most)
+{
+    for (int k = 0; k < most && most < count; k++)
+        frames[k] = frames[(int)((k + 0.5) * count / most)];
+    return most < count ? most : count;
+}
+
 /* Frames with at least half as many markers as the fullest one has; those inside the blocks apart. */
 static void choose_frames(ulna_calibrator *c)
 {
@@ -110,9 +131,10 @@ static void choose_frames(ulna_calibrator *c)
         else
             c->usable[c->usable_count++] = f;
     }
+    c->held_count = thin_out(c->held, c->held_count, c->options.frames);
 }
 
-/* So many of them, evenly. */
+/* So many keys, evenly. */
 static ulna_status set_keys(ulna_calibrator *c, int keys)
 {
     int count = keys < c->usable_count ? keys : c->usable_count;
@@ -136,10 +158,11 @@ static void set_stage(ulna_calibrator *c, double widen, double loss, double stif
     c->scale_prior = widen * c->options.scale_prior * c->keys;
 }
 
-/* Offsets are held where they are now; scales always at 1. */
+/* Offsets are held where they are now, or always where they began; scales at 1. */
 static void center(ulna_calibrator *c)
 {
-    memcpy(c->center + c->groups, c->z + c->groups, (size_t)(c->nz - c->groups) * sizeof *c->z);
+    if (!c->options.hold)
+        memcpy(c->center + c->groups, c->z + c->groups, (size_t)(c->nz - c->groups) * sizeof *c->z);
 }
 
 static ulna_status first_stages(ulna_calibrator *c)
@@ -149,13 +172,13 @@ static ulna_status first_stages(ulna_calibrator *c)
     for (int k = 0; k < c->keys; k++)
         c->f[k] = ulna_key_start(c, k, 1, ulna_key_q(c, k));
     set_stage(c, 10, 4, 30);
-    ulna_status status = ulna_calibrator_search(c, 3e-2, MOST_ROUNDS);
+    ulna_status status = ulna_calibrator_search(c, 3e-2, MOST_ROUNDS, 0);
     if (status != ULNA_OK)
         return status;
     ulna_calibrator_rescue(c, 3);
     set_stage(c, 1, 2, 10);
     center(c);
-    status = ulna_calibrator_search(c, 1e-2, MOST_ROUNDS);
+    status = ulna_calibrator_search(c, 1e-2, MOST_ROUNDS, 0);
     if (status == ULNA_OK)
         ulna_calibrator_rescue(c, 3);
     return status;
@@ -212,12 +235,12 @@ static ulna_status last_stage(ulna_calibrator *c)
     if (status != ULNA_OK)
         return status;
     set_stage(c, 1, 1, 1);
+    status = ulna_calibrator_solve_all(c, 0, &objective);
     for (int round = 0; round < 3 && status == ULNA_OK; round++) {
-        status = ulna_calibrator_solve_all(c, &objective);
-        if (status != ULNA_OK || (!ulna_calibrator_rescue(c, 3) && round))
+        if (!ulna_calibrator_rescue(c, 3) && round)
             break;
         center(c);
-        status = ulna_calibrator_search(c, 1e-3, MOST_ROUNDS);
+        status = ulna_calibrator_search(c, 1e-3, MOST_ROUNDS, 1);
     }
     return status;
 }

@@ -105,7 +105,7 @@ double ulna_key_solve(ulna_calibrator *c, int k, double *q, int cold, int rounds
     double f = 0;
     use(c, cold);
     for (int round = 0; round < rounds; round++) {
-        if (c->loss_scale > 0 && round == 0) {
+        if (c->loss_scale > 0 && round == 0 && !c->keeps_weights) {
             ulna_key_place(c, k);
             if (ulna_evaluate(work, q, &f) != ULNA_OK)
                 return INFINITY;
@@ -188,26 +188,28 @@ double ulna_key_start(ulna_calibrator *c, int k, int restarts, double *q)
 
 /* ---- all of them ------------------------------------------------------------------------------------------------------ */
 
-static double priors(const ulna_calibrator *c)
+double ulna_calibrator_objective(const ulna_calibrator *c)
 {
     double sum = 0;
     for (int i = 0; i < c->nz; i++) {
         double d = c->z[i] - c->center[i];
         sum += 0.5 * (i < c->groups ? c->scale_prior : c->prior) * d * d;
     }
+    for (int k = 0; k < c->keys; k++)
+        sum += c->f[k];
     return sum;
 }
 
-ulna_status ulna_calibrator_solve_all(ulna_calibrator *c, double *objective)
+ulna_status ulna_calibrator_solve_all(ulna_calibrator *c, int keep_weights, double *objective)
 {
     ulna_status status = ulna_calibrator_apply(c);
     if (status != ULNA_OK)
         return status;
-    *objective = priors(c);
-    for (int k = 0; k < c->keys; k++) {
+    c->keeps_weights = keep_weights;
+    for (int k = 0; k < c->keys; k++)
         c->f[k] = ulna_key_solve(c, k, ulna_key_q(c, k), 0, 1);
-        *objective += c->f[k];
-    }
+    c->keeps_weights = 0;
+    *objective = ulna_calibrator_objective(c);
     return ULNA_OK;
 }
 
@@ -253,7 +255,6 @@ int ulna_calibrator_rescue(ulna_calibrator *c, int restarts)
             forget_weights(c, k);
             double f = ulna_key_start(c, k, restarts, q);
             if (f < CLEARLY_BETTER * best) {
-                best = f;
                 better = 1;
                 memcpy(c->best, q, bytes);
             }

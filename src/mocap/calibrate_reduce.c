@@ -32,42 +32,36 @@ static void add(double *matrix, int n, int i, int j, double x)
         matrix[(size_t)j + (size_t)n * (size_t)i] += x;
 }
 
+/* Motion of a body per unit of a scale; zero for scales that are not on its path. */
 static double *drift_of(const ulna_calibrator *c, int group, int body)
 {
-    return c->drift + 3 * ((size_t)group * (size_t)c->nb + (size_t)body);
+    return c->drift + 3 * ((size_t)body * (size_t)c->groups + (size_t)group);
 }
 
-/* Most scales move one limb only. */
-static int is_zero(const double x[3])
-{
-    return x[0] == 0 && x[1] == 0 && x[2] == 0;
-}
-
-/* Forces on the offsets of one marker along the path of its body. */
+/* Forces on the offsets of one marker along the path of its body. Markers go in order: the zero behind its columns is the
+ * next one's, or is not read. */
 static void offset_columns(ulna_calibrator *c, const ulna_pose *pose, int i, double w, const double p[3])
 {
     const double *R = c->rotation + 9 * (size_t)c->body[i];
     const ulna_model *model = c->problem->model;
     const ulna_link *link = &model->link[model->body[c->body[i]].link];
-    double wrench[3][6];
+    double wrench[24] = {0};
     for (int k = 0; k < 3; k++) {
-        double axis[3] = {w * R[k], w * R[3 + k], w * R[6 + k]};
-        ulna_cross(p, axis, wrench[k]);
-        ulna_copy3(axis, wrench[k] + 3);
+        double axis[3] = {w * R[k], w * R[3 + k], w * R[6 + k]}, turn[3];
+        ulna_cross(p, axis, turn);
+        for (int j = 0; j < 3; j++) {
+            wrench[4 * j + k] = turn[j];
+            wrench[4 * (3 + j) + k] = axis[j];
+        }
     }
     /* The last DOF of the nearest link that has some: its path holds all DOFs that move the marker. */
     while (!link->dof_count && link->parent >= 0)
         link = &model->link[link->parent];
     if (!link->dof_count)
         return;
-    int last = link->dof + link->dof_count - 1, depth = model->tree.depth[last];
-    const int *path = model->tree.path[last];
-    for (int u = 0; u < depth; u++) {
-        const double *S = (const double *)(pose->motion + 2 * (size_t)path[u]);
-        double *to = c->W + (size_t)path[u] * c->stride + 1 + c->groups + 3 * i;
-        for (int k = 0; k < 3; k++)
-            to[k] = ulna_dot(S, wrench[k]) + ulna_dot(S + 4, wrench[k] + 3);
-    }
+    int last = link->dof + link->dof_count - 1;
+    c->kernel->columns(model->tree.depth[last], model->tree.path[last], (const double *)pose->motion, wrench, c->stride,
+                       c->W + 1 + c->groups + 3 * i);
 }
 
 /* Bones as the given skeleton has them, in the world. */
@@ -87,40 +81,55 @@ static void world_bone(const ulna_calibrator *c, int body, double bone[3])
 static void find_drifts(ulna_calibrator *c)
 {
     for (int b = 1; b < c->nb; b++) {
+        const int *path = c->path + (size_t)b * (size_t)c->groups;
         double bone[3] = {0};
-        if (c->group[b] >= 0)
-            world_bone(c, b, bone);
-        for (int g = 0; g < c->groups; g++)
-            for (int k = 0; k < 3; k++)
-                drift_of(c, g, b)[k] = drift_of(c, g, c->base->body[b].parent)[k] + (c->group[b] == g ? bone[k] : 0);
+        for (int i = 0; i < c->path_count[b]; i++)
+            ulna_copy3(drift_of(c, path[i], c->base->body[b].parent), drift_of(c, path[i], b));
+        if (c->group[b] < 0)
+            continue;
+        world_bone(c, b, bone);
+        for (int k = 0; k < 3; k++)
+            drift_of(c, c->group[b], b)[k] += bone[k];
     }
 }
 
-/* Forces of one scale on the DOFs, and its part of V and h. */
-static void scale_column(ulna_calibrator *c, const ulna_pose *pose, int g)
+/* The scales' part of V and h from the markers of one body, and their wrenches on it (6 x groups). */
+static void add_scales(ulna_calibrator *c, int b, double *wrench)
+{
+    const int *path = c->path + (size_t)b * (size_t)c->groups;
+    const double *mass = c->mass + 7 * (size_t)b;
+    double turn[3];
+    for (int i = 0; i < c->path_count[b] && mass[0] > 0; i++) {
+        int g = path[i];
+        const double *u = drift_of(c, g, b);
+        ulna_cross(mass + 1, u, turn);
+        for (int k = 0; k < 3; k++) {
+            wrench[k * c->groups + g] += turn[k];
+            wrench[(3 + k) * c->groups + g] += mass[0] * u[k];
+        }
+        c->gradient[g] -= ulna_dot(u, mass + 4);
+        for (int j = 0; j <= i; j++)
+            add(c->matrix, c->nz, g, path[j], mass[0] * ulna_dot(u, drift_of(c, path[j], b)));
+    }
+}
+
+/* Forces of the scales on the DOFs: wrenches summed from the leaves to the root. */
+static void scale_columns(ulna_calibrator *c, const ulna_pose *pose)
 {
     const ulna_model *model = c->problem->model;
-    memset(c->wrench, 0, 6 * (size_t)c->nb * sizeof *c->wrench);
+    size_t size = 6 * (size_t)c->groups;
+    memset(c->wrench, 0, size * (size_t)c->nb * sizeof *c->wrench);
     for (int b = c->nb - 1; b >= 0; b--) {
-        const double *u = drift_of(c, g, b), *mass = c->mass + 7 * (size_t)b;
-        double *wrench = c->wrench + 6 * (size_t)b, turn[3];
-        if (mass[0] > 0 && !is_zero(u)) {
-            ulna_cross(mass + 1, u, turn);
-            for (int k = 0; k < 3; k++) {
-                wrench[k] += turn[k];
-                wrench[3 + k] += mass[0] * u[k];
-            }
-            c->gradient[g] -= ulna_dot(u, mass + 4);
-            for (int other = 0; other <= g; other++)
-                add(c->matrix, c->nz, g, other, mass[0] * ulna_dot(u, drift_of(c, other, b)));
-        }
-        for (int k = 0; k < 6 && b; k++)
-            c->wrench[6 * (size_t)model->body[b].parent + (size_t)k] += wrench[k];
+        double *wrench = c->wrench + size * (size_t)b;
+        add_scales(c, b, wrench);
+        if (b)
+            c->kernel->add((int)size, wrench, c->wrench + size * (size_t)model->body[b].parent);
     }
     for (int d = 0; d < c->nv; d++) {
         const double *S = (const double *)(pose->motion + 2 * (size_t)d);
-        const double *wrench = c->wrench + 6 * (size_t)model->dof_body[d];
-        c->W[(size_t)d * c->stride + 1 + (size_t)g] = ulna_dot(S, wrench) + ulna_dot(S + 4, wrench + 3);
+        const double motion[6] = {S[0], S[1], S[2], S[4], S[5], S[6]};
+        c->kernel->combine(c->groups, motion, c->wrench + size * (size_t)model->dof_body[d],
+                           c->W + (size_t)d * c->stride + 1);
     }
 }
 
@@ -139,12 +148,11 @@ static void add_marker(ulna_calibrator *c, const ulna_pose *pose, int i, double 
         c->gradient[at + k] -= w * local[k];
         add(c->matrix, c->nz, at + k, at + k, w);
     }
-    for (int g = 0; g < c->groups; g++) {
-        if (is_zero(drift_of(c, g, c->body[i])))
-            continue;
-        ulna_unrotate(R, drift_of(c, g, c->body[i]), local);
+    const int *path = c->path + (size_t)c->body[i] * (size_t)c->groups;
+    for (int j = 0; j < c->path_count[c->body[i]]; j++) {
+        ulna_unrotate(R, drift_of(c, path[j], c->body[i]), local);
         for (int k = 0; k < 3; k++)
-            add(c->matrix, c->nz, at + k, g, w * local[k]);
+            c->matrix[(size_t)(at + k) + (size_t)c->nz * (size_t)path[j]] += w * local[k];
     }
 }
 
@@ -169,10 +177,8 @@ static void stack(ulna_calibrator *c)
             double root = sqrt(fmax(c->pivot[d], 0));
             double *to = c->panel[b] + (size_t)c->panel_rows[b]++ * (size_t)c->panel_width[b];
             const double *from = c->W + (size_t)d * c->stride;
-            for (int k = 0; k < common; k++)
-                to[k] = root * from[k];
-            for (int k = c->first[d]; k < c->last[d]; k++)
-                to[common + k - c->first[d]] = root * from[k];
+            c->kernel->scale(common, root, from, to);
+            c->kernel->scale(c->last[d] - c->first[d], root, from + c->first[d], to + common);
         }
     }
 }
@@ -213,8 +219,9 @@ static ulna_status reduce_key(ulna_calibrator *c, int k)
     if (status != ULNA_OK && status != ULNA_ERR_SINGULAR)
         return status;
     for (int d = 0; d < c->nv; d++) {
-        memset(c->W + (size_t)d * c->stride, 0, c->stride * sizeof *c->W);
-        c->W[(size_t)d * c->stride] = c->slope[d];
+        double *row = c->W + (size_t)d * c->stride;
+        memset(row + c->first[d], 0, (size_t)(c->last[d] - c->first[d]) * sizeof *row);
+        row[0] = c->slope[d];
     }
     memset(c->mass, 0, 7 * (size_t)c->nb * sizeof *c->mass);
     for (int b = 0; b < c->nb; b++)
@@ -225,8 +232,8 @@ static ulna_status reduce_key(ulna_calibrator *c, int k)
     for (int i = 0; i < c->count; i++)
         if (pull[i] > 0)
             add_marker(c, work->pose, i, pull[i]);
-    for (int g = 0; g < c->groups; g++)
-        scale_column(c, work->pose, g);
+    if (c->groups)
+        scale_columns(c, work->pose);
     c->kernel->eliminate(tree, c->lower, 1 + c->groups, c->first, c->last, c->stride, c->W);
     stack(c);
     return ULNA_OK;

@@ -11,7 +11,8 @@
 #include "mocap/calibrator_places.h"
 
 #define OUTLIER_WEIGHT 0.25        /* of the robust loss: sightings below it are set apart */
-#define WEAK 1e-3                  /* eigenvalue per frame below which a direction counts as undetermined */
+#define WEAK 1e-3                  /* eigenvalue per frame at which a direction counts as half undetermined */
+#define SUSPECT_LENGTH 0.01        /* of the skeleton's length scale: less than that is no wrong bone */
 #define BEYOND (5 * ULNA_PI / 180) /* of a limit: rounding of models and people */
 
 /* ---- errors ---------------------------------------------------------------------------------------------------------------- */
@@ -65,24 +66,56 @@ static double total_rms(const ulna_calibrator *c, const tally *tallies, double *
     return seen > apart ? sqrt(sum / (double)(seen - apart)) : NAN;
 }
 
-static double share_beyond_limits(const ulna_calibrator *c)
+/* Of one degree of freedom, over the keys; -1 if it is no angle with limits. */
+static int count_beyond(const ulna_calibrator *c, int d)
 {
-    long long limited = 0, beyond = 0;
-    for (int k = 0; k < c->keys; k++)
-        for (int d = 0; d < c->nv; d++) {
-            int at = c->base->dof_coordinate[d];
-            double low = c->base->lower[d], high = c->base->upper[d];
-            if (at < 0 || c->base->dof_body[d] == 0 || ulna_segment_is_slide(c->base->dof_segment[d]) ||
-                (isinf(low) && isinf(high)))
-                continue;
-            double x = remainder(ulna_key_q(c, k)[at], 2 * ULNA_PI);
-            limited++;
-            beyond += x < low - BEYOND || x > high + BEYOND;
-        }
-    return limited ? (double)beyond / (double)limited : 0;
+    int at = c->base->dof_coordinate[d], beyond = 0;
+    double low = c->base->lower[d], high = c->base->upper[d];
+    if (at < 0 || c->base->dof_body[d] == 0 || ulna_segment_is_slide(c->base->dof_segment[d]) ||
+        (isinf(low) && isinf(high)))
+        return -1;
+    for (int k = 0; k < c->keys; k++) {
+        double x = remainder(ulna_key_q(c, k)[at], 2 * ULNA_PI);
+        beyond += x < low - BEYOND || x > high + BEYOND;
+    }
+    return beyond;
 }
 
-/* Follows the held-out frames, block by block, each block from the pose of the nearest key. */
+static ulna_status find_violations(const ulna_calibrator *c, ulna_calibration *result)
+{
+    long long all = 0, limited = 0;
+    result->beyond = ulna_allocate(&result->set.allocator, (size_t)c->nb, sizeof *result->beyond);
+    if (!result->beyond)
+        return ULNA_ERR_MEMORY;
+    for (int b = 0; b < c->nb; b++) {
+        const ulna_body *body = &c->base->body[b];
+        long long here = 0, angles = 0;
+        for (int d = body->dof; d < body->dof + body->dof_count; d++) {
+            int beyond = count_beyond(c, d);
+            here += beyond > 0 ? beyond : 0;
+            angles += beyond < 0 ? 0 : c->keys;
+        }
+        result->beyond[b] = angles ? (double)here / (double)angles : 0;
+        all += here;
+        limited += angles;
+    }
+    result->violations = limited ? (double)all / (double)limited : 0;
+    return ULNA_OK;
+}
+
+/* The pose to start held-out frame k from: of the one before it, or of the key that is nearer. */
+static const double *start_of_held_out(const ulna_calibrator *c, int k, int keys, const int *frame, const double *q)
+{
+    const double *start = k ? ulna_key_q(c, k - 1) : q;
+    int least = k ? c->frame[k] - c->frame[k - 1] : INT_MAX;
+    for (int j = 0; j < keys; j++)
+        if (abs(frame[j] - c->frame[k]) < least) {
+            least = abs(frame[j] - c->frame[k]);
+            start = q + (size_t)j * (size_t)c->nq;
+        }
+    return start;
+}
+
 ulna_status ulna_calibrator_measure_held_out(ulna_calibrator *c, ulna_calibration *result)
 {
     size_t nq = (size_t)c->nq, bytes = nq * sizeof(double);
@@ -100,19 +133,12 @@ ulna_status ulna_calibrator_measure_held_out(ulna_calibrator *c, ulna_calibratio
         status = ulna_calibrator_set_keys(c, c->held_count, c->held);
     }
     for (int k = 0; k < c->keys && status == ULNA_OK; k++) {
-        const double *start = k ? ulna_key_q(c, k - 1) : q;
-        if (k == 0 || c->frame[k] != c->frame[k - 1] + 1)
-            for (int j = 0, best = INT_MAX; j < before; j++)
-                if (abs(frame[j] - c->frame[k]) < best) {
-                    best = abs(frame[j] - c->frame[k]);
-                    start = q + (size_t)j * nq;
-                }
-        memcpy(ulna_key_q(c, k), start, bytes);
-        c->f[k] = ulna_key_solve(c, k, ulna_key_q(c, k), 0, 1);
+        memcpy(ulna_key_q(c, k), start_of_held_out(c, k, before, frame, q), bytes);
+        c->f[k] = ulna_key_solve(c, k, ulna_key_q(c, k), 0, 2);
     }
     if (status == ULNA_OK) {
         int rescued = c->rescued;
-        ulna_calibrator_rescue(c, 0);
+        ulna_calibrator_rescue(c, 1);
         c->rescued = rescued;
         measure(c, tallies);
         result->rms_held_out = total_rms(c, tallies, &outliers);
@@ -126,37 +152,39 @@ ulna_status ulna_calibrator_measure_held_out(ulna_calibrator *c, ulna_calibratio
 
 /* ---- what the take determines ---------------------------------------------------------------------------------------------- */
 
-/* Eigenvectors of S / keys with small eigenvalues: how many, and how much of each marker is in them. */
-static ulna_status find_weak(ulna_calibrator *c, tally *tallies, int *weak)
+/*
+ * How much of each offset a weak prior would decide, were there one of WEAK per frame: the diagonal of
+ * WEAK (S / keys + WEAK)^-1, which counts the eigenvectors of S / keys, those far below WEAK as 1, those far above as 0.
+ */
+static ulna_status find_weak(ulna_calibrator *c, tally *tallies, double *weak)
 {
-    ulna_dense_need need;
-    int n = c->nz;
+    size_t n = (size_t)c->nz;
+    ulna_status status = ulna_calibrator_reduce(c);
+    double scale = 1.0 / c->keys;
     *weak = -1;
     for (int i = 0; i < c->count; i++)
         tallies[i].freedom = -1;
-    if (ulna_dense_eigen_need(n, &need) != ULNA_OK) /* a build without LAPACK */
+    if (status != ULNA_OK)
+        return status;
+    for (size_t i = 0; i < n * n; i++)
+        c->factor[i] = scale * c->matrix[i];
+    for (size_t i = 0; i < n; i++)
+        c->factor[i * (n + 1)] += i < (size_t)c->groups ? c->scale_prior * scale : WEAK;
+    if (!c->kernel->cholesky(c->nz, c->factor))
         return ULNA_OK;
-    ulna_dense_work work = {ulna_allocate(&c->allocator, need.reals, sizeof(double)),
-                            ulna_allocate(&c->allocator, need.integers, sizeof(int)), need};
-    ulna_status status = (work.reals || !need.reals) && (work.integers || !need.integers) ? ULNA_OK : ULNA_ERR_MEMORY;
-    if (status == ULNA_OK)
-        status = ulna_calibrator_reduce(c);
-    for (size_t i = 0; i < (size_t)n * (size_t)n; i++)
-        c->matrix[i] /= c->keys;
-    if (status == ULNA_OK)
-        status = ulna_dense_eigen(n, c->matrix, 1, c->gradient, &work);
-    if (status == ULNA_OK) {
-        for (int i = 0; i < c->count; i++)
-            tallies[i].freedom = 0;
-        for (*weak = 0; *weak < n && c->gradient[*weak] < WEAK; ++*weak) {
-            const double *vector = c->matrix + (size_t)*weak * (size_t)n + c->groups;
-            for (int i = 0; i < c->count; i++)
-                tallies[i].freedom += ulna_dot(vector + 3 * i, vector + 3 * i);
+    *weak = 0;
+    for (int i = 0; i < c->count; i++) {
+        tallies[i].freedom = 0;
+        for (int k = 0; k < 3; k++) {
+            size_t at = (size_t)c->groups + 3 * (size_t)i + (size_t)k;
+            memset(c->step, 0, n * sizeof *c->step);
+            c->step[at] = WEAK;
+            ulna_calibrator_substitute(n, c->factor, c->step);
+            tallies[i].freedom += c->step[at];
         }
+        *weak += tallies[i].freedom;
     }
-    ulna_release(&c->allocator, work.reals, need.reals, sizeof(double));
-    ulna_release(&c->allocator, work.integers, need.integers, sizeof(int));
-    return status == ULNA_ERR_CONVERGENCE ? ULNA_OK : status;
+    return ULNA_OK;
 }
 
 /* ---- repair ------------------------------------------------------------------------------------------------------ */
@@ -205,6 +233,7 @@ static void fill_markers(ulna_calibrator *c, const tally *tallies, ulna_calibrat
         const tally *t = &tallies[i];
         int counted = t->seen - t->outliers;
         result->markers[t->number] = (ulna_calibrated_marker){.rms = counted ? sqrt(t->counted / counted) : NAN,
+                                                              .rms_all = t->seen ? sqrt(t->squares / t->seen) : NAN,
                                                               .seen = t->seen,
                                                               .outliers = t->outliers,
                                                               .freedom = t->freedom,
@@ -214,9 +243,10 @@ static void fill_markers(ulna_calibrator *c, const tally *tallies, ulna_calibrat
     }
     qsort(sorted, (size_t)known, sizeof *sorted, by_value);
     double limit = known ? c->options.suspect * sorted[known / 2] : INFINITY;
+    limit = fmax(limit, SUSPECT_LENGTH * ulna_model_length_scale(c->base));
     for (int i = 0; i < c->count; i++) {
         ulna_calibrated_marker *m = &result->markers[tallies[i].number];
-        m->suspect = m->seen && sqrt(tallies[i].squares / m->seen) > limit;
+        m->suspect = m->rms_all > limit;
         result->suspects += m->suspect;
     }
     result->rms = total_rms(c, tallies, &result->outliers);
@@ -227,7 +257,6 @@ static ulna_status fill_scales(ulna_calibrator *c, ulna_calibration *result, uln
     if (!c->options.scale)
         return ULNA_OK;
     size_t nb = (size_t)c->nb;
-    result->body_count = c->nb;
     result->scale = ulna_allocate(&result->set.allocator, nb, sizeof *result->scale);
     double *lengths = ulna_allocate(&result->set.allocator, nb, sizeof *lengths);
     ulna_status status = result->scale && lengths ? ULNA_OK : ULNA_ERR_MEMORY;
@@ -247,6 +276,7 @@ ulna_status ulna_calibrator_report(ulna_calibrator *c, const ulna_marker_set *se
     size_t count = (size_t)c->count;
     tally *tallies = ulna_allocate(&c->allocator, count, sizeof *tallies);
     result->room = count;
+    result->body_count = c->nb;
     result->markers = ulna_allocate(&result->set.allocator, count, sizeof *result->markers);
     ulna_status status = tallies && result->markers ? ULNA_OK : ULNA_ERR_MEMORY;
     if (status == ULNA_OK)
@@ -259,9 +289,10 @@ ulna_status ulna_calibrator_report(ulna_calibrator *c, const ulna_marker_set *se
         fill_markers(c, tallies, result);
         result->frames_used = c->keys;
         result->unmatched = (int)(set->count - count);
-        result->violations = share_beyond_limits(c);
-        status = fill_scales(c, result, error);
+        status = find_violations(c, result);
     }
+    if (status == ULNA_OK)
+        status = fill_scales(c, result, error);
     ulna_release(&c->allocator, tallies, count, sizeof *tallies);
     return status;
 }

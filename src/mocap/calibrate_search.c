@@ -8,6 +8,7 @@
 #include "mocap/calibrator.h"
 
 #define FIRST_DAMPING 1e-3
+#define LATER_DAMPING 1e-4 /* from the end of a search before */
 #define MOST_DAMPING 1e6
 #define LONGEST_SCALE 0.5 /* a bone may become half as long, or half as long again */
 
@@ -36,8 +37,7 @@ static ulna_status prepare(ulna_calibrator *c)
     return status;
 }
 
-/* L LT x = x */
-static void substitute(size_t n, const double *L, double *x)
+void ulna_calibrator_substitute(size_t n, const double *L, double *x)
 {
     for (size_t j = 0; j < n; j++) {
         x[j] /= L[j * (n + 1)];
@@ -68,7 +68,7 @@ static ulna_status find_step(ulna_calibrator *c, double *damping, double *predic
         return status;
     for (size_t i = 0; i < n; i++)
         c->step[i] = -c->gradient[i];
-    substitute(n, c->factor, c->step);
+    ulna_calibrator_substitute(n, c->factor, c->step);
     *predicted = 0;
     for (size_t i = 0; i < n; i++)
         *predicted += 0.5 * c->step[i] * (*damping * c->diagonal[i] * c->step[i] - c->gradient[i]);
@@ -92,16 +92,16 @@ static ulna_status tell(ulna_calibrator *c)
     return cancel ? ULNA_ERR_STATE : ULNA_OK;
 }
 
-ulna_status ulna_calibrator_search(ulna_calibrator *c, double decrease, int most)
+ulna_status ulna_calibrator_search(ulna_calibrator *c, double decrease, int most, int is_solved)
 {
-    double objective, next, damping = FIRST_DAMPING, predicted = 0;
-    int stale = 1;
-    ulna_status status = ulna_calibrator_solve_all(c, &objective);
+    double objective = ulna_calibrator_objective(c), next, predicted = 0;
+    double damping = is_solved ? LATER_DAMPING : FIRST_DAMPING;
+    int stale = 1, rejected = 0;
+    ulna_status status = is_solved ? ulna_calibrator_apply(c) : ulna_calibrator_solve_all(c, 0, &objective);
     for (int round = 0; round < most && status == ULNA_OK; round++) {
         status = tell(c);
         if (status == ULNA_OK && stale)
             status = prepare(c);
-        stale = 0;
         if (status == ULNA_OK)
             status = find_step(c, &damping, &predicted);
         if (status == ULNA_ERR_INDEFINITE) { /* no damping helps: as far as this goes */
@@ -112,23 +112,25 @@ ulna_status ulna_calibrator_search(ulna_calibrator *c, double decrease, int most
             break;
         save(c);
         take_step(c);
-        status = ulna_calibrator_solve_all(c, &next);
+        status = ulna_calibrator_solve_all(c, 1, &next);
         if (status != ULNA_OK)
             break;
         double fall = objective - next;
+        stale = fall > 0;
         if (fall > 0) {
             damping = fall > 0.75 * predicted ? 0.2 * damping : fall < 0.25 * predicted ? 4 * damping + 1e-6 : damping;
             objective = next;
-            stale = 1;
-            if (fall <= decrease * objective)
+            rejected = 0;
+            if (fmin(fall, predicted) <= decrease * objective) /* else it is the poses that still move, not z */
                 break;
             continue;
         }
         restore(c);
+        rejected = 1;
         if (predicted <= decrease * objective || damping > MOST_DAMPING)
             break;
         damping = 8 * damping + 1e-5;
     }
-    /* Weights and f are those of the last trial: bring them to the poses that were kept. */
-    return status == ULNA_OK ? ulna_calibrator_solve_all(c, &objective) : status;
+    /* Weights and f are those of the step that was not taken: bring them to the poses that were kept. */
+    return status == ULNA_OK && rejected ? ulna_calibrator_solve_all(c, 0, &objective) : status;
 }

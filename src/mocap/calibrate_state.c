@@ -100,6 +100,21 @@ static int group_bones(const ulna_model *model, const int *body, int count, int 
     return groups;
 }
 
+static void find_paths(ulna_calibrator *c)
+{
+    size_t groups = (size_t)c->groups;
+    for (int b = 1; b < c->nb; b++) {
+        int parent = c->base->body[b].parent, count = c->path_count[parent], known = 0;
+        int *path = c->path + (size_t)b * groups;
+        memcpy(path, c->path + (size_t)parent * groups, (size_t)count * sizeof *path);
+        for (int i = 0; i < count; i++)
+            known |= path[i] == c->group[b];
+        if (c->group[b] >= 0 && !known)
+            path[count++] = c->group[b];
+        c->path_count[b] = count;
+    }
+}
+
 /* The rest of the body's own bone ends, on average, where its children begin. */
 static void middle_of_bone(const ulna_model *model, int body, double middle[3])
 {
@@ -162,7 +177,9 @@ static void take_arrays(ulna_calibrator *c, ulna_arena *arena)
     c->lower = ulna_arena_take(arena, c->base->tree.row[nv], sizeof(double));
     c->rotation = ulna_arena_take(arena, 9 * nb, sizeof(double));
     c->drift = ulna_arena_take(arena, 3 * nb * groups, sizeof(double));
-    c->wrench = ulna_arena_take(arena, 6 * nb, sizeof(double));
+    c->wrench = ulna_arena_take(arena, 6 * nb * groups, sizeof(double));
+    c->path = ulna_arena_take(arena, nb * groups, sizeof(int));
+    c->path_count = ulna_arena_take(arena, nb, sizeof(int));
     c->mass = ulna_arena_take(arena, 7 * nb, sizeof(double));
     c->panel = ulna_arena_take(arena, nb, sizeof *c->panel);
     c->square = ulna_arena_take(arena, nb, sizeof *c->square);
@@ -208,11 +225,10 @@ static void set_options(ulna_calibrator *c)
 
 static void set_start(ulna_calibrator *c, const ulna_marker_set *set)
 {
-    static const double none[3] = {0, 0, 0};
     for (int i = 0; i < c->count; i++) {
         const double *offset = set->items[c->item[i]].offset;
         ulna_copy3(offset, ulna_offset(c, i));
-        if (memcmp(offset, none, sizeof none) == 0)
+        if (offset[0] == 0 && offset[1] == 0 && offset[2] == 0)
             middle_of_bone(c->base, c->body[i], ulna_offset(c, i));
     }
     memcpy(c->center, c->z, (size_t)c->nz * sizeof *c->z);
@@ -233,6 +249,7 @@ static ulna_status fill(ulna_calibrator *c, const ulna_marker_set *set, place *p
     group_bones(c->base, c->body, c->count, c->options.symmetric, c->group);
     for (int b = 0; b < c->nb && !c->options.scale; b++)
         c->group[b] = -1;
+    find_paths(c);
     find_trunk(c);
     find_columns(c);
     find_posture(c);
@@ -301,7 +318,7 @@ ulna_status ulna_calibrator_create(const ulna_model *model, const ulna_marker_se
     if (status == ULNA_OK && count_groups(c, places, set) != ULNA_OK)
         status = ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a calibration");
     c->nz = c->groups + 3 * c->count;
-    c->stride = (size_t)(1 + c->nz + 7) / 8 * 8;
+    c->stride = (size_t)(1 + c->nz + 1 + 7) / 8 * 8; /* a zero may follow the last column */
     if (status == ULNA_OK) {
         status = fill(c, set, places);
         if (status != ULNA_OK)

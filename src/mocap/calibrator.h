@@ -23,6 +23,14 @@ typedef struct ulna_reduce_kernel {
     /* A = L LT in the lower triangle (n x n, column-major); 0 if there is none. As ulna_dense_cholesky, but for matrices of
      * this size without the threads of a BLAS, which cost more than they save. */
     int (*cholesky)(int n, double *A);
+    void (*add)(int n, const double *from, double *to);                  /* to += from */
+    void (*scale)(int n, double factor, const double *from, double *to); /* to = factor from */
+    /* to (n) = sum of factor[k] times row k of `rows` (6 x n) */
+    void (*combine)(int n, const double factor[6], const double *rows, double *to);
+    /* Three columns of the rows of W that a path names: motion (8 numbers a DOF, 3 and 7 not read) times wrench (6 x 4, the
+     * last of four 0). Writes a 0 behind them. */
+    void (*columns)(int depth, const int *path, const double *motion, const double wrench[24], size_t stride,
+                    double *W);
 } ulna_reduce_kernel;
 
 extern const ulna_reduce_kernel ulna_reduce_portable;
@@ -49,7 +57,8 @@ typedef struct ulna_calibrator {
 
     /* Scales. */
     int groups;
-    int *group; /* nb: of the body's bone, or -1 */
+    int *group;             /* nb: of the body's bone, or -1 */
+    int *path, *path_count; /* nb x groups, nb: groups between the root and a body */
 
     /* Unknowns. */
     int nz;
@@ -80,6 +89,7 @@ typedef struct ulna_calibrator {
     double *pull;                   /* keys x count: weights, those of the robust loss in them */
     double *saved_q, *trial, *best; /* keys x nq; nq; nq */
     double loss_scale;              /* 0: squares */
+    int keeps_weights;              /* poses are solved with the weights that the keys have, and reweighed only then */
 
     /* Reduction. */
     int *first, *last;             /* nv: columns of W that a DOF moves */
@@ -88,8 +98,8 @@ typedef struct ulna_calibrator {
     double *rows, *lower;          /* tree rows */
     double *pivot, *shift, *slope; /* nv */
     double *rotation;              /* nb x 9, of bodies */
-    double *drift;                 /* groups x nb x 3: motion of a body per unit of a scale */
-    double *wrench;                /* nb x 6 */
+    double *drift;                 /* nb x groups x 3: motion of a body per unit of a scale */
+    double *wrench;                /* nb x 6 x groups */
     double *mass;                  /* nb x 7: weight, weighted place, weighted residual */
     double **panel, **square;      /* nb */
     int *panel_rows, *panel_width;
@@ -139,8 +149,11 @@ double ulna_calibrator_loss(const ulna_calibrator *c, double square, double *los
 double ulna_key_solve(ulna_calibrator *c, int k, double *q, int cold, int rounds);
 /* The pose of key k from rest, its root moved to the markers, and from `restarts` poses around that; the best into q. */
 double ulna_key_start(ulna_calibrator *c, int k, int restarts, double *q);
-/* All poses from where they are; the whole objective, priors included. */
-ulna_status ulna_calibrator_solve_all(ulna_calibrator *c, double *objective);
+/* All poses from where they are; the whole objective, priors included. With keep_weights the robust weights are those of the
+ * solve before, as the reduced problem had them: the loss is concave in the square, so it falls where that problem does. */
+ulna_status ulna_calibrator_solve_all(ulna_calibrator *c, int keep_weights, double *objective);
+/* That, as it stands. */
+double ulna_calibrator_objective(const ulna_calibrator *c);
 /* Poses far worse than the others are tried from their neighbours and from elsewhere; how many were found. */
 int ulna_calibrator_rescue(ulna_calibrator *c, int restarts);
 /* Puts goals, offsets and weights of key k into the problem. */
@@ -151,8 +164,11 @@ void ulna_key_residual(const ulna_calibrator *c, int i, double place[3], double 
 /* calibrate_reduce.c: S and gradient over z with the poses eliminated, priors not in. */
 ulna_status ulna_calibrator_reduce(ulna_calibrator *c);
 
-/* calibrate_search.c: z by Levenberg-Marquardt on the reduced problem, until it falls by less than `decrease` of itself. */
-ulna_status ulna_calibrator_search(ulna_calibrator *c, double decrease, int most);
+/* calibrate_search.c: z by Levenberg-Marquardt on the reduced problem, until it falls by less than `decrease` of itself.
+ * is_solved: poses, weights and f are those of the present z and stage. */
+ulna_status ulna_calibrator_search(ulna_calibrator *c, double decrease, int most, int is_solved);
+/* L LT x = x */
+void ulna_calibrator_substitute(size_t n, const double *L, double *x);
 
 /* calibrate_report.c */
 ulna_status ulna_calibrator_report(ulna_calibrator *c, const ulna_marker_set *set, ulna_calibration *result,

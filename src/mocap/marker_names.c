@@ -7,6 +7,7 @@
  */
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -36,34 +37,55 @@ typedef struct row {
 } row;
 
 static const row table[] = {
-    {"FHD FRONTHEAD", 2, "head", 0, {.07, .09, .09}},
+    {"FHD FRONTHEAD TEMPLE", 2, "head", 0, {.07, .09, .09}},
     {"BHD BACKHEAD", 2, "head", 0, {.07, .09, -.09}},
-    {"HEAD ARIEL TOPHEAD", 0, "head", 0, {0, .18, 0}},
+    {"HEAD ARIEL TOPHEAD HEADTOP THEA VERTEX", 0, "head", 0, {0, .18, 0}},
+    {"FHEA FRONTHEAD HEADFRONT FOREHEAD", 0, "head", 0, {0, .10, .10}},
+    {"RHEA REARHEAD HEADREAR BACKHEAD", 0, "head", 0, {0, .10, -.10}},
     {"C7", 0, "lowerneck " TOP " neck", 0, {0, 0, -.07}},
-    {"T10 T8", 0, LOIN, 1, {0, 0, -.10}},
-    {"CLAV", 0, TOP, 1, {0, -.04, .08}},
-    {"STRN STERN", 0, CHEST, 1, {0, 0, .10}},
-    {"RBAC RBAK RBACK", 0, CHEST, 1, {-.08, 0, -.10}},
+    {"T10 T8 T12", 0, LOIN, 1, {0, 0, -.10}},
+    {"CLAV IJ", 0, TOP, 1, {0, -.04, .08}},
+    {"CLA CLAVICLE", 2, TOP, 1, {.04, -.03, .08}},
+    {"STRN STERN STERNUM PX XIPH", 0, CHEST, 1, {0, 0, .10}},
+    {"RBAC RBAK RBACK ROFF ROFFSET", 0, CHEST, 1, {-.08, 0, -.10}},
     {"LBAC LBAK LBACK", 0, CHEST, 1, {.08, 0, -.10}},
-    {"SHO SHOULDER ACR", 1, "clavicle collar shoulder " ARM, .8, {0, .05, 0}},
-    {"UPA UPPERARM", 1, ARM, .5, {0, 0, -.04}},
-    {"ELB ELBOW LEL", 1, ARM, 1, {0, 0, -.05}},
+    {"SHO SHOULDER ACR ACROMION ACROMIUM", 1, "clavicle collar shoulder " ARM, .8, {0, .05, 0}},
+    {"UPA UPPERARM BICEP BICEPS", 1, ARM, .5, {0, 0, -.04}},
+    {"ELB ELBOW LEL ELBOWLAT", 1, ARM, 1, {0, 0, -.05}},
+    {"MEL ELBIN ELBOWMED ELBOWMEDIAL", 1, ARM, 1, {0, 0, .04}},
     {"FRM FRA FOREARM", 1, FOREARM, .5, {0, 0, -.04}},
-    {"WRA IWR WRISTA", 1, WRIST, 1, {0, 0, .04}},
-    {"WRB OWR WRISTB", 1, WRIST, 1, {0, 0, -.04}},
-    {"FIN FINGER", 1, FINGERS, 0, {.02, .01, 0}},
+    {"WRA IWR WRISTA WRISTLAT", 1, WRIST, 1, {0, 0, .04}},
+    {"WRB OWR WRISTB WRISTMED", 1, WRIST, 1, {0, 0, -.04}},
+    {"WRI WRIST", 1, WRIST, 1, {0, .02, 0}},
+    {"FIN FINGER HAND", 1, FINGERS, 0, {.02, .01, 0}},
     {"THM THUMB", 1, "thumb thumb1 handthumb1 hand wrist", 0, {.02, .01, 0}},
     {"FWT ASI ASIS", 2, HIPS, 0, {.12, .02, .14}},
     {"BWT PSI PSIS", 2, HIPS, 0, {.06, .04, -.08}},
-    {"SACR SACRUM", 0, HIPS, 0, {0, .04, -.09}},
+    {"ICR ILIACCREST", 2, HIPS, 0, {.14, .09, 0}},
+    {"SACR SACRUM VSAC VSACRAL S2", 0, HIPS, 0, {0, .04, -.09}},
+    {"PV1 PV2 PV3 PV4", 0, HIPS, 0, {0, .04, -.09}},
+    {"GRT TRO TROCHANTER HIP", 1, THIGH, 0, {.09, 0, 0}},
     {"THI THIGH", 1, THIGH, .5, {.07, 0, 0}},
-    {"KNE KNEE LEK", 1, THIGH, 1, {.06, 0, 0}},
-    {"SHN TIB SHIN SHANK", 1, SHANK, .5, {.05, 0, .02}},
-    {"ANK ANKLE", 1, FOOT " " SHANK, 0, {.05, 0, 0}},
-    {"HEE HEEL", 1, FOOT, 0, {0, -.05, -.06}},
-    {"TOE MT2", 1, TOES, 0, {0, .02, .02}},
-    {"MT5", 1, TOES, 0, {.05, 0, 0}},
-    {"MT1", 1, TOES, 0, {-.03, 0, 0}},
+    {"THIGHUPPER TH1", 1, THIGH, .35, {.08, 0, .02}},
+    {"THIGHFRONT TH2", 1, THIGH, .55, {.03, 0, .08}},
+    {"THIGHREAR TH3 TH4", 1, THIGH, .55, {.06, 0, -.05}},
+    {"KNE KNEE LEK LFC KNEELAT KNEELATERAL", 1, THIGH, 1, {.06, 0, 0}},
+    {"MFC MKNE KNEIN KNEEMED KNEEMEDIAL", 1, THIGH, 1, {-.06, 0, 0}},
+    {"SHN TIB SHIN SHANK SHA", 1, SHANK, .5, {.05, 0, .02}},
+    {"TTB", 1, SHANK, .1, {0, 0, .05}},
+    {"SHANKUPPER SH1 TB1", 1, SHANK, .3, {.06, 0, .02}},
+    {"SHANKFRONT SH2 TB2", 1, SHANK, .5, {.02, 0, .05}},
+    {"SHANKREAR SH3 SH4 TB3", 1, SHANK, .5, {.05, 0, -.03}},
+    {"ANK ANKLE LMA LMAL MALL ANKLELAT ANKLELATERAL", 1, FOOT " " SHANK, 0, {.05, 0, 0}},
+    {"MMA MMAL ANKIN ANKLEMED ANKLEMEDIAL", 1, FOOT " " SHANK, 0, {-.04, .01, 0}},
+    {"SK1 SK2 SK3 SK4", 1, SHANK, .5, {.05, 0, 0}},
+    {"FT1 FT2 FT3", 1, FOOT, .5, {.02, .03, 0}},
+    {"HEE HEEL CAL", 1, FOOT, 0, {0, -.05, -.06}},
+    {"MIDFOOTSUP", 1, FOOT, .5, {0, .03, 0}},
+    {"MIDFOOTLAT", 1, FOOT, .5, {.04, -.02, 0}},
+    {"TOE MT2 TOETIP TO", 1, TOES, 0, {0, .02, .02}},
+    {"MT5 MET TOELAT FOOTLATERAL", 1, TOES, 0, {.05, 0, 0}},
+    {"MT1 PM1 TOEMED FOOTMEDIAL", 1, TOES, 0, {-.03, 0, 0}},
 };
 
 enum { NAME = 64 };
@@ -75,10 +97,10 @@ static void plain_name(const char *name, char plain[NAME])
 {
     const char *colon = strrchr(name, ':'), *from = colon ? colon + 1 : name;
     size_t length = 0;
+    memset(plain, 0, NAME);
     for (; *from && length + 1 < NAME; from++)
         if (isalnum((unsigned char)*from))
             plain[length++] = (char)tolower((unsigned char)*from);
-    plain[length] = 0;
     if (strncmp(plain, "mixamorig", 9) == 0 && plain[9])
         memmove(plain, plain + 9, strlen(plain + 9) + 1);
 }
@@ -126,20 +148,48 @@ static int find_bone(const ulna_model *model, const char *bones, char side)
     return ULNA_NONE;
 }
 
+static int is_listed(const char *list, const char *name)
+{
+    char word[NAME];
+    while (next_word(&list, word))
+        if (strcmp(name, word) == 0)
+            return 1;
+    return 0;
+}
+
+/* What is left of a name without its side, in the ways to read it: "lkne", "leftkne", "knel", "kneleft", and so for the
+ * right. `side` is 0 if it has none of that kind. Returns 0 after the last way. */
+static int without_side(const char *plain, int way, char rest[NAME], char *side)
+{
+    static const char *const words[] = {"l", "r", "left", "right"};
+    if (way >= 8)
+        return 0;
+    const char *word = words[way % 4];
+    size_t length = strlen(plain), n = strlen(word);
+    int at_end = way >= 4;
+    *side = 0;
+    if (length > n && strncmp(at_end ? plain + length - n : plain, word, n) == 0) {
+        *side = *word;
+        memcpy(rest, at_end ? plain : plain + n, length - n);
+        rest[length - n] = 0;
+    }
+    return 1;
+}
+
 /* The row of a marker, and its side: 'l', 'r' or 0. */
 static const row *find_row(const char *marker, char *side)
 {
-    char plain[NAME], word[NAME];
+    const size_t rows = sizeof table / sizeof *table;
+    char plain[NAME], rest[NAME];
     plain_name(marker, plain);
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        const char *list = table[i].markers;
-        *side = table[i].sides ? plain[0] : 0;
-        if (table[i].sides && *side != 'l' && *side != 'r')
-            continue;
-        while (next_word(&list, word))
-            if (strcmp(plain + (table[i].sides > 0), word) == 0)
+    *side = 0;
+    for (size_t i = 0; i < rows; i++)
+        if (!table[i].sides && is_listed(table[i].markers, plain))
+            return &table[i];
+    for (int way = 0; without_side(plain, way, rest, side); way++)
+        for (size_t i = 0; i < rows && *side; i++)
+            if (table[i].sides && is_listed(table[i].markers, rest))
                 return &table[i];
-    }
     return NULL;
 }
 
@@ -161,17 +211,14 @@ static int swap_side(const char *name, char other[2 * NAME], int way)
         const char *from = words[i / 2][i % 2], *to = words[i / 2][1 - i % 2], *at = strstr(name, from);
         if (!at)
             continue;
-        size_t before = (size_t)(at - name);
-        memcpy(other, name, before);
-        strcpy(other + before, to);
-        strcat(other, at + strlen(from));
+        snprintf(other, 2 * NAME, "%.*s%s%s", (int)(at - name), name, to, at + strlen(from));
         return 1;
     }
     static const char letters[] = "lrLR", swapped[] = "rlRL";
     const char *at = strchr(letters, way == 1 ? name[0] : name[length - 1]);
     if (way == 0 || !at)
         return 0;
-    strcpy(other, name);
+    memcpy(other, name, length + 1);
     other[way == 1 ? 0 : length - 1] = swapped[at - letters];
     return 1;
 }
@@ -245,6 +292,32 @@ static void place(const ulna_model *model, const ulna_pose *rest, const double *
     ulna_unrotate(R, world, offset);
 }
 
+static int has_marker(const ulna_marker_set *set, const ulna_recording *recording, int marker)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (ulna_recording_find(recording, set->items[i].marker) == marker)
+            return 1;
+    return 0;
+}
+
+/* The first few names, so that one sees what kind they are. */
+static ulna_status fail_names(const ulna_recording *recording, const char *known, ulna_error *error)
+{
+    char names[100] = "";
+    int shown = 0;
+    for (; shown < recording->marker_count && shown < 6 && strlen(names) < 70; shown++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.24s", shown ? ", " : "",
+                 recording->names[shown]);
+    const char *more = shown < recording->marker_count ? ", ..." : "";
+    return known ? ulna_fail(error, ULNA_ERR_MODEL,
+                             "no bone of the skeleton has a name that goes with those of the markers (%s%s), not even "
+                             "with %.24s",
+                             names, more, known)
+                 : ulna_fail(error, ULNA_ERR_MODEL,
+                             "none of the markers (%s%s) has a name of a common set, such as LKNE, R.Heel or C7", names,
+                             more);
+}
+
 ulna_status ulna_marker_set_from_names(const ulna_model *model, const ulna_recording *recording, ulna_marker_set *set,
                                        int *unknown, ulna_error *error)
 {
@@ -252,7 +325,8 @@ ulna_status ulna_marker_set_from_names(const ulna_model *model, const ulna_recor
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a model, a recording and a marker set are needed");
     ulna_pose *rest;
     double axes[9];
-    int missed = 0, added = 0;
+    int missed = 0;
+    const char *known = NULL;
     ulna_status status = ulna_pose_create(model, &set->allocator, &rest, error);
     if (status != ULNA_OK)
         return status;
@@ -261,24 +335,22 @@ ulna_status ulna_marker_set_from_names(const ulna_model *model, const ulna_recor
     for (int m = 0; m < recording->marker_count && status == ULNA_OK; m++) {
         char side;
         double offset[3];
+        if (ulna_recording_find(recording, recording->names[m]) != m || has_marker(set, recording, m))
+            continue;
         const row *found = find_row(recording->names[m], &side);
         int body = found ? find_bone(model, found->bones, found->sides == 1 ? side : 0) : ULNA_NONE;
+        known = found ? recording->names[m] : known;
         if (body == ULNA_NONE) {
             missed++;
             continue;
         }
         place(model, rest, directed ? axes : NULL, found, side, body, offset);
         status = ulna_marker_set_add(set, recording->names[m], body, offset, 1);
-        added++;
     }
     ulna_pose_destroy(rest);
     if (unknown)
         *unknown = missed;
     if (status != ULNA_OK)
         return ulna_fail(error, status, "the marker set could not be made: %s", ulna_status_text(status));
-    return added
-               ? ULNA_OK
-               : ulna_fail(error, ULNA_ERR_MODEL,
-                           "no marker has a name of a common set for which the skeleton has a bone: say which is where "
-                           "in a table");
+    return set->count ? ULNA_OK : fail_names(recording, known, error);
 }

@@ -1,0 +1,411 @@
+/* `ulna calibrate`, run as its users run it: takes that are made up, and recorded ones. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support_take.h"
+#include "support_tool.h"
+#include "ulna/calibrate.h"
+#include "ulna/kinematics.h"
+
+enum { FRAMES = 240 };
+
+/* A fresh folder with take.c3d and truth.csv, the motion that it was made from. */
+static int open_take(void **state)
+{
+    int result = ulna_test_tool_open(state);
+    ulna_test_tool *tool = *state;
+    if (result == 0 && tool) {
+        ulna_test_take take = ulna_test_take_make(FRAMES);
+        ulna_test_take_write(tool->folder, "take.c3d", NULL, NULL, &take.markers);
+        ulna_test_take_write(tool->folder, "truth.csv", take.model, &take.clip, NULL);
+        ulna_test_take_release(&take);
+    }
+    return result;
+}
+
+static json_t *calibrate(ulna_test_tool *tool, const char *arguments, int code)
+{
+    char line[2048];
+    snprintf(line, sizeof line, "calibrate --json %s", arguments);
+    int got = ulna_test_tool_run(tool, line);
+    if (got != code)
+        fail_msg("exit code %d, not %d:\n%s%s", got, code, tool->out, tool->err);
+    return ulna_test_tool_json(tool);
+}
+
+static double number(json_t *object, const char *key)
+{
+    json_t *value = json_object_get(object, key);
+    if (!json_is_number(value))
+        fail_msg("%s is missing", key);
+    return json_number_value(value);
+}
+
+static const char *text(json_t *object, const char *key)
+{
+    const char *value = json_string_value(json_object_get(object, key));
+    if (!value)
+        fail_msg("%s is missing", key);
+    return value;
+}
+
+static int has_note(json_t *object, const char *part)
+{
+    size_t i;
+    json_t *note;
+    json_array_foreach(json_object_get(object, "notes"), i, note)
+    {
+        if (strstr(json_string_value(note), part))
+            return 1;
+    }
+    return 0;
+}
+
+static json_t *marker(json_t *object, const char *name)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(object, "markers"), i, row)
+    {
+        if (strcmp(text(row, "name"), name) == 0)
+            return row;
+    }
+    fail_msg("there is no marker %s", name);
+    return NULL;
+}
+
+static void write_file(const ulna_test_tool *tool, const char *name, const char *content)
+{
+    char path[256];
+    FILE *file = fopen(ulna_test_path(path, sizeof path, tool->folder, name), "w");
+    assert_non_null(file);
+    fputs(content, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* ---- what comes out ----------------------------------------------------------------------------------------------- */
+
+static void every_key_is_there(void **state)
+{
+    ulna_test_tool *tool = *state;
+    json_t *object = calibrate(tool, "-s human -m take.c3d -o a.csv", 0);
+    assert_string_equal(tool->err, "");
+    assert_true(number(object, "rms_mm") < 1);
+    assert_true(number(object, "rms_holdout_mm") < 1);
+    assert_near(number(object, "frames_used"), 200, 0);
+    assert_near(number(object, "frames_holdout"), 0.1 * FRAMES, 6);
+    static const char *const numbers[] = {"rounds",
+                                          "rescued",
+                                          "seconds",
+                                          "outlier_percent",
+                                          "suspects",
+                                          "repaired",
+                                          "unmatched",
+                                          "limit_violation_percent",
+                                          "undetermined_directions"};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        assert_true(number(object, numbers[i]) >= 0);
+    assert_string_equal(text(object, "bones_from"), "the skeleton's own markers");
+    assert_string_equal(text(object, "output"), "a.csv");
+    assert_int_equal(json_array_size(json_object_get(object, "axes")), 9);
+    assert_true(json_is_object(json_object_get(object, "undetermined_on")));
+    assert_true(json_is_object(json_object_get(object, "limit_violation_percent_of")));
+    assert_null(json_object_get(object, "scales"));
+    assert_int_equal(json_array_size(json_object_get(object, "markers")), 41);
+    json_t *knee = marker(object, "LKNE");
+    assert_string_equal(text(knee, "bone"), "left_thigh");
+    assert_int_equal(json_array_size(json_object_get(knee, "offset_mm")), 3);
+    assert_true(number(knee, "rms_mm") < 1 && number(knee, "rms_all_mm") < 1 && number(knee, "seen") == 200);
+    assert_true(number(knee, "undetermined") >= 0 && number(knee, "outliers") == 0);
+    assert_true(json_is_false(json_object_get(knee, "suspect")));
+    assert_true(has_note(object, "1 marker without a known bone, not used: *0"));
+    json_decref(object);
+}
+
+static void people_are_told(void **state)
+{
+    ulna_test_tool *tool = *state;
+    assert_int_equal(ulna_test_tool_run(tool, "calibrate -s human -m take.c3d"), 0);
+    static const char *const parts[] = {"take.c3d: 41 markers on ",  "by the skeleton's own markers",
+                                        "mm RMS in the 200",         " left out",
+                                        "of the angles with limits", "rounds"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        ulna_test_says(tool->out, parts[i]);
+    assert_int_equal(ulna_test_tool_run(tool, "calibrate -q -s human -m take.c3d"), 0);
+    assert_string_equal(tool->out, "");
+}
+
+/* What is written is what `ulna solve` takes. */
+static void the_table_serves_solve(void **state)
+{
+    ulna_test_tool *tool = *state;
+    json_decref(calibrate(tool, "-s human -m take.c3d -o a.csv", 0));
+    assert_int_equal(ulna_test_tool_run(tool, "solve --json -s human -m take.c3d -a a.csv"), 0);
+    json_t *object = ulna_test_tool_json(tool);
+    assert_true(json_number_value(json_object_get(json_object_get(object, "rms_mm"), "max")) < 2);
+    json_decref(object);
+    ulna_test_tool_shell(tool, "test $(grep -c . a.csv) -ge 42");
+}
+
+/* ---- bones -------------------------------------------------------------------------------------------------------------- */
+
+static void a_table_says_which_bone(void **state)
+{
+    ulna_test_tool *tool = *state;
+    write_file(tool, "t.csv",
+               "marker,bone,x,y,z\nLFWT,pelvis,0,0,0\nRFWT,pelvis,0,0,0\nLBWT,pelvis,0,0,0\n"
+               "LTHI,left_thigh,0,0,0\nLKNE,left_thigh,0,0,0\nLSHN,left_shank,0,0,0\nNONE,head,0,0,0\n");
+    json_t *object = calibrate(tool, "-s human -m take.c3d -a t.csv", 0);
+    assert_string_equal(text(object, "bones_from"), "the table");
+    assert_int_equal(json_array_size(json_object_get(object, "markers")), 6);
+    assert_near(number(object, "unmatched"), 1, 0);
+    json_decref(object);
+    write_file(tool, "t.csv", "LFWT,wing,0,0,0\n");
+    object = calibrate(tool, "-s human -m take.c3d -a t.csv", 3);
+    ulna_test_says(tool->err, "t.csv:1:");
+    json_decref(object);
+}
+
+/* The skeleton's own markers first, others by name; a reference if there is nothing else. */
+static void names_and_reference(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_take take = ulna_test_take_make(FRAMES);
+    snprintf(take.markers.names[ulna_recording_find(&take.markers, "LKNE")], ULNA_MARKER_NAME, "Eve:L.Knee.Lat");
+    ulna_test_take_write(tool->folder, "names.c3d", NULL, NULL, &take.markers);
+    json_t *object = calibrate(tool, "-s human -m names.c3d", 0);
+    assert_string_equal(text(object, "bones_from"), "the skeleton's own markers, the rest by their names");
+    assert_string_equal(text(marker(object, "Eve:L.Knee.Lat"), "bone"), "left_thigh");
+    json_decref(object);
+
+    for (int m = 0; m < take.markers.marker_count; m++)
+        snprintf(take.markers.names[m], ULNA_MARKER_NAME, "point%d", m);
+    ulna_test_take_write(tool->folder, "points.c3d", NULL, NULL, &take.markers);
+    object = calibrate(tool, "-s human -m points.c3d", 3);
+    ulna_test_says(tool->err, "points.c3d: none of the markers (point0, point1, ");
+    ulna_test_says(tool->err, "--attach");
+    json_decref(object);
+    object = calibrate(tool, "-s human -m points.c3d --reference truth.csv", 0);
+    assert_string_equal(text(object, "bones_from"), "the reference motion");
+    for (int m = 0; m < 41; m++) { /* the last one stands still in the room, and is on no bone */
+        char name[ULNA_MARKER_NAME];
+        snprintf(name, sizeof name, "point%d", m);
+        assert_true(number(marker(object, name), "rms_mm") < 20);
+    }
+    assert_true(json_is_true(json_object_get(marker(object, "point41"), "suspect")));
+    json_decref(object);
+    object = calibrate(tool, "-s human -m take.c3d --reference truth.csv --average", 0);
+    assert_true(number(object, "rms_mm") < 0.05);
+    json_decref(object);
+    object = calibrate(tool, "-s arm -m take.c3d", 3);
+    ulna_test_says(tool->err, "no bone of the skeleton");
+    ulna_test_says(tool->err, "--attach");
+    json_decref(object);
+    ulna_test_take_release(&take);
+}
+
+static void wrong_bones_are_told_and_mended(void **state)
+{
+    ulna_test_tool *tool = *state;
+    json_decref(calibrate(tool, "-s human -m take.c3d -o a.csv", 0));
+    ulna_test_tool_shell(tool, "sed 's/^LWRA,[^,]*/LWRA,right_thigh/; s/^RTOE,[^,]*/RTOE,head/' a.csv > wrong.csv");
+    json_t *object = calibrate(tool, "-s human -m take.c3d -a wrong.csv", 0);
+    assert_true(number(object, "suspects") >= 2);
+    assert_true(json_is_true(json_object_get(marker(object, "LWRA"), "suspect")));
+    json_decref(object);
+    assert_int_equal(ulna_test_tool_run(tool, "calibrate -s human -m take.c3d -a wrong.csv"), 0);
+    ulna_test_says(tool->out, "LWRA on right_thigh");
+    ulna_test_says(tool->out, "--repair");
+    object = calibrate(tool, "-s human -m take.c3d -a wrong.csv --repair", 0);
+    assert_near(number(object, "suspects"), 0, 0);
+    assert_true(number(object, "repaired") >= 2);
+    assert_string_equal(text(marker(object, "LWRA"), "moved_from"), "right_thigh");
+    assert_string_equal(text(marker(object, "LWRA"), "bone"), "left_forearm");
+    assert_true(number(object, "rms_mm") < 2);
+    json_decref(object);
+}
+
+/* ---- lengths ------------------------------------------------------------------------------------------------------------ */
+
+/* The take of someone with other legs, and the same person at rest. */
+static void write_other_person(const ulna_test_tool *tool)
+{
+    ulna_test_take take = ulna_test_take_make(FRAMES);
+    int nb = ulna_model_body_count(take.model), markers = ulna_model_marker_count(take.model);
+    double *lengths = malloc((size_t)nb * sizeof *lengths);
+    ulna_model *other;
+    ulna_pose *pose;
+    for (int b = 0; b < nb; b++)
+        lengths[b] =
+            ulna_model_bone_length(take.model, b) * (strstr(ulna_model_body_name(take.model, b), "_shank") ? 1.12 : 1);
+    assert_int_equal(ulna_model_with_lengths(take.model, lengths, NULL, &other, NULL), ULNA_OK);
+    assert_int_equal(ulna_pose_create(other, NULL, &pose, NULL), ULNA_OK);
+    for (int still = 0; still < 2; still++) {
+        for (int f = 0; f < FRAMES; f++) {
+            const double *q = still ? ulna_model_rest(other) : ulna_clip_frame(&take.clip, f);
+            assert_int_equal(ulna_pose_forward(pose, q), ULNA_OK);
+            assert_true(markers < take.markers.marker_count);
+            ulna_pose_markers(pose, ulna_recording_frame(&take.markers, f));
+        }
+        ulna_test_take_write(tool->folder, still ? "still.c3d" : "other.c3d", NULL, NULL, &take.markers);
+    }
+    ulna_pose_destroy(pose);
+    ulna_model_destroy(other);
+    free(lengths);
+    ulna_test_take_release(&take);
+}
+
+static void lengths_are_found(void **state)
+{
+    ulna_test_tool *tool = *state;
+    static const char *const ways[] = {"--scale", "--symmetric", "--static still.c3d",
+                                       "--static still.c3d --symmetric"};
+    write_other_person(tool);
+    json_t *object = calibrate(tool, "-s human -m other.c3d", 0);
+    double before = number(object, "rms_mm");
+    json_decref(object);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "-s human -m other.c3d %s --model-out other.json -o a.csv", ways[i]);
+        object = calibrate(tool, line, 0);
+        json_t *scales = json_object_get(object, "scales");
+        double left = number(scales, "left_shank"), right = number(scales, "right_shank");
+        double least = strstr(ways[i], "static") ? 1.08 : 1.04; /* joints bend by 11 degrees only */
+        if (left < least || left > 1.16 || right < least || right > 1.16)
+            fail_msg("%s: %.3f and %.3f", ways[i], left, right);
+        assert_true(!strstr(ways[i], "symmetric") || left == right);
+        assert_true(number(object, "rms_mm") < before);
+        json_decref(object);
+        assert_int_equal(ulna_test_tool_run(tool, "solve --json -s other.json -m other.c3d -a a.csv"), 0);
+        object = ulna_test_tool_json(tool);
+        assert_true(json_number_value(json_object_get(json_object_get(object, "rms_mm"), "mean")) < 2);
+        json_decref(object);
+    }
+    assert_int_equal(ulna_test_tool_run(tool, "calibrate -s human -m other.c3d --symmetric"), 0);
+    ulna_test_says(tool->out, "of the bones that end at left_shank 1");
+}
+
+/* ---- what goes wrong ------------------------------------------------------------------------------------------------------ */
+
+static void mistakes_are_told(void **state)
+{
+    ulna_test_tool *tool = *state;
+    static const struct {
+        const char *arguments;
+        int code;
+        const char *part;
+    } cases[] = {
+        {"", 2, "--skeleton and --markers are needed"},
+        {"-s human", 2, "--skeleton and --markers are needed"},
+        {"-s human -m take.c3d --model-out m.json", 2, "--scale"},
+        {"-s human -m take.c3d --average", 2, "--reference"},
+        {"-s human -m take.c3d --average --reference truth.csv --scale", 2, "--average"},
+        {"-s human -m take.c3d --up w", 2, "x, y or z"},
+        {"-s human -m take.c3d --axes xxz", 2, "yzx"},
+        {"-s human -m take.c3d --axes xyz --up y", 2, "one of them"},
+        {"-s human -m take.c3d --frames 0", 2, "frames"},
+        {"-s human -m none.c3d", 4, "none.c3d"},
+        {"-s human -m truth.csv", 3, "truth.csv"},
+        {"-s take.c3d -m take.c3d", 3, "skeleton"},
+        {"-s human -m take.c3d --static none.c3d", 4, "none.c3d"},
+        {"-s human -m take.c3d -o no/such/folder.csv", 4, "folder.csv"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "calibrate %s", cases[i].arguments);
+        int code = ulna_test_tool_run(tool, line);
+        if (code != cases[i].code || !strstr(tool->err, cases[i].part))
+            fail_msg("%s: exit code %d, says %s", line, code, tool->err);
+    }
+}
+
+/* Recordings that say little or nonsense: an answer with a note, or a refusal that says why. */
+static void odd_recordings(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_take take = ulna_test_take_make(FRAMES);
+    size_t numbers = 3 * (size_t)take.markers.marker_count * FRAMES;
+    for (size_t i = 0; i < numbers; i++)
+        take.markers.positions[i] *= 25;
+    ulna_test_take_write(tool->folder, "large.c3d", NULL, NULL, &take.markers);
+    json_t *object = calibrate(tool, "-s human -m large.c3d", 0);
+    assert_true(has_note(object, "25 times as far apart"));
+    json_decref(object);
+    for (size_t i = 0; i < numbers; i++)
+        take.markers.positions[i] = 0.5;
+    ulna_test_take_write(tool->folder, "point.trc", NULL, NULL, &take.markers);
+    object = calibrate(tool, "-s human -m point.trc", 0);
+    assert_true(has_note(object, "all in one place"));
+    json_decref(object);
+    for (size_t i = 0; i < numbers; i++)
+        take.markers.positions[i] = NAN;
+    ulna_test_take_write(tool->folder, "nothing.c3d", NULL, NULL, &take.markers);
+    object = calibrate(tool, "-s human -m nothing.c3d", 3);
+    ulna_test_says(tool->err, "nothing.c3d: ");
+    json_decref(object);
+    ulna_test_take_release(&take);
+
+    take = ulna_test_take_make(1);
+    ulna_test_take_write(tool->folder, "one.c3d", NULL, NULL, &take.markers);
+    object = calibrate(tool, "-s human -m one.c3d", 0);
+    assert_near(number(object, "frames_used"), 1, 0);
+    assert_true(json_is_null(json_object_get(object, "rms_holdout_mm")));
+    json_decref(object);
+    assert_int_equal(ulna_test_tool_run(tool, "calibrate -s human -m one.c3d"), 0);
+    ulna_test_says(tool->out, "hardly moves");
+    ulna_test_take_release(&take);
+}
+
+/* ---- recorded takes --------------------------------------------------------------------------------------------------------- */
+
+static void recorded_takes(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_need_data(state);
+    static const struct {
+        const char *skeleton, *markers;
+        int code, count;
+        double mm;
+    } cases[] = {
+        {"cmu/02.asf", "cmu/02_01.c3d", 0, 41, 2.9},
+        {"human", "c3d/btk_PiG_Motion3_FF.c3d", 0, 16, 5},
+        {"human", "c3d/s09_PlugInC3D.c3d", 0, 18, 6},
+        {"human", "c3d/mfr_motion_analysis_corporation.c3d", 0, 25, 4.5},
+        {"human", "c3d/btk_MyCube.c3d", 3, 0, 0},
+        {"human", "c3d/btk_Empty.c3d", 3, 0, 0},
+        {"human", "trc/rajagopal/motion_capture_walk.trc", 0, 41, 5},
+        {"human", "trc/gait2354/subject01_walk1.trc", 0, 41, 6},
+        {"human", "trc/formats/motek_ballet_reduced.trc", 0, 41, 5},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char skeleton[1024], line[2048];
+        int is_file = strchr(cases[i].skeleton, '/') != NULL;
+        snprintf(skeleton, sizeof skeleton, "%s%s%s", is_file ? ulna_test_data_dir() : "", is_file ? "/" : "",
+                 cases[i].skeleton);
+        snprintf(line, sizeof line, "-s '%s' -m '%s/%s'", skeleton, ulna_test_data_dir(), cases[i].markers);
+        json_t *object = calibrate(tool, line, cases[i].code);
+        if (!cases[i].code && ((int)json_array_size(json_object_get(object, "markers")) != cases[i].count ||
+                               number(object, "rms_mm") > cases[i].mm))
+            fail_msg("%s: %zu markers, %.2f mm", cases[i].markers, json_array_size(json_object_get(object, "markers")),
+                     number(object, "rms_mm"));
+        json_decref(object);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_key_is_there, open_take, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(people_are_told, open_take, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(the_table_serves_solve, open_take, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(a_table_says_which_bone, open_take, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(names_and_reference, open_take, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(wrong_bones_are_told_and_mended, open_take, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(lengths_are_found, open_take, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(mistakes_are_told, open_take, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(odd_recordings, open_take, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(recorded_takes, open_take, ulna_test_tool_close),
+    };
+    return cmocka_run_group_tests_name("cli_calibrate", tests, NULL, NULL);
+}
