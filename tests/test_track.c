@@ -271,6 +271,72 @@ static void threads_give_the_same_bits(void **state)
     release_scene(&s);
 }
 
+/* Mean squared second difference of the joint values: what noise makes large. */
+static double roughness(const ulna_clip *clip, int nq, int order)
+{
+    double sum = 0;
+    for (int f = 2; f < clip->frame_count; f++)
+        for (int j = 0; j < nq; j++) {
+            double a = ulna_clip_frame(clip, f)[j], b = ulna_clip_frame(clip, f - 1)[j];
+            double d = order == 1 ? a - b : a - 2 * b + ulna_clip_frame(clip, f - 2)[j];
+            sum += d * d;
+        }
+    return sum / clip->frame_count;
+}
+
+/* Markers with 2 mm of noise: each prior lowers what it is against, and the error hardly grows. */
+static void smoothing_smoothes(void **state)
+{
+    (void)state;
+    scene s = make_scene(300);
+    ulna_test_rng rng = ulna_test_rng_seed(8);
+    for (int f = 0; f < s.frames; f++)
+        for (int k = 0; k < 3 * s.recording.marker_count; k++)
+            ulna_recording_frame(&s.recording, f)[k] += 0.002 * ulna_test_rng_normal(&rng);
+    for (int order = 1; order <= 2; order++) {
+        ulna_track_options options = ulna_track_options_default();
+        ulna_clip rough, smooth;
+        ulna_track_summary before = track(&s, &options, &rough, NULL);
+        options.smooth = 3e-3;
+        options.smooth_order = order;
+        ulna_track_summary after = track(&s, &options, &smooth, NULL);
+        double was = roughness(&rough, s.nq, order), is = roughness(&smooth, s.nq, order);
+        if (!(is < 0.7 * was && after.rms_mean < 1.5 * before.rms_mean))
+            fail_msg("order %d: roughness %g -> %g, rms %g -> %g", order, was, is, before.rms_mean, after.rms_mean);
+        ulna_clip_release(&rough);
+        ulna_clip_release(&smooth);
+    }
+    release_scene(&s);
+}
+
+/* The left hand's markers are never seen: its joints stay at rest, to the bit. */
+static void unseen_joints_stay_at_rest(void **state)
+{
+    (void)state;
+    scene s = make_scene(400);
+    const double *rest = ulna_model_rest(s.model);
+    int hand = ulna_model_find_body(s.model, "left_hand");
+    assert_true(hand != ULNA_NONE);
+    int unseen = 0;
+    for (int m = 0; m < s.recording.marker_count; m++) {
+        int body = ulna_model_marker_body(s.model, m);
+        while (body != ULNA_NONE && body != hand)
+            body = ulna_model_body_parent(s.model, body);
+        unseen += body == hand;
+        for (int f = 0; f < s.frames && body == hand; f++)
+            lose(&s, f, m);
+    }
+    ulna_clip clip;
+    assert_int_equal(track(&s, NULL, &clip, NULL).markers_unmatched, unseen);
+    int first, count = ulna_model_body_coordinates(s.model, hand, &first);
+    assert_true(count > 0);
+    for (int f = 0; f < s.frames; f++)
+        for (int c = first; c < first + count; c++)
+            assert_true(ulna_clip_frame(&clip, f)[c] == rest[c]);
+    ulna_clip_release(&clip);
+    release_scene(&s);
+}
+
 static void mistakes_are_told(void **state)
 {
     (void)state;
@@ -288,6 +354,11 @@ static void mistakes_are_told(void **state)
     options.solve.method = "magic";
     assert_says(ulna_track(s.model, &s.set, &s.recording, NULL, &options, &clip, NULL, NULL, &error), ULNA_ERR_ARGUMENT,
                 "magic");
+    options = ulna_track_options_default();
+    options.smooth = 1;
+    options.smooth_order = 3;
+    assert_says(ulna_track(s.model, &s.set, &s.recording, NULL, &options, &clip, NULL, NULL, &error), ULNA_ERR_ARGUMENT,
+                "smooth_order");
     options = ulna_track_options_default();
     options.posture = -1;
     assert_says(ulna_track(s.model, &s.set, &s.recording, NULL, &options, &clip, NULL, NULL, &error), ULNA_ERR_ARGUMENT,
@@ -461,6 +532,8 @@ int main(void)
         cmocka_unit_test(spikes_and_swaps_are_weighed_down),
         cmocka_unit_test(a_lost_track_is_found_again),
         cmocka_unit_test(threads_give_the_same_bits),
+        cmocka_unit_test(smoothing_smoothes),
+        cmocka_unit_test(unseen_joints_stay_at_rest),
         cmocka_unit_test(mistakes_are_told),
         cmocka_unit_test(hdm05_is_tracked_without_loss),
         cmocka_unit_test(hdm05_survives_swaps_and_spikes),

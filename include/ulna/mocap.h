@@ -83,10 +83,12 @@ typedef struct ulna_frame_report {
 typedef struct ulna_track_options {
     ulna_options solve; /* method, limits, strengths; the stops are those of tracking */
     ulna_options fresh; /* for fresh starts: restarts, and stops to be sure */
+    int global;         /* 1: fresh starts by ulna_global_solve, not by restarts: surer, and some ten times slower */
     double posture;     /* m^2/rad^2 toward rest: holds what no marker determines */
     double limits;      /* m^2/rad^2 beyond the joints' limits, where these do not bind: discourages contortions */
-    double smooth;      /* m^2/rad^2 toward the prediction from the frames before; 0: none */
-    int predict;        /* start from 2 q1 - q2, if that is no worse than q1 */
+    double smooth;      /* m^2/rad^2 toward the frames before; 0: none */
+    int smooth_order; /* 1: toward the last frame, against velocity; 2: toward its course 2 q1 - q2, against acceleration */
+    int predict;      /* start from 2 q1 - q2, if that is no worse than q1 */
     double lost_factor; /* lost if f > factor x the usual f + lost_excess */
     double lost_excess; /* m^2 */
     ulna_loss loss;
@@ -100,7 +102,7 @@ typedef struct ulna_track_options {
 } ulna_track_options;
 
 /* hybrid as the notes on tracking have it: decrease 3e-4, 50 iterations, posture 1e-7, limits that cost 3e-6 but do not
- * bind, prediction, recovery, no chunks. */
+ * bind, prediction, recovery, smooth_order 2, no chunks. */
 ULNA_API ulna_track_options ulna_track_options_default(void);
 
 typedef struct ulna_tracker ulna_tracker;
@@ -110,7 +112,8 @@ ULNA_API ulna_status ulna_tracker_create(const ulna_model *model, const ulna_mar
                                          const ulna_track_options *options, const ulna_allocator *allocator,
                                          ulna_tracker **tracker, ulna_error *error);
 ULNA_API void ulna_tracker_destroy(ulna_tracker *tracker);
-/* The next frame: positions of the set's markers (count x 3, NaN: missing) to q. `report` may be NULL. No allocation. */
+/* The next frame: positions of the set's markers (count x 3, NaN: missing) to q. `report` may be NULL. No allocation, but for
+ * fresh starts with options.global. */
 ULNA_API ulna_status ulna_tracker_frame(ulna_tracker *tracker, const double *positions, double *q,
                                         ulna_frame_report *report);
 /* Forgets the frames before: the next one starts afresh, from q (nq) or, if NULL, from the start of the options. */
@@ -119,7 +122,7 @@ ULNA_API void ulna_tracker_reset(ulna_tracker *tracker, const double *q);
 ULNA_API ulna_status ulna_tracker_residuals(ulna_tracker *tracker, double *distances);
 
 typedef struct ulna_track_summary {
-    int frames, markers_used, markers_unmatched; /* of the set: found in the recording, and not */
+    int frames, markers_used, markers_unmatched; /* of the set: seen in the recording, and not */
     int empty, recovered, lost, with_outliers;
     double rms_mean, rms_max; /* m */
     double sum_mean, sum_max; /* m */

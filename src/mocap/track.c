@@ -30,6 +30,15 @@ static void release_matching(matching *m, const ulna_allocator *allocator)
     ulna_release(allocator, m->source, m->room, sizeof *m->source);
 }
 
+/* In some frame. One that never is leaves its joints to the start, as one that is not there. */
+static int is_seen(const ulna_recording *recording, int marker)
+{
+    for (int f = 0; f < recording->frame_count; f++)
+        if (!isnan(ulna_recording_frame(recording, f)[3 * marker]))
+            return 1;
+    return 0;
+}
+
 static ulna_status match(const ulna_marker_set *set, const ulna_recording *recording, matching *m, ulna_error *error)
 {
     const ulna_allocator *allocator = &set->allocator;
@@ -38,10 +47,12 @@ static ulna_status match(const ulna_marker_set *set, const ulna_recording *recor
     m->source = ulna_allocate(allocator, m->room, sizeof *m->source);
     if (!m->source)
         return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %zu markers", set->count);
+    int known = 0;
     for (size_t i = 0; i < set->count; i++) {
         const ulna_attachment *item = &set->items[i];
         int found = ulna_recording_find(recording, item->marker);
-        if (found == ULNA_NONE) {
+        known += found != ULNA_NONE;
+        if (found == ULNA_NONE || !is_seen(recording, found)) {
             m->unmatched++;
             continue;
         }
@@ -50,6 +61,9 @@ static ulna_status match(const ulna_marker_set *set, const ulna_recording *recor
             return ulna_fail(error, status, "no memory for %zu markers", set->count);
         m->source[m->used.count - 1] = found;
     }
+    if (m->used.count == 0 && known)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT,
+                         "none of the %d markers that the set and the recording share is ever seen", known);
     if (m->used.count == 0)
         return ulna_fail(error, ULNA_ERR_ARGUMENT,
                          "no marker of the set is in the recording: the set has '%s', the recording '%s'",

@@ -23,6 +23,8 @@
 #include "math/math3.h"
 #include "mocap/track.h"
 #include "model/model.h"
+#include "objective/problem.h"
+#include "ulna/global.h"
 
 enum {
     ROBUST_ROUNDS = 6,
@@ -35,6 +37,7 @@ enum {
 #define WORSE 1.2       /* times what the last search ended with: search again */
 #define MUCH_BETTER 0.5 /* of the cost: then the track had been lost */
 #define FAR 5           /* times the scale of the loss */
+#define GLOBAL_GAP 0.05 /* markers never fit exactly: that no pose is better by more will do */
 #define LEAST_WEIGHT 0.02
 #define OUTLIER 0.25       /* less weight makes one */
 #define WEIGHT_CHANGE 0.05 /* of a marker: less is none */
@@ -46,15 +49,17 @@ struct ulna_tracker {
     ulna_track_options options;
     ulna_problem *problem;
     ulna_solver *solver, *fresh;
-    int count; /* markers: terms 0 .. count - 1 */
+    ulna_global *global; /* NULL: not asked for */
+    int count;           /* markers: terms 0 .. count - 1 */
     int posture_term, smooth_term;
     int nq, nv;
     double *q1, *q2, *trial, *start, *kept; /* nq */
     double *step;                           /* nv */
     double *weight, *distance;              /* count */
     int *body, *outlier;                    /* count: whose it is; frames in a row that it has been an outlier */
-    double *offset, *seen;                  /* count x 3: on the body; this frame's positions */
-    double *m1, *m2; /* count x 3: where the markers of the poses q1, q2 are; with a robust loss */
+    unsigned char *idle, *carries; /* nv: no marker ever moves it; nb: a marker sits on the body, or beyond it */
+    double *offset, *seen;         /* count x 3: on the body; this frame's positions */
+    double *m1, *m2;               /* count x 3: where the markers of the poses q1, q2 are; with a robust loss */
     size_t bytes;
     int history;      /* frames that q1, q2 hold: 0, 1, 2 */
     double usual;     /* running mean of the cost; 0 before the first frame */
@@ -71,6 +76,7 @@ ulna_track_options ulna_track_options_default(void)
                             .fresh = ulna_options_default(),
                             .posture = 1e-7,
                             .limits = 3e-6,
+                            .smooth_order = 2,
                             .predict = 1,
                             .lost_factor = 3,
                             .lost_excess = 1e-4,
@@ -84,6 +90,7 @@ ulna_track_options ulna_track_options_default(void)
     o.solve.hybrid.carry = 1;
     o.solve.hybrid.exact = 0;
     o.solve.hybrid.verify = 0;
+    o.solve.hybrid.trust_last = 1;
     o.fresh.decrease = 1e-5;
     o.fresh.iterations = 100;
     o.fresh.restarts = 30;
@@ -104,9 +111,32 @@ static void take_arrays(ulna_tracker *t, ulna_arena *arena)
     t->distance = ulna_arena_take(arena, (size_t)t->count, sizeof(double));
     t->body = ulna_arena_take(arena, (size_t)t->count, sizeof(int));
     t->outlier = ulna_arena_take(arena, (size_t)t->count, sizeof(int));
+    t->idle = ulna_arena_take(arena, (size_t)t->nv, 1);
+    t->carries = ulna_arena_take(arena, (size_t)t->model->nb, 1);
     double **per_place[] = {&t->offset, &t->seen, &t->m1, &t->m2};
     for (size_t i = 0; i < sizeof per_place / sizeof *per_place; i++)
         *per_place[i] = ulna_arena_take(arena, 3 * (size_t)t->count, sizeof(double));
+}
+
+/* Joints that no marker of the set can see stay as the start has them, whatever a fresh start tries: a posture term would need
+ * many frames to bring them back. */
+static void rest_idle(ulna_tracker *t, const ulna_marker_set *set)
+{
+    const ulna_model *model = t->model;
+    ulna_options *options[] = {&t->options.solve, &t->options.fresh};
+    memset(t->carries, 0, (size_t)model->nb);
+    for (size_t i = 0; i < set->count; i++)
+        t->carries[set->items[i].body] |= set->items[i].weight > 0;
+    for (int b = model->nb - 1; b >= 0; b--) {
+        const ulna_body *body = &model->body[b];
+        if (t->carries[b] && body->parent >= 0)
+            t->carries[body->parent] = 1;
+        memset(t->idle + body->dof, !t->carries[b], (size_t)body->dof_count);
+    }
+    for (int d = 0; d < t->nv && t->options.solve.relaxed; d++)
+        t->idle[d] |= t->options.solve.relaxed[d] != 0;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        options[i]->relaxed = t->idle;
 }
 
 static ulna_status make_problem(ulna_tracker *t, const ulna_marker_set *set, ulna_error *error)
@@ -128,6 +158,12 @@ static ulna_status make_problem(ulna_tracker *t, const ulna_marker_set *set, uln
         status = ulna_solver_create(t->problem, &t->options.solve, &t->allocator, &t->solver, error);
     if (status == ULNA_OK)
         status = ulna_solver_create(t->problem, &t->options.fresh, &t->allocator, &t->fresh, error);
+    if (status == ULNA_OK && t->options.global) {
+        ulna_global_options options = ulna_global_options_default();
+        options.local = t->options.fresh;
+        options.gap = GLOBAL_GAP;
+        status = ulna_global_create(t->problem, &options, &t->allocator, &t->global, error);
+    }
     return status;
 }
 
@@ -138,6 +174,8 @@ static ulna_status check_options(const ulna_track_options *o, const ulna_model *
         if (!(numbers[i] >= 0) || isinf(numbers[i]))
             return ulna_fail(error, ULNA_ERR_ARGUMENT,
                              "posture, limits, smooth, lost_factor and lost_excess are numbers from 0 on");
+    if (o->smooth > 0 && o->smooth_order != 1 && o->smooth_order != 2)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "smooth_order is 1 (velocity) or 2 (acceleration)");
     if ((unsigned)o->loss > ULNA_LOSS_HUBER || (o->loss && (!(o->loss_scale > 0) || isinf(o->loss_scale))))
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "the robust loss needs a scale above 0");
     if (o->start && ulna_model_check_q(model, o->start, NULL) != ULNA_OK)
@@ -161,6 +199,8 @@ ulna_status ulna_tracker_create(const ulna_model *model, const ulna_marker_set *
                            .smooth_term = ULNA_NONE,
                            .nq = model->nq,
                            .nv = model->nv};
+    if (layout.options.loss) /* weights come from the distances at the answer, and where it is they decide */
+        layout.options.solve.hybrid.trust_last = 0;
     ulna_status status = check_options(&layout.options, model, error);
     if (status != ULNA_OK)
         return status;
@@ -174,6 +214,7 @@ ulna_status ulna_tracker_create(const ulna_model *model, const ulna_marker_set *
     take_arrays(&layout, &arena);
     ulna_tracker *t = memory;
     *t = layout;
+    rest_idle(t, set);
     status = make_problem(t, set, error);
     if (status != ULNA_OK) {
         ulna_tracker_destroy(t);
@@ -196,6 +237,7 @@ void ulna_tracker_destroy(ulna_tracker *t)
         ulna_allocator allocator = t->allocator;
         ulna_solver_destroy(t->solver);
         ulna_solver_destroy(t->fresh);
+        ulna_global_destroy(t->global);
         ulna_problem_destroy(t->problem);
         ulna_release(&allocator, t, t->bytes, 1);
     }
@@ -312,14 +354,15 @@ static void weigh_by_course(ulna_tracker *t)
 static ulna_status follow(ulna_tracker *t, double *q, ulna_result *result, ulna_frame_report *report)
 {
     ulna_solver *s = t->solver;
-    const double *start = t->q1;
-    if (t->options.predict && t->history == 2) {
+    const double *course = t->q1;
+    if (t->history == 2) {
         ulna_model_difference(t->model, t->q2, t->q1, t->step);
         ulna_model_integrate(t->model, t->q1, t->step, t->trial);
-        start = t->trial;
+        course = t->trial;
     }
+    const double *start = t->options.predict ? course : t->q1;
     if (t->smooth_term != ULNA_NONE)
-        ulna_problem_set_goal(t->problem, t->smooth_term, start);
+        ulna_problem_set_goal(t->problem, t->smooth_term, t->options.smooth_order == 1 ? t->q1 : course);
     if (t->options.loss && t->history == 2)
         weigh_by_course(t);
     ulna_status status = ulna_solver_begin(s, start);
@@ -335,6 +378,15 @@ static ulna_status follow(ulna_tracker *t, double *q, ulna_result *result, ulna_
     return status == ULNA_OK ? run(t, q, result, report) : status;
 }
 
+static ulna_status search_globally(ulna_tracker *t, double *q, ulna_result *result)
+{
+    ulna_global_result found;
+    ulna_status status = ulna_global_solve(t->global, q, &found, NULL);
+    if (status == ULNA_OK)
+        *result = found.local;
+    return status;
+}
+
 /* From `start` with its root moved to the markers, and from elsewhere, until f is `enough`. */
 static ulna_status start_afresh(ulna_tracker *t, const double *start, double enough, double *q, ulna_result *result,
                                 ulna_frame_report *report)
@@ -345,25 +397,28 @@ static ulna_status start_afresh(ulna_tracker *t, const double *start, double eno
     memcpy(q, start, (size_t)t->nq * sizeof *start);
     if (status == ULNA_OK)
         status = ulna_align_root(ulna_solver_work(t->fresh), q);
-    if (status == ULNA_OK)
+    if (status == ULNA_OK && t->global)
+        status = search_globally(t, q, result);
+    else if (status == ULNA_OK)
         status = ulna_solve(t->fresh, q, result);
     if (t->history)
         ulna_nearest_turns(t->model, t->options.fresh.bounded, t->q1, q);
     count_effort(result, report);
     t->work = ulna_solver_work(t->fresh);
-    t->placed = status == ULNA_OK && !result->predicted;
+    t->placed = status == ULNA_OK && !result->predicted && !t->global;
     return status;
 }
 
 static ulna_status measure(ulna_tracker *t, const double *q, ulna_frame_report *report)
 {
-    double f, squares = 0;
-    ulna_status status = t->placed ? ULNA_OK : ulna_evaluate(t->work, q, &f);
+    double squares = 0;
+    ulna_status status = t->placed ? ULNA_OK : ulna_pose_forward(ulna_work_pose(t->work), q);
+    if (status == ULNA_OK)
+        status = ulna_point_errors(t->work, 0, t->count, t->distance);
     report->sum = report->worst = report->f = 0;
     report->seen = report->outliers = 0;
     report->worst_marker = ULNA_NONE;
     for (int i = 0; i < t->count && status == ULNA_OK; i++) {
-        status = ulna_term_error(t->work, i, &t->distance[i]);
         double d = t->distance[i];
         if (isnan(d) || !(t->weight[i] > 0))
             continue;

@@ -11,7 +11,8 @@
 /* Weight of a coordinate term on one DOF. */
 static double dof_weight(const ulna_problem *problem, double weight, int dof)
 {
-    return ulna_model_dof_is_translation(problem->model, dof) ? weight : weight * problem->length * problem->length;
+    int slides = ulna_segment_is_slide(problem->model->dof_segment[dof]);
+    return slides ? weight : weight * problem->length * problem->length;
 }
 
 /* phi of the quaternion segment that starts at DOF `dof` and coordinate `c`, and the inverse left Jacobian there. */
@@ -38,8 +39,28 @@ static double mean_factor(const double *factor, int dof)
     return (factor[dof] + factor[dof + 1] + factor[dof + 2]) / 3;
 }
 
+/* Without quaternions, coordinates are degrees of freedom: a plain loop, since this is part of every evaluation. */
+static double plain_posture(ulna_work *work, const ulna_term *term)
+{
+    const ulna_problem *problem = work->problem;
+    const ulna_model *model = problem->model;
+    const unsigned char *segment = model->dof_segment;
+    const double *q = work->pose->q, *reference = term->values, *factor = term->values + model->nq;
+    double slide = ulna_term_weight(problem, term), turn = slide * problem->length * problem->length;
+    double f[4] = {0}, *slope = work->slope, *curve = work->curve; /* four sums, so that none waits for the last */
+    for (int d = 0; d < model->nv; d++) {
+        double w = (ulna_segment_is_slide(segment[d]) ? slide : turn) * factor[d], off = q[d] - reference[d];
+        f[d & 3] += w * off * off;
+        slope[d] += w * off;
+        curve[d] += w;
+    }
+    return 0.5 * ((f[0] + f[1]) + (f[2] + f[3]));
+}
+
 static double posture(ulna_work *work, const ulna_term *term)
 {
+    if (work->problem->model->nq == work->problem->model->nv)
+        return plain_posture(work, term);
     const ulna_problem *problem = work->problem;
     const ulna_model *model = problem->model;
     const double *q = work->pose->q, *reference = term->values, *factor = term->values + model->nq;
@@ -83,8 +104,31 @@ static double beyond(const ulna_model *model, const double *q, const ulna_term *
     return q[c] > upper ? q[c] - upper : q[c] < lower ? q[c] - lower : 0;
 }
 
+/* As plain_posture. */
+static double plain_limits(ulna_work *work, const ulna_term *term)
+{
+    const ulna_problem *problem = work->problem;
+    const ulna_model *model = problem->model;
+    const unsigned char *segment = model->dof_segment;
+    const double *q = work->pose->q, *lower = term->values, *upper = term->values + model->nv;
+    double slide = ulna_term_weight(problem, term), turn = slide * problem->length * problem->length;
+    double f = 0, *slope = work->slope, *curve = work->curve;
+    for (int d = 0; d < model->nv; d++) {
+        if (q[d] >= lower[d] && q[d] <= upper[d])
+            continue;
+        double off = q[d] > upper[d] ? q[d] - upper[d] : q[d] - lower[d];
+        double w = ulna_segment_is_slide(segment[d]) ? slide : turn;
+        f += w * off * off;
+        slope[d] += w * off;
+        curve[d] += w;
+    }
+    return 0.5 * f;
+}
+
 static double limits(ulna_work *work, const ulna_term *term)
 {
+    if (work->problem->model->nq == work->problem->model->nv)
+        return plain_limits(work, term);
     const ulna_problem *problem = work->problem;
     double weight = ulna_term_weight(problem, term), f = 0;
     for (int d = 0; d < problem->model->nv; d++) {

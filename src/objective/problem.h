@@ -151,6 +151,8 @@ double ulna_coordinate_terms(ulna_work *work);
 /* Rows of coordinate and coupling terms for ulna_residuals; J is m x nv from row `at` on. Returns the rows written. */
 int ulna_coordinate_residuals(const ulna_work *work, const ulna_term *term, int at, int m, double *residuals,
                               double *jacobian);
+/* Distances of the point terms first .. first + count - 1 where the pose stands, evaluated or only placed; NaN if asleep. */
+ulna_status ulna_point_errors(const ulna_work *work, int first, int count, double *errors);
 /* How far one DOF is from a posture, or beyond its limits; unweighted. */
 double ulna_coordinate_error(const ulna_work *work, const ulna_term *term, int dof);
 /* Residual of a coupling: q_b - ratio q_a - offset, with its sign as goal - value. */

@@ -136,6 +136,22 @@ static double angle_between(const double a[3], const double b[3])
     return atan2(ulna_norm(c), ulna_dot(a, b));
 }
 
+ulna_status ulna_point_errors(const ulna_work *work, int first, int count, double *errors)
+{
+    const ulna_problem *problem = work->problem;
+    if (!work->pose->placed || first < 0 || count < 0 || (size_t)first + (size_t)count > problem->term_count)
+        return work->pose->placed ? ULNA_ERR_ARGUMENT : ULNA_ERR_STATE;
+    for (int i = 0; i < count; i++) {
+        const ulna_term *term = &problem->term[first + i];
+        double p[3], r[3];
+        if (term->type != ULNA_TERM_POINT)
+            return ULNA_ERR_ARGUMENT;
+        pull_value(work, term, &problem->pull[term->slot], p, r);
+        errors[i] = term->sleeping ? (double)NAN : ulna_norm(r);
+    }
+    return ULNA_OK;
+}
+
 ulna_status ulna_term_error(ulna_work *work, int term, double *error)
 {
     if (!work || !error || term < 0 || (size_t)term >= work->problem->term_count)

@@ -328,7 +328,7 @@ static void measure_limits(ulna_solver *s)
     r->at_limits = 0;
     for (int j = 0; j < s->nv; j++) {
         int c = s->model->dof_coordinate[j];
-        if (c < 0 || !ulna_at_limit(s, s->q, j))
+        if (c < 0 || (s->q[c] > s->lower[j] && s->q[c] < s->upper[j]))
             continue;
         r->at_limits++;
         r->violation = fmax(r->violation, fmax(s->lower[j] - s->q[c], s->q[c] - s->upper[j]));
