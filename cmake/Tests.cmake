@@ -126,5 +126,8 @@ if(ULNA_BENCH)
         ulna_add_program(${name} "" SOURCES ${source} ${suite_sources} ${bench_support})
         target_compile_definitions(${name} PRIVATE "ULNA_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
     endforeach()
+    if(TARGET bench_global) # looks at the relaxations themselves
+        target_include_directories(bench_global PRIVATE "${PROJECT_SOURCE_DIR}/src")
+    endif()
     include(Peers)
 endif()

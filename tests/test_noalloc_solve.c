@@ -17,6 +17,8 @@ static void solve_all(ulna_test_task_id id)
         ulna_solver *solver;
         ulna_result result;
         options.method = ulna_method_at(i)->name;
+        if (ulna_method_at(i)->flags & ULNA_METHOD_RELAXATION)
+            continue; /* and says so */
         options.iterations = 20;
         options.restarts = 2;
         options.trace = rows;

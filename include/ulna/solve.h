@@ -37,7 +37,10 @@ enum {
     ULNA_METHOD_HESSIAN = 8,    /* uses second derivatives */
     ULNA_METHOD_LAPACK = 16,    /* not in a minimal build */
     ULNA_METHOD_POSITIONS = 32, /* takes only terms that it can see as points to be reached: see its text */
-    ULNA_METHOD_SOFT = 64       /* limits are penalties: kept nearly, not exactly */
+    ULNA_METHOD_SOFT = 64,      /* limits are penalties: kept nearly, not exactly */
+    /* Begins with a relaxation of all postures (global.h), wherever the start is: that allocates in ulna_solve and takes up to
+     * seconds, and threads take turns. */
+    ULNA_METHOD_RELAXATION = 128
 };
 
 typedef struct ulna_method_info {

@@ -3,7 +3,9 @@
 #define ULNA_ULNA_H
 
 #include "ulna/base.h"
+#include "ulna/calibrate.h"
 #include "ulna/formats.h"
+#include "ulna/global.h"
 #include "ulna/kinematics.h"
 #include "ulna/linalg.h"
 #include "ulna/mocap.h"

@@ -7,7 +7,8 @@ static const ulna_method *const methods[] = {
     &ulna_method_lm_marquardt, &ulna_method_gauss_newton, &ulna_method_dls,
     &ulna_method_pinv,         &ulna_method_qr,           &ulna_method_transpose,
     &ulna_method_gradient,     &ulna_method_cg,           &ulna_method_ccd,
-    &ulna_method_fabrik,       &ulna_method_penalty,      NULL,
+    &ulna_method_fabrik,       &ulna_method_penalty,      &ulna_method_sdp,
+    NULL,
 };
 
 int ulna_method_count(void)

@@ -21,5 +21,6 @@ extern const ulna_method ulna_method_transpose;
 extern const ulna_method ulna_method_ccd;
 extern const ulna_method ulna_method_fabrik;
 extern const ulna_method ulna_method_penalty;
+extern const ulna_method ulna_method_sdp; /* of the layer above, src/global: known by name alone */
 
 #endif

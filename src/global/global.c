@@ -1,0 +1,157 @@
+/* A global solve: options, memory, and what is kept between solves. The stages are in race.c. */
+#include "global/global.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/parallel.h"
+#include "model/model.h"
+#include "objective/problem.h"
+
+#define DEFAULT_ABSOLUTE 1e-12 /* of the length scale, squared */
+
+const char *ulna_global_stop_name(ulna_global_stop stop)
+{
+    static const char *const names[ULNA_GLOBAL_STOP_COUNT] = {"proven", "starts", "time", "cancelled"};
+    return (unsigned)stop < ULNA_GLOBAL_STOP_COUNT ? names[stop] : "unknown";
+}
+
+ulna_global_options ulna_global_options_default(void)
+{
+    ulna_global_options o = {
+        .local = ulna_options_default(), .gap = 1e-3, .starts = 64, .relax = 2, .seed = 1, .threads = 1};
+    return o;
+}
+
+static ulna_status check(const ulna_problem *problem, const ulna_global_options *o, ulna_error *error)
+{
+    if (!problem)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a problem is needed");
+    const double numbers[] = {o->gap, o->absolute, o->seconds};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (!(numbers[i] >= 0) || isinf(numbers[i]))
+            return ulna_fail(error, ULNA_ERR_ARGUMENT, "gap, absolute and seconds are numbers from 0 on");
+    if (o->starts < 1 || o->relax < 0 || o->relax > 2 || o->threads < 0 || o->threads > ULNA_THREADS_MAX)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "starts is 1 or more, relax 0, 1 or 2, threads 0 to %d",
+                         ULNA_THREADS_MAX);
+    return ULNA_OK;
+}
+
+static void take_arrays(ulna_global *g, ulna_arena *arena)
+{
+    size_t nq = (size_t)g->model->nq, nv = (size_t)g->model->nv;
+    g->best_q = ulna_arena_take(arena, nq, sizeof(double));
+    g->first_q = ulna_arena_take(arena, nq, sizeof(double));
+    for (int i = 0; i < ULNA_GLOBAL_LANES; i++) {
+        g->lane[i].q = ulna_arena_take(arena, nq, sizeof(double));
+        g->lane[i].step = ulna_arena_take(arena, nv, sizeof(double));
+    }
+}
+
+static ulna_status make_solvers(ulna_global *g, ulna_error *error)
+{
+    ulna_options local = g->options.local;
+    local.restarts = 0;
+    local.trace = NULL;
+    local.trace_capacity = 0;
+    ulna_status status = ULNA_OK;
+    for (int i = 0; i < ULNA_GLOBAL_LANES && status == ULNA_OK; i++)
+        status = ulna_solver_create(g->problem, &local, &g->allocator, &g->lane[i].solver, error);
+    return status;
+}
+
+ulna_status ulna_global_create(const ulna_problem *problem, const ulna_global_options *options,
+                               const ulna_allocator *allocator, ulna_global **global, ulna_error *error)
+{
+    if (!global)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place to put the global solver");
+    *global = NULL;
+    ulna_global layout = {.allocator = ulna_allocator_or_default(allocator),
+                          .problem = problem,
+                          .options = options ? *options : ulna_global_options_default()};
+    ulna_status status = check(problem, &layout.options, error);
+    if (status != ULNA_OK)
+        return status;
+    layout.model = problem->model;
+    if (layout.options.absolute == 0)
+        layout.options.absolute = DEFAULT_ABSOLUTE * layout.model->length_scale * layout.model->length_scale;
+    ulna_arena arena = {NULL, sizeof layout, 0};
+    take_arrays(&layout, &arena);
+    void *memory = arena.failed ? NULL : ulna_allocate(&layout.allocator, arena.used, 1);
+    if (!memory)
+        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a global solver");
+    layout.bytes = arena.used;
+    arena = (ulna_arena){memory, sizeof layout, 0};
+    take_arrays(&layout, &arena);
+    ulna_global *g = memory;
+    *g = layout;
+    status = make_solvers(g, error);
+    if (status == ULNA_OK && g->options.local.relaxed) /* the solver's copy: the caller's may go */
+        g->options.local.relaxed = ulna_solver_options(g->lane[0].solver)->relaxed;
+    if (status != ULNA_OK) {
+        ulna_global_destroy(g);
+        return status;
+    }
+    *global = g;
+    return ULNA_OK;
+}
+
+static void forget_tree(ulna_global *g)
+{
+    for (int i = 0; i < 2; i++) {
+        ulna_relaxation_destroy(g->relaxation[i]);
+        g->relaxation[i] = NULL;
+    }
+    ulna_reduced_pose_release(&g->allocator, &g->pose);
+    ulna_reduced_release(&g->reduced);
+    g->pose = (ulna_reduced_pose){0};
+    g->reduced = (ulna_reduced){0};
+    g->has_tree = 0;
+}
+
+void ulna_global_destroy(ulna_global *g)
+{
+    if (!g)
+        return;
+    ulna_allocator allocator = g->allocator;
+    forget_tree(g);
+    for (int i = 0; i < ULNA_GLOBAL_LANES; i++)
+        ulna_solver_destroy(g->lane[i].solver);
+    ulna_release(&allocator, g, g->bytes, 1);
+}
+
+/* Degrees of freedom that may not move are part of the bones, where the guess has them: such trees are made anew each time. */
+static ulna_status make_tree(ulna_global *g, const double *q, ulna_error *error)
+{
+    const ulna_options *o = ulna_solver_options(g->lane[0].solver);
+    if (g->has_tree && !g->options.local.relaxed && ulna_reduced_refresh(&g->reduced, g->problem) == ULNA_OK)
+        return ULNA_OK;
+    forget_tree(g);
+    const ulna_reduce_options how = {.bounded = o->bounded,
+                                     .lower = o->lower,
+                                     .upper = o->upper,
+                                     .fixed = g->options.local.relaxed,
+                                     .q = q,
+                                     .gather = 1};
+    ulna_status status = ulna_reduced_create_with(g->problem, &how, &g->allocator, &g->reduced, error);
+    if (status == ULNA_OK)
+        status = ulna_reduced_pose_create(&g->reduced, &g->allocator, &g->pose);
+    g->has_tree = status == ULNA_OK;
+    return status;
+}
+
+ulna_status ulna_global_solve(ulna_global *g, double *q, ulna_global_result *result, ulna_error *error)
+{
+    if (!g || !q || !result)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a global solver, a q and a place for the result are needed");
+    ulna_status status = ulna_model_check_q(g->model, q, NULL);
+    if (status != ULNA_OK)
+        return ulna_fail(error, status, "the guess is not a pose: it has NaN or infinity");
+    if (g->options.relax)
+        status = make_tree(g, q, error);
+    /* Nothing that a relaxation can hold: the bound is 0, and the starts are as good as before. */
+    if (status == ULNA_ERR_UNSUPPORTED)
+        status = ULNA_OK;
+    return status == ULNA_OK ? ulna_global_race(g, q, result, error) : status;
+}

@@ -1,0 +1,39 @@
+/* global.h (private): what the stages of a global solve share. */
+#ifndef ULNA_GLOBAL_GLOBAL_H
+#define ULNA_GLOBAL_GLOBAL_H
+
+#include "global/relaxation.h"
+#include "ulna/global.h"
+
+/* Starts are solved in batches of this many, side by side, and looked at when all are done: so the answer does not depend on
+ * who was first. */
+enum { ULNA_GLOBAL_LANES = 8 };
+
+typedef struct ulna_lane {
+    ulna_solver *solver;
+    double *q, *step; /* nq, nv */
+    ulna_result result;
+    ulna_status status;
+    int aligned; /* 1: the root is to be moved to the goals first */
+} ulna_lane;
+
+struct ulna_global {
+    ulna_allocator allocator;
+    const ulna_problem *problem;
+    const ulna_model *model;
+    ulna_global_options options;
+    ulna_lane lane[ULNA_GLOBAL_LANES];
+    double *best_q, *first_q;
+    size_t bytes;
+
+    /* Made for the terms that had weight at the last solve. */
+    int has_tree;
+    ulna_reduced reduced;
+    ulna_reduced_pose pose;
+    ulna_relaxation *relaxation[2]; /* hull, bones; NULL until needed */
+};
+
+/* race.c: the stages. `q` in and out. */
+ulna_status ulna_global_race(ulna_global *global, double *q, ulna_global_result *result, ulna_error *error);
+
+#endif

@@ -1,0 +1,198 @@
+/* From a problem to the tree that relaxations see: the frame of the reduction, whose steps are in reduce.h. */
+#include "global/reduce.h"
+#include "math/math3.h"
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+typedef struct sizes {
+    size_t links, dofs, coordinates, terms, parts, nodes;
+} sizes;
+
+static sizes sizes_of(const ulna_problem *problem)
+{
+    sizes n = {.links = (size_t)problem->model->nl,
+               .dofs = (size_t)problem->model->nv,
+               .coordinates = (size_t)problem->model->nq,
+               .terms = problem->term_count};
+    n.parts = n.dofs + 1;
+    n.nodes = 2 * n.parts + n.terms; /* a bone before each part, and one for each goal */
+    return n;
+}
+
+static void take_reduction(ulna_arena *arena, const sizes *n, ulna_reduction **to)
+{
+    ulna_reduction pieces = {0}, *place = ulna_arena_take(arena, 1, sizeof pieces);
+    pieces.balls = ulna_arena_take(arena, n->dofs / 3 + 1, sizeof *pieces.balls);
+    pieces.terms = ulna_arena_take(arena, n->terms, sizeof *pieces.terms);
+    pieces.lower = ulna_arena_take(arena, n->dofs, sizeof *pieces.lower);
+    pieces.upper = ulna_arena_take(arena, n->dofs, sizeof *pieces.upper);
+    pieces.q = ulna_arena_take(arena, n->coordinates, sizeof *pieces.q);
+    pieces.held = ulna_arena_take(arena, n->dofs, sizeof *pieces.held);
+    pieces.mean = ulna_arena_take(arena, n->nodes, sizeof *pieces.mean);
+    *to = place;
+    if (place)
+        *place = pieces;
+}
+
+static void take_scratch(ulna_arena *arena, const sizes *n, ulna_reducer *work)
+{
+    work->parts = ulna_arena_take(arena, n->parts, sizeof *work->parts);
+    work->cursors = ulna_arena_take(arena, n->links, sizeof *work->cursors);
+    work->needed = ulna_arena_take(arena, n->links, sizeof *work->needed);
+    work->first_bone = ulna_arena_take(arena, n->nodes, sizeof *work->first_bone);
+    work->next_bone = ulna_arena_take(arena, n->nodes, sizeof *work->next_bone);
+    work->gathers = ulna_arena_take(arena, n->nodes, sizeof *work->gathers);
+    work->reach = ulna_arena_take(arena, n->nodes, sizeof *work->reach);
+}
+
+void ulna_reduced_release(ulna_reduced *reduced)
+{
+    if (!reduced)
+        return;
+    if (reduced->nodes)
+        ulna_release(&reduced->allocator, reduced->nodes, (size_t)reduced->capacity, sizeof *reduced->nodes);
+    if (reduced->reduction)
+        ulna_release(&reduced->allocator, reduced->reduction, reduced->reduction->bytes, 1);
+    *reduced = (ulna_reduced){0};
+}
+
+/* ---- what stands still before any goal is looked at -------------------------------------------------------------- */
+
+static ulna_status set_limits(ulna_reduction *to, const ulna_reduce_options *options, ulna_error *error)
+{
+    const ulna_model *model = to->model;
+    const double *lower = options->lower ? options->lower : model->lower;
+    const double *upper = options->upper ? options->upper : model->upper;
+    if (options->fixed && (!options->q || ulna_model_check_q(model, options->q, NULL) != ULNA_OK))
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "degrees of freedom are fixed, but q does not say where");
+    if (options->bounded && !ulna_limits_are_valid(lower, upper, model->nv))
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a lower limit is above the upper one, or is no number");
+    memcpy(to->q, model->rest, (size_t)model->nq * sizeof *to->q);
+    for (int j = 0; j < model->nv; j++) {
+        int c = model->dof_coordinate[j], bounded = options->bounded && c != ULNA_NONE;
+        to->lower[j] = bounded ? lower[j] : -INFINITY;
+        to->upper[j] = bounded ? upper[j] : INFINITY;
+        if (c != ULNA_NONE)
+            to->q[c] = fmin(fmax(to->q[c], to->lower[j]), to->upper[j]);
+
+        /* a thousandth of a micrometre on a metre, or as little of a turn, is no freedom */
+        double unit = ulna_segment_is_slide(model->dof_segment[j]) ? model->length_scale : 1;
+        to->held[j] = to->upper[j] - to->lower[j] <= 1e-9 * unit;
+        if (options->fixed && options->fixed[j]) {
+            to->held[j] = 1;
+            const ulna_body *body = &model->body[model->dof_body[j]];
+            int at = c != ULNA_NONE ? c : body->coordinate + (j - model->dof_part[j] - body->dof);
+            memcpy(to->q + at, options->q + at, (c != ULNA_NONE ? 1 : 4) * sizeof *to->q);
+        }
+    }
+    return ULNA_OK;
+}
+
+/* Marks the links on the way to goals, and counts what is left out. */
+static ulna_status survey(ulna_reducer *work, ulna_reduced *r, ulna_error *error)
+{
+    int active = 0;
+    for (size_t i = 0; i < work->problem->term_count; i++) {
+        const ulna_term *term = &work->problem->term[i];
+        if (!(ulna_term_weight(work->problem, term) > 0))
+            continue;
+        if (ulna_reduce_is_held_type(term->type)) {
+            work->needed[work->model->body[term->body].link] = 1;
+            active++;
+        }
+    }
+    for (int l = work->model->nl - 1; l > 0; l--)
+        if (work->needed[l])
+            work->needed[work->model->link[l].parent] = 1;
+    ulna_reduce_count_left_out(r, work->problem);
+    if (active)
+        return ULNA_OK;
+    return ulna_fail(error, ULNA_ERR_UNSUPPORTED,
+                     "no goal that a relaxation can hold: there is no point, orientation or direction term with a "
+                     "weight above 0 (%d terms of other types)",
+                     r->left_out);
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
+
+static ulna_status reduce(ulna_reducer *work, ulna_reduced *r, const ulna_reduce_options *options, ulna_error *error)
+{
+    ulna_status status = survey(work, r, error);
+    if (status == ULNA_OK)
+        status = set_limits(work->to, options, error);
+    if (status != ULNA_OK)
+        return status;
+    do
+        ulna_reduce_expand(work);
+    while (ulna_reduce_simplify(work));
+    ulna_reduce_find_free(work);
+    r->limits_left_out = work->limits_left_out;
+    ulna_reduce_emit(work, r, options->gather);
+    return ulna_reduce_is_finite(r) ? ULNA_OK
+                                    : ulna_fail(error, ULNA_ERR_NUMBER, "the goals or the weights are too large");
+}
+
+/* Memory of the result and of the work; what was had is released with them. */
+static ulna_status allocate(const ulna_problem *problem, ulna_reduced *r, ulna_reducer *work, ulna_arena *scratch)
+{
+    sizes n = sizes_of(problem);
+    ulna_arena kept = {0};
+    take_reduction(&kept, &n, &work->to);
+    take_scratch(scratch, &n, work);
+    size_t bytes = kept.used;
+    void *block = kept.failed ? NULL : ulna_allocate(&r->allocator, bytes, 1);
+    if (!block)
+        return ULNA_ERR_MEMORY;
+    kept = (ulna_arena){block, 0, 0};
+    take_reduction(&kept, &n, &work->to);
+    work->to->model = problem->model;
+    work->to->bytes = bytes;
+    work->to->term_count = (int)n.terms;
+    r->reduction = work->to;
+
+    r->nodes = ulna_allocate(&r->allocator, n.nodes, sizeof *r->nodes);
+    r->capacity = (int)n.nodes;
+    scratch->memory = scratch->failed ? NULL : ulna_allocate(&r->allocator, scratch->used, 1);
+    if (!r->nodes || !scratch->memory)
+        return ULNA_ERR_MEMORY;
+    ulna_arena taken = {scratch->memory, 0, 0};
+    take_scratch(&taken, &n, work);
+    return ULNA_OK;
+}
+
+ulna_status ulna_reduced_create_with(const ulna_problem *problem, const ulna_reduce_options *options,
+                                     const ulna_allocator *allocator, ulna_reduced *out, ulna_error *error)
+{
+    const ulna_reduce_options usual = {.bounded = 1};
+    if (!out)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place to put the reduced tree");
+    *out = (ulna_reduced){0};
+    if (!problem)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no problem given");
+    if (!problem->ready)
+        return ulna_fail(error, ULNA_ERR_STATE, "the problem is not ready");
+    if (sizes_of(problem).nodes > 1000000000)
+        return ulna_fail(error, ULNA_ERR_LIMIT, "too many terms");
+
+    ulna_reduced r = {.allocator = ulna_allocator_or_default(allocator)};
+    ulna_reducer work = {.problem = problem, .model = problem->model, .tiny = 1e-14 * problem->model->length_scale};
+    ulna_arena scratch = {0};
+    ulna_status status = allocate(problem, &r, &work, &scratch);
+    if (status == ULNA_OK)
+        status = reduce(&work, &r, options ? options : &usual, error);
+    else
+        ulna_fail(error, status, "no memory for %zu terms", problem->term_count);
+    ulna_release(&r.allocator, scratch.memory, scratch.used, 1);
+    if (status == ULNA_OK)
+        *out = r;
+    else
+        ulna_reduced_release(&r);
+    return status;
+}
+
+ulna_status ulna_reduced_create(const ulna_problem *problem, int bounded, const unsigned char *fixed, const double *q,
+                                const ulna_allocator *allocator, ulna_reduced *out, ulna_error *error)
+{
+    const ulna_reduce_options options = {.bounded = bounded, .fixed = fixed, .q = q};
+    return ulna_reduced_create_with(problem, &options, allocator, out, error);
+}

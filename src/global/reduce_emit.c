@@ -1,0 +1,202 @@
+/*
+ * The last step of the reduction: parts become nodes, offsets become bones, goals find their nodes.
+ *
+ * Offsets commute with slides, so they are carried past them; they become bones only where something turns or a goal
+ * is. So no bone hangs on a bone: points of one rigid part are siblings, and two at the same place are one.
+ *
+ * Node 0 stands where the first moving part below the world does, so that a base far away costs no digits.
+ */
+#include "global/reduce.h"
+#include "math/math3.h"
+
+/* ---- nodes ------------------------------------------------------------------------------------------------------- */
+
+static int add_node(ulna_reducer *work, ulna_reduced *r, ulna_edge edge, int parent, int body)
+{
+    int number = r->count++;
+    r->nodes[number] = (ulna_node){.edge = edge, .parent = parent, .dof = ULNA_NONE, .body = body};
+    work->first_bone[number] = work->next_bone[number] = ULNA_NONE;
+    return number;
+}
+
+/* Places below the world become relative to node 0, which is put at the first of them. */
+static void anchor(ulna_reducer *work, int node, double offset[3])
+{
+    if (node != 0)
+        return;
+    if (!work->anchored)
+        ulna_copy3(offset, work->to->node0);
+    work->anchored = 1;
+    for (int i = 0; i < 3; i++)
+        offset[i] -= work->to->node0[i];
+}
+
+/* The node at an offset (metres, anchored) from another: itself, a bone that is there, or a new one. */
+static int node_at(ulna_reducer *work, ulna_reduced *r, int from, const double offset[3], int body)
+{
+    if (ulna_norm(offset) <= work->tiny)
+        return from;
+    for (int b = work->first_bone[from]; b != ULNA_NONE; b = work->next_bone[b]) {
+        double apart[3];
+        for (int i = 0; i < 3; i++)
+            apart[i] = r->nodes[b].v[i] - offset[i];
+        if (ulna_norm(apart) <= work->tiny)
+            return b;
+    }
+    int bone = add_node(work, r, ULNA_EDGE_BONE, from, body);
+    ulna_copy3(offset, r->nodes[bone].v);
+    work->next_bone[bone] = work->first_bone[from];
+    work->first_bone[from] = bone;
+    return bone;
+}
+
+static void emit_parts(ulna_reducer *work, ulna_reduced *r)
+{
+    add_node(work, r, ULNA_EDGE_WORLD, ULNA_NONE, ULNA_NONE);
+    for (int i = 1; i < work->part_count; i++) {
+        ulna_part *part = &work->parts[i];
+        if (ulna_part_is_gone(part))
+            continue;
+        const ulna_part *parent = &work->parts[part->parent];
+        double offset[3];
+        for (int k = 0; k < 3; k++)
+            offset[k] = parent->carried[k] + part->offset[k];
+        int from = parent->node;
+        if (part->edge != ULNA_EDGE_FREE)
+            anchor(work, from, offset);
+        if (part->edge == ULNA_EDGE_SLIDE)
+            ulna_copy3(offset, part->carried);
+        else
+            from = node_at(work, r, from, offset, part->body);
+        part->node = add_node(work, r, part->edge, from, part->body);
+        ulna_node *node = &r->nodes[part->node];
+        if (part->ball != ULNA_NONE) {
+            work->to->balls[part->ball].node = part->node;
+            continue;
+        }
+        node->dof = part->dof;
+        node->lower = part->lower;
+        node->upper = part->upper;
+        ulna_copy3(part->axis, node->axis);
+    }
+}
+
+/* ---- goals ------------------------------------------------------------------------------------------------------- */
+
+static int is_point(const ulna_reducer *work, size_t term)
+{
+    return work->problem->term[term].type == ULNA_TERM_POINT && work->to->terms[term].node != ULNA_NONE;
+}
+
+/* The rigid part that a point belongs to: the node whose frame it is in. */
+static int base_of(const ulna_reducer *work, const ulna_reduced_term *term)
+{
+    return work->parts[term->node].node;
+}
+
+/* Where several points of a rigid part have their one goal: a bone of its own to their centroid, since that moves
+ * with the weights; or the node itself if they are all around it. */
+static void gather_points(ulna_reducer *work, ulna_reduced *r)
+{
+    double(*mean)[4] = work->to->mean;
+    for (size_t i = 0; i < work->problem->term_count; i++) {
+        const ulna_reduced_term *term = &work->to->terms[i];
+        if (!is_point(work, i) || term->node == 0)
+            continue;
+        const ulna_part *part = &work->parts[term->node];
+        double offset[3], weight = ulna_term_weight(work->problem, &work->problem->term[i]);
+        for (int k = 0; k < 3; k++)
+            offset[k] = part->carried[k] + term->offset[k];
+        ulna_reduce_average(mean[part->node], weight, offset);
+        work->gathers[part->node]++;
+    }
+    for (int n = 0, nodes = r->count; n < nodes; n++) {
+        if (work->gathers[n] < 2) {
+            work->gathers[n] = ULNA_NONE;
+        } else if (ulna_norm(mean[n]) <= work->tiny) {
+            work->gathers[n] = n;
+        } else {
+            work->gathers[n] = add_node(work, r, ULNA_EDGE_BONE, n, r->nodes[n].body);
+            ulna_copy3(mean[n], r->nodes[work->gathers[n]].v);
+        }
+    }
+}
+
+/* Terms move from parts to nodes. */
+static void emit_terms(ulna_reducer *work, ulna_reduced *r, int gather)
+{
+    if (gather)
+        gather_points(work, r);
+    for (size_t i = 0; i < work->problem->term_count; i++) {
+        ulna_reduced_term *term = &work->to->terms[i];
+        if (term->node == ULNA_NONE)
+            continue;
+        int base = base_of(work, term);
+        if (!is_point(work, i)) {
+            term->node = term->turned = base;
+            continue;
+        }
+        if (term->node == 0) /* it stands still: offset is where */
+            continue;
+        const ulna_part *part = &work->parts[term->node];
+        for (int k = 0; k < 3; k++)
+            term->offset[k] += part->carried[k];
+        term->gathered = gather && work->gathers[base] != ULNA_NONE;
+        term->turned = term->gathered ? work->parts[part->owner].node : ULNA_NONE;
+        term->node =
+            term->gathered ? work->gathers[base] : node_at(work, r, base, term->offset, work->problem->term[i].body);
+    }
+}
+
+/* ---- scales ------------------------------------------------------------------------------------------------------ */
+
+/* Centre: of the goals. Length: the longest way along bones and limited slides, or how far goals are from where node
+ * 0 is. Unit: of the largest weight. The tree is in metres before, and in these units afterwards, but for its goals. */
+static void choose_scales(ulna_reduced *r, double *reach)
+{
+    double weight = 0, heaviest = 0, centre[3] = {0, 0, 0}, longest = 0, farthest = 0, turn = 0;
+    for (int n = 0; n < r->count; n++) {
+        const ulna_node *node = &r->nodes[n];
+        double width = node->upper - node->lower, size = 0;
+        reach[n] = (n > 0 ? reach[node->parent] : 0) + ulna_norm(node->v);
+        if (node->edge == ULNA_EDGE_SLIDE && isfinite(width))
+            reach[n] += width;
+        for (int i = 0; i < 9; i++)
+            size += node->turn[i] * node->turn[i];
+        turn = fmax(turn, sqrt(size));
+        if (!(node->weight > 0))
+            continue;
+        weight += node->weight;
+        for (int i = 0; i < 3; i++)
+            centre[i] += (node->goal[i] - centre[i]) * (node->weight / weight);
+        heaviest = fmax(heaviest, node->weight);
+        longest = fmax(longest, reach[n]);
+        farthest = fmax(farthest, ulna_norm(node->goal));
+    }
+    ulna_copy3(centre, r->centre);
+    r->length = longest > 0 ? longest : farthest > 0 ? farthest : 1;
+    r->unit = fmax(heaviest * r->length * r->length, turn);
+    if (!(r->unit > 0)) /* nothing moves: only the constant is left */
+        r->unit = 1;
+    for (int n = 1; n < r->count; n++) {
+        ulna_node *node = &r->nodes[n];
+        for (int i = 0; i < 3; i++)
+            node->v[i] /= r->length;
+        if (node->edge == ULNA_EDGE_SLIDE) {
+            node->lower /= r->length;
+            node->upper /= r->length;
+        }
+    }
+}
+
+void ulna_reduce_emit(ulna_reducer *work, ulna_reduced *reduced, int gather)
+{
+    emit_parts(work, reduced);
+    emit_terms(work, reduced, gather);
+    for (int i = 0; i < 3; i++)
+        reduced->origin[i] = work->to->home[i] + work->to->node0[i];
+    reduced->length = reduced->unit = 1;
+    ulna_reduce_fill(reduced, work->problem);
+    choose_scales(reduced, work->reach);
+    ulna_reduce_fill(reduced, work->problem);
+}

@@ -1,0 +1,198 @@
+/*
+ * From moments to poses: down the tree, each edge given its parent's rotation, which makes the moments of the angle
+ * those of a plane distribution: E[cos^2 (phi/2)] ~ qT A q, E[sin phi]/2 ~ qT B q, E[sin^2 (phi/2)] ~ qT C q.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "global/relax_tree.h"
+#include "math/math3.h"
+
+/* ---- random numbers ------------------------------------------------------------------------------------------ */
+
+/* splitmix64, Sebastiano Vigna, public domain */
+static double uniform(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15U);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double normal(uint64_t *state)
+{
+    const double u = uniform(state), v = uniform(state);
+    return sqrt(-2 * log(u)) * cos(2 * ULNA_PI * v);
+}
+
+/* ---- quaternions --------------------------------------------------------------------------------------------- */
+
+static double form(const double *A, int stride, const double q[4])
+{
+    double sum = 0;
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 4; k++)
+            sum += q[i] * A[i * stride + k] * q[k];
+    return sum;
+}
+
+static void matrix_of_state(const double *s, double Z[16])
+{
+    double t[10] = {1};
+    memcpy(t + 1, s, 9 * sizeof *s);
+    ulna_relax_matrix(t, Z);
+}
+
+/* The best quaternion of a node's moments, or one drawn from a Gaussian with them. */
+static void choose_rotation(const double *s, uint64_t *random, double q[4])
+{
+    double Z[16], values[4], vectors[16], norm = 0;
+    matrix_of_state(s, Z);
+    ulna_relax_eigen(4, Z, values, vectors);
+    for (int i = 0; i < 4; i++)
+        q[i] = vectors[4 * i];
+    for (int i = 0; i < 4 && random; i++)
+        q[i] = 0;
+    for (int k = 0; k < 4 && random; k++) {
+        const double x = sqrt(fmax(values[k], 1e-12)) * normal(random);
+        for (int i = 0; i < 4; i++)
+            q[i] += x * vectors[4 * i + k];
+    }
+    for (int i = 0; i < 4; i++)
+        norm += q[i] * q[i];
+    for (int i = 0; i < 4; i++)
+        q[i] = norm > 0 ? q[i] / sqrt(norm) : i == 3;
+}
+
+/* ---- edges --------------------------------------------------------------------------------------------------- */
+
+static double clip(double x, double low, double high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+/* W of a hinge as it is now, 8 x 8. */
+static void hinge_block(const ulna_relaxation *r, const ulna_relax_edge *edge, double W[64])
+{
+    if (edge->how == ULNA_RELAX_DENSE) {
+        ulna_relax_dense_full(edge, 0, W);
+        return;
+    }
+    for (int i = 0; i < 64; i++)
+        W[i] = r->groups[edge->group].S[i * ULNA_RELAX_LANES + edge->lane];
+}
+
+static double choose_angle(const ulna_relaxation *r, const ulna_relax_edge *edge, const double q[4], uint64_t *random)
+{
+    double W[64];
+    hinge_block(r, edge, W);
+    const double l = edge->lambda;
+    const double a = form(W, 8, q), b = l * form(W + 4, 8, q), c = l * l * form(W + 36, 8, q);
+    double phi = atan2(2 * b, a - c);
+    if (random) {
+        const double first = sqrt(fmax(a, 1e-14)), x = normal(random), y = normal(random);
+        const double rest = sqrt(fmax(c - b / first * (b / first), 0));
+        phi = 2 * atan2(b / first * x + rest * y, first * x);
+        phi -= 2 * ULNA_PI * floor(phi / (2 * ULNA_PI) + 0.5);
+    }
+    return clip(edge->middle + phi, edge->lower, edge->upper);
+}
+
+/* E[travel] given the rotation; without both limits from where the node is to be. */
+static double choose_travel(const ulna_relaxation *r, int node, const double q[4], uint64_t *random)
+{
+    const ulna_relax_edge *edge = &r->edges[node];
+    double plus[16], minus[16], travel;
+    if (edge->limited) {
+        ulna_relax_dense_full(edge, 0, plus); /* Z + Y and Z - Y */
+        ulna_relax_dense_full(edge, 1, minus);
+        const double a = fmax(form(plus, 4, q), 0), b = fmax(form(minus, 4, q), 0);
+        const double mean = a + b > 0 ? (a - b) / (a + b) : 0;
+        travel = edge->middle +
+                 edge->half * (random ? clip(mean + 0.3 * sqrt(1 - mean * mean) * normal(random), -1, 1) : mean);
+    } else {
+        const double *here = r->state + (size_t)(node * r->states) + 9;
+        const double *above = r->state + (size_t)(edge->parent * r->states) + 9;
+        const double move[3] = {here[0] - above[0], here[1] - above[1], here[2] - above[2]};
+        double R[9], axis[3];
+        ulna_quaternion_to_rotation(q, R);
+        ulna_rotate(R, edge->direction, axis);
+        travel = ulna_dot(move, axis) + (random ? 0.1 * normal(random) : 0);
+    }
+    return clip(travel * r->unit, edge->lower, edge->upper);
+}
+
+/* Poses have w first. */
+static void put_quaternion(const double q[4], double out[4])
+{
+    out[0] = q[3];
+    memcpy(out + 1, q, 3 * sizeof *q);
+}
+
+static void get_quaternion(const double in[4], double q[4])
+{
+    memcpy(q, in + 1, 3 * sizeof *q);
+    q[3] = in[0];
+}
+
+/* q times the quaternion of a rotation matrix */
+static void turn_by(const double q[4], const double R[9], double out[4])
+{
+    double turn[4];
+    ulna_rotation_to_quaternion(R, turn);
+    ulna_quaternion_multiply(q, turn, out);
+}
+
+static void choose_edge(const ulna_relaxation *r, int n, uint64_t *random, ulna_reduced_pose *pose)
+{
+    const ulna_relax_edge *edge = &r->edges[n];
+    const double *s = r->state + (size_t)(n * r->states);
+    double above[4], q[4], turn[4], angles[3];
+    get_quaternion(pose->quaternion[edge->parent], above);
+    memcpy(q, above, sizeof q);
+    if (edge->edge == ULNA_EDGE_HINGE) {
+        turn_by(above, edge->base, q);
+        pose->value[n] = choose_angle(r, edge, q, random);
+        for (int i = 0; i < 3; i++)
+            angles[i] = edge->base[3 * i] * pose->value[n];
+        ulna_quaternion_exp(angles, turn);
+        ulna_quaternion_multiply(above, turn, q);
+    } else if (edge->edge == ULNA_EDGE_SLIDE) {
+        turn_by(above, r->edges[edge->parent].model, turn);
+        pose->value[n] = choose_travel(r, n, turn, random);
+    } else if (edge->edge == ULNA_EDGE_FREE || edge->edge == ULNA_EDGE_BALL)
+        choose_rotation(s, random, q);
+    put_quaternion(q, pose->quaternion[n]);
+    for (int i = 0; i < 3 && edge->edge == ULNA_EDGE_FREE; i++)
+        pose->place[n][i] = s[9 + i] * r->unit + r->origin[i];
+}
+
+static void choose(const ulna_relaxation *r, uint64_t *random, ulna_reduced_pose *pose)
+{
+    static const double none[4] = {0, 0, 0, 1};
+    put_quaternion(none, pose->quaternion[0]);
+    for (int n = 1; n < r->count; n++)
+        choose_edge(r, n, random, pose);
+}
+
+void ulna_relaxation_round(const ulna_relaxation *r, ulna_reduced_pose *pose)
+{
+    choose(r, NULL, pose);
+}
+
+void ulna_relaxation_sample(const ulna_relaxation *r, uint64_t *state, ulna_reduced_pose *pose)
+{
+    choose(r, state, pose);
+}
+
+void ulna_relaxation_moments(const ulna_relaxation *r, int node, double Z[16], double place[3])
+{
+    const double *s = r->state + (size_t)(node * r->states), *C = r->edges[node].model;
+    double t[10] = {1};
+    for (int row = 0; row < 3; row++) /* R_model = R modelT */
+        for (int k = 0; k < 3; k++)
+            t[1 + 3 * k + row] = s[row] * C[3 * k] + s[3 + row] * C[3 * k + 1] + s[6 + row] * C[3 * k + 2];
+    ulna_relax_matrix(t, Z);
+    for (int i = 0; i < 3; i++)
+        place[i] = s[9 + i] * r->unit + r->origin[i];
+}

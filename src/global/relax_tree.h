@@ -1,0 +1,191 @@
+/*
+ * relax_tree.h (private): what the files of the relaxation share: the problem, its variables and its blocks.
+ *
+ * Notation.
+ *   (tau, R)   ten numbers that stand for a symmetric 4x4 matrix of second moments of a quaternion (x, y, z, w): tau its
+ *              trace, R = E[rotation matrix], three columns one after the other. See ulna_relax_matrix.
+ *   state      of a node: R (9), then its place p (3), then, for F3, P = E[p pT] (6: xx xy xz yy yz zz). 12 or 18 numbers.
+ *              Lengths are in units of the relaxation, places counted from its origin.
+ *   controls   of an edge: what is free once the parent's state is given.
+ *   block      a symmetric matrix S, linear in controls and parent's state, that has to be positive semidefinite; X is its
+ *              multiplier, U = S^-1.
+ *
+ * Body frames are chosen anew: the frame of the node below a hinge has the hinge's axis as x, and is that of the middle of
+ * the limits. `frame` turns the parent's frame into it, so that a hinge is always a turn about x by phi, |phi| <= alpha.
+ * With lambda = min(tan(alpha/2), 1), nu = (lambda / sin(alpha/2))^2 and the blocks A, B, C of the notes on F2,
+ * C' = C / lambda^2 and B' = B / lambda give
+ *
+ *   W = [Z - lambda^2 C', B'; B', C'] >= 0,  V = Z - nu C' >= 0  (no V if the hinge may turn all the way),
+ *   child's columns:  x,  y + 2 lambda e_y,  z + 2 lambda e_z  with  e_y = b_z - lambda c_y,  e_z = -b_y - lambda c_z,
+ *
+ * where c and b are the (tau, R) of C' and B': the same hull, in coordinates that stay well scaled for any alpha > 0.
+ * A bone of length l along the unit vector d, r = R d, has the moments
+ *
+ *   N = E[(1, p, r)(1, p, r)T] = [1, p, r; ., P, D; ., ., Q] >= 0,  tr Q = 1,
+ *   child's p = p + l r,  child's P = P + l e  with  e = D + DT + l Q.
+ *
+ * In both, six controls e are all that the child feels; the others are private to the edge and eliminated first.
+ */
+#ifndef ULNA_GLOBAL_RELAX_TREE_H
+#define ULNA_GLOBAL_RELAX_TREE_H
+
+#include "base/base.h"
+#include "global/relaxation.h"
+
+enum {
+    ULNA_RELAX_PLACE = 9,   /* where p begins in the state */
+    ULNA_RELAX_SQUARE = 12, /* where P begins */
+    ULNA_RELAX_STATE = 18,
+    ULNA_RELAX_CONTROLS = 26, /* no edge has more */
+    ULNA_RELAX_BLOCKS = 5,    /* at one edge */
+    ULNA_RELAX_SIZE = 8,      /* of the largest block */
+    ULNA_RELAX_MOMENTS = 13,  /* (1, p, R) */
+    ULNA_RELAX_SHARED = 6,    /* controls e of an edge in lanes */
+    ULNA_RELAX_LANES = 4
+};
+
+/* How an edge is computed. */
+typedef enum ulna_relax_how {
+    ULNA_RELAX_PASS = 0,    /* no controls: bones of F2, and what stands still */
+    ULNA_RELAX_DENSE,       /* by matrices of its own: roots, balls, slides, and what has no full range */
+    ULNA_RELAX_HINGE_LANES, /* four at a time */
+    ULNA_RELAX_BONE_LANES
+} ulna_relax_how;
+
+/* A block of a dense edge. All matrices are size x size, row by row. */
+typedef struct ulna_relax_block {
+    int size, full;
+    double *phi;  /* full x size: S = phiT (matrix of the notation above) phi */
+    double *back; /* full x size: that matrix = back S backT */
+    double *E;    /* one matrix for each control and each number of the parent's state */
+    double *S, *X, *U, *dS, *dX, *T;
+} ulna_relax_block;
+
+typedef struct ulna_relax_edge {
+    ulna_edge edge;
+    int parent;
+    ulna_relax_how how;
+    double model[9]; /* the node's frame in that of the model: R_model = R modelT */
+    double frame[9]; /* hinges: their axes in the parent's frame, as columns */
+    double base[9];  /* hinges: the same in the parent's frame of the model */
+    double direction[3],
+        length;          /* bones and slides: direction in the parent's frame; the length that r is divided by */
+    double lower, upper; /* hinges and slides: as in the tree */
+    double middle, half; /* of the limits; half may be infinite */
+    int limited;
+    double alpha, lambda, nu, gamma; /* hinges; C' = gamma Z to begin with */
+    double mean, square;             /* slides: of their travel over `length`, to begin with */
+    int rank;                        /* of the range of the parent's quaternion: 1, 2 or 4 */
+    double face[16];                 /* its orthonormal basis, 4 x rank; for hinges in their own frame */
+    int moment_rank;                 /* of the range of (1, p, r) */
+    double moment_face[49];          /* 7 x moment_rank */
+    int line_rank;                   /* slides: of the range of R direction */
+    double line[9];                  /* 3 x line_rank */
+    double D[9], Q[6];               /* to begin with, with a free root at the origin */
+    int root;                        /* the FREE edge above, or 0 */
+
+    int group, lane; /* in lanes */
+    int controls, block_count;
+    ulna_relax_block block[ULNA_RELAX_BLOCKS];
+    double *child;          /* dense: states x (controls + states), how the node's state follows */
+    double *local;          /* dense: gradient of (controls, parent's state) */
+    double *rows, *inverse; /* of the elimination of the controls: controls x (controls + states) */
+    double *k, *u;          /* right-hand side and step of the controls */
+} ulna_relax_edge;
+
+/* Four edges of one kind side by side: number i of lane l at [4 i + l]. */
+typedef struct ulna_relax_group {
+    int edge[ULNA_RELAX_LANES];
+    int size;               /* of the first block: 8 for hinges, 7 for bones */
+    int privates, vars;     /* 14 of 29, or 8 of 26: privates, shared, then what comes from the parent's state */
+    double *lambda, *nu;    /* hinges; bones: lambda is the length */
+    double *live, *limited; /* 1 or 0; a lane that is not live belongs to no edge */
+    double *S, *X, *U, *dS, *dX, *T;
+    double *SV, *XV, *UV, *dSV, *dXV, *TV; /* 4 x 4; hinges */
+    double *rows, *inverse;                /* of the elimination of the privates: row i holds columns i .. vars - 1 */
+    double *corner;                        /* what remains: (vars - privates) square, upper triangle, packed by rows */
+    double *gradient, *step;               /* vars */
+} ulna_relax_group;
+
+struct ulna_relax_kernel;
+
+struct ulna_relaxation {
+    ulna_allocator allocator;
+    size_t bytes; /* of `memory`, which holds all that is not edges or start */
+    void *memory;
+    ulna_relax_kind kind;
+    int count, states;
+    const struct ulna_relax_kernel *kernel;
+    double origin[3], unit; /* of the tree's lengths: p here = (p there - origin) / unit */
+    ulna_relax_edge *edges;
+    int hinge_groups, bone_groups;
+    ulna_relax_group *groups; /* hinges first */
+    int order;                /* sum of the sizes of all blocks */
+    double *start;            /* states to begin with, with free roots at the origin */
+
+    double cost_unit, posture; /* of this solve: the latter in these units */
+    double *weight, *goal, *turn;
+    double *shift, *spread; /* of free roots to begin with: 3 and 1 for each node */
+    unsigned char *frozen;  /* no goal feels the place: FREE and unlimited slides */
+    double *reach;          /* an upper bound of sqrt(E |p|^2) in the best solution */
+    double *state, *step, *gradient, *hessian;
+    double *whole_step; /* before refinement */
+    double *scratch;
+};
+
+/* ---- (tau, R) and matrices: relax_moments.c ------------------------------------------------------------------- */
+
+void ulna_relax_matrix(const double t[10], double Z[16]);
+void ulna_relax_vector(const double Z[16], double t[10]);
+/* Eigenvalues (descending) and eigenvectors (columns) of a symmetric matrix, n <= 8, row by row. */
+void ulna_relax_eigen(int n, const double *A, double *values, double *vectors);
+/* Lower triangle; 0 if not positive definite. */
+int ulna_relax_cholesky(int n, const double *A, double *L);
+
+/* Fills everything of the edges up to `root`; scratch: 338 numbers a node. Sets `start`. */
+void ulna_relax_analyse(const ulna_reduced *tree, ulna_relaxation *r, double *scratch);
+
+/* ---- dense edges: relax_dense.c, relax_dense_map.c ------------------------------------------------------------- */
+
+/* Numbers of controls and sizes of blocks. */
+void ulna_relax_dense_size(const ulna_relaxation *r, ulna_relax_edge *edge);
+/* Their matrices. */
+void ulna_relax_dense_map(const ulna_relaxation *r, ulna_relax_edge *edge);
+/* S to begin with, from the states of the solve. */
+void ulna_relax_dense_begin(const ulna_relaxation *r, int node);
+/* out = phiT A phi, phi: full x size */
+void ulna_relax_within(int full, int size, const double *phi, const double *A, double *out);
+/* Block number `which` as it is now, in full. */
+void ulna_relax_dense_full(const ulna_relax_edge *edge, int which, double *full);
+
+int ulna_relax_dense_factor(ulna_relax_edge *edge, double *gap);
+void ulna_relax_dense_hessian(const ulna_relaxation *r, const ulna_relax_edge *edge, double *H);
+/* Gradient of -<Y, S> with Y = X + sigma_mu dX (corrector < 0), 0 (corrector = 0), or sigma_mu U - T. */
+void ulna_relax_dense_gradient(const ulna_relaxation *r, ulna_relax_edge *edge, int corrector, double sigma_mu);
+void ulna_relax_dense_direction(const ulna_relaxation *r, ulna_relax_edge *edge, int corrector, double sigma_mu);
+/* Adds the current step to dS, and what follows from it to dX. */
+void ulna_relax_dense_refine(const ulna_relaxation *r, ulna_relax_edge *edge);
+void ulna_relax_dense_steps(const ulna_relax_edge *edge, double *primal, double *dual);
+void ulna_relax_dense_products(const ulna_relax_edge *edge, double products[3]);
+void ulna_relax_dense_correct(ulna_relax_edge *edge);
+void ulna_relax_dense_advance(ulna_relax_edge *edge, double primal, double dual);
+
+/* ---- the first multipliers: relax_dual.c ----------------------------------------------------------------------- */
+
+/* r->gradient holds the gradient of the cost, and is used up. */
+void ulna_relax_first_multipliers(ulna_relaxation *r);
+/* What the residual k of a FREE or BALL edge can take from the bound, if its multipliers are made to absorb it. */
+double ulna_relax_root_loss(const ulna_relaxation *r, int node);
+
+/* ---- edges in lanes: relax_group.c; the rest is in the kernels ------------------------------------------------- */
+
+void ulna_relax_group_begin(const ulna_relaxation *r, ulna_relax_group *group);
+/* X = mu U */
+void ulna_relax_group_multipliers(ulna_relax_group *group, double mu);
+
+/* Block number `which` of a node's edge as it is now, in the notation above and in full (W 8 x 8, V 4 x 4, N 7 x 7; FREE: Z, then
+ * [1 p; p P]; slides: Z + Y, Z - Y, N, [1 x; x x^2], 1 - x^2, or N alone): S, and X such that <X, S> is its share of the gap.
+ * Each has room for 64. Returns the number of rows, or 0 if there is no such block. For tests. */
+int ulna_relax_block_now(const ulna_relaxation *r, int node, int which, double *S, double *X);
+
+#endif

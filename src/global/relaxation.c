@@ -1,0 +1,272 @@
+/* The relaxation as an object: checks, memory, choice of kernel. What it computes: relax_tree.h, relax_solve.c. */
+#include "global/relaxation.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "global/relax_kernel.h"
+#include "math/math3.h"
+
+/* ---- choice of kernel ---------------------------------------------------------------------------------------- */
+
+const ulna_relax_kernel *ulna_relax_kernel_find(const char *name)
+{
+#ifndef ULNA_NO_X86
+    const int avx512 =
+        __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+    const int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (avx512 && (!name || !strcmp(name, "avx512")))
+        return &ulna_relax_kernel_avx512;
+    if (avx2 && (!name || !strcmp(name, "avx2")))
+        return &ulna_relax_kernel_avx2;
+#endif
+    return !name || !strcmp(name, "portable") ? &ulna_relax_kernel_portable : NULL;
+}
+
+/* ---- checks -------------------------------------------------------------------------------------------------- */
+
+static ulna_status check_node(const ulna_reduced *tree, int n, ulna_error *error)
+{
+    const ulna_node *node = &tree->nodes[n];
+    const int hinge = node->edge == ULNA_EDGE_HINGE, slide = node->edge == ULNA_EDGE_SLIDE;
+    if (n == 0 ? node->edge != ULNA_EDGE_WORLD : node->edge <= ULNA_EDGE_WORLD || node->edge > ULNA_EDGE_BONE)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "node %d of the reduced tree: wrong edge", n);
+    if (n > 0 && (node->parent < 0 || node->parent >= n || (node->edge == ULNA_EDGE_FREE && node->parent != 0)))
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "node %d of the reduced tree: wrong parent", n);
+    if ((hinge || slide) && !(fabs(ulna_norm(node->axis) - 1) < 1e-6))
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "node %d of the reduced tree: the axis is no unit vector", n);
+    if ((hinge || slide) && !(node->lower <= node->upper))
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "node %d of the reduced tree: wrong limits", n);
+    if (node->edge == ULNA_EDGE_BONE && !ulna_all_finite(node->v, 3))
+        return ulna_fail(error, ULNA_ERR_NUMBER, "node %d of the reduced tree: the bone is not finite", n);
+    return ULNA_OK;
+}
+
+static ulna_status check_tree(const ulna_reduced *tree, ulna_error *error)
+{
+    if (!tree || !tree->nodes || tree->count < 1)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a relaxation needs a reduced tree");
+    if (!ulna_all_finite(tree->centre, 3) || !(tree->length > 0))
+        return ulna_fail(error, ULNA_ERR_NUMBER, "units of the reduced tree are not finite");
+    for (int n = 0; n < tree->count; n++) {
+        const ulna_status status = check_node(tree, n, error);
+        if (status != ULNA_OK)
+            return status;
+    }
+    return ULNA_OK;
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------------- */
+
+static double *take(ulna_arena *arena, size_t count)
+{
+    return ulna_arena_take(arena, count, sizeof(double));
+}
+
+static void lay_out_dense(ulna_arena *arena, int states, ulna_relax_edge *edge)
+{
+    const size_t variables = (size_t)(edge->controls + states);
+    edge->child = take(arena, (size_t)states * variables);
+    edge->local = take(arena, variables);
+    for (int b = 0; b < edge->block_count; b++) {
+        ulna_relax_block *block = &edge->block[b];
+        const size_t square = (size_t)(block->size * block->size);
+        double **const matrices[] = {&block->S, &block->X, &block->U, &block->dS, &block->dX, &block->T};
+        block->phi = take(arena, (size_t)(block->full * block->size));
+        block->back = take(arena, (size_t)(block->full * block->size));
+        block->E = take(arena, variables * square);
+        for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++)
+            *matrices[i] = take(arena, square);
+    }
+}
+
+static void lay_out_group(ulna_arena *arena, ulna_relax_group *group, int hinges)
+{
+    const size_t lanes = ULNA_RELAX_LANES;
+    double **const scalars[] = {&group->lambda, &group->nu, &group->live, &group->limited};
+    double **const main_block[] = {&group->S, &group->X, &group->U, &group->dS, &group->dX, &group->T};
+    double **const limits_block[] = {&group->SV, &group->XV, &group->UV, &group->dSV, &group->dXV, &group->TV};
+    group->size = hinges ? 8 : 7;
+    group->privates = hinges ? 14 : 8;
+    group->vars = hinges ? 29 : 26;
+    const size_t square = (size_t)(group->size * group->size), vars = (size_t)group->vars;
+    const size_t privates = (size_t)group->privates, rest = vars - privates;
+    for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++)
+        *scalars[i] = take(arena, lanes);
+    for (size_t i = 0; i < sizeof main_block / sizeof *main_block; i++)
+        *main_block[i] = take(arena, square * lanes);
+    for (size_t i = 0; hinges && i < sizeof limits_block / sizeof *limits_block; i++)
+        *limits_block[i] = take(arena, 16 * lanes);
+    group->rows = take(arena, vars * (vars + 1) / 2 * lanes);
+    group->corner = group->rows ? group->rows + (vars * (vars + 1) / 2 - rest * (rest + 1) / 2) * lanes : NULL;
+    group->inverse = take(arena, privates * lanes);
+    group->gradient = take(arena, vars * lanes);
+    group->step = take(arena, vars * lanes);
+}
+
+static void lay_out(ulna_arena *arena, ulna_relaxation *r)
+{
+    const size_t count = (size_t)r->count, states = (size_t)r->states;
+    const int groups = r->hinge_groups + r->bone_groups;
+    const size_t most = ULNA_RELAX_CONTROLS + ULNA_RELAX_STATE;
+    r->groups = ulna_arena_take(arena, (size_t)groups, sizeof *r->groups);
+    r->weight = take(arena, count);
+    r->goal = take(arena, 3 * count);
+    r->turn = take(arena, 9 * count);
+    r->shift = take(arena, 3 * count);
+    r->spread = take(arena, count);
+    r->reach = take(arena, count);
+    r->frozen = ulna_arena_take(arena, count, sizeof *r->frozen);
+    r->state = take(arena, states * count);
+    r->step = take(arena, states * count);
+    r->whole_step = take(arena, states * count);
+    r->gradient = take(arena, states * count);
+    r->hessian = take(arena, states * states * count);
+    r->scratch = take(arena, most * most + ULNA_RELAX_STATE * most);
+    for (int n = 1; n < r->count; n++) {
+        ulna_relax_edge *edge = &r->edges[n];
+        const size_t controls = (size_t)edge->controls;
+        if (edge->how == ULNA_RELAX_PASS)
+            continue;
+        edge->rows = take(arena, controls * (controls + states));
+        edge->inverse = take(arena, controls);
+        edge->k = take(arena, controls);
+        edge->u = take(arena, controls);
+        if (edge->how == ULNA_RELAX_DENSE)
+            lay_out_dense(arena, r->states, edge);
+    }
+    for (int g = 0; g < groups && arena->memory; g++)
+        lay_out_group(arena, &r->groups[g], g < r->hinge_groups);
+    for (int g = 0; g < groups && !arena->memory; g++) {
+        ulna_relax_group nothing = {0};
+        lay_out_group(arena, &nothing, g < r->hinge_groups);
+    }
+}
+
+/* ---- create and destroy ---------------------------------------------------------------------------------------- */
+
+/* How each edge is computed, and where in the lanes. */
+static void choose_ways(ulna_relaxation *r, int lanes)
+{
+    int hinges = 0, bones = 0;
+    for (int n = 1; n < r->count; n++) {
+        ulna_relax_edge *edge = &r->edges[n];
+        const int hinge = edge->edge == ULNA_EDGE_HINGE, bone = edge->edge == ULNA_EDGE_BONE;
+        if (bone && (r->kind == ULNA_RELAX_HULL || edge->moment_rank == 1 || edge->length == 0)) {
+            edge->how = ULNA_RELAX_PASS;
+        } else if (lanes && ((hinge && edge->rank == 4) || (bone && edge->moment_rank == 7))) {
+            int *const at = hinge ? &hinges : &bones;
+            edge->how = hinge ? ULNA_RELAX_HINGE_LANES : ULNA_RELAX_BONE_LANES;
+            edge->controls = ULNA_RELAX_SHARED;
+            edge->group = *at / ULNA_RELAX_LANES;
+            edge->lane = (*at)++ % ULNA_RELAX_LANES;
+            r->order += hinge ? (edge->limited ? 12 : 8) : 7;
+        } else {
+            edge->how = ULNA_RELAX_DENSE;
+            ulna_relax_dense_size(r, edge);
+            for (int b = 0; b < edge->block_count; b++)
+                r->order += edge->block[b].size;
+        }
+    }
+    r->hinge_groups = (hinges + ULNA_RELAX_LANES - 1) / ULNA_RELAX_LANES;
+    r->bone_groups = (bones + ULNA_RELAX_LANES - 1) / ULNA_RELAX_LANES;
+    for (int n = 1; n < r->count; n++)
+        if (r->edges[n].how == ULNA_RELAX_BONE_LANES)
+            r->edges[n].group += r->hinge_groups;
+}
+
+static void fill_groups(ulna_relaxation *r)
+{
+    for (int g = 0; g < r->hinge_groups + r->bone_groups; g++)
+        for (int l = 0; l < ULNA_RELAX_LANES; l++)
+            r->groups[g].edge[l] = ULNA_NONE;
+    for (int n = 1; n < r->count; n++) {
+        const ulna_relax_edge *edge = &r->edges[n];
+        if (edge->how != ULNA_RELAX_HINGE_LANES && edge->how != ULNA_RELAX_BONE_LANES)
+            continue;
+        ulna_relax_group *group = &r->groups[edge->group];
+        const int hinge = edge->how == ULNA_RELAX_HINGE_LANES;
+        group->edge[edge->lane] = n;
+        group->lambda[edge->lane] = hinge ? edge->lambda : edge->length;
+        group->nu[edge->lane] = edge->nu;
+        group->live[edge->lane] = 1;
+        group->limited[edge->lane] = hinge && edge->limited;
+    }
+}
+
+static ulna_status build(const ulna_reduced *tree, int lanes, ulna_relaxation *r, ulna_error *error)
+{
+    const size_t count = (size_t)r->count, scratch_size = 2 * ULNA_RELAX_MOMENTS * ULNA_RELAX_MOMENTS;
+    ulna_arena arena = {0};
+    r->edges = ulna_allocate(&r->allocator, count, sizeof *r->edges);
+    r->start = ulna_allocate(&r->allocator, count, ULNA_RELAX_STATE * sizeof *r->start);
+    double *scratch = ulna_allocate(&r->allocator, count, scratch_size * sizeof *scratch);
+    if (r->edges && r->start && scratch) {
+        ulna_relax_analyse(tree, r, scratch);
+        choose_ways(r, lanes);
+        lay_out(&arena, r);
+        r->bytes = arena.used;
+        r->memory = arena.failed ? NULL : ulna_allocate(&r->allocator, 1, r->bytes);
+    }
+    ulna_release(&r->allocator, scratch, count, scratch_size * sizeof *scratch);
+    if (!r->memory)
+        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a relaxation of %d nodes", r->count);
+    arena = (ulna_arena){.memory = r->memory};
+    lay_out(&arena, r);
+    fill_groups(r);
+    for (int n = 1; n < r->count; n++)
+        if (r->edges[n].how == ULNA_RELAX_DENSE)
+            ulna_relax_dense_map(r, &r->edges[n]);
+    return ULNA_OK;
+}
+
+ulna_status ulna_relaxation_create_with(const ulna_reduced *tree, ulna_relax_kind kind, const ulna_relax_kernel *kernel,
+                                        int lanes, const ulna_allocator *allocator, ulna_relaxation **relaxation,
+                                        ulna_error *error)
+{
+    if (!relaxation || !kernel)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "nowhere to put the relaxation");
+    *relaxation = NULL;
+    ulna_status status = check_tree(tree, error);
+    if (status != ULNA_OK)
+        return status;
+    const ulna_allocator memory = ulna_allocator_or_default(allocator);
+    ulna_relaxation *r = ulna_allocate(&memory, 1, sizeof *r);
+    if (!r)
+        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a relaxation");
+    r->allocator = memory;
+    r->kind = kind;
+    r->kernel = kernel;
+    r->count = tree->count;
+    r->states = kind == ULNA_RELAX_BONES ? 18 : 12;
+    status = build(tree, lanes, r, error);
+    if (status != ULNA_OK) {
+        ulna_relaxation_destroy(r);
+        return status;
+    }
+    *relaxation = r;
+    return ULNA_OK;
+}
+
+ulna_status ulna_relaxation_create(const ulna_reduced *tree, ulna_relax_kind kind, const ulna_allocator *allocator,
+                                   ulna_relaxation **relaxation, ulna_error *error)
+{
+    return ulna_relaxation_create_with(tree, kind, ulna_relax_kernel_find(NULL), 1, allocator, relaxation, error);
+}
+
+void ulna_relaxation_destroy(ulna_relaxation *r)
+{
+    if (!r)
+        return;
+    const ulna_allocator allocator = r->allocator;
+    const size_t count = (size_t)r->count;
+    ulna_release(&allocator, r->edges, count, sizeof *r->edges);
+    ulna_release(&allocator, r->start, count, ULNA_RELAX_STATE * sizeof *r->start);
+    ulna_release(&allocator, r->memory, 1, r->bytes);
+    ulna_release(&allocator, r, 1, sizeof *r);
+}
+
+ulna_relax_options ulna_relax_options_default(void)
+{
+    return (ulna_relax_options){.relative = 1e-6, .absolute = 1e-6, .iterations = 60, .stop_above = INFINITY};
+}

@@ -1,0 +1,81 @@
+/*
+ * A low-discrepancy sequence over the degrees of freedom: the k-th point has the fractional part of s_d + k alpha_d in
+ * dimension d, with alpha_d = g^-d and g the root of g^(n+1) = g + 1 (Roberts 2018, after Kronecker and Weyl): the first few
+ * points are far from one another, as random ones are not. The seed gives the shifts s_d.
+ */
+#include "global/starts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "math/math3.h"
+#include "model/model.h"
+
+/* splitmix64 (Steele, Lea, Flood 2014), to [0, 1). */
+static double shift(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9E3779B97F4A7C15u);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+/* The root above 1 of g^(n+1) = g + 1, by Newton's method from above, where it is convex. */
+static double generator(int n)
+{
+    double g = 2;
+    for (int i = 0; i < 60; i++) {
+        double power = pow(g, n), off = power * g - g - 1, slope = (n + 1) * power - 1;
+        g -= off / slope;
+        if (fabs(off) <= 1e-15 * slope * g)
+            break;
+    }
+    return g;
+}
+
+/* A rotation vector, evenly over all rotations (Shoemake 1992), from three numbers of [0, 1), in place. */
+static void turn_anyhow(double u[3])
+{
+    double a = sqrt(1 - u[0]), b = sqrt(u[0]);
+    double v[3] = {a * sin(2 * ULNA_PI * u[1]), a * cos(2 * ULNA_PI * u[1]), b * sin(2 * ULNA_PI * u[2])};
+    double sine = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]), angle = 2 * atan2(sine, b * cos(2 * ULNA_PI * u[2]));
+    for (int i = 0; i < 3; i++)
+        u[i] = sine > 0 ? v[i] / sine * angle : 0;
+}
+
+static double spread(double lower, double upper, int turns, double at, double u)
+{
+    if (isfinite(lower) && isfinite(upper))
+        return turns && upper - lower > 2 * ULNA_PI ? 0.5 * (lower + upper) + ULNA_PI * (2 * u - 1)
+                                                    : lower + u * (upper - lower);
+    if (!turns)
+        return fmin(fmax(at, lower), upper);
+    if (isfinite(lower))
+        return lower + u * 2 * ULNA_PI;
+    return isfinite(upper) ? upper - u * 2 * ULNA_PI : ULNA_PI * (2 * u - 1);
+}
+
+void ulna_global_start(const ulna_model *model, const double *lower, const double *upper, const unsigned char *relaxed,
+                       uint64_t seed, int k, double *step, double *q)
+{
+    double g = generator(model->nv > 0 ? model->nv : 1), alpha = 1;
+    for (int d = 0; d < model->nv; d++) {
+        alpha /= g;
+        double at = shift(&seed) + (k + 1) * alpha;
+        step[d] = at - floor(at);
+    }
+    for (int d = 0; d < model->nv; d++) {
+        int c = model->dof_coordinate[d], segment = model->dof_segment[d];
+        if (relaxed && relaxed[d])
+            step[d] = 0;
+        else if (c >= 0)
+            step[d] =
+                spread(lower[d], upper[d], segment < ULNA_SEGMENT_TX || segment > ULNA_SEGMENT_TZ, q[c], step[d]) -
+                q[c];
+        else { /* the three of a quaternion */
+            turn_anyhow(step + d);
+            d += 2;
+        }
+    }
+    ulna_model_integrate(model, q, step, q);
+}

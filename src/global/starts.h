@@ -1,0 +1,16 @@
+/* starts.h (private): places to start local solves from, spread evenly over all poses. */
+#ifndef ULNA_GLOBAL_STARTS_H
+#define ULNA_GLOBAL_STARTS_H
+
+#include <stdint.h>
+
+#include "ulna/problem.h"
+
+/*
+ * The k-th start, k = 0, 1, ...: turns over the whole range of their limits, or the whole circle; slides over their limits, or
+ * where `q` has them; relaxed degrees of freedom (nv, NULL: none) stay. `q`: nq, in and out. `step`: scratch, nv.
+ */
+void ulna_global_start(const ulna_model *model, const double *lower, const double *upper, const unsigned char *relaxed,
+                       uint64_t seed, int k, double *step, double *q);
+
+#endif
