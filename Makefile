@@ -35,11 +35,12 @@ build/%/build.ninja: | bootstrap-check
 build: bootstrap build/build.ninja ## release build: build/ulna
 	cmake --build build -j $(JOBS)
 
-run: build ## build, then a first look at the built-in sample
-	build/ulna sample build/sample
+run: build ## build, then solve the built-in take: joint angles, and a report to open in a browser
+	build/ulna sample --force --quiet build/sample
 	build/ulna info --draw build/sample/human.json
-	build/ulna compare --report build/sample/compare.html
-	build/examples/example_first_steps
+	cd build/sample && ../ulna solve --skeleton human.asf --markers walk.c3d --attach walk-markers.csv --robust \
+	    -o walk.amc -o walk.bvh -o walk.glb --report report.html
+	@echo; echo "Open build/sample/report.html in a browser."
 
 test: bootstrap-test build ## release build and all tests
 	ctest --preset release -j $(JOBS)

@@ -132,6 +132,7 @@ int cli_calibrate(cli *tool);
 int cli_definiteness(cli *tool);
 int cli_compare(cli *tool);
 int cli_convert(cli *tool);
+int cli_global(cli *tool);
 int cli_help(cli *tool);
 int cli_info(cli *tool);
 int cli_methods(cli *tool);

@@ -86,7 +86,7 @@ static const cli_option compare_options[] = {
 static const cli_option solve_options[] = {
     {"skeleton", 's', "FILE",
      "Whose joints to find: ASF, BVH, glTF or a model file, or the name of a built-in skeleton."},
-    {"markers", 'm', "FILE", "The recording: C3D, TRC or CSV."},
+    {"markers", 'm', "FILE", "The recording: C3D, TRC or CSV. More may follow, or be named behind all options."},
     {"attach", 'a', "WHERE",
      "Where the markers sit on the skeleton. A CSV file: marker, bone, x, y, z and perhaps a weight, as `ulna "
      "calibrate` "
@@ -104,8 +104,8 @@ static const cli_option solve_options[] = {
      "twentieth more, but the root anywhere."},
     {"init", 0, "WHERE",
      "The pose to start the first frame from: rest, the default; first: the reference's first frame; or the first "
-     "frame "
-     "of a motion file. The root is moved to the markers."},
+     "frame of a motion file. The root is moved to the markers. global: the best pose of all, as `ulna global` finds "
+     "it, also where the track is lost: surer, and slower there."},
     {"ball", 0, "KIND",
      "Solve joints of three turns as euler (as the file has them, the default), quaternion, expmap or swing-twist."},
     {"frames", 0, "A:B", "Only these, the last one too, as the file counts them. A: and :B go to the end."},
@@ -113,17 +113,27 @@ static const cli_option solve_options[] = {
     {"tol", 0, "X",
      "Stop where an iteration lowers f by less than X of itself; 3e-4 by default, 1e-6 for other methods."},
     {"robust", 0, NULL, "Weigh down markers that are far off, and say in which frames: for swapped and stray markers."},
-    {"robust-distance", 0, "CM", "How far that is; 4 by default. This means --robust."},
-    {"smooth", 0, "W", "Hold each frame to the course of those before it with W m2/rad2; 0 by default. Try 1e-5."},
+    {"robust-distance", 0, "CM", "How far that is; 6 by default. This means --robust."},
+    {"smooth", 0, "W", "Hold each frame to those before it with W m2/rad2; 0 by default. Try 1e-4."},
+    {"smooth-what", 0, "WHAT",
+     "acceleration, the default: to where the last two frames were going; velocity: to where the last one was."},
+    {"soft-limits", 0, "W",
+     "What a joint pays beyond the skeleton's limits where these do not bind, m2/rad2; 3e-6 by default, which hardly "
+     "moves a marker. More, such as 1e-4, keeps joints that the markers leave open from contortions."},
     {"axes", 0, "ABC",
      "Which axes of the recording are the skeleton's x, y and z, such as yzx or x-zy. By default, or with auto, found "
      "from what the files say is up, or by trying."},
     {"up", 0, "AXIS", "Which axis of the recording points up: x, y or z. The rest follows."},
     {"output", 'o', "FILE",
      "Write the motion, in the format of the name's ending: .amc, .bvh, .csv, .mot, .glb; .c3d and .trc get the "
-     "markers "
-     "as the solved skeleton has them. May be given several times."},
-    {"report", 'r', "FILE", "Write a page with errors, joint angles and the take to be played: one HTML file."},
+     "markers as the solved skeleton has them. May be given several times. A folder, such as out/, gets a file a take: "
+     "the take's name, in the formats of --formats. Folders are made if need be."},
+    {"formats", 0, "A,B,...",
+     "What to write to a folder: endings such as amc,bvh,glb. By default what goes with the skeleton: amc, bvh, glb, "
+     "or "
+     "else csv."},
+    {"report", 'r', "FILE",
+     "Write a page with errors, joint angles and the take to be played: one HTML file. A folder gets one a take."},
     {0},
 };
 
@@ -132,16 +142,18 @@ static const cli_option calibrate_options[] = {
     {"markers", 'm', "FILE", "The recording: C3D, TRC or CSV."},
     {"attach", 'a', "FILE",
      "Which bone each marker is on, and where to start: a CSV file of marker, bone, x, y, z; 0, 0, 0 starts in the "
-     "middle of the bone. By default as the skeleton's own markers, if it has them, or by the names of common marker "
-     "sets."},
+     "middle of the bone. By default as the skeleton's own markers, and by the names of common marker sets."},
     {"reference", 0, "FILE",
      "A motion of the same take, such as the AMC beside a C3D, to start from. It also tells the bones, if nothing else "
      "does."},
     {"average", 0, NULL, "Take the offsets as they are on average in the reference, and no more."},
     {"scale", 0, NULL, "Find bone lengths too."},
     {"symmetric", 0, NULL, "The same, left and right alike."},
+    {"static", 0, "FILE",
+     "Find bone lengths not in the take but in this recording of the same person, who stands still about as the "
+     "skeleton does at rest."},
     {"repair", 0, NULL,
-     "Put markers whose error is more than three times the usual on the bone that carries them best, and calibrate "
+     "Put markers whose error is more than three times the median on the bone that carries them best, and calibrate "
      "again."},
     {"frames", 0, "N", "Use so many frames of the take, spread evenly; 200 by default."},
     {"axes", 0, "ABC",
@@ -149,7 +161,7 @@ static const cli_option calibrate_options[] = {
      "what the files say is up, or by how the skeleton stands in the recording."},
     {"up", 0, "AXIS", "Which axis of the recording points up: x, y or z. The rest follows."},
     {"output", 'o', "FILE", "Write marker, bone, offset in metres and weight, a CSV file for `ulna solve --attach`."},
-    {"model-out", 0, "FILE", "With --scale, write the skeleton with its new lengths, as a model file."},
+    {"model-out", 0, "FILE", "With new bone lengths, write the skeleton that has them, as a model file."},
     {0},
 };
 
@@ -164,6 +176,41 @@ static const cli_option convert_options[] = {
      "Frames per second to write, instead of what the files say; AMC says nothing. Frames stay as they "
      "are."},
     {"digits", 0, "N", "Digits of numbers in texts; by default as many as it takes to read the same number back."},
+    {0},
+};
+
+static const cli_option global_command_options[] = {
+    {"skeleton", 's', "FILE", "The skeleton, if it is not named as SKELETON."},
+    {"goal", 0, "\"NAME X Y Z\"",
+     "Where a marker, or else the origin of a body, should be; may be given several times. A weight may stand "
+     "behind, or QX QY QZ QW, a quaternion that says how the body should be turned, or these and a weight."},
+    {"goals", 0, "FILE",
+     "Goals from a file. CSV: a line name,x,y,z for each, with the same behind it. JSON: docs/command-line.md."},
+    {"unit", 0, "UNIT", "Unit of length of the goals: m, which is the default, cm, mm, in or ft."},
+    {"markers", 'm', "FILE", "The goals are the markers of a recording: C3D, TRC or CSV."},
+    {"attach", 'a', "WHERE",
+     "Where the markers sit: a CSV file as `ulna calibrate` writes it; model, the default, or reference, as in "
+     "`ulna solve`."},
+    {"reference", 0, "FILE", "A motion of the same take, for --attach reference."},
+    {"frame", 0, "N", "Which frame of the recording, as the file counts; by default the first."},
+    {"frames", 0, "A:B", "These frames, the last one too. Each starts also from the answer of the one before."},
+    {"axes", 0, "ABC", "Which axes of the recording are the skeleton's x, y and z, such as yzx. By default found."},
+    {"up", 0, "AXIS", "Which axis of the recording points up: x, y or z. The rest follows."},
+    {"bounds", 0, "WHICH",
+     "skeleton, the default: inside the skeleton's limits; none; or, with --markers, a motion file: each joint as "
+     "far as it goes there, and a twentieth more."},
+    {"gap", 0, "X", "Stop when the cost is proven to be within this part of the least one; 0.001 by default."},
+    {"starts", 0, "N", "At most so many local solves; 64 by default."},
+    {"seconds", 0, "S",
+     "At most so long a frame, looked at between the stages. The answer may then depend on the machine. 0, the "
+     "default: no limit."},
+    {"relax", 0, "KIND",
+     "bones, the default: the tight relaxation after the quick one; hull: the quick one alone; none: only starts, "
+     "and the bound is 0."},
+    {"seed", 0, "N", "Another seed gives other starts; 1 by default."},
+    {"output", 'o', "FILE",
+     "Write the pose as a motion, in the format of the name's ending: .amc, .bvh, .csv, .mot, .glb (with the goals "
+     "beside it); .json gets what --json prints, with all digits. May be given several times."},
     {0},
 };
 
@@ -204,22 +251,30 @@ const cli_command cli_commands[] = {
         .operand = "a folder name",
         .least = 1,
         .most = 1,
-        .summary = "write the built-in skeletons to a folder",
+        .summary = "write the built-in skeletons and a take to a folder",
         .text =
             "Writes human.json, hand.json, arm.json, two-link.json and all-joints.json into the folder, which is made "
             "if need be. The last one holds one body per joint type and every option of the model file: it is a good "
-            "place to learn the format from. Files are complete or not there at all.",
+            "place to learn the format from.\n\n"
+            "Then, as the sample walk, a take to try `ulna solve` on: human.asf, walk.c3d, walk-markers.csv (where the "
+            "markers sit) and walk-true.amc (the motion that it was made from). A human walks, stops, bends its knees "
+            "and "
+            "waves, six seconds at 120 Hz, 41 markers. There is noise of 1 mm, markers are missing now and then, the "
+            "left "
+            "arm's in frames 260 to 295 and all of them in 420 to 427, and LKNE and RKNE are swapped in 180 to 215. "
+            "Files "
+            "are the same every time; they are complete or not there at all.",
         .options = sample_options,
         .examples = "ulna sample models\tall of them\n"
-                    "ulna sample --only human models\tmodels/human.json alone",
+                    "ulna sample --only walk models\tthe take and its skeleton",
         .run = cli_sample,
     },
     {
         .name = "solve",
-        .operands = "--skeleton S --markers M",
-        .operand = "an option",
+        .operands = "--skeleton S --markers M [TAKE...]",
+        .operand = "a file name",
         .least = 0,
-        .most = 0,
+        .most = -1,
         .summary = "find joint values from recorded markers",
         .text =
             "Tracks a recording: each frame starts from the ones before. Markers that are missing drop out; where the "
@@ -228,12 +283,16 @@ const cli_command cli_commands[] = {
             "not are told.\n\n"
             "Errors are distances between markers as recorded and as the skeleton has them: the root mean square and "
             "the sum over the markers of a frame, then the mean over frames. f is half the weighted sum of squares. "
-            "The exit code is 1 if frames stay lost.",
+            "Several takes are solved side by side, by --threads, each as if it were alone; one that fails does not "
+            "stop the "
+            "others. No two may have the same name, and nothing that is read is overwritten.\n\n"
+            "The exit code is 1 if frames stay lost, or if some of several takes failed.",
         .options = solve_options,
         .examples = "ulna solve -s s.asf -m t.c3d -a a.csv -o t.amc\tto joint angles\n"
                     "ulna solve -s s.asf -m t.c3d -a a.csv -r t.html\tand see how good they are\n"
                     "ulna solve -s human -m t.trc --robust -o t.bvh\tof a built-in skeleton\n"
-                    "ulna solve -s s.asf -m t.c3d --reference t.amc\toffsets from a motion",
+                    "ulna solve -s s.asf -m t.c3d --reference t.amc\toffsets from a motion\n"
+                    "ulna solve -s s.asf -a a.csv -o out/ -m *.c3d\tmany takes",
         .run = cli_solve,
     },
     {
@@ -346,6 +405,30 @@ const cli_command cli_commands[] = {
                     "ulna compare arm --goal \"tool 0.3 0.2 0.5\"\ta goal of your own\n"
                     "ulna compare m.json --goals g.csv\ta skeleton of your own",
         .run = cli_compare,
+    },
+    {
+        .name = "global",
+        .operands = "SKELETON",
+        .operand = "a file name",
+        .least = 0,
+        .most = 1,
+        .summary = "find the best pose of all, with a proof",
+        .text = "Finds the pose with the least cost, half the weighted sum of squared distances to the goals, of all "
+                "that the joints allow, and tells how far that is proven. A local method ends in the valley that it "
+                "starts in. Here a convex relaxation of the whole problem gives a lower bound, below which no pose is, "
+                "and points at places to start from; local solves from there, and from many others, give a cost. Where "
+                "the two meet, nothing better exists. Where the bound is above zero, the goals cannot be met, and it "
+                "tells by how much at least.\n\n"
+                "SKELETON is an ASF, BVH, glTF or model file, or the name of a built-in skeleton. The bound knows "
+                "places, orientations, all joints, and limits of turns and slides.\n\n"
+                "The exit code is 0 also if nothing is proven or the goals are out of reach: look at `proven` and "
+                "`unreachable` of --json.",
+        .options = global_command_options,
+        .examples = "ulna global arm --goal \"tool 0.3 0.2 0.5\"\ta place to reach\n"
+                    "ulna global arm --goal \"tool 3 0 0\"\tout of reach: how far, at least?\n"
+                    "ulna global human --goals g.csv -o pose.bvh\tand keep the pose\n"
+                    "ulna global s.asf -m t.c3d -a a.csv --frame 100\ta frame of a recording",
+        .run = cli_global,
     },
     {
         .name = "help",

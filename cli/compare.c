@@ -161,6 +161,9 @@ static json_t *contender_json(const contest *game, const contender *one)
     for (int i = 0; i < ULNA_STOP_COUNT; i++)
         if (one->stops[i])
             json_object_set_new(stops, ulna_stop_name((ulna_stop)i), json_integer(one->stops[i]));
+    for (int i = 0; i < ULNA_GLOBAL_STOP_COUNT; i++)
+        if (one->global_stops[i])
+            json_object_set_new(stops, ulna_global_stop_name((ulna_global_stop)i), json_integer(one->global_stops[i]));
     return row;
 }
 

@@ -8,7 +8,7 @@
 
 #include "cli.h"
 #include "goals.h"
-#include "ulna/solve.h"
+#include "ulna/global.h"
 
 /* ---- the problems: trials.c ---------------------------------------------------------------------------- */
 
@@ -57,14 +57,15 @@ ulna_status trials_set_frame(trials *set, int frame, double *start);
 typedef struct outcome {
     ulna_status status; /* not ULNA_OK: the solve failed, and there is nothing else */
     ulna_stop stop;
+    ulna_global_stop global_stop; /* of `global`, in place of the other one */
     int success;
-    double f;             /* m^2 */
-    double rms_m;         /* over point goals, unweighted */
-    double rms_rad;       /* over orientations */
-    double angle_outside; /* largest violation of limits: radians */
-    double slide_outside; /* metres */
-    double iterations, evaluations;
-    double seconds; /* the best of a few runs */
+    double f;                       /* m^2 */
+    double rms_m;                   /* over point goals, unweighted */
+    double rms_rad;                 /* over orientations */
+    double angle_outside;           /* largest violation of limits: radians */
+    double slide_outside;           /* metres */
+    double iterations, evaluations; /* NaN of `global`, whose starts have their own */
+    double seconds;                 /* the best of a few runs */
 } outcome;
 
 typedef struct spread_of { /* over the frames that did not fail */
@@ -77,14 +78,15 @@ typedef struct curve {
 } curve;
 
 typedef struct contender {
-    const ulna_method_info *method;
-    ulna_error refusal; /* status is ULNA_OK unless the method cannot take the problem */
-    outcome *outcomes;  /* one per frame */
+    const ulna_method_info *method; /* of the library, or &methods_global */
+    ulna_error refusal;             /* status is ULNA_OK unless the method cannot take the problem */
+    outcome *outcomes;              /* one per frame */
     int successes, failures;
     ulna_status failure; /* the first one */
     spread_of f, rms_mm, rms_deg, iterations, evaluations, us;
     double outside_deg, outside_mm; /* largest of all frames */
     int stops[ULNA_STOP_COUNT];
+    int global_stops[ULNA_GLOBAL_STOP_COUNT];
     curve by_iteration, by_time; /* x: iterations; microseconds */
 } contender;
 
@@ -104,6 +106,7 @@ typedef void (*contest_advance)(void *context, double part, const char *method);
 ulna_status contest_run(contest *game, int is_traced, contest_advance advance, void *context, ulna_error *error);
 void contest_release(contest *game);
 
+int contender_is_global(const contender *one);
 int contender_is_inside(const contender *one); /* never outside the limits by more than rounding */
 
 /* The median of values, which it sorts. NaN for none. */

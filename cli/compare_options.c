@@ -110,7 +110,7 @@ static int add_method(const cli *tool, contest *game, const ulna_method_info *me
 static int read_methods(const cli *tool, contest *game)
 {
     const char *text = cli_value(tool, "methods");
-    game->contenders = calloc((size_t)ulna_method_count() + 1, sizeof *game->contenders);
+    game->contenders = calloc((size_t)ulna_method_count() + 2, sizeof *game->contenders);
     if (!game->contenders) {
         cli_complain("out of memory");
         return CLI_PARTLY;
@@ -126,7 +126,8 @@ static int read_methods(const cli *tool, contest *game)
         snprintf(name, sizeof name, "%.*s", length, text);
         if (!length)
             return cli_usage(tool, "--methods takes names such as hybrid,lm; 'ulna methods' lists them");
-        const ulna_method_info *method = methods_find(tool, name);
+        int is_global = strcmp(name, methods_global.name) == 0;
+        const ulna_method_info *method = is_global ? &methods_global : methods_find(tool, name);
         code = method ? add_method(tool, game, method) : CLI_USAGE;
         text += length;
         text += strspn(text, " ");

@@ -53,27 +53,46 @@ void words_limits(const contender *one, int is_ascii, char *text, size_t size)
         snprintf(text + length, size - length, "%s%.2g mm", length ? ", " : "", one->outside_mm);
 }
 
-/* "objective", or "objective:18, iterations:2": the most frequent first. */
-void words_stops(const contender *one, char *text, size_t size)
+/* Adds "objective", or "objective:18, iterations:2": the most frequent first. */
+static void add_stops(const int *stops, int count, const char *(*name_of)(int), int is_counted, char *text, size_t size)
 {
-    int left[ULNA_STOP_COUNT], kinds = one->failures > 0;
-    memcpy(left, one->stops, sizeof left);
-    for (int i = 0; i < ULNA_STOP_COUNT; i++)
-        kinds += left[i] > 0;
-    *text = 0;
+    int left[ULNA_STOP_COUNT];
+    memcpy(left, stops, (size_t)count * sizeof *left);
     for (;;) {
         int most = 0;
-        for (int i = 1; i < ULNA_STOP_COUNT; i++)
+        for (int i = 1; i < count; i++)
             most = left[i] > left[most] ? i : most;
         size_t length = strlen(text);
         if (left[most] == 0)
-            break;
-        snprintf(text + length, size - length, "%s%s", length ? ", " : "", ulna_stop_name((ulna_stop)most));
+            return;
+        snprintf(text + length, size - length, "%s%s", length ? ", " : "", name_of(most));
         length = strlen(text);
-        if (kinds > 1)
+        if (is_counted)
             snprintf(text + length, size - length, ":%d", left[most]);
         left[most] = 0;
     }
+}
+
+static const char *stop_name(int stop)
+{
+    return ulna_stop_name((ulna_stop)stop);
+}
+
+static const char *global_stop_name(int stop)
+{
+    return ulna_global_stop_name((ulna_global_stop)stop);
+}
+
+void words_stops(const contender *one, char *text, size_t size)
+{
+    int kinds = one->failures > 0;
+    for (int i = 0; i < ULNA_STOP_COUNT; i++)
+        kinds += one->stops[i] > 0;
+    for (int i = 0; i < ULNA_GLOBAL_STOP_COUNT; i++)
+        kinds += one->global_stops[i] > 0;
+    *text = 0;
+    add_stops(one->stops, ULNA_STOP_COUNT, stop_name, kinds > 1, text, size);
+    add_stops(one->global_stops, ULNA_GLOBAL_STOP_COUNT, global_stop_name, kinds > 1, text, size);
     size_t length = strlen(text);
     if (one->failures)
         snprintf(text + length, size - length, "%sfailed:%d (%s)", length ? ", " : "", one->failures,

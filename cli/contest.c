@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "methods.h"
+
 /* A solve is repeated for its time, which other programs may spoil, until there are so many runs or seconds. */
 enum { REPEATS = 5 };
 static const double repeat_seconds = 0.02;
@@ -45,23 +47,41 @@ static ulna_status measure_goals(trials *set, const double *q, outcome *one)
     return status;
 }
 
-static outcome solve_frame(trials *set, ulna_solver *solver, int frame, double *start, double *q)
+/* One of them, or none if the method cannot take the problem. */
+typedef struct entry {
+    ulna_solver *solver;
+    ulna_global *global;
+} entry;
+
+static ulna_status run_once(const entry *with, double *q, outcome *one, double *seconds)
+{
+    ulna_result result = {0};
+    ulna_global_result found;
+    ulna_status status =
+        with->global ? ulna_global_solve(with->global, q, &found, NULL) : ulna_solve(with->solver, q, &result);
+    if (status)
+        return status;
+    *seconds = with->global ? found.seconds : result.seconds;
+    one->stop = result.stop;
+    one->global_stop = with->global ? found.stop : ULNA_GLOBAL_PROVEN;
+    one->iterations = with->global ? (double)NAN : result.iterations;
+    one->evaluations = with->global ? (double)NAN : result.evaluations;
+    return ULNA_OK;
+}
+
+static outcome solve_frame(trials *set, const entry *with, int frame, double *start, double *q)
 {
     size_t size = (size_t)ulna_model_coordinate_count(set->model) * sizeof *q;
     outcome one = {.seconds = (double)INFINITY, .f = (double)INFINITY};
-    ulna_result result;
-    double spent = 0;
+    double spent = 0, seconds = 0;
     one.status = trials_set_frame(set, frame, start);
     for (int i = 0; !one.status && i < REPEATS && spent < repeat_seconds; i++) {
         memcpy(q, start, size);
-        one.status = ulna_solve(solver, q, &result);
+        one.status = run_once(with, q, &one, &seconds);
         if (one.status)
             break;
-        spent += result.seconds;
-        one.seconds = fmin(one.seconds, result.seconds);
-        one.stop = result.stop;
-        one.iterations = result.iterations;
-        one.evaluations = result.evaluations;
+        spent += seconds;
+        one.seconds = fmin(one.seconds, seconds);
     }
     if (!one.status)
         one.status = measure_goals(set, q, &one);
@@ -70,8 +90,17 @@ static outcome solve_frame(trials *set, ulna_solver *solver, int frame, double *
     return one;
 }
 
+static void enter_global(contest *game, const ulna_options *local, contender *one, ulna_global **global)
+{
+    ulna_global_options options = ulna_global_options_default();
+    options.local = *local;
+    options.local.method = NULL;
+    options.seed = game->set.options.seed;
+    ulna_global_create(game->set.problem, &options, NULL, global, &one->refusal);
+}
+
 /* A solver for each contender that can take the problem. */
-static ulna_status enter(contest *game, ulna_solver **solvers, ulna_error *error)
+static ulna_status enter(contest *game, entry *entries, ulna_error *error)
 {
     for (int i = 0; i < game->count; i++) {
         contender *one = &game->contenders[i];
@@ -80,13 +109,16 @@ static ulna_status enter(contest *game, ulna_solver **solvers, ulna_error *error
         one->outcomes = calloc((size_t)game->set.options.frames, sizeof *one->outcomes);
         if (!one->outcomes)
             return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
-        ulna_solver_create(game->set.problem, &options, NULL, &solvers[i], &one->refusal);
+        if (contender_is_global(one))
+            enter_global(game, &options, one, &entries[i].global);
+        else
+            ulna_solver_create(game->set.problem, &options, NULL, &entries[i].solver, &one->refusal);
     }
     return ULNA_OK;
 }
 
 /* Methods take turns, frame by frame, so that a machine that grows slow or fast is so for all of them. */
-static void solve_all(contest *game, ulna_solver **solvers, double *q, double part, contest_advance advance,
+static void solve_all(contest *game, const entry *entries, double *q, double part, contest_advance advance,
                       void *context)
 {
     int frames = game->set.options.frames;
@@ -95,7 +127,7 @@ static void solve_all(contest *game, ulna_solver **solvers, double *q, double pa
         for (int i = 0; i < game->count; i++) {
             contender *one = &game->contenders[i];
             if (!one->refusal.status)
-                one->outcomes[k] = solve_frame(&game->set, solvers[i], k, q + nq, q);
+                one->outcomes[k] = solve_frame(&game->set, &entries[i], k, q + nq, q);
             advance(context, part * (k + (i + 1.0) / game->count) / frames, one->method->name);
         }
 }
@@ -105,6 +137,11 @@ static void solve_all(contest *game, ulna_solver **solvers, double *q, double pa
 static int is_inside(const outcome *one)
 {
     return one->angle_outside <= rounding && one->slide_outside <= rounding;
+}
+
+int contender_is_global(const contender *one)
+{
+    return one->method == &methods_global;
 }
 
 int contender_is_inside(const contender *one)
@@ -177,7 +214,10 @@ static void sum_up(contender *one, int frames, double *scratch)
             one->failure = one->failures++ ? one->failure : at->status;
             continue;
         }
-        one->stops[at->stop]++;
+        if (contender_is_global(one))
+            one->global_stops[at->global_stop]++;
+        else
+            one->stops[at->stop]++;
         one->outside_deg = fmax(one->outside_deg, at->angle_outside * degrees);
         one->outside_mm = fmax(one->outside_mm, at->slide_outside * 1e3);
     }
@@ -218,24 +258,27 @@ static ulna_status judge(contest *game, ulna_error *error)
 ulna_status contest_run(contest *game, int is_traced, contest_advance advance, void *context, ulna_error *error)
 {
     double part = is_traced ? 0.6 : 1;
-    ulna_solver **solvers = calloc((size_t)game->count + 1, sizeof(ulna_solver *));
+    entry *entries = calloc((size_t)game->count + 1, sizeof *entries);
     double *q = calloc(2 * (size_t)ulna_model_coordinate_count(game->set.model), sizeof *q);
     ulna_status status = ULNA_ERR_MEMORY;
-    if (!solvers || !q)
+    if (!entries || !q)
         cli_fail(error, status, "out of memory");
     else
-        status = enter(game, solvers, error);
+        status = enter(game, entries, error);
     if (!status) {
-        solve_all(game, solvers, q, part, advance, context);
+        solve_all(game, entries, q, part, advance, context);
         status = judge(game, error);
     }
-    for (int i = 0; solvers && i < game->count; i++)
-        ulna_solver_destroy(solvers[i]);
-    free(solvers);
+    for (int i = 0; entries && i < game->count; i++) {
+        ulna_solver_destroy(entries[i].solver);
+        ulna_global_destroy(entries[i].global);
+    }
+    free(entries);
     free(q);
     for (int i = 0; !status && is_traced && i < game->count; i++) {
         advance(context, part + (1 - part) * i / game->count, game->contenders[i].method->name);
-        if (!game->contenders[i].refusal.status)
+        if (!game->contenders[i].refusal.status &&
+            !contender_is_global(&game->contenders[i])) /* it has no iterations */
             status = curves_trace(game, &game->contenders[i], error);
     }
     return status;

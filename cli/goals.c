@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BYTES = 1 << 26, FIELDS = 5, LONGEST_NAME = 255 };
+enum { MAX_BYTES = 1 << 26, FIELDS = 9, LONGEST_NAME = 255 };
 
 /* ---- the list ----------------------------------------------------------------------------------------- */
 
 void goals_init(goals *wanted, const ulna_model *model)
 {
-    *wanted = (goals){.model = model};
+    *wanted = (goals){.model = model, .unit_m = 1};
 }
 
 void goals_release(goals *wanted)
@@ -57,6 +57,7 @@ ulna_status goals_find(const goals *wanted, int among, const char *name, goal *f
 {
     const ulna_model *model = wanted->model;
     int marker = among & GOALS_MARKERS ? ulna_model_find_marker(model, name) : ULNA_NONE;
+    found->marker = marker;
     if (marker != ULNA_NONE) {
         found->body = ulna_model_marker_body(model, marker);
         return ulna_model_marker_position(model, marker, found->point);
@@ -70,6 +71,19 @@ ulna_status goals_find(const goals *wanted, int among, const char *name, goal *f
     if (nearest)
         return cli_fail(error, ULNA_ERR_PARSE, "there is no %s '%.80s'; did you mean '%.80s'?", kind, name, nearest);
     return cli_fail(error, ULNA_ERR_PARSE, "the skeleton has no %s '%.80s'", kind, name);
+}
+
+ulna_status goals_set_rotation(goal *next, const double q[4], ulna_error *error)
+{
+    double length = hypot(hypot(q[0], q[1]), hypot(q[2], q[3]));
+    if (!(length > 0) || !isfinite(length))
+        return cli_fail(error, ULNA_ERR_PARSE, "orientation: the quaternion is zero or too large");
+    double x = q[0] / length, y = q[1] / length, z = q[2] / length, w = q[3] / length;
+    const double rows[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - w * z),     2 * (x * z + w * y),
+                            2 * (x * y + w * z),     1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
+                            2 * (x * z - w * y),     2 * (y * z + w * x),     1 - 2 * (x * x + y * y)};
+    memcpy(next->rotation, rows, sizeof rows);
+    return ULNA_OK;
 }
 
 ulna_status goals_to_problem(const goals *wanted, ulna_problem *problem, ulna_error *error)
@@ -122,24 +136,42 @@ static int split(char *text, char comma, char *fields[FIELDS])
     return count;
 }
 
-static ulna_status read_numbers(char *const *fields, int count, goal *next, ulna_error *error)
+static ulna_status read_number(const char *text, const char *name, double *value, ulna_error *error)
 {
-    static const char *const names[] = {"x", "y", "z", "weight"};
-    double *const places[] = {&next->position[0], &next->position[1], &next->position[2], &next->weight};
-    for (int i = 0; i < count; i++) {
-        if (!is_number(fields[i], places[i]))
-            return cli_fail(error, ULNA_ERR_PARSE, "%s is not a number: '%.60s'", names[i], fields[i]);
-        if (!isfinite(*places[i]))
-            return cli_fail(error, ULNA_ERR_NUMBER, "%s is not a finite number: '%.60s'", names[i], fields[i]);
-    }
-    if (next->weight < 0)
-        return cli_fail(error, ULNA_ERR_PARSE, "the weight is negative: %g", next->weight);
-    return ULNA_OK;
+    if (!is_number(text, value))
+        return cli_fail(error, ULNA_ERR_PARSE, "%s is not a number: '%.60s'", name, text);
+    return isfinite(*value) ? ULNA_OK
+                            : cli_fail(error, ULNA_ERR_NUMBER, "%s is not a finite number: '%.60s'", name, text);
+}
+
+/* x, y, z; then perhaps a quaternion; then perhaps a weight. */
+static ulna_status read_numbers(const goals *wanted, char *const *fields, int count, goal *next, ulna_error *error)
+{
+    static const char *const names[] = {"x", "y", "z", "qx", "qy", "qz", "qw"};
+    double numbers[7] = {0};
+    int is_turned = count > 4, is_placed = !is_turned || *fields[0] || *fields[1] || *fields[2];
+    ulna_status status = ULNA_OK;
+    for (int i = is_placed ? 0 : 3; i < (is_turned ? 7 : 3) && !status; i++)
+        status = read_number(fields[i], names[i], &numbers[i], error);
+    if (!status && (count == 4 || count == 8))
+        status = read_number(fields[count - 1], "weight", &next->weight, error);
+    if (!status && next->weight < 0)
+        status = cli_fail(error, ULNA_ERR_PARSE, "the weight is negative: %g", next->weight);
+    if (!status && is_turned)
+        status = goals_set_rotation(next, numbers + 3, error);
+    next->what = (is_placed ? GOAL_POSITION : 0) | (is_turned ? GOAL_ORIENTATION : 0);
+    for (int i = 0; i < 3; i++)
+        next->position[i] = wanted->unit_m * numbers[i];
+    return status;
 }
 
 static ulna_status add_fields(goals *wanted, char *const *fields, int count, int line, ulna_error *error)
 {
-    goal next = {.what = GOAL_POSITION, .weight = 1, .line = line};
+    goal next = {.weight = 1, .line = line};
+    if (count == 6 || count == 7)
+        return cli_fail(error, ULNA_ERR_PARSE,
+                        "this is too much, or too little: behind x, y, z come a weight, or qx, qy, qz, qw, or these "
+                        "and a weight");
     if (count < 4 || count > FIELDS)
         return cli_fail(error, ULNA_ERR_PARSE, "%s: a goal has a name, x, y, z and perhaps a weight",
                         count < 4 ? "something is missing" : "this is too much");
@@ -147,7 +179,7 @@ static ulna_status add_fields(goals *wanted, char *const *fields, int count, int
         return cli_fail(error, ULNA_ERR_PARSE, "the name is missing");
     if (strlen(fields[0]) > LONGEST_NAME)
         return cli_fail(error, ULNA_ERR_PARSE, "the name is too long: '%.40s...'", fields[0]);
-    ulna_status status = read_numbers(fields + 1, count - 1, &next, error);
+    ulna_status status = read_numbers(wanted, fields + 1, count - 1, &next, error);
     if (!status)
         status = goals_find(wanted, GOALS_MARKERS | GOALS_BODIES, fields[0], &next, error);
     return status ? status : goals_append(wanted, &next, error);
@@ -170,28 +202,36 @@ static int split_words(char *text, int count, char *fields[FIELDS])
     return 1;
 }
 
+/* Whether what stands before the last `count` words is the name of something, and a number follows. */
+static int is_split(const goals *wanted, char *text, int count, char *fields[FIELDS])
+{
+    double number;
+    if (!split_words(trim(text), count, fields) || !is_number(fields[1], &number))
+        return 0;
+    return ulna_model_find_marker(wanted->model, fields[0]) != ULNA_NONE ||
+           ulna_model_find_body(wanted->model, fields[0]) != ULNA_NONE;
+}
+
 ulna_status goals_add_text(goals *wanted, const char *text, ulna_error *error)
 {
+    static const int counts[] = {8, 7, 4};
     char *fields[FIELDS], *copy = strdup(text);
-    double number;
     if (!copy)
         return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
-    ulna_status status;
+    int count = 0;
     if (strchr(text, ','))
-        status = add_fields(wanted, fields, split(copy, ',', fields), 0, error);
+        count = split(copy, ',', fields);
     else {
-        /* A name may hold blanks, and even end in a number: with a weight only if the name is then known. */
-        int count = 4;
-        if (split_words(trim(copy), 4, fields) && is_number(fields[1], &number) &&
-            (ulna_model_find_marker(wanted->model, fields[0]) != ULNA_NONE ||
-             ulna_model_find_body(wanted->model, fields[0]) != ULNA_NONE))
-            count = 5;
-        else {
-            snprintf(copy, strlen(text) + 1, "%s", text);
-            count = split_words(trim(copy), 3, fields) ? 4 : 0;
+        /* A name may hold blanks, and even end in a number: more than a place only if the name is then known. */
+        for (size_t i = 0; i < sizeof counts / sizeof *counts && !count; i++) {
+            count = is_split(wanted, copy, counts[i], fields) ? counts[i] + 1 : 0;
+            if (!count)
+                snprintf(copy, strlen(text) + 1, "%s", text);
         }
-        status = add_fields(wanted, fields, count, 0, error);
+        if (!count)
+            count = split_words(trim(copy), 3, fields) ? 4 : 0;
     }
+    ulna_status status = add_fields(wanted, fields, count, 0, error);
     free(copy);
     return status;
 }

@@ -92,22 +92,9 @@ static ulna_status read_numbers(json_t *value, const char *what, double *numbers
     return status;
 }
 
-static ulna_status quaternion_to_rotation(double q[4], double rotation[9], ulna_error *error)
+static ulna_status read_orientation(json_t *value, goal *next, ulna_error *error)
 {
-    double length = hypot(hypot(q[0], q[1]), hypot(q[2], q[3]));
-    if (!(length > 0) || !isfinite(length))
-        return cli_fail(error, ULNA_ERR_PARSE, "orientation: the quaternion is zero or too large");
-    double x = q[0] / length, y = q[1] / length, z = q[2] / length, w = q[3] / length;
-    const double rows[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - w * z),     2 * (x * z + w * y),
-                            2 * (x * y + w * z),     1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
-                            2 * (x * z - w * y),     2 * (y * z + w * x),     1 - 2 * (x * x + y * y)};
-    memcpy(rotation, rows, sizeof rows);
-    return ULNA_OK;
-}
-
-static ulna_status read_orientation(json_t *value, double rotation[9], ulna_error *error)
-{
-    double q[4] = {0};
+    double q[4] = {0}, *rotation = next->rotation;
     ulna_status status = ULNA_OK;
     switch (json_array_size(value)) { /* 0 for what is no list */
     case 3:
@@ -116,7 +103,7 @@ static ulna_status read_orientation(json_t *value, double rotation[9], ulna_erro
         return status;
     case 4:
         status = read_numbers(value, "orientation", q, 4, error);
-        return status ? status : quaternion_to_rotation(q, rotation, error);
+        return status ? status : goals_set_rotation(next, q, error);
     case 9:
         return read_numbers(value, "orientation", rotation, 9, error);
     default:
@@ -146,23 +133,35 @@ static ulna_status check_keys(json_t *object, const char *const *keys, ulna_erro
     return ULNA_OK;
 }
 
-static ulna_status read_target(const goals *wanted, json_t *object, goal *next, ulna_error *error)
+/* In the goals' unit of length, to metres. */
+static ulna_status read_place(const goals *wanted, json_t *value, const char *what, double place[3], ulna_error *error)
+{
+    ulna_status status = read_numbers(value, what, place, 3, error);
+    for (int i = 0; i < 3; i++)
+        place[i] *= wanted->unit_m;
+    return status;
+}
+
+/* `key`: its name where "goals" is an object; else NULL. */
+static ulna_status read_target(const goals *wanted, const char *key, json_t *object, goal *next, ulna_error *error)
 {
     json_t *marker = json_object_get(object, "marker"), *body = json_object_get(object, "body");
     json_t *point = json_object_get(object, "point"), *name = marker ? marker : body;
-    if (!marker == !body)
+    if (key && name)
+        return cli_fail(error, ULNA_ERR_PARSE, "'%.60s' is its name already", key);
+    if (!key && !marker == !body)
         return cli_fail(error, ULNA_ERR_PARSE, "a goal is about a \"marker\" or a \"body\", %s",
                         marker ? "not both" : "and neither is named");
-    if (!json_is_string(name))
+    if (!key && !json_is_string(name))
         return cli_fail(error, ULNA_ERR_PARSE, "%s should be a name", marker ? "marker" : "body");
-    if (marker && point)
+    int among = key ? GOALS_MARKERS | GOALS_BODIES : marker ? GOALS_MARKERS : GOALS_BODIES;
+    ulna_status status = goals_find(wanted, among, key ? key : json_string_value(name), next, error);
+    if (!status && point && next->marker != ULNA_NONE)
         return cli_fail(error, ULNA_ERR_PARSE, "a marker has its own point; \"point\" goes with \"body\"");
-    ulna_status status =
-        goals_find(wanted, marker ? GOALS_MARKERS : GOALS_BODIES, json_string_value(name), next, error);
-    return !status && point ? read_numbers(point, "point", next->point, 3, error) : status;
+    return !status && point ? read_place(wanted, point, "point", next->point, error) : status;
 }
 
-static ulna_status read_goal(const goals *wanted, json_t *object, goal *next, ulna_error *error)
+static ulna_status read_goal(const goals *wanted, const char *key, json_t *object, goal *next, ulna_error *error)
 {
     static const char *const keys[] = {"marker", "body", "point", "position", "orientation", "weight", NULL};
     if (!json_is_object(object))
@@ -173,16 +172,16 @@ static ulna_status read_goal(const goals *wanted, json_t *object, goal *next, ul
     *next = (goal){.weight = 1};
     ulna_status status = check_keys(object, keys, error);
     if (!status)
-        status = read_target(wanted, object, next, error);
+        status = read_target(wanted, key, object, next, error);
     if (!status && !position && !orientation)
         return cli_fail(error, ULNA_ERR_PARSE, "a goal needs a \"position\" or an \"orientation\"");
     if (!status && position) {
         next->what |= GOAL_POSITION;
-        status = read_numbers(position, "position", next->position, 3, error);
+        status = read_place(wanted, position, "position", next->position, error);
     }
     if (!status && orientation) {
         next->what |= GOAL_ORIENTATION;
-        status = read_orientation(orientation, next->rotation, error);
+        status = read_orientation(orientation, next, error);
     }
     if (!status && weight)
         status = read_number(weight, "weight", &next->weight, error);
@@ -205,20 +204,38 @@ static ulna_status read_start(goals *wanted, json_t *list, ulna_error *error)
     return status;
 }
 
+static ulna_status add_goal(goals *wanted, const char *key, json_t *value, int line, ulna_error *error)
+{
+    goal next = {.what = GOAL_POSITION, .weight = 1};
+    ulna_status status;
+    if (key && json_is_array(value)) {
+        status = goals_find(wanted, GOALS_MARKERS | GOALS_BODIES, key, &next, error);
+        if (!status)
+            status = read_place(wanted, value, "a position", next.position, error);
+    } else
+        status = read_goal(wanted, key, value, &next, error);
+    next.line = line;
+    if (!status)
+        status = goals_append(wanted, &next, error);
+    if (status)
+        error->line = line;
+    return status;
+}
+
 static ulna_status read_goals(goals *wanted, json_t *list, cursor place, ulna_error *error)
 {
     ulna_status status = ULNA_OK;
+    const char *key;
+    json_t *value;
     if (place.at)
         place.at++; /* into the list */
-    for (size_t i = 0; !status && i < json_array_size(list); i++) {
-        goal next;
+    for (size_t i = 0; !status && i < json_array_size(list); i++)
+        status = add_goal(wanted, NULL, json_array_get(list, i), next_line(&place), error);
+    json_object_foreach(list, key, value) /* does nothing with a list */
+    {
+        next_line(&place); /* the key's */
         int line = next_line(&place);
-        status = read_goal(wanted, json_array_get(list, i), &next, error);
-        next.line = line;
-        if (!status)
-            status = goals_append(wanted, &next, error);
-        if (status)
-            error->line = line;
+        status = status ? status : add_goal(wanted, key, value, line, error);
     }
     return status;
 }
@@ -235,7 +252,7 @@ ulna_status goals_read_json(goals *wanted, const char *text, size_t length, ulna
     }
     json_t *list = json_object_get(root, "goals"), *start = json_object_get(root, "start");
     ulna_status status = check_keys(root, keys, error);
-    if (!status && !json_is_array(list))
+    if (!status && !json_is_array(list) && !json_is_object(list))
         status = cli_fail(error, ULNA_ERR_PARSE, "\"goals\", a list of them, is missing");
     if (!status)
         status = read_goals(wanted, list, cursor_at(text, length, "goals"), error);

@@ -9,11 +9,30 @@
 
 /* ---- by name ------------------------------------------------------------------------------------------ */
 
+const ulna_method_info methods_global = {
+    .name = "global",
+    .summary = "local solves from many starts against a convex bound: the best pose of all, and how far that is proven",
+    .source = "convex IK, with relaxations of Ulna's own: docs/global.md",
+    .supports =
+        "all goals and joints; the bound knows places, orientations and directions, and limits of turns and slides",
+    .flags = ULNA_METHOD_BOUNDED | ULNA_METHOD_HESSIAN,
+};
+
+/* Those that look at all poses, wherever they start. */
+static int is_global(const ulna_method_info *method)
+{
+    return method == &methods_global || strcmp(method->name, "sdp") == 0;
+}
+
 const ulna_method_info *methods_find(const cli *tool, const char *name)
 {
     const ulna_method_info *found = ulna_method_find(name);
     if (found)
         return found;
+    if (strcmp(name, methods_global.name) == 0) {
+        cli_usage(tool, "'global' is a command of its own: see 'ulna help global'");
+        return NULL;
+    }
     const char **names = calloc((size_t)ulna_method_count() + 1, sizeof *names);
     for (int i = 0; names && i < ulna_method_count(); i++)
         names[i] = ulna_method_at(i)->name;
@@ -48,40 +67,57 @@ static void needs_text(unsigned flags, char *text, size_t size)
         snprintf(text, size, "-");
 }
 
+static void print_row(table *list, const ulna_method_info *method, int is_wide)
+{
+    char needs[64];
+    needs_text(method->flags, needs, sizeof needs);
+    table_cell(list, "%s", method->name);
+    table_cell(list, "%s",
+               method->flags & ULNA_METHOD_BOUNDED ? "kept"
+               : method->flags & ULNA_METHOD_SOFT  ? "nearly"
+                                                   : "ignored");
+    if (method->iterations)
+        table_cell(list, "%d", method->iterations);
+    else
+        table_cell(list, "-");
+    table_cell(list, "%s", needs);
+    if (!is_wide)
+        table_cell(list, "%s", "");
+    table_span(list, "%s", method->summary);
+}
+
 /* What a method does stands in a column of its own where there is room, else below its name. */
-static void print_list(const cli *tool)
+static void print_table(const cli *tool, int of_global)
 {
     enum { WIDE = 110 };
     int is_wide = tool->columns >= WIDE;
-    char needs[64];
     table list;
     table_init(&list, is_wide ? "llrll" : "llrl", 0);
-    table_cell(&list, "method");
+    table_cell(&list, of_global ? "global method" : "method");
     table_cell(&list, "limits");
     table_cell(&list, "iterations");
     table_cell(&list, "needs");
     if (is_wide)
         table_cell(&list, "what it does");
-    for (int i = 0; i < ulna_method_count(); i++) {
-        const ulna_method_info *method = ulna_method_at(i);
-        needs_text(method->flags, needs, sizeof needs);
-        table_cell(&list, "%s", method->name);
-        table_cell(&list, "%s",
-                   method->flags & ULNA_METHOD_BOUNDED ? "kept"
-                   : method->flags & ULNA_METHOD_SOFT  ? "nearly"
-                                                       : "ignored");
-        table_cell(&list, "%d", method->iterations);
-        table_cell(&list, "%s", needs);
-        if (!is_wide)
-            table_cell(&list, "%s", "");
-        table_span(&list, "%s", method->summary);
-    }
+    for (int i = 0; i < ulna_method_count(); i++)
+        if (is_global(ulna_method_at(i)) == of_global)
+            print_row(&list, ulna_method_at(i), is_wide);
+    if (of_global)
+        print_row(&list, &methods_global, is_wide);
     table_print(tool, &list, -1);
     table_release(&list);
     cli_say(tool, "\n");
+}
+
+static void print_list(const cli *tool)
+{
+    print_table(tool, 0);
     table_wrap(tool, 0, 0, 0,
                "limits: kept by the method itself, or not looked at; iterations: at most, by default. "
                "'ulna methods NAME' tells more, 'ulna compare' runs them side by side.");
+    cli_say(tool, "\n");
+    print_table(tool, 1);
+    table_wrap(tool, 0, 0, 0, "These look at all poses, wherever they start; 'ulna help global' explains the last.");
 }
 
 static void print_fact(const cli *tool, const char *label, const char *text)
@@ -108,7 +144,8 @@ static void print_method(const cli *tool, const ulna_method_info *method)
     needs_text(method->flags, text, sizeof text);
     print_fact(tool, "needs", strcmp(text, "-") == 0 ? "nothing beyond the gradient and what the tree gives" : text);
     snprintf(text, sizeof text, "%d at most, by default", method->iterations);
-    print_fact(tool, "iterations", text);
+    print_fact(tool, "iterations",
+               method == &methods_global ? "64 starts at most, by default: see 'ulna help global'" : text);
 }
 
 /* ---- for other programs ------------------------------------------------------------------------------- */
@@ -130,20 +167,26 @@ static json_t *method_json(const ulna_method_info *method)
     return row;
 }
 
+static const ulna_method_info *find_any(const cli *tool, const char *name)
+{
+    return strcmp(name, methods_global.name) == 0 ? &methods_global : methods_find(tool, name);
+}
+
 int cli_methods(cli *tool)
 {
     for (int i = 0; i < tool->operand_count; i++)
-        if (!methods_find(tool, tool->operands[i]))
+        if (!find_any(tool, tool->operands[i]))
             return CLI_USAGE;
     json_t *object = json_object(), *list = json_array();
     json_object_set_new(object, "methods", list);
     if (tool->operand_count == 0) {
         for (int i = 0; i < ulna_method_count(); i++)
             json_array_append_new(list, method_json(ulna_method_at(i)));
+        json_object_set_new(object, "global", method_json(&methods_global));
         print_list(tool);
     }
     for (int i = 0; i < tool->operand_count; i++) {
-        const ulna_method_info *method = ulna_method_find(tool->operands[i]);
+        const ulna_method_info *method = find_any(tool, tool->operands[i]);
         json_array_append_new(list, method_json(method));
         if (i > 0)
             cli_say(tool, "\n");

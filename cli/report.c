@@ -27,8 +27,8 @@ static const char style[] =
     "h1{font-size:1.6rem;line-height:1.2;margin:0 0 .5em;overflow-wrap:anywhere}\n"
     "h2{font-size:1.1rem;margin:2em 0 .6em}\np{margin:.3em 0}\n"
     ".note,figcaption,footer{color:var(--faint);font-size:.87rem}\n"
-    ".figures{display:flex;flex-wrap:wrap;gap:10px}\n"
-    ".figures div{background:var(--card);border-radius:10px;padding:10px 16px;min-width:118px}\n"
+    ".figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(130px,1fr));gap:10px}\n"
+    ".figures div{background:var(--card);border-radius:10px;padding:10px 14px}\n"
     ".figures b{display:block;font-size:1.35rem;line-height:1.25;font-variant-numeric:tabular-nums}\n"
     ".figures span{color:var(--faint);font-size:.85rem}\n"
     "dl{display:grid;grid-template-columns:max-content 1fr;gap:.25em 1.2em;margin:1.2em 0 0}\n"
@@ -194,7 +194,8 @@ static void put_marker(const solve_job *job, const ranked *row, double largest, 
     markup_put(page, "</td><td>");
     markup_escape(page, ulna_model_body_name(job->model, item->body));
     markup_format(page, "</td><td>%.2f</td><td>%.2f</td><td>%.2f</td>", 1e3 * m->rms, 1e3 * m->mean, 1e3 * m->worst);
-    markup_format(page, "<td><a href=\"#player\" data-frame=\"%d\">%d</a></td><td>%d</td>", frame, frame, missing);
+    markup_format(page, "<td><a href=\"#player\" data-frame=\"%d\">%d</a></td><td>%d</td><td>%d</td>", frame, frame,
+                  missing, m->outliers);
     markup_format(page, "<td class=\"way\"><span class=\"bar\" style=\"width:%.1f%%\"></span></td></tr>\n",
                   largest > 0 ? 90 * m->rms / largest : 0.0);
 }
@@ -210,7 +211,7 @@ static ulna_status put_markers(const solve_job *job, markup *page, ulna_error *e
     qsort(rows, count, sizeof *rows, by_rms);
     markup_put(page, "<section>\n<h2>Markers, worst first</h2>\n<div class=\"scroll\"><table id=\"markers\">\n"
                      "<tr><th>marker</th><th>bone</th><th>rms mm</th><th>mean mm</th><th>worst mm</th><th>in frame</th>"
-                     "<th>frames missing</th><th></th></tr>\n");
+                     "<th>frames missing</th><th>outlying</th><th></th></tr>\n");
     for (size_t i = 0; i < count; i++)
         put_marker(job, &rows[i], rows[0].marker->rms, page);
     markup_put(page, "</table></div>\n</section>\n");
@@ -248,6 +249,20 @@ static void put_runs(const solve_job *job, unsigned flag, const char *what, mark
     markup_put(page, shown ? "</dd>\n" : "");
 }
 
+static void put_swaps(const solve_job *job, markup *page)
+{
+    for (int i = 0; i < job->swap_count; i++) {
+        const solve_swap *w = &job->swaps[i];
+        int first = w->first + job->take.first_frame, last = w->last + job->take.first_frame;
+        markup_put(page, i ? ", " : "<dt>Swapped</dt><dd>");
+        markup_escape(page, job->set.items[w->a].marker);
+        markup_put(page, " and ");
+        markup_escape(page, job->set.items[w->b].marker);
+        markup_format(page, " in <a href=\"#player\" data-frame=\"%d\">%d–%d</a>", first, first, last);
+    }
+    markup_put(page, job->swap_count ? "</dd>\n" : "");
+}
+
 static void put_frames(const solve_job *job, markup *page)
 {
     const ulna_track_summary *s = &job->summary;
@@ -258,6 +273,7 @@ static void put_frames(const solve_job *job, markup *page)
     put_runs(job, ULNA_FRAME_RECOVERED, "Recovered", page);
     put_runs(job, ULNA_FRAME_EMPTY, "No marker seen", page);
     put_runs(job, ULNA_FRAME_OUTLIERS, "Outliers", page);
+    put_swaps(job, page);
     markup_put(page, "</dl>\n</section>\n");
 }
 

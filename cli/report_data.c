@@ -150,8 +150,9 @@ static ulna_status find_places(const solve_job *job, places *p, ulna_error *erro
     p->fitted = calloc(points * (size_t)p->markers + 1, sizeof *p->fitted);
     p->seen = calloc(points * (size_t)p->markers + 1, sizeof *p->seen);
     ulna_pose *pose = NULL;
-    ulna_status status = p->body && p->fitted && p->seen ? ulna_pose_create(job->model, NULL, &pose, error)
-                                                         : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    if (!p->body || !p->fitted || !p->seen)
+        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    ulna_status status = ulna_pose_create(job->model, NULL, &pose, error);
     for (int i = 0; i < 3; i++) {
         p->low[i] = INFINITY;
         p->high[i] = -INFINITY;
@@ -193,7 +194,7 @@ static void put_places(const solve_job *job, const places *p, markup *page)
 {
     const double margin = 1; /* metres around the skeleton in which markers are shown */
     double center[3], unit = 0;
-    int up = (job->skeleton.source.up ? job->skeleton.source.up : 'y') - 'x';
+    int up = (job->skeleton->source.up ? job->skeleton->source.up : 'y') - 'x';
     for (int i = 0; i < 3; i++) {
         center[i] = 0.5 * (p->low[i] + p->high[i]);
         unit = fmax(unit, (0.5 * (p->high[i] - p->low[i]) + margin) / 32767);
@@ -302,6 +303,9 @@ static void put_names(const solve_job *job, markup *page)
         markup_put(page, i ? "," : "");
         put_string(page, job->set.items[i].marker);
     }
+    markup_put(page, "],\n\"on\":[");
+    for (size_t i = 0; i < job->set.count; i++)
+        markup_format(page, "%s%d", i ? "," : "", job->set.items[i].body);
     markup_put(page, "],\n\"parents\":[");
     for (int b = 0; b < ulna_model_body_count(job->model); b++)
         markup_format(page, "%s%d", b ? "," : "", ulna_model_body_parent(job->model, b));

@@ -1,15 +1,20 @@
-/* ulna sample DIR: writes the built-in skeletons. */
+/* ulna sample DIR: writes the built-in skeletons and the built-in take. */
 #include "cli.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "folder.h"
+#include "sample_take.h"
 #include "ulna/sample.h"
+
+static const char take_name[] = "walk"; /* as --only has it: several files */
 
 static int is_sample(const char *name)
 {
+    if (strcmp(name, take_name) == 0)
+        return 1;
     for (int i = 0; ulna_sample_name(i); i++)
         if (strcmp(ulna_sample_name(i), name) == 0)
             return 1;
@@ -23,6 +28,11 @@ static int check_names(const cli *tool)
     const char *names[MOST + 1] = {0};
     for (int i = 0; i < MOST && ulna_sample_name(i); i++)
         names[i] = ulna_sample_name(i);
+    for (int i = 0; i < MOST; i++)
+        if (!names[i]) {
+            names[i] = take_name;
+            break;
+        }
     for (int i = 0; i < tool->given_count; i++) {
         if (strcmp(tool->given[i]->name, "only") != 0 || is_sample(tool->values[i]))
             continue;
@@ -43,39 +53,6 @@ static int is_wanted(const cli *tool, const char *name)
     return 0;
 }
 
-static char *join(const char *folder, const char *name)
-{
-    size_t size = strlen(folder) + strlen(name) + 8;
-    char *path = malloc(size);
-    int has_slash = *folder && folder[strlen(folder) - 1] == '/';
-    if (path)
-        snprintf(path, size, "%s%s%s.json", folder, has_slash ? "" : "/", name);
-    return path;
-}
-
-/* mkdir -p */
-static int make_folder(const char *folder)
-{
-    char *path = strdup(folder);
-    if (!path)
-        return ENOMEM;
-    int failure = 0;
-    for (char *at = path; *at && !failure; at++) {
-        at += strspn(at, "/");
-        at += strcspn(at, "/");
-        char slash = *at;
-        *at = 0;
-        struct stat state;
-        if (mkdir(path, 0777) && (errno != EEXIST || stat(path, &state) || !S_ISDIR(state.st_mode)))
-            failure = errno == EEXIST ? ENOTDIR : errno;
-        *at = slash;
-        if (!slash)
-            break;
-    }
-    free(path);
-    return failure;
-}
-
 typedef enum outcome { WRITTEN, UNCHANGED, KEPT, FAILED } outcome;
 
 /* Is the file there, and does it hold this text? */
@@ -90,34 +67,46 @@ static outcome compare(const char *path, const ulna_text *text)
     return found;
 }
 
-static outcome write_sample(const cli *tool, const char *name, const char *path, ulna_error *error)
+static outcome write_text(const cli *tool, const ulna_text *text, const char *path, ulna_error *error)
 {
-    ulna_model *model;
-    ulna_text text = ulna_text_empty(NULL);
-    ulna_sink sink = ulna_text_sink(&text);
-    if (ulna_sample_create(name, NULL, &model, error))
+    struct stat state;
+    outcome result = stat(path, &state) == 0 && S_ISREG(state.st_mode) ? compare(path, text) : WRITTEN;
+    if (result != WRITTEN && !(result == KEPT && cli_value(tool, "force")))
+        return result;
+    ulna_output *output = NULL;
+    if (ulna_output_open(path, NULL, &output, error))
         return FAILED;
-    outcome result = FAILED;
-    if (ulna_model_write_json(model, &sink, error) == ULNA_OK) {
-        struct stat state;
-        result = stat(path, &state) == 0 && S_ISREG(state.st_mode) ? compare(path, &text) : WRITTEN;
-        if (result == KEPT && cli_value(tool, "force"))
-            result = WRITTEN;
-        if (result == WRITTEN && ulna_model_save(model, path, error))
-            result = FAILED;
-    }
-    ulna_text_release(&text);
-    ulna_model_destroy(model);
-    return result;
+    ulna_sink sink = ulna_output_sink(output);
+    (void)sink.write(sink.context, text->data, text->length); /* a failure is told by the commit */
+    return ulna_output_commit(output, error) ? FAILED : WRITTEN;
 }
 
+static ulna_status write_model(const char *name, ulna_text *text, ulna_error *error)
+{
+    ulna_model *model;
+    ulna_sink sink = ulna_text_sink(text);
+    ulna_status status = ulna_sample_create(name, NULL, &model, error);
+    if (!status)
+        status = ulna_model_write_json(model, &sink, error);
+    ulna_model_destroy(model);
+    return status;
+}
+
+/* One file: of a skeleton, or of the take. */
+typedef struct item {
+    const char *sample, *text;
+    char file[64];
+    int part; /* of the take; ULNA_NONE: a skeleton */
+} item;
+
 /* Tells of one file, and returns the exit code it asks for. */
-static int report(const cli *tool, json_t *list, const char *path, int index, outcome result, const ulna_error *error)
+static int report(const cli *tool, json_t *list, const char *path, const item *it, outcome result,
+                  const ulna_error *error)
 {
     static const char *const words[] = {"written", "unchanged", "kept", "failed"};
     json_t *row = json_object();
     json_object_set_new(row, "file", cli_json_text(path));
-    json_object_set_new(row, "sample", cli_json_text(ulna_sample_name(index)));
+    json_object_set_new(row, "sample", cli_json_text(it->sample));
     json_object_set_new(row, "result", cli_json_text(words[result]));
     if (result == FAILED)
         json_object_set_new(row, "error", cli_json_error(error));
@@ -125,7 +114,7 @@ static int report(const cli *tool, json_t *list, const char *path, int index, ou
 
     switch (result) {
     case WRITTEN:
-        cli_say(tool, "%s: %s\n", path, ulna_sample_text(index));
+        cli_say(tool, "%s: %s\n", path, it->text);
         return CLI_DONE;
     case UNCHANGED:
         cli_say(tool, "%s: is there already\n", path);
@@ -138,35 +127,67 @@ static int report(const cli *tool, json_t *list, const char *path, int index, ou
     }
 }
 
+static int write_item(const cli *tool, json_t *list, const char *folder, const item *it)
+{
+    ulna_text text = ulna_text_empty(NULL);
+    ulna_error error;
+    ulna_error_clear(&error);
+    char *path = folder_join(folder, it->file);
+    if (!path) {
+        cli_complain("out of memory");
+        return CLI_PARTLY;
+    }
+    outcome result = FAILED;
+    ulna_status status =
+        it->part == ULNA_NONE ? write_model(it->sample, &text, &error) : sample_take_write(it->part, &text, &error);
+    if (!status)
+        result = write_text(tool, &text, path, &error);
+    int code = report(tool, list, path, it, result, &error);
+    ulna_text_release(&text);
+    free(path);
+    return code;
+}
+
+/* Number `index` of all files; 0 past the end. */
+static int find_item(int index, item *it)
+{
+    int models = 0;
+    while (ulna_sample_name(models))
+        models++;
+    if (index < models) {
+        *it = (item){.sample = ulna_sample_name(index), .text = ulna_sample_text(index), .part = ULNA_NONE};
+        snprintf(it->file, sizeof it->file, "%s.json", it->sample);
+        return 1;
+    }
+    const char *name = sample_take_name(index - models);
+    if (!name)
+        return 0;
+    *it = (item){.sample = take_name, .text = sample_take_text(index - models), .part = index - models};
+    snprintf(it->file, sizeof it->file, "%s", name);
+    return 1;
+}
+
 int cli_sample(cli *tool)
 {
     const char *folder = tool->operands[0];
+    item it;
     int code = check_names(tool);
     if (code)
         return code;
-    ulna_error error;
     json_t *object = json_object(), *list = json_array();
     json_object_set_new(object, "files", list);
-    int failure = make_folder(folder);
+    int failure = folder_make(folder);
     if (failure) {
+        ulna_error error;
         cli_fail(&error, ULNA_ERR_IO, "cannot make the folder: %s", strerror(failure));
         json_object_set_new(object, "error", cli_json_error(&error));
         code = cli_complain_file(folder, &error);
     }
-    for (int i = 0; !failure && ulna_sample_name(i); i++) {
-        if (!is_wanted(tool, ulna_sample_name(i)))
+    for (int i = 0; !failure && find_item(i, &it); i++) {
+        if (!is_wanted(tool, it.sample))
             continue;
-        ulna_error_clear(&error);
-        char *path = join(folder, ulna_sample_name(i));
-        if (!path) {
-            cli_complain("out of memory");
-            code = CLI_PARTLY;
-            break;
-        }
-        outcome result = write_sample(tool, ulna_sample_name(i), path, &error);
-        int asked = report(tool, list, path, i, result, &error);
+        int asked = write_item(tool, list, folder, &it);
         code = asked > code ? asked : code;
-        free(path);
     }
     cli_json_print(tool, object);
     return code;

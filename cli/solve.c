@@ -1,237 +1,94 @@
-/* ulna solve: from recorded markers to joint values. */
+/* ulna solve: from recorded markers to joint values, one take or many. */
 #include "solve.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "report.h"
-#include "table.h"
-
-enum { COLUMN = 12 };
-
-/* ---- for people ---------------------------------------------------------------------------------------------- */
-
-static void say_fact(const cli *tool, const char *label, const char *format, ...) ULNA_PRINTF(3, 4);
-
-static void say_fact(const cli *tool, const char *label, const char *format, ...)
+/* Each take by itself; what they share was read once. */
+static solve_job *make_jobs(const cli *tool, const solve_job *pattern, int *count)
 {
-    char text[600];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    cli_say(tool, "  %-*s", COLUMN - 2, label);
-    table_wrap(tool, 0, COLUMN, COLUMN, text);
-}
-
-static const char *method_of(const solve_job *job)
-{
-    return job->options.solve.method ? job->options.solve.method : ulna_method_at(0)->name;
-}
-
-static int worst_frame(const solve_job *job)
-{
-    int worst = 0;
-    for (int f = 1; f < job->take.frame_count; f++)
-        worst = job->frames[f].rms > job->frames[worst].rms ? f : worst;
-    return worst + job->take.first_frame;
-}
-
-/* "LTOE 14 mm, ...": the three with the largest mean error. */
-static void say_worst_markers(const cli *tool, const solve_job *job)
-{
-    enum { SHOWN = 3 };
-    char text[300] = "";
-    int before[SHOWN];
-    for (int k = 0; k < SHOWN && k < (int)job->set.count; k++) {
-        int worst = -1;
-        for (int i = 0; i < (int)job->set.count; i++) {
-            int is_told = 0;
-            for (int j = 0; j < k; j++)
-                is_told |= before[j] == i;
-            if (!is_told && job->marker[i].seen && (worst < 0 || job->marker[i].rms > job->marker[worst].rms))
-                worst = i;
-        }
-        if (worst < 0)
-            break;
-        before[k] = worst;
-        size_t length = strlen(text);
-        snprintf(text + length, sizeof text - length, "%s%.40s %.1f mm", k ? ", " : "", job->set.items[worst].marker,
-                 1e3 * job->marker[worst].rms);
+    while (solve_take(tool, *count))
+        ++*count;
+    solve_job *jobs = calloc((size_t)*count + 1, sizeof *jobs);
+    for (int i = 0; i < *count && jobs; i++) {
+        jobs[i] = *pattern;
+        jobs[i].markers_path = solve_take(tool, i);
     }
-    say_fact(tool, "worst", "%s (root mean square over the take)", text);
+    return jobs;
 }
 
-static void say_frames(const cli *tool, const solve_job *job)
+/* Where markers sit, if neither the command line nor the skeleton says so. */
+static int check_attachment(const cli *tool, solve_job *pattern, const solve_skeleton *skeleton)
 {
-    const ulna_track_summary *s = &job->summary;
-    char text[400] = "";
-    const struct {
-        int count;
-        const char *what;
-    } parts[] = {{s->recovered, "recovered after the track was lost"},
-                 {s->lost, "LOST: far worse than others, look at them"},
-                 {s->empty, "without any marker, filled in"},
-                 {s->with_outliers, "with outliers weighed down"}};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        size_t length = strlen(text);
-        if (parts[i].count)
-            snprintf(text + length, sizeof text - length, "%s%d %s", length ? "; " : "", parts[i].count, parts[i].what);
-    }
-    if (*text)
-        say_fact(tool, "frames", "%s", text);
-    if (s->missing)
-        say_fact(tool, "missing", "%lld marker positions, %.2g %% of all", s->missing,
-                 100.0 * (double)s->missing / ((double)s->frames * s->markers_used));
-}
-
-static void print_summary(const cli *tool, const solve_job *job)
-{
-    static const char *const attach[] = {"the skeleton's own markers", "", "offsets averaged over the reference motion",
-                                         "the reference pose of every frame (oracle)"};
-    const ulna_track_summary *s = &job->summary;
-    const char *us = tool->ascii ? "us" : "µs";
-    cli_title(tool, "%s", job->markers_path);
-    cli_say(tool, ": %d frames solved, %d degrees of freedom, %d markers\n", s->frames,
-            ulna_model_dof_count(job->model), s->markers_used);
-    say_fact(tool, "attached", "%s", job->attach == ATTACH_FILE ? job->attach_path : attach[job->attach]);
-    say_fact(tool, "axes", "%s", job->axes_text);
-    say_fact(tool, "method", "%s, %s%s", method_of(job),
-             !job->bounded      ? "joint limits ignored"
-             : job->bounds_path ? "limits from "
-                                : "inside the skeleton's limits",
-             job->bounds_path ? job->bounds_path : "");
-    say_fact(tool, "error", "rms %.2f mm on average, %.2f mm at most (frame %d); sum over markers %.2f cm",
-             1e3 * s->rms_mean, 1e3 * s->rms_max, worst_frame(job), 1e2 * s->sum_mean);
-    say_worst_markers(tool, job);
-    say_frames(tool, job);
-    say_fact(tool, "effort", "%.1f iterations and %.1f evaluations a frame", s->iterations_mean, s->evaluations_mean);
-    say_fact(tool, "time", "%.1f %s a frame (median %.1f); %.3f s in all, %.0f frames/s", s->us_mean, us,
-             job->us_median, s->seconds, s->frames / fmax(1e-9, s->seconds));
-}
-
-/* ---- for other programs -------------------------------------------------------------------------------------- */
-
-static json_t *spread_json(double mean, double largest)
-{
-    return json_pack("{s:o, s:o}", "mean", cli_json_number(mean), "max", cli_json_number(largest));
-}
-
-/* Frames by how they ended. */
-static json_t *stops_json(const solve_job *job)
-{
-    json_t *stops = json_object();
-    if (job->attach == ATTACH_ORACLE) {
-        for (int i = 0; i < ULNA_STOP_COUNT; i++)
-            if (job->stops[i])
-                json_object_set_new(stops, ulna_stop_name((ulna_stop)i), json_integer(job->stops[i]));
-        return stops;
-    }
-    int counts[4] = {0};
-    static const char *const names[] = {"converged", "iterations", "lost", "empty"};
-    const unsigned several = ULNA_FRAME_STARTED | ULNA_FRAME_RECOVERED | ULNA_FRAME_OUTLIERS;
-    int limit =
-        job->options.solve.iterations ? job->options.solve.iterations : ulna_method_find(method_of(job))->iterations;
-    for (int f = 0; f < job->take.frame_count; f++) {
-        const ulna_frame_report *r = &job->frames[f];
-        counts[r->flags & ULNA_FRAME_EMPTY  ? 3
-               : r->flags & ULNA_FRAME_LOST ? 2
-                                            : r->iterations >= limit && !(r->flags & several)]++;
-    }
-    for (int i = 0; i < 4; i++)
-        if (counts[i])
-            json_object_set_new(stops, names[i], json_integer(counts[i]));
-    return stops;
-}
-
-static void add_results(json_t *object, const solve_job *job)
-{
-    const ulna_track_summary *s = &job->summary;
-    json_t *time = spread_json(s->us_mean, s->us_max);
-    json_object_set_new(time, "median", cli_json_number(job->us_median));
-    json_object_set_new(object, "frames", json_integer(s->frames));
-    json_object_set_new(object, "dof", json_integer(ulna_model_dof_count(job->model)));
-    json_object_set_new(object, "markers", json_integer(s->markers_used));
-    json_object_set_new(object, "method", cli_json_text(method_of(job)));
-    json_object_set_new(object, "us_per_frame", time);
-    json_object_set_new(object, "iterations",
-                        json_pack("{s:o, s:i}", "mean", cli_json_number(s->iterations_mean), "max", s->iterations_max));
-    json_object_set_new(object, "evaluations", json_pack("{s:o}", "mean", cli_json_number(s->evaluations_mean)));
-    json_object_set_new(object, "rms_mm", spread_json(1e3 * s->rms_mean, 1e3 * s->rms_max));
-    json_object_set_new(object, "sum_cm", spread_json(1e2 * s->sum_mean, 1e2 * s->sum_max));
-    json_object_set_new(object, "f_cm2", spread_json(1e4 * s->f_mean, 1e4 * s->f_max));
-    json_object_set_new(object, "missing_markers", json_integer(s->missing));
-    json_object_set_new(object, "recovered", json_integer(s->recovered));
-    json_object_set_new(object, "lost", json_integer(s->lost));
-    json_object_set_new(object, "empty", json_integer(s->empty));
-    json_object_set_new(object, "outlier_frames", json_integer(s->with_outliers));
-    json_object_set_new(object, "seconds", cli_json_number(s->seconds));
-    json_object_set_new(object, "axes", cli_json_numbers(job->axes, 9));
-    json_object_set_new(object, "stops", stops_json(job));
-}
-
-/* ---- all of it ----------------------------------------------------------------------------------------------- */
-
-static int write_report(const cli *tool, json_t *object, const solve_job *job)
-{
-    const char *path = cli_value(tool, "report");
-    ulna_error error;
-    ulna_error_clear(&error);
-    if (!path)
+    if (pattern->attach != ATTACH_MODEL || ulna_model_marker_count(skeleton->file.model) > 0)
         return CLI_DONE;
-    if (report_write(job, path, &error))
-        return files_fail(object, path, &error);
-    json_object_set_new(object, "report", cli_json_text(path));
+    if (!pattern->reference_path || cli_value(tool, "attach"))
+        return cli_usage(tool, "the skeleton has no markers of its own: where do they sit? --attach FILE tells, and "
+                               "'ulna calibrate' makes such a file; --reference MOTION can tell too");
+    pattern->attach = ATTACH_REFERENCE;
     return CLI_DONE;
 }
 
-static void say_files(const cli *tool, const json_t *object)
+/* One take's own code; of several 1 if some failed, and the highest code if all of them did. */
+static int code_of(const solve_job *jobs, int count)
 {
-    const json_t *outputs = json_object_get(object, "outputs"), *report = json_object_get(object, "report");
-    for (size_t i = 0; i < json_array_size(outputs); i++) {
-        json_t *row = json_array_get(outputs, i);
-        if (strcmp(json_string_value(json_object_get(row, "result")), "written") == 0)
-            say_fact(tool, "wrote", "%s", json_string_value(json_object_get(row, "file")));
+    int highest = CLI_DONE, solved = 0;
+    for (int i = 0; i < count; i++) {
+        highest = jobs[i].code > highest ? jobs[i].code : highest;
+        solved += jobs[i].summary.frames > 0;
     }
-    if (report)
-        say_fact(tool, "report", "%s", json_string_value(report));
+    return count > 1 && solved && highest ? CLI_PARTLY : highest;
 }
 
-static int solve(const cli *tool, json_t *object, solve_job *job)
+static int run_jobs(const cli *tool, json_t *object, solve_job *jobs, int count, const solve_skeleton *skeleton)
 {
-    ulna_error error;
-    ulna_error_clear(&error);
-    int code = solve_load(tool, object, job);
+    int code = CLI_DONE;
+    for (int i = 0; i < count && !code; i++)
+        code = solve_begin(&jobs[i], skeleton);
     if (!code)
-        code = solve_check_outputs(tool, job);
+        code = solve_check_outputs(tool, &jobs[0]);
     if (code)
         return code;
-    if (solve_run(tool, job, &error))
-        return files_fail(object, job->markers_path, &error);
-    add_results(object, job);
-    print_summary(tool, job);
-    code = solve_write_outputs(tool, object, job);
-    int reported = write_report(tool, object, job);
-    files_print_notes(tool, job->notes);
-    say_files(tool, object);
-    json_object_set(object, "notes", job->notes);
-    code = reported > code ? reported : code;
-    return code ? code : job->summary.lost ? CLI_PARTLY : CLI_DONE;
+    solve_all(tool, jobs, count, solve_tell);
+    if (count == 1)
+        json_object_update(object, jobs[0].object);
+    json_t *list = count > 1 ? json_array() : NULL;
+    for (int i = 0; list && i < count; i++)
+        json_array_append(list, jobs[i].object);
+    if (list)
+        json_object_set_new(object, "takes", list);
+    return code_of(jobs, count);
 }
 
 int cli_solve(cli *tool)
 {
-    solve_job job = {0};
-    int code = solve_read_options(tool, &job);
+    solve_job pattern = {0}, *jobs = NULL;
+    solve_skeleton skeleton = {.file = ulna_content_empty(NULL)};
+    ulna_error error;
+    int count = 0, code = solve_read_options(tool, &pattern);
     if (code)
         return code;
+    ulna_error_clear(&error);
     json_t *object = json_object();
-    code = solve(tool, object, &job);
+    code = solve_load_skeleton(object, &pattern, &skeleton, &error);
+    if (!code)
+        code = check_attachment(tool, &pattern, &skeleton);
+    if (!code) {
+        jobs = make_jobs(tool, &pattern, &count);
+        code = jobs ? CLI_DONE : CLI_PARTLY;
+    }
+    for (int i = 0; i < count && jobs; i++)
+        jobs[i].skeleton = &skeleton.file;
+    if (!code)
+        code = solve_name_outputs(tool, object, jobs, count);
+    if (!code)
+        code = run_jobs(tool, object, jobs, count, &skeleton);
     if (code == CLI_USAGE) /* which was told in JSON already */
         json_decref(object);
     else
         cli_json_print(tool, object);
-    solve_release(&job);
+    for (int i = 0; i < count && jobs; i++)
+        solve_release(&jobs[i]);
+    free(jobs);
+    solve_release_skeleton(&skeleton);
     return code;
 }

@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "files.h"
+#include "progress.h"
 
 /* Where the markers sit on the skeleton. */
 typedef enum attach_kind {
@@ -18,7 +19,31 @@ typedef struct solve_marker {
     double rms, mean, worst;
     int worst_frame; /* index in the take */
     int seen;        /* frames */
+    int outliers;    /* frames in which it was weighed down */
 } solve_marker;
+
+/* Two markers that stand in each other's place, from one frame to another. */
+typedef struct solve_swap {
+    int a, b;        /* in the set */
+    int first, last; /* indices in the take */
+    int frames;      /* in which both were seen so */
+} solve_swap;
+
+enum { SOLVE_MOST_SWAPS = 64 };
+
+/* The skeleton, which all takes share. */
+typedef struct solve_skeleton {
+    ulna_content file;      /* as the file has it */
+    ulna_model *with_balls; /* NULL: as the file has them */
+    int dropped;            /* limits that the other joints do not have */
+} solve_skeleton;
+
+/* What went wrong, told when it is the take's turn to speak. */
+typedef struct solve_failure {
+    json_t *where; /* receives `file` and `error` */
+    const char *path;
+    ulna_error error;
+} solve_failure;
 
 typedef struct solve_job {
     /* The command line. */
@@ -30,11 +55,13 @@ typedef struct solve_job {
     ulna_ball ball;
     int first, last; /* frames as the file counts them; first > last: all */
     char axes_given[8], up_given;
+    char **outputs; /* files to write, in order */
+    int output_count;
+    char *report_path; /* NULL: none */
 
     /* What was read. */
-    ulna_content skeleton;  /* as the file has it */
-    ulna_model *with_balls; /* NULL: as the file has them */
-    const ulna_model *model;
+    const ulna_content *skeleton; /* as the file has it: not the job's own, nor the model */
+    const ulna_model *model;      /* with the joints that are solved */
     ulna_content markers;
     ulna_recording take; /* the frames that are asked for: points into `markers` */
     ulna_clip reference; /* of `model`; frame f of the take is frame f + reference_shift of it */
@@ -42,6 +69,7 @@ typedef struct solve_job {
     ulna_marker_set set; /* what the take has of the attachment */
     int *source;         /* set.count: marker of the take */
     double axes[9];      /* model = axes x recording */
+    int is_turned;       /* the take was made to hold the set's markers, in the model's axes */
     char axes_text[160];
     double *limits; /* nv lower ones, nv upper ones; NULL: the skeleton's */
     double *start;  /* nq; NULL: rest */
@@ -54,18 +82,44 @@ typedef struct solve_job {
     ulna_track_summary summary;
     double us_median;
     int stops[ULNA_STOP_COUNT]; /* frames by why their last iteration ended, where that is known */
+    int worst_frame;            /* as the file counts */
     solve_marker *marker;       /* set.count */
+    solve_swap swaps[SOLVE_MOST_SWAPS];
+    int swap_count;
+    json_t *object;          /* for --json */
+    solve_failure *failures; /* room for output_count + 3 */
+    int failure_count;
+    int code;
+    const cli *tool; /* for the progress of reading and writing, as is the bar; NULL: none is shown */
+    progress *bar;
 } solve_job;
 
 /* ---- the command line: solve_options.c ------------------------------------------------------------------- */
 
 int solve_read_options(const cli *tool, solve_job *job);
+/* The recordings that are named, as options or operands: number `index`, NULL past the end. */
+const char *solve_take(const cli *tool, int index);
+
+/* ---- names of files: solve_names.c ------------------------------------------------------------------------- */
+
+/* What each take writes, where -o and --report say a file or a folder. The exit code, after telling what is wrong: names
+ * that two takes share, or that are inputs. Folders are made. */
+int solve_name_outputs(const cli *tool, json_t *object, solve_job *jobs, int count);
 
 /* ---- what is solved: solve_inputs.c, solve_axes.c, solve_attach.c -------------------------------------------- */
 
-/* Reads everything. The exit code; failures are told and kept in `object`. */
-int solve_load(const cli *tool, json_t *object, solve_job *job);
+/* The skeleton, for all takes; failures are told and kept in `object`. */
+int solve_load_skeleton(json_t *object, const solve_job *job, solve_skeleton *skeleton, ulna_error *error);
+void solve_release_skeleton(solve_skeleton *skeleton);
+/* A job of that skeleton, ready to be loaded. */
+int solve_begin(solve_job *job, const solve_skeleton *skeleton);
+/* Reads everything. The exit code; failures are kept. */
+int solve_load(solve_job *job);
+/* What takes much memory; the summary stays. */
+void solve_release_frames(solve_job *job);
 void solve_release(solve_job *job);
+/* Keeps a failure; returns its exit code. */
+int solve_fail(solve_job *job, json_t *where, const char *path, const ulna_error *error);
 
 /* Which axes of the recording are the model's. Tries where nobody says. */
 ulna_status solve_find_axes(solve_job *job, ulna_error *error);
@@ -78,17 +132,31 @@ int solve_marker_at(const solve_job *job, int frame, int marker, double position
  * `spread` (may be NULL): root mean square distance from there, over all markers. */
 ulna_status solve_attach_by_reference(const solve_job *job, ulna_marker_set *set, double *spread, ulna_error *error);
 
-/* ---- solving: solve_run.c, solve_oracle.c -------------------------------------------------------------------- */
+/* ---- solving: solve_run.c, solve_oracle.c, solve_takes.c ------------------------------------------------------- */
 
-ulna_status solve_run(const cli *tool, solve_job *job, ulna_error *error);
+ulna_status solve_run(solve_job *job, ulna_error *error);
 /* Each frame with offsets of its own; fills clip, frames, summary, marker and stops, as ulna_track and solve_run do. */
 ulna_status solve_oracle(solve_job *job, ulna_error *error);
 void solve_add_residual(solve_job *job, int frame, size_t marker, double distance);
+/* Of a frame with outliers: which they are, and whether two of them change places. `seen` and `here`: as recorded (NaN:
+ * missing) and as solved, set.count x 3. */
+void solve_look_at_outliers(solve_job *job, int frame, const double *seen, const double *here);
 
-/* ---- what is written: solve_outputs.c ------------------------------------------------------------------------ */
+/* A take from its files to its files; nothing is said. */
+void solve_one(solve_job *job);
+/* All of them, side by side; `tell` is called for each in order, as soon as it and those before are done. */
+void solve_all(const cli *tool, solve_job *jobs, int count, void (*tell)(const cli *tool, solve_job *job, int count));
+
+/* ---- what is written: solve_outputs.c, solve_words.c ------------------------------------------------------------ */
 
 /* Whether all names can be written to, before anything is solved. */
 int solve_check_outputs(const cli *tool, const solve_job *job);
-int solve_write_outputs(const cli *tool, json_t *object, solve_job *job);
+/* Files and report. */
+int solve_write_outputs(solve_job *job);
+
+/* The results, for --json. */
+void solve_add_results(solve_job *job);
+/* Everything there is to say about a take. */
+void solve_tell(const cli *tool, solve_job *job, int count);
 
 #endif

@@ -24,7 +24,9 @@ int solve_marker_at(const solve_job *job, int frame, int marker, double position
     const double *p = ulna_recording_frame(&job->take, frame) + 3 * (size_t)marker;
     if (isnan(p[0]) || isnan(p[1]) || isnan(p[2]))
         return 0;
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 3 && job->is_turned; k++)
+        position[k] = p[k];
+    for (int k = 0; k < 3 && !job->is_turned; k++)
         position[k] = job->axes[3 * k] * p[0] + job->axes[3 * k + 1] * p[1] + job->axes[3 * k + 2] * p[2];
     return 1;
 }
@@ -117,10 +119,10 @@ ulna_status solve_attach_by_reference(const solve_job *job, ulna_marker_set *set
     int bodies = ulna_model_body_count(job->model), frames = job->take.frame_count;
     int stride = (frames + MOST_FRAMES - 1) / MOST_FRAMES;
     ulna_pose *pose = NULL;
+    place *places = calloc((size_t)bodies * (size_t)job->take.marker_count + 1, sizeof *places);
+    if (!places)
+        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
     ulna_status status = ulna_pose_create(job->model, NULL, &pose, error);
-    place *places = calloc((size_t)bodies * (size_t)job->take.marker_count, sizeof *places);
-    if (!status && !places)
-        status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
     for (int f = 0; f < frames && !status; f += stride) {
         int at = f + job->reference_shift;
         if (at < 0 || at >= job->reference.frame_count)

@@ -129,8 +129,9 @@ static ulna_status by_trying(solve_job *job, char up, ulna_error *error)
     double *memory = calloc(room, sizeof *memory);
     options.fresh.restarts = 8;
     options.loss = ULNA_LOSS_SQUARE;
-    ulna_status status = memory ? ulna_tracker_create(job->model, &job->set, &options, NULL, &tracker, error)
-                                : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    if (!memory)
+        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    ulna_status status = ulna_tracker_create(job->model, &job->set, &options, NULL, &tracker, error);
     if (!status)
         status = ulna_pose_create(job->model, NULL, &pose, error);
     for (int s = 0; s < SHIFTS && !status; s++) {
@@ -150,13 +151,13 @@ static ulna_status by_trying(solve_job *job, char up, ulna_error *error)
 ulna_status solve_find_axes(solve_job *job, ulna_error *error)
 {
     char up = job->up_given ? job->up_given : job->markers.source.up;
-    char model_up = job->skeleton.source.up ? job->skeleton.source.up : 'y';
+    char model_up = job->skeleton->source.up ? job->skeleton->source.up : 'y';
     if (*job->axes_given) {
         solve_read_axes(job->axes_given, job->axes);
         snprintf(job->axes_text, sizeof job->axes_text, "%s of the recording are the skeleton's xyz", job->axes_given);
         return ULNA_OK;
     }
-    if (job->up_given || (up && job->skeleton.source.up)) {
+    if (job->up_given || (up && job->skeleton->source.up)) {
         int shift = shift_between(up, model_up);
         use_shift(job, shift);
         snprintf(job->axes_text, sizeof job->axes_text,

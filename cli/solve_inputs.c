@@ -104,9 +104,9 @@ static ulna_status line_up(solve_job *job, ulna_error *error)
 /* A motion of the skeleton as its file has it, in the joints that are solved. */
 static ulna_status load_motion(solve_job *job, const char *path, ulna_clip *clip, ulna_error *error)
 {
-    ulna_status status = files_motion(path, &job->skeleton, clip, job->notes, error);
-    if (!status && job->with_balls)
-        status = ulna_clip_convert(job->skeleton.model, clip, job->model, clip, error);
+    ulna_status status = files_motion(path, job->skeleton, clip, job->notes, error);
+    if (!status && job->model != job->skeleton->model)
+        status = ulna_clip_convert(job->skeleton->model, clip, job->model, clip, error);
     return status;
 }
 
@@ -137,7 +137,7 @@ static ulna_status load_bounds(solve_job *job, ulna_error *error)
     job->limits = status ? NULL : calloc(2 * (size_t)nv + 1, sizeof *job->limits);
     if (!status && !job->limits)
         status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
-    if (!status)
+    if (job->limits)
         limits_of(job, &clip);
     ulna_clip_release(&clip);
     return status;
@@ -164,66 +164,87 @@ static ulna_status load_start(solve_job *job, ulna_error *error)
     return status;
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------------------- */
+/* ---- the skeleton ---------------------------------------------------------------------------------------------- */
 
-static int load_skeleton(json_t *object, solve_job *job, ulna_error *error)
+int solve_load_skeleton(json_t *object, const solve_job *job, solve_skeleton *skeleton, ulna_error *error)
 {
-    int dropped = 0;
-    if (files_skeleton(job->skeleton_path, &job->skeleton, error))
+    *skeleton = (solve_skeleton){.file = ulna_content_empty(NULL)};
+    if (files_skeleton(job->skeleton_path, &skeleton->file, error))
         return files_fail(object, job->skeleton_path, error);
-    files_note(job->notes, job->skeleton_path, &job->skeleton.remarks);
-    job->model = job->skeleton.model;
-    if (job->ball == ULNA_BALL_EULER)
-        return CLI_DONE;
-    if (ulna_model_with_balls(job->skeleton.model, job->ball, NULL, &job->with_balls, &dropped, error))
+    if (job->ball != ULNA_BALL_EULER &&
+        ulna_model_with_balls(skeleton->file.model, job->ball, NULL, &skeleton->with_balls, &skeleton->dropped, error))
         return files_fail(object, job->skeleton_path, error);
-    job->model = job->with_balls;
-    if (dropped)
-        files_note_text(job->notes, "limits of %d angles do not fit the other kind of joint, and do not count",
-                        dropped);
     return CLI_DONE;
 }
 
-static int load_markers(json_t *object, solve_job *job, ulna_error *error)
+void solve_release_skeleton(solve_skeleton *skeleton)
 {
+    ulna_model_destroy(skeleton->with_balls);
+    ulna_content_release(&skeleton->file);
+}
+
+int solve_begin(solve_job *job, const solve_skeleton *skeleton)
+{
+    job->skeleton = &skeleton->file;
+    job->model = skeleton->with_balls ? skeleton->with_balls : skeleton->file.model;
+    job->markers = ulna_content_empty(NULL);
+    job->reference = ulna_clip_empty(NULL);
+    job->clip = ulna_clip_empty(NULL);
+    job->set = ulna_marker_set_empty(NULL);
+    job->notes = json_array();
+    job->object = json_object();
+    json_object_set_new(job->object, "take", cli_json_text(job->markers_path));
+    files_note(job->notes, job->skeleton_path, &skeleton->file.remarks);
+    if (skeleton->dropped)
+        files_note_text(job->notes, "limits of %d angles do not fit the other kind of joint, and do not count",
+                        skeleton->dropped);
+    job->failures = calloc((size_t)job->output_count + 3, sizeof *job->failures);
+    return job->failures ? CLI_DONE : cli_exit_code(ULNA_ERR_MEMORY);
+}
+
+int solve_fail(solve_job *job, json_t *where, const char *path, const ulna_error *error)
+{
+    job->failures[job->failure_count++] = (solve_failure){where, path, *error};
+    return cli_exit_code(error->status);
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------------------- */
+
+static int load_markers(solve_job *job, ulna_error *error)
+{
+    progress_wait *wait = job->tool ? progress_wait_begin(job->tool, "reading", job->markers_path) : NULL;
     ulna_status status = files_markers(job->markers_path, &job->markers, error);
+    progress_wait_end(wait);
     files_note(job->notes, job->markers_path, &job->markers.remarks);
     if (!status)
         status = cut(job, error);
-    return status ? files_fail(object, job->markers_path, error) : CLI_DONE;
+    return status ? solve_fail(job, job->object, job->markers_path, error) : CLI_DONE;
 }
 
-static int load_reference(json_t *object, solve_job *job, ulna_error *error)
+static int load_reference(solve_job *job, ulna_error *error)
 {
     if (!job->reference_path)
         return CLI_DONE;
     ulna_status status = load_motion(job, job->reference_path, &job->reference, error);
     if (!status)
         status = line_up(job, error);
-    return status ? files_fail(object, job->reference_path, error) : CLI_DONE;
+    return status ? solve_fail(job, job->object, job->reference_path, error) : CLI_DONE;
 }
 
 /* Attachments that do not depend on the axes. */
-static int load_attachment(const cli *tool, json_t *object, solve_job *job, ulna_error *error)
+static int load_attachment(solve_job *job, ulna_error *error)
 {
-    if (job->attach == ATTACH_FILE)
-        return files_attachment(job->attach_path, job->model, &job->set, error)
-                   ? files_fail(object, job->attach_path, error)
-                   : CLI_DONE;
-    if (job->attach != ATTACH_MODEL)
-        return CLI_DONE;
-    if (ulna_model_marker_count(job->model) > 0)
-        return ulna_marker_set_from_model(&job->set, job->model) ? files_fail(object, job->skeleton_path, error)
-                                                                 : CLI_DONE;
-    if (!job->reference_path || cli_value(tool, "attach"))
-        return cli_usage(tool, "the skeleton has no markers of its own: where do they sit? --attach FILE tells, and "
-                               "'ulna calibrate' makes such a file; --reference MOTION can tell too");
-    job->attach = ATTACH_REFERENCE;
+    if (job->attach == ATTACH_FILE && files_attachment(job->attach_path, job->model, &job->set, error))
+        return solve_fail(job, job->object, job->attach_path, error);
+    if (job->attach == ATTACH_MODEL && ulna_marker_set_from_model(&job->set, job->model)) {
+        cli_fail(error, ULNA_ERR_MEMORY, "no room for the markers");
+        return solve_fail(job, job->object, job->skeleton_path, error);
+    }
     return CLI_DONE;
 }
 
 /* What the reference tells depends on the axes, and trying axes needs markers. */
-static int place_markers(json_t *object, solve_job *job, ulna_error *error)
+static int place_markers(solve_job *job, ulna_error *error)
 {
     int is_known = job->attach == ATTACH_FILE || job->attach == ATTACH_MODEL;
     ulna_status status = is_known ? match(job, error) : ULNA_OK;
@@ -234,17 +255,17 @@ static int place_markers(json_t *object, solve_job *job, ulna_error *error)
         if (!status)
             status = match(job, error);
     }
-    return status ? files_fail(object, job->markers_path, error) : CLI_DONE;
+    return status ? solve_fail(job, job->object, job->markers_path, error) : CLI_DONE;
 }
 
-static int load_limits_and_start(json_t *object, solve_job *job, ulna_error *error)
+static int load_limits_and_start(solve_job *job, ulna_error *error)
 {
     if (job->bounds_path && load_bounds(job, error))
-        return files_fail(object, job->bounds_path, error);
+        return solve_fail(job, job->object, job->bounds_path, error);
     if (job->init_path && load_start(job, error))
-        return files_fail(object, job->init_path, error);
+        return solve_fail(job, job->object, job->init_path, error);
     if (job->init_first && start_from(job, &job->reference, job->reference_shift, error))
-        return files_fail(object, job->reference_path, error);
+        return solve_fail(job, job->object, job->reference_path, error);
     ulna_options *both[] = {&job->options.solve, &job->options.fresh};
     for (int i = 0; i < 2; i++) {
         both[i]->bounded = job->bounded;
@@ -255,40 +276,40 @@ static int load_limits_and_start(json_t *object, solve_job *job, ulna_error *err
     return CLI_DONE;
 }
 
-int solve_load(const cli *tool, json_t *object, solve_job *job)
+int solve_load(solve_job *job)
 {
+    static int (*const steps[])(solve_job *, ulna_error *) = {load_markers, load_reference, load_attachment,
+                                                              place_markers, load_limits_and_start};
     ulna_error error;
+    int code = CLI_DONE;
     ulna_error_clear(&error);
-    job->skeleton = ulna_content_empty(NULL);
-    job->markers = ulna_content_empty(NULL);
-    job->reference = ulna_clip_empty(NULL);
-    job->clip = ulna_clip_empty(NULL);
-    job->set = ulna_marker_set_empty(NULL);
-    job->notes = json_array();
-    int code = load_skeleton(object, job, &error);
-    if (!code)
-        code = load_markers(object, job, &error);
-    if (!code)
-        code = load_reference(object, job, &error);
-    if (!code)
-        code = load_attachment(tool, object, job, &error);
-    if (!code)
-        code = place_markers(object, job, &error);
-    return code ? code : load_limits_and_start(object, job, &error);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && !code; i++)
+        code = steps[i](job, &error);
+    return code;
+}
+
+void solve_release_frames(solve_job *job)
+{
+    ulna_clip_release(&job->clip);
+    ulna_clip_release(&job->reference);
+    ulna_content_release(&job->markers);
+    free(job->frames);
+    job->frames = NULL;
 }
 
 void solve_release(solve_job *job)
 {
-    ulna_clip_release(&job->clip);
-    ulna_clip_release(&job->reference);
+    solve_release_frames(job);
     ulna_marker_set_release(&job->set);
-    ulna_content_release(&job->markers);
-    ulna_model_destroy(job->with_balls);
-    ulna_content_release(&job->skeleton);
     json_decref(job->notes);
+    json_decref(job->object);
+    for (int i = 0; i < job->output_count; i++)
+        free(job->outputs[i]);
+    free(job->outputs);
+    free(job->report_path);
+    free(job->failures);
     free(job->source);
     free(job->limits);
     free(job->start);
-    free(job->frames);
     free(job->marker);
 }

@@ -14,17 +14,32 @@ enum {
     CHUNK_FRAMES = 5000 /* of long takes, so that threads can share them; whatever --threads is */
 };
 
+const char *solve_take(const cli *tool, int index)
+{
+    for (int i = 0; i < tool->given_count; i++)
+        if (strcmp(tool->given[i]->name, "markers") == 0 && index-- == 0)
+            return tool->values[i];
+    return index < tool->operand_count ? tool->operands[index] : NULL;
+}
+
 static int read_paths(const cli *tool, solve_job *job)
 {
     job->skeleton_path = cli_value(tool, "skeleton");
-    job->markers_path = cli_value(tool, "markers");
+    job->markers_path = solve_take(tool, 0);
     job->reference_path = cli_value(tool, "reference");
     if (!job->skeleton_path || !*job->skeleton_path)
         return cli_usage(tool, "--skeleton FILE is needed: whose joints are to be found?");
-    if (!job->markers_path || !*job->markers_path)
-        return cli_usage(tool, "--markers FILE is needed: the recording to solve");
-    if (strcmp(job->skeleton_path, "-") == 0 && strcmp(job->markers_path, "-") == 0)
-        return cli_usage(tool, "standard input is either the skeleton or the markers, not both");
+    int from_stdin = strcmp(job->skeleton_path, "-") == 0;
+    for (int i = 0; i == 0 || solve_take(tool, i); i++) {
+        const char *path = solve_take(tool, i);
+        if (!path || !*path)
+            return cli_usage(tool, "--markers FILE is needed: the recording to solve");
+        from_stdin += strcmp(path, "-") == 0;
+    }
+    if (from_stdin > 1)
+        return cli_usage(tool, "standard input is either the skeleton or the markers of one take, not both");
+    if (job->reference_path && solve_take(tool, 1))
+        return cli_usage(tool, "--reference is a motion of one take: solve that take alone");
     return CLI_DONE;
 }
 
@@ -75,7 +90,10 @@ static int read_init(const cli *tool, solve_job *job)
     if (!text || strcmp(text, "rest") == 0)
         return CLI_DONE;
     if (!*text)
-        return cli_usage(tool, "--init takes rest, first or the name of a motion file");
+        return cli_usage(tool, "--init takes rest, first, global or the name of a motion file");
+    job->options.global = strcmp(text, "global") == 0;
+    if (job->options.global)
+        return CLI_DONE;
     job->init_first = strcmp(text, "first") == 0;
     if (job->init_first)
         return needs_reference(tool, job, "--init first");
@@ -137,7 +155,7 @@ static int read_axes(const cli *tool, solve_job *job)
                              "--axes takes three of x, y, z with signs, such as yzx or x-zy, that do not mirror, "
                              "not '%s'",
                              axes);
-        strcpy(job->axes_given, axes);
+        snprintf(job->axes_given, sizeof job->axes_given, "%s", axes);
     }
     if (!up)
         return CLI_DONE;
@@ -164,6 +182,18 @@ static int read_method(const cli *tool, ulna_track_options *o)
     return CLI_DONE;
 }
 
+static int read_smoothing(const cli *tool, ulna_track_options *o)
+{
+    int code = numbers_real(tool, "smooth", 0, 1e6, " m2/rad2", &o->smooth);
+    const char *what = cli_value(tool, "smooth-what");
+    if (code || !what)
+        return code;
+    if (strcmp(what, "velocity") != 0 && strcmp(what, "acceleration") != 0)
+        return cli_usage(tool, "--smooth-what takes velocity or acceleration, not '%s'", what);
+    o->smooth_order = what[0] == 'v' ? 1 : 2;
+    return CLI_DONE;
+}
+
 static int read_tracking(const cli *tool, solve_job *job)
 {
     ulna_track_options *o = &job->options;
@@ -174,7 +204,9 @@ static int read_tracking(const cli *tool, solve_job *job)
     if (!code)
         code = numbers_real(tool, "tol", 0, 1, "", &o->solve.decrease);
     if (!code)
-        code = numbers_real(tool, "smooth", 0, 1e6, " m2/rad2", &o->smooth);
+        code = read_smoothing(tool, o);
+    if (!code)
+        code = numbers_real(tool, "soft-limits", 0, 1e6, " m2/rad2", &o->limits);
     if (!code)
         code = numbers_real(tool, "robust-distance", 1e-3, 1e6, " cm", &distance_cm);
     o->loss =

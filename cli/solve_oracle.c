@@ -167,7 +167,8 @@ ulna_status solve_oracle(solve_job *job, ulna_error *error)
         status = cli_fail(error, ULNA_ERR_MEMORY, "no memory for %d frames", count);
     for (int f = 0; f < count && !status; f++) {
         status = one_frame(job, pose, f, error);
-        job->options.progress(job->options.progress_context, f + 1, count);
+        if (job->options.progress)
+            job->options.progress(job->options.progress_context, f + 1, count);
     }
     ulna_pose_destroy(pose);
     if (status)

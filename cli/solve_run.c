@@ -2,34 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "progress.h"
 #include "solve.h"
 #include "ulna/kinematics.h"
-
-/* ---- progress ------------------------------------------------------------------------------------------------ */
-
-typedef struct watch {
-    progress bar;
-    double begun;
-} watch;
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static int show(void *context, int done, int total)
-{
-    watch *w = context;
-    char text[40];
-    snprintf(text, sizeof text, "%.0f frames/s", done / fmax(1e-9, seconds() - w->begun));
-    progress_show(&w->bar, (double)done / total, text);
-    return 0;
-}
 
 /* ---- afterwards ---------------------------------------------------------------------------------------------- */
 
@@ -66,6 +41,14 @@ void solve_add_residual(solve_job *job, int frame, size_t marker, double distanc
     }
 }
 
+static void find_worst(solve_job *job)
+{
+    int worst = 0;
+    for (int f = 1; f < job->take.frame_count; f++)
+        worst = job->frames[f].rms > job->frames[worst].rms ? f : worst;
+    job->worst_frame = worst + job->take.first_frame;
+}
+
 static void finish_markers(solve_job *job)
 {
     for (size_t i = 0; i < job->set.count; i++)
@@ -81,41 +64,49 @@ static double distance_of(const double a[3], const double b[3])
 }
 
 /* Each marker on the skeleton against the recording. */
+static void measure_frame(solve_job *job, const ulna_pose *pose, int frame, double *seen, double *here)
+{
+    for (size_t i = 0; i < job->set.count; i++) {
+        double *at = seen + 3 * i;
+        ulna_pose_point(pose, job->set.items[i].body, job->set.items[i].offset, here + 3 * i);
+        if (solve_marker_at(job, frame, job->source[i], at))
+            solve_add_residual(job, frame, i, distance_of(at, here + 3 * i));
+        else
+            at[0] = at[1] = at[2] = NAN;
+    }
+    if (job->frames[frame].flags & ULNA_FRAME_OUTLIERS)
+        solve_look_at_outliers(job, frame, seen, here);
+}
+
 static ulna_status measure_markers(solve_job *job, ulna_error *error)
 {
     ulna_pose *pose = NULL;
+    double *seen = calloc(6 * job->set.count + 1, sizeof *seen);
+    if (!seen)
+        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
     ulna_status status = ulna_pose_create(job->model, NULL, &pose, error);
     for (int f = 0; f < job->take.frame_count && !status; f++) {
         status = ulna_pose_forward(pose, ulna_clip_frame(&job->clip, f));
-        for (size_t i = 0; i < job->set.count && !status; i++) {
-            double seen[3], here[3];
-            if (!solve_marker_at(job, f, job->source[i], seen))
-                continue;
-            ulna_pose_point(pose, job->set.items[i].body, job->set.items[i].offset, here);
-            solve_add_residual(job, f, i, distance_of(seen, here));
-        }
         if (status)
             cli_fail(error, status, "frame %d is not a pose", f + job->take.first_frame);
+        else
+            measure_frame(job, pose, f, seen, seen + 3 * job->set.count);
     }
+    free(seen);
     ulna_pose_destroy(pose);
     return status;
 }
 
-ulna_status solve_run(const cli *tool, solve_job *job, ulna_error *error)
+ulna_status solve_run(solve_job *job, ulna_error *error)
 {
-    watch w = {.begun = seconds()};
     job->frames = calloc((size_t)job->take.frame_count + 1, sizeof *job->frames);
     job->marker = calloc(job->set.count + 1, sizeof *job->marker);
     if (!job->frames || !job->marker)
         return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
-    progress_begin(&w.bar, tool);
-    job->options.progress = show;
-    job->options.progress_context = &w;
     ulna_status status = job->attach == ATTACH_ORACLE
                              ? solve_oracle(job, error)
                              : ulna_track(job->model, &job->set, &job->take, job->axes, &job->options, &job->clip,
                                           job->frames, &job->summary, error);
-    progress_end(&w.bar);
     if (!status && !job->bounded && ulna_clip_unwind(job->model, &job->clip)) /* the same poses, without jumps */
         status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
     if (!status && job->attach != ATTACH_ORACLE)
@@ -123,5 +114,6 @@ ulna_status solve_run(const cli *tool, solve_job *job, ulna_error *error)
     if (status)
         return status;
     finish_markers(job);
+    find_worst(job);
     return find_median(job, error);
 }

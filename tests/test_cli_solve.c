@@ -1,7 +1,11 @@
 /* `ulna solve`, run as its users run it: takes that are made up, and the recorded one of the papers. */
+#define _DEFAULT_SOURCE /* wait4 */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "support_take.h"
 #include "support_tool.h"
@@ -234,7 +238,7 @@ static void write_attachment(const ulna_test_tool *tool, const char *name, const
     assert_int_equal(ulna_marker_set_from_model(&set, take.model), ULNA_OK);
     for (size_t i = 0; i < set.count && instead_of; i++)
         if (strcmp(set.items[i].marker, instead_of) == 0)
-            strcpy(set.items[i].marker, other);
+            snprintf(set.items[i].marker, ULNA_MARKER_NAME, "%s", other);
     assert_int_equal(ulna_marker_set_write_csv(&set, take.model, &sink, NULL), ULNA_OK);
     char path[128];
     FILE *file = fopen(ulna_test_path(path, sizeof path, tool->folder, name), "wb");
@@ -346,7 +350,7 @@ static void report_stands_alone(void **state)
     ulna_test_tool *tool = *state;
     write_attachment(tool, "a.csv", "LFHD", "</script><b>");
     ulna_test_take take = ulna_test_take_make(FRAMES);
-    strcpy(take.markers.names[ulna_recording_find(&take.markers, "LFHD")], "</script><b>");
+    snprintf(take.markers.names[ulna_recording_find(&take.markers, "LFHD")], ULNA_MARKER_NAME, "</script><b>");
     ulna_test_take_write(tool->folder, "odd.c3d", NULL, NULL, &take.markers);
     ulna_test_take_release(&take);
     json_t *object = solve(tool, "-s human -m odd.c3d -a a.csv --report r.html", 0);
@@ -396,7 +400,14 @@ static void mistakes_are_told(void **state)
         {"-s human -m take.c3d --tol x", 2, "--tol takes a number"},
         {"-s human -m take.c3d --max-iter 0", 2, "--max-iter takes a number from 1"},
         {"-s human -m take.c3d -o out.xyz", 2, "'out.xyz': the ending of a name tells what to write"},
-        {"-s human -m take.c3d extra", 2, "'extra' is too much"},
+        {"-s human -m take.c3d ''", 2, "a file name is needed"},
+        {"-s human -m take.c3d --formats amc", 2, "--formats goes with -o FOLDER/"},
+        {"-s human -m take.c3d -o out/ --formats amc,xyz", 2, "--formats takes endings"},
+        {"-s human -m take.c3d -o out/ --formats ,", 2, "--formats takes endings"},
+        {"-s human -m take.c3d -o ./take.c3d", 2, "'./take.c3d' is a recording, and would be overwritten"},
+        {"-s human -m take.c3d -o take.csv -o take.csv", 2, "'take.csv' would be written twice"},
+        {"-s human -m take.c3d --init truth.csv -o truth.csv", 2, "'truth.csv' is read, and would be overwritten"},
+        {"-s human -m take.c3d -o junk/", 4, "junk/: cannot make the folder"},
         {"-s absent.asf -m take.c3d", 4, "absent.asf: cannot open the file"},
         {"-s human -m absent.c3d", 4, "absent.c3d: cannot open the file"},
         {"-s human -m junk", 3, "junk: this is not a file of any kind that Ulna reads: Ulna model (JSON)"},
@@ -426,6 +437,115 @@ static void one_bad_output_does_not_stop_the_others(void **state)
     assert_int_equal(integer(object, "frames"), FRAMES);
     json_decref(object);
     ulna_test_tool_shell(tool, "test -s good.csv && test ! -e absent && test -z \"$(ls | grep tmp)\"");
+}
+
+/* ---- several takes ---------------------------------------------------------------------------------------------------------- */
+
+static void takes_are_solved_side_by_side(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(
+        tool, "cp take.c3d b.c3d; printf 'nothing that anybody reads' >junk.c3d; mkdir other; cp take.c3d other/");
+    json_decref(solve(tool, "-s human -m take.c3d -o one.csv -o one.bvh", 0));
+    json_t *object = solve(tool, "-s human -o out/deep/ --formats csv,bvh -r pages/ -m take.c3d b.c3d --threads 2", 0);
+    json_t *takes = json_object_get(object, "takes");
+    assert_int_equal(json_array_size(takes), 2);
+    for (size_t i = 0; i < 2; i++) {
+        json_t *row = json_array_get(takes, i);
+        assert_string_equal(json_string_value(json_object_get(row, "take")), i ? "b.c3d" : "take.c3d");
+        assert_int_equal(integer(row, "frames"), FRAMES);
+        assert_int_equal(json_array_size(json_object_get(row, "outputs")), 2);
+    }
+    json_decref(object);
+    ulna_test_tool_shell(tool,
+                         "cmp one.csv out/deep/take.csv && cmp one.csv out/deep/b.csv && cmp one.bvh out/deep/b.bvh && "
+                         "test -s pages/take.html && test -s pages/b.html");
+    /* by -m or as operands, in any order */
+    json_decref(solve(tool, "-s human -o swap/ -m b.c3d -m take.c3d --threads 1", 0));
+    ulna_test_tool_shell(tool, "cmp one.csv swap/take.csv && cmp one.csv swap/b.csv && test $(ls swap | wc -l) = 2");
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s human b.c3d take.c3d"), 0);
+    const char *first = strstr(tool->out, "b.c3d: 120 frames"), *second = strstr(tool->out, "take.c3d: 120 frames");
+    assert_true(first && second && first < second);
+}
+
+static void one_bad_take_does_not_stop_the_others(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(
+        tool, "cp take.c3d b.c3d; printf 'nothing that anybody reads' >junk.c3d; mkdir other; cp take.c3d other/");
+    json_t *object = solve(tool, "-s human -m junk.c3d take.c3d absent.c3d b.c3d -o out/ --threads 3", 1);
+    json_t *takes = json_object_get(object, "takes");
+    static const int is_good[] = {0, 1, 0, 1};
+    for (size_t i = 0; i < 4; i++) {
+        json_t *row = json_array_get(takes, i);
+        assert_int_equal(json_is_object(json_object_get(row, "error")), !is_good[i]);
+        assert_int_equal(json_is_integer(json_object_get(row, "frames")), is_good[i]);
+    }
+    json_decref(object);
+    const char *junk = strstr(tool->err, "junk.c3d: this is not"),
+               *absent = strstr(tool->err, "absent.c3d: cannot open");
+    assert_true(junk && absent && junk < absent);
+    ulna_test_tool_shell(tool, "test $(ls out | wc -l) = 2 && cmp out/take.csv out/b.csv");
+    json_decref(solve(tool, "-s human -m junk.c3d absent.c3d", 4)); /* none was solved: the highest code */
+
+    static const struct {
+        const char *arguments, *says;
+    } wrong[] = {
+        {"-m take.c3d other/take.c3d -o out2/", "would both be written to 'out2/take.csv'"},
+        {"-m take.c3d b.c3d -o out2.csv", "with several takes this names a folder"},
+        {"-m take.c3d b.c3d -r out2.html", "with several takes this names a folder"},
+        {"-m take.c3d b.c3d -o . --formats c3d", "is a recording, and would be overwritten"},
+        {"-m take.c3d b.c3d --reference truth.csv", "--reference is a motion of one take"},
+        {"-m - -", "standard input"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "-s human %s", wrong[i].arguments);
+        json_decref(solve(tool, line, 2));
+        ulna_test_says(tool->err, wrong[i].says);
+    }
+    ulna_test_tool_shell(tool, "test ! -e out2 && cmp take.c3d other/take.c3d");
+}
+
+/* ---- long takes --------------------------------------------------------------------------------------------------------------- */
+
+/* The most memory that `ulna solve` takes for a take, in bytes. */
+static double peak_of(const ulna_test_tool *tool, const char *take)
+{
+    int code;
+    struct rusage usage;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (chdir(tool->folder) == 0)
+            execl(ULNA_TEST_CLI, "ulna", "solve", "-q", "--threads", "1", "-s", "human", "-m", take, "-o", "long.amc",
+                  "-r", "long.html", (char *)NULL);
+        _exit(127);
+    }
+    assert_int_equal(wait4(child, &code, 0, &usage), child);
+    assert_true(WIFEXITED(code) && WEXITSTATUS(code) == 0);
+    return 1024.0 * (double)usage.ru_maxrss;
+}
+
+/* An hour at 120 Hz, 432,000 frames of 41 markers, fits into 1 GiB, report and all: here a twentieth of both. */
+static void an_hour_fits_into_a_gibibyte(void **state)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    const int is_sanitized = 1; /* which takes memory of its own */
+#else
+    const int is_sanitized = 0;
+#endif
+    ulna_test_tool *tool = *state;
+    if (is_sanitized)
+        skip();
+    const int hour = 432000, part = hour / 20;
+    ulna_test_take take = ulna_test_take_make(part);
+    ulna_test_take_write(tool->folder, "long.c3d", NULL, NULL, &take.markers);
+    ulna_test_take_release(&take);
+    double little = peak_of(tool, "take.c3d"), much = peak_of(tool, "long.c3d");
+    double budget = 1073741824.0 - little, used = (much - little) * hour / (part - FRAMES);
+    if (used > budget)
+        fail_msg("%.0f bytes a frame: an hour would take %.0f MiB", used / hour, (used + little) / 1048576);
 }
 
 /* ---- the recorded take of the papers --------------------------------------------------------------------------------------------- */
@@ -529,6 +649,9 @@ int main(void)
         TEST(report_stands_alone),
         TEST(mistakes_are_told),
         TEST(one_bad_output_does_not_stop_the_others),
+        TEST(takes_are_solved_side_by_side),
+        TEST(one_bad_take_does_not_stop_the_others),
+        TEST(an_hour_fits_into_a_gibibyte),
         TEST(recorded_take_is_solved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

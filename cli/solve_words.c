@@ -1,0 +1,237 @@
+/* What `ulna solve` says about a take. */
+#include <math.h>
+#include <string.h>
+
+#include "solve.h"
+#include "table.h"
+
+enum { COLUMN = 12 };
+
+/* ---- for people ---------------------------------------------------------------------------------------------- */
+
+static void say_fact(const cli *tool, const char *label, const char *format, ...) ULNA_PRINTF(3, 4);
+
+static void say_fact(const cli *tool, const char *label, const char *format, ...)
+{
+    char text[600];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    cli_say(tool, "  %-*s", COLUMN - 2, label);
+    table_wrap(tool, 0, COLUMN, COLUMN, text);
+}
+
+static const char *method_of(const solve_job *job)
+{
+    return job->options.solve.method ? job->options.solve.method : ulna_method_at(0)->name;
+}
+
+/* "LTOE 14 mm, ...": the three with the largest mean error. */
+static void say_worst_markers(const cli *tool, const solve_job *job)
+{
+    enum { SHOWN = 3 };
+    char text[300] = "";
+    int before[SHOWN];
+    for (int k = 0; k < SHOWN && k < (int)job->set.count; k++) {
+        int worst = -1;
+        for (int i = 0; i < (int)job->set.count; i++) {
+            int is_told = 0;
+            for (int j = 0; j < k; j++)
+                is_told |= before[j] == i;
+            if (!is_told && job->marker[i].seen && (worst < 0 || job->marker[i].rms > job->marker[worst].rms))
+                worst = i;
+        }
+        if (worst < 0)
+            break;
+        before[k] = worst;
+        size_t length = strlen(text);
+        snprintf(text + length, sizeof text - length, "%s%.40s %.1f mm", k ? ", " : "", job->set.items[worst].marker,
+                 1e3 * job->marker[worst].rms);
+    }
+    say_fact(tool, "worst", "%s (root mean square over the take)", text);
+}
+
+static void say_frames(const cli *tool, const solve_job *job)
+{
+    const ulna_track_summary *s = &job->summary;
+    char text[400] = "";
+    const struct {
+        int count;
+        const char *what;
+    } parts[] = {{s->recovered, "recovered after the track was lost"},
+                 {s->lost, "LOST: far worse than others, look at them"},
+                 {s->empty, "without any marker, filled in"},
+                 {s->with_outliers, "with outliers weighed down"}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        size_t length = strlen(text);
+        if (parts[i].count)
+            snprintf(text + length, sizeof text - length, "%s%d %s", length ? "; " : "", parts[i].count, parts[i].what);
+    }
+    if (*text)
+        say_fact(tool, "frames", "%s", text);
+}
+
+static void say_missing(const cli *tool, const solve_job *job)
+{
+    const ulna_track_summary *s = &job->summary;
+    const solve_marker *rarest = &job->marker[0];
+    for (size_t i = 1; i < job->set.count; i++)
+        rarest = job->marker[i].seen < rarest->seen ? &job->marker[i] : rarest;
+    if (s->missing)
+        say_fact(tool, "missing", "%lld marker positions, %.2g %% of all; most of %s, in %d frames", s->missing,
+                 100.0 * (double)s->missing / ((double)s->frames * s->markers_used),
+                 job->set.items[rarest - job->marker].marker, s->frames - rarest->seen);
+}
+
+/* Who was weighed down: pairs that change places first, then whoever else often is. */
+static void say_outliers(const cli *tool, const solve_job *job)
+{
+    enum { SHOWN = 6 };
+    int first = job->take.first_frame;
+    for (int i = 0; i < job->swap_count && i < SHOWN; i++) {
+        const solve_swap *w = &job->swaps[i];
+        say_fact(tool, "swapped", "%s and %s in frames %d to %d", job->set.items[w->a].marker,
+                 job->set.items[w->b].marker, w->first + first, w->last + first);
+    }
+    if (job->swap_count > SHOWN)
+        say_fact(tool, "swapped", "and %d more times", job->swap_count - SHOWN);
+    char text[300] = "";
+    int others = 0;
+    for (size_t i = 0; i < job->set.count; i++) {
+        int swapped = 0;
+        for (int k = 0; k < job->swap_count; k++)
+            swapped += job->swaps[k].a == (int)i || job->swaps[k].b == (int)i ? job->swaps[k].frames : 0;
+        size_t length = strlen(text);
+        if (job->marker[i].outliers > swapped && others++ < SHOWN)
+            snprintf(text + length, sizeof text - length, "%s%.40s in %d frames", length ? ", " : "",
+                     job->set.items[i].marker, job->marker[i].outliers - swapped);
+    }
+    if (others)
+        say_fact(tool, "outliers", "%s%s", text, others > SHOWN ? " and others" : "");
+}
+
+static void print_summary(const cli *tool, const solve_job *job)
+{
+    static const char *const attach[] = {"the skeleton's own markers", "", "offsets averaged over the reference motion",
+                                         "the reference pose of every frame (oracle)"};
+    const ulna_track_summary *s = &job->summary;
+    const char *us = tool->ascii ? "us" : "µs";
+    cli_title(tool, "%s", job->markers_path);
+    cli_say(tool, ": %d frames solved, %d degrees of freedom, %d markers\n", s->frames,
+            ulna_model_dof_count(job->model), s->markers_used);
+    say_fact(tool, "attached", "%s", job->attach == ATTACH_FILE ? job->attach_path : attach[job->attach]);
+    say_fact(tool, "axes", "%s", job->axes_text);
+    say_fact(tool, "method", "%s, %s%s", method_of(job),
+             !job->bounded      ? "joint limits ignored"
+             : job->bounds_path ? "limits from "
+                                : "inside the skeleton's limits",
+             job->bounds_path ? job->bounds_path : "");
+    say_fact(tool, "error", "rms %.2f mm on average, %.2f mm at most (frame %d); sum over markers %.2f cm",
+             1e3 * s->rms_mean, 1e3 * s->rms_max, job->worst_frame, 1e2 * s->sum_mean);
+    say_worst_markers(tool, job);
+    say_frames(tool, job);
+    say_outliers(tool, job);
+    say_missing(tool, job);
+    say_fact(tool, "effort", "%.1f iterations and %.1f evaluations a frame", s->iterations_mean, s->evaluations_mean);
+    say_fact(tool, "time", "%.1f %s a frame (median %.1f); %.3f s in all, %.0f frames/s", s->us_mean, us,
+             job->us_median, s->seconds, s->frames / fmax(1e-9, s->seconds));
+}
+
+static void say_files(const cli *tool, const solve_job *job)
+{
+    const json_t *outputs = json_object_get(job->object, "outputs"), *report = json_object_get(job->object, "report");
+    for (size_t i = 0; i < json_array_size(outputs); i++) {
+        json_t *row = json_array_get(outputs, i);
+        if (strcmp(json_string_value(json_object_get(row, "result")), "written") == 0)
+            say_fact(tool, "wrote", "%s", json_string_value(json_object_get(row, "file")));
+    }
+    if (report)
+        say_fact(tool, "report", "%s", json_string_value(report));
+}
+
+void solve_tell(const cli *tool, solve_job *job, int count)
+{
+    int is_solved = job->summary.frames > 0;
+    if (is_solved)
+        print_summary(tool, job);
+    for (int i = 0; i < job->failure_count; i++)
+        (void)files_fail(job->failures[i].where, job->failures[i].path, &job->failures[i].error);
+    if (!is_solved)
+        return;
+    files_print_notes(tool, job->notes);
+    say_files(tool, job);
+    if (count > 1)
+        cli_say(tool, "\n");
+}
+
+/* ---- for other programs -------------------------------------------------------------------------------------- */
+
+static json_t *swaps_json(const solve_job *job)
+{
+    json_t *list = json_array();
+    int first = job->take.first_frame;
+    for (int i = 0; i < job->swap_count; i++) {
+        const solve_swap *w = &job->swaps[i];
+        json_array_append_new(list, json_pack("{s:[o,o], s:i, s:i, s:i}", "markers",
+                                              cli_json_text(job->set.items[w->a].marker),
+                                              cli_json_text(job->set.items[w->b].marker), "first", w->first + first,
+                                              "last", w->last + first, "frames", w->frames));
+    }
+    return list;
+}
+
+static json_t *spread_json(double mean, double largest)
+{
+    return json_pack("{s:o, s:o}", "mean", cli_json_number(mean), "max", cli_json_number(largest));
+}
+
+/* Frames by how they ended. */
+static json_t *stops_json(const solve_job *job)
+{
+    json_t *stops = json_object();
+    if (job->attach == ATTACH_ORACLE) {
+        for (int i = 0; i < ULNA_STOP_COUNT; i++)
+            if (job->stops[i])
+                json_object_set_new(stops, ulna_stop_name((ulna_stop)i), json_integer(job->stops[i]));
+        return stops;
+    }
+    int counts[4] = {0};
+    static const char *const names[] = {"converged", "iterations", "lost", "empty"};
+    for (int f = 0; f < job->take.frame_count; f++) {
+        const ulna_frame_report *r = &job->frames[f];
+        counts[r->flags & ULNA_FRAME_EMPTY ? 3 : r->flags & ULNA_FRAME_LOST ? 2 : r->stop == ULNA_STOP_ITERATIONS]++;
+    }
+    for (int i = 0; i < 4; i++)
+        if (counts[i])
+            json_object_set_new(stops, names[i], json_integer(counts[i]));
+    return stops;
+}
+
+void solve_add_results(solve_job *job)
+{
+    json_t *object = job->object;
+    const ulna_track_summary *s = &job->summary;
+    json_t *time = spread_json(s->us_mean, s->us_max);
+    json_object_set_new(time, "median", cli_json_number(job->us_median));
+    json_object_set_new(object, "frames", json_integer(s->frames));
+    json_object_set_new(object, "dof", json_integer(ulna_model_dof_count(job->model)));
+    json_object_set_new(object, "markers", json_integer(s->markers_used));
+    json_object_set_new(object, "method", cli_json_text(method_of(job)));
+    json_object_set_new(object, "us_per_frame", time);
+    json_object_set_new(object, "iterations",
+                        json_pack("{s:o, s:i}", "mean", cli_json_number(s->iterations_mean), "max", s->iterations_max));
+    json_object_set_new(object, "evaluations", json_pack("{s:o}", "mean", cli_json_number(s->evaluations_mean)));
+    json_object_set_new(object, "rms_mm", spread_json(1e3 * s->rms_mean, 1e3 * s->rms_max));
+    json_object_set_new(object, "sum_cm", spread_json(1e2 * s->sum_mean, 1e2 * s->sum_max));
+    json_object_set_new(object, "f_cm2", spread_json(1e4 * s->f_mean, 1e4 * s->f_max));
+    json_object_set_new(object, "missing_markers", json_integer(s->missing));
+    json_object_set_new(object, "recovered", json_integer(s->recovered));
+    json_object_set_new(object, "lost", json_integer(s->lost));
+    json_object_set_new(object, "empty", json_integer(s->empty));
+    json_object_set_new(object, "outlier_frames", json_integer(s->with_outliers));
+    json_object_set_new(object, "swaps", swaps_json(job));
+    json_object_set_new(object, "seconds", cli_json_number(s->seconds));
+    json_object_set_new(object, "axes", cli_json_numbers(job->axes, 9));
+    json_object_set_new(object, "stops", stops_json(job));
+}
