@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/model.h"
 #include "model/joint_family.h"
+#include "model/model.h"
 #include "motion/branch.h"
 #include "support_model.h"
 #include "support_tree.h"

@@ -2,12 +2,24 @@
 #include "solve/registry.h"
 
 static const ulna_method *const methods[] = {
-    &ulna_method_hybrid,       &ulna_method_newton,       &ulna_method_newton_pcg,
-    &ulna_method_bfgs,         &ulna_method_lbfgs,        &ulna_method_lm,
-    &ulna_method_lm_marquardt, &ulna_method_gauss_newton, &ulna_method_dls,
-    &ulna_method_pinv,         &ulna_method_qr,           &ulna_method_transpose,
-    &ulna_method_gradient,     &ulna_method_cg,           &ulna_method_ccd,
-    &ulna_method_fabrik,       &ulna_method_penalty,      &ulna_method_sdp,
+    &ulna_method_hybrid,
+    &ulna_method_newton,
+    &ulna_method_newton_pcg,
+    &ulna_method_bfgs,
+    &ulna_method_lbfgs,
+    &ulna_method_lm,
+    &ulna_method_lm_marquardt,
+    &ulna_method_gauss_newton,
+    &ulna_method_dls,
+    &ulna_method_pinv,
+    &ulna_method_qr,
+    &ulna_method_transpose,
+    &ulna_method_gradient,
+    &ulna_method_cg,
+    &ulna_method_ccd,
+    &ulna_method_fabrik,
+    &ulna_method_penalty,
+    &ulna_method_sdp,
     NULL,
 };
 
