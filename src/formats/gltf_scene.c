@@ -31,10 +31,32 @@ float ulna_gltf_single(ulna_gltf_scene *s, double value)
     return (float)value + 0.0F; /* no negative zero */
 }
 
+/* Four letters for up to three bytes. */
+static void put_pending(ulna_gltf_scene *s)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t count = s->pending_count;
+    unsigned bits = (unsigned)s->pending[0] << 16 | (count > 1 ? (unsigned)s->pending[1] << 8 : 0) |
+                    (count > 2 ? (unsigned)s->pending[2] : 0);
+    const char text[4] = {letters[bits >> 18], letters[bits >> 12 & 63], count > 1 ? letters[bits >> 6 & 63] : '=',
+                          count > 2 ? letters[bits & 63] : '='};
+    if (count)
+        ulna_put_bytes(s->out, text, sizeof text);
+    s->pending_count = 0;
+}
+
 static void put_bytes(ulna_gltf_scene *s, const unsigned char *bytes, size_t count)
 {
-    if (s->status == ULNA_OK && ulna_text_append(&s->numbers, (const char *)bytes, count) != ULNA_OK)
-        fail(s, ULNA_ERR_MEMORY, "no memory for the numbers of the file");
+    if (s->status != ULNA_OK)
+        return;
+    s->length += count;
+    if (s->out && !s->is_base64)
+        ulna_put_bytes(s->out, (const char *)bytes, count);
+    for (size_t i = 0; s->out && s->is_base64 && i < count; i++) {
+        s->pending[s->pending_count++] = bytes[i];
+        if (s->pending_count == 3)
+            put_pending(s);
+    }
 }
 
 void ulna_gltf_put_integer(ulna_gltf_scene *s, unsigned long value, int bytes)
@@ -61,10 +83,10 @@ int ulna_gltf_slice_start(ulna_gltf_scene *s, int type, int components, int targ
     s->slice = items;
     if (s->status != ULNA_OK)
         return 0;
-    while (s->status == ULNA_OK && s->numbers.length % 4)
+    while (s->status == ULNA_OK && s->length % 4)
         ulna_gltf_put_integer(s, 0, 1);
     s->slice[s->slice_count] =
-        (ulna_gltf_slice){.offset = s->numbers.length, .type = type, .components = components, .target = target};
+        (ulna_gltf_slice){.offset = s->length, .type = type, .components = components, .target = target};
     return (int)s->slice_count++;
 }
 
@@ -73,7 +95,7 @@ void ulna_gltf_slice_end(ulna_gltf_scene *s, size_t count)
     if (s->status != ULNA_OK)
         return;
     ulna_gltf_slice *slice = &s->slice[s->slice_count - 1];
-    slice->length = s->numbers.length - slice->offset;
+    slice->length = s->length - slice->offset;
     slice->count = count;
 }
 
@@ -409,7 +431,6 @@ static void add_recording(ulna_gltf_scene *s)
 void ulna_gltf_scene_fill(ulna_gltf_scene *s)
 {
     s->bones[0] = s->sphere[0] = -1;
-    s->numbers = ulna_text_empty(&s->allocator);
     s->body_count = s->model ? s->model->nb : 0;
     s->marker_count = s->model ? s->model->nm : 0;
     s->recorded_count = s->recording ? s->recording->marker_count : 0;
@@ -421,13 +442,14 @@ void ulna_gltf_scene_fill(ulna_gltf_scene *s)
         ulna_gltf_add_bones(s);
     if (s->marker_count + s->recorded_count > 0 && s->status == ULNA_OK)
         ulna_gltf_add_sphere(s);
-    while (s->status == ULNA_OK && s->numbers.length % 4)
+    while (s->status == ULNA_OK && s->length % 4)
         ulna_gltf_put_integer(s, 0, 1);
+    if (s->status == ULNA_OK && s->out)
+        put_pending(s);
 }
 
 void ulna_gltf_scene_release(ulna_gltf_scene *s)
 {
-    ulna_text_release(&s->numbers);
     ulna_release(&s->allocator, s->slice, s->slice_capacity, sizeof *s->slice);
     ulna_release(&s->allocator, s->channel, s->channel_capacity, sizeof *s->channel);
     ulna_release(&s->allocator, s->rest, (size_t)s->body_count + 1, sizeof *s->rest);

@@ -318,17 +318,22 @@ static void put_accessors(const ulna_gltf_scene *s, ulna_writer *out)
     ulna_put(out, "]");
 }
 
-static void put_base64(ulna_writer *out, const unsigned char *bytes, size_t length)
+/* The buffer, made once more and written on the way. */
+static void put_numbers(ulna_gltf_scene *s, ulna_writer *out, int is_base64)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t at = 0; at < length; at += 3) {
-        size_t rest = length - at;
-        unsigned bits = (unsigned)bytes[at] << 16 | (rest > 1 ? (unsigned)bytes[at + 1] << 8 : 0) |
-                        (rest > 2 ? (unsigned)bytes[at + 2] : 0);
-        char text[4] = {digits[bits >> 18], digits[bits >> 12 & 63], rest > 1 ? digits[bits >> 6 & 63] : '=',
-                        rest > 2 ? digits[bits & 63] : '='};
-        ulna_put_bytes(out, text, sizeof text);
-    }
+    ulna_writing job = *s->job;
+    job.remarks = NULL; /* all is said */
+    ulna_gltf_scene again = {.job = &job,
+                             .model = s->model,
+                             .recording = s->recording,
+                             .allocator = s->allocator,
+                             .error = s->error,
+                             .out = out,
+                             .is_base64 = is_base64};
+    ulna_gltf_scene_fill(&again);
+    ulna_gltf_scene_release(&again);
+    if (s->status == ULNA_OK)
+        s->status = again.status;
 }
 
 /* ---- both kinds of files ---------------------------------------------------------------------------------------- */
@@ -343,10 +348,10 @@ static void put_json(ulna_gltf_scene *s, ulna_writer *out, int is_binary)
     if (s->slice_count) {
         put_accessors(s, out);
         ulna_put(out, ",\n\"buffers\":[{");
-        put_integer(out, "byteLength", s->numbers.length, 1);
+        put_integer(out, "byteLength", s->length, 1);
         if (!is_binary) {
             ulna_put(out, ",\"uri\":\"data:application/octet-stream;base64,");
-            put_base64(out, (const unsigned char *)s->numbers.data, s->numbers.length);
+            put_numbers(s, out, 1);
             ulna_put(out, "\"");
         }
         ulna_put(out, "}]");
@@ -363,7 +368,7 @@ static void put_word(ulna_writer *out, size_t value)
 
 static void put_glb(ulna_gltf_scene *s, const ulna_text *json, ulna_writer *out)
 {
-    size_t padding = (4 - json->length % 4) % 4, text = json->length + padding, numbers = s->numbers.length;
+    size_t padding = (4 - json->length % 4) % 4, text = json->length + padding, numbers = s->length;
     size_t total = ULNA_GLB_HEADER + ULNA_GLB_CHUNK + text + (numbers ? ULNA_GLB_CHUNK + numbers : 0);
     if (total > UINT32_MAX) {
         s->status = ulna_fail(s->error, ULNA_ERR_LIMIT, "a GLB file has at most 4 GiB");
@@ -379,7 +384,7 @@ static void put_glb(ulna_gltf_scene *s, const ulna_text *json, ulna_writer *out)
     if (numbers) {
         put_word(out, numbers);
         put_word(out, ULNA_GLB_BIN);
-        ulna_put_bytes(out, s->numbers.data, numbers);
+        put_numbers(s, out, 0);
     }
 }
 

@@ -12,6 +12,7 @@
 #define ULNA_SRC_GLTF_WRITE_H
 
 #include "formats/gltf.h"
+#include "formats/text_writer.h"
 #include "model/model.h"
 
 /* Numbers of one kind, one after the other: an accessor with a view of its own. */
@@ -52,7 +53,13 @@ typedef struct ulna_gltf_scene {
     double clip_s, recording_s; /* between frames */
     double size;                /* of the model, metres */
 
-    ulna_text numbers; /* the buffer */
+    /* The buffer. It is made twice: counted first, since the JSON before it tells its parts, then written as it is made; an hour
+     * of motion would not fit into memory beside the motion itself. */
+    size_t length;            /* bytes so far */
+    ulna_writer *out;         /* NULL: only counted */
+    int is_base64;            /* written as text */
+    unsigned char pending[3]; /* bytes that wait for a third, as text */
+    size_t pending_count;
     ulna_gltf_slice *slice;
     size_t slice_count, slice_capacity;
     ulna_gltf_channel *channel;
@@ -84,6 +91,7 @@ static inline int ulna_gltf_recorded_node(const ulna_gltf_scene *s, int marker)
 
 /* ---- gltf_scene.c ----------------------------------------------------------------------------------------------- */
 
+/* Counts the buffer, or with `out` writes it: then only that, all else being as it was counted. */
 void ulna_gltf_scene_fill(ulna_gltf_scene *s);
 void ulna_gltf_scene_release(ulna_gltf_scene *s);
 /* In single precision, and no finer than a nanometre: so what was read back is written as the same number. */
