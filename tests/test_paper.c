@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "global/paper.h"
+#include "global/relaxation.h"
 #include "math/math3.h"
 #include "support.h"
 #include "support_oracle.h"
@@ -290,6 +291,48 @@ static ulna_oracle *load(int *count)
     *count = ulna_oracles_load(&oracles);
     assert_int_equal(*count, 160);
     return oracles;
+}
+
+/* F2 by the library's own interior-point method. */
+static ulna_relax_result solve_on_tree(const ulna_reduced *tree)
+{
+    ulna_relaxation *relaxation;
+    ulna_relax_result result;
+    ulna_relax_options options = ulna_relax_options_default();
+    ulna_error error = {0};
+    options.relative = 1e-7;
+    options.absolute = 1e-8;
+    if (ulna_relaxation_create(tree, ULNA_RELAX_HULL, NULL, &relaxation, &error) != ULNA_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(ulna_relaxation_solve(relaxation, tree, &options, &result), ULNA_OK);
+    ulna_relaxation_destroy(relaxation);
+    return result;
+}
+
+/* The same F2 by DSDP and on the tree, on all fixed-base chains: two solvers that share nothing but the tree. */
+static void test_hull_on_chains(void **state)
+{
+    (void)state;
+    need_dsdp();
+    int count, compared = 0;
+    ulna_oracle *o = load(&count);
+    for (int i = 0; i < count; i++) {
+        if (strncmp(o[i].family, "chain", 5) != 0)
+            continue;
+        ulna_reduced tree;
+        ulna_oracle_reduced(&o[i], &tree);
+        ulna_program_result dsdp = solve_tree(&tree, ULNA_PAPER_HULL, 1e-9, NULL, NULL);
+        ulna_relax_result own = solve_on_tree(&tree);
+        double tolerance = fmax(1e-5 * fabs(dsdp.optimum), 3e-6);
+        if (!(fabs(own.primal - dsdp.optimum) <= tolerance && own.bound <= dsdp.optimum + 1e-8 &&
+              own.bound >= dsdp.optimum - tolerance))
+            fail_msg("%s %d: DSDP %.10g, on the tree %.10g, bound %.10g", o[i].family, o[i].index, dsdp.optimum,
+                     own.primal, own.bound);
+        compared++;
+        free(tree.nodes);
+    }
+    assert_int_equal(compared, 80);
+    free(o);
 }
 
 /* F1 <= F2 <= the best cost known, on fixed bases with parallel and skew axes; and the bounds bracket the minimum. */
@@ -602,6 +645,7 @@ int main(void)
         cmocka_unit_test(test_sdpa_text),
         cmocka_unit_test(test_nearest_rotation),
         cmocka_unit_test(test_angles),
+        cmocka_unit_test(test_hull_on_chains),
         cmocka_unit_test(test_chains),
         cmocka_unit_test(test_hand),
         cmocka_unit_test(test_literal),

@@ -119,7 +119,8 @@ static void a_ball_with_a_rotation_cost_is_exact(void **state)
         ulna_multiply9(A, D, AD);
         ulna_multiply9(AD, B, ball->turn);
         ball->has_turn = 1;
-        /* <A D B, R> is least at R = -A B where that is a rotation: with det = -1 the smallest singular value changes sign */
+        /* <A D B, R> is least at R = -A B where that is a rotation: with det = -1 the smallest singular value changes
+         * sign */
         expect_both(&tree, -(s[0] + s[1] + (round % 2 ? 1 : -1) * s[2]), 1e-6);
     }
 }

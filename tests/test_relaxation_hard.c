@@ -1,4 +1,5 @@
-/* What a relaxation must survive: hard and broken input, little memory; and what it promises of randomness and stopping. */
+/* What a relaxation must survive: hard and broken input, little memory; and what it promises of randomness and
+ * stopping. */
 #include "support_relaxation.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /*
- * Dense edges at work: one iteration's share of every edge that is not computed in lanes, by plain loops over its matrices.
- * The formulas are those of relax_solve.c; kernels for lanes are measured against these.
+ * Dense edges at work: one iteration's share of every edge that is not computed in lanes, by plain loops over its
+ * matrices. The formulas are those of relax_solve.c; kernels for lanes are measured against these.
  */
 #include <math.h>
 #include <string.h>
@@ -80,14 +80,13 @@ void ulna_relax_dense_hessian(const ulna_relaxation *r, const ulna_relax_edge *e
     for (int b = 0; b < edge->block_count; b++) {
         const ulna_relax_block *block = &edge->block[b];
         const int n = block->size, nn = n * n;
-        for (int k = 0; k < variables; k++) {
-            const double *E = block->E + (size_t)k * (size_t)nn;
+        for (int at = 0; at < block->felt_count; at++) {
+            const int k = block->felt[at];
             double XE[LARGEST], XEU[LARGEST];
-            if (inner(nn, E, E) == 0)
-                continue;
-            multiply(n, block->X, E, XE);
+            multiply(n, block->X, block->E + (size_t)k * (size_t)nn, XE);
             multiply(n, XE, block->U, XEU);
-            for (int i = 0; i <= k; i++) {
+            for (int other = 0; other <= at; other++) {
+                const int i = block->felt[other];
                 const double h = inner(nn, block->E + (size_t)i * (size_t)nn, XEU);
                 H[i * variables + k] += h;
                 if (i != k)
@@ -114,8 +113,8 @@ void ulna_relax_dense_gradient(const ulna_relaxation *r, ulna_relax_edge *edge, 
         double Y[LARGEST];
         for (int i = 0; i < nn; i++)
             Y[i] = corrector < 0 ? block->X[i] + sigma_mu * block->dX[i] : sigma_mu * block->U[i] - block->T[i];
-        for (int i = 0; i < variables; i++)
-            edge->local[i] -= inner(nn, block->E + (size_t)i * (size_t)nn, Y);
+        for (int at = 0; at < block->felt_count; at++)
+            edge->local[block->felt[at]] -= inner(nn, block->E + (size_t)block->felt[at] * (size_t)nn, Y);
     }
 }
 
@@ -125,7 +124,8 @@ static void step_of(const ulna_relaxation *r, const ulna_relax_edge *edge, const
     const double *parent = r->step + (size_t)edge->parent * (size_t)r->states;
     const int nn = block->size * block->size;
     memset(dS, 0, (size_t)nn * sizeof *dS);
-    for (int v = 0; v < edge->controls + r->states; v++) {
+    for (int at = 0; at < block->felt_count; at++) {
+        const int v = block->felt[at];
         const double x = v < edge->controls ? edge->u[v] : parent[v - edge->controls];
         const double *E = block->E + (size_t)v * (size_t)nn;
         for (int i = 0; i < nn; i++)

@@ -1,151 +1,19 @@
 /*
  * Dense edges: the matrices that say how their blocks and the node's state follow from controls and the parent's state.
  *
- * Roots, balls and slides are here, and every edge whose moments have no full rank: where the parent's quaternion stays in
- * the range of `face`, C' = face c faceT and so on, with c symmetric of the size of the rank; where (1, p, r) stays in the range
- * of moment_face, N = face n faceT. Each block is phiT (...) phi with phi a basis of the range, chosen such that S = 1 to
- * begin with. A slide with travel = middle + half x has Y = E[x q qT], -Z <= Y <= Z; for F3, E[x^2] lies between
- * (E x)^2 and 1 and gives the trace of Q. Without both limits, E r may be any vector (along the axis's range): the hull says no more.
+ * Roots, balls and slides are here, and every edge whose moments have no full rank: where the parent's quaternion
+ * stays in the range of `face`, C' = face c faceT and so on, with c symmetric of the size of the rank; where (1, p, r)
+ * stays in the range of moment_face, N = face n faceT. Each block is phiT (...) phi with phi a basis of the range,
+ * chosen such that S = 1 to begin with. A slide with travel = middle + half x has Y = E[x q qT], -Z <= Y <= Z; for F3,
+ * E[x^2] lies between (E x)^2 and 1 and gives the trace of Q. Without both limits, E r may be any vector (along the
+ * axis's range): the hull says no more.
  */
 #include <math.h>
 #include <string.h>
 
-#include "global/relax_tree.h"
+#include "global/relax_dense.h"
 
-enum { STATE = ULNA_RELAX_STATE, GIVEN = 14, PAIRS = 28 };
-
-/* ---- the moments of a bone within their range ------------------------------------------------------------------ */
-
-/*
- * n (m x m, symmetric, as a vector with off-diagonals times sqrt 2) obeys linear conditions: the entries of N for 1, p, r,
- * P and the trace of Q are given. basis: orthonormal rows that span the conditions; n = basisT (lower^-1 given[picked]) +
- * anything in the span of `rest`.
- */
-typedef struct moment_map {
-    int size, length, rank, rest_count;
-    int picked[GIVEN];
-    double lower[GIVEN][GIVEN], basis[PAIRS][PAIRS]; /* the rest after the first `rank` rows */
-} moment_map;
-
-static void condition(int which, double K[49])
-{
-    static const int place[6][2] = {{1, 1}, {1, 2}, {1, 3}, {2, 2}, {2, 3}, {3, 3}};
-    memset(K, 0, 49 * sizeof *K);
-    if (which < 7)
-        K[which] = K[7 * which] = which == 0 ? 1 : 0.5;
-    else if (which < 13) {
-        const int i = place[which - 7][0], k = place[which - 7][1];
-        K[7 * i + k] = K[7 * k + i] = i == k ? 1 : 0.5;
-    } else
-        K[7 * 4 + 4] = K[7 * 5 + 5] = K[7 * 6 + 6] = 1;
-}
-
-/* faceT K face as a vector */
-static void to_pairs(const double *face, int m, const double K[49], double *pairs)
-{
-    double Kf[49];
-    for (int i = 0; i < 7; i++)
-        for (int k = 0; k < m; k++) {
-            Kf[i * m + k] = 0;
-            for (int l = 0; l < 7; l++)
-                Kf[i * m + k] += K[7 * i + l] * face[l * m + k];
-        }
-    for (int i = 0; i < m; i++)
-        for (int k = i; k < m; k++) {
-            double sum = 0;
-            for (int l = 0; l < 7; l++)
-                sum += face[l * m + i] * Kf[l * m + k];
-            *pairs++ = i == k ? sum : sum * sqrt(2);
-        }
-}
-
-/* face n faceT from the vector */
-static void from_pairs(const double *face, int m, const double *pairs, double N[49])
-{
-    memset(N, 0, 49 * sizeof *N);
-    for (int i = 0; i < m; i++)
-        for (int k = i; k < m; k++) {
-            const double x = *pairs++ * (i == k ? 0.5 : sqrt(0.5));
-            for (int a = 0; a < 7; a++)
-                for (int b = 0; b < 7; b++)
-                    N[7 * a + b] += x * (face[a * m + i] * face[b * m + k] + face[a * m + k] * face[b * m + i]);
-        }
-}
-
-static double take_out(const moment_map *map, int rows, double *v, double *coefficients)
-{
-    double norm = 0;
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < rows; i++) {
-            double dot = 0;
-            for (int k = 0; k < map->length; k++)
-                dot += map->basis[i][k] * v[k];
-            for (int k = 0; k < map->length; k++)
-                v[k] -= dot * map->basis[i][k];
-            if (coefficients)
-                coefficients[i] += dot;
-        }
-    for (int k = 0; k < map->length; k++)
-        norm += v[k] * v[k];
-    return sqrt(norm);
-}
-
-static void append_row(moment_map *map, int row, const double *v, double norm)
-{
-    for (int k = 0; k < map->length; k++)
-        map->basis[row][k] = v[k] / norm;
-}
-
-/* Gram-Schmidt, twice over, on the conditions and then on unit vectors. The order tells which conditions count: those that
- * follow from earlier ones are left out. */
-static void map_moments(const ulna_relax_edge *edge, moment_map *map)
-{
-    const int m = edge->moment_rank;
-    *map = (moment_map){.size = m, .length = m * (m + 1) / 2};
-    for (int which = 0; which < GIVEN && map->rank < map->length; which++) {
-        double K[49], v[PAIRS], coefficients[GIVEN] = {0}, before = 0;
-        condition(which, K);
-        to_pairs(edge->moment_face, m, K, v);
-        for (int k = 0; k < map->length; k++)
-            before += v[k] * v[k];
-        const double norm = take_out(map, map->rank, v, coefficients);
-        if (!(norm > 1e-6 * sqrt(before) && norm > 1e-9))
-            continue;
-        coefficients[map->rank] = norm;
-        memcpy(map->lower[map->rank], coefficients, sizeof coefficients);
-        map->picked[map->rank] = which;
-        append_row(map, map->rank++, v, norm);
-    }
-    for (int row = map->rank; row < map->length; row++) {
-        double best[PAIRS], largest = 0;
-        for (int unit = 0; unit < map->length; unit++) {
-            double v[PAIRS] = {0};
-            v[unit] = 1;
-            const double norm = take_out(map, row, v, NULL);
-            if (norm > largest * 1.000001) {
-                largest = norm;
-                memcpy(best, v, sizeof best);
-            }
-        }
-        append_row(map, row, best, largest);
-    }
-    map->rest_count = map->length - map->rank;
-}
-
-/* N for given 1, p, r, P and trace, the rest 0. */
-static void moments_for(const ulna_relax_edge *edge, const moment_map *map, const double given[GIVEN], double N[49])
-{
-    double y[GIVEN], pairs[PAIRS] = {0};
-    for (int i = 0; i < map->rank; i++) {
-        y[i] = given[map->picked[i]];
-        for (int k = 0; k < i; k++)
-            y[i] -= map->lower[i][k] * y[k];
-        y[i] /= map->lower[i][i];
-        for (int k = 0; k < map->length; k++)
-            pairs[k] += y[i] * map->basis[i][k];
-    }
-    from_pairs(edge->moment_face, map->size, pairs, N);
-}
+enum { STATE = ULNA_RELAX_STATE, GIVEN = ULNA_MOMENT_GIVEN };
 
 /* ---- sizes --------------------------------------------------------------------------------------------------- */
 
@@ -158,7 +26,7 @@ static void add_block(ulna_relax_edge *edge, int full, int size)
 void ulna_relax_dense_size(const ulna_relaxation *r, ulna_relax_edge *edge)
 {
     const int bones = r->kind == ULNA_RELAX_BONES, k = edge->rank, pairs = k * (k + 1) / 2;
-    moment_map map;
+    ulna_moment_map map;
     switch (edge->edge) {
     case ULNA_EDGE_FREE:
         edge->controls = r->states;
@@ -184,7 +52,7 @@ void ulna_relax_dense_size(const ulna_relaxation *r, ulna_relax_edge *edge)
         }
         if (!bones)
             break;
-        map_moments(edge, &map);
+        ulna_map_moments(edge, &map);
         edge->controls += 1 + map.rest_count;
         add_block(edge, 7, edge->moment_rank);
         if (edge->limited) {
@@ -193,7 +61,7 @@ void ulna_relax_dense_size(const ulna_relaxation *r, ulna_relax_edge *edge)
         }
         break;
     case ULNA_EDGE_BONE:
-        map_moments(edge, &map);
+        ulna_map_moments(edge, &map);
         edge->controls = map.rest_count;
         add_block(edge, 7, edge->moment_rank);
         break;
@@ -287,12 +155,12 @@ static void move_child(const ulna_relaxation *r, const ulna_relax_edge *edge, co
             *P++ += l * (c->N[7 * (1 + i) + 4 + k] + c->N[7 * (1 + k) + 4 + i] + l * c->N[7 * (4 + i) + 4 + k]);
 }
 
-static void slide_column(const ulna_relaxation *r, const ulna_relax_edge *edge, const moment_map *map, int variable,
-                         column *c)
+static void slide_column(const ulna_relaxation *r, const ulna_relax_edge *edge, const ulna_moment_map *map,
+                         int variable, column *c)
 {
     const int first = edge->limited ? edge->rank * (edge->rank + 1) / 2 : edge->line_rank;
     const double l = edge->length;
-    double turned[3], moved[3], given[GIVEN];
+    double turned[3], moved[3], given[GIVEN] = {0};
     if (variable < first && edge->limited)
         pair_in_face(edge, variable, c->y);
     if (variable == first && r->kind == ULNA_RELAX_BONES && variable < edge->controls)
@@ -308,23 +176,23 @@ static void slide_column(const ulna_relaxation *r, const ulna_relax_edge *edge, 
     if (r->kind == ULNA_RELAX_BONES) {
         given_of(edge, c, given);
         if (variable > first && variable < edge->controls)
-            from_pairs(edge->moment_face, map->size, map->basis[map->rank + variable - first - 1], c->N);
+            ulna_moments_from_pairs(edge->moment_face, map->size, map->basis[map->rank + variable - first - 1], c->N);
         else
-            moments_for(edge, map, given, c->N);
+            ulna_moments_for(edge, map, given, c->N);
     }
     move_child(r, edge, c);
 }
 
-static void bone_column(const ulna_relaxation *r, const ulna_relax_edge *edge, const moment_map *map, int variable,
+static void bone_column(const ulna_relaxation *r, const ulna_relax_edge *edge, const ulna_moment_map *map, int variable,
                         column *c)
 {
     double given[GIVEN];
     turn_vector(c->t, edge->direction, c->r);
     given_of(edge, c, given);
     if (variable < edge->controls)
-        from_pairs(edge->moment_face, map->size, map->basis[map->rank + variable], c->N);
+        ulna_moments_from_pairs(edge->moment_face, map->size, map->basis[map->rank + variable], c->N);
     else
-        moments_for(edge, map, given, c->N);
+        ulna_moments_for(edge, map, given, c->N);
     move_child(r, edge, c);
 }
 
@@ -446,11 +314,11 @@ static void basis_of(const ulna_relax_edge *edge, int which, double *basis)
         for (int k = 0; k < m; k++)
             basis[i * m + k] = i == k;
     if (n == 7)
-        memcpy(basis, edge->moment_face, (size_t)(n * m) * sizeof *basis);
+        memcpy(basis, edge->moment_face, (size_t)n * (size_t)m * sizeof *basis);
     else if (n == 4 && m < 4)
-        memcpy(basis, edge->face, (size_t)(n * m) * sizeof *basis);
+        memcpy(basis, edge->face, (size_t)n * (size_t)m * sizeof *basis);
     else if (n == 8 && m < 8) {
-        memset(basis, 0, (size_t)(n * m) * sizeof *basis);
+        memset(basis, 0, (size_t)n * (size_t)m * sizeof *basis);
         for (int i = 0; i < 4; i++)
             for (int k = 0; k < m / 2; k++)
                 basis[i * m + k] = basis[(4 + i) * m + m / 2 + k] = edge->face[i * (m / 2) + k];
@@ -501,8 +369,8 @@ static void normalise(const ulna_relax_block *block, const double *basis, const 
     const int n = block->full, m = block->size;
     double inside[64], L[64];
     ulna_relax_within(n, m, basis, S, inside);
-    memcpy(block->phi, basis, (size_t)(n * m) * sizeof *basis);
-    memcpy(block->back, basis, (size_t)(n * m) * sizeof *basis);
+    memcpy(block->phi, basis, (size_t)n * (size_t)m * sizeof *basis);
+    memcpy(block->back, basis, (size_t)n * (size_t)m * sizeof *basis);
     if (!ulna_relax_cholesky(m, inside, L))
         return;
     for (int i = 0; i < n; i++)
@@ -522,10 +390,10 @@ void ulna_relax_dense_map(const ulna_relaxation *r, ulna_relax_edge *edge)
     const int variables = edge->controls + r->states,
               moves = edge->edge == ULNA_EDGE_SLIDE || edge->edge == ULNA_EDGE_BONE;
     double full[64] = {0}, basis[64], parent[STATE];
-    moment_map map;
+    ulna_moment_map map = {0};
     column c;
     if (moves && r->kind == ULNA_RELAX_BONES)
-        map_moments(edge, &map);
+        ulna_map_moments(edge, &map);
     memcpy(parent, r->start + (size_t)edge->parent * STATE, sizeof parent);
     for (int i = 12; i < STATE && edge->root; i += i == 12 ? 3 : 2)
         parent[i] += 1;
@@ -552,10 +420,15 @@ void ulna_relax_dense_map(const ulna_relaxation *r, ulna_relax_edge *edge)
         for (int i = 0; i < r->states; i++)
             edge->child[i * variables + v] = c.child[i];
         for (int b = 0; b < edge->block_count; b++) {
-            const ulna_relax_block *block = &edge->block[b];
+            ulna_relax_block *block = &edge->block[b];
+            const int square = block->size * block->size;
+            double *E = block->E + (size_t)v * (size_t)square, sum = 0;
             full_block(edge, b, &c, full);
-            ulna_relax_within(block->full, block->size, block->phi, full,
-                              block->E + (size_t)v * (size_t)(block->size * block->size));
+            ulna_relax_within(block->full, block->size, block->phi, full, E);
+            for (int i = 0; i < square; i++)
+                sum += fabs(E[i]);
+            if (sum > 0)
+                block->felt[block->felt_count++] = v;
         }
     }
 }

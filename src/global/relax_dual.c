@@ -1,11 +1,13 @@
 /*
  * The first multipliers: strictly inside their cones, and such that the residual is 0, in closed form.
  *
- * From leaves to root, with g = (g_R, g_p, g_P) what the cost and the edges below make of a node's state; g_P is a multiple of the
- * identity throughout, and G the matrix with <G, Z> = g_R R.
- *   hinges   X_W = ([1 Ra]T G [1 Ra], scaled) + diag(xa, xc), X_V = xv, xc = lambda^2 (xa + 2 posture) + nu xv, xa > 2 |G|:
+ * From leaves to root, with g = (g_R, g_p, g_P) what the cost and the edges below make of a node's state; g_P is a
+ * multiple of the identity throughout, and G the matrix with <G, Z> = g_R R.
+ *   hinges   X_W = ([1 Ra]T G [1 Ra], scaled) + diag(xa, xc), X_V = xv, xc = lambda^2 (xa + 2 posture) + nu xv, xa > 2
+ *   |G|:
  *            what the parent's Z feels is a multiple of its trace, which is constant. g_p and g_P pass.
- *   bones    X_D = l g_P, X_P = g_P / 2, X_Q large enough: the trace of Q is constant. g_P / 2 and g_p pass, R feels l g_p dT.
+ *   bones    X_D = l g_P, X_P = g_P / 2, X_Q large enough: the trace of Q is constant. g_P / 2 and g_p pass, R feels l
+ *   g_p dT.
  *   slides   as bones for N, with what the trace costs given to E[x^2] and Y, which Z + Y and Z - Y share.
  *   roots    take what is left.
  * Unlimited slides below a root without goals of its own have no such point; there the method begins with a residual.
@@ -159,8 +161,8 @@ void ulna_relax_first_multipliers(ulna_relaxation *r)
     const int ns = r->states;
     for (int n = r->count - 1; n > 0; n--) {
         const ulna_relax_edge *edge = &r->edges[n];
-        const double *g = r->gradient + (size_t)(n * ns);
-        double *G = r->gradient + (size_t)(edge->parent * ns), xq;
+        const double *g = r->gradient + (size_t)n * (size_t)ns;
+        double *G = r->gradient + (size_t)edge->parent * (size_t)ns, xq;
         const int turns = edge->edge == ULNA_EDGE_HINGE || edge->edge == ULNA_EDGE_BALL || edge->edge == ULNA_EDGE_FREE;
         for (int i = turns ? 9 : 0; i < ns; i++)
             G[i] += g[i];
@@ -202,7 +204,7 @@ static double shortfall(const ulna_relaxation *r, int node, int which, const dou
 double ulna_relax_root_loss(const ulna_relaxation *r, int node)
 {
     const ulna_relax_edge *edge = &r->edges[node];
-    const double *k = edge->k, *s = r->state + (size_t)(node * r->states);
+    const double *k = edge->k, *s = r->state + (size_t)node * (size_t)r->states;
     const int place = edge->edge == ULNA_EDGE_FREE, bones = r->kind == ULNA_RELAX_BONES;
     double more[16], P[16] = {0}, loss = 0;
     if (place && !bones)

@@ -14,7 +14,7 @@ static void put(double *group_matrix, int size, int lane, const double *matrix)
 static void begin_hinge(const ulna_relaxation *r, ulna_relax_group *group, int lane)
 {
     const ulna_relax_edge *edge = &r->edges[group->edge[lane]];
-    const double *R = r->state + (size_t)(edge->parent * r->states), *F = edge->frame;
+    const double *R = r->state + (size_t)edge->parent * (size_t)r->states, *F = edge->frame;
     double t[10] = {1}, Z[16], W[64] = {0}, V[16];
     for (int k = 0; k < 3; k++)
         for (int i = 0; i < 3; i++)
@@ -34,7 +34,7 @@ static void begin_hinge(const ulna_relaxation *r, ulna_relax_group *group, int l
 static void begin_bone(const ulna_relaxation *r, ulna_relax_group *group, int lane)
 {
     const ulna_relax_edge *edge = &r->edges[group->edge[lane]];
-    const double *s = r->state + (size_t)(edge->parent * r->states), *d = edge->direction;
+    const double *s = r->state + (size_t)edge->parent * (size_t)r->states, *d = edge->direction;
     const double *shift = r->shift + 3 * edge->root;
     double N[49], turned[3];
     N[0] = 1;

@@ -21,8 +21,8 @@ typedef struct ulna_relax_kernel {
 
     /* Hessians from leaves to root, the controls of every edge eliminated. 0 if numbers broke down. */
     int (*sweep_factor)(ulna_relaxation *r);
-    /* Gradients from leaves to root: r->gradient holds that of the cost on entry. The controls' go to k: as they are, or
-     * with the eliminated ones taken out. */
+    /* Gradients from leaves to root: r->gradient holds that of the cost on entry. The controls' go to k: as they are,
+     * or with the eliminated ones taken out. */
     void (*sweep_up)(ulna_relaxation *r, int eliminate);
     /* Steps from root to leaves. */
     void (*sweep_down)(ulna_relaxation *r);

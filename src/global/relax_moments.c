@@ -1,11 +1,11 @@
 /*
  * What the relaxation has to know about a tree before it can be solved: frames, units, a first point and its ranges.
  *
- * The first point is the distribution in which every edge moves independently and uniformly within its limits: its moments
- * satisfy all constraints, strictly so within the range that the tree can reach at all. They follow exactly, edge by edge,
- * from M = E[h hT] with h = (1, p, R). A second M, with every edge moving widely, whatever its limits, tells the ranges:
- * where parts are joined to the world by few joints, Z and N have no full rank, and an interior-point method must work
- * in the range (facial reduction).
+ * The first point is the distribution in which every edge moves independently and uniformly within its limits: its
+ * moments satisfy all constraints, strictly so within the range that the tree can reach at all. They follow exactly,
+ * edge by edge, from M = E[h hT] with h = (1, p, R). A second M, with every edge moving widely, whatever its limits,
+ * tells the ranges: where parts are joined to the world by few joints, Z and N have no full rank, and an
+ * interior-point method must work in the range (facial reduction).
  */
 #include <float.h>
 
@@ -76,7 +76,7 @@ static void turn_pair(int n, double *A, double *V, int i, int k)
 void ulna_relax_eigen(int n, const double *matrix, double *values, double *V)
 {
     double A[64];
-    memcpy(A, matrix, (size_t)(n * n) * sizeof *A);
+    memcpy(A, matrix, (size_t)n * (size_t)n * sizeof *A);
     for (int i = 0; i < n * n; i++)
         V[i] = i % (n + 1) == 0;
     for (int sweep = 0; sweep < 30; sweep++) {

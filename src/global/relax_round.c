@@ -111,8 +111,8 @@ static double choose_travel(const ulna_relaxation *r, int node, const double q[4
         travel = edge->middle +
                  edge->half * (random ? clip(mean + 0.3 * sqrt(1 - mean * mean) * normal(random), -1, 1) : mean);
     } else {
-        const double *here = r->state + (size_t)(node * r->states) + 9;
-        const double *above = r->state + (size_t)(edge->parent * r->states) + 9;
+        const double *here = r->state + (size_t)node * (size_t)r->states + 9;
+        const double *above = r->state + (size_t)edge->parent * (size_t)r->states + 9;
         const double move[3] = {here[0] - above[0], here[1] - above[1], here[2] - above[2]};
         double R[9], axis[3];
         ulna_quaternion_to_rotation(q, R);
@@ -146,7 +146,7 @@ static void turn_by(const double q[4], const double R[9], double out[4])
 static void choose_edge(const ulna_relaxation *r, int n, uint64_t *random, ulna_reduced_pose *pose)
 {
     const ulna_relax_edge *edge = &r->edges[n];
-    const double *s = r->state + (size_t)(n * r->states);
+    const double *s = r->state + (size_t)n * (size_t)r->states;
     double above[4], q[4], turn[4], angles[3];
     get_quaternion(pose->quaternion[edge->parent], above);
     memcpy(q, above, sizeof q);
@@ -187,7 +187,7 @@ void ulna_relaxation_sample(const ulna_relaxation *r, uint64_t *state, ulna_redu
 
 void ulna_relaxation_moments(const ulna_relaxation *r, int node, double Z[16], double place[3])
 {
-    const double *s = r->state + (size_t)(node * r->states), *C = r->edges[node].model;
+    const double *s = r->state + (size_t)node * (size_t)r->states, *C = r->edges[node].model;
     double t[10] = {1};
     for (int row = 0; row < 3; row++) /* R_model = R modelT */
         for (int k = 0; k < 3; k++)

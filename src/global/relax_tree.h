@@ -2,18 +2,20 @@
  * relax_tree.h (private): what the files of the relaxation share: the problem, its variables and its blocks.
  *
  * Notation.
- *   (tau, R)   ten numbers that stand for a symmetric 4x4 matrix of second moments of a quaternion (x, y, z, w): tau its
- *              trace, R = E[rotation matrix], three columns one after the other. See ulna_relax_matrix.
- *   state      of a node: R (9), then its place p (3), then, for F3, P = E[p pT] (6: xx xy xz yy yz zz). 12 or 18 numbers.
+ *   (tau, R)   ten numbers that stand for a symmetric 4x4 matrix of second moments of a quaternion (x, y, z, w): tau
+ *              is its trace, R = E[rotation matrix], three columns one after the other. See ulna_relax_matrix.
+ *   state      of a node: R (9), its place p (3) and, for F3, P = E[p pT] (6: xx xy xz yy yz zz): 12 or 18 numbers.
  *              Lengths are in units of the relaxation, places counted from its origin.
  *   controls   of an edge: what is free once the parent's state is given.
- *   block      a symmetric matrix S, linear in controls and parent's state, that has to be positive semidefinite; X is its
- *              multiplier, U = S^-1.
+ *   block      a symmetric matrix S, linear in controls and parent's state, that has to be positive semidefinite; X
+ *              is its multiplier, U = S^-1.
  *
- * Body frames are chosen anew: the frame of the node below a hinge has the hinge's axis as x, and is that of the middle of
- * the limits. `frame` turns the parent's frame into it, so that a hinge is always a turn about x by phi, |phi| <= alpha.
- * With lambda = min(tan(alpha/2), 1), nu = (lambda / sin(alpha/2))^2 and the blocks A, B, C of the notes on F2,
- * C' = C / lambda^2 and B' = B / lambda give
+ * Body frames are chosen anew: the frame of the node below a hinge has the hinge's axis as x, and is that of the
+ * middle of the limits. `frame` turns the parent's frame into it, so that a hinge is always a turn about x by phi,
+ * |phi| <= alpha. With A, B, C = E[cos^2 q qT], E[cos sin q qT], E[sin^2 q qT] of phi/2 and the parent's q, the hull
+ * is [A, B; B, C] >= 0 and tan^2(alpha/2) A - C >= 0: exact, since biquadratic forms with a two-dimensional factor are
+ * sums of squares (A. P. Calderon, "A note on biquadratic forms", Linear Algebra Appl. 7, 1973). Here, with
+ * lambda = min(tan(alpha/2), 1), nu = (lambda / sin(alpha/2))^2, C' = C / lambda^2, B' = B / lambda and Z = A + C:
  *
  *   W = [Z - lambda^2 C', B'; B', C'] >= 0,  V = Z - nu C' >= 0  (no V if the hinge may turn all the way),
  *   child's columns:  x,  y + 2 lambda e_y,  z + 2 lambda e_z  with  e_y = b_z - lambda c_y,  e_z = -b_y - lambda c_z,
@@ -55,9 +57,10 @@ typedef enum ulna_relax_how {
 /* A block of a dense edge. All matrices are size x size, row by row. */
 typedef struct ulna_relax_block {
     int size, full;
-    double *phi;  /* full x size: S = phiT (matrix of the notation above) phi */
-    double *back; /* full x size: that matrix = back S backT */
-    double *E;    /* one matrix for each control and each number of the parent's state */
+    double *phi;           /* full x size: S = phiT (matrix of the notation above) phi */
+    double *back;          /* full x size: that matrix = back S backT */
+    double *E;             /* one matrix for each control and each number of the parent's state */
+    int *felt, felt_count; /* the variables whose matrix is not 0 */
     double *S, *X, *U, *dS, *dX, *T;
 } ulna_relax_block;
 
@@ -138,14 +141,28 @@ struct ulna_relaxation {
 void ulna_relax_matrix(const double t[10], double Z[16]);
 void ulna_relax_vector(const double Z[16], double t[10]);
 /* Eigenvalues (descending) and eigenvectors (columns) of a symmetric matrix, n <= 8, row by row. */
-void ulna_relax_eigen(int n, const double *A, double *values, double *vectors);
+void ulna_relax_eigen(int n, const double *matrix, double *values, double *V);
 /* Lower triangle; 0 if not positive definite. */
 int ulna_relax_cholesky(int n, const double *A, double *L);
 
 /* Fills everything of the edges up to `root`; scratch: 338 numbers a node. Sets `start`. */
 void ulna_relax_analyse(const ulna_reduced *tree, ulna_relaxation *r, double *scratch);
 
-/* ---- dense edges: relax_dense.c, relax_dense_map.c ------------------------------------------------------------- */
+/* ---- goals and bounds of a solve: relax_goals.c, relax_bound.c --------------------------------------------------- */
+
+/* Whether the tree has the edges of the relaxation, and numbers. */
+ulna_status ulna_relax_check_goals(const ulna_relaxation *r, const ulna_reduced *tree);
+void ulna_relax_load_goals(ulna_relaxation *r, const ulna_reduced *tree, double posture);
+void ulna_relax_begin_states(ulna_relaxation *r);
+
+/* Fills `reach`. known: a cost not below the best. */
+void ulna_relax_find_reach(ulna_relaxation *r, double known);
+/* The bound that the current X proves, after gradients with Y = X and a sweep up. f: cost, size: of what was summed
+ * for it. */
+double ulna_relax_prove(const ulna_relaxation *r, double f, double size, double gap);
+
+/* ---- dense edges: relax_dense.c, relax_dense_map.c, relax_dense_moments.c
+ * ------------------------------------------------------------- */
 
 /* Numbers of controls and sizes of blocks. */
 void ulna_relax_dense_size(const ulna_relaxation *r, ulna_relax_edge *edge);
@@ -183,9 +200,9 @@ void ulna_relax_group_begin(const ulna_relaxation *r, ulna_relax_group *group);
 /* X = mu U */
 void ulna_relax_group_multipliers(ulna_relax_group *group, double mu);
 
-/* Block number `which` of a node's edge as it is now, in the notation above and in full (W 8 x 8, V 4 x 4, N 7 x 7; FREE: Z, then
- * [1 p; p P]; slides: Z + Y, Z - Y, N, [1 x; x x^2], 1 - x^2, or N alone): S, and X such that <X, S> is its share of the gap.
- * Each has room for 64. Returns the number of rows, or 0 if there is no such block. For tests. */
+/* Block number `which` of a node's edge as it is now, in the notation above and in full (W 8 x 8, V 4 x 4, N 7 x 7;
+ * FREE: Z, then [1 p; p P]; slides: Z + Y, Z - Y, N, [1 x; x x^2], 1 - x^2, or N alone): S, and X such that <X, S> is
+ * its share of the gap. Each has room for 64. Returns the number of rows, or 0 if there is no such block. For tests. */
 int ulna_relax_block_now(const ulna_relaxation *r, int node, int which, double *S, double *X);
 
 #endif

@@ -65,16 +65,17 @@ static double *take(ulna_arena *arena, size_t count)
 
 static void lay_out_dense(ulna_arena *arena, int states, ulna_relax_edge *edge)
 {
-    const size_t variables = (size_t)(edge->controls + states);
+    const size_t variables = (size_t)edge->controls + (size_t)states;
     edge->child = take(arena, (size_t)states * variables);
     edge->local = take(arena, variables);
     for (int b = 0; b < edge->block_count; b++) {
         ulna_relax_block *block = &edge->block[b];
-        const size_t square = (size_t)(block->size * block->size);
+        const size_t square = (size_t)block->size * (size_t)block->size;
         double **const matrices[] = {&block->S, &block->X, &block->U, &block->dS, &block->dX, &block->T};
-        block->phi = take(arena, (size_t)(block->full * block->size));
-        block->back = take(arena, (size_t)(block->full * block->size));
+        block->phi = take(arena, (size_t)block->full * (size_t)block->size);
+        block->back = take(arena, (size_t)block->full * (size_t)block->size);
         block->E = take(arena, variables * square);
+        block->felt = ulna_arena_take(arena, variables, sizeof *block->felt);
         for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++)
             *matrices[i] = take(arena, square);
     }
@@ -89,7 +90,7 @@ static void lay_out_group(ulna_arena *arena, ulna_relax_group *group, int hinges
     group->size = hinges ? 8 : 7;
     group->privates = hinges ? 14 : 8;
     group->vars = hinges ? 29 : 26;
-    const size_t square = (size_t)(group->size * group->size), vars = (size_t)group->vars;
+    const size_t square = (size_t)group->size * (size_t)group->size, vars = (size_t)group->vars;
     const size_t privates = (size_t)group->privates, rest = vars - privates;
     for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++)
         *scalars[i] = take(arena, lanes);

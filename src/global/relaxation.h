@@ -1,13 +1,14 @@
 /*
- * relaxation.h (private): convex relaxations of inverse kinematics on a reduced tree, and what they are good for: a lower
- * bound of the cost over all poses, and poses near the best one.
+ * relaxation.h (private): convex relaxations of inverse kinematics on a reduced tree, and what they are good for: a
+ * lower bound of the cost over all poses, and poses near the best one.
  *
- * ULNA_RELAX_HULL is F2: rotations become their second moments Z = E[q qT], every limited hinge the exact convex hull of
- * (parent's rotation, angle, child's rotation). ULNA_RELAX_BONES is F3: second moments of the places at both ends of every
- * bone besides; slower by a factor of two to three, and far tighter where goals contradict each other.
+ * ULNA_RELAX_HULL is F2: rotations become their second moments Z = E[q qT], every limited hinge the exact convex hull
+ * of (parent's rotation, angle, child's rotation). ULNA_RELAX_BONES is F3: second moments of the places at both ends
+ * of every bone besides; slower by a factor of two to three, and far tighter where goals contradict each other.
  *
- * A relaxation belongs to one tree: edges, axes, limits and bones are read once, by ulna_relaxation_create. Goals, weights
- * and rotation costs are read anew by every solve, from a tree with the same edges. One thread at a time per relaxation.
+ * A relaxation belongs to one tree: edges, axes, limits and bones are read once, by ulna_relaxation_create. Goals,
+ * weights and rotation costs are read anew by every solve, from a tree with the same edges. One thread at a time per
+ * relaxation.
  */
 #ifndef ULNA_GLOBAL_RELAXATION_H
 #define ULNA_GLOBAL_RELAXATION_H
@@ -49,22 +50,23 @@ ulna_relax_options ulna_relax_options_default(void);
 /* All memory is taken here. `tree` is read, not kept. */
 ulna_status ulna_relaxation_create(const ulna_reduced *tree, ulna_relax_kind kind, const ulna_allocator *allocator,
                                    ulna_relaxation **relaxation, ulna_error *error);
-void ulna_relaxation_destroy(ulna_relaxation *relaxation);
+void ulna_relaxation_destroy(ulna_relaxation *r);
 
 /* `tree`: the edges of create, with any goals, weights (0 or more) and rotation costs. No heap call. A result is given
- * whenever the status is ULNA_OK; ULNA_ERR_ARGUMENT or ULNA_ERR_NUMBER for a tree that is not the same or not finite. */
-ulna_status ulna_relaxation_solve(ulna_relaxation *relaxation, const ulna_reduced *tree,
-                                  const ulna_relax_options *options, ulna_relax_result *result);
+ * whenever the status is ULNA_OK; ULNA_ERR_ARGUMENT or ULNA_ERR_NUMBER for a tree that is not the same or not finite.
+ * */
+ulna_status ulna_relaxation_solve(ulna_relaxation *r, const ulna_reduced *tree, const ulna_relax_options *options,
+                                  ulna_relax_result *result);
 
 /* After a solve: the pose that the moments point at, from root to leaves, each edge given its parent's rotation; within
  * the limits. Poses are those of reduced.h (rotations in the world, w first), placed or not: see ulna_reduced_place. */
-void ulna_relaxation_round(const ulna_relaxation *relaxation, ulna_reduced_pose *pose);
+void ulna_relaxation_round(const ulna_relaxation *r, ulna_reduced_pose *pose);
 
 /* A pose drawn at random around it, from Gaussians with the same moments. `state` (any value) is the random state and
  * moves on: the same state gives the same pose. */
-void ulna_relaxation_sample(const ulna_relaxation *relaxation, uint64_t *state, ulna_reduced_pose *pose);
+void ulna_relaxation_sample(const ulna_relaxation *r, uint64_t *state, ulna_reduced_pose *pose);
 
 /* The second moments of a node's quaternion (x, y, z, w), row by row, trace 1, and its mean place, after a solve. */
-void ulna_relaxation_moments(const ulna_relaxation *relaxation, int node, double Z[16], double place[3]);
+void ulna_relaxation_moments(const ulna_relaxation *r, int node, double Z[16], double place[3]);
 
 #endif
