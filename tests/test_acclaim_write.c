@@ -303,7 +303,7 @@ static void the_text_is_plain(void **state)
     ulna_text asf = written(ULNA_FORMAT_ASF, model, NULL, &options, &remarks);
     assert_string_equal(asf.data,
                         ":version 1.10\n:name small one\n:units\n  mass 1.0\n  length 0.0254\n  angle deg\n"
-                        ":root\n  order TX TY TZ RY RX RZ\n  axis XYZ\n  position 0 0 0\n  orientation 0 0 0\n"
+                        ":root\n  order TX TY TZ RY RX RZ\n  axis YXZ\n  position 0 0 0\n  orientation 0 0 0\n"
                         ":bonedata\n"
                         "  begin\n    id 1\n    name arm\n    direction 1 0 0\n    length 0.5\n"
                         "    axis 0 90 0 XZY\n    dof rx ry rz\n    limits (-90 inf)\n           (-inf inf)\n"

@@ -220,6 +220,27 @@ static const char *find_axis(const asf_writer *w, const double rotation[9], doub
     return order;
 }
 
+/* Angles of zero may be told in any order: then in that of the joint's turns, since some programs go by `axis` there. */
+static void name_order(const ulna_acclaim_channels *channels, const double angles[3], const char *found, char order[4])
+{
+    int count = 0, is_odd = 0;
+    char last = 'x';
+    snprintf(order, 4, "%s", found);
+    for (int k = 0; k < channels->count; k++)
+        if (channels->channel[k].kind == 'r') {
+            is_odd |= channels->channel[k].axis < last;
+            last = channels->channel[k].axis;
+        }
+    if (!is_odd || angles[0] != 0 || angles[1] != 0 || angles[2] != 0)
+        return;
+    for (int k = 0; k < channels->count; k++)
+        if (channels->channel[k].kind == 'r')
+            order[count++] = (char)(channels->channel[k].axis - 'x' + 'X');
+    for (char axis = 'X'; axis <= 'Z' && count < 3; axis++)
+        if (!memchr(order, axis, (size_t)count))
+            order[count++] = axis;
+}
+
 /* ---- sections ------------------------------------------------------------------------------------------------------- */
 
 static void put_head(asf_writer *w)
@@ -260,10 +281,12 @@ static void put_root(asf_writer *w)
     ulna_joint_plan plan;
     ulna_acclaim_channels channels;
     double turned[9], angles[3];
+    char order[4];
     ulna_joint_resolve(&w->model->joint[0], &plan, NULL);
     ulna_acclaim_channels_of(&plan, &channels);
     ulna_multiply9(root->placement_rotation, plan.pre, turned);
-    const char *order = find_axis(w, turned, angles);
+    const char *found = find_axis(w, turned, angles);
+    name_order(&channels, angles, found, order);
     ulna_put(&w->out, ":root\n  order");
     put_channels(w, &channels, 1);
     ulna_put(&w->out, "  axis ");
@@ -326,13 +349,15 @@ static void put_bone(asf_writer *w, int b)
     ulna_joint_plan plan;
     ulna_acclaim_channels channels;
     double c[9], angles[3] = {0, 0, 0};
-    const char *order = "XYZ";
+    const char *found = "XYZ";
+    char order[4];
     ulna_joint_resolve(&w->model->joint[b], &plan, NULL);
     ulna_acclaim_channels_of(&plan, &channels);
     if (channels.count > 0) {
         ulna_multiply9(w->bone[b].r, plan.pre, c);
-        order = find_axis(w, c, angles);
+        found = find_axis(w, c, angles);
     }
+    name_order(&channels, angles, found, order);
     put_begin(w, b);
     put_way(w, w->bone[b].tip);
     put_three(w, "    axis", angles);
