@@ -145,7 +145,8 @@ int track_runner_fit(track_runner *r, const track_peer *peer, const track_skelet
 {
     double enough = track_mean_sum(ulna, stretches, count) + TRACK_MARGIN;
     for (int half = 3; half < 20; half++) { /* 3e-2, 1e-2, 3e-3, ... */
-        double tolerance = peer->tolerance > 0 ? peer->tolerance : (half % 2 ? 3 : 1) * pow(10, -(half / 2 + half % 2));
+        int tenths = (half + 1) / 2;
+        double tolerance = peer->tolerance > 0 ? peer->tolerance : (half % 2 ? 3 : 1) * pow(10, -tenths);
         if (!track_runner_open(r, peer, skeleton, take, stretches, count, tolerance))
             return 0;
         track_run(r, skeleton, take, ulna->q);

@@ -115,9 +115,10 @@ void track_marker(const track_skeleton *s, int marker, double place[3])
         place[k] += at->t[k];
 }
 
-void track_column(const track_frame *at, int slides, const double p[3], double column[3])
+void track_column(const track_frame *at, int slides, const double place[3], double column[3])
 {
-    const double *a = at->axis, x = p[0] - at->origin[0], y = p[1] - at->origin[1], z = p[2] - at->origin[2];
+    const double *a = at->axis, x = place[0] - at->origin[0], y = place[1] - at->origin[1],
+                 z = place[2] - at->origin[2];
     column[0] = slides ? a[0] : a[1] * z - a[2] * y;
     column[1] = slides ? a[1] : a[2] * x - a[0] * z;
     column[2] = slides ? a[2] : a[0] * y - a[1] * x;

@@ -38,7 +38,7 @@ int track_yardstick_build(char folder[64])
     const char *prototypes = getenv("ULNA_PROTOTYPES");
     char command[2048];
     track_yardstick aside = {0};
-    strcpy(folder, "/tmp/ulna-trackXXXXXX");
+    snprintf(folder, 64, "/tmp/ulna-trackXXXXXX");
     prototypes = prototypes ? prototypes : ULNA_SOURCE_DIR "/../shared/prototypes";
     if (access(prototypes, R_OK) != 0 || !mkdtemp(folder))
         return 0;
