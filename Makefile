@@ -35,7 +35,8 @@ build/%/build.ninja: | bootstrap-check
 build: bootstrap build/build.ninja ## release build: build/ulna
 	cmake --build build -j $(JOBS)
 
-run: build ## build, then solve the built-in take: joint angles, and a report to open in a browser
+run: bootstrap build/build.ninja ## build the tool, then solve the built-in take: joint angles, and a report to open in a browser
+	cmake --build build -j $(JOBS) --target ulna
 	build/ulna sample --force --quiet build/sample
 	build/ulna info --draw build/sample/human.json
 	cd build/sample && ../ulna solve --skeleton human.asf --markers walk.c3d --attach walk-markers.csv --robust \

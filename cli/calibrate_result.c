@@ -8,8 +8,10 @@
 
 enum { COLUMN = 12, TEXT = 900, MOST_NAMES = 10 };
 #define FREE_DIRECTION 0.5 /* of all offsets on a bone: told from here on */
-#define LITTLE_TOLD 0.5    /* of the directions that poses could make up for, undetermined: the take hardly moves */
-#define BEYOND_OFTEN 0.05  /* of a bone's angles: told from here on */
+#define LITTLE_TOLD                                                                                                    \
+    0.5 /* of the directions that poses could make up for, undetermined: the take hardly moves, or does not fit */
+#define OUTLIERS_MATTER 2 /* times the error without them */
+#define BEYOND_OFTEN 0.05 /* of a bone's angles: told from here on */
 
 /* Directions of the offsets on a bone that the take does not determine. */
 static double freedom_on(const ulna_calibration *r, int body)
@@ -195,9 +197,10 @@ static void say_loose(const cli *tool, const calibrate_job *job)
         freedom[b] = freedom_on(r, b);
     list_bones(job, freedom, FREE_DIRECTION, 0, text);
     if (r->weak > LITTLE_TOLD * fmin(dofs_used(r, job->skeleton.model), 3 * (double)r->set.count))
-        say_fact(tool, "loose",
-                 "nearly everything: the take hardly moves, so most offsets stay about where they began. A take in "
-                 "which every joint bends tells more");
+        say_fact(
+            tool, "loose",
+            "nearly everything: most offsets stay about where they began. Either the take hardly moves (one in which "
+            "every joint bends tells more), or the skeleton is another's (--scale finds its lengths)");
     else if (*text)
         say_fact(tool, "loose",
                  "%s: markers there could be shifted or turned together, and the joint with them, at the same error. "
@@ -210,6 +213,12 @@ static void say_limits(const cli *tool, const calibrate_job *job)
 {
     const ulna_calibration *r = &job->result;
     char text[TEXT] = "";
+    int limited = 0;
+    const double *lower = ulna_model_lower(job->skeleton.model), *upper = ulna_model_upper(job->skeleton.model);
+    for (int d = 0; d < ulna_model_dof_count(job->skeleton.model); d++)
+        limited |= isfinite(lower[d]) || isfinite(upper[d]);
+    if (!limited)
+        return;
     if (r->beyond)
         list_bones(job, r->beyond, BEYOND_OFTEN, 1, text);
     say_fact(tool, "limits", "%.1f %% of the angles with limits are more than 5 degrees beyond them%s%s",
@@ -252,6 +261,18 @@ static void say_scales(const cli *tool, const calibrate_job *job)
                  *text ? "; the others to 2 % as they were" : ", to 2 %");
 }
 
+/* Of all positions in the frames used. */
+static double rms_with_outliers(const ulna_calibration *r)
+{
+    double squares = 0, seen = 0;
+    for (size_t i = 0; i < r->set.count && r->markers; i++) {
+        if (r->markers[i].seen)
+            squares += r->markers[i].rms_all * r->markers[i].rms_all * r->markers[i].seen;
+        seen += r->markers[i].seen;
+    }
+    return seen > 0 ? sqrt(squares / seen) : 0;
+}
+
 static void say_error(const cli *tool, const calibrate_job *job)
 {
     const ulna_calibration *r = &job->result;
@@ -262,6 +283,10 @@ static void say_error(const cli *tool, const calibrate_job *job)
                  r->frames_used, 1e3 * r->rms_held_out, r->frames_held_out);
     else
         say_fact(tool, "error", "%.2f mm RMS in the %d frames used", 1e3 * r->rms, r->frames_used);
+    double all = rms_with_outliers(r);
+    if (all > OUTLIERS_MATTER * r->rms)
+        say_fact(tool, "", "without what is too far off to count; with all of it %.1f mm: look at the suspects",
+                 1e3 * all);
 }
 
 void calibrate_print(const cli *tool, const calibrate_job *job)

@@ -58,7 +58,8 @@ static const cli_option definiteness_options[] = {
 };
 
 static const cli_option compare_options[] = {
-    {"methods", 'm', "A,B,...", "Only these; `ulna methods` lists them. By default all."},
+    {"methods", 'm', "A,B,...",
+     "Only these; `ulna methods` lists them. By default all but the global ones, which take longer."},
     {"goals", 0, "FILE",
      "Reach these goals instead of random ones. CSV: a line name,x,y,z or name,x,y,z,weight for each, in metres, by "
      "the "

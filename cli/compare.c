@@ -121,7 +121,8 @@ static void print_end(const cli *tool, const contest *game)
     table_wrap(tool, 0, 0, 0, text);
     if (game->best >= 0)
         cli_say(tool, "Fastest of those that always succeed%s: %s\n",
-                game->set.options.bounded ? " inside the limits" : "", game->contenders[game->best].method->name);
+                game->set.options.bounded ? " and keep to the limits exactly" : "",
+                game->contenders[game->best].method->name);
 }
 
 /* ---- for other programs ---------------------------------------------------------------------------------- */

@@ -117,7 +117,8 @@ static int read_methods(const cli *tool, contest *game)
     }
     const ulna_method_info *next;
     for (int i = 0; !text && (next = ulna_method_at(i)); i++)
-        add_method(tool, game, next);
+        if (!(next->flags & ULNA_METHOD_RELAXATION)) /* seconds a solve, where others take microseconds */
+            add_method(tool, game, next);
     int code = CLI_DONE;
     while (text && !code) {
         char name[64];

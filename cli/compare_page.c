@@ -197,7 +197,7 @@ static void put_table(const contest *game, markup *page)
     markup_put(page, " Rms: over the goals, unweighted. Time: the best of up to five runs of a solve.");
     if (game->best >= 0)
         markup_format(page, " Marked: the fastest of those that always succeed%s.",
-                      game->set.options.bounded ? " inside the limits" : "");
+                      game->set.options.bounded ? " and keep to the limits exactly" : "");
     markup_put(page, "</p>\n");
 }
 

@@ -88,7 +88,7 @@ static void print_examples(const char *examples)
 {
     while (*examples) {
         int command = (int)strcspn(examples, "\t"), line = (int)strcspn(examples, "\n");
-        printf("  %-40.*s %.*s\n", command, examples, line - command - 1, examples + command + 1);
+        printf("  %.*s\n      %.*s\n", command, examples, line - command - 1, examples + command + 1);
         examples += line + (examples[line] == '\n');
     }
 }

@@ -136,8 +136,9 @@ static void print_method(const cli *tool, const ulna_method_info *method)
     print_fact(tool, "source", method->source);
     print_fact(tool, "takes", method->supports);
     print_fact(tool, "limits",
-               method->flags & ULNA_METHOD_BOUNDED ? "keeps the joint limits itself"
-                                                   : "takes no notice of joint limits, and may end outside them");
+               method->flags & ULNA_METHOD_SOFT      ? "keeps the joint limits nearly: they are penalties"
+               : method->flags & ULNA_METHOD_BOUNDED ? "keeps the joint limits itself"
+                                                     : "takes no notice of joint limits, and may end outside them");
     print_fact(tool, "descent",
                method->flags & ULNA_METHOD_MONOTONE ? "f falls from one iteration to the next"
                                                     : "f may rise for a while; the best point that was met comes back");
