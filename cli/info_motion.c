@@ -1,6 +1,5 @@
 /* What a motion holds: frames, ranges against limits, jumps. */
 #include <math.h>
-#include <string.h>
 
 #include "files.h"
 #include "info.h"
@@ -96,6 +95,30 @@ static void note_findings(const findings *found, json_t *notes)
                         found->jumps == 1 ? "" : "s");
 }
 
+static void find(findings *found, const range *r, const char *label)
+{
+    found->limited += isfinite(r->lower) || isfinite(r->upper);
+    found->outside += r->outside > 0;
+    found->jumps += r->jumps;
+    if (r->farthest > found->farthest && !r->is_length) {
+        found->farthest = r->farthest;
+        snprintf(found->worst, sizeof found->worst, "%s", label);
+    }
+}
+
+void motion_note(const ulna_model *model, const ulna_clip *clip, json_t *notes)
+{
+    findings found = {0};
+    for (int d = 0; d < ulna_model_dof_count(model); d++) {
+        char label[300];
+        range r = measure(model, clip, d);
+        ulna_model_dof_label(model, d, label, sizeof label);
+        if (r.coordinate != ULNA_NONE)
+            find(&found, &r, label);
+    }
+    note_findings(&found, notes);
+}
+
 void motion_tell(const cli *tool, const ulna_model *model, const ulna_clip *clip, json_t *row, json_t *notes)
 {
     findings found = {0};
@@ -114,13 +137,7 @@ void motion_tell(const cli *tool, const ulna_model *model, const ulna_clip *clip
         ulna_model_dof_label(model, d, label, sizeof label);
         json_array_append_new(list, range_json(label, &r));
         add_row(&t, label, &r);
-        found.limited += isfinite(r.lower) || isfinite(r.upper);
-        found.outside += r.outside > 0;
-        found.jumps += r.jumps;
-        if (r.farthest > found.farthest && !r.is_length) {
-            found.farthest = r.farthest;
-            memcpy(found.worst, label, sizeof label);
-        }
+        find(&found, &r, label);
     }
     note_findings(&found, notes);
     json_object_set_new(row, "ranges", list);

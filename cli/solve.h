@@ -81,6 +81,8 @@ typedef struct solve_job {
     ulna_frame_report *frames;
     ulna_track_summary summary;
     double us_median;
+    double unmarked_rms; /* mean over the frames that nothing is wrong with; NaN if there are none */
+    int unmarked;        /* how many these are */
     int stops[ULNA_STOP_COUNT]; /* frames by why their last iteration ended, where that is known */
     int worst_frame;            /* as the file counts */
     solve_marker *marker;       /* set.count */
@@ -125,6 +127,11 @@ int solve_fail(solve_job *job, json_t *where, const char *path, const ulna_error
 ulna_status solve_find_axes(solve_job *job, ulna_error *error);
 /* Rotation of "yzx", with signs perhaps: model x is the recording's y, and so on. 0 if it is none. */
 int solve_read_axes(const char *text, double axes[9]);
+
+/* ---- how far to trust it: solve_trust.c ------------------------------------------------------------------------ */
+
+/* The error in frames without remark, and notes on what the numbers alone would hide. */
+void solve_note_trust(solve_job *job);
 
 /* The marker of the take in a frame, in the model's axes; 0 if it is missing. */
 int solve_marker_at(const solve_job *job, int frame, int marker, double position[3]);

@@ -107,7 +107,8 @@ ulna_status solve_run(solve_job *job, ulna_error *error)
                              ? solve_oracle(job, error)
                              : ulna_track(job->model, &job->set, &job->take, job->axes, &job->options, &job->clip,
                                           job->frames, &job->summary, error);
-    if (!status && !job->bounded && ulna_clip_unwind(job->model, &job->clip)) /* the same poses, without jumps */
+    if (!status && !job->bounded && /* the same poses, without jumps, and with angles where one looks for them */
+        (ulna_clip_unwind(job->model, &job->clip) || ulna_clip_home(job->model, &job->clip)))
         status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
     if (!status && job->attach != ATTACH_ORACLE)
         status = measure_markers(job, error);
@@ -115,5 +116,6 @@ ulna_status solve_run(solve_job *job, ulna_error *error)
         return status;
     finish_markers(job);
     find_worst(job);
+    solve_note_trust(job);
     return find_median(job, error);
 }

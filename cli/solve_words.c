@@ -123,12 +123,16 @@ static void print_summary(const cli *tool, const solve_job *job)
     say_fact(tool, "attached", "%s", job->attach == ATTACH_FILE ? job->attach_path : attach[job->attach]);
     say_fact(tool, "axes", "%s", job->axes_text);
     say_fact(tool, "method", "%s, %s%s", method_of(job),
-             !job->bounded      ? "joint limits ignored"
+             !job->bounded      ? "joint limits do not bind"
              : job->bounds_path ? "limits from "
                                 : "inside the skeleton's limits",
              job->bounds_path ? job->bounds_path : "");
-    say_fact(tool, "error", "rms %.2f mm on average, %.2f mm at most (frame %d); sum over markers %.2f cm",
-             1e3 * s->rms_mean, 1e3 * s->rms_max, job->worst_frame, 1e2 * s->sum_mean);
+    if (job->unmarked && job->unmarked < s->frames)
+        say_fact(tool, "error", "rms %.2f mm on average in the %d frames that are not marked below",
+                 1e3 * job->unmarked_rms, job->unmarked);
+    say_fact(tool, job->unmarked && job->unmarked < s->frames ? "in all" : "error",
+             "rms %.2f mm on average, %.2f mm at most (frame %d); sum over markers %.2f cm", 1e3 * s->rms_mean,
+             1e3 * s->rms_max, job->worst_frame, 1e2 * s->sum_mean);
     say_worst_markers(tool, job);
     say_frames(tool, job);
     say_outliers(tool, job);
@@ -222,6 +226,8 @@ void solve_add_results(solve_job *job)
     json_object_set_new(object, "iterations",
                         json_pack("{s:o, s:i}", "mean", cli_json_number(s->iterations_mean), "max", s->iterations_max));
     json_object_set_new(object, "evaluations", json_pack("{s:o}", "mean", cli_json_number(s->evaluations_mean)));
+    json_object_set_new(object, "rms_unmarked_mm", cli_json_number(1e3 * job->unmarked_rms));
+    json_object_set_new(object, "frames_unmarked", json_integer(job->unmarked));
     json_object_set_new(object, "rms_mm", spread_json(1e3 * s->rms_mean, 1e3 * s->rms_max));
     json_object_set_new(object, "sum_cm", spread_json(1e2 * s->sum_mean, 1e2 * s->sum_max));
     json_object_set_new(object, "f_cm2", spread_json(1e4 * s->f_mean, 1e4 * s->f_max));

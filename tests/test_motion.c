@@ -1,9 +1,13 @@
 /* Clips and recordings: growing, names, missing markers, memory that runs out. */
+#include "math/math3.h"
+#include "model/joint_family.h"
 #include "support.h"
 #include "ulna/motion.h"
+#include "ulna/sample.h"
 
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void clips_grow_and_keep_what_they_hold(void **state)
@@ -73,11 +77,49 @@ static void running_out_of_memory_leaves_them_as_they_were(void **state)
     }
 }
 
+/* The human moves inside its limits; from frame 60 on each joint is told by its other family, or two turns further. */
+static void angles_come_home(void **state)
+{
+    (void)state;
+    enum { FRAMES = 120, FROM = 60 };
+    ulna_model *model;
+    ulna_clip clip = ulna_clip_empty(NULL);
+    assert_int_equal(ulna_sample_create("human", NULL, &model, NULL), ULNA_OK);
+    assert_int_equal(ulna_clip_resize(&clip, model->nq, FRAMES), ULNA_OK);
+    double *truth = calloc((size_t)FRAMES * (size_t)model->nq, sizeof *truth);
+    for (int f = 0; f < FRAMES; f++) {
+        double *q = ulna_clip_frame(&clip, f);
+        for (int d = 0; d < model->nv; d++) {
+            int c = model->dof_coordinate[d], limited = isfinite(model->lower[d]) && isfinite(model->upper[d]);
+            double middle = limited ? 0.5 * (model->lower[d] + model->upper[d]) : model->rest[c];
+            q[c] = middle + 0.2 * sin(0.05 * f + d);
+        }
+        memcpy(truth + (size_t)f * (size_t)model->nq, q, (size_t)model->nq * sizeof *q);
+        for (int b = 0; b < model->nb && f >= FROM; b++) {
+            ulna_joint_plan plan;
+            double other[7] = {0}, *at = q + model->body[b].coordinate;
+            assert_int_equal(ulna_joint_resolve(&model->joint[b], &plan, NULL), ULNA_OK);
+            if (ulna_joint_other_family(&plan, at, other))
+                memcpy(at, other, (size_t)plan.coordinate_count * sizeof *at);
+            else if (plan.segment_count == 1 && !ulna_segment_is_slide(plan.segment[0]))
+                at[0] += 4 * ULNA_PI;
+        }
+    }
+    assert_int_equal(ulna_clip_home(model, &clip), ULNA_OK);
+    for (int i = 0; i < FRAMES * model->nq; i++)
+        assert_true(fabs(clip.q[i] - truth[i]) < 1e-12);
+    assert_int_equal(ulna_clip_home(NULL, &clip), ULNA_ERR_ARGUMENT);
+    free(truth);
+    ulna_clip_release(&clip);
+    ulna_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clips_grow_and_keep_what_they_hold),
         cmocka_unit_test(recordings_find_markers_by_name),
+        cmocka_unit_test(angles_come_home),
         cmocka_unit_test(running_out_of_memory_leaves_them_as_they_were),
     };
     return cmocka_run_group_tests_name("motion", tests, NULL, NULL);

@@ -100,6 +100,12 @@ ULNA_API ulna_status ulna_clip_convert(const ulna_model *from, const ulna_clip *
  * a turn. The first frame stays. Values inside their limits are not moved out of them.
  */
 ULNA_API ulna_status ulna_clip_unwind(const ulna_model *model, ulna_clip *clip);
+/*
+ * Angles where one expects them, poses unchanged: each joint takes the whole turns, and the family of three Euler angles, that
+ * bring it nearest to the middle of its limits, or to rest if it has none; each stretch between jumps (60 degrees from one
+ * frame to the next) as a whole, so that nothing that is continuous is broken.
+ */
+ULNA_API ulna_status ulna_clip_home(const ulna_model *model, ulna_clip *clip);
 
 #ifdef __cplusplus
 }
