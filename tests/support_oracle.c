@@ -120,34 +120,34 @@ static int add_node(ulna_reduced *r, ulna_edge edge, int parent)
 }
 
 /* A joint stands at the end of a bone in its parent's frame, and turns there. */
-void ulna_oracle_reduced(const ulna_oracle *o, ulna_reduced *r)
+void ulna_oracle_reduced(const ulna_oracle *oracle, ulna_reduced *reduced)
 {
     int place[ULNA_ORACLE_JOINTS], frame[ULNA_ORACLE_JOINTS];
-    *r = (ulna_reduced){.length = 1, .unit = 1, .capacity = 2 * o->joints + 1};
-    r->nodes = calloc((size_t)r->capacity, sizeof *r->nodes);
-    assert_non_null(r->nodes);
-    add_node(r, ULNA_EDGE_WORLD, ULNA_NONE);
-    for (int j = 0; j < o->joints; j++) {
-        int at = o->parent[j] < 0 ? 0 : frame[o->parent[j]];
-        if (o->type[j] == ULNA_ORACLE_FREE)
-            at = add_node(r, ULNA_EDGE_FREE, 0);
-        if (o->parent[j] >= 0 && (o->v[j][0] != 0 || o->v[j][1] != 0 || o->v[j][2] != 0)) {
-            at = add_node(r, ULNA_EDGE_BONE, at);
-            memcpy(r->nodes[at].v, o->v[j], sizeof o->v[j]);
+    *reduced = (ulna_reduced){.length = 1, .unit = 1, .capacity = 2 * oracle->joints + 1};
+    reduced->nodes = calloc((size_t)reduced->capacity, sizeof *reduced->nodes);
+    assert_non_null(reduced->nodes);
+    add_node(reduced, ULNA_EDGE_WORLD, ULNA_NONE);
+    for (int j = 0; j < oracle->joints; j++) {
+        int at = oracle->parent[j] < 0 ? 0 : frame[oracle->parent[j]];
+        if (oracle->type[j] == ULNA_ORACLE_FREE)
+            at = add_node(reduced, ULNA_EDGE_FREE, 0);
+        if (oracle->parent[j] >= 0 && (oracle->v[j][0] != 0 || oracle->v[j][1] != 0 || oracle->v[j][2] != 0)) {
+            at = add_node(reduced, ULNA_EDGE_BONE, at);
+            memcpy(reduced->nodes[at].v, oracle->v[j], sizeof oracle->v[j]);
         }
         place[j] = frame[j] = at;
-        if (o->type[j] == ULNA_ORACLE_HINGE) {
-            frame[j] = add_node(r, ULNA_EDGE_HINGE, at);
-            memcpy(r->nodes[frame[j]].axis, o->axis[j], sizeof o->axis[j]);
-            r->nodes[frame[j]].lower = o->lower[j];
-            r->nodes[frame[j]].upper = o->upper[j];
-            r->nodes[frame[j]].dof = j;
+        if (oracle->type[j] == ULNA_ORACLE_HINGE) {
+            frame[j] = add_node(reduced, ULNA_EDGE_HINGE, at);
+            memcpy(reduced->nodes[frame[j]].axis, oracle->axis[j], sizeof oracle->axis[j]);
+            reduced->nodes[frame[j]].lower = oracle->lower[j];
+            reduced->nodes[frame[j]].upper = oracle->upper[j];
+            reduced->nodes[frame[j]].dof = j;
         }
     }
-    for (int k = 0; k < o->points; k++) {
-        ulna_node *node = &r->nodes[place[o->point_joint[k]]];
+    for (int k = 0; k < oracle->points; k++) {
+        ulna_node *node = &reduced->nodes[place[oracle->point_joint[k]]];
         assert_true(node->weight == 0); /* one point a joint */
         node->weight = 1;
-        memcpy(node->goal, o->point[k], sizeof o->point[k]);
+        memcpy(node->goal, oracle->point[k], sizeof oracle->point[k]);
     }
 }

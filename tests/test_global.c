@@ -64,7 +64,7 @@ static void oracle_instances_are_solved(void **state)
         ulna_model *model;
         ulna_problem *problem;
         ulna_global_options options = ulna_global_options_default();
-        ulna_global_result result;
+        ulna_global_result result = {0};
         ulna_oracle_problem(o, &model, &problem);
         double *q = rest_of(model);
         assert_int_equal(solve_from(problem, &options, q, &result), ULNA_OK);
@@ -94,7 +94,7 @@ static void threads_do_not_matter(void **state)
         ulna_test_task task = ulna_test_task_make((ulna_test_task_id)id);
         size_t bytes = (size_t)ulna_model_coordinate_count(task.model) * sizeof(double);
         double *first = malloc(bytes), *q = malloc(bytes);
-        ulna_global_result a, b;
+        ulna_global_result a = {0}, b = {0};
         ulna_global_options options = ulna_global_options_default();
         options.starts = 30;
         options.absolute = 1e-10;
@@ -118,7 +118,7 @@ static void far_goals_are_certified(void **state)
     (void)state;
     ulna_model *model;
     ulna_problem *problem;
-    ulna_global_result result;
+    ulna_global_result result = {0};
     ulna_global_options options = ulna_global_options_default();
     const double far[3] = {3, 0, 0.5}, near[3] = {0.4, 0.1, 0.4};
     int term;
@@ -163,7 +163,7 @@ static void it_can_be_stopped(void **state)
     ulna_test_task task = ulna_test_task_make(ULNA_TASK_ARM_REACH);
     double *q = rest_of(task.model);
     ulna_global_options options = ulna_global_options_default();
-    ulna_global_result result;
+    ulna_global_result result = {0};
     int asked = 0;
     options.cancel = stop_at_once;
     options.cancel_context = &asked;
@@ -189,7 +189,7 @@ static void mistakes_are_told(void **state)
     (void)state;
     ulna_test_task task = ulna_test_task_make(ULNA_TASK_ARM_REACH);
     ulna_global *global;
-    ulna_global_result result;
+    ulna_global_result result = {0};
     ulna_global_options options = ulna_global_options_default();
     double *q = rest_of(task.model);
     assert_int_equal(ulna_global_create(NULL, NULL, NULL, &global, NULL), ULNA_ERR_ARGUMENT);
@@ -221,7 +221,7 @@ static void memory_may_run_out(void **state)
         ulna_test_memory memory = {.fail_at = fail};
         ulna_allocator allocator = ulna_test_allocator(&memory);
         ulna_global *global;
-        ulna_global_result result;
+        ulna_global_result result = {0};
         ulna_status status = ulna_global_create(task.problem, NULL, &allocator, &global, NULL);
         if (status == ULNA_OK)
             status = ulna_global_solve(global, q, &result, NULL);

@@ -90,8 +90,8 @@ static void settle(const ulna_reduced *reduced, double *q)
 static void check_random(ulna_test_rng *rng, const ulna_test_tree_options *tree, double exact)
 {
     ulna_test_bench bench = ulna_test_bench_open(rng, tree, HELD_TERMS, 1 + ulna_test_rng_index(rng, 8));
-    for (int k = 0; k < 4; k++) {
-        const ulna_reduce_options options = {.bounded = k % 2, .gather = k / 2};
+    for (int k = 0; k < 6; k++) {
+        const ulna_reduce_options options = {.bounded = k % 2, .gather = (ulna_gather)(k / 2)};
         ulna_reduced reduced = reduced_of(bench.problem, &options);
         for (int pose = 0; pose < 2; pose++) {
             ulna_test_fill_q(rng, bench.model, bench.q);
@@ -235,7 +235,7 @@ static void test_refresh(void **state)
     ulna_test_rng rng = ulna_test_rng_seed(45);
     for (int round = 0; round < 400; round++) {
         ulna_test_bench bench = ulna_test_bench_open(&rng, NULL, HELD_TERMS, 8);
-        const ulna_reduce_options options = {.bounded = 1, .gather = round % 2};
+        const ulna_reduce_options options = {.bounded = 1, .gather = (ulna_gather)(round % 3)};
         ulna_reduced reduced = reduced_of(bench.problem, &options);
         ulna_node *nodes = reduced.nodes;
         new_goals(&rng, bench.problem);

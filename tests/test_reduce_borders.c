@@ -42,9 +42,9 @@ static void test_tiny_weights(void **state)
             assert_int_equal(ulna_problem_set_weight(b.problem, pull(&b, 0, i, 1, 0), i == 2 && !both ? 1e10 : 5e-324),
                              ULNA_OK);
         ready(&b);
-        for (int gather = 0; gather < 2; gather++) {
+        for (int gather = 0; gather < 3; gather++) {
             ulna_reduced reduced;
-            const ulna_reduce_options options = {.gather = gather};
+            const ulna_reduce_options options = {.gather = (ulna_gather)gather};
             assert_int_equal(ulna_reduced_create_with(b.problem, &options, NULL, &reduced, NULL), ULNA_OK);
             assert_true(isfinite(ulna_test_reduced_f(&reduced, (const double[4]){0.5, 0.5, 0.5, 0.5})));
             ulna_reduced_release(&reduced);

@@ -29,7 +29,9 @@ static void expect(bench *b, const ulna_reduce_options *options, const char *edg
 
 /* ---- what becomes what ------------------------------------------------------------------------------------------- */
 
-static const ulna_reduce_options usual = {.bounded = 1}, unbounded = {0}, gathered = {.bounded = 1, .gather = 1};
+static const ulna_reduce_options usual = {.bounded = 1}, unbounded = {0},
+                                 gathered = {.bounded = 1, .gather = ULNA_GATHER_ALL},
+                                 loose = {.bounded = 1, .gather = ULNA_GATHER_LOOSE};
 
 static void test_free_and_ball(void **state)
 {
@@ -60,6 +62,27 @@ static void test_free_and_ball(void **state)
     build(&b);
     pull(&b, 1, 0.3, 0.1, 0);
     expect(&b, &usual, "SSSbBb");
+    end(&b);
+
+    /* a goal where the root itself is does not feel its turn, and is no reason to split it */
+    for (int euler = 0; euler < 2; euler++) {
+        b = begin();
+        hang(&b, euler ? ulna_joint_free_euler("ZYX") : ulna_joint_free(), 1, 2, 3);
+        build(&b);
+        pull(&b, 0, 0, 0, 0);
+        pull(&b, 0, 0, 0, 0);
+        pull(&b, 0, 0.3, 0.1, 0);
+        expect(&b, &usual, "Fb");
+        expect(&b, &loose, "Fb");
+        end(&b);
+    }
+    b = begin(); /* but one beside it on the slide is */
+    hang(&b, ulna_joint_sequence("TxTyTz"), 0, 0, 0);
+    hang(&b, ulna_joint_ball(), 0, 0.5, 0);
+    build(&b);
+    pull(&b, 0, 0.1, 0, 0);
+    pull(&b, 1, 0.3, 0.1, 0);
+    expect(&b, &usual, "SSSbBbb");
     end(&b);
 
     /* a translation alone; a goal between the slides; limits */
@@ -296,6 +319,19 @@ static void test_gather(void **state)
     pull(&b, hand, 0.1, 0, 0); /* twice the same point */
     expect(&b, &usual, "FbHbbbbbb");
     expect(&b, &gathered, "FbHbb");
+    expect(&b, &loose, "FbHbb");
+    end(&b);
+
+    b = begin(); /* goals at joints stay there, if asked */
+    hang(&b, ulna_joint_free(), 0, 0, 0);
+    hand = hang(&b, ulna_joint_revolute(0, 0, 1), 0, 0.5, 0);
+    build(&b);
+    pull(&b, 0, 0, 0, 0);
+    pull(&b, hand, 0, 0, 0);
+    pull(&b, hand, 0.1, 0, 0);
+    expect(&b, &usual, "FbHb");
+    expect(&b, &gathered, "FbHbb");
+    expect(&b, &loose, "FbHb");
     end(&b);
 
     b = begin(); /* around the joint: no bone at all */

@@ -39,7 +39,7 @@ static ulna_model *oracle_model(const ulna_oracle *o)
     ulna_model *model;
     assert_int_equal(ulna_builder_create(NULL, &builder), ULNA_OK);
     for (int j = 0; j < o->joints; j++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "joint%d", j);
         ulna_joint joint = o->type[j] == ULNA_ORACLE_FREE
                                ? ulna_joint_free()

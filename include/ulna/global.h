@@ -10,8 +10,11 @@
  *     ulna_global_solve(global, q, &result);            q: a guess, and the answer
  *     if (result.proven) ...                            no pose is better by more than the gap
  *
- * The bound holds point, orientation and direction goals, all joints, and limits of turns and slides. Other terms never lower
- * f below the bound, so it stays true, but it does not know of them (result.terms_left_out).
+ * The bound holds point, orientation and direction goals, all joints, and limits of turns and slides, if the local method keeps
+ * limits. Other terms never lower f below the bound, so it stays true, but it does not know of them (result.terms_left_out).
+ * It is true to 1e-12 of what f is the sum of; limits less than 1e-12 apart count as equal. It may be 0 where two slides without
+ * limits have a turn between them and no point goal there (but a free root is no such thing), and for chains of hundreds of
+ * joints, of which only the length is known then.
  */
 #ifndef ULNA_GLOBAL_H
 #define ULNA_GLOBAL_H
@@ -36,9 +39,9 @@ typedef struct ulna_global_options {
     ulna_options local; /* of every local solve: method, limits (bounded), what may move. Its restarts are not used */
     double gap;         /* proven if f - bound <= gap f + absolute */
     double absolute;    /* m^2. 0: 1e-12 of the skeleton's length, squared */
-    int starts;         /* local solves at most */
+    int starts;         /* local solves at most; with 1 there is a bound, too */
     int relax;          /* 0: only starts, and the bound is 0; 1: the quick relaxation; 2: then the tight one, too */
-    double seconds;     /* 0: no limit. With one, the answer may depend on the machine */
+    double seconds;     /* 0: no limit. With one, the answer depends on the machine; it may end an iteration later */
     uint64_t seed;
     int threads; /* for the local solves; the answer does not depend on it. 0: one per processor */
     int (*cancel)(void *context, double f, double bound); /* between the stages; not 0 stops. NULL: never */
@@ -73,8 +76,10 @@ ULNA_API ulna_status ulna_global_create(const ulna_problem *problem, const ulna_
                                         const ulna_allocator *allocator, ulna_global **global, ulna_error *error);
 ULNA_API void ulna_global_destroy(ulna_global *global);
 
-/* From q (nq), which is tried first, to the best pose found. ULNA_ERR_NUMBER if q holds NaN or infinity. Allocates only if the
- * set of terms with weight has changed since the last call. */
+/* From q (nq), which is tried first, to the best pose found. ULNA_ERR_NUMBER if q holds NaN or infinity, or goals or weights are
+ * so large that f does not exist. Allocates where a relaxation is needed for the first time, and again if the set of terms
+ * with weight has changed since, if the goals have gone far away, and each time if something may not move (local.relaxed, or
+ * no strength). */
 ULNA_API ulna_status ulna_global_solve(ulna_global *global, double *q, ulna_global_result *result, ulna_error *error);
 
 /* ---- the convex-IK paper's own method --------------------------------------------------------------------------------- */

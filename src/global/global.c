@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "base/parallel.h"
+#include "global/reduce.h"
 #include "model/model.h"
 #include "objective/problem.h"
 
@@ -55,10 +56,20 @@ static ulna_status make_solvers(ulna_global *g, ulna_error *error)
     local.restarts = 0;
     local.trace = NULL;
     local.trace_capacity = 0;
+    local.objective = fmin(local.objective, g->options.absolute); /* in small units 1e-24 m^2 is no small error */
     ulna_status status = ULNA_OK;
     for (int i = 0; i < ULNA_GLOBAL_LANES && status == ULNA_OK; i++)
         status = ulna_solver_create(g->problem, &local, &g->allocator, &g->lane[i].solver, error);
     return status;
+}
+
+/* From the solvers, whose copies outlive the caller's: what the options take out, and what has no strength. */
+static void find_relaxed(ulna_global *g)
+{
+    const unsigned char *relaxed = ulna_solver_options(g->lane[0].solver)->relaxed;
+    for (int d = 0; d < g->model->nv && !g->relaxed; d++)
+        if (relaxed[d])
+            g->relaxed = relaxed;
 }
 
 ulna_status ulna_global_create(const ulna_problem *problem, const ulna_global_options *options,
@@ -87,12 +98,11 @@ ulna_status ulna_global_create(const ulna_problem *problem, const ulna_global_op
     ulna_global *g = memory;
     *g = layout;
     status = make_solvers(g, error);
-    if (status == ULNA_OK && g->options.local.relaxed) /* the solver's copy: the caller's may go */
-        g->options.local.relaxed = ulna_solver_options(g->lane[0].solver)->relaxed;
     if (status != ULNA_OK) {
         ulna_global_destroy(g);
         return status;
     }
+    find_relaxed(g);
     *global = g;
     return ULNA_OK;
 }
@@ -121,23 +131,32 @@ void ulna_global_destroy(ulna_global *g)
     ulna_release(&allocator, g, g->bytes, 1);
 }
 
-/* Degrees of freedom that may not move are part of the bones, where the guess has them: such trees are made anew each time. */
+/* Degrees of freedom that may not move are part of the bones, where the guess has them: such trees are made anew each
+ * time. */
 static ulna_status make_tree(ulna_global *g, const double *q, ulna_error *error)
 {
     const ulna_options *o = ulna_solver_options(g->lane[0].solver);
-    if (g->has_tree && !g->options.local.relaxed && ulna_reduced_refresh(&g->reduced, g->problem) == ULNA_OK)
+    if (g->has_tree && !g->relaxed && ulna_reduced_refresh(&g->reduced, g->problem) == ULNA_OK &&
+        ulna_reduced_is_centred(&g->reduced))
         return ULNA_OK;
     forget_tree(g);
-    const ulna_reduce_options how = {.bounded = o->bounded,
+    /* Methods that do not keep limits find poses outside: the bound must hold for those, too. */
+    const int keeps_limits = o->bounded && ulna_method_find(o->method)->flags & ULNA_METHOD_BOUNDED;
+    const ulna_reduce_options how = {.bounded = keeps_limits,
                                      .lower = o->lower,
                                      .upper = o->upper,
-                                     .fixed = g->options.local.relaxed,
+                                     .fixed = g->relaxed,
                                      .q = q,
-                                     .gather = 1};
+                                     .gather = g->options.relax == 2 ? ULNA_GATHER_LOOSE : ULNA_GATHER_ALL};
     ulna_status status = ulna_reduced_create_with(g->problem, &how, &g->allocator, &g->reduced, error);
     if (status == ULNA_OK)
         status = ulna_reduced_pose_create(&g->reduced, &g->allocator, &g->pose);
     g->has_tree = status == ULNA_OK;
+    /* Nothing that a relaxation can hold: the bound is 0, and the starts are as good as before. */
+    if (status == ULNA_ERR_UNSUPPORTED) {
+        ulna_reduce_count_left_out(&g->reduced, g->problem);
+        status = ULNA_OK;
+    }
     return status;
 }
 
@@ -150,8 +169,5 @@ ulna_status ulna_global_solve(ulna_global *g, double *q, ulna_global_result *res
         return ulna_fail(error, status, "the guess is not a pose: it has NaN or infinity");
     if (g->options.relax)
         status = make_tree(g, q, error);
-    /* Nothing that a relaxation can hold: the bound is 0, and the starts are as good as before. */
-    if (status == ULNA_ERR_UNSUPPORTED)
-        status = ULNA_OK;
     return status == ULNA_OK ? ulna_global_race(g, q, result, error) : status;
 }

@@ -89,8 +89,7 @@ ulna_status ulna_paper_create(const ulna_reduced *reduced, ulna_paper_form form,
                               ulna_paper *paper, ulna_error *error);
 void ulna_paper_release(ulna_paper *paper); /* harmless on a zeroed one */
 
-/* ---- for the forms (paper_blocks.c)
- * -------------------------------------------------------------------------------- */
+/* ---- for the forms (paper_blocks.c) ------------------------------------------------------------------------------ */
 
 /* The half-width of a hinge's range, at least ULNA_PAPER_NARROWEST, and its middle; 1 if it is limited at all. */
 int ulna_paper_range(const ulna_node *node, double *half, double *middle);
@@ -111,8 +110,7 @@ void ulna_paper_right(ulna_program *program, const ulna_affine A[9], const doubl
 /* The lift of a rotation (paper_lift.c): a block of 10 x 10 with 25 new variables. */
 void ulna_paper_lift(ulna_program *program, const ulna_affine rotation[9]);
 
-/* ---- from the minimum to an answer (paper_round.c)
- * --------------------------------------------------------------------- */
+/* ---- from the minimum to an answer (paper_round.c) --------------------------------------------------------------- */
 
 /*
  * Every rotation is projected onto SO(3) by SVD, as in the paper's section 4.2.2, and the angles are those of the

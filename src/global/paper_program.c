@@ -41,8 +41,7 @@ static int room_for_terms(ulna_program *program, size_t more)
     return has_room;
 }
 
-/* ---- affine functions
- * ---------------------------------------------------------------------------------------------- */
+/* ---- affine functions -------------------------------------------------------------------------------------------- */
 
 ulna_affine ulna_affine_constant(double constant)
 {
@@ -116,8 +115,7 @@ double ulna_affine_value(const ulna_program *program, ulna_affine affine, const 
     return value;
 }
 
-/* ---- blocks
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
 int ulna_program_block(ulna_program *program, int size)
 {
@@ -185,8 +183,7 @@ ulna_status ulna_program_close(ulna_program *program)
     return program->status;
 }
 
-/* ---- faces
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- faces ------------------------------------------------------------------------------------------------------- */
 
 /* Takes out of v what lies along the columns, twice for accuracy, and makes it a unit vector; 0 if next to nothing is
  * left. */

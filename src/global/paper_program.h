@@ -74,8 +74,7 @@ ulna_status ulna_program_close(ulna_program *program);
  * (one after the other); returns n - rank. */
 int ulna_complement(int n, int count, const double *vectors, double *basis);
 
-/* ---- solving
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- solving ----------------------------------------------------------------------------------------------------- */
 
 #define ULNA_PROGRAM_MOST 1500 /* variables: each iteration factors a dense matrix of as many rows */
 

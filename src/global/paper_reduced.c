@@ -65,8 +65,7 @@ static void product_block(ulna_paper *paper, int n, const ulna_affine relative[9
     ulna_program_face(&paper->program, 9, product, size, face);
 }
 
-/* ---- the four cases of R_j
- * --------------------------------------------------------------------------------------------- */
+/* ---- the four cases of R_j --------------------------------------------------------------------------------------- */
 
 static void below_known(ulna_paper *paper, int n, const ulna_affine relative[9])
 {

@@ -13,8 +13,7 @@
 static const ulna_paper_rules *const rules[] = {&ulna_paper_literal, &ulna_paper_reduced, &ulna_paper_hull};
 static const char *const form_names[] = {"the paper's relaxation", "the paper's relaxation", "the hull relaxation"};
 
-/* ---- what is refused
- * ------------------------------------------------------------------------------------------------ */
+/* ---- what is refused --------------------------------------------------------------------------------------------- */
 
 /* A slide that nothing above can turn is a part of the translation t. */
 static int is_above_turns(const ulna_reduced *reduced, int n)
@@ -70,8 +69,7 @@ static ulna_status check_tree(const ulna_reduced *reduced, ulna_paper_form form,
     return status;
 }
 
-/* ---- places
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- places ------------------------------------------------------------------------------------------------------ */
 
 /* A translation that no point goal feels could be anything: it is zero then. */
 static int has_points_below(const ulna_reduced *reduced, int root)
@@ -174,8 +172,7 @@ static void walk(ulna_paper *paper, const ulna_paper_rules *rule, int n)
         rule->carry(paper, n);
 }
 
-/* ---- goals
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- goals ------------------------------------------------------------------------------------------------------- */
 
 /* t with |sqrt(w) (y - p)|^2 <= t, or the cost itself where p is a number. */
 static ulna_affine observe(ulna_paper *paper, int n)
@@ -220,8 +217,7 @@ static void add_goals(ulna_paper *paper, int n)
         paper->program.objective = ulna_affine_mix(&paper->program, 0, count, factor, part);
 }
 
-/* ---- the program
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- the program ------------------------------------------------------------------------------------------------- */
 
 static ulna_status allocate(ulna_paper *paper, ulna_paper_form form)
 {

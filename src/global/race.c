@@ -1,16 +1,18 @@
 /*
  * The stages of a global solve:
  *
- *   1. starts from the guess, from rest, and from places spread over all poses: a few dozen microseconds each. Where goals can
- *      be reached, that is often the end: f is next to 0, and no bound is higher;
- *   2. the hull (F2), with a slight preference for the middle of the limits, which tells equals apart; the pose that it points
- *      at, and samples around it;
- *   3. the bones (F3) without that preference, for the bound: until it proves the best f, or shows that it never will. Its
- *      pose and samples;
+ *   0. lengths alone: goals farther away than the way to them is long give a first bound;
+ *   1. starts from the guess, from rest, and from places spread over all poses: a few dozen microseconds each. Where
+ *      goals can be reached, that is often the end: f is next to 0, and no bound is higher;
+ *   2. the hull (F2), with a slight preference for the middle of the limits, which tells equals apart; the pose that it
+ *      points at, and samples around it;
+ *   3. the bones (F3) without that preference, for the bound: to the end, since a bound that proves nothing is still an
+ *      answer, and may prove that the goals are out of reach. Where it stalls, the hull again, for its bound. Pose and
+ *      samples;
  *   4. more starts.
  *
- * It ends when the best f is proven, or the starts or the time are used up. Starts are solved in batches, and the lowest f
- * counts, of equals the earliest: so threads do not matter.
+ * It ends when the best f is proven, or the starts or the time are used up. Starts are solved in batches, and the lowest
+ * f counts, of equals the earliest: so threads do not matter.
  */
 #include <math.h>
 #include <string.h>
@@ -21,9 +23,9 @@
 #include "global/starts.h"
 #include "model/model.h"
 
-#define POSTURE 1e-4     /* of stage 2, in units of the tree's cost */
-#define ROUNDING 1e-12   /* of f: what the arithmetic of f and of the bound may be off */
-#define WORTH_A_LOOK 0.5 /* of the absolute gap, for the relaxation's accuracy */
+#define POSTURE 1e-4   /* of stage 2, in units of the tree's cost */
+#define ROUNDING 1e-12 /* of all that is summed: what the arithmetic of f and of the bound may be off */
+#define STALLED 0.05   /* of f: a bound this far from its relaxation's minimum calls for another one */
 
 typedef struct race {
     ulna_global *g;
@@ -31,16 +33,19 @@ typedef struct race {
     double began;
     int ended;
     int spread;     /* starts of the sequence used */
+    int batch;      /* starts of a stage at most */
+    double open;    /* m^2: what the last bound lacks to its relaxation's minimum, at most */
+    double open_f;  /* the best f then */
     double solve_s; /* all local solves so far: whether threads pay. The first batch is done by one */
     uint64_t state; /* of the samples */
 } race;
 
-/* ---- the end ----------------------------------------------------------------------------------------------------------- */
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
 
 static int is_proven(const race *r)
 {
     const ulna_global_options *o = &r->g->options;
-    return r->result->f - r->result->bound <= o->gap * r->result->f + o->absolute;
+    return isfinite(r->result->f) && r->result->f - r->result->bound <= o->gap * r->result->f + o->absolute;
 }
 
 static void finish(race *r, ulna_global_stop stop)
@@ -55,10 +60,8 @@ static int has_ended(race *r)
     const ulna_global_options *o = &r->g->options;
     if (r->ended)
         return 1;
-    if (r->result->starts && is_proven(r))
+    if (is_proven(r))
         finish(r, ULNA_GLOBAL_PROVEN);
-    else if (r->result->starts >= o->starts)
-        finish(r, ULNA_GLOBAL_STARTS);
     else if (o->seconds > 0 && ulna_seconds() - r->began >= o->seconds)
         finish(r, ULNA_GLOBAL_TIME);
     else if (o->cancel && o->cancel(o->cancel_context, r->result->f, r->result->bound))
@@ -66,7 +69,7 @@ static int has_ended(race *r)
     return r->ended;
 }
 
-/* ---- starts ------------------------------------------------------------------------------------------------------------ */
+/* ---- starts ------------------------------------------------------------------------------------------------------ */
 
 static void solve_lanes(const void *context, int first, int last)
 {
@@ -81,11 +84,24 @@ static void solve_lanes(const void *context, int first, int last)
     }
 }
 
+/* Nor do local solves go beyond the budget. */
+static void limit_time(const race *r, int count)
+{
+    const ulna_global_options *o = &r->g->options;
+    double left = fmax(o->seconds - (ulna_seconds() - r->began), 1e-6);
+    for (int i = 0; i < count && o->seconds > 0; i++) {
+        ulna_options local = *ulna_solver_options(r->g->lane[i].solver);
+        local.seconds = o->local.seconds > 0 ? fmin(o->local.seconds, left) : left;
+        ulna_solver_set_options(r->g->lane[i].solver, &local, NULL);
+    }
+}
+
 /* A start where f does not exist is no failure of the others. */
 static ulna_status solve_batch(race *r, int count, int from_relaxation)
 {
     ulna_global *g = r->g;
     double cost_us = r->result->starts ? 1e6 * r->solve_s / r->result->starts * count : 0;
+    limit_time(r, count);
     ulna_parallel_for(g->options.threads, cost_us, count, 1, solve_lanes, r);
     for (int i = 0; i < count; i++) {
         const ulna_lane *lane = &g->lane[i];
@@ -107,14 +123,14 @@ static ulna_status solve_batch(race *r, int count, int from_relaxation)
 static int room(const race *r)
 {
     int left = r->g->options.starts - r->result->starts;
-    return left < ULNA_GLOBAL_LANES ? left : ULNA_GLOBAL_LANES;
+    return left < r->batch ? left : r->batch;
 }
 
 static int root_moves(const ulna_global *g)
 {
     const ulna_body *root = &g->model->body[0];
-    for (int d = root->dof; d < root->dof + root->dof_count && g->options.local.relaxed; d++)
-        if (g->options.local.relaxed[d])
+    for (int d = root->dof; d < root->dof + root->dof_count && g->relaxed; d++)
+        if (g->relaxed[d])
             return 0;
     return 1;
 }
@@ -123,10 +139,10 @@ static int root_moves(const ulna_global *g)
 static void rest_lane(const ulna_global *g, ulna_lane *lane)
 {
     const ulna_model *model = g->model;
-    if (!g->options.local.relaxed)
+    if (!g->relaxed)
         memcpy(lane->q, model->rest, (size_t)model->nq * sizeof *lane->q);
-    for (int d = 0; d < model->nv && g->options.local.relaxed; d++)
-        if (!g->options.local.relaxed[d] && model->dof_coordinate[d] >= 0)
+    for (int d = 0; d < model->nv && g->relaxed; d++)
+        if (!g->relaxed[d] && model->dof_coordinate[d] >= 0)
             lane->q[model->dof_coordinate[d]] = model->rest[model->dof_coordinate[d]];
 }
 
@@ -140,8 +156,7 @@ static void spread_lane(race *r, ulna_lane *lane, int number)
     if (number == 1)
         rest_lane(g, lane);
     else if (number > 1)
-        ulna_global_start(g->model, o->lower, o->upper, g->options.local.relaxed, g->options.seed, r->spread++,
-                          lane->step, lane->q);
+        ulna_global_start(g->model, o->lower, o->upper, g->relaxed, g->options.seed, r->spread++, lane->step, lane->q);
 }
 
 static ulna_status spread_starts(race *r)
@@ -152,22 +167,25 @@ static ulna_status spread_starts(race *r)
     return solve_batch(r, count, 0);
 }
 
-/* ---- relaxations ------------------------------------------------------------------------------------------------------- */
+/* ---- relaxations ------------------------------------------------------------------------------------------------- */
 
+/* A pose that is no number is left out: the relaxation may have failed. */
 static ulna_status round_and_sample(race *r, const ulna_relaxation *relaxation)
 {
     ulna_global *g = r->g;
-    ulna_status status = ULNA_OK;
-    int count = room(r);
-    for (int i = 0; i < count && status == ULNA_OK; i++) {
+    int count = 0;
+    for (int i = 0, most = room(r); i < most; i++) {
         if (i == 0)
             ulna_relaxation_round(relaxation, &g->pose);
         else
             ulna_relaxation_sample(relaxation, &r->state, &g->pose);
-        g->lane[i].aligned = 0;
-        status = ulna_reduced_to_q(&g->reduced, g->problem, &g->pose, g->first_q, g->lane[i].q);
+        g->lane[count].aligned = 0;
+        ulna_status status = ulna_reduced_to_q(&g->reduced, g->problem, &g->pose, g->first_q, g->lane[count].q);
+        if (status != ULNA_OK && status != ULNA_ERR_NUMBER)
+            return status;
+        count += status == ULNA_OK;
     }
-    return status == ULNA_OK ? solve_batch(r, count, 1) : status;
+    return solve_batch(r, count, 1);
 }
 
 /* With `posture` the minimum is moved, and its bound says nothing. */
@@ -185,57 +203,97 @@ static ulna_status relax(race *r, ulna_relax_kind kind, double posture, ulna_err
     ulna_relax_options how = ulna_relax_options_default();
     ulna_relax_result found;
     how.posture = posture;
-    if (posture == 0) {
-        double wanted = r->result->f - g->options.gap * r->result->f - WORTH_A_LOOK * g->options.absolute;
-        how.stop_above = wanted / tree->unit - tree->constant;
-        how.relative = 0.1 * g->options.gap;
-        how.absolute = 0.1 * g->options.absolute / tree->unit;
+    how.deadline = g->options.seconds > 0 ? r->began + g->options.seconds : 0;
+    if (posture == 0) { /* to a tenth of what proves f: not of the tree's cost, which can be a hundred times f */
+        how.relative = 0;
+        how.absolute = 0.1 * (g->options.gap * r->result->f + g->options.absolute) / tree->unit;
     }
     status = ulna_relaxation_solve(*relaxation, tree, &how, &found);
     r->result->relaxations++;
     r->result->iterations += status == ULNA_OK ? found.iterations : 0;
     if (status == ULNA_OK && posture == 0) {
         double bound = tree->unit * (found.bound + tree->constant);
-        double slack = ROUNDING * tree->unit * (fabs(found.bound) + fabs(tree->constant));
+        double slack = ROUNDING * tree->unit * (fabs(found.bound) + tree->summed);
         r->result->bound = fmax(r->result->bound, bound - slack);
+        r->open = tree->unit * found.gap;
+        r->open_f = r->result->f;
     }
     r->result->relax_seconds += ulna_seconds() - started;
     return status;
 }
 
-static ulna_status point_at(race *r, ulna_relax_kind kind, double posture, ulna_error *error)
+/* F2 with the preference for the middle. */
+static ulna_status point(race *r, ulna_error *error)
 {
-    ulna_status status = relax(r, kind, posture, error);
+    ulna_status status = relax(r, ULNA_RELAX_HULL, POSTURE, error);
+    if (status != ULNA_OK || has_ended(r))
+        return status;
+    return round_and_sample(r, r->g->relaxation[ULNA_RELAX_HULL]);
+}
+
+static ulna_status prove(race *r, ulna_error *error)
+{
+    ulna_relax_kind kind = r->g->options.relax == 2 ? ULNA_RELAX_BONES : ULNA_RELAX_HULL;
+    ulna_status status = relax(r, kind, 0, error);
+    if (status == ULNA_OK && kind == ULNA_RELAX_BONES && !(r->open <= STALLED * r->result->f) && !has_ended(r)) {
+        kind = ULNA_RELAX_HULL;
+        status = relax(r, kind, 0, error);
+    }
     if (status != ULNA_OK || has_ended(r))
         return status;
     return round_and_sample(r, r->g->relaxation[kind]);
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------------------------------- */
+/* Has f fallen so far that the bound, solved to a part of it, is too coarse by itself? */
+static int is_coarse(const race *r)
+{
+    const ulna_global_options *o = &r->g->options;
+    return r->result->f < 0.5 * r->open_f && r->open > o->gap * r->result->f + o->absolute;
+}
 
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
+
+/* Few starts are shared among the stages; without any left, there is still the bound. */
 static ulna_status run(race *r, ulna_error *error)
 {
     const ulna_global *g = r->g;
+    const int relaxes = g->has_tree && g->reduced.count > 1, quarter = g->options.starts / 4;
+    r->batch = !relaxes || quarter > ULNA_GLOBAL_LANES ? ULNA_GLOBAL_LANES : quarter > 0 ? quarter : 1;
     ulna_status status = spread_starts(r);
-    int relaxes = g->has_tree && g->reduced.count > 1;
-    if (status == ULNA_OK && !has_ended(r) && relaxes)
-        status = point_at(r, ULNA_RELAX_HULL, POSTURE, error);
-    if (status == ULNA_OK && !has_ended(r) && relaxes)
-        status = point_at(r, g->options.relax == 2 ? ULNA_RELAX_BONES : ULNA_RELAX_HULL, 0, error);
-    while (status == ULNA_OK && !has_ended(r))
-        status = spread_starts(r);
+    if (status == ULNA_OK && relaxes && !has_ended(r) && room(r) > 0)
+        status = point(r, error);
+    if (status == ULNA_OK && relaxes && !has_ended(r))
+        status = prove(r, error);
+    r->batch = ULNA_GLOBAL_LANES;
+    while (status == ULNA_OK && !has_ended(r)) {
+        if (relaxes && is_coarse(r))
+            status = prove(r, error);
+        else if (room(r) > 0)
+            status = spread_starts(r);
+        else
+            finish(r, ULNA_GLOBAL_STARTS);
+    }
     return status;
+}
+
+/* What is known without a relaxation: lengths, and goals on what stands still. */
+static double first_bound(const ulna_global *g)
+{
+    const ulna_reduced *tree = &g->reduced;
+    if (!g->has_tree)
+        return 0;
+    double still = tree->count == 1 ? tree->constant - ROUNDING * tree->summed : 0;
+    return tree->unit * fmax(still, ulna_reduced_far(tree, g->pose.value));
 }
 
 ulna_status ulna_global_race(ulna_global *g, double *q, ulna_global_result *result, ulna_error *error)
 {
     *result = (ulna_global_result){.f = INFINITY,
-                                   .terms_left_out = g->has_tree ? g->reduced.left_out : 0,
-                                   .limits_left_out = g->has_tree ? g->reduced.limits_left_out : 0};
+                                   .bound = first_bound(g),
+                                   .terms_left_out = g->reduced.left_out,
+                                   .limits_left_out = g->reduced.limits_left_out};
     race r = {.g = g, .result = result, .began = ulna_seconds(), .state = g->options.seed};
     memcpy(g->first_q, q, (size_t)g->model->nq * sizeof *q);
-    if (g->has_tree && g->reduced.count == 1) /* nothing moves what the goals look at */
-        result->bound = fmax(0, g->reduced.unit * g->reduced.constant * (1 - ROUNDING));
     ulna_status status = run(&r, error);
     if (status == ULNA_OK && isinf(result->f))
         status = ulna_fail(error, ULNA_ERR_NUMBER, "f does not exist at any of %d starts", result->starts);

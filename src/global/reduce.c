@@ -75,9 +75,9 @@ static ulna_status set_limits(ulna_reduction *to, const ulna_reduce_options *opt
         if (c != ULNA_NONE)
             to->q[c] = fmin(fmax(to->q[c], to->lower[j]), to->upper[j]);
 
-        /* a thousandth of a micrometre on a metre, or as little of a turn, is no freedom */
+        /* a millionth of a micrometre on a metre, or as little of a turn, is no freedom */
         double unit = ulna_segment_is_slide(model->dof_segment[j]) ? model->length_scale : 1;
-        to->held[j] = to->upper[j] - to->lower[j] <= 1e-9 * unit;
+        to->held[j] = to->upper[j] - to->lower[j] <= 1e-12 * unit;
         if (options->fixed && options->fixed[j]) {
             to->held[j] = 1;
             const ulna_body *body = &model->body[model->dof_body[j]];

@@ -103,7 +103,7 @@ void ulna_reduce_expand(ulna_reducer *work);
 /* Makes balls of turns, and holds what no goal feels. Returns 1 if it held something: expand again. */
 int ulna_reduce_simplify(ulna_reducer *work);
 void ulna_reduce_find_free(ulna_reducer *work);
-void ulna_reduce_emit(ulna_reducer *work, ulna_reduced *reduced, int gather);
+void ulna_reduce_emit(ulna_reducer *work, ulna_reduced *reduced, ulna_gather gather);
 
 /* A weighted mean that grows: x, y, z, weight. */
 void ulna_reduce_average(double mean[4], double weight, const double x[3]);

@@ -31,8 +31,8 @@ static void anchor(ulna_reducer *work, int node, double offset[3])
         offset[i] -= work->to->node0[i];
 }
 
-/* The node at an offset (metres, anchored) from another: itself, a bone that is there, or a new one. */
-static int node_at(ulna_reducer *work, ulna_reduced *r, int from, const double offset[3], int body)
+/* The node at an offset (metres, anchored) from another: itself, or a bone that is there, or ULNA_NONE. */
+static int find_node(const ulna_reducer *work, const ulna_reduced *r, int from, const double offset[3])
 {
     if (ulna_norm(offset) <= work->tiny)
         return from;
@@ -43,6 +43,15 @@ static int node_at(ulna_reducer *work, ulna_reduced *r, int from, const double o
         if (ulna_norm(apart) <= work->tiny)
             return b;
     }
+    return ULNA_NONE;
+}
+
+/* The same, with a new bone where there is none. */
+static int node_at(ulna_reducer *work, ulna_reduced *r, int from, const double offset[3], int body)
+{
+    int found = find_node(work, r, from, offset);
+    if (found != ULNA_NONE)
+        return found;
     int bone = add_node(work, r, ULNA_EDGE_BONE, from, body);
     ulna_copy3(offset, r->nodes[bone].v);
     work->next_bone[bone] = work->first_bone[from];
@@ -94,19 +103,31 @@ static int base_of(const ulna_reducer *work, const ulna_reduced_term *term)
     return work->parts[term->node].node;
 }
 
+/* Of the points of a rigid part: is this one to share a goal with others? `offset` is carried already. */
+static int may_gather(const ulna_reducer *work, const ulna_reduced *r, const ulna_reduced_term *term,
+                      const double offset[3], ulna_gather gather)
+{
+    if (gather == ULNA_GATHER_LOOSE)
+        return find_node(work, r, base_of(work, term), offset) == ULNA_NONE;
+    return gather == ULNA_GATHER_ALL;
+}
+
 /* Where several points of a rigid part have their one goal: a bone of its own to their centroid, since that moves
  * with the weights; or the node itself if they are all around it. */
-static void gather_points(ulna_reducer *work, ulna_reduced *r)
+static void gather_points(ulna_reducer *work, ulna_reduced *r, ulna_gather gather)
 {
     double(*mean)[4] = work->to->mean;
     for (size_t i = 0; i < work->problem->term_count; i++) {
-        const ulna_reduced_term *term = &work->to->terms[i];
+        ulna_reduced_term *term = &work->to->terms[i];
         if (!is_point(work, i) || term->node == 0)
             continue;
         const ulna_part *part = &work->parts[term->node];
         double offset[3], weight = ulna_term_weight(work->problem, &work->problem->term[i]);
         for (int k = 0; k < 3; k++)
             offset[k] = part->carried[k] + term->offset[k];
+        term->gathered = may_gather(work, r, term, offset, gather);
+        if (!term->gathered)
+            continue;
         ulna_reduce_average(mean[part->node], weight, offset);
         work->gathers[part->node]++;
     }
@@ -123,10 +144,9 @@ static void gather_points(ulna_reducer *work, ulna_reduced *r)
 }
 
 /* Terms move from parts to nodes. */
-static void emit_terms(ulna_reducer *work, ulna_reduced *r, int gather)
+static void emit_terms(ulna_reducer *work, ulna_reduced *r, ulna_gather gather)
 {
-    if (gather)
-        gather_points(work, r);
+    gather_points(work, r, gather);
     for (size_t i = 0; i < work->problem->term_count; i++) {
         ulna_reduced_term *term = &work->to->terms[i];
         if (term->node == ULNA_NONE)
@@ -141,7 +161,7 @@ static void emit_terms(ulna_reducer *work, ulna_reduced *r, int gather)
         const ulna_part *part = &work->parts[term->node];
         for (int k = 0; k < 3; k++)
             term->offset[k] += part->carried[k];
-        term->gathered = gather && work->gathers[base] != ULNA_NONE;
+        term->gathered &= work->gathers[base] != ULNA_NONE;
         term->turned = term->gathered ? work->parts[part->owner].node : ULNA_NONE;
         term->node =
             term->gathered ? work->gathers[base] : node_at(work, r, base, term->offset, work->problem->term[i].body);
@@ -189,7 +209,7 @@ static void choose_scales(ulna_reduced *r, double *reach)
     }
 }
 
-void ulna_reduce_emit(ulna_reducer *work, ulna_reduced *reduced, int gather)
+void ulna_reduce_emit(ulna_reducer *work, ulna_reduced *reduced, ulna_gather gather)
 {
     emit_parts(work, reduced);
     emit_terms(work, reduced, gather);

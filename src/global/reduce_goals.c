@@ -60,6 +60,12 @@ static double point_weight(const ulna_reduced *reduced, const ulna_problem *prob
     return 0.5 * ulna_term_weight(problem, term) * reduced->length * reduced->length / reduced->unit;
 }
 
+static void add_constant(ulna_reduced *reduced, double cost)
+{
+    reduced->constant += cost;
+    reduced->summed += fabs(cost);
+}
+
 /* The part of a point term in weight and goal of its node, and in where the points are on average. */
 static void add_to_mean(ulna_reduced *reduced, const ulna_problem *problem, const ulna_term *term,
                         const ulna_reduced_term *at)
@@ -92,7 +98,7 @@ static void add_rest(ulna_reduced *reduced, const ulna_problem *problem, const u
         if (at->gathered)
             from_point[i] = (at->offset[i] - reduced->reduction->mean[at->node][i]) / reduced->length;
     }
-    reduced->constant += weight * (ulna_dot(from_goal, from_goal) + ulna_dot(from_point, from_point));
+    add_constant(reduced, weight * (ulna_dot(from_goal, from_goal) + ulna_dot(from_point, from_point)));
     if (!at->gathered)
         return;
     ulna_node *turned = &reduced->nodes[at->turned];
@@ -112,14 +118,14 @@ static void add_turn(ulna_reduced *reduced, const ulna_problem *problem, const u
         ulna_rotate(at->frame, term->local + 3, axis);
         for (int i = 0; i < 9; i++)
             node->turn[i] -= weight * term->goal[i / 3] * axis[i % 3];
-        reduced->constant += 0.5 * weight * (ulna_dot(term->goal, term->goal) + ulna_dot(axis, axis));
+        add_constant(reduced, 0.5 * weight * (ulna_dot(term->goal, term->goal) + ulna_dot(axis, axis)));
     } else {
         double back[9], product[9];
         ulna_transpose9(at->frame, back);
         ulna_multiply9(term->goal, back, product);
         for (int i = 0; i < 9; i++)
             node->turn[i] -= 0.5 * weight * product[i];
-        reduced->constant += 1.5 * weight;
+        add_constant(reduced, 1.5 * weight);
     }
 }
 
@@ -127,7 +133,8 @@ static void add_turn(ulna_reduced *reduced, const ulna_problem *problem, const u
 static void settle_world(ulna_reduced *reduced)
 {
     ulna_node *world = &reduced->nodes[0];
-    reduced->constant += world->turn[0] + world->turn[4] + world->turn[8];
+    for (int i = 0; i < 9; i += 4)
+        add_constant(reduced, world->turn[i]);
     memset(world->turn, 0, sizeof world->turn);
     world->has_turn = 0;
 }
@@ -135,7 +142,7 @@ static void settle_world(ulna_reduced *reduced)
 void ulna_reduce_fill(ulna_reduced *reduced, const ulna_problem *problem)
 {
     ulna_reduction *to = reduced->reduction;
-    reduced->constant = 0;
+    reduced->constant = reduced->summed = 0;
     for (int n = 0; n < reduced->count; n++) {
         ulna_node *node = &reduced->nodes[n];
         node->weight = 0;
@@ -199,4 +206,13 @@ ulna_status ulna_reduced_refresh(ulna_reduced *reduced, const ulna_problem *prob
     ulna_reduce_count_left_out(reduced, problem);
     ulna_reduce_fill(reduced, problem);
     return ulna_reduce_is_finite(reduced) ? ULNA_OK : ULNA_ERR_NUMBER;
+}
+
+int ulna_reduced_is_centred(const ulna_reduced *reduced)
+{
+    double mean[4] = {0};
+    for (int n = 0; n < reduced->count; n++)
+        if (reduced->nodes[n].weight > 0)
+            ulna_reduce_average(mean, reduced->nodes[n].weight, reduced->nodes[n].goal);
+    return ulna_norm(mean) <= 10;
 }

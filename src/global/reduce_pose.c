@@ -100,3 +100,25 @@ double ulna_reduced_cost(const ulna_reduced *reduced, const ulna_reduced_pose *p
     }
     return cost;
 }
+
+double ulna_reduced_far(const ulna_reduced *reduced, double *reach)
+{
+    double sum = 0, rounding = 1e-15 * (1000.0 + reduced->count);
+    for (int n = 0; n < reduced->count; n++) {
+        const ulna_node *node = &reduced->nodes[n];
+        double away[3];
+        reach[n] = n > 0 ? reach[node->parent] : 0;
+        if (node->edge == ULNA_EDGE_FREE)
+            reach[n] = INFINITY;
+        else if (node->edge == ULNA_EDGE_SLIDE)
+            reach[n] += fmax(fabs(node->lower), fabs(node->upper));
+        else if (node->edge == ULNA_EDGE_BONE)
+            reach[n] += ulna_norm(node->v);
+        for (int i = 0; i < 3; i++)
+            away[i] = node->goal[i] + reduced->centre[i] / reduced->length;
+        double far = ulna_norm(away), beyond = far - reach[n] - rounding * (far + reach[n]);
+        if (node->weight > 0 && beyond > 0)
+            sum += node->weight * beyond * beyond;
+    }
+    return sum * (1 - rounding);
+}

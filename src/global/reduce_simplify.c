@@ -160,13 +160,35 @@ int ulna_reduce_simplify(ulna_reducer *work)
 
 /* ---- three slides and a ball are free ---------------------------------------------------------------------------- */
 
+/* Is a point goal on the slide that the ball hangs on, but where the ball is? Such points do not feel the ball. */
+static int is_at_ball(const ulna_reducer *work, size_t term, int slide, const ulna_part *ball)
+{
+    const ulna_reduced_term *at = &work->to->terms[term];
+    double apart[3];
+    for (int i = 0; i < 3; i++)
+        apart[i] = at->offset[i] - ball->offset[i];
+    return at->node == slide && work->problem->term[term].type == ULNA_TERM_POINT && ulna_norm(apart) <= work->tiny;
+}
+
+/* Does nothing but the ball, and points where it is, hang on the slide? */
+static int carries_ball_alone(const ulna_reducer *work, int slide, const ulna_part *ball)
+{
+    int others = work->parts[slide].uses - 1;
+    for (size_t i = 0; i < work->problem->term_count && others > 0; i++)
+        others -= is_at_ball(work, i, slide, ball);
+    return others == 0;
+}
+
 /* The three slides above a ball, next to the world first; 0 if there are others, or none. */
 static int slides_above(const ulna_reducer *work, int number, int slide[3])
 {
+    const ulna_part *ball = &work->parts[number];
     for (int k = 2; k >= 0; k--) {
         slide[k] = number = work->parts[number].parent;
         const ulna_part *part = &work->parts[number];
-        if (part->edge != ULNA_EDGE_SLIDE || part->uses != 1 || part->lower != -INFINITY || part->upper != INFINITY)
+        if (part->edge != ULNA_EDGE_SLIDE || part->lower != -INFINITY || part->upper != INFINITY)
+            return 0;
+        if (k == 2 ? !carries_ball_alone(work, number, ball) : part->uses != 1)
             return 0;
     }
     double normal[3];
@@ -181,6 +203,11 @@ void ulna_reduce_find_free(ulna_reducer *work)
         int slide[3];
         if (part->edge != ULNA_EDGE_BALL || !slides_above(work, b, slide))
             continue;
+        for (size_t i = 0; i < work->problem->term_count; i++)
+            if (is_at_ball(work, i, slide[2], part)) {
+                work->to->terms[i].node = b;
+                memset(work->to->terms[i].offset, 0, sizeof work->to->terms[i].offset);
+            }
         ulna_ball *ball = &work->to->balls[part->ball];
         ulna_copy3(part->offset, ball->base);
         for (int k = 0; k < 3; k++) {

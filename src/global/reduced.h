@@ -49,7 +49,8 @@ typedef struct ulna_reduced {
     double origin[3]; /* metres, in the world: where node 0 is */
     double unit;      /* m^2 (f of the problem) in one unit of cost */
     double constant;
-    int left_out; /* terms of the problem that no relaxation can hold: they are never negative, so bounds stay true */
+    double summed; /* what `constant` was made of, without signs: its rounding is in proportion */
+    int left_out;  /* terms of the problem that no relaxation can hold: they are never negative, so bounds stay true */
     unsigned left_out_types; /* bit 1 << ulna_term_type for each type among them */
     int limits_left_out;     /* limited degrees of freedom that became a ball: bounds stay true, but know less */
     struct ulna_reduction *reduction; /* how nodes and model belong together: reduce.h; NULL in trees made by hand */
@@ -79,15 +80,27 @@ void ulna_reduced_rotation(const ulna_reduced_pose *pose, int node, double r[9])
 void ulna_reduced_place(const ulna_reduced *reduced, const ulna_reduced_pose *pose);
 /* Places the nodes, then the cost in units of `unit`, `constant` included. */
 double ulna_reduced_cost(const ulna_reduced *reduced, const ulna_reduced_pose *pose);
+/* A cost that no pose is below, from lengths alone: goals farther from node 0 than the way to them is long. For trees
+ * made from problems, where all else is a sum of squares. Rounded down. O(count). */
+double ulna_reduced_far(const ulna_reduced *reduced, double *reach /* scratch: count */);
 
 /* ---- from the problem and back ----------------------------------------------------------------------------------- */
+
+/* Point goals of a rigid part can become one, at their centroid, and a turn. Smaller, and tighter where every point has
+ * a bone of its own; but a bone that carries on to other joints ties a relaxation with second moments of places (F3)
+ * more firmly to goals at its end. */
+typedef enum ulna_gather {
+    ULNA_GATHER_NONE = 0,
+    ULNA_GATHER_ALL,  /* tightest for F2 */
+    ULNA_GATHER_LOOSE /* only points where no joint is: tightest for F3 */
+} ulna_gather;
 
 typedef struct ulna_reduce_options {
     int bounded;                 /* 1: keep the limits; 0: as if there were none */
     const double *lower, *upper; /* nv; NULL: the model's */
     const unsigned char *fixed;  /* nv: not 0 = stays where `q` has it; all three of a quaternion or none. NULL: none */
     const double *q;             /* nq; for `fixed` alone */
-    int gather; /* 1: all point goals of a rigid part become one, at their centroid, and a turn: smaller and tighter */
+    ulna_gather gather;
 } ulna_reduce_options;
 
 /*
@@ -106,6 +119,9 @@ void ulna_reduced_release(ulna_reduced *reduced); /* harmless on a zeroed one */
 /* New goals and weights of the same problem on the same tree, without allocation. ULNA_ERR_STATE, and nothing
  * changed, if the set of active terms is another: then release and create. Scales stay as they were. */
 ulna_status ulna_reduced_refresh(ulna_reduced *reduced, const ulna_problem *problem);
+/* 1 if the goals are where they were at create, or within ten lengths of there: else digits are lost, and a new tree is
+ * better. */
+int ulna_reduced_is_centred(const ulna_reduced *reduced);
 
 /*
  * The coordinates (nq) of a pose: within the limits if they were asked for. Parts that were cut off, and the branch of

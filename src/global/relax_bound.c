@@ -41,8 +41,13 @@ void ulna_relax_find_reach(ulna_relaxation *r, double known)
     for (int n = 0; n < r->count; n++)
         r->reach[n] = r->weight[n] > 0 ? ulna_norm(r->goal + 3 * n) + sqrt((known - least) / r->weight[n]) : INFINITY;
     r->reach[0] = ulna_norm(r->state + 9);
-    for (int n = r->count - 1; n > 0; n--)
-        r->reach[r->edges[n].parent] = fmin(r->reach[r->edges[n].parent], r->reach[n] + edge_reach(r, n));
+    for (int n = r->count - 1; n > 0; n--) {
+        const ulna_relax_edge *edge = &r->edges[n];
+        double above = r->reach[n] + edge_reach(r, n);
+        if (edge->edge == ULNA_EDGE_SLIDE && edge->skew < INFINITY)
+            above = fmin(above, r->reach[0] + edge->skew * (r->reach[n] + r->reach[0]));
+        r->reach[edge->parent] = fmin(r->reach[edge->parent], above);
+    }
     for (int n = 1; n < r->count; n++)
         r->reach[n] = fmin(r->reach[n], r->reach[r->edges[n].parent] + edge_reach(r, n));
 }

@@ -20,6 +20,9 @@ static const double rank_tolerance = 1e-11;
 /* Hinges below joints that leave no full range are given at least this, since fourth powers of it must be numbers. */
 static const double least_alpha = 0.01;
 
+/* Slides nearer than this (sine) to the plane of those above them add no direction of their own. */
+static const double least_skew = 1e-3;
+
 void ulna_relax_matrix(const double t[10], double Z[16])
 {
     const double *R = t + 1; /* R[3 * column + row] */
@@ -296,6 +299,44 @@ static void analyse_move(const double direction[3], const double *parent_model, 
     memcpy(edge->model, parent_model, sizeof edge->model);
 }
 
+/* Takes the part along a unit vector out of x, and returns it. */
+static double take_along(const double unit[3], double x[3])
+{
+    const double part = ulna_dot(x, unit);
+    for (int i = 0; i < 3; i++)
+        x[i] -= part * unit[i];
+    return part;
+}
+
+/*
+ * With v = p_parent - p_0 in the span of the axes above, r = p - p_parent along this one, and c the cosine of the angle
+ * between them, |v + r|^2 >= (1 - c)(|v|^2 + |r|^2); in the mean square, too, since the ranges of N hold v and r there.
+ * Infinite where the slide adds no direction, or something turns above it.
+ */
+static double skew_of(const ulna_reduced *tree, int n)
+{
+    double basis[2][3], along = 0, rest[3];
+    int count = 0;
+    for (int m = tree->nodes[n].parent; m > 0; m = tree->nodes[m].parent) {
+        if (tree->nodes[m].edge != ULNA_EDGE_SLIDE || count == 2)
+            return INFINITY;
+        ulna_copy3(tree->nodes[m].axis, rest);
+        for (int b = 0; b < count; b++)
+            take_along(basis[b], rest);
+        const double length = ulna_norm(rest);
+        if (length < least_skew)
+            return INFINITY;
+        for (int i = 0; i < 3; i++)
+            basis[count][i] = rest[i] / length;
+        count++;
+    }
+    ulna_copy3(tree->nodes[n].axis, rest);
+    for (int b = 0; b < count; b++)
+        along = hypot(along, take_along(basis[b], rest));
+    const double across = ulna_norm(rest);
+    return across < least_skew ? INFINITY : sqrt(1 + along) / across; /* 1 - c = across^2 / (1 + c) */
+}
+
 static void analyse_slide(const ulna_node *node, double unit, const double *parent_model, ulna_relax_edge *edge,
                           double *start, double *wide)
 {
@@ -393,6 +434,7 @@ void ulna_relax_analyse(const ulna_reduced *tree, ulna_relaxation *r, double *sc
             break;
         case ULNA_EDGE_SLIDE:
             analyse_slide(node, r->unit, model, edge, start, wide);
+            edge->skew = edge->limited ? INFINITY : skew_of(tree, n);
             break;
         case ULNA_EDGE_BONE: {
             const double length = ulna_norm(node->v), l = length > 0 ? length : 1;

@@ -279,7 +279,8 @@ static void run(ulna_relaxation *r, const ulna_relax_options *options, double fi
         result->bound = fmax(result->bound, bound);
         if (finished(r, options, f, result))
             return;
-        result->end = result->iterations >= options->iterations ? ULNA_RELAX_ITERATIONS : ULNA_RELAX_STALLED;
+        const int late = options->deadline > 0 && ulna_seconds() >= options->deadline;
+        result->end = late || result->iterations >= options->iterations ? ULNA_RELAX_ITERATIONS : ULNA_RELAX_STALLED;
         if (result->end == ULNA_RELAX_ITERATIONS || idle > 2 ||
             !iterate(r, gap, f - gap - bound / r->cost_unit, result->iterations ? 1e-7 : first_step))
             return;

@@ -78,6 +78,7 @@ typedef struct ulna_relax_edge {
     int limited;
     double alpha, lambda, nu, gamma; /* hinges; C' = gamma Z to begin with */
     double mean, square;             /* slides: of their travel over `length`, to begin with */
+    double skew;                     /* unlimited slides right below the world: |p_parent - p_0| <= skew |p - p_0| */
     int rank;                        /* of the range of the parent's quaternion: 1, 2 or 4 */
     double face[16];                 /* its orthonormal basis, 4 x rank; for hinges in their own frame */
     int moment_rank;                 /* of the range of (1, p, r) */
@@ -161,8 +162,7 @@ void ulna_relax_find_reach(ulna_relaxation *r, double known);
  * for it. */
 double ulna_relax_prove(const ulna_relaxation *r, double f, double size, double gap);
 
-/* ---- dense edges: relax_dense.c, relax_dense_map.c, relax_dense_moments.c
- * ------------------------------------------------------------- */
+/* ---- dense edges: relax_dense.c, relax_dense_map.c, relax_dense_moments.c ---------------------------------------- */
 
 /* Numbers of controls and sizes of blocks. */
 void ulna_relax_dense_size(const ulna_relaxation *r, ulna_relax_edge *edge);

@@ -23,13 +23,14 @@ typedef enum ulna_relax_end {
     ULNA_RELAX_CONVERGED = 0, /* primal - bound <= absolute + relative |primal| */
     ULNA_RELAX_ABOVE,         /* the bound reached stop_above */
     ULNA_RELAX_BELOW,         /* the relaxation's own optimum is below stop_above: this bound will never reach it */
-    ULNA_RELAX_ITERATIONS,
-    ULNA_RELAX_STALLED /* numbers too small for further progress; what is returned is true nevertheless */
+    ULNA_RELAX_ITERATIONS,    /* or the deadline */
+    ULNA_RELAX_STALLED        /* numbers too small for further progress; what is returned is true nevertheless */
 } ulna_relax_end;
 
 typedef struct ulna_relax_options {
     double relative, absolute; /* the latter in the units of the tree's cost; both 0 or more */
     int iterations;            /* at most */
+    double deadline;           /* by ulna_seconds(); 0: none */
     double posture;            /* adds -posture cos(angle - middle of its limits) for every hinge; 0 for bounds */
     double stop_above; /* ends as soon as the bound is at least this, or provably never will be; INFINITY: never */
 } ulna_relax_options;

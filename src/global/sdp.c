@@ -20,8 +20,7 @@ ulna_sdp_options ulna_sdp_options_default(void)
     return options;
 }
 
-/* ---- what is refused
- * ------------------------------------------------------------------------------------------------ */
+/* ---- what is refused --------------------------------------------------------------------------------------------- */
 
 static ulna_status check_terms(const ulna_reduced *reduced, ulna_error *error)
 {
@@ -81,8 +80,7 @@ ulna_status ulna_sdp_check(const ulna_problem *problem, const ulna_reduce_option
     return status;
 }
 
-/* ---- the relaxation
- * ------------------------------------------------------------------------------------------------- */
+/* ---- the relaxation ---------------------------------------------------------------------------------------------- */
 
 static ulna_status solve_and_round(const ulna_paper *paper, const ulna_sdp_options *options, double *x,
                                    ulna_reduced_pose *pose, ulna_sdp_result *result, ulna_error *error)
@@ -142,8 +140,7 @@ ulna_reduce_options ulna_sdp_reduce(const ulna_solver *solver, const double *q)
                                  .q = q};
 }
 
-/* ---- all of it
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
 
 static ulna_status check_options(const ulna_sdp_options *options, ulna_error *error)
 {

@@ -1,7 +1,7 @@
 /*
  * A low-discrepancy sequence over the degrees of freedom: the k-th point has the fractional part of s_d + k alpha_d in
- * dimension d, with alpha_d = g^-d and g the root of g^(n+1) = g + 1 (Roberts 2018, after Kronecker and Weyl): the first few
- * points are far from one another, as random ones are not. The seed gives the shifts s_d.
+ * dimension d, with alpha_d = g^-d and g the root of g^(n+1) = g + 1 (Roberts 2018, after Kronecker and Weyl): the first
+ * few points are far from one another, as random ones are not. The seed gives the shifts s_d.
  */
 #include "global/starts.h"
 
@@ -55,6 +55,14 @@ static double spread(double lower, double upper, int turns, double at, double u)
     return isfinite(upper) ? upper - u * 2 * ULNA_PI : ULNA_PI * (2 * u - 1);
 }
 
+static int is_relaxed(const unsigned char *relaxed, int dof, int count)
+{
+    for (int d = dof; relaxed && d < dof + count; d++)
+        if (relaxed[d])
+            return 1;
+    return 0;
+}
+
 void ulna_global_start(const ulna_model *model, const double *lower, const double *upper, const unsigned char *relaxed,
                        uint64_t seed, int k, double *step, double *q)
 {
@@ -65,17 +73,16 @@ void ulna_global_start(const ulna_model *model, const double *lower, const doubl
         step[d] = at - floor(at);
     }
     for (int d = 0; d < model->nv; d++) {
-        int c = model->dof_coordinate[d], segment = model->dof_segment[d];
-        if (relaxed && relaxed[d])
-            step[d] = 0;
-        else if (c >= 0)
-            step[d] =
-                spread(lower[d], upper[d], segment < ULNA_SEGMENT_TX || segment > ULNA_SEGMENT_TZ, q[c], step[d]) -
-                q[c];
-        else { /* the three of a quaternion */
+        int c = model->dof_coordinate[d];
+        unsigned segment = model->dof_segment[d];
+        int count = c >= 0 ? 1 : 3; /* the three of a quaternion */
+        if (is_relaxed(relaxed, d, count))
+            memset(step + d, 0, (size_t)count * sizeof *step);
+        else if (c < 0)
             turn_anyhow(step + d);
-            d += 2;
-        }
+        else
+            step[d] = spread(lower[d], upper[d], !ulna_segment_is_slide(segment), q[c], step[d]) - q[c];
+        d += count - 1;
     }
     ulna_model_integrate(model, q, step, q);
 }

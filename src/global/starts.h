@@ -7,8 +7,9 @@
 #include "ulna/problem.h"
 
 /*
- * The k-th start, k = 0, 1, ...: turns over the whole range of their limits, or the whole circle; slides over their limits, or
- * where `q` has them; relaxed degrees of freedom (nv, NULL: none) stay. `q`: nq, in and out. `step`: scratch, nv.
+ * The k-th start, k = 0, 1, ...: turns over the whole range of their limits, or the whole circle; slides over their
+ * limits, or where `q` has them; relaxed degrees of freedom (nv, NULL: none) stay, a quaternion if one of its three
+ * does. `q`: nq, in and out. `step`: scratch, nv.
  */
 void ulna_global_start(const ulna_model *model, const double *lower, const double *upper, const unsigned char *relaxed,
                        uint64_t seed, int k, double *step, double *q);
