@@ -3,6 +3,7 @@
 #define ULNA_TESTS_SUPPORT_BASE64_H
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "support.h"
 
@@ -14,8 +15,9 @@ static inline char *base64(const void *data, size_t length)
     char *text = malloc(length / 3 * 4 + 8), *to = text;
     assert_non_null(text);
     for (size_t i = 0; i < length; i += 3) {
-        unsigned bits = (unsigned)b[i] << 16 | (i + 1 < length ? (unsigned)b[i + 1] << 8 : 0) |
-                        (i + 2 < length ? (unsigned)b[i + 2] : 0);
+        unsigned char three[3] = {0, 0, 0};
+        memcpy(three, b + i, length - i < 3 ? length - i : 3);
+        unsigned bits = (unsigned)three[0] << 16 | (unsigned)three[1] << 8 | (unsigned)three[2];
         for (int k = 0; k < 4; k++)
             *to++ = i + (size_t)k > length ? '=' : digits[bits >> (18 - 6 * k) & 63];
     }

@@ -31,7 +31,7 @@ ulna_test_take ulna_test_take_make(int frames)
     take.clip.first_frame = take.markers.first_frame = 1;
     for (int m = 0; m < markers; m++)
         snprintf(take.markers.names[m], ULNA_MARKER_NAME, "Eve:%s", ulna_model_marker_name(take.model, m));
-    strcpy(take.markers.names[markers], "*0");
+    snprintf(take.markers.names[markers], ULNA_MARKER_NAME, "*0");
     for (int f = 0; f < frames; f++) {
         double *q = ulna_clip_frame(&take.clip, f), *at = ulna_recording_frame(&take.markers, f);
         pose_at(take.model, f, q);

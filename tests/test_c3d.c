@@ -475,7 +475,7 @@ static void what_is_written_is_read_back(void **state)
     ulna_test_rng rng = ulna_test_rng_seed(1);
     for (int markers = 1; markers <= 700; markers = 3 * markers + 1) {
         ulna_recording r = random_recording(&rng, markers, 5);
-        strcpy(r.names[0], "  \xc3\x84rm\tl:LFHD ");
+        snprintf(r.names[0], sizeof r.names[0], "%s", "  \xc3\x84rm\tl:LFHD ");
         if (markers > 1)
             r.names[markers - 1][0] = 0;
         r.frame_seconds = 1 / 59.94;

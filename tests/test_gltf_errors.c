@@ -175,8 +175,8 @@ static size_t pack(const char *json, char filler, char *file, size_t room)
     put_word(file + 8, total);
     put_word(file + 12, whole);
     put_word(file + 16, 0x4E4F534A);
-    memset(file + 20, filler, whole);
-    memcpy(file + 20, text, length);
+    for (size_t i = 0; i < whole; i++)
+        file[20 + i] = i < length ? text[i] : filler;
     put_word(file + 20 + whole, sizeof numbers);
     put_word(file + 24 + whole, 0x004E4942);
     memcpy(file + 28 + whole, numbers, sizeof numbers);

@@ -40,7 +40,7 @@ static void recordings_find_markers_by_name(void **state)
     ulna_recording r = ulna_recording_empty(NULL);
     assert_int_equal(ulna_recording_resize(&r, 6, 0), ULNA_OK);
     for (int i = 0; i < 6; i++)
-        strcpy(r.names[i], names[i]);
+        snprintf(r.names[i], sizeof r.names[i], "%s", names[i]);
     assert_int_equal(ulna_recording_find(&r, "Daniel:LFHD"), 0);
     assert_int_equal(ulna_recording_find(&r, "LFHD"), 0);
     assert_int_equal(ulna_recording_find(&r, "lfhd"), 2);

@@ -581,8 +581,9 @@ static void markers_come_back(void **state)
         options.unit_m = i % 2 ? 0.01 : 0;
         r.frame_seconds = i % 3 ? 1 / 29.97 : 0;
         r.first_frame = i % 5;
-        strcpy(r.names[0],
-               i % 2 ? "#a;b,\"c\" d.t"
+        snprintf(r.names[0], sizeof r.names[0], "%s",
+                 i % 2
+                     ? "#a;b,\"c\" d.t"
                      : "\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"");
         ulna_content again = assert_round_trip(ULNA_FORMAT_CSV, NULL, NULL, &r, &options);
         assert_int_equal(again.remarks.count, 0);
@@ -668,11 +669,12 @@ static void values_without_columns(void **state)
         assert_int_equal(ulna_builder_set_joint(builder, i, &joint, NULL), ULNA_OK);
     }
     assert_int_equal(ulna_builder_build(builder, NULL, &model, NULL), ULNA_OK);
-    char *text = malloc(20 + 4 * ROWS);
+    const size_t room = 20 + 4 * ROWS;
+    char *text = malloc(room);
     assert_non_null(text);
-    size_t size = (size_t)snprintf(text, 20, "frame,b7\n");
-    for (int i = 0; i < ROWS; i++, size += 4)
-        memcpy(text + size, "1,2\n", 4);
+    size_t size = (size_t)snprintf(text, room, "frame,b7\n");
+    for (int i = 0; i < ROWS; i++)
+        size += (size_t)snprintf(text + size, room - size, "1,2\n");
     assert_refused(text, size, ULNA_FORMAT_CSV, model, ULNA_ERR_LIMIT, 0, 0, "most of them have no column");
     free(text);
     ulna_model_destroy(model);

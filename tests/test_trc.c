@@ -222,8 +222,8 @@ static void what_is_written_is_read_back(void **state)
         r.frame_seconds = steps[i % 5];
         r.first_frame = i % 2 ? 1 : 2925;
         if (i % 7 > 2) {
-            strcpy(r.names[0], "\"a\t\"\"b\"");
-            strcpy(r.names[1], "two words");
+            snprintf(r.names[0], sizeof r.names[0], "%s", "\"a\t\"\"b\"");
+            snprintf(r.names[1], sizeof r.names[1], "%s", "two words");
             r.names[2][0] = 0;
         }
         ulna_content again = assert_round_trip(ULNA_FORMAT_TRC, NULL, NULL, &r, &options);
@@ -251,8 +251,8 @@ static void what_is_written(void **state)
     (void)state;
     ulna_recording r = ulna_recording_empty(NULL);
     assert_int_equal(ulna_recording_resize(&r, 2, 3), ULNA_OK);
-    strcpy(r.names[0], "LASI");
-    strcpy(r.names[1], "RASI");
+    snprintf(r.names[0], sizeof r.names[0], "%s", "LASI");
+    snprintf(r.names[1], sizeof r.names[1], "%s", "RASI");
     const double x[6] = {0.0123, -1.5, 0, 0.1 + 0.2, 1e-7, 2};
     memcpy(r.positions, x, sizeof x);
     memcpy(r.positions + 6, x, 3 * sizeof *x);

@@ -85,7 +85,8 @@ static double room_of(const ulna_c3d_file *file, const ulna_c3d_layout *layout)
     if (!layout->frame_bytes || layout->start >= file->length || (size_t)layout->points > file->length / 8 ||
         (size_t)layout->analog > file->length / 2)
         return 0;
-    return (double)((file->length - layout->start) / layout->frame_bytes);
+    size_t frames = (file->length - layout->start) / layout->frame_bytes;
+    return (double)frames;
 }
 
 /* Do so many frames fill the file, but for what pads the last block? */
@@ -131,7 +132,8 @@ static ulna_c3d_layout choose_layout(const ulna_c3d_file *file, const c3d_told *
 
 static void remark_on_layout(const ulna_c3d_file *file, const c3d_told *told, const ulna_c3d_layout *layout)
 {
-    const double start = (double)(layout->start / ULNA_C3D_BLOCK + 1);
+    const size_t block = layout->start / ULNA_C3D_BLOCK + 1;
+    const double start = (double)block;
     if (told->points.count > 1)
         ulna_remarks_add(file->remarks, 0, ULNA_C3D_AT_POINTS,
                          "POINT:USED tells of %.0f points, the header of %.0f; %d are read", told->points.value[0],

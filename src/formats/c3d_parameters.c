@@ -86,12 +86,17 @@ static int group_named(const unsigned char *name, size_t length)
 
 /* ---- the list ----------------------------------------------------------------------------------------------------- */
 
+static int signed_byte(unsigned char byte)
+{
+    return byte < 128 ? byte : byte - 256;
+}
+
 /* The array behind a parameter's name: type, dimensions, data, which must end before `end`. 0 if it does not fit. */
 static int parse_array(const ulna_c3d_file *file, size_t at, size_t end, ulna_c3d_parameter *found)
 {
     if (at + 2 > end)
         return 0;
-    int type = (signed char)file->data[at], dimensions = file->data[at + 1];
+    int type = signed_byte(file->data[at]), dimensions = file->data[at + 1];
     size_t size = (size_t)(type < 0 ? -type : type), count = 1, data = at + 2 + (size_t)dimensions;
     if ((type != -1 && type != 1 && type != 2 && type != 4) || dimensions > 7 || data > end)
         return 0;
@@ -112,9 +117,9 @@ static int parse_entry(const ulna_c3d_file *file, size_t at, size_t end, ulna_re
 {
     if (at + 2 > end)
         return 0;
-    int length = (signed char)file->data[at]; /* negative: locked, which concerns editors */
+    int length = signed_byte(file->data[at]); /* negative: locked, which concerns editors */
     e->at = at;
-    e->id = (signed char)file->data[at + 1];
+    e->id = signed_byte(file->data[at + 1]);
     e->length = (size_t)(length < 0 ? -length : length);
     e->name = at + 2;
     e->link = e->name + e->length;
@@ -136,7 +141,7 @@ static int parse_entry(const ulna_c3d_file *file, size_t at, size_t end, ulna_re
 }
 
 void ulna_c3d_read_parameters(const ulna_c3d_file *file, size_t at, size_t announced, size_t end,
-                              ulna_c3d_parameters *p)
+                              ulna_c3d_parameters *parameters)
 {
     int groups[MOST_GROUPS + 1] = {NO_GROUP};
     entry e;
@@ -146,7 +151,7 @@ void ulna_c3d_read_parameters(const ulna_c3d_file *file, size_t at, size_t annou
             groups[-e.id] = group_named(file->data + e.name, e.length);
     size_t here = at;
     for (; here && parse_entry(file, here, end, file->remarks, &e) > 0; here = e.next) {
-        ulna_c3d_parameter *slot = e.id > 0 ? slot_of(p, groups[e.id], file->data + e.name, e.length) : NULL;
+        ulna_c3d_parameter *slot = e.id > 0 ? slot_of(parameters, groups[e.id], file->data + e.name, e.length) : NULL;
         if (slot && !slot->type && !parse_array(file, e.link + 2, e.next ? e.next : end, slot))
             ulna_remarks_add(file->remarks, 0, (long long)e.at, "parameter %.*s is broken and is ignored",
                              (int)e.length, (const char *)file->data + e.name);
@@ -158,32 +163,33 @@ void ulna_c3d_read_parameters(const ulna_c3d_file *file, size_t at, size_t annou
 
 /* ---- values ------------------------------------------------------------------------------------------------------- */
 
-double ulna_c3d_number(const ulna_c3d_file *file, const ulna_c3d_parameter *p)
+double ulna_c3d_number(const ulna_c3d_file *file, const ulna_c3d_parameter *parameter)
 {
-    const unsigned char *data = file->data + p->at;
-    if (p->type == 2 && p->bytes >= 2)
+    const unsigned char *data = file->data + parameter->at;
+    if (parameter->type == 2 && parameter->bytes >= 2)
         return ulna_c3d_word(data, file->processor);
-    if (p->type == 4 && p->bytes >= 4)
+    if (parameter->type == 4 && parameter->bytes >= 4)
         return ulna_c3d_float(data, file->processor);
-    if (p->type == 1 && p->bytes >= 1)
+    if (parameter->type == 1 && parameter->bytes >= 1)
         return data[0];
     return (double)NAN;
 }
 
-double ulna_c3d_field(const ulna_c3d_file *file, const ulna_c3d_parameter *p)
+double ulna_c3d_field(const ulna_c3d_file *file, const ulna_c3d_parameter *parameter)
 {
-    const unsigned char *data = file->data + p->at;
-    if (p->type == 2 && p->bytes >= 4)
+    const unsigned char *data = file->data + parameter->at;
+    if (parameter->type == 2 && parameter->bytes >= 4)
         return ulna_c3d_word(data, file->processor) + 65536.0 * ulna_c3d_word(data + 2, file->processor);
-    return ulna_c3d_number(file, p);
+    return ulna_c3d_number(file, parameter);
 }
 
-int ulna_c3d_text(const ulna_c3d_file *file, const ulna_c3d_parameter *p, int index, char text[ULNA_MARKER_NAME])
+int ulna_c3d_text(const ulna_c3d_file *file, const ulna_c3d_parameter *parameter, int index,
+                  char text[ULNA_MARKER_NAME])
 {
     text[0] = 0;
-    if (p->type != -1 || index >= p->count)
+    if (parameter->type != -1 || index >= parameter->count)
         return 1;
-    size_t width = (size_t)p->width;
-    const char *from = (const char *)file->data + p->at + (size_t)index * width, *zero = memchr(from, 0, width);
+    size_t width = (size_t)parameter->width;
+    const char *from = (const char *)file->data + parameter->at + (size_t)index * width, *zero = memchr(from, 0, width);
     return ulna_marker_name(from, zero ? (size_t)(zero - from) : width, text);
 }

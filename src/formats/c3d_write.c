@@ -313,26 +313,28 @@ static ulna_status put_all(c3d_job *job, c3d_bytes *header, c3d_bytes *parameter
     return ULNA_OK;
 }
 
-ulna_status ulna_c3d_write(const ulna_writing *w, ulna_error *error)
+ulna_status ulna_c3d_write(const ulna_writing *writing, ulna_error *error)
 {
-    const ulna_recording *r = w->recording;
-    double unit = w->options->unit_m > 0 ? w->options->unit_m : 1e-3;
-    ulna_status status = check(w, unit, error);
+    const ulna_recording *r = writing->recording;
+    double unit = writing->options->unit_m > 0 ? writing->options->unit_m : 1e-3;
+    ulna_status status = check(writing, unit, error);
     if (status != ULNA_OK)
         return status;
-    c3d_job job = {
-        .recording = r, .unit = unit, .rate = r->frame_seconds > 0 ? 1 / r->frame_seconds : 0, .up = w->options->up};
+    c3d_job job = {.recording = r,
+                   .unit = unit,
+                   .rate = r->frame_seconds > 0 ? 1 / r->frame_seconds : 0,
+                   .up = writing->options->up};
     job.first = (uint32_t)(r->first_frame > 0 ? r->first_frame : 1);
     job.frames = (uint32_t)r->frame_count;
     job.scale = scale_of(r, unit);
     c3d_bytes header = {.text = ulna_text_empty(&r->allocator)}, parameters = {.text = ulna_text_empty(&r->allocator)};
     status = put_all(&job, &header, &parameters, error);
     if (status == ULNA_OK) {
-        status = w->sink->write(w->sink->context, header.text.data, header.text.length);
+        status = writing->sink->write(writing->sink->context, header.text.data, header.text.length);
         if (status == ULNA_OK)
-            status = w->sink->write(w->sink->context, parameters.text.data, parameters.text.length);
+            status = writing->sink->write(writing->sink->context, parameters.text.data, parameters.text.length);
         if (status == ULNA_OK)
-            status = write_frames(w, unit);
+            status = write_frames(writing, unit);
         if (status != ULNA_OK)
             ulna_fail(error, status, "the C3D file could not be written: %s", ulna_status_text(status));
     }

@@ -145,17 +145,18 @@ static ulna_status write_joints(const ulna_writing *w, ulna_writer *out, double 
     return ULNA_OK;
 }
 
-ulna_status ulna_csv_write(const ulna_writing *w, ulna_error *error)
+ulna_status ulna_csv_write(const ulna_writing *writing, ulna_error *error)
 {
-    double unit = w->options->unit_m > 0 ? w->options->unit_m : 1;
-    if (!w->clip && !w->recording)
+    double unit = writing->options->unit_m > 0 ? writing->options->unit_m : 1;
+    if (!writing->clip && !writing->recording)
         return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "CSV holds a motion or markers, and there is neither");
     if (!ulna_length_unit_name(unit))
         return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "the unit of length, %g m, has no name that could be written",
                          unit);
     ulna_writer out;
-    ulna_writer_start(&out, w->sink);
-    ulna_status status = w->clip ? write_joints(w, &out, unit, error) : write_markers(w, &out, unit, error);
+    ulna_writer_start(&out, writing->sink);
+    ulna_status status =
+        writing->clip ? write_joints(writing, &out, unit, error) : write_markers(writing, &out, unit, error);
     if (status != ULNA_OK)
         return status;
     status = ulna_writer_finish(&out);

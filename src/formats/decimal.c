@@ -229,19 +229,20 @@ static ulna_decimal slow_round(double value, int digits)
     return without_zeros(d);
 }
 
-ulna_decimal ulna_decimal_round(const ulna_expansion *e, int digits)
+ulna_decimal ulna_decimal_round(const ulna_expansion *expansion, int digits)
 {
-    if (!e->is_known)
-        return slow_round(e->value, digits);
-    int drop = e->count - digits, is_up;
-    uint64_t kept = e->floor / whole_tens[drop], behind = e->floor % whole_tens[drop];
-    uint64_t half = drop ? whole_tens[drop] / 2 : (uint64_t)1 << 63, part = drop ? behind : e->fraction;
-    int is_near = drop ? (part == half && e->fraction < SLACK) || (part == half - 1 && e->fraction > UINT64_MAX - SLACK)
+    if (!expansion->is_known)
+        return slow_round(expansion->value, digits);
+    int drop = expansion->count - digits, is_up;
+    uint64_t kept = expansion->floor / whole_tens[drop], behind = expansion->floor % whole_tens[drop];
+    uint64_t half = drop ? whole_tens[drop] / 2 : (uint64_t)1 << 63, part = drop ? behind : expansion->fraction;
+    int is_near = drop ? (part == half && expansion->fraction < SLACK) ||
+                             (part == half - 1 && expansion->fraction > UINT64_MAX - SLACK)
                        : part - (half - SLACK) < 2 * SLACK;
     if (is_near)
-        return slow_round(e->value, digits);
+        return slow_round(expansion->value, digits);
     is_up = part >= half;
-    return without_zeros((ulna_decimal){kept + (uint64_t)is_up, e->exponent + drop});
+    return without_zeros((ulna_decimal){kept + (uint64_t)is_up, expansion->exponent + drop});
 }
 
 /* ---- texts -------------------------------------------------------------------------------------------------------- */
@@ -250,9 +251,11 @@ int ulna_decimal_text(ulna_decimal number, int is_negative, int digits, char tex
 {
     char figure[24];
     int count = 0, at = 0;
-    for (uint64_t left = number.digits; left; left /= 10)
+    uint64_t left = number.digits;
+    do
         figure[count++] = (char)('0' + left % 10); /* the last one first */
-    int first = number.exponent + count - 1;       /* exponent of the first digit */
+    while ((left /= 10) > 0);
+    int first = number.exponent + count - 1; /* exponent of the first digit */
     if (is_negative)
         text[at++] = '-';
     if (first < -4 || first >= digits) {

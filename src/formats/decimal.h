@@ -12,7 +12,7 @@
 /* The double nearest to digits * 10^exponent; infinity if it is too large. */
 double ulna_decimal_value(uint64_t digits, int exponent);
 
-/* A positive number as digits * 10^exponent. */
+/* A number that is not negative, as digits * 10^exponent. */
 typedef struct ulna_decimal {
     uint64_t digits;
     int exponent;

@@ -183,7 +183,7 @@ static void read_value(const ulna_gltf_track *track, size_t key, int part, doubl
 }
 
 /* Along the shorter arc, at even speed. */
-static void slerp(const double a[4], double b[4], double s, double *value)
+static void slerp(const double a[4], const double b[4], double s, double *value)
 {
     double cosine = 0;
     for (int i = 0; i < 4; i++)

@@ -243,7 +243,7 @@ static ulna_status read_place(ulna_gltf *g, const ulna_json_node *node, ulna_glt
         array->stride = size;
     if (array->count == 0)
         return ulna_json_fail(node, ULNA_ERR_PARSE, "holds nothing");
-    if (array->stride < size || offset > length || size > length - offset ||
+    if (!array->stride || array->stride < size || offset > length || size > length - offset ||
         array->count - 1 > (length - offset - size) / array->stride)
         return ulna_json_fail(node, ULNA_ERR_PARSE, "%zu elements do not fit into its view of %zu bytes", array->count,
                               length);

@@ -17,7 +17,9 @@
 static ulna_status read_numbers(const ulna_json_node *node, const char *key, double *values, int count)
 {
     ulna_json_node part;
-    ulna_status status = ulna_json_find(node, key, &part) ? ulna_json_numbers(&part, values, count) : ULNA_OK;
+    if (!ulna_json_find(node, key, &part))
+        return ULNA_OK;
+    ulna_status status = ulna_json_numbers(&part, values, count);
     for (int i = 0; i < count && status == ULNA_OK; i++)
         if (!(fabs(values[i]) <= 1e100)) /* so that products stay finite */
             return ulna_json_fail(&part, ULNA_ERR_NUMBER, "%g is too large", values[i]);
@@ -59,7 +61,7 @@ static void take_scale_apart(ulna_gltf_node *node, const double scale[3])
 
 static ulna_status read_matrix(ulna_gltf *g, const ulna_json_node *matrix, ulna_gltf_node *node, double scale[3])
 {
-    double m[16], r[9];
+    double m[16] = {0}, r[9];
     ulna_status status = read_numbers(matrix->parent, "matrix", m, 16);
     if (status != ULNA_OK)
         return status;
@@ -165,36 +167,51 @@ static ulna_status read_node(ulna_gltf *g, int index)
     return status == ULNA_OK ? read_children(g, &json, index) : status;
 }
 
-/* Parents first: nodes are hung into lists of siblings, then taken out from the roots on. What is never reached is part of a
- * cycle. */
-static ulna_status sort_nodes(ulna_gltf *g)
+/* Parents first: nodes are hung into lists of siblings, then taken out from the roots on. How many were reached; `first` and
+ * `next` are zero for every node. */
+static int order_nodes(ulna_gltf *g, int *first, int *next)
 {
-    size_t count = (size_t)g->node_count + 1;
-    int *first = ulna_allocate(g->allocator, count, sizeof *first), done = 0;
-    int *next = ulna_allocate(g->allocator, count, sizeof *next);
-    ulna_status status = first && next ? ULNA_OK : ulna_fail(g->error, ULNA_ERR_MEMORY, "no memory for nodes");
-    for (int i = g->node_count - 1; i >= 0 && status == ULNA_OK; i--) { /* number + 1, 0 for none */
+    int done = 0;
+    for (int i = g->node_count - 1; i >= 0; i--) { /* number + 1, 0 for none */
         int parent = g->node[i].parent;
         if (parent >= 0) {
             next[i] = first[parent];
             first[parent] = i + 1;
         }
     }
-    for (int i = 0; i < g->node_count && status == ULNA_OK; i++)
+    for (int i = 0; i < g->node_count; i++)
         if (g->node[i].parent < 0)
             g->order[done++] = i;
     for (int at = 0; at < done; at++)
         for (int child = first[g->order[at]]; child; child = next[child - 1])
             g->order[done++] = child - 1;
-    if (status == ULNA_OK && done < g->node_count) {
-        for (int at = 0; at < done; at++)
-            g->node[g->order[at]].below = 1;
-        int lost = 0;
-        while (g->node[lost].below)
-            lost++;
-        ulna_json_node json = ulna_json_element(&g->nodes, (size_t)lost);
-        status = ulna_json_fail(&json, ULNA_ERR_MODEL, "the node hangs on itself, by way of its children");
-    }
+    return done;
+}
+
+/* What is never reached is part of a cycle, or hangs on one. */
+static ulna_status fail_cycle(ulna_gltf *g, int done)
+{
+    for (int at = 0; at < done; at++)
+        g->node[g->order[at]].below = 1;
+    int lost = 0;
+    while (g->node[lost].below)
+        lost++;
+    ulna_json_node json = ulna_json_element(&g->nodes, (size_t)lost);
+    return ulna_json_fail(&json, ULNA_ERR_MODEL, "the node hangs on itself, by way of its children");
+}
+
+static ulna_status sort_nodes(ulna_gltf *g)
+{
+    size_t count = (size_t)g->node_count + 1;
+    int *first = ulna_allocate(g->allocator, count, sizeof *first);
+    int *next = ulna_allocate(g->allocator, count, sizeof *next);
+    ulna_status status = ULNA_OK;
+    if (first && next) {
+        int done = order_nodes(g, first, next);
+        if (done < g->node_count)
+            status = fail_cycle(g, done);
+    } else
+        status = ulna_fail(g->error, ULNA_ERR_MEMORY, "no memory for nodes");
     ulna_release(g->allocator, first, count, sizeof *first);
     ulna_release(g->allocator, next, count, sizeof *next);
     return status;

@@ -309,7 +309,7 @@ static void add_bind_matrices(ulna_gltf_scene *s)
 /* Half of the diagonal of the box around all bodies at rest. Of rounded numbers, so that it is the same when read back. */
 static double size_of(const ulna_gltf_scene *s)
 {
-    double low[3], high[3], sum = 0;
+    double low[3] = {0}, high[3] = {0}, sum = 0;
     for (int b = 0; b < s->body_count; b++)
         for (int i = 0; i < 3; i++) {
             double at = s->rest[b].world_place[i];

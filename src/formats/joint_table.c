@@ -15,53 +15,56 @@ enum { MOST_GROWTH = 64, FREE_BYTES = 1 << 24 };
 
 /* ---- coordinates -------------------------------------------------------------------------------------------------- */
 
-ulna_status ulna_coordinates_fill(ulna_coordinates *c, const ulna_model *model, const ulna_allocator *allocator)
+ulna_status ulna_coordinates_fill(ulna_coordinates *coordinates, const ulna_model *model,
+                                  const ulna_allocator *allocator)
 {
     size_t nq = (size_t)ulna_model_coordinate_count(model);
-    *c = (ulna_coordinates){model, ulna_allocate(allocator, nq, sizeof *c->dof),
-                            ulna_allocate(allocator, nq, sizeof *c->part)};
-    if (!c->dof || !c->part) {
-        ulna_coordinates_release(c, allocator);
+    *coordinates = (ulna_coordinates){model, ulna_allocate(allocator, nq, sizeof *coordinates->dof),
+                                      ulna_allocate(allocator, nq, sizeof *coordinates->part)};
+    if (!coordinates->dof || !coordinates->part) {
+        ulna_coordinates_release(coordinates, allocator);
         return ULNA_ERR_MEMORY;
     }
     for (int b = 0; b < ulna_model_body_count(model); b++) {
         int first, dof, count = ulna_model_body_coordinates(model, b, &first),
                         dofs = ulna_model_body_dofs(model, b, &dof);
         for (int k = 0; k < count; k++)
-            c->dof[first + k] = -1 - b;
+            coordinates->dof[first + k] = -1 - b;
         for (int k = 0; k < dofs; k++)
             if (ulna_model_dof_coordinate(model, dof + k) != ULNA_NONE)
-                c->dof[ulna_model_dof_coordinate(model, dof + k)] = dof + k;
+                coordinates->dof[ulna_model_dof_coordinate(model, dof + k)] = dof + k;
         for (int k = 0, part = 0; k < count; k++)
-            if (c->dof[first + k] < 0)
-                c->part[first + k] = part++;
+            if (coordinates->dof[first + k] < 0)
+                coordinates->part[first + k] = part++;
     }
     return ULNA_OK;
 }
 
-void ulna_coordinates_release(ulna_coordinates *c, const ulna_allocator *allocator)
+void ulna_coordinates_release(ulna_coordinates *coordinates, const ulna_allocator *allocator)
 {
-    size_t nq = c->model ? (size_t)ulna_model_coordinate_count(c->model) : 0;
-    ulna_release(allocator, c->dof, nq, sizeof *c->dof);
-    ulna_release(allocator, c->part, nq, sizeof *c->part);
-    *c = (ulna_coordinates){0};
+    size_t nq = coordinates->model ? (size_t)ulna_model_coordinate_count(coordinates->model) : 0;
+    ulna_release(allocator, coordinates->dof, nq, sizeof *coordinates->dof);
+    ulna_release(allocator, coordinates->part, nq, sizeof *coordinates->part);
+    *coordinates = (ulna_coordinates){0};
 }
 
-ulna_coordinate_kind ulna_coordinate_is(const ulna_coordinates *c, int coordinate)
+ulna_coordinate_kind ulna_coordinate_is(const ulna_coordinates *coordinates, int coordinate)
 {
-    int dof = c->dof[coordinate];
-    return dof < 0 ? ULNA_IS_QUATERNION : ulna_model_dof_is_translation(c->model, dof) ? ULNA_IS_LENGTH : ULNA_IS_ANGLE;
+    int dof = coordinates->dof[coordinate];
+    return dof < 0                                                  ? ULNA_IS_QUATERNION
+           : ulna_model_dof_is_translation(coordinates->model, dof) ? ULNA_IS_LENGTH
+                                                                    : ULNA_IS_ANGLE;
 }
 
-void ulna_coordinate_label(const ulna_coordinates *c, int coordinate, char text[ULNA_COORDINATE_LABEL])
+void ulna_coordinate_label(const ulna_coordinates *coordinates, int coordinate, char text[ULNA_COORDINATE_LABEL])
 {
     static const char *const parts[] = {"qx", "qy", "qz", "qw"};
-    int dof = c->dof[coordinate];
+    int dof = coordinates->dof[coordinate];
     if (dof >= 0)
-        ulna_model_dof_label(c->model, dof, text, ULNA_COORDINATE_LABEL);
+        ulna_model_dof_label(coordinates->model, dof, text, ULNA_COORDINATE_LABEL);
     else
-        snprintf(text, ULNA_COORDINATE_LABEL, "%s.%s", ulna_model_body_name(c->model, -1 - dof),
-                 parts[c->part[coordinate] & 3]);
+        snprintf(text, ULNA_COORDINATE_LABEL, "%s.%s", ulna_model_body_name(coordinates->model, -1 - dof),
+                 parts[coordinates->part[coordinate] & 3]);
 }
 
 /* ---- which column is which coordinate ------------------------------------------------------------------------------- */
@@ -139,7 +142,7 @@ static void list_name(name_list *list, ulna_word cell)
         snprintf(list->text + used, sizeof list->text - used, "%s'%s'", list->count ? ", " : "", name);
         list->shown++;
     } else if (list->shown == list->count)
-        strcpy(list->text + used, ", ...");
+        snprintf(list->text + used, sizeof list->text - used, ", ...");
     list->count++;
 }
 
@@ -414,12 +417,12 @@ int ulna_joint_columns(const ulna_model *model, const ulna_cells *columns, const
 
 /* ---- writing ------------------------------------------------------------------------------------------------------ */
 
-ulna_status ulna_joint_table_check(const ulna_writing *w, const char *format, ulna_error *error)
+ulna_status ulna_joint_table_check(const ulna_writing *writing, const char *format, ulna_error *error)
 {
-    if (!w->model)
+    if (!writing->model)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "%s names degrees of freedom: it needs the skeleton", format);
-    const ulna_clip *clip = w->clip;
-    int nq = ulna_model_coordinate_count(w->model);
+    const ulna_clip *clip = writing->clip;
+    int nq = ulna_model_coordinate_count(writing->model);
     if (clip->coordinate_count != nq)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "the motion has %d coordinates and the skeleton %d",
                          clip->coordinate_count, nq);
@@ -429,7 +432,7 @@ ulna_status ulna_joint_table_check(const ulna_writing *w, const char *format, ul
                 return ulna_fail(error, ULNA_ERR_NUMBER, "frame %d has a value that cannot be written", f + 1);
     if (nq == 0)
         return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "the skeleton has no joints that move");
-    if (nq != ulna_model_dof_count(w->model))
-        ulna_remarks_add(w->remarks, 0, -1, "quaternions are written as columns .qx, .qy, .qz, .qw");
+    if (nq != ulna_model_dof_count(writing->model))
+        ulna_remarks_add(writing->remarks, 0, -1, "quaternions are written as columns .qx, .qy, .qz, .qw");
     return ULNA_OK;
 }

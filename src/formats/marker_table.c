@@ -104,7 +104,7 @@ static ulna_status read_cells(reader *r, size_t whole, double *out, int *read)
             status = read_number(r, cell);
         else if (column == (size_t)table->time_column)
             status = read_time(r, cell);
-        else if (column >= (size_t)table->markers && column - (size_t)table->markers < (size_t)values) {
+        else if (out && column >= (size_t)table->markers && column - (size_t)table->markers < (size_t)values) {
             *read = (int)(column - (size_t)table->markers) + 1;
             status = read_position(r, cell, &out[*read - 1]);
         } else
@@ -135,7 +135,7 @@ static ulna_status read_row(reader *r)
         miss_time(r);
     if (read < values && whole == SIZE_MAX)
         r->short_line = r->shorts++ ? r->short_line : table->scan->line;
-    for (int m = 0; 3 * m < read; m++)
+    for (int m = 0; out && 3 * m < read; m++)
         finish_marker(r, out + 3 * (size_t)m);
     return status;
 }

@@ -56,32 +56,32 @@ static void put_table(ulna_writer *out, const ulna_writing *w, const ulna_coordi
         ulna_remarks_add(w->remarks, 0, -1, "%d names have blanks, which are written as underlines", changed);
 }
 
-ulna_status ulna_mot_write(const ulna_writing *w, ulna_error *error)
+ulna_status ulna_mot_write(const ulna_writing *writing, ulna_error *error)
 {
-    if (!w->clip)
+    if (!writing->clip)
         return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "MOT holds the motion of a skeleton, and there is none to write");
-    ulna_status status = ulna_joint_table_check(w, "MOT", error);
+    ulna_status status = ulna_joint_table_check(writing, "MOT", error);
     if (status != ULNA_OK)
         return status;
-    int degrees = w->options->degrees != 0;
-    double step = ulna_sane_step(w->clip->frame_seconds), used = step > 0 ? step : ULNA_UNKNOWN_FRAME_S;
+    int degrees = writing->options->degrees != 0;
+    double step = ulna_sane_step(writing->clip->frame_seconds), used = step > 0 ? step : ULNA_UNKNOWN_FRAME_S;
     ulna_coordinates coordinates;
-    status = ulna_coordinates_fill(&coordinates, w->model, &w->clip->allocator);
+    status = ulna_coordinates_fill(&coordinates, writing->model, &writing->clip->allocator);
     if (status != ULNA_OK)
         return ulna_fail(error, status, "no memory for the names of the columns");
     ulna_writer out;
-    ulna_writer_start(&out, w->sink);
-    put_header(&out, w->clip->frame_count, 1 + w->clip->coordinate_count, degrees);
-    put_table(&out, w, &coordinates, used, degrees ? ULNA_PI / 180 : 1);
-    ulna_coordinates_release(&coordinates, &w->clip->allocator);
+    ulna_writer_start(&out, writing->sink);
+    put_header(&out, writing->clip->frame_count, 1 + writing->clip->coordinate_count, degrees);
+    put_table(&out, writing, &coordinates, used, degrees ? ULNA_PI / 180 : 1);
+    ulna_coordinates_release(&coordinates, &writing->clip->allocator);
     status = ulna_writer_finish(&out);
     if (status != ULNA_OK)
         return ulna_fail(error, status, "the MOT file could not be written: %s", ulna_status_text(status));
     if (step == 0)
-        ulna_remarks_add(w->remarks, 0, -1, "the frame rate is unknown; 120 a second is written");
-    if (w->options->unit_m > 0 && w->options->unit_m != 1)
-        ulna_remarks_add(w->remarks, 0, -1, "lengths in MOT are metres, and so they are written");
-    if (w->recording)
-        ulna_remarks_add(w->remarks, 0, -1, "MOT holds no markers beside a motion: they are left out");
+        ulna_remarks_add(writing->remarks, 0, -1, "the frame rate is unknown; 120 a second is written");
+    if (writing->options->unit_m > 0 && writing->options->unit_m != 1)
+        ulna_remarks_add(writing->remarks, 0, -1, "lengths in MOT are metres, and so they are written");
+    if (writing->recording)
+        ulna_remarks_add(writing->remarks, 0, -1, "MOT holds no markers beside a motion: they are left out");
     return ULNA_OK;
 }

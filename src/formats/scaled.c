@@ -2,14 +2,13 @@
 #include "formats/scaled.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "formats/decimal.h"
 
 static int digits_text(double value, int digits, char text[ULNA_NUMBER_SIZE])
 {
     if (value == 0)
-        return (int)strlen(strcpy(text, "0"));
+        return ulna_decimal_text((ulna_decimal){0, 0}, 0, 1, text);
     ulna_expansion expansion = ulna_decimal_expand(fabs(value));
     digits = digits < 1 ? 1 : digits < 17 ? digits : 17;
     return ulna_decimal_text(ulna_decimal_round(&expansion, digits), value < 0, digits, text);

@@ -102,7 +102,7 @@ void ulna_put(ulna_writer *writer, const char *text)
 int ulna_format_number(double value, char text[ULNA_NUMBER_SIZE])
 {
     if (value == 0)
-        return (int)strlen(strcpy(text, signbit(value) ? "-0" : "0"));
+        return ulna_decimal_text((ulna_decimal){0, 0}, signbit(value) != 0, 1, text);
     ulna_expansion expansion = ulna_decimal_expand(fabs(value));
     for (int digits = 15;; digits++) {
         ulna_decimal number = ulna_decimal_round(&expansion, digits);

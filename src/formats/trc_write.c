@@ -77,10 +77,10 @@ static long long put_frames(ulna_writer *out, const ulna_recording *r, double st
     return far;
 }
 
-ulna_status ulna_trc_write(const ulna_writing *w, ulna_error *error)
+ulna_status ulna_trc_write(const ulna_writing *writing, ulna_error *error)
 {
-    const ulna_recording *r = w->recording;
-    double unit = w->options->unit_m > 0 ? w->options->unit_m : 1e-3;
+    const ulna_recording *r = writing->recording;
+    double unit = writing->options->unit_m > 0 ? writing->options->unit_m : 1e-3;
     if (!r)
         return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "TRC holds markers, and there are none to write");
     if (!ulna_length_unit_name(unit))
@@ -88,17 +88,17 @@ ulna_status ulna_trc_write(const ulna_writing *w, ulna_error *error)
     double step = ulna_sane_step(r->frame_seconds);
     if (step == 0) {
         step = ULNA_UNKNOWN_FRAME_S;
-        ulna_remarks_add(w->remarks, 0, -1, "the frame rate is unknown; 120 a second is written");
+        ulna_remarks_add(writing->remarks, 0, -1, "the frame rate is unknown; 120 a second is written");
     }
     double rate = ulna_frame_rate(step);
     ulna_writer out;
-    ulna_writer_start(&out, w->sink);
+    ulna_writer_start(&out, writing->sink);
     put_header(&out, r, rate, unit);
     put_names(&out, r);
-    long long far = put_frames(&out, r, 1 / rate, unit, w->options->digits); /* the step that the rate tells */
+    long long far = put_frames(&out, r, 1 / rate, unit, writing->options->digits); /* the step that the rate tells */
     ulna_status status = ulna_writer_finish(&out);
     if (far)
-        ulna_remarks_add(w->remarks, 0, -1, "%lld positions are too far away and are written as missing", far);
+        ulna_remarks_add(writing->remarks, 0, -1, "%lld positions are too far away and are written as missing", far);
     if (status != ULNA_OK)
         return ulna_fail(error, status, "the TRC file could not be written: %s", ulna_status_text(status));
     return ULNA_OK;

@@ -52,15 +52,15 @@ static int local_place(const ulna_places *p, int sample, int body, double local[
 }
 
 /* Weights by the distance from the mean of the pass before, from wide to narrow: the first pass is a plain mean. */
-double ulna_places_mean(const ulna_places *p, int body, double scale, double mean[3])
+double ulna_places_mean(const ulna_places *places, int body, double scale, double mean[3])
 {
     double spread = INFINITY, local[3], off[3];
     memset(mean, 0, 3 * sizeof *mean);
     for (int pass = 0; pass <= PASSES; pass++) {
         double sum[3] = {0}, weight = 0, squares = 0, unit = scale * ldexp(1, pass < 4 ? 4 - pass : 0);
         int seen = 0;
-        for (int s = 0; s < p->samples; s++) {
-            if (!local_place(p, s, body, local))
+        for (int s = 0; s < places->samples; s++) {
+            if (!local_place(places, s, body, local))
                 continue;
             for (int k = 0; k < 3; k++)
                 off[k] = local[k] - mean[k];
@@ -80,16 +80,16 @@ double ulna_places_mean(const ulna_places *p, int body, double scale, double mea
     return spread;
 }
 
-int ulna_places_nearest(const ulna_places *p, double scale, double mean[3])
+int ulna_places_nearest(const ulna_places *places, double scale, double mean[3])
 {
     int best = ULNA_NONE;
     double least = INFINITY, here[3];
-    for (int b = 0; b < p->bodies; b++) {
-        if (b && !ulna_model_body_dofs(p->model, b, NULL)) /* it moves with its parent */
+    for (int b = 0; b < places->bodies; b++) {
+        if (b && !ulna_model_body_dofs(places->model, b, NULL)) /* it moves with its parent */
             continue;
-        double spread = ulna_places_mean(p, b, scale, here);
+        double spread = ulna_places_mean(places, b, scale, here);
         int is_better = spread < (1 - ALIKE) * least;
-        int is_nearer = spread <= (1 + ALIKE) * least && ulna_norm(here) < ulna_norm(mean);
+        int is_nearer = best != ULNA_NONE && spread <= (1 + ALIKE) * least && ulna_norm(here) < ulna_norm(mean);
         if (isinf(spread) || !(best == ULNA_NONE || is_better || is_nearer))
             continue;
         least = spread;
