@@ -107,6 +107,9 @@ static const cli_option solve_options[] = {
      "The pose to start the first frame from: rest, the default; first: the reference's first frame; or the first "
      "frame of a motion file. The root is moved to the markers. global: the best pose of all, as `ulna global` finds "
      "it, also where the track is lost: surer, and slower there."},
+    {"constraints", 0, "FILE",
+     "Goals that hold in every frame besides the markers, such as a hand on a table: CSV or JSON as `ulna compare "
+     "--goals` takes them, in metres, in the skeleton's axes. One of weight 1 counts as much as a marker."},
     {"ball", 0, "KIND",
      "Solve joints of three turns as euler (as the file has them, the default), quaternion, expmap or swing-twist."},
     {"frames", 0, "A:B", "Only these, the last one too, as the file counts them. A: and :B go to the end."},

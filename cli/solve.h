@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "files.h"
+#include "goals.h"
 #include "progress.h"
 
 /* Where the markers sit on the skeleton. */
@@ -31,6 +32,16 @@ typedef struct solve_swap {
 
 enum { SOLVE_MOST_SWAPS = 64 };
 
+/* Goals that hold in every frame, and how well they are met over the take. */
+typedef struct solve_constraints {
+    goals wanted;
+    int places, turns;
+    double rms, worst; /* m, of the places */
+    int worst_frame;   /* index in the take */
+    double worst_turn; /* radians */
+    int worst_turn_frame;
+} solve_constraints;
+
 /* The skeleton, which all takes share. */
 typedef struct solve_skeleton {
     ulna_content file;      /* as the file has it */
@@ -49,6 +60,7 @@ typedef struct solve_job {
     /* The command line. */
     const char *skeleton_path, *markers_path, *reference_path;
     const char *attach_path, *bounds_path, *init_path; /* NULL if they are not files */
+    const char *constraints_path;                      /* NULL: none */
     attach_kind attach;
     int bounded;    /* limits of the skeleton, or of bounds_path */
     int init_first; /* start from the first frame of the reference */
@@ -73,7 +85,8 @@ typedef struct solve_job {
     char axes_text[160];
     double *limits; /* nv lower ones, nv upper ones; NULL: the skeleton's */
     double *start;  /* nq; NULL: rest */
-    json_t *notes;  /* sentences: everything odd */
+    solve_constraints constraints;
+    json_t *notes; /* sentences: everything odd */
 
     /* What came out. */
     ulna_track_options options;
@@ -81,8 +94,8 @@ typedef struct solve_job {
     ulna_frame_report *frames;
     ulna_track_summary summary;
     double us_median;
-    double unmarked_rms; /* mean over the frames that nothing is wrong with; NaN if there are none */
-    int unmarked;        /* how many these are */
+    double unmarked_rms;        /* mean over the frames that nothing is wrong with; NaN if there are none */
+    int unmarked;               /* how many these are */
     int stops[ULNA_STOP_COUNT]; /* frames by why their last iteration ended, where that is known */
     int worst_frame;            /* as the file counts */
     solve_marker *marker;       /* set.count */
@@ -138,6 +151,14 @@ int solve_marker_at(const solve_job *job, int frame, int marker, double position
 /* For each marker of the recording the bone on which the reference motion moves it least, and where: appended to `set`.
  * `spread` (may be NULL): root mean square distance from there, over all markers. */
 ulna_status solve_attach_by_reference(const solve_job *job, ulna_marker_set *set, double *spread, ulna_error *error);
+
+/* ---- what holds in every frame: solve_constraints.c --------------------------------------------------------- */
+
+/* Reads them, and has the tracking hold them. */
+ulna_status solve_load_constraints(solve_job *job, ulna_error *error);
+/* How well a frame meets them; and the means, after the last one. */
+void solve_measure_constraints(solve_job *job, const ulna_pose *pose, int frame);
+void solve_finish_constraints(solve_job *job);
 
 /* ---- solving: solve_run.c, solve_oracle.c, solve_takes.c ------------------------------------------------------- */
 

@@ -129,6 +129,7 @@ static ulna_status by_trying(solve_job *job, char up, ulna_error *error)
     double *memory = calloc(room, sizeof *memory);
     options.fresh.restarts = 8;
     options.loss = ULNA_LOSS_SQUARE;
+    options.global = 0;
     if (!memory)
         return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
     ulna_status status = ulna_tracker_create(job->model, &job->set, &options, NULL, &tracker, error);

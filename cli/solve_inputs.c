@@ -81,6 +81,24 @@ static ulna_status cut(solve_job *job, ulna_error *error)
     return ULNA_OK;
 }
 
+/* What no marker can be is missing, for the solving and for whatever tells of the take. */
+static void clean(solve_job *job)
+{
+    ulna_recording *all = &job->markers.recording;
+    size_t count = (size_t)all->frame_count * (size_t)all->marker_count;
+    long long wild = 0;
+    for (size_t i = 0; i < count; i++) {
+        double *x = all->positions + 3 * i, far = fmax(fabs(x[0]), fmax(fabs(x[1]), fabs(x[2])));
+        if (isnan(x[0]) || isnan(x[1]) || isnan(x[2]) || !(far > ULNA_FARTHEST_MARKER))
+            continue;
+        x[0] = x[1] = x[2] = NAN;
+        wild++;
+    }
+    if (wild)
+        files_note_text(job->notes, "%lld position%s more than %g km from the origin, and count%s as missing", wild,
+                        wild == 1 ? " is" : "s are", ULNA_FARTHEST_MARKER / 1e3, wild == 1 ? "s" : "");
+}
+
 /* Frame by frame if the whole recording has as many; else by number. */
 static ulna_status line_up(solve_job *job, ulna_error *error)
 {
@@ -216,8 +234,10 @@ static int load_markers(solve_job *job, ulna_error *error)
     ulna_status status = files_markers(job->markers_path, &job->markers, error);
     progress_wait_end(wait);
     files_note(job->notes, job->markers_path, &job->markers.remarks);
-    if (!status)
+    if (!status) {
+        clean(job);
         status = cut(job, error);
+    }
     return status ? solve_fail(job, job->object, job->markers_path, error) : CLI_DONE;
 }
 
@@ -276,10 +296,17 @@ static int load_limits_and_start(solve_job *job, ulna_error *error)
     return CLI_DONE;
 }
 
+static int load_constraints(solve_job *job, ulna_error *error)
+{
+    if (job->constraints_path && solve_load_constraints(job, error))
+        return solve_fail(job, job->object, job->constraints_path, error);
+    return CLI_DONE;
+}
+
 int solve_load(solve_job *job)
 {
-    static int (*const steps[])(solve_job *, ulna_error *) = {load_markers, load_reference, load_attachment,
-                                                              place_markers, load_limits_and_start};
+    static int (*const steps[])(solve_job *, ulna_error *) = {load_markers,  load_reference,        load_attachment,
+                                                              place_markers, load_limits_and_start, load_constraints};
     ulna_error error;
     int code = CLI_DONE;
     ulna_error_clear(&error);
@@ -301,6 +328,7 @@ void solve_release(solve_job *job)
 {
     solve_release_frames(job);
     ulna_marker_set_release(&job->set);
+    goals_release(&job->constraints.wanted);
     json_decref(job->notes);
     json_decref(job->object);
     for (int i = 0; i < job->output_count; i++)

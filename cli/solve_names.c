@@ -127,8 +127,8 @@ static int is_same_file(const char *a, const char *b)
 
 static int check_inputs(const cli *tool, const solve_job *jobs, int count, const char *path)
 {
-    const char *const others[] = {jobs->skeleton_path, jobs->reference_path, jobs->attach_path, jobs->bounds_path,
-                                  jobs->init_path};
+    const char *const others[] = {jobs->skeleton_path, jobs->reference_path, jobs->attach_path,
+                                  jobs->bounds_path,   jobs->init_path,      jobs->constraints_path};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (is_same_file(path, others[i]))
             return cli_usage(tool, "'%s' is read, and would be overwritten: give another name to write to", path);

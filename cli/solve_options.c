@@ -29,7 +29,8 @@ static int read_paths(const cli *tool, solve_job *job)
     job->reference_path = cli_value(tool, "reference");
     if (!job->skeleton_path || !*job->skeleton_path)
         return cli_usage(tool, "--skeleton FILE is needed: whose joints are to be found?");
-    int from_stdin = strcmp(job->skeleton_path, "-") == 0;
+    const char *constraints = cli_value(tool, "constraints");
+    int from_stdin = (strcmp(job->skeleton_path, "-") == 0) + (constraints && strcmp(constraints, "-") == 0);
     for (int i = 0; i == 0 || solve_take(tool, i); i++) {
         const char *path = solve_take(tool, i);
         if (!path || !*path)
@@ -37,7 +38,10 @@ static int read_paths(const cli *tool, solve_job *job)
         from_stdin += strcmp(path, "-") == 0;
     }
     if (from_stdin > 1)
-        return cli_usage(tool, "standard input is either the skeleton or the markers of one take, not both");
+        return cli_usage(
+            tool, "standard input is either the skeleton, the markers of one take or the constraints: one of them");
+    if (constraints && strcmp(constraints, "-") == 0 && solve_take(tool, 1))
+        return cli_usage(tool, "constraints of several takes are read from a file, not from standard input");
     if (job->reference_path && solve_take(tool, 1))
         return cli_usage(tool, "--reference is a motion of one take: solve that take alone");
     return CLI_DONE;
@@ -99,6 +103,18 @@ static int read_init(const cli *tool, solve_job *job)
         return needs_reference(tool, job, "--init first");
     job->init_path = text;
     return CLI_DONE;
+}
+
+static int read_constraints(const cli *tool, solve_job *job)
+{
+    job->constraints_path = cli_value(tool, "constraints");
+    if (!job->constraints_path)
+        return CLI_DONE;
+    if (!*job->constraints_path)
+        return cli_usage(tool, "--constraints takes a file of goals that hold in every frame");
+    return job->attach == ATTACH_ORACLE
+               ? cli_usage(tool, "--attach oracle repeats an experiment without --constraints: give one of them")
+               : CLI_DONE;
 }
 
 static int read_ball(const cli *tool, solve_job *job)
@@ -217,8 +233,9 @@ static int read_tracking(const cli *tool, solve_job *job)
 
 int solve_read_options(const cli *tool, solve_job *job)
 {
-    static int (*const readers[])(const cli *, solve_job *) = {read_paths, read_attach, read_bounds,   read_init,
-                                                               read_ball,  read_frames, read_tracking, read_axes};
+    static int (*const readers[])(const cli *, solve_job *) = {read_paths,    read_attach, read_bounds,
+                                                               read_init,     read_ball,   read_frames,
+                                                               read_tracking, read_axes,   read_constraints};
     int code = CLI_DONE;
     job->options = ulna_track_options_default();
     job->options.chunk_frames = CHUNK_FRAMES;

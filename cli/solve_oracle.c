@@ -35,14 +35,18 @@ static ulna_status make_problem(const solve_job *job, ulna_pose *pose, int frame
     ulna_status status = ulna_problem_create(job->model, NULL, problem, error);
     for (size_t i = 0; i < job->set.count && !status; i++) {
         const ulna_attachment *item = &job->set.items[i];
-        double origin[3], rotation[9], goal[3] = {NAN, NAN, NAN}, offset[3] = {0, 0, 0};
-        if (solve_marker_at(job, frame, job->source[i], goal)) {
+        double origin[3], rotation[9], place[3] = {0, 0, 0}, offset[3] = {0, 0, 0};
+        const double missing[3] = {NAN, NAN, NAN};
+        int is_there = solve_marker_at(job, frame, job->source[i], place);
+        if (is_there) {
             ulna_pose_body(pose, item->body, origin, rotation);
             for (int k = 0; k < 3; k++)
                 for (int j = 0; j < 3; j++)
-                    offset[k] += rotation[3 * j + k] * (goal[j] - origin[j]);
+                    offset[k] += rotation[3 * j + k] * (place[j] - origin[j]);
         }
-        status = ulna_problem_add_point(*problem, item->body, offset, goal, item->weight, NULL, error);
+        status = ulna_problem_add_point(*problem, item->body, offset, place, item->weight, NULL, error);
+        if (!status && !is_there)
+            status = ulna_problem_set_points(*problem, (int)i, 1, missing);
     }
     return status ? status : ulna_problem_ready(*problem, error);
 }
@@ -77,7 +81,8 @@ static ulna_status attempt(ulna_solver *solver, double *q, ulna_result *result, 
 }
 
 /* From `from`; then, if that ends in a trap, afresh: root moved to the markers, and restarts. */
-static ulna_status solve_frame(solve_job *job, ulna_problem *problem, int frame, const double *from, ulna_error *error)
+static ulna_status solve_frame(solve_job *job, ulna_problem *problem, int frame, const double *from, int is_first,
+                               ulna_error *error)
 {
     ulna_frame_report *r = &job->frames[frame];
     double *q = ulna_clip_frame(&job->clip, frame);
@@ -87,9 +92,9 @@ static ulna_status solve_frame(solve_job *job, ulna_problem *problem, int frame,
     ulna_result result = {0};
     options_of(job, &options);
     ulna_status status = ulna_solver_create(problem, &options, NULL, &solver, error);
-    *r = (ulna_frame_report){.worst_marker = ULNA_NONE, .flags = frame ? 0 : ULNA_FRAME_STARTED};
+    *r = (ulna_frame_report){.worst_marker = ULNA_NONE, .flags = is_first ? ULNA_FRAME_STARTED : 0};
     memcpy(q, from, bytes);
-    if (!status && !frame)
+    if (!status && is_first)
         status = ulna_align_root(ulna_solver_work(solver), q);
     if (!status)
         status = attempt(solver, q, &result, r);
@@ -100,7 +105,7 @@ static ulna_status solve_frame(solve_job *job, ulna_problem *problem, int frame,
         status = ulna_align_root(ulna_solver_work(solver), q);
         if (!status)
             status = attempt(solver, q, &result, r);
-        r->flags |= result.f <= ZERO_F && frame ? ULNA_FRAME_RECOVERED : 0;
+        r->flags |= result.f <= ZERO_F && !is_first ? ULNA_FRAME_RECOVERED : 0;
         r->flags |= result.f > LOST_F ? ULNA_FRAME_LOST : 0;
     }
     if (!status) {
@@ -113,6 +118,16 @@ static ulna_status solve_frame(solve_job *job, ulna_problem *problem, int frame,
     return status;
 }
 
+static int is_seen(const solve_job *job, int frame)
+{
+    double position[3];
+    int seen = 0;
+    for (size_t i = 0; i < job->set.count && !seen; i++)
+        seen = solve_marker_at(job, frame, job->source[i], position);
+    return seen;
+}
+
+/* A frame without markers is held: there is nothing that it could be solved for. */
 static ulna_status one_frame(solve_job *job, ulna_pose *pose, int frame, ulna_error *error)
 {
     int at = frame + job->reference_shift;
@@ -122,13 +137,19 @@ static ulna_status one_frame(solve_job *job, ulna_pose *pose, int frame, ulna_er
     const double *from = frame        ? ulna_clip_frame(&job->clip, frame - 1)
                          : job->start ? job->start
                                       : ulna_model_rest(job->model);
+    int is_first = !frame || job->frames[frame - 1].flags & ULNA_FRAME_EMPTY;
     ulna_problem *problem = NULL;
+    if (!is_seen(job, frame)) {
+        memcpy(ulna_clip_frame(&job->clip, frame), from, (size_t)job->clip.coordinate_count * sizeof *from);
+        job->frames[frame] = (ulna_frame_report){.worst_marker = ULNA_NONE, .flags = ULNA_FRAME_EMPTY};
+        return ULNA_OK;
+    }
     ulna_status status = ulna_pose_forward(pose, ulna_clip_frame(&job->reference, at));
     if (status)
         return cli_fail(error, status, "frame %d of the reference is not a pose", at + job->reference.first_frame);
     status = make_problem(job, pose, frame, &problem, error);
     if (!status)
-        status = solve_frame(job, problem, frame, from, error);
+        status = solve_frame(job, problem, frame, from, is_first, error);
     ulna_problem_destroy(problem);
     return status;
 }
@@ -136,19 +157,24 @@ static ulna_status one_frame(solve_job *job, ulna_pose *pose, int frame, ulna_er
 static void sum_up(solve_job *job)
 {
     ulna_track_summary *s = &job->summary;
-    int count = job->take.frame_count;
+    int count = job->take.frame_count, solved = 0;
     *s = (ulna_track_summary){.frames = count, .markers_used = (int)job->set.count};
+    for (int f = 0; f < count; f++)
+        solved += !(job->frames[f].flags & ULNA_FRAME_EMPTY);
+    s->empty = count - solved;
     for (int f = 0; f < count; f++) {
         const ulna_frame_report *r = &job->frames[f];
         s->recovered += (r->flags & ULNA_FRAME_RECOVERED) != 0;
         s->lost += (r->flags & ULNA_FRAME_LOST) != 0;
         s->missing += (long long)job->set.count - r->seen;
-        s->rms_mean += r->rms / count;
-        s->sum_mean += r->sum / count;
-        s->f_mean += r->f / count;
-        s->iterations_mean += (double)r->iterations / count;
-        s->evaluations_mean += (double)r->evaluations / count;
-        s->us_mean += 1e6 * r->seconds / count;
+        if (r->flags & ULNA_FRAME_EMPTY)
+            continue;
+        s->rms_mean += r->rms / solved;
+        s->sum_mean += r->sum / solved;
+        s->f_mean += r->f / solved;
+        s->iterations_mean += (double)r->iterations / solved;
+        s->evaluations_mean += (double)r->evaluations / solved;
+        s->us_mean += 1e6 * r->seconds / solved;
         s->seconds += r->seconds;
         s->rms_max = fmax(s->rms_max, r->rms);
         s->sum_max = fmax(s->sum_max, r->sum);

@@ -91,7 +91,10 @@ static ulna_status measure_markers(solve_job *job, ulna_error *error)
             cli_fail(error, status, "frame %d is not a pose", f + job->take.first_frame);
         else
             measure_frame(job, pose, f, seen, seen + 3 * job->set.count);
+        if (!status)
+            solve_measure_constraints(job, pose, f);
     }
+    solve_finish_constraints(job);
     free(seen);
     ulna_pose_destroy(pose);
     return status;

@@ -98,7 +98,7 @@ static void find_visible(const solve_job *job, int frame, unsigned char *visible
     double position[3];
     memset(visible, 0, (size_t)ulna_model_body_count(job->model));
     for (size_t i = 0; i < job->set.count; i++)
-        if (frame < 0 ? job->marker[i].seen > 0 : solve_marker_at(job, frame, (int)i, position))
+        if (frame < 0 ? job->marker[i].seen > 0 : solve_marker_at(job, frame, job->source[i], position))
             for (int b = job->set.items[i].body; b != ULNA_NONE && !visible[b];
                  b = ulna_model_body_parent(job->model, b))
                 visible[b] = 1;

@@ -111,6 +111,18 @@ static void say_outliers(const cli *tool, const solve_job *job)
         say_fact(tool, "outliers", "%s%s", text, others > SHOWN ? " and others" : "");
 }
 
+static void say_constraints(const cli *tool, const solve_job *job)
+{
+    const solve_constraints *c = &job->constraints;
+    if (c->places)
+        say_fact(tool, "held", "%d place%s, met to %.2f mm (root mean square), %.2f mm at worst (frame %d)", c->places,
+                 c->places == 1 ? "" : "s", 1e3 * c->rms, 1e3 * c->worst, c->worst_frame + job->take.first_frame);
+    if (c->turns)
+        say_fact(tool, "held", "%d orientation%s, met to %.2f degrees at worst (frame %d)", c->turns,
+                 c->turns == 1 ? "" : "s", c->worst_turn * 180 / 3.14159265358979323846,
+                 c->worst_turn_frame + job->take.first_frame);
+}
+
 static void print_summary(const cli *tool, const solve_job *job)
 {
     static const char *const attach[] = {"the skeleton's own markers", "", "offsets averaged over the reference motion",
@@ -137,6 +149,7 @@ static void print_summary(const cli *tool, const solve_job *job)
     say_frames(tool, job);
     say_outliers(tool, job);
     say_missing(tool, job);
+    say_constraints(tool, job);
     say_fact(tool, "effort", "%.1f iterations and %.1f evaluations a frame", s->iterations_mean, s->evaluations_mean);
     say_fact(tool, "time", "%.1f %s a frame (median %.1f); %.3f s in all, %.0f frames/s", s->us_mean, us,
              job->us_median, s->seconds, s->frames / fmax(1e-9, s->seconds));
@@ -190,6 +203,12 @@ static json_t *spread_json(double mean, double largest)
     return json_pack("{s:o, s:o}", "mean", cli_json_number(mean), "max", cli_json_number(largest));
 }
 
+static int has_converged(ulna_stop stop)
+{
+    return stop == ULNA_STOP_OBJECTIVE || stop == ULNA_STOP_GRADIENT || stop == ULNA_STOP_DECREASE ||
+           stop == ULNA_STOP_STEP;
+}
+
 /* Frames by how they ended. */
 static json_t *stops_json(const solve_job *job)
 {
@@ -198,17 +217,18 @@ static json_t *stops_json(const solve_job *job)
         for (int i = 0; i < ULNA_STOP_COUNT; i++)
             if (job->stops[i])
                 json_object_set_new(stops, ulna_stop_name((ulna_stop)i), json_integer(job->stops[i]));
+        if (job->summary.empty)
+            json_object_set_new(stops, "empty", json_integer(job->summary.empty));
         return stops;
     }
-    int counts[4] = {0};
-    static const char *const names[] = {"converged", "iterations", "lost", "empty"};
     for (int f = 0; f < job->take.frame_count; f++) {
         const ulna_frame_report *r = &job->frames[f];
-        counts[r->flags & ULNA_FRAME_EMPTY ? 3 : r->flags & ULNA_FRAME_LOST ? 2 : r->stop == ULNA_STOP_ITERATIONS]++;
+        const char *name = r->flags & ULNA_FRAME_EMPTY  ? "empty"
+                           : r->flags & ULNA_FRAME_LOST ? "lost"
+                           : has_converged(r->stop)     ? "converged"
+                                                        : ulna_stop_name(r->stop);
+        json_object_set_new(stops, name, json_integer(json_integer_value(json_object_get(stops, name)) + 1));
     }
-    for (int i = 0; i < 4; i++)
-        if (counts[i])
-            json_object_set_new(stops, names[i], json_integer(counts[i]));
     return stops;
 }
 
@@ -240,4 +260,11 @@ void solve_add_results(solve_job *job)
     json_object_set_new(object, "seconds", cli_json_number(s->seconds));
     json_object_set_new(object, "axes", cli_json_numbers(job->axes, 9));
     json_object_set_new(object, "stops", stops_json(job));
+    const solve_constraints *c = &job->constraints;
+    if (c->places || c->turns)
+        json_object_set_new(object, "constraints",
+                            json_pack("{s:i, s:i, s:o, s:o, s:o}", "places", c->places, "orientations", c->turns,
+                                      "rms_mm", cli_json_number(1e3 * c->rms), "worst_mm",
+                                      cli_json_number(1e3 * c->worst), "worst_deg",
+                                      cli_json_number(c->worst_turn * 180 / 3.14159265358979323846)));
 }

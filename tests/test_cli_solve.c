@@ -299,7 +299,13 @@ static void gaps_are_told(void **state)
             ulna_recording_frame(&take.markers, f)[i] = NAN;
     ulna_test_take_write(tool->folder, "gaps.c3d", NULL, NULL, &take.markers);
     ulna_test_take_release(&take);
-    json_t *object = solve(tool, "-s human -m gaps.c3d --report gaps.html", 0);
+    json_t *object = solve(tool, "-s human -m gaps.c3d -a oracle --reference truth.csv", 0);
+    assert_int_equal(integer(object, "empty"), 5);
+    assert_int_equal(integer(object, "missing_markers"), 5 * 41 + 10);
+    assert_int_equal(integer(json_object_get(object, "stops"), "empty"), 5);
+    assert_true(member(object, "rms_mm", "max") < 0.05);
+    json_decref(object);
+    object = solve(tool, "-s human -m gaps.c3d --report gaps.html", 0);
     assert_int_equal(integer(object, "empty"), 5);
     assert_int_equal(integer(object, "missing_markers"), 5 * 41 + 10);
     assert_int_equal(integer(json_object_get(object, "stops"), "empty"), 5);
@@ -309,6 +315,24 @@ static void gaps_are_told(void **state)
     ulna_test_says(page, "No marker seen");
     ulna_test_says(page, "data-frame=\"41\">41–45<");
     free(page);
+}
+
+/* One frame of zeros, and a marker on its way to the moon: one frame is lost, the next one found again, all is told. */
+static void garbage_is_told(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_take take = ulna_test_take_make(FRAMES);
+    memset(ulna_recording_frame(&take.markers, 60), 0, 3 * (size_t)take.markers.marker_count * sizeof(double));
+    ulna_recording_frame(&take.markers, 90)[4] = 3.8e8;
+    ulna_test_take_write(tool->folder, "garbage.csv", NULL, NULL, &take.markers);
+    ulna_test_take_release(&take);
+    json_t *object = solve(tool, "-s human -m garbage.csv --up y", 1);
+    assert_int_equal(integer(object, "lost"), 1);
+    assert_int_equal(integer(object, "recovered"), 1);
+    assert_int_equal(integer(object, "missing_markers"), 1);
+    assert_int_equal(integer(json_object_get(object, "stops"), "lost"), 1);
+    assert_true(has_note(object, "1 position is more than 1000 km from the origin, and counts as missing"));
+    json_decref(object);
 }
 
 static void swapped_markers_are_weighed_down(void **state)
@@ -645,6 +669,7 @@ int main(void)
         TEST(attachments_are_matched_by_name),
         TEST(a_reference_tells_offsets),
         TEST(gaps_are_told),
+        TEST(garbage_is_told),
         TEST(swapped_markers_are_weighed_down),
         TEST(report_stands_alone),
         TEST(mistakes_are_told),

@@ -1,6 +1,7 @@
 /* Tracking: the real take of HDM05 with its calibrated offsets, and synthetic gaps, spikes and swaps; marker tables. */
 #include "support_hdm05.h"
 #include "support_model.h"
+#include "support_swing.h"
 #include "support_tree.h"
 #include "ulna/sample.h"
 
@@ -47,6 +48,9 @@ static void marker_tables_are_read_and_written(void **state)
     assert_says(read_set(model, "# x\nA,flange,1,2,3\nB,wing,1,2,3\n", &set, &error), ULNA_ERR_PARSE, "wing");
     assert_int_equal(error.line, 3);
     assert_says(read_set(model, "A,flange,1,2,3\nA,elbow,1,2,3\n", &set, &error), ULNA_ERR_PARSE, "twice");
+    assert_says(read_set(model, "A,flange,1x,2,3\nB,elbow,1,2,3\n", &set, &error), ULNA_ERR_PARSE,
+                "1x"); /* no heading */
+    assert_says(read_set(model, "A,flange,nan,nan,nan\n", &set, &error), ULNA_ERR_PARSE, "nan");
     assert_says(read_set(model, "A,flange,1,2,3\nB,elbow,nan,2,3\n", &set, &error), ULNA_ERR_PARSE, "nan");
     assert_says(read_set(model, "A,flange,1,2,3,-1\n", &set, &error), ULNA_ERR_PARSE, "weight");
     assert_says(read_set(model, "# unit: miles\nA,flange,1,2,3\n", &set, &error), ULNA_ERR_PARSE, "unit");
@@ -57,82 +61,21 @@ static void marker_tables_are_read_and_written(void **state)
 
 /* ---- synthetic takes of the human sample ------------------------------------------------------------------------------------ */
 
-typedef struct scene {
-    ulna_model *model;
-    ulna_marker_set set;
-    ulna_recording recording;
-    double *truth; /* frames x nq */
-    int frames, nq;
-} scene;
-
-static scene make_scene(int frames)
-{
-    scene s = {.frames = frames, .set = ulna_marker_set_empty(NULL), .recording = ulna_recording_empty(NULL)};
-    ulna_pose *pose;
-    assert_int_equal(ulna_sample_create("human", NULL, &s.model, NULL), ULNA_OK);
-    assert_int_equal(ulna_marker_set_from_model(&s.set, s.model), ULNA_OK);
-    s.nq = ulna_model_coordinate_count(s.model);
-    s.truth = ulna_test_numbers(frames * s.nq);
-    int count = ulna_model_marker_count(s.model);
-    assert_int_equal(ulna_recording_resize(&s.recording, count, frames), ULNA_OK);
-    s.recording.frame_seconds = 1.0 / 120;
-    assert_int_equal(ulna_pose_create(s.model, NULL, &pose, NULL), ULNA_OK);
-    for (int m = 0; m < count; m++)
-        snprintf(s.recording.names[m], ULNA_MARKER_NAME, "Subject:%s", ulna_model_marker_name(s.model, m));
-    for (int f = 0; f < frames; f++) {
-        double *q = s.truth + (size_t)f * (size_t)s.nq;
-        for (int j = 0; j < s.nq; j++) {
-            double swing = (j < 3 ? 0.3 : j < 6 ? 0.4 : 0.25) * sin(0.02 * f * (1 + j % 4) + j);
-            q[j] = ulna_model_rest(s.model)[j] + swing;
-        }
-        ulna_model_clamp(s.model, q);
-        assert_int_equal(ulna_pose_forward(pose, q), ULNA_OK);
-        for (int m = 0; m < count; m++) {
-            double local[3];
-            ulna_model_marker_position(s.model, m, local);
-            ulna_pose_point(pose, ulna_model_marker_body(s.model, m), local,
-                            ulna_recording_frame(&s.recording, f) + 3 * m);
-        }
-    }
-    ulna_pose_destroy(pose);
-    return s;
-}
-
-static void release_scene(scene *s)
-{
-    ulna_marker_set_release(&s->set);
-    ulna_recording_release(&s->recording);
-    ulna_model_destroy(s->model);
-    free(s->truth);
-}
-
-static void lose(scene *s, int frame, int marker)
+static void lose(ulna_test_swing *s, int frame, int marker)
 {
     double *x = ulna_recording_frame(&s->recording, frame) + 3 * marker;
     x[0] = x[1] = x[2] = (double)NAN;
 }
 
-static ulna_track_summary track(const scene *s, const ulna_track_options *options, ulna_clip *clip,
-                                ulna_frame_report *frames)
-{
-    ulna_track_summary summary;
-    ulna_error error;
-    ulna_error_clear(&error);
-    *clip = ulna_clip_empty(NULL);
-    if (ulna_track(s->model, &s->set, &s->recording, NULL, options, clip, frames, &summary, &error) != ULNA_OK)
-        fail_msg("%s", error.message);
-    return summary;
-}
-
 static void a_clean_take_is_followed(void **state)
 {
     (void)state;
-    scene s = make_scene(400);
+    ulna_test_swing s = ulna_test_swing_make(400, 0);
     ulna_clip clip;
     ulna_track_options options = ulna_track_options_default();
     options.solve.decrease = 1e-9;
     options.posture = options.limits = 0;
-    ulna_track_summary summary = track(&s, &options, &clip, NULL);
+    ulna_track_summary summary = ulna_test_swing_track(&s, &options, &clip, NULL);
     assert_int_equal(summary.frames, 400);
     assert_int_equal(summary.markers_used, 41);
     assert_int_equal(summary.markers_unmatched, 0);
@@ -140,14 +83,14 @@ static void a_clean_take_is_followed(void **state)
     assert_true(summary.rms_max < 1e-6);
     assert_true(clip.frame_seconds == 1.0 / 120);
     ulna_clip_release(&clip);
-    release_scene(&s);
+    ulna_test_swing_release(&s);
 }
 
 /* 10 % of all positions, a whole limb for a second, and all markers for half a second. */
 static void gaps_drop_out_and_are_filled(void **state)
 {
     (void)state;
-    scene s = make_scene(600);
+    ulna_test_swing s = ulna_test_swing_make(600, 0);
     ulna_test_rng rng = ulna_test_rng_seed(4);
     int count = s.recording.marker_count, limb = 0;
     for (int f = 0; f < s.frames; f++)
@@ -161,7 +104,7 @@ static void gaps_drop_out_and_are_filled(void **state)
     assert_true(limb > 0);
     ulna_clip clip;
     ulna_frame_report *frames = calloc(600, sizeof *frames);
-    ulna_track_summary summary = track(&s, NULL, &clip, frames);
+    ulna_track_summary summary = ulna_test_swing_track(&s, NULL, &clip, frames);
     assert_int_equal(summary.empty, 60);
     assert_int_equal(summary.lost, 0);
     assert_true(summary.rms_max < 0.005);
@@ -175,14 +118,14 @@ static void gaps_drop_out_and_are_filled(void **state)
     }
     free(frames);
     ulna_clip_release(&clip);
-    release_scene(&s);
+    ulna_test_swing_release(&s);
 }
 
 /* Spikes of half a metre, and two markers that change names: the robust loss leaves them aside. */
 static void spikes_and_swaps_are_weighed_down(void **state)
 {
     (void)state;
-    scene s = make_scene(300);
+    ulna_test_swing s = ulna_test_swing_make(300, 0);
     ulna_test_rng rng = ulna_test_rng_seed(5);
     int spikes = 0;
     for (int f = 0; f < s.frames; f++)
@@ -202,7 +145,7 @@ static void spikes_and_swaps_are_weighed_down(void **state)
     options.loss = ULNA_LOSS_GEMAN_MCCLURE;
     ulna_clip clip;
     ulna_frame_report *frames = calloc(300, sizeof *frames);
-    ulna_track_summary summary = track(&s, &options, &clip, frames);
+    ulna_track_summary summary = ulna_test_swing_track(&s, &options, &clip, frames);
     assert_true(summary.with_outliers >= 50);
     assert_int_equal(summary.lost, 0);
 
@@ -228,14 +171,14 @@ static void spikes_and_swaps_are_weighed_down(void **state)
     ulna_pose_destroy(pose);
     free(frames);
     ulna_clip_release(&clip);
-    release_scene(&s);
+    ulna_test_swing_release(&s);
 }
 
 /* The markers jump: the track is lost, found again, and both are told. */
 static void a_lost_track_is_found_again(void **state)
 {
     (void)state;
-    scene s = make_scene(200);
+    ulna_test_swing s = ulna_test_swing_make(200, 0);
     for (int f = 100; f < 200; f++) /* turned half round and moved away at once */
         for (int m = 0; m < s.recording.marker_count; m++) {
             double *x = ulna_recording_frame(&s.recording, f) + 3 * m;
@@ -244,31 +187,33 @@ static void a_lost_track_is_found_again(void **state)
         }
     ulna_clip clip;
     ulna_frame_report *frames = calloc(200, sizeof *frames);
-    ulna_track_summary summary = track(&s, NULL, &clip, frames);
+    ulna_track_summary summary = ulna_test_swing_track(&s, NULL, &clip, frames);
     assert_int_equal(summary.lost, 0);
+    assert_int_equal(summary.recovered, 1);
+    assert_int_equal(frames[100].flags, ULNA_FRAME_RECOVERED);
     assert_true(frames[100].rms < 0.005 && frames[199].rms < 0.005);
     free(frames);
     ulna_clip_release(&clip);
-    release_scene(&s);
+    ulna_test_swing_release(&s);
 }
 
 /* Cut into chunks, the result does not depend on the number of threads. */
 static void threads_give_the_same_bits(void **state)
 {
     (void)state;
-    scene s = make_scene(500);
+    ulna_test_swing s = ulna_test_swing_make(500, 0);
     ulna_clip one, other;
     ulna_track_options options = ulna_track_options_default();
     options.chunk_frames = 100;
-    track(&s, &options, &one, NULL);
+    ulna_test_swing_track(&s, &options, &one, NULL);
     for (int threads = 2; threads <= 4; threads++) {
         options.threads = threads;
-        track(&s, &options, &other, NULL);
+        ulna_test_swing_track(&s, &options, &other, NULL);
         assert_memory_equal(one.q, other.q, 500 * (size_t)s.nq * sizeof(double));
         ulna_clip_release(&other);
     }
     ulna_clip_release(&one);
-    release_scene(&s);
+    ulna_test_swing_release(&s);
 }
 
 /* Mean squared second difference of the joint values: what noise makes large. */
@@ -288,7 +233,7 @@ static double roughness(const ulna_clip *clip, int nq, int order)
 static void smoothing_smoothes(void **state)
 {
     (void)state;
-    scene s = make_scene(300);
+    ulna_test_swing s = ulna_test_swing_make(300, 0);
     ulna_test_rng rng = ulna_test_rng_seed(8);
     for (int f = 0; f < s.frames; f++)
         for (int k = 0; k < 3 * s.recording.marker_count; k++)
@@ -296,24 +241,24 @@ static void smoothing_smoothes(void **state)
     for (int order = 1; order <= 2; order++) {
         ulna_track_options options = ulna_track_options_default();
         ulna_clip rough, smooth;
-        ulna_track_summary before = track(&s, &options, &rough, NULL);
+        ulna_track_summary before = ulna_test_swing_track(&s, &options, &rough, NULL);
         options.smooth = 3e-3;
         options.smooth_order = order;
-        ulna_track_summary after = track(&s, &options, &smooth, NULL);
+        ulna_track_summary after = ulna_test_swing_track(&s, &options, &smooth, NULL);
         double was = roughness(&rough, s.nq, order), is = roughness(&smooth, s.nq, order);
         if (!(is < 0.7 * was && after.rms_mean < 1.5 * before.rms_mean))
             fail_msg("order %d: roughness %g -> %g, rms %g -> %g", order, was, is, before.rms_mean, after.rms_mean);
         ulna_clip_release(&rough);
         ulna_clip_release(&smooth);
     }
-    release_scene(&s);
+    ulna_test_swing_release(&s);
 }
 
 /* The left hand's markers are never seen: its joints stay at rest, to the bit. */
 static void unseen_joints_stay_at_rest(void **state)
 {
     (void)state;
-    scene s = make_scene(400);
+    ulna_test_swing s = ulna_test_swing_make(400, 0);
     const double *rest = ulna_model_rest(s.model);
     int hand = ulna_model_find_body(s.model, "left_hand");
     assert_true(hand != ULNA_NONE);
@@ -327,20 +272,20 @@ static void unseen_joints_stay_at_rest(void **state)
             lose(&s, f, m);
     }
     ulna_clip clip;
-    assert_int_equal(track(&s, NULL, &clip, NULL).markers_unmatched, unseen);
+    assert_int_equal(ulna_test_swing_track(&s, NULL, &clip, NULL).markers_unmatched, unseen);
     int first, count = ulna_model_body_coordinates(s.model, hand, &first);
     assert_true(count > 0);
     for (int f = 0; f < s.frames; f++)
         for (int c = first; c < first + count; c++)
             assert_true(ulna_clip_frame(&clip, f)[c] == rest[c]);
     ulna_clip_release(&clip);
-    release_scene(&s);
+    ulna_test_swing_release(&s);
 }
 
 static void mistakes_are_told(void **state)
 {
     (void)state;
-    scene s = make_scene(3);
+    ulna_test_swing s = ulna_test_swing_make(3, 0);
     ulna_clip clip = ulna_clip_empty(NULL);
     ulna_error error;
     ulna_track_options options = ulna_track_options_default();
@@ -376,7 +321,7 @@ static void mistakes_are_told(void **state)
             break;
     }
     ulna_marker_set_release(&none);
-    release_scene(&s);
+    ulna_test_swing_release(&s);
 }
 
 /* ---- the real take ------------------------------------------------------------------------------------------------------------ */

@@ -57,14 +57,17 @@ typedef enum ulna_loss {
     ULNA_LOSS_HUBER
 } ulna_loss;
 
-/* What happened to a frame; several may be true. */
+/* What happened to a frame; several may be true, but not recovered and lost. */
 enum {
     ULNA_FRAME_EMPTY = 1,     /* no marker was seen: held, or interpolated between its neighbours */
-    ULNA_FRAME_RECOVERED = 2, /* the track was lost, and found again by a fresh start */
-    ULNA_FRAME_LOST = 4,      /* the error stays far above that of other frames */
+    ULNA_FRAME_RECOVERED = 2, /* the track was lost, here or up to here, and found again */
+    ULNA_FRAME_LOST = 4,      /* the error stays far above that of other frames, or a first one is no pose at all */
     ULNA_FRAME_OUTLIERS = 8,  /* markers were weighed down by the robust loss */
-    ULNA_FRAME_STARTED = 16   /* a fresh start: the first frame, or the first after a gap in tracking */
+    ULNA_FRAME_STARTED = 16   /* a fresh start: the first frame in which a marker was seen */
 };
+
+/* Metres from the origin, along an axis: a position beyond is none, and counts as missing, as NaN and infinity do. */
+#define ULNA_FARTHEST_MARKER 1e6
 
 typedef struct ulna_frame_report {
     double f;         /* m^2: half of the sum of squared distances, weighted; without posture and smoothing */
@@ -84,7 +87,8 @@ typedef struct ulna_track_options {
     ulna_options solve; /* method, limits, strengths; the stops are those of tracking */
     ulna_options fresh; /* for fresh starts: restarts, and stops to be sure */
     int global;         /* 1: fresh starts by ulna_global_solve, not by restarts: surer, and some ten times slower */
-    double posture;     /* m^2/rad^2 toward rest: holds what no marker determines */
+    double posture;     /* m^2/rad^2 toward rest: holds what no marker determines; limbs that are not seen for a while
+                         * stay where they were last seen */
     double limits;      /* m^2/rad^2 beyond the joints' limits, where these do not bind: discourages contortions */
     double smooth;      /* m^2/rad^2 toward the frames before; 0: none */
     int smooth_order; /* 1: toward the last frame, against velocity; 2: toward its course 2 q1 - q2, against acceleration */
@@ -92,7 +96,11 @@ typedef struct ulna_track_options {
     double lost_factor; /* lost if f > factor x the usual f + lost_excess */
     double lost_excess; /* m^2 */
     ulna_loss loss;
-    double loss_scale;   /* c, metres */
+    double loss_scale; /* c, metres */
+    /* Adds terms of the caller's own, which hold in every frame, to a tracker's problem, after the markers. Several
+     * threads may call it at once. A track is lost by its markers alone, and reports are about them. May be NULL */
+    ulna_status (*extend)(void *context, ulna_problem *problem, ulna_error *error);
+    void *extend_context;
     const double *start; /* nq: for the first frame; NULL: the model's rest, its root moved to the markers */
     int chunk_frames;    /* the take is cut into chunks of so many frames, each begun afresh; 0: not cut */
     int overlap_frames;  /* frames before a chunk that are solved only to find the way in */
@@ -107,7 +115,8 @@ ULNA_API ulna_track_options ulna_track_options_default(void);
 
 typedef struct ulna_tracker ulna_tracker;
 
-/* The model must outlive the tracker; the set is copied. All memory is taken here. */
+/* The model, and arrays that the options point to, must outlive the tracker; the set is copied. All memory is taken
+ * here. */
 ULNA_API ulna_status ulna_tracker_create(const ulna_model *model, const ulna_marker_set *set,
                                          const ulna_track_options *options, const ulna_allocator *allocator,
                                          ulna_tracker **tracker, ulna_error *error);
@@ -129,15 +138,15 @@ typedef struct ulna_track_summary {
     double f_mean, f_max;     /* m^2 */
     double iterations_mean, evaluations_mean;
     int iterations_max;
-    long long missing;      /* positions */
+    long long missing;      /* positions, of markers with a weight */
     double seconds;         /* wall clock */
     double us_mean, us_max; /* microseconds per frame on one core */
 } ulna_track_summary;
 
 /*
- * The whole recording: `clip` (empty) receives the frames, `frames` (frame_count reports, may be NULL) what happened. Markers
- * of the recording that the set does not have are left out, and the other way round; at least one must match. The
- * recording's axes are turned into the model's by `axes` (9 numbers row by row, NULL: the identity).
+ * The whole recording: `clip` (empty) receives the frames, `frames` (frame_count reports, may be NULL) what happened.
+ * Markers of the recording that the set does not have are left out, and the other way round; at least one with a weight
+ * must match. The recording's axes are turned into the model's by `axes` (9 numbers row by row, NULL: the identity).
  */
 ULNA_API ulna_status ulna_track(const ulna_model *model, const ulna_marker_set *set, const ulna_recording *recording,
                                 const double *axes, const ulna_track_options *options, ulna_clip *clip,

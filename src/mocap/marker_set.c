@@ -99,6 +99,18 @@ static int cut(ulna_word line, ulna_word cells[COLUMNS + 1])
     return count;
 }
 
+/* A first line without a bone and without a number; else a slip of the pen would drop a marker. */
+static int is_heading(const ulna_model *model, const ulna_word *cells, int count)
+{
+    char bone[BODY_NAME];
+    double number;
+    int numbers = 0;
+    for (int k = 2; k < count && k < 5; k++)
+        numbers += !cells[k].length || ulna_word_number(cells[k], &number);
+    return count >= 5 && !numbers &&
+           (!ulna_word_copy(cells[1], bone, sizeof bone) || ulna_model_find_body(model, bone) == ULNA_NONE);
+}
+
 static ulna_status read_row(const ulna_scan *scan, const ulna_model *model, const ulna_word *cells, int count,
                             double unit, ulna_marker_set *set, ulna_error *error)
 {
@@ -146,9 +158,7 @@ ulna_status ulna_marker_set_read_csv(const char *text, size_t length, const ulna
             continue;
         }
         int count = cut(line, cells);
-        double number;
-        int is_heading = rows++ == 0 && count >= 5 && !ulna_word_number(cells[2], &number) && cells[2].length;
-        if (is_heading)
+        if (rows++ == 0 && is_heading(model, cells, count))
             continue;
         if (set->count >= MOST_MARKERS)
             status = ulna_scan_fail(&scan, &line, error, ULNA_ERR_LIMIT, "more than %d markers", MOST_MARKERS);

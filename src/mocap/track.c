@@ -1,30 +1,23 @@
 /*
  * A whole recording: matched by name, cut into chunks, tracked, stitched, and its gaps filled.
  *
- * Chunks are cut by frame count alone, and each is tracked from a fresh start a few frames before its own: so the result does
- * not depend on how many threads work on them. At a seam the later chunk's angles are brought to the turn of the earlier
- * one's. Frames without any marker are interpolated between their neighbours, or held at the ends.
+ * Chunks are cut by frame count alone, and each is tracked from a fresh start a few frames before its own: so the
+ * result does not depend on how many threads work on them. What happens at the seams, and to frames without markers, is
+ * in track_seams.c.
  */
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "base/parallel.h"
 #include "math/math3.h"
 #include "mocap/track.h"
+#include "mocap/tracker.h"
 #include "model/model.h"
 
-/* ---- matching ----------------------------------------------------------------------------------------------------------- */
+/* ---- matching ---------------------------------------------------------------------------------------------------- */
 
-typedef struct matching {
-    ulna_marker_set used; /* what the set and the recording have in common */
-    int *source;          /* used.count: marker of the recording */
-    size_t room;
-    int unmatched;
-} matching;
-
-static void release_matching(matching *m, const ulna_allocator *allocator)
+static void release_matching(ulna_track_matching *m, const ulna_allocator *allocator)
 {
     ulna_marker_set_release(&m->used);
     ulna_release(allocator, m->source, m->room, sizeof *m->source);
@@ -34,12 +27,13 @@ static void release_matching(matching *m, const ulna_allocator *allocator)
 static int is_seen(const ulna_recording *recording, int marker)
 {
     for (int f = 0; f < recording->frame_count; f++)
-        if (!isnan(ulna_recording_frame(recording, f)[3 * marker]))
+        if (ulna_is_position(ulna_recording_frame(recording, f) + 3 * (size_t)marker))
             return 1;
     return 0;
 }
 
-static ulna_status match(const ulna_marker_set *set, const ulna_recording *recording, matching *m, ulna_error *error)
+static ulna_status match(const ulna_marker_set *set, const ulna_recording *recording, ulna_track_matching *m,
+                         ulna_error *error)
 {
     const ulna_allocator *allocator = &set->allocator;
     m->used = ulna_marker_set_empty(allocator);
@@ -60,39 +54,26 @@ static ulna_status match(const ulna_marker_set *set, const ulna_recording *recor
         if (status != ULNA_OK)
             return ulna_fail(error, status, "no memory for %zu markers", set->count);
         m->source[m->used.count - 1] = found;
+        m->counting += item->weight > 0;
     }
-    if (m->used.count == 0 && known)
+    if (m->counting)
+        return ULNA_OK;
+    if (m->used.count)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no marker that is seen has a weight above 0");
+    if (known)
         return ulna_fail(error, ULNA_ERR_ARGUMENT,
-                         "none of the %d markers that the set and the recording share is ever seen", known);
-    if (m->used.count == 0)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT,
-                         "no marker of the set is in the recording: the set has '%s', the recording '%s'",
-                         set->items[0].marker, recording->marker_count ? recording->names[0] : "none");
-    return ULNA_OK;
+                         "none of the %d markers that the set and the recording "
+                         "share is ever seen",
+                         known);
+    return ulna_fail(error, ULNA_ERR_ARGUMENT,
+                     "no marker of the set is in the recording: the set has "
+                     "'%s', the recording '%s'",
+                     set->items[0].marker, recording->marker_count ? recording->names[0] : "none");
 }
 
-/* ---- chunks -------------------------------------------------------------------------------------------------------------- */
+/* ---- chunks ------------------------------------------------------------------------------------------------------ */
 
-typedef struct outcome {
-    ulna_status status;
-    ulna_error error;
-} outcome;
-
-typedef struct job {
-    const ulna_model *model;
-    const ulna_recording *recording;
-    const matching *matching;
-    const double *axes;
-    const ulna_track_options *options;
-    ulna_clip *clip;
-    ulna_frame_report *frames;
-    int chunk, total;
-    outcome *outcomes; /* one per chunk */
-    atomic_int done, cancelled;
-    atomic_flag telling; /* a thread is in the progress function */
-} job;
-
-static void gather(const job *j, int frame, double *positions)
+void ulna_track_gather(const ulna_track_job *j, int frame, double *positions)
 {
     const double *from = ulna_recording_frame(j->recording, frame);
     for (size_t i = 0; i < j->matching->used.count; i++) {
@@ -105,7 +86,7 @@ static void gather(const job *j, int frame, double *positions)
 }
 
 /* One thread tells; others do not wait for it. */
-static void tell_progress(job *j)
+void ulna_track_tell(ulna_track_job *j)
 {
     if (!j->options->progress || atomic_flag_test_and_set(&j->telling))
         return;
@@ -114,42 +95,53 @@ static void tell_progress(job *j)
     atomic_flag_clear(&j->telling);
 }
 
-static ulna_status track_chunk(job *j, int index, ulna_error *error)
+/* `q`: for the frames before the chunk's own. */
+static ulna_status follow(ulna_track_job *j, ulna_tracker *tracker, int index, double *positions, double *q,
+                          ulna_error *error)
 {
     int first = index * j->chunk, last = first + j->chunk < j->total ? first + j->chunk : j->total;
     int from = first - j->options->overlap_frames > 0 ? first - j->options->overlap_frames : 0;
-    const ulna_allocator *allocator = &j->clip->allocator;
-    size_t count = j->matching->used.count, nq = (size_t)j->model->nq;
-    ulna_tracker *tracker = NULL;
-    double *positions = ulna_allocate(allocator, 3 * count + nq, sizeof *positions);
-    ulna_status status = positions
-                             ? ulna_tracker_create(j->model, &j->matching->used, j->options, allocator, &tracker, error)
-                             : ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a frame");
-    for (int frame = index ? from : first; frame < last && status == ULNA_OK; frame++) {
+    ulna_status status = ULNA_OK;
+    for (int frame = from; frame < last && status == ULNA_OK && !atomic_load(&j->cancelled); frame++) {
         int counts = frame >= first;
         ulna_frame_report aside;
-        gather(j, frame, positions);
-        status =
-            ulna_tracker_frame(tracker, positions, counts ? ulna_clip_frame(j->clip, frame) : positions + 3 * count,
-                               counts ? &j->frames[frame] : &aside);
+        ulna_track_gather(j, frame, positions);
+        status = ulna_tracker_frame(tracker, positions, counts ? ulna_clip_frame(j->clip, frame) : q,
+                                    counts ? &j->frames[frame] : &aside);
         if (status != ULNA_OK)
             ulna_fail(error, status, "frame %d could not be solved: %s", frame + j->recording->first_frame,
                       ulna_status_text(status));
         if (counts)
             atomic_fetch_add(&j->done, 1);
-        if (atomic_load(&j->cancelled))
-            break;
-        if (counts && (frame & 31) == 0)
-            tell_progress(j);
+        if (counts && ((frame & 31) == 0 || frame == last - 1))
+            ulna_track_tell(j);
+    }
+    return status;
+}
+
+static ulna_status track_chunk(ulna_track_job *j, int index, ulna_error *error)
+{
+    const ulna_allocator *allocator = &j->clip->allocator;
+    size_t count = 3 * j->matching->used.count, room = count + (size_t)j->model->nq;
+    ulna_tracker *tracker = NULL;
+    double *positions = ulna_allocate(allocator, room, sizeof *positions);
+    if (!positions) {
+        ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a frame");
+        return ULNA_ERR_MEMORY;
+    }
+    ulna_status status = ulna_tracker_create(j->model, &j->matching->used, j->options, allocator, &tracker, error);
+    if (status == ULNA_OK) {
+        status = follow(j, tracker, index, positions, positions + count, error);
+        j->outcomes[index].usual = tracker->usual;
     }
     ulna_tracker_destroy(tracker);
-    ulna_release(allocator, positions, 3 * count + nq, sizeof *positions);
+    ulna_release(allocator, positions, room, sizeof *positions);
     return status;
 }
 
 static void run_chunks(const void *context, int first, int last)
 {
-    job *j = *(job *const *)context;
+    ulna_track_job *j = *(ulna_track_job *const *)context;
     for (int c = first; c < last; c++)
         if (!atomic_load(&j->cancelled)) {
             j->outcomes[c].status = track_chunk(j, c, &j->outcomes[c].error);
@@ -159,91 +151,22 @@ static void run_chunks(const void *context, int first, int last)
 }
 
 /* The earliest failure is told, however the threads ran. */
-static ulna_status track_chunks(job *j, ulna_error *error)
+static ulna_status track_chunks(ulna_track_job *j, ulna_error *error)
 {
     enum { FRAME_US = 10 };
-    int chunks = (j->total + j->chunk - 1) / j->chunk;
-    j->outcomes = ulna_allocate(&j->clip->allocator, (size_t)chunks, sizeof *j->outcomes);
-    if (!j->outcomes)
-        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d chunks", chunks);
-    ulna_parallel_for(j->options->threads, FRAME_US * (double)j->total, chunks, 1, run_chunks, &j);
-    ulna_status status = ULNA_OK;
-    for (int c = 0; c < chunks && status == ULNA_OK; c++)
+    ulna_parallel_for(j->options->threads, FRAME_US * (double)j->total, j->chunks, 1, run_chunks, &j);
+    for (int c = 0; c < j->chunks; c++)
         if (j->outcomes[c].status != ULNA_OK) {
-            status = j->outcomes[c].status;
             if (error)
                 *error = j->outcomes[c].error;
+            return j->outcomes[c].status;
         }
-    ulna_release(&j->clip->allocator, j->outcomes, (size_t)chunks, sizeof *j->outcomes);
-    return status;
-}
-
-/* ---- seams and gaps -------------------------------------------------------------------------------------------------------- */
-
-/* Whole turns off or onto the angles of a chunk, so that it goes on where the one before ended. Later frames of a chunk went on
- * from its first one, without such jumps: they take the same turns. */
-static ulna_status join_chunks(const job *j)
-{
-    size_t nq = (size_t)j->model->nq;
-    double *turns = ulna_allocate(&j->clip->allocator, nq, sizeof *turns);
-    if (!turns)
-        return ULNA_ERR_MEMORY;
-    for (int first = j->chunk; first < j->total; first += j->chunk) {
-        int last = first + j->chunk < j->total ? first + j->chunk : j->total;
-        const double *here = ulna_clip_frame(j->clip, first);
-        memcpy(turns, here, nq * sizeof *turns);
-        ulna_nearest_turns(j->model, j->options->solve.bounded, ulna_clip_frame(j->clip, first - 1), turns);
-        for (size_t c = 0; c < nq; c++)
-            turns[c] -= here[c];
-        for (int f = first; f < last; f++)
-            for (size_t c = 0; c < nq; c++)
-                ulna_clip_frame(j->clip, f)[c] += turns[c];
-    }
-    ulna_release(&j->clip->allocator, turns, nq, sizeof *turns);
     return ULNA_OK;
 }
 
-static int is_empty(const job *j, int frame)
-{
-    return (j->frames[frame].flags & ULNA_FRAME_EMPTY) != 0;
-}
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-/* Frames without a marker: between their neighbours; before the first one seen, as that one. */
-static ulna_status fill_gaps(const job *j)
-{
-    size_t nv = (size_t)j->model->nv, bytes = (size_t)j->model->nq * sizeof(double);
-    double *step = ulna_allocate(&j->clip->allocator, 2 * nv, sizeof *step);
-    if (!step && nv)
-        return ULNA_ERR_MEMORY;
-    for (int f = 0; f < j->total; f++) {
-        if (!is_empty(j, f))
-            continue;
-        int end = f;
-        while (end < j->total && is_empty(j, end))
-            end++;
-        for (int k = f; k < end && end < j->total; k++) {
-            double *q = ulna_clip_frame(j->clip, k);
-            const double *after = ulna_clip_frame(j->clip, end);
-            if (f == 0) {
-                memcpy(q, after, bytes);
-                continue;
-            }
-            const double *before = ulna_clip_frame(j->clip, f - 1);
-            double share = (double)(k - f + 1) / (end - f + 1);
-            ulna_model_difference(j->model, before, after, step);
-            for (size_t d = 0; d < nv; d++)
-                step[nv + d] = share * step[d];
-            ulna_model_integrate(j->model, before, step + nv, q);
-        }
-        f = end;
-    }
-    ulna_release(&j->clip->allocator, step, 2 * nv, sizeof *step);
-    return ULNA_OK;
-}
-
-/* ---- the whole -------------------------------------------------------------------------------------------------------------- */
-
-static void sum_up(const job *j, ulna_track_summary *s)
+static void sum_up(const ulna_track_job *j, ulna_track_summary *s)
 {
     int solved = 0;
     for (int f = 0; f < j->total; f++) {
@@ -252,7 +175,7 @@ static void sum_up(const job *j, ulna_track_summary *s)
         s->recovered += (r->flags & ULNA_FRAME_RECOVERED) != 0;
         s->lost += (r->flags & ULNA_FRAME_LOST) != 0;
         s->with_outliers += (r->flags & ULNA_FRAME_OUTLIERS) != 0;
-        s->missing += (long long)j->matching->used.count - r->seen;
+        s->missing += j->matching->counting - r->seen;
         if (r->flags & ULNA_FRAME_EMPTY)
             continue;
         solved++;
@@ -276,13 +199,27 @@ static void sum_up(const job *j, ulna_track_summary *s)
 static ulna_status check(const ulna_model *model, const ulna_marker_set *set, const ulna_recording *recording,
                          const ulna_track_options *o, const ulna_clip *clip, ulna_error *error)
 {
-    if (!model || !set || !set->count || !recording || !clip || clip->frame_count)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a model, a marker set, a recording and an empty clip are needed");
+    if (!model || !set || !set->count || !recording || !clip || clip->frame_count) {
+        ulna_fail(error, ULNA_ERR_ARGUMENT, "a model, a marker set, a recording and an empty clip are needed");
+        return ULNA_ERR_ARGUMENT;
+    }
     if (recording->frame_count < 1)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "the recording has no frames");
     if (o->chunk_frames < 0 || o->overlap_frames < 0 || o->threads < 0)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "chunk_frames, overlap_frames and threads are not below 0");
     return ULNA_OK;
+}
+
+static ulna_status take_memory(ulna_track_job *j, ulna_error *error)
+{
+    ulna_status status = ulna_clip_resize(j->clip, j->model->nq, j->total);
+    j->outcomes = ulna_allocate(&j->clip->allocator, (size_t)j->chunks, sizeof *j->outcomes);
+    if (!j->frames)
+        j->frames = ulna_allocate(&j->clip->allocator, (size_t)j->total, sizeof *j->frames);
+    if (status == ULNA_OK && j->outcomes && j->frames)
+        return ULNA_OK;
+    ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d frames", j->total);
+    return ULNA_ERR_MEMORY;
 }
 
 ulna_status ulna_track(const ulna_model *model, const ulna_marker_set *set, const ulna_recording *recording,
@@ -295,35 +232,28 @@ ulna_status ulna_track(const ulna_model *model, const ulna_marker_set *set, cons
         return status;
     double started = ulna_seconds();
     int total = recording->frame_count;
-    matching found = {0};
-    job j = {.model = model,
-             .recording = recording,
-             .matching = &found,
-             .axes = axes,
-             .options = o,
-             .clip = clip,
-             .frames = frames,
-             .chunk = o->chunk_frames > 0 && o->chunk_frames < total ? o->chunk_frames : total,
-             .total = total};
+    ulna_track_matching found = {0};
+    ulna_track_job j = {.model = model,
+                        .recording = recording,
+                        .matching = &found,
+                        .axes = axes,
+                        .options = o,
+                        .clip = clip,
+                        .frames = frames,
+                        .chunk = o->chunk_frames > 0 && o->chunk_frames < total ? o->chunk_frames : total,
+                        .total = total};
+    j.chunks = (total - 1) / j.chunk + 1;
     status = match(set, recording, &found, error);
-    if (status == ULNA_OK && ulna_clip_resize(clip, model->nq, total) != ULNA_OK)
-        status = ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d frames", total);
-    if (status == ULNA_OK && !frames) {
-        j.frames = ulna_allocate(&clip->allocator, (size_t)total, sizeof *frames);
-        if (!j.frames)
-            status = ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d reports", total);
-    }
+    if (status == ULNA_OK)
+        status = take_memory(&j, error);
     if (status == ULNA_OK)
         status = track_chunks(&j, error);
+    if (status == ULNA_OK && !atomic_load(&j.cancelled))
+        status = ulna_track_stitch(&j, error);
     if (status == ULNA_OK && atomic_load(&j.cancelled))
         status = ulna_fail(error, ULNA_ERR_STATE, "cancelled");
-    if (status == ULNA_OK) {
-        status = join_chunks(&j);
-        if (status == ULNA_OK)
-            status = fill_gaps(&j);
-        clip->frame_seconds = recording->frame_seconds;
-        clip->first_frame = recording->first_frame;
-    }
+    clip->frame_seconds = recording->frame_seconds;
+    clip->first_frame = recording->first_frame;
     if (summary) {
         *summary = (ulna_track_summary){
             .frames = total, .markers_used = (int)found.used.count, .markers_unmatched = found.unmatched};
@@ -331,6 +261,7 @@ ulna_status ulna_track(const ulna_model *model, const ulna_marker_set *set, cons
             sum_up(&j, summary);
         summary->seconds = ulna_seconds() - started;
     }
+    ulna_release(&clip->allocator, j.outcomes, (size_t)j.chunks, sizeof *j.outcomes);
     if (!frames)
         ulna_release(&clip->allocator, j.frames, (size_t)total, sizeof *frames);
     release_matching(&found, &set->allocator);

@@ -1,0 +1,122 @@
+/* `ulna solve --constraints`: goals that hold in every frame, besides the markers. */
+#include <math.h>
+#include <string.h>
+
+#include "support_take.h"
+#include "support_tool.h"
+#include "ulna/kinematics.h"
+
+enum { FRAMES = 4 }; /* in which the elbow hardly moves */
+
+/* A take that has lost the markers of the left hand. */
+static int open_take(void **state)
+{
+    int result = ulna_test_tool_open(state);
+    ulna_test_tool *tool = *state;
+    if (result == 0 && tool) {
+        ulna_test_take take = ulna_test_take_make(FRAMES);
+        int arm = ulna_model_find_body(take.model, "left_forearm");
+        for (int m = 0; m < ulna_model_marker_count(take.model); m++) {
+            int body = ulna_model_marker_body(take.model, m);
+            while (body != ULNA_NONE && body != arm)
+                body = ulna_model_body_parent(take.model, body);
+            for (int f = 0; f < FRAMES && body == arm; f++)
+                for (int k = 0; k < 3; k++)
+                    ulna_recording_frame(&take.markers, f)[3 * m + k] = NAN;
+        }
+        ulna_test_take_write(tool->folder, "take.c3d", NULL, NULL, &take.markers);
+        ulna_test_take_release(&take);
+    }
+    return result;
+}
+
+static void write_file(const ulna_test_tool *tool, const char *name, const char *text)
+{
+    char path[256];
+    FILE *file = fopen(ulna_test_path(path, sizeof path, tool->folder, name), "wb");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static json_t *solve(ulna_test_tool *tool, const char *arguments, int code)
+{
+    char line[512];
+    snprintf(line, sizeof line, "solve --json -s human -m take.c3d %s", arguments);
+    assert_int_equal(ulna_test_tool_run(tool, line), code);
+    return ulna_test_tool_json(tool);
+}
+
+static double number(json_t *object, const char *key, const char *part)
+{
+    json_t *value = json_object_get(json_object_get(object, key), part);
+    if (!json_is_number(value))
+        fail_msg("%s.%s is missing", key, part);
+    return json_number_value(value);
+}
+
+/* The hand, which no marker shows, is held at a place within reach, and the markers fit as before; by CSV and by JSON. */
+static void an_unseen_hand_is_held(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_take take = ulna_test_take_make(FRAMES);
+    ulna_pose *pose;
+    double place[3], rotation[9];
+    char text[256];
+    assert_int_equal(ulna_pose_create(take.model, NULL, &pose, NULL), ULNA_OK);
+    assert_int_equal(ulna_pose_forward(pose, ulna_clip_frame(&take.clip, FRAMES / 2)), ULNA_OK);
+    ulna_pose_body(pose, ulna_model_find_body(take.model, "left_hand"), place, rotation);
+    ulna_pose_destroy(pose);
+    ulna_test_take_release(&take);
+
+    snprintf(text, sizeof text, "name,x,y,z\nleft_hand,%.6f,%.6f,%.6f\n", place[0], place[1], place[2]);
+    write_file(tool, "held.csv", text);
+    json_t *object = solve(tool, "--constraints held.csv", 0);
+    assert_true(number(object, "constraints", "worst_mm") < 25);
+    assert_int_equal((int)number(object, "constraints", "places"), 1);
+    assert_true(number(object, "rms_mm", "max") < 5);
+    json_decref(object);
+    snprintf(text, sizeof text, "{\"goals\": [{\"body\": \"left_hand\", \"position\": [%.6f, %.6f, %.6f]}]}", place[0],
+             place[1], place[2]);
+    write_file(tool, "held.json", text);
+    object = solve(tool, "--constraints held.json --threads 2", 0);
+    assert_true(number(object, "constraints", "worst_mm") < 25);
+    json_decref(object);
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s human -m take.c3d --constraints held.csv"), 0);
+    ulna_test_says(tool->out, "1 place, met to");
+}
+
+/* An orientation too. */
+static void a_hand_is_held_level(void **state)
+{
+    ulna_test_tool *tool = *state;
+    write_file(tool, "level.csv", "left_hand,,,,0,0,0,1\n");
+    json_t *object = solve(tool, "--constraints level.csv", 0);
+    assert_int_equal((int)number(object, "constraints", "orientations"), 1);
+    assert_true(number(object, "constraints", "worst_deg") < 1);
+    json_decref(object);
+}
+
+static void mistakes_are_told(void **state)
+{
+    ulna_test_tool *tool = *state;
+    write_file(tool, "wrong.csv", "left_hoof,0,0,0\n");
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s human -m take.c3d --constraints wrong.csv"), 3);
+    ulna_test_says(tool->err, "wrong.csv:1");
+    ulna_test_says(tool->err, "left_hoof");
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s human -m take.c3d --constraints none.csv"), 4);
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s human -m take.c3d --constraints \"\""), 2);
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s human -m take.c3d --constraints wrong.csv -o wrong.csv"), 2);
+    ulna_test_says(tool->err, "overwritten");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_take, ulna_test_tool_close)
+    const struct CMUnitTest tests[] = {
+        TEST(an_unseen_hand_is_held),
+        TEST(a_hand_is_held_level),
+        TEST(mistakes_are_told),
+    };
+    return cmocka_run_group_tests_name("ulna solve --constraints", tests, NULL, NULL);
+}
