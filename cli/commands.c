@@ -101,8 +101,9 @@ static const cli_option solve_options[] = {
     {"method", 0, "NAME",
      "How to solve; `ulna methods` lists them. hybrid by default, which also makes fresh starts for the others."},
     {"bounds", 0, "WHICH",
-     "none, the default; skeleton: the skeleton's limits; or a motion file: each joint as far as it goes there, and a "
-     "twentieth more, but the root anywhere."},
+     "none, the default; skeleton: the skeleton's limits; a motion file: each joint as far as it goes there, and a "
+     "twentieth more, but the root anywhere; or a table with the heading dof,lower,upper: degrees and metres, by the "
+     "names of `ulna info --values`, empty for none, the skeleton's for those that are not named."},
     {"init", 0, "WHERE",
      "The pose to start the first frame from: rest, the default; first: the reference's first frame; or the first "
      "frame of a motion file. The root is moved to the markers. global: the best pose of all, as `ulna global` finds "

@@ -147,11 +147,26 @@ static void limits_of(solve_job *job, const ulna_clip *clip)
     }
 }
 
+/* 1 if the file is a table of limits, and is read; 0 if it is something else, or cannot be read: others say so. */
+static int load_limit_table(solve_job *job, ulna_status *status, ulna_error *error)
+{
+    enum { MOST = 1 << 20 };
+    ulna_text text = ulna_text_empty(NULL);
+    int is_table = !ulna_file_read(job->bounds_path, MOST, &text, NULL) && text.data && solve_is_limit_table(text.data);
+    if (is_table)
+        *status = solve_read_limits(job, text.data, error);
+    ulna_text_release(&text);
+    return is_table;
+}
+
 static ulna_status load_bounds(solve_job *job, ulna_error *error)
 {
     ulna_clip clip = ulna_clip_empty(NULL);
     int nv = ulna_model_dof_count(job->model);
-    ulna_status status = load_motion(job, job->bounds_path, &clip, error);
+    ulna_status status;
+    if (load_limit_table(job, &status, error))
+        return status;
+    status = load_motion(job, job->bounds_path, &clip, error);
     job->limits = status ? NULL : calloc(2 * (size_t)nv + 1, sizeof *job->limits);
     if (!status && !job->limits)
         status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");

@@ -656,6 +656,41 @@ static void recorded_take_is_solved(void **state)
     json_decref(object);
 }
 
+/* A table of limits binds what it names; mistakes in it are told with their line. */
+static void limits_come_from_a_table(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool, "printf 'dof,lower,upper\\n# knees\\nleft_shank,40,\\nright_shank;40;45\\n' >limits.csv;"
+                               "printf 'dof,lower,upper\\nleft_shank,20,30\\nwing,0,1\\n' >wing.csv;"
+                               "printf 'dof,lower,upper\\nleft_shank,30,20\\n' >round.csv;"
+                               "printf 'dof,lower,upper\\nleft_shank,x,20\\n' >number.csv");
+    json_decref(solve(tool, "-s human -m take.c3d --bounds limits.csv -o bound.csv", 0));
+    assert_int_equal(ulna_test_tool_run(tool, "sample --quiet ."), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "info --json human.json bound.csv"), 0);
+    json_t *object = ulna_test_tool_json(tool), *row;
+    json_t *ranges = json_object_get(json_array_get(json_object_get(object, "files"), 1), "ranges");
+    size_t i;
+    int found = 0;
+    json_array_foreach(ranges, i, row)
+    {
+        const char *name = json_string_value(json_object_get(row, "dof"));
+        double low = json_number_value(json_object_get(row, "low"));
+        double high = json_number_value(json_object_get(row, "high"));
+        if (strstr(name, "_shank")) {
+            assert_true(low > 40 - 1e-9 && (name[0] == 'l' || high < 45 + 1e-9));
+            found++;
+        }
+    }
+    assert_int_equal(found, 2);
+    json_decref(object);
+    json_decref(solve(tool, "-s human -m take.c3d --bounds wing.csv", 3));
+    ulna_test_says(tool->err, "ulna: wing.csv:3: the skeleton has no degree of freedom 'wing'");
+    json_decref(solve(tool, "-s human -m take.c3d --bounds round.csv", 3));
+    ulna_test_says(tool->err, "wrong way round");
+    json_decref(solve(tool, "-s human -m take.c3d --bounds number.csv", 3));
+    ulna_test_says(tool->err, "no numbers");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_take, ulna_test_tool_close)
@@ -668,6 +703,7 @@ int main(void)
         TEST(axes_are_found),
         TEST(attachments_are_matched_by_name),
         TEST(a_reference_tells_offsets),
+        TEST(limits_come_from_a_table),
         TEST(gaps_are_told),
         TEST(garbage_is_told),
         TEST(swapped_markers_are_weighed_down),

@@ -1,0 +1,123 @@
+/*
+ * Limits from a table, for `ulna solve --bounds`:
+ *
+ *     dof,lower,upper
+ *     left_thigh.Rx,-30,120
+ *     left_shank,0,
+ *
+ * Degrees and metres, by the names that `ulna info --values` has; an empty number is no limit. Others keep the skeleton's.
+ */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "solve.h"
+
+#define DEGREE (3.14159265358979323846 / 180)
+enum { LINE = 512, FIELDS = 3 };
+
+/* The next line without its end and its comment lines; 0 at the end of the text. */
+static int next_line(const char **at, int *number, char line[LINE])
+{
+    while (**at) {
+        size_t length = strcspn(*at, "\r\n");
+        snprintf(line, LINE, "%.*s", (int)(length < LINE ? length : LINE - 1), *at);
+        *at += length;
+        if (**at)
+            *at += (*at)[0] == '\r' && (*at)[1] == '\n' ? 2 : 1;
+        ++*number;
+        if (line[strspn(line, " \t")] && line[strspn(line, " \t")] != '#')
+            return 1;
+    }
+    return 0;
+}
+
+static char *trim(char *text)
+{
+    text += strspn(text, " \t\"");
+    size_t length = strlen(text);
+    while (length && strchr(" \t\"", text[length - 1]))
+        text[--length] = 0;
+    return text;
+}
+
+/* At commas, semicolons or tabs. Returns how many fields there are. */
+static int split(char *line, char *fields[FIELDS])
+{
+    int count = 0;
+    for (char *at = line; at; count++) {
+        char *end = strpbrk(at, ",;\t");
+        if (end)
+            *end++ = 0;
+        if (count < FIELDS)
+            fields[count] = trim(at);
+        at = end;
+    }
+    return count;
+}
+
+int solve_is_limit_table(const char *text)
+{
+    char line[LINE], *fields[FIELDS];
+    int number = 0;
+    if (!next_line(&text, &number, line) || split(line, fields) != FIELDS)
+        return 0;
+    return strcmp(fields[0], "dof") == 0 && strcmp(fields[1], "lower") == 0 && strcmp(fields[2], "upper") == 0;
+}
+
+static int find_dof(const ulna_model *model, const char *name)
+{
+    char label[300];
+    for (int d = 0; d < ulna_model_dof_count(model); d++)
+        if (ulna_model_dof_label(model, d, label, sizeof label) && strcmp(label, name) == 0)
+            return d;
+    return ULNA_NONE;
+}
+
+/* 0 if it is no number. */
+static int read_limit(const char *text, double empty, double unit, double *value)
+{
+    char *end;
+    *value = empty;
+    if (!*text)
+        return 1;
+    *value = strtod(text, &end) * unit;
+    return !*end && !isnan(*value);
+}
+
+static ulna_status read_row(const ulna_model *model, char *fields[FIELDS], double *lower, double *upper,
+                            ulna_error *error)
+{
+    int d = find_dof(model, fields[0]);
+    if (d == ULNA_NONE)
+        return cli_fail(error, ULNA_ERR_PARSE,
+                        "the skeleton has no degree of freedom '%.80s'; `ulna info --values` lists them", fields[0]);
+    double unit = ulna_model_dof_is_translation(model, d) ? 1 : DEGREE;
+    if (!read_limit(fields[1], -INFINITY, unit, &lower[d]) || !read_limit(fields[2], INFINITY, unit, &upper[d]))
+        return cli_fail(error, ULNA_ERR_PARSE, "the limits of '%.80s' are no numbers", fields[0]);
+    if (lower[d] > upper[d])
+        return cli_fail(error, ULNA_ERR_PARSE, "the limits of '%.80s' are the wrong way round", fields[0]);
+    return ULNA_OK;
+}
+
+ulna_status solve_read_limits(solve_job *job, const char *text, ulna_error *error)
+{
+    int nv = ulna_model_dof_count(job->model), number = 0;
+    char line[LINE], *fields[FIELDS];
+    ulna_status status = ULNA_OK;
+    job->limits = calloc(2 * (size_t)nv + 1, sizeof *job->limits);
+    if (!job->limits)
+        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    memcpy(job->limits, ulna_model_lower(job->model), (size_t)nv * sizeof *job->limits);
+    memcpy(job->limits + nv, ulna_model_upper(job->model), (size_t)nv * sizeof *job->limits);
+    next_line(&text, &number, line); /* the heading */
+    while (status == ULNA_OK && next_line(&text, &number, line)) {
+        status = split(line, fields) == FIELDS
+                     ? read_row(job->model, fields, job->limits, job->limits + nv, error)
+                     : cli_fail(error, ULNA_ERR_PARSE, "a line has a name and two limits: dof,lower,upper");
+        if (status && error)
+            error->line = number;
+    }
+    return status;
+}
