@@ -420,8 +420,9 @@ static void test_text(void **state)
     assert_true(has_remark(&remarks, "1 joints are written as three turns"));
     assert_true(has_remark(&remarks, "2 fixed bodies"));
     assert_true(has_remark(&remarks, "1 joints away from the origin"));
-    assert_true(has_remark(&remarks, "1 limits and 1 markers are left out"));
-    assert_int_equal(remarks.count, 6);
+    assert_true(has_remark(&remarks, "no limits: 1 are left out") &&
+                has_remark(&remarks, "no markers: 1 are left out"));
+    assert_int_equal(remarks.count, 7);
     ulna_text_release(&text);
     ulna_remarks_release(&remarks);
     ulna_clip_release(&clip);

@@ -245,13 +245,15 @@ static void remark(const bvh_writer *w)
     if (w->nodes.fitted)
         ulna_remarks_add(remarks, 0, -1, "%d joints are written as three turns", w->nodes.fitted);
     if (w->nodes.fixed)
-        ulna_remarks_add(remarks, 0, -1, "%d fixed bodies are written with turns of zero", w->nodes.fixed);
+        ulna_remarks_add(remarks, 0, -1, "%d fixed bod%s written with turns of zero", w->nodes.fixed,
+                         w->nodes.fixed == 1 ? "y is" : "ies are");
     if (w->nodes.split)
         ulna_remarks_add(remarks, 0, -1, "%d joints away from the origin of their body are written as NAME_joint",
                          w->nodes.split);
-    if (limited || w->nodes.model->nm)
-        ulna_remarks_add(remarks, 0, -1, "BVH has no limits and no markers: %d limits and %d markers are left out",
-                         limited, w->nodes.model->nm);
+    if (limited)
+        ulna_remarks_add(remarks, 0, -1, "BVH has no limits: %d are left out", limited);
+    if (w->nodes.model->nm)
+        ulna_remarks_add(remarks, 0, -1, "BVH has no markers: %d are left out", w->nodes.model->nm);
     if (w->job->options->degrees == 0)
         ulna_remarks_add(remarks, 0, -1, "angles in BVH are degrees, and so they are written");
 }

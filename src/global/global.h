@@ -35,6 +35,6 @@ struct ulna_global {
 };
 
 /* race.c: the stages. `q` in and out. */
-ulna_status ulna_global_race(ulna_global *global, double *q, ulna_global_result *result, ulna_error *error);
+ulna_status ulna_global_race(ulna_global *g, double *q, ulna_global_result *result, ulna_error *error);
 
 #endif
