@@ -115,19 +115,6 @@ void calibrate_add_results(json_t *object, const calibrate_job *job)
 
 /* ---- for people ------------------------------------------------------------------------------------------------------- */
 
-static void say_fact(const cli *tool, const char *label, const char *format, ...) ULNA_PRINTF(3, 4);
-
-static void say_fact(const cli *tool, const char *label, const char *format, ...)
-{
-    char text[TEXT];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    cli_say(tool, "  %-*s", COLUMN - 2, label);
-    table_wrap(tool, 0, COLUMN, COLUMN, text);
-}
-
 static void axes_text(const double axes[9], char text[8])
 {
     size_t length = 0;
@@ -197,15 +184,15 @@ static void say_loose(const cli *tool, const calibrate_job *job)
         freedom[b] = freedom_on(r, b);
     list_bones(job, freedom, FREE_DIRECTION, 0, text);
     if (r->weak > LITTLE_TOLD * fmin(dofs_used(r, job->skeleton.model), 3 * (double)r->set.count))
-        say_fact(
-            tool, "loose",
+        table_fact(
+            tool, COLUMN, "loose",
             "nearly everything: most offsets stay about where they began. Either the take hardly moves (one in which "
             "every joint bends tells more), or the skeleton is another's (--scale finds its lengths)");
     else if (*text)
-        say_fact(tool, "loose",
-                 "%s: markers there could be shifted or turned together, and the joint with them, at the same error. "
-                 "Angles of these joints may be off by a constant",
-                 text);
+        table_fact(tool, COLUMN, "loose",
+                   "%s: markers there could be shifted or turned together, and the joint with them, at the same error. "
+                   "Angles of these joints may be off by a constant",
+                   text);
     free(freedom);
 }
 
@@ -221,8 +208,8 @@ static void say_limits(const cli *tool, const calibrate_job *job)
         return;
     if (r->beyond)
         list_bones(job, r->beyond, BEYOND_OFTEN, 1, text);
-    say_fact(tool, "limits", "%.1f %% of the angles with limits are more than 5 degrees beyond them%s%s",
-             100 * r->violations, *text ? "; most often " : "", text);
+    table_fact(tool, COLUMN, "limits", "%.1f %% of the angles with limits are more than 5 degrees beyond them%s%s",
+               100 * r->violations, *text ? "; most often " : "", text);
 }
 
 static void say_markers(const cli *tool, const calibrate_job *job)
@@ -241,12 +228,13 @@ static void say_markers(const cli *tool, const calibrate_job *job)
                    ulna_model_body_name(job->skeleton.model, r->markers[i].moved_from), bone);
     }
     if (*moved)
-        say_fact(tool, "repaired", "%s", moved);
+        table_fact(tool, COLUMN, "repaired", "%s", moved);
     if (told < r->suspects)
         snprintf(suspects + strlen(suspects), TEXT - strlen(suspects), ", and %d more", r->suspects - told);
     if (*suspects)
-        say_fact(tool, "suspect", "%s: far more than the others. Are they on the right bone, and not swapped?%s",
-                 suspects, job->options.repair ? "" : " --repair looks for a better one");
+        table_fact(tool, COLUMN, "suspect",
+                   "%s: far more than the others. Are they on the right bone, and not swapped?%s", suspects,
+                   job->options.repair ? "" : " --repair looks for a better one");
 }
 
 static void say_scales(const cli *tool, const calibrate_job *job)
@@ -257,8 +245,8 @@ static void say_scales(const cli *tool, const calibrate_job *job)
         if (fabs(r->scale[b] - 1) > 0.02)
             append(text, "%.40s %.0f %%", ulna_model_body_name(job->skeleton.model, b), 100 * r->scale[b]);
     if (r->scale) /* a bone leads to the body of that name */
-        say_fact(tool, "lengths", "%s%s%s", *text ? "of the bones that end at " : "", *text ? text : "as they were",
-                 *text ? "; the others to 2 % as they were" : ", to 2 %");
+        table_fact(tool, COLUMN, "lengths", "%s%s%s", *text ? "of the bones that end at " : "",
+                   *text ? text : "as they were", *text ? "; the others to 2 % as they were" : ", to 2 %");
 }
 
 /* Of all positions in the frames used. */
@@ -277,16 +265,17 @@ static void say_error(const cli *tool, const calibrate_job *job)
 {
     const ulna_calibration *r = &job->result;
     if (job->average)
-        say_fact(tool, "error", "%.2f mm RMS from the reference motion, %d frames", 1e3 * r->rms, r->frames_used);
+        table_fact(tool, COLUMN, "error", "%.2f mm RMS from the reference motion, %d frames", 1e3 * r->rms,
+                   r->frames_used);
     else if (r->frames_held_out)
-        say_fact(tool, "error", "%.2f mm RMS in the %d frames used, %.2f mm in %d left out", 1e3 * r->rms,
-                 r->frames_used, 1e3 * r->rms_held_out, r->frames_held_out);
+        table_fact(tool, COLUMN, "error", "%.2f mm RMS in the %d frames used, %.2f mm in %d left out", 1e3 * r->rms,
+                   r->frames_used, 1e3 * r->rms_held_out, r->frames_held_out);
     else
-        say_fact(tool, "error", "%.2f mm RMS in the %d frames used", 1e3 * r->rms, r->frames_used);
+        table_fact(tool, COLUMN, "error", "%.2f mm RMS in the %d frames used", 1e3 * r->rms, r->frames_used);
     double all = rms_with_outliers(r);
     if (all > OUTLIERS_MATTER * r->rms)
-        say_fact(tool, "", "without what is too far off to count; with all of it %.1f mm: look at the suspects",
-                 1e3 * all);
+        table_fact(tool, COLUMN, "",
+                   "without what is too far off to count; with all of it %.1f mm: look at the suspects", 1e3 * all);
 }
 
 void calibrate_print(const cli *tool, const calibrate_job *job)
@@ -297,18 +286,19 @@ void calibrate_print(const cli *tool, const calibrate_job *job)
     cli_title(tool, "%s", job->markers_path);
     cli_say(tool, ": %zu marker%s on %d bones\n", r->set.count, r->set.count == 1 ? "" : "s",
             bones_used(r, job->skeleton.model));
-    say_fact(tool, "bones", "by %s", job->from);
-    say_fact(tool, "axes", "%s of the recording are the skeleton's xyz", axes);
+    table_fact(tool, COLUMN, "bones", "by %s", job->from);
+    table_fact(tool, COLUMN, "axes", "%s of the recording are the skeleton's xyz", axes);
     say_error(tool, job);
     if (job->average)
         return;
     if (r->outliers > 0)
-        say_fact(tool, "outliers", "%.2g %% of the positions are too far off to count", 100 * r->outliers);
+        table_fact(tool, COLUMN, "outliers", "%.2g %% of the positions are too far off to count", 100 * r->outliers);
     say_scales(tool, job);
     say_markers(tool, job);
     say_loose(tool, job);
     say_limits(tool, job);
-    say_fact(tool, "time", "%.3f s, %d rounds", r->seconds + job->lengths.seconds, r->rounds + job->lengths.rounds);
+    table_fact(tool, COLUMN, "time", "%.3f s, %d rounds", r->seconds + job->lengths.seconds,
+               r->rounds + job->lengths.rounds);
 }
 
 void calibrate_print_files(const cli *tool, const json_t *object)
@@ -316,5 +306,5 @@ void calibrate_print_files(const cli *tool, const json_t *object)
     static const char *const keys[] = {"output", "model"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (json_object_get(object, keys[i]))
-            say_fact(tool, "wrote", "%s", json_string_value(json_object_get(object, keys[i])));
+            table_fact(tool, COLUMN, "wrote", "%s", json_string_value(json_object_get(object, keys[i])));
 }

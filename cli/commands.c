@@ -191,7 +191,7 @@ static const cli_option global_command_options[] = {
      "behind, or QX QY QZ QW, a quaternion that says how the body should be turned, or these and a weight."},
     {"goals", 0, "FILE",
      "Goals from a file. CSV: a line name,x,y,z for each, with the same behind it. JSON: docs/command-line.md."},
-    {"unit", 0, "UNIT", "Unit of length of the goals: m, which is the default, cm, mm, in or ft."},
+    {"unit", 0, "UNIT", "Unit of length of the goals: m, which is the default, cm, mm, in, ft, or a number of metres."},
     {"markers", 'm', "FILE", "The goals are the markers of a recording: C3D, TRC or CSV."},
     {"attach", 'a', "WHERE",
      "Where the markers sit: a CSV file as `ulna calibrate` writes it; model, the default, or reference, as in "

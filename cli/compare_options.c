@@ -6,49 +6,9 @@
 #include <string.h>
 
 #include "methods.h"
+#include "numbers.h"
 
 enum { MOST_FRAMES = 10000, MOST_ITERATIONS = 1000000000 };
-
-static int read_count(const cli *tool, const char *name, int most, int *count)
-{
-    const char *text = cli_value(tool, name);
-    if (!text)
-        return CLI_DONE;
-    char *end;
-    errno = 0;
-    long number = strtol(text, &end, 10);
-    if (end == text || *end || errno || number < 1 || number > most)
-        return cli_usage(tool, "--%s takes a number from 1 to %d, not '%s'", name, most, text);
-    *count = (int)number;
-    return CLI_DONE;
-}
-
-static int read_real(const cli *tool, const char *name, double most, const char *unit, double *value)
-{
-    const char *text = cli_value(tool, name);
-    if (!text)
-        return CLI_DONE;
-    char *end;
-    double number = strtod(text, &end);
-    if (end == text || *end || !(number >= 0 && number <= most))
-        return cli_usage(tool, "--%s takes a number from 0 to %g%s, not '%s'", name, most, unit, text);
-    *value = number;
-    return CLI_DONE;
-}
-
-static int read_seed(const cli *tool, uint64_t *seed)
-{
-    const char *text = cli_value(tool, "seed");
-    if (!text)
-        return CLI_DONE;
-    char *end;
-    errno = 0;
-    unsigned long long number = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end || errno || number > INT64_MAX)
-        return cli_usage(tool, "--seed takes a whole number from 0 to %lld, not '%s'", (long long)INT64_MAX, text);
-    *seed = number;
-    return CLI_DONE;
-}
 
 static int has_goals(const cli *tool)
 {
@@ -79,13 +39,13 @@ static int read_trials(const cli *tool, trial_options *options)
 {
     double spread = 3;
     *options = (trial_options){.frames = has_goals(tool) ? 1 : 10, .seed = 1, .bounded = !cli_value(tool, "unbounded")};
-    int code = read_count(tool, "frames", MOST_FRAMES, &options->frames);
+    int code = numbers_count(tool, "frames", 1, MOST_FRAMES, &options->frames);
     if (!code)
-        code = read_seed(tool, &options->seed);
+        code = numbers_seed(tool, "seed", &options->seed);
     if (!code)
         code = read_start(tool, options);
     if (!code)
-        code = read_real(tool, "spread", 180, " degrees", &spread);
+        code = numbers_real(tool, "spread", 0, 180, " degrees", &spread);
     if (code)
         return code;
     int is_spread = has_goals(tool) ? options->frames > 1 : options->start == START_NEAR;
@@ -143,9 +103,9 @@ int compare_read_options(const cli *tool, contest *game, trial_options *options)
     game->options.bounded = !cli_value(tool, "unbounded");
     int code = read_trials(tool, options);
     if (!code)
-        code = read_count(tool, "max-iter", MOST_ITERATIONS, &game->options.iterations);
+        code = numbers_count(tool, "max-iter", 1, MOST_ITERATIONS, &game->options.iterations);
     if (!code)
-        code = read_real(tool, "tol", 1e6, " m2", &game->options.objective);
+        code = numbers_real(tool, "tol", 0, 1e6, " m2", &game->options.objective);
     if (!code && cli_value(tool, "report") && !*cli_value(tool, "report"))
         code = cli_usage(tool, "--report needs the name of a file");
     const char *goals_path = cli_value(tool, "goals");

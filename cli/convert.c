@@ -24,28 +24,6 @@ typedef struct conversion {
 
 /* ---- the command line ---------------------------------------------------------------------------------------- */
 
-static int read_unit(const cli *tool, const char *option, double *metres)
-{
-    static const struct {
-        const char *name;
-        double metres;
-    } units[] = {{"m", 1}, {"cm", 0.01}, {"mm", 0.001}, {"in", 0.0254}, {"ft", 0.3048}};
-    const char *text = cli_value(tool, option);
-    if (!text)
-        return CLI_DONE;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(units[i].name, text) == 0) {
-            *metres = units[i].metres;
-            return CLI_DONE;
-        }
-    char *end;
-    double number = strtod(text, &end);
-    if (end == text || *end || !(number >= 1e-9 && number <= 1e9))
-        return cli_usage(tool, "--%s takes m, cm, mm, in, ft or a number of metres, not '%s'", option, text);
-    *metres = number;
-    return CLI_DONE;
-}
-
 static int read_options(const cli *tool, conversion *c)
 {
     static const char *const balls[] = {"euler", "quaternion", "expmap", "swing-twist", NULL};
@@ -57,9 +35,9 @@ static int read_options(const cli *tool, conversion *c)
     if (!balls[found])
         return cli_usage(tool, "--ball takes euler, quaternion, expmap or swing-twist, not '%s'", ball);
     c->ball = (ulna_ball)found;
-    int code = read_unit(tool, "unit", &c->write.unit_m);
+    int code = numbers_unit(tool, "unit", &c->write.unit_m);
     if (!code)
-        code = read_unit(tool, "input-unit", &c->read_unit);
+        code = numbers_unit(tool, "input-unit", &c->read_unit);
     if (!code)
         code = numbers_real(tool, "rate", 1e-6, 1e6, " Hz", &c->rate);
     if (!code)

@@ -100,24 +100,6 @@ static int read_source(const cli *tool, global_job *job)
     return job->has_take ? read_take(tool, job) : CLI_DONE;
 }
 
-static int read_unit(const cli *tool, global_job *job)
-{
-    static const struct {
-        const char *name;
-        double metres;
-    } units[] = {{"m", 1}, {"cm", 0.01}, {"mm", 0.001}, {"in", 0.0254}, {"ft", 0.3048}};
-    const char *text = cli_value(tool, "unit");
-    job->unit_m = 1;
-    if (!text)
-        return CLI_DONE;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(units[i].name, text) == 0) {
-            job->unit_m = units[i].metres;
-            return CLI_DONE;
-        }
-    return cli_usage(tool, "--unit takes m, cm, mm, in or ft, not '%s'", text);
-}
-
 /* With a recording, also a motion file, as in `ulna solve`, which has read that. */
 static int read_bounds(const cli *tool, global_job *job)
 {
@@ -142,25 +124,16 @@ static int read_relax(const cli *tool, global_job *job)
     return CLI_DONE;
 }
 
-static int read_seed(const cli *tool, global_job *job)
-{
-    const char *text = cli_value(tool, "seed");
-    if (!text)
-        return CLI_DONE;
-    char *end;
-    errno = 0;
-    unsigned long long number = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end || errno || number > INT64_MAX)
-        return cli_usage(tool, "--seed takes a whole number from 0 to %lld, not '%s'", (long long)INT64_MAX, text);
-    job->options.seed = number;
-    return CLI_DONE;
-}
-
 static int read_numbers(const cli *tool, global_job *job)
 {
     enum { MOST_THREADS = 256 }; /* that the library takes */
     job->options.threads = tool->threads < MOST_THREADS ? tool->threads : MOST_THREADS;
-    int code = numbers_real(tool, "gap", 0, 1, "", &job->options.gap);
+    job->unit_m = 1;
+    int code = numbers_unit(tool, "unit", &job->unit_m);
+    if (!code)
+        code = numbers_seed(tool, "seed", &job->options.seed);
+    if (!code)
+        code = numbers_real(tool, "gap", 0, 1, "", &job->options.gap);
     if (!code)
         code = numbers_count(tool, "starts", 1, MOST_STARTS, &job->options.starts);
     if (!code)
@@ -170,8 +143,8 @@ static int read_numbers(const cli *tool, global_job *job)
 
 int global_read_options(const cli *tool, global_job *job)
 {
-    static int (*const readers[])(const cli *, global_job *) = {read_skeleton, read_source, read_unit,   read_bounds,
-                                                                read_relax,    read_seed,   read_numbers};
+    static int (*const readers[])(const cli *, global_job *) = {read_skeleton, read_source, read_bounds, read_relax,
+                                                                read_numbers};
     int code = CLI_DONE;
     job->options = ulna_global_options_default();
     for (size_t i = 0; i < sizeof readers / sizeof *readers && !code; i++)

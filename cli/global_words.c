@@ -41,19 +41,6 @@ static double gap_percent(const ulna_global_result *found)
 
 /* ---- one frame ---------------------------------------------------------------------------------------------------- */
 
-static void say_fact(const cli *tool, const char *label, const char *format, ...) ULNA_PRINTF(3, 4);
-
-static void say_fact(const cli *tool, const char *label, const char *format, ...)
-{
-    char text[600];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    cli_say(tool, "  %-*s", COLUMN - 2, label);
-    table_wrap(tool, 0, COLUMN, COLUMN, text);
-}
-
 static void say_verdict(const cli *tool, const global_job *job, const global_frame *frame)
 {
     const ulna_global_result *found = &frame->found;
@@ -61,19 +48,20 @@ static void say_verdict(const cli *tool, const global_job *job, const global_fra
     char rms[40];
     words_distance(off, rms, sizeof rms);
     if (found->proven && !found->unreachable)
-        say_fact(tool, "verdict", "the goals are met");
+        table_fact(tool, COLUMN, "verdict", "the goals are met");
     else if (found->proven)
-        say_fact(tool, "verdict", "proven to within %.2g %%: no pose is better%s", gap,
-                 job->options.local.bounded ? " inside the limits" : "");
+        table_fact(tool, COLUMN, "verdict", "proven to within %.2g %%: no pose is better%s", gap,
+                   job->options.local.bounded ? " inside the limits" : "");
     else
-        say_fact(tool, "verdict", "not proven: the bound is %.3g %% below the cost, and a better pose may exist%s%s",
-                 gap, job->options.relax == 0 ? "; without a relaxation nothing is known" : "",
-                 found->stop == ULNA_GLOBAL_TIME ? "; the time was up" : "");
+        table_fact(tool, COLUMN, "verdict",
+                   "not proven: the bound is %.3g %% below the cost, and a better pose may exist%s%s", gap,
+                   job->options.relax == 0 ? "; without a relaxation nothing is known" : "",
+                   found->stop == ULNA_GLOBAL_TIME ? "; the time was up" : "");
     if (found->unreachable && !isnan(off))
-        say_fact(tool, "reach", "the goals cannot be met: every pose is at least %s off (%srms)", rms,
-                 frame->is_even ? "" : "weighted ");
+        table_fact(tool, COLUMN, "reach", "the goals cannot be met: every pose is at least %s off (%srms)", rms,
+                   frame->is_even ? "" : "weighted ");
     else if (found->unreachable)
-        say_fact(tool, "reach", "the goals cannot be met: no pose has a lower cost than the bound");
+        table_fact(tool, COLUMN, "reach", "the goals cannot be met: no pose has a lower cost than the bound");
 }
 
 /* Numbers of goals, the farthest first; those that do not count last. */
@@ -133,20 +121,22 @@ static void print_goals(const cli *tool, const global_job *job, const global_fra
 
 static void say_effort(const cli *tool, const global_job *job, const ulna_global_result *found)
 {
-    say_fact(tool, "effort", "%d start%s of at most %d; %d relaxation%s, %d iterations; the answer is from start %d%s",
-             found->starts, found->starts == 1 ? "" : "s", job->options.starts, found->relaxations,
-             found->relaxations == 1 ? "" : "s", found->iterations, found->best_start + 1,
-             found->from_relaxation ? ", where the relaxation pointed" : "");
-    say_fact(tool, "time", "%.3g ms, %.3g ms of it relaxation", 1e3 * found->seconds, 1e3 * found->relax_seconds);
+    table_fact(tool, COLUMN, "effort",
+               "%d start%s of at most %d; %d relaxation%s, %d iterations; the answer is from start %d%s", found->starts,
+               found->starts == 1 ? "" : "s", job->options.starts, found->relaxations,
+               found->relaxations == 1 ? "" : "s", found->iterations, found->best_start + 1,
+               found->from_relaxation ? ", where the relaxation pointed" : "");
+    table_fact(tool, COLUMN, "time", "%.3g ms, %.3g ms of it relaxation", 1e3 * found->seconds,
+               1e3 * found->relax_seconds);
 }
 
 static void print_frame(const cli *tool, const global_job *job, const global_frame *frame)
 {
     char text[100];
     words_cost(tool, frame, frame->found.f, text, sizeof text);
-    say_fact(tool, "cost", "%s", text);
+    table_fact(tool, COLUMN, "cost", "%s", text);
     words_cost(tool, frame, frame->found.bound, text, sizeof text);
-    say_fact(tool, "bound", "%s", text);
+    table_fact(tool, COLUMN, "bound", "%s", text);
     say_verdict(tool, job, frame);
     print_goals(tool, job, frame);
     say_effort(tool, job, &frame->found);
@@ -188,10 +178,12 @@ static void print_frames(const cli *tool, const global_job *job)
     table_print(tool, &t, -1);
     table_release(&t);
     cli_say(tool, "\n");
-    say_fact(tool, "verdict", "%d of %d frames are proven to within %g %%", proven, solved, 100 * job->options.gap);
+    table_fact(tool, COLUMN, "verdict", "%d of %d frames are proven to within %g %%", proven, solved,
+               100 * job->options.gap);
     if (unreachable)
-        say_fact(tool, "reach", "in %d the goals cannot be met: every pose is at least the bound off", unreachable);
-    say_fact(tool, "time", "%.3g s in all", seconds);
+        table_fact(tool, COLUMN, "reach", "in %d the goals cannot be met: every pose is at least the bound off",
+                   unreachable);
+    table_fact(tool, COLUMN, "time", "%.3g s in all", seconds);
 }
 
 /* ---- all of it ---------------------------------------------------------------------------------------------------- */
@@ -221,11 +213,11 @@ void global_print(const cli *tool, const global_job *job)
             : job->take.bounds_path     ? "inside the limits of a motion"
                                         : "inside the skeleton's limits");
     words_goals(job, text, sizeof text);
-    say_fact(tool, "goals", "%s", text);
+    table_fact(tool, COLUMN, "goals", "%s", text);
     if (job->has_take)
-        say_fact(tool, "axes", "%s", job->take.axes_text);
+        table_fact(tool, COLUMN, "axes", "%s", job->take.axes_text);
     if (job->has_take && job->frame_count == 1)
-        say_fact(tool, "frame", "%d", job->frames[0].number);
+        table_fact(tool, COLUMN, "frame", "%d", job->frames[0].number);
     if (job->frame_count == 1)
         print_frame(tool, job, &job->frames[0]);
     else

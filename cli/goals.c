@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fields.h"
+
 enum { MAX_BYTES = 1 << 26, FIELDS = 9, LONGEST_NAME = 255 };
 
 /* ---- the list ----------------------------------------------------------------------------------------- */
@@ -103,37 +105,11 @@ ulna_status goals_to_problem(const goals *wanted, ulna_problem *problem, ulna_er
 
 /* ---- a line of text ----------------------------------------------------------------------------------- */
 
-static char *trim(char *text)
-{
-    while (isspace((unsigned char)*text))
-        text++;
-    size_t length = strlen(text);
-    while (length && isspace((unsigned char)text[length - 1]))
-        text[--length] = 0;
-    return text;
-}
-
 static int is_number(const char *text, double *value)
 {
     char *end;
     *value = strtod(text, &end);
     return end != text && !*end;
-}
-
-/* Cuts a text in place at every `comma` and returns the number of fields, or FIELDS + 1 if there are more. */
-static int split(char *text, char comma, char *fields[FIELDS])
-{
-    int count = 0;
-    for (char *next = text; next; count++) {
-        char *field = next;
-        next = strchr(field, comma);
-        if (count == FIELDS)
-            return FIELDS + 1;
-        if (next)
-            *next++ = 0;
-        fields[count] = trim(field);
-    }
-    return count;
 }
 
 static ulna_status read_number(const char *text, const char *name, double *value, ulna_error *error)
@@ -196,9 +172,9 @@ static int split_words(char *text, int count, char *fields[FIELDS])
             return 0;
         fields[i] = word;
         word[-1] = 0;
-        trim(text);
+        fields_trim(text);
     }
-    fields[0] = trim(text);
+    fields[0] = fields_trim(text);
     return 1;
 }
 
@@ -206,7 +182,7 @@ static int split_words(char *text, int count, char *fields[FIELDS])
 static int is_split(const goals *wanted, char *text, int count, char *fields[FIELDS])
 {
     double number;
-    if (!split_words(trim(text), count, fields) || !is_number(fields[1], &number))
+    if (!split_words(fields_trim(text), count, fields) || !is_number(fields[1], &number))
         return 0;
     return ulna_model_find_marker(wanted->model, fields[0]) != ULNA_NONE ||
            ulna_model_find_body(wanted->model, fields[0]) != ULNA_NONE;
@@ -220,7 +196,7 @@ ulna_status goals_add_text(goals *wanted, const char *text, ulna_error *error)
         return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
     int count = 0;
     if (strchr(text, ','))
-        count = split(copy, ',', fields);
+        count = fields_split(copy, ",", fields, FIELDS);
     else {
         /* A name may hold blanks, and even end in a number: more than a place only if the name is then known. */
         for (size_t i = 0; i < sizeof counts / sizeof *counts && !count; i++) {
@@ -229,7 +205,7 @@ ulna_status goals_add_text(goals *wanted, const char *text, ulna_error *error)
                 snprintf(copy, strlen(text) + 1, "%s", text);
         }
         if (!count)
-            count = split_words(trim(copy), 3, fields) ? 4 : 0;
+            count = split_words(fields_trim(copy), 3, fields) ? 4 : 0;
     }
     ulna_status status = add_fields(wanted, fields, count, 0, error);
     free(copy);
@@ -250,16 +226,9 @@ static int is_heading(char *const *fields, int count)
 static ulna_status read_csv(goals *wanted, char *text, ulna_error *error)
 {
     int line = 0, is_first = 1;
-    for (char *next = text; next;) {
-        char *at = next, *fields[FIELDS];
-        next = strchr(at, '\n');
-        if (next)
-            *next++ = 0;
-        line++;
-        at = trim(at);
-        if (!*at || *at == '#')
-            continue;
-        int count = split(at, ',', fields);
+    for (char *next = text, *at; (at = fields_line(&next, &line)) != NULL;) {
+        char *fields[FIELDS];
+        int count = fields_split(at, ",", fields, FIELDS);
         int skip = is_first && is_heading(fields, count);
         is_first = 0;
         ulna_status status = skip ? ULNA_OK : add_fields(wanted, fields, count, line, error);

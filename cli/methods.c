@@ -120,12 +120,7 @@ static void print_list(const cli *tool)
     table_wrap(tool, 0, 0, 0, "These look at all poses, wherever they start; 'ulna help global' explains the last.");
 }
 
-static void print_fact(const cli *tool, const char *label, const char *text)
-{
-    enum { COLUMN = 14 };
-    cli_say(tool, "  %-12s", label);
-    table_wrap(tool, 0, COLUMN, COLUMN, text);
-}
+enum { COLUMN = 14 };
 
 static void print_method(const cli *tool, const ulna_method_info *method)
 {
@@ -133,19 +128,20 @@ static void print_method(const cli *tool, const ulna_method_info *method)
     cli_title(tool, "%s", method->name);
     cli_say(tool, ": ");
     table_wrap(tool, 0, 2, cli_width(method->name) + 2, method->summary);
-    print_fact(tool, "source", method->source);
-    print_fact(tool, "takes", method->supports);
-    print_fact(tool, "limits",
+    table_fact(tool, COLUMN, "source", "%s", method->source);
+    table_fact(tool, COLUMN, "takes", "%s", method->supports);
+    table_fact(tool, COLUMN, "limits", "%s",
                method->flags & ULNA_METHOD_SOFT      ? "keeps the joint limits nearly: they are penalties"
                : method->flags & ULNA_METHOD_BOUNDED ? "keeps the joint limits itself"
                                                      : "takes no notice of joint limits, and may end outside them");
-    print_fact(tool, "descent",
+    table_fact(tool, COLUMN, "descent", "%s",
                method->flags & ULNA_METHOD_MONOTONE ? "f falls from one iteration to the next"
                                                     : "f may rise for a while; the best point that was met comes back");
     needs_text(method->flags, text, sizeof text);
-    print_fact(tool, "needs", strcmp(text, "-") == 0 ? "nothing beyond the gradient and what the tree gives" : text);
+    table_fact(tool, COLUMN, "needs", "%s",
+               strcmp(text, "-") == 0 ? "nothing beyond the gradient and what the tree gives" : text);
     snprintf(text, sizeof text, "%d at most, by default", method->iterations);
-    print_fact(tool, "iterations",
+    table_fact(tool, COLUMN, "iterations", "%s",
                method == &methods_global ? "64 starts at most, by default: see 'ulna help global'" : text);
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 int numbers_count(const cli *tool, const char *name, int least, int most, int *count)
 {
@@ -28,5 +29,41 @@ int numbers_real(const cli *tool, const char *name, double least, double most, c
     if (end == text || *end || !(number >= least && number <= most))
         return cli_usage(tool, "--%s takes a number from %g to %g%s, not '%s'", name, least, most, unit, text);
     *value = number;
+    return CLI_DONE;
+}
+
+int numbers_seed(const cli *tool, const char *name, uint64_t *seed)
+{
+    const char *text = cli_value(tool, name);
+    if (!text)
+        return CLI_DONE;
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end || errno || number > INT64_MAX)
+        return cli_usage(tool, "--%s takes a whole number from 0 to %lld, not '%s'", name, (long long)INT64_MAX, text);
+    *seed = number;
+    return CLI_DONE;
+}
+
+int numbers_unit(const cli *tool, const char *name, double *metres)
+{
+    static const struct {
+        const char *name;
+        double metres;
+    } units[] = {{"m", 1}, {"cm", 0.01}, {"mm", 0.001}, {"in", 0.0254}, {"ft", 0.3048}};
+    const char *text = cli_value(tool, name);
+    if (!text)
+        return CLI_DONE;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(units[i].name, text) == 0) {
+            *metres = units[i].metres;
+            return CLI_DONE;
+        }
+    char *end;
+    double number = strtod(text, &end);
+    if (end == text || *end || !(number >= 1e-9 && number <= 1e9))
+        return cli_usage(tool, "--%s takes m, cm, mm, in, ft or a number of metres, not '%s'", name, text);
+    *metres = number;
     return CLI_DONE;
 }

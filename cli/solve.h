@@ -136,9 +136,9 @@ void solve_release(solve_job *job);
 /* Keeps a failure; returns its exit code. */
 int solve_fail(solve_job *job, json_t *where, const char *path, const ulna_error *error);
 
-/* solve_limits.c: a table of limits for --bounds, told by its heading; both take a text that ends with a zero byte. */
+/* solve_limits.c: a table of limits for --bounds, told by its heading. Texts end with a zero byte; the second cuts its own. */
 int solve_is_limit_table(const char *text);
-ulna_status solve_read_limits(solve_job *job, const char *text, ulna_error *error);
+ulna_status solve_read_limits(solve_job *job, char *text, ulna_error *error);
 
 /* Which axes of the recording are the model's. Tries where nobody says. */
 ulna_status solve_find_axes(solve_job *job, ulna_error *error);

@@ -5,65 +5,25 @@
  *     left_thigh.Rx,-30,120
  *     left_shank,0,
  *
- * Degrees and metres, by the names that `ulna info --values` has; an empty number is no limit. Others keep the skeleton's.
+ * The heading, in the first line, tells such a file from a motion. Degrees and metres, by the names that `ulna info --values`
+ * has; an empty number is no limit. Others keep the skeleton's.
  */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fields.h"
 #include "solve.h"
 
 #define DEGREE (3.14159265358979323846 / 180)
-enum { LINE = 512, FIELDS = 3 };
-
-/* The next line without its end and its comment lines; 0 at the end of the text. */
-static int next_line(const char **at, int *number, char line[LINE])
-{
-    while (**at) {
-        size_t length = strcspn(*at, "\r\n");
-        snprintf(line, LINE, "%.*s", (int)(length < LINE ? length : LINE - 1), *at);
-        *at += length;
-        if (**at)
-            *at += (*at)[0] == '\r' && (*at)[1] == '\n' ? 2 : 1;
-        ++*number;
-        if (line[strspn(line, " \t")] && line[strspn(line, " \t")] != '#')
-            return 1;
-    }
-    return 0;
-}
-
-static char *trim(char *text)
-{
-    text += strspn(text, " \t\"");
-    size_t length = strlen(text);
-    while (length && strchr(" \t\"", text[length - 1]))
-        text[--length] = 0;
-    return text;
-}
-
-/* At commas, semicolons or tabs. Returns how many fields there are. */
-static int split(char *line, char *fields[FIELDS])
-{
-    int count = 0;
-    for (char *at = line; at; count++) {
-        char *end = strpbrk(at, ",;\t");
-        if (end)
-            *end++ = 0;
-        if (count < FIELDS)
-            fields[count] = trim(at);
-        at = end;
-    }
-    return count;
-}
+enum { FIELDS = 3 };
 
 int solve_is_limit_table(const char *text)
 {
-    char line[LINE], *fields[FIELDS];
-    int number = 0;
-    if (!next_line(&text, &number, line) || split(line, fields) != FIELDS)
-        return 0;
-    return strcmp(fields[0], "dof") == 0 && strcmp(fields[1], "lower") == 0 && strcmp(fields[2], "upper") == 0;
+    static const char heading[] = "dof,lower,upper";
+    size_t length = strlen(heading);
+    return strncmp(text, heading, length) == 0 && (!text[length] || isspace((unsigned char)text[length]));
 }
 
 static int find_dof(const ulna_model *model, const char *name)
@@ -101,19 +61,19 @@ static ulna_status read_row(const ulna_model *model, char *fields[FIELDS], doubl
     return ULNA_OK;
 }
 
-ulna_status solve_read_limits(solve_job *job, const char *text, ulna_error *error)
+ulna_status solve_read_limits(solve_job *job, char *text, ulna_error *error)
 {
     int nv = ulna_model_dof_count(job->model), number = 0;
-    char line[LINE], *fields[FIELDS];
+    char *fields[FIELDS], *line;
     ulna_status status = ULNA_OK;
     job->limits = calloc(2 * (size_t)nv + 1, sizeof *job->limits);
     if (!job->limits)
         return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
     memcpy(job->limits, ulna_model_lower(job->model), (size_t)nv * sizeof *job->limits);
     memcpy(job->limits + nv, ulna_model_upper(job->model), (size_t)nv * sizeof *job->limits);
-    next_line(&text, &number, line); /* the heading */
-    while (status == ULNA_OK && next_line(&text, &number, line)) {
-        status = split(line, fields) == FIELDS
+    fields_line(&text, &number); /* the heading */
+    while (status == ULNA_OK && (line = fields_line(&text, &number)) != NULL) {
+        status = fields_split(line, ",;\t", fields, FIELDS) == FIELDS
                      ? read_row(job->model, fields, job->limits, job->limits + nv, error)
                      : cli_fail(error, ULNA_ERR_PARSE, "a line has a name and two limits: dof,lower,upper");
         if (status && error)

@@ -9,19 +9,6 @@ enum { COLUMN = 12 };
 
 /* ---- for people ---------------------------------------------------------------------------------------------- */
 
-static void say_fact(const cli *tool, const char *label, const char *format, ...) ULNA_PRINTF(3, 4);
-
-static void say_fact(const cli *tool, const char *label, const char *format, ...)
-{
-    char text[600];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    cli_say(tool, "  %-*s", COLUMN - 2, label);
-    table_wrap(tool, 0, COLUMN, COLUMN, text);
-}
-
 static const char *method_of(const solve_job *job)
 {
     return job->options.solve.method ? job->options.solve.method : ulna_method_at(0)->name;
@@ -49,7 +36,7 @@ static void say_worst_markers(const cli *tool, const solve_job *job)
         snprintf(text + length, sizeof text - length, "%s%.40s %.1f mm", k ? ", " : "", job->set.items[worst].marker,
                  1e3 * job->marker[worst].rms);
     }
-    say_fact(tool, "worst", "%s (root mean square over the take)", text);
+    table_fact(tool, COLUMN, "worst", "%s (root mean square over the take)", text);
 }
 
 static void say_frames(const cli *tool, const solve_job *job)
@@ -69,7 +56,7 @@ static void say_frames(const cli *tool, const solve_job *job)
             snprintf(text + length, sizeof text - length, "%s%d %s", length ? "; " : "", parts[i].count, parts[i].what);
     }
     if (*text)
-        say_fact(tool, "frames", "%s", text);
+        table_fact(tool, COLUMN, "frames", "%s", text);
 }
 
 static void say_missing(const cli *tool, const solve_job *job)
@@ -79,9 +66,9 @@ static void say_missing(const cli *tool, const solve_job *job)
     for (size_t i = 1; i < job->set.count; i++)
         rarest = job->marker[i].seen < rarest->seen ? &job->marker[i] : rarest;
     if (s->missing)
-        say_fact(tool, "missing", "%lld marker positions, %.2g %% of all; most of %s, in %d frames", s->missing,
-                 100.0 * (double)s->missing / ((double)s->frames * s->markers_used),
-                 job->set.items[rarest - job->marker].marker, s->frames - rarest->seen);
+        table_fact(tool, COLUMN, "missing", "%lld marker positions, %.2g %% of all; most of %s, in %d frames",
+                   s->missing, 100.0 * (double)s->missing / ((double)s->frames * s->markers_used),
+                   job->set.items[rarest - job->marker].marker, s->frames - rarest->seen);
 }
 
 /* Who was weighed down: pairs that change places first, then whoever else often is. */
@@ -91,11 +78,11 @@ static void say_outliers(const cli *tool, const solve_job *job)
     int first = job->take.first_frame;
     for (int i = 0; i < job->swap_count && i < SHOWN; i++) {
         const solve_swap *w = &job->swaps[i];
-        say_fact(tool, "swapped", "%s and %s in frames %d to %d", job->set.items[w->a].marker,
-                 job->set.items[w->b].marker, w->first + first, w->last + first);
+        table_fact(tool, COLUMN, "swapped", "%s and %s in frames %d to %d", job->set.items[w->a].marker,
+                   job->set.items[w->b].marker, w->first + first, w->last + first);
     }
     if (job->swap_count > SHOWN)
-        say_fact(tool, "swapped", "and %d more times", job->swap_count - SHOWN);
+        table_fact(tool, COLUMN, "swapped", "and %d more times", job->swap_count - SHOWN);
     char text[300] = "";
     int others = 0;
     for (size_t i = 0; i < job->set.count; i++) {
@@ -108,19 +95,20 @@ static void say_outliers(const cli *tool, const solve_job *job)
                      job->set.items[i].marker, job->marker[i].outliers - swapped);
     }
     if (others)
-        say_fact(tool, "outliers", "%s%s", text, others > SHOWN ? " and others" : "");
+        table_fact(tool, COLUMN, "outliers", "%s%s", text, others > SHOWN ? " and others" : "");
 }
 
 static void say_constraints(const cli *tool, const solve_job *job)
 {
     const solve_constraints *c = &job->constraints;
     if (c->places)
-        say_fact(tool, "held", "%d place%s, met to %.2f mm (root mean square), %.2f mm at worst (frame %d)", c->places,
-                 c->places == 1 ? "" : "s", 1e3 * c->rms, 1e3 * c->worst, c->worst_frame + job->take.first_frame);
+        table_fact(tool, COLUMN, "held", "%d place%s, met to %.2f mm (root mean square), %.2f mm at worst (frame %d)",
+                   c->places, c->places == 1 ? "" : "s", 1e3 * c->rms, 1e3 * c->worst,
+                   c->worst_frame + job->take.first_frame);
     if (c->turns)
-        say_fact(tool, "held", "%d orientation%s, met to %.2f degrees at worst (frame %d)", c->turns,
-                 c->turns == 1 ? "" : "s", c->worst_turn * 180 / 3.14159265358979323846,
-                 c->worst_turn_frame + job->take.first_frame);
+        table_fact(tool, COLUMN, "held", "%d orientation%s, met to %.2f degrees at worst (frame %d)", c->turns,
+                   c->turns == 1 ? "" : "s", c->worst_turn * 180 / 3.14159265358979323846,
+                   c->worst_turn_frame + job->take.first_frame);
 }
 
 static void print_summary(const cli *tool, const solve_job *job)
@@ -132,27 +120,28 @@ static void print_summary(const cli *tool, const solve_job *job)
     cli_title(tool, "%s", job->markers_path);
     cli_say(tool, ": %d frames solved, %d degrees of freedom, %d markers\n", s->frames,
             ulna_model_dof_count(job->model), s->markers_used);
-    say_fact(tool, "attached", "%s", job->attach == ATTACH_FILE ? job->attach_path : attach[job->attach]);
-    say_fact(tool, "axes", "%s", job->axes_text);
-    say_fact(tool, "method", "%s, %s%s", method_of(job),
-             !job->bounded      ? "joint limits do not bind"
-             : job->bounds_path ? "limits from "
-                                : "inside the skeleton's limits",
-             job->bounds_path ? job->bounds_path : "");
+    table_fact(tool, COLUMN, "attached", "%s", job->attach == ATTACH_FILE ? job->attach_path : attach[job->attach]);
+    table_fact(tool, COLUMN, "axes", "%s", job->axes_text);
+    table_fact(tool, COLUMN, "method", "%s, %s%s", method_of(job),
+               !job->bounded      ? "joint limits do not bind"
+               : job->bounds_path ? "limits from "
+                                  : "inside the skeleton's limits",
+               job->bounds_path ? job->bounds_path : "");
     if (job->unmarked && job->unmarked < s->frames)
-        say_fact(tool, "error", "rms %.2f mm on average in the %d frames that are not marked below",
-                 1e3 * job->unmarked_rms, job->unmarked);
-    say_fact(tool, job->unmarked && job->unmarked < s->frames ? "in all" : "error",
-             "rms %.2f mm on average, %.2f mm at most (frame %d); sum over markers %.2f cm", 1e3 * s->rms_mean,
-             1e3 * s->rms_max, job->worst_frame, 1e2 * s->sum_mean);
+        table_fact(tool, COLUMN, "error", "rms %.2f mm on average in the %d frames that are not marked below",
+                   1e3 * job->unmarked_rms, job->unmarked);
+    table_fact(tool, COLUMN, job->unmarked && job->unmarked < s->frames ? "in all" : "error",
+               "rms %.2f mm on average, %.2f mm at most (frame %d); sum over markers %.2f cm", 1e3 * s->rms_mean,
+               1e3 * s->rms_max, job->worst_frame, 1e2 * s->sum_mean);
     say_worst_markers(tool, job);
     say_frames(tool, job);
     say_outliers(tool, job);
     say_missing(tool, job);
     say_constraints(tool, job);
-    say_fact(tool, "effort", "%.1f iterations and %.1f evaluations a frame", s->iterations_mean, s->evaluations_mean);
-    say_fact(tool, "time", "%.1f %s a frame (median %.1f); %.3f s in all, %.0f frames/s", s->us_mean, us,
-             job->us_median, s->seconds, s->frames / fmax(1e-9, s->seconds));
+    table_fact(tool, COLUMN, "effort", "%.1f iterations and %.1f evaluations a frame", s->iterations_mean,
+               s->evaluations_mean);
+    table_fact(tool, COLUMN, "time", "%.1f %s a frame (median %.1f); %.3f s in all, %.0f frames/s", s->us_mean, us,
+               job->us_median, s->seconds, s->frames / fmax(1e-9, s->seconds));
 }
 
 static void say_files(const cli *tool, const solve_job *job)
@@ -161,10 +150,10 @@ static void say_files(const cli *tool, const solve_job *job)
     for (size_t i = 0; i < json_array_size(outputs); i++) {
         json_t *row = json_array_get(outputs, i);
         if (strcmp(json_string_value(json_object_get(row, "result")), "written") == 0)
-            say_fact(tool, "wrote", "%s", json_string_value(json_object_get(row, "file")));
+            table_fact(tool, COLUMN, "wrote", "%s", json_string_value(json_object_get(row, "file")));
     }
     if (report)
-        say_fact(tool, "report", "%s", json_string_value(report));
+        table_fact(tool, COLUMN, "report", "%s", json_string_value(report));
 }
 
 void solve_tell(const cli *tool, solve_job *job, int count)

@@ -1,6 +1,7 @@
 /* Tables and wrapped texts on the screen. */
 #include "table.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,4 +165,15 @@ void table_print(const cli *tool, const table *t, int strong)
     for (size_t at = 0; at + (size_t)t->columns <= t->count; at += (size_t)t->columns, row++)
         print_row(tool, t, t->cells + at, widths, gap, row == 0 || row == strong);
     free(widths);
+}
+
+void table_fact(const cli *tool, int column, const char *label, const char *format, ...)
+{
+    char text[1200];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    cli_say(tool, "  %-*s", column - 2, label);
+    table_wrap(tool, 0, column, column, text);
 }

@@ -30,5 +30,7 @@ void table_print(const cli *tool, const table *t, int strong);
 /* A text with words wrapped at the terminal's width. The line stands at `column` already; further ones begin at
  * `indent`. Ends the line. */
 void table_wrap(const cli *tool, int strong, int indent, int column, const char *text);
+/* A line of a summary, "  label     text", wrapped under itself; `label` takes what is left of the first `column` characters. */
+void table_fact(const cli *tool, int column, const char *label, const char *format, ...) ULNA_PRINTF(4, 5);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const double ulna_test_take_axes[9] = {0, 1, 0, 0, 0, 1, 1, 0, 0};
+const double ulna_test_hdm05_axes[9] = {0, 1, 0, 0, 0, 1, 1, 0, 0};
 
 /* Which bone carries which marker, as the paper's authors had it. */
 static const struct {
@@ -57,9 +57,9 @@ static void load(const char *name, const ulna_read_options *options, ulna_conten
         fail_msg("%s: line %d: %s", name, error.line, error.message);
 }
 
-ulna_test_take ulna_test_take_open(void)
+ulna_test_hdm05 ulna_test_hdm05_open(void)
 {
-    ulna_test_take take = {.set = ulna_marker_set_empty(NULL)};
+    ulna_test_hdm05 take = {.set = ulna_marker_set_empty(NULL)};
     load("hdm05/HDM_dg.asf", NULL, &take.skeleton);
     ulna_read_options options = ulna_read_options_default();
     options.model = take.skeleton.model;
@@ -88,7 +88,7 @@ ulna_test_take ulna_test_take_open(void)
     return take;
 }
 
-void ulna_test_take_close(ulna_test_take *take)
+void ulna_test_hdm05_close(ulna_test_hdm05 *take)
 {
     ulna_marker_set_release(&take->set);
     ulna_content_release(&take->motion);

@@ -5,16 +5,16 @@
 #include "support.h"
 #include "ulna/mocap.h"
 
-typedef struct ulna_test_take {
+typedef struct ulna_test_hdm05 {
     ulna_content skeleton, motion, markers; /* ASF, AMC, C3D */
     ulna_marker_set set;                    /* calibrated offsets, by the oracle file beside the data */
-} ulna_test_take;
+} ulna_test_hdm05;
 
 /* amc(x, y, z) = c3d(y, z, x): for ulna_track. */
-extern const double ulna_test_take_axes[9];
+extern const double ulna_test_hdm05_axes[9];
 
 /* HDM_dg_03-05_02; fails the test if a file cannot be read. Call ulna_test_need_data before. */
-ulna_test_take ulna_test_take_open(void);
-void ulna_test_take_close(ulna_test_take *take);
+ulna_test_hdm05 ulna_test_hdm05_open(void);
+void ulna_test_hdm05_close(ulna_test_hdm05 *take);
 
 #endif

@@ -1,5 +1,7 @@
 #include "support_take.h"
 
+#include "support_tool.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -61,4 +63,17 @@ void ulna_test_take_write(const char *folder, const char *name, const ulna_model
     assert_int_equal(ulna_content_write(ulna_format_of_name(name), model, clip, recording, NULL, &sink, NULL, NULL),
                      ULNA_OK);
     assert_int_equal(ulna_output_commit(output, NULL), ULNA_OK);
+}
+
+int ulna_test_take_open(void **state, int frames)
+{
+    int result = ulna_test_tool_open(state);
+    ulna_test_tool *tool = *state;
+    if (result == 0 && tool) {
+        ulna_test_take take = ulna_test_take_make(frames);
+        ulna_test_take_write(tool->folder, "take.c3d", NULL, NULL, &take.markers);
+        ulna_test_take_write(tool->folder, "truth.csv", take.model, &take.clip, NULL);
+        ulna_test_take_release(&take);
+    }
+    return result;
 }

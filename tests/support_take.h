@@ -15,5 +15,7 @@ void ulna_test_take_release(ulna_test_take *take);
 /* To a file, in the format of its name. */
 void ulna_test_take_write(const char *folder, const char *name, const ulna_model *model, const ulna_clip *clip,
                           const ulna_recording *recording);
+/* Set-up of a test of the tool: a folder with such a take as take.c3d, and truth.csv, the motion that it was made from. */
+int ulna_test_take_open(void **state, int frames);
 
 #endif

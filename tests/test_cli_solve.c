@@ -16,15 +16,7 @@ enum { FRAMES = 120 };
 /* A fresh folder with take.c3d. */
 static int open_take(void **state)
 {
-    int result = ulna_test_tool_open(state);
-    ulna_test_tool *tool = *state;
-    if (result == 0 && tool) {
-        ulna_test_take take = ulna_test_take_make(FRAMES);
-        ulna_test_take_write(tool->folder, "take.c3d", NULL, NULL, &take.markers);
-        ulna_test_take_write(tool->folder, "truth.csv", take.model, &take.clip, NULL);
-        ulna_test_take_release(&take);
-    }
-    return result;
+    return ulna_test_take_open(state, FRAMES);
 }
 
 static double member(json_t *object, const char *key, const char *part)

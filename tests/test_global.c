@@ -70,7 +70,9 @@ static void oracle_instances_are_solved(void **state)
         assert_int_equal(solve_from(problem, &options, q, &result), ULNA_OK);
         check_claims(problem, &options, q, &result);
         proven += result.proven;
-        if (result.f > 1.001 * o->best + 1e-6 || result.bound > o->best + 1e-6 ||
+        /* F3's optimum is known for hands and bodies: where f is not proven before, the bound is as high. */
+        int is_low = !isnan(o->bone_opt) && !result.proven && result.bound < o->bone_opt - 1e-3 * o->best - 1e-6;
+        if (result.f > 1.001 * o->best + 1e-6 || result.bound > o->best + 1e-6 || is_low ||
             (result.proven && result.f > (1 + 2 * options.gap) * o->best + 1e-6)) {
             print_message("%s %d: f %.9g, best known %.9g, bound %.9g, %d starts\n", o->family, o->index, result.f,
                           o->best, result.bound, result.starts);

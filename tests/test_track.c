@@ -330,10 +330,10 @@ static void hdm05_is_tracked_without_loss(void **state)
 {
     (void)state;
     ulna_test_need_data(state);
-    ulna_test_take take = ulna_test_take_open();
+    ulna_test_hdm05 take = ulna_test_hdm05_open();
     ulna_clip clip = ulna_clip_empty(NULL);
     ulna_track_summary summary;
-    assert_int_equal(ulna_track(take.skeleton.model, &take.set, &take.markers.recording, ulna_test_take_axes, NULL,
+    assert_int_equal(ulna_track(take.skeleton.model, &take.set, &take.markers.recording, ulna_test_hdm05_axes, NULL,
                                 &clip, NULL, &summary, NULL),
                      ULNA_OK);
     assert_int_equal(summary.frames, 3866);
@@ -343,11 +343,11 @@ static void hdm05_is_tracked_without_loss(void **state)
         fail_msg("the markers are %.3f cm off, summed", 100 * summary.sum_mean);
     assert_true(summary.iterations_mean < 4);
     ulna_clip_release(&clip);
-    ulna_test_take_close(&take);
+    ulna_test_hdm05_close(&take);
 }
 
 /* Root mean square, metres, between the recording's markers, which are right, and where a motion puts them; mean over frames. */
-static double distance_to(const ulna_test_take *take, const ulna_clip *clip, double *worst)
+static double distance_to(const ulna_test_hdm05 *take, const ulna_clip *clip, double *worst)
 {
     const ulna_recording *r = &take->markers.recording;
     ulna_pose *pose;
@@ -403,7 +403,7 @@ static void swap_markers(ulna_recording *r, const char *one, const char *other, 
 static void hdm05_survives_swaps_and_spikes(void **state)
 {
     ulna_test_need_data(state);
-    ulna_test_take take = ulna_test_take_open();
+    ulna_test_hdm05 take = ulna_test_hdm05_open();
     ulna_recording *clean = &take.markers.recording, dirty;
     ulna_track_options options = ulna_track_options_default();
     options.loss = ULNA_LOSS_GEMAN_MCCLURE;
@@ -420,7 +420,7 @@ static void hdm05_survives_swaps_and_spikes(void **state)
             for (int m = 0; m < dirty.marker_count; m++)
                 if (ulna_test_rng_uniform(&rng, 0, 1) < 0.02)
                     ulna_recording_frame(&dirty, f)[3 * m] += 0.5;
-        assert_int_equal(ulna_track(take.skeleton.model, &take.set, &dirty, ulna_test_take_axes, &options, &clip, NULL,
+        assert_int_equal(ulna_track(take.skeleton.model, &take.set, &dirty, ulna_test_hdm05_axes, &options, &clip, NULL,
                                     &summary, NULL),
                          ULNA_OK);
         double rms = distance_to(&take, &clip, &worst);
@@ -431,7 +431,7 @@ static void hdm05_survives_swaps_and_spikes(void **state)
         ulna_clip_release(&clip);
         ulna_recording_release(&dirty);
     }
-    ulna_test_take_close(&take);
+    ulna_test_hdm05_close(&take);
 }
 
 /* Every 20th frame from nothing: all 194 are found, f <= 40 cm^2. */
@@ -439,7 +439,7 @@ static void hdm05_cold_starts_are_found(void **state)
 {
     (void)state;
     ulna_test_need_data(state);
-    ulna_test_take take = ulna_test_take_open();
+    ulna_test_hdm05 take = ulna_test_hdm05_open();
     const ulna_recording *recording = &take.markers.recording;
     ulna_tracker *tracker;
     assert_int_equal(ulna_tracker_create(take.skeleton.model, &take.set, NULL, NULL, &tracker, NULL), ULNA_OK);
@@ -465,7 +465,7 @@ static void hdm05_cold_starts_are_found(void **state)
     free(q);
     free(goals);
     ulna_tracker_destroy(tracker);
-    ulna_test_take_close(&take);
+    ulna_test_hdm05_close(&take);
 }
 
 int main(void)

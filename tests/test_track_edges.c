@@ -303,7 +303,7 @@ static double turn_between(ulna_pose *const pose[2], const ulna_model *model, co
 static void hdm05_has_no_seams(void **state)
 {
     ulna_test_need_data(state);
-    ulna_test_take take = ulna_test_take_open();
+    ulna_test_hdm05 take = ulna_test_hdm05_open();
     const ulna_model *model = take.skeleton.model;
     ulna_pose *pose[2];
     for (int k = 0; k < 2; k++)
@@ -313,7 +313,7 @@ static void hdm05_has_no_seams(void **state)
         ulna_clip clip = ulna_clip_empty(NULL);
         ulna_track_summary summary;
         options.chunk_frames = chunk;
-        assert_int_equal(ulna_track(model, &take.set, &take.markers.recording, ulna_test_take_axes, &options, &clip,
+        assert_int_equal(ulna_track(model, &take.set, &take.markers.recording, ulna_test_hdm05_axes, &options, &clip,
                                     NULL, &summary, NULL),
                          ULNA_OK);
         assert_int_equal(summary.lost, 0);
@@ -327,7 +327,7 @@ static void hdm05_has_no_seams(void **state)
     }
     ulna_pose_destroy(pose[0]);
     ulna_pose_destroy(pose[1]);
-    ulna_test_take_close(&take);
+    ulna_test_hdm05_close(&take);
 }
 
 /* As many chunks as there may be: of one frame, of all but one, of all, of more. */

@@ -25,7 +25,7 @@ static double turned_inside(double angle, double lower, double upper)
 /* The same, starting near to another angle; and at the nearer limit if no whole turn is inside. */
 static double angle_inside(double angle, double near, double lower, double upper)
 {
-    angle = turned_inside(angle + 2 * ULNA_PI * round((near - angle) / (2 * ULNA_PI)), lower, upper);
+    angle = turned_inside(ulna_nearest_turn(angle, near), lower, upper);
     if (angle >= lower && angle <= upper)
         return angle;
     double above = angle > upper ? angle : angle + 2 * ULNA_PI, below = above - 2 * ULNA_PI;

@@ -126,4 +126,10 @@ void ulna_frame_around(const double z[3], double r[9]);
 /* Nearest rotation of a matrix that is nearly one; returns how far it was (max norm), or INFINITY if hopeless. */
 double ulna_orthonormalise(double r[9]);
 
+/* The angle, whole turns added, that is nearest to another. */
+static inline double ulna_nearest_turn(double angle, double near)
+{
+    return angle + 2 * ULNA_PI * round((near - angle) / (2 * ULNA_PI));
+}
+
 #endif

@@ -34,7 +34,7 @@ void ulna_nearest_turns(const ulna_model *model, const ulna_options *options, co
     for (int d = 0; d < model->nv; d++) {
         int c = model->dof_coordinate[d], limited = isfinite(lower[d]) || isfinite(upper[d]);
         if (c >= 0 && model->dof_segment[d] <= ULNA_SEGMENT_RZ && !(limited && options->bounded))
-            q[c] += 2 * ULNA_PI * round((near[c] - q[c]) / (2 * ULNA_PI));
+            q[c] = ulna_nearest_turn(q[c], near[c]);
     }
 }
 

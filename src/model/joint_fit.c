@@ -47,12 +47,6 @@ static fit make_fit(const ulna_joint_plan *plan, const double rotation[9], const
     return f;
 }
 
-/* The angle plus the number of full turns that brings it nearest to `near`. */
-static double unwrap(double angle, double near)
-{
-    return angle + 2 * ULNA_PI * round((near - angle) / (2 * ULNA_PI));
-}
-
 /* ---- rotation vectors ----------------------------------------------------------------------------------------- */
 
 /* Of all vectors that turn as w does (|w| <= pi), the one nearest to `near`. */
@@ -60,7 +54,7 @@ static void nearest_branch(double w[3], const double near[3])
 {
     double angle = ulna_norm(w), distance = ulna_norm(near);
     if (angle > 1e-12) {
-        double along = ulna_dot(w, near) / angle, shift = unwrap(angle, along) / angle;
+        double along = ulna_dot(w, near) / angle, shift = ulna_nearest_turn(angle, along) / angle;
         for (int i = 0; i < 3; i++)
             w[i] *= shift;
     } else if (distance > ULNA_PI) { /* no turn at all: any direction will do */
@@ -122,9 +116,9 @@ static void fit_two_turns(const double r[9], const int axis[2], const double nea
     int a = axis[0], b = axis[1], c = 3 - a - b;
     double rest[9], s = parity(a, b);
     double height = r[3 * b + b], width = s * r[3 * c + b];
-    angle[0] = hypot(height, width) > 1e-13 ? unwrap(atan2(width, height), near[0]) : near[0];
+    angle[0] = hypot(height, width) > 1e-13 ? ulna_nearest_turn(atan2(width, height), near[0]) : near[0];
     peel(a, angle[0], r, rest);
-    angle[1] = unwrap(fit_turn(rest, b), near[1]);
+    angle[1] = ulna_nearest_turn(fit_turn(rest, b), near[1]);
 }
 
 /* Ri(a) Rj(b) Rk(c), by the image of axis k; `branch` picks the other solution. Where the first angle means nothing,
@@ -148,14 +142,14 @@ static void fit_three_turns(const double r[9], const int axis[3], const double n
         second = atan2(s * r[3 * i + k], across);
         second = branch ? ULNA_PI - second : second;
     }
-    first = across > 1e-13 ? unwrap(atan2(y, x) + (branch ? ULNA_PI : 0), near[0]) : near[0];
+    first = across > 1e-13 ? ulna_nearest_turn(atan2(y, x) + (branch ? ULNA_PI : 0), near[0]) : near[0];
 
     double without_first[9], rest[9];
     peel(i, first, r, without_first);
     peel(j, second, without_first, rest);
     angle[0] = first;
-    angle[1] = unwrap(second, near[1]);
-    angle[2] = unwrap(fit_turn(rest, k), near[2]);
+    angle[1] = ulna_nearest_turn(second, near[1]);
+    angle[2] = ulna_nearest_turn(fit_turn(rest, k), near[2]);
 }
 
 /* ---- elementary segments: state, residual, Gauss-Newton --------------------------------------------------------- */
@@ -334,7 +328,7 @@ static void first_guess(const fit *f, const int turn[MAX], int turns, int branch
         near_angle[i] = near[turn[i]];
     }
     if (turns == 1)
-        angle[0] = unwrap(fit_turn(f->rotation, axis[0]), near_angle[0]);
+        angle[0] = ulna_nearest_turn(fit_turn(f->rotation, axis[0]), near_angle[0]);
     else if (turns == 2)
         fit_two_turns(f->rotation, axis, near_angle, angle);
     else if (turns == 3)
@@ -356,7 +350,7 @@ static void offer(const fit *f, const double near[MAX], double exact, const doub
 {
     candidate fresh = {.objective = objective};
     for (int i = 0; i < f->count; i++) {
-        fresh.value[i] = is_turn(f->segment[i]) ? unwrap(value[i], near[i]) : value[i];
+        fresh.value[i] = is_turn(f->segment[i]) ? ulna_nearest_turn(value[i], near[i]) : value[i];
         fresh.distance += (fresh.value[i] - near[i]) * (fresh.value[i] - near[i]);
     }
     double slack = exact + 1e-12 * objective;
@@ -447,7 +441,7 @@ static void fit_general(const fit *f, const double *near_q, double *q)
         ulna_multiply9(back, f->rotation, rest);
         to[0] = swing[0];
         to[1] = swing[1];
-        q[f->coordinate[i + 1]] = unwrap(fit_turn(rest, 2), near_q[f->coordinate[i + 1]]);
+        q[f->coordinate[i + 1]] = ulna_nearest_turn(fit_turn(rest, 2), near_q[f->coordinate[i + 1]]);
     }
 }
 

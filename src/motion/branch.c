@@ -15,11 +15,6 @@
 #include "math/math3.h"
 #include "model/joint_family.h"
 
-static double unwrap(double angle, double near)
-{
-    return angle + 2 * ULNA_PI * round((near - angle) / (2 * ULNA_PI));
-}
-
 /* A rotation vector of two or three parts. No turn at all has any direction. */
 static void settle_vector(int count, const double *near, double *w)
 {
@@ -32,7 +27,7 @@ static void settle_vector(int count, const double *near, double *w)
     length = sqrt(length);
     distance = sqrt(distance);
     if (length > 1e-12) {
-        double scale = unwrap(length, along / length) / length;
+        double scale = ulna_nearest_turn(length, along / length) / length;
         for (int i = 0; i < count && scale != 1; i++)
             w[i] *= scale;
     } else if (distance > ULNA_PI) {
@@ -108,13 +103,13 @@ void ulna_joint_settle(const ulna_joint_plan *plan, const double *near_q, double
         else if (segment > ULNA_SEGMENT_BALL)
             settle_vector(count, near_q + at, q + at);
         else if (!ulna_segment_is_slide(segment))
-            q[at] = unwrap(q[at], near_q[at]);
+            q[at] = ulna_nearest_turn(q[at], near_q[at]);
         at += count;
     }
     double other[7] = {0};
     if (ulna_joint_other_family(plan, q, other)) {
         for (int s = 0; s < plan->segment_count; s++)
-            other[s] = ulna_segment_is_slide(plan->segment[s]) ? other[s] : unwrap(other[s], near_q[s]);
+            other[s] = ulna_segment_is_slide(plan->segment[s]) ? other[s] : ulna_nearest_turn(other[s], near_q[s]);
         if (distance_from(near_q, other, at) < distance_from(near_q, q, at))
             memcpy(q, other, (size_t)at * sizeof *q);
         settle_locked(plan, near_q, q);

@@ -279,7 +279,7 @@ static void enter_limits(const ulna_model *to, int body, const ulna_joint_plan *
         return;
     for (int s = 0; s < plan->segment_count; s++)
         if (!ulna_segment_is_slide(plan->segment[s]))
-            other[s] += 2 * ULNA_PI * round((near_q[s] - other[s]) / (2 * ULNA_PI));
+            other[s] = ulna_nearest_turn(other[s], near_q[s]);
     if (ulna_joint_is_inside(to, body, other))
         memcpy(q, other, (size_t)plan->coordinate_count * sizeof *q);
 }

@@ -23,11 +23,6 @@ typedef struct path {
     double sum[MOST], squares[MOST];
 } path;
 
-static double unwrap(double angle, double near)
-{
-    return angle + 2 * ULNA_PI * round((near - angle) / (2 * ULNA_PI));
-}
-
 /* The next frame of a stretch, in the path's family, with the whole turns of the frame before. */
 static void step(const ulna_joint_plan *plan, path *p, const double *q, int is_first)
 {
@@ -37,7 +32,7 @@ static void step(const ulna_joint_plan *plan, path *p, const double *q, int is_f
         ulna_joint_other_family(plan, q, next);
     for (int s = 0; s < plan->segment_count; s++) {
         int turns = !ulna_segment_is_slide(plan->segment[s]);
-        p->last[s] = turns && !is_first ? unwrap(next[s], p->last[s]) : next[s];
+        p->last[s] = turns && !is_first ? ulna_nearest_turn(next[s], p->last[s]) : next[s];
         p->sum[s] += p->last[s];
         p->squares[s] += p->last[s] * p->last[s];
     }

@@ -1,0 +1,388 @@
+/* Calibration of recorded takes: the aims on HDM05, the oracle's offsets beside ours, cold starts, and takes of others. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "math/math3.h"
+#include "support_calibrate.h"
+#include "support_hdm05.h"
+
+/* ---- HDM05: the aims ---- */
+
+typedef struct take {
+    ulna_test_hdm05 hdm; /* its own set has the offsets of the oracle */
+    ulna_recording clean;
+    ulna_marker_set set; /* from the markers' names */
+    double axes[9];
+} take;
+
+static take load_take(void)
+{
+    take t = {.hdm = ulna_test_hdm05_open(), .clean = ulna_recording_empty(NULL), .set = ulna_marker_set_empty(NULL)};
+    const ulna_content *skeleton = &t.hdm.skeleton, *markers = &t.hdm.markers;
+    const ulna_recording *r = &markers->recording;
+    ulna_recording_resize(&t.clean, r->marker_count, r->frame_count);
+    memcpy(t.clean.names, r->names, (size_t)r->marker_count * sizeof *r->names);
+    memcpy(t.clean.positions, r->positions, 3 * (size_t)r->marker_count * (size_t)r->frame_count * sizeof(double));
+    int unknown;
+    assert_int_equal(ulna_marker_set_from_names(skeleton->model, r, &t.set, &unknown, NULL), ULNA_OK);
+    assert_int_equal(t.set.count, 41);
+    assert_int_equal(unknown, 3);
+    assert_int_equal(
+        ulna_recording_axes(skeleton->model, &t.set, r, markers->source.up, skeleton->source.up, t.axes, NULL),
+        ULNA_OK);
+    assert_memory_equal(t.axes, ulna_test_hdm05_axes, sizeof t.axes);
+    return t;
+}
+
+static void release_take(take *t)
+{
+    ulna_marker_set_release(&t->set);
+    ulna_recording_release(&t->clean);
+    ulna_test_hdm05_close(&t->hdm);
+}
+
+/* RMS over the clean take, tracked with what was found. */
+static double take_rms(const take *t, const ulna_calibration *found)
+{
+    ulna_clip clip = ulna_clip_empty(NULL);
+    ulna_frame_report *frames = calloc((size_t)t->clean.frame_count, sizeof *frames);
+    assert_int_equal(ulna_track(found->model ? found->model : t->hdm.skeleton.model, &found->set, &t->clean, t->axes,
+                                NULL, &clip, frames, NULL, NULL),
+                     ULNA_OK);
+    double squares = 0;
+    long long seen = 0;
+    for (int f = 0; f < t->clean.frame_count; f++) {
+        squares += frames[f].rms * frames[f].rms * frames[f].seen;
+        seen += frames[f].seen;
+    }
+    free(frames);
+    ulna_clip_release(&clip);
+    return sqrt(squares / (double)seen);
+}
+
+/* 10 % gaps, knees swapped for a fifth of the take, 2 % strays. */
+static void make_dirty(ulna_recording *r)
+{
+    ulna_test_rng rng = ulna_test_rng_seed(21);
+    int left = ulna_recording_find(r, "LKNE"), right = ulna_recording_find(r, "RKNE");
+    for (int f = 0; f < r->frame_count; f++) {
+        double *x = ulna_recording_frame(r, f), knee[3];
+        if (f > 0.4 * r->frame_count && f < 0.6 * r->frame_count) {
+            ulna_copy3(x + 3 * left, knee);
+            ulna_copy3(x + 3 * right, x + 3 * left);
+            ulna_copy3(knee, x + 3 * right);
+        }
+        for (int i = 0; i < r->marker_count; i++) {
+            if (ulna_test_rng_uniform(&rng, 0, 1) < 0.02)
+                x[3 * i + ulna_test_rng_index(&rng, 3)] += ulna_test_rng_uniform(&rng, 0.1, 0.5);
+            if (ulna_test_rng_uniform(&rng, 0, 1) < 0.1)
+                x[3 * i] = x[3 * i + 1] = x[3 * i + 2] = NAN;
+        }
+    }
+}
+
+static void test_hdm_names(void **state)
+{
+    ulna_test_need_data(state);
+    take t = load_take();
+    for (size_t i = 0; i < t.hdm.set.count; i++) /* the bones of the paper's authors */
+        assert_on(t.hdm.skeleton.model, t.hdm.set.items[i].marker,
+                  ulna_model_body_name(t.hdm.skeleton.model, t.hdm.set.items[i].body));
+    release_take(&t);
+}
+
+static void test_hdm_offsets(void **state)
+{
+    ulna_test_need_data(state);
+    take t = load_take();
+    ulna_calibration clean = calibrate(t.hdm.skeleton.model, &t.set, &t.hdm.markers.recording, t.axes, NULL);
+    double rms = take_rms(&t, &clean);
+    print_message("take %.3f mm; used %.3f, held out %.3f; beyond limits %.1f %%\n", 1e3 * rms, 1e3 * clean.rms,
+                  1e3 * clean.rms_held_out, 100 * clean.violations);
+    assert_true(rms <= 7.2e-3);
+    assert_true(clean.rms_held_out < 8.5e-3);
+    assert_true(clean.outliers < 0.01);
+    assert_true(clean.weak > 5 && clean.weak < 30);
+    assert_true(clean.violations > 0.05 && clean.violations < 0.2);
+    assert_int_equal(clean.suspects, 0);
+
+    make_dirty(&t.hdm.markers.recording);
+    ulna_calibration dirty = calibrate(t.hdm.skeleton.model, &t.set, &t.hdm.markers.recording, t.axes, NULL);
+    double dirty_rms = take_rms(&t, &dirty);
+    print_message("dirty: take %.3f mm; used %.3f, held out %.3f; outliers %.1f %%\n", 1e3 * dirty_rms, 1e3 * dirty.rms,
+                  1e3 * dirty.rms_held_out, 100 * dirty.outliers);
+    assert_true(dirty_rms <= 1.05 * rms);
+    assert_true(dirty.outliers > 0.02 && dirty.outliers < 0.05);
+    ulna_calibration_release(&dirty);
+    ulna_calibration_release(&clean);
+    release_take(&t);
+}
+
+static void test_hdm_lengths(void **state)
+{
+    ulna_test_need_data(state);
+    take t = load_take();
+    ulna_calibrate_options options = ulna_calibrate_options_default();
+    options.scale = options.symmetric = 1;
+    ulna_calibration found = calibrate(t.hdm.skeleton.model, &t.set, &t.hdm.markers.recording, t.axes, &options);
+    double rms = take_rms(&t, &found);
+    print_message("take %.3f mm; used %.3f, held out %.3f\n", 1e3 * rms, 1e3 * found.rms, 1e3 * found.rms_held_out);
+    assert_true(rms <= 6.1e-3);
+    assert_true(found.rms_held_out < 7e-3);
+    ulna_calibration_release(&found);
+    release_take(&t);
+}
+
+static int steps_between(const ulna_model *model, int a, int b)
+{
+    int top = ulna_model_common_ancestor(model, a, b);
+    return ulna_model_body_depth(model, a) + ulna_model_body_depth(model, b) - 2 * ulna_model_body_depth(model, top);
+}
+
+/* Markers on the wrong bone come back to their own, or to one beside it: fingers and thumb move as one here. */
+static void test_hdm_repair(void **state)
+{
+    ulna_test_need_data(state);
+    take t = load_take();
+    enum { WRONG = 6 };
+    static const char *const wrong[WRONG][2] = {{"LFIN", "rfemur"}, {"RANK", "head"},     {"LUPA", "ltibia"},
+                                                {"C7", "lfemur"},   {"RSHN", "rhumerus"}, {"RELB", "root"}};
+    int right[WRONG];
+    for (int i = 0; i < WRONG; i++)
+        for (size_t j = 0; j < t.set.count; j++)
+            if (strcmp(strchr(t.set.items[j].marker, ':') + 1, wrong[i][0]) == 0) {
+                right[i] = t.set.items[j].body;
+                t.set.items[j].body = ulna_model_find_body(t.hdm.skeleton.model, wrong[i][1]);
+            }
+    ulna_calibrate_options options = ulna_calibrate_options_default();
+    ulna_calibration told = calibrate(t.hdm.skeleton.model, &t.set, &t.hdm.markers.recording, t.axes, &options);
+    assert_true(told.suspects >= WRONG);
+    options.repair = 1;
+    ulna_calibration found = calibrate(t.hdm.skeleton.model, &t.set, &t.hdm.markers.recording, t.axes, &options);
+    for (int i = 0; i < WRONG; i++)
+        for (size_t j = 0; j < found.set.count; j++) {
+            if (strcmp(strchr(found.set.items[j].marker, ':') + 1, wrong[i][0]) != 0)
+                continue;
+            int body = found.set.items[j].body, was = ulna_model_find_body(t.hdm.skeleton.model, wrong[i][1]);
+            assert_true(told.markers[j].suspect);
+            assert_int_equal(found.markers[j].moved_from, was);
+            if (steps_between(t.hdm.skeleton.model, body, right[i]) > 2)
+                fail_msg("%s went to %s", wrong[i][0], ulna_model_body_name(t.hdm.skeleton.model, body));
+        }
+    assert_int_equal(found.suspects, 0);
+    print_message("repaired %d: take %.3f mm\n", found.repaired, 1e3 * take_rms(&t, &found));
+    assert_true(take_rms(&t, &found) < 8e-3);
+    ulna_calibration_release(&told);
+    ulna_calibration_release(&found);
+    release_take(&t);
+}
+
+/* ---- HDM05: against the offsets of the oracle, which were found on the whole take by other means ---- */
+
+typedef struct score {
+    double sum, squares; /* m, m^2 */
+    long long frames, seen;
+} score;
+
+static void add_frame(score *s, const ulna_frame_report *frame)
+{
+    s->sum += frame->sum;
+    s->squares += frame->rms * frame->rms * frame->seen;
+    s->frames++;
+    s->seen += frame->seen;
+}
+
+static double sum_cm(const score *s)
+{
+    return 100 * s->sum / (double)s->frames;
+}
+
+static double rms_cm(const score *s)
+{
+    return 100 * sqrt(s->squares / (double)s->seen);
+}
+
+static ulna_frame_report *track(const take *t, const ulna_marker_set *set)
+{
+    ulna_clip clip = ulna_clip_empty(NULL);
+    ulna_frame_report *frames = calloc((size_t)t->clean.frame_count, sizeof *frames);
+    assert_int_equal(ulna_track(t->hdm.skeleton.model, set, &t->clean, t->axes, NULL, &clip, frames, NULL, NULL),
+                     ULNA_OK);
+    ulna_clip_release(&clip);
+    return frames;
+}
+
+/* Offsets for fold `fold` of five: found without the frames of every fifth block. */
+enum { FOLDS = 5, BLOCK = 77 }; /* frames: 0.64 s, 51 blocks */
+
+static int fold_of(int frame)
+{
+    return frame / BLOCK % FOLDS;
+}
+
+static ulna_calibration calibrate_without(take *t, int fold)
+{
+    ulna_recording *r = &t->hdm.markers.recording;
+    size_t width = 3 * (size_t)r->marker_count;
+    for (int f = 0; f < r->frame_count; f++)
+        for (size_t i = 0; i < width && fold_of(f) == fold; i++)
+            ulna_recording_frame(r, f)[i] = NAN;
+    ulna_calibrate_options options = ulna_calibrate_options_default();
+    options.blocks = 0;
+    ulna_calibration found = calibrate(t->hdm.skeleton.model, &t->set, r, t->axes, &options);
+    memcpy(r->positions, t->clean.positions, width * (size_t)r->frame_count * sizeof(double));
+    return found;
+}
+
+static void test_hdm_against_oracle(void **state)
+{
+    ulna_test_need_data(state);
+    take t = load_take();
+    ulna_frame_report *theirs = track(&t, &t.hdm.set);
+    score other = {0}, whole = {0}, held = {0};
+    for (int f = 0; f < t.clean.frame_count; f++)
+        add_frame(&other, &theirs[f]);
+
+    /* With the whole take's spread, as they had it. */
+    ulna_calibrate_options options = ulna_calibrate_options_default();
+    options.blocks = 0;
+    ulna_calibration found = calibrate(t.hdm.skeleton.model, &t.set, &t.hdm.markers.recording, t.axes, &options);
+    ulna_frame_report *ours = track(&t, &found.set);
+    for (int f = 0; f < t.clean.frame_count; f++)
+        add_frame(&whole, &ours[f]);
+    free(ours);
+    ulna_calibration_release(&found);
+
+    /* Every frame with offsets that were found without its block; theirs have seen them all. */
+    for (int fold = 0; fold < FOLDS; fold++) {
+        found = calibrate_without(&t, fold);
+        ours = track(&t, &found.set);
+        for (int f = 0; f < t.clean.frame_count; f++)
+            if (fold_of(f) == fold)
+                add_frame(&held, &ours[f]);
+        free(ours);
+        ulna_calibration_release(&found);
+    }
+    print_message("oracle: sum %.2f cm, rms %.4f cm; ours: %.2f, %.4f; on held-out blocks: %.2f, %.4f\n",
+                  sum_cm(&other), rms_cm(&other), sum_cm(&whole), rms_cm(&whole), sum_cm(&held), rms_cm(&held));
+    assert_int_equal(held.frames, t.clean.frame_count);
+    assert_true(sum_cm(&whole) <= 0.98 * sum_cm(&other) && rms_cm(&whole) <= 0.99 * rms_cm(&other));
+    assert_true(sum_cm(&held) <= sum_cm(&other) && rms_cm(&held) <= rms_cm(&other));
+    assert_true(sum_cm(&held) <= 21.95 && rms_cm(&held) <= 0.716);
+    free(theirs);
+    release_take(&t);
+}
+
+/* ---- HDM05: cold starts with what was found ---- */
+
+static void gather_goals(const take *t, const ulna_marker_set *set, int frame, double *goals)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        int m = ulna_recording_find(&t->clean, set->items[i].marker);
+        ulna_rotate(t->axes, ulna_recording_frame(&t->clean, frame) + 3 * m, goals + 3 * i);
+    }
+}
+
+/* All coordinates zero, the root too: f at the end. */
+static double solve_from_zero(ulna_problem *problem, ulna_solver *solver, const double *goals, int count, double *q)
+{
+    ulna_result result;
+    memset(q, 0, (size_t)ulna_model_coordinate_count(ulna_problem_model(problem)) * sizeof *q);
+    assert_int_equal(ulna_problem_set_points(problem, 0, count, goals), ULNA_OK);
+    assert_int_equal(ulna_solve(solver, q, &result), ULNA_OK);
+    return result.f;
+}
+
+/* Every 20th frame: from zero with restarts, and from where a tracker starts again. f <= 40 cm^2 in all 194. */
+static void test_hdm_cold_starts(void **state)
+{
+    ulna_test_need_data(state);
+    take t = load_take();
+    ulna_calibration found = calibrate(t.hdm.skeleton.model, &t.set, &t.hdm.markers.recording, t.axes, NULL);
+    const ulna_model *model = t.hdm.skeleton.model;
+    int count = (int)found.set.count, tried = 0, from_zero = 0, recovered = 0;
+    double *q = malloc((size_t)ulna_model_coordinate_count(model) * sizeof *q);
+    double *goals = malloc(3 * (size_t)count * sizeof *goals);
+    ulna_problem *problem;
+    ulna_solver *solver;
+    ulna_tracker *tracker;
+    ulna_options options = ulna_track_options_default().fresh;
+    options.enough = 40e-4;
+    assert_int_equal(ulna_problem_create(model, NULL, &problem, NULL), ULNA_OK);
+    for (int i = 0; i < count; i++)
+        ulna_problem_add_point(problem, found.set.items[i].body, found.set.items[i].offset, goals, 1, NULL, NULL);
+    assert_int_equal(ulna_problem_ready(problem, NULL), ULNA_OK);
+    assert_int_equal(ulna_solver_create(problem, &options, NULL, &solver, NULL), ULNA_OK);
+    assert_int_equal(ulna_tracker_create(model, &found.set, NULL, NULL, &tracker, NULL), ULNA_OK);
+    for (int f = 0; f < t.clean.frame_count; f += 20, tried++) {
+        ulna_frame_report report;
+        gather_goals(&t, &found.set, f, goals);
+        from_zero += solve_from_zero(problem, solver, goals, count, q) <= 40e-4;
+        ulna_tracker_reset(tracker, NULL);
+        assert_int_equal(ulna_tracker_frame(tracker, goals, q, &report), ULNA_OK);
+        recovered += report.f <= 40e-4;
+    }
+    print_message("of %d: %d from zero, %d from the tracker's start\n", tried, from_zero, recovered);
+    assert_int_equal(tried, 194);
+    assert_int_equal(from_zero, 194);
+    assert_int_equal(recovered, 194);
+    ulna_tracker_destroy(tracker);
+    ulna_solver_destroy(solver);
+    ulna_problem_destroy(problem);
+    free(goals);
+    free(q);
+    ulna_calibration_release(&found);
+    release_take(&t);
+}
+
+/* ---- other takes ---- */
+
+static void test_other_takes(void **state)
+{
+    ulna_test_need_data(state);
+    static const struct {
+        const char *skeleton, *markers;
+        double mm, held_out_mm;
+        int suspects;
+    } cases[] = {
+        {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_01-03_01_120.c3d", 5.3, 4.8, 0},
+        {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_03-02_02_120.c3d", 5.7, 7.4, 0},
+        {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_06-03_03_120.c3d", 4.5, 4.6, 1}, /* LTOE jumps in a few frames */
+        {"cmu/02.asf", "cmu/02_01.c3d", 2.9, 2.9, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ulna_content skeleton = ulna_content_empty(NULL), markers = ulna_content_empty(NULL);
+        ulna_marker_set set = ulna_marker_set_empty(NULL);
+        char path[1024];
+        double axes[9];
+        ulna_test_path(path, sizeof path, ulna_test_data_dir(), cases[i].skeleton);
+        assert_int_equal(ulna_content_load(path, NULL, &skeleton, NULL), ULNA_OK);
+        ulna_test_path(path, sizeof path, ulna_test_data_dir(), cases[i].markers);
+        assert_int_equal(ulna_content_load(path, NULL, &markers, NULL), ULNA_OK);
+        assert_int_equal(ulna_marker_set_from_names(skeleton.model, &markers.recording, &set, NULL, NULL), ULNA_OK);
+        assert_int_equal(ulna_recording_axes(skeleton.model, &set, &markers.recording, markers.source.up,
+                                             skeleton.source.up, axes, NULL),
+                         ULNA_OK);
+        ulna_calibration found = calibrate(skeleton.model, &set, &markers.recording, axes, NULL);
+        print_message("%s: used %.2f mm, held out %.2f mm\n", cases[i].markers, 1e3 * found.rms,
+                      1e3 * found.rms_held_out);
+        assert_int_equal(found.set.count, 41);
+        assert_true(1e3 * found.rms <= cases[i].mm && 1e3 * found.rms_held_out <= cases[i].held_out_mm);
+        assert_int_equal(found.suspects, cases[i].suspects);
+        ulna_calibration_release(&found);
+        ulna_marker_set_release(&set);
+        ulna_content_release(&markers);
+        ulna_content_release(&skeleton);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hdm_names),          cmocka_unit_test(test_hdm_offsets),
+        cmocka_unit_test(test_hdm_lengths),        cmocka_unit_test(test_hdm_repair),
+        cmocka_unit_test(test_hdm_against_oracle), cmocka_unit_test(test_hdm_cold_starts),
+        cmocka_unit_test(test_other_takes),
+    };
+    return cmocka_run_group_tests_name("calibrate_takes", tests, NULL, NULL);
+}
