@@ -17,13 +17,16 @@
 #include "solve.h"
 
 #define DEGREE (3.14159265358979323846 / 180)
+#define SEPARATORS ",;\t"
 enum { FIELDS = 3 };
 
 int solve_is_limit_table(const char *text)
 {
     static const char heading[] = "dof,lower,upper";
-    size_t length = strlen(heading);
-    return strncmp(text, heading, length) == 0 && (!text[length] || isspace((unsigned char)text[length]));
+    for (const char *at = heading; *at; at++, text++)
+        if (*at == ',' ? !*text || !strchr(SEPARATORS, *text) : *text != *at)
+            return 0;
+    return !*text || isspace((unsigned char)*text);
 }
 
 static int find_dof(const ulna_model *model, const char *name)
@@ -73,7 +76,7 @@ ulna_status solve_read_limits(solve_job *job, char *text, ulna_error *error)
     memcpy(job->limits + nv, ulna_model_upper(job->model), (size_t)nv * sizeof *job->limits);
     fields_line(&text, &number); /* the heading */
     while (status == ULNA_OK && (line = fields_line(&text, &number)) != NULL) {
-        status = fields_split(line, ",;\t", fields, FIELDS) == FIELDS
+        status = fields_split(line, SEPARATORS, fields, FIELDS) == FIELDS
                      ? read_row(job->model, fields, job->limits, job->limits + nv, error)
                      : cli_fail(error, ULNA_ERR_PARSE, "a line has a name and two limits: dof,lower,upper");
         if (status && error)

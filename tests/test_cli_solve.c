@@ -654,7 +654,7 @@ static void limits_come_from_a_table(void **state)
     ulna_test_tool *tool = *state;
     ulna_test_tool_shell(tool, "printf 'dof,lower,upper\\n# knees\\nleft_shank,40,\\nright_shank;40;45\\n' >limits.csv;"
                                "printf 'dof,lower,upper\\nleft_shank,20,30\\nwing,0,1\\n' >wing.csv;"
-                               "printf 'dof,lower,upper\\nleft_shank,30,20\\n' >round.csv;"
+                               "printf 'dof;lower;upper\\nleft_shank;30;20\\n' >round.csv;"
                                "printf 'dof,lower,upper\\nleft_shank,x,20\\n' >number.csv");
     json_decref(solve(tool, "-s human -m take.c3d --bounds limits.csv -o bound.csv", 0));
     assert_int_equal(ulna_test_tool_run(tool, "sample --quiet ."), 0);
