@@ -1,8 +1,8 @@
 /* The paper's relaxation by libraries: see the header. */
 #include "global_paper.h"
 #include "base/base.h"
-#include "global/paper.h"
 #include "global_contest.h"
+#include "papers/paper.h"
 #include "support.h"
 
 #include <math.h>

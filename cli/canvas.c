@@ -1,5 +1,5 @@
 /* Drawing with braille characters. */
-#include "canvas.h"
+#include "cli/canvas.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The commands and their options: the one text that makes `ulna help`, the man page and the parser. */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <string.h>
 

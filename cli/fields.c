@@ -1,5 +1,5 @@
 /* Tables as text. */
-#include "fields.h"
+#include "cli/fields.h"
 
 #include <ctype.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 /* Skeletons, motions, recordings and attachments, from files and to files. */
-#include "files.h"
+#include "cli/files.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include "table.h"
+#include "cli/table.h"
 #include "ulna/sample.h"
 
 enum { MOST_ATTACHMENT_BYTES = 16 << 20 };

@@ -7,7 +7,7 @@
 #ifndef ULNA_CLI_FILES_H
 #define ULNA_CLI_FILES_H
 
-#include "cli.h"
+#include "cli/cli.h"
 #include "ulna/mocap.h"
 
 /* Whether a file is a motion that may need the skeleton of another one (AMC, MOT, CSV). */

@@ -1,5 +1,5 @@
 /* Folders that files are written to. */
-#include "folder.h"
+#include "cli/folder.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The help texts and the manual page, both from the tables of commands.c. */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * is 10) and a letter for y: 'd' is the baseline, 'k' the height of small letters, 'n' that of capitals, 'a' as deep
  * as they go. After '~' the points are those of a quadratic B-spline, closed if the last point is the first.
  */
-#include "raster.h"
+#include "cli/raster.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Models that commands are given: files, or skeletons that are built in. */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* ulna: the command-line tool. Finds the command, runs it, and makes sure that what it said has arrived. */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,9 +1,9 @@
 /* HTML and SVG text. */
-#include "markup.h"
+#include "cli/markup.h"
 
 #include <string.h>
 
-#include "picture.h"
+#include "cli/picture.h"
 
 void markup_init(markup *page)
 {

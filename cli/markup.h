@@ -2,7 +2,7 @@
 #ifndef ULNA_CLI_MARKUP_H
 #define ULNA_CLI_MARKUP_H
 
-#include "cli.h"
+#include "cli/cli.h"
 
 typedef struct markup {
     ulna_text text;

@@ -1,5 +1,5 @@
 /* Options that take a number. */
-#include "numbers.h"
+#include "cli/numbers.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "cli.h"
+#include "cli/cli.h"
 
 int numbers_count(const cli *tool, const char *name, int least, int most, int *count);
 /* `unit` is for the message, such as " cm". */

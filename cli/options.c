@@ -1,5 +1,5 @@
 /* Reads the command line by the tables, and guesses what a misspelt word should have been. */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Recording a picture, and choosing its writer. */
-#include "picture.h"
+#include "cli/picture.h"
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli.h"
+#include "cli/cli.h"
 
 /* ---- the list ----------------------------------------------------------------------------------------- */
 

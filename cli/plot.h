@@ -7,7 +7,7 @@
 #ifndef ULNA_CLI_PLOT_H
 #define ULNA_CLI_PLOT_H
 
-#include "markup.h"
+#include "cli/markup.h"
 
 enum { PLOT_COLOURS = 8 }; /* then they come again, dashed */
 

@@ -3,7 +3,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 
-#include "raster.h"
+#include "cli/raster.h"
 
 #define SCALE 2 /* pixels to a unit: sharp on dense screens and on paper */
 

@@ -1,5 +1,5 @@
 /* A progress bar. */
-#include "progress.h"
+#include "cli/progress.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef ULNA_CLI_PROGRESS_H
 #define ULNA_CLI_PROGRESS_H
 
-#include "cli.h"
+#include "cli/cli.h"
 
 typedef struct progress {
     int is_shown; /* wanted, and there is a terminal */

@@ -1,4 +1,4 @@
-#include "raster.h"
+#include "cli/raster.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef ULNA_CLI_RASTER_H
 #define ULNA_CLI_RASTER_H
 
-#include "picture.h"
+#include "cli/picture.h"
 
 enum { RASTER_ROWS = 16 }; /* of a band */
 

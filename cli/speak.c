@@ -1,5 +1,5 @@
 /* Everything the tool says: text for people, complaints, JSON. What comes from files is cleaned on the way. */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <math.h>
 #include <stdlib.h>

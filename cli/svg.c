@@ -1,5 +1,5 @@
 /* A picture as SVG: one file that needs nothing else. Neighbours of one kind and colour share an element. */
-#include "picture.h"
+#include "cli/picture.h"
 
 #include <math.h>
 #include <stdarg.h>

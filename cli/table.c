@@ -1,5 +1,5 @@
 /* Tables and wrapped texts on the screen. */
-#include "table.h"
+#include "cli/table.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef ULNA_CLI_TABLE_H
 #define ULNA_CLI_TABLE_H
 
-#include "cli.h"
+#include "cli/cli.h"
 
 typedef struct table {
     int columns;

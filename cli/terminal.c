@@ -1,5 +1,5 @@
 /* What standard output can show: colours, letters beyond ASCII, and how many columns of them. */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <langinfo.h>
 #include <locale.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/text_writer.h"
+#include "formats/text/text_writer.h"
 #include "math/math3.h"
 #include "support.h"
 #include "ulna/formats.h"

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "global/paper.h"
 #include "global/relaxation.h"
 #include "math/math3.h"
+#include "papers/paper.h"
 #include "support.h"
 #include "support_oracle.h"
 

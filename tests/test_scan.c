@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/decimal.h"
-#include "formats/names.h"
-#include "formats/scaled.h"
-#include "formats/scan.h"
+#include "formats/text/decimal.h"
+#include "formats/text/names.h"
+#include "formats/text/scaled.h"
+#include "formats/text/scan.h"
 #include "support.h"
 
 static ulna_word word_of(const char *text)

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "global/paper_program.h"
-#include "global/sdp.h"
+#include "papers/paper_program.h"
+#include "papers/sdp.h"
 #include "support.h"
 #include "support_oracle.h"
 

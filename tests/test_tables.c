@@ -3,7 +3,7 @@
 
 #include <locale.h>
 
-#include "formats/table.h"
+#include "formats/tables/table.h"
 
 #define DEGREES (3.14159265358979323846 / 180)
 

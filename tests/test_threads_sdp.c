@@ -2,8 +2,8 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "global/paper_program.h"
-#include "global/sdp.h"
+#include "papers/paper_program.h"
+#include "papers/sdp.h"
 #include "support.h"
 
 enum { THREADS = 3, PROBLEMS = 6 };

@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "formats/acclaim.h"
-#include "formats/bvh.h"
-#include "formats/c3d.h"
-#include "formats/csv.h"
+#include "formats/acclaim/acclaim.h"
+#include "formats/bvh/bvh.h"
+#include "formats/c3d/c3d.h"
 #include "formats/format.h"
-#include "formats/gltf.h"
-#include "formats/model_json.h"
-#include "formats/mot.h"
-#include "formats/trc.h"
+#include "formats/gltf/gltf.h"
+#include "formats/json/model_json.h"
+#include "formats/tables/csv.h"
+#include "formats/tables/mot.h"
+#include "formats/tables/trc.h"
 
 /* JSON that is an object, but not glTF's; the reader says if it is another kind. A zero byte is in no text. */
 static int sniff_json(const char *data, size_t length)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "formats/scan.h"
+#include "formats/text/scan.h"
 
 /* ---- names -------------------------------------------------------------------------------------------------------- */
 

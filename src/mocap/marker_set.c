@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "formats/scan.h"
-#include "formats/text_writer.h"
+#include "formats/text/scan.h"
+#include "formats/text/text_writer.h"
 #include "ulna/mocap.h"
 
 ulna_marker_set ulna_marker_set_empty(const ulna_allocator *allocator)

@@ -1,0 +1,152 @@
+/*
+ * compare.h: the parts of `ulna compare`: the problems, the runs of each method over them, and the page about it.
+ */
+#ifndef ULNA_CLI_COMPARE_H
+#define ULNA_CLI_COMPARE_H
+
+#include <stdint.h>
+
+#include "cli/cli.h"
+#include "cli/global/goals.h"
+#include "ulna/global.h"
+
+/* ---- the problems: trials.c ---------------------------------------------------------------------------- */
+
+typedef enum start_kind {
+    START_NEAR, /* the pose that the goals were made from, and a little off */
+    START_REST,
+    START_ZERO,
+    START_GIVEN /* by the goals' file */
+} start_kind;
+
+typedef struct trial_options {
+    int frames;
+    start_kind start;
+    double spread; /* radians: of starts about what `start` says; slides take it times the length scale */
+    uint64_t seed;
+    int bounded;
+} trial_options;
+
+/* Frames are made from the seed whenever they are asked for, and each is the same every time. */
+typedef struct trials {
+    trial_options options;
+    const ulna_model *model;
+    ulna_problem *problem;
+    ulna_work *work;          /* to judge answers with, whatever a method says of itself */
+    int points, orientations; /* goals that have a weight, of each kind */
+    double weight;            /* their sum */
+
+    int is_made, has_markers; /* goals are made: of the markers, or of the ends of limbs where there are none */
+    int effector_count;
+    ulna_effector *effectors; /* what has a place to go to; made ones are the problem's terms, in this order */
+    double *positions;        /* 3 x effector_count: the places */
+
+    double *target, *begin; /* nq: pose of the goals, and where starts spread from */
+    double *step;           /* nv */
+} trials;
+
+/* `wanted`: the goals, or none (count 0) to have them made. */
+ulna_status trials_create(trials *set, const ulna_model *model, const goals *wanted, const trial_options *options,
+                          ulna_error *error);
+void trials_release(trials *set);
+/* Goals of the frame into the problem, and where to start into `start` (nq). */
+ulna_status trials_set_frame(trials *set, int frame, double *start);
+
+/* ---- the runs: contest.c ------------------------------------------------------------------------------- */
+
+typedef struct outcome {
+    ulna_status status; /* not ULNA_OK: the solve failed, and there is nothing else */
+    ulna_stop stop;
+    ulna_global_stop global_stop; /* of `global`, in place of the other one */
+    int success;
+    double f;                       /* m^2 */
+    double rms_m;                   /* over point goals, unweighted */
+    double rms_rad;                 /* over orientations */
+    double angle_outside;           /* largest violation of limits: radians */
+    double slide_outside;           /* metres */
+    double iterations, evaluations; /* NaN of `global`, whose starts have their own */
+    double seconds;                 /* the best of a few runs */
+} outcome;
+
+typedef struct spread_of { /* over the frames that did not fail */
+    double median, largest;
+} spread_of;
+
+typedef struct curve {
+    int count;
+    double *x, *y; /* y: log10 of f */
+} curve;
+
+typedef struct contender {
+    const ulna_method_info *method; /* of the library, or &methods_global */
+    ulna_error refusal;             /* status is ULNA_OK unless the method cannot take the problem */
+    outcome *outcomes;              /* one per frame */
+    int successes, failures;
+    ulna_status failure; /* the first one */
+    spread_of f, rms_mm, rms_deg, iterations, evaluations, us;
+    double outside_deg, outside_mm; /* largest of all frames */
+    int stops[ULNA_STOP_COUNT];
+    int global_stops[ULNA_GLOBAL_STOP_COUNT];
+    curve by_iteration, by_time; /* x: iterations; microseconds */
+} contender;
+
+typedef struct contest {
+    trials set;
+    ulna_options options; /* for all methods, but for the name */
+    contender *contenders;
+    int count;
+    int best;   /* the fastest of those that succeeded everywhere; -1 if none did */
+    int traced; /* frames that the curves are medians of */
+} contest;
+
+/* `advance` is called now and then with the part that is done and the method at work. */
+typedef void (*contest_advance)(void *context, double part, const char *method);
+
+/* Runs every contender over every frame; with curves if `is_traced`. Fails only for lack of memory. */
+ulna_status contest_run(contest *game, int is_traced, contest_advance advance, void *context, ulna_error *error);
+void contest_release(contest *game);
+
+int contender_is_global(const contender *one);
+int contender_is_inside(const contender *one); /* never outside the limits by more than rounding */
+
+/* The median of values, which it sorts. NaN for none. */
+double median_of(double *values, int count);
+
+/* Records how f falls, frame after frame, and makes the curves: curves.c. */
+ulna_status curves_trace(contest *game, contender *one, ulna_error *error);
+/* Frames that curves are made from. */
+enum { CURVES_FRAMES = 32 };
+
+/* ---- the command line: compare_options.c ---------------------------------------------------------------- */
+
+#define COMPARE_DEGREE 0.017453292519943295 /* in radians */
+
+/* Fills methods and options of the contest, and how to make its trials; CLI_DONE, or another code after telling. */
+int compare_read_options(const cli *tool, contest *game, trial_options *options);
+
+/* ---- in words: compare_words.c -------------------------------------------------------------------------- */
+
+typedef struct story {
+    const char *model;  /* name of the file or sample */
+    const char *source; /* of the goals: a path, or NULL */
+    contest *game;
+} story;
+
+/* Each writes a cell of the table, for the screen and for the page. */
+void words_f(double f, char *text, size_t size);
+void words_rms(double rms, char *text, size_t size);
+void words_count(double count, char *text, size_t size);
+void words_us(double us, char *text, size_t size);
+void words_limits(const contender *one, int is_ascii, char *text, size_t size);
+void words_stops(const contender *one, char *text, size_t size);
+/* What counts as success; a sentence. */
+void words_success(const contest *game, int is_ascii, char *text, size_t size);
+/* What was solved, in sentences. */
+void words_goals(const story *told, char *text, size_t size);
+void words_start(const story *told, int is_ascii, char *text, size_t size);
+
+/* ---- the page: compare_page.c --------------------------------------------------------------------------- */
+
+ulna_status compare_write_page(const story *told, const char *path, ulna_error *error);
+
+#endif

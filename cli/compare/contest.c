@@ -1,0 +1,300 @@
+/* Runs methods over the same problems, measures them, and judges them by one rule. */
+#include "cli/compare/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/methods/methods.h"
+
+/* A solve is repeated for its time, which other programs may spoil, until there are so many runs or seconds. */
+enum { REPEATS = 5 };
+static const double repeat_seconds = 0.02;
+
+/* Success: f no larger than best_rest, m^2, or within a thousandth of the best that any method found. */
+static const double best_part = 1e-3, best_rest = 1e-12;
+
+static const double degrees = 1 / COMPARE_DEGREE;
+static const double rounding = 1e-9; /* rad or m beyond a limit that do not count */
+
+/* ---- one solve ------------------------------------------------------------------------------------------ */
+
+static void measure_limits(const ulna_model *model, const double *q, outcome *one)
+{
+    const double *lower = ulna_model_lower(model), *upper = ulna_model_upper(model);
+    for (int i = 0; i < ulna_model_dof_count(model); i++) {
+        int k = ulna_model_dof_coordinate(model, i);
+        double outside = k == ULNA_NONE ? 0 : fmax(lower[i] - q[k], q[k] - upper[i]);
+        double *most = ulna_model_dof_is_translation(model, i) ? &one->slide_outside : &one->angle_outside;
+        *most = fmax(*most, outside);
+    }
+}
+
+/* f and errors at q, by our own count. */
+static ulna_status measure_goals(trials *set, const double *q, outcome *one)
+{
+    double squares[2] = {0, 0};
+    ulna_status status = ulna_evaluate(set->work, q, &one->f);
+    for (int i = 0; !status && i < ulna_problem_term_count(set->problem); i++) {
+        double error;
+        if (!(ulna_problem_weight(set->problem, i) > 0))
+            continue;
+        status = ulna_term_error(set->work, i, &error);
+        squares[ulna_problem_term_type(set->problem, i) != ULNA_TERM_POINT] += error * error;
+    }
+    one->rms_m = sqrt(squares[0] / set->points); /* NaN if there are none */
+    one->rms_rad = sqrt(squares[1] / set->orientations);
+    return status;
+}
+
+/* One of them, or none if the method cannot take the problem. */
+typedef struct entry {
+    ulna_solver *solver;
+    ulna_global *global;
+} entry;
+
+static ulna_status run_once(const entry *with, double *q, outcome *one, double *seconds)
+{
+    ulna_result result = {0};
+    ulna_global_result found;
+    ulna_status status =
+        with->global ? ulna_global_solve(with->global, q, &found, NULL) : ulna_solve(with->solver, q, &result);
+    if (status)
+        return status;
+    *seconds = with->global ? found.seconds : result.seconds;
+    one->stop = result.stop;
+    one->global_stop = with->global ? found.stop : ULNA_GLOBAL_PROVEN;
+    one->iterations = with->global ? (double)NAN : result.iterations;
+    one->evaluations = with->global ? (double)NAN : result.evaluations;
+    return ULNA_OK;
+}
+
+static outcome solve_frame(trials *set, const entry *with, int frame, double *start, double *q)
+{
+    size_t size = (size_t)ulna_model_coordinate_count(set->model) * sizeof *q;
+    outcome one = {.seconds = (double)INFINITY, .f = (double)INFINITY};
+    double spent = 0, seconds = 0;
+    one.status = trials_set_frame(set, frame, start);
+    for (int i = 0; !one.status && i < REPEATS && spent < repeat_seconds; i++) {
+        memcpy(q, start, size);
+        one.status = run_once(with, q, &one, &seconds);
+        if (one.status)
+            break;
+        spent += seconds;
+        one.seconds = fmin(one.seconds, seconds);
+    }
+    if (!one.status)
+        one.status = measure_goals(set, q, &one);
+    if (!one.status)
+        measure_limits(set->model, q, &one);
+    return one;
+}
+
+static void enter_global(contest *game, const ulna_options *local, contender *one, ulna_global **global)
+{
+    ulna_global_options options = ulna_global_options_default();
+    options.local = *local;
+    options.local.method = NULL;
+    options.seed = game->set.options.seed;
+    ulna_global_create(game->set.problem, &options, NULL, global, &one->refusal);
+}
+
+/* A solver for each contender that can take the problem. */
+static ulna_status enter(contest *game, entry *entries, ulna_error *error)
+{
+    for (int i = 0; i < game->count; i++) {
+        contender *one = &game->contenders[i];
+        ulna_options options = game->options;
+        options.method = one->method->name;
+        one->outcomes = calloc((size_t)game->set.options.frames, sizeof *one->outcomes);
+        if (!one->outcomes)
+            return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        if (contender_is_global(one))
+            enter_global(game, &options, one, &entries[i].global);
+        else
+            ulna_solver_create(game->set.problem, &options, NULL, &entries[i].solver, &one->refusal);
+    }
+    return ULNA_OK;
+}
+
+/* Methods take turns, frame by frame, so that a machine that grows slow or fast is so for all of them. */
+static void solve_all(contest *game, const entry *entries, double *q, double part, contest_advance advance,
+                      void *context)
+{
+    int frames = game->set.options.frames;
+    size_t nq = (size_t)ulna_model_coordinate_count(game->set.model);
+    for (int k = 0; k < frames; k++)
+        for (int i = 0; i < game->count; i++) {
+            contender *one = &game->contenders[i];
+            if (!one->refusal.status)
+                one->outcomes[k] = solve_frame(&game->set, &entries[i], k, q + nq, q);
+            advance(context, part * (k + (i + 1.0) / game->count) / frames, one->method->name);
+        }
+}
+
+/* ---- judging -------------------------------------------------------------------------------------------- */
+
+static int is_inside(const outcome *one)
+{
+    return one->angle_outside <= rounding && one->slide_outside <= rounding;
+}
+
+int contender_is_global(const contender *one)
+{
+    return one->method == &methods_global;
+}
+
+int contender_is_inside(const contender *one)
+{
+    return one->outside_deg <= rounding * degrees && one->outside_mm <= rounding * 1e3;
+}
+
+/* The least f of a frame: that of goals that were made from a pose is 0. Who left the limits that others kept has not
+ * solved the same problem. */
+static double best_of(const contest *game, int frame)
+{
+    if (game->set.is_made)
+        return 0;
+    double inside = (double)INFINITY, any = (double)INFINITY;
+    for (int i = 0; i < game->count; i++) {
+        const contender *one = &game->contenders[i];
+        if (one->refusal.status || one->outcomes[frame].status)
+            continue;
+        any = fmin(any, one->outcomes[frame].f);
+        if (!game->set.options.bounded || is_inside(&one->outcomes[frame]))
+            inside = fmin(inside, one->outcomes[frame].f);
+    }
+    return isfinite(inside) ? inside : any;
+}
+
+static void judge_frame(contest *game, int frame)
+{
+    double best = best_of(game, frame);
+    double enough = fmax(best * (1 + best_part) + best_rest, game->options.objective);
+    for (int i = 0; i < game->count; i++) {
+        contender *one = &game->contenders[i];
+        if (!one->refusal.status)
+            one->outcomes[frame].success = !one->outcomes[frame].status && one->outcomes[frame].f <= enough;
+    }
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double median_of(double *values, int count)
+{
+    if (count == 0)
+        return (double)NAN;
+    qsort(values, (size_t)count, sizeof *values, by_size);
+    return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
+}
+
+/* Of the member at `offset`, times `unit`. */
+static spread_of spread(const contender *one, int frames, size_t offset, double unit, double *scratch)
+{
+    int count = 0;
+    for (int i = 0; i < frames; i++)
+        if (!one->outcomes[i].status) {
+            memcpy(&scratch[count], (const char *)&one->outcomes[i] + offset, sizeof *scratch);
+            scratch[count++] *= unit;
+        }
+    double median = median_of(scratch, count);
+    return (spread_of){median, count ? scratch[count - 1] : (double)NAN};
+}
+
+static void sum_up(contender *one, int frames, double *scratch)
+{
+    for (int i = 0; i < frames; i++) {
+        const outcome *at = &one->outcomes[i];
+        one->successes += at->success;
+        if (at->status) {
+            one->failure = one->failures++ ? one->failure : at->status;
+            continue;
+        }
+        if (contender_is_global(one))
+            one->global_stops[at->global_stop]++;
+        else
+            one->stops[at->stop]++;
+        one->outside_deg = fmax(one->outside_deg, at->angle_outside * degrees);
+        one->outside_mm = fmax(one->outside_mm, at->slide_outside * 1e3);
+    }
+    one->f = spread(one, frames, offsetof(outcome, f), 1, scratch);
+    one->rms_mm = spread(one, frames, offsetof(outcome, rms_m), 1e3, scratch);
+    one->rms_deg = spread(one, frames, offsetof(outcome, rms_rad), degrees, scratch);
+    one->iterations = spread(one, frames, offsetof(outcome, iterations), 1, scratch);
+    one->evaluations = spread(one, frames, offsetof(outcome, evaluations), 1, scratch);
+    one->us = spread(one, frames, offsetof(outcome, seconds), 1e6, scratch);
+}
+
+static ulna_status judge(contest *game, ulna_error *error)
+{
+    int frames = game->set.options.frames;
+    double *scratch = calloc((size_t)frames, sizeof *scratch);
+    if (!scratch)
+        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    for (int i = 0; i < frames; i++)
+        judge_frame(game, i);
+    game->best = -1;
+    for (int i = 0; i < game->count; i++) {
+        contender *one = &game->contenders[i];
+        if (one->refusal.status)
+            continue;
+        sum_up(one, frames, scratch);
+        int keeps =
+            !game->set.options.bounded || ((one->method->flags & ULNA_METHOD_BOUNDED) && contender_is_inside(one));
+        int is_good = one->successes == frames && keeps;
+        if (is_good && (game->best < 0 || one->us.median < game->contenders[game->best].us.median))
+            game->best = i;
+    }
+    free(scratch);
+    return ULNA_OK;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------------ */
+
+ulna_status contest_run(contest *game, int is_traced, contest_advance advance, void *context, ulna_error *error)
+{
+    double part = is_traced ? 0.6 : 1;
+    entry *entries = calloc((size_t)game->count + 1, sizeof *entries);
+    double *q = calloc(2 * (size_t)ulna_model_coordinate_count(game->set.model), sizeof *q);
+    ulna_status status = ULNA_ERR_MEMORY;
+    if (!entries || !q)
+        cli_fail(error, status, "out of memory");
+    else
+        status = enter(game, entries, error);
+    if (!status) {
+        solve_all(game, entries, q, part, advance, context);
+        status = judge(game, error);
+    }
+    for (int i = 0; entries && i < game->count; i++) {
+        ulna_solver_destroy(entries[i].solver);
+        ulna_global_destroy(entries[i].global);
+    }
+    free(entries);
+    free(q);
+    for (int i = 0; !status && is_traced && i < game->count; i++) {
+        advance(context, part + (1 - part) * i / game->count, game->contenders[i].method->name);
+        if (!game->contenders[i].refusal.status &&
+            !contender_is_global(&game->contenders[i])) /* it has no iterations */
+            status = curves_trace(game, &game->contenders[i], error);
+    }
+    return status;
+}
+
+void contest_release(contest *game)
+{
+    for (int i = 0; game->contenders && i < game->count; i++) {
+        contender *one = &game->contenders[i];
+        free(one->outcomes);
+        free(one->by_iteration.x);
+        free(one->by_iteration.y);
+        free(one->by_time.x);
+        free(one->by_time.y);
+    }
+    free(game->contenders);
+    trials_release(&game->set);
+    game->contenders = NULL;
+}

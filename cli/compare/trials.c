@@ -1,0 +1,219 @@
+/* The problems of `ulna compare`: goals that can be reached, and where to start from. */
+#include "cli/compare/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How far the poses that goals are made from stray from rest: radians, and part of the length scale. */
+static const double pose_turn = 0.35, pose_slide = 0.25;
+
+/* ---- random numbers ------------------------------------------------------------------------------------ */
+
+/* splitmix64 */
+static uint64_t random_bits(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static double random_uniform(uint64_t *state)
+{
+    return ((double)(random_bits(state) >> 11) + 0.5) * 0x1p-53;
+}
+
+static double random_normal(uint64_t *state)
+{
+    double radius = sqrt(-2 * log(random_uniform(state)));
+    return radius * cos(6.283185307179586 * random_uniform(state));
+}
+
+/* ---- poses ---------------------------------------------------------------------------------------------- */
+
+/* to = from (+) noise. A degree of freedom that has no strength stays: no method may move it. */
+static void stray(trials *set, const double *from, double turn, double slide, uint64_t *state, double *to)
+{
+    const double *strength = ulna_model_strength(set->model);
+    for (int i = 0; i < ulna_model_dof_count(set->model); i++) {
+        double noise = random_normal(state) * (ulna_model_dof_is_translation(set->model, i) ? slide : turn);
+        set->step[i] = strength[i] > 0 ? noise : 0;
+    }
+    ulna_model_integrate(set->model, from, set->step, to);
+}
+
+/* What strays beyond a limit turns back there, so that poses do not crowd on it. */
+static void reflect(const ulna_model *model, double *q)
+{
+    const double *lower = ulna_model_lower(model), *upper = ulna_model_upper(model);
+    for (int i = 0; i < ulna_model_dof_count(model); i++) {
+        int k = ulna_model_dof_coordinate(model, i);
+        if (k == ULNA_NONE)
+            continue;
+        if (q[k] < lower[i])
+            q[k] = 2 * lower[i] - q[k];
+        else if (q[k] > upper[i])
+            q[k] = 2 * upper[i] - q[k];
+    }
+    ulna_model_clamp(model, q);
+}
+
+/* All coordinates zero, but quaternions, which no degree of freedom has for its own: no turn. */
+static void zero_pose(const ulna_model *model, double *q)
+{
+    int nq = ulna_model_coordinate_count(model), run = 0;
+    for (int i = 0; i < nq; i++)
+        q[i] = 1;
+    for (int i = 0; i < ulna_model_dof_count(model); i++)
+        if (ulna_model_dof_coordinate(model, i) != ULNA_NONE)
+            q[ulna_model_dof_coordinate(model, i)] = 0;
+    for (int i = 0; i < nq; i++) { /* (x, y, z, w), one after the other */
+        run = q[i] != 0 ? run + 1 : 0;
+        q[i] = run && run % 4 == 0;
+    }
+}
+
+/* ---- set-up --------------------------------------------------------------------------------------------- */
+
+static int is_end(const ulna_model *model, int body)
+{
+    return ulna_model_subtree_size(model, body) == 1;
+}
+
+static ulna_status take_effectors(trials *set, int room, ulna_error *error)
+{
+    set->effectors = calloc((size_t)room + 1, sizeof *set->effectors);
+    set->positions = calloc((size_t)room + 1, 3 * sizeof *set->positions);
+    return set->effectors && set->positions ? ULNA_OK : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+}
+
+static ulna_status make_goals(trials *set, ulna_error *error)
+{
+    const ulna_model *model = set->model;
+    int markers = ulna_model_marker_count(model), count = markers > 0 ? markers : ulna_model_body_count(model);
+    set->is_made = 1;
+    set->has_markers = markers > 0;
+    ulna_status status = take_effectors(set, count, error);
+    for (int i = 0; !status && i < count; i++) {
+        ulna_effector *next = &set->effectors[set->effector_count];
+        double weight = 1;
+        if (markers > 0) {
+            next->body = ulna_model_marker_body(model, i);
+            ulna_model_marker_position(model, i, next->point);
+            weight = ulna_model_marker_weight(model, i);
+        } else if (is_end(model, i))
+            next->body = i;
+        else
+            continue;
+        const double *anywhere = set->positions;
+        set->effector_count++;
+        status = ulna_problem_add_point(set->problem, next->body, next->point, anywhere, weight, NULL, error);
+    }
+    return status;
+}
+
+static ulna_status take_goals(trials *set, const goals *wanted, ulna_error *error)
+{
+    ulna_status status = take_effectors(set, wanted->count, error);
+    for (int i = 0; !status && i < wanted->count; i++) {
+        const goal *next = &wanted->list[i];
+        if (!(next->what & GOAL_POSITION))
+            continue;
+        ulna_effector *at = &set->effectors[set->effector_count];
+        at->body = next->body;
+        memcpy(at->point, next->point, sizeof at->point);
+        memcpy(set->positions + 3 * (size_t)set->effector_count++, next->position, sizeof next->position);
+    }
+    return status ? status : goals_to_problem(wanted, set->problem, error);
+}
+
+static void count_goals(trials *set)
+{
+    for (int i = 0; i < ulna_problem_term_count(set->problem); i++) {
+        double weight = ulna_problem_weight(set->problem, i);
+        int is_point = ulna_problem_term_type(set->problem, i) == ULNA_TERM_POINT;
+        set->points += weight > 0 && is_point;
+        set->orientations += weight > 0 && !is_point;
+        set->weight += weight;
+    }
+}
+
+static ulna_status allocate(trials *set, const goals *wanted, ulna_error *error)
+{
+    size_t nq = (size_t)ulna_model_coordinate_count(set->model), nv = (size_t)ulna_model_dof_count(set->model);
+    set->target = calloc(nq + 1, sizeof *set->target);
+    set->begin = calloc(nq + 1, sizeof *set->begin);
+    set->step = calloc(nv + 1, sizeof *set->step);
+    if (!set->target || !set->begin || !set->step)
+        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    if (set->options.start == START_ZERO)
+        zero_pose(set->model, set->begin);
+    else
+        memcpy(set->begin, set->options.start == START_GIVEN ? wanted->start : ulna_model_rest(set->model),
+               nq * sizeof *set->begin);
+    return ULNA_OK;
+}
+
+ulna_status trials_create(trials *set, const ulna_model *model, const goals *wanted, const trial_options *options,
+                          ulna_error *error)
+{
+    *set = (trials){.model = model, .options = *options};
+    if (ulna_model_dof_count(model) == 0)
+        return cli_fail(error, ULNA_ERR_MODEL, "the skeleton has no degree of freedom: there is nothing to solve");
+    ulna_status status = allocate(set, wanted, error);
+    if (!status)
+        status = ulna_problem_create(model, NULL, &set->problem, error);
+    if (!status)
+        status = wanted->count ? take_goals(set, wanted, error) : make_goals(set, error);
+    if (!status) {
+        count_goals(set);
+        if (set->points + set->orientations == 0)
+            status = cli_fail(error, ULNA_ERR_MODEL, "no goal has a weight: there is nothing to solve");
+    }
+    if (!status)
+        status = ulna_problem_ready(set->problem, error);
+    return status ? status : ulna_work_create(set->problem, NULL, &set->work, error);
+}
+
+void trials_release(trials *set)
+{
+    ulna_work_destroy(set->work);
+    ulna_problem_destroy(set->problem);
+    free(set->effectors);
+    free(set->positions);
+    free(set->target);
+    free(set->begin);
+    free(set->step);
+    *set = (trials){0};
+}
+
+/* ---- frames --------------------------------------------------------------------------------------------- */
+
+/* Goals where a random pose inside the limits has the points. */
+static ulna_status place_goals(trials *set, uint64_t *state)
+{
+    double scale = ulna_model_length_scale(set->model);
+    ulna_pose *pose = ulna_work_pose(set->work);
+    stray(set, ulna_model_rest(set->model), pose_turn, pose_slide * scale, state, set->target);
+    reflect(set->model, set->target);
+    ulna_status status = ulna_pose_forward(pose, set->target);
+    for (int i = 0; !status && i < set->effector_count; i++)
+        status = ulna_pose_point(pose, set->effectors[i].body, set->effectors[i].point, set->positions + 3 * (size_t)i);
+    return status ? status : ulna_problem_set_points(set->problem, 0, set->effector_count, set->positions);
+}
+
+ulna_status trials_set_frame(trials *set, int frame, double *start)
+{
+    uint64_t state = set->options.seed;
+    state = random_bits(&state) + (uint64_t)frame;
+    ulna_status status = set->is_made ? place_goals(set, &state) : ULNA_OK;
+    const double *from = set->options.start == START_NEAR ? set->target : set->begin;
+    double spread = set->options.spread;
+    if (!set->is_made && frame == 0) /* the first start is the one that was asked for */
+        spread = 0;
+    stray(set, from, spread, spread * ulna_model_length_scale(set->model), &state, start);
+    if (set->options.bounded)
+        ulna_model_clamp(set->model, start);
+    return status;
+}

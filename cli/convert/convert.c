@@ -1,0 +1,330 @@
+/* ulna convert IN... OUT: a skeleton, a motion or markers in another format. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/files.h"
+#include "cli/numbers.h"
+#include "cli/progress.h"
+#include "ulna/kinematics.h"
+
+#define QUARTER_TURN 1.57079632679489662
+
+typedef struct conversion {
+    ulna_ball ball;
+    double rate;      /* frames per second to write; 0: as the files say */
+    double read_unit; /* metres; 0: as the files say */
+    ulna_write_options write;
+    ulna_content skeleton; /* the first file that has one, with its own motion and markers */
+    ulna_clip clip;        /* of the skeleton */
+    ulna_recording recording;
+    const char *skeleton_path; /* NULL: there is none */
+    json_t *notes;
+} conversion;
+
+/* ---- the command line ---------------------------------------------------------------------------------------- */
+
+static int read_options(const cli *tool, conversion *c)
+{
+    static const char *const balls[] = {"euler", "quaternion", "expmap", "swing-twist", NULL};
+    const char *ball = cli_value(tool, "ball"), *out = tool->operands[tool->operand_count - 1];
+    int found = 0;
+    c->write = ulna_write_options_default();
+    while (ball && balls[found] && strcmp(balls[found], ball) != 0)
+        found++;
+    if (!balls[found])
+        return cli_usage(tool, "--ball takes euler, quaternion, expmap or swing-twist, not '%s'", ball);
+    c->ball = (ulna_ball)found;
+    int code = numbers_unit(tool, "unit", &c->write.unit_m);
+    if (!code)
+        code = numbers_unit(tool, "input-unit", &c->read_unit);
+    if (!code)
+        code = numbers_real(tool, "rate", 1e-6, 1e6, " Hz", &c->rate);
+    if (!code)
+        code = numbers_count(tool, "digits", 1, 17, &c->write.digits);
+    if (!code && ulna_format_of_name(out) == ULNA_FORMAT_UNKNOWN)
+        code =
+            cli_usage(tool, "'%s': the ending of the last name tells what to write: .amc, .asf, .bvh, .c3d, ...", out);
+    return code;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------- */
+
+static ulna_status take_clip(conversion *c, ulna_content *content, ulna_error *error)
+{
+    if (c->clip.frame_count)
+        return cli_fail(error, ULNA_ERR_ARGUMENT, "a second motion: one file is written of one motion");
+    if (content->model) { /* of a skeleton of its own, though there is one already */
+        ulna_error why;
+        ulna_status status = ulna_clip_convert(content->model, &content->clip, c->skeleton.model, &content->clip, &why);
+        if (status)
+            return cli_fail(error, status, "its motion is that of another skeleton: %.200s", why.message);
+    }
+    c->clip = content->clip;
+    content->clip = ulna_clip_empty(NULL);
+    return ULNA_OK;
+}
+
+static ulna_status take(conversion *c, const char *path, ulna_content *content, ulna_error *error)
+{
+    ulna_status status = ULNA_OK;
+    if (content->recording.frame_count && c->recording.frame_count)
+        return cli_fail(error, ULNA_ERR_ARGUMENT, "a second recording: one file is written of one recording");
+    if (content->recording.frame_count) {
+        c->write.up = content->source.up;
+        c->recording = content->recording;
+        content->recording = ulna_recording_empty(NULL);
+    }
+    if (content->model && !c->skeleton.model) {
+        c->skeleton = *content;
+        c->skeleton_path = path;
+        *content = ulna_content_empty(NULL);
+        c->clip = c->skeleton.clip;
+        c->skeleton.clip = ulna_clip_empty(NULL);
+    } else if (content->clip.frame_count)
+        status = take_clip(c, content, error);
+    return status;
+}
+
+static ulna_status read_file(conversion *c, const char *path, ulna_error *error)
+{
+    ulna_content content = ulna_content_empty(NULL);
+    ulna_read_options options = ulna_read_options_for(c->skeleton.model ? &c->skeleton : NULL);
+    if (c->read_unit > 0)
+        options.unit_m = c->read_unit;
+    else if (!files_needs_skeleton(path))
+        options.unit_m = 0;
+    ulna_status status = files_read(path, &options, &content, error);
+    files_note(c->notes, path, &content.remarks);
+    ulna_remarks_release(&content.remarks);
+    if (!status)
+        status = take(c, path, &content, error);
+    ulna_content_release(&content);
+    return status;
+}
+
+/* Files that hold a skeleton come first, in whatever order they were named. */
+static int read_files(const cli *tool, json_t *object, conversion *c)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i + 1 < tool->operand_count; i++) {
+            const char *path = tool->operands[i];
+            ulna_error error;
+            ulna_error_clear(&error);
+            if (files_needs_skeleton(path) != pass)
+                continue;
+            progress_wait *wait = progress_wait_begin(tool, "reading", path);
+            ulna_status status = read_file(c, path, &error);
+            progress_wait_end(wait);
+            if (status)
+                return files_fail(object, path, &error);
+        }
+    return CLI_DONE;
+}
+
+/* ---- what is made of it ---------------------------------------------------------------------------------------- */
+
+/* Steps of more than a quarter turn from one frame to the next. */
+static long long count_jumps(const ulna_clip *clip)
+{
+    long long count = 0;
+    size_t width = (size_t)clip->coordinate_count, total = width * (size_t)clip->frame_count;
+    for (size_t i = width; i < total; i++)
+        count += fabs(clip->q[i] - clip->q[i - width]) > QUARTER_TURN;
+    return count;
+}
+
+/* The same poses by angles that go on from frame to frame, where these are written. */
+static void unwind(conversion *c, ulna_format format)
+{
+    int has_angles = format == ULNA_FORMAT_AMC || format == ULNA_FORMAT_BVH || format == ULNA_FORMAT_MOT ||
+                     format == ULNA_FORMAT_CSV;
+    if (!has_angles || !c->skeleton.model || !c->clip.frame_count)
+        return;
+    long long before = count_jumps(&c->clip);
+    ulna_clip_unwind(c->skeleton.model, &c->clip);
+    long long jumps = before - count_jumps(&c->clip);
+    if (jumps > 0)
+        files_note_text(c->notes,
+                        "%lld jump%s of angles from one frame to the next %s taken out; the poses are the same", jumps,
+                        jumps == 1 ? "" : "s", jumps == 1 ? "is" : "are");
+}
+
+static ulna_status place_markers(const ulna_model *model, const ulna_clip *clip, ulna_pose *pose,
+                                 ulna_recording *recording)
+{
+    ulna_status status = ULNA_OK;
+    int own = ulna_model_marker_count(model);
+    for (int f = 0; f < clip->frame_count && !status; f++) {
+        double *to = ulna_recording_frame(recording, f);
+        status = ulna_pose_forward(pose, ulna_clip_frame(clip, f));
+        if (!status && own)
+            status = ulna_pose_markers(pose, to);
+        for (int b = 0; b < recording->marker_count && !own && !status; b++)
+            status = ulna_pose_body(pose, b, to + 3 * (size_t)b, NULL);
+    }
+    return status;
+}
+
+/* For formats of markers alone: where the motion takes the markers of the skeleton, or else its joints. */
+static ulna_status make_recording(conversion *c, ulna_error *error)
+{
+    const ulna_model *model = c->skeleton.model;
+    int own = ulna_model_marker_count(model), count = own ? own : ulna_model_body_count(model);
+    ulna_pose *pose = NULL;
+    ulna_status status = ulna_recording_resize(&c->recording, count, c->clip.frame_count);
+    if (!status)
+        status = ulna_pose_create(model, NULL, &pose, error);
+    for (int i = 0; i < count && !status; i++)
+        snprintf(c->recording.names[i], ULNA_MARKER_NAME, "%s",
+                 own ? ulna_model_marker_name(model, i) : ulna_model_body_name(model, i));
+    if (!status)
+        status = place_markers(model, &c->clip, pose, &c->recording);
+    ulna_pose_destroy(pose);
+    if (status)
+        return cli_fail(error, status, "the places of %d markers cannot be found: %s", count, ulna_status_text(status));
+    c->write.up = c->skeleton.source.up;
+    c->recording.first_frame = c->clip.first_frame;
+    c->recording.frame_seconds = c->clip.frame_seconds;
+    files_note_text(c->notes, "there are no recorded markers: the places of the skeleton's %d %s are written", count,
+                    own ? "markers" : "joints");
+    return ULNA_OK;
+}
+
+/* An AMC lists values as its ASF lists degrees of freedom. We write slides, then turns in the order of application. */
+static int has_our_order(const ulna_content *asf)
+{
+    for (int i = 0; i < asf->channel_count;) {
+        int body = 0, first = 0, count = 0, slides = 0, dof;
+        while (body < ulna_model_body_count(asf->model) &&
+               (count == 0 || asf->channels[i] < first || asf->channels[i] >= first + count))
+            count = ulna_model_body_coordinates(asf->model, body++, &first);
+        for (ulna_model_body_dofs(asf->model, body - 1, &dof); slides < count; slides++)
+            if (!ulna_model_dof_is_translation(asf->model, dof + slides))
+                break;
+        for (int k = 0; k < count; k++, i++)
+            if (asf->channels[i] != first + (k < slides ? k : count - 1 - (k - slides)))
+                return 0;
+    }
+    return 1;
+}
+
+/* What the motion cannot be read without. */
+static void note_skeleton(conversion *c, ulna_format format)
+{
+    if (!c->clip.frame_count || !c->skeleton_path)
+        return;
+    int is_of_asf = c->skeleton.channels && c->ball == ULNA_BALL_EULER && has_our_order(&c->skeleton);
+    if (format == ULNA_FORMAT_AMC && !is_of_asf)
+        files_note_text(c->notes,
+                        "an AMC goes with the ASF of the same joints: convert %.200s to .asf too, "
+                        "with the same options",
+                        c->skeleton_path);
+    else if (format == ULNA_FORMAT_MOT || format == ULNA_FORMAT_CSV)
+        files_note_text(c->notes, "%s does not hold the skeleton: to read it again, name %.200s beside it",
+                        ulna_format_text(format), c->skeleton_path);
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------- */
+
+static int turn_balls(json_t *object, conversion *c, const char *path)
+{
+    ulna_model *fresh = NULL;
+    ulna_error error;
+    int dropped = 0;
+    ulna_error_clear(&error);
+    if (c->ball == ULNA_BALL_EULER || !c->skeleton.model)
+        return CLI_DONE;
+    ulna_status status = ulna_model_with_balls(c->skeleton.model, c->ball, NULL, &fresh, &dropped, &error);
+    if (!status && c->clip.frame_count)
+        status = ulna_clip_convert(c->skeleton.model, &c->clip, fresh, &c->clip, &error);
+    if (status) {
+        ulna_model_destroy(fresh);
+        return files_fail(object, path, &error);
+    }
+    ulna_model_destroy(c->skeleton.model);
+    c->skeleton.model = fresh;
+    if (dropped)
+        files_note_text(c->notes, "limits of %d angles do not fit the other kind of joint, and are left out", dropped);
+    return CLI_DONE;
+}
+
+static int write_file(const cli *tool, json_t *object, conversion *c)
+{
+    const char *path = tool->operands[tool->operand_count - 1];
+    ulna_format format = ulna_format_of_name(path);
+    int is_acclaim = format == ULNA_FORMAT_ASF || format == ULNA_FORMAT_AMC;
+    ulna_error error;
+    ulna_error_clear(&error);
+    if (c->rate > 0)
+        c->clip.frame_seconds = c->recording.frame_seconds = 1 / c->rate;
+    if (c->write.unit_m == 0 && is_acclaim && c->skeleton.format == ULNA_FORMAT_ASF) { /* so that both go together */
+        c->write.unit_m = c->skeleton.source.unit_m;
+        c->write.degrees = c->skeleton.source.degrees;
+    }
+    int is_markers = format == ULNA_FORMAT_C3D || format == ULNA_FORMAT_TRC;
+    int is_made = is_markers && c->clip.frame_count && !c->recording.frame_count;
+    if (is_made && make_recording(c, &error))
+        return files_fail(object, path, &error);
+    unwind(c, format);
+    progress_wait *wait = progress_wait_begin(tool, "writing", path);
+    ulna_status status =
+        files_write(path, c->skeleton.model, is_made ? NULL : &c->clip, &c->recording, &c->write, c->notes, &error);
+    progress_wait_end(wait);
+    if (status == ULNA_ERR_UNSUPPORTED && !c->skeleton.model) {
+        size_t length = strlen(error.message);
+        snprintf(error.message + length, sizeof error.message - length,
+                 "; 'ulna solve' finds the motion of a skeleton from markers");
+    }
+    if (status)
+        return files_fail(object, path, &error);
+    note_skeleton(c, format);
+    return CLI_DONE;
+}
+
+static void tell(const cli *tool, json_t *object, const conversion *c)
+{
+    const char *path = tool->operands[tool->operand_count - 1];
+    ulna_format format = ulna_format_of_name(path);
+    json_object_set_new(object, "output", cli_json_text(path));
+    json_object_set_new(object, "format", cli_json_text(ulna_format_name(format)));
+    json_object_set_new(object, "bodies",
+                        json_integer(c->skeleton.model ? ulna_model_body_count(c->skeleton.model) : 0));
+    json_object_set_new(object, "frames",
+                        json_integer(c->clip.frame_count ? c->clip.frame_count : c->recording.frame_count));
+    json_object_set_new(object, "markers", json_integer(c->recording.marker_count));
+    cli_title(tool, "%s", path);
+    cli_say(tool, ": %s", ulna_format_text(format));
+    if (c->skeleton.model)
+        cli_say(tool, ", from a skeleton of %d bodies", ulna_model_body_count(c->skeleton.model));
+    if (c->clip.frame_count)
+        cli_say(tool, ", a motion of %d frames", c->clip.frame_count);
+    if (c->recording.frame_count)
+        cli_say(tool, ", %d markers in %d frames", c->recording.marker_count, c->recording.frame_count);
+    cli_say(tool, "\n");
+    files_print_notes(tool, c->notes);
+}
+
+int cli_convert(cli *tool)
+{
+    conversion c = {
+        .skeleton = ulna_content_empty(NULL), .clip = ulna_clip_empty(NULL), .recording = ulna_recording_empty(NULL)};
+    int code = read_options(tool, &c);
+    if (code)
+        return code;
+    json_t *object = json_object();
+    c.notes = json_array();
+    code = read_files(tool, object, &c);
+    if (!code)
+        code = turn_balls(object, &c, tool->operands[0]);
+    if (!code)
+        code = write_file(tool, object, &c);
+    if (!code)
+        tell(tool, object, &c);
+    json_object_set_new(object, "notes", c.notes);
+    cli_json_print(tool, object);
+    ulna_clip_release(&c.clip);
+    ulna_recording_release(&c.recording);
+    ulna_content_release(&c.skeleton);
+    return code;
+}

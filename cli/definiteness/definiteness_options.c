@@ -1,0 +1,365 @@
+/* Reads what `ulna definiteness` is asked for: first what the words alone tell, then what depends on the model. */
+#include "cli/definiteness/definiteness.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/picture.h"
+#include "ulna/kinematics.h"
+#include "ulna/sample.h"
+
+#define RADIANS (3.14159265358979323846 / 180)
+#define FARTHEST 1e6        /* m; beyond, squares lose their digits */
+#define MOST_DEGREES 3600.0 /* of a range: ten turns */
+#define MOST_WEIGHT 1e12    /* m2/rad2 */
+
+/* ---- numbers ------------------------------------------------------------------------------------------ */
+
+/* Exactly `count` finite numbers no larger than `most`, between blanks or commas. */
+static int parse_numbers(const char *text, double *values, int count, double most)
+{
+    for (int i = 0; i < count; i++) {
+        char *end;
+        text += strspn(text, " \t");
+        text += i > 0 && *text == ',';
+        values[i] = strtod(text, &end);
+        if (end == text || !isfinite(values[i]) || fabs(values[i]) > most || (*end && !strchr(" \t,", *end)))
+            return 0;
+        text = end;
+    }
+    return text[strspn(text, " \t")] == 0;
+}
+
+static int read_size(const cli *tool, request *wish)
+{
+    const char *text = cli_value(tool, "size");
+    wish->size = DEFINITENESS_SIZE;
+    if (!text)
+        return CLI_DONE;
+    char *end;
+    errno = 0;
+    long number = strtol(text, &end, 10);
+    if (end == text || *end || errno || number < DEFINITENESS_LEAST || number > DEFINITENESS_MOST)
+        return cli_usage(tool, "--size takes a whole number from %d to %d, not '%s'", DEFINITENESS_LEAST,
+                         DEFINITENESS_MOST, text);
+    wish->size = (int)number;
+    return CLI_DONE;
+}
+
+static int read_weight(const cli *tool, request *wish)
+{
+    const char *text = cli_value(tool, "regularise");
+    if (text && (!parse_numbers(text, &wish->weight, 1, MOST_WEIGHT) || !(wish->weight > 0)))
+        return cli_usage(tool, "--regularise takes a weight above 0, in m2/rad2, not '%s'", text);
+    return CLI_DONE;
+}
+
+static int read_goals(const cli *tool, request *wish)
+{
+    for (int i = 0; i < tool->given_count; i++) {
+        if (strcmp(tool->given[i]->name, "goal") != 0)
+            continue;
+        if (wish->goal_count == DEFINITENESS_GOALS)
+            return cli_usage(tool, "--goal: at most %d goals go into one picture", DEFINITENESS_GOALS);
+        if (!parse_numbers(tool->values[i], wish->goals[wish->goal_count++], 3, FARTHEST))
+            return cli_usage(tool, "--goal takes three numbers in metres, such as '1 0 0', not '%s'", tool->values[i]);
+    }
+    return CLI_DONE;
+}
+
+static int check_outputs(const cli *tool)
+{
+    for (int i = 0; i < tool->given_count; i++)
+        if (strcmp(tool->given[i]->name, "output") == 0 && picture_format_of(tool->values[i]) == PICTURE_UNKNOWN)
+            return cli_usage(tool, "--output: the name must end in .svg or .png, and '%s' does not", tool->values[i]);
+    return CLI_DONE;
+}
+
+static int check_point_options(const cli *tool, request *wish)
+{
+    const char *point = cli_value(tool, "point");
+    if (cli_value(tool, "marker") && cli_value(tool, "body"))
+        return cli_usage(tool, "--marker and --body: only one of them can be the point");
+    if (point && !cli_value(tool, "body"))
+        return cli_usage(tool, "--point is a place on a body; give --body too");
+    if (point && !parse_numbers(point, wish->point, 3, FARTHEST))
+        return cli_usage(tool, "--point takes three numbers in metres, such as '0.1 0 0', not '%s'", point);
+    return CLI_DONE;
+}
+
+/* ---- names -------------------------------------------------------------------------------------------- */
+
+/* "there is no WHAT 'NAME'", with the nearest one, if any. `names` ends with NULL. */
+static int unknown_name(const cli *tool, const char *what, const char *name, const char **names)
+{
+    const char *nearest = names ? cli_nearest(name, names, sizeof *names) : NULL;
+    return cli_usage(tool, "there is no %s '%s' in the model%s%s%s", what, name, nearest ? "; did you mean '" : "",
+                     nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+static int find_marker(const cli *tool, const char *name, request *wish)
+{
+    const ulna_model *model = wish->model;
+    int marker = ulna_model_find_marker(model, name), count = ulna_model_marker_count(model);
+    if (marker == ULNA_NONE) {
+        const char **names = calloc((size_t)count + 1, sizeof *names);
+        for (int i = 0; names && i < count; i++)
+            names[i] = ulna_model_marker_name(model, i);
+        unknown_name(tool, "marker", name, names);
+        free(names);
+        return CLI_USAGE;
+    }
+    wish->marker = ulna_model_marker_name(model, marker);
+    wish->body = ulna_model_marker_body(model, marker);
+    ulna_model_marker_position(model, marker, wish->point);
+    return CLI_DONE;
+}
+
+static int find_body(const cli *tool, const char *name, request *wish)
+{
+    int count = ulna_model_body_count(wish->model);
+    wish->body = ulna_model_find_body(wish->model, name);
+    if (wish->body != ULNA_NONE)
+        return CLI_DONE;
+    const char **names = calloc((size_t)count + 1, sizeof *names);
+    for (int i = 0; names && i < count; i++)
+        names[i] = ulna_model_body_name(wish->model, i);
+    unknown_name(tool, "body", name, names);
+    free(names);
+    return CLI_USAGE;
+}
+
+/* A model with one marker needs no words about the point. */
+static int find_point(const cli *tool, request *wish)
+{
+    const char *marker = cli_value(tool, "marker"), *body = cli_value(tool, "body");
+    int count = ulna_model_marker_count(wish->model);
+    if (marker)
+        return find_marker(tool, marker, wish);
+    if (body)
+        return find_body(tool, body, wish);
+    if (count == 1)
+        return find_marker(tool, ulna_model_marker_name(wish->model, 0), wish);
+    if (count == 0)
+        return cli_usage(tool, "the model has no markers: say with --body and --point which point has the goal");
+    return cli_usage(tool, "the model has %d markers: say with --marker which one has the goal", count);
+}
+
+/* ---- degrees of freedom ------------------------------------------------------------------------------- */
+
+typedef char label[300];
+
+/* A label, or else a number from 0 on. */
+static int dof_by_name(const label *labels, int count, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(labels[i], name) == 0)
+            return i;
+    char *end;
+    errno = 0;
+    long number = isdigit((unsigned char)*name) ? strtol(name, &end, 10) : -1;
+    return number >= 0 && !*end && !errno && number < count ? (int)number : ULNA_NONE;
+}
+
+static int choose_dof(const cli *tool, const char *option, const request *wish, label *labels, const char **names,
+                      int *dof)
+{
+    const char *name = cli_value(tool, option);
+    int count = ulna_model_dof_count(wish->model);
+    for (int i = 0; i < count; i++) {
+        ulna_model_dof_label(wish->model, i, labels[i], sizeof labels[i]);
+        names[i] = labels[i];
+    }
+    *dof = dof_by_name((const label *)labels, count, name);
+    if (*dof == ULNA_NONE)
+        return unknown_name(tool, "degree of freedom", name, names);
+    if (ulna_model_dof_coordinate(wish->model, *dof) == ULNA_NONE)
+        return cli_usage(tool, "--%s: '%s' is part of a quaternion and has no angle of its own to sweep", option, name);
+    return CLI_DONE;
+}
+
+/* The degree of freedom that an option names, or ULNA_NONE if it was not given. */
+static int find_dof(const cli *tool, const char *option, const request *wish, int *dof)
+{
+    *dof = ULNA_NONE;
+    if (!cli_value(tool, option))
+        return CLI_DONE;
+    size_t count = (size_t)ulna_model_dof_count(wish->model);
+    label *labels = calloc(count + 1, sizeof *labels);
+    const char **names = calloc(count + 1, sizeof *names);
+    int code = CLI_PARTLY;
+    if (labels && names)
+        code = choose_dof(tool, option, wish, labels, names, dof);
+    else
+        cli_complain("out of memory");
+    free(labels);
+    free(names);
+    return code;
+}
+
+/* Unless told, the two turns nearest to the point that move it at rest; the one further up is x. */
+static int choose_dofs(const cli *tool, request *wish, const double *jacobian, int dofs[2])
+{
+    double small = 1e-6 * ulna_model_length_scale(wish->model);
+    for (int k = 1; k >= 0; k--) {
+        for (int i = ulna_model_dof_count(wish->model) - 1; i >= 0 && dofs[k] == ULNA_NONE; i--) {
+            const double *column = jacobian + 3 * i;
+            int is_taken = i == dofs[1 - k] || (k == 0 && dofs[1] != ULNA_NONE && !cli_value(tool, "y") && i > dofs[1]);
+            if (!is_taken && !ulna_model_dof_is_translation(wish->model, i) &&
+                ulna_model_dof_coordinate(wish->model, i) != ULNA_NONE &&
+                hypot(hypot(column[0], column[1]), column[2]) > small)
+                dofs[k] = i;
+        }
+        if (dofs[k] == ULNA_NONE)
+            return cli_usage(tool, "no two joint angles of the model move the point at rest: say with --x and --y what "
+                                   "to sweep");
+    }
+    return CLI_DONE;
+}
+
+/* ---- ranges ------------------------------------------------------------------------------------------- */
+
+/* "LOW HIGH", in degrees or metres. */
+static int read_range(const cli *tool, const char *option, const request_axis *axis, sweep_range *range,
+                      int may_be_empty)
+{
+    double ends[2];
+    const char *text = cli_value(tool, option), *unit = axis->is_angle ? "degrees" : "metres";
+    double most = axis->is_angle ? MOST_DEGREES : FARTHEST;
+    if (!text)
+        return CLI_DONE;
+    if (!parse_numbers(text, ends, 2, most))
+        return cli_usage(tool, "--%s takes two numbers in %s, from -%g to %g, not '%s'", option, unit, most, most,
+                         text);
+    if (ends[0] > ends[1] || (ends[0] == ends[1] && !may_be_empty))
+        return cli_usage(tool, "--%s: the first number must be the lower one, in '%s'", option, text);
+    range->low = axis->is_angle ? ends[0] * RADIANS : ends[0];
+    range->high = axis->is_angle ? ends[1] * RADIANS : ends[1];
+    return CLI_DONE;
+}
+
+/* A whole turn; a slide goes the model's length to both sides of rest. Limits that the model leaves open end there. */
+static int set_axis(const cli *tool, request *wish, int k, int dof)
+{
+    static const char *const names[2][2] = {{"range-x", "limits-x"}, {"range-y", "limits-y"}};
+    const ulna_model *model = wish->model;
+    request_axis *axis = &wish->axes[k];
+    axis->dof = dof;
+    ulna_model_dof_label(model, dof, axis->name, sizeof axis->name);
+    axis->is_angle = !ulna_model_dof_is_translation(model, dof);
+    double rest = ulna_model_rest(model)[ulna_model_dof_coordinate(model, dof)];
+    double reach = ulna_model_length_scale(model);
+    axis->whole =
+        axis->is_angle ? (sweep_range){-180 * RADIANS, 180 * RADIANS} : (sweep_range){rest - reach, rest + reach};
+    int code = read_range(tool, names[k][0], axis, &axis->whole, 0);
+
+    double lower = ulna_model_lower(model)[dof], upper = ulna_model_upper(model)[dof];
+    axis->has_limits = isfinite(lower) || isfinite(upper) || cli_value(tool, names[k][1]);
+    axis->limits.low = isfinite(lower) ? lower : fmin(axis->whole.low, upper);
+    axis->limits.high = isfinite(upper) ? upper : fmax(axis->whole.high, lower);
+    return code ? code : read_range(tool, names[k][1], axis, &axis->limits, 1);
+}
+
+static int check_bounds(const cli *tool, request *wish)
+{
+    wish->bounds = cli_value(tool, "bounds") || cli_value(tool, "limits-x") || cli_value(tool, "limits-y");
+    if (wish->bounds && !wish->axes[0].has_limits && !wish->axes[1].has_limits)
+        return cli_usage(tool,
+                         "--bounds: the model limits neither '%s' nor '%s'; give limits with --limits-x and "
+                         "--limits-y",
+                         wish->axes[0].name, wish->axes[1].name);
+    return CLI_DONE;
+}
+
+/* ---- goals -------------------------------------------------------------------------------------------- */
+
+/* Unless told, as in the paper: inside, on the border of and outside the reach, where the point is at rest as seen
+ * from the upper joint. */
+static int choose_goals(const cli *tool, request *wish, const ulna_pose *pose)
+{
+    double axis[3], from[3], to[3], length = 0;
+    int upper = wish->axes[0].dof < wish->axes[1].dof ? 0 : 1;
+    if (wish->goal_count)
+        return CLI_DONE;
+    if (wish->axes[upper].is_angle)
+        ulna_pose_dof_axis(pose, wish->axes[upper].dof, axis, from);
+    else
+        ulna_pose_body(pose, ulna_model_dof_body(wish->model, wish->axes[upper].dof), from, NULL);
+    ulna_pose_point(pose, wish->body, wish->point, to);
+    for (int k = 0; k < 3; k++)
+        length = hypot(length, to[k] - from[k]);
+    if (!(length > 1e-6 * ulna_model_length_scale(wish->model)))
+        return cli_usage(tool, "the point lies on '%s', so no goals suggest themselves: give --goal",
+                         wish->axes[upper].name);
+    for (wish->goal_count = 0; wish->goal_count < 3; wish->goal_count++)
+        for (int k = 0; k < 3; k++)
+            wish->goals[wish->goal_count][k] = from[k] + (wish->goal_count + 1) / 2.0 * (to[k] - from[k]);
+    return CLI_DONE;
+}
+
+/* What depends on the pose at rest. */
+static int choose_at_rest(const cli *tool, request *wish, ulna_pose *pose, double *jacobian)
+{
+    const ulna_effector effector = {wish->body, {wish->point[0], wish->point[1], wish->point[2]}};
+    ulna_jacobian_options options = ulna_jacobian_options_default();
+    int dofs[2], code;
+    options.rows = ULNA_ROWS_LINEAR;
+    ulna_pose_forward(pose, ulna_model_rest(wish->model));
+    ulna_pose_jacobian(pose, &options, 1, &effector, jacobian);
+    if ((code = find_dof(tool, "x", wish, &dofs[0])) || (code = find_dof(tool, "y", wish, &dofs[1])))
+        return code;
+    if ((code = choose_dofs(tool, wish, jacobian, dofs)))
+        return code;
+    if (dofs[0] == dofs[1])
+        return cli_usage(tool, "--x and --y are both '%s'; two different degrees of freedom make a map",
+                         cli_value(tool, "x"));
+    if ((code = set_axis(tool, wish, 0, dofs[0])) || (code = set_axis(tool, wish, 1, dofs[1])))
+        return code;
+    code = check_bounds(tool, wish);
+    return code ? code : choose_goals(tool, wish, pose);
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------------- */
+
+static int fail_file(const cli *tool, const request *wish, const ulna_error *error)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "file", cli_json_text(wish->path));
+    json_object_set_new(object, "error", cli_json_error(error));
+    cli_json_print(tool, object);
+    return cli_complain_file(wish->path, error);
+}
+
+int request_read(const cli *tool, request *wish)
+{
+    int code;
+    ulna_error error;
+    *wish = (request){.path = tool->operand_count ? tool->operands[0] : "two-link"};
+    if ((code = read_size(tool, wish)) || (code = read_weight(tool, wish)) || (code = read_goals(tool, wish)) ||
+        (code = check_outputs(tool)) || (code = check_point_options(tool, wish)))
+        return code;
+    if (tool->operand_count ? cli_load_model(wish->path, &wish->model, &error)
+                            : ulna_sample_create(wish->path, NULL, &wish->model, &error))
+        return fail_file(tool, wish, &error);
+    code = find_point(tool, wish);
+    if (code)
+        return code;
+    ulna_pose *pose = NULL;
+    double *jacobian = calloc(3 * (size_t)ulna_model_dof_count(wish->model) + 1, sizeof *jacobian);
+    ulna_status status = ulna_pose_create(wish->model, NULL, &pose, &error);
+    if (!status && !jacobian)
+        status = cli_fail(&error, ULNA_ERR_MEMORY, "out of memory");
+    code = status || !jacobian ? fail_file(tool, wish, &error) : choose_at_rest(tool, wish, pose, jacobian);
+    ulna_pose_destroy(pose);
+    free(jacobian);
+    return code;
+}
+
+void request_release(request *wish)
+{
+    ulna_model_destroy(wish->model);
+    wish->model = NULL;
+}

@@ -1,0 +1,153 @@
+/* The command line of `ulna global`. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/global/global.h"
+#include "cli/numbers.h"
+
+enum { MOST_STARTS = 1000000 };
+
+static const char *const relaxations[] = {"none", "hull", "bones", NULL};
+
+const char *global_relax_name(int relax)
+{
+    return relaxations[relax];
+}
+
+static int read_skeleton(const cli *tool, global_job *job)
+{
+    const char *named = cli_value(tool, "skeleton"), *operand = tool->operand_count ? tool->operands[0] : NULL;
+    if (named && operand)
+        return cli_usage(tool, "'%s' or '%s': one skeleton is enough", operand, named);
+    job->skeleton_path = named ? named : operand;
+    if (!job->skeleton_path || !*job->skeleton_path)
+        return cli_usage(tool, "whose joints are to be found? ulna global SKELETON");
+    return CLI_DONE;
+}
+
+static const cli_option *option_of(const cli *tool, const char *name)
+{
+    const cli_option *option = tool->command->options;
+    while (option->name && strcmp(option->name, name) != 0)
+        option++;
+    return option;
+}
+
+/* The part about the recording is that of `ulna solve`, which has the skeleton as an option, and --frames alone. */
+static int read_as_solve(const cli *tool, global_job *job)
+{
+    cli other = *tool;
+    int count = tool->given_count;
+    other.given = calloc((size_t)count + 1, sizeof(const cli_option *));
+    other.values = calloc((size_t)count + 1, sizeof *other.values);
+    int code = cli_exit_code(ULNA_ERR_MEMORY);
+    if (other.given && other.values) {
+        for (int i = 0; i < count; i++) {
+            int is_frame = strcmp(tool->given[i]->name, "frame") == 0;
+            other.given[i] = is_frame ? option_of(tool, "frames") : tool->given[i];
+            other.values[i] = tool->values[i];
+        }
+        other.given[count] = option_of(tool, "skeleton");
+        other.values[count] = job->skeleton_path;
+        other.given_count = count + 1;
+        other.operand_count = 0;
+        code = solve_read_options(&other, &job->take);
+    }
+    free(other.given);
+    free(other.values);
+    return code;
+}
+
+static int read_take(const cli *tool, global_job *job)
+{
+    int takes = 0;
+    for (int i = 0; i < tool->given_count; i++)
+        takes += strcmp(tool->given[i]->name, "markers") == 0;
+    if (takes > 1)
+        return cli_usage(tool, "one recording at a time: --markers is given %d times", takes);
+    if (cli_value(tool, "frame") && cli_value(tool, "frames"))
+        return cli_usage(tool, "--frame is for one, --frames for several: give one of them");
+    int code = read_as_solve(tool, job);
+    int is_said = cli_value(tool, "frame") || cli_value(tool, "frames");
+    job->first = is_said ? job->take.first : 1;
+    job->last = is_said ? job->take.last : 0;
+    job->take.first = INT_MIN;
+    job->take.last = INT_MAX;
+    if (!code && job->take.attach == ATTACH_ORACLE)
+        return cli_usage(tool, "--attach takes a file name, model or reference; oracle is of 'ulna solve' alone");
+    return code;
+}
+
+static int read_source(const cli *tool, global_job *job)
+{
+    static const char *const of_takes[] = {"attach", "reference", "frame", "frames", "axes", "up"};
+    int has_goals = cli_value(tool, "goals") || cli_value(tool, "goal");
+    job->goals_path = cli_value(tool, "goals");
+    job->has_take = cli_value(tool, "markers") != NULL;
+    if (job->has_take && has_goals)
+        return cli_usage(tool, "the markers are the goals: give --markers, or --goal and --goals");
+    if (!job->has_take && !has_goals)
+        return cli_usage(tool, "what is to be reached? --goal \"NAME X Y Z\", --goals FILE or --markers FILE");
+    for (size_t i = 0; i < sizeof of_takes / sizeof *of_takes; i++)
+        if (!job->has_take && cli_value(tool, of_takes[i]))
+            return cli_usage(tool, "--%s is about a recording: give --markers too", of_takes[i]);
+    if (job->has_take && cli_value(tool, "unit"))
+        return cli_usage(tool, "--unit is about goals; a recording has a unit of its own");
+    if (job->goals_path && strcmp(job->goals_path, "-") == 0 && strcmp(job->skeleton_path, "-") == 0)
+        return cli_usage(tool, "standard input is either the skeleton or the goals, not both");
+    return job->has_take ? read_take(tool, job) : CLI_DONE;
+}
+
+/* With a recording, also a motion file, as in `ulna solve`, which has read that. */
+static int read_bounds(const cli *tool, global_job *job)
+{
+    const char *text = cli_value(tool, "bounds");
+    job->options.local.bounded = !text || strcmp(text, "none") != 0;
+    if (text && !job->has_take && job->options.local.bounded && strcmp(text, "skeleton") != 0)
+        return cli_usage(tool, "--bounds takes none or skeleton, not '%s'", text);
+    return CLI_DONE;
+}
+
+static int read_relax(const cli *tool, global_job *job)
+{
+    const char *text = cli_value(tool, "relax");
+    int found = 0;
+    if (!text)
+        return CLI_DONE;
+    while (relaxations[found] && strcmp(relaxations[found], text) != 0)
+        found++;
+    if (!relaxations[found])
+        return cli_usage(tool, "--relax takes none, hull or bones, not '%s'", text);
+    job->options.relax = found;
+    return CLI_DONE;
+}
+
+static int read_numbers(const cli *tool, global_job *job)
+{
+    enum { MOST_THREADS = 256 }; /* that the library takes */
+    job->options.threads = tool->threads < MOST_THREADS ? tool->threads : MOST_THREADS;
+    job->unit_m = 1;
+    int code = numbers_unit(tool, "unit", &job->unit_m);
+    if (!code)
+        code = numbers_seed(tool, "seed", &job->options.seed);
+    if (!code)
+        code = numbers_real(tool, "gap", 0, 1, "", &job->options.gap);
+    if (!code)
+        code = numbers_count(tool, "starts", 1, MOST_STARTS, &job->options.starts);
+    if (!code)
+        code = numbers_real(tool, "seconds", 0, 1e6, "", &job->options.seconds);
+    return code;
+}
+
+int global_read_options(const cli *tool, global_job *job)
+{
+    static int (*const readers[])(const cli *, global_job *) = {read_skeleton, read_source, read_bounds, read_relax,
+                                                                read_numbers};
+    int code = CLI_DONE;
+    job->options = ulna_global_options_default();
+    for (size_t i = 0; i < sizeof readers / sizeof *readers && !code; i++)
+        code = readers[i](tool, job);
+    return code;
+}

@@ -1,0 +1,194 @@
+/* ulna sample DIR: writes the built-in skeletons and the built-in take. */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/folder.h"
+#include "cli/sample/sample_take.h"
+#include "ulna/sample.h"
+
+static const char take_name[] = "walk"; /* as --only has it: several files */
+
+static int is_sample(const char *name)
+{
+    if (strcmp(name, take_name) == 0)
+        return 1;
+    for (int i = 0; ulna_sample_name(i); i++)
+        if (strcmp(ulna_sample_name(i), name) == 0)
+            return 1;
+    return 0;
+}
+
+/* Refuses names that do not exist before anything is written. */
+static int check_names(const cli *tool)
+{
+    enum { MOST = 32 };
+    const char *names[MOST + 1] = {0};
+    for (int i = 0; i < MOST && ulna_sample_name(i); i++)
+        names[i] = ulna_sample_name(i);
+    for (int i = 0; i < MOST; i++)
+        if (!names[i]) {
+            names[i] = take_name;
+            break;
+        }
+    for (int i = 0; i < tool->given_count; i++) {
+        if (strcmp(tool->given[i]->name, "only") != 0 || is_sample(tool->values[i]))
+            continue;
+        const char *nearest = cli_nearest(tool->values[i], names, sizeof *names);
+        return cli_usage(tool, "there is no sample '%s'%s%s%s", tool->values[i], nearest ? "; did you mean '" : "",
+                         nearest ? nearest : "", nearest ? "'?" : "");
+    }
+    return CLI_DONE;
+}
+
+static int is_wanted(const cli *tool, const char *name)
+{
+    if (!cli_value(tool, "only"))
+        return 1;
+    for (int i = 0; i < tool->given_count; i++)
+        if (strcmp(tool->given[i]->name, "only") == 0 && strcmp(tool->values[i], name) == 0)
+            return 1;
+    return 0;
+}
+
+typedef enum outcome { WRITTEN, UNCHANGED, KEPT, FAILED } outcome;
+
+/* Is the file there, and does it hold this text? */
+static outcome compare(const char *path, const ulna_text *text)
+{
+    ulna_text old = ulna_text_empty(NULL);
+    outcome found = KEPT;
+    if (ulna_file_read(path, text->length, &old, NULL) == ULNA_OK && old.length == text->length &&
+        memcmp(old.data, text->data, text->length) == 0)
+        found = UNCHANGED;
+    ulna_text_release(&old);
+    return found;
+}
+
+static outcome write_text(const cli *tool, const ulna_text *text, const char *path, ulna_error *error)
+{
+    struct stat state;
+    outcome result = stat(path, &state) == 0 && S_ISREG(state.st_mode) ? compare(path, text) : WRITTEN;
+    if (result != WRITTEN && !(result == KEPT && cli_value(tool, "force")))
+        return result;
+    ulna_output *output = NULL;
+    if (ulna_output_open(path, NULL, &output, error))
+        return FAILED;
+    ulna_sink sink = ulna_output_sink(output);
+    (void)sink.write(sink.context, text->data, text->length); /* a failure is told by the commit */
+    return ulna_output_commit(output, error) ? FAILED : WRITTEN;
+}
+
+static ulna_status write_model(const char *name, ulna_text *text, ulna_error *error)
+{
+    ulna_model *model;
+    ulna_sink sink = ulna_text_sink(text);
+    ulna_status status = ulna_sample_create(name, NULL, &model, error);
+    if (!status)
+        status = ulna_model_write_json(model, &sink, error);
+    ulna_model_destroy(model);
+    return status;
+}
+
+/* One file: of a skeleton, or of the take. */
+typedef struct item {
+    const char *sample, *text;
+    char file[64];
+    int part; /* of the take; ULNA_NONE: a skeleton */
+} item;
+
+/* Tells of one file, and returns the exit code it asks for. */
+static int report(const cli *tool, json_t *list, const char *path, const item *it, outcome result,
+                  const ulna_error *error)
+{
+    static const char *const words[] = {"written", "unchanged", "kept", "failed"};
+    json_t *row = json_object();
+    json_object_set_new(row, "file", cli_json_text(path));
+    json_object_set_new(row, "sample", cli_json_text(it->sample));
+    json_object_set_new(row, "result", cli_json_text(words[result]));
+    if (result == FAILED)
+        json_object_set_new(row, "error", cli_json_error(error));
+    json_array_append_new(list, row);
+
+    switch (result) {
+    case WRITTEN:
+        cli_say(tool, "%s: %s\n", path, it->text);
+        return CLI_DONE;
+    case UNCHANGED:
+        cli_say(tool, "%s: is there already\n", path);
+        return CLI_DONE;
+    case KEPT:
+        cli_complain("%s: has other contents and is kept; --force replaces it", path);
+        return CLI_PARTLY;
+    default:
+        return cli_complain_file(path, error);
+    }
+}
+
+static int write_item(const cli *tool, json_t *list, const char *folder, const item *it)
+{
+    ulna_text text = ulna_text_empty(NULL);
+    ulna_error error;
+    ulna_error_clear(&error);
+    char *path = folder_join(folder, it->file);
+    if (!path) {
+        cli_complain("out of memory");
+        return CLI_PARTLY;
+    }
+    outcome result = FAILED;
+    ulna_status status =
+        it->part == ULNA_NONE ? write_model(it->sample, &text, &error) : sample_take_write(it->part, &text, &error);
+    if (!status)
+        result = write_text(tool, &text, path, &error);
+    int code = report(tool, list, path, it, result, &error);
+    ulna_text_release(&text);
+    free(path);
+    return code;
+}
+
+/* Number `index` of all files; 0 past the end. */
+static int find_item(int index, item *it)
+{
+    int models = 0;
+    while (ulna_sample_name(models))
+        models++;
+    if (index < models) {
+        *it = (item){.sample = ulna_sample_name(index), .text = ulna_sample_text(index), .part = ULNA_NONE};
+        snprintf(it->file, sizeof it->file, "%s.json", it->sample);
+        return 1;
+    }
+    const char *name = sample_take_name(index - models);
+    if (!name)
+        return 0;
+    *it = (item){.sample = take_name, .text = sample_take_text(index - models), .part = index - models};
+    snprintf(it->file, sizeof it->file, "%s", name);
+    return 1;
+}
+
+int cli_sample(cli *tool)
+{
+    const char *folder = tool->operands[0];
+    item it;
+    int code = check_names(tool);
+    if (code)
+        return code;
+    json_t *object = json_object(), *list = json_array();
+    json_object_set_new(object, "files", list);
+    int failure = folder_make(folder);
+    if (failure) {
+        ulna_error error;
+        cli_fail(&error, ULNA_ERR_IO, "cannot make the folder: %s", strerror(failure));
+        json_object_set_new(object, "error", cli_json_error(&error));
+        code = cli_complain_file(folder, &error);
+    }
+    for (int i = 0; !failure && find_item(i, &it); i++) {
+        if (!is_wanted(tool, it.sample))
+            continue;
+        int asked = write_item(tool, list, folder, &it);
+        code = asked > code ? asked : code;
+    }
+    cli_json_print(tool, object);
+    return code;
+}

@@ -1,0 +1,94 @@
+/* ulna solve: from recorded markers to joint values, one take or many. */
+#include "cli/solve/solve.h"
+
+#include <stdlib.h>
+
+/* Each take by itself; what they share was read once. */
+static solve_job *make_jobs(const cli *tool, const solve_job *pattern, int *count)
+{
+    while (solve_take(tool, *count))
+        ++*count;
+    solve_job *jobs = calloc((size_t)*count + 1, sizeof *jobs);
+    for (int i = 0; i < *count && jobs; i++) {
+        jobs[i] = *pattern;
+        jobs[i].markers_path = solve_take(tool, i);
+    }
+    return jobs;
+}
+
+/* Where markers sit, if neither the command line nor the skeleton says so. */
+static int check_attachment(const cli *tool, solve_job *pattern, const solve_skeleton *skeleton)
+{
+    if (pattern->attach != ATTACH_MODEL || ulna_model_marker_count(skeleton->file.model) > 0)
+        return CLI_DONE;
+    if (!pattern->reference_path || cli_value(tool, "attach"))
+        return cli_usage(tool, "the skeleton has no markers of its own: where do they sit? --attach FILE tells, and "
+                               "'ulna calibrate' makes such a file; --reference MOTION can tell too");
+    pattern->attach = ATTACH_REFERENCE;
+    return CLI_DONE;
+}
+
+/* One take's own code; of several 1 if some failed, and the highest code if all of them did. */
+static int code_of(const solve_job *jobs, int count)
+{
+    int highest = CLI_DONE, solved = 0;
+    for (int i = 0; i < count; i++) {
+        highest = jobs[i].code > highest ? jobs[i].code : highest;
+        solved += jobs[i].summary.frames > 0;
+    }
+    return count > 1 && solved && highest ? CLI_PARTLY : highest;
+}
+
+static int run_jobs(const cli *tool, json_t *object, solve_job *jobs, int count, const solve_skeleton *skeleton)
+{
+    int code = CLI_DONE;
+    for (int i = 0; i < count && !code; i++)
+        code = solve_begin(&jobs[i], skeleton);
+    if (!code)
+        code = solve_check_outputs(tool, &jobs[0]);
+    if (code)
+        return code;
+    solve_all(tool, jobs, count, solve_tell);
+    if (count == 1)
+        json_object_update(object, jobs[0].object);
+    json_t *list = count > 1 ? json_array() : NULL;
+    for (int i = 0; list && i < count; i++)
+        json_array_append(list, jobs[i].object);
+    if (list)
+        json_object_set_new(object, "takes", list);
+    return code_of(jobs, count);
+}
+
+int cli_solve(cli *tool)
+{
+    solve_job pattern = {0}, *jobs = NULL;
+    solve_skeleton skeleton = {.file = ulna_content_empty(NULL)};
+    ulna_error error;
+    int count = 0, code = solve_read_options(tool, &pattern);
+    if (code)
+        return code;
+    ulna_error_clear(&error);
+    json_t *object = json_object();
+    code = solve_load_skeleton(object, &pattern, &skeleton, &error);
+    if (!code)
+        code = check_attachment(tool, &pattern, &skeleton);
+    if (!code) {
+        jobs = make_jobs(tool, &pattern, &count);
+        code = jobs ? CLI_DONE : CLI_PARTLY;
+    }
+    for (int i = 0; i < count && jobs; i++)
+        jobs[i].skeleton = &skeleton.file;
+    if (!code)
+        code = solve_name_outputs(tool, object, jobs, count);
+    if (!code)
+        code = run_jobs(tool, object, jobs, count, &skeleton);
+    if (code == CLI_USAGE) /* which was told in JSON already */
+        json_decref(object);
+    else
+        cli_json_print(tool, object);
+    for (int i = 0; i < count && jobs; i++)
+        solve_release(&jobs[i]);
+    free(jobs);
+    solve_release_skeleton(&skeleton);
+    return code;
+}

@@ -1,0 +1,226 @@
+/*
+ * The names of the files that `ulna solve` writes. A file by its name; in a folder, one file a take and format: the take's
+ * name with another ending. Nobody's file is written twice, and no input is overwritten: that is found out first.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/folder.h"
+#include "cli/solve/solve.h"
+
+enum { MOST_FORMATS = 12 };
+
+static int is_folder(const char *path)
+{
+    struct stat about;
+    size_t length = strlen(path);
+    return (length && path[length - 1] == '/') || (stat(path, &about) == 0 && S_ISDIR(about.st_mode));
+}
+
+/* "folder/walk.amc" for walk.c3d */
+static char *in_folder(const char *folder, const char *take, const char *ending)
+{
+    const char *slash = strrchr(take, '/'), *base = slash ? slash + 1 : take;
+    if (strcmp(take, "-") == 0)
+        base = "take";
+    const char *dot = strrchr(base, '.');
+    size_t stem = dot && dot > base ? (size_t)(dot - base) : strlen(base), room = stem + strlen(ending) + 2;
+    char *name = malloc(room);
+    if (!name)
+        return NULL;
+    snprintf(name, room, "%.*s.%s", (int)stem, base, ending);
+    char *path = folder_join(folder, name);
+    free(name);
+    return path;
+}
+
+/* ---- formats ------------------------------------------------------------------------------------------------- */
+
+typedef struct endings {
+    char names[MOST_FORMATS][8];
+    int count;
+} endings;
+
+/* What goes with the skeleton's own file, or a table. */
+static const char *usual_ending(const solve_job *job)
+{
+    return job->skeleton->format == ULNA_FORMAT_ASF                                                ? "amc"
+           : job->skeleton->format == ULNA_FORMAT_BVH                                              ? "bvh"
+           : job->skeleton->format == ULNA_FORMAT_GLB || job->skeleton->format == ULNA_FORMAT_GLTF ? "glb"
+                                                                                                   : "csv";
+}
+
+static int read_formats(const cli *tool, const solve_job *job, endings *list)
+{
+    const char *text = cli_value(tool, "formats");
+    if (!text)
+        text = usual_ending(job);
+    for (const char *at = text;; at++) {
+        size_t length = strcspn(at, ",");
+        char name[16];
+        snprintf(name, sizeof name, "x.%.*s", length < 8 ? (int)length : 0, at);
+        if (list->count == MOST_FORMATS || ulna_format_of_name(name) == ULNA_FORMAT_UNKNOWN)
+            return cli_usage(tool, "--formats takes endings such as amc,bvh,glb, not '%s'", text);
+        snprintf(list->names[list->count++], sizeof *list->names, "%.*s", (int)length, at);
+        at += length;
+        if (!*at)
+            return CLI_DONE;
+    }
+}
+
+/* ---- names --------------------------------------------------------------------------------------------------- */
+
+static int add_output(solve_job *job, char *path)
+{
+    char **grown = realloc(job->outputs, ((size_t)job->output_count + 1) * sizeof *grown);
+    if (grown)
+        job->outputs = grown;
+    if (!grown || !path) {
+        free(path);
+        return cli_exit_code(ULNA_ERR_MEMORY);
+    }
+    job->outputs[job->output_count++] = path;
+    return CLI_DONE;
+}
+
+static int name_one(const cli *tool, solve_job *job, const char *value, const endings *list)
+{
+    int code = CLI_DONE;
+    if (!*value)
+        return cli_usage(tool, "-o needs the name of a file or a folder");
+    if (!is_folder(value))
+        return add_output(job, strdup(value));
+    for (int k = 0; k < list->count && !code; k++)
+        code = add_output(job, in_folder(value, job->markers_path, list->names[k]));
+    return code;
+}
+
+static int name_job(const cli *tool, solve_job *job, const endings *list)
+{
+    const char *report = cli_value(tool, "report");
+    int code = CLI_DONE;
+    for (int i = 0; i < tool->given_count && !code; i++)
+        if (strcmp(tool->given[i]->name, "output") == 0)
+            code = name_one(tool, job, tool->values[i], list);
+    if (report && !code) {
+        job->report_path = is_folder(report) ? in_folder(report, job->markers_path, "html") : strdup(report);
+        code = job->report_path ? CLI_DONE : cli_exit_code(ULNA_ERR_MEMORY);
+    }
+    return code;
+}
+
+/* ---- nothing is overwritten that should not be ---------------------------------------------------------------- */
+
+static const char *name_of(const solve_job *job, int index)
+{
+    return index < job->output_count ? job->outputs[index] : index == job->output_count ? job->report_path : NULL;
+}
+
+static int is_same_file(const char *a, const char *b)
+{
+    struct stat one, other;
+    if (!a || !b || strcmp(b, "-") == 0 || stat(a, &one) || stat(b, &other) || !S_ISREG(one.st_mode))
+        return 0;
+    return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+static int check_inputs(const cli *tool, const solve_job *jobs, int count, const char *path)
+{
+    const char *const others[] = {jobs->skeleton_path, jobs->reference_path, jobs->attach_path,
+                                  jobs->bounds_path,   jobs->init_path,      jobs->constraints_path};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (is_same_file(path, others[i]))
+            return cli_usage(tool, "'%s' is read, and would be overwritten: give another name to write to", path);
+    for (int i = 0; i < count; i++)
+        if (is_same_file(path, jobs[i].markers_path))
+            return cli_usage(tool, "'%s' is a recording, and would be overwritten: give another name to write to",
+                             path);
+    return CLI_DONE;
+}
+
+typedef struct named {
+    const char *path, *take;
+} named;
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const named *)a)->path, ((const named *)b)->path);
+}
+
+static int check_names(const cli *tool, const solve_job *jobs, int count)
+{
+    size_t total = 0, room = 0;
+    int code = CLI_DONE;
+    for (int i = 0; i < count; i++)
+        room += (size_t)jobs[i].output_count + 1;
+    named *all = calloc(room + 1, sizeof *all);
+    if (!all)
+        return cli_exit_code(ULNA_ERR_MEMORY);
+    for (int i = 0; i < count; i++)
+        for (int k = 0; name_of(&jobs[i], k); k++)
+            all[total++] = (named){name_of(&jobs[i], k), jobs[i].markers_path};
+    qsort(all, total, sizeof *all, by_path);
+    for (size_t i = 0; i < total && !code; i++) {
+        struct stat about;
+        int is_device = stat(all[i].path, &about) == 0 && !S_ISREG(about.st_mode); /* such as /dev/stdout */
+        if (i && !is_device && strcmp(all[i].path, all[i - 1].path) == 0)
+            code = count > 1 ? cli_usage(tool, "'%s' and '%s' would both be written to '%s': solve them one by one",
+                                         all[i - 1].take, all[i].take, all[i].path)
+                             : cli_usage(tool, "'%s' would be written twice", all[i].path);
+        else
+            code = check_inputs(tool, jobs, count, all[i].path);
+    }
+    free(all);
+    return code;
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------------------- */
+
+static int names_a_place(const cli *tool, int i)
+{
+    return strcmp(tool->given[i]->name, "output") == 0 || strcmp(tool->given[i]->name, "report") == 0;
+}
+
+/* Folders where they are needed, and --formats only for them. */
+static int check_places(const cli *tool, int count)
+{
+    int has_folder = 0;
+    for (int i = 0; i < tool->given_count; i++) {
+        if (!names_a_place(tool, i))
+            continue;
+        if (count > 1 && !is_folder(tool->values[i]))
+            return cli_usage(tool, "'%s': with several takes this names a folder: '%s/'", tool->values[i],
+                             tool->values[i]);
+        has_folder |= strcmp(tool->given[i]->name, "output") == 0 && is_folder(tool->values[i]);
+    }
+    if (cli_value(tool, "formats") && !has_folder)
+        return cli_usage(tool, "--formats goes with -o FOLDER/");
+    return CLI_DONE;
+}
+
+static int make_folder(json_t *object, const char *folder)
+{
+    ulna_error error;
+    int failure = is_folder(folder) ? folder_make(folder) : 0;
+    if (!failure)
+        return CLI_DONE;
+    cli_fail(&error, ULNA_ERR_IO, "cannot make the folder: %s", strerror(failure));
+    return files_fail(object, folder, &error);
+}
+
+int solve_name_outputs(const cli *tool, json_t *object, solve_job *jobs, int count)
+{
+    endings list = {.count = 0};
+    int code = check_places(tool, count);
+    if (!code)
+        code = read_formats(tool, &jobs[0], &list);
+    for (int i = 0; i < count && !code; i++)
+        code = name_job(tool, &jobs[i], &list);
+    if (!code)
+        code = check_names(tool, jobs, count);
+    for (int i = 0; i < tool->given_count && !code; i++)
+        if (names_a_place(tool, i))
+            code = make_folder(object, tool->values[i]);
+    return code;
+}

@@ -1,0 +1,249 @@
+/* The command line of `ulna solve`. */
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/methods/methods.h"
+#include "cli/numbers.h"
+#include "cli/solve/solve.h"
+
+enum {
+    MOST_ITERATIONS = 1000000,
+    CHUNK_FRAMES = 5000 /* of long takes, so that threads can share them; whatever --threads is */
+};
+
+const char *solve_take(const cli *tool, int index)
+{
+    for (int i = 0; i < tool->given_count; i++)
+        if (strcmp(tool->given[i]->name, "markers") == 0 && index-- == 0)
+            return tool->values[i];
+    return index < tool->operand_count ? tool->operands[index] : NULL;
+}
+
+static int read_paths(const cli *tool, solve_job *job)
+{
+    job->skeleton_path = cli_value(tool, "skeleton");
+    job->markers_path = solve_take(tool, 0);
+    job->reference_path = cli_value(tool, "reference");
+    if (!job->skeleton_path || !*job->skeleton_path)
+        return cli_usage(tool, "--skeleton FILE is needed: whose joints are to be found?");
+    const char *constraints = cli_value(tool, "constraints");
+    int from_stdin = (strcmp(job->skeleton_path, "-") == 0) + (constraints && strcmp(constraints, "-") == 0);
+    for (int i = 0; i == 0 || solve_take(tool, i); i++) {
+        const char *path = solve_take(tool, i);
+        if (!path || !*path)
+            return cli_usage(tool, "--markers FILE is needed: the recording to solve");
+        from_stdin += strcmp(path, "-") == 0;
+    }
+    if (from_stdin > 1)
+        return cli_usage(
+            tool, "standard input is either the skeleton, the markers of one take or the constraints: one of them");
+    if (constraints && strcmp(constraints, "-") == 0 && solve_take(tool, 1))
+        return cli_usage(tool, "constraints of several takes are read from a file, not from standard input");
+    if (job->reference_path && solve_take(tool, 1))
+        return cli_usage(tool, "--reference is a motion of one take: solve that take alone");
+    return CLI_DONE;
+}
+
+static int needs_reference(const cli *tool, const solve_job *job, const char *option)
+{
+    return job->reference_path ? CLI_DONE
+                               : cli_usage(tool, "%s needs --reference MOTION, a motion of the same take", option);
+}
+
+/* The skeleton's own markers are preferred, but only solve_inputs.c knows whether there are any. */
+static int read_attach(const cli *tool, solve_job *job)
+{
+    const char *text = cli_value(tool, "attach");
+    job->attach = ATTACH_MODEL;
+    if (!text || strcmp(text, "model") == 0)
+        return CLI_DONE;
+    if (strcmp(text, "oracle") == 0) {
+        job->attach = ATTACH_ORACLE;
+        return needs_reference(tool, job, "--attach oracle");
+    }
+    if (strcmp(text, "reference") == 0) {
+        job->attach = ATTACH_REFERENCE;
+        return needs_reference(tool, job, "--attach reference");
+    }
+    if (!*text)
+        return cli_usage(tool, "--attach takes a file name, model, reference or oracle");
+    job->attach = ATTACH_FILE;
+    job->attach_path = text;
+    return CLI_DONE;
+}
+
+static int read_bounds(const cli *tool, solve_job *job)
+{
+    const char *text = cli_value(tool, "bounds");
+    if (!text || strcmp(text, "none") == 0)
+        return CLI_DONE;
+    if (!*text)
+        return cli_usage(tool, "--bounds takes none, skeleton or the name of a motion file");
+    job->bounded = 1;
+    if (strcmp(text, "skeleton") != 0)
+        job->bounds_path = text;
+    return CLI_DONE;
+}
+
+static int read_init(const cli *tool, solve_job *job)
+{
+    const char *text = cli_value(tool, "init");
+    if (!text || strcmp(text, "rest") == 0)
+        return CLI_DONE;
+    if (!*text)
+        return cli_usage(tool, "--init takes rest, first, global or the name of a motion file");
+    job->options.global = strcmp(text, "global") == 0;
+    if (job->options.global)
+        return CLI_DONE;
+    job->init_first = strcmp(text, "first") == 0;
+    if (job->init_first)
+        return needs_reference(tool, job, "--init first");
+    job->init_path = text;
+    return CLI_DONE;
+}
+
+static int read_constraints(const cli *tool, solve_job *job)
+{
+    job->constraints_path = cli_value(tool, "constraints");
+    if (!job->constraints_path)
+        return CLI_DONE;
+    if (!*job->constraints_path)
+        return cli_usage(tool, "--constraints takes a file of goals that hold in every frame");
+    return job->attach == ATTACH_ORACLE
+               ? cli_usage(tool, "--attach oracle repeats an experiment without --constraints: give one of them")
+               : CLI_DONE;
+}
+
+static int read_ball(const cli *tool, solve_job *job)
+{
+    static const char *const names[] = {"euler", "quaternion", "expmap", "swing-twist", NULL};
+    const char *text = cli_value(tool, "ball");
+    int found = 0;
+    if (!text)
+        return CLI_DONE;
+    while (names[found] && strcmp(names[found], text) != 0)
+        found++;
+    if (!names[found])
+        return cli_usage(tool, "--ball takes euler, quaternion, expmap or swing-twist, not '%s'", text);
+    job->ball = (ulna_ball)found;
+    return CLI_DONE;
+}
+
+/* "A:B", "A:", ":B" or "A" */
+static int read_frames(const cli *tool, solve_job *job)
+{
+    const char *text = cli_value(tool, "frames");
+    job->first = INT_MIN;
+    job->last = INT_MAX;
+    if (!text)
+        return CLI_DONE;
+    const char *colon = strchr(text, ':');
+    char *end = (char *)text;
+    long first = INT_MIN, last = INT_MAX;
+    errno = 0;
+    if (colon != text)
+        first = strtol(text, &end, 10);
+    int is_wrong = errno || !*text || (colon ? end != colon : *end) || first < INT_MIN || first > INT_MAX;
+    if (colon && colon[1]) {
+        last = strtol(colon + 1, &end, 10);
+        is_wrong |= errno || *end || end == colon + 1 || last < first || last > INT_MAX;
+    } else if (!colon)
+        last = first;
+    if (is_wrong || (colon && text[0] == ':' && !text[1]))
+        return cli_usage(tool, "--frames takes A:B, frames as the file counts them, not '%s'", text);
+    job->first = (int)first;
+    job->last = (int)last;
+    return CLI_DONE;
+}
+
+static int read_axes(const cli *tool, solve_job *job)
+{
+    const char *axes = cli_value(tool, "axes"), *up = cli_value(tool, "up");
+    double rotation[9];
+    if (axes && up)
+        return cli_usage(tool, "--axes says which way is up: give one of --axes and --up");
+    if (axes && strcmp(axes, "auto") != 0) {
+        if (strlen(axes) >= sizeof job->axes_given || !solve_read_axes(axes, rotation))
+            return cli_usage(tool,
+                             "--axes takes three of x, y, z with signs, such as yzx or x-zy, that do not mirror, "
+                             "not '%s'",
+                             axes);
+        snprintf(job->axes_given, sizeof job->axes_given, "%s", axes);
+    }
+    if (!up)
+        return CLI_DONE;
+    char letter = (char)tolower((unsigned char)up[0]);
+    if (!letter || !strchr("xyz", letter) || up[1])
+        return cli_usage(tool, "--up takes x, y or z, not '%s'", up);
+    job->up_given = letter;
+    return CLI_DONE;
+}
+
+static int read_method(const cli *tool, ulna_track_options *o)
+{
+    const char *name = cli_value(tool, "method");
+    if (!name)
+        return CLI_DONE;
+    const ulna_method_info *method = methods_find(tool, name);
+    if (!method)
+        return CLI_USAGE;
+    o->solve.method = method->name;
+    if (strcmp(method->name, "hybrid") != 0) { /* slower ones need to be sure, and more iterations */
+        o->solve.decrease = 1e-6;
+        o->solve.iterations = 0;
+    }
+    return CLI_DONE;
+}
+
+static int read_smoothing(const cli *tool, ulna_track_options *o)
+{
+    int code = numbers_real(tool, "smooth", 0, 1e6, " m2/rad2", &o->smooth);
+    const char *what = cli_value(tool, "smooth-what");
+    if (code || !what)
+        return code;
+    if (strcmp(what, "velocity") != 0 && strcmp(what, "acceleration") != 0)
+        return cli_usage(tool, "--smooth-what takes velocity or acceleration, not '%s'", what);
+    o->smooth_order = what[0] == 'v' ? 1 : 2;
+    return CLI_DONE;
+}
+
+static int read_tracking(const cli *tool, solve_job *job)
+{
+    ulna_track_options *o = &job->options;
+    double distance_cm = 100 * o->loss_scale;
+    int code = read_method(tool, o);
+    if (!code)
+        code = numbers_count(tool, "max-iter", 1, MOST_ITERATIONS, &o->solve.iterations);
+    if (!code)
+        code = numbers_real(tool, "tol", 0, 1, "", &o->solve.decrease);
+    if (!code)
+        code = read_smoothing(tool, o);
+    if (!code)
+        code = numbers_real(tool, "soft-limits", 0, 1e6, " m2/rad2", &o->limits);
+    if (!code)
+        code = numbers_real(tool, "robust-distance", 1e-3, 1e6, " cm", &distance_cm);
+    o->loss =
+        cli_value(tool, "robust") || cli_value(tool, "robust-distance") ? ULNA_LOSS_GEMAN_MCCLURE : ULNA_LOSS_SQUARE;
+    o->loss_scale = distance_cm / 100;
+    return code;
+}
+
+int solve_read_options(const cli *tool, solve_job *job)
+{
+    static int (*const readers[])(const cli *, solve_job *) = {read_paths,    read_attach, read_bounds,
+                                                               read_init,     read_ball,   read_frames,
+                                                               read_tracking, read_axes,   read_constraints};
+    int code = CLI_DONE;
+    job->options = ulna_track_options_default();
+    job->options.chunk_frames = CHUNK_FRAMES;
+    job->options.threads = tool->threads;
+    for (size_t i = 0; i < sizeof readers / sizeof *readers && !code; i++)
+        code = readers[i](tool, job);
+    const char *report = cli_value(tool, "report");
+    if (!code && report && !*report)
+        code = cli_usage(tool, "--report needs the name of a file");
+    return code;
+}

@@ -1,0 +1,162 @@
+/* What ASF and AMC share: units, axes, joints that they can say, and names. */
+#include "formats/acclaim/acclaim.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "formats/text/scaled.h"
+#include "formats/text/scan.h"
+#include "math/math3.h"
+
+enum { NAME = 256 };
+
+/* ---- numbers -------------------------------------------------------------------------------------------------------- */
+
+void ulna_acclaim_tip(const double direction[3], double length, double unit_m, double tip[3])
+{
+    double largest = fmax(fabs(direction[0]), fmax(fabs(direction[1]), fabs(direction[2]))), unit[3];
+    for (int k = 0; k < 3; k++)
+        unit[k] = largest > 0 ? direction[k] / largest : 0;
+    double size = ulna_norm(unit);
+    for (int k = 0; k < 3; k++)
+        tip[k] = size > 0 ? unit[k] / size * length * unit_m : 0;
+}
+
+void ulna_acclaim_axis(const double angles[3], const char order[3], double rotation[9])
+{
+    ulna_identity9(rotation);
+    for (int i = 0; i < 3; i++) {
+        double turn[9], product[9];
+        int axis = order[i] - 'X';
+        ulna_rotation_about(axis, angles[axis], turn);
+        ulna_multiply9(turn, rotation, product);
+        ulna_copy9(product, rotation);
+    }
+    for (int i = 0; i < 9; i++)
+        rotation[i] += 0.0; /* no -0 */
+}
+
+double ulna_acclaim_length(const ulna_write_options *options, double *unit_m)
+{
+    double length = options->unit_m > 0 ? ulna_round_digits(0.0254 / options->unit_m, 15) : 0.45;
+    *unit_m = 0.0254 / length;
+    return length;
+}
+
+/* ---- joints --------------------------------------------------------------------------------------------------------- */
+
+int ulna_acclaim_channels_of(const ulna_joint_plan *plan, ulna_acclaim_channels *channels)
+{
+    int place[6] = {-1, -1, -1, -1, -1, -1}, turns = 0; /* by segment */
+    *channels = (ulna_acclaim_channels){0};
+    for (int s = 0; s < plan->segment_count; s++) {
+        unsigned segment = plan->segment[s];
+        int is_slide = ulna_segment_is_slide(segment);
+        if (segment >= ULNA_SEGMENT_BALL || plan->sign < 0 || place[segment] >= 0 || (is_slide && turns > 0))
+            return 0;
+        place[segment] = s;
+        turns += !is_slide;
+    }
+    for (int axis = 0; axis < 3; axis++)
+        if (place[ULNA_SEGMENT_TX + axis] >= 0) {
+            int k = channels->count++;
+            channels->channel[k].kind = 't';
+            channels->channel[k].axis = (char)('x' + axis);
+            channels->channel[k].coordinate = place[ULNA_SEGMENT_TX + axis];
+        }
+    for (int s = plan->segment_count - 1; s >= plan->segment_count - turns; s--) {
+        int k = channels->count++;
+        channels->channel[k].kind = 'r';
+        channels->channel[k].axis = (char)('x' + plan->segment[s]);
+        channels->channel[k].coordinate = s;
+    }
+    return 1;
+}
+
+/* ---- names ---------------------------------------------------------------------------------------------------------- */
+
+/* Readers split lines at gaps and take brackets and commas for gaps. */
+static int is_gap(char c)
+{
+    return c && ((unsigned char)c <= ' ' || c == 127 || strchr("(),", c));
+}
+
+/* They know comments, keywords, numbers, begin and end by their looks. */
+static int is_special(const char *name)
+{
+    ulna_word word = {name, strlen(name)};
+    double number;
+    return name[0] == '#' || name[0] == ':' || ulna_word_number(word, &number) || ulna_word_is_like(word, "begin") ||
+           ulna_word_is_like(word, "end") || ulna_word_is_like(word, ULNA_ACCLAIM_ROOT);
+}
+
+/* The name as a word; 1 if it had to be changed for that. */
+static int make_word(const char *name, char word[NAME])
+{
+    int length = snprintf(word, NAME, "%s", name), is_changed = 0;
+    for (char *at = word; *at; at++)
+        if (is_gap(*at)) {
+            *at = '_';
+            is_changed = 1;
+        }
+    if (is_special(word)) {
+        if (length < NAME - 1)
+            memmove(word + 1, word, (size_t)length + 1);
+        word[0] = '_';
+        is_changed = 1;
+    }
+    return is_changed;
+}
+
+/* A word for a body whose own name is none, and that no other body has. */
+static void find_word(const ulna_model *model, const ulna_names *names, int body, char word[NAME])
+{
+    char stem[NAME];
+    memcpy(stem, word, NAME);
+    for (long long number = body; ulna_model_find_body(model, word) >= 0 || ulna_names_find(names, word) >= 0;
+         number += ulna_model_body_count(model))
+        if (snprintf(word, NAME, "%s_%lld", stem, number) >= NAME)
+            memcpy(stem, "body", 5); /* too long: any name will do */
+}
+
+ulna_status ulna_acclaim_names(const ulna_model *model, ulna_names *names, ulna_remarks *remarks)
+{
+    int changed = 0, first = 0;
+    ulna_status status = ulna_names_add(names, ULNA_ACCLAIM_ROOT);
+    for (int b = 1; b < ulna_model_body_count(model) && status == ULNA_OK; b++) {
+        char word[NAME];
+        if (make_word(ulna_model_body_name(model, b), word)) {
+            find_word(model, names, b, word);
+            first = changed++ ? first : b;
+        }
+        status = ulna_names_add(names, word);
+    }
+    if (status == ULNA_OK && strcmp(ulna_model_body_name(model, 0), ULNA_ACCLAIM_ROOT) != 0)
+        ulna_remarks_add(remarks, 0, -1, "'%.60s' is called root in the file", ulna_model_body_name(model, 0));
+    if (status == ULNA_OK && changed)
+        ulna_remarks_add(remarks, 0, -1, "%d name%s cannot be in such a file; '%.60s' is called '%.60s'", changed,
+                         changed > 1 ? "s" : "", ulna_model_body_name(model, first), ulna_names_at(names, first));
+    return status;
+}
+
+int ulna_acclaim_free_name(const ulna_names *names, const char *stem, char name[256])
+{
+    for (int number = 1; number < INT_MAX; number++) {
+        int length = number == 1 ? snprintf(name, NAME, "%s", stem) : snprintf(name, NAME, "%s%d", stem, number);
+        if (length >= NAME)
+            return 0;
+        if (ulna_names_find(names, name) == ULNA_NONE)
+            return 1;
+    }
+    return 0;
+}
+
+int ulna_acclaim_is_end(const char *end, const char *bone)
+{
+    size_t length = strlen(bone);
+    if (strncmp(end, bone, length) != 0 || strncmp(end + length, "_end", 4) != 0)
+        return 0;
+    return strspn(end + length + 4, "0123456789") == strlen(end + length + 4);
+}

@@ -1,0 +1,132 @@
+/*
+ * Writes AMC, Acclaim's motion file, for the ASF that asf_write.c writes of the same skeleton: slides, then turns in the
+ * order of their application. Joints that Acclaim cannot say are converted as there, with angles that are continuous over
+ * frames; the values of all others are those of the clip, and read back to the same bits where their unit allows it.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/base.h"
+#include "formats/acclaim/acclaim.h"
+#include "formats/text/scaled.h"
+#include "math/math3.h"
+
+typedef struct amc_body {
+    int coordinate; /* its first one */
+    ulna_acclaim_channels channels;
+} amc_body;
+
+typedef struct amc_writer {
+    ulna_writer out;
+    const ulna_model *model; /* with joints that Acclaim can say */
+    const ulna_clip *clip;   /* of that model */
+    const ulna_write_options *options;
+    ulna_names names;
+    amc_body *body;
+    double unit, angle;
+} amc_writer;
+
+static void put_head(amc_writer *w)
+{
+    double seconds = w->clip->frame_seconds, rate = 1 / seconds;
+    if (seconds > 0 && isfinite(rate)) {
+        for (int digits = 1; digits <= 17; digits++) { /* the shortest that reads back */
+            double shorter = ulna_round_digits(rate, digits);
+            if (1 / shorter == seconds) {
+                rate = shorter;
+                break;
+            }
+        }
+        ulna_put(&w->out, ":SAMPLES-PER-SECOND ");
+        ulna_put_number(&w->out, rate);
+        ulna_put(&w->out, "\n");
+    }
+    ulna_put(&w->out, ":FULLY-SPECIFIED\n");
+    ulna_put(&w->out, w->angle == 1 ? ":RADIANS\n" : ":DEGREES\n");
+}
+
+static ulna_status put_frame(amc_writer *w, int frame, ulna_error *error)
+{
+    char text[32];
+    long long number = (long long)w->clip->first_frame + frame;
+    snprintf(text, sizeof text, "%lld\n", number);
+    ulna_put(&w->out, text);
+    for (int b = 0; b < w->model->nb; b++) {
+        const ulna_acclaim_channels *channels = &w->body[b].channels;
+        if (channels->count == 0)
+            continue;
+        const double *q = ulna_clip_frame(w->clip, frame) + w->body[b].coordinate;
+        ulna_put(&w->out, ulna_names_at(&w->names, b));
+        for (int k = 0; k < channels->count; k++) {
+            double value = q[channels->channel[k].coordinate];
+            double scale = channels->channel[k].kind == 't' ? w->unit : w->angle;
+            if (!isfinite(value / scale))
+                return ulna_fail(error, ULNA_ERR_NUMBER, "frame %lld: a value of '%.60s' is not a number", number,
+                                 ulna_model_body_name(w->model, b));
+            ulna_put(&w->out, " ");
+            ulna_put_scaled(&w->out, value, scale, w->options->digits);
+        }
+        ulna_put(&w->out, "\n");
+    }
+    return ULNA_OK;
+}
+
+static ulna_status write_clip(amc_writer *w, ulna_error *error)
+{
+    ulna_status status = ulna_acclaim_names(w->model, &w->names, NULL);
+    if (status != ULNA_OK)
+        return ulna_fail(error, status, "no memory for the names of bones");
+    for (int b = 0; b < w->model->nb; b++) {
+        ulna_joint_plan plan;
+        ulna_joint_resolve(&w->model->joint[b], &plan, NULL);
+        ulna_acclaim_channels_of(&plan, &w->body[b].channels);
+        w->body[b].coordinate = w->model->body[b].coordinate;
+    }
+    put_head(w);
+    for (int f = 0; f < w->clip->frame_count && status == ULNA_OK; f++)
+        status = put_frame(w, f, error);
+    if (status != ULNA_OK)
+        return status;
+    status = ulna_writer_finish(&w->out);
+    return status == ULNA_OK ? ULNA_OK : ulna_fail(error, status, "the motion cannot be written");
+}
+
+static ulna_status write_with(const ulna_writing *writing, const ulna_model *model, const ulna_clip *clip,
+                              ulna_error *error)
+{
+    const ulna_allocator *allocator = &writing->model->allocator;
+    amc_writer w = {.model = model,
+                    .clip = clip,
+                    .options = writing->options,
+                    .names = ulna_names_empty(allocator),
+                    .angle = writing->options->degrees == 0 ? 1 : ULNA_PI / 180};
+    ulna_acclaim_length(writing->options, &w.unit);
+    ulna_writer_start(&w.out, writing->sink);
+    w.body = ulna_allocate(allocator, (size_t)model->nb, sizeof *w.body);
+    ulna_status status =
+        w.body ? write_clip(&w, error) : ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d bones", model->nb);
+    ulna_release(allocator, w.body, (size_t)model->nb, sizeof *w.body);
+    ulna_names_release(&w.names);
+    return status;
+}
+
+ulna_status ulna_amc_write(const ulna_writing *writing, ulna_error *error)
+{
+    const ulna_model *model = writing->model;
+    if (!model)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "the skeleton of the motion is needed to write it");
+    if (writing->clip->coordinate_count != model->nq)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "the clip has %d coordinates a frame, its skeleton %d",
+                         writing->clip->coordinate_count, model->nq);
+    ulna_model *changed;
+    ulna_status status = ulna_acclaim_model(model, &model->allocator, &changed, writing->remarks, error);
+    if (status != ULNA_OK || !changed)
+        return status != ULNA_OK ? status : write_with(writing, model, writing->clip, error);
+    ulna_clip converted = ulna_clip_empty(&model->allocator);
+    status = ulna_clip_convert(model, writing->clip, changed, &converted, error);
+    if (status == ULNA_OK)
+        status = write_with(writing, changed, &converted, error);
+    ulna_clip_release(&converted);
+    ulna_model_destroy(changed);
+    return status;
+}

@@ -1,0 +1,285 @@
+/*
+ * Any skeleton as the joints of a BVH file.
+ *
+ * BVH has offsets and turns about coordinate axes, but no turned frames. So every body gets new axes, those of the
+ * world in the zero pose. With G the rotation of a body there, P and O the rotations of placement and offset, and J
+ * that of the joint,
+ *
+ *     B = G_parent P,   G = B O,   BVH's rotation = B J Bt,   OFFSET = G_parent * position of the placement
+ *
+ * Turns about coordinate axes of the new frames are written as they are, all others as three turns, in the joint's
+ * own order or else Z X Y, nearest to the frame before. A joint whose body has its origin elsewhere (an offset behind
+ * a turn) becomes two, NAME_joint and NAME. Fixed bodies have three turns of zero, since many programs expect every
+ * joint to have channels.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "formats/bvh/bvh.h"
+#include "math/math3.h"
+
+enum { MOST = ULNA_JOINT_MAX_SEGMENTS };
+
+/* ---- nodes ------------------------------------------------------------------------------------------------------ */
+
+static void add_channel(ulna_bvh_node *node, int segment, int sign, int coordinate)
+{
+    node->channel[node->count++] = (ulna_bvh_channel){(unsigned char)segment, (signed char)sign, coordinate};
+    node->is_fitted |= coordinate < 0;
+}
+
+static int is_turn(unsigned segment)
+{
+    return segment <= ULNA_SEGMENT_RZ;
+}
+
+/* The coordinate axis of the new frame along which axis k of the joint lies, and which way; -1 if it is none. */
+static int axis_along(const double turned[9], int k, int *sign)
+{
+    for (int a = 0; a < 3; a++)
+        if (fabs(turned[3 * ((a + 1) % 3) + k]) <= 1e-15 && fabs(turned[3 * ((a + 2) % 3) + k]) <= 1e-15) {
+            *sign = turned[3 * a + k] > 0 ? 1 : -1;
+            return a;
+        }
+    return -1;
+}
+
+/* Slides before the first turn, along different axes of the new frame, are channels as they are; all others need
+ * three. */
+static void add_positions(ulna_bvh_node *node, const double turned[9], int coordinate)
+{
+    const ulna_joint_plan *plan = &node->plan;
+    int at[3] = {-1, -1, -1}, way[3] = {1, 1, 1}, slides = 0, turns = 0, is_direct = 1;
+    for (int i = 0, c = coordinate; i < plan->segment_count; i++) {
+        unsigned segment = plan->segment[i];
+        if (ulna_segment_is_slide(segment)) {
+            int sign = 1, axis = axis_along(turned, (int)segment - ULNA_SEGMENT_TX, &sign);
+            is_direct &= !turns && axis >= 0 && at[axis] < 0;
+            slides++;
+            if (is_direct) {
+                at[axis] = c;
+                way[axis] = sign * plan->sign;
+            }
+        } else
+            turns++;
+        c += ulna_segment_coordinates((ulna_segment)segment);
+    }
+    for (int axis = 0; axis < 3 && slides; axis++)
+        if (!is_direct || at[axis] >= 0)
+            add_channel(node, ULNA_SEGMENT_TX + axis, way[axis], is_direct ? at[axis] : -1);
+}
+
+/* The same for up to three turns about different axes. */
+static ulna_status add_turns(ulna_bvh_nodes *w, ulna_bvh_node *node, const double turned[9], int coordinate,
+                             ulna_error *error)
+{
+    const ulna_joint_plan *plan = &node->plan;
+    int turns = 0, used = 0, is_direct = 1, has_order = 1, at[MOST], axis[MOST], way[MOST];
+    char order[4] = "ZXY";
+    for (int i = 0, c = coordinate; i < plan->segment_count; i++) {
+        unsigned segment = plan->segment[i];
+        if (!ulna_segment_is_slide(segment)) {
+            int sign = 1, own = is_turn(segment) ? (int)segment : 0;
+            at[turns] = c;
+            axis[turns] = axis_along(turned, own, &sign);
+            way[turns] = sign * plan->sign;
+            has_order &= is_turn(segment) && !(used & 1 << own);
+            is_direct &= has_order && axis[turns] >= 0;
+            used |= 1 << own;
+            turns++;
+        }
+        c += ulna_segment_coordinates((ulna_segment)segment);
+    }
+    for (int i = 0; i < turns && is_direct; i++)
+        add_channel(node, axis[i], way[i], at[i]);
+    if (is_direct)
+        return ULNA_OK;
+    for (int i = 0, k = 0; i < plan->segment_count && has_order && turns == 3; i++)
+        if (is_turn(plan->segment[i]))
+            order[k++] = (char)('X' + plan->segment[i]);
+    for (int i = 0; i < 3; i++)
+        add_channel(node, order[i] - 'X', 1, -1);
+    w->fitted++;
+    ulna_joint euler = ulna_joint_euler(order);
+    return ulna_joint_resolve(&euler, &node->turns, error);
+}
+
+static void add_zeros(ulna_bvh_nodes *w, ulna_bvh_node *node)
+{
+    static const unsigned char zxy[3] = {ULNA_SEGMENT_RZ, ULNA_SEGMENT_RX, ULNA_SEGMENT_RY};
+    for (int axis = 0; axis < 3 && node->parent < 0; axis++) /* many programs want six channels there */
+        add_channel(node, ULNA_SEGMENT_TX + axis, 1, -1);
+    for (int i = 0; i < 3; i++)
+        add_channel(node, zxy[i], 1, -1);
+    node->is_fitted = 0;
+    w->fixed++;
+}
+
+/* A fixed leaf by the name that the reader gives to the next End Site of its parent. */
+static int is_end(const ulna_bvh_nodes *w, const ulna_body *body, const ulna_bvh_node *parent)
+{
+    const char *name = w->model->names + body->name, *above = ulna_model_body_name(w->model, parent->body);
+    char number[16] = "";
+    size_t length = strlen(above);
+    if (parent->ends)
+        snprintf(number, sizeof number, "%d", parent->ends + 1);
+    return body->subtree == 1 && strncmp(name, above, length) == 0 && strncmp(name + length, "_end", 4) == 0 &&
+           strcmp(name + length + 4, number) == 0;
+}
+
+static ulna_bvh_node *add_node(ulna_bvh_nodes *w, int body, int parent)
+{
+    ulna_bvh_node *node = &w->node[w->count++];
+    *node = (ulna_bvh_node){.body = body, .parent = parent, .level = parent < 0 ? 0 : w->node[parent].level + 1};
+    ulna_identity9(node->base);
+    return node;
+}
+
+/* The origin of a body, away from its joint. */
+static void split_node(ulna_bvh_nodes *w, ulna_bvh_node *joint, const double arm[3])
+{
+    joint->is_joint = 1;
+    ulna_bvh_node *node = add_node(w, joint->body, w->count - 1);
+    node->first = joint->first + joint->count;
+    ulna_copy3(arm, node->start);
+    add_zeros(w, node);
+    w->fixed--;
+    w->split++;
+}
+
+static ulna_status add_body(ulna_bvh_nodes *w, int index, ulna_error *error)
+{
+    const ulna_body *body = &w->model->body[index];
+    double above[9], turned[9], arm[3];
+    ulna_identity9(above);
+    if (body->parent >= 0)
+        ulna_copy9(w->ref[body->parent], above);
+    ulna_bvh_node *node = add_node(w, index, body->parent < 0 ? -1 : w->node_of[body->parent]);
+    ulna_status status = ulna_joint_resolve(&w->model->joint[index], &node->plan, error);
+    if (status != ULNA_OK)
+        return status;
+    node->first = w->channels;
+    ulna_multiply9(above, body->placement_rotation, node->base);
+    ulna_multiply9(node->base, body->offset_rotation, w->ref[index]);
+    ulna_rotate(above, body->placement_position, node->start);
+    ulna_rotate(node->base, body->offset_position, arm);
+    ulna_multiply9(node->base, node->plan.pre, turned);
+
+    if (node->plan.segment_count == 0 && node->parent >= 0 && is_end(w, body, &w->node[node->parent])) {
+        node->is_end = 1;
+        w->node[node->parent].ends++;
+    } else if (node->plan.segment_count == 0) {
+        add_zeros(w, node);
+    } else {
+        add_positions(node, turned, body->coordinate);
+        status = add_turns(w, node, turned, body->coordinate, error);
+    }
+    int does_turn = 0;
+    for (int i = 0; i < node->plan.segment_count; i++)
+        does_turn |= !ulna_segment_is_slide(node->plan.segment[i]);
+    if (does_turn && (arm[0] != 0 || arm[1] != 0 || arm[2] != 0))
+        split_node(w, node, arm);
+    else
+        for (int i = 0; i < 3; i++)
+            node->start[i] += arm[i];
+    w->node_of[index] = w->count - 1;
+    const ulna_bvh_node *last = &w->node[w->count - 1];
+    w->channels = last->first + last->count;
+    return status;
+}
+
+/* ---- values ----------------------------------------------------------------------------------------------------- */
+
+/* Of the channels that show the motion: where it goes, and its turns nearest to `near`. */
+static void fit_motion(const ulna_bvh_node *node, const double *q, const double *near, double *value)
+{
+    double rotation[9], translation[3], half[9], back[9], seen[9], moved[3], angle[3], start[3] = {0, 0, 0};
+    const double nowhere[3] = {0, 0, 0};
+    int turns = 0;
+    ulna_joint_motion(&node->plan, q, rotation, translation);
+    ulna_rotate(node->base, translation, moved);
+    ulna_multiply9(node->base, rotation, half);
+    ulna_transpose9(node->base, back);
+    ulna_multiply9(half, back, seen);
+    for (int i = 0; i < node->count; i++)
+        if (is_turn(node->channel[i].segment) && near)
+            start[turns++] = near[i];
+    if (node->turns.segment_count)
+        ulna_joint_fit(&node->turns, seen, nowhere, start, angle);
+    turns = 0;
+    for (int i = 0; i < node->count; i++) {
+        const ulna_bvh_channel *channel = &node->channel[i];
+        int is_angle = is_turn(channel->segment), turn = turns;
+        turns += is_angle;
+        if (channel->coordinate < 0)
+            value[i] = !is_angle                   ? moved[channel->segment - ULNA_SEGMENT_TX]
+                       : node->turns.segment_count ? angle[turn]
+                                                   : 0;
+    }
+}
+
+/* A row of values; `before` is the row of the frame before, or NULL. */
+static void fill_row(const ulna_bvh_nodes *w, const double *q, const double *before, double *row)
+{
+    for (int n = 0; n < w->count; n++) {
+        const ulna_bvh_node *node = &w->node[n];
+        if (node->is_fitted)
+            fit_motion(node, q + w->model->body[node->body].coordinate, before ? before + node->first : NULL,
+                       row + node->first);
+        for (int i = 0; i < node->count; i++)
+            if (node->channel[i].coordinate >= 0)
+                row[node->first + i] = node->channel[i].sign * q[node->channel[i].coordinate];
+    }
+}
+
+static ulna_status fill_rows(ulna_bvh_nodes *w, const ulna_clip *clip, ulna_error *error)
+{
+    size_t width = (size_t)w->channels;
+    fill_row(w, w->model->rest, NULL, w->rest);
+    for (int f = 0; f < w->frames; f++) {
+        const double *q = clip && w->model->nq ? ulna_clip_frame(clip, f) : w->model->rest;
+        double *row = w->value + (size_t)f * width;
+        int wrong;
+        if (ulna_model_check_q(w->model, q, &wrong) != ULNA_OK)
+            return ulna_fail(error, ULNA_ERR_NUMBER, "frame %d: coordinate %d is not a finite number", f + 1, wrong);
+        fill_row(w, q, f ? row - width : NULL, row);
+    }
+    return ULNA_OK;
+}
+
+/* ---- all of it -------------------------------------------------------------------------------------------------- */
+
+ulna_status ulna_bvh_nodes_fill(ulna_bvh_nodes *w, const ulna_model *model, const ulna_clip *clip, ulna_error *error)
+{
+    const ulna_allocator *allocator = &model->allocator;
+    size_t bodies = (size_t)model->nb;
+    *w = (ulna_bvh_nodes){.model = model, .frames = clip ? clip->frame_count : 1};
+    w->node = ulna_allocate(allocator, 2 * bodies, sizeof *w->node);
+    w->node_of = ulna_allocate(allocator, bodies, sizeof *w->node_of);
+    w->ref = ulna_allocate(allocator, bodies, sizeof *w->ref);
+    if (!w->node || !w->node_of || !w->ref)
+        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d bodies", model->nb);
+    for (int i = 0; i < model->nb; i++) {
+        ulna_status status = add_body(w, model->preorder[i], error);
+        if (status != ULNA_OK)
+            return status;
+    }
+    size_t width = (size_t)w->channels, rows = (size_t)w->frames;
+    w->rest = ulna_allocate(allocator, width, sizeof *w->rest);
+    w->value = ulna_allocate(allocator, rows, width * sizeof *w->value);
+    if (!w->value || !w->rest)
+        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d frames of %d values", w->frames, w->channels);
+    return fill_rows(w, clip, error);
+}
+
+void ulna_bvh_nodes_release(ulna_bvh_nodes *w)
+{
+    const ulna_allocator *allocator = &w->model->allocator;
+    size_t bodies = (size_t)w->model->nb, width = (size_t)w->channels;
+    ulna_release(allocator, w->node, 2 * bodies, sizeof *w->node);
+    ulna_release(allocator, w->node_of, bodies, sizeof *w->node_of);
+    ulna_release(allocator, w->ref, bodies, sizeof *w->ref);
+    ulna_release(allocator, w->rest, width, sizeof *w->rest);
+    ulna_release(allocator, w->value, (size_t)w->frames, width * sizeof *w->value);
+}

@@ -1,0 +1,274 @@
+/*
+ * Reads the points of C3D; analog samples are skipped. c3d_layout.c finds where and how they lie.
+ *
+ *   missing      the fourth number of a point is negative, or the position is not a number. If that is so of all points, but
+ *                positions are there, the program that wrote it did not care: they are read
+ *   first frame  TRIAL:ACTUAL_START_FIELD, else the header's
+ *   up           the axis of POINT:Y_SCREEN, if there is one
+ */
+#include <limits.h>
+#include <stdio.h>
+
+#include "base/base.h"
+#include "formats/c3d/c3d.h"
+#include "formats/markers.h"
+#include "formats/text/scan.h"
+
+/* ---- numbers of frames --------------------------------------------------------------------------------------------- */
+
+static int first_frame(const ulna_c3d_file *file, const ulna_c3d_parameters *p)
+{
+    double trial = ulna_c3d_field(file, &p->first_field);
+    return trial >= 1 && trial <= INT_MAX && trial == floor(trial) ? (int)trial
+                                                                   : ulna_c3d_header_word(file, ULNA_C3D_AT_FIRST);
+}
+
+static double frame_rate(const ulna_c3d_file *file, const ulna_c3d_parameters *p)
+{
+    double rate = ulna_c3d_number(file, &p->rate);
+    if (!(rate > 0) || !isfinite(rate))
+        rate = ulna_c3d_float(file->data + ULNA_C3D_AT_RATE, file->processor);
+    if (rate > 0 && isfinite(rate) && isfinite(1 / rate))
+        return rate;
+    ulna_remarks_add(file->remarks, 0, ULNA_C3D_AT_RATE, "the frame rate is %g; it is taken as unknown", rate);
+    return 0;
+}
+
+/* ---- units, axes, names ------------------------------------------------------------------------------------------- */
+
+static double unit_of(const ulna_c3d_file *file, const char *text, const ulna_read_options *options)
+{
+    double known = ulna_length_unit(text);
+    if (options->unit_m > 0 || known > 0)
+        return options->unit_m > 0 ? options->unit_m : known;
+    if (text[0])
+        ulna_remarks_add(file->remarks, 0, -1, "unit of length '%s' is unknown; millimetres are assumed", text);
+    else
+        ulna_remarks_add(file->remarks, 0, -1, "no unit of length is given; millimetres are assumed");
+    return 1e-3;
+}
+
+/* "+Z" is z, "-Z" is z and negative; 0 for anything else. */
+static char axis_of(const ulna_c3d_file *file, const ulna_c3d_parameter *screen, int *is_negative)
+{
+    char text[ULNA_MARKER_NAME];
+    ulna_c3d_text(file, screen, 0, text);
+    const char *at = text + (text[0] == '+' || text[0] == '-');
+    *is_negative = text[0] == '-';
+    return (char)(*at >= 'X' && *at <= 'Z' ? *at - 'X' + 'x' : *at >= 'x' && *at <= 'z' ? *at : 0);
+}
+
+static char up_of(const ulna_c3d_file *file, const ulna_c3d_parameters *p)
+{
+    int is_down, is_left;
+    char up = axis_of(file, &p->y_screen, &is_down), right = axis_of(file, &p->x_screen, &is_left);
+    if (up && (is_down || up == right)) {
+        ulna_remarks_add(file->remarks, 0, (long long)p->y_screen.at,
+                         is_down ? "POINT:Y_SCREEN says that %c points down; which axis is up is taken as unknown"
+                                 : "POINT:X_SCREEN and Y_SCREEN are both %c; which axis is up is taken as unknown",
+                         up);
+        return 0;
+    }
+    return up;
+}
+
+static void describe(const ulna_c3d_file *file, const ulna_c3d_parameters *p, const ulna_c3d_layout *layout,
+                     const ulna_read_options *options, ulna_source *source)
+{
+    char unit[ULNA_MARKER_NAME], maker[ULNA_MARKER_NAME], short_unit[12], short_maker[32];
+    ulna_c3d_text(file, &p->units, 0, unit);
+    ulna_c3d_text(file, p->software.type ? &p->software : &p->company, 0, maker);
+    ulna_word_copy((ulna_word){unit, strlen(unit)}, short_unit, sizeof short_unit);
+    ulna_word_copy((ulna_word){maker, strlen(maker)}, short_maker, sizeof short_maker);
+    *source = (ulna_source){.unit_m = unit_of(file, unit, options), .up = up_of(file, p)};
+    snprintf(source->text, sizeof source->text, "%s %s, %s%s%s",
+             file->processor == ULNA_C3D_PC    ? "PC"
+             : file->processor == ULNA_C3D_DEC ? "DEC"
+                                               : "SGI",
+             layout->is_real ? "floats" : "integers", unit[0] ? short_unit : "no unit", maker[0] ? ", " : "",
+             short_maker);
+}
+
+/* Vicon lists results of its models among the points: they are no positions. */
+static void remark_on_results(const ulna_c3d_file *file, const ulna_c3d_parameters *p)
+{
+    const struct {
+        const char *name;
+        const ulna_c3d_parameter *list;
+    } lists[] = {{"ANGLES", &p->angles},
+                 {"FORCES", &p->forces},
+                 {"MOMENTS", &p->moments},
+                 {"POWERS", &p->powers},
+                 {"SCALARS", &p->scalars}};
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+        int count = 0;
+        char text[ULNA_MARKER_NAME];
+        for (int i = 0; i < lists[k].list->count; i++) {
+            ulna_c3d_text(file, lists[k].list, i, text);
+            count += text[0] != 0;
+        }
+        if (count)
+            ulna_remarks_add(file->remarks, 0, (long long)lists[k].list->at,
+                             "POINT:%s names %d points that are no positions", lists[k].name, count);
+    }
+}
+
+static void read_labels(const ulna_c3d_file *file, const ulna_c3d_parameters *p, ulna_recording *recording)
+{
+    int made = 0, points = recording->marker_count, nameless = 0, cut = 0;
+    for (int k = 0; k < ULNA_C3D_LABEL_LISTS && p->labels[k].type == -1; k++)
+        for (int i = 0; i < p->labels[k].count && made < points; i++, made++)
+            cut += !ulna_c3d_text(file, &p->labels[k], i, recording->names[made]);
+    for (int i = 0; i < points; i++)
+        nameless += !recording->names[i][0];
+    if (nameless)
+        ulna_remarks_add(file->remarks, 0, -1, "%d of %d points %s no label: called point1, point2, ... by number",
+                         nameless, points, nameless == 1 ? "has" : "have");
+    if (cut)
+        ulna_remarks_add(file->remarks, 0, -1, "%d labels are longer than %d characters and were cut", cut,
+                         ULNA_MARKER_NAME - 1);
+}
+
+/* ---- frames ------------------------------------------------------------------------------------------------------- */
+
+typedef struct c3d_counts {
+    long long seen, unmarked; /* positions; positions that are not zero but marked as missing */
+    long long odd;
+} c3d_counts;
+
+/* Written once and compiled for each kind of number: `processor` and `is_real` are constants where it is called. */
+static inline void read_points(const unsigned char *from, int points, int processor, int is_real, double scale,
+                               int trust, double *out, c3d_counts *counts)
+{
+    size_t word = is_real ? 4 : 2;
+    for (int m = 0; m < points; m++, from += 4 * word, out += 3) {
+        double x[3];
+        for (size_t k = 0; k < 3; k++)
+            x[k] = is_real ? ulna_c3d_float(from + 4 * k, processor) : ulna_c3d_signed(from + 2 * k, processor);
+        int is_marked = is_real ? ulna_c3d_float(from + 12, processor) < 0 : ulna_c3d_signed(from + 6, processor) < 0;
+        int is_odd = !(isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]));
+        int is_zero = x[0] == 0 && x[1] == 0 && x[2] == 0;
+        int is_missing = is_odd || (is_marked && (trust || is_zero));
+        counts->odd += is_odd && !is_marked;
+        counts->unmarked += is_marked && !is_odd && !is_zero;
+        counts->seen += !is_missing;
+        for (int k = 0; k < 3; k++)
+            out[k] = is_missing ? (double)NAN : x[k] * scale;
+    }
+}
+
+static c3d_counts read_frames(const ulna_c3d_file *file, const ulna_c3d_layout *layout, double scale, int trust,
+                              ulna_recording *recording)
+{
+    c3d_counts counts = {0};
+    int kind = file->processor, n = layout->points;
+    for (int f = 0; n > 0 && f < recording->frame_count; f++) {
+        const unsigned char *from = file->data + layout->start + (size_t)f * layout->frame_bytes;
+        double *out = ulna_recording_frame(recording, f);
+        if (layout->is_real && kind == ULNA_C3D_PC)
+            read_points(from, n, ULNA_C3D_PC, 1, scale, trust, out, &counts);
+        else if (layout->is_real && kind == ULNA_C3D_SGI)
+            read_points(from, n, ULNA_C3D_SGI, 1, scale, trust, out, &counts);
+        else if (layout->is_real)
+            read_points(from, n, ULNA_C3D_DEC, 1, scale, trust, out, &counts);
+        else if (kind == ULNA_C3D_SGI)
+            read_points(from, n, ULNA_C3D_SGI, 0, scale, trust, out, &counts);
+        else
+            read_points(from, n, ULNA_C3D_PC, 0, scale, trust, out, &counts);
+    }
+    return counts;
+}
+
+static void read_positions(const ulna_c3d_file *file, const ulna_c3d_layout *layout, double unit,
+                           ulna_recording *recording)
+{
+    double scale = layout->scale * unit;
+    c3d_counts counts = read_frames(file, layout, scale, 1, recording);
+    if (counts.seen == 0 && counts.unmarked > 0) {
+        read_frames(file, layout, scale, 0, recording);
+        ulna_remarks_add(file->remarks, 0, (long long)layout->start,
+                         "every position is marked as missing, but %lld are there; they are read", counts.unmarked);
+    }
+    if (counts.odd)
+        ulna_remarks_add(file->remarks, 0, -1, "%lld positions are not numbers; they count as missing", counts.odd);
+}
+
+/* ---- the reader --------------------------------------------------------------------------------------------------- */
+
+/* Other files have a P in the second place too: texts, which have no zero byte, pictures (PNG) and papers (PDF). So the
+ * parameters must look like such, if they are in view. */
+int ulna_c3d_sniff(const char *data, size_t length)
+{
+    size_t header = length < ULNA_C3D_BLOCK ? length : ULNA_C3D_BLOCK;
+    if (length < 2 || (unsigned char)data[1] != ULNA_C3D_MAGIC || data[0] == 0 || !memchr(data, 0, header))
+        return 0;
+    size_t section = ((size_t)(unsigned char)data[0] - 1) * ULNA_C3D_BLOCK;
+    if (section + 4 > length)
+        return memcmp(data, "\x89PNG", length < 4 ? length : 4) != 0 &&
+               memcmp(data, "%PDF", length < 4 ? length : 4) != 0;
+    int processor = (unsigned char)data[section + 3];
+    return (unsigned char)data[section + 1] == ULNA_C3D_MAGIC ||
+           (processor >= ULNA_C3D_PC && processor <= ULNA_C3D_SGI);
+}
+
+/* Header and parameters. The section ends where the data begin, whatever it announces. */
+static ulna_status open_file(ulna_c3d_file *file, ulna_c3d_parameters *parameters, ulna_error *error)
+{
+    if (file->length < 2 || file->data[1] != ULNA_C3D_MAGIC || file->data[0] == 0)
+        return ulna_fail(error, ULNA_ERR_PARSE,
+                         "this is not a C3D file: its second byte should be 80 (hexadecimal 50)");
+    size_t section = ((size_t)file->data[0] - 1) * ULNA_C3D_BLOCK;
+    if (file->length < ULNA_C3D_BLOCK || section + 4 > file->length)
+        return ulna_fail(error, ULNA_ERR_PARSE, "the C3D file ends after %zu bytes, before its parameters",
+                         file->length);
+    file->processor = file->data[section + 3];
+    if (file->processor < ULNA_C3D_PC || file->processor > ULNA_C3D_SGI) {
+        ulna_remarks_add(file->remarks, 0, (long long)section + 3,
+                         "processor type %d is unknown (84 PC, 85 DEC, 86 SGI); PC is assumed", file->processor);
+        file->processor = ULNA_C3D_PC;
+    }
+    size_t announced = section + (size_t)file->data[section + 2] * ULNA_C3D_BLOCK, end = announced;
+    int data_block = ulna_c3d_header_word(file, ULNA_C3D_AT_DATA);
+    size_t data = data_block > 0 ? (size_t)(data_block - 1) * ULNA_C3D_BLOCK : 0;
+    end = data > end ? data : end;
+    if (end <= section + 4 || end > file->length)
+        end = file->length;
+    ulna_c3d_read_parameters(file, section + 4, announced > section ? announced : end, end, parameters);
+    return ULNA_OK;
+}
+
+static ulna_status read_recording(const ulna_c3d_file *file, const ulna_c3d_parameters *p,
+                                  const ulna_read_options *options, ulna_content *content, ulna_error *error)
+{
+    ulna_recording *recording = &content->recording;
+    ulna_c3d_layout layout;
+    int frames;
+    ulna_status status = ulna_c3d_find_layout(file, p, &layout, &frames, error);
+    if (status != ULNA_OK)
+        return status;
+    if (layout.points == 0)
+        ulna_remarks_add(file->remarks, 0, ULNA_C3D_AT_POINTS, "the file has no points");
+    status = ulna_recording_resize(recording, layout.points, frames);
+    if (status != ULNA_OK)
+        return ulna_fail(error, status, "no memory for %d points in %d frames", layout.points, frames);
+    double rate = frame_rate(file, p);
+    recording->first_frame = first_frame(file, p);
+    recording->frame_seconds = rate > 0 ? 1 / rate : 0;
+    describe(file, p, &layout, options, &content->source);
+    read_labels(file, p, recording);
+    remark_on_results(file, p);
+    read_positions(file, &layout, content->source.unit_m, recording);
+    status = ulna_markers_finish(recording, file->remarks);
+    if (status == ULNA_OK)
+        status = ulna_markers_zeros(recording, file->remarks);
+    return status == ULNA_OK ? ULNA_OK : ulna_fail(error, status, "no memory for the names of the points");
+}
+
+ulna_status ulna_c3d_read(const char *data, size_t length, const ulna_read_options *options, ulna_content *content,
+                          ulna_error *error)
+{
+    ulna_c3d_file file = {(const unsigned char *)data, length, ULNA_C3D_PC, &content->remarks};
+    ulna_c3d_parameters parameters = {0};
+    ulna_status status = open_file(&file, &parameters, error);
+    return status == ULNA_OK ? read_recording(&file, &parameters, options, content, error) : status;
+}

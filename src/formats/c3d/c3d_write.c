@@ -1,0 +1,344 @@
+/*
+ * Writes C3D: PC, floats, millimetres unless asked otherwise, no analog channels.
+ *
+ * The parameter section is built in memory first, since its length decides where the data begin. Labels beyond 255 go on in
+ * LABELS2, LABELS3, ... Frame numbers beyond 65535 are only in TRIAL:ACTUAL_START_FIELD and ACTUAL_END_FIELD; the header
+ * then counts from 1. More than 65535 frames: header and POINT:FRAMES say 65535, TRIAL and POINT:LONG_FRAMES tell the
+ * truth, as other programs do it.
+ */
+#include <float.h>
+#include <stdio.h>
+
+#include "base/base.h"
+#include "formats/c3d/c3d.h"
+#include "formats/markers.h"
+
+enum { POINT = 1, TRIAL = 2, ANALOG = 3, WORD_LIMIT = 65535, MOST_BLOCKS = 255 };
+
+/* ---- bytes -------------------------------------------------------------------------------------------------------- */
+
+typedef struct c3d_bytes {
+    ulna_text text;
+    ulna_status status; /* of the first append that failed */
+} c3d_bytes;
+
+static void put(c3d_bytes *b, const void *data, size_t length)
+{
+    if (b->status == ULNA_OK && length)
+        b->status = ulna_text_append(&b->text, data, length);
+}
+
+static void put_byte(c3d_bytes *b, int value)
+{
+    unsigned char byte = (unsigned char)value;
+    put(b, &byte, 1);
+}
+
+static void put_word(c3d_bytes *b, uint32_t value)
+{
+    put_byte(b, (int)(value & 255));
+    put_byte(b, (int)(value >> 8 & 255));
+}
+
+static void store_float(float value, unsigned char out[4])
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    for (int k = 0; k < 4; k++)
+        out[k] = (unsigned char)(bits >> 8 * k);
+}
+
+static void put_float(c3d_bytes *b, double value)
+{
+    unsigned char bytes[4];
+    store_float((float)value, bytes);
+    put(b, bytes, 4);
+}
+
+static void pad_block(c3d_bytes *b)
+{
+    while (b->status == ULNA_OK && b->text.length % ULNA_C3D_BLOCK)
+        put_byte(b, 0);
+}
+
+/* ---- parameters --------------------------------------------------------------------------------------------------- */
+
+static void put_group(c3d_bytes *b, int id, const char *name)
+{
+    put_byte(b, (int)strlen(name));
+    put_byte(b, -id);
+    put(b, name, strlen(name));
+    put_word(b, 3); /* to the next entry: this word and an empty description */
+    put_byte(b, 0);
+}
+
+/* Name, link, type and dimensions; the data follow, `bytes` of them, and then put_byte(b, 0) for no description. */
+static void put_name(c3d_bytes *b, int group, const char *name, int type, int dimensions, const int *size, size_t bytes)
+{
+    put_byte(b, (int)strlen(name));
+    put_byte(b, group);
+    put(b, name, strlen(name));
+    put_word(b, (uint32_t)(2 + 2 + (size_t)dimensions + bytes + 1));
+    put_byte(b, type);
+    put_byte(b, dimensions);
+    for (int d = 0; d < dimensions; d++)
+        put_byte(b, size[d]);
+}
+
+static void put_word_parameter(c3d_bytes *b, int group, const char *name, uint32_t value)
+{
+    put_name(b, group, name, 2, 0, NULL, 2);
+    put_word(b, value);
+    put_byte(b, 0);
+}
+
+static void put_float_parameter(c3d_bytes *b, int group, const char *name, double value)
+{
+    put_name(b, group, name, 4, 0, NULL, 4);
+    put_float(b, value);
+    put_byte(b, 0);
+}
+
+static void put_field(c3d_bytes *b, const char *name, uint32_t value)
+{
+    const int two = 2;
+    put_name(b, TRIAL, name, 2, 1, &two, 4);
+    put_word(b, value & WORD_LIMIT);
+    put_word(b, value >> 16);
+    put_byte(b, 0);
+}
+
+static void put_text(c3d_bytes *b, int group, const char *name, const char *text)
+{
+    const int size = (int)strlen(text);
+    put_name(b, group, name, -1, 1, &size, (size_t)size);
+    put(b, text, (size_t)size);
+    put_byte(b, 0);
+}
+
+/* Labels of markers [first, first + count), all padded to the longest. */
+static void put_labels(c3d_bytes *b, const char *name, const ulna_recording *recording, int first, int count)
+{
+    char label[ULNA_MARKER_NAME];
+    size_t longest = 1;
+    for (int i = first; i < first + count; i++) {
+        ulna_marker_name_of(recording, i, label);
+        size_t length = strlen(label);
+        longest = length > longest ? length : longest;
+    }
+    const int size[2] = {(int)longest, count};
+    put_name(b, POINT, name, -1, 2, size, longest * (size_t)count);
+    for (int i = first; i < first + count; i++) {
+        ulna_marker_name_of(recording, i, label);
+        size_t length = strlen(label);
+        put(b, label, length);
+        for (; length < longest; length++)
+            put(b, " ", 1);
+    }
+    put_byte(b, 0);
+}
+
+static void put_label_lists(c3d_bytes *b, const ulna_recording *recording)
+{
+    char name[24] = "LABELS";
+    for (int first = 0, part = 1; first < recording->marker_count; first += ULNA_C3D_MOST_LABELS) {
+        int left = recording->marker_count - first;
+        put_labels(b, name, recording, first, left < ULNA_C3D_MOST_LABELS ? left : ULNA_C3D_MOST_LABELS);
+        snprintf(name, sizeof name, "LABELS%d", ++part);
+    }
+}
+
+typedef struct c3d_job {
+    const ulna_recording *recording;
+    double unit, rate, scale;
+    uint32_t first, frames; /* number of the first frame, and how many */
+    uint32_t data_block;
+    char up; /* 0: not said */
+} c3d_job;
+
+/* As on a screen that is looked at from the front: which way is right, which way is up. */
+static void put_screen(c3d_bytes *b, char up)
+{
+    const char y[3] = {'+', (char)(up - 'x' + 'X'), 0};
+    put_text(b, POINT, "X_SCREEN", up == 'x' ? "+Y" : "+X");
+    put_text(b, POINT, "Y_SCREEN", y);
+}
+
+static void put_parameters(c3d_bytes *b, const c3d_job *job)
+{
+    put_byte(b, 1);
+    put_byte(b, ULNA_C3D_MAGIC);
+    put_byte(b, 0); /* number of blocks: filled in when known */
+    put_byte(b, ULNA_C3D_PC);
+    put_group(b, POINT, "POINT");
+    put_group(b, TRIAL, "TRIAL");
+    put_group(b, ANALOG, "ANALOG");
+    put_word_parameter(b, POINT, "USED", (uint32_t)job->recording->marker_count);
+    put_float_parameter(b, POINT, "SCALE", job->scale);
+    put_float_parameter(b, POINT, "RATE", job->rate);
+    put_word_parameter(b, POINT, "DATA_START", job->data_block);
+    put_word_parameter(b, POINT, "FRAMES", job->frames > WORD_LIMIT ? WORD_LIMIT : job->frames);
+    if (job->frames > WORD_LIMIT)
+        put_float_parameter(b, POINT, "LONG_FRAMES", job->frames);
+    put_text(b, POINT, "UNITS", ulna_length_unit_name(job->unit));
+    if (job->up >= 'x' && job->up <= 'z')
+        put_screen(b, job->up);
+    put_label_lists(b, job->recording);
+    put_field(b, "ACTUAL_START_FIELD", job->first);
+    put_field(b, "ACTUAL_END_FIELD", job->first + job->frames - 1);
+    put_word_parameter(b, ANALOG, "USED", 0);
+    put_float_parameter(b, ANALOG, "GEN_SCALE", 1);
+    put_float_parameter(b, ANALOG, "RATE", job->rate);
+    pad_block(b);
+}
+
+static void put_header(c3d_bytes *b, const c3d_job *job)
+{
+    uint32_t first = job->first, last = first + job->frames - 1;
+    if (last > WORD_LIMIT) { /* what 16 bits can hold: TRIAL tells more */
+        first = 1;
+        last = job->frames > WORD_LIMIT ? WORD_LIMIT : job->frames;
+    }
+    put_byte(b, 2); /* block of the parameters */
+    put_byte(b, ULNA_C3D_MAGIC);
+    put_word(b, (uint32_t)job->recording->marker_count);
+    put_word(b, 0); /* analog samples per frame */
+    put_word(b, first);
+    put_word(b, last);
+    put_word(b, 0); /* longest gap that was filled */
+    put_float(b, job->scale);
+    put_word(b, job->data_block);
+    put_word(b, 1); /* analog samples per channel and frame: ANALOG:RATE / POINT:RATE */
+    put_float(b, job->rate);
+    pad_block(b);
+}
+
+/* ---- frames ------------------------------------------------------------------------------------------------------- */
+
+static int is_there(const double *x)
+{
+    return isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]);
+}
+
+static int is_far(const double *x, double unit)
+{
+    int is_near = 1;
+    for (int k = 0; k < 3; k++)
+        is_near &= fabs(x[k] / unit) <= (double)FLT_MAX;
+    return !is_near;
+}
+
+/* Negative, since points are floats. Its size is that which integers would need, as the guide wants it. */
+static double scale_of(const ulna_recording *r, double unit)
+{
+    double largest = 0;
+    for (size_t i = 0; i < (size_t)r->frame_count * (size_t)r->marker_count; i++) {
+        const double *x = r->positions + 3 * i;
+        for (int k = 0; k < 3 && is_there(x) && !is_far(x, unit); k++)
+            largest = fmax(largest, fabs((double)(float)(x[k] / unit)));
+    }
+    return largest >= 1e-30 ? -largest / 32000 : -1;
+}
+
+/* X, Y, Z and 0, or -1 for a marker that is missing. Returns 1 if the position is too far away for a float. */
+static int store_point(const double *x, double unit, unsigned char out[16])
+{
+    int is_known = is_there(x), too_far = is_known && is_far(x, unit);
+    for (int k = 0; k < 3; k++)
+        store_float(is_known && !too_far ? (float)(x[k] / unit) : 0, out + 4 * k);
+    store_float(is_known && !too_far ? 0 : -1, out + 12);
+    return too_far;
+}
+
+static ulna_status write_frames(const ulna_writing *w, double unit)
+{
+    enum { ROOM = 256 };
+    static const char zeros[ULNA_C3D_BLOCK] = {0};
+    unsigned char block[ROOM][16];
+    const ulna_recording *r = w->recording;
+    int used = 0;
+    size_t total = 0;
+    long long far = 0;
+    ulna_status status = ULNA_OK;
+    for (int f = 0; f < r->frame_count; f++)
+        for (int m = 0; m < r->marker_count && status == ULNA_OK; m++) {
+            far += store_point(ulna_recording_frame(r, f) + 3 * (size_t)m, unit, block[used]);
+            if (++used == ROOM || (f == r->frame_count - 1 && m == r->marker_count - 1)) {
+                status = w->sink->write(w->sink->context, (const char *)block, 16 * (size_t)used);
+                total += 16 * (size_t)used;
+                used = 0;
+            }
+        }
+    size_t over = total % ULNA_C3D_BLOCK;
+    if (status == ULNA_OK && over)
+        status = w->sink->write(w->sink->context, zeros, ULNA_C3D_BLOCK - over);
+    if (far)
+        ulna_remarks_add(w->remarks, 0, -1, "%lld positions are too far away for C3D and are written as missing", far);
+    return status;
+}
+
+/* ---- the writer --------------------------------------------------------------------------------------------------- */
+
+static ulna_status check(const ulna_writing *w, double unit, ulna_error *error)
+{
+    const ulna_recording *r = w->recording;
+    if (!r || r->marker_count == 0)
+        return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "C3D holds markers, and there are none to write");
+    if (r->marker_count > WORD_LIMIT)
+        return ulna_fail(error, ULNA_ERR_LIMIT, "C3D holds at most %d markers", WORD_LIMIT);
+    if (!ulna_length_unit_name(unit))
+        return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "C3D names its unit of length, and %g m have no name", unit);
+    if (r->first_frame < 1)
+        ulna_remarks_add(w->remarks, 0, -1, "frames of C3D count from 1: the first one was %d", r->first_frame);
+    if (!(r->frame_seconds > 0))
+        ulna_remarks_add(w->remarks, 0, -1, "the frame rate is unknown and is written as 0");
+    return ULNA_OK;
+}
+
+static ulna_status put_all(c3d_job *job, c3d_bytes *header, c3d_bytes *parameters, ulna_error *error)
+{
+    put_parameters(parameters, job);
+    size_t blocks = parameters->text.length / ULNA_C3D_BLOCK;
+    if (parameters->status == ULNA_OK && blocks > MOST_BLOCKS)
+        return ulna_fail(error, ULNA_ERR_LIMIT, "the marker names are too long for the parameter section of C3D");
+    if (parameters->status == ULNA_OK) { /* again, now that the place of the data is known */
+        parameters->text.length = 0;
+        job->data_block = (uint32_t)(2 + blocks);
+        put_parameters(parameters, job);
+        parameters->text.data[2] = (char)blocks;
+        put_header(header, job);
+    }
+    if (header->status != ULNA_OK || parameters->status != ULNA_OK)
+        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for the parameters of a C3D file");
+    return ULNA_OK;
+}
+
+ulna_status ulna_c3d_write(const ulna_writing *writing, ulna_error *error)
+{
+    const ulna_recording *r = writing->recording;
+    double unit = writing->options->unit_m > 0 ? writing->options->unit_m : 1e-3;
+    ulna_status status = check(writing, unit, error);
+    if (status != ULNA_OK)
+        return status;
+    c3d_job job = {.recording = r,
+                   .unit = unit,
+                   .rate = r->frame_seconds > 0 ? 1 / r->frame_seconds : 0,
+                   .up = writing->options->up};
+    job.first = (uint32_t)(r->first_frame > 0 ? r->first_frame : 1);
+    job.frames = (uint32_t)r->frame_count;
+    job.scale = scale_of(r, unit);
+    c3d_bytes header = {.text = ulna_text_empty(&r->allocator)}, parameters = {.text = ulna_text_empty(&r->allocator)};
+    status = put_all(&job, &header, &parameters, error);
+    if (status == ULNA_OK) {
+        status = writing->sink->write(writing->sink->context, header.text.data, header.text.length);
+        if (status == ULNA_OK)
+            status = writing->sink->write(writing->sink->context, parameters.text.data, parameters.text.length);
+        if (status == ULNA_OK)
+            status = write_frames(writing, unit);
+        if (status != ULNA_OK)
+            ulna_fail(error, status, "the C3D file could not be written: %s", ulna_status_text(status));
+    }
+    ulna_text_release(&header.text);
+    ulna_text_release(&parameters.text);
+    return status;
+}

@@ -1,0 +1,459 @@
+/*
+ * glTF: the numbers of a scene, in single precision.
+ *
+ * A body is a node with T R = placement * motion(q) * offset, at rest and in every frame, so any joint can be written.
+ * Only what changes gets a track.
+ */
+#include <float.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "formats/gltf/gltf_write.h"
+
+/* ---- numbers ---------------------------------------------------------------------------------------------------- */
+
+static void fail(ulna_gltf_scene *s, ulna_status status, const char *text)
+{
+    if (s->status == ULNA_OK)
+        s->status = ulna_fail(s->error, status, "%s", text);
+}
+
+float ulna_gltf_single(ulna_gltf_scene *s, double value)
+{
+    const double fine = 1 << 30;
+    if (!(fabs(value) <= (double)FLT_MAX)) {
+        fail(s, ULNA_ERR_NUMBER, "a number is too large for glTF's single precision");
+        return 0;
+    }
+    if (fabs(value) < 1 << 20)
+        value = floor(value * fine + 0.5) / fine;
+    return (float)value + 0.0F; /* no negative zero */
+}
+
+/* Four letters for up to three bytes. */
+static void put_pending(ulna_gltf_scene *s)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t count = s->pending_count;
+    unsigned bits = (unsigned)s->pending[0] << 16 | (count > 1 ? (unsigned)s->pending[1] << 8 : 0) |
+                    (count > 2 ? (unsigned)s->pending[2] : 0);
+    const char text[4] = {letters[bits >> 18], letters[bits >> 12 & 63], count > 1 ? letters[bits >> 6 & 63] : '=',
+                          count > 2 ? letters[bits & 63] : '='};
+    if (count)
+        ulna_put_bytes(s->out, text, sizeof text);
+    s->pending_count = 0;
+}
+
+static void put_bytes(ulna_gltf_scene *s, const unsigned char *bytes, size_t count)
+{
+    if (s->status != ULNA_OK)
+        return;
+    s->length += count;
+    if (s->out && !s->is_base64)
+        ulna_put_bytes(s->out, (const char *)bytes, count);
+    for (size_t i = 0; s->out && s->is_base64 && i < count; i++) {
+        s->pending[s->pending_count++] = bytes[i];
+        if (s->pending_count == 3)
+            put_pending(s);
+    }
+}
+
+void ulna_gltf_put_integer(ulna_gltf_scene *s, unsigned long value, int bytes)
+{
+    unsigned char b[4];
+    for (int i = 0; i < bytes; i++)
+        b[i] = (unsigned char)(value >> (8 * i) & 255);
+    put_bytes(s, b, (size_t)bytes);
+}
+
+void ulna_gltf_put_float(ulna_gltf_scene *s, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    ulna_gltf_put_integer(s, bits, 4);
+}
+
+int ulna_gltf_slice_start(ulna_gltf_scene *s, int type, int components, int target)
+{
+    void *items = s->slice;
+    if (s->status == ULNA_OK &&
+        ulna_grow(&s->allocator, &items, &s->slice_capacity, s->slice_count + 1, sizeof *s->slice) != ULNA_OK)
+        fail(s, ULNA_ERR_MEMORY, "no memory for the parts of the file");
+    s->slice = items;
+    if (s->status != ULNA_OK)
+        return 0;
+    while (s->status == ULNA_OK && s->length % 4)
+        ulna_gltf_put_integer(s, 0, 1);
+    s->slice[s->slice_count] =
+        (ulna_gltf_slice){.offset = s->length, .type = type, .components = components, .target = target};
+    return (int)s->slice_count++;
+}
+
+void ulna_gltf_slice_end(ulna_gltf_scene *s, size_t count)
+{
+    if (s->status != ULNA_OK)
+        return;
+    ulna_gltf_slice *slice = &s->slice[s->slice_count - 1];
+    slice->length = s->length - slice->offset;
+    slice->count = count;
+}
+
+/* Of floats, as many as the slice has components. */
+static void find_bounds(ulna_gltf_scene *s, const float *values, size_t count)
+{
+    if (s->status != ULNA_OK)
+        return;
+    ulna_gltf_slice *slice = &s->slice[s->slice_count - 1];
+    slice->has_bounds = 1;
+    for (int i = 0; i < slice->components; i++) {
+        slice->low[i] = slice->high[i] = values[i];
+        for (size_t k = 0; k < count; k++) {
+            float value = values[k * (size_t)slice->components + (size_t)i];
+            slice->low[i] = value < slice->low[i] ? value : slice->low[i];
+            slice->high[i] = value > slice->high[i] ? value : slice->high[i];
+        }
+    }
+}
+
+static int put_floats(ulna_gltf_scene *s, const float *values, size_t count, int components)
+{
+    int slice = ulna_gltf_slice_start(s, ULNA_GLTF_FLOAT, components, 0);
+    for (size_t i = 0; i < count * (size_t)components; i++)
+        ulna_gltf_put_float(s, values[i]);
+    ulna_gltf_slice_end(s, count);
+    return slice;
+}
+
+static void add_channel(ulna_gltf_scene *s, ulna_gltf_channel channel)
+{
+    void *items = s->channel;
+    if (s->status == ULNA_OK &&
+        ulna_grow(&s->allocator, &items, &s->channel_capacity, s->channel_count + 1, sizeof *s->channel) != ULNA_OK)
+        fail(s, ULNA_ERR_MEMORY, "no memory for the animation");
+    s->channel = items;
+    if (s->status == ULNA_OK)
+        s->channel[s->channel_count++] = channel;
+}
+
+/* ---- bodies ----------------------------------------------------------------------------------------------------- */
+
+/* Rounded to multiples of 2^-24, the step of single precision below 1, until what is rounded and made one long again is the
+ * same: so what was read back is written as it was. (Finer steps for small numbers would drift, since these do not change the
+ * length; measured on 3e6 quaternions, at most three passes are needed.) The sign is that of `near`, or the one whose last
+ * number but zeros is positive. */
+static void round_turn(const double turn[4], const float *near, float result[4])
+{
+    const double step = 1 << 24;
+    double q[4], way = 0;
+    memcpy(q, turn, sizeof q);
+    for (int pass = 0, same = 0; pass < 8 && !same; pass++) {
+        double norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+        same = pass > 0;
+        for (int i = 0; i < 4; i++) {
+            float rounded = (float)(floor(q[i] / norm * step + 0.5) / step) + 0.0F;
+            same = same && rounded == result[i];
+            result[i] = rounded;
+            q[i] = (double)rounded;
+        }
+    }
+    for (int i = 3; i >= 0 && !near && way == 0; i--)
+        way = q[i];
+    for (int i = 0; i < 4 && near; i++)
+        way += q[i] * (double)near[i];
+    for (int i = 0; i < 4 && way < 0; i++)
+        result[i] = 0.0F - result[i];
+}
+
+/* Where a body is on its parent. */
+static void place_body(const ulna_body *body, const ulna_joint_plan *plan, const double *q, double place[3],
+                       double rotation[9])
+{
+    double moved[9], by[3], half[9], to[3];
+    ulna_joint_motion(plan, q, moved, by);
+    ulna_compose(body->placement_rotation, body->placement_position, moved, by, half, to);
+    ulna_compose(half, to, body->offset_rotation, body->offset_position, rotation, place);
+}
+
+static void round_place(ulna_gltf_scene *s, const double place[3], float result[3])
+{
+    for (int i = 0; i < 3; i++)
+        result[i] = ulna_gltf_single(s, place[i]);
+}
+
+static void rest_body(ulna_gltf_scene *s, int index, const ulna_joint_plan *plan)
+{
+    const ulna_body *body = &s->model->body[index];
+    ulna_gltf_rest *rest = &s->rest[index];
+    double place[3], rotation[9], turn[4], rounded[3];
+    place_body(body, plan, s->model->rest + body->coordinate, place, rotation);
+    ulna_rotation_to_quaternion(rotation, turn);
+    round_place(s, place, rest->translation);
+    round_turn(turn, NULL, rest->rotation);
+    for (int i = 0; i < 4; i++)
+        turn[i] = (double)rest->rotation[i];
+    for (int i = 0; i < 3; i++)
+        rounded[i] = (double)rest->translation[i];
+    ulna_quaternion_to_rotation(turn, rotation);
+    if (body->parent < 0) {
+        ulna_copy9(rotation, rest->world_rotation);
+        ulna_copy3(rounded, rest->world_place);
+    } else {
+        const ulna_gltf_rest *parent = &s->rest[body->parent];
+        ulna_compose(parent->world_rotation, parent->world_place, rotation, rounded, rest->world_rotation,
+                     rest->world_place);
+    }
+}
+
+typedef struct body_frames {
+    float *places, *turns; /* 3 and 4 per frame */
+    int slides, does_turn;
+} body_frames;
+
+static void follow_body(ulna_gltf_scene *s, int index, const ulna_joint_plan *plan, body_frames *frames)
+{
+    const ulna_body *body = &s->model->body[index];
+    const ulna_clip *clip = s->job->clip;
+    const float *near = s->rest[index].rotation;
+    double rest[3], place[3], rotation[9], turn[4];
+    frames->slides = frames->does_turn = 0;
+    for (int i = 0; i < 3; i++)
+        rest[i] = (double)s->rest[index].translation[i];
+    for (int f = 0; f < clip->frame_count && s->status == ULNA_OK; f++) {
+        float *to = frames->turns + 4 * (size_t)f;
+        place_body(body, plan, ulna_clip_frame(clip, f) + body->coordinate, place, rotation);
+        ulna_rotation_to_quaternion(rotation, turn);
+        round_place(s, place, frames->places + 3 * (size_t)f);
+        round_turn(turn, near, to);
+        near = to;
+        frames->slides |= ulna_gltf_slides(place, rest);
+        for (int i = 0; i < 4; i++)
+            frames->does_turn |= fabs((double)to[i] - (double)s->rest[index].rotation[i]) > 2e-7;
+    }
+}
+
+static void add_body_tracks(ulna_gltf_scene *s, int index, const body_frames *frames, int times)
+{
+    size_t count = (size_t)s->job->clip->frame_count;
+    int node = ulna_gltf_body_node(index);
+    if (frames->does_turn)
+        add_channel(
+            s, (ulna_gltf_channel){
+                   .node = node, .path = "rotation", .times = times, .values = put_floats(s, frames->turns, count, 4)});
+    if (frames->slides)
+        add_channel(s, (ulna_gltf_channel){.node = node,
+                                           .path = "translation",
+                                           .times = times,
+                                           .values = put_floats(s, frames->places, count, 3)});
+}
+
+/* ---- times ------------------------------------------------------------------------------------------------------ */
+
+static int add_times(ulna_gltf_scene *s, int frames, double seconds, float *room)
+{
+    for (int f = 0; f < frames && s->status == ULNA_OK; f++) {
+        if (!(f * seconds <= (double)FLT_MAX))
+            fail(s, ULNA_ERR_NUMBER, "the time of a frame is too large for single precision");
+        else
+            room[f] = (float)(f * seconds);
+        if (f > 0 && room[f] <= room[f - 1])
+            fail(s, ULNA_ERR_LIMIT, "single precision cannot tell the times of so many frames apart");
+    }
+    int slice = put_floats(s, room, (size_t)frames, 1);
+    find_bounds(s, room, (size_t)frames);
+    return slice;
+}
+
+static double step_of(const ulna_gltf_scene *s, int frames, double seconds, const char *what)
+{
+    if (seconds > 0 && isfinite(seconds))
+        return seconds;
+    if (frames > 1)
+        ulna_remarks_add(s->job->remarks, 0, -1, "the time between frames of the %s is unknown: 1/120 s is written",
+                         what);
+    return frames > 1 ? ULNA_UNKNOWN_FRAME_S : 0;
+}
+
+/* ---- the model -------------------------------------------------------------------------------------------------- */
+
+static int list_markers(ulna_gltf_scene *s)
+{
+    const ulna_model *model = s->model;
+    s->rest = ulna_allocate(&s->allocator, (size_t)model->nb + 1, sizeof *s->rest);
+    s->first_marker = ulna_allocate(&s->allocator, (size_t)model->nb + 1, sizeof *s->first_marker);
+    s->next_marker = ulna_allocate(&s->allocator, (size_t)model->nm + 1, sizeof *s->next_marker);
+    if (!s->rest || !s->first_marker || !s->next_marker)
+        return 0;
+    for (int m = model->nm - 1; m >= 0; m--) {
+        s->next_marker[m] = s->first_marker[model->marker[m].body];
+        s->first_marker[model->marker[m].body] = m + 1;
+    }
+    return 1;
+}
+
+static void add_bind_matrices(ulna_gltf_scene *s)
+{
+    s->bind = ulna_gltf_slice_start(s, ULNA_GLTF_FLOAT, 16, 0);
+    for (int b = 0; b < s->body_count; b++) {
+        double rotation[9], place[3];
+        ulna_invert(s->rest[b].world_rotation, s->rest[b].world_place, rotation, place);
+        for (int column = 0; column < 4; column++)
+            for (int row = 0; row < 4; row++) {
+                double value = row == 3 ? column == 3 : column == 3 ? place[row] : rotation[3 * row + column];
+                ulna_gltf_put_float(s, ulna_gltf_single(s, value));
+            }
+    }
+    ulna_gltf_slice_end(s, (size_t)s->body_count);
+}
+
+/* Half of the diagonal of the box around all bodies at rest. Of rounded numbers, so that it is the same when read back. */
+static double size_of(const ulna_gltf_scene *s)
+{
+    double low[3] = {0}, high[3] = {0}, sum = 0;
+    for (int b = 0; b < s->body_count; b++)
+        for (int i = 0; i < 3; i++) {
+            double at = s->rest[b].world_place[i];
+            low[i] = b ? fmin(low[i], at) : at;
+            high[i] = b ? fmax(high[i], at) : at;
+        }
+    for (int i = 0; i < 3; i++)
+        sum += (high[i] - low[i]) * (high[i] - low[i]);
+    return sum > 0 ? sqrt(sum) / 2 : 1;
+}
+
+static void check_clip(ulna_gltf_scene *s)
+{
+    const ulna_clip *clip = s->job->clip;
+    int coordinate;
+    if (clip->coordinate_count != s->model->nq)
+        fail(s, ULNA_ERR_ARGUMENT, "the motion is of another skeleton: it has another number of coordinates");
+    for (int f = 0; f < clip->frame_count && s->model->nq > 0 && s->status == ULNA_OK; f++)
+        if (ulna_model_check_q(s->model, ulna_clip_frame(clip, f), &coordinate) != ULNA_OK)
+            s->status = ulna_fail(s->error, ULNA_ERR_NUMBER, "coordinate %d of frame %d is no number", coordinate, f);
+}
+
+static void add_bodies(ulna_gltf_scene *s)
+{
+    const ulna_clip *clip = s->job->clip;
+    size_t count = clip ? (size_t)clip->frame_count : 0;
+    body_frames frames = {.places = ulna_allocate(&s->allocator, count + 1, 3 * sizeof(float)),
+                          .turns = ulna_allocate(&s->allocator, count + 1, 4 * sizeof(float))};
+    int times = 0;
+    if (!list_markers(s) || !frames.places || !frames.turns)
+        fail(s, ULNA_ERR_MEMORY, "no memory for the bodies");
+    else if (clip) {
+        check_clip(s);
+        s->clip_s = step_of(s, clip->frame_count, clip->frame_seconds, "motion");
+        times = add_times(s, clip->frame_count, s->clip_s, frames.places);
+    }
+    for (int b = 0; b < s->body_count && s->status == ULNA_OK; b++) {
+        ulna_joint_plan plan;
+        s->status = ulna_joint_resolve(&s->model->joint[b], &plan, s->error);
+        if (s->status != ULNA_OK)
+            break;
+        rest_body(s, b, &plan);
+        if (!clip)
+            continue;
+        follow_body(s, b, &plan, &frames);
+        if (b == 0)
+            frames.does_turn = 1; /* one track at least, so that the frames are not lost */
+        add_body_tracks(s, b, &frames, times);
+    }
+    if (s->status == ULNA_OK) {
+        add_bind_matrices(s);
+        s->size = size_of(s);
+    }
+    ulna_release(&s->allocator, frames.places, count + 1, 3 * sizeof(float));
+    ulna_release(&s->allocator, frames.turns, count + 1, 4 * sizeof(float));
+}
+
+/* ---- the recording ---------------------------------------------------------------------------------------------- */
+
+static int is_seen(const double place[3])
+{
+    return isfinite(place[0]) && isfinite(place[1]) && isfinite(place[2]);
+}
+
+/* A marker that is not seen waits where it was last, or will be first, with a scale of zero. */
+static void add_recorded(ulna_gltf_scene *s, int marker, int times, float *places, float *scales)
+{
+    const ulna_recording *r = s->recording;
+    int first = 0, missing = 0;
+    while (first < r->frame_count && !is_seen(ulna_recording_frame(r, first) + 3 * marker))
+        first++;
+    for (int i = 0; i < 3 && first < r->frame_count; i++)
+        s->recorded_place[marker][i] = ulna_gltf_single(s, ulna_recording_frame(r, first)[3 * marker + i]);
+    const float *held = s->recorded_place[marker];
+    for (int f = 0; f < r->frame_count; f++) {
+        const double *place = ulna_recording_frame(r, f) + 3 * marker;
+        float *to = places + 3 * (size_t)f;
+        int seen = is_seen(place);
+        for (int i = 0; i < 3; i++) {
+            to[i] = seen ? ulna_gltf_single(s, place[i]) : held[i];
+            scales[3 * (size_t)f + (size_t)i] = seen ? 1.0F : 0.0F;
+        }
+        held = to;
+        missing += !seen;
+    }
+    int node = ulna_gltf_recorded_node(s, marker);
+    size_t count = (size_t)r->frame_count;
+    add_channel(s, (ulna_gltf_channel){
+                       .node = node, .path = "translation", .times = times, .values = put_floats(s, places, count, 3)});
+    if (missing)
+        add_channel(s, (ulna_gltf_channel){.node = node,
+                                           .path = "scale",
+                                           .is_step = 1,
+                                           .times = times,
+                                           .values = put_floats(s, scales, count, 3)});
+}
+
+static void add_recording(ulna_gltf_scene *s)
+{
+    const ulna_recording *r = s->recording;
+    size_t count = (size_t)r->frame_count;
+    float *places = ulna_allocate(&s->allocator, count, 3 * sizeof *places);
+    float *scales = ulna_allocate(&s->allocator, count, 3 * sizeof *scales);
+    s->recorded_place = ulna_allocate(&s->allocator, (size_t)r->marker_count + 1, sizeof *s->recorded_place);
+    if (!places || !scales || !s->recorded_place)
+        fail(s, ULNA_ERR_MEMORY, "no memory for the markers");
+    else {
+        s->recording_s = step_of(s, r->frame_count, r->frame_seconds, "recording");
+        int times = add_times(s, r->frame_count, s->recording_s, places);
+        for (int m = 0; m < r->marker_count && s->status == ULNA_OK; m++)
+            add_recorded(s, m, times, places, scales);
+    }
+    ulna_release(&s->allocator, places, count, 3 * sizeof *places);
+    ulna_release(&s->allocator, scales, count, 3 * sizeof *scales);
+}
+
+/* ---- all of it -------------------------------------------------------------------------------------------------- */
+
+void ulna_gltf_scene_fill(ulna_gltf_scene *s)
+{
+    s->bones[0] = s->sphere[0] = -1;
+    s->body_count = s->model ? s->model->nb : 0;
+    s->marker_count = s->model ? s->model->nm : 0;
+    s->recorded_count = s->recording ? s->recording->marker_count : 0;
+    if (s->model)
+        add_bodies(s);
+    if (s->recording && s->status == ULNA_OK)
+        add_recording(s);
+    if (s->model && s->status == ULNA_OK)
+        ulna_gltf_add_bones(s);
+    if (s->marker_count + s->recorded_count > 0 && s->status == ULNA_OK)
+        ulna_gltf_add_sphere(s);
+    while (s->status == ULNA_OK && s->length % 4)
+        ulna_gltf_put_integer(s, 0, 1);
+    if (s->status == ULNA_OK && s->out)
+        put_pending(s);
+}
+
+void ulna_gltf_scene_release(ulna_gltf_scene *s)
+{
+    ulna_release(&s->allocator, s->slice, s->slice_capacity, sizeof *s->slice);
+    ulna_release(&s->allocator, s->channel, s->channel_capacity, sizeof *s->channel);
+    ulna_release(&s->allocator, s->rest, (size_t)s->body_count + 1, sizeof *s->rest);
+    ulna_release(&s->allocator, s->first_marker, (size_t)s->body_count + 1, sizeof *s->first_marker);
+    ulna_release(&s->allocator, s->next_marker, (size_t)s->marker_count + 1, sizeof *s->next_marker);
+    ulna_release(&s->allocator, s->recorded_place, (size_t)s->recorded_count + 1, sizeof *s->recorded_place);
+}

@@ -1,0 +1,458 @@
+/*
+ * Writes glTF 2.0: the JSON, and both kinds of files. gltf_scene.c says what becomes of bodies and markers.
+ *
+ * One buffer holds all numbers. The bones are one mesh with a skin, so that programs take the bodies for joints of a
+ * skeleton; markers are nodes with one sphere. Units are metres. glTF has y up; a model with another axis up is written as it
+ * is, under one node that can be turned.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "formats/gltf/gltf_write.h"
+#include "formats/markers.h"
+#include "formats/text/text_writer.h"
+
+/* ---- parts of JSON ---------------------------------------------------------------------------------------------- */
+
+/* `"key":`, after a comma unless it is the first of its object. */
+static void put_key(ulna_writer *out, const char *key, int is_first)
+{
+    ulna_put(out, is_first ? "" : ",");
+    ulna_put_json_string(out, key);
+    ulna_put(out, ":");
+}
+
+static void put_integer(ulna_writer *out, const char *key, size_t value, int is_first)
+{
+    char text[32];
+    if (key)
+        put_key(out, key, is_first);
+    snprintf(text, sizeof text, "%zu", value);
+    ulna_put(out, text);
+}
+
+static void put_text(ulna_writer *out, const char *key, const char *value, int is_first)
+{
+    put_key(out, key, is_first);
+    ulna_put_json_string(out, value);
+}
+
+static void put_floats(ulna_writer *out, const char *key, const float *values, int count)
+{
+    put_key(out, key, 0);
+    for (int i = 0; i < count; i++) {
+        ulna_put(out, i ? "," : "[");
+        ulna_put_number(out, (double)values[i]);
+    }
+    ulna_put(out, "]");
+}
+
+/* ---- nodes ------------------------------------------------------------------------------------------------------ */
+
+/* Opens a list of children with the first of them. */
+static void put_child(ulna_writer *out, int node, int *count)
+{
+    if ((*count)++ == 0)
+        put_key(out, "children", 0);
+    ulna_put(out, *count == 1 ? "[" : ",");
+    put_integer(out, NULL, (size_t)node, 1);
+}
+
+static void put_children_end(ulna_writer *out, int count)
+{
+    ulna_put(out, count ? "]" : "");
+}
+
+static void put_place(ulna_writer *out, const float place[3])
+{
+    if (place[0] != 0 || place[1] != 0 || place[2] != 0)
+        put_floats(out, "translation", place, 3);
+}
+
+static void put_holder(const ulna_gltf_scene *s, ulna_writer *out)
+{
+    int count = 0;
+    const char *name = s->model ? ulna_model_name(s->model) : "";
+    ulna_put(out, "\n{");
+    put_text(out, "name", *name ? name : "ulna", 1);
+    if (s->model)
+        put_child(out, ulna_gltf_body_node(0), &count);
+    if (s->recording)
+        put_child(out, ulna_gltf_recorded_node(s, -1), &count);
+    put_children_end(out, count);
+    ulna_put(out, "}");
+}
+
+static void put_body(const ulna_gltf_scene *s, ulna_writer *out, int index)
+{
+    const ulna_model *model = s->model;
+    const ulna_body *body = &model->body[index];
+    const float *turn = s->rest[index].rotation;
+    int count = 0;
+    ulna_put(out, ",\n{");
+    put_text(out, "name", ulna_model_body_name(model, index), 1);
+    put_place(out, s->rest[index].translation);
+    if (turn[0] != 0 || turn[1] != 0 || turn[2] != 0)
+        put_floats(out, "rotation", turn, 4);
+    for (int at = body->preorder + 1; at < body->preorder + body->subtree;) {
+        put_child(out, ulna_gltf_body_node(model->preorder[at]), &count);
+        at += model->body[model->preorder[at]].subtree;
+    }
+    for (int m = s->first_marker[index]; m; m = s->next_marker[m - 1])
+        put_child(out, ulna_gltf_marker_node(s, m - 1), &count);
+    put_children_end(out, count);
+    ulna_put(out, "}");
+}
+
+static void put_extras(ulna_writer *out, const char *kind, double weight)
+{
+    put_key(out, "extras", 0);
+    ulna_put(out, "{");
+    put_text(out, ULNA_GLTF_MARKER_KEY, kind, 1);
+    if (weight != 1) {
+        put_key(out, ULNA_GLTF_WEIGHT_KEY, 0);
+        ulna_put_number(out, weight);
+    }
+    ulna_put(out, "}}");
+}
+
+/* Numbers of meshes: the bones first, if there are any. */
+static size_t sphere_mesh(const ulna_gltf_scene *s)
+{
+    return s->bones[0] >= 0;
+}
+
+static void put_marker(ulna_gltf_scene *s, ulna_writer *out, int index)
+{
+    const ulna_marker *marker = &s->model->marker[index];
+    float place[3];
+    for (int i = 0; i < 3; i++)
+        place[i] = ulna_gltf_single(s, marker->position[i]);
+    ulna_put(out, ",\n{");
+    put_text(out, "name", ulna_model_marker_name(s->model, index), 1);
+    put_integer(out, "mesh", sphere_mesh(s), 0);
+    put_place(out, place);
+    put_extras(out, ULNA_GLTF_MARKER_BODY, marker->weight);
+}
+
+static void put_recorded(const ulna_gltf_scene *s, ulna_writer *out)
+{
+    char name[ULNA_MARKER_NAME];
+    int count = 0;
+    ulna_put(out, ",\n{");
+    put_text(out, "name", "markers", 1);
+    for (int m = 0; m < s->recorded_count; m++)
+        put_child(out, ulna_gltf_recorded_node(s, m), &count);
+    put_children_end(out, count);
+    ulna_put(out, "}");
+    for (int m = 0; m < s->recorded_count; m++) {
+        ulna_marker_name_of(s->recording, m, name);
+        ulna_put(out, ",\n{");
+        put_text(out, "name", name, 1);
+        put_integer(out, "mesh", sphere_mesh(s), 0);
+        put_place(out, s->recorded_place[m]);
+        put_extras(out, ULNA_GLTF_MARKER_RECORDING, 1);
+    }
+}
+
+static void put_nodes(ulna_gltf_scene *s, ulna_writer *out)
+{
+    size_t count =
+        1 + (size_t)s->body_count + (size_t)s->marker_count + (s->recording ? 1 : 0) + (size_t)s->recorded_count;
+    put_key(out, "scene", 0);
+    ulna_put(out, "0,\n\"scenes\":[{\"nodes\":[0");
+    if (s->bones[0] >= 0) {
+        ulna_put(out, ",");
+        put_integer(out, NULL, count, 1);
+    }
+    ulna_put(out, "]}],\n\"nodes\":[");
+    put_holder(s, out);
+    for (int b = 0; b < s->body_count; b++)
+        put_body(s, out, b);
+    for (int m = 0; m < s->marker_count; m++)
+        put_marker(s, out, m);
+    if (s->recording)
+        put_recorded(s, out);
+    if (s->bones[0] >= 0)
+        ulna_put(out, ",\n{\"name\":\"bones\",\"mesh\":0,\"skin\":0}");
+    ulna_put(out, "]");
+}
+
+/* ---- what is seen ----------------------------------------------------------------------------------------------- */
+
+static void put_meshes(const ulna_gltf_scene *s, ulna_writer *out)
+{
+    int has_bones = s->bones[0] >= 0, has_sphere = s->sphere[0] >= 0;
+    if (!has_bones && !has_sphere)
+        return;
+    ulna_put(out, ",\n\"meshes\":[");
+    if (has_bones) {
+        ulna_put(out, "\n{\"name\":\"bones\",\"primitives\":[{\"attributes\":{");
+        put_integer(out, "POSITION", (size_t)s->bones[0], 1);
+        put_integer(out, "JOINTS_0", (size_t)s->bones[1], 0);
+        put_integer(out, "WEIGHTS_0", (size_t)s->bones[2], 0);
+        ulna_put(out, "}");
+        put_integer(out, "indices", (size_t)s->bones[3], 0);
+        ulna_put(out, ",\"material\":0}]}");
+    }
+    if (has_sphere) {
+        ulna_put(out, has_bones ? "," : "");
+        ulna_put(out, "\n{\"name\":\"marker\",\"primitives\":[{\"attributes\":{");
+        put_integer(out, "POSITION", (size_t)s->sphere[0], 1);
+        put_integer(out, "NORMAL", (size_t)s->sphere[1], 0);
+        ulna_put(out, "}");
+        put_integer(out, "indices", (size_t)s->sphere[2], 0);
+        put_integer(out, "material", (size_t)has_bones, 0);
+        ulna_put(out, "}]}");
+    }
+    ulna_put(out, "],\n\"materials\":[");
+    if (has_bones)
+        ulna_put(out, "\n{\"name\":\"bone\",\"pbrMetallicRoughness\":{\"baseColorFactor\":[0.8,0.78,0.7,1],"
+                      "\"metallicFactor\":0,\"roughnessFactor\":0.8}}");
+    if (has_sphere) {
+        ulna_put(out, has_bones ? "," : "");
+        ulna_put(out, "\n{\"name\":\"marker\",\"pbrMetallicRoughness\":{\"baseColorFactor\":[0.8,0.1,0.05,1],"
+                      "\"metallicFactor\":0,\"roughnessFactor\":0.5}}");
+    }
+    ulna_put(out, "]");
+}
+
+static void put_skin(const ulna_gltf_scene *s, ulna_writer *out)
+{
+    if (!s->model)
+        return;
+    ulna_put(out, ",\n\"skins\":[{");
+    put_integer(out, "inverseBindMatrices", (size_t)s->bind, 1);
+    put_integer(out, "skeleton", (size_t)ulna_gltf_body_node(0), 0);
+    put_key(out, "joints", 0);
+    for (int b = 0; b < s->body_count; b++) {
+        ulna_put(out, b ? "," : "[");
+        put_integer(out, NULL, (size_t)ulna_gltf_body_node(b), 1);
+    }
+    ulna_put(out, "]");
+    if (*ulna_model_name(s->model))
+        put_text(out, "name", ulna_model_name(s->model), 0);
+    ulna_put(out, "}]");
+}
+
+/* ---- the animation ---------------------------------------------------------------------------------------------- */
+
+static void put_timing(ulna_writer *out, const char *key, double seconds, int first_frame, int is_first)
+{
+    char text[32];
+    put_key(out, key, is_first);
+    ulna_put(out, "[");
+    ulna_put_number(out, seconds);
+    snprintf(text, sizeof text, ",%d]", first_frame);
+    ulna_put(out, text);
+}
+
+static void put_animation(const ulna_gltf_scene *s, ulna_writer *out)
+{
+    const ulna_clip *clip = s->model ? s->job->clip : NULL;
+    if (!s->channel_count)
+        return;
+    ulna_put(out, ",\n\"animations\":[{\"name\":\"motion\",\"channels\":[");
+    for (size_t i = 0; i < s->channel_count; i++) {
+        ulna_put(out, i ? ",\n{" : "\n{");
+        put_integer(out, "sampler", i, 1);
+        put_key(out, "target", 0);
+        ulna_put(out, "{");
+        put_integer(out, "node", (size_t)s->channel[i].node, 1);
+        put_text(out, "path", s->channel[i].path, 0);
+        ulna_put(out, "}}");
+    }
+    ulna_put(out, "],\"samplers\":[");
+    for (size_t i = 0; i < s->channel_count; i++) {
+        ulna_put(out, i ? ",\n{" : "\n{");
+        put_integer(out, "input", (size_t)s->channel[i].times, 1);
+        put_text(out, "interpolation", s->channel[i].is_step ? "STEP" : "LINEAR", 0);
+        put_integer(out, "output", (size_t)s->channel[i].values, 0);
+        ulna_put(out, "}");
+    }
+    ulna_put(out, "],\"extras\":{");
+    if (clip)
+        put_timing(out, ULNA_GLTF_CLIP_KEY, s->clip_s, clip->first_frame, 1);
+    if (s->recording)
+        put_timing(out, ULNA_GLTF_RECORDING_KEY, s->recording_s, s->recording->first_frame, !clip);
+    ulna_put(out, "}}]");
+}
+
+/* ---- the buffer ------------------------------------------------------------------------------------------------- */
+
+static const char *kind_of(int components)
+{
+    return components == 1 ? "SCALAR" : components == 3 ? "VEC3" : components == 4 ? "VEC4" : "MAT4";
+}
+
+static void put_accessors(const ulna_gltf_scene *s, ulna_writer *out)
+{
+    ulna_put(out, ",\n\"accessors\":[");
+    for (size_t i = 0; i < s->slice_count; i++) {
+        const ulna_gltf_slice *slice = &s->slice[i];
+        ulna_put(out, i ? ",\n{" : "\n{");
+        put_integer(out, "bufferView", i, 1);
+        put_integer(out, "componentType", (size_t)slice->type, 0);
+        if (slice->is_normalized)
+            ulna_put(out, ",\"normalized\":true");
+        put_integer(out, "count", slice->count, 0);
+        put_text(out, "type", kind_of(slice->components), 0);
+        if (slice->has_bounds) {
+            put_floats(out, "min", slice->low, slice->components);
+            put_floats(out, "max", slice->high, slice->components);
+        }
+        ulna_put(out, "}");
+    }
+    ulna_put(out, "],\n\"bufferViews\":[");
+    for (size_t i = 0; i < s->slice_count; i++) {
+        const ulna_gltf_slice *slice = &s->slice[i];
+        ulna_put(out, i ? ",\n{\"buffer\":0" : "\n{\"buffer\":0");
+        put_integer(out, "byteOffset", slice->offset, 0);
+        put_integer(out, "byteLength", slice->length, 0);
+        if (slice->target)
+            put_integer(out, "target", (size_t)slice->target, 0);
+        ulna_put(out, "}");
+    }
+    ulna_put(out, "]");
+}
+
+/* The buffer, made once more and written on the way. */
+static void put_numbers(ulna_gltf_scene *s, ulna_writer *out, int is_base64)
+{
+    ulna_writing job = *s->job;
+    job.remarks = NULL; /* all is said */
+    ulna_gltf_scene again = {.job = &job,
+                             .model = s->model,
+                             .recording = s->recording,
+                             .allocator = s->allocator,
+                             .error = s->error,
+                             .out = out,
+                             .is_base64 = is_base64};
+    ulna_gltf_scene_fill(&again);
+    ulna_gltf_scene_release(&again);
+    if (s->status == ULNA_OK)
+        s->status = again.status;
+}
+
+/* ---- both kinds of files ---------------------------------------------------------------------------------------- */
+
+static void put_json(ulna_gltf_scene *s, ulna_writer *out, int is_binary)
+{
+    ulna_put(out, "{\"asset\":{\"version\":\"2.0\",\"generator\":\"Ulna\"}");
+    put_nodes(s, out);
+    put_meshes(s, out);
+    put_skin(s, out);
+    put_animation(s, out);
+    if (s->slice_count) {
+        put_accessors(s, out);
+        ulna_put(out, ",\n\"buffers\":[{");
+        put_integer(out, "byteLength", s->length, 1);
+        if (!is_binary) {
+            ulna_put(out, ",\"uri\":\"data:application/octet-stream;base64,");
+            put_numbers(s, out, 1);
+            ulna_put(out, "\"");
+        }
+        ulna_put(out, "}]");
+    }
+    ulna_put(out, "}\n");
+}
+
+static void put_word(ulna_writer *out, size_t value)
+{
+    const char bytes[4] = {(char)(value & 255), (char)(value >> 8 & 255), (char)(value >> 16 & 255),
+                           (char)(value >> 24 & 255)};
+    ulna_put_bytes(out, bytes, sizeof bytes);
+}
+
+static void put_glb(ulna_gltf_scene *s, const ulna_text *json, ulna_writer *out)
+{
+    size_t padding = (4 - json->length % 4) % 4, text = json->length + padding, numbers = s->length;
+    size_t total = ULNA_GLB_HEADER + ULNA_GLB_CHUNK + text + (numbers ? ULNA_GLB_CHUNK + numbers : 0);
+    if (total > UINT32_MAX) {
+        s->status = ulna_fail(s->error, ULNA_ERR_LIMIT, "a GLB file has at most 4 GiB");
+        return;
+    }
+    put_word(out, ULNA_GLB_MAGIC);
+    put_word(out, 2);
+    put_word(out, total);
+    put_word(out, text);
+    put_word(out, ULNA_GLB_JSON);
+    ulna_put_bytes(out, json->data, json->length);
+    ulna_put_bytes(out, "   ", padding);
+    if (numbers) {
+        put_word(out, numbers);
+        put_word(out, ULNA_GLB_BIN);
+        put_numbers(s, out, 0);
+    }
+}
+
+static void put_file(ulna_gltf_scene *s, int is_binary)
+{
+    ulna_text json = ulna_text_empty(&s->allocator);
+    ulna_sink sink = ulna_text_sink(&json);
+    ulna_writer out;
+    ulna_writer_start(&out, is_binary ? &sink : s->job->sink);
+    put_json(s, &out, is_binary);
+    ulna_status written = ulna_writer_finish(&out);
+    if (is_binary && written == ULNA_OK && s->status == ULNA_OK) {
+        ulna_writer_start(&out, s->job->sink);
+        put_glb(s, &json, &out);
+        written = ulna_writer_finish(&out);
+    }
+    if (written != ULNA_OK && s->status == ULNA_OK)
+        s->status = ulna_fail(s->error, written, "the file cannot be written");
+    ulna_text_release(&json);
+}
+
+static void remark(const ulna_gltf_scene *s)
+{
+    const ulna_writing *job = s->job;
+    int limited = 0, others = 0;
+    for (int j = 0; s->model && j < s->model->nv; j++)
+        limited += s->model->lower[j] > -(double)INFINITY || s->model->upper[j] < (double)INFINITY;
+    for (int b = 1; b < s->body_count; b++) {
+        ulna_joint_type type = s->model->joint[b].type;
+        others += type != ULNA_JOINT_BALL && type != ULNA_JOINT_FREE;
+    }
+    if (limited)
+        ulna_remarks_add(job->remarks, 0, -1, "glTF has no limits: %d are left out", limited);
+    if (others)
+        ulna_remarks_add(job->remarks, 0, -1, "%d joints are read back as balls or free: glTF knows only nodes",
+                         others);
+    if (s->model && job->clip && s->recording && job->clip->first_frame != s->recording->first_frame)
+        ulna_remarks_add(job->remarks, 0, -1, "motion and recording begin with frames %d and %d, but both at 0 s",
+                         job->clip->first_frame, s->recording->first_frame);
+}
+
+static ulna_status write_scene(const ulna_writing *writing, int is_binary, ulna_error *error)
+{
+    const ulna_recording *recording =
+        writing->recording && writing->recording->marker_count > 0 ? writing->recording : NULL;
+    if (!writing->model && !recording)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a glTF file needs a skeleton or markers");
+    ulna_gltf_scene s = {
+        .job = writing,
+        .model = writing->model,
+        .recording = recording,
+        .allocator = ulna_allocator_or_default(writing->model ? &writing->model->allocator : &recording->allocator),
+        .error = error};
+    ulna_gltf_scene_fill(&s);
+    if (s.status == ULNA_OK)
+        put_file(&s, is_binary);
+    if (s.status == ULNA_OK)
+        remark(&s);
+    ulna_gltf_scene_release(&s);
+    return s.status;
+}
+
+ulna_status ulna_gltf_write(const ulna_writing *writing, ulna_error *error)
+{
+    return write_scene(writing, 0, error);
+}
+
+ulna_status ulna_glb_write(const ulna_writing *writing, ulna_error *error)
+{
+    return write_scene(writing, 1, error);
+}

@@ -1,0 +1,336 @@
+/* Typed access to a JSON document, with errors that say where. The parser is jansson. */
+#ifndef ULNA_MINIMAL
+
+#define _XOPEN_SOURCE 700 /* uselocale, beside ISO C */
+
+#include "formats/json/json_reader.h"
+
+#include <locale.h>
+#ifdef __APPLE__
+#include <xlocale.h>
+#endif
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "formats/json/json_place.h"
+#include "math/math3.h"
+#include "ulna/formats.h"
+
+enum { MAX_STEPS = 12 }; /* nodes from the outermost value to any that is looked at */
+
+/* ---- opening ------------------------------------------------------------------------------------------ */
+
+/* Into an error that is filled already: filling it takes away what was there. */
+static void set_place(const ulna_json *document, ulna_place place)
+{
+    document->error->line = place.line;
+    document->error->column = place.column + (place.line == 1 && document->skipped);
+    document->error->byte = (long long)place.byte + (long long)document->skipped;
+}
+
+static ulna_status tell_problem(const ulna_json *document, const json_error_t *problem)
+{
+    switch (json_error_code(problem)) {
+    case json_error_premature_end_of_input:
+        return ulna_fail(document->error, ULNA_ERR_PARSE, "the file ends too early: %s", problem->text);
+    case json_error_numeric_overflow:
+        return ulna_fail(document->error, ULNA_ERR_NUMBER, "a number is too large: %s", problem->text);
+    case json_error_null_character:
+    case json_error_null_byte_in_key:
+        return ulna_fail(document->error, ULNA_ERR_PARSE, "a text must not contain the character \\u0000");
+    default:
+        return ulna_fail(document->error, ULNA_ERR_PARSE, "not valid JSON: %s", problem->text);
+    }
+}
+
+static ulna_status fail_syntax(const ulna_json *document, const json_error_t *problem)
+{
+    if (json_error_code(problem) == json_error_out_of_memory || !*problem->text) /* deep inside, it fails wordlessly */
+        return ulna_fail(document->error, ULNA_ERR_MEMORY, "no memory left to read the file");
+    ulna_status status = tell_problem(document, problem);
+    if (document->error)
+        set_place(document, ulna_place_of_byte(document->text, document->length,
+                                               problem->position > 0 ? (size_t)problem->position : 0));
+    return status;
+}
+
+/* jansson copes with a decimal comma, but aborts in locales whose decimal point has several bytes. So this thread is in
+ * the C locale while it parses. */
+static json_t *parse(const ulna_json *document, json_error_t *problem)
+{
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (plain == (locale_t)0)
+        return NULL;
+    locale_t before = uselocale(plain);
+    json_t *root =
+        json_loadb(document->text, document->length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, problem);
+    uselocale(before);
+    freelocale(plain);
+    return root;
+}
+
+ulna_status ulna_json_open(ulna_json *document, const char *text, size_t length, ulna_error *error)
+{
+    static const char mark[] = "\xEF\xBB\xBF";
+    size_t skipped = length >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
+    *document = (ulna_json){text + skipped, length - skipped, skipped, NULL, error};
+    if (length > ULNA_MAX_INPUT_BYTES)
+        return ulna_fail(error, ULNA_ERR_LIMIT, "the file has %zu bytes; at most %zu are read", length,
+                         (size_t)ULNA_MAX_INPUT_BYTES);
+    if (document->length == 0)
+        return ulna_fail(error, ULNA_ERR_PARSE, "the file is empty");
+
+    json_error_t problem;
+    memset(&problem, 0, sizeof problem);
+    document->root = parse(document, &problem);
+    return document->root ? ULNA_OK : fail_syntax(document, &problem);
+}
+
+void ulna_json_close(ulna_json *document)
+{
+    json_decref(document->root);
+    document->root = NULL;
+}
+
+ulna_json_node ulna_json_root(const ulna_json *document)
+{
+    return (ulna_json_node){.document = document, .value = document->root};
+}
+
+/* ---- errors ------------------------------------------------------------------------------------------- */
+
+/* The number of a key in the order of the text, which jansson keeps. */
+static size_t member_number(json_t *object, const char *key)
+{
+    size_t number = 0;
+    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at), number++)
+        if (strcmp(json_object_iter_key(at), key) == 0)
+            break;
+    return number;
+}
+
+static ulna_place place_of(const ulna_json_node *node)
+{
+    size_t path[MAX_STEPS];
+    int depth = 0, at = MAX_STEPS;
+    for (; node->parent && at > 0; node = node->parent, depth++)
+        path[--at] = node->key ? member_number(node->parent->value, node->key) : node->index;
+    return ulna_json_place(node->document->text, node->document->length, path + at, depth);
+}
+
+int ulna_json_line(const ulna_json_node *node)
+{
+    return place_of(node).line;
+}
+
+/* Appends to a text of `size` bytes; what does not fit is left off. */
+static void ULNA_PRINTF(3, 4) append(char *text, size_t size, const char *format, ...)
+{
+    size_t length = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + length, size - length, format, arguments);
+    va_end(arguments);
+}
+
+/* `body "hand": limits[2]: `. A node with a name of its own hides the ones above it. */
+static void describe(const ulna_json_node *node, char *text, size_t size)
+{
+    const ulna_json_node *chain[MAX_STEPS];
+    int count = 0;
+    for (; node->parent && count < MAX_STEPS; node = node->parent) {
+        chain[count++] = node;
+        if (node->kind)
+            break;
+    }
+    *text = 0;
+    for (int i = count - 1; i >= 0; i--) {
+        if (chain[i]->kind)
+            append(text, size, "%s \"%.80s\"", chain[i]->kind, chain[i]->name);
+        else if (chain[i]->key)
+            append(text, size, "%s%s", *text ? ": " : "", chain[i]->key);
+        else
+            append(text, size, "[%zu]", chain[i]->index);
+    }
+    if (*text)
+        append(text, size, ": ");
+}
+
+ulna_status ulna_json_fail(const ulna_json_node *node, ulna_status status, const char *format, ...)
+{
+    char message[sizeof((ulna_error *)0)->message];
+    describe(node, message, sizeof message);
+
+    size_t length = strlen(message);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message + length, sizeof message - length, format, arguments);
+    va_end(arguments);
+    return ulna_json_locate(node, ulna_fail(node->document->error, status, "%s", message));
+}
+
+ulna_status ulna_json_locate(const ulna_json_node *node, ulna_status status)
+{
+    if (status && node->document->error)
+        set_place(node->document, place_of(node));
+    return status;
+}
+
+/* ---- looking inside ----------------------------------------------------------------------------------- */
+
+static const char *kind_of(const json_t *value)
+{
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        return "an object";
+    case JSON_ARRAY:
+        return "a list";
+    case JSON_STRING:
+        return "a text";
+    case JSON_INTEGER:
+    case JSON_REAL:
+        return "a number";
+    case JSON_TRUE:
+        return "true";
+    case JSON_FALSE:
+        return "false";
+    default:
+        return "null";
+    }
+}
+
+int ulna_json_find(const ulna_json_node *object, const char *key, ulna_json_node *child)
+{
+    json_t *value = json_object_get(object->value, key);
+    if (!value)
+        return 0;
+    *child = (ulna_json_node){.document = object->document, .parent = object, .value = value, .key = key};
+    return 1;
+}
+
+ulna_status ulna_json_need(const ulna_json_node *object, const char *key, ulna_json_node *child)
+{
+    return ulna_json_find(object, key, child) ? ULNA_OK
+                                              : ulna_json_fail(object, ULNA_ERR_PARSE, "\"%s\" is missing", key);
+}
+
+ulna_json_node ulna_json_element(const ulna_json_node *list, size_t index)
+{
+    return (ulna_json_node){
+        .document = list->document, .parent = list, .value = json_array_get(list->value, index), .index = index};
+}
+
+/* Is `key` one of the words of "name, parent, ..."? */
+static int is_listed(const char *key, const char *keys)
+{
+    size_t length = strlen(key);
+    for (const char *word = keys; *word;) {
+        size_t size = strcspn(word, ",");
+        if (size == length && memcmp(word, key, size) == 0)
+            return 1;
+        word += size;
+        word += strspn(word, ", ");
+    }
+    return 0;
+}
+
+ulna_status ulna_json_check_object(const ulna_json_node *node, const char *keys)
+{
+    if (!json_is_object(node->value))
+        return ulna_json_fail(node, ULNA_ERR_PARSE, "should be an object, not %s", kind_of(node->value));
+    for (void *at = json_object_iter(node->value); at; at = json_object_iter_next(node->value, at)) {
+        const char *key = json_object_iter_key(at);
+        if (is_listed(key, keys) || strncmp(key, "x-", 2) == 0 || strcmp(key, "_comment") == 0)
+            continue;
+        ulna_json_node stranger = {.document = node->document, .parent = node, .key = key};
+        ulna_json_fail(node, ULNA_ERR_PARSE, "unknown key \"%.40s\"; known here: %s", key, keys);
+        return ulna_json_locate(&stranger, ULNA_ERR_PARSE);
+    }
+    return ULNA_OK;
+}
+
+ulna_status ulna_json_check_list(const ulna_json_node *node, const char *of_what)
+{
+    return json_is_array(node->value)
+               ? ULNA_OK
+               : ulna_json_fail(node, ULNA_ERR_PARSE, "should be a list of %s, not %s", of_what, kind_of(node->value));
+}
+
+/* ---- values ------------------------------------------------------------------------------------------- */
+
+ulna_status ulna_json_string(const ulna_json_node *node, const char **text)
+{
+    if (!json_is_string(node->value))
+        return ulna_json_fail(node, ULNA_ERR_PARSE, "should be a text in quotes, not %s", kind_of(node->value));
+    *text = json_string_value(node->value);
+    return ULNA_OK;
+}
+
+ulna_status ulna_json_bool(const ulna_json_node *node, int *value)
+{
+    if (!json_is_boolean(node->value))
+        return ulna_json_fail(node, ULNA_ERR_PARSE, "should be true or false, not %s", kind_of(node->value));
+    *value = json_is_true(node->value);
+    return ULNA_OK;
+}
+
+ulna_status ulna_json_number(const ulna_json_node *node, double *value)
+{
+    if (!json_is_number(node->value))
+        return ulna_json_fail(node, ULNA_ERR_PARSE, "should be a number, not %s", kind_of(node->value));
+    *value = json_number_value(node->value);
+    return ULNA_OK;
+}
+
+ulna_status ulna_json_numbers(const ulna_json_node *node, double *values, int count)
+{
+    if (!json_is_array(node->value))
+        return ulna_json_fail(node, ULNA_ERR_PARSE, "should be a list of %d numbers, not %s", count,
+                              kind_of(node->value));
+    if (json_array_size(node->value) != (size_t)count)
+        return ulna_json_fail(node, ULNA_ERR_PARSE, "should have %d numbers, not %zu", count,
+                              json_array_size(node->value));
+    for (int i = 0; i < count; i++) {
+        ulna_json_node element = ulna_json_element(node, (size_t)i);
+        ulna_status status = ulna_json_number(&element, &values[i]);
+        if (status)
+            return status;
+    }
+    return ULNA_OK;
+}
+
+ulna_status ulna_json_rotation(const ulna_json_node *node, double rotation[9])
+{
+    size_t count = json_array_size(node->value); /* 0 if it is no list */
+    ulna_status status = ULNA_OK;
+    if (count == 3) {
+        for (int row = 0; row < 3 && !status; row++) {
+            ulna_json_node element = ulna_json_element(node, (size_t)row);
+            status = ulna_json_numbers(&element, rotation + 3 * row, 3);
+        }
+        return status;
+    }
+    if (count != 4)
+        return ulna_json_fail(node, ULNA_ERR_PARSE, "should be 3 rows of 3 numbers or a quaternion [x, y, z, w]");
+
+    double q[4] = {0}, largest = 0;
+    status = ulna_json_numbers(node, q, 4);
+    if (status)
+        return status;
+    for (int i = 0; i < 4; i++)
+        largest = fmax(largest, fabs(q[i]));
+    if (largest == 0)
+        return ulna_json_fail(node, ULNA_ERR_MODEL, "the quaternion is zero");
+    for (int i = 0; i < 4; i++)
+        q[i] /= largest; /* so that squares neither overflow nor vanish */
+    ulna_quaternion_to_rotation(q, rotation);
+    return ULNA_OK;
+}
+
+#else
+
+typedef int ulna_json_reader_is_not_part_of_this_build; /* ISO C wants something in every file */
+
+#endif

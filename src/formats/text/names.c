@@ -1,0 +1,116 @@
+/* A list of names that finds them again: see names.h. */
+#include "formats/text/names.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/base.h"
+
+static unsigned char lower(unsigned char c)
+{
+    return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+/* FNV-1a */
+static size_t hash_of(const char *name)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (; *name; name++)
+        hash = (hash ^ lower((unsigned char)*name)) * 1099511628211u;
+    return (size_t)(hash ^ (hash >> 32));
+}
+
+static int is_like(const char *a, const char *b)
+{
+    for (; *a && lower((unsigned char)*a) == lower((unsigned char)*b); a++, b++)
+        ;
+    return *a == *b;
+}
+
+ulna_names ulna_names_empty(const ulna_allocator *allocator)
+{
+    return (ulna_names){.allocator = ulna_allocator_or_default(allocator)};
+}
+
+void ulna_names_release(ulna_names *names)
+{
+    ulna_release(&names->allocator, names->text, names->text_capacity, 1);
+    ulna_release(&names->allocator, names->start, names->capacity, sizeof *names->start);
+    ulna_release(&names->allocator, names->slot, names->slot_count, sizeof *names->slot);
+    *names = ulna_names_empty(&names->allocator);
+}
+
+static void enter(ulna_names *names, int index)
+{
+    size_t at = hash_of(ulna_names_at(names, index)) & (names->slot_count - 1);
+    while (names->slot[at])
+        at = (at + 1) & (names->slot_count - 1);
+    names->slot[at] = index + 1;
+}
+
+/* At most half of the slots are taken. */
+static ulna_status make_slots(ulna_names *names)
+{
+    if (2 * (names->count + 1) <= names->slot_count)
+        return ULNA_OK;
+    size_t wanted = names->slot_count ? 2 * names->slot_count : 16;
+    int *larger = ulna_allocate(&names->allocator, wanted, sizeof *larger);
+    if (!larger)
+        return ULNA_ERR_MEMORY;
+    ulna_release(&names->allocator, names->slot, names->slot_count, sizeof *names->slot);
+    names->slot = larger;
+    names->slot_count = wanted;
+    for (size_t i = 0; i < names->count; i++)
+        enter(names, (int)i);
+    return ULNA_OK;
+}
+
+ulna_status ulna_names_add(ulna_names *names, const char *name)
+{
+    size_t bytes = strlen(name) + 1;
+    if (names->count >= INT_MAX / 2)
+        return ULNA_ERR_LIMIT;
+    void *text = names->text, *start = names->start;
+    ulna_status status =
+        ulna_grow(&names->allocator, &text, &names->text_capacity, names->text_count + bytes, sizeof *names->text);
+    names->text = text;
+    if (status == ULNA_OK)
+        status = ulna_grow(&names->allocator, &start, &names->capacity, names->count + 1, sizeof *names->start);
+    names->start = start;
+    if (status == ULNA_OK)
+        status = make_slots(names);
+    if (status != ULNA_OK)
+        return status;
+    memcpy(names->text + names->text_count, name, bytes);
+    names->start[names->count] = names->text_count;
+    names->text_count += bytes;
+    enter(names, (int)names->count++);
+    return ULNA_OK;
+}
+
+static int find(const ulna_names *names, const char *name, int exactly)
+{
+    int like = -1, likes = 0;
+    size_t at = names->slot_count ? hash_of(name) & (names->slot_count - 1) : 0;
+    for (; names->slot_count && names->slot[at]; at = (at + 1) & (names->slot_count - 1)) {
+        int index = names->slot[at] - 1;
+        if (strcmp(ulna_names_at(names, index), name) == 0)
+            return index;
+        if (!exactly && is_like(ulna_names_at(names, index), name)) {
+            like = index;
+            likes++;
+        }
+    }
+    return likes == 1 ? like : -1;
+}
+
+int ulna_names_find(const ulna_names *names, const char *name)
+{
+    return find(names, name, 1);
+}
+
+int ulna_names_find_like(const ulna_names *names, const char *name)
+{
+    return find(names, name, 0);
+}

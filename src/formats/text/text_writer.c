@@ -1,0 +1,141 @@
+/* Growing texts, buffered writing, and numbers and strings as JSON spells them. */
+#include "formats/text/text_writer.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "formats/text/decimal.h"
+
+/* ---- texts -------------------------------------------------------------------------------------------- */
+
+ulna_text ulna_text_empty(const ulna_allocator *allocator)
+{
+    return (ulna_text){.allocator = ulna_allocator_or_default(allocator)};
+}
+
+ulna_status ulna_text_append(ulna_text *text, const char *data, size_t bytes)
+{
+    if (!text || (!data && bytes))
+        return ULNA_ERR_ARGUMENT;
+    if (bytes >= SIZE_MAX - text->length)
+        return ULNA_ERR_LIMIT;
+    text->allocator = ulna_allocator_or_default(&text->allocator); /* so that {0} is an empty text too */
+    void *memory = text->data;
+    ulna_status status = ulna_grow(&text->allocator, &memory, &text->capacity, text->length + bytes + 1, 1);
+    text->data = memory;
+    if (status)
+        return status;
+    if (bytes)
+        memcpy(text->data + text->length, data, bytes);
+    text->length += bytes;
+    text->data[text->length] = 0;
+    return ULNA_OK;
+}
+
+void ulna_text_release(ulna_text *text)
+{
+    if (!text)
+        return;
+    ulna_release(&text->allocator, text->data, text->capacity, 1);
+    *text = (ulna_text){.allocator = text->allocator};
+}
+
+static ulna_status append_to_text(void *context, const char *data, size_t bytes)
+{
+    return ulna_text_append(context, data, bytes);
+}
+
+ulna_sink ulna_text_sink(ulna_text *text)
+{
+    return (ulna_sink){append_to_text, text};
+}
+
+/* ---- the writer --------------------------------------------------------------------------------------- */
+
+void ulna_writer_start(ulna_writer *writer, const ulna_sink *sink)
+{
+    writer->sink = sink;
+    writer->status = ULNA_OK;
+    writer->used = 0;
+}
+
+static void hand_over(ulna_writer *writer, const char *data, size_t bytes)
+{
+    if (!writer->status && bytes)
+        writer->status = writer->sink->write(writer->sink->context, data, bytes);
+}
+
+static void empty_buffer(ulna_writer *writer)
+{
+    hand_over(writer, writer->buffer, writer->used);
+    writer->used = 0;
+}
+
+ulna_status ulna_writer_finish(ulna_writer *writer)
+{
+    empty_buffer(writer);
+    return writer->status;
+}
+
+void ulna_put_bytes(ulna_writer *writer, const char *data, size_t bytes)
+{
+    if (bytes > sizeof writer->buffer - writer->used)
+        empty_buffer(writer);
+    if (bytes > sizeof writer->buffer) {
+        hand_over(writer, data, bytes);
+        return;
+    }
+    memcpy(writer->buffer + writer->used, data, bytes);
+    writer->used += bytes;
+}
+
+void ulna_put(ulna_writer *writer, const char *text)
+{
+    ulna_put_bytes(writer, text, strlen(text));
+}
+
+/* ---- numbers and strings ------------------------------------------------------------------------------ */
+
+int ulna_format_number(double value, char text[ULNA_NUMBER_SIZE])
+{
+    if (value == 0)
+        return ulna_decimal_text((ulna_decimal){0, 0}, signbit(value) != 0, 1, text);
+    ulna_expansion expansion = ulna_decimal_expand(fabs(value));
+    for (int digits = 15;; digits++) {
+        ulna_decimal number = ulna_decimal_round(&expansion, digits);
+        if (digits == 17 || ulna_decimal_value(number.digits, number.exponent) == fabs(value))
+            return ulna_decimal_text(number, value < 0, digits, text);
+    }
+}
+
+void ulna_put_number(ulna_writer *writer, double value)
+{
+    char text[ULNA_NUMBER_SIZE];
+    int length = ulna_format_number(value, text);
+    ulna_put_bytes(writer, text, (size_t)length);
+}
+
+void ulna_put_json_string(ulna_writer *writer, const char *text)
+{
+    ulna_put(writer, "\"");
+    while (*text) {
+        size_t plain = 0;
+        while ((unsigned char)text[plain] >= 0x20 && text[plain] != '"' && text[plain] != '\\')
+            plain++;
+        ulna_put_bytes(writer, text, plain);
+        text += plain;
+        if (!*text)
+            break;
+        char escape[8];
+        if (*text == '"' || *text == '\\')
+            snprintf(escape, sizeof escape, "\\%c", *text);
+        else
+            snprintf(escape, sizeof escape, "\\u%04x", (unsigned)(unsigned char)*text);
+        ulna_put(writer, escape);
+        text++;
+    }
+    ulna_put(writer, "\"");
+}

@@ -1,0 +1,182 @@
+/*
+ * sdp: the convex-IK paper from end to end.
+ *
+ * Source: section 4.2.2. Relaxation (14) in its reduced form F1 (paper.h), solved by DSDP where the paper has MOSEK;
+ * rounding (paper_round.c); then ulna_solve, by default the exact-Hessian trust region where the paper has Manopt's.
+ * Changed: limits are kept exactly in the refinement, where the paper penalises (16).
+ * Fails where the relaxation is loose: with few observations its minimum is the mean of many postures, and the rounding
+ * of a mean may be the start of a local minimum. result.spread tells.
+ */
+#include "papers/sdp.h"
+
+#include "base/base.h"
+#include "papers/paper.h"
+#include "solve/solver.h"
+
+ulna_sdp_options ulna_sdp_options_default(void)
+{
+    ulna_sdp_options options = {.local = ulna_options_default(), .iterations = 200, .gap = 1e-8};
+    options.local.method = "newton";
+    return options;
+}
+
+/* ---- what is refused --------------------------------------------------------------------------------------------- */
+
+static ulna_status check_terms(const ulna_reduced *reduced, ulna_error *error)
+{
+    for (int type = 0; type < ULNA_TERM_TYPE_COUNT; type++)
+        if (reduced->left_out_types & (1u << type))
+            return ulna_fail(error, ULNA_ERR_UNSUPPORTED,
+                             "sdp takes point, orientation and direction terms: there is one of type %s",
+                             ulna_term_type_name((ulna_term_type)type));
+    return ULNA_OK;
+}
+
+/* `count` unknowns at least. Before the program is written it is a guess: two for every turn. */
+static ulna_status check_size(int count, ulna_error *error)
+{
+    if (count <= ULNA_PROGRAM_MOST)
+        return ULNA_OK;
+    return ulna_fail(error, ULNA_ERR_UNSUPPORTED,
+                     "the skeleton is too large for sdp: at least %d unknowns, %d are possible", count,
+                     ULNA_PROGRAM_MOST);
+}
+
+/* The tree and its program; release both, also after a failure. */
+static ulna_status write_down(const ulna_problem *problem, const ulna_reduce_options *reduce, ulna_reduced *reduced,
+                              ulna_paper *paper, ulna_error *error)
+{
+    int turns = 0;
+    *reduced = (ulna_reduced){0};
+    *paper = (ulna_paper){0};
+    ulna_status status = ulna_reduced_create_with(problem, reduce, NULL, reduced, error);
+    if (status == ULNA_OK)
+        status = check_terms(reduced, error);
+    for (int n = 0; n < reduced->count; n++)
+        turns += reduced->nodes[n].edge == ULNA_EDGE_HINGE || reduced->nodes[n].edge == ULNA_EDGE_BALL;
+    if (status == ULNA_OK)
+        status = check_size(2 * turns, error);
+    if (status == ULNA_OK)
+        status = ulna_paper_create(reduced, ULNA_PAPER_REDUCED, NULL, paper, error);
+    return status == ULNA_OK ? check_size(paper->program.variables, error) : status;
+}
+
+static ulna_status check_build(ulna_error *error)
+{
+    ulna_program_result result;
+    return ulna_program_solvable() ? ULNA_OK : ulna_program_solve(NULL, NULL, NULL, &result, error);
+}
+
+ulna_status ulna_sdp_check(const ulna_problem *problem, const ulna_reduce_options *reduce, ulna_error *error)
+{
+    ulna_reduced reduced;
+    ulna_paper paper;
+    ulna_status status = check_build(error);
+    if (status != ULNA_OK)
+        return status;
+    status = write_down(problem, reduce, &reduced, &paper, error);
+    ulna_paper_release(&paper);
+    ulna_reduced_release(&reduced);
+    return status;
+}
+
+/* ---- the relaxation ---------------------------------------------------------------------------------------------- */
+
+static ulna_status solve_and_round(const ulna_paper *paper, const ulna_sdp_options *options, double *x,
+                                   ulna_reduced_pose *pose, ulna_sdp_result *result, ulna_error *error)
+{
+    const ulna_program_options limits = {options->iterations, options->gap};
+    ulna_program_result solved;
+    ulna_status status = ulna_program_solve(&paper->program, &limits, x, &solved, error);
+    if (status != ULNA_OK)
+        return status;
+    result->optimum = solved.optimum * paper->reduced->unit;
+    result->bound = solved.bound * paper->reduced->unit;
+    result->iterations = solved.iterations;
+    result->limits_left_out = paper->reduced->limits_left_out;
+    status = ulna_paper_round(paper, x, pose, &result->spread);
+    return status == ULNA_OK ? ULNA_OK
+                             : ulna_fail(error, status, "no rotation is nearest: %s", ulna_status_text(status));
+}
+
+ulna_status ulna_sdp_start(const ulna_problem *problem, const ulna_sdp_options *options,
+                           const ulna_reduce_options *reduce, double *q, ulna_sdp_result *result, ulna_error *error)
+{
+    ulna_reduced reduced;
+    ulna_paper paper;
+    ulna_reduced_pose pose = {0};
+    double *x = NULL, started = ulna_seconds();
+    size_t count = 0;
+    ulna_allocator memory = ulna_allocator_or_default(NULL);
+    ulna_status status = check_build(error);
+    if (status != ULNA_OK)
+        return status;
+    status = write_down(problem, reduce, &reduced, &paper, error);
+    if (status == ULNA_OK) {
+        count = (size_t)paper.program.variables;
+        x = ulna_allocate(&memory, count, sizeof *x);
+        status = x ? ulna_reduced_pose_create(&reduced, NULL, &pose) : ULNA_ERR_MEMORY;
+        if (status != ULNA_OK)
+            ulna_fail(error, status, "%s", ulna_status_text(status));
+    }
+    if (status == ULNA_OK)
+        status = solve_and_round(&paper, options, x, &pose, result, error);
+    if (status == ULNA_OK)
+        status = ulna_reduced_to_q(&reduced, problem, &pose, q, q);
+    ulna_reduced_pose_release(NULL, &pose);
+    ulna_release(&memory, x, count, sizeof *x);
+    ulna_paper_release(&paper);
+    ulna_reduced_release(&reduced);
+    result->relax_seconds = ulna_seconds() - started;
+    return status;
+}
+
+ulna_reduce_options ulna_sdp_reduce(const ulna_solver *solver, const double *q)
+{
+    return (ulna_reduce_options){.bounded = solver->options.bounded,
+                                 .lower = solver->lower,
+                                 .upper = solver->upper,
+                                 .fixed = solver->has_relaxed ? solver->relaxed : NULL,
+                                 .q = q};
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
+
+static ulna_status check_options(const ulna_sdp_options *options, ulna_error *error)
+{
+    if (options->iterations < 1 || !(options->gap > 0))
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "sdp needs at least one iteration, and a gap above 0");
+    return ULNA_OK;
+}
+
+ulna_status ulna_sdp_solve(const ulna_problem *problem, const ulna_sdp_options *options, double *q,
+                           ulna_sdp_result *result, ulna_error *error)
+{
+    ulna_sdp_options wanted = options ? *options : ulna_sdp_options_default();
+    ulna_sdp_result own = {0};
+    double started = ulna_seconds();
+    ulna_solver *solver = NULL;
+    if (!problem || !q)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "sdp needs a problem and a q");
+    ulna_status status = ulna_model_check_q(ulna_problem_model(problem), q, NULL);
+    if (status != ULNA_OK)
+        return ulna_fail(error, status, "q holds a number that is not finite, or a quaternion of length 0");
+    status = check_options(&wanted, error);
+    if (status == ULNA_OK)
+        status = ulna_solver_create(problem, &wanted.local, NULL, &solver, error);
+    if (status == ULNA_OK) {
+        ulna_reduce_options reduce = ulna_sdp_reduce(solver, q);
+        status = ulna_sdp_start(problem, &wanted, &reduce, q, &own, error);
+    }
+    if (status == ULNA_OK)
+        status = ulna_solve(solver, q, &own.local);
+    ulna_solver_destroy(solver);
+    if (status != ULNA_OK)
+        return status;
+    own.f = own.local.f;
+    own.rounded_f = own.local.first_f;
+    own.seconds = ulna_seconds() - started;
+    if (result)
+        *result = own;
+    return ULNA_OK;
+}
