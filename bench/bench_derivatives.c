@@ -67,7 +67,7 @@ static void scene_arrays(scene *s)
         s->shift[d] = 3e-3;
     stop_if(ulna_problem_ready(s->problem, NULL) != ULNA_OK, "ready");
     stop_if(ulna_work_create(s->problem, NULL, &s->work, NULL) != ULNA_OK, "work");
-    stop_if(ulna_evaluate(s->work, s->q, &s->f) != ULNA_OK, "evaluate");
+    stop_if(ulna_work_evaluate(s->work, s->q, &s->f) != ULNA_OK, "evaluate");
 }
 
 /* The markers of the model, `copies` times each, with goals a centimetre from where they are; then q is disturbed. */
@@ -125,8 +125,8 @@ static void run_forward(void *context)
 static void run_hessian(scene *s, double t)
 {
     s->q[5] += 1e-9;
-    ulna_evaluate(s->work, s->q, &s->f);
-    ulna_hessian(s->work, t, s->g, s->rows, NULL);
+    ulna_work_evaluate(s->work, s->q, &s->f);
+    ulna_work_hessian(s->work, t, s->g, s->rows, NULL);
 }
 
 static void run_gauss_newton(void *context)
@@ -163,8 +163,8 @@ static void advance(scene *s, const double *step)
 static void run_rows_iteration(void *context)
 {
     scene *s = context;
-    ulna_evaluate(s->work, s->q, &s->f);
-    ulna_hessian(s->work, 1, s->g, s->rows, NULL);
+    ulna_work_evaluate(s->work, s->q, &s->f);
+    ulna_work_hessian(s->work, 1, s->g, s->rows, NULL);
     run_factor(s);
     run_solve(s);
     advance(s, s->x);
@@ -173,8 +173,8 @@ static void run_rows_iteration(void *context)
 static void run_step(void *context)
 {
     scene *s = context;
-    ulna_evaluate(s->work, s->q, &s->f);
-    ulna_step(s->work, &s->options, s->step, NULL, NULL);
+    ulna_work_evaluate(s->work, s->q, &s->f);
+    ulna_work_step(s->work, &s->options, s->step, NULL, NULL);
     advance(s, s->step);
 }
 
@@ -192,8 +192,8 @@ static double step_us(scene *s, double t, int calls)
     s->options.t = t;
     for (int d = 0; d < s->nv; d++)
         s->shift[d] = 3e-3;
-    while (ulna_evaluate(s->work, s->q, &s->f) == ULNA_OK &&
-           ulna_step(s->work, &s->options, s->step, NULL, NULL) == ULNA_ERR_INDEFINITE)
+    while (ulna_work_evaluate(s->work, s->q, &s->f) == ULNA_OK &&
+           ulna_work_step(s->work, &s->options, s->step, NULL, NULL) == ULNA_ERR_INDEFINITE)
         for (int d = 0; d < s->nv; d++)
             s->shift[d] *= 2;
     return bench_us(run_step, s, BATCHES, calls);
@@ -344,7 +344,7 @@ static void run_jacobian(void *context)
 static void run_residual_jacobian(void *context)
 {
     const dense_scene *d = context;
-    ulna_residuals(d->s->work, NULL, d->J);
+    ulna_work_residuals(d->s->work, NULL, d->J);
 }
 
 static void run_algorithm_4(void *context)
@@ -356,7 +356,7 @@ static void run_algorithm_4(void *context)
 static void run_hessian_dense(void *context)
 {
     scene *s = ((const dense_scene *)context)->s;
-    ulna_hessian_dense(s->work, 1, s->dense);
+    ulna_work_hessian_dense(s->work, 1, s->dense);
 }
 
 /* By the clock on the wall, which is what threads shorten. */

@@ -29,20 +29,20 @@ static void stop_if(int failed, const char *what)
 
 static void run_evaluate(scene *s)
 {
-    ulna_evaluate(s->work, s->q, &s->f);
+    ulna_work_evaluate(s->work, s->q, &s->f);
 }
 
 static void run_gradient(scene *s)
 {
     run_evaluate(s);
-    ulna_gradient(s->work, s->g);
+    ulna_work_gradient(s->work, s->g);
 }
 
 static void run_step(scene *s, double t)
 {
     ulna_step_options options = {.t = t, .shift = s->shift};
     run_evaluate(s);
-    ulna_step(s->work, &options, s->step, NULL, NULL);
+    ulna_work_step(s->work, &options, s->step, NULL, NULL);
 }
 
 static void run_step_gn(scene *s)
@@ -58,7 +58,7 @@ static void run_step_exact(scene *s)
 static void run_rows(scene *s)
 {
     run_evaluate(s);
-    ulna_hessian(s->work, 1, s->g, s->rows, NULL);
+    ulna_work_hessian(s->work, 1, s->g, s->rows, NULL);
     ulna_ltdl_factor(ulna_model_tree(s->model), s->rows, s->shift, NULL, ULNA_LTDL_ANY, s->factor, s->step, NULL);
     ulna_ltdl_solve(ulna_model_tree(s->model), s->factor, s->step, s->g, s->g);
 }

@@ -214,8 +214,8 @@ static void count(track_whole *whole, const ulna_frame_report *report)
     whole->iterations += report->iterations;
     whole->evaluations += report->evaluations;
     whole->sum += report->sum;
-    whole->lost += (report->flags & ULNA_FRAME_LOST) != 0;
-    whole->recovered += (report->flags & ULNA_FRAME_RECOVERED) != 0;
+    whole->lost += (report->flags & ULNA_TRACK_LOST) != 0;
+    whole->recovered += (report->flags & ULNA_TRACK_RECOVERED) != 0;
 }
 
 static int run_whole(ulna_tracker *tracker, const track_take *take, int with_reports, double *q, track_whole *now)

@@ -68,8 +68,8 @@ static double reach(const robot *r, const char *title)
     check(ulna_solver_create(r->problem, NULL, NULL, &solver, &error), &error);
     check(ulna_solve(solver, q, &result), &error);
     ulna_work *work = ulna_solver_work(solver);
-    check(ulna_term_error(work, r->tool_term, &off), &error);
-    check(ulna_term_error(work, r->ball_term, &inside), &error);
+    check(ulna_work_term_error(work, r->tool_term, &off), &error);
+    check(ulna_work_term_error(work, r->ball_term, &inside), &error);
     check(ulna_pose_body(ulna_work_pose(work), ulna_problem_term_body(r->problem, r->ball_term), elbow, NULL), &error);
     printf("%-16s %2d iterations, tool %.0e m from its goal, elbow at (%.3f, %.3f, %.3f), %.4f m inside the ball\n",
            title, result.iterations, off, elbow[0], elbow[1], elbow[2], inside);
@@ -89,7 +89,7 @@ static double verify(const robot *r)
     q[0] += 0.4;
     q[1] += 0.2; /* the elbow is inside here: elsewhere the term is silent */
     check(ulna_work_create(r->problem, NULL, &work, &error), &error);
-    check(ulna_check_derivatives(work, q, &report, &error), &error);
+    check(ulna_work_check_derivatives(work, q, &report, &error), &error);
     ulna_work_destroy(work);
     printf("derivatives:     residual rows off by %.0e, gradient by %.0e, Hessian by %.0e\n\n", report.jacobian,
            report.gradient, report.hessian);

@@ -54,7 +54,7 @@ int main(void)
 
     ulna_options options = ulna_options_default();
     options.decrease = 1e-4; /* a tenth of a millimetre is enough for the eye */
-    options.hybrid.carry = 1;
+    options.hybrid.keep_damping = 1;
     check(ulna_solver_create(problem, &options, NULL, &solver, &error), &error);
     int nq = ulna_model_coordinate_count(model);
     double *q = malloc((size_t)nq * sizeof *q), *before = malloc((size_t)nq * sizeof *q);
@@ -71,7 +71,7 @@ int main(void)
         memcpy(before, q, (size_t)nq * sizeof *q);
         check(ulna_problem_set_goal(problem, hand, goal), &error);
         check(ulna_solve(solver, q, &result), &error);
-        check(ulna_term_error(ulna_solver_work(solver), hand, &off), &error);
+        check(ulna_work_term_error(ulna_solver_work(solver), hand, &off), &error);
         total += result.seconds;
         slowest = fmax(slowest, result.seconds);
         farthest = fmax(farthest, off);

@@ -54,7 +54,7 @@ static void set_goals(ulna_problem *problem, ulna_work *work, int first, ulna_er
     double *q = numbers(nq), *goals = numbers(3 * markers), f;
     for (int k = 0; k < nq; k++)
         q[k] = ulna_model_rest(model)[k] + 0.25 * sin(3.0 * k);
-    check(ulna_evaluate(work, q, &f), error);
+    check(ulna_work_evaluate(work, q, &f), error);
     check(ulna_pose_markers(ulna_work_pose(work), goals), error);
     for (int m = 0; m < markers; m++) {
         goals[3 * m] += 0.03 * sin(2.0 * m) * cos(5.0 * m);
@@ -78,14 +78,14 @@ static double descend(ulna_work *work, const ulna_model *model, double t, double
         options.shift = shift;
         ulna_error error;
         ulna_error_clear(&error);
-        check(ulna_evaluate(work, q, &f), &error);
-        check(ulna_gradient(work, g), &error);
+        check(ulna_work_evaluate(work, q, &f), &error);
+        check(ulna_work_gradient(work, g), &error);
         gradients[i] = norm(g, nv);
         for (int d = 0; d < nv; d++)
             shift[d] = i < COMMON ? 0.1 * f : 0; /* damped while far away */
         double start = now_us();
-        check(ulna_evaluate(work, q, &f), &error);
-        check(ulna_step(work, &options, step, NULL, NULL), &error);
+        check(ulna_work_evaluate(work, q, &f), &error);
+        check(ulna_work_step(work, &options, step, NULL, NULL), &error);
         ulna_model_integrate(model, q, step, q);
         us += now_us() - start;
     }
@@ -123,7 +123,7 @@ int main(void)
         printf("  %4d   %12.2e   %13.2e\n", i, g[0][i], g[1][i]);
     double sum = 0, off;
     for (int m = 0; m < ulna_model_marker_count(model); m++) {
-        check(ulna_term_error(work, first + m, &off), &error);
+        check(ulna_work_term_error(work, first + m, &off), &error);
         sum += off * off;
     }
     printf("\nmarkers off by %.1f cm (rms) at the end; %.1f and %.1f us a step\n",

@@ -54,8 +54,8 @@ int main(void)
         double distance, angle;
         check(ulna_problem_set_goal(problem, place, goals[i]), &error);
         check(ulna_solve(solver, q, &result), &error);
-        check(ulna_term_error(ulna_solver_work(solver), place, &distance), &error);
-        check(ulna_term_error(ulna_solver_work(solver), turn, &angle), &error);
+        check(ulna_work_term_error(ulna_solver_work(solver), place, &distance), &error);
+        check(ulna_work_term_error(ulna_solver_work(solver), turn, &angle), &error);
         reached += ulna_solver_reached(solver, 1e-6, 1e-6, NULL);
         printf("%5.2f %5.2f %5.2f   %12.6f  %15.6f  %8d  %-5.0f %s\n", goals[i][0], goals[i][1], goals[i][2],
                1e3 * distance, angle * 57.29577951308232, result.attempts, 1e6 * result.seconds,

@@ -181,7 +181,7 @@ ulna_test_bench ulna_test_bench_open(ulna_test_rng *rng, const ulna_test_tree_op
     }
     assert_int_equal(ulna_problem_ready(bench.problem, NULL), ULNA_OK);
     assert_int_equal(ulna_work_create(bench.problem, NULL, &bench.work, NULL), ULNA_OK);
-    assert_int_equal(ulna_evaluate(bench.work, bench.q, &f), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(bench.work, bench.q, &f), ULNA_OK);
     return bench;
 }
 

@@ -344,8 +344,8 @@ void ulna_test_check_result(const ulna_test_task *task, const ulna_options *opti
     double length = ulna_model_length_scale(task->model);
     ulna_work *work;
     ok(ulna_work_create(task->problem, NULL, &work, NULL));
-    ok(ulna_evaluate(work, q, &f));
-    ok(ulna_gradient(work, gradient));
+    ok(ulna_work_evaluate(work, q, &f));
+    ok(ulna_work_gradient(work, gradient));
     if (!result->predicted && fabs(f - result->f) > 1e-12 * f + 1e-28)
         fail_msg("%s, %s: f is %.17g, but says %.17g", options->method, task->name, f, result->f);
     if (strcmp(options->method, "penalty") != 0 && result->f > result->first_f)

@@ -307,7 +307,7 @@ static void test_hdm_cold_starts(void **state)
     ulna_solver *solver;
     ulna_tracker *tracker;
     ulna_options options = ulna_track_options_default().fresh;
-    options.enough = 40e-4;
+    options.stop_below = 40e-4;
     assert_int_equal(ulna_problem_create(model, NULL, &problem, NULL), ULNA_OK);
     for (int i = 0; i < count; i++)
         ulna_problem_add_point(problem, found.set.items[i].body, found.set.items[i].offset, goals, 1, NULL, NULL);

@@ -108,7 +108,7 @@ static double least_of_many(const char *sample, const double place[3], int count
             double low = fmax(-PI, ulna_model_lower(model)[i]), high = fmin(PI, ulna_model_upper(model)[i]);
             q[i] = ulna_test_rng_uniform(&random, low, high);
         }
-        assert_int_equal(ulna_evaluate(work, q, &f), ULNA_OK);
+        assert_int_equal(ulna_work_evaluate(work, q, &f), ULNA_OK);
         least = fmin(least, f);
     }
     ulna_work_destroy(work);

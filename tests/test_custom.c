@@ -1,5 +1,6 @@
 /* Terms of one's own: against built-in ones, by hand-written derivatives; numbers that are not; far away; copies. */
 #include "math/math3.h"
+#include "objective/problem.h"
 #include "support_problem.h"
 #include "ulna/sample.h"
 
@@ -138,7 +139,7 @@ typedef struct numbers {
 
 static numbers numbers_of(const ulna_test_bench *b, double t)
 {
-    int m = ulna_residual_count(b->work);
+    int m = ulna_work_residual_count(b->work);
     numbers n = {0,
                  ulna_test_numbers(b->nv),
                  ulna_test_numbers(b->nv * b->nv),
@@ -149,11 +150,11 @@ static numbers numbers_of(const ulna_test_bench *b, double t)
     for (int d = 0; d < b->nv; d++)
         shift[d] = 1e3;
     ulna_step_options options = {.t = t, .shift = shift};
-    assert_int_equal(ulna_evaluate(b->work, b->q, &n.f), ULNA_OK);
-    assert_int_equal(ulna_gradient(b->work, n.g), ULNA_OK);
-    assert_int_equal(ulna_hessian_dense(b->work, t, n.H), ULNA_OK);
-    assert_int_equal(ulna_residuals(b->work, n.r, n.J), ULNA_OK);
-    assert_int_equal(ulna_step(b->work, &options, n.step, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(b->work, b->q, &n.f), ULNA_OK);
+    assert_int_equal(ulna_work_gradient(b->work, n.g), ULNA_OK);
+    assert_int_equal(ulna_work_hessian_dense(b->work, t, n.H), ULNA_OK);
+    assert_int_equal(ulna_work_residuals(b->work, n.r, n.J), ULNA_OK);
+    assert_int_equal(ulna_work_step(b->work, &options, n.step, NULL, NULL), ULNA_OK);
     free(shift);
     return n;
 }
@@ -213,8 +214,8 @@ static void compare_twins(double far_m, double tolerance)
         ulna_test_bench built_in = twin_open(500 + (uint64_t)round, which, 0, far_m, local[0]);
         ulna_test_bench custom = twin_open(500 + (uint64_t)round, which, 1, far_m, local[1]);
         numbers a = numbers_of(&built_in, t), b = numbers_of(&custom, t);
-        int nv = custom.nv, m = ulna_residual_count(custom.work);
-        assert_int_equal(m, ulna_residual_count(built_in.work));
+        int nv = custom.nv, m = ulna_work_residual_count(custom.work);
+        assert_int_equal(m, ulna_work_residual_count(built_in.work));
         assert_relative(&b.f, &a.f, 1, tolerance, "f", which);
         assert_relative(b.g, a.g, nv, tolerance, "gradient", which);
         assert_relative(b.H, a.H, nv * nv, tolerance, "Hessian", which);
@@ -223,8 +224,8 @@ static void compare_twins(double far_m, double tolerance)
         assert_relative(b.step, a.step, nv, tolerance, "step", which);
         for (int i = 0; i < 2 && which != DIRECTION; i++) {
             double error[2];
-            assert_int_equal(ulna_term_error(built_in.work, i, &error[0]), ULNA_OK);
-            assert_int_equal(ulna_term_error(custom.work, i, &error[1]), ULNA_OK);
+            assert_int_equal(ulna_work_term_error(built_in.work, i, &error[0]), ULNA_OK);
+            assert_int_equal(ulna_work_term_error(custom.work, i, &error[1]), ULNA_OK);
             assert_true(fabs(error[1] - error[0]) <= tolerance);
         }
         numbers_close(&a);
@@ -314,7 +315,7 @@ static void the_checker_shows_flaws(void **state)
                          ULNA_OK);
         assert_int_equal(ulna_problem_ready(p, NULL), ULNA_OK);
         assert_int_equal(ulna_work_create(p, NULL, &w, NULL), ULNA_OK);
-        assert_int_equal(ulna_check_derivatives(w, q, &report, NULL), ULNA_OK);
+        assert_int_equal(ulna_work_check_derivatives(w, q, &report, NULL), ULNA_OK);
         assert_true(flaw == 2 ? report.jacobian > 1e-4 : report.jacobian < 1e-8);
         assert_true(flaw == 2 ? report.gradient > 1e-4 : report.gradient < 1e-8);
         assert_true(flaw == 1 || flaw == 2 ? report.hessian > 1e-4 : report.hessian < 1e-8);
@@ -381,23 +382,23 @@ static void numbers_that_are_not(void **state)
             ulna_test_bench b = trap_open(&t, 1, 0.25, 1);
             double f, error, g[2];
             ulna_status expected = where == 0 || where == 4 ? ULNA_OK : ULNA_ERR_NUMBER;
-            assert_int_equal(ulna_evaluate(b.work, b.q, &f), expected);
-            assert_int_equal(ulna_gradient(b.work, g), expected == ULNA_OK ? ULNA_OK : ULNA_ERR_STATE);
+            assert_int_equal(ulna_work_evaluate(b.work, b.q, &f), expected);
+            assert_int_equal(ulna_work_gradient(b.work, g), expected == ULNA_OK ? ULNA_OK : ULNA_ERR_STATE);
 
             /* Switched off it is not asked, and does no harm. */
             int calls = t.calls;
             double r[2] = {NAN, NAN}, J[4] = {NAN, NAN, NAN, NAN};
             assert_int_equal(ulna_problem_set_weight(b.problem, 0, 0), ULNA_OK);
-            assert_int_equal(ulna_evaluate(b.work, b.q, &f), ULNA_OK);
-            assert_int_equal(ulna_residuals(b.work, r, J), ULNA_OK);
+            assert_int_equal(ulna_work_evaluate(b.work, b.q, &f), ULNA_OK);
+            assert_int_equal(ulna_work_residuals(b.work, r, J), ULNA_OK);
             assert_int_equal(t.calls, calls);
             assert_true(f == 0 && r[0] == 0 && r[1] == 0 && J[0] == 0 && J[3] == 0);
-            assert_int_equal(ulna_term_error(b.work, 0, &error), expected);
+            assert_int_equal(ulna_work_term_error(b.work, 0, &error), expected);
 
             /* And it comes back. */
             assert_int_equal(ulna_problem_set_weight(b.problem, 0, 1), ULNA_OK);
             t.where = 0;
-            assert_int_equal(ulna_evaluate(b.work, b.q, &f), ULNA_OK);
+            assert_int_equal(ulna_work_evaluate(b.work, b.q, &f), ULNA_OK);
             assert_true(f > 0);
             ulna_test_bench_close(&b);
         }
@@ -412,16 +413,16 @@ static void goals_weights_copies(void **state)
     assert_string_equal(ulna_term_type_name(ULNA_TERM_CUSTOM), "custom");
     assert_int_equal(ulna_problem_term_type(b.problem, 0), ULNA_TERM_CUSTOM);
     assert_int_equal(ulna_problem_term_body(b.problem, 0), 1);
-    assert_int_equal(ulna_residual_count(b.work), 2);
-    assert_int_equal(ulna_evaluate(b.work, b.q, &f), ULNA_OK);
+    assert_int_equal(ulna_work_residual_count(b.work), 2);
+    assert_int_equal(ulna_work_evaluate(b.work, b.q, &f), ULNA_OK);
     assert_true(fabs(f - off * off) < 1e-15);
-    assert_int_equal(ulna_term_error(b.work, 0, &error), ULNA_OK);
+    assert_int_equal(ulna_work_term_error(b.work, 0, &error), ULNA_OK);
     assert_true(fabs(error - fabs(off)) < 1e-15);
     assert_int_equal(ulna_problem_goal(b.problem, 0, &goal), ULNA_OK);
     assert_true(goal == 0.25);
     assert_int_equal(ulna_problem_set_length(b.problem, 7), ULNA_OK); /* no rotation: the weight is plain */
-    assert_int_equal(ulna_problem_set_strength(b.problem, 0, 3), ULNA_OK);
-    assert_int_equal(ulna_evaluate(b.work, b.q, &f), ULNA_OK);
+    assert_int_equal(ulna_problem_set_confidence(b.problem, 0, 3), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(b.work, b.q, &f), ULNA_OK);
     assert_true(fabs(f - 3 * off * off) < 1e-15);
 
     ulna_problem *copy;
@@ -431,9 +432,9 @@ static void goals_weights_copies(void **state)
     assert_int_equal(ulna_work_create(copy, NULL, &work, NULL), ULNA_OK);
     goal = at;
     assert_int_equal(ulna_problem_set_goal(copy, 0, &goal), ULNA_OK);
-    assert_int_equal(ulna_evaluate(work, b.q, &g), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(work, b.q, &g), ULNA_OK);
     assert_true(g < 1e-30);
-    assert_int_equal(ulna_evaluate(b.work, b.q, &g), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(b.work, b.q, &g), ULNA_OK);
     assert_true(g == f);
     goal = NAN;
     assert_int_equal(ulna_problem_set_goal(copy, 0, &goal), ULNA_ERR_NUMBER);
@@ -444,7 +445,7 @@ static void goals_weights_copies(void **state)
     ulna_test_bench_close(&b);
 
     b = trap_open(&t, 0, 0, 1); /* without a goal */
-    assert_int_equal(ulna_evaluate(b.work, b.q, &f), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(b.work, b.q, &f), ULNA_OK);
     assert_true(fabs(f - 0.5 * at * at) < 1e-15);
     ulna_test_bench_close(&b);
 }

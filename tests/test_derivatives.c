@@ -40,7 +40,7 @@ static int is_near_kink(const ulna_test_bench *bench)
     for (int i = 0; i < ulna_problem_term_count(bench->problem); i++) {
         int type = ulna_problem_term_type(bench->problem, i);
         double error;
-        assert_int_equal(ulna_term_error(bench->work, i, &error), ULNA_OK);
+        assert_int_equal(ulna_work_term_error(bench->work, i, &error), ULNA_OK);
         if (type == ULNA_TERM_LIMITS ? is_at_a_limit(bench, i) : type == ULNA_TERM_GEODESIC && error > 2.9)
             return 1;
     }
@@ -70,7 +70,7 @@ static void every_term_on_every_joint(void **state)
                 options.root = round % 2 ? joint : -1;
                 ulna_test_bench bench = open_smooth(&rng, &options, 1u << type, 3);
                 ulna_derivative_report report;
-                assert_int_equal(ulna_check_derivatives(bench.work, bench.q, &report, NULL), ULNA_OK);
+                assert_int_equal(ulna_work_check_derivatives(bench.work, bench.q, &report, NULL), ULNA_OK);
                 assert_report(&report, ulna_term_type_name((ulna_term_type)type),
                               ulna_joint_type_name((ulna_joint_type)joint));
                 ulna_test_bench_close(&bench);
@@ -86,7 +86,7 @@ static void mixtures_on_random_trees(void **state)
         options.max_bodies = 14;
         ulna_test_bench bench = open_smooth(&rng, &options, ULNA_TEST_ALL_TERMS, 1 + ulna_test_rng_index(&rng, 12));
         ulna_derivative_report report;
-        assert_int_equal(ulna_check_derivatives(bench.work, bench.q, &report, NULL), ULNA_OK);
+        assert_int_equal(ulna_work_check_derivatives(bench.work, bench.q, &report, NULL), ULNA_OK);
         assert_report(&report, "a mixture", "a random tree");
         ulna_test_bench_close(&bench);
     }
@@ -117,10 +117,10 @@ static void checker_sees_what_is_wrong(void **state)
         assert_int_equal(ulna_problem_ready(problem, NULL), ULNA_OK);
         assert_int_equal(ulna_work_create(problem, NULL, &work, NULL), ULNA_OK);
         q = geodesic ? 0 : upper;
-        assert_int_equal(ulna_check_derivatives(work, &q, &report, NULL), ULNA_OK);
+        assert_int_equal(ulna_work_check_derivatives(work, &q, &report, NULL), ULNA_OK);
         assert_true(geodesic ? report.gradient > 0.1 : report.hessian > 0.1);
         q = 0.6;
-        assert_int_equal(ulna_check_derivatives(work, &q, &report, NULL), ULNA_OK);
+        assert_int_equal(ulna_work_check_derivatives(work, &q, &report, NULL), ULNA_OK);
         assert_report(&report, "away from the kink", "a hinge");
         ulna_work_destroy(work);
         ulna_problem_destroy(problem);
@@ -156,7 +156,7 @@ static void rows_against_algorithm_4(void **state)
         assert_int_equal(ulna_work_create(problem, NULL, &work, NULL), ULNA_OK);
         assert_int_equal(ulna_pose_create(model, NULL, &pose, NULL), ULNA_OK);
         assert_int_equal(ulna_pose_forward(pose, q), ULNA_OK);
-        assert_int_equal(ulna_evaluate(work, q, &f), ULNA_OK);
+        assert_int_equal(ulna_work_evaluate(work, q, &f), ULNA_OK);
 
         double *rows = aligned_alloc(64, (tree->row[nv] * sizeof(double) + 64) & ~(size_t)63);
         double *second = aligned_alloc(64, (tree->row[nv] * sizeof(double) + 64) & ~(size_t)63);
@@ -164,12 +164,12 @@ static void rows_against_algorithm_4(void **state)
         double *other = ulna_test_numbers(nv * nv);
         for (int k = 0; k < 3; k++) {
             double t = 0.5 * k;
-            assert_int_equal(ulna_hessian(work, t, NULL, rows, NULL), ULNA_OK);
+            assert_int_equal(ulna_work_hessian(work, t, NULL, rows, NULL), ULNA_OK);
             assert_int_equal(ulna_tree_to_dense(tree, rows, fast), ULNA_OK);
             assert_int_equal(ulna_pose_dense_hessian(pose, count, effectors, goals, weights, t, slow), ULNA_OK);
             ulna_test_assert_close(fast, slow, nv * nv, 1e-11, "rows against Algorithm 4");
             /* The two parts apart: JtJ - t S. */
-            assert_int_equal(ulna_hessian(work, t, NULL, rows, second), ULNA_OK);
+            assert_int_equal(ulna_work_hessian(work, t, NULL, rows, second), ULNA_OK);
             for (size_t i = 0; i < tree->row[nv]; i++)
                 rows[i] -= t * second[i];
             assert_int_equal(ulna_tree_to_dense(tree, rows, other), ULNA_OK);

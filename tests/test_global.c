@@ -40,7 +40,7 @@ static void check_claims(const ulna_problem *problem, const ulna_global_options 
     ulna_work *work;
     double f;
     assert_int_equal(ulna_work_create(problem, NULL, &work, NULL), ULNA_OK);
-    assert_int_equal(ulna_evaluate(work, q, &f), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(work, q, &f), ULNA_OK);
     assert_true(fabs(f - r->f) <= 1e-12 * f);
     assert_true(r->bound >= 0 && fabs(r->gap - (r->f - r->bound)) <= 1e-15 * (1 + r->f));
     if (o->absolute > 0) {

@@ -61,7 +61,7 @@ static ulna_global_result solve(arm *a, const ulna_global_options *options)
     assert_int_equal(ulna_global_solve(global, a->q, &result, NULL), ULNA_OK);
     ulna_global_destroy(global);
     assert_int_equal(ulna_work_create(a->problem, NULL, &a->work, NULL), ULNA_OK);
-    assert_int_equal(ulna_evaluate(a->work, a->q, &f), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(a->work, a->q, &f), ULNA_OK);
     assert_true(fabs(f - result.f) <= 1e-12 * f);
     assert_true(result.bound >= 0 && result.bound <= result.f * (1 + 1e-9) + 1e-300);
     ulna_work_destroy(a->work);
@@ -154,7 +154,7 @@ static void heavy_weights_prove_nothing_false(void **state)
     }
 }
 
-/* A degree of freedom without strength stays, as one that is relaxed does: in every start. */
+/* A degree of freedom without strength stays, as one that is locked does: in every start. */
 static void what_may_not_move_stays(void **state)
 {
     (void)state;
@@ -162,9 +162,9 @@ static void what_may_not_move_stays(void **state)
     for (int kind = 0; kind < 3; kind++) {
         arm a = arm_open(&root, 1);
         ulna_global_options options = ulna_global_options_default();
-        const unsigned char relaxed[6] = {0, 0, 0, 0, 1, 0};
+        const unsigned char locked[6] = {0, 0, 0, 0, 1, 0};
         const double strength[6] = {kind == 2 ? 0 : 1, 1, 1, 1, 0, 1};
-        options.local.relaxed = kind == 0 ? relaxed : NULL;
+        options.local.locked = kind == 0 ? locked : NULL;
         options.local.strength = kind == 0 ? NULL : strength;
         add_point(&a, 3, 0.3, 0.1, 0.5, 1);
         add_point(&a, 2, -0.3, 0.1, 0.5, 1);

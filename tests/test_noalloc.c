@@ -1,4 +1,5 @@
 /* After set-up nothing touches the heap: malloc and its kin are wrapped by the linker and counted. */
+#include "objective/problem.h"
 #include "support_heap.h"
 #include "support_problem.h"
 #include "ulna/sample.h"
@@ -27,7 +28,8 @@ static void nothing_allocates_after_set_up(void **state)
         ulna_test_bench b = ulna_test_bench_open(&rng, NULL, ULNA_TEST_ALL_TERMS, 12);
         const ulna_tree *tree = ulna_model_tree(b.model);
         size_t rows = tree->row[b.nv];
-        int m = ulna_residual_count(b.work), rank = ulna_low_rank_count(b.work), nb = ulna_model_body_count(b.model);
+        int m = ulna_work_residual_count(b.work), rank = ulna_work_low_rank_count(b.work),
+            nb = ulna_model_body_count(b.model);
         double *H = aligned_alloc(64, (rows * sizeof *H + 127) & ~(size_t)63);
         double *L = aligned_alloc(64, (rows * sizeof *L + 127) & ~(size_t)63);
         double *dense = ulna_test_numbers(b.nv * b.nv), *J = ulna_test_numbers(m * b.nv), *r = ulna_test_numbers(m);
@@ -61,7 +63,7 @@ static void nothing_allocates_after_set_up(void **state)
         counting = 1;
         for (int t = 0; t < ulna_problem_term_count(b.problem); t++) {
             OK(ulna_problem_set_weight(b.problem, t, 0.5));
-            OK(ulna_problem_set_strength(b.problem, t, 2));
+            OK(ulna_problem_set_confidence(b.problem, t, 2));
         }
         for (int t = 0; t < ulna_problem_term_count(b.problem); t++) {
             OK(ulna_problem_goal(b.problem, t, goal));
@@ -70,22 +72,22 @@ static void nothing_allocates_after_set_up(void **state)
                 OK(ulna_problem_set_points(b.problem, t, 1, goal));
         }
         OK(ulna_problem_set_length(b.problem, 0.8));
-        OK(ulna_evaluate(b.work, b.q, &f));
+        OK(ulna_work_evaluate(b.work, b.q, &f));
         for (int t = 0; t < ulna_problem_term_count(b.problem); t++) {
             double error;
-            OK(ulna_term_error(b.work, t, &error));
+            OK(ulna_work_term_error(b.work, t, &error));
         }
-        OK(ulna_gradient(b.work, g));
-        OK(ulna_hessian(b.work, 1, g, H, NULL));
-        OK(ulna_hessian(b.work, 1, g, H, L));
-        OK(ulna_hessian_dense(b.work, 0.5, dense));
-        OK(ulna_hessian_multiply(b.work, 1, g, step));
-        OK(ulna_residuals(b.work, r, J));
-        OK(ulna_hessian_band(b.work, 1, &band));
+        OK(ulna_work_gradient(b.work, g));
+        OK(ulna_work_hessian(b.work, 1, g, H, NULL));
+        OK(ulna_work_hessian(b.work, 1, g, H, L));
+        OK(ulna_work_hessian_dense(b.work, 0.5, dense));
+        OK(ulna_work_hessian_multiply(b.work, 1, g, step));
+        OK(ulna_work_residuals(b.work, r, J));
+        OK(ulna_work_hessian_band(b.work, 1, &band));
         OK(ulna_band_factor(&band));
         OK(ulna_band_solve(&band, g, step));
-        OK(ulna_low_rank(b.work, V, w));
-        OK(ulna_hessian(b.work, 0, g, H, NULL));
+        OK(ulna_work_low_rank(b.work, V, w));
+        OK(ulna_work_hessian(b.work, 0, g, H, NULL));
         OK(ulna_ltdl_factor(tree, H, shift, NULL, ULNA_LTDL_ANY, L, pivots, NULL));
         OK(ulna_ltdl_solve(tree, L, pivots, g, step));
         for (int k = 0; k < ULNA_LINEAR_KIND_COUNT; k++) {
@@ -95,9 +97,9 @@ static void nothing_allocates_after_set_up(void **state)
             OK(k == ULNA_LINEAR_PCG && solved == ULNA_ERR_CONVERGENCE ? ULNA_OK : solved);
         }
         for (int k = 0; k < 4; k++) {
-            ulna_step_options options = {.t = 0, .shift = shift, .held = k % 2 ? held : NULL};
-            OK(ulna_step(b.work, &options, step, &f, NULL));
-            OK(ulna_step_solve(b.work, g, step));
+            ulna_step_options options = {.t = 0, .shift = shift, .locked = k % 2 ? held : NULL};
+            OK(ulna_work_step(b.work, &options, step, &f, NULL));
+            OK(ulna_work_step_solve(b.work, g, step));
         }
         ulna_model_integrate(b.model, b.q, step, moved);
         ulna_model_difference(b.model, b.q, moved, step);

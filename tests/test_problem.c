@@ -1,4 +1,5 @@
 /* Problems and works: what they refuse, changing goals, missing markers, failing memory, large skeletons. */
+#include "objective/problem.h"
 #include "support_problem.h"
 #include "ulna/sample.h"
 
@@ -86,29 +87,29 @@ static void states_and_numbers(void **state)
     assert_int_equal(ulna_problem_add_markers(p, NULL, NULL), ULNA_OK);
     assert_int_equal(ulna_problem_ready(p, NULL), ULNA_OK);
     assert_int_equal(ulna_work_create(p, NULL, &w, NULL), ULNA_OK);
-    assert_int_equal(ulna_gradient(w, g), ULNA_ERR_STATE);
-    assert_int_equal(ulna_step(w, &options, g, NULL, NULL), ULNA_ERR_STATE);
+    assert_int_equal(ulna_work_gradient(w, g), ULNA_ERR_STATE);
+    assert_int_equal(ulna_work_step(w, &options, g, NULL, NULL), ULNA_ERR_STATE);
     memcpy(q, ulna_model_rest(model), (size_t)nq * sizeof *q);
     for (int k = 0; k < nq; k++) { /* any coordinate, wherever it is */
         double keep = q[k];
         q[k] = k % 2 ? NAN : INFINITY;
-        assert_int_equal(ulna_evaluate(w, q, &f), ULNA_ERR_NUMBER);
-        assert_int_equal(ulna_gradient(w, g), ULNA_ERR_STATE);
+        assert_int_equal(ulna_work_evaluate(w, q, &f), ULNA_ERR_NUMBER);
+        assert_int_equal(ulna_work_gradient(w, g), ULNA_ERR_STATE);
         q[k] = keep;
     }
-    assert_int_equal(ulna_evaluate(w, q, &f), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(w, q, &f), ULNA_OK);
     assert_true(f < 1e-28); /* goals are the markers at rest */
-    assert_int_equal(ulna_evaluate(w, NULL, &f), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_work_evaluate(w, NULL, &f), ULNA_ERR_ARGUMENT);
     options.t = NAN;
-    assert_int_equal(ulna_evaluate(w, q, &f), ULNA_OK);
-    assert_int_equal(ulna_step(w, &options, g, NULL, NULL), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_work_evaluate(w, q, &f), ULNA_OK);
+    assert_int_equal(ulna_work_step(w, &options, g, NULL, NULL), ULNA_ERR_ARGUMENT);
 
     /* Angles beyond the fast sine's range are still right. */
     double f0, f1;
     q[8] += 0.3;
-    assert_int_equal(ulna_evaluate(w, q, &f0), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(w, q, &f0), ULNA_OK);
     q[8] += 2 * 3.14159265358979323846 * 1e6;
-    assert_int_equal(ulna_evaluate(w, q, &f1), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(w, q, &f1), ULNA_OK);
     assert_true(fabs(f1 - f0) < 1e-7 * f0);
     free(q);
     free(g);
@@ -131,19 +132,19 @@ static void goals_change_per_frame(void **state)
     assert_int_equal(ulna_problem_add_markers(p, &first, NULL), ULNA_OK);
     assert_int_equal(ulna_problem_ready(p, NULL), ULNA_OK);
     assert_int_equal(ulna_work_create(p, NULL, &w, NULL), ULNA_OK);
-    assert_int_equal(ulna_evaluate(w, rest, &f0), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(w, rest, &f0), ULNA_OK);
     assert_int_equal(ulna_pose_markers(ulna_work_pose(w), goals), ULNA_OK);
     for (int m = 0; m < markers; m++)
         goals[3 * m] += 0.1; /* each 10 cm off: f = markers * 1/2 * 0.01 */
     assert_int_equal(ulna_problem_set_points(p, first, markers, goals), ULNA_OK);
-    assert_int_equal(ulna_evaluate(w, rest, &f1), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(w, rest, &f1), ULNA_OK);
     assert_true(fabs(f1 - markers * 0.005) < 1e-12);
     goals[3 * 7 + 1] = NAN;
     assert_int_equal(ulna_problem_set_points(p, first, markers, goals), ULNA_OK);
-    assert_int_equal(ulna_evaluate(w, rest, &f2), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(w, rest, &f2), ULNA_OK);
     assert_true(fabs(f1 - f2 - 0.005) < 1e-12);
     double error;
-    assert_int_equal(ulna_term_error(w, first + 7, &error), ULNA_OK);
+    assert_int_equal(ulna_work_term_error(w, first + 7, &error), ULNA_OK);
     assert_true(isnan(error)); /* a missing marker has none */
     goals[3 * 7 + 1] = INFINITY;
     assert_int_equal(ulna_problem_set_points(p, first, markers, goals), ULNA_ERR_NUMBER);
@@ -155,13 +156,13 @@ static void goals_change_per_frame(void **state)
     assert_int_equal(ulna_pose_point(ulna_work_pose(w), ulna_model_marker_body(model, 7), position, place), ULNA_OK);
     place[0] += 0.1;
     assert_int_equal(ulna_problem_set_goal(p, first + 7, place), ULNA_OK); /* awake again */
-    assert_int_equal(ulna_evaluate(w, rest, &f2), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(w, rest, &f2), ULNA_OK);
     assert_true(fabs(f1 - f2) < 1e-12);
     assert_int_equal(ulna_problem_set_weight(p, first, 3), ULNA_OK);
-    assert_int_equal(ulna_problem_set_strength(p, first, 2), ULNA_OK);
-    assert_int_equal(ulna_evaluate(w, rest, &f2), ULNA_OK);
+    assert_int_equal(ulna_problem_set_confidence(p, first, 2), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(w, rest, &f2), ULNA_OK);
     assert_true(fabs(f2 - f1 - 5 * 0.005) < 1e-12);
-    assert_int_equal(ulna_term_error(w, first, &error), ULNA_OK);
+    assert_int_equal(ulna_work_term_error(w, first, &error), ULNA_OK);
     assert_true(fabs(error - 0.1) < 1e-12);
     assert_int_equal(ulna_problem_set_goal(p, first, (const double[3]){NAN, 0, 0}), ULNA_ERR_NUMBER);
     free(goals);
@@ -188,29 +189,29 @@ static void changes_ask_for_an_evaluation(void **state)
         double *g = ulna_test_numbers(b.nv), *H = ulna_test_numbers(b.nv * b.nv),
                *goal = ulna_test_numbers(2 * b.nq + 9), f;
         ulna_step_options options = ulna_step_options_default();
-        assert_int_equal(ulna_gradient(b.work, g), ULNA_OK);
+        assert_int_equal(ulna_work_gradient(b.work, g), ULNA_OK);
         for (int change = 0; change < 4; change++) {
             assert_int_equal(ulna_problem_goal(b.problem, 0, goal), ULNA_OK);
             assert_int_equal(change == 0   ? ulna_problem_set_weight(b.problem, 0, 0.7)
-                             : change == 1 ? ulna_problem_set_strength(b.problem, 0, 3)
+                             : change == 1 ? ulna_problem_set_confidence(b.problem, 0, 3)
                              : change == 2 ? ulna_problem_set_length(b.problem, 1.5)
                                            : ulna_problem_set_goal(b.problem, 0, goal),
                              ULNA_OK);
-            assert_int_equal(ulna_gradient(b.work, g), ULNA_ERR_STATE);
-            assert_int_equal(ulna_hessian_dense(b.work, 1, H), ULNA_ERR_STATE);
-            assert_int_equal(ulna_step(b.work, &options, g, NULL, NULL), ULNA_ERR_STATE);
-            assert_int_equal(ulna_residuals(b.work, NULL, NULL), ULNA_ERR_STATE);
-            assert_int_equal(ulna_evaluate(b.work, b.q, &f), ULNA_OK);
-            assert_int_equal(ulna_gradient(b.work, g), ULNA_OK);
+            assert_int_equal(ulna_work_gradient(b.work, g), ULNA_ERR_STATE);
+            assert_int_equal(ulna_work_hessian_dense(b.work, 1, H), ULNA_ERR_STATE);
+            assert_int_equal(ulna_work_step(b.work, &options, g, NULL, NULL), ULNA_ERR_STATE);
+            assert_int_equal(ulna_work_residuals(b.work, NULL, NULL), ULNA_ERR_STATE);
+            assert_int_equal(ulna_work_evaluate(b.work, b.q, &f), ULNA_OK);
+            assert_int_equal(ulna_work_gradient(b.work, g), ULNA_OK);
         }
         assert_true(ulna_problem_weight(b.problem, 0) == 0.7);
-        assert_true(ulna_problem_strength(b.problem, 0) == 3);
+        assert_true(ulna_problem_confidence(b.problem, 0) == 3);
         assert_true(isnan(ulna_problem_weight(b.problem, 99)));
         assert_int_equal(ulna_problem_add_point(b.problem, 0, NULL, origin, 1, NULL, NULL), ULNA_OK);
-        assert_int_equal(ulna_gradient(b.work, g), ULNA_ERR_STATE);
-        assert_int_equal(ulna_evaluate(b.work, b.q, &f), ULNA_ERR_STATE);
+        assert_int_equal(ulna_work_gradient(b.work, g), ULNA_ERR_STATE);
+        assert_int_equal(ulna_work_evaluate(b.work, b.q, &f), ULNA_ERR_STATE);
         assert_int_equal(ulna_problem_ready(b.problem, NULL), ULNA_OK);
-        assert_int_equal(ulna_evaluate(b.work, b.q, &f), ULNA_ERR_STATE); /* the work was made for fewer terms */
+        assert_int_equal(ulna_work_evaluate(b.work, b.q, &f), ULNA_ERR_STATE); /* the work was made for fewer terms */
         free(g);
         free(H);
         free(goal);
@@ -230,13 +231,13 @@ static void a_copy_is_its_own(void **state)
         double f, g, h;
         assert_int_equal(ulna_problem_clone(b.problem, NULL, &copy, NULL), ULNA_OK);
         assert_int_equal(ulna_work_create(copy, NULL, &work, NULL), ULNA_OK);
-        assert_int_equal(ulna_evaluate(b.work, b.q, &f), ULNA_OK);
-        assert_int_equal(ulna_evaluate(work, b.q, &g), ULNA_OK);
+        assert_int_equal(ulna_work_evaluate(b.work, b.q, &f), ULNA_OK);
+        assert_int_equal(ulna_work_evaluate(work, b.q, &g), ULNA_OK);
         assert_true(f == g);
         for (int t = 0; t < ulna_problem_term_count(copy); t++)
             assert_int_equal(ulna_problem_set_weight(copy, t, 0), ULNA_OK);
-        assert_int_equal(ulna_evaluate(b.work, b.q, &h), ULNA_OK);
-        assert_int_equal(ulna_evaluate(work, b.q, &g), ULNA_OK);
+        assert_int_equal(ulna_work_evaluate(b.work, b.q, &h), ULNA_OK);
+        assert_int_equal(ulna_work_evaluate(work, b.q, &g), ULNA_OK);
         assert_true(g == 0 && h == f);
         ulna_work_destroy(work);
         ulna_problem_destroy(copy);
@@ -254,9 +255,9 @@ static void the_pose_of_a_work(void **state)
     ulna_jacobian_options options = ulna_jacobian_options_default();
     double *J = ulna_test_numbers(6 * b.nv), *g = ulna_test_numbers(b.nv);
     assert_int_equal(ulna_pose_jacobian(ulna_work_pose(b.work), &options, 1, &e, J), ULNA_OK);
-    assert_int_equal(ulna_gradient(b.work, g), ULNA_OK);
+    assert_int_equal(ulna_work_gradient(b.work, g), ULNA_OK);
     assert_int_equal(ulna_pose_forward(ulna_work_pose(b.work), ulna_model_rest(b.model)), ULNA_OK);
-    assert_int_equal(ulna_gradient(b.work, g), ULNA_ERR_STATE);
+    assert_int_equal(ulna_work_gradient(b.work, g), ULNA_ERR_STATE);
     free(J);
     free(g);
     ulna_test_bench_close(&b);
@@ -279,22 +280,22 @@ static void numbers_of_a_step(void **state)
     assert_int_equal(ulna_problem_add_markers(p, NULL, NULL), ULNA_OK);
     assert_int_equal(ulna_problem_ready(p, NULL), ULNA_OK);
     assert_int_equal(ulna_work_create(p, NULL, &w, NULL), ULNA_OK);
-    assert_int_equal(ulna_evaluate(w, q, &f), ULNA_OK);
-    ulna_step_options options = {.shift = shift, .held = held, .displacement = displacement};
-    assert_int_equal(ulna_step(w, &options, x, NULL, NULL), ULNA_OK);
-    assert_int_equal(ulna_gradient(w, y), ULNA_OK); /* leaves the factors alone */
-    assert_int_equal(ulna_step_solve(w, y, x), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(w, q, &f), ULNA_OK);
+    ulna_step_options options = {.shift = shift, .locked = held, .displacement = displacement};
+    assert_int_equal(ulna_work_step(w, &options, x, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_work_gradient(w, y), ULNA_OK); /* leaves the factors alone */
+    assert_int_equal(ulna_work_step_solve(w, y, x), ULNA_OK);
     y[3] = NAN;
-    assert_int_equal(ulna_step_solve(w, y, x), ULNA_ERR_NUMBER);
-    assert_int_equal(ulna_hessian_multiply(w, 1, y, x), ULNA_ERR_NUMBER);
+    assert_int_equal(ulna_work_step_solve(w, y, x), ULNA_ERR_NUMBER);
+    assert_int_equal(ulna_work_hessian_multiply(w, 1, y, x), ULNA_ERR_NUMBER);
     displacement[2] = NAN;
-    assert_int_equal(ulna_step(w, &options, x, NULL, NULL), ULNA_ERR_NUMBER);
+    assert_int_equal(ulna_work_step(w, &options, x, NULL, NULL), ULNA_ERR_NUMBER);
     displacement[2] = INFINITY;
-    assert_int_equal(ulna_step(w, &options, x, NULL, NULL), ULNA_ERR_NUMBER);
+    assert_int_equal(ulna_work_step(w, &options, x, NULL, NULL), ULNA_ERR_NUMBER);
     displacement[2] = 0.1;
     for (int d = 0; d < 7; d++) {
         shift[d] = NAN;
-        assert_int_equal(ulna_step(w, &options, x, NULL, NULL), ULNA_ERR_NUMBER);
+        assert_int_equal(ulna_work_step(w, &options, x, NULL, NULL), ULNA_ERR_NUMBER);
         shift[d] = 1;
     }
     ulna_work_destroy(w);
@@ -320,10 +321,10 @@ static void rotations_weigh_by_length(void **state)
                          ULNA_OK);
         assert_int_equal(ulna_problem_ready(p, NULL), ULNA_OK);
         assert_int_equal(ulna_work_create(p, NULL, &w, NULL), ULNA_OK);
-        assert_int_equal(ulna_evaluate(w, rest, &f[kind]), ULNA_OK);
+        assert_int_equal(ulna_work_evaluate(w, rest, &f[kind]), ULNA_OK);
         double expected = 0.5 * 2 * 0.25 * 1e-6, error; /* 1/2 weight length^2 angle^2 */
         assert_true(fabs(f[kind] - expected) < 1e-6 * expected);
-        assert_int_equal(ulna_term_error(w, 0, &error), ULNA_OK);
+        assert_int_equal(ulna_work_term_error(w, 0, &error), ULNA_OK);
         assert_true(fabs(error - 1e-3) < 1e-12);
         ulna_work_destroy(w);
         ulna_problem_destroy(p);
@@ -365,7 +366,7 @@ static void failing_memory(void **state)
         if (status == ULNA_OK)
             status = ulna_pose_create(model, &allocator, &pose, NULL);
         if (status == ULNA_OK)
-            status = ulna_check_derivatives(w, ulna_model_rest(model), &report, NULL);
+            status = ulna_work_check_derivatives(w, ulna_model_rest(model), &report, NULL);
         ulna_pose_destroy(pose);
         ulna_work_destroy(w);
         ulna_problem_destroy(copy);
@@ -420,10 +421,10 @@ static void ten_thousand_bones(void **state)
             q[d] = 0.3 * sin(d);
         }
         ulna_step_options options = {.shift = shift};
-        assert_int_equal(ulna_evaluate(w, q, &f), ULNA_OK);
-        assert_int_equal(ulna_step(w, &options, step, &decrease, NULL), ULNA_OK);
-        assert_int_equal(ulna_gradient(w, g), ULNA_OK);
-        assert_int_equal(ulna_hessian_multiply(w, 0, step, product), ULNA_OK);
+        assert_int_equal(ulna_work_evaluate(w, q, &f), ULNA_OK);
+        assert_int_equal(ulna_work_step(w, &options, step, &decrease, NULL), ULNA_OK);
+        assert_int_equal(ulna_work_gradient(w, g), ULNA_OK);
+        assert_int_equal(ulna_work_hessian_multiply(w, 0, step, product), ULNA_OK);
         double off = 0, size = ulna_test_largest(g, nv);
         for (int d = 0; d < nv; d++)
             off = fmax(off, fabs(product[d] + shift[d] * step[d] + g[d]));

@@ -14,7 +14,7 @@
 static double evaluate(ulna_work *work, const double *q)
 {
     double f;
-    assert_int_equal(ulna_evaluate(work, q, &f), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(work, q, &f), ULNA_OK);
     return f;
 }
 
@@ -79,7 +79,7 @@ static void settle(const ulna_reduced *reduced, double *q)
             int dofs = ulna_segment_dofs((ulna_segment)link->segment[s]);
             int numbers = ulna_segment_coordinates((ulna_segment)link->segment[s]);
             for (int k = 0; k < numbers; k++)
-                if (to->held[dof + (numbers == dofs ? k : 0)])
+                if (to->locked[dof + (numbers == dofs ? k : 0)])
                     q[c + k] = to->q[c + k];
             dof += dofs;
             c += numbers;
@@ -195,7 +195,7 @@ static void test_fixed(void **state)
         unsigned char *fixed = calloc((size_t)bench.nv + 1, 1);
         assert_non_null(fixed);
         draw_fixed(&rng, bench.model, fixed);
-        const ulna_reduce_options options = {.bounded = round % 2, .fixed = fixed, .q = stand};
+        const ulna_reduce_options options = {.bounded = round % 2, .locked = fixed, .q = stand};
         ulna_reduced reduced = reduced_of(bench.problem, &options);
         settle(&reduced, bench.q);
         check_there_and_back(&bench, &reduced, &options, 1, 1e-12);

@@ -97,10 +97,10 @@ static void test_deep_chain(void **state)
     ulna_reduced_pose pose;
     assert_int_equal(ulna_reduced_pose_create(&reduced, NULL, &pose), ULNA_OK);
     ulna_test_reduced_pose(&reduced, q, &pose);
-    assert_int_equal(ulna_evaluate(b.work, q, &f), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(b.work, q, &f), ULNA_OK);
     assert_true(fabs(reduced.unit * ulna_reduced_cost(&reduced, &pose) - f) <= 1e-12 * f);
     assert_int_equal(ulna_reduced_to_q(&reduced, b.problem, &pose, NULL, back), ULNA_OK);
-    assert_int_equal(ulna_evaluate(b.work, back, &again), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(b.work, back, &again), ULNA_OK);
     assert_true(fabs(again - f) <= 1e-12 * f);
     ulna_reduced_pose_release(NULL, &pose);
     ulna_reduced_release(&reduced);
@@ -173,7 +173,7 @@ static void test_vectors_inside(void **state)
     /* a component that stands still, elsewhere than at rest, and one that others' limits hold there */
     const double lower[4] = {-9, 0.25, -9, -1}, upper[4] = {9, 0.25, 9, 1};
     const ulna_reduce_options held = {
-        .bounded = 1, .lower = lower, .upper = upper, .fixed = (const unsigned char[4]){1, 0, 0, 0}, .q = given};
+        .bounded = 1, .lower = lower, .upper = upper, .locked = (const unsigned char[4]){1, 0, 0, 0}, .q = given};
     assert_int_equal(ulna_reduced_create_with(b.problem, &held, NULL, &reduced, NULL), ULNA_OK);
     assert_int_equal(reduced.limits_left_out, 2);
     assert_int_equal(ulna_reduced_to_q(&reduced, b.problem, &pose, NULL, q), ULNA_OK);

@@ -19,7 +19,7 @@ static void expect(bench *b, const ulna_reduce_options *options, const char *edg
     assert_string_equal(text, edges);
     for (int round = 0; round < 5; round++) {
         double *q = ulna_test_random_q(&rng, b->model), f;
-        assert_int_equal(ulna_evaluate(b->work, q, &f), ULNA_OK);
+        assert_int_equal(ulna_work_evaluate(b->work, q, &f), ULNA_OK);
         double found = ulna_test_reduced_f(&reduced, q);
         assert_true(fabs(found - f) <= 1e-12 * f);
         free(q);

@@ -200,9 +200,9 @@ static void test_sdp_two_links(void **state)
         assert_near(result.optimum, result.f, 1e-6); /* no loss: the disc of reach is convex */
 
         /* the elbow stays as it is: 2 cos(0.1) reach */
-        const unsigned char relaxed[2] = {0, 1};
+        const unsigned char locked[2] = {0, 1};
         ulna_sdp_options options = ulna_sdp_options_default();
-        options.local.relaxed = relaxed;
+        options.local.locked = locked;
         q[0] = 0.1, q[1] = 0.2;
         assert_int_equal(ulna_sdp_solve(problem, &options, q, &result, NULL), ULNA_OK);
         assert_near(q[1], 0.2, 0);

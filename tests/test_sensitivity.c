@@ -11,7 +11,7 @@
 
 typedef struct scene {
     ulna_test_bench b;
-    unsigned char *held;
+    unsigned char *locked;
     double *g, *step, *shift, *trial;
     int term; /* the one under test */
 } scene;
@@ -19,7 +19,7 @@ typedef struct scene {
 static void scene_close(scene *s)
 {
     ulna_test_bench_close(&s->b);
-    free(s->held);
+    free(s->locked);
     free(s->g);
     free(s->step);
     free(s->shift);
@@ -41,10 +41,10 @@ static int scene_open(ulna_test_rng *rng, ulna_term_type type, int hold, scene *
     s->step = ulna_test_numbers(b->nv);
     s->shift = ulna_test_numbers(b->nv);
     s->trial = ulna_test_numbers(b->nq);
-    s->held = calloc((size_t)b->nv + 1, 1);
+    s->locked = calloc((size_t)b->nv + 1, 1);
     for (int d = 0; d < b->nv; d++) { /* all DOFs of a body alike, so that quaternions are whole */
         int first = b->model->body[b->model->dof_body[d]].dof;
-        s->held[d] = d == first ? (unsigned char)(hold && ulna_test_rng_index(rng, 3) == 0) : s->held[first];
+        s->locked[d] = d == first ? (unsigned char)(hold && ulna_test_rng_index(rng, 3) == 0) : s->locked[first];
     }
     assert_int_equal(ulna_problem_create(b->model, NULL, &b->problem, NULL), ULNA_OK);
     int added = ulna_test_add_term(rng, b->problem, type);
@@ -59,26 +59,26 @@ static int scene_open(ulna_test_rng *rng, ulna_term_type type, int hold, scene *
 static double free_gradient(scene *s)
 {
     double size = 0;
-    assert_int_equal(ulna_gradient(s->b.work, s->g), ULNA_OK);
+    assert_int_equal(ulna_work_gradient(s->b.work, s->g), ULNA_OK);
     for (int d = 0; d < s->b.nv; d++)
-        size = fmax(size, s->held[d] ? 0 : fabs(s->g[d]));
+        size = fmax(size, s->locked[d] ? 0 : fabs(s->g[d]));
     return size;
 }
 
 /* Newton steps from where q is, to rounding. 0 if they do not get there. */
 static int polish(scene *s, double *q)
 {
-    ulna_step_options options = {.t = 1, .held = s->held};
+    ulna_step_options options = {.t = 1, .locked = s->locked};
     double f;
     for (int i = 0; i < 12; i++) {
-        if (ulna_evaluate(s->b.work, q, &f) != ULNA_OK ||
-            ulna_step(s->b.work, &options, s->step, NULL, NULL) != ULNA_OK)
+        if (ulna_work_evaluate(s->b.work, q, &f) != ULNA_OK ||
+            ulna_work_step(s->b.work, &options, s->step, NULL, NULL) != ULNA_OK)
             return 0;
         ulna_model_integrate(s->b.model, q, s->step, q);
         if (ulna_test_largest(s->step, s->b.nv) < 1e-14)
             break;
     }
-    return ulna_evaluate(s->b.work, q, &f) == ULNA_OK && free_gradient(s) < 1e-11;
+    return ulna_work_evaluate(s->b.work, q, &f) == ULNA_OK && free_gradient(s) < 1e-11;
 }
 
 /* Downhill with damping, then Newton. */
@@ -86,20 +86,20 @@ static int settle(scene *s)
 {
     ulna_test_bench *b = &s->b;
     double f, next, damping = 1;
-    assert_int_equal(ulna_evaluate(b->work, b->q, &f), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(b->work, b->q, &f), ULNA_OK);
     for (int i = 0; i < 200 && free_gradient(s) > 1e-6; i++) {
         for (int d = 0; d < b->nv; d++)
             s->shift[d] = damping;
-        ulna_step_options options = {.t = 1, .held = s->held, .shift = s->shift};
-        int good = ulna_step(b->work, &options, s->step, NULL, NULL) == ULNA_OK;
+        ulna_step_options options = {.t = 1, .locked = s->locked, .shift = s->shift};
+        int good = ulna_work_step(b->work, &options, s->step, NULL, NULL) == ULNA_OK;
         if (good) {
             ulna_model_integrate(b->model, b->q, s->step, s->trial);
-            good = ulna_evaluate(b->work, s->trial, &next) == ULNA_OK && next <= f;
+            good = ulna_work_evaluate(b->work, s->trial, &next) == ULNA_OK && next <= f;
         }
         if (good)
             memcpy(b->q, s->trial, (size_t)b->nq * sizeof *b->q);
         damping *= good ? 0.3 : 5;
-        assert_int_equal(ulna_evaluate(b->work, b->q, &f), ULNA_OK);
+        assert_int_equal(ulna_work_evaluate(b->work, b->q, &f), ULNA_OK);
     }
     return polish(s, b->q);
 }
@@ -110,12 +110,12 @@ static double stiffness(scene *s)
     int n = s->b.nv;
     double *H = ulna_test_numbers(n * n), *values = ulna_test_numbers(n), most = 0;
     ulna_dense_need need;
-    assert_int_equal(ulna_hessian_dense(s->b.work, 1, H), ULNA_OK);
+    assert_int_equal(ulna_work_hessian_dense(s->b.work, 1, H), ULNA_OK);
     for (int i = 0; i < n; i++)
-        most = fmax(most, s->held[i] ? 0 : H[i * n + i]);
+        most = fmax(most, s->locked[i] ? 0 : H[i * n + i]);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
-            if (s->held[i] || s->held[j])
+            if (s->locked[i] || s->locked[j])
                 H[i * n + j] = i == j ? most : 0;
     assert_int_equal(ulna_dense_eigen_need(n, &need), ULNA_OK);
     ulna_dense_work work = {ulna_test_numbers((int)need.reals), calloc(need.integers + 1, sizeof(int)), need};
@@ -181,7 +181,7 @@ static int is_smooth(const scene *s, const double *goal)
     const ulna_model *model = s->b.model;
     int type = ulna_problem_term_type(s->b.problem, s->term);
     double error;
-    assert_int_equal(ulna_term_error(s->b.work, s->term, &error), ULNA_OK);
+    assert_int_equal(ulna_work_term_error(s->b.work, s->term, &error), ULNA_OK);
     for (int d = 0; d < s->b.nv && type == ULNA_TERM_LIMITS; d++) {
         int c = model->dof_coordinate[d];
         if (goal[s->b.nv + d] - goal[d] < 0.01) /* no room to move one past the other */
@@ -202,7 +202,7 @@ static double compare(scene *s)
         double *dq = ulna_test_numbers(nv * columns), *other = ulna_test_numbers(nv * columns), size;
         for (int k = 0; k < nv * columns; k++)
             dq[k] = NAN;
-        assert_int_equal(ulna_sensitivity(s->b.work, s->held, NULL, s->term, dq), ULNA_OK);
+        assert_int_equal(ulna_work_sensitivity(s->b.work, s->locked, NULL, s->term, dq), ULNA_OK);
         int found = 1;
         for (int k = 0; k < columns && found; k++)
             found = difference(s, goal, k, other + (size_t)k * (size_t)nv);
@@ -211,7 +211,7 @@ static double compare(scene *s)
             worst = 0;
             for (int k = 0; k < nv * columns; k++) {
                 worst = isnan(dq[k]) ? INFINITY : fmax(worst, fabs(dq[k] - other[k]) / size);
-                if (s->held[k % nv])
+                if (s->locked[k % nv])
                     assert_true(dq[k] == 0);
             }
         }
@@ -227,7 +227,7 @@ static void against_solving_again(void **state)
     (void)state;
     ulna_test_rng rng = ulna_test_rng_seed(61);
     for (int type = 0; type < ULNA_TERM_TYPE_COUNT; type++) {
-        int judged = 0, balls = 0, held = 0;
+        int judged = 0, balls = 0, locked = 0;
         double worst = 0;
         for (int round = 0; round < 600 && judged < 100; round++) {
             scene s;
@@ -238,7 +238,7 @@ static void against_solving_again(void **state)
                     judged++;
                     balls += s.b.nq > s.b.nv;
                     for (int d = 0; d < s.b.nv; d++)
-                        held += s.held[d];
+                        locked += s.locked[d];
                 }
                 if (off > 1e-7)
                     fail_msg("%s, round %d: dq/dgoal differs by %.2g of its largest entry",
@@ -249,7 +249,7 @@ static void against_solving_again(void **state)
         print_message("[ %-11s ] %d compared, off by %.1e at most\n", ulna_term_type_name((ulna_term_type)type), judged,
                       worst);
         assert_int_equal(judged, 100);
-        assert_true(balls > 20 && held > 50);
+        assert_true(balls > 20 && locked > 50);
     }
 }
 
@@ -279,18 +279,18 @@ static void from_sensitivities(void **state)
         int nv = b.nv, terms = ulna_problem_term_count(b.problem);
         double *C = ulna_test_numbers(nv * nv), *sum = ulna_test_numbers(nv * nv), *dq = ulna_test_numbers(3 * nv);
         double *shift = ulna_test_numbers(nv), sigma = 0.02;
-        unsigned char *held = calloc((size_t)nv + 1, 1);
+        unsigned char *locked = calloc((size_t)nv + 1, 1);
         for (int d = 0; d < nv; d++) {
             shift[d] = round % 4 < 2 ? 30 : 0; /* far from a minimum: H alone may not be definite */
-            held[d] = (unsigned char)(round % 2 && ulna_test_rng_index(&rng, 3) == 0);
+            locked[d] = (unsigned char)(round % 2 && ulna_test_rng_index(&rng, 3) == 0);
         }
-        ulna_status status = ulna_covariance(b.work, held, shift, sigma, C);
+        ulna_status status = ulna_work_covariance(b.work, locked, shift, sigma, C);
         for (int t = 0; t < terms && status == ULNA_OK; t++) {
             int coupling = ulna_problem_term_type(b.problem, t) == ULNA_TERM_COUPLING;
             double w = ulna_problem_weight(b.problem, t);
             if (coupling && !ulna_model_dof_is_translation(b.model, b.problem->term[t].dof_b))
                 w *= b.problem->length * b.problem->length;
-            assert_int_equal(ulna_sensitivity(b.work, held, shift, t, dq), ULNA_OK);
+            assert_int_equal(ulna_work_sensitivity(b.work, locked, shift, t, dq), ULNA_OK);
             for (int k = coupling ? 1 : 0; k < (coupling ? 2 : 3); k++)
                 for (int j = 0; j < nv; j++)
                     for (int i = 0; i < nv; i++)
@@ -300,7 +300,7 @@ static void from_sensitivities(void **state)
             assert_relative(C, sum, nv * nv, 1e-9, "covariance from sensitivities", round);
             for (int j = 0; j < nv; j++)
                 for (int i = 0; i < nv; i++)
-                    assert_true(C[j * nv + i] == C[i * nv + j] && (!held[i] || C[j * nv + i] == 0));
+                    assert_true(C[j * nv + i] == C[i * nv + j] && (!locked[i] || C[j * nv + i] == 0));
             compared++;
         } else {
             assert_true(status == ULNA_ERR_INDEFINITE || status == ULNA_ERR_SINGULAR);
@@ -309,7 +309,7 @@ static void from_sensitivities(void **state)
         free(sum);
         free(dq);
         free(shift);
-        free(held);
+        free(locked);
         ulna_test_bench_close(&b);
     }
     print_message("[ covariance  ] %d of 200 compared with sensitivities\n", compared);
@@ -317,19 +317,19 @@ static void from_sensitivities(void **state)
 }
 
 /* M^-1 G M^-1 with M = H + shift over the free DOFs, all dense; M need not be positive. */
-static void dense_covariance(const ulna_test_bench *b, const unsigned char *held, const double *shift, double *C)
+static void dense_covariance(const ulna_test_bench *b, const unsigned char *locked, const double *shift, double *C)
 {
     int n = b->nv;
     double *M = ulna_test_numbers(n * n), f;
     int *pivot = calloc((size_t)n + 1, sizeof *pivot);
     ulna_dense_need need;
-    assert_int_equal(ulna_evaluate(b->work, b->q, &f), ULNA_OK);
-    assert_int_equal(ulna_hessian_dense(b->work, 1, M), ULNA_OK);
-    assert_int_equal(ulna_hessian_dense(b->work, 0, C), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(b->work, b->q, &f), ULNA_OK);
+    assert_int_equal(ulna_work_hessian_dense(b->work, 1, M), ULNA_OK);
+    assert_int_equal(ulna_work_hessian_dense(b->work, 0, C), ULNA_OK);
     for (int j = 0; j < n; j++)
         for (int i = 0; i < n; i++) {
             M[j * n + i] += i == j ? shift[i] : 0;
-            if (held[i] || held[j]) {
+            if (locked[i] || locked[j]) {
                 M[j * n + i] = i == j;
                 C[j * n + i] = 0;
             }
@@ -362,21 +362,21 @@ static void against_dense(void **state)
         ulna_test_bench b = ulna_test_bench_open(&rng, &tree, ULNA_TEST_ALL_TERMS, 12);
         int nv = b.nv;
         double *C = ulna_test_numbers(nv * nv), *dense = ulna_test_numbers(nv * nv), *shift = ulna_test_numbers(nv);
-        unsigned char *held = calloc((size_t)nv + 1, 1);
+        unsigned char *locked = calloc((size_t)nv + 1, 1);
         for (int d = 0; d < nv; d++) {
             shift[d] = ulna_test_rng_uniform(&rng, 5, 20);
-            held[d] = (unsigned char)(round % 2 && ulna_test_rng_index(&rng, 4) == 0);
+            locked[d] = (unsigned char)(round % 2 && ulna_test_rng_index(&rng, 4) == 0);
         }
-        ulna_status status = ulna_covariance(b.work, round % 2 ? held : NULL, shift, 1, C);
+        ulna_status status = ulna_work_covariance(b.work, round % 2 ? locked : NULL, shift, 1, C);
         if (status == ULNA_OK && nv) {
-            dense_covariance(&b, held, shift, dense);
+            dense_covariance(&b, locked, shift, dense);
             assert_relative(C, dense, nv * nv, 1e-9, "covariance against dense", round);
             compared++;
         }
         free(C);
         free(dense);
         free(shift);
-        free(held);
+        free(locked);
         ulna_test_bench_close(&b);
     }
     assert_true(compared > 150);
@@ -400,13 +400,13 @@ static void where_residuals_vanish(void **state)
     assert_int_equal(ulna_problem_add_posture(b.problem, b.q, NULL, 0.01, NULL, NULL), ULNA_OK); /* for the thumbs */
     assert_int_equal(ulna_problem_ready(b.problem, NULL), ULNA_OK);
     assert_int_equal(ulna_work_create(b.problem, NULL, &b.work, NULL), ULNA_OK);
-    assert_int_equal(ulna_evaluate(b.work, b.q, &f), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(b.work, b.q, &f), ULNA_OK);
     assert_int_equal(ulna_pose_markers(ulna_work_pose(b.work), goals), ULNA_OK);
     assert_int_equal(ulna_problem_set_points(b.problem, first, markers, goals), ULNA_OK);
-    assert_int_equal(ulna_evaluate(b.work, b.q, &f), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(b.work, b.q, &f), ULNA_OK);
     assert_true(f < 1e-28);
-    assert_int_equal(ulna_covariance(b.work, NULL, NULL, sigma, C), ULNA_OK);
-    assert_int_equal(ulna_hessian_dense(b.work, 0, G), ULNA_OK);
+    assert_int_equal(ulna_work_covariance(b.work, NULL, NULL, sigma, C), ULNA_OK);
+    assert_int_equal(ulna_work_hessian_dense(b.work, 0, G), ULNA_OK);
     for (int i = 0; i < nv; i++)
         inverse[i * nv + i] = sigma * sigma;
     assert_int_equal(ulna_dense_cholesky(nv, G), ULNA_OK);
@@ -441,13 +441,13 @@ static void redundant(void **state)
     assert_int_equal(ulna_problem_add_markers(b.problem, NULL, NULL), ULNA_OK);
     assert_int_equal(ulna_problem_ready(b.problem, NULL), ULNA_OK);
     assert_int_equal(ulna_work_create(b.problem, NULL, &b.work, NULL), ULNA_OK);
-    assert_int_equal(ulna_evaluate(b.work, b.q, &f), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(b.work, b.q, &f), ULNA_OK);
     assert_int_equal(ulna_pose_point(ulna_work_pose(b.work), tool.body, tool.point, goal), ULNA_OK);
     assert_int_equal(ulna_problem_set_goal(b.problem, 0, goal), ULNA_OK);
-    assert_int_equal(ulna_evaluate(b.work, b.q, &f), ULNA_OK);
-    assert_int_equal(ulna_sensitivity(b.work, NULL, NULL, 0, dq), ULNA_ERR_SINGULAR);
-    assert_int_equal(ulna_covariance(b.work, NULL, NULL, 1, (double[49]){0}), ULNA_ERR_SINGULAR);
-    assert_int_equal(ulna_sensitivity(b.work, NULL, shift, 0, dq), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(b.work, b.q, &f), ULNA_OK);
+    assert_int_equal(ulna_work_sensitivity(b.work, NULL, NULL, 0, dq), ULNA_ERR_SINGULAR);
+    assert_int_equal(ulna_work_covariance(b.work, NULL, NULL, 1, (double[49]){0}), ULNA_ERR_SINGULAR);
+    assert_int_equal(ulna_work_sensitivity(b.work, NULL, shift, 0, dq), ULNA_OK);
     ulna_jacobian_options options = ulna_jacobian_options_default();
     options.rows = ULNA_ROWS_LINEAR;
     assert_int_equal(ulna_pose_jacobian(ulna_work_pose(b.work), &options, 1, &tool, J), ULNA_OK);
@@ -488,45 +488,45 @@ static void edges(void **state)
     assert_int_equal(ulna_sensitivity_columns(p, 4), -1);
     assert_int_equal(ulna_sensitivity_columns(p, -1), -1);
     assert_int_equal(ulna_sensitivity_columns(NULL, 0), -1);
-    assert_int_equal(ulna_sensitivity(w, NULL, NULL, point, dq), ULNA_ERR_STATE);
-    assert_int_equal(ulna_covariance(w, NULL, NULL, 1, C), ULNA_ERR_STATE);
-    assert_int_equal(ulna_evaluate(w, q, &f), ULNA_OK);
-    assert_int_equal(ulna_sensitivity(NULL, NULL, NULL, point, dq), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_sensitivity(w, NULL, NULL, 4, dq), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_sensitivity(w, NULL, NULL, point, NULL), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_sensitivity(w, NULL, shift, point, dq), ULNA_ERR_NUMBER);
-    assert_int_equal(ulna_covariance(NULL, NULL, NULL, 1, C), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_covariance(w, NULL, NULL, 1, NULL), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_covariance(w, NULL, NULL, -1, C), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_covariance(w, NULL, NULL, NAN, C), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_covariance(w, NULL, NULL, INFINITY, C), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_work_sensitivity(w, NULL, NULL, point, dq), ULNA_ERR_STATE);
+    assert_int_equal(ulna_work_covariance(w, NULL, NULL, 1, C), ULNA_ERR_STATE);
+    assert_int_equal(ulna_work_evaluate(w, q, &f), ULNA_OK);
+    assert_int_equal(ulna_work_sensitivity(NULL, NULL, NULL, point, dq), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_work_sensitivity(w, NULL, NULL, 4, dq), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_work_sensitivity(w, NULL, NULL, point, NULL), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_work_sensitivity(w, NULL, shift, point, dq), ULNA_ERR_NUMBER);
+    assert_int_equal(ulna_work_covariance(NULL, NULL, NULL, 1, C), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_work_covariance(w, NULL, NULL, 1, NULL), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_work_covariance(w, NULL, NULL, -1, C), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_work_covariance(w, NULL, NULL, NAN, C), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_work_covariance(w, NULL, NULL, INFINITY, C), ULNA_ERR_ARGUMENT);
 
     /* Pointing away from its goal, stretched out: a maximum of f. */
-    assert_int_equal(ulna_sensitivity(w, NULL, NULL, point, dq), ULNA_ERR_INDEFINITE);
-    assert_int_equal(ulna_covariance(w, NULL, NULL, 1, C), ULNA_ERR_INDEFINITE);
+    assert_int_equal(ulna_work_sensitivity(w, NULL, NULL, point, dq), ULNA_ERR_INDEFINITE);
+    assert_int_equal(ulna_work_covariance(w, NULL, NULL, 1, C), ULNA_ERR_INDEFINITE);
 
     q[0] = acos(0.25), q[1] = -2 * q[0]; /* the tip is at the goal */
-    assert_int_equal(ulna_evaluate(w, q, &f), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(w, q, &f), ULNA_OK);
     assert_true(f < 1e-28);
     long calls = memory.calls;
-    assert_int_equal(ulna_sensitivity(w, NULL, NULL, point, dq), ULNA_OK);
+    assert_int_equal(ulna_work_sensitivity(w, NULL, NULL, point, dq), ULNA_OK);
     /* The tip is at (0.5, 0), the second link is (x2, y2): the columns of the Jacobian are (0, 0.5) and (-y2, x2). */
     double x2 = cos(q[0] + q[1]), y2 = sin(q[0] + q[1]);
     for (int k = 0; k < 2; k++) { /* the tip goes where its goal goes */
         double tip_x = -y2 * dq[2 * k + 1], tip_y = 0.5 * dq[2 * k] + x2 * dq[2 * k + 1];
         assert_true(fabs(tip_x - (k == 0)) < 1e-12 && fabs(tip_y - (k == 1)) < 1e-12);
     }
-    assert_true(fabs(dq[4]) < 1e-12 && fabs(dq[5]) < 1e-12);                /* out of the plane it cannot follow */
-    assert_int_equal(ulna_step_solve(w, x, x), ULNA_OK);                    /* the factors are there */
-    assert_int_equal(ulna_sensitivity(w, NULL, NULL, limits, dq), ULNA_OK); /* inside: no answer */
+    assert_true(fabs(dq[4]) < 1e-12 && fabs(dq[5]) < 1e-12);                     /* out of the plane it cannot follow */
+    assert_int_equal(ulna_work_step_solve(w, x, x), ULNA_OK);                    /* the factors are there */
+    assert_int_equal(ulna_work_sensitivity(w, NULL, NULL, limits, dq), ULNA_OK); /* inside: no answer */
     for (int i = 0; i < 8; i++)
         assert_true(dq[i] == 0);
     for (int t = 0; t < 2; t++) {
-        assert_int_equal(ulna_sensitivity(w, NULL, NULL, t ? off : bare, dq), ULNA_OK);
+        assert_int_equal(ulna_work_sensitivity(w, NULL, NULL, t ? off : bare, dq), ULNA_OK);
         for (int i = 0; i < 6; i++)
             assert_true(dq[i] == 0);
     }
-    assert_int_equal(ulna_covariance(w, NULL, NULL, 0, C), ULNA_OK);
+    assert_int_equal(ulna_work_covariance(w, NULL, NULL, 0, C), ULNA_OK);
     assert_true(C[0] == 0 && C[3] == 0);
     assert_int_equal(memory.calls, calls);
     ulna_work_destroy(w);

@@ -1,4 +1,4 @@
-/* The driver: stopping, step by step, bounds, relaxed and strong joints, restarts, trace, truth; and hybrid's promises. */
+/* The driver: stopping, step by step, bounds, locked and strong joints, restarts, trace, truth; and hybrid's promises. */
 #include "support_model.h"
 #include "support_problem.h"
 #include "support_task.h"
@@ -131,7 +131,7 @@ static void null_directions_do_not_drift(void **state)
     double *q = copy(ulna_model_rest(model), nq), *way = ulna_test_numbers(nq), *goals = ulna_test_numbers(3 * count);
     ulna_pose *pose;
     assert_int_equal(ulna_pose_create(model, NULL, &pose, NULL), ULNA_OK);
-    options.hybrid.carry = 1;
+    options.hybrid.keep_damping = 1;
     ulna_solver *solver = solver_for(problem, &options);
     for (int frame = 0; frame < 1000; frame++) {
         for (int j = 0; j < nv; j++) {
@@ -321,7 +321,7 @@ static void restarts_where_f_does_not_exist_are_dropped(void **state)
     /* Attempts that end where they begin are no recursion. */
     unsigned char all[5] = {1, 1, 1, 1, 1};
     options.method = "lbfgs";
-    options.relaxed = all;
+    options.locked = all;
     options.restarts = 200000;
     double *q = copy(task.start, 5);
     assert_int_equal(ulna_solve_once(task.problem, &options, q, &result, NULL), ULNA_OK);
@@ -369,7 +369,7 @@ static void limits_are_met_exactly(void **state)
             options.upper = upper;
             ulna_solver *solver = solver_for(task.problem, &options);
             assert_int_equal(ulna_solve(solver, q, &result), ULNA_OK);
-            if (!result.converged || q[1] != upper[1] || result.at_limits != 1 || !ulna_solver_held(solver)[1])
+            if (!result.converged || q[1] != upper[1] || result.at_limits != 1 || !ulna_solver_locked(solver)[1])
                 fail_msg("%s: %.17g where the limit is %.17g, %d at limits, stop %s", options.method, q[1], upper[1],
                          result.at_limits, ulna_stop_name(result.stop));
             ulna_solver_destroy(solver);
@@ -517,19 +517,19 @@ static void relaxed_joints_stay_and_weak_ones_move_less(void **state)
     int nv = ulna_model_dof_count(task.model), nq = ulna_model_coordinate_count(task.model);
     for (int i = 0; i < ulna_method_count(); i++) {
         ulna_options options = ulna_options_default();
-        unsigned char relaxed[7] = {0, 1, 0, 0, 1, 0, 0};
+        unsigned char locked[7] = {0, 1, 0, 0, 1, 0, 0};
         const double full[7] = {1, 1, 1, 1, 1, 0, 1}, part[7] = {1, 1, 1, 0.1, 1, 0, 1};
         double even[7], weak[7];
         ulna_result result;
         assert_int_equal(nv, 7);
         options.method = ulna_method_at(i)->name;
-        options.relaxed = relaxed;
+        options.locked = locked;
         memcpy(even, task.start, (size_t)nq * sizeof *even);
         assert_int_equal(ulna_solve_once(task.problem, &options, even, &result, NULL), ULNA_OK);
         assert_true(even[1] == task.start[1] && even[4] == task.start[4]);
         assert_true(result.f < result.first_f);
 
-        options.relaxed = NULL;
+        options.locked = NULL;
         options.iterations = 1;
         options.strength = full;
         memcpy(even, task.start, (size_t)nq * sizeof *even);
@@ -611,7 +611,7 @@ static void restarts_find_what_one_start_does_not(void **state)
 
     /* Out of reach: best of all, ended early by agreement. */
     ulna_test_task far = ulna_test_task_make(ULNA_TASK_UNREACHABLE);
-    with.agree = 3;
+    with.agreeing_restarts = 3;
     ulna_result result = solve_with(&far, &with);
     assert_true(result.attempts >= 3 && result.attempts < 31);
     assert_true(fabs(result.f - far.best) < 1e-6 * far.best);
@@ -656,8 +656,8 @@ static void the_root_is_aligned_to_the_points(void **state)
         }
         assert_int_equal(ulna_problem_ready(problem, NULL), ULNA_OK);
         assert_int_equal(ulna_work_create(problem, NULL, &work, NULL), ULNA_OK);
-        assert_int_equal(ulna_align_root(work, q), ULNA_OK);
-        assert_int_equal(ulna_evaluate(work, q, &f), ULNA_OK);
+        assert_int_equal(ulna_work_align_root(work, q), ULNA_OK);
+        assert_int_equal(ulna_work_evaluate(work, q, &f), ULNA_OK);
         if (!(f < 1e-18))
             fail_msg("tree %d: f = %g after aligning", round, f);
         ulna_work_destroy(work);
@@ -761,7 +761,7 @@ static void running_out_of_memory_is_survived(void **state)
     ulna_test_task_release(&task);
 }
 
-/* Nothing to do: no terms, all relaxed. */
+/* Nothing to do: no terms, all locked. */
 static void empty_problems_end_at_once(void **state)
 {
     (void)state;
@@ -779,7 +779,7 @@ static void empty_problems_end_at_once(void **state)
         assert_int_equal(ulna_solve_once(empty, &options, q, &result, NULL), ULNA_OK);
         assert_int_equal(result.stop, ULNA_STOP_OBJECTIVE);
         assert_memory_equal(q, task.start, sizeof q);
-        options.relaxed = all;
+        options.locked = all;
         assert_int_equal(ulna_solve_once(task.problem, &options, q, &result, NULL), ULNA_OK);
         assert_memory_equal(q, task.start, sizeof q);
         assert_true(result.f == result.first_f);
@@ -799,8 +799,8 @@ static void reached_names_the_worst_goal(void **state)
     ulna_solver *solver = solver_for(task.problem, NULL);
     assert_int_equal(ulna_solve(solver, q, NULL), ULNA_OK);
     double off, other;
-    assert_int_equal(ulna_term_error(ulna_solver_work(solver), 0, &other), ULNA_OK);
-    assert_int_equal(ulna_term_error(ulna_solver_work(solver), 1, &off), ULNA_OK);
+    assert_int_equal(ulna_work_term_error(ulna_solver_work(solver), 0, &other), ULNA_OK);
+    assert_int_equal(ulna_work_term_error(ulna_solver_work(solver), 1, &off), ULNA_OK);
     assert_true(off > 2 * other);
     assert_false(ulna_solver_reached(solver, 0.99 * off, 0.1, &worst));
     assert_int_equal(worst, 1); /* the lighter one */

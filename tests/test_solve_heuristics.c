@@ -1,6 +1,6 @@
 /*
  * ccd and fabrik: the best motion of one degree of freedom against brute force, a sweep against one that places the
- * skeleton anew after every motion, and what both promise: f never rises, limits and relaxed joints are kept,
+ * skeleton anew after every motion, and what both promise: f never rises, limits and locked joints are kept,
  * statuses are true.
  */
 #include "support_model.h"
@@ -24,7 +24,7 @@ typedef struct scene {
     ulna_solver *solver;
     ulna_options options;
     double *step, *moved, *gradient, *strength;
-    unsigned char *relaxed;
+    unsigned char *locked;
     double f; /* at b.q */
 } scene;
 
@@ -40,15 +40,15 @@ static scene scene_open(ulna_test_rng *rng, const char *method, unsigned types, 
     s.moved = ulna_test_numbers(s.b.nq);
     s.gradient = ulna_test_numbers(s.b.nv);
     s.strength = ulna_test_numbers(s.b.nv);
-    s.relaxed = calloc((size_t)s.b.nv + 1, 1);
+    s.locked = calloc((size_t)s.b.nv + 1, 1);
     for (int j = 0; j < s.b.nv; j++)
         s.strength[j] = 1;
     s.options.method = method;
-    s.options.relaxed = s.relaxed;
+    s.options.locked = s.locked;
     s.options.strength = s.strength;
     s.options.objective = s.options.gradient = s.options.step = 0;
     assert_int_equal(ulna_solver_create(s.b.problem, &s.options, NULL, &s.solver, NULL), ULNA_OK);
-    assert_int_equal(ulna_evaluate(s.b.work, s.b.q, &s.f), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(s.b.work, s.b.q, &s.f), ULNA_OK);
     return s;
 }
 
@@ -60,13 +60,13 @@ static void scene_close(scene *s)
     free(s->moved);
     free(s->gradient);
     free(s->strength);
-    free(s->relaxed);
+    free(s->locked);
 }
 
 static void only(scene *s, int dof)
 {
-    memset(s->relaxed, 1, (size_t)s->b.nv);
-    s->relaxed[dof] = 0;
+    memset(s->locked, 1, (size_t)s->b.nv);
+    s->locked[dof] = 0;
     assert_int_equal(ulna_solver_set_options(s->solver, &s->options, NULL), ULNA_OK);
 }
 
@@ -88,7 +88,7 @@ static double f_at(scene *s, const double *q, int dof, double t)
     memset(s->step, 0, (size_t)s->b.nv * sizeof *s->step);
     s->step[dof] = t;
     ulna_model_integrate(s->b.model, q, s->step, s->moved);
-    assert_int_equal(ulna_evaluate(s->b.work, s->moved, &f), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(s->b.work, s->moved, &f), ULNA_OK);
     return f;
 }
 
@@ -202,7 +202,7 @@ static double slow_iteration(scene *s, double *q)
             way[j] *= length;
         ulna_model_integrate(s->b.model, q, way, before);
         ulna_model_clamp(s->b.model, before);
-        assert_int_equal(ulna_evaluate(s->b.work, before, &ahead), ULNA_OK);
+        assert_int_equal(ulna_work_evaluate(s->b.work, before, &ahead), ULNA_OK);
         if (ahead < f) {
             f = ahead;
             memcpy(q, before, bytes);
@@ -242,7 +242,7 @@ static void a_sweep_equals_one_that_starts_anew_each_time(void **state)
 
 /* ---- promises --------------------------------------------------------------------------------------------------- */
 
-/* Tight limits, some joints relaxed, some weak; step by step. */
+/* Tight limits, some joints locked, some weak; step by step. */
 static void check_run(ulna_test_rng *rng, const char *method, unsigned types, int iterations)
 {
     scene s = scene_open(rng, method, types, 12, 0);
@@ -254,7 +254,7 @@ static void check_run(ulna_test_rng *rng, const char *method, unsigned types, in
         double x = c < 0 ? 0 : s.b.q[c];
         lower[j] = ulna_test_rng_index(rng, 4) ? x - ulna_test_rng_uniform(rng, 0, 0.3) : -INFINITY;
         upper[j] = ulna_test_rng_index(rng, 4) ? x + ulna_test_rng_uniform(rng, 0, 0.3) : INFINITY;
-        s.relaxed[j] = ulna_test_rng_index(rng, 5) == 0;
+        s.locked[j] = ulna_test_rng_index(rng, 5) == 0;
         s.strength[j] = ulna_test_rng_index(rng, 3) ? 1 : ulna_test_rng_uniform(rng, 0.1, 2);
     }
     s.options.lower = lower;
@@ -264,13 +264,13 @@ static void check_run(ulna_test_rng *rng, const char *method, unsigned types, in
     for (int i = 0; i < iterations && stop == ULNA_STOP_NONE; i++) {
         assert_int_equal(ulna_solver_step(s.solver, &stop), ULNA_OK);
         const double *q = ulna_solver_q(s.solver);
-        assert_int_equal(ulna_evaluate(s.b.work, q, &f), ULNA_OK);
+        assert_int_equal(ulna_work_evaluate(s.b.work, q, &f), ULNA_OK);
         assert_true(f <= last);
         last = f;
         for (int j = 0; j < nv; j++) {
             int c = ulna_model_dof_coordinate(s.b.model, j);
             assert_true(c < 0 || (q[c] >= lower[j] && q[c] <= upper[j]));
-            assert_true(c < 0 || !s.relaxed[j] || q[c] == s.b.q[c]);
+            assert_true(c < 0 || !s.locked[j] || q[c] == s.b.q[c]);
         }
     }
     assert_true(last <= s.f);
@@ -595,26 +595,26 @@ static void fabrik_says_what_it_cannot_take(void **state)
     }
 }
 
-/* A joint all of whose DOFs are relaxed is stiff: the chain is then one of longer bones, and still reaches. */
+/* A joint all of whose DOFs are locked is stiff: the chain is then one of longer bones, and still reaches. */
 static void stiff_joints_are_reached_around(void **state)
 {
     (void)state;
     const double goal[3] = {0.3, 0.5, -0.2};
     for (int m = 0; m < 2; m++) {
         chain c = chain_open(8, ulna_joint_euler("ZYX"));
-        unsigned char relaxed[24] = {0};
+        unsigned char locked[24] = {0};
         double *start = ulna_test_numbers(c.nq);
         ulna_options o = ulna_options_default();
         ulna_test_rng rng = ulna_test_rng_seed(68);
         ulna_test_rng_fill(&rng, c.q, c.nq, -0.3, 0.3);
         memcpy(start, c.q, (size_t)c.nq * sizeof *start);
         for (int j = 0; j < 24; j++)
-            relaxed[j] = j / 3 % 2 == 1 || j < 2;
-        o.relaxed = relaxed;
+            locked[j] = j / 3 % 2 == 1 || j < 2;
+        o.locked = locked;
         ulna_problem_set_goal(c.problem, 0, goal);
         assert_true(run(c.problem, &o, both[m], c.q).f < 1e-20);
         for (int j = 0; j < 24; j++)
-            assert_true(!relaxed[j] || c.q[j] == start[j]);
+            assert_true(!locked[j] || c.q[j] == start[j]);
         free(start);
         chain_close(&c);
     }

@@ -16,14 +16,14 @@ static int can_run(const char *method)
 
 /* ---- one step, and the matrices that it should come from ------------------------------------------------------- */
 
-/* A random problem, random strengths and relaxed DOFs; r, J in scaled coordinates; and where the first step leads. */
+/* A random problem, random strengths and locked DOFs; r, J in scaled coordinates; and where the first step leads. */
 typedef struct scene {
     ulna_test_bench b;
     int m;
-    double *unit, *scale, *strength, *r, *A, *g; /* A: J diag(scale), m x nv, relaxed columns zero */
+    double *unit, *scale, *strength, *r, *A, *g; /* A: J diag(scale), m x nv, locked columns zero */
     double *diagonal;                            /* of JtJ */
-    unsigned char *relaxed;
-    double f, largest; /* f at q; the largest element of `diagonal`, in units, of DOFs that are not relaxed */
+    unsigned char *locked;
+    double f, largest; /* f at q; the largest element of `diagonal`, in units, of DOFs that are not locked */
     double *y;         /* nv: the step taken, over scale */
     int accepted;
     ulna_trace_row rows[2];
@@ -49,27 +49,27 @@ static scene scene_open(ulna_test_rng *rng, unsigned types, int terms)
     scene s = {.b = ulna_test_bench_open(rng, NULL, types, terms)};
     int nv = s.b.nv;
     settle(rng, &s.b);
-    s.m = ulna_residual_count(s.b.work);
+    s.m = ulna_work_residual_count(s.b.work);
     double **arrays[] = {&s.unit, &s.scale, &s.strength, &s.g, &s.diagonal, &s.y};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         *arrays[i] = ulna_test_numbers(nv);
     s.r = ulna_test_numbers(s.m);
     s.A = ulna_test_numbers(s.m * nv);
-    s.relaxed = calloc((size_t)nv + 1, 1);
-    assert_int_equal(ulna_evaluate(s.b.work, s.b.q, &s.f), ULNA_OK);
-    assert_int_equal(ulna_gradient(s.b.work, s.g), ULNA_OK);
-    assert_int_equal(ulna_residuals(s.b.work, s.r, s.A), ULNA_OK);
+    s.locked = calloc((size_t)nv + 1, 1);
+    assert_int_equal(ulna_work_evaluate(s.b.work, s.b.q, &s.f), ULNA_OK);
+    assert_int_equal(ulna_work_gradient(s.b.work, s.g), ULNA_OK);
+    assert_int_equal(ulna_work_residuals(s.b.work, s.r, s.A), ULNA_OK);
     for (int j = 0; j < nv; j++) {
         s.unit[j] = ulna_model_dof_is_translation(s.b.model, j) ? ulna_model_length_scale(s.b.model) : 1;
         s.strength[j] = exp(ulna_test_rng_uniform(rng, -1, 1));
-        s.relaxed[j] = ulna_test_rng_index(rng, 6) == 0;
+        s.locked[j] = ulna_test_rng_index(rng, 6) == 0;
         s.scale[j] = s.unit[j] * s.strength[j];
         for (int i = 0; i < s.m; i++) {
             double *a = &s.A[j * s.m + i];
             s.diagonal[j] += *a * *a;
-            *a *= s.relaxed[j] ? 0 : s.scale[j];
+            *a *= s.locked[j] ? 0 : s.scale[j];
         }
-        if (!s.relaxed[j])
+        if (!s.locked[j])
             s.largest = fmax(s.largest, s.diagonal[j] * s.unit[j] * s.unit[j]);
     }
     return s;
@@ -80,7 +80,7 @@ static void scene_close(scene *s)
     double *arrays[] = {s->unit, s->scale, s->strength, s->g, s->diagonal, s->y, s->r, s->A};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
-    free(s->relaxed);
+    free(s->locked);
     ulna_test_bench_close(&s->b);
 }
 
@@ -91,7 +91,7 @@ static ulna_options options_of(scene *s, const char *method)
     o.method = method;
     o.bounded = 0;
     o.strength = s->strength;
-    o.relaxed = s->relaxed;
+    o.locked = s->locked;
     o.dense.max_step = 0;
     o.trace = s->rows;
     o.trace_capacity = 2;
@@ -151,12 +151,12 @@ static int normal_equations(const scene *s, const double *shift, double *y)
     for (int j = 0; j < nv; j++) {
         for (int i = 0; i < nv; i++)
             N[j * nv + i] = dot(m, s->A + i * m, s->A + j * m);
-        N[j * nv + j] += s->relaxed[j] ? 1 : shift[j];
+        N[j * nv + j] += s->locked[j] ? 1 : shift[j];
         y[j] = dot(m, s->A + j * m, s->r);
     }
     int solved = ulna_dense_cholesky(nv, N) == ULNA_OK;
     for (int j = 0; j < nv; j++) /* and not near singular, where two ways of rounding part */
-        solved &= s->relaxed[j] || N[j * nv + j] * N[j * nv + j] > 1e-5 * s->largest;
+        solved &= s->locked[j] || N[j * nv + j] * N[j * nv + j] > 1e-5 * s->largest;
     solved = solved && ulna_dense_cholesky_solve(nv, 1, N, y) == ULNA_OK;
     free(N);
     return solved;

@@ -135,12 +135,12 @@ static void constant_damping_is_slow(void **state)
     ulna_test_task_release(&task);
 }
 
-/* Whether q keeps to what the options say, relaxed DOFs where they were at the start. */
+/* Whether q keeps to what the options say, locked DOFs where they were at the start. */
 static void check_place(const ulna_test_bench *b, const ulna_options *o, const double *q, int bounded)
 {
     for (int j = 0; j < b->nv; j++) {
         int c = ulna_model_dof_coordinate(b->model, j);
-        assert_true(c < 0 || !o->relaxed[j] || q[c] == b->q[c]);
+        assert_true(c < 0 || !o->locked[j] || q[c] == b->q[c]);
         assert_true(c < 0 || !bounded || (q[c] >= o->lower[j] && q[c] <= o->upper[j]));
     }
 }
@@ -152,7 +152,7 @@ static void run_random(const ulna_test_bench *b, const ulna_options *o)
     ulna_solver *solver;
     ulna_result result;
     ulna_stop stop = ULNA_STOP_NONE;
-    assert_int_equal(ulna_evaluate(b->work, b->q, &first), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(b->work, b->q, &first), ULNA_OK);
     assert_int_equal(ulna_solver_create(b->problem, o, NULL, &solver, NULL), ULNA_OK);
     assert_int_equal(ulna_solver_begin(solver, b->q), ULNA_OK);
     while (stop == ULNA_STOP_NONE) {
@@ -160,14 +160,14 @@ static void run_random(const ulna_test_bench *b, const ulna_options *o)
         check_place(b, o, ulna_solver_q(solver), bounded);
     }
     assert_int_equal(ulna_solver_end(solver, q, &result), ULNA_OK);
-    assert_int_equal(ulna_evaluate(b->work, q, &f), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(b->work, q, &f), ULNA_OK);
     assert_true(result.f == f && f <= first && result.first_f == first);
     assert_true(!bounded || result.violation == 0);
     ulna_solver_destroy(solver);
     free(q);
 }
 
-/* All terms, tight limits: those that keep limits do at every step, relaxed DOFs stay, and nothing ends higher than
+/* All terms, tight limits: those that keep limits do at every step, locked DOFs stay, and nothing ends higher than
  * it began. */
 static void random_problems(void **state)
 {
@@ -177,18 +177,18 @@ static void random_problems(void **state)
         ulna_test_bench b = ulna_test_bench_open(&rng, NULL, ULNA_TEST_ALL_TERMS, 6);
         ulna_options o = ulna_options_default();
         double *lower = ulna_test_numbers(b.nv), *upper = ulna_test_numbers(b.nv), *strength = ulna_test_numbers(b.nv);
-        unsigned char *relaxed = calloc((size_t)b.nv + 1, 1);
+        unsigned char *locked = calloc((size_t)b.nv + 1, 1);
         for (int j = 0; j < b.nv; j++) {
             int c = ulna_model_dof_coordinate(b.model, j);
             lower[j] = (c < 0 ? 0 : b.q[c]) - ulna_test_rng_uniform(&rng, 0, 0.2);
             upper[j] = (c < 0 ? 0 : b.q[c]) + ulna_test_rng_uniform(&rng, 0, 0.2);
             strength[j] = exp(ulna_test_rng_uniform(&rng, -1, 1));
-            relaxed[j] = ulna_test_rng_index(&rng, 6) == 0;
+            locked[j] = ulna_test_rng_index(&rng, 6) == 0;
         }
         o.method = family[round % FAMILY];
         o.lower = lower;
         o.upper = upper;
-        o.relaxed = relaxed;
+        o.locked = locked;
         o.strength = strength;
         o.iterations = 40;
         if (can_run(o.method))
@@ -196,7 +196,7 @@ static void random_problems(void **state)
         free(lower);
         free(upper);
         free(strength);
-        free(relaxed);
+        free(locked);
         ulna_test_bench_close(&b);
     }
 }

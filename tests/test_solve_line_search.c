@@ -217,8 +217,8 @@ static void strong_wolfe_holds_on_problems(void **state)
                 g[j] = line.length * d[j];
             ulna_model_integrate(b.model, b.q, g, q);
             ulna_test_assert_close(s->q, q, b.nq, 1e-14, "q along the path");
-            assert_int_equal(ulna_evaluate(b.work, s->q, &f), ULNA_OK);
-            assert_int_equal(ulna_gradient(b.work, g), ULNA_OK);
+            assert_int_equal(ulna_work_evaluate(b.work, s->q, &f), ULNA_OK);
+            assert_int_equal(ulna_work_gradient(b.work, g), ULNA_OK);
             assert_true(fabs(f - s->f) <= 1e-13 * f0 && s->gradient_known);
             ulna_test_assert_close(s->gradient, g, b.nv, 1e-12, "gradient");
             assert_true(f <= f0 + 1e-4 * line.length * slope + 1e-14 * f0);
@@ -340,7 +340,7 @@ static void directions_that_lead_nowhere_are_refused(void **state)
 
 /* ---- methods ----------------------------------------------------------------------------------------------------- */
 
-/* Step by step on random problems with tight limits, relaxed DOFs and strengths: inside, down, and true at the end. */
+/* Step by step on random problems with tight limits, locked DOFs and strengths: inside, down, and true at the end. */
 static void methods_keep_limits(void **state)
 {
     (void)state;
@@ -352,20 +352,20 @@ static void methods_keep_limits(void **state)
         ulna_test_bench b = ulna_test_bench_open(&rng, &tree, ULNA_TEST_ALL_TERMS, 5);
         double *lower = ulna_test_numbers(b.nv), *upper = ulna_test_numbers(b.nv), *strength = ulna_test_numbers(b.nv);
         double *q = ulna_test_numbers(b.nq), *moved = ulna_test_numbers(b.nv);
-        unsigned char *relaxed = calloc((size_t)b.nv + 1, 1);
+        unsigned char *locked = calloc((size_t)b.nv + 1, 1);
         ulna_options options = ulna_options_default();
         ulna_result result;
         ulna_stop stop = ULNA_STOP_NONE;
         tight_limits(&rng, &b, lower, upper);
         for (int j = 0; j < b.nv; j++) {
             int is_plain = ulna_model_dof_coordinate(b.model, j) >= 0; /* a part of a quaternion cannot stay behind */
-            relaxed[j] = is_plain && ulna_test_rng_index(&rng, 8) == 0;
+            locked[j] = is_plain && ulna_test_rng_index(&rng, 8) == 0;
             strength[j] = is_plain && ulna_test_rng_index(&rng, 8) == 0 ? 0 : ulna_test_rng_uniform(&rng, 0.3, 2);
         }
         options.method = method_names[round % METHODS];
         options.lower = lower;
         options.upper = upper;
-        options.relaxed = relaxed;
+        options.locked = locked;
         options.strength = strength;
         options.iterations = 400;
         options.line.rule = round % 3 ? ULNA_LINE_WOLFE : ULNA_LINE_BACKTRACKING;
@@ -383,7 +383,7 @@ static void methods_keep_limits(void **state)
         assert_int_equal(ulna_solver_end(s, q, &result), ULNA_OK);
         ulna_model_difference(b.model, b.q, q, moved);
         for (int j = 0; j < b.nv; j++)
-            assert_true(!(relaxed[j] || strength[j] == 0) || moved[j] == 0);
+            assert_true(!(locked[j] || strength[j] == 0) || moved[j] == 0);
         assert_true(result.violation <= 0 && result.f <= result.first_f);
         converged += result.converged;
         stalled += result.stop == ULNA_STOP_STALLED;
@@ -400,7 +400,7 @@ static void methods_keep_limits(void **state)
         free(strength);
         free(q);
         free(moved);
-        free(relaxed);
+        free(locked);
         ulna_test_bench_close(&b);
     }
     assert_true(converged > 1900 && stalled == 0); /* the others: still at it, or on a slide that leads down for ever */

@@ -28,7 +28,7 @@ static spectrum spectrum_open(ulna_solver *s)
 {
     int nv = s->nv, n = 0, *dof = malloc(((size_t)nv + 1) * sizeof *dof);
     double *H = ulna_test_numbers(nv * nv), *A;
-    assert_int_equal(ulna_hessian_dense(s->work, 1, H), ULNA_OK);
+    assert_int_equal(ulna_work_hessian_dense(s->work, 1, H), ULNA_OK);
     for (int j = 0; j < nv; j++)
         if (!s->held[j])
             dof[n++] = j;
@@ -122,7 +122,7 @@ static void check_step(ulna_solver *s, const double *q, double radius, tally *se
     double least = e.n ? e.values[0] : 0, size = e.n ? fmax(fabs(least), fabs(e.values[e.n - 1])) : 0;
     for (int j = 0; j < s->nv; j++) {
         length += pow(s->step[j] / s->scale[j], 2);
-        assert_true(!s->relaxed[j] || s->step[j] == 0);
+        assert_true(!s->locked[j] || s->step[j] == 0);
     }
     length = sqrt(length);
     double tiny = 1e-9 * size * length * length + 1e-9 * fabs(value) + 1e-15 * s->f;
@@ -163,23 +163,23 @@ static void steps_on_random_trees(void **state)
         ulna_test_tree_options tree = ulna_test_tree_options_default();
         tree.max_bodies = 12;
         ulna_test_bench b = ulna_test_bench_open(&rng, &tree, ULNA_TEST_ALL_TERMS, 1 + ulna_test_rng_index(&rng, 8));
-        unsigned char *relaxed = calloc((size_t)b.nv + 1, 1);
+        unsigned char *locked = calloc((size_t)b.nv + 1, 1);
         double *strength = ulna_test_numbers(b.nv);
         for (int j = 0; j < b.nv; j++) {
-            relaxed[j] = ulna_test_rng_index(&rng, 8) == 0;
+            locked[j] = ulna_test_rng_index(&rng, 8) == 0;
             strength[j] = ulna_test_rng_uniform(&rng, 0.3, 3);
         }
         ulna_options options = newton_options(0);
         options.bounded = 0;
         options.objective = 0;
-        options.relaxed = relaxed;
+        options.locked = locked;
         options.strength = strength;
         ulna_solver *solver = solver_for(b.problem, &options);
         if (ulna_problem_term_count(b.problem) > 0)
             check_step(solver, b.q, pow(10, ulna_test_rng_uniform(&rng, -3, 1)), &seen);
         ulna_solver_destroy(solver);
         ulna_test_bench_close(&b);
-        free(relaxed);
+        free(locked);
         free(strength);
     }
     assert_true(seen.inside > 50 && seen.sphere > 800 && seen.enough > 100 && seen.hard > 20 && seen.negative > 800);
@@ -233,7 +233,7 @@ static void steps_inside_limits(void **state)
         ulna_trust *t = (ulna_trust *)(void *)s->state;
         if (s->f > 0 && b.nv > 0) {
             assert_int_equal(ulna_trust_step(s, t, pow(10, ulna_test_rng_uniform(&rng, -3, 1))), ULNA_OK);
-            assert_int_equal(ulna_hessian_multiply(s->work, 1, s->step, product), ULNA_OK);
+            assert_int_equal(ulna_work_hessian_multiply(s->work, 1, s->step, product), ULNA_OK);
             double value = 0, size = 0;
             for (int j = 0; j < b.nv; j++) {
                 int c = ulna_model_dof_coordinate(b.model, j);
@@ -267,10 +267,10 @@ static void limits_are_kept(void **state)
         tree.max_bodies = 15;
         ulna_test_bench b = ulna_test_bench_open(&rng, &tree, ULNA_TEST_ALL_TERMS, 1 + ulna_test_rng_index(&rng, 8));
         double *lower = ulna_test_numbers(b.nv), *upper = ulna_test_numbers(b.nv), *strength = ulna_test_numbers(b.nv);
-        unsigned char *relaxed = calloc((size_t)b.nv + 1, 1);
+        unsigned char *locked = calloc((size_t)b.nv + 1, 1);
         tight_limits(&rng, &b, lower, upper);
         for (int j = 0; j < b.nv; j++) {
-            relaxed[j] = ulna_test_rng_index(&rng, 8) == 0;
+            locked[j] = ulna_test_rng_index(&rng, 8) == 0;
             strength[j] = ulna_test_rng_index(&rng, 8) ? ulna_test_rng_uniform(&rng, 0.3, 3) : 0;
         }
         for (int line_search = 0; line_search < 2; line_search++) {
@@ -278,7 +278,7 @@ static void limits_are_kept(void **state)
             options.lower = lower;
             options.upper = upper;
             options.strength = strength;
-            options.relaxed = relaxed;
+            options.locked = locked;
             options.line.rule = round % 2 ? ULNA_LINE_WOLFE : ULNA_LINE_BACKTRACKING;
             ulna_solver *solver = solver_for(b.problem, &options);
             check_run(solver, &b, stops[line_search]);
@@ -288,7 +288,7 @@ static void limits_are_kept(void **state)
         free(lower);
         free(upper);
         free(strength);
-        free(relaxed);
+        free(locked);
     }
     for (int k = 0; k < 2; k++) /* kinks of terms on coordinates and minima at infinity may keep it from ending well */
         assert_true(stops[k][ULNA_STOP_STALLED] + stops[k][ULNA_STOP_ITERATIONS] < 20);
@@ -476,7 +476,7 @@ static void first_radius(void **state)
         assert_int_equal(ulna_solve_once(problem, &options, q, NULL, NULL), ULNA_OK);
         for (int j = 0; j < 6; j++)
             y += pow((q[j] - before[j]) / strength[j], 2);
-        assert_true(trace[1].damping == radius && trace[1].dial == 1);
+        assert_true(trace[1].damping == radius && trace[1].exactness == 1);
         assert_true(sqrt(y) <= 1.1 * radius * (1 + 1e-12));
         assert_true(round == 0 || (trace[1].accepted && sqrt(y) >= 0.45 * radius));
     }

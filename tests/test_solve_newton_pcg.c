@@ -23,7 +23,7 @@ static ulna_status apply(void *context, const double *x, double *y)
     hatted *c = context;
     for (int j = 0; j < c->s->nv; j++)
         c->moved[j] = c->in.reach[j] * x[j];
-    ulna_status status = ulna_hessian_multiply(c->s->work, 1, c->moved, y);
+    ulna_status status = ulna_work_hessian_multiply(c->s->work, 1, c->moved, y);
     for (int j = 0; j < c->s->nv; j++)
         y[j] = c->in.reach[j] * y[j] + c->in.bend[j] * x[j];
     return status;
@@ -55,7 +55,7 @@ static void check_scaling(const hatted *c)
         double g = s->gradient[j], limit = g < 0 ? s->upper[j] : s->lower[j];
         double v = k < 0 || isinf(limit) ? 1 : fabs(s->q[k] - limit) / s->scale[j];
         double C = k < 0 || isinf(limit) ? 0 : fabs(g) * s->scale[j];
-        int is_stuck = s->relaxed[j] || v == 0 || s->lower[j] == s->upper[j];
+        int is_stuck = s->locked[j] || v == 0 || s->lower[j] == s->upper[j];
         assert_true(fabs(c->in.reach[j] - (is_stuck ? 0 : s->scale[j] * sqrt(v))) <= 1e-15 * s->scale[j] * (1 + v));
         assert_true(c->in.bend[j] == (is_stuck ? 1 : C));
         assert_true(c->in.slope[j] == c->in.reach[j] * g);
@@ -187,17 +187,17 @@ static void limits_are_kept(void **state)
         tree.max_bodies = 15;
         ulna_test_bench b = ulna_test_bench_open(&rng, &tree, ULNA_TEST_ALL_TERMS, 1 + ulna_test_rng_index(&rng, 8));
         double *lower = ulna_test_numbers(b.nv), *upper = ulna_test_numbers(b.nv), *strength = ulna_test_numbers(b.nv);
-        unsigned char *relaxed = calloc((size_t)b.nv + 1, 1);
+        unsigned char *locked = calloc((size_t)b.nv + 1, 1);
         tight_limits(&rng, &b, lower, upper);
         for (int j = 0; j < b.nv; j++) {
-            relaxed[j] = ulna_test_rng_index(&rng, 8) == 0;
+            locked[j] = ulna_test_rng_index(&rng, 8) == 0;
             strength[j] = ulna_test_rng_index(&rng, 8) ? ulna_test_rng_uniform(&rng, 0.3, 3) : 0;
         }
         ulna_options options = pcg_options();
         options.lower = lower;
         options.upper = upper;
         options.strength = strength;
-        options.relaxed = relaxed;
+        options.locked = locked;
         options.pcg.nearest_spd = round % 5 == 0 && ulna_dense_available();
         options.pcg.band_width = round % 3 * 12;
         ulna_solver *solver = solver_for(b.problem, &options);
@@ -207,7 +207,7 @@ static void limits_are_kept(void **state)
         free(lower);
         free(upper);
         free(strength);
-        free(relaxed);
+        free(locked);
     }
     assert_true(stops[ULNA_STOP_STALLED] + stops[ULNA_STOP_ITERATIONS] < 20);
 }

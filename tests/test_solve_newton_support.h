@@ -72,7 +72,7 @@ static inline void tight_limits(ulna_test_rng *rng, const ulna_test_bench *b, do
     }
 }
 
-/* Step by step: never outside, never higher; relaxed DOFs do not move; what it says at the end is true. */
+/* Step by step: never outside, never higher; locked DOFs do not move; what it says at the end is true. */
 static inline void check_run(ulna_solver *s, const ulna_test_bench *b, int stops[ULNA_STOP_COUNT])
 {
     double *q = ulna_test_numbers(b->nq), f = (double)INFINITY, at;
@@ -85,14 +85,14 @@ static inline void check_run(ulna_solver *s, const ulna_test_bench *b, int stops
         for (int j = 0; j < b->nv; j++) {
             int c = ulna_model_dof_coordinate(b->model, j);
             assert_true(c < 0 || (s->q[c] >= s->lower[j] && s->q[c] <= s->upper[j]));
-            assert_true(c < 0 || !s->relaxed[j] || s->q[c] == b->q[c]);
+            assert_true(c < 0 || !s->locked[j] || s->q[c] == b->q[c]);
         }
         if (s->result.stop != ULNA_STOP_NONE)
             break;
         assert_int_equal(ulna_solver_step(s, &stop), ULNA_OK);
     }
     assert_int_equal(ulna_solver_end(s, q, &result), ULNA_OK);
-    assert_int_equal(ulna_evaluate(b->work, q, &at), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(b->work, q, &at), ULNA_OK);
     assert_true(fabs(at - result.f) <= 1e-12 * result.f);
     assert_true(result.stop != ULNA_STOP_GRADIENT || result.gradient <= s->options.gradient * s->length2);
     assert_true(result.stop != ULNA_STOP_OBJECTIVE || result.f <= s->options.objective);

@@ -1,4 +1,4 @@
-/* The step by elimination against rows + LTDL and dense LDLT: damped, exact, held, prescribed, coupled; on every kernel. */
+/* The step by elimination against rows + LTDL and dense LDLT: damped, exact, locked, prescribed, coupled; on every kernel. */
 #include "support_problem.h"
 #include "ulna/sample.h"
 
@@ -23,7 +23,7 @@ static double *aligned_numbers(size_t count)
 static reference reference_open(const ulna_test_bench *b)
 {
     reference r;
-    r.rank = ulna_low_rank_count(b->work);
+    r.rank = ulna_work_low_rank_count(b->work);
     r.rows = aligned_numbers(ulna_model_tree(b->model)->row[b->nv]);
     r.g = ulna_test_numbers(b->nv);
     r.step = ulna_test_numbers(b->nv);
@@ -42,23 +42,23 @@ static void reference_close(reference *r)
 }
 
 /*
- * The step of the damped system by a front of linalg.h: for held DOFs the right-hand side is -g - H displacement on the
- * free ones and the displacement itself on the held. Returns the status of the factorisation.
+ * The step of the damped system by a front of linalg.h: for locked DOFs the right-hand side is -g - H displacement on the
+ * free ones and the displacement itself on the locked. Returns the status of the factorisation.
  */
 static ulna_status reference_step(const ulna_test_bench *b, reference *r, ulna_linear_kind kind,
                                   const ulna_step_options *options, ulna_inertia *inertia)
 {
     int nv = b->nv;
-    assert_int_equal(ulna_hessian(b->work, options->t, r->g, r->rows, NULL), ULNA_OK);
-    assert_int_equal(ulna_low_rank(b->work, r->V, r->weights), ULNA_OK);
+    assert_int_equal(ulna_work_hessian(b->work, options->t, r->g, r->rows, NULL), ULNA_OK);
+    assert_int_equal(ulna_work_low_rank(b->work, r->V, r->weights), ULNA_OK);
     double *moved = ulna_test_numbers(nv), *pull = ulna_test_numbers(nv);
-    if (options->held) {
+    if (options->locked) {
         for (int d = 0; d < nv; d++)
-            moved[d] = options->held[d] && options->displacement ? options->displacement[d] : 0;
-        assert_int_equal(ulna_hessian_multiply(b->work, options->t, moved, pull), ULNA_OK);
+            moved[d] = options->locked[d] && options->displacement ? options->displacement[d] : 0;
+        assert_int_equal(ulna_work_hessian_multiply(b->work, options->t, moved, pull), ULNA_OK);
     }
     for (int d = 0; d < nv; d++)
-        r->step[d] = options->held && options->held[d] ? moved[d] : -r->g[d] - pull[d];
+        r->step[d] = options->locked && options->locked[d] ? moved[d] : -r->g[d] - pull[d];
     ulna_linear_options how = ulna_linear_options_default();
     ulna_linear *linear;
     how.kind = kind;
@@ -66,7 +66,7 @@ static ulna_status reference_step(const ulna_test_bench *b, reference *r, ulna_l
     assert_int_equal(ulna_linear_create(ulna_model_tree(b->model), &how, NULL, &linear), ULNA_OK);
     ulna_linear_matrix matrix = {.H = r->rows,
                                  .shift = options->shift,
-                                 .fixed = options->held,
+                                 .fixed = options->locked,
                                  .rank = r->rank,
                                  .V = r->V,
                                  .weights = r->weights};
@@ -86,7 +86,7 @@ static double model_decrease(const ulna_test_bench *b, const reference *r, const
                              const double *step)
 {
     double *product = ulna_test_numbers(b->nv), sum = 0;
-    assert_int_equal(ulna_hessian_multiply(b->work, options->t, step, product), ULNA_OK);
+    assert_int_equal(ulna_work_hessian_multiply(b->work, options->t, step, product), ULNA_OK);
     for (int d = 0; d < b->nv; d++)
         sum -= step[d] * (r->g[d] + 0.5 * product[d] + 0.5 * options->shift[d] * step[d]);
     free(product);
@@ -114,16 +114,16 @@ static void elimination_equals_factorisation(void **state)
         reference tree_way = reference_open(&b), dense_way = reference_open(&b);
         double *shift = ulna_test_numbers(b.nv), *displacement = ulna_test_numbers(b.nv);
         double *step = ulna_test_numbers(b.nv), decrease;
-        unsigned char *held = calloc((size_t)b.nv + 1, 1);
+        unsigned char *locked = calloc((size_t)b.nv + 1, 1);
         double damping = round % 3 ? 1 : 0.05;
         for (int d = 0; d < b.nv; d++) {
             shift[d] = damping * ulna_test_rng_uniform(&rng, 0.5, 2);
-            held[d] = (unsigned char)(ulna_test_rng_index(&rng, 4) == 0);
-            displacement[d] = held[d] && round % 4 < 2 ? ulna_test_rng_uniform(&rng, -0.3, 0.3) : 0;
+            locked[d] = (unsigned char)(ulna_test_rng_index(&rng, 4) == 0);
+            displacement[d] = locked[d] && round % 4 < 2 ? ulna_test_rng_uniform(&rng, -0.3, 0.3) : 0;
         }
         ulna_step_options options = {.t = 0.5 * (round % 3), .shift = shift};
         if (round % 2) {
-            options.held = held;
+            options.locked = locked;
             options.displacement = round % 4 == 1 ? displacement : NULL;
         }
         ulna_inertia inertia = {0}, dense_inertia = {0};
@@ -134,12 +134,12 @@ static void elimination_equals_factorisation(void **state)
             assert_int_equal(inertia.negative, dense_inertia.negative);
         }
         int failed = -2;
-        ulna_status stepped = ulna_step(b.work, &options, step, &decrease, &failed);
+        ulna_status stepped = ulna_work_step(b.work, &options, step, &decrease, &failed);
         if (definite && stepped == ULNA_OK) {
             assert_relative(step, tree_way.step, b.nv, 1e-10, "step", round);
             assert_true(failed == ULNA_NONE);
             for (int d = 0; d < b.nv; d++)
-                held_dofs += options.held && held[d];
+                held_dofs += options.locked && locked[d];
             double expected = model_decrease(&b, &tree_way, &options, step);
             assert_true(fabs(decrease - expected) <= 1e-9 * (fabs(expected) + 1e-12 + fabs(decrease)));
             coupled += tree_way.rank > 0;
@@ -155,7 +155,7 @@ static void elimination_equals_factorisation(void **state)
         free(shift);
         free(displacement);
         free(step);
-        free(held);
+        free(locked);
         reference_close(&tree_way);
         reference_close(&dense_way);
         ulna_test_bench_close(&b);
@@ -177,35 +177,36 @@ static void solving_again(void **state)
         ulna_test_bench b = ulna_test_bench_open(&rng, &tree, ULNA_TEST_ALL_TERMS, 6);
         double *shift = ulna_test_numbers(b.nv), *x = ulna_test_numbers(b.nv), *right = ulna_test_numbers(b.nv);
         double *back = ulna_test_numbers(b.nv), f;
-        unsigned char *held = calloc((size_t)b.nv + 1, 1);
+        unsigned char *locked = calloc((size_t)b.nv + 1, 1);
         for (int d = 0; d < b.nv; d++) {
             shift[d] = 1;
-            held[d] = (unsigned char)(ulna_test_rng_index(&rng, 5) == 0);
+            locked[d] = (unsigned char)(ulna_test_rng_index(&rng, 5) == 0);
         }
-        ulna_step_options options = {.shift = shift, .held = round % 2 ? held : NULL};
-        assert_int_equal(ulna_step_solve(b.work, right, x), ULNA_ERR_STATE);
-        assert_int_equal(ulna_step(b.work, &options, x, NULL, NULL), ULNA_OK);
+        ulna_step_options options = {.shift = shift, .locked = round % 2 ? locked : NULL};
+        assert_int_equal(ulna_work_step_solve(b.work, right, x), ULNA_ERR_STATE);
+        assert_int_equal(ulna_work_step(b.work, &options, x, NULL, NULL), ULNA_OK);
         ulna_test_rng_fill(&rng, right, b.nv, -1, 1);
-        assert_int_equal(ulna_step_solve(b.work, right, x), ULNA_OK);
+        assert_int_equal(ulna_work_step_solve(b.work, right, x), ULNA_OK);
         memcpy(back, right, (size_t)b.nv * sizeof *back);
-        assert_int_equal(ulna_step_solve(b.work, back, back), ULNA_OK); /* in place, and the factors are still there */
+        assert_int_equal(ulna_work_step_solve(b.work, back, back),
+                         ULNA_OK); /* in place, and the factors are still there */
         assert_memory_equal(back, x, (size_t)b.nv * sizeof *x);
-        assert_int_equal(ulna_hessian_multiply(b.work, 0, x, back), ULNA_OK);
+        assert_int_equal(ulna_work_hessian_multiply(b.work, 0, x, back), ULNA_OK);
         for (int d = 0; d < b.nv; d++) {
             back[d] += shift[d] * x[d];
-            if (options.held && held[d]) {
+            if (options.locked && locked[d]) {
                 assert_true(x[d] == 0);
                 back[d] = right[d];
             }
         }
         assert_relative(back, right, b.nv, 1e-9, "product with the solution", round);
-        assert_int_equal(ulna_step_solve(b.work, right, x), ULNA_ERR_STATE); /* the product used the scratch */
-        assert_int_equal(ulna_evaluate(b.work, b.q, &f), ULNA_OK);
+        assert_int_equal(ulna_work_step_solve(b.work, right, x), ULNA_ERR_STATE); /* the product used the scratch */
+        assert_int_equal(ulna_work_evaluate(b.work, b.q, &f), ULNA_OK);
         free(shift);
         free(x);
         free(right);
         free(back);
-        free(held);
+        free(locked);
         ulna_test_bench_close(&b);
     }
 }
@@ -227,14 +228,14 @@ static void singular_is_told(void **state)
         double *step = ulna_test_numbers(b.nv), *shift = ulna_test_numbers(b.nv);
         ulna_step_options options = ulna_step_options_default();
         int failed = ULNA_NONE;
-        ulna_status status = ulna_step(b.work, &options, step, NULL, &failed);
+        ulna_status status = ulna_work_step(b.work, &options, step, NULL, &failed);
         assert_int_equal(status, ULNA_ERR_SINGULAR);
         assert_in_range(failed, 0, b.nv - 1);
         singular++;
         for (int d = 0; d < b.nv; d++)
             shift[d] = 1e-6;
         options.shift = shift;
-        assert_int_equal(ulna_step(b.work, &options, step, NULL, NULL), ULNA_OK);
+        assert_int_equal(ulna_work_step(b.work, &options, step, NULL, NULL), ULNA_OK);
         assert_true(ulna_test_largest(step, b.nv) < 1e4);
         free(step);
         free(shift);
@@ -260,7 +261,7 @@ static void singular_slides(void **state)
         ulna_test_bench b = ulna_test_bench_open(&rng, &tree, 1u << ULNA_TERM_POINT, 1);
         double step[4];
         ulna_step_options options = ulna_step_options_default();
-        singular += ulna_step(b.work, &options, step, NULL, NULL) == ULNA_ERR_SINGULAR;
+        singular += ulna_work_step(b.work, &options, step, NULL, NULL) == ULNA_ERR_SINGULAR;
         ulna_test_bench_close(&b);
     }
     assert_in_range(singular, 990, 1000);
@@ -286,8 +287,8 @@ static void singular_couplings(void **state)
                 assert_int_equal(ulna_problem_add_point(p, 1, tip, goal, 1, NULL, NULL), ULNA_OK);
             assert_int_equal(ulna_problem_ready(p, NULL), ULNA_OK);
             assert_int_equal(ulna_work_create(p, NULL, &w, NULL), ULNA_OK);
-            assert_int_equal(ulna_evaluate(w, q, &f), ULNA_OK);
-            assert_int_equal(ulna_step(w, &options, step, NULL, NULL),
+            assert_int_equal(ulna_work_evaluate(w, q, &f), ULNA_OK);
+            assert_int_equal(ulna_work_step(w, &options, step, NULL, NULL),
                              seen && weights[k] < 1e12 ? ULNA_OK : ULNA_ERR_SINGULAR);
             ulna_work_destroy(w);
             ulna_problem_destroy(p);
@@ -317,8 +318,8 @@ static void far_from_a_fixed_root(void **state)
     assert_int_equal(ulna_problem_add_point(p, 1, tip, goal, 1, NULL, NULL), ULNA_OK);
     assert_int_equal(ulna_problem_ready(p, NULL), ULNA_OK);
     assert_int_equal(ulna_work_create(p, NULL, &w, NULL), ULNA_OK);
-    assert_int_equal(ulna_evaluate(w, &q, &f), ULNA_OK);
-    assert_int_equal(ulna_step(w, &options, &step, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(w, &q, &f), ULNA_OK);
+    assert_int_equal(ulna_work_step(w, &options, &step, NULL, NULL), ULNA_OK);
     assert_true(fabs(step - 1) < 1e-8); /* JtJ = 0.25, -g = 0.5 * 0.5 */
     ulna_work_destroy(w);
     ulna_problem_destroy(p);
@@ -341,8 +342,8 @@ static void weights_of_any_size(void **state)
             for (int d = 0; d < b.nv; d++)
                 shift[d] = sizes[k];
             ulna_step_options options = {.shift = shift};
-            assert_int_equal(ulna_evaluate(b.work, b.q, &f), ULNA_OK);
-            assert_int_equal(ulna_step(b.work, &options, k ? step : plain, NULL, NULL), ULNA_OK);
+            assert_int_equal(ulna_work_evaluate(b.work, b.q, &f), ULNA_OK);
+            assert_int_equal(ulna_work_step(b.work, &options, k ? step : plain, NULL, NULL), ULNA_OK);
             if (k)
                 assert_relative(step, plain, b.nv, 1e-10, "step with extreme weights", round);
         }
@@ -364,12 +365,12 @@ static void rows_anywhere(void **state)
         size_t rows = tree->row[b.nv];
         double *aligned = aligned_numbers(rows), *room = aligned_numbers(3 * rows + 16), *g = ulna_test_numbers(b.nv);
         double *pivots = ulna_test_numbers(b.nv);
-        assert_int_equal(ulna_hessian(b.work, 1, g, aligned, NULL), ULNA_OK);
+        assert_int_equal(ulna_work_hessian(b.work, 1, g, aligned, NULL), ULNA_OK);
         for (int offset = 1; offset < 4; offset++) {
             double *H = room + offset, *second = H + rows + 1, *L = second + rows + 1;
-            assert_int_equal(ulna_hessian(b.work, 1, g, H, NULL), ULNA_OK);
+            assert_int_equal(ulna_work_hessian(b.work, 1, g, H, NULL), ULNA_OK);
             assert_memory_equal(H, aligned, rows * sizeof *H);
-            assert_int_equal(ulna_hessian(b.work, 1, g, H, second), ULNA_OK);
+            assert_int_equal(ulna_work_hessian(b.work, 1, g, H, second), ULNA_OK);
             ulna_ltdl_factor(tree, H, NULL, NULL, ULNA_LTDL_ANY, L, pivots, NULL); /* singular or not: no crash */
         }
         free(aligned);
@@ -393,9 +394,9 @@ static void band_without_rows(void **state)
         int width = ulna_test_rng_index(&rng, 30), size = (int)ulna_band_size(b.nv, width);
         ulna_band band = {b.nv, width, ulna_test_numbers(size), ulna_test_numbers(size), 0}, cut = band;
         cut.entries = ulna_test_numbers(size);
-        assert_int_equal(ulna_hessian(b.work, t, NULL, rows, NULL), ULNA_OK);
+        assert_int_equal(ulna_work_hessian(b.work, t, NULL, rows, NULL), ULNA_OK);
         assert_int_equal(ulna_band_from_tree(&cut, tree, rows, NULL, NULL), ULNA_OK);
-        assert_int_equal(ulna_hessian_band(b.work, t, &band), ULNA_OK);
+        assert_int_equal(ulna_work_hessian_band(b.work, t, &band), ULNA_OK);
         ulna_test_assert_close(band.entries, cut.entries, size, 1e-12, "band");
         free(rows);
         free(band.entries);
@@ -407,7 +408,7 @@ static void band_without_rows(void **state)
 
 static ulna_status product_of_work(void *work, const double *x, double *y)
 {
-    return ulna_hessian_multiply(work, 0, x, y);
+    return ulna_work_hessian_multiply(work, 0, x, y);
 }
 
 /* Conjugate gradients on products alone, through the same front as the factorisations: the step of the elimination. */
@@ -424,7 +425,7 @@ static void pcg_without_a_matrix(void **state)
         ulna_band band = {b.nv, 24, ulna_test_numbers(size), ulna_test_numbers(size), 0};
         double *shift = ulna_test_numbers(b.nv), *step = ulna_test_numbers(b.nv), *x = ulna_test_numbers(b.nv);
         double *right = ulna_test_numbers(b.nv);
-        unsigned char *held = calloc((size_t)b.nv + 1, 1);
+        unsigned char *locked = calloc((size_t)b.nv + 1, 1);
         ulna_linear *linear;
         ulna_linear_options how = ulna_linear_options_default();
         how.kind = ULNA_LINEAR_PCG;
@@ -433,17 +434,17 @@ static void pcg_without_a_matrix(void **state)
         assert_int_equal(ulna_linear_create(ulna_model_tree(b.model), &how, NULL, &linear), ULNA_OK);
         for (int d = 0; d < b.nv; d++) {
             shift[d] = 0.1;
-            held[d] = (unsigned char)(round % 2 && d % 5 == 0);
+            locked[d] = (unsigned char)(round % 2 && d % 5 == 0);
         }
-        ulna_step_options options = {.shift = shift, .held = held};
-        assert_int_equal(ulna_step(b.work, &options, step, NULL, NULL), ULNA_OK);
-        assert_int_equal(ulna_gradient(b.work, right), ULNA_OK);
+        ulna_step_options options = {.shift = shift, .locked = locked};
+        assert_int_equal(ulna_work_step(b.work, &options, step, NULL, NULL), ULNA_OK);
+        assert_int_equal(ulna_work_gradient(b.work, right), ULNA_OK);
         for (int d = 0; d < b.nv; d++)
-            right[d] = held[d] ? 0 : -right[d];
-        assert_int_equal(ulna_hessian_band(b.work, 0, &band), ULNA_OK);
+            right[d] = locked[d] ? 0 : -right[d];
+        assert_int_equal(ulna_work_hessian_band(b.work, 0, &band), ULNA_OK);
         for (int k = 0; k < 2; k++) {
             ulna_linear_matrix matrix = {.shift = shift,
-                                         .fixed = held,
+                                         .fixed = locked,
                                          .product = product_of_work,
                                          .product_context = b.work,
                                          .band = k ? &band : NULL};
@@ -455,7 +456,7 @@ static void pcg_without_a_matrix(void **state)
         double *arrays[] = {band.entries, band.factor, shift, step, x, right};
         for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
             free(arrays[i]);
-        free(held);
+        free(locked);
         ulna_test_bench_close(&b);
     }
 }
@@ -486,11 +487,11 @@ static void kernels_agree(void **state)
                 continue;
             assert_int_equal(status, ULNA_OK);
             assert_string_equal(ulna_pose_kernel(ulna_work_pose(b.work)), ulna_kernel_name(index));
-            assert_int_equal(ulna_evaluate(b.work, b.q, &f[k]), ULNA_OK);
-            assert_int_equal(ulna_gradient(b.work, g[k]), ULNA_OK);
-            assert_int_equal(ulna_hessian(b.work, 1, NULL, H[k], NULL), ULNA_OK);
-            assert_int_equal(ulna_hessian_multiply(b.work, 1, g[0], Hx[k]), ULNA_OK);
-            assert_int_equal(ulna_step(b.work, &options, step[k], NULL, NULL), ULNA_OK);
+            assert_int_equal(ulna_work_evaluate(b.work, b.q, &f[k]), ULNA_OK);
+            assert_int_equal(ulna_work_gradient(b.work, g[k]), ULNA_OK);
+            assert_int_equal(ulna_work_hessian(b.work, 1, NULL, H[k], NULL), ULNA_OK);
+            assert_int_equal(ulna_work_hessian_multiply(b.work, 1, g[0], Hx[k]), ULNA_OK);
+            assert_int_equal(ulna_work_step(b.work, &options, step[k], NULL, NULL), ULNA_OK);
             if (k) {
                 assert_true(fabs(f[1] - f[0]) <= 1e-12 * fabs(f[0]));
                 assert_relative(g[1], g[0], b.nv, 1e-12, "gradient", round);
@@ -551,7 +552,7 @@ static ulna_test_bench far_bench(uint64_t seed, int far)
     }
     assert_int_equal(ulna_problem_ready(b.problem, NULL), ULNA_OK);
     assert_int_equal(ulna_work_create(b.problem, NULL, &b.work, NULL), ULNA_OK);
-    assert_int_equal(ulna_evaluate(b.work, b.q, &f), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(b.work, b.q, &f), ULNA_OK);
     ulna_pose_destroy(pose);
     return b;
 }
@@ -574,8 +575,8 @@ static void far_from_the_origin(void **state)
             for (int d = 0; d < nv; d++)
                 shift[d] = 1;
             ulna_step_options options = {.shift = shift};
-            assert_int_equal(ulna_hessian(b.work, 1, g[far], H[far], NULL), ULNA_OK);
-            assert_int_equal(ulna_step(b.work, &options, step[far], NULL, NULL), ULNA_OK);
+            assert_int_equal(ulna_work_hessian(b.work, 1, g[far], H[far], NULL), ULNA_OK);
+            assert_int_equal(ulna_work_step(b.work, &options, step[far], NULL, NULL), ULNA_OK);
             ulna_test_bench_close(&b);
         }
         assert_relative(H[1], H[0], rows, 2e-9, "Hessian a thousand kilometres away", (int)seed);

@@ -31,9 +31,9 @@ static void *run(void *context)
             q[k] += 1e-3 * (frame % 17) * (k % 5);
         for (int i = 0; i < 3 && j->status == ULNA_OK; i++) {
             ulna_step_options options = {.shift = shift};
-            j->status = ulna_evaluate(work, q, &f);
+            j->status = ulna_work_evaluate(work, q, &f);
             if (j->status == ULNA_OK)
-                j->status = ulna_step(work, &options, step, NULL, NULL);
+                j->status = ulna_work_step(work, &options, step, NULL, NULL);
             ulna_model_integrate(model, q, step, q);
         }
         memcpy(j->result + (size_t)frame * (size_t)nv, step, (size_t)nv * sizeof *step);

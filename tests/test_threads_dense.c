@@ -165,20 +165,20 @@ static void a_problem_gives_the_same_bits(void **state)
     for (int shape = ULNA_TEST_SHAPE_CHAIN; shape < ULNA_TEST_SHAPE_COUNT; shape++) {
         ulna_test_tree_options options = huge((ulna_test_shape)shape);
         ulna_test_bench b = ulna_test_bench_open(&rng, &options, ULNA_TEST_ALL_TERMS, 48);
-        int m = ulna_residual_count(b.work);
+        int m = ulna_work_residual_count(b.work);
         size_t square = (size_t)b.nv * (size_t)b.nv, rows = (size_t)m * (size_t)b.nv;
         double *H = ulna_test_numbers((int)square), *H_team = ulna_test_numbers((int)square);
         double *J = ulna_test_numbers((int)rows), *J_team = ulna_test_numbers((int)rows);
         double *r = ulna_test_numbers(m), *r_team = ulna_test_numbers(m);
         assert_true(b.nv > 850);
-        assert_int_equal(ulna_hessian_dense(b.work, 1, H), ULNA_OK);
-        assert_int_equal(ulna_residuals(b.work, r, J), ULNA_OK);
+        assert_int_equal(ulna_work_hessian_dense(b.work, 1, H), ULNA_OK);
+        assert_int_equal(ulna_work_residuals(b.work, r, J), ULNA_OK);
         for (int i = 0; i < COUNTS; i++) {
             memset(H_team, 0xff, square * sizeof *H_team);
             memset(J_team, 0xff, rows * sizeof *J_team);
             assert_int_equal(ulna_work_set_threads(b.work, counts[i]), ULNA_OK);
-            assert_int_equal(ulna_hessian_dense(b.work, 1, H_team), ULNA_OK);
-            assert_int_equal(ulna_residuals(b.work, r_team, J_team), ULNA_OK);
+            assert_int_equal(ulna_work_hessian_dense(b.work, 1, H_team), ULNA_OK);
+            assert_int_equal(ulna_work_residuals(b.work, r_team, J_team), ULNA_OK);
             assert_same(H_team, H, square, "H", counts[i]);
             assert_same(J_team, J, rows, "the residual Jacobian", counts[i]);
             assert_same(r_team, r, (size_t)m, "residuals", counts[i]);
@@ -212,10 +212,10 @@ static void callbacks_stay_in_the_callers_thread(void **state)
     assert_int_equal(ulna_problem_ready(problem, NULL), ULNA_OK);
     assert_int_equal(ulna_work_create(problem, NULL, &work, NULL), ULNA_OK);
     assert_int_equal(ulna_work_set_threads(work, 4), ULNA_OK);
-    assert_int_equal(ulna_evaluate(work, s.q, &f), ULNA_OK);
-    double *J = ulna_test_numbers(ulna_residual_count(work) * s.nv);
+    assert_int_equal(ulna_work_evaluate(work, s.q, &f), ULNA_OK);
+    double *J = ulna_test_numbers(ulna_work_residual_count(work) * s.nv);
     calls = 0;
-    assert_int_equal(ulna_residuals(work, NULL, J), ULNA_OK);
+    assert_int_equal(ulna_work_residuals(work, NULL, J), ULNA_OK);
     assert_int_equal(calls, TERMS);
     free(J);
     ulna_work_destroy(work);
@@ -240,9 +240,9 @@ static void *run(void *context)
     if (j->status == ULNA_OK)
         j->status = ulna_work_set_threads(work, 2);
     if (j->status == ULNA_OK)
-        j->status = ulna_evaluate(work, j->q, &j->f);
+        j->status = ulna_work_evaluate(work, j->q, &j->f);
     for (int i = 0; i < 5 && j->status == ULNA_OK; i++)
-        j->status = ulna_hessian_dense(work, 1, j->H);
+        j->status = ulna_work_hessian_dense(work, 1, j->H);
     ulna_work_destroy(work);
     return NULL;
 }
@@ -258,7 +258,7 @@ static void teams_do_not_meet(void **state)
     double *H = ulna_test_numbers((int)square);
     job jobs[2];
     pthread_t thread[2];
-    assert_int_equal(ulna_hessian_dense(b.work, 1, H), ULNA_OK);
+    assert_int_equal(ulna_work_hessian_dense(b.work, 1, H), ULNA_OK);
     for (int t = 0; t < 2; t++) {
         jobs[t] = (job){b.problem, b.q, ulna_test_numbers((int)square), 0, ULNA_OK};
         assert_int_equal(pthread_create(&thread[t], NULL, run, &jobs[t]), 0);
@@ -290,14 +290,14 @@ static void the_dense_hessian_is_its_products(void **state)
         for (int j = 0; j < b.nv; j++)
             shift[j] = 1;
         ulna_step_options how = {.shift = shift};
-        assert_int_equal(ulna_step(b.work, &how, x, NULL, NULL), ULNA_OK);
-        assert_int_equal(ulna_step_solve(b.work, shift, x), ULNA_OK);
-        assert_int_equal(ulna_hessian_dense(b.work, t, H), ULNA_OK);
-        assert_int_equal(ulna_step_solve(b.work, shift, again), ULNA_OK);
+        assert_int_equal(ulna_work_step(b.work, &how, x, NULL, NULL), ULNA_OK);
+        assert_int_equal(ulna_work_step_solve(b.work, shift, x), ULNA_OK);
+        assert_int_equal(ulna_work_hessian_dense(b.work, t, H), ULNA_OK);
+        assert_int_equal(ulna_work_step_solve(b.work, shift, again), ULNA_OK);
         assert_memory_equal(again, x, (size_t)b.nv * sizeof *x);
         for (int j = 0; j < b.nv; j++) {
             unit[j] = 1;
-            assert_int_equal(ulna_hessian_multiply(b.work, t, unit, product + j * b.nv), ULNA_OK);
+            assert_int_equal(ulna_work_hessian_multiply(b.work, t, unit, product + j * b.nv), ULNA_OK);
             unit[j] = 0;
             for (int i = 0; i < j; i++)
                 assert_true(H[j * b.nv + i] == H[i * b.nv + j]);

@@ -109,7 +109,7 @@ static void gaps_drop_out_and_are_filled(void **state)
     assert_int_equal(summary.lost, 0);
     assert_true(summary.rms_max < 0.005);
     for (int f = 0; f < 600; f++) {
-        assert_int_equal((frames[f].flags & ULNA_FRAME_EMPTY) != 0, f >= 300 && f < 360);
+        assert_int_equal((frames[f].flags & ULNA_TRACK_EMPTY) != 0, f >= 300 && f < 360);
         for (int j = 0; j < s.nq; j++)
             assert_true(isfinite(ulna_clip_frame(&clip, f)[j]));
         if (f > 0) /* the root goes on smoothly, through the gap as well */
@@ -190,7 +190,7 @@ static void a_lost_track_is_found_again(void **state)
     ulna_track_summary summary = ulna_test_swing_track(&s, NULL, &clip, frames);
     assert_int_equal(summary.lost, 0);
     assert_int_equal(summary.recovered, 1);
-    assert_int_equal(frames[100].flags, ULNA_FRAME_RECOVERED);
+    assert_int_equal(frames[100].flags, ULNA_TRACK_RECOVERED);
     assert_true(frames[100].rms < 0.005 && frames[199].rms < 0.005);
     free(frames);
     ulna_clip_release(&clip);

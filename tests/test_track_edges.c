@@ -83,8 +83,8 @@ static void one_bad_frame_is_one_lost_frame(void **state)
             ulna_track_summary summary = ulna_test_swing_track(&s, NULL, &clip, frames);
             assert_int_equal(summary.lost, 1);
             assert_int_equal(summary.recovered, 1);
-            assert_int_equal(frames[bad].flags & ~(unsigned)ULNA_FRAME_STARTED, ULNA_FRAME_LOST);
-            assert_int_equal(frames[bad + 1].flags, ULNA_FRAME_RECOVERED);
+            assert_int_equal(frames[bad].flags & ~(unsigned)ULNA_TRACK_STARTED, ULNA_TRACK_LOST);
+            assert_int_equal(frames[bad + 1].flags, ULNA_TRACK_RECOVERED);
             for (int f = 0; f < FRAMES; f++)
                 if (f != bad && !(error_of(&s, &clip, f) < 1e-4))
                     fail_msg("kind %d, frame %d bad: frame %d is %g m off", kind, bad, f, error_of(&s, &clip, f));
@@ -108,8 +108,8 @@ static void a_robust_loss_bears_a_bad_frame(void **state)
         ulna_track_summary summary = ulna_test_swing_track(&s, &options, &clip, frames);
         int is_stray = kind == STRAY || kind == FAR_STRAY;
         assert_int_equal(summary.lost, !is_stray);
-        assert_true(frames[BAD].flags & ULNA_FRAME_OUTLIERS);
-        assert_int_equal(frames[BAD + 1].flags, is_stray ? 0 : ULNA_FRAME_RECOVERED);
+        assert_true(frames[BAD].flags & ULNA_TRACK_OUTLIERS);
+        assert_int_equal(frames[BAD + 1].flags, is_stray ? 0 : ULNA_TRACK_RECOVERED);
         for (int f = 0; f < FRAMES; f++)
             if ((f != BAD || is_stray) && !(error_of(&s, &clip, f) < 1e-4))
                 fail_msg("kind %d: frame %d is %g m off", kind, f, error_of(&s, &clip, f));
@@ -159,8 +159,8 @@ static void a_global_search_finds_the_track(void **state)
         }
     ulna_track_summary summary = ulna_test_swing_track(&s, &options, &clip, frames);
     assert_int_equal(summary.lost, 0);
-    assert_int_equal(frames[0].flags, ULNA_FRAME_STARTED);
-    assert_int_equal(frames[JUMP].flags, ULNA_FRAME_RECOVERED);
+    assert_int_equal(frames[0].flags, ULNA_TRACK_STARTED);
+    assert_int_equal(frames[JUMP].flags, ULNA_TRACK_RECOVERED);
     assert_true(summary.rms_max < 1e-4);
     ulna_clip_release(&clip);
     ulna_test_swing_release(&s);
@@ -178,7 +178,7 @@ static void long_garbage_stays_lost(void **state)
         spoil(&s, f, MIXED_UP);
     ulna_test_swing_track(&s, NULL, &clip, frames);
     for (int f = 1; f < FRAMES; f++)
-        assert_int_equal(frames[f].flags, f < 30 ? 0 : f < 100 ? ULNA_FRAME_LOST : f == 100 ? ULNA_FRAME_RECOVERED : 0);
+        assert_int_equal(frames[f].flags, f < 30 ? 0 : f < 100 ? ULNA_TRACK_LOST : f == 100 ? ULNA_TRACK_RECOVERED : 0);
     assert_true(error_of(&s, &clip, 100) < 1e-4);
     ulna_clip_release(&clip);
     ulna_test_swing_release(&s);

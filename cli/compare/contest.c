@@ -34,12 +34,12 @@ static void measure_limits(const ulna_model *model, const double *q, outcome *on
 static ulna_status measure_goals(trials *set, const double *q, outcome *one)
 {
     double squares[2] = {0, 0};
-    ulna_status status = ulna_evaluate(set->work, q, &one->f);
+    ulna_status status = ulna_work_evaluate(set->work, q, &one->f);
     for (int i = 0; !status && i < ulna_problem_term_count(set->problem); i++) {
         double error;
         if (!(ulna_problem_weight(set->problem, i) > 0))
             continue;
-        status = ulna_term_error(set->work, i, &error);
+        status = ulna_work_term_error(set->work, i, &error);
         squares[ulna_problem_term_type(set->problem, i) != ULNA_TERM_POINT] += error * error;
     }
     one->rms_m = sqrt(squares[0] / set->points); /* NaN if there are none */

@@ -84,10 +84,10 @@ ulna_status sweep_at(sweep *over, const double place[2], sweep_sample *sample)
 {
     for (int k = 0; k < 2; k++)
         over->q[over->coordinate[k]] = place[k];
-    ulna_status status = ulna_evaluate(over->work, over->q, &sample->f);
+    ulna_status status = ulna_work_evaluate(over->work, over->q, &sample->f);
     for (int k = 0; k < 2 && !status; k++) {
         over->unit[over->dof[k]] = 1;
-        status = ulna_hessian_multiply(over->work, 1, over->unit, over->column);
+        status = ulna_work_hessian_multiply(over->work, 1, over->unit, over->column);
         over->unit[over->dof[k]] = 0;
         sample->hessian[k] = over->column[over->dof[0]];
         sample->hessian[k + 1] = over->column[over->dof[1]];
@@ -116,7 +116,7 @@ static ulna_status with_gradient(sweep *over, const double place[2], sweep_sampl
 {
     ulna_status status = sweep_at(over, place, sample);
     if (!status)
-        status = ulna_gradient(over->work, over->column);
+        status = ulna_work_gradient(over->work, over->column);
     for (int k = 0; k < 2; k++)
         sample->gradient[k] = over->column[over->dof[k]];
     return status;
@@ -258,5 +258,5 @@ ulna_status sweep_over(sweep *over, const sweep_range ranges[2], int size, unsig
         double place[2] = {tally->minimum[0], tally->minimum[1]};
         status = sweep_at(over, place, &at);
     }
-    return status ? status : ulna_term_error(over->work, over->point, &tally->minimum_distance);
+    return status ? status : ulna_work_term_error(over->work, over->point, &tally->minimum_distance);
 }

@@ -13,9 +13,9 @@ double global_rms_of(const global_frame *frame, double f)
 static ulna_status measure(global_job *job, global_frame *frame, const double *q)
 {
     double f, squares[2] = {0, 0}, least = INFINITY, most = 0;
-    ulna_status status = ulna_evaluate(job->work, q, &f);
+    ulna_status status = ulna_work_evaluate(job->work, q, &f);
     for (int i = 0; i < job->goal_count && !status; i++) {
-        status = ulna_term_error(job->work, i, &frame->errors[i]);
+        status = ulna_work_term_error(job->work, i, &frame->errors[i]);
         double weight = job->goal[i].weight;
         if (status || isnan(frame->errors[i]) || !(weight > 0))
             continue;

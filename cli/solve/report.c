@@ -269,10 +269,10 @@ static void put_frames(const solve_job *job, markup *page)
     if (s->lost + s->recovered + s->empty + s->with_outliers == 0)
         return;
     markup_put(page, "<section>\n<h2>Frames to look at</h2>\n<dl>\n");
-    put_runs(job, ULNA_FRAME_LOST, "Lost", page);
-    put_runs(job, ULNA_FRAME_RECOVERED, "Recovered", page);
-    put_runs(job, ULNA_FRAME_EMPTY, "No marker seen", page);
-    put_runs(job, ULNA_FRAME_OUTLIERS, "Outliers", page);
+    put_runs(job, ULNA_TRACK_LOST, "Lost", page);
+    put_runs(job, ULNA_TRACK_RECOVERED, "Recovered", page);
+    put_runs(job, ULNA_TRACK_EMPTY, "No marker seen", page);
+    put_runs(job, ULNA_TRACK_OUTLIERS, "Outliers", page);
     put_swaps(job, page);
     markup_put(page, "</dl>\n</section>\n");
 }

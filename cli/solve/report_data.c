@@ -215,7 +215,7 @@ typedef double frame_value(const solve_job *job, const ulna_frame_report *report
 static double rms_of(const solve_job *job, const ulna_frame_report *report)
 {
     (void)job;
-    return report->flags & ULNA_FRAME_EMPTY ? NAN : 1e3 * report->rms;
+    return report->flags & ULNA_TRACK_EMPTY ? NAN : 1e3 * report->rms;
 }
 
 static double iterations_of(const solve_job *job, const ulna_frame_report *report)

@@ -26,7 +26,7 @@ static void options_of(const solve_job *job, ulna_options *o)
         o->iterations = 200;
     o->objective = 1e-14;
     o->decrease = 1e-6;
-    o->enough = ZERO_F;
+    o->stop_below = ZERO_F;
 }
 
 static ulna_status make_problem(const solve_job *job, ulna_pose *pose, int frame, ulna_problem **problem,
@@ -56,7 +56,7 @@ static void measure(solve_job *job, ulna_solver *solver, int frame, ulna_frame_r
     double squares = 0;
     for (size_t i = 0; i < job->set.count; i++) {
         double d;
-        if (ulna_term_error(ulna_solver_work(solver), (int)i, &d) || isnan(d))
+        if (ulna_work_term_error(ulna_solver_work(solver), (int)i, &d) || isnan(d))
             continue;
         solve_add_residual(job, frame, i, d);
         r->seen++;
@@ -92,21 +92,21 @@ static ulna_status solve_frame(solve_job *job, ulna_problem *problem, int frame,
     ulna_result result = {0};
     options_of(job, &options);
     ulna_status status = ulna_solver_create(problem, &options, NULL, &solver, error);
-    *r = (ulna_frame_report){.worst_marker = ULNA_NONE, .flags = is_first ? ULNA_FRAME_STARTED : 0};
+    *r = (ulna_frame_report){.worst_marker = ULNA_NONE, .flags = is_first ? ULNA_TRACK_STARTED : 0};
     memcpy(q, from, bytes);
     if (!status && is_first)
-        status = ulna_align_root(ulna_solver_work(solver), q);
+        status = ulna_work_align_root(ulna_solver_work(solver), q);
     if (!status)
         status = attempt(solver, q, &result, r);
     if (!status && result.f > ZERO_F) {
         options.restarts = 20;
         ulna_solver_set_options(solver, &options, NULL);
         memcpy(q, from, bytes);
-        status = ulna_align_root(ulna_solver_work(solver), q);
+        status = ulna_work_align_root(ulna_solver_work(solver), q);
         if (!status)
             status = attempt(solver, q, &result, r);
-        r->flags |= result.f <= ZERO_F && !is_first ? ULNA_FRAME_RECOVERED : 0;
-        r->flags |= result.f > LOST_F ? ULNA_FRAME_LOST : 0;
+        r->flags |= result.f <= ZERO_F && !is_first ? ULNA_TRACK_RECOVERED : 0;
+        r->flags |= result.f > LOST_F ? ULNA_TRACK_LOST : 0;
     }
     if (!status) {
         measure(job, solver, frame, r);
@@ -137,11 +137,11 @@ static ulna_status one_frame(solve_job *job, ulna_pose *pose, int frame, ulna_er
     const double *from = frame        ? ulna_clip_frame(&job->clip, frame - 1)
                          : job->start ? job->start
                                       : ulna_model_rest(job->model);
-    int is_first = !frame || job->frames[frame - 1].flags & ULNA_FRAME_EMPTY;
+    int is_first = !frame || job->frames[frame - 1].flags & ULNA_TRACK_EMPTY;
     ulna_problem *problem = NULL;
     if (!is_seen(job, frame)) {
         memcpy(ulna_clip_frame(&job->clip, frame), from, (size_t)job->clip.coordinate_count * sizeof *from);
-        job->frames[frame] = (ulna_frame_report){.worst_marker = ULNA_NONE, .flags = ULNA_FRAME_EMPTY};
+        job->frames[frame] = (ulna_frame_report){.worst_marker = ULNA_NONE, .flags = ULNA_TRACK_EMPTY};
         return ULNA_OK;
     }
     ulna_status status = ulna_pose_forward(pose, ulna_clip_frame(&job->reference, at));
@@ -160,14 +160,14 @@ static void sum_up(solve_job *job)
     int count = job->take.frame_count, solved = 0;
     *s = (ulna_track_summary){.frames = count, .markers_used = (int)job->set.count};
     for (int f = 0; f < count; f++)
-        solved += !(job->frames[f].flags & ULNA_FRAME_EMPTY);
+        solved += !(job->frames[f].flags & ULNA_TRACK_EMPTY);
     s->empty = count - solved;
     for (int f = 0; f < count; f++) {
         const ulna_frame_report *r = &job->frames[f];
-        s->recovered += (r->flags & ULNA_FRAME_RECOVERED) != 0;
-        s->lost += (r->flags & ULNA_FRAME_LOST) != 0;
+        s->recovered += (r->flags & ULNA_TRACK_RECOVERED) != 0;
+        s->lost += (r->flags & ULNA_TRACK_LOST) != 0;
         s->missing += (long long)job->set.count - r->seen;
-        if (r->flags & ULNA_FRAME_EMPTY)
+        if (r->flags & ULNA_TRACK_EMPTY)
             continue;
         s->rms_mean += r->rms / solved;
         s->sum_mean += r->sum / solved;

@@ -21,7 +21,7 @@ static ulna_status find_median(solve_job *job, ulna_error *error)
     if (!times)
         return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
     for (int f = 0; f < job->take.frame_count; f++)
-        if (!(job->frames[f].flags & ULNA_FRAME_EMPTY))
+        if (!(job->frames[f].flags & ULNA_TRACK_EMPTY))
             times[count++] = 1e6 * job->frames[f].seconds;
     qsort(times, count, sizeof *times, by_size);
     job->us_median = count ? 0.5 * (times[(count - 1) / 2] + times[count / 2]) : 0;
@@ -74,7 +74,7 @@ static void measure_frame(solve_job *job, const ulna_pose *pose, int frame, doub
         else
             at[0] = at[1] = at[2] = NAN;
     }
-    if (job->frames[frame].flags & ULNA_FRAME_OUTLIERS)
+    if (job->frames[frame].flags & ULNA_TRACK_OUTLIERS)
         solve_look_at_outliers(job, frame, seen, here);
 }
 

@@ -16,7 +16,7 @@ enum {
 
 static void find_unmarked(solve_job *job)
 {
-    const unsigned marks = ULNA_FRAME_EMPTY | ULNA_FRAME_RECOVERED | ULNA_FRAME_LOST | ULNA_FRAME_OUTLIERS;
+    const unsigned marks = ULNA_TRACK_EMPTY | ULNA_TRACK_RECOVERED | ULNA_TRACK_LOST | ULNA_TRACK_OUTLIERS;
     double sum = 0;
     job->unmarked = 0;
     for (int f = 0; f < job->take.frame_count; f++)

@@ -212,8 +212,8 @@ static json_t *stops_json(const solve_job *job)
     }
     for (int f = 0; f < job->take.frame_count; f++) {
         const ulna_frame_report *r = &job->frames[f];
-        const char *name = r->flags & ULNA_FRAME_EMPTY  ? "empty"
-                           : r->flags & ULNA_FRAME_LOST ? "lost"
+        const char *name = r->flags & ULNA_TRACK_EMPTY  ? "empty"
+                           : r->flags & ULNA_TRACK_LOST ? "lost"
                            : has_converged(r->stop)     ? "converged"
                                                         : ulna_stop_name(r->stop);
         json_object_set_new(stops, name, json_integer(json_integer_value(json_object_get(stops, name)) + 1));

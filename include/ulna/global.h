@@ -78,7 +78,7 @@ ULNA_API void ulna_global_destroy(ulna_global *global);
 
 /* From q (nq), which is tried first, to the best pose found. ULNA_ERR_NUMBER if q holds NaN or infinity, or goals or weights are
  * so large that f does not exist. Allocates where a relaxation is needed for the first time, and again if the set of terms
- * with weight has changed since, if the goals have gone far away, and each time if something may not move (local.relaxed, or
+ * with weight has changed since, if the goals have gone far away, and each time if something may not move (local.locked, or
  * no strength). */
 ULNA_API ulna_status ulna_global_solve(ulna_global *global, double *q, ulna_global_result *result, ulna_error *error);
 
@@ -109,7 +109,7 @@ typedef struct ulna_sdp_result {
 } ulna_sdp_result;
 
 /*
- * From nothing to an answer. `q` (nq) comes in only for what no goal feels (and for `relaxed` freedoms), and goes out
+ * From nothing to an answer. `q` (nq) comes in only for what no goal feels (and for `locked` freedoms), and goes out
  * as the answer. `options` NULL for the default; `result` and `error` may be NULL.
  *
  * Takes trees of hinges and balls below a free, sliding or fixed root with point, orientation and direction goals.

@@ -135,7 +135,7 @@ ULNA_API ulna_status ulna_pose_length_jacobian(const ulna_pose *pose, const ulna
 ULNA_API ulna_status ulna_pose_tensor(ulna_pose *pose, const ulna_effector *effector, double *tensor);
 
 /* Algorithm 4: the dense Hessian of f = 1/2 sum w |goal - p|^2, nv x nv, both triangles filled, H = JtJ - t K:r.
- * goals: 3 x count; weights: count or NULL for 1. O(nv^2 count): readable, slow; the reference for ulna_hessian. */
+ * goals: 3 x count; weights: count or NULL for 1. O(nv^2 count): readable, slow; the reference for ulna_work_hessian. */
 ULNA_API ulna_status ulna_pose_dense_hessian(ulna_pose *pose, int count, const ulna_effector *effectors,
                                              const double *goals, const double *weights, double t, double *hessian);
 

@@ -59,11 +59,11 @@ typedef enum ulna_loss {
 
 /* What happened to a frame; several may be true, but not recovered and lost. */
 enum {
-    ULNA_FRAME_EMPTY = 1,     /* no marker was seen: held, or interpolated between its neighbours */
-    ULNA_FRAME_RECOVERED = 2, /* the track was lost, here or up to here, and found again */
-    ULNA_FRAME_LOST = 4,      /* the error stays far above that of other frames, or a first one is no pose at all */
-    ULNA_FRAME_OUTLIERS = 8,  /* markers were weighed down by the robust loss */
-    ULNA_FRAME_STARTED = 16   /* a fresh start: the first frame in which a marker was seen */
+    ULNA_TRACK_EMPTY = 1,     /* no marker was seen: held, or interpolated between its neighbours */
+    ULNA_TRACK_RECOVERED = 2, /* the track was lost, here or up to here, and found again */
+    ULNA_TRACK_LOST = 4,      /* the error stays far above that of other frames, or a first one is no pose at all */
+    ULNA_TRACK_OUTLIERS = 8,  /* markers were weighed down by the robust loss */
+    ULNA_TRACK_STARTED = 16   /* a fresh start: the first frame in which a marker was seen */
 };
 
 /* Metres from the origin, along an axis: a position beyond is none, and counts as missing, as NaN and infinity do. */

@@ -134,7 +134,7 @@ ULNA_API ulna_status ulna_builder_set_limits(ulna_builder *builder, int body, in
  * swing-twist the q that gives the zero pose), moved into the limits if it lies outside. */
 ULNA_API ulna_status ulna_builder_set_rest(ulna_builder *builder, int body, const double *rest, int count,
                                            ulna_error *error);
-/* How willingly degree of freedom `k` moves: 1 by default, 0 = not at all. For solvers: ulna_step does not look at it. */
+/* How willingly degree of freedom `k` moves: 1 by default, 0 = not at all. For solvers: ulna_work_step does not look at it. */
 ULNA_API ulna_status ulna_builder_set_strength(ulna_builder *builder, int body, int k, double strength,
                                                ulna_error *error);
 ULNA_API ulna_status ulna_builder_set_user_data(ulna_builder *builder, int body, void *data);

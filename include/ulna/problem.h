@@ -1,7 +1,7 @@
 /*
  * ulna/problem.h: what the skeleton should do, and how far it is from it.
  *
- * A problem is a sum of terms, f = sum 1/2 weight strength |goal - value|^2. Terms on bodies pull points, directions
+ * A problem is a sum of terms, f = sum 1/2 weight |goal - value|^2. Terms on bodies pull points, directions
  * and frames; terms on coordinates hold a posture, keep to limits, couple two joints; others you write yourself. A
  * work holds the scratch to evaluate a problem: f, gradient, Hessian, step; and how the solution answers a change of
  * the goals. Add terms, call ulna_problem_ready, create a work; from then on goals and weights may change every frame
@@ -76,7 +76,7 @@ ULNA_API ulna_status ulna_problem_add_plane(ulna_problem *problem, int body, con
 ULNA_API ulna_status ulna_problem_add_line(ulna_problem *problem, int body, const double point[3],
                                            const double on_line[3], const double direction[3], double weight, int *term,
                                            ulna_error *error);
-/* `reference`: nq coordinates, NULL for the model's rest; `dof_weights`: nv factors, NULL for 1. A quaternion is held by
+/* `reference`: nq coordinates, NULL for the model's rest; `dof_weights`: nv factors, NULL for 1. A quaternion is locked by
  * its angle to the reference and takes the mean of its three factors. */
 ULNA_API ulna_status ulna_problem_add_posture(ulna_problem *problem, const double *reference, const double *dof_weights,
                                               double weight, int *term, ulna_error *error);
@@ -104,9 +104,6 @@ ULNA_API ulna_status ulna_problem_set_weight(ulna_problem *problem, int term, do
 /* What was set (goals in canonical form: unit vectors, clean rotations); sizes as above. NaN for a wrong number. */
 ULNA_API ulna_status ulna_problem_goal(const ulna_problem *problem, int term, double *goal);
 ULNA_API double ulna_problem_weight(const ulna_problem *problem, int term);
-ULNA_API double ulna_problem_strength(const ulna_problem *problem, int term);
-/* A second factor, 1 by default: weight for the data's confidence, strength for the user's wish. */
-ULNA_API ulna_status ulna_problem_set_strength(ulna_problem *problem, int term, double strength);
 /* Goals of the `count` point terms from `first` on: 3 x count. A goal with a NaN is a missing marker: the term sleeps
  * until it is given a number again. Infinity is refused. */
 ULNA_API ulna_status ulna_problem_set_points(ulna_problem *problem, int first, int count, const double *goals);
@@ -129,18 +126,18 @@ typedef struct ulna_custom_value {
 } ulna_custom_value;
 
 /*
- * A kind of term: f gains 1/2 weight strength |residual|^2, so residuals in metres weigh as points do. `evaluate`
+ * A kind of term: f gains 1/2 weight |residual|^2, so residuals in metres weigh as points do. `evaluate`
  * gets the goal (goal_size numbers) and where the body is in the world: rotation row by row, position of its origin.
  *
  * It must be a pure function of its arguments and of what `context` points to: same input, same numbers. It is called
- * by ulna_evaluate, ulna_residuals, ulna_term_error and ulna_sensitivity, and by all that calls these, any number of
+ * by ulna_work_evaluate, ulna_work_residuals, ulna_work_term_error and ulna_work_sensitivity, and by all that calls these, any number of
  * times, in the caller's thread: in several at once where works share a problem or its clones. It may not call
  * anything on that work or problem, nor change what `context` points to, which must outlive the problem and its
- * clones. It has no status: a NaN or infinite number makes ulna_evaluate say ULNA_ERR_NUMBER. While the weight is 0
+ * clones. It has no status: a NaN or infinite number makes ulna_work_evaluate say ULNA_ERR_NUMBER. While the weight is 0
  * it is not asked.
  *
  * Far from the world's origin the position is rounded as any double is (1e-11 m at 100 km); rows and bend, being taken
- * at the body, lose nothing. Try new terms with ulna_check_derivatives: `jacobian` shows a wrong row, `hessian` a wrong
+ * at the body, lose nothing. Try new terms with ulna_work_check_derivatives: `jacobian` shows a wrong row, `hessian` a wrong
  * or missing bend.
  */
 typedef struct ulna_custom {
@@ -175,44 +172,44 @@ ULNA_API void ulna_work_destroy(ulna_work *work);
 /* Where the last evaluation put the bodies, for Jacobians and positions. Placing it elsewhere asks for a new evaluation. */
 ULNA_API ulna_pose *ulna_work_pose(ulna_work *work);
 ULNA_API ulna_status ulna_work_set_kernel(ulna_work *work, const char *name); /* as ulna_pose_set_kernel */
-/* As ulna_pose_set_threads, for ulna_hessian_dense, the Jacobian of ulna_residuals, and all of ulna_work_pose. */
+/* As ulna_pose_set_threads, for ulna_work_hessian_dense, the Jacobian of ulna_work_residuals, and all of ulna_work_pose. */
 ULNA_API ulna_status ulna_work_set_threads(ulna_work *work, int threads);
 
 /* f at q: forward kinematics and residuals, O(bodies + terms). The calls below are about the q of the last evaluation.
  * ULNA_ERR_NUMBER if q holds NaN or infinity. */
-ULNA_API ulna_status ulna_evaluate(ulna_work *work, const double *q, double *f);
+ULNA_API ulna_status ulna_work_evaluate(ulna_work *work, const double *q, double *f);
 
 /* Gradient, nv. O(DOF). */
-ULNA_API ulna_status ulna_gradient(ulna_work *work, double *gradient);
+ULNA_API ulna_status ulna_work_gradient(ulna_work *work, double *gradient);
 
 /*
  * The exact Hessian in tree rows (ulna_model_tree: tree->row[nv] numbers), H(t) = JtJ - t S: t = 0 Gauss-Newton, t = 1
  * exact. `gradient` may be NULL. With `second` given, `rows` receives JtJ and `second` S, and t is not used. Coupling
- * terms are not in the rows, since they leave the pattern: they are low-rank (ulna_low_rank below). O(DOF x depth).
+ * terms are not in the rows, since they leave the pattern: they are low-rank (ulna_work_low_rank below). O(DOF x depth).
  */
-ULNA_API ulna_status ulna_hessian(ulna_work *work, double t, double *gradient, double *rows, double *second);
+ULNA_API ulna_status ulna_work_hessian(ulna_work *work, double t, double *gradient, double *rows, double *second);
 
 /* The coupling terms: H = rows + sum_k weights[k] v_k v_kT, v_k the k-th column of `vectors` (nv x count). */
-ULNA_API int ulna_low_rank_count(const ulna_work *work);
-ULNA_API ulna_status ulna_low_rank(const ulna_work *work, double *vectors, double *weights);
+ULNA_API int ulna_work_low_rank_count(const ulna_work *work);
+ULNA_API ulna_status ulna_work_low_rank(const ulna_work *work, double *vectors, double *weights);
 
 /* product = H(t) x, couplings included, without forming H. O(DOF). The first call after an evaluation prepares. */
-ULNA_API ulna_status ulna_hessian_multiply(ulna_work *work, double t, const double *x, double *product);
+ULNA_API ulna_status ulna_work_hessian_multiply(ulna_work *work, double t, const double *x, double *product);
 
 /* The band of H(t) around the diagonal, couplings left out, without forming H: for the preconditioner of ulna_pcg on deep
  * skeletons. Fills band->entries for the n and width that the caller set; ulna_band_factor is the next call. O(DOF x width). */
-ULNA_API ulna_status ulna_hessian_band(ulna_work *work, double t, ulna_band *band);
+ULNA_API ulna_status ulna_work_hessian_band(ulna_work *work, double t, ulna_band *band);
 
 /* The whole H(t), nv x nv, couplings included: for dense methods and for looking. O(DOF x depth), and nv^2 numbers. */
-ULNA_API ulna_status ulna_hessian_dense(ulna_work *work, double t, double *hessian);
+ULNA_API ulna_status ulna_work_hessian_dense(ulna_work *work, double t, double *hessian);
 
 /* ---- one step by elimination ---------------------------------------------------------------------------- */
 
 typedef struct ulna_step_options {
-    double t;                   /* 0 Gauss-Newton ... 1 exact */
-    const double *shift;        /* nv, added to the diagonal (damping); NULL for none */
-    const unsigned char *held;  /* nv: 1 = the DOF moves by `displacement` only; NULL: all free */
-    const double *displacement; /* nv; NULL for 0: locked */
+    double t;                    /* 0 Gauss-Newton ... 1 exact */
+    const double *shift;         /* nv, added to the diagonal (damping); NULL for none */
+    const unsigned char *locked; /* nv: 1 = the DOF moves by `displacement` only; NULL: all free */
+    const double *displacement;  /* nv; NULL for 0: locked */
 } ulna_step_options;
 
 ULNA_API ulna_step_options ulna_step_options_default(void); /* t = 0, no shift, all free */
@@ -222,24 +219,24 @@ ULNA_API ulna_step_options ulna_step_options_default(void); /* t = 0, no shift, 
  * the quadratic model, shift included. ULNA_ERR_INDEFINITE if a pivot is negative, ULNA_ERR_SINGULAR if it is zero to
  * rounding, as in a redundant chain without damping; `failed_dof` (may be NULL) then says where. Raise the shift or lower
  * t. ULNA_ERR_NUMBER if a shift or displacement is NaN or infinite. Limits and strengths of the model are not looked at:
- * that is for solvers, or for `held`.
+ * that is for solvers, or for `locked`.
  */
-ULNA_API ulna_status ulna_step(ulna_work *work, const ulna_step_options *options, double *step, double *decrease,
-                               int *failed_dof);
-/* x = (H(t) + shift)^-1 right with the factors of the last ulna_step; held DOFs give 0. x may be `right`. Factors are gone
- * (ULNA_ERR_STATE) after an evaluation, a step that failed, and products: ulna_hessian_multiply and _band. */
-ULNA_API ulna_status ulna_step_solve(ulna_work *work, const double *right, double *x);
+ULNA_API ulna_status ulna_work_step(ulna_work *work, const ulna_step_options *options, double *step, double *decrease,
+                                    int *failed_dof);
+/* x = (H(t) + shift)^-1 right with the factors of the last ulna_work_step; locked DOFs give 0. x may be `right`. Factors are gone
+ * (ULNA_ERR_STATE) after an evaluation, a step that failed, and products: ulna_work_hessian_multiply and _band. */
+ULNA_API ulna_status ulna_work_step_solve(ulna_work *work, const double *right, double *x);
 
 /* ---- rows for dense methods ----------------------------------------------------------------------------- */
 
 /* Number of residuals m; f = 1/2 |r|^2. */
-ULNA_API int ulna_residual_count(const ulna_work *work);
+ULNA_API int ulna_work_residual_count(const ulna_work *work);
 /* r (m) = sqrt(weight) (goal - value), and J (m x nv, column-major) = d value / dq times sqrt(weight); either may be NULL. */
-ULNA_API ulna_status ulna_residuals(ulna_work *work, double *residuals, double *jacobian);
+ULNA_API ulna_status ulna_work_residuals(ulna_work *work, double *residuals, double *jacobian);
 /* How far one term is from its goal, unweighted: metres for points, planes and lines; radians for orientations, directions
  * and aim; for terms on coordinates and custom ones the root of the sum of squares. NaN for a missing marker;
  * ULNA_ERR_NUMBER if the function of a custom term gives none. */
-ULNA_API ulna_status ulna_term_error(ulna_work *work, int term, double *error);
+ULNA_API ulna_status ulna_work_term_error(ulna_work *work, int term, double *error);
 
 /* ---- at the solution: how the joints answer --------------------------------------------------------------- */
 
@@ -257,31 +254,31 @@ ULNA_API ulna_status ulna_term_error(ulna_work *work, int term, double *error);
  *   limits 2 nv       lower, then upper; 0 for limits that q is not beyond
  *   coupling 2        ratio, offset
  *   custom goal_size  by central differences over the goal, of 6e-6 times the larger of 1 and the number: to some 1e-9
- * `held` (nv or NULL): degrees of freedom that stay, as those at a bound do; their rows are 0. Hold all three of a
+ * `locked` (nv or NULL): degrees of freedom that stay, as those at a bound do; their rows are 0. Hold all three of a
  * quaternion or none. `shift` (nv or NULL) is added to the diagonal: without it a redundant skeleton has no single
  * answer (ULNA_ERR_SINGULAR), with a small one it is the least change of the joints. Better: a weak posture term in
  * the problem. Where the gradient of a free degree of freedom is not zero, this tells how the point of that gradient
- * moves. A missing marker and weight 0 give zeros. Statuses as ulna_step; ULNA_ERR_INDEFINITE says that this is no
- * minimum; ULNA_ERR_NUMBER also if a custom term fails beside its goal. Leaves the factors for ulna_step_solve.
+ * moves. A missing marker and weight 0 give zeros. Statuses as ulna_work_step; ULNA_ERR_INDEFINITE says that this is no
+ * minimum; ULNA_ERR_NUMBER also if a custom term fails beside its goal. Leaves the factors for ulna_work_step_solve.
  * O(DOF x columns); does not allocate.
  */
-ULNA_API ulna_status ulna_sensitivity(ulna_work *work, const unsigned char *held, const double *shift, int term,
-                                      double *dq);
+ULNA_API ulna_status ulna_work_sensitivity(ulna_work *work, const unsigned char *locked, const double *shift, int term,
+                                           double *dq);
 ULNA_API int ulna_sensitivity_columns(const ulna_problem *problem, int term); /* -1 if out of range */
 
 /*
  * How sure the joints are: the covariance of q, nv x nv, if every residual carries independent noise of standard
- * deviation sigma / sqrt(weight), the weight being that in f: times strength, and length^2 for rotations. In other
+ * deviation sigma / sqrt(weight), the weight being that in f: times length^2 for rotations. In other
  * words, if weights are inverse variances, up to a common factor: sigma >= 0 is the noise, in metres, of a point of
  * weight 1. To first order in the noise the covariance is sigma^2 H^-1 JtJ H^-1 with the exact H; where residuals
  * vanish, sigma^2 (JtJ)^-1. Posture terms count as measurements too. From the data themselves, sigma is about
- * sqrt(2 f / (residuals - free degrees of freedom)). `held`, `shift` and statuses as above: rows and columns of held
+ * sqrt(2 f / (residuals - free degrees of freedom)). `locked`, `shift` and statuses as above: rows and columns of locked
  * degrees of freedom are 0; with a shift, H + shift is inverted; ULNA_ERR_SINGULAR if the shift is so small that
  * nothing is left of the numbers (1e-6 of the largest diagonal element is ample). Leaves the factors for
- * ulna_step_solve. O(nv^2); does not allocate.
+ * ulna_work_step_solve. O(nv^2); does not allocate.
  */
-ULNA_API ulna_status ulna_covariance(ulna_work *work, const unsigned char *held, const double *shift, double sigma,
-                                     double *covariance);
+ULNA_API ulna_status ulna_work_covariance(ulna_work *work, const unsigned char *locked, const double *shift,
+                                          double sigma, double *covariance);
 
 /* ---- derivative checker --------------------------------------------------------------------------------- */
 
@@ -295,8 +292,8 @@ typedef struct ulna_derivative_report {
 } ulna_derivative_report;
 
 /* Allocates; for tests and for those who write new terms. Leaves the work evaluated at q. */
-ULNA_API ulna_status ulna_check_derivatives(ulna_work *work, const double *q, ulna_derivative_report *report,
-                                            ulna_error *error);
+ULNA_API ulna_status ulna_work_check_derivatives(ulna_work *work, const double *q, ulna_derivative_report *report,
+                                                 ulna_error *error);
 
 #ifdef __cplusplus
 }

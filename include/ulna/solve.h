@@ -89,8 +89,8 @@ typedef struct ulna_trace_row {
     /* lambda in m^2 / rad^2 (lm-marquardt: a plain factor); of trust regions the radius, of line searches and transpose the
      * step length */
     double damping;
-    double dial;    /* 0 Gauss-Newton ... 1 exact; 0 for methods without */
-    double seconds; /* since the beginning */
+    double exactness; /* 0 Gauss-Newton ... 1 exact; 0 for methods without */
+    double seconds;   /* since the beginning */
 } ulna_trace_row;
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
@@ -113,11 +113,11 @@ typedef struct ulna_options {
     const char *method; /* NULL: "hybrid" */
 
     /* What may move, and how far. The arrays are copied. */
-    int bounded;                  /* 1: keep the limits, in methods that can; 0: ignore them */
-    const double *lower, *upper;  /* nv each; NULL: the model's. Infinite for none */
-    const unsigned char *relaxed; /* nv: not 0 takes a DOF out of the solution; it stays where it is. NULL: none. Of a
+    int bounded;                 /* 1: keep the limits, in methods that can; 0: ignore them */
+    const double *lower, *upper; /* nv each; NULL: the model's. Infinite for none */
+    const unsigned char *locked; /* nv: not 0 takes a DOF out of the solution; it stays where it is. NULL: none. Of a
                                      quaternion relax all three or none: two of its turns can make up the third */
-    const double *strength;       /* nv, >= 0: how willingly a DOF moves (scales its column); NULL: the model's */
+    const double *strength;      /* nv, >= 0: how willingly a DOF moves (scales its column); NULL: the model's */
 
     /* When to stop. 0 switches a rule off, but for iterations: there it is the method's own limit. Methods that predict what is
      * left to gain end with `decrease` at the rounding of f, 1e-15 of it, even so. `evaluations` and `seconds` are looked at
@@ -132,11 +132,11 @@ typedef struct ulna_options {
     int (*cancel)(void *context, const ulna_trace_row *now); /* after each iteration; not 0 stops. NULL: never */
     void *cancel_context;
 
-    /* Starting again from elsewhere while f > enough: best of all attempts comes back. Attempts end early once `agree` of
+    /* Starting again from elsewhere while f > stop_below: best of all attempts comes back. Attempts end early once `agreeing_restarts` of
      * them have found the best f, to 1 %. */
-    int restarts;  /* at most; 0 for none */
-    int agree;     /* 0: never end early */
-    double enough; /* m^2 */
+    int restarts;          /* at most; 0 for none */
+    int agreeing_restarts; /* 0: never end early */
+    double stop_below;     /* m^2 */
     uint64_t seed;
 
     /* Where to write the iterations; rows beyond the capacity are counted, not written. */
@@ -145,11 +145,11 @@ typedef struct ulna_options {
 
     /* Of single methods. */
     struct {
-        double kappa;   /* first damping over f; a tenth of it where goals are near */
-        int carry;      /* 1: start with the damping that the last solve ended with, as in tracking */
-        int exact;      /* 1: turn the dial to exact where it pays; 0: Gauss-Newton throughout */
-        int verify;     /* 1: make sure that the end is a minimum; leave saddle points along negative curvature */
-        int trust_last; /* 1: take the last step, predicted to gain less than `decrease`, without evaluating it */
+        double kappa;     /* first damping over f; a tenth of it where goals are near */
+        int keep_damping; /* 1: start with the damping that the last solve ended with, as in tracking */
+        int exact;        /* 1: the exact Hessian where it pays; 0: Gauss-Newton throughout */
+        int verify;       /* 1: make sure that the end is a minimum; leave saddle points along negative curvature */
+        int trust_last;   /* 1: take the last step, predicted to gain less than `decrease`, without evaluating it */
     } hybrid;
     struct {
         int line_search; /* 0: trust region; 1: Wolfe line search (eq. 10) */
@@ -191,7 +191,7 @@ typedef struct ulna_options {
 
 /*
  * hybrid, bounded; objective 1e-24 m^2, decrease 1e-9, gradient 1e-13, step 1e-14, no other limits; no restarts,
- * enough 1e-12 m^2, seed 1.
+ * stop_below 1e-12 m^2, seed 1.
  */
 ULNA_API ulna_options ulna_options_default(void);
 
@@ -252,12 +252,12 @@ ULNA_API ulna_status ulna_solver_end(ulna_solver *solver, double *q, ulna_result
 /* The work that the solver evaluates with; after a solve it stands at the answer: for term errors, pose, sensitivity. Not so
  * after hybrid.trust_last: evaluate it first. That of `penalty` knows the goals as they were at the last solve. */
 ULNA_API ulna_work *ulna_solver_work(ulna_solver *solver);
-/* After a solve: nv, 1 for DOFs that are relaxed or at a limit that the gradient presses on: `held` of ulna_step. */
-ULNA_API const unsigned char *ulna_solver_held(const ulna_solver *solver);
+/* After a solve: nv, 1 for DOFs that are locked or at a limit that the gradient presses on: `locked` of ulna_work_step. */
+ULNA_API const unsigned char *ulna_solver_locked(const ulna_solver *solver);
 /* After a solve: 1 if every term on a body with a positive weight is met to `metres` or `radians`; `worst` (may be NULL) is
  * the term farthest from that, ULNA_NONE if there is none. */
 ULNA_API int ulna_solver_reached(ulna_solver *solver, double metres, double radians, int *worst);
-/* Forgets what hybrid.carry carried. */
+/* Forgets the damping that hybrid.keep_damping kept. */
 ULNA_API void ulna_solver_forget(ulna_solver *solver);
 
 /* Create, solve, destroy: for a single problem. Allocates. */
@@ -271,7 +271,7 @@ ULNA_API ulna_status ulna_solve_once(const ulna_problem *problem, const ulna_opt
  * then the smallest. Nothing changes if there is no such point or the root is fixed. `work` is a work of the problem;
  * it is evaluated at the new q. Limits are kept.
  */
-ULNA_API ulna_status ulna_align_root(ulna_work *work, double *q);
+ULNA_API ulna_status ulna_work_align_root(ulna_work *work, double *q);
 
 #ifdef __cplusplus
 }

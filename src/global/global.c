@@ -66,10 +66,10 @@ static ulna_status make_solvers(ulna_global *g, ulna_error *error)
 /* From the solvers, whose copies outlive the caller's: what the options take out, and what has no strength. */
 static void find_relaxed(ulna_global *g)
 {
-    const unsigned char *relaxed = ulna_solver_options(g->lane[0].solver)->relaxed;
-    for (int d = 0; d < g->model->nv && !g->relaxed; d++)
-        if (relaxed[d])
-            g->relaxed = relaxed;
+    const unsigned char *locked = ulna_solver_options(g->lane[0].solver)->locked;
+    for (int d = 0; d < g->model->nv && !g->locked; d++)
+        if (locked[d])
+            g->locked = locked;
 }
 
 ulna_status ulna_global_create(const ulna_problem *problem, const ulna_global_options *options,
@@ -136,7 +136,7 @@ void ulna_global_destroy(ulna_global *g)
 static ulna_status make_tree(ulna_global *g, const double *q, ulna_error *error)
 {
     const ulna_options *o = ulna_solver_options(g->lane[0].solver);
-    if (g->has_tree && !g->relaxed && ulna_reduced_refresh(&g->reduced, g->problem) == ULNA_OK &&
+    if (g->has_tree && !g->locked && ulna_reduced_refresh(&g->reduced, g->problem) == ULNA_OK &&
         ulna_reduced_is_centred(&g->reduced))
         return ULNA_OK;
     forget_tree(g);
@@ -145,7 +145,7 @@ static ulna_status make_tree(ulna_global *g, const double *q, ulna_error *error)
     const ulna_reduce_options how = {.bounded = keeps_limits,
                                      .lower = o->lower,
                                      .upper = o->upper,
-                                     .fixed = g->relaxed,
+                                     .locked = g->locked,
                                      .q = q,
                                      .gather = g->options.relax == 2 ? ULNA_GATHER_LOOSE : ULNA_GATHER_ALL};
     ulna_status status = ulna_reduced_create_with(g->problem, &how, &g->allocator, &g->reduced, error);

@@ -23,7 +23,7 @@ struct ulna_global {
     const ulna_model *model;
     ulna_global_options options;
     ulna_lane lane[ULNA_GLOBAL_LANES];
-    const unsigned char *relaxed; /* nv, of the solvers: what may not move. NULL: nothing */
+    const unsigned char *locked; /* nv, of the solvers: what may not move. NULL: nothing */
     double *best_q, *first_q;
     size_t bytes;
 

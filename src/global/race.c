@@ -78,7 +78,7 @@ static void solve_lanes(const void *context, int first, int last)
         ulna_lane *lane = &r->g->lane[i];
         lane->status = ULNA_OK;
         if (lane->aligned)
-            lane->status = ulna_align_root(ulna_solver_work(lane->solver), lane->q);
+            lane->status = ulna_work_align_root(ulna_solver_work(lane->solver), lane->q);
         if (lane->status == ULNA_OK)
             lane->status = ulna_solve(lane->solver, lane->q, &lane->result);
     }
@@ -129,8 +129,8 @@ static int room(const race *r)
 static int root_moves(const ulna_global *g)
 {
     const ulna_body *root = &g->model->body[0];
-    for (int d = root->dof; d < root->dof + root->dof_count && g->relaxed; d++)
-        if (g->relaxed[d])
+    for (int d = root->dof; d < root->dof + root->dof_count && g->locked; d++)
+        if (g->locked[d])
             return 0;
     return 1;
 }
@@ -139,10 +139,10 @@ static int root_moves(const ulna_global *g)
 static void rest_lane(const ulna_global *g, ulna_lane *lane)
 {
     const ulna_model *model = g->model;
-    if (!g->relaxed)
+    if (!g->locked)
         memcpy(lane->q, model->rest, (size_t)model->nq * sizeof *lane->q);
-    for (int d = 0; d < model->nv && g->relaxed; d++)
-        if (!g->relaxed[d] && model->dof_coordinate[d] >= 0)
+    for (int d = 0; d < model->nv && g->locked; d++)
+        if (!g->locked[d] && model->dof_coordinate[d] >= 0)
             lane->q[model->dof_coordinate[d]] = model->rest[model->dof_coordinate[d]];
 }
 
@@ -156,7 +156,7 @@ static void spread_lane(race *r, ulna_lane *lane, int number)
     if (number == 1)
         rest_lane(g, lane);
     else if (number > 1)
-        ulna_global_start(g->model, o->lower, o->upper, g->relaxed, g->options.seed, r->spread++, lane->step, lane->q);
+        ulna_global_start(g->model, o->lower, o->upper, g->locked, g->options.seed, r->spread++, lane->step, lane->q);
 }
 
 static ulna_status spread_starts(race *r)

@@ -27,7 +27,7 @@ static void take_reduction(ulna_arena *arena, const sizes *n, ulna_reduction **t
     pieces.lower = ulna_arena_take(arena, n->dofs, sizeof *pieces.lower);
     pieces.upper = ulna_arena_take(arena, n->dofs, sizeof *pieces.upper);
     pieces.q = ulna_arena_take(arena, n->coordinates, sizeof *pieces.q);
-    pieces.held = ulna_arena_take(arena, n->dofs, sizeof *pieces.held);
+    pieces.locked = ulna_arena_take(arena, n->dofs, sizeof *pieces.locked);
     pieces.mean = ulna_arena_take(arena, n->nodes, sizeof *pieces.mean);
     *to = place;
     if (place)
@@ -63,7 +63,7 @@ static ulna_status set_limits(ulna_reduction *to, const ulna_reduce_options *opt
     const ulna_model *model = to->model;
     const double *lower = options->lower ? options->lower : model->lower;
     const double *upper = options->upper ? options->upper : model->upper;
-    if (options->fixed && (!options->q || ulna_model_check_q(model, options->q, NULL) != ULNA_OK))
+    if (options->locked && (!options->q || ulna_model_check_q(model, options->q, NULL) != ULNA_OK))
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "degrees of freedom are fixed, but q does not say where");
     if (options->bounded && !ulna_limits_are_valid(lower, upper, model->nv))
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a lower limit is above the upper one, or is no number");
@@ -77,9 +77,9 @@ static ulna_status set_limits(ulna_reduction *to, const ulna_reduce_options *opt
 
         /* a millionth of a micrometre on a metre, or as little of a turn, is no freedom */
         double unit = ulna_segment_is_slide(model->dof_segment[j]) ? model->length_scale : 1;
-        to->held[j] = to->upper[j] - to->lower[j] <= 1e-12 * unit;
-        if (options->fixed && options->fixed[j]) {
-            to->held[j] = 1;
+        to->locked[j] = to->upper[j] - to->lower[j] <= 1e-12 * unit;
+        if (options->locked && options->locked[j]) {
+            to->locked[j] = 1;
             const ulna_body *body = &model->body[model->dof_body[j]];
             int at = c != ULNA_NONE ? c : body->coordinate + (j - model->dof_part[j] - body->dof);
             memcpy(to->q + at, options->q + at, (c != ULNA_NONE ? 1 : 4) * sizeof *to->q);
@@ -190,9 +190,9 @@ ulna_status ulna_reduced_create_with(const ulna_problem *problem, const ulna_red
     return status;
 }
 
-ulna_status ulna_reduced_create(const ulna_problem *problem, int bounded, const unsigned char *fixed, const double *q,
+ulna_status ulna_reduced_create(const ulna_problem *problem, int bounded, const unsigned char *locked, const double *q,
                                 const ulna_allocator *allocator, ulna_reduced *out, ulna_error *error)
 {
-    const ulna_reduce_options options = {.bounded = bounded, .fixed = fixed, .q = q};
+    const ulna_reduce_options options = {.bounded = bounded, .locked = locked, .q = q};
     return ulna_reduced_create_with(problem, &options, allocator, out, error);
 }

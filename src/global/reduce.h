@@ -5,7 +5,7 @@
  *   1. expand (reduce_expand.c): the links that carry goals become *parts*: one per hinge, slide or ball, each at an
  *      offset from its parent part. Held degrees of freedom and fixed rotations are absorbed: with R_part the rotation
  *      of a part in the tree and C a constant, the moving frame of the model is R_part C.
- *   2. simplify (reduce_simplify.c): three turns become a ball; parts that no goal feels are held, and the reduction
+ *   2. simplify (reduce_simplify.c): three turns become a ball; parts that no goal feels are locked, and the reduction
  *      starts again; three slides and a ball below the world become a free part.
  *   3. emit (reduce_emit.c): parts become nodes, offsets become bones, goals find their nodes, lengths their scale.
  */
@@ -47,8 +47,8 @@ typedef struct ulna_reduction {
     double home[3];           /* where the root is attached, in the world; offsets from the world count from there */
     double node0[3];          /* where node 0 is, likewise: origin = home + node0, to fewer digits */
     double *lower, *upper;    /* nv; infinite where there is no limit, or none was asked for */
-    double *q;                /* nq: rest, inside the limits; held degrees of freedom where they stand */
-    unsigned char *held;      /* nv */
+    double *q;                /* nq: rest, inside the limits; locked degrees of freedom where they stand */
+    unsigned char *locked;    /* nv */
     double (*mean)[4];        /* per node: centroid of the points that its goal stands for, and their weight; metres */
 } ulna_reduction;
 
@@ -100,7 +100,7 @@ static inline int ulna_part_is_gone(const ulna_part *part)
 int ulna_reduce_is_held_type(ulna_term_type type);
 
 void ulna_reduce_expand(ulna_reducer *work);
-/* Makes balls of turns, and holds what no goal feels. Returns 1 if it held something: expand again. */
+/* Makes balls of turns, and holds what no goal feels. Returns 1 if it locked something: expand again. */
 int ulna_reduce_simplify(ulna_reducer *work);
 void ulna_reduce_find_free(ulna_reducer *work);
 void ulna_reduce_emit(ulna_reducer *work, ulna_reduced *reduced, ulna_gather gather);

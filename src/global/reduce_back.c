@@ -149,7 +149,7 @@ static void fit_segments(const ulna_reduction *to, const ulna_ball *ball, const 
     for (int k = 0; k < 3; k++) {
         int c = to->model->dof_coordinate[ball->dof[k]];
         clamp(to, ball->dof[k], q);
-        if (c != ULNA_NONE && to->held[ball->dof[k]])
+        if (c != ULNA_NONE && to->locked[ball->dof[k]])
             q[c] = to->q[c];
     }
 }
@@ -193,7 +193,7 @@ static void begin(const ulna_reduction *to, const double *near_q, double *q)
     for (int j = 0; j < model->nv; j++) {
         int c = model->dof_coordinate[j];
         clamp(to, j, q);
-        if (!to->held[j])
+        if (!to->locked[j])
             continue;
         const ulna_body *body = &model->body[model->dof_body[j]];
         int at = c != ULNA_NONE ? c : body->coordinate + (j - model->dof_part[j] - body->dof);

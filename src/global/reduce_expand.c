@@ -2,12 +2,12 @@
 #include "global/reduce.h"
 #include "math/math3.h"
 
-/* ---- limits and what is held ------------------------------------------------------------------------------------ */
+/* ---- limits and what is locked ------------------------------------------------------------------------------------ */
 
 static int all_held(const ulna_reducer *work, int dof, int count)
 {
     for (int j = dof; j < dof + count; j++)
-        if (!work->to->held[j])
+        if (!work->to->locked[j])
             return 0;
     return 1;
 }
@@ -62,14 +62,14 @@ static void add_single(ulna_reducer *work, const ulna_link *link, ulna_edge edge
 
 /* ---- joints ------------------------------------------------------------------------------------------------------ */
 
-/* A rotation vector with all components held at zero but one is a turn: its component, or -1. */
+/* A rotation vector with all components locked at zero but one is a turn: its component, or -1. */
 static int single_turn(const ulna_reducer *work, ulna_segment segment, int dof, int coordinate)
 {
     int single = -1;
     for (int k = 0; segment != ULNA_SEGMENT_BALL && k < ulna_segment_dofs(segment); k++) {
-        if (work->to->held[dof + k] && work->to->q[coordinate + k] == 0)
+        if (work->to->locked[dof + k] && work->to->q[coordinate + k] == 0)
             continue;
-        if (single >= 0 || work->to->held[dof + k])
+        if (single >= 0 || work->to->locked[dof + k])
             return -1;
         single = k;
     }
@@ -96,7 +96,7 @@ static void add_ball(ulna_reducer *work, const ulna_link *link, int first, int c
             int limited = segment == ULNA_SEGMENT_BALL ? 0
                           : segment <= ULNA_SEGMENT_RZ ? is_limited_turn(work, dof + k)
                                                        : is_limited_vector(work, dof + k);
-            work->limits_left_out += limited || work->to->held[dof + k];
+            work->limits_left_out += limited || work->to->locked[dof + k];
         }
     }
 }

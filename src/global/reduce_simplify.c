@@ -124,12 +124,12 @@ static void use_terms(ulna_reducer *work)
 
 static void hold(ulna_reducer *work, const ulna_part *part)
 {
-    unsigned char *held = work->to->held;
+    unsigned char *locked = work->to->locked;
     if (part->ball == ULNA_NONE)
-        held[part->dof] = 1;
+        locked[part->dof] = 1;
     else
         for (int k = 0; k < 3; k++)
-            held[work->to->balls[part->ball].dof[k]] = 1;
+            locked[work->to->balls[part->ball].dof[k]] = 1;
 }
 
 int ulna_reduce_simplify(ulna_reducer *work)

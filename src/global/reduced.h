@@ -98,13 +98,13 @@ typedef enum ulna_gather {
 typedef struct ulna_reduce_options {
     int bounded;                 /* 1: keep the limits; 0: as if there were none */
     const double *lower, *upper; /* nv; NULL: the model's */
-    const unsigned char *fixed;  /* nv: not 0 = stays where `q` has it; all three of a quaternion or none. NULL: none */
-    const double *q;             /* nq; for `fixed` alone */
+    const unsigned char *locked; /* nv: not 0 = stays where `q` has it; all three of a quaternion or none. NULL: none */
+    const double *q;             /* nq; for `locked` alone */
     ulna_gather gather;
 } ulna_reduce_options;
 
 /*
- * The problem must be ready; options NULL: bounded by the model's limits, nothing fixed, not gathered. Linear in bodies
+ * The problem must be ready; options NULL: bounded by the model's limits, nothing locked, not gathered. Linear in bodies
  * and terms, but for many points on one rigid part that are not gathered: they are compared with each other.
  * ULNA_ERR_UNSUPPORTED if there is no active term that a relaxation can hold. If no joint is felt by any goal, count
  * is 1 and all the cost is `constant`.
@@ -112,7 +112,7 @@ typedef struct ulna_reduce_options {
 ulna_status ulna_reduced_create_with(const ulna_problem *problem, const ulna_reduce_options *options,
                                      const ulna_allocator *allocator, ulna_reduced *out, ulna_error *error);
 /* The same with these options, by the model's limits and not gathered. */
-ulna_status ulna_reduced_create(const ulna_problem *problem, int bounded, const unsigned char *fixed, const double *q,
+ulna_status ulna_reduced_create(const ulna_problem *problem, int bounded, const unsigned char *locked, const double *q,
                                 const ulna_allocator *allocator, ulna_reduced *out, ulna_error *error);
 void ulna_reduced_release(ulna_reduced *reduced); /* harmless on a zeroed one */
 

@@ -55,15 +55,15 @@ static double spread(double lower, double upper, int turns, double at, double u)
     return isfinite(upper) ? upper - u * 2 * ULNA_PI : ULNA_PI * (2 * u - 1);
 }
 
-static int is_relaxed(const unsigned char *relaxed, int dof, int count)
+static int is_locked(const unsigned char *locked, int dof, int count)
 {
-    for (int d = dof; relaxed && d < dof + count; d++)
-        if (relaxed[d])
+    for (int d = dof; locked && d < dof + count; d++)
+        if (locked[d])
             return 1;
     return 0;
 }
 
-void ulna_global_start(const ulna_model *model, const double *lower, const double *upper, const unsigned char *relaxed,
+void ulna_global_start(const ulna_model *model, const double *lower, const double *upper, const unsigned char *locked,
                        uint64_t seed, int k, double *step, double *q)
 {
     double g = generator(model->nv > 0 ? model->nv : 1), alpha = 1;
@@ -76,7 +76,7 @@ void ulna_global_start(const ulna_model *model, const double *lower, const doubl
         int c = model->dof_coordinate[d];
         unsigned segment = model->dof_segment[d];
         int count = c >= 0 ? 1 : 3; /* the three of a quaternion */
-        if (is_relaxed(relaxed, d, count))
+        if (is_locked(locked, d, count))
             memset(step + d, 0, (size_t)count * sizeof *step);
         else if (c < 0)
             turn_anyhow(step + d);

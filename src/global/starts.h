@@ -8,10 +8,10 @@
 
 /*
  * The k-th start, k = 0, 1, ...: turns over the whole range of their limits, or the whole circle; slides over their
- * limits, or where `q` has them; relaxed degrees of freedom (nv, NULL: none) stay, a quaternion if one of its three
+ * limits, or where `q` has them; locked degrees of freedom (nv, NULL: none) stay, a quaternion if one of its three
  * does. `q`: nq, in and out. `step`: scratch, nv.
  */
-void ulna_global_start(const ulna_model *model, const double *lower, const double *upper, const unsigned char *relaxed,
+void ulna_global_start(const ulna_model *model, const double *lower, const double *upper, const unsigned char *locked,
                        uint64_t seed, int k, double *step, double *q);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Two slow routes that derive the Jacobian from as little theory as possible: what the others are held against.
+ * Two slow routes that derive the Jacobian from as little theory as possible: what the others are locked against.
  *
  * Unit velocity: one sweep of velocities from the root to the tip per degree of freedom, with that one moving at
  * speed 1 and all others still. It runs on the model's links, but not on the kernels' frames and motions.

@@ -59,10 +59,10 @@ typedef struct ulna_diagonal {
 } ulna_diagonal;
 
 typedef struct ulna_elimination {
-    double t;                   /* 0 Gauss-Newton ... 1 exact */
-    const double *shift;        /* nv: damping, added to the diagonal */
-    const unsigned char *held;  /* nv: 1 = moves by `displacement` and no other; NULL: all free */
-    const double *displacement; /* nv, read where held; NULL: by nothing */
+    double t;                    /* 0 Gauss-Newton ... 1 exact */
+    const double *shift;         /* nv: damping, added to the diagonal */
+    const unsigned char *locked; /* nv: 1 = moves by `displacement` and no other; NULL: all free */
+    const double *displacement;  /* nv, read where locked; NULL: by nothing */
 } ulna_elimination;
 
 /* Scratch of the sweeps, sized by the model alone. */
@@ -95,8 +95,8 @@ typedef struct ulna_kernel {
     ulna_status (*eliminate)(const ulna_pose *pose, const ulna_targets *targets, const ulna_extras *extras,
                              const ulna_diagonal *diagonal, const ulna_elimination *how, ulna_sweep *sweep,
                              double *step, double *decrease);
-    /* H x = right with the factor that `eliminate` left (same held set; held rows give 0). x may be `right`. */
-    void (*substitute)(const ulna_pose *pose, const unsigned char *held, ulna_sweep *sweep, const double *right,
+    /* H x = right with the factor that `eliminate` left (same locked set; locked rows give 0). x may be `right`. */
+    void (*substitute)(const ulna_pose *pose, const unsigned char *locked, ulna_sweep *sweep, const double *right,
                        double *x);
     /* Composite curvature and moments of every link's subtree, for rows and multiply. */
     void (*compose)(const ulna_pose *pose, const ulna_targets *targets, const ulna_extras *extras, ulna_sweep *sweep);

@@ -107,7 +107,7 @@ double ulna_key_solve(ulna_calibrator *c, int k, double *q, int cold, int rounds
     for (int round = 0; round < rounds; round++) {
         if (c->loss_scale > 0 && round == 0 && !c->keeps_weights) {
             ulna_key_place(c, k);
-            if (ulna_evaluate(work, q, &f) != ULNA_OK)
+            if (ulna_work_evaluate(work, q, &f) != ULNA_OK)
                 return INFINITY;
             reweigh(c, k);
         }
@@ -115,7 +115,7 @@ double ulna_key_solve(ulna_calibrator *c, int k, double *q, int cold, int rounds
         if (ulna_solve(c->solver, q, &result) != ULNA_OK)
             return INFINITY;
         f = result.f;
-        if (result.predicted && ulna_evaluate(work, q, &f) != ULNA_OK)
+        if (result.predicted && ulna_work_evaluate(work, q, &f) != ULNA_OK)
             return INFINITY;
         if (c->loss_scale > 0)
             f += reweigh(c, k);
@@ -155,7 +155,7 @@ static void align(ulna_calibrator *c, int k, double *q)
             pull[i] = 0;
     ulna_key_place(c, k);
     memcpy(q, c->base->rest, (size_t)c->nq * sizeof *q);
-    ulna_align_root(ulna_solver_work(c->solver), q);
+    ulna_work_align_root(ulna_solver_work(c->solver), q);
     forget_weights(c, k);
 }
 

@@ -211,9 +211,9 @@ static ulna_status reduce_key(ulna_calibrator *c, int k)
     const ulna_tree *tree = &c->problem->model->tree;
     double f;
     ulna_key_place(c, k);
-    ulna_status status = ulna_evaluate(work, ulna_key_q(c, k), &f);
+    ulna_status status = ulna_work_evaluate(work, ulna_key_q(c, k), &f);
     if (status == ULNA_OK)
-        status = ulna_hessian(work, 0, c->slope, c->rows, NULL);
+        status = ulna_work_hessian(work, 0, c->slope, c->rows, NULL);
     if (status == ULNA_OK)
         status = ulna_ltdl_factor(tree, c->rows, c->shift, NULL, ULNA_LTDL_ANY, c->lower, c->pivot, NULL);
     if (status != ULNA_OK && status != ULNA_ERR_SINGULAR)

@@ -169,7 +169,7 @@ static ulna_status look_up(ulna_problem *problem, ulna_work *work, const ulna_ma
         }
         memcpy(q, model->rest, (size_t)model->nq * sizeof *q);
         if (status == ULNA_OK)
-            status = ulna_align_root(work, q);
+            status = ulna_work_align_root(work, q);
         if (status == ULNA_OK) {
             ulna_pose_body_relative(work->pose, 0, NULL, after);
             ulna_rotate(after, local, turned);

@@ -36,7 +36,7 @@ static void measure(ulna_calibrator *c, tally *tallies)
     double place[3], r[3], f, loss;
     for (int k = 0; k < c->keys; k++) {
         ulna_key_place(c, k);
-        if (ulna_evaluate(ulna_solver_work(c->solver), ulna_key_q(c, k), &f) != ULNA_OK)
+        if (ulna_work_evaluate(ulna_solver_work(c->solver), ulna_key_q(c, k), &f) != ULNA_OK)
             continue;
         for (int i = 0; i < c->count; i++) {
             if (isnan(ulna_key_goal(c, k)[3 * i]))

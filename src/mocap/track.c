@@ -171,12 +171,12 @@ static void sum_up(const ulna_track_job *j, ulna_track_summary *s)
     int solved = 0;
     for (int f = 0; f < j->total; f++) {
         const ulna_frame_report *r = &j->frames[f];
-        s->empty += (r->flags & ULNA_FRAME_EMPTY) != 0;
-        s->recovered += (r->flags & ULNA_FRAME_RECOVERED) != 0;
-        s->lost += (r->flags & ULNA_FRAME_LOST) != 0;
-        s->with_outliers += (r->flags & ULNA_FRAME_OUTLIERS) != 0;
+        s->empty += (r->flags & ULNA_TRACK_EMPTY) != 0;
+        s->recovered += (r->flags & ULNA_TRACK_RECOVERED) != 0;
+        s->lost += (r->flags & ULNA_TRACK_LOST) != 0;
+        s->with_outliers += (r->flags & ULNA_TRACK_OUTLIERS) != 0;
         s->missing += j->matching->counting - r->seen;
-        if (r->flags & ULNA_FRAME_EMPTY)
+        if (r->flags & ULNA_TRACK_EMPTY)
             continue;
         solved++;
         s->rms_mean += r->rms;

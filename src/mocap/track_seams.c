@@ -24,7 +24,7 @@
 
 static int is_empty(const ulna_track_job *j, int frame)
 {
-    return (j->frames[frame].flags & ULNA_FRAME_EMPTY) != 0;
+    return (j->frames[frame].flags & ULNA_TRACK_EMPTY) != 0;
 }
 
 void ulna_nearest_turns(const ulna_model *model, const ulna_options *options, const double *near, double *q)
@@ -107,8 +107,8 @@ static ulna_status track_on(ulna_track_job *j, seam *s, int first, int last, dou
         if (status != ULNA_OK || is_same(j, s, s->q, there))
             break;
         int is_worse = report.f > MUCH_WORSE * j->frames[*met].f + j->options->lost_excess;
-        if (is_worse || report.flags & (ULNA_FRAME_LOST | ULNA_FRAME_RECOVERED)) {
-            j->frames[*met].flags |= j->frames[*met].flags & ULNA_FRAME_LOST ? 0 : ULNA_FRAME_RECOVERED;
+        if (is_worse || report.flags & (ULNA_TRACK_LOST | ULNA_TRACK_RECOVERED)) {
+            j->frames[*met].flags |= j->frames[*met].flags & ULNA_TRACK_LOST ? 0 : ULNA_TRACK_RECOVERED;
             break;
         }
         memcpy(there, s->q, (size_t)j->model->nq * sizeof *there);
@@ -146,7 +146,7 @@ static ulna_status join_chunk(ulna_track_job *j, seam *s, int chunk)
         before--;
     if (from == last || before < 0)
         return ULNA_OK;
-    if (from == first && before == first - 1 && !(j->frames[before].flags & ULNA_FRAME_LOST)) {
+    if (from == first && before == first - 1 && !(j->frames[before].flags & ULNA_TRACK_LOST)) {
         status = track_on(j, s, first, last, j->outcomes[chunk - 1].usual, &from);
         before = from - 1;
         if (from == last)

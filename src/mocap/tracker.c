@@ -111,13 +111,13 @@ static ulna_status start_afresh(ulna_tracker *t, const double *start, double eno
                                 ulna_frame_report *report)
 {
     ulna_options options = t->options.fresh;
-    options.enough = enough;
+    options.stop_below = enough;
     if (t->options.loss)
         ulna_tracker_weigh_possible(t);
     ulna_status status = ulna_solver_set_options(t->fresh, &options, NULL);
     memcpy(q, start, (size_t)t->nq * sizeof *start);
     if (status == ULNA_OK)
-        status = ulna_align_root(ulna_solver_work(t->fresh), q);
+        status = ulna_work_align_root(ulna_solver_work(t->fresh), q);
     if (status == ULNA_OK && t->global)
         status = search_globally(t, q, result);
     else if (status == ULNA_OK)
@@ -221,7 +221,7 @@ static ulna_status think_again(ulna_tracker *t, double *q, ulna_result *best, do
     int doubts = 0;
     for (int i = 0; i < t->count; i++)
         if (t->outlier[i] && t->outlier[i] % SECOND_THOUGHTS == 0 && !isnan(t->distance[i])) {
-            ulna_problem_set_strength(t->problem, i, 1);
+            ulna_problem_set_confidence(t->problem, i, 1);
             doubts++;
         }
     if (!doubts)
@@ -276,7 +276,7 @@ static ulna_status find_again(ulna_tracker *t, double enough, double *q, ulna_re
     if (status == ULNA_OK && *cost > enough)
         status = search_from(t, t->start, enough, q, result, cost, report);
     if (*cost < BETTER * before)
-        report->flags |= ULNA_FRAME_RECOVERED; /* unless it stays lost */
+        report->flags |= ULNA_TRACK_RECOVERED; /* unless it stays lost */
     t->has_jumped |= *cost < before;
     bear(t, *cost);
     return status;
@@ -310,7 +310,7 @@ static int is_lost(const ulna_tracker *t, double cost, double limit, const ulna_
 
 static ulna_status begin_track(ulna_tracker *t, double *q, ulna_result *result, double *cost, ulna_frame_report *report)
 {
-    report->flags |= ULNA_FRAME_STARTED;
+    report->flags |= ULNA_TRACK_STARTED;
     ulna_status status = start_afresh(t, t->start, 0, q, result, report);
     t->has_jumped = 1;
     return status == ULNA_OK ? settle(t, q, result, report, cost) : status;
@@ -345,9 +345,9 @@ static ulna_status solve_frame(ulna_tracker *t, double *q, ulna_result *result, 
     else if (t->tolerated == 0)
         bear(t, *cost);
     if (is_lost_now)
-        report->flags = (report->flags & ~(unsigned)ULNA_FRAME_RECOVERED) | ULNA_FRAME_LOST;
+        report->flags = (report->flags & ~(unsigned)ULNA_TRACK_RECOVERED) | ULNA_TRACK_LOST;
     else if (t->was_lost)
-        report->flags |= ULNA_FRAME_RECOVERED;
+        report->flags |= ULNA_TRACK_RECOVERED;
     t->was_lost = is_lost_now;
     return status;
 }
@@ -373,7 +373,7 @@ static ulna_status remember(ulna_tracker *t, const double *q, const ulna_result 
     memcpy(t->q1, q, (size_t)t->nq * sizeof *q);
     t->history = t->has_jumped ? 1 : t->history < 2 ? t->history + 1 : 2;
     t->last_f = result->f;
-    if (!(flags & ULNA_FRAME_LOST)) {
+    if (!(flags & ULNA_TRACK_LOST)) {
         memcpy(t->good, q, (size_t)t->nq * sizeof *q);
         learn_usual(t, cost);
     }
@@ -409,7 +409,7 @@ static int take_positions(ulna_tracker *t, const double *positions)
 static void stay(ulna_tracker *t, double *q, ulna_frame_report *report)
 {
     memcpy(q, t->q1, (size_t)t->nq * sizeof *q);
-    report->flags = ULNA_FRAME_EMPTY;
+    report->flags = ULNA_TRACK_EMPTY;
     t->history = t->history > 1 ? 1 : t->history;
     for (int i = 0; i < t->count; i++)
         t->distance[i] = (double)NAN;
@@ -428,7 +428,7 @@ static ulna_status solve_and_measure(ulna_tracker *t, double *q, int is_reported
         t->is_measured = status == ULNA_OK;
     }
     if (r->outliers)
-        r->flags |= ULNA_FRAME_OUTLIERS;
+        r->flags |= ULNA_TRACK_OUTLIERS;
     if (status == ULNA_OK)
         status = remember(t, q, &result, cost, r->flags);
     r->stop = result.stop;

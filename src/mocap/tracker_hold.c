@@ -34,9 +34,9 @@ void ulna_tracker_rest_idle(ulna_tracker *t, const ulna_marker_set *set)
     carry_down(t);
     for (int b = 0; b < t->model->nb; b++)
         memset(t->idle + t->model->body[b].dof, !t->carries[b], (size_t)t->model->body[b].dof_count);
-    for (int d = 0; d < t->nv && t->options.solve.relaxed; d++)
-        t->idle[d] |= t->options.solve.relaxed[d] != 0;
-    t->options.solve.relaxed = t->options.fresh.relaxed = t->idle;
+    for (int d = 0; d < t->nv && t->options.solve.locked; d++)
+        t->idle[d] |= t->options.solve.locked[d] != 0;
+    t->options.solve.locked = t->options.fresh.locked = t->idle;
 }
 
 void ulna_tracker_hold_nothing(ulna_tracker *t)
@@ -54,7 +54,7 @@ static int find_carriers(ulna_tracker *t)
     int absent = 0;
     memcpy(t->carries, t->anchored, (size_t)t->model->nb);
     for (int i = 0; i < t->count; i++) {
-        int counts = !isnan(t->seen[3 * i]) && t->weight[i] > 0 && ulna_problem_strength(t->problem, i) > 0;
+        int counts = !isnan(t->seen[3 * i]) && t->weight[i] > 0 && ulna_problem_confidence(t->problem, i) > 0;
         t->carries[t->body[i]] |= counts != 0;
         absent += !counts;
     }

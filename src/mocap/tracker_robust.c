@@ -7,6 +7,7 @@
  * where a joint is near its singularity.
  */
 #include "mocap/tracker.h"
+#include "objective/problem.h"
 
 #include <math.h>
 
@@ -49,11 +50,11 @@ double ulna_tracker_weigh(ulna_tracker *t)
 {
     double change = 0;
     for (int i = 0; i < t->count; i++)
-        change = fmax(change, fabs(factor_of(t, i) - ulna_problem_strength(t->problem, i)));
+        change = fmax(change, fabs(factor_of(t, i) - ulna_problem_confidence(t->problem, i)));
     if (change < WEIGHT_CHANGE)
         return 0;
     for (int i = 0; i < t->count; i++)
-        ulna_problem_set_strength(t->problem, i, factor_of(t, i));
+        ulna_problem_set_confidence(t->problem, i, factor_of(t, i));
     ulna_tracker_hold_unseen(t);
     return change;
 }
@@ -61,7 +62,7 @@ double ulna_tracker_weigh(ulna_tracker *t)
 void ulna_tracker_weigh_evenly(ulna_tracker *t)
 {
     for (int i = 0; t->options.loss && i < t->count; i++)
-        ulna_problem_set_strength(t->problem, i, 1);
+        ulna_problem_set_confidence(t->problem, i, 1);
     ulna_tracker_hold_unseen(t);
 }
 
@@ -107,7 +108,7 @@ void ulna_tracker_weigh_possible(ulna_tracker *t)
         int is_possible = 1;
         for (int k = 0; k < 3; k++)
             is_possible &= !(fabs(t->seen[3 * i + k] - centre[k]) > reach);
-        ulna_problem_set_strength(t->problem, i, is_possible);
+        ulna_problem_set_confidence(t->problem, i, is_possible);
     }
     ulna_tracker_hold_unseen(t);
 }

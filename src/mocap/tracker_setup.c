@@ -26,14 +26,14 @@ ulna_track_options ulna_track_options_default(void)
     o.solve.decrease = 3e-4;
     o.solve.iterations = 50;
     o.solve.hybrid.kappa = 0.1;
-    o.solve.hybrid.carry = 1;
+    o.solve.hybrid.keep_damping = 1;
     o.solve.hybrid.exact = 0;
     o.solve.hybrid.verify = 0;
     o.solve.hybrid.trust_last = 1;
     o.fresh.decrease = 1e-5;
     o.fresh.iterations = 100;
     o.fresh.restarts = 30;
-    o.fresh.agree = 0;
+    o.fresh.agreeing_restarts = 0;
     o.fresh.hybrid.verify = 0;
     return o;
 }

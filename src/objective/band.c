@@ -30,7 +30,7 @@ static double within_segment(const ulna_work *work, int i, int j, double t)
     return h;
 }
 
-ulna_status ulna_hessian_band(ulna_work *work, double t, ulna_band *band)
+ulna_status ulna_work_hessian_band(ulna_work *work, double t, ulna_band *band)
 {
     if (!work || !band || !band->entries || !isfinite(t) || band->n != work->problem->model->nv || band->width < 0)
         return ULNA_ERR_ARGUMENT;
@@ -39,7 +39,7 @@ ulna_status ulna_hessian_band(ulna_work *work, double t, ulna_band *band)
     memset(band->entries, 0, n * column * sizeof *band->entries);
     if (n == 0)
         return ULNA_OK;
-    ulna_status status = ulna_hessian_multiply(work, t, work->zeros, work->sweep.right); /* for the forces */
+    ulna_status status = ulna_work_hessian_multiply(work, t, work->zeros, work->sweep.right); /* for the forces */
     if (status != ULNA_OK)
         return status;
     for (int j = 0; j < tree->n; j++) {

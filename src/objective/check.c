@@ -54,11 +54,11 @@ static ulna_status at_offset(checker *c, int dof, double h, double *f, double *g
     if (dof >= 0)
         c->step[dof] = h;
     ulna_model_integrate(c->work->problem->model, c->q, c->step, c->moved);
-    ulna_status status = ulna_evaluate(c->work, c->moved, f);
+    ulna_status status = ulna_work_evaluate(c->work, c->moved, f);
     if (status == ULNA_OK && g)
-        status = ulna_gradient(c->work, g);
+        status = ulna_work_gradient(c->work, g);
     if (status == ULNA_OK && r)
-        status = ulna_residuals(c->work, r, NULL);
+        status = ulna_work_residuals(c->work, r, NULL);
     return status;
 }
 
@@ -83,7 +83,7 @@ static ulna_status dense_from_products(checker *c)
     memset(c->step, 0, (size_t)c->nv * sizeof *c->step);
     for (int j = 0; j < c->nv && status == ULNA_OK; j++) {
         c->step[j] = 1;
-        status = ulna_hessian_multiply(c->work, 1, c->step, c->H + (size_t)j * (size_t)c->nv);
+        status = ulna_work_hessian_multiply(c->work, 1, c->step, c->H + (size_t)j * (size_t)c->nv);
         c->step[j] = 0;
     }
     return status;
@@ -122,13 +122,13 @@ static ulna_status check(checker *c, ulna_derivative_report *report)
     double f, plus, minus;
     ulna_status status = at_offset(c, -1, 0, &f, c->g, c->r);
     if (status == ULNA_OK)
-        status = ulna_residuals(c->work, NULL, c->J);
+        status = ulna_work_residuals(c->work, NULL, c->J);
     if (status == ULNA_OK)
         status = dense_from_products(c);
     if (status == ULNA_OK)
-        status = ulna_hessian_dense(c->work, 1, c->D); /* D is free until the differences */
+        status = ulna_work_hessian_dense(c->work, 1, c->D); /* D is free until the differences */
     if (status == ULNA_OK)
-        status = ulna_hessian(c->work, 1, NULL, c->tree, NULL);
+        status = ulna_work_hessian(c->work, 1, NULL, c->tree, NULL);
     if (status != ULNA_OK)
         return status;
 
@@ -174,7 +174,8 @@ static ulna_status check(checker *c, ulna_derivative_report *report)
     return at_offset(c, -1, 0, &f, NULL, NULL);
 }
 
-ulna_status ulna_check_derivatives(ulna_work *work, const double *q, ulna_derivative_report *report, ulna_error *error)
+ulna_status ulna_work_check_derivatives(ulna_work *work, const double *q, ulna_derivative_report *report,
+                                        ulna_error *error)
 {
     if (!work || !q || !report)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "derivative check: an argument is missing");

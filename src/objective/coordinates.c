@@ -245,7 +245,7 @@ double ulna_coordinate_error(const ulna_work *work, const ulna_term *term, int d
     return phi[model->dof_part[dof]];
 }
 
-/* ---- how the gradient answers the goal: ulna_sensitivity ------------------------------------------------------- */
+/* ---- how the gradient answers the goal: ulna_work_sensitivity ------------------------------------------------------- */
 
 /* Posture: gradient w (q - reference), or w phi for a quaternion, and log(exp(phi) exp(-x)) = phi - J_right^-1 x, where
  * J_right^-1 is the transpose of the left one. */

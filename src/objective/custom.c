@@ -106,5 +106,5 @@ void ulna_evaluate_custom(const ulna_term *term, double weight, const ulna_body_
     }
     shift_bend(own.bend, place->position, weight, value->bend);
     if (!ulna_all_finite(value->row[0], 6 * value->count) || !ulna_all_finite(value->bend[0], 36))
-        value->residual[0] = (double)NAN; /* f then is none either, and ulna_evaluate says so */
+        value->residual[0] = (double)NAN; /* f then is none either, and ulna_work_evaluate says so */
 }

@@ -84,14 +84,14 @@ static void add_couplings(const ulna_work *work, double *hessian)
     }
 }
 
-ulna_status ulna_hessian_dense(ulna_work *work, double t, double *hessian)
+ulna_status ulna_work_hessian_dense(ulna_work *work, double t, double *hessian)
 {
     if (!work || !hessian)
         return ULNA_ERR_ARGUMENT;
     const ulna_tree *tree = &work->problem->model->tree;
     double few[3 * 4]; /* the rows of three DOFs, which do not fit into their matrix */
     int is_small = tree->n < 4;
-    ulna_status status = ulna_hessian(work, t, NULL, is_small ? few : hessian, NULL);
+    ulna_status status = ulna_work_hessian(work, t, NULL, is_small ? few : hessian, NULL);
     if (status != ULNA_OK)
         return status;
     if (is_small) {

@@ -25,7 +25,7 @@ static void take_arrays(ulna_work *work, ulna_arena *arena)
     work->curve = ulna_arena_take(arena, nv, sizeof *work->curve);
     work->zeros = ulna_arena_take(arena, nv, sizeof *work->zeros);
     work->shifted = ulna_arena_take(arena, k ? nv : 0, sizeof *work->shifted);
-    work->held_copy = ulna_arena_take(arena, nv, sizeof *work->held_copy);
+    work->locked_copy = ulna_arena_take(arena, nv, sizeof *work->locked_copy);
     work->couple = work->couple_second = NULL;
     if (needs_couple(problem)) {
         work->couple = ulna_arena_take(arena, 3 * nv, sizeof *work->couple);
@@ -169,7 +169,7 @@ static double evaluate_extras(ulna_work *work)
 
 /* ---- f, gradient, Hessian ---------------------------------------------------------------------------------- */
 
-ulna_status ulna_evaluate(ulna_work *work, const double *q, double *f)
+ulna_status ulna_work_evaluate(ulna_work *work, const double *q, double *f)
 {
     if (!work || !q || !f)
         return ULNA_ERR_ARGUMENT;
@@ -201,7 +201,7 @@ ulna_status ulna_work_check(const ulna_work *work)
     return work->evaluated && same ? ULNA_OK : ULNA_ERR_STATE;
 }
 
-ulna_status ulna_gradient(ulna_work *work, double *gradient)
+ulna_status ulna_work_gradient(ulna_work *work, double *gradient)
 {
     if (!work || !gradient)
         return ULNA_ERR_ARGUMENT;
@@ -219,7 +219,7 @@ static void compose(ulna_work *work)
     work->composed = 1;
 }
 
-ulna_status ulna_hessian(ulna_work *work, double t, double *gradient, double *rows, double *second)
+ulna_status ulna_work_hessian(ulna_work *work, double t, double *gradient, double *rows, double *second)
 {
     if (!work || !rows || !isfinite(t))
         return ULNA_ERR_ARGUMENT;
@@ -231,12 +231,12 @@ ulna_status ulna_hessian(ulna_work *work, double t, double *gradient, double *ro
     return ULNA_OK;
 }
 
-int ulna_low_rank_count(const ulna_work *work)
+int ulna_work_low_rank_count(const ulna_work *work)
 {
     return work ? work->problem->coupling_count : 0;
 }
 
-ulna_status ulna_low_rank(const ulna_work *work, double *vectors, double *weights)
+ulna_status ulna_work_low_rank(const ulna_work *work, double *vectors, double *weights)
 {
     if (!work || !vectors || !weights)
         return ULNA_ERR_ARGUMENT;
@@ -255,7 +255,7 @@ ulna_status ulna_low_rank(const ulna_work *work, double *vectors, double *weight
     return ULNA_OK;
 }
 
-ulna_status ulna_hessian_multiply(ulna_work *work, double t, const double *x, double *product)
+ulna_status ulna_work_hessian_multiply(ulna_work *work, double t, const double *x, double *product)
 {
     if (!work || !x || !product || x == product || !isfinite(t))
         return ULNA_ERR_ARGUMENT;

@@ -71,7 +71,7 @@ double ulna_term_weight(const ulna_problem *problem, const ulna_term *term)
 {
     if (term->sleeping)
         return 0;
-    double weight = term->weight * term->strength;
+    double weight = term->weight * term->confidence;
     return ulna_term_kind_of(term->type)->is_rotation ? weight * problem->length * problem->length : weight;
 }
 
@@ -183,12 +183,12 @@ ulna_status ulna_problem_set_weight(ulna_problem *problem, int term, double weig
     return changed(problem, t);
 }
 
-ulna_status ulna_problem_set_strength(ulna_problem *problem, int term, double strength)
+ulna_status ulna_problem_set_confidence(ulna_problem *problem, int term, double confidence)
 {
     ulna_term *t = ulna_term_at(problem, term);
-    if (!t || !ulna_weight_is_valid(strength))
+    if (!t || !ulna_weight_is_valid(confidence))
         return ULNA_ERR_ARGUMENT;
-    t->strength = strength;
+    t->confidence = confidence;
     return changed(problem, t);
 }
 
@@ -207,10 +207,10 @@ double ulna_problem_weight(const ulna_problem *problem, int term)
     return t ? t->weight : (double)NAN;
 }
 
-double ulna_problem_strength(const ulna_problem *problem, int term)
+double ulna_problem_confidence(const ulna_problem *problem, int term)
 {
     const ulna_term *t = ulna_term_at(problem, term);
-    return t ? t->strength : (double)NAN;
+    return t ? t->confidence : (double)NAN;
 }
 
 ulna_status ulna_problem_set_points(ulna_problem *problem, int first, int count, const double *goals)

@@ -104,7 +104,7 @@ ulna_status ulna_term_add(ulna_problem *problem, ulna_term *term, double weight,
         return ulna_fail(error, status, "no memory for one more term");
     drop_ready(problem);
     term->weight = weight;
-    term->strength = 1;
+    term->confidence = 1;
     term->slot = ULNA_NONE;
     problem->term[problem->term_count] = *term;
     if (number)

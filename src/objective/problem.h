@@ -12,7 +12,7 @@ typedef struct ulna_term {
     int slot;     /* first pull (points, directions), or number among the extras, or ULNA_NONE */
     int row;      /* its first residual */
     int sleeping; /* a missing marker */
-    double weight, strength;
+    double weight, confidence;
     double local[6]; /* point and axis, body frame */
     double goal[9];  /* as set: place, direction, rotation, point and normal, (ratio, offset) */
     int dof_a, dof_b;
@@ -94,7 +94,7 @@ void ulna_bend_of_curvature(const double C[9], const double x[3], int is_point, 
 void ulna_term_point(const ulna_term *term, const ulna_body_place *place, double p[3]);
 void ulna_term_to_goal(const ulna_term *term, const ulna_body_place *place, const double p[3], double r[3]);
 
-/* Adding a term, when it is complete but for weight and strength. */
+/* Adding a term, when it is complete but for weight and confidence. */
 ulna_status ulna_term_add(ulna_problem *problem, ulna_term *term, double weight, int *number, ulna_error *error);
 /* Puts goal (and what else it holds) in canonical form; if that cannot be done, `fault` says why. */
 ulna_status ulna_term_normalise(ulna_term *term, const char **fault);
@@ -106,7 +106,11 @@ int ulna_pulls_of(ulna_term_type type);
 /* The term of that number, or NULL. */
 ulna_term *ulna_term_at(const ulna_problem *problem, int term);
 
-/* Weight in f of a term's residuals: weight * strength, times length^2 for rotations; 0 while asleep. */
+/* A second factor of a term's weight, 1 by default: how far a robust loss trusts this frame's measurement. NaN for a wrong number. */
+ulna_status ulna_problem_set_confidence(ulna_problem *problem, int term, double confidence);
+double ulna_problem_confidence(const ulna_problem *problem, int term);
+
+/* Weight in f of a term's residuals: weight * confidence, times length^2 for rotations; 0 while asleep. */
 double ulna_term_weight(const ulna_problem *problem, const ulna_term *term);
 /* Writes a term's goal and weight into the sorted arrays. */
 void ulna_term_refresh(ulna_problem *problem, const ulna_term *term);
@@ -133,9 +137,9 @@ struct ulna_work {
     double *shifted; /* nv if there are couplings: shift of the last step and their part of the diagonal */
     ulna_pair *extra_curvature, *extra_second;
     ulna_vec4 *extra_moment;
-    unsigned char *held_copy;  /* nv */
-    const unsigned char *held; /* held_copy, or NULL if the last step held none */
-    double *coupled;           /* Woodbury: nv x k solutions, then k x k factor, then 2 k */
+    unsigned char *locked_copy;  /* nv */
+    const unsigned char *locked; /* locked_copy, or NULL if the last step locked none */
+    double *coupled;             /* Woodbury: nv x k solutions, then k x k factor, then 2 k */
 };
 
 /* Where a body was put by the last evaluation. */
@@ -148,7 +152,7 @@ ulna_status ulna_work_check(const ulna_work *work);
 
 /* Terms on coordinates at work->pose->q: adds to f, fills slope, curve and couple. */
 double ulna_coordinate_terms(ulna_work *work);
-/* Rows of coordinate and coupling terms for ulna_residuals; J is m x nv from row `at` on. Returns the rows written. */
+/* Rows of coordinate and coupling terms for ulna_work_residuals; J is m x nv from row `at` on. Returns the rows written. */
 int ulna_coordinate_residuals(const ulna_work *work, const ulna_term *term, int at, int m, double *residuals,
                               double *jacobian);
 /* Distances of the point terms first .. first + count - 1 where the pose stands, evaluated or only placed; NaN if asleep. */
@@ -158,7 +162,7 @@ double ulna_coordinate_error(const ulna_work *work, const ulna_term *term, int d
 /* Residual of a coupling: q_b - ratio q_a - offset, with its sign as goal - value. */
 double ulna_coupling_residual(const ulna_work *work, const ulna_term *term);
 double ulna_coupling_weight(const ulna_problem *problem, const ulna_term *term);
-/* Adds -d(gradient)/d(goal) of number `column` of the goal (problem.h: ulna_sensitivity) to `right` (nv). */
+/* Adds -d(gradient)/d(goal) of number `column` of the goal (problem.h: ulna_work_sensitivity) to `right` (nv). */
 void ulna_coordinate_goal_slope(const ulna_work *work, const ulna_term *term, int column, double *right);
 
 #endif

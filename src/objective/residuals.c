@@ -66,7 +66,7 @@ static void evaluate_term(const ulna_work *work, const ulna_term *term, double w
     ulna_term_kind_of(term->type)->evaluate(term, weight, &place, value);
 }
 
-int ulna_residual_count(const ulna_work *work)
+int ulna_work_residual_count(const ulna_work *work)
 {
     return work ? work->problem->residual_count : 0;
 }
@@ -107,7 +107,7 @@ static void rows_of_terms(const void *context, int first, int last)
             term_rows(job, &problem->term[i]);
 }
 
-ulna_status ulna_residuals(ulna_work *work, double *residuals, double *jacobian)
+ulna_status ulna_work_residuals(ulna_work *work, double *residuals, double *jacobian)
 {
     if (!work)
         return ULNA_ERR_ARGUMENT;
@@ -152,7 +152,7 @@ ulna_status ulna_point_errors(const ulna_work *work, int first, int count, doubl
     return ULNA_OK;
 }
 
-ulna_status ulna_term_error(ulna_work *work, int term, double *error)
+ulna_status ulna_work_term_error(ulna_work *work, int term, double *error)
 {
     if (!work || !error || term < 0 || (size_t)term >= work->problem->term_count)
         return ULNA_ERR_ARGUMENT;

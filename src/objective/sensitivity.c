@@ -213,10 +213,10 @@ static void right_sides(const ulna_work *work, const ulna_term *term, int column
 }
 
 /* Factors H + shift; the step itself goes where nothing is kept. */
-static ulna_status factor(ulna_work *work, const unsigned char *held, const double *shift)
+static ulna_status factor(ulna_work *work, const unsigned char *locked, const double *shift)
 {
-    ulna_step_options options = {.t = 1, .shift = shift, .held = held};
-    return ulna_step(work, &options, work->sweep.right, NULL, NULL);
+    ulna_step_options options = {.t = 1, .shift = shift, .locked = locked};
+    return ulna_work_step(work, &options, work->sweep.right, NULL, NULL);
 }
 
 static ulna_status solve_columns(ulna_work *work, int columns, double *x)
@@ -224,19 +224,20 @@ static ulna_status solve_columns(ulna_work *work, int columns, double *x)
     ulna_status status = ULNA_OK;
     for (int k = 0; k < columns && status == ULNA_OK; k++) {
         double *column = x + (size_t)k * (size_t)work->problem->model->nv;
-        status = ulna_step_solve(work, column, column);
+        status = ulna_work_step_solve(work, column, column);
     }
     return status;
 }
 
-ulna_status ulna_sensitivity(ulna_work *work, const unsigned char *held, const double *shift, int term, double *dq)
+ulna_status ulna_work_sensitivity(ulna_work *work, const unsigned char *locked, const double *shift, int term,
+                                  double *dq)
 {
     if (!work || !dq)
         return ULNA_ERR_ARGUMENT;
     int columns = ulna_sensitivity_columns(work->problem, term);
     if (columns < 0)
         return ULNA_ERR_ARGUMENT;
-    ulna_status status = factor(work, held, shift);
+    ulna_status status = factor(work, locked, shift);
     if (status != ULNA_OK)
         return status;
     right_sides(work, &work->problem->term[term], columns, dq);
@@ -273,15 +274,15 @@ static int is_spoilt(const double *covariance, size_t n)
  * Noise e of unit variance in the weighted residuals moves the solution by dq = H^-1 Jt e, so its covariance is
  * H^-1 JtJ H^-1. In place: A = JtJ; A <- H^-1 A by columns, transpose, and once more, since both are symmetric.
  */
-ulna_status ulna_covariance(ulna_work *work, const unsigned char *held, const double *shift, double sigma,
-                            double *covariance)
+ulna_status ulna_work_covariance(ulna_work *work, const unsigned char *locked, const double *shift, double sigma,
+                                 double *covariance)
 {
     if (!work || !covariance || !(sigma >= 0) || isinf(sigma))
         return ULNA_ERR_ARGUMENT;
     size_t n = (size_t)work->problem->model->nv;
-    ulna_status status = ulna_hessian_dense(work, 0, covariance);
+    ulna_status status = ulna_work_hessian_dense(work, 0, covariance);
     if (status == ULNA_OK)
-        status = factor(work, held, shift);
+        status = factor(work, locked, shift);
     if (status == ULNA_OK)
         status = solve_columns(work, (int)n, covariance);
     if (status != ULNA_OK)

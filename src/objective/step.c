@@ -56,7 +56,7 @@ static ulna_status factor_couplings(ulna_work *work)
         memset(z, 0, nv * sizeof *z);
         z[coupling(work, k)->dof_b] = root;
         z[coupling(work, k)->dof_a] = root * coupling(work, k)->goal[0];
-        work->pose->kernel->substitute(work->pose, work->held, &work->sweep, z, z);
+        work->pose->kernel->substitute(work->pose, work->locked, &work->sweep, z, z);
     }
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) {
@@ -99,8 +99,8 @@ static double apply_couplings(ulna_work *work, double *x)
     return product;
 }
 
-ulna_status ulna_step(ulna_work *work, const ulna_step_options *options, double *step, double *decrease,
-                      int *failed_dof)
+ulna_status ulna_work_step(ulna_work *work, const ulna_step_options *options, double *step, double *decrease,
+                           int *failed_dof)
 {
     if (!work || !options || !step || !isfinite(options->t))
         return ULNA_ERR_ARGUMENT;
@@ -110,7 +110,7 @@ ulna_status ulna_step(ulna_work *work, const ulna_step_options *options, double 
     work->composed = work->factored = 0;
 
     const double *shift = shift_with_couplings(work, options->shift ? options->shift : work->zeros);
-    ulna_elimination how = {options->t, shift, options->held, options->displacement};
+    ulna_elimination how = {options->t, shift, options->locked, options->displacement};
     double fall = 0;
     status = work->pose->kernel->eliminate(work->pose, &work->targets, &work->extras, &work->diagonal, &how,
                                            &work->sweep, step, &fall);
@@ -122,7 +122,8 @@ ulna_status ulna_step(ulna_work *work, const ulna_step_options *options, double 
     }
     if (!isfinite(fall)) /* a shift or displacement that is not a number ends up here */
         return ULNA_ERR_NUMBER;
-    work->held = options->held ? memcpy(work->held_copy, options->held, (size_t)work->problem->model->nv) : NULL;
+    work->locked =
+        options->locked ? memcpy(work->locked_copy, options->locked, (size_t)work->problem->model->nv) : NULL;
     if (work->problem->coupling_count) {
         status = factor_couplings(work);
         if (status != ULNA_OK) {
@@ -140,7 +141,7 @@ ulna_status ulna_step(ulna_work *work, const ulna_step_options *options, double 
     return ULNA_OK;
 }
 
-ulna_status ulna_step_solve(ulna_work *work, const double *right, double *x)
+ulna_status ulna_work_step_solve(ulna_work *work, const double *right, double *x)
 {
     if (!work || !right || !x)
         return ULNA_ERR_ARGUMENT;
@@ -149,7 +150,7 @@ ulna_status ulna_step_solve(ulna_work *work, const double *right, double *x)
         return status;
     if (!ulna_all_finite(right, work->problem->model->nv))
         return ULNA_ERR_NUMBER;
-    work->pose->kernel->substitute(work->pose, work->held, &work->sweep, right, x);
+    work->pose->kernel->substitute(work->pose, work->locked, &work->sweep, right, x);
     if (work->problem->coupling_count)
         apply_couplings(work, x);
     return ULNA_OK;

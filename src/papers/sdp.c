@@ -136,7 +136,7 @@ ulna_reduce_options ulna_sdp_reduce(const ulna_solver *solver, const double *q)
     return (ulna_reduce_options){.bounded = solver->options.bounded,
                                  .lower = solver->lower,
                                  .upper = solver->upper,
-                                 .fixed = solver->has_relaxed ? solver->relaxed : NULL,
+                                 .locked = solver->has_locked ? solver->locked : NULL,
                                  .q = q};
 }
 

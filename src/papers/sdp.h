@@ -12,7 +12,7 @@
  * for f and rounded_f. */
 ulna_status ulna_sdp_start(const ulna_problem *problem, const ulna_sdp_options *options,
                            const ulna_reduce_options *reduce, double *q, ulna_sdp_result *result, ulna_error *error);
-/* The tree that a solver's limits and relaxed freedoms ask for; these stay where q has them. */
+/* The tree that a solver's limits and locked freedoms ask for; these stay where q has them. */
 ulna_reduce_options ulna_sdp_reduce(const ulna_solver *solver, const double *q);
 
 /* ULNA_OK if ulna_sdp_start would take the problem as it is. */

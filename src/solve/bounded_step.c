@@ -58,8 +58,8 @@ ulna_status ulna_bounded_step(ulna_solver *s, double t, double lambda, const dou
             return status;
         holds = ulna_mark_held(s, s->held);
     } else {
-        memcpy(s->held, s->relaxed, (size_t)s->nv);
-        holds = s->has_relaxed;
+        memcpy(s->held, s->locked, (size_t)s->nv);
+        holds = s->has_locked;
     }
     double *shifts = s->shift;
     const double *metric = s->metric;
@@ -71,10 +71,10 @@ ulna_status ulna_bounded_step(ulna_solver *s, double t, double lambda, const dou
 
     ulna_step_options options = {.t = t, .shift = s->shift};
     for (;;) {
-        options.held = holds ? s->held : NULL;
+        options.locked = holds ? s->held : NULL;
         options.displacement = holds ? s->displacement : NULL;
         s->result.factorisations++;
-        ulna_status status = ulna_step(s->work, &options, s->step, decrease, NULL);
+        ulna_status status = ulna_work_step(s->work, &options, s->step, decrease, NULL);
         if (status != ULNA_OK)
             return status;
         int found = hold_violators(s);
@@ -84,7 +84,7 @@ ulna_status ulna_bounded_step(ulna_solver *s, double t, double lambda, const dou
         *met += found;
     }
 
-    /* ulna_step counts the shift in; what f is predicted to fall by is without it. */
+    /* ulna_work_step counts the shift in; what f is predicted to fall by is without it. */
     const double *shift = s->shift, *step = s->step;
     double cost = 0;
     for (int j = 0; j < s->nv; j++)

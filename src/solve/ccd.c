@@ -434,7 +434,7 @@ static double sweep_link(ulna_solver *s, ccd *c, const ulna_body *body)
         ulna_course course;
         ulna_move move;
         j.dof = link->dof + j.i;
-        if (s->relaxed[j.dof])
+        if (s->locked[j.dof])
             continue;
         describe(&j, &course);
         double t = ulna_course_minimise(&course, &decrease);

@@ -35,13 +35,13 @@ void ulna_interior_scale(const ulna_solver *s, ulna_interior *in)
 {
     double most = 0;
     for (int j = 0; j < s->nv; j++) {
-        in->reach[j] = s->relaxed[j] ? 0 : s->scale[j];
-        in->bend[j] = s->relaxed[j];
+        in->reach[j] = s->locked[j] ? 0 : s->scale[j];
+        in->bend[j] = s->locked[j];
     }
     for (int i = 0; i < s->limited_count; i++) {
         int j = s->limited[i], c = s->model->dof_coordinate[j];
         double v = (s->gradient[j] < 0 ? s->upper[j] - s->q[c] : s->q[c] - s->lower[j]) / s->scale[j];
-        if (s->relaxed[j] || isinf(v))
+        if (s->locked[j] || isinf(v))
             continue;
         int is_stuck = !(v > 0) || s->lower[j] == s->upper[j];
         in->reach[j] = is_stuck ? 0 : s->scale[j] * sqrt(v);

@@ -259,7 +259,7 @@ ulna_status ulna_bend_and_sweep(ulna_solver *s, ulna_sweep_once sweep, void *sta
     double f;
     for (int j = 0; j < s->nv; j++) {
         double x = BEND * (2 * ulna_random_uniform(s) - 1);
-        s->step[j] = s->relaxed[j] ? 0 : x * s->unit[j];
+        s->step[j] = s->locked[j] ? 0 : x * s->unit[j];
     }
     ulna_status status = ulna_try(s, s->step, 1, &f);
     for (int round = 0; round < BENT_SWEEPS && status == ULNA_OK && isfinite(f); round++) {

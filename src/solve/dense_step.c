@@ -2,7 +2,7 @@
  * pinv, qr: least squares on the stacked dense Jacobian, by LAPACK.
  *
  * Source: survey of techniques, section 4, eq. 8; the recipe, section 3.2, eq. 33-34 and Fig. 8 (SVD, QR
- * factorisation), with its practical notes (section 3.3): several effectors are stacked rows, a relaxed joint is a
+ * factorisation), with its practical notes (section 3.3): several effectors are stacked rows, a locked joint is a
  * column of zeros, a strength a factor of its column. One iteration, in the scaled coordinates of solver.h:
  *
  *     A = J diag(scale),      pinv: y = V S^+ Ut r  with A = U S Vt,      qr: A P = Q R,  R z = Qt r,  y = P z,
@@ -55,7 +55,7 @@ static ulna_status take_common(ulna_solver *s, dense *h, ulna_arena *arena, ulna
 {
     if (status != ULNA_OK)
         return ulna_fail(error, status, "%d residuals and %d degrees of freedom are too many for method '%s'",
-                         ulna_residual_count(s->work), s->nv, s->method->info.name);
+                         ulna_work_residual_count(s->work), s->nv, s->method->info.name);
     size_t m = (size_t)h->m, nv = (size_t)s->nv;
     h->A = ulna_arena_take(arena, m, nv * sizeof *h->A);
     h->r = ulna_arena_take(arena, m, sizeof *h->r);
@@ -69,7 +69,7 @@ static ulna_status take_common(ulna_solver *s, dense *h, ulna_arena *arena, ulna
 static ulna_status layout_pinv(ulna_solver *s, void *state, ulna_arena *arena, ulna_error *error)
 {
     dense *h = state;
-    h->m = ulna_residual_count(s->work);
+    h->m = ulna_work_residual_count(s->work);
     h->k = h->m < s->nv ? h->m : s->nv;
     ulna_status status = ulna_dense_svd_need(h->m, s->nv, &h->work.have);
     status = take_common(s, h, arena, status, error);
@@ -81,7 +81,7 @@ static ulna_status layout_pinv(ulna_solver *s, void *state, ulna_arena *arena, u
 static ulna_status layout_qr(ulna_solver *s, void *state, ulna_arena *arena, ulna_error *error)
 {
     dense *h = state;
-    h->m = ulna_residual_count(s->work);
+    h->m = ulna_work_residual_count(s->work);
     h->k = h->m < s->nv ? h->m : s->nv;
     ulna_status status = ulna_dense_qr_need(h->m, s->nv, &h->work.have);
     status = take_common(s, h, arena, status, error);
@@ -94,10 +94,10 @@ static ulna_status layout_qr(ulna_solver *s, void *state, ulna_arena *arena, uln
 
 static ulna_status form_rows(ulna_solver *s, dense *h)
 {
-    ulna_status status = ulna_residuals(s->work, h->r, h->A);
+    ulna_status status = ulna_work_residuals(s->work, h->r, h->A);
     size_t m = (size_t)h->m;
     for (int j = 0; j < s->nv && status == ULNA_OK; j++) {
-        double *column = h->A + (size_t)j * m, factor = s->relaxed[j] ? 0 : s->scale[j];
+        double *column = h->A + (size_t)j * m, factor = s->locked[j] ? 0 : s->scale[j];
         for (size_t i = 0; i < m; i++)
             column[i] *= factor;
     }
@@ -168,7 +168,7 @@ static ulna_status take_step(ulna_solver *s, dense *h, int is_last)
 {
     double f, most = s->options.dense.max_step;
     for (int j = 0; j < s->nv; j++)
-        s->step[j] = s->relaxed[j] ? 0 : s->scale[j] * h->y[j]; /* the SVD leaves rounding there */
+        s->step[j] = s->locked[j] ? 0 : s->scale[j] * h->y[j]; /* the SVD leaves rounding there */
     double size = ulna_step_size(s, s->step), length = most > 0 && size > most ? most / size : 1;
     ulna_status status = ulna_try(s, s->step, length, &f);
     for (int i = 0; status == ULNA_OK && isinf(f) && i < HALVINGS; i++)

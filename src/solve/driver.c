@@ -35,7 +35,7 @@ static ulna_status describe(ulna_solver *s, ulna_trace_row *row)
         .gradient = s->predicted ? (double)NAN : ulna_projected_gradient(s),
         .step = s->now.step,
         .damping = s->now.damping,
-        .dial = s->now.dial,
+        .exactness = s->now.exactness,
         .seconds = ulna_seconds() - s->started,
     };
     return ULNA_OK;
@@ -104,7 +104,7 @@ static ulna_status check_claim(ulna_solver *s, ulna_stop *stop)
     }
     for (int t = 0; t < 2 && slope > 0 && status == ULNA_OK; t++) { /* the stiffer of Gauss-Newton and exact */
         double along = 0;
-        status = ulna_hessian_multiply(s->work, t, way, product);
+        status = ulna_work_hessian_multiply(s->work, t, way, product);
         for (int j = 0; j < s->nv && status == ULNA_OK; j++)
             along += way[j] * product[j];
         curve = fmax(curve, along);
@@ -154,7 +154,8 @@ static void close_attempt(ulna_solver *s, ulna_stop stop, int may_go_on)
     ulna_result *r = &s->result;
     const ulna_options *o = &s->options;
     r->attempts = s->attempt + 1;
-    int is_enough = s->best_f <= o->enough || s->best_f <= o->objective || (o->agree > 0 && s->agreed >= o->agree);
+    int is_enough = s->best_f <= o->stop_below || s->best_f <= o->objective ||
+                    (o->agreeing_restarts > 0 && s->agreed >= o->agreeing_restarts);
     s->again = may_go_on && !is_final(stop) && !is_enough && s->attempt < o->restarts;
     if (!s->again)
         r->stop = is_final(stop) && s->best_stop != ULNA_STOP_OBJECTIVE ? stop : s->best_stop;
@@ -211,7 +212,7 @@ static ulna_status begin_attempt(ulna_solver *s)
     s->at_q = s->gradient_known = s->predicted = s->verified = 0;
     s->iteration = s->lean = 0;
     s->now = (ulna_iteration){.negative = -1};
-    ulna_status status = ulna_evaluate(s->work, s->q, &s->f);
+    ulna_status status = ulna_work_evaluate(s->work, s->q, &s->f);
     s->result.evaluations++;
     if (status == ULNA_ERR_NUMBER && s->attempt > 0) { /* f does not exist there: not this start, then */
         close_attempt(s, ULNA_STOP_NONE, 1);

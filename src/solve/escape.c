@@ -16,9 +16,9 @@ static ulna_status is_definite(ulna_solver *s, double sigma, int *definite)
 {
     for (int j = 0; j < s->nv; j++)
         s->shift[j] = sigma * s->metric[j];
-    ulna_step_options options = {.t = 1, .shift = s->shift, .held = s->held};
+    ulna_step_options options = {.t = 1, .shift = s->shift, .locked = s->held};
     s->result.factorisations++;
-    ulna_status status = ulna_step(s->work, &options, s->step, NULL, NULL);
+    ulna_status status = ulna_work_step(s->work, &options, s->step, NULL, NULL);
     *definite = status == ULNA_OK;
     return status == ULNA_ERR_INDEFINITE || status == ULNA_ERR_SINGULAR ? ULNA_OK : status;
 }
@@ -62,7 +62,7 @@ static ulna_status negative_direction(ulna_solver *s, int *found)
     for (int j = 0; j < s->nv; j++)
         x[j] = s->held[j] ? 0 : (0.5 + ulna_random_uniform(s)) * (j % 2 ? 1 : -1) / s->scale[j];
     for (int i = 0; i < INVERSE_ITERATIONS; i++) {
-        status = ulna_step_solve(s->work, x, x);
+        status = ulna_work_step_solve(s->work, x, x);
         double size = ulna_step_size(s, x);
         if (status != ULNA_OK || !(size > 0) || isinf(size))
             return status;

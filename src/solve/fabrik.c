@@ -110,7 +110,7 @@ static void set_owners(ulna_solver *s, fabrik *b)
         const ulna_link *link = &model->link[l];
         int is_stiff = 1;
         for (int j = link->dof; j < link->dof + link->dof_count; j++)
-            is_stiff &= s->relaxed[j];
+            is_stiff &= s->locked[j];
         b->owner[l] = is_stiff && link->parent >= 0 ? b->owner[link->parent] : l;
         b->weight[l] = 0;
         for (int i = problem->pull_first[l]; i < problem->pull_first[l + 1]; i++) {
@@ -265,7 +265,7 @@ static ulna_vec4 without_slides(const ulna_solver *s, const ulna_link *link, uln
     ulna_axes axes;
     ulna_axes_read(s->work->pose, link, &axes);
     for (int i = axes.count - 1; i >= 0; i--) {
-        if (!ulna_segment_is_slide(axes.segment[i]) || s->relaxed[link->dof + i])
+        if (!ulna_segment_is_slide(axes.segment[i]) || s->locked[link->dof + i])
             continue;
         ulna_course course = ulna_course_of(s, &axes, i);
         ulna_vec4 a = axes.axis[i];
@@ -388,7 +388,7 @@ static double reach_from_root(ulna_solver *s, fabrik *b)
         gather(b, l, &motion, &sums);
         for (int round = 0; round < axes.count; round++)
             for (int i = 0; i < axes.count; i++)
-                if (!s->relaxed[link->dof + i])
+                if (!s->locked[link->dof + i])
                     gain += fit_dof(s, b, &axes, i, &sums, &motion);
         b->motion[l] = motion;
     }

@@ -40,7 +40,7 @@ typedef struct hybrid {
     int raised;           /* how often, in this iteration */
     double last_decrease; /* of the last accepted step */
     int slow;             /* accepted steps in a row that gained not much less than the one before */
-    int dial;             /* 0 or 1 */
+    int exactness;        /* 0 or 1 */
     int wait, patience;   /* iterations until exact is tried again, and how many next time */
     int refused;          /* the last step was */
     int looked;           /* around, since nothing had moved */
@@ -56,7 +56,7 @@ static ulna_status begin(ulna_solver *s, void *state)
     hybrid *h = state;
     double *floor = h->floor;
     double first = s->options.hybrid.kappa * (s->f < NEAR * s->curvature ? NEAR_KAPPA : 1);
-    double kappa = s->options.hybrid.carry && h->has_carried && !s->forget ? h->kappa : first;
+    double kappa = s->options.hybrid.keep_damping && h->has_carried && !s->forget ? h->kappa : first;
     *h = (hybrid){
         .kappa = kappa, .first_kappa = first, .floor = floor, .patience = 1, .has_carried = 1, .first_f = s->f};
     s->forget = 0;
@@ -82,7 +82,7 @@ static ulna_status raise_floor(ulna_solver *s, hybrid *h)
         return ULNA_OK;
     }
     ulna_band diagonal = {.n = s->nv, .width = 0, .entries = floor};
-    ulna_status status = ulna_hessian_band(s->work, 0, &diagonal);
+    ulna_status status = ulna_work_hessian_band(s->work, 0, &diagonal);
     for (int j = s->nv - 1; j >= 0; j--) {
         int above = s->model->tree.parent[j];
         double size = above >= 0 && s->unit[above] == s->unit[j] ? fmax(floor[j], floor[above]) : floor[j];
@@ -91,19 +91,19 @@ static ulna_status raise_floor(ulna_solver *s, hybrid *h)
     return status;
 }
 
-/* The step with the dial as it stands; if the exact matrix is indefinite, with Gauss-Newton. */
+/* The step at the exactness of the moment; if the exact matrix is indefinite, with Gauss-Newton. */
 static ulna_status damped_step(ulna_solver *s, hybrid *h, double *lambda, double *predicted, double *damped, int *met)
 {
     h->raised = 0;
     for (int tries = 0;; tries++) {
         *lambda = fmax(h->kappa * s->f, FLOOR * s->curvature);
         ulna_status status =
-            ulna_bounded_step(s, h->dial, *lambda, h->raised ? h->floor : NULL, predicted, damped, met);
+            ulna_bounded_step(s, h->exactness, *lambda, h->raised ? h->floor : NULL, predicted, damped, met);
         if (status == ULNA_OK || (status != ULNA_ERR_INDEFINITE && status != ULNA_ERR_SINGULAR) || tries == 60)
             return status;
-        if (h->dial) {
+        if (h->exactness) {
             s->now.negative = 1;
-            h->dial = 0;
+            h->exactness = 0;
             h->kappa = fmax(h->kappa, KAPPA_LEAST);
             h->wait = h->patience;
             h->patience = h->patience < 16 ? 2 * h->patience : 16;
@@ -123,8 +123,8 @@ static void turn_dial(const ulna_solver *s, hybrid *h, double gain, double decre
     h->last_decrease = decrease;
     if (h->wait > 0)
         h->wait--;
-    else if (!h->dial && s->options.hybrid.exact && h->slow >= 2)
-        h->dial = 1;
+    else if (!h->exactness && s->options.hybrid.exact && h->slow >= 2)
+        h->exactness = 1;
 }
 
 /* Is the step short because it was damped? With (H + D) x = -g, predicted = 1/2 x H x + x D x, and `damped` = 1/2 x D x. */
@@ -135,7 +135,7 @@ static int is_short(double predicted, double damped)
 
 static void adapt_damping(hybrid *h, double gain, double share)
 {
-    double least = share > SLOW_SHARE ? h->first_kappa : h->dial ? 1e-9 : KAPPA_LEAST;
+    double least = share > SLOW_SHARE ? h->first_kappa : h->exactness ? 1e-9 : KAPPA_LEAST;
     if (gain > 0.75 && h->kappa > least)
         h->kappa = fmax(0.2 * h->kappa, least);
     else if (gain < 0.25)
@@ -214,7 +214,7 @@ static ulna_status lengthen(ulna_solver *s, hybrid *h, double little, double *la
 {
     double kappa = h->kappa;
     ulna_status status = ULNA_OK;
-    h->dial |= s->options.hybrid.exact; /* the truer of the two, where it is definite */
+    h->exactness |= s->options.hybrid.exact; /* the truer of the two, where it is definite */
     for (int i = 0; i < 12 && status == ULNA_OK && *predicted <= little && is_short(*predicted, *damped); i++) {
         if (*lambda <= FLOOR * s->curvature)
             break;
@@ -235,7 +235,7 @@ static ulna_status iterate(ulna_solver *s, void *state)
     if (status == ULNA_OK && predicted <= little && !met && s->options.hybrid.verify && !h->refused)
         status = lengthen(s, h, little, &lambda, &predicted, &damped, &met);
     s->now.damping = lambda;
-    s->now.dial = h->dial;
+    s->now.exactness = h->exactness;
     if (status == ULNA_ERR_INDEFINITE || status == ULNA_ERR_SINGULAR) {
         s->now.stop = ULNA_STOP_STALLED;
         return ULNA_OK;

@@ -73,7 +73,7 @@ void ulna_stop_circling(ulna_solver *s, ulna_circling *circling)
 ulna_status ulna_normal_diagonal(ulna_solver *s, double *diagonal, double *largest)
 {
     ulna_band band = {.n = s->nv, .width = 0, .entries = diagonal}; /* couplings are not in it */
-    ulna_status status = ulna_hessian_band(s->work, 0, &band);
+    ulna_status status = ulna_work_hessian_band(s->work, 0, &band);
     if (status != ULNA_OK)
         return status;
     for (int k = 0; k < s->problem->coupling_count; k++) {
@@ -84,7 +84,7 @@ ulna_status ulna_normal_diagonal(ulna_solver *s, double *diagonal, double *large
     }
     *largest = 0;
     for (int j = 0; j < s->nv; j++)
-        if (!s->relaxed[j])
+        if (!s->locked[j])
             *largest = fmax(*largest, diagonal[j] * s->unit[j] * s->unit[j]);
     return ULNA_OK;
 }

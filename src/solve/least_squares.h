@@ -12,7 +12,7 @@ typedef struct ulna_damped_step {
 } ulna_damped_step;
 
 /* (JtJ + lambda / scale^2 + extra) step = -g inside the limits, into s->step. Where that cannot be factored lambda is
- * raised as little as it takes, by 1e-12, 1e-10, ... of s->curvature. Gives up, with the status of ulna_step, at
+ * raised as little as it takes, by 1e-12, 1e-10, ... of s->curvature. Gives up, with the status of ulna_work_step, at
  * 1 of it. */
 ulna_status ulna_damped_step_here(ulna_solver *s, const double *extra, ulna_damped_step *step);
 
@@ -35,7 +35,7 @@ typedef struct ulna_circling {
 void ulna_stop_circling(ulna_solver *s, ulna_circling *circling);
 
 /* The diagonal of JtJ at q (nv), couplings included, and its largest element in units (m^2 / rad^2) among DOFs that
- * are not relaxed. O(DOF). */
+ * are not locked. O(DOF). */
 ulna_status ulna_normal_diagonal(ulna_solver *s, double *diagonal, double *largest);
 
 #endif

@@ -232,7 +232,7 @@ static ulna_status walk(void *context, int want_slope, ulna_line_point *point)
     point->slope = (double)NAN;
     if (status != ULNA_OK || !want_slope || isinf(point->value))
         return status;
-    status = ulna_gradient(s->work, p->line->gradient);
+    status = ulna_work_gradient(s->work, p->line->gradient);
     s->result.gradients++;
     point->slope = 0;
     for (int j = 0; j < s->nv; j++)
@@ -307,7 +307,7 @@ static ulna_status curvature_along(ulna_solver *s, double *product, double *curv
     *curvature = 0;
     ulna_status status = ulna_return(s);
     for (int t = 0; t <= 1 && status == ULNA_OK; t++) {
-        status = ulna_hessian_multiply(s->work, t, s->step, product);
+        status = ulna_work_hessian_multiply(s->work, t, s->step, product);
         *curvature = fmax(*curvature, ulna_line_dot(s->nv, s->step, product));
     }
     return status;
@@ -326,7 +326,7 @@ ulna_status ulna_line_give_up(ulna_solver *s, const ulna_line *line, double pred
 ulna_status ulna_line_metric(ulna_solver *s, double *metric, double *largest)
 {
     ulna_band diagonal = {.n = s->nv, .width = 0, .entries = metric};
-    ulna_status status = ulna_hessian_band(s->work, 0, &diagonal);
+    ulna_status status = ulna_work_hessian_band(s->work, 0, &diagonal);
     *largest = 0;
     for (int j = 0; j < s->nv && status == ULNA_OK; j++) {
         metric[j] *= s->unit[j] * s->unit[j];

@@ -226,7 +226,7 @@ static ulna_status iterate(ulna_solver *s, void *state)
 {
     newton *n = state;
     ulna_status status;
-    s->now.dial = 1;
+    s->now.exactness = 1;
     s->now.unsettled = 1; /* what counts is settle */
     if (s->options.newton.line_search) {
         status = search_line(s, n);

@@ -104,7 +104,7 @@ static ulna_status apply(void *context, const double *x, double *y)
             for (int j = 0; j < s->nv && moved[k] != 0; j++)
                 y[j] += c->m->dense[(size_t)k * (size_t)s->nv + (size_t)j] * moved[k];
     } else if (s->nv > 0) {
-        status = ulna_hessian_multiply(s->work, 1, moved, y);
+        status = ulna_work_hessian_multiply(s->work, 1, moved, y);
     }
     for (int j = 0; j < s->nv; j++)
         y[j] = in->reach[j] * y[j] + in->bend[j] * x[j];
@@ -119,13 +119,13 @@ static ulna_status fill_dense(ulna_solver *s, newton_pcg *m)
     int is_minimum;
     ulna_status status = ulna_is_minimum(s, &is_minimum);
     if (status == ULNA_OK)
-        status = ulna_hessian_dense(s->work, 1, A);
+        status = ulna_work_hessian_dense(s->work, 1, A);
     if (status != ULNA_OK || is_minimum)
         return status;
     s->now.negative = 1;
     for (size_t k = 0; k < n; k++)
         for (size_t j = 0; j < n; j++)
-            A[k * n + j] *= s->relaxed[j] || s->relaxed[k] ? 0 : s->scale[j] * s->scale[k];
+            A[k * n + j] *= s->locked[j] || s->locked[k] ? 0 : s->scale[j] * s->scale[k];
     status = ulna_nearest_spd(s->nv, A, 0, NULL, &m->scratch);
     for (size_t k = 0; k < n; k++)
         for (size_t j = 0; j < n; j++)
@@ -140,7 +140,7 @@ static ulna_status fill_band(ulna_solver *s, newton_pcg *m)
     ulna_band *band = &m->band;
     size_t n = (size_t)s->nv, stride = (size_t)band->width + 1;
     double largest = 0;
-    ulna_status status = m->dense || n == 0 ? ULNA_OK : ulna_hessian_band(s->work, 1, band);
+    ulna_status status = m->dense || n == 0 ? ULNA_OK : ulna_work_hessian_band(s->work, 1, band);
     if (status != ULNA_OK)
         return status;
     for (size_t j = 0; j < n; j++) {
@@ -271,7 +271,7 @@ static ulna_status iterate(ulna_solver *s, void *state)
     double value, predicted;
     int is_inside;
     s->now.damping = m->radius;
-    s->now.dial = 1;
+    s->now.exactness = 1;
     s->now.unsettled = 1; /* what counts is settle */
     ulna_status status = m->is_prepared ? ULNA_OK : prepare(s, m);
     m->is_prepared = status == ULNA_OK;

@@ -10,7 +10,7 @@
  *   H        inverse Hessian: a matrix (bfgs, nv x nv doubles), or the last options.line.memory pairs (lbfgs)
  *   d = -H g, and a Wolfe line search along it (line_search.c)
  *
- * Limits. DOFs are free, held (on a limit that -g presses against, or relaxed) or near (close to such a limit). H acts
+ * Limits. DOFs are free, held (on a limit that -g presses against, or locked) or near (close to such a limit). H acts
  * on free ones only; near ones go straight down the gradient, onto the limit; the line search projects. Any positive
  * definite H then leads down. bfgs keeps H the inverse of the Hessian of the free DOFs: a DOF that becomes held is
  * eliminated (Schur complement), one that is released starts from a multiple of the identity. lbfgs keeps whole pairs

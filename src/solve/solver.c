@@ -20,7 +20,7 @@ static ulna_status take_arrays(ulna_solver *s, ulna_arena *arena, ulna_error *er
         *per_coordinate[i] = ulna_arena_take(arena, nq, sizeof(double));
     s->limited = ulna_arena_take(arena, nv, sizeof *s->limited);
     s->limited_at = ulna_arena_take(arena, nv, sizeof *s->limited_at);
-    s->relaxed = ulna_arena_take(arena, nv, 1);
+    s->locked = ulna_arena_take(arena, nv, 1);
     s->held = ulna_arena_take(arena, nv, 1);
     return s->method->layout ? s->method->layout(s, s->state, arena, error) : ULNA_OK;
 }
@@ -59,7 +59,7 @@ ulna_status ulna_solver_first_f(ulna_solver *s)
 {
     ulna_status status = ulna_problem_set_weight(s->own, s->penalty_term, 0);
     if (status == ULNA_OK)
-        status = ulna_evaluate(s->work, s->q, &s->result.first_f);
+        status = ulna_work_evaluate(s->work, s->q, &s->result.first_f);
     s->result.evaluations++;
     if (status == ULNA_OK)
         status = ulna_problem_set_weight(s->own, s->penalty_term, s->options.bounded ? s->options.penalty.weight : 0);
@@ -71,7 +71,7 @@ ulna_status ulna_solver_drop_penalty(ulna_solver *s)
     ulna_problem_set_weight(s->own, s->penalty_term, 0);
     s->predicted = s->gradient_known = 0;
     s->result.evaluations++;
-    ulna_status status = ulna_evaluate(s->work, s->q, &s->f);
+    ulna_status status = ulna_work_evaluate(s->work, s->q, &s->f);
     s->at_q = status == ULNA_OK;
     return status;
 }
@@ -84,7 +84,7 @@ static void set_arrays(ulna_solver *s)
 {
     const ulna_options *o = &s->options;
     const ulna_model *model = s->model;
-    s->has_relaxed = s->limited_count = 0;
+    s->has_locked = s->limited_count = 0;
     for (int j = 0; j < s->nv; j++) {
         double strength = o->strength ? o->strength[j] : model->strength[j];
         int has_coordinate = model->dof_coordinate[j] >= 0;
@@ -92,8 +92,8 @@ static void set_arrays(ulna_solver *s)
         s->upper[j] = !has_coordinate ? (double)INFINITY : o->upper ? o->upper[j] : model->upper[j];
         s->unit[j] = ulna_model_dof_is_translation(model, j) ? model->length_scale : 1;
         s->strength[j] = strength;
-        s->relaxed[j] = (o->relaxed && o->relaxed[j]) || !(strength > WEAKEST);
-        s->has_relaxed |= s->relaxed[j];
+        s->locked[j] = (o->locked && o->locked[j]) || !(strength > WEAKEST);
+        s->has_locked |= s->locked[j];
         s->inverse_unit[j] = 1 / s->unit[j];
         if (s->bounded && (s->lower[j] > -(double)INFINITY || s->upper[j] < (double)INFINITY)) {
             int i = s->limited_count++;
@@ -107,7 +107,7 @@ static void set_arrays(ulna_solver *s)
     }
     s->options.lower = s->lower;
     s->options.upper = s->upper;
-    s->options.relaxed = s->relaxed;
+    s->options.locked = s->locked;
     s->options.strength = s->strength;
 }
 
@@ -249,7 +249,7 @@ ulna_work *ulna_solver_work(ulna_solver *s)
     return s ? s->work : NULL;
 }
 
-const unsigned char *ulna_solver_held(const ulna_solver *s)
+const unsigned char *ulna_solver_locked(const ulna_solver *s)
 {
     return s ? s->held : NULL;
 }
@@ -266,7 +266,7 @@ int ulna_solver_reached(ulna_solver *s, double metres, double radians, int *wors
         double error, tolerance = ulna_term_kind_of(term->type)->is_rotation ? radians : metres;
         if (term->body < 0 || !(ulna_term_weight(s->given, term) > 0))
             continue;
-        if (ulna_term_error(s->work, (int)i, &error) != ULNA_OK) { /* not solved, or goals have changed since */
+        if (ulna_work_term_error(s->work, (int)i, &error) != ULNA_OK) { /* not solved, or goals have changed since */
             if (worst)
                 *worst = (int)i;
             return 0;
@@ -285,7 +285,7 @@ int ulna_solver_reached(ulna_solver *s, double metres, double radians, int *wors
 
 ulna_status ulna_try_q(ulna_solver *s, double *f)
 {
-    ulna_status status = ulna_evaluate(s->work, s->trial, f);
+    ulna_status status = ulna_work_evaluate(s->work, s->trial, f);
     s->result.evaluations++;
     s->at_q = 0;
     if (status == ULNA_ERR_NUMBER) { /* overflow: no place to go to */
@@ -339,7 +339,7 @@ ulna_status ulna_return(ulna_solver *s)
     if (s->at_q)
         return ULNA_OK;
     double f;
-    ulna_status status = ulna_evaluate(s->work, s->q, &f);
+    ulna_status status = ulna_work_evaluate(s->work, s->q, &f);
     s->result.evaluations++;
     s->at_q = status == ULNA_OK;
     return status;
@@ -351,7 +351,7 @@ ulna_status ulna_gradient_here(ulna_solver *s)
         return ULNA_OK;
     ulna_status status = ulna_return(s);
     if (status == ULNA_OK)
-        status = ulna_gradient(s->work, s->gradient);
+        status = ulna_work_gradient(s->work, s->gradient);
     s->result.gradients++;
     s->gradient_known = status == ULNA_OK;
     return status;
@@ -379,7 +379,7 @@ int ulna_at_limit(const ulna_solver *s, const double *q, int dof)
 /* Would the negative gradient leave through a limit, or is the DOF not to move at all? */
 static int is_barred(const ulna_solver *s, int dof)
 {
-    if (s->relaxed[dof])
+    if (s->locked[dof])
         return 1;
     if (!s->bounded)
         return 0;

@@ -44,7 +44,7 @@ typedef struct ulna_iteration {
     int negative;    /* as in the trace */
     double decrease; /* of f, set by ulna_accept */
     double step;     /* largest component, in units; set by ulna_accept */
-    double damping, dial;
+    double damping, exactness;
 } ulna_iteration;
 
 struct ulna_solver {
@@ -69,9 +69,9 @@ struct ulna_solver {
     int *limited, *limited_at;          /* limited_count: which, and their coordinates */
     double *limited_low, *limited_high; /* limited_count */
     double *inverse_unit, *strength;    /* nv */
-    int has_relaxed;
-    unsigned char *relaxed;                           /* nv: relaxed by the user or of no strength */
-    unsigned char *held;                              /* nv: for steps, and what ulna_solver_held gives */
+    int has_locked;
+    unsigned char *locked;                            /* nv: locked by the user or of no strength */
+    unsigned char *held;                              /* nv: for steps, and what ulna_solver_locked gives */
     double *displacement, *shift, *step;              /* nv: scratch for steps */
     double *gradient;                                 /* nv: at q, if gradient_known */
     double *q, *trial, *best_q, *start_q, *attempt_q; /* nq */
@@ -125,7 +125,7 @@ ulna_status ulna_gradient_here(ulna_solver *s);
 /* Largest component of a step in units; of s->gradient, leaving out what bounds or relaxing forbid, in m^2/rad. */
 double ulna_step_size(const ulna_solver *s, const double *step);
 double ulna_projected_gradient(const ulna_solver *s);
-/* Marks relaxed DOFs, and those on a limit that the negative gradient points out of (s->gradient must be known). Returns the
+/* Marks locked DOFs, and those on a limit that the negative gradient points out of (s->gradient must be known). Returns the
  * number marked. */
 int ulna_mark_held(ulna_solver *s, unsigned char *held);
 /* On or beyond its limits: -1 lower, 1 upper, 2 both, 0 inside or without coordinate. */
@@ -138,7 +138,7 @@ double ulna_random_normal(ulna_solver *s);
  * The damped step inside the limits (bounded_step.c): (H(t) + lambda / scale^2 + extra) step = -g with bounds met as
  * prescribed displacements. `extra` (nv) may be NULL. Into s->step, with s->held as it was solved and `met` the number
  * of DOFs that newly ran into a limit. `decrease` is what f is predicted to fall by, damping not counted; `damped` (may be
- * NULL) is what the damping costs, 1/2 step.shift.step. Statuses as ulna_step.
+ * NULL) is what the damping costs, 1/2 step.shift.step. Statuses as ulna_work_step.
  */
 ulna_status ulna_bounded_step(ulna_solver *s, double t, double lambda, const double *extra, double *decrease,
                               double *damped, int *met);

@@ -100,7 +100,7 @@ static int rigid_motion(ulna_work *work, double rotation[9], double translation[
     return 1;
 }
 
-ulna_status ulna_align_root(ulna_work *work, double *q)
+ulna_status ulna_work_align_root(ulna_work *work, double *q)
 {
     if (!work || !q)
         return ULNA_ERR_ARGUMENT;
@@ -108,7 +108,7 @@ ulna_status ulna_align_root(ulna_work *work, double *q)
     const ulna_model *model = work->problem->model;
     const ulna_body *root = &model->body[0];
     ulna_joint_plan plan;
-    ulna_status status = ulna_evaluate(work, q, &f);
+    ulna_status status = ulna_work_evaluate(work, q, &f);
     if (status != ULNA_OK || !root->dof_count || !rigid_motion(work, R, t))
         return status;
     status = ulna_joint_resolve(&model->joint[0], &plan, NULL);
@@ -135,11 +135,11 @@ ulna_status ulna_align_root(ulna_work *work, double *q)
         if (c >= 0)
             q[c] = fmin(fmax(q[c], model->lower[j]), model->upper[j]);
     }
-    status = ulna_evaluate(work, q, &moved);
+    status = ulna_work_evaluate(work, q, &moved);
     if (status == ULNA_OK && moved <= f)
         return ULNA_OK;
     memcpy(q + root->coordinate, before, bytes); /* a root that cannot follow, or terms other than points */
-    return ulna_evaluate(work, q, &f);
+    return ulna_work_evaluate(work, q, &f);
 }
 
 /* ---- restarts ---------------------------------------------------------------------------------------------------- */
@@ -153,7 +153,7 @@ static void scatter(ulna_solver *s)
         int c = model->dof_coordinate[j];
         double near = SPREAD * ulna_random_normal(s), wide = ulna_random_uniform(s);
         s->step[j] = 0;
-        if (s->relaxed[j] || s->attempt == 1)
+        if (s->locked[j] || s->attempt == 1)
             continue;
         if (s->attempt % 2 || c < 0) {
             s->step[j] = (s->attempt % 2 ? 1 : 3) * near * s->unit[j];
@@ -173,10 +173,10 @@ ulna_status ulna_start_again(ulna_solver *s)
     ulna_solver_clamp(s, s->q);
     int root_is_free = 1;
     for (int j = s->model->body[0].dof; j < s->model->body[0].dof + s->model->body[0].dof_count; j++)
-        root_is_free &= !s->relaxed[j];
+        root_is_free &= !s->locked[j];
     if (!root_is_free)
         return ULNA_OK;
-    ulna_status status = ulna_align_root(s->work, s->q);
+    ulna_status status = ulna_work_align_root(s->work, s->q);
     s->result.evaluations += 2;
     ulna_solver_clamp(s, s->q); /* the solver's own limits may be narrower */
     return status == ULNA_ERR_NUMBER ? ULNA_OK : status;

@@ -34,10 +34,10 @@ static ulna_status iterate(ulna_solver *s, void *state)
     if (status != ULNA_OK)
         return status;
     for (int j = 0; j < s->nv; j++) {
-        v[j] = s->relaxed[j] ? 0 : s->scale[j] * s->scale[j] * s->gradient[j];
+        v[j] = s->locked[j] ? 0 : s->scale[j] * s->scale[j] * s->gradient[j];
         along += s->gradient[j] * v[j];
     }
-    status = ulna_hessian_multiply(s->work, 0, v, product);
+    status = ulna_work_hessian_multiply(s->work, 0, v, product);
     if (status != ULNA_OK)
         return status;
     for (int j = 0; j < s->nv; j++)

@@ -63,7 +63,7 @@ typedef struct search {
     double sigma;     /* of the factors at hand */
     double low, high; /* sigma lies between: below `low` the matrix is indefinite or the step too long */
     double length;    /* |y| of the free DOFs */
-    double decrease;  /* of the model with the shift, as ulna_step says */
+    double decrease;  /* of the model with the shift, as ulna_work_step says */
     double rho, tau;  /* of the eigenvector; tau = 0: it is not added */
 } search;
 
@@ -82,9 +82,9 @@ static ulna_status shifted_step(ulna_solver *s, search *on, double sigma, int *d
 {
     for (int j = 0; j < s->nv; j++)
         s->shift[j] = sigma * s->metric[j];
-    ulna_step_options options = {.t = 1, .shift = s->shift, .held = s->held, .displacement = s->displacement};
+    ulna_step_options options = {.t = 1, .shift = s->shift, .locked = s->held, .displacement = s->displacement};
     s->result.factorisations++;
-    ulna_status status = ulna_step(s->work, &options, s->step, &on->decrease, NULL);
+    ulna_status status = ulna_work_step(s->work, &options, s->step, &on->decrease, NULL);
     on->sigma = sigma;
     *definite = status == ULNA_OK;
     on->length = *definite ? sqrt(product(s, s->step, s->step)) : 0;
@@ -96,7 +96,7 @@ static ulna_status invert(ulna_solver *s, const double *x, double *solved)
 {
     for (int j = 0; j < s->nv; j++)
         solved[j] = s->held[j] ? 0 : x[j] * s->metric[j];
-    return ulna_step_solve(s->work, solved, solved);
+    return ulna_work_step_solve(s->work, solved, solved);
 }
 
 /* Improves t->eigen and measures it: on->rho; INFINITY if there is none, for want of free DOFs. A trace of chance is
@@ -256,7 +256,7 @@ static void finish_face(ulna_solver *s, ulna_trust *t, const search *on)
 {
     double total = 0;
     t->predicted = on->decrease;
-    for (int j = 0; j < s->nv; j++) /* ulna_step counts the shift in */
+    for (int j = 0; j < s->nv; j++) /* ulna_work_step counts the shift in */
         t->predicted += 0.5 * s->shift[j] * s->step[j] * s->step[j];
     if (on->tau != 0) {
         double along = product(s, s->step, t->eigen);

@@ -28,7 +28,7 @@ void ulna_trust_begin(const ulna_solver *s, ulna_trust *t);
 /*
  * The step from q that minimises g p + 1/2 p H p over |p / scale| <= radius, H exact, limits kept; into s->step, with
  * s->held and s->displacement as it was solved. The work stands at q. The radius is met to a tenth. Errors are those
- * of ulna_step; ULNA_ERR_INDEFINITE and ULNA_ERR_SINGULAR if no shift helps.
+ * of ulna_work_step; ULNA_ERR_INDEFINITE and ULNA_ERR_SINGULAR if no shift helps.
  */
 ulna_status ulna_trust_step(ulna_solver *s, ulna_trust *t, double radius);
 
