@@ -1,8 +1,8 @@
 /*
  * cli.h: what the commands of the tool share: their tables, the parsed command line, and how they speak.
  *
- * A command is a row of the table in commands.c and a function of its own file. The same rows make `ulna help`, the man
- * page and the parser, so that they cannot disagree.
+ * A command is a cli_command, its options are a table of cli_option; both are in the command's folder and listed in
+ * commands.c. They make `ulna help`, the man page and the parser, so that these cannot disagree.
  */
 #ifndef ULNA_CLI_H
 #define ULNA_CLI_H
@@ -44,14 +44,17 @@ typedef struct cli_command {
     const char *summary;       /* a few words, no full stop */
     const char *text;          /* paragraphs, separated by "\n\n" */
     const cli_option *options; /* up to a row without a name; may be NULL */
-    const char *examples;      /* lines of "command\tcomment" */
+    const char *reads,
+        *writes;          /* names of the options whose values are files, and OPERANDS, or LAST for the last one */
+    const char *examples; /* lines of "command\tcomment" */
     int (*run)(cli *tool);
 } cli_command;
 
-extern const cli_command cli_commands[];      /* up to a row without a name */
-extern const cli_option cli_global_options[]; /* the same */
-extern const char cli_about[];                /* what the tool is, in a sentence */
+extern const cli_command *const cli_commands[]; /* up to a NULL */
+extern const cli_option cli_global_options[];   /* up to a row without a name */
+extern const char cli_about[];                  /* what the tool is, in a sentence */
 const cli_command *cli_find_command(const char *name);
+const char *cli_nearest_command(const char *word); /* to a misspelt one; NULL if none is near */
 
 /* ---- the parsed command line -------------------------------------------------------------------------- */
 
@@ -128,15 +131,13 @@ ulna_status cli_load_model(const char *name, ulna_model **model, ulna_error *err
 
 /* ---- the commands ------------------------------------------------------------------------------------- */
 
-int cli_calibrate(cli *tool);
+/* Each in its own folder, with its options. */
+extern const cli_command info_command, sample_command, solve_command, calibrate_command, convert_command,
+    definiteness_command, methods_command, compare_command, global_command, help_command;
+
 int cli_definiteness(cli *tool);
 int cli_compare(cli *tool);
-int cli_convert(cli *tool);
 int cli_global(cli *tool);
-int cli_help(cli *tool);
-int cli_info(cli *tool);
-int cli_methods(cli *tool);
-int cli_sample(cli *tool);
 int cli_solve(cli *tool);
 
 /* `ulna help` and `ulna COMMAND --help`: who asks for help gets it, even with --quiet. */

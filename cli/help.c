@@ -76,7 +76,7 @@ void cli_print_overview(const cli *tool)
     heading(&loud, "Usage");
     printf("  ulna COMMAND [OPTIONS] ...\n");
     heading(&loud, "Commands");
-    for (const cli_command *command = cli_commands; command->name; command++)
+    for (const cli_command *command, *const *at = cli_commands; (command = *at); at++)
         printf("  %-12s %s\n", command->name, command->summary);
     heading(&loud, "Options of every command");
     print_options(cli_global_options);
@@ -191,7 +191,7 @@ static void print_manual(void)
     printf(".TH ULNA 1 \"\" \"Ulna\" \"User commands\"\n.SH NAME\nulna \\- ");
     put_text(cli_about, "");
     printf(".SH SYNOPSIS\n\\fBulna\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR] ...\n.SH COMMANDS\n");
-    for (const cli_command *command = cli_commands; command->name; command++)
+    for (const cli_command *command, *const *at = cli_commands; (command = *at); at++)
         man_command(command);
     printf(".SH \"OPTIONS OF EVERY COMMAND\"\n");
     man_options(cli_global_options);
@@ -230,7 +230,7 @@ static void print_json(const cli *tool, const cli_command *only)
     json_object_set_new(object, "about", json_string(cli_about));
     json_object_set_new(object, "options", json_options(cli_global_options));
     json_object_set_new(object, "commands", list);
-    for (const cli_command *command = cli_commands; command->name; command++) {
+    for (const cli_command *command, *const *at = cli_commands; (command = *at); at++) {
         if (only && command != only)
             continue;
         json_t *row = json_object();
@@ -246,12 +246,12 @@ static void print_json(const cli *tool, const cli_command *only)
 
 /* ---- ulna help ---------------------------------------------------------------------------------------- */
 
-int cli_help(cli *tool)
+static int help_main(cli *tool)
 {
     const char *name = tool->operand_count > 0 ? tool->operands[0] : NULL;
     const cli_command *command = name ? cli_find_command(name) : NULL;
     if (name && !command) {
-        const char *nearest = cli_nearest(name, cli_commands, sizeof *cli_commands);
+        const char *nearest = cli_nearest_command(name);
         return cli_usage(tool, "there is no command '%s'%s%s%s", name, nearest ? "; did you mean '" : "",
                          nearest ? nearest : "", nearest ? "'?" : "");
     }
@@ -268,3 +268,24 @@ int cli_help(cli *tool)
         cli_print_overview(tool);
     return CLI_DONE;
 }
+
+/* ---- the command line -------------------------------------------------------------------------------- */
+
+static const cli_option options[] = {
+    {"man", 0, NULL, "Print the manual page, for man(1)."},
+    {0},
+};
+
+const cli_command help_command = {
+    .name = "help",
+    .operands = "[COMMAND]",
+    .operand = "a command",
+    .least = 0,
+    .most = 1,
+    .summary = "explain a command",
+    .text = "Without a command, shows the list of them. With --json, gives the tables that the help is made of.",
+    .options = options,
+    .examples = "ulna help info\thow to use info\n"
+                "ulna help --man | man -l -\tthe manual page",
+    .run = help_main,
+};

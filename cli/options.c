@@ -178,7 +178,7 @@ static int parse_word(cli *tool, const char *word)
     tool->command = cli_find_command(word);
     if (tool->command)
         return CLI_DONE;
-    const char *nearest = cli_nearest(word, cli_commands, sizeof *cli_commands);
+    const char *nearest = cli_nearest_command(word);
     return nearest ? cli_usage(tool, "there is no command '%s'; did you mean '%s'?", word, nearest)
                    : cli_usage(tool, "there is no command '%s'; see 'ulna help'", word);
 }

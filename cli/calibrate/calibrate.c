@@ -198,7 +198,7 @@ static int calibrate(const cli *tool, json_t *object, calibrate_job *job)
     return code;
 }
 
-int cli_calibrate(cli *tool)
+static int calibrate_main(cli *tool)
 {
     calibrate_job job = {.skeleton = ulna_content_empty(NULL),
                          .markers = ulna_content_empty(NULL),
@@ -224,3 +224,57 @@ int cli_calibrate(cli *tool)
     ulna_content_release(&job.skeleton);
     return code;
 }
+
+/* ---- the command line -------------------------------------------------------------------------------- */
+
+static const cli_option options[] = {
+    {"skeleton", 's', "FILE", "The skeleton: ASF, BVH, glTF or a model file, or the name of a built-in one."},
+    {"markers", 'm', "FILE", "The recording: C3D, TRC or CSV."},
+    {"attach", 'a', "FILE",
+     "Which bone each marker is on, and where to start: a CSV file of marker, bone, x, y, z; 0, 0, 0 starts in the "
+     "middle of the bone. By default as the skeleton's own markers, and by the names of common marker sets."},
+    {"reference", 0, "FILE",
+     "A motion of the same take, such as the AMC beside a C3D, to start from. It also tells the bones, if nothing else "
+     "does."},
+    {"average", 0, NULL, "Take the offsets as they are on average in the reference, and no more."},
+    {"scale", 0, NULL, "Find bone lengths too."},
+    {"symmetric", 0, NULL, "The same, left and right alike."},
+    {"static", 0, "FILE",
+     "Find bone lengths not in the take but in this recording of the same person, who stands still about as the "
+     "skeleton does at rest."},
+    {"repair", 0, NULL,
+     "Put markers whose error is more than three times the median on the bone that carries them best, and calibrate "
+     "again."},
+    {"frames", 0, "N", "Use so many frames of the take, spread evenly; 200 by default."},
+    {"axes", 0, "ABC",
+     "Which axes of the recording are the skeleton's x, y and z, such as yzx. By default, or with auto, found from "
+     "what the files say is up, or by how the skeleton stands in the recording."},
+    {"up", 0, "AXIS", "Which axis of the recording points up: x, y or z. The rest follows."},
+    {"output", 'o', "FILE", "Write marker, bone, offset in metres and weight, a CSV file for `ulna solve --attach`."},
+    {"model-out", 0, "FILE", "With new bone lengths, write the skeleton that has them, as a model file."},
+    {0},
+};
+
+const cli_command calibrate_command = {
+    .name = "calibrate",
+    .operands = "--skeleton S --markers M",
+    .operand = "an option",
+    .least = 0,
+    .most = 0,
+    .summary = "find where the markers sit on the skeleton",
+    .text = "Finds the offset of each marker from its bone, and with --scale the lengths of the bones, from the take "
+            "itself: offsets and poses that together fit the recording best. No reference motion is needed. Gaps, "
+            "stray "
+            "and swapped markers are weighed down.\n\n"
+            "A low error is not all. Beside the error on the frames that were used stands that on blocks of the take "
+            "that "
+            "were not; markers whose offsets the take does not determine are named, and those that fit far worse than "
+            "the others, which may be on the wrong bone; and how many joint angles are beyond their limits.",
+    .options = options,
+    .reads = "skeleton markers attach reference static",
+    .writes = "output model-out",
+    .examples = "ulna calibrate -s s.asf -m t.c3d -o a.csv\tbones by the markers' names\n"
+                "ulna solve -s s.asf -m t.c3d -a a.csv -o t.amc\tand what it is for\n"
+                "ulna calibrate -s s.asf -m t.c3d --symmetric --model-out s.json -o a.csv\tlengths too",
+    .run = calibrate_main,
+};

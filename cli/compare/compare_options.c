@@ -114,3 +114,62 @@ int compare_read_options(const cli *tool, contest *game, trial_options *options)
         code = cli_usage(tool, "standard input is either the model or the goals, not both");
     return code ? code : read_methods(tool, game);
 }
+
+/* ---- the command line -------------------------------------------------------------------------------- */
+
+static const cli_option options[] = {
+    {"methods", 'm', "A,B,...",
+     "Only these; `ulna methods` lists them. By default all but the global ones, which take longer."},
+    {"goals", 0, "FILE",
+     "Reach these goals instead of random ones. CSV: a line name,x,y,z or name,x,y,z,weight for each, in metres, by "
+     "the "
+     "name of a marker or else of a body, whose origin is meant. JSON: docs/command-line.md."},
+    {"goal", 0, "\"NAME X Y Z\"", "A goal, in metres; may be given several times, and besides --goals."},
+    {"frames", 'n', "N",
+     "Problems to solve: 10 by default. With goals of your own, starts to solve them from: 1 by default."},
+    {"start", 0, "WHERE",
+     "near: the pose that random goals were made from, and --spread off it, which is the default; rest, the default "
+     "for "
+     "goals of your own, unless their file has a start; zero: all joint parameters zero."},
+    {"cold", 0, NULL, "The same as --start rest."},
+    {"spread", 0, "DEG",
+     "How far starts stray, as a standard deviation in degrees; 3 by default. Slides take it as radians times the "
+     "characteristic length."},
+    {"seed", 0, "N", "Another seed gives other problems; 1 by default."},
+    {"unbounded", 0, NULL, "Ignore joint limits in all methods."},
+    {"max-iter", 0, "N", "At most so many iterations, instead of each method's own limit."},
+    {"tol", 0, "X", "Stop where f is X square metres or less; 1e-24 by default."},
+    {"report", 'r', "FILE",
+     "Write a page with the table and plots of convergence: one HTML file that needs nothing else."},
+    {0},
+};
+
+const cli_command compare_command = {
+    .name = "compare",
+    .operands = "[MODEL]",
+    .operand = "a file name",
+    .least = 0,
+    .most = 1,
+    .summary = "run methods on the same problems",
+    .text = "Solves the same problems with every method and prints one table: on how many it succeeded, what is left "
+            "of "
+            "f (half the weighted sum of squared distances), the root mean square distance to the goals, iterations, "
+            "evaluations of f, microseconds a solve (the best of up to five runs), whether it kept the joint limits or "
+            "how far it was outside, and what stopped it. Figures are medians over the problems. A method succeeds "
+            "where "
+            "all goals are met, f at most 1e-12 m2; with goals of your own, which may be out of reach, where its f is "
+            "within 0.1 % of the least that any of them found (if limits are wanted, of those that kept them).\n\n"
+            "MODEL is a model file, or the name of a built-in skeleton; by default human. Without goals of your own, "
+            "they are made: its markers (or the ends of its limbs, if it has none) where random poses inside the "
+            "limits "
+            "have them. Problems are the same for the same seed.\n\n"
+            "The exit code is 0 if some method succeeded on all of them, else 1.",
+    .options = options,
+    .reads = "goals OPERANDS",
+    .writes = "report",
+    .examples = "ulna compare\tall methods, starts near the goals\n"
+                "ulna compare --cold --report c.html\tfrom rest, with plots\n"
+                "ulna compare arm --goal \"tool 0.3 0.2 0.5\"\ta goal of your own\n"
+                "ulna compare m.json --goals g.csv\ta skeleton of your own",
+    .run = cli_compare,
+};

@@ -305,7 +305,7 @@ static void tell(const cli *tool, json_t *object, const conversion *c)
     files_print_notes(tool, c->notes);
 }
 
-int cli_convert(cli *tool)
+static int convert_main(cli *tool)
 {
     conversion c = {
         .skeleton = ulna_content_empty(NULL), .clip = ulna_clip_empty(NULL), .recording = ulna_recording_empty(NULL)};
@@ -328,3 +328,41 @@ int cli_convert(cli *tool)
     ulna_content_release(&c.skeleton);
     return code;
 }
+
+/* ---- the command line -------------------------------------------------------------------------------- */
+
+static const cli_option options[] = {
+    {"ball", 0, "KIND",
+     "Write joints of three turns as euler (as they are, the default), quaternion, expmap or swing-twist, where the "
+     "format can."},
+    {"unit", 0, "UNIT",
+     "Unit of length to write: m, cm, mm, in, ft or a number of metres. By default the format's own."},
+    {"input-unit", 0, "UNIT", "Unit of length of the files that are read, instead of what they or their formats say."},
+    {"rate", 0, "HZ",
+     "Frames per second to write, instead of what the files say; AMC says nothing. Frames stay as they "
+     "are."},
+    {"digits", 0, "N", "Digits of numbers in texts; by default as many as it takes to read the same number back."},
+    {0},
+};
+
+const cli_command convert_command = {
+    .name = "convert",
+    .operands = "IN... OUT",
+    .operand = "a file name",
+    .least = 2,
+    .most = -1,
+    .summary = "write a skeleton, a motion or markers in another format",
+    .text = "Reads all files but the last, by their contents, and writes the last, in the format of its ending. A "
+            "motion that does not hold its skeleton (AMC, MOT, CSV) needs one among the files; a motion that does may "
+            "be put onto another skeleton with the same bones, the first that is named. Angles are written anew in "
+            "the order that the format wants, without jumps where that is possible. What the format cannot hold is "
+            "left out, and told.",
+    .options = options,
+    .reads = "OPERANDS",
+    .writes = "LAST",
+    .examples = "ulna convert s.asf t.amc t.bvh\tone file of two\n"
+                "ulna convert t.bvh t.asf\tthe skeleton alone\n"
+                "ulna convert t.c3d t.trc\tmarkers\n"
+                "ulna convert s.asf t.amc --rate 120 t.mot\ta rate that AMC does not say",
+    .run = convert_main,
+};

@@ -363,3 +363,60 @@ void request_release(request *wish)
     ulna_model_destroy(wish->model);
     wish->model = NULL;
 }
+
+/* ---- the command line -------------------------------------------------------------------------------- */
+
+static const cli_option options[] = {
+    {"x", 0, "DOF",
+     "The degree of freedom of the horizontal axis, by its name as in `ulna info --tree` or its number from 0 on. By "
+     "default --x and --y are the two joint angles nearest to the point that move it."},
+    {"y", 0, "DOF", "The one of the vertical axis."},
+    {"goal", 0, "\"X Y Z\"",
+     "Where the point should be, in metres; may be given up to 12 times. By default half, all and one and a half of "
+     "the way from the upper joint to where the point is at rest."},
+    {"marker", 0, "NAME", "The marker that has the goal. Needed if the model has several."},
+    {"body", 0, "NAME", "Give the goal to a point of this body instead: its origin, or --point."},
+    {"point", 0, "\"X Y Z\"", "That point, in metres in the frame of the body."},
+    {"size", 0, "N", "Cells along each axis, 8 to 2000; 360 by default."},
+    {"range-x", 0, "\"LOW HIGH\"",
+     "What to sweep: degrees, or metres for a slide. By default a whole turn, -180 to 180; a slide goes the model's "
+     "characteristic length to both sides of rest."},
+    {"range-y", 0, "\"LOW HIGH\"", "The same for the vertical axis."},
+    {"bounds", 0, NULL, "Sweep inside the model's limits too, and show the figures side by side."},
+    {"limits-x", 0, "\"LOW HIGH\"", "Other limits than the model's, in degrees or metres; this means --bounds."},
+    {"limits-y", 0, "\"LOW HIGH\"", "The same for the vertical axis."},
+    {"regularise", 0, "W",
+     "Sweep also with a posture term, W |q - rest|^2 / 2 with W in m2/rad2, and show the figures side by side. "
+     "Pictures then are of that."},
+    {"output", 'o', "FILE", "Write the picture, as SVG or PNG by the name's ending; may be given several times."},
+    {0},
+};
+
+const cli_command definiteness_command = {
+    .name = "definiteness",
+    .operands = "[MODEL]",
+    .operand = "a file name",
+    .least = 0,
+    .most = 1,
+    .summary = "map where the exact Hessian is positive definite",
+    .text = "Sweeps two degrees of freedom of a skeleton, the others at rest, and looks at the exact Hessian of f, "
+            "half the squared distance from a point to its goal. Where it is positive definite, Newton's method goes "
+            "down fast; where it is not, a method must know what to do. MODEL is a model file, or the name of a "
+            "built-in skeleton; by default two-link, two links of 1 m, as in Appendix A of the exact-Hessian "
+            "paper.\n\n"
+            "The figures are shares of the cells, each looked at in its middle: positive definite, indefinite, "
+            "negative definite, and semi-definite, where an eigenvalue is zero to 1e-9 of the other one. Then "
+            "condition numbers (largest by smallest eigenvalue, in size), the lowest eigenvalue in m2/rad2 (a posture "
+            "weight above its size makes everything positive definite), f, and how far the point is from the goal "
+            "where f is lowest.\n\n"
+            "The picture has a panel a goal: the map in white, light grey, dark grey and red, and the surface that f "
+            "makes over it. Red curves are where an eigenvalue passes through zero; a blue frame shows limits.",
+    .options = options,
+    .reads = "OPERANDS",
+    .writes = "output",
+    .examples = "ulna definiteness -o map.svg\tthe figure of the paper\n"
+                "ulna definiteness --limits-y \"0 150\"\twhat do limits change?\n"
+                "ulna definiteness --regularise 0.5\tand a posture term?\n"
+                "ulna definiteness --bounds arm.json\ta skeleton of your own",
+    .run = cli_definiteness,
+};

@@ -151,3 +151,67 @@ int global_read_options(const cli *tool, global_job *job)
         code = readers[i](tool, job);
     return code;
 }
+
+/* ---- the command line -------------------------------------------------------------------------------- */
+
+static const cli_option options[] = {
+    {"skeleton", 's', "FILE", "The skeleton, if it is not named as SKELETON."},
+    {"goal", 0, "\"NAME X Y Z\"",
+     "Where a marker, or else the origin of a body, should be; may be given several times. A weight may stand "
+     "behind, or QX QY QZ QW, a quaternion that says how the body should be turned, or these and a weight."},
+    {"goals", 0, "FILE",
+     "Goals from a file. CSV: a line name,x,y,z for each, with the same behind it. JSON: docs/command-line.md."},
+    {"unit", 0, "UNIT", "Unit of length of the goals: m, which is the default, cm, mm, in, ft, or a number of metres."},
+    {"markers", 'm', "FILE", "The goals are the markers of a recording: C3D, TRC or CSV."},
+    {"attach", 'a', "WHERE",
+     "Where the markers sit: a CSV file as `ulna calibrate` writes it; model, the default, or reference, as in "
+     "`ulna solve`."},
+    {"reference", 0, "FILE", "A motion of the same take, for --attach reference."},
+    {"frame", 0, "N", "Which frame of the recording, as the file counts; by default the first."},
+    {"frames", 0, "A:B", "These frames, the last one too. Each starts also from the answer of the one before."},
+    {"axes", 0, "ABC", "Which axes of the recording are the skeleton's x, y and z, such as yzx. By default found."},
+    {"up", 0, "AXIS", "Which axis of the recording points up: x, y or z. The rest follows."},
+    {"bounds", 0, "WHICH",
+     "skeleton, the default: inside the skeleton's limits; none; or, with --markers, a motion file: each joint as "
+     "far as it goes there, and a twentieth more."},
+    {"gap", 0, "X", "Stop when the cost is proven to be within this part of the least one; 0.001 by default."},
+    {"starts", 0, "N", "At most so many local solves; 64 by default."},
+    {"seconds", 0, "S",
+     "At most so long a frame, looked at between the stages. The answer may then depend on the machine. 0, the "
+     "default: no limit."},
+    {"relax", 0, "KIND",
+     "bones, the default: the tight relaxation after the quick one; hull: the quick one alone; none: only starts, "
+     "and the bound is 0."},
+    {"seed", 0, "N", "Another seed gives other starts; 1 by default."},
+    {"output", 'o', "FILE",
+     "Write the pose as a motion, in the format of the name's ending: .amc, .bvh, .csv, .mot, .glb (with the goals "
+     "beside it); .json gets what --json prints, with all digits. May be given several times."},
+    {0},
+};
+
+const cli_command global_command = {
+    .name = "global",
+    .operands = "SKELETON",
+    .operand = "a file name",
+    .least = 0,
+    .most = 1,
+    .summary = "find the best pose of all, with a proof",
+    .text = "Finds the pose with the least cost, half the weighted sum of squared distances to the goals, of all "
+            "that the joints allow, and tells how far that is proven. A local method ends in the valley that it "
+            "starts in. Here a convex relaxation of the whole problem gives a lower bound, below which no pose is, "
+            "and points at places to start from; local solves from there, and from many others, give a cost. Where "
+            "the two meet, nothing better exists. Where the bound is above zero, the goals cannot be met, and it "
+            "tells by how much at least.\n\n"
+            "SKELETON is an ASF, BVH, glTF or model file, or the name of a built-in skeleton. The bound knows "
+            "places, orientations, all joints, and limits of turns and slides.\n\n"
+            "The exit code is 0 also if nothing is proven or the goals are out of reach: look at `proven` and "
+            "`unreachable` of --json.",
+    .options = options,
+    .reads = "skeleton goals markers attach reference bounds OPERANDS",
+    .writes = "output",
+    .examples = "ulna global arm --goal \"tool 0.3 0.2 0.5\"\ta place to reach\n"
+                "ulna global arm --goal \"tool 3 0 0\"\tout of reach: how far, at least?\n"
+                "ulna global human --goals g.csv -o pose.bvh\tand keep the pose\n"
+                "ulna global s.asf -m t.c3d -a a.csv --frame 100\ta frame of a recording",
+    .run = cli_global,
+};

@@ -257,7 +257,7 @@ static int choose_drawing(const cli *tool, drawing *how)
     return read_up(tool, &how->up);
 }
 
-int cli_info(cli *tool)
+static int info_main(cli *tool)
 {
     drawing how;
     int code = choose_drawing(tool, &how);
@@ -282,3 +282,41 @@ int cli_info(cli *tool)
     cli_json_print(tool, object);
     return code;
 }
+
+/* ---- the command line -------------------------------------------------------------------------------- */
+
+static const cli_option options[] = {
+    {"tree", 't', NULL, "Show the tree of bodies with their joints, ranges (in degrees and metres) and markers."},
+    {"draw", 'd', NULL, "Draw the skeleton at rest, from the front and from the side."},
+    {"up", 0, "AXIS", "Which axis points up in the drawing: x, y or z. By default the taller one of y and z."},
+    {"ascii", 0, NULL,
+     "Draw, and show the tree, with ASCII characters only, as is done where the locale is not UTF-8."},
+    {"values", 'v', NULL, "Of a motion, show each value's range beside its limits, in degrees and metres."},
+    {0},
+};
+
+const cli_command info_command = {
+    .name = "info",
+    .operands = "FILE...",
+    .operand = "a file name",
+    .least = 1,
+    .most = -1,
+    .summary = "tell what a file holds, and everything odd about it",
+    .text = "Tells for each model how many bodies, degrees of freedom and markers it has, its joints by type, its "
+            "limits, mass and size at rest. Notes follow on what may be a mistake: bones of zero length, degrees of "
+            "freedom without limits or that no marker can see, bodies without mass among others that have one, and "
+            "more.\n\n"
+            "Of a motion it tells frames and rate, and where values leave their limits or jump; of a recording its "
+            "markers, their gaps (the longest, and who is missing most) and the space they take. Whatever the reader "
+            "noticed in the file is noted with its line or byte. A motion without a skeleton of its own, as AMC, is "
+            "read with one that is named beside it.\n\n"
+            "The kind of file is found from its contents, not from its name. The name - means standard input. A file "
+            "that cannot be read is reported, with the line of a mistake, and the others are still shown.",
+    .options = options,
+    .reads = "OPERANDS",
+    .examples = "ulna info human.json\twhat is in it\n"
+                "ulna info --tree --draw human.json\tits joints, and a picture\n"
+                "ulna info s.asf t.amc t.c3d\ta motion beside its skeleton, markers\n"
+                "ulna info --json *.json\tfor other programs",
+    .run = info_main,
+};

@@ -169,7 +169,7 @@ static const ulna_method_info *find_any(const cli *tool, const char *name)
     return strcmp(name, methods_global.name) == 0 ? &methods_global : methods_find(tool, name);
 }
 
-int cli_methods(cli *tool)
+static int methods_main(cli *tool)
 {
     for (int i = 0; i < tool->operand_count; i++)
         if (!find_any(tool, tool->operands[i]))
@@ -192,3 +192,20 @@ int cli_methods(cli *tool)
     cli_json_print(tool, object);
     return CLI_DONE;
 }
+
+/* ---- the command line -------------------------------------------------------------------------------- */
+
+const cli_command methods_command = {
+    .name = "methods",
+    .operands = "[NAME...]",
+    .operand = "the name of a method",
+    .least = 0,
+    .most = -1,
+    .summary = "list the methods of solving",
+    .text = "Lists every method: whether it keeps joint limits itself, how many iterations it makes at most by "
+            "default, and what it needs. With names, tells more about these: where they come from, and which goals "
+            "they take.",
+    .examples = "ulna methods\tall of them\n"
+                "ulna methods hybrid lm\tmore about two of them",
+    .run = methods_main,
+};

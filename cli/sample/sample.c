@@ -167,7 +167,7 @@ static int find_item(int index, item *it)
     return 1;
 }
 
-int cli_sample(cli *tool)
+static int sample_main(cli *tool)
 {
     const char *folder = tool->operands[0];
     item it;
@@ -192,3 +192,35 @@ int cli_sample(cli *tool)
     cli_json_print(tool, object);
     return code;
 }
+
+/* ---- the command line -------------------------------------------------------------------------------- */
+
+static const cli_option options[] = {
+    {"only", 0, "NAME", "Write only this sample; may be given several times."},
+    {"force", 'f', NULL, "Replace files that have other contents. Without it they are kept, and the exit code is 1."},
+    {0},
+};
+
+const cli_command sample_command = {
+    .name = "sample",
+    .operands = "DIR",
+    .operand = "a folder name",
+    .least = 1,
+    .most = 1,
+    .summary = "write the built-in skeletons and a take to a folder",
+    .text = "Writes human.json, hand.json, arm.json, two-link.json and all-joints.json into the folder, which is made "
+            "if need be. The last one holds one body per joint type and every option of the model file: it is a good "
+            "place to learn the format from.\n\n"
+            "Then, as the sample walk, a take to try `ulna solve` on: human.asf, walk.c3d, walk-markers.csv (where the "
+            "markers sit) and walk-true.amc (the motion that it was made from). A human walks, stops, bends its knees "
+            "and "
+            "waves, six seconds at 120 Hz, 41 markers. There is noise of 1 mm, markers are missing now and then, the "
+            "left "
+            "arm's in frames 260 to 295 and all of them in 420 to 427, and LKNE and RKNE are swapped in 180 to 215. "
+            "Files "
+            "are the same every time; they are complete or not there at all.",
+    .options = options,
+    .examples = "ulna sample models\tall of them\n"
+                "ulna sample --only walk models\tthe take and its skeleton",
+    .run = sample_main,
+};

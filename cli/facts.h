@@ -1,0 +1,62 @@
+/*
+ * facts.h: what a command found, stored once and shown twice: as JSON for programs, as lines of text for people.
+ *
+ * A command puts its numbers into the object of --json, with the units that JSON shows. The lines for people are
+ * templates that quote that object, so no number is computed, scaled or named twice:
+ *
+ *   json_t *o = json_object();
+ *   put_count(o, "starts", result.starts);
+ *   put_number(o, "cost", result.f);
+ *   put_number(put_object(o, "rms_mm"), "mean", 1e3 * result.rms);
+ *   put_flag(o, "proven", result.proven);
+ *
+ *   fact_line(tool, o, "cost", "{cost%.6g} m²[, rms {rms_mm.mean%.2f} mm]");
+ *   fact_line(tool, o, "effort", "{starts} start{starts:/s}, [{proven?}proven|not proven]");
+ *   cli_json_print(tool, o);
+ *
+ * prints "  cost      1.25e-05 m², rms 1.20 mm" and "  effort    3 starts, proven", or with --json only the object.
+ *
+ * In a template
+ *   {key}        is the value: a text, a whole number, or another number as %.6g; "a.b" is key b of object a
+ *   {key%.2f}    is the number in that format (d, f, e or g); {key%mm} is a length in mm, in readable units: "1.2 m"
+ *   {key:y/ies}  is the first word if the number is 1, else the second
+ *   {key?}       prints nothing, and requires that the value is true, not zero, not empty
+ *   [text|else]  is the text if every value that it quotes is there, else what follows the bar (or nothing)
+ * A value is there if its key is in the object and is not null. A line that quotes a value that is not there is left
+ * out, and so is an empty one. Where the terminal shows only ASCII, "°", "µ", "²" and "±" are spelt out.
+ */
+#ifndef ULNA_CLI_FACTS_H
+#define ULNA_CLI_FACTS_H
+
+#include "cli/cli.h"
+
+/* ---- storing: each returns or fills the key of an object, in the order of the calls ------------------------------- */
+
+void put_number(json_t *object, const char *key, double value); /* null if it is not finite */
+void put_numbers(json_t *object, const char *key, const double *values, int count);
+void put_count(json_t *object, const char *key, long long value);
+void put_flag(json_t *object, const char *key, int is_true);
+void put_text(json_t *object, const char *key, const char *text); /* null for NULL */
+json_t *put_object(json_t *object, const char *key);              /* a new one inside, which belongs to it */
+json_t *put_list(json_t *object, const char *key);
+json_t *put_row(json_t *list); /* a new object at the end of a list */
+
+/* ---- showing ------------------------------------------------------------------------------------------------------ */
+
+/* A line of a summary, "  label     text", wrapped under itself; without a label (NULL) the text alone, which ends the
+ * line. */
+void fact_line(const cli *tool, const json_t *object, const char *label, const char *text);
+/* The same for a text that quotes nothing; printf's format. */
+void fact_text(const cli *tool, const char *label, const char *format, ...) ULNA_PRINTF(3, 4);
+/* A table with a line for each object of a list. Columns end with a row without a title. */
+typedef struct fact_column {
+    const char *title;
+    char align;       /* l or r */
+    const char *text; /* a template; a cell that quotes what is not there is "-" */
+} fact_column;
+void fact_table(const cli *tool, const json_t *list, const fact_column *columns);
+
+/* What a template says of an object: a text to free, NULL if it is left out. */
+char *fact_fill(const cli *tool, const json_t *object, const char *text);
+
+#endif
