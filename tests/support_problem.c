@@ -61,7 +61,10 @@ typedef struct probe {
 } probe;
 
 static const probe probes[3] = {
-    {{0, 0, 0}, {1, 0, 0}, 1}, {{0.3, -0.2, 0.1}, {0, 0.6, 0.8}, 2}, {{-0.1, 0.4, 0.2}, {0.48, -0.6, 0.64}, 3}};
+    {{0, 0, 0}, {1, 0, 0}, 1},
+    {{0.3, -0.2, 0.1}, {0, 0.6, 0.8}, 2},
+    {{-0.1, 0.4, 0.2}, {0.48, -0.6, 0.64}, 3},
+};
 
 static void turn(const double rotation[9], const double x[3], double y[3])
 {

@@ -328,12 +328,14 @@ static void roots_in_any_order(void **state)
         const char *order, *values;
         double slide[3];
         int turn[3]; /* axes, first applied first; 3: none */
-    } roots[] = {{"TX TY TZ RX RY RZ", "1 2 3 10 20 30", {1, 2, 3}, {0, 1, 2}},
-                 {"RZ RY RX TX TY TZ", "10 20 30 1 2 3", {1, 2, 3}, {2, 1, 0}},
-                 {"RX TZ RZ TX RY TY", "10 3 20 1 30 2", {1, 2, 3}, {0, 2, 1}},
-                 {"TZ TX RY", "3 1 10", {1, 0, 3}, {1, 3, 3}},
-                 {"rz ry", "10 20", {0, 0, 0}, {2, 1, 3}},
-                 {"", "", {0, 0, 0}, {3, 3, 3}}};
+    } roots[] = {
+        {"TX TY TZ RX RY RZ", "1 2 3 10 20 30", {1, 2, 3}, {0, 1, 2}},
+        {"RZ RY RX TX TY TZ", "10 20 30 1 2 3", {1, 2, 3}, {2, 1, 0}},
+        {"RX TZ RZ TX RY TY", "10 3 20 1 30 2", {1, 2, 3}, {0, 2, 1}},
+        {"TZ TX RY", "3 1 10", {1, 0, 3}, {1, 3, 3}},
+        {"rz ry", "10 20", {0, 0, 0}, {2, 1, 3}},
+        {"", "", {0, 0, 0}, {3, 3, 3}},
+    };
     for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
         char text[600], amc[100];
         snprintf(text, sizeof text,

@@ -225,13 +225,15 @@ static void few_digits_settle_too(void **state)
 static void recorded_files_come_back_to_the_bit(void **state)
 {
     ulna_test_need_data(state);
-    static const char *const takes[][2] = {{"hdm05/HDM_dg.asf", "hdm05/HDM_dg_06-03_03_120.amc"},
-                                           {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_kickLFront1Reps_013_120.amc"},
-                                           {"hdm05/HDM_bd.asf", "hdm05/HDM_bd_kickLFront1Reps_001_120.amc"},
-                                           {"hdm05/HDM_bk.asf", "hdm05/HDM_bk_kickLFront1Reps_007_120.amc"},
-                                           {"cmu/02.asf", "cmu/02_01.amc"},
-                                           {"cmu/03.asf", "cmu/03_02.amc"},
-                                           {"cmu/11.asf", "cmu/11_01.amc"}};
+    static const char *const takes[][2] = {
+        {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_06-03_03_120.amc"},
+        {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_kickLFront1Reps_013_120.amc"},
+        {"hdm05/HDM_bd.asf", "hdm05/HDM_bd_kickLFront1Reps_001_120.amc"},
+        {"hdm05/HDM_bk.asf", "hdm05/HDM_bk_kickLFront1Reps_007_120.amc"},
+        {"cmu/02.asf", "cmu/02_01.amc"},
+        {"cmu/03.asf", "cmu/03_02.amc"},
+        {"cmu/11.asf", "cmu/11_01.amc"},
+    };
     for (size_t i = 0; i < sizeof takes / sizeof *takes; i++) {
         char path[512];
         ulna_content skeleton = ulna_content_empty(NULL), motion = ulna_content_empty(NULL);

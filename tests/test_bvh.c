@@ -416,10 +416,12 @@ static void test_units(void **state)
 
     static const struct {
         const char *height, *remark;
-    } cases[] = {{"1.7", "with a unit of 1 m it would be 1.7 m"},
-                 {"17", "with a unit of 1 dm it would be 1.7 m"},
-                 {"26.5", "with a unit of 1/0.45 inch it would be 1.5 m"},
-                 {"1700", "with a unit of 1 mm it would be 1.7 m"}};
+    } cases[] = {
+        {"1.7", "with a unit of 1 m it would be 1.7 m"},
+        {"17", "with a unit of 1 dm it would be 1.7 m"},
+        {"26.5", "with a unit of 1/0.45 inch it would be 1.5 m"},
+        {"1700", "with a unit of 1 mm it would be 1.7 m"},
+    };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[256];
         snprintf(text, sizeof text,
@@ -623,14 +625,20 @@ static void test_files(void **state)
 static void test_file_orders(void **state)
 {
     ulna_test_need_data(state);
+    // clang-format off
     static const struct {
         const char *file, *body, *order;
     } cases[] = {
-        {"pybvh_mixed_orders_24j.bvh", "Hips", "XZY"},         {"pybvh_YXZ_23j.bvh", "Chest", "YXZ"},
-        {"secondlife_per_joint_orders.bvh", "hip", "XZY"},     {"secondlife_per_joint_orders.bvh", "head", "XZY"},
-        {"secondlife_per_joint_orders.bvh", "lCollar", "YZX"}, {"threejs_pirouette.bvh", "hip", "ZYX"},
-        {"threejs_pirouette.bvh", "abdomen", "ZXY"},           {"makehuman_benchmark_6ch.bvh", "foot.R", "XYZ"},
+        {"pybvh_mixed_orders_24j.bvh", "Hips", "XZY"},
+        {"pybvh_YXZ_23j.bvh", "Chest", "YXZ"},
+        {"secondlife_per_joint_orders.bvh", "hip", "XZY"},
+        {"secondlife_per_joint_orders.bvh", "head", "XZY"},
+        {"secondlife_per_joint_orders.bvh", "lCollar", "YZX"},
+        {"threejs_pirouette.bvh", "hip", "ZYX"},
+        {"threejs_pirouette.bvh", "abdomen", "ZXY"},
+        {"makehuman_benchmark_6ch.bvh", "foot.R", "XYZ"},
     };
+    // clang-format on
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ulna_content c = load("bvh", cases[i].file, 0);
         const ulna_joint *joint = joint_of(&c, cases[i].body);
@@ -675,27 +683,29 @@ static void compare_with_amc(const char *asf, const char *amc, const char *bvh)
 {
     static const struct {
         const char *bone, *joint, *from_bone, *from_joint;
-    } pairs[] = {{"root", "Hips", NULL, NULL},
-                 {"lfemur", "LeftUpLeg", NULL, NULL},
-                 {"ltibia", "LeftLeg", NULL, NULL},
-                 {"lfoot", "LeftFoot", NULL, NULL},
-                 {"ltoes_end", "LeftToeBase_end", NULL, NULL},
-                 {"rtibia", "RightLeg", NULL, NULL},
-                 {"rfoot", "RightFoot", NULL, NULL},
-                 {"rtoes", "RightToeBase", NULL, NULL},
-                 {"upperback", "Spine", NULL, NULL},
-                 {"thorax", "Spine1", NULL, NULL},
-                 {"upperneck", "Neck1", "lowerneck", "Neck"},
-                 {"head", "Head", "lowerneck", "Neck"},
-                 {"head_end", "Head_end", "lowerneck", "Neck"},
-                 {"lhumerus", "LeftArm", "lclavicle", "LeftShoulder"},
-                 {"lradius", "LeftForeArm", "lclavicle", "LeftShoulder"},
-                 {"lwrist", "LeftHand", "lclavicle", "LeftShoulder"},
-                 {"lfingers_end", "LeftHandIndex1_end", "lhand", "LeftFingerBase"},
-                 {"lthumb_end", "LThumb_end", "lthumb", "LThumb"},
-                 {"rhumerus", "RightArm", "rclavicle", "RightShoulder"},
-                 {"rwrist", "RightHand", "rclavicle", "RightShoulder"},
-                 {"rthumb_end", "RThumb_end", "rthumb", "RThumb"}};
+    } pairs[] = {
+        {"root", "Hips", NULL, NULL},
+        {"lfemur", "LeftUpLeg", NULL, NULL},
+        {"ltibia", "LeftLeg", NULL, NULL},
+        {"lfoot", "LeftFoot", NULL, NULL},
+        {"ltoes_end", "LeftToeBase_end", NULL, NULL},
+        {"rtibia", "RightLeg", NULL, NULL},
+        {"rfoot", "RightFoot", NULL, NULL},
+        {"rtoes", "RightToeBase", NULL, NULL},
+        {"upperback", "Spine", NULL, NULL},
+        {"thorax", "Spine1", NULL, NULL},
+        {"upperneck", "Neck1", "lowerneck", "Neck"},
+        {"head", "Head", "lowerneck", "Neck"},
+        {"head_end", "Head_end", "lowerneck", "Neck"},
+        {"lhumerus", "LeftArm", "lclavicle", "LeftShoulder"},
+        {"lradius", "LeftForeArm", "lclavicle", "LeftShoulder"},
+        {"lwrist", "LeftHand", "lclavicle", "LeftShoulder"},
+        {"lfingers_end", "LeftHandIndex1_end", "lhand", "LeftFingerBase"},
+        {"lthumb_end", "LThumb_end", "lthumb", "LThumb"},
+        {"rhumerus", "RightArm", "rclavicle", "RightShoulder"},
+        {"rwrist", "RightHand", "rclavicle", "RightShoulder"},
+        {"rthumb_end", "RThumb_end", "rthumb", "RThumb"},
+    };
     char path[512], name[128];
     ulna_error error;
     ulna_content a = load("cmu", asf, 0), b = load("cmu", bvh, 0.0254 / 0.45), m = ulna_content_empty(NULL);

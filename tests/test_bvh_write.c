@@ -191,8 +191,10 @@ static void test_files(void **state)
 static void test_acclaim(void **state)
 {
     ulna_test_need_data(state);
-    static const char *const pairs[][2] = {{"cmu/02.asf", "cmu/02_01.amc"},
-                                           {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_06-03_03_120.amc"}};
+    static const char *const pairs[][2] = {
+        {"cmu/02.asf", "cmu/02_01.amc"},
+        {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_06-03_03_120.amc"},
+    };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         char path[512];
         ulna_error error;

@@ -336,11 +336,13 @@ static void the_length_of_the_file_decides(void **state)
         size_t at;
         int value;
         const char *words;
-    } lies[] = {{2, 40, "POINT:USED tells of 8 points, the header of 40; 8 are read"},
-                {4, 5, "the header tells of 5 analog samples a frame; the length of the file speaks for 6"},
-                {8, 30, "header and parameters tell of 30 to 100 frames; 100 are read"},
-                {16, 9, "the header puts the data at block 9, POINT:DATA_START at 4; they are read from 4"},
-                {14, 0x3f80, "the header's scale is 1, POINT:SCALE -0.1; points are read as floats of 1"}};
+    } lies[] = {
+        {2, 40, "POINT:USED tells of 8 points, the header of 40; 8 are read"},
+        {4, 5, "the header tells of 5 analog samples a frame; the length of the file speaks for 6"},
+        {8, 30, "header and parameters tell of 30 to 100 frames; 100 are read"},
+        {16, 9, "the header puts the data at block 9, POINT:DATA_START at 4; they are read from 4"},
+        {14, 0x3f80, "the header's scale is 1, POINT:SCALE -0.1; points are read as floats of 1"},
+    };
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
         maker m = {.is_real = 1, .points = 8, .frames = 100, .analog = 6, .labels = "A   "};
         make(&m);

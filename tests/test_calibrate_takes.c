@@ -145,8 +145,16 @@ static void test_hdm_repair(void **state)
     ulna_test_need_data(state);
     take t = load_take();
     enum { WRONG = 6 };
-    static const char *const wrong[WRONG][2] = {{"LFIN", "rfemur"}, {"RANK", "head"},     {"LUPA", "ltibia"},
-                                                {"C7", "lfemur"},   {"RSHN", "rhumerus"}, {"RELB", "root"}};
+    // clang-format off
+    static const char *const wrong[WRONG][2] = {
+        {"LFIN", "rfemur"},
+        {"RANK", "head"},
+        {"LUPA", "ltibia"},
+        {"C7", "lfemur"},
+        {"RSHN", "rhumerus"},
+        {"RELB", "root"},
+    };
+    // clang-format on
     int right[WRONG];
     for (int i = 0; i < WRONG; i++)
         for (size_t j = 0; j < t.set.count; j++)

@@ -373,8 +373,8 @@ static void names_are_cleaned(void **state)
     assert_says(out, "?[31mred");
     assert_null(strchr(out, '\033'));
     shell("cat >lines.json <<'END'\n"
-          "{\"format\": \"ulna-model\", \"version\": 1, \"name\": \"\\r\\t\\u007f\", \"bodies\": [{\"name\": "
-          "\"a\\nroot ok\"}]}\n"
+          "{\"format\": \"ulna-model\", \"version\": 1, \"name\": \"\\r\\t\\u007f\", "
+          "\"bodies\": [{\"name\": \"a\\nroot ok\"}]}\n"
           "END\n"
           "sed 's/\\]}$/], \"markers\": [{\"name\": \"m\", \"body\": \"b\\\\nc\"}]}/' lines.json >marker.json");
     assert_int_equal(ulna("info marker.json"), 3); /* one line of message, whatever is in the name */

@@ -361,9 +361,8 @@ static void page_is_complete(void **state)
 static void names_are_escaped(void **state)
 {
     (void)state;
-    ulna_test_cli_write_text("a<b>&\"c.json",
-                             "{\"format\": \"ulna-model\", \"version\": 1, \"bodies\": [{\"name\": \"<i>\", \"joint\": "
-                             "{\"type\": \"free\"}}]}");
+    ulna_test_cli_write_text("a<b>&\"c.json", "{\"format\": \"ulna-model\", \"version\": 1, "
+                                              "\"bodies\": [{\"name\": \"<i>\", \"joint\": {\"type\": \"free\"}}]}");
     assert_int_equal(ulna_test_cli("compare -n 1 --methods hybrid 'a<b>&\"c.json' --report page.html"), 0);
     char *page = ulna_test_cli_read("page.html");
     ulna_test_assert_says(page, "a&lt;b&gt;&amp;&quot;c.json");

@@ -321,10 +321,9 @@ static void mistakes_are_told(void **state)
         {"--body palm --x forearm.w0 hand.json", 2, "is part of a quaternion"},
         {"--size 8 -o no/such/folder/map.svg", 4, "ulna: no/such/folder/map.svg: cannot write the file"},
     };
-    ulna_test_tool_shell(
-        tool, ULNA_TEST_CLI
-        " sample -q . && >empty.json && printf '{\"format\": \"ulna-model\", \"version\": 1,\\n\"bodies\": 3}' "
-        ">broken.json");
+    ulna_test_tool_shell(tool, ULNA_TEST_CLI
+                         " sample -q . && >empty.json && "
+                         "printf '{\"format\": \"ulna-model\", \"version\": 1,\\n\"bodies\": 3}' >broken.json");
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         int code = run(tool, mistakes[i].arguments);
         if (code != mistakes[i].code)

@@ -153,9 +153,8 @@ static void bad_json_is_refused(void **state)
         {"{\"goals\": [{\"marker\": \"LFDH\", \"position\": [1, 2, 3]}]}",
          ":1: there is no marker 'LFDH'; did you mean 'LFHD'?"},
         {"{\"goals\": [{\"body\": \"left_hnad\", \"position\": [1, 2, 3]}]}", "did you mean 'left_hand'?"},
-        {"{\"goals\": [{\"marker\": \"LFHD\", \"position\": [1, 2, 3]},\n{\"body\": \"left_hand\", \"orientation\": "
-         "[0, "
-         "0, 0, 0]}]}",
+        {"{\"goals\": [{\"marker\": \"LFHD\", \"position\": [1, 2, 3]},\n"
+         "{\"body\": \"left_hand\", \"orientation\": [0, 0, 0, 0]}]}",
          ":2: orientation: the quaternion is zero"},
         {"{\"goals\": [{\"body\": \"left_hand\", \"orientation\": [1, 2]}]}", ":1: orientation should be 3 rows"},
         {"{\"goals\": [{\"body\": \"left_hand\", \"orientation\": [[1, 0, 0], [0, 1, 0], 3]}]}", ":1: a row of the"},

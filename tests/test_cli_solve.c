@@ -566,21 +566,23 @@ static void an_hour_fits_into_a_gibibyte(void **state)
 
 /* ---- the recorded take of the papers --------------------------------------------------------------------------------------------- */
 
-static const char *const bones[][5] = {{"head", "LFHD", "RFHD", "LBHD", "RBHD"},
-                                       {"lowerneck", "C7"},
-                                       {"lowerback", "T10"},
-                                       {"thorax", "CLAV"},
-                                       {"upperback", "STRN", "RBAC"},
-                                       {"root", "LFWT", "RFWT", "LBWT", "RBWT"},
-                                       {"?clavicle", "?SHO"},
-                                       {"?humerus", "?UPA", "?ELB"},
-                                       {"?radius", "?FRM"},
-                                       {"?wrist", "?WRA", "?WRB"},
-                                       {"?fingers", "?FIN"},
-                                       {"?femur", "?THI", "?KNE"},
-                                       {"?tibia", "?SHN"},
-                                       {"?foot", "?ANK", "?HEE"},
-                                       {"?toes", "?TOE", "?MT5"}};
+static const char *const bones[][5] = {
+    {"head", "LFHD", "RFHD", "LBHD", "RBHD"},
+    {"lowerneck", "C7"},
+    {"lowerback", "T10"},
+    {"thorax", "CLAV"},
+    {"upperback", "STRN", "RBAC"},
+    {"root", "LFWT", "RFWT", "LBWT", "RBWT"},
+    {"?clavicle", "?SHO"},
+    {"?humerus", "?UPA", "?ELB"},
+    {"?radius", "?FRM"},
+    {"?wrist", "?WRA", "?WRB"},
+    {"?fingers", "?FIN"},
+    {"?femur", "?THI", "?KNE"},
+    {"?tibia", "?SHN"},
+    {"?foot", "?ANK", "?HEE"},
+    {"?toes", "?TOE", "?MT5"},
+};
 
 static void bone_of(const char *marker, char bone[32])
 {

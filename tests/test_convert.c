@@ -107,10 +107,12 @@ static ulna_clip smooth_clip(ulna_test_rng *rng, const ulna_model *model, int fr
 static void joints_of_three_turns_become_the_wanted_kind(void **state)
 {
     (void)state;
-    static const ulna_joint_type wanted[4][2] = {{ULNA_JOINT_EULER, ULNA_JOINT_FREE_EULER},
-                                                 {ULNA_JOINT_BALL, ULNA_JOINT_FREE},
-                                                 {ULNA_JOINT_EXPMAP, ULNA_JOINT_FREE},
-                                                 {ULNA_JOINT_SWING_TWIST, ULNA_JOINT_FREE}};
+    static const ulna_joint_type wanted[4][2] = {
+        {ULNA_JOINT_EULER, ULNA_JOINT_FREE_EULER},
+        {ULNA_JOINT_BALL, ULNA_JOINT_FREE},
+        {ULNA_JOINT_EXPMAP, ULNA_JOINT_FREE},
+        {ULNA_JOINT_SWING_TWIST, ULNA_JOINT_FREE},
+    };
     double z[3] = {0, 0, 1};
     const ulna_joint turning[] = {
         ulna_joint_euler("XZX"), ulna_joint_euler("ZYX"),         ulna_joint_ball(),

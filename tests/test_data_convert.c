@@ -21,13 +21,25 @@ typedef struct target {
     int is_single;      /* numbers of single precision */
 } target;
 
-static const target motion_targets[] = {{ULNA_FORMAT_AMC, 1, 0}, {ULNA_FORMAT_BVH, 0, 0},  {ULNA_FORMAT_MOT, 1, 0},
-                                        {ULNA_FORMAT_CSV, 1, 0}, {ULNA_FORMAT_GLTF, 0, 1}, {ULNA_FORMAT_GLB, 0, 1}};
-static const target marker_targets[] = {{ULNA_FORMAT_C3D, 0, 1},
-                                        {ULNA_FORMAT_TRC, 0, 0},
-                                        {ULNA_FORMAT_CSV, 0, 0},
-                                        {ULNA_FORMAT_GLTF, 0, 1},
-                                        {ULNA_FORMAT_GLB, 0, 1}};
+// clang-format off
+static const target motion_targets[] = {
+    {ULNA_FORMAT_AMC, 1, 0},
+    {ULNA_FORMAT_BVH, 0, 0},
+    {ULNA_FORMAT_MOT, 1, 0},
+    {ULNA_FORMAT_CSV, 1, 0},
+    {ULNA_FORMAT_GLTF, 0, 1},
+    {ULNA_FORMAT_GLB, 0, 1},
+};
+// clang-format on
+// clang-format off
+static const target marker_targets[] = {
+    {ULNA_FORMAT_C3D, 0, 1},
+    {ULNA_FORMAT_TRC, 0, 0},
+    {ULNA_FORMAT_CSV, 0, 0},
+    {ULNA_FORMAT_GLTF, 0, 1},
+    {ULNA_FORMAT_GLB, 0, 1},
+};
+// clang-format on
 
 enum { MOST_FRAMES = 120 }; /* of one take: long ones show nothing that these do not */
 

@@ -565,9 +565,8 @@ static void integers_and_strides(void **state)
             bytes[8 + 12 * k + 8 + i] = (unsigned char)(small[k][i] & 255);
         }
     static const char form[] =
-        "{\"asset\":{\"version\":\"2.1\"},\"nodes\":[{\"name\":\"a\",\"children\":[1]},{\"name\":\"b\",\"translation\":"
-        "[1,0,0],"
-        "\"children\":[2]},{\"name\":\"tip\",\"translation\":[1,0,0]}],\"animations\":[{\"channels\":[{\"sampler\":0,"
+        "{\"asset\":{\"version\":\"2.1\"},\"nodes\":[{\"name\":\"a\",\"children\":[1]},"
+        "{\"name\":\"b\",\"translation\":[1,0,0],\"children\":[2]},{\"name\":\"tip\",\"translation\":[1,0,0]}],\"animations\":[{\"channels\":[{\"sampler\":0,"
         "\"target\":{\"node\":1,\"path\":\"rotation\"}}],\"samplers\":[{\"input\":0,\"output\":%d}]}],\"accessors\":["
         "{\"bufferView\":0,\"componentType\":5126,\"count\":2,\"type\":\"SCALAR\"},"
         "{\"bufferView\":1,\"componentType\":5122,\"normalized\":true,\"count\":2,\"type\":\"VEC4\"},"

@@ -345,7 +345,8 @@ static void pcg_arguments_are_checked(void **state)
     double x[1], work[4];
     dense_map map = {1, A, 0, 0};
     const ulna_pcg_options bad[] = {
-        {.tolerance = -1}, {.tolerance = NAN}, {.radius = -1}, {.radius = NAN}, {.max_iterations = -1}};
+        {.tolerance = -1}, {.tolerance = NAN}, {.radius = -1}, {.radius = NAN}, {.max_iterations = -1},
+    };
     for (int k = 0; k < 5; k++)
         assert_int_equal(ulna_pcg(1, apply_dense, &map, NULL, NULL, b, x, &bad[k], work, NULL), ULNA_ERR_ARGUMENT);
     assert_int_equal(ulna_pcg(1, NULL, &map, NULL, NULL, b, x, NULL, work, NULL), ULNA_ERR_ARGUMENT);

@@ -160,9 +160,11 @@ static void products_are_checked(void **state)
 
     /* Bands that do not fit, numbers that are none; what nobody reads may be anything. */
     ulna_linear *linear = new_linear(s.tree, ULNA_LINEAR_PCG, 2);
-    const ulna_band bad[] = {{.n = 59, .width = 6, .entries = band.entries},
-                             {.n = 60, .width = -1, .entries = band.entries},
-                             {.n = 60, .width = 6}};
+    const ulna_band bad[] = {
+        {.n = 59, .width = 6, .entries = band.entries},
+        {.n = 60, .width = -1, .entries = band.entries},
+        {.n = 60, .width = 6},
+    };
     matrix.H = NULL;
     for (int k = 0; k < 3; k++) {
         matrix.band = &bad[k];

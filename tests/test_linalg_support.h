@@ -54,8 +54,9 @@ static inline int forest_human(int *parents, int breadth_first)
         forest_run(parents, &n, chest, 11);
         return n;
     }
-    static const int joints[6][5] = {{3, 1, 3, 1, 0}, {3, 1, 3, 1, 0}, {3, 3, 3, 0, 0},
-                                     {3, 3, 1, 0, 0}, {2, 3, 1, 2, 3}, {2, 3, 1, 2, 3}};
+    static const int joints[6][5] = {
+        {3, 1, 3, 1, 0}, {3, 1, 3, 1, 0}, {3, 3, 3, 0, 0}, {3, 3, 1, 0, 0}, {2, 3, 1, 2, 3}, {2, 3, 1, 2, 3},
+    };
     int tip[6];
     for (int limb = 0; limb < 3; limb++)
         tip[limb] = root;

@@ -252,15 +252,17 @@ static void numbers_are_short_and_exact(void **state)
     static const struct {
         double value;
         const char *text;
-    } known[] = {{0, "0"},
-                 {-0.0, "-0"},
-                 {1, "1"},
-                 {-2.5, "-2.5"},
-                 {0.1, "0.1"},
-                 {1e22, "1e+22"},
-                 {1e-7, "1e-07"},
-                 {1 / 3., "0.3333333333333333"},
-                 {5e-324, "4.94065645841247e-324"}};
+    } known[] = {
+        {0, "0"},
+        {-0.0, "-0"},
+        {1, "1"},
+        {-2.5, "-2.5"},
+        {0.1, "0.1"},
+        {1e22, "1e+22"},
+        {1e-7, "1e-07"},
+        {1 / 3., "0.3333333333333333"},
+        {5e-324, "4.94065645841247e-324"},
+    };
     char text[ULNA_NUMBER_SIZE];
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         assert_int_equal(ulna_format_number(known[i].value, text), strlen(known[i].text));

@@ -160,8 +160,9 @@ static void a_goal_within_a_sphere_needs_bone_moments(void **state)
 static void a_slide_in_the_world_is_exact(void **state)
 {
     (void)state;
-    static const double limits[][2] = {{-1, 1}, {0.2, 0.3}, {-INFINITY, 0.4}, {0.1, INFINITY}, {-INFINITY, INFINITY},
-                                       {2, 5}};
+    static const double limits[][2] = {
+        {-1, 1}, {0.2, 0.3}, {-INFINITY, 0.4}, {0.1, INFINITY}, {-INFINITY, INFINITY}, {2, 5},
+    };
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         ulna_node nodes[MOST];
         ulna_reduced tree = world(nodes);

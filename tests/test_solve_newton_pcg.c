@@ -262,11 +262,21 @@ static void same_minima_as_newton(void **state)
 static void inner_options(void **state)
 {
     (void)state;
+    // clang-format off
     static const struct {
         double tolerance;
         int width, most, nearest_spd;
-    } variants[] = {{0.1, 24, 0, 0},  {0.1, 0, 0, 0},  {0.1, 4, 0, 0},   {0.1, 1000, 0, 0},
-                    {0.01, 24, 0, 0}, {0.5, 24, 0, 0}, {0.1, 24, 20, 0}, {0.1, 24, 0, 1}};
+    } variants[] = {
+        {0.1, 24, 0, 0},
+        {0.1, 0, 0, 0},
+        {0.1, 4, 0, 0},
+        {0.1, 1000, 0, 0},
+        {0.01, 24, 0, 0},
+        {0.5, 24, 0, 0},
+        {0.1, 24, 20, 0},
+        {0.1, 24, 0, 1},
+    };
+    // clang-format on
     enum { VARIANTS = sizeof variants / sizeof *variants, ROUNDS = 20 };
     ulna_test_rng rng = ulna_test_rng_seed(84);
     int iterations[VARIANTS] = {0};

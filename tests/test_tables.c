@@ -104,15 +104,24 @@ static void decimal_units_change_no_digit(void **state)
 {
     (void)state;
     ulna_test_rng rng = ulna_test_rng_seed(4);
+    // clang-format off
     static const struct {
         const char *text;
         double scale, value;
-    } cells[] = {{"12.3", 1e-3, 0.0123},   {"0.1", 1e-3, 1e-4},
-                 {"-5e3", 0.01, -50},      {"+.5", 1e3, 500},
-                 {"1e-4", 1e-3, 1e-7},     {"123.457", 1e-3, .123457},
-                 {"1E300", 1e-6, 1e294},   {"123456789012345678901", 0.1, 12345678901234567890.1},
-                 {"0.3", 1, 0.3},          {"1,5", 1e-3, 0.0015},
-                 {"2", 0.0254, 2 * 0.0254}};
+    } cells[] = {
+        {"12.3", 1e-3, 0.0123},
+        {"0.1", 1e-3, 1e-4},
+        {"-5e3", 0.01, -50},
+        {"+.5", 1e3, 500},
+        {"1e-4", 1e-3, 1e-7},
+        {"123.457", 1e-3, .123457},
+        {"1E300", 1e-6, 1e294},
+        {"123456789012345678901", 0.1, 12345678901234567890.1},
+        {"0.3", 1, 0.3},
+        {"1,5", 1e-3, 0.0015},
+        {"2", 0.0254, 2 * 0.0254},
+    };
+    // clang-format on
     static const double scales[] = {1, 1e-3, 1e-2, 0.1, 1e-6, 1e3, 0.0254, DEGREES};
     double value;
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
@@ -227,12 +236,14 @@ static void mot_says_what_angles_are(void **state)
         const char *header;
         double unit;
         int is_assumed;
-    } headers[] = {{"inDegrees=yes", DEGREES, 0},
-                   {"inDegrees = no", 1, 0},
-                   {"Angles are in degrees.", DEGREES, 0},
-                   {"Angles are in radians.", 1, 0},
-                   {"inDegrees=no\nAngles are in degrees.", 1, 0},
-                   {"range 0 1", DEGREES, 1}};
+    } headers[] = {
+        {"inDegrees=yes", DEGREES, 0},
+        {"inDegrees = no", 1, 0},
+        {"Angles are in degrees.", DEGREES, 0},
+        {"Angles are in radians.", 1, 0},
+        {"inDegrees=no\nAngles are in degrees.", 1, 0},
+        {"range 0 1", DEGREES, 1},
+    };
     ulna_model *model = sample("two-link");
     char label[100], text[500];
     ulna_model_dof_label(model, 0, label, sizeof label);
@@ -521,17 +532,19 @@ static void what_is_a_table_and_what_is_not(void **state)
     static const struct {
         const char *text;
         ulna_format format;
-    } texts[] = {{"time,a,b\n", ULNA_FORMAT_CSV},
-                 {"# x\n\n\"Frame\";b\n", ULNA_FORMAT_CSV},
-                 {"time a b\n", ULNA_FORMAT_UNKNOWN},
-                 {"times are hard, they say\n", ULNA_FORMAT_UNKNOWN},
-                 {"time,\n", ULNA_FORMAT_UNKNOWN},
-                 {"a,b,c\n1,2,3\n", ULNA_FORMAT_UNKNOWN},
-                 {"x\nnRows=3\nendheader\n", ULNA_FORMAT_MOT},
-                 {"x\nendheader\nnRows=3\n", ULNA_FORMAT_UNKNOWN},
-                 {"nRows=3\n", ULNA_FORMAT_UNKNOWN},
-                 {"pathfiletype 4\n", ULNA_FORMAT_TRC},
-                 {"Path\n", ULNA_FORMAT_UNKNOWN}};
+    } texts[] = {
+        {"time,a,b\n", ULNA_FORMAT_CSV},
+        {"# x\n\n\"Frame\";b\n", ULNA_FORMAT_CSV},
+        {"time a b\n", ULNA_FORMAT_UNKNOWN},
+        {"times are hard, they say\n", ULNA_FORMAT_UNKNOWN},
+        {"time,\n", ULNA_FORMAT_UNKNOWN},
+        {"a,b,c\n1,2,3\n", ULNA_FORMAT_UNKNOWN},
+        {"x\nnRows=3\nendheader\n", ULNA_FORMAT_MOT},
+        {"x\nendheader\nnRows=3\n", ULNA_FORMAT_UNKNOWN},
+        {"nRows=3\n", ULNA_FORMAT_UNKNOWN},
+        {"pathfiletype 4\n", ULNA_FORMAT_TRC},
+        {"Path\n", ULNA_FORMAT_UNKNOWN},
+    };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_int_equal(ulna_format_sniff(texts[i].text, strlen(texts[i].text)), texts[i].format);
     assert_int_equal(ulna_format_of_name("a.b/c.STO"), ULNA_FORMAT_MOT);
