@@ -1,13 +1,11 @@
 # A short front for CMake and the scripts in tools/. `make help` lists what there is.
-#   make DEVELOPER=OFF ...   in a clean tree: warnings of a compiler we do not know do not stop the build
+#   make DEVELOPER=ON ...   in a clean tree: warnings are errors, as in CI. `make check` and `make fuzz` always build so.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 20
-DEVELOPER ?= ON
+DEVELOPER ?= OFF
 
-CONFIGURE = cmake -DULNA_DEVELOPER=$(DEVELOPER) --preset
 suites = $(patsubst bench/bench_%.c,%,$(wildcard bench/bench_*.c))
-fuzzers = $(patsubst fuzz/fuzz_%.c,%,$(wildcard fuzz/fuzz_*.c))
 
 .PHONY: help run build test check bench fuzz install clean format bootstrap bootstrap-test bootstrap-check bootstrap-bench
 .PHONY: check-static check-asan check-tsan check-minimal
@@ -28,9 +26,9 @@ bootstrap-bench:
 
 # Configure once; the build itself notices changes of the CMake files and new sources.
 build/build.ninja: | bootstrap
-	$(CONFIGURE) release
+	cmake -DULNA_DEVELOPER=$(DEVELOPER) --preset release
 build/%/build.ninja: | bootstrap-check
-	$(CONFIGURE) $*
+	cmake --preset $*
 
 build: bootstrap build/build.ninja ## release build: build/ulna
 	cmake --build build -j $(JOBS)
@@ -63,15 +61,18 @@ check-tsan: bootstrap-check build/tsan/build.ninja
 	ctest --preset tsan -j $(JOBS)
 
 # Suites never run side by side: they measure time.
-bench: bootstrap-bench build ## all benchmarks, numbers in build/bench/*.json
+bench: bootstrap-bench ## all benchmarks, numbers in build/bench/*.json
 	@for suite in $(suites); do $(MAKE) --no-print-directory bench-$$suite || exit 1; done
-bench-%: bootstrap-bench build
+# Configured anew each time: the peers may have been installed since. A peer that is missing is an error.
+bench-%: bootstrap-bench build/build.ninja
+	cmake -DULNA_BENCH=ON -DULNA_PEERS_OF=bench_$* build
+	cmake --build build -j $(JOBS) --target bench_$*
 	@mkdir -p build/bench
 	build/bench_$* --json build/bench/$*.json
 
 fuzz: bootstrap-check build/fuzz/build.ninja ## every fuzz target for FUZZ_SECONDS each
 	cmake --build build/fuzz -j $(JOBS)
-	@for name in $(fuzzers); do tools/fuzz $$name $(FUZZ_SECONDS) || exit 1; done
+	tools/fuzz $(FUZZ_SECONDS)
 
 install: build ## install under PREFIX
 	cmake --install build --prefix "$(PREFIX)"

@@ -325,7 +325,7 @@ int main(int argc, char **argv)
         execv(argv[0], argv);
     }
     stop_if(ulna_sample_create("human", NULL, &model, NULL) != ULNA_OK, "sample");
-    stop_if(!peer_skeleton_open(model, &skeleton), "the skeleton as peers see it");
+    stop_if(!peer_skeleton_open(model, NULL, &skeleton), "the skeleton as peers see it");
     for (int i = 0; i < SCENARIOS; i++) {
         play(&stages[i], &recipes[i], model, &skeleton);
         print_stage(&stages[i]);

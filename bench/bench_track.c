@@ -22,7 +22,7 @@ enum { ROUNDS = 5, TIMES = 5, STRETCHES = 4, STRETCH_FRAMES = 100, MOST_PEERS = 
 
 typedef struct scene {
     track_take take;
-    track_skeleton skeleton;
+    peer_skeleton skeleton;
     track_stretch whole, cut[STRETCHES];
     track_runner ulna, peer[MOST_PEERS];
     int peers;
@@ -50,9 +50,9 @@ static void random_pose(int nv, unsigned *state, double *q)
 }
 
 /* Largest distance of a marker's coordinate from where ulna has it, at random poses. */
-static double compare_kinematics(const scene *s, const track_peer *peer, void *self)
+static double compare_kinematics(const scene *s, const bench_peer *peer, void *self)
 {
-    const track_skeleton *k = &s->skeleton;
+    const peer_skeleton *k = &s->skeleton;
     double *q = calloc((size_t)k->nv, sizeof *q), *places = calloc((size_t)k->markers, 3 * sizeof *places), worst = 0;
     unsigned state = 1;
     ulna_pose *pose = NULL;
@@ -63,11 +63,11 @@ static double compare_kinematics(const scene *s, const track_peer *peer, void *s
         if (peer)
             peer->places(self, q, places);
         else
-            track_forward(k, q);
+            peer_forward(k, q);
         for (int m = 0; m < k->markers; m++) {
             double truth[3];
             if (!peer)
-                track_marker(k, m, places + 3 * m);
+                peer_marker(k, m, places + 3 * m);
             ulna_pose_point(pose, s->take.set.items[m].body, s->take.set.items[m].offset, truth);
             for (int c = 0; c < 3; c++)
                 worst = fmax(worst, fabs(places[3 * m + c] - truth[c]));
@@ -83,8 +83,10 @@ static double compare_kinematics(const scene *s, const track_peer *peer, void *s
 
 #ifdef ULNA_BENCH_CERES
 #define CERES_PEERS track_peers_ceres()
+#define TINY_PEERS track_peers_tiny()
 #else
 #define CERES_PEERS NULL
+#define TINY_PEERS NULL
 #endif
 #ifdef ULNA_BENCH_SIMBODY
 #define SIMBODY_PEERS track_peers_simbody()
@@ -93,11 +95,11 @@ static double compare_kinematics(const scene *s, const track_peer *peer, void *s
 #endif
 
 /* peers: NULL if the build did not find them. */
-static void add_peers(scene *s, const char *library, const track_peer *peers, const track_stretch *stretches, int count)
+static void add_peers(scene *s, const char *library, const bench_peer *peers, const track_stretch *stretches, int count)
 {
     if (!peers)
         printf("(%s is not here: tools/bootstrap bench installs it)\n", library);
-    for (const track_peer *p = peers; p && p->name && s->peers < MOST_PEERS; p++) {
+    for (const bench_peer *p = peers; p && p->name && s->peers < MOST_PEERS; p++) {
         track_runner *r = &s->peer[s->peers];
         if (!track_runner_fit(r, p, &s->skeleton, &s->take, stretches, count, &s->ulna)) {
             printf("(%s: no tolerance comes to the same sum)\n", p->name);
@@ -259,7 +261,7 @@ int main(int argc, char **argv)
         printf("bench_track: no data; set ULNA_DATA\n");
         return 0;
     }
-    stop_if(!track_skeleton_open(s.take.model, &s.take.set, &s.skeleton), "the skeleton as peers see it");
+    stop_if(!peer_skeleton_open(s.take.model, &s.take.set, &s.skeleton), "the skeleton as peers see it");
     s.whole = (track_stretch){1, s.take.frames}; /* from ulna's first answer */
     for (int i = 0; i < STRETCHES; i++) {
         int middle = (2 * i + 1) * s.take.frames / (2 * STRETCHES);
@@ -270,6 +272,7 @@ int main(int argc, char **argv)
     stop_if(!track_runner_open(&s.ulna, NULL, &s.skeleton, &s.take, &s.whole, 1, 0), "memory");
     track_run(&s.ulna, &s.skeleton, &s.take, NULL);
     add_peers(&s, "Ceres", CERES_PEERS, &s.whole, 1);
+    add_peers(&s, "TinySolver of Ceres", TINY_PEERS, &s.whole, 1);
     add_peers(&s, "Simbody", SIMBODY_PEERS, s.cut, STRETCHES);
     play(&s);
     report_all(&s, &report);
@@ -278,7 +281,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < s.peers; i++)
         track_runner_close(&s.peer[i]);
     track_runner_close(&s.ulna);
-    track_skeleton_close(&s.skeleton);
+    peer_skeleton_close(&s.skeleton);
     track_take_free(&s.take);
     return failed;
 }

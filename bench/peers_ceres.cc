@@ -3,7 +3,7 @@
  *
  * Dense: one cost function for all markers, one block of all parameters. Sparse: one cost function per marker and one
  * block per joint, so that Ceres sees the structure. Forward kinematics runs once per point, in the evaluation
- * callback. Ceres has no rule "f is small enough": an iteration callback supplies it, as every contender has it. Dense
+ * callback. Ceres has no rule "f is small enough": an iteration callback supplies it where every contender has it. Dense
  * algebra is LAPACK's, which was faster than Eigen here; for trust radius, scaling, ordering and sparse library the
  * defaults were the best.
  */
@@ -92,12 +92,10 @@ class Marker : public ceres::CostFunction
                 continue;
             const int first = blocks_[b].first, count = blocks_[b].count;
             for (int j = 0; j < count; j++) {
-                const peer_frame &at = s->frame[first + j];
-                const double *a = at.axis, x = p[0] - at.origin[0], y = p[1] - at.origin[1], z = p[2] - at.origin[2];
-                const bool slides = s->slides[first + j];
-                jacobians[b][j] = slides ? a[0] : a[1] * z - a[2] * y;
-                jacobians[b][count + j] = slides ? a[1] : a[2] * x - a[0] * z;
-                jacobians[b][2 * count + j] = slides ? a[2] : a[0] * y - a[1] * x;
+                double column[3];
+                peer_column(s, first + j, p, column);
+                for (int k = 0; k < 3; k++)
+                    jacobians[b][k * count + j] = column[k];
             }
         }
         return true;
@@ -137,14 +135,14 @@ std::vector<Block> joints(const peer_skeleton *s)
 {
     std::vector<int> children(static_cast<size_t>(s->nv), 0), is_last(static_cast<size_t>(s->nv), 0);
     for (int i = 0; i < s->nv; i++)
-        if (s->parent[i] >= 0)
-            children[static_cast<size_t>(s->parent[i])]++;
+        if (s->dof[i].parent >= 0)
+            children[static_cast<size_t>(s->dof[i].parent)]++;
     for (int m = 0; m < s->markers; m++)
         is_last[static_cast<size_t>(s->marker_dof[m])] = 1;
     std::vector<Block> blocks;
     for (int i = 0; i < s->nv; i++) {
         const auto up = static_cast<size_t>(i ? i - 1 : 0);
-        const bool goes_on = i > 0 && s->parent[i] == i - 1 && children[up] == 1 && !is_last[up];
+        const bool goes_on = i > 0 && s->dof[i].parent == i - 1 && children[up] == 1 && !is_last[up];
         if (goes_on)
             blocks.back().count++;
         else
@@ -161,7 +159,7 @@ void add_markers(Peer *peer)
         peer->problem->AddParameterBlock(&peer->state.q[static_cast<size_t>(block.first)], block.count);
     for (int m = 0; m < s->markers; m++) {
         std::vector<bool> moves(static_cast<size_t>(s->nv), false);
-        for (int i = s->marker_dof[m]; i >= 0; i = s->parent[i])
+        for (int i = s->marker_dof[m]; i >= 0; i = s->dof[i].parent)
             moves[static_cast<size_t>(i)] = true;
         std::vector<Block> blocks;
         std::vector<double *> parameters;
@@ -199,7 +197,8 @@ void set_options(Peer *peer, int variant, const peer_stop *stop)
     o.parameter_tolerance = 1e-12;
     o.num_threads = 1;
     o.logging_type = ceres::SILENT;
-    o.callbacks.push_back(&peer->low_enough);
+    if (stop->objective > 0)
+        o.callbacks.push_back(&peer->low_enough);
 }
 
 void *open(const bench_peer *self, const peer_skeleton *skeleton, const peer_stop *stop)
@@ -246,9 +245,13 @@ void close(void *self)
 }
 
 #define BOTH(name, text, variant)                                                                                      \
-    {name, text, 1, variant, open, solve, close},                                                                      \
+    {name, text, variant, 1, open, solve, close, 0, 0, nullptr, nullptr},                                              \
     {                                                                                                                  \
-        name "_unbounded", text ", no limits", 0, variant, open, solve, close                                          \
+        name "_unbounded", text ", no limits", variant, 0, open, solve, close, 0, 0, nullptr, nullptr                  \
+    }
+#define TRACK(name, text, variant, predicts, tolerance)                                                                \
+    {                                                                                                                  \
+        name, text, variant, 0, open, solve, close, predicts, tolerance, nullptr, nullptr                              \
     }
 
 } // namespace
@@ -260,7 +263,20 @@ const bench_peer *bench_peers_ceres(void)
         BOTH("ceres_qr", "LM, DENSE_QR, LAPACK", QR),
         BOTH("ceres_dogleg", "dogleg, DENSE_NORMAL_CHOLESKY, LAPACK", DOGLEG),
         BOTH("ceres_sparse", "LM, SPARSE_NORMAL_CHOLESKY, a block per joint", BLOCKS),
-        {nullptr, nullptr, 0, 0, nullptr, nullptr, nullptr},
+        {},
+    };
+    return peers;
+}
+
+/* Without dogleg, which was slower there. */
+const bench_peer *track_peers_ceres(void)
+{
+    static const bench_peer peers[] = {
+        TRACK("ceres", "LM, DENSE_NORMAL_CHOLESKY, LAPACK", 0, 1, 0),
+        TRACK("ceres_sparse", "LM, SPARSE_NORMAL_CHOLESKY, a block per joint", BLOCKS, 1, 0),
+        TRACK("ceres_previous", "as ceres, from the last answer", 0, 0, 0),
+        TRACK("ceres_default", "as ceres, from the last answer, default tolerance", 0, 0, 1e-6),
+        {},
     };
     return peers;
 }

@@ -17,7 +17,8 @@ static double value(unsigned n, const double *q, double *gradient, void *context
     (void)n;
     peer->evaluations++;
     peer_forward(peer->skeleton, q);
-    return peer_gradient(peer->skeleton, peer->goals, gradient);
+    return gradient ? peer_gradient(peer->skeleton, peer->goals, gradient)
+                    : peer_errors(peer->skeleton, peer->goals, NULL);
 }
 
 static void *open(const bench_peer *self, const peer_skeleton *skeleton, const peer_stop *stop)
@@ -61,7 +62,7 @@ static void close(void *self)
 const bench_peer *bench_peers_nlopt(void)
 {
     static const bench_peer peers[] = {
-        {"nlopt_slsqp", "NLopt LD_SLSQP", 1, 0, open, solve, close},
+        {.name = "nlopt_slsqp", .text = "NLopt LD_SLSQP", .bounded = 1, .open = open, .solve = solve, .close = close},
         {0},
     };
     return peers;

@@ -1,6 +1,7 @@
 /*
  * ceres::TinySolver as a peer: the header-only Levenberg-Marquardt of Ceres for small dense problems. It allocates
- * nothing while solving and has no limits. Its function_tolerance is absolute, in units of 2 f.
+ * nothing while solving and has no limits. Its function_tolerance is absolute, in units of 2 f: it is set from the
+ * typical f at the end, or for each frame of a take from the f of the last.
  */
 #include "peers.h"
 
@@ -40,6 +41,8 @@ struct Peer {
     Markers markers;
     ceres::TinySolver<Markers> solver;
     ceres::TinySolver<Markers>::Parameters q;
+    peer_stop stop;
+    double last = 0; /* f */
 };
 
 void *open(const bench_peer *, const peer_skeleton *skeleton, const peer_stop *stop)
@@ -47,13 +50,19 @@ void *open(const bench_peer *, const peer_skeleton *skeleton, const peer_stop *s
     auto peer = std::make_unique<Peer>();
     peer->markers = {skeleton, nullptr, 0};
     peer->q.resize(skeleton->nv);
+    peer->stop = *stop;
     auto &options = peer->solver.options;
     options.max_num_iterations = stop->iterations;
-    options.cost_threshold = stop->objective;
-    options.function_tolerance = 2 * stop->typical * stop->tolerance;
+    if (stop->objective > 0)
+        options.cost_threshold = stop->objective;
     options.gradient_tolerance = 1e-13;
     options.parameter_tolerance = 1e-12;
     return peer.release();
+}
+
+void begin(void *self, const double *)
+{
+    static_cast<Peer *>(self)->last = 0;
 }
 
 int solve(void *self, const double *goals, double *q, peer_result *result)
@@ -61,9 +70,12 @@ int solve(void *self, const double *goals, double *q, peer_result *result)
     auto *peer = static_cast<Peer *>(self);
     peer->markers.goals = goals;
     peer->markers.evaluations = 0;
+    const double typical = peer->stop.typical > 0 ? peer->stop.typical : peer->last;
+    peer->solver.options.function_tolerance = 2 * typical * peer->stop.tolerance;
     std::copy(q, q + peer->q.size(), peer->q.data());
     const auto &summary = peer->solver.Solve(peer->markers, &peer->q);
     std::copy(peer->q.data(), peer->q.data() + peer->q.size(), q);
+    peer->last = summary.final_cost;
     *result = {summary.final_cost, summary.iterations, peer->markers.evaluations};
     return 1;
 }
@@ -78,8 +90,18 @@ void close(void *self)
 const bench_peer *bench_peers_tiny(void)
 {
     static const bench_peer peers[] = {
-        {"ceres_tiny_unbounded", "ceres::TinySolver (header-only LM), no limits", 0, 0, open, solve, close},
-        {nullptr, nullptr, 0, 0, nullptr, nullptr, nullptr},
+        {"ceres_tiny_unbounded", "ceres::TinySolver (header-only LM), no limits", 0, 0, open, solve, close, 0, 0, begin,
+         nullptr},
+        {},
+    };
+    return peers;
+}
+
+const bench_peer *track_peers_tiny(void)
+{
+    static const bench_peer peers[] = {
+        {"ceres_tiny", "TinySolver, header-only LM", 0, 0, open, solve, close, 1, 0, begin, nullptr},
+        {},
     };
     return peers;
 }

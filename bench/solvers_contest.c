@@ -178,7 +178,7 @@ static void solve_timed(contender *c, scenario *s, const peer_skeleton *skeleton
     int good = solve(c, s, goals, q, &got);
     double us = (bench_now() - start - clock) * 1e6;
     peer_forward(skeleton, q);
-    double f = peer_gradient(skeleton, goals, NULL);
+    double f = peer_errors(skeleton, goals, NULL);
     if (c->rounds == 0) {
         c->failed += !good;
         c->untrue += !(fabs(f - got.f) <= 1e-6 * f + 1e-6 * MET);

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { ITERATIONS = 50 }; /* of a peer, a frame */
+
 /* ---- runners ----------------------------------------------------------------------------------------------------- */
 
-int track_runner_open(track_runner *r, const track_peer *peer, const track_skeleton *skeleton, const track_take *take,
+int track_runner_open(track_runner *r, const bench_peer *peer, const peer_skeleton *skeleton, const track_take *take,
                       const track_stretch *stretches, int count, double tolerance)
 {
     size_t frames = (size_t)take->frames;
@@ -29,7 +31,8 @@ int track_runner_open(track_runner *r, const track_peer *peer, const track_skele
             r->us[i][f] = (double)NAN;
     }
     if (good && peer)
-        good = (r->self = peer->open(peer, skeleton, tolerance)) != NULL;
+        good = (r->self = peer->open(peer, skeleton, &(peer_stop){.tolerance = tolerance, .iterations = ITERATIONS})) !=
+               NULL;
     if (!good)
         track_runner_close(r);
     return good;
@@ -57,14 +60,14 @@ static double clock_cost(void)
     return least;
 }
 
-static double errors_at(const track_skeleton *s, const double *goals, const double *q, double *sum)
+static double errors_at(const peer_skeleton *s, const double *goals, const double *q, double *sum)
 {
-    track_forward(s, q);
-    return track_errors(s, goals, sum);
+    peer_forward(s, q);
+    return peer_errors(s, goals, sum);
 }
 
 /* The start of a frame, into q. Part of the peer's time, as it is part of ulna's. */
-static void predict(const track_skeleton *s, const double *goals, const double *q1, const double *q2, double last_f,
+static void predict(const peer_skeleton *s, const double *goals, const double *q1, const double *q2, double last_f,
                     double *q)
 {
     for (int i = 0; i < s->nv; i++)
@@ -76,16 +79,17 @@ static void predict(const track_skeleton *s, const double *goals, const double *
         memcpy(q, q1, (size_t)s->nv * sizeof *q);
 }
 
-static void run_stretch(track_runner *r, const track_skeleton *s, const track_take *take, const double *starts,
+static void run_stretch(track_runner *r, const peer_skeleton *s, const track_take *take, const double *starts,
                         const track_stretch *at, double clock)
 {
     const double *q1 = starts + (ptrdiff_t)(at->first ? at->first - 1 : 0) * s->nv, *q2 = NULL;
     double last_f = 0;
-    r->peer->begin(r->self, q1);
+    if (r->peer->begin)
+        r->peer->begin(r->self, q1);
     for (int f = at->first; f < at->last; f++) {
         const double *goals = track_take_goals(take, f);
         double *q = r->q + (ptrdiff_t)f * s->nv, start = bench_now();
-        track_result result = {0};
+        peer_result result = {0};
         if (r->peer->predicts)
             predict(s, goals, q1, q2, last_f, q);
         else
@@ -108,7 +112,7 @@ ulna_track_options track_options_of_contest(void)
     return options;
 }
 
-static void run_ulna(track_runner *r, const track_skeleton *s, const track_take *take, double clock)
+static void run_ulna(track_runner *r, const peer_skeleton *s, const track_take *take, double clock)
 {
     ulna_track_options options = track_options_of_contest();
     ulna_tracker *tracker = NULL;
@@ -128,7 +132,7 @@ static void run_ulna(track_runner *r, const track_skeleton *s, const track_take 
     ulna_tracker_destroy(tracker);
 }
 
-void track_run(track_runner *r, const track_skeleton *skeleton, const track_take *take, const double *starts)
+void track_run(track_runner *r, const peer_skeleton *skeleton, const track_take *take, const double *starts)
 {
     double clock = clock_cost();
     if (r->rounds == TRACK_ROUNDS)
@@ -140,7 +144,7 @@ void track_run(track_runner *r, const track_skeleton *skeleton, const track_take
     r->rounds++;
 }
 
-int track_runner_fit(track_runner *r, const track_peer *peer, const track_skeleton *skeleton, const track_take *take,
+int track_runner_fit(track_runner *r, const bench_peer *peer, const peer_skeleton *skeleton, const track_take *take,
                      const track_stretch *stretches, int count, const track_runner *ulna)
 {
     double enough = track_mean_sum(ulna, stretches, count) + TRACK_MARGIN;

@@ -2,7 +2,7 @@
 #ifndef ULNA_BENCH_TRACK_CONTEST_H
 #define ULNA_BENCH_TRACK_CONTEST_H
 
-#include "track_skeleton.h"
+#include "peers.h"
 #include "track_take.h"
 
 enum { TRACK_ROUNDS = 9 };
@@ -15,7 +15,7 @@ typedef struct track_stretch {
 /* A tracker, or a peer with its settings, on some frames of the take. */
 typedef struct track_runner {
     const char *name, *text;
-    const track_peer *peer; /* NULL: ulna */
+    const bench_peer *peer; /* NULL: ulna */
     void *self;
     double tolerance; /* of a peer */
     const track_stretch *stretches;
@@ -29,7 +29,7 @@ typedef struct track_runner {
 } track_runner;
 
 /* 0 if it cannot take part, or there is no memory. The stretches are not copied. */
-int track_runner_open(track_runner *r, const track_peer *peer, const track_skeleton *skeleton, const track_take *take,
+int track_runner_open(track_runner *r, const bench_peer *peer, const peer_skeleton *skeleton, const track_take *take,
                       const track_stretch *stretches, int count, double tolerance);
 void track_runner_close(track_runner *r);
 
@@ -38,11 +38,11 @@ void track_runner_close(track_runner *r);
  * prediction 2 q1 - q2, unless f there is above 1.2 times the last frame's and above that of q1; or, if it takes no
  * starts, from its own last answer.
  */
-void track_run(track_runner *r, const track_skeleton *skeleton, const track_take *take, const double *starts);
+void track_run(track_runner *r, const peer_skeleton *skeleton, const track_take *take, const double *starts);
 
 /* Opens the peer with the loosest tolerance of 3e-2, 1e-2, 3e-3, ... that ends within the margin of ulna's sum over
  * its frames, or with its own, and leaves that first round in it. 0 if none does. */
-int track_runner_fit(track_runner *r, const track_peer *peer, const track_skeleton *skeleton, const track_take *take,
+int track_runner_fit(track_runner *r, const bench_peer *peer, const peer_skeleton *skeleton, const track_take *take,
                      const track_stretch *stretches, int count, const track_runner *ulna);
 
 /* Means over the frames of `stretches`, of the quickest round; the median over frames, of each the quickest round. */

@@ -1,17 +1,23 @@
-# Other people's solvers, bench/peers_*, for bench_solvers and bench_track. Those that are found are built in; none is
-# needed.
-# They are built as well as the compiler can for this very machine: a peer must not lose by our flags.
+# Other people's solvers, bench/peers_*, for bench_solvers and bench_track. Those that are found are built in; a missing
+# one is no error, unless ULNA_PEERS_OF names the benchmark (make bench-<suite> does). What was not found is looked for
+# again at every configuration. They are built as well as the compiler can for this very machine: a peer must not lose by our flags.
+set(peers_required_by "${ULNA_PEERS_OF}")
+unset(ULNA_PEERS_OF CACHE) # of this configuration alone
 target_sources(bench_solvers PRIVATE bench/peers_skeleton.c)
+target_sources(bench_track PRIVATE bench/peers_skeleton.c)
 set(peer_flags -ffp-contract=fast $<$<NOT:$<CONFIG:Debug>>:-O3>)
 include(CheckCCompilerFlag)
 check_c_compiler_flag(-march=native ULNA_HAS_MARCH_NATIVE)
 if(ULNA_HAS_MARCH_NATIVE)
     list(APPEND peer_flags -march=native)
 endif()
-set_property(SOURCE bench/peers_skeleton.c bench/track_skeleton.c APPEND PROPERTY COMPILE_OPTIONS ${peer_flags})
+set_property(SOURCE bench/peers_skeleton.c APPEND PROPERTY COMPILE_OPTIONS ${peer_flags})
 
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
+    if(NOT NLOPT_FOUND)
+        unset(__pkg_config_checked_NLOPT CACHE) # or it would not look again
+    endif()
     pkg_check_modules(NLOPT QUIET IMPORTED_TARGET nlopt)
 endif()
 if(NLOPT_FOUND)
@@ -20,23 +26,30 @@ if(NLOPT_FOUND)
     target_compile_definitions(bench_solvers PRIVATE ULNA_BENCH_NLOPT)
 endif()
 
-# ulna_add_peers(<name> <bench> <what defines it> SOURCES... LIBRARIES...): peers in C++. Templates of their headers are
-# compiled here with other flags than in their libraries: hidden, so that neither takes the other's.
-function(ulna_add_peers name bench definition)
-    cmake_parse_arguments(PARSE_ARGV 3 peers "" "" "SOURCES;LIBRARIES")
-    add_library(${name} STATIC ${peers_SOURCES})
-    target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}/include")
-    target_compile_features(${name} PRIVATE cxx_std_17)
-    target_compile_options(${name} PRIVATE -Wall -Wextra $<$<BOOL:${ULNA_DEVELOPER}>:-Werror> ${peer_flags})
-    target_link_libraries(${name} PRIVATE ${peers_LIBRARIES})
-    set_target_properties(${name} PROPERTIES
+# ulna_add_peers(<name> SOURCES... LIBRARIES... BENCHES...): peers in C++. Templates of their headers are compiled here
+# with other flags than in their libraries: hidden, so that neither takes the other's.
+function(ulna_add_peers name)
+    cmake_parse_arguments(PARSE_ARGV 1 peers "" "" "SOURCES;LIBRARIES;BENCHES")
+    string(TOUPPER "ULNA_BENCH_${name}" definition)
+    set(library ulna_bench_${name})
+    add_library(${library} STATIC ${peers_SOURCES})
+    target_include_directories(${library} PRIVATE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}/include")
+    target_compile_features(${library} PRIVATE cxx_std_17)
+    target_compile_options(${library} PRIVATE -Wall -Wextra $<$<BOOL:${ULNA_DEVELOPER}>:-Werror> ${peer_flags})
+    target_link_libraries(${library} PRIVATE ${peers_LIBRARIES})
+    set_target_properties(${library} PROPERTIES
         CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON CXX_EXTENSIONS OFF)
-    target_link_libraries(${bench} PRIVATE ${name})
-    target_compile_definitions(${bench} PRIVATE ${definition})
+    foreach(bench ${peers_BENCHES})
+        target_link_libraries(${bench} PRIVATE ${library})
+        target_compile_definitions(${bench} PRIVATE ${definition})
+    endforeach()
 endfunction()
 
 # The only C++ here, so the language is asked for no earlier. Not with sanitizers: the C++ compiler may be another one.
 include(CheckLanguage)
+if(NOT CMAKE_CXX_COMPILER)
+    unset(CMAKE_CXX_COMPILER CACHE)
+endif()
 check_language(CXX)
 if(CMAKE_CXX_COMPILER AND NOT ULNA_SANITIZE)
     enable_language(CXX)
@@ -46,13 +59,30 @@ if(CMAKE_CXX_COMPILER AND NOT ULNA_SANITIZE)
     find_package(Simbody QUIET)
 endif()
 if(Ceres_FOUND)
-    ulna_add_peers(ulna_bench_ceres bench_solvers ULNA_BENCH_CERES
-        SOURCES bench/peers_ceres.cc bench/peers_tiny.cc LIBRARIES Ceres::ceres)
-    ulna_add_peers(ulna_bench_track_ceres bench_track ULNA_BENCH_CERES
-        SOURCES bench/peers_track_ceres.cc LIBRARIES Ceres::ceres)
+    ulna_add_peers(ceres SOURCES bench/peers_ceres.cc bench/peers_tiny.cc LIBRARIES Ceres::ceres
+        BENCHES bench_solvers bench_track)
 endif()
 if(Simbody_FOUND)
-    ulna_add_peers(ulna_bench_track_simbody bench_track ULNA_BENCH_SIMBODY
-        SOURCES bench/peers_track_simbody.cc LIBRARIES SimTKsimbody)
-    target_include_directories(ulna_bench_track_simbody SYSTEM PRIVATE "${Simbody_INCLUDE_DIR}")
+    ulna_add_peers(simbody SOURCES bench/peers_simbody.cc LIBRARIES SimTKsimbody BENCHES bench_track)
+    target_include_directories(ulna_bench_simbody SYSTEM PRIVATE "${Simbody_INCLUDE_DIR}")
+endif()
+
+# What each benchmark compares with or runs, and the Debian package that has it.
+set(peers_of_bench_solvers Ceres:libceres-dev NLOPT:libnlopt-dev)
+set(peers_of_bench_track Ceres:libceres-dev Simbody:libsimbody-dev)
+set(peers_of_bench_global sdpa:sdpa)
+set(peers_of_bench_instructions valgrind:valgrind)
+find_program(sdpa_FOUND sdpa NO_CACHE)
+find_program(valgrind_FOUND valgrind NO_CACHE)
+foreach(peer ${peers_of_${peers_required_by}})
+    string(REPLACE ":" ";" peer "${peer}")
+    list(GET peer 0 name)
+    list(GET peer 1 package)
+    if(NOT ${name}_FOUND)
+        list(APPEND missing_peers "${name} (Debian: ${package})")
+    endif()
+endforeach()
+if(missing_peers)
+    list(JOIN missing_peers ", " missing_peers)
+    message(FATAL_ERROR "${peers_required_by} needs ${missing_peers}, which is not installed: run tools/bootstrap bench")
 endif()

@@ -11,7 +11,7 @@
  * So coordinates are those of the model, some with the other sign. Bodies that carry nothing are left out. The
  * Assembler goes on from its last answer; another start needs a new initialisation, whose time then counts.
  */
-#include "track_skeleton.h"
+#include "peers.h"
 
 #include <Simbody.h>
 
@@ -34,7 +34,7 @@ struct Place {
 };
 
 struct Peer {
-    const track_skeleton *skeleton;
+    const peer_skeleton *skeleton;
     int variant;
     MultibodySystem system;
     SimbodyMatterSubsystem matter{system};
@@ -78,7 +78,7 @@ MobilizedBody mobilize(MobilizedBody &parent, const Transform &at, int slides, i
 }
 
 /* Where the axes meet, if they are two or more: the origin of each is any point of it. */
-Vec3 center(const track_dof *turn, int turns)
+Vec3 center(const peer_dof *turn, int turns)
 {
     const Vec3 o = vec(turn[0].origin), a = vec(turn[0].axis);
     return turns == 1 ? o : Vec3(o + dot(vec(turn[1].origin) - o, a) * a);
@@ -87,7 +87,7 @@ Vec3 center(const track_dof *turn, int turns)
 /* The joint whose degrees of freedom are first .. first + count - 1. */
 bool add_joint(Peer *peer, int first, int count)
 {
-    const track_dof *dof = peer->skeleton->dof + first;
+    const peer_dof *dof = peer->skeleton->dof + first;
     int slides = 0;
     while (slides < count && dof[slides].slides)
         slides++;
@@ -132,7 +132,7 @@ void get_q(const Peer *peer, const State &state, double *q)
     }
 }
 
-void *open(const track_peer *self, const track_skeleton *skeleton, double tolerance)
+void *open(const bench_peer *self, const peer_skeleton *skeleton, const peer_stop *stop)
 {
     auto peer = std::make_unique<Peer>();
     peer->skeleton = skeleton;
@@ -147,7 +147,7 @@ void *open(const track_peer *self, const track_skeleton *skeleton, double tolera
     peer->matter.setUseEulerAngles(peer->state, true);
     peer->system.realizeModel(peer->state);
     peer->assembler = std::make_unique<Assembler>(peer->system);
-    peer->assembler->setAccuracy(tolerance);
+    peer->assembler->setAccuracy(stop->tolerance);
     peer->markers = new Markers();
     for (int m = 0; m < skeleton->markers; m++)
         peer->markers->addMarker(peer->place[static_cast<size_t>(skeleton->marker_dof[m])].body,
@@ -165,7 +165,7 @@ void begin(void *self, const double *q)
     peer->evaluations = 0;
 }
 
-int solve(void *self, const double *goals, double *q, track_result *result)
+int solve(void *self, const double *goals, double *q, peer_result *result)
 {
     auto *peer = static_cast<Peer *>(self);
     for (int m = 0; m < peer->skeleton->markers; m++)
@@ -180,7 +180,7 @@ int solve(void *self, const double *goals, double *q, track_result *result)
         return 0;
     }
     const int evaluations = peer->assembler->getNumGoalEvals();
-    *result = {0, evaluations - peer->evaluations};
+    *result = {NAN, 0, evaluations - peer->evaluations};
     peer->evaluations = evaluations;
     return 1;
 }
@@ -207,14 +207,14 @@ void close(void *self)
 
 } // namespace
 
-const track_peer *track_peers_simbody(void)
+const bench_peer *track_peers_simbody(void)
 {
-    static const track_peer peers[] = {
-        {"simbody", "Assembler::track", 0, 0, 0, open, begin, solve, places, close},
-        {"simbody_fine", "Assembler::track", 0, 0, 1e-5, open, begin, solve, places, close},
-        {"simbody_predicted", "initialize and track, from the prediction", PREDICTED, 1, 0, open, begin, solve, places,
-         close},
-        {nullptr, nullptr, 0, 0, 0, nullptr, nullptr, nullptr, nullptr, nullptr},
+    static const bench_peer peers[] = {
+        {"simbody", "Assembler::track", 0, 0, open, solve, close, 0, 0, begin, places},
+        {"simbody_fine", "Assembler::track", 0, 0, open, solve, close, 0, 1e-5, begin, places},
+        {"simbody_predicted", "initialize and track, from the prediction", PREDICTED, 0, open, solve, close, 1, 0, begin,
+         places},
+        {},
     };
     return peers;
 }
