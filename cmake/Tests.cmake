@@ -62,6 +62,17 @@ if(ULNA_TESTS)
         endif()
     endforeach()
 
+    # The examples at the heads of the public headers: compiled and linked.
+    file(GLOB public_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/ulna/*.h")
+    set(header_examples "${PROJECT_BINARY_DIR}/header_examples.c")
+    add_custom_command(OUTPUT "${header_examples}" VERBATIM
+        COMMAND sh -c "\"$0\" \"$@\" >\"${header_examples}\"" "${PROJECT_SOURCE_DIR}/tools/header-examples" ${public_headers}
+        DEPENDS tools/header-examples ${public_headers})
+    ulna_add_program(header_examples /tests SOURCES "${header_examples}")
+    target_compile_options(header_examples PRIVATE -Wno-unused -Wno-shadow)
+    add_test(NAME header_examples COMMAND header_examples)
+    set_tests_properties(header_examples PROPERTIES LABELS example TIMEOUT 60 ENVIRONMENT "${test_environment}")
+
     add_test(NAME tools_check_layers COMMAND "${PROJECT_SOURCE_DIR}/tools/check-layers")
     add_test(NAME tools_check_layers_self_test COMMAND "${PROJECT_SOURCE_DIR}/tests/check_layers_test.sh")
     set_tests_properties(tools_check_layers tools_check_layers_self_test PROPERTIES LABELS tools TIMEOUT 60)
@@ -77,6 +88,10 @@ if(ULNA_TESTS)
         add_test(NAME install_consumer COMMAND "${PROJECT_SOURCE_DIR}/tests/consumer/run.sh"
             "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}" "${CMAKE_C_COMPILER}")
         set_tests_properties(install_consumer PROPERTIES LABELS install TIMEOUT 300)
+        if(TARGET ulna)
+            add_test(NAME readme COMMAND "${PROJECT_SOURCE_DIR}/tests/readme.sh" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}")
+            set_tests_properties(readme PROPERTIES LABELS install TIMEOUT 300 ENVIRONMENT "${test_environment}")
+        endif()
     endif()
 endif()
 

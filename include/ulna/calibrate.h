@@ -1,9 +1,9 @@
 /*
  * ulna/calibrate.h: from marker names, a skeleton and one recording to where the markers sit, and how long the bones are.
  *
- *     ulna_marker_set_from_names(model, &recording, &set, NULL, &error);      which bone, by the names of common sets
- *     ulna_calibrate(model, &set, &recording, axes, NULL, &result, &error);   where on it
- *     ... result.set is what ulna_track takes ...
+ *     ulna_calibration result;
+ *     ulna_marker_set_from_names(model, &recording, &set, NULL, &error);     // which body, by the names of common sets
+ *     ulna_calibrate(model, &set, &recording, NULL, NULL, &result, &error);  // where on it: result.set, for ulna_track
  *     ulna_calibration_release(&result);
  *
  * No reference motion is needed; ulna_marker_set_from_motion starts from one if there is one. A low error is not all: the

@@ -6,9 +6,13 @@
  * it is. Where the two meet, the answer is proven; where the relaxation's bound is above what was wanted, the goals are
  * proven to be out of reach.
  *
+ *     ulna_global *global;
+ *     ulna_global_result result;
  *     ulna_global_create(problem, NULL, NULL, &global, &error);
- *     ulna_global_solve(global, q, &result);            q: a guess, and the answer
- *     if (result.proven) ...                            no pose is better by more than the gap
+ *     ulna_global_solve(global, q, &result, &error);  // q: a guess, and the answer
+ *     if (result.proven)
+ *         puts("no pose is better by more than the gap");
+ *     ulna_global_destroy(global);
  *
  * The bound holds point, orientation and direction goals, all joints, and limits of turns and slides, if the local method keeps
  * limits. Other terms never lower f below the bound, so it stays true, but it does not know of them (result.terms_left_out).

@@ -4,8 +4,9 @@
  * A marker set says which marker sits on which body, and where. A tracker follows a recording: each frame starts from the
  * ones before; markers that are missing drop out; where it loses the track it starts afresh and says so.
  *
- *     ulna_marker_set_read_csv(text, length, model, &set, NULL, &error);
- *     ulna_track(model, &set, &recording, NULL, &clip, frames, &summary, &error);
+ *     ulna_track_summary summary;
+ *     ulna_marker_set_read_csv(text, length, model, &set, &error);
+ *     ulna_track(model, &set, &recording, NULL, NULL, &clip, NULL, &summary, &error);
  */
 #ifndef ULNA_MOCAP_H
 #define ULNA_MOCAP_H

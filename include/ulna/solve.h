@@ -6,7 +6,8 @@
  *
  *     ulna_options options = ulna_options_default();
  *     ulna_solver_create(problem, &options, NULL, &solver, &error);
- *     ulna_solve(solver, q, &result);           q: where to start, and the answer
+ *     ulna_result result;
+ *     ulna_solve(solver, q, &result);  // q: where to start, and the answer
  *
  * The status of the call says whether it could do its work; result.stop says why the iteration ended, and is true of the
  * q that comes back. A goal out of reach is not a failure: q is then the best that was found.
