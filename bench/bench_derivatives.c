@@ -4,8 +4,8 @@
  *
  * Absolute times drift with the machine; the ratios are what to look at.
  */
+#include "derivatives_yardstick.h"
 #include "support.h"
-#include "support_yardstick.h"
 #include "ulna/problem.h"
 #include "ulna/sample.h"
 

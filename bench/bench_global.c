@@ -13,10 +13,7 @@
  * ULNA_BENCH_FAMILY=body_ends only families with this in their name and nothing else, ULNA_BENCH_MISSES=1 lists where
  * global is not best.
  */
-#include "global_contest.h"
-#include "global_paper.h"
-#include "global_report.h"
-#include "global_yardstick.h"
+#include "global.h"
 #include "support.h"
 
 #include <math.h>

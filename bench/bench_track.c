@@ -11,14 +11,21 @@
  * it runs on four stretches of 100 frames, evenly cut, and the ratio is to ulna's time and sum on those frames.
  */
 #include "support.h"
-#include "track_contest.h"
-#include "track_yardstick.h"
+#include "track.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { ROUNDS = 5, TIMES = 5, STRETCHES = 4, STRETCH_FRAMES = 100, MOST_PEERS = 8, POSES = 20 };
+
+/* The prototype that reached the figures of the notes on tracking, on the same take, with the same offsets, after five runs each: with a fresh start where the track is lost, as
+ * ulna has it, and without. */
+typedef struct track_yardstick {
+    double us, bare_us; /* microseconds a frame, the best */
+    double iterations, sum_cm;
+} track_yardstick;
 
 typedef struct scene {
     track_take take;
@@ -79,6 +86,67 @@ static double compare_kinematics(const scene *s, const bench_peer *peer, void *s
     return worst;
 }
 
+/* ---- the prototype ------------------------------------------------------------------------------------------------ */
+
+/* Lines such as "k2 mu 0.001 ftol 3e-04 recov1: 5.31 us/frame (best 5.20) it 2.82 max 50 ev 2.99 rej 0.13 sum
+ * 21.878 ..."; recov0 is without fresh starts. It goes on with other offsets: closing the pipe ends it. */
+static int read_lines(const char *command, track_yardstick *yardstick)
+{
+    char line[1024];
+    int found = 0;
+    FILE *pipe = popen(command, "r");
+    while (pipe && found != 3 && fgets(line, sizeof line, pipe)) {
+        int fresh;
+        double best, iterations, sum;
+        const char *at = strstr(line, " sum ");
+        if (sscanf(line, "k2 mu %*f ftol %*f recov%d: %*f us/frame (best %lf) it %lf", &fresh, &best, &iterations) !=
+                3 ||
+            !at || sscanf(at, " sum %lf", &sum) != 1 || fresh > 1)
+            continue;
+        double *us = fresh ? &yardstick->us : &yardstick->bare_us;
+        *us = *us > 0 ? fmin(*us, best) : best;
+        if (fresh)
+            yardstick->iterations = iterations, yardstick->sum_cm = sum;
+        found |= fresh ? 2 : 1;
+    }
+    if (pipe)
+        pclose(pipe);
+    return found == 3;
+}
+
+static void yardstick_remove(const char *folder)
+{
+    char command[256];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    if (system(command) != 0)
+        fprintf(stderr, "bench_track: %s is still there\n", folder);
+}
+
+/* Builds it into a new folder where ../shared/prototypes (or $ULNA_PROTOTYPES) is. 0 if there is none. */
+static int yardstick_build(char folder[64])
+{
+    const char *prototypes = getenv("ULNA_PROTOTYPES");
+    char command[2048];
+    track_yardstick aside = {0};
+    snprintf(folder, 64, "/tmp/ulna-trackXXXXXX");
+    prototypes = prototypes ? prototypes : ULNA_SOURCE_DIR "/../shared/prototypes";
+    if (access(prototypes, R_OK) != 0 || !mkdtemp(folder))
+        return 0;
+    snprintf(command, sizeof command, "make -s -C '%s' OUT='%s' track 2>/dev/null", prototypes, folder);
+    if (read_lines(command, &aside))
+        return 1;
+    yardstick_remove(folder);
+    return 0;
+}
+
+/* Runs it; keeps the lowest times. 0 if it does not say what is expected. */
+static int yardstick_run(const char *folder, track_yardstick *yardstick)
+{
+    char command[256];
+    snprintf(command, sizeof command, "cd '%s' && ./track take.bin 5 2>/dev/null", folder);
+    return read_lines(command, yardstick);
+}
+
 /* ---- rounds ------------------------------------------------------------------------------------------------------ */
 
 #ifdef ULNA_BENCH_CERES
@@ -125,20 +193,20 @@ static void run_ulna(const scene *s, const ulna_track_options *options, int with
 static void play(scene *s)
 {
     char folder[64];
-    int has_yardstick = track_yardstick_build(folder);
+    int has_yardstick = yardstick_build(folder);
     const ulna_track_options options = track_options_of_contest();
     for (int round = 0; round < ROUNDS; round++) {
         run_ulna(s, &options, 1, &s->with_reports);
         run_ulna(s, &options, 0, &s->bare);
         run_ulna(s, NULL, 1, &s->as_default);
-        if (has_yardstick && !track_yardstick_run(folder, &s->yardstick))
+        if (has_yardstick && !yardstick_run(folder, &s->yardstick))
             printf("(the yardstick broke down)\n");
         track_run(&s->ulna, &s->skeleton, &s->take, NULL);
         for (int i = 0; round % 2 == 0 && i < s->peers; i++)
             track_run(&s->peer[i], &s->skeleton, &s->take, s->ulna.q);
     }
     if (has_yardstick)
-        track_yardstick_remove(folder);
+        yardstick_remove(folder);
 }
 
 /* ---- the report -------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* The ways to a global optimum: see the header. Times are CPU time of the one thread, memory included where a user
  * would pay for it with every new problem: the tree and the relaxation, not the local solver. */
-#include "global_contest.h"
+#include "global.h"
 #include "global/relaxation.h"
 #include "support.h"
 #include "ulna/global.h"

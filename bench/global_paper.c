@@ -1,7 +1,6 @@
 /* The paper's relaxation by libraries: see the header. */
-#include "global_paper.h"
 #include "base/base.h"
-#include "global_contest.h"
+#include "global.h"
 #include "papers/paper.h"
 #include "support.h"
 

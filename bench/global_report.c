@@ -1,5 +1,5 @@
 /* Figures and their file: see the header. */
-#include "global_report.h"
+#include "global.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Skeletons, poses and goals: see the header. */
-#include "global_scene.h"
+#include "global.h"
 #include "global/starts.h"
 #include "ulna/formats.h"
 

@@ -1,7 +1,5 @@
 /* The prototype of the notes on global IK: see the header. */
-#include "global_yardstick.h"
-#include "global_contest.h"
-#include "global_report.h"
+#include "global.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Rounds of bench_track: see the header. */
-#include "track_contest.h"
 #include "support.h"
+#include "track.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The take of bench_track: see the header. */
-#include "track_take.h"
+#include "track.h"
 #include "ulna/calibrate.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* support_yardstick.h: the prototype that reached the notes' figures, run in the same minute, and its skeleton and take. */
+/* derivatives_yardstick.h: the prototype that reached the notes' figures, run in the same minute, and its skeleton and take. */
 #ifndef ULNA_BENCH_YARDSTICK_H
 #define ULNA_BENCH_YARDSTICK_H
 

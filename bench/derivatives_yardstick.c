@@ -1,5 +1,5 @@
 /* The yardstick: see the header. The layout of take.bin is that of the prototype's exporter; lengths are in centimetres. */
-#include "support_yardstick.h"
+#include "derivatives_yardstick.h"
 
 #include <stdint.h>
 #include <stdio.h>

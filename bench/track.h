@@ -1,9 +1,24 @@
-/* track_contest.h: who runs in bench_track, over which frames, and how it is measured. */
-#ifndef ULNA_BENCH_TRACK_CONTEST_H
-#define ULNA_BENCH_TRACK_CONTEST_H
+/* track.h: the parts of bench_track: the take, who runs over which frames, and how it is measured. */
+#ifndef ULNA_BENCH_TRACK_H
+#define ULNA_BENCH_TRACK_H
 
 #include "peers.h"
-#include "track_take.h"
+
+/* ---- the take: a skeleton, where its markers sit, and where they were seen (track_take.c) ------------------------- */
+
+typedef struct track_take {
+    ulna_model *model;   /* thumbs welded: no marker sees them */
+    ulna_marker_set set; /* calibrated offsets */
+    int frames, markers;
+    double *goals; /* frames x markers x 3: metres, axes of the model; all seen in all frames */
+} track_take;
+
+/* HDM_dg_03-05_02 from $ULNA_DATA or ../shared/data, the offsets from the oracles beside it. 0 if it is not there. */
+int track_take_load(track_take *take);
+void track_take_free(track_take *take);
+const double *track_take_goals(const track_take *take, int frame);
+
+/* ---- runners (track_contest.c) ------------------------------------------------------------------------------------ */
 
 enum { TRACK_ROUNDS = 9 };
 #define TRACK_MARGIN 5e-4 /* m: sums of distances over all markers this near are equally good */
