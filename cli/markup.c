@@ -1,9 +1,8 @@
-/* HTML and SVG text. */
+/* HTML and SVG text, and its file. */
 #include "cli/markup.h"
 
+#include <math.h>
 #include <string.h>
-
-#include "cli/picture.h"
 
 void markup_init(markup *page)
 {
@@ -21,9 +20,17 @@ static void put_bytes(markup *page, const char *data, size_t bytes)
         page->status = ulna_text_append(&page->text, data, bytes);
 }
 
-void markup_put(markup *page, const char *text)
+static void put(markup *page, const char *text)
 {
     put_bytes(page, text, strlen(text));
+}
+
+void markup_put(markup *page, const char *text)
+{
+    if (*page->path)
+        put(page, "\"/>\n");
+    *page->path = 0;
+    put(page, text);
 }
 
 void markup_format(markup *page, const char *format, ...)
@@ -36,6 +43,26 @@ void markup_format(markup *page, const char *format, ...)
     markup_put(page, text);
 }
 
+/* ---- text from files ---------------------------------------------------------------------------------- */
+
+/* Takes a character (a code point) off the front of UTF-8 text; U+FFFD for a byte that is none. */
+static unsigned next_character(const char **text)
+{
+    static const unsigned least[] = {0, 0x80, 0x800, 0x10000};
+    const unsigned char *byte = (const unsigned char *)*text;
+    int more = byte[0] < 0x80 ? 0 : byte[0] >= 0xF0 ? 3 : byte[0] >= 0xE0 ? 2 : 1;
+    int is_valid = byte[0] < 0x80 || (byte[0] >= 0xC2 && byte[0] <= 0xF4);
+    unsigned code = more ? byte[0] & (0x3Fu >> more) : byte[0];
+    for (int i = 1; i <= more && is_valid; i++) {
+        is_valid = (byte[i] & 0xC0) == 0x80;
+        code = code << 6 | (byte[i] & 0x3Fu);
+    }
+    is_valid &= code >= least[more] && code <= 0x10FFFF && (code < 0xD800 || code >= 0xE000);
+    *text += is_valid ? more + 1 : 1;
+    return is_valid ? code : 0xFFFD;
+}
+
+/* Control characters and what XML cannot hold are not shown. */
 static int is_shown(unsigned code)
 {
     return code >= 0x20 && (code < 0x7F || code > 0x9F) && code != 0xFFFD && code != 0xFFFE && code != 0xFFFF;
@@ -43,23 +70,125 @@ static int is_shown(unsigned code)
 
 void markup_escape(markup *page, const char *text)
 {
+    markup_put(page, "");
     while (*text) {
         const char *start = text;
-        unsigned code = picture_character(&text);
+        unsigned code = next_character(&text);
         if (code == '&')
-            markup_put(page, "&amp;");
+            put(page, "&amp;");
         else if (code == '<')
-            markup_put(page, "&lt;");
+            put(page, "&lt;");
         else if (code == '>')
-            markup_put(page, "&gt;");
+            put(page, "&gt;");
         else if (code == '"')
-            markup_put(page, "&quot;");
+            put(page, "&quot;");
         else if (!is_shown(code))
-            markup_put(page, "?");
+            put(page, "?");
         else
             put_bytes(page, start, (size_t)(text - start));
     }
 }
+
+/* ---- SVG ---------------------------------------------------------------------------------------------- */
+
+/* At most two decimals, and no superfluous zeros: "12.5", "-.25", "0". A minus sign separates numbers as a blank does. */
+static void put_number(markup *page, const char *before, double value)
+{
+    char text[64];
+    int length = snprintf(text, sizeof text, "%s%.2f", value <= -0.005 ? "-" : "", fabs(value));
+    while (text[length - 1] == '0')
+        length--;
+    length -= text[length - 1] == '.';
+    text[length] = 0;
+    char *digits = text + (text[0] == '-');
+    if (digits[0] == '0' && digits[1] == '.') {
+        memmove(digits, digits + 1, (size_t)length);
+        length--;
+    }
+    put(page, text[0] == '-' && strcmp(before, " ") == 0 ? "" : before);
+    put_bytes(page, text, (size_t)length);
+}
+
+/* The first point, and the way from each to the next, between rounded points so that errors do not add up. */
+static void put_points(markup *page, const svg_point *points, int count, int is_reversed)
+{
+    svg_point from = {0, 0};
+    for (int i = 0; i < count; i++) {
+        svg_point at = points[is_reversed ? count - 1 - i : i];
+        at = (svg_point){round(100 * at.x) / 100, round(100 * at.y) / 100};
+        put_number(page, i == 0 ? "M" : i == 1 ? "l" : " ", at.x - from.x);
+        put_number(page, " ", at.y - from.y);
+        from = at;
+    }
+}
+
+static void open_path(markup *page, const char *attributes)
+{
+    if (*page->path && strcmp(page->path, attributes) == 0)
+        return;
+    markup_format(page, "<path %s d=\"", attributes);
+    snprintf(page->path, sizeof page->path, "%s", attributes);
+}
+
+void svg_begin(markup *page, double width, double height, const char *attributes)
+{
+    markup_format(page, "<svg xmlns=\"http://www.w3.org/2000/svg\" %s viewBox=\"0 0 %g %g\">\n", attributes, width,
+                  height);
+}
+
+void svg_line(markup *page, const char *attributes, const svg_point *points, int count)
+{
+    open_path(page, attributes);
+    put_points(page, points, count, 0);
+}
+
+void svg_area(markup *page, const char *attributes, const svg_point *points, int count)
+{
+    double area = 0;
+    for (int i = 0; i < count; i++) {
+        svg_point a = points[i], b = points[(i + 1) % count];
+        area += a.x * b.y - a.y * b.x;
+    }
+    open_path(page, attributes);
+    put_points(page, points, count, area < 0);
+    put(page, "z");
+}
+
+void svg_segment(markup *page, const char *attributes, double x0, double y0, double x1, double y1)
+{
+    const svg_point ends[2] = {{x0, y0}, {x1, y1}};
+    svg_line(page, attributes, ends, 2);
+}
+
+void svg_box(markup *page, const char *attributes, double left, double top, double right, double bottom)
+{
+    open_path(page, attributes);
+    put_number(page, "M", left);
+    put_number(page, " ", top);
+    put_number(page, "H", right);
+    put_number(page, "V", bottom);
+    put_number(page, "H", left);
+    put(page, "z");
+}
+
+void svg_text(markup *page, int style, const char *attributes, double x, double y, const char *format, ...)
+{
+    static const char *const anchors[] = {"", " text-anchor=\"middle\"", " text-anchor=\"end\""};
+    char text[1001];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    markup_put(page, "<text");
+    put_number(page, style & SVG_UPWARDS ? " transform=\"translate(" : " x=\"", x);
+    put_number(page, style & SVG_UPWARDS ? " " : "\" y=\"", y);
+    markup_format(page, "%s\"%s%s%s>", style & SVG_UPWARDS ? ")rotate(-90)" : "", anchors[style & 3],
+                  *attributes ? " " : "", attributes);
+    markup_escape(page, text);
+    put(page, "</text>\n");
+}
+
+/* ---- the file ----------------------------------------------------------------------------------------- */
 
 ulna_status markup_write(const markup *page, const char *path, ulna_error *error)
 {

@@ -1,4 +1,8 @@
-/* markup.h: text of HTML and SVG as it grows, and its file. */
+/*
+ * markup.h: HTML pages and SVG pictures. A markup is text that grows and is written to a file at the end.
+ *
+ * Once memory is out, nothing more is kept, and markup_write reports it.
+ */
 #ifndef ULNA_CLI_MARKUP_H
 #define ULNA_CLI_MARKUP_H
 
@@ -6,7 +10,8 @@
 
 typedef struct markup {
     ulna_text text;
-    ulna_status status; /* once memory is out, the rest is not kept, and markup_write says so */
+    ulna_status status;
+    char path[160]; /* attributes of the SVG path that is still open; "" for none */
 } markup;
 
 void markup_init(markup *page);
@@ -15,10 +20,38 @@ void markup_release(markup *page);
 /* As it stands. */
 void markup_put(markup *page, const char *text);
 void markup_format(markup *page, const char *format, ...) ULNA_PRINTF(2, 3); /* up to 1000 bytes */
-/* Any text, also one from a file: what HTML would take for its own is written so that it is shown. */
+/* Any text, also one from a file: characters that HTML and XML reserve are escaped, those they forbid become '?'. */
 void markup_escape(markup *page, const char *text);
 
 /* Writes the file as ulna_output does: complete, or not at all. */
 ulna_status markup_write(const markup *page, const char *path, ulna_error *error);
+
+/* ---- SVG ---------------------------------------------------------------------------------------------- */
+
+/* Units are those of the viewBox, x to the right and y down. Coordinates are rounded to hundredths. */
+typedef struct svg_point {
+    double x, y;
+} svg_point;
+
+/* How a text stands at its point, which is on its baseline. */
+enum {
+    SVG_MIDDLE = 1, /* centred; otherwise it begins at the point */
+    SVG_END = 2,    /* ends there */
+    SVG_UPWARDS = 4 /* rotated to the left by a quarter turn */
+};
+
+/* The start tag of an inline picture or a file. `attributes` are as XML has them, also below. */
+void svg_begin(markup *page, double width, double height, const char *attributes);
+
+/* Paths that follow each other with the same attributes become one element. Closed ones get the same orientation, so
+ * that they may overlap. */
+void svg_line(markup *page, const char *attributes, const svg_point *points, int count);
+void svg_area(markup *page, const char *attributes, const svg_point *points, int count);
+void svg_segment(markup *page, const char *attributes, double x0, double y0, double x1, double y1);
+void svg_box(markup *page, const char *attributes, double left, double top, double right, double bottom);
+
+/* The text is escaped. */
+void svg_text(markup *page, int style, const char *attributes, double x, double y, const char *format, ...)
+    ULNA_PRINTF(6, 7);
 
 #endif

@@ -254,7 +254,7 @@ static void points_and_dofs_have_several_names(void **state)
 static void degenerate_sweeps_are_told(void **state)
 {
     ulna_test_tool *tool = *state;
-    assert_int_equal(run(tool, "--size 10 --body first --point '1 0 0' --x 0 --y 1 -o map.svg -o map.png"), 0);
+    assert_int_equal(run(tool, "--size 10 --body first --point '1 0 0' --x 0 --y 1 -o map.svg"), 0);
     ulna_test_says(tool->out, "note: second does not move the point");
     ulna_test_says(tool->out, "100.00 %");
     json_t *object = run_json(tool, "--size 10 --body first --point '1 0 0' --x 0 --y 1");
@@ -292,7 +292,7 @@ static void mistakes_are_told(void **state)
         {"--goal '1 0 zero'", 2, "not '1 0 zero'"},
         {"--goal '1e300 0 0'", 2, "not '1e300 0 0'"},
         {"--goal '1,,0 0'", 2, "--goal takes three numbers"},
-        {"--size 7", 2, "--size takes a whole number from 8 to 2000, not '7'"},
+        {"--size 7", 2, "--size takes a number from 8 to 2000, not '7'"},
         {"--size 2001", 2, "--size takes"},
         {"--size 9.5", 2, "--size takes"},
         {"--size ''", 2, "--size takes"},
@@ -310,9 +310,9 @@ static void mistakes_are_told(void **state)
         {"--point '0 0 0'", 2, "give --body too"},
         {"--body second --point 'x'", 2, "--point takes three numbers"},
         {"--body second --marker tip", 2, "only one of them"},
-        {"-o map.gif", 2, "must end in .svg or .png, and 'map.gif' does not"},
-        {"-o map", 2, "must end in .svg or .png"},
-        {"-o .png", 2, "must end in .svg or .png"},
+        {"-o map.png", 2, "pictures are SVG; name a file that ends in .svg, not 'map.png'"},
+        {"-o map", 2, "name a file that ends in .svg"},
+        {"-o .svg", 2, "name a file that ends in .svg"},
         {"a b", 2, "'b' is too much"},
         {"missing.json", 4, "ulna: missing.json: cannot open the file"},
         {"broken.json", 3, "ulna: broken.json:2: "},

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/global/scene.h"
-#include "cli/plot.h"
+#include "cli/compare/plot.h"
+#include "cli/compare/scene.h"
 #include "ulna/ulna.h"
 
 static const char head[] = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"

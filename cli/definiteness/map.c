@@ -1,13 +1,9 @@
-/* The whole picture: its layout, the maps and their legends. The surfaces are in surface.c. */
-#include "cli/definiteness/map.h"
-
+/* The picture of `ulna definiteness`: its layout, the maps and their legends. The surfaces are in surface.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/definiteness/contour.h"
-
-#define DEGREES (180 / 3.14159265358979323846)
+#include "cli/definiteness/definiteness.h"
 
 /* Lengths of the layout, in pixels. */
 enum {
@@ -22,6 +18,8 @@ enum {
     SURFACE_HEIGHT = 300,
     LEAST_WIDTH = 520
 };
+
+static const unsigned limits_colour = 0x1F5FBF;
 
 const char *const map_region_names[SWEEP_REGION_COUNT] = {
     [SWEEP_POSITIVE] = "positive definite",
@@ -44,46 +42,77 @@ unsigned map_region_colour(sweep_region region, double brightness)
     return colour;
 }
 
-/* ---- the mesh ----------------------------------------------------------------------------------------- */
-
-ulna_status map_mesh_create(sweep *over, const map_axis axes[2], map_mesh *mesh)
+void map_line(markup *paper, unsigned colour, double width, const svg_point *points, int count)
 {
-    enum { NODES = MAP_STEPS + 1 };
-    mesh->f = malloc(3 * NODES * NODES * sizeof(double));
-    mesh->regions = malloc(NODES * NODES);
-    if (!mesh->f || !mesh->regions)
+    char attributes[80];
+    snprintf(attributes, sizeof attributes, "fill=\"none\" stroke=\"#%06x\" stroke-width=\"%g\"", colour, width);
+    svg_line(paper, attributes, points, count);
+}
+
+void map_segment(markup *paper, double width, double x0, double y0, double x1, double y1)
+{
+    const svg_point ends[2] = {{x0, y0}, {x1, y1}};
+    map_line(paper, MAP_INK, width, ends, 2);
+}
+
+void map_area(markup *paper, unsigned colour, const svg_point *points, int count)
+{
+    char attributes[32];
+    snprintf(attributes, sizeof attributes, "fill=\"#%06x\"", colour);
+    svg_area(paper, attributes, points, count);
+}
+
+static void draw_frame(markup *paper, unsigned colour, double line, double x, double y, double width, double height)
+{
+    const svg_point corners[5] = {{x, y}, {x + width, y}, {x + width, y + height}, {x, y + height}, {x, y}};
+    map_line(paper, colour, line, corners, 5);
+}
+
+/* ---- memory and mesh ---------------------------------------------------------------------------------- */
+
+ulna_status map_panel_create(map_panel *panel, int size)
+{
+    *panel = (map_panel){.regions = malloc((size_t)size * (size_t)size),
+                         .f = malloc(3 * MAP_NODES * sizeof *panel->f),
+                         .node_regions = malloc(MAP_NODES)};
+    if (!panel->regions || !panel->f || !panel->node_regions)
         return ULNA_ERR_MEMORY;
-    mesh->low = mesh->f + NODES * NODES;
-    mesh->high = mesh->low + NODES * NODES;
-    for (int node = 0; node < NODES * NODES; node++) {
+    panel->low = panel->f + MAP_NODES;
+    panel->high = panel->low + MAP_NODES;
+    return ULNA_OK;
+}
+
+void map_panel_release(map_panel *panel)
+{
+    free(panel->regions);
+    free(panel->f);
+    free(panel->node_regions);
+}
+
+ulna_status map_sample_mesh(sweep *over, const request_axis axes[2], map_panel *panel)
+{
+    for (int node = 0; node < MAP_NODES; node++) {
         double place[2];
         for (int k = 0; k < 2; k++) {
-            double along = (double)(k == 0 ? node % NODES : node / NODES) / MAP_STEPS;
-            place[k] = (1 - along) * axes[k].range.low + along * axes[k].range.high;
+            double along = (double)(k == 0 ? node % (MAP_STEPS + 1) : node / (MAP_STEPS + 1)) / MAP_STEPS;
+            place[k] = (1 - along) * axes[k].whole.low + along * axes[k].whole.high;
         }
         sweep_sample sample;
         ulna_status status = sweep_at(over, place, &sample);
         if (status)
             return status;
-        mesh->f[node] = sample.f;
-        mesh->regions[node] = (unsigned char)sweep_classify(over, &sample);
-        int is_zero = mesh->regions[node] == SWEEP_SEMIDEFINITE; /* then the sign of what is left means nothing */
-        mesh->low[node] = is_zero && sample.low + sample.high >= 0 ? 0 : sample.low;
-        mesh->high[node] = is_zero && sample.low + sample.high <= 0 ? 0 : sample.high;
+        panel->f[node] = sample.f;
+        panel->node_regions[node] = (unsigned char)sweep_classify(over, &sample);
+        int is_zero = panel->node_regions[node] == SWEEP_SEMIDEFINITE; /* then the sign of what is left means nothing */
+        panel->low[node] = is_zero && sample.low + sample.high >= 0 ? 0 : sample.low;
+        panel->high[node] = is_zero && sample.low + sample.high <= 0 ? 0 : sample.high;
     }
     return ULNA_OK;
 }
 
-void map_mesh_release(map_mesh *mesh)
-{
-    free(mesh->f);
-    free(mesh->regions);
-    *mesh = (map_mesh){0};
-}
-
 /* ---- axes --------------------------------------------------------------------------------------------- */
 
-/* 1, 2 or 5 times a power of ten; for angles first the parts of a turn. */
+/* 1, 2 or 5 times a power of ten; for angles first the parts of a circle. */
 static double choose_step(double width, int is_angle, int wanted)
 {
     static const double parts[] = {1, 2, 5, 10, 15, 30, 45, 90, 180, 360};
@@ -99,7 +128,7 @@ static double choose_step(double width, int is_angle, int wanted)
 map_ticks map_choose_ticks(const sweep_range *range, int is_angle, int wanted)
 {
     map_ticks ticks = {0};
-    double unit = is_angle ? DEGREES : 1;
+    double unit = is_angle ? 1 / DEFINITENESS_DEGREE : 1;
     double low = range->low * unit, high = range->high * unit, width = high - low;
     if (!(width > 1e-9 * fmax(fabs(low), fabs(high))))
         return ticks;
@@ -112,11 +141,123 @@ map_ticks map_choose_ticks(const sweep_range *range, int is_angle, int wanted)
     return ticks;
 }
 
-const char *map_axis_title(const map_axis *axis, int most, char *text, size_t size)
+/* A name cut to `most` characters, the last of which is then an ellipsis; returns `text`. */
+static const char *shorten(const char *name, int most, char *text, size_t size)
+{
+    const char *end = name, *rest;
+    for (int i = 1; i < most && *end; i++)
+        while ((*++end & 0xC0) == 0x80)
+            ;
+    for (rest = end + (*end != 0); (*rest & 0xC0) == 0x80;)
+        rest++;
+    if (*rest)
+        snprintf(text, size, "%.*s…", (int)(end - name), name);
+    else
+        snprintf(text, size, "%s", name);
+    return text;
+}
+
+const char *map_axis_title(const request_axis *axis, int most, char *text, size_t size)
 {
     char name[300];
-    snprintf(text, size, "%s (%s)", picture_shorten(axis->name, most, name, sizeof name), axis->is_angle ? "°" : "m");
+    snprintf(text, size, "%s (%s)", shorten(axis->name, most, name, sizeof name), axis->is_angle ? "°" : "m");
     return text;
+}
+
+/* ---- curves between regions, by marching squares ------------------------------------------------------ */
+
+/* A line of zeros passes through edges of the mesh; each square joins two of its edges, or twice two. Edge 2 n runs to
+ * the right of node n, edge 2 n + 1 upwards. Squares with four semi-definite nodes are left out. */
+
+enum { COLUMNS = MAP_STEPS + 1, EDGES = 2 * MAP_NODES };
+
+typedef struct curves {
+    const double *values;
+    const unsigned char *regions;
+    double x, y;                 /* bottom left of the map in the picture */
+    int links[EDGES][2];         /* the edges that an edge is joined to, or -1 */
+    unsigned char seen[EDGES];   /* edges that a line went through */
+    svg_point points[EDGES + 1]; /* of the current line */
+} curves;
+
+static void link(curves *over, int a, int b)
+{
+    over->links[a][over->links[a][0] >= 0] = b;
+    over->links[b][over->links[b][0] >= 0] = a;
+}
+
+/* Corners and edges go round the square from the lower left and the bottom. */
+static void join_square(curves *over, int node)
+{
+    const int corners[4] = {node, node + 1, node + 1 + COLUMNS, node + COLUMNS};
+    const int edges[4] = {2 * node, 2 * corners[1] + 1, 2 * corners[3], 2 * node + 1};
+    int above[4], crossed[4], count = 0, semidefinite = 0;
+    double sum = 0;
+    for (int k = 0; k < 4; k++) {
+        above[k] = over->values[corners[k]] > 0;
+        sum += over->values[corners[k]];
+        semidefinite += over->regions[corners[k]] == SWEEP_SEMIDEFINITE;
+    }
+    for (int k = 0; k < 4; k++)
+        if (above[k] != above[(k + 1) % 4])
+            crossed[count++] = edges[k];
+    if (semidefinite == 4 || count == 0)
+        return;
+    if (count == 2)
+        link(over, crossed[0], crossed[1]);
+    else { /* a saddle: the sign in the middle decides which two corners belong together */
+        int with_first = (sum > 0) == above[0];
+        link(over, edges[with_first ? 1 : 0], edges[with_first ? 0 : 3]);
+        link(over, edges[with_first ? 3 : 2], edges[with_first ? 2 : 1]);
+    }
+}
+
+static svg_point place_on_edge(const curves *over, int edge)
+{
+    int node = edge / 2, is_upwards = edge % 2;
+    double a = over->values[node], b = over->values[node + (is_upwards ? COLUMNS : 1)];
+    double along = a / (a - b);
+    double column = node % COLUMNS + (is_upwards ? 0 : along), row = node / COLUMNS + (is_upwards ? along : 0);
+    return (svg_point){over->x + column * MAP_SIDE / MAP_STEPS, over->y - row * MAP_SIDE / MAP_STEPS};
+}
+
+static void draw_curve(markup *paper, curves *over, int start)
+{
+    int count = 0, edge = start, is_loop = over->links[start][1] >= 0;
+    while (edge >= 0 && !over->seen[edge]) {
+        over->seen[edge] = 1;
+        over->points[count++] = place_on_edge(over, edge);
+        int next = over->links[edge][0];
+        edge = next >= 0 && !over->seen[next] ? next : over->links[edge][1];
+    }
+    if (is_loop)
+        over->points[count++] = place_on_edge(over, start);
+    map_line(paper, map_region_colour(SWEEP_SEMIDEFINITE, 1), 1.2, over->points, count);
+}
+
+/* Between regions an eigenvalue is zero. */
+static void draw_curves(markup *paper, const map_panel *panel, double x, double y)
+{
+    const double *values[2] = {panel->low, panel->high};
+    curves *over = malloc(sizeof *over);
+    if (!over && !paper->status)
+        paper->status = ULNA_ERR_MEMORY;
+    for (int k = 0; over && k < 2; k++) {
+        over->values = values[k];
+        over->regions = panel->node_regions;
+        over->x = x;
+        over->y = y + MAP_SIDE;
+        memset(over->links, -1, sizeof over->links);
+        memset(over->seen, 0, sizeof over->seen);
+        for (int j = 0; j < MAP_STEPS; j++)
+            for (int i = 0; i < MAP_STEPS; i++)
+                join_square(over, j * COLUMNS + i);
+        for (int open = 1; open >= 0; open--) /* lines that end at the border first: they must be entered at an end */
+            for (int i = 0; i < EDGES; i++)
+                if (!over->seen[i] && over->links[i][0] >= 0 && (over->links[i][1] < 0) == open)
+                    draw_curve(paper, over, i);
+    }
+    free(over);
 }
 
 /* ---- the map ------------------------------------------------------------------------------------------ */
@@ -127,111 +268,73 @@ static double fraction(const sweep_range *range, double value)
     return range->high > range->low ? (value - range->low) / (range->high - range->low) : 0.5;
 }
 
-/* Runs of equal cells, region by region: one shape each in SVG. The indefinite region is the ground. */
-static void draw_cells(picture *paper, const map_panel *panel, double x, double y)
+static void draw_cell(markup *paper, sweep_region region, double left, double top, double right, double bottom)
 {
-    int size = panel->size;
+    char attributes[64];
+    snprintf(attributes, sizeof attributes, "fill=\"#%06x\" shape-rendering=\"crispEdges\"",
+             map_region_colour(region, 1));
+    svg_box(paper, attributes, left, top, right, bottom);
+}
+
+/* Runs of equal cells, region by region: one shape each. The indefinite region is the ground. */
+static void draw_cells(markup *paper, const unsigned char *regions, int size, double x, double y)
+{
     double side = (double)MAP_SIDE / size;
-    picture_cell(paper, map_region_colour(SWEEP_INDEFINITE, 1), x, y, x + MAP_SIDE, y + MAP_SIDE);
+    draw_cell(paper, SWEEP_INDEFINITE, x, y, x + MAP_SIDE, y + MAP_SIDE);
     for (int region = 0; region < SWEEP_REGION_COUNT; region++)
         for (int row = 0; row < size && region != SWEEP_INDEFINITE; row++) {
-            const unsigned char *cells = panel->regions + (size_t)(size - 1 - row) * (size_t)size;
+            const unsigned char *cells = regions + (size_t)(size - 1 - row) * (size_t)size;
             for (int first = 0, end; first < size; first = end) {
                 for (end = first + 1; end < size && cells[end] == cells[first];)
                     end++;
                 if (cells[first] == region)
-                    picture_cell(paper, map_region_colour((sweep_region)region, 1), x + first * side, y + row * side,
-                                 x + end * side, y + (row + 1) * side);
+                    draw_cell(paper, (sweep_region)region, x + first * side, y + row * side, x + end * side,
+                              y + (row + 1) * side);
             }
         }
 }
 
-typedef struct line_target {
-    picture *paper;
-    double x, y; /* bottom left of the map */
-} line_target;
-
-static void draw_line(void *context, const picture_point *points, int count)
+static void draw_limits(markup *paper, const request *wish, double x, double y)
 {
-    const line_target *target = context;
-    picture_point *moved = malloc((size_t)count * sizeof *moved);
-    if (!moved) {
-        target->paper->failed = 1;
-        return;
-    }
-    for (int i = 0; i < count; i++) {
-        moved[i].x = target->x + points[i].x * MAP_SIDE / MAP_STEPS;
-        moved[i].y = target->y - points[i].y * MAP_SIDE / MAP_STEPS;
-    }
-    picture_line(target->paper, map_region_colour(SWEEP_SEMIDEFINITE, 1), 1.2, moved, count);
-    free(moved);
-}
-
-/* Between regions an eigenvalue is zero. */
-static void draw_curves(picture *paper, const map_mesh *mesh, double x, double y)
-{
-    line_target target = {paper, x, y + MAP_SIDE};
-    const double *values[2] = {mesh->low, mesh->high};
-    unsigned char silent[(MAP_STEPS + 1) * (MAP_STEPS + 1)];
-    for (int i = 0; i < (MAP_STEPS + 1) * (MAP_STEPS + 1); i++)
-        silent[i] = mesh->regions[i] == SWEEP_SEMIDEFINITE;
-    for (int k = 0; k < 2; k++)
-        paper->failed |= !contour_trace(values[k], silent, MAP_STEPS + 1, MAP_STEPS + 1, draw_line, &target);
-}
-
-static void draw_limits(picture *paper, const map_axis axes[2], double x, double y)
-{
-    double from[2], to[2];
-    if (!axes[0].has_limits && !axes[1].has_limits)
+    double from[2] = {0, 0}, to[2] = {1, 1};
+    if (!wish->bounds)
         return;
     for (int k = 0; k < 2; k++) {
-        from[k] = axes[k].has_limits ? fmin(fmax(fraction(&axes[k].range, axes[k].limits.low), 0), 1) : 0;
-        to[k] = axes[k].has_limits ? fmin(fmax(fraction(&axes[k].range, axes[k].limits.high), 0), 1) : 1;
+        const request_axis *axis = &wish->axes[k];
+        if (axis->has_limits) {
+            from[k] = fmin(fmax(fraction(&axis->whole, axis->limits.low), 0), 1);
+            to[k] = fmin(fmax(fraction(&axis->whole, axis->limits.high), 0), 1);
+        }
     }
-    picture_frame(paper, MAP_LIMITS, 2, x + from[0] * MAP_SIDE, y + (1 - to[1]) * MAP_SIDE,
-                  (to[0] - from[0]) * MAP_SIDE, (to[1] - from[1]) * MAP_SIDE);
+    draw_frame(paper, limits_colour, 2, x + from[0] * MAP_SIDE, y + (1 - to[1]) * MAP_SIDE,
+               (to[0] - from[0]) * MAP_SIDE, (to[1] - from[1]) * MAP_SIDE);
 }
 
-static void draw_axes(picture *paper, const map_axis axes[2], double x, double y, int is_first)
+static void draw_axes(markup *paper, const request_axis axes[2], double x, double y, int is_first)
 {
     char text[320];
     double bottom = y + MAP_SIDE;
-    map_ticks ticks = map_choose_ticks(&axes[0].range, axes[0].is_angle, 4);
+    map_ticks ticks = map_choose_ticks(&axes[0].whole, axes[0].is_angle, 4);
     for (int i = 0; i < ticks.count; i++) {
-        double at = x + MAP_SIDE * fraction(&axes[0].range, ticks.values[i]);
-        picture_segment(paper, MAP_INK, 1, at, bottom, at, bottom + 5);
-        picture_text(paper, MAP_INK, 11, PICTURE_MIDDLE, at, bottom + 18, "%s", ticks.texts[i]);
+        double at = x + MAP_SIDE * fraction(&axes[0].whole, ticks.values[i]);
+        map_segment(paper, 1, at, bottom, at, bottom + 5);
+        svg_text(paper, SVG_MIDDLE, "font-size=\"11\"", at, bottom + 18, "%s", ticks.texts[i]);
     }
-    ticks = map_choose_ticks(&axes[1].range, axes[1].is_angle, 4);
+    ticks = map_choose_ticks(&axes[1].whole, axes[1].is_angle, 4);
     for (int i = 0; i < ticks.count; i++) {
-        double at = bottom - MAP_SIDE * fraction(&axes[1].range, ticks.values[i]);
-        picture_segment(paper, MAP_INK, 1, x - 5, at, x, at);
-        picture_text(paper, MAP_INK, 11, PICTURE_END, x - 8, at + 4, "%s", ticks.texts[i]);
+        double at = bottom - MAP_SIDE * fraction(&axes[1].whole, ticks.values[i]);
+        map_segment(paper, 1, x - 5, at, x, at);
+        svg_text(paper, SVG_END, "font-size=\"11\"", x - 8, at + 4, "%s", ticks.texts[i]);
     }
-    picture_text(paper, MAP_INK, 12, PICTURE_MIDDLE, x + MAP_SIDE / 2.0, bottom + 36, "%s",
-                 map_axis_title(&axes[0], 36, text, sizeof text));
+    svg_text(paper, SVG_MIDDLE, "", x + MAP_SIDE / 2.0, bottom + 36, "%s",
+             map_axis_title(&axes[0], 36, text, sizeof text));
     if (is_first)
-        picture_text(paper, MAP_INK, 12, PICTURE_MIDDLE | PICTURE_UPWARDS, x - 58, y + MAP_SIDE / 2.0, "%s",
-                     map_axis_title(&axes[1], 36, text, sizeof text));
-    picture_frame(paper, MAP_INK, 1, x, y, MAP_SIDE, MAP_SIDE);
+        svg_text(paper, SVG_MIDDLE | SVG_UPWARDS, "", x - 58, y + MAP_SIDE / 2.0, "%s",
+                 map_axis_title(&axes[1], 36, text, sizeof text));
+    draw_frame(paper, MAP_INK, 1, x, y, MAP_SIDE, MAP_SIDE);
 }
 
 /* ---- around it ---------------------------------------------------------------------------------------- */
-
-/* The key to the colours, with each region's share. */
-static void draw_legend(picture *paper, const map_panel *panel, double x, double y)
-{
-    for (int region = 0; region < SWEEP_REGION_COUNT; region++) {
-        double row = y + region * LEGEND_ROW;
-        char share[32];
-        map_percent_text(panel->percent[region], share, sizeof share);
-        picture_box(paper, map_region_colour((sweep_region)region, 1), x, row, 12, 12);
-        picture_frame(paper, MAP_RULE, 0.8, x, row, 12, 12);
-        picture_text(paper, MAP_INK, 12, PICTURE_END, x + 78, row + 10.5, "%s", share);
-        picture_text(paper, MAP_INK, 12, 0, x + 88, row + 10.5, "%s%s", map_region_names[region],
-                     region == SWEEP_SEMIDEFINITE ? ", and the curves" : "");
-    }
-}
 
 const char *map_percent_text(double percent, char *text, size_t size)
 {
@@ -242,25 +345,64 @@ const char *map_percent_text(double percent, char *text, size_t size)
     return text;
 }
 
-static void draw_panel(picture *paper, const map_view *view, const map_panel *panel, double x, int is_first)
+/* The key to the colours, with each region's share. */
+static void draw_legend(markup *paper, const sweep_tally *tally, double x, double y)
 {
-    double bottom = TOP + MAP_SIDE;
-    picture_text(paper, MAP_INK, 14, PICTURE_MIDDLE | PICTURE_BOLD, x + MAP_SIDE / 2.0, TOP - 14, "%s", panel->title);
-    draw_cells(paper, panel, x, TOP);
-    draw_curves(paper, &panel->mesh, x, TOP);
-    draw_limits(paper, view->axes, x, TOP);
-    draw_axes(paper, view->axes, x, TOP, is_first);
-    draw_legend(paper, panel, x + 20, bottom + LEGEND);
-    map_draw_surface(paper, view, &panel->mesh, x - 30, bottom + SURFACE, MAP_SIDE + 50, SURFACE_HEIGHT);
+    for (int region = 0; region < SWEEP_REGION_COUNT; region++) {
+        double row = y + region * LEGEND_ROW;
+        const svg_point corners[4] = {{x, row}, {x + 12, row}, {x + 12, row + 12}, {x, row + 12}};
+        char share[32];
+        map_area(paper, map_region_colour((sweep_region)region, 1), corners, 4);
+        draw_frame(paper, MAP_RULE, 0.8, x, row, 12, 12);
+        svg_text(paper, SVG_END, "", x + 78, row + 10.5, "%s",
+                 map_percent_text(tally->percent[region], share, sizeof share));
+        svg_text(paper, 0, "", x + 88, row + 10.5, "%s%s", map_region_names[region],
+                 region == SWEEP_SEMIDEFINITE ? ", and the curves" : "");
+    }
 }
 
-void map_draw(const map_view *view, picture *paper)
+static void draw_panel(markup *paper, const request *wish, const map_panel *panel, int i, double x)
 {
-    double wanted = LEFT + view->count * PITCH - (PITCH - MAP_SIDE) + RIGHT;
-    double width = fmax(wanted, LEAST_WIDTH);
-    picture_init(paper, width, TOP + MAP_SIDE + SURFACE + SURFACE_HEIGHT, view->title);
-    picture_text(paper, MAP_INK, 18, PICTURE_BOLD, 22, 34, "%s", view->title);
-    picture_text(paper, MAP_PALE_INK, 12, 0, 22, 56, "%s", view->subtitle);
-    for (int i = 0; i < view->count; i++)
-        draw_panel(paper, view, &view->panels[i], LEFT + (width - wanted) / 2 + i * PITCH, i == 0);
+    double bottom = TOP + MAP_SIDE;
+    const double *goal = wish->goals[i];
+    svg_text(paper, SVG_MIDDLE, "font-size=\"14\" font-weight=\"bold\"", x + MAP_SIDE / 2.0, TOP - 14,
+             "goal (%.4g, %.4g, %.4g) m", goal[0], goal[1], goal[2]);
+    draw_cells(paper, panel->regions, wish->size, x, TOP);
+    draw_curves(paper, panel, x, TOP);
+    draw_limits(paper, wish, x, TOP);
+    draw_axes(paper, wish->axes, x, TOP, i == 0);
+    draw_legend(paper, panel->tally, x + 20, bottom + LEGEND);
+    map_draw_surface(paper, wish, panel, x - 30, bottom + SURFACE, MAP_SIDE + 50, SURFACE_HEIGHT);
+}
+
+static void draw_subtitle(markup *paper, const request *wish)
+{
+    enum { MOST = 24 }; /* characters of a name */
+    char model[300], point[300], weight[80] = "";
+    const char *of = wish->marker ? wish->marker : ulna_model_body_name(wish->model, wish->body);
+    if (wish->weight > 0)
+        snprintf(weight, sizeof weight, " + %g m²/rad² · |q − rest|² / 2", wish->weight);
+    svg_text(paper, 0, "fill=\"#666666\"", 22, 56, "%s, %s %s: f = |goal − point|² / 2%s",
+             shorten(ulna_model_name(wish->model), MOST, model, sizeof model), wish->marker ? "marker" : "a point of",
+             shorten(of, MOST, point, sizeof point), weight);
+}
+
+void map_draw(const request *wish, const map_panel *panels, markup *paper)
+{
+    static const char title[] = "Definiteness of the exact Hessian";
+    double wanted = LEFT + wish->goal_count * PITCH - (PITCH - MAP_SIDE) + RIGHT, width = fmax(wanted, LEAST_WIDTH);
+    double height = TOP + MAP_SIDE + SURFACE + SURFACE_HEIGHT;
+    char attributes[256];
+    snprintf(attributes, sizeof attributes,
+             "width=\"%g\" height=\"%g\" font-family=\"DejaVu Sans, Verdana, Helvetica, Arial, sans-serif\" "
+             "font-size=\"12\" fill=\"#%06x\" stroke-linecap=\"round\" stroke-linejoin=\"round\"",
+             width, height, MAP_INK);
+    markup_put(paper, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    svg_begin(paper, width, height, attributes);
+    markup_format(paper, "<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n", title);
+    svg_text(paper, 0, "font-size=\"18\" font-weight=\"bold\"", 22, 34, "%s", title);
+    draw_subtitle(paper, wish);
+    for (int i = 0; i < wish->goal_count; i++)
+        draw_panel(paper, wish, &panels[i], i, LEFT + (width - wanted) / 2 + i * PITCH);
+    markup_put(paper, "</svg>\n");
 }

@@ -3,11 +3,9 @@
  * to the front so that what is hidden gets covered. A quad on the border of a region is cut where the eigenvalue is
  * zero, so that borders are as smooth as in the map.
  */
-#include "cli/definiteness/map.h"
+#include "cli/definiteness/definiteness.h"
 
 #include <math.h>
-
-#include "cli/definiteness/contour.h"
 
 enum {
     STRIDE = 4, /* steps of the mesh to a quad */
@@ -30,11 +28,11 @@ typedef struct camera {
     double top; /* f at height 1 */
 } camera;
 
-static picture_point project(const camera *view, double u, double v, double height)
+static svg_point project(const camera *view, double u, double v, double height)
 {
     double right = u * cos(TURN) - v * sin(TURN), away = u * sin(TURN) + v * cos(TURN);
-    return (picture_point){view->x + view->scale * right,
-                           view->y - view->scale * (away * sin(TILT) + height * RELIEF * cos(TILT))};
+    return (svg_point){view->x + view->scale * right,
+                       view->y - view->scale * (away * sin(TILT) + height * RELIEF * cos(TILT))};
 }
 
 /* Fits the box of floor and height into a box of the picture, with room for numbers at the left and below. */
@@ -53,20 +51,20 @@ static camera aim(double top, double x, double y, double width, double height)
 
 /* ---- the box around ----------------------------------------------------------------------------------- */
 
-static void draw_edge(picture *paper, const camera *view, unsigned colour, const double a[3], const double b[3])
+static void draw_edge(markup *paper, const camera *view, unsigned colour, const double a[3], const double b[3])
 {
-    const picture_point ends[2] = {project(view, a[0], a[1], a[2]), project(view, b[0], b[1], b[2])};
-    picture_line(paper, colour, 0.7, ends, 2);
+    const svg_point ends[2] = {project(view, a[0], a[1], a[2]), project(view, b[0], b[1], b[2])};
+    map_line(paper, colour, 0.7, ends, 2);
 }
 
 /* What stands behind the surface: the walls, with a line for each number of f. */
-static void draw_walls(picture *paper, const camera *view, const map_ticks *heights)
+static void draw_walls(markup *paper, const camera *view, const map_ticks *heights)
 {
     const double corners[4][2] = {{-0.5, 0.5}, {0.5, 0.5}, {0.5, -0.5}, {-0.5, -0.5}};
-    picture_point floor[4];
+    svg_point floor[4];
     for (int k = 0; k < 4; k++)
         floor[k] = project(view, corners[k][0], corners[k][1], 0);
-    picture_area(paper, 0xF4F4F4, floor, 4);
+    map_area(paper, 0xF4F4F4, floor, 4);
     for (int k = 0; k < 3; k++) {
         const double foot[3] = {corners[k][0], corners[k][1], 0}, head[3] = {corners[k][0], corners[k][1], 1};
         draw_edge(paper, view, 0xC4C4C4, foot, head);
@@ -77,44 +75,43 @@ static void draw_walls(picture *paper, const camera *view, const map_ticks *heig
             const double a[3] = {corners[k][0], corners[k][1], h}, b[3] = {corners[k + 1][0], corners[k + 1][1], h};
             draw_edge(paper, view, 0xDCDCDC, a, b);
         }
-    picture_point at;
+    svg_point at;
     for (int i = 0; i < heights->count; i++) {
         at = project(view, -0.5, 0.5, heights->values[i] / view->top);
-        picture_segment(paper, MAP_INK, 0.8, at.x - 4, at.y, at.x, at.y);
-        picture_text(paper, MAP_INK, 10, PICTURE_END, at.x - 7, at.y + 3.5, "%s", heights->texts[i]);
+        map_segment(paper, 0.8, at.x - 4, at.y, at.x, at.y);
+        svg_text(paper, SVG_END, "font-size=\"10\"", at.x - 7, at.y + 3.5, "%s", heights->texts[i]);
     }
     at = project(view, -0.5, 0.5, 1);
-    picture_text(paper, MAP_INK, 11, PICTURE_MIDDLE, at.x - 2, at.y - 9, "f (m²)");
+    svg_text(paper, SVG_MIDDLE, "font-size=\"11\"", at.x - 2, at.y - 9, "f (m²)");
 }
 
 /* The front edges of the floor, with numbers: x along the right one, y along the left one. */
-static void draw_front(picture *paper, const camera *view, const map_axis axes[2])
+static void draw_front(markup *paper, const camera *view, const request_axis axes[2])
 {
     char text[320];
     for (int k = 0; k < 2; k++) {
-        const map_axis *axis = &axes[k];
+        const request_axis *axis = &axes[k];
         double sign = k == 0 ? 1 : -1;
-        picture_point at;
-        map_ticks ticks = map_choose_ticks(&axis->range, axis->is_angle, 4);
+        svg_point at;
+        map_ticks ticks = map_choose_ticks(&axis->whole, axis->is_angle, 4);
         const double near[3] = {-0.5, -0.5, 0}, far[3] = {k == 0 ? 0.5 : -0.5, k == 0 ? -0.5 : 0.5, 0};
         draw_edge(paper, view, MAP_INK, near, far);
         for (int i = 0; i < ticks.count; i++) {
-            double along = (ticks.values[i] - axis->range.low) / (axis->range.high - axis->range.low) - 0.5;
+            double along = (ticks.values[i] - axis->whole.low) / (axis->whole.high - axis->whole.low) - 0.5;
             at = project(view, k == 0 ? along : -0.5, k == 0 ? -0.5 : along, 0);
-            picture_segment(paper, MAP_INK, 0.8, at.x, at.y, at.x + sign * 2.5, at.y + 4);
-            picture_text(paper, MAP_INK, 10, k == 0 ? 0 : PICTURE_END, at.x + sign * 4, at.y + 13, "%s",
-                         ticks.texts[i]);
+            map_segment(paper, 0.8, at.x, at.y, at.x + sign * 2.5, at.y + 4);
+            svg_text(paper, k == 0 ? 0 : SVG_END, "font-size=\"10\"", at.x + sign * 4, at.y + 13, "%s", ticks.texts[i]);
         }
         at = project(view, k == 0 ? 0 : -0.5, k == 0 ? -0.5 : 0, 0);
-        picture_text(paper, MAP_INK, 11, k == 0 ? 0 : PICTURE_END, at.x + (k == 0 ? 4 : -20), at.y + (k == 0 ? 34 : 30),
-                     "%s", map_axis_title(axis, 12, text, sizeof text));
+        svg_text(paper, k == 0 ? 0 : SVG_END, "font-size=\"11\"", at.x + (k == 0 ? 4 : -20), at.y + (k == 0 ? 34 : 30),
+                 "%s", map_axis_title(axis, 12, text, sizeof text));
     }
 }
 
 /* ---- quads -------------------------------------------------------------------------------------------- */
 
 typedef struct quad {
-    picture_point corners[4];   /* in the picture, round the quad */
+    svg_point corners[4];       /* in the picture, round the quad */
     double low[4], negative[4]; /* the eigenvalues there; of the higher one the opposite */
     double brightness;
     int is_semidefinite;
@@ -124,10 +121,10 @@ typedef struct quad {
 typedef struct node {
     int index; /* in the mesh */
     double place[3];
-    picture_point at;
+    svg_point at;
 } node;
 
-static node node_place(const camera *view, const map_mesh *mesh, int i, int j)
+static node node_place(const camera *view, const map_panel *mesh, int i, int j)
 {
     node found = {.index = STRIDE * (j * (MAP_STEPS + 1) + i)};
     double height = mesh->f[found.index] / view->top;
@@ -162,19 +159,19 @@ static quad tuck_under(const quad *piece)
     enum { FARTHEST = 2 };
     const double overlap = 0.4;
     quad wide = *piece;
-    picture_point from = piece->corners[FARTHEST];
+    svg_point from = piece->corners[FARTHEST];
     for (int k = 0; k < 4; k++) {
-        picture_point at = piece->corners[k];
+        svg_point at = piece->corners[k];
         double length = hypot(at.x - from.x, at.y - from.y);
         double stretch = 1 + overlap / fmax(length, 4 * overlap);
-        wide.corners[k] = (picture_point){from.x + stretch * (at.x - from.x), from.y + stretch * (at.y - from.y)};
+        wide.corners[k] = (svg_point){from.x + stretch * (at.x - from.x), from.y + stretch * (at.y - from.y)};
         wide.low[k] = piece->low[FARTHEST] + stretch * (piece->low[k] - piece->low[FARTHEST]);
         wide.negative[k] = piece->negative[FARTHEST] + stretch * (piece->negative[k] - piece->negative[FARTHEST]);
     }
     return wide;
 }
 
-static quad make_quad(const camera *view, const map_mesh *mesh, int i, int j)
+static quad make_quad(const camera *view, const map_panel *mesh, int i, int j)
 {
     static const int around[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
     node nodes[4];
@@ -184,7 +181,7 @@ static quad make_quad(const camera *view, const map_mesh *mesh, int i, int j)
         made.corners[k] = nodes[k].at;
         made.low[k] = mesh->low[nodes[k].index];
         made.negative[k] = -mesh->high[nodes[k].index];
-        made.is_semidefinite &= mesh->regions[nodes[k].index] == SWEEP_SEMIDEFINITE;
+        made.is_semidefinite &= mesh->node_regions[nodes[k].index] == SWEEP_SEMIDEFINITE;
     }
     made.brightness = shade(nodes);
     return made;
@@ -195,31 +192,53 @@ static int count_above(const double values[4])
     return (values[0] > 0) + (values[1] > 0) + (values[2] > 0) + (values[3] > 0);
 }
 
-static void draw_part(picture *paper, const quad *wide, const double values[4], sweep_region region)
+/* The part of a quad where `values`, linear along each side, is positive: its corners, and how many. `zeros` receives
+ * the points of the sides where it is zero, `zero_count` of them. */
+static int clip(const svg_point corners[4], const double values[4], svg_point part[8], svg_point zeros[4],
+                int *zero_count)
 {
-    picture_point part[2 * CONTOUR_MOST], zeros[CONTOUR_MOST];
-    int zero_count, count = contour_clip(wide->corners, values, 4, part, zeros, &zero_count);
+    int kept = 0;
+    *zero_count = 0;
+    for (int i = 0; i < 4; i++) {
+        int next = (i + 1) % 4;
+        double a = values[i], b = values[next];
+        if (a > 0)
+            part[kept++] = corners[i];
+        if ((a > 0) == (b > 0))
+            continue;
+        double along = a / (a - b);
+        svg_point zero = {corners[i].x + along * (corners[next].x - corners[i].x),
+                          corners[i].y + along * (corners[next].y - corners[i].y)};
+        part[kept++] = zeros[(*zero_count)++] = zero;
+    }
+    return kept;
+}
+
+static void draw_part(markup *paper, const quad *wide, const double values[4], sweep_region region)
+{
+    svg_point part[8], zeros[4];
+    int zero_count, count = clip(wide->corners, values, part, zeros, &zero_count);
     if (count >= 3)
-        picture_patch(paper, map_region_colour(region, wide->brightness), part, count);
+        map_area(paper, map_region_colour(region, wide->brightness), part, count);
 }
 
 /* Where an eigenvalue is zero. */
-static void draw_border(picture *paper, const quad *piece, const double values[4])
+static void draw_border(markup *paper, const quad *piece, const double values[4])
 {
-    picture_point part[2 * CONTOUR_MOST], zeros[CONTOUR_MOST];
+    svg_point part[8], zeros[4];
     int zero_count;
-    contour_clip(piece->corners, values, 4, part, zeros, &zero_count);
+    clip(piece->corners, values, part, zeros, &zero_count);
     for (int i = 0; i + 1 < zero_count; i += 2)
-        picture_line(paper, map_region_colour(SWEEP_SEMIDEFINITE, 1), 1, zeros + i, 2);
+        map_line(paper, map_region_colour(SWEEP_SEMIDEFINITE, 1), 1, zeros + i, 2);
 }
 
-static void draw_quad(picture *paper, const quad *piece)
+static void draw_quad(markup *paper, const quad *piece)
 {
     quad wide = tuck_under(piece);
     int positive = count_above(piece->low), negative = count_above(piece->negative);
     sweep_region ground = piece->is_semidefinite ? SWEEP_SEMIDEFINITE : SWEEP_INDEFINITE;
     if (piece->is_semidefinite || (positive < 4 && negative < 4))
-        picture_patch(paper, map_region_colour(ground, piece->brightness), wide.corners, 4);
+        map_area(paper, map_region_colour(ground, piece->brightness), wide.corners, 4);
     if (piece->is_semidefinite)
         return;
     if (positive)
@@ -231,20 +250,20 @@ static void draw_quad(picture *paper, const quad *piece)
 }
 
 /* A line between the nodes (i, j) and (i + di, j + dj), `count` quads long. */
-static void draw_rule(picture *paper, const camera *view, const map_mesh *mesh, int i, int j, int di, int count)
+static void draw_rule(markup *paper, const camera *view, const map_panel *mesh, int i, int j, int di, int count)
 {
-    picture_point points[QUADS + 1];
+    svg_point points[QUADS + 1];
     int is_border = di ? j % QUADS == 0 : i % QUADS == 0;
     for (int k = 0; k <= count; k++)
         points[k] = node_place(view, mesh, i + di * k, j + (1 - di) * k).at;
-    picture_line(paper, MAP_RULE, is_border ? 0.8 : 0.4, points, count + 1);
+    map_line(paper, MAP_RULE, is_border ? 0.8 : 0.4, points, count + 1);
 }
 
 /*
  * From the back to the front. What can hide a point of the surface lies nearer both in x and in y, so a line along x
  * may wait for the end of its row, but a line along y is drawn piece by piece before its left neighbour.
  */
-static void draw_quads(picture *paper, const camera *view, const map_mesh *mesh)
+static void draw_quads(markup *paper, const camera *view, const map_panel *mesh)
 {
     draw_rule(paper, view, mesh, 0, QUADS, 1, QUADS);
     for (int j = QUADS - 1; j >= 0; j--) {
@@ -260,16 +279,16 @@ static void draw_quads(picture *paper, const camera *view, const map_mesh *mesh)
     }
 }
 
-void map_draw_surface(picture *paper, const map_view *view, const map_mesh *mesh, double x, double y, double width,
+void map_draw_surface(markup *paper, const request *wish, const map_panel *mesh, double x, double y, double width,
                       double height)
 {
     double most = 0;
-    for (int i = 0; i < (MAP_STEPS + 1) * (MAP_STEPS + 1); i++)
+    for (int i = 0; i < MAP_NODES; i++)
         most = fmax(most, mesh->f[i]);
     const sweep_range range = {0, most > 0 ? most : 1};
     camera from = aim(range.high, x, y, width, height);
     map_ticks heights = map_choose_ticks(&range, 0, 4);
     draw_walls(paper, &from, &heights);
     draw_quads(paper, &from, mesh);
-    draw_front(paper, &from, view->axes);
+    draw_front(paper, &from, wish->axes);
 }

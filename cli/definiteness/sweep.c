@@ -1,4 +1,5 @@
-#include "cli/definiteness/sweep.h"
+/* The exact Hessian over two degrees of freedom: at a place, over a range, and where f is lowest. */
+#include "cli/definiteness/definiteness.h"
 
 #include <float.h>
 #include <math.h>
@@ -23,29 +24,24 @@ static ulna_status make_problem(const ulna_model *model, int body, const double 
     return status ? status : ulna_work_create(over->problem, NULL, &over->work, error);
 }
 
-ulna_status sweep_create(const ulna_model *model, const int dofs[2], int body, const double point[3], sweep *over,
-                         ulna_error *error)
+ulna_status sweep_create(const request *wish, sweep *over, ulna_error *error)
 {
     *over = (sweep){0};
     for (int k = 0; k < 2; k++) {
-        over->dof[k] = dofs[k];
-        over->coordinate[k] = ulna_model_dof_coordinate(model, dofs[k]);
+        over->dof[k] = wish->axes[k].dof;
+        over->coordinate[k] = ulna_model_dof_coordinate(wish->model, over->dof[k]);
     }
-    ulna_status status = make_problem(model, body, point, over, error);
-    size_t nq = (size_t)ulna_model_coordinate_count(model), nv = (size_t)ulna_model_dof_count(model);
+    ulna_status status = make_problem(wish->model, wish->body, wish->point, over, error);
+    size_t nq = (size_t)ulna_model_coordinate_count(wish->model), nv = (size_t)ulna_model_dof_count(wish->model);
     over->q = calloc(nq, sizeof *over->q);
     over->unit = calloc(nv, sizeof *over->unit);
     over->column = calloc(nv, sizeof *over->column);
-    if (!status && (!over->q || !over->unit || !over->column)) {
-        status = ULNA_ERR_MEMORY;
-        ulna_error_clear(error);
-        error->status = status;
-        strcpy(error->message, "out of memory");
-    }
+    if (!status && (!over->q || !over->unit || !over->column))
+        status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
     if (status)
         sweep_release(over);
     else
-        memcpy(over->q, ulna_model_rest(model), nq * sizeof *over->q);
+        memcpy(over->q, ulna_model_rest(wish->model), nq * sizeof *over->q);
     return status;
 }
 
@@ -207,21 +203,12 @@ static double cell_middle(const sweep_range *range, int cell, int size)
     return (range->low + range->high) / 2 + (2 * cell + 1 - size) * (range->high - range->low) / (2.0 * size);
 }
 
-static void count_cell(const sweep *over, const sweep_sample *sample, const double place[2], sweep_tally *tally)
-{
-    tally->cells[sweep_classify(over, sample)]++;
-    tally->lowest = fmin(tally->lowest, sample->low);
-    tally->f_high = fmax(tally->f_high, sample->f);
-    if (sample->f < tally->f_low) {
-        tally->f_low = sample->f;
-        memcpy(tally->minimum, place, sizeof tally->minimum);
-    }
-}
-
+/* Visits the cells; `minimum` of the tally becomes the lowest one, `conditions` those of positive definite cells. */
 static ulna_status visit_cells(sweep *over, const sweep_range ranges[2], int size, unsigned char *regions,
-                               sweep_tally *tally, double *conditions)
+                               sweep_tally *tally, long counts[SWEEP_REGION_COUNT], double *conditions)
 {
-    *tally = (sweep_tally){.lowest = INFINITY, .f_low = INFINITY, .f_high = -INFINITY};
+    double f_low = INFINITY;
+    *tally = (sweep_tally){.lowest = INFINITY, .f_high = -INFINITY};
     for (int j = 0; j < size; j++)
         for (int i = 0; i < size; i++) {
             const double place[2] = {cell_middle(&ranges[0], i, size), cell_middle(&ranges[1], j, size)};
@@ -231,8 +218,14 @@ static ulna_status visit_cells(sweep *over, const sweep_range ranges[2], int siz
                 return status;
             sweep_region region = sweep_classify(over, &sample);
             if (region == SWEEP_POSITIVE)
-                conditions[tally->cells[SWEEP_POSITIVE]] = condition(over, &sample);
-            count_cell(over, &sample, place, tally);
+                conditions[counts[SWEEP_POSITIVE]] = condition(over, &sample);
+            counts[region]++;
+            tally->lowest = fmin(tally->lowest, sample.low);
+            tally->f_high = fmax(tally->f_high, sample.f);
+            if (sample.f < f_low) {
+                f_low = sample.f;
+                memcpy(tally->minimum, place, sizeof place);
+            }
             if (regions)
                 regions[(size_t)j * (size_t)size + (size_t)i] = (unsigned char)region;
         }
@@ -241,22 +234,26 @@ static ulna_status visit_cells(sweep *over, const sweep_range ranges[2], int siz
 
 ulna_status sweep_over(sweep *over, const sweep_range ranges[2], int size, unsigned char *regions, sweep_tally *tally)
 {
-    sweep_sample at;
+    long counts[SWEEP_REGION_COUNT] = {0};
     double *conditions = malloc((size_t)size * (size_t)size * sizeof *conditions);
     if (!conditions)
         return ULNA_ERR_MEMORY;
-    ulna_status status = visit_cells(over, ranges, size, regions, tally, conditions);
-    size_t positive = (size_t)tally->cells[SWEEP_POSITIVE];
+    ulna_status status = visit_cells(over, ranges, size, regions, tally, counts, conditions);
+    size_t positive = (size_t)counts[SWEEP_POSITIVE];
     tally->condition_median = median(conditions, positive); /* sorts */
     tally->condition_most = positive ? conditions[positive - 1] : NAN;
     free(conditions);
-    if (!status)
-        status = find_minimum(over, ranges, tally->minimum, &at);
+    for (int region = 0; region < SWEEP_REGION_COUNT; region++)
+        tally->percent[region] = 100.0 * (double)counts[region] / ((double)size * size);
+    if (status)
+        return status;
+
+    sweep_sample at;
+    status = find_minimum(over, ranges, tally->minimum, &at);
     if (!status) {
         tally->minimum_f = at.f;
         tally->minimum_condition = condition(over, &at);
-        double place[2] = {tally->minimum[0], tally->minimum[1]};
-        status = sweep_at(over, place, &at);
+        status = sweep_at(over, tally->minimum, &at);
     }
     return status ? status : ulna_work_term_error(over->work, over->point, &tally->minimum_distance);
 }

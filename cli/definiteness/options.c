@@ -1,4 +1,4 @@
-/* Reads what `ulna definiteness` is asked for: first what the words alone tell, then what depends on the model. */
+/* The command line of `ulna definiteness`: first what needs no model, then what depends on it. */
 #include "cli/definiteness/definiteness.h"
 
 #include <ctype.h>
@@ -6,12 +6,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#include "cli/picture.h"
+#include "cli/numbers.h"
 #include "ulna/kinematics.h"
 #include "ulna/sample.h"
 
-#define RADIANS (3.14159265358979323846 / 180)
 #define FARTHEST 1e6        /* m; beyond, squares lose their digits */
 #define MOST_DEGREES 3600.0 /* of a range: ten turns */
 #define MOST_WEIGHT 1e12    /* m2/rad2 */
@@ -31,22 +31,6 @@ static int parse_numbers(const char *text, double *values, int count, double mos
         text = end;
     }
     return text[strspn(text, " \t")] == 0;
-}
-
-static int read_size(const cli *tool, request *wish)
-{
-    const char *text = cli_value(tool, "size");
-    wish->size = DEFINITENESS_SIZE;
-    if (!text)
-        return CLI_DONE;
-    char *end;
-    errno = 0;
-    long number = strtol(text, &end, 10);
-    if (end == text || *end || errno || number < DEFINITENESS_LEAST || number > DEFINITENESS_MOST)
-        return cli_usage(tool, "--size takes a whole number from %d to %d, not '%s'", DEFINITENESS_LEAST,
-                         DEFINITENESS_MOST, text);
-    wish->size = (int)number;
-    return CLI_DONE;
 }
 
 static int read_weight(const cli *tool, request *wish)
@@ -70,11 +54,18 @@ static int read_goals(const cli *tool, request *wish)
     return CLI_DONE;
 }
 
+static int is_svg(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && dot != path && dot[-1] != '/' && strcasecmp(dot, ".svg") == 0;
+}
+
 static int check_outputs(const cli *tool)
 {
     for (int i = 0; i < tool->given_count; i++)
-        if (strcmp(tool->given[i]->name, "output") == 0 && picture_format_of(tool->values[i]) == PICTURE_UNKNOWN)
-            return cli_usage(tool, "--output: the name must end in .svg or .png, and '%s' does not", tool->values[i]);
+        if (strcmp(tool->given[i]->name, "output") == 0 && !is_svg(tool->values[i]))
+            return cli_usage(tool, "--output: pictures are SVG; name a file that ends in .svg, not '%s'",
+                             tool->values[i]);
     return CLI_DONE;
 }
 
@@ -92,7 +83,7 @@ static int check_point_options(const cli *tool, request *wish)
 
 /* ---- names -------------------------------------------------------------------------------------------- */
 
-/* "there is no WHAT 'NAME'", with the nearest one, if any. `names` ends with NULL. */
+/* "there is no WHAT 'NAME'", with the nearest one, if any. */
 static int unknown_name(const cli *tool, const char *what, const char *name, const char **names)
 {
     const char *nearest = names ? cli_nearest(name, names, sizeof *names) : NULL;
@@ -100,18 +91,23 @@ static int unknown_name(const cli *tool, const char *what, const char *name, con
                      nearest ? nearest : "", nearest ? "'?" : "");
 }
 
+static int unknown_part(const cli *tool, const char *what, const char *name, const ulna_model *model, int count,
+                        const char *(*name_of)(const ulna_model *, int))
+{
+    const char **names = calloc((size_t)count + 1, sizeof *names);
+    for (int i = 0; names && i < count; i++)
+        names[i] = name_of(model, i);
+    unknown_name(tool, what, name, names);
+    free(names);
+    return CLI_USAGE;
+}
+
 static int find_marker(const cli *tool, const char *name, request *wish)
 {
     const ulna_model *model = wish->model;
-    int marker = ulna_model_find_marker(model, name), count = ulna_model_marker_count(model);
-    if (marker == ULNA_NONE) {
-        const char **names = calloc((size_t)count + 1, sizeof *names);
-        for (int i = 0; names && i < count; i++)
-            names[i] = ulna_model_marker_name(model, i);
-        unknown_name(tool, "marker", name, names);
-        free(names);
-        return CLI_USAGE;
-    }
+    int marker = ulna_model_find_marker(model, name);
+    if (marker == ULNA_NONE)
+        return unknown_part(tool, "marker", name, model, ulna_model_marker_count(model), ulna_model_marker_name);
     wish->marker = ulna_model_marker_name(model, marker);
     wish->body = ulna_model_marker_body(model, marker);
     ulna_model_marker_position(model, marker, wish->point);
@@ -120,19 +116,14 @@ static int find_marker(const cli *tool, const char *name, request *wish)
 
 static int find_body(const cli *tool, const char *name, request *wish)
 {
-    int count = ulna_model_body_count(wish->model);
-    wish->body = ulna_model_find_body(wish->model, name);
-    if (wish->body != ULNA_NONE)
-        return CLI_DONE;
-    const char **names = calloc((size_t)count + 1, sizeof *names);
-    for (int i = 0; names && i < count; i++)
-        names[i] = ulna_model_body_name(wish->model, i);
-    unknown_name(tool, "body", name, names);
-    free(names);
-    return CLI_USAGE;
+    const ulna_model *model = wish->model;
+    wish->body = ulna_model_find_body(model, name);
+    if (wish->body == ULNA_NONE)
+        return unknown_part(tool, "body", name, model, ulna_model_body_count(model), ulna_model_body_name);
+    return CLI_DONE;
 }
 
-/* A model with one marker needs no words about the point. */
+/* A model with one marker needs no option for the point. */
 static int find_point(const cli *tool, request *wish)
 {
     const char *marker = cli_value(tool, "marker"), *body = cli_value(tool, "body");
@@ -200,7 +191,7 @@ static int find_dof(const cli *tool, const char *option, const request *wish, in
     return code;
 }
 
-/* Unless told, the two turns nearest to the point that move it at rest; the one further up is x. */
+/* By default the two rotations nearest to the point that move it at rest; the one further up is x. */
 static int choose_dofs(const cli *tool, request *wish, const double *jacobian, int dofs[2])
 {
     double small = 1e-6 * ulna_model_length_scale(wish->model);
@@ -236,12 +227,12 @@ static int read_range(const cli *tool, const char *option, const request_axis *a
                          text);
     if (ends[0] > ends[1] || (ends[0] == ends[1] && !may_be_empty))
         return cli_usage(tool, "--%s: the first number must be the lower one, in '%s'", option, text);
-    range->low = axis->is_angle ? ends[0] * RADIANS : ends[0];
-    range->high = axis->is_angle ? ends[1] * RADIANS : ends[1];
+    range->low = axis->is_angle ? ends[0] * DEFINITENESS_DEGREE : ends[0];
+    range->high = axis->is_angle ? ends[1] * DEFINITENESS_DEGREE : ends[1];
     return CLI_DONE;
 }
 
-/* A whole turn; a slide goes the model's length to both sides of rest. Limits that the model leaves open end there. */
+/* A whole circle; a translation goes the model's length to both sides of rest. Limits that the model leaves open end there. */
 static int set_axis(const cli *tool, request *wish, int k, int dof)
 {
     static const char *const names[2][2] = {{"range-x", "limits-x"}, {"range-y", "limits-y"}};
@@ -252,8 +243,8 @@ static int set_axis(const cli *tool, request *wish, int k, int dof)
     axis->is_angle = !ulna_model_dof_is_translation(model, dof);
     double rest = ulna_model_rest(model)[ulna_model_dof_coordinate(model, dof)];
     double reach = ulna_model_length_scale(model);
-    axis->whole =
-        axis->is_angle ? (sweep_range){-180 * RADIANS, 180 * RADIANS} : (sweep_range){rest - reach, rest + reach};
+    axis->whole = axis->is_angle ? (sweep_range){-180 * DEFINITENESS_DEGREE, 180 * DEFINITENESS_DEGREE}
+                                 : (sweep_range){rest - reach, rest + reach};
     int code = read_range(tool, names[k][0], axis, &axis->whole, 0);
 
     double lower = ulna_model_lower(model)[dof], upper = ulna_model_upper(model)[dof];
@@ -276,7 +267,7 @@ static int check_bounds(const cli *tool, request *wish)
 
 /* ---- goals -------------------------------------------------------------------------------------------- */
 
-/* Unless told, as in the paper: inside, on the border of and outside the reach, where the point is at rest as seen
+/* By default as in the paper: inside, on the border of and outside the reach, where the point is at rest as seen
  * from the upper joint. */
 static int choose_goals(const cli *tool, request *wish, const ulna_pose *pose)
 {
@@ -292,7 +283,7 @@ static int choose_goals(const cli *tool, request *wish, const ulna_pose *pose)
     for (int k = 0; k < 3; k++)
         length = hypot(length, to[k] - from[k]);
     if (!(length > 1e-6 * ulna_model_length_scale(wish->model)))
-        return cli_usage(tool, "the point lies on '%s', so no goals suggest themselves: give --goal",
+        return cli_usage(tool, "the point lies on '%s', so there are no default goals: give --goal",
                          wish->axes[upper].name);
     for (wish->goal_count = 0; wish->goal_count < 3; wish->goal_count++)
         for (int k = 0; k < 3; k++)
@@ -337,9 +328,10 @@ int request_read(const cli *tool, request *wish)
 {
     int code;
     ulna_error error;
-    *wish = (request){.path = tool->operand_count ? tool->operands[0] : "two-link"};
-    if ((code = read_size(tool, wish)) || (code = read_weight(tool, wish)) || (code = read_goals(tool, wish)) ||
-        (code = check_outputs(tool)) || (code = check_point_options(tool, wish)))
+    *wish = (request){.path = tool->operand_count ? tool->operands[0] : "two-link", .size = DEFINITENESS_SIZE};
+    if ((code = numbers_count(tool, "size", DEFINITENESS_LEAST, DEFINITENESS_MOST, &wish->size)) ||
+        (code = read_weight(tool, wish)) || (code = read_goals(tool, wish)) || (code = check_outputs(tool)) ||
+        (code = check_point_options(tool, wish)))
         return code;
     if (tool->operand_count ? cli_load_model(wish->path, &wish->model, &error)
                             : ulna_sample_create(wish->path, NULL, &wish->model, &error))
@@ -388,7 +380,7 @@ static const cli_option options[] = {
     {"regularise", 0, "W",
      "Sweep also with a posture term, W |q - rest|^2 / 2 with W in m2/rad2, and show the figures side by side. "
      "Pictures then are of that."},
-    {"output", 'o', "FILE", "Write the picture, as SVG or PNG by the name's ending; may be given several times."},
+    {"output", 'o', "FILE", "Write the picture, as SVG; the name ends in .svg. May be given several times."},
     {0},
 };
 

@@ -1,5 +1,5 @@
 /* The first problem of a contest, drawn: the skeleton at the start and at the answer, and the goals. */
-#include "cli/global/scene.h"
+#include "cli/compare/scene.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,53 +58,51 @@ static void look(scene *view)
 
 /* ---- drawing -------------------------------------------------------------------------------------------- */
 
-static void put_place(const scene *view, markup *page, const char *before, const double place[3])
+static svg_point project(const scene *view, const double place[3])
 {
-    markup_format(page, "%s%.1f %.1f", before, view->x + place[view->right] * view->scale,
-                  view->y - place[view->up] * view->scale);
+    return (svg_point){view->x + place[view->right] * view->scale, view->y - place[view->up] * view->scale};
+}
+
+static void put_bone(const scene *view, markup *page, const char *kind, const double from[3], const double to[3])
+{
+    const svg_point ends[2] = {project(view, from), project(view, to)};
+    svg_line(page, kind, ends, 2);
 }
 
 static void put_bones(const scene *view, markup *page, const char *kind, const double *places)
 {
-    markup_format(page, "<path class=\"%s\" d=\"", kind);
-    for (int i = 1; i < view->bodies; i++) {
-        put_place(view, page, "M", places + 3 * (size_t)ulna_model_body_parent(view->set->model, i));
-        put_place(view, page, "L", places + 3 * (size_t)i);
-    }
-    markup_put(page, "\"/>\n");
+    for (int i = 1; i < view->bodies; i++)
+        put_bone(view, page, kind, places + 3 * (size_t)ulna_model_body_parent(view->set->model, i),
+                 places + 3 * (size_t)i);
 }
 
 /* From each body to its points, the points themselves, and a cross where each should be. */
 static void put_goals(const scene *view, markup *page)
 {
     const double *points = view->end + 3 * (size_t)view->bodies;
-    markup_put(page, "<path class=\"stub\" d=\"");
+    static const char cross[] = "class=\"goal\"";
+    for (int i = 0; i < view->goals; i++)
+        put_bone(view, page, "class=\"stub\"", view->end + 3 * (size_t)view->set->effectors[i].body,
+                 points + 3 * (size_t)i);
     for (int i = 0; i < view->goals; i++) {
-        put_place(view, page, "M", view->end + 3 * (size_t)view->set->effectors[i].body);
-        put_place(view, page, "L", points + 3 * (size_t)i);
+        svg_point at = project(view, view->set->positions + 3 * (size_t)i);
+        svg_segment(page, cross, at.x - 3.5, at.y - 3.5, at.x + 3.5, at.y + 3.5);
+        svg_segment(page, cross, at.x + 3.5, at.y - 3.5, at.x - 3.5, at.y + 3.5);
     }
-    markup_put(page, "\"/>\n<path class=\"goal\" d=\"");
+    markup_put(page, "<g class=\"point\">");
     for (int i = 0; i < view->goals; i++) {
-        put_place(view, page, "M", view->set->positions + 3 * (size_t)i);
-        markup_put(page, "m-3.5 -3.5l7 7m0 -7l-7 7");
-    }
-    markup_put(page, "\"/>\n<g class=\"point\">");
-    for (int i = 0; i < view->goals; i++) {
-        const double *place = points + 3 * (size_t)i;
-        markup_format(page, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"1.8\"/>", view->x + place[view->right] * view->scale,
-                      view->y - place[view->up] * view->scale);
+        svg_point at = project(view, points + 3 * (size_t)i);
+        markup_format(page, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"1.8\"/>", at.x, at.y);
     }
     markup_put(page, "</g>\n");
 }
 
 static void draw(const scene *view, const char *method, markup *page)
 {
-    markup_format(page,
-                  "<figure>\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\" "
-                  "aria-label=\"The first problem and its answer\">\n",
-                  WIDTH, HEIGHT);
-    put_bones(view, page, "was", view->start);
-    put_bones(view, page, "bone", view->end);
+    markup_put(page, "<figure>\n");
+    svg_begin(page, WIDTH, HEIGHT, "role=\"img\" aria-label=\"The first problem and its answer\"");
+    put_bones(view, page, "class=\"was\"", view->start);
+    put_bones(view, page, "class=\"bone\"", view->end);
     put_goals(view, page);
     markup_put(page, "</svg>\n<figcaption>The first problem: goals as crosses, the start in grey, the answer of ");
     markup_escape(page, method);

@@ -1,8 +1,8 @@
 /* The convergence plots, as in Figs. 3-5 of the exact-Hessian paper: axes, lines and their labels. */
-#include "cli/plot.h"
+#include "cli/compare/plot.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 enum { WIDTH = 600, HEIGHT = 420, LEFT = 56, RIGHT = 72, TOP = 14, BOTTOM = 48, MOST_LABELS = 64 };
 static const double right_edge = WIDTH - RIGHT, bottom_edge = HEIGHT - BOTTOM;
@@ -62,24 +62,16 @@ static void find_ranges(view *v)
 
 /* ---- axes ----------------------------------------------------------------------------------------------- */
 
-static void put_text(const view *v, double x, double y, const char *anchor, const char *text)
-{
-    markup_format(v->page, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>", x, y, anchor, text);
-}
-
-static void put_rule(const view *v, const char *kind, double x0, double y0, double x1, double y1)
-{
-    markup_format(v->page, "<path class=\"%s\" d=\"M%.1f %.1fL%.1f %.1f\"/>", kind, x0, y0, x1, y1);
-}
+static const char grid[] = "class=\"grid\"", tick[] = "class=\"tick\"";
 
 static void tick_x(const view *v, double x, const char *label)
 {
     double at = place_x(v, x);
     if (at < LEFT - 0.1 || at > right_edge + 0.1)
         return;
-    put_rule(v, "grid", at, TOP, at, bottom_edge);
+    svg_segment(v->page, grid, at, TOP, at, bottom_edge);
     if (label)
-        put_text(v, at, bottom_edge + 17, "middle", label);
+        svg_text(v->page, SVG_MIDDLE, "", at, bottom_edge + 17, "%s", label);
 }
 
 static void draw_counts(const view *v)
@@ -144,7 +136,7 @@ static void draw_f(const view *v)
         if (k < low)
             continue;
         double at = place_y(v, k);
-        put_rule(v, "grid", LEFT, at, right_edge, at);
+        svg_segment(v->page, grid, LEFT, at, right_edge, at);
         markup_format(
             v->page,
             "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">10<tspan dy=\"-5\" class=\"power\">%d</tspan></text>",
@@ -165,9 +157,9 @@ static void draw_rms(const view *v)
         if (((k % step) + step) % step)
             continue;
         double at = place_y(v, 2 * k + offset);
-        put_rule(v, "tick", right_edge, at, right_edge + 4, at);
+        svg_segment(v->page, tick, right_edge, at, right_edge + 4, at);
         unit_text(k, units, 6, 8, label, sizeof label);
-        put_text(v, right_edge + 8, at + 4, "start", label);
+        svg_text(v->page, 0, "", right_edge + 8, at + 4, "%s", label);
     }
 }
 
@@ -181,84 +173,92 @@ static void draw_axes(const view *v)
     draw_f(v);
     if (v->chart->weight > 0)
         draw_rms(v);
-    put_rule(v, "tick", LEFT, bottom_edge, right_edge, bottom_edge);
-    put_rule(v, "tick", LEFT, TOP, LEFT, bottom_edge);
+    svg_segment(v->page, tick, LEFT, bottom_edge, right_edge, bottom_edge);
+    svg_segment(v->page, tick, LEFT, TOP, LEFT, bottom_edge);
     if (v->chart->weight > 0)
-        put_rule(v, "tick", right_edge, TOP, right_edge, bottom_edge);
-    put_text(v, 0.5 * (LEFT + right_edge), HEIGHT - 10, "middle", v->chart->x_title);
-    markup_format(v->page, "<text transform=\"translate(13 %.0f) rotate(-90)\" text-anchor=\"middle\">f in m²</text>",
-                  0.5 * (TOP + bottom_edge));
+        svg_segment(v->page, tick, right_edge, TOP, right_edge, bottom_edge);
+    double middle = 0.5 * (TOP + bottom_edge);
+    svg_text(v->page, SVG_MIDDLE, "", 0.5 * (LEFT + right_edge), HEIGHT - 10, "%s", v->chart->x_title);
+    svg_text(v->page, SVG_MIDDLE | SVG_UPWARDS, "", 13, middle, "f in m²");
     if (v->chart->weight > 0)
-        markup_format(v->page,
-                      "<text transform=\"translate(%d %.0f) rotate(-90)\" text-anchor=\"middle\">rms distance to the "
-                      "goals</text>",
-                      WIDTH - 3, 0.5 * (TOP + bottom_edge));
+        svg_text(v->page, SVG_MIDDLE | SVG_UPWARDS, "", WIDTH - 3, middle, "rms distance to the goals");
     markup_put(v->page, "</g>\n");
 }
 
 /* ---- lines ---------------------------------------------------------------------------------------------- */
 
-static const char *dashes(int style)
+static const char *stroke(int style)
 {
-    static const char *const kinds[] = {"", " stroke-dasharray=\"7 4\"", " stroke-dasharray=\"1.5 4\"",
-                                        " stroke-dasharray=\"9 3 2 3\""};
+    static const char *const kinds[] = {
+        "class=\"stroke\"",
+        "class=\"stroke\" stroke-dasharray=\"7 4\"",
+        "class=\"stroke\" stroke-dasharray=\"1.5 4\"",
+        "class=\"stroke\" stroke-dasharray=\"9 3 2 3\"",
+    };
     return kinds[style / PLOT_COLOURS % 4];
 }
 
+/* A circle, or one of four polygons. */
 static void put_mark(markup *page, int style, double x, double y, double size)
 {
-    double d = size;
-    switch (style % 5) {
-    case 0:
-        markup_format(page, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>", x, y, d);
-        break;
-    case 1:
-        markup_format(page, "<path d=\"M%.1f %.1fh%.1fv%.1fh%.1fz\"/>", x - 0.9 * d, y - 0.9 * d, 1.8 * d, 1.8 * d,
-                      -1.8 * d);
-        break;
-    case 2:
-        markup_format(page, "<path d=\"M%.1f %.1fl%.1f %.1fh%.1fz\"/>", x, y - 1.2 * d, 1.15 * d, 2 * d, -2.3 * d);
-        break;
-    case 3:
-        markup_format(page, "<path d=\"M%.1f %.1fl%.1f %.1fl%.1f %.1fl%.1f %.1fz\"/>", x, y - 1.3 * d, 1.3 * d, 1.3 * d,
-                      -1.3 * d, 1.3 * d, -1.3 * d, -1.3 * d);
-        break;
-    default:
-        markup_format(page, "<path d=\"M%.1f %.1fl%.1f %.1fh%.1fz\"/>", x, y + 1.2 * d, 1.15 * d, -2 * d, -2.3 * d);
+    static const svg_point shapes[4][4] = {
+        {{-0.9, -0.9}, {0.9, -0.9}, {0.9, 0.9}, {-0.9, 0.9}},
+        {{0, -1.2}, {1.15, 0.8}, {-1.15, 0.8}, {0, -1.2}},
+        {{0, -1.3}, {1.3, 0}, {0, 1.3}, {-1.3, 0}},
+        {{0, 1.2}, {1.15, -0.8}, {-1.15, -0.8}, {0, 1.2}},
+    };
+    svg_point corners[4];
+    if (style % 5 == 0) {
+        markup_format(page, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>", x, y, size);
+        return;
     }
+    for (int k = 0; k < 4; k++) {
+        const svg_point *corner = &shapes[style % 5 - 1][k];
+        corners[k] = (svg_point){x + size * corner->x, y + size * corner->y};
+    }
+    svg_area(page, "class=\"mark\"", corners, 4);
 }
 
-/* Points closer than half a pixel to the last one tell nothing. */
-static void put_path(const view *v, const plot_line *line)
+static svg_point place_end(const view *v, const plot_line *line)
 {
-    double last_x = 0, last_y = 0;
+    int last = line->count - 1;
+    return (svg_point){place_x(v, line->x[last]), place_y(v, line->y[last])};
+}
+
+/* Points closer than half a pixel to the last one add nothing. */
+static int place_points(const view *v, const plot_line *line, svg_point *points)
+{
+    int count = 0;
     for (int k = 0; k < line->count; k++) {
-        double x = place_x(v, line->x[k]), y = place_y(v, line->y[k]);
-        if (k > 0 && k + 1 < line->count && hypot(x - last_x, y - last_y) < 0.5)
-            continue;
-        markup_format(v->page, "%s%.1f %.1f", k == 0 ? "M" : k == 1 ? "L" : " ", x, y);
-        last_x = x;
-        last_y = y;
+        svg_point at = {place_x(v, line->x[k]), place_y(v, line->y[k])};
+        if (k == 0 || k + 1 == line->count || hypot(at.x - points[count - 1].x, at.y - points[count - 1].y) >= 0.5)
+            points[count++] = at;
     }
+    return count;
 }
 
 static void draw_line(const view *v, const plot_line *line)
 {
     enum { MARKED = 41 }; /* more points than this would hide the line */
     markup *page = v->page;
+    svg_point *points = calloc((size_t)line->count, sizeof *points);
+    if (!points) {
+        page->status = ULNA_ERR_MEMORY;
+        return;
+    }
+    int count = place_points(v, line, points);
     markup_format(page, "<g class=\"line s%d\" style=\"--c:var(--c%d)\"><title>", line->style,
                   line->style % PLOT_COLOURS);
     markup_escape(page, line->name);
-    markup_put(page, "</title><path class=\"grab\" d=\"");
-    put_path(v, line);
-    markup_format(page, "\"/><path class=\"stroke\"%s d=\"", dashes(line->style));
-    put_path(v, line);
-    markup_put(page, "\"/>");
-    int last = line->count - 1;
-    for (int k = 0; k < last && line->count <= MARKED; k++)
+    markup_put(page, "</title>");
+    svg_line(page, "class=\"grab\"", points, count);
+    svg_line(page, stroke(line->style), points, count);
+    for (int k = 0; k + 1 < line->count && line->count <= MARKED; k++)
         put_mark(page, line->style, place_x(v, line->x[k]), place_y(v, line->y[k]), 2.2);
-    put_mark(page, line->style, place_x(v, line->x[last]), place_y(v, line->y[last]), 4.2);
+    svg_point end = place_end(v, line);
+    put_mark(page, line->style, end.x, end.y, 4.2);
     markup_put(page, "</g>\n");
+    free(points);
 }
 
 /* ---- labels at the ends of lines ------------------------------------------------------------------------- */
@@ -287,19 +287,19 @@ static void occupy(view *v, box place)
 static void draw_label(view *v, const plot_line *line)
 {
     static const double shifts[] = {0, -11, 11, -20, 20};
-    double x = place_x(v, line->x[line->count - 1]), y = place_y(v, line->y[line->count - 1]);
+    svg_point end = place_end(v, line);
     double width = 6.2 * cli_width(line->name) + 2;
     for (int i = 0; i < 10; i++) {
         int is_left = i >= 5;
-        box place = {is_left ? x - width - 7 : x + 7, y + shifts[i % 5] - 6, width, 11};
+        box place = {is_left ? end.x - width - 7 : end.x + 7, end.y + shifts[i % 5] - 6, width, 11};
         if (!is_free(v, place))
             continue;
         occupy(v, place);
-        markup_format(
-            v->page, "<text class=\"label s%d\" style=\"--c:var(--c%d)\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">",
-            line->style, line->style % PLOT_COLOURS, is_left ? x - 7 : x + 7, place.y + 9.5, is_left ? "end" : "start");
-        markup_escape(v->page, line->name);
-        markup_put(v->page, "</text>");
+        char attributes[80];
+        snprintf(attributes, sizeof attributes, "class=\"label s%d\" style=\"--c:var(--c%d)\"", line->style,
+                 line->style % PLOT_COLOURS);
+        svg_text(v->page, is_left ? SVG_END : 0, attributes, is_left ? end.x - 7 : end.x + 7, place.y + 9.5, "%s",
+                 line->name);
         return;
     }
 }
@@ -309,18 +309,16 @@ static void draw_label(view *v, const plot_line *line)
 void plot_write(const plot *chart, markup *page)
 {
     view v = {.chart = chart, .page = page};
+    char attributes[120];
     find_ranges(&v);
-    markup_format(page, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"",
-                  WIDTH, HEIGHT);
-    markup_escape(page, chart->title);
-    markup_put(page, "\">\n");
+    snprintf(attributes, sizeof attributes, "role=\"img\" aria-label=\"%s\"", chart->title);
+    svg_begin(page, WIDTH, HEIGHT, attributes);
     draw_axes(&v);
     markup_put(page, "<g class=\"lines\">\n");
     for (int i = chart->line_count - 1; i >= 0; i--) { /* the first one on top */
-        const plot_line *line = &chart->lines[i];
-        double x = place_x(&v, line->x[line->count - 1]), y = place_y(&v, line->y[line->count - 1]);
-        draw_line(&v, line);
-        occupy(&v, (box){x - 4, y - 4, 8, 8});
+        svg_point end = place_end(&v, &chart->lines[i]);
+        draw_line(&v, &chart->lines[i]);
+        occupy(&v, (box){end.x - 4, end.y - 4, 8, 8});
     }
     markup_put(page, "</g>\n<g class=\"labels\">");
     for (int i = 0; i < chart->line_count; i++)
@@ -330,10 +328,12 @@ void plot_write(const plot *chart, markup *page)
 
 void plot_write_key(int style, markup *page)
 {
-    markup_format(page,
-                  "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"key\" viewBox=\"0 0 30 12\" aria-hidden=\"true\" "
-                  "style=\"--c:var(--c%d)\"><g class=\"line\"><path class=\"stroke\"%s d=\"M1 6L29 6\"/>",
-                  style % PLOT_COLOURS, dashes(style));
+    char attributes[80];
+    snprintf(attributes, sizeof attributes, "class=\"key\" aria-hidden=\"true\" style=\"--c:var(--c%d)\"",
+             style % PLOT_COLOURS);
+    svg_begin(page, 30, 12, attributes);
+    markup_put(page, "<g class=\"line\">");
+    svg_segment(page, stroke(style), 1, 6, 29, 6);
     put_mark(page, style, 15, 6, 3.4);
     markup_put(page, "</g></svg>");
 }
