@@ -7,8 +7,6 @@
 #include "cli/table.h"
 #include "ulna/sample.h"
 
-enum { MOST_ATTACHMENT_BYTES = 16 << 20 };
-
 int files_needs_skeleton(const char *path)
 {
     char bytes[4096] = "";
@@ -19,18 +17,8 @@ int files_needs_skeleton(const char *path)
         (void)fclose(file);
     if (format == ULNA_FORMAT_UNKNOWN)
         format = ulna_format_of_name(path);
-    return format == ULNA_FORMAT_AMC || format == ULNA_FORMAT_MOT || format == ULNA_FORMAT_CSV;
-}
-
-/* So that whoever brings another kind of file learns what to convert it to. */
-static ulna_status fail_unknown(ulna_error *error)
-{
-    char kinds[220] = "";
-    for (int i = 1; i < ULNA_FORMAT_COUNT; i++) {
-        size_t length = strlen(kinds);
-        snprintf(kinds + length, sizeof kinds - length, "%s%s", length ? ", " : "", ulna_format_text((ulna_format)i));
-    }
-    return cli_fail(error, ULNA_ERR_PARSE, "this is not a file of any kind that Ulna reads: %.200s", kinds);
+    unsigned parts = ulna_format_reads(format);
+    return (parts & ULNA_HOLDS_MOTION) && !(parts & ULNA_HOLDS_SKELETON);
 }
 
 static ulna_status read_stdin(const ulna_read_options *options, ulna_content *content, ulna_error *error)
@@ -46,10 +34,8 @@ static ulna_status read_stdin(const ulna_read_options *options, ulna_content *co
 
 ulna_status files_read(const char *path, const ulna_read_options *options, ulna_content *content, ulna_error *error)
 {
-    ulna_status status =
-        strcmp(path, "-") == 0 ? read_stdin(options, content, error) : ulna_content_load(path, options, content, error);
-    int is_unknown = status == ULNA_ERR_PARSE && strstr(error->message, "not a file of any kind");
-    return is_unknown ? fail_unknown(error) : status;
+    return strcmp(path, "-") == 0 ? read_stdin(options, content, error)
+                                  : ulna_content_load(path, options, content, error);
 }
 
 static int is_sample(const char *name)
@@ -122,12 +108,7 @@ ulna_status files_markers(const char *path, ulna_content *content, ulna_error *e
 
 ulna_status files_attachment(const char *path, const ulna_model *model, ulna_marker_set *set, ulna_error *error)
 {
-    ulna_text text = ulna_text_empty(NULL);
-    ulna_status status = ulna_file_read(path, MOST_ATTACHMENT_BYTES, &text, error);
-    if (!status)
-        status = ulna_marker_set_read_csv(text.data, text.length, model, set, error);
-    ulna_text_release(&text);
-    return status;
+    return ulna_marker_set_load(path, model, set, error);
 }
 
 int files_fail(json_t *object, const char *path, const ulna_error *error)
@@ -187,17 +168,8 @@ ulna_status files_write(const char *path, const ulna_model *model, const ulna_cl
                         const ulna_recording *recording, const ulna_write_options *options, json_t *notes,
                         ulna_error *error)
 {
-    ulna_output *output = NULL;
     ulna_remarks remarks = ulna_remarks_empty(NULL);
-    ulna_status status = ulna_output_open(path, NULL, &output, error);
-    if (status)
-        return status;
-    ulna_sink sink = ulna_output_sink(output);
-    status = ulna_content_write(ulna_format_of_name(path), model, clip, recording, options, &sink, &remarks, error);
-    if (status && status != ULNA_ERR_IO)
-        ulna_output_discard(output);
-    else
-        status = ulna_output_commit(output, error); /* which knows of every write that failed, and why */
+    ulna_status status = ulna_content_save(path, model, clip, recording, options, &remarks, error);
     files_note(notes, path, &remarks);
     ulna_remarks_release(&remarks);
     return status;

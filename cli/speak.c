@@ -226,6 +226,7 @@ static const char *status_name(ulna_status status)
         [ULNA_ERR_IO] = "io",
         [ULNA_ERR_LIMIT] = "limit",
         [ULNA_ERR_UNSUPPORTED] = "unsupported",
+        [ULNA_ERR_FORMAT] = "format",
     };
     unsigned index = (unsigned)status;
     return index < ULNA_STATUS_COUNT && names[index] ? names[index] : "unknown";

@@ -8,7 +8,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char skeleton[] = ":units\nlength 0.45\n:root\norder TX TY TZ RX RY RZ\n:bonedata\n"
-                               "begin\nname arm\ndirection 1 0 0\nlength 2\naxis 0 0 20 XYZ\ndof rz rx ty\nend\n"
+                               "begin\nname arm\ndirection 1 0 0\nlength 2\naxis 0 0 20 XYZ\ndof rz ty rx\nend\n"
                                "begin\nname hand\ndirection 0 1 0\nlength 1\ndof ry\nend\n"
                                ":hierarchy\nroot arm\narm hand\n";
 
@@ -18,12 +18,13 @@ static void require(int condition)
         abort();
 }
 
-static ulna_text written(const ulna_model *model, const ulna_clip *clip)
+static ulna_text written(const ulna_content *asf, const ulna_clip *clip)
 {
+    const ulna_write_options options = ulna_write_options_for(asf, ULNA_FORMAT_AMC);
     ulna_text text = ulna_text_empty(NULL);
     ulna_sink sink = ulna_text_sink(&text);
     ulna_error error;
-    ulna_status status = ulna_content_write(ULNA_FORMAT_AMC, model, clip, NULL, NULL, &sink, NULL, &error);
+    ulna_status status = ulna_content_write(ULNA_FORMAT_AMC, asf->model, clip, NULL, &options, &sink, NULL, &error);
     require(status == ULNA_OK || status == ULNA_ERR_NUMBER); /* radians may be too many to be degrees */
     if (status != ULNA_OK)
         ulna_text_release(&text);
@@ -35,16 +36,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ulna_error error;
     ulna_content asf = ulna_content_empty(NULL), first = asf, second = asf;
     require(ulna_content_read(skeleton, sizeof skeleton - 1, ULNA_FORMAT_ASF, NULL, &asf, NULL) == ULNA_OK);
-    ulna_read_options listed = ulna_read_options_for(&asf), custom = listed;
-    custom.channels = NULL; /* the writer's own order */
-    ulna_status status = ulna_content_read((const char *)data, size, ULNA_FORMAT_AMC, &listed, &first, &error);
+    ulna_read_options options = ulna_read_options_for(&asf);
+    ulna_status status = ulna_content_read((const char *)data, size, ULNA_FORMAT_AMC, &options, &first, &error);
     if (status == ULNA_OK) {
-        ulna_text once = written(asf.model, &first.clip);
+        ulna_text once = written(&asf, &first.clip);
         if (once.length) {
-            require(ulna_content_read(once.data, once.length, ULNA_FORMAT_UNKNOWN, &custom, &second, &error) ==
+            require(ulna_content_read(once.data, once.length, ULNA_FORMAT_UNKNOWN, &options, &second, &error) ==
                     ULNA_OK);
             require(second.clip.frame_count == first.clip.frame_count && second.remarks.count == 0);
-            ulna_text twice = written(asf.model, &second.clip);
+            ulna_text twice = written(&asf, &second.clip);
             require(once.length == twice.length && memcmp(once.data, twice.data, once.length) == 0);
             ulna_text_release(&twice);
         }

@@ -17,7 +17,10 @@ static ulna_text written(ulna_format format, const ulna_model *model, const ulna
     ulna_text text = ulna_text_empty(NULL);
     ulna_sink sink = ulna_text_sink(&text);
     ulna_error error = {.message = "untouched"};
-    if (ulna_content_write(format, model, clip, NULL, options, &sink, remarks, &error) != ULNA_OK)
+    ulna_write_options used = options ? *options : ulna_write_options_default();
+    if (format == ULNA_FORMAT_AMC && used.unit_m == 0)
+        used.unit_m = 0.0254 / 0.45;
+    if (ulna_content_write(format, model, clip, NULL, &used, &sink, remarks, &error) != ULNA_OK)
         fail_msg("writing: %s", error.message);
     assert_string_equal(error.message, "untouched");
     return text;
@@ -326,14 +329,12 @@ static void the_text_is_plain(void **state)
 
     options.degrees = 0;
     ulna_text amc = written(ULNA_FORMAT_AMC, model, &clip, &options, NULL);
-    assert_string_equal(amc.data,
-                        ":SAMPLES-PER-SECOND 120\n:FULLY-SPECIFIED\n:RADIANS\n1\nroot 1 2 3 6 5 4\narm 9 8 7\n"
-                        "hand 11 10 12\nleft_leg 13\n");
+    assert_string_equal(amc.data, "#!ULNA:LENGTH 0.0254\n:SAMPLES-PER-SECOND 120\n:FULLY-SPECIFIED\n:RADIANS\n1\n"
+                                  "root 1 2 3 6 5 4\narm 9 8 7\nhand 11 10 12\nleft_leg 13\n");
     /* read for the skeleton that it came from: the changed names are known */
     ulna_content c = ulna_content_empty(NULL);
     ulna_read_options reading = ulna_read_options_default();
     reading.model = model;
-    reading.unit_m = 1;
     assert_int_equal(ulna_content_read(amc.data, amc.length, ULNA_FORMAT_UNKNOWN, &reading, &c, NULL), ULNA_OK);
     assert_memory_equal(c.clip.q, clip.q, 13 * sizeof *clip.q);
     assert_int_equal(c.remarks.count, 0);
@@ -450,6 +451,8 @@ static void what_cannot_be_written_is_told(void **state)
 {
     (void)state;
     ulna_error error;
+    ulna_write_options options = ulna_write_options_default();
+    options.unit_m = 1;
     ulna_model *model = small_model();
     ulna_clip clip = ulna_clip_empty(NULL);
     ulna_text text = ulna_text_empty(NULL);
@@ -462,7 +465,7 @@ static void what_cannot_be_written_is_told(void **state)
                 "holds a motion, and all that is at hand is a skeleton");
     assert_says(ulna_content_write(ULNA_FORMAT_ASF, model, NULL, NULL, NULL, &broken, NULL, &error), ULNA_ERR_IO,
                 "written");
-    assert_says(ulna_content_write(ULNA_FORMAT_AMC, model, &clip, NULL, NULL, &broken, NULL, &error), ULNA_ERR_IO,
+    assert_says(ulna_content_write(ULNA_FORMAT_AMC, model, &clip, NULL, &options, &broken, NULL, &error), ULNA_ERR_IO,
                 "written");
     ulna_builder *builder = ulna_test_builder();
     ulna_test_add(builder, "far", ulna_test_add(builder, "root", ULNA_NONE));
@@ -473,15 +476,115 @@ static void what_cannot_be_written_is_told(void **state)
                 "too large");
     ulna_model_destroy(huge);
     ulna_clip_frame(&clip, 1)[7] = NAN;
-    assert_says(ulna_content_write(ULNA_FORMAT_AMC, model, &clip, NULL, NULL, &sink, NULL, &error), ULNA_ERR_NUMBER,
+    assert_says(ulna_content_write(ULNA_FORMAT_AMC, model, &clip, NULL, &options, &sink, NULL, &error), ULNA_ERR_NUMBER,
                 "frame 6", "'arm'");
     ulna_clip_release(&clip);
     assert_int_equal(ulna_clip_resize(&clip, 12, 2), ULNA_OK);
-    assert_says(ulna_content_write(ULNA_FORMAT_AMC, model, &clip, NULL, NULL, &sink, NULL, &error), ULNA_ERR_ARGUMENT,
-                "12 coordinates", "13");
+    assert_says(ulna_content_write(ULNA_FORMAT_AMC, model, &clip, NULL, &options, &sink, NULL, &error),
+                ULNA_ERR_ARGUMENT, "12 coordinates", "13");
     ulna_clip_release(&clip);
     ulna_text_release(&text);
     ulna_model_destroy(model);
+}
+
+/* ---- the unit and the order of an AMC are those of its ASF ---- */
+
+#define ODD_ASF                                                                                                        \
+    ":units\nlength %s\nangle deg\n:root\norder RX TZ RY RZ TX TY\naxis XYZ\nposition 1 2 3\norientation 0 0 0\n"      \
+    ":bonedata\nbegin\nid 1\nname arm\ndirection 1 0 0\nlength 2\naxis 0 0 20 XYZ\ndof rz ty rx\nend\n"                \
+    ":hierarchy\nbegin\nroot arm\nend\n"
+
+static void assert_reads_as(const ulna_text *amc, const ulna_read_options *options, const ulna_clip *clip,
+                            size_t remarks)
+{
+    ulna_content motion = ulna_content_empty(NULL);
+    assert_int_equal(ulna_content_read(amc->data, amc->length, ULNA_FORMAT_UNKNOWN, options, &motion, NULL), ULNA_OK);
+    assert_int_equal(motion.clip.frame_count, clip->frame_count);
+    for (int i = 0; i < clip->frame_count * clip->coordinate_count; i++)
+        assert_true(fabs(motion.clip.q[i] - clip->q[i]) <= 1e-14 * fmax(1, fabs(clip->q[i])));
+    assert_int_equal(motion.remarks.count, remarks);
+    ulna_content_release(&motion);
+}
+
+static void an_amc_goes_with_its_asf(void **state)
+{
+    (void)state;
+    static const char *const lengths[] = {"0.45", "1.0", "2.54", "0.0254", "0.1"};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        ulna_content asf = ulna_content_empty(NULL), again = asf, motion = asf;
+        ulna_error error;
+        char text[512];
+        snprintf(text, sizeof text, ODD_ASF, lengths[i]);
+        assert_int_equal(ulna_content_read(text, strlen(text), ULNA_FORMAT_UNKNOWN, NULL, &asf, NULL), ULNA_OK);
+        ulna_read_options reading = ulna_read_options_for(&asf), bare = ulna_read_options_default();
+        const char *amc = ":DEGREES\n1\nroot 1 2 3 4 5 6\narm 7 8 9\n2\nroot -1 20 30 40 50 -60\narm 0 -8 9\n";
+        assert_int_equal(ulna_content_read(amc, strlen(amc), ULNA_FORMAT_AMC, &reading, &motion, NULL), ULNA_OK);
+        assert_true(fabs(motion.clip.q[2] - 2 * 0.0254 / atof(lengths[i])) < 1e-14); /* TZ */
+
+        /* nothing is guessed */
+        ulna_text out = ulna_text_empty(NULL);
+        ulna_sink sink = ulna_text_sink(&out);
+        const ulna_write_options defaults = ulna_write_options_default();
+        assert_says(ulna_content_write(ULNA_FORMAT_AMC, asf.model, &motion.clip, NULL, NULL, &sink, NULL, &error),
+                    ULNA_ERR_ARGUMENT, "unit_m", "ulna_write_options_for");
+        assert_says(ulna_content_write(ULNA_FORMAT_AMC, asf.model, &motion.clip, NULL, &defaults, &sink, NULL, &error),
+                    ULNA_ERR_ARGUMENT, "unit_m");
+        assert_int_equal(out.length, 0);
+
+        /* what is written goes with that ASF, line by line, and with the ASF that is written of it */
+        ulna_write_options options = ulna_write_options_for(&asf, ULNA_FORMAT_AMC);
+        assert_int_equal(
+            ulna_content_write(ULNA_FORMAT_AMC, asf.model, &motion.clip, NULL, &options, &sink, NULL, &error), ULNA_OK);
+        assert_non_null(strstr(out.data, "1\nroot 1 2 3 4 5 6\narm 7 8 9\n2\nroot -1 20 30 40 50 -60\narm 0 -8 9\n"));
+        assert_reads_as(&out, &reading, &motion.clip, 0);
+        ulna_text copy = written(ULNA_FORMAT_ASF, asf.model, NULL, &options, NULL);
+        assert_int_equal(ulna_content_read(copy.data, copy.length, ULNA_FORMAT_UNKNOWN, NULL, &again, NULL), ULNA_OK);
+        assert_true(again.source.unit_m == asf.source.unit_m && again.channel_count == asf.channel_count);
+        assert_memory_equal(again.channels, asf.channels, (size_t)asf.channel_count * sizeof *asf.channels);
+        reading = ulna_read_options_for(&again);
+        assert_reads_as(&out, &reading, &motion.clip, 0);
+        ulna_text_release(&out);
+
+        /* whoever gives no unit for reading, or that of another ASF, gets what was written */
+        options.channels = NULL;
+        assert_int_equal(
+            ulna_content_write(ULNA_FORMAT_AMC, asf.model, &motion.clip, NULL, &options, &sink, NULL, &error), ULNA_OK);
+        bare.model = asf.model;
+        assert_reads_as(&out, &bare, &motion.clip, 0);
+        bare.skeleton_unit_m = 1;
+        assert_reads_as(&out, &bare, &motion.clip, i != 3);
+
+        /* lists that are not of this skeleton */
+        int wrong[9];
+        memcpy(wrong, asf.channels, sizeof wrong);
+        wrong[0] = wrong[2];
+        options.channels = wrong;
+        assert_says(ulna_content_write(ULNA_FORMAT_ASF, asf.model, NULL, NULL, &options, &sink, NULL, &error),
+                    ULNA_ERR_ARGUMENT, "channels");
+        wrong[0] = asf.channels[2]; /* rotations the other way round are another joint */
+        wrong[2] = asf.channels[0];
+        assert_says(ulna_content_write(ULNA_FORMAT_AMC, asf.model, &motion.clip, NULL, &options, &sink, NULL, &error),
+                    ULNA_ERR_ARGUMENT, "channels");
+        ulna_text_release(&out);
+        ulna_text_release(&copy);
+        ulna_content_release(&motion);
+        ulna_content_release(&again);
+        ulna_content_release(&asf);
+    }
+}
+
+static void options_follow_the_skeleton(void **state)
+{
+    (void)state;
+    ulna_content c = ulna_content_empty(NULL);
+    c.source.unit_m = 0.01;
+    c.format = ULNA_FORMAT_BVH;
+    assert_true(ulna_write_options_for(&c, ULNA_FORMAT_BVH).unit_m == 0.01);
+    assert_true(ulna_write_options_for(&c, ULNA_FORMAT_MOT).unit_m == 0);
+    assert_true(ulna_write_options_for(&c, ULNA_FORMAT_AMC).unit_m == 0.0254 / 0.45);
+    assert_true(ulna_write_options_for(&c, ULNA_FORMAT_ASF).unit_m == 0.0254 / 0.45);
+    assert_true(ulna_read_options_for(&c).skeleton_unit_m == 0 && ulna_read_options_for(&c).unit_m == 0);
+    assert_true(ulna_write_options_for(NULL, ULNA_FORMAT_AMC).unit_m == 0); /* which is refused */
 }
 
 static ulna_status swallow(void *context, const char *data, size_t bytes)
@@ -509,14 +612,16 @@ static void running_out_of_memory_is_told(void **state)
     for (int f = 0; f < 2; f++)
         memcpy(ulna_clip_frame(&clip, f), ulna_model_rest(model), 7 * sizeof(double));
     ulna_sink sink = {swallow, NULL};
+    ulna_write_options options = ulna_write_options_default();
+    options.unit_m = 1;
     for (int what = 0; what < 2; what++)
         for (long fail = 0;; fail++) {
             ulna_error error;
             long live = memory.live_blocks;
             memory.failed = 0;
             memory.fail_at = memory.calls + fail;
-            ulna_status status = ulna_content_write(what ? ULNA_FORMAT_AMC : ULNA_FORMAT_ASF, model, &clip, NULL, NULL,
-                                                    &sink, NULL, &error);
+            ulna_status status = ulna_content_write(what ? ULNA_FORMAT_AMC : ULNA_FORMAT_ASF, model, &clip, NULL,
+                                                    &options, &sink, NULL, &error);
             assert_int_equal(memory.live_blocks, live);
             if (!memory.failed) {
                 assert_int_equal(status, ULNA_OK);
@@ -540,6 +645,8 @@ int main(void)
         cmocka_unit_test(recorded_files_come_back_to_the_bit),
         cmocka_unit_test(the_text_is_plain),
         cmocka_unit_test(names_that_are_no_words_change),
+        cmocka_unit_test(an_amc_goes_with_its_asf),
+        cmocka_unit_test(options_follow_the_skeleton),
         cmocka_unit_test(what_is_changed_or_lost_is_told),
         cmocka_unit_test(angles_of_converted_joints_do_not_jump),
         cmocka_unit_test(what_cannot_be_written_is_told),

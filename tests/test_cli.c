@@ -313,7 +313,7 @@ static void info_tells_about_models(void **state)
     assert_int_equal(ulna("info - <arm.json"), 0);
     assert_says(out, "7 degrees of freedom");
     assert_int_equal(ulna("info - </dev/zero"), 3);
-    assert_says(err, "kind that Ulna reads: Ulna model (JSON)");
+    assert_says(err, "Ulna reads Ulna model (JSON)");
 
     assert_int_equal(ulna("info --json --tree --draw *.json"), 0);
     assert_silent(err);

@@ -426,7 +426,7 @@ static void mistakes_are_told(void **state)
         {"-s human -m take.c3d -o junk/", 4, "junk/: cannot make the folder"},
         {"-s absent.asf -m take.c3d", 4, "absent.asf: cannot open the file"},
         {"-s human -m absent.c3d", 4, "absent.c3d: cannot open the file"},
-        {"-s human -m junk", 3, "junk: this is not a file of any kind that Ulna reads: Ulna model (JSON)"},
+        {"-s human -m junk", 3, "junk: unknown file format; Ulna reads Ulna model (JSON)"},
         {"-s human -m empty.c3d", 3, "empty.c3d: the file is empty"},
         {"-s take.c3d -m take.c3d", 3, "take.c3d: a skeleton is needed, but this is C3D"},
         {"-s two-link -m take.c3d --attach junk", 3, "junk"},

@@ -51,7 +51,9 @@ static ulna_text written(const char *name, ulna_format format, const ulna_model 
     ulna_text text = ulna_text_empty(NULL);
     ulna_sink sink = ulna_text_sink(&text);
     ulna_error error;
-    if (ulna_content_write(format, model, clip, recording, NULL, &sink, NULL, &error) != ULNA_OK)
+    const ulna_content no_file = ulna_content_empty(NULL);
+    const ulna_write_options options = ulna_write_options_for(&no_file, format);
+    if (ulna_content_write(format, model, clip, recording, &options, &sink, NULL, &error) != ULNA_OK)
         fail_msg("%s as %s: %s", name, ulna_format_name(format), error.message);
     return text;
 }
@@ -61,8 +63,6 @@ static ulna_content read_back(const char *name, ulna_format format, const ulna_t
     ulna_content content = ulna_content_empty(NULL);
     ulna_read_options options = ulna_read_options_for(skeleton);
     ulna_error error;
-    if (format != ULNA_FORMAT_AMC) /* the others say their unit */
-        options.unit_m = 0;
     assert_int_equal(ulna_format_sniff(text->data, text->length), format);
     if (ulna_content_read(text->data, text->length, ULNA_FORMAT_UNKNOWN, &options, &content, &error) != ULNA_OK)
         fail_msg("%s as %s:%d: %s", name, ulna_format_name(format), error.line, error.message);

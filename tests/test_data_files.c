@@ -240,8 +240,10 @@ static const expected recordings[] = {
 
 static const expected refused[] = {
     {"c3d/btk_Empty.c3d", .status = ULNA_ERR_PARSE, .line = 0, .error = "the file is empty"},
-    {"cmu/READMEFIRST_cgspeed.txt", .status = ULNA_ERR_PARSE, .line = 0,
-     .error = "this is not a file of any kind that Ulna reads"},
+    {"cmu/READMEFIRST_cgspeed.txt", .status = ULNA_ERR_FORMAT, .line = 0,
+     .error =
+         "unknown file format; Ulna reads Ulna model (JSON), Acclaim skeleton (ASF), Acclaim motion (AMC), Biovision (BVH), "
+         "C3D, TRC, OpenSim motion (MOT, STO), CSV, glTF (JSON), glTF (binary)"},
     {"hand/iwer_pinch_hand_pose.json", .status = ULNA_ERR_PARSE, .line = 1,
      .error = "this JSON is not an Ulna model: it does not say \"format\": \"ulna-model\""},
     {"hand/iwer_relaxed_hand_pose.json", .status = ULNA_ERR_PARSE, .line = 1,

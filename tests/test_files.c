@@ -1,5 +1,6 @@
 /* Files: loaded and saved whole, errors that name them, and no half-written file, whatever happens. */
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support.h"
+#include "support_model.h"
 #include "ulna/formats.h"
+#include "ulna/mocap.h"
 #include "ulna/sample.h"
 
 static ulna_model *sample(const char *name)
@@ -163,11 +165,11 @@ static void huge_files_are_not_read(void **state)
     (void)state;
     char path[128];
     ulna_test_path(path, sizeof path, folder, "huge.json");
-    assert_refused_early("/dev/zero", ULNA_ERR_PARSE); /* endless, and no model */
+    assert_refused_early("/dev/zero", ULNA_ERR_FORMAT); /* endless, and no model */
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     assert_int_equal(ftruncate(fileno(file), (off_t)3 << 30), 0);
-    assert_refused_early(path, ULNA_ERR_PARSE);
+    assert_refused_early(path, ULNA_ERR_FORMAT);
     fprintf(file, "{%*s", (int)ULNA_SNIFF_BYTES, ""); /* looks like a model */
     assert_int_equal(fflush(file), 0);
     assert_refused_early(path, ULNA_ERR_LIMIT);
@@ -268,6 +270,135 @@ static void two_writers_do_not_meet(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
+/* What formats hold, and files of any kind by their names. */
+static void contents_are_saved_by_name(void **state)
+{
+    (void)state;
+    char path[128];
+    ulna_error error;
+    ulna_model *human = sample("human");
+    ulna_clip clip = ulna_clip_empty(NULL);
+    assert_int_equal(ulna_clip_resize(&clip, ulna_model_coordinate_count(human), 2), ULNA_OK);
+    for (int f = 0; f < 2; f++)
+        memcpy(ulna_clip_frame(&clip, f), ulna_model_rest(human), (size_t)clip.coordinate_count * sizeof *clip.q);
+    for (int i = 1; i < ULNA_FORMAT_COUNT; i++) {
+        static const char *const endings[] = {"",    "json", "asf", "amc",  "bvh", "c3d",
+                                              "trc", "mot",  "csv", "gltf", "glb"};
+        ulna_format format = (ulna_format)i;
+        const ulna_content no_file = ulna_content_empty(NULL);
+        ulna_write_options options = ulna_write_options_for(&no_file, format);
+        snprintf(path, sizeof path, "%s/x.%s", folder, endings[i]);
+        ulna_status status = ulna_content_save(path, human, &clip, NULL, &options, NULL, &error);
+        unsigned held = ulna_format_writes(format) & (ULNA_HOLDS_SKELETON | ULNA_HOLDS_MOTION);
+        assert_int_equal(status, held ? ULNA_OK : ULNA_ERR_UNSUPPORTED);
+        assert_int_equal(exists(path), held != 0);
+        if (!held) {
+            assert_string_equal(error.path, path);
+            continue;
+        }
+        ulna_content content = ulna_content_empty(NULL);
+        ulna_read_options reading = ulna_read_options_default();
+        reading.model = human;
+        assert_int_equal(ulna_content_load(path, &reading, &content, &error), ULNA_OK);
+        assert_int_equal(remove(path), 0);
+        assert_int_equal(content.format, format);
+        assert_int_equal(content.clip.frame_count, held & ULNA_HOLDS_MOTION ? 2 : 0);
+        assert_int_equal(content.model != NULL, (held & ULNA_HOLDS_SKELETON) != 0);
+        ulna_content_release(&content);
+    }
+    assert_int_equal(ulna_format_reads(ULNA_FORMAT_C3D), ULNA_HOLDS_MARKERS);
+    assert_int_equal(ulna_format_reads(ULNA_FORMAT_MOT), ULNA_HOLDS_MOTION | ULNA_HOLDS_MARKERS);
+    assert_int_equal(ulna_format_writes(ULNA_FORMAT_MOT), ULNA_HOLDS_MOTION);
+    assert_int_equal(ulna_format_reads(ULNA_FORMAT_UNKNOWN) | ulna_format_writes((ulna_format)99), 0);
+
+    snprintf(path, sizeof path, "%s/x.unheard", folder);
+    assert_int_equal(ulna_content_save(path, human, &clip, NULL, NULL, NULL, &error), ULNA_ERR_FORMAT);
+    assert_false(exists(path));
+    assert_int_equal(ulna_content_save(NULL, human, &clip, NULL, NULL, NULL, &error), ULNA_ERR_ARGUMENT);
+    FILE *file = fopen(path, "w");
+    assert_true(file && fputs("just words\n", file) >= 0 && fclose(file) == 0);
+    ulna_content content = ulna_content_empty(NULL);
+    assert_int_equal(ulna_content_load(path, NULL, &content, &error), ULNA_ERR_FORMAT);
+    assert_non_null(strstr(error.message, "glTF (binary)"));
+    ulna_model *model;
+    assert_int_equal(ulna_model_load(path, NULL, &model, &error), ULNA_ERR_FORMAT);
+    assert_int_equal(remove(path), 0);
+    ulna_clip_release(&clip);
+    ulna_model_destroy(human);
+}
+
+static void marker_sets_are_saved_and_loaded(void **state)
+{
+    (void)state;
+    char path[128];
+    ulna_error error;
+    ulna_model *human = sample("human");
+    ulna_marker_set set = ulna_marker_set_empty(NULL), back = set;
+    assert_int_equal(ulna_marker_set_from_model(&set, human), ULNA_OK);
+    snprintf(path, sizeof path, "%s/set.csv", folder);
+    assert_int_equal(ulna_marker_set_load(path, human, &back, &error), ULNA_ERR_IO);
+    assert_string_equal(error.path, path);
+    assert_int_equal(ulna_marker_set_save(&set, human, path, &error), ULNA_OK);
+    assert_int_equal(ulna_marker_set_load(path, human, &back, &error), ULNA_OK);
+    assert_int_equal(back.count, set.count);
+    assert_memory_equal(back.items, set.items, set.count * sizeof *set.items);
+    ulna_marker_set_release(&back);
+    ulna_model_destroy(human);
+    human = sample("arm");
+    assert_int_equal(ulna_marker_set_load(path, human, &back, &error), ULNA_ERR_PARSE);
+    assert_true(error.line == 3 && strcmp(error.path, path) == 0);
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(ulna_marker_set_save(NULL, human, path, &error), ULNA_ERR_ARGUMENT);
+    assert_false(exists(path));
+    ulna_marker_set_release(&set);
+    ulna_model_destroy(human);
+}
+
+/* What makes no sense is not taken for the default. */
+static void options_out_of_range_are_refused(void **state)
+{
+    (void)state;
+    const char *bvh = "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 0\nJOINT b\n{\nOFFSET 1 2 3\n"
+                      "CHANNELS 1 Zrotation\n}\n}\n";
+    const double units[] = {NAN, -1, INFINITY, -INFINITY, -0.001};
+    ulna_error error;
+    ulna_content content = ulna_content_empty(NULL);
+    ulna_read_options reading = ulna_read_options_default();
+    ulna_model *model = sample("arm");
+    ulna_text text = ulna_text_empty(NULL);
+    ulna_sink sink = ulna_text_sink(&text);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        ulna_write_options writing = ulna_write_options_default();
+        reading = ulna_read_options_default();
+        reading.unit_m = writing.unit_m = units[i];
+        assert_says(ulna_content_read(bvh, strlen(bvh), ULNA_FORMAT_UNKNOWN, &reading, &content, &error),
+                    ULNA_ERR_ARGUMENT, "unit_m");
+        assert_says(ulna_content_write(ULNA_FORMAT_BVH, model, NULL, NULL, &writing, &sink, NULL, &error),
+                    ULNA_ERR_ARGUMENT, "unit_m");
+        reading.unit_m = 0;
+        reading.skeleton_unit_m = units[i];
+        assert_says(ulna_content_read(bvh, strlen(bvh), ULNA_FORMAT_UNKNOWN, &reading, &content, &error),
+                    ULNA_ERR_ARGUMENT, "skeleton_unit_m");
+    }
+    reading = ulna_read_options_default();
+    reading.ball = (ulna_ball)9;
+    assert_says(ulna_content_read(bvh, strlen(bvh), ULNA_FORMAT_UNKNOWN, &reading, &content, &error), ULNA_ERR_ARGUMENT,
+                "ball");
+    static const struct {
+        int degrees, digits;
+        char up;
+        const char *said;
+    } wrong[] = {
+        {2, 0, 0, "degrees"}, {-2, 0, 0, "degrees"}, {-1, -1, 0, "digits"}, {-1, 18, 0, "digits"}, {-1, 0, 'w', "up"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        ulna_write_options writing = {.degrees = wrong[i].degrees, .digits = wrong[i].digits, .up = wrong[i].up};
+        assert_says(ulna_content_write(ULNA_FORMAT_BVH, model, NULL, NULL, &writing, &sink, NULL, &error),
+                    ULNA_ERR_ARGUMENT, wrong[i].said);
+    }
+    assert_true(text.length == 0 && content.model == NULL);
+    ulna_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -278,6 +409,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(streams_are_read, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(torn_files_are_never_seen, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(two_writers_do_not_meet, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(contents_are_saved_by_name, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(marker_sets_are_saved_and_loaded, make_folder, remove_folder),
+        cmocka_unit_test(options_out_of_range_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -150,8 +150,8 @@ static void arguments_are_checked(void **state)
     assert_int_equal(ulna_model_read_json(NULL, 1, NULL, &model, &error), ULNA_ERR_ARGUMENT);
     assert_int_equal(ulna_model_read_json("{}", 2, NULL, NULL, &error), ULNA_ERR_ARGUMENT);
     assert_int_equal(ulna_model_write_json(NULL, &nothing, &error), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_model_read("GARBAGE", 7, NULL, &model, &error), ULNA_ERR_PARSE);
-    assert_non_null(strstr(error.message, "kind that Ulna reads: Ulna model (JSON)"));
+    assert_int_equal(ulna_model_read("GARBAGE", 7, NULL, &model, &error), ULNA_ERR_FORMAT);
+    assert_non_null(strstr(error.message, "Ulna reads Ulna model (JSON)"));
     assert_int_equal(ulna_format_sniff(" \n{}", 4), ULNA_FORMAT_MODEL_JSON);
     assert_int_equal(ulna_format_sniff("HIERARCHY", 9), ULNA_FORMAT_BVH);
     assert_int_equal(ulna_format_sniff("{\0\"", 3), ULNA_FORMAT_UNKNOWN);

@@ -90,10 +90,7 @@ static ulna_status read_file(conversion *c, const char *path, ulna_error *error)
 {
     ulna_content content = ulna_content_empty(NULL);
     ulna_read_options options = ulna_read_options_for(c->skeleton.model ? &c->skeleton : NULL);
-    if (c->read_unit > 0)
-        options.unit_m = c->read_unit;
-    else if (!files_needs_skeleton(path))
-        options.unit_m = 0;
+    options.unit_m = c->read_unit;
     ulna_status status = files_read(path, &options, &content, error);
     files_note(c->notes, path, &content.remarks);
     ulna_remarks_release(&content.remarks);
@@ -191,30 +188,13 @@ static ulna_status make_recording(conversion *c, ulna_error *error)
     return ULNA_OK;
 }
 
-/* An AMC lists values as its ASF lists degrees of freedom. We write slides, then turns in the order of application. */
-static int has_our_order(const ulna_content *asf)
-{
-    for (int i = 0; i < asf->channel_count;) {
-        int body = 0, first = 0, count = 0, slides = 0, dof;
-        while (body < ulna_model_body_count(asf->model) &&
-               (count == 0 || asf->channels[i] < first || asf->channels[i] >= first + count))
-            count = ulna_model_body_coordinates(asf->model, body++, &first);
-        for (ulna_model_body_dofs(asf->model, body - 1, &dof); slides < count; slides++)
-            if (!ulna_model_dof_is_translation(asf->model, dof + slides))
-                break;
-        for (int k = 0; k < count; k++, i++)
-            if (asf->channels[i] != first + (k < slides ? k : count - 1 - (k - slides)))
-                return 0;
-    }
-    return 1;
-}
-
 /* What the motion cannot be read without. */
 static void note_skeleton(conversion *c, ulna_format format)
 {
     if (!c->clip.frame_count || !c->skeleton_path)
         return;
-    int is_of_asf = c->skeleton.channels && c->ball == ULNA_BALL_EULER && has_our_order(&c->skeleton);
+    int is_of_asf = c->skeleton.format == ULNA_FORMAT_ASF && c->ball == ULNA_BALL_EULER &&
+                    c->write.unit_m == c->skeleton.source.unit_m;
     if (format == ULNA_FORMAT_AMC && !is_of_asf)
         files_note_text(c->notes,
                         "an AMC goes with the ASF of the same joints: convert %.200s to .asf too, "
@@ -253,14 +233,17 @@ static int write_file(const cli *tool, json_t *object, conversion *c)
 {
     const char *path = tool->operands[tool->operand_count - 1];
     ulna_format format = ulna_format_of_name(path);
-    int is_acclaim = format == ULNA_FORMAT_ASF || format == ULNA_FORMAT_AMC;
     ulna_error error;
     ulna_error_clear(&error);
     if (c->rate > 0)
         c->clip.frame_seconds = c->recording.frame_seconds = 1 / c->rate;
-    if (c->write.unit_m == 0 && is_acclaim && c->skeleton.format == ULNA_FORMAT_ASF) { /* so that both go together */
-        c->write.unit_m = c->skeleton.source.unit_m;
-        c->write.degrees = c->skeleton.source.degrees;
+    if (format == ULNA_FORMAT_ASF || format == ULNA_FORMAT_AMC) { /* so that both go together */
+        ulna_write_options asked = c->write;
+        c->write = ulna_write_options_for(&c->skeleton, format);
+        c->write.unit_m = asked.unit_m > 0 ? asked.unit_m : c->write.unit_m;
+        c->write.digits = asked.digits;
+        if (c->ball != ULNA_BALL_EULER)
+            c->write.channels = NULL; /* of other joints */
     }
     int is_markers = format == ULNA_FORMAT_C3D || format == ULNA_FORMAT_TRC;
     int is_made = is_markers && c->clip.frame_count && !c->recording.frame_count;

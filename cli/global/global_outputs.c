@@ -11,14 +11,6 @@ static int is_output(const cli *tool, int i)
     return strcmp(tool->given[i]->name, "output") == 0;
 }
 
-static ulna_status swallow(void *context, const char *data, size_t bytes)
-{
-    (void)context;
-    (void)data;
-    (void)bytes;
-    return ULNA_OK;
-}
-
 static int is_same_file(const char *a, const char *b)
 {
     struct stat one, other;
@@ -43,37 +35,27 @@ static int check_name(const cli *tool, const global_job *job, int i)
     return CLI_DONE;
 }
 
-static int check_format(const cli *tool, const global_job *job, const char *path, const ulna_clip *clip)
+static int check_format(const cli *tool, const char *path)
 {
-    ulna_sink sink = {swallow, NULL};
-    ulna_recording none = ulna_recording_empty(NULL);
-    ulna_error error;
-    ulna_error_clear(&error);
     ulna_format format = ulna_format_of_name(path);
     if (format == ULNA_FORMAT_UNKNOWN)
         return cli_usage(tool, "'%s': the ending of a name tells what to write: .amc, .bvh, .csv, .mot, .glb or .json",
                          path);
-    if (format == ULNA_FORMAT_ASF)
-        return cli_usage(tool, "'%s': this holds a skeleton and no pose; .amc does", path);
-    if (format != ULNA_FORMAT_MODEL_JSON &&
-        ulna_content_write(format, job->model, clip, &none, NULL, &sink, NULL, &error))
-        return cli_usage(tool, "'%s': %s", path, error.message);
+    if (format != ULNA_FORMAT_MODEL_JSON && !(ulna_format_writes(format) & ULNA_HOLDS_MOTION))
+        return cli_usage(tool, "'%s': %s holds no pose; .amc, .bvh, .csv, .mot and .glb do", path,
+                         ulna_format_text(format));
     return CLI_DONE;
 }
 
-/* The rest pose, written to nowhere, tells whether the format can hold what will come. */
 int global_check_outputs(const cli *tool, const global_job *job)
 {
     int code = CLI_DONE;
-    ulna_clip clip = job->poses;
-    clip.frame_count = 1;
-    memcpy(clip.q, ulna_model_rest(job->model), (size_t)clip.coordinate_count * sizeof *clip.q);
     for (int i = 0; i < tool->given_count && !code; i++) {
         if (!is_output(tool, i))
             continue;
         code = check_name(tool, job, i);
         if (!code)
-            code = check_format(tool, job, tool->values[i], &clip);
+            code = check_format(tool, tool->values[i]);
     }
     return code;
 }
@@ -126,14 +108,10 @@ static ulna_status goals_as_markers(const global_job *job, ulna_recording *resul
 /* Files of the skeleton's own kind, and Acclaim motions, go with its file: the same units. */
 static ulna_status write_motion(global_job *job, const char *path, ulna_error *error)
 {
-    ulna_format format = ulna_format_of_name(path), own = job->skeleton.file.format;
-    ulna_write_options options = ulna_write_options_default();
+    ulna_format format = ulna_format_of_name(path);
+    ulna_write_options options = ulna_write_options_for(&job->skeleton.file, format);
     ulna_recording markers = ulna_recording_empty(NULL);
     ulna_status status = ULNA_OK;
-    if ((format == ULNA_FORMAT_AMC && own != ULNA_FORMAT_MODEL_JSON) || format == own)
-        options.unit_m = job->skeleton.file.source.unit_m;
-    if (format == ULNA_FORMAT_AMC && own == ULNA_FORMAT_ASF)
-        options.degrees = job->skeleton.file.source.degrees;
     if (format == ULNA_FORMAT_GLB || format == ULNA_FORMAT_GLTF)
         status = goals_as_markers(job, &markers, error);
     if (!status)

@@ -57,8 +57,9 @@ static ulna_status write_part(int index, const ulna_model *human, ulna_text *tex
     ulna_clip clip = ulna_clip_empty(NULL);
     ulna_recording recording = ulna_recording_empty(NULL);
     ulna_sink sink = ulna_text_sink(text);
-    ulna_write_options options = ulna_write_options_default();
     ulna_format format = ulna_format_of_name(files[index].name);
+    const ulna_content no_file = ulna_content_empty(NULL);
+    ulna_write_options options = ulna_write_options_for(&no_file, format);
     ulna_status status = index == RECORDING || index == TRUTH ? sample_take_motion(human, &clip, error) : ULNA_OK;
     if (!status && index == RECORDING)
         status = sample_take_markers(human, &clip, &recording, error);

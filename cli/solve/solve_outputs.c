@@ -7,39 +7,13 @@
 #include "cli/solve/solve.h"
 #include "ulna/kinematics.h"
 
-static ulna_status swallow(void *context, const char *data, size_t bytes)
-{
-    (void)context;
-    (void)data;
-    (void)bytes;
-    return ULNA_OK;
-}
-
-/* A frame at rest, written to nowhere: whether the format can hold what will come. */
 int solve_check_outputs(const cli *tool, const solve_job *job)
 {
-    int code = CLI_DONE;
-    ulna_sink sink = {swallow, NULL};
-    ulna_clip clip = ulna_clip_empty(NULL);
-    ulna_recording markers = ulna_recording_empty(NULL);
-    int nq = ulna_model_coordinate_count(job->skeleton->model);
-    if (ulna_clip_resize(&clip, nq, 1) || ulna_recording_resize(&markers, 1, 1))
-        return cli_exit_code(ULNA_ERR_MEMORY);
-    memcpy(clip.q, ulna_model_rest(job->skeleton->model), (size_t)nq * sizeof *clip.q);
-    snprintf(markers.names[0], ULNA_MARKER_NAME, "M");
-    memset(markers.positions, 0, 3 * sizeof *markers.positions);
-    for (int i = 0; i < job->output_count && !code; i++) {
-        ulna_error error;
-        ulna_format format = ulna_format_of_name(job->outputs[i]);
-        if (format == ULNA_FORMAT_UNKNOWN)
-            code = cli_usage(tool, "'%s': the ending of a name tells what to write: .amc, .bvh, .csv, .mot, .glb, ...",
+    for (int i = 0; i < job->output_count; i++)
+        if (!ulna_format_writes(ulna_format_of_name(job->outputs[i])))
+            return cli_usage(tool, "'%s': the ending of a name tells what to write: .amc, .bvh, .csv, .mot, .glb, ...",
                              job->outputs[i]);
-        else if (ulna_content_write(format, job->skeleton->model, &clip, &markers, NULL, &sink, NULL, &error))
-            code = cli_usage(tool, "'%s': %s", job->outputs[i], error.message);
-    }
-    ulna_clip_release(&clip);
-    ulna_recording_release(&markers);
-    return code;
+    return CLI_DONE;
 }
 
 /* ---- markers ------------------------------------------------------------------------------------------------- */
@@ -174,7 +148,7 @@ static ulna_status write_counted(solve_job *job, const char *path, const ulna_mo
 static ulna_status write_file(solve_job *job, const char *path, ulna_error *error)
 {
     ulna_format format = ulna_format_of_name(path);
-    ulna_write_options options = ulna_write_options_default();
+    ulna_write_options options = ulna_write_options_for(job->skeleton, format);
     const ulna_model *model = job->model;
     ulna_clip own = ulna_clip_empty(NULL);
     const ulna_clip *clip = &job->clip;
@@ -185,13 +159,10 @@ static ulna_status write_file(solve_job *job, const char *path, ulna_error *erro
     ulna_status status = ULNA_OK;
     if (is_acclaim || format == job->skeleton->format) {
         model = job->skeleton->model;
-        options.unit_m = job->skeleton->format == ULNA_FORMAT_MODEL_JSON ? 0 : job->skeleton->source.unit_m;
         if (job->model != model) {
             status = ulna_clip_convert(job->model, &job->clip, model, &own, error);
             clip = &own;
         }
-        if (is_acclaim && job->skeleton->format == ULNA_FORMAT_ASF)
-            options.degrees = job->skeleton->source.degrees;
     }
     options.up = job->markers.source.up;
     if (!status)

@@ -40,6 +40,7 @@ typedef enum ulna_status {
     ULNA_ERR_IO,          /* a file cannot be opened, read or written */
     ULNA_ERR_LIMIT,       /* larger than this build or machine can hold */
     ULNA_ERR_UNSUPPORTED, /* not part of this build, or not for this kind of thing */
+    ULNA_ERR_FORMAT,      /* a file of no known format, or of one that cannot hold what is asked for */
     ULNA_STATUS_COUNT
 } ulna_status;
 

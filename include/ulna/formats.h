@@ -73,9 +73,17 @@ typedef enum ulna_format {
  * reader has yet to confirm. */
 #define ULNA_SNIFF_BYTES ((size_t)1 << 16)
 ULNA_API ulna_format ulna_format_sniff(const char *data, size_t length);
+/* The format that a file name asks for, by its ending; ULNA_FORMAT_UNKNOWN if none. */
+ULNA_API ulna_format ulna_format_of_name(const char *path);
 /* "ulna-model" and "Ulna model (JSON)"; "unknown" for any other number. */
 ULNA_API const char *ulna_format_name(ulna_format format);
 ULNA_API const char *ulna_format_text(ulna_format format);
+
+/* What files of a format can hold: a sum of these. A format with motions and without skeletons needs the skeleton from
+ * elsewhere to be read (ulna_read_options_for). */
+enum { ULNA_HOLDS_SKELETON = 1, ULNA_HOLDS_MOTION = 2, ULNA_HOLDS_MARKERS = 4 };
+ULNA_API unsigned ulna_format_reads(ulna_format format);  /* what this build can read of it; 0: nothing */
+ULNA_API unsigned ulna_format_writes(ulna_format format); /* what this build can write of it */
 
 /* ---- the model file ------------------------------------------------------------------------------------ */
 
@@ -145,41 +153,53 @@ typedef struct ulna_content {
 
 typedef struct ulna_read_options {
     const ulna_model *model; /* for formats that do not hold their skeleton (AMC, MOT, CSV); may be NULL */
-    const int *channels;     /* AMC: those of its ASF; NULL: slides, then turns in the order of their application */
+    const int *channels;     /* AMC: those of its ASF; NULL: translations, then rotations as they are applied */
     int channel_count;
+    double skeleton_unit_m; /* AMC: metres per unit of length in its ASF; 0: 0.0254 / 0.45, as is usual */
     ulna_ball ball; /* of a skeleton in the file, and its clip; ULNA_BALL_EULER: as the file has them (see motion.h) */
-    double unit_m;  /* 0: as the file says or its format is used; else metres per unit of length */
+    double unit_m;  /* metres per unit of length, whatever the file says; 0: as it says or as its format is used */
 } ulna_read_options;
 
 ULNA_API ulna_read_options ulna_read_options_default(void);
-/* For a motion of a skeleton that was read before: its model, channels and unit of length. They belong to `skeleton`. */
+/* For a motion of a skeleton that was read before: its model and, for AMC, the channels and unit of its ASF. They belong to
+ * `skeleton`. */
 ULNA_API ulna_read_options ulna_read_options_for(const ulna_content *skeleton);
 ULNA_API ulna_content ulna_content_empty(const ulna_allocator *allocator);
 ULNA_API void ulna_content_release(ulna_content *content);
 
-/* Fills an empty content from bytes of any format; `format` ULNA_FORMAT_UNKNOWN to sniff it. `options` may be NULL. After a
- * failure the content is empty again but for its remarks. */
+/* Fills an empty content from bytes of any format; `format` ULNA_FORMAT_UNKNOWN to sniff it. `options` may be NULL.
+ * ULNA_ERR_FORMAT if the format is not known. After a failure the content is empty again but for its remarks. */
 ULNA_API ulna_status ulna_content_read(const char *data, size_t length, ulna_format format,
                                        const ulna_read_options *options, ulna_content *content, ulna_error *error);
 ULNA_API ulna_status ulna_content_load(const char *path, const ulna_read_options *options, ulna_content *content,
                                        ulna_error *error);
 
 typedef struct ulna_write_options {
-    double unit_m; /* metres per unit of length in the file; 0: the format's own custom */
-    int degrees;   /* -1: the format's own custom; 0 radians; 1 degrees */
-    int digits;    /* of numbers in texts; 0: as many as read back to the same bits */
-    char up;       /* C3D: the axis to be named as up, 'x', 'y' or 'z'; 0: none */
+    double unit_m;       /* metres per unit of length in the file; 0: as its format is used, but AMC must be told */
+    int degrees;         /* -1: as the format is used; 0 radians; 1 degrees */
+    int digits;          /* of numbers in texts, at most 17; 0: as many as read back to the same bits */
+    char up;             /* C3D: the axis to be named as up, 'x', 'y' or 'z'; 0: none */
+    const int *channels; /* ASF and AMC: as in ulna_content; NULL: translations, then rotations as they are applied */
+    int channel_count;
 } ulna_write_options;
 
-ULNA_API ulna_write_options ulna_write_options_default(void); /* custom everywhere, all digits */
+ULNA_API ulna_write_options ulna_write_options_default(void); /* as formats are used, all digits */
+/*
+ * For a file of the given format about a skeleton that was read before. Files of the skeleton's own format get its unit, and
+ * ASF and AMC the unit, angles and order of values of the skeleton's ASF; for other skeletons their unit is 0.0254 / 0.45 m.
+ * An AMC does not state its unit, only its ASF does: so writing one without a unit is refused (ULNA_ERR_ARGUMENT).
+ */
+ULNA_API ulna_write_options ulna_write_options_for(const ulna_content *skeleton, ulna_format format);
 
 /* Writes what the format can hold of a content; what it cannot, or what must be changed for it, is remarked upon
  * (`remarks` may be NULL). ULNA_ERR_UNSUPPORTED if it holds nothing of it. `model` is that of the clip. */
 ULNA_API ulna_status ulna_content_write(ulna_format format, const ulna_model *model, const ulna_clip *clip,
                                         const ulna_recording *recording, const ulna_write_options *options,
                                         const ulna_sink *sink, ulna_remarks *remarks, ulna_error *error);
-/* The format that a file name asks for, by its ending; ULNA_FORMAT_UNKNOWN if none. */
-ULNA_API ulna_format ulna_format_of_name(const char *path);
+/* The same into a file of the format that its name asks for; complete, or not at all. ULNA_ERR_FORMAT if it asks for none. */
+ULNA_API ulna_status ulna_content_save(const char *path, const ulna_model *model, const ulna_clip *clip,
+                                       const ulna_recording *recording, const ulna_write_options *options,
+                                       ulna_remarks *remarks, ulna_error *error);
 
 /* ---- files --------------------------------------------------------------------------------------------- */
 

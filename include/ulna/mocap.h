@@ -46,6 +46,11 @@ ULNA_API ulna_status ulna_marker_set_from_model(ulna_marker_set *set, const ulna
  */
 ULNA_API ulna_status ulna_marker_set_read_csv(const char *text, size_t length, const ulna_model *model,
                                               ulna_marker_set *set, ulna_error *error);
+/* The same from a file, and into one; complete, or not at all. `error` has the path. */
+ULNA_API ulna_status ulna_marker_set_load(const char *path, const ulna_model *model, ulna_marker_set *set,
+                                          ulna_error *error);
+ULNA_API ulna_status ulna_marker_set_save(const ulna_marker_set *set, const ulna_model *model, const char *path,
+                                          ulna_error *error);
 ULNA_API ulna_status ulna_marker_set_write_csv(const ulna_marker_set *set, const ulna_model *model,
                                                const ulna_sink *sink, ulna_error *error);
 

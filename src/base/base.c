@@ -21,6 +21,7 @@ static const char *const status_texts[ULNA_STATUS_COUNT] = {
     [ULNA_ERR_IO] = "cannot be read or written",
     [ULNA_ERR_LIMIT] = "too large",
     [ULNA_ERR_UNSUPPORTED] = "not supported",
+    [ULNA_ERR_FORMAT] = "unknown file format",
 };
 
 const char *ulna_status_text(ulna_status status)

@@ -1,10 +1,11 @@
 /* Whatever a file holds: reading and writing by the table of formats; remarks. */
-#include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "formats/acclaim/acclaim.h"
 #include "formats/format.h"
 
 enum { MOST_REMARKS = 1000 };
@@ -96,9 +97,58 @@ ulna_read_options ulna_read_options_for(const ulna_content *skeleton)
         options.model = skeleton->model;
         options.channels = skeleton->channels;
         options.channel_count = skeleton->channel_count;
-        options.unit_m = skeleton->source.unit_m;
+        options.skeleton_unit_m = skeleton->format == ULNA_FORMAT_ASF ? skeleton->source.unit_m : 0;
     }
     return options;
+}
+
+ulna_write_options ulna_write_options_for(const ulna_content *skeleton, ulna_format format)
+{
+    ulna_write_options options = ulna_write_options_default();
+    if (!skeleton)
+        return options;
+    int is_acclaim = format == ULNA_FORMAT_ASF || format == ULNA_FORMAT_AMC;
+    if (is_acclaim && skeleton->format != ULNA_FORMAT_ASF)
+        options.unit_m = ULNA_ACCLAIM_UNIT;
+    else if (is_acclaim || format == skeleton->format)
+        options.unit_m = skeleton->source.unit_m;
+    if (is_acclaim && skeleton->format == ULNA_FORMAT_ASF) {
+        options.degrees = skeleton->source.degrees;
+        options.channels = skeleton->channels;
+        options.channel_count = skeleton->channel_count;
+    }
+    options.up = skeleton->source.up;
+    return options;
+}
+
+/* Nothing that makes no sense is taken for the default. */
+static ulna_status check_unit(const char *name, double unit_m, ulna_error *error)
+{
+    return unit_m >= 0 && isfinite(unit_m)
+               ? ULNA_OK
+               : ulna_fail(error, ULNA_ERR_ARGUMENT, "%s is %g; it must be above 0, or 0 for the default", name,
+                           unit_m);
+}
+
+static ulna_status check_reading(const ulna_read_options *options, ulna_error *error)
+{
+    ulna_status status = check_unit("unit_m", options->unit_m, error);
+    if (status == ULNA_OK)
+        status = check_unit("skeleton_unit_m", options->skeleton_unit_m, error);
+    if (status == ULNA_OK && (options->ball < ULNA_BALL_EULER || options->ball > ULNA_BALL_SWING_TWIST))
+        status = ulna_fail(error, ULNA_ERR_ARGUMENT, "ball is %d, which is no kind of joint", (int)options->ball);
+    return status;
+}
+
+static ulna_status check_writing(const ulna_write_options *options, ulna_error *error)
+{
+    if (options->degrees < -1 || options->degrees > 1)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "degrees is %d; it must be -1, 0 or 1", options->degrees);
+    if (options->digits < 0 || options->digits > 17)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "digits is %d; it must be 0 to 17", options->digits);
+    if (options->up && !strchr("xyz", options->up))
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "up must be 'x', 'y', 'z' or 0");
+    return check_unit("unit_m", options->unit_m, error);
 }
 
 /* The skeleton of a file, and its clip, with the kind of ball joints that is asked for. */
@@ -139,11 +189,16 @@ ulna_status ulna_content_read(const char *data, size_t length, ulna_format forma
         format = ulna_format_sniff(data, length);
     const ulna_format_row *row = ulna_format_row_of(format);
     if (!row->read)
-        return ulna_fail(error, ULNA_ERR_PARSE, "this is not a file of any kind that Ulna reads");
+        return ulna_format_fail(error, ~0u);
+    if (!options)
+        options = &defaults;
+    ulna_status status = check_reading(options, error);
+    if (status != ULNA_OK)
+        return status;
     content->format = format;
-    ulna_status status = row->read(data, length, options ? options : &defaults, content, error);
+    status = row->read(data, length, options, content, error);
     if (status == ULNA_OK)
-        status = convert_balls(content, options ? options->ball : ULNA_BALL_EULER, error);
+        status = convert_balls(content, options->ball, error);
     if (status != ULNA_OK) {
         release_parts(content);
         content->format = ULNA_FORMAT_UNKNOWN;
@@ -194,10 +249,10 @@ static const char *parts_text(unsigned parts, char text[64])
 
 static void remark_losses(const ulna_format_row *row, const ulna_writing *w)
 {
-    if (w->clip && !(row->holds & ULNA_HOLDS_CLIP))
+    if (w->clip && !(row->writes & ULNA_HOLDS_MOTION))
         ulna_remarks_add(w->remarks, 0, -1, "%s holds no motion: %d frames are left out", row->text,
                          w->clip->frame_count);
-    if (w->recording && !(row->holds & ULNA_HOLDS_RECORDING))
+    if (w->recording && !(row->writes & ULNA_HOLDS_MARKERS))
         ulna_remarks_add(w->remarks, 0, -1, "%s holds no markers: those of the recording, %d, are left out", row->text,
                          w->recording->marker_count);
 }
@@ -210,24 +265,54 @@ ulna_status ulna_content_write(ulna_format format, const ulna_model *model, cons
     const ulna_format_row *row = ulna_format_row_of(format);
     if (!sink)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a sink to write to is needed");
+    if (format == ULNA_FORMAT_UNKNOWN)
+        return ulna_fail(error, ULNA_ERR_FORMAT, "unknown file format");
     if (!row->write)
         return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "Ulna does not write %s", row->text);
+    if (!options)
+        options = &defaults;
+    ulna_status status = check_writing(options, error);
+    if (status != ULNA_OK)
+        return status;
     ulna_writing writing = {.model = model,
                             .clip = clip && clip->frame_count > 0 ? clip : NULL,
                             .recording = recording && recording->frame_count > 0 ? recording : NULL,
-                            .options = options ? options : &defaults,
+                            .options = options,
                             .sink = sink,
                             .remarks = remarks};
-    unsigned has = (model ? ULNA_HOLDS_MODEL : 0u) | (writing.clip ? ULNA_HOLDS_CLIP : 0u) |
-                   (writing.recording ? ULNA_HOLDS_RECORDING : 0u);
-    if (!(has & row->holds)) {
+    unsigned has = (model ? ULNA_HOLDS_SKELETON : 0u) | (writing.clip ? ULNA_HOLDS_MOTION : 0u) |
+                   (writing.recording ? ULNA_HOLDS_MARKERS : 0u);
+    if (!(has & row->writes)) {
         char wanted[64], there[64];
         return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "%s holds %s, and all that is at hand is %s", row->text,
-                         parts_text(row->holds, wanted), parts_text(has, there));
+                         parts_text(row->writes, wanted), parts_text(has, there));
     }
-    ulna_status status = row->write(&writing, error);
+    status = row->write(&writing, error);
     if (status == ULNA_OK)
         remark_losses(row, &writing);
+    return status;
+}
+
+ulna_status ulna_content_save(const char *path, const ulna_model *model, const ulna_clip *clip,
+                              const ulna_recording *recording, const ulna_write_options *options, ulna_remarks *remarks,
+                              ulna_error *error)
+{
+    ulna_output *output;
+    ulna_format format = ulna_format_of_name(path);
+    ulna_status status =
+        path && format == ULNA_FORMAT_UNKNOWN
+            ? ulna_fail(error, ULNA_ERR_FORMAT, "the ending of the name is that of no known format: .bvh, .amc, ...")
+            : ulna_output_open(path, NULL, &output, error);
+    if (status == ULNA_OK) {
+        ulna_sink sink = ulna_output_sink(output);
+        status = ulna_content_write(format, model, clip, recording, options, &sink, remarks, error);
+        if (status == ULNA_OK || status == ULNA_ERR_IO)
+            status = ulna_output_commit(output, error); /* which knows of every write that failed, and why */
+        else
+            ulna_output_discard(output);
+    }
+    if (status != ULNA_OK && error && path)
+        snprintf(error->path, sizeof error->path, "%s", path);
     return status;
 }
 

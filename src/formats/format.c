@@ -42,69 +42,79 @@ static const ulna_format_row formats[ULNA_FORMAT_COUNT] = {
                                 .text = "Ulna model (JSON)",
                                 .endings = "json",
                                 .sniff = sniff_json,
-                                .holds = ULNA_HOLDS_MODEL,
+                                .reads = ULNA_HOLDS_SKELETON,
+                                .writes = ULNA_HOLDS_SKELETON,
                                 .read = read_model_json,
                                 .write = write_model_json},
     [ULNA_FORMAT_ASF] = {.name = "asf",
                          .text = "Acclaim skeleton (ASF)",
                          .endings = "asf",
-                         .holds = ULNA_HOLDS_MODEL,
+                         .reads = ULNA_HOLDS_SKELETON,
+                         .writes = ULNA_HOLDS_SKELETON,
                          .sniff = ulna_asf_sniff,
                          .read = ulna_asf_read,
                          .write = ulna_asf_write},
     [ULNA_FORMAT_AMC] = {.name = "amc",
                          .text = "Acclaim motion (AMC)",
                          .endings = "amc",
-                         .holds = ULNA_HOLDS_CLIP,
+                         .reads = ULNA_HOLDS_MOTION,
+                         .writes = ULNA_HOLDS_MOTION,
                          .sniff = ulna_amc_sniff,
                          .read = ulna_amc_read,
                          .write = ulna_amc_write},
     [ULNA_FORMAT_BVH] = {.name = "bvh",
                          .text = "Biovision (BVH)",
                          .endings = "bvh",
-                         .holds = ULNA_HOLDS_MODEL | ULNA_HOLDS_CLIP,
+                         .reads = ULNA_HOLDS_SKELETON | ULNA_HOLDS_MOTION,
+                         .writes = ULNA_HOLDS_SKELETON | ULNA_HOLDS_MOTION,
                          .sniff = ulna_bvh_sniff,
                          .read = ulna_bvh_read,
                          .write = ulna_bvh_write},
     [ULNA_FORMAT_C3D] = {.name = "c3d",
                          .text = "C3D",
                          .endings = "c3d",
-                         .holds = ULNA_HOLDS_RECORDING,
+                         .reads = ULNA_HOLDS_MARKERS,
+                         .writes = ULNA_HOLDS_MARKERS,
                          .sniff = ulna_c3d_sniff,
                          .read = ulna_c3d_read,
                          .write = ulna_c3d_write},
     [ULNA_FORMAT_TRC] = {.name = "trc",
                          .text = "TRC",
                          .endings = "trc",
-                         .holds = ULNA_HOLDS_RECORDING,
+                         .reads = ULNA_HOLDS_MARKERS,
+                         .writes = ULNA_HOLDS_MARKERS,
                          .sniff = ulna_trc_sniff,
                          .read = ulna_trc_read,
                          .write = ulna_trc_write},
     [ULNA_FORMAT_MOT] = {.name = "mot",
                          .text = "OpenSim motion (MOT, STO)",
                          .endings = "mot sto",
-                         .holds = ULNA_HOLDS_CLIP | ULNA_HOLDS_RECORDING,
+                         .reads = ULNA_HOLDS_MOTION | ULNA_HOLDS_MARKERS,
+                         .writes = ULNA_HOLDS_MOTION,
                          .sniff = ulna_mot_sniff,
                          .read = ulna_mot_read,
                          .write = ulna_mot_write},
     [ULNA_FORMAT_CSV] = {.name = "csv",
                          .text = "CSV",
                          .endings = "csv",
-                         .holds = ULNA_HOLDS_CLIP | ULNA_HOLDS_RECORDING,
+                         .reads = ULNA_HOLDS_MOTION | ULNA_HOLDS_MARKERS,
+                         .writes = ULNA_HOLDS_MOTION | ULNA_HOLDS_MARKERS,
                          .sniff = ulna_csv_sniff,
                          .read = ulna_csv_read,
                          .write = ulna_csv_write},
     [ULNA_FORMAT_GLTF] = {.name = "gltf",
                           .text = "glTF (JSON)",
                           .endings = "gltf",
-                          .holds = ULNA_HOLDS_MODEL | ULNA_HOLDS_CLIP | ULNA_HOLDS_RECORDING,
+                          .reads = ULNA_HOLDS_SKELETON | ULNA_HOLDS_MOTION | ULNA_HOLDS_MARKERS,
+                          .writes = ULNA_HOLDS_SKELETON | ULNA_HOLDS_MOTION | ULNA_HOLDS_MARKERS,
                           .sniff = ulna_gltf_sniff,
                           .read = ulna_gltf_read,
                           .write = ulna_gltf_write},
     [ULNA_FORMAT_GLB] = {.name = "glb",
                          .text = "glTF (binary)",
                          .endings = "glb",
-                         .holds = ULNA_HOLDS_MODEL | ULNA_HOLDS_CLIP | ULNA_HOLDS_RECORDING,
+                         .reads = ULNA_HOLDS_SKELETON | ULNA_HOLDS_MOTION | ULNA_HOLDS_MARKERS,
+                         .writes = ULNA_HOLDS_SKELETON | ULNA_HOLDS_MOTION | ULNA_HOLDS_MARKERS,
                          .sniff = ulna_glb_sniff,
                          .read = ulna_glb_read,
                          .write = ulna_glb_write},
@@ -135,16 +145,26 @@ const char *ulna_format_text(ulna_format format)
     return ulna_format_row_of(format)->text;
 }
 
-/* So that whoever brings another kind of file learns what to convert it to: "Ulna model (JSON), ...". */
-static ulna_status fail_unknown(ulna_error *error)
+unsigned ulna_format_reads(ulna_format format)
 {
-    char kinds[160] = "";
+    return ulna_format_row_of(format)->reads;
+}
+
+unsigned ulna_format_writes(ulna_format format)
+{
+    return ulna_format_row_of(format)->writes;
+}
+
+ulna_status ulna_format_fail(ulna_error *error, unsigned parts)
+{
+    char kinds[200] = "";
     for (int i = 0; i < ULNA_FORMAT_COUNT; i++) {
         size_t length = strlen(kinds);
-        if (formats[i].read && (formats[i].holds & ULNA_HOLDS_MODEL))
+        if (ulna_format_reads((ulna_format)i) & parts)
             snprintf(kinds + length, sizeof kinds - length, "%s%s", length ? ", " : "", formats[i].text);
     }
-    return ulna_fail(error, ULNA_ERR_PARSE, "this is not a model file of any kind that Ulna reads: %s", kinds);
+    return ulna_fail(error, ULNA_ERR_FORMAT, "unknown file format%s; Ulna reads %s",
+                     parts == ULNA_HOLDS_SKELETON ? " for a skeleton" : "", kinds);
 }
 
 ulna_status ulna_model_read(const char *data, size_t length, const ulna_allocator *allocator, ulna_model **model,
@@ -156,9 +176,8 @@ ulna_status ulna_model_read(const char *data, size_t length, const ulna_allocato
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a text and a place for the model are needed");
     if (length == 0)
         return ulna_fail(error, ULNA_ERR_PARSE, "the file is empty");
-    const ulna_format_row *row = ulna_format_row_of(ulna_format_sniff(data, length));
-    if (!row->read || !(row->holds & ULNA_HOLDS_MODEL))
-        return fail_unknown(error);
+    if (!(ulna_format_reads(ulna_format_sniff(data, length)) & ULNA_HOLDS_SKELETON))
+        return ulna_format_fail(error, ULNA_HOLDS_SKELETON);
     ulna_content content = ulna_content_empty(allocator);
     ulna_status status = ulna_content_read(data, length, ULNA_FORMAT_UNKNOWN, NULL, &content, error);
     if (status == ULNA_OK) {

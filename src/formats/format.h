@@ -7,8 +7,6 @@
 /* The time between frames that is written where a format needs one and none is known. */
 #define ULNA_UNKNOWN_FRAME_S (1.0 / 120)
 
-enum { ULNA_HOLDS_MODEL = 1, ULNA_HOLDS_CLIP = 2, ULNA_HOLDS_RECORDING = 4 };
-
 /* What is to be written: parts may be NULL or empty; `options` is complete. */
 typedef struct ulna_writing {
     const ulna_model *model;
@@ -23,7 +21,7 @@ typedef struct ulna_format_row {
     const char *name;
     const char *text;
     const char *endings;                           /* of file names, lower case, separated by spaces */
-    unsigned holds;                                /* ULNA_HOLDS_... */
+    unsigned reads, writes;                        /* ULNA_HOLDS_... */
     int (*sniff)(const char *data, size_t length); /* NULL: never */
     /* Fill the content; `options` is never NULL. NULL if the format is not read or not written. */
     ulna_status (*read)(const char *data, size_t length, const ulna_read_options *options, ulna_content *content,
@@ -32,5 +30,7 @@ typedef struct ulna_format_row {
 } ulna_format_row;
 
 const ulna_format_row *ulna_format_row_of(ulna_format format);
+/* ULNA_ERR_FORMAT, with a list of the formats that hold one of these parts. */
+ulna_status ulna_format_fail(ulna_error *error, unsigned parts);
 
 #endif

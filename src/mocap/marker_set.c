@@ -195,3 +195,40 @@ ulna_status ulna_marker_set_write_csv(const ulna_marker_set *set, const ulna_mod
     ulna_status status = ulna_writer_finish(&w);
     return status == ULNA_OK ? status : ulna_fail(error, status, "the marker set could not be written");
 }
+
+/* ---- files -------------------------------------------------------------------------------------------------------- */
+
+static ulna_status name_file(const char *path, ulna_status status, ulna_error *error)
+{
+    if (status != ULNA_OK && error && path)
+        snprintf(error->path, sizeof error->path, "%s", path);
+    return status;
+}
+
+ulna_status ulna_marker_set_load(const char *path, const ulna_model *model, ulna_marker_set *set, ulna_error *error)
+{
+    enum { MOST_BYTES = 16 << 20 };
+    if (!path || !model || !set)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a path, a model and a place for the marker set are needed");
+    ulna_text text = ulna_text_empty(&set->allocator);
+    ulna_status status = ulna_file_read(path, MOST_BYTES, &text, error);
+    if (status == ULNA_OK)
+        status = ulna_marker_set_read_csv(text.data, text.length, model, set, error);
+    ulna_text_release(&text);
+    return name_file(path, status, error);
+}
+
+ulna_status ulna_marker_set_save(const ulna_marker_set *set, const ulna_model *model, const char *path,
+                                 ulna_error *error)
+{
+    ulna_output *output;
+    ulna_status status = ulna_output_open(path, NULL, &output, error);
+    if (status != ULNA_OK)
+        return status;
+    ulna_sink sink = ulna_output_sink(output);
+    status = ulna_marker_set_write_csv(set, model, &sink, error);
+    if (status == ULNA_OK || status == ULNA_ERR_IO)
+        return ulna_output_commit(output, error); /* which knows of every write that failed, and why */
+    ulna_output_discard(output);
+    return name_file(path, status, error);
+}

@@ -75,6 +75,62 @@ int ulna_acclaim_channels_of(const ulna_joint_plan *plan, ulna_acclaim_channels 
     return 1;
 }
 
+/* Puts the channels of each body in the order of the list. 0 if it is not of this model: each coordinate must be there once,
+ * and rotations in the order of their application, since that is what an ASF means by it. `place` has room for nq. */
+static int reorder(const ulna_model *model, const int *listed, ulna_acclaim_channels *list, int *place)
+{
+    for (int i = 0; i < model->nq; i++)
+        place[i] = ULNA_NONE;
+    for (int i = 0; i < model->nq; i++) {
+        if (listed[i] < 0 || listed[i] >= model->nq || place[listed[i]] != ULNA_NONE)
+            return 0;
+        place[listed[i]] = i;
+    }
+    for (int b = 0; b < model->nb; b++) {
+        ulna_acclaim_channel *channel = list[b].channel;
+        const int *own = place + model->body[b].coordinate;
+        for (int k = 1; k < list[b].count; k++)
+            for (int j = k; j > 0 && own[channel[j].coordinate] < own[channel[j - 1].coordinate]; j--) {
+                ulna_acclaim_channel later = channel[j - 1];
+                if (later.kind == 'r' && channel[j].kind == 'r')
+                    return 0;
+                channel[j - 1] = channel[j];
+                channel[j] = later;
+            }
+    }
+    return 1;
+}
+
+ulna_status ulna_acclaim_list(const ulna_model *model, const int *listed, int listed_count,
+                              const ulna_allocator *allocator, ulna_acclaim_channels **channels, ulna_error *error)
+{
+    size_t nb = (size_t)model->nb, nq = (size_t)model->nq;
+    ulna_acclaim_channels *list = ulna_allocate(allocator, nb, sizeof *list);
+    int *place = listed ? ulna_allocate(allocator, nq, sizeof *place) : NULL;
+    ulna_status status = ULNA_OK;
+    if (!list || (listed && nq && !place))
+        status = ulna_fail(error, ULNA_ERR_MEMORY, "no memory for the channels of %d bones", model->nb);
+    for (int b = 0; b < model->nb && status == ULNA_OK; b++) {
+        ulna_joint_plan plan;
+        ulna_joint_resolve(&model->joint[b], &plan, NULL);
+        if (!ulna_acclaim_channels_of(&plan, &list[b]))
+            status = ulna_fail(error, ULNA_ERR_UNSUPPORTED,
+                               "Acclaim files hold translations and angles; the joint of '%.60s' (%s%s) has other "
+                               "coordinates",
+                               ulna_model_body_name(model, b), plan.sign < 0 ? "reversed " : "",
+                               ulna_joint_type_name(model->joint[b].type));
+    }
+    if (status == ULNA_OK && listed && (listed_count != model->nq || !reorder(model, listed, list, place)))
+        status = ulna_fail(error, ULNA_ERR_ARGUMENT, "the list of channels is not that of this skeleton");
+    ulna_release(allocator, place, nq, sizeof *place);
+    if (status != ULNA_OK) {
+        ulna_release(allocator, list, nb, sizeof *list);
+        list = NULL;
+    }
+    *channels = list;
+    return status;
+}
+
 /* ---- names ---------------------------------------------------------------------------------------------------------- */
 
 /* Readers split lines at gaps and take brackets and commas for gaps. */

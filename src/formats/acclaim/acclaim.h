@@ -38,6 +38,8 @@ void ulna_acclaim_tip(const double direction[3], double length, double unit_m, d
 /* C: the turns of `order`, such as "XYZ", by the angles about x, y and z (radians), one after the other. */
 void ulna_acclaim_axis(const double angles[3], const char order[3], double rotation[9]);
 
+/* The comment of an AMC by Ulna that repeats `length` of its ASF, which the format has no word for. */
+#define ULNA_AMC_LENGTH "#!ULNA:LENGTH"
 /* `length` of :units, and the metres that one unit is for whoever reads it; by what the options ask for. */
 double ulna_acclaim_length(const ulna_write_options *options, double *unit_m);
 
@@ -45,16 +47,24 @@ double ulna_acclaim_length(const ulna_write_options *options, double *unit_m);
 
 /* What Acclaim calls the degrees of freedom of a joint, in the order in which an AMC file lists their values: slides
  * along x, y, z, then turns in the order of their application. */
+typedef struct ulna_acclaim_channel {
+    char kind, axis; /* 't' or 'r'; 'x', 'y', 'z' */
+    int coordinate;  /* of the joint */
+} ulna_acclaim_channel;
+
 typedef struct ulna_acclaim_channels {
     int count;
-    struct {
-        char kind, axis; /* 't' or 'r'; 'x', 'y', 'z' */
-        int coordinate;  /* of the joint */
-    } channel[6];
+    ulna_acclaim_channel channel[6];
 } ulna_acclaim_channels;
 
 /* 0 if the joint is none that Acclaim can say: its motion must be plan->pre T R plan->preT, each axis once at most. */
 int ulna_acclaim_channels_of(const ulna_joint_plan *plan, ulna_acclaim_channels *channels);
+
+/* The channels of every body, as many as the model has bodies, for the caller to release; in the order of `listed` (every
+ * coordinate once, as in ulna_content) if that is not NULL. ULNA_ERR_UNSUPPORTED for joints that Acclaim cannot say,
+ * ULNA_ERR_ARGUMENT for a list that is not that of the model. */
+ulna_status ulna_acclaim_list(const ulna_model *model, const int *listed, int listed_count,
+                              const ulna_allocator *allocator, ulna_acclaim_channels **channels, ulna_error *error);
 
 /* The same skeleton with joints that Acclaim can say, and a remark on those that had to change; NULL if the model has no
  * other ones. */

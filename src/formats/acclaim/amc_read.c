@@ -3,8 +3,9 @@
  *
  * Frames: a line with the frame's number, then a line per bone: its name and the values of its degrees of freedom in the
  * order in which the ASF lists them. A bone that a frame does not name keeps its value from the frame before, in the first
- * its rest value. Angles are degrees unless :RADIANS; lengths are in the skeleton's unit. A last frame that is cut off is
- * left out: one that ends within a line, or before the bones that the frame before has if the file is :FULLY-SPECIFIED.
+ * its rest value. Angles are degrees unless :RADIANS; lengths are in the skeleton's unit, which files of ours repeat in a
+ * comment. A last frame that is cut off is left out: one that ends within a line, or before the bones that the frame before
+ * has if the file is :FULLY-SPECIFIED.
  */
 #include <string.h>
 
@@ -19,14 +20,8 @@ enum { NAME = 256 };
  * without end: so many doubles for a byte. */
 enum { MOST_PER_BYTE = 16, ALWAYS = 1 << 16 };
 
-typedef struct amc_channel {
-    int coordinate;
-    int is_slide;
-} amc_channel;
-
 typedef struct amc_body {
     const char *name; /* in the file */
-    int first, count; /* of its channels */
     int next;         /* the body that followed it in the frame before; of the extra one: the first */
     int seen;         /* the last frame that named it, from 1 */
 } amc_body;
@@ -39,8 +34,9 @@ typedef struct amc_reader {
     ulna_error *error;
     ulna_names names;
     int nb, nq;
-    amc_body *body;       /* nb + 1: the last one is the start of a frame */
-    amc_channel *channel; /* nq */
+    amc_body *body;                  /* nb + 1: the last one is the start of a frame */
+    ulna_acclaim_channels *channels; /* nb */
+    double stated_unit;              /* by the file; 0: none */
     double unit, angle;
     int is_full;             /* :FULLY-SPECIFIED */
     int last;                /* the body that was named last in this frame, nb at its start */
@@ -52,77 +48,20 @@ typedef struct amc_reader {
     long long unknown, absent, jumps, repeats;
 } amc_reader;
 
-/* ---- channels ------------------------------------------------------------------------------------------------------- */
-
-/* Without a list: as this library writes them. */
-static ulna_status list_by_custom(amc_reader *r)
-{
-    for (int b = 0, at = 0; b < r->nb; b++) {
-        ulna_joint_plan plan;
-        ulna_acclaim_channels channels;
-        int first;
-        ulna_model_body_coordinates(r->model, b, &first);
-        ulna_joint_resolve(ulna_model_body_joint(r->model, b), &plan, NULL);
-        if (!ulna_acclaim_channels_of(&plan, &channels))
-            return ulna_fail(r->error, ULNA_ERR_UNSUPPORTED,
-                             "an AMC file gives slides and angles; the joint of '%.60s' (%s%s) has other coordinates",
-                             ulna_model_body_name(r->model, b), plan.sign < 0 ? "reversed " : "",
-                             ulna_joint_type_name(ulna_model_body_joint(r->model, b)->type));
-        r->body[b].first = at;
-        r->body[b].count = channels.count;
-        r->moving += channels.count > 0;
-        for (int k = 0; k < channels.count; k++)
-            r->channel[at++] = (amc_channel){first + channels.channel[k].coordinate, channels.channel[k].kind == 't'};
-    }
-    return ULNA_OK;
-}
-
-/* The order of the skeleton's file: each coordinate once, those of a body one after the other or not. */
-static ulna_status reorder(amc_reader *r)
-{
-    const int *listed = r->options->channels;
-    const ulna_allocator *allocator = &r->content->remarks.allocator;
-    int *owner = ulna_allocate(allocator, (size_t)r->nq, sizeof *owner), is_wrong = r->options->channel_count != r->nq;
-    if (r->nq && !owner)
-        return ulna_fail(r->error, ULNA_ERR_MEMORY, "no memory for %d channels", r->nq);
-    for (int b = 0; b < r->nb; b++)
-        for (int k = 0; k < r->body[b].count; k++)
-            owner[r->channel[r->body[b].first + k].coordinate] = b + 1;
-    for (int b = 0; b < r->nb; b++)
-        r->body[b].seen = 0;
-    for (int i = 0; i < r->nq && !is_wrong; i++) {
-        int c = listed[i], b = c >= 0 && c < r->nq ? owner[c] - 1 : -1;
-        is_wrong = b < 0; /* out of range, or listed before */
-        if (is_wrong)
-            break;
-        owner[c] = 0;
-        int dof;
-        ulna_model_body_dofs(r->model, b, &dof);
-        int first;
-        ulna_model_body_coordinates(r->model, b, &first);
-        r->channel[r->body[b].first + r->body[b].seen++] =
-            (amc_channel){c, ulna_model_dof_is_translation(r->model, dof + c - first)};
-    }
-    for (int b = 0; b < r->nb; b++)
-        r->body[b].seen = 0;
-    ulna_release(allocator, owner, (size_t)r->nq, sizeof *owner);
-    return is_wrong ? ulna_fail(r->error, ULNA_ERR_ARGUMENT, "the list of channels is not that of this skeleton")
-                    : ULNA_OK;
-}
-
 static ulna_status prepare(amc_reader *r)
 {
     const ulna_allocator *allocator = &r->content->remarks.allocator;
     r->body = ulna_allocate(allocator, (size_t)r->nb + 1, sizeof *r->body);
-    r->channel = ulna_allocate(allocator, (size_t)r->nq, sizeof *r->channel);
-    ulna_status status =
-        r->body && (r->channel || !r->nq) ? ulna_acclaim_names(r->model, &r->names, NULL) : ULNA_ERR_MEMORY;
+    ulna_status status = r->body ? ulna_acclaim_names(r->model, &r->names, NULL) : ULNA_ERR_MEMORY;
     if (status != ULNA_OK)
         return ulna_fail(r->error, status, "no memory to read a motion");
     for (int b = 0; b <= r->nb; b++)
         r->body[b] = (amc_body){.name = b < r->nb ? ulna_names_at(&r->names, b) : "", .next = ULNA_NONE};
-    status = list_by_custom(r);
-    return status == ULNA_OK && r->options->channels ? reorder(r) : status;
+    status =
+        ulna_acclaim_list(r->model, r->options->channels, r->options->channel_count, allocator, &r->channels, r->error);
+    for (int b = 0; b < r->nb && status == ULNA_OK; b++)
+        r->moving += r->channels[b].count > 0;
+    return status;
 }
 
 /* ---- frames --------------------------------------------------------------------------------------------------------- */
@@ -143,23 +82,25 @@ static int find_body(amc_reader *r, ulna_word word)
     return found;
 }
 
-static ulna_status read_values(amc_reader *r, const amc_body *body, ulna_word name, double *q)
+static ulna_status read_values(amc_reader *r, int b, ulna_word name, double *q)
 {
     ulna_word word;
-    for (int i = 0; i < body->count; i++) {
-        const amc_channel *channel = &r->channel[body->first + i];
+    const amc_body *body = &r->body[b];
+    const ulna_acclaim_channels *channels = &r->channels[b];
+    for (int i = 0; i < channels->count; i++) {
+        const ulna_acclaim_channel *channel = &channels->channel[i];
         double value;
         if (!ulna_scan_word(&r->scan, NULL, &word))
             return ulna_scan_fail(&r->scan, &name, r->error, ULNA_ERR_PARSE,
-                                  "bone '%.60s' needs %d values, and %d are there", body->name, body->count, i);
+                                  "bone '%.60s' needs %d values, and %d are there", body->name, channels->count, i);
         if (!ulna_word_number(word, &value))
             return ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE, "'%.*s' is no number",
                                   (int)(word.length < 40 ? word.length : 40), word.text);
-        q[channel->coordinate] = value * (channel->is_slide ? r->unit : r->angle);
+        q[r->model->body[b].coordinate + channel->coordinate] = value * (channel->kind == 't' ? r->unit : r->angle);
     }
     if (ulna_scan_word(&r->scan, NULL, &word) && word.text[0] != '#')
         return ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE, "bone '%.60s' has more than its %d values",
-                              body->name, body->count);
+                              body->name, channels->count);
     return ULNA_OK;
 }
 
@@ -177,10 +118,11 @@ static ulna_status read_bone(amc_reader *r, ulna_word name)
     amc_body *body = &r->body[found];
     if (body->seen == clip->frame_count && !r->repeats++)
         r->repeat_line = r->scan.line;
-    r->named += body->count > 0 && body->seen != clip->frame_count;
+    int is_moving = r->channels[found].count > 0;
+    r->named += is_moving && body->seen != clip->frame_count;
     body->seen = clip->frame_count;
     r->last = found;
-    return body->count ? read_values(r, body, name, ulna_clip_frame(clip, clip->frame_count - 1)) : ULNA_OK;
+    return is_moving ? read_values(r, found, name, ulna_clip_frame(clip, clip->frame_count - 1)) : ULNA_OK;
 }
 
 /* From the first frame, the number of all: growing step by step would copy and clear far more memory than the file has. */
@@ -192,6 +134,18 @@ static void reserve(amc_reader *r, size_t at, size_t most)
         ulna_clip_resize(clip, r->nq, clip->frame_count - (int)left);
 }
 
+/* The unit that the file states if it is one of ours, else that of the skeleton. */
+static void choose_unit(amc_reader *r)
+{
+    double asf = r->options->skeleton_unit_m > 0 ? r->options->skeleton_unit_m : ULNA_ACCLAIM_UNIT;
+    r->unit = r->options->unit_m > 0 ? r->options->unit_m : r->stated_unit > 0 ? r->stated_unit : asf;
+    if (r->unit == r->stated_unit && r->options->skeleton_unit_m > 0 && fabs(asf / r->unit - 1) > 1e-9)
+        ulna_remarks_add(&r->content->remarks, 0, -1,
+                         "the file is written for an ASF of length %.6g, and this one has %.6g; translations are read "
+                         "as they were written",
+                         0.0254 / r->unit, 0.0254 / asf);
+}
+
 static ulna_status start_frame(amc_reader *r, int number, const ulna_word *word)
 {
     ulna_clip *clip = &r->content->clip;
@@ -199,6 +153,7 @@ static ulna_status start_frame(amc_reader *r, int number, const ulna_word *word)
     size_t at = (size_t)(word->text - r->scan.data), nq = (size_t)r->nq;
     size_t most = ((size_t)MOST_PER_BYTE * r->scan.length + ALWAYS) / (nq ? nq : 1);
     if (frame == 0) {
+        choose_unit(r);
         clip->first_frame = number;
         r->first_frame_at = at;
     } else {
@@ -221,6 +176,14 @@ static ulna_status start_frame(amc_reader *r, int number, const ulna_word *word)
     r->named = 0;
     r->last = r->nb;
     return ULNA_OK;
+}
+
+static void read_comment(amc_reader *r, ulna_word word)
+{
+    double length;
+    if (ulna_word_is(word, ULNA_AMC_LENGTH) && ulna_scan_word(&r->scan, NULL, &word) &&
+        ulna_word_number(word, &length) && length > 0 && isfinite(0.0254 / length))
+        r->stated_unit = 0.0254 / length;
 }
 
 static void read_keyword(amc_reader *r, ulna_word word)
@@ -264,8 +227,13 @@ static ulna_status read_frames(amc_reader *r)
     ulna_error before = r->error ? *r->error : (ulna_error){0};
     while (status == ULNA_OK && ulna_scan_line(&r->scan)) {
         int number;
-        if (!ulna_scan_word(&r->scan, NULL, &word) || word.text[0] == '#')
+        if (!ulna_scan_word(&r->scan, NULL, &word))
             continue;
+        if (word.text[0] == '#') {
+            if (clip->frame_count == 0)
+                read_comment(r, word);
+            continue;
+        }
         int is_number = word.text[0] <= '9' && ulna_word_integer(word, &number);
         if (word.text[0] == ':')
             read_keyword(r, word);
@@ -348,7 +316,6 @@ ulna_status ulna_amc_read(const char *data, size_t length, const ulna_read_optio
                     .names = ulna_names_empty(allocator),
                     .nb = ulna_model_body_count(options->model),
                     .nq = ulna_model_coordinate_count(options->model),
-                    .unit = options->unit_m > 0 ? options->unit_m : ULNA_ACCLAIM_UNIT,
                     .angle = ULNA_PI / 180};
     ulna_status status = prepare(&r);
     if (status == ULNA_OK)
@@ -360,6 +327,6 @@ ulna_status ulna_amc_read(const char *data, size_t length, const ulna_read_optio
     content->source = (ulna_source){.unit_m = r.unit, .degrees = r.angle != 1, .up = 'y'};
     ulna_names_release(&r.names);
     ulna_release(allocator, r.body, (size_t)r.nb + 1, sizeof *r.body);
-    ulna_release(allocator, r.channel, (size_t)r.nq, sizeof *r.channel);
+    ulna_release(allocator, r.channels, (size_t)r.nb, sizeof *r.channels);
     return status;
 }

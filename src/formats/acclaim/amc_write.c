@@ -1,7 +1,8 @@
 /*
- * Writes AMC, Acclaim's motion file, for the ASF that asf_write.c writes of the same skeleton: slides, then turns in the
- * order of their application. Joints that Acclaim cannot say are converted as there, with angles that are continuous over
- * frames; the values of all others are those of the clip, and read back to the same bits where their unit allows it.
+ * Writes AMC, Acclaim's motion file, for the ASF that asf_write.c writes of the same skeleton with the same options: the
+ * same unit of length and order of values. Joints that Acclaim cannot say are converted as there, with angles that are
+ * continuous over frames; the values of all others are those of the clip, and read back to the same bits where their unit
+ * allows it. A comment repeats the ASF's unit of length, since the format itself cannot state it.
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,23 +12,21 @@
 #include "formats/text/scaled.h"
 #include "math/math3.h"
 
-typedef struct amc_body {
-    int coordinate; /* its first one */
-    ulna_acclaim_channels channels;
-} amc_body;
-
 typedef struct amc_writer {
     ulna_writer out;
     const ulna_model *model; /* with joints that Acclaim can say */
     const ulna_clip *clip;   /* of that model */
     const ulna_write_options *options;
     ulna_names names;
-    amc_body *body;
-    double unit, angle;
+    ulna_acclaim_channels *channels; /* of each body */
+    double length, unit, angle;
 } amc_writer;
 
 static void put_head(amc_writer *w)
 {
+    ulna_put(&w->out, ULNA_AMC_LENGTH " ");
+    ulna_put_number(&w->out, w->length);
+    ulna_put(&w->out, "\n");
     double seconds = w->clip->frame_seconds, rate = 1 / seconds;
     if (seconds > 0 && isfinite(rate)) {
         for (int digits = 1; digits <= 17; digits++) { /* the shortest that reads back */
@@ -52,10 +51,10 @@ static ulna_status put_frame(amc_writer *w, int frame, ulna_error *error)
     snprintf(text, sizeof text, "%lld\n", number);
     ulna_put(&w->out, text);
     for (int b = 0; b < w->model->nb; b++) {
-        const ulna_acclaim_channels *channels = &w->body[b].channels;
+        const ulna_acclaim_channels *channels = &w->channels[b];
         if (channels->count == 0)
             continue;
-        const double *q = ulna_clip_frame(w->clip, frame) + w->body[b].coordinate;
+        const double *q = ulna_clip_frame(w->clip, frame) + w->model->body[b].coordinate;
         ulna_put(&w->out, ulna_names_at(&w->names, b));
         for (int k = 0; k < channels->count; k++) {
             double value = q[channels->channel[k].coordinate];
@@ -76,12 +75,6 @@ static ulna_status write_clip(amc_writer *w, ulna_error *error)
     ulna_status status = ulna_acclaim_names(w->model, &w->names, NULL);
     if (status != ULNA_OK)
         return ulna_fail(error, status, "no memory for the names of bones");
-    for (int b = 0; b < w->model->nb; b++) {
-        ulna_joint_plan plan;
-        ulna_joint_resolve(&w->model->joint[b], &plan, NULL);
-        ulna_acclaim_channels_of(&plan, &w->body[b].channels);
-        w->body[b].coordinate = w->model->body[b].coordinate;
-    }
     put_head(w);
     for (int f = 0; f < w->clip->frame_count && status == ULNA_OK; f++)
         status = put_frame(w, f, error);
@@ -100,12 +93,13 @@ static ulna_status write_with(const ulna_writing *writing, const ulna_model *mod
                     .options = writing->options,
                     .names = ulna_names_empty(allocator),
                     .angle = writing->options->degrees == 0 ? 1 : ULNA_PI / 180};
-    ulna_acclaim_length(writing->options, &w.unit);
+    w.length = ulna_acclaim_length(writing->options, &w.unit);
     ulna_writer_start(&w.out, writing->sink);
-    w.body = ulna_allocate(allocator, (size_t)model->nb, sizeof *w.body);
-    ulna_status status =
-        w.body ? write_clip(&w, error) : ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d bones", model->nb);
-    ulna_release(allocator, w.body, (size_t)model->nb, sizeof *w.body);
+    ulna_status status = ulna_acclaim_list(model, writing->options->channels, writing->options->channel_count,
+                                           allocator, &w.channels, error);
+    if (status == ULNA_OK)
+        status = write_clip(&w, error);
+    ulna_release(allocator, w.channels, (size_t)model->nb, sizeof *w.channels);
     ulna_names_release(&w.names);
     return status;
 }
@@ -118,6 +112,10 @@ ulna_status ulna_amc_write(const ulna_writing *writing, ulna_error *error)
     if (writing->clip->coordinate_count != model->nq)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "the clip has %d coordinates a frame, its skeleton %d",
                          writing->clip->coordinate_count, model->nq);
+    if (!(writing->options->unit_m > 0)) /* any guess would come back scaled with an ASF of another unit */
+        return ulna_fail(error, ULNA_ERR_ARGUMENT,
+                         "an AMC is in the unit of length of its ASF, which is not known: set unit_m, or take the "
+                         "options of ulna_write_options_for");
     ulna_model *changed;
     ulna_status status = ulna_acclaim_model(model, &model->allocator, &changed, writing->remarks, error);
     if (status != ULNA_OK || !changed)

@@ -42,8 +42,9 @@ typedef struct asf_writer {
     const ulna_model *model; /* with joints that Acclaim can say */
     const ulna_write_options *options;
     ulna_remarks *remarks;
-    ulna_names names; /* of the bodies, then of extra bones */
-    asf_bone *bone;   /* by body */
+    ulna_names names;                /* of the bodies, then of extra bones */
+    asf_bone *bone;                  /* by body */
+    ulna_acclaim_channels *channels; /* of each body */
     double length, unit, angle;
     int ids;
 } asf_writer;
@@ -278,17 +279,16 @@ static void put_channels(asf_writer *w, const ulna_acclaim_channels *channels, i
 static void put_root(asf_writer *w)
 {
     const ulna_body *root = &w->model->body[0];
+    const ulna_acclaim_channels *channels = &w->channels[0];
     ulna_joint_plan plan;
-    ulna_acclaim_channels channels;
     double turned[9], angles[3];
     char order[4];
     ulna_joint_resolve(&w->model->joint[0], &plan, NULL);
-    ulna_acclaim_channels_of(&plan, &channels);
     ulna_multiply9(root->placement_rotation, plan.pre, turned);
     const char *found = find_axis(w, turned, angles);
-    name_order(&channels, angles, found, order);
+    name_order(channels, angles, found, order);
     ulna_put(&w->out, ":root\n  order");
-    put_channels(w, &channels, 1);
+    put_channels(w, channels, 1);
     ulna_put(&w->out, "  axis ");
     ulna_put(&w->out, order);
     ulna_put(&w->out, "\n  position");
@@ -346,28 +346,27 @@ static void put_extra(asf_writer *w, int b)
 
 static void put_bone(asf_writer *w, int b)
 {
+    const ulna_acclaim_channels *channels = &w->channels[b];
     ulna_joint_plan plan;
-    ulna_acclaim_channels channels;
     double c[9], angles[3] = {0, 0, 0};
     const char *found = "XYZ";
     char order[4];
     ulna_joint_resolve(&w->model->joint[b], &plan, NULL);
-    ulna_acclaim_channels_of(&plan, &channels);
-    if (channels.count > 0) {
+    if (channels->count > 0) {
         ulna_multiply9(w->bone[b].r, plan.pre, c);
         found = find_axis(w, c, angles);
     }
-    name_order(&channels, angles, found, order);
+    name_order(channels, angles, found, order);
     put_begin(w, b);
     put_way(w, w->bone[b].tip);
     put_three(w, "    axis", angles);
     ulna_put(&w->out, " ");
     ulna_put(&w->out, order);
     ulna_put(&w->out, "\n");
-    if (channels.count > 0) {
+    if (channels->count > 0) {
         ulna_put(&w->out, "    dof");
-        put_channels(w, &channels, 0);
-        put_limits(w, b, &channels);
+        put_channels(w, channels, 0);
+        put_limits(w, b, channels);
     }
     ulna_put(&w->out, "  end\n");
 }
@@ -471,7 +470,12 @@ ulna_status ulna_asf_write(const ulna_writing *writing, ulna_error *error)
     w.length = ulna_acclaim_length(writing->options, &w.unit);
     ulna_writer_start(&w.out, writing->sink);
     w.bone = ulna_allocate(allocator, nb, sizeof *w.bone);
-    status = w.bone ? write_model(&w, error) : ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %zu bones", nb);
+    status = w.bone ? ulna_acclaim_list(w.model, w.options->channels, w.options->channel_count, allocator, &w.channels,
+                                        error)
+                    : ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %zu bones", nb);
+    if (status == ULNA_OK)
+        status = write_model(&w, error);
+    ulna_release(allocator, w.channels, nb, sizeof *w.channels);
     ulna_release(allocator, w.bone, nb, sizeof *w.bone);
     ulna_names_release(&w.names);
     ulna_model_destroy(changed);
