@@ -43,6 +43,20 @@ void markup_format(markup *page, const char *format, ...)
     markup_put(page, text);
 }
 
+void markup_fill(markup *page, const char *template, const markup_part *parts, const void *about)
+{
+    markup_put(page, "");
+    for (const char *open; (open = strstr(template, "{{")) != NULL;) {
+        size_t length = strcspn(open + 2, "}");
+        put_bytes(page, template, (size_t)(open - template));
+        for (const markup_part *part = parts; part->name; part++)
+            if (strlen(part->name) == length && strncmp(part->name, open + 2, length) == 0)
+                part->put(page, about);
+        template = open + 2 + length + 2;
+    }
+    markup_put(page, template);
+}
+
 /* ---- text from files ---------------------------------------------------------------------------------- */
 
 /* Takes a character (a code point) off the front of UTF-8 text; U+FFFD for a byte that is none. */

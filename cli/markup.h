@@ -23,6 +23,16 @@ void markup_format(markup *page, const char *format, ...) ULNA_PRINTF(2, 3); /* 
 /* Any text, also one from a file: characters that HTML and XML reserve are escaped, those they forbid become '?'. */
 void markup_escape(markup *page, const char *text);
 
+/* A template with its parts: `{{name}}` in it is where the part of that name goes, which `put` writes. `parts` end with
+ * a row without a name. */
+typedef struct markup_part {
+    const char *name;
+    void (*put)(markup *page, const void *about);
+} markup_part;
+void markup_fill(markup *page, const char *template, const markup_part *parts, const void *about);
+
+extern const char page_css[]; /* page.css: the style that all pages share */
+
 /* Writes the file as ulna_output does: complete, or not at all. */
 ulna_status markup_write(const markup *page, const char *path, ulna_error *error);
 

@@ -73,6 +73,10 @@ if(ULNA_TESTS)
     add_test(NAME tools_check_layers_self_test COMMAND "${PROJECT_SOURCE_DIR}/tests/check_layers_test.sh")
     set_tests_properties(tools_check_layers tools_check_layers_self_test PROPERTIES LABELS tools TIMEOUT 60)
 
+    # The scripts, styles and templates of the tool's pages.
+    add_test(NAME tools_check_pages COMMAND "${PROJECT_SOURCE_DIR}/tools/check-pages")
+    set_tests_properties(tools_check_pages PROPERTIES LABELS tools TIMEOUT 300 SKIP_RETURN_CODE 77)
+
     # What we write, judged by the Khronos validator.
     add_test(NAME tools_gltf_validate COMMAND "${PROJECT_SOURCE_DIR}/tests/gltf_validate.sh" "${PROJECT_BINARY_DIR}"
         $<TARGET_FILE:test_gltf_write>)

@@ -381,7 +381,7 @@ static void report_stands_alone(void **state)
                                         "id=\"missing\"",
                                         "id=\"joints\"",
                                         "id=\"slider\"",
-                                        "prefers-color-scheme:dark",
+                                        "prefers-color-scheme: dark",
                                         "const D = {",
                                         "&lt;/script&gt;&lt;b&gt;",
                                         "</html>"};
@@ -391,6 +391,7 @@ static void report_stands_alone(void **state)
     assert_int_equal(count_of(page, "<b>"), 8); /* figures at the top */
     assert_null(strstr(page, "://"));
     assert_null(strstr(page, "src="));
+    assert_null(strstr(page, "{{")); /* a part of the template that is not filled */
     free(page);
     json_decref(solve(tool, "-s human -m take.c3d --report absent/r.html", 4));
     json_decref(solve(tool, "-s human -m take.c3d --report ''", 2));

@@ -7,10 +7,9 @@
 
 ulna_status report_write(const solve_job *job, const char *path, ulna_error *error);
 
-/* The numbers that the script shows, as "const D = {...};". Long takes are thinned out: every `stride`th frame. */
-ulna_status report_put_data(const solve_job *job, markup *page, ulna_error *error);
+/* The numbers that the script shows, as "const D = {...};"; `about` is the job. Long takes are thinned out: every
+ * `stride`th frame. */
+void report_data(markup *page, const void *about);
 int report_stride(const solve_job *job);
-
-extern const char *const report_script[]; /* up to NULL */
 
 #endif

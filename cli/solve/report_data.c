@@ -139,7 +139,7 @@ static ulna_status fill_frame(const solve_job *job, ulna_pose *pose, places *p, 
     return status;
 }
 
-static ulna_status find_places(const solve_job *job, places *p, ulna_error *error)
+static ulna_status find_places(const solve_job *job, places *p)
 {
     p->stride = report_stride(job);
     p->frames = (job->take.frame_count + p->stride - 1) / p->stride;
@@ -151,8 +151,8 @@ static ulna_status find_places(const solve_job *job, places *p, ulna_error *erro
     p->seen = calloc(points * (size_t)p->markers + 1, sizeof *p->seen);
     ulna_pose *pose = NULL;
     if (!p->body || !p->fitted || !p->seen)
-        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
-    ulna_status status = ulna_pose_create(job->model, NULL, &pose, error);
+        return ULNA_ERR_MEMORY;
+    ulna_status status = ulna_pose_create(job->model, NULL, &pose, NULL);
     for (int i = 0; i < 3; i++) {
         p->low[i] = INFINITY;
         p->high[i] = -INFINITY;
@@ -312,14 +312,13 @@ static void put_names(const solve_job *job, markup *page)
     markup_put(page, "]\n");
 }
 
-ulna_status report_put_data(const solve_job *job, markup *page, ulna_error *error)
+void report_data(markup *page, const void *about)
 {
+    const solve_job *job = about;
     places p = {0};
-    ulna_status status = find_places(job, &p, error);
+    ulna_status status = find_places(job, &p);
     double *memory = calloc((size_t)p.frames + 1, sizeof *memory);
-    if (!status && !memory)
-        status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
-    if (!status) {
+    if (!status && memory) {
         double seconds = job->take.frame_seconds;
         markup_format(page, "const D = {\"frames\":%d,\"stride\":%d,\"first\":%d,\"rate\":%.9g,", p.frames, p.stride,
                       job->take.first_frame, seconds > 0 ? 1 / seconds : 0.0);
@@ -332,8 +331,8 @@ ulna_status report_put_data(const solve_job *job, markup *page, ulna_error *erro
         put_dofs(job, memory, page);
         put_names(job, page);
         markup_put(page, "};\n");
-    }
+    } else
+        page->status = status ? status : ULNA_ERR_MEMORY;
     free(memory);
     release_places(&p);
-    return status;
 }
