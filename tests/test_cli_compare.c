@@ -232,7 +232,7 @@ static void wrong_usage_is_told(void **state)
         {"compare --methods hybrid,", "--methods takes names"},
         {"compare --methods hybrid,hybrid", "twice"},
         {"compare --start there", "--start takes near, rest or zero"},
-        {"compare --start near --goal 'LFHD 0 1 0'", "--start near is for goals that are made"},
+        {"compare --start near --goal 'LFHD 0 1 0'", "--start near is for generated goals"},
         {"compare --start zero --cold", "give one of them"},
         {"compare --cold --spread 4", "--spread is about starts near the goals"},
         {"compare --spread 4 --goal 'LFHD 0 1 0'", "give --frames too"},
@@ -313,6 +313,7 @@ static void assert_self_contained(const char *page)
     for (const char *at = strstr(page, "://"); at; at = strstr(at + 1, "://"))
         assert_memory_equal(at - 4, address, sizeof address - 1);
     assert_null(strstr(page, "<script"));
+    assert_null(strstr(page, "{{")); /* a part of the template that is not filled */
     assert_null(strstr(page, "src="));
     assert_null(strstr(page, "@import"));
     assert_null(strstr(page, "url("));
@@ -332,7 +333,7 @@ static void page_is_complete(void **state)
     assert_self_contained(page);
     for (int i = 0; i < local_method_count(); i++)
         ulna_test_assert_says(page, ulna_method_at(i)->name);
-    ulna_test_assert_says(page, "prefers-color-scheme:dark");
+    ulna_test_assert_says(page, "prefers-color-scheme: dark");
     ulna_test_assert_says(page, "Convergence over iterations");
     ulna_test_assert_says(page, "Convergence over time");
     ulna_test_assert_says(page, "7 degrees of freedom");

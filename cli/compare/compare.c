@@ -1,20 +1,126 @@
 /* ulna compare [MODEL]: every method on the same problems, in one table. */
 #include "cli/compare/compare.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/facts.h"
+#include "cli/files.h"
+#include "cli/methods/methods.h"
+#include "cli/numbers.h"
 #include "cli/progress.h"
 #include "cli/table.h"
 #include "ulna/sample.h"
 
-/* ---- what to solve --------------------------------------------------------------------------------------- */
+enum { MOST_FRAMES = 10000, MOST_ITERATIONS = 1000000000 };
 
-/* A failure about something that has a name: told, and kept for --json. Returns the exit code. */
-static int fail(json_t *object, const char *about, const ulna_error *error)
+/* ---- the command line ----------------------------------------------------------------------------------- */
+
+static int has_goals(const cli *tool)
 {
-    json_object_set_new(object, "file", cli_json_text(about));
-    json_object_set_new(object, "error", cli_json_error(error));
-    return cli_complain_file(about, error);
+    return cli_value(tool, "goals") || cli_value(tool, "goal");
+}
+
+static int read_start(const cli *tool, trial_options *options)
+{
+    static const char *const names[] = {"near", "rest", "zero", NULL};
+    const char *text = cli_value(tool, "start");
+    options->start = cli_value(tool, "cold") || has_goals(tool) ? START_REST : START_NEAR;
+    if (!text)
+        return CLI_DONE;
+    if (cli_value(tool, "cold"))
+        return cli_usage(tool, "--cold means --start rest: give one of them");
+    int found = 0;
+    while (names[found] && strcmp(names[found], text) != 0)
+        found++;
+    if (!names[found])
+        return cli_usage(tool, "--start takes near, rest or zero, not '%s'", text);
+    if (found == START_NEAR && has_goals(tool))
+        return cli_usage(tool, "--start near is for generated goals: the pose of goals of your own is not known");
+    options->start = (start_kind)found;
+    return CLI_DONE;
+}
+
+static int read_trials(const cli *tool, trial_options *options)
+{
+    double spread = 3;
+    *options = (trial_options){.frames = has_goals(tool) ? 1 : 10, .seed = 1, .bounded = !cli_value(tool, "unbounded")};
+    int code = numbers_count(tool, "frames", 1, MOST_FRAMES, &options->frames);
+    if (!code)
+        code = numbers_seed(tool, "seed", &options->seed);
+    if (!code)
+        code = read_start(tool, options);
+    if (!code)
+        code = numbers_real(tool, "spread", 0, 180, " degrees", &spread);
+    if (code)
+        return code;
+    int is_spread = has_goals(tool) ? options->frames > 1 : options->start == START_NEAR;
+    if (!is_spread && cli_value(tool, "spread"))
+        return has_goals(tool) ? cli_usage(tool, "--spread is about several starts; give --frames too")
+                               : cli_usage(tool, "--spread is about starts near the goals, not about '%s'",
+                                           options->start == START_ZERO ? "zero" : "rest");
+    options->spread = is_spread ? spread * COMPARE_DEGREE : 0;
+    return CLI_DONE;
+}
+
+static int add_method(const cli *tool, contest *game, const ulna_method_info *method)
+{
+    for (int i = 0; i < game->count; i++)
+        if (game->contenders[i].method == method)
+            return cli_usage(tool, "--methods has '%s' twice", method->name);
+    game->contenders[game->count++].method = method;
+    return CLI_DONE;
+}
+
+/* "a,b,c": blanks may stand between them. */
+static int read_methods(const cli *tool, contest *game)
+{
+    const char *text = cli_value(tool, "methods");
+    game->contenders = calloc((size_t)ulna_method_count() + 2, sizeof *game->contenders);
+    if (!game->contenders) {
+        cli_complain("out of memory");
+        return CLI_PARTLY;
+    }
+    const ulna_method_info *next;
+    for (int i = 0; !text && (next = ulna_method_at(i)); i++)
+        if (!(next->flags & ULNA_METHOD_RELAXATION)) /* seconds a solve, where others take microseconds */
+            add_method(tool, game, next);
+    int code = CLI_DONE;
+    while (text && !code) {
+        char name[64];
+        text += strspn(text, " ");
+        int length = (int)strcspn(text, ", ");
+        snprintf(name, sizeof name, "%.*s", length, text);
+        if (!length)
+            return cli_usage(tool, "--methods takes names such as hybrid,lm; 'ulna methods' lists them");
+        int is_global = strcmp(name, methods_global.name) == 0;
+        const ulna_method_info *method = is_global ? &methods_global : methods_find(tool, name);
+        code = method ? add_method(tool, game, method) : CLI_USAGE;
+        text += length;
+        text += strspn(text, " ");
+        text = *text == ',' ? text + 1 : *text ? text : NULL;
+    }
+    return code;
+}
+
+/* Fills methods and options of the contest, and how to make its trials. */
+static int read_options(const cli *tool, contest *game, trial_options *options)
+{
+    game->options = ulna_options_default();
+    game->options.bounded = !cli_value(tool, "unbounded");
+    int code = read_trials(tool, options);
+    if (!code)
+        code = numbers_count(tool, "max-iter", 1, MOST_ITERATIONS, &game->options.iterations);
+    if (!code)
+        code = numbers_real(tool, "tol", 0, 1e6, " m2", &game->options.objective);
+    if (!code && cli_value(tool, "report") && !*cli_value(tool, "report"))
+        code = cli_usage(tool, "--report needs the name of a file");
+    const char *goals_path = cli_value(tool, "goals");
+    if (!code && tool->operand_count && goals_path && strcmp(tool->operands[0], "-") == 0 &&
+        strcmp(goals_path, "-") == 0)
+        code = cli_usage(tool, "standard input is either the model or the goals, not both");
+    return code ? code : read_methods(tool, game);
 }
 
 static int read_goals(const cli *tool, json_t *object, goals *wanted)
@@ -23,199 +129,255 @@ static int read_goals(const cli *tool, json_t *object, goals *wanted)
     ulna_error_clear(&error);
     const char *path = cli_value(tool, "goals");
     if (path && goals_read(wanted, path, &error))
-        return fail(object, path, &error);
+        return files_fail(object, path, &error);
     for (int i = 0; i < tool->given_count; i++)
         if (strcmp(tool->given[i]->name, "goal") == 0 && goals_add_text(wanted, tool->values[i], &error))
             return cli_usage(tool, "--goal '%s': %s", tool->values[i], error.message);
     return CLI_DONE;
 }
 
-/* ---- for people ------------------------------------------------------------------------------------------ */
+/* ---- results, as JSON ------------------------------------------------------------------------------------- */
 
-static void say_fact(const cli *tool, const char *label, const char *text)
+static void put_spread(json_t *row, const char *key, spread_of values)
 {
-    enum { COLUMN = 11 };
-    cli_say(tool, "  %-9s", label);
-    table_wrap(tool, 0, COLUMN, COLUMN, text);
+    json_t *object = put_object(row, key);
+    put_number(object, "median", values.median);
+    put_number(object, "max", values.largest);
 }
 
-static void print_story(const cli *tool, const story *told)
+static void put_contender(json_t *row, const contest *game, const contender *one)
 {
-    const trials *set = &told->game->set;
-    char text[512], goals_text[256];
-    cli_title(tool, "%s", told->model);
-    cli_say(tool, ": %d degrees of freedom\n", ulna_model_dof_count(set->model));
-    words_goals(told, goals_text, sizeof goals_text);
-    snprintf(text, sizeof text, "%s%s%.200s", goals_text, told->source ? ", from " : "",
-             told->source ? told->source : "");
-    say_fact(tool, "goals", text);
-    words_start(told, tool->ascii, text, sizeof text);
-    say_fact(tool, "start", text);
-    snprintf(text, sizeof text, "%d%s", set->options.frames,
-             set->options.bounded ? ", joint limits wanted" : ", joint limits ignored");
-    say_fact(tool, "frames", text);
-    cli_say(tool, "\n");
-}
-
-static void print_contender(table *t, const cli *tool, const contest *game, const contender *one)
-{
-    char text[256];
-    table_cell(t, "%s", one->method->name);
+    put_text(row, "name", one->method->name);
+    put_flag(row, "bounded", (one->method->flags & ULNA_METHOD_BOUNDED) != 0);
     if (one->refusal.status) {
-        table_span(t, "not run: %s", one->refusal.message);
+        json_object_set_new(row, "error", cli_json_error(&one->refusal));
         return;
     }
-    table_cell(t, "%d/%d", one->successes, game->set.options.frames);
-    words_f(one->f.median, text, sizeof text);
-    table_cell(t, "%s", text);
-    if (game->set.points) {
-        words_rms(one->rms_mm.median, text, sizeof text);
-        table_cell(t, "%s", text);
-    }
-    if (game->set.orientations) {
-        words_rms(one->rms_deg.median, text, sizeof text);
-        table_cell(t, "%s", text);
-    }
-    words_count(one->iterations.median, text, sizeof text);
-    table_cell(t, "%s", text);
-    words_count(one->evaluations.median, text, sizeof text);
-    table_cell(t, "%s", text);
-    words_us(one->us.median, text, sizeof text);
-    table_cell(t, "%s", text);
-    words_limits(one, tool->ascii, text, sizeof text);
-    table_cell(t, "%s", text);
-    words_stops(one, text, sizeof text);
-    table_cell(t, "%s", text);
+    put_count(row, "successes", one->successes);
+    put_count(row, "failures", one->failures);
+    put_spread(row, "f_m2", one->f);
+    if (game->set.points)
+        put_spread(row, "rms_mm", one->rms_mm);
+    if (game->set.orientations)
+        put_spread(row, "rms_deg", one->rms_deg);
+    put_spread(row, "iterations", one->iterations);
+    put_spread(row, "evaluations", one->evaluations);
+    put_spread(row, "us", one->us);
+    put_flag(row, "in_limits", contender_is_inside(one));
+    put_number(row, "outside_deg", one->outside_deg);
+    put_number(row, "outside_mm", one->outside_mm);
+    json_t *stops = put_object(row, "stops");
+    for (int i = 0; i < ULNA_STOP_COUNT; i++)
+        if (one->stops[i])
+            put_count(stops, ulna_stop_name((ulna_stop)i), one->stops[i]);
+    for (int i = 0; i < ULNA_GLOBAL_STOP_COUNT; i++)
+        if (one->global_stops[i])
+            put_count(stops, ulna_global_stop_name((ulna_global_stop)i), one->global_stops[i]);
 }
 
-static void print_table(const cli *tool, const contest *game)
+static void put_results(json_t *object, const contest *game, const char *model, const char *source)
 {
-    int both = game->set.points && game->set.orientations;
-    table t;
-    table_init(&t, both ? "lrrrrrrrll" : "lrrrrrrll", 0);
-    table_cell(&t, "method");
-    table_cell(&t, "success");
-    table_cell(&t, "f %s", tool->ascii ? "m2" : "m²");
-    if (game->set.points)
-        table_cell(&t, "rms mm");
-    if (game->set.orientations)
-        table_cell(&t, "rms %s", tool->ascii ? "deg" : "°");
-    table_cell(&t, "iter");
-    table_cell(&t, "eval");
-    table_cell(&t, "%s", tool->ascii ? "us" : "µs");
-    table_cell(&t, "limits");
-    table_cell(&t, "stopped by");
+    static const char *const starts[] = {"near", "rest", "zero", "file"};
+    const trials *set = &game->set;
+    put_text(object, "model", model);
+    put_count(object, "dof", ulna_model_dof_count(set->model));
+    put_text(object, "goals", source);
+    put_count(object, "positions", set->points);
+    put_count(object, "orientations", set->orientations);
+    put_count(object, "frames", set->options.frames);
+    put_text(object, "start", starts[set->options.start]);
+    put_number(object, "spread_deg", set->options.spread / COMPARE_DEGREE);
+    put_count(object, "seed", (long long)set->options.seed);
+    put_flag(object, "bounded", set->options.bounded);
+    json_object_set_new(object, "max_iterations",
+                        game->options.iterations ? json_integer(game->options.iterations) : json_null());
+    put_number(object, "tolerance_m2", game->options.objective);
+    json_t *list = put_list(object, "methods");
     for (int i = 0; i < game->count; i++)
-        print_contender(&t, tool, game, &game->contenders[i]);
+        put_contender(put_row(list), game, &game->contenders[i]);
+    put_text(object, "fastest", game->best < 0 ? NULL : game->contenders[game->best].method->name);
+}
+
+/* ---- results, in words: templates of facts.h, for the screen and for the page ------------------------------- */
+
+/* clang-format off */
+const compare_column compare_columns[] = {
+    {"success",    "success",     'r', NULL,      "{successes}/{frames}"},
+    {"f m²",       "f in m²",     'r', NULL,      "{f_m2.median%.1e}"},
+    {"rms mm",     "rms in mm",   'r', "rms_mm",  "{rms_mm.median%.3g}"},
+    {"rms°",       "rms in °",    'r', "rms_deg", "{rms_deg.median%.3g}"},
+    {"iter",       "iterations",  'r', NULL,      "{iterations.median}"},
+    {"eval",       "evaluations", 'r', NULL,      "{evaluations.median}"},
+    {"µs",         "µs a solve",  'r', NULL,      "[{is_long?}{us.median%d}|{us.median%.1f}]"},
+    {"limits",     "limits",      'l', NULL,
+     "[{in_limits?}kept][{is_turned?}{outside_deg%.2g}°][{is_turned?}{is_moved?}, ][{is_moved?}{outside_mm%.2g} mm]"},
+    {"stopped by", "stopped by",  'l', NULL,      "{stopped_by}"},
+    {0},
+};
+/* clang-format on */
+
+/* "objective", or "objective:18, iterations:2": the most frequent first. */
+static void describe_stops(const contender *one, const json_t *stops, char *text, size_t size)
+{
+    size_t length = 0, kinds = json_object_size(stops) + (one->failures > 0);
+    json_t *left = json_copy((json_t *)stops);
+    *text = 0;
+    while (json_object_size(left)) {
+        const char *key, *most = NULL;
+        json_t *count, *largest = NULL;
+        json_object_foreach(left, key, count) if (!most || json_integer_value(count) > json_integer_value(largest))
+        {
+            most = key;
+            largest = count;
+        }
+        length += (size_t)snprintf(text + length, size - length, "%s%s", length ? ", " : "", most);
+        if (kinds > 1)
+            length += (size_t)snprintf(text + length, size - length, ":%d", (int)json_integer_value(largest));
+        json_object_del(left, most);
+    }
+    if (one->failures)
+        snprintf(text + length, size - length, "%sfailed:%d (%s)", length ? ", " : "", one->failures,
+                 ulna_status_text(one->failure));
+    json_decref(left);
+}
+
+static json_t *shown_row(const contest *game, const contender *one, json_t *row)
+{
+    char text[512];
+    json_t *shown = json_copy(row);
+    describe_stops(one, json_object_get(row, "stops"), text, sizeof text);
+    put_text(shown, "stopped_by", text);
+    put_count(shown, "frames", game->set.options.frames);
+    put_flag(shown, "is_long", one->us.median >= 99.95);
+    put_flag(shown, "is_turned", !contender_is_inside(one) && one->outside_deg > 1e-7);
+    put_flag(shown, "is_moved", one->outside_mm > 1e-6);
+    return shown;
+}
+
+static void describe_goals(const trials *set, char *text, size_t size)
+{
+    if (set->is_made)
+        snprintf(text, size, "%d %s at random poses inside the limits", set->effector_count,
+                 set->has_markers ? (set->effector_count == 1 ? "marker" : "markers") : "ends of limbs");
+    else if (set->orientations == 0)
+        snprintf(text, size, "%d position%s", set->points, set->points == 1 ? "" : "s");
+    else
+        snprintf(text, size, "%d position%s and %d orientation%s", set->points, set->points == 1 ? "" : "s",
+                 set->orientations, set->orientations == 1 ? "" : "s");
+}
+
+/* What templates quote besides the results. */
+static json_t *describe(const contest *game, const json_t *object)
+{
+    static const char *const places[] = {"the pose of the goals", "rest", "zero", "the pose in the file"};
+    const trial_options *options = &game->set.options;
+    char text[256];
+    json_t *shown = json_copy((json_t *)object);
+    describe_goals(&game->set, text, sizeof text);
+    put_text(shown, "wanted", text);
+    put_text(shown, "place", places[options->start]);
+    put_flag(shown, "is_near", options->start == START_NEAR);
+    put_flag(shown, "is_made", game->set.is_made);
+    put_flag(shown, "is_own", !game->set.is_made);
+    put_flag(shown, "is_many", options->frames > 1);
+    put_count(shown, "more", options->start != START_NEAR && options->spread > 0 ? options->frames - 1 : 0);
+    put_number(shown, "enough_m2", fmax(game->options.objective, 1e-12));
+    json_t *rows = json_array();
+    for (int i = 0; i < game->count; i++)
+        json_array_append_new(
+            rows, shown_row(game, &game->contenders[i], json_array_get(json_object_get(object, "methods"), (size_t)i)));
+    json_object_set_new(shown, "methods", rows);
+    return shown;
+}
+
+const char compare_goals_text[] = "{wanted}[, from {goals}]";
+const char compare_start_text[] = "[{is_near?}{spread_deg%.4g}° off the pose of the goals|{place}]"
+                                  "[{more?}, then {more} pose{more:/s} {spread_deg%.4g}° off it]";
+const char compare_success_text[] =
+    "[{is_many?}Medians over the frames; limits: the farthest outside of all. ]Success: "
+    "[{is_made?}all goals met, f at most {enough_m2} m².|f within 0.1 % of the least that any method found]"
+    "[{is_own?}{bounded?} inside the limits][{is_own?}, or at most {enough_m2} m².]";
+
+/* ---- results, as text ------------------------------------------------------------------------------------- */
+
+static void print_cell(const cli *tool, table *t, const json_t *object, const char *text)
+{
+    char *filled = fact_fill(tool, object, text);
+    table_cell(t, "%s", filled ? filled : "-");
+    free(filled);
+}
+
+int compare_has_column(const contest *game, const compare_column *column)
+{
+    const char *key = column->key;
+    return !key || (strcmp(key, "rms_mm") == 0 ? game->set.points : game->set.orientations) > 0;
+}
+
+static void print_table(const cli *tool, const contest *game, const json_t *shown)
+{
+    char align[16] = "l";
+    int columns = 1;
+    table t;
+    for (const compare_column *column = compare_columns; column->title; column++)
+        if (compare_has_column(game, column))
+            align[columns++] = column->align;
+    table_init(&t, align, 0);
+    table_cell(&t, "method");
+    for (const compare_column *column = compare_columns; column->title; column++)
+        if (compare_has_column(game, column))
+            print_cell(tool, &t, shown, column->title);
+    for (int i = 0; i < game->count; i++) {
+        const json_t *row = json_array_get(json_object_get(shown, "methods"), (size_t)i);
+        table_cell(&t, "%s", game->contenders[i].method->name);
+        if (game->contenders[i].refusal.status) {
+            table_span(&t, "not run: %s", game->contenders[i].refusal.message);
+            continue;
+        }
+        for (const compare_column *column = compare_columns; column->title; column++)
+            if (compare_has_column(game, column))
+                print_cell(tool, &t, row, column->text);
+    }
     table_print(tool, &t, game->best >= 0 ? game->best + 1 : -1);
     table_release(&t);
 }
 
-static void print_end(const cli *tool, const contest *game)
+static void print_results(const cli *tool, const contest *game, const json_t *shown)
 {
-    char text[512] = "";
-    if (game->set.options.frames > 1)
-        strcpy(text, "Medians over the frames; limits: the farthest outside of all. ");
-    words_success(game, tool->ascii, text + strlen(text), sizeof text - strlen(text));
+    cli_title(tool, "%s", json_string_value(json_object_get(shown, "model")));
+    cli_say(tool, ": %d degrees of freedom\n", ulna_model_dof_count(game->set.model));
+    fact_line(tool, shown, "goals", compare_goals_text);
+    fact_line(tool, shown, "start", compare_start_text);
+    fact_line(tool, shown, "frames", "{frames}, joint limits [{bounded?}wanted|ignored]");
     cli_say(tool, "\n");
-    table_wrap(tool, 0, 0, 0, text);
-    if (game->best >= 0)
-        cli_say(tool, "Fastest of those that always succeed%s: %s\n",
-                game->set.options.bounded ? " and keep to the limits exactly" : "",
-                game->contenders[game->best].method->name);
+    print_table(tool, game, shown);
+    cli_say(tool, "\n");
+    fact_line(tool, shown, NULL, compare_success_text);
+    fact_line(tool, shown, NULL,
+              "Fastest of those that always succeed[{bounded?} and keep to the limits exactly]: {fastest}");
 }
 
-/* ---- for other programs ---------------------------------------------------------------------------------- */
-
-static json_t *spread_json(spread_of values)
-{
-    json_t *object = json_object();
-    json_object_set_new(object, "median", cli_json_number(values.median));
-    json_object_set_new(object, "max", cli_json_number(values.largest));
-    return object;
-}
-
-static json_t *contender_json(const contest *game, const contender *one)
-{
-    json_t *row = json_object(), *stops = json_object();
-    json_object_set_new(row, "name", cli_json_text(one->method->name));
-    json_object_set_new(row, "bounded", json_boolean(one->method->flags & ULNA_METHOD_BOUNDED));
-    if (one->refusal.status) {
-        json_object_set_new(row, "error", cli_json_error(&one->refusal));
-        json_decref(stops);
-        return row;
-    }
-    json_object_set_new(row, "successes", json_integer(one->successes));
-    json_object_set_new(row, "failures", json_integer(one->failures));
-    json_object_set_new(row, "f_m2", spread_json(one->f));
-    if (game->set.points)
-        json_object_set_new(row, "rms_mm", spread_json(one->rms_mm));
-    if (game->set.orientations)
-        json_object_set_new(row, "rms_deg", spread_json(one->rms_deg));
-    json_object_set_new(row, "iterations", spread_json(one->iterations));
-    json_object_set_new(row, "evaluations", spread_json(one->evaluations));
-    json_object_set_new(row, "us", spread_json(one->us));
-    json_object_set_new(row, "in_limits", json_boolean(contender_is_inside(one)));
-    json_object_set_new(row, "outside_deg", cli_json_number(one->outside_deg));
-    json_object_set_new(row, "outside_mm", cli_json_number(one->outside_mm));
-    json_object_set_new(row, "stops", stops);
-    for (int i = 0; i < ULNA_STOP_COUNT; i++)
-        if (one->stops[i])
-            json_object_set_new(stops, ulna_stop_name((ulna_stop)i), json_integer(one->stops[i]));
-    for (int i = 0; i < ULNA_GLOBAL_STOP_COUNT; i++)
-        if (one->global_stops[i])
-            json_object_set_new(stops, ulna_global_stop_name((ulna_global_stop)i), json_integer(one->global_stops[i]));
-    return row;
-}
-
-static void add_results(json_t *object, const story *told)
-{
-    static const char *const starts[] = {"near", "rest", "zero", "file"};
-    const contest *game = told->game;
-    const trials *set = &game->set;
-    json_t *list = json_array();
-    json_object_set_new(object, "model", cli_json_text(told->model));
-    json_object_set_new(object, "dof", json_integer(ulna_model_dof_count(set->model)));
-    json_object_set_new(object, "goals", told->source ? cli_json_text(told->source) : json_null());
-    json_object_set_new(object, "positions", json_integer(set->points));
-    json_object_set_new(object, "orientations", json_integer(set->orientations));
-    json_object_set_new(object, "frames", json_integer(set->options.frames));
-    json_object_set_new(object, "start", cli_json_text(starts[set->options.start]));
-    json_object_set_new(object, "spread_deg", cli_json_number(set->options.spread / COMPARE_DEGREE));
-    json_object_set_new(object, "seed", json_integer((json_int_t)set->options.seed));
-    json_object_set_new(object, "bounded", json_boolean(set->options.bounded));
-    json_object_set_new(object, "max_iterations",
-                        game->options.iterations ? json_integer(game->options.iterations) : json_null());
-    json_object_set_new(object, "tolerance_m2", cli_json_number(game->options.objective));
-    json_object_set_new(object, "methods", list);
-    for (int i = 0; i < game->count; i++)
-        json_array_append_new(list, contender_json(game, &game->contenders[i]));
-    json_object_set_new(object, "fastest",
-                        game->best < 0 ? json_null() : cli_json_text(game->contenders[game->best].method->name));
-}
-
-/* ---- all of it --------------------------------------------------------------------------------------------- */
+/* ---- all of it -------------------------------------------------------------------------------------------- */
 
 static void show_progress(void *context, double part, const char *method)
 {
     progress_show(context, part, method);
 }
 
-static int write_report(const cli *tool, json_t *object, const story *told)
+static int write_report(const cli *tool, json_t *object, const json_t *shown, contest *game)
 {
     const char *path = cli_value(tool, "report");
     ulna_error error;
     ulna_error_clear(&error);
     if (!path)
         return CLI_DONE;
-    if (compare_write_page(told, path, &error))
-        return fail(object, path, &error);
-    json_object_set_new(object, "report", cli_json_text(path));
+    if (compare_write_page(game, shown, path, &error))
+        return files_fail(object, path, &error);
+    put_text(object, "report", path);
     cli_say(tool, "Report: %s\n", path);
     return CLI_DONE;
 }
 
-static int run(const cli *tool, json_t *object, const story *told, contest *game)
+static int run(const cli *tool, json_t *object, const char *model, const char *source, contest *game)
 {
     ulna_error error;
     ulna_error_clear(&error);
@@ -224,19 +386,19 @@ static int run(const cli *tool, json_t *object, const story *told, contest *game
     ulna_status status = contest_run(game, cli_value(tool, "report") != NULL, show_progress, &bar, &error);
     progress_end(&bar);
     if (status)
-        return fail(object, told->model, &error);
-    add_results(object, told);
-    print_story(tool, told);
-    print_table(tool, game);
-    print_end(tool, game);
-    int code = write_report(tool, object, told), is_solved = 0;
+        return files_fail(object, model, &error);
+    put_results(object, game, model, source);
+    json_t *shown = describe(game, object);
+    print_results(tool, game, shown);
+    int code = write_report(tool, object, shown, game), is_solved = 0;
     for (int i = 0; i < game->count; i++)
         is_solved |= !game->contenders[i].refusal.status && game->contenders[i].successes == game->set.options.frames;
+    json_decref(shown);
     return code ? code : is_solved ? CLI_DONE : CLI_PARTLY;
 }
 
 static int compare(const cli *tool, json_t *object, contest *game, const ulna_model *model, const char *name,
-                   trial_options *options)
+                   trial_options *how)
 {
     goals wanted;
     ulna_error error;
@@ -245,13 +407,13 @@ static int compare(const cli *tool, json_t *object, contest *game, const ulna_mo
     int code = read_goals(tool, object, &wanted);
     if (!code) {
         if (wanted.start && !cli_value(tool, "start") && !cli_value(tool, "cold"))
-            options->start = START_GIVEN;
+            how->start = START_GIVEN;
         const char *path = cli_value(tool, "goals");
-        story told = {.model = name, .source = path ? path : wanted.count ? "the command line" : NULL, .game = game};
-        if (trials_create(&game->set, model, &wanted, options, &error))
-            code = fail(object, error.line && path ? path : name, &error);
+        const char *source = path ? path : wanted.count ? "the command line" : NULL;
+        if (trials_create(&game->set, model, &wanted, how, &error))
+            code = files_fail(object, error.line && path ? path : name, &error);
         else
-            code = run(tool, object, &told, game);
+            code = run(tool, object, name, source, game);
     }
     goals_release(&wanted);
     return code;
@@ -260,19 +422,19 @@ static int compare(const cli *tool, json_t *object, contest *game, const ulna_mo
 int cli_compare(cli *tool)
 {
     contest game = {.best = -1};
-    trial_options options;
+    trial_options how;
     ulna_model *model = NULL;
     ulna_error error;
     ulna_error_clear(&error);
-    int code = compare_read_options(tool, &game, &options);
+    int code = read_options(tool, &game, &how);
     if (!code) {
         const char *name = tool->operand_count ? tool->operands[0] : "human";
         json_t *object = json_object();
         if (tool->operand_count ? cli_load_model(name, &model, &error) : ulna_sample_create(name, NULL, &model, &error))
-            code = fail(object, name, &error);
+            code = files_fail(object, name, &error);
         else
-            code = compare(tool, object, &game, model, name, &options);
-        if (code == CLI_USAGE) /* which was told in JSON already */
+            code = compare(tool, object, &game, model, name, &how);
+        if (code == CLI_USAGE) /* cli_usage has printed the object of --json */
             json_decref(object);
         else
             cli_json_print(tool, object);
@@ -281,3 +443,58 @@ int cli_compare(cli *tool)
     ulna_model_destroy(model);
     return code;
 }
+
+/* ---- help --------------------------------------------------------------------------------------------------- */
+
+static const cli_option options[] = {
+    {"methods", 'm', "A,B,...",
+     "Only these; `ulna methods` lists them. By default all but the global ones, which take longer."},
+    {"goals", 0, "FILE",
+     "Reach these goals instead of random ones. CSV: a line name,x,y,z or name,x,y,z,weight for each, in metres, by "
+     "the name of a marker or else of a body, whose origin is meant. JSON: docs/command-line.md."},
+    {"goal", 0, "\"NAME X Y Z\"", "A goal, in metres; may be given several times, and besides --goals."},
+    {"frames", 'n', "N",
+     "Problems to solve: 10 by default. With goals of your own, starts to solve them from: 1 by default."},
+    {"start", 0, "WHERE",
+     "near (the default): the pose that random goals were made from, and --spread off it; rest, the default "
+     "for goals of your own, unless their file has a start; zero: all joint parameters zero."},
+    {"cold", 0, NULL, "The same as --start rest."},
+    {"spread", 0, "DEG",
+     "Standard deviation of the starts, in degrees; 3 by default. Translations take it as radians times the "
+     "characteristic length."},
+    {"seed", 0, "N", "Another seed gives other problems; 1 by default."},
+    {"unbounded", 0, NULL, "Ignore joint limits in all methods."},
+    {"max-iter", 0, "N", "At most N iterations, instead of each method's own limit."},
+    {"tol", 0, "X", "Stop where f is X square metres or less; 1e-24 by default."},
+    {"report", 'r', "FILE",
+     "Write a page with the table and plots of convergence: one HTML file that needs nothing else."},
+    {0},
+};
+
+const cli_command compare_command = {
+    .name = "compare",
+    .operands = "[MODEL]",
+    .operand = "a file name",
+    .least = 0,
+    .most = 1,
+    .summary = "run methods on the same problems",
+    .text = "Solves the same problems with every method and prints one table: how many it solved, the final "
+            "f (half the weighted sum of squared distances), the root mean square distance to the goals, "
+            "iterations, evaluations of f, microseconds per solve (the best of up to five runs), whether it kept the "
+            "joint limits or how far it was outside, and what stopped it. Figures are medians over the problems. A "
+            "method succeeds where all goals are met, f at most 1e-12 m2; with goals of your own, which may be out "
+            "of reach, where its f is within 0.1 % of the least that any of them found (if limits are wanted, of "
+            "those that kept them).\n\n"
+            "MODEL is a model file, or the name of a built-in skeleton; by default human. Without goals of your own, "
+            "goals are generated: its markers (or the ends of its limbs, if it has none) where random poses inside the "
+            "limits have them. Problems are the same for the same seed.\n\n"
+            "The exit code is 0 if some method succeeded on all of them, else 1.",
+    .options = options,
+    .reads = "goals OPERANDS",
+    .writes = "report",
+    .examples = "ulna compare\tall methods, starts near the goals\n"
+                "ulna compare --cold --report c.html\tfrom rest, with plots\n"
+                "ulna compare arm --goal \"tool 0.3 0.2 0.5\"\ta goal of your own\n"
+                "ulna compare m.json --goals g.csv\ta skeleton of your own",
+    .run = cli_compare,
+};

@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/global/goals.h"
+#include "cli/markup.h"
 #include "ulna/global.h"
 
 /* ---- the problems: trials.c ---------------------------------------------------------------------------- */
@@ -109,44 +110,58 @@ void contest_release(contest *game);
 int contender_is_global(const contender *one);
 int contender_is_inside(const contender *one); /* never outside the limits by more than rounding */
 
-/* The median of values, which it sorts. NaN for none. */
-double median_of(double *values, int count);
-
-/* Records how f falls, frame after frame, and makes the curves: curves.c. */
-ulna_status curves_trace(contest *game, contender *one, ulna_error *error);
-/* Frames that curves are made from. */
-enum { CURVES_FRAMES = 32 };
-
-/* ---- the command line: compare_options.c ---------------------------------------------------------------- */
+enum { CURVES_FRAMES = 32 }; /* frames that curves are made from */
 
 #define COMPARE_DEGREE 0.017453292519943295 /* in radians */
 
-/* Fills methods and options of the contest, and how to make its trials; CLI_DONE, or another code after telling. */
-int compare_read_options(const cli *tool, contest *game, trial_options *options);
+/* ---- results in words: compare.c ------------------------------------------------------------------------ */
 
-/* ---- in words: compare_words.c -------------------------------------------------------------------------- */
+/* Templates of facts.h that quote the results, which are the object of --json and a few words more. */
+typedef struct compare_column {
+    const char *title, *page_title; /* on the screen, on the page */
+    char align;                     /* on the screen: l or r */
+    const char *key;                /* that not all results have; NULL: all of them */
+    const char *text;
+} compare_column;
 
-typedef struct story {
-    const char *model;  /* name of the file or sample */
-    const char *source; /* of the goals: a path, or NULL */
-    contest *game;
-} story;
+extern const compare_column compare_columns[]; /* after the name of the method; up to a row without a title */
+int compare_has_column(const contest *game, const compare_column *column);
+extern const char compare_goals_text[], compare_start_text[], compare_success_text[];
 
-/* Each writes a cell of the table, for the screen and for the page. */
-void words_f(double f, char *text, size_t size);
-void words_rms(double rms, char *text, size_t size);
-void words_count(double count, char *text, size_t size);
-void words_us(double us, char *text, size_t size);
-void words_limits(const contender *one, int is_ascii, char *text, size_t size);
-void words_stops(const contender *one, char *text, size_t size);
-/* What counts as success; a sentence. */
-void words_success(const contest *game, int is_ascii, char *text, size_t size);
-/* What was solved, in sentences. */
-void words_goals(const story *told, char *text, size_t size);
-void words_start(const story *told, int is_ascii, char *text, size_t size);
+/* ---- the page: page.c ----------------------------------------------------------------------------------- */
 
-/* ---- the page: compare_page.c --------------------------------------------------------------------------- */
+/* `shown`: what the templates quote. */
+ulna_status compare_write_page(contest *game, const json_t *shown, const char *path, ulna_error *error);
 
-ulna_status compare_write_page(const story *told, const char *path, ulna_error *error);
+/* ---- plots: plot.c -------------------------------------------------------------------------------------- */
+
+/*
+ * log10 f over iterations or time, a line per method, as inline SVG. Colours come from the page: --c0 ... --c7 for
+ * lines, --ink, --faint, --grid and --paper for the rest. Lines of number n have the class "s<n>", so that the page can
+ * hide them.
+ */
+
+enum { PLOT_COLOURS = 8 }; /* then they come again, dashed */
+
+typedef struct plot_line {
+    const char *name;
+    int style; /* number of the colour, dash and mark */
+    int count;
+    const double *x, *y;
+} plot_line;
+
+typedef struct plot {
+    const char *title;
+    const char *x_title;
+    int is_time;      /* x is in microseconds, on a logarithmic axis; otherwise it counts from 0 */
+    double low, high; /* of log10 f: the axis goes to whole numbers around these */
+    double weight;    /* of all goals: for an axis of root mean squares beside f; 0 for none */
+    const plot_line *lines;
+    int line_count;
+} plot;
+
+void plot_write(const plot *chart, markup *page);
+/* A short piece of a line of that style, for legends. */
+void plot_write_key(int style, markup *page);
 
 #endif

@@ -1,5 +1,5 @@
 /* The convergence plots, as in Figs. 3-5 of the exact-Hessian paper: axes, lines and their labels. */
-#include "cli/compare/plot.h"
+#include "cli/compare/compare.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -159,7 +159,7 @@ void map_segment(markup *paper, double width, double x0, double y0, double x1, d
 void map_area(markup *paper, unsigned colour, const svg_point *points, int count);
 
 /* The surface, in a box of the picture. */
-void map_draw_surface(markup *paper, const request *wish, const map_panel *panel, double x, double y, double width,
+void map_draw_surface(markup *paper, const request *wish, const map_panel *mesh, double x, double y, double width,
                       double height);
 
 #endif

@@ -217,8 +217,9 @@ static svg_point place_on_edge(const curves *over, int edge)
     int node = edge / 2, is_upwards = edge % 2;
     double a = over->values[node], b = over->values[node + (is_upwards ? COLUMNS : 1)];
     double along = a / (a - b);
-    double column = node % COLUMNS + (is_upwards ? 0 : along), row = node / COLUMNS + (is_upwards ? along : 0);
-    return (svg_point){over->x + column * MAP_SIDE / MAP_STEPS, over->y - row * MAP_SIDE / MAP_STEPS};
+    int column = node % COLUMNS, row = node / COLUMNS;
+    return (svg_point){over->x + (column + (is_upwards ? 0 : along)) * MAP_SIDE / MAP_STEPS,
+                       over->y - (row + (is_upwards ? along : 0)) * MAP_SIDE / MAP_STEPS};
 }
 
 static void draw_curve(markup *paper, curves *over, int start)

@@ -362,7 +362,7 @@ static const cli_option options[] = {
     {"x", 0, "DOF",
      "The degree of freedom of the horizontal axis, by its name as in `ulna info --tree` or its number from 0 on. By "
      "default --x and --y are the two joint angles nearest to the point that move it."},
-    {"y", 0, "DOF", "The one of the vertical axis."},
+    {"y", 0, "DOF", "The degree of freedom of the vertical axis."},
     {"goal", 0, "\"X Y Z\"",
      "Where the point should be, in metres; may be given up to 12 times. By default half, all and one and a half of "
      "the way from the upper joint to where the point is at rest."},
@@ -371,7 +371,7 @@ static const cli_option options[] = {
     {"point", 0, "\"X Y Z\"", "That point, in metres in the frame of the body."},
     {"size", 0, "N", "Cells along each axis, 8 to 2000; 360 by default."},
     {"range-x", 0, "\"LOW HIGH\"",
-     "What to sweep: degrees, or metres for a slide. By default a whole turn, -180 to 180; a slide goes the model's "
+     "Range to sweep, in degrees, or metres for a translation. By default -180 to 180; for a translation, the model's "
      "characteristic length to both sides of rest."},
     {"range-y", 0, "\"LOW HIGH\"", "The same for the vertical axis."},
     {"bounds", 0, NULL, "Sweep inside the model's limits too, and show the figures side by side."},
@@ -379,7 +379,7 @@ static const cli_option options[] = {
     {"limits-y", 0, "\"LOW HIGH\"", "The same for the vertical axis."},
     {"regularise", 0, "W",
      "Sweep also with a posture term, W |q - rest|^2 / 2 with W in m2/rad2, and show the figures side by side. "
-     "Pictures then are of that."},
+     "The picture then shows f with that term."},
     {"output", 'o', "FILE", "Write the picture, as SVG; the name ends in .svg. May be given several times."},
     {0},
 };
@@ -391,18 +391,18 @@ const cli_command definiteness_command = {
     .least = 0,
     .most = 1,
     .summary = "map where the exact Hessian is positive definite",
-    .text = "Sweeps two degrees of freedom of a skeleton, the others at rest, and looks at the exact Hessian of f, "
-            "half the squared distance from a point to its goal. Where it is positive definite, Newton's method goes "
-            "down fast; where it is not, a method must know what to do. MODEL is a model file, or the name of a "
-            "built-in skeleton; by default two-link, two links of 1 m, as in Appendix A of the exact-Hessian "
-            "paper.\n\n"
-            "The figures are shares of the cells, each looked at in its middle: positive definite, indefinite, "
-            "negative definite, and semi-definite, where an eigenvalue is zero to 1e-9 of the other one. Then "
-            "condition numbers (largest by smallest eigenvalue, in size), the lowest eigenvalue in m2/rad2 (a posture "
-            "weight above its size makes everything positive definite), f, and how far the point is from the goal "
-            "where f is lowest.\n\n"
-            "The picture has a panel a goal: the map in white, light grey, dark grey and red, and the surface that f "
-            "makes over it. Red curves are where an eigenvalue passes through zero; a blue frame shows limits.",
+    .text =
+        "Sweeps two degrees of freedom of a skeleton, the others at rest, and evaluates the exact Hessian of f, "
+        "half the squared distance from a point to its goal. Where the Hessian is positive definite, Newton's "
+        "method converges fast; elsewhere a method needs a remedy. MODEL is a model file, or the name of a built-in "
+        "skeleton; by default two-link, two links of 1 m, as in Appendix A of the exact-Hessian paper.\n\n"
+        "The figures are percentages of the cells, each sampled in its middle: positive definite, indefinite, "
+        "negative definite, and semi-definite, where an eigenvalue is below 1e-9 of the other one. Then condition "
+        "numbers (largest by smallest absolute eigenvalue), the lowest eigenvalue in m2/rad2 (a posture weight "
+        "above its absolute value makes all cells positive definite), f, and the distance from the point to the "
+        "goal where f is lowest.\n\n"
+        "The picture has a panel for each goal: the map in white, light grey, dark grey and red, and below it the "
+        "surface of f. On red curves an eigenvalue passes through zero; a blue frame shows limits.",
     .options = options,
     .reads = "OPERANDS",
     .writes = "output",

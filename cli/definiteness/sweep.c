@@ -36,8 +36,10 @@ ulna_status sweep_create(const request *wish, sweep *over, ulna_error *error)
     over->q = calloc(nq, sizeof *over->q);
     over->unit = calloc(nv, sizeof *over->unit);
     over->column = calloc(nv, sizeof *over->column);
-    if (!status && (!over->q || !over->unit || !over->column))
-        status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    if (!status && (!over->q || !over->unit || !over->column)) {
+        status = ULNA_ERR_MEMORY;
+        cli_fail(error, status, "out of memory");
+    }
     if (status)
         sweep_release(over);
     else
