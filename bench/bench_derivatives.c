@@ -5,8 +5,8 @@
  * Absolute times drift with the machine; the ratios are what to look at.
  */
 #include "derivatives_yardstick.h"
+#include "objective/problem.h"
 #include "support.h"
-#include "ulna/problem.h"
 #include "ulna/sample.h"
 
 #include <math.h>

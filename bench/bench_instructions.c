@@ -4,8 +4,8 @@
  *
  * The program runs itself under valgrind twice, with few and with many calls; the difference is the calls' own.
  */
+#include "objective/problem.h"
 #include "support.h"
-#include "ulna/problem.h"
 #include "ulna/sample.h"
 
 #include <stdlib.h>

@@ -139,10 +139,8 @@ if(ULNA_BENCH)
         string(REGEX REPLACE "^bench_" "" suite ${name})
         file(GLOB suite_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/${suite}_*.c")
         ulna_add_program(${name} "" SOURCES ${source} ${suite_sources} ${bench_support})
+        target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src") # they measure what is inside, too
         target_compile_definitions(${name} PRIVATE "ULNA_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
     endforeach()
-    if(TARGET bench_global) # looks at the relaxations themselves
-        target_include_directories(bench_global PRIVATE "${PROJECT_SOURCE_DIR}/src")
-    endif()
     include(Peers)
 endif()

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
+#include "model/model.h"
 #include "support.h"
-#include "ulna/model.h"
 
 /* The largest difference of two arrays. */
 double ulna_test_difference(const double *a, const double *b, int count);

@@ -2,8 +2,8 @@
 #ifndef ULNA_TESTS_SUPPORT_PROBLEM_H
 #define ULNA_TESTS_SUPPORT_PROBLEM_H
 
+#include "objective/problem.h"
 #include "support_tree.h"
-#include "ulna/problem.h"
 
 /* Adds one random term of the given type; 0 if the model cannot carry it (a coupling needs two coordinates). Fails the test
  * for a type that it does not know, so that a new kind of term cannot be forgotten. */

@@ -18,8 +18,8 @@
 #ifndef ULNA_TESTS_SUPPORT_TREE_H
 #define ULNA_TESTS_SUPPORT_TREE_H
 
+#include "kinematics/pose.h"
 #include "support.h"
-#include "ulna/kinematics.h"
 
 typedef enum ulna_test_shape {
     ULNA_TEST_SHAPE_ANY = 0, /* one of the others, drawn per tree */

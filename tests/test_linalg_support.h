@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "support.h"
-#include "ulna/linalg.h"
+#include "support_pattern.h"
 
 /* ---- forests ---- */
 
@@ -118,7 +118,7 @@ static inline ulna_tree *forest_tree(ulna_test_rng *rng, forest_shape shape)
     int parents[FOREST_MAX];
     ulna_tree *tree;
     const int n = forest_fill(rng, shape, parents);
-    assert_int_equal(ulna_tree_create(n, parents, NULL, &tree), ULNA_OK);
+    tree = ulna_test_pattern(n, parents);
     return tree;
 }
 

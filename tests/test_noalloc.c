@@ -28,31 +28,22 @@ static void nothing_allocates_after_set_up(void **state)
         ulna_test_bench b = ulna_test_bench_open(&rng, NULL, ULNA_TEST_ALL_TERMS, 12);
         const ulna_tree *tree = ulna_model_tree(b.model);
         size_t rows = tree->row[b.nv];
-        int m = ulna_work_residual_count(b.work), rank = ulna_work_low_rank_count(b.work),
-            nb = ulna_model_body_count(b.model);
+        int m = ulna_work_residual_count(b.work), nb = ulna_model_body_count(b.model);
         double *H = aligned_alloc(64, (rows * sizeof *H + 127) & ~(size_t)63);
         double *L = aligned_alloc(64, (rows * sizeof *L + 127) & ~(size_t)63);
         double *dense = ulna_test_numbers(b.nv * b.nv), *J = ulna_test_numbers(m * b.nv), *r = ulna_test_numbers(m);
         double *g = ulna_test_numbers(b.nv), *shift = ulna_test_numbers(b.nv), *step = ulna_test_numbers(b.nv);
-        double *pivots = ulna_test_numbers(b.nv), *V = ulna_test_numbers(b.nv * rank), *w = ulna_test_numbers(rank);
-        double *moved = ulna_test_numbers(b.nq), *K = ulna_test_numbers(3 * b.nv * b.nv + 6 * b.nv),
-               *blocks = ulna_test_numbers(36 * nb);
+        double *pivots = ulna_test_numbers(b.nv), *moved = ulna_test_numbers(b.nq),
+               *K = ulna_test_numbers(3 * b.nv * b.nv + 6 * b.nv), *blocks = ulna_test_numbers(36 * nb);
         double f, position[3], rotation[9];
         unsigned char *held = calloc((size_t)b.nv + 1, 1);
         double *goal = ulna_test_numbers(2 * b.nq + 9);
         int band_size = (int)ulna_band_size(b.nv, 6);
         ulna_band band = {b.nv, 6, ulna_test_numbers(band_size), ulna_test_numbers(band_size), 0};
         ulna_pose *pose, *other;
-        ulna_linear *linear[ULNA_LINEAR_KIND_COUNT];
         ulna_effector e = ulna_test_random_effector(&rng, b.model);
         assert_int_equal(ulna_pose_create(b.model, NULL, &pose, NULL), ULNA_OK);
         assert_int_equal(ulna_pose_create(b.model, NULL, &other, NULL), ULNA_OK);
-        for (int k = 0; k < ULNA_LINEAR_KIND_COUNT; k++) {
-            ulna_linear_options how = ulna_linear_options_default();
-            how.kind = (ulna_linear_kind)k;
-            how.max_rank = rank;
-            assert_int_equal(ulna_linear_create(tree, &how, NULL, &linear[k]), ULNA_OK);
-        }
         for (int d = 0; d < b.nv; d++) {
             shift[d] = 3;
             held[d] = (unsigned char)(d % 3 == 0);
@@ -86,16 +77,9 @@ static void nothing_allocates_after_set_up(void **state)
         OK(ulna_work_hessian_band(b.work, 1, &band));
         OK(ulna_band_factor(&band));
         OK(ulna_band_solve(&band, g, step));
-        OK(ulna_work_low_rank(b.work, V, w));
         OK(ulna_work_hessian(b.work, 0, g, H, NULL));
         OK(ulna_ltdl_factor(tree, H, shift, NULL, ULNA_LTDL_ANY, L, pivots, NULL));
         OK(ulna_ltdl_solve(tree, L, pivots, g, step));
-        for (int k = 0; k < ULNA_LINEAR_KIND_COUNT; k++) {
-            ulna_linear_matrix matrix = {.H = H, .shift = shift, .rank = rank, .V = V, .weights = w};
-            OK(ulna_linear_factor(linear[k], &matrix));
-            ulna_status solved = ulna_linear_solve(linear[k], g, step);
-            OK(k == ULNA_LINEAR_PCG && solved == ULNA_ERR_CONVERGENCE ? ULNA_OK : solved);
-        }
         for (int k = 0; k < 4; k++) {
             ulna_step_options options = {.t = 0, .shift = shift, .locked = k % 2 ? held : NULL};
             OK(ulna_work_step(b.work, &options, step, &f, NULL));
@@ -120,12 +104,10 @@ static void nothing_allocates_after_set_up(void **state)
         counting = 0;
         assert_int_equal(bad, ULNA_OK);
         assert_int_equal(heap_calls, 0);
-        for (int k = 0; k < ULNA_LINEAR_KIND_COUNT; k++)
-            ulna_linear_destroy(linear[k]);
         ulna_pose_destroy(pose);
         ulna_pose_destroy(other);
-        double *arrays[] = {goal,  band.entries, band.factor, H, L, dense, J, r,     g,
-                            shift, step,         pivots,      V, w, moved, K, blocks};
+        double *arrays[] = {goal, band.entries, band.factor, H,      L,     dense, J,     r,
+                            g,    shift,        step,        pivots, moved, K,     blocks};
         for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
             free(arrays[i]);
         free(held);

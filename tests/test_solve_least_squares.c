@@ -5,6 +5,7 @@
 #include "support_problem.h"
 #include "ulna/solve.h"
 
+#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,10 +155,10 @@ static int normal_equations(const scene *s, const double *shift, double *y)
         N[j * nv + j] += s->locked[j] ? 1 : shift[j];
         y[j] = dot(m, s->A + j * m, s->r);
     }
-    int solved = ulna_dense_cholesky(nv, N) == ULNA_OK;
+    int solved = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', nv, N, nv) == 0;
     for (int j = 0; j < nv; j++) /* and not near singular, where two ways of rounding part */
         solved &= s->locked[j] || N[j * nv + j] * N[j * nv + j] > 1e-5 * s->largest;
-    solved = solved && ulna_dense_cholesky_solve(nv, 1, N, y) == ULNA_OK;
+    solved = solved && LAPACKE_dpotrs(LAPACK_COL_MAJOR, 'L', nv, 1, N, nv, y, nv) == 0;
     free(N);
     return solved;
 }
@@ -235,8 +236,7 @@ static void singularity_robust_step(void **state)
                     N[k * m + i] += s.A[j * m + i] * s.A[j * m + k];
                 N[k * m + i] += i == k ? lambda : 0;
             }
-        int solved = lambda > 0 && ulna_dense_cholesky(m, N) == ULNA_OK &&
-                     ulna_dense_cholesky_solve(m, 1, N, z) == ULNA_OK && step_once(&s, &o);
+        int solved = lambda > 0 && LAPACKE_dposv(LAPACK_COL_MAJOR, 'L', m, 1, N, m, z, m) == 0 && step_once(&s, &o);
         for (int j = 0; j < nv; j++)
             y[j] = dot(m, s.A + j * m, z);
         if (solved && is_short(&s, y)) {

@@ -15,7 +15,6 @@
 #define ULNA_MODEL_H
 
 #include "ulna/base.h"
-#include "ulna/linalg.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -221,7 +220,6 @@ ULNA_API const double *ulna_model_lower(const ulna_model *model);    /* nv; -INF
 ULNA_API const double *ulna_model_upper(const ulna_model *model);    /* nv */
 ULNA_API const double *ulna_model_strength(const ulna_model *model); /* nv */
 ULNA_API const double *ulna_model_rest(const ulna_model *model);     /* nq */
-ULNA_API const ulna_tree *ulna_model_tree(const ulna_model *model);  /* sparsity of nv x nv matrices */
 
 /* Markers. */
 ULNA_API int ulna_model_find_marker(const ulna_model *model, const char *name);

@@ -182,25 +182,10 @@ ULNA_API ulna_status ulna_work_evaluate(ulna_work *work, const double *q, double
 /* Gradient, nv. O(DOF). */
 ULNA_API ulna_status ulna_work_gradient(ulna_work *work, double *gradient);
 
-/*
- * The exact Hessian in tree rows (ulna_model_tree: tree->row[nv] numbers), H(t) = JtJ - t S: t = 0 Gauss-Newton, t = 1
- * exact. `gradient` may be NULL. With `second` given, `rows` receives JtJ and `second` S, and t is not used. Coupling
- * terms are not in the rows, since they leave the pattern: they are low-rank (ulna_work_low_rank below). O(DOF x depth).
- */
-ULNA_API ulna_status ulna_work_hessian(ulna_work *work, double t, double *gradient, double *rows, double *second);
-
-/* The coupling terms: H = rows + sum_k weights[k] v_k v_kT, v_k the k-th column of `vectors` (nv x count). */
-ULNA_API int ulna_work_low_rank_count(const ulna_work *work);
-ULNA_API ulna_status ulna_work_low_rank(const ulna_work *work, double *vectors, double *weights);
-
-/* product = H(t) x, couplings included, without forming H. O(DOF). The first call after an evaluation prepares. */
+/* product = H(t) x with the Hessian H(t) = JtJ - t S: t = 0 Gauss-Newton, t = 1 exact. H is not formed. O(DOF). The first call after an evaluation prepares. */
 ULNA_API ulna_status ulna_work_hessian_multiply(ulna_work *work, double t, const double *x, double *product);
 
-/* The band of H(t) around the diagonal, couplings left out, without forming H: for the preconditioner of ulna_pcg on deep
- * skeletons. Fills band->entries for the n and width that the caller set; ulna_band_factor is the next call. O(DOF x width). */
-ULNA_API ulna_status ulna_work_hessian_band(ulna_work *work, double t, ulna_band *band);
-
-/* The whole H(t), nv x nv, couplings included: for dense methods and for looking. O(DOF x depth), and nv^2 numbers. */
+/* H(t) as a dense matrix, nv x nv, both triangles. O(DOF x depth), and nv^2 numbers. */
 ULNA_API ulna_status ulna_work_hessian_dense(ulna_work *work, double t, double *hessian);
 
 /* ---- one step by elimination ---------------------------------------------------------------------------- */

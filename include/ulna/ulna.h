@@ -7,7 +7,6 @@
 #include "ulna/formats.h"
 #include "ulna/global.h"
 #include "ulna/kinematics.h"
-#include "ulna/linalg.h"
 #include "ulna/mocap.h"
 #include "ulna/model.h"
 #include "ulna/motion.h"

@@ -20,7 +20,7 @@
  */
 #include "base/parallel.h"
 #include "kinematics/jacobian.h"
-#include "linalg/mirror.h"
+#include "linalg/linalg.h"
 #include "math/math3.h"
 
 /* (da_i/dq_j) x (p - pivot), for i at or before j in one segment. */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "linalg/small.h"
+#include "linalg/linalg.h"
 
 size_t ulna_band_size(int n, int width)
 {
@@ -36,52 +36,6 @@ static int column_length(const ulna_band *band, int j)
 {
     const int below = band->n - 1 - j;
     return 1 + (band->width < below ? band->width : below);
-}
-
-ulna_status ulna_band_from_tree(ulna_band *band, const ulna_tree *tree, const double *H, const double *shift,
-                                const unsigned char *fixed)
-{
-    const ulna_status status = check_band(band);
-    if (status || !tree || tree->n != band->n)
-        return status ? status : ULNA_ERR_ARGUMENT;
-    if (band->n == 0)
-        return ULNA_OK;
-    if (!H)
-        return ULNA_ERR_ARGUMENT;
-    const size_t stride = (size_t)band->width + 1;
-    memset(band->entries, 0, ulna_band_size(band->n, band->width) * sizeof *band->entries);
-    for (int j = 0; j < tree->n; j++) {
-        const double *row = H + tree->row[j];
-        const int *path = tree->path[j], above = tree->depth[j] - 1;
-        double *diagonal = &band->entries[(size_t)j * stride];
-        if (fixed && fixed[j]) {
-            *diagonal = 1;
-            continue;
-        }
-        *diagonal = row[above] + (shift ? shift[j] : 0);
-        for (int p = above - 1; p >= 0 && j - path[p] <= band->width; p--) {
-            if (!(fixed && fixed[path[p]]))
-                band->entries[(size_t)path[p] * stride + (size_t)(j - path[p])] = row[p];
-        }
-    }
-    return ULNA_OK;
-}
-
-ulna_status ulna_band_from_function(ulna_band *band, double (*element)(void *context, int i, int j), void *context)
-{
-    const ulna_status status = check_band(band);
-    if (status || !element)
-        return status ? status : ULNA_ERR_ARGUMENT;
-    if (band->n == 0)
-        return ULNA_OK;
-    const size_t stride = (size_t)band->width + 1;
-    memset(band->entries, 0, ulna_band_size(band->n, band->width) * sizeof *band->entries);
-    for (int j = 0; j < band->n; j++) {
-        const int length = column_length(band, j);
-        for (int k = 0; k < length; k++)
-            band->entries[(size_t)j * stride + (size_t)k] = element(context, j + k, j);
-    }
-    return ULNA_OK;
 }
 
 /* Cholesky of entries + shift I; 0 if a pivot is not positive. */

@@ -1,5 +1,5 @@
 /*
- * Dense operations on caller-owned scratch: the only file that knows LAPACK.
+ * Dense operations on caller-owned scratch: the only file that knows LAPACK. A minimal build takes dense_minimal.c instead.
  *
  * LAPACKE's _work calls in column-major order neither allocate nor check for NaN (their namesakes without _work do
  * both), so finiteness is checked here. Its integers are C ints: an ILP64 library will not do.
@@ -9,22 +9,23 @@
 #include <math.h>
 #include <string.h>
 
-#include "linalg/small.h"
+#include "linalg/linalg.h"
 
-#ifndef ULNA_MINIMAL
 #include <lapacke.h>
 _Static_assert(sizeof(lapack_int) == sizeof(int), "LAPACK must be built with 32-bit integers");
-#endif
 
 /* Beyond this the sizes of LAPACK's workspaces no longer fit its own integers. */
 #define DENSE_LIMIT 16384
 
-void ulna_dense_need_join(ulna_dense_need *need, ulna_dense_need other)
+/* 1 if the lower triangle of an n x n matrix is finite. */
+static int lower_finite(int n, const double *A)
 {
-    if (!need)
-        return;
-    need->reals = need->reals > other.reals ? need->reals : other.reals;
-    need->integers = need->integers > other.integers ? need->integers : other.integers;
+    const size_t size = (size_t)n;
+    for (size_t j = 0; j < size; j++) {
+        if (!ulna_array_finite(A + j + size * j, size - j))
+            return 0;
+    }
+    return 1;
 }
 
 static ulna_status check_size(int m, int n)
@@ -42,165 +43,6 @@ static ulna_status check_work(ulna_dense_need need, const ulna_dense_work *work)
         return ULNA_ERR_ARGUMENT;
     return (need.reals && !work->reals) || (need.integers && !work->integers) ? ULNA_ERR_ARGUMENT : ULNA_OK;
 }
-
-/* ---- Cholesky: in every build -------------------------------------------------------------------------------- */
-
-ulna_status ulna_dense_cholesky(int n, double *A)
-{
-    const ulna_status status = check_size(n, n);
-    if (status || n == 0)
-        return status;
-    if (!A)
-        return ULNA_ERR_ARGUMENT;
-    if (!ulna_lower_finite(n, A))
-        return ULNA_ERR_NUMBER;
-#ifdef ULNA_MINIMAL
-    return ulna_small_cholesky(n, A);
-#else
-    return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, A, n) == 0 ? ULNA_OK : ULNA_ERR_INDEFINITE;
-#endif
-}
-
-ulna_status ulna_dense_cholesky_solve(int n, int columns, const double *A, double *B)
-{
-    const ulna_status status = check_size(n, n);
-    if (status || columns < 0)
-        return status ? status : ULNA_ERR_ARGUMENT;
-    if (n == 0 || columns == 0)
-        return ULNA_OK;
-    if (!A || !B)
-        return ULNA_ERR_ARGUMENT;
-#ifdef ULNA_MINIMAL
-    ulna_small_cholesky_solve(n, columns, A, B);
-#else
-    LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', n, columns, A, n, B, n);
-#endif
-    return ULNA_OK;
-}
-
-/* ---- LDLT: in every build ------------------------------------------------------------------------------------ */
-
-ulna_status ulna_dense_ldlt_need(int n, ulna_dense_need *need)
-{
-    if (!need)
-        return ULNA_ERR_ARGUMENT;
-    *need = (ulna_dense_need){0, 0};
-    const ulna_status status = check_size(n, n);
-    if (status || n == 0)
-        return status;
-#ifndef ULNA_MINIMAL
-    double size = 0, dummy = 0;
-    int pivot = 0;
-    if (LAPACKE_dsytrf_work(LAPACK_COL_MAJOR, 'L', n, &dummy, n, &pivot, &size, -1) != 0)
-        return ULNA_ERR_LIMIT;
-    need->reals = (size_t)size;
-#endif
-    return ULNA_OK;
-}
-
-ulna_status ulna_dense_ldlt(int n, double *A, int *pivot, ulna_inertia *inertia, const ulna_dense_work *work)
-{
-    ulna_dense_need need;
-    ulna_inertia counted = {0, 0, 0};
-    if (inertia)
-        *inertia = counted;
-    ulna_status status = ulna_dense_ldlt_need(n, &need);
-    if (status || n == 0)
-        return status;
-    if (!A || !pivot || check_work(need, work))
-        return ULNA_ERR_ARGUMENT;
-    if (!ulna_lower_finite(n, A))
-        return ULNA_ERR_NUMBER;
-#ifdef ULNA_MINIMAL
-    ulna_small_ldlt(n, A, pivot);
-#else
-    LAPACKE_dsytrf_work(LAPACK_COL_MAJOR, 'L', n, A, n, pivot, work->reals, (int)need.reals); /* zeros show below */
-#endif
-    if (!ulna_lower_finite(n, A))
-        return ULNA_ERR_NUMBER;
-    status = ulna_ldlt_inertia(n, A, pivot, &counted);
-    if (inertia)
-        *inertia = counted;
-    return status;
-}
-
-ulna_status ulna_dense_ldlt_solve(int n, int columns, const double *A, const int *pivot, double *B)
-{
-    const ulna_status status = check_size(n, n);
-    if (status || columns < 0)
-        return status ? status : ULNA_ERR_ARGUMENT;
-    if (n == 0 || columns == 0)
-        return ULNA_OK;
-    if (!A || !pivot || !B)
-        return ULNA_ERR_ARGUMENT;
-#ifdef ULNA_MINIMAL
-    ulna_small_ldlt_solve(n, columns, A, pivot, B);
-#else
-    LAPACKE_dsytrs_work(LAPACK_COL_MAJOR, 'L', n, columns, A, n, pivot, B, n);
-#endif
-    return ULNA_OK;
-}
-
-#ifdef ULNA_MINIMAL
-/* ---- what a build without LAPACK has not got ----------------------------------------------------------------- */
-
-static ulna_status unsupported(ulna_dense_need *need)
-{
-    if (need)
-        *need = (ulna_dense_need){0, 0};
-    return ULNA_ERR_UNSUPPORTED;
-}
-
-int ulna_dense_available(void)
-{
-    return 0;
-}
-
-ulna_status ulna_dense_svd_need(int m, int n, ulna_dense_need *need)
-{
-    (void)m, (void)n;
-    return unsupported(need);
-}
-
-ulna_status ulna_dense_svd(int m, int n, double *A, double *s, double *U, double *VT, const ulna_dense_work *work)
-{
-    (void)m, (void)n, (void)A, (void)s, (void)U, (void)VT, (void)work;
-    return ULNA_ERR_UNSUPPORTED;
-}
-
-ulna_status ulna_dense_qr_need(int m, int n, ulna_dense_need *need)
-{
-    (void)m, (void)n;
-    return unsupported(need);
-}
-
-ulna_status ulna_dense_qr_factor(int m, int n, double *A, double tolerance, double *tau, int *column, int *rank,
-                                 const ulna_dense_work *work)
-{
-    (void)m, (void)n, (void)A, (void)tolerance, (void)tau, (void)column, (void)rank, (void)work;
-    return ULNA_ERR_UNSUPPORTED;
-}
-
-ulna_status ulna_dense_qr_solve(int m, int n, double *A, const double *tau, const int *column, int rank, double *b,
-                                double *x, double *residual, const ulna_dense_work *work)
-{
-    (void)m, (void)n, (void)A, (void)tau, (void)column, (void)rank, (void)b, (void)x, (void)residual, (void)work;
-    return ULNA_ERR_UNSUPPORTED;
-}
-
-ulna_status ulna_dense_eigen_need(int n, ulna_dense_need *need)
-{
-    (void)n;
-    return unsupported(need);
-}
-
-ulna_status ulna_dense_eigen(int n, double *A, int vectors, double *values, const ulna_dense_work *work)
-{
-    (void)n, (void)A, (void)vectors, (void)values, (void)work;
-    return ULNA_ERR_UNSUPPORTED;
-}
-
-#else
 
 int ulna_dense_available(void)
 {
@@ -356,10 +198,99 @@ ulna_status ulna_dense_eigen(int n, double *A, int vectors, double *values, cons
         return status;
     if (!A || !values || check_work(need, work))
         return ULNA_ERR_ARGUMENT;
-    if (!ulna_lower_finite(n, A))
+    if (!lower_finite(n, A))
         return ULNA_ERR_NUMBER;
     const int info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, vectors ? 'V' : 'N', 'L', n, A, n, values, work->reals,
                                          (int)need.reals, work->integers, (int)need.integers);
     return info ? ULNA_ERR_CONVERGENCE : ULNA_OK;
 }
-#endif
+
+/* ---- nearest positive definite matrix ------------------------------------------------------------------------ */
+
+/*
+ * The nearest symmetric positive definite matrix.
+ *
+ * Source: N. J. Higham, "Computing a nearest symmetric positive semidefinite matrix", Linear Algebra Appl. 103, 1988,
+ * theorem 2.1. With B = (A + AT) / 2 and its eigenpairs (l, v), the nearest matrix in the Frobenius norm whose
+ * eigenvalues are at least f is X = B + sum over l < f of (f - l) v vT. Higham writes it with the polar factor of B;
+ * for f = 0 it is the same matrix. Rounding can leave X a hair outside, so its diagonal is then raised by
+ * machine epsilon times its norm, doubled until Cholesky succeeds.
+ */
+ulna_status ulna_nearest_spd_need(int n, ulna_dense_need *need)
+{
+    const ulna_status status = ulna_dense_eigen_need(n, need);
+    if (!status)
+        need->reals += (2 * (size_t)n + 1) * (size_t)n;
+    return status;
+}
+
+/* X, symmetric part of A. */
+static void symmetrise(size_t n, const double *A, double *X)
+{
+    for (size_t j = 0; j < n; j++) {
+        for (size_t i = 0; i < n; i++)
+            X[i + n * j] = A[i + n * j] / 2 + A[j + n * i] / 2;
+    }
+}
+
+/* Raises the diagonal of X as little as Cholesky asks for; `copy` is n x n scratch. */
+static ulna_status nudge(size_t n, double scale, double *X, double *copy)
+{
+    double step = fmax(DBL_EPSILON * scale, DBL_MIN), raised = 0;
+    for (int attempt = 0; attempt < 64; attempt++, step *= 2) {
+        memcpy(copy, X, n * n * sizeof *X);
+        for (size_t j = 0; j < n; j++)
+            copy[j + n * j] += raised;
+        if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (int)n, copy, (int)n) == 0) {
+            for (size_t j = 0; j < n; j++)
+                X[j + n * j] += raised;
+            return ULNA_OK;
+        }
+        raised = step;
+    }
+    return ULNA_ERR_CONVERGENCE;
+}
+
+ulna_status ulna_nearest_spd(int n, double *A, double floor, double *distance, const ulna_dense_work *work)
+{
+    ulna_dense_need need, eigen_need;
+    ulna_status status = ulna_nearest_spd_need(n, &need);
+    if (!(floor >= 0) || isinf(floor))
+        return status ? status : ULNA_ERR_ARGUMENT;
+    if (distance)
+        *distance = 0;
+    if (status || n == 0)
+        return status;
+    if (!A || !work || !work->reals || work->have.reals < need.reals)
+        return ULNA_ERR_ARGUMENT;
+    const size_t size = (size_t)n;
+    if (!ulna_array_finite(A, size * size))
+        return ULNA_ERR_NUMBER;
+
+    double *X = work->reals, *vectors = X + size * size, *values = vectors + size * size;
+    ulna_dense_eigen_need(n, &eigen_need);
+    const ulna_dense_work rest = {values + size, work->integers, {eigen_need.reals, work->have.integers}};
+    symmetrise(size, A, X);
+    memcpy(vectors, X, size * size * sizeof *X);
+    status = ulna_dense_eigen(n, vectors, 1, values, &rest);
+    if (status)
+        return status;
+
+    /* Lift what lies below the floor; the eigenvalues ascend. */
+    for (size_t k = 0; k < size && values[k] < floor; k++) {
+        const double *v = vectors + size * k, lift = floor - values[k];
+        for (size_t j = 0; j < size; j++) {
+            for (size_t i = 0; i < size; i++)
+                X[i + size * j] += lift * (v[i] * v[j]);
+        }
+    }
+    status = nudge(size, fmax(fmax(fabs(values[0]), fabs(values[size - 1])), floor), X, vectors);
+    if (status)
+        return status;
+    if (distance) {
+        for (size_t i = 0; i < size * size; i++)
+            *distance = hypot(*distance, X[i] - A[i]);
+    }
+    memcpy(A, X, size * size * sizeof *A);
+    return ULNA_OK;
+}

@@ -73,11 +73,10 @@ static void clear_fixed(const ulna_tree *tree, const unsigned char *fixed, doubl
     }
 }
 
-void ulna_ltdl_prepare(const ulna_tree *tree, const double *H, const double *shift, const unsigned char *fixed,
-                       double *out, double *scratch)
+/* out = H + diag(shift), with fixed DOFs as rows and columns of the identity. scratch: n. */
+static void prepare(const ulna_tree *tree, const double *H, const double *shift, const unsigned char *fixed,
+                    double *out, double *scratch)
 {
-    if (tree->n == 0)
-        return;
     memcpy(out, H, tree->row[tree->n] * sizeof *out);
     if (fixed)
         clear_fixed(tree, fixed, out, scratch);
@@ -114,7 +113,7 @@ ulna_status ulna_ltdl_factor_with(const ulna_ltdl_kernel *kernel, const ulna_tre
     if (tree->n == 0)
         return ULNA_OK;
 
-    ulna_ltdl_prepare(tree, H, shift, fixed, L, inverse_pivots);
+    prepare(tree, H, shift, fixed, L, inverse_pivots);
     for (int j = 0; j < tree->n; j++) {
         const double least = ULNA_LTDL_PIVOT_TOLERANCE * fabs(L[tree->row[j] + (size_t)tree->depth[j] - 1]);
         inverse_pivots[j] = least > DBL_MIN ? least : DBL_MIN;

@@ -2,7 +2,7 @@
 #ifndef ULNA_SRC_LTDL_H
 #define ULNA_SRC_LTDL_H
 
-#include "ulna/linalg.h"
+#include "linalg/linalg.h"
 
 /* Deeper trees go through plain loops: the kernels keep values along one path on the stack. */
 #define ULNA_LTDL_KERNEL_DEPTH 512
@@ -32,11 +32,7 @@ extern const ulna_ltdl_kernel ulna_ltdl_kernel_avx512;
  * what they ask of the CPU are those of src/kinematics/kernel.h, which chooses per pose: keep the two alike. */
 const ulna_ltdl_kernel *ulna_ltdl_kernel_find(const char *name);
 
-/* out = H + diag(shift), fixed DOFs as in ulna_ltdl_factor. scratch: n. */
-void ulna_ltdl_prepare(const ulna_tree *tree, const double *H, const double *shift, const unsigned char *fixed,
-                       double *out, double *scratch);
-
-/* The public functions, with a given kernel. */
+/* ulna_ltdl_factor and ulna_ltdl_solve with a given kernel. */
 ulna_status ulna_ltdl_factor_with(const ulna_ltdl_kernel *kernel, const ulna_tree *tree, const double *H,
                                   const double *shift, const unsigned char *fixed, ulna_ltdl_mode mode, double *L,
                                   double *inverse_pivots, ulna_inertia *inertia);

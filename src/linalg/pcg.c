@@ -14,20 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "ulna/linalg.h"
-
-static const char *const stop_texts[ULNA_PCG_STOP_COUNT] = {
-    [ULNA_PCG_CONVERGED] = "converged",
-    [ULNA_PCG_RADIUS] = "trust radius reached",
-    [ULNA_PCG_NEGATIVE] = "negative curvature",
-    [ULNA_PCG_ITERATIONS] = "iteration limit reached",
-};
-
-const char *ulna_pcg_stop_text(ulna_pcg_stop stop)
-{
-    unsigned index = (unsigned)stop;
-    return index < ULNA_PCG_STOP_COUNT ? stop_texts[index] : "unknown stop";
-}
+#include "linalg/linalg.h"
 
 ulna_pcg_options ulna_pcg_options_default(void)
 {

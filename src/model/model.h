@@ -13,6 +13,7 @@
 #ifndef ULNA_SRC_MODEL_H
 #define ULNA_SRC_MODEL_H
 
+#include "linalg/linalg.h"
 #include "ulna/model.h"
 
 /* What a joint is made of. A joint is a sequence of segments; the first six have one DOF and one coordinate each. */
@@ -140,5 +141,8 @@ static inline const double *ulna_body_bone(const ulna_model *model, int body)
 {
     return model->joint[body].reversed ? model->body[body].offset_position : model->body[body].placement_position;
 }
+
+/* Sparsity of nv x nv matrices. */
+const ulna_tree *ulna_model_tree(const ulna_model *model);
 
 #endif

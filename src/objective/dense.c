@@ -7,7 +7,7 @@
  * O(DOF x depth) arithmetic, and n^2 numbers to write, which takes most of the time.
  */
 #include "base/parallel.h"
-#include "linalg/mirror.h"
+#include "linalg/linalg.h"
 #include "objective/problem.h"
 
 #include <string.h>

@@ -231,30 +231,6 @@ ulna_status ulna_work_hessian(ulna_work *work, double t, double *gradient, doubl
     return ULNA_OK;
 }
 
-int ulna_work_low_rank_count(const ulna_work *work)
-{
-    return work ? work->problem->coupling_count : 0;
-}
-
-ulna_status ulna_work_low_rank(const ulna_work *work, double *vectors, double *weights)
-{
-    if (!work || !vectors || !weights)
-        return ULNA_ERR_ARGUMENT;
-    ulna_status status = ulna_work_check(work);
-    if (status != ULNA_OK)
-        return status;
-    const ulna_problem *problem = work->problem;
-    size_t nv = (size_t)problem->model->nv;
-    memset(vectors, 0, nv * (size_t)problem->coupling_count * sizeof *vectors);
-    for (int k = 0; k < problem->coupling_count; k++) {
-        const ulna_term *term = &problem->term[problem->coupling_term[k]];
-        vectors[(size_t)k * nv + (size_t)term->dof_b] = 1;
-        vectors[(size_t)k * nv + (size_t)term->dof_a] = -term->goal[0];
-        weights[k] = ulna_coupling_weight(problem, term);
-    }
-    return ULNA_OK;
-}
-
 ulna_status ulna_work_hessian_multiply(ulna_work *work, double t, const double *x, double *product)
 {
     if (!work || !x || !product || x == product || !isfinite(t))

@@ -150,6 +150,17 @@ void ulna_spread_row(const ulna_work *work, int body, const double row[6], size_
 /* ULNA_OK if the derivatives at hand are those of the problem as it is; ULNA_ERR_STATE if it must be evaluated (again). */
 ulna_status ulna_work_check(const ulna_work *work);
 
+/*
+ * The exact Hessian in tree rows (ulna_model_tree: tree->row[nv] numbers), H(t) = JtJ - t S: t = 0 Gauss-Newton, t = 1
+ * exact. `gradient` may be NULL. With `second` given, `rows` receives JtJ and `second` S, and t is not used. Coupling
+ * terms are not in the rows, since they leave the pattern. O(DOF x depth).
+ */
+ulna_status ulna_work_hessian(ulna_work *work, double t, double *gradient, double *rows, double *second);
+
+/* The band of H(t) around the diagonal, couplings left out, without forming H: for the preconditioner of ulna_pcg on deep
+ * skeletons. Fills band->entries for the n and width that the caller set; ulna_band_factor is the next call. O(DOF x width). */
+ulna_status ulna_work_hessian_band(ulna_work *work, double t, ulna_band *band);
+
 /* Terms on coordinates at work->pose->q: adds to f, fills slope, curve and couple. */
 double ulna_coordinate_terms(ulna_work *work);
 /* Rows of coordinate and coupling terms for ulna_work_residuals; J is m x nv from row `at` on. Returns the rows written. */

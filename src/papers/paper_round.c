@@ -14,8 +14,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "linalg/linalg.h"
 #include "math/math3.h"
-#include "ulna/linalg.h"
 
 ulna_status ulna_paper_nearest_rotation(const double matrix[9], double rotation[9])
 {
