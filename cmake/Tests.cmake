@@ -71,7 +71,8 @@ if(ULNA_TESTS)
 
     add_test(NAME tools_check_layers COMMAND "${PROJECT_SOURCE_DIR}/tools/check-layers")
     add_test(NAME tools_check_layers_self_test COMMAND "${PROJECT_SOURCE_DIR}/tests/check_layers_test.sh")
-    set_tests_properties(tools_check_layers tools_check_layers_self_test PROPERTIES LABELS tools TIMEOUT 60)
+    add_test(NAME tools_check_map COMMAND "${PROJECT_SOURCE_DIR}/tools/check-map")
+    set_tests_properties(tools_check_layers tools_check_layers_self_test tools_check_map PROPERTIES LABELS tools TIMEOUT 60)
 
     # The scripts, styles and templates of the tool's pages.
     add_test(NAME tools_check_pages COMMAND "${PROJECT_SOURCE_DIR}/tools/check-pages")
