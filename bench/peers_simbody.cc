@@ -212,8 +212,8 @@ const bench_peer *track_peers_simbody(void)
     static const bench_peer peers[] = {
         {"simbody", "Assembler::track", 0, 0, open, solve, close, 0, 0, begin, places},
         {"simbody_fine", "Assembler::track", 0, 0, open, solve, close, 0, 1e-5, begin, places},
-        {"simbody_predicted", "initialize and track, from the prediction", PREDICTED, 0, open, solve, close, 1, 0, begin,
-         places},
+        {"simbody_predicted", "initialize and track, from the prediction", PREDICTED, 0, open, solve, close, 1, 0,
+         begin, places},
         {},
     };
     return peers;
