@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "support_model.h"
+#include "support_problem.h"
 #include "ulna/sample.h"
 
 static const char *const names[ULNA_TASK_COUNT] = {
@@ -371,4 +372,34 @@ void ulna_test_check_result(const ulna_test_task *task, const ulna_options *opti
     assert_true(result->stop > ULNA_STOP_NONE && result->stop < ULNA_STOP_COUNT);
     ulna_work_destroy(work);
     free(gradient);
+}
+
+double *ulna_test_copy(const double *values, int count)
+{
+    return memcpy(ulna_test_numbers(count), values, (size_t)count * sizeof *values);
+}
+
+ulna_solver *ulna_test_solver(const ulna_problem *problem, const ulna_options *options)
+{
+    ulna_solver *solver;
+    ulna_error error;
+    ulna_error_clear(&error);
+    if (ulna_solver_create(problem, options, NULL, &solver, &error) != ULNA_OK)
+        fail_msg("no solver: %s", error.message);
+    return solver;
+}
+
+ulna_result ulna_test_solve(const ulna_test_task *task, const ulna_options *options)
+{
+    double *q = ulna_test_copy(task->start, ulna_model_coordinate_count(task->model));
+    ulna_result result;
+    ulna_solver *solver = ulna_test_solver(task->problem, options);
+    assert_int_equal(ulna_solve(solver, q, &result), ULNA_OK);
+    ulna_options named = *options;
+    if (!named.method)
+        named.method = "hybrid";
+    ulna_test_check_result(task, &named, q, &result);
+    ulna_solver_destroy(solver);
+    free(q);
+    return result;
 }

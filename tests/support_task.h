@@ -43,4 +43,10 @@ void ulna_test_task_release(ulna_test_task *task);
 void ulna_test_check_result(const ulna_test_task *task, const ulna_options *options, const double *q,
                             const ulna_result *result);
 
+/* A copy, for free(). */
+double *ulna_test_copy(const double *values, int count);
+/* Each fails the test if it cannot. Solves from the task's start and checks the result as above. */
+ulna_solver *ulna_test_solver(const ulna_problem *problem, const ulna_options *options);
+ulna_result ulna_test_solve(const ulna_test_task *task, const ulna_options *options);
+
 #endif
