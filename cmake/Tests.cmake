@@ -12,7 +12,7 @@ function(ulna_add_program name folder)
     add_executable(${name} ${program_SOURCES})
     target_link_libraries(${name} PRIVATE ulna_program_flags ulna_static Threads::Threads m)
     if(program_PRIVATE_HEADERS)
-        target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests")
+        target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests" "${PROJECT_SOURCE_DIR}/tests/support")
         if(NOT ULNA_MINIMAL) # private headers may show what they are built on
             target_link_libraries(${name} PRIVATE LAPACKE::LAPACKE PkgConfig::JANSSON)
         endif()
@@ -20,7 +20,7 @@ function(ulna_add_program name folder)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}${folder}")
 endfunction()
 
-# ---- tests/test_*.c: one cmocka program and one CTest each ------------------------------------------------------
+# ---- tests/<layer>/test_*.c: one cmocka program and one CTest each ------------------------------------------------------
 if(ULNA_TESTS)
     find_package(PkgConfig REQUIRED)
     pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
@@ -28,20 +28,22 @@ if(ULNA_TESTS)
         message(FATAL_ERROR "cmocka is not there: run tools/bootstrap, or configure with -DULNA_TESTS=OFF")
     endif()
 
-    file(GLOB support_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/support*.c")
+    file(GLOB support_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/support*.c"
+        "${PROJECT_SOURCE_DIR}/tests/support/*.c")
     add_library(ulna_test_support INTERFACE)
     target_link_libraries(ulna_test_support INTERFACE PkgConfig::CMOCKA)
     target_compile_definitions(ulna_test_support INTERFACE ULNA_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
         $<$<TARGET_EXISTS:ulna>:ULNA_TEST_CLI="${PROJECT_BINARY_DIR}/ulna">) # the built tool, for tests that run it
     if(support_sources)
         add_library(ulna_test_support_objects STATIC ${support_sources})
-        target_include_directories(ulna_test_support_objects PRIVATE "${PROJECT_SOURCE_DIR}/src")
+        target_include_directories(ulna_test_support_objects PRIVATE
+            "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests" "${PROJECT_SOURCE_DIR}/tests/support")
         target_link_libraries(ulna_test_support_objects PRIVATE ulna_program_flags ulna_static ulna_test_support)
         set(support_library ulna_test_support_objects)
     endif()
 
     add_custom_target(tests_threads) # builds only the tests labelled `threads`, for the TSan build
-    file(GLOB tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/test_*.c")
+    file(GLOB tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/test_*.c" "${PROJECT_SOURCE_DIR}/tests/*/test_*.c")
     foreach(source ${tests})
         cmake_path(GET source STEM name)
         ulna_add_program(${name} /tests SOURCES ${source} PRIVATE_HEADERS)
