@@ -32,12 +32,14 @@ typedef struct peer_dof {
 } peer_dof;
 
 typedef struct peer_skeleton {
-    int nv, markers, residuals; /* residuals = 3 x markers */
-    peer_dof *dof;              /* nv */
-    double *lower, *upper;      /* nv */
-    int *marker_dof;            /* markers: the last degree of freedom that moves it */
-    double (*marker)[3];        /* markers: where it is in the zero pose */
-    peer_frame *frame;          /* nv: scratch */
+    int nv, markers, residuals;             /* residuals = 3 x markers */
+    peer_dof *dof;                          /* nv */
+    int *parent, *slides, *coordinate_axis; /* nv: as in dof, and so is origin; apart for the innermost loops */
+    double (*origin)[3];
+    double *lower, *upper; /* nv */
+    int *marker_dof;       /* markers: the last degree of freedom that moves it */
+    double (*marker)[3];   /* markers: where it is in the zero pose */
+    peer_frame *frame;     /* nv: scratch */
 } peer_skeleton;
 
 /* With the markers of the set, or (NULL) the model's own. 0 if the skeleton has other joints than rotations about and
@@ -48,8 +50,8 @@ void peer_skeleton_close(peer_skeleton *s);
 /* Frames at q; the calls below are about them. */
 void peer_forward(const peer_skeleton *s, const double *q);
 void peer_marker(const peer_skeleton *s, int marker, double place[3]);
-/* d place / d q of one degree of freedom that moves it. */
-void peer_column(const peer_skeleton *s, int dof, const double place[3], double column[3]);
+/* d place / d q of one degree of freedom that moves it; entries `stride` apart. */
+void peer_column(const peer_skeleton *s, int dof, const double place[3], double *column, int stride);
 /* All residuals place - goal, and J unless NULL: entry (row, column) at row * row_stride + column * column_stride. */
 void peer_residuals(const peer_skeleton *s, const double *goals, double *residuals, double *jacobian, int row_stride,
                     int column_stride);

@@ -91,12 +91,8 @@ class Marker : public ceres::CostFunction
             if (!jacobians[b])
                 continue;
             const int first = blocks_[b].first, count = blocks_[b].count;
-            for (int j = 0; j < count; j++) {
-                double column[3];
-                peer_column(s, first + j, p, column);
-                for (int k = 0; k < 3; k++)
-                    jacobians[b][k * count + j] = column[k];
-            }
+            for (int j = 0; j < count; j++)
+                peer_column(s, first + j, p, jacobians[b] + j, count);
         }
         return true;
     }

@@ -72,16 +72,24 @@ int peer_skeleton_open(const ulna_model *model, const ulna_marker_set *set, peer
                          .markers = markers,
                          .residuals = 3 * markers,
                          .dof = calloc(n, sizeof *s->dof),
+                         .parent = calloc(n, sizeof *s->parent),
+                         .slides = calloc(n, sizeof *s->slides),
+                         .coordinate_axis = calloc(n, sizeof *s->coordinate_axis),
+                         .origin = calloc(n, sizeof *s->origin),
                          .lower = calloc(n, sizeof *s->lower),
                          .upper = calloc(n, sizeof *s->upper),
                          .marker_dof = calloc(m, sizeof *s->marker_dof),
                          .marker = calloc(m, sizeof *s->marker),
                          .frame = calloc(n, sizeof *s->frame)};
-    int good = zero && s->dof && s->lower && s->upper && s->marker_dof && s->marker && s->frame &&
-               ulna_model_coordinate_count(model) == nv && ulna_pose_create(model, NULL, &pose, NULL) == ULNA_OK &&
-               ulna_pose_forward(pose, zero) == ULNA_OK;
+    int good = zero && s->dof && s->parent && s->slides && s->coordinate_axis && s->origin && s->lower && s->upper &&
+               s->marker_dof && s->marker && s->frame && ulna_model_coordinate_count(model) == nv &&
+               ulna_pose_create(model, NULL, &pose, NULL) == ULNA_OK && ulna_pose_forward(pose, zero) == ULNA_OK;
     for (int i = 0; good && i < nv; i++) {
         good = take_dof(&s->dof[i], pose, i);
+        s->parent[i] = s->dof[i].parent;
+        s->slides[i] = s->dof[i].slides;
+        s->coordinate_axis[i] = s->dof[i].coordinate_axis;
+        memcpy(s->origin[i], s->dof[i].origin, sizeof s->origin[i]);
         s->lower[i] = ulna_model_lower(model)[i];
         s->upper[i] = ulna_model_upper(model)[i];
     }
@@ -96,6 +104,10 @@ int peer_skeleton_open(const ulna_model *model, const ulna_marker_set *set, peer
 void peer_skeleton_close(peer_skeleton *s)
 {
     free(s->dof);
+    free(s->parent);
+    free(s->slides);
+    free(s->coordinate_axis);
+    free(s->origin);
     free(s->lower);
     free(s->upper);
     free(s->marker_dof);
@@ -104,76 +116,84 @@ void peer_skeleton_close(peer_skeleton *s)
     *s = (peer_skeleton){0};
 }
 
-/* p = R x, columns of R one after the other. */
-static inline void rotate(const double r[9], const double x[3], double p[3])
+/* p = R x + t, columns of R one after the other. */
+static inline void apply(const double r[9], const double t[3], const double x[3], double p[3])
 {
     for (int k = 0; k < 3; k++)
-        p[k] = r[k] * x[0] + r[3 + k] * x[1] + r[6 + k] * x[2];
+        p[k] = r[k] * x[0] + r[3 + k] * x[1] + r[6 + k] * x[2] + t[k];
 }
 
-static void forward_rotation(const peer_dof *dof, const peer_frame *up, double angle, peer_frame *at)
+static const peer_frame world = {.r = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+
+/* at->r = up->r [rotation about the axis]. */
+static void rotate(const peer_dof *dof, const peer_frame *up, double angle, peer_frame *at)
 {
-    double from[3], to[3];
-    const int a = dof->coordinate_axis, b = a == 2 ? 0 : a + 1, c = b == 2 ? 0 : b + 1;
-    if (a >= 0) {
-        double cosine = cos(angle), sine = sin(angle);
-        memcpy(at->r + 3 * a, up->r + 3 * a, sizeof at->axis);
-        for (int k = 0; k < 3; k++) {
-            at->r[3 * b + k] = cosine * up->r[3 * b + k] + sine * up->r[3 * c + k];
-            at->r[3 * c + k] = cosine * up->r[3 * c + k] - sine * up->r[3 * b + k];
-        }
-    } else {
-        double own[9], sine = sin(angle), versine = 1 - cos(angle);
-        for (int k = 0; k < 9; k++)
-            own[k] = sine * dof->k1[k] + versine * dof->k2[k] + (k % 4 == 0);
-        for (int column = 0; column < 3; column++)
-            rotate(up->r, own + 3 * column, at->r + 3 * column);
-    }
-    rotate(up->r, dof->origin, from);
-    rotate(at->r, dof->origin, to);
-    for (int k = 0; k < 3; k++) {
-        at->origin[k] = from[k] + up->t[k];
-        at->t[k] = at->origin[k] - to[k];
-    }
+    double own[9], sine = sin(angle), versine = 1 - cos(angle);
+    for (int k = 0; k < 9; k++)
+        own[k] = sine * dof->k1[k] + versine * dof->k2[k] + (k % 4 == 0);
+    for (int c = 0; c < 3; c++)
+        apply(up->r, world.t, own + 3 * c, at->r + 3 * c);
 }
 
 void peer_forward(const peer_skeleton *s, const double *q)
 {
-    static const peer_frame world = {.r = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
     for (int i = 0; i < s->nv; i++) {
-        const peer_dof *dof = &s->dof[i];
-        const peer_frame *up = dof->parent < 0 ? &world : &s->frame[dof->parent];
+        const peer_frame *up = s->parent[i] < 0 ? &world : &s->frame[s->parent[i]];
         peer_frame *at = &s->frame[i];
-        if (dof->coordinate_axis >= 0)
-            memcpy(at->axis, up->r + 3 * dof->coordinate_axis, sizeof at->axis);
+        const int a = s->coordinate_axis[i], b = a == 2 ? 0 : a + 1, c = b == 2 ? 0 : b + 1;
+        memcpy(at->r, up->r, sizeof at->r);
+        if (a >= 0)
+            memcpy(at->axis, up->r + 3 * a, sizeof at->axis);
         else
-            rotate(up->r, dof->axis, at->axis);
-        if (dof->slides) {
-            memcpy(at->r, up->r, sizeof at->r);
+            apply(up->r, world.t, s->dof[i].axis, at->axis);
+        if (s->slides[i]) {
             for (int k = 0; k < 3; k++)
                 at->t[k] = up->t[k] + q[i] * at->axis[k];
+            continue;
+        }
+        if (a >= 0) {
+            double cosine = cos(q[i]), sine = sin(q[i]);
+            for (int k = 0; k < 3; k++) {
+                at->r[3 * b + k] = cosine * up->r[3 * b + k] + sine * up->r[3 * c + k];
+                at->r[3 * c + k] = cosine * up->r[3 * c + k] - sine * up->r[3 * b + k];
+            }
         } else
-            forward_rotation(dof, up, q[i], at);
+            rotate(&s->dof[i], up, q[i], at);
+        double moved[3];
+        apply(up->r, up->t, s->origin[i], at->origin);
+        apply(at->r, world.t, s->origin[i], moved);
+        for (int k = 0; k < 3; k++)
+            at->t[k] = at->origin[k] - moved[k];
     }
 }
 
 void peer_marker(const peer_skeleton *s, int marker, double place[3])
 {
     const peer_frame *at = &s->frame[s->marker_dof[marker]];
-    rotate(at->r, s->marker[marker], place);
-    for (int k = 0; k < 3; k++)
-        place[k] += at->t[k];
+    apply(at->r, at->t, s->marker[marker], place);
 }
 
-void peer_column(const peer_skeleton *s, int dof, const double place[3], double column[3])
+/* d place / d q of a degree of freedom, into rows `stride` apart. */
+static inline void put_column(const peer_skeleton *s, int dof, const double p[3], double *entry, int stride)
 {
     const peer_frame *at = &s->frame[dof];
-    const double *a = at->axis, x = place[0] - at->origin[0], y = place[1] - at->origin[1],
-                 z = place[2] - at->origin[2];
-    const int slides = s->dof[dof].slides;
-    column[0] = slides ? a[0] : a[1] * z - a[2] * y;
-    column[1] = slides ? a[1] : a[2] * x - a[0] * z;
-    column[2] = slides ? a[2] : a[0] * y - a[1] * x;
+    const double *a = at->axis, x = p[0] - at->origin[0], y = p[1] - at->origin[1], z = p[2] - at->origin[2];
+    const int slides = s->slides[dof];
+    entry[0] = slides ? a[0] : a[1] * z - a[2] * y;
+    entry[stride] = slides ? a[1] : a[2] * x - a[0] * z;
+    entry[2 * stride] = slides ? a[2] : a[0] * y - a[1] * x;
+}
+
+void peer_column(const peer_skeleton *s, int dof, const double place[3], double *column, int stride)
+{
+    put_column(s, dof, place, column, stride);
+}
+
+static inline void spread(const peer_skeleton *s, int dof, const double p[3], double *rows, int row_stride,
+                          int column_stride)
+{
+    for (; dof >= 0; dof = s->parent[dof])
+        put_column(s, dof, p, rows + (ptrdiff_t)dof * column_stride, row_stride);
 }
 
 void peer_residuals(const peer_skeleton *s, const double *goals, double *residuals, double *jacobian, int row_stride,
@@ -182,16 +202,12 @@ void peer_residuals(const peer_skeleton *s, const double *goals, double *residua
     if (jacobian)
         memset(jacobian, 0, (size_t)s->nv * (size_t)s->residuals * sizeof *jacobian);
     for (int m = 0; m < s->markers; m++) {
-        double p[3], column[3];
+        double p[3];
         peer_marker(s, m, p);
         for (int k = 0; k < 3; k++)
             residuals[3 * m + k] = p[k] - goals[3 * m + k];
-        for (int i = s->marker_dof[m]; jacobian && i >= 0; i = s->dof[i].parent) {
-            double *entry = jacobian + (ptrdiff_t)3 * m * row_stride + (ptrdiff_t)i * column_stride;
-            peer_column(s, i, p, column);
-            for (int k = 0; k < 3; k++)
-                entry[(ptrdiff_t)k * row_stride] = column[k];
-        }
+        if (jacobian)
+            spread(s, s->marker_dof[m], p, jacobian + (ptrdiff_t)3 * m * row_stride, row_stride, column_stride);
     }
 }
 
@@ -244,10 +260,10 @@ double peer_gradient(const peer_skeleton *s, const double *goals, double *gradie
         peer_frame *at = &s->frame[i];
         double moment[3] = {0};
         add_cross(at->force, at->origin, moment);
-        gradient[i] = s->dof[i].slides ? dot(at->axis, at->force) : dot(at->axis, at->torque) + dot(at->axis, moment);
-        for (int k = 0; k < 3 && s->dof[i].parent >= 0; k++) {
-            s->frame[s->dof[i].parent].force[k] += at->force[k];
-            s->frame[s->dof[i].parent].torque[k] += at->torque[k];
+        gradient[i] = s->slides[i] ? dot(at->axis, at->force) : dot(at->axis, at->torque) + dot(at->axis, moment);
+        for (int k = 0; k < 3 && s->parent[i] >= 0; k++) {
+            s->frame[s->parent[i]].force[k] += at->force[k];
+            s->frame[s->parent[i]].torque[k] += at->torque[k];
         }
     }
     return f;
