@@ -67,7 +67,6 @@ if(ULNA_TESTS)
         COMMAND sh -c "\"$0\" \"$@\" >\"${header_examples}\"" "${PROJECT_SOURCE_DIR}/tools/header-examples" ${public_headers}
         DEPENDS tools/header-examples ${public_headers})
     ulna_add_program(header_examples /tests SOURCES "${header_examples}")
-    target_compile_options(header_examples PRIVATE -Wno-unused -Wno-shadow -Wno-missing-prototypes)
     add_test(NAME header_examples COMMAND header_examples)
     set_tests_properties(header_examples PROPERTIES LABELS example TIMEOUT 60 ENVIRONMENT "${test_environment}")
 
