@@ -7,6 +7,11 @@
  * NULL where an object or array is needed gives ULNA_ERR_ARGUMENT from functions that return a status; functions that
  * return a value (counts, names, arrays) expect a valid object. Outputs are NULL after a failed create, load or build.
  * "The recipe", "the exact-Hessian paper" and other sources named in headers are listed in docs/mathematics.md.
+ *
+ *     ulna_model *skeleton;
+ *     status = ulna_model_load(path, NULL, &skeleton, &error);
+ *     if (status != ULNA_OK) // error has the sentence, and for files the line
+ *         fprintf(stderr, "%s: %s\n", ulna_status_text(status), error.message);
  */
 #ifndef ULNA_BASE_H
 #define ULNA_BASE_H

@@ -9,6 +9,12 @@
  *
  * A build with ULNA_MINIMAL has the writers and the sinks; the readers of JSON and everything that opens files return
  * ULNA_ERR_UNSUPPORTED.
+ *
+ *     ulna_content content = ulna_content_empty(NULL);
+ *     status = ulna_content_load(path, NULL, &content, &error); // any format: skeleton, motion, markers, or several of them
+ *     if (status == ULNA_OK && content.model)
+ *         printf("%s: %d bodies\n", path, ulna_model_body_count(content.model));
+ *     ulna_content_release(&content);
  */
 #ifndef ULNA_FORMATS_H
 #define ULNA_FORMATS_H

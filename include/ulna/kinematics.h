@@ -6,6 +6,12 @@
  *
  * Notation: spatial vectors are (v, w): velocity of a point, then angular velocity, as in the recipe (eq. 3).
  * Matrices are column-major, as LAPACK takes them: entry (row, column) at [column * rows + row].
+ *
+ *     double place[3];
+ *     ulna_pose_create(model, NULL, &pose, &error);
+ *     ulna_pose_forward(pose, q);
+ *     ulna_pose_point(pose, body, NULL, place); // where the origin of that body is
+ *     ulna_pose_destroy(pose);
  */
 #ifndef ULNA_KINEMATICS_H
 #define ULNA_KINEMATICS_H

@@ -10,6 +10,15 @@
  * a quaternion: 4 coordinates, 3 degrees of freedom.
  *
  * A finished model is const and may be shared by any number of threads.
+ *
+ *     ulna_builder *builder;
+ *     ulna_joint hinge = ulna_joint_revolute(0, 0, 1); // about z
+ *     ulna_builder_create(NULL, &builder);
+ *     ulna_builder_add_body(builder, "upper arm", ULNA_NONE, &body, &error); // hangs on the world
+ *     ulna_builder_set_joint(builder, body, &hinge, &error);
+ *     ulna_builder_set_limits(builder, body, 0, -1.5, 1.5, &error);
+ *     ulna_builder_build(builder, NULL, &model, &error);
+ *     ulna_builder_destroy(builder);
  */
 #ifndef ULNA_MODEL_H
 #define ULNA_MODEL_H

@@ -3,6 +3,13 @@
  *
  * Both are structs that the caller owns: start with ..._empty, fill with ..._resize, end with ..._release. Members may be read
  * and written freely; arrays belong to the struct. Units: metres, radians, seconds.
+ *
+ *     clip = ulna_clip_empty(NULL);
+ *     ulna_clip_resize(&clip, ulna_model_coordinate_count(model), 100);
+ *     clip.frame_seconds = 1.0 / 120;
+ *     for (int frame = 0; frame < clip.frame_count; frame++)
+ *         memcpy(ulna_clip_frame(&clip, frame), q, sizeof *q * (size_t)clip.coordinate_count);
+ *     ulna_clip_release(&clip);
  */
 #ifndef ULNA_MOTION_H
 #define ULNA_MOTION_H

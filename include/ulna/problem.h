@@ -14,6 +14,13 @@
  *
  * Units: f is in square metres. A rotation counts as a length: one radian weighs as much as `length` metres
  * (ulna_problem_set_length; by default the model's length scale). All weights are then plain numbers.
+ *
+ *     double f;
+ *     ulna_problem_create(model, NULL, &problem, &error);
+ *     ulna_problem_add_point(problem, body, NULL, goal, 1, NULL, &error); // the origin of that body should be at the goal
+ *     ulna_problem_ready(problem, &error);
+ *     ulna_work_create(problem, NULL, &work, &error);
+ *     ulna_work_evaluate(work, q, &f);
  */
 #ifndef ULNA_PROBLEM_H
 #define ULNA_PROBLEM_H

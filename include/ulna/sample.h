@@ -9,6 +9,10 @@
  *   all-joints  one body per joint type, and every option of the model file at least once
  *
  * They are made from a few proportions in code; no measured data is in them.
+ *
+ *     ulna_sample_create("human", NULL, &model, &error);
+ *     printf("%d degrees of freedom\n", ulna_model_dof_count(model));
+ *     ulna_model_destroy(model);
  */
 #ifndef ULNA_SAMPLE_H
 #define ULNA_SAMPLE_H
