@@ -205,6 +205,7 @@ static ulna_content with_channels(const char *channels, const char *row)
 static void test_channels(void **state)
 {
     (void)state;
+    // clang-format off
     static const struct {
         const char *channels, *row;
         ulna_joint_type type;
@@ -217,22 +218,11 @@ static void test_channels(void **state)
         {"1 Yposition", "3", ULNA_JOINT_SEQUENCE, "Ty", {0.03}},
         {"2 Zposition Xposition", "1 2", ULNA_JOINT_SEQUENCE, "TxTz", {0.02, 0.01}},
         /* positions are along the parent's axes, wherever they stand */
-        {"4 Zrotation Yposition Xrotation Xposition",
-         "1 2 3 4",
-         ULNA_JOINT_SEQUENCE,
-         "TxTyRzRx",
-         {0.04, 0.02, DEGREES, 3 * DEGREES}},
-        {"6 Xrotation Yrotation Zrotation Zposition Yposition Xposition",
-         "1 2 3 4 5 6",
-         ULNA_JOINT_FREE_EULER,
-         "XYZ",
-         {0.06, 0.05, 0.04, DEGREES, 2 * DEGREES, 3 * DEGREES}},
-        {"4 Zrotation Xrotation Zrotation Yrotation",
-         "1 2 3 4",
-         ULNA_JOINT_SEQUENCE,
-         "RzRxRzRy",
-         {DEGREES, 2 * DEGREES, 3 * DEGREES, 4 * DEGREES}},
+        {"4 Zrotation Yposition Xrotation Xposition", "1 2 3 4", ULNA_JOINT_SEQUENCE, "TxTyRzRx", {0.04, 0.02, DEGREES, 3 * DEGREES}},
+        {"6 Xrotation Yrotation Zrotation Zposition Yposition Xposition", "1 2 3 4 5 6", ULNA_JOINT_FREE_EULER, "XYZ", {0.06, 0.05, 0.04, DEGREES, 2 * DEGREES, 3 * DEGREES}},
+        {"4 Zrotation Xrotation Zrotation Yrotation", "1 2 3 4", ULNA_JOINT_SEQUENCE, "RzRxRzRy", {DEGREES, 2 * DEGREES, 3 * DEGREES, 4 * DEGREES}},
     };
+    // clang-format on
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ulna_content c = with_channels(cases[i].channels, cases[i].row);
         const ulna_joint *joint = joint_of(&c, "j");

@@ -397,6 +397,7 @@ static void what_mot_looks_like(void **state)
 static void csv_of_markers(void **state)
 {
     (void)state;
+    // clang-format off
     static const struct {
         const char *text;
         double unit;
@@ -404,25 +405,12 @@ static void csv_of_markers(void **state)
         double step;
         const char *names[2];
     } files[] = {
-        {"# lengths: mm\nframe,time,A.x,A.y,A.z,B.x,B.y,B.z\n3,0.02,1,2,3,4,5,6\n4,0.03,,,,4,5,6\n",
-         1e-3,
-         3,
-         0.01,
-         {"A", "B"}},
-        {"\xEF\xBB\xBF# lengths: m\r\nTime (s);A_X;A_Y;A_Z;\"B;\"\"c.x\";\"B;\"\"c.y\";\"B;\"\"c.z\"\r\n"
-         "0,02;1,0;2;3;4;5;6\r\n0,03;;;;4;5;6;\r\n",
-         1,
-         3,
-         0.01,
-         {"A", "B;\"c"}},
-        {"# rate: 50 Hz\n# lengths: cm\nFRAME\twristX\twristY\twristZ\tB tx\tB ty\tB "
-         "tz\n3\t1\t2\t3\t4\t5\t6\n4\t\t\t\t4\t5\t6\n",
-         0.01,
-         3,
-         0.02,
-         {"wrist", "B"}},
+        {"# lengths: mm\nframe,time,A.x,A.y,A.z,B.x,B.y,B.z\n3,0.02,1,2,3,4,5,6\n4,0.03,,,,4,5,6\n", 1e-3, 3, 0.01, {"A", "B"}},
+        {"\xEF\xBB\xBF# lengths: m\r\nTime (s);A_X;A_Y;A_Z;\"B;\"\"c.x\";\"B;\"\"c.y\";\"B;\"\"c.z\"\r\n0,02;1,0;2;3;4;5;6\r\n0,03;;;;4;5;6;\r\n", 1, 3, 0.01, {"A", "B;\"c"}},
+        {"# rate: 50 Hz\n# lengths: cm\nFRAME\twristX\twristY\twristZ\tB tx\tB ty\tB tz\n3\t1\t2\t3\t4\t5\t6\n4\t\t\t\t4\t5\t6\n", 0.01, 3, 0.02, {"wrist", "B"}},
         {"\"# lengths: m\",,,\nA-x,A-y,A-z,t.x,t.y,t.z\n1,2,3,4,5,6\n\n# a comment\n,,,4,5,6\n", 1, 1, 0, {"A", "t"}},
     };
+    // clang-format on
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         ulna_content c = content_of_text(files[i].text, ULNA_FORMAT_CSV, NULL);
         assert_int_equal(c.remarks.count, 0);
