@@ -33,12 +33,13 @@ static outcome run(const calibrate_take *take, const ulna_recording *recording, 
     ulna_calibrate_options options = ulna_calibrate_options_default();
     double ms[REPEATS], cpu_ms[REPEATS];
     outcome result = {0};
+    ulna_take *made = calibrate_take_with(take, recording, NULL, NULL);
     options.scale = options.symmetric = lengths;
     for (int r = 0; r < REPEATS; r++) {
-        ulna_calibration found = ulna_calibration_empty(NULL);
+        ulna_calibration found;
         ulna_error error;
         double started = bench_now();
-        if (ulna_calibrate(take->skeleton.model, &take->set, recording, take->axes, &options, &found, &error)) {
+        if (ulna_calibrate(made, &options, &found, &error)) {
             fprintf(stderr, "bench_calibrate: %s\n", error.message);
             exit(1);
         }
@@ -50,6 +51,7 @@ static outcome run(const calibrate_take *take, const ulna_recording *recording, 
         }
         ulna_calibration_release(&found);
     }
+    ulna_take_destroy(made);
     qsort(ms, REPEATS, sizeof *ms, by_value);
     qsort(cpu_ms, REPEATS, sizeof *cpu_ms, by_value);
     result.ms = ms[REPEATS / 2];

@@ -20,11 +20,12 @@ static int load(const char *name, ulna_content *content)
 int calibrate_take_load(calibrate_take *take)
 {
     memset(take, 0, sizeof *take);
-    take->set = ulna_marker_set_empty(NULL);
-    int ready = load("HDM_dg.asf", &take->skeleton) && load("HDM_dg_03-05_02_120.c3d", &take->markers) &&
-                !ulna_marker_set_from_names(take->skeleton.model, &take->markers.recording, &take->set, NULL, NULL) &&
-                !ulna_recording_axes(take->skeleton.model, &take->set, &take->markers.recording,
-                                     take->markers.source.up, take->skeleton.source.up, take->axes, NULL);
+    int ready = load("HDM_dg.asf", &take->skeleton) && load("HDM_dg_03-05_02_120.c3d", &take->markers);
+    if (ready) {
+        ulna_take_options options = ulna_take_options_for(&take->skeleton, &take->markers);
+        options.attach = ULNA_ATTACH_NAMES;
+        ready = ulna_take_create(&options, &take->clean, NULL) == ULNA_OK;
+    }
     if (!ready)
         calibrate_take_free(take);
     return ready;
@@ -32,9 +33,23 @@ int calibrate_take_load(calibrate_take *take)
 
 void calibrate_take_free(calibrate_take *take)
 {
-    ulna_marker_set_release(&take->set);
+    ulna_take_destroy(take->clean);
     ulna_content_release(&take->markers);
     ulna_content_release(&take->skeleton);
+}
+
+ulna_take *calibrate_take_with(const calibrate_take *take, const ulna_recording *recording, const ulna_model *model,
+                               const ulna_marker_set *set)
+{
+    ulna_take_options options = ulna_take_options_default();
+    ulna_take *made = NULL;
+    options.model = model ? model : take->clean->model;
+    options.recording = recording ? recording : take->clean->recording;
+    options.set = set ? set : &take->clean->set;
+    options.axes = take->clean->axes;
+    if (ulna_take_create(&options, &made, NULL) != ULNA_OK)
+        exit(1);
+    return made;
 }
 
 static double uniform(uint64_t *state)
@@ -78,20 +93,18 @@ ulna_recording calibrate_take_dirty(const calibrate_take *take)
 
 double calibrate_take_rms(const calibrate_take *take, const ulna_calibration *found)
 {
-    const ulna_recording *r = &take->markers.recording;
-    ulna_clip clip = ulna_clip_empty(NULL);
-    ulna_frame_report *frames = calloc((size_t)r->frame_count, sizeof *frames);
+    ulna_take *made = calibrate_take_with(take, NULL, found->model, &found->set);
+    ulna_track_result result;
     double squares = 0;
     long long seen = 0;
-    if (!frames || ulna_track(found->model ? found->model : take->skeleton.model, &found->set, r, take->axes, NULL,
-                              &clip, frames, NULL, NULL))
+    if (ulna_track(made, NULL, &result, NULL) != ULNA_OK)
         exit(1);
-    for (int f = 0; f < r->frame_count; f++) {
-        squares += frames[f].rms * frames[f].rms * frames[f].seen;
-        seen += frames[f].seen;
+    for (int f = 0; f < made->frame_count; f++) {
+        squares += result.frames[f].rms * result.frames[f].rms * result.frames[f].seen;
+        seen += result.frames[f].seen;
     }
-    free(frames);
-    ulna_clip_release(&clip);
+    ulna_track_result_release(&result);
+    ulna_take_destroy(made);
     return sqrt(squares / (double)seen);
 }
 

@@ -6,13 +6,15 @@
 
 typedef struct calibrate_take {
     ulna_content skeleton, markers;
-    ulna_marker_set set; /* by names */
-    double axes[9];
+    ulna_take *clean; /* markers by names */
 } calibrate_take;
 
 /* HDM_dg_03-05_02 from $ULNA_DATA or ../shared/data. 0 if it is not there. */
 int calibrate_take_load(calibrate_take *take);
 void calibrate_take_free(calibrate_take *take);
+/* The clean take's attachment and axes with another recording, model or set; NULL: the clean one's. */
+ulna_take *calibrate_take_with(const calibrate_take *take, const ulna_recording *recording, const ulna_model *model,
+                               const ulna_marker_set *set);
 /* The same recording with gaps, swaps and strays, the same every time. */
 ulna_recording calibrate_take_dirty(const calibrate_take *take);
 /* Metres, over the whole clean take. */

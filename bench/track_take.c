@@ -63,24 +63,36 @@ static int read_offsets(ulna_marker_set *set)
     return found == set->count;
 }
 
-/* The model's (x, y, z) is the recording's (y, z, x). */
-static int take_goals(track_take *take, const ulna_recording *recording)
+static int take_goals(track_take *take, const ulna_take *from)
 {
-    take->frames = recording->frame_count;
+    take->frames = from->frame_count;
     take->markers = (int)take->set.count;
     take->goals = calloc((size_t)take->frames * (size_t)take->markers, 3 * sizeof *take->goals);
-    for (int m = 0; take->goals && m < take->markers; m++) {
-        int source = ulna_recording_find(recording, take->set.items[m].marker);
-        for (int f = 0; f < take->frames; f++) {
-            const double *x = ulna_recording_frame(recording, f) + 3 * (ptrdiff_t)source;
-            double *goal = take->goals + 3 * ((ptrdiff_t)f * take->markers + m);
-            for (int k = 0; k < 3; k++)
-                goal[k] = x[(k + 1) % 3];
-            if (isnan(goal[0] + goal[1] + goal[2]))
+    for (int f = 0; take->goals && f < take->frames; f++)
+        for (int m = 0; m < take->markers; m++)
+            if (!ulna_take_position(from, f, m, take->goals + 3 * ((ptrdiff_t)f * take->markers + m)))
                 return 0;
-        }
-    }
     return take->goals != NULL;
+}
+
+/* Markers by their names; the model's (x, y, z) is the recording's (y, z, x). */
+static int match(track_take *take, const ulna_content *markers)
+{
+    static const double axes[9] = {0, 1, 0, 0, 0, 1, 1, 0, 0};
+    ulna_take_options options = ulna_take_options_default();
+    ulna_take *made = NULL;
+    options.model = take->model;
+    options.recording = &markers->recording;
+    options.attach = ULNA_ATTACH_NAMES;
+    options.axes = axes;
+    int ready = ulna_take_create(&options, &made, NULL) == ULNA_OK;
+    for (size_t i = 0; ready && i < made->set.count; i++) {
+        const ulna_attachment *item = &made->set.items[i];
+        ready = ulna_marker_set_add(&take->set, item->marker, item->body, item->offset, item->weight) == ULNA_OK;
+    }
+    ready = ready && take_goals(take, made);
+    ulna_take_destroy(made);
+    return ready;
 }
 
 int track_take_load(track_take *take)
@@ -88,9 +100,8 @@ int track_take_load(track_take *take)
     ulna_content skeleton = ulna_content_empty(NULL), markers = ulna_content_empty(NULL);
     *take = (track_take){.set = ulna_marker_set_empty(NULL)};
     int ready = load("hdm05/HDM_dg.asf", &skeleton) && load("hdm05/HDM_dg_03-05_02_120.c3d", &markers) &&
-                weld_thumbs(skeleton.model, &take->model) == ULNA_OK &&
-                ulna_marker_set_from_names(take->model, &markers.recording, &take->set, NULL, NULL) == ULNA_OK &&
-                read_offsets(&take->set) && take_goals(take, &markers.recording);
+                weld_thumbs(skeleton.model, &take->model) == ULNA_OK && match(take, &markers) &&
+                read_offsets(&take->set);
     ulna_content_release(&markers);
     ulna_content_release(&skeleton);
     if (!ready)

@@ -5,16 +5,17 @@
 #include <string.h>
 
 #include "support.h"
-#include "ulna/calibrate.h"
+#include "mocap/take.h"
+#include "support_mocap.h"
 
 static inline ulna_calibration calibrate(const ulna_model *model, const ulna_marker_set *set,
                                          const ulna_recording *recording, const double *axes,
                                          const ulna_calibrate_options *options)
 {
-    ulna_calibration result = ulna_calibration_empty(NULL);
+    ulna_calibration result = {0};
     ulna_error error;
     ulna_error_clear(&error);
-    if (ulna_calibrate(model, set, recording, axes, options, &result, &error) != ULNA_OK)
+    if (ulna_test_calibrate(model, set, recording, axes, options, &result, &error) != ULNA_OK)
         fail_msg("%s", error.message);
     return result;
 }

@@ -1,5 +1,6 @@
 #include "support_swing.h"
 
+#include "support_mocap.h"
 #include "support_tree.h"
 #include "ulna/kinematics.h"
 #include "ulna/sample.h"
@@ -56,7 +57,7 @@ ulna_track_summary ulna_test_swing_track(const ulna_test_swing *s, const ulna_tr
     ulna_error error;
     ulna_error_clear(&error);
     *clip = ulna_clip_empty(NULL);
-    if (ulna_track(s->model, &s->set, &s->recording, NULL, options, clip, frames, &summary, &error) != ULNA_OK)
+    if (ulna_test_track(s->model, &s->set, &s->recording, NULL, options, clip, frames, &summary, &error) != ULNA_OK)
         fail_msg("%s", error.message);
     return summary;
 }

@@ -27,10 +27,16 @@ static take load_take(void)
     assert_int_equal(ulna_marker_set_from_names(skeleton->model, r, &t.set, &unknown, NULL), ULNA_OK);
     assert_int_equal(t.set.count, 41);
     assert_int_equal(unknown, 3);
-    assert_int_equal(
-        ulna_recording_axes(skeleton->model, &t.set, r, markers->source.up, skeleton->source.up, t.axes, NULL),
-        ULNA_OK);
+    ulna_take_options options = ulna_take_options_for(skeleton, markers);
+    ulna_take *made;
+    options.attach = ULNA_ATTACH_NAMES;
+    assert_int_equal(ulna_take_create(&options, &made, NULL), ULNA_OK);
+    assert_int_equal(made->named, 41);
+    assert_int_equal(made->unused_count, 3);
+    assert_true(made->size_ratio > 0.8 && made->size_ratio < 1.25);
+    memcpy(t.axes, made->axes, sizeof t.axes);
     assert_memory_equal(t.axes, ulna_test_hdm05_axes, sizeof t.axes);
+    ulna_take_destroy(made);
     return t;
 }
 
@@ -46,8 +52,8 @@ static double take_rms(const take *t, const ulna_calibration *found)
 {
     ulna_clip clip = ulna_clip_empty(NULL);
     ulna_frame_report *frames = calloc((size_t)t->clean.frame_count, sizeof *frames);
-    assert_int_equal(ulna_track(found->model ? found->model : t->hdm.skeleton.model, &found->set, &t->clean, t->axes,
-                                NULL, &clip, frames, NULL, NULL),
+    assert_int_equal(ulna_test_track(found->model ? found->model : t->hdm.skeleton.model, &found->set, &t->clean,
+                                     t->axes, NULL, &clip, frames, NULL, NULL),
                      ULNA_OK);
     double squares = 0;
     long long seen = 0;
@@ -214,7 +220,7 @@ static ulna_frame_report *track(const take *t, const ulna_marker_set *set)
 {
     ulna_clip clip = ulna_clip_empty(NULL);
     ulna_frame_report *frames = calloc((size_t)t->clean.frame_count, sizeof *frames);
-    assert_int_equal(ulna_track(t->hdm.skeleton.model, set, &t->clean, t->axes, NULL, &clip, frames, NULL, NULL),
+    assert_int_equal(ulna_test_track(t->hdm.skeleton.model, set, &t->clean, t->axes, NULL, &clip, frames, NULL, NULL),
                      ULNA_OK);
     ulna_clip_release(&clip);
     return frames;
@@ -360,25 +366,24 @@ static void test_other_takes(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ulna_content skeleton = ulna_content_empty(NULL), markers = ulna_content_empty(NULL);
-        ulna_marker_set set = ulna_marker_set_empty(NULL);
+        ulna_calibration found;
+        ulna_take *made;
         char path[1024];
-        double axes[9];
         ulna_test_path(path, sizeof path, ulna_test_data_dir(), cases[i].skeleton);
         assert_int_equal(ulna_content_load(path, NULL, &skeleton, NULL), ULNA_OK);
         ulna_test_path(path, sizeof path, ulna_test_data_dir(), cases[i].markers);
         assert_int_equal(ulna_content_load(path, NULL, &markers, NULL), ULNA_OK);
-        assert_int_equal(ulna_marker_set_from_names(skeleton.model, &markers.recording, &set, NULL, NULL), ULNA_OK);
-        assert_int_equal(ulna_recording_axes(skeleton.model, &set, &markers.recording, markers.source.up,
-                                             skeleton.source.up, axes, NULL),
-                         ULNA_OK);
-        ulna_calibration found = calibrate(skeleton.model, &set, &markers.recording, axes, NULL);
+        ulna_take_options options = ulna_take_options_for(&skeleton, &markers);
+        options.attach = ULNA_ATTACH_NAMES;
+        assert_int_equal(ulna_take_create(&options, &made, NULL), ULNA_OK);
+        assert_int_equal(ulna_calibrate(made, NULL, &found, NULL), ULNA_OK);
         print_message("%s: used %.2f mm, held out %.2f mm\n", cases[i].markers, 1e3 * found.rms,
                       1e3 * found.rms_held_out);
         assert_int_equal(found.set.count, 41);
         assert_true(1e3 * found.rms <= cases[i].mm && 1e3 * found.rms_held_out <= cases[i].held_out_mm);
         assert_int_equal(found.suspects, cases[i].suspects);
         ulna_calibration_release(&found);
-        ulna_marker_set_release(&set);
+        ulna_take_destroy(made);
         ulna_content_release(&markers);
         ulna_content_release(&skeleton);
     }

@@ -1,5 +1,6 @@
 /* Tracking: the real take of HDM05 with its calibrated offsets, and synthetic gaps, spikes and swaps; marker tables. */
 #include "support_hdm05.h"
+#include "support_mocap.h"
 #include "support_model.h"
 #include "support_swing.h"
 #include "support_tree.h"
@@ -291,29 +292,29 @@ static void mistakes_are_told(void **state)
     ulna_track_options options = ulna_track_options_default();
     ulna_marker_set none = ulna_marker_set_empty(NULL);
     const double nowhere[3] = {0, 0, 0};
-    assert_says(ulna_track(s.model, &none, &s.recording, NULL, NULL, &clip, NULL, NULL, &error), ULNA_ERR_ARGUMENT,
+    assert_says(ulna_test_track(s.model, &none, &s.recording, NULL, NULL, &clip, NULL, NULL, &error), ULNA_ERR_ARGUMENT,
                 "marker set");
     assert_int_equal(ulna_marker_set_add(&none, "XYZ", 0, nowhere, 1), ULNA_OK);
-    assert_says(ulna_track(s.model, &none, &s.recording, NULL, NULL, &clip, NULL, NULL, &error), ULNA_ERR_ARGUMENT,
+    assert_says(ulna_test_track(s.model, &none, &s.recording, NULL, NULL, &clip, NULL, NULL, &error), ULNA_ERR_ARGUMENT,
                 "XYZ");
     options.solve.method = "magic";
-    assert_says(ulna_track(s.model, &s.set, &s.recording, NULL, &options, &clip, NULL, NULL, &error), ULNA_ERR_ARGUMENT,
-                "magic");
+    assert_says(ulna_test_track(s.model, &s.set, &s.recording, NULL, &options, &clip, NULL, NULL, &error),
+                ULNA_ERR_ARGUMENT, "magic");
     options = ulna_track_options_default();
     options.smooth = 1;
     options.smooth_order = 3;
-    assert_says(ulna_track(s.model, &s.set, &s.recording, NULL, &options, &clip, NULL, NULL, &error), ULNA_ERR_ARGUMENT,
-                "smooth_order");
+    assert_says(ulna_test_track(s.model, &s.set, &s.recording, NULL, &options, &clip, NULL, NULL, &error),
+                ULNA_ERR_ARGUMENT, "smooth_order");
     options = ulna_track_options_default();
     options.posture = -1;
-    assert_says(ulna_track(s.model, &s.set, &s.recording, NULL, &options, &clip, NULL, NULL, &error), ULNA_ERR_ARGUMENT,
-                "posture");
+    assert_says(ulna_test_track(s.model, &s.set, &s.recording, NULL, &options, &clip, NULL, NULL, &error),
+                ULNA_ERR_ARGUMENT, "posture");
     assert_int_equal(clip.frame_count, 0);
     for (long fail = 0; fail < 60; fail++) {
         ulna_test_memory memory = {.fail_at = fail};
         ulna_allocator allocator = ulna_test_allocator(&memory);
         ulna_clip small = ulna_clip_empty(&allocator);
-        ulna_status status = ulna_track(s.model, &s.set, &s.recording, NULL, NULL, &small, NULL, NULL, NULL);
+        ulna_status status = ulna_test_track(s.model, &s.set, &s.recording, NULL, NULL, &small, NULL, NULL, NULL);
         assert_int_equal(status, memory.failed ? ULNA_ERR_MEMORY : ULNA_OK);
         ulna_clip_release(&small);
         ulna_test_memory_check(&memory);
@@ -333,8 +334,8 @@ static void hdm05_is_tracked_without_loss(void **state)
     ulna_test_hdm05 take = ulna_test_hdm05_open();
     ulna_clip clip = ulna_clip_empty(NULL);
     ulna_track_summary summary;
-    assert_int_equal(ulna_track(take.skeleton.model, &take.set, &take.markers.recording, ulna_test_hdm05_axes, NULL,
-                                &clip, NULL, &summary, NULL),
+    assert_int_equal(ulna_test_track(take.skeleton.model, &take.set, &take.markers.recording, ulna_test_hdm05_axes,
+                                     NULL, &clip, NULL, &summary, NULL),
                      ULNA_OK);
     assert_int_equal(summary.frames, 3866);
     assert_int_equal(summary.markers_used, 41);
@@ -420,8 +421,8 @@ static void hdm05_survives_swaps_and_spikes(void **state)
             for (int m = 0; m < dirty.marker_count; m++)
                 if (ulna_test_rng_uniform(&rng, 0, 1) < 0.02)
                     ulna_recording_frame(&dirty, f)[3 * m] += 0.5;
-        assert_int_equal(ulna_track(take.skeleton.model, &take.set, &dirty, ulna_test_hdm05_axes, &options, &clip, NULL,
-                                    &summary, NULL),
+        assert_int_equal(ulna_test_track(take.skeleton.model, &take.set, &dirty, ulna_test_hdm05_axes, &options, &clip,
+                                         NULL, &summary, NULL),
                          ULNA_OK);
         double rms = distance_to(&take, &clip, &worst);
         if (rms > rms_at_most[dirt] || worst > worst_at_most[dirt])

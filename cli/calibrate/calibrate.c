@@ -34,8 +34,8 @@ static int read_options(const cli *tool, calibrate_job *job)
     job->reference_path = cli_value(tool, "reference");
     job->attach_path = cli_value(tool, "attach");
     job->static_path = cli_value(tool, "static");
-    job->average = cli_value(tool, "average") != NULL;
     job->options = ulna_calibrate_options_default();
+    job->options.average = cli_value(tool, "average") != NULL;
     job->options.symmetric = cli_value(tool, "symmetric") != NULL;
     job->options.scale = job->options.symmetric || cli_value(tool, "scale") || job->static_path;
     job->options.repair = cli_value(tool, "repair") != NULL;
@@ -44,14 +44,133 @@ static int read_options(const cli *tool, calibrate_job *job)
     if (cli_value(tool, "model-out") && !job->options.scale)
         return cli_usage(
             tool, "--model-out writes the skeleton with new bone lengths: it needs --scale, --symmetric or --static");
-    if (job->average && !job->reference_path)
+    if (job->options.average && !job->reference_path)
         return cli_usage(tool, "--average needs --reference");
-    if (job->average && (job->options.scale || job->options.repair))
+    if (job->options.average && (job->options.scale || job->options.repair))
         return cli_usage(tool, "--average takes offsets as the reference has them: no lengths and no --repair");
     int code = numbers_count(tool, "frames", 1, 100000, &job->options.frames);
     if (job->options.keys > job->options.frames)
         job->options.keys = job->options.frames;
     return code ? code : read_axes(tool, job);
+}
+
+/* ---- files ------------------------------------------------------------------------------------------------------- */
+
+static int read_files(json_t *object, calibrate_job *job, ulna_error *error)
+{
+    if (files_skeleton(job->skeleton_path, &job->skeleton, error))
+        return files_fail(object, job->skeleton_path, error);
+    files_note(job->notes, job->skeleton_path, &job->skeleton.remarks);
+    ulna_status status = files_markers(job->markers_path, &job->markers, error);
+    files_note(job->notes, job->markers_path, &job->markers.remarks);
+    if (status)
+        return files_fail(object, job->markers_path, error);
+    if (job->static_path && files_markers(job->static_path, &job->still, error))
+        return files_fail(object, job->static_path, error);
+    files_note(job->notes, job->static_path ? job->static_path : "", &job->still.remarks);
+    if (job->reference_path && files_motion(job->reference_path, &job->skeleton, &job->reference, job->notes, error))
+        return files_fail(object, job->reference_path, error);
+    if (job->attach_path && files_attachment(job->attach_path, job->skeleton.model, &job->set, error))
+        return files_fail(object, job->attach_path, error);
+    return CLI_DONE;
+}
+
+/* ---- takes ------------------------------------------------------------------------------------------------------- */
+
+/* What the options say of a recording; markers of job->set, and others by their names unless there is a table. */
+static ulna_take_options take_options(const calibrate_job *job, const ulna_content *markers)
+{
+    ulna_take_options o = ulna_take_options_for(&job->skeleton, markers);
+    o.set = job->set.count ? &job->set : NULL;
+    o.attach = job->attach_path ? ULNA_ATTACH_SET : ULNA_ATTACH_NAMES;
+    o.axes = job->has_axes ? job->axes : NULL;
+    o.up = job->up ? job->up : o.up;
+    return o;
+}
+
+static const char *bones_from(const calibrate_job *job)
+{
+    const ulna_take *take = job->take;
+    return job->attach_path                        ? "the table"
+           : take->attach == ULNA_ATTACH_REFERENCE ? "the reference motion"
+           : !take->named                          ? "the skeleton's own markers"
+           : (size_t)take->named < take->set.count ? "the skeleton's own markers, the rest by their names"
+                                                   : "the markers' names";
+}
+
+static void note_take(const calibrate_job *job)
+{
+    const ulna_take *take = job->take;
+    char names[300] = "";
+    for (int i = 0; i < take->unused_count && strlen(names) < 240; i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.40s", i ? ", " : "",
+                 take->recording->names[take->unused[i]]);
+    if (take->unused_count)
+        files_note_text(job->notes, "%d marker%s without a known bone, not used: %s%s; --attach can name one",
+                        take->unused_count, take->unused_count == 1 ? "" : "s", names,
+                        strlen(names) >= 240 ? ", ..." : "");
+    if (take->size_ratio < 1e-6)
+        files_note_text(job->notes, "the markers are all in one place, or none is seen: the offsets mean nothing");
+    else if (take->size_ratio < 0.4 || take->size_ratio > 2.5) /* people are about as large as their skeletons */
+        files_note_text(job->notes,
+                        "the markers are %.2g times as far apart as on the skeleton: is the unit of the recording, or "
+                        "of the skeleton, right? `ulna convert --input-unit` changes it",
+                        take->size_ratio);
+}
+
+static int make_take(json_t *object, calibrate_job *job, ulna_error *error)
+{
+    ulna_take_options o = take_options(job, &job->markers);
+    o.reference = job->reference_path ? &job->reference : NULL;
+    o.reference_offsets = job->reference_path != NULL;
+    if (ulna_take_create(&o, &job->take, error)) {
+        ulna_error why = *error;
+        if (why.status == ULNA_ERR_MODEL)
+            cli_fail(error, why.status, "%.200s; --attach takes a table that says which", why.message);
+        return files_fail(object, job->markers_path, error);
+    }
+    job->from = bones_from(job);
+    note_take(job);
+    return CLI_DONE;
+}
+
+static ulna_status add_all(const ulna_marker_set *from, ulna_marker_set *to)
+{
+    ulna_status status = ULNA_OK;
+    for (size_t i = 0; i < from->count && !status; i++)
+        status = ulna_marker_set_add(to, from->items[i].marker, from->items[i].body, from->items[i].offset,
+                                     from->items[i].weight);
+    return status;
+}
+
+/* Bone lengths of the person who stands still; the take is made anew with these, and begins with the offsets found here. */
+static ulna_status find_lengths(calibrate_job *job, ulna_error *error)
+{
+    ulna_take *still = NULL;
+    ulna_calibrate_options options = ulna_calibrate_options_static();
+    options.symmetric = job->options.symmetric;
+    ulna_marker_set_release(&job->set);
+    if (add_all(&job->take->set, &job->set) || add_all(&job->take->absent, &job->set))
+        return cli_fail(error, ULNA_ERR_MEMORY, "no room for the markers");
+    ulna_take_options o = take_options(job, &job->still);
+    ulna_status status = ulna_take_create(&o, &still, error);
+    if (!status)
+        status = ulna_calibrate(still, &options, &job->lengths, error);
+    ulna_take_destroy(still);
+    for (size_t i = 0; i < job->set.count && !status; i++)
+        for (size_t j = 0; j < job->lengths.set.count; j++)
+            if (strcmp(job->set.items[i].marker, job->lengths.set.items[j].marker) == 0)
+                memcpy(job->set.items[i].offset, job->lengths.set.items[j].offset, sizeof job->set.items[i].offset);
+    if (status)
+        return status;
+    ulna_take *before = job->take;
+    o = take_options(job, &job->markers);
+    o.model = job->lengths.model;
+    o.attach = ULNA_ATTACH_SET;
+    o.axes = before->axes;
+    status = ulna_take_create(&o, &job->take, error);
+    ulna_take_destroy(before);
+    return status;
 }
 
 /* ---- the work ------------------------------------------------------------------------------------------------------ */
@@ -62,94 +181,31 @@ static int show(void *context, int done, int total)
     return 0;
 }
 
-/* The offsets as they are, with how far markers stray from them in the reference. */
-static ulna_status average(calibrate_job *job, ulna_error *error)
-{
-    ulna_calibration *r = &job->result;
-    const ulna_recording *recording = &job->markers.recording;
-    ulna_pose *pose = NULL;
-    ulna_status status = ulna_pose_create(job->skeleton.model, NULL, &pose, error);
-    r->set = job->set;
-    job->set = ulna_marker_set_empty(NULL);
-    r->weak = -1;
-    r->rms = r->rms_held_out = NAN;
-    double squares = 0;
-    long long seen = 0;
-    int frames = job->reference.frame_count == recording->frame_count ? recording->frame_count : 0;
-    for (int f = 0; f < frames && !status; f++) {
-        status = ulna_pose_forward(pose, ulna_clip_frame(&job->reference, f));
-        for (size_t i = 0; i < r->set.count && !status; i++) {
-            int m = ulna_recording_find(recording, r->set.items[i].marker);
-            double at[3], distance = 0;
-            status = ulna_pose_point(pose, r->set.items[i].body, r->set.items[i].offset, at);
-            for (int k = 0; k < 3 && m != ULNA_NONE; k++) {
-                const double *x = ulna_recording_frame(recording, f) + 3 * (size_t)m, *a = job->axes + 3 * k;
-                double d = a[0] * x[0] + a[1] * x[1] + a[2] * x[2] - at[k];
-                distance += d * d;
-            }
-            if (m != ULNA_NONE && isfinite(distance)) {
-                squares += distance;
-                seen++;
-            }
-        }
-    }
-    if (seen)
-        r->rms = sqrt(squares / (double)seen);
-    r->frames_used = frames ? frames : job->reference.frame_count;
-    ulna_pose_destroy(pose);
-    return status;
-}
-
-/* Bone lengths of the person who stands still; offsets there are where the take's begin. */
-static ulna_status find_lengths(calibrate_job *job, ulna_error *error)
-{
-    ulna_calibrate_options options = ulna_calibrate_options_static();
-    options.symmetric = job->options.symmetric;
-    ulna_status status = ulna_calibrate(job->skeleton.model, &job->set, &job->still.recording, job->axes_static,
-                                        &options, &job->lengths, error);
-    for (size_t i = 0; i < job->set.count && !status; i++)
-        for (size_t j = 0; j < job->lengths.set.count; j++)
-            if (strcmp(job->set.items[i].marker, job->lengths.set.items[j].marker) == 0)
-                memcpy(job->set.items[i].offset, job->lengths.set.items[j].offset, sizeof job->set.items[i].offset);
-    return status;
-}
-
-/* The lengths as if the take had told them. */
-static void take_over(ulna_calibration *from, ulna_calibration *to)
-{
-    to->model = from->model;
-    to->scale = from->scale;
-    from->model = NULL;
-    from->scale = NULL;
-}
-
 static int run(const cli *tool, json_t *object, calibrate_job *job, ulna_error *error)
 {
     progress bar;
-    ulna_status status = ULNA_OK, still = ULNA_OK;
-    const ulna_model *model = job->skeleton.model;
+    ulna_calibrate_options options = job->options;
+    ulna_status status = ULNA_OK;
+    const char *about = job->static_path;
     progress_begin(&bar, tool);
-    if (job->average)
-        status = average(job, error);
-    else {
-        ulna_calibrate_options options = job->options;
-        options.progress = show;
-        options.progress_context = &bar;
-        if (job->static_path) {
-            still = find_lengths(job, error);
-            model = still ? model : job->lengths.model;
-            options.scale = options.symmetric = 0;
-        }
-        if (!still)
-            status =
-                ulna_calibrate(model, &job->set, &job->markers.recording, job->axes, &options, &job->result, error);
-        if (!still && !status && job->static_path)
-            take_over(&job->lengths, &job->result);
+    options.progress = show;
+    options.progress_context = &bar;
+    if (job->static_path) {
+        status = find_lengths(job, error);
+        options.scale = options.symmetric = 0;
+    }
+    if (!status) {
+        about = job->markers_path;
+        status = ulna_calibrate(job->take, &options, &job->result, error);
+    }
+    if (!status && job->static_path) { /* the lengths as if the take had told them */
+        job->result.model = job->lengths.model;
+        job->result.scale = job->lengths.scale;
+        job->lengths.model = NULL;
+        job->lengths.scale = NULL;
     }
     progress_end(&bar);
-    if (still)
-        return files_fail(object, job->static_path, error);
-    return status ? files_fail(object, job->markers_path, error) : CLI_DONE;
+    return status ? files_fail(object, about, error) : CLI_DONE;
 }
 
 static ulna_status write_set(const calibrate_job *job, const char *path, ulna_error *error)
@@ -185,15 +241,18 @@ static int calibrate(const cli *tool, json_t *object, calibrate_job *job)
 {
     ulna_error error;
     ulna_error_clear(&error);
-    int code = calibrate_load(object, job, &error);
+    int code = read_files(object, job, &error);
+    if (!code)
+        code = make_take(object, job, &error);
     if (!code)
         code = run(tool, object, job, &error);
     if (code)
         return code;
     calibrate_add_results(object, job);
-    calibrate_print(tool, job);
+    calibrate_print(tool, object, job);
     code = write_files(tool, object, job, &error);
-    calibrate_print_files(tool, object);
+    fact_line(tool, object, "wrote", "{output}");
+    fact_line(tool, object, "wrote", "{model}");
     files_print_notes(tool, job->notes);
     return code;
 }
@@ -204,9 +263,7 @@ static int calibrate_main(cli *tool)
                          .markers = ulna_content_empty(NULL),
                          .still = ulna_content_empty(NULL),
                          .reference = ulna_clip_empty(NULL),
-                         .set = ulna_marker_set_empty(NULL),
-                         .result = ulna_calibration_empty(NULL),
-                         .lengths = ulna_calibration_empty(NULL)};
+                         .set = ulna_marker_set_empty(NULL)};
     int code = read_options(tool, &job);
     if (!code) {
         json_t *object = json_object();
@@ -215,8 +272,9 @@ static int calibrate_main(cli *tool)
         json_object_set_new(object, "notes", job.notes);
         cli_json_print(tool, object);
     }
-    ulna_calibration_release(&job.lengths);
     ulna_calibration_release(&job.result);
+    ulna_take_destroy(job.take);
+    ulna_calibration_release(&job.lengths);
     ulna_marker_set_release(&job.set);
     ulna_clip_release(&job.reference);
     ulna_content_release(&job.still);
@@ -248,7 +306,7 @@ static const cli_option options[] = {
     {"frames", 0, "N", "Use so many frames of the take, spread evenly; 200 by default."},
     {"axes", 0, "ABC",
      "Which axes of the recording are the skeleton's x, y and z, such as yzx. By default, or with auto, found from "
-     "what the files say is up, or by how the skeleton stands in the recording."},
+     "what the files say is up, or by trying."},
     {"up", 0, "AXIS", "Which axis of the recording points up: x, y or z. The rest follows."},
     {"output", 'o', "FILE", "Write marker, bone, offset in metres and weight, a CSV file for `ulna solve --attach`."},
     {"model-out", 0, "FILE", "With new bone lengths, write the skeleton that has them, as a model file."},

@@ -83,7 +83,7 @@ static int read_take(const cli *tool, json_t *object, global_job *job)
 
 static ulna_status choose_frames(global_job *job, ulna_error *error)
 {
-    const ulna_recording *all = &job->take.take;
+    const ulna_take *all = job->take.take;
     long long low = all->first_frame, high = low + all->frame_count - 1;
     job->frame_count = 1;
     if (job->first > job->last) {
@@ -102,7 +102,7 @@ static ulna_status choose_frames(global_job *job, ulna_error *error)
 
 static ulna_status use_take(global_job *job, ulna_error *error)
 {
-    const ulna_marker_set *set = &job->take.set;
+    const ulna_marker_set *set = &job->take.take->set;
     const double anywhere[3] = {0, 0, 0};
     ulna_status status = ULNA_OK;
     job->goal = calloc(set->count + 1, sizeof *job->goal);
@@ -127,7 +127,7 @@ int global_place(const global_job *job, int frame, int number, double place[3])
     if (job->goal[number].is_turn)
         return 0;
     if (job->has_take)
-        return solve_marker_at(&job->take, job->skipped + frame, job->take.source[number], place);
+        return ulna_take_position(job->take.take, job->skipped + frame, number, place);
     return ulna_problem_goal(job->problem, number, place) == ULNA_OK;
 }
 
@@ -169,8 +169,8 @@ static ulna_status make_room(global_job *job, ulna_error *error)
     if (!job->frames || !job->errors ||
         ulna_clip_resize(&job->poses, ulna_model_coordinate_count(job->model), job->frame_count))
         return cli_fail(error, ULNA_ERR_MEMORY, "no memory for %d frames", job->frame_count);
-    job->poses.first_frame = job->has_take ? job->take.take.first_frame + job->skipped : 1;
-    job->poses.frame_seconds = job->has_take ? job->take.take.frame_seconds : 0;
+    job->poses.first_frame = job->has_take ? job->take.take->first_frame + job->skipped : 1;
+    job->poses.frame_seconds = job->has_take ? job->take.take->recording->frame_seconds : 0;
     for (size_t f = 0; f < frames; f++) {
         job->frames[f].errors = job->errors + f * count;
         job->frames[f].number = job->poses.first_frame + (int)f;

@@ -214,8 +214,10 @@ void global_print(const cli *tool, const global_job *job)
                                         : "inside the skeleton's limits");
     words_goals(job, text, sizeof text);
     table_fact(tool, COLUMN, "goals", "%s", text);
-    if (job->has_take)
-        table_fact(tool, COLUMN, "axes", "%s", job->take.axes_text);
+    if (job->has_take) {
+        solve_axes_sentence(job->take.take, text, sizeof text);
+        table_fact(tool, COLUMN, "axes", "%s", text);
+    }
     if (job->has_take && job->frame_count == 1)
         table_fact(tool, COLUMN, "frame", "%d", job->frames[0].number);
     if (job->frame_count == 1)

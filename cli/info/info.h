@@ -40,8 +40,8 @@ json_t *tree_json(const ulna_model *model);
 
 /* Printed, and added to the row of --json; what is odd is added to the notes. */
 void motion_tell(const cli *tool, const ulna_model *model, const ulna_clip *clip, json_t *row, json_t *notes);
-/* Only what is odd. */
-void motion_note(const ulna_model *model, const ulna_clip *clip, json_t *notes);
+/* What is odd, in sentences. */
+void motion_note(const ulna_model *model, const ulna_clip_findings *found, json_t *notes);
 void markers_tell(const cli *tool, const ulna_recording *recording, json_t *row, json_t *notes);
 /* Frames, their rate and their numbers. */
 void frames_tell(const cli *tool, int count, int first, double seconds, json_t *row);

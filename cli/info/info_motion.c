@@ -13,7 +13,6 @@ typedef struct range {
     double low, high;    /* of the motion */
     double lower, upper; /* limits */
     int outside;         /* frames */
-    double farthest;     /* outside */
     int jumps;
     int is_length;
 } range;
@@ -44,7 +43,6 @@ static range measure(const ulna_model *model, const ulna_clip *clip, int dof)
         r.low = fmin(r.low, value);
         r.high = fmax(r.high, value);
         r.outside += out > 1e-6;
-        r.farthest = fmax(r.farthest, out);
         r.jumps += !r.is_length && fabs(value - before) > JUMP;
         before = value;
     }
@@ -79,49 +77,22 @@ static void add_row(table *t, const char *label, const range *r)
     table_cell(t, "%s%s", r->is_length ? "m" : "deg", r->outside ? ", outside" : "");
 }
 
-typedef struct findings {
-    int limited, outside, jumps;
-    double farthest; /* radians */
-    char worst[300];
-} findings;
-
-static void note_findings(const findings *found, json_t *notes)
+void motion_note(const ulna_model *model, const ulna_clip_findings *found, json_t *notes)
 {
+    char label[300] = "";
+    if (found->farthest_dof != ULNA_NONE)
+        ulna_model_dof_label(model, found->farthest_dof, label, sizeof label);
     if (found->outside)
         files_note_text(notes, "%d of %d degrees of freedom with limits leave them; %s most, by %.1f degrees",
-                        found->outside, found->limited, found->worst, found->farthest / DEGREE);
+                        found->outside, found->limited, label, found->farthest_outside / DEGREE);
     if (found->jumps)
         files_note_text(notes, "angles jump by more than 90 degrees from one frame to the next %d time%s", found->jumps,
                         found->jumps == 1 ? "" : "s");
 }
 
-static void find(findings *found, const range *r, const char *label)
-{
-    found->limited += isfinite(r->lower) || isfinite(r->upper);
-    found->outside += r->outside > 0;
-    found->jumps += r->jumps;
-    if (r->farthest > found->farthest && !r->is_length) {
-        found->farthest = r->farthest;
-        snprintf(found->worst, sizeof found->worst, "%s", label);
-    }
-}
-
-void motion_note(const ulna_model *model, const ulna_clip *clip, json_t *notes)
-{
-    findings found = {0};
-    for (int d = 0; d < ulna_model_dof_count(model); d++) {
-        char label[300];
-        range r = measure(model, clip, d);
-        ulna_model_dof_label(model, d, label, sizeof label);
-        if (r.coordinate != ULNA_NONE)
-            find(&found, &r, label);
-    }
-    note_findings(&found, notes);
-}
-
 void motion_tell(const cli *tool, const ulna_model *model, const ulna_clip *clip, json_t *row, json_t *notes)
 {
-    findings found = {0};
+    ulna_clip_findings found = ulna_clip_check(model, clip);
     json_t *list = json_array();
     table t;
     table_init(&t, "lrrll", 2);
@@ -137,9 +108,8 @@ void motion_tell(const cli *tool, const ulna_model *model, const ulna_clip *clip
         ulna_model_dof_label(model, d, label, sizeof label);
         json_array_append_new(list, range_json(label, &r));
         add_row(&t, label, &r);
-        find(&found, &r, label);
     }
-    note_findings(&found, notes);
+    motion_note(model, &found, notes);
     json_object_set_new(row, "ranges", list);
     if (cli_value(tool, "values")) {
         cli_say(tool, "\n");

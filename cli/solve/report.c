@@ -34,19 +34,18 @@ static void put_fact(markup *page, const char *label, const char *text)
 static void put_facts(markup *page, const void *about)
 {
     const solve_job *job = about;
-    static const char *const attach[] = {"where the skeleton's own markers are", "",
-                                         "offsets averaged over the reference motion",
-                                         "offsets of each frame of the reference motion (oracle)"};
     const ulna_track_options *o = &job->options;
     char text[700];
     snprintf(text, sizeof text, "%.300s: %d bodies, %d degrees of freedom", job->skeleton_path,
              ulna_model_body_count(job->model), ulna_model_dof_count(job->model));
     put_fact(page, "Skeleton", text);
-    snprintf(text, sizeof text, "%.300s: frames %d to %d, %d markers used", job->markers_path, job->take.first_frame,
-             job->take.first_frame + job->take.frame_count - 1, (int)job->set.count);
+    snprintf(text, sizeof text, "%.300s: frames %d to %d, %d markers used", job->markers_path, job->take->first_frame,
+             job->take->first_frame + job->take->frame_count - 1, (int)job->take->set.count);
     put_fact(page, "Recording", text);
-    put_fact(page, "Markers sit", job->attach == ATTACH_FILE ? job->attach_path : attach[job->attach]);
-    put_fact(page, "Axes", job->axes_text);
+    solve_attach_text(job, text, sizeof text);
+    put_fact(page, "Markers sit", text);
+    solve_axes_sentence(job->take, text, sizeof text);
+    put_fact(page, "Axes", text);
     snprintf(text, sizeof text, "%s; limits %s%.200s%s%s", o->solve.method ? o->solve.method : "hybrid",
              !job->bounded      ? "ignored"
              : job->bounds_path ? "from "
@@ -64,7 +63,7 @@ static void put_title(markup *page, const void *about)
 static void put_figures(markup *page, const void *about)
 {
     const solve_job *job = about;
-    const ulna_track_summary *s = &job->summary;
+    const ulna_track_summary *s = &job->result.summary;
     put_figure(page, "frames", "%.0f", s->frames);
     put_figure(page, "mm rms, mean", "%.2f", 1e3 * s->rms_mean);
     put_figure(page, "mm rms, worst frame", "%.2f", 1e3 * s->rms_max);
@@ -72,7 +71,7 @@ static void put_figures(markup *page, const void *about)
     put_figure(page, "marker positions missing", "%.0f", (double)s->missing);
     put_figure(page, "frames recovered", "%.0f", s->recovered);
     put_figure(page, "frames lost", "%.0f", s->lost);
-    put_figure(page, "µs a frame, median", "%.1f", job->us_median);
+    put_figure(page, "µs a frame, median", "%.1f", s->us_median);
 }
 
 static void put_thinned(markup *page, const void *about)
@@ -85,7 +84,7 @@ static void put_thinned(markup *page, const void *about)
 /* ---- markers, worst first ------------------------------------------------------------------------------------ */
 
 typedef struct ranked {
-    const solve_marker *marker;
+    const ulna_marker_report *marker;
     int index;
 } ranked;
 
@@ -99,9 +98,9 @@ static int by_rms(const void *a, const void *b)
 
 static void put_marker(const solve_job *job, const ranked *row, double largest, markup *page)
 {
-    const ulna_attachment *item = &job->set.items[row->index];
-    const solve_marker *m = row->marker;
-    int missing = job->take.frame_count - m->seen, frame = m->worst_frame + job->take.first_frame;
+    const ulna_attachment *item = &job->take->set.items[row->index];
+    const ulna_marker_report *m = row->marker;
+    int missing = job->take->frame_count - m->seen, frame = m->worst_frame + job->take->first_frame;
     markup_put(page, "<tr><td>");
     markup_escape(page, item->marker);
     markup_put(page, "</td><td>");
@@ -116,14 +115,14 @@ static void put_marker(const solve_job *job, const ranked *row, double largest, 
 static void put_markers(markup *page, const void *about)
 {
     const solve_job *job = about;
-    size_t count = job->set.count;
+    size_t count = job->take->set.count;
     ranked *rows = calloc(count + 1, sizeof *rows);
     if (!rows) {
         page->status = ULNA_ERR_MEMORY;
         return;
     }
     for (size_t i = 0; i < count; i++)
-        rows[i] = (ranked){&job->marker[i], (int)i};
+        rows[i] = (ranked){&job->result.markers[i], (int)i};
     qsort(rows, count, sizeof *rows, by_rms);
     for (size_t i = 0; i < count; i++)
         put_marker(job, &rows[i], rows[0].marker->rms, page);
@@ -137,13 +136,13 @@ static void put_runs(const solve_job *job, unsigned flag, const char *what, mark
 {
     enum { SHOWN = 30 };
     int shown = 0;
-    for (int f = 0; f < job->take.frame_count; f++) {
-        if (!(job->frames[f].flags & flag))
+    for (int f = 0; f < job->take->frame_count; f++) {
+        if (!(job->result.frames[f].flags & flag))
             continue;
         int end = f;
-        while (end + 1 < job->take.frame_count && (job->frames[end + 1].flags & flag))
+        while (end + 1 < job->take->frame_count && (job->result.frames[end + 1].flags & flag))
             end++;
-        int first = f + job->take.first_frame, last = end + job->take.first_frame;
+        int first = f + job->take->first_frame, last = end + job->take->first_frame;
         if (shown == 0)
             markup_format(page, "<dt>%s</dt><dd>", what);
         if (shown < SHOWN) {
@@ -162,22 +161,22 @@ static void put_runs(const solve_job *job, unsigned flag, const char *what, mark
 
 static void put_swaps(const solve_job *job, markup *page)
 {
-    for (int i = 0; i < job->swap_count; i++) {
-        const solve_swap *w = &job->swaps[i];
-        int first = w->first + job->take.first_frame, last = w->last + job->take.first_frame;
+    for (int i = 0; i < job->result.swap_count; i++) {
+        const ulna_swap *w = &job->result.swaps[i];
+        int first = w->first + job->take->first_frame, last = w->last + job->take->first_frame;
         markup_put(page, i ? ", " : "<dt>Swapped</dt><dd>");
-        markup_escape(page, job->set.items[w->a].marker);
+        markup_escape(page, job->take->set.items[w->a].marker);
         markup_put(page, " and ");
-        markup_escape(page, job->set.items[w->b].marker);
+        markup_escape(page, job->take->set.items[w->b].marker);
         markup_format(page, " in <a href=\"#player\" data-frame=\"%d\">%d–%d</a>", first, first, last);
     }
-    markup_put(page, job->swap_count ? "</dd>\n" : "");
+    markup_put(page, job->result.swap_count ? "</dd>\n" : "");
 }
 
 static void put_frames(markup *page, const void *about)
 {
     const solve_job *job = about;
-    const ulna_track_summary *s = &job->summary;
+    const ulna_track_summary *s = &job->result.summary;
     if (s->lost + s->recovered + s->empty + s->with_outliers == 0)
         return;
     markup_put(page, "<section>\n<h2>Frames to look at</h2>\n<dl>\n");

@@ -16,7 +16,7 @@ enum { MOST_FRAMES = 2000, MISSING = -32768 };
 
 int report_stride(const solve_job *job)
 {
-    return (job->take.frame_count + MOST_FRAMES - 1) / MOST_FRAMES;
+    return (job->take->frame_count + MOST_FRAMES - 1) / MOST_FRAMES;
 }
 
 /* ---- base64 -------------------------------------------------------------------------------------------------- */
@@ -117,7 +117,7 @@ static void release_places(places *p)
 static ulna_status fill_frame(const solve_job *job, ulna_pose *pose, places *p, int k)
 {
     int frame = k * p->stride;
-    ulna_status status = ulna_pose_forward(pose, ulna_clip_frame(&job->clip, frame));
+    ulna_status status = ulna_pose_forward(pose, ulna_clip_frame(&job->result.clip, frame));
     for (int b = 0; b < p->bodies && !status; b++) {
         double *at = p->body + 3 * ((size_t)k * (size_t)p->bodies + (size_t)b);
         ulna_pose_body(pose, b, at, NULL);
@@ -128,10 +128,8 @@ static ulna_status fill_frame(const solve_job *job, ulna_pose *pose, places *p, 
     }
     for (int m = 0; m < p->markers && !status; m++) {
         size_t at = 3 * ((size_t)k * (size_t)p->markers + (size_t)m);
-        ulna_pose_point(pose, job->set.items[m].body, job->set.items[m].offset, p->fitted + at);
-        int is_seen = solve_marker_at(job, frame, job->source[m], p->seen + at);
-        if (!is_seen)
-            p->seen[at] = p->seen[at + 1] = p->seen[at + 2] = NAN;
+        ulna_pose_point(pose, job->take->set.items[m].body, job->take->set.items[m].offset, p->fitted + at);
+        ulna_take_position(job->take, frame, m, p->seen + at);
         if (job->attach == ATTACH_ORACLE) /* the offset is the frame's own, and there is no place between frames */
             for (int i = 0; i < 3; i++)
                 p->fitted[at + (size_t)i] = NAN;
@@ -142,9 +140,9 @@ static ulna_status fill_frame(const solve_job *job, ulna_pose *pose, places *p, 
 static ulna_status find_places(const solve_job *job, places *p)
 {
     p->stride = report_stride(job);
-    p->frames = (job->take.frame_count + p->stride - 1) / p->stride;
+    p->frames = (job->take->frame_count + p->stride - 1) / p->stride;
     p->bodies = ulna_model_body_count(job->model);
-    p->markers = (int)job->set.count;
+    p->markers = (int)job->take->set.count;
     size_t points = (size_t)p->frames * 3;
     p->body = calloc(points * (size_t)p->bodies + 1, sizeof *p->body);
     p->fitted = calloc(points * (size_t)p->markers + 1, sizeof *p->fitted);
@@ -226,17 +224,17 @@ static double iterations_of(const solve_job *job, const ulna_frame_report *repor
 
 static double missing_of(const solve_job *job, const ulna_frame_report *report)
 {
-    return (double)job->set.count - report->seen;
+    return (double)job->take->set.count - report->seen;
 }
 
 /* The largest of each group of frames. */
 static void put_frames(const solve_job *job, const char *name, frame_value *value, double *memory, markup *page)
 {
     int stride = report_stride(job), count = 0;
-    for (int f = 0; f < job->take.frame_count; f += stride, count++) {
+    for (int f = 0; f < job->take->frame_count; f += stride, count++) {
         memory[count] = NAN;
-        for (int i = f; i < f + stride && i < job->take.frame_count; i++)
-            memory[count] = fmax(memory[count], value(job, &job->frames[i]));
+        for (int i = f; i < f + stride && i < job->take->frame_count; i++)
+            memory[count] = fmax(memory[count], value(job, &job->result.frames[i]));
     }
     markup_format(page, "\"%s\":{", name);
     put_series(page, memory, count);
@@ -248,10 +246,10 @@ static void put_flags(const solve_job *job, markup *page)
     encoder e = {.page = page};
     int stride = report_stride(job);
     markup_put(page, "\"flags\":\"");
-    for (int f = 0; f < job->take.frame_count; f += stride) {
+    for (int f = 0; f < job->take->frame_count; f += stride) {
         unsigned flags = 0;
-        for (int i = f; i < f + stride && i < job->take.frame_count; i++)
-            flags |= job->frames[i].flags;
+        for (int i = f; i < f + stride && i < job->take->frame_count; i++)
+            flags |= job->result.frames[i].flags;
         put_byte(&e, flags & 0xFF);
     }
     end_encoding(&e);
@@ -279,8 +277,8 @@ static void put_dofs(const solve_job *job, double *memory, markup *page)
         char label[300];
         if (c == ULNA_NONE)
             continue;
-        for (int f = 0; f < job->take.frame_count; f += stride)
-            memory[count++] = ulna_clip_frame(&job->clip, f)[c] / unit;
+        for (int f = 0; f < job->take->frame_count; f += stride)
+            memory[count++] = ulna_clip_frame(&job->result.clip, f)[c] / unit;
         ulna_model_dof_label(job->model, d, label, sizeof label);
         markup_put(page, is_first ? "\n{\"n\":" : ",\n{\"n\":");
         put_string(page, label);
@@ -299,13 +297,13 @@ static void put_dofs(const solve_job *job, double *memory, markup *page)
 static void put_names(const solve_job *job, markup *page)
 {
     markup_put(page, "\"markers\":[");
-    for (size_t i = 0; i < job->set.count; i++) {
+    for (size_t i = 0; i < job->take->set.count; i++) {
         markup_put(page, i ? "," : "");
-        put_string(page, job->set.items[i].marker);
+        put_string(page, job->take->set.items[i].marker);
     }
     markup_put(page, "],\n\"on\":[");
-    for (size_t i = 0; i < job->set.count; i++)
-        markup_format(page, "%s%d", i ? "," : "", job->set.items[i].body);
+    for (size_t i = 0; i < job->take->set.count; i++)
+        markup_format(page, "%s%d", i ? "," : "", job->take->set.items[i].body);
     markup_put(page, "],\n\"parents\":[");
     for (int b = 0; b < ulna_model_body_count(job->model); b++)
         markup_format(page, "%s%d", b ? "," : "", ulna_model_body_parent(job->model, b));
@@ -319,9 +317,9 @@ void report_data(markup *page, const void *about)
     ulna_status status = find_places(job, &p);
     double *memory = calloc((size_t)p.frames + 1, sizeof *memory);
     if (!status && memory) {
-        double seconds = job->take.frame_seconds;
+        double seconds = job->take->recording->frame_seconds;
         markup_format(page, "const D = {\"frames\":%d,\"stride\":%d,\"first\":%d,\"rate\":%.9g,", p.frames, p.stride,
-                      job->take.first_frame, seconds > 0 ? 1 / seconds : 0.0);
+                      job->take->first_frame, seconds > 0 ? 1 / seconds : 0.0);
         markup_format(page, "\"body_count\":%d,\"marker_count\":%d,\n", p.bodies, p.markers);
         put_places(job, &p, page);
         put_frames(job, "rms", rms_of, memory, page);

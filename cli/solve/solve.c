@@ -34,7 +34,7 @@ static int code_of(const solve_job *jobs, int count)
     int highest = CLI_DONE, solved = 0;
     for (int i = 0; i < count; i++) {
         highest = jobs[i].code > highest ? jobs[i].code : highest;
-        solved += jobs[i].summary.frames > 0;
+        solved += jobs[i].is_solved;
     }
     return count > 1 && solved && highest ? CLI_PARTLY : highest;
 }

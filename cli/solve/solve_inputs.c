@@ -1,121 +1,15 @@
 /* Everything that `ulna solve` reads, made ready for solving. */
-#include <limits.h>
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/fields.h"
 #include "cli/solve/solve.h"
 
-/* ---- names ------------------------------------------------------------------------------------------------- */
-
-/* "A, B, C and 4 more" */
-typedef struct roster {
-    int count;
-    char names[300];
-} roster;
-
-static void enlist(roster *list, const char *name)
-{
-    enum { SHOWN = 8 };
-    size_t length = strlen(list->names);
-    if (list->count++ < SHOWN)
-        snprintf(list->names + length, sizeof list->names - length, "%s%.30s", length ? ", " : "", name);
-    else if (list->count == SHOWN + 1)
-        snprintf(list->names + length, sizeof list->names - length, " and more");
-}
-
-/* Keeps what the take has of the set, and tells of the rest. */
-static ulna_status match(solve_job *job, ulna_error *error)
-{
-    roster absent = {0}, unused = {0};
-    size_t kept = 0, markers = (size_t)job->take.marker_count;
-    job->source = calloc(job->set.count + 1, sizeof *job->source);
-    unsigned char *is_used = calloc(markers + 1, 1);
-    if (!job->source || !is_used) {
-        free(is_used);
-        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
-    }
-    for (size_t i = 0; i < job->set.count; i++) {
-        int found = ulna_recording_find(&job->take, job->set.items[i].marker);
-        if (found == ULNA_NONE) {
-            enlist(&absent, job->set.items[i].marker);
-            continue;
-        }
-        is_used[found] = 1;
-        job->source[kept] = found;
-        job->set.items[kept++] = job->set.items[i];
-    }
-    for (size_t m = 0; m < markers; m++)
-        if (!is_used[m])
-            enlist(&unused, job->take.names[m]);
-    free(is_used);
-    if (kept == 0)
-        return cli_fail(error, ULNA_ERR_PARSE,
-                        "none of the %zu markers on the skeleton is in the recording; there are %.120s there",
-                        job->set.count, unused.names);
-    job->set.count = kept;
-    if (absent.count)
-        files_note_text(job->notes, "%d marker%s of the skeleton %s not in the recording: %s", absent.count,
-                        absent.count == 1 ? "" : "s", absent.count == 1 ? "is" : "are", absent.names);
-    if (unused.count)
-        files_note_text(job->notes, "%d marker%s of the recording %s not on the skeleton, and not used: %s",
-                        unused.count, unused.count == 1 ? "" : "s", unused.count == 1 ? "is" : "are", unused.names);
-    return ULNA_OK;
-}
-
-/* ---- frames ------------------------------------------------------------------------------------------------- */
-
-/* A part of the recording, which keeps its memory. */
-static ulna_status cut(solve_job *job, ulna_error *error)
-{
-    const ulna_recording *all = &job->markers.recording;
-    long long low = all->first_frame, high = low + all->frame_count - 1;
-    long long first = job->first > low ? job->first : low, last = job->last < high ? job->last : high;
-    if (first > last)
-        return cli_fail(error, ULNA_ERR_ARGUMENT, "there is none of the frames asked for: it has %lld to %lld", low,
-                        high);
-    job->take = *all;
-    job->take.first_frame = (int)first;
-    job->take.frame_count = (int)(last - first + 1);
-    job->take.positions = ulna_recording_frame(all, (int)(first - low));
-    return ULNA_OK;
-}
-
-/* What no marker can be is missing, for the solving and for whatever tells of the take. */
-static void clean(solve_job *job)
-{
-    ulna_recording *all = &job->markers.recording;
-    size_t count = (size_t)all->frame_count * (size_t)all->marker_count;
-    long long wild = 0;
-    for (size_t i = 0; i < count; i++) {
-        double *x = all->positions + 3 * i, far = fmax(fabs(x[0]), fmax(fabs(x[1]), fabs(x[2])));
-        if (isnan(x[0]) || isnan(x[1]) || isnan(x[2]) || !(far > ULNA_FARTHEST_MARKER))
-            continue;
-        x[0] = x[1] = x[2] = NAN;
-        wild++;
-    }
-    if (wild)
-        files_note_text(job->notes, "%lld position%s more than %g km from the origin, and count%s as missing", wild,
-                        wild == 1 ? " is" : "s are", ULNA_FARTHEST_MARKER / 1e3, wild == 1 ? "s" : "");
-}
-
-/* Frame by frame if the whole recording has as many; else by number. */
-static ulna_status line_up(solve_job *job, ulna_error *error)
-{
-    const ulna_recording *all = &job->markers.recording;
-    int skipped = job->take.first_frame - all->first_frame;
-    if (job->reference.frame_count == all->frame_count) {
-        job->reference_shift = skipped;
-        return ULNA_OK;
-    }
-    job->reference_shift = job->take.first_frame - job->reference.first_frame;
-    if (job->reference_shift >= job->reference.frame_count || job->reference_shift + job->take.frame_count <= 0)
-        return cli_fail(error, ULNA_ERR_PARSE, "the reference has no frame in common with the recording: %d to %d",
-                        job->reference.first_frame, job->reference.first_frame + job->reference.frame_count - 1);
-    files_note_text(job->notes, "the reference has %d frames, the recording %d: they are taken to go by their numbers",
-                    job->reference.frame_count, all->frame_count);
-    return ULNA_OK;
-}
+#define DEGREE (3.14159265358979323846 / 180)
+#define SEPARATORS ",;\t"
+enum { FIELDS = 3 };
 
 /* ---- motions ------------------------------------------------------------------------------------------------- */
 
@@ -125,6 +19,83 @@ static ulna_status load_motion(solve_job *job, const char *path, ulna_clip *clip
     ulna_status status = files_motion(path, job->skeleton, clip, job->notes, error);
     if (!status && job->model != job->skeleton->model)
         status = ulna_clip_convert(job->skeleton->model, clip, job->model, clip, error);
+    return status;
+}
+
+/* ---- limits -------------------------------------------------------------------------------------------------- */
+
+/*
+ * A table of limits for --bounds:
+ *
+ *     dof,lower,upper
+ *     left_thigh.Rx,-30,120
+ *     left_shank,0,
+ *
+ * The heading, in the first line, says that it is one and not a motion. Degrees and metres, by the names that `ulna info --values`
+ * has; an empty number is no limit. Others keep the skeleton's.
+ */
+static int is_limit_table(const char *text)
+{
+    static const char heading[] = "dof,lower,upper";
+    for (const char *at = heading; *at; at++, text++)
+        if (*at == ',' ? !*text || !strchr(SEPARATORS, *text) : *text != *at)
+            return 0;
+    return !*text || isspace((unsigned char)*text);
+}
+
+static int find_dof(const ulna_model *model, const char *name)
+{
+    char label[300];
+    for (int d = 0; d < ulna_model_dof_count(model); d++)
+        if (ulna_model_dof_label(model, d, label, sizeof label) && strcmp(label, name) == 0)
+            return d;
+    return ULNA_NONE;
+}
+
+/* 0 if it is no number. */
+static int read_limit(const char *text, double empty, double unit, double *value)
+{
+    char *end;
+    *value = empty;
+    if (!*text)
+        return 1;
+    *value = strtod(text, &end) * unit;
+    return !*end && !isnan(*value);
+}
+
+static ulna_status read_row(const ulna_model *model, char *fields[FIELDS], double *lower, double *upper,
+                            ulna_error *error)
+{
+    int d = find_dof(model, fields[0]);
+    if (d == ULNA_NONE)
+        return cli_fail(error, ULNA_ERR_PARSE,
+                        "the skeleton has no degree of freedom '%.80s'; `ulna info --values` lists them", fields[0]);
+    double unit = ulna_model_dof_is_translation(model, d) ? 1 : DEGREE;
+    if (!read_limit(fields[1], -INFINITY, unit, &lower[d]) || !read_limit(fields[2], INFINITY, unit, &upper[d]))
+        return cli_fail(error, ULNA_ERR_PARSE, "the limits of '%.80s' are no numbers", fields[0]);
+    if (lower[d] > upper[d])
+        return cli_fail(error, ULNA_ERR_PARSE, "the limits of '%.80s' are the wrong way round", fields[0]);
+    return ULNA_OK;
+}
+
+static ulna_status read_limits(solve_job *job, char *text, ulna_error *error)
+{
+    int nv = ulna_model_dof_count(job->model), number = 0;
+    char *fields[FIELDS], *line;
+    ulna_status status = ULNA_OK;
+    job->limits = calloc(2 * (size_t)nv + 1, sizeof *job->limits);
+    if (!job->limits)
+        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    memcpy(job->limits, ulna_model_lower(job->model), (size_t)nv * sizeof *job->limits);
+    memcpy(job->limits + nv, ulna_model_upper(job->model), (size_t)nv * sizeof *job->limits);
+    fields_line(&text, &number); /* the heading */
+    while (status == ULNA_OK && (line = fields_line(&text, &number)) != NULL) {
+        status = fields_split(line, SEPARATORS, fields, FIELDS) == FIELDS
+                     ? read_row(job->model, fields, job->limits, job->limits + nv, error)
+                     : cli_fail(error, ULNA_ERR_PARSE, "a line has a name and two limits: dof,lower,upper");
+        if (status && error)
+            error->line = number;
+    }
     return status;
 }
 
@@ -152,9 +123,9 @@ static int load_limit_table(solve_job *job, ulna_status *status, ulna_error *err
 {
     enum { MOST = 1 << 20 };
     ulna_text text = ulna_text_empty(NULL);
-    int is_table = !ulna_file_read(job->bounds_path, MOST, &text, NULL) && text.data && solve_is_limit_table(text.data);
+    int is_table = !ulna_file_read(job->bounds_path, MOST, &text, NULL) && text.data && is_limit_table(text.data);
     if (is_table)
-        *status = solve_read_limits(job, text.data, error);
+        *status = read_limits(job, text.data, error);
     ulna_text_release(&text);
     return is_table;
 }
@@ -222,10 +193,11 @@ int solve_begin(solve_job *job, const solve_skeleton *skeleton)
     job->model = skeleton->with_balls ? skeleton->with_balls : skeleton->file.model;
     job->markers = ulna_content_empty(NULL);
     job->reference = ulna_clip_empty(NULL);
-    job->clip = ulna_clip_empty(NULL);
     job->set = ulna_marker_set_empty(NULL);
     job->notes = json_array();
     job->object = json_object();
+    job->shown = json_object();
+    json_object_set(job->shown, "r", job->object);
     json_object_set_new(job->object, "take", cli_json_text(job->markers_path));
     files_note(job->notes, job->skeleton_path, &skeleton->file.remarks);
     if (skeleton->dropped)
@@ -249,48 +221,40 @@ static int load_markers(solve_job *job, ulna_error *error)
     ulna_status status = files_markers(job->markers_path, &job->markers, error);
     progress_wait_end(wait);
     files_note(job->notes, job->markers_path, &job->markers.remarks);
-    if (!status) {
-        clean(job);
-        status = cut(job, error);
-    }
     return status ? solve_fail(job, job->object, job->markers_path, error) : CLI_DONE;
 }
 
 static int load_reference(solve_job *job, ulna_error *error)
 {
-    if (!job->reference_path)
-        return CLI_DONE;
-    ulna_status status = load_motion(job, job->reference_path, &job->reference, error);
-    if (!status)
-        status = line_up(job, error);
-    return status ? solve_fail(job, job->object, job->reference_path, error) : CLI_DONE;
-}
-
-/* Attachments that do not depend on the axes. */
-static int load_attachment(solve_job *job, ulna_error *error)
-{
-    if (job->attach == ATTACH_FILE && files_attachment(job->attach_path, job->model, &job->set, error))
-        return solve_fail(job, job->object, job->attach_path, error);
-    if (job->attach == ATTACH_MODEL && ulna_marker_set_from_model(&job->set, job->model)) {
-        cli_fail(error, ULNA_ERR_MEMORY, "no room for the markers");
-        return solve_fail(job, job->object, job->skeleton_path, error);
-    }
+    if (job->reference_path && load_motion(job, job->reference_path, &job->reference, error))
+        return solve_fail(job, job->object, job->reference_path, error);
     return CLI_DONE;
 }
 
-/* What the reference tells depends on the axes, and trying axes needs markers. */
-static int place_markers(solve_job *job, ulna_error *error)
+static int make_take(solve_job *job, ulna_error *error)
 {
-    int is_known = job->attach == ATTACH_FILE || job->attach == ATTACH_MODEL;
-    ulna_status status = is_known ? match(job, error) : ULNA_OK;
-    if (!status)
-        status = solve_find_axes(job, error);
-    if (!status && !is_known) {
-        status = solve_attach_by_reference(job, &job->set, NULL, error);
-        if (!status)
-            status = match(job, error);
+    ulna_take_options o = ulna_take_options_for(job->skeleton, &job->markers);
+    double axes[9];
+    o.model = job->model;
+    o.first_frame = job->first;
+    o.last_frame = job->last;
+    o.reference = job->reference_path ? &job->reference : NULL;
+    o.attach =
+        job->attach == ATTACH_REFERENCE || job->attach == ATTACH_ORACLE ? ULNA_ATTACH_REFERENCE : ULNA_ATTACH_SET;
+    if (job->attach == ATTACH_FILE && files_attachment(job->attach_path, job->model, &job->set, error))
+        return solve_fail(job, job->object, job->attach_path, error);
+    if (job->attach == ATTACH_FILE)
+        o.set = &job->set;
+    if (*job->axes_given && solve_read_axes(job->axes_given, axes))
+        o.axes = axes;
+    if (job->up_given) {
+        o.up = job->up_given;
+        o.model_up = o.model_up ? o.model_up : 'y';
     }
-    return status ? solve_fail(job, job->object, job->markers_path, error) : CLI_DONE;
+    if (ulna_take_create(&o, &job->take, error))
+        return solve_fail(job, job->object, job->markers_path, error);
+    solve_note_take(job);
+    return CLI_DONE;
 }
 
 static int load_limits_and_start(solve_job *job, ulna_error *error)
@@ -299,7 +263,7 @@ static int load_limits_and_start(solve_job *job, ulna_error *error)
         return solve_fail(job, job->object, job->bounds_path, error);
     if (job->init_path && load_start(job, error))
         return solve_fail(job, job->object, job->init_path, error);
-    if (job->init_first && start_from(job, &job->reference, job->reference_shift, error))
+    if (job->init_first && start_from(job, &job->reference, job->take->reference_shift, error))
         return solve_fail(job, job->object, job->reference_path, error);
     ulna_options *both[] = {&job->options.solve, &job->options.fresh};
     for (int i = 0; i < 2; i++) {
@@ -311,17 +275,30 @@ static int load_limits_and_start(solve_job *job, ulna_error *error)
     return CLI_DONE;
 }
 
+static ulna_status extend(void *context, ulna_problem *problem, ulna_error *error)
+{
+    return goals_to_problem(context, problem, error);
+}
+
+/* Goals that hold in every frame, beside the markers: a hand on a table, a pelvis that stays upright. */
 static int load_constraints(solve_job *job, ulna_error *error)
 {
-    if (job->constraints_path && solve_load_constraints(job, error))
+    if (!job->constraints_path)
+        return CLI_DONE;
+    goals_init(&job->constraints, job->model);
+    if (goals_read(&job->constraints, job->constraints_path, error))
         return solve_fail(job, job->object, job->constraints_path, error);
+    if (job->constraints.start)
+        files_note_text(job->notes, "%s: its start is not used; --init says where to begin", job->constraints_path);
+    job->options.extend = extend;
+    job->options.extend_context = &job->constraints;
     return CLI_DONE;
 }
 
 int solve_load(solve_job *job)
 {
-    static int (*const steps[])(solve_job *, ulna_error *) = {load_markers,  load_reference,        load_attachment,
-                                                              place_markers, load_limits_and_start, load_constraints};
+    static int (*const steps[])(solve_job *, ulna_error *) = {load_markers, load_reference, make_take,
+                                                              load_limits_and_start, load_constraints};
     ulna_error error;
     int code = CLI_DONE;
     ulna_error_clear(&error);
@@ -332,27 +309,26 @@ int solve_load(solve_job *job)
 
 void solve_release_frames(solve_job *job)
 {
-    ulna_clip_release(&job->clip);
+    ulna_track_result_release(&job->result);
+    ulna_take_destroy(job->take);
+    job->take = NULL;
     ulna_clip_release(&job->reference);
     ulna_content_release(&job->markers);
-    free(job->frames);
-    job->frames = NULL;
 }
 
 void solve_release(solve_job *job)
 {
     solve_release_frames(job);
     ulna_marker_set_release(&job->set);
-    goals_release(&job->constraints.wanted);
+    goals_release(&job->constraints);
     json_decref(job->notes);
+    json_decref(job->shown);
     json_decref(job->object);
     for (int i = 0; i < job->output_count; i++)
         free(job->outputs[i]);
     free(job->outputs);
     free(job->report_path);
     free(job->failures);
-    free(job->source);
     free(job->limits);
     free(job->start);
-    free(job->marker);
 }

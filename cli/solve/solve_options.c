@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,6 +158,37 @@ static int read_frames(const cli *tool, solve_job *job)
     job->first = (int)first;
     job->last = (int)last;
     return CLI_DONE;
+}
+
+int solve_read_axes(const char *text, double axes[9])
+{
+    memset(axes, 0, 9 * sizeof *axes);
+    for (int row = 0; row < 3; row++) {
+        double sign = *text == '-' ? -1 : 1;
+        text += *text == '-' || *text == '+';
+        const char *found = *text ? strchr("xyzXYZ", *text) : NULL;
+        if (!found)
+            return 0;
+        axes[3 * row + (found - "xyzXYZ") % 3] = sign;
+        text++;
+    }
+    double determinant = axes[0] * (axes[4] * axes[8] - axes[5] * axes[7]) -
+                         axes[1] * (axes[3] * axes[8] - axes[5] * axes[6]) +
+                         axes[2] * (axes[3] * axes[7] - axes[4] * axes[6]);
+    return !*text && determinant > 0.5;
+}
+
+void solve_axes_text(const double axes[9], char text[8])
+{
+    size_t length = 0;
+    for (int row = 0; row < 3; row++)
+        for (int k = 0; k < 3; k++)
+            if (fabs(axes[3 * row + k]) > 0.5) {
+                if (axes[3 * row + k] < 0)
+                    text[length++] = '-';
+                text[length++] = "xyz"[k];
+            }
+    text[length] = 0;
 }
 
 static int read_axes(const cli *tool, solve_job *job)

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/facts.h"
 #include "cli/solve/report.h"
 #include "cli/solve/solve.h"
-#include "ulna/kinematics.h"
 
 int solve_check_outputs(const cli *tool, const solve_job *job)
 {
@@ -14,63 +14,6 @@ int solve_check_outputs(const cli *tool, const solve_job *job)
             return cli_usage(tool, "'%s': the ending of a name tells what to write: .amc, .bvh, .csv, .mot, .glb, ...",
                              job->outputs[i]);
     return CLI_DONE;
-}
-
-/* ---- markers ------------------------------------------------------------------------------------------------- */
-
-/*
- * The take as the set has it: its markers in its order, in the skeleton's axes. In the same memory, frame by frame, since a
- * long take hardly fits twice; only a set with more markers than the recording (two of the same name) needs more.
- */
-static ulna_status turn_take(solve_job *job, ulna_error *error)
-{
-    size_t count = job->set.count, old = (size_t)job->take.marker_count;
-    double *row = calloc(3 * count + 1, sizeof *row);
-    ulna_recording fresh = ulna_recording_empty(NULL);
-    if (!row || (count > old && ulna_recording_resize(&fresh, (int)count, job->take.frame_count))) {
-        free(row);
-        return cli_fail(error, ULNA_ERR_MEMORY, "no memory for %d frames of markers", job->take.frame_count);
-    }
-    double *to = count > old ? fresh.positions : job->take.positions;
-    for (int f = 0; f < job->take.frame_count; f++, to += 3 * count) {
-        for (size_t i = 0; i < count; i++)
-            if (!solve_marker_at(job, f, job->source[i], row + 3 * i))
-                row[3 * i] = row[3 * i + 1] = row[3 * i + 2] = NAN;
-        memcpy(to, row, 3 * count * sizeof *row);
-    }
-    free(row);
-    if (count > old) {
-        ulna_recording_release(&job->markers.recording);
-        fresh.first_frame = job->take.first_frame;
-        fresh.frame_seconds = job->take.frame_seconds;
-        job->markers.recording = job->take = fresh;
-    }
-    job->take.marker_count = (int)count;
-    job->is_turned = 1;
-    for (size_t i = 0; i < count; i++) {
-        memcpy(job->take.names[i], job->set.items[i].marker, ULNA_MARKER_NAME);
-        job->source[i] = (int)i;
-    }
-    return ULNA_OK;
-}
-
-/* Where the solved skeleton has its markers, in the recording's axes: in place of what was recorded. */
-static ulna_status use_solved_markers(solve_job *job, ulna_error *error)
-{
-    ulna_pose *pose = NULL;
-    ulna_status status = ulna_pose_create(job->model, NULL, &pose, error);
-    for (int f = 0; f < job->take.frame_count && !status; f++) {
-        double *to = ulna_recording_frame(&job->take, f), here[3];
-        status = ulna_pose_forward(pose, ulna_clip_frame(&job->clip, f));
-        for (size_t i = 0; i < job->set.count; i++) {
-            ulna_pose_point(pose, job->set.items[i].body, job->set.items[i].offset, here);
-            for (int k = 0; k < 3; k++)
-                to[3 * i + (size_t)k] =
-                    job->axes[k] * here[0] + job->axes[3 + k] * here[1] + job->axes[6 + k] * here[2];
-        }
-    }
-    ulna_pose_destroy(pose);
-    return status;
 }
 
 /* ---- one file ------------------------------------------------------------------------------------------------ */
@@ -143,6 +86,27 @@ static ulna_status write_counted(solve_job *job, const char *path, const ulna_mo
     return status;
 }
 
+int solve_is_marker_file(const char *path)
+{
+    ulna_format format = ulna_format_of_name(path);
+    return format == ULNA_FORMAT_C3D || format == ULNA_FORMAT_TRC;
+}
+
+/* The take's markers as they were recorded, in the skeleton's axes. */
+static ulna_status recorded_markers(const ulna_take *take, ulna_recording *to, ulna_error *error)
+{
+    if (ulna_recording_resize(to, (int)take->set.count, take->frame_count))
+        return cli_fail(error, ULNA_ERR_MEMORY, "no memory for %d frames of markers", take->frame_count);
+    for (size_t i = 0; i < take->set.count; i++)
+        memcpy(to->names[i], take->set.items[i].marker, ULNA_MARKER_NAME);
+    for (int f = 0; f < take->frame_count; f++)
+        for (int i = 0; i < to->marker_count; i++)
+            ulna_take_position(take, f, i, ulna_recording_frame(to, f) + 3 * (size_t)i);
+    to->first_frame = take->first_frame;
+    to->frame_seconds = take->recording->frame_seconds;
+    return ULNA_OK;
+}
+
 /* Acclaim files go with the skeleton's own file: its joints and its units. Marker files get the solved markers, scenes
  * the recorded ones beside the skeleton. */
 static ulna_status write_file(solve_job *job, const char *path, ulna_error *error)
@@ -151,33 +115,29 @@ static ulna_status write_file(solve_job *job, const char *path, ulna_error *erro
     ulna_write_options options = ulna_write_options_for(job->skeleton, format);
     const ulna_model *model = job->model;
     ulna_clip own = ulna_clip_empty(NULL);
-    const ulna_clip *clip = &job->clip;
-    const ulna_recording none = ulna_recording_empty(NULL);
+    const ulna_clip *clip = &job->result.clip;
+    ulna_recording recorded = ulna_recording_empty(NULL);
     int is_acclaim = format == ULNA_FORMAT_AMC || format == ULNA_FORMAT_ASF;
-    int has_markers = format == ULNA_FORMAT_C3D || format == ULNA_FORMAT_TRC || format == ULNA_FORMAT_GLB ||
-                      format == ULNA_FORMAT_GLTF;
     ulna_status status = ULNA_OK;
     if (is_acclaim || format == job->skeleton->format) {
         model = job->skeleton->model;
         if (job->model != model) {
-            status = ulna_clip_convert(job->model, &job->clip, model, &own, error);
+            status = ulna_clip_convert(job->model, clip, model, &own, error);
             clip = &own;
         }
     }
     options.up = job->markers.source.up;
+    if (!status && (format == ULNA_FORMAT_GLB || format == ULNA_FORMAT_GLTF))
+        status = recorded_markers(job->take, &recorded, error);
     if (!status)
-        status = write_counted(job, path, model, clip, has_markers ? &job->take : &none, &options, error);
+        status = write_counted(job, path, model, clip, solve_is_marker_file(path) ? &job->result.solved : &recorded,
+                               &options, error);
+    ulna_recording_release(&recorded);
     ulna_clip_release(&own);
     return status;
 }
 
 /* ---- all of them --------------------------------------------------------------------------------------------- */
-
-static int is_marker_file(const char *path)
-{
-    ulna_format format = ulna_format_of_name(path);
-    return format == ULNA_FORMAT_C3D || format == ULNA_FORMAT_TRC;
-}
 
 static int write_row(solve_job *job, int index, json_t *row)
 {
@@ -193,18 +153,6 @@ static int write_row(solve_job *job, int index, json_t *row)
     return CLI_DONE;
 }
 
-static int write_rows(solve_job *job, json_t *list, int are_marker_files)
-{
-    int code = CLI_DONE;
-    for (int i = 0; i < job->output_count; i++) {
-        if (is_marker_file(job->outputs[i]) != are_marker_files)
-            continue;
-        int failed = write_row(job, i, json_array_get(list, (size_t)i));
-        code = failed > code ? failed : code;
-    }
-    return code;
-}
-
 static int write_report(solve_job *job)
 {
     ulna_error error;
@@ -217,24 +165,14 @@ static int write_report(solve_job *job)
     return CLI_DONE;
 }
 
-/* Marker files last: their markers take the place of the recording. */
 int solve_write_outputs(solve_job *job)
 {
-    ulna_error error;
-    int any = 0;
-    json_t *list = json_array();
-    ulna_error_clear(&error);
+    json_t *list = put_list(job->object, "outputs");
+    int code = CLI_DONE;
     for (int i = 0; i < job->output_count; i++) {
-        json_array_append_new(list, json_object());
-        any |= is_marker_file(job->outputs[i]);
+        int failed = write_row(job, i, put_row(list));
+        code = failed > code ? failed : code;
     }
-    json_object_set_new(job->object, "outputs", list);
-    if (job->output_count && turn_take(job, &error))
-        return solve_fail(job, job->object, job->markers_path, &error);
-    int code = write_rows(job, list, 0), reported = write_report(job), later = CLI_DONE;
-    if (any)
-        later = use_solved_markers(job, &error) ? solve_fail(job, job->object, job->markers_path, &error)
-                                                : write_rows(job, list, 1);
-    code = reported > code ? reported : code;
-    return later > code ? later : code;
+    int reported = write_report(job);
+    return reported > code ? reported : code;
 }

@@ -74,22 +74,26 @@ static int show(void *context, int done, int total)
 
 /* ---- one take ------------------------------------------------------------------------------------------------ */
 
-void solve_one(solve_job *job)
+/* From its files to its files; nothing is printed. */
+static void solve_one(solve_job *job)
 {
     ulna_error error;
     ulna_error_clear(&error);
     job->code = solve_load(job);
     if (job->code)
         return;
-    if (solve_run(job, &error)) {
-        job->summary.frames = 0;
+    job->options.oracle = job->attach == ATTACH_ORACLE;
+    for (int i = 0; i < job->output_count; i++)
+        job->options.solved_markers |= solve_is_marker_file(job->outputs[i]);
+    if (ulna_track(job->take, &job->options, &job->result, &error)) {
         job->code = solve_fail(job, job->object, job->markers_path, &error);
         return;
     }
+    job->is_solved = 1;
     solve_add_results(job);
     int code = solve_write_outputs(job);
     json_object_set(job->object, "notes", job->notes);
-    job->code = code ? code : job->summary.lost ? CLI_PARTLY : CLI_DONE;
+    job->code = code ? code : job->result.summary.lost ? CLI_PARTLY : CLI_DONE;
 }
 
 /* ---- all of them --------------------------------------------------------------------------------------------- */

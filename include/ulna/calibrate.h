@@ -1,14 +1,21 @@
 /*
- * ulna/calibrate.h: from marker names, a skeleton and one recording to where the markers sit, and how long the bones are.
+ * ulna/calibrate.h: from a skeleton and one recording to where the markers sit, and how long the bones are.
  *
- *     ulna_calibration result;
- *     ulna_marker_set_from_names(model, &recording, &set, NULL, &error);     // which body, by the names of common sets
- *     ulna_calibrate(model, &set, &recording, NULL, NULL, &result, &error);  // where on it: result.set, for ulna_track
- *     ulna_calibration_release(&result);
- *
- * No reference motion is needed; ulna_marker_set_from_motion starts from one if there is one. A low error is not all: the
- * result also tells the error on blocks of the take that were not used, which offsets the take does not determine, how often
+ * Which bone a marker belongs to is known from its name, or from a marker set; no reference motion is needed. A low error is not
+ * all: the result also has the error in blocks of the take that were not used, which offsets the take does not determine, how often
  * joints were beyond their limits, and which markers may be on the wrong bone. docs/calibration.md says how to read that.
+ *
+ *     ulna_take_options options = ulna_take_options_default();
+ *     ulna_take *take;
+ *     ulna_calibration found;
+ *     options.model = model;
+ *     options.recording = &recording;
+ *     options.attach = ULNA_ATTACH_NAMES; // bones by the markers' names
+ *     status = ulna_take_create(&options, &take, &error);
+ *     if (status == ULNA_OK)
+ *         status = ulna_calibrate(take, NULL, &found, &error); // found.set: for a take to track
+ *
+ * End with ulna_calibration_release and ulna_take_destroy. examples/calibrate.c goes from files to files.
  */
 #ifndef ULNA_CALIBRATE_H
 #define ULNA_CALIBRATE_H
@@ -18,42 +25,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* ---- which bone ------------------------------------------------------------------------------------------------------ */
-
-/*
- * Adds to `set` the markers of the recording whose names are those of a common marker set (Plug-in-Gait, CMU and HDM05:
- * LFHD, C7, LSHO, RWRA, LFWT or LASI, LKNE, ...; Helen Hayes and OpenSim's examples: R.Acromium, V.Sacral, L.Knee.Lat, ...;
- * letter case, points and a subject's prefix such as "Daniel:" do not count) on the bodies that the skeleton has for them, by
- * the names that ASF files, BVH files and Ulna's samples use (lfemur, LeftUpLeg, left_thigh, ...). Offsets are where such a
- * marker sits on an adult of 1.75 m at rest. Markers that the set has already stay as they are; names that are not known, or
- * whose bone is not there, are left out; `unknown` (may be NULL) tells how many. ULNA_ERR_MODEL if the set is empty then.
- */
-ULNA_API ulna_status ulna_marker_set_from_names(const ulna_model *model, const ulna_recording *recording,
-                                                ulna_marker_set *set, int *unknown, ulna_error *error);
-/* The body for a marker of that name, or ULNA_NONE. */
-ULNA_API int ulna_marker_body(const ulna_model *model, const char *marker);
-
-/*
- * Offsets as they are in a motion of the skeleton that belongs to the recording, frame by frame (by number where the
- * counts differ): a robust mean in the frame of the bone. An empty set receives every marker of the recording, each on
- * the body in whose frame it moves least; else the set keeps its bodies and gets new offsets.
- */
-ULNA_API ulna_status ulna_marker_set_from_motion(const ulna_model *model, const ulna_clip *clip,
-                                                 const ulna_recording *recording, const double *axes,
-                                                 ulna_marker_set *set, ulna_error *error);
-
-/*
- * The turn (9 numbers, row by row) of the recording's axes into the skeleton's: x, y, z stay, or go round in a circle
- * (y z x, z x y). `up` and `model_up` are 'x', 'y', 'z' or 0 for unknown, as in ulna_source: if both are known, the turn
- * that brings one to the other; else the one in which the skeleton stands most upright in the recording, by a rigid
- * alignment of its rest pose with frames of it (ULNA_ERR_MODEL if the skeleton does not tell its own up either).
- */
-ULNA_API ulna_status ulna_recording_axes(const ulna_model *model, const ulna_marker_set *set,
-                                         const ulna_recording *recording, char up, char model_up, double axes[9],
-                                         ulna_error *error);
-
-/* ---- where on the bone ------------------------------------------------------------------------------------------------ */
 
 typedef struct ulna_calibrate_options {
     int keys;             /* frames of the first stages */
@@ -71,6 +42,7 @@ typedef struct ulna_calibrate_options {
     double scale_prior;   /* m^2 per unit of scale and frame; ten times that in the first stage */
     int repair;           /* 1: markers that look wrong are moved to the bone in whose frame they move least */
     double suspect;       /* a marker looks wrong if its RMS is above so many times the median */
+    int average;          /* 1: offsets stay as the take has them; only the error in its reference motion is found */
     unsigned long long seed;
     int (*progress)(void *context, int done, int total); /* not 0 cancels. May be NULL */
     void *progress_context;
@@ -96,11 +68,12 @@ typedef struct ulna_calibrated_marker {
 } ulna_calibrated_marker;
 
 typedef struct ulna_calibration {
-    ulna_marker_set set; /* as ulna_track takes it: markers that the recording has, in the order of the input */
-    ulna_calibrated_marker *markers; /* set.count */
+    ulna_marker_set set;             /* the take's, with the offsets that were found: for a take to track */
+    ulna_calibrated_marker *markers; /* set.count; NULL with options.average */
     ulna_model *model;               /* with the new bone lengths; NULL without options.scale */
     double *scale;                   /* one factor per body of the skeleton; NULL without options.scale */
-    double *beyond; /* per body: share of its limited angles that are more than 5 degrees beyond their limits */
+    double *beyond;  /* per body: share of its limited angles that are more than 5 degrees beyond their limits */
+    double *freedom; /* per body: sum of its markers' freedom */
     int body_count;
     size_t room; /* that `markers` was taken for */
 
@@ -111,6 +84,9 @@ typedef struct ulna_calibration {
     int unmatched;                    /* markers of the input that the recording does not have */
     double
         weak; /* directions of the offsets that the take does not determine: the sum of the markers' freedom; -1 unknown */
+    int is_weak;       /* 1: so many of them that the take hardly moves, or belongs to another skeleton */
+    double rms_all;    /* m, over the frames used, outliers too */
+    int bodies;        /* that carry markers */
     double violations; /* share of all limited joint angles that are more than 5 degrees beyond their limits */
     int suspects, repaired;
     int rounds;  /* steps of the outer iteration */
@@ -118,17 +94,14 @@ typedef struct ulna_calibration {
     double seconds;
 } ulna_calibration;
 
-ULNA_API ulna_calibration ulna_calibration_empty(const ulna_allocator *allocator);
-ULNA_API void ulna_calibration_release(ulna_calibration *result);
-
 /*
- * Finds the offsets of the set's markers on their bodies. The set's offsets are where it starts; one that is 0, 0, 0 starts
- * in the middle of the bone. `axes` as in ulna_track; `options` NULL for the default; `result` is empty before. A fifth of a
- * second for a take with 41 markers. Deterministic; one thread. ULNA_ERR_STATE if the progress function cancels.
+ * Finds the offsets of the take's markers on their bodies. It starts from the offsets that the take has; one that is 0, 0, 0
+ * starts in the middle of the bone. `options` may be NULL; `result` is overwritten, and empty after a failure. A fifth of a second
+ * for a take with 41 markers. Deterministic; one thread. ULNA_ERR_STATE if the progress function cancels.
  */
-ULNA_API ulna_status ulna_calibrate(const ulna_model *model, const ulna_marker_set *set,
-                                    const ulna_recording *recording, const double *axes,
-                                    const ulna_calibrate_options *options, ulna_calibration *result, ulna_error *error);
+ULNA_API ulna_status ulna_calibrate(const ulna_take *take, const ulna_calibrate_options *options,
+                                    ulna_calibration *result, ulna_error *error);
+ULNA_API void ulna_calibration_release(ulna_calibration *result);
 
 #ifdef __cplusplus
 }

@@ -1,12 +1,24 @@
 /*
- * ulna/mocap.h: from recorded markers to joint values, frame by frame.
+ * ulna/mocap.h: from recorded markers to joint values.
  *
- * A marker set says which marker sits on which body, and where. A tracker follows a recording: each frame starts from the
- * ones before; markers that are missing drop out; where it loses the track it starts afresh and says so.
+ * A marker set says which marker sits on which body, and where. A take is a skeleton, a recording and a marker set, matched by
+ * name and brought into the same axes. ulna_track solves all its frames: each starts from those before it, markers that are
+ * missing are left out, and where the track is lost a fresh start follows, which the result reports. A tracker does the same frame
+ * by frame, for live data.
  *
- *     ulna_track_summary summary;
- *     ulna_marker_set_read_csv(text, length, model, &set, &error);
- *     ulna_track(model, &set, &recording, NULL, NULL, &clip, NULL, &summary, &error);
+ *     ulna_take_options options = ulna_take_options_default();
+ *     ulna_take *take;
+ *     ulna_track_result result;
+ *     options.model = model;
+ *     options.recording = &recording; // such as that of a C3D file
+ *     options.set = &set;             // where its markers sit; NULL: as the model's own
+ *     status = ulna_take_create(&options, &take, &error);
+ *     if (status == ULNA_OK)
+ *         status = ulna_track(take, NULL, &result, &error);
+ *     if (status == ULNA_OK)
+ *         printf("%d frames, %.1f mm off\n", result.clip.frame_count, 1e3 * result.summary.rms_mean);
+ *
+ * End with ulna_track_result_release and ulna_take_destroy. examples/track_c3d.c goes from files to files.
  */
 #ifndef ULNA_MOCAP_H
 #define ULNA_MOCAP_H
@@ -54,6 +66,97 @@ ULNA_API ulna_status ulna_marker_set_save(const ulna_marker_set *set, const ulna
 ULNA_API ulna_status ulna_marker_set_write_csv(const ulna_marker_set *set, const ulna_model *model,
                                                const ulna_sink *sink, ulna_error *error);
 
+/* Metres from the origin, along an axis: a position beyond is none, and counts as missing, as NaN and infinity do. */
+#define ULNA_FARTHEST_MARKER 1e6
+
+/* ---- takes ---------------------------------------------------------------------------------------------------------- */
+
+/* Where it is known from which marker sits where on the skeleton. */
+typedef enum ulna_attach {
+    ULNA_ATTACH_SET = 0, /* options.set; the model's own markers if that is NULL */
+    ULNA_ATTACH_NAMES,   /* the same, and further markers by their names (see below): a start for ulna_calibrate */
+    ULNA_ATTACH_REFERENCE /* the same, offsets as they are in options.reference; and markers that are not known so are on the
+                           * body in whose frame they move least there */
+} ulna_attach;
+
+/*
+ * By names: those of common marker sets (Plug-in-Gait, CMU and HDM05: LFHD, C7, LSHO, RWRA, LFWT or LASI, LKNE, ...; Helen Hayes
+ * and OpenSim's examples: R.Acromium, V.Sacral, L.Knee.Lat, ...) on the bodies that the skeleton has for them, by the names that
+ * ASF files, BVH files and Ulna's samples use (lfemur, LeftUpLeg, left_thigh, ...). Letter case, points and a subject's prefix
+ * such as "Daniel:" do not matter. Offsets are where such a marker sits on an adult of 1.75 m at rest.
+ *
+ * A set's marker is found in the recording by its name; failing that, by the name without the subject's prefix, letter case
+ * ignored if that leaves one only (ulna_recording_find).
+ */
+typedef struct ulna_take_options {
+    const ulna_model *model;
+    const ulna_recording *recording;
+    const ulna_marker_set *set; /* may be NULL */
+    ulna_attach attach;
+    /* A motion of the model during the recording; may be NULL. Its frames are those of the recording if both have as many; else
+     * frames with the same number belong together. */
+    const ulna_clip *reference;
+    /* 1: offsets are those of the reference motion (a robust mean), whatever `attach` is. Where ULNA_ATTACH_NAMES knows no marker
+     * at all, it is ULNA_ATTACH_REFERENCE then. */
+    int reference_offsets;
+    int first_frame, last_frame; /* frames to use, as the recording numbers them; it may have fewer */
+    const double *axes; /* a rotation, 9 numbers row by row: model = axes x recording. NULL: found (ulna_axes_source) */
+    char up, model_up;  /* which axis points up in the recording and for the skeleton: 'x', 'y', 'z'; 0: unknown */
+    const ulna_allocator *allocator; /* of the take and of results made from it; NULL: the default */
+} ulna_take_options;
+
+/* All frames, ULNA_ATTACH_SET, nothing known about axes. Model and recording are left to the caller. */
+ULNA_API ulna_take_options ulna_take_options_default(void);
+/* The same for what was read from files: model, recording, and which way is up in each. */
+ULNA_API ulna_take_options ulna_take_options_for(const ulna_content *skeleton, const ulna_content *markers);
+
+/* How the axes of a take were found. All but the first are a cyclic exchange of x, y and z. */
+typedef enum ulna_axes_source {
+    ULNA_AXES_GIVEN = 0, /* by the options */
+    ULNA_AXES_UP, /* up is known in both: by the options, or by the skeleton's bones if it has names that are known */
+    ULNA_AXES_REFERENCE, /* markers move least on their bones in the reference motion */
+    ULNA_AXES_FIT,       /* tried: the skeleton fits far better so than otherwise */
+    ULNA_AXES_UPRIGHT    /* tried: it fits alike, and stands upright so; up is y where the skeleton's is not known */
+} ulna_axes_source;
+
+/*
+ * A skeleton, a recording of it, and how they belong together: made once, then only read, by several threads if need be. The
+ * recording stays as it is; model, recording and reference must outlive the take.
+ */
+typedef struct ulna_take {
+    const ulna_model *model;
+    const ulna_recording *recording;
+    int skipped;            /* frame f of the take is frame f + skipped of the recording */
+    int frame_count;        /* at least 1 */
+    int first_frame;        /* its number, as the recording counts */
+    ulna_attach attach;     /* as it was used */
+    ulna_marker_set set;    /* the markers that skeleton and recording share, in the attachment's order; at least one */
+    int *source;            /* set.count: their numbers in the recording */
+    int *seen;              /* set.count: frames of the take in which they are seen */
+    int named;              /* how many of the attachment's markers are known by their names alone */
+    ulna_marker_set absent; /* markers of the attachment that the recording does not have */
+    int *unused;            /* numbers of markers of the recording that are not on the skeleton */
+    int unused_count;
+    long long wild;    /* positions that count as missing since they are none: see ULNA_FARTHEST_MARKER */
+    double size_ratio; /* how far apart the markers are, beside the skeleton's at rest: 1000 where millimetres were read
+                              * as metres; NaN if unknown */
+    double axes[9];    /* model = axes x recording */
+    ulna_axes_source axes_source;
+    char up, model_up; /* as they were used; 0: not */
+    const ulna_clip *reference;
+    int reference_shift;     /* frame f of the take is frame f + reference_shift of the reference */
+    int reference_by_number; /* 1: they have different numbers of frames */
+    ulna_allocator allocator;
+    size_t room; /* of the arrays */
+} ulna_take;
+
+/* ULNA_ERR_ARGUMENT if options cannot be used (axes that are no rotation, no frames, a body that the model does not have), or if
+ * no marker of the attachment is in the recording; ULNA_ERR_MODEL if names tell nothing. */
+ULNA_API ulna_status ulna_take_create(const ulna_take_options *options, ulna_take **take, ulna_error *error);
+ULNA_API void ulna_take_destroy(ulna_take *take);
+/* Where marker `marker` of the take's set is in a frame, in the model's axes. 0, and NaN, if it is missing. */
+ULNA_API int ulna_take_position(const ulna_take *take, int frame, int marker, double position[3]);
+
 /* ---- tracking ------------------------------------------------------------------------------------------------------ */
 
 typedef enum ulna_loss {
@@ -71,9 +174,6 @@ enum {
     ULNA_TRACK_OUTLIERS = 8,  /* markers were weighed down by the robust loss */
     ULNA_TRACK_STARTED = 16   /* a fresh start: the first frame in which a marker was seen */
 };
-
-/* Metres from the origin, along an axis: a position beyond is none, and counts as missing, as NaN and infinity do. */
-#define ULNA_FARTHEST_MARKER 1e6
 
 typedef struct ulna_frame_report {
     double f;         /* m^2: half of the sum of squared distances, weighted; without posture and smoothing */
@@ -108,15 +208,22 @@ typedef struct ulna_track_options {
     ulna_status (*extend)(void *context, ulna_problem *problem, ulna_error *error);
     void *extend_context;
     const double *start; /* nq: for the first frame; NULL: the model's rest, its root moved to the markers */
-    int chunk_frames;    /* the take is cut into chunks of so many frames, each begun afresh; 0: not cut */
-    int overlap_frames;  /* frames before a chunk that are solved only to find the way in */
-    int threads;         /* chunks side by side; the result does not depend on it. 0: one per processor */
+    /* What follows is about whole takes; a tracker does not look at it. */
+    int chunk_frames;   /* the take is cut into chunks of so many frames, each begun afresh; 0: not cut */
+    int overlap_frames; /* frames before a chunk that are solved only to find the way in */
+    int threads;        /* chunks side by side; the result does not depend on it. 0: one per processor */
+    int continuous; /* 1: angles without jumps, near the middle of their limits (ulna_clip_unwind and ulna_clip_home),
+                         * unless limits bind. The poses are the same */
+    int solved_markers; /* 1: the result has the markers of the solved skeleton */
+    int oracle; /* 1: the protocol of the exact-Hessian paper (section 6). Each frame's offsets are those of its pose in the
+                 * take's reference, so that f = 0 can be reached. Of these options, method, limits, iterations, start and
+                 * progress count then */
     int (*progress)(void *context, int done, int total); /* from one thread at a time; not 0 cancels. May be NULL */
     void *progress_context;
 } ulna_track_options;
 
-/* hybrid as the notes on tracking have it: decrease 3e-4, 50 iterations, posture 1e-7, limits that cost 3e-6 but do not
- * bind, prediction, recovery, smooth_order 2, no chunks. */
+/* hybrid with decrease 3e-4 and 50 iterations, posture 1e-7, limits that cost 3e-6 but do not bind, prediction, recovery,
+ * smooth_order 2, no chunks, continuous angles. */
 ULNA_API ulna_track_options ulna_track_options_default(void);
 
 typedef struct ulna_tracker ulna_tracker;
@@ -136,27 +243,86 @@ ULNA_API void ulna_tracker_reset(ulna_tracker *tracker, const double *q);
 /* The distance of each marker of the set in the last frame; NaN where missing. */
 ULNA_API ulna_status ulna_tracker_residuals(ulna_tracker *tracker, double *distances);
 
+/* ---- a whole take --------------------------------------------------------------------------------------------------- */
+
 typedef struct ulna_track_summary {
-    int frames, markers_used, markers_unmatched; /* of the set: seen in the recording, and not */
+    int frames, markers_used, markers_unmatched; /* of the take: seen, and not */
     int empty, recovered, lost, with_outliers;
     double rms_mean, rms_max; /* m */
+    int rms_max_frame;        /* index in the take */
     double sum_mean, sum_max; /* m */
     double f_mean, f_max;     /* m^2 */
     double iterations_mean, evaluations_mean;
     int iterations_max;
-    long long missing;      /* positions, of markers with a weight */
-    double seconds;         /* wall clock */
-    double us_mean, us_max; /* microseconds per frame on one core */
+    long long missing;                 /* positions, of markers with a weight */
+    double seconds;                    /* wall clock */
+    double us_mean, us_median, us_max; /* microseconds per frame on one core */
 } ulna_track_summary;
 
+/* How far a marker of the take's set is from its place on the skeleton. Metres. */
+typedef struct ulna_marker_report {
+    double rms, mean, worst; /* 0 if it is never seen */
+    int worst_frame;         /* index in the take */
+    int seen;                /* frames */
+    int outliers;            /* frames in which it is farther off than the scale of the robust loss */
+    int misplaced;           /* 1: in most of them. It sits elsewhere, rather than being stray */
+} ulna_marker_report;
+
+/* How far a term that options.extend added is from its goal (ulna_work_term_error), over the take. */
+typedef struct ulna_goal_report {
+    double rms, worst;
+    int worst_frame;
+} ulna_goal_report;
+
+/* Two outliers of the set, each at the other's place: labels that were exchanged. */
+typedef struct ulna_swap {
+    int a, b;
+    int first, last; /* indices in the take */
+    int frames;      /* in which both were seen so */
+} ulna_swap;
+
+/* A body, and all beyond it, without any marker for 12 frames or more: it is held where it was seen last. */
+typedef struct ulna_gap {
+    int body;
+    int first, last; /* indices in the take */
+} ulna_gap;
+
+/* What a small error does not say. */
+typedef struct ulna_trust {
+    int unmarked;        /* frames that are not empty, recovered, lost or with outliers */
+    double unmarked_rms; /* m, mean over these; NaN if there are none */
+    int is_poor;         /* more than 3 cm in these, or in all if there are none: more than skin moves on bones */
+    int misplaced;       /* markers */
+    int dofs_moved;      /* degrees of freedom that move a marker which is seen; the others stay as they began */
+    int is_undetermined; /* 1: even these are more than three for each marker seen, so the markers cannot determine them */
+    ulna_clip_findings motion; /* limits that are left, and jumps */
+} ulna_trust;
+
+/* Arrays belong to the result. */
+typedef struct ulna_track_result {
+    ulna_clip clip;            /* the motion */
+    ulna_frame_report *frames; /* frame_count; worst_marker is a number in the take's set */
+    double *distances;     /* frame_count x set.count: of each marker from its place on the skeleton; NaN: missing */
+    ulna_recording solved; /* with options.solved_markers: the skeleton's markers, in the recording's axes */
+    ulna_marker_report *markers; /* set.count */
+    ulna_goal_report *goals;     /* one for each term that options.extend added */
+    int goal_count;
+    ulna_swap *swaps; /* at most 64; with a robust loss */
+    int swap_count;
+    ulna_gap *gaps;
+    int gap_count;
+    ulna_track_summary summary;
+    ulna_trust trust;
+    size_t frame_room, marker_room, swap_room, gap_room;
+} ulna_track_result;
+
 /*
- * The whole recording: `clip` (empty) receives the frames, `frames` (frame_count reports, may be NULL) what happened.
- * Markers of the recording that the set does not have are left out, and the other way round; at least one with a weight
- * must match. The recording's axes are turned into the model's by `axes` (9 numbers row by row, NULL: the identity).
+ * Tracks a take. `options` may be NULL; `result` is overwritten, and empty after a failure. At least one marker with a weight must
+ * be seen somewhere. ULNA_ERR_STATE if the progress function cancels.
  */
-ULNA_API ulna_status ulna_track(const ulna_model *model, const ulna_marker_set *set, const ulna_recording *recording,
-                                const double *axes, const ulna_track_options *options, ulna_clip *clip,
-                                ulna_frame_report *frames, ulna_track_summary *summary, ulna_error *error);
+ULNA_API ulna_status ulna_track(const ulna_take *take, const ulna_track_options *options, ulna_track_result *result,
+                                ulna_error *error);
+ULNA_API void ulna_track_result_release(ulna_track_result *result);
 
 #ifdef __cplusplus
 }

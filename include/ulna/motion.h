@@ -114,6 +114,17 @@ ULNA_API ulna_status ulna_clip_unwind(const ulna_model *model, ulna_clip *clip);
  */
 ULNA_API ulna_status ulna_clip_home(const ulna_model *model, ulna_clip *clip);
 
+/* What may be a mistake in a motion. */
+typedef struct ulna_clip_findings {
+    int limited;             /* degrees of freedom with limits */
+    int outside;             /* of these: leave them somewhere */
+    int farthest_dof;        /* the angle that leaves its limits most; ULNA_NONE if none does */
+    double farthest_outside; /* radians */
+    int jumps;               /* of angles, by more than 90 degrees from one frame to the next */
+} ulna_clip_findings;
+
+ULNA_API ulna_clip_findings ulna_clip_check(const ulna_model *model, const ulna_clip *clip);
+
 #ifdef __cplusplus
 }
 #endif

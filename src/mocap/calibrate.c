@@ -49,35 +49,30 @@ ulna_calibrate_options ulna_calibrate_options_static(void)
     return o;
 }
 
-ulna_calibration ulna_calibration_empty(const ulna_allocator *allocator)
+static ulna_calibration empty_result(const ulna_allocator *allocator)
 {
     return (ulna_calibration){.set = ulna_marker_set_empty(allocator)};
 }
 
 void ulna_calibration_release(ulna_calibration *result)
 {
-    if (result) {
+    if (result && result->set.allocator.allocate) {
         const ulna_allocator allocator = result->set.allocator;
         ulna_release(&allocator, result->markers, result->room, sizeof *result->markers);
         ulna_release(&allocator, result->scale, (size_t)result->body_count, sizeof *result->scale);
         ulna_release(&allocator, result->beyond, (size_t)result->body_count, sizeof *result->beyond);
+        ulna_release(&allocator, result->freedom, (size_t)result->body_count, sizeof *result->freedom);
         ulna_model_destroy(result->model);
         ulna_marker_set_release(&result->set);
-        *result = ulna_calibration_empty(&allocator);
+        *result = empty_result(&allocator);
     }
 }
 
-static ulna_status check(const ulna_model *model, const ulna_marker_set *set, const ulna_recording *recording,
-                         const ulna_calibrate_options *o, const ulna_calibration *result, ulna_error *error)
+static ulna_status check(const ulna_take *take, const ulna_calibrate_options *o, const ulna_calibration *result,
+                         ulna_error *error)
 {
-    if (!model || !set || !set->count || !recording || !result || result->set.count)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a model, a marker set, a recording and an empty result are needed");
-    if (recording->frame_count < 1)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "the recording has no frames");
-    for (size_t i = 0; i < set->count; i++)
-        if (set->items[i].body < 0 || set->items[i].body >= model->nb)
-            return ulna_fail(error, ULNA_ERR_ARGUMENT, "marker '%s' is on a body that the skeleton does not have",
-                             set->items[i].marker);
+    if (!take || !result)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a take and a place for the result are needed");
     const double numbers[] = {o->posture, o->posture_loose, o->prior, o->scale_prior, o->held_out, o->suspect};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!(numbers[i] >= 0) || isinf(numbers[i]))
@@ -86,6 +81,8 @@ static ulna_status check(const ulna_model *model, const ulna_marker_set *set, co
         (o->loss && (!(o->loss_scale > 0) || isinf(o->loss_scale))))
         return ulna_fail(error, ULNA_ERR_ARGUMENT,
                          "keys and frames are at least 1, half of the take may be held out, a loss needs a scale");
+    if (o->average && !take->reference)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "offsets of a reference need a take with a reference motion");
     return ULNA_OK;
 }
 
@@ -102,8 +99,9 @@ static int is_held(const ulna_calibrate_options *o, int frame, int frames)
 static int markers_seen(const ulna_calibrator *c, int frame)
 {
     int seen = 0;
+    double x[3];
     for (int i = 0; i < c->count; i++)
-        seen += ulna_all_finite(ulna_recording_frame(c->recording, frame) + 3 * (size_t)c->source[i], 3);
+        seen += ulna_take_marker(c->take, frame, c->source[i], x);
     return seen;
 }
 
@@ -118,7 +116,7 @@ static int thin_out(int *frames, int count, int most)
 /* Frames with at least half as many markers as the fullest one has; those inside the blocks apart. */
 static void choose_frames(ulna_calibrator *c)
 {
-    int frames = c->recording->frame_count, most = 0;
+    int frames = c->take->frame_count, most = 0;
     for (int f = 0; f < frames; f++) {
         int seen = markers_seen(c, f);
         most = seen > most ? seen : most;
@@ -245,11 +243,11 @@ static ulna_status last_stage(ulna_calibrator *c)
     return status;
 }
 
-static ulna_status calibrate_once(const ulna_model *model, const ulna_marker_set *set, const ulna_recording *recording,
-                                  const double *axes, const ulna_calibrate_options *options, ulna_calibrator **made,
+static ulna_status calibrate_once(const ulna_take *take, const ulna_marker_set *set,
+                                  const ulna_calibrate_options *options, ulna_calibrator **made,
                                   ulna_calibration *result, ulna_error *error)
 {
-    ulna_status status = ulna_calibrator_create(model, set, recording, axes, options, made, error);
+    ulna_status status = ulna_calibrator_create(take, set, options, made, error);
     if (status != ULNA_OK)
         return status;
     ulna_calibrator *c = *made;
@@ -314,26 +312,56 @@ static void note_moves(const ulna_marker_set *before, ulna_calibration *result)
             }
 }
 
-ulna_status ulna_calibrate(const ulna_model *model, const ulna_marker_set *set, const ulna_recording *recording,
-                           const double *axes, const ulna_calibrate_options *options, ulna_calibration *result,
-                           ulna_error *error)
+/* ---- offsets as they are ---------------------------------------------------------------------------------------------- */
+
+/* How far markers stray from their offsets in the reference motion. */
+static ulna_status average(const ulna_take *take, ulna_calibration *result, ulna_error *error)
 {
-    const ulna_calibrate_options defaults = ulna_calibrate_options_default(), *o = options ? options : &defaults;
-    ulna_status status = check(model, set, recording, o, result, error);
+    ulna_pose *pose = NULL;
+    double squares = 0, x[3], at[3];
+    long long seen = 0;
+    ulna_status status = copy_set(&take->set, &result->set);
+    if (status == ULNA_OK)
+        status = ulna_pose_create(take->model, &take->allocator, &pose, NULL);
+    for (int f = 0; f < take->frame_count && status == ULNA_OK; f++) {
+        int there = f + take->reference_shift;
+        if (there < 0 || there >= take->reference->frame_count)
+            continue;
+        status = ulna_pose_forward(pose, ulna_clip_frame(take->reference, there));
+        for (size_t i = 0; i < take->set.count && status == ULNA_OK; i++) {
+            const ulna_attachment *item = &take->set.items[i];
+            status = ulna_pose_point(pose, item->body, item->offset, at);
+            if (!ulna_take_marker(take, f, take->source[i], x))
+                continue;
+            for (int k = 0; k < 3; k++)
+                squares += (x[k] - at[k]) * (x[k] - at[k]);
+            seen++;
+        }
+        result->frames_used++;
+    }
+    result->weak = -1;
+    result->rms_held_out = NAN;
+    result->rms = seen ? sqrt(squares / (double)seen) : NAN;
+    result->unmatched = (int)take->absent.count;
+    ulna_pose_destroy(pose);
+    return status == ULNA_OK ? status
+                             : ulna_fail(error, status, "the reference cannot be used: %s", ulna_status_text(status));
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------------------- */
+
+static ulna_status calibrate(const ulna_take *take, const ulna_calibrate_options *o, ulna_calibration *result,
+                             ulna_error *error)
+{
+    ulna_marker_set now = ulna_marker_set_empty(&take->allocator);
+    ulna_status status = copy_set(&take->set, &now);
     if (status != ULNA_OK)
-        return status;
-    double started = ulna_seconds();
-    const ulna_allocator allocator = result->set.allocator.allocate ? result->set.allocator : set->allocator;
-    ulna_marker_set now = ulna_marker_set_empty(&allocator);
-    status = copy_set(set, &now);
-    if (status != ULNA_OK)
-        ulna_fail(error, status, "no memory for %zu markers", set->count);
+        ulna_fail(error, status, "no memory for %zu markers", take->set.count);
     int rounds = 0, rescued = 0;
     for (int attempt = 0; attempt <= MOST_REPAIRS && status == ULNA_OK; attempt++) {
         ulna_calibrator *c = NULL;
         ulna_calibration_release(result);
-        result->set = ulna_marker_set_empty(&allocator);
-        status = calibrate_once(model, &now, recording, axes, o, &c, result, error);
+        status = calibrate_once(take, &now, o, &c, result, error);
         int again = status == ULNA_OK && o->repair && result->suspects && attempt < MOST_REPAIRS &&
                     move_suspects(c, result, &now);
         if (status == ULNA_OK && !again && ulna_calibrator_measure_held_out(c, result) != ULNA_OK)
@@ -344,15 +372,45 @@ ulna_status ulna_calibrate(const ulna_model *model, const ulna_marker_set *set, 
         if (!again)
             break;
     }
-    if (status == ULNA_OK) {
-        note_moves(set, result);
-        result->rounds = rounds;
-        result->rescued = rescued;
-        result->seconds = ulna_seconds() - started;
-        if (o->progress)
-            o->progress(o->progress_context, 100, 100);
-    } else
-        ulna_calibration_release(result);
+    if (status == ULNA_OK)
+        note_moves(&take->set, result);
+    result->rounds = rounds;
+    result->rescued = rescued;
     ulna_marker_set_release(&now);
     return status;
+}
+
+/* That carry markers. */
+static int count_bodies(const ulna_marker_set *set)
+{
+    int count = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        size_t j = 0;
+        while (set->items[j].body != set->items[i].body)
+            j++;
+        count += j == i;
+    }
+    return count;
+}
+
+ulna_status ulna_calibrate(const ulna_take *take, const ulna_calibrate_options *options, ulna_calibration *result,
+                           ulna_error *error)
+{
+    const ulna_calibrate_options defaults = ulna_calibrate_options_default(), *o = options ? options : &defaults;
+    double started = ulna_seconds();
+    if (result)
+        *result = empty_result(take ? &take->allocator : NULL);
+    ulna_status status = check(take, o, result, error);
+    if (status != ULNA_OK)
+        return status;
+    status = o->average ? average(take, result, error) : calibrate(take, o, result, error);
+    if (status != ULNA_OK) {
+        ulna_calibration_release(result);
+        return status;
+    }
+    if (o->progress)
+        o->progress(o->progress_context, 100, 100);
+    result->bodies = count_bodies(&result->set);
+    result->seconds = ulna_seconds() - started;
+    return ULNA_OK;
 }

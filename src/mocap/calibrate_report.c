@@ -8,10 +8,10 @@
 
 #include "math/math3.h"
 #include "mocap/calibrator.h"
-#include "mocap/calibrator_places.h"
 
 #define OUTLIER_WEIGHT 0.25        /* of the robust loss: sightings below it are set apart */
 #define WEAK 1e-3                  /* eigenvalue per frame at which a direction counts as half undetermined */
+#define LITTLE 0.5                 /* of the directions that poses could make up for, undetermined: most of them */
 #define SUSPECT_LENGTH 0.01        /* of the skeleton's length scale: less than that is no wrong bone */
 #define BEYOND (5 * ULNA_PI / 180) /* of a limit: rounding of models and people */
 
@@ -204,7 +204,7 @@ int ulna_calibrator_nearest_body(ulna_calibrator *c, int i, double offset[3])
         status = ulna_places_set(&places, pose, k, ulna_key_q(c, k));
     }
     if (status == ULNA_OK)
-        best = ulna_places_nearest(&places, SWING, offset);
+        best = ulna_places_nearest(&places, SWING, offset, NULL);
     ulna_places_release(&places);
     return best;
 }
@@ -223,6 +223,27 @@ static ulna_status fill_set(ulna_calibrator *c, const ulna_marker_set *set, ulna
                                              c->weight[i]);
             }
     return status;
+}
+
+/* In how many directions the offsets of each body are free. */
+static ulna_status fill_bodies(const ulna_calibrator *c, const tally *tallies, ulna_calibration *result)
+{
+    double all = 0, seen = 0;
+    int dofs = 0;
+    result->freedom = ulna_allocate(&result->set.allocator, (size_t)c->nb, sizeof *result->freedom);
+    if (!result->freedom)
+        return ULNA_ERR_MEMORY;
+    for (int i = 0; i < c->count; i++)
+        result->freedom[c->body[i]] += fmax(0, tallies[i].freedom);
+    for (int d = 0; d < c->nv; d++)
+        dofs += c->last[d] > c->first[d];
+    result->is_weak = result->weak > LITTLE * fmin(dofs, 3 * (double)c->count);
+    for (int i = 0; i < c->count; i++) {
+        all += tallies[i].squares;
+        seen += tallies[i].seen;
+    }
+    result->rms_all = seen > 0 ? sqrt(all / seen) : 0;
+    return ULNA_OK;
 }
 
 static void fill_markers(ulna_calibrator *c, const tally *tallies, ulna_calibration *result)
@@ -287,8 +308,11 @@ ulna_status ulna_calibrator_report(ulna_calibrator *c, const ulna_marker_set *se
     }
     if (status == ULNA_OK) {
         fill_markers(c, tallies, result);
+        status = fill_bodies(c, tallies, result);
+    }
+    if (status == ULNA_OK) {
         result->frames_used = c->keys;
-        result->unmatched = (int)(set->count - count);
+        result->unmatched = (int)c->take->absent.count;
         status = find_violations(c, result);
     }
     if (status == ULNA_OK)

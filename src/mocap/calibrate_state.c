@@ -23,11 +23,8 @@ static int by_preorder(const void *a, const void *b)
 static void sort_markers(ulna_calibrator *c, const ulna_marker_set *set, place *places)
 {
     int count = 0;
-    for (size_t i = 0; i < set->count; i++) {
-        int source = ulna_recording_find(c->recording, set->items[i].marker);
-        if (source != ULNA_NONE)
-            places[count++] = (place){c->base->body[set->items[i].body].preorder, (int)i, source};
-    }
+    for (size_t i = 0; i < set->count; i++)
+        places[count++] = (place){c->base->body[set->items[i].body].preorder, (int)i, c->take->source[i]};
     qsort(places, (size_t)count, sizeof *places, by_preorder);
     for (int i = 0; i < count; i++) {
         const ulna_attachment *item = &set->items[places[i].item];
@@ -157,8 +154,8 @@ static void take_arrays(ulna_calibrator *c, ulna_arena *arena)
     c->weight = ulna_arena_take(arena, count, sizeof(double));
     c->trunk = ulna_arena_take(arena, count, 1);
     c->group = ulna_arena_take(arena, nb, sizeof(int));
-    c->usable = ulna_arena_take(arena, (size_t)c->recording->frame_count, sizeof(int));
-    c->held = ulna_arena_take(arena, (size_t)c->recording->frame_count, sizeof(int));
+    c->usable = ulna_arena_take(arena, (size_t)c->take->frame_count, sizeof(int));
+    c->held = ulna_arena_take(arena, (size_t)c->take->frame_count, sizeof(int));
     double **unknowns[] = {&c->z, &c->center, &c->saved, &c->step, &c->gradient, &c->diagonal};
     for (size_t i = 0; i < sizeof unknowns / sizeof *unknowns; i++)
         *unknowns[i] = ulna_arena_take(arena, nz, sizeof(double));
@@ -267,25 +264,25 @@ static ulna_status fill(ulna_calibrator *c, const ulna_marker_set *set, place *p
 }
 
 /* Groups are counted before there is memory for them. */
-static ulna_status count_groups(ulna_calibrator *c, const place *places, const ulna_marker_set *set)
+static ulna_status count_groups(ulna_calibrator *c, const ulna_marker_set *set)
 {
     size_t need = (size_t)c->nb + (size_t)c->count;
     int *scratch = ulna_allocate(&c->allocator, need, sizeof *scratch);
     if (!scratch)
         return ULNA_ERR_MEMORY;
     for (int i = 0; i < c->count; i++)
-        scratch[c->nb + i] = set->items[places[i].item].body;
+        scratch[c->nb + i] = set->items[i].body;
     if (c->options.scale)
         c->groups = group_bones(c->base, scratch + c->nb, c->count, c->options.symmetric, scratch);
     ulna_release(&c->allocator, scratch, need, sizeof *scratch);
     return ULNA_OK;
 }
 
-ulna_status ulna_calibrator_create(const ulna_model *model, const ulna_marker_set *set, const ulna_recording *recording,
-                                   const double *axes, const ulna_calibrate_options *options,
-                                   ulna_calibrator **calibrator, ulna_error *error)
+ulna_status ulna_calibrator_create(const ulna_take *take, const ulna_marker_set *set,
+                                   const ulna_calibrate_options *options, ulna_calibrator **calibrator,
+                                   ulna_error *error)
 {
-    ulna_allocator allocator = set->allocator;
+    ulna_allocator allocator = take->allocator;
     ulna_calibrator *c = ulna_allocate(&allocator, 1, sizeof *c);
     place *places = ulna_allocate(&allocator, set->count, sizeof *places);
     *calibrator = c;
@@ -296,26 +293,19 @@ ulna_status ulna_calibrator_create(const ulna_model *model, const ulna_marker_se
         return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a calibration");
     }
     *c = (ulna_calibrator){.allocator = allocator,
-                           .base = model,
-                           .recording = recording,
-                           .axes = axes,
+                           .base = take->model,
+                           .take = take,
                            .options = *options,
                            .kernel = find_kernel(),
-                           .nv = model->nv,
-                           .nq = model->nq,
-                           .nb = model->nb,
+                           .nv = take->model->nv,
+                           .nq = take->model->nq,
+                           .nb = take->model->nb,
+                           .count = (int)set->count,
                            .random = options->seed,
                            .posture = options->posture};
     set_options(c);
-    for (size_t i = 0; i < set->count; i++)
-        if (ulna_recording_find(recording, set->items[i].marker) != ULNA_NONE)
-            places[c->count++].item = (int)i;
     ulna_status status = ULNA_OK;
-    if (!c->count)
-        status = ulna_fail(error, ULNA_ERR_ARGUMENT,
-                           "no marker of the set is in the recording: the set has '%s', the recording '%s'",
-                           set->items[0].marker, recording->marker_count ? recording->names[0] : "none");
-    if (status == ULNA_OK && count_groups(c, places, set) != ULNA_OK)
+    if (count_groups(c, set) != ULNA_OK)
         status = ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a calibration");
     c->nz = c->groups + 3 * c->count;
     c->stride = (size_t)(1 + c->nz + 1 + 7) / 8 * 8; /* a zero may follow the last column */
@@ -370,16 +360,8 @@ void ulna_calibrator_destroy(ulna_calibrator *c)
 
 void ulna_calibrator_gather(const ulna_calibrator *c, int frame, double *goal)
 {
-    const double *from = ulna_recording_frame(c->recording, frame);
-    for (int i = 0; i < c->count; i++) {
-        const double *x = from + 3 * (size_t)c->source[i];
-        if (!ulna_all_finite(x, 3)) /* infinite places are no better than missing ones */
-            goal[3 * i] = goal[3 * i + 1] = goal[3 * i + 2] = NAN;
-        else if (c->axes)
-            ulna_rotate(c->axes, x, goal + 3 * i);
-        else
-            ulna_copy3(x, goal + 3 * i);
-    }
+    for (int i = 0; i < c->count; i++)
+        ulna_take_marker(c->take, frame, c->source[i], goal + 3 * i);
 }
 
 ulna_status ulna_calibrator_set_keys(ulna_calibrator *c, int keys, const int *frames)

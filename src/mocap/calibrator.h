@@ -7,6 +7,7 @@
 #ifndef ULNA_SRC_CALIBRATOR_H
 #define ULNA_SRC_CALIBRATOR_H
 
+#include "mocap/take.h"
 #include "objective/problem.h"
 #include "ulna/calibrate.h"
 #include "ulna/solve.h"
@@ -41,8 +42,7 @@ extern const ulna_reduce_kernel ulna_reduce_avx2;
 typedef struct ulna_calibrator {
     ulna_allocator allocator;
     const ulna_model *base; /* as it was given */
-    const ulna_recording *recording;
-    const double *axes;
+    const ulna_take *take;
     ulna_calibrate_options options;
     const ulna_reduce_kernel *kernel;
     int nv, nq, nb;
@@ -128,9 +128,10 @@ static inline double *ulna_offset(const ulna_calibrator *c, int marker)
 }
 
 /* calibrate_state.c */
-ulna_status ulna_calibrator_create(const ulna_model *model, const ulna_marker_set *set, const ulna_recording *recording,
-                                   const double *axes, const ulna_calibrate_options *options,
-                                   ulna_calibrator **calibrator, ulna_error *error);
+/* `set`: the take's, perhaps with other bodies and offsets. */
+ulna_status ulna_calibrator_create(const ulna_take *take, const ulna_marker_set *set,
+                                   const ulna_calibrate_options *options, ulna_calibrator **calibrator,
+                                   ulna_error *error);
 void ulna_calibrator_destroy(ulna_calibrator *c);
 /* Makes room for so many keys and gathers their goals from `frames`. */
 ulna_status ulna_calibrator_set_keys(ulna_calibrator *c, int keys, const int *frames);
@@ -177,10 +178,5 @@ ulna_status ulna_calibrator_report(ulna_calibrator *c, const ulna_marker_set *se
 ulna_status ulna_calibrator_measure_held_out(ulna_calibrator *c, ulna_calibration *result);
 /* The body in whose frame marker i moves least over the keys, and where it is there. */
 int ulna_calibrator_nearest_body(ulna_calibrator *c, int i, double offset[3]);
-
-/* marker_names.c: the body on the other side, by name; ULNA_NONE if there is none. */
-int ulna_mirror_body(const ulna_model *model, int body);
-/* Unit vectors left, up, forward of the skeleton at rest, by the names of its bodies; 0 if they do not tell. */
-int ulna_model_directions(const ulna_model *model, const ulna_pose *rest, double axes[9]);
 
 #endif

@@ -13,7 +13,8 @@
 #include "base/base.h"
 #include "kinematics/pose.h"
 #include "math/math3.h"
-#include "mocap/calibrator.h"
+#include "mocap/take.h"
+#include "model/model.h"
 
 #define HIPS "root pelvis hips hip lowertorso"
 #define TOP "thorax upperspine spine3 spine2 chest2 chest1 chest uppertorso upperback spine1 spine torso"

@@ -24,7 +24,7 @@
 
 static int is_empty(const ulna_track_job *j, int frame)
 {
-    return (j->frames[frame].flags & ULNA_TRACK_EMPTY) != 0;
+    return (j->result->frames[frame].flags & ULNA_TRACK_EMPTY) != 0;
 }
 
 void ulna_nearest_turns(const ulna_model *model, const ulna_options *options, const double *near, double *q)
@@ -50,19 +50,17 @@ typedef struct seam {
 
 static ulna_status open_seam(const ulna_track_job *j, seam *s, ulna_error *error)
 {
-    const ulna_allocator *allocator = &j->clip->allocator;
-    size_t positions = 3 * j->matching->used.count, nq = (size_t)j->model->nq;
+    const ulna_allocator *allocator = &j->take->allocator;
+    size_t positions = 3 * j->used.count, nq = (size_t)j->take->model->nq;
     s->room = positions + 2 * nq;
     s->positions = ulna_allocate(allocator, s->room, sizeof *s->positions);
-    if (!s->positions) {
-        ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a frame");
-        return ULNA_ERR_MEMORY;
-    }
+    if (!s->positions)
+        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a frame");
     s->q = s->positions + positions;
     s->turns = s->q + nq;
-    ulna_status status = ulna_tracker_create(j->model, &j->matching->used, j->options, allocator, &s->tracker, error);
+    ulna_status status = ulna_tracker_create(j->take->model, &j->used, j->options, allocator, &s->tracker, error);
     for (int i = 0; i < 2 && status == ULNA_OK; i++)
-        status = ulna_pose_create(j->model, allocator, &s->pose[i], error);
+        status = ulna_pose_create(j->take->model, allocator, &s->pose[i], error);
     return status;
 }
 
@@ -71,16 +69,16 @@ static void close_seam(const ulna_track_job *j, seam *s)
     for (int i = 0; i < 2; i++)
         ulna_pose_destroy(s->pose[i]);
     ulna_tracker_destroy(s->tracker);
-    ulna_release(&j->clip->allocator, s->positions, s->room, sizeof *s->positions);
+    ulna_release(&j->take->allocator, s->positions, s->room, sizeof *s->positions);
 }
 
 /* The same pose, in whatever angles. */
 static int is_same(const ulna_track_job *j, const seam *s, const double *a, const double *b)
 {
-    double place[2][3], rotation[2][9], scale = j->model->length_scale;
+    double place[2][3], rotation[2][9], scale = j->take->model->length_scale;
     if (ulna_pose_forward(s->pose[0], a) != ULNA_OK || ulna_pose_forward(s->pose[1], b) != ULNA_OK)
         return 0;
-    for (int i = 0; i < j->model->nb; i++) {
+    for (int i = 0; i < j->take->model->nb; i++) {
         for (int k = 0; k < 2; k++)
             ulna_pose_body(s->pose[k], i, place[k], rotation[k]);
         double away = 0;
@@ -98,21 +96,21 @@ static int is_same(const ulna_track_job *j, const seam *s, const double *a, cons
 static ulna_status track_on(ulna_track_job *j, seam *s, int first, int last, double usual, int *met)
 {
     ulna_status status = ULNA_OK;
-    ulna_tracker_resume(s->tracker, ulna_clip_frame(j->clip, first - 1), usual);
+    ulna_tracker_resume(s->tracker, ulna_clip_frame(&j->result->clip, first - 1), usual);
     for (*met = first; *met < last && status == ULNA_OK && !atomic_load(&j->cancelled); ++*met) {
         ulna_frame_report report;
-        double *there = ulna_clip_frame(j->clip, *met);
+        double *there = ulna_clip_frame(&j->result->clip, *met);
         ulna_track_gather(j, *met, s->positions);
         status = ulna_tracker_frame(s->tracker, s->positions, s->q, &report);
         if (status != ULNA_OK || is_same(j, s, s->q, there))
             break;
-        int is_worse = report.f > MUCH_WORSE * j->frames[*met].f + j->options->lost_excess;
+        int is_worse = report.f > MUCH_WORSE * j->result->frames[*met].f + j->options->lost_excess;
         if (is_worse || report.flags & (ULNA_TRACK_LOST | ULNA_TRACK_RECOVERED)) {
-            j->frames[*met].flags |= j->frames[*met].flags & ULNA_TRACK_LOST ? 0 : ULNA_TRACK_RECOVERED;
+            j->result->frames[*met].flags |= j->result->frames[*met].flags & ULNA_TRACK_LOST ? 0 : ULNA_TRACK_RECOVERED;
             break;
         }
-        memcpy(there, s->q, (size_t)j->model->nq * sizeof *there);
-        j->frames[*met] = report;
+        memcpy(there, s->q, (size_t)j->take->model->nq * sizeof *there);
+        ulna_track_keep(j, s->tracker, *met, &report);
         if ((*met & 31) == 0)
             ulna_track_tell(j);
     }
@@ -123,15 +121,15 @@ static ulna_status track_on(ulna_track_job *j, seam *s, int first, int last, dou
  * first one, without such jumps: they take the same turns. */
 static void turn(const ulna_track_job *j, seam *s, int before, int from, int last)
 {
-    size_t nq = (size_t)j->model->nq;
-    const double *here = ulna_clip_frame(j->clip, from);
+    size_t nq = (size_t)j->take->model->nq;
+    const double *here = ulna_clip_frame(&j->result->clip, from);
     memcpy(s->turns, here, nq * sizeof *s->turns);
-    ulna_nearest_turns(j->model, &j->options->solve, ulna_clip_frame(j->clip, before), s->turns);
+    ulna_nearest_turns(j->take->model, &j->options->solve, ulna_clip_frame(&j->result->clip, before), s->turns);
     for (size_t c = 0; c < nq; c++)
         s->turns[c] -= here[c];
     for (int f = from; f < last; f++)
         for (size_t c = 0; c < nq; c++)
-            ulna_clip_frame(j->clip, f)[c] += s->turns[c];
+            ulna_clip_frame(&j->result->clip, f)[c] += s->turns[c];
 }
 
 /* Frames without markers have no pose of their own yet: there is nothing to go on from. */
@@ -146,7 +144,7 @@ static ulna_status join_chunk(ulna_track_job *j, seam *s, int chunk)
         before--;
     if (from == last || before < 0)
         return ULNA_OK;
-    if (from == first && before == first - 1 && !(j->frames[before].flags & ULNA_TRACK_LOST)) {
+    if (from == first && before == first - 1 && !(j->result->frames[before].flags & ULNA_TRACK_LOST)) {
         status = track_on(j, s, first, last, j->outcomes[chunk - 1].usual, &from);
         before = from - 1;
         if (from == last)
@@ -164,8 +162,8 @@ static ulna_status join_chunks(ulna_track_job *j, ulna_error *error)
     for (int c = 1; c < j->chunks && status == ULNA_OK; c++) {
         status = join_chunk(j, &s, c);
         if (status != ULNA_OK)
-            ulna_fail(error, status, "the chunks cannot be joined at frame %d: %s",
-                      c * j->chunk + j->recording->first_frame, ulna_status_text(status));
+            ulna_fail(error, status, "the chunks cannot be joined at frame %d: %s", c * j->chunk + j->take->first_frame,
+                      ulna_status_text(status));
     }
     close_seam(j, &s);
     return status;
@@ -176,37 +174,38 @@ static ulna_status join_chunks(ulna_track_job *j, ulna_error *error)
 /* Frames without a marker: as the last one before; before the first one seen, as that one. */
 static void hold_gaps(const ulna_track_job *j)
 {
-    size_t bytes = (size_t)j->model->nq * sizeof(double);
+    size_t bytes = (size_t)j->take->model->nq * sizeof(double);
     int seen = 0;
     while (seen < j->total && is_empty(j, seen))
         seen++;
     for (int f = 0; f < j->total && seen < j->total; f++)
         if (is_empty(j, f))
-            memcpy(ulna_clip_frame(j->clip, f), ulna_clip_frame(j->clip, f < seen ? seen : f - 1), bytes);
+            memcpy(ulna_clip_frame(&j->result->clip, f), ulna_clip_frame(&j->result->clip, f < seen ? seen : f - 1),
+                   bytes);
 }
 
 /* Where there are neighbours on both sides, between them. */
 static ulna_status bridge_gaps(const ulna_track_job *j)
 {
-    size_t nv = (size_t)j->model->nv;
-    double *step = ulna_allocate(&j->clip->allocator, 2 * nv, sizeof *step);
+    size_t nv = (size_t)j->take->model->nv;
+    double *step = ulna_allocate(&j->take->allocator, 2 * nv, sizeof *step);
     if (!step && nv)
         return ULNA_ERR_MEMORY;
     for (int f = 0, before = ULNA_NONE; f < j->total; f++) {
         if (is_empty(j, f))
             continue;
         if (before != ULNA_NONE && before < f - 1) {
-            const double *from = ulna_clip_frame(j->clip, before);
-            ulna_model_difference(j->model, from, ulna_clip_frame(j->clip, f), step);
+            const double *from = ulna_clip_frame(&j->result->clip, before);
+            ulna_model_difference(j->take->model, from, ulna_clip_frame(&j->result->clip, f), step);
             for (int k = before + 1; k < f; k++) {
                 for (size_t d = 0; d < nv; d++)
                     step[nv + d] = step[d] * (k - before) / (f - before);
-                ulna_model_integrate(j->model, from, step + nv, ulna_clip_frame(j->clip, k));
+                ulna_model_integrate(j->take->model, from, step + nv, ulna_clip_frame(&j->result->clip, k));
             }
         }
         before = f;
     }
-    ulna_release(&j->clip->allocator, step, 2 * nv, sizeof *step);
+    ulna_release(&j->take->allocator, step, 2 * nv, sizeof *step);
     return ULNA_OK;
 }
 
@@ -217,7 +216,7 @@ ulna_status ulna_track_stitch(ulna_track_job *j, ulna_error *error)
         return status;
     hold_gaps(j);
     if (j->chunks > 1 && !j->options->solve.bounded)
-        status = ulna_clip_unwind(j->model, j->clip);
+        status = ulna_clip_unwind(j->take->model, &j->result->clip);
     if (status == ULNA_OK)
         status = bridge_gaps(j);
     return status == ULNA_OK ? status : ulna_fail(error, status, "no memory for the gaps of %d frames", j->total);

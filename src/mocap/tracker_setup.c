@@ -21,7 +21,8 @@ ulna_track_options ulna_track_options_default(void)
                             .lost_excess = 1e-4,
                             .loss_scale = 0.06,
                             .overlap_frames = 20,
-                            .threads = 1};
+                            .threads = 1,
+                            .continuous = 1};
     o.solve.bounded = o.fresh.bounded = 0;
     o.solve.decrease = 3e-4;
     o.solve.iterations = 50;

@@ -153,3 +153,31 @@ ulna_status ulna_clip_home(const ulna_model *model, ulna_clip *clip)
     }
     return ULNA_OK;
 }
+
+/* ---- what may be a mistake ------------------------------------------------------------------------------------------------ */
+
+#define FAST_JUMP (ULNA_PI / 2)
+#define ROUNDING 1e-6 /* of a limit */
+
+ulna_clip_findings ulna_clip_check(const ulna_model *model, const ulna_clip *clip)
+{
+    ulna_clip_findings found = {.farthest_dof = ULNA_NONE};
+    for (int d = 0; d < ulna_model_dof_count(model); d++) {
+        double lower = ulna_model_lower(model)[d], upper = ulna_model_upper(model)[d], farthest = 0;
+        int at = ulna_model_dof_coordinate(model, d), is_angle = !ulna_model_dof_is_translation(model, d);
+        if (at == ULNA_NONE)
+            continue;
+        for (int f = 0; f < clip->frame_count; f++) {
+            double value = ulna_clip_frame(clip, f)[at];
+            farthest = fmax(farthest, fmax(lower - value, value - upper));
+            found.jumps += f && is_angle && fabs(value - ulna_clip_frame(clip, f - 1)[at]) > FAST_JUMP;
+        }
+        found.limited += isfinite(lower) || isfinite(upper);
+        found.outside += farthest > ROUNDING;
+        if (is_angle && farthest > found.farthest_outside) {
+            found.farthest_outside = farthest;
+            found.farthest_dof = d;
+        }
+    }
+    return found;
+}

@@ -1,0 +1,394 @@
+/* What `ulna solve` says about a take: facts for --json, lines for people that quote them, and notes. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/facts.h"
+#include "cli/info/info.h"
+#include "cli/solve/solve.h"
+
+#define DEGREE (3.14159265358979323846 / 180)
+
+/* ---- lists of names -------------------------------------------------------------------------------------------- */
+
+/* "A, B, C and more" */
+typedef struct roster {
+    int count;
+    char text[300];
+} roster;
+
+static void enlist(roster *list, int most, const char *format, ...) ULNA_PRINTF(3, 4);
+
+static void enlist(roster *list, int most, const char *format, ...)
+{
+    size_t length = strlen(list->text);
+    if (list->count++ < most) {
+        va_list arguments;
+        va_start(arguments, format);
+        length += (size_t)snprintf(list->text + length, sizeof list->text - length, "%s", length ? ", " : "");
+        if (length < sizeof list->text)
+            vsnprintf(list->text + length, sizeof list->text - length, format, arguments);
+        va_end(arguments);
+    } else if (list->count == most + 1)
+        snprintf(list->text + length, sizeof list->text - length, " and more");
+}
+
+/* ---- the take, in words ----------------------------------------------------------------------------------------- */
+
+void solve_attach_text(const solve_job *job, char *text, size_t size)
+{
+    static const char *const words[] = {"the skeleton's own markers", "", "offsets averaged over the reference motion",
+                                        "the reference pose of every frame (oracle)"};
+    snprintf(text, size, "%s", job->attach == ATTACH_FILE ? job->attach_path : words[job->attach]);
+}
+
+void solve_axes_sentence(const ulna_take *take, char *text, size_t size)
+{
+    char axes[8], how[80] = "";
+    solve_axes_text(take->axes, axes);
+    if (take->axes_source == ULNA_AXES_UP)
+        snprintf(how, sizeof how, ": %c is up there, %c here", take->up, take->model_up);
+    else if (take->axes_source == ULNA_AXES_REFERENCE)
+        snprintf(how, sizeof how, ": that fits the reference motion");
+    else if (take->axes_source != ULNA_AXES_GIVEN)
+        snprintf(how, sizeof how, ": tried, that %s; --up or --axes says otherwise",
+                 take->axes_source == ULNA_AXES_FIT ? "fits best" : "stands upright");
+    snprintf(text, size, "%s of the recording are the skeleton's xyz%s", axes, how);
+}
+
+void solve_note_take(solve_job *job)
+{
+    enum { SHOWN = 8 };
+    const ulna_take *take = job->take;
+    roster absent = {0}, unused = {0};
+    for (size_t i = 0; i < take->absent.count; i++)
+        enlist(&absent, SHOWN, "%.30s", take->absent.items[i].marker);
+    for (int i = 0; i < take->unused_count; i++)
+        enlist(&unused, SHOWN, "%.30s", take->recording->names[take->unused[i]]);
+    if (take->wild)
+        files_note_text(job->notes, "%lld position%s more than %g km from the origin, and count%s as missing",
+                        take->wild, take->wild == 1 ? " is" : "s are", ULNA_FARTHEST_MARKER / 1e3,
+                        take->wild == 1 ? "s" : "");
+    if (take->reference_by_number)
+        files_note_text(job->notes,
+                        "the reference has %d frames, the recording %d: frames with the same number belong together",
+                        take->reference->frame_count, take->recording->frame_count);
+    if (absent.count)
+        files_note_text(job->notes, "%d marker%s of the skeleton %s not in the recording: %s", absent.count,
+                        absent.count == 1 ? "" : "s", absent.count == 1 ? "is" : "are", absent.text);
+    if (unused.count)
+        files_note_text(job->notes, "%d marker%s of the recording %s not on the skeleton, and not used: %s",
+                        unused.count, unused.count == 1 ? "" : "s", unused.count == 1 ? "is" : "are", unused.text);
+}
+
+/* ---- notes on what the numbers alone would hide -------------------------------------------------------------------- */
+
+static void note_gaps(const solve_job *job)
+{
+    enum { SHOWN = 6 };
+    const ulna_track_result *r = &job->result;
+    for (int i = 0; i < r->gap_count && i < SHOWN; i++)
+        files_note_text(job->notes,
+                        "no marker on %s, or beyond, is seen in frames %d to %d: it is held where it was seen last",
+                        ulna_model_body_name(job->model, r->gaps[i].body), r->gaps[i].first + job->take->first_frame,
+                        r->gaps[i].last + job->take->first_frame);
+    if (r->gap_count > SHOWN)
+        files_note_text(job->notes, "and %d more such gaps of a limb", r->gap_count - SHOWN);
+}
+
+static void note_trust(const solve_job *job)
+{
+    const ulna_track_result *r = &job->result;
+    const ulna_trust *trust = &r->trust;
+    int all = ulna_model_dof_count(job->model), used = r->summary.markers_used;
+    if (trust->is_poor)
+        files_note_text(job->notes,
+                        "errors of %.0f mm are more than skin moves: markers attached elsewhere, another person's "
+                        "skeleton, or another take's reference; `ulna calibrate` tells more",
+                        1e3 * (trust->unmarked ? trust->unmarked_rms : r->summary.rms_mean));
+    for (size_t i = 0; i < job->take->set.count; i++)
+        if (r->markers[i].misplaced)
+            files_note_text(job->notes,
+                            "%s is too far off to count in %d of %d frames: it is attached elsewhere rather than "
+                            "stray; calibrate again",
+                            job->take->set.items[i].marker, r->markers[i].outliers, r->markers[i].seen);
+    if (trust->dofs_moved < all)
+        files_note_text(job->notes, "%d of %d degrees of freedom move no marker that is seen: they stay as they began",
+                        all - trust->dofs_moved, all);
+    if (trust->is_undetermined)
+        files_note_text(job->notes,
+                        "%d marker%s give%s %d numbers a frame: that does not determine %d degrees of freedom, however "
+                        "small the error",
+                        used, used == 1 ? "" : "s", used == 1 ? "s" : "", 3 * used, trust->dofs_moved);
+    note_gaps(job);
+    motion_note(job->model, &trust->motion, job->notes);
+}
+
+/* ---- facts ------------------------------------------------------------------------------------------------------- */
+
+static void put_spread(json_t *object, const char *key, double mean, double largest)
+{
+    json_t *spread = put_object(object, key);
+    put_number(spread, "mean", mean);
+    put_number(spread, "max", largest);
+}
+
+static void put_swaps(const solve_job *job)
+{
+    json_t *list = put_list(job->object, "swaps");
+    int first = job->take->first_frame;
+    for (int i = 0; i < job->result.swap_count; i++) {
+        const ulna_swap *w = &job->result.swaps[i];
+        json_t *row = put_row(list), *markers = put_list(row, "markers");
+        json_array_append_new(markers, cli_json_text(job->take->set.items[w->a].marker));
+        json_array_append_new(markers, cli_json_text(job->take->set.items[w->b].marker));
+        put_count(row, "first", w->first + first);
+        put_count(row, "last", w->last + first);
+        put_count(row, "frames", w->frames);
+    }
+}
+
+static int has_converged(ulna_stop stop)
+{
+    return stop == ULNA_STOP_OBJECTIVE || stop == ULNA_STOP_GRADIENT || stop == ULNA_STOP_DECREASE ||
+           stop == ULNA_STOP_STEP;
+}
+
+/* Frames by how they ended. */
+static void put_stops(const solve_job *job)
+{
+    json_t *stops = put_object(job->object, "stops");
+    int is_oracle = job->attach == ATTACH_ORACLE;
+    for (int f = 0; f < job->take->frame_count; f++) {
+        const ulna_frame_report *r = &job->result.frames[f];
+        const char *name = r->flags & ULNA_TRACK_EMPTY                ? "empty"
+                           : r->flags & ULNA_TRACK_LOST && !is_oracle ? "lost"
+                           : has_converged(r->stop) && !is_oracle     ? "converged"
+                                                                      : ulna_stop_name(r->stop);
+        put_count(stops, name, json_integer_value(json_object_get(stops, name)) + 1);
+    }
+}
+
+/* Terms of the tracking come in the order of the goals: the place of one, then its orientation. */
+static void put_constraints(const solve_job *job)
+{
+    double squares = 0, worst = 0, worst_turn = 0;
+    int places = 0, turns = 0, term = 0, first = job->take->first_frame;
+    for (int i = 0; i < job->constraints.count && job->result.goal_count; i++) {
+        if (job->constraints.list[i].what & GOAL_POSITION) {
+            const ulna_goal_report *g = &job->result.goals[term++];
+            squares += g->rms * g->rms;
+            if (!places++ || g->worst > worst) {
+                worst = g->worst;
+                put_count(job->shown, "place_frame", g->worst_frame + first);
+            }
+        }
+        if (job->constraints.list[i].what & GOAL_ORIENTATION) {
+            const ulna_goal_report *g = &job->result.goals[term++];
+            if (!turns++ || g->worst > worst_turn) {
+                worst_turn = g->worst;
+                put_count(job->shown, "turn_frame", g->worst_frame + first);
+            }
+        }
+    }
+    if (!places && !turns)
+        return;
+    json_t *object = put_object(job->object, "constraints");
+    put_count(object, "places", places);
+    put_count(object, "orientations", turns);
+    put_number(object, "rms_mm", places ? 1e3 * sqrt(squares / places) : 0);
+    put_number(object, "worst_mm", 1e3 * worst);
+    put_number(object, "worst_deg", worst_turn / DEGREE);
+}
+
+/* The three with the largest error. */
+static void put_worst_markers(const solve_job *job)
+{
+    enum { SHOWN = 3 };
+    const ulna_marker_report *markers = job->result.markers;
+    int before[SHOWN], count = (int)job->take->set.count;
+    roster list = {0};
+    for (int k = 0; k < SHOWN && k < count; k++) {
+        int worst = -1;
+        for (int i = 0; i < count; i++) {
+            int is_listed = 0;
+            for (int j = 0; j < k; j++)
+                is_listed |= before[j] == i;
+            if (!is_listed && markers[i].seen && (worst < 0 || markers[i].rms > markers[worst].rms))
+                worst = i;
+        }
+        if (worst < 0)
+            break;
+        before[k] = worst;
+        enlist(&list, SHOWN, "%.40s %.1f mm", job->take->set.items[worst].marker, 1e3 * markers[worst].rms);
+    }
+    put_text(job->shown, "worst", list.text);
+}
+
+/* Markers that are often outliers, but for those that change places. */
+static void put_outliers(const solve_job *job)
+{
+    enum { SHOWN = 6 };
+    const ulna_track_result *r = &job->result;
+    roster list = {0};
+    for (size_t i = 0; i < job->take->set.count; i++) {
+        int swapped = 0;
+        for (int k = 0; k < r->swap_count; k++)
+            swapped += r->swaps[k].a == (int)i || r->swaps[k].b == (int)i ? r->swaps[k].frames : 0;
+        if (r->markers[i].outliers > swapped)
+            enlist(&list, SHOWN, "%.40s in %d frames", job->take->set.items[i].marker,
+                   r->markers[i].outliers - swapped);
+    }
+    put_text(job->shown, "outliers", list.text);
+}
+
+/* What people read besides. */
+static void put_shown(const solve_job *job)
+{
+    const ulna_track_summary *s = &job->result.summary;
+    json_t *o = job->shown;
+    char text[300];
+    solve_attach_text(job, text, sizeof text);
+    put_text(o, "attached", text);
+    solve_axes_sentence(job->take, text, sizeof text);
+    put_text(o, "axes", text);
+    snprintf(text, sizeof text, "limits from %s", job->bounds_path ? job->bounds_path : "");
+    put_text(o, "limits",
+             !job->bounded      ? "joint limits do not bind"
+             : job->bounds_path ? text
+                                : "inside the skeleton's limits");
+    put_flag(o, "some_unmarked", job->result.trust.unmarked && job->result.trust.unmarked < s->frames);
+    put_count(o, "worst_frame", s->rms_max_frame + job->take->first_frame);
+    put_worst_markers(job);
+    put_outliers(job);
+    int rarest = 0;
+    for (int i = 1; i < (int)job->take->set.count; i++)
+        rarest = job->take->seen[i] < job->take->seen[rarest] ? i : rarest;
+    put_text(o, "rarest", job->take->set.items[rarest].marker);
+    put_count(o, "rarest_missing", s->frames - job->take->seen[rarest]);
+    put_number(o, "missing_percent", 100.0 * (double)s->missing / ((double)s->frames * s->markers_used));
+    put_number(o, "rate", s->frames / fmax(1e-9, s->seconds));
+}
+
+void solve_add_results(solve_job *job)
+{
+    json_t *o = job->object;
+    const ulna_track_result *r = &job->result;
+    const ulna_track_summary *s = &r->summary;
+    put_count(o, "frames", s->frames);
+    put_count(o, "dof", ulna_model_dof_count(job->model));
+    put_count(o, "markers", s->markers_used);
+    put_text(o, "method", job->options.solve.method ? job->options.solve.method : ulna_method_at(0)->name);
+    put_spread(o, "us_per_frame", s->us_mean, s->us_max);
+    put_number(json_object_get(o, "us_per_frame"), "median", s->us_median);
+    put_number(put_object(o, "iterations"), "mean", s->iterations_mean);
+    put_count(json_object_get(o, "iterations"), "max", s->iterations_max);
+    put_number(put_object(o, "evaluations"), "mean", s->evaluations_mean);
+    put_number(o, "rms_unmarked_mm", 1e3 * r->trust.unmarked_rms);
+    put_count(o, "frames_unmarked", r->trust.unmarked);
+    put_spread(o, "rms_mm", 1e3 * s->rms_mean, 1e3 * s->rms_max);
+    put_spread(o, "sum_cm", 1e2 * s->sum_mean, 1e2 * s->sum_max);
+    put_spread(o, "f_cm2", 1e4 * s->f_mean, 1e4 * s->f_max);
+    put_count(o, "missing_markers", s->missing);
+    put_count(o, "recovered", s->recovered);
+    put_count(o, "lost", s->lost);
+    put_count(o, "empty", s->empty);
+    put_count(o, "outlier_frames", s->with_outliers);
+    put_swaps(job);
+    put_number(o, "seconds", s->seconds);
+    put_numbers(o, "axes", job->take->axes, 9);
+    put_stops(job);
+    put_constraints(job);
+    put_shown(job);
+    note_trust(job);
+}
+
+/* ---- for people ---------------------------------------------------------------------------------------------- */
+
+static void say_swaps(const cli *tool, const json_t *swaps)
+{
+    enum { SHOWN = 6 };
+    size_t count = json_array_size(swaps);
+    for (size_t i = 0; i < count && i < SHOWN; i++) {
+        json_t *row = json_array_get(swaps, i), *markers = json_object_get(row, "markers");
+        fact_text(tool, "swapped", "%s and %s in frames %lld to %lld", json_string_value(json_array_get(markers, 0)),
+                  json_string_value(json_array_get(markers, 1)),
+                  (long long)json_integer_value(json_object_get(row, "first")),
+                  (long long)json_integer_value(json_object_get(row, "last")));
+    }
+    if (count > SHOWN)
+        fact_text(tool, "swapped", "and %zu more times", count - SHOWN);
+}
+
+/* "[...]" of a template leaves out what is zero; a semicolon goes between what is left. */
+static void say_frames(const cli *tool, const json_t *object)
+{
+    static const char *const keys[][2] = {{"recovered", "recovered after the track was lost"},
+                                          {"lost", "LOST: far worse than others, look at them"},
+                                          {"empty", "without any marker, filled in"},
+                                          {"outlier_frames", "with outliers weighed down"}};
+    char text[400] = "";
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        size_t length = strlen(text);
+        long long count = json_integer_value(json_object_get(object, keys[i][0]));
+        if (count)
+            snprintf(text + length, sizeof text - length, "%s%lld %s", length ? "; " : "", count, keys[i][1]);
+    }
+    if (*text)
+        fact_text(tool, "frames", "%s", text);
+}
+
+static void print_summary(const cli *tool, const solve_job *job)
+{
+    const json_t *o = job->shown;
+    cli_title(tool, "%s", job->markers_path);
+    fact_line(tool, o, NULL, ": {r.frames} frames solved, {r.dof} degrees of freedom, {r.markers} markers");
+    fact_line(tool, o, "attached", "{attached}");
+    fact_line(tool, o, "axes", "{axes}");
+    fact_line(tool, o, "method", "{r.method}, {limits}");
+    int is_split = json_is_true(json_object_get(o, "some_unmarked"));
+    fact_line(
+        tool, o, "error",
+        "{some_unmarked?}rms {r.rms_unmarked_mm%.2f} mm on average in the {r.frames_unmarked} frames that are not "
+        "marked below");
+    fact_line(tool, o, is_split ? "in all" : "error",
+              "rms {r.rms_mm.mean%.2f} mm on average, {r.rms_mm.max%.2f} mm at most (frame {worst_frame}); sum over "
+              "markers {r.sum_cm.mean%.2f} cm");
+    fact_line(tool, o, "worst", "{worst} (root mean square over the take)");
+    say_frames(tool, job->object);
+    say_swaps(tool, json_object_get(job->object, "swaps"));
+    fact_line(tool, o, "outliers", "{outliers}");
+    fact_line(tool, o, "missing",
+              "{r.missing_markers?}{r.missing_markers} marker positions, {missing_percent%.2g} % of all; most of "
+              "{rarest}, in {rarest_missing} frames");
+    fact_line(tool, o, "held",
+              "{r.constraints.places?}{r.constraints.places} place{r.constraints.places:/s}, met to "
+              "{r.constraints.rms_mm%.2f} mm (root mean square), {r.constraints.worst_mm%.2f} mm at worst (frame "
+              "{place_frame})");
+    fact_line(tool, o, "held",
+              "{r.constraints.orientations?}{r.constraints.orientations} orientation{r.constraints.orientations:/s}, "
+              "met to {r.constraints.worst_deg%.2f} degrees at worst (frame {turn_frame})");
+    fact_line(tool, o, "effort", "{r.iterations.mean%.1f} iterations and {r.evaluations.mean%.1f} evaluations a frame");
+    fact_line(tool, o, "time",
+              "{r.us_per_frame.mean%.1f} µs a frame (median {r.us_per_frame.median%.1f}); {r.seconds%.3f} s in all, "
+              "{rate%.0f} frames/s");
+}
+
+void solve_tell(const cli *tool, solve_job *job, int count)
+{
+    if (job->is_solved)
+        print_summary(tool, job);
+    for (int i = 0; i < job->failure_count; i++)
+        (void)files_fail(job->failures[i].where, job->failures[i].path, &job->failures[i].error);
+    if (!job->is_solved)
+        return;
+    files_print_notes(tool, job->notes);
+    const json_t *outputs = json_object_get(job->object, "outputs");
+    for (size_t i = 0; i < json_array_size(outputs); i++) {
+        json_t *row = json_array_get(outputs, i);
+        if (strcmp(json_string_value(json_object_get(row, "result")), "written") == 0)
+            fact_line(tool, row, "wrote", "{file}");
+    }
+    fact_line(tool, job->object, "report", "{report}");
+    if (count > 1)
+        cli_say(tool, "\n");
+}

@@ -1,0 +1,336 @@
+/*
+ * A take: a skeleton, a recording and where the markers sit, matched by name once. Positions that are none are left out whenever a
+ * frame is read, so that the recording stays as it is.
+ */
+#include "mocap/take.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "model/model.h"
+
+enum { SIZE_SAMPLES = 20 };
+#define ROTATION_ERROR 1e-6 /* of R RT - 1: axes are written with some digits */
+
+ulna_take_options ulna_take_options_default(void)
+{
+    return (ulna_take_options){.first_frame = INT_MIN, .last_frame = INT_MAX};
+}
+
+ulna_take_options ulna_take_options_for(const ulna_content *skeleton, const ulna_content *markers)
+{
+    ulna_take_options o = ulna_take_options_default();
+    o.model = skeleton ? skeleton->model : NULL;
+    o.model_up = skeleton ? skeleton->source.up : 0;
+    o.recording = markers ? &markers->recording : NULL;
+    o.up = markers ? markers->source.up : 0;
+    return o;
+}
+
+int ulna_take_position(const ulna_take *take, int frame, int marker, double position[3])
+{
+    return ulna_take_marker(take, frame, take->source[marker], position);
+}
+
+void ulna_take_positions(const ulna_take *take, int frame, double *positions)
+{
+    for (size_t i = 0; i < take->set.count; i++)
+        ulna_take_marker(take, frame, take->source[i], positions + 3 * i);
+}
+
+/* ---- checks --------------------------------------------------------------------------------------------------------- */
+
+static int is_rotation(const double *r)
+{
+    double back[9], product[9], cross[3], off = 0;
+    ulna_transpose9(r, back);
+    ulna_multiply9(r, back, product);
+    for (int k = 0; k < 9; k++)
+        off += fabs(product[k] - (k % 4 == 0));
+    ulna_cross(r, r + 3, cross);
+    return off < ROTATION_ERROR && ulna_dot(cross, r + 6) > 0; /* false for NaN too */
+}
+
+static int is_up(char up)
+{
+    return !up || (up >= 'x' && up <= 'z');
+}
+
+static ulna_status check(const ulna_take_options *o, ulna_error *error)
+{
+    if (!o || !o->model || !o->recording)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a take needs a model and a recording");
+    if (o->recording->frame_count < 1)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "the recording has no frames");
+    if (o->axes && !is_rotation(o->axes))
+        return ulna_fail(
+            error, ULNA_ERR_ARGUMENT,
+            "the axes of the take are not a rotation: nine numbers, row by row, that neither stretch nor mirror");
+    if (!is_up(o->up) || !is_up(o->model_up))
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "up is 'x', 'y' or 'z', or 0 if it is not known");
+    for (size_t i = 0; o->set && i < o->set->count; i++)
+        if (o->set->items[i].body < 0 || o->set->items[i].body >= o->model->nb)
+            return ulna_fail(error, ULNA_ERR_ARGUMENT, "marker '%s' is on body %d, which the model does not have",
+                             o->set->items[i].marker, o->set->items[i].body);
+    int needs_reference = o->attach == ULNA_ATTACH_REFERENCE || o->reference_offsets;
+    if ((unsigned)o->attach > ULNA_ATTACH_REFERENCE || (needs_reference && !o->reference))
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "offsets of a reference need a reference motion");
+    if (o->reference && o->reference->coordinate_count != o->model->nq)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "the reference motion has %d coordinates, the skeleton %d",
+                         o->reference->coordinate_count, o->model->nq);
+    return ULNA_OK;
+}
+
+/* ---- frames ---------------------------------------------------------------------------------------------------------- */
+
+static ulna_status choose_frames(ulna_take *take, const ulna_take_options *o, ulna_error *error)
+{
+    long long low = take->recording->first_frame, high = low + take->recording->frame_count - 1;
+    long long first = o->first_frame > low ? o->first_frame : low, last = o->last_frame < high ? o->last_frame : high;
+    if (first > last)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "the recording has none of the frames asked for, only %lld to %lld",
+                         low, high);
+    take->skipped = (int)(first - low);
+    take->first_frame = (int)first;
+    take->frame_count = (int)(last - first + 1);
+    return ULNA_OK;
+}
+
+static ulna_status line_up_reference(ulna_take *take, ulna_error *error)
+{
+    const ulna_clip *clip = take->reference;
+    if (!clip)
+        return ULNA_OK;
+    take->reference_by_number = clip->frame_count != take->recording->frame_count;
+    take->reference_shift = take->reference_by_number ? take->first_frame - clip->first_frame : take->skipped;
+    if (take->reference_shift >= clip->frame_count || take->reference_shift + take->frame_count <= 0)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT,
+                         "reference and recording have no frame in common: %d from %d on, and %d from %d on",
+                         clip->frame_count, clip->first_frame, take->frame_count, take->first_frame);
+    return ULNA_OK;
+}
+
+/* ---- which marker sits where ------------------------------------------------------------------------------------------ */
+
+static ulna_status add_all(const ulna_marker_set *from, ulna_marker_set *to)
+{
+    ulna_status status = ULNA_OK;
+    for (size_t i = 0; i < from->count && status == ULNA_OK; i++)
+        status = ulna_marker_set_add(to, from->items[i].marker, from->items[i].body, from->items[i].offset,
+                                     from->items[i].weight);
+    return status;
+}
+
+/* Another subject may have a marker of the same name. */
+const char *ulna_marker_own_name(const ulna_recording *recording, int marker)
+{
+    const char *name = recording->names[marker], *colon = strrchr(name, ':'),
+               *own = colon && colon[1] ? colon + 1 : name;
+    if (*own == '*')
+        return NULL;
+    return ulna_recording_find(recording, own) == marker ? own : name;
+}
+
+/* Names are asked of what the recording has: a model's own markers that it has not would only be listed as absent. */
+static void drop_unknown(const ulna_recording *recording, ulna_marker_set *set)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < set->count; i++)
+        if (ulna_recording_find(recording, set->items[i].marker) != ULNA_NONE)
+            set->items[kept++] = set->items[i];
+    set->count = kept;
+}
+
+/* The attachment, but for what the reference motion adds. */
+static ulna_status collect(ulna_take *take, const ulna_take_options *o, ulna_marker_set *all, ulna_error *error)
+{
+    ulna_status status = o->set ? add_all(o->set, all) : ulna_marker_set_from_model(all, o->model);
+    if (status != ULNA_OK)
+        return ulna_fail(error, status, "the marker set cannot be used: %s", ulna_status_text(status));
+    if (o->attach == ULNA_ATTACH_SET)
+        return all->count ? ULNA_OK
+                          : ulna_fail(error, ULNA_ERR_ARGUMENT,
+                                      "there is no marker set with markers, and the model has no markers of its own");
+    if (!o->set)
+        drop_unknown(o->recording, all);
+    size_t own = all->count;
+    status = ulna_marker_set_from_names(o->model, o->recording, all, NULL, error);
+    take->named = (int)(all->count - own);
+    for (size_t i = own; i < all->count && o->attach == ULNA_ATTACH_REFERENCE; i++) {
+        const char *name = ulna_marker_own_name(o->recording, ulna_recording_find(o->recording, all->items[i].marker));
+        if (name)
+            memmove(all->items[i].marker, name, strlen(name) + 1);
+    }
+    if (status == ULNA_ERR_MODEL && o->reference_offsets)
+        take->attach = ULNA_ATTACH_REFERENCE;
+    return status == ULNA_ERR_MODEL && take->attach == ULNA_ATTACH_REFERENCE ? ULNA_OK : status;
+}
+
+static ulna_status fail_match(const ulna_take *take, const ulna_marker_set *all, ulna_error *error)
+{
+    const ulna_recording *r = take->recording;
+    char names[150] = "";
+    for (int m = 0; m < r->marker_count && strlen(names) < 100; m++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.40s", m ? ", " : "", r->names[m]);
+    return ulna_fail(error, ULNA_ERR_ARGUMENT,
+                     "no marker of the set is in the recording: the set has '%s', the recording %s%s",
+                     all->items[0].marker, *names ? names : "none", strlen(names) >= 100 ? ", ..." : "");
+}
+
+/* Sightings of the recording's markers in the frames of the take. */
+static void count_sightings(ulna_take *take, int *seen)
+{
+    int markers = take->recording->marker_count;
+    take->wild = 0;
+    for (int f = 0; f < take->frame_count; f++) {
+        const double *x = ulna_recording_frame(take->recording, take->skipped + f);
+        for (int m = 0; m < markers; m++, x += 3) {
+            int is_there = ulna_is_position(x);
+            seen[m] += is_there;
+            take->wild += !is_there && !isnan(x[0]) && !isnan(x[1]) && !isnan(x[2]);
+        }
+    }
+}
+
+/* Splits the attachment into what the recording has and what it has not. */
+static ulna_status match(ulna_take *take, const ulna_marker_set *all, ulna_error *error)
+{
+    const ulna_recording *recording = take->recording;
+    size_t markers = (size_t)recording->marker_count;
+    int *seen = ulna_allocate(&take->allocator, markers, sizeof *seen);
+    take->room = all->count;
+    take->source = ulna_allocate(&take->allocator, take->room, sizeof *take->source);
+    take->seen = ulna_allocate(&take->allocator, take->room, sizeof *take->seen);
+    take->unused = ulna_allocate(&take->allocator, markers, sizeof *take->unused);
+    ulna_status status = take->source && take->seen && ((seen && take->unused) || !markers) ? ULNA_OK : ULNA_ERR_MEMORY;
+    if (status == ULNA_OK)
+        count_sightings(take, seen);
+    for (size_t i = 0; i < all->count && status == ULNA_OK; i++) {
+        const ulna_attachment *item = &all->items[i];
+        int found = ulna_recording_find(recording, item->marker);
+        ulna_marker_set *to = found == ULNA_NONE ? &take->absent : &take->set;
+        status = ulna_marker_set_add(to, item->marker, item->body, item->offset, item->weight);
+        if (status != ULNA_OK || found == ULNA_NONE)
+            continue;
+        take->source[take->set.count - 1] = found;
+        take->seen[take->set.count - 1] = seen[found];
+    }
+    for (int m = 0; m < (int)markers && status == ULNA_OK; m++) {
+        size_t i = 0;
+        while (i < take->set.count && take->source[i] != m)
+            i++;
+        if (i == take->set.count)
+            take->unused[take->unused_count++] = m;
+    }
+    ulna_release(&take->allocator, seen, markers, sizeof *seen);
+    if (status != ULNA_OK)
+        return ulna_fail(error, status, "no memory for %zu markers", all->count);
+    return take->set.count ? ULNA_OK : fail_match(take, all, error);
+}
+
+/* What the reference says depends on the axes, and trying axes needs markers. */
+static ulna_status place_markers(ulna_take *take, const ulna_take_options *o, ulna_error *error)
+{
+    ulna_marker_set all = ulna_marker_set_empty(&take->allocator);
+    ulna_status status = collect(take, o, &all, error);
+    int is_by_reference = take->attach == ULNA_ATTACH_REFERENCE;
+    if (status == ULNA_OK && !is_by_reference)
+        status = match(take, &all, error);
+    if (status == ULNA_OK)
+        status = ulna_take_find_axes(take, o, error);
+    if (status == ULNA_OK && (is_by_reference || o->reference_offsets))
+        status = ulna_marker_set_from_motion(take, is_by_reference, is_by_reference ? &all : &take->set, error);
+    if (status == ULNA_OK && is_by_reference)
+        status = match(take, &all, error);
+    ulna_marker_set_release(&all);
+    return status;
+}
+
+/* ---- size -------------------------------------------------------------------------------------------------------------- */
+
+/* Mean square of the distance from the middle, of points that are there; 0 if there are fewer than two. */
+static double spread(const double *points, size_t count)
+{
+    double sum[3] = {0}, squares = 0, seen = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double *p = points + 3 * i;
+        if (!isfinite(p[0] + p[1] + p[2]))
+            continue;
+        seen++;
+        squares += ulna_dot(p, p);
+        for (int k = 0; k < 3; k++)
+            sum[k] += p[k];
+    }
+    return seen > 1 ? squares / seen - ulna_dot(sum, sum) / (seen * seen) : 0;
+}
+
+static ulna_status compare_sizes(ulna_take *take)
+{
+    size_t count = take->set.count;
+    double *points = ulna_allocate(&take->allocator, 3 * count, sizeof *points), there = 0;
+    ulna_pose *pose = NULL;
+    ulna_status status = points ? ulna_pose_create(take->model, &take->allocator, &pose, NULL) : ULNA_ERR_MEMORY;
+    if (status == ULNA_OK)
+        status = ulna_pose_forward(pose, take->model->rest);
+    for (int s = 0; s < SIZE_SAMPLES && status == ULNA_OK; s++) {
+        ulna_take_positions(take, (int)((s + 0.5) * take->frame_count / SIZE_SAMPLES), points);
+        there = fmax(there, spread(points, count));
+    }
+    for (size_t i = 0; i < count && status == ULNA_OK; i++)
+        status = ulna_pose_point(pose, take->set.items[i].body, take->set.items[i].offset, points + 3 * i);
+    double here = status == ULNA_OK ? spread(points, count) : 0;
+    take->size_ratio = here > 0 ? sqrt(there / here) : (double)NAN;
+    ulna_pose_destroy(pose);
+    ulna_release(&take->allocator, points, 3 * count, sizeof *points);
+    return status;
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------------------------------- */
+
+ulna_status ulna_take_create(const ulna_take_options *options, ulna_take **take, ulna_error *error)
+{
+    if (!take)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place to put the take");
+    *take = NULL;
+    ulna_status status = check(options, error);
+    if (status != ULNA_OK)
+        return status;
+    ulna_allocator allocator = ulna_allocator_or_default(options->allocator);
+    ulna_take *t = ulna_allocate(&allocator, 1, sizeof *t);
+    if (!t)
+        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a take");
+    *t = (ulna_take){.model = options->model,
+                     .recording = options->recording,
+                     .attach = options->attach,
+                     .set = ulna_marker_set_empty(&allocator),
+                     .absent = ulna_marker_set_empty(&allocator),
+                     .reference = options->reference,
+                     .allocator = allocator};
+    status = choose_frames(t, options, error);
+    if (status == ULNA_OK)
+        status = line_up_reference(t, error);
+    if (status == ULNA_OK)
+        status = place_markers(t, options, error);
+    if (status == ULNA_OK && compare_sizes(t) != ULNA_OK)
+        status = ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %zu markers", t->set.count);
+    if (status == ULNA_OK)
+        *take = t;
+    else
+        ulna_take_destroy(t);
+    return status;
+}
+
+void ulna_take_destroy(ulna_take *take)
+{
+    if (take) {
+        ulna_allocator allocator = take->allocator;
+        ulna_marker_set_release(&take->set);
+        ulna_marker_set_release(&take->absent);
+        ulna_release(&allocator, take->source, take->room, sizeof *take->source);
+        ulna_release(&allocator, take->seen, take->room, sizeof *take->seen);
+        ulna_release(&allocator, take->unused, (size_t)take->recording->marker_count, sizeof *take->unused);
+        ulna_release(&allocator, take, 1, sizeof *take);
+    }
+}

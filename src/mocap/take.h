@@ -1,0 +1,82 @@
+/* take.h (private): how a take is made, and its markers one by one. */
+#ifndef ULNA_SRC_MOCAP_TAKE_H
+#define ULNA_SRC_MOCAP_TAKE_H
+
+#include <math.h>
+
+#include "math/math3.h"
+#include "ulna/kinematics.h"
+#include "ulna/mocap.h"
+
+/* Numbers, and nowhere beyond ULNA_FARTHEST_MARKER. */
+static inline int ulna_is_position(const double x[3])
+{
+    return fabs(x[0]) <= ULNA_FARTHEST_MARKER && fabs(x[1]) <= ULNA_FARTHEST_MARKER &&
+           fabs(x[2]) <= ULNA_FARTHEST_MARKER;
+}
+
+/* A marker of the recording, by its number there, in a frame of the take and in the model's axes; 0 and NaN if it is missing. */
+static inline int ulna_take_marker(const ulna_take *take, int frame, int marker, double x[3])
+{
+    const double *from = ulna_recording_frame(take->recording, take->skipped + frame) + 3 * (size_t)marker;
+    if (!ulna_is_position(from)) {
+        x[0] = x[1] = x[2] = (double)NAN;
+        return 0;
+    }
+    ulna_rotate(take->axes, from, x);
+    return 1;
+}
+
+/* The name of the recording's marker without the subject's prefix, unless that is another one's; NULL for a point that the recording
+ * system could not name: *0, *1, ... */
+const char *ulna_marker_own_name(const ulna_recording *recording, int marker);
+/* All of the set's, count x 3. */
+void ulna_take_positions(const ulna_take *take, int frame, double *positions);
+
+/* take_axes.c: fills axes, axes_source, up and model_up. */
+ulna_status ulna_take_find_axes(ulna_take *take, const ulna_take_options *options, ulna_error *error);
+
+/*
+ * take_reference.c: offsets of the take's reference motion, in its axes: a robust mean in the frame of the body, over samples of
+ * the frames. The set's markers stay on their bodies. With `all`, it receives the recording's other markers that have a name too,
+ * each on the body in whose frame it moves least.
+ */
+ulna_status ulna_marker_set_from_motion(const ulna_take *take, int all, ulna_marker_set *set, ulna_error *error);
+/* How much the recording's markers move on the bodies that carry them best (m^2, sum of variances): for three axes. */
+ulna_status ulna_take_unrest(ulna_take *take, double axes[3][9], double unrest[3], ulna_error *error);
+
+/* Frames of all bodies, in the world, for some poses. */
+typedef struct ulna_places {
+    ulna_allocator allocator;
+    const ulna_model *model;
+    int samples, bodies;
+    double *frames; /* samples x bodies x 12: rotation row by row, position */
+    double *x;      /* samples x 3: where the marker at hand is; NaN: not seen */
+} ulna_places;
+
+ulna_status ulna_places_create(const ulna_model *model, int samples, const ulna_allocator *allocator,
+                               ulna_places *places);
+void ulna_places_release(ulna_places *places);
+ulna_status ulna_places_set(ulna_places *places, ulna_pose *pose, int sample, const double *q);
+/* Mean of the marker at hand in the frame of a body, by Geman-McClure's weights, so that outliers do not move it; and its
+ * variance about that (m^2), weighted likewise. INFINITY if it was never seen. */
+double ulna_places_mean(const ulna_places *places, int body, double scale, double mean[3]);
+/* The body in whose frame it moves least, the nearest of those that see it move alike; ULNA_NONE if it was never seen.
+ * `spread`: that variance; may be NULL. */
+int ulna_places_nearest(const ulna_places *places, double scale, double mean[3], double *spread);
+
+/*
+ * marker_names.c: adds the markers of the recording whose names are known, see ulna_take_options, on the bodies that the skeleton
+ * has for them. Markers that the set has already stay as they are; `unknown` (may be NULL) receives how many names are not known
+ * or have no bone. ULNA_ERR_MODEL if the set is empty then.
+ */
+ulna_status ulna_marker_set_from_names(const ulna_model *model, const ulna_recording *recording, ulna_marker_set *set,
+                                       int *unknown, ulna_error *error);
+/* The body for a marker of that name, or ULNA_NONE. */
+int ulna_marker_body(const ulna_model *model, const char *marker);
+/* The body on the other side, by name; ULNA_NONE if there is none. */
+int ulna_mirror_body(const ulna_model *model, int body);
+/* Unit vectors left, up, forward of the skeleton at rest, by the names of its bodies; 0 if they do not say. */
+int ulna_model_directions(const ulna_model *model, const ulna_pose *rest, double axes[9]);
+
+#endif

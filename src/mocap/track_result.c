@@ -1,0 +1,405 @@
+/* What follows from a tracked take: sums, how far each marker is off, who changed places with whom, and how far to trust it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "mocap/track.h"
+#include "model/model.h"
+
+enum {
+    MOST_SWAPS = 64,
+    PATIENCE = 30, /* frames: a swap goes on over so many in which one of the two is missing */
+    LONG_GAP = 12, /* frames: shorter ones are bridged by motion */
+    NUMBERS = 3    /* that a marker gives */
+};
+#define POOR 0.03       /* metres: more than skin and soft tissue move */
+#define MOST_FRAMES 0.5 /* of those in which a marker is seen: then it is not the marker that is wrong */
+
+ulna_status ulna_track_result_begin(const ulna_take *take, ulna_track_result *r, ulna_error *error)
+{
+    const ulna_allocator *allocator = &take->allocator;
+    size_t frames = (size_t)take->frame_count, markers = take->set.count;
+    r->clip = ulna_clip_empty(allocator);
+    r->solved = ulna_recording_empty(allocator);
+    r->frame_room = frames;
+    r->marker_room = markers;
+    r->frames = ulna_allocate(allocator, frames, sizeof *r->frames);
+    r->distances = ulna_allocate(allocator, frames * markers, sizeof *r->distances);
+    r->markers = ulna_allocate(allocator, markers, sizeof *r->markers);
+    if (!r->frames || !r->distances || !r->markers || ulna_clip_resize(&r->clip, take->model->nq, take->frame_count))
+        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d frames", take->frame_count);
+    for (size_t i = 0; i < frames * markers; i++)
+        r->distances[i] = (double)NAN;
+    r->clip.frame_seconds = take->recording->frame_seconds;
+    r->clip.first_frame = take->first_frame;
+    return ULNA_OK;
+}
+
+void ulna_track_result_release(ulna_track_result *r)
+{
+    if (r && r->clip.allocator.allocate) {
+        const ulna_allocator allocator = r->clip.allocator;
+        ulna_release(&allocator, r->frames, r->frame_room, sizeof *r->frames);
+        ulna_release(&allocator, r->distances, r->frame_room * r->marker_room, sizeof *r->distances);
+        ulna_release(&allocator, r->markers, r->marker_room, sizeof *r->markers);
+        ulna_release(&allocator, r->goals, (size_t)r->goal_count, sizeof *r->goals);
+        ulna_release(&allocator, r->swaps, r->swap_room, sizeof *r->swaps);
+        ulna_release(&allocator, r->gaps, r->gap_room, sizeof *r->gaps);
+        ulna_recording_release(&r->solved);
+        ulna_clip_release(&r->clip);
+        *r = (ulna_track_result){.goal_count = 0};
+    }
+}
+
+/* ---- sums ------------------------------------------------------------------------------------------------------------- */
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static ulna_status find_median(const ulna_track_job *j, ulna_track_summary *s)
+{
+    size_t count = 0, room = (size_t)j->total;
+    double *times = ulna_allocate(&j->take->allocator, room, sizeof *times);
+    if (!times)
+        return ULNA_ERR_MEMORY;
+    for (int f = 0; f < j->total; f++)
+        if (!(j->result->frames[f].flags & ULNA_TRACK_EMPTY))
+            times[count++] = 1e6 * j->result->frames[f].seconds;
+    qsort(times, count, sizeof *times, by_size);
+    s->us_median = count ? 0.5 * (times[(count - 1) / 2] + times[count / 2]) : 0;
+    ulna_release(&j->take->allocator, times, room, sizeof *times);
+    return ULNA_OK;
+}
+
+static void sum_up(const ulna_track_job *j, ulna_track_summary *s)
+{
+    int solved = 0;
+    s->frames = j->total;
+    s->markers_used = (int)j->used.count;
+    s->markers_unmatched = (int)(j->take->set.count + j->take->absent.count - j->used.count);
+    for (int f = 0; f < j->total; f++) {
+        const ulna_frame_report *r = &j->result->frames[f];
+        s->empty += (r->flags & ULNA_TRACK_EMPTY) != 0;
+        s->recovered += (r->flags & ULNA_TRACK_RECOVERED) != 0;
+        s->lost += (r->flags & ULNA_TRACK_LOST) != 0;
+        s->with_outliers += (r->flags & ULNA_TRACK_OUTLIERS) != 0;
+        s->missing += j->counting - r->seen;
+        if (r->flags & ULNA_TRACK_EMPTY)
+            continue;
+        solved++;
+        s->rms_mean += r->rms;
+        s->sum_mean += r->sum;
+        s->f_mean += r->f;
+        s->iterations_mean += r->iterations;
+        s->evaluations_mean += r->evaluations;
+        s->us_mean += 1e6 * r->seconds;
+        s->rms_max_frame = r->rms > s->rms_max ? f : s->rms_max_frame;
+        s->rms_max = fmax(s->rms_max, r->rms);
+        s->sum_max = fmax(s->sum_max, r->sum);
+        s->f_max = fmax(s->f_max, r->f);
+        s->us_max = fmax(s->us_max, 1e6 * r->seconds);
+        s->iterations_max = r->iterations > s->iterations_max ? r->iterations : s->iterations_max;
+    }
+    s->seconds = s->us_mean / 1e6;
+    double *means[] = {&s->rms_mean, &s->sum_mean, &s->f_mean, &s->iterations_mean, &s->evaluations_mean, &s->us_mean};
+    for (size_t i = 0; i < sizeof means / sizeof *means; i++)
+        *means[i] = solved ? *means[i] / solved : 0;
+}
+
+/* ---- markers ----------------------------------------------------------------------------------------------------------- */
+
+static double distance_at(const ulna_track_job *j, int frame, size_t marker)
+{
+    return j->result->distances[(size_t)frame * j->take->set.count + marker];
+}
+
+static void measure_markers(const ulna_track_job *j)
+{
+    for (int f = 0; f < j->total; f++) {
+        int has_outliers = (j->result->frames[f].flags & ULNA_TRACK_OUTLIERS) != 0;
+        for (size_t i = 0; i < j->take->set.count; i++) {
+            ulna_marker_report *m = &j->result->markers[i];
+            double d = distance_at(j, f, i);
+            if (isnan(d))
+                continue;
+            if (d > m->worst || !m->seen) {
+                m->worst = d;
+                m->worst_frame = f;
+            }
+            m->seen++;
+            m->mean += d;
+            m->rms += d * d;
+            m->outliers += has_outliers && d > j->options->loss_scale;
+        }
+    }
+    for (size_t i = 0; i < j->take->set.count; i++) {
+        ulna_marker_report *m = &j->result->markers[i];
+        if (!m->seen)
+            continue;
+        m->mean /= m->seen;
+        m->rms = sqrt(m->rms / m->seen);
+        m->misplaced = m->outliers > MOST_FRAMES * m->seen;
+        j->result->trust.misplaced += m->misplaced;
+    }
+}
+
+static ulna_status add_swap(const ulna_track_job *j, int frame, int a, int b)
+{
+    ulna_track_result *r = j->result;
+    for (int i = r->swap_count - 1; i >= 0; i--) {
+        ulna_swap *s = &r->swaps[i];
+        if (s->a == a && s->b == b && frame - s->last <= PATIENCE) {
+            s->last = frame;
+            s->frames++;
+            return ULNA_OK;
+        }
+    }
+    if (r->swap_count == MOST_SWAPS)
+        return ULNA_OK;
+    void *swaps = r->swaps;
+    ulna_status status =
+        ulna_grow(&j->take->allocator, &swaps, &r->swap_room, (size_t)r->swap_count + 1, sizeof *r->swaps);
+    r->swaps = swaps;
+    if (status == ULNA_OK)
+        r->swaps[r->swap_count++] = (ulna_swap){a, b, frame, frame, 1};
+    return status;
+}
+
+static double distance_between(const double a[3], const double b[3])
+{
+    const double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+    return ulna_norm(d);
+}
+
+/*
+ * Two outliers, each more than the scale of the loss from its place on the skeleton, are swapped where each stands within it of the
+ * other's place: then a label went to the wrong marker, and exchanging the two in the recording mends it.
+ */
+static ulna_status find_swaps_in(const ulna_track_job *j, ulna_pose *pose, double *seen, double *here, int frame)
+{
+    const ulna_marker_set *set = &j->take->set;
+    double scale = j->options->loss_scale;
+    ulna_status status = ulna_pose_forward(pose, ulna_clip_frame(&j->result->clip, frame));
+    ulna_take_positions(j->take, frame, seen);
+    for (size_t i = 0; i < set->count && status == ULNA_OK; i++)
+        status = ulna_pose_point(pose, set->items[i].body, set->items[i].offset, here + 3 * i);
+    for (size_t a = 0; a < set->count; a++)
+        for (size_t b = a + 1; b < set->count && distance_at(j, frame, a) > scale && status == ULNA_OK; b++)
+            if (distance_at(j, frame, b) > scale && distance_between(seen + 3 * a, here + 3 * b) < scale &&
+                distance_between(seen + 3 * b, here + 3 * a) < scale)
+                status = add_swap(j, frame, (int)a, (int)b);
+    return status;
+}
+
+static ulna_status find_swaps(const ulna_track_job *j)
+{
+    const ulna_allocator *allocator = &j->take->allocator;
+    size_t count = 3 * j->take->set.count;
+    if (!j->result->summary.with_outliers)
+        return ULNA_OK;
+    ulna_pose *pose = NULL;
+    double *memory = ulna_allocate(allocator, 2 * count, sizeof *memory);
+    ulna_status status = memory ? ulna_pose_create(j->take->model, allocator, &pose, NULL) : ULNA_ERR_MEMORY;
+    for (int f = 0; f < j->total && status == ULNA_OK; f++)
+        if (j->result->frames[f].flags & ULNA_TRACK_OUTLIERS)
+            status = find_swaps_in(j, pose, memory, memory + count, f);
+    ulna_pose_destroy(pose);
+    ulna_release(allocator, memory, 2 * count, sizeof *memory);
+    return status;
+}
+
+/* ---- limbs that are not seen for a while ---------------------------------------------------------------------------------- */
+
+/* Bodies on the way to a marker that is seen in the frame; or, with frame < 0, in any. */
+static void find_visible(const ulna_track_job *j, int frame, unsigned char *visible)
+{
+    const ulna_model *model = j->take->model;
+    memset(visible, 0, (size_t)model->nb);
+    for (size_t i = 0; i < j->take->set.count; i++)
+        if (frame < 0 ? j->result->markers[i].seen > 0 : !isnan(distance_at(j, frame, i)))
+            for (int b = j->take->set.items[i].body; b != ULNA_NONE && !visible[b]; b = model->body[b].parent)
+                visible[b] = 1;
+}
+
+static ulna_status add_gap(const ulna_track_job *j, int body, int first, int last)
+{
+    ulna_track_result *r = j->result;
+    void *gaps = r->gaps;
+    ulna_status status = ulna_grow(&j->take->allocator, &gaps, &r->gap_room, (size_t)r->gap_count + 1, sizeof *r->gaps);
+    r->gaps = gaps;
+    if (status == ULNA_OK)
+        r->gaps[r->gap_count++] = (ulna_gap){body, first, last};
+    return status;
+}
+
+/* A gap counts for the body nearest to the root alone; of a whole frame, the frame is called empty. */
+static ulna_status find_gaps(const ulna_track_job *j, unsigned char *ever, unsigned char *now, int *since)
+{
+    const ulna_model *model = j->take->model;
+    ulna_status status = ULNA_OK;
+    find_visible(j, -1, ever);
+    for (int b = 0; b < model->nb; b++)
+        since[b] = -1;
+    for (int f = 0; f <= j->total && status == ULNA_OK; f++) {
+        if (f < j->total)
+            find_visible(j, f, now);
+        else
+            memset(now, 1, (size_t)model->nb);
+        for (int b = 1; b < model->nb && status == ULNA_OK; b++) {
+            int is_gap = ever[b] && !now[b] && now[model->body[b].parent];
+            if (is_gap && since[b] < 0)
+                since[b] = f;
+            if (is_gap || since[b] < 0)
+                continue;
+            if (f - since[b] >= LONG_GAP)
+                status = add_gap(j, b, since[b], f - 1);
+            since[b] = -1;
+        }
+    }
+    return status;
+}
+
+/* ---- trust ----------------------------------------------------------------------------------------------------------------- */
+
+static void find_unmarked(const ulna_track_job *j, ulna_trust *trust)
+{
+    const unsigned marks = ULNA_TRACK_EMPTY | ULNA_TRACK_RECOVERED | ULNA_TRACK_LOST | ULNA_TRACK_OUTLIERS;
+    double sum = 0;
+    for (int f = 0; f < j->total; f++)
+        if (!(j->result->frames[f].flags & marks)) {
+            sum += j->result->frames[f].rms;
+            trust->unmarked++;
+        }
+    trust->unmarked_rms = trust->unmarked ? sum / trust->unmarked : (double)NAN;
+    trust->is_poor = (trust->unmarked ? trust->unmarked_rms : j->result->summary.rms_mean) > POOR;
+}
+
+static ulna_status judge(const ulna_track_job *j)
+{
+    const ulna_model *model = j->take->model;
+    const ulna_allocator *allocator = &j->take->allocator;
+    ulna_trust *trust = &j->result->trust;
+    size_t bodies = (size_t)model->nb;
+    unsigned char *marks = ulna_allocate(allocator, 2 * bodies, 1);
+    int *since = ulna_allocate(allocator, bodies, sizeof *since), seen = 0;
+    ulna_status status = marks && since ? find_gaps(j, marks, marks + bodies, since) : ULNA_ERR_MEMORY;
+    find_unmarked(j, trust);
+    for (int b = 0; b < model->nb && status == ULNA_OK; b++)
+        trust->dofs_moved += marks[b] ? model->body[b].dof_count : 0;
+    for (size_t i = 0; i < j->take->set.count; i++)
+        seen += j->result->markers[i].seen > 0;
+    trust->is_undetermined = NUMBERS * seen < trust->dofs_moved;
+    trust->motion = ulna_clip_check(model, &j->result->clip);
+    ulna_release(allocator, marks, 2 * bodies, 1);
+    ulna_release(allocator, since, bodies, sizeof *since);
+    return status;
+}
+
+/* ---- terms of the caller's own ---------------------------------------------------------------------------------------------- */
+
+static void measure_goals_in(const ulna_track_job *j, ulna_work *work, int frame)
+{
+    for (int i = 0; i < j->result->goal_count; i++) {
+        ulna_goal_report *goal = &j->result->goals[i];
+        double d;
+        if (ulna_work_term_error(work, i, &d) != ULNA_OK || isnan(d))
+            continue;
+        goal->rms += d * d / j->total;
+        if (d > goal->worst) {
+            goal->worst = d;
+            goal->worst_frame = frame;
+        }
+    }
+}
+
+static ulna_status measure_goals(const ulna_track_job *j, ulna_error *error)
+{
+    const ulna_allocator *allocator = &j->take->allocator;
+    ulna_track_result *r = j->result;
+    ulna_problem *problem = NULL;
+    ulna_work *work = NULL;
+    if (!j->options->extend || j->options->oracle)
+        return ULNA_OK;
+    ulna_status status = ulna_problem_create(j->take->model, allocator, &problem, error);
+    if (status == ULNA_OK)
+        status = j->options->extend(j->options->extend_context, problem, error);
+    int count = status == ULNA_OK ? ulna_problem_term_count(problem) : 0;
+    if (count) {
+        status = ulna_problem_ready(problem, error);
+        if (status == ULNA_OK)
+            status = ulna_work_create(problem, allocator, &work, error);
+        r->goals = status == ULNA_OK ? ulna_allocate(allocator, (size_t)count, sizeof *r->goals) : NULL;
+        r->goal_count = r->goals ? count : 0;
+        if (status == ULNA_OK && !r->goals)
+            status = ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d goals", count);
+    }
+    for (int f = 0; f < j->total && count && status == ULNA_OK; f++) {
+        status = ulna_pose_forward(ulna_work_pose(work), ulna_clip_frame(&r->clip, f));
+        if (status == ULNA_OK)
+            measure_goals_in(j, work, f);
+    }
+    for (int i = 0; i < r->goal_count; i++)
+        r->goals[i].rms = sqrt(r->goals[i].rms);
+    ulna_work_destroy(work);
+    ulna_problem_destroy(problem);
+    return status;
+}
+
+/* ---- the skeleton's markers -------------------------------------------------------------------------------------------------- */
+
+static ulna_status place_solved(const ulna_track_job *j)
+{
+    const ulna_take *take = j->take;
+    ulna_recording *to = &j->result->solved;
+    ulna_pose *pose = NULL;
+    if (!j->options->solved_markers)
+        return ULNA_OK;
+    ulna_status status = ulna_recording_resize(to, (int)take->set.count, take->frame_count);
+    if (status == ULNA_OK)
+        status = ulna_pose_create(take->model, &take->allocator, &pose, NULL);
+    for (size_t i = 0; i < take->set.count && status == ULNA_OK; i++)
+        memcpy(to->names[i], take->set.items[i].marker, sizeof to->names[i]);
+    for (int f = 0; f < take->frame_count && status == ULNA_OK; f++) {
+        double *x = ulna_recording_frame(to, f), here[3];
+        status = ulna_pose_forward(pose, ulna_clip_frame(&j->result->clip, f));
+        for (size_t i = 0; i < take->set.count && status == ULNA_OK; i++, x += 3) {
+            status = ulna_pose_point(pose, take->set.items[i].body, take->set.items[i].offset, here);
+            ulna_unrotate(take->axes, here, x);
+        }
+    }
+    to->frame_seconds = take->recording->frame_seconds;
+    to->first_frame = take->first_frame;
+    ulna_pose_destroy(pose);
+    return status;
+}
+
+ulna_status ulna_track_result_finish(ulna_track_job *j, double started, ulna_error *error)
+{
+    ulna_track_result *r = j->result;
+    const ulna_model *model = j->take->model;
+    ulna_status status = ULNA_OK;
+    if (j->options->continuous && !j->options->solve.bounded) {
+        status = ulna_clip_unwind(model, &r->clip);
+        if (status == ULNA_OK)
+            status = ulna_clip_home(model, &r->clip);
+    }
+    sum_up(j, &r->summary);
+    if (!j->options->oracle) /* which times the solving alone */
+        r->summary.seconds = ulna_seconds() - started;
+    measure_markers(j);
+    if (status == ULNA_OK)
+        status = find_median(j, &r->summary);
+    if (status == ULNA_OK)
+        status = find_swaps(j);
+    if (status == ULNA_OK)
+        status = judge(j);
+    if (status == ULNA_OK)
+        status = place_solved(j);
+    if (status != ULNA_OK)
+        return ulna_fail(error, status, "the result of %d frames cannot be kept: %s", j->total,
+                         ulna_status_text(status));
+    return measure_goals(j, error);
+}

@@ -1,0 +1,431 @@
+/* Takes: what is matched, cleaned, found and refused; and the results of tracking them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support_mocap.h"
+#include "support_swing.h"
+#include "ulna/kinematics.h"
+#include "ulna/sample.h"
+
+static ulna_take_options options_of(const ulna_test_swing *s)
+{
+    ulna_take_options options = ulna_take_options_default();
+    options.model = s->model;
+    options.recording = &s->recording;
+    options.set = &s->set;
+    options.up = options.model_up = 'y';
+    return options;
+}
+
+static ulna_take *make(const ulna_take_options *options)
+{
+    ulna_take *take = NULL;
+    ulna_error error;
+    if (ulna_take_create(options, &take, &error) != ULNA_OK)
+        fail_msg("%s", error.message);
+    return take;
+}
+
+static double *at(ulna_test_swing *s, int frame, int marker)
+{
+    return ulna_recording_frame(&s->recording, frame) + 3 * marker;
+}
+
+/* ---- matching ---------------------------------------------------------------------------------------------------- */
+
+static void markers_are_matched_once(void **state)
+{
+    (void)state;
+    ulna_test_swing s = ulna_test_swing_make(10, 0);
+    const double nowhere[3] = {0, 0, 0};
+    size_t count = s.set.count;
+    snprintf(s.recording.names[3], sizeof *s.recording.names, "*7");
+    assert_int_equal(ulna_marker_set_add(&s.set, "XTRA", 0, nowhere, 1), ULNA_OK);
+    for (int f = 0; f < 10; f++)
+        for (int k = 0; k < 3; k++)
+            at(&s, f, 5)[k] = NAN;
+    ulna_take_options options = options_of(&s);
+    ulna_take *take = make(&options);
+    assert_int_equal(take->set.count, count - 1);
+    assert_int_equal(take->absent.count, 2);
+    assert_string_equal(take->absent.items[0].marker, s.set.items[3].marker);
+    assert_string_equal(take->absent.items[1].marker, "XTRA");
+    assert_int_equal(take->unused_count, 1);
+    assert_int_equal(take->unused[0], 3);
+    assert_int_equal(take->source[3], 4);
+    assert_int_equal(take->seen[3], 10);
+    assert_int_equal(take->seen[4], 0); /* in both, but never seen */
+    assert_int_equal(take->named, 0);
+    ulna_track_result result;
+    assert_int_equal(ulna_track(take, NULL, &result, NULL), ULNA_OK);
+    assert_int_equal(result.summary.markers_used, count - 2);
+    assert_int_equal(result.summary.markers_unmatched, 3);
+    assert_int_equal(result.markers[4].seen, 0);
+    assert_true(isnan(result.distances[4]));
+    ulna_track_result_release(&result);
+    ulna_take_destroy(take);
+    ulna_test_swing_release(&s);
+}
+
+/* Without a set: the model's own markers; by names: those of the recording that are known. */
+static void a_set_is_not_needed(void **state)
+{
+    (void)state;
+    ulna_test_swing s = ulna_test_swing_make(5, 0);
+    ulna_take_options options = options_of(&s);
+    ulna_error error;
+    ulna_take *take;
+    options.set = NULL;
+    take = make(&options);
+    assert_int_equal(take->set.count, s.set.count);
+    ulna_take_destroy(take);
+    options.attach = ULNA_ATTACH_NAMES;
+    take = make(&options);
+    assert_int_equal(take->named, 0);
+    ulna_take_destroy(take);
+    ulna_model *arm;
+    assert_int_equal(ulna_sample_create("arm", NULL, &arm, NULL), ULNA_OK);
+    if (ulna_model_marker_count(arm) == 0) {
+        options.model = arm;
+        assert_int_equal(ulna_take_create(&options, &take, &error), ULNA_ERR_MODEL);
+        options.attach = ULNA_ATTACH_SET;
+        assert_int_equal(ulna_take_create(&options, &take, &error), ULNA_ERR_ARGUMENT);
+        assert_null(take);
+    }
+    ulna_model_destroy(arm);
+    ulna_test_swing_release(&s);
+}
+
+static void wild_positions_are_missing_and_stay(void **state)
+{
+    (void)state;
+    ulna_test_swing s = ulna_test_swing_make(10, 0);
+    const double wild[4] = {INFINITY, -INFINITY, 2e6, -1e300};
+    for (int i = 0; i < 4; i++)
+        at(&s, 2 + i, 7)[i % 3] = wild[i];
+    at(&s, 6, 7)[1] = NAN;
+    ulna_take_options options = options_of(&s);
+    ulna_take *take = make(&options);
+    double x[3];
+    assert_int_equal(take->wild, 4);
+    assert_int_equal(take->seen[7], 5);
+    assert_int_equal(ulna_take_position(take, 3, 7, x), 0);
+    assert_true(isnan(x[0]) && isnan(x[1]) && isnan(x[2]));
+    assert_int_equal(ulna_take_position(take, 7, 7, x), 1);
+    assert_memory_equal(x, at(&s, 7, 7), sizeof x);
+    for (int i = 0; i < 4; i++)
+        assert_true(at(&s, 2 + i, 7)[i % 3] == wild[i]);
+    ulna_take_destroy(take);
+    ulna_test_swing_release(&s);
+}
+
+static void frames_are_chosen_by_number(void **state)
+{
+    (void)state;
+    ulna_test_swing s = ulna_test_swing_make(30, 0);
+    ulna_take_options options = options_of(&s);
+    ulna_error error;
+    s.recording.first_frame = 101;
+    options.first_frame = 111;
+    options.last_frame = 400;
+    ulna_take *take = make(&options);
+    assert_int_equal(take->frame_count, 20);
+    assert_int_equal(take->skipped, 10);
+    assert_int_equal(take->first_frame, 111);
+    ulna_track_result result;
+    assert_int_equal(ulna_track(take, NULL, &result, NULL), ULNA_OK);
+    assert_int_equal(result.clip.frame_count, 20);
+    assert_int_equal(result.clip.first_frame, 111);
+    ulna_track_result_release(&result);
+    ulna_take_destroy(take);
+    options.first_frame = 131;
+    assert_int_equal(ulna_take_create(&options, &take, &error), ULNA_ERR_ARGUMENT);
+    assert_non_null(strstr(error.message, "101 to 130"));
+    ulna_test_swing_release(&s);
+}
+
+/* ---- axes -------------------------------------------------------------------------------------------------------- */
+
+/* Found by trying, from which way is up, and by the skeleton's bones; three times, the recording turned in a circle. */
+static void axes_are_found(void **state)
+{
+    (void)state;
+    ulna_test_swing s = ulna_test_swing_make(60, 0);
+    for (int way = 0; way < 3; way++) {
+        for (int how = 0; how < 3; how++) {
+            ulna_take_options options = options_of(&s);
+            options.up = how == 0 ? 0 : (char)('x' + (1 + way) % 3);
+            options.model_up = how == 1 ? 'y' : 0;
+            ulna_take *take = make(&options);
+            assert_int_equal(take->axes_source, how == 0 ? ULNA_AXES_UPRIGHT : ULNA_AXES_UP);
+            assert_int_equal(take->model_up, 'y');
+            for (int k = 0; k < 9; k++) /* row k: which axis of the recording is the model's k */
+                assert_true(take->axes[k] == (k % 3 == (k / 3 + way) % 3));
+            assert_true(fabs(take->size_ratio - 1) < 0.3);
+            ulna_take_destroy(take);
+        }
+        for (int i = 0; i < s.recording.frame_count * s.recording.marker_count; i++) { /* (x, y, z) -> (z, x, y) */
+            double *x = s.recording.positions + 3 * i, last = x[2];
+            x[2] = x[1];
+            x[1] = x[0];
+            x[0] = last;
+        }
+    }
+    ulna_test_swing_release(&s);
+}
+
+static void axes_that_are_no_rotation_are_refused(void **state)
+{
+    (void)state;
+    ulna_test_swing s = ulna_test_swing_make(3, 0);
+    const double wrong[][9] = {
+        {NAN},
+        {1, 0, 0, 0, NAN, 0, 0, 0, 1},
+        {0},
+        {1, 2, 3, 4, 5, 6, 7, 8, 9},
+        {2, 0, 0, 0, 2, 0, 0, 0, 2},
+        {1, 0, 0, 0, 1, 0, 0, 0, -1},
+        {0, 1, 0, 1, 0, 0, 0, 0, 1},
+        {INFINITY, 0, 0, 0, 1, 0, 0, 0, 1},
+    };
+    const double right[9] = {0.8, -0.6, 0, 0.6, 0.8, 0, 0, 0, 1};
+    ulna_take_options options = options_of(&s);
+    ulna_take *take;
+    ulna_error error;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        options.axes = wrong[i];
+        assert_int_equal(ulna_take_create(&options, &take, &error), ULNA_ERR_ARGUMENT);
+        assert_non_null(strstr(error.message, "not a rotation"));
+        assert_null(take);
+    }
+    options.axes = right;
+    take = make(&options);
+    assert_int_equal(take->axes_source, ULNA_AXES_GIVEN);
+    ulna_take_destroy(take);
+    options.axes = NULL;
+    options.up = 'q';
+    assert_int_equal(ulna_take_create(&options, &take, &error), ULNA_ERR_ARGUMENT);
+    ulna_test_swing_release(&s);
+}
+
+/* ---- results ------------------------------------------------------------------------------------------------------ */
+
+static void distances_are_those_of_the_frames(void **state)
+{
+    (void)state;
+    enum { FRAMES = 90 };
+    ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
+    ulna_test_rng rng = ulna_test_rng_seed(5);
+    for (int i = 0; i < 3 * FRAMES * s.recording.marker_count; i++)
+        s.recording.positions[i] += ulna_test_rng_uniform(&rng, -0.01, 0.01);
+    at(&s, 30, 2)[0] = NAN;
+    for (int m = 0; m < s.recording.marker_count; m++)
+        at(&s, 40, m)[1] = NAN;
+    ulna_take_options take_options = options_of(&s);
+    ulna_take *take = make(&take_options);
+    ulna_track_options options = ulna_track_options_default();
+    options.chunk_frames = 25;
+    options.solved_markers = 1;
+    ulna_track_result r;
+    assert_int_equal(ulna_track(take, &options, &r, NULL), ULNA_OK);
+    double mean = 0, x[3];
+    for (int f = 0; f < FRAMES; f++) {
+        const double *row = r.distances + (size_t)f * take->set.count;
+        double squares = 0;
+        int seen = 0;
+        for (int m = 0; m < (int)take->set.count; m++) {
+            const double *p = ulna_recording_frame(&r.solved, f) + 3 * m;
+            if (!ulna_take_position(take, f, m, x)) {
+                assert_true(isnan(row[m]));
+                continue;
+            }
+            double d = sqrt(pow(p[0] - x[0], 2) + pow(p[1] - x[1], 2) + pow(p[2] - x[2], 2));
+            assert_true(fabs(d - row[m]) < 1e-6);
+            squares += row[m] * row[m];
+            mean += m == 2 ? row[m] / (FRAMES - 2) : 0;
+            seen++;
+        }
+        assert_int_equal(seen, r.frames[f].seen);
+        assert_true(!seen || fabs(sqrt(squares / seen) - r.frames[f].rms) < 1e-12);
+        assert_true(!seen || row[r.frames[f].worst_marker] == r.frames[f].worst);
+    }
+    assert_int_equal(r.markers[2].seen, FRAMES - 2);
+    assert_true(fabs(r.markers[2].mean - mean) < 1e-12 && r.markers[2].rms >= mean && r.markers[2].worst >= mean);
+    assert_true(r.distances[(size_t)r.markers[2].worst_frame * take->set.count + 2] == r.markers[2].worst);
+    assert_true(r.frames[r.summary.rms_max_frame].rms == r.summary.rms_max);
+    assert_int_equal(r.summary.empty, 1);
+    assert_true(r.summary.us_median > 0 && r.summary.us_median <= r.summary.us_max);
+    assert_string_equal(r.solved.names[2], take->set.items[2].marker);
+    ulna_track_result_release(&r);
+    ulna_track_result_release(&r);
+    ulna_take_destroy(take);
+    ulna_test_swing_release(&s);
+}
+
+/* A limb that is hidden, labels that are exchanged, a marker in the wrong place, angles beyond limits. */
+static void what_is_wrong_is_found(void **state)
+{
+    (void)state;
+    enum { FRAMES = 100 };
+    ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
+    int left = ulna_recording_find(&s.recording, "LKNE"), right = ulna_recording_find(&s.recording, "RKNE");
+    int head = ulna_recording_find(&s.recording, "LFHD"), foot = ULNA_NONE, gap = ULNA_NONE;
+    for (int f = 40; f < 60; f++)
+        for (int k = 0; k < 3; k++) {
+            double kept = at(&s, f, left)[k];
+            at(&s, f, left)[k] = at(&s, f, right)[k];
+            at(&s, f, right)[k] = kept;
+        }
+    for (int f = 0; f < FRAMES; f++)
+        at(&s, f, head)[0] += 0.3;
+    foot = ulna_model_find_body(s.model, "left_foot");
+    assert_true(foot != ULNA_NONE);
+    for (int f = 70; f < 90; f++)
+        for (size_t i = 0; i < s.set.count; i++)
+            for (int b = s.set.items[i].body; b != ULNA_NONE; b = ulna_model_body_parent(s.model, b))
+                if (b == foot)
+                    at(&s, f, (int)i)[0] = NAN;
+    ulna_take_options take_options = options_of(&s);
+    ulna_take *take = make(&take_options);
+    ulna_track_options options = ulna_track_options_default();
+    options.loss = ULNA_LOSS_GEMAN_MCCLURE;
+    ulna_track_result r;
+    assert_int_equal(ulna_track(take, &options, &r, NULL), ULNA_OK);
+    assert_true(r.swap_count >= 1);
+    assert_int_equal(r.swaps[0].a + r.swaps[0].b, left + right);
+    assert_int_equal(r.swaps[0].first, 40);
+    assert_int_equal(r.swaps[0].last, 59);
+    assert_true(r.markers[head].misplaced);
+    assert_int_equal(r.trust.misplaced, 1);
+    for (int i = 0; i < r.gap_count; i++)
+        if (r.gaps[i].body == foot && r.gaps[i].first == 70 && r.gaps[i].last == 89)
+            gap = i;
+    assert_true(gap != ULNA_NONE);
+    assert_true(!r.trust.is_undetermined && r.trust.dofs_moved <= ulna_model_dof_count(s.model));
+    assert_true(r.trust.motion.limited > 0);
+    ulna_track_result_release(&r);
+    ulna_take_destroy(take);
+
+    /* Two markers do not determine a human, however small the error. */
+    s.set.count = 2;
+    take = make(&take_options);
+    assert_int_equal(ulna_track(take, NULL, &r, NULL), ULNA_OK);
+    assert_true(r.trust.is_undetermined && r.trust.dofs_moved < ulna_model_dof_count(s.model));
+    ulna_track_result_release(&r);
+    ulna_take_destroy(take);
+    ulna_test_swing_release(&s);
+}
+
+/* More threads than there are chunks, or than a process can have. */
+static void any_number_of_threads_will_do(void **state)
+{
+    (void)state;
+    ulna_test_swing s = ulna_test_swing_make(40, 0);
+    ulna_take_options take_options = options_of(&s);
+    ulna_take *take = make(&take_options);
+    ulna_track_options options = ulna_track_options_default();
+    ulna_track_result one, many;
+    options.chunk_frames = 10;
+    assert_int_equal(ulna_track(take, &options, &one, NULL), ULNA_OK);
+    options.threads = 1000000;
+    assert_int_equal(ulna_track(take, &options, &many, NULL), ULNA_OK);
+    assert_memory_equal(one.clip.q, many.clip.q, 40 * (size_t)s.nq * sizeof(double));
+    ulna_track_result_release(&one);
+    ulna_track_result_release(&many);
+    options.threads = -1;
+    assert_int_equal(ulna_track(take, &options, &one, NULL), ULNA_ERR_ARGUMENT);
+    ulna_take_destroy(take);
+    ulna_test_swing_release(&s);
+}
+
+/* Offsets of each frame's own: f = 0 is reached although the set is wrong. */
+static void an_oracle_reaches_zero(void **state)
+{
+    (void)state;
+    ulna_test_swing s = ulna_test_swing_make(30, 0);
+    ulna_clip truth = ulna_clip_empty(NULL);
+    assert_int_equal(ulna_clip_resize(&truth, s.nq, 30), ULNA_OK);
+    memcpy(truth.q, s.truth, 30 * (size_t)s.nq * sizeof(double));
+    for (size_t i = 0; i < s.set.count; i++)
+        s.set.items[i].offset[i % 3] += 0.05;
+    ulna_take_options take_options = options_of(&s);
+    ulna_track_options options = ulna_track_options_default();
+    ulna_track_result r;
+    ulna_error error;
+    ulna_take *take = make(&take_options);
+    options.oracle = 1;
+    assert_int_equal(ulna_track(take, &options, &r, &error), ULNA_ERR_ARGUMENT);
+    assert_non_null(strstr(error.message, "reference"));
+    ulna_take_destroy(take);
+    take_options.reference = &truth;
+    take = make(&take_options);
+    assert_int_equal(ulna_track(take, &options, &r, NULL), ULNA_OK);
+    assert_true(r.summary.rms_max < 1e-4);
+    assert_int_equal(r.summary.lost, 0);
+    ulna_track_result_release(&r);
+    ulna_take_destroy(take);
+    ulna_clip_release(&truth);
+    ulna_test_swing_release(&s);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------- */
+
+/* Every allocation of a take and of its tracking fails once, with a reference and without. */
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    ulna_test_swing s = ulna_test_swing_make(8, 0);
+    ulna_clip truth = ulna_clip_empty(NULL);
+    assert_int_equal(ulna_clip_resize(&truth, s.nq, 8), ULNA_OK);
+    memcpy(truth.q, s.truth, 8 * (size_t)s.nq * sizeof(double));
+    for (int way = 0; way < 4; way++) {
+        int failed = 1;
+        for (long fail = 0; failed; fail++) {
+            ulna_test_memory memory = {.fail_at = fail};
+            ulna_allocator allocator = ulna_test_allocator(&memory);
+            ulna_take_options options = options_of(&s);
+            ulna_track_options track = ulna_track_options_default();
+            ulna_take *take = NULL;
+            ulna_track_result result = {0};
+            options.allocator = &allocator;
+            options.attach = (ulna_attach)(way < 3 ? way : 0);
+            options.reference = way == 2 ? &truth : NULL;
+            options.up = way == 3 ? 'y' : 0;
+            options.set = way == 1 || way == 2 ? NULL : &s.set;
+            track.fresh.restarts = 0;
+            track.solved_markers = 1;
+            track.oracle = way == 2;
+            track.loss = way == 3 ? ULNA_LOSS_GEMAN_MCCLURE : ULNA_LOSS_SQUARE;
+            ulna_status status = ulna_take_create(&options, &take, NULL);
+            if (status == ULNA_OK && way > 1)
+                status = ulna_track(take, &track, &result, NULL);
+            failed = memory.failed;
+            assert_int_equal(status, failed ? ULNA_ERR_MEMORY : ULNA_OK);
+            ulna_track_result_release(&result);
+            ulna_take_destroy(take);
+            ulna_test_memory_check(&memory);
+            assert_true(fail < 3000);
+        }
+    }
+    ulna_clip_release(&truth);
+    ulna_test_swing_release(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(markers_are_matched_once),
+        cmocka_unit_test(a_set_is_not_needed),
+        cmocka_unit_test(wild_positions_are_missing_and_stay),
+        cmocka_unit_test(frames_are_chosen_by_number),
+        cmocka_unit_test(axes_are_found),
+        cmocka_unit_test(axes_that_are_no_rotation_are_refused),
+        cmocka_unit_test(distances_are_those_of_the_frames),
+        cmocka_unit_test(what_is_wrong_is_found),
+        cmocka_unit_test(any_number_of_threads_will_do),
+        cmocka_unit_test(an_oracle_reaches_zero),
+        cmocka_unit_test(memory_may_run_out),
+    };
+    return cmocka_run_group_tests_name("take", tests, NULL, NULL);
+}
