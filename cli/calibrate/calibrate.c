@@ -198,7 +198,7 @@ static int run(const cli *tool, json_t *object, calibrate_job *job, ulna_error *
         about = job->markers_path;
         status = ulna_calibrate(job->take, &options, &job->result, error);
     }
-    if (!status && job->static_path) { /* the lengths as if the take had told them */
+    if (!status && job->static_path) { /* the lengths as if they were the take's */
         job->result.model = job->lengths.model;
         job->result.scale = job->lengths.scale;
         job->lengths.model = NULL;
@@ -286,30 +286,30 @@ static int calibrate_main(cli *tool)
 /* ---- the command line -------------------------------------------------------------------------------- */
 
 static const cli_option options[] = {
-    {"skeleton", 's', "FILE", "The skeleton: ASF, BVH, glTF or a model file, or the name of a built-in one."},
-    {"markers", 'm', "FILE", "The recording: C3D, TRC or CSV."},
+    {"skeleton", 's', "FILE", "Skeleton: ASF, BVH, glTF or a model file, or the name of a built-in skeleton."},
+    {"markers", 'm', "FILE", "Recording: C3D, TRC or CSV."},
     {"attach", 'a', "FILE",
      "Which bone each marker is on, and where to start: a CSV file of marker, bone, x, y, z; 0, 0, 0 starts in the "
-     "middle of the bone. By default as the skeleton's own markers, and by the names of common marker sets."},
+     "middle of the bone. By default the skeleton's own markers, and others by the names of common marker sets."},
     {"reference", 0, "FILE",
-     "A motion of the same take, such as the AMC beside a C3D, to start from. It also tells the bones, if nothing else "
-     "does."},
-    {"average", 0, NULL, "Take the offsets as they are on average in the reference, and no more."},
+     "A motion of the same take, such as the AMC beside a C3D, to take the first offsets from; and the bones, if no "
+     "marker's bone is known otherwise."},
+    {"average", 0, NULL, "Keep the mean offsets of the reference, and calibrate nothing."},
     {"scale", 0, NULL, "Find bone lengths too."},
-    {"symmetric", 0, NULL, "The same, left and right alike."},
+    {"symmetric", 0, NULL, "Find bone lengths too, the same on the left and on the right."},
     {"static", 0, "FILE",
-     "Find bone lengths not in the take but in this recording of the same person, who stands still about as the "
-     "skeleton does at rest."},
+     "Find bone lengths in this recording of the same person, standing still about as the skeleton does at rest, instead "
+     "of in the take."},
     {"repair", 0, NULL,
-     "Put markers whose error is more than three times the median on the bone that carries them best, and calibrate "
+     "Move markers whose error is more than three times the median to the bone on which they move least, and calibrate "
      "again."},
-    {"frames", 0, "N", "Use so many frames of the take, spread evenly; 200 by default."},
+    {"frames", 0, "N", "Use N frames of the take, spread evenly; 200 by default."},
     {"axes", 0, "ABC",
-     "Which axes of the recording are the skeleton's x, y and z, such as yzx. By default, or with auto, found from "
-     "what the files say is up, or by trying."},
-    {"up", 0, "AXIS", "Which axis of the recording points up: x, y or z. The rest follows."},
-    {"output", 'o', "FILE", "Write marker, bone, offset in metres and weight, a CSV file for `ulna solve --attach`."},
-    {"model-out", 0, "FILE", "With new bone lengths, write the skeleton that has them, as a model file."},
+     "Which axes of the recording are the skeleton's x, y and z, such as yzx. By default, or with auto, found from which "
+     "way is up in the files, or by trying."},
+    {"up", 0, "AXIS", "Which axis of the recording points up: x, y or z. The others follow."},
+    {"output", 'o', "FILE", "Write marker, bone, offset in metres and weight: a CSV file for `ulna solve --attach`."},
+    {"model-out", 0, "FILE", "Write the skeleton with the new bone lengths, as a model file."},
     {0},
 };
 
@@ -320,14 +320,13 @@ const cli_command calibrate_command = {
     .least = 0,
     .most = 0,
     .summary = "find where the markers sit on the skeleton",
-    .text = "Finds the offset of each marker from its bone, and with --scale the lengths of the bones, from the take "
-            "itself: offsets and poses that together fit the recording best. No reference motion is needed. Gaps, "
-            "stray "
-            "and swapped markers are weighed down.\n\n"
-            "A low error is not all. Beside the error on the frames that were used stands that on blocks of the take "
-            "that "
-            "were not; markers whose offsets the take does not determine are named, and those that fit far worse than "
-            "the others, which may be on the wrong bone; and how many joint angles are beyond their limits.",
+    .text =
+        "Finds the offset of each marker from its bone, and with --scale the lengths of the bones, from the take "
+        "itself: the offsets and poses that together fit the recording best. No reference motion is needed. Gaps, "
+        "stray and swapped markers do little harm.\n\n"
+        "A low error is not enough. The summary also has the error in blocks of the take that were not used, the "
+        "bones whose offsets the take does not determine, the markers that fit far worse than the others, which may "
+        "be on the wrong bone, and how many joint angles are beyond their limits.",
     .options = options,
     .reads = "skeleton markers attach reference static",
     .writes = "output model-out",

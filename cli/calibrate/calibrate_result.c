@@ -124,7 +124,7 @@ static void say_loose(const cli *tool, const calibrate_job *job)
     if (r->is_weak)
         fact_text(tool, "loose",
                   "nearly everything: most offsets stay about where they began. Either the take hardly moves (one in "
-                  "which every joint bends tells more), or the skeleton is another's (--scale finds its lengths)");
+                  "which every joint bends helps), or the skeleton is another's (--scale finds its lengths)");
     else if (*text)
         fact_text(tool, "loose",
                   "%s: markers there could be shifted or turned together, and the joint with them, at the same error. "
@@ -152,21 +152,21 @@ static void say_markers(const cli *tool, const calibrate_job *job)
 {
     const ulna_calibration *r = &job->result;
     char suspects[TEXT] = "", moved[TEXT] = "";
-    int told = 0;
+    int shown = 0;
     for (size_t i = 0; i < r->set.count && r->markers; i++) {
         const char *name = r->set.items[i].marker;
         const char *bone = ulna_model_body_name(job->skeleton.model, r->set.items[i].body);
         if (r->markers[i].suspect)
-            told += append(suspects, "%.40s on %.40s %.0f mm (far off in %d of %d frames)", name, bone,
-                           1e3 * r->markers[i].rms_all, r->markers[i].outliers, r->markers[i].seen);
+            shown += append(suspects, "%.40s on %.40s %.0f mm (far off in %d of %d frames)", name, bone,
+                            1e3 * r->markers[i].rms_all, r->markers[i].outliers, r->markers[i].seen);
         if (r->markers[i].moved_from != ULNA_NONE)
             append(moved, "%.40s from %.40s to %.40s", name,
                    ulna_model_body_name(job->skeleton.model, r->markers[i].moved_from), bone);
     }
     if (*moved)
         fact_text(tool, "repaired", "%s", moved);
-    if (told < r->suspects)
-        snprintf(suspects + strlen(suspects), TEXT - strlen(suspects), ", and %d more", r->suspects - told);
+    if (shown < r->suspects)
+        snprintf(suspects + strlen(suspects), TEXT - strlen(suspects), ", and %d more", r->suspects - shown);
     if (*suspects)
         fact_text(tool, "suspect", "%s: far more than the others. Are they on the right bone, and not swapped?%s",
                   suspects, job->options.repair ? "" : " --repair looks for a better one");

@@ -22,8 +22,8 @@ static int check_attachment(const cli *tool, solve_job *pattern, const solve_ske
     if (pattern->attach != ATTACH_MODEL || ulna_model_marker_count(skeleton->file.model) > 0)
         return CLI_DONE;
     if (!pattern->reference_path || cli_value(tool, "attach"))
-        return cli_usage(tool, "the skeleton has no markers of its own: where do they sit? --attach FILE tells, and "
-                               "'ulna calibrate' makes such a file; --reference MOTION can tell too");
+        return cli_usage(tool, "the skeleton has no markers of its own: --attach FILE says where they sit, and 'ulna "
+                               "calibrate' makes such a file; --reference MOTION can be used instead");
     pattern->attach = ATTACH_REFERENCE;
     return CLI_DONE;
 }
@@ -82,7 +82,7 @@ int cli_solve(cli *tool)
         code = solve_name_outputs(tool, object, jobs, count);
     if (!code)
         code = run_jobs(tool, object, jobs, count, &skeleton);
-    if (code == CLI_USAGE) /* which was told in JSON already */
+    if (code == CLI_USAGE) /* which is in JSON already */
         json_decref(object);
     else
         cli_json_print(tool, object);

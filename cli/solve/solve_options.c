@@ -283,60 +283,56 @@ int solve_read_options(const cli *tool, solve_job *job)
 /* ---- the command line -------------------------------------------------------------------------------- */
 
 static const cli_option options[] = {
-    {"skeleton", 's', "FILE",
-     "Whose joints to find: ASF, BVH, glTF or a model file, or the name of a built-in skeleton."},
-    {"markers", 'm', "FILE", "The recording: C3D, TRC or CSV. More may follow, or be named behind all options."},
+    {"skeleton", 's', "FILE", "Skeleton to solve: ASF, BVH, glTF or a model file, or the name of a built-in skeleton."},
+    {"markers", 'm', "FILE", "Recording to solve: C3D, TRC or CSV. More may follow, also after all options."},
     {"attach", 'a', "WHERE",
-     "Where the markers sit on the skeleton. A CSV file: marker, bone, x, y, z and perhaps a weight, as `ulna "
-     "calibrate` "
-     "writes it. model, the default: where the skeleton's own markers are. reference, the default if it has none: the "
-     "bone "
-     "that carries the marker best in the reference motion, and the mean offset. oracle: the same bones, but the "
-     "offset "
-     "of "
-     "each frame, so that no error need remain; that is the experiment of the exact-Hessian paper."},
-    {"reference", 0, "FILE", "A motion of the same take, such as the AMC beside a C3D. Frames go one by one."},
+     "Where the markers sit on the skeleton. A CSV file of marker, bone, x, y, z and optionally weight, as `ulna "
+     "calibrate` writes it. model, the default: the skeleton's own markers. reference, the default for a skeleton "
+     "without markers: on the bone of their names, or else on the one on which they move least in the reference motion, "
+     "at their mean offset there. oracle: the same bones, with the offset of each frame, so that the error can be zero; "
+     "the experiment of the exact-Hessian paper."},
+    {"reference", 0, "FILE", "A motion of the same take, such as the AMC beside a C3D, with the same frames."},
     {"method", 0, "NAME",
-     "How to solve; `ulna methods` lists them. hybrid by default, which also makes fresh starts for the others."},
+     "Method of solving; `ulna methods` lists them. hybrid by default, which also makes the fresh starts of the others."},
     {"bounds", 0, "WHICH",
-     "none, the default; skeleton: the skeleton's limits; a motion file: each joint as far as it goes there, and a "
-     "twentieth more, but the root anywhere; or a table with the heading dof,lower,upper: degrees and metres, by the "
-     "names of `ulna info --values`, empty for none, the skeleton's for those that are not named."},
+     "Limits of the joints. none, the default; skeleton: those of the skeleton; a motion file: the range seen in that "
+     "motion, plus 5 % on each side, none for the root; or a CSV file with the heading dof,lower,upper: degrees and "
+     "metres, names as in `ulna info --values`, empty for no limit. What it does not name keeps the skeleton's limits."},
     {"init", 0, "WHERE",
-     "The pose to start the first frame from: rest, the default; first: the reference's first frame; or the first "
-     "frame of a motion file. The root is moved to the markers. global: the best pose of all, as `ulna global` finds "
-     "it, also where the track is lost: surer, and slower there."},
+     "Pose to start the first frame from: rest, the default; first: the first frame of the reference; or the first frame "
+     "of a motion file. The root is moved to the markers. global: the best pose of all, as `ulna global` finds it, also "
+     "where the track is lost: more reliable, and slower there."},
     {"constraints", 0, "FILE",
-     "Goals that hold in every frame besides the markers, such as a hand on a table: CSV or JSON as `ulna compare "
-     "--goals` takes them, in metres, in the skeleton's axes. One of weight 1 counts as much as a marker."},
+     "Goals that hold in every frame besides the markers, such as a hand on a table: CSV or JSON as for `ulna compare "
+     "--goals`, in metres, in the skeleton's axes. A goal of weight 1 counts as much as a marker."},
     {"ball", 0, "KIND",
-     "Solve joints of three turns as euler (as the file has them, the default), quaternion, expmap or swing-twist."},
-    {"frames", 0, "A:B", "Only these, the last one too, as the file counts them. A: and :B go to the end."},
-    {"max-iter", 0, "N", "At most so many iterations a frame; 50 by default, or the limit of another method."},
+     "How to solve joints with three rotations: euler (as in the file, the default), quaternion, expmap or swing-twist."},
+    {"frames", 0, "A:B", "Only frames A to B, as the file numbers them. A: and :B go to the end and from the start."},
+    {"max-iter", 0, "N", "At most N iterations a frame; 50 by default, or the limit of another method."},
     {"tol", 0, "X",
      "Stop where an iteration lowers f by less than X of itself; 3e-4 by default, 1e-6 for other methods."},
-    {"robust", 0, NULL, "Weigh down markers that are far off, and say in which frames: for swapped and stray markers."},
-    {"robust-distance", 0, "CM", "How far that is; 6 by default. This means --robust."},
-    {"smooth", 0, "W", "Hold each frame to those before it with W m2/rad2; 0 by default. Try 1e-4."},
+    {"robust", 0, NULL,
+     "Reduce the weight of markers that are far off, and list the frames: for swapped and stray markers."},
+    {"robust-distance", 0, "CM", "How far that is; 6 by default. Implies --robust."},
+    {"smooth", 0, "W", "Hold each frame to those before it with a weight of W m2/rad2; 0 by default. Try 1e-4."},
     {"smooth-what", 0, "WHAT",
-     "acceleration, the default: to where the last two frames were going; velocity: to where the last one was."},
+     "acceleration, the default: hold it to where the last two frames were going; velocity: to where the last one was."},
     {"soft-limits", 0, "W",
-     "What a joint pays beyond the skeleton's limits where these do not bind, m2/rad2; 3e-6 by default, which hardly "
-     "moves a marker. More, such as 1e-4, keeps joints that the markers leave open from contortions."},
+     "Cost of leaving the skeleton's limits where they do not bind, m2/rad2; 3e-6 by default, which hardly moves a "
+     "marker. More, such as 1e-4, keeps joints that the markers do not determine out of impossible poses."},
     {"axes", 0, "ABC",
      "Which axes of the recording are the skeleton's x, y and z, such as yzx or x-zy. By default, or with auto, found "
-     "from what the files say is up, or by trying."},
-    {"up", 0, "AXIS", "Which axis of the recording points up: x, y or z. The rest follows."},
+     "from which way is up in the files, or by trying."},
+    {"up", 0, "AXIS", "Which axis of the recording points up: x, y or z. The others follow."},
     {"output", 'o', "FILE",
-     "Write the motion, in the format of the name's ending: .amc, .bvh, .csv, .mot, .glb; .c3d and .trc get the "
-     "markers as the solved skeleton has them. May be given several times. A folder, such as out/, gets a file a take: "
-     "the take's name, in the formats of --formats. Folders are made if need be."},
+     "Write the motion, in the format of the file's ending: .amc, .bvh, .csv, .mot, .glb; .c3d and .trc receive the "
+     "markers of the solved skeleton. May be given several times. A folder, such as out/, receives a file for each take, "
+     "with the take's name, in the formats of --formats. Folders are created if necessary."},
     {"formats", 0, "A,B,...",
-     "What to write to a folder: endings such as amc,bvh,glb. By default what goes with the skeleton: amc, bvh, glb, "
-     "or "
-     "else csv."},
+     "Formats for a folder: endings such as amc,bvh,glb. By default that of the skeleton: amc, bvh or glb, else csv."},
     {"report", 'r', "FILE",
-     "Write a page with errors, joint angles and the take to be played: one HTML file. A folder gets one a take."},
+     "Write a page with errors, joint angles and a player of the take: one HTML file. A folder receives one for each "
+     "take."},
     {0},
 };
 
@@ -347,16 +343,16 @@ const cli_command solve_command = {
     .least = 0,
     .most = -1,
     .summary = "find joint values from recorded markers",
-    .text = "Tracks a recording: each frame starts from the ones before. Markers that are missing drop out; where the "
-            "track is lost it starts afresh, and says so; frames without markers are filled in, and counted. Markers "
-            "go by name, with or without a subject's name before a colon. Markers that one side has and the other has "
-            "not are told.\n\n"
-            "Errors are distances between markers as recorded and as the skeleton has them: the root mean square and "
-            "the sum over the markers of a frame, then the mean over frames. f is half the weighted sum of squares. "
-            "Several takes are solved side by side, by --threads, each as if it were alone; one that fails does not "
-            "stop the "
-            "others. No two may have the same name, and nothing that is read is overwritten.\n\n"
-            "The exit code is 1 if frames stay lost, or if some of several takes failed.",
+    .text =
+        "Tracks a recording: each frame starts from the ones before. Missing markers are left out; where the track is "
+        "lost, a fresh start follows and is reported; frames without markers are filled in and counted. Markers are "
+        "matched by name, with or without a subject's name before a colon. Markers found on only one side are "
+        "listed.\n\n"
+        "Errors are distances between markers as recorded and on the skeleton: the root mean square and the sum over "
+        "the markers of a frame, then the mean over frames. f is half the weighted sum of squares. Several takes are "
+        "solved in parallel, by --threads, each as if it were alone; one that fails does not stop the others. No two "
+        "may have the same name, and no input is overwritten.\n\n"
+        "The exit code is 1 if frames stay lost, or if some of several takes failed.",
     .options = options,
     .reads = "skeleton markers attach reference bounds init constraints OPERANDS",
     .writes = "output report",

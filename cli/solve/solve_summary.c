@@ -103,7 +103,7 @@ static void note_trust(const solve_job *job)
     if (trust->is_poor)
         files_note_text(job->notes,
                         "errors of %.0f mm are more than skin moves: markers attached elsewhere, another person's "
-                        "skeleton, or another take's reference; `ulna calibrate` tells more",
+                        "skeleton, or another take's reference; `ulna calibrate` says more",
                         1e3 * (trust->unmarked ? trust->unmarked_rms : r->summary.rms_mean));
     for (size_t i = 0; i < job->take->set.count; i++)
         if (r->markers[i].misplaced)

@@ -151,7 +151,7 @@ typedef struct ulna_take {
 } ulna_take;
 
 /* ULNA_ERR_ARGUMENT if options cannot be used (axes that are no rotation, no frames, a body that the model does not have), or if
- * no marker of the attachment is in the recording; ULNA_ERR_MODEL if names tell nothing. */
+ * no marker of the attachment is in the recording; ULNA_ERR_MODEL if no name is known. */
 ULNA_API ulna_status ulna_take_create(const ulna_take_options *options, ulna_take **take, ulna_error *error);
 ULNA_API void ulna_take_destroy(ulna_take *take);
 /* Where marker `marker` of the take's set is in a frame, in the model's axes. 0, and NaN, if it is missing. */

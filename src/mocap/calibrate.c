@@ -1,14 +1,14 @@
 /*
  * Marker calibration: offsets (and bone scales) from one take, without a reference motion.
  *
- * Source: our notes on calibration. Few frames first, more later; a robust loss that narrows; priors that loosen:
+ * docs/calibration.md says what is solved. Few frames first, more later; a robust loss that narrows; priors that loosen:
  *   1. keys (40) spread over the take, each pose from rest: root by the trunk's markers, one restart;
  *   2. offsets with a prior ten times the final one, loss at 4 c, posture thirty times the final one, to 3 %; rescue of poses;
  *   3. prior about the new offsets, loss at 2 c, posture ten times the final one, to 1 %; rescue;
  *   4. frames (200) from the poses of the nearest keys, loss at c, to 0.1 %; rescue, and again at most three times.
  * What we changed: the posture that loosens. With the weak one from the start, offsets and poses settle in one of several
  * minima, by chance (with scales an RMS of 5.5 or 6.4 mm on HDM_dg_03-05_02, for different seeds); now in the same one.
- * Blocks of the take are left out throughout, to tell the error on frames that were not used.
+ * Blocks of the take are left out throughout, to measure the error on frames that were not used.
  */
 #include "ulna/calibrate.h"
 

@@ -83,7 +83,7 @@ static void take_step(ulna_calibrator *c)
         c->z[g] = fmin(fmax(c->z[g], -LONGEST_SCALE), LONGEST_SCALE);
 }
 
-static ulna_status tell(ulna_calibrator *c)
+static ulna_status report_progress(ulna_calibrator *c)
 {
     enum { USUAL_ROUNDS = 20 };
     c->rounds++;
@@ -99,7 +99,7 @@ ulna_status ulna_calibrator_search(ulna_calibrator *c, double decrease, int most
     int stale = 1, rejected = 0;
     ulna_status status = is_solved ? ulna_calibrator_apply(c) : ulna_calibrator_solve_all(c, 0, &objective);
     for (int round = 0; round < most && status == ULNA_OK; round++) {
-        status = tell(c);
+        status = report_progress(c);
         if (status == ULNA_OK && stale)
             status = prepare(c);
         if (status == ULNA_OK)

@@ -62,14 +62,13 @@ void ulna_track_keep(const ulna_track_job *j, const ulna_tracker *tracker, int f
         distances[j->item[i]] = tracker->distance[i];
 }
 
-/* One thread tells; others do not wait for it. */
-void ulna_track_tell(ulna_track_job *j)
+void ulna_track_progress(ulna_track_job *j)
 {
-    if (!j->options->progress || atomic_flag_test_and_set(&j->telling))
+    if (!j->options->progress || atomic_flag_test_and_set(&j->in_progress))
         return;
     if (j->options->progress(j->options->progress_context, atomic_load(&j->done), j->total))
         atomic_store(&j->cancelled, 1);
-    atomic_flag_clear(&j->telling);
+    atomic_flag_clear(&j->in_progress);
 }
 
 /* `q`: for the frames before the chunk's own. */
@@ -92,7 +91,7 @@ static ulna_status follow(ulna_track_job *j, ulna_tracker *tracker, int index, d
         ulna_track_keep(j, tracker, frame, &report);
         atomic_fetch_add(&j->done, 1);
         if ((frame & 31) == 0 || frame == last - 1)
-            ulna_track_tell(j);
+            ulna_track_progress(j);
     }
     return status;
 }
@@ -126,7 +125,7 @@ static void run_chunks(const void *context, int first, int last)
         }
 }
 
-/* The earliest failure is told, however the threads ran. */
+/* Returns the earliest failure, however the threads ran. */
 static ulna_status track_chunks(ulna_track_job *j, ulna_error *error)
 {
     enum { FRAME_US = 10 };

@@ -22,7 +22,7 @@ typedef struct ulna_track_job {
     int chunk, chunks, total;     /* frames of a chunk; chunks; frames */
     ulna_track_outcome *outcomes; /* one per chunk */
     atomic_int done, cancelled;
-    atomic_flag telling; /* a thread is in the progress function */
+    atomic_flag in_progress; /* a thread is in the progress function */
 } ulna_track_job;
 
 /* The positions of a frame, in the order of `used` and in the model's axes. */
@@ -30,7 +30,7 @@ void ulna_track_gather(const ulna_track_job *j, int frame, double *positions);
 /* Report and distances of the frame that the tracker has solved last. */
 void ulna_track_keep(const ulna_track_job *j, const ulna_tracker *tracker, int frame, const ulna_frame_report *report);
 /* Calls the progress function. One thread does; others do not wait for it. */
-void ulna_track_tell(ulna_track_job *j);
+void ulna_track_progress(ulna_track_job *j);
 
 /* track_seams.c: joins the chunks, and fills gaps. */
 ulna_status ulna_track_stitch(ulna_track_job *j, ulna_error *error);

@@ -166,7 +166,7 @@ ulna_status ulna_track_oracle(ulna_track_job *j, ulna_error *error)
     for (int f = 0; f < j->total && status == ULNA_OK && !atomic_load(&j->cancelled); f++) {
         status = one_frame(j, pose, positions, f, error);
         atomic_fetch_add(&j->done, 1);
-        ulna_track_tell(j);
+        ulna_track_progress(j);
     }
     ulna_pose_destroy(pose);
     ulna_release(allocator, positions, room, sizeof *positions);

@@ -112,7 +112,7 @@ static ulna_status track_on(ulna_track_job *j, seam *s, int first, int last, dou
         memcpy(there, s->q, (size_t)j->take->model->nq * sizeof *there);
         ulna_track_keep(j, s->tracker, *met, &report);
         if ((*met & 31) == 0)
-            ulna_track_tell(j);
+            ulna_track_progress(j);
     }
     return status;
 }

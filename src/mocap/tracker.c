@@ -1,7 +1,7 @@
 /*
  * A tracker: one frame after the other, each from the ones before.
  *
- * Source: our notes on tracking. With q1, q2 the last two frames:
+ * With q1, q2 the last two frames:
  *   1. start from the prediction 2 q1 - q2, if f there is at most 1.2 times the last frame's, or not above that of q1;
  *   2. solve (hybrid, damping carried over);
  *   3. with a robust loss: weigh markers by their distance and solve again, while weights change;

@@ -1,6 +1,6 @@
 /*
- * tracker.h (private): what a tracker is made of. Its parts: tracker_setup.c; tracker.c, a frame; tracker_robust.c, which
- * markers to believe; tracker_hold.c, where to keep what no marker shows.
+ * tracker.h (private): what a tracker is made of. Its parts: tracker_setup.c; tracker.c, a frame; tracker_weights.c, which
+ * markers to believe, and where to keep what no marker shows.
  */
 #ifndef ULNA_SRC_MOCAP_TRACKER_H
 #define ULNA_SRC_MOCAP_TRACKER_H
@@ -51,7 +51,7 @@ struct ulna_tracker {
 /* As if q had been the last frame, where a cost of `usual` was usual. */
 void ulna_tracker_resume(ulna_tracker *t, const double *q, double usual);
 
-/* ---- tracker_robust.c -------------------------------------------------------------------------------------------- */
+/* ---- tracker_weights.c: which markers to believe ----------------------------------------------------------------- */
 
 /* What is left of the weight of a marker at distance r, and rho(r), whose derivative is r times that. */
 double ulna_robust_factor(const ulna_track_options *o, double r);
@@ -64,7 +64,7 @@ void ulna_tracker_weigh_possible(ulna_tracker *t);
 /* Before the first step: by the distance from where the markers were going. */
 void ulna_tracker_weigh_by_course(ulna_tracker *t);
 
-/* ---- tracker_hold.c ---------------------------------------------------------------------------------------------- */
+/* ---- tracker_weights.c: what no marker shows --------------------------------------------------------------------- */
 
 /* Joints that no marker of the set, nor a term of the caller's, ever moves are left out of the solving. */
 void ulna_tracker_rest_idle(ulna_tracker *t, const ulna_marker_set *set);
