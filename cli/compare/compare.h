@@ -14,7 +14,7 @@
 /* ---- the problems: trials.c ---------------------------------------------------------------------------- */
 
 typedef enum start_kind {
-    START_NEAR, /* the pose that the goals were made from, and a little off */
+    START_NEAR, /* the pose that the goals were generated from, perturbed */
     START_REST,
     START_ZERO,
     START_GIVEN /* by the goals' file */
@@ -23,30 +23,30 @@ typedef enum start_kind {
 typedef struct trial_options {
     int frames;
     start_kind start;
-    double spread; /* radians: of starts about what `start` says; slides take it times the length scale */
+    double spread; /* standard deviation of the starts, radians; for translations times the length scale */
     uint64_t seed;
     int bounded;
 } trial_options;
 
-/* Frames are made from the seed whenever they are asked for, and each is the same every time. */
+/* A frame is generated from the seed each time it is needed, and is always the same. */
 typedef struct trials {
     trial_options options;
     const ulna_model *model;
     ulna_problem *problem;
-    ulna_work *work;          /* to judge answers with, whatever a method says of itself */
+    ulna_work *work;          /* to judge answers with, independent of the methods */
     int points, orientations; /* goals that have a weight, of each kind */
     double weight;            /* their sum */
 
-    int is_made, has_markers; /* goals are made: of the markers, or of the ends of limbs where there are none */
+    int is_made, has_markers; /* goals are generated: of the markers, or of the ends of limbs if there are none */
     int effector_count;
-    ulna_effector *effectors; /* what has a place to go to; made ones are the problem's terms, in this order */
-    double *positions;        /* 3 x effector_count: the places */
+    ulna_effector *effectors; /* points with a goal; generated ones are the problem's terms, in this order */
+    double *positions;        /* 3 x effector_count: their goals */
 
     double *target, *begin; /* nq: pose of the goals, and where starts spread from */
     double *step;           /* nv */
 } trials;
 
-/* `wanted`: the goals, or none (count 0) to have them made. */
+/* `wanted`: the goals, or none (count 0) to generate them. */
 ulna_status trials_create(trials *set, const ulna_model *model, const goals *wanted, const trial_options *options,
                           ulna_error *error);
 void trials_release(trials *set);
@@ -64,8 +64,8 @@ typedef struct outcome {
     double rms_m;                   /* over point goals, unweighted */
     double rms_rad;                 /* over orientations */
     double angle_outside;           /* largest violation of limits: radians */
-    double slide_outside;           /* metres */
-    double iterations, evaluations; /* NaN of `global`, whose starts have their own */
+    double translation_outside;     /* metres */
+    double iterations, evaluations; /* NaN for `global`, whose starts count their own */
     double seconds;                 /* the best of a few runs */
 } outcome;
 
@@ -80,7 +80,7 @@ typedef struct curve {
 
 typedef struct contender {
     const ulna_method_info *method; /* of the library, or &methods_global */
-    ulna_error refusal;             /* status is ULNA_OK unless the method cannot take the problem */
+    ulna_error refusal;             /* status is ULNA_OK unless the method cannot solve this kind of problem */
     outcome *outcomes;              /* one per frame */
     int successes, failures;
     ulna_status failure; /* the first one */
@@ -100,7 +100,7 @@ typedef struct contest {
     int traced; /* frames that the curves are medians of */
 } contest;
 
-/* `advance` is called now and then with the part that is done and the method at work. */
+/* `advance` is called with the part that is done, 0 to 1, and the current method. */
 typedef void (*contest_advance)(void *context, double part, const char *method);
 
 /* Runs every contender over every frame; with curves if `is_traced`. Fails only for lack of memory. */
@@ -141,7 +141,7 @@ ulna_status compare_write_page(contest *game, const json_t *shown, const char *p
  * hide them.
  */
 
-enum { PLOT_COLOURS = 8 }; /* then they come again, dashed */
+enum { PLOT_COLOURS = 8 }; /* further lines repeat them, dashed */
 
 typedef struct plot_line {
     const char *name;

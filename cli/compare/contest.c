@@ -10,7 +10,7 @@
 
 #include "cli/methods/methods.h"
 
-/* A solve is repeated for its time, which other programs may spoil, until there are so many runs or seconds. */
+/* A solve is repeated up to so many runs or seconds, for its best time: other programs may disturb one. */
 enum { REPEATS = 5 };
 static const double repeat_seconds = 0.02;
 
@@ -18,7 +18,7 @@ static const double repeat_seconds = 0.02;
 static const double best_part = 1e-3, best_rest = 1e-12;
 
 static const double degrees = 1 / COMPARE_DEGREE;
-static const double rounding = 1e-9; /* rad or m beyond a limit that do not count */
+static const double rounding = 1e-9; /* rad or m beyond a limit that count as inside */
 
 static ulna_status no_memory(ulna_error *error)
 {
@@ -33,12 +33,12 @@ static void measure_limits(const ulna_model *model, const double *q, outcome *on
     for (int i = 0; i < ulna_model_dof_count(model); i++) {
         int k = ulna_model_dof_coordinate(model, i);
         double outside = k == ULNA_NONE ? 0 : fmax(lower[i] - q[k], q[k] - upper[i]);
-        double *most = ulna_model_dof_is_translation(model, i) ? &one->slide_outside : &one->angle_outside;
+        double *most = ulna_model_dof_is_translation(model, i) ? &one->translation_outside : &one->angle_outside;
         *most = fmax(*most, outside);
     }
 }
 
-/* f and errors at q, by our own count. */
+/* f and errors at q, computed here rather than by the method. */
 static ulna_status measure_goals(trials *set, const double *q, outcome *one)
 {
     double squares[2] = {0, 0};
@@ -125,7 +125,7 @@ static ulna_status enter(contest *game, entry *entries, ulna_error *error)
     return ULNA_OK;
 }
 
-/* Methods take turns, frame by frame, so that a machine that grows slow or fast is so for all of them. */
+/* All methods solve a frame before the next one, so that a machine that becomes slow or fast is so for all of them. */
 static void solve_all(contest *game, const entry *entries, double *q, double part, contest_advance advance,
                       void *context)
 {
@@ -144,7 +144,7 @@ static void solve_all(contest *game, const entry *entries, double *q, double par
 
 static int is_inside(const outcome *one)
 {
-    return one->angle_outside <= rounding && one->slide_outside <= rounding;
+    return one->angle_outside <= rounding && one->translation_outside <= rounding;
 }
 
 int contender_is_global(const contender *one)
@@ -157,7 +157,7 @@ int contender_is_inside(const contender *one)
     return one->outside_deg <= rounding * degrees && one->outside_mm <= rounding * 1e3;
 }
 
-/* The least f of a frame: that of goals that were made from a pose is 0. Who left the limits that others kept has not
+/* The least f of a frame: that of goals that were made from a pose is 0. A method that left limits that others kept has not
  * solved the same problem. */
 static double best_of(const contest *game, int frame)
 {
@@ -227,7 +227,7 @@ static void sum_up(contender *one, int frames, double *scratch)
         else
             one->stops[at->stop]++;
         one->outside_deg = fmax(one->outside_deg, at->angle_outside * degrees);
-        one->outside_mm = fmax(one->outside_mm, at->slide_outside * 1e3);
+        one->outside_mm = fmax(one->outside_mm, at->translation_outside * 1e3);
     }
     one->f = spread(one, frames, offsetof(outcome, f), 1, scratch);
     one->rms_mm = spread(one, frames, offsetof(outcome, rms_m), 1e3, scratch);
@@ -292,7 +292,7 @@ static ulna_status copy_rows(trail *to, const ulna_trace_row *rows, int count, d
     return ULNA_OK;
 }
 
-/* The same solves as before, watched. A solve that fails leaves an empty trail. */
+/* The same solves as before, traced. A solve that fails leaves an empty trail. */
 static ulna_status record(contest *game, const contender *one, ulna_solver *solver, const ulna_trace_row *rows,
                           int room, double *q, trail *trails, ulna_error *error)
 {
@@ -317,7 +317,7 @@ static ulna_status take(curve *line, int count, ulna_error *error)
     return line->count ? ULNA_OK : no_memory(error);
 }
 
-/* By then more than half have ended. */
+/* More than half of the values are no larger. */
 static double upper_median(double *values, int count)
 {
     median_of(values, count); /* sorts them */

@@ -83,7 +83,7 @@ static void put_facts(markup *page, const void *about)
 
 /* ---- the first problem, drawn: the skeleton at the start and at the answer, and the goals ---------------- */
 
-enum { WIDTH = 320, HEIGHT = 330, MARGIN = 14, MOST = 3000 }; /* bodies or goals: more would only be a blot */
+enum { WIDTH = 320, HEIGHT = 330, MARGIN = 14, MOST = 3000 }; /* bodies or goals: more cannot be told apart */
 
 typedef struct scene {
     const trials *set;
@@ -113,7 +113,7 @@ static void grow_box(const double *places, int count, double low[3], double high
     }
 }
 
-/* Up is the longer one of y and z, to the right goes the longer one of the others; then all of it fills the paper. */
+/* Up is the longer one of y and z, to the right the longer one of the others; all of it fills the picture. */
 static void aim(scene *view)
 {
     double low[3] = {(double)INFINITY, (double)INFINITY, (double)INFINITY}, high[3], size[3];
@@ -183,7 +183,7 @@ static void draw_scene(const scene *view, const char *method, markup *page)
     markup_put(page, ".</figcaption>\n</figure>\n");
 }
 
-/* The best method, or the one with the least f in the first frame; NULL if none came through. */
+/* The best method, or the one with the least f in the first frame; NULL if all failed. */
 static const contender *choose_answer(const contest *game)
 {
     const contender *chosen = NULL;
@@ -387,6 +387,7 @@ static void put_version(markup *page, const void *about)
 
 ulna_status compare_write_page(contest *game, const json_t *shown, const char *path, ulna_error *error)
 {
+    /* clang-format off */
     static const markup_part parts[] = {
         {"model", put_model},
         {"style", put_style},
@@ -404,6 +405,7 @@ ulna_status compare_write_page(contest *game, const json_t *shown, const char *p
         {"version", put_version},
         {0},
     };
+    /* clang-format on */
     const report about = {game, shown};
     markup page;
     markup_init(&page);

@@ -283,7 +283,7 @@ static void occupy(view *v, box place)
         v->labels[v->label_count++] = place;
 }
 
-/* Beside the end, above or below it; where all is taken the legend has to do. */
+/* Beside the end, above or below it; no label where all places are taken. */
 static void draw_label(view *v, const plot_line *line)
 {
     static const double shifts[] = {0, -11, 11, -20, 20};

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How far the poses that goals are made from stray from rest: radians, and part of the length scale. */
-static const double pose_turn = 0.35, pose_slide = 0.25;
+/* Standard deviation from rest of the poses that goals are generated from: radians, and part of the length scale. */
+static const double pose_angle = 0.35, pose_translation = 0.25;
 
 /* ---- random numbers ------------------------------------------------------------------------------------ */
 
@@ -32,18 +32,18 @@ static double random_normal(uint64_t *state)
 
 /* ---- poses ---------------------------------------------------------------------------------------------- */
 
-/* to = from (+) noise. A degree of freedom that has no strength stays: no method may move it. */
-static void stray(trials *set, const double *from, double turn, double slide, uint64_t *state, double *to)
+/* to = from (+) noise. A degree of freedom without strength stays: no method may move it. */
+static void perturb(trials *set, const double *from, double angle, double translation, uint64_t *state, double *to)
 {
     const double *strength = ulna_model_strength(set->model);
     for (int i = 0; i < ulna_model_dof_count(set->model); i++) {
-        double noise = random_normal(state) * (ulna_model_dof_is_translation(set->model, i) ? slide : turn);
+        double noise = random_normal(state) * (ulna_model_dof_is_translation(set->model, i) ? translation : angle);
         set->step[i] = strength[i] > 0 ? noise : 0;
     }
     ulna_model_integrate(set->model, from, set->step, to);
 }
 
-/* What strays beyond a limit turns back there, so that poses do not crowd on it. */
+/* Coordinates beyond a limit are reflected at it, so that poses do not accumulate there. */
 static void reflect(const ulna_model *model, double *q)
 {
     const double *lower = ulna_model_lower(model), *upper = ulna_model_upper(model);
@@ -59,7 +59,7 @@ static void reflect(const ulna_model *model, double *q)
     ulna_model_clamp(model, q);
 }
 
-/* All coordinates zero, but quaternions, which no degree of freedom has for its own: no turn. */
+/* All coordinates zero, except quaternions, which no degree of freedom owns: the identity. */
 static void zero_pose(const ulna_model *model, double *q)
 {
     int nq = ulna_model_coordinate_count(model), run = 0;
@@ -190,12 +190,12 @@ void trials_release(trials *set)
 
 /* ---- frames --------------------------------------------------------------------------------------------- */
 
-/* Goals where a random pose inside the limits has the points. */
+/* Goals at the places that the points have in a random pose inside the limits. */
 static ulna_status place_goals(trials *set, uint64_t *state)
 {
     double scale = ulna_model_length_scale(set->model);
     ulna_pose *pose = ulna_work_pose(set->work);
-    stray(set, ulna_model_rest(set->model), pose_turn, pose_slide * scale, state, set->target);
+    perturb(set, ulna_model_rest(set->model), pose_angle, pose_translation * scale, state, set->target);
     reflect(set->model, set->target);
     ulna_status status = ulna_pose_forward(pose, set->target);
     for (int i = 0; !status && i < set->effector_count; i++)
@@ -212,7 +212,7 @@ ulna_status trials_set_frame(trials *set, int frame, double *start)
     double spread = set->options.spread;
     if (!set->is_made && frame == 0) /* the first start is the one that was asked for */
         spread = 0;
-    stray(set, from, spread, spread * ulna_model_length_scale(set->model), &state, start);
+    perturb(set, from, spread, spread * ulna_model_length_scale(set->model), &state, start);
     if (set->options.bounded)
         ulna_model_clamp(set->model, start);
     return status;

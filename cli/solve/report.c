@@ -225,11 +225,22 @@ static void put_version(markup *page, const void *about)
 
 ulna_status report_write(const solve_job *job, const char *path, ulna_error *error)
 {
+    /* clang-format off */
     static const markup_part parts[] = {
-        {"title", put_title},   {"style", put_style},     {"figures", put_figures}, {"facts", put_facts},
-        {"frames", put_frames}, {"markers", put_markers}, {"thinned", put_thinned}, {"notes", put_notes},
-        {"data", report_data},  {"script", put_script},   {"version", put_version}, {0},
+        {"title", put_title},
+        {"style", put_style},
+        {"figures", put_figures},
+        {"facts", put_facts},
+        {"frames", put_frames},
+        {"markers", put_markers},
+        {"thinned", put_thinned},
+        {"notes", put_notes},
+        {"data", report_data},
+        {"script", put_script},
+        {"version", put_version},
+        {0},
     };
+    /* clang-format on */
     markup page;
     markup_init(&page);
     markup_fill(&page, report_html, parts, job);
