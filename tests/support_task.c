@@ -363,8 +363,9 @@ void ulna_test_check_result(const ulna_test_task *task, const ulna_options *opti
     }
     if (!result->predicted && fabs(projected - result->gradient) > 1e-9 * projected + 1e-16)
         fail_msg("%s, %s: gradient %g, but says %g", options->method, task->name, projected, result->gradient);
+    double objective = options->objective < 0 ? -options->objective * length * length : options->objective;
     if (result->stop == ULNA_STOP_OBJECTIVE)
-        assert_true(strcmp(options->method, "penalty") == 0 || result->f <= options->objective);
+        assert_true(strcmp(options->method, "penalty") == 0 || result->f <= objective);
     if (result->stop == ULNA_STOP_GRADIENT && strcmp(options->method, "penalty") != 0)
         assert_true(projected <= options->gradient * length * length * 1.0001);
     int is_end = result->stop >= ULNA_STOP_OBJECTIVE && result->stop <= ULNA_STOP_STEP;

@@ -232,16 +232,17 @@ static void assert_blocks(ulna_joint joint, int count, const unsigned char *size
 static void blocks_of_three(void **state)
 {
     (void)state;
-    static const unsigned char threes[] = {3, 3}, one[] = {1}, two[] = {2}, mixed[] = {1, 3}, more[] = {2, 3};
+    static const unsigned char threes[] = {3, 3}, one[] = {1}, two[] = {2}, planar[] = {2, 1}, mixed[] = {1, 1, 1, 1},
+                               more[] = {1, 1, 1, 2};
     static const double up[3] = {0, 0, 1};
     assert_blocks(ulna_joint_fixed(), 0, one);
     assert_blocks(ulna_joint_revolute(0, 1, 0), 1, one);
     assert_blocks(ulna_joint_euler("XY"), 1, two);
     assert_blocks(ulna_joint_euler("XYX"), 1, threes);
-    assert_blocks(ulna_joint_planar(0, 0, 1), 1, threes);
+    assert_blocks(ulna_joint_planar(0, 0, 1), 2, planar);
     assert_blocks(ulna_joint_free_euler("ZYX"), 2, threes);
-    assert_blocks(ulna_joint_sequence("TxRyTzRx"), 2, mixed);
-    assert_blocks(ulna_joint_sequence("TxRyTzRxRy"), 2, more);
+    assert_blocks(ulna_joint_sequence("TxRyTzRx"), 4, mixed);
+    assert_blocks(ulna_joint_sequence("TxRyTzRxRy"), 4, more);
     for (int reversed = 0; reversed < 2; reversed++) {
         ulna_joint free_joint = ulna_joint_free(), swing = ulna_joint_swing_twist(up, NULL), map = ulna_joint_expmap();
         free_joint.reversed = swing.reversed = map.reversed = reversed;

@@ -57,7 +57,7 @@ static void check_scaling(const hatted *c)
         double C = k < 0 || isinf(limit) ? 0 : fabs(g) * s->scale[j];
         int is_stuck = s->locked[j] || v == 0 || s->lower[j] == s->upper[j];
         assert_true(fabs(c->in.reach[j] - (is_stuck ? 0 : s->scale[j] * sqrt(v))) <= 1e-15 * s->scale[j] * (1 + v));
-        assert_true(c->in.bend[j] == (is_stuck ? 1 : C));
+        assert_true(c->in.bend[j] == (is_stuck ? s->curvature : C));
         assert_true(c->in.slope[j] == c->in.reach[j] * g);
     }
     assert_true(c->in.theta >= 0.995 && c->in.theta <= 1);

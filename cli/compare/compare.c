@@ -108,6 +108,7 @@ static int read_methods(const cli *tool, contest *game)
 static int read_options(const cli *tool, contest *game, trial_options *options)
 {
     game->options = ulna_options_default();
+    game->options.objective = 1e-24; /* m^2, for all alike: it is shown */
     game->options.bounded = !cli_value(tool, "unbounded");
     int code = read_trials(tool, options);
     if (!code)

@@ -41,8 +41,9 @@ ULNA_API const char *ulna_kernel_name(int index);
  * How many threads fill dense matrices: those of ulna_pose_jacobian (simple route) and ulna_pose_dense_hessian. 1 by
  * default; 0 as many as OpenMP takes by itself: one per processor, or OMP_NUM_THREADS. Only large matrices are shared
  * out, from about 0.1 ms of work on. The numbers are the same bits for any count. The threads are OpenMP's: it starts
- * them, with memory from the heap, at the first matrix that is large enough, and keeps them. ULNA_ERR_UNSUPPORTED, unless
- * for 1, in a build without OpenMP; ULNA_ERR_ARGUMENT below 0 and above 256.
+ * them, with memory from the heap, at the first matrix that is large enough, and keeps them. Here as in
+ * every option `threads` of the library, any number from 0 on may be asked for: no more are started than there are pieces of
+ * work, and never more than 256. ULNA_ERR_UNSUPPORTED, unless for 1, in a build without OpenMP; ULNA_ERR_ARGUMENT below 0.
  */
 ULNA_API ulna_status ulna_pose_set_threads(ulna_pose *pose, int threads);
 ULNA_API int ulna_pose_threads(const ulna_pose *pose); /* what was set */

@@ -182,7 +182,7 @@ ULNA_API int ulna_model_marker_count(const ulna_model *model);
 ULNA_API size_t ulna_model_bytes(const ulna_model *model); /* size of its memory block */
 
 /* Characteristic length in metres: half of the longest path along the tree between any two body origins or markers,
- * over placements and offsets; 1 if all lengths are zero. It does not depend on which body is the root (the root's own
+ * over placements and offsets; if all of these are zero, half of a prismatic joint's range; 1 if there is none. It does not depend on which body is the root (the root's own
  * placement and offset do not count). It weighs rotations against translations. */
 ULNA_API double ulna_model_length_scale(const ulna_model *model);
 

@@ -15,6 +15,10 @@
  * Bounds: methods marked `bounded` never return a q outside the limits. A start outside is first moved onto them. The
  * others take no notice of limits, as in the papers that they come from, and result.violation tells.
  *
+ * Units: steps, damping and default tolerances are measured in the model's length scale (ulna_model_length_scale). In
+ * millimetres, metres or kilometres a solve takes the same iterations; if the ratio of the units is a power of two, bit for bit.
+ * Where goals are so far away that f cannot show whether the joints are right, `stop` is stalled and not one that says converged.
+ *
  * Threads: one solver per thread. Same start, same options, same machine: the same bits, unless `seconds` cuts it short
  * or hybrid.carry lets one solve learn from the last.
  */
@@ -123,7 +127,7 @@ typedef struct ulna_options {
     /* When to stop. 0 switches a rule off, but for iterations: there it is the method's own limit. Methods that predict what is
      * left to gain end with `decrease` at the rounding of f, 1e-15 of it, even so. `evaluations` and `seconds` are looked at
      * after each iteration, which may take several. */
-    double objective; /* m^2: f at which the goals are met */
+    double objective; /* f at which the goals are met: m^2, or if negative a multiple of the length scale squared */
     double decrease;  /* relative decrease of f */
     double gradient;  /* largest component of the projected gradient, over length scale^2 */
     double step;      /* largest component of the step: radians, or metres / length scale */
@@ -137,7 +141,7 @@ typedef struct ulna_options {
      * them have found the best f, to 1 %. */
     int restarts;          /* at most; 0 for none */
     int agreeing_restarts; /* 0: never end early */
-    double stop_below;     /* m^2 */
+    double stop_below;     /* as `objective` */
     uint64_t seed;
 
     /* Where to write the iterations; rows beyond the capacity are counted, not written. */
@@ -191,8 +195,8 @@ typedef struct ulna_options {
 } ulna_options;
 
 /*
- * hybrid, bounded; objective 1e-24 m^2, decrease 1e-9, gradient 1e-13, step 1e-14, no other limits; no restarts,
- * stop_below 1e-12 m^2, seed 1.
+ * hybrid, bounded; objective 1e-24 length scale^2, decrease 1e-9, gradient 1e-13, step 1e-14, no other limits; no restarts,
+ * stop_below 1e-12 length scale^2, seed 1.
  */
 ULNA_API ulna_options ulna_options_default(void);
 

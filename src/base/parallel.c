@@ -3,6 +3,10 @@
 
 #ifdef _OPENMP
 
+#include <omp.h>
+
+enum { MOST_THREADS = 256 };
+
 /* Measured: a loop costs 3 microseconds more with threads that still spin after the last one, 20 to 40 if they have to be
  * woken. From here on both pay, with two threads. */
 #define PAYS_FROM_US 100
@@ -46,14 +50,17 @@ UNWATCHED static void take_share(const loop *l)
 UNWATCHED static void run_team(int threads, const loop *l)
 {
     SHOW(l);
-    if (threads == 0) {
-#pragma omp parallel
-        take_share(l);
-    } else {
 #pragma omp parallel num_threads(threads)
-        take_share(l);
-    }
+    take_share(l);
     SEE(l);
+}
+
+/* No more threads than chunks, and no more than MOST_THREADS: OpenMP ends the process if it cannot start one. */
+static int useful_threads(int threads, int count, int chunk)
+{
+    int chunks = (count - 1) / chunk + 1, wanted = threads > 0 ? threads : omp_get_max_threads();
+    int most = chunks < MOST_THREADS ? chunks : MOST_THREADS;
+    return wanted < most ? wanted : most;
 }
 
 int ulna_parallel_supported(void)
@@ -67,7 +74,7 @@ void ulna_parallel_for(int threads, double cost_us, int count, int chunk, ulna_l
     if (threads == 1 || cost_us < PAYS_FROM_US || count <= chunk)
         body(context, 0, count);
     else
-        run_team(threads, &l);
+        run_team(useful_threads(threads, count, chunk), &l);
 }
 
 #else

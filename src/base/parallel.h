@@ -7,8 +7,6 @@
 #ifndef ULNA_SRC_PARALLEL_H
 #define ULNA_SRC_PARALLEL_H
 
-#define ULNA_THREADS_MAX 256 /* OpenMP ends the process when it cannot start a thread: nonsense is refused before */
-
 /* Does the pieces first .. last - 1. */
 typedef void (*ulna_loop_body)(const void *context, int first, int last);
 
@@ -17,7 +15,7 @@ int ulna_parallel_supported(void);
 
 /*
  * Runs `body` over the pieces 0 .. count - 1, at most `chunk` at a time, in up to `threads` threads (0: as many as OpenMP
- * takes by itself). `cost_us` is what the whole loop takes in one thread, roughly; if waking the others would take
+ * takes by itself); never more than there are chunks, nor more than 256, so that any number may be asked for. `cost_us` is what the whole loop takes in one thread, roughly; if waking the others would take
  * about as long, the caller does it all, without OpenMP. Returns when all is done.
  */
 void ulna_parallel_for(int threads, double cost_us, int count, int chunk, ulna_loop_body body, const void *context);

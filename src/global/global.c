@@ -33,9 +33,8 @@ static ulna_status check(const ulna_problem *problem, const ulna_global_options 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!(numbers[i] >= 0) || isinf(numbers[i]))
             return ulna_fail(error, ULNA_ERR_ARGUMENT, "gap, absolute and seconds are numbers from 0 on");
-    if (o->starts < 1 || o->relax < 0 || o->relax > 2 || o->threads < 0 || o->threads > ULNA_THREADS_MAX)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "starts is 1 or more, relax 0, 1 or 2, threads 0 to %d",
-                         ULNA_THREADS_MAX);
+    if (o->starts < 1 || o->relax < 0 || o->relax > 2 || o->threads < 0)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "starts is 1 or more, relax 0, 1 or 2, threads 0 or more");
     return ULNA_OK;
 }
 
@@ -56,7 +55,9 @@ static ulna_status make_solvers(ulna_global *g, ulna_error *error)
     local.restarts = 0;
     local.trace = NULL;
     local.trace_capacity = 0;
-    local.objective = fmin(local.objective, g->options.absolute); /* in small units 1e-24 m^2 is no small error */
+    if (local.objective < 0) /* a multiple of the length scale squared */
+        local.objective *= -g->model->length_scale * g->model->length_scale;
+    local.objective = fmin(local.objective, g->options.absolute);
     ulna_status status = ULNA_OK;
     for (int i = 0; i < ULNA_GLOBAL_LANES && status == ULNA_OK; i++)
         status = ulna_solver_create(g->problem, &local, &g->allocator, &g->lane[i].solver, error);

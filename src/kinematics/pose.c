@@ -79,7 +79,7 @@ const char *ulna_pose_kernel(const ulna_pose *pose)
 
 ulna_status ulna_pose_set_threads(ulna_pose *pose, int threads)
 {
-    if (!pose || threads < 0 || threads > ULNA_THREADS_MAX)
+    if (!pose || threads < 0)
         return ULNA_ERR_ARGUMENT;
     if (threads != 1 && !ulna_parallel_supported())
         return ULNA_ERR_UNSUPPORTED;

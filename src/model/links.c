@@ -36,32 +36,27 @@ static void number_links(ulna_model *model, int *bucket, int *count)
 
 /* ---- what a link is made of --------------------------------------------------------------------------------- */
 
-/* DOFs in blocks, from the distal end: threes where no quaternion or rotation vector (with its twist) is cut,
- * and what is left over at the proximal end. */
+/* DOFs in blocks, from the distal end: up to three at a time, never rotations and translations together, and no quaternion or
+ * rotation vector (with its twist) is cut. */
 static void cut_blocks(ulna_link *link)
 {
     unsigned char size[ULNA_JOINT_MAX_SEGMENTS];
-    int count = 0, single = 0; /* single: blocks of one at the end of the list so far */
+    int count = 0, growing = 0, slides = 0; /* growing: the last block has room for another DOF of its kind */
     for (int i = link->segment_count - 1; i >= 0; i--) {
         ulna_segment segment = (ulna_segment)link->segment[i];
         int twisted = i > 0 && (segment == ULNA_SEGMENT_SWING || link->segment[i - 1] == ULNA_SEGMENT_SWING);
         if (twisted || segment >= ULNA_SEGMENT_BALL) {
             size[count++] = 3;
-            single = 0;
+            growing = 0;
             i -= twisted;
-        } else {
+            continue;
+        }
+        if (growing && slides == ulna_segment_is_slide(segment))
+            size[count - 1]++;
+        else
             size[count++] = 1;
-            single++;
-        }
-        if (single == 3) {
-            count -= 2;
-            size[count - 1] = 3;
-            single = 0;
-        }
-    }
-    if (single == 2) {
-        count--;
-        size[count - 1] = 2;
+        slides = ulna_segment_is_slide(segment);
+        growing = size[count - 1] < 3;
     }
     link->block_count = (unsigned char)count;
     for (int i = 0; i < count; i++)

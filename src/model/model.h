@@ -76,7 +76,7 @@ typedef struct ulna_link {
     int sign;
     unsigned char segment_count;
     unsigned char segment[ULNA_JOINT_MAX_SEGMENTS];
-    unsigned char block_count;                    /* the DOFs cut into blocks of 1 to 3, proximal first */
+    unsigned char block_count;                    /* the DOFs cut into blocks of 1 to 3 of one kind, proximal first */
     unsigned char block[ULNA_JOINT_MAX_SEGMENTS]; /* sizes */
 } __attribute__((aligned(64))) ulna_link;
 

@@ -106,6 +106,7 @@ ulna_status ulna_term_add(ulna_problem *problem, ulna_term *term, double weight,
     term->weight = weight;
     term->confidence = 1;
     term->slot = ULNA_NONE;
+    term->nearest = ULNA_AIM_NEAREST * problem->model->length_scale;
     problem->term[problem->term_count] = *term;
     if (number)
         *number = (int)problem->term_count;

@@ -14,6 +14,7 @@ typedef struct ulna_term {
     int sleeping; /* a missing marker */
     double weight, confidence;
     double local[6]; /* point and axis, body frame */
+    double nearest;  /* m: closer to its goal than this an aim has no derivatives */
     double goal[9];  /* as set: place, direction, rotation, point and normal, (ratio, offset) */
     int dof_a, dof_b;
     ulna_custom custom;
@@ -48,7 +49,7 @@ struct ulna_problem {
 
 #define ULNA_TERM_ROWS 3 /* most residuals that a term on a body has */
 
-/* Nearer to its goal than this (m) an aim means nothing, and its derivatives overflow. */
+/* Part of the model's length scale: nearer to its goal than this an aim means nothing, and its derivatives overflow. */
 #define ULNA_AIM_NEAREST 1e-9
 
 /*

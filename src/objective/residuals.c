@@ -191,7 +191,7 @@ ulna_status ulna_work_term_error(ulna_work *work, int term, double *error)
         ulna_pose_point_relative(work->pose, t->body, t->local, w);
         for (int i = 0; i < 3; i++)
             w[i] = (t->goal[i] - work->pose->origin[i]) - w[i];
-        *error = ulna_norm(w) > ULNA_AIM_NEAREST ? angle_between(axis, w) : 0;
+        *error = ulna_norm(w) > t->nearest ? angle_between(axis, w) : 0;
         return ULNA_OK;
     case ULNA_TERM_PLANE:
     case ULNA_TERM_LINE:

@@ -128,7 +128,7 @@ static void aim_slope(const ulna_term *term, double w, const ulna_body_place *pl
     ulna_term_to_goal(term, place, p, e);
     ulna_rotate(place->rotation, term->local + 3, d);
     double distance = ulna_norm(e);
-    if (!(distance > ULNA_AIM_NEAREST))
+    if (!(distance > term->nearest))
         return;
     for (int i = 0; i < 3; i++)
         n[i] = e[i] / distance;

@@ -115,7 +115,7 @@ static void evaluate_aim(const ulna_term *term, double weight, const ulna_body_p
     ulna_rotate(place->rotation, term->local + 3, d);
     double distance = ulna_norm(e);
     value->count = 3;
-    if (!(distance > ULNA_AIM_NEAREST)) { /* on the spot: any direction is right */
+    if (!(distance > term->nearest)) { /* on the spot: any direction is right */
         for (int k = 0; k < 3; k++)
             value->residual[k] = 0;
         return;

@@ -33,10 +33,10 @@ void ulna_interior_layout(const ulna_solver *s, ulna_interior *in, ulna_arena *a
 
 void ulna_interior_scale(const ulna_solver *s, ulna_interior *in)
 {
-    double most = 0;
+    double most = 0, stuck = s->curvature > 0 ? s->curvature : s->length2; /* any curvature that is not zero will do */
     for (int j = 0; j < s->nv; j++) {
         in->reach[j] = s->locked[j] ? 0 : s->scale[j];
-        in->bend[j] = s->locked[j];
+        in->bend[j] = s->locked[j] ? stuck : 0;
     }
     for (int i = 0; i < s->limited_count; i++) {
         int j = s->limited[i], c = s->model->dof_coordinate[j];
@@ -45,7 +45,7 @@ void ulna_interior_scale(const ulna_solver *s, ulna_interior *in)
             continue;
         int is_stuck = !(v > 0) || s->lower[j] == s->upper[j];
         in->reach[j] = is_stuck ? 0 : s->scale[j] * sqrt(v);
-        in->bend[j] = is_stuck ? 1 : fabs(s->gradient[j]) * s->scale[j];
+        in->bend[j] = is_stuck ? stuck : fabs(s->gradient[j]) * s->scale[j];
     }
     for (int j = 0; j < s->nv; j++) {
         in->slope[j] = in->reach[j] * s->gradient[j];

@@ -84,21 +84,16 @@ static ulna_stop judge(ulna_solver *s)
 /*
  * What the steepest way down would gain, by the quadratic model: 1/2 (g.g)^2 / g.H g in scaled coordinates, on DOFs that may
  * move. A method that says there is hardly anything left to gain, though this finds much more, is jammed or runs
- * in circles: it has stalled. Methods that predict by their own, better, model are believed.
+ * in circles: it has stalled.
  */
-static ulna_status check_claim(ulna_solver *s, ulna_stop *stop)
+static ulna_status gain_of_descent(ulna_solver *s, double *gain)
 {
     double slope = 0, curve = 0, *way = s->step, *product = s->displacement;
-    if (*stop != ULNA_STOP_DECREASE || s->method->predicts || s->predicted)
-        return ULNA_OK;
-    ulna_status status = ulna_gradient_here(s);
-    if (status != ULNA_OK)
-        return status;
-    ulna_mark_held(s, s->held);
+    ulna_status status = ULNA_OK;
     for (int j = 0; j < s->nv; j++) {
         int c = s->model->dof_coordinate[j], is_near = 0;
         if (s->bounded && c >= 0)
-            is_near = s->gradient[j] > 0 ? s->q[c] - s->lower[j] < 1e-6 : s->upper[j] - s->q[c] < 1e-6;
+            is_near = (s->gradient[j] > 0 ? s->q[c] - s->lower[j] : s->upper[j] - s->q[c]) < 1e-6 * s->unit[j];
         way[j] = s->held[j] || is_near ? 0 : s->gradient[j] / s->metric[j];
         slope += way[j] * s->gradient[j];
     }
@@ -109,9 +104,52 @@ static ulna_status check_claim(ulna_solver *s, ulna_stop *stop)
             along += way[j] * product[j];
         curve = fmax(curve, along);
     }
-    if (status == ULNA_OK && curve > 0 &&
-        0.5 * slope * slope / curve >
-            1000 * fmax(s->options.decrease, ULNA_LEAST_DECREASE) * s->f + 10 * s->options.objective)
+    *gain = curve > 0 ? 0.5 * slope * slope / curve : 0;
+    return status;
+}
+
+/*
+ * The same for each DOF alone; the largest. Where goals are much farther away than the model is long, damping against wild
+ * rotations keeps a translation that could go all the way from moving at all.
+ */
+static ulna_status gain_of_one_dof(ulna_solver *s, double *gain)
+{
+    double *gauss_newton = s->step, *exact = s->displacement;
+    ulna_band bands[2] = {{.n = s->nv, .entries = gauss_newton}, {.n = s->nv, .entries = exact}};
+    ulna_status status = ulna_work_hessian_band(s->work, 0, &bands[0]);
+    if (status == ULNA_OK)
+        status = ulna_work_hessian_band(s->work, 1, &bands[1]);
+    *gain = 0;
+    for (int j = 0; j < s->nv && status == ULNA_OK; j++) {
+        double slope = fabs(s->gradient[j]), curve = fmax(gauss_newton[j], exact[j]), way = slope / curve;
+        int c = s->model->dof_coordinate[j];
+        if (s->held[j] || !(curve > 0))
+            continue;
+        if (s->bounded && c >= 0)
+            way = fmin(way, s->gradient[j] > 0 ? s->q[c] - s->lower[j] : s->upper[j] - s->q[c]);
+        *gain = fmax(*gain, way * (slope - 0.5 * curve * way));
+    }
+    return status;
+}
+
+/* Methods that predict by their own, better, model are believed, unless goals are far away. */
+static ulna_status check_claim(ulna_solver *s, ulna_stop *stop)
+{
+    int is_far = s->f > ULNA_FAR * s->curvature;
+    double descent = 0, one_dof = 0;
+    if (s->predicted || (*stop != ULNA_STOP_DECREASE && !(is_far && *stop == ULNA_STOP_STEP)) ||
+        (s->method->predicts && !is_far))
+        return ULNA_OK;
+    ulna_status status = ulna_gradient_here(s);
+    if (status != ULNA_OK)
+        return status;
+    ulna_mark_held(s, s->held);
+    if (!s->method->predicts)
+        status = gain_of_descent(s, &descent);
+    if (status == ULNA_OK && is_far)
+        status = gain_of_one_dof(s, &one_dof);
+    if (fmax(descent, one_dof) >
+        1000 * fmax(s->options.decrease, ULNA_LEAST_DECREASE) * s->f + 10 * s->options.objective)
         *stop = ULNA_STOP_STALLED;
     return status;
 }
@@ -262,9 +300,7 @@ static double curvature_scale(const ulna_solver *s)
     double sum = 0;
     for (size_t i = 0; i < s->problem->term_count; i++) {
         const ulna_term *term = &s->problem->term[i];
-        int is_length = term->type == ULNA_TERM_POINT || term->type == ULNA_TERM_PLANE ||
-                        term->type == ULNA_TERM_LINE || term->type == ULNA_TERM_CUSTOM;
-        sum += ulna_term_weight(s->problem, term) * (is_length ? s->length2 : 1);
+        sum += ulna_term_weight(s->problem, term) * (ulna_term_kind_of(term->type)->is_rotation ? 1 : s->length2);
     }
     return sum;
 }
@@ -311,6 +347,10 @@ ulna_status ulna_solver_step(ulna_solver *s, ulna_stop *stop)
         status = ulna_return(s);
         if (status == ULNA_OK)
             status = s->method->iterate(s, s->state);
+        if (status == ULNA_ERR_NUMBER) { /* numbers of the method overflow, though f exists at q */
+            s->now.stop = ULNA_STOP_STALLED;
+            status = ULNA_OK;
+        }
         s->iteration++;
         s->result.iterations++;
         if (status == ULNA_OK)

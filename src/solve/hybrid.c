@@ -96,7 +96,7 @@ static ulna_status damped_step(ulna_solver *s, hybrid *h, double *lambda, double
 {
     h->raised = 0;
     for (int tries = 0;; tries++) {
-        *lambda = fmax(h->kappa * s->f, FLOOR * s->curvature);
+        *lambda = fmax(h->kappa * fmin(s->f, ULNA_FAR * s->curvature), FLOOR * s->curvature);
         ulna_status status =
             ulna_bounded_step(s, h->exactness, *lambda, h->raised ? h->floor : NULL, predicted, damped, met);
         if (status == ULNA_OK || (status != ULNA_ERR_INDEFINITE && status != ULNA_ERR_SINGULAR) || tries == 60)
@@ -261,7 +261,7 @@ static ulna_status iterate(ulna_solver *s, void *state)
     }
     h->refused = 1;
     h->kappa *= 8;
-    if (h->kappa * s->f > KAPPA_MOST * s->curvature || ulna_step_size(s, s->step) < 1e-16) {
+    if (8 * lambda > KAPPA_MOST * s->curvature || ulna_step_size(s, s->step) < 1e-16) {
         s->now.stop = ULNA_STOP_STALLED;
         h->kappa = h->first_kappa;
     }

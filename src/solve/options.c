@@ -6,12 +6,12 @@ ulna_options ulna_options_default(void)
     ulna_options options = {
         .method = "hybrid",
         .bounded = 1,
-        .objective = 1e-24,
+        .objective = -1e-24,
         .decrease = 1e-9,
         .gradient = ULNA_DEFAULT_GRADIENT,
         .step = ULNA_DEFAULT_STEP,
         .agreeing_restarts = 0,
-        .stop_below = 1e-12,
+        .stop_below = -1e-12,
         .seed = 1,
         .hybrid = {.kappa = 1, .exact = 1, .verify = 1},
         .newton = {.radius = 1},
@@ -52,12 +52,12 @@ ulna_status ulna_options_check(const ulna_options *options, const ulna_model *mo
         double value;
         int positive;
     } numbers[] = {
-        {"objective", options->objective, 0},
+        {"objective", fabs(options->objective), 0},
         {"decrease", options->decrease, 0},
         {"gradient", options->gradient, 0},
         {"step", options->step, 0},
         {"seconds", options->seconds, 0},
-        {"stop_below", options->stop_below, 0},
+        {"stop_below", fabs(options->stop_below), 0},
         {"iterations", options->iterations, 0},
         {"evaluations", options->evaluations, 0},
         {"restarts", options->restarts, 0},

@@ -79,7 +79,13 @@ ulna_status ulna_solver_drop_penalty(ulna_solver *s)
 /* A strength below this is none: its square would leave the range of numbers. */
 #define WEAKEST 1e-100
 
-/* Everything that the options say about DOFs. */
+/* A threshold for f as it is given: m^2, or if negative a multiple of the length scale squared. */
+static double in_metres2(const ulna_solver *s, double threshold)
+{
+    return threshold < 0 ? -threshold * s->length2 : threshold;
+}
+
+/* Everything that the options say about DOFs, and thresholds in the problem's own unit. */
 static void set_arrays(ulna_solver *s)
 {
     const ulna_options *o = &s->options;
@@ -105,6 +111,8 @@ static void set_arrays(ulna_solver *s)
         s->scale[j] = s->unit[j] * (strength > WEAKEST ? strength : 1);
         s->metric[j] = 1 / (s->scale[j] * s->scale[j]);
     }
+    s->options.objective = in_metres2(s, o->objective);
+    s->options.stop_below = in_metres2(s, o->stop_below);
     s->options.lower = s->lower;
     s->options.upper = s->upper;
     s->options.locked = s->locked;

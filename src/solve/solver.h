@@ -106,6 +106,8 @@ struct ulna_solver {
 /* Defaults of options.gradient and options.step: so small that hardly any method need look after every iteration. */
 #define ULNA_DEFAULT_GRADIENT 1e-13
 #define ULNA_DEFAULT_STEP 1e-14
+/* f over the curvature scale above which goals are far away: more than a hundred length scales. */
+#define ULNA_FAR 1e4
 /* A relative decrease below this is rounding. */
 #define ULNA_LEAST_DECREASE 1e-15
 

@@ -100,6 +100,25 @@ static int rigid_motion(ulna_work *work, double rotation[9], double translation[
     return 1;
 }
 
+/* The root's coordinates that put it there. The fit weighs a radian as much as a unit of length, so that is the model's own,
+ * to a power of two: the result is the same in millimetres and in metres. */
+static void fit_root(const ulna_model *model, const ulna_joint_plan *plan, const double rotation[9],
+                     const double position[3], const double *before, double *q)
+{
+    const ulna_body *root = &model->body[0];
+    double unit = ldexp(1, ilogb(model->length_scale)), near[7], place[3];
+    for (int k = 0; k < 3; k++)
+        place[k] = position[k] / unit;
+    memcpy(near, before, (size_t)root->coordinate_count * sizeof *near);
+    for (int j = root->dof; j < root->dof + root->dof_count; j++)
+        if (ulna_model_dof_is_translation(model, j))
+            near[model->dof_coordinate[j] - root->coordinate] /= unit;
+    ulna_joint_fit(plan, rotation, place, near, q + root->coordinate);
+    for (int j = root->dof; j < root->dof + root->dof_count; j++)
+        if (ulna_model_dof_is_translation(model, j))
+            q[model->dof_coordinate[j]] *= unit;
+}
+
 ulna_status ulna_work_align_root(ulna_work *work, double *q)
 {
     if (!work || !q)
@@ -125,11 +144,10 @@ ulna_status ulna_work_align_root(ulna_work *work, double *q)
     ulna_invert(root->offset_rotation, root->offset_position, old_r, old_p);
     ulna_compose(r, p, old_r, old_p, rotation, position);
 
-    double before[7], limited[7];
+    double before[7];
     size_t bytes = (size_t)root->coordinate_count * sizeof *q;
     memcpy(before, q + root->coordinate, bytes);
-    ulna_joint_fit(&plan, rotation, position, before, limited);
-    memcpy(q + root->coordinate, limited, bytes);
+    fit_root(model, &plan, rotation, position, before, q);
     for (int j = root->dof; j < root->dof + root->dof_count; j++) {
         int c = model->dof_coordinate[j];
         if (c >= 0)
