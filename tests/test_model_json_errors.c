@@ -1,7 +1,7 @@
 /* The model file: every mistake is reported with its line and column, and early ends are survived. */
 #include <string.h>
 
-#include "formats/json/json_place.h"
+#include "formats/json/json_reader.h"
 #include "support.h"
 #include "ulna/formats.h"
 #include "ulna/sample.h"

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/text/decimal.h"
 #include "formats/text/names.h"
-#include "formats/text/scaled.h"
+#include "formats/text/numbers.h"
 #include "formats/text/scan.h"
 #include "support.h"
 

@@ -315,32 +315,3 @@ ulna_status ulna_content_save(const char *path, const ulna_model *model, const u
         snprintf(error->path, sizeof error->path, "%s", path);
     return status;
 }
-
-/* ---- names --------------------------------------------------------------------------------------------------- */
-
-static int ends_with(const char *endings, const char *ending, size_t length)
-{
-    for (const char *at = endings; at && *at; at += strcspn(at, " "), at += strspn(at, " ")) {
-        size_t own = strcspn(at, " "), same = 0;
-        while (same < own && same < length) {
-            char c = ending[same];
-            if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != at[same])
-                break;
-            same++;
-        }
-        if (same == own && own == length)
-            return 1;
-    }
-    return 0;
-}
-
-ulna_format ulna_format_of_name(const char *path)
-{
-    const char *dot = path ? strrchr(path, '.') : NULL;
-    if (!dot || strchr(dot, '/'))
-        return ULNA_FORMAT_UNKNOWN;
-    for (int i = 0; i < ULNA_FORMAT_COUNT; i++)
-        if (ends_with(ulna_format_row_of((ulna_format)i)->endings, dot + 1, strlen(dot + 1)))
-            return (ulna_format)i;
-    return ULNA_FORMAT_UNKNOWN;
-}

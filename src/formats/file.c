@@ -2,65 +2,11 @@
  * The only file of the library that touches the disk: reading whole files, and writing them so that nobody ever sees
  * a part of one. A build with ULNA_MINIMAL has no files at all.
  */
-#ifndef ULNA_MINIMAL
 #define _XOPEN_SOURCE 700 /* stat, fchmod, fsync and realpath, beside ISO C */
-#endif
 
 #include "ulna/formats.h"
 
 #include "base/base.h"
-
-#ifdef ULNA_MINIMAL
-
-static ulna_status unsupported(ulna_error *error)
-{
-    return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "this build of the library does not open files");
-}
-
-ulna_status ulna_file_read(const char *path, size_t max_bytes, ulna_text *text, ulna_error *error)
-{
-    (void)path, (void)max_bytes, (void)text;
-    return unsupported(error);
-}
-
-ulna_status ulna_file_read_known(const char *path, ulna_text *text, ulna_format *format, ulna_error *error)
-{
-    (void)path, (void)text, (void)format;
-    return unsupported(error);
-}
-
-ulna_status ulna_stream_read_known(FILE *stream, ulna_text *text, ulna_format *format, ulna_error *error)
-{
-    (void)stream, (void)text, (void)format;
-    return unsupported(error);
-}
-
-ulna_status ulna_output_open(const char *path, const ulna_allocator *allocator, ulna_output **output, ulna_error *error)
-{
-    (void)path, (void)allocator;
-    if (output)
-        *output = NULL;
-    return unsupported(error);
-}
-
-ulna_sink ulna_output_sink(ulna_output *output)
-{
-    (void)output;
-    return (ulna_sink){0};
-}
-
-ulna_status ulna_output_commit(ulna_output *output, ulna_error *error)
-{
-    (void)output;
-    return unsupported(error);
-}
-
-void ulna_output_discard(ulna_output *output)
-{
-    (void)output;
-}
-
-#else
 
 #include <errno.h>
 #include <stdint.h>
@@ -81,7 +27,7 @@ static ulna_status fail_io(ulna_error *error, const char *what, int number)
 /* Adds the path to an error that is filled already, if `status` is one; returns `status`. */
 static ulna_status name_file(ulna_error *error, const char *path, ulna_status status)
 {
-    if (status && error)
+    if (status != ULNA_OK && error)
         snprintf(error->path, sizeof error->path, "%s", path);
     return status;
 }
@@ -144,7 +90,7 @@ static ulna_status read_stream(FILE *file, size_t max_bytes, ulna_text *text, ul
 {
     size_t start = text->length;
     ulna_status status = read_blocks(file, max_bytes, text, format, error);
-    if (status && text->data) {
+    if (status != ULNA_OK && text->data) {
         text->length = start;
         text->data[start] = 0;
     }
@@ -318,5 +264,3 @@ ulna_status ulna_output_commit(ulna_output *output, ulna_error *error)
     end_output(output);
     return status;
 }
-
-#endif

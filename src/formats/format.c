@@ -4,23 +4,71 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "formats/acclaim/acclaim.h"
-#include "formats/bvh/bvh.h"
-#include "formats/c3d/c3d.h"
 #include "formats/format.h"
-#include "formats/gltf/gltf.h"
 #include "formats/json/model_json.h"
-#include "formats/tables/csv.h"
-#include "formats/tables/mot.h"
-#include "formats/tables/trc.h"
+
+static size_t skip_blanks(const char *data, size_t length, size_t at)
+{
+    at += at == 0 && length >= 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; /* a byte order mark */
+    while (at < length && (data[at] == ' ' || data[at] == '\t' || data[at] == '\n' || data[at] == '\r'))
+        at++;
+    return at;
+}
+
+/* The length of the text in quotes that starts at `at`, quotes included. */
+static size_t text_length(const char *data, size_t length, size_t at)
+{
+    size_t end = at + 1;
+    while (end < length && data[end] != '"')
+        end += data[end] == '\\' ? 2 : 1;
+    return (end < length ? end + 1 : length) - at;
+}
+
+static int is_word(const char *text, size_t length, const char *const *words)
+{
+    for (; *words; words++)
+        if (strlen(*words) + 2 == length && memcmp(text + 1, *words, length - 2) == 0)
+            return 1;
+    return 0;
+}
+
+/* The same kind of JSON object as a model file: by its first key that either knows. */
+static int sniff_gltf(const char *data, size_t length)
+{
+    static const char *const ours[] = {"asset",          "scene",      "scenes", "nodes",     "meshes",
+                                       "buffers",        "skins",      "images", "accessors", "bufferViews",
+                                       "extensionsUsed", "animations", NULL};
+    static const char *const others[] = {"format", "bodies", NULL};
+    size_t at = skip_blanks(data, length, 0);
+    int depth = 0;
+    if (at >= length || data[at] != '{' || memchr(data, 0, length))
+        return 0;
+    for (; at < length; at++) {
+        depth += (data[at] == '{' || data[at] == '[') - (data[at] == '}' || data[at] == ']');
+        if (data[at] != '"')
+            continue;
+        size_t size = text_length(data, length, at), after = skip_blanks(data, length, at + size);
+        if (depth == 1 && after < length && data[after] == ':') {
+            if (is_word(data + at, size, ours))
+                return 1;
+            if (is_word(data + at, size, others))
+                return 0;
+        }
+        at += size - 1;
+    }
+    return 0;
+}
+
+static int sniff_glb(const char *data, size_t length)
+{
+    return length >= 4 && memcmp(data, "glTF", 4) == 0;
+}
 
 /* JSON that is an object, but not glTF's; the reader says if it is another kind. A zero byte is in no text. */
 static int sniff_json(const char *data, size_t length)
 {
-    size_t at = length >= 3 && (unsigned char)data[0] == 0xEF ? 3 : 0; /* a byte order mark */
-    while (at < length && (data[at] == ' ' || data[at] == '\t' || data[at] == '\n' || data[at] == '\r'))
-        at++;
-    return at < length && data[at] == '{' && !memchr(data, 0, length) && !ulna_gltf_sniff(data, length);
+    size_t at = skip_blanks(data, length, 0);
+    return at < length && data[at] == '{' && !memchr(data, 0, length) && !sniff_gltf(data, length);
 }
 
 static ulna_status read_model_json(const char *data, size_t length, const ulna_read_options *options,
@@ -107,7 +155,7 @@ static const ulna_format_row formats[ULNA_FORMAT_COUNT] = {
                           .endings = "gltf",
                           .reads = ULNA_HOLDS_SKELETON | ULNA_HOLDS_MOTION | ULNA_HOLDS_MARKERS,
                           .writes = ULNA_HOLDS_SKELETON | ULNA_HOLDS_MOTION | ULNA_HOLDS_MARKERS,
-                          .sniff = ulna_gltf_sniff,
+                          .sniff = sniff_gltf,
                           .read = ulna_gltf_read,
                           .write = ulna_gltf_write},
     [ULNA_FORMAT_GLB] = {.name = "glb",
@@ -115,7 +163,7 @@ static const ulna_format_row formats[ULNA_FORMAT_COUNT] = {
                          .endings = "glb",
                          .reads = ULNA_HOLDS_SKELETON | ULNA_HOLDS_MOTION | ULNA_HOLDS_MARKERS,
                          .writes = ULNA_HOLDS_SKELETON | ULNA_HOLDS_MOTION | ULNA_HOLDS_MARKERS,
-                         .sniff = ulna_glb_sniff,
+                         .sniff = sniff_glb,
                          .read = ulna_glb_read,
                          .write = ulna_glb_write},
 };
@@ -143,6 +191,33 @@ const char *ulna_format_name(ulna_format format)
 const char *ulna_format_text(ulna_format format)
 {
     return ulna_format_row_of(format)->text;
+}
+
+static int ends_with(const char *endings, const char *ending, size_t length)
+{
+    for (const char *at = endings; at && *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+        size_t own = strcspn(at, " "), same = 0;
+        while (same < own && same < length) {
+            char c = ending[same];
+            if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != at[same])
+                break;
+            same++;
+        }
+        if (same == own && own == length)
+            return 1;
+    }
+    return 0;
+}
+
+ulna_format ulna_format_of_name(const char *path)
+{
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    if (!dot || strchr(dot, '/'))
+        return ULNA_FORMAT_UNKNOWN;
+    for (int i = 0; i < ULNA_FORMAT_COUNT; i++)
+        if (ends_with(ulna_format_row_of((ulna_format)i)->endings, dot + 1, strlen(dot + 1)))
+            return (ulna_format)i;
+    return ULNA_FORMAT_UNKNOWN;
 }
 
 unsigned ulna_format_reads(ulna_format format)
@@ -196,9 +271,9 @@ ulna_status ulna_model_load(const char *path, const ulna_allocator *allocator, u
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a path and a place for the model are needed");
     ulna_text text = ulna_text_empty(allocator);
     ulna_status status = ulna_file_read_known(path, &text, NULL, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_model_read(text.data, text.length, allocator, model, error);
-    if (status && error)
+    if (status != ULNA_OK && error)
         snprintf(error->path, sizeof error->path, "%s", path);
     ulna_text_release(&text);
     return status;
@@ -210,7 +285,7 @@ ulna_status ulna_model_save(const ulna_model *model, const char *path, ulna_erro
     if (!model)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a model is needed");
     ulna_status status = ulna_output_open(path, NULL, &output, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     ulna_sink sink = ulna_output_sink(output);
     ulna_model_write_json(model, &sink, NULL);

@@ -17,16 +17,27 @@ typedef struct ulna_writing {
     ulna_remarks *remarks; /* may be NULL: ulna_remarks_add takes that */
 } ulna_writing;
 
+/* What a format is made of; `options` of a reader are never NULL. */
+typedef int ulna_format_sniffer(const char *data, size_t length);
+typedef ulna_status ulna_format_reader(const char *data, size_t length, const ulna_read_options *options,
+                                       ulna_content *content, ulna_error *error);
+typedef ulna_status ulna_format_writer(const ulna_writing *writing, ulna_error *error);
+
+ulna_format_sniffer ulna_asf_sniff, ulna_amc_sniff, ulna_bvh_sniff, ulna_c3d_sniff, ulna_trc_sniff, ulna_mot_sniff,
+    ulna_csv_sniff;
+ulna_format_reader ulna_asf_read, ulna_amc_read, ulna_bvh_read, ulna_c3d_read, ulna_trc_read, ulna_mot_read,
+    ulna_csv_read, ulna_gltf_read, ulna_glb_read;
+ulna_format_writer ulna_asf_write, ulna_amc_write, ulna_bvh_write, ulna_c3d_write, ulna_trc_write, ulna_mot_write,
+    ulna_csv_write, ulna_gltf_write, ulna_glb_write;
+
 typedef struct ulna_format_row {
     const char *name;
     const char *text;
-    const char *endings;                           /* of file names, lower case, separated by spaces */
-    unsigned reads, writes;                        /* ULNA_HOLDS_... */
-    int (*sniff)(const char *data, size_t length); /* NULL: never */
-    /* Fill the content; `options` is never NULL. NULL if the format is not read or not written. */
-    ulna_status (*read)(const char *data, size_t length, const ulna_read_options *options, ulna_content *content,
-                        ulna_error *error);
-    ulna_status (*write)(const ulna_writing *writing, ulna_error *error);
+    const char *endings;        /* of file names, lower case, separated by spaces */
+    unsigned reads, writes;     /* ULNA_HOLDS_... */
+    ulna_format_sniffer *sniff; /* NULL: never */
+    ulna_format_reader *read;   /* NULL: the format is not known */
+    ulna_format_writer *write;
 } ulna_format_row;
 
 const ulna_format_row *ulna_format_row_of(ulna_format format);

@@ -22,15 +22,6 @@
 #define ULNA_ACCLAIM_UNIT (0.0254 / 0.45)
 #define ULNA_ACCLAIM_ROOT "root"
 
-int ulna_asf_sniff(const char *data, size_t length);
-ulna_status ulna_asf_read(const char *data, size_t length, const ulna_read_options *options, ulna_content *content,
-                          ulna_error *error);
-ulna_status ulna_asf_write(const ulna_writing *writing, ulna_error *error);
-int ulna_amc_sniff(const char *data, size_t length);
-ulna_status ulna_amc_read(const char *data, size_t length, const ulna_read_options *options, ulna_content *content,
-                          ulna_error *error);
-ulna_status ulna_amc_write(const ulna_writing *writing, ulna_error *error);
-
 /* ---- numbers -------------------------------------------------------------------------------------------------------- */
 
 /* From where a bone begins to where it ends, in metres. A direction of no length gives none. */

@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 #include "formats/acclaim/acclaim.h"
-#include "formats/text/scaled.h"
+#include "formats/text/numbers.h"
 #include "math/math3.h"
 
 typedef struct amc_writer {

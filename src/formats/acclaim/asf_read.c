@@ -14,11 +14,44 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "formats/acclaim/asf_read.h"
+#include "formats/acclaim/acclaim.h"
+#include "formats/text/scan.h"
 #include "math/math3.h"
+#include "model/builder.h"
+
+enum { NAME = 256, DOFS = 6 };
+
+typedef struct asf_bone {
+    double direction[3], length;
+    double axis[3];
+    char axis_order[4];
+    char dof[DOFS][2]; /* as the file lists them: 'r' or 't', 'x' 'y' 'z' */
+    int dof_count;
+    double limit[2 * DOFS];
+    int limit_count;
+    int line; /* of its begin */
+    int has_children;
+    int mark; /* for finding cycles */
+} asf_bone;
+
+typedef struct asf_reader {
+    ulna_scan scan;
+    const ulna_read_options *options;
+    ulna_content *content;
+    ulna_error *error;
+    ulna_builder *builder;
+    ulna_names names; /* of the bones */
+    asf_bone *bone;   /* by body of the builder; 0 is the root */
+    size_t bone_count, bone_capacity;
+    double position[3]; /* of the root */
+    double unit, angle;
+    int has_unit, has_order;
+    int swapped, swapped_line, reordered, reordered_line, ignored;
+    int has_line; /* the line at hand is not used up */
+} asf_reader;
 
 /* The next word of the line; 0 at its end or where a comment begins. */
-static int next_word(ulna_asf_reader *r, ulna_word *word)
+static int next_word(asf_reader *r, ulna_word *word)
 {
     if (ulna_scan_word(&r->scan, "(),", word) && word->text[0] != '#')
         return 1;
@@ -28,7 +61,7 @@ static int next_word(ulna_asf_reader *r, ulna_word *word)
 }
 
 /* The first word of the next line that has one; 0 at the end of the file. */
-static int next_line(ulna_asf_reader *r, ulna_word *first)
+static int next_line(asf_reader *r, ulna_word *first)
 {
     *first = (ulna_word){0};
     for (;;) {
@@ -41,14 +74,14 @@ static int next_line(ulna_asf_reader *r, ulna_word *first)
 }
 
 /* The line is for someone else: begin it again. */
-static void keep_line(ulna_asf_reader *r, const ulna_word *first)
+static void keep_line(asf_reader *r, const ulna_word *first)
 {
     r->scan.here = first->text;
     r->has_line = 1;
 }
 
 /* The next line of a section; 0 where another section begins. */
-static int section_line(ulna_asf_reader *r, ulna_word *first)
+static int section_line(asf_reader *r, ulna_word *first)
 {
     if (!next_line(r, first))
         return 0;
@@ -58,12 +91,12 @@ static int section_line(ulna_asf_reader *r, ulna_word *first)
     return 0;
 }
 
-static ulna_status fail(ulna_asf_reader *r, const ulna_word *word, const char *what)
+static ulna_status fail(asf_reader *r, const ulna_word *word, const char *what)
 {
     return ulna_scan_fail(&r->scan, word, r->error, ULNA_ERR_PARSE, "%s", what);
 }
 
-ulna_status ulna_asf_fail_earlier(ulna_asf_reader *r, int line, ulna_status status)
+static ulna_status fail_earlier(asf_reader *r, int line, ulna_status status)
 {
     if (r->error) {
         r->error->line = line;
@@ -73,7 +106,7 @@ ulna_status ulna_asf_fail_earlier(ulna_asf_reader *r, int line, ulna_status stat
     return status;
 }
 
-static ulna_status read_numbers(ulna_asf_reader *r, const char *what, int count, double *values)
+static ulna_status read_numbers(asf_reader *r, const char *what, int count, double *values)
 {
     for (int i = 0; i < count; i++) {
         ulna_word word;
@@ -98,7 +131,7 @@ static int read_order(ulna_word word, char order[4])
     return seen == 7;
 }
 
-static ulna_status read_dofs(ulna_asf_reader *r, ulna_asf_bone *bone)
+static ulna_status read_dofs(asf_reader *r, asf_bone *bone)
 {
     ulna_word word;
     bone->dof_count = 0;
@@ -122,7 +155,7 @@ static ulna_status read_dofs(ulna_asf_reader *r, ulna_asf_bone *bone)
 
 /* ---- sections ------------------------------------------------------------------------------------------------------- */
 
-static ulna_status read_units(ulna_asf_reader *r)
+static ulna_status read_units(asf_reader *r)
 {
     ulna_word word, value;
     while (section_line(r, &word)) {
@@ -145,10 +178,10 @@ static ulna_status read_units(ulna_asf_reader *r)
     return ULNA_OK;
 }
 
-static ulna_status read_root(ulna_asf_reader *r)
+static ulna_status read_root(asf_reader *r)
 {
     ulna_word word, next;
-    ulna_asf_bone *root = &r->bone[0];
+    asf_bone *root = &r->bone[0];
     root->line = r->scan.line;
     while (section_line(r, &word)) {
         ulna_status status = ULNA_OK;
@@ -171,7 +204,7 @@ static ulna_status read_root(ulna_asf_reader *r)
 }
 
 /* They go on over lines that begin with a bracket or a number. */
-static ulna_status read_limits(ulna_asf_reader *r, ulna_asf_bone *bone)
+static ulna_status read_limits(asf_reader *r, asf_bone *bone)
 {
     ulna_word word;
     double value = 0;
@@ -182,7 +215,7 @@ static ulna_status read_limits(ulna_asf_reader *r, ulna_asf_bone *bone)
             int is_high = ulna_word_is_like(word, "inf") || ulna_word_is_like(word, "+inf");
             if (!is_low && !is_high && !ulna_word_number(word, &value))
                 return fail(r, &word, "limits are pairs of numbers such as (-10 170)");
-            if (bone->limit_count == 2 * ULNA_ASF_DOFS)
+            if (bone->limit_count == 2 * DOFS)
                 return fail(r, &word, "more limits than degrees of freedom");
             bone->limit[bone->limit_count++] = is_low ? -(double)INFINITY : is_high ? (double)INFINITY : value;
         }
@@ -196,10 +229,10 @@ static ulna_status read_limits(ulna_asf_reader *r, ulna_asf_bone *bone)
     }
 }
 
-static ulna_status read_name(ulna_asf_reader *r, char name[ULNA_ASF_NAME])
+static ulna_status read_name(asf_reader *r, char name[NAME])
 {
     ulna_word word, more;
-    if (!next_word(r, &word) || !ulna_word_copy(word, name, ULNA_ASF_NAME))
+    if (!next_word(r, &word) || !ulna_word_copy(word, name, NAME))
         return fail(r, &word, "the name of a bone is missing or longer than 255 bytes");
     if (next_word(r, &more))
         ulna_remarks_add(&r->content->remarks, r->scan.line, ulna_scan_byte(&r->scan, more.text),
@@ -207,8 +240,7 @@ static ulna_status read_name(ulna_asf_reader *r, char name[ULNA_ASF_NAME])
     return ULNA_OK;
 }
 
-static ulna_status read_bone_line(ulna_asf_reader *r, ulna_asf_bone *bone, const ulna_word *word,
-                                  char name[ULNA_ASF_NAME])
+static ulna_status read_bone_line(asf_reader *r, asf_bone *bone, const ulna_word *word, char name[NAME])
 {
     ulna_word next;
     if (ulna_word_is_like(*word, "name"))
@@ -232,7 +264,7 @@ static ulna_status read_bone_line(ulna_asf_reader *r, ulna_asf_bone *bone, const
     return ULNA_OK;
 }
 
-static void check_bone(ulna_asf_reader *r, ulna_asf_bone *bone, const char *name)
+static void check_bone(asf_reader *r, asf_bone *bone, const char *name)
 {
     ulna_remarks *remarks = &r->content->remarks;
     if (bone->limit_count && bone->limit_count != 2 * bone->dof_count) {
@@ -244,7 +276,7 @@ static void check_bone(ulna_asf_reader *r, ulna_asf_bone *bone, const char *name
         ulna_remarks_add(remarks, bone->line, -1, "bone '%.60s' has a length but no direction", name);
 }
 
-static ulna_status add_bone(ulna_asf_reader *r, const ulna_asf_bone *bone, const char *name)
+static ulna_status add_bone(asf_reader *r, const asf_bone *bone, const char *name)
 {
     void *bones = r->bone;
     ulna_status status =
@@ -256,15 +288,15 @@ static ulna_status add_bone(ulna_asf_reader *r, const ulna_asf_bone *bone, const
         return ulna_fail(r->error, status, "no memory for %zu bones", r->bone_count + 1);
     status = ulna_builder_add_body(r->builder, name, ULNA_NONE, NULL, r->error);
     if (status != ULNA_OK)
-        return ulna_asf_fail_earlier(r, bone->line, status);
+        return fail_earlier(r, bone->line, status);
     r->bone[r->bone_count++] = *bone;
     return ULNA_OK;
 }
 
-static ulna_status read_bone(ulna_asf_reader *r)
+static ulna_status read_bone(asf_reader *r)
 {
-    ulna_asf_bone bone = {.axis_order = "XYZ", .line = r->scan.line};
-    char name[ULNA_ASF_NAME] = "";
+    asf_bone bone = {.axis_order = "XYZ", .line = r->scan.line};
+    char name[NAME] = "";
     ulna_word word;
     for (;;) {
         if (!next_line(r, &word))
@@ -283,7 +315,7 @@ static ulna_status read_bone(ulna_asf_reader *r)
     return add_bone(r, &bone, name);
 }
 
-static ulna_status read_bones(ulna_asf_reader *r)
+static ulna_status read_bones(asf_reader *r)
 {
     ulna_word word;
     ulna_status status = ULNA_OK;
@@ -293,16 +325,16 @@ static ulna_status read_bones(ulna_asf_reader *r)
 }
 
 /* The bone of that name, or ULNA_NONE and an error. */
-static int find_bone(ulna_asf_reader *r, const ulna_word *word)
+static int find_bone(asf_reader *r, const ulna_word *word)
 {
-    char name[ULNA_ASF_NAME];
+    char name[NAME];
     int found = ulna_word_copy(*word, name, sizeof name) ? ulna_names_find_like(&r->names, name) : ULNA_NONE;
     if (found == ULNA_NONE)
         ulna_scan_fail(&r->scan, word, r->error, ULNA_ERR_PARSE, "there is no bone '%.60s'", name);
     return found;
 }
 
-static ulna_status read_family(ulna_asf_reader *r, const ulna_word *first)
+static ulna_status read_family(asf_reader *r, const ulna_word *first)
 {
     ulna_word word;
     int parent = find_bone(r, first);
@@ -326,7 +358,7 @@ static ulna_status read_family(ulna_asf_reader *r, const ulna_word *first)
     return ULNA_OK;
 }
 
-static ulna_status read_hierarchy(ulna_asf_reader *r)
+static ulna_status read_hierarchy(asf_reader *r)
 {
     ulna_word word;
     ulna_status status = ULNA_OK;
@@ -339,9 +371,202 @@ static ulna_status read_hierarchy(ulna_asf_reader *r)
     return status;
 }
 
+/* ---- the skeleton: tree, places, joints, limits, free ends -------------------------------------------------------- */
+
+/* Every bone must lead to the root. */
+static ulna_status check_tree(asf_reader *r)
+{
+    for (int b = 1; b < (int)r->bone_count; b++) {
+        int at = b;
+        while (at > 0 && !r->bone[at].mark) {
+            r->bone[at].mark = b;
+            at = r->builder->body[at].parent;
+        }
+        if (at == ULNA_NONE || (at > 0 && r->bone[at].mark == b)) {
+            ulna_fail(r->error, ULNA_ERR_MODEL, "bone '%.60s' does not hang on the root", ulna_names_at(&r->names, b));
+            return fail_earlier(r, r->bone[b].line, ULNA_ERR_MODEL);
+        }
+    }
+    return ULNA_OK;
+}
+
+/* Which of the bone's listed degrees of freedom is the joint's k-th: slides along x, y, z, then turns, last applied
+ * first. */
+static int joint_order(const asf_bone *bone, int order[DOFS])
+{
+    int count = 0;
+    for (int axis = 'x'; axis <= 'z'; axis++)
+        for (int i = 0; i < bone->dof_count; i++)
+            if (bone->dof[i][0] == 't' && bone->dof[i][1] == axis)
+                order[count++] = i;
+    for (int i = bone->dof_count - 1; i >= 0; i--)
+        if (bone->dof[i][0] == 'r')
+            order[count++] = i;
+    return count;
+}
+
+/* The turns come in another order than the letters of `axis`. That is as it should be, but programs differ there. */
+static int is_reordered(const asf_bone *bone)
+{
+    const char *last = bone->axis_order;
+    for (int i = 0; i < bone->dof_count; i++)
+        if (bone->dof[i][0] == 'r') {
+            const char *at = strchr(bone->axis_order, bone->dof[i][1] - 'x' + 'X');
+            if (at < last)
+                return 1;
+            last = at;
+        }
+    return 0;
+}
+
+static ulna_status set_limits(asf_reader *r, int body, const int order[DOFS], int count)
+{
+    const asf_bone *bone = &r->bone[body];
+    ulna_status status = ULNA_OK;
+    for (int k = 0; k < count && status == ULNA_OK; k++) {
+        if (bone->limit_count <= 2 * order[k])
+            continue;
+        double scale = bone->dof[order[k]][0] == 't' ? r->unit : r->angle;
+        double low = bone->limit[2 * order[k]] * scale, high = bone->limit[2 * order[k] + 1] * scale;
+        if (low > high && !r->swapped++)
+            r->swapped_line = bone->line;
+        status = ulna_builder_set_limits(r->builder, body, k, fmin(low, high), fmax(low, high), r->error);
+    }
+    return status;
+}
+
+static ulna_status set_joint(asf_reader *r, int body)
+{
+    const asf_bone *bone = &r->bone[body];
+    int order[DOFS], count = joint_order(bone, order), slides = 0;
+    if (count == 0)
+        return ULNA_OK;
+    char text[2 * DOFS + 1] = "", turns[4] = "";
+    for (int k = 0; k < count; k++) {
+        char kind = bone->dof[order[k]][0], axis = bone->dof[order[k]][1];
+        text[2 * k] = kind == 't' ? 'T' : 'R';
+        text[2 * k + 1] = axis;
+        slides += kind == 't';
+        if (kind == 'r')
+            turns[k - slides] = (char)(axis - 'x' + 'X');
+    }
+    ulna_joint joint = count == 6 ? ulna_joint_free_euler(turns)
+                       : slides   ? ulna_joint_sequence(text)
+                                  : ulna_joint_euler(turns);
+    if (body > 0) {
+        double angles[3] = {bone->axis[0] * r->angle, bone->axis[1] * r->angle, bone->axis[2] * r->angle};
+        ulna_acclaim_axis(angles, bone->axis_order, joint.frame);
+    }
+    if (is_reordered(bone) && !r->reordered++)
+        r->reordered_line = bone->line;
+    ulna_status status = ulna_builder_set_joint(r->builder, body, &joint, r->error);
+    return status == ULNA_OK ? set_limits(r, body, order, count) : status;
+}
+
+static ulna_status place_bone(asf_reader *r, int body)
+{
+    const asf_bone *bone = &r->bone[body];
+    double at[3] = {0, 0, 0}, rotation[9];
+    if (body > 0) {
+        int parent = r->builder->body[body].parent;
+        ulna_acclaim_tip(r->bone[parent].direction, r->bone[parent].length, r->unit, at);
+        return ulna_builder_set_placement(r->builder, body, at, NULL, r->error);
+    }
+    double angles[3] = {bone->axis[0] * r->angle, bone->axis[1] * r->angle, bone->axis[2] * r->angle};
+    for (int k = 0; k < 3; k++)
+        at[k] = r->position[k] * r->unit;
+    ulna_acclaim_axis(angles, bone->axis_order, rotation);
+    return ulna_builder_set_placement(r->builder, body, at, rotation, r->error);
+}
+
+/* The free end of a bone, so that a leaf has a length. */
+static ulna_status add_end(asf_reader *r, int body)
+{
+    char stem[NAME + 8], name[NAME];
+    double tip[3];
+    int end;
+    ulna_acclaim_tip(r->bone[body].direction, r->bone[body].length, r->unit, tip);
+    snprintf(stem, sizeof stem, "%s_end", ulna_names_at(&r->names, body));
+    if ((tip[0] == 0 && tip[1] == 0 && tip[2] == 0) || !ulna_acclaim_free_name(&r->names, stem, name))
+        return ULNA_OK;
+    ulna_status status = ulna_names_add(&r->names, name);
+    if (status != ULNA_OK)
+        return ulna_fail(r->error, status, "no memory for the end of a bone");
+    status = ulna_builder_add_body(r->builder, name, body, &end, r->error);
+    return status == ULNA_OK ? ulna_builder_set_placement(r->builder, end, tip, NULL, r->error) : status;
+}
+
+/* Which coordinate each listed degree of freedom became. */
+static ulna_status list_channels(asf_reader *r)
+{
+    ulna_content *c = r->content;
+    int total = 0;
+    for (size_t b = 0; b < r->bone_count; b++)
+        total += r->bone[b].dof_count;
+    c->channels = ulna_allocate(&c->remarks.allocator, (size_t)total, sizeof *c->channels);
+    if (total && !c->channels)
+        return ulna_fail(r->error, ULNA_ERR_MEMORY, "no memory for %d channels", total);
+    c->channel_count = total;
+    for (size_t b = 0, at = 0; b < r->bone_count; b++) {
+        int order[DOFS], count = joint_order(&r->bone[b], order), first;
+        int body = ulna_model_find_body(c->model, ulna_names_at(&r->names, (int)b));
+        ulna_model_body_coordinates(c->model, body, &first);
+        for (int k = 0; k < count; k++)
+            c->channels[at + (size_t)order[k]] = first + k;
+        at += (size_t)count;
+    }
+    return ULNA_OK;
+}
+
+static void remark_oddities(asf_reader *r)
+{
+    ulna_remarks *remarks = &r->content->remarks;
+    if (!r->has_unit && !(r->options->unit_m > 0))
+        ulna_remarks_add(remarks, 0, -1, "the unit of length is not told; 1/0.45 inch is taken, as is usual");
+    if (!r->has_order)
+        ulna_remarks_add(remarks, r->bone[0].line, -1, "the root has no order; TX TY TZ RX RY RZ is taken");
+    if (r->swapped)
+        ulna_remarks_add(remarks, r->swapped_line, -1, "limits are the wrong way round and are swapped (%d times)",
+                         r->swapped);
+    if (r->reordered)
+        ulna_remarks_add(remarks, r->reordered_line, -1,
+                         "turns are listed in another order than in `axis` (%d times); they are applied as listed",
+                         r->reordered);
+    if (r->ignored)
+        ulna_remarks_add(remarks, 0, -1, "%d lines with other keywords were passed over", r->ignored);
+}
+
+static ulna_status make_skeleton(asf_reader *r)
+{
+    static const char custom[DOFS][2] = {"tx", "ty", "tz", "rx", "ry", "rz"};
+    if (!r->has_order) {
+        memcpy(r->bone[0].dof, custom, sizeof custom);
+        r->bone[0].dof_count = DOFS;
+    }
+    if (r->options->unit_m > 0)
+        r->unit = r->options->unit_m;
+    ulna_status status = check_tree(r);
+    if (status != ULNA_OK)
+        return status;
+    for (int b = 0, count = (int)r->bone_count; b < count; b++) {
+        status = place_bone(r, b);
+        if (status == ULNA_OK)
+            status = set_joint(r, b);
+        if (status == ULNA_OK && b > 0 && !r->bone[b].has_children)
+            status = add_end(r, b);
+        if (status != ULNA_OK)
+            return fail_earlier(r, r->bone[b].line, status);
+    }
+    status = ulna_builder_build(r->builder, &r->content->remarks.allocator, &r->content->model, r->error);
+    if (status != ULNA_OK)
+        return status;
+    remark_oddities(r);
+    return list_channels(r);
+}
+
 /* ---- the file ------------------------------------------------------------------------------------------------------- */
 
-static ulna_status read_sections(ulna_asf_reader *r)
+static ulna_status read_sections(asf_reader *r)
 {
     ulna_word word;
     ulna_status status = ULNA_OK;
@@ -355,7 +580,7 @@ static ulna_status read_sections(ulna_asf_reader *r)
         else if (ulna_word_is_like(word, ":hierarchy"))
             status = read_hierarchy(r);
         else if (ulna_word_is_like(word, ":name")) {
-            char text[ULNA_ASF_NAME];
+            char text[NAME];
             if (ulna_word_copy(ulna_scan_rest(&r->scan), text, sizeof text))
                 status = ulna_builder_set_name(r->builder, text, r->error);
         } else if (ulna_word_is_like(word, ":version") && next_word(r, &word)) {
@@ -385,7 +610,7 @@ int ulna_asf_sniff(const char *data, size_t length)
     return 0;
 }
 
-static ulna_status start(ulna_asf_reader *r)
+static ulna_status start(asf_reader *r)
 {
     const ulna_allocator *allocator = &r->content->remarks.allocator;
     void *bones = NULL;
@@ -397,7 +622,7 @@ static ulna_status start(ulna_asf_reader *r)
         status = ulna_names_add(&r->names, ULNA_ACCLAIM_ROOT);
     if (status != ULNA_OK)
         return ulna_fail(r->error, status, "no memory for a skeleton");
-    r->bone[r->bone_count++] = (ulna_asf_bone){.axis_order = "XYZ"};
+    r->bone[r->bone_count++] = (asf_bone){.axis_order = "XYZ"};
     return ulna_builder_add_body(r->builder, ULNA_ACCLAIM_ROOT, ULNA_NONE, NULL, r->error);
 }
 
@@ -405,18 +630,18 @@ ulna_status ulna_asf_read(const char *data, size_t length, const ulna_read_optio
                           ulna_error *error)
 {
     const ulna_allocator *allocator = &content->remarks.allocator;
-    ulna_asf_reader r = {.scan = ulna_scan_start(data, length),
-                         .options = options,
-                         .content = content,
-                         .error = error,
-                         .names = ulna_names_empty(allocator),
-                         .unit = ULNA_ACCLAIM_UNIT,
-                         .angle = ULNA_PI / 180};
+    asf_reader r = {.scan = ulna_scan_start(data, length),
+                    .options = options,
+                    .content = content,
+                    .error = error,
+                    .names = ulna_names_empty(allocator),
+                    .unit = ULNA_ACCLAIM_UNIT,
+                    .angle = ULNA_PI / 180};
     ulna_status status = start(&r);
     if (status == ULNA_OK)
         status = read_sections(&r);
     if (status == ULNA_OK)
-        status = ulna_asf_make_skeleton(&r);
+        status = make_skeleton(&r);
     content->source.unit_m = r.unit;
     content->source.degrees = r.angle != 1;
     content->source.up = 'y';

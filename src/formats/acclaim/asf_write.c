@@ -21,7 +21,7 @@
 
 #include "base/base.h"
 #include "formats/acclaim/acclaim.h"
-#include "formats/text/scaled.h"
+#include "formats/text/numbers.h"
 #include "math/math3.h"
 
 enum { NAME = 256, ROUNDS = 20 };

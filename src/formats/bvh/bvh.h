@@ -10,11 +10,6 @@
 /* One unit of length where nobody says: a centimetre, as most programs have it. */
 #define ULNA_BVH_UNIT 0.01
 
-int ulna_bvh_sniff(const char *data, size_t length);
-ulna_status ulna_bvh_read(const char *data, size_t length, const ulna_read_options *options, ulna_content *content,
-                          ulna_error *error);
-ulna_status ulna_bvh_write(const ulna_writing *writing, ulna_error *error);
-
 /* ---- a file as it stands, on its way to a model ----------------------------------------------------------------- */
 
 typedef struct ulna_bvh_joint {

@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 #include "formats/bvh/bvh.h"
-#include "formats/text/body_name.h"
+#include "formats/text/names.h"
 #include "math/math3.h"
 #include "model/builder.h"
 

@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 #include "base/base.h"
-#include "formats/text/body_name.h"
+#include "formats/text/names.h"
 #include "formats/text/scan.h"
 #include "model/builder.h"
 

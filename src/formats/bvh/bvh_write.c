@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "formats/text/scaled.h"
+#include "formats/text/numbers.h"
 #include "formats/text/scan.h"
 #include "formats/text/text_writer.h"
 #include "math/math3.h"

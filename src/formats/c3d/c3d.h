@@ -109,30 +109,4 @@ double ulna_c3d_field(const ulna_c3d_file *file, const ulna_c3d_parameter *param
 int ulna_c3d_text(const ulna_c3d_file *file, const ulna_c3d_parameter *parameter, int index,
                   char text[ULNA_MARKER_NAME]);
 
-/* ---- layout ------------------------------------------------------------------------------------------------------- */
-
-static inline int ulna_c3d_header_word(const ulna_c3d_file *file, int at)
-{
-    return ulna_c3d_word(file->data + at, file->processor);
-}
-
-/* One way to understand the file. */
-typedef struct ulna_c3d_layout {
-    int points, analog, is_real;
-    double scale;  /* of integers; 1 for floats */
-    double frames; /* that fill the file, or 0 */
-    size_t start, frame_bytes;
-} ulna_c3d_layout;
-
-/* From header, parameters and the length of the file; contradictions are remarked upon. `frames` are as many as are there. */
-ulna_status ulna_c3d_find_layout(const ulna_c3d_file *file, const ulna_c3d_parameters *parameters,
-                                 ulna_c3d_layout *layout, int *frames, ulna_error *error);
-
-/* ---- the format --------------------------------------------------------------------------------------------------- */
-
-int ulna_c3d_sniff(const char *data, size_t length);
-ulna_status ulna_c3d_read(const char *data, size_t length, const ulna_read_options *options, ulna_content *content,
-                          ulna_error *error);
-ulna_status ulna_c3d_write(const ulna_writing *writing, ulna_error *error);
-
 #endif

@@ -36,16 +36,6 @@ enum {
 #define ULNA_GLTF_CLIP_KEY "ulna_clip"
 #define ULNA_GLTF_RECORDING_KEY "ulna_recording"
 
-/* The same JSON object as a model file begins with: which of the two is it? By its first key that either knows. */
-int ulna_gltf_sniff(const char *data, size_t length);
-int ulna_glb_sniff(const char *data, size_t length);
-ulna_status ulna_gltf_read(const char *data, size_t length, const ulna_read_options *options, ulna_content *content,
-                           ulna_error *error);
-ulna_status ulna_glb_read(const char *data, size_t length, const ulna_read_options *options, ulna_content *content,
-                          ulna_error *error);
-ulna_status ulna_gltf_write(const ulna_writing *writing, ulna_error *error);
-ulna_status ulna_glb_write(const ulna_writing *writing, ulna_error *error);
-
 /* Does a body slide, or is this the rounding of single precision? Both in metres, in the parent's frame. */
 static inline int ulna_gltf_slides(const double place[3], const double rest[3])
 {

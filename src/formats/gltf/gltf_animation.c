@@ -5,8 +5,6 @@
  * keys are the frames. Else the frames lie evenly from the first key to the last: the smallest distance of two keys apart,
  * or the largest of its halves, thirds, ... eighths that meets all keys.
  */
-#ifndef ULNA_MINIMAL
-
 #include <limits.h>
 #include <string.h>
 
@@ -378,9 +376,3 @@ ulna_status ulna_gltf_choose_grid(ulna_gltf *g, unsigned flag, size_t width, uln
     *grid = (ulna_gltf_grid){.frames = (int)count, .first_s = survey.first, .step_s = round_step(step), .by_key = 1};
     return ULNA_OK;
 }
-
-#else
-
-typedef int ulna_gltf_animation_is_not_part_of_this_build; /* ISO C wants something in every file */
-
-#endif

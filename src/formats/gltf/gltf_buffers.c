@@ -5,8 +5,6 @@
  * file whose accessors overlap so much that they have several times its length is refused, so that time and memory
  * stay within a constant times the length of the input.
  */
-#ifndef ULNA_MINIMAL
-
 #include <stdint.h>
 #include <string.h>
 
@@ -291,9 +289,3 @@ double ulna_gltf_value(const ulna_gltf_array *array, size_t element, int compone
         return (double)number;
     }
 }
-
-#else
-
-typedef int ulna_gltf_buffers_are_not_part_of_this_build; /* ISO C wants something in every file */
-
-#endif

@@ -7,15 +7,13 @@
  *
  * by a ball, or freely for the root and for nodes whose translation changes.
  */
-#ifndef ULNA_MINIMAL
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "formats/gltf/gltf_read.h"
 #include "formats/markers.h"
-#include "formats/text/body_name.h"
+#include "formats/text/names.h"
 #include "model/builder.h"
 
 enum { NAME = 256, LOOKED_AT = 64 };
@@ -395,9 +393,3 @@ ulna_status ulna_gltf_build(ulna_gltf *g)
         remark_ignored(g);
     return status;
 }
-
-#else
-
-typedef int ulna_gltf_model_is_not_part_of_this_build; /* ISO C wants something in every file */
-
-#endif

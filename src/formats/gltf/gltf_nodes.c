@@ -4,8 +4,6 @@
  * With skins it is their joints, what lies between them and their common root, and above that what moves. Without, every node
  * but those leaves that stand still and only carry a mesh, a camera or the like.
  */
-#ifndef ULNA_MINIMAL
-
 #include <limits.h>
 #include <string.h>
 
@@ -390,9 +388,3 @@ ulna_status ulna_gltf_choose_nodes(ulna_gltf *g)
     remark_scales(g);
     return ULNA_OK;
 }
-
-#else
-
-typedef int ulna_gltf_nodes_are_not_part_of_this_build; /* ISO C wants something in every file */
-
-#endif

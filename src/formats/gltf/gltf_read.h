@@ -10,8 +10,6 @@
 #ifndef ULNA_SRC_GLTF_READ_H
 #define ULNA_SRC_GLTF_READ_H
 
-#ifndef ULNA_MINIMAL
-
 #include "formats/gltf/gltf.h"
 #include "formats/json/json_reader.h"
 
@@ -142,5 +140,4 @@ ulna_status ulna_gltf_sample(const ulna_gltf *g, const ulna_gltf_track *track, c
 
 ulna_status ulna_gltf_build(ulna_gltf *g);
 
-#endif
 #endif

@@ -1,10 +1,12 @@
-/* Typed access to a JSON document, with errors that say where. The parser is jansson. */
-#ifndef ULNA_MINIMAL
-
+/*
+ * Typed access to a JSON document, with errors that say where. The parser is jansson, whose values have no positions: so an
+ * error names its value by a path, and the text is walked again to find it, at no cost while all is well.
+ */
 #define _XOPEN_SOURCE 700 /* uselocale, beside ISO C */
 
 #include "formats/json/json_reader.h"
 
+#include <limits.h>
 #include <locale.h>
 #ifdef __APPLE__
 #include <xlocale.h>
@@ -14,9 +16,132 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "formats/json/json_place.h"
 #include "math/math3.h"
 #include "ulna/formats.h"
+
+/* ---- where in the text is this value? ---------------------------------------------------------------------------- */
+
+typedef struct scanner {
+    const char *text;
+    size_t length;
+    size_t at;
+} scanner;
+
+static int peek(const scanner *scan)
+{
+    return scan->at < scan->length ? (unsigned char)scan->text[scan->at] : -1;
+}
+
+/* Blanks, and the commas and colons between things: in valid JSON they tell nothing that the order does not. */
+static void skip_separators(scanner *scan)
+{
+    for (;; scan->at++) {
+        switch (peek(scan)) {
+        case ' ':
+        case '\t':
+        case '\n':
+        case '\r':
+        case ',':
+        case ':':
+            continue;
+        default:
+            return;
+        }
+    }
+}
+
+static void skip_string(scanner *scan)
+{
+    for (scan->at++; peek(scan) >= 0 && peek(scan) != '"'; scan->at++)
+        if (peek(scan) == '\\')
+            scan->at++;
+    scan->at++;
+}
+
+/* A value of any depth: brackets are counted, and those inside strings are not seen. */
+static void skip_value(scanner *scan)
+{
+    size_t depth = 0;
+    do {
+        skip_separators(scan);
+        switch (peek(scan)) {
+        case -1:
+            return;
+        case '"':
+            skip_string(scan);
+            break;
+        case '{':
+        case '[':
+            depth++;
+            scan->at++;
+            break;
+        case '}':
+        case ']':
+            if (depth)
+                depth--;
+            scan->at++;
+            break;
+        default: /* a number or a word */
+            for (scan->at++;; scan->at++) {
+                int c = peek(scan);
+                if (c < 0 || c == ',' || c == ':' || c == ']' || c == '}' || c == ' ' || (c >= '\t' && c <= '\r'))
+                    break;
+            }
+        }
+    } while (depth);
+}
+
+/* From the start of a container to the start of its member number `index`. Returns 0 if there are fewer. */
+static int enter(scanner *scan, size_t index)
+{
+    int open = peek(scan);
+    if (open != '{' && open != '[')
+        return 0;
+    scan->at++;
+    skip_separators(scan);
+    for (size_t i = 0; peek(scan) >= 0 && peek(scan) != '}' && peek(scan) != ']'; i++) {
+        if (i == index)
+            return 1;
+        if (open == '{')
+            skip_string(scan);
+        skip_value(scan);
+        skip_separators(scan);
+    }
+    return 0;
+}
+
+/* Line and column of a byte. */
+static ulna_place place_of_byte(const char *text, size_t length, size_t byte)
+{
+    ulna_place place = {1, 1, byte < length ? byte : length};
+    for (size_t i = 0; i < place.byte; i++) {
+        if (text[i] == '\n') {
+            place.line += place.line < INT_MAX;
+            place.column = 1;
+        } else if (((unsigned char)text[i] & 0xC0) != 0x80) { /* not inside a UTF-8 sequence */
+            place.column += place.column < INT_MAX;
+        }
+    }
+    return place;
+}
+
+ulna_place ulna_json_place(const char *text, size_t length, const size_t *path, int depth)
+{
+    scanner scan = {text, length, 0};
+    skip_separators(&scan);
+    size_t found = scan.at;
+    for (int i = 0; i < depth; i++) {
+        int in_object = peek(&scan) == '{';
+        if (!enter(&scan, path[i]))
+            break;
+        found = scan.at;
+        if (in_object) {
+            skip_string(&scan);
+            skip_separators(&scan);
+        }
+    }
+    return place_of_byte(text, length, found);
+}
 
 enum { MAX_STEPS = 12 }; /* nodes from the outermost value to any that is looked at */
 
@@ -51,8 +176,8 @@ static ulna_status fail_syntax(const ulna_json *document, const json_error_t *pr
         return ulna_fail(document->error, ULNA_ERR_MEMORY, "no memory left to read the file");
     ulna_status status = tell_problem(document, problem);
     if (document->error)
-        set_place(document, ulna_place_of_byte(document->text, document->length,
-                                               problem->position > 0 ? (size_t)problem->position : 0));
+        set_place(document, place_of_byte(document->text, document->length,
+                                          problem->position > 0 ? (size_t)problem->position : 0));
     return status;
 }
 
@@ -173,7 +298,7 @@ ulna_status ulna_json_fail(const ulna_json_node *node, ulna_status status, const
 
 ulna_status ulna_json_locate(const ulna_json_node *node, ulna_status status)
 {
-    if (status && node->document->error)
+    if (status != ULNA_OK && node->document->error)
         set_place(node->document, place_of(node));
     return status;
 }
@@ -295,7 +420,7 @@ ulna_status ulna_json_numbers(const ulna_json_node *node, double *values, int co
     for (int i = 0; i < count; i++) {
         ulna_json_node element = ulna_json_element(node, (size_t)i);
         ulna_status status = ulna_json_number(&element, &values[i]);
-        if (status)
+        if (status != ULNA_OK)
             return status;
     }
     return ULNA_OK;
@@ -306,7 +431,7 @@ ulna_status ulna_json_rotation(const ulna_json_node *node, double rotation[9])
     size_t count = json_array_size(node->value); /* 0 if it is no list */
     ulna_status status = ULNA_OK;
     if (count == 3) {
-        for (int row = 0; row < 3 && !status; row++) {
+        for (int row = 0; row < 3 && status == ULNA_OK; row++) {
             ulna_json_node element = ulna_json_element(node, (size_t)row);
             status = ulna_json_numbers(&element, rotation + 3 * row, 3);
         }
@@ -317,7 +442,7 @@ ulna_status ulna_json_rotation(const ulna_json_node *node, double rotation[9])
 
     double q[4] = {0}, largest = 0;
     status = ulna_json_numbers(node, q, 4);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     for (int i = 0; i < 4; i++)
         largest = fmax(largest, fabs(q[i]));
@@ -328,9 +453,3 @@ ulna_status ulna_json_rotation(const ulna_json_node *node, double rotation[9])
     ulna_quaternion_to_rotation(q, rotation);
     return ULNA_OK;
 }
-
-#else
-
-typedef int ulna_json_reader_is_not_part_of_this_build; /* ISO C wants something in every file */
-
-#endif

@@ -8,8 +8,6 @@
 #ifndef ULNA_SRC_JSON_READER_H
 #define ULNA_SRC_JSON_READER_H
 
-#ifndef ULNA_MINIMAL
-
 #include <jansson.h>
 
 #include "ulna/base.h"
@@ -59,5 +57,19 @@ ulna_status ulna_json_numbers(const ulna_json_node *node, double *values, int co
 /* Three rows of three numbers, or a quaternion [x, y, z, w] of any length but zero. Not checked to be a rotation. */
 ulna_status ulna_json_rotation(const ulna_json_node *node, double rotation[9]);
 
-#endif
+/* ---- places ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct ulna_place {
+    int line, column; /* from 1; columns count characters */
+    size_t byte;      /* from 0 */
+} ulna_place;
+
+/*
+ * The place of the value that is reached by taking, from the outermost value, member or element number path[0] (in the
+ * order of the text), inside it number path[1], and so on, `depth` steps. For the member of an object the place is that of
+ * its key. The text must be valid JSON, except that it may end early; a path that leads nowhere gives the last
+ * place that was reached.
+ */
+ulna_place ulna_json_place(const char *text, size_t length, const size_t *path, int depth);
+
 #endif

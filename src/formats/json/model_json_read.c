@@ -6,19 +6,6 @@
 
 #include "base/base.h"
 
-#ifdef ULNA_MINIMAL
-
-ulna_status ulna_model_read_json(const char *text, size_t length, const ulna_allocator *allocator, ulna_model **model,
-                                 ulna_error *error)
-{
-    (void)text, (void)length, (void)allocator;
-    if (model)
-        *model = NULL;
-    return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "this build of the library does not read JSON");
-}
-
-#else
-
 #include <limits.h>
 #include <string.h>
 
@@ -49,11 +36,11 @@ static ulna_status read_transform(reader *in, const ulna_json_node *body_node, c
     double position[3] = {0, 0, 0}, rotation[9];
     ulna_identity9(rotation);
     ulna_status status = ulna_json_check_object(&node, "position, rotation");
-    if (!status && ulna_json_find(&node, "position", &part))
+    if (status == ULNA_OK && ulna_json_find(&node, "position", &part))
         status = ulna_json_numbers(&part, position, 3);
-    if (!status && ulna_json_find(&node, "rotation", &part))
+    if (status == ULNA_OK && ulna_json_find(&node, "rotation", &part))
         status = ulna_json_rotation(&part, rotation);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     status = strcmp(key, "offset") == 0 ? ulna_builder_set_offset(in->builder, body, position, rotation, in->error)
                                         : ulna_builder_set_placement(in->builder, body, position, rotation, in->error);
@@ -81,25 +68,25 @@ static ulna_status read_joint_fields(const ulna_json_node *node, ulna_joint *joi
     ulna_status status = ULNA_OK;
     if (keys & ULNA_JOINT_HAS_AXIS) {
         status = ulna_json_need(node, "axis", &part);
-        if (!status)
+        if (status == ULNA_OK)
             status = ulna_json_numbers(&part, joint->axis, 3);
         ulna_copy3(joint->axis, joint->center);
     }
-    if (!status && ulna_json_find(node, "center", &part))
+    if (status == ULNA_OK && ulna_json_find(node, "center", &part))
         status = ulna_json_numbers(&part, joint->center, 3);
-    if (!status && (keys & ULNA_JOINT_HAS_ORDER)) {
+    if (status == ULNA_OK && (keys & ULNA_JOINT_HAS_ORDER)) {
         const char *order = "";
         status = ulna_json_need(node, "order", &part);
-        if (!status)
+        if (status == ULNA_OK)
             status = ulna_json_string(&part, &order);
-        if (!status && strlen(order) >= sizeof joint->order)
+        if (status == ULNA_OK && strlen(order) >= sizeof joint->order)
             status = ulna_json_fail(&part, ULNA_ERR_PARSE, "\"%.40s\" is too long", order);
-        if (!status)
+        if (status == ULNA_OK)
             memcpy(joint->order, order, strlen(order) + 1);
     }
-    if (!status && ulna_json_find(node, "frame", &part))
+    if (status == ULNA_OK && ulna_json_find(node, "frame", &part))
         status = ulna_json_rotation(&part, joint->frame);
-    if (!status && ulna_json_find(node, "reversed", &part))
+    if (status == ULNA_OK && ulna_json_find(node, "reversed", &part))
         status = ulna_json_bool(&part, &joint->reversed);
     return status;
 }
@@ -112,11 +99,11 @@ static ulna_status read_joint(reader *in, const ulna_json_node *body_node, int b
     if (!ulna_json_find(body_node, "joint", &node))
         return ULNA_OK;
     ulna_status status = ulna_json_check_object(&node, "type, axis, center, order, frame, reversed");
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_json_need(&node, "type", &type_node);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_json_string(&type_node, &name);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     int type = ulna_joint_type_find(name);
     if (type < 0)
@@ -126,7 +113,8 @@ static ulna_status read_joint(reader *in, const ulna_json_node *body_node, int b
                               name);
     joint->type = (ulna_joint_type)type;
     status = read_joint_fields(&node, joint);
-    return status ? status : ulna_json_locate(&node, ulna_builder_set_joint(in->builder, body, joint, in->error));
+    return status != ULNA_OK ? status
+                             : ulna_json_locate(&node, ulna_builder_set_joint(in->builder, body, joint, in->error));
 }
 
 /* A list with one entry per degree of freedom (or per coordinate). */
@@ -150,9 +138,9 @@ static ulna_status read_limit(const ulna_json_node *node, range *limit)
         return ulna_json_fail(node, ULNA_ERR_PARSE, "should be [lower, upper] or null");
     ulna_json_node lower = ulna_json_element(node, 0), upper = ulna_json_element(node, 1);
     ulna_status status = json_is_null(lower.value) ? ULNA_OK : ulna_json_number(&lower, &limit->lower);
-    if (!status && !json_is_null(upper.value))
+    if (status == ULNA_OK && !json_is_null(upper.value))
         status = ulna_json_number(&upper, &limit->upper);
-    if (!status && limit->lower > limit->upper)
+    if (status == ULNA_OK && limit->lower > limit->upper)
         status = ulna_json_fail(node, ULNA_ERR_MODEL, "lower %g exceeds upper %g", limit->lower, limit->upper);
     return status;
 }
@@ -163,10 +151,10 @@ static ulna_status read_limits(reader *in, const ulna_json_node *body_node, int 
     if (!ulna_json_find(body_node, "limits", &node))
         return ULNA_OK;
     ulna_status status = check_count(&node, dofs, "degree of freedom");
-    for (int k = 0; k < dofs && !status; k++) {
+    for (int k = 0; k < dofs && status == ULNA_OK; k++) {
         ulna_json_node element = ulna_json_element(&node, (size_t)k);
         status = read_limit(&element, &limits[k]);
-        if (!status)
+        if (status == ULNA_OK)
             status = ulna_json_locate(
                 &element, ulna_builder_set_limits(in->builder, body, k, limits[k].lower, limits[k].upper, in->error));
     }
@@ -182,13 +170,13 @@ static ulna_status read_rest(reader *in, const ulna_json_node *body_node, int bo
     double rest[7] = {0};
     int count = ulna_joint_coordinate_count(joint, NULL);
     ulna_status status = check_count(&node, count, "coordinate");
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_json_numbers(&node, rest, count);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_json_locate(&node, ulna_builder_set_rest(in->builder, body, rest, count, in->error));
 
     /* A quaternion, which has no limits, stands behind the slides, or before them if the joint is reversed. */
-    for (int k = 0; k < dofs && !status; k++) {
+    for (int k = 0; k < dofs && status == ULNA_OK; k++) {
         int at = k + (count > dofs && joint->reversed);
         ulna_json_node element = ulna_json_element(&node, (size_t)at);
         if (rest[at] < limits[k].lower - 1e-9 || rest[at] > limits[k].upper + 1e-9)
@@ -205,9 +193,9 @@ static ulna_status read_strength(reader *in, const ulna_json_node *body_node, in
         return ULNA_OK;
     double strength[6] = {0};
     ulna_status status = check_count(&node, dofs, "degree of freedom");
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_json_numbers(&node, strength, dofs);
-    for (int k = 0; k < dofs && !status; k++) {
+    for (int k = 0; k < dofs && status == ULNA_OK; k++) {
         ulna_json_node element = ulna_json_element(&node, (size_t)k);
         status = ulna_json_locate(&element, ulna_builder_set_strength(in->builder, body, k, strength[k], in->error));
     }
@@ -221,11 +209,11 @@ static ulna_status read_mass(reader *in, const ulna_json_node *body_node, int bo
     ulna_status status = ULNA_OK;
     if (ulna_json_find(body_node, "inertia", &node))
         status = ulna_json_numbers(&node, mass.inertia, 6);
-    if (!status && ulna_json_find(body_node, "mass_center", &node))
+    if (status == ULNA_OK && ulna_json_find(body_node, "mass_center", &node))
         status = ulna_json_numbers(&node, mass.center, 3);
-    if (!status && ulna_json_find(body_node, "mass", &node))
+    if (status == ULNA_OK && ulna_json_find(body_node, "mass", &node))
         status = ulna_json_number(&node, &mass.mass);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     status = ulna_builder_set_mass(in->builder, body, &mass, in->error);
     return ulna_json_locate(mass.mass < 0 ? &node : body_node, status);
@@ -243,9 +231,9 @@ static ulna_status read_name(ulna_json_node *node, const char *kind, const char 
         node->name = name;
     }
     ulna_status status = ulna_json_check_object(node, keys);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_json_need(node, "name", &name_node);
-    return status ? status : ulna_json_string(&name_node, &name);
+    return status != ULNA_OK ? status : ulna_json_string(&name_node, &name);
 }
 
 static ulna_status read_body_name(ulna_json_node *node)
@@ -260,7 +248,7 @@ static ulna_status add_bodies(reader *in, const ulna_json_node *bodies)
     for (int i = 0; i < in->body_count; i++) {
         ulna_json_node node = ulna_json_element(bodies, (size_t)i);
         ulna_status status = read_body_name(&node);
-        if (status)
+        if (status != ULNA_OK)
             return status;
         int other = ulna_builder_find_body(in->builder, node.name);
         if (other != ULNA_NONE) {
@@ -269,7 +257,7 @@ static ulna_status add_bodies(reader *in, const ulna_json_node *bodies)
                                   ulna_json_line(&first));
         }
         status = ulna_builder_add_body(in->builder, node.name, ULNA_NONE, NULL, in->error);
-        if (status)
+        if (status != ULNA_OK)
             return ulna_json_locate(&node, status);
     }
     return ULNA_OK;
@@ -283,7 +271,7 @@ static ulna_status read_parent(reader *in, const ulna_json_node *body_node, int 
     if (!ulna_json_find(body_node, "parent", &node))
         return ULNA_OK;
     ulna_status status = ulna_json_string(&node, &name);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     int parent = ulna_builder_find_body(in->builder, name);
     if (parent == ULNA_NONE)
@@ -299,24 +287,24 @@ static ulna_status read_body(reader *in, ulna_json_node *node, int body)
     for (int k = 0; k < 6; k++)
         limits[k] = (range){-INFINITY, INFINITY};
     ulna_status status = read_body_name(node);
-    if (!status)
+    if (status == ULNA_OK)
         status = read_parent(in, node, body);
-    if (!status)
+    if (status == ULNA_OK)
         status = read_transform(in, node, "placement", body);
-    if (!status)
+    if (status == ULNA_OK)
         status = read_transform(in, node, "offset", body);
-    if (!status)
+    if (status == ULNA_OK)
         status = read_joint(in, node, body, &joint);
-    if (status)
+    if (status != ULNA_OK)
         return status;
 
     int dofs = ulna_joint_dof_count(&joint, NULL);
     status = read_limits(in, node, body, dofs, limits);
-    if (!status)
+    if (status == ULNA_OK)
         status = read_rest(in, node, body, &joint, dofs, limits);
-    if (!status)
+    if (status == ULNA_OK)
         status = read_strength(in, node, body, dofs);
-    if (!status)
+    if (status == ULNA_OK)
         status = read_mass(in, node, body);
     return status;
 }
@@ -366,11 +354,11 @@ static ulna_status read_bodies(reader *in, const ulna_json_node *bodies)
     if (!in->parent || !in->seen)
         return ulna_fail(in->error, ULNA_ERR_MEMORY, "no memory left for %d bodies", in->body_count);
     ulna_status status = add_bodies(in, bodies);
-    for (int i = 0; i < in->body_count && !status; i++) {
+    for (int i = 0; i < in->body_count && status == ULNA_OK; i++) {
         ulna_json_node node = ulna_json_element(bodies, (size_t)i);
         status = read_body(in, &node, i);
     }
-    return status ? status : check_tree(in, bodies);
+    return status != ULNA_OK ? status : check_tree(in, bodies);
 }
 
 /* ---- markers ------------------------------------------------------------------------------------------ */
@@ -381,11 +369,11 @@ static ulna_status read_marker(reader *in, ulna_json_node *node)
     const char *body_name = NULL;
     double position[3] = {0, 0, 0}, weight = 1;
     ulna_status status = read_name(node, "marker", "name, body, position, weight");
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_json_need(node, "body", &part);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_json_string(&part, &body_name);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     int body = ulna_builder_find_body(in->builder, body_name);
     if (body == ULNA_NONE)
@@ -393,9 +381,9 @@ static ulna_status read_marker(reader *in, ulna_json_node *node)
 
     if (ulna_json_find(node, "position", &part))
         status = ulna_json_numbers(&part, position, 3);
-    if (!status && ulna_json_find(node, "weight", &part))
+    if (status == ULNA_OK && ulna_json_find(node, "weight", &part))
         status = ulna_json_number(&part, &weight);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     status = ulna_builder_add_marker(in->builder, node->name, body, position, weight, NULL, in->error);
     return ulna_json_locate(node, status);
@@ -405,7 +393,7 @@ static ulna_status read_markers(reader *in, const ulna_json_node *markers)
 {
     ulna_status status = ulna_json_check_list(markers, "markers");
     size_t count = json_array_size(markers->value);
-    for (size_t i = 0; i < count && !status; i++) {
+    for (size_t i = 0; i < count && status == ULNA_OK; i++) {
         ulna_json_node node = ulna_json_element(markers, i);
         status = read_marker(in, &node);
     }
@@ -424,20 +412,20 @@ static ulna_status read_header(reader *in, const ulna_json_node *root)
                               "this JSON is not an Ulna model: it does not say \"format\": \"%s\"",
                               ULNA_MODEL_JSON_FORMAT);
     ulna_status status = ulna_json_string(&node, &format);
-    if (!status && strcmp(format, ULNA_MODEL_JSON_FORMAT) != 0)
+    if (status == ULNA_OK && strcmp(format, ULNA_MODEL_JSON_FORMAT) != 0)
         status = ulna_json_fail(&node, ULNA_ERR_PARSE, "\"%.80s\" instead of \"%s\"", format, ULNA_MODEL_JSON_FORMAT);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_json_need(root, "version", &node);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_json_number(&node, &version);
-    if (!status && version != ULNA_MODEL_JSON_VERSION)
+    if (status == ULNA_OK && version != ULNA_MODEL_JSON_VERSION)
         status = ulna_json_fail(&node, ULNA_ERR_UNSUPPORTED, "the file has version %g, this program reads version %d",
                                 version, ULNA_MODEL_JSON_VERSION);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_json_check_object(root, "format, version, units, name, bodies, markers");
-    if (!status && ulna_json_find(root, "name", &node)) {
+    if (status == ULNA_OK && ulna_json_find(root, "name", &node)) {
         status = ulna_json_string(&node, &name);
-        if (!status)
+        if (status == ULNA_OK)
             status = ulna_json_locate(&node, ulna_builder_set_name(in->builder, name, in->error));
     }
     return status;
@@ -451,12 +439,12 @@ static ulna_status read_units(const ulna_json_node *root)
     if (!ulna_json_find(root, "units", &node))
         return ULNA_OK;
     ulna_status status = ulna_json_check_object(&node, "length, angle, mass");
-    for (size_t i = 0; i < sizeof units / sizeof *units && !status; i++) {
+    for (size_t i = 0; i < sizeof units / sizeof *units && status == ULNA_OK; i++) {
         const char *unit = NULL;
         if (!ulna_json_find(&node, units[i][0], &part))
             continue;
         status = ulna_json_string(&part, &unit);
-        if (!status && strcmp(unit, units[i][1]) != 0)
+        if (status == ULNA_OK && strcmp(unit, units[i][1]) != 0)
             status = ulna_json_fail(&part, ULNA_ERR_PARSE, "\"%.40s\" is not read; a model file uses \"%s\"", unit,
                                     units[i][1]);
     }
@@ -467,21 +455,21 @@ static ulna_status read_document(reader *in, const ulna_json_node *root, ulna_mo
 {
     ulna_json_node bodies, markers;
     ulna_status status = read_header(in, root);
-    if (!status)
+    if (status == ULNA_OK)
         status = read_units(root);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_json_need(root, "bodies", &bodies);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_json_check_list(&bodies, "bodies");
-    if (!status && json_array_size(bodies.value) == 0)
+    if (status == ULNA_OK && json_array_size(bodies.value) == 0)
         status = ulna_json_fail(&bodies, ULNA_ERR_MODEL, "a model needs at least one body");
-    if (!status && json_array_size(bodies.value) > INT_MAX)
+    if (status == ULNA_OK && json_array_size(bodies.value) > INT_MAX)
         status = ulna_json_fail(&bodies, ULNA_ERR_LIMIT, "too many bodies");
-    if (!status)
+    if (status == ULNA_OK)
         status = read_bodies(in, &bodies);
-    if (!status && ulna_json_find(root, "markers", &markers))
+    if (status == ULNA_OK && ulna_json_find(root, "markers", &markers))
         status = read_markers(in, &markers);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     return ulna_json_locate(&bodies, ulna_builder_build(in->builder, &in->allocator, model, in->error));
 }
@@ -497,9 +485,9 @@ ulna_status ulna_model_read_json(const char *text, size_t length, const ulna_all
     reader in = {.allocator = ulna_allocator_or_default(allocator), .error = error};
     ulna_json document;
     ulna_status status = ulna_json_open(&document, text ? text : "", length, error);
-    if (!status && ulna_builder_create(&in.allocator, &in.builder))
+    if (status == ULNA_OK && ulna_builder_create(&in.allocator, &in.builder))
         status = ulna_fail(error, ULNA_ERR_MEMORY, "no memory left to build the model");
-    if (!status) {
+    if (status == ULNA_OK) {
         ulna_json_node root = ulna_json_root(&document);
         status = read_document(&in, &root, model);
     }
@@ -509,5 +497,3 @@ ulna_status ulna_model_read_json(const char *text, size_t length, const ulna_all
     ulna_json_close(&document);
     return status;
 }
-
-#endif

@@ -253,5 +253,5 @@ ulna_status ulna_model_write_json(const ulna_model *model, const ulna_sink *sink
     ulna_put(&out, "\n}\n");
 
     ulna_status status = ulna_writer_finish(&out);
-    return status ? ulna_fail(error, status, "writing the model: %s", ulna_status_text(status)) : ULNA_OK;
+    return status != ULNA_OK ? ulna_fail(error, status, "writing the model: %s", ulna_status_text(status)) : ULNA_OK;
 }

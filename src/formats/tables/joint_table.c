@@ -1,5 +1,5 @@
-/* Joint values in columns: see joint_table.h. */
-#include "formats/tables/joint_table.h"
+/* Joint values in columns: see table.h. */
+#include "formats/tables/table.h"
 
 #include <limits.h>
 #include <math.h>

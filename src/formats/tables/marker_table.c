@@ -1,5 +1,5 @@
-/* Rows of marker positions: see marker_table.h. */
-#include "formats/tables/marker_table.h"
+/* Rows of marker positions: see table.h. */
+#include "formats/tables/table.h"
 
 #include <limits.h>
 #include <math.h>

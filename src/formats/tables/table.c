@@ -1,10 +1,15 @@
 /* Cells of tables in text: see table.h. */
 #include "formats/tables/table.h"
 
+#include <limits.h>
+#include <math.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "formats/text/numbers.h"
 
 /* ---- cells -------------------------------------------------------------------------------------------------------- */
 
@@ -211,4 +216,355 @@ void ulna_put_integer(ulna_writer *writer, long long value)
     if (value < 0)
         *--at = '-';
     ulna_put_bytes(writer, at, (size_t)(text + sizeof text - at));
+}
+
+/* ---- numbers in a unit that is a power of ten of ours --------------------------------------------------------------- */
+
+/*
+ * The same digits with another exponent, so nothing is rounded twice, and what a person wrote is what is written again. Other
+ * units are those of numbers.h.
+ */
+enum { NO_POWER = 1000, MOST_DIGITS = 240 };
+
+static int power_of(double scale)
+{
+    return scale == 1      ? 0
+           : scale == 1e-3 ? -3
+           : scale == 1e-2 ? -2
+           : scale == 0.1  ? -1
+           : scale == 1e-6 ? -6
+           : scale == 1e3  ? 3
+                           : NO_POWER;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------------ */
+
+/* The text with `power` added to its exponent. */
+static int shifted_number(ulna_word word, int power, double *value)
+{
+    char text[MOST_DIGITS + 40];
+    size_t used = 0;
+    while (used < word.length && word.text[used] != 'e' && word.text[used] != 'E')
+        used++;
+    int exponent = 0;
+    if (used > MOST_DIGITS)
+        return 0;
+    if (used < word.length) {
+        ulna_word behind = {word.text + used + 1, word.length - used - 1};
+        if (memchr(behind.text, '.', behind.length) || !ulna_word_integer(behind, &exponent) || abs(exponent) > 100000)
+            return 0;
+    }
+    memcpy(text, word.text, used);
+    exponent += power;
+    text[used++] = 'e';
+    if (exponent < 0)
+        text[used++] = '-';
+    unsigned left = (unsigned)abs(exponent), ten = 1;
+    while (left / ten >= 10)
+        ten *= 10;
+    for (; ten; ten /= 10)
+        text[used++] = (char)('0' + left / ten % 10);
+    double shifted;
+    if (!ulna_word_number((ulna_word){text, used}, &shifted))
+        return 0;
+    *value = shifted;
+    return 1;
+}
+
+/* Up to 15 digits and a point, as most cells have it: one division or product of exact numbers is rounded once. */
+static int short_number(ulna_word word, int power, double *value)
+{
+    static const double tens[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    const char *at = word.text, *end = at + word.length, *point = NULL;
+    long long digits = 0;
+    int count = 0, is_negative = at < end && *at == '-';
+    for (at += at < end && (*at == '-' || *at == '+'); at < end; at++)
+        if (*at >= '0' && *at <= '9') {
+            digits = 10 * digits + (*at - '0');
+            if (++count > 15)
+                return 0;
+        } else if (*at == '.' && !point)
+            point = at;
+        else
+            return 0;
+    power -= point ? (int)(end - point) - 1 : 0;
+    if (count == 0 || power < -15 || power > 15)
+        return 0;
+    double x = power < 0 ? (double)digits / tens[-power] : (double)digits * tens[power];
+    *value = is_negative ? -x : x;
+    return 1;
+}
+
+int ulna_cell_value(ulna_word cell, char delimiter, double scale, double *value)
+{
+    int power = power_of(scale);
+    if (power != NO_POWER && (short_number(cell, power, value) || (power && shifted_number(cell, power, value))))
+        return 1;
+    double plain;
+    if (!ulna_cell_number(cell, delimiter, &plain))
+        return 0;
+    *value = plain * scale;
+    if (power != NO_POWER && power) { /* a decimal comma, or a number that is no longer finite */
+        char text[ULNA_NUMBER_SIZE];
+        int length = ulna_format_number(plain, text);
+        shifted_number((ulna_word){text, (size_t)length}, power, value);
+    }
+    return 1;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------------ */
+
+/* The digits of a whole number with a point before the last `decimals` of them, without zeros at the end. */
+static void put_decimal(ulna_writer *writer, int is_negative, uint64_t digits, int decimals)
+{
+    char text[48], *at = text + sizeof text;
+    for (; decimals > 0 && digits % 10 == 0; decimals--)
+        digits /= 10;
+    for (int placed = 0; digits || placed <= decimals; placed++) {
+        if (placed == decimals && placed > 0)
+            *--at = '.';
+        *--at = (char)('0' + digits % 10);
+        digits /= 10;
+    }
+    if (is_negative)
+        *--at = '-';
+    ulna_put_bytes(writer, at, (size_t)(text + sizeof text - at));
+}
+
+/* Up to 15 digits that are the value: no search is needed, and no rounding can spoil them. */
+static int put_short(ulna_writer *writer, double value, int power)
+{
+    double steps = round(value * 1e12);
+    if (!(fabs(steps) < 1e15) || steps == 0 || steps / 1e12 != value)
+        return 0;
+    put_decimal(writer, steps < 0, (uint64_t)fabs(steps), 12 + power);
+    return 1;
+}
+
+/* digits * 10^exponent is the positive value, with the fewest of 15, 16 or 17 digits, and no zeros at the end. */
+static ulna_decimal shortest(double value)
+{
+    ulna_expansion expansion = ulna_decimal_expand(value);
+    for (int digits = 15;; digits++) {
+        ulna_decimal number = ulna_decimal_round(&expansion, digits);
+        if (digits == 17 || ulna_decimal_value(number.digits, number.exponent) == value)
+            return number;
+    }
+}
+
+static void put_shifted(ulna_writer *writer, double value, int power)
+{
+    char text[16];
+    ulna_decimal number = shortest(fabs(value));
+    uint64_t digits = number.digits;
+    int exponent = number.exponent - power, count = 0;
+    for (uint64_t left = digits; left; left /= 10)
+        count++;
+    if (exponent <= 0 && exponent >= -20)
+        put_decimal(writer, value < 0, digits, -exponent);
+    else if (exponent > 0 && count + exponent <= 17) {
+        for (; exponent > 0; exponent--)
+            digits *= 10;
+        put_decimal(writer, value < 0, digits, 0);
+    } else {
+        put_decimal(writer, value < 0, digits, count - 1);
+        snprintf(text, sizeof text, "e%d", exponent + count - 1);
+        ulna_put(writer, text);
+    }
+}
+
+void ulna_put_value(ulna_writer *writer, double value, double scale, int digits)
+{
+    int power = power_of(scale);
+    if (digits > 0 || power == NO_POWER)
+        ulna_put_scaled(writer, value, scale, digits);
+    else if (value == 0)
+        ulna_put(writer, "0");
+    else if (!put_short(writer, value, power))
+        put_shifted(writer, value, power);
+}
+
+/* ---- times of frames: files have one per row, rounded, and perhaps a rate and numbers that contradict them --- */
+
+double ulna_sane_step(double frame_seconds)
+{
+    return frame_seconds >= 1e-9 && frame_seconds <= 1e9 ? frame_seconds : 0;
+}
+
+double ulna_frame_rate(double frame_seconds)
+{
+    double rate = 1 / frame_seconds, round_rate = round(rate * 1000) / 1000;
+    return round_rate > 0 && 1 / round_rate == frame_seconds ? round_rate : rate;
+}
+
+double ulna_frame_time(double frame_seconds, double frame)
+{
+    double rate = ulna_frame_rate(frame_seconds);
+    return 1 / rate == frame_seconds ? (frame - 1) / rate : (frame - 1) * frame_seconds;
+}
+
+ulna_status ulna_times_add(ulna_times *times, double seconds, int line)
+{
+    void *items = times->items;
+    ulna_status status = ulna_grow(times->allocator, &items, &times->capacity, times->count + 1, sizeof seconds);
+    times->items = items;
+    if (status != ULNA_OK)
+        return status;
+    if (times->count == 0)
+        times->first_line = line;
+    times->items[times->count++] = seconds;
+    return ULNA_OK;
+}
+
+void ulna_times_release(ulna_times *times)
+{
+    ulna_release(times->allocator, times->items, times->capacity, sizeof *times->items);
+    *times = (ulna_times){.allocator = times->allocator};
+}
+
+int ulna_frame_numbers_add(ulna_frame_numbers *numbers, int row, double number, int line)
+{
+    if (number != floor(number) || fabs(number) >= INT_MAX)
+        return 0;
+    if (row == 0)
+        numbers->first = (int)number;
+    else if (number != (double)numbers->first + row)
+        numbers->jump_line = numbers->jumps++ ? numbers->jump_line : line;
+    return 1;
+}
+
+void ulna_frame_numbers_remark(const ulna_frame_numbers *numbers, ulna_remarks *remarks)
+{
+    if (numbers->jumps)
+        ulna_remarks_add(remarks, numbers->jump_line, -1,
+                         "numbers of frames do not go up by one, here%s; rows are taken one after the other",
+                         numbers->jumps > 1 ? " and in other places" : "");
+}
+
+/* ---- the step ----------------------------------------------------------------------------------------------------- */
+
+/* Times are often cut to three decimals. */
+static double slack(double step)
+{
+    return 0.05 * step > 0.00101 ? 0.05 * step : 0.00101;
+}
+
+static double first_number(const ulna_times *times, double step)
+{
+    return round(times->items[0] / step) + 1;
+}
+
+/* Times written by ulna_frame_time come back as they were. */
+static int repeats(const ulna_times *times, double step)
+{
+    double first = first_number(times, step);
+    for (size_t i = 0; i < times->count; i++)
+        if (ulna_frame_time(step, first + (double)i) != times->items[i])
+            return 0;
+    return 1;
+}
+
+/* No time is off by more than it may have been rounded. */
+static int fits(const ulna_times *times, double step)
+{
+    double start = times->items[0];
+    for (size_t i = 0; i < times->count; i++)
+        if (!(fabs(times->items[i] - start - step * (double)i) <= slack(step)))
+            return 0;
+    return 1;
+}
+
+/* How many steps are like this one. */
+static size_t alike(const ulna_times *times, double step)
+{
+    size_t count = 0;
+    for (size_t i = 1; i < times->count; i++)
+        count += fabs(times->items[i] - times->items[i - 1] - step) <= slack(step);
+    return count;
+}
+
+/* A step that repeats all times to the last bit; 0 if none is found. */
+static double exact_step(const ulna_times *times, double guess)
+{
+    size_t n = times->count;
+    double last = first_number(times, guess) - 1 + (double)(n - 1), near = times->items[n - 1] / last;
+    double rate = round(1000 / guess) / 1000;
+    const double tries[] = {rate > 0 ? 1 / rate : guess, times->items[1] - times->items[0], near, nextafter(near, 0),
+                            nextafter(near, (double)INFINITY)};
+    for (size_t i = 0; i < sizeof tries / sizeof *tries; i++)
+        if (ulna_sane_step(tries[i]) > 0 && repeats(times, tries[i]))
+            return tries[i];
+    return 0;
+}
+
+/* The mean step, or that of a whole number of frames a second if the times were rounded and cannot tell. */
+static double mean_step(const ulna_times *times)
+{
+    double span = times->items[times->count - 1] - times->items[0], rate = (double)(times->count - 1) / span;
+    double whole = round(rate);
+    return whole >= 1 && fabs(rate - whole) <= rate * fmin(0.01, 0.0011 / span) ? 1 / whole : 1 / rate;
+}
+
+static double judge_step(const ulna_times *times, double rate, ulna_remarks *remarks)
+{
+    size_t n = times->count;
+    double told = rate > 0 ? ulna_sane_step(1 / rate) : 0;
+    if (n == 1 && told == 0)
+        return ulna_sane_step(fabs(times->items[0])); /* a single pose: any step that leads to its time will do */
+    if (n < 2 || (told > 0 && fits(times, told)))
+        return told;
+    if (!(times->items[n - 1] > times->items[0])) {
+        ulna_remarks_add(remarks, times->first_line, -1, "the times do not increase; %s",
+                         told > 0 ? "the rate is believed" : "the rate is unknown");
+        return told;
+    }
+    double mean = mean_step(times), first = times->items[1] - times->items[0], step = mean;
+    if (ulna_sane_step(mean) == 0)
+        return told;
+    double exact = exact_step(times, (times->items[n - 1] - times->items[0]) / (double)(n - 1));
+    if (exact > 0)
+        step = exact;
+    else if (!fits(times, mean)) {
+        size_t best = alike(times, mean);
+        if (ulna_sane_step(first) > 0 && alike(times, first) >= best)
+            step = first;
+        size_t odd = n - 1 - alike(times, step);
+        ulna_remarks_add(remarks, times->first_line, -1,
+                         "%zu of %zu steps of the time %s not %.6g s; it is taken as even", odd, n - 1,
+                         odd == 1 ? "is" : "are", step);
+    }
+    if (told > 0)
+        ulna_remarks_add(remarks, times->first_line, -1,
+                         "the rate is told as %g a second, but times are %.6g s apart; the times are believed", rate,
+                         step);
+    return step;
+}
+
+/* ---- the first frame ---------------------------------------------------------------------------------------------- */
+
+void ulna_times_judge(const ulna_times *times, double rate, int frame, ulna_remarks *remarks, double *frame_seconds,
+                      int *first_frame)
+{
+    double step = *frame_seconds = judge_step(times, rate, remarks);
+    *first_frame = frame != ULNA_NO_FRAME ? frame : 1;
+    if (step <= 0 || times->count == 0)
+        return;
+    double number = first_number(times, step), start = times->items[0];
+    if (!(fabs(number) <= 1e9)) {
+        ulna_remarks_add(remarks, times->first_line, -1, "times begin at %g s, which is left out", start);
+        return;
+    }
+    if (frame == ULNA_NO_FRAME || (frame == 1 && start > 0)) {
+        if (frame == 1 && number != 1)
+            ulna_remarks_add(remarks, times->first_line, -1,
+                             "frame 1 has the time %g s; frames are counted from %.0f, so that times stay", start,
+                             number);
+        *first_frame = (int)number;
+    } else if (fabs(number - frame) > 0.5)
+        ulna_remarks_add(remarks, times->first_line, -1, "frame %d has the time %g s and will have %g s", frame, start,
+                         ulna_frame_time(step, frame));
+    if (fabs(start - ulna_frame_time(step, *first_frame)) > slack(step) && *first_frame != frame)
+        ulna_remarks_add(remarks, times->first_line, -1,
+                         "times begin at %g s, between two frames, and are moved to %g s", start,
+                         ulna_frame_time(step, *first_frame));
 }

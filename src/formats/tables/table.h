@@ -6,6 +6,7 @@
 #ifndef ULNA_SRC_TABLE_H
 #define ULNA_SRC_TABLE_H
 
+#include "formats/format.h"
 #include "formats/text/scan.h"
 #include "formats/text/text_writer.h"
 
@@ -55,7 +56,7 @@ int ulna_cell_copy(ulna_word cell, char *text, size_t size);
 /* Writes a text as a cell between commas: in quotes if it needs them. */
 void ulna_put_cell(ulna_writer *writer, const char *text);
 /* Writes value / scale so that ulna_cell_value reads the same bits, or if `scale` is no power of ten as ulna_put_scaled does
- * (scaled.h). `digits` > 0 asks for that many instead. */
+ * (numbers.h). `digits` > 0 asks for that many instead. */
 void ulna_put_value(ulna_writer *writer, double value, double scale, int digits);
 void ulna_put_integer(ulna_writer *writer, long long value);
 
@@ -96,5 +97,73 @@ void ulna_frame_numbers_remark(const ulna_frame_numbers *numbers, ulna_remarks *
 
 void ulna_times_judge(const ulna_times *times, double rate, int frame, ulna_remarks *remarks, double *frame_seconds,
                       int *first_frame);
+
+/* ---- rows of marker positions, as TRC and CSV have them --------------------------------------------------------- */
+
+/* Columns: numbers from 0, or ULNA_NONE. Markers take three columns each, one after the other from `markers` on. */
+typedef struct ulna_marker_table {
+    ulna_scan *scan;
+    char delimiter;
+    int frame_column, time_column, markers;
+    double unit_m, rate; /* rate: as the file says in words; 0 if it does not */
+} ulna_marker_table;
+
+/*
+ * Reads the rows that follow into a recording that has its markers but no frames, and judges its times. Cells that are
+ * missing make the marker missing. Rows that are too short, numbers of frames that jump and values without a name are
+ * remarked upon; anything that is no number is an error. Lines that begin with # are passed over.
+ */
+ulna_status ulna_marker_table_read(const ulna_marker_table *table, ulna_content *content, ulna_error *error);
+
+/* Are the columns from `first` on the coordinates of markers, three by three: NAME.x NAME.y NAME.z, NAME_tx ..., NAMEX ...? */
+int ulna_marker_columns(const ulna_cells *cells, size_t first);
+/* If so, makes their markers. */
+ulna_status ulna_marker_columns_name(const ulna_scan *scan, const ulna_cells *cells, size_t first,
+                                     ulna_content *content, ulna_error *error);
+/* The name of a column of frame numbers ("frame", "Frame#") or of times ("time", "Time (s)"). */
+int ulna_is_frame_column(ulna_word cell);
+int ulna_is_time_column(ulna_word cell);
+
+/* ---- joint values in columns, as MOT and CSV have them ---------------------------------------------------------- */
+
+/*
+ * A column is a coordinate, called as its degree of freedom is (ulna_model_dof_label). A quaternion takes four: hip.qx, hip.qy,
+ * hip.qz, hip.qw.
+ */
+typedef enum ulna_coordinate_kind { ULNA_IS_ANGLE, ULNA_IS_LENGTH, ULNA_IS_QUATERNION } ulna_coordinate_kind;
+
+#define ULNA_COORDINATE_LABEL 288 /* a body's name, a suffix, a zero byte */
+
+/* The label of each coordinate and what it is, for models in which both are asked for often. */
+typedef struct ulna_coordinates {
+    const ulna_model *model;
+    int *dof;  /* nq; for a quaternion -1 - body */
+    int *part; /* nq; 0 to 3 in a quaternion */
+} ulna_coordinates;
+
+ulna_status ulna_coordinates_fill(ulna_coordinates *coordinates, const ulna_model *model,
+                                  const ulna_allocator *allocator);
+void ulna_coordinates_release(ulna_coordinates *coordinates, const ulna_allocator *allocator);
+ulna_coordinate_kind ulna_coordinate_is(const ulna_coordinates *coordinates, int coordinate);
+void ulna_coordinate_label(const ulna_coordinates *coordinates, int coordinate, char text[ULNA_COORDINATE_LABEL]);
+
+typedef struct ulna_joint_table {
+    ulna_scan *scan;
+    char delimiter;
+    const ulna_cells *columns; /* their names, in the current line */
+    int frame_column, time_column;
+    double unit_m, angle, rate; /* angle: radians that one unit of the file is; rate: 0 if it is not told */
+} ulna_joint_table;
+
+/* Reads the rows that follow. Columns that are no coordinate of the model are remarked upon, and so are coordinates that
+ * have no column and keep their rest value. ULNA_ERR_PARSE if no column is one. */
+ulna_status ulna_joint_table_read(const ulna_joint_table *table, const ulna_model *model, ulna_content *content,
+                                  ulna_error *error);
+
+/* Is one of the columns a coordinate of the model, by name? -1 if memory is out. For files that could as well be of markers. */
+int ulna_joint_columns(const ulna_model *model, const ulna_cells *columns, const ulna_allocator *allocator);
+
+/* Checks that model and clip are there, fit each other and have finite numbers; remarks upon quaternions. */
+ulna_status ulna_joint_table_check(const ulna_writing *writing, const char *format, ulna_error *error);
 
 #endif

@@ -1,8 +1,9 @@
-/* A list of names that finds them again: see names.h. */
+/* Names: a list that finds them again, and names that no body has yet. See names.h. */
 #include "formats/text/names.h"
 
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -113,4 +114,47 @@ int ulna_names_find(const ulna_names *names, const char *name)
 int ulna_names_find_like(const ulna_names *names, const char *name)
 {
     return find(names, name, 0);
+}
+
+/* ---- names of bodies ------------------------------------------------------------------------------------------------ */
+
+enum { NAME = ULNA_BODY_NAME, ROOM = 20 /* for a mark and a number */ };
+
+static int is_taken(const ulna_builder *builder, const char *base, const char *mark, int number, char name[NAME])
+{
+    snprintf(name, NAME, "%.*s%.4s%d", NAME - ROOM, base, mark, number);
+    return ulna_builder_find_body(builder, name) != ULNA_NONE;
+}
+
+/* Cut so that a number fits behind it, between characters of UTF-8. */
+static void shorten(const char *base, char text[NAME])
+{
+    size_t length = strlen(base), most = NAME - ROOM;
+    while (length > most && most > 0 && ((unsigned char)base[most] & 0xC0) == 0x80)
+        most--;
+    length = length > most ? most : length;
+    memcpy(text, base, length);
+    text[length] = 0;
+}
+
+/* By bisection: the numbers below were taken in turn, and a file may have any number of bodies of one name. */
+int ulna_free_body_name(const ulna_builder *builder, const char *base, const char *mark, char name[NAME])
+{
+    char start[NAME];
+    int taken = 1, vacant = 2;
+    if (strlen(base) < NAME && ulna_builder_find_body(builder, base) == ULNA_NONE) {
+        memcpy(name, base, strlen(base) + 1);
+        return 1;
+    }
+    shorten(base, start);
+    while (is_taken(builder, start, mark, vacant, name)) {
+        taken = vacant;
+        vacant *= 2;
+    }
+    while (vacant - taken > 1) {
+        int middle = taken + (vacant - taken) / 2;
+        *(is_taken(builder, start, mark, middle, name) ? &taken : &vacant) = middle;
+    }
+    is_taken(builder, start, mark, vacant, name);
+    return 0;
 }

@@ -2,7 +2,7 @@
 #ifndef ULNA_SRC_NAMES_H
 #define ULNA_SRC_NAMES_H
 
-#include "ulna/base.h"
+#include "ulna/model.h"
 
 typedef struct ulna_names {
     ulna_allocator allocator;
@@ -26,5 +26,11 @@ static inline const char *ulna_names_at(const ulna_names *names, int index)
 int ulna_names_find(const ulna_names *names, const char *name);
 /* Failing that, the only one that differs by the case of ASCII letters. */
 int ulna_names_find_like(const ulna_names *names, const char *name);
+
+#define ULNA_BODY_NAME 256
+
+/* `base` if no body has it yet and it is not too long; else base, mark and the first number from 2 on that is free. Returns 0
+ * in the second case. */
+int ulna_free_body_name(const ulna_builder *builder, const char *base, const char *mark, char name[ULNA_BODY_NAME]);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "formats/text/decimal.h"
+#include "formats/text/numbers.h"
 
 /* ---- lines and words ---------------------------------------------------------------------------------------------- */
 

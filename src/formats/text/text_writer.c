@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "formats/text/decimal.h"
+#include "formats/text/numbers.h"
 
 /* ---- texts -------------------------------------------------------------------------------------------- */
 
@@ -26,7 +26,7 @@ ulna_status ulna_text_append(ulna_text *text, const char *data, size_t bytes)
     void *memory = text->data;
     ulna_status status = ulna_grow(&text->allocator, &memory, &text->capacity, text->length + bytes + 1, 1);
     text->data = memory;
-    if (status)
+    if (status != ULNA_OK)
         return status;
     if (bytes)
         memcpy(text->data + text->length, data, bytes);

@@ -1,13 +1,15 @@
 /*
- * decimal.h (private): doubles from decimal digits and back, correctly rounded in every locale.
+ * numbers.h (private): doubles from decimal digits and back, correctly rounded in every locale.
  *
  * Both directions multiply with a power of ten of 128 bits; where that cannot decide, or for exponents that no recording has,
  * they ask the C library, which is ten times slower.
  */
-#ifndef ULNA_SRC_DECIMAL_H
-#define ULNA_SRC_DECIMAL_H
+#ifndef ULNA_SRC_NUMBERS_H
+#define ULNA_SRC_NUMBERS_H
 
 #include <stdint.h>
+
+#include "formats/text/text_writer.h"
 
 /* The double nearest to digits * 10^exponent; infinity if it is too large. */
 double ulna_decimal_value(uint64_t digits, int exponent);
@@ -33,8 +35,22 @@ ulna_expansion ulna_decimal_expand(double value);
 /* Rounded to 1 .. 17 significant digits as printf does; without zeros at the end. */
 ulna_decimal ulna_decimal_round(const ulna_expansion *expansion, int digits);
 
-#define ULNA_DECIMAL_TEXT 32
 /* Writes a decimal number as "%.*g" does for so many digits, with a decimal point; returns the length. */
-int ulna_decimal_text(ulna_decimal number, int is_negative, int digits, char text[ULNA_DECIMAL_TEXT]);
+int ulna_decimal_text(ulna_decimal number, int is_negative, int digits, char text[ULNA_NUMBER_SIZE]);
+
+/* ---- in a file's own unit ------------------------------------------------------------------------------------- */
+
+/*
+ * The text of value / scale with the fewest of 15, 16 or 17 digits whose number, times `scale`, is `value` to the bit; so
+ * 12.4901 degrees that were read are 12.4901 again. Not every value is such a product: then it is taken for the nearest that
+ * is, and what is read back gives the same text again. `digits` > 0 asks for that many instead. Zero has no sign. `value`
+ * and value / scale must be finite. Returns the length.
+ */
+int ulna_format_scaled(double value, double scale, int digits, char text[ULNA_NUMBER_SIZE]);
+void ulna_put_scaled(ulna_writer *writer, double value, double scale, int digits);
+
+/* The value rounded to so many significant digits, as it is read back; and to so many decimals. */
+double ulna_round_digits(double value, int digits);
+double ulna_round_decimals(double value, int decimals);
 
 #endif

@@ -1,89 +1,9 @@
-/* glTF: which kind of file is it, and how is it read? */
-#include "formats/gltf/gltf.h"
-
+/* Reads glTF: the file as a whole, of either kind. */
 #include <stdint.h>
 #include <string.h>
 
 #include "base/base.h"
-
-/* ---- what is it? ------------------------------------------------------------------------------------------------ */
-
-static size_t skip_blanks(const char *data, size_t length, size_t at)
-{
-    while (at < length && (data[at] == ' ' || data[at] == '\t' || data[at] == '\n' || data[at] == '\r'))
-        at++;
-    return at;
-}
-
-/* The length of the text in quotes that starts at `at`, quotes included. */
-static size_t text_length(const char *data, size_t length, size_t at)
-{
-    size_t end = at + 1;
-    while (end < length && data[end] != '"')
-        end += data[end] == '\\' ? 2 : 1;
-    return (end < length ? end + 1 : length) - at;
-}
-
-static int is_word(const char *text, size_t length, const char *const *words)
-{
-    for (; *words; words++)
-        if (strlen(*words) + 2 == length && memcmp(text + 1, *words, length - 2) == 0)
-            return 1;
-    return 0;
-}
-
-int ulna_gltf_sniff(const char *data, size_t length)
-{
-    static const char *const ours[] = {"asset",          "scene",      "scenes", "nodes",     "meshes",
-                                       "buffers",        "skins",      "images", "accessors", "bufferViews",
-                                       "extensionsUsed", "animations", NULL};
-    static const char *const others[] = {"format", "bodies", NULL};
-    size_t at = length >= 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    int depth = 0;
-    at = skip_blanks(data, length, at);
-    if (at >= length || data[at] != '{' || memchr(data, 0, length))
-        return 0;
-    for (; at < length; at++) {
-        depth += (data[at] == '{' || data[at] == '[') - (data[at] == '}' || data[at] == ']');
-        if (data[at] != '"')
-            continue;
-        size_t size = text_length(data, length, at), after = skip_blanks(data, length, at + size);
-        if (depth == 1 && after < length && data[after] == ':') {
-            if (is_word(data + at, size, ours))
-                return 1;
-            if (is_word(data + at, size, others))
-                return 0;
-        }
-        at += size - 1;
-    }
-    return 0;
-}
-
-int ulna_glb_sniff(const char *data, size_t length)
-{
-    return length >= 4 && memcmp(data, "glTF", 4) == 0;
-}
-
-#ifdef ULNA_MINIMAL
-
-ulna_status ulna_gltf_read(const char *data, size_t length, const ulna_read_options *options, ulna_content *content,
-                           ulna_error *error)
-{
-    (void)data, (void)length, (void)options, (void)content;
-    return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "this build of the library does not read JSON");
-}
-
-ulna_status ulna_glb_read(const char *data, size_t length, const ulna_read_options *options, ulna_content *content,
-                          ulna_error *error)
-{
-    return ulna_gltf_read(data, length, options, content, error);
-}
-
-#else
-
 #include "formats/gltf/gltf_read.h"
-
-/* ---- the file --------------------------------------------------------------------------------------------------- */
 
 static ulna_status read_asset(ulna_gltf *g)
 {
@@ -240,5 +160,3 @@ ulna_status ulna_glb_read(const char *data, size_t length, const ulna_read_optio
         json_length--;
     return read_json(&g, data + g.json_start, json_length);
 }
-
-#endif
