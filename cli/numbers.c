@@ -48,18 +48,14 @@ int numbers_seed(const cli *tool, const char *name, uint64_t *seed)
 
 int numbers_unit(const cli *tool, const char *name, double *metres)
 {
-    static const struct {
-        const char *name;
-        double metres;
-    } units[] = {{"m", 1}, {"cm", 0.01}, {"mm", 0.001}, {"in", 0.0254}, {"ft", 0.3048}};
     const char *text = cli_value(tool, name);
+    double known = text ? ulna_unit_metres(text) : 0;
     if (!text)
         return CLI_DONE;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(units[i].name, text) == 0) {
-            *metres = units[i].metres;
-            return CLI_DONE;
-        }
+    if (known > 0) {
+        *metres = known;
+        return CLI_DONE;
+    }
     char *end;
     double number = strtod(text, &end);
     if (end == text || *end || !(number >= 1e-9 && number <= 1e9))

@@ -453,7 +453,7 @@ static void mistakes_are_told(void **state)
         {2, "arm --goal 'tool 1 2 3' --relax some", "--relax takes none, hull or bones"},
         {2, "arm --goal 'tool 1 2 3' --seed -1", "--seed takes a whole number"},
         {2, "arm --goal 'tool 1 2 3' --bounds some", "--bounds takes none or skeleton"},
-        {2, "arm --goal 'tool 1 2 3' --unit km", "--unit takes m, cm, mm, in, ft or a number of metres"},
+        {2, "arm --goal 'tool 1 2 3' --unit furlong", "--unit takes m, cm, mm, in, ft or a number of metres"},
     };
     ulna_test_cli_write_text("names.csv", "LFHD,1,2,3\nnobody-of-that-name,1,2,3\n");
     ulna_test_cli_write_text("names.json", "{\"goals\": {\n\"LFHD\": [1, 2, 3],\n\"nobody-of-that-name\": [1, 2, 3]}}");

@@ -345,7 +345,7 @@ static void doubles_are_rounded_as_by_printf(void **state)
         double value = some_double(&rng, i % 4);
         int digits = i % 8 < 4 ? 15 + ulna_test_rng_index(&rng, 3) : 1 + ulna_test_rng_index(&rng, 17);
         ulna_expansion expansion = ulna_decimal_expand(value);
-        char wanted[64], text[ULNA_DECIMAL_TEXT];
+        char wanted[64], text[ULNA_NUMBER_SIZE];
         snprintf(wanted, sizeof wanted, "%s%.*g", i % 3 ? "" : "-", digits, value);
         int length = ulna_decimal_text(ulna_decimal_round(&expansion, digits), i % 3 == 0, digits, text);
         if (strcmp(text, wanted) != 0 || length != (int)strlen(wanted))

@@ -56,7 +56,95 @@ static void marker_tables_are_read_and_written(void **state)
     assert_says(read_set(model, "A,flange,1,2,3,-1\n", &set, &error), ULNA_ERR_PARSE, "weight");
     assert_says(read_set(model, "# unit: miles\nA,flange,1,2,3\n", &set, &error), ULNA_ERR_PARSE, "unit");
     assert_says(read_set(model, "\n\n", &set, &error), ULNA_ERR_PARSE, "no markers");
+    assert_says(read_set(model, "\"A,flange,1,2,3\n", &set, &error), ULNA_ERR_PARSE, "marker, bone, x, y, z");
+    assert_says(read_set(model, "A,flange,1e999,2,3\n", &set, &error), ULNA_ERR_PARSE, "1e999");
+    assert_says(read_set(model, "# unit: km\nA,flange,1e308,2,3\n", &set, &error), ULNA_ERR_PARSE, "1e308");
+
+    /* decimal commas between semicolons; commas with tabs for looks; a table without a heading */
+    assert_int_equal(read_set(model, "A;flange;0,1;0,2;0,3;0,5\nB,\telbow,\t1,\t2,\t3\n", &set, &error), ULNA_OK);
+    assert_true(set.count == 2 && set.items[0].offset[2] == 0.3 && set.items[0].weight == 0.5);
+    assert_true(set.items[1].offset[2] == 3);
+    ulna_marker_set_release(&set);
     assert_int_equal(set.count, 0);
+    ulna_model_destroy(model);
+}
+
+/* Whatever a marker may be called, its name comes back as it was, or is refused. */
+static void hostile_names_are_kept_or_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int is_refused;
+    } names[] = {
+        {"A\tB", 0},
+        {"A;B", 0},
+        {"A,B", 0},
+        {"\"A", 0},
+        {"A\"", 0},
+        {"\"A\"", 0},
+        {"\"", 0},
+        {"\"\"", 0},
+        {",", 0},
+        {"A\"B,\"C\"", 0},
+        {"#A", 0},
+        {"# unit: mm", 0},
+        {"marker", 0},
+        {"marker,bone", 0},
+        {" A", 0},
+        {"A ", 0},
+        {"\tA\f", 0},
+        {"\x01", 0},
+        {"NaN", 0},
+        {"1", 0},
+        {"\xEF\xBB\xBF"
+         "A",
+         0},
+        {"A:B", 0},
+        {"L\xC3\xA4", 0},
+        {"A\nB", 1},
+        {"A\rB", 1},
+        {"\n", 1},
+        {"L\xE4", 1}, /* Latin-1 */
+    };
+    ulna_model *model;
+    ulna_error error;
+    assert_int_equal(ulna_sample_create("human", NULL, &model, NULL), ULNA_OK);
+    ulna_marker_set all = ulna_marker_set_empty(NULL), back;
+    ulna_text text = ulna_text_empty(NULL);
+    ulna_sink sink = ulna_text_sink(&text);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        ulna_marker_set one = ulna_marker_set_empty(NULL);
+        assert_int_equal(ulna_marker_set_add(&one, names[i].name, 3, (double[]){1, 2, 3}, 1), ULNA_OK);
+        if (names[i].is_refused) {
+            assert_says(ulna_marker_set_write_csv(&one, model, &sink, &error), ULNA_ERR_UNSUPPORTED, "marker 1",
+                        "cannot be written");
+            assert_int_equal(text.length, 0);
+        } else {
+            assert_int_equal(ulna_marker_set_add(&all, names[i].name, 4, (double[]){-1, 0.1, 1e-9}, 0.5), ULNA_OK);
+            assert_int_equal(ulna_marker_set_write_csv(&one, model, &sink, &error), ULNA_OK);
+            assert_int_equal(read_set(model, text.data, &back, &error), ULNA_OK);
+            assert_int_equal(back.count, 1);
+            assert_memory_equal(back.items, one.items, sizeof *one.items);
+            ulna_marker_set_release(&back);
+            ulna_text_release(&text);
+        }
+        ulna_marker_set_release(&one);
+    }
+    assert_int_equal(ulna_marker_set_write_csv(&all, model, &sink, &error), ULNA_OK);
+    assert_int_equal(read_set(model, text.data, &back, &error), ULNA_OK);
+    assert_int_equal(back.count, all.count);
+    assert_memory_equal(back.items, all.items, all.count * sizeof *all.items);
+    ulna_marker_set_release(&back);
+    ulna_text_release(&text);
+
+    /* what the reader would refuse is not written */
+    assert_int_equal(ulna_marker_set_add(&all, "A,B", 5, (double[]){0, 0, 0}, 1), ULNA_OK);
+    assert_says(ulna_marker_set_write_csv(&all, model, &sink, &error), ULNA_ERR_UNSUPPORTED, "'A,B'", "twice");
+    ulna_marker_set_release(&all);
+    assert_int_equal(ulna_marker_set_add(&all, "A", ulna_model_body_count(model), (double[]){0, 0, 0}, 1), ULNA_OK);
+    assert_says(ulna_marker_set_write_csv(&all, model, &sink, &error), ULNA_ERR_ARGUMENT, "'A'", "body");
+    ulna_marker_set_release(&all);
     ulna_model_destroy(model);
 }
 
@@ -472,17 +560,12 @@ static void hdm05_cold_starts_are_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(marker_tables_are_read_and_written),
-        cmocka_unit_test(a_clean_take_is_followed),
-        cmocka_unit_test(gaps_drop_out_and_are_filled),
-        cmocka_unit_test(spikes_and_swaps_are_weighed_down),
-        cmocka_unit_test(a_lost_track_is_found_again),
-        cmocka_unit_test(threads_give_the_same_bits),
-        cmocka_unit_test(smoothing_smoothes),
-        cmocka_unit_test(unseen_joints_stay_at_rest),
-        cmocka_unit_test(mistakes_are_told),
-        cmocka_unit_test(hdm05_is_tracked_without_loss),
-        cmocka_unit_test(hdm05_survives_swaps_and_spikes),
+        cmocka_unit_test(marker_tables_are_read_and_written), cmocka_unit_test(hostile_names_are_kept_or_refused),
+        cmocka_unit_test(a_clean_take_is_followed),           cmocka_unit_test(gaps_drop_out_and_are_filled),
+        cmocka_unit_test(spikes_and_swaps_are_weighed_down),  cmocka_unit_test(a_lost_track_is_found_again),
+        cmocka_unit_test(threads_give_the_same_bits),         cmocka_unit_test(smoothing_smoothes),
+        cmocka_unit_test(unseen_joints_stay_at_rest),         cmocka_unit_test(mistakes_are_told),
+        cmocka_unit_test(hdm05_is_tracked_without_loss),      cmocka_unit_test(hdm05_survives_swaps_and_spikes),
         cmocka_unit_test(hdm05_cold_starts_are_found),
     };
     return cmocka_run_group_tests_name("track", tests, NULL, NULL);

@@ -91,6 +91,9 @@ enum { ULNA_HOLDS_SKELETON = 1, ULNA_HOLDS_MOTION = 2, ULNA_HOLDS_MARKERS = 4 };
 ULNA_API unsigned ulna_format_reads(ulna_format format);  /* what this build can read of it; 0: nothing */
 ULNA_API unsigned ulna_format_writes(ulna_format format); /* what this build can write of it */
 
+/* Metres that a unit of length is, by its name: "mm", "cm", "m", "in", "feet", ...; letter case is ignored. 0 if unknown. */
+ULNA_API double ulna_unit_metres(const char *name);
+
 /* ---- the model file ------------------------------------------------------------------------------------ */
 
 /*

@@ -52,9 +52,10 @@ ULNA_API ulna_status ulna_marker_set_add(ulna_marker_set *set, const char *marke
 /* The markers that the model itself has. */
 ULNA_API ulna_status ulna_marker_set_from_model(ulna_marker_set *set, const ulna_model *model);
 /*
- * A table: marker, bone, x, y, z and optionally weight; metres, or what a line "# unit: mm" (cm, m, in) above says. Commas,
- * semicolons or tabs; a first line of headings may be there; lines that begin with # are comments. Errors name the line; bones
- * that the model does not have are errors.
+ * A table: marker, bone, x, y, z and optionally weight; metres, or the unit of a line "# unit: mm" above. Commas, semicolons or
+ * tabs, with quotes as in RFC 4180; a first line of headings may be there; lines that begin with # are comments. Errors name
+ * the line; bones that the model does not have, and markers that are listed twice, are errors. The writer refuses what would
+ * not be read back as it is (ULNA_ERR_UNSUPPORTED): names with line ends or bytes that are not UTF-8.
  */
 ULNA_API ulna_status ulna_marker_set_read_csv(const char *text, size_t length, const ulna_model *model,
                                               ulna_marker_set *set, ulna_error *error);

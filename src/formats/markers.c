@@ -165,9 +165,9 @@ static const struct {
     {"feet", 0.3048},
 };
 
-double ulna_length_unit(const char *name)
+double ulna_unit_metres(const char *name)
 {
-    ulna_word word = {name, strlen(name)};
+    ulna_word word = {name, name ? strlen(name) : 0};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (ulna_word_is_like(word, units[i].name))
             return units[i].metres;

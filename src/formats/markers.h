@@ -18,8 +18,6 @@ ulna_status ulna_markers_finish(ulna_recording *recording, ulna_remarks *remarks
 /* Remarks upon positions that are exactly zero, as programs write what they have not seen. ULNA_ERR_MEMORY. */
 ulna_status ulna_markers_zeros(const ulna_recording *recording, ulna_remarks *remarks);
 
-/* Metres that a unit is ("mm", "cm", "Inches", "mete" of four letters, ...); 0 if it is not known. */
-double ulna_length_unit(const char *name);
 /* The short name of a unit of so many metres; NULL if it has none. */
 const char *ulna_length_unit_name(double metres);
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "formats/text/scan.h"
-#include "formats/text/text_writer.h"
+#include "formats/tables/table.h"
+#include "formats/text/names.h"
 #include "ulna/mocap.h"
 
 ulna_marker_set ulna_marker_set_empty(const ulna_allocator *allocator)
@@ -57,118 +57,170 @@ ulna_status ulna_marker_set_from_model(ulna_marker_set *set, const ulna_model *m
 
 /* ---- the table ------------------------------------------------------------------------------------------------------ */
 
-enum { COLUMNS = 6, BODY_NAME = 256 };
+enum { FEWEST_CELLS = 5, MOST_CELLS = 6 };
+
+typedef struct set_reader {
+    ulna_scan scan;
+    const ulna_model *model;
+    ulna_marker_set *set;
+    ulna_names names; /* of the markers so far */
+    ulna_error *error;
+    double unit;
+    char delimiter; /* of the current row */
+} set_reader;
 
 /* "# unit: mm" */
-static int unit_of(ulna_word line, double *unit)
+static ulna_status read_comment(set_reader *r)
 {
-    static const struct {
-        const char *name;
-        double metres;
-    } units[] = {{"m", 1}, {"mm", 1e-3}, {"cm", 1e-2}, {"in", 0.0254}};
-    ulna_scan scan = ulna_scan_start(line.text, line.length);
+    ulna_scan line = r->scan;
     ulna_word word;
-    if (!ulna_scan_line(&scan) || !ulna_scan_word(&scan, "#:", &word) || !ulna_word_is_like(word, "unit") ||
-        !ulna_scan_word(&scan, "#:", &word))
-        return 0;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (ulna_word_is_like(word, units[i].name)) {
-            *unit = units[i].metres;
-            return 1;
-        }
-    return -1;
+    char name[ULNA_MARKER_NAME];
+    if (!ulna_scan_word(&line, "#:", &word) || !ulna_word_is_like(word, "unit") ||
+        !ulna_scan_word(&line, "#:,;", &word))
+        return ULNA_OK;
+    ulna_word_copy(word, name, sizeof name);
+    r->unit = ulna_unit_metres(name);
+    return r->unit > 0 ? ULNA_OK
+                       : ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE, "unknown unit of length '%s'", name);
 }
 
-/* Cuts a line at commas, semicolons or tabs, whichever it has; blanks around cells are not part of them. */
-static int cut(ulna_word line, ulna_word cells[COLUMNS + 1])
+static size_t cut(const set_reader *r, char delimiter, ulna_word cells[MOST_CELLS])
 {
-    const char *end = line.text + line.length;
-    char separator = memchr(line.text, ',', line.length) ? ',' : memchr(line.text, ';', line.length) ? ';' : '\t';
-    int count = 0;
-    for (const char *at = line.text; at <= end && count <= COLUMNS;) {
-        const char *stop = memchr(at, separator, (size_t)(end - at)), *to = stop ? stop : end, *from = at;
-        at = to + 1;
-        while (from < to && (*from == ' ' || *from == '\t' || *from == '"'))
-            from++;
-        while (to > from && (to[-1] == ' ' || to[-1] == '\t' || to[-1] == '"'))
-            to--;
-        cells[count++] = (ulna_word){from, (size_t)(to - from)};
-        if (!stop)
-            break;
-    }
+    ulna_row row = ulna_row_start(&r->scan, delimiter);
+    ulna_word cell;
+    size_t count = 0;
+    for (; count <= MOST_CELLS && ulna_row_next(&row, &cell); count++)
+        if (count < MOST_CELLS)
+            cells[count] = cell;
     return count;
 }
 
-/* A first line without a bone and without a number; else a slip of the pen would drop a marker. */
-static int is_heading(const ulna_model *model, const ulna_word *cells, int count)
+/* The cells of the current line, between commas, semicolons or tabs: the first of these that gives numbers where they belong,
+ * since numbers may have decimal commas, and tables tabs for their looks. */
+static size_t cut_row(set_reader *r, ulna_word cells[MOST_CELLS])
 {
-    char bone[BODY_NAME];
-    double number;
-    int numbers = 0;
-    for (int k = 2; k < count && k < 5; k++)
-        numbers += !cells[k].length || ulna_word_number(cells[k], &number);
-    return count >= 5 && !numbers &&
-           (!ulna_word_copy(cells[1], bone, sizeof bone) || ulna_model_find_body(model, bone) == ULNA_NONE);
+    static const char delimiters[] = {',', ';', '\t'};
+    for (size_t i = 0; i < sizeof delimiters; i++) {
+        double number;
+        r->delimiter = delimiters[i];
+        size_t count = cut(r, r->delimiter, cells), k = 2;
+        while (k < count && k < MOST_CELLS && (!cells[k].length || ulna_cell_number(cells[k], r->delimiter, &number)))
+            k++;
+        if (k == count && count >= FEWEST_CELLS)
+            return count;
+    }
+    r->delimiter = ulna_table_delimiter(&r->scan);
+    return cut(r, r->delimiter, cells);
 }
 
-static ulna_status read_row(const ulna_scan *scan, const ulna_model *model, const ulna_word *cells, int count,
-                            double unit, ulna_marker_set *set, ulna_error *error)
+static int find_body(const set_reader *r, ulna_word cell, char name[ULNA_BODY_NAME])
 {
-    char marker[ULNA_MARKER_NAME], bone[BODY_NAME];
-    double numbers[4] = {0, 0, 0, 1};
-    if (count < 5 || count > COLUMNS)
-        return ulna_scan_fail(scan, &cells[0], error, ULNA_ERR_PARSE,
-                              "%d cells; a line is: marker, bone, x, y, z and perhaps a weight", count);
-    if (!cells[0].length || !ulna_word_copy(cells[0], marker, sizeof marker))
-        return ulna_scan_fail(scan, &cells[0], error, ULNA_ERR_PARSE, "the marker's name is missing or too long");
-    int body = ulna_word_copy(cells[1], bone, sizeof bone) ? ulna_model_find_body(model, bone) : ULNA_NONE;
+    return ulna_cell_copy(cell, name, ULNA_BODY_NAME) ? ulna_model_find_body(r->model, name) : ULNA_NONE;
+}
+
+/* A first line without a bone and without a number; else a typing error would drop a marker. */
+static int is_heading(const set_reader *r, const ulna_word *cells, size_t count)
+{
+    char bone[ULNA_BODY_NAME];
+    double number;
+    for (size_t k = 2; k < count && k < FEWEST_CELLS; k++)
+        if (!cells[k].length || ulna_cell_number(cells[k], r->delimiter, &number))
+            return 0;
+    return count >= FEWEST_CELLS && find_body(r, cells[1], bone) == ULNA_NONE;
+}
+
+static ulna_status read_row(set_reader *r, const ulna_word *cells, size_t count)
+{
+    char marker[ULNA_MARKER_NAME], bone[ULNA_BODY_NAME];
+    double numbers[4] = {0, 0, 0, 1}; /* offset and weight */
+    if (count < FEWEST_CELLS || count > MOST_CELLS)
+        return ulna_scan_fail(&r->scan, &cells[0], r->error, ULNA_ERR_PARSE,
+                              "%s%zu cells; a line has marker, bone, x, y, z and optionally a weight",
+                              count > MOST_CELLS ? "more than " : "", count > MOST_CELLS ? (size_t)MOST_CELLS : count);
+    if (!ulna_cell_copy(cells[0], marker, sizeof marker) || !marker[0])
+        return ulna_scan_fail(&r->scan, &cells[0], r->error, ULNA_ERR_PARSE,
+                              "the marker's name is missing or longer than %d bytes", ULNA_MARKER_NAME - 1);
+    int body = find_body(r, cells[1], bone);
     if (body == ULNA_NONE)
-        return ulna_scan_fail(scan, &cells[1], error, ULNA_ERR_PARSE, "the skeleton has no bone '%.60s'", bone);
-    for (int k = 2; k < count; k++)
-        if (cells[k].length && !ulna_word_number(cells[k], &numbers[k - 2]))
-            return ulna_scan_fail(scan, &cells[k], error, ULNA_ERR_PARSE, "'%.*s' is no number",
+        return ulna_scan_fail(&r->scan, &cells[1], r->error, ULNA_ERR_PARSE, "the skeleton has no bone '%.60s'", bone);
+    for (size_t k = 2; k < count; k++)
+        if (cells[k].length && (!ulna_cell_value(cells[k], r->delimiter, k < 5 ? r->unit : 1, &numbers[k - 2]) ||
+                                !isfinite(numbers[k - 2])))
+            return ulna_scan_fail(&r->scan, &cells[k], r->error, ULNA_ERR_PARSE, "'%.*s' is not a number",
                                   (int)(cells[k].length < 40 ? cells[k].length : 40), cells[k].text);
     if (!(numbers[3] >= 0))
-        return ulna_scan_fail(scan, &cells[5], error, ULNA_ERR_PARSE, "a weight is not below 0");
-    for (size_t i = 0; i < set->count; i++)
-        if (strcmp(set->items[i].marker, marker) == 0)
-            return ulna_scan_fail(scan, &cells[0], error, ULNA_ERR_PARSE, "marker '%s' is there twice", marker);
-    const double offset[3] = {numbers[0] * unit, numbers[1] * unit, numbers[2] * unit};
-    ulna_status status = ulna_marker_set_add(set, marker, body, offset, numbers[3]);
-    return status == ULNA_OK ? status : ulna_fail(error, status, "no room for marker '%s'", marker);
+        return ulna_scan_fail(&r->scan, &cells[5], r->error, ULNA_ERR_PARSE, "the weight must be 0 or more");
+    if (ulna_names_find(&r->names, marker) != ULNA_NONE)
+        return ulna_scan_fail(&r->scan, &cells[0], r->error, ULNA_ERR_PARSE, "marker '%s' is listed twice", marker);
+    ulna_status status = ulna_names_add(&r->names, marker);
+    if (status == ULNA_OK)
+        status = ulna_marker_set_add(r->set, marker, body, numbers, numbers[3]);
+    return status == ULNA_OK ? status : ulna_fail(r->error, status, "no memory for marker '%s'", marker);
 }
 
 ulna_status ulna_marker_set_read_csv(const char *text, size_t length, const ulna_model *model, ulna_marker_set *set,
                                      ulna_error *error)
 {
-    enum { MOST_MARKERS = 10000 };
     if ((!text && length) || !model || !set)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a text, a model and a place for the marker set are needed");
-    ulna_scan scan = ulna_scan_start(text, length);
-    double unit = 1;
+    set_reader r = {.scan = ulna_scan_start(text, length),
+                    .model = model,
+                    .set = set,
+                    .names = ulna_names_empty(&set->allocator),
+                    .error = error,
+                    .unit = 1};
     int rows = 0;
     ulna_status status = ULNA_OK;
-    while (status == ULNA_OK && ulna_scan_line(&scan)) {
-        ulna_word line = ulna_scan_rest(&scan), cells[COLUMNS + 1];
-        if (!line.length)
+    while (status == ULNA_OK && ulna_scan_line(&r.scan)) {
+        ulna_word cells[MOST_CELLS] = {0};
+        while (r.scan.here < r.scan.end && *r.scan.here == ' ')
+            r.scan.here++;
+        if (ulna_row_is_blank(&r.scan, ',') || ulna_row_is_blank(&r.scan, ';'))
             continue;
-        if (line.text[0] == '#') {
-            if (unit_of(line, &unit) < 0)
-                status = ulna_scan_fail(&scan, &line, error, ULNA_ERR_PARSE, "the unit is m, cm, mm or in");
+        if (*r.scan.here == '#') {
+            status = read_comment(&r);
             continue;
         }
-        int count = cut(line, cells);
-        if (rows++ == 0 && is_heading(model, cells, count))
-            continue;
-        if (set->count >= MOST_MARKERS)
-            status = ulna_scan_fail(&scan, &line, error, ULNA_ERR_LIMIT, "more than %d markers", MOST_MARKERS);
-        else
-            status = read_row(&scan, model, cells, count, unit, set, error);
+        size_t count = cut_row(&r, cells);
+        if (rows++ > 0 || !is_heading(&r, cells, count))
+            status = read_row(&r, cells, count);
     }
+    ulna_names_release(&r.names);
     if (status == ULNA_OK && set->count == 0)
         status = ulna_fail(error, ULNA_ERR_PARSE, "the table has no markers");
     if (status != ULNA_OK)
         ulna_marker_set_release(set);
+    return status;
+}
+
+/* Would the name be read back as it is? A cell holds anything but the end of a line, and the text is UTF-8. */
+static int is_writable(const char *name)
+{
+    char copy[2 * ULNA_BODY_NAME];
+    return !strpbrk(name, "\r\n") && ulna_word_copy((ulna_word){name, strlen(name)}, copy, sizeof copy) &&
+           strcmp(name, copy) == 0;
+}
+
+static ulna_status check_set(const ulna_marker_set *set, const ulna_model *model, ulna_error *error)
+{
+    ulna_names names = ulna_names_empty(&set->allocator);
+    ulna_status status = ULNA_OK;
+    for (size_t i = 0; i < set->count && status == ULNA_OK; i++) {
+        const ulna_attachment *item = &set->items[i];
+        if (item->body < 0 || item->body >= ulna_model_body_count(model))
+            status = ulna_fail(error, ULNA_ERR_ARGUMENT, "marker '%s' is on body %d, which the model does not have",
+                               item->marker, item->body);
+        else if (!is_writable(item->marker) || !is_writable(ulna_model_body_name(model, item->body)))
+            status = ulna_fail(error, ULNA_ERR_UNSUPPORTED,
+                               "marker %zu: the name of the marker or of its bone has a line end or is not UTF-8, and "
+                               "cannot be written",
+                               i + 1);
+        else if (ulna_names_find(&names, item->marker) != ULNA_NONE)
+            status = ulna_fail(error, ULNA_ERR_UNSUPPORTED, "marker '%s' is listed twice", item->marker);
+        else if (ulna_names_add(&names, item->marker) != ULNA_OK)
+            status = ulna_fail(error, ULNA_ERR_MEMORY, "no memory for the names of markers");
+    }
+    ulna_names_release(&names);
     return status;
 }
 
@@ -177,22 +229,24 @@ ulna_status ulna_marker_set_write_csv(const ulna_marker_set *set, const ulna_mod
 {
     if (!set || !model || !sink)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a marker set, its model and a sink are needed");
+    ulna_status status = check_set(set, model, error);
+    if (status != ULNA_OK)
+        return status;
     ulna_writer w;
     ulna_writer_start(&w, sink);
     ulna_put(&w, "# unit: m\nmarker,bone,x,y,z,weight\n");
     for (size_t i = 0; i < set->count; i++) {
         const ulna_attachment *item = &set->items[i];
-        const char *bone = ulna_model_body_name(model, item->body);
-        ulna_put(&w, item->marker);
+        ulna_put_cell(&w, item->marker);
         ulna_put(&w, ",");
-        ulna_put(&w, bone ? bone : "");
+        ulna_put_cell(&w, ulna_model_body_name(model, item->body));
         for (int k = 0; k < 4; k++) {
             ulna_put(&w, ",");
             ulna_put_number(&w, k < 3 ? item->offset[k] : item->weight);
         }
         ulna_put(&w, "\n");
     }
-    ulna_status status = ulna_writer_finish(&w);
+    status = ulna_writer_finish(&w);
     return status == ULNA_OK ? status : ulna_fail(error, status, "the marker set could not be written");
 }
 

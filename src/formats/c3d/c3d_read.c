@@ -265,7 +265,7 @@ static double frame_rate(const ulna_c3d_file *file, const ulna_c3d_parameters *p
 
 static double unit_of(const ulna_c3d_file *file, const char *text, const ulna_read_options *options)
 {
-    double known = ulna_length_unit(text);
+    double known = ulna_unit_metres(text);
     if (options->unit_m > 0 || known > 0)
         return options->unit_m > 0 ? options->unit_m : known;
     if (text[0])

@@ -44,7 +44,7 @@ static void read_comment(csv_reader *r)
     char text[ULNA_MARKER_NAME];
     ulna_marker_name(value.text, value.length, text);
     if (ulna_word_is_like(key, "lengths") || ulna_word_is_like(key, "length")) {
-        r->unit = ulna_length_unit(text);
+        r->unit = ulna_unit_metres(text);
         if (r->unit <= 0)
             ulna_remarks_add(&r->content->remarks, r->scan.line, -1, "unit of length '%s' is unknown", text);
     } else if (ulna_word_is_like(key, "angles") || ulna_word_is_like(key, "angle")) {

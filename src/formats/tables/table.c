@@ -191,8 +191,8 @@ int ulna_cell_copy(ulna_word cell, char *text, size_t size)
 void ulna_put_cell(ulna_writer *writer, const char *text)
 {
     size_t length = strlen(text);
-    int is_plain =
-        length > 0 && text[0] != ' ' && text[length - 1] != ' ' && text[0] != '#' && !strpbrk(text, ",;\t\"\r\n");
+    int is_plain = length > 0 && (unsigned char)text[0] > ' ' && (unsigned char)text[length - 1] > ' ' &&
+                   text[0] != '#' && !strpbrk(text, ",;\t\"\r\n");
     if (is_plain) {
         ulna_put_bytes(writer, text, length);
         return;

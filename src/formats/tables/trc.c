@@ -100,7 +100,7 @@ static ulna_status read_values(trc_reader *r)
 
 static double unit_of(trc_reader *r)
 {
-    double known = ulna_length_unit(r->unit);
+    double known = ulna_unit_metres(r->unit);
     if (r->options->unit_m > 0 || known > 0)
         return r->options->unit_m > 0 ? r->options->unit_m : known;
     if (r->unit[0])
