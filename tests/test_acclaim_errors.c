@@ -179,11 +179,11 @@ static const mistake skeleton_mistakes[] = {
     {":bonedata\nbegin\nname a\nend\n:hierarchy\nroot b\n", ULNA_ERR_PARSE, 6, 6, "'b'"},
     {":bonedata\nbegin\nname a\nend\n:hierarchy\nb a\n", ULNA_ERR_PARSE, 6, 1, "'b'"},
     {":bonedata\nbegin\nname a\nend\n:hierarchy\na root\n", ULNA_ERR_PARSE, 6, 3, "the root cannot"},
-    {":bonedata\nbegin\nname a\nend\n:hierarchy\na a\n", ULNA_ERR_PARSE, 6, 3, "itself"},
-    {":bonedata\nbegin\nname a\nend\n:hierarchy\nroot a a\n", ULNA_ERR_PARSE, 6, 8, "two bones"},
-    {":bonedata\nbegin\nname a\nend\n", ULNA_ERR_MODEL, 2, 0, "'a' does not hang on the root"},
+    {":bonedata\nbegin\nname a\nend\n:hierarchy\na a\n", ULNA_ERR_PARSE, 6, 3, "its own parent"},
+    {":bonedata\nbegin\nname a\nend\n:hierarchy\nroot a a\n", ULNA_ERR_PARSE, 6, 8, "two parents"},
+    {":bonedata\nbegin\nname a\nend\n", ULNA_ERR_MODEL, 2, 0, "'a' is not connected to the root"},
     {":bonedata\nbegin\nname a\nend\nbegin\nname b\nend\nbegin\nname c\nend\n:hierarchy\nroot a\nb c\nc b\n",
-     ULNA_ERR_MODEL, 5, 0, "'b' does not hang on the root"},
+     ULNA_ERR_MODEL, 5, 0, "'b' is not connected to the root"},
     {":units\nlength 1e-300\n:root\n:bonedata\nbegin\nname a\ndirection 1 0 0\nlength 1e300\nend\n:hierarchy\nroot a\n",
      ULNA_ERR_NUMBER, 5, 0, "finite"},
 };
@@ -191,12 +191,12 @@ static const mistake skeleton_mistakes[] = {
 static const mistake motion_mistakes[] = {
     {":DEGREES\nroot 1 2 3 4 5 6\n", ULNA_ERR_PARSE, 2, 1, "first frame is missing"},
     {":DEGREES\n# nothing\n", ULNA_ERR_PARSE, 0, 0, "no frames"},
-    {"1\nroot 1 2 3 4 5\n", ULNA_ERR_PARSE, 2, 1, "needs 6 values, and 5 are there"},
+    {"1\nroot 1 2 3 4 5\n", ULNA_ERR_PARSE, 2, 1, "needs 6 values, but has 5"},
     {"1\nroot 1 2 3 4 5 6 7\n", ULNA_ERR_PARSE, 2, 18, "more than its 6 values"},
-    {"1\nroot 1 2 3 x 5 6\n", ULNA_ERR_PARSE, 2, 12, "'x' is no number"},
-    {"1\nroot 1 2 3 nan 5 6\n", ULNA_ERR_PARSE, 2, 12, "'nan' is no number"},
-    {"1\nroot 1 2 3 1e999 5 6\n", ULNA_ERR_PARSE, 2, 12, "'1e999' is no number"},
-    {"1\nroot 1 2 3 4 5 6\n2\narm x\nroot 1 2 3 4 5 6\n", ULNA_ERR_PARSE, 4, 5, "'x' is no number"},
+    {"1\nroot 1 2 3 x 5 6\n", ULNA_ERR_PARSE, 2, 12, "'x' is not a number"},
+    {"1\nroot 1 2 3 nan 5 6\n", ULNA_ERR_PARSE, 2, 12, "'nan' is not a number"},
+    {"1\nroot 1 2 3 1e999 5 6\n", ULNA_ERR_PARSE, 2, 12, "'1e999' is not a number"},
+    {"1\nroot 1 2 3 4 5 6\n2\narm x\nroot 1 2 3 4 5 6\n", ULNA_ERR_PARSE, 4, 5, "'x' is not a number"},
     {"1\nroot 1 2 3 4 5 6\n2 3\nroot 1 2 3 4 5 6\n", ULNA_ERR_PARSE, 3, 3, "alone"},
 };
 

@@ -396,8 +396,7 @@ static void what_is_changed_or_lost_is_told(void **state)
     ulna_builder_destroy(builder);
     ulna_remarks remarks = ulna_remarks_empty(NULL);
     ulna_text asf = written(ULNA_FORMAT_ASF, model, NULL, NULL, &remarks);
-    assert_true(
-        says(&remarks, "2 joints are written as angles, which is what such a file knows: 'a' (reversed euler)"));
+    assert_true(says(&remarks, "2 joints are written as angles, the only kind the format has: 'a' (reversed euler)"));
     assert_true(says(&remarks, "limits of 1 degree of freedom are lost"));
     assert_true(says(&remarks, "1 markers"));
     assert_true(says(&remarks, "masses of 1 bodies"));
@@ -462,7 +461,7 @@ static void what_cannot_be_written_is_told(void **state)
     assert_says(ulna_content_write(ULNA_FORMAT_AMC, NULL, &clip, NULL, NULL, &sink, NULL, &error), ULNA_ERR_ARGUMENT,
                 "skeleton");
     assert_says(ulna_content_write(ULNA_FORMAT_AMC, model, NULL, NULL, NULL, &sink, NULL, &error), ULNA_ERR_UNSUPPORTED,
-                "holds a motion, and all that is at hand is a skeleton");
+                "holds a motion, but only a skeleton");
     assert_says(ulna_content_write(ULNA_FORMAT_ASF, model, NULL, NULL, NULL, &broken, NULL, &error), ULNA_ERR_IO,
                 "written");
     assert_says(ulna_content_write(ULNA_FORMAT_AMC, model, &clip, NULL, &options, &broken, NULL, &error), ULNA_ERR_IO,

@@ -300,9 +300,9 @@ static void test_names(void **state)
     assert_int_equal(ulna_model_body_count(c.model), sizeof names / sizeof *names);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         assert_string_equal(ulna_model_body_name(c.model, (int)i), names[i]);
-    assert_remark(&c, 6, "a joint has no name: now 'joint'");
-    assert_remark(&c, 27, "'x' is there already: now 'x_2'");
-    assert_remark(&c, 31, "now 'x_3'");
+    assert_remark(&c, 6, "a joint has no name: it is called 'joint'");
+    assert_remark(&c, 27, "'x' is used twice: renamed to 'x_2'");
+    assert_remark(&c, 31, "renamed to 'x_3'");
     ulna_content_release(&c);
 
     char long_text[1024], name[301];
@@ -314,8 +314,8 @@ static void test_names(void **state)
              name, name);
     c = read_text(long_text);
     assert_int_equal(strlen(ulna_model_body_name(c.model, 0)), 255);
-    assert_remark(&c, 2, "too long and is cut");
-    assert_remark(&c, 6, "is there already");
+    assert_remark(&c, 2, "too long and was cut");
+    assert_remark(&c, 6, "is used twice");
     ulna_content_release(&c);
 }
 
@@ -363,8 +363,8 @@ static void test_frames(void **state)
         {"MOTION\nFrames: 2\nFrame Time: 0.5\n1 2 3\n4 5", 1, 0.5, 0, "counts 2 frames and has 1"},
         {"MOTION\nFrames: 1\nFrame Time: 0.5\n1 2\n", 0, 0.5, 14, "the last frame, 1, has 2 of 3 values"},
         {"MOTION\nFrames: 1e30\nFrame Time: 0.5\n1 2 3\n", 1, 0.5, 0, "counts 1000000000000000019884624838656"},
-        {"MOTION\nFrame Time: 0.5\n1 2 3\n", 1, 0.5, 13, "the number of frames is not told"},
-        {"MOTION\nFrames: 1\n1 2 3\n", 1, 0, 13, "the Frame Time is not told"},
+        {"MOTION\nFrame Time: 0.5\n1 2 3\n", 1, 0.5, 13, "the number of frames is missing"},
+        {"MOTION\nFrames: 1\n1 2 3\n", 1, 0, 13, "the Frame Time is missing"},
         {"MOTION\nFrames: 1\nFrame Time: 0\n1 2 3\n", 1, 0, 13, "not above 0"},
         {"MOTION\nFrames: 1\nFrame Time: -1\n1 2 3\n", 1, 0, 13, "not above 0"},
         {"", 0, 0, 10, "there is no MOTION"},
@@ -435,12 +435,12 @@ static void test_errors(void **state)
         int line, column;
         const char *message;
     } cases[] = {
-        {"hello", 1, 1, "'hello' where HIERARCHY is expected"},
+        {"hello", 1, 1, "'hello' where HIERARCHY was expected"},
         {"\n\n", 2, 1, "no ROOT"},
         {"HIERARCHY\n", 1, 10, "no ROOT"},
-        {"HIERARCHY\nJOINT a\n", 2, 1, "'JOINT' where ROOT is expected"},
-        {"HIERARCHY\nHIERARCHY\n", 2, 1, "where ROOT is expected"},
-        {"HIERARCHY\nMOTION\n", 2, 1, "'MOTION' where ROOT is expected"},
+        {"HIERARCHY\nJOINT a\n", 2, 1, "'JOINT' where ROOT was expected"},
+        {"HIERARCHY\nHIERARCHY\n", 2, 1, "where ROOT was expected"},
+        {"HIERARCHY\nMOTION\n", 2, 1, "'MOTION' where ROOT was expected"},
         {"HIERARCHY\nROOT r\nOFFSET 0 0 0\n", 3, 1, "'{' is missing after 'r'"},
         {"HIERARCHY\nROOT r", 2, 7, "'{' is missing after 'r'"},
         {"HIERARCHY\nROOT r\n{\n  OFFSET 0 1\n}\n", 5, 1, "three finite numbers"},
@@ -453,8 +453,8 @@ static void test_errors(void **state)
         {"HIERARCHY\nROOT r\n{\n  CHANNELS -1\n", 4, 12, "0 to 6"},
         {"HIERARCHY\nROOT r\n{\n  CHANNELS 1.5\n", 4, 12, "0 to 6"},
         {"HIERARCHY\nROOT r\n{\n  CHANNELS Xposition\n", 4, 12, "0 to 6"},
-        {"HIERARCHY\nROOT r\n{\n  CHANNELS 2 Xposition\n}\n", 5, 1, "'}' is no channel"},
-        {"HIERARCHY\nROOT r\n{\n  CHANNELS 1 Wrotation\n", 4, 14, "'Wrotation' is no channel"},
+        {"HIERARCHY\nROOT r\n{\n  CHANNELS 2 Xposition\n}\n", 5, 1, "'}' is not a channel"},
+        {"HIERARCHY\nROOT r\n{\n  CHANNELS 1 Wrotation\n", 4, 14, "'Wrotation' is not a channel"},
         {"HIERARCHY\nROOT r\n{\n  CHANNELS 1 Xrotation Yrotation\n", 4, 24, "'Yrotation' cannot stand inside a joint"},
         {"HIERARCHY\nROOT r\n{\n  CHANNELS 2 Xrotation Xrotation\n", 4, 24, "listed twice"},
         {"HIERARCHY\nROOT r\n{\n  CHANNELS 3 Xrotation Xposition Xrotation\n", 4, 34, "listed twice"},
@@ -465,13 +465,13 @@ static void test_errors(void **state)
         {HEAD "End Site\n{\nCHANNELS 1 Xrotation\n", 8, 10, "no channels"},
         {HEAD "MOTION\nFrames: 0\n", 6, 1, "'MOTION' cannot stand inside a joint"},
         {HEAD "JOINT x\n{\nOFFSET 0 0 0\n", 8, 13, "the file ends inside 'x', begun on line 6"},
-        {HEAD "}\n}\n", 7, 1, "'}' where MOTION or another ROOT is expected"},
+        {HEAD "}\n}\n", 7, 1, "'}' where MOTION or another ROOT was expected"},
         {HEAD "}\nMOTION\nFrames: many\n", 8, 9, "Frames needs a number"},
         {HEAD "}\nMOTION\nFrame Rate: 1\n", 8, 7, "Frame is followed by Time"},
         {HEAD "}\nMOTION\nFrame Time: inf\n", 8, 13, "Frame Time needs seconds"},
-        {HEAD "}\nMOTION\nFrames: 1\nFrame Time: 1\n1 NaN 3\n", 10, 3, "'NaN' is no finite number"},
-        {HEAD "}\nMOTION\nFrames: 1\nFrame Time: 1\n1 -1.#IND00 3\n", 10, 3, "'-1.#IND00' is no finite number"},
-        {HEAD "}\nMOTION\nFrames: 1\nFrame Time: 1\n1 2 3\nend\n", 11, 1, "'end' is no finite number"},
+        {HEAD "}\nMOTION\nFrames: 1\nFrame Time: 1\n1 NaN 3\n", 10, 3, "'NaN' is not a finite number"},
+        {HEAD "}\nMOTION\nFrames: 1\nFrame Time: 1\n1 -1.#IND00 3\n", 10, 3, "'-1.#IND00' is not a finite number"},
+        {HEAD "}\nMOTION\nFrames: 1\nFrame Time: 1\n1 2 3\nend\n", 11, 1, "'end' is not a finite number"},
         /* a row that is too short or too long is no stream */
         {HEAD "}\nMOTION\nFrames: 3\nFrame Time: 1\n1 2 3\n4 5\n7 8 9\n1 2 3\n", 11, 1, "in the middle of line 12"},
         {HEAD "}\nMOTION\nFrames: 3\nFrame Time: 1\n1 2 3 4\n4 5 6\n7 8 9\n", 10, 7, "in the middle of line 11"},

@@ -419,7 +419,7 @@ static void test_text(void **state)
     assert_string_equal(text.data, odd_text);
     assert_true(has_remark(&remarks, "time between frames is unknown"));
     assert_true(has_remark(&remarks, "the first frame is number 7"));
-    assert_true(has_remark(&remarks, "1 joints are written as three turns"));
+    assert_true(has_remark(&remarks, "1 joints are written as three rotations"));
     assert_true(has_remark(&remarks, "2 fixed bodies"));
     assert_true(has_remark(&remarks, "1 joints away from the origin"));
     assert_true(has_remark(&remarks, "no limits: 1 are left out") &&

@@ -52,13 +52,14 @@ static void refused_files(void **state)
         {HEAD "'nodes':[]}", ULNA_ERR_MODEL, "no skeleton"},
         {HEAD "'nodes':[{'mesh':0}]}", ULNA_ERR_MODEL, "no skeleton"},
         {HEAD "'nodes':[{'name':7}]}", ULNA_ERR_PARSE, "nodes[0]: name: should be a text"},
-        {HEAD "'nodes':[{'children':[0]}]}", ULNA_ERR_MODEL, "nodes[0]: the node hangs on itself"},
-        {HEAD "'nodes':[{},{'children':[2]},{'children':[1]}]}", ULNA_ERR_MODEL, "nodes[1]: the node hangs on itself"},
+        {HEAD "'nodes':[{'children':[0]}]}", ULNA_ERR_MODEL, "nodes[0]: the node is its own ancestor"},
+        {HEAD "'nodes':[{},{'children':[2]},{'children':[1]}]}", ULNA_ERR_MODEL,
+         "nodes[1]: the node is its own ancestor"},
         {HEAD "'nodes':[{'children':[1]},{},{'children':[1]}]}", ULNA_ERR_MODEL, "node 1 has two parents, 0 and 2"},
         {HEAD "'nodes':[{'children':[1,1]},{}]}", ULNA_ERR_MODEL, "two parents"},
-        {HEAD "'nodes':[{'children':[3]}]}", ULNA_ERR_PARSE, "nodes[0]: children[0]: there is no number 3"},
-        {HEAD "'nodes':[{'children':[0.5]}]}", ULNA_ERR_PARSE, "there is no number 0.5"},
-        {HEAD "'nodes':[{'children':[-1]}]}", ULNA_ERR_PARSE, "there is no number -1"},
+        {HEAD "'nodes':[{'children':[3]}]}", ULNA_ERR_PARSE, "nodes[0]: children[0]: there is not a number 3"},
+        {HEAD "'nodes':[{'children':[0.5]}]}", ULNA_ERR_PARSE, "there is not a number 0.5"},
+        {HEAD "'nodes':[{'children':[-1]}]}", ULNA_ERR_PARSE, "there is not a number -1"},
         {HEAD "'nodes':[{'children':7}]}", ULNA_ERR_PARSE, "should be a list of numbers of nodes"},
         {HEAD "'nodes':[{'translation':[1,2]}]}", ULNA_ERR_PARSE, "should have 3 numbers, not 2"},
         {HEAD "'nodes':[{'translation':[1,2,1e200]}]}", ULNA_ERR_NUMBER, "too large"},
@@ -68,18 +69,19 @@ static void refused_files(void **state)
         {HEAD "'nodes':[{'matrix':[0,0,0,0, 0,1,0,0, 0,0,1,0, 0,0,0,1]}]}", ULNA_ERR_MODEL, "singular"},
         {HEAD "'nodes':[{'matrix':[1,0,0,0, 1,1,0,0, 0,0,1,0, 0,0,0,1]}]}", ULNA_ERR_MODEL, "shears too much"},
         {HEAD "'nodes':[{'matrix':[1,0,0,0, 1,0,0,0, 0,0,1,0, 0,0,0,1]}]}", ULNA_ERR_MODEL, "shears too much"},
-        {HEAD NODES "'skins':[{'joints':[2]}]}", ULNA_ERR_PARSE, "skins[0]: joints[0]: there is no number 2"},
+        {HEAD NODES "'skins':[{'joints':[2]}]}", ULNA_ERR_PARSE, "skins[0]: joints[0]: there is not a number 2"},
         {HEAD NODES "'skins':[3]}", ULNA_ERR_PARSE, "skins[0]: should be an object"},
         {HEAD NODES BUFFER CHANNEL SAMPLER "'accessors':[" TIMES "]," VIEW, ULNA_ERR_PARSE,
-         "samplers[0]: output: there is no number 1"},
+         "samplers[0]: output: there is not a number 1"},
         {HEAD NODES BUFFER CHANNEL SAMPLER "'accessors':[" TIMES "," TIMES "]," VIEW, ULNA_ERR_PARSE,
          "accessors[1]: type: should be VEC4"},
         {HEAD NODES BUFFER CHANNEL "'samplers':[{'input':0,'output':1,'interpolation':'NONE'}]}]," ACCESSORS VIEW,
-         ULNA_ERR_PARSE, "\"NONE\" is no interpolation"},
+         ULNA_ERR_PARSE, "\"NONE\" is not an interpolation"},
         {HEAD NODES BUFFER CHANNEL
          "'samplers':[{'input':0,'output':1,'interpolation':'CUBICSPLINE'}]}]," ACCESSORS VIEW,
          ULNA_ERR_PARSE, "1 values for 1 times"},
-        {HEAD NODES BUFFER CHANNEL "'samplers':[]}]," ACCESSORS VIEW, ULNA_ERR_PARSE, "sampler: there is no number 0"},
+        {HEAD NODES BUFFER CHANNEL "'samplers':[]}]," ACCESSORS VIEW, ULNA_ERR_PARSE,
+         "sampler: there is not a number 0"},
         {HEAD NODES BUFFER CHANNEL SAMPLER "'accessors':[" TIMES ",{'bufferView':0,'byteOffset':9,'componentType':5126,"
                                            "'count':1,'type':'VEC4'}]," VIEW,
          ULNA_ERR_PARSE, "accessors[1]: 1 elements do not fit into its view of 24"},
@@ -91,7 +93,7 @@ static void refused_files(void **state)
          ULNA_ERR_PARSE, "holds nothing"},
         {HEAD NODES BUFFER CHANNEL SAMPLER "'accessors':[{'bufferView':0,'componentType':5127,'count':1,"
                                            "'type':'SCALAR'}," TURNS "]," VIEW,
-         ULNA_ERR_PARSE, "5127 is no kind of number"},
+         ULNA_ERR_PARSE, "5127 is not a type of number"},
         {HEAD NODES BUFFER CHANNEL SAMPLER "'accessors':[{'bufferView':0,'componentType':5126,'count':1,'sparse':{},"
                                            "'type':'SCALAR'}," TURNS "]," VIEW,
          ULNA_ERR_UNSUPPORTED, "sparse"},
@@ -109,7 +111,7 @@ static void refused_files(void **state)
          ULNA_ERR_UNSUPPORTED, "in another file, \"other.bin\""},
         {HEAD NODES "'buffers':[{'byteLength':24}]," CHANNEL SAMPLER ACCESSORS VIEW, ULNA_ERR_PARSE, "has no bytes"},
         {HEAD NODES "'buffers':[{'byteLength':24,'uri':'data:;base64,AAAA'}]," CHANNEL SAMPLER ACCESSORS VIEW,
-         ULNA_ERR_PARSE, "says that it has 24 bytes, but there are 3"},
+         ULNA_ERR_PARSE, "should have 24 bytes, but has 3"},
         {HEAD NODES "'buffers':[{'byteLength':3,'uri':'data:;base64,AA A'}]," CHANNEL SAMPLER ACCESSORS VIEW,
          ULNA_ERR_PARSE, "not base64"},
         {HEAD NODES "'buffers':[{'byteLength':-3,'uri':'data:;base64,AAAA'}]," CHANNEL SAMPLER ACCESSORS VIEW,
@@ -119,15 +121,15 @@ static void refused_files(void **state)
          ULNA_ERR_PARSE, "has two channels"},
         {HEAD NODES BUFFER "'animations':[{'channels':[{'sampler':0}]," SAMPLER ACCESSORS VIEW, ULNA_ERR_PARSE,
          "\"target\" is missing"},
-        /* the turn is four zeros, and a time is no number */
+        /* the turn is four zeros, and a time is not a number */
         {HEAD NODES
          "'buffers':[{'byteLength':24,'uri':'data:;base64,AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'}]," CHANNEL SAMPLER
              ACCESSORS VIEW,
-         ULNA_ERR_NUMBER, "accessor 1: what it says of frame 0 is no rotation"},
+         ULNA_ERR_NUMBER, "accessor 1: its value for frame 0 is not a rotation"},
         {HEAD NODES
          "'buffers':[{'byteLength':24,'uri':'data:;base64,AADAfwAAAAAAAAAAAAAAAAAAAAAAAIA/'}]," CHANNEL SAMPLER
              ACCESSORS VIEW,
-         ULNA_ERR_NUMBER, "input: time 0 is no number"},
+         ULNA_ERR_NUMBER, "input: time 0 is not a number"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_fails(cases[i].text, cases[i].status, cases[i].words);
@@ -209,9 +211,9 @@ static void binary_files(void **state)
     }
     size_t length = pack(binary, ' ', file, sizeof file);
     assert_fails_at(file, 19, 0, "no complete header");
-    assert_fails_at(file, length - 1, 8, "says that it has");
+    assert_fails_at(file, length - 1, 8, "its header says");
     memcpy(spoilt, file, length);
-    assert_fails_at(spoilt, length + 4, 8, "says that it has");
+    assert_fails_at(spoilt, length + 4, 8, "its header says");
     spoilt[4] = 1;
     assert_fails_at(spoilt, length, 4, "glTF 1 is not read");
     memcpy(spoilt, file, length);
@@ -224,11 +226,11 @@ static void binary_files(void **state)
     spoilt[length - 32]++;
     assert_fails_at(spoilt, length, (long long)length - 32, "beyond the end");
     spoilt[length - 32] = 0; /* an empty chunk, and others of no kind that is known */
-    assert_refused(spoilt, length, ULNA_FORMAT_GLB, NULL, ULNA_ERR_PARSE, 0, 0, "24 bytes, but there are 0");
+    assert_refused(spoilt, length, ULNA_FORMAT_GLB, NULL, ULNA_ERR_PARSE, 0, 0, "24 bytes, but has 0");
     length = pack(HEAD "'nodes':[{'translation':[1]}]}", ' ', file, sizeof file);
     assert_fails_at(file, length, 20 + 37, "should have 3");
     length = pack(HEAD NODES "'buffers':[{'byteLength':25}]," CHANNEL SAMPLER ACCESSORS VIEW, ' ', file, sizeof file);
-    assert_refused(file, length, ULNA_FORMAT_GLB, NULL, ULNA_ERR_PARSE, 0, 0, "says that it has 25 bytes");
+    assert_refused(file, length, ULNA_FORMAT_GLB, NULL, ULNA_ERR_PARSE, 0, 0, "should have 25 bytes");
 }
 
 /* ---- what hostile files cost ------------------------------------------------------------------------------------ */

@@ -310,7 +310,7 @@ static void refused_writing(void **state)
     double kept = clip.q[2];
     refuse_to_write(NULL, &clip, NULL, ULNA_ERR_ARGUMENT, "needs a skeleton or markers");
     clip.q[2] = NAN;
-    refuse_to_write(model, &clip, NULL, ULNA_ERR_NUMBER, "coordinate 2 of frame 0 is no number");
+    refuse_to_write(model, &clip, NULL, ULNA_ERR_NUMBER, "coordinate 2 of frame 0 is not a number");
     clip.q[2] = 1e39;
     refuse_to_write(model, &clip, NULL, ULNA_ERR_NUMBER, "too large for glTF");
     clip.q[2] = kept;

@@ -222,7 +222,7 @@ static void mot_is_matched_by_name(void **state)
     assert_true(at(&c, 0, 0) == 45 * DEGREES && at(&c, 1, 0) == 180 * DEGREES);
     assert_true(at(&c, 0, 1) == 1.5 && at(&c, 1, 1) == 2.5);
     assert_true(at(&c, 0, 2) == -90 * DEGREES && at(&c, 1, 2) == 0 && at(&c, 1, 3) == 0);
-    assert_remark(&c.remarks, 8, "2 columns are no degrees of freedom of the skeleton: 'pelvis_tilt', '/jointset");
+    assert_remark(&c.remarks, 8, "2 columns are not degrees of freedom of the skeleton: 'pelvis_tilt', '/jointset");
     assert_remark(&c.remarks, 8, "1 of 4 coordinates have no column and keep their rest value, such as 'ankle'");
     assert_int_equal(c.remarks.count, 2);
     ulna_content_release(&c);
@@ -267,9 +267,9 @@ static void mot_defects(void **state)
                                      ULNA_FORMAT_UNKNOWN, model);
     assert_int_equal(c.clip.frame_count, 2);
     assert_true(at(&c, 1, 0) == 4 && at(&c, 1, 1) == 5);
-    assert_remark(&c.remarks, 2, "the header tells of 5 rows, and 2 are there: the file may have been cut off");
-    assert_remark(&c.remarks, 3, "the header tells of 7 columns, and 4 are named");
-    assert_remark(&c.remarks, 6, "1 columns are there twice, and the first one counts: 'a'");
+    assert_remark(&c.remarks, 2, "the header announces 5 rows, but there are 2: the file may have been cut off");
+    assert_remark(&c.remarks, 3, "the header announces 7 columns, but 4 are named");
+    assert_remark(&c.remarks, 6, "1 columns occur twice, and the first is used: 'a'");
     assert_remark(&c.remarks, 10, "the file ends inside this row, which is left out");
     ulna_content_release(&c);
 
@@ -285,9 +285,9 @@ static void mot_defects(void **state)
         {"x\nnRows=1\nendheader\ntime\ta\n", ULNA_ERR_PARSE, 4, 0, "but no row follows"},
         {"x\nnRows=1\nendheader\ntime\ta\tb_tx\n0\t1\n", ULNA_ERR_PARSE, 5, 0, "has 2 values, and 3 columns"},
         {"x\nnRows=1\nendheader\ntime\ta\n0\t1\t2\n", ULNA_ERR_PARSE, 5, 5, "more than its 2 values"},
-        {"x\nnRows=1\nendheader\ntime\ta\n0\tNaN\n", ULNA_ERR_PARSE, 5, 3, "'NaN' is no number"},
-        {"x\nnRows=1\nendheader\ntime\ta\n0\tinf\n", ULNA_ERR_PARSE, 5, 3, "'inf' is no number"},
-        {"x\nnRows=1\nendheader\ntime\ta\nzero\t1\n", ULNA_ERR_PARSE, 5, 1, "'zero' is no time"},
+        {"x\nnRows=1\nendheader\ntime\ta\n0\tNaN\n", ULNA_ERR_PARSE, 5, 3, "'NaN' is not a number"},
+        {"x\nnRows=1\nendheader\ntime\ta\n0\tinf\n", ULNA_ERR_PARSE, 5, 3, "'inf' is not a number"},
+        {"x\nnRows=1\nendheader\ntime\ta\nzero\t1\n", ULNA_ERR_PARSE, 5, 1, "'zero' is not a time"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_refused(bad[i].text, strlen(bad[i].text), ULNA_FORMAT_MOT, model, bad[i].status, bad[i].line,
@@ -364,7 +364,7 @@ static void what_mot_looks_like(void **state)
                                    "endheader\ntime\thip\tslide_tx\tleft_knee\n0.4\t45\t0.1\t-12.4901\n"
                                    "0.4166666666666667\t0\t-0.001\t57.29577951308232\n");
     assert_remark(&remarks, 0, "1 names have blanks");
-    assert_remark(&remarks, 0, "lengths in MOT are metres");
+    assert_remark(&remarks, 0, "lengths are written in metres");
     ulna_text_release(&text);
     options.degrees = 0;
     options.digits = 4;
@@ -447,7 +447,7 @@ static void csv_of_joints(void **state)
     assert_true(at(&c, 0, 0) == 90 * DEGREES && at(&c, 0, 1) == 1.5);
     assert_remark(&c.remarks, 0, "no unit of angles is given");
     assert_remark(&c.remarks, 0, "no unit of length is given");
-    assert_remark(&c.remarks, 1, "1 columns are no degrees of freedom of the skeleton: 'nonsense'");
+    assert_remark(&c.remarks, 1, "1 columns are not degrees of freedom of the skeleton: 'nonsense'");
     assert_remark(&c.remarks, 3, "numbers of frames do not go up by one");
     ulna_content_release(&c);
 
@@ -493,13 +493,13 @@ static void csv_defects(void **state)
         {"time,A.x,A.y,B.z\n0,1,2,3\n", 0, ULNA_ERR_STATE, 1, 0, "no markers"},
         {"time,A.x,A.z,A.y\n0,1,2,3\n", 0, ULNA_ERR_STATE, 1, 0, "no markers"},
         {"time,A.x,A.y,A.z\n", 0, ULNA_ERR_PARSE, 1, 0, "no row follows"},
-        {"time,A.x,A.y,A.z\n0,1,?,3\n", 0, ULNA_ERR_PARSE, 2, 5, "'?' is no position"},
-        {"time,a,b_tx\n0,1,\n", 1, ULNA_ERR_PARSE, 2, 5, "'' is no number"},
+        {"time,A.x,A.y,A.z\n0,1,?,3\n", 0, ULNA_ERR_PARSE, 2, 5, "'?' is not a position"},
+        {"time,a,b_tx\n0,1,\n", 1, ULNA_ERR_PARSE, 2, 5, "'' is not a number"},
         {"time,a,b_tx\n0,1\n", 1, ULNA_ERR_PARSE, 2, 0, "has 2 values, and 3 columns"},
         {"time,a,b_tx\n0,1,2,3\n", 1, ULNA_ERR_PARSE, 2, 7, "more than its 3 values"},
-        {"frame,a,b_tx\n0.5,1,2\n", 1, ULNA_ERR_PARSE, 2, 1, "'0.5' is no number of a frame"},
+        {"frame,a,b_tx\n0.5,1,2\n", 1, ULNA_ERR_PARSE, 2, 1, "'0.5' is not a frame number"},
         {"time,c,d\n0,1,2\n", 1, ULNA_ERR_PARSE, 1, 0, "no column is a degree of freedom"},
-        {"time,a\n0,1e308\n0,1e309\n", 1, ULNA_ERR_PARSE, 3, 3, "'1e309' is no number"},
+        {"time,a\n0,1e308\n0,1e309\n", 1, ULNA_ERR_PARSE, 3, 3, "'1e309' is not a number"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_refused(bad[i].text, strlen(bad[i].text), ULNA_FORMAT_CSV, bad[i].has_model ? model : NULL,
@@ -509,7 +509,7 @@ static void csv_defects(void **state)
         content_of_text("# lengths: ells\n# angles: grad\n# rate: -3\ntime,a\n0,1\n", ULNA_FORMAT_CSV, model);
     assert_remark(&c.remarks, 1, "unit of length 'ells' is unknown");
     assert_remark(&c.remarks, 2, "unit of angles 'grad' is unknown");
-    assert_remark(&c.remarks, 3, "the rate '-3' is no positive number");
+    assert_remark(&c.remarks, 3, "the rate '-3' is not a positive number");
     ulna_content_release(&c);
     ulna_model_destroy(model);
 }
@@ -736,7 +736,7 @@ static void recorded_motions(void **state)
     c = load_with("trc/opensim_ik_test/std_markers_coords_ik.sto", model); /* markers and coordinates in one table */
     assert_int_equal(c.clip.frame_count, 10);
     assert_true(c.clip.frame_seconds == 1 / 60.0);
-    assert_remark(&c.remarks, 5, "columns are no degrees of freedom of the skeleton: 'R.ASIS_tx'");
+    assert_remark(&c.remarks, 5, "columns are not degrees of freedom of the skeleton: 'R.ASIS_tx'");
     ulna_content_release(&c);
     ulna_model_destroy(model);
 }

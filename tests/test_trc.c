@@ -134,7 +134,8 @@ static void defects_are_remarked_upon(void **state)
         {"100\t100\t1\t1\tells", "A", "1\t0\t1\t2\t3\n", 3, "unit of length 'ells' is unknown", 1, 1, 0},
         {"100\t100\t1\t1\t", "A", "1\t0\t1\t2\t3\n", 3, "no unit of length is given", 1, 1, 0},
         {"100\t100\t1\t1\tmm", "A", "1\t0\t1\t\t3\n", 0, "1 times only one or two coordinates", 1, 1, 1},
-        {"100\t100\t1\t1\tmm", "A", "1\t0\t1\t2\t3\t4\t5\t6\n", 0, "3 values are in columns of no marker", 1, 1, 0},
+        {"100\t100\t1\t1\tmm", "A", "1\t0\t1\t2\t3\t4\t5\t6\n", 0, "3 values are in columns without a marker name", 1,
+         1, 0},
         {"100\t100\t2\t2\tmm", "A\t\t\tB", "1\t0\t1\t2\t3\n2\t.01\t1\t2\t3\t4\t5\t6\n", 7,
          "1 rows have too few cells, the first one here", 2, 2, 1},
         {"100\t100\t3\t1\tmm", "A", "1\t0\t1\t2\t3\n2\t.01\t1\t2\t3\n4\t.02\t1\t2\t3\n", 9,
@@ -176,11 +177,12 @@ static void bad_files_are_refused(void **state)
     refused(HEAD "1\n", ULNA_ERR_PARSE, 3, 0, "ends before the names");
     refused(HEAD "1\nFrame\tA\tB\n", ULNA_ERR_PARSE, 4, 1, "should begin with Frame# and Time");
     refused(HEAD "1\nFrame#\tTime\tA\n", ULNA_ERR_PARSE, 0, 0, "names 1 markers, but has no frames");
-    refused(HEAD "1\nFrame#\tTime\tA\t\t\n" AXES "1\t0\t1\tx\t2\n", ULNA_ERR_PARSE, 7, 7, "'x' is no position");
-    refused(HEAD "1\nFrame#\tTime\tA\t\t\n" AXES "1\t0\t1\t2\tinf\n", ULNA_ERR_PARSE, 7, 9, "'inf' is no position");
-    refused(HEAD "1\nFrame#\tTime\tA\t\t\n" AXES "1\t0\t1\t2\t1e999\n", ULNA_ERR_PARSE, 7, 9, "'1e999' is no position");
-    refused(HEAD "1\nFrame#\tTime\tA\t\t\n" AXES "1.5\t0\t1\t2\t3\n", ULNA_ERR_PARSE, 7, 1, "no number of a frame");
-    refused(HEAD "1\nFrame#\tTime\tA\t\t\n" AXES "1\tzero\t1\t2\t3\n", ULNA_ERR_PARSE, 7, 3, "'zero' is no time");
+    refused(HEAD "1\nFrame#\tTime\tA\t\t\n" AXES "1\t0\t1\tx\t2\n", ULNA_ERR_PARSE, 7, 7, "'x' is not a position");
+    refused(HEAD "1\nFrame#\tTime\tA\t\t\n" AXES "1\t0\t1\t2\tinf\n", ULNA_ERR_PARSE, 7, 9, "'inf' is not a position");
+    refused(HEAD "1\nFrame#\tTime\tA\t\t\n" AXES "1\t0\t1\t2\t1e999\n", ULNA_ERR_PARSE, 7, 9,
+            "'1e999' is not a position");
+    refused(HEAD "1\nFrame#\tTime\tA\t\t\n" AXES "1.5\t0\t1\t2\t3\n", ULNA_ERR_PARSE, 7, 1, "not a frame number");
+    refused(HEAD "1\nFrame#\tTime\tA\t\t\n" AXES "1\tzero\t1\t2\t3\n", ULNA_ERR_PARSE, 7, 3, "'zero' is not a time");
 }
 
 /* Few bytes must not ask for much memory: rows without cells for markers that are named. */

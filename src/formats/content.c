@@ -136,7 +136,7 @@ static ulna_status check_reading(const ulna_read_options *options, ulna_error *e
     if (status == ULNA_OK)
         status = check_unit("skeleton_unit_m", options->skeleton_unit_m, error);
     if (status == ULNA_OK && (options->ball < ULNA_BALL_EULER || options->ball > ULNA_BALL_SWING_TWIST))
-        status = ulna_fail(error, ULNA_ERR_ARGUMENT, "ball is %d, which is no kind of joint", (int)options->ball);
+        status = ulna_fail(error, ULNA_ERR_ARGUMENT, "ball is %d, which is not a kind of joint", (int)options->ball);
     return status;
 }
 
@@ -284,7 +284,7 @@ ulna_status ulna_content_write(ulna_format format, const ulna_model *model, cons
                    (writing.recording ? ULNA_HOLDS_MARKERS : 0u);
     if (!(has & row->writes)) {
         char wanted[64], there[64];
-        return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "%s holds %s, and all that is at hand is %s", row->text,
+        return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "%s holds %s, but only %s is given", row->text,
                          parts_text(row->writes, wanted), parts_text(has, there));
     }
     status = row->write(&writing, error);

@@ -85,7 +85,7 @@ ulna_status ulna_markers_finish(ulna_recording *recording, ulna_remarks *remarks
             twice++;
         }
     if (twice)
-        ulna_remarks_add(remarks, 0, -1, "%d %s a name that another has too, such as '%s'; the first of them counts",
+        ulna_remarks_add(remarks, 0, -1, "%d %s a name that another has too, such as '%s'; the first of them is used",
                          twice, twice == 1 ? "marker has" : "markers have", example);
     ulna_release(&recording->allocator, order, (size_t)count, sizeof *order);
     return ULNA_OK;

@@ -314,13 +314,12 @@ static ulna_status replace_joint(const ulna_model *model, ulna_builder *builder,
 
 static void remark_changes(const ulna_model *model, int changed, int first, int dropped, ulna_remarks *remarks)
 {
-    ulna_remarks_add(remarks, 0, -1, "%d joint%s written as angles, which is what such a file knows: '%.60s' (%s%s)%s",
+    ulna_remarks_add(remarks, 0, -1, "%d joint%s written as angles, the only kind the format has: '%.60s' (%s%s)%s",
                      changed, changed > 1 ? "s are" : " is", ulna_model_body_name(model, first),
                      model->joint[first].reversed ? "reversed " : "", ulna_joint_type_name(model->joint[first].type),
                      changed > 1 ? " and others" : "");
     if (dropped)
-        ulna_remarks_add(remarks, 0, -1, "limits of %d degree%s of freedom are lost with that", dropped,
-                         dropped > 1 ? "s" : "");
+        ulna_remarks_add(remarks, 0, -1, "limits of %d degree%s of freedom are lost", dropped, dropped > 1 ? "s" : "");
 }
 
 ulna_status ulna_acclaim_model(const ulna_model *model, const ulna_allocator *allocator, ulna_model **result,

@@ -91,10 +91,10 @@ static ulna_status read_values(amc_reader *r, int b, ulna_word name, double *q)
         const ulna_acclaim_channel *channel = &channels->channel[i];
         double value;
         if (!ulna_scan_word(&r->scan, NULL, &word))
-            return ulna_scan_fail(&r->scan, &name, r->error, ULNA_ERR_PARSE,
-                                  "bone '%.60s' needs %d values, and %d are there", body->name, channels->count, i);
+            return ulna_scan_fail(&r->scan, &name, r->error, ULNA_ERR_PARSE, "bone '%.60s' needs %d values, but has %d",
+                                  body->name, channels->count, i);
         if (!ulna_word_number(word, &value))
-            return ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE, "'%.*s' is no number",
+            return ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE, "'%.*s' is not a number",
                                   (int)(word.length < 40 ? word.length : 40), word.text);
         q[r->model->body[b].coordinate + channel->coordinate] = value * (channel->kind == 't' ? r->unit : r->angle);
     }
@@ -111,7 +111,7 @@ static ulna_status read_bone(amc_reader *r, ulna_word name)
     if (found == ULNA_NONE) {
         if (!r->unknown++)
             ulna_remarks_add(&r->content->remarks, r->scan.line, ulna_scan_byte(&r->scan, name.text),
-                             "the skeleton has no bone '%.*s'; its values are passed over",
+                             "the skeleton has no bone '%.*s'; its values are ignored",
                              (int)(name.length < 60 ? name.length : 60), name.text);
         return ULNA_OK;
     }
@@ -241,7 +241,7 @@ static ulna_status read_frames(amc_reader *r)
             status = start_frame(r, number, &word);
         else if (is_number)
             status = ulna_scan_fail(&r->scan, &more, r->error, ULNA_ERR_PARSE,
-                                    "the number of a frame stands alone in its line");
+                                    "the number of a frame must stand alone in its line");
         else if (clip->frame_count == 0)
             status =
                 ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE, "the number of the first frame is missing");

@@ -345,12 +345,12 @@ static ulna_status read_family(asf_reader *r, const ulna_word *first)
         if (child == ULNA_NONE)
             return ULNA_ERR_PARSE;
         if (child == 0)
-            return fail(r, &word, "the root cannot hang on a bone");
+            return fail(r, &word, "the root cannot be the child of a bone");
         if (r->builder->body[child].parent != ULNA_NONE)
-            return ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE, "bone '%.60s' hangs on two bones",
+            return ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE, "bone '%.60s' has two parents",
                                   ulna_names_at(&r->names, child));
         if (child == parent)
-            return ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE, "bone '%.60s' hangs on itself",
+            return ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE, "bone '%.60s' is its own parent",
                                   ulna_names_at(&r->names, child));
         r->builder->body[child].parent = parent;
         r->bone[parent].has_children = 1;
@@ -383,7 +383,8 @@ static ulna_status check_tree(asf_reader *r)
             at = r->builder->body[at].parent;
         }
         if (at == ULNA_NONE || (at > 0 && r->bone[at].mark == b)) {
-            ulna_fail(r->error, ULNA_ERR_MODEL, "bone '%.60s' does not hang on the root", ulna_names_at(&r->names, b));
+            ulna_fail(r->error, ULNA_ERR_MODEL, "bone '%.60s' is not connected to the root",
+                      ulna_names_at(&r->names, b));
             return fail_earlier(r, r->bone[b].line, ULNA_ERR_MODEL);
         }
     }
@@ -522,18 +523,18 @@ static void remark_oddities(asf_reader *r)
 {
     ulna_remarks *remarks = &r->content->remarks;
     if (!r->has_unit && !(r->options->unit_m > 0))
-        ulna_remarks_add(remarks, 0, -1, "the unit of length is not told; 1/0.45 inch is taken, as is usual");
+        ulna_remarks_add(remarks, 0, -1, "the unit of length is missing; 1/0.45 inch is assumed, as is usual");
     if (!r->has_order)
-        ulna_remarks_add(remarks, r->bone[0].line, -1, "the root has no order; TX TY TZ RX RY RZ is taken");
+        ulna_remarks_add(remarks, r->bone[0].line, -1, "the root has no order; TX TY TZ RX RY RZ is assumed");
     if (r->swapped)
-        ulna_remarks_add(remarks, r->swapped_line, -1, "limits are the wrong way round and are swapped (%d times)",
+        ulna_remarks_add(remarks, r->swapped_line, -1, "limits are in the wrong order and are swapped (%d times)",
                          r->swapped);
     if (r->reordered)
         ulna_remarks_add(remarks, r->reordered_line, -1,
-                         "turns are listed in another order than in `axis` (%d times); they are applied as listed",
+                         "rotations are listed in another order than in `axis` (%d times); they are applied as listed",
                          r->reordered);
     if (r->ignored)
-        ulna_remarks_add(remarks, 0, -1, "%d lines with other keywords were passed over", r->ignored);
+        ulna_remarks_add(remarks, 0, -1, "%d lines with other keywords were ignored", r->ignored);
 }
 
 static ulna_status make_skeleton(asf_reader *r)

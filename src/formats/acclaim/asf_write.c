@@ -424,11 +424,11 @@ static void remark_losses(const asf_writer *w)
             limits += isfinite(m->lower[k]) || isfinite(m->upper[k]);
     }
     if (m->nm)
-        ulna_remarks_add(w->remarks, 0, -1, "%d markers have no place in such a file", m->nm);
+        ulna_remarks_add(w->remarks, 0, -1, "%d markers are left out: the format has none", m->nm);
     if (masses)
-        ulna_remarks_add(w->remarks, 0, -1, "the masses of %d bodies have no place in such a file", masses);
+        ulna_remarks_add(w->remarks, 0, -1, "the masses of %d bodies are left out: the format has none", masses);
     if (limits)
-        ulna_remarks_add(w->remarks, 0, -1, "limits of the root have no place in such a file (%d)", limits);
+        ulna_remarks_add(w->remarks, 0, -1, "%d limits of the root are left out: the format has none", limits);
     if (rests)
         ulna_remarks_add(w->remarks, 0, -1, "%d rest value%s not 0; such a file has its joints at 0 at rest", rests,
                          rests == 1 ? " is" : "s are");

@@ -121,8 +121,8 @@ static ulna_status join_roots(ulna_bvh *b, ulna_error *error)
     for (size_t j = 0; j < b->joint_count && status == ULNA_OK; j++)
         if (b->joint[j].parent < 0)
             status = ulna_builder_set_parent(b->builder, (int)j, world, error);
-    ulna_remarks_add(&b->content->remarks, 0, -1, "the file has %d roots: they hang on the fixed body '%s'", b->roots,
-                     name);
+    ulna_remarks_add(&b->content->remarks, 0, -1, "the file has %d roots: they become children of the fixed body '%s'",
+                     b->roots, name);
     return status;
 }
 

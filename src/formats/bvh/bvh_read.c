@@ -102,16 +102,16 @@ static void read_name(bvh_reader *r, const char *fallback, char name[NAME])
     for (char *c = given; *c; c++)
         *c = (unsigned char)*c < ' ' ? '_' : *c;
     if (!is_whole)
-        ulna_remarks_add(r->remarks, r->scan.line, byte, "the name '%.40s...' is too long and is cut", given);
+        ulna_remarks_add(r->remarks, r->scan.line, byte, "the name '%.40s...' is too long and was cut", given);
     if (given[0]) {
         if (!ulna_free_body_name(r->file->builder, given, "_", name))
-            ulna_remarks_add(r->remarks, r->scan.line, byte, "the name '%.60s' is there already: now '%.80s'", given,
-                             name);
+            ulna_remarks_add(r->remarks, r->scan.line, byte, "the name '%.60s' is used twice: renamed to '%.80s'",
+                             given, name);
     } else {
         int is_end = fallback[0] != 0;
         ulna_free_body_name(r->file->builder, is_end ? fallback : "joint", is_end ? "" : "_", name);
         if (!is_end)
-            ulna_remarks_add(r->remarks, r->scan.line, byte, "a joint has no name: now '%.80s'", name);
+            ulna_remarks_add(r->remarks, r->scan.line, byte, "a joint has no name: it is called '%.80s'", name);
     }
 }
 
@@ -195,7 +195,7 @@ static ulna_status read_channels(bvh_reader *r, const ulna_word *keyword)
         int channel = next_word(r, &word) ? channel_of(word) : -1;
         if (channel < 0)
             return ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE,
-                                  "'%.*s' is no channel: %d of Xposition ... Zrotation are needed", shown(word),
+                                  "'%.*s' is not a channel: %d of Xposition ... Zrotation are needed", shown(word),
                                   word.text, count);
         if (is_repeated(joint, channel))
             return fail(r, &word, "a channel is listed twice");
@@ -257,7 +257,7 @@ static ulna_status read_hierarchy(bvh_reader *r, int *has_motion)
         } else if (ulna_word_is_like(word, "MOTION") && r->file->roots)
             *has_motion = 1;
         else if (!is_first || !ulna_word_is_like(word, "HIERARCHY"))
-            status = ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE, "'%.*s' where %s is expected",
+            status = ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE, "'%.*s' where %s was expected",
                                     shown(word), word.text,
                                     is_first         ? "HIERARCHY"
                                     : r->file->roots ? "MOTION or another ROOT"
@@ -291,9 +291,9 @@ static ulna_status read_header(bvh_reader *r, ulna_word *word, int *more)
         line = is_time ? r->scan.line : line;
     }
     if (r->frames < 0)
-        ulna_remarks_add(r->remarks, r->scan.line, -1, "the number of frames is not told");
+        ulna_remarks_add(r->remarks, r->scan.line, -1, "the number of frames is missing");
     if (!line)
-        ulna_remarks_add(r->remarks, r->scan.line, -1, "the Frame Time is not told");
+        ulna_remarks_add(r->remarks, r->scan.line, -1, "the Frame Time is missing");
     else if (!(seconds > 0))
         ulna_remarks_add(r->remarks, line, -1, "the Frame Time of %g s is not above 0: unknown", seconds);
     r->file->content->clip.frame_seconds = seconds > 0 ? seconds : 0;
@@ -324,8 +324,8 @@ static ulna_status read_values(bvh_reader *r, ulna_word word, bvh_tear *tear, in
                                       clip->frame_count + 1);
         }
         if (!ulna_word_number(word, &ulna_clip_frame(clip, clip->frame_count - 1)[at]))
-            return ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE, "'%.*s' is no finite number", shown(word),
-                                  word.text);
+            return ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE, "'%.*s' is not a finite number",
+                                  shown(word), word.text);
         at = (at + 1) % r->file->channels;
         frame.end = r->scan.line;
     } while (next_word(r, &word));

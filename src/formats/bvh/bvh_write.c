@@ -69,7 +69,7 @@ static void choose_offsets(bvh_writer *w)
         choose_offset(w, &w->nodes.node[n], n > 0 && votes > 0, w->nodes.node[n].offset);
     if (voters && votes <= 0)
         ulna_remarks_add(w->job->remarks, 0, -1,
-                         "joints move far from where they rest: their OFFSETs are zero, and the rest pose is lost");
+                         "joints move far from their rest position: their OFFSETs are zero, and the rest pose is lost");
 }
 
 /* ---- numbers and names ------------------------------------------------------------------------------------------ */
@@ -241,11 +241,11 @@ static void remark(const bvh_writer *w)
     else if (!has_time(clip))
         ulna_remarks_add(remarks, 0, -1, "the time between frames is unknown: 1/120 s is written");
     if (clip && clip->first_frame != 1)
-        ulna_remarks_add(remarks, 0, -1, "the first frame is number %d, which BVH cannot say", clip->first_frame);
+        ulna_remarks_add(remarks, 0, -1, "the first frame is number %d, which BVH cannot store", clip->first_frame);
     if (w->nodes.fitted)
-        ulna_remarks_add(remarks, 0, -1, "%d joints are written as three turns", w->nodes.fitted);
+        ulna_remarks_add(remarks, 0, -1, "%d joints are written as three rotations", w->nodes.fitted);
     if (w->nodes.fixed)
-        ulna_remarks_add(remarks, 0, -1, "%d fixed bod%s written with turns of zero", w->nodes.fixed,
+        ulna_remarks_add(remarks, 0, -1, "%d fixed bod%s written with rotations of zero", w->nodes.fixed,
                          w->nodes.fixed == 1 ? "y is" : "ies are");
     if (w->nodes.split)
         ulna_remarks_add(remarks, 0, -1, "%d joints away from the origin of their body are written as NAME_joint",
@@ -255,7 +255,7 @@ static void remark(const bvh_writer *w)
     if (w->nodes.model->nm)
         ulna_remarks_add(remarks, 0, -1, "BVH has no markers: %d are left out", w->nodes.model->nm);
     if (w->job->options->degrees == 0)
-        ulna_remarks_add(remarks, 0, -1, "angles in BVH are degrees, and so they are written");
+        ulna_remarks_add(remarks, 0, -1, "angles are written in degrees: BVH has no other unit");
 }
 
 /* ---- the writer ------------------------------------------------------------------------------------------------- */

@@ -228,9 +228,9 @@ static ulna_status find_layout(const ulna_c3d_file *file, const ulna_c3d_paramet
 {
     c3d_told told = what_is_told(file, parameters);
     if (told.scale.count == 0)
-        return ulna_fail(error, ULNA_ERR_PARSE, "neither header nor POINT:SCALE tells the scale of the points");
+        return ulna_fail(error, ULNA_ERR_PARSE, "neither header nor POINT:SCALE gives the scale of the points");
     if (told.start.count == 0)
-        return ulna_fail(error, ULNA_ERR_PARSE, "neither header nor POINT:DATA_START tells where the data begin");
+        return ulna_fail(error, ULNA_ERR_PARSE, "neither header nor POINT:DATA_START says where the data begin");
     *layout = choose_layout(file, &told);
     remark_on_layout(file, &told, layout);
     *frames = choose_frames(file, &told.frames, layout);
@@ -336,7 +336,7 @@ static void remark_on_results(const ulna_c3d_file *file, const ulna_c3d_paramete
         }
         if (count)
             ulna_remarks_add(file->remarks, 0, (long long)lists[k].list->at,
-                             "POINT:%s names %d points that are no positions", lists[k].name, count);
+                             "POINT:%s names %d points that are not positions", lists[k].name, count);
     }
 }
 

@@ -30,7 +30,7 @@ static ulna_status read_interpolation(const ulna_json_node *sampler, ulna_gltf_t
             track->interpolation = i;
             return ULNA_OK;
         }
-    return ulna_json_fail(&part, ULNA_ERR_PARSE, "\"%.20s\" is no interpolation", name);
+    return ulna_json_fail(&part, ULNA_ERR_PARSE, "\"%.20s\" is not an interpolation", name);
 }
 
 /* Times must be numbers and not go back. Looked at once per accessor. */
@@ -40,7 +40,7 @@ static ulna_status check_times(const ulna_json_node *input, const ulna_gltf_arra
     for (size_t i = 0; i < times->count; i++) {
         double time = ulna_gltf_value(times, i, 0);
         if (!isfinite(time))
-            return ulna_json_fail(input, ULNA_ERR_NUMBER, "time %zu is no number", i);
+            return ulna_json_fail(input, ULNA_ERR_NUMBER, "time %zu is not a number", i);
         if (time < before)
             return ulna_json_fail(input, ULNA_ERR_PARSE, "time %zu, %g s, is before the one that it follows", i, time);
         before = time;
@@ -246,7 +246,7 @@ ulna_status ulna_gltf_sample(const ulna_gltf *g, const ulna_gltf_track *track, c
     if (track->path == ULNA_GLTF_ROTATION)
         is_valid &= unit_length(value);
     if (!is_valid || !ulna_all_finite(value, track->values.components))
-        return ulna_fail(g->error, ULNA_ERR_NUMBER, "accessor %d: what it says of frame %d is no %s",
+        return ulna_fail(g->error, ULNA_ERR_NUMBER, "accessor %d: its value for frame %d is not a %s",
                          track->values.accessor, frame, track->path == ULNA_GLTF_ROTATION ? "rotation" : "position");
     return ULNA_OK;
 }

@@ -18,7 +18,7 @@ ulna_status ulna_gltf_index(const ulna_json_node *node, size_t count, int *index
     double value = -1;
     ulna_status status = ulna_json_number(node, &value);
     if (status == ULNA_OK && !(value >= 0 && value < (double)count && value == floor(value)))
-        return ulna_json_fail(node, ULNA_ERR_PARSE, "there is no number %g: there are %zu", value, count);
+        return ulna_json_fail(node, ULNA_ERR_PARSE, "there is not a number %g: there are %zu", value, count);
     *index = (int)value;
     return status;
 }
@@ -126,8 +126,7 @@ static ulna_status open_buffer(const ulna_gltf *g, const ulna_json_node *node, i
     } else
         return ulna_json_fail(node, ULNA_ERR_PARSE, "has no bytes: no uri, and no chunk of the file");
     if (length > buffer->length) {
-        status = ulna_json_fail(node, ULNA_ERR_PARSE, "says that it has %zu bytes, but there are %zu", length,
-                                buffer->length);
+        status = ulna_json_fail(node, ULNA_ERR_PARSE, "should have %zu bytes, but has %zu", length, buffer->length);
         buffer->data = NULL;
         return status;
     }
@@ -195,7 +194,7 @@ static ulna_status read_kind(const ulna_json_node *node, int components, ulna_gl
     if (status != ULNA_OK)
         return status;
     if (!component_size(type))
-        return ulna_json_fail(&part, ULNA_ERR_PARSE, "%g is no kind of number", type);
+        return ulna_json_fail(&part, ULNA_ERR_PARSE, "%g is not a type of number", type);
     array->type = (int)type;
     array->components = components;
     if (ulna_json_find(node, "normalized", &part))

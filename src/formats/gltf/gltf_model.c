@@ -123,8 +123,8 @@ static ulna_status add_world(const ulna_gltf *g, int *world)
     *world = ULNA_NONE;
     if (g->root_count < 2)
         return ULNA_OK;
-    ulna_remarks_add(&g->content->remarks, 0, -1, "the file has %d skeletons: they hang on the fixed body 'world'",
-                     g->root_count);
+    ulna_remarks_add(&g->content->remarks, 0, -1,
+                     "the file has %d skeletons: they become children of the fixed body 'world'", g->root_count);
     return ulna_builder_add_body(g->builder, "world", ULNA_NONE, world, g->error);
 }
 
@@ -336,7 +336,7 @@ static void remark_ignored(const ulna_gltf *g)
     if (scaled)
         ulna_remarks_add(&g->content->remarks, 0, -1, "%d nodes change their scale: they keep that of rest", scaled);
     if (others)
-        ulna_remarks_add(&g->content->remarks, 0, -1, "%d nodes move that are no part of the skeleton", others);
+        ulna_remarks_add(&g->content->remarks, 0, -1, "%d nodes move that are not part of the skeleton", others);
 }
 
 static ulna_status build_model(ulna_gltf *g, const ulna_gltf_grid *grid)
@@ -379,7 +379,7 @@ ulna_status ulna_gltf_build(ulna_gltf *g)
     if (!g->skeleton_count && !g->recorded_count)
         return ulna_fail(g->error, ULNA_ERR_MODEL,
                          "the file has no skeleton: no joints of a skin, no nodes that move "
-                         "or carry others");
+                         "or have children");
     if (g->skeleton_count) {
         status = ulna_gltf_choose_grid(g, ULNA_GLTF_CHOSEN, 7 * (size_t)g->skeleton_count, &grid);
         if (status == ULNA_OK)

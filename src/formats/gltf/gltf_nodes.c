@@ -82,9 +82,9 @@ static ulna_status read_matrix(ulna_gltf *g, const ulna_json_node *matrix, ulna_
         }
     double off = ulna_orthonormalise(r);
     if (!(off < 0.1))
-        return ulna_json_fail(matrix, ULNA_ERR_MODEL, "the matrix shears too much to be a turn and a scale");
+        return ulna_json_fail(matrix, ULNA_ERR_MODEL, "the matrix shears too much to be a rotation and a scale");
     if (off > 1e-4)
-        ulna_remarks_add(&g->content->remarks, 0, -1, "the matrix of node %zu shears: the nearest turn is taken",
+        ulna_remarks_add(&g->content->remarks, 0, -1, "the matrix of node %zu shears: the nearest rotation is taken",
                          matrix->parent->index);
     ulna_rotation_to_quaternion(r, node->rotation);
     return ULNA_OK;
@@ -195,7 +195,7 @@ static ulna_status fail_cycle(ulna_gltf *g, int done)
     while (g->node[lost].below)
         lost++;
     ulna_json_node json = ulna_json_element(&g->nodes, (size_t)lost);
-    return ulna_json_fail(&json, ULNA_ERR_MODEL, "the node hangs on itself, by way of its children");
+    return ulna_json_fail(&json, ULNA_ERR_MODEL, "the node is its own ancestor");
 }
 
 static ulna_status sort_nodes(ulna_gltf *g)
@@ -359,9 +359,10 @@ static void remark_scales(ulna_gltf *g)
         example = i;
     }
     if (uneven)
-        ulna_remarks_add(&g->content->remarks, 0, -1,
-                         "%d nodes (the first is %d) have scales that differ by axis: what turns below is not sheared",
-                         uneven, example);
+        ulna_remarks_add(
+            &g->content->remarks, 0, -1,
+            "%d nodes (the first is %d) have scales that differ by axis: shear of what rotates below is ignored",
+            uneven, example);
 }
 
 ulna_status ulna_gltf_choose_nodes(ulna_gltf *g)

@@ -114,13 +114,13 @@ static ulna_status fail_at(ulna_error *error, size_t byte, ulna_status status)
 static ulna_status check_header(const char *data, size_t length, ulna_error *error)
 {
     if (length < ULNA_GLB_HEADER + ULNA_GLB_CHUNK || word_at(data, 0) != ULNA_GLB_MAGIC)
-        return fail_at(error, 0, ulna_fail(error, ULNA_ERR_PARSE, "this is no GLB file: it has no complete header"));
+        return fail_at(error, 0, ulna_fail(error, ULNA_ERR_PARSE, "this is not a GLB file: it has no complete header"));
     if (word_at(data, 4) != 2)
         return fail_at(error, 4,
                        ulna_fail(error, ULNA_ERR_UNSUPPORTED, "glTF %u is not read, only 2", word_at(data, 4)));
     if (word_at(data, 8) != length)
         return fail_at(error, 8,
-                       ulna_fail(error, ULNA_ERR_PARSE, "the file has %zu bytes, but says that it has %u", length,
+                       ulna_fail(error, ULNA_ERR_PARSE, "the file has %zu bytes, but its header says %u", length,
                                  word_at(data, 8)));
     if (word_at(data, ULNA_GLB_HEADER + 4) != ULNA_GLB_JSON)
         return fail_at(error, ULNA_GLB_HEADER + 4, ulna_fail(error, ULNA_ERR_PARSE, "the first chunk is not JSON"));

@@ -329,7 +329,8 @@ static void check_clip(ulna_gltf_scene *s)
         fail(s, ULNA_ERR_ARGUMENT, "the motion is of another skeleton: it has another number of coordinates");
     for (int f = 0; f < clip->frame_count && s->model->nq > 0 && s->status == ULNA_OK; f++)
         if (ulna_model_check_q(s->model, ulna_clip_frame(clip, f), &coordinate) != ULNA_OK)
-            s->status = ulna_fail(s->error, ULNA_ERR_NUMBER, "coordinate %d of frame %d is no number", coordinate, f);
+            s->status =
+                ulna_fail(s->error, ULNA_ERR_NUMBER, "coordinate %d of frame %d is not a number", coordinate, f);
 }
 
 static void add_bodies(ulna_gltf_scene *s)

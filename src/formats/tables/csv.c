@@ -54,7 +54,7 @@ static void read_comment(csv_reader *r)
         else
             ulna_remarks_add(&r->content->remarks, r->scan.line, -1, "unit of angles '%s' is unknown", text);
     } else if (ulna_word_is_like(key, "rate") && (!ulna_word_number(value, &r->rate) || !(r->rate > 0))) {
-        ulna_remarks_add(&r->content->remarks, r->scan.line, -1, "the rate '%s' is no positive number", text);
+        ulna_remarks_add(&r->content->remarks, r->scan.line, -1, "the rate '%s' is not a positive number", text);
         r->rate = 0;
     }
 }

@@ -189,10 +189,10 @@ static void match(reader *r, const ulna_names *labels, const ulna_names *plain)
     }
     if (unknown.count)
         ulna_remarks_add(&r->content->remarks, table->scan->line, -1,
-                         "%zu columns are no degrees of freedom of the skeleton: %s", unknown.count, unknown.text);
+                         "%zu columns are not degrees of freedom of the skeleton: %s", unknown.count, unknown.text);
     if (twice.count)
         ulna_remarks_add(&r->content->remarks, table->scan->line, -1,
-                         "%zu columns are there twice, and the first one counts: %s", twice.count, twice.text);
+                         "%zu columns occur twice, and the first is used: %s", twice.count, twice.text);
     drop_partial_quaternions(r);
     for (size_t i = 0; i < table->columns->count; i++)
         if (r->target[i] != ULNA_NONE) {
@@ -228,7 +228,7 @@ static ulna_status fail_cell(const reader *r, ulna_word cell, const char *what)
 {
     char text[100];
     ulna_cell_copy((ulna_word){cell.text, cell.length < 40 ? cell.length : 40}, text, sizeof text);
-    return ulna_scan_fail(r->table->scan, &cell, r->error, ULNA_ERR_PARSE, "'%s' is no %s", text, what);
+    return ulna_scan_fail(r->table->scan, &cell, r->error, ULNA_ERR_PARSE, "'%s' is not a %s", text, what);
 }
 
 static ulna_status add_frame(reader *r)
@@ -260,7 +260,7 @@ static ulna_status read_number(reader *r, ulna_word cell)
     double value;
     int is_number = ulna_cell_number(cell, r->table->delimiter, &value) &&
                     ulna_frame_numbers_add(&r->numbers, r->content->clip.frame_count - 1, value, r->table->scan->line);
-    return is_number ? ULNA_OK : fail_cell(r, cell, "number of a frame");
+    return is_number ? ULNA_OK : fail_cell(r, cell, "frame number");
 }
 
 /* Columns that are none of the skeleton's may hold anything. */
@@ -275,7 +275,7 @@ static ulna_status read_value(reader *r, int column, ulna_word cell, double *q)
     double *value = &q[r->target[column]];
     if (!ulna_cell_value(cell, r->table->delimiter, r->scale[column], value))
         return fail_cell(r, cell, "number");
-    return isfinite(*value) ? ULNA_OK : fail_cell(r, cell, "number that can be used: it is too large");
+    return isfinite(*value) ? ULNA_OK : fail_cell(r, cell, "usable number: it is too large");
 }
 
 /* Quaternions of a file are of length 1 but for rounding. */

@@ -29,7 +29,7 @@ static ulna_status fail_cell(const reader *r, ulna_word cell, const char *what)
     ulna_word shown = {cell.text, cell.length < 40 ? cell.length : 40};
     char text[100];
     ulna_word_copy(shown, text, sizeof text);
-    return ulna_scan_fail(r->table->scan, &cell, r->error, ULNA_ERR_PARSE, "'%s' is no %s", text, what);
+    return ulna_scan_fail(r->table->scan, &cell, r->error, ULNA_ERR_PARSE, "'%s' is not a %s", text, what);
 }
 
 static ulna_status add_frame(reader *r)
@@ -52,7 +52,7 @@ static ulna_status read_number(reader *r, ulna_word cell)
     int is_number =
         ulna_cell_number(cell, r->table->delimiter, &value) &&
         ulna_frame_numbers_add(&r->numbers, r->content->recording.frame_count - 1, value, r->table->scan->line);
-    return is_number ? ULNA_OK : fail_cell(r, cell, "number of a frame");
+    return is_number ? ULNA_OK : fail_cell(r, cell, "frame number");
 }
 
 static void miss_time(reader *r)
@@ -89,7 +89,7 @@ static ulna_status read_position(reader *r, ulna_word cell, double *x)
         return ULNA_OK;
     if (!ulna_cell_value(cell, r->table->delimiter, r->table->unit_m, x))
         return ulna_cell_is_missing(cell) ? ULNA_OK : fail_cell(r, cell, "position");
-    return isfinite(*x) ? ULNA_OK : fail_cell(r, cell, "position: it is too far away");
+    return isfinite(*x) ? ULNA_OK : fail_cell(r, cell, "usable position: it is too far away");
 }
 
 static ulna_status read_cells(reader *r, size_t whole, double *out, int *read)
@@ -148,7 +148,8 @@ static void remark(const reader *r)
         ulna_remarks_add(remarks, r->short_line, -1,
                          "%d rows have too few cells, the first one here; the rest is missing", r->shorts);
     if (r->nameless)
-        ulna_remarks_add(remarks, 0, -1, "%lld values are in columns of no marker and are left out", r->nameless);
+        ulna_remarks_add(remarks, 0, -1, "%lld values are in columns without a marker name and are left out",
+                         r->nameless);
     if (r->halves)
         ulna_remarks_add(remarks, 0, -1, "%lld times only one or two coordinates of a marker are there; it is missing",
                          r->halves);

@@ -154,11 +154,11 @@ static void remark_on_counts(const mot_reader *r, size_t columns)
 {
     int rows = r->content->clip.frame_count + r->content->recording.frame_count;
     if (r->rows_line && r->rows != rows)
-        ulna_remarks_add(&r->content->remarks, r->rows_line, -1, "the header tells of %.0f rows, and %d are there%s",
+        ulna_remarks_add(&r->content->remarks, r->rows_line, -1, "the header announces %.0f rows, but there are %d%s",
                          r->rows, rows, r->rows > rows ? ": the file may have been cut off" : "");
     if (r->columns_line && r->columns != (double)columns)
         ulna_remarks_add(&r->content->remarks, r->columns_line, -1,
-                         "the header tells of %.0f columns, and %zu are named", r->columns, columns);
+                         "the header announces %.0f columns, but %zu are named", r->columns, columns);
 }
 
 ulna_status ulna_mot_read(const char *data, size_t length, const ulna_read_options *options, ulna_content *content,
@@ -275,7 +275,7 @@ ulna_status ulna_mot_write(const ulna_writing *writing, ulna_error *error)
     if (step == 0)
         ulna_remarks_add(writing->remarks, 0, -1, "the frame rate is unknown; 120 a second is written");
     if (writing->options->unit_m > 0 && writing->options->unit_m != 1)
-        ulna_remarks_add(writing->remarks, 0, -1, "lengths in MOT are metres, and so they are written");
+        ulna_remarks_add(writing->remarks, 0, -1, "lengths are written in metres: MOT has no other unit");
     if (writing->recording)
         ulna_remarks_add(writing->remarks, 0, -1, "MOT holds no markers beside a motion: they are left out");
     return ULNA_OK;
