@@ -64,7 +64,7 @@ if(ULNA_TESTS)
     file(GLOB public_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/ulna/*.h")
     set(header_examples "${PROJECT_BINARY_DIR}/header_examples.c")
     add_custom_command(OUTPUT "${header_examples}" VERBATIM
-        COMMAND sh -c "\"$0\" \"$@\" >\"${header_examples}\"" "${PROJECT_SOURCE_DIR}/tools/header-examples" ${public_headers}
+        COMMAND sh -c "\"$0\" \"$@\" >\"${header_examples}\" || { rm -f \"${header_examples}\"; exit 1; }" "${PROJECT_SOURCE_DIR}/tools/header-examples" ${public_headers}
         DEPENDS tools/header-examples ${public_headers})
     ulna_add_program(header_examples /tests SOURCES "${header_examples}")
     add_test(NAME header_examples COMMAND header_examples)
