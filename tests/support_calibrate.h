@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "support.h"
 #include "mocap/take.h"
+#include "support.h"
 #include "support_mocap.h"
 
 static inline ulna_calibration calibrate(const ulna_model *model, const ulna_marker_set *set,
