@@ -1,4 +1,5 @@
 /* The race at its edges: roots of every kind, few starts, odd weights, units and options. What it claims stays true. */
+#include "global/global.h"
 #include "support.h"
 #include "support_problem.h"
 #include "support_tree.h"
@@ -358,6 +359,118 @@ static void goals_taken_from_a_pose_are_never_out_of_reach(void **state)
     }
 }
 
+/* ---- narrow limits ------------------------------------------------------------------------------------------------ */
+
+/* A rotation and a translation along x between 1 and 1 + width, as one joint, as two, or the translation of a free root:
+ * where the nearest place is, is known. */
+static double narrow_case(int kind, double width, double unit, const double goal[3])
+{
+    ulna_builder *builder;
+    ulna_model *model;
+    ulna_problem *problem;
+    const ulna_joint sequence = ulna_joint_sequence("RzTx"), rotation = ulna_joint_revolute(0, 0, 1),
+                     translation = ulna_joint_prismatic(1, 0, 0), root = ulna_joint_free();
+    const ulna_joint *const first[3] = {&sequence, &rotation, &root};
+    const int body = kind == 1, dof = kind == 0;
+    assert_int_equal(ulna_builder_create(NULL, &builder), ULNA_OK);
+    assert_int_equal(ulna_builder_add_body(builder, "first", ULNA_NONE, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_builder_set_joint(builder, 0, first[kind], NULL), ULNA_OK);
+    if (kind == 1) {
+        assert_int_equal(ulna_builder_add_body(builder, "tip", 0, NULL, NULL), ULNA_OK);
+        assert_int_equal(ulna_builder_set_joint(builder, 1, &translation, NULL), ULNA_OK);
+    }
+    assert_int_equal(ulna_builder_set_limits(builder, body, dof, unit, unit + width * unit, NULL), ULNA_OK);
+    assert_int_equal(ulna_builder_build(builder, NULL, &model, NULL), ULNA_OK);
+    ulna_builder_destroy(builder);
+    assert_int_equal(ulna_problem_create(model, NULL, &problem, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_add_point(problem, body, NULL, goal, 1, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_ready(problem, NULL), ULNA_OK);
+
+    const double along = kind == 2 ? goal[0] : hypot(goal[0], goal[1]), up = kind == 2 ? 0 : goal[2];
+    const double away = along - fmin(fmax(along, unit), unit + width * unit), least = 0.5 * (away * away + up * up);
+    ulna_global *global;
+    ulna_global_result result;
+    ulna_global_options options = ulna_global_options_default();
+    double q[7] = {0, 0, 0, 0, 0, 0, 1};
+    options.starts = 8;
+    if (kind != 2)
+        memset(q, 0, sizeof q);
+    assert_int_equal(ulna_global_create(problem, &options, NULL, &global, NULL), ULNA_OK);
+    assert_int_equal(ulna_global_solve(global, q, &result, NULL), ULNA_OK);
+    assert_int_equal(result.contradicted, 0);
+    assert_true(result.bound <= least * (1 + 1e-12) + 1e-24 * unit * unit);
+    assert_true(result.bound <= result.f);
+    ulna_global_destroy(global);
+    ulna_problem_destroy(problem);
+    ulna_model_destroy(model);
+    return result.proven && result.f > 1e-12 * unit * unit ? 1 : 0;
+}
+
+static void narrow_translations_have_true_bounds(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(11);
+    int proven = 0, count = 0;
+    for (double width = 1e-13; width < 1; width *= 10)
+        for (int kind = 0; kind < 3; kind++)
+            for (int i = 0; i < 8; i++, count++) {
+                const double unit = pow(10, i % 4 - 1), size = unit * pow(10, ulna_test_rng_uniform(&rng, -3, 2));
+                const double goal[3] = {size * ulna_test_rng_uniform(&rng, -1, 1),
+                                        size * ulna_test_rng_uniform(&rng, -1, 1),
+                                        size * ulna_test_rng_uniform(&rng, -1, 1)};
+                proven += narrow_case(kind, width, unit, goal) > 0;
+            }
+    assert_true(proven > count / 2);
+}
+
+/* ---- a bound that is wrong ---------------------------------------------------------------------------------------- */
+
+static void a_bound_above_the_cost_is_withdrawn(void **state)
+{
+    (void)state;
+    ulna_global_result good = {.f = 2, .bound = 1}, rounded = {.f = 2, .bound = 2 + 1e-13},
+                       wrong = {.f = 2, .bound = 2.001}, worse = {.f = 2, .bound = 3};
+    assert_int_equal(ulna_global_check_bound(&good, 1e-12, 0.5), 1);
+    assert_true(good.bound == 1 && !good.contradicted);
+    assert_int_equal(ulna_global_check_bound(&rounded, 1e-12, 0.5), 1);
+    assert_true(rounded.bound == 2 && !rounded.contradicted);
+    assert_int_equal(ulna_global_check_bound(&wrong, 1e-12, 0.5), 0);
+    assert_true(wrong.bound == 0.5 && wrong.contradicted);
+    assert_int_equal(ulna_global_check_bound(&worse, 1e-12, 2.5), 0); /* nor what was to replace it */
+    assert_true(worse.bound == 0 && worse.contradicted);
+}
+
+/* A relaxation of a tree that was damaged behind its back: with bones a tenth as long it reaches less than it should, so
+ * that its bound is above f. The solve says so, and proves nothing. */
+static void damaged_trees_are_noticed(void **state)
+{
+    (void)state;
+    const ulna_joint root = ulna_joint_revolute(0, 0, 1);
+    arm a = arm_open(&root, 1);
+    add_point(&a, a.body[3], 2.5, 0.1, 0, 1);
+    add_point(&a, a.body[2], -0.5, 0.4, 0.1, 1);
+    ulna_global *global;
+    ulna_global_result result;
+    ulna_global_options options = ulna_global_options_default();
+    options.gap = 1e-9;
+    assert_int_equal(ulna_problem_ready(a.problem, NULL), ULNA_OK);
+    assert_int_equal(ulna_global_create(a.problem, &options, NULL, &global, NULL), ULNA_OK);
+    assert_int_equal(ulna_global_solve(global, a.q, &result, NULL), ULNA_OK);
+    assert_true(!result.contradicted && result.bound > 0);
+    for (int i = 0; i < 2; i++) {
+        ulna_relaxation_destroy(global->relaxation[i]);
+        global->relaxation[i] = NULL;
+    }
+    for (int n = 0; n < global->reduced.count; n++)
+        for (int k = 0; k < 3; k++)
+            global->reduced.nodes[n].v[k] *= 0.1;
+    assert_int_equal(ulna_global_solve(global, a.q, &result, NULL), ULNA_OK);
+    assert_true(result.contradicted && !result.proven && result.bound <= result.f);
+    assert_true(result.stop != ULNA_GLOBAL_PROVEN);
+    ulna_global_destroy(global);
+    arm_close(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -371,6 +484,9 @@ int main(void)
         cmocka_unit_test(goals_may_go_far_away),
         cmocka_unit_test(long_chains_are_certified_by_their_length),
         cmocka_unit_test(goals_taken_from_a_pose_are_never_out_of_reach),
+        cmocka_unit_test(narrow_translations_have_true_bounds),
+        cmocka_unit_test(a_bound_above_the_cost_is_withdrawn),
+        cmocka_unit_test(damaged_trees_are_noticed),
     };
     return cmocka_run_group_tests_name("global_edges", tests, NULL, NULL);
 }

@@ -236,7 +236,7 @@ static void check_feasible(const bench *b)
 static void random_trees_are_solved_and_proven(void **state)
 {
     (void)state;
-    ulna_test_rng rng = ulna_test_rng_seed(7);
+    ulna_test_rng rng = ulna_test_rng_seed(2), poses = ulna_test_rng_seed(8); /* trees do not depend on what is found */
     int proven = 0;
     for (int round = 0; round < 60; round++)
         for (int kind = 0; kind < 2; kind++) {
@@ -251,7 +251,7 @@ static void random_trees_are_solved_and_proven(void **state)
                          (int)b.result.end, b.result.iterations);
             check_feasible(&b);
             if (b.result.end == ULNA_RELAX_CONVERGED) { /* else the best bound came before the last multipliers */
-                check_proof(&rng, &b, tolerance, what);
+                check_proof(&poses, &b, tolerance, what);
                 proven++;
             }
             close_bench(&b);

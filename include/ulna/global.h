@@ -57,13 +57,15 @@ ULNA_API ulna_global_options ulna_global_options_default(void);
 
 typedef struct ulna_global_result {
     ulna_global_stop stop;
-    double f;            /* m^2, at the q that came back */
-    double bound;        /* m^2: no pose within the limits has a lower f. Not below 0 */
-    double gap;          /* f - bound */
-    int proven;          /* 1 if gap <= options.gap f + options.absolute */
-    int unreachable;     /* 1 if bound > options.absolute: no pose meets the goals */
-    int starts;          /* local solves made */
-    int best_start;      /* which of them gave q, from 0 */
+    double f;         /* m^2, at the q that came back */
+    double bound;     /* m^2: no pose within the limits has a lower f. Not below 0 */
+    double gap;       /* f - bound */
+    int proven;       /* 1 if gap <= options.gap f + options.absolute, and not contradicted */
+    int contradicted; /* 1: an internal error. A bound was above the cost of a pose; it was withdrawn: proven is 0, and
+                            `bound` is what lengths alone give. Please report the scene */
+    int unreachable;  /* 1 if bound > options.absolute: no pose meets the goals */
+    int starts;       /* local solves made */
+    int best_start;   /* which of them gave q, from 0 */
     int from_relaxation; /* 1 if that one started where the relaxation pointed */
     int terms_left_out;  /* terms that the bound does not know of */
     int limits_left_out; /* limits that it does not know of */

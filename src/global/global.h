@@ -37,4 +37,9 @@ struct ulna_global {
 /* race.c: the stages. `q` in and out. */
 ulna_status ulna_global_race(ulna_global *g, double *q, ulna_global_result *result, ulna_error *error);
 
+/* No bound is above the cost of a pose by more than rounding. If one is, something is wrong in here: it is replaced by
+ * `otherwise` (a bound from lengths alone), or by 0 if that is too high as well, and result->contradicted is set.
+ * Returns 1 if the bound was good; it is then at most f. */
+int ulna_global_check_bound(ulna_global_result *result, double rounding, double otherwise);
+
 #endif

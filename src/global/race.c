@@ -21,7 +21,9 @@
 #include "base/parallel.h"
 #include "global/global.h"
 #include "global/starts.h"
+#include "math/math3.h"
 #include "model/model.h"
+#include "objective/problem.h"
 
 #define POSTURE 1e-4   /* of stage 2, in units of the tree's cost */
 #define ROUNDING 1e-12 /* of all that is summed: what the arithmetic of f and of the bound may be off */
@@ -32,20 +34,63 @@ typedef struct race {
     ulna_global_result *result;
     double began;
     int ended;
-    int spread;     /* starts of the sequence used */
-    int batch;      /* starts of a stage at most */
-    double open;    /* m^2: what the last bound lacks to its relaxation's minimum, at most */
-    double open_f;  /* the best f then */
-    double solve_s; /* all local solves so far: whether threads pay. The first batch is done by one */
-    uint64_t state; /* of the samples */
+    int spread;           /* starts of the sequence used */
+    int batch;            /* starts of a stage at most */
+    double open;          /* m^2: what the last bound lacks to its relaxation's minimum, at most */
+    double open_f;        /* the best f then */
+    double solve_s;       /* all local solves so far: whether threads pay. The first batch is done by one */
+    double lengths_bound; /* m^2: without a relaxation */
+    uint64_t state;       /* of the samples */
 } race;
+
+/* ---- what must not be ------------------------------------------------------------------------------------------- */
+
+/* How far f and a bound can be off by rounding alone. f adds squares of differences of places in the world. */
+static double rounding_of(const ulna_global *g, double f)
+{
+    const ulna_reduced *tree = &g->reduced;
+    double weight = 0, far = g->model->length_scale, sum = f;
+    for (size_t i = 0; i < g->problem->term_count; i++) {
+        const ulna_term *term = &g->problem->term[i];
+        if (term->type != ULNA_TERM_POINT || !(ulna_term_weight(g->problem, term) > 0))
+            continue;
+        weight += ulna_term_weight(g->problem, term);
+        far = fmax(far, ulna_norm(term->goal));
+    }
+    if (g->has_tree) {
+        sum += tree->unit * tree->summed;
+        far = fmax(far, ulna_norm(tree->origin) + ulna_norm(tree->centre) + tree->length);
+    }
+    const double off = 1e-14 * far * sqrt(weight);
+    return ROUNDING * sum + 2 * off * sqrt(fmax(f, 0)) + off * off;
+}
+
+int ulna_global_check_bound(ulna_global_result *result, double rounding, double otherwise)
+{
+    if (!(result->bound > result->f + rounding)) {
+        result->bound = fmin(result->bound, result->f);
+        return 1;
+    }
+    result->contradicted = 1;
+    result->bound = otherwise <= result->f + rounding ? fmin(otherwise, result->f) : 0;
+    return 0;
+}
+
+/* After every f and every bound. Once a bound was wrong, none of a relaxation is believed. */
+static void check_bound(race *r)
+{
+    const double rounding = isfinite(r->result->f) ? rounding_of(r->g, r->result->f) : INFINITY;
+    if (r->result->bound > 0 && !ulna_global_check_bound(r->result, rounding, r->lengths_bound))
+        r->lengths_bound = fmin(r->lengths_bound, r->result->bound);
+}
 
 /* ---- the end ----------------------------------------------------------------------------------------------------- */
 
 static int is_proven(const race *r)
 {
     const ulna_global_options *o = &r->g->options;
-    return isfinite(r->result->f) && r->result->f - r->result->bound <= o->gap * r->result->f + o->absolute;
+    return isfinite(r->result->f) && !r->result->contradicted &&
+           r->result->f - r->result->bound <= o->gap * r->result->f + o->absolute;
 }
 
 static void finish(race *r, ulna_global_stop stop)
@@ -60,6 +105,7 @@ static int has_ended(race *r)
     const ulna_global_options *o = &r->g->options;
     if (r->ended)
         return 1;
+    check_bound(r);
     if (is_proven(r))
         finish(r, ULNA_GLOBAL_PROVEN);
     else if (o->seconds > 0 && ulna_seconds() - r->began >= o->seconds)
@@ -211,10 +257,9 @@ static ulna_status relax(race *r, ulna_relax_kind kind, double posture, ulna_err
     status = ulna_relaxation_solve(*relaxation, tree, &how, &found);
     r->result->relaxations++;
     r->result->iterations += status == ULNA_OK ? found.iterations : 0;
-    if (status == ULNA_OK && posture == 0) {
-        double bound = tree->unit * (found.bound + tree->constant);
-        double slack = ROUNDING * tree->unit * (fabs(found.bound) + tree->summed);
-        r->result->bound = fmax(r->result->bound, bound - slack);
+    if (status == ULNA_OK && posture == 0 && !r->result->contradicted) {
+        double slack = ROUNDING * (fabs(found.bound) + tree->summed);
+        r->result->bound = fmax(r->result->bound, ulna_reduced_bound(tree, found.bound + tree->constant - slack));
         r->open = tree->unit * found.gap;
         r->open_f = r->result->f;
     }
@@ -283,7 +328,7 @@ static double first_bound(const ulna_global *g)
     if (!g->has_tree)
         return 0;
     double still = tree->count == 1 ? tree->constant - ROUNDING * tree->summed : 0;
-    return tree->unit * fmax(still, ulna_reduced_far(tree, g->pose.value));
+    return ulna_reduced_bound(tree, fmax(still, ulna_reduced_far(tree, g->pose.value)));
 }
 
 ulna_status ulna_global_race(ulna_global *g, double *q, ulna_global_result *result, ulna_error *error)
@@ -292,7 +337,8 @@ ulna_status ulna_global_race(ulna_global *g, double *q, ulna_global_result *resu
                                    .bound = first_bound(g),
                                    .terms_left_out = g->reduced.left_out,
                                    .limits_left_out = g->reduced.limits_left_out};
-    race r = {.g = g, .result = result, .began = ulna_seconds(), .state = g->options.seed};
+    race r = {
+        .g = g, .result = result, .began = ulna_seconds(), .lengths_bound = result->bound, .state = g->options.seed};
     memcpy(g->first_q, q, (size_t)g->model->nq * sizeof *q);
     ulna_status status = run(&r, error);
     if (status == ULNA_OK && isinf(result->f))
@@ -300,6 +346,7 @@ ulna_status ulna_global_race(ulna_global *g, double *q, ulna_global_result *resu
     if (status != ULNA_OK)
         return status;
     memcpy(q, g->best_q, (size_t)g->model->nq * sizeof *q);
+    check_bound(&r);
     result->gap = result->f - result->bound;
     result->proven = is_proven(&r);
     result->unreachable = result->bound > g->options.absolute;

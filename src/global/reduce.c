@@ -67,6 +67,7 @@ static ulna_status set_limits(ulna_reduction *to, const ulna_reduce_options *opt
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "degrees of freedom are fixed, but q does not say where");
     if (options->bounded && !ulna_limits_are_valid(lower, upper, model->nv))
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a lower limit is above the upper one, or is no number");
+    double held = 0;
     memcpy(to->q, model->rest, (size_t)model->nq * sizeof *to->q);
     for (int j = 0; j < model->nv; j++) {
         int c = model->dof_coordinate[j], bounded = options->bounded && c != ULNA_NONE;
@@ -75,9 +76,14 @@ static ulna_status set_limits(ulna_reduction *to, const ulna_reduce_options *opt
         if (c != ULNA_NONE)
             to->q[c] = fmin(fmax(to->q[c], to->lower[j]), to->upper[j]);
 
-        /* a millionth of a micrometre on a metre, or as little of a turn, is no freedom */
-        double unit = ulna_segment_is_slide(model->dof_segment[j]) ? model->length_scale : 1;
-        to->locked[j] = to->upper[j] - to->lower[j] <= 1e-12 * unit;
+        /* as little of a rotation is no freedom; nor is a micrometre on a metre, but the bound is lowered by it */
+        const int moves = ulna_segment_is_slide(model->dof_segment[j]);
+        const double width = to->upper[j] - to->lower[j];
+        to->locked[j] = width <= (moves ? 1e-6 * model->length_scale : 1e-12);
+        if (to->locked[j] && c != ULNA_NONE) {
+            to->q[c] = fmin(fmax(to->lower[j] + 0.5 * width, to->lower[j]), to->upper[j]);
+            held += moves && !(options->locked && options->locked[j]) ? 0.5 * width : 0;
+        }
         if (options->locked && options->locked[j]) {
             to->locked[j] = 1;
             const ulna_body *body = &model->body[model->dof_body[j]];
@@ -85,6 +91,7 @@ static ulna_status set_limits(ulna_reduction *to, const ulna_reduce_options *opt
             memcpy(to->q + at, options->q + at, (c != ULNA_NONE ? 1 : 4) * sizeof *to->q);
         }
     }
+    to->held = held;
     return ULNA_OK;
 }
 

@@ -45,6 +45,8 @@ typedef struct ulna_reduction {
     ulna_ball *balls;
     ulna_reduced_term *terms; /* one per term of the problem */
     double home[3];           /* where the root is attached, in the world; offsets from the world count from there */
+    double held;              /* metres: how far translations with narrow limits that are held may move, in all */
+    double point_weight;      /* sum of half the weights of all point terms */
     double node0[3];          /* where node 0 is, likewise: origin = home + node0, to fewer digits */
     double *lower, *upper;    /* nv; infinite where there is no limit, or none was asked for */
     double *q;                /* nq: rest, inside the limits; locked degrees of freedom where they stand */

@@ -230,7 +230,7 @@ ulna_status ulna_reduced_to_q(const ulna_reduced *reduced, const ulna_problem *p
         if (node->edge == ULNA_EDGE_HINGE)
             *at = angle_inside(pose->value[n], *at, to->lower[node->dof], to->upper[node->dof]);
         else
-            *at = reduced->length * pose->value[n];
+            *at = reduced->length * (node->middle + pose->value[n]);
         clamp(to, node->dof, q);
     }
     for (int b = 0; b < to->ball_count; b++)

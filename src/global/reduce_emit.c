@@ -9,6 +9,9 @@
 #include "global/reduce.h"
 #include "math/math3.h"
 
+#define FAR 1e-3    /* the length is at least this much of how far the goals are: squares of places must have digits */
+#define NARROW 0.01 /* of the distance to the middle of the limits */
+
 /* ---- nodes ------------------------------------------------------------------------------------------------------- */
 
 static int add_node(ulna_reducer *work, ulna_reduced *r, ulna_edge edge, int parent, int body)
@@ -59,6 +62,15 @@ static int node_at(ulna_reducer *work, ulna_reduced *r, int from, const double o
     return bone;
 }
 
+/* A translation with limits that are close together beside how far away they are: it counts from their middle, and the
+ * way there is part of the bone. Otherwise its moments would be a large constant with a small variance, whose digits
+ * are lost. 0 for all others, for which a single edge gives the tighter relaxation. */
+static double narrow_middle(const ulna_part *part)
+{
+    const double middle = 0.5 * part->lower + 0.5 * part->upper, half = 0.5 * (part->upper - part->lower);
+    return isfinite(middle) && half < NARROW * fabs(middle) ? middle : 0;
+}
+
 static void emit_parts(ulna_reducer *work, ulna_reduced *r)
 {
     add_node(work, r, ULNA_EDGE_WORLD, ULNA_NONE, ULNA_NONE);
@@ -67,9 +79,9 @@ static void emit_parts(ulna_reducer *work, ulna_reduced *r)
         if (ulna_part_is_gone(part))
             continue;
         const ulna_part *parent = &work->parts[part->parent];
-        double offset[3];
+        double offset[3], middle = part->edge == ULNA_EDGE_SLIDE ? narrow_middle(part) : 0;
         for (int k = 0; k < 3; k++)
-            offset[k] = parent->carried[k] + part->offset[k];
+            offset[k] = parent->carried[k] + part->offset[k] + middle * part->axis[k];
         int from = parent->node;
         if (part->edge != ULNA_EDGE_FREE)
             anchor(work, from, offset);
@@ -84,8 +96,9 @@ static void emit_parts(ulna_reducer *work, ulna_reduced *r)
             continue;
         }
         node->dof = part->dof;
-        node->lower = part->lower;
-        node->upper = part->upper;
+        node->middle = middle;
+        node->lower = part->lower - middle;
+        node->upper = part->upper - middle;
         ulna_copy3(part->axis, node->axis);
     }
 }
@@ -177,10 +190,10 @@ static void choose_scales(ulna_reduced *r, double *reach)
     double weight = 0, heaviest = 0, centre[3] = {0, 0, 0}, longest = 0, farthest = 0, turn = 0;
     for (int n = 0; n < r->count; n++) {
         const ulna_node *node = &r->nodes[n];
-        double width = node->upper - node->lower, size = 0;
+        double far = fmax(fabs(node->lower), fabs(node->upper)), size = 0;
         reach[n] = (n > 0 ? reach[node->parent] : 0) + ulna_norm(node->v);
-        if (node->edge == ULNA_EDGE_SLIDE && isfinite(width))
-            reach[n] += width;
+        if (node->edge == ULNA_EDGE_SLIDE && isfinite(far))
+            reach[n] += far;
         for (int i = 0; i < 9; i++)
             size += node->turn[i] * node->turn[i];
         turn = fmax(turn, sqrt(size));
@@ -194,7 +207,7 @@ static void choose_scales(ulna_reduced *r, double *reach)
         farthest = fmax(farthest, ulna_norm(node->goal));
     }
     ulna_copy3(centre, r->centre);
-    r->length = longest > 0 ? longest : farthest > 0 ? farthest : 1;
+    r->length = longest > 0 || farthest > 0 ? fmax(longest, longest > 0 ? FAR * farthest : farthest) : 1;
     r->unit = fmax(heaviest * r->length * r->length, turn);
     if (!(r->unit > 0)) /* nothing moves: only the constant is left */
         r->unit = 1;
@@ -205,6 +218,7 @@ static void choose_scales(ulna_reduced *r, double *reach)
         if (node->edge == ULNA_EDGE_SLIDE) {
             node->lower /= r->length;
             node->upper /= r->length;
+            node->middle /= r->length;
         }
     }
 }

@@ -142,7 +142,7 @@ static void settle_world(ulna_reduced *reduced)
 void ulna_reduce_fill(ulna_reduced *reduced, const ulna_problem *problem)
 {
     ulna_reduction *to = reduced->reduction;
-    reduced->constant = reduced->summed = 0;
+    reduced->constant = reduced->summed = to->point_weight = 0;
     for (int n = 0; n < reduced->count; n++) {
         ulna_node *node = &reduced->nodes[n];
         node->weight = 0;
@@ -158,15 +158,27 @@ void ulna_reduce_fill(ulna_reduced *reduced, const ulna_problem *problem)
         const ulna_reduced_term *at = &to->terms[i];
         if (at->node == ULNA_NONE)
             continue;
-        if (problem->term[i].type == ULNA_TERM_POINT)
+        if (problem->term[i].type == ULNA_TERM_POINT) {
             add_rest(reduced, problem, &problem->term[i], at);
-        else
+            to->point_weight += 0.5 * ulna_term_weight(problem, &problem->term[i]);
+        } else
             add_turn(reduced, problem, &problem->term[i], at);
         if (at->gathered && reduced->nodes[at->node].edge == ULNA_EDGE_BONE)
             for (int k = 0; k < 3; k++)
                 reduced->nodes[at->node].v[k] = to->mean[at->node][k] / reduced->length;
     }
     settle_world(reduced);
+}
+
+/* f = |residuals|^2, and each point is at most `held` from where the tree has it: so |residuals| is off by no more than
+ * that times the root of the weights. */
+double ulna_reduced_bound(const ulna_reduced *reduced, double cost)
+{
+    const ulna_reduction *to = reduced->reduction;
+    if (!(cost > 0))
+        return 0;
+    const double off = to->held * sqrt(to->point_weight), left = sqrt(reduced->unit * cost) - off;
+    return off == 0 ? reduced->unit * cost : left > 0 ? left * left * (1 - 1e-15) : 0;
 }
 
 /* Would the centroids of gathered points still be where the tree has bones, and only there? */

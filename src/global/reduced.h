@@ -31,6 +31,7 @@ typedef struct ulna_node {
     double axis[3]; /* unit vector in the parent's frame: hinge, slide */
     double lower,
         upper;     /* radians or lengths; a hinge that may turn all the way has upper - lower >= 2 pi, or infinite */
+    double middle; /* slide: travel is counted from here, and the bones below begin there; 0 unless limits are narrow */
     double v[3];   /* bone, in the parent's frame; never zero */
     double weight; /* of the point goal; 0: none */
     double goal[3];
@@ -80,6 +81,10 @@ void ulna_reduced_rotation(const ulna_reduced_pose *pose, int node, double r[9])
 void ulna_reduced_place(const ulna_reduced *reduced, const ulna_reduced_pose *pose);
 /* Places the nodes, then the cost in units of `unit`, `constant` included. */
 double ulna_reduced_cost(const ulna_reduced *reduced, const ulna_reduced_pose *pose);
+/* What a lower bound of the tree's cost, `constant` included, says about f of the problem, in m^2: translations with
+ * limits of less than a millionth of the skeleton apart stand still in the tree, and could bring every point nearer by
+ * as much. */
+double ulna_reduced_bound(const ulna_reduced *reduced, double cost);
 /* A cost that no pose is below, from lengths alone: goals farther from node 0 than the way to them is long. For trees
  * made from problems, where all else is a sum of squares. Rounded down. O(count). */
 double ulna_reduced_far(const ulna_reduced *reduced, double *reach /* scratch: count */);

@@ -7,13 +7,17 @@
  * The last term is bounded edge by edge by |residual| (|x| + |x^|), where x is the best solution: moments of unit
  * quaternions are bounded by their traces, (relax_tree.h), and places by `reach`: the best solution costs no more than
  * any point, so every goal is at most sqrt(cost / weight) from its node, and nodes are at most the length of the bones
- * between them apart, in the mean square too, since N >= 0. What remains is rounding, and 1e-14 of all that was summed
- * is subtracted for it.
+ * between them apart, in the mean square too, since N >= 0. What remains is rounding: of the cost, of the blocks, whose
+ * matrices are computed to so many digits and no more, and of ranges that are not exact. An upper bound of each is
+ * subtracted.
  */
 #include <math.h>
 
 #include "global/relax_tree.h"
 #include "math/math3.h"
+
+#define ROUNDING 1e-14 /* of sums of at most a hundred numbers */
+#define SPREAD 30      /* from the mean square to any pose, over a few joints */
 
 /* How far apart the ends of an edge can be, in the mean square. Where no goal feels the place, it may be fixed: as it
  * was to begin with. */
@@ -101,19 +105,86 @@ static double residual_of(const ulna_relaxation *r, const ulna_relax_edge *edge)
     return sqrt(sum);
 }
 
-static double trace_of_X(const ulna_relaxation *r)
+/* ---- rounding ---------------------------------------------------------------------------------------------------- */
+
+/* Of the entries of a block in full, for any pose that can be the best one. */
+static double block_size(const ulna_relaxation *r, const ulna_relax_edge *edge, int node, int full)
+{
+    const double above = r->reach[edge->parent], here = r->reach[node];
+    if (full != 7)
+        return edge->edge == ULNA_EDGE_FREE && r->kind == ULNA_RELAX_BONES ? 2 + here * here : 2;
+    const double far = edge->edge == ULNA_EDGE_SLIDE && !edge->limited ? (here + above) / edge->length : 1;
+    return (1 + above * above + far * far) * edge->amplify;
+}
+
+/*
+ * What <X, S> of a block can be off. S = phiT full phi is computed with an error of at most ROUNDING c_i c_k size in
+ * entry i, k, c the sums of the columns of |phi|: large where the range is narrow. X being positive semidefinite,
+ * |X_ik| <= sqrt(X_ii X_kk). The steps that are added to S have left as much of S itself.
+ */
+static double dense_error(const ulna_relaxation *r, int node, int which)
+{
+    const ulna_relax_edge *edge = &r->edges[node];
+    const ulna_relax_block *block = &edge->block[which];
+    double sum = 0, trace_X = 0, trace_S = 0;
+    for (int i = 0; i < block->size; i++) {
+        double column = 0;
+        for (int k = 0; k < block->full; k++)
+            column += fabs(block->phi[k * block->size + i]);
+        trace_X += block->X[i * (block->size + 1)];
+        trace_S += block->S[i * (block->size + 1)];
+        sum += column * sqrt(fmax(block->X[i * (block->size + 1)], 0));
+    }
+    return sum * sum * block_size(r, edge, node, block->full) + trace_X * trace_S;
+}
+
+static double lane_error(const ulna_relaxation *r, const ulna_relax_edge *edge, int node)
+{
+    const ulna_relax_group *group = &r->groups[edge->group];
+    double traces[4] = {0};
+    for (int i = 0; i < group->size; i++) {
+        const int at = i * (group->size + 1) * ULNA_RELAX_LANES + edge->lane;
+        traces[0] += group->X[at];
+        traces[1] += group->S[at];
+    }
+    for (int i = 0; i < 4 && edge->limited && group->size == 8; i++) {
+        const int at = 5 * i * ULNA_RELAX_LANES + edge->lane;
+        traces[2] += group->XV[at];
+        traces[3] += group->SV[at];
+    }
+    const double size = group->size == 8 ? 2 : block_size(r, edge, node, 7);
+    return traces[0] * (size + traces[1]) + traces[2] * (size + traces[3]);
+}
+
+static double rounding_of(const ulna_relaxation *r)
 {
     double sum = 0;
     for (int n = 1; n < r->count; n++) {
         const ulna_relax_edge *edge = &r->edges[n];
         for (int b = 0; b < edge->block_count; b++)
-            for (int i = 0; i < edge->block[b].size; i++)
-                sum += edge->block[b].X[i * (edge->block[b].size + 1)];
+            sum += dense_error(r, n, b);
+        if (edge->how == ULNA_RELAX_HINGE_LANES || edge->how == ULNA_RELAX_BONE_LANES)
+            sum += lane_error(r, edge, n);
     }
-    for (int g = 0; g < r->hinge_groups + r->bone_groups; g++) {
-        const ulna_relax_group *group = &r->groups[g];
-        for (int i = 0; i < group->size * ULNA_RELAX_LANES; i++)
-            sum += group->X[(i / ULNA_RELAX_LANES) * (group->size + 1) * ULNA_RELAX_LANES + i % ULNA_RELAX_LANES];
+    return ROUNDING * sum;
+}
+
+/* Ranges leave out what moves by less than a few millionths: poses are that far from what the blocks hold. What it can
+ * change of the cost of the best one, known to be at most `f`. */
+static double loss_of_ranges(const ulna_relaxation *r, double f)
+{
+    double away = 0, lengths = 1, sum = 0;
+    for (int n = 1; n < r->count; n++) {
+        away += SPREAD * r->edges[n].dropped;
+        lengths += r->edges[n].length;
+    }
+    if (away == 0)
+        return 0;
+    for (int n = 1; n < r->count; n++) {
+        const double w = r->weight[n];
+        for (int i = 0; i < 9; i++)
+            sum += fabs(r->turn[9 * n + i]) * away;
+        sum += 2 * sqrt(w * fmax(f, 0)) * away * lengths + w * away * lengths * away * lengths;
     }
     return sum;
 }
@@ -129,6 +200,6 @@ double ulna_relax_prove(const ulna_relaxation *r, double f, double size, double 
             most = fmin(most, ulna_relax_root_loss(r, n));
         loss += most;
     }
-    const double bound = f - gap - loss - 1e-14 * (size + gap + trace_of_X(r));
+    const double bound = f - gap - loss - loss_of_ranges(r, f) - ROUNDING * (size + gap) - rounding_of(r);
     return bound == bound ? bound : -INFINITY;
 }

@@ -394,6 +394,9 @@ void ulna_relax_dense_map(const ulna_relaxation *r, ulna_relax_edge *edge)
     column c;
     if (moves && r->kind == ULNA_RELAX_BONES)
         ulna_map_moments(edge, &map);
+    edge->amplify = 1;
+    for (int i = 0; i < map.rank; i++)
+        edge->amplify = fmax(edge->amplify, 1 / map.lower[i][i]);
     memcpy(parent, r->start + (size_t)edge->parent * STATE, sizeof parent);
     for (int i = 12; i < STATE && edge->root; i += i == 12 ? 3 : 2)
         parent[i] += 1;

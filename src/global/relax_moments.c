@@ -15,7 +15,10 @@
 enum { M = ULNA_RELAX_MOMENTS };
 
 /* Directions that carry less than this of the second moments are not there. */
-static const double rank_tolerance = 1e-11;
+static const double rank_tolerance = 1e-11, rounding = 1e-14;
+
+/* Directions in which places move less than the root of this, beside how far they are from node 0, are not there. */
+static const double moment_tolerance = 1e-14;
 
 /* Hinges below joints that leave no full range are given at least this, since fourth powers of it must be numbers. */
 static const double least_alpha = 0.01;
@@ -126,14 +129,17 @@ int ulna_relax_cholesky(int n, const double *A, double *L)
     return 1;
 }
 
-/* The eigenvectors of A that count, side by side in `basis` (n x rank); returns their number. */
-static int range_of(int n, const double *A, double *basis)
+/* The eigenvectors of A that count, side by side in `basis` (n x rank); returns their number. `dropped` grows to how far
+ * from the range something can be that is not rounding. */
+static int range_of(int n, const double *A, double *basis, double *dropped)
 {
     double values[8], vectors[64];
     int rank = 0;
     ulna_relax_eigen(n, A, values, vectors);
     while (rank < n && values[rank] > rank_tolerance * values[0])
         rank++;
+    if (rank < n && values[rank] > rounding * values[0])
+        *dropped = fmax(*dropped, sqrt(values[rank] / values[0]));
     for (int i = 0; i < n; i++)
         for (int k = 0; k < rank; k++)
             basis[i * rank + k] = vectors[i * n + k];
@@ -245,11 +251,11 @@ static void analyse_hinge(const ulna_node *node, const double *parent_model, uln
     change_frame(edge->frame, wide);
     mean_rotation(wide, t);
     ulna_relax_matrix(t, Z);
-    edge->rank = range_of(4, Z, edge->face);
+    edge->rank = range_of(4, Z, edge->face, &edge->dropped);
 
     const double width = node->upper - node->lower;
     edge->limited = width < 2 * ULNA_PI * (1 - 1e-9);
-    edge->half = edge->limited ? width / 2 : INFINITY;
+    edge->half = edge->limited ? width / 2 + 4 * DBL_EPSILON * (fabs(node->lower) + fabs(node->upper)) : INFINITY;
     edge->middle = width < INFINITY          ? node->lower + width / 2
                    : node->lower > -INFINITY ? node->lower + ULNA_PI
                    : node->upper < INFINITY  ? node->upper - ULNA_PI
@@ -270,22 +276,91 @@ static void analyse_hinge(const ulna_node *node, const double *parent_model, uln
     ulna_multiply9(edge->base, turn, edge->model);
 }
 
-/* Bones, and slides, whose r is their travel over the longest of them. */
-static void analyse_move(const double direction[3], const double *parent_model, ulna_relax_edge *edge, double *start,
-                         double *wide)
+/* Gram-Schmidt, twice, on the columns of a 7 x rank matrix. */
+static void orthonormalise(int rank, double *basis)
 {
+    for (int k = 0; k < rank; k++)
+        for (int pass = 0; pass < 2; pass++) {
+            double square = 0;
+            for (int l = 0; l < k; l++) {
+                double dot = 0;
+                for (int i = 0; i < 7; i++)
+                    dot += basis[i * rank + l] * basis[i * rank + k];
+                for (int i = 0; i < 7; i++)
+                    basis[i * rank + k] -= dot * basis[i * rank + l];
+            }
+            for (int i = 0; i < 7; i++)
+                square += basis[i * rank + k] * basis[i * rank + k];
+            for (int i = 0; i < 7; i++)
+                basis[i * rank + k] /= sqrt(square);
+        }
+}
+
+/*
+ * The range of (1, p, r), p counted from home + mean. Some directions of p move a million times as far as others, and
+ * all of them may be far from the origin: so the rank is found for (1, x, r), p = home + mean + V diag(sigma) x, with
+ * V sigma^2 VT the covariance of p, and the range is that of p again afterwards.
+ */
+static void find_moment_range(const double N[49], const double home[3], ulna_relax_edge *edge)
+{
+    double covariance[9], values[3], V[9], map[49] = {0}, scaled[49], half[49], found[49];
+    for (int i = 0; i < 9; i++)
+        covariance[i] = N[7 * (1 + i / 3) + 1 + i % 3] - N[1 + i / 3] * N[1 + i % 3];
+    ulna_relax_eigen(3, covariance, values, V);
+    /* map: rows of (1, x, r) over (1, p, r) */
+    for (int i = 0; i < 7; i++)
+        map[8 * i] = i == 0 || i > 3;
+    const double least = moment_tolerance * (N[8] + N[16] + N[24]);
+    for (int k = 0; k < 3; k++) {
+        if (!(values[k] > least)) {
+            edge->dropped = fmax(edge->dropped, values[k] > 0.1 * least ? sqrt(values[k]) : 0);
+            continue;
+        }
+        for (int i = 0; i < 3; i++) {
+            map[7 * (1 + k) + 1 + i] = V[3 * i + k] / sqrt(values[k]);
+            map[7 * (1 + k)] -= map[7 * (1 + k) + 1 + i] * N[1 + i];
+        }
+    }
+    for (int i = 0; i < 49; i++) {
+        half[i] = 0;
+        for (int l = 0; l < 7; l++)
+            half[i] += map[7 * (i / 7) + l] * N[7 * l + i % 7];
+    }
+    for (int i = 0; i < 49; i++) {
+        scaled[i] = 0;
+        for (int l = 0; l < 7; l++)
+            scaled[i] += half[7 * (i / 7) + l] * map[7 * (i % 7) + l];
+    }
+    const int rank = edge->moment_rank = range_of(7, scaled, found, &edge->dropped);
+    double *face = edge->moment_face;
+    memcpy(face, found, (size_t)(7 * rank) * sizeof *face);
+    for (int c = 0; c < rank; c++)
+        for (int i = 0; i < 3; i++) {
+            double sum = (home[i] + N[1 + i]) * found[c];
+            for (int k = 0; k < 3; k++)
+                sum += values[k] > least ? V[3 * i + k] * sqrt(values[k]) * found[(1 + k) * rank + c] : 0;
+            face[(1 + i) * rank + c] = sum;
+        }
+    orthonormalise(rank, face);
+}
+
+/* Bones, and slides, whose r is their travel over the longest of them. home: node 0. */
+static void analyse_move(const double direction[3], const double *parent_model, const double home[3],
+                         ulna_relax_edge *edge, double *start, double *wide)
+{
+    static const double nowhere[3] = {0};
     double N[49], t[10], Z[16], line[9];
     const int bone = edge->edge == ULNA_EDGE_BONE;
     const double wide_mean = bone ? 1 : edge->mean, wide_square = bone ? 1 : edge->mean * edge->mean + 1;
     ulna_unrotate(parent_model, direction, edge->direction);
     mean_rotation(wide, t);
     ulna_relax_matrix(t, Z);
-    edge->rank = range_of(4, Z, edge->face);
+    edge->rank = range_of(4, Z, edge->face, &edge->dropped);
     bone_moments(wide, edge->direction, wide_mean, wide_square, N);
-    edge->moment_rank = range_of(7, N, edge->moment_face);
+    find_moment_range(N, edge->root ? nowhere : home, edge); /* below a free root, p counts from the origin */
     for (int i = 0; i < 9; i++)
         line[i] = N[7 * (4 + i / 3) + 4 + i % 3];
-    edge->line_rank = range_of(3, line, edge->line);
+    edge->line_rank = range_of(3, line, edge->line, &edge->dropped);
     bone_moments(start, edge->direction, edge->mean, edge->square, N);
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) {
@@ -337,30 +412,35 @@ static double skew_of(const ulna_reduced *tree, int n)
     return across < least_skew ? INFINITY : sqrt(1 + along) / across; /* 1 - c = across^2 / (1 + c) */
 }
 
-static void analyse_slide(const ulna_node *node, double unit, const double *parent_model, ulna_relax_edge *edge,
-                          double *start, double *wide)
+static void analyse_slide(const ulna_node *node, double unit, const double *parent_model, const double home[3],
+                          ulna_relax_edge *edge, double *start, double *wide)
 {
     const double lower = node->lower / unit, upper = node->upper / unit;
     edge->limited = lower > -INFINITY && upper < INFINITY;
     edge->middle = edge->limited ? (lower + upper) / 2 : lower > -INFINITY ? lower : upper < INFINITY ? upper : 0;
-    edge->half = edge->limited ? fmax((upper - lower) / 2, 1e-9) : INFINITY;
-    edge->length = edge->limited ? fmax(fabs(lower), fabs(upper)) : 1;
+    edge->half = edge->limited
+                     ? fmax((upper - lower) / 2 * (1 + 1e-15) + 4 * DBL_EPSILON * (fabs(lower) + fabs(upper)), 1e-9)
+                     : INFINITY;
+    edge->length = edge->limited ? fabs(edge->middle) + edge->half : 1;
     if (!(edge->length > 1e-9))
         edge->length = 1e-9;
     const double spread = edge->limited ? edge->half * edge->half / 3 : 1, l = edge->length;
     edge->mean = edge->middle / l;
     edge->square = edge->mean * edge->mean + spread / (l * l);
-    analyse_move(node->axis, parent_model, edge, start, wide);
+    analyse_move(node->axis, parent_model, home, edge, start, wide);
 }
 
 static void begin_root(const ulna_reduced *tree, const ulna_relaxation *r, double *m, double *wide)
 {
     double h[M] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+    for (int i = 0; i < M; i++)
+        for (int k = 0; k < M; k++)
+            wide[i * M + k] = h[i] * h[k];
     for (int i = 0; i < 3; i++)
         h[1 + i] = (-tree->centre[i] / tree->length - r->origin[i]) / r->unit;
     for (int i = 0; i < M; i++)
         for (int k = 0; k < M; k++)
-            m[i * M + k] = wide[i * M + k] = h[i] * h[k];
+            m[i * M + k] = h[i] * h[k];
 }
 
 static void begin_free(ulna_relax_edge *edge, double *m, double *wide)
@@ -392,6 +472,9 @@ static void choose_units(const ulna_reduced *tree, ulna_relaxation *r)
         const ulna_node *node = &tree->nodes[i];
         if (node->edge == ULNA_EDGE_BONE)
             longest = fmax(longest, ulna_norm(node->v));
+        const double far = fmax(fabs(node->lower), fabs(node->upper));
+        if (node->edge == ULNA_EDGE_SLIDE && far < INFINITY)
+            longest = fmax(longest, far);
         if (!(node->weight > 0))
             continue;
         for (int k = 0; k < 3; k++)
@@ -427,13 +510,13 @@ void ulna_relax_analyse(const ulna_reduced *tree, ulna_relaxation *r, double *sc
                                   .root = r->edges[node->parent].root,
                                   .lower = node->lower,
                                   .upper = node->upper};
-        const double *model = r->edges[node->parent].model;
+        const double *model = r->edges[node->parent].model, *home = r->start + ULNA_RELAX_PLACE;
         switch (node->edge) {
         case ULNA_EDGE_HINGE:
             analyse_hinge(node, model, edge, start, wide);
             break;
         case ULNA_EDGE_SLIDE:
-            analyse_slide(node, r->unit, model, edge, start, wide);
+            analyse_slide(node, r->unit, model, home, edge, start, wide);
             edge->skew = edge->limited ? INFINITY : skew_of(tree, n);
             break;
         case ULNA_EDGE_BONE: {
@@ -441,7 +524,7 @@ void ulna_relax_analyse(const ulna_reduced *tree, ulna_relaxation *r, double *sc
             const double unit[3] = {node->v[0] / l, node->v[1] / l, node->v[2] / l};
             edge->length = length / r->unit;
             edge->mean = edge->square = 1;
-            analyse_move(unit, model, edge, start, wide);
+            analyse_move(unit, model, home, edge, start, wide);
             break;
         }
         case ULNA_EDGE_BALL:

@@ -79,6 +79,8 @@ typedef struct ulna_relax_edge {
     double alpha, lambda, nu, gamma; /* hinges; C' = gamma Z to begin with */
     double mean, square;             /* slides: of their travel over `length`, to begin with */
     double skew;                     /* unlimited slides right below the world: |p_parent - p_0| <= skew |p - p_0| */
+    double dropped;                  /* how far from face, moment_face and line moments can be, in the mean square */
+    double amplify;                  /* dense: of rounding, where conditions on N nearly depend on each other */
     int rank;                        /* of the range of the parent's quaternion: 1, 2 or 4 */
     double face[16];                 /* its orthonormal basis, 4 x rank; for hinges in their own frame */
     int moment_rank;                 /* of the range of (1, p, r) */
