@@ -39,6 +39,9 @@ static double gap_percent(const ulna_global_result *found)
     return found->f > 0 ? 100 * found->gap / found->f : 0;
 }
 
+static const char contradicted[] =
+    "internal error: a lower bound was above the cost of a pose and was withdrawn; nothing is proven; please report this";
+
 /* ---- one frame ---------------------------------------------------------------------------------------------------- */
 
 static void say_verdict(const cli *tool, const global_job *job, const global_frame *frame)
@@ -47,7 +50,9 @@ static void say_verdict(const cli *tool, const global_job *job, const global_fra
     double gap = gap_percent(found), off = global_rms_of(frame, found->bound);
     char rms[40];
     words_distance(off, rms, sizeof rms);
-    if (found->proven && !found->unreachable)
+    if (found->contradicted)
+        table_fact(tool, COLUMN, "verdict", "%s", contradicted);
+    else if (found->proven && !found->unreachable)
         table_fact(tool, COLUMN, "verdict", "the goals are met");
     else if (found->proven)
         table_fact(tool, COLUMN, "verdict", "proven to within %.2g %%: no pose is better%s", gap,
@@ -146,7 +151,7 @@ static void print_frame(const cli *tool, const global_job *job, const global_fra
 
 static void print_frames(const cli *tool, const global_job *job)
 {
-    int proven = 0, unreachable = 0, solved = 0;
+    int proven = 0, unreachable = 0, solved = 0, wrong = 0;
     double seconds = 0;
     char text[40];
     table t;
@@ -165,6 +170,7 @@ static void print_frames(const cli *tool, const global_job *job)
         solved++;
         proven += found->proven;
         unreachable += found->unreachable;
+        wrong += found->contradicted;
         seconds += found->seconds;
         table_cell(&t, "%.3f", 1e3 * global_rms_of(frame, found->f));
         table_cell(&t, "%.3f", 1e3 * global_rms_of(frame, found->bound));
@@ -180,6 +186,8 @@ static void print_frames(const cli *tool, const global_job *job)
     cli_say(tool, "\n");
     table_fact(tool, COLUMN, "verdict", "%d of %d frames are proven to within %g %%", proven, solved,
                100 * job->options.gap);
+    if (wrong)
+        table_fact(tool, COLUMN, "error", "%d frames: %s", wrong, contradicted);
     if (unreachable)
         table_fact(tool, COLUMN, "reach", "in %d the goals cannot be met: every pose is at least the bound off",
                    unreachable);
@@ -258,6 +266,7 @@ static json_t *frame_json(const global_job *job, int number)
     json_object_set_new(o, "gap", cli_json_number(found->gap));
     json_object_set_new(o, "gap_percent", cli_json_number(gap_percent(found)));
     json_object_set_new(o, "proven", json_boolean(found->proven));
+    json_object_set_new(o, "contradicted", json_boolean(found->contradicted));
     json_object_set_new(o, "unreachable", json_boolean(found->unreachable));
     json_object_set_new(o, "stop", cli_json_text(ulna_global_stop_name(found->stop)));
     json_object_set_new(o, "rms_mm", cli_json_number(1e3 * frame->rms_m));
@@ -286,6 +295,7 @@ static void add_totals(json_t *object, const global_job *job)
         all.gap += found->gap;
         all.proven &= found->proven;
         all.unreachable |= found->unreachable;
+        all.contradicted |= found->contradicted;
         all.starts += found->starts;
         all.seconds += found->seconds;
     }
@@ -293,6 +303,7 @@ static void add_totals(json_t *object, const global_job *job)
     json_object_set_new(object, "lower_bound", cli_json_number(all.bound));
     json_object_set_new(object, "gap", cli_json_number(all.gap));
     json_object_set_new(object, "proven", json_boolean(all.proven));
+    json_object_set_new(object, "contradicted", json_boolean(all.contradicted));
     json_object_set_new(object, "unreachable", json_boolean(all.unreachable));
     json_object_set_new(object, "starts", json_integer(all.starts));
     json_object_set_new(object, "ms", cli_json_number(1e3 * all.seconds));
