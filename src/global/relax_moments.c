@@ -136,7 +136,7 @@ static int range_of(int n, const double *A, double *basis, double *dropped)
     double values[8], vectors[64];
     int rank = 0;
     ulna_relax_eigen(n, A, values, vectors);
-    while (rank < n && values[rank] > rank_tolerance * values[0])
+    while (rank < n && values[rank] > rank_tolerance * fmax(values[0], 0.01))
         rank++;
     if (rank < n && values[rank] > rounding * values[0])
         *dropped = fmax(*dropped, sqrt(values[rank] / values[0]));
@@ -163,8 +163,13 @@ static void change_frame(const double F[9], double *m)
         }
 }
 
+/*
+ * Two kinds of moments: M = E[h hT], and for ranges `spread`: the means in row and column 0, as in M, and covariances
+ * elsewhere, so that what does not move is 0 and not a difference of large numbers.
+ */
+
 /* A turn about x by an angle with E sin = 0, E cos = cosine, E cos^2 = square. */
-static void turn_moments(double cosine, double square, double *m)
+static void turn_moments(double cosine, double square, int spread, double *m)
 {
     double old[M * M];
     memcpy(old, m, sizeof old);
@@ -175,22 +180,34 @@ static void turn_moments(double cosine, double square, double *m)
                 m[i * M + k] = cosine * old[i * M + k];
             else if (turns == 2) { /* sin takes y to z and z to -y */
                 const int other_i = i < 10 ? i + 3 : i - 3, other_k = k < 10 ? k + 3 : k - 3;
-                const double sign = (i < 10) == (k < 10) ? 1 : -1;
-                m[i * M + k] = square * old[i * M + k] + (1 - square) * sign * old[other_i * M + other_k];
+                const double sign = (i < 10) == (k < 10) ? 1 - square : square - 1;
+                m[i * M + k] = square * old[i * M + k] + sign * old[other_i * M + other_k];
+                if (spread)
+                    m[i * M + k] += (square - cosine * cosine) * old[i] * old[k] + sign * old[other_i] * old[other_k];
             }
         }
 }
 
-/* p moves by R d times a travel with the given mean and mean square. */
-static void move_moments(const double d[3], double mean, double square, double *m)
+/* Rows of R d in m, and E of their products with travel^2 (or its covariance). */
+static void along_moments(const double *m, const double d[3], double mean, double square, int spread, double r[3][M],
+                          double rr[9])
 {
-    double r[3][M], rr[9];
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < M; k++)
             r[i][k] = d[0] * m[(4 + i) * M + k] + d[1] * m[(7 + i) * M + k] + d[2] * m[(10 + i) * M + k];
     for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++)
-            rr[3 * i + k] = d[0] * r[i][4 + k] + d[1] * r[i][7 + k] + d[2] * r[i][10 + k];
+        for (int k = 0; k < 3; k++) {
+            rr[3 * i + k] = square * (d[0] * r[i][4 + k] + d[1] * r[i][7 + k] + d[2] * r[i][10 + k]);
+            if (spread)
+                rr[3 * i + k] += (square - mean * mean) * r[i][0] * r[k][0];
+        }
+}
+
+/* p moves by R d times a travel with the given mean and mean square. */
+static void move_moments(const double d[3], double mean, double square, int spread, double *m)
+{
+    double r[3][M], rr[9];
+    along_moments(m, d, mean, square, spread, r, rr);
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < M; k++) {
             m[(1 + i) * M + k] += mean * r[i][k];
@@ -199,7 +216,7 @@ static void move_moments(const double d[3], double mean, double square, double *
     /* Where both are p, the mixed terms are there twice, as they should; only the square is left. */
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
-            m[(1 + i) * M + 1 + k] += square * rr[3 * i + k];
+            m[(1 + i) * M + 1 + k] += rr[3 * i + k];
 }
 
 /* R becomes any rotation, whatever it was. */
@@ -211,13 +228,11 @@ static void any_rotation(double *m)
                 m[i * M + k] = i == k ? 1.0 / 3 : 0;
 }
 
-/* E[(1, p, r)(1, p, r)T], r = R d times a travel. */
-static void bone_moments(const double *m, const double d[3], double mean, double square, double N[49])
+/* Of (1, p, r), r = R d times a travel. */
+static void bone_moments(const double *m, const double d[3], double mean, double square, int spread, double N[49])
 {
-    double r[3][M];
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < M; k++)
-            r[i][k] = d[0] * m[(4 + i) * M + k] + d[1] * m[(7 + i) * M + k] + d[2] * m[(10 + i) * M + k];
+    double r[3][M], rr[9];
+    along_moments(m, d, mean, square, spread, r, rr);
     for (int i = 0; i < 4; i++)
         for (int k = 0; k < 4; k++)
             N[7 * i + k] = m[i * M + k];
@@ -225,7 +240,7 @@ static void bone_moments(const double *m, const double d[3], double mean, double
         for (int k = 0; k < 4; k++)
             N[7 * (4 + i) + k] = N[7 * k + 4 + i] = mean * r[i][k];
         for (int k = 0; k < 3; k++)
-            N[7 * (4 + i) + 4 + k] = square * (d[0] * r[i][4 + k] + d[1] * r[i][7 + k] + d[2] * r[i][10 + k]);
+            N[7 * (4 + i) + 4 + k] = rr[3 * i + k];
     }
 }
 
@@ -268,8 +283,8 @@ static void analyse_hinge(const ulna_node *node, const double *parent_model, uln
     const double uncosine = a < 0.01 ? a * a / 6 * (1 - a * a / 20) : 1 - sin(a) / a;
     const double sine_square = a < 0.01 ? a * a / 3 * (1 - a * a / 5) : 0.5 - sin(2 * a) / (4 * a);
     edge->gamma = uncosine / (2 * edge->lambda * edge->lambda);
-    turn_moments(1 - uncosine, 1 - sine_square, start);
-    turn_moments(0.6, 0.5, wide);
+    turn_moments(1 - uncosine, 1 - sine_square, 0, start);
+    turn_moments(0.6, 0.5, 1, wide);
 
     double turn[9];
     ulna_rotation_about(0, -edge->middle, turn);
@@ -297,50 +312,48 @@ static void orthonormalise(int rank, double *basis)
 }
 
 /*
- * The range of (1, p, r), p counted from home + mean. Some directions of p move a million times as far as others, and
- * all of them may be far from the origin: so the rank is found for (1, x, r), p = home + mean + V diag(sigma) x, with
- * V sigma^2 VT the covariance of p, and the range is that of p again afterwards.
+ * The range of (1, p, r), p counted from home, given means and covariances. Some directions of p move a million times as
+ * far as others, and all of them may be far from the origin: so the rank is found for (x, r - E r) with
+ * p = home + E p + V diag(sigma) x, and V sigma^2 VT the covariance of p.
  */
 static void find_moment_range(const double N[49], const double home[3], ulna_relax_edge *edge)
 {
-    double covariance[9], values[3], V[9], map[49] = {0}, scaled[49], half[49], found[49];
+    double covariance[9], values[3], V[9], to_x[9] = {0}, scaled[36], found[36];
     for (int i = 0; i < 9; i++)
-        covariance[i] = N[7 * (1 + i / 3) + 1 + i % 3] - N[1 + i / 3] * N[1 + i % 3];
+        covariance[i] = N[7 * (1 + i / 3) + 1 + i % 3];
     ulna_relax_eigen(3, covariance, values, V);
-    /* map: rows of (1, x, r) over (1, p, r) */
-    for (int i = 0; i < 7; i++)
-        map[8 * i] = i == 0 || i > 3;
-    const double least = moment_tolerance * (N[8] + N[16] + N[24]);
+    const double least = fmax(moment_tolerance * values[0], 1e-26);
+    int moving = 0;
     for (int k = 0; k < 3; k++) {
-        if (!(values[k] > least)) {
-            edge->dropped = fmax(edge->dropped, values[k] > 0.1 * least ? sqrt(values[k]) : 0);
-            continue;
+        moving += values[k] > least;
+        for (int i = 0; i < 3 && values[k] > least; i++)
+            to_x[3 * k + i] = V[3 * i + k] / sqrt(values[k]);
+    }
+    /* what is next to nothing, and what rounding makes of the directions that are kept */
+    if (moving > 0 && moving < 3)
+        edge->dropped = fmax(edge->dropped, 1e-15 * values[0] / sqrt(values[moving - 1]) +
+                                                (values[moving] > 2e-15 * values[0] ? sqrt(values[moving]) : 0));
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            double cross = 0;
+            for (int l = 0; l < 3; l++)
+                cross += to_x[3 * i + l] * N[7 * (1 + l) + 4 + k];
+            scaled[6 * i + k] = i == k && values[i] > least;
+            scaled[6 * i + 3 + k] = scaled[6 * (3 + k) + i] = cross;
+            scaled[6 * (3 + i) + 3 + k] = N[7 * (4 + i) + 4 + k];
         }
-        for (int i = 0; i < 3; i++) {
-            map[7 * (1 + k) + 1 + i] = V[3 * i + k] / sqrt(values[k]);
-            map[7 * (1 + k)] -= map[7 * (1 + k) + 1 + i] * N[1 + i];
-        }
-    }
-    for (int i = 0; i < 49; i++) {
-        half[i] = 0;
-        for (int l = 0; l < 7; l++)
-            half[i] += map[7 * (i / 7) + l] * N[7 * l + i % 7];
-    }
-    for (int i = 0; i < 49; i++) {
-        scaled[i] = 0;
-        for (int l = 0; l < 7; l++)
-            scaled[i] += half[7 * (i / 7) + l] * map[7 * (i % 7) + l];
-    }
-    const int rank = edge->moment_rank = range_of(7, scaled, found, &edge->dropped);
+    const int moves = range_of(6, scaled, found, &edge->dropped), rank = edge->moment_rank = 1 + moves;
     double *face = edge->moment_face;
-    memcpy(face, found, (size_t)(7 * rank) * sizeof *face);
-    for (int c = 0; c < rank; c++)
+    for (int c = 0; c < rank; c++) {
+        face[c] = c == 0;
         for (int i = 0; i < 3; i++) {
-            double sum = (home[i] + N[1 + i]) * found[c];
-            for (int k = 0; k < 3; k++)
-                sum += values[k] > least ? V[3 * i + k] * sqrt(values[k]) * found[(1 + k) * rank + c] : 0;
-            face[(1 + i) * rank + c] = sum;
+            double place = c == 0 ? home[i] + N[1 + i] : 0;
+            for (int k = 0; k < 3 && c > 0; k++)
+                place += values[k] > least ? V[3 * i + k] * sqrt(values[k]) * found[k * moves + c - 1] : 0;
+            face[(1 + i) * rank + c] = place;
+            face[(4 + i) * rank + c] = c == 0 ? N[4 + i] : found[(3 + i) * moves + c - 1];
         }
+    }
     orthonormalise(rank, face);
 }
 
@@ -356,12 +369,12 @@ static void analyse_move(const double direction[3], const double *parent_model, 
     mean_rotation(wide, t);
     ulna_relax_matrix(t, Z);
     edge->rank = range_of(4, Z, edge->face, &edge->dropped);
-    bone_moments(wide, edge->direction, wide_mean, wide_square, N);
+    bone_moments(wide, edge->direction, wide_mean, wide_square, 1, N);
     find_moment_range(N, edge->root ? nowhere : home, edge); /* below a free root, p counts from the origin */
     for (int i = 0; i < 9; i++)
-        line[i] = N[7 * (4 + i / 3) + 4 + i % 3];
+        line[i] = N[7 * (4 + i / 3) + 4 + i % 3] + N[4 + i / 3] * N[4 + i % 3];
     edge->line_rank = range_of(3, line, edge->line, &edge->dropped);
-    bone_moments(start, edge->direction, edge->mean, edge->square, N);
+    bone_moments(start, edge->direction, edge->mean, edge->square, 0, N);
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) {
             edge->D[3 * i + k] = N[7 * (1 + i) + 4 + k];
@@ -369,8 +382,8 @@ static void analyse_move(const double direction[3], const double *parent_model, 
                 edge->Q[i == 0 ? k : i + k + 1] = N[7 * (4 + i) + 4 + k];
         }
     const double l = edge->length;
-    move_moments(edge->direction, l * edge->mean, l * l * edge->square, start);
-    move_moments(edge->direction, l * wide_mean, l * l * wide_square, wide);
+    move_moments(edge->direction, l * edge->mean, l * l * edge->square, 0, start);
+    move_moments(edge->direction, l * wide_mean, l * l * wide_square, 1, wide);
     memcpy(edge->model, parent_model, sizeof edge->model);
 }
 
@@ -435,7 +448,7 @@ static void begin_root(const ulna_reduced *tree, const ulna_relaxation *r, doubl
     double h[M] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
     for (int i = 0; i < M; i++)
         for (int k = 0; k < M; k++)
-            wide[i * M + k] = h[i] * h[k];
+            wide[i * M + k] = i == 0 || k == 0 ? h[i] * h[k] : 0;
     for (int i = 0; i < 3; i++)
         h[1 + i] = (-tree->centre[i] / tree->length - r->origin[i]) / r->unit;
     for (int i = 0; i < M; i++)
