@@ -7,6 +7,7 @@
 #include "derivatives_yardstick.h"
 #include "objective/problem.h"
 #include "support.h"
+#include "ulna/papers.h"
 #include "ulna/sample.h"
 
 #include <math.h>
@@ -183,7 +184,7 @@ static void run_dense(void *context)
     scene *s = context;
     s->q[5] += 1e-9;
     ulna_pose_forward(s->pose, s->q);
-    ulna_pose_dense_hessian(s->pose, s->effectors, s->effector, s->goals, NULL, 1, s->dense);
+    ulna_papers_dense_hessian(s->pose, s->effectors, s->effector, s->goals, NULL, 1, s->dense);
 }
 
 /* With the damping doubled until the step exists: the exact Hessian may be indefinite. */
@@ -350,7 +351,7 @@ static void run_residual_jacobian(void *context)
 static void run_algorithm_4(void *context)
 {
     scene *s = ((const dense_scene *)context)->s;
-    ulna_pose_dense_hessian(s->pose, s->effectors, s->effector, s->goals, NULL, 1, s->dense);
+    ulna_papers_dense_hessian(s->pose, s->effectors, s->effector, s->goals, NULL, 1, s->dense);
 }
 
 static void run_hessian_dense(void *context)

@@ -4,6 +4,7 @@
 #include "global/relaxation.h"
 #include "support.h"
 #include "ulna/global.h"
+#include "ulna/papers.h"
 
 #include <math.h>
 #include <stdlib.h>

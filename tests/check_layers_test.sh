@@ -53,5 +53,30 @@ expect_bad "the umbrella inside the library" src/model/model.c '#include "ulna/u
 expect_bad "an unknown public header" src/model/model.c '#include "ulna/novel.h"' "no layer"
 expect_bad "an unknown folder" src/novel/novel.c '#include "base/base.h"' "no layer"
 
+# Symbols: the objects are made here, by the compiler that is there; without one, or without nm, there is nothing to check.
+if command -v cc >/dev/null && command -v nm >/dev/null; then
+    # compile <file> <text>
+    compile() {
+        mkdir -p "$work/tree/$(dirname "$1")" "$work/objects/$(dirname "$1")"
+        printf '%s\n' "$2" >"$work/tree/$1"
+        cc -c -o "$work/objects/$1.o" "$work/tree/$1"
+    }
+    good_tree
+    compile src/model/low.c 'int ulna_low(void); int ulna_low(void) { return 1; }'
+    compile src/solve/high.c 'int ulna_low(void); int ulna_high(void); int ulna_high(void) { return ulna_low(); }'
+    "$check" "$work/tree" "$work/objects" >"$work/out" || { echo "good objects were refused:"; cat "$work/out"; failures=$((failures + 1)); }
+    compile src/model/up.c 'extern int ulna_high(void); int ulna_up(void); int ulna_up(void) { return ulna_high(); }'
+    if "$check" "$work/tree" "$work/objects" >"$work/out"; then
+        echo "not noticed: a call upward by an extern name"
+        failures=$((failures + 1))
+    elif ! grep -q "^src/model/up.c: model must not call solve (ulna_high)" "$work/out"; then
+        echo "wrong message for: a call upward by an extern name"
+        cat "$work/out"
+        failures=$((failures + 1))
+    fi
+    rm "$work/tree/src/model/up.c" # objects of files that are gone do not count
+    "$check" "$work/tree" "$work/objects" >"$work/out" || { echo "an old object was checked:"; cat "$work/out"; failures=$((failures + 1)); }
+fi
+
 [ $failures = 0 ] && echo "check-layers self-test: ok"
 exit $failures

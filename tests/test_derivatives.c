@@ -1,6 +1,7 @@
 /* Every term on every joint, and random mixtures on random trees, against central differences and slow references. */
 #include "support_pattern.h"
 #include "support_problem.h"
+#include "ulna/papers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -167,7 +168,7 @@ static void rows_against_algorithm_4(void **state)
             double t = 0.5 * k;
             assert_int_equal(ulna_work_hessian(work, t, NULL, rows, NULL), ULNA_OK);
             ulna_test_pattern_dense(tree, rows, fast);
-            assert_int_equal(ulna_pose_dense_hessian(pose, count, effectors, goals, weights, t, slow), ULNA_OK);
+            assert_int_equal(ulna_papers_dense_hessian(pose, count, effectors, goals, weights, t, slow), ULNA_OK);
             ulna_test_assert_close(fast, slow, nv * nv, 1e-11, "rows against Algorithm 4");
             /* The two parts apart: JtJ - t S. */
             assert_int_equal(ulna_work_hessian(work, t, NULL, rows, second), ULNA_OK);

@@ -10,6 +10,7 @@
 
 #include "model/model.h"
 #include "support_tree.h"
+#include "ulna/papers.h"
 
 enum { TREES = 2000, MAX_EFFECTORS = 4 };
 
@@ -170,11 +171,10 @@ static void routes_agree(void **state)
             reference(&s, &e[i], o.frame, full + 6 * s.nv * i);
         pick(&s, &o, count, full, expected);
         for (int route = 0; route < ULNA_JACOBIAN_ROUTE_COUNT; route++) {
-            o.route = (ulna_jacobian_route)route;
             jacobian[rows * width] = 12345; /* nothing is written past the end */
             for (int i = 0; i < rows * width; i++)
                 jacobian[i] = NAN;
-            assert_int_equal(ulna_pose_jacobian(s.pose, &o, count, e, jacobian), ULNA_OK);
+            assert_int_equal(ulna_papers_jacobian(s.pose, (ulna_jacobian_route)route, &o, count, e, jacobian), ULNA_OK);
             ulna_test_assert_close(jacobian, expected, rows * width, route_tolerance(route), route_names[route]);
             assert_true(jacobian[rows * width] == 12345);
             assert_zero_off_path(&s, &o, count, e, jacobian);
@@ -227,15 +227,15 @@ static void planar_arm_by_hand(void **state)
     const double velocity[3] = {0.5, 0.5, 0};
     double values[18];
     for (int route = 0; route < ULNA_JACOBIAN_ROUTE_COUNT; route++) {
-        o.route = (ulna_jacobian_route)route;
         o.frame = ULNA_FRAME_WORLD;
-        assert_int_equal(ulna_pose_jacobian(pose, &o, 1, &tip, values), ULNA_OK);
+        assert_int_equal(ulna_papers_jacobian(pose, (ulna_jacobian_route)route, &o, 1, &tip, values), ULNA_OK);
         ulna_test_assert_close(values, world, 18, route_tolerance(route), route_names[route]);
-        assert_int_equal(ulna_pose_jacobian_rate(pose, &o, velocity, 1, &tip, values), ULNA_OK);
+        assert_int_equal(ulna_papers_jacobian_rate(pose, (ulna_jacobian_route)route, &o, velocity, 1, &tip, values),
+                         ULNA_OK);
         /* First hinge: z x p', p' = (-1, 2, 0)/2 + (-1, 0, 0)/2. Second: z x (p' - o'), o' = (0, 1, 0). */
         ulna_test_assert_close(values, rate, 18, route_tolerance(route), "rate");
         o.frame = ULNA_FRAME_BODY;
-        assert_int_equal(ulna_pose_jacobian(pose, &o, 1, &tip, values), ULNA_OK);
+        assert_int_equal(ulna_papers_jacobian(pose, (ulna_jacobian_route)route, &o, 1, &tip, values), ULNA_OK);
         ulna_test_assert_close(values, body, 18, route_tolerance(route), route_names[route]);
     }
     ulna_pose_destroy(pose);
@@ -284,7 +284,7 @@ static void adjoint_blocks_from_world_frames(void **state)
                 unrotate(r, axis, column + 3);
             }
         }
-        assert_int_equal(ulna_pose_adjoint_blocks(s.pose, &e, blocks), ULNA_OK);
+        assert_int_equal(ulna_papers_adjoint_blocks(s.pose, &e, blocks), ULNA_OK);
         ulna_test_assert_close(blocks, expected, 36 * nb, 1e-12, "adjoint blocks");
         free(blocks);
         free(expected);
@@ -303,19 +303,18 @@ static void rates_are_derivatives(void **state)
         ulna_effector e[2] = {ulna_test_random_effector(&rng, s.model), ulna_test_random_effector(&rng, s.model)};
         ulna_jacobian_options o = ulna_jacobian_options_default();
         o.frame = round % 2 ? ULNA_FRAME_BODY : ULNA_FRAME_WORLD;
-        o.route = (ulna_jacobian_route)(round % ULNA_JACOBIAN_DIFFERENCES);
+        const ulna_jacobian_route route = (ulna_jacobian_route)(round % ULNA_JACOBIAN_DIFFERENCES);
         int size = 12 * s.nv;
         double *velocity = ulna_test_numbers(s.nv), *rate = ulna_test_numbers(size), *numeric = ulna_test_numbers(size);
         ulna_test_rng_fill(&rng, velocity, s.nv, -1, 1);
-        assert_int_equal(ulna_pose_jacobian_rate(s.pose, &o, velocity, 2, e, rate), ULNA_OK);
-        o.route = ULNA_JACOBIAN_DIFFERENCES;
-        assert_int_equal(ulna_pose_jacobian_rate(s.pose, &o, velocity, 2, e, numeric), ULNA_OK);
+        assert_int_equal(ulna_papers_jacobian_rate(s.pose, route, &o, velocity, 2, e, rate), ULNA_OK);
+        assert_int_equal(ulna_papers_jacobian_rate(s.pose, ULNA_JACOBIAN_DIFFERENCES, &o, velocity, 2, e, numeric),
+                         ULNA_OK);
         ulna_test_assert_close(rate, numeric, size, 1e-8, "rate");
 
         /* Differences of the public Jacobian along the motion. */
         const double h = 1e-5;
         double *q = ulna_test_numbers(s.nq), *step = ulna_test_numbers(s.nv), *before = ulna_test_numbers(size);
-        o.route = ULNA_JACOBIAN_SIMPLE;
         for (int side = 0; side < 2; side++) {
             for (int i = 0; i < s.nv; i++)
                 step[i] = (side ? -h : h) * velocity[i];
@@ -349,7 +348,7 @@ static void product_of_exponentials_is_forward(void **state)
         ulna_pose_point(s.pose, e.body, e.point, expected);
         ulna_pose_body(s.pose, e.body, NULL, expected + 3);
         assert_int_equal(ulna_pose_forward(s.pose, other), ULNA_OK); /* where the pose stands does not matter */
-        assert_int_equal(ulna_pose_product_of_exponentials(s.pose, s.q, &e, result, result + 3), ULNA_OK);
+        assert_int_equal(ulna_papers_product_of_exponentials(s.pose, s.q, &e, result, result + 3), ULNA_OK);
         ulna_test_assert_close(result, expected, 12, 1e-12, "product of exponentials");
         free(other);
         ulna_test_scene_close(&s);
@@ -382,14 +381,15 @@ static void far_away_keeps_its_digits(void **state)
         double *near = ulna_test_numbers(size), *far = ulna_test_numbers(size), *velocity = ulna_test_numbers(s[0].nv);
         ulna_test_rng_fill(&rng, velocity, s[0].nv, -1, 1);
         for (int route = 0; route < ULNA_JACOBIAN_ROUTE_COUNT; route++) {
-            o.route = (ulna_jacobian_route)route;
             double tolerance = route_tolerance(route);
-            assert_int_equal(ulna_pose_jacobian(s[0].pose, &o, 1, &e, near), ULNA_OK);
-            assert_int_equal(ulna_pose_jacobian(s[1].pose, &o, 1, &e, far), ULNA_OK);
+            assert_int_equal(ulna_papers_jacobian(s[0].pose, (ulna_jacobian_route)route, &o, 1, &e, near), ULNA_OK);
+            assert_int_equal(ulna_papers_jacobian(s[1].pose, (ulna_jacobian_route)route, &o, 1, &e, far), ULNA_OK);
             ulna_test_assert_close(far, near, size, tolerance, route_names[route]);
             tolerance = 10 * route_tolerance(route);
-            assert_int_equal(ulna_pose_jacobian_rate(s[0].pose, &o, velocity, 1, &e, near), ULNA_OK);
-            assert_int_equal(ulna_pose_jacobian_rate(s[1].pose, &o, velocity, 1, &e, far), ULNA_OK);
+            assert_int_equal(
+                ulna_papers_jacobian_rate(s[0].pose, (ulna_jacobian_route)route, &o, velocity, 1, &e, near), ULNA_OK);
+            assert_int_equal(ulna_papers_jacobian_rate(s[1].pose, (ulna_jacobian_route)route, &o, velocity, 1, &e, far),
+                             ULNA_OK);
             ulna_test_assert_close(far, near, size, tolerance, "rate far away");
         }
         free(near);
@@ -414,34 +414,41 @@ static void errors(void **state)
     const ulna_jacobian_options o = ulna_jacobian_options_default();
 
     assert_int_equal(ulna_pose_jacobian(pose, &o, 1, &tip, values), ULNA_ERR_STATE);
-    assert_int_equal(ulna_pose_jacobian_rate(pose, &o, q, 1, &tip, values), ULNA_ERR_STATE);
-    assert_int_equal(ulna_pose_adjoint_blocks(pose, &tip, values), ULNA_ERR_STATE);
+    assert_int_equal(ulna_papers_jacobian_rate(pose, ULNA_JACOBIAN_SIMPLE, &o, q, 1, &tip, values), ULNA_ERR_STATE);
+    assert_int_equal(ulna_papers_adjoint_blocks(pose, &tip, values), ULNA_ERR_STATE);
     assert_int_equal(ulna_pose_length_jacobian(pose, &tip, values), ULNA_ERR_STATE);
-    assert_int_equal(ulna_pose_product_of_exponentials(pose, q, &tip, values, rotation), ULNA_OK);
-    assert_int_equal(ulna_pose_product_of_exponentials(pose, bad_q, &tip, values, rotation), ULNA_ERR_NUMBER);
-    assert_int_equal(ulna_pose_product_of_exponentials(pose, NULL, &tip, values, rotation), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_pose_product_of_exponentials(pose, q, &stray, values, rotation), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_papers_product_of_exponentials(pose, q, &tip, values, rotation), ULNA_OK);
+    assert_int_equal(ulna_papers_product_of_exponentials(pose, bad_q, &tip, values, rotation), ULNA_ERR_NUMBER);
+    assert_int_equal(ulna_papers_product_of_exponentials(pose, NULL, &tip, values, rotation), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_papers_product_of_exponentials(pose, q, &stray, values, rotation), ULNA_ERR_ARGUMENT);
     assert_int_equal(ulna_pose_forward(pose, q), ULNA_OK);
 
     /* Each wrong option alone. */
     const int columns[2] = {0, 3}, below[1] = {-1};
     const double scale[3] = {1, NAN, 1};
-    ulna_jacobian_options wrong[10];
-    for (int i = 0; i < 10; i++)
+    ulna_jacobian_options wrong[8];
+    for (int i = 0; i < 8; i++)
         wrong[i] = o;
-    wrong[0].route = ULNA_JACOBIAN_ROUTE_COUNT;
-    wrong[1].route = (ulna_jacobian_route)-1;
-    wrong[2].frame = (ulna_frame)2;
-    wrong[3].rows = 0;
-    wrong[4].rows = 4;
-    wrong[5].motions = 0;
-    wrong[6].motions = 8;
-    wrong[7].columns = columns, wrong[7].column_count = 2;
-    wrong[8].columns = below, wrong[8].column_count = 1;
-    wrong[9].columns = columns, wrong[9].column_count = -1;
-    for (int i = 0; i < 10; i++) {
+    wrong[0].frame = (ulna_frame)2;
+    wrong[1].rows = 0;
+    wrong[2].rows = 4;
+    wrong[3].motions = 0;
+    wrong[4].motions = 8;
+    wrong[5].columns = columns, wrong[5].column_count = 2;
+    wrong[6].columns = below, wrong[6].column_count = 1;
+    wrong[7].columns = columns, wrong[7].column_count = -1;
+    const int no_route[2] = {ULNA_JACOBIAN_ROUTE_COUNT, -1};
+    for (int i = 0; i < 2; i++) {
+        const ulna_jacobian_route route = (ulna_jacobian_route)no_route[i];
+        assert_int_equal(ulna_papers_jacobian(pose, route, &o, 1, &tip, values), ULNA_ERR_ARGUMENT);
+        assert_int_equal(ulna_papers_jacobian_rate(pose, route, &o, q, 1, &tip, values), ULNA_ERR_ARGUMENT);
+    }
+    for (int i = 0; i < 8; i++) {
         assert_int_equal(ulna_pose_jacobian(pose, &wrong[i], 1, &tip, values), ULNA_ERR_ARGUMENT);
-        assert_int_equal(ulna_pose_jacobian_rate(pose, &wrong[i], q, 1, &tip, values), ULNA_ERR_ARGUMENT);
+        assert_int_equal(ulna_papers_jacobian(pose, ULNA_JACOBIAN_GENERIC, &wrong[i], 1, &tip, values),
+                         ULNA_ERR_ARGUMENT);
+        assert_int_equal(ulna_papers_jacobian_rate(pose, ULNA_JACOBIAN_SIMPLE, &wrong[i], q, 1, &tip, values),
+                         ULNA_ERR_ARGUMENT);
     }
     ulna_jacobian_options scaled = o;
     scaled.scale = scale;
@@ -456,10 +463,12 @@ static void errors(void **state)
     assert_int_equal(ulna_pose_jacobian(pose, &o, 1, &negative, values), ULNA_ERR_ARGUMENT);
     assert_int_equal(ulna_pose_jacobian(pose, &o, 1, &nowhere, values), ULNA_ERR_NUMBER);
     assert_int_equal(ulna_pose_jacobian(pose, &o, 0, NULL, NULL), ULNA_OK);
-    assert_int_equal(ulna_pose_jacobian_rate(pose, &o, NULL, 1, &tip, values), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_pose_jacobian_rate(pose, &o, bad_q, 1, &tip, values), ULNA_ERR_NUMBER);
-    assert_int_equal(ulna_pose_adjoint_blocks(pose, NULL, values), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_pose_adjoint_blocks(pose, &stray, values), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_papers_jacobian_rate(pose, ULNA_JACOBIAN_SIMPLE, &o, NULL, 1, &tip, values),
+                     ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_papers_jacobian_rate(pose, ULNA_JACOBIAN_SIMPLE, &o, bad_q, 1, &tip, values),
+                     ULNA_ERR_NUMBER);
+    assert_int_equal(ulna_papers_adjoint_blocks(pose, NULL, values), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_papers_adjoint_blocks(pose, &stray, values), ULNA_ERR_ARGUMENT);
     assert_int_equal(ulna_pose_length_jacobian(pose, &tip, NULL), ULNA_ERR_ARGUMENT);
     assert_int_equal(ulna_jacobian_rows(&o, 2), 12);
     assert_int_equal(ulna_jacobian_rows(NULL, 2), -1);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "support_tree.h"
+#include "ulna/papers.h"
 
 enum { TREES = 2000, MAX_EFFECTORS = 4 };
 
@@ -61,14 +62,15 @@ static void routes_agree(void **state)
         double *expected = ulna_test_numbers(size), *rate = ulna_test_numbers(size);
         for (int frame = 0; frame < 2; frame++) {
             o.frame = frame ? ULNA_FRAME_BODY : ULNA_FRAME_WORLD;
-            o.route = ULNA_JACOBIAN_SIMPLE;
-            assert_int_equal(ulna_pose_jacobian_rate(s.pose, &o, velocity, count, e, expected), ULNA_OK);
+            assert_int_equal(ulna_papers_jacobian_rate(s.pose, ULNA_JACOBIAN_SIMPLE, &o, velocity, count, e, expected),
+                             ULNA_OK);
             for (int route = 1; route < ULNA_JACOBIAN_ROUTE_COUNT; route++) {
-                o.route = (ulna_jacobian_route)route;
                 for (int i = 0; i < size; i++)
                     rate[i] = NAN;
                 rate[size] = 12345; /* nothing is written past the end */
-                assert_int_equal(ulna_pose_jacobian_rate(s.pose, &o, velocity, count, e, rate), ULNA_OK);
+                assert_int_equal(
+                    ulna_papers_jacobian_rate(s.pose, (ulna_jacobian_route)route, &o, velocity, count, e, rate),
+                    ULNA_OK);
                 ulna_test_assert_close(rate, expected, size, route_tolerance(route), route_names[route]);
                 assert_true(rate[size] == 12345);
             }
@@ -121,8 +123,8 @@ static void rate_times_velocity_is_acceleration(void **state)
         acceleration(&s, &e, velocity, expected);
         for (int route = 0; route < ULNA_JACOBIAN_ROUTE_COUNT; route++) {
             double product[3] = {0, 0, 0};
-            o.route = (ulna_jacobian_route)route;
-            assert_int_equal(ulna_pose_jacobian_rate(s.pose, &o, velocity, 1, &e, rate), ULNA_OK);
+            assert_int_equal(ulna_papers_jacobian_rate(s.pose, (ulna_jacobian_route)route, &o, velocity, 1, &e, rate),
+                             ULNA_OK);
             for (int j = 0; j < s.nv; j++)
                 for (int i = 0; i < 3; i++)
                     product[i] += rate[3 * j + i] * velocity[j];
@@ -156,9 +158,10 @@ static void rates_are_linear_in_the_velocity(void **state)
         for (int j = 0; j < s.nv; j++)
             speed[2][j] = speed[0][j] - 2 * speed[1][j];
         for (int route = 0; route < ULNA_JACOBIAN_DIFFERENCES; route++) {
-            o.route = (ulna_jacobian_route)route;
             for (int k = 0; k < 3; k++)
-                assert_int_equal(ulna_pose_jacobian_rate(s.pose, &o, speed[k], 1, &e, rate[k]), ULNA_OK);
+                assert_int_equal(
+                    ulna_papers_jacobian_rate(s.pose, (ulna_jacobian_route)route, &o, speed[k], 1, &e, rate[k]),
+                    ULNA_OK);
             for (int i = 0; i < size; i++)
                 rate[0][i] -= 2 * rate[1][i];
             ulna_test_assert_close(rate[2], rate[0], size, 1e-11, route_names[route]);

@@ -2,6 +2,7 @@
 #include "objective/problem.h"
 #include "support_heap.h"
 #include "support_problem.h"
+#include "ulna/papers.h"
 #include "ulna/sample.h"
 
 #include <stdlib.h>
@@ -90,16 +91,15 @@ static void nothing_allocates_after_set_up(void **state)
         OK(ulna_pose_forward(pose, b.q));
         OK(ulna_pose_body(pose, e.body, position, rotation));
         OK(ulna_pose_transfer(pose, other, moved, &f));
-        OK(ulna_pose_tensor(pose, &e, K));
-        OK(ulna_pose_adjoint_blocks(pose, &e, blocks));
+        OK(ulna_papers_tensor(pose, &e, K));
+        OK(ulna_papers_adjoint_blocks(pose, &e, blocks));
         OK(ulna_pose_length_jacobian(pose, &e, blocks));
-        OK(ulna_pose_product_of_exponentials(pose, b.q, &e, position, rotation));
-        OK(ulna_pose_dense_hessian(pose, 1, &e, position, NULL, 1, dense));
+        OK(ulna_papers_product_of_exponentials(pose, b.q, &e, position, rotation));
+        OK(ulna_papers_dense_hessian(pose, 1, &e, position, NULL, 1, dense));
         for (int route = 0; route < ULNA_JACOBIAN_ROUTE_COUNT; route++) {
             ulna_jacobian_options options = ulna_jacobian_options_default();
-            options.route = (ulna_jacobian_route)route;
-            OK(ulna_pose_jacobian(pose, &options, 1, &e, K));
-            OK(ulna_pose_jacobian_rate(pose, &options, g, 1, &e, K));
+            OK(ulna_papers_jacobian(pose, (ulna_jacobian_route)route, &options, 1, &e, K));
+            OK(ulna_papers_jacobian_rate(pose, (ulna_jacobian_route)route, &options, g, 1, &e, K));
         }
         counting = 0;
         assert_int_equal(bad, ULNA_OK);

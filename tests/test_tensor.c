@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "support_tree.h"
+#include "ulna/papers.h"
 
 enum { EFFECTORS = 3 };
 
@@ -63,7 +64,7 @@ static void tensor_is_the_derivative_of_the_jacobian(void **state)
         int nv = s.nv, size = 3 * nv * nv;
         double *tensor = ulna_test_numbers(size), *plus = ulna_test_numbers(3 * nv);
         double *minus = ulna_test_numbers(3 * nv), *numeric = ulna_test_numbers(size);
-        assert_int_equal(ulna_pose_tensor(s.pose, &e, tensor), ULNA_OK);
+        assert_int_equal(ulna_papers_tensor(s.pose, &e, tensor), ULNA_OK);
 
         for (int j = 0; j < nv; j++) { /* numeric[:, i, j] = d column i / d q_j */
             jacobian_at(&s, 1, &e, j, h, plus);
@@ -125,7 +126,7 @@ static void hessian_is_the_derivative_of_the_gradient(void **state)
         int nv = s.nv;
         double *hessian = ulna_test_numbers(nv * nv), *numeric = ulna_test_numbers(nv * nv);
         double *plus = ulna_test_numbers(nv), *minus = ulna_test_numbers(nv), *mean = ulna_test_numbers(nv * nv);
-        assert_int_equal(ulna_pose_dense_hessian(s.pose, EFFECTORS, e, goals, weights, 1, hessian), ULNA_OK);
+        assert_int_equal(ulna_papers_dense_hessian(s.pose, EFFECTORS, e, goals, weights, 1, hessian), ULNA_OK);
         for (int j = 0; j < nv; j++) {
             gradient_at(&s, e, goals, weights, j, h, plus);
             gradient_at(&s, e, goals, weights, j, -h, minus);
@@ -169,14 +170,14 @@ static void hessian_is_gauss_newton_minus_the_tensor(void **state)
         for (int k = 0; k < EFFECTORS; k++) {
             double p[3], w = used ? used[k] : 1;
             ulna_pose_point(s.pose, e[k].body, e[k].point, p);
-            assert_int_equal(ulna_pose_tensor(s.pose, &e[k], tensor), ULNA_OK);
+            assert_int_equal(ulna_papers_tensor(s.pose, &e[k], tensor), ULNA_OK);
             for (int j = 0; j < nv; j++)
                 for (int i = 0; i < nv; i++)
                     for (int r = 0; r < 3; r++)
                         expected[nv * j + i] += w * (J[height * i + 3 * k + r] * J[height * j + 3 * k + r] -
                                                      t * tensor[3 * (nv * j + i) + r] * (goals[3 * k + r] - p[r]));
         }
-        assert_int_equal(ulna_pose_dense_hessian(s.pose, EFFECTORS, e, goals, used, t, hessian), ULNA_OK);
+        assert_int_equal(ulna_papers_dense_hessian(s.pose, EFFECTORS, e, goals, used, t, hessian), ULNA_OK);
         ulna_test_assert_close(hessian, expected, nv * nv, 1e-12, "H(t)");
         free(J);
         free(expected);
@@ -208,7 +209,7 @@ static void moving_root_by_hand(void **state)
     };
     double hessian[36];
     assert_int_equal(ulna_pose_forward(pose, q), ULNA_OK);
-    assert_int_equal(ulna_pose_dense_hessian(pose, 1, &point, goal, &weight, 1, hessian), ULNA_OK);
+    assert_int_equal(ulna_papers_dense_hessian(pose, 1, &point, goal, &weight, 1, hessian), ULNA_OK);
     ulna_test_assert_close(hessian, expected, 36, 1e-14, "moving root");
     ulna_pose_destroy(pose);
     ulna_model_destroy(model);
@@ -235,8 +236,8 @@ static void far_away_keeps_its_digits(void **state)
             random_goals(&rng, &s[far], e, goals, weights);
             hessian[far] = ulna_test_numbers(s[far].nv * s[far].nv);
             tensor[far] = ulna_test_numbers(3 * s[far].nv * s[far].nv);
-            ulna_pose_dense_hessian(s[far].pose, EFFECTORS, e, goals, weights, 1, hessian[far]);
-            ulna_pose_tensor(s[far].pose, &e[0], tensor[far]);
+            ulna_papers_dense_hessian(s[far].pose, EFFECTORS, e, goals, weights, 1, hessian[far]);
+            ulna_papers_tensor(s[far].pose, &e[0], tensor[far]);
         }
         /* The goal itself is rounded to 1e-10 m there. */
         ulna_test_assert_close(hessian[1], hessian[0], s[0].nv * s[0].nv, 1e-9, "H far away");
@@ -260,24 +261,24 @@ static void errors(void **state)
     const double goal[3] = {0, 0, 0}, missing[3] = {0, NAN, 0}, bad = NAN;
     double *values = ulna_test_numbers(3 * s.nv * s.nv);
 
-    assert_int_equal(ulna_pose_tensor(unplaced, &e, values), ULNA_ERR_STATE);
-    assert_int_equal(ulna_pose_tensor(NULL, &e, values), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_pose_tensor(s.pose, NULL, values), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_pose_tensor(s.pose, &e, NULL), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_pose_tensor(s.pose, &stray, values), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_pose_tensor(s.pose, &nowhere, values), ULNA_ERR_NUMBER);
+    assert_int_equal(ulna_papers_tensor(unplaced, &e, values), ULNA_ERR_STATE);
+    assert_int_equal(ulna_papers_tensor(NULL, &e, values), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_papers_tensor(s.pose, NULL, values), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_papers_tensor(s.pose, &e, NULL), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_papers_tensor(s.pose, &stray, values), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_papers_tensor(s.pose, &nowhere, values), ULNA_ERR_NUMBER);
 
-    assert_int_equal(ulna_pose_dense_hessian(unplaced, 1, &e, goal, NULL, 1, values), ULNA_ERR_STATE);
-    assert_int_equal(ulna_pose_dense_hessian(NULL, 1, &e, goal, NULL, 1, values), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_pose_dense_hessian(s.pose, -1, &e, goal, NULL, 1, values), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_pose_dense_hessian(s.pose, 1, NULL, goal, NULL, 1, values), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_pose_dense_hessian(s.pose, 1, &e, NULL, NULL, 1, values), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_pose_dense_hessian(s.pose, 1, &e, goal, NULL, 1, NULL), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_pose_dense_hessian(s.pose, 1, &stray, goal, NULL, 1, values), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_pose_dense_hessian(s.pose, 1, &e, missing, NULL, 1, values), ULNA_ERR_NUMBER);
-    assert_int_equal(ulna_pose_dense_hessian(s.pose, 1, &e, goal, &bad, 1, values), ULNA_ERR_NUMBER);
-    assert_int_equal(ulna_pose_dense_hessian(s.pose, 1, &e, goal, NULL, NAN, values), ULNA_ERR_NUMBER);
-    assert_int_equal(ulna_pose_dense_hessian(s.pose, 0, NULL, NULL, NULL, 1, values), ULNA_OK);
+    assert_int_equal(ulna_papers_dense_hessian(unplaced, 1, &e, goal, NULL, 1, values), ULNA_ERR_STATE);
+    assert_int_equal(ulna_papers_dense_hessian(NULL, 1, &e, goal, NULL, 1, values), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_papers_dense_hessian(s.pose, -1, &e, goal, NULL, 1, values), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_papers_dense_hessian(s.pose, 1, NULL, goal, NULL, 1, values), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_papers_dense_hessian(s.pose, 1, &e, NULL, NULL, 1, values), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_papers_dense_hessian(s.pose, 1, &e, goal, NULL, 1, NULL), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_papers_dense_hessian(s.pose, 1, &stray, goal, NULL, 1, values), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_papers_dense_hessian(s.pose, 1, &e, missing, NULL, 1, values), ULNA_ERR_NUMBER);
+    assert_int_equal(ulna_papers_dense_hessian(s.pose, 1, &e, goal, &bad, 1, values), ULNA_ERR_NUMBER);
+    assert_int_equal(ulna_papers_dense_hessian(s.pose, 1, &e, goal, NULL, NAN, values), ULNA_ERR_NUMBER);
+    assert_int_equal(ulna_papers_dense_hessian(s.pose, 0, NULL, NULL, NULL, 1, values), ULNA_OK);
     assert_true(ulna_test_largest(values, s.nv * s.nv) == 0);
     free(values);
     ulna_pose_destroy(unplaced);

@@ -1,6 +1,7 @@
 /* Dense J and H in several threads: the same bits for any number of them, and no race (run under TSan by `make check`). */
 #include "base/parallel.h"
 #include "support_problem.h"
+#include "ulna/papers.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -108,7 +109,7 @@ static void fill(ulna_pose *pose, const ulna_effector *effectors, const double *
     options.column_count = nv / 2;
     options.scale = scale;
     assert_int_equal(ulna_pose_jacobian(pose, &options, EFFECTORS, effectors, m->J_part), ULNA_OK);
-    assert_int_equal(ulna_pose_dense_hessian(pose, EFFECTORS, effectors, goals, NULL, 1, m->H), ULNA_OK);
+    assert_int_equal(ulna_papers_dense_hessian(pose, EFFECTORS, effectors, goals, NULL, 1, m->H), ULNA_OK);
 }
 
 static void a_pose_gives_the_same_bits(void **state)
@@ -330,12 +331,12 @@ static void effectors_come_in_pieces(void **state)
         for (int k = 0; k < MANY; k++)
             e[k] = ulna_test_random_effector(&rng, s.model);
         assert_int_equal(ulna_pose_jacobian(s.pose, &how, MANY, e, J), ULNA_OK);
-        assert_int_equal(ulna_pose_dense_hessian(s.pose, MANY, e, goals, NULL, 1, H), ULNA_OK);
+        assert_int_equal(ulna_papers_dense_hessian(s.pose, MANY, e, goals, NULL, 1, H), ULNA_OK);
         for (int k = 0; k < MANY; k++) {
             assert_int_equal(ulna_pose_jacobian(s.pose, &how, 1, &e[k], one), ULNA_OK);
             for (int c = 0; c < s.nv; c++)
                 assert_memory_equal(J + 6 * (MANY * c + k), one + 6 * c, 6 * sizeof *J);
-            assert_int_equal(ulna_pose_dense_hessian(s.pose, 1, &e[k], goals + 3 * k, NULL, 1, part), ULNA_OK);
+            assert_int_equal(ulna_papers_dense_hessian(s.pose, 1, &e[k], goals + 3 * k, NULL, 1, part), ULNA_OK);
             for (int i = 0; i < s.nv * s.nv; i++)
                 sum[i] += part[i];
         }

@@ -1,24 +1,26 @@
 /*
  * ulna/global.h: the best pose of all, with a proof where there is one.
  *
- * A local solver ends in the valley it starts in. Here a convex relaxation of the whole problem, solved in milliseconds, says
- * how low f can be at all and points at poses to start from; local solves from there, and from many other places, say how low
- * it is. Where the two meet, the answer is proven; where the relaxation's bound is above what was wanted, the goals are
- * proven to be out of reach.
+ * A local solver ends in the local minimum that its start leads to. Here a convex relaxation of the whole problem, solved
+ * in milliseconds, gives a lower bound of f over all poses, and poses to start from; local solves from there, and from
+ * many other starts, give an upper bound. Where the two meet, the answer is proven; where the lower bound is above 0, the
+ * goals are proven to be out of reach.
  *
  *     ulna_global *global;
  *     ulna_global_result result;
  *     ulna_global_create(problem, NULL, NULL, &global, &error);
  *     ulna_global_solve(global, q, &result, &error);  // q: a guess, and the answer
  *     if (result.proven)
- *         puts("no pose is better by more than the gap");
+ *         printf("no pose has a cost below %g, this one has %g\n", result.bound, result.f);
  *     ulna_global_destroy(global);
  *
- * The bound holds point, orientation and direction goals, all joints, and limits of turns and slides, if the local method keeps
- * limits. Other terms never lower f below the bound, so it stays true, but it does not know of them (result.terms_left_out).
- * It is true to 1e-12 of what f is the sum of; limits less than 1e-12 apart count as equal. It may be 0 where two slides without
- * limits have a turn between them and no point goal there (but a free root is no such thing), and for chains of hundreds of
- * joints, of which only the length is known then.
+ * The bound knows point, orientation and direction goals, all joints, and the limits of rotations and translations, if
+ * the local method keeps limits. Other terms are never negative, so the bound holds with them, but it does not know them
+ * (result.terms_left_out). Rounding is accounted for: the bound is lowered by what the arithmetic can be off at the scale
+ * of the data, at least 1e-12 of what f is the sum of. Translations with limits less than a millionth of the skeleton
+ * apart are held in the relaxation, and the bound is lowered by what they can contribute. The bound may be 0 where two
+ * unlimited translations have a rotation between them and no point goal there (except in a free root), and for chains of
+ * hundreds of joints, where only their length is used.
  */
 #ifndef ULNA_GLOBAL_H
 #define ULNA_GLOBAL_H
@@ -40,12 +42,13 @@ typedef enum ulna_global_stop {
 ULNA_API const char *ulna_global_stop_name(ulna_global_stop stop); /* "proven", "starts", "time", "cancelled" */
 
 typedef struct ulna_global_options {
-    ulna_options local; /* of every local solve: method, limits (bounded), what may move. Its restarts are not used */
-    double gap;         /* proven if f - bound <= gap f + absolute */
-    double absolute;    /* m^2. 0: 1e-12 of the skeleton's length, squared */
-    int starts;         /* local solves at most; with 1 there is a bound, too */
-    int relax;          /* 0: only starts, and the bound is 0; 1: the quick relaxation; 2: then the tight one, too */
-    double seconds;     /* 0: no limit. With one, the answer depends on the machine; it may end an iteration later */
+    ulna_options
+        local; /* of every local solve: method, limits (bounded), locked degrees of freedom. Its restarts are not used */
+    double gap;      /* proven if f - bound <= gap f + absolute */
+    double absolute; /* m^2. 0: 1e-12 of the skeleton's length, squared */
+    int starts;      /* local solves at most; there is a bound even with 1 */
+    int relax;       /* 0: only starts, and the bound is 0; 1: the quick relaxation; 2: then the tight one, too */
+    double seconds;  /* 0: no limit. With one, the answer depends on the machine; it may end an iteration later */
     uint64_t seed;
     int threads; /* for the local solves; the answer does not depend on it. 0: one per processor */
     int (*cancel)(void *context, double f, double bound); /* between the stages; not 0 stops. NULL: never */
@@ -67,8 +70,8 @@ typedef struct ulna_global_result {
     int starts;       /* local solves made */
     int best_start;   /* which of them gave q, from 0 */
     int from_relaxation; /* 1 if that one started where the relaxation pointed */
-    int terms_left_out;  /* terms that the bound does not know of */
-    int limits_left_out; /* limits that it does not know of */
+    int terms_left_out;  /* terms that the bound does not know */
+    int limits_left_out; /* limits that it does not know */
     int relaxations;     /* solved */
     int iterations;      /* of the interior-point method, in all */
     double relax_seconds, seconds;
@@ -84,47 +87,9 @@ ULNA_API void ulna_global_destroy(ulna_global *global);
 
 /* From q (nq), which is tried first, to the best pose found. ULNA_ERR_NUMBER if q holds NaN or infinity, or goals or weights are
  * so large that f does not exist. Allocates where a relaxation is needed for the first time, and again if the set of terms
- * with weight has changed since, if the goals have gone far away, and each time if something may not move (local.locked, or
- * no strength). */
+ * with weight has changed since, if the goals have gone far away, and each time if degrees of freedom are locked (local.locked,
+ * or strength 0). */
 ULNA_API ulna_status ulna_global_solve(ulna_global *global, double *q, ulna_global_result *result, ulna_error *error);
-
-/* ---- the convex-IK paper's own method --------------------------------------------------------------------------------- */
-
-/* Relaxation (14), solved by DSDP; projection onto SO(3), angles, and a trust region from there (section 4.2.2). For comparison:
- * ulna_global_solve is tighter, and a hundred times faster. Also as the method "sdp" of ulna_solve. */
-typedef struct ulna_sdp_options {
-    ulna_options local; /* of the refinement; limits (bounded, lower, upper) and what may move hold for all of it */
-    int iterations;     /* of DSDP, at most */
-    double gap; /* at which DSDP ends, relative to 1 + |optimum| in units of its own, where lengths are about 1 */
-} ulna_sdp_options;
-
-/* newton, bounded; 200 iterations, gap 1e-8. */
-ULNA_API ulna_sdp_options ulna_sdp_options_default(void);
-
-typedef struct ulna_sdp_result {
-    double f;            /* m^2, at the q that came back */
-    double rounded_f;    /* m^2, of the projected relaxation, before refinement */
-    double optimum;      /* m^2, of the relaxation, from above */
-    double bound;        /* m^2, the same from below: no pose within the limits has a lower f, to DSDP's accuracy */
-    double spread;       /* largest second eigenvalue of E[q qT] among the turns: 0 if all have rank one; at most 1/2 */
-    int iterations;      /* of DSDP */
-    int limits_left_out; /* limits that the relaxation does not know of */
-    double relax_seconds; /* until q was rounded */
-    double seconds;       /* in all */
-    ulna_result local;
-} ulna_sdp_result;
-
-/*
- * From nothing to an answer. `q` (nq) comes in only for what no goal feels (and for `locked` freedoms), and goes out
- * as the answer. `options` NULL for the default; `result` and `error` may be NULL.
- *
- * Takes trees of hinges and balls below a free, sliding or fixed root with point, orientation and direction goals.
- * ULNA_ERR_UNSUPPORTED, and `error` names it: a slide below a turn, another kind of term, or a build without DSDP.
- * ULNA_ERR_CONVERGENCE if DSDP came to no answer, ULNA_ERR_STATE if there is no goal. Then q is as it was. Allocates;
- * several threads take turns.
- */
-ULNA_API ulna_status ulna_sdp_solve(const ulna_problem *problem, const ulna_sdp_options *options, double *q,
-                                    ulna_sdp_result *result, ulna_error *error);
 
 #ifdef __cplusplus
 }

@@ -38,7 +38,7 @@ ULNA_API const char *ulna_pose_kernel(const ulna_pose *pose);
 ULNA_API const char *ulna_kernel_name(int index);
 
 /*
- * How many threads fill dense matrices: those of ulna_pose_jacobian (simple route) and ulna_pose_dense_hessian. 1 by
+ * How many threads fill dense matrices: those of ulna_pose_jacobian and ulna_papers_dense_hessian. 1 by
  * default; 0 as many as OpenMP takes by itself: one per processor, or OMP_NUM_THREADS. Only large matrices are shared
  * out, from about 0.1 ms of work on. The numbers are the same bits for any count. The threads are OpenMP's: it starts
  * them, with memory from the heap, at the first matrix that is large enough, and keeps them. Here as in
@@ -76,16 +76,6 @@ ULNA_API ulna_status ulna_pose_transfer(const ulna_pose *from, ulna_pose *to_pos
 
 /* ---- Jacobians ----------------------------------------------------------------------------------------- */
 
-typedef enum ulna_jacobian_route {
-    ULNA_JACOBIAN_SIMPLE = 0,    /* cross products in the world frame (recipe, procedure 1; exact-Hessian Table 1) */
-    ULNA_JACOBIAN_GENERIC,       /* adjoint blocks times each joint's motion in its own frame (procedure 2) */
-    ULNA_JACOBIAN_ADJUSTED,      /* adjoint blocks with the Euler adjustment R* (procedure 3) */
-    ULNA_JACOBIAN_TWISTS,        /* product of exponentials from the zero pose (eq. 7-10) */
-    ULNA_JACOBIAN_UNIT_VELOCITY, /* one velocity sweep per degree of freedom: a reference */
-    ULNA_JACOBIAN_DIFFERENCES,   /* central differences of forward kinematics: a reference, to about 1e-9 */
-    ULNA_JACOBIAN_ROUTE_COUNT
-} ulna_jacobian_route;
-
 typedef enum ulna_frame {
     ULNA_FRAME_WORLD = 0, /* velocity of the point and angular velocity, in world axes */
     ULNA_FRAME_BODY       /* the same two vectors, in the body's axes */
@@ -101,7 +91,6 @@ typedef struct ulna_effector {
 } ulna_effector;
 
 typedef struct ulna_jacobian_options {
-    ulna_jacobian_route route;
     ulna_frame frame;
     unsigned rows; /* ULNA_ROWS_LINEAR | ULNA_ROWS_ANGULAR; both by default: 3 or 6 rows per effector, linear first */
     unsigned motions;    /* ULNA_MOTIONS_REVOLUTE | ULNA_MOTIONS_PRISMATIC; columns of the others are zero */
@@ -116,40 +105,14 @@ ULNA_API ulna_jacobian_options ulna_jacobian_options_default(void);
 ULNA_API int ulna_jacobian_rows(const ulna_jacobian_options *options, int count);
 ULNA_API int ulna_jacobian_columns(const ulna_pose *pose, const ulna_jacobian_options *options);
 
-/* The stacked Jacobian of `count` effectors at the last forward pose. Columns off an effector's path are zero.
+/* The stacked Jacobian of `count` effectors at the last forward pose, by cross products in the world frame (other routes:
+ * papers.h). Columns off an effector's path are zero.
  * `pose` is not changed, but its scratch is used (hence not const). */
 ULNA_API ulna_status ulna_pose_jacobian(ulna_pose *pose, const ulna_jacobian_options *options, int count,
                                         const ulna_effector *effectors, double *jacobian);
 
-/* Its time derivative when the degrees of freedom move at `velocity` (nv) (recipe 1.3). GENERIC, ADJUSTED and
- * TWISTS differentiate their adjoints (eq. 14-15) and motion subspaces; SIMPLE and UNIT_VELOCITY share a closed form in
- * world vectors: all five agree to rounding. DIFFERENCES goes numerically along the motion, to about 1e-9. */
-ULNA_API ulna_status ulna_pose_jacobian_rate(ulna_pose *pose, const ulna_jacobian_options *options,
-                                             const double *velocity, int count, const ulna_effector *effectors,
-                                             double *rate);
-
-/* Adjoint blocks (procedure 2, untrimmed): 6 x 6 per body, 6 rows, 6 * body_count columns: the effector's twist (v, w)
- * in its body frame caused by a twist of each body's joint, taken in the frame at the end of that joint. Off-path blocks are zero. */
-ULNA_API ulna_status ulna_pose_adjoint_blocks(ulna_pose *pose, const ulna_effector *effector, double *blocks);
-
 /* dp/dlength: 3 x body_count, one column per bone (model.h, bone lengths). Bones off the path, and of zero length, are zero. */
 ULNA_API ulna_status ulna_pose_length_jacobian(const ulna_pose *pose, const ulna_effector *effector, double *jacobian);
-
-/* ---- second derivatives, dense ---------------------------------------------------------------------------- */
-
-/* K (exact-Hessian eq. 22, Table 2): 3 x nv x nv, K[:, i, j] = d2 p / dq_i dq_j. Symmetric in i and j. For quaternion
- * joints the derivative is along q (+) step. */
-ULNA_API ulna_status ulna_pose_tensor(ulna_pose *pose, const ulna_effector *effector, double *tensor);
-
-/* Algorithm 4: the dense Hessian of f = 1/2 sum w |goal - p|^2, nv x nv, both triangles filled, H = JtJ - t K:r.
- * goals: 3 x count; weights: count or NULL for 1. O(nv^2 count): readable, slow; the reference for ulna_work_hessian. */
-ULNA_API ulna_status ulna_pose_dense_hessian(ulna_pose *pose, int count, const ulna_effector *effectors,
-                                             const double *goals, const double *weights, double t, double *hessian);
-
-/* Product of exponentials (eq. 7): the effector's body frame at q from the twists of the zero pose alone.
- * `q` as in forward; the pose is not changed. Position and rotation (row by row) of the effector point. */
-ULNA_API ulna_status ulna_pose_product_of_exponentials(ulna_pose *pose, const double *q, const ulna_effector *effector,
-                                                       double position[3], double rotation[9]);
 
 #ifdef __cplusplus
 }

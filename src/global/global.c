@@ -60,7 +60,8 @@ static ulna_status make_solvers(ulna_global *g, ulna_error *error)
     local.objective = fmin(local.objective, g->options.absolute);
     ulna_status status = ULNA_OK;
     for (int i = 0; i < ULNA_GLOBAL_LANES && status == ULNA_OK; i++)
-        status = ulna_solver_create(g->problem, &local, &g->allocator, &g->lane[i].solver, error);
+        status =
+            ulna_solver_create_with(g->problem, &local, g->method, g->inner, &g->allocator, &g->lane[i].solver, error);
     return status;
 }
 
@@ -73,14 +74,17 @@ static void find_relaxed(ulna_global *g)
             g->locked = locked;
 }
 
-ulna_status ulna_global_create(const ulna_problem *problem, const ulna_global_options *options,
-                               const ulna_allocator *allocator, ulna_global **global, ulna_error *error)
+ulna_status ulna_global_create_with(const ulna_problem *problem, const ulna_global_options *options,
+                                    const ulna_method *method, const ulna_method *inner,
+                                    const ulna_allocator *allocator, ulna_global **global, ulna_error *error)
 {
     if (!global)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place to put the global solver");
     *global = NULL;
     ulna_global layout = {.allocator = ulna_allocator_or_default(allocator),
                           .problem = problem,
+                          .method = method,
+                          .inner = inner,
                           .options = options ? *options : ulna_global_options_default()};
     ulna_status status = check(problem, &layout.options, error);
     if (status != ULNA_OK)
@@ -142,7 +146,7 @@ static ulna_status make_tree(ulna_global *g, const double *q, ulna_error *error)
         return ULNA_OK;
     forget_tree(g);
     /* Methods that do not keep limits find poses outside: the bound must hold for those, too. */
-    const int keeps_limits = o->bounded && ulna_method_find(o->method)->flags & ULNA_METHOD_BOUNDED;
+    const int keeps_limits = o->bounded && g->method->info.flags & ULNA_METHOD_BOUNDED;
     const ulna_reduce_options how = {.bounded = keeps_limits,
                                      .lower = o->lower,
                                      .upper = o->upper,

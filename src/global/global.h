@@ -3,6 +3,7 @@
 #define ULNA_GLOBAL_GLOBAL_H
 
 #include "global/relaxation.h"
+#include "solve/solver.h"
 #include "ulna/global.h"
 
 /* Starts are solved in batches of this many, side by side, and looked at when all are done: so the answer does not depend on
@@ -22,6 +23,7 @@ struct ulna_global {
     const ulna_problem *problem;
     const ulna_model *model;
     ulna_global_options options;
+    const ulna_method *method, *inner; /* as of ulna_solver_create_with */
     ulna_lane lane[ULNA_GLOBAL_LANES];
     const unsigned char *locked; /* nv, of the solvers: what may not move. NULL: nothing */
     double *best_q, *first_q;
@@ -33,6 +35,11 @@ struct ulna_global {
     ulna_reduced_pose pose;
     ulna_relaxation *relaxation[2]; /* hull, bones; NULL until needed */
 };
+
+/* ulna_global_create, given the methods of the names in options->local. */
+ulna_status ulna_global_create_with(const ulna_problem *problem, const ulna_global_options *options,
+                                    const ulna_method *method, const ulna_method *inner,
+                                    const ulna_allocator *allocator, ulna_global **global, ulna_error *error);
 
 /* race.c: the stages. `q` in and out. */
 ulna_status ulna_global_race(ulna_global *g, double *q, ulna_global_result *result, ulna_error *error);

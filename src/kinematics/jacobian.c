@@ -1,5 +1,6 @@
 /*
- * The explicit Jacobian: options, checks, the simple route, and what is done to the twists of every route.
+ * The explicit Jacobian: options, checks, the simple route, and what is done to the twists of every route (src/papers has
+ * the others).
  *
  * Recipe 2.1, procedure 1; exact-Hessian Table 1 and Algorithm 3 of the notes. In the world,
  *
@@ -23,22 +24,6 @@
 #include "base/parallel.h"
 #include "math/math3.h"
 
-/* ---- the table of routes ---- */
-
-typedef struct route {
-    void (*fill)(const ulna_pose *pose, const ulna_effector *effector, double *twists);
-    ulna_frame frame;
-} route;
-
-static const route routes[ULNA_JACOBIAN_ROUTE_COUNT] = {
-    [ULNA_JACOBIAN_SIMPLE] = {NULL, ULNA_FRAME_WORLD}, /* goes by columns: simple_route */
-    [ULNA_JACOBIAN_GENERIC] = {ulna_jacobian_generic, ULNA_FRAME_BODY},
-    [ULNA_JACOBIAN_ADJUSTED] = {ulna_jacobian_adjusted, ULNA_FRAME_BODY},
-    [ULNA_JACOBIAN_TWISTS] = {ulna_jacobian_twists, ULNA_FRAME_BODY},
-    [ULNA_JACOBIAN_UNIT_VELOCITY] = {ulna_jacobian_unit_velocity, ULNA_FRAME_WORLD},
-    [ULNA_JACOBIAN_DIFFERENCES] = {ulna_jacobian_differences, ULNA_FRAME_BODY},
-};
-
 size_t ulna_jacobian_scratch(const ulna_model *model)
 {
     size_t twists = 12 * (size_t)model->nv + (size_t)model->nv + (size_t)model->nq;
@@ -51,7 +36,6 @@ size_t ulna_jacobian_scratch(const ulna_model *model)
 ulna_jacobian_options ulna_jacobian_options_default(void)
 {
     return (ulna_jacobian_options){
-        .route = ULNA_JACOBIAN_SIMPLE,
         .frame = ULNA_FRAME_WORLD,
         .rows = ULNA_ROWS_LINEAR | ULNA_ROWS_ANGULAR,
         .motions = ULNA_MOTIONS_REVOLUTE | ULNA_MOTIONS_PRISMATIC,
@@ -87,8 +71,6 @@ ulna_status ulna_effector_check(const ulna_model *model, const ulna_effector *ef
 static ulna_status check_options(const ulna_model *model, const ulna_jacobian_options *options)
 {
     const unsigned all = 3u;
-    if ((unsigned)options->route >= ULNA_JACOBIAN_ROUTE_COUNT)
-        return ULNA_ERR_ARGUMENT;
     if (options->frame != ULNA_FRAME_WORLD && options->frame != ULNA_FRAME_BODY)
         return ULNA_ERR_ARGUMENT;
     if (options->rows == 0 || options->rows & ~all || options->motions == 0 || options->motions & ~all)
@@ -272,12 +254,15 @@ static void place_effectors(const ulna_pose *pose, int count, const ulna_effecto
     }
 }
 
-static void simple_route(ulna_pose *pose, const ulna_jacobian_options *options, int count,
-                         const ulna_effector *effectors, double *jacobian)
+ulna_status ulna_pose_jacobian(ulna_pose *pose, const ulna_jacobian_options *options, int count,
+                               const ulna_effector *effectors, double *jacobian)
 {
+    ulna_status status = ulna_jacobian_check(pose, options, count, effectors, jacobian);
+    if (status)
+        return status;
     int columns = ulna_jacobian_columns(pose, options);
     if (columns == 0)
-        return;
+        return ULNA_OK;
     size_t room = pose->scratch_count / 13; /* doubles per effector: 4 for its place, 9 for its frame */
     placed_effector *placed = (placed_effector *)pose->scratch;
     simple_job job = {.pose = pose, .options = options, .count = count, .placed = placed};
@@ -289,32 +274,6 @@ static void simple_route(ulna_pose *pose, const ulna_jacobian_options *options, 
         job.rotation = rotation;
         double entries = (double)rows_of(options) * job.size * columns;
         ulna_parallel_for(pose->threads, 7e-4 * entries, columns, 8, simple_columns, &job);
-    }
-}
-
-/* ---- all routes ---- */
-
-ulna_status ulna_pose_jacobian(ulna_pose *pose, const ulna_jacobian_options *options, int count,
-                               const ulna_effector *effectors, double *jacobian)
-{
-    ulna_status status = ulna_jacobian_check(pose, options, count, effectors, jacobian);
-    if (status)
-        return status;
-    if (options->route == ULNA_JACOBIAN_SIMPLE) {
-        simple_route(pose, options, count, effectors, jacobian);
-        return ULNA_OK;
-    }
-
-    const route *chosen = &routes[options->route];
-    for (int e = 0; e < count; e++) {
-        int body = effectors[e].body;
-        chosen->fill(pose, &effectors[e], pose->scratch);
-        if (chosen->frame != options->frame) {
-            double rotation[9];
-            ulna_pose_body_relative(pose, body, NULL, rotation);
-            ulna_jacobian_turn(pose->model, body, rotation, options->frame == ULNA_FRAME_BODY, pose->scratch);
-        }
-        ulna_jacobian_emit(pose, options, count, e, body, pose->scratch, jacobian);
     }
     return ULNA_OK;
 }

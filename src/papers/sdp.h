@@ -2,11 +2,12 @@
  * sdp.h (private): the convex-IK paper's method from end to end: relaxation (14), projection onto SO(3), angles, and a
  * trust region from there ("SDP-IK", section 4.2.2).
  */
-#ifndef ULNA_GLOBAL_SDP_H
-#define ULNA_GLOBAL_SDP_H
+#ifndef ULNA_PAPERS_SDP_H
+#define ULNA_PAPERS_SDP_H
 
 #include "global/reduced.h"
-#include "ulna/global.h"
+#include "solve/solver.h"
+#include "ulna/papers.h"
 
 /* The part before the refinement: relaxation and rounding. Fills q and the members of `result` up to relax_seconds, but
  * for f and rounded_f. */
@@ -17,5 +18,7 @@ ulna_reduce_options ulna_sdp_reduce(const ulna_solver *solver, const double *q);
 
 /* ULNA_OK if ulna_sdp_start would take the problem as it is. */
 ulna_status ulna_sdp_check(const ulna_problem *problem, const ulna_reduce_options *reduce, ulna_error *error);
+
+extern const ulna_method ulna_method_sdp; /* sdp_method.c */
 
 #endif

@@ -429,15 +429,3 @@ ulna_status ulna_solve(ulna_solver *s, double *q, ulna_result *result)
     }
     return status == ULNA_OK ? ulna_solver_end(s, q, result) : status;
 }
-
-ulna_status ulna_solve_once(const ulna_problem *problem, const ulna_options *options, double *q, ulna_result *result,
-                            ulna_error *error)
-{
-    ulna_solver *solver;
-    ulna_status status = ulna_solver_create(problem, options, NULL, &solver, error);
-    if (status != ULNA_OK)
-        return status;
-    status = ulna_solve(solver, q, result);
-    ulna_solver_destroy(solver);
-    return status == ULNA_OK ? status : ulna_fail(error, status, "the solve failed: %s", ulna_status_text(status));
-}

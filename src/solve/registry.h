@@ -1,4 +1,4 @@
-/* registry.h (private): every method there is, each defined in the file of its family. */
+/* registry.h (private): the methods of this folder, each defined in the file of its family. By name: src/papers/methods.c. */
 #ifndef ULNA_SRC_REGISTRY_H
 #define ULNA_SRC_REGISTRY_H
 
@@ -21,6 +21,5 @@ extern const ulna_method ulna_method_transpose;
 extern const ulna_method ulna_method_ccd;
 extern const ulna_method ulna_method_fabrik;
 extern const ulna_method ulna_method_penalty;
-extern const ulna_method ulna_method_sdp; /* of the layer above, src/global: known by name alone */
 
 #endif

@@ -26,11 +26,10 @@ static ulna_status take_arrays(ulna_solver *s, ulna_arena *arena, ulna_error *er
 }
 
 /* For `penalty`: the problem with its limits as a term, and the method that solves it. */
-static ulna_status make_penalty(ulna_solver *s, ulna_error *error)
+static ulna_status make_penalty(ulna_solver *s, const ulna_method *inner, ulna_error *error)
 {
     const ulna_options *o = &s->options;
     const char *name = o->penalty.method ? o->penalty.method : "hybrid";
-    const ulna_method *inner = ulna_method_entry(name);
     if (!inner || inner == s->method)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "option penalty.method: no method '%.64s' to solve with", name);
     s->method = inner;
@@ -120,7 +119,7 @@ static void set_arrays(ulna_solver *s)
 }
 
 static ulna_status prepare(ulna_solver *layout, const ulna_problem *problem, const ulna_options *options,
-                           ulna_error *error)
+                           const ulna_method *method, const ulna_method *inner, ulna_error *error)
 {
     ulna_status status = ulna_options_check(options, problem->model, error);
     if (status != ULNA_OK)
@@ -128,13 +127,13 @@ static ulna_status prepare(ulna_solver *layout, const ulna_problem *problem, con
     layout->options = *options;
     if (!layout->options.method)
         layout->options.method = "hybrid";
-    layout->method = ulna_method_entry(layout->options.method);
+    layout->method = method;
     if (!layout->method)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "there is no method '%.64s'", layout->options.method);
     layout->options.method = layout->method->info.name;
     layout->bounded = options->bounded && (layout->method->info.flags & ULNA_METHOD_BOUNDED);
     if (!layout->method->iterate) /* penalty */
-        status = make_penalty(layout, error);
+        status = make_penalty(layout, inner, error);
     if (status == ULNA_OK && (layout->method->info.flags & ULNA_METHOD_LAPACK) && !ulna_dense_available())
         status = ulna_fail(error, ULNA_ERR_UNSUPPORTED, "method '%s' needs LAPACK, which this build has not",
                            layout->method->info.name);
@@ -143,8 +142,9 @@ static ulna_status prepare(ulna_solver *layout, const ulna_problem *problem, con
     return status;
 }
 
-ulna_status ulna_solver_create(const ulna_problem *problem, const ulna_options *options,
-                               const ulna_allocator *allocator, ulna_solver **solver, ulna_error *error)
+ulna_status ulna_solver_create_with(const ulna_problem *problem, const ulna_options *options, const ulna_method *method,
+                                    const ulna_method *inner, const ulna_allocator *allocator, ulna_solver **solver,
+                                    ulna_error *error)
 {
     if (!solver)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place to put the solver");
@@ -166,7 +166,7 @@ ulna_status ulna_solver_create(const ulna_problem *problem, const ulna_options *
                           .penalty_term = ULNA_NONE};
     void *memory = NULL;
     ulna_arena arena = {NULL, sizeof layout, 0};
-    ulna_status status = prepare(&layout, problem, options ? options : &defaults, error);
+    ulna_status status = prepare(&layout, problem, options ? options : &defaults, method, inner, error);
     if (status == ULNA_OK)
         status = take_arrays(&layout, &arena, error);
     if (status == ULNA_OK && arena.failed)
@@ -215,9 +215,10 @@ ulna_status ulna_solver_set_options(ulna_solver *s, const ulna_options *options,
         options->pcg.nearest_spd != old->pcg.nearest_spd)
         return ulna_fail(error, ULNA_ERR_ARGUMENT,
                          "a solver keeps its method and the sizes of its memory: make another one");
+    name = old->method; /* outlives the caller's */
     s->running = 0;
     s->options = *options;
-    s->options.method = ulna_method_entry(name)->info.name;
+    s->options.method = name;
     if (s->own)
         s->options.penalty.method = s->method->info.name;
     s->bounded = !s->own && options->bounded && (s->method->info.flags & ULNA_METHOD_BOUNDED);

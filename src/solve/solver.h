@@ -34,7 +34,11 @@ typedef struct ulna_method {
     ulna_status (*iterate)(ulna_solver *s, void *state); /* see ulna_iteration */
 } ulna_method;
 
-const ulna_method *ulna_method_entry(const char *name); /* NULL if there is none */
+/* ulna_solver_create, given the methods of the names in the options: `method`, and `inner`, by which `penalty` solves. NULL:
+ * there is none of that name. */
+ulna_status ulna_solver_create_with(const ulna_problem *problem, const ulna_options *options, const ulna_method *method,
+                                    const ulna_method *inner, const ulna_allocator *allocator, ulna_solver **solver,
+                                    ulna_error *error);
 
 /* What an iteration tells the driver, besides the new s->q and s->f. Zeroed before; negative = -1. */
 typedef struct ulna_iteration {

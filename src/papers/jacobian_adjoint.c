@@ -16,8 +16,8 @@
  * of a joint meet in the origin of j. After a slide that follows a turn they do not: then the arm from axis to
  * origin is added.
  */
-#include "kinematics/jacobian.h"
 #include "math/math3.h"
+#include "papers/jacobians.h"
 
 /* ---- segments ---- */
 
@@ -239,7 +239,7 @@ void ulna_jacobian_generic_at(const ulna_model *model, const double *q, const ul
 
 /* ---- the blocks themselves (eq. 11) ---- */
 
-ulna_status ulna_pose_adjoint_blocks(ulna_pose *pose, const ulna_effector *effector, double *blocks)
+ulna_status ulna_papers_adjoint_blocks(ulna_pose *pose, const ulna_effector *effector, double *blocks)
 {
     if (!pose || !blocks)
         return ULNA_ERR_ARGUMENT;

@@ -10,8 +10,8 @@
  */
 #include <float.h>
 
-#include "kinematics/jacobian.h"
 #include "math/math3.h"
+#include "papers/jacobians.h"
 
 /* ---- unit velocity ---- */
 

@@ -26,8 +26,8 @@
  * Slips: v in eq. 14 is not the velocity p' of the origin of s but p' - w x p, that of the point of s which is passing
  * the origin of b; eq. 15 leaves out S', as if a joint's columns were the whole of Ad.
  */
-#include "kinematics/jacobian.h"
 #include "math/math3.h"
+#include "papers/jacobians.h"
 
 /* sum += a x b */
 static void add_cross(const double a[3], const double b[3], double sum[3])

@@ -19,9 +19,9 @@
  * blocks of J^T J between translation and the rest, and writes I for sum w I.
  */
 #include "base/parallel.h"
-#include "kinematics/jacobian.h"
 #include "linalg/linalg.h"
 #include "math/math3.h"
+#include "papers/jacobians.h"
 
 /* (da_i/dq_j) x (p - pivot), for i at or before j in one segment. */
 static void bend_entry(const ulna_pose *pose, const double p[3], int i, int j, double bent[3])
@@ -46,7 +46,7 @@ static void tensor_entry(const ulna_pose *pose, const double p[3], const double 
         k[r] += bent[r];
 }
 
-ulna_status ulna_pose_tensor(ulna_pose *pose, const ulna_effector *effector, double *tensor)
+ulna_status ulna_papers_tensor(ulna_pose *pose, const ulna_effector *effector, double *tensor)
 {
     if (!pose || (!tensor && pose->model->nv > 0))
         return ULNA_ERR_ARGUMENT;
@@ -174,8 +174,8 @@ static double place_goals(const ulna_pose *pose, int count, const ulna_effector 
     return pairs;
 }
 
-ulna_status ulna_pose_dense_hessian(ulna_pose *pose, int count, const ulna_effector *effectors, const double *goals,
-                                    const double *weights, double t, double *hessian)
+ulna_status ulna_papers_dense_hessian(ulna_pose *pose, int count, const ulna_effector *effectors, const double *goals,
+                                      const double *weights, double t, double *hessian)
 {
     ulna_status status = check_goals(pose, count, effectors, goals, weights, t, hessian);
     if (status)

@@ -14,8 +14,8 @@
  * A ball, exponential map or swing has no constant twist per degree of freedom. It enters eq. 7 as one exponential
  * of its rotation vector about its axes at the zero pose, and eq. 10 with its effective axes in place of a.
  */
-#include "kinematics/jacobian.h"
 #include "math/math3.h"
+#include "papers/jacobians.h"
 
 /* exp(z_j q_j) ... exp(z_n q_n), in the effector's frame at the zero pose */
 typedef struct product {
@@ -127,8 +127,8 @@ void ulna_jacobian_twists(const ulna_pose *pose, const ulna_effector *effector, 
     exponentials(pose->model, pose->q, effector, twists, &all, &start);
 }
 
-ulna_status ulna_pose_product_of_exponentials(ulna_pose *pose, const double *q, const ulna_effector *effector,
-                                              double position[3], double rotation[9])
+ulna_status ulna_papers_product_of_exponentials(ulna_pose *pose, const double *q, const ulna_effector *effector,
+                                                double position[3], double rotation[9])
 {
     if (!pose || !q || !position || !rotation)
         return ULNA_ERR_ARGUMENT;

@@ -17,8 +17,8 @@
  */
 #include <float.h>
 
-#include "kinematics/jacobian.h"
 #include "math/math3.h"
+#include "papers/jacobians.h"
 
 /* sum += a x b */
 static void add_cross(const double a[3], const double b[3], double sum[3])
@@ -186,9 +186,11 @@ static void difference_rate(ulna_pose *pose, const ulna_effector *effector, ulna
         }
 }
 
-ulna_status ulna_pose_jacobian_rate(ulna_pose *pose, const ulna_jacobian_options *options, const double *velocity,
-                                    int count, const ulna_effector *effectors, double *rate)
+ulna_status ulna_papers_jacobian_rate(ulna_pose *pose, ulna_jacobian_route route, const ulna_jacobian_options *options,
+                                      const double *velocity, int count, const ulna_effector *effectors, double *rate)
 {
+    if ((unsigned)route >= ULNA_JACOBIAN_ROUTE_COUNT)
+        return ULNA_ERR_ARGUMENT;
     ulna_status status = ulna_jacobian_check(pose, options, count, effectors, rate);
     if (status)
         return status;
@@ -198,11 +200,11 @@ ulna_status ulna_pose_jacobian_rate(ulna_pose *pose, const ulna_jacobian_options
         return ULNA_ERR_NUMBER;
 
     for (int e = 0; e < count; e++) {
-        switch (options->route) {
+        switch (route) {
         case ULNA_JACOBIAN_GENERIC:
         case ULNA_JACOBIAN_ADJUSTED:
         case ULNA_JACOBIAN_TWISTS:
-            ulna_jacobian_adjoint_rate(pose, &effectors[e], options->route, options->frame, velocity,
+            ulna_jacobian_adjoint_rate(pose, &effectors[e], route, options->frame, velocity,
                                        pose->scratch + 6 * (size_t)pose->model->nv, pose->scratch);
             break;
         case ULNA_JACOBIAN_DIFFERENCES:
