@@ -306,12 +306,13 @@ static void threads_give_the_same_bytes(void **state)
 static void every_key_is_there(void **state)
 {
     (void)state;
-    static const char *const keys[] = {"skeleton",    "dof",    "options", "cost",   "lower_bound", "gap",    "proven",
-                                       "unreachable", "starts", "ms",      "frames", "notes",       "outputs"};
+    static const char *const keys[] = {"skeleton", "dof",    "options",     "cost",        "lower_bound",
+                                       "gap",      "proven", "unreachable", "starts",      "ms",
+                                       "frames",   "notes",  "outputs",     "contradicted"};
     static const char *const of_frames[] = {
         "cost",        "lower_bound", "gap",          "gap_percent", "proven",     "unreachable", "stop",
         "rms_mm",      "rms_deg",     "rms_bound_mm", "starts",      "best_start", "relax_ms",    "from_relaxation",
-        "relaxations", "iterations",  "ms",           "goals",       "q"};
+        "relaxations", "iterations",  "ms",           "goals",       "q",          "contradicted"};
     json_t *object = run("global arm --json --goal 'tool 3 0 0' --seed 4 --gap 0.01 --starts 20 --relax hull");
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         assert_non_null(json_object_get(object, keys[i]));

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOINTS = 4, TERMS = 5, COORDINATES = 7 * JOINTS, DEFAULT_SCENES = 3000, SWEEPS = 25 };
+enum { JOINTS = 4, TERMS = 5, COORDINATES = 7 * JOINTS, DEFAULT_SCENES = 1500, SWEEPS = 25 };
 
 typedef enum kind { REVOLUTE, PRISMATIC, BALL, FREE } kind;
 

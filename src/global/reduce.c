@@ -58,8 +58,25 @@ void ulna_reduced_release(ulna_reduced *reduced)
 
 /* ---- what stands still before any goal is looked at -------------------------------------------------------------- */
 
-static ulna_status set_limits(ulna_reduction *to, const ulna_reduce_options *options, ulna_error *error)
+/* Of bones, points on them, and the distances between goals. */
+static double size_of(const ulna_problem *problem)
 {
+    double size = problem->model->length_scale;
+    const double *first = NULL;
+    for (size_t i = 0; i < problem->term_count; i++) {
+        const ulna_term *term = &problem->term[i];
+        if (term->type != ULNA_TERM_POINT || !(ulna_term_weight(problem, term) > 0))
+            continue;
+        first = first ? first : term->goal;
+        const double apart[3] = {term->goal[0] - first[0], term->goal[1] - first[1], term->goal[2] - first[2]};
+        size = fmax(size, fmax(ulna_norm(term->local), ulna_norm(apart)));
+    }
+    return size;
+}
+
+static ulna_status set_limits(const ulna_reducer *work, const ulna_reduce_options *options, ulna_error *error)
+{
+    ulna_reduction *to = work->to;
     const ulna_model *model = to->model;
     const double *lower = options->lower ? options->lower : model->lower;
     const double *upper = options->upper ? options->upper : model->upper;
@@ -67,7 +84,7 @@ static ulna_status set_limits(ulna_reduction *to, const ulna_reduce_options *opt
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "degrees of freedom are fixed, but q does not say where");
     if (options->bounded && !ulna_limits_are_valid(lower, upper, model->nv))
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a lower limit is above the upper one, or is no number");
-    double held = 0;
+    double held = 0, size = size_of(work->problem);
     memcpy(to->q, model->rest, (size_t)model->nq * sizeof *to->q);
     for (int j = 0; j < model->nv; j++) {
         int c = model->dof_coordinate[j], bounded = options->bounded && c != ULNA_NONE;
@@ -79,7 +96,7 @@ static ulna_status set_limits(ulna_reduction *to, const ulna_reduce_options *opt
         /* as little of a rotation is no freedom; nor is a micrometre on a metre, but the bound is lowered by it */
         const int moves = ulna_segment_is_slide(model->dof_segment[j]);
         const double width = to->upper[j] - to->lower[j];
-        to->locked[j] = width <= (moves ? 1e-6 * model->length_scale : 1e-12);
+        to->locked[j] = width <= (moves ? 1e-6 * size : 1e-12);
         if (to->locked[j] && c != ULNA_NONE) {
             to->q[c] = fmin(fmax(to->lower[j] + 0.5 * width, to->lower[j]), to->upper[j]);
             held += moves && !(options->locked && options->locked[j]) ? 0.5 * width : 0;
@@ -126,7 +143,7 @@ static ulna_status reduce(ulna_reducer *work, ulna_reduced *r, const ulna_reduce
 {
     ulna_status status = survey(work, r, error);
     if (status == ULNA_OK)
-        status = set_limits(work->to, options, error);
+        status = set_limits(work, options, error);
     if (status != ULNA_OK)
         return status;
     do
