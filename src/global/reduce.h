@@ -1,8 +1,8 @@
 /*
- * reduce.h (private to reduce_*.c): how the nodes of a reduced tree and the model belong together, and the steps of the
+ * reduce.h (private to reduce*.c): how the nodes of a reduced tree and the model belong together, and the steps of the
  * reduction.
  *
- *   1. expand (reduce_expand.c): the links that carry goals become *parts*: one per hinge, slide or ball, each at an
+ *   1. expand (reduce.c): the links that carry goals become *parts*: one per hinge, slide or ball, each at an
  *      offset from its parent part. Held degrees of freedom and fixed rotations are absorbed: with R_part the rotation
  *      of a part in the tree and C a constant, the moving frame of the model is R_part C.
  *   2. simplify (reduce_simplify.c): three turns become a ball; parts that no goal feels are locked, and the reduction

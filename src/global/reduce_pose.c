@@ -1,6 +1,7 @@
 /* A pose of the reduced tree: where its nodes are, and what that costs. Slow and readable: the reference of the rest.
  * */
 #include "base/base.h"
+#include "global/reduce.h"
 #include "global/reduced.h"
 #include "math/math3.h"
 
@@ -121,4 +122,244 @@ double ulna_reduced_far(const ulna_reduced *reduced, double *reach)
             sum += node->weight * beyond * beyond;
     }
     return sum * (1 - rounding);
+}
+
+/* =============================================================================================================== */
+
+/*
+ * From a pose of the reduced tree back to the coordinates of the model.
+ *
+ * Angles and travels are coordinates as they are, but for whole turns and the limits. A ball stands for a rotation
+ * M = R_parentT R. If it was made of segments of a link, M = C J CT and the joint's own fit finds the coordinates of
+ * J. If it was made of three turns about a, b, c, with b at right angles to a and c, then c = Rot(b, beta) a, and
+ *
+ *   M Rot(b, beta) = Rot(a, x) Rot(b, y + beta) Rot(a, z),      Euler angles in a frame with a and b for axes.
+ */
+
+/* ---- limits ------------------------------------------------------------------------------------------------------ */
+
+/* The angle plus the fewest whole turns that bring it inside the limits; just beyond one of them if none do. */
+static double turned_inside(double angle, double lower, double upper)
+{
+    if (angle < lower)
+        return angle + 2 * ULNA_PI * ceil((lower - angle) / (2 * ULNA_PI));
+    if (angle > upper)
+        return angle - 2 * ULNA_PI * ceil((angle - upper) / (2 * ULNA_PI));
+    return angle;
+}
+
+/* The same, starting near to another angle; and at the nearer limit if no whole turn is inside. */
+static double angle_inside(double angle, double near, double lower, double upper)
+{
+    angle = turned_inside(ulna_nearest_turn(angle, near), lower, upper);
+    if (angle >= lower && angle <= upper)
+        return angle;
+    double above = angle > upper ? angle : angle + 2 * ULNA_PI, below = above - 2 * ULNA_PI;
+    return above - upper <= lower - below ? upper : lower;
+}
+
+static int is_inside(const ulna_reduction *to, const int dof[3], const double *q)
+{
+    for (int k = 0; k < 3; k++) {
+        int c = to->model->dof_coordinate[dof[k]];
+        if (c != ULNA_NONE && (q[c] < to->lower[dof[k]] || q[c] > to->upper[dof[k]]))
+            return 0;
+    }
+    return 1;
+}
+
+static void clamp(const ulna_reduction *to, int dof, double *q)
+{
+    int c = to->model->dof_coordinate[dof];
+    if (c != ULNA_NONE)
+        q[c] = fmin(fmax(q[c], to->lower[dof]), to->upper[dof]);
+}
+
+/* ---- balls ------------------------------------------------------------------------------------------------------- */
+
+static ulna_joint_plan plan_of(int count, const unsigned char *segment, int sign)
+{
+    ulna_joint_plan plan = {.segment_count = count, .sign = sign};
+    for (int s = 0; s < count; s++) {
+        plan.segment[s] = segment[s];
+        plan.dof_count += ulna_segment_dofs((ulna_segment)segment[s]);
+        plan.coordinate_count += ulna_segment_coordinates((ulna_segment)segment[s]);
+    }
+    ulna_identity9(plan.pre);
+    ulna_identity9(plan.post);
+    return plan;
+}
+
+static void fit_turns(const ulna_reduction *to, const ulna_ball *ball, const double rotation[9], double *q)
+{
+    static const unsigned char order[3] = {ULNA_SEGMENT_RZ, ULNA_SEGMENT_RX, ULNA_SEGMENT_RZ};
+    const ulna_joint_plan plan = plan_of(3, order, 1);
+    const double *a = ball->axis[0], *b = ball->axis[1], *c = ball->axis[2], none[3] = {0, 0, 0};
+
+    /* columns b, a x b, a: so that b is x and a is z */
+    double frame[9], back[9], side[3], turn[9], w[3], wanted[9], product[9], angle[3];
+    ulna_cross(a, b, side);
+    for (int i = 0; i < 3; i++) {
+        frame[3 * i] = b[i];
+        frame[3 * i + 1] = side[i];
+        frame[3 * i + 2] = a[i];
+    }
+    ulna_orthonormalise(frame); /* axes nearly at right angles also count */
+
+    /* a x b points from a to where Rot(b, -90 degrees) takes it */
+    double beta = atan2(-ulna_dot(c, side), ulna_dot(c, a));
+    for (int i = 0; i < 3; i++)
+        w[i] = beta * frame[3 * i];
+    ulna_exp(w, turn);
+    ulna_multiply9(rotation, turn, product);
+    ulna_transpose9(frame, back);
+    ulna_multiply9(back, product, turn);
+    ulna_multiply9(turn, frame, wanted);
+
+    const int *dof = ball->dof, *at = to->model->dof_coordinate;
+    for (int k = 0; k < 3; k++)
+        angle[k] = q[at[dof[k]]] + (k == 1 ? beta : 0);
+    ulna_joint_fit(&plan, wanted, none, angle, angle);
+    angle[1] -= beta;
+    for (int k = 0; k < 3; k++)
+        q[at[dof[k]]] = turned_inside(angle[k], to->lower[dof[k]], to->upper[dof[k]]);
+    for (int k = 0; k < 3; k++)
+        clamp(to, dof[k], q); /* against rounding: their limits are a whole turn apart */
+}
+
+/* The coordinates near to others, a twist brought inside its limits by whole turns. */
+static void fit_near(const ulna_reduction *to, const ulna_ball *ball, const ulna_joint_plan *plan,
+                     const double wanted[9], const double *near, double *at)
+{
+    static const double none[3] = {0, 0, 0};
+    ulna_joint_fit(plan, wanted, none, near, at);
+    for (int s = 0, k = 0; s < plan->segment_count; k += ulna_segment_dofs((ulna_segment)plan->segment[s++]))
+        if (plan->segment[s] == ULNA_SEGMENT_RZ)
+            at[k] = turned_inside(at[k], to->lower[ball->dof[k]], to->upper[ball->dof[k]]);
+}
+
+/* Of the rotation vectors that turn alike: near to the old one; if that is outside the limits, the shortest; if that
+ * is too, the next one, which turns the other way round. */
+static void fit_branches(const ulna_reduction *to, const ulna_ball *ball, const ulna_joint_plan *plan,
+                         const double wanted[9], double *q)
+{
+    double *at = q + ball->coordinate, other[4] = {0, 0, 0, 1};
+    fit_near(to, ball, plan, wanted, at, at);
+    if (plan->segment[0] == ULNA_SEGMENT_BALL || is_inside(to, ball->dof, q))
+        return;
+    fit_near(to, ball, plan, wanted, other, at);
+    if (is_inside(to, ball->dof, q))
+        return;
+    int first = plan->segment[0] == ULNA_SEGMENT_RZ, count = plan->segment[0] == ULNA_SEGMENT_EXPMAP ? 3 : 2;
+    double length = 0, kept[3] = {at[0], at[1], at[2]};
+    memcpy(other, at, 3 * sizeof *other);
+    for (int i = first; i < first + count; i++)
+        length = hypot(length, at[i]);
+    for (int i = first; i < first + count && length > 0; i++)
+        other[i] *= 1 - 2 * ULNA_PI / length;
+    fit_near(to, ball, plan, wanted, other, at);
+    if (!is_inside(to, ball->dof, q))
+        ulna_copy3(kept, at);
+}
+
+/* What is outside the limits is cut, which the relaxation did not know. */
+static void fit_segments(const ulna_reduction *to, const ulna_ball *ball, const double rotation[9], double *q)
+{
+    const ulna_link *link = &to->model->link[ball->link];
+    const ulna_joint_plan plan = plan_of(ball->segment_count, link->segment + ball->segment, link->sign);
+    double back[9], half[9], wanted[9];
+    ulna_transpose9(ball->frame, back);
+    ulna_multiply9(back, rotation, half);
+    ulna_multiply9(half, ball->frame, wanted);
+    fit_branches(to, ball, &plan, wanted, q);
+    for (int k = 0; k < 3; k++) {
+        int c = to->model->dof_coordinate[ball->dof[k]];
+        clamp(to, ball->dof[k], q);
+        if (c != ULNA_NONE && to->locked[ball->dof[k]])
+            q[c] = to->q[c];
+    }
+}
+
+/* base + sum along[k] travel[k] = place, by Cramer's rule: the directions are independent. */
+static void fit_slides(const ulna_reduced *reduced, const ulna_ball *ball, const double place[3], double *q)
+{
+    double far[3], normal[3];
+    for (int i = 0; i < 3; i++)
+        far[i] = reduced->reduction->node0[i] + reduced->centre[i] - ball->base[i] + reduced->length * place[i];
+    for (int k = 0; k < 3; k++) {
+        ulna_cross(ball->along[(k + 1) % 3], ball->along[(k + 2) % 3], normal);
+        q[reduced->reduction->model->dof_coordinate[ball->slide[k]]] =
+            ulna_dot(normal, far) / ulna_dot(normal, ball->along[k]);
+    }
+}
+
+static void fit_ball(const ulna_reduced *reduced, const ulna_reduced_pose *pose, const ulna_ball *ball, double *q)
+{
+    double above[9], back[9], r[9], rotation[9];
+    ulna_reduced_rotation(pose, reduced->nodes[ball->node].parent, above);
+    ulna_reduced_rotation(pose, ball->node, r);
+    ulna_transpose9(above, back);
+    ulna_multiply9(back, r, rotation);
+    if (ball->turns)
+        fit_turns(reduced->reduction, ball, rotation, q);
+    else
+        fit_segments(reduced->reduction, ball, rotation, q);
+    if (ball->slide[0] != ULNA_NONE)
+        fit_slides(reduced, ball, pose->place[ball->node], q);
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
+
+/* Where everything is that the pose says nothing about. */
+static void begin(const ulna_reduction *to, const double *near_q, double *q)
+{
+    const ulna_model *model = to->model;
+    if (q != near_q)
+        memcpy(q, near_q ? near_q : to->q, (size_t)model->nq * sizeof *q);
+    for (int j = 0; j < model->nv; j++) {
+        int c = model->dof_coordinate[j];
+        clamp(to, j, q);
+        if (!to->locked[j])
+            continue;
+        const ulna_body *body = &model->body[model->dof_body[j]];
+        int at = c != ULNA_NONE ? c : body->coordinate + (j - model->dof_part[j] - body->dof);
+        memcpy(q + at, to->q + at, (c != ULNA_NONE ? 1 : 4) * sizeof *q);
+    }
+}
+
+/* Joint fits make numbers of everything, so that what is none has to be found before. */
+static int is_finite(const ulna_reduced *reduced, const ulna_reduced_pose *pose)
+{
+    int finite = 1;
+    for (int n = 0; n < reduced->count && finite; n++)
+        finite = ulna_all_finite(pose->quaternion[n], 4) && ulna_all_finite(pose->place[n], 3);
+    return finite;
+}
+
+ulna_status ulna_reduced_to_q(const ulna_reduced *reduced, const ulna_problem *problem, const ulna_reduced_pose *pose,
+                              const double *near_q, double *q)
+{
+    if (!reduced || !reduced->reduction || !problem || !pose || !q || problem->model != reduced->reduction->model)
+        return ULNA_ERR_ARGUMENT;
+    const ulna_reduction *to = reduced->reduction;
+    if (near_q && ulna_model_check_q(to->model, near_q, NULL) != ULNA_OK)
+        return ULNA_ERR_NUMBER;
+    ulna_reduced_place(reduced, pose);
+    if (!is_finite(reduced, pose))
+        return ULNA_ERR_NUMBER;
+    begin(to, near_q, q);
+    for (int n = 1; n < reduced->count; n++) {
+        const ulna_node *node = &reduced->nodes[n];
+        if (node->edge != ULNA_EDGE_HINGE && node->edge != ULNA_EDGE_SLIDE)
+            continue;
+        double *at = &q[to->model->dof_coordinate[node->dof]];
+        if (node->edge == ULNA_EDGE_HINGE)
+            *at = angle_inside(pose->value[n], *at, to->lower[node->dof], to->upper[node->dof]);
+        else
+            *at = reduced->length * (node->middle + pose->value[n]);
+        clamp(to, node->dof, q);
+    }
+    for (int b = 0; b < to->ball_count; b++)
+        fit_ball(reduced, pose, &to->balls[b], q);
+    return ulna_model_check_q(to->model, q, NULL);
 }

@@ -12,6 +12,7 @@
  * subtracted.
  */
 #include <math.h>
+#include <string.h>
 
 #include "global/relax_tree.h"
 #include "math/math3.h"
@@ -202,4 +203,226 @@ double ulna_relax_prove(const ulna_relaxation *r, double f, double size, double 
     }
     const double bound = f - gap - loss - loss_of_ranges(r, f) - ROUNDING * (size + gap) - rounding_of(r);
     return bound == bound ? bound : -INFINITY;
+}
+
+/* =============================================================================================================== */
+
+/*
+ * The first multipliers: strictly inside their cones, and such that the residual is 0, in closed form.
+ *
+ * From leaves to root, with g = (g_R, g_p, g_P) what the cost and the edges below make of a node's state; g_P is a
+ * multiple of the identity throughout, and G the matrix with <G, Z> = g_R R.
+ *   hinges   X_W = ([1 Ra]T G [1 Ra], scaled) + diag(xa, xc), X_V = xv, xc = lambda^2 (xa + 2 posture) + nu xv, xa > 2
+ *   |G|:
+ *            what the parent's Z feels is a multiple of its trace, which is constant. g_p and g_P pass.
+ *   bones    X_D = l g_P, X_P = g_P / 2, X_Q large enough: the trace of Q is constant. g_P / 2 and g_p pass, R feels l
+ *   g_p dT.
+ *   slides   as bones for N, with what the trace costs given to E[x^2] and Y, which Z + Y and Z - Y share.
+ *   roots    take what is left.
+ * Unlimited slides below a root without goals of its own have no such point; there the method begins with a residual.
+ */
+
+static const double room = 0.1;     /* how far inside the cones of rotations */
+static const double constant = 0.3; /* X of the entry 1 of moments */
+
+static void put_block(const ulna_relaxation *r, const ulna_relax_edge *edge, int which, const double *full)
+{
+    if (edge->how == ULNA_RELAX_DENSE) {
+        const ulna_relax_block *block = &edge->block[which];
+        ulna_relax_within(block->full, block->size, block->back, full, block->X);
+        return;
+    }
+    const ulna_relax_group *group = &r->groups[edge->group];
+    const int size = which ? 4 : group->size;
+    for (int i = 0; i < size * size; i++)
+        (which ? group->XV : group->X)[i * ULNA_RELAX_LANES + edge->lane] = full[i];
+}
+
+/* The matrix G with <G, Z> = g R; returns its norm. */
+static double force_matrix(const double *g, double scale, double G[16])
+{
+    double t[10] = {0}, sum = 0;
+    for (int i = 0; i < 9; i++)
+        t[1 + i] = 4 * scale * g[i];
+    ulna_relax_matrix(t, G);
+    for (int i = 0; i < 16; i++)
+        sum += G[i] * G[i];
+    return sqrt(sum);
+}
+
+static void put_rotation(const ulna_relaxation *r, const ulna_relax_edge *edge, const double *g)
+{
+    double G[16];
+    const double norm = force_matrix(g, 1, G);
+    for (int i = 0; i < 4; i++)
+        G[5 * i] += 2 * norm + room;
+    put_block(r, edge, 0, G);
+}
+
+static void hinge_multipliers(const ulna_relaxation *r, const ulna_relax_edge *edge, const double *g)
+{
+    /* q i for q = (x, y, z, w) is (w, z, -y, -x) */
+    static const int from[4] = {3, 2, 1, 0};
+    static const double sign[4] = {1, 1, -1, -1};
+    const double l = edge->lambda;
+    double G[16], W[64], V[16] = {0};
+    const double xa = 2 * force_matrix(g, 1, G) + room, xv = edge->limited ? 0.2 * xa : 0;
+    const double xc = l * l * (xa + 2 * r->posture) + edge->nu * xv;
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 4; k++) {
+            /* Ra has its one of row i in column from[i] */
+            W[8 * i + k] = G[4 * i + k] + (i == k ? xa : 0);
+            W[8 * i + 4 + from[k]] = W[8 * (4 + from[k]) + i] = l * sign[k] * G[4 * i + k];
+            W[8 * (4 + from[i]) + 4 + from[k]] = l * l * sign[i] * sign[k] * G[4 * i + k] + (i == k ? xc : 0);
+        }
+    for (int i = 0; i < 4; i++)
+        V[5 * i] = edge->limited ? xv : 1;
+    put_block(r, edge, 0, W);
+    if (edge->limited || edge->how != ULNA_RELAX_DENSE)
+        put_block(r, edge, 1, V);
+}
+
+/* X of N; returns what the trace of Q costs. `gp` is not 0 where E r is free to choose. */
+static double moment_multipliers(const ulna_relaxation *r, const ulna_relax_edge *edge, int which, double gP, double c,
+                                 double xq, const double *gp)
+{
+    const double l = edge->length;
+    double N[49] = {0};
+    N[0] = constant;
+    for (int i = 0; i < 3; i++) {
+        N[8 * (1 + i)] = c;
+        N[8 * (4 + i)] = xq;
+        N[7 * (1 + i) + 4 + i] = N[7 * (4 + i) + 1 + i] = l * gP;
+        if (gp)
+            N[4 + i] = N[7 * (4 + i)] = l * gp[i] / 2;
+        if (gp)
+            N[0] += 2 * l * l * gp[i] * gp[i] / (4 * xq);
+    }
+    put_block(r, edge, which, N);
+    return xq - l * l * gP;
+}
+
+static double take_square(double gP, double length, double *xq)
+{
+    const double c = 0.5 * fabs(gP) + 1e-3;
+    *xq = 2 * length * length * gP * gP / c + 1e-3;
+    return c;
+}
+
+static void slide_multipliers(const ulna_relaxation *r, const ulna_relax_edge *edge, const double *g, double *G)
+{
+    const int bones = r->kind == ULNA_RELAX_BONES;
+    const double l = edge->length, middle = edge->middle / l, half = edge->half / l, *d = edge->direction;
+    double xq, trace_cost = 0, force[9], K[16], plus[16], minus[16];
+    const double c = take_square(bones ? g[12] : 0, l, &xq);
+    if (bones) {
+        if (!edge->limited)
+            xq = fmax(l * l * g[12], 1e-3);
+        trace_cost = moment_multipliers(r, edge, edge->limited ? 2 : 0, g[12], edge->limited ? c : 2 * g[12] + 1e-3, xq,
+                                        edge->limited ? NULL : g + 9);
+        G[12] -= edge->limited ? c : 2 * g[12] + 1e-3;
+    }
+    if (!edge->limited)
+        return;
+    for (int i = 0; i < 9; i++)
+        force[i] = d[i / 3] * g[9 + i % 3];
+    const double norm = force_matrix(force, edge->half, K), trace = 2 * middle * half * trace_cost;
+    const double x = 0.5 * (norm + fabs(trace)) + room;
+    for (int i = 0; i < 16; i++) {
+        const double k = 0.5 * (K[i] - (i % 5 == 0 ? trace : 0));
+        plus[i] = k + (i % 5 == 0 ? x : 0);
+        minus[i] = -k + (i % 5 == 0 ? x : 0);
+    }
+    put_block(r, edge, 0, plus);
+    put_block(r, edge, 1, minus);
+    if (bones) {
+        const double square[4] = {constant, 0, 0, room}, rest = half * half * trace_cost + room;
+        put_block(r, edge, 3, square);
+        put_block(r, edge, 4, &rest);
+    }
+    for (int i = 0; i < 9; i++)
+        G[i] += edge->middle * force[i];
+}
+
+static void root_multipliers(const ulna_relaxation *r, const ulna_relax_edge *edge, const double *g)
+{
+    double P[16] = {0};
+    put_rotation(r, edge, g);
+    if (edge->edge != ULNA_EDGE_FREE || r->kind != ULNA_RELAX_BONES)
+        return;
+    const double gP = g[12] > 1e-9 ? g[12] : 1;
+    P[0] = constant + ulna_dot(g + 9, g + 9) / (4 * gP);
+    for (int i = 0; i < 3; i++) {
+        P[5 * (1 + i)] = gP;
+        P[1 + i] = P[4 * (1 + i)] = g[9 + i] / 2;
+    }
+    put_block(r, edge, 1, P);
+}
+
+/* r->gradient holds the gradient of the cost, and is used up. */
+void ulna_relax_first_multipliers(ulna_relaxation *r)
+{
+    const int ns = r->states;
+    for (int n = r->count - 1; n > 0; n--) {
+        const ulna_relax_edge *edge = &r->edges[n];
+        const double *g = r->gradient + (size_t)n * (size_t)ns;
+        double *G = r->gradient + (size_t)edge->parent * (size_t)ns, xq;
+        const int turns = edge->edge == ULNA_EDGE_HINGE || edge->edge == ULNA_EDGE_BALL || edge->edge == ULNA_EDGE_FREE;
+        for (int i = turns ? 9 : 0; i < ns; i++)
+            G[i] += g[i];
+        if (edge->edge == ULNA_EDGE_HINGE)
+            hinge_multipliers(r, edge, g);
+        else if (turns)
+            root_multipliers(r, edge, g);
+        else if (edge->edge == ULNA_EDGE_SLIDE)
+            slide_multipliers(r, edge, g, G);
+        else {
+            for (int i = 0; i < 9; i++)
+                G[i] += edge->length * edge->direction[i / 3] * g[9 + i % 3];
+            if (edge->how == ULNA_RELAX_PASS)
+                continue;
+            const double c = take_square(g[12], edge->length, &xq);
+            moment_multipliers(r, edge, 0, g[12], c, xq, NULL);
+            G[12] -= c;
+        }
+    }
+}
+
+/* ---- the residual of roots ----------------------------------------------------------------------------------- */
+
+/* How negative the least eigenvalue of X + more is. */
+static double shortfall(const ulna_relaxation *r, int node, int which, const double more[16])
+{
+    double S[64], X[64], values[4], vectors[16];
+    ulna_relax_block_now(r, node, which, S, X);
+    for (int i = 0; i < 16; i++)
+        X[i] += more[i];
+    ulna_relax_eigen(4, X, values, vectors);
+    return fmax(0, -values[3]);
+}
+
+/*
+ * The controls of roots are the entries of their blocks, so that X + (residual as a matrix) has none. The gap grows by
+ * residual x^, and what X lacks to be positive semidefinite counts times the block's trace.
+ */
+double ulna_relax_root_loss(const ulna_relaxation *r, int node)
+{
+    const ulna_relax_edge *edge = &r->edges[node];
+    const double *k = edge->k, *s = r->state + (size_t)node * (size_t)r->states;
+    const int place = edge->edge == ULNA_EDGE_FREE, bones = r->kind == ULNA_RELAX_BONES;
+    double more[16], P[16] = {0}, loss = 0;
+    if (place && !bones)
+        return INFINITY; /* p of F2 has no block */
+    force_matrix(k, 1, more);
+    for (int i = 0; i < edge->controls; i++)
+        loss += k[i] * s[i];
+    loss += shortfall(r, node, 0, more);
+    if (!place)
+        return loss;
+    for (int i = 0, at = 12; i < 3; i++) {
+        P[1 + i] = P[4 * (1 + i)] = k[9 + i] / 2;
+        for (int j = i; j < 3; j++, at++)
+            P[4 * (1 + i) + 1 + j] = P[4 * (1 + j) + 1 + i] = i == j ? k[at] : k[at] / 2;
+    }
+    return loss + shortfall(r, node, 1, P) * (1 + r->reach[node] * r->reach[node]);
 }

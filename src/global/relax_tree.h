@@ -151,7 +151,7 @@ int ulna_relax_cholesky(int n, const double *A, double *L);
 /* Fills everything of the edges up to `root`; scratch: 338 numbers a node. Sets `start`. */
 void ulna_relax_analyse(const ulna_reduced *tree, ulna_relaxation *r, double *scratch);
 
-/* ---- goals and bounds of a solve: relax_goals.c, relax_bound.c --------------------------------------------------- */
+/* ---- goals and bounds of a solve: relaxation.c, relax_bound.c --------------------------------------------------- */
 
 /* Whether the tree has the edges of the relaxation, and numbers. */
 ulna_status ulna_relax_check_goals(const ulna_relaxation *r, const ulna_reduced *tree);
@@ -164,7 +164,7 @@ void ulna_relax_find_reach(ulna_relaxation *r, double known);
  * for it. */
 double ulna_relax_prove(const ulna_relaxation *r, double f, double size, double gap);
 
-/* ---- dense edges: relax_dense.c, relax_dense_map.c, relax_dense_moments.c ---------------------------------------- */
+/* ---- dense edges: relax_dense.c, relax_dense_map.c ---------------------------------------- */
 
 /* Numbers of controls and sizes of blocks. */
 void ulna_relax_dense_size(const ulna_relaxation *r, ulna_relax_edge *edge);
@@ -189,14 +189,14 @@ void ulna_relax_dense_products(const ulna_relax_edge *edge, double products[3]);
 void ulna_relax_dense_correct(ulna_relax_edge *edge);
 void ulna_relax_dense_advance(ulna_relax_edge *edge, double primal, double dual);
 
-/* ---- the first multipliers: relax_dual.c ----------------------------------------------------------------------- */
+/* ---- the first multipliers: relax_bound.c ----------------------------------------------------------------------- */
 
 /* r->gradient holds the gradient of the cost, and is used up. */
 void ulna_relax_first_multipliers(ulna_relaxation *r);
 /* What the residual k of a FREE or BALL edge can take from the bound, if its multipliers are made to absorb it. */
 double ulna_relax_root_loss(const ulna_relaxation *r, int node);
 
-/* ---- edges in lanes: relax_group.c; the rest is in the kernels ------------------------------------------------- */
+/* ---- edges in lanes: relax_solve.c; the rest is in the kernels ------------------------------------------------- */
 
 void ulna_relax_group_begin(const ulna_relaxation *r, ulna_relax_group *group);
 /* X = mu U */

@@ -1,4 +1,7 @@
 /* The explicit Jacobian by any route: each fills twists, in the axes of the world or of the body. */
+#include <float.h>
+
+#include "math/math3.h"
 #include "papers/jacobians.h"
 
 typedef struct route {
@@ -36,5 +39,294 @@ ulna_status ulna_papers_jacobian(ulna_pose *pose, ulna_jacobian_route which, con
         }
         ulna_jacobian_emit(pose, options, count, e, body, pose->scratch, jacobian);
     }
+    return ULNA_OK;
+}
+
+/* =============================================================================================================== */
+
+/*
+ * Two slow routes that derive the Jacobian from as little theory as possible: what the others are locked against.
+ *
+ * Unit velocity: one sweep of velocities from the root to the tip per degree of freedom, with that one moving at
+ * speed 1 and all others still. It runs on the model's links, but not on the kernels' frames and motions.
+ *
+ * Differences: central differences of the joint's own motion along q (+) h e_j. Everything behind the joint is rigid,
+ * so only the joint at hand is moved; a joint's translation is subtracted before the arm is added, so that a slide of
+ * 1e6 m does not swallow the digits of a turn behind it. The error is about h^2 + 1e-16 / h = 1e-10 relative.
+ */
+
+/* ---- unit velocity ---- */
+
+typedef struct moving_frame {
+    double rotation[9];
+    double v[3], w[3]; /* of the frame's origin, and of the frame, in the world */
+} moving_frame;
+
+/* To a frame fixed in this one: v + w x step. */
+static void carry(moving_frame *frame, const double rotation[9], const double translation[3])
+{
+    double step[3], swept[3], turned[9];
+    ulna_rotate(frame->rotation, translation, step);
+    ulna_cross(frame->w, step, swept);
+    for (int i = 0; i < 3; i++)
+        frame->v[i] += swept[i];
+    ulna_multiply9(frame->rotation, rotation, turned);
+    ulna_copy9(turned, frame->rotation);
+}
+
+/* Through a link: its fixed base, then its segments, of which the DOF number `moving` moves at unit speed. */
+static void sweep_link(const ulna_link *link, const double *q, int moving, moving_frame *frame)
+{
+    double base[9];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            base[3 * i + j] = link->rotation[j][i];
+    carry(frame, base, link->offset);
+
+    q += link->coordinate;
+    int dof = link->dof;
+    for (int s = 0; s < link->segment_count; s++) {
+        ulna_segment segment = (ulna_segment)link->segment[s];
+        int parts = ulna_segment_dofs(segment);
+        double rotation[9], translation[3];
+        if (moving >= dof && moving < dof + parts) {
+            double axes[3][3], axis[3];
+            ulna_segment_axes(segment, link->sign, q, 0, axes);
+            ulna_rotate(frame->rotation, axes[moving - dof], axis);
+            double *speed = ulna_segment_is_slide(segment) ? frame->v : frame->w;
+            for (int i = 0; i < 3; i++)
+                speed[i] += axis[i];
+        }
+        ulna_segment_motion(segment, link->sign, q, rotation, translation);
+        carry(frame, rotation, translation);
+        dof += parts;
+        q += ulna_segment_coordinates(segment);
+    }
+}
+
+void ulna_jacobian_unit_velocity(const ulna_pose *pose, const ulna_effector *effector, double *twists)
+{
+    const ulna_model *model = pose->model;
+    const ulna_body *body = &model->body[effector->body];
+    const int *path;
+    int depth = ulna_dof_path(model, effector->body, &path);
+    double identity[9];
+    ulna_identity9(identity);
+
+    for (int k = 0; k < depth; k++) {
+        moving_frame frame = {.v = {0, 0, 0}, .w = {0, 0, 0}};
+        ulna_identity9(frame.rotation);
+        int last = -1;
+        if (model->link[0].dof_count == 0)
+            sweep_link(&model->link[last = 0], pose->q, path[k], &frame);
+        for (int i = 0; i < depth; i++)
+            if (model->dof_link[path[i]] != last)
+                sweep_link(&model->link[last = model->dof_link[path[i]]], pose->q, path[k], &frame);
+        carry(&frame, body->link_rotation, body->link_position);
+        carry(&frame, identity, effector->point);
+        ulna_copy3(frame.v, twists + 6 * (size_t)path[k]);
+        ulna_copy3(frame.w, twists + 6 * (size_t)path[k] + 3);
+    }
+}
+
+/* ---- differences ---- */
+
+/* Scratch behind the twists: a step of nv and a q of nq. */
+static void difference_column(const ulna_pose *pose, const ulna_walk *walk, int dof, double *step, double *moved,
+                              double twist[6])
+{
+    const ulna_model *model = pose->model;
+    int coordinate = model->body[walk->body].coordinate;
+    double h = cbrt(DBL_EPSILON);
+    if (ulna_dof_slides(model, dof))
+        h *= fmax(1, fabs(pose->q[model->dof_coordinate[dof]]));
+
+    double r[2][9], x[2][3];
+    for (int side = 0; side < 2; side++) {
+        step[dof] = side ? -h : h;
+        ulna_model_integrate(model, pose->q, step, moved);
+        ulna_joint_motion(&walk->plan, moved + coordinate, r[side], x[side]);
+    }
+    step[dof] = 0;
+
+    /* v = dx + dR arm;  w = log(R+ R-^T) / 2h: both before the joint */
+    double change[9], arm[3], back[9], between[9], w[3], v[3];
+    for (int i = 0; i < 9; i++)
+        change[i] = r[0][i] - r[1][i];
+    ulna_rotate(change, walk->position, arm);
+    for (int i = 0; i < 3; i++)
+        v[i] = (x[0][i] - x[1][i] + arm[i]) / (2 * h);
+    ulna_transpose9(r[1], back);
+    ulna_multiply9(r[0], back, between);
+    ulna_log(between, w);
+    for (int i = 0; i < 3; i++)
+        w[i] /= 2 * h;
+
+    /* then in the effector's axes */
+    double motion[9], slide[3], turned[9];
+    ulna_joint_motion(&walk->plan, walk->joint_q, motion, slide);
+    ulna_multiply9(motion, walk->rotation, turned);
+    ulna_unrotate(turned, v, twist);
+    ulna_unrotate(turned, w, twist + 3);
+}
+
+void ulna_jacobian_differences(const ulna_pose *pose, const ulna_effector *effector, double *twists)
+{
+    const ulna_model *model = pose->model;
+    double *step = pose->scratch + 12 * (size_t)model->nv;
+    double *moved = step + model->nv;
+    memset(step, 0, (size_t)model->nv * sizeof *step);
+
+    ulna_walk walk;
+    for (ulna_walk_start(&walk, model, pose->q, effector); walk.body >= 0; ulna_walk_up(&walk))
+        for (int k = 0; k < walk.plan.dof_count; k++) {
+            int dof = model->body[walk.body].dof + k;
+            difference_column(pose, &walk, dof, step, moved, twists + 6 * (size_t)dof);
+        }
+}
+
+/* =============================================================================================================== */
+
+/*
+ * The product of exponentials (recipe 1.2, eq. 7-10; Murray, Li and Sastry 1994): forward kinematics and the body
+ * Jacobian from the twists of the zero pose alone.
+ *
+ *     g(q) = exp(z_1 q_1) ... exp(z_n q_n) g(0)                                           (7)
+ *     column j of the body Jacobian = Ad^-1 of (exp(z_j q_j) ... exp(z_n q_n) g(0)) z_j    (10)
+ *
+ *   zero pose  every segment at zero (which for a swing-twist off its centre is not the rest pose)
+ *   z_j        (o x a, a) for a turn about axis a through o, (a, 0) for a slide
+ *
+ * The spatial frame is the effector's own at the zero pose. Then g(0) = I, as the recipe advises below eq. 10, all
+ * twists are local, and the product grows from tip to root as the path is walked. The world comes in front at the end.
+ *
+ * A ball, exponential map or swing has no constant twist per degree of freedom. It enters eq. 7 as one exponential
+ * of its rotation vector about its axes at the zero pose, and eq. 10 with its effective axes in place of a.
+ */
+
+/* exp(z_j q_j) ... exp(z_n q_n), in the effector's frame at the zero pose */
+typedef struct product {
+    double rotation[9], position[3];
+} product;
+
+/* A joint at the zero pose: its segments all share one frame there, whose axes are the rows of `rows`. */
+typedef struct zero_joint {
+    double rows[9], origin[3];
+} zero_joint;
+
+static zero_joint joint_at_zero(const ulna_walk *walk)
+{
+    /* effector in the frame of the segments = post * (effector at the end of the joint); and back */
+    zero_joint zero;
+    double position[3], away[3];
+    ulna_multiply9(walk->plan.post, walk->rotation, zero.rows);
+    ulna_rotate(walk->plan.post, walk->position, position);
+    ulna_unrotate(zero.rows, position, away);
+    for (int i = 0; i < 3; i++)
+        zero.origin[i] = -away[i];
+    return zero;
+}
+
+/* product <- exp(segment at q) * product */
+static void multiply_segment(const zero_joint *zero, ulna_segment segment, int sign, const double *q, product *all)
+{
+    if (ulna_segment_is_slide(segment)) {
+        for (int i = 0; i < 3; i++)
+            all->position[i] += sign * q[0] * zero->rows[3 * ((int)segment - ULNA_SEGMENT_TX) + i];
+        return;
+    }
+
+    /* The rotation vector, in the effector's axes; a turn about one axis is the vector along it. */
+    double local[3] = {0, 0, 0}, w[3], r[9], arm[3], moved[3], turned[9];
+    if (segment <= ULNA_SEGMENT_RZ)
+        local[segment] = q[0];
+    else if (segment == ULNA_SEGMENT_BALL)
+        ulna_quaternion_log(q, local);
+    else
+        memcpy(local, q, (size_t)ulna_segment_dofs(segment) * sizeof *local);
+    for (int i = 0; i < 3; i++)
+        local[i] *= sign;
+    ulna_unrotate(zero->rows, local, w);
+    ulna_exp(w, r);
+
+    for (int i = 0; i < 3; i++)
+        arm[i] = all->position[i] - zero->origin[i];
+    ulna_rotate(r, arm, moved);
+    for (int i = 0; i < 3; i++)
+        all->position[i] = zero->origin[i] + moved[i];
+    ulna_multiply9(r, all->rotation, turned);
+    ulna_copy9(turned, all->rotation);
+}
+
+/* Ad^-1 z (eq. 10), for a turn or a slide along `axis`, given in the axes of the joint at the zero pose. */
+static void pull_back(const zero_joint *zero, ulna_segment segment, const double axis[3], const product *all,
+                      double twist[6])
+{
+    double a[3];
+    ulna_unrotate(zero->rows, axis, a);
+    if (ulna_segment_is_slide(segment)) {
+        ulna_unrotate(all->rotation, a, twist);
+        memset(twist + 3, 0, 3 * sizeof *twist);
+        return;
+    }
+    double arm[3], v[3];
+    for (int i = 0; i < 3; i++)
+        arm[i] = all->position[i] - zero->origin[i];
+    ulna_cross(a, arm, v);
+    ulna_unrotate(all->rotation, v, twist);
+    ulna_unrotate(all->rotation, a, twist + 3);
+}
+
+/* Walks to the root; fills twists unless NULL, the product, and g(0) in the world. */
+static void exponentials(const ulna_model *model, const double *q, const ulna_effector *effector, double *twists,
+                         product *all, product *start)
+{
+    ulna_identity9(all->rotation);
+    memset(all->position, 0, sizeof all->position);
+
+    ulna_walk walk;
+    for (ulna_walk_start(&walk, model, NULL, effector); walk.body >= 0; ulna_walk_up(&walk)) {
+        const ulna_joint_plan *plan = &walk.plan;
+        zero_joint zero = joint_at_zero(&walk);
+        int dof = model->body[walk.body].dof + plan->dof_count;
+        int coordinate = model->body[walk.body].coordinate + plan->coordinate_count;
+
+        for (int s = plan->segment_count - 1; s >= 0; s--) {
+            ulna_segment segment = (ulna_segment)plan->segment[s];
+            dof -= ulna_segment_dofs(segment);
+            coordinate -= ulna_segment_coordinates(segment);
+            multiply_segment(&zero, segment, plan->sign, q + coordinate, all);
+            if (twists) {
+                double axes[3][3];
+                ulna_segment_axes(segment, plan->sign, q + coordinate, 0, axes);
+                for (int k = 0; k < ulna_segment_dofs(segment); k++)
+                    pull_back(&zero, segment, axes[k], all, twists + 6 * ((size_t)dof + (size_t)k));
+            }
+        }
+    }
+    ulna_copy9(walk.rotation, start->rotation);
+    ulna_copy3(walk.position, start->position);
+}
+
+void ulna_jacobian_twists(const ulna_pose *pose, const ulna_effector *effector, double *twists)
+{
+    product all, start;
+    exponentials(pose->model, pose->q, effector, twists, &all, &start);
+}
+
+ulna_status ulna_papers_product_of_exponentials(ulna_pose *pose, const double *q, const ulna_effector *effector,
+                                                double position[3], double rotation[9])
+{
+    if (!pose || !q || !position || !rotation)
+        return ULNA_ERR_ARGUMENT;
+    ulna_status status = ulna_effector_check(pose->model, effector);
+    if (!status)
+        status = ulna_model_check_q(pose->model, q, NULL);
+    if (status)
+        return status;
+
+    product all, start;
+    exponentials(pose->model, q, effector, NULL, &all, &start);
+    ulna_compose(start.rotation, start.position, all.rotation, all.position, rotation, position);
     return ULNA_OK;
 }

@@ -107,7 +107,7 @@ void ulna_paper_new_rotation(ulna_program *program, ulna_affine rotation[9]);
 /* C = A B with one factor a matrix of numbers. */
 void ulna_paper_left(ulna_program *program, const double A[9], const ulna_affine B[9], ulna_affine C[9]);
 void ulna_paper_right(ulna_program *program, const ulna_affine A[9], const double B[9], ulna_affine C[9]);
-/* The lift of a rotation (paper_lift.c): a block of 10 x 10 with 25 new variables. */
+/* The lift of a rotation (paper_blocks.c): a block of 10 x 10 with 25 new variables. */
 void ulna_paper_lift(ulna_program *program, const ulna_affine rotation[9]);
 
 /* ---- from the minimum to an answer (paper_round.c) --------------------------------------------------------------- */

@@ -19,6 +19,6 @@ ulna_reduce_options ulna_sdp_reduce(const ulna_solver *solver, const double *q);
 /* ULNA_OK if ulna_sdp_start would take the problem as it is. */
 ulna_status ulna_sdp_check(const ulna_problem *problem, const ulna_reduce_options *reduce, ulna_error *error);
 
-extern const ulna_method ulna_method_sdp; /* sdp_method.c */
+extern const ulna_method ulna_method_sdp;
 
 #endif
