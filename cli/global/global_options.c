@@ -203,7 +203,7 @@ const cli_command global_command = {
             "the two meet, nothing better exists. Where the bound is above zero, the goals cannot be met, and it "
             "tells by how much at least.\n\n"
             "SKELETON is an ASF, BVH, glTF or model file, or the name of a built-in skeleton. The bound knows "
-            "places, orientations, all joints, and limits of turns and slides.\n\n"
+            "places, orientations, all joints, and limits of rotations and translations.\n\n"
             "The exit code is 0 also if nothing is proven or the goals are out of reach: look at `proven` and "
             "`unreachable` of --json.",
     .options = options,

@@ -28,13 +28,15 @@ ulna_global_options ulna_global_options_default(void)
 static ulna_status check(const ulna_problem *problem, const ulna_global_options *o, ulna_error *error)
 {
     if (!problem)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a problem is needed");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no problem given");
     const double numbers[] = {o->gap, o->absolute, o->seconds};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!(numbers[i] >= 0) || isinf(numbers[i]))
-            return ulna_fail(error, ULNA_ERR_ARGUMENT, "gap, absolute and seconds are numbers from 0 on");
+            return ulna_fail(error, ULNA_ERR_ARGUMENT,
+                             "options gap, absolute and seconds must be 0 or above, and finite");
     if (o->starts < 1 || o->relax < 0 || o->relax > 2 || o->threads < 0)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "starts is 1 or more, relax 0, 1 or 2, threads 0 or more");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT,
+                         "options: starts must be at least 1, relax 0, 1 or 2, threads at least 0");
     return ULNA_OK;
 }
 
@@ -79,7 +81,7 @@ ulna_status ulna_global_create_with(const ulna_problem *problem, const ulna_glob
                                     const ulna_allocator *allocator, ulna_global **global, ulna_error *error)
 {
     if (!global)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place to put the global solver");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no pointer for the global solver given");
     *global = NULL;
     ulna_global layout = {.allocator = ulna_allocator_or_default(allocator),
                           .problem = problem,
@@ -168,10 +170,10 @@ static ulna_status make_tree(ulna_global *g, const double *q, ulna_error *error)
 ulna_status ulna_global_solve(ulna_global *g, double *q, ulna_global_result *result, ulna_error *error)
 {
     if (!g || !q || !result)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a global solver, a q and a place for the result are needed");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a global solver, q and result must be given");
     ulna_status status = ulna_model_check_q(g->model, q, NULL);
     if (status != ULNA_OK)
-        return ulna_fail(error, status, "the guess is not a pose: it has NaN or infinity");
+        return ulna_fail(error, status, "the guess is not a pose: it contains NaN or infinity");
     if (g->options.relax)
         status = make_tree(g, q, error);
     return status == ULNA_OK ? ulna_global_race(g, q, result, error) : status;

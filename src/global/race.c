@@ -342,7 +342,7 @@ ulna_status ulna_global_race(ulna_global *g, double *q, ulna_global_result *resu
     memcpy(g->first_q, q, (size_t)g->model->nq * sizeof *q);
     ulna_status status = run(&r, error);
     if (status == ULNA_OK && isinf(result->f))
-        status = ulna_fail(error, ULNA_ERR_NUMBER, "f does not exist at any of %d starts", result->starts);
+        status = ulna_fail(error, ULNA_ERR_NUMBER, "f is not finite at any of %d starts", result->starts);
     if (status != ULNA_OK)
         return status;
     memcpy(q, g->best_q, (size_t)g->model->nq * sizeof *q);

@@ -81,7 +81,7 @@ static ulna_status set_limits(const ulna_reducer *work, const ulna_reduce_option
     const double *lower = options->lower ? options->lower : model->lower;
     const double *upper = options->upper ? options->upper : model->upper;
     if (options->locked && (!options->q || ulna_model_check_q(model, options->q, NULL) != ULNA_OK))
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "degrees of freedom are fixed, but q does not say where");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "degrees of freedom are locked, but no valid q is given for them");
     if (options->bounded && !ulna_limits_are_valid(lower, upper, model->nv))
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a lower limit is above the upper one, or is no number");
     double held = 0, size = size_of(work->problem);
@@ -189,7 +189,7 @@ ulna_status ulna_reduced_create_with(const ulna_problem *problem, const ulna_red
 {
     const ulna_reduce_options usual = {.bounded = 1};
     if (!out)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place to put the reduced tree");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no pointer for the reduced tree given");
     *out = (ulna_reduced){0};
     if (!problem)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no problem given");

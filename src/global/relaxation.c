@@ -34,7 +34,7 @@ static ulna_status check_node(const ulna_reduced *tree, int n, ulna_error *error
     if (n > 0 && (node->parent < 0 || node->parent >= n || (node->edge == ULNA_EDGE_FREE && node->parent != 0)))
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "node %d of the reduced tree: wrong parent", n);
     if ((hinge || slide) && !(fabs(ulna_norm(node->axis) - 1) < 1e-6))
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "node %d of the reduced tree: the axis is no unit vector", n);
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "node %d of the reduced tree: the axis is not a unit vector", n);
     if ((hinge || slide) && !(node->lower <= node->upper))
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "node %d of the reduced tree: wrong limits", n);
     if (node->edge == ULNA_EDGE_BONE && !ulna_all_finite(node->v, 3))
@@ -226,7 +226,7 @@ ulna_status ulna_relaxation_create_with(const ulna_reduced *tree, ulna_relax_kin
                                         ulna_error *error)
 {
     if (!relaxation || !kernel)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "nowhere to put the relaxation");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no pointer for the relaxation given");
     *relaxation = NULL;
     ulna_status status = check_tree(tree, error);
     if (status != ULNA_OK)

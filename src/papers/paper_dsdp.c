@@ -23,7 +23,7 @@ ulna_status ulna_program_solve(const ulna_program *program, const ulna_program_o
 {
     (void)program, (void)options, (void)x, (void)result;
     return ulna_fail(error, ULNA_ERR_UNSUPPORTED,
-                     "this build has no DSDP (Debian: libdsdp-dev), which sdp is solved with");
+                     "sdp needs DSDP (Debian: libdsdp-dev), which this build does not have");
 }
 
 #else
@@ -156,9 +156,9 @@ static ulna_status run(task *t, const ulna_program_options *options, double *x, 
     if (set_up(t, options))
         return ulna_fail(error, ULNA_ERR_MEMORY, "DSDP could not be set up: it is out of memory");
     if (DSDPSolve(t->dsdp) || DSDPComputeX(t->dsdp))
-        return ulna_fail(error, ULNA_ERR_CONVERGENCE, "DSDP gave up with an error of its own");
+        return ulna_fail(error, ULNA_ERR_CONVERGENCE, "DSDP failed with an internal error");
     if (!read_answer(t, x, result))
-        return ulna_fail(error, ULNA_ERR_CONVERGENCE, "DSDP came to no answer in %d iterations", result->iterations);
+        return ulna_fail(error, ULNA_ERR_CONVERGENCE, "DSDP found no answer in %d iterations", result->iterations);
     return ULNA_OK;
 }
 

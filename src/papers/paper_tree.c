@@ -29,10 +29,10 @@ static ulna_status check_slide(const ulna_reduced *reduced, int n, ulna_paper_fo
     if (is_above_turns(reduced, n))
         return ULNA_OK;
     if (!rules[form]->slide)
-        return ulna_fail(error, ULNA_ERR_UNSUPPORTED,
-                         "%s leaves translational freedoms open: a slide may not be below a turn", form_names[form]);
+        return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "%s does not cover translations below a rotation",
+                         form_names[form]);
     if (!isfinite(node->lower) || !isfinite(node->upper))
-        return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "%s needs limits on both sides of a slide below a turn",
+        return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "%s needs both limits of a translation below a rotation",
                          form_names[form]);
     return ULNA_OK;
 }

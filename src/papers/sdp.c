@@ -38,7 +38,7 @@ static ulna_status check_size(int count, ulna_error *error)
     if (count <= ULNA_PROGRAM_MOST)
         return ULNA_OK;
     return ulna_fail(error, ULNA_ERR_UNSUPPORTED,
-                     "the skeleton is too large for sdp: at least %d unknowns, %d are possible", count,
+                     "the skeleton is too large for sdp: at least %d unknowns, at most %d are possible", count,
                      ULNA_PROGRAM_MOST);
 }
 
@@ -248,12 +248,14 @@ static ulna_status iterate(ulna_solver *s, void *state)
 }
 
 const ulna_method ulna_method_sdp = {
-    .info = {.name = "sdp",
-             .summary = "semidefinite relaxation of all postures, solved by DSDP; then newton",
-             .source = "convex IK, eq. 14 and section 4.2.2",
-             .supports = "point, orientation and direction terms; hinges, balls, free roots; no slides below them",
-             .flags = ULNA_METHOD_BOUNDED | ULNA_METHOD_HESSIAN | ULNA_METHOD_LAPACK | ULNA_METHOD_RELAXATION,
-             .iterations = 200},
+    .info =
+        {.name = "sdp",
+         .summary = "semidefinite relaxation of all postures, solved by DSDP; then newton",
+         .source = "convex IK, eq. 14 and section 4.2.2",
+         .supports =
+             "point, orientation and direction terms; revolute and ball joints, free roots; no translations below them",
+         .flags = ULNA_METHOD_BOUNDED | ULNA_METHOD_HESSIAN | ULNA_METHOD_LAPACK | ULNA_METHOD_RELAXATION,
+         .iterations = 200},
     .predicts = 1,
     .patience = 1,
     .layout = layout,
