@@ -19,7 +19,7 @@ static void test_refusals(void **state)
     const unsigned char fixed[1] = {1};
     const double crossed[2] = {1, -1};
     const ulna_reduce_options wrong = {.bounded = 1, .lower = crossed, .upper = crossed + 1};
-    assert_says(ulna_reduced_create(b.problem, 1, fixed, NULL, NULL, &reduced, &error), ULNA_ERR_ARGUMENT, "fixed");
+    assert_says(ulna_reduced_create(b.problem, 1, fixed, NULL, NULL, &reduced, &error), ULNA_ERR_ARGUMENT, "locked");
     assert_says(ulna_reduced_create_with(b.problem, &wrong, NULL, &reduced, &error), ULNA_ERR_ARGUMENT, "limit");
     assert_int_equal(ulna_problem_set_goal(b.problem, term, (const double[3]){1e200, 0, 0}), ULNA_OK);
     assert_says(ulna_reduced_create(b.problem, 1, NULL, NULL, NULL, &reduced, &error), ULNA_ERR_NUMBER, "too large");

@@ -177,7 +177,7 @@ static void test_sdp_refuses(void **state)
     expect_refusal(problem, ULNA_ERR_UNSUPPORTED, "posture");
     ulna_problem_destroy(problem);
     problem = reach(sliding, 1, 1);
-    expect_refusal(problem, ULNA_ERR_UNSUPPORTED, "slide");
+    expect_refusal(problem, ULNA_ERR_UNSUPPORTED, "translation");
 end:
     ulna_problem_destroy(problem);
     ulna_model_destroy(plain);

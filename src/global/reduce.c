@@ -93,10 +93,10 @@ static ulna_status set_limits(const ulna_reducer *work, const ulna_reduce_option
         if (c != ULNA_NONE)
             to->q[c] = fmin(fmax(to->q[c], to->lower[j]), to->upper[j]);
 
-        /* as little of a rotation is no freedom; nor is a micrometre on a metre, but the bound is lowered by it */
+        /* a rotation by its rounding is no freedom; nor is a micrometre on a metre, but the bound is lowered by it */
         const int moves = ulna_segment_is_slide(model->dof_segment[j]);
         const double width = to->upper[j] - to->lower[j];
-        to->locked[j] = width <= (moves ? 1e-6 * size : 1e-12);
+        to->locked[j] = width < INFINITY && width <= (moves ? 1e-6 * size : 1e-15 * (1 + fabs(to->lower[j])));
         if (to->locked[j] && c != ULNA_NONE) {
             to->q[c] = fmin(fmax(to->lower[j] + 0.5 * width, to->lower[j]), to->upper[j]);
             held += moves && !(options->locked && options->locked[j]) ? 0.5 * width : 0;
