@@ -85,6 +85,11 @@ static ulna_status set_limits(const ulna_reducer *work, const ulna_reduce_option
     if (options->bounded && !ulna_limits_are_valid(lower, upper, model->nv))
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a lower limit is above the upper one, or is no number");
     double held = 0, size = size_of(work->problem);
+    for (int j = 0; j < model->nv && options->bounded; j++) {
+        const double far = fmax(fabs(lower[j]), fabs(upper[j]));
+        if (ulna_segment_is_slide(model->dof_segment[j]) && far < INFINITY)
+            size = fmax(size, far);
+    }
     memcpy(to->q, model->rest, (size_t)model->nq * sizeof *to->q);
     for (int j = 0; j < model->nv; j++) {
         int c = model->dof_coordinate[j], bounded = options->bounded && c != ULNA_NONE;
