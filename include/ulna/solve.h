@@ -204,8 +204,13 @@ ULNA_API ulna_options ulna_options_default(void);
 
 typedef struct ulna_result {
     ulna_stop stop;
-    int converged;     /* 1 if stop is objective, gradient, decrease or step. Of `penalty`: of f with its penalties */
-    int verified;      /* 1 if the exact Hessian was seen to be positive semidefinite there, on DOFs not at limits */
+    int converged; /* 1 if stop is objective, gradient, decrease or step. Of `penalty`: of f with its penalties */
+    /* 1 if q was seen to be no saddle point: the exact Hessian of f at q is positive semidefinite on the DOFs that are neither
+     * locked nor pressed against a limit by the gradient. To a tolerance: H + 1e-8 D is positive definite, D the diagonal of
+     * JtJ (for a DOF that moves no goal, that of the next one above). 0 also if nobody looked: hybrid, newton and newton-pcg
+     * do, unless f <= objective; if that cannot be told from rounding; where a term has no second derivatives (an aim at its own
+     * goal, an angle of half a turn); with `penalty`; and if f is a prediction. The curvature of custom terms is taken on trust. */
+    int verified;
     double f, first_f; /* m^2: at the q that came back, and at the start */
     int predicted;     /* 1 if f is a prediction (hybrid.trust_last) */
     double

@@ -401,6 +401,9 @@ ulna_status ulna_solver_end(ulna_solver *s, double *q, ulna_result *result)
         status = ulna_gradient_here(s);
         ulna_mark_held(s, s->held);
     }
+    r->verified = 0;
+    if (status == ULNA_OK && s->best_verified && !s->predicted && !s->own)
+        status = ulna_verify(s, &r->verified);
     if (status != ULNA_OK)
         return status;
     if (s->predicted) /* nobody shall take the work for one that stands at q */
@@ -408,7 +411,6 @@ ulna_status ulna_solver_end(ulna_solver *s, double *q, ulna_result *result)
     r->gradient = s->predicted ? (double)NAN : ulna_projected_gradient(s);
     r->f = s->f;
     r->predicted = s->predicted;
-    r->verified = s->best_verified;
     r->converged = r->stop >= ULNA_STOP_OBJECTIVE && r->stop <= ULNA_STOP_STEP;
     measure_limits(s);
     r->seconds = ulna_seconds() - s->started;

@@ -7,7 +7,12 @@
  * little above sigma*, turns any vector into its eigenvector. All in the scaled coordinates of solver.h, on DOFs that
  * are free.
  */
-#include "solve/solver.h"
+#include "solve/least_squares.h"
+
+#include "math/math3.h"
+
+#define LEAST_OWN 1e-14 /* of the curvature of the DOF above: less is rounding */
+#define HALF_TURN 1e-6  /* radians: so near to half a turn an angle has no derivatives */
 
 enum { BISECTIONS = 12, INVERSE_ITERATIONS = 4, HALVINGS = 12 };
 
@@ -30,6 +35,66 @@ ulna_status ulna_is_minimum(ulna_solver *s, int *minimum)
         return status;
     ulna_mark_held(s, s->held);
     return is_definite(s, ULNA_SEMIDEFINITE * s->curvature, minimum);
+}
+
+/* Does every term have second derivatives at q? An aim has none at its own goal, an angle none at half a turn. */
+static int is_smooth(const ulna_solver *s)
+{
+    double error, angle[3], p[3], to[3];
+    for (size_t i = 0; i < s->problem->term_count; i++) {
+        const ulna_term *term = &s->problem->term[i];
+        if (!(ulna_term_weight(s->problem, term) > 0))
+            continue;
+        if (term->type == ULNA_TERM_AIM) {
+            ulna_body_place place;
+            ulna_work_place(s->work, term->body, &place);
+            ulna_term_point(term, &place, p);
+            ulna_term_to_goal(term, &place, p, to);
+            if (!(ulna_norm(to) > term->nearest))
+                return 0;
+        } else if (term->type == ULNA_TERM_GEODESIC) {
+            if (ulna_work_term_error(s->work, (int)i, &error) != ULNA_OK || !(error < ULNA_PI - HALF_TURN))
+                return 0;
+        } else if (term->type == ULNA_TERM_POSTURE) {
+            for (int j = 0; j < s->nv; j++) {
+                int part = s->model->dof_part[j];
+                if (s->model->dof_coordinate[j] >= 0)
+                    continue;
+                angle[part] = ulna_coordinate_error(s->work, term, j);
+                if (part == 2 && !(ulna_norm(angle) < ULNA_PI - HALF_TURN))
+                    return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+/*
+ * Every DOF is measured by its own curvature, so that a finger counts as much as a leg: diag(JtJ). A DOF that moves no goal has
+ * none, but for rounding; it is measured by the next DOF above of its kind that has.
+ */
+ulna_status ulna_verify(ulna_solver *s, int *verified)
+{
+    double largest, *own = s->displacement;
+    *verified = 0;
+    ulna_status status = ulna_gradient_here(s);
+    if (status == ULNA_OK)
+        status = ulna_normal_diagonal(s, own, &largest);
+    if (status != ULNA_OK || !is_smooth(s))
+        return status;
+    ulna_mark_held(s, s->held);
+    for (int j = 0; j < s->nv; j++) {
+        int above = s->model->tree.parent[j];
+        while (above >= 0 && s->unit[above] != s->unit[j])
+            above = s->model->tree.parent[above];
+        if (above >= 0 && own[j] < LEAST_OWN * own[above])
+            own[j] = own[above];
+        s->shift[j] = ULNA_VERIFIED * own[j];
+    }
+    ulna_step_options options = {.t = 1, .shift = s->shift, .locked = s->held};
+    status = ulna_work_step(s->work, &options, s->step, NULL, NULL);
+    *verified = status == ULNA_OK;
+    return status == ULNA_ERR_INDEFINITE || status == ULNA_ERR_SINGULAR ? ULNA_OK : status;
 }
 
 /* The direction of the most negative curvature into s->step, its largest component 1 unit. */

@@ -86,7 +86,7 @@ struct ulna_solver {
     int gradient_known;
     int at_q;      /* the work stands at q (and not at a trial) */
     int predicted; /* f is a prediction: q was not evaluated */
-    int verified;  /* set by a method that saw a positive semidefinite Hessian at q */
+    int verified;  /* set by a method that took q for a minimum; ulna_verify decides about the result */
 
     double best_f; /* of the attempts that have ended */
     ulna_stop best_stop;
@@ -153,6 +153,10 @@ ulna_status ulna_bounded_step(ulna_solver *s, double t, double lambda, const dou
 #define ULNA_SEMIDEFINITE 1e-10
 /* Is the exact Hessian positive semidefinite at q on the DOFs that are free? (escape.c) */
 ulna_status ulna_is_minimum(ulna_solver *s, int *minimum);
+/* For result.verified, at q: is the exact Hessian with ULNA_VERIFIED times the diagonal of JtJ positive definite on the free
+ * DOFs, and has every term second derivatives? Leaves the work without factors. */
+#define ULNA_VERIFIED 1e-8
+ulna_status ulna_verify(ulna_solver *s, int *verified);
 /* If not (call it after ulna_is_minimum said so): goes down along negative curvature and accepts a lower point. */
 ulna_status ulna_escape(ulna_solver *s, int *escaped);
 
