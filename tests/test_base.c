@@ -1,4 +1,5 @@
 /* base: status texts, error reports, allocators, the two-pass arena, growing arrays; and the helpers of support.h. */
+#include "base/algorithms.h"
 #include "base/base.h"
 #include "support.h"
 #include "ulna/ulna.h"
@@ -273,6 +274,67 @@ static void random_numbers_are_fixed(void **state)
     assert_true(square > 0.97 && square < 1.03);
 }
 
+/* splitmix64 with seed 1234567: the numbers that its authors give. */
+static void the_generator_is_splitmix64(void **state)
+{
+    (void)state;
+    const uint64_t expected[] = {6457827717110365317u, 3203168211198807973u, 9817491932198370423u};
+    uint64_t random = 1234567;
+    double sum = 0, squares = 0;
+    for (int i = 0; i < 3; i++)
+        assert_true(ulna_random_bits(&random) == expected[i]);
+    for (int i = 0; i < 20000; i++) {
+        double u = ulna_random_uniform(&random), x = ulna_random_normal(&random);
+        assert_true(u > 0 && u < 1);
+        sum += x;
+        squares += x * x;
+    }
+    assert_true(sum > -500 && sum < 500);
+    assert_true(squares > 19000 && squares < 21000);
+}
+
+static int by_key(const void *a, const void *b, const void *context)
+{
+    assert_string_equal(context, "context");
+    const int *x = a, *y = b;
+    return (x[0] > y[0]) - (x[0] < y[0]);
+}
+
+static void sorting_keeps_all_items_and_puts_them_in_order(void **state)
+{
+    (void)state;
+    uint64_t random = 1;
+    for (size_t count = 0; count < 200; count++) {
+        int items[200][3];
+        double numbers[200];
+        int seen[200] = {0};
+        for (size_t i = 0; i < count; i++) {
+            int key = (int)(ulna_random_bits(&random) % 50);
+            items[i][0] = key, items[i][1] = (int)i, items[i][2] = -key;
+            numbers[i] = ulna_random_normal(&random);
+        }
+        ulna_sort(items, count, sizeof items[0], by_key, "context");
+        ulna_sort_numbers(numbers, count);
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(items[i][2], -items[i][0]);
+            assert_int_equal(seen[items[i][1]]++, 0);
+            assert_true(i == 0 || items[i - 1][0] <= items[i][0]);
+            assert_true(i == 0 || numbers[i - 1] <= numbers[i]);
+        }
+    }
+}
+
+static void hashes_depend_on_text_seed_and_case(void **state)
+{
+    (void)state;
+    assert_true(ulna_hash("LASI", 1, 0) == ulna_hash("LASI", 1, 0));
+    assert_true(ulna_hash("LASI", 1, 0) != ulna_hash("LASI", 2, 0));
+    assert_true(ulna_hash("LASI", 1, 0) != ulna_hash("RASI", 1, 0));
+    assert_true(ulna_hash("LASI", 1, 0) != ulna_hash("lasi", 1, 0));
+    assert_true(ulna_hash("LASI", 1, 1) == ulna_hash("lasi", 1, 1));
+    assert_true(ulna_hash("a", 0, 0) == (size_t)(0xaf63dc4c8601ec8cu ^ (0xaf63dc4c8601ec8cu >> 32))); /* FNV-1a */
+}
+
 static void the_data_folder_can_be_read(void **state)
 {
     ulna_test_need_data(state);
@@ -302,6 +364,9 @@ int main(void)
         cmocka_unit_test(grow_fails_without_harm),
         cmocka_unit_test(the_test_allocator_sees_mistakes),
         cmocka_unit_test(random_numbers_are_fixed),
+        cmocka_unit_test(the_generator_is_splitmix64),
+        cmocka_unit_test(sorting_keeps_all_items_and_puts_them_in_order),
+        cmocka_unit_test(hashes_depend_on_text_seed_and_case),
         cmocka_unit_test(the_data_folder_can_be_read),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);

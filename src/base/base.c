@@ -1,4 +1,7 @@
-/* Status texts, error reports, the default allocator, the two-pass arena and growing arrays. */
+/* Status texts, error reports, the default allocator, the two-pass arena, growing arrays, time, version. */
+#if defined(__unix__) || defined(__APPLE__)
+#define _POSIX_C_SOURCE 199309L
+#endif
 #include "base/base.h"
 
 #include <stdarg.h>
@@ -6,6 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#include "ulna/ulna.h"
 
 static const char *const status_texts[ULNA_STATUS_COUNT] = {
     [ULNA_OK] = "ok",
@@ -130,4 +136,22 @@ ulna_status ulna_grow(const ulna_allocator *allocator, void **items, size_t *cap
     *items = larger;
     *capacity = wanted;
     return ULNA_OK;
+}
+
+double ulna_seconds(void)
+{
+    struct timespec now;
+#if defined(CLOCK_MONOTONIC)
+    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
+        return 0;
+#else
+    if (timespec_get(&now, TIME_UTC) != TIME_UTC)
+        return 0;
+#endif
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+const char *ulna_version(void)
+{
+    return ULNA_VERSION_STRING;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/algorithms.h"
 #include "base/base.h"
 #include "formats/text/scan.h"
 
@@ -41,27 +42,10 @@ void ulna_marker_name_of(const ulna_recording *recording, int i, char name[ULNA_
         snprintf(name, ULNA_MARKER_NAME, "point%d", i + 1);
 }
 
-/* Heapsort: no recursion and no bad cases, whatever the names. */
-static void sort_by_name(int *order, int count, char (*const names)[ULNA_MARKER_NAME])
+static int by_name(const void *a, const void *b, const void *context)
 {
-    for (int start = count / 2, end = count; end > 1;) {
-        int moved;
-        if (start > 0)
-            moved = order[--start];
-        else {
-            moved = order[--end];
-            order[end] = order[0];
-        }
-        int hole = start;
-        for (int child; (child = 2 * hole + 1) < end; hole = child) {
-            if (child + 1 < end && strcmp(names[order[child]], names[order[child + 1]]) < 0)
-                child++;
-            if (strcmp(names[moved], names[order[child]]) >= 0)
-                break;
-            order[hole] = order[child];
-        }
-        order[hole] = moved;
-    }
+    const ulna_recording *recording = context;
+    return strcmp(recording->names[*(const int *)a], recording->names[*(const int *)b]);
 }
 
 ulna_status ulna_markers_finish(ulna_recording *recording, ulna_remarks *remarks)
@@ -77,7 +61,7 @@ ulna_status ulna_markers_finish(ulna_recording *recording, ulna_remarks *remarks
         return ULNA_ERR_MEMORY;
     for (int i = 0; i < count; i++)
         order[i] = i;
-    sort_by_name(order, count, recording->names);
+    ulna_sort(order, (size_t)count, sizeof *order, by_name, recording);
     const char *example = "";
     for (int i = 1; i < count; i++)
         if (strcmp(recording->names[order[i - 1]], recording->names[order[i]]) == 0) {

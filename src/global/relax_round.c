@@ -5,25 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/algorithms.h"
 #include "global/relax_tree.h"
 #include "math/math3.h"
-
-/* ---- random numbers ------------------------------------------------------------------------------------------ */
-
-/* splitmix64, Sebastiano Vigna, public domain */
-static double uniform(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15U);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double normal(uint64_t *state)
-{
-    const double u = uniform(state), v = uniform(state);
-    return sqrt(-2 * log(u)) * cos(2 * ULNA_PI * v);
-}
 
 /* ---- quaternions --------------------------------------------------------------------------------------------- */
 
@@ -54,7 +38,7 @@ static void choose_rotation(const double *s, uint64_t *random, double q[4])
     for (int i = 0; i < 4 && random; i++)
         q[i] = 0;
     for (int k = 0; k < 4 && random; k++) {
-        const double x = sqrt(fmax(values[k], 1e-12)) * normal(random);
+        const double x = sqrt(fmax(values[k], 1e-12)) * ulna_random_normal(random);
         for (int i = 0; i < 4; i++)
             q[i] += x * vectors[4 * i + k];
     }
@@ -90,7 +74,7 @@ static double choose_angle(const ulna_relaxation *r, const ulna_relax_edge *edge
     const double a = form(W, 8, q), b = l * form(W + 4, 8, q), c = l * l * form(W + 36, 8, q);
     double phi = atan2(2 * b, a - c);
     if (random) {
-        const double first = sqrt(fmax(a, 1e-14)), x = normal(random), y = normal(random);
+        const double first = sqrt(fmax(a, 1e-14)), x = ulna_random_normal(random), y = ulna_random_normal(random);
         const double rest = sqrt(fmax(c - b / first * (b / first), 0));
         phi = 2 * atan2(b / first * x + rest * y, first * x);
         phi -= 2 * ULNA_PI * floor(phi / (2 * ULNA_PI) + 0.5);
@@ -108,8 +92,9 @@ static double choose_travel(const ulna_relaxation *r, int node, const double q[4
         ulna_relax_dense_full(edge, 1, minus);
         const double a = fmax(form(plus, 4, q), 0), b = fmax(form(minus, 4, q), 0);
         const double mean = a + b > 0 ? (a - b) / (a + b) : 0;
-        travel = edge->middle +
-                 edge->half * (random ? clip(mean + 0.3 * sqrt(1 - mean * mean) * normal(random), -1, 1) : mean);
+        travel =
+            edge->middle +
+            edge->half * (random ? clip(mean + 0.3 * sqrt(1 - mean * mean) * ulna_random_normal(random), -1, 1) : mean);
     } else {
         const double *here = r->state + (size_t)node * (size_t)r->states + 9;
         const double *above = r->state + (size_t)edge->parent * (size_t)r->states + 9;
@@ -117,7 +102,7 @@ static double choose_travel(const ulna_relaxation *r, int node, const double q[4
         double R[9], axis[3];
         ulna_quaternion_to_rotation(q, R);
         ulna_rotate(R, edge->direction, axis);
-        travel = ulna_dot(move, axis) + (random ? 0.1 * normal(random) : 0);
+        travel = ulna_dot(move, axis) + (random ? 0.1 * ulna_random_normal(random) : 0);
     }
     return clip(travel * r->unit, edge->lower, edge->upper);
 }

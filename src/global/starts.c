@@ -8,16 +8,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/algorithms.h"
 #include "math/math3.h"
 #include "model/model.h"
 
-/* splitmix64 (Steele, Lea, Flood 2014), to [0, 1). */
+/* To [0, 1). */
 static double shift(uint64_t *state)
 {
-    uint64_t z = (*state += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+    return (double)(ulna_random_bits(state) >> 11) * 0x1p-53;
 }
 
 /* The root above 1 of g^(n+1) = g + 1, by Newton's method from above, where it is convex. */

@@ -6,7 +6,6 @@
  * a pose in a wrong minimum bends all offsets.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "math/math3.h"
 #include "mocap/calibrator.h"
@@ -125,18 +124,6 @@ double ulna_key_solve(ulna_calibrator *c, int k, double *q, int cold, int rounds
 
 /* ---- starting afresh ------------------------------------------------------------------------------------------------ */
 
-static double uniform(ulna_calibrator *c)
-{
-    c->random = c->random * 6364136223846793005ULL + 1442695040888963407ULL;
-    return ((double)(c->random >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double normal(ulna_calibrator *c)
-{
-    double r = sqrt(-2 * log(uniform(c)));
-    return r * cos(2 * ULNA_PI * uniform(c));
-}
-
 static void forget_weights(ulna_calibrator *c, int k)
 {
     for (int i = 0; i < c->count; i++)
@@ -163,8 +150,8 @@ static void scatter(ulna_calibrator *c, double *q)
 {
     for (int d = 0; d < c->nv; d++)
         c->slope[d] = c->base->dof_body[d] == 0                   ? 0
-                      : ulna_model_dof_is_translation(c->base, d) ? 0.1 * SPREAD * normal(c)
-                                                                  : SPREAD * normal(c);
+                      : ulna_model_dof_is_translation(c->base, d) ? 0.1 * SPREAD * ulna_random_normal(&c->random)
+                                                                  : SPREAD * ulna_random_normal(&c->random);
     ulna_model_integrate(c->base, q, c->slope, q);
 }
 
@@ -213,17 +200,11 @@ ulna_status ulna_calibrator_solve_all(ulna_calibrator *c, int keep_weights, doub
     return ULNA_OK;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_of(ulna_calibrator *c)
 {
     double *sorted = c->saved_q; /* keys x nq: room enough */
     memcpy(sorted, c->f, (size_t)c->keys * sizeof *sorted);
-    qsort(sorted, (size_t)c->keys, sizeof *sorted, by_value);
+    ulna_sort_numbers(sorted, (size_t)c->keys);
     return sorted[c->keys / 2];
 }
 

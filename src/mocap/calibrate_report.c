@@ -17,12 +17,6 @@
 
 /* ---- errors ---------------------------------------------------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Of one marker, over the keys. */
 typedef struct tally {
     double squares, counted; /* m^2: of all sightings, and of those that count */
@@ -262,7 +256,7 @@ static void fill_markers(ulna_calibrator *c, const tally *tallies, ulna_calibrat
         if (t->seen)
             sorted[known++] = sqrt(t->squares / t->seen);
     }
-    qsort(sorted, (size_t)known, sizeof *sorted, by_value);
+    ulna_sort_numbers(sorted, (size_t)known);
     double limit = known ? c->options.suspect * sorted[known / 2] : INFINITY;
     limit = fmax(limit, SUSPECT_LENGTH * ulna_model_length_scale(c->base));
     for (int i = 0; i < c->count; i++) {

@@ -1,6 +1,5 @@
 /* The memory of a calibration: markers matched and sorted, groups of bones, key frames, the skeleton at the present scales. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "math/math3.h"
 #include "mocap/calibrator.h"
@@ -13,8 +12,9 @@ typedef struct place {
     int preorder, item, source;
 } place;
 
-static int by_preorder(const void *a, const void *b)
+static int by_preorder(const void *a, const void *b, const void *context)
 {
+    (void)context;
     const place *x = a, *y = b;
     return x->preorder != y->preorder ? (x->preorder > y->preorder) - (x->preorder < y->preorder)
                                       : (x->item > y->item) - (x->item < y->item);
@@ -25,7 +25,7 @@ static void sort_markers(ulna_calibrator *c, const ulna_marker_set *set, place *
     int count = 0;
     for (size_t i = 0; i < set->count; i++)
         places[count++] = (place){c->base->body[set->items[i].body].preorder, (int)i, c->take->source[i]};
-    qsort(places, (size_t)count, sizeof *places, by_preorder);
+    ulna_sort(places, (size_t)count, sizeof *places, by_preorder, NULL);
     for (int i = 0; i < count; i++) {
         const ulna_attachment *item = &set->items[places[i].item];
         c->item[i] = places[i].item;

@@ -7,6 +7,7 @@
 #ifndef ULNA_SRC_CALIBRATOR_H
 #define ULNA_SRC_CALIBRATOR_H
 
+#include "base/algorithms.h"
 #include "mocap/take.h"
 #include "objective/problem.h"
 #include "ulna/calibrate.h"
@@ -104,7 +105,7 @@ typedef struct ulna_calibrator {
     double **panel, **square;      /* nb */
     int *panel_rows, *panel_width;
 
-    unsigned long long random;
+    uint64_t random;
     int rounds, rescued, done;
     void *memory, *panel_memory;
     size_t bytes, panel_bytes;

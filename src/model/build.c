@@ -9,6 +9,7 @@
 
 #include <limits.h>
 
+#include "base/algorithms.h"
 #include "math/math3.h"
 
 #define NAME "\"%.80s\""
@@ -271,29 +272,29 @@ static void fill_bodies(ulna_model *model, const ulna_builder *builder, const sc
     }
 }
 
-/* Heap sort of indices by the names they stand for: no recursion, no memory. */
-static void sort_by_name(int *index, int count, const char *const names, const int *offset, size_t stride)
+/* Names of bodies or markers: where each starts in `text`. */
+typedef struct name_list {
+    const char *text;
+    const int *offset; /* of the first, `stride` bytes from one to the next */
+    size_t stride;
+} name_list;
+
+static const char *name_at(const name_list *list, int i)
 {
-#define KEY(i) (names + *(const int *)((const char *)offset + (size_t)(i)*stride))
+    return list->text + *(const int *)((const char *)list->offset + (size_t)i * list->stride);
+}
+
+static int by_name(const void *a, const void *b, const void *context)
+{
+    return strcmp(name_at(context, *(const int *)a), name_at(context, *(const int *)b));
+}
+
+static void sort_by_name(int *index, int count, const char *names, const int *offset, size_t stride)
+{
+    const name_list list = {names, offset, stride};
     for (int i = 0; i < count; i++)
         index[i] = i;
-    for (int start = count / 2 - 1, end = count; end > 1;) {
-        if (start < 0) { /* the heap stands: take its largest */
-            int largest = index[0];
-            index[0] = index[--end];
-            index[end] = largest;
-        }
-        int at = start < 0 ? 0 : start--, moving = index[at];
-        for (int child; (child = 2 * at + 1) < end; at = child) {
-            if (child + 1 < end && strcmp(KEY(index[child]), KEY(index[child + 1])) < 0)
-                child++;
-            if (strcmp(KEY(moving), KEY(index[child])) >= 0)
-                break;
-            index[at] = index[child];
-        }
-        index[at] = moving;
-    }
-#undef KEY
+    ulna_sort(index, (size_t)count, sizeof *index, by_name, &list);
 }
 
 /* Subtrees, depth-first positions and leaves. Uses `next` (one int a body): where a body's next child goes. */

@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include "base/algorithms.h"
 #include "math/math3.h"
 
 /* Names in messages are cut so that two of them fit. */
@@ -41,17 +42,6 @@ const char *ulna_builder_body_name(const ulna_builder *builder, int body)
 
 /* ---- names ----------------------------------------------------------------------------------------------- */
 
-/* FNV-1a, seeded by where the builder happens to lie, so that a list of names that collide in one run need not do so in
- * the next. That is no defence against someone who knows the address: then adding names is quadratic. The order
- * of slots shows nowhere. */
-static size_t hash_of(const ulna_builder *builder, const char *name)
-{
-    uint64_t hash = 14695981039346656037u ^ ((uint64_t)(uintptr_t)builder * 0x9e3779b97f4a7c15u);
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * 1099511628211u;
-    return (size_t)(hash ^ (hash >> 32));
-}
-
 static const char *table_name(const ulna_builder *builder, const ulna_name_table *table, int index)
 {
     return builder->text + (table == &builder->body_names ? builder->body[index].name : builder->marker[index].name);
@@ -60,7 +50,9 @@ static const char *table_name(const ulna_builder *builder, const ulna_name_table
 /* The slot that holds `name`, or the free one where it would go. */
 static size_t find_slot(const ulna_builder *builder, const ulna_name_table *table, const char *name)
 {
-    size_t i = hash_of(builder, name) & (table->capacity - 1);
+    /* Seeded by where the builder lies. That is no defence against someone who knows the address: then adding names is
+     * quadratic. The order of slots shows nowhere. */
+    size_t i = ulna_hash(name, (uintptr_t)builder, 0) & (table->capacity - 1);
     while (table->slot[i] && strcmp(table_name(builder, table, table->slot[i] - 1), name) != 0)
         i = (i + 1) & (table->capacity - 1);
     return i;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/algorithms.h"
 #include "base/base.h"
 #include "papers/paper_program.h"
 
@@ -167,8 +168,9 @@ void ulna_program_face(ulna_program *program, int n, const ulna_affine *M, int m
         }
 }
 
-static int compare_entries(const void *left, const void *right)
+static int compare_entries(const void *left, const void *right, const void *context)
 {
+    (void)context;
     const ulna_program_entry *a = left, *b = right;
     int keys[][2] = {{a->block, b->block}, {a->variable, b->variable}, {a->column, b->column}, {a->row, b->row}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -180,7 +182,7 @@ static int compare_entries(const void *left, const void *right)
 ulna_status ulna_program_close(ulna_program *program)
 {
     if (program->status == ULNA_OK && program->entry_count)
-        qsort(program->entry, program->entry_count, sizeof *program->entry, compare_entries);
+        ulna_sort(program->entry, program->entry_count, sizeof *program->entry, compare_entries, NULL);
     return program->status;
 }
 

@@ -258,7 +258,7 @@ ulna_status ulna_bend_and_sweep(ulna_solver *s, ulna_sweep_once sweep, void *sta
 {
     double f;
     for (int j = 0; j < s->nv; j++) {
-        double x = BEND * (2 * ulna_random_uniform(s) - 1);
+        double x = BEND * (2 * ulna_random_uniform(&s->random) - 1);
         s->step[j] = s->locked[j] ? 0 : x * s->unit[j];
     }
     ulna_status status = ulna_try(s, s->step, 1, &f);

@@ -125,7 +125,7 @@ static ulna_status negative_direction(ulna_solver *s, int *found)
     /* (S H S + sigma) y = r with step = S y: right-hand side r / scale, and r = y for the next round is step / scale. */
     double *x = s->step;
     for (int j = 0; j < s->nv; j++)
-        x[j] = s->held[j] ? 0 : (0.5 + ulna_random_uniform(s)) * (j % 2 ? 1 : -1) / s->scale[j];
+        x[j] = s->held[j] ? 0 : (0.5 + ulna_random_uniform(&s->random)) * (j % 2 ? 1 : -1) / s->scale[j];
     for (int i = 0; i < INVERSE_ITERATIONS; i++) {
         status = ulna_work_step_solve(s->work, x, x);
         double size = ulna_step_size(s, x);

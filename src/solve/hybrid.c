@@ -150,7 +150,7 @@ static ulna_status look_around(ulna_solver *s, hybrid *h, int *found)
     for (int i = 0; i < LOOKS; i++) {
         double f;
         for (int j = 0; j < s->nv; j++)
-            s->step[j] = s->held[j] ? 0 : LOOK_RADIUS * ulna_random_normal(s) * s->unit[j];
+            s->step[j] = s->held[j] ? 0 : LOOK_RADIUS * ulna_random_normal(&s->random) * s->unit[j];
         ulna_status status = ulna_try(s, s->step, 1, &f);
         if (status != ULNA_OK)
             return status;

@@ -414,23 +414,3 @@ int ulna_mark_held(ulna_solver *s, unsigned char *held)
         count += held[j] = (unsigned char)is_barred(s, j);
     return count;
 }
-
-/* splitmix64 */
-static uint64_t random_bits(ulna_solver *s)
-{
-    uint64_t z = s->random += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-double ulna_random_uniform(ulna_solver *s)
-{
-    return ((double)(random_bits(s) >> 11) + 0.5) * 0x1p-53;
-}
-
-double ulna_random_normal(ulna_solver *s)
-{
-    double radius = sqrt(-2 * log(ulna_random_uniform(s)));
-    return radius * cos(2 * ULNA_PI * ulna_random_uniform(s));
-}

@@ -12,6 +12,7 @@
 #ifndef ULNA_SRC_SOLVER_H
 #define ULNA_SRC_SOLVER_H
 
+#include "base/algorithms.h"
 #include "base/base.h"
 #include "model/model.h"
 #include "objective/problem.h"
@@ -136,9 +137,6 @@ double ulna_projected_gradient(const ulna_solver *s);
 int ulna_mark_held(ulna_solver *s, unsigned char *held);
 /* On or beyond its limits: -1 lower, 1 upper, 2 both, 0 inside or without coordinate. */
 int ulna_at_limit(const ulna_solver *s, const double *q, int dof);
-/* Standard normal and uniform numbers, the same for the same seed. */
-double ulna_random_uniform(ulna_solver *s);
-double ulna_random_normal(ulna_solver *s);
 
 /*
  * The damped step inside the limits (bounded_step.c): (H(t) + lambda / scale^2 + extra) step = -g with bounds met as

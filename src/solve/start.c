@@ -169,7 +169,7 @@ static void scatter(ulna_solver *s)
     const ulna_model *model = s->model;
     for (int j = 0; j < s->nv; j++) {
         int c = model->dof_coordinate[j];
-        double near = SPREAD * ulna_random_normal(s), wide = ulna_random_uniform(s);
+        double near = SPREAD * ulna_random_normal(&s->random), wide = ulna_random_uniform(&s->random);
         s->step[j] = 0;
         if (s->locked[j] || s->attempt == 1)
             continue;

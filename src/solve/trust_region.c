@@ -106,7 +106,7 @@ static ulna_status lowest_eigenvector(ulna_solver *s, ulna_trust *t, search *on)
     double *z = t->eigen, *w = t->solved, known = sqrt(product(s, z, z)), chance = known > 0 ? 0.01 * known : 1;
     on->rho = (double)INFINITY;
     for (int j = 0; j < s->nv; j++)
-        z[j] += chance / sqrt(s->nv) * (ulna_random_uniform(s) - 0.5) * s->scale[j];
+        z[j] += chance / sqrt(s->nv) * (ulna_random_uniform(&s->random) - 0.5) * s->scale[j];
     for (int i = 0; i < (known > 0 ? INVERSE_ITERATIONS : 2 * INVERSE_ITERATIONS); i++) {
         ulna_status status = invert(s, z, w);
         double ww = product(s, w, w);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/algorithms.h"
 #include "base/base.h"
 
 static unsigned char lower(unsigned char c)
@@ -13,13 +14,10 @@ static unsigned char lower(unsigned char c)
     return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-/* FNV-1a */
-static size_t hash_of(const char *name)
+/* Seeded by where the slots lie: whenever they move, all names are entered again. */
+static size_t slot_of(const ulna_names *names, const char *name)
 {
-    uint64_t hash = 14695981039346656037u;
-    for (; *name; name++)
-        hash = (hash ^ lower((unsigned char)*name)) * 1099511628211u;
-    return (size_t)(hash ^ (hash >> 32));
+    return ulna_hash(name, (uintptr_t)names->slot, 1) & (names->slot_count - 1);
 }
 
 static int is_like(const char *a, const char *b)
@@ -44,7 +42,7 @@ void ulna_names_release(ulna_names *names)
 
 static void enter(ulna_names *names, int index)
 {
-    size_t at = hash_of(ulna_names_at(names, index)) & (names->slot_count - 1);
+    size_t at = slot_of(names, ulna_names_at(names, index));
     while (names->slot[at])
         at = (at + 1) & (names->slot_count - 1);
     names->slot[at] = index + 1;
@@ -93,7 +91,7 @@ ulna_status ulna_names_add(ulna_names *names, const char *name)
 static int find(const ulna_names *names, const char *name, int exactly)
 {
     int like = -1, likes = 0;
-    size_t at = names->slot_count ? hash_of(name) & (names->slot_count - 1) : 0;
+    size_t at = names->slot_count ? slot_of(names, name) : 0;
     for (; names->slot_count && names->slot[at]; at = (at + 1) & (names->slot_count - 1)) {
         int index = names->slot[at] - 1;
         if (strcmp(ulna_names_at(names, index), name) == 0)

@@ -1,0 +1,85 @@
+/* Random numbers, sorting and hashing: see algorithms.h. */
+#include "base/algorithms.h"
+
+#include <math.h>
+
+/* ---- random numbers ------------------------------------------------------------------------------------------ */
+
+uint64_t ulna_random_bits(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+double ulna_random_uniform(uint64_t *state)
+{
+    return ((double)(ulna_random_bits(state) >> 11) + 0.5) * 0x1p-53;
+}
+
+double ulna_random_normal(uint64_t *state)
+{
+    const double two_pi = 6.283185307179586;
+    double radius = sqrt(-2 * log(ulna_random_uniform(state)));
+    return radius * cos(two_pi * ulna_random_uniform(state));
+}
+
+/* ---- sorting ------------------------------------------------------------------------------------------------- */
+
+static void swap(unsigned char *a, unsigned char *b, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        unsigned char kept = a[i];
+        a[i] = b[i];
+        b[i] = kept;
+    }
+}
+
+/* Lets the item at `at` sink until no child of it is larger. */
+static void sink(unsigned char *items, size_t at, size_t count, size_t size, ulna_compare compare, const void *context)
+{
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && compare(items + child * size, items + (child + 1) * size, context) < 0)
+            child++;
+        if (compare(items + at * size, items + child * size, context) >= 0)
+            return;
+        swap(items + at * size, items + child * size, size);
+    }
+}
+
+void ulna_sort(void *items, size_t count, size_t size, ulna_compare compare, const void *context)
+{
+    for (size_t at = count / 2; at-- > 0;)
+        sink(items, at, count, size, compare, context);
+    for (size_t end = count; end-- > 1;) {
+        swap(items, (unsigned char *)items + end * size, size);
+        sink(items, 0, end, size, compare, context);
+    }
+}
+
+static int by_value(const void *a, const void *b, const void *context)
+{
+    (void)context;
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void ulna_sort_numbers(double *numbers, size_t count)
+{
+    ulna_sort(numbers, count, sizeof *numbers, by_value, NULL);
+}
+
+/* ---- hashing ------------------------------------------------------------------------------------------------- */
+
+size_t ulna_hash(const char *text, uint64_t seed, int fold_case)
+{
+    uint64_t hash = 14695981039346656037u ^ (seed * 0x9e3779b97f4a7c15u);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (fold_case && c >= 'A' && c <= 'Z')
+            c = (unsigned char)(c - 'A' + 'a');
+        hash = (hash ^ c) * 1099511628211u;
+    }
+    return (size_t)(hash ^ (hash >> 32));
+}

@@ -1,0 +1,27 @@
+/* algorithms.h (private): the library's one random number generator, one sort and one hash. */
+#ifndef ULNA_SRC_ALGORITHMS_H
+#define ULNA_SRC_ALGORITHMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Random numbers by splitmix64 (Steele, Lea, Flood 2014; the code follows Vigna's in the public domain). The state is one
+ * number; any value will do as a seed. The same seed gives the same numbers on every machine. */
+uint64_t ulna_random_bits(uint64_t *state);
+double ulna_random_uniform(uint64_t *state); /* in (0, 1) */
+double ulna_random_normal(uint64_t *state);  /* mean 0, variance 1: Box and Muller; takes two numbers */
+
+/* Negative if a comes before b, positive if after, 0 if either order will do. */
+typedef int (*ulna_compare)(const void *a, const void *b, const void *context);
+
+/* Sorts in place: heapsort, so no memory, no recursion and no bad cases, whatever a file holds. Not stable: compare
+ * positions last where that matters. */
+void ulna_sort(void *items, size_t count, size_t size, ulna_compare compare, const void *context);
+/* The same for numbers, ascending; none may be NaN. */
+void ulna_sort_numbers(double *numbers, size_t count);
+
+/* FNV-1a of a text. The seed makes a list of names that collide in one run unlikely to collide in the next. With
+ * `fold_case`, the letters A to Z count as a to z. */
+size_t ulna_hash(const char *text, uint64_t seed, int fold_case);
+
+#endif
