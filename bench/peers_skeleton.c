@@ -7,6 +7,7 @@
  *
  * Rotations about coordinate axes, the usual ones, need two columns only.
  */
+#include "kinematics/pose.h"
 #include "peers.h"
 #include "ulna/kinematics.h"
 

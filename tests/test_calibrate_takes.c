@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "math/math3.h"
+#include "model/model.h"
 #include "support_calibrate.h"
 #include "support_hdm05.h"
 

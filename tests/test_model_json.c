@@ -7,6 +7,7 @@
 
 #include "formats/text/text_writer.h"
 #include "math/math3.h"
+#include "model/model.h"
 #include "support.h"
 #include "ulna/formats.h"
 #include "ulna/sample.h"

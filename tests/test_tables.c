@@ -1,4 +1,5 @@
 /* MOT and CSV: joint values and markers in columns, units, names, times, defects, and the recorded files. */
+#include "base/base.h"
 #include "support_content.h"
 
 #include <locale.h>

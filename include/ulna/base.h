@@ -75,9 +75,6 @@ typedef struct ulna_allocator {
     void *context;
 } ulna_allocator;
 
-/* The C library's aligned_alloc and free. Every `allocator` parameter may be NULL, which means this one. */
-ULNA_API ulna_allocator ulna_allocator_default(void);
-
 #ifdef __cplusplus
 }
 #endif

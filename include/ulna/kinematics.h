@@ -27,15 +27,10 @@ typedef struct ulna_pose ulna_pose;
 ULNA_API ulna_status ulna_pose_create(const ulna_model *model, const ulna_allocator *allocator, ulna_pose **pose,
                                       ulna_error *error);
 ULNA_API void ulna_pose_destroy(ulna_pose *pose);
-ULNA_API const ulna_model *ulna_pose_model(const ulna_pose *pose);
 
-/* The machine kernel: "portable", "avx2" or "avx512". NULL picks the best for this CPU (the default). Results agree
- * to rounding (1e-12 relative); on one kernel they are the same bits every time. ULNA_ERR_UNSUPPORTED if the CPU or
- * the build lacks it. */
-ULNA_API ulna_status ulna_pose_set_kernel(ulna_pose *pose, const char *name);
+/* The kernel in use, the best for this CPU: "portable", "avx2" or "avx512". Results of kernels agree to rounding (1e-12
+ * relative); on one kernel they are the same bits every time. */
 ULNA_API const char *ulna_pose_kernel(const ulna_pose *pose);
-/* Name of kernel number `index` of this build, NULL past the end. */
-ULNA_API const char *ulna_kernel_name(int index);
 
 /*
  * How many threads fill dense matrices: those of ulna_pose_jacobian and ulna_papers_dense_hessian. 1 by
@@ -46,7 +41,6 @@ ULNA_API const char *ulna_kernel_name(int index);
  * work, and never more than 256. ULNA_ERR_UNSUPPORTED, unless for 1, in a build without OpenMP; ULNA_ERR_ARGUMENT below 0.
  */
 ULNA_API ulna_status ulna_pose_set_threads(ulna_pose *pose, int threads);
-ULNA_API int ulna_pose_threads(const ulna_pose *pose); /* what was set */
 
 /* ---- forward kinematics -------------------------------------------------------------------------------- */
 
@@ -59,8 +53,8 @@ ULNA_API ulna_status ulna_pose_body(const ulna_pose *pose, int body, double posi
 ULNA_API ulna_status ulna_pose_point(const ulna_pose *pose, int body, const double point[3], double position[3]);
 /* World positions of all markers of the model: 3 x marker_count. */
 ULNA_API ulna_status ulna_pose_markers(const ulna_pose *pose, double *positions);
-/* The unit twist of a degree of freedom in the world: axis and a point of it (turns), or the axis alone (slides, origin
- * untouched). For exponential maps the axis is the effective one, J_left(w) e_i, not of unit length. */
+/* The unit twist of a degree of freedom in the world: axis and a point of it for a rotation, the axis alone for a translation
+ * (origin untouched). For exponential maps the axis is the effective one, J_left(w) e_i, not of unit length. */
 ULNA_API ulna_status ulna_pose_dof_axis(const ulna_pose *pose, int dof, double axis[3], double origin[3]);
 
 /*
@@ -101,12 +95,9 @@ typedef struct ulna_jacobian_options {
 
 ULNA_API ulna_jacobian_options ulna_jacobian_options_default(void);
 
-/* Rows and columns that the options give for `count` effectors. */
-ULNA_API int ulna_jacobian_rows(const ulna_jacobian_options *options, int count);
-ULNA_API int ulna_jacobian_columns(const ulna_pose *pose, const ulna_jacobian_options *options);
-
 /* The stacked Jacobian of `count` effectors at the last forward pose, by cross products in the world frame (other routes:
- * papers.h). Columns off an effector's path are zero.
+ * papers.h): 3 or 6 rows per effector, one column per degree of freedom unless the options list the columns. Columns off
+ * an effector's path are zero.
  * `pose` is not changed, but its scratch is used (hence not const). */
 ULNA_API ulna_status ulna_pose_jacobian(ulna_pose *pose, const ulna_jacobian_options *options, int count,
                                         const ulna_effector *effectors, double *jacobian);

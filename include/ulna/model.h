@@ -32,25 +32,25 @@ extern "C" {
 /* ---- joints ------------------------------------------------------------------------------------------- */
 
 typedef enum ulna_joint_type {
-    ULNA_JOINT_FIXED = 0,   /* 0 DOF */
-    ULNA_JOINT_REVOLUTE,    /* 1: turn about `axis` */
-    ULNA_JOINT_PRISMATIC,   /* 1: slide along `axis` */
-    ULNA_JOINT_EULER,       /* 1 to 3: turns about the moving axes of `order`, such as "ZYX": Rz(q0) Ry(q1) Rx(q2) */
-    ULNA_JOINT_BALL,        /* 3: quaternion, nq = 4; steps turn in the parent's frame: R <- exp(w) R */
-    ULNA_JOINT_EXPMAP,      /* 3: rotation vector, R = exp(q); singular at a full turn */
+    ULNA_JOINT_FIXED = 0, /* 0 DOF */
+    ULNA_JOINT_REVOLUTE,  /* 1: rotation about `axis` */
+    ULNA_JOINT_PRISMATIC, /* 1: translation along `axis` */
+    ULNA_JOINT_EULER,     /* 1 to 3: rotations about the moving axes of `order`, such as "ZYX": Rz(q0) Ry(q1) Rx(q2) */
+    ULNA_JOINT_BALL,      /* 3: quaternion, nq = 4; steps are rotations in the parent's frame: R <- exp(w) R */
+    ULNA_JOINT_EXPMAP,    /* 3: rotation vector, R = exp(q); singular at a full turn */
     ULNA_JOINT_SWING_TWIST, /* 3: exp of a two-parameter swing, then a twist about `axis`; see below */
-    ULNA_JOINT_PLANAR,      /* 3: slide along the first and second axis normal to `axis`, then turn about it */
-    ULNA_JOINT_FREE_EULER,  /* 6: slide along X, Y, Z, then turn as ULNA_JOINT_EULER with three letters */
-    ULNA_JOINT_FREE,        /* 6: slide along X, Y, Z, then turn as ULNA_JOINT_BALL; nq = 7 */
-    ULNA_JOINT_SEQUENCE,    /* 1 to 6: any slides and turns in the order of `order`, such as "TxTyTzRzRyRx" */
+    ULNA_JOINT_PLANAR,      /* 3: translation along two axes normal to `axis`, then rotation about it */
+    ULNA_JOINT_FREE_EULER,  /* 6: translation along X, Y, Z, then ULNA_JOINT_EULER with three letters */
+    ULNA_JOINT_FREE,        /* 6: translation along X, Y, Z, then ULNA_JOINT_BALL; nq = 7 */
+    ULNA_JOINT_SEQUENCE,    /* 1 to 6: translations and rotations in the order of `order`, such as "TxTyTzRzRyRx" */
     ULNA_JOINT_TYPE_COUNT
 } ulna_joint_type;
 
 /*
- * A joint's motion is frame * J(q) * frameT, where J is what the type says. The frame turns the joint's axes
- * against the body's (Acclaim calls it `axis`); it is the identity by default.
+ * A joint's motion is frame * J(q) * frameT, where J is what the type says. The frame rotates the joint's axes
+ * relative to the body's (Acclaim calls it `axis`); it is the identity by default.
  *
- * Swing-twist: J = exp(q0 s + q1 t) * Z * turn(axis, q2), where Z is the shortest turn from `axis` to `center`
+ * Swing-twist: J = exp(q0 s + q1 t) * Z * R(axis, q2), where Z is the shortest rotation from `axis` to `center`
  * and s, t complete `center` to a right-handed frame. While the swing is zero, the bone points along `center`; the
  * map degenerates only where the bone points along -center. So choose `center` to put the singularity out of
  * reach. With center = axis (the default) q = 0 is the body's zero pose.
@@ -80,13 +80,8 @@ ULNA_API ulna_joint ulna_joint_free_euler(const char *order);
 ULNA_API ulna_joint ulna_joint_free(void);
 ULNA_API ulna_joint ulna_joint_sequence(const char *order);
 
-/* "revolute", "swing-twist", ...: the names of the model file. The second is -1 for an unknown name. */
+/* "revolute", "swing-twist", ...: the names of the model file. */
 ULNA_API const char *ulna_joint_type_name(ulna_joint_type type);
-ULNA_API int ulna_joint_type_find(const char *name);
-
-/* Degrees of freedom and coordinates of a joint, or -1 if it is not valid (then `error` says why). */
-ULNA_API int ulna_joint_dof_count(const ulna_joint *joint, ulna_error *error);
-ULNA_API int ulna_joint_coordinate_count(const ulna_joint *joint, ulna_error *error);
 
 /* ---- the builder --------------------------------------------------------------------------------------- */
 
@@ -95,7 +90,7 @@ typedef struct ulna_model ulna_model;
 
 #define ULNA_NONE (-1) /* no body, no parent, no degree of freedom */
 
-/* Mass properties: not used by kinematics, carried for centre-of-mass work. */
+/* Mass properties: not used by kinematics; stored for files and for your own use. */
 typedef struct ulna_mass {
     double mass;       /* kg, >= 0 */
     double center[3];  /* m, body frame */
@@ -120,10 +115,7 @@ ULNA_API ulna_status ulna_builder_set_name(ulna_builder *builder, const char *na
 ULNA_API ulna_status ulna_builder_add_body(ulna_builder *builder, const char *name, int parent, int *body,
                                            ulna_error *error);
 ULNA_API ulna_status ulna_builder_set_parent(ulna_builder *builder, int body, int parent, ulna_error *error);
-ULNA_API ulna_status ulna_builder_set_parent_name(ulna_builder *builder, int body, const char *parent,
-                                                  ulna_error *error);
 ULNA_API int ulna_builder_find_body(const ulna_builder *builder, const char *name); /* ULNA_NONE if absent */
-ULNA_API int ulna_builder_body_count(const ulna_builder *builder);
 
 /* Where the joint sits in the parent's frame. `rotation` is 9 numbers row by row, or NULL for the identity; it is
  * re-orthonormalised if within 1e-6 of a rotation and refused otherwise. */
@@ -153,8 +145,6 @@ ULNA_API ulna_status ulna_builder_add_marker(ulna_builder *builder, const char *
 /* Moves a marker, to another body if it is not on that one, and weighs it anew. A refusal leaves it as it was. */
 ULNA_API ulna_status ulna_builder_set_marker(ulna_builder *builder, int marker, int body, const double position[3],
                                              double weight, ulna_error *error);
-ULNA_API int ulna_builder_find_marker(const ulna_builder *builder, const char *name); /* ULNA_NONE if absent */
-ULNA_API int ulna_builder_marker_count(const ulna_builder *builder);
 /* Hangs `body` on another parent so that at the rest pose every body stays where it is. */
 ULNA_API ulna_status ulna_builder_reparent(ulna_builder *builder, int body, int new_parent, ulna_error *error);
 
@@ -205,22 +195,18 @@ ULNA_API int ulna_model_body_coordinates(const ulna_model *model, int body, int 
 ULNA_API int ulna_model_is_ancestor(const ulna_model *model, int ancestor, int body);
 ULNA_API int ulna_model_body_depth(const ulna_model *model, int body);   /* 0 for the root */
 ULNA_API int ulna_model_subtree_size(const ulna_model *model, int body); /* bodies below, itself included */
-ULNA_API int ulna_model_common_ancestor(const ulna_model *model, int a, int b);
 /* Writes the bodies of the subtree, parents first; `bodies` has room for ulna_model_subtree_size. */
 ULNA_API int ulna_model_subtree(const ulna_model *model, int body, int *bodies);
 
-/* Chains as in MAKECHAINS (exact-Hessian paper, Algorithm 1): one per leaf, from the root to the leaf. */
+/* Chains from the root to a leaf: as many as there are leaves. */
 ULNA_API int ulna_model_chain_count(const ulna_model *model);
-/* Number of bodies of chain `chain`; writes them, root first, if `bodies` is not NULL. -1 if out of range. */
-ULNA_API int ulna_model_chain(const ulna_model *model, int chain, int *bodies);
 
 /* Degrees of freedom. A translation's unit is the metre, a rotation's the radian. */
 ULNA_API int ulna_model_dof_body(const ulna_model *model, int dof);
-ULNA_API int ulna_model_dof_parent(const ulna_model *model, int dof);
 ULNA_API int ulna_model_dof_is_translation(const ulna_model *model, int dof);
 /* The coordinate that a degree of freedom moves, or ULNA_NONE for those of a quaternion. */
 ULNA_API int ulna_model_dof_coordinate(const ulna_model *model, int dof);
-/* "left_knee" for a single degree of freedom, "hip.Rz" or "pelvis.w1" for one of several ("hip.Rz2" for the second turn
+/* "left_knee" for a single degree of freedom, "hip.Rz" or "pelvis.w1" for one of several ("hip.Rz2" for the second rotation
  * about z). Returns the length. */
 ULNA_API int ulna_model_dof_label(const ulna_model *model, int dof, char *text, size_t size);
 
@@ -240,8 +226,8 @@ ULNA_API ulna_status ulna_model_marker_position(const ulna_model *model, int mar
 /* ---- bone lengths ------------------------------------------------------------------------------------- */
 
 /* A body's bone is its placement, from the parent's origin to the joint; if the joint is reversed it is the body's
- * offset, from the joint to the body's origin. So re-rooting hands bones on with the joints and keeps their lengths, but
- * for the root's own, which starts in the world. The derivative of a point with respect to a bone's length is
+ * offset, from the joint to the body's origin. Re-rooting therefore keeps the lengths of
+ * all bones but the root's own, which starts in the world. The derivative of a point with respect to a bone's length is
  * ulna_pose_length_jacobian (kinematics.h). */
 ULNA_API double ulna_model_bone_length(const ulna_model *model, int body);
 /* The same skeleton with other bone lengths (one per body, >= 0; a bone of zero length cannot be lengthened). */
@@ -260,7 +246,7 @@ ULNA_API ulna_status ulna_model_reroot(const ulna_model *model, int root, const 
 
 /* ---- coordinates ------------------------------------------------------------------------------------- */
 
-/* result = q (+) step: adds, and turns quaternions by exp(step) and normalises them. A zero step changes nothing else.
+/* result = q (+) step: adds; quaternions are rotated by exp(step) and normalised. A zero step changes nothing else.
  * Rotation vectors may grow to a full turn, where they are singular: see ulna_model_wrap. `result` may be `q`. Sizes:
  * nq, nv, nq. */
 ULNA_API void ulna_model_integrate(const ulna_model *model, const double *q, const double *step, double *result);
@@ -268,8 +254,6 @@ ULNA_API void ulna_model_integrate(const ulna_model *model, const double *q, con
  * than pi; those with a finite limit stay as they are. The pose is the same, but q jumps: terms that compare q with other
  * coordinates see that, so call it between solves, not within. Returns how many vectors changed. */
 ULNA_API int ulna_model_wrap(const ulna_model *model, double *q);
-/* The step with q1 = q0 (+) step. Quaternions take the shorter way. */
-ULNA_API void ulna_model_difference(const ulna_model *model, const double *q0, const double *q1, double *step);
 /* Moves coordinates outside their limits onto them, and says how many. */
 ULNA_API int ulna_model_clamp(const ulna_model *model, double *q);
 /* ULNA_ERR_NUMBER if a coordinate is not finite or a quaternion is zero; `coordinate` (may be NULL) says which. */

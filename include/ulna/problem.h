@@ -37,11 +37,11 @@ typedef struct ulna_work ulna_work;
 /* ---- terms --------------------------------------------------------------------------------------------- */
 
 typedef enum ulna_term_type {
-    ULNA_TERM_POINT = 0,   /* a point of a body at a place */
-    ULNA_TERM_ORIENTATION, /* a body's frame turned so: chordal distance |R_goal - R|_F / sqrt 2, the angle if small */
-    ULNA_TERM_GEODESIC,    /* the same by angle: |log(R_goal R^T)|; degenerate at half a turn */
-    ULNA_TERM_DIRECTION,   /* an axis of a body along a direction of the world */
-    ULNA_TERM_AIM,      /* an axis of a body, from a point of it, at a place ("look at"); silent on the spot itself */
+    ULNA_TERM_POINT = 0, /* a point of a body at a place */
+    ULNA_TERM_ORIENTATION, /* a body's frame with a given rotation: chordal distance |R_goal - R|_F / sqrt 2, the angle if small */
+    ULNA_TERM_GEODESIC,  /* the same by angle: |log(R_goal R^T)|; degenerate at 180 degrees */
+    ULNA_TERM_DIRECTION, /* an axis of a body along a direction of the world */
+    ULNA_TERM_AIM, /* an axis of a body, from a point of it, towards a place ("look at"); no effect closer than 1e-9 m */
     ULNA_TERM_PLANE,    /* a point of a body on a plane */
     ULNA_TERM_LINE,     /* a point of a body on a line */
     ULNA_TERM_POSTURE,  /* coordinates near a reference */
@@ -119,7 +119,7 @@ ULNA_API ulna_status ulna_problem_set_points(ulna_problem *problem, int first, i
 
 /*
  * What the callback of a custom term fills in; it comes zeroed. The body moves by a small twist (w, v) taken at its
- * origin: it turns by w about its own origin, which moves by v, both in world axes. The motion is the exponential of
+ * origin: it rotates by w about its own origin, which moves by v, both in world axes. The motion is the exponential of
  * the twist,
  *   rotation -> exp(w) rotation,   position + a -> position + a + (w x a + v) + 1/2 w x (w x a + v) + ...
  * Then value_k -> value_k + row_k (w, v) + 1/2 (w, v) B_k (w, v) + ...
@@ -141,7 +141,7 @@ typedef struct ulna_custom_value {
  * times, in the caller's thread: in several at once where works share a problem or its clones. It may not call
  * anything on that work or problem, nor change what `context` points to, which must outlive the problem and its
  * clones. It has no status: a NaN or infinite number makes ulna_work_evaluate say ULNA_ERR_NUMBER. While the weight is 0
- * it is not asked.
+ * it is not called.
  *
  * Far from the world's origin the position is rounded as any double is (1e-11 m at 100 km); rows and bend, being taken
  * at the body, lose nothing. Try new terms with ulna_work_check_derivatives: `jacobian` shows a wrong row, `hessian` a wrong
@@ -178,7 +178,6 @@ ULNA_API ulna_status ulna_work_create(const ulna_problem *problem, const ulna_al
 ULNA_API void ulna_work_destroy(ulna_work *work);
 /* Where the last evaluation put the bodies, for Jacobians and positions. Placing it elsewhere asks for a new evaluation. */
 ULNA_API ulna_pose *ulna_work_pose(ulna_work *work);
-ULNA_API ulna_status ulna_work_set_kernel(ulna_work *work, const char *name); /* as ulna_pose_set_kernel */
 /* As ulna_pose_set_threads, for ulna_work_hessian_dense, the Jacobian of ulna_work_residuals, and all of ulna_work_pose. */
 ULNA_API ulna_status ulna_work_set_threads(ulna_work *work, int threads);
 
@@ -215,9 +214,6 @@ ULNA_API ulna_step_options ulna_step_options_default(void); /* t = 0, no shift, 
  */
 ULNA_API ulna_status ulna_work_step(ulna_work *work, const ulna_step_options *options, double *step, double *decrease,
                                     int *failed_dof);
-/* x = (H(t) + shift)^-1 right with the factors of the last ulna_work_step; locked DOFs give 0. x may be `right`. Factors are gone
- * (ULNA_ERR_STATE) after an evaluation, a step that failed, and products: ulna_work_hessian_multiply and _band. */
-ULNA_API ulna_status ulna_work_step_solve(ulna_work *work, const double *right, double *x);
 
 /* ---- rows for dense methods ----------------------------------------------------------------------------- */
 
@@ -251,7 +247,7 @@ ULNA_API ulna_status ulna_work_term_error(ulna_work *work, int term, double *err
  * answer (ULNA_ERR_SINGULAR), with a small one it is the least change of the joints. Better: a weak posture term in
  * the problem. Where the gradient of a free degree of freedom is not zero, this tells how the point of that gradient
  * moves. A missing marker and weight 0 give zeros. Statuses as ulna_work_step; ULNA_ERR_INDEFINITE says that this is no
- * minimum; ULNA_ERR_NUMBER also if a custom term fails beside its goal. Leaves the factors for ulna_work_step_solve.
+ * minimum; ULNA_ERR_NUMBER also if a custom term fails beside its goal.
  * O(DOF x columns); does not allocate.
  */
 ULNA_API ulna_status ulna_work_sensitivity(ulna_work *work, const unsigned char *locked, const double *shift, int term,
@@ -266,8 +262,7 @@ ULNA_API int ulna_sensitivity_columns(const ulna_problem *problem, int term); /*
  * vanish, sigma^2 (JtJ)^-1. Posture terms count as measurements too. From the data themselves, sigma is about
  * sqrt(2 f / (residuals - free degrees of freedom)). `locked`, `shift` and statuses as above: rows and columns of locked
  * degrees of freedom are 0; with a shift, H + shift is inverted; ULNA_ERR_SINGULAR if the shift is so small that
- * nothing is left of the numbers (1e-6 of the largest diagonal element is ample). Leaves the factors for
- * ulna_work_step_solve. O(nv^2); does not allocate.
+ * nothing is left of the numbers (1e-6 of the largest diagonal element is ample). O(nv^2); does not allocate.
  */
 ULNA_API ulna_status ulna_work_covariance(ulna_work *work, const unsigned char *locked, const double *shift,
                                           double sigma, double *covariance);

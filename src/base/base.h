@@ -11,6 +11,8 @@ ulna_status ulna_fail(ulna_error *error, ulna_status status, const char *format,
 void *ulna_allocate(const ulna_allocator *allocator, size_t count, size_t size);
 void ulna_release(const ulna_allocator *allocator, void *memory, size_t count, size_t size);
 
+/* The C library's aligned_alloc and free. */
+ulna_allocator ulna_allocator_default(void);
 /* The given allocator, or the default for NULL or an incomplete one. */
 ulna_allocator ulna_allocator_or_default(const ulna_allocator *allocator);
 

@@ -145,4 +145,25 @@ static inline const double *ulna_body_bone(const ulna_model *model, int body)
 /* Sparsity of nv x nv matrices. */
 const ulna_tree *ulna_model_tree(const ulna_model *model);
 
+/* The type of that name, or -1. */
+int ulna_joint_type_find(const char *name);
+/* Degrees of freedom and coordinates of a joint, or -1 if it is not valid (then `error` says why). */
+int ulna_joint_dof_count(const ulna_joint *joint, ulna_error *error);
+int ulna_joint_coordinate_count(const ulna_joint *joint, ulna_error *error);
+
+/* For readers of files: a parent by name, what was added so far. */
+ulna_status ulna_builder_set_parent_name(ulna_builder *builder, int body, const char *parent, ulna_error *error);
+int ulna_builder_body_count(const ulna_builder *builder);
+int ulna_builder_find_marker(const ulna_builder *builder, const char *name); /* ULNA_NONE if absent */
+int ulna_builder_marker_count(const ulna_builder *builder);
+
+int ulna_model_common_ancestor(const ulna_model *model, int a, int b);
+/* Chains as in MAKECHAINS (exact-Hessian paper, Algorithm 1): one per leaf, from the root to the leaf. The number of bodies
+ * of chain `chain`; writes them, root first, if `bodies` is not NULL. -1 if out of range. */
+int ulna_model_chain(const ulna_model *model, int chain, int *bodies);
+int ulna_model_dof_parent(const ulna_model *model, int dof);
+
+/* The step with q1 = q0 (+) step. Quaternions take the shorter way. */
+void ulna_model_difference(const ulna_model *model, const double *q0, const double *q1, double *step);
+
 #endif

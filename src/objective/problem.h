@@ -162,6 +162,14 @@ ulna_status ulna_work_hessian(ulna_work *work, double t, double *gradient, doubl
  * skeletons. Fills band->entries for the n and width that the caller set; ulna_band_factor is the next call. O(DOF x width). */
 ulna_status ulna_work_hessian_band(ulna_work *work, double t, ulna_band *band);
 
+/* As ulna_pose_set_kernel (kinematics/pose.h). */
+ulna_status ulna_work_set_kernel(ulna_work *work, const char *name);
+
+/* x = (H(t) + shift)^-1 right with the factors of the last ulna_work_step, ulna_work_sensitivity or ulna_work_covariance;
+ * locked DOFs give 0. x may be `right`. Factors are gone (ULNA_ERR_STATE) after an evaluation, a step that failed, and
+ * products: ulna_work_hessian_multiply and _band. */
+ulna_status ulna_work_step_solve(ulna_work *work, const double *right, double *x);
+
 /* Terms on coordinates at work->pose->q: adds to f, fills slope, curve and couple. */
 double ulna_coordinate_terms(ulna_work *work);
 /* Rows of coordinate and coupling terms for ulna_work_residuals; J is m x nv from row `at` on. Returns the rows written. */
