@@ -75,6 +75,9 @@ typedef struct ulna_allocator {
     void *context;
 } ulna_allocator;
 
+/* The version of the library that is running, such as "0.1.0". Never NULL. */
+ULNA_API const char *ulna_version(void);
+
 #ifdef __cplusplus
 }
 #endif

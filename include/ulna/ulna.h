@@ -16,14 +16,4 @@
 #include "ulna/solve.h"
 #include "ulna/version.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/* The version of the library that is running, such as "0.1.0". Never NULL. */
-ULNA_API const char *ulna_version(void);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

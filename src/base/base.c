@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "ulna/ulna.h"
+#include "ulna/version.h"
 
 static const char *const status_texts[ULNA_STATUS_COUNT] = {
     [ULNA_OK] = "ok",
