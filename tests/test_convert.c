@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/joint_family.h"
 #include "model/model.h"
 #include "motion/branch.h"
 #include "support_model.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "math/math3.h"
-#include "model/joint_family.h"
+#include "model/model.h"
 #include "support_recorded.h"
 #include "ulna/kinematics.h"
 

@@ -1,6 +1,6 @@
 /* Clips and recordings: growing, names, missing markers, memory that runs out. */
 #include "math/math3.h"
-#include "model/joint_family.h"
+#include "model/model.h"
 #include "support.h"
 #include "ulna/motion.h"
 #include "ulna/sample.h"

@@ -7,7 +7,7 @@
  * Both use a soft minimum over the points of the soles, so that the motion stays smooth as weight goes from one foot to the
  * other.
  *
- * Angles are in degrees and those of the left side; the right side is its mirror image (src/model/sample_human.c).
+ * Angles are in degrees and those of the left side; the right side is its mirror image (src/model/sample.c).
  */
 #include <math.h>
 #include <string.h>

@@ -41,7 +41,7 @@ typedef enum ulna_term_type {
     ULNA_TERM_ORIENTATION, /* a body's frame with a given rotation: chordal distance |R_goal - R|_F / sqrt 2, the angle if small */
     ULNA_TERM_GEODESIC,  /* the same by angle: |log(R_goal R^T)|; degenerate at 180 degrees */
     ULNA_TERM_DIRECTION, /* an axis of a body along a direction of the world */
-    ULNA_TERM_AIM, /* an axis of a body, from a point of it, towards a place ("look at"); no effect closer than 1e-9 m */
+    ULNA_TERM_AIM, /* an axis of a body, from a point of it, towards a place ("look at"); no effect at the place itself */
     ULNA_TERM_PLANE,    /* a point of a body on a plane */
     ULNA_TERM_LINE,     /* a point of a body on a line */
     ULNA_TERM_POSTURE,  /* coordinates near a reference */

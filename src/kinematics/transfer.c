@@ -14,7 +14,7 @@
  */
 #include "kinematics/jacobian.h"
 #include "math/math3.h"
-#include "model/joint_family.h"
+#include "model/model.h"
 
 typedef struct frame {
     double rotation[9], position[3]; /* position relative to the origin of the pose that is read */

@@ -1,7 +1,7 @@
 /* What follows from a tracked take: sums, how far each marker is off, who changed places with whom, and how far to trust it. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/algorithms.h"
 #include "base/base.h"
 #include "mocap/track.h"
 #include "model/model.h"
@@ -53,12 +53,6 @@ void ulna_track_result_release(ulna_track_result *r)
 
 /* ---- sums ------------------------------------------------------------------------------------------------------------- */
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static ulna_status find_median(const ulna_track_job *j, ulna_track_summary *s)
 {
     size_t count = 0, room = (size_t)j->total;
@@ -68,7 +62,7 @@ static ulna_status find_median(const ulna_track_job *j, ulna_track_summary *s)
     for (int f = 0; f < j->total; f++)
         if (!(j->result->frames[f].flags & ULNA_TRACK_EMPTY))
             times[count++] = 1e6 * j->result->frames[f].seconds;
-    qsort(times, count, sizeof *times, by_size);
+    ulna_sort_numbers(times, count);
     s->us_median = count ? 0.5 * (times[(count - 1) / 2] + times[count / 2]) : 0;
     ulna_release(&j->take->allocator, times, room, sizeof *times);
     return ULNA_OK;

@@ -5,7 +5,7 @@
  * Nothing here recurses, and every step is linear in the bodies, but for sorting names and for the ancestor lists of
  * the sparsity pattern, which cost their own length.
  */
-#include "model/build.h"
+#include "model/builder.h"
 
 #include <limits.h>
 

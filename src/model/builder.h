@@ -52,4 +52,7 @@ const char *ulna_builder_body_name(const ulna_builder *builder, int body);
  * pose from any distance. Returns the first DOF whose given rest value is outside, or -1. */
 int ulna_builder_rest(const ulna_builder_body *body, double rest[7]);
 
+/* Links, from finished bodies and degrees of freedom. `bucket` and `count` are scratch, one int per body each. */
+void ulna_model_make_links(ulna_model *model, int *bucket, int *count);
+
 #endif

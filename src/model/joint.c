@@ -407,3 +407,72 @@ int ulna_joint_coordinate_count(const ulna_joint *joint, ulna_error *error)
     ulna_joint_plan plan;
     return ulna_joint_resolve(joint, &plan, error) ? -1 : plan.coordinate_count;
 }
+
+/* ---- motion at given coordinates; the inverse is in joint_fit.c --------------------------------------------------- */
+
+void ulna_segment_motion(ulna_segment segment, int sign, const double *q, double rotation[9], double translation[3])
+{
+    ulna_identity9(rotation);
+    memset(translation, 0, 3 * sizeof *translation);
+    if (segment <= ULNA_SEGMENT_RZ) {
+        ulna_rotation_about((int)segment, sign * q[0], rotation);
+    } else if (segment <= ULNA_SEGMENT_TZ) {
+        translation[segment - ULNA_SEGMENT_TX] = sign * q[0];
+    } else if (segment == ULNA_SEGMENT_BALL) {
+        double conjugate[4] = {sign * q[0], sign * q[1], sign * q[2], q[3]};
+        ulna_quaternion_to_rotation(conjugate, rotation);
+    } else {
+        double w[3] = {sign * q[0], sign * q[1], segment == ULNA_SEGMENT_SWING ? 0 : sign * q[2]};
+        ulna_exp(w, rotation);
+    }
+}
+
+void ulna_joint_motion(const ulna_joint_plan *plan, const double *q, double rotation[9], double translation[3])
+{
+    double r[9], t[3] = {0, 0, 0};
+    ulna_copy9(plan->pre, r);
+    for (int i = 0; i < plan->segment_count; i++) {
+        ulna_segment segment = (ulna_segment)plan->segment[i];
+        double step[9], slide[3], product[9], sum[3];
+        ulna_segment_motion(segment, plan->sign, q, step, slide);
+        ulna_compose(r, t, step, slide, product, sum);
+        ulna_copy9(product, r);
+        ulna_copy3(sum, t);
+        q += ulna_segment_coordinates(segment);
+    }
+    ulna_multiply9(r, plan->post, rotation);
+    ulna_copy3(t, translation);
+}
+
+/* ---- three rotations: the two families of angles that make the same motion ---------------------------------------- */
+
+int ulna_joint_three_turns(const ulna_joint_plan *plan, int turn[3])
+{
+    int turns = 0;
+    for (int s = 0; s < plan->segment_count; s++) {
+        if (plan->segment[s] >= ULNA_SEGMENT_BALL)
+            return 0;
+        if (ulna_segment_is_slide(plan->segment[s]))
+            continue;
+        if (turns == 3 || (turns > 0 && plan->segment[turn[turns - 1]] == plan->segment[s]))
+            return 0;
+        turn[turns++] = s;
+    }
+    return turns == 3;
+}
+
+int ulna_joint_other_family(const ulna_joint_plan *plan, const double *q, double *other)
+{
+    int turn[3];
+    if (!ulna_joint_three_turns(plan, turn))
+        return 0;
+    unsigned i = plan->segment[turn[0]], k = plan->segment[turn[2]];
+    memcpy(other, q, (size_t)plan->coordinate_count * sizeof *q);
+    other[turn[0]] += ULNA_PI;
+    other[turn[1]] = (i == k ? 0 : ULNA_PI) - q[turn[1]];
+    other[turn[2]] += ULNA_PI;
+    for (int s = turn[0] + 1; s < turn[2]; s++)
+        if (s != turn[1] && plan->segment[s] != ULNA_SEGMENT_TX + (s < turn[1] ? i : k))
+            other[s] = -q[s];
+    return 1;
+}

@@ -1,6 +1,6 @@
 /* Links: bodies that move, with the fixed ones folded in, numbered so that neighbours are independent and near. */
 #include "math/math3.h"
-#include "model/build.h"
+#include "model/builder.h"
 
 /* ---- numbering ---------------------------------------------------------------------------------------------- */
 

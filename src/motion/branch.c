@@ -2,7 +2,7 @@
  * Coordinates that differ and yet give the same motion of a joint, and which of them is nearest to given ones.
  *
  *   a turn                     q + 2 pi n
- *   three turns about i, j, k  the other family (model/joint_family.h), and in gimbal lock a whole line of answers
+ *   three turns about i, j, k  the other family (model/model.h), and in gimbal lock a whole line of answers
  *   a rotation vector          w + 2 pi n w/|w|
  *   a quaternion               q and -q
  *
@@ -13,7 +13,7 @@
 #include "motion/branch.h"
 
 #include "math/math3.h"
-#include "model/joint_family.h"
+#include "model/model.h"
 
 /* A rotation vector of two or three parts. No turn at all has any direction. */
 static void settle_vector(int count, const double *near, double *w)

@@ -9,7 +9,7 @@
 #include "motion/convert.h"
 
 #include "math/math3.h"
-#include "model/joint_family.h"
+#include "model/model.h"
 #include "motion/branch.h"
 
 /* ---- which joint instead -------------------------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 
 #include "base/base.h"
 #include "math/math3.h"
-#include "model/joint_family.h"
+#include "model/model.h"
 #include "ulna/motion.h"
 
 #define JUMP (ULNA_PI / 3)              /* from one frame to the next: no joint turns so fast */

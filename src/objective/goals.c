@@ -17,33 +17,16 @@ int ulna_limits_are_valid(const double *lower, const double *upper, int n)
     return 1;
 }
 
-int ulna_term_goal_size(const ulna_model *model, const ulna_term *term)
-{
-    switch (term->type) {
-    case ULNA_TERM_POSTURE:
-        return model->nq;
-    case ULNA_TERM_LIMITS:
-        return 2 * model->nv;
-    case ULNA_TERM_CUSTOM:
-        return term->custom.goal_size;
-    default:
-        return ulna_term_kind_of(term->type)->goal_size;
-    }
-}
-
 ulna_status ulna_term_normalise(ulna_term *term, const char **fault)
 {
-    int numbers = term->type == ULNA_TERM_CUSTOM ? term->custom.goal_size : ulna_term_kind_of(term->type)->goal_size;
+    const ulna_term_kind *kind = ulna_term_kind_of(term->type);
+    int numbers = term->values ? 0 : ulna_term_size(NULL, term, kind->goal_size);
     if (!ulna_all_finite(term->goal, numbers) || !ulna_all_finite(term->local, 6))
         return *fault = "a number is NaN or infinite", ULNA_ERR_NUMBER;
-    double *unit[2] = {NULL, NULL};
-    if (term->type == ULNA_TERM_DIRECTION)
-        unit[0] = term->goal, unit[1] = term->local + 3;
-    else if (term->type == ULNA_TERM_AIM)
-        unit[0] = term->local + 3;
-    else if (term->type == ULNA_TERM_PLANE || term->type == ULNA_TERM_LINE)
-        unit[0] = term->goal + 3;
-    for (int k = 0; k < 2; k++)
+    double *unit[3] = {kind->canonical & ULNA_UNIT_GOAL ? term->goal : NULL,
+                       kind->canonical & ULNA_UNIT_GOAL_AXIS ? term->goal + 3 : NULL,
+                       kind->canonical & ULNA_UNIT_LOCAL_AXIS ? term->local + 3 : NULL};
+    for (int k = 0; k < 3; k++)
         if (unit[k]) {
             double size = fmax(fabs(unit[k][0]), fmax(fabs(unit[k][1]), fabs(unit[k][2])));
             if (!(size > 0))
@@ -54,7 +37,7 @@ ulna_status ulna_term_normalise(ulna_term *term, const char **fault)
             for (int i = 0; i < 3; i++)
                 unit[k][i] /= size;
         }
-    if (term->type == ULNA_TERM_ORIENTATION || term->type == ULNA_TERM_GEODESIC)
+    if (kind->canonical & ULNA_GOAL_IS_ROTATION)
         if (!(ulna_orthonormalise(term->goal) < 1e-6))
             return *fault = "the goal is not a rotation", ULNA_ERR_ARGUMENT;
     return ULNA_OK;
@@ -64,7 +47,7 @@ ulna_status ulna_term_normalise(ulna_term *term, const char **fault)
 
 int ulna_pulls_of(ulna_term_type type)
 {
-    return type == ULNA_TERM_ORIENTATION ? 3 : type == ULNA_TERM_POINT || type == ULNA_TERM_DIRECTION;
+    return ulna_term_kind_of(type)->pulls;
 }
 
 double ulna_term_weight(const ulna_problem *problem, const ulna_term *term)
@@ -234,6 +217,29 @@ ulna_status ulna_problem_set_points(ulna_problem *problem, int first, int count,
         if (problem->ready)
             problem->pull[term->slot].goal =
                 (ulna_vec4){term->goal[0], term->goal[1], term->goal[2], ulna_term_weight(problem, term)};
+    }
+    return ULNA_OK;
+}
+
+ulna_status ulna_problem_copy_goals(const ulna_problem *from, ulna_problem *to)
+{
+    if (from->term_count > to->term_count || from->model != to->model)
+        return ULNA_ERR_STATE;
+    to->length = from->length;
+    to->changes++;
+    for (size_t i = 0; i < from->term_count; i++) {
+        const ulna_term *source = &from->term[i];
+        ulna_term *term = &to->term[i];
+        if (source->type != term->type || source->value_count != term->value_count)
+            return ULNA_ERR_STATE;
+        double *values = term->values;
+        int slot = term->slot;
+        *term = *source;
+        term->values = values;
+        term->slot = slot;
+        if (source->value_count)
+            memcpy(values, source->values, source->value_count * sizeof *values);
+        ulna_term_refresh(to, term);
     }
     return ULNA_OK;
 }

@@ -284,9 +284,7 @@ static int is_on_coordinates(const ulna_term *term)
 
 static int residuals_of(const ulna_model *model, const ulna_term *term)
 {
-    if (term->type == ULNA_TERM_CUSTOM)
-        return term->custom.residual_count;
-    return is_on_coordinates(term) ? model->nv : ulna_term_kind_of(term->type)->residual_count;
+    return ulna_term_size(model, term, ulna_term_kind_of(term->type)->residual_count);
 }
 
 static int link_of(const ulna_problem *problem, const ulna_term *term)

@@ -70,16 +70,45 @@ typedef struct ulna_body_place {
     const double *origin; /* world */
 } ulna_body_place;
 
-/* What a kind of term brings. `evaluate` is NULL for points and directions, which the sweeps know, and for terms on
- * coordinates. */
+/* dF/dgoal: one spatial force (torque, force) about the pose's origin for each number of the goal. */
+typedef double ulna_goal_forces[9][6];
+
+/* Sizes in the table that depend on the model or on the term: ulna_term_size. */
+enum {
+    ULNA_SIZE_NQ = -1,
+    ULNA_SIZE_NV = -2,
+    ULNA_SIZE_TWICE_NV = -3,
+    ULNA_SIZE_CUSTOM_GOAL = -4,
+    ULNA_SIZE_CUSTOM_ROWS = -5,
+};
+
+/* What is brought into canonical form when a goal is set. */
+enum {
+    ULNA_UNIT_GOAL = 1,        /* the first three numbers of the goal are a unit vector */
+    ULNA_UNIT_GOAL_AXIS = 2,   /* the next three are */
+    ULNA_UNIT_LOCAL_AXIS = 4,  /* the axis in the body's frame is */
+    ULNA_GOAL_IS_ROTATION = 8, /* the goal is a rotation matrix */
+};
+
+/* All about a type of term: one row of the table in terms.c. */
 typedef struct ulna_term_kind {
     const char *name;
-    int goal_size;      /* 0: depends on the model or the term, see ulna_term_goal_size */
-    int is_rotation;    /* its weight is multiplied by the square of the length */
-    int residual_count; /* 0: depends on the model or the term */
+    int goal_size;      /* numbers of the goal */
+    int residual_count; /* rows in ulna_work_residuals */
+    int pulls;       /* that the sweeps evaluate (kernel.h): 1 for a point or direction, 3 for an orientation, else 0 */
+    int is_rotation; /* its weight is multiplied by the square of the length */
+    unsigned canonical; /* ULNA_UNIT_..., ULNA_GOAL_IS_ROTATION */
+    /* NULL for terms that the sweeps evaluate and for terms on coordinates. */
     void (*evaluate)(const ulna_term *term, double weight, const ulna_body_place *place, ulna_term_value *value);
+    /* How far the term is from its goal, unweighted: ulna_work_term_error. */
+    double (*error)(const ulna_work *work, const ulna_term *term);
+    int columns; /* of ulna_work_sensitivity */
+    /* dF/dgoal of terms on bodies; NULL for terms on coordinates: ulna_coordinate_goal_slope. */
+    void (*slope)(const ulna_term *term, double weight, const ulna_body_place *place, ulna_goal_forces slope);
 } ulna_term_kind;
 
+/* A size of the table for this term; `model` may be NULL where the size does not depend on it. */
+int ulna_term_size(const ulna_model *model, const ulna_term *term, int size);
 const ulna_term_kind *ulna_term_kind_of(ulna_term_type type);
 
 void ulna_evaluate_custom(const ulna_term *term, double weight, const ulna_body_place *place, ulna_term_value *value);
@@ -102,7 +131,7 @@ ulna_status ulna_term_normalise(ulna_term *term, const char **fault);
 int ulna_term_goal_size(const ulna_model *model, const ulna_term *term);
 int ulna_weight_is_valid(double weight);
 int ulna_limits_are_valid(const double *lower, const double *upper, int n);
-/* Pulls (kernel.h) that a term of this type becomes: 3 for an orientation, 1 for a point or direction, else 0. */
+/* Pulls (kernel.h) that a term of this type becomes. */
 int ulna_pulls_of(ulna_term_type type);
 /* The term of that number, or NULL. */
 ulna_term *ulna_term_at(const ulna_problem *problem, int term);
@@ -147,6 +176,9 @@ struct ulna_work {
 void ulna_work_place(const ulna_work *work, int body, ulna_body_place *place);
 /* What a spatial row does to each DOF on the path of a body: row . S_j into column j of J (m rows), at row `at`. */
 void ulna_spread_row(const ulna_work *work, int body, const double row[6], size_t at, size_t m, double *jacobian);
+
+/* Value and residual of a point, relative to the pose's origin, or of a direction. The sweeps keep their sums alone. */
+void ulna_pull_value(const ulna_work *work, const ulna_term *term, const ulna_pull *pull, double p[3], double r[3]);
 
 /* ULNA_OK if the derivatives at hand are those of the problem as it is; ULNA_ERR_STATE if it must be evaluated (again). */
 ulna_status ulna_work_check(const ulna_work *work);

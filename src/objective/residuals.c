@@ -15,8 +15,7 @@ void ulna_spread_row(const ulna_work *work, int body, const double row[6], size_
         }
 }
 
-/* Value and residual of a point, relative to the pose's origin, or of a direction. The sweeps keep their sums alone. */
-static void pull_value(const ulna_work *work, const ulna_term *term, const ulna_pull *pull, double p[3], double r[3])
+void ulna_pull_value(const ulna_work *work, const ulna_term *term, const ulna_pull *pull, double p[3], double r[3])
 {
     const ulna_vec4 *frame = work->pose->frame + 4 * (size_t)work->problem->model->body[term->body].link;
     for (int i = 0; i < 3; i++) {
@@ -50,7 +49,7 @@ static void pull_rows(const ulna_work *work, const ulna_term *term, double *resi
         const ulna_pull *pull = &work->problem->pull[term->slot + i];
         size_t at = (size_t)term->row + 3 * (size_t)i;
         double p[3], r[3], root = sqrt(pull->goal[3]);
-        pull_value(work, term, pull, p, r);
+        ulna_pull_value(work, term, pull, p, r);
         for (int k = 0; residuals && k < 3; k++)
             residuals[at + (size_t)k] = root * r[k];
         if (jacobian)
@@ -129,13 +128,6 @@ ulna_status ulna_work_residuals(ulna_work *work, double *residuals, double *jaco
     return ULNA_OK;
 }
 
-static double angle_between(const double a[3], const double b[3])
-{
-    double c[3];
-    ulna_cross(a, b, c);
-    return atan2(ulna_norm(c), ulna_dot(a, b));
-}
-
 ulna_status ulna_point_errors(const ulna_work *work, int first, int count, double *errors)
 {
     const ulna_problem *problem = work->problem;
@@ -146,7 +138,7 @@ ulna_status ulna_point_errors(const ulna_work *work, int first, int count, doubl
         double p[3], r[3];
         if (term->type != ULNA_TERM_POINT)
             return ULNA_ERR_ARGUMENT;
-        pull_value(work, term, &problem->pull[term->slot], p, r);
+        ulna_pull_value(work, term, &problem->pull[term->slot], p, r);
         errors[i] = term->sleeping ? (double)NAN : ulna_norm(r);
     }
     return ULNA_OK;
@@ -159,62 +151,7 @@ ulna_status ulna_work_term_error(ulna_work *work, int term, double *error)
     ulna_status status = ulna_work_check(work);
     if (status != ULNA_OK)
         return status;
-    const ulna_problem *problem = work->problem;
-    const ulna_model *model = problem->model;
-    const ulna_term *t = &problem->term[term];
-    double sum = 0, rotation[9], back[9], between[9], w[3], axis[3];
-    if (t->sleeping) {
-        *error = (double)NAN;
-        return ULNA_OK;
-    }
-    switch (t->type) {
-    case ULNA_TERM_POINT:
-        pull_value(work, t, &problem->pull[t->slot], axis, w);
-        *error = ulna_norm(w);
-        return ULNA_OK;
-    case ULNA_TERM_ORIENTATION:
-    case ULNA_TERM_GEODESIC:
-        ulna_pose_body_relative(work->pose, t->body, NULL, rotation);
-        ulna_transpose9(rotation, back);
-        ulna_multiply9(t->goal, back, between);
-        ulna_log(between, w);
-        *error = ulna_norm(w);
-        return ULNA_OK;
-    case ULNA_TERM_DIRECTION:
-        ulna_pose_body_relative(work->pose, t->body, NULL, rotation);
-        ulna_rotate(rotation, t->local + 3, axis);
-        *error = angle_between(axis, t->goal);
-        return ULNA_OK;
-    case ULNA_TERM_AIM:
-        ulna_pose_body_relative(work->pose, t->body, NULL, rotation);
-        ulna_rotate(rotation, t->local + 3, axis);
-        ulna_pose_point_relative(work->pose, t->body, t->local, w);
-        for (int i = 0; i < 3; i++)
-            w[i] = (t->goal[i] - work->pose->origin[i]) - w[i];
-        *error = ulna_norm(w) > t->nearest ? angle_between(axis, w) : 0;
-        return ULNA_OK;
-    case ULNA_TERM_PLANE:
-    case ULNA_TERM_LINE:
-    case ULNA_TERM_CUSTOM: {
-        ulna_term_value value;
-        evaluate_term(work, t, 1, &value);
-        for (int k = 0; k < value.count; k++)
-            sum += value.residual[k] * value.residual[k];
-        *error = sqrt(sum);
-        return isfinite(sum) ? ULNA_OK
-                             : ULNA_ERR_NUMBER; /* a callback of weight 0 that fails has not been asked before */
-    }
-    case ULNA_TERM_COUPLING:
-        *error = fabs(ulna_coupling_residual(work, t));
-        return ULNA_OK;
-    case ULNA_TERM_POSTURE:
-    case ULNA_TERM_LIMITS:
-    default:
-        for (int d = 0; d < model->nv; d++) {
-            double off = ulna_coordinate_error(work, t, d);
-            sum += off * off;
-        }
-        *error = sqrt(sum);
-        return ULNA_OK;
-    }
+    const ulna_term *t = &work->problem->term[term];
+    *error = t->sleeping ? (double)NAN : ulna_term_kind_of(t->type)->error(work, t);
+    return t->sleeping || isfinite(*error) ? ULNA_OK : ULNA_ERR_NUMBER; /* a callback of weight 0 may fail here first */
 }
