@@ -124,6 +124,19 @@ double ulna_key_solve(ulna_calibrator *c, int k, double *q, int cold, int rounds
 
 /* ---- starting afresh ------------------------------------------------------------------------------------------------ */
 
+/* A congruential generator of its own: figures of calibrations depend on its stream. */
+static double uniform(ulna_calibrator *c)
+{
+    c->random = c->random * 6364136223846793005u + 1442695040888963407u;
+    return ((double)(c->random >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double normal(ulna_calibrator *c)
+{
+    double r = sqrt(-2 * log(uniform(c)));
+    return r * cos(2 * ULNA_PI * uniform(c));
+}
+
 static void forget_weights(ulna_calibrator *c, int k)
 {
     for (int i = 0; i < c->count; i++)
@@ -150,8 +163,8 @@ static void scatter(ulna_calibrator *c, double *q)
 {
     for (int d = 0; d < c->nv; d++)
         c->slope[d] = c->base->dof_body[d] == 0                   ? 0
-                      : ulna_model_dof_is_translation(c->base, d) ? 0.1 * SPREAD * ulna_random_normal(&c->random)
-                                                                  : SPREAD * ulna_random_normal(&c->random);
+                      : ulna_model_dof_is_translation(c->base, d) ? 0.1 * SPREAD * normal(c)
+                                                                  : SPREAD * normal(c);
     ulna_model_integrate(c->base, q, c->slope, q);
 }
 
