@@ -6,7 +6,7 @@
  */
 #include "global/global.h"
 #include "papers/sdp.h"
-#include "solve/registry.h"
+#include "solve/solver.h"
 
 static const ulna_method *const methods[] = {
     &ulna_method_hybrid,

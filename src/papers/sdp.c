@@ -10,7 +10,6 @@
 #include "papers/sdp.h"
 #include "base/base.h"
 #include "papers/paper.h"
-#include "solve/registry.h"
 #include "solve/solver.h"
 
 ulna_sdp_options ulna_sdp_options_default(void)

@@ -14,7 +14,7 @@
  *   2t         planes and lines add sines and cosines of 2t
  *   coordinate posture and coupling add slope t + 1/2 curve t^2, limits (as a term) a piece of a parabola
  *   rest       aim, geodesic, custom terms, rotation vectors and the posture of a quaternion have no such form: they
- *              are sampled, and the valley that shows is followed down by slopes (course.c). The first sweeps and
+ *              are sampled, and the valley that shows is followed down by slopes (profile.c). The first sweeps and
  *              every eighth look all around; the others go down the valley that they are in
  *
  * Changed from the paper:
@@ -34,7 +34,6 @@
  * many markers take hundreds of sweeps.
  */
 #include "solve/one_dof.h"
-#include "solve/registry.h"
 
 #include "math/math3.h"
 
@@ -182,7 +181,7 @@ static void project(const ulna_term *term, const double x[3], double e[3])
 
 /* Along a turn p = p0 + c cos t + d sin t, and along a slide p + a t. */
 static void add_flat(const ulna_problem *problem, const ulna_term *term, const ulna_body_place *place,
-                     const ulna_axes *axes, int i, ulna_course *course)
+                     const ulna_axes *axes, int i, ulna_profile *profile)
 {
     const double *a = (const double *)&axes->axis[i], *o = (const double *)&axes->through[i];
     double weight = ulna_term_weight(problem, term), p[3], r[3], e[3], arm[3];
@@ -190,8 +189,8 @@ static void add_flat(const ulna_problem *problem, const ulna_term *term, const u
     ulna_term_to_goal(term, place, p, r);
     if (ulna_segment_is_slide(axes->segment[i])) {
         project(term, a, e);
-        course->g -= weight * ulna_dot(e, r);
-        course->h += weight * ulna_dot(e, e);
+        profile->g -= weight * ulna_dot(e, r);
+        profile->h += weight * ulna_dot(e, e);
         return;
     }
     double c[3], d[3], Ce[3], Cc[3], Cd[3];
@@ -204,10 +203,10 @@ static void add_flat(const ulna_problem *problem, const ulna_term *term, const u
     project(term, e, Ce);
     project(term, c, Cc);
     project(term, d, Cd);
-    course->g -= weight * ulna_dot(Ce, Cd);
-    course->h += weight * ulna_dot(Ce, Cc);
-    course->g2 += 0.5 * weight * ulna_dot(Cc, Cd);
-    course->h2 -= 0.25 * weight * (ulna_dot(Cc, Cc) - ulna_dot(Cd, Cd));
+    profile->g -= weight * ulna_dot(Ce, Cd);
+    profile->h += weight * ulna_dot(Ce, Cc);
+    profile->g2 += 0.5 * weight * ulna_dot(Cc, Cd);
+    profile->h2 -= 0.25 * weight * (ulna_dot(Cc, Cc) - ulna_dot(Cd, Cd));
 }
 
 /* ---- terms on coordinates --------------------------------------------------------------------------------------- */
@@ -279,7 +278,7 @@ static double ball_posture(const joint *j, double t, double *slope)
 }
 
 /* Posture and couplings: quadratic. */
-static void add_coordinate(const joint *j, ulna_course *course)
+static void add_coordinate(const joint *j, ulna_profile *profile)
 {
     const ulna_problem *problem = j->s->problem;
     int c = j->s->model->dof_coordinate[j->dof];
@@ -288,8 +287,8 @@ static void add_coordinate(const joint *j, ulna_course *course)
         if (term->type != ULNA_TERM_POSTURE)
             continue;
         double w = own_weight(j, ulna_term_weight(problem, term) * term->values[j->s->nq + j->dof]);
-        course->slope += w * (j->s->trial[c] - term->values[c]);
-        course->curve += w;
+        profile->slope += w * (j->s->trial[c] - term->values[c]);
+        profile->curve += w;
     }
     for (int k = j->c->coupling[j->dof]; k >= 0; k = j->c->couplings[k].next) {
         const ulna_term *term = &problem->term[j->c->couplings[k].term];
@@ -297,8 +296,8 @@ static void add_coordinate(const joint *j, ulna_course *course)
         double a = j->s->trial[coordinate[term->dof_a]], b = j->s->trial[coordinate[term->dof_b]];
         double w = ulna_coupling_weight(problem, term), off = b - term->goal[0] * a - term->goal[1];
         double rate = j->dof == term->dof_b ? 1 : -term->goal[0];
-        course->slope += w * off * rate;
-        course->curve += w * rate * rate;
+        profile->slope += w * off * rate;
+        profile->curve += w * rate * rate;
     }
 }
 
@@ -355,49 +354,49 @@ static int needs_samples(const joint *j)
  * their lowest point x that is nearest: whatever t is, t plus or minus whole turns has the same sines and cosines, and
  * of these the best is within a whole turn of x.
  */
-static void set_window(const joint *j, ulna_course *course)
+static void set_window(const joint *j, ulna_profile *profile)
 {
     int is_limited = has_limits(j);
     double t = 0;
-    course->window = course->kind == ULNA_COURSE_SLIDE || (course->rest && !j->c->thorough) ? 0 : ULNA_PI;
-    if (course->window == 0 || course->kind != ULNA_COURSE_TURN || (course->curve == 0 && !is_limited))
+    profile->window = profile->kind == ULNA_PROFILE_TRANSLATION || (profile->rest && !j->c->thorough) ? 0 : ULNA_PI;
+    if (profile->window == 0 || profile->kind != ULNA_PROFILE_ROTATION || (profile->curve == 0 && !is_limited))
         return;
     for (int round = 0; round < 8; round++) {
-        double slope = course->slope + course->curve * t, curve = course->curve;
+        double slope = profile->slope + profile->curve * t, curve = profile->curve;
         if (is_limited)
             penalties(j, t, &slope, &curve);
         if (!(curve > 0) || slope == 0)
             break;
-        t = fmin(fmax(t - slope / curve, course->low), course->high);
+        t = fmin(fmax(t - slope / curve, profile->low), profile->high);
     }
-    course->center = t;
-    course->window = 2 * ULNA_PI;
+    profile->center = t;
+    profile->window = 2 * ULNA_PI;
 }
 
-static void describe(joint *j, ulna_course *course)
+static void describe(joint *j, ulna_profile *profile)
 {
     const ulna_solver *s = j->s;
     int curved = ulna_axes_is_curved(j->axes, j->i), coordinate = s->model->dof_coordinate[j->dof];
-    *course = ulna_course_of(s, j->axes, j->i);
-    course->stride = fmax(2 * j->c->last[j->dof], 1e-8 * s->unit[j->dof]);
-    course->least = LEAST * s->f;
+    *profile = ulna_profile_of(s, j->axes, j->i);
+    profile->stride = fmax(2 * j->c->last[j->dof], 1e-8 * s->unit[j->dof]);
+    profile->least = LEAST * s->f;
     if (!curved) {
-        ulna_sums_along(j->sums, j->axes, j->i, s->f, &course->g, &course->h);
+        ulna_sums_along(j->sums, j->axes, j->i, s->f, &profile->g, &profile->h);
         for (int e = j->first; e < j->end; e++) {
             const ulna_term *term = &s->problem->term[j->c->extra[e]];
             if (is_flat(term))
-                add_flat(s->problem, term, &j->c->place[e], j->axes, j->i, course);
+                add_flat(s->problem, term, &j->c->place[e], j->axes, j->i, profile);
         }
     }
     if (coordinate >= 0)
-        add_coordinate(j, course);
+        add_coordinate(j, profile);
     if (needs_samples(j)) {
         double unused = 0;
         j->base = sampled(j, 0, &unused);
-        course->rest = rest;
-        course->context = j;
+        profile->rest = rest;
+        profile->context = j;
     }
-    set_window(j, course);
+    set_window(j, profile);
 }
 
 /* ---- the sweep -------------------------------------------------------------------------------------------------- */
@@ -431,13 +430,13 @@ static double sweep_link(ulna_solver *s, ccd *c, const ulna_body *body)
                .end = c->extra_first[body->preorder + body->subtree]};
     ulna_axes_read(s->work->pose, link, &axes);
     for (j.i = axes.count - 1; j.i >= 0; j.i--) {
-        ulna_course course;
+        ulna_profile profile;
         ulna_move move;
         j.dof = link->dof + j.i;
         if (s->locked[j.dof])
             continue;
-        describe(&j, &course);
-        double t = ulna_course_minimise(&course, &decrease);
+        describe(&j, &profile);
+        double t = ulna_profile_minimise(&profile, &decrease);
         c->last[j.dof] = fabs(t);
         if (t == 0)
             continue;
@@ -448,7 +447,7 @@ static double sweep_link(ulna_solver *s, ccd *c, const ulna_body *body)
             move_place(&move, &from, &c->place[e]);
         }
         ulna_axes_step(&axes, j.i, t, &move, j.q);
-        ulna_course_stay_inside(&course, s, j.dof, t);
+        ulna_profile_stay_inside(&profile, s, j.dof, t);
         s->step[j.dof] += t;
         total += decrease;
     }

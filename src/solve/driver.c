@@ -43,11 +43,6 @@ static ulna_status describe(ulna_solver *s, ulna_trace_row *row)
 
 /* ---- stopping -------------------------------------------------------------------------------------------------- */
 
-static int is_flat(const ulna_solver *s)
-{
-    return s->gradient_known && ulna_projected_gradient(s) <= s->options.gradient * s->length2;
-}
-
 /* Is the gradient looked at after every iteration? Always, if the caller asks for more than the default is about. */
 static int checks_gradient(const ulna_solver *s)
 {
@@ -62,7 +57,7 @@ static ulna_stop judge(ulna_solver *s)
         return ULNA_STOP_OBJECTIVE;
     if (s->now.stop != ULNA_STOP_NONE)
         return s->now.stop;
-    if (checks_gradient(s) && (s->iteration > 0 || s->method->uses_gradient) && is_flat(s))
+    if (checks_gradient(s) && (s->iteration > 0 || s->method->uses_gradient) && s->gradient_known && ulna_is_flat(s))
         return ULNA_STOP_GRADIENT;
     if (s->iteration > 0 && s->now.accepted) {
         int is_lean = !s->now.unsettled && s->now.decrease <= o->decrease * (s->f + s->now.decrease);
@@ -148,8 +143,7 @@ static ulna_status check_claim(ulna_solver *s, ulna_stop *stop)
         status = gain_of_descent(s, &descent);
     if (status == ULNA_OK && is_far)
         status = gain_of_one_dof(s, &one_dof);
-    if (fmax(descent, one_dof) >
-        1000 * fmax(s->options.decrease, ULNA_LEAST_DECREASE) * s->f + 10 * s->options.objective)
+    if (fmax(descent, one_dof) > 1000 * ulna_little(s) + 10 * s->options.objective)
         *stop = ULNA_STOP_STALLED;
     return status;
 }
@@ -175,7 +169,7 @@ static ulna_status go_to_best(ulna_solver *s, ulna_stop *stop)
     ulna_status status = ulna_gradient_here(s);
     if (*stop == ULNA_STOP_GRADIENT || *stop == ULNA_STOP_STEP ||
         (*stop == ULNA_STOP_DECREASE && risen > s->options.decrease * s->f))
-        *stop = is_flat(s) ? ULNA_STOP_GRADIENT : ULNA_STOP_STALLED;
+        *stop = s->gradient_known && ulna_is_flat(s) ? ULNA_STOP_GRADIENT : ULNA_STOP_STALLED;
     return status;
 }
 

@@ -44,7 +44,6 @@
  * linear.
  */
 #include "solve/one_dof.h"
-#include "solve/registry.h"
 
 #define AHEAD 0.3         /* weight of the points beyond the next joint */
 #define GOOD 0.9          /* f falls well if it falls to less than this part of itself */
@@ -267,10 +266,10 @@ static ulna_vec4 without_slides(const ulna_solver *s, const ulna_link *link, uln
     for (int i = axes.count - 1; i >= 0; i--) {
         if (!ulna_segment_is_slide(axes.segment[i]) || s->locked[link->dof + i])
             continue;
-        ulna_course course = ulna_course_of(s, &axes, i);
+        ulna_profile profile = ulna_profile_of(s, &axes, i);
         ulna_vec4 a = axes.axis[i];
         double along = a[0] * way[0] + a[1] * way[1] + a[2] * way[2];
-        way -= a * (course.fraction * fmin(fmax(along, course.low), course.high));
+        way -= a * (profile.fraction * fmin(fmax(along, profile.low), profile.high));
     }
     return way;
 }
@@ -348,26 +347,26 @@ static double fit_dof(ulna_solver *s, const fabrik *b, ulna_axes *axes, int i, u
 {
     int dof = axes->link->dof + i;
     double *q = s->trial + axes->link->coordinate, decrease;
-    ulna_course course = ulna_course_of(s, axes, i);
+    ulna_profile profile = ulna_profile_of(s, axes, i);
     bow context = {sums, axes, q, i};
     ulna_move move;
-    course.least = LEAST * s->f;
-    if (course.kind == ULNA_COURSE_CURVE) {
-        course.rest = along_curve;
-        course.context = &context;
+    profile.least = LEAST * s->f;
+    if (profile.kind == ULNA_PROFILE_CURVE) {
+        profile.rest = along_curve;
+        profile.context = &context;
         if (b->sweeps > 3 && b->sweeps % 8) /* as ccd: all around now and then */
-            course.window = 0;
+            profile.window = 0;
     } else {
-        ulna_sums_along(sums, axes, i, s->f, &course.g, &course.h);
+        ulna_sums_along(sums, axes, i, s->f, &profile.g, &profile.h);
     }
-    double t = ulna_course_minimise(&course, &decrease);
+    double t = ulna_profile_minimise(&profile, &decrease);
     if (t == 0)
         return 0;
     ulna_axes_move(axes, i, q, t, &move, NULL);
     ulna_sums_move(sums, &move);
     ulna_move_append(motion, &move);
     ulna_axes_step(axes, i, t, &move, q);
-    ulna_course_stay_inside(&course, s, dof, t);
+    ulna_profile_stay_inside(&profile, s, dof, t);
     s->step[dof] += t;
     return decrease;
 }

@@ -26,7 +26,6 @@
  * be reached.
  */
 #include "solve/line_search.h"
-#include "solve/registry.h"
 
 #define FIRST_STEP 0.3   /* the first step of all, and */
 #define LONGEST_STEP 1.0 /* the longest to try at once: radians or length scales */

@@ -17,11 +17,11 @@
  *
  * Changed from the notes: unless options.hybrid.verify is off, as in tracking, "predicted <= decrease f" must also hold of a
  * step that is not short merely because it was damped, and the exact Hessian is checked at the end: saddle points are
- * left along negative curvature (escape.c), and where f is flat at the start itself a few points around it are tried. Kappa
+ * left along negative curvature (negative_curvature.c), and where f is flat at the start itself a few points around it are tried. Kappa
  * only falls below its first value where a step gains less than SLOW_SHARE of f; exact steps may bring it to nothing.
  * Fails where every local method does: in a minimum that is not the lowest. Restarts are for that.
  */
-#include "solve/registry.h"
+#include "solve/solver.h"
 
 #define KAPPA_LEAST 0.03 /* for Gauss-Newton; exact steps may do with less */
 #define SLOW_SHARE 0.3   /* of f: where a step gains more, lambda falls with f fast enough, and kappa stays */
@@ -116,7 +116,7 @@ static ulna_status damped_step(ulna_solver *s, hybrid *h, double *lambda, double
 }
 
 /* Good steps and slow progress: Gauss-Newton lacks curvature here. */
-static void turn_dial(const ulna_solver *s, hybrid *h, double gain, double decrease)
+static void choose_exactness(const ulna_solver *s, hybrid *h, double gain, double decrease)
 {
     int is_slow = gain > 0.25 && decrease > 0.1 * h->last_decrease && h->last_decrease > 0;
     h->slow = is_slow ? h->slow + 1 : 0;
@@ -229,7 +229,7 @@ static ulna_status lengthen(ulna_solver *s, hybrid *h, double little, double *la
 static ulna_status iterate(ulna_solver *s, void *state)
 {
     hybrid *h = state;
-    double lambda, predicted, damped, f, little = fmax(s->options.decrease, ULNA_LEAST_DECREASE) * s->f;
+    double lambda, predicted, damped, f, little = ulna_little(s);
     int met;
     ulna_status status = damped_step(s, h, &lambda, &predicted, &damped, &met);
     if (status == ULNA_OK && predicted <= little && !met && s->options.hybrid.verify && !h->refused)
@@ -256,7 +256,7 @@ static ulna_status iterate(ulna_solver *s, void *state)
         h->refused = 0;
         s->now.unsettled = met > 0 || is_short(predicted, damped);
         adapt_damping(h, gain, decrease / (f + decrease));
-        turn_dial(s, h, gain, decrease);
+        choose_exactness(s, h, gain, decrease);
         return !s->now.unsettled && decrease <= s->options.decrease * (f + decrease) ? settle(s, h) : ULNA_OK;
     }
     h->refused = 1;

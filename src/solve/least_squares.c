@@ -1,5 +1,6 @@
 /*
- * gauss-newton, dls: least squares without damping, and with damping by a fixed rule, by elimination on the tree.
+ * gauss-newton, dls, transpose: least squares without damping, with damping by a fixed rule (both by elimination on the tree),
+ * and down the gradient.
  *
  * gauss-newton. Source: survey of techniques, section 5, eq. 12-14, and section 7.3, eq. 25 (whose sign and J are put
  * right: r = goals - values, J of the values, and the step is +(JtJ)^-1 Jt r). One iteration:
@@ -24,10 +25,23 @@
  * number is halved; it ends when 50 steps in a row have found no lower point.
  * Fails by running in circles where lambda is too small (goals out of reach), by crawling where it is too large: `lm`
  * adapts it.
+ *
+ * transpose, the Jacobian's transpose in place of its inverse. Source: the recipe, Fig. 8 (Jacobian Transpose); Wolovich & Elliott 1984; with the step length of Buss 2004:
+ *
+ *     dq = alpha Jt r,      alpha = <r, JJt r> / <JJt r, JJt r>,
+ *
+ * which minimises 1/2 |r - alpha JJt r|^2. With g = -Jt r that is alpha = |g|^2 / (g JtJ g): one gradient and one
+ * product, O(DOF), and no J. In scaled coordinates (solver.h), g_y = scale g: with v = scale^2 g,
+ *
+ *     dq = -alpha v,      alpha = (g v) / (v JtJ v).
+ *
+ * Changed: a step that turns a joint by more than dense.max_step is shortened. Every step is taken, better or not,
+ * until 50 in a row have found no lower point; the driver keeps the best. Limits are not looked at, as in the papers.
+ * Fails by patience: it is steepest descent with the exact length for the linear model, and zigzags as that does. The
+ * number of iterations grows with the ratio of the largest to the least curvature, thousands for a full body.
  */
 #include "solve/least_squares.h"
 #include "math/math3.h"
-#include "solve/registry.h"
 
 #include <float.h>
 
@@ -51,7 +65,7 @@ ulna_status ulna_damped_step_here(ulna_solver *s, const double *extra, ulna_damp
 
 int ulna_damped_step_is_last(const ulna_solver *s, const ulna_damped_step *step)
 {
-    double little = fmax(s->options.decrease, ULNA_LEAST_DECREASE) * s->f;
+    double little = ulna_little(s);
     return !step->met && step->predicted >= 0 && step->predicted <= little && 3 * step->damped <= step->predicted;
 }
 
@@ -208,9 +222,7 @@ static ulna_status iterate_dls(ulna_solver *s, void *state)
         return give_up(s, status);
     s->now.damping = step.lambda;
     int is_last = ulna_damped_step_is_last(s, &step);
-    status = ulna_try(s, s->step, 1, &f);
-    for (int i = 0; status == ULNA_OK && isinf(f) && i < HALVINGS; i++)
-        status = ulna_try(s, s->step, alpha /= 2, &f);
+    status = ulna_try_shorter(s, s->step, &alpha, &f);
     if (status != ULNA_OK)
         return status;
     if (!isinf(f) && (f < s->f || !is_last)) {
@@ -235,4 +247,62 @@ const ulna_method ulna_method_dls = {
     .patience = PATIENCE,
     .begin = begin_dls,
     .iterate = iterate_dls,
+};
+
+/* ---- transpose --------------------------------------------------------------------------------------------------- */
+
+static ulna_status begin_transpose(ulna_solver *s, void *state)
+{
+    (void)s;
+    *(ulna_circling *)state = (ulna_circling){0};
+    return ULNA_OK;
+}
+
+static ulna_status iterate_transpose(ulna_solver *s, void *state)
+{
+    double *v = s->step, *product = s->shift, along = 0, curvature = 0, f;
+    ulna_status status = ulna_gradient_here(s);
+    if (status != ULNA_OK)
+        return status;
+    for (int j = 0; j < s->nv; j++) {
+        v[j] = s->locked[j] ? 0 : s->scale[j] * s->scale[j] * s->gradient[j];
+        along += s->gradient[j] * v[j];
+    }
+    status = ulna_work_hessian_multiply(s->work, 0, v, product);
+    if (status != ULNA_OK)
+        return status;
+    for (int j = 0; j < s->nv; j++)
+        curvature += v[j] * product[j];
+    double alpha = along / curvature, size = ulna_step_size(s, v), most = s->options.dense.max_step;
+    if (!(curvature > 0) || !isfinite(alpha)) {
+        s->now.stop = ULNA_STOP_STALLED;
+        return ULNA_OK;
+    }
+    if (most > 0 && alpha * size > most)
+        alpha = most / size;
+    double length = -alpha;
+    status = ulna_try_shorter(s, v, &length, &f);
+    if (status != ULNA_OK)
+        return status;
+    s->now.damping = -length;
+    if (isinf(f)) {
+        s->now.stop = ULNA_STOP_STALLED;
+        return ULNA_OK;
+    }
+    ulna_accept(s, v, length, f);
+    ulna_stop_circling(s, state);
+    return ULNA_OK;
+}
+
+const ulna_method ulna_method_transpose = {
+    .info = {.name = "transpose",
+             .summary = "along the Jacobian's transpose, with the length that is best for the linear model",
+             .source = "recipe to cook the Jacobian, Fig. 8; Buss 2004 (step length)",
+             .supports = "all terms, all joints",
+             .flags = 0,
+             .iterations = 20000},
+    .uses_gradient = 1,
+    .patience = 20,
+    .begin = begin_transpose,
+    .iterate = iterate_transpose,
 };

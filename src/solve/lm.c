@@ -29,7 +29,6 @@
  * there, and `hybrid` and `newton` have the second derivatives.
  */
 #include "solve/least_squares.h"
-#include "solve/registry.h"
 
 #define FLOOR 1e-13 /* of the curvature scale: least mu */
 #define MOST 1e12   /* times the largest diagonal element: nothing moves any more */

@@ -21,7 +21,6 @@
  * negative.
  */
 #include "solve/line_search.h"
-#include "solve/registry.h"
 #include "solve/trust_region.h"
 
 #define RADIUS_LEAST 1e-15
@@ -59,17 +58,6 @@ static ulna_status begin(ulna_solver *s, void *state)
     return ULNA_OK;
 }
 
-static int is_flat(const ulna_solver *s)
-{
-    return ulna_projected_gradient(s) <= s->options.gradient * s->length2;
-}
-
-/* Next to nothing, as part of f? */
-static int is_little(const ulna_solver *s, double decrease)
-{
-    return decrease <= fmax(s->options.decrease, ULNA_LEAST_DECREASE) * s->f;
-}
-
 /* f cannot fall by much more: is it a minimum? If it is not, `is_end` says whether that is the end all the same. */
 static ulna_status settle(ulna_solver *s, int is_end)
 {
@@ -77,7 +65,7 @@ static ulna_status settle(ulna_solver *s, int is_end)
     if (status == ULNA_OK)
         status = ulna_is_minimum(s, &s->verified);
     if (status == ULNA_OK && (s->verified || is_end))
-        s->now.stop = is_flat(s) ? ULNA_STOP_GRADIENT : ULNA_STOP_DECREASE;
+        s->now.stop = ulna_is_flat(s) ? ULNA_STOP_GRADIENT : ULNA_STOP_DECREASE;
     return status;
 }
 
@@ -113,7 +101,7 @@ static ulna_status give_up(ulna_solver *s, const newton *n)
     if (status == ULNA_OK)
         status = polish(s, 0);
     if (s->now.stop == ULNA_STOP_NONE)
-        s->now.stop = status == ULNA_OK && is_little(s, predicted + least) ? ULNA_STOP_DECREASE : ULNA_STOP_STALLED;
+        s->now.stop = status == ULNA_OK && predicted + least <= ulna_little(s) ? ULNA_STOP_DECREASE : ULNA_STOP_STALLED;
     return status;
 }
 
@@ -131,7 +119,7 @@ static ulna_status try_step(ulna_solver *s, newton *n)
     const ulna_trust *t = &n->trust;
     int is_newton = t->is_inside && !t->met;
     double f;
-    if (is_newton && (is_little(s, t->predicted) || is_flat(s)))
+    if (is_newton && (t->predicted <= ulna_little(s) || ulna_is_flat(s)))
         return polish(s, 1); /* not even limits let the model gain more */
     ulna_status status = ulna_try(s, s->step, 1, &f);
     if (status != ULNA_OK)
@@ -141,7 +129,7 @@ static ulna_status try_step(ulna_solver *s, newton *n)
     adapt_radius(n, gain, is_refused);
     if (!is_refused) {
         ulna_accept(s, s->step, 1, f);
-        return is_newton && is_little(s, decrease) ? settle(s, 0) : ULNA_OK;
+        return is_newton && decrease <= ulna_little(s) ? settle(s, 0) : ULNA_OK;
     }
     if (is_newton && t->predicted <= ROUNDING * s->f && fabs(decrease) <= ROUNDING * s->f)
         return settle(s, 1);
@@ -167,7 +155,7 @@ static ulna_status find_direction(ulna_solver *s, newton *n, double *predicted, 
         *is_newton = sigma <= semidefinite && !met;
         if (status == ULNA_OK && sigma <= semidefinite)
             s->now.negative = 0;
-        if (status == ULNA_OK && (slope < 0 || *is_newton || is_flat(s)))
+        if (status == ULNA_OK && (slope < 0 || *is_newton || ulna_is_flat(s)))
             return ULNA_OK;
         if (status != ULNA_OK && status != ULNA_ERR_INDEFINITE && status != ULNA_ERR_SINGULAR)
             return status;
@@ -189,7 +177,7 @@ static ulna_status settle_or_escape(ulna_solver *s, newton *n)
     if (n->escapes++ < 8)
         status = ulna_escape(s, &escaped);
     if (!escaped)
-        s->now.stop = is_flat(s) ? ULNA_STOP_GRADIENT : ULNA_STOP_DECREASE;
+        s->now.stop = ulna_is_flat(s) ? ULNA_STOP_GRADIENT : ULNA_STOP_DECREASE;
     return status;
 }
 
@@ -202,7 +190,7 @@ static ulna_status search_line(ulna_solver *s, newton *n)
         status = find_direction(s, n, &predicted, &is_newton);
     if (status != ULNA_OK)
         return status;
-    int is_last = is_newton && is_little(s, predicted);
+    int is_last = is_newton && predicted <= ulna_little(s);
     status = ulna_line_walk(s, &n->line, s->step, 1, &found);
     s->now.damping = n->line.length;
     if (status != ULNA_OK || s->f <= s->options.objective)
@@ -210,7 +198,7 @@ static ulna_status search_line(ulna_solver *s, newton *n)
     status = ulna_gradient_here(s);
     if (status != ULNA_OK)
         return status;
-    if (is_last || is_flat(s) || (found && is_newton && !n->line.met && is_little(s, s->now.decrease)))
+    if (is_last || ulna_is_flat(s) || (found && is_newton && !n->line.met && s->now.decrease <= ulna_little(s)))
         return settle_or_escape(s, n);
     n->least_sigma = found ? 0 : fmax(10 * n->sigma, 1e-3 * s->curvature);
     if (!found && predicted <= ROUNDING * s->f)

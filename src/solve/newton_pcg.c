@@ -18,7 +18,6 @@
  * that most steps end at the first negative curvature.
  */
 #include "solve/coleman_li.h"
-#include "solve/registry.h"
 
 #include <limits.h>
 
@@ -199,11 +198,6 @@ static ulna_status solve(ulna_solver *s, newton_pcg *m, hatted *context, int *is
     return status;
 }
 
-static int is_flat(const ulna_solver *s)
-{
-    return ulna_projected_gradient(s) <= s->options.gradient * s->length2;
-}
-
 /* The end, if f can fall by no more than `left`. */
 static ulna_status settle(ulna_solver *s, double left)
 {
@@ -212,8 +206,8 @@ static ulna_status settle(ulna_solver *s, double left)
         status = ulna_is_minimum(s, &s->verified);
     if (status != ULNA_OK)
         return status;
-    int is_little = s->verified || left <= fmax(s->options.decrease, ULNA_LEAST_DECREASE) * s->f;
-    s->now.stop = is_flat(s) ? ULNA_STOP_GRADIENT : is_little ? ULNA_STOP_DECREASE : ULNA_STOP_STALLED;
+    int is_little = s->verified || left <= ulna_little(s);
+    s->now.stop = ulna_is_flat(s) ? ULNA_STOP_GRADIENT : is_little ? ULNA_STOP_DECREASE : ULNA_STOP_STALLED;
     return ULNA_OK;
 }
 
@@ -283,7 +277,7 @@ static ulna_status iterate(ulna_solver *s, void *state)
         status = ulna_interior_step(s, &m->in, apply, &context, m->radius, m->h, &predicted);
     if (status != ULNA_OK)
         return status;
-    int is_last = is_inside && (-value <= fmax(s->options.decrease, ULNA_LEAST_DECREASE) * s->f || is_flat(s));
+    int is_last = is_inside && (-value <= ulna_little(s) || ulna_is_flat(s));
     return is_last ? take_last(s, -value) : try_step(s, m, predicted);
 }
 

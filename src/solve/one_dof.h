@@ -83,15 +83,15 @@ double ulna_sums_curve(const ulna_pull_sums *sums, const ulna_axes *axes, int i,
 
 /* ---- the lowest point ------------------------------------------------------------------------------------------- */
 
-typedef enum ulna_course_kind {
-    ULNA_COURSE_TURN = 0, /* g sin t + h (1 - cos t) + g2 sin 2t + h2 (1 - cos 2t) */
-    ULNA_COURSE_SLIDE,    /* g t + 1/2 h t^2 */
-    ULNA_COURSE_CURVE     /* `rest` alone: a component of a rotation vector */
-} ulna_course_kind;
+typedef enum ulna_profile_kind {
+    ULNA_PROFILE_ROTATION = 0, /* g sin t + h (1 - cos t) + g2 sin 2t + h2 (1 - cos 2t) */
+    ULNA_PROFILE_TRANSLATION,  /* g t + 1/2 h t^2 */
+    ULNA_PROFILE_CURVE         /* `rest` alone: a component of a rotation vector */
+} ulna_profile_kind;
 
 /* f as a function of t, less f at 0. */
-typedef struct ulna_course {
-    ulna_course_kind kind;
+typedef struct ulna_profile {
+    ulna_profile_kind kind;
     double g, h, g2, h2;
     double slope, curve; /* terms on the coordinate: slope t + 1/2 curve t^2, curve >= 0 */
     double (*rest)(void *context, double t, double *slope); /* what else there is, 0 at 0; NULL for nothing */
@@ -102,17 +102,17 @@ typedef struct ulna_course {
     double stride, reach;  /* with which to go down into it: a guess at how far it is, and how far at most */
     double fraction;       /* of the way to the lowest point that is gone: (0, 1] */
     double least;          /* decrease that is not worth a motion */
-} ulna_course;
+} ulna_profile;
 
-/* The course of a degree of freedom that carries nothing yet: its limits as seen from s->trial, its strength; a
+/* The profile of a degree of freedom that carries nothing yet: its limits as seen from s->trial, its strength; a
  * window for rotation vectors. */
-ulna_course ulna_course_of(const ulna_solver *s, const ulna_axes *axes, int i);
+ulna_profile ulna_profile_of(const ulna_solver *s, const ulna_axes *axes, int i);
 /* After a step by t: s->trial is on the limit that t leads to, and nowhere beyond one by rounding. */
-void ulna_course_stay_inside(const ulna_course *course, ulna_solver *s, int dof, double t);
+void ulna_profile_stay_inside(const ulna_profile *profile, ulna_solver *s, int dof, double t);
 
 /* The t to move by, 0 if nothing is gained. `decrease` receives how far f falls, >= 0. Exact where sines, cosines and
  * squares are all there is; otherwise found between samples a sixteenth of half a turn apart. */
-double ulna_course_minimise(const ulna_course *course, double *decrease);
+double ulna_profile_minimise(const ulna_profile *profile, double *decrease);
 
 /* ---- from sweep to sweep ---------------------------------------------------------------------------------------- */
 

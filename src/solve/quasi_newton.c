@@ -28,7 +28,6 @@
 #include "solve/quasi_newton.h"
 
 #include "solve/line_search.h"
-#include "solve/registry.h"
 
 #define SOUND 1e-10      /* cosine between s and y */
 #define DESCENT 1e-12    /* cosine between d and -g */

@@ -1,8 +1,6 @@
 /* Solvers: their memory and options, and the small services that methods share. */
 #include "solve/solver.h"
 
-#include "math/math3.h"
-
 #include <float.h>
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
@@ -24,6 +22,28 @@ static ulna_status take_arrays(ulna_solver *s, ulna_arena *arena, ulna_error *er
     s->held = ulna_arena_take(arena, nv, 1);
     return s->method->layout ? s->method->layout(s, s->state, arena, error) : ULNA_OK;
 }
+
+/* ---- penalty ------------------------------------------------------------------------------------------------------ */
+
+/*
+ * penalty: another method, with the limits as a term in place of bounds.
+ *
+ * Source: convex IK, section 5.1, eq. 16: f + lambda sum dist(q_i, [lower_i, upper_i])^2, lambda = 100. In the units of problem.h
+ * the penalty is 1/2 lambda length^2 dist^2 for rotations and 1/2 lambda dist^2 for translations, a term of type limits.
+ *
+ * There is no iteration of its own. The driver solves a copy of the caller's problem that has the term, with the method that
+ * options.penalty.method names, and the result's f is that of the caller's problem.
+ * Fails to keep the limits exactly: the answer lies beyond them by the pull of the goals over lambda (result.violation).
+ */
+const ulna_method ulna_method_penalty = {
+    .info = {.name = "penalty",
+             .summary = "any other method, with limits as penalties; they are kept to O(1 / weight)",
+             .source = "convex IK, eq. 16",
+             .supports = "what the inner method (penalty.method) does",
+             .flags = ULNA_METHOD_SOFT,
+             .iterations = 300},
+    .patience = 1,
+};
 
 /* For `penalty`: the problem with its limits as a term, and the method that solves it. */
 static ulna_status make_penalty(ulna_solver *s, const ulna_method *inner, ulna_error *error)
@@ -50,8 +70,7 @@ ulna_status ulna_solver_copy_goals(ulna_solver *s)
 {
     if (s->given->structure != s->given_structure)
         return ULNA_ERR_STATE; /* terms were added since */
-    ulna_status status = ulna_problem_copy_goals(s->given, s->own);
-    return status;
+    return ulna_problem_copy_goals(s->given, s->own);
 }
 
 ulna_status ulna_solver_first_f(ulna_solver *s)
@@ -74,6 +93,8 @@ ulna_status ulna_solver_drop_penalty(ulna_solver *s)
     s->at_q = status == ULNA_OK;
     return status;
 }
+
+/* ---- options in force and creation ------------------------------------------------------------------------------ */
 
 /* A strength below this is none: its square would leave the range of numbers. */
 #define WEAKEST 1e-100
@@ -328,6 +349,14 @@ ulna_status ulna_try(ulna_solver *s, const double *step, double length, double *
     ulna_model_integrate(s->model, s->q, along, s->trial);
     land(s);
     return ulna_try_q(s, f);
+}
+
+ulna_status ulna_try_shorter(ulna_solver *s, const double *step, double *length, double *f)
+{
+    ulna_status status = ulna_try(s, step, *length, f);
+    for (int i = 0; status == ULNA_OK && isinf(*f) && i < 40; i++)
+        status = ulna_try(s, step, *length /= 2, f);
+    return status;
 }
 
 void ulna_accept(ulna_solver *s, const double *step, double length, double f)

@@ -123,6 +123,8 @@ struct ulna_solver {
 ulna_status ulna_try(ulna_solver *s, const double *step, double length, double *f);
 /* The same for a q that the caller has put into s->trial. */
 ulna_status ulna_try_q(ulna_solver *s, double *f);
+/* The same at `length`, a half, a quarter, ... of it until f exists; INFINITY if it does not at 2^-40 either. */
+ulna_status ulna_try_shorter(ulna_solver *s, const double *step, double *length, double *f);
 /* The last trial becomes q: the work must still stand there. Fills s->now. `step` and `length` as tried, for its size. */
 void ulna_accept(ulna_solver *s, const double *step, double length, double f);
 /* Back to q after trials: evaluates again if the work is elsewhere. */
@@ -132,6 +134,16 @@ ulna_status ulna_gradient_here(ulna_solver *s);
 /* Largest component of a step in units; of s->gradient, leaving out what bounds or relaxing forbid, in m^2/rad. */
 double ulna_step_size(const ulna_solver *s, const double *step);
 double ulna_projected_gradient(const ulna_solver *s);
+/* Does the gradient, which must be known, vanish as options.gradient has it? */
+static inline int ulna_is_flat(const ulna_solver *s)
+{
+    return ulna_projected_gradient(s) <= s->options.gradient * s->length2;
+}
+/* A decrease of f up to this is next to nothing: options.decrease of f, but not below rounding. */
+static inline double ulna_little(const ulna_solver *s)
+{
+    return fmax(s->options.decrease, ULNA_LEAST_DECREASE) * s->f;
+}
 /* Marks locked DOFs, and those on a limit that the negative gradient points out of (s->gradient must be known). Returns the
  * number marked. */
 int ulna_mark_held(ulna_solver *s, unsigned char *held);
@@ -149,7 +161,7 @@ ulna_status ulna_bounded_step(ulna_solver *s, double t, double lambda, const dou
 
 /* Below this part of s->curvature a negative eigenvalue of the Hessian counts as zero. */
 #define ULNA_SEMIDEFINITE 1e-10
-/* Is the exact Hessian positive semidefinite at q on the DOFs that are free? (escape.c) */
+/* Is the exact Hessian positive semidefinite at q on the DOFs that are free? (negative_curvature.c) */
 ulna_status ulna_is_minimum(ulna_solver *s, int *minimum);
 /* For result.verified, at q: is the exact Hessian with ULNA_VERIFIED times the diagonal of JtJ positive definite on the free
  * DOFs, and has every term second derivatives? Leaves the work without factors. */
@@ -167,7 +179,27 @@ ulna_status ulna_solver_first_f(ulna_solver *s);
 ulna_status ulna_solver_drop_penalty(ulna_solver *s);
 /* Moves coordinates onto the wanted limits, if they are kept; how many were outside. */
 int ulna_solver_clamp(const ulna_solver *s, double *q);
-/* Puts the start of attempt s->attempt > 0 into s->q (start.c). */
+/* Puts the start of attempt s->attempt > 0 into s->q (restarts.c). */
 ulna_status ulna_start_again(ulna_solver *s);
+
+/* ---- the methods of this folder, each in the file of its family (by name: src/papers/methods.c) -------------------- */
+
+extern const ulna_method ulna_method_hybrid;
+extern const ulna_method ulna_method_bfgs;
+extern const ulna_method ulna_method_lbfgs;
+extern const ulna_method ulna_method_gradient;
+extern const ulna_method ulna_method_cg;
+extern const ulna_method ulna_method_newton;
+extern const ulna_method ulna_method_newton_pcg;
+extern const ulna_method ulna_method_lm;
+extern const ulna_method ulna_method_lm_marquardt;
+extern const ulna_method ulna_method_gauss_newton;
+extern const ulna_method ulna_method_dls;
+extern const ulna_method ulna_method_pinv;
+extern const ulna_method ulna_method_qr;
+extern const ulna_method ulna_method_transpose;
+extern const ulna_method ulna_method_ccd;
+extern const ulna_method ulna_method_fabrik;
+extern const ulna_method ulna_method_penalty;
 
 #endif

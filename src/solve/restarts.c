@@ -1,5 +1,5 @@
 /*
- * Where to start: the root by the points alone, and other postures for restarts.
+ * Starts of restarts: the root moved to the points, and other postures.
  *
  * The rotation that brings points x nearest to goals y (both about their weighted means) maximises tr(R Sum w x yT). As a unit
  * quaternion it is the eigenvector of the largest eigenvalue of a symmetric 4 x 4 matrix (Horn 1987); the same answer as

@@ -22,11 +22,8 @@
  * Cost: O(m nv min(m, nv)) a step, and m x nv numbers; pinv two to three times that.
  */
 #include "solve/least_squares.h"
-#include "solve/registry.h"
 
 #include <float.h>
-
-enum { HALVINGS = 40 };
 
 typedef struct dense {
     int m, k;     /* residuals; min(m, nv) */
@@ -170,9 +167,7 @@ static ulna_status take_step(ulna_solver *s, dense *h, int is_last)
     for (int j = 0; j < s->nv; j++)
         s->step[j] = s->locked[j] ? 0 : s->scale[j] * h->y[j]; /* the SVD leaves rounding there */
     double size = ulna_step_size(s, s->step), length = most > 0 && size > most ? most / size : 1;
-    ulna_status status = ulna_try(s, s->step, length, &f);
-    for (int i = 0; status == ULNA_OK && isinf(f) && i < HALVINGS; i++)
-        status = ulna_try(s, s->step, length /= 2, &f);
+    ulna_status status = ulna_try_shorter(s, s->step, &length, &f);
     if (status != ULNA_OK)
         return status;
     if (!isinf(f) && (f < s->f || !is_last)) {
@@ -195,7 +190,7 @@ static ulna_status iterate(ulna_solver *s, dense *h, ulna_status (*solve)(ulna_s
         s->now.stop = ULNA_STOP_STALLED;
         return ULNA_OK;
     }
-    double little = fmax(s->options.decrease, ULNA_LEAST_DECREASE) * s->f;
+    double little = ulna_little(s);
     int is_last = gives.decrease <= little;
     if (status == ULNA_OK)
         status = take_step(s, h, is_last);
