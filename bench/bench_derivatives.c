@@ -6,8 +6,8 @@
  */
 #include "derivatives_yardstick.h"
 #include "objective/problem.h"
+#include "papers/papers.h"
 #include "support.h"
-#include "ulna/papers.h"
 #include "ulna/sample.h"
 
 #include <math.h>

@@ -2,9 +2,9 @@
  * would pay for it with every new problem: the tree and the relaxation, not the local solver. */
 #include "global.h"
 #include "global/relaxation.h"
+#include "papers/papers.h"
 #include "support.h"
 #include "ulna/global.h"
-#include "ulna/papers.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* Attachments of markers to a skeleton: what is read is written, and read back as the same markers and the same bytes. */
+#include "mocap/take.h"
 #include "round_trip.h"
 #include "ulna/mocap.h"
 

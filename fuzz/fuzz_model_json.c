@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/format.h"
 #include "ulna/formats.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mocap/take.h"
 #include "support_tool.h"
 #include "ulna/kinematics.h"
 #include "ulna/mocap.h"

@@ -1,7 +1,7 @@
 /* Every term on every joint, and random mixtures on random trees, against central differences and slow references. */
+#include "papers/papers.h"
 #include "support_pattern.h"
 #include "support_problem.h"
-#include "ulna/papers.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "model/model.h"
+#include "papers/papers.h"
 #include "support_tree.h"
-#include "ulna/papers.h"
 
 enum { TREES = 2000, MAX_EFFECTORS = 4 };
 

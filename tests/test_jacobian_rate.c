@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "papers/papers.h"
 #include "support_tree.h"
-#include "ulna/papers.h"
 
 enum { TREES = 2000, MAX_EFFECTORS = 4 };
 

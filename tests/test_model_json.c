@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/format.h"
 #include "formats/text/text_writer.h"
 #include "math/math3.h"
 #include "model/model.h"

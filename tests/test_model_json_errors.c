@@ -1,6 +1,7 @@
 /* The model file: every mistake is reported with its line and column, and early ends are survived. */
 #include <string.h>
 
+#include "formats/format.h"
 #include "formats/json/json_reader.h"
 #include "support.h"
 #include "ulna/formats.h"

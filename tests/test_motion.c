@@ -1,6 +1,7 @@
 /* Clips and recordings: growing, names, missing markers, memory that runs out. */
 #include "math/math3.h"
 #include "model/model.h"
+#include "motion/convert.h"
 #include "support.h"
 #include "ulna/motion.h"
 #include "ulna/sample.h"

@@ -1,8 +1,8 @@
 /* After set-up nothing touches the heap: malloc and its kin are wrapped by the linker and counted. */
 #include "objective/problem.h"
+#include "papers/papers.h"
 #include "support_heap.h"
 #include "support_problem.h"
-#include "ulna/papers.h"
 #include "ulna/sample.h"
 
 #include <stdlib.h>

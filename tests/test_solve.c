@@ -1,4 +1,5 @@
 /* Solves: known answers, what may move, restarts, mistakes; and hybrid's promises. The driver: test_solve_driver.c. */
+#include "solve/solver.h"
 #include "support_model.h"
 #include "support_problem.h"
 #include "support_task.h"

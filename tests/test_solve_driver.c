@@ -1,4 +1,5 @@
 /* The driver: stopping, step by step, limits, used again, trace, truth. */
+#include "solve/solver.h"
 #include "support_model.h"
 #include "support_problem.h"
 #include "support_task.h"

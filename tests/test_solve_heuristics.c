@@ -3,6 +3,7 @@
  * skeleton anew after every motion, and what both promise: f never rises, limits and locked joints are kept,
  * statuses are true.
  */
+#include "solve/solver.h"
 #include "support_model.h"
 #include "support_problem.h"
 #include "ulna/sample.h"

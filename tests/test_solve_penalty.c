@@ -1,5 +1,6 @@
 /* penalty: limits as a term, with every other method inside; against the answer of a problem that can be solved by
  * hand. */
+#include "solve/solver.h"
 #include "support_model.h"
 #include "support_task.h"
 

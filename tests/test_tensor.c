@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "papers/papers.h"
 #include "support_tree.h"
-#include "ulna/papers.h"
 
 enum { EFFECTORS = 3 };
 

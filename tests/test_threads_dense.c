@@ -1,7 +1,7 @@
 /* Dense J and H in several threads: the same bits for any number of them, and no race (run under TSan by `make check`). */
 #include "base/parallel.h"
+#include "papers/papers.h"
 #include "support_problem.h"
-#include "ulna/papers.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -1,4 +1,5 @@
 /* Tracking: the real take of HDM05 with its calibrated offsets, and synthetic gaps, spikes and swaps; marker tables. */
+#include "mocap/take.h"
 #include "support_hdm05.h"
 #include "support_mocap.h"
 #include "support_model.h"

@@ -103,14 +103,6 @@ ULNA_API double ulna_unit_metres(const char *name);
 /* ---- the model file ------------------------------------------------------------------------------------ */
 
 /*
- * Reads a model from JSON text (docs/model-file.md); `text` needs no zero byte at its end. Every error, of syntax or of
- * meaning, has the line, column and byte of the key or value. The JSON parser, jansson, uses the C library's malloc; everything
- * else uses the allocator.
- */
-ULNA_API ulna_status ulna_model_read_json(const char *text, size_t length, const ulna_allocator *allocator,
-                                          ulna_model **model, ulna_error *error);
-
-/*
  * Writes a model. The same model gives the same bytes on every machine, numbers have the fewest digits that read back to the
  * same bits, and values at their defaults are left out. Fails only if the sink does. Does not allocate.
  */
@@ -143,8 +135,6 @@ typedef struct ulna_remarks {
 } ulna_remarks;
 
 ULNA_API ulna_remarks ulna_remarks_empty(const ulna_allocator *allocator);
-ULNA_API void ulna_remarks_add(ulna_remarks *remarks, int line, long long byte, const char *format, ...)
-    ULNA_PRINTF(4, 5);
 ULNA_API void ulna_remarks_release(ulna_remarks *remarks);
 
 /* Units and axes of the file. */

@@ -32,16 +32,6 @@ ULNA_API void ulna_pose_destroy(ulna_pose *pose);
  * relative); on one kernel they are the same bits every time. */
 ULNA_API const char *ulna_pose_kernel(const ulna_pose *pose);
 
-/*
- * How many threads fill dense matrices: those of ulna_pose_jacobian and ulna_papers_dense_hessian. 1 by
- * default; 0 as many as OpenMP takes by itself: one per processor, or OMP_NUM_THREADS. Only large matrices are shared
- * out, from about 0.1 ms of work on. The numbers are the same bits for any count. The threads are OpenMP's: it starts
- * them, with memory from the heap, at the first matrix that is large enough, and keeps them. Here as in
- * every option `threads` of the library, any number from 0 on may be asked for: no more are started than there are pieces of
- * work, and never more than 256. ULNA_ERR_UNSUPPORTED, unless for 1, in a build without OpenMP; ULNA_ERR_ARGUMENT below 0.
- */
-ULNA_API ulna_status ulna_pose_set_threads(ulna_pose *pose, int threads);
-
 /* ---- forward kinematics -------------------------------------------------------------------------------- */
 
 /* Places all bodies. O(bodies). ULNA_ERR_NUMBER if q holds NaN, infinity or a zero quaternion; the pose is then as it was. */
@@ -95,8 +85,7 @@ typedef struct ulna_jacobian_options {
 
 ULNA_API ulna_jacobian_options ulna_jacobian_options_default(void);
 
-/* The stacked Jacobian of `count` effectors at the last forward pose, by cross products in the world frame (other routes:
- * papers.h): 3 or 6 rows per effector, one column per degree of freedom unless the options list the columns. Columns off
+/* The stacked Jacobian of `count` effectors at the last forward pose, by cross products in the world frame: 3 or 6 rows per effector, one column per degree of freedom unless the options list the columns. Columns off
  * an effector's path are zero.
  * `pose` is not changed, but its scratch is used (hence not const). */
 ULNA_API ulna_status ulna_pose_jacobian(ulna_pose *pose, const ulna_jacobian_options *options, int count,

@@ -56,10 +56,8 @@ ULNA_API ulna_status ulna_marker_set_from_model(ulna_marker_set *set, const ulna
  * tabs, with quotes as in RFC 4180; a first line of headings may be there; lines that begin with # are comments. Errors name
  * the line; bones that the model does not have, and markers that are listed twice, are errors. The writer refuses what would
  * not be read back as it is (ULNA_ERR_UNSUPPORTED): names with line ends or bytes that are not UTF-8.
+ * From a file, and into one; complete, or not at all. `error` has the path.
  */
-ULNA_API ulna_status ulna_marker_set_read_csv(const char *text, size_t length, const ulna_model *model,
-                                              ulna_marker_set *set, ulna_error *error);
-/* The same from a file, and into one; complete, or not at all. `error` has the path. */
 ULNA_API ulna_status ulna_marker_set_load(const char *path, const ulna_model *model, ulna_marker_set *set,
                                           ulna_error *error);
 ULNA_API ulna_status ulna_marker_set_save(const ulna_marker_set *set, const ulna_model *model, const char *path,

@@ -108,12 +108,6 @@ ULNA_API ulna_status ulna_clip_convert(const ulna_model *from, const ulna_clip *
  * The first frame is unchanged. Values inside their limits stay inside.
  */
 ULNA_API ulna_status ulna_clip_unwind(const ulna_model *model, ulna_clip *clip);
-/*
- * Moves angles near the middle of their limits, or near rest where there are none, without changing a pose: by full turns, and
- * by the choice between the two sets of three Euler angles. Each stretch between jumps (60 degrees from one frame to the next)
- * moves as a whole, so that what is continuous stays so.
- */
-ULNA_API ulna_status ulna_clip_home(const ulna_model *model, ulna_clip *clip);
 
 /* What may be a mistake in a motion. */
 typedef struct ulna_clip_findings {

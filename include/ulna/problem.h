@@ -178,7 +178,14 @@ ULNA_API ulna_status ulna_work_create(const ulna_problem *problem, const ulna_al
 ULNA_API void ulna_work_destroy(ulna_work *work);
 /* Where the last evaluation put the bodies, for Jacobians and positions. Placing it elsewhere asks for a new evaluation. */
 ULNA_API ulna_pose *ulna_work_pose(ulna_work *work);
-/* As ulna_pose_set_threads, for ulna_work_hessian_dense, the Jacobian of ulna_work_residuals, and all of ulna_work_pose. */
+/*
+ * How many threads fill dense matrices: ulna_work_hessian_dense, the Jacobian of ulna_work_residuals, and
+ * ulna_pose_jacobian on ulna_work_pose. 1 by default; 0 as many as OpenMP takes by itself: one per processor, or OMP_NUM_THREADS. Only large matrices are shared
+ * out, from about 0.1 ms of work on. The numbers are the same bits for any count. The threads are OpenMP's: it starts
+ * them, with memory from the heap, at the first matrix that is large enough, and keeps them. Here as in
+ * every option `threads` of the library, any number from 0 on may be asked for: no more are started than there are pieces of
+ * work, and never more than 256. ULNA_ERR_UNSUPPORTED, unless for 1, in a build without OpenMP; ULNA_ERR_ARGUMENT below 0.
+ */
 ULNA_API ulna_status ulna_work_set_threads(ulna_work *work, int threads);
 
 /* f at q: forward kinematics and residuals, O(bodies + terms). The calls below are about the q of the last evaluation.
@@ -252,7 +259,6 @@ ULNA_API ulna_status ulna_work_term_error(ulna_work *work, int term, double *err
  */
 ULNA_API ulna_status ulna_work_sensitivity(ulna_work *work, const unsigned char *locked, const double *shift, int term,
                                            double *dq);
-ULNA_API int ulna_sensitivity_columns(const ulna_problem *problem, int term); /* -1 if out of range */
 
 /*
  * How sure the joints are: the covariance of q, nv x nv, if every residual carries independent noise of standard

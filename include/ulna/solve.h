@@ -241,12 +241,6 @@ ULNA_API ulna_status ulna_solver_create(const ulna_problem *problem, const ulna_
                                         const ulna_allocator *allocator, ulna_solver **solver, ulna_error *error);
 ULNA_API void ulna_solver_destroy(ulna_solver *solver); /* NULL is allowed */
 
-/* Other options for the same method: no allocation. ULNA_ERR_ARGUMENT if the method, or memory that depends on the
- * options (line.memory, pcg.band_width, penalty), would change. */
-ULNA_API ulna_status ulna_solver_set_options(ulna_solver *solver, const ulna_options *options, ulna_error *error);
-/* As they are in force; its arrays and texts are the solver's own, and limits and strengths are always there. */
-ULNA_API const ulna_options *ulna_solver_options(const ulna_solver *solver);
-
 /* From q (nq) to the answer, in place. ULNA_ERR_NUMBER if q holds NaN or infinity, or f does not exist there (a term of one's
  * own that is NaN, goals that overflow); q and `result` are then left alone. */
 ULNA_API ulna_status ulna_solve(ulna_solver *solver, double *q, ulna_result *result);
@@ -256,7 +250,6 @@ ULNA_API ulna_status ulna_solve(ulna_solver *solver, double *q, ulna_result *res
 ULNA_API ulna_status ulna_solver_begin(ulna_solver *solver, const double *q);
 ULNA_API ulna_status ulna_solver_step(ulna_solver *solver, ulna_stop *stop);
 ULNA_API const double *ulna_solver_q(const ulna_solver *solver); /* where it is now, nq */
-ULNA_API double ulna_solver_f(const ulna_solver *solver);        /* and how low */
 ULNA_API ulna_status ulna_solver_end(ulna_solver *solver, double *q, ulna_result *result);
 
 /* The work that the solver evaluates with; after a solve it stands at the answer: for term errors, pose, sensitivity. Not so
@@ -267,8 +260,6 @@ ULNA_API const unsigned char *ulna_solver_locked(const ulna_solver *solver);
 /* After a solve: 1 if every term on a body with a positive weight is met to `metres` or `radians`; `worst` (may be NULL) is
  * the term farthest from that, ULNA_NONE if there is none. */
 ULNA_API int ulna_solver_reached(ulna_solver *solver, double metres, double radians, int *worst);
-/* Forgets the damping that hybrid.keep_damping kept. */
-ULNA_API void ulna_solver_forget(ulna_solver *solver);
 
 /* Create, solve, destroy: for a single problem. Allocates. */
 ULNA_API ulna_status ulna_solve_once(const ulna_problem *problem, const ulna_options *options, double *q,

@@ -10,7 +10,6 @@
 #include "ulna/mocap.h"
 #include "ulna/model.h"
 #include "ulna/motion.h"
-#include "ulna/papers.h"
 #include "ulna/problem.h"
 #include "ulna/sample.h"
 #include "ulna/solve.h"

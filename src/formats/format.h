@@ -44,4 +44,15 @@ const ulna_format_row *ulna_format_row_of(ulna_format format);
 /* ULNA_ERR_FORMAT, with a list of the formats that hold one of these parts. */
 ulna_status ulna_format_fail(ulna_error *error, unsigned parts);
 
+/* Adds a remark: line and byte as in ulna_remark; `remarks` may be NULL. */
+void ulna_remarks_add(ulna_remarks *remarks, int line, long long byte, const char *format, ...) ULNA_PRINTF(4, 5);
+
+/*
+ * Reads a model from JSON text (docs/model-file.md); `text` needs no zero byte at its end. Every error, of syntax or of
+ * meaning, has the line, column and byte of the key or value. The JSON parser, jansson, uses the C library's malloc; everything
+ * else uses the allocator.
+ */
+ulna_status ulna_model_read_json(const char *text, size_t length, const ulna_allocator *allocator, ulna_model **model,
+                                 ulna_error *error);
+
 #endif

@@ -1,5 +1,6 @@
 /* Names of markers and units of length: see markers.h. */
 #include "formats/markers.h"
+#include "formats/format.h"
 
 #include <stdio.h>
 #include <string.h>

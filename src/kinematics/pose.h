@@ -57,4 +57,7 @@ int ulna_pose_threads(const ulna_pose *pose); /* what was set */
 int ulna_jacobian_rows(const ulna_jacobian_options *options, int count);
 int ulna_jacobian_columns(const ulna_pose *pose, const ulna_jacobian_options *options);
 
+/* As ulna_work_set_threads (problem.h), for ulna_pose_jacobian and the dense Hessian of papers.h. */
+ulna_status ulna_pose_set_threads(ulna_pose *pose, int threads);
+
 #endif

@@ -9,6 +9,7 @@
 
 #include "math/math3.h"
 #include "mocap/calibrator.h"
+#include "solve/solver.h"
 
 #define SPREAD 0.3         /* radians: of restarts */
 #define LOST_FACTOR 3.0    /* of the median: a pose above it is tried from elsewhere */

@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "formats/tables/table.h"
 #include "formats/text/names.h"
+#include "mocap/take.h"
 #include "ulna/mocap.h"
 
 ulna_marker_set ulna_marker_set_empty(const ulna_allocator *allocator)

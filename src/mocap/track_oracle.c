@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "mocap/track.h"
 #include "model/model.h"
+#include "solve/solver.h"
 
 #define ZERO_F 1e-8 /* m^2: where a solution with f = 0 is found */
 #define LOST_F 1e-6

@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "mocap/track.h"
 #include "model/model.h"
+#include "motion/convert.h"
 
 enum {
     MOST_SWAPS = 64,

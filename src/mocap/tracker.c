@@ -14,6 +14,7 @@
  * changed: then the markers have, as after a bad frame.
  */
 #include "mocap/tracker.h"
+#include "solve/solver.h"
 
 #include <math.h>
 #include <string.h>

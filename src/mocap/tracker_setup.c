@@ -1,5 +1,6 @@
 /* A tracker: its options, its memory, and what it forgets. */
 #include "mocap/tracker.h"
+#include "solve/solver.h"
 
 #include <math.h>
 #include <string.h>

@@ -11,6 +11,7 @@
 #include "base/base.h"
 #include "math/math3.h"
 #include "model/model.h"
+#include "motion/convert.h"
 #include "ulna/motion.h"
 
 #define JUMP (ULNA_PI / 3)              /* from one frame to the next: no joint turns so fast */

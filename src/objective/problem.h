@@ -217,4 +217,7 @@ double ulna_coupling_weight(const ulna_problem *problem, const ulna_term *term);
 /* Adds -d(gradient)/d(goal) of number `column` of the goal (problem.h: ulna_work_sensitivity) to `right` (nv). */
 void ulna_coordinate_goal_slope(const ulna_work *work, const ulna_term *term, int column, double *right);
 
+/* Columns of ulna_work_sensitivity; -1 if the term is out of range. */
+int ulna_sensitivity_columns(const ulna_problem *problem, int term);
+
 #endif

@@ -6,7 +6,7 @@
 #define ULNA_PAPERS_JACOBIANS_H
 
 #include "kinematics/jacobian.h"
-#include "ulna/papers.h"
+#include "papers/papers.h"
 
 /* ---- joints, locally ---------------------------------------------------------------------------------------- */
 

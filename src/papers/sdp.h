@@ -6,8 +6,8 @@
 #define ULNA_PAPERS_SDP_H
 
 #include "global/reduced.h"
+#include "papers/papers.h"
 #include "solve/solver.h"
-#include "ulna/papers.h"
 
 /* The part before the refinement: relaxation and rounding. Fills q and the members of `result` up to relax_seconds, but
  * for f and rounded_f. */

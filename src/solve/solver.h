@@ -182,6 +182,15 @@ int ulna_solver_clamp(const ulna_solver *s, double *q);
 /* Puts the start of attempt s->attempt > 0 into s->q (restarts.c). */
 ulna_status ulna_start_again(ulna_solver *s);
 
+/* Other options for the same method: no allocation. ULNA_ERR_ARGUMENT if the method, or memory that depends on the
+ * options (line.memory, pcg.band_width, penalty), would change. */
+ulna_status ulna_solver_set_options(ulna_solver *solver, const ulna_options *options, ulna_error *error);
+/* As they are in force; its arrays and texts are the solver's own, and limits and strengths are always there. */
+const ulna_options *ulna_solver_options(const ulna_solver *solver);
+double ulna_solver_f(const ulna_solver *solver); /* f where a solve that was begun is now */
+/* Forgets the damping that hybrid.keep_damping kept. */
+void ulna_solver_forget(ulna_solver *solver);
+
 /* ---- the methods of this folder, each in the file of its family (by name: src/papers/methods.c) -------------------- */
 
 extern const ulna_method ulna_method_hybrid;

@@ -1,5 +1,6 @@
 /* What ASF and AMC share: units, axes, joints that they can say, and names. */
 #include "formats/acclaim/acclaim.h"
+#include "formats/format.h"
 
 #include <limits.h>
 #include <stdio.h>

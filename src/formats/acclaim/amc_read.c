@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "formats/acclaim/acclaim.h"
+#include "formats/format.h"
 #include "formats/text/scan.h"
 #include "math/math3.h"
 

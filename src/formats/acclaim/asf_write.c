@@ -21,6 +21,7 @@
 
 #include "base/base.h"
 #include "formats/acclaim/acclaim.h"
+#include "formats/format.h"
 #include "formats/text/numbers.h"
 #include "math/math3.h"
 

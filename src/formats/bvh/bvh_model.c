@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "formats/bvh/bvh.h"
+#include "formats/format.h"
 #include "formats/text/names.h"
 #include "math/math3.h"
 #include "model/builder.h"

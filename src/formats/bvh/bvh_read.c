@@ -10,6 +10,7 @@
  * Files stray from the format in many ways; what is well defined all the same is read, with a remark.
  */
 #include "formats/bvh/bvh.h"
+#include "formats/format.h"
 
 #include <stdio.h>
 

@@ -6,6 +6,7 @@
  * find that (bvh.h); else zero too.
  */
 #include "formats/bvh/bvh.h"
+#include "formats/format.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* The parameter section of C3D: a list of groups and of arrays that belong to them, each with a link to the next. */
 #include "formats/c3d/c3d.h"
+#include "formats/format.h"
 #include "formats/markers.h"
 
 enum { NO_GROUP, POINT, TRIAL, ANALOG, MANUFACTURER, MOST_GROUPS = 128 };

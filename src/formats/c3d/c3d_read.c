@@ -19,6 +19,7 @@
 
 #include "base/base.h"
 #include "formats/c3d/c3d.h"
+#include "formats/format.h"
 #include "formats/markers.h"
 #include "formats/text/scan.h"
 

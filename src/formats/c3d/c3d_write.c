@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "formats/c3d/c3d.h"
+#include "formats/format.h"
 #include "formats/markers.h"
 
 enum { POINT = 1, TRIAL = 2, ANALOG = 3, WORD_LIMIT = 65535, MOST_BLOCKS = 255 };

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "formats/format.h"
 #include "formats/gltf/gltf_read.h"
 
 enum { MOST_PARTS = 8 };

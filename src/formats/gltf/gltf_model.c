@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "formats/format.h"
 #include "formats/gltf/gltf_read.h"
 #include "formats/markers.h"
 #include "formats/text/names.h"

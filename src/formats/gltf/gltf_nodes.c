@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "formats/format.h"
 #include "formats/gltf/gltf_read.h"
 
 /* ---- transforms ------------------------------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
 /* glTF: what is there to see: an octahedron for each bone, bound to its body by the skin, and a sphere for all markers. */
+#include "formats/format.h"
 #include "formats/gltf/gltf_write.h"
 
 enum { MOST_JOINTS = 65535, CORNERS = 6, SPHERE_CORNERS = 42 };

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "formats/format.h"
 #include "formats/gltf/gltf_write.h"
 #include "formats/markers.h"
 #include "formats/text/text_writer.h"

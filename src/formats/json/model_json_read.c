@@ -2,6 +2,7 @@
  * Reads the model file (docs/model-file.md) into a builder. What the builder refuses is reported at the key or the
  * element that it came from; what only shows when all is read (roots, cycles) is checked here, for the same reason.
  */
+#include "formats/format.h"
 #include "model/model.h"
 #include "ulna/formats.h"
 

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "formats/format.h"
 #include "formats/markers.h"
 #include "formats/tables/table.h"
 #include "math/math3.h"

@@ -1,4 +1,5 @@
 /* Joint values in columns: see table.h. */
+#include "formats/format.h"
 #include "formats/tables/table.h"
 
 #include <limits.h>

@@ -1,4 +1,5 @@
 /* Rows of marker positions: see table.h. */
+#include "formats/format.h"
 #include "formats/tables/table.h"
 
 #include <limits.h>

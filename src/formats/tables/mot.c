@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "formats/format.h"
 #include "formats/tables/table.h"
 #include "math/math3.h"
 

@@ -1,5 +1,6 @@
 /* Cells of tables in text: see table.h. */
 #include "formats/tables/table.h"
+#include "formats/format.h"
 
 #include <limits.h>
 #include <math.h>

@@ -18,6 +18,7 @@
 #include <stdio.h>
 
 #include "base/base.h"
+#include "formats/format.h"
 #include "formats/markers.h"
 #include "formats/tables/table.h"
 

@@ -1,28 +1,16 @@
 /*
- * ulna/papers.h: procedures of the papers as they are written, for comparison with what the library does itself.
+ * papers.h (private): procedures of the papers as they are written, for comparison with what the library does itself.
  *
  * Nothing here is needed to solve anything: ulna_pose_jacobian, ulna_work_hessian and ulna_global_solve give the same
  * results faster, or better ones. "recipe" is Rabbani, A recipe to cook Jacobian (2017); "exact-Hessian" is Erleben and
  * Andrews, Solving inverse kinematics using exact Hessian matrices (2018); "convex IK" is the semidefinite relaxation
  * whose eq. 14 ulna_sdp_solve solves.
- *
- *     ulna_effector hand = {.body = body};
- *     ulna_jacobian_options options = ulna_jacobian_options_default();
- *     double *jacobian = malloc(6 * (size_t)ulna_model_dof_count(model) * sizeof *jacobian);
- *     ulna_papers_jacobian(pose, ULNA_JACOBIAN_TWISTS, &options, 1, &hand, jacobian);
- *     ulna_sdp_result result;
- *     status = ulna_sdp_solve(problem, NULL, q, &result, &error);
- *     free(jacobian);
  */
-#ifndef ULNA_PAPERS_H
-#define ULNA_PAPERS_H
+#ifndef ULNA_SRC_PAPERS_H
+#define ULNA_SRC_PAPERS_H
 
 #include "ulna/kinematics.h"
 #include "ulna/solve.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* ---- Jacobians by every route ------------------------------------------------------------------------------ */
 
@@ -37,37 +25,34 @@ typedef enum ulna_jacobian_route {
 } ulna_jacobian_route;
 
 /* The Jacobian of ulna_pose_jacobian, by the route given: all agree to rounding, DIFFERENCES to about 1e-9. */
-ULNA_API ulna_status ulna_papers_jacobian(ulna_pose *pose, ulna_jacobian_route route,
-                                          const ulna_jacobian_options *options, int count,
-                                          const ulna_effector *effectors, double *jacobian);
+ulna_status ulna_papers_jacobian(ulna_pose *pose, ulna_jacobian_route route, const ulna_jacobian_options *options,
+                                 int count, const ulna_effector *effectors, double *jacobian);
 
 /* Its time derivative when the degrees of freedom move at `velocity` (nv) (recipe 1.3). GENERIC, ADJUSTED and
  * TWISTS differentiate their adjoints (eq. 14-15) and motion subspaces; SIMPLE and UNIT_VELOCITY share a closed form in
  * world vectors: all five agree to rounding. DIFFERENCES goes numerically along the motion, to about 1e-9. */
-ULNA_API ulna_status ulna_papers_jacobian_rate(ulna_pose *pose, ulna_jacobian_route route,
-                                               const ulna_jacobian_options *options, const double *velocity, int count,
-                                               const ulna_effector *effectors, double *rate);
+ulna_status ulna_papers_jacobian_rate(ulna_pose *pose, ulna_jacobian_route route, const ulna_jacobian_options *options,
+                                      const double *velocity, int count, const ulna_effector *effectors, double *rate);
 
 /* Adjoint blocks (procedure 2, untrimmed): 6 x 6 per body, 6 rows, 6 * body_count columns: the effector's twist (v, w)
  * in its body frame caused by a twist of each body's joint, taken in the frame at the end of that joint. Off-path blocks are zero. */
-ULNA_API ulna_status ulna_papers_adjoint_blocks(ulna_pose *pose, const ulna_effector *effector, double *blocks);
+ulna_status ulna_papers_adjoint_blocks(ulna_pose *pose, const ulna_effector *effector, double *blocks);
 
 /* ---- second derivatives, dense ---------------------------------------------------------------------------- */
 
 /* K (exact-Hessian eq. 22, Table 2): 3 x nv x nv, K[:, i, j] = d2 p / dq_i dq_j. Symmetric in i and j. For quaternion
  * joints the derivative is along q (+) step. */
-ULNA_API ulna_status ulna_papers_tensor(ulna_pose *pose, const ulna_effector *effector, double *tensor);
+ulna_status ulna_papers_tensor(ulna_pose *pose, const ulna_effector *effector, double *tensor);
 
 /* Algorithm 4: the dense Hessian of f = 1/2 sum w |goal - p|^2, nv x nv, both triangles filled, H = JtJ - t K:r.
  * goals: 3 x count; weights: count or NULL for 1. O(nv^2 count): readable, slow; the reference for ulna_work_hessian. */
-ULNA_API ulna_status ulna_papers_dense_hessian(ulna_pose *pose, int count, const ulna_effector *effectors,
-                                               const double *goals, const double *weights, double t, double *hessian);
+ulna_status ulna_papers_dense_hessian(ulna_pose *pose, int count, const ulna_effector *effectors, const double *goals,
+                                      const double *weights, double t, double *hessian);
 
 /* Product of exponentials (eq. 7): the effector's body frame at q from the twists of the zero pose alone.
  * `q` as in forward; the pose is not changed. Position and rotation (row by row) of the effector point. */
-ULNA_API ulna_status ulna_papers_product_of_exponentials(ulna_pose *pose, const double *q,
-                                                         const ulna_effector *effector, double position[3],
-                                                         double rotation[9]);
+ulna_status ulna_papers_product_of_exponentials(ulna_pose *pose, const double *q, const ulna_effector *effector,
+                                                double position[3], double rotation[9]);
 
 /* ---- the convex-IK paper's own method -------------------------------------------------------------------- */
 
@@ -81,7 +66,7 @@ typedef struct ulna_sdp_options {
 } ulna_sdp_options;
 
 /* newton, bounded; 200 iterations, gap 1e-8. */
-ULNA_API ulna_sdp_options ulna_sdp_options_default(void);
+ulna_sdp_options ulna_sdp_options_default(void);
 
 typedef struct ulna_sdp_result {
     double f;         /* m^2, at the q that came back */
@@ -105,10 +90,7 @@ typedef struct ulna_sdp_result {
  * build without DSDP. ULNA_ERR_CONVERGENCE if DSDP found no answer, ULNA_ERR_STATE if there is no goal. q is then
  * unchanged. Allocates; DSDP runs in one thread at a time.
  */
-ULNA_API ulna_status ulna_sdp_solve(const ulna_problem *problem, const ulna_sdp_options *options, double *q,
-                                    ulna_sdp_result *result, ulna_error *error);
+ulna_status ulna_sdp_solve(const ulna_problem *problem, const ulna_sdp_options *options, double *q,
+                           ulna_sdp_result *result, ulna_error *error);
 
-#ifdef __cplusplus
-}
-#endif
 #endif
