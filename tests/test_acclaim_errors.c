@@ -16,7 +16,7 @@ static void odd_skeletons_are_remarked_upon(void **state)
                   ULNA_FORMAT_ASF, NULL);
     assert_remark(&c, 0, "1/0.45 inch");
     assert_remark(&c, 1, "TX TY TZ RX RY RZ");
-    assert_remark(&c, 4, "one word, 'a'");
+    assert_remark(&c, 4, "one word: 'a'");
     assert_remark(&c, 3, "2 limit numbers for 2 degrees");
     assert_remark(&c, 3, "no direction");
     assert_remark(&c, 3, "swapped (1 times)");
@@ -63,9 +63,9 @@ static void odd_motions_are_remarked_upon(void **state)
         assert_true(fabs(ulna_clip_frame(&m.clip, f)[6] - arm[f] * DEGREE) < 1e-15 &&
                     ulna_clip_frame(&m.clip, f)[0] == root[f]);
     assert_remark(&m, 7, "no bone 'leg'");
-    assert_remark(&m, 0, "2 lines are of bones");
-    assert_remark(&m, 0, "4 times a frame does not name a bone");
-    assert_remark(&m, 12, "1 times a frame names a bone again");
+    assert_remark(&m, 0, "2 lines name bones");
+    assert_remark(&m, 0, "4 times a frame does not list a bone");
+    assert_remark(&m, 12, "1 times a frame lists a bone twice");
     assert_remark(&m, 9, "not consecutive (1 times)");
     assert_int_equal(m.remarks.count, 5);
     ulna_content_release(&m);
@@ -189,7 +189,7 @@ static const mistake skeleton_mistakes[] = {
 };
 
 static const mistake motion_mistakes[] = {
-    {":DEGREES\nroot 1 2 3 4 5 6\n", ULNA_ERR_PARSE, 2, 1, "first frame is missing"},
+    {":DEGREES\nroot 1 2 3 4 5 6\n", ULNA_ERR_PARSE, 2, 1, "first frame number is missing"},
     {":DEGREES\n# nothing\n", ULNA_ERR_PARSE, 0, 0, "no frames"},
     {"1\nroot 1 2 3 4 5\n", ULNA_ERR_PARSE, 2, 1, "needs 6 values, but has 5"},
     {"1\nroot 1 2 3 4 5 6 7\n", ULNA_ERR_PARSE, 2, 18, "more than its 6 values"},
@@ -264,7 +264,7 @@ static void memory_is_bounded_by_the_file(void **state)
     ulna_error error;
     m = ulna_content_empty(NULL);
     assert_says(ulna_content_read("1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n", 27, ULNA_FORMAT_AMC, &options, &m, &error),
-                ULNA_ERR_LIMIT, "too few bones");
+                ULNA_ERR_LIMIT, "almost no bones");
     assert_int_equal(error.line, 10);
     ulna_model_destroy(big);
     ulna_content_release(&m);

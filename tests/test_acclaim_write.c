@@ -323,8 +323,8 @@ static void the_text_is_plain(void **state)
                         ":hierarchy\n  begin\n    root arm left_leg_start\n    arm hand\n"
                         "    left_leg_start left_leg\n  end\n");
     assert_int_equal(remarks.count, 2);
-    assert_non_null(strstr(remarks.items[0].message, "'hips' is called root"));
-    assert_non_null(strstr(remarks.items[1].message, "'left leg' is called 'left_leg'"));
+    assert_non_null(strstr(remarks.items[0].message, "body 'hips' is written as 'root'"));
+    assert_non_null(strstr(remarks.items[1].message, "'left leg' is written as 'left_leg'"));
     ulna_remarks_release(&remarks);
 
     options.degrees = 0;

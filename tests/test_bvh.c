@@ -357,17 +357,17 @@ static void test_frames(void **state)
         int line;
         const char *remark;
     } cases[] = {
-        {"MOTION\nFrames: 1\nFrame Time: 0.5\n1 2 3\n4 5 6\n", 2, 0.5, 0, "counts 1 frames and has 2"},
-        {"MOTION\nFrames: 3\nFrame Time: 0.5\n1 2 3\n4 5 6\n", 2, 0.5, 0, "counts 3 frames and has 2"},
+        {"MOTION\nFrames: 1\nFrame Time: 0.5\n1 2 3\n4 5 6\n", 2, 0.5, 0, "states 1 frames but has 2"},
+        {"MOTION\nFrames: 3\nFrame Time: 0.5\n1 2 3\n4 5 6\n", 2, 0.5, 0, "states 3 frames but has 2"},
         {"MOTION\nFrames: 2\nFrame Time: 0.5\n1 2 3\n4 5", 1, 0.5, 15, "the last frame, 2, has 2 of 3 values"},
-        {"MOTION\nFrames: 2\nFrame Time: 0.5\n1 2 3\n4 5", 1, 0.5, 0, "counts 2 frames and has 1"},
+        {"MOTION\nFrames: 2\nFrame Time: 0.5\n1 2 3\n4 5", 1, 0.5, 0, "states 2 frames but has 1"},
         {"MOTION\nFrames: 1\nFrame Time: 0.5\n1 2\n", 0, 0.5, 14, "the last frame, 1, has 2 of 3 values"},
-        {"MOTION\nFrames: 1e30\nFrame Time: 0.5\n1 2 3\n", 1, 0.5, 0, "counts 1000000000000000019884624838656"},
+        {"MOTION\nFrames: 1e30\nFrame Time: 0.5\n1 2 3\n", 1, 0.5, 0, "states 1000000000000000019884624838656"},
         {"MOTION\nFrame Time: 0.5\n1 2 3\n", 1, 0.5, 13, "the number of frames is missing"},
         {"MOTION\nFrames: 1\n1 2 3\n", 1, 0, 13, "the Frame Time is missing"},
         {"MOTION\nFrames: 1\nFrame Time: 0\n1 2 3\n", 1, 0, 13, "not above 0"},
         {"MOTION\nFrames: 1\nFrame Time: -1\n1 2 3\n", 1, 0, 13, "not above 0"},
-        {"", 0, 0, 10, "there is no MOTION"},
+        {"", 0, 0, 10, "the file has no MOTION"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ulna_content c = with_motion(cases[i].motion);
@@ -435,12 +435,12 @@ static void test_errors(void **state)
         int line, column;
         const char *message;
     } cases[] = {
-        {"hello", 1, 1, "'hello' where HIERARCHY was expected"},
+        {"hello", 1, 1, "unexpected 'hello': HIERARCHY was expected"},
         {"\n\n", 2, 1, "no ROOT"},
         {"HIERARCHY\n", 1, 10, "no ROOT"},
-        {"HIERARCHY\nJOINT a\n", 2, 1, "'JOINT' where ROOT was expected"},
-        {"HIERARCHY\nHIERARCHY\n", 2, 1, "where ROOT was expected"},
-        {"HIERARCHY\nMOTION\n", 2, 1, "'MOTION' where ROOT was expected"},
+        {"HIERARCHY\nJOINT a\n", 2, 1, "unexpected 'JOINT': ROOT was expected"},
+        {"HIERARCHY\nHIERARCHY\n", 2, 1, ": ROOT was expected"},
+        {"HIERARCHY\nMOTION\n", 2, 1, "unexpected 'MOTION': ROOT was expected"},
         {"HIERARCHY\nROOT r\nOFFSET 0 0 0\n", 3, 1, "'{' is missing after 'r'"},
         {"HIERARCHY\nROOT r", 2, 7, "'{' is missing after 'r'"},
         {"HIERARCHY\nROOT r\n{\n  OFFSET 0 1\n}\n", 5, 1, "three finite numbers"},
@@ -455,20 +455,21 @@ static void test_errors(void **state)
         {"HIERARCHY\nROOT r\n{\n  CHANNELS Xposition\n", 4, 12, "0 to 6"},
         {"HIERARCHY\nROOT r\n{\n  CHANNELS 2 Xposition\n}\n", 5, 1, "'}' is not a channel"},
         {"HIERARCHY\nROOT r\n{\n  CHANNELS 1 Wrotation\n", 4, 14, "'Wrotation' is not a channel"},
-        {"HIERARCHY\nROOT r\n{\n  CHANNELS 1 Xrotation Yrotation\n", 4, 24, "'Yrotation' cannot stand inside a joint"},
+        {"HIERARCHY\nROOT r\n{\n  CHANNELS 1 Xrotation Yrotation\n", 4, 24,
+         "'Yrotation' is not allowed inside a joint"},
         {"HIERARCHY\nROOT r\n{\n  CHANNELS 2 Xrotation Xrotation\n", 4, 24, "listed twice"},
         {"HIERARCHY\nROOT r\n{\n  CHANNELS 3 Xrotation Xposition Xrotation\n", 4, 34, "listed twice"},
         {"HIERARCHY\nROOT r\n{\n  CHANNELS 3 Xposition Xrotation Xposition\n", 4, 34, "listed twice"},
-        {HEAD "ROOT s\n", 6, 1, "'ROOT' cannot stand inside a joint, begun on line 2"},
-        {HEAD "End Sites\n", 6, 5, "End is followed by Site"},
-        {HEAD "End Site\n{\nJOINT x\n", 8, 1, "'JOINT' cannot stand inside an End Site, begun on line 6"},
+        {HEAD "ROOT s\n", 6, 1, "'ROOT' is not allowed inside a joint, which begins on line 2"},
+        {HEAD "End Sites\n", 6, 5, "'End' must be followed by 'Site'"},
+        {HEAD "End Site\n{\nJOINT x\n", 8, 1, "'JOINT' is not allowed inside an End Site, which begins on line 6"},
         {HEAD "End Site\n{\nCHANNELS 1 Xrotation\n", 8, 10, "no channels"},
-        {HEAD "MOTION\nFrames: 0\n", 6, 1, "'MOTION' cannot stand inside a joint"},
-        {HEAD "JOINT x\n{\nOFFSET 0 0 0\n", 8, 13, "the file ends inside 'x', begun on line 6"},
-        {HEAD "}\n}\n", 7, 1, "'}' where MOTION or another ROOT was expected"},
+        {HEAD "MOTION\nFrames: 0\n", 6, 1, "'MOTION' is not allowed inside a joint"},
+        {HEAD "JOINT x\n{\nOFFSET 0 0 0\n", 8, 13, "the file ends inside 'x', which begins on line 6"},
+        {HEAD "}\n}\n", 7, 1, "unexpected '}': MOTION or another ROOT was expected"},
         {HEAD "}\nMOTION\nFrames: many\n", 8, 9, "Frames needs a number"},
-        {HEAD "}\nMOTION\nFrame Rate: 1\n", 8, 7, "Frame is followed by Time"},
-        {HEAD "}\nMOTION\nFrame Time: inf\n", 8, 13, "Frame Time needs seconds"},
+        {HEAD "}\nMOTION\nFrame Rate: 1\n", 8, 7, "'Frame' must be followed by 'Time'"},
+        {HEAD "}\nMOTION\nFrame Time: inf\n", 8, 13, "Frame Time needs a number of seconds"},
         {HEAD "}\nMOTION\nFrames: 1\nFrame Time: 1\n1 NaN 3\n", 10, 3, "'NaN' is not a finite number"},
         {HEAD "}\nMOTION\nFrames: 1\nFrame Time: 1\n1 -1.#IND00 3\n", 10, 3, "'-1.#IND00' is not a finite number"},
         {HEAD "}\nMOTION\nFrames: 1\nFrame Time: 1\n1 2 3\nend\n", 11, 1, "'end' is not a finite number"},
@@ -607,7 +608,7 @@ static void test_files(void **state)
         assert_int_equal(c.clip.frame_count, files[i].frames);
         assert_true(c.clip.frame_seconds == files[i].seconds);
         int is_miscounted = strstr(files[i].name, "extra_frame") != NULL;
-        assert_int_equal(has_remark(&c, 0, "the file counts 3069 frames and has 3070"), is_miscounted);
+        assert_int_equal(has_remark(&c, 0, "the file states 3069 frames but has 3070"), is_miscounted);
         ulna_content_release(&c);
     }
 }

@@ -421,7 +421,7 @@ static void test_text(void **state)
     assert_true(has_remark(&remarks, "the first frame is number 7"));
     assert_true(has_remark(&remarks, "1 joints are written as three rotations"));
     assert_true(has_remark(&remarks, "2 fixed bodies"));
-    assert_true(has_remark(&remarks, "1 joints away from the origin"));
+    assert_true(has_remark(&remarks, "1 bodies whose origin is away from their joint"));
     assert_true(has_remark(&remarks, "no limits: 1 are left out") &&
                 has_remark(&remarks, "no markers: 1 are left out"));
     assert_int_equal(remarks.count, 7);
@@ -567,7 +567,7 @@ static void test_errors(void **state)
     ulna_sink sink = ulna_text_sink(&text), broken = {refuse, NULL};
     ulna_write_options options = ulna_write_options_default();
     assert_says(ulna_content_write(ULNA_FORMAT_BVH, NULL, &clip, NULL, NULL, &sink, NULL, &error), ULNA_ERR_ARGUMENT,
-                "needs the skeleton");
+                "needs a skeleton");
     assert_says(ulna_content_write(ULNA_FORMAT_BVH, model, &clip, NULL, NULL, &broken, NULL, &error), ULNA_ERR_IO,
                 "cannot be written");
     clip.q[12] = NAN;

@@ -309,7 +309,7 @@ static void names_of_points(void **state)
     for (int i = 0; i < 7; i++)
         assert_string_equal(c.recording.names[i], names[i]);
     assert_remark(&c.remarks, 0, "2 of 7 points have no label");
-    assert_remark(&c.remarks, 0, "1 marker has a name that another has too, such as 'A:LA'");
+    assert_remark(&c.remarks, 0, "1 marker has the same name as another, such as 'A:LA'");
     ulna_content_release(&c);
     free(m.data);
 
@@ -337,9 +337,9 @@ static void the_length_of_the_file_decides(void **state)
         int value;
         const char *words;
     } lies[] = {
-        {2, 40, "POINT:USED tells of 8 points, the header of 40; 8 are read"},
-        {4, 5, "the header tells of 5 analog samples a frame; the length of the file speaks for 6"},
-        {8, 30, "header and parameters tell of 30 to 100 frames; 100 are read"},
+        {2, 40, "POINT:USED states 8 points, the header 40; 8 are read"},
+        {4, 5, "the header states 5 analog samples per frame; the length of the file fits 6, which is used"},
+        {8, 30, "header and parameters state 30 to 100 frames; 100 are read"},
         {16, 9, "the header puts the data at block 9, POINT:DATA_START at 4; they are read from 4"},
         {14, 0x3f80, "the header's scale is 1, POINT:SCALE -0.1; points are read as floats of 1"},
     };
@@ -370,10 +370,10 @@ static void a_file_that_ends_early(void **state)
         ulna_status status = ulna_content_read((const char *)m.data, length, ULNA_FORMAT_C3D, NULL, &c, &error);
         assert_int_equal(status, frames ? ULNA_OK : ULNA_ERR_PARSE);
         if (!frames)
-            assert_non_null(strstr(error.message, "4 points are announced, but the file ends before its first frame"));
+            assert_non_null(strstr(error.message, "4 points are stated, but the file ends before its first frame"));
         else if (frames < 50) {
             char words[100];
-            snprintf(words, sizeof words, "the file ends early: 50 frames are announced, %d are there", frames);
+            snprintf(words, sizeof words, "the file ends early: 50 frames are stated, %d are present", frames);
             assert_frames(&c.recording, &m, 1e-3, frames);
             assert_remark(&c.remarks, 0, words);
         }
@@ -400,7 +400,7 @@ static void every_point_marked_as_missing(void **state)
         memcpy(m.data + 3 * BLOCK + 16 * i + 12, "\0\0\200\277", 4); /* -1 */
     ulna_content c = read_made(&m);
     assert_frames(&c.recording, &m, 1e-3, 3);
-    assert_remark(&c.remarks, 0, "every position is marked as missing, but 6 are there");
+    assert_remark(&c.remarks, 0, "every position is marked as missing, but 6 have values");
     ulna_content_release(&c);
     for (size_t i = 0; i < 6; i++)
         memset(m.data + 3 * BLOCK + 16 * i, 0, 12); /* and nothing is there */
@@ -447,7 +447,7 @@ static void more_frames_than_words_can_count(void **state)
         assert_int_equal(c.recording.first_frame, way == 0 ? 100001 : 1);
         assert_int_equal(c.remarks.count, way == 3);
         if (way == 3)
-            assert_remark(&c.remarks, 0, "tell of 4464 to 4464 frames; 70000 are read");
+            assert_remark(&c.remarks, 0, "state 4464 to 4464 frames; 70000 are read");
         ulna_content_release(&c);
         free(m.data);
     }
@@ -542,7 +542,7 @@ static void writing_has_limits(void **state)
     ulna_text_release(&text);
     text = written(ULNA_FORMAT_C3D, NULL, NULL, &r, &options, &remarks);
     assert_remark(&remarks, 0, "1 positions are too far away");
-    assert_remark(&remarks, 0, "frames of C3D count from 1");
+    assert_remark(&remarks, 0, "C3D numbers frames from 1");
     assert_remark(&remarks, 0, "the frame rate is unknown");
     ulna_content c = content_of(text.data, text.length, ULNA_FORMAT_C3D, NULL);
     assert_true(c.source.unit_m == 1 && c.recording.frame_seconds == 0 && c.recording.first_frame == 1);
@@ -621,7 +621,7 @@ static void announcements_cost_nothing(void **state)
         ulna_error error;
         assert_int_equal(ulna_content_read((char *)m.data, m.length, ULNA_FORMAT_C3D, NULL, &c, &error),
                          ULNA_ERR_PARSE);
-        assert_non_null(strstr(error.message, huge ? "65535 points are announced" : "100000 points are announced"));
+        assert_non_null(strstr(error.message, huge ? "65535 points are stated" : "100000 points are stated"));
         assert_true(memory.peak_bytes < 20000);
         ulna_content_release(&c);
         ulna_test_memory_check(&memory);
@@ -701,23 +701,24 @@ static void recorded_files(void **state)
         {"c3d/btk_MyCube.c3d", 14, 1, 1, 0, 50, 1e-3, 'z', "PBLeiden01_1", NULL, 56.4154778},
         {"c3d/btk_PiG_Calibration3_FF.c3d", 66, 95, 604, 4, 100, 1e-3, 'z', "LASI", "ANGLES names 12", 275.169281},
         {"c3d/btk_PiG_Motion3_FF.c3d", 97, 293, 725, 4429, 100, 1e-3, 'z', "LASI", "MOMENTS names 8", 65.0415039},
-        {"c3d/btk_parameterOverflow.c3d", 142, 101, 1, 0, 100, 1e-3, 'z', "LFHD", "should end, at byte 24064", 0},
+        {"c3d/btk_parameterOverflow.c3d", 142, 101, 1, 0, 100, 1e-3, 'z', "LFHD", "beyond its stated end at byte 24064",
+         0},
         {"c3d/btk_shd01.c3d", 27, 237, 91, 0, 250, 1e-3, 'z', "AbcdeFghijk:RASI", NULL, 690.153625},
         {"c3d/mfr_innovative_sports_training.c3d", 24, 134, 1, 24, 60, 1, 0, "ROFF", NULL, NAN},
-        {"c3d/mfr_motion_analysis_corporation.c3d", 49, 151, 1, 1208, 60, 1e-3, 'z', "THEA", "12 markers have a name",
-         -892.661743},
+        {"c3d/mfr_motion_analysis_corporation.c3d", 49, 151, 1, 1208, 60, 1e-3, 'z', "THEA",
+         "12 markers have the same name", -892.661743},
         {"c3d/s06_MACsample.c3d", 33, 180, 1, 3565, 60, 1e-3, 'z', "RSHO", "points are read as integers of 0.0551136",
          NAN},
         {"c3d/s09_PlugInC3D.c3d", 86, 281, 1, 9187, 60, 1e-3, 'z', "RKNE", "POWERS names 6", -1060.82235},
-        {"c3d/s15_peak_FP1.c3d", 8, 480, 1, 0, 60, 1, 0, "PT00", "should end, at byte 2048", 0.73045003},
-        {"c3d/s18_bad_parameter_section.c3d", 45, 332, 1, 6044, 120, 1e-3, 'z', "P1", "points outside of itself",
-         -587.370505},
-        {"c3d/s24_MotionMonitor.c3d", 8, 840, 1, 0, 140, 1, 0, "point1", "16 analog samples a frame", 0.0260564107},
+        {"c3d/s15_peak_FP1.c3d", 8, 480, 1, 0, 60, 1, 0, "PT00", "beyond its stated end at byte 2048", 0.73045003},
+        {"c3d/s18_bad_parameter_section.c3d", 45, 332, 1, 6044, 120, 1e-3, 'z', "P1",
+         "points outside the parameter section", -587.370505},
+        {"c3d/s24_MotionMonitor.c3d", 8, 840, 1, 0, 140, 1, 0, "point1", "16 analog samples per frame", 0.0260564107},
         {"c3d/s28_BTS_type1.c3d", 28, 296, 1, 1796, 100, 1e-3, 0, "RASI", NULL, NAN},
         {"cmu/02_01.c3d", 41, 343, 50, 0, 120, 1e-3, 'z', "TakeoMonday:LBWT", NULL, -1779.45752},
         {"hdm05/HDM_dg_03-05_02_120.c3d", 44, 3866, 1, 0, 120, 1e-3, 0, "*0", NULL, 159.218887},
         {"hdm05/HDM_dg_06-03_03_120.c3d", 44, 202, 2925, 0, 120, 1e-3, 0, "*0", NULL, 1360.84766},
-        {"trc/formats/btk_Gait.c3d", 33, 487, 1, 9682, 100, 1e-3, 'z', "RSHO", "6 markers have a name", NAN},
+        {"trc/formats/btk_Gait.c3d", 33, 487, 1, 9682, 100, 1e-3, 'z', "RSHO", "6 markers have the same name", NAN},
         {"trc/formats/osim_walking5.c3d", 40, 1103, 1, 20082, 250, 1e-3, 'z', "LTH3", NULL, NAN},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {

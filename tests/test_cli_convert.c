@@ -171,7 +171,7 @@ static void what_does_not_fit_is_told(void **state)
     convert(tool, "out.bvh out.mot", 0);
     ulna_test_says(tool->out, "name out.bvh beside it");
     convert(tool, "human.json take.c3d out.bvh", 0);
-    ulna_test_says(tool->out, "holds no markers: those of the");
+    ulna_test_says(tool->out, "holds no markers: the ");
     convert(tool, "take.c3d other.bvh", 3);
     ulna_test_says(tool->err, "'ulna solve' finds the motion");
 }
@@ -322,7 +322,8 @@ static void motions_are_described(void **state)
     assert_int_equal(ulna_test_tool_run(tool, "info out.bvh"), 0);
     ulna_test_says(tool->out, "40, numbered 1 to 40; 120 per second");
     assert_int_equal(ulna_test_tool_run(tool, "info out.amc"), 3);
-    ulna_test_says(tool->err, "out.amc: an AMC file needs its skeleton, an ASF file; name it beside this one");
+    ulna_test_says(tool->err,
+                   "out.amc: reading an AMC file needs its skeleton: give the ASF file; name it beside this one");
     static const char *const orders[] = {"info --json out.asf out.amc", "info --json out.amc out.asf"};
     for (int i = 0; i < 2; i++) {
         assert_int_equal(ulna_test_tool_run(tool, orders[i]), 0);

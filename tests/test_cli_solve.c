@@ -151,7 +151,7 @@ static void frames_can_be_chosen(void **state)
         json_decref(solve(tool, line, 2));
     }
     json_decref(solve(tool, "-s human -m take.c3d --frames 500:600", 3));
-    ulna_test_says(tool->err, "take.c3d: the recording has none of the frames asked for, only 1 to 120");
+    ulna_test_says(tool->err, "take.c3d: the recording has none of the requested frames; it has 1 to 120");
 }
 
 static void threads_do_not_matter(void **state)

@@ -477,7 +477,8 @@ static void skeletons_that_differ_are_refused(void **state)
     ulna_clip clip = random_clip(&rng, two, 3), result = ulna_clip_empty(NULL);
     clip.first_frame = 10;
     assert_says(ulna_clip_convert(two, &clip, three, &result, &error), ULNA_ERR_MODEL, "2 bodies", "3");
-    assert_says(ulna_clip_convert(two, &clip, moved, &result, &error), ULNA_ERR_MODEL, "\"b1\"", "elsewhere");
+    assert_says(ulna_clip_convert(two, &clip, moved, &result, &error), ULNA_ERR_MODEL, "\"b1\"",
+                "another position or orientation");
     assert_says(ulna_clip_convert(two, &clip, renamed, &result, &error), ULNA_ERR_MODEL, "\"b0\"", "\"a0\"");
     assert_says(ulna_clip_convert(two, &clip, hinges, &clip, &error), ULNA_ERR_MODEL, "frame 10", "\"b0\"");
     assert_int_equal(clip.coordinate_count, 8); /* as it was */
@@ -491,7 +492,7 @@ static void skeletons_that_differ_are_refused(void **state)
     int dropped;
     assert_says(ulna_model_with_balls(two, (ulna_ball)4, NULL, &model, &dropped, &error), ULNA_ERR_ARGUMENT, "kind 4");
     assert_says(ulna_model_with_balls(NULL, ULNA_BALL_EULER, NULL, &model, NULL, &error), ULNA_ERR_ARGUMENT, "model");
-    assert_says(ulna_model_with_balls(two, ULNA_BALL_EULER, NULL, NULL, NULL, &error), ULNA_ERR_ARGUMENT, "place");
+    assert_says(ulna_model_with_balls(two, ULNA_BALL_EULER, NULL, NULL, NULL, &error), ULNA_ERR_ARGUMENT, "pointer");
     ulna_clip_release(&clip);
     ulna_model_destroy(two);
     ulna_model_destroy(three);

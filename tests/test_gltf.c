@@ -120,7 +120,7 @@ static void names(void **state)
     ulna_content c = read_nodes("{'name':'a','children':[1,2,3]},{'name':'a'},{},{'name':'a'}", "");
     assert_true(ulna_model_find_body(c.model, "a") == 0 && ulna_model_find_body(c.model, "a_2") >= 0 &&
                 ulna_model_find_body(c.model, "a_3") >= 0 && ulna_model_find_body(c.model, "node2") >= 0);
-    assert_remark(&c.remarks, -1, "node 1 is not the first 'a'");
+    assert_remark(&c.remarks, -1, "node 1: the name 'a' is used twice");
     assert_remark(&c.remarks, -1, "node 2 has no name");
     ulna_content_release(&c);
 }

@@ -42,7 +42,7 @@ static void refused_files(void **state)
         const char *words;
     } cases[] = {
         {"{'nodes':[{}]}", ULNA_ERR_PARSE, "\"asset\" is missing"},
-        {"{'asset':{'version':'1.0'},'nodes':[{}]}", ULNA_ERR_UNSUPPORTED, "glTF 1.0"},
+        {"{'asset':{'version':'1.0'},'nodes':[{}]}", ULNA_ERR_UNSUPPORTED, "glTF version 1.0"},
         {"{'asset':{'version':2}}", ULNA_ERR_PARSE, "asset: version: should be a text"},
         {"{'asset':[]}", ULNA_ERR_PARSE, "asset: should be an object"},
         {"[]", ULNA_ERR_PARSE, "should be an object"},
@@ -57,10 +57,10 @@ static void refused_files(void **state)
          "nodes[1]: the node is its own ancestor"},
         {HEAD "'nodes':[{'children':[1]},{},{'children':[1]}]}", ULNA_ERR_MODEL, "node 1 has two parents, 0 and 2"},
         {HEAD "'nodes':[{'children':[1,1]},{}]}", ULNA_ERR_MODEL, "two parents"},
-        {HEAD "'nodes':[{'children':[3]}]}", ULNA_ERR_PARSE, "nodes[0]: children[0]: there is not a number 3"},
-        {HEAD "'nodes':[{'children':[0.5]}]}", ULNA_ERR_PARSE, "there is not a number 0.5"},
-        {HEAD "'nodes':[{'children':[-1]}]}", ULNA_ERR_PARSE, "there is not a number -1"},
-        {HEAD "'nodes':[{'children':7}]}", ULNA_ERR_PARSE, "should be a list of numbers of nodes"},
+        {HEAD "'nodes':[{'children':[3]}]}", ULNA_ERR_PARSE, "nodes[0]: children[0]: index 3 is out of range"},
+        {HEAD "'nodes':[{'children':[0.5]}]}", ULNA_ERR_PARSE, "index 0.5 is out of range"},
+        {HEAD "'nodes':[{'children':[-1]}]}", ULNA_ERR_PARSE, "index -1 is out of range"},
+        {HEAD "'nodes':[{'children':7}]}", ULNA_ERR_PARSE, "should be a list of indices of nodes"},
         {HEAD "'nodes':[{'translation':[1,2]}]}", ULNA_ERR_PARSE, "should have 3 numbers, not 2"},
         {HEAD "'nodes':[{'translation':[1,2,1e200]}]}", ULNA_ERR_NUMBER, "too large"},
         {HEAD "'nodes':[{'scale':[1,2,1e999]}]}", ULNA_ERR_NUMBER, "too large"},
@@ -69,19 +69,19 @@ static void refused_files(void **state)
         {HEAD "'nodes':[{'matrix':[0,0,0,0, 0,1,0,0, 0,0,1,0, 0,0,0,1]}]}", ULNA_ERR_MODEL, "singular"},
         {HEAD "'nodes':[{'matrix':[1,0,0,0, 1,1,0,0, 0,0,1,0, 0,0,0,1]}]}", ULNA_ERR_MODEL, "shears too much"},
         {HEAD "'nodes':[{'matrix':[1,0,0,0, 1,0,0,0, 0,0,1,0, 0,0,0,1]}]}", ULNA_ERR_MODEL, "shears too much"},
-        {HEAD NODES "'skins':[{'joints':[2]}]}", ULNA_ERR_PARSE, "skins[0]: joints[0]: there is not a number 2"},
+        {HEAD NODES "'skins':[{'joints':[2]}]}", ULNA_ERR_PARSE, "skins[0]: joints[0]: index 2 is out of range"},
         {HEAD NODES "'skins':[3]}", ULNA_ERR_PARSE, "skins[0]: should be an object"},
         {HEAD NODES BUFFER CHANNEL SAMPLER "'accessors':[" TIMES "]," VIEW, ULNA_ERR_PARSE,
-         "samplers[0]: output: there is not a number 1"},
+         "samplers[0]: output: index 1 is out of range"},
         {HEAD NODES BUFFER CHANNEL SAMPLER "'accessors':[" TIMES "," TIMES "]," VIEW, ULNA_ERR_PARSE,
          "accessors[1]: type: should be VEC4"},
         {HEAD NODES BUFFER CHANNEL "'samplers':[{'input':0,'output':1,'interpolation':'NONE'}]}]," ACCESSORS VIEW,
-         ULNA_ERR_PARSE, "\"NONE\" is not an interpolation"},
+         ULNA_ERR_PARSE, "\"NONE\" is not a known interpolation"},
         {HEAD NODES BUFFER CHANNEL
          "'samplers':[{'input':0,'output':1,'interpolation':'CUBICSPLINE'}]}]," ACCESSORS VIEW,
          ULNA_ERR_PARSE, "1 values for 1 times"},
         {HEAD NODES BUFFER CHANNEL "'samplers':[]}]," ACCESSORS VIEW, ULNA_ERR_PARSE,
-         "sampler: there is not a number 0"},
+         "sampler: index 0 is out of range"},
         {HEAD NODES BUFFER CHANNEL SAMPLER "'accessors':[" TIMES ",{'bufferView':0,'byteOffset':9,'componentType':5126,"
                                            "'count':1,'type':'VEC4'}]," VIEW,
          ULNA_ERR_PARSE, "accessors[1]: 1 elements do not fit into its view of 24"},
@@ -93,7 +93,7 @@ static void refused_files(void **state)
          ULNA_ERR_PARSE, "holds nothing"},
         {HEAD NODES BUFFER CHANNEL SAMPLER "'accessors':[{'bufferView':0,'componentType':5127,'count':1,"
                                            "'type':'SCALAR'}," TURNS "]," VIEW,
-         ULNA_ERR_PARSE, "5127 is not a type of number"},
+         ULNA_ERR_PARSE, "5127 is not a component type"},
         {HEAD NODES BUFFER CHANNEL SAMPLER "'accessors':[{'bufferView':0,'componentType':5126,'count':1,'sparse':{},"
                                            "'type':'SCALAR'}," TURNS "]," VIEW,
          ULNA_ERR_UNSUPPORTED, "sparse"},
@@ -101,7 +101,7 @@ static void refused_files(void **state)
                                            "'type':'SCALAR'}," TURNS "]," VIEW,
          ULNA_ERR_PARSE, "1 values for 2 times"},
         {HEAD NODES BUFFER CHANNEL SAMPLER ACCESSORS "'bufferViews':[{'buffer':0,'byteOffset':1,'byteLength':24}]}",
-         ULNA_ERR_PARSE, "bufferViews[0]: bytes 1 to 25 of a buffer of 24"},
+         ULNA_ERR_PARSE, "bufferViews[0]: bytes 1 to 25 are not all inside a buffer of 24"},
         {HEAD NODES BUFFER CHANNEL SAMPLER ACCESSORS "'bufferViews':[{'buffer':0,'byteLength':24,'byteStride':3}]}",
          ULNA_ERR_PARSE, "do not fit"},
         {HEAD NODES BUFFER CHANNEL SAMPLER ACCESSORS
@@ -109,7 +109,7 @@ static void refused_files(void **state)
          ULNA_ERR_UNSUPPORTED, "compressed"},
         {HEAD NODES "'buffers':[{'byteLength':24,'uri':'other.bin'}]," CHANNEL SAMPLER ACCESSORS VIEW,
          ULNA_ERR_UNSUPPORTED, "in another file, \"other.bin\""},
-        {HEAD NODES "'buffers':[{'byteLength':24}]," CHANNEL SAMPLER ACCESSORS VIEW, ULNA_ERR_PARSE, "has no bytes"},
+        {HEAD NODES "'buffers':[{'byteLength':24}]," CHANNEL SAMPLER ACCESSORS VIEW, ULNA_ERR_PARSE, "has no data"},
         {HEAD NODES "'buffers':[{'byteLength':24,'uri':'data:;base64,AAAA'}]," CHANNEL SAMPLER ACCESSORS VIEW,
          ULNA_ERR_PARSE, "should have 24 bytes, but has 3"},
         {HEAD NODES "'buffers':[{'byteLength':3,'uri':'data:;base64,AA A'}]," CHANNEL SAMPLER ACCESSORS VIEW,
@@ -215,7 +215,7 @@ static void binary_files(void **state)
     memcpy(spoilt, file, length);
     assert_fails_at(spoilt, length + 4, 8, "its header says");
     spoilt[4] = 1;
-    assert_fails_at(spoilt, length, 4, "glTF 1 is not read");
+    assert_fails_at(spoilt, length, 4, "glTF version 1 is not supported");
     memcpy(spoilt, file, length);
     spoilt[16] = 'X';
     assert_fails_at(spoilt, length, 16, "not JSON");

@@ -520,7 +520,7 @@ static void spelling_matters(void **state)
     }
     static const char *const tokens[] = {"tx", "TX", "Txrz", "RZ"};
     for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++)
-        assert_refused(ulna_joint_sequence(tokens[i]), ULNA_ERR_MODEL, "steps like TxRz");
+        assert_refused(ulna_joint_sequence(tokens[i]), ULNA_ERR_MODEL, "steps such as TxRz");
 }
 
 static void normal_joints_stay(void **state)

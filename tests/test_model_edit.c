@@ -92,7 +92,7 @@ static void lengths(void **state)
     ulna_test_add(b, "stump", ULNA_NONE);
     ulna_model *m = ulna_test_build(b), *longer;
     double one = 1;
-    assert_says(ulna_model_with_lengths(m, &one, NULL, &longer, &error), ULNA_ERR_ARGUMENT, "\"stump\"", "direction");
+    assert_says(ulna_model_with_lengths(m, &one, NULL, &longer, &error), ULNA_ERR_ARGUMENT, "\"stump\"", "length 0");
     ulna_model_destroy(m);
     ulna_builder_destroy(b);
 }

@@ -126,30 +126,32 @@ static void defects_are_remarked_upon(void **state)
         const char *words;
         int markers, frames, missing;
     } files[] = {
-        {"100\t100\t3\t1\tmm", "A", "1\t0\t1\t2\t3\n", 3, "NumFrames is 3, but 1 rows are there: the file may", 1, 1,
+        {"100\t100\t3\t1\tmm", "A", "1\t0\t1\t2\t3\n", 3, "NumFrames is 3, but there are 1 rows: the file may", 1, 1,
          0},
-        {"100\t100\t1\t1\tmm", "A", "1\t0\t1\t2\t3\n2\t.01\t1\t2\t3\n", 3, "NumFrames is 1, but 2 rows", 1, 2, 0},
+        {"100\t100\t1\t1\tmm", "A", "1\t0\t1\t2\t3\n2\t.01\t1\t2\t3\n", 3, "NumFrames is 1, but there are 2 rows", 1, 2,
+         0},
         {"100\t100\t1\t7\tmm", "A", "1\t0\t1\t2\t3\n", 3, "NumMarkers is 7, but 1 markers are named", 1, 1, 0},
         {"100\t100\t1\tx\tmm", "A", "1\t0\t1\t2\t3\n", 3, "NumMarkers is not a number", 1, 1, 0},
         {"100\t100\t1\t1\tells", "A", "1\t0\t1\t2\t3\n", 3, "unit of length 'ells' is unknown", 1, 1, 0},
         {"100\t100\t1\t1\t", "A", "1\t0\t1\t2\t3\n", 3, "no unit of length is given", 1, 1, 0},
-        {"100\t100\t1\t1\tmm", "A", "1\t0\t1\t\t3\n", 0, "1 times only one or two coordinates", 1, 1, 1},
+        {"100\t100\t1\t1\tmm", "A", "1\t0\t1\t\t3\n", 0, "1 positions have only one or two coordinates", 1, 1, 1},
         {"100\t100\t1\t1\tmm", "A", "1\t0\t1\t2\t3\t4\t5\t6\n", 0, "3 values are in columns without a marker name", 1,
          1, 0},
         {"100\t100\t2\t2\tmm", "A\t\t\tB", "1\t0\t1\t2\t3\n2\t.01\t1\t2\t3\t4\t5\t6\n", 7,
          "1 rows have too few cells, the first one here", 2, 2, 1},
         {"100\t100\t3\t1\tmm", "A", "1\t0\t1\t2\t3\n2\t.01\t1\t2\t3\n4\t.02\t1\t2\t3\n", 9,
-         "numbers of frames do not go up by one, here;", 1, 3, 0},
+         "frame numbers do not increase by one, here;", 1, 3, 0},
         {"100\t100\t2\t1\tmm", "A", "1\t0\t0\t0\t0\n2\t.01\t1\t2\t3\n", 0, "1 positions are exactly zero", 1, 2, 0},
         {"100\t100\t1\t1\tmm", "A", "1\t0\t0\t0\t0\n", 0, "1 marker is at zero in every frame, such as 'A'", 1, 1, 0},
-        {"100\t100\t1\t2\tmm", "A\t\t\tA", "1\t0\t1\t2\t3\t4\t5\t6\n", 0, "a name that another has too", 2, 1, 0},
+        {"100\t100\t1\t2\tmm", "A\t\t\tA", "1\t0\t1\t2\t3\t4\t5\t6\n", 0, "the same name as another", 2, 1, 0},
         {"100\t100\t2\t1\tmm", "A", "1\t0\t1\t2\t3\n2\t\t1\t2\t3\n", 8, "this row has no time", 1, 2, 0},
         {"100\t100\t2\t1\tmm", "A", "1\t0\t1\t2\t3\n2\t.04\t1\t2\t3\n", 7, "times are 0.04 s apart", 1, 2, 0},
         {"100\t100\t3\t1\tmm", "A", "1\t0\t1\t2\t3\n2\t.01\t1\t2\t3\n3\t.13\t1\t2\t3\n", 7,
-         "1 of 2 steps of the time is not 0.01 s", 1, 3, 0},
-        {"100\t100\t1\t1\tmm", "A", "1\t0.4\t1\t2\t3\n", 7, "frame 1 has the time 0.4 s; frames are counted from 41", 1,
-         1, 0},
-        {"100\t100\t1\t1\tmm", "A", "9\t0\t1\t2\t3\n", 7, "frame 9 has the time 0 s and will have 0.08 s", 1, 1, 0},
+         "1 of 2 time steps is not 0.01 s", 1, 3, 0},
+        {"100\t100\t1\t1\tmm", "A", "1\t0.4\t1\t2\t3\n", 7, "frame 1 has the time 0.4 s; frames are numbered from 41",
+         1, 1, 0},
+        {"100\t100\t1\t1\tmm", "A", "9\t0\t1\t2\t3\n", 7, "frame 9 has the time 0 s in the file, but gets 0.08 s", 1, 1,
+         0},
         {"400\t400\t2\t0\tmm", "", "1\t0\n2\t.003\n", 4, "no marker is named", 0, 2, 0},
         {"100\t100\t1\t1\tmm", "A", "1\t0\t1\t2\t3\n2\t.01\t4\t5", 8, "ends inside this row; its last number", 1, 2, 1},
         {"100\t100\t1\t1\tmm", "A", "1\t0\t1\t2\t3\n2\t.0", 8, "ends inside this row, which is left out", 1, 1, 0},
@@ -273,7 +275,7 @@ static void what_is_written(void **state)
     ulna_text_release(&text);
     r.frame_seconds = 0;
     text = written(ULNA_FORMAT_TRC, NULL, NULL, &r, NULL, &remarks);
-    assert_remark(&remarks, 0, "the frame rate is unknown; 120 a second");
+    assert_remark(&remarks, 0, "the frame rate is unknown; 120 per second");
     assert_non_null(strstr(text.data, "\n25\t0.2\t"));
     ulna_text_release(&text);
     ulna_remarks_release(&remarks);
@@ -308,10 +310,10 @@ static void recorded_files(void **state)
         {"formats/osim_dataWithBlanksForMissingMarkers.trc", 40, 464, 1, 15005, 250, 1e-3, "LTH3", NULL, {1770.61169, 599.12988, 500.95572}},
         {"formats/osim_dataWithNaNsOfDifferentCases.trc", 14, 5, 1, 5, 250, 1e-3, "toe", NULL, {-33.771392, 498.944402, 196.738720}},
         {"formats/osim_exampleFormat.trc", 3, 5, 2, 2, 100, 1, "marker1", "frame 1 has the time 0.01 s", {-0.0517, 0.305, -1.7}},
-        {"formats/osim_std_walking5_markers.trc", 40, 112, 1, 2077, 25, 1e-3, "LTH3", "the rate is told as 250", {NAN, NAN, NAN}},
+        {"formats/osim_std_walking5_markers.trc", 40, 112, 1, 2077, 25, 1e-3, "LTH3", "the stated rate is 250", {NAN, NAN, NAN}},
         {"gait10dof18musc/subject01_walk.trc", 41, 151, 1, 0, 60, 1e-3, "R.ASIS", NULL, {614.139710, 1776.270510, 23.298670}},
         {"gait2354/subject01_static.trc", 49, 300, 1, 0, 60, 1e-3, "R.ASIS", NULL, {573.066280, 1818.215820, 38.064450}},
-        {"opensim_ik_test/subject01_synthetic_marker_data.trc", 31, 73, 25, 0, 60, 1, "Sternum", "frame 1 has the time 0.4 s; frames are counted from 25", {0.70121, 0.049148, -0.041512}},
+        {"opensim_ik_test/subject01_synthetic_marker_data.trc", 31, 73, 25, 0, 60, 1, "Sternum", "frame 1 has the time 0.4 s; frames are numbered from 25", {0.70121, 0.049148, -0.041512}},
         {"rajagopal/motion_capture_walk.trc", 41, 238, 1, 0, 100, 1e-3, "R.Shoulder", NULL, {2461.683, 52.199, -296.859}},
         {"rajagopal/static_walk_2.trc", 41, 153, 1, 0, 100, 1e-3, "R.Shoulder", NULL, {712.288, 58.140, -120.879}},
     };

@@ -180,7 +180,7 @@ ulna_status ulna_content_read(const char *data, size_t length, ulna_format forma
 {
     const ulna_read_options defaults = ulna_read_options_default();
     if ((!data && length) || !content)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "bytes and a place for their content are needed");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "bytes and a pointer for their content are needed");
     if (length == 0)
         return ulna_fail(error, ULNA_ERR_PARSE, "the file is empty");
     if (length > ULNA_MAX_INPUT_BYTES)
@@ -211,7 +211,7 @@ ulna_status ulna_content_load(const char *path, const ulna_read_options *options
                               ulna_error *error)
 {
     if (!path || !content)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a path and a place for its content are needed");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a path and a pointer for its content are needed");
     ulna_text text = ulna_text_empty(&content->remarks.allocator);
     ulna_format format;
     ulna_status status = ulna_file_read_known(path, &text, &format, error);
@@ -253,7 +253,7 @@ static void remark_losses(const ulna_format_row *row, const ulna_writing *w)
         ulna_remarks_add(w->remarks, 0, -1, "%s holds no motion: %d frames are left out", row->text,
                          w->clip->frame_count);
     if (w->recording && !(row->writes & ULNA_HOLDS_MARKERS))
-        ulna_remarks_add(w->remarks, 0, -1, "%s holds no markers: those of the recording, %d, are left out", row->text,
+        ulna_remarks_add(w->remarks, 0, -1, "%s holds no markers: the %d of the recording are left out", row->text,
                          w->recording->marker_count);
 }
 
@@ -299,10 +299,10 @@ ulna_status ulna_content_save(const char *path, const ulna_model *model, const u
 {
     ulna_output *output;
     ulna_format format = ulna_format_of_name(path);
-    ulna_status status =
-        path && format == ULNA_FORMAT_UNKNOWN
-            ? ulna_fail(error, ULNA_ERR_FORMAT, "the ending of the name is that of no known format: .bvh, .amc, ...")
-            : ulna_output_open(path, NULL, &output, error);
+    ulna_status status = path && format == ULNA_FORMAT_UNKNOWN
+                             ? ulna_fail(error, ULNA_ERR_FORMAT,
+                                         "the file name does not end like that of a known format (.bvh, .amc, ...)")
+                             : ulna_output_open(path, NULL, &output, error);
     if (status == ULNA_OK) {
         ulna_sink sink = ulna_output_sink(output);
         status = ulna_content_write(format, model, clip, recording, options, &sink, remarks, error);

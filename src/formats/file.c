@@ -214,7 +214,7 @@ ulna_status ulna_output_open(const char *path, const ulna_allocator *allocator, 
     if (output)
         *output = NULL;
     if (!path || !output)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a path and a place for the output are needed");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a path and a pointer for the output are needed");
     if (!*path) /* whose temporary file would be a stranger in the current folder */
         return fail_io(error, "cannot write the file", ENOENT);
     ulna_allocator chosen = ulna_allocator_or_default(allocator);

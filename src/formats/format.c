@@ -248,7 +248,7 @@ ulna_status ulna_model_read(const char *data, size_t length, const ulna_allocato
     if (model)
         *model = NULL;
     if (!model || (!data && length))
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a text and a place for the model are needed");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a text and a pointer for the model are needed");
     if (length == 0)
         return ulna_fail(error, ULNA_ERR_PARSE, "the file is empty");
     if (!(ulna_format_reads(ulna_format_sniff(data, length)) & ULNA_HOLDS_SKELETON))
@@ -268,7 +268,7 @@ ulna_status ulna_model_load(const char *path, const ulna_allocator *allocator, u
     if (model)
         *model = NULL;
     if (!path || !model)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a path and a place for the model are needed");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a path and a pointer for the model are needed");
     ulna_text text = ulna_text_empty(allocator);
     ulna_status status = ulna_file_read_known(path, &text, NULL, error);
     if (status == ULNA_OK)

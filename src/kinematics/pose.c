@@ -25,7 +25,7 @@ ulna_status ulna_pose_create(const ulna_model *model, const ulna_allocator *allo
                              ulna_error *error)
 {
     if (!pose)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place to put the pose");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no pointer for the pose given");
     *pose = NULL;
     if (!model)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a pose needs a model");

@@ -72,17 +72,19 @@ static ulna_status check(const ulna_take *take, const ulna_calibrate_options *o,
                          ulna_error *error)
 {
     if (!take || !result)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a take and a place for the result are needed");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a take and a pointer for the result are needed");
     const double numbers[] = {o->posture, o->posture_loose, o->prior, o->scale_prior, o->held_out, o->suspect};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!(numbers[i] >= 0) || isinf(numbers[i]))
-            return ulna_fail(error, ULNA_ERR_ARGUMENT, "priors, postures and shares are numbers from 0 on");
+            return ulna_fail(error, ULNA_ERR_ARGUMENT,
+                             "options: priors, postures, held_out and suspect must be finite and 0 or above");
     if (o->keys < 1 || o->frames < 1 || o->blocks < 0 || o->held_out > 0.5 || (unsigned)o->loss > ULNA_LOSS_HUBER ||
         (o->loss && (!(o->loss_scale > 0) || isinf(o->loss_scale))))
-        return ulna_fail(error, ULNA_ERR_ARGUMENT,
-                         "keys and frames are at least 1, half of the take may be held out, a loss needs a scale");
+        return ulna_fail(
+            error, ULNA_ERR_ARGUMENT,
+            "options: keys and frames must be at least 1, blocks at least 0, held_out at most 0.5, and a loss needs a scale above 0");
     if (o->average && !take->reference)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "offsets of a reference need a take with a reference motion");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "offsets from a reference need a take with a reference motion");
     return ULNA_OK;
 }
 
@@ -263,7 +265,8 @@ static ulna_status calibrate_once(const ulna_take *take, const ulna_marker_set *
         status = ulna_calibrator_report(c, set, result, error);
     if (status != ULNA_OK)
         ulna_fail(error, status, "%s",
-                  status == ULNA_ERR_STATE ? "cancelled" : "the calibration could not be carried out");
+                  status == ULNA_ERR_STATE ? "cancelled"
+                                           : "the calibration failed: no solution was found for these markers");
     return status;
 }
 

@@ -310,13 +310,15 @@ static ulna_status fail_names(const ulna_recording *recording, const char *known
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.24s", shown ? ", " : "",
                  recording->names[shown]);
     const char *more = shown < recording->marker_count ? ", ..." : "";
-    return known ? ulna_fail(error, ULNA_ERR_MODEL,
-                             "no bone of the skeleton has a name that goes with those of the markers (%s%s), not even "
-                             "with %.24s",
-                             names, more, known)
-                 : ulna_fail(error, ULNA_ERR_MODEL,
-                             "none of the markers (%s%s) has a name of a common set, such as LKNE, R.Heel or C7", names,
-                             more);
+    return known
+               ? ulna_fail(
+                     error, ULNA_ERR_MODEL,
+                     "no bone of the skeleton has a name known for these markers (%s%s), not even for %.24s: give a marker set",
+                     names, more, known)
+               : ulna_fail(
+                     error, ULNA_ERR_MODEL,
+                     "none of the markers (%s%s) has a name from a common marker set, such as LKNE, R.Heel or C7: give a marker set",
+                     names, more);
 }
 
 ulna_status ulna_marker_set_from_names(const ulna_model *model, const ulna_recording *recording, ulna_marker_set *set,

@@ -163,7 +163,7 @@ ulna_status ulna_marker_set_read_csv(const char *text, size_t length, const ulna
                                      ulna_error *error)
 {
     if ((!text && length) || !model || !set)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a text, a model and a place for the marker set are needed");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a text, a model and a pointer for the marker set are needed");
     set_reader r = {.scan = ulna_scan_start(text, length),
                     .model = model,
                     .set = set,
@@ -264,7 +264,7 @@ ulna_status ulna_marker_set_load(const char *path, const ulna_model *model, ulna
 {
     enum { MOST_BYTES = 16 << 20 };
     if (!path || !model || !set)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a path, a model and a place for the marker set are needed");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a path, a model and a pointer for the marker set are needed");
     ulna_text text = ulna_text_empty(&set->allocator);
     ulna_status status = ulna_file_read(path, MOST_BYTES, &text, error);
     if (status == ULNA_OK)

@@ -67,16 +67,16 @@ static ulna_status check(const ulna_take_options *o, ulna_error *error)
     if (o->axes && !is_rotation(o->axes))
         return ulna_fail(
             error, ULNA_ERR_ARGUMENT,
-            "the axes of the take are not a rotation: nine numbers, row by row, that neither stretch nor mirror");
+            "the axes of the take are not a rotation matrix: nine numbers, row by row, orthonormal and right-handed");
     if (!is_up(o->up) || !is_up(o->model_up))
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "up is 'x', 'y' or 'z', or 0 if it is not known");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "up must be 'x', 'y', 'z', or 0 if it is not known");
     for (size_t i = 0; o->set && i < o->set->count; i++)
         if (o->set->items[i].body < 0 || o->set->items[i].body >= o->model->nb)
             return ulna_fail(error, ULNA_ERR_ARGUMENT, "marker '%s' is on body %d, which the model does not have",
                              o->set->items[i].marker, o->set->items[i].body);
     int needs_reference = o->attach == ULNA_ATTACH_REFERENCE || o->reference_offsets;
     if ((unsigned)o->attach > ULNA_ATTACH_REFERENCE || (needs_reference && !o->reference))
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "offsets of a reference need a reference motion");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "offsets from a reference need a reference motion");
     if (o->reference && o->reference->coordinate_count != o->model->nq)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "the reference motion has %d coordinates, the skeleton %d",
                          o->reference->coordinate_count, o->model->nq);
@@ -90,8 +90,8 @@ static ulna_status choose_frames(ulna_take *take, const ulna_take_options *o, ul
     long long low = take->recording->first_frame, high = low + take->recording->frame_count - 1;
     long long first = o->first_frame > low ? o->first_frame : low, last = o->last_frame < high ? o->last_frame : high;
     if (first > last)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "the recording has none of the frames asked for, only %lld to %lld",
-                         low, high);
+        return ulna_fail(error, ULNA_ERR_ARGUMENT,
+                         "the recording has none of the requested frames; it has %lld to %lld", low, high);
     take->skipped = (int)(first - low);
     take->first_frame = (int)first;
     take->frame_count = (int)(last - first + 1);
@@ -106,9 +106,10 @@ static ulna_status line_up_reference(ulna_take *take, ulna_error *error)
     take->reference_by_number = clip->frame_count != take->recording->frame_count;
     take->reference_shift = take->reference_by_number ? take->first_frame - clip->first_frame : take->skipped;
     if (take->reference_shift >= clip->frame_count || take->reference_shift + take->frame_count <= 0)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT,
-                         "reference and recording have no frame in common: %d from %d on, and %d from %d on",
-                         clip->frame_count, clip->first_frame, take->frame_count, take->first_frame);
+        return ulna_fail(
+            error, ULNA_ERR_ARGUMENT,
+            "reference and recording have no frame in common: the reference has %d from number %d on, the recording %d from number %d on",
+            clip->frame_count, clip->first_frame, take->frame_count, take->first_frame);
     return ULNA_OK;
 }
 
@@ -292,7 +293,7 @@ static ulna_status compare_sizes(ulna_take *take)
 ulna_status ulna_take_create(const ulna_take_options *options, ulna_take **take, ulna_error *error)
 {
     if (!take)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place to put the take");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no pointer for the take given");
     *take = NULL;
     ulna_status status = check(options, error);
     if (status != ULNA_OK)

@@ -136,7 +136,8 @@ static ulna_status place_bodies(const ulna_take *take, int most, stretch *frames
         int frame = sample_frame(frames, s, samples) + shift;
         status = ulna_places_set(places, pose, s, ulna_clip_frame(take->reference, frame));
         if (status != ULNA_OK)
-            ulna_fail(error, status, "frame %d of the reference is not a pose", frame + take->reference->first_frame);
+            ulna_fail(error, status, "frame %d of the reference is not a valid pose",
+                      frame + take->reference->first_frame);
     }
     ulna_pose_destroy(pose);
     if (status != ULNA_OK)
@@ -196,7 +197,7 @@ ulna_status ulna_marker_set_from_motion(const ulna_take *take, int all, ulna_mar
     ulna_places_release(&places);
     if (status != ULNA_OK)
         return ulna_fail(error, status, "offsets could not be taken from the motion: %s", ulna_status_text(status));
-    return set->count ? ULNA_OK : ulna_fail(error, ULNA_ERR_ARGUMENT, "the recording has no marker that is seen");
+    return set->count ? ULNA_OK : ulna_fail(error, ULNA_ERR_ARGUMENT, "no marker of the recording is ever visible");
 }
 
 ulna_status ulna_take_unrest(ulna_take *take, double axes[3][9], double unrest[3], ulna_error *error)

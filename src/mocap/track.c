@@ -36,9 +36,10 @@ static ulna_status choose_markers(ulna_track_job *j, ulna_error *error)
     if (status != ULNA_OK)
         return ulna_fail(error, status, "no memory for %zu markers", take->set.count);
     if (!j->used.count)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "none of the %zu markers that set and recording share is ever seen",
+        return ulna_fail(error, ULNA_ERR_ARGUMENT,
+                         "none of the %zu markers that set and recording have in common is ever visible",
                          take->set.count);
-    return j->counting ? ULNA_OK : ulna_fail(error, ULNA_ERR_ARGUMENT, "no marker that is seen has a weight above 0");
+    return j->counting ? ULNA_OK : ulna_fail(error, ULNA_ERR_ARGUMENT, "no visible marker has a weight above 0");
 }
 
 /* ---- chunks ------------------------------------------------------------------------------------------------------ */
@@ -146,11 +147,12 @@ static ulna_status check(const ulna_take *take, const ulna_track_options *o, con
                          ulna_error *error)
 {
     if (!take || !result)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a take and a place for the result are needed");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a take and a pointer for the result are needed");
     if (o->chunk_frames < 0 || o->overlap_frames < 0 || o->threads < 0)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "chunk_frames, overlap_frames and threads are not negative");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT,
+                         "options: chunk_frames, overlap_frames and threads must not be negative");
     if (o->oracle && !take->reference)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "offsets of each frame need a take with a reference motion");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "offsets for each frame need a take with a reference motion");
     return ULNA_OK;
 }
 

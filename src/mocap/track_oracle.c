@@ -147,7 +147,8 @@ static ulna_status one_frame(ulna_track_job *j, ulna_pose *pose, double *positio
     }
     ulna_status status = ulna_pose_forward(pose, ulna_clip_frame(take->reference, at));
     if (status != ULNA_OK)
-        return ulna_fail(error, status, "frame %d of the reference is not a pose", at + take->reference->first_frame);
+        return ulna_fail(error, status, "frame %d of the reference is not a valid pose",
+                         at + take->reference->first_frame);
     ulna_problem *problem = NULL;
     status = make_problem(j, pose, positions, &problem, error);
     if (status == ULNA_OK)

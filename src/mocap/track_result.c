@@ -394,7 +394,7 @@ ulna_status ulna_track_result_finish(ulna_track_job *j, double started, ulna_err
     if (status == ULNA_OK)
         status = place_solved(j);
     if (status != ULNA_OK)
-        return ulna_fail(error, status, "the result of %d frames cannot be kept: %s", j->total,
+        return ulna_fail(error, status, "the result of %d frames cannot be stored: %s", j->total,
                          ulna_status_text(status));
     return measure_goals(j, error);
 }

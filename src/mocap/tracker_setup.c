@@ -109,15 +109,15 @@ static ulna_status check_options(const ulna_track_options *o, const ulna_model *
     const double numbers[] = {o->posture, o->limits, o->smooth, o->lost_factor, o->lost_excess};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!(numbers[i] >= 0) || isinf(numbers[i]))
-            return ulna_fail(error, ULNA_ERR_ARGUMENT,
-                             "posture, limits, smooth, lost_factor and lost_excess "
-                             "are numbers from 0 on");
+            return ulna_fail(
+                error, ULNA_ERR_ARGUMENT,
+                "options: posture, limits, smooth, lost_factor and lost_excess must be finite and 0 or above");
     if (o->smooth > 0 && o->smooth_order != 1 && o->smooth_order != 2)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "smooth_order is 1 (velocity) or 2 (acceleration)");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "smooth_order must be 1 (velocity) or 2 (acceleration)");
     if ((unsigned)o->loss > ULNA_LOSS_HUBER || (o->loss && (!(o->loss_scale > 0) || isinf(o->loss_scale))))
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "the robust loss needs a scale above 0");
     if (o->start && ulna_model_check_q(model, o->start, NULL) != ULNA_OK)
-        return ulna_fail(error, ULNA_ERR_NUMBER, "the start of the tracking is not a pose");
+        return ulna_fail(error, ULNA_ERR_NUMBER, "the start of the tracking is not a valid pose");
     return ULNA_OK;
 }
 
@@ -125,7 +125,7 @@ ulna_status ulna_tracker_create(const ulna_model *model, const ulna_marker_set *
                                 const ulna_allocator *allocator, ulna_tracker **tracker, ulna_error *error)
 {
     if (!tracker)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place to put the tracker");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no pointer for the tracker given");
     *tracker = NULL;
     ulna_status status = check_set(model, set, error);
     if (status != ULNA_OK)

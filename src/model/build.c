@@ -184,7 +184,7 @@ static ulna_status model_create(const ulna_allocator *allocator, const sizes *n,
         return ulna_fail(error, ULNA_ERR_LIMIT, "the names of the skeleton take more than 2 GB");
     if (n->paths > PATHS_MOST)
         return ulna_fail(error, ULNA_ERR_LIMIT,
-                         "the skeleton is too deep and too bushy at once: its ancestor lists need %zu MB",
+                         "the skeleton is too deep and has too many branches: its ancestor lists need %zu MB",
                          n->paths / (1 << 20) * sizeof(int));
     lay_out(&counted, &arena, n);
     ulna_model *m = arena.failed ? NULL : ulna_allocate(allocator, 1, arena.used);
@@ -404,7 +404,7 @@ ulna_status ulna_builder_build(const ulna_builder *builder, const ulna_allocator
     ulna_allocator chosen = ulna_allocator_or_default(allocator);
     scratch s;
     if (!model)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place for the model is given");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no pointer for the model given");
     *model = NULL;
     if (!builder)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no builder is given");

@@ -30,7 +30,8 @@ static ulna_status need_dof(const ulna_builder *builder, int body, int k, ulna_e
         return status;
     int count = builder->body[body].plan.dof_count;
     if (k < 0 || k >= count)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "body " NAME " has %d degrees of freedom, there is no number %d",
+        return ulna_fail(error, ULNA_ERR_ARGUMENT,
+                         "body " NAME " has %d degrees of freedom: there is none with index %d",
                          ulna_builder_body_name(builder, body), count, k);
     return ULNA_OK;
 }
@@ -201,7 +202,7 @@ static ulna_status check_parent(const ulna_builder *builder, const char *name, i
     if (parent == body && parent != ULNA_NONE)
         return ulna_fail(error, ULNA_ERR_MODEL, "body " NAME " cannot be its own parent", name);
     if (parent < ULNA_NONE || (parent >= 0 && (size_t)parent >= builder->body_count))
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "body " NAME ": there is no body %d to be its parent", name, parent);
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "body " NAME ": its parent, body %d, does not exist", name, parent);
     return ULNA_OK;
 }
 

@@ -36,7 +36,7 @@ ulna_status ulna_builder_from_model(const ulna_model *model, const ulna_allocato
                                     ulna_error *error)
 {
     if (!builder)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place for the builder is given");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no pointer for the builder given");
     *builder = NULL;
     if (!model)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no model is given");
@@ -74,7 +74,7 @@ static ulna_status set_lengths(ulna_builder *builder, const double *lengths, uln
             continue;
         if (old == 0)
             return ulna_fail(error, ULNA_ERR_ARGUMENT,
-                             "body " NAME ": its bone has no length and so no direction to be lengthened", name);
+                             "body " NAME ": its bone has length 0, so its length cannot be changed", name);
         for (int k = 0; k < 3; k++)
             bone[k] = bone[k] / old * lengths[i];
     }
@@ -86,7 +86,7 @@ ulna_status ulna_model_with_lengths(const ulna_model *model, const double *lengt
 {
     ulna_builder *builder;
     if (!result || !lengths)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no lengths, or no place for the model, are given");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no lengths or no pointer for the model given");
     *result = NULL;
     ulna_status status = ulna_builder_from_model(model, allocator, &builder, error);
     if (status)
@@ -139,7 +139,7 @@ ulna_status ulna_builder_reparent(ulna_builder *builder, int body, int new_paren
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "there is no body %d", body);
     const char *name = ulna_builder_body_name(builder, body);
     if (new_parent < ULNA_NONE || new_parent >= count)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "body " NAME ": there is no body %d to be its parent", name,
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "body " NAME ": its parent, body %d, does not exist", name,
                          new_parent);
 
     ulna_builder_body *b = &builder->body[body];
@@ -151,8 +151,8 @@ ulna_status ulna_builder_reparent(ulna_builder *builder, int body, int new_paren
         return status;
     for (int a = new_parent; a != ULNA_NONE; a = builder->body[a].parent)
         if (a == body)
-            return ulna_fail(error, ULNA_ERR_MODEL, "body " NAME " cannot hang on " NAME ", which hangs on it", name,
-                             ulna_builder_body_name(builder, new_parent));
+            return ulna_fail(error, ULNA_ERR_MODEL, "body " NAME " cannot be a child of " NAME ", its own descendant",
+                             name, ulna_builder_body_name(builder, new_parent));
 
     /* new placement = new parent^-1 * old parent * old placement */
     double back[9], back_t[3], across[9], across_t[3], placement[9], position[3];
@@ -263,7 +263,7 @@ ulna_status ulna_model_reroot(const ulna_model *model, int root, const ulna_allo
 {
     ulna_builder *builder;
     if (!result)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place for the model is given");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no pointer for the model given");
     *result = NULL;
     if (!model)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no model is given");

@@ -150,14 +150,15 @@ static ulna_status read_letters(const ulna_joint *joint, int least, char order[1
     for (; count < 16 && joint->order[count]; count++) {
         char letter = joint->order[count];
         if (letter >= 'x' && letter <= 'z') /* elsewhere small letters mean fixed axes: do not guess */
-            return ulna_fail(error, ULNA_ERR_MODEL,
-                             "the order \"%.15s\" must be in capital letters, which turn about the moving axes",
-                             joint->order);
+            return ulna_fail(
+                error, ULNA_ERR_MODEL,
+                "the order \"%.15s\" must be in capital letters, which mean rotations about the moving axes",
+                joint->order);
         if (count == 3 || letter < 'X' || letter > 'Z')
-            return ulna_fail(error, ULNA_ERR_MODEL, "the order \"%.15s\" is not up to three letters of XYZ",
-                             joint->order);
+            return ulna_fail(error, ULNA_ERR_MODEL,
+                             "the order \"%.15s\" must be one to three of the letters X, Y and Z", joint->order);
         if (count > 0 && order[count - 1] == letter)
-            return ulna_fail(error, ULNA_ERR_MODEL, "the order \"%.15s\" turns twice about the same axis",
+            return ulna_fail(error, ULNA_ERR_MODEL, "the order \"%.15s\" rotates about the same axis twice in a row",
                              joint->order);
         order[count] = letter;
     }
@@ -172,11 +173,12 @@ static ulna_status read_tokens(const ulna_joint *joint, char order[16], ulna_err
     while (length < 16 && joint->order[length])
         length++;
     if (length < 2 || length > 12 || length % 2 != 0)
-        return ulna_fail(error, ULNA_ERR_MODEL, "the order \"%.15s\" is not one to six steps like TxRz", joint->order);
+        return ulna_fail(error, ULNA_ERR_MODEL, "the order \"%.15s\" must be one to six steps such as TxRz",
+                         joint->order);
     for (int i = 0; i < length; i += 2) {
         char kind = joint->order[i], axis = joint->order[i + 1];
         if ((kind != 'T' && kind != 'R') || axis < 'x' || axis > 'z')
-            return ulna_fail(error, ULNA_ERR_MODEL, "the order \"%.15s\" is not one to six steps like TxRz",
+            return ulna_fail(error, ULNA_ERR_MODEL, "the order \"%.15s\" must be one to six steps such as TxRz",
                              joint->order);
         if (i > 0 && order[i - 2] == kind && order[i - 1] == axis)
             return ulna_fail(error, ULNA_ERR_MODEL, "the order \"%.15s\" has the same step twice in a row",

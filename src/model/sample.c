@@ -472,7 +472,7 @@ ulna_status ulna_sample_create(const char *name, const ulna_allocator *allocator
     if (model)
         *model = NULL;
     if (!name || !model)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a name and a place for the model are needed");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a name and a pointer for the model are needed");
     int index = 0;
     while (index < SAMPLE_COUNT && strcmp(samples[index].name, name) != 0)
         index++;

@@ -196,7 +196,7 @@ ulna_status ulna_model_with_balls(const ulna_model *model, ulna_ball ball, const
     if (limits_dropped)
         *limits_dropped = 0;
     if (!result)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place for the model is given");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no pointer for the model given");
     *result = NULL;
     if (!model)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no model is given");
@@ -245,13 +245,14 @@ static ulna_status check_skeletons(const ulna_model *from, const ulna_model *to,
     for (int i = 0; i < from->nb; i++) {
         const ulna_body *a = &from->body[i], *b = &to->body[i];
         if (a->parent != b->parent || strcmp(from->names + a->name, to->names + b->name) != 0)
-            return ulna_fail(error, ULNA_ERR_MODEL, "body %d is another one: \"%.80s\" and \"%.80s\"", i,
+            return ulna_fail(error, ULNA_ERR_MODEL, "body %d differs in name or parent: \"%.80s\" and \"%.80s\"", i,
                              from->names + a->name, to->names + b->name);
         if (ulna_motion_distance(a->placement_rotation, a->placement_position, b->placement_rotation,
                                  b->placement_position) > allowed ||
             ulna_motion_distance(a->offset_rotation, a->offset_position, b->offset_rotation, b->offset_position) >
                 allowed)
-            return ulna_fail(error, ULNA_ERR_MODEL, "body \"%.80s\" sits elsewhere in the other skeleton",
+            return ulna_fail(error, ULNA_ERR_MODEL,
+                             "body \"%.80s\" has another position or orientation on its parent in the other skeleton",
                              from->names + a->name);
     }
     return ULNA_OK;
@@ -292,8 +293,7 @@ static ulna_status convert_frame(const conversion *c, const ulna_clip *clip, uln
     long long number = (long long)clip->first_frame + frame;
     int wrong;
     if (ulna_model_check_q(c->from, from_q, &wrong) != ULNA_OK)
-        return ulna_fail(error, ULNA_ERR_NUMBER, "frame %lld: coordinate %d is not a number that can be used", number,
-                         wrong);
+        return ulna_fail(error, ULNA_ERR_NUMBER, "frame %lld: coordinate %d is not a valid number", number, wrong);
     for (int b = 0; b < c->to->nb; b++) {
         const joint_pair *pair = &c->pair[b];
         int at = c->to->body[b].coordinate, moves = pair->to.coordinate_count > 0;
@@ -303,8 +303,9 @@ static ulna_status convert_frame(const conversion *c, const ulna_clip *clip, uln
         if (pair->is_same) {
             memcpy(target, source, (size_t)pair->to.coordinate_count * sizeof *target);
         } else if (!convert_joint(pair, source, near_q, target)) {
-            return ulna_fail(error, ULNA_ERR_MODEL, "frame %lld: the new joint of \"%.80s\" cannot make its motion",
-                             number, c->to->names + c->to->body[b].name);
+            return ulna_fail(error, ULNA_ERR_MODEL,
+                             "frame %lld: the new joint of \"%.80s\" cannot represent its motion", number,
+                             c->to->names + c->to->body[b].name);
         } else if (frame == 0 && moves) {
             enter_limits(c->to, b, &pair->to, near_q, target);
         }
@@ -332,9 +333,9 @@ ulna_status ulna_clip_convert(const ulna_model *from, const ulna_clip *clip, con
                               ulna_error *error)
 {
     if (!from || !clip || !to || !result)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "two models, a clip and a place for another are needed");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "two models, a clip and a pointer for the new clip are needed");
     if (clip->frame_count > 0 && clip->coordinate_count != from->nq)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "the clip has %d coordinates a frame, its skeleton %d",
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "the clip has %d coordinates per frame, but its skeleton has %d",
                          clip->coordinate_count, from->nq);
     ulna_status status = check_skeletons(from, to, error);
     if (status != ULNA_OK)

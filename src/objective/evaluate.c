@@ -41,7 +41,7 @@ ulna_status ulna_work_create(const ulna_problem *problem, const ulna_allocator *
                              ulna_error *error)
 {
     if (!work)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place to put the work");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no pointer for the work given");
     *work = NULL;
     if (!problem)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a work needs a problem");

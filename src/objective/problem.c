@@ -8,7 +8,7 @@ ulna_status ulna_problem_create(const ulna_model *model, const ulna_allocator *a
                                 ulna_error *error)
 {
     if (!problem)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place to put the problem");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no pointer for the problem given");
     *problem = NULL;
     if (!model)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a problem needs a model");
@@ -47,7 +47,7 @@ ulna_status ulna_problem_clone(const ulna_problem *problem, const ulna_allocator
                                ulna_error *error)
 {
     if (!copy)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place to put the problem");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no pointer for the problem given");
     *copy = NULL;
     if (!problem)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no problem given");

@@ -439,12 +439,14 @@ static ulna_status iterate(ulna_solver *s, void *state)
 }
 
 const ulna_method ulna_method_fabrik = {
-    .info = {.name = "fabrik",
-             .summary = "forward and backward reaching: joints drawn to where the points beyond them want them",
-             .source = "Aristidou and Lasenby 2011; Aristidou, Chrysanthou and Lasenby 2016",
-             .supports = "points, directions and orientations; all joints",
-             .flags = ULNA_METHOD_BOUNDED | ULNA_METHOD_MONOTONE | ULNA_METHOD_POSITIONS,
-             .iterations = 1000},
+    .info =
+        {.name = "fabrik",
+         .summary =
+             "forward and backward reaching: moves joint positions along the bones, from the goals to the root and back",
+         .source = "Aristidou and Lasenby 2011; Aristidou, Chrysanthou and Lasenby 2016",
+         .supports = "points, directions and orientations; all joints",
+         .flags = ULNA_METHOD_BOUNDED | ULNA_METHOD_MONOTONE | ULNA_METHOD_POSITIONS,
+         .iterations = 1000},
     .patience = 20,
     .begin = begin,
     .layout = layout,

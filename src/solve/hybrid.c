@@ -270,7 +270,8 @@ static ulna_status iterate(ulna_solver *s, void *state)
 
 const ulna_method ulna_method_hybrid = {
     .info = {.name = "hybrid",
-             .summary = "damped steps by elimination on the tree, turned from Gauss-Newton to exact where it pays",
+             .summary =
+                 "damped steps by elimination on the tree, blended from Gauss-Newton to exact Newton where that helps",
              .source = "exact-Hessian paper, section 7 (future work); damping lambda = kappa f",
              .supports = "all terms, all joints",
              .flags = ULNA_METHOD_BOUNDED | ULNA_METHOD_MONOTONE | ULNA_METHOD_HESSIAN,

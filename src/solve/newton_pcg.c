@@ -51,7 +51,7 @@ static ulna_status layout_dense(ulna_solver *s, newton_pcg *m, ulna_arena *arena
     size_t nv = (size_t)s->nv;
     ulna_status status = ulna_nearest_spd_need(s->nv, &m->scratch.have);
     if (status == ULNA_ERR_UNSUPPORTED)
-        return ulna_fail(error, status, "option pcg.nearest_spd needs LAPACK, which this build has not");
+        return ulna_fail(error, status, "option pcg.nearest_spd needs LAPACK, which this build does not have");
     if (status != ULNA_OK)
         return ulna_fail(error, status, "option pcg.nearest_spd: %d degrees of freedom are too many", s->nv);
     m->dense = ulna_arena_take(arena, nv, nv * sizeof(double));

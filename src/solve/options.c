@@ -36,10 +36,11 @@ static ulna_status check_arrays(const ulna_options *options, const ulna_model *m
         double low = options->lower ? options->lower[j] : model->lower[j];
         double high = options->upper ? options->upper[j] : model->upper[j];
         if (!(low <= high) || low == (double)INFINITY || high == -(double)INFINITY)
-            return ulna_fail(error, ULNA_ERR_ARGUMENT, "limits of degree of freedom %d: %g to %g is no range", j, low,
-                             high);
+            return ulna_fail(error, ULNA_ERR_ARGUMENT, "limits of degree of freedom %d: %g to %g is not a valid range",
+                             j, low, high);
         if (options->strength && !is_tolerance(options->strength[j]))
-            return ulna_fail(error, ULNA_ERR_ARGUMENT, "strength of degree of freedom %d is %g: a number from 0 on", j,
+            return ulna_fail(error, ULNA_ERR_ARGUMENT,
+                             "strength of degree of freedom %d is %g: it must be finite and 0 or above", j,
                              options->strength[j]);
     }
     return ULNA_OK;
@@ -95,15 +96,15 @@ ulna_status ulna_options_check(const ulna_options *options, const ulna_model *mo
 static const struct {
     const char *name, *text;
 } stops[ULNA_STOP_COUNT] = {
-    [ULNA_STOP_NONE] = {"none", "not ended yet"},
+    [ULNA_STOP_NONE] = {"none", "still running"},
     [ULNA_STOP_OBJECTIVE] = {"objective", "the goals are met"},
-    [ULNA_STOP_GRADIENT] = {"gradient", "no direction leads further down: the gradient vanishes"},
-    [ULNA_STOP_DECREASE] = {"decrease", "hardly any decrease is left"},
-    [ULNA_STOP_STEP] = {"step", "the last step was too small to matter"},
+    [ULNA_STOP_GRADIENT] = {"gradient", "the gradient is below its tolerance"},
+    [ULNA_STOP_DECREASE] = {"decrease", "f hardly decreases any more"},
+    [ULNA_STOP_STEP] = {"step", "the last step was below its tolerance"},
     [ULNA_STOP_STALLED] = {"stalled", "the method found no lower point"},
-    [ULNA_STOP_ITERATIONS] = {"iterations", "the limit of iterations was reached"},
-    [ULNA_STOP_EVALUATIONS] = {"evaluations", "the limit of evaluations was reached"},
-    [ULNA_STOP_TIME] = {"time", "the time was up"},
+    [ULNA_STOP_ITERATIONS] = {"iterations", "the iteration limit was reached"},
+    [ULNA_STOP_EVALUATIONS] = {"evaluations", "the evaluation limit was reached"},
+    [ULNA_STOP_TIME] = {"time", "the time limit was reached"},
     [ULNA_STOP_CANCELLED] = {"cancelled", "cancelled by the caller"},
 };
 

@@ -51,7 +51,8 @@ static ulna_status make_penalty(ulna_solver *s, const ulna_method *inner, ulna_e
     const ulna_options *o = &s->options;
     const char *name = o->penalty.method ? o->penalty.method : "hybrid";
     if (!inner || inner == s->method)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "option penalty.method: no method '%.64s' to solve with", name);
+        return ulna_fail(error, ULNA_ERR_ARGUMENT,
+                         "option penalty.method: there is no method '%.64s' that it could use", name);
     s->method = inner;
     s->options.penalty.method = inner->info.name;
     s->bounded = 0;
@@ -156,7 +157,7 @@ static ulna_status prepare(ulna_solver *layout, const ulna_problem *problem, con
     if (!layout->method->iterate) /* penalty */
         status = make_penalty(layout, inner, error);
     if (status == ULNA_OK && (layout->method->info.flags & ULNA_METHOD_LAPACK) && !ulna_dense_available())
-        status = ulna_fail(error, ULNA_ERR_UNSUPPORTED, "method '%s' needs LAPACK, which this build has not",
+        status = ulna_fail(error, ULNA_ERR_UNSUPPORTED, "method '%s' needs LAPACK, which this build does not have",
                            layout->method->info.name);
     if (status == ULNA_OK)
         status = ulna_work_create(layout->problem, &layout->allocator, &layout->work, error);
@@ -168,7 +169,7 @@ ulna_status ulna_solver_create_with(const ulna_problem *problem, const ulna_opti
                                     ulna_error *error)
 {
     if (!solver)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no place to put the solver");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no pointer for the solver given");
     *solver = NULL;
     if (!problem)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a solver needs a problem");
@@ -235,7 +236,7 @@ ulna_status ulna_solver_set_options(ulna_solver *s, const ulna_options *options,
         options->line.memory != old->line.memory || options->pcg.band_width != old->pcg.band_width ||
         options->pcg.nearest_spd != old->pcg.nearest_spd)
         return ulna_fail(error, ULNA_ERR_ARGUMENT,
-                         "a solver keeps its method and the sizes of its memory: make another one");
+                         "the method and the options that set memory sizes cannot change: create another solver");
     name = old->method; /* outlives the caller's */
     s->running = 0;
     s->options = *options;

@@ -123,7 +123,7 @@ ulna_status ulna_acclaim_list(const ulna_model *model, const int *listed, int li
                                ulna_joint_type_name(model->joint[b].type));
     }
     if (status == ULNA_OK && listed && (listed_count != model->nq || !reorder(model, listed, list, place)))
-        status = ulna_fail(error, ULNA_ERR_ARGUMENT, "the list of channels is not that of this skeleton");
+        status = ulna_fail(error, ULNA_ERR_ARGUMENT, "the list of channels does not match this skeleton");
     ulna_release(allocator, place, nq, sizeof *place);
     if (status != ULNA_OK) {
         ulna_release(allocator, list, nb, sizeof *list);
@@ -192,10 +192,11 @@ ulna_status ulna_acclaim_names(const ulna_model *model, ulna_names *names, ulna_
         status = ulna_names_add(names, word);
     }
     if (status == ULNA_OK && strcmp(ulna_model_body_name(model, 0), ULNA_ACCLAIM_ROOT) != 0)
-        ulna_remarks_add(remarks, 0, -1, "'%.60s' is called root in the file", ulna_model_body_name(model, 0));
+        ulna_remarks_add(remarks, 0, -1, "body '%.60s' is written as 'root'", ulna_model_body_name(model, 0));
     if (status == ULNA_OK && changed)
-        ulna_remarks_add(remarks, 0, -1, "%d name%s cannot be in such a file; '%.60s' is called '%.60s'", changed,
-                         changed > 1 ? "s" : "", ulna_model_body_name(model, first), ulna_names_at(names, first));
+        ulna_remarks_add(remarks, 0, -1, "%d name%s changed to what the format allows: '%.60s' is written as '%.60s'",
+                         changed, changed > 1 ? "s" : "", ulna_model_body_name(model, first),
+                         ulna_names_at(names, first));
     return status;
 }
 

@@ -141,10 +141,10 @@ static void choose_unit(amc_reader *r)
     double asf = r->options->skeleton_unit_m > 0 ? r->options->skeleton_unit_m : ULNA_ACCLAIM_UNIT;
     r->unit = r->options->unit_m > 0 ? r->options->unit_m : r->stated_unit > 0 ? r->stated_unit : asf;
     if (r->unit == r->stated_unit && r->options->skeleton_unit_m > 0 && fabs(asf / r->unit - 1) > 1e-9)
-        ulna_remarks_add(&r->content->remarks, 0, -1,
-                         "the file is written for an ASF of length %.6g, and this one has %.6g; translations are read "
-                         "as they were written",
-                         0.0254 / r->unit, 0.0254 / asf);
+        ulna_remarks_add(
+            &r->content->remarks, 0, -1,
+            "the file was written for an ASF of length %.6g, but this ASF has %.6g; translations are read in the file's own unit",
+            0.0254 / r->unit, 0.0254 / asf);
 }
 
 static ulna_status start_frame(amc_reader *r, int number, const ulna_word *word)
@@ -166,7 +166,7 @@ static ulna_status start_frame(amc_reader *r, int number, const ulna_word *word)
     if (frame == 1)
         reserve(r, at, most);
     if ((size_t)frame >= most)
-        return ulna_scan_fail(&r->scan, word, r->error, ULNA_ERR_LIMIT, "frames name too few bones to be read");
+        return ulna_scan_fail(&r->scan, word, r->error, ULNA_ERR_LIMIT, "too many frames that list almost no bones");
     ulna_status status = ulna_clip_resize(clip, r->nq, frame + 1);
     if (status != ULNA_OK)
         return ulna_scan_fail(&r->scan, word, r->error, status, "no memory for frame %d", frame + 1);
@@ -241,11 +241,10 @@ static ulna_status read_frames(amc_reader *r)
         else if (is_number && (!ulna_scan_word(&r->scan, NULL, &more) || more.text[0] == '#'))
             status = start_frame(r, number, &word);
         else if (is_number)
-            status = ulna_scan_fail(&r->scan, &more, r->error, ULNA_ERR_PARSE,
-                                    "the number of a frame must stand alone in its line");
-        else if (clip->frame_count == 0)
             status =
-                ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE, "the number of the first frame is missing");
+                ulna_scan_fail(&r->scan, &more, r->error, ULNA_ERR_PARSE, "a frame number must be alone on its line");
+        else if (clip->frame_count == 0)
+            status = ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE, "the first frame number is missing");
         else
             status = read_bone(r, word);
     }
@@ -268,15 +267,17 @@ static void remark_oddities(amc_reader *r)
 {
     ulna_remarks *remarks = &r->content->remarks;
     if (r->unknown > 1)
-        ulna_remarks_add(remarks, 0, -1, "%lld lines are of bones that the skeleton does not have", r->unknown);
+        ulna_remarks_add(remarks, 0, -1, "%lld lines name bones that the skeleton does not have; they are ignored",
+                         r->unknown);
     if (r->absent)
-        ulna_remarks_add(remarks, 0, -1, "%lld times a frame does not name a bone; it keeps its value", r->absent);
+        ulna_remarks_add(remarks, 0, -1, "%lld times a frame does not list a bone; the bone keeps its value",
+                         r->absent);
     if (r->repeats)
-        ulna_remarks_add(remarks, r->repeat_line, -1,
-                         "%lld times a frame names a bone again; the last values are taken", r->repeats);
+        ulna_remarks_add(remarks, r->repeat_line, -1, "%lld times a frame lists a bone twice; the last values are used",
+                         r->repeats);
     if (r->jumps)
         ulna_remarks_add(remarks, r->jump_line, -1,
-                         "the numbers of frames are not consecutive (%lld times); frames are taken as they come",
+                         "frame numbers are not consecutive (%lld times); frames are read in the order of the file",
                          r->jumps);
 }
 
@@ -307,7 +308,7 @@ ulna_status ulna_amc_read(const char *data, size_t length, const ulna_read_optio
                           ulna_error *error)
 {
     if (!options->model)
-        return ulna_fail(error, ULNA_ERR_STATE, "an AMC file needs its skeleton, an ASF file");
+        return ulna_fail(error, ULNA_ERR_STATE, "reading an AMC file needs its skeleton: give the ASF file");
     const ulna_allocator *allocator = &content->remarks.allocator;
     amc_reader r = {.scan = ulna_scan_start(data, length),
                     .options = options,

@@ -108,14 +108,14 @@ ulna_status ulna_amc_write(const ulna_writing *writing, ulna_error *error)
 {
     const ulna_model *model = writing->model;
     if (!model)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "the skeleton of the motion is needed to write it");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "writing a motion needs its skeleton");
     if (writing->clip->coordinate_count != model->nq)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "the clip has %d coordinates a frame, its skeleton %d",
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "the clip has %d coordinates per frame, but its skeleton has %d",
                          writing->clip->coordinate_count, model->nq);
     if (!(writing->options->unit_m > 0)) /* any guess would come back scaled with an ASF of another unit */
-        return ulna_fail(error, ULNA_ERR_ARGUMENT,
-                         "an AMC is in the unit of length of its ASF, which is not known: set unit_m, or take the "
-                         "options of ulna_write_options_for");
+        return ulna_fail(
+            error, ULNA_ERR_ARGUMENT,
+            "an AMC uses the unit of length of its ASF, which is not known: set unit_m or use ulna_write_options_for");
     ulna_model *changed;
     ulna_status status = ulna_acclaim_model(model, &model->allocator, &changed, writing->remarks, error);
     if (status != ULNA_OK || !changed)

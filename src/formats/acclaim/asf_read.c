@@ -143,7 +143,7 @@ static ulna_status read_dofs(asf_reader *r, asf_bone *bone)
                                   "degree of freedom 'l': bones that change their length are not supported");
         if ((kind != 'r' && kind != 't') || axis < 'x' || axis > 'z')
             return ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE,
-                                  "degree of freedom '%.*s': rx, ry, rz, tx, ty and tz are known",
+                                  "unknown degree of freedom '%.*s': expected rx, ry, rz, tx, ty or tz",
                                   (int)(word.length < 16 ? word.length : 16), word.text);
         for (int i = 0; i < bone->dof_count; i++)
             if (bone->dof[i][0] == kind && bone->dof[i][1] == axis)
@@ -171,7 +171,7 @@ static ulna_status read_units(asf_reader *r)
         } else if (ulna_word_is_like(word, "angle")) {
             int is_degrees = ulna_word_is_like(value, "deg") || ulna_word_is_like(value, "degrees");
             if (!is_degrees && !ulna_word_is_like(value, "rad") && !ulna_word_is_like(value, "radians"))
-                return fail(r, &value, "the unit of angles is deg or rad");
+                return fail(r, &value, "the unit of angles must be deg or rad");
             r->angle = is_degrees ? ULNA_PI / 180 : 1;
         } else if (!ulna_word_is_like(word, "mass"))
             r->ignored++;
@@ -191,7 +191,7 @@ static ulna_status read_root(asf_reader *r)
             r->has_order = 1;
         } else if (ulna_word_is_like(word, "axis")) {
             if (!next_word(r, &next) || !read_order(next, root->axis_order))
-                status = fail(r, &next, "the axis of the root is an order such as XYZ");
+                status = fail(r, &next, "the axis of the root must be an order such as XYZ");
         } else if (ulna_word_is_like(word, "position")) {
             status = read_numbers(r, "the position of the root", 3, r->position);
         } else if (ulna_word_is_like(word, "orientation")) {
@@ -215,7 +215,7 @@ static ulna_status read_limits(asf_reader *r, asf_bone *bone)
             int is_low = ulna_word_is_like(word, "-inf");
             int is_high = ulna_word_is_like(word, "inf") || ulna_word_is_like(word, "+inf");
             if (!is_low && !is_high && !ulna_word_number(word, &value))
-                return fail(r, &word, "limits are pairs of numbers such as (-10 170)");
+                return fail(r, &word, "limits must be pairs of numbers such as (-10 170)");
             if (bone->limit_count == 2 * DOFS)
                 return fail(r, &word, "more limits than degrees of freedom");
             bone->limit[bone->limit_count++] = is_low ? -(double)INFINITY : is_high ? (double)INFINITY : value;
@@ -237,7 +237,7 @@ static ulna_status read_name(asf_reader *r, char name[NAME])
         return fail(r, &word, "the name of a bone is missing or longer than 255 bytes");
     if (next_word(r, &more))
         ulna_remarks_add(&r->content->remarks, r->scan.line, ulna_scan_byte(&r->scan, more.text),
-                         "the name of a bone is one word, '%.60s'; the rest is passed over", name);
+                         "a bone name must be one word: '%.60s' is used, the rest of the line is ignored", name);
     return ULNA_OK;
 }
 
@@ -253,7 +253,7 @@ static ulna_status read_bone_line(asf_reader *r, asf_bone *bone, const ulna_word
     if (ulna_word_is_like(*word, "axis")) {
         ulna_status status = read_numbers(r, "an axis", 3, bone->axis);
         if (status == ULNA_OK && next_word(r, &next) && !read_order(next, bone->axis_order))
-            status = fail(r, &next, "the order of an axis is one such as XYZ");
+            status = fail(r, &next, "the order of an axis must be one such as XYZ");
         return status;
     }
     if (ulna_word_is_like(*word, "dof"))
@@ -321,7 +321,7 @@ static ulna_status read_bones(asf_reader *r)
     ulna_word word;
     ulna_status status = ULNA_OK;
     while (status == ULNA_OK && section_line(r, &word))
-        status = ulna_word_is_like(word, "begin") ? read_bone(r) : fail(r, &word, "a bone starts with begin");
+        status = ulna_word_is_like(word, "begin") ? read_bone(r) : fail(r, &word, "a bone must start with 'begin'");
     return status;
 }
 
@@ -524,7 +524,7 @@ static void remark_oddities(asf_reader *r)
 {
     ulna_remarks *remarks = &r->content->remarks;
     if (!r->has_unit && !(r->options->unit_m > 0))
-        ulna_remarks_add(remarks, 0, -1, "the unit of length is missing; 1/0.45 inch is assumed, as is usual");
+        ulna_remarks_add(remarks, 0, -1, "the unit of length is missing; the usual 1/0.45 inch is assumed");
     if (!r->has_order)
         ulna_remarks_add(remarks, r->bone[0].line, -1, "the root has no order; TX TY TZ RX RY RZ is assumed");
     if (r->swapped)

@@ -431,8 +431,8 @@ static void remark_losses(const asf_writer *w)
     if (limits)
         ulna_remarks_add(w->remarks, 0, -1, "%d limits of the root are left out: the format has none", limits);
     if (rests)
-        ulna_remarks_add(w->remarks, 0, -1, "%d rest value%s not 0; such a file has its joints at 0 at rest", rests,
-                         rests == 1 ? " is" : "s are");
+        ulna_remarks_add(w->remarks, 0, -1, "%d rest value%s not 0 and not kept: an ASF has all joints at 0 at rest",
+                         rests, rests == 1 ? " is" : "s are");
 }
 
 static ulna_status write_model(asf_writer *w, ulna_error *error)

@@ -233,8 +233,8 @@ static void check_size(ulna_bvh *b)
         if (fabs(log(size * units[u].metres / wanted)) < fabs(log(size * units[best].metres / wanted)))
             best = u;
     ulna_remarks_add(&b->content->remarks, 0, -1,
-                     "with %g m a unit the skeleton is %.3g m large; with a unit of %s it would be %.3g m", b->unit,
-                     size * b->unit, units[best].name, size * units[best].metres);
+                     "with a unit of %g m the skeleton is %.3g m in size; with a unit of %s it would be %.3g m",
+                     b->unit, size * b->unit, units[best].name, size * units[best].metres);
 }
 
 ulna_status ulna_bvh_build(ulna_bvh *b, ulna_error *error)

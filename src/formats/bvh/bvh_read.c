@@ -186,7 +186,7 @@ static ulna_status read_channels(bvh_reader *r, const ulna_word *keyword)
     if (joint->has_channels)
         return fail(r, keyword, "a joint has two lists of CHANNELS");
     if (!next_word(r, &word) || !ulna_word_integer(word, &count) || count < 0 || count > ULNA_JOINT_MAX_SEGMENTS)
-        return fail(r, &word, "CHANNELS needs their number, 0 to 6");
+        return fail(r, &word, "CHANNELS needs the number of channels, 0 to 6");
     if (joint->is_end && count)
         return fail(r, &word, "an End Site has no channels");
     joint->has_channels = 1;
@@ -196,8 +196,8 @@ static ulna_status read_channels(bvh_reader *r, const ulna_word *keyword)
         int channel = next_word(r, &word) ? channel_of(word) : -1;
         if (channel < 0)
             return ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE,
-                                  "'%.*s' is not a channel: %d of Xposition ... Zrotation are needed", shown(word),
-                                  word.text, count);
+                                  "'%.*s' is not a channel: %d names out of Xposition ... Zrotation are needed",
+                                  shown(word), word.text, count);
         if (is_repeated(joint, channel))
             return fail(r, &word, "a channel is listed twice");
         joint->channel[joint->count++] = (unsigned char)channel;
@@ -210,7 +210,7 @@ static void close_joint(bvh_reader *r)
     const ulna_bvh_joint *joint = &r->file->joint[r->open];
     const char *name = ulna_builder_body_name(r->file->builder, r->open);
     if (!joint->has_offset)
-        ulna_remarks_add(r->remarks, joint->line, -1, "'%.80s' has no OFFSET: zero", name);
+        ulna_remarks_add(r->remarks, joint->line, -1, "'%.80s' has no OFFSET: zero is assumed", name);
     if (!joint->has_channels && !joint->is_end)
         ulna_remarks_add(r->remarks, joint->line, -1, "'%.80s' has no CHANNELS: it does not move", name);
     r->open = joint->parent;
@@ -228,15 +228,16 @@ static ulna_status read_inside(bvh_reader *r, const ulna_word *word)
         return open_joint(r, 0);
     if (ulna_word_is_like(*word, "End") && !is_end) {
         if (!next_word(r, &site) || !ulna_word_is_like(site, "Site"))
-            return fail(r, &site, "End is followed by Site");
+            return fail(r, &site, "'End' must be followed by 'Site'");
         return open_joint(r, 1);
     }
     if (ulna_word_is(*word, "}")) {
         close_joint(r);
         return ULNA_OK;
     }
-    return ulna_scan_fail(&r->scan, word, r->error, ULNA_ERR_PARSE, "'%.*s' cannot stand inside %s, begun on line %d",
-                          shown(*word), word->text, is_end ? "an End Site" : "a joint", r->file->joint[r->open].line);
+    return ulna_scan_fail(&r->scan, word, r->error, ULNA_ERR_PARSE,
+                          "'%.*s' is not allowed inside %s, which begins on line %d", shown(*word), word->text,
+                          is_end ? "an End Site" : "a joint", r->file->joint[r->open].line);
 }
 
 /* Up to and including the word MOTION; `has_motion` is 0 if the file ends without. */
@@ -258,7 +259,7 @@ static ulna_status read_hierarchy(bvh_reader *r, int *has_motion)
         } else if (ulna_word_is_like(word, "MOTION") && r->file->roots)
             *has_motion = 1;
         else if (!is_first || !ulna_word_is_like(word, "HIERARCHY"))
-            status = ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE, "'%.*s' where %s was expected",
+            status = ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE, "unexpected '%.*s': %s was expected",
                                     shown(word), word.text,
                                     is_first         ? "HIERARCHY"
                                     : r->file->roots ? "MOTION or another ROOT"
@@ -266,9 +267,9 @@ static ulna_status read_hierarchy(bvh_reader *r, int *has_motion)
         is_first = 0;
     }
     if (status == ULNA_OK && r->open >= 0)
-        status =
-            ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE, "the file ends inside '%.80s', begun on line %d",
-                           ulna_builder_body_name(r->file->builder, r->open), r->file->joint[r->open].line);
+        status = ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE,
+                                "the file ends inside '%.80s', which begins on line %d",
+                                ulna_builder_body_name(r->file->builder, r->open), r->file->joint[r->open].line);
     if (status == ULNA_OK && !r->file->roots)
         status = fail(r, &word, "the file has no ROOT");
     return status;
@@ -286,9 +287,9 @@ static ulna_status read_header(bvh_reader *r, ulna_word *word, int *more)
         if (!is_time && !ulna_word_is_like(*word, "Frames"))
             break;
         if (ulna_word_is_like(*word, "Frame") && (!next_header_word(r, word) || !ulna_word_is_like(*word, "Time")))
-            return fail(r, word, "Frame is followed by Time");
+            return fail(r, word, "'Frame' must be followed by 'Time'");
         if (!next_header_word(r, word) || !ulna_word_number(*word, is_time ? &seconds : &r->frames))
-            return fail(r, word, is_time ? "Frame Time needs seconds" : "Frames needs a number");
+            return fail(r, word, is_time ? "Frame Time needs a number of seconds" : "Frames needs a number");
         line = is_time ? r->scan.line : line;
     }
     if (r->frames < 0)
@@ -296,7 +297,8 @@ static ulna_status read_header(bvh_reader *r, ulna_word *word, int *more)
     if (!line)
         ulna_remarks_add(r->remarks, r->scan.line, -1, "the Frame Time is missing");
     else if (!(seconds > 0))
-        ulna_remarks_add(r->remarks, line, -1, "the Frame Time of %g s is not above 0: unknown", seconds);
+        ulna_remarks_add(r->remarks, line, -1, "Frame Time is %g s, not above 0: the time between frames is unknown",
+                         seconds);
     r->file->content->clip.frame_seconds = seconds > 0 ? seconds : 0;
     return ULNA_OK;
 }
@@ -342,9 +344,8 @@ static ulna_status read_motion(bvh_reader *r)
     int more, left = 0;
     ulna_status status = read_header(r, &word, &more);
     if (status == ULNA_OK && more && r->file->channels == 0)
-        status =
-            ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE,
-                           "'%.*s' where nothing is expected: the skeleton has no channels", shown(word), word.text);
+        status = ulna_scan_fail(&r->scan, &word, r->error, ULNA_ERR_PARSE,
+                                "unexpected '%.*s': the skeleton has no channels", shown(word), word.text);
     else if (status == ULNA_OK && more)
         status = read_values(r, word, &tear, &left);
     if (status != ULNA_OK)
@@ -355,19 +356,20 @@ static ulna_status read_motion(bvh_reader *r)
         r->scan.line = tear.line;
         return ulna_scan_fail(
             &r->scan, &tear.first, r->error, ULNA_ERR_PARSE,
-            "the frame that begins here ends in the middle of line %d: a row does not have the %d values "
-            "of a frame",
+            "the frame that begins here ends in the middle of line %d: each row must have the %d values of one frame",
             tear.end, r->file->channels);
     }
     if (tear.line)
-        ulna_remarks_add(r->remarks, tear.end, -1, "a frame ends in the middle of a line: lines are ignored");
+        ulna_remarks_add(
+            r->remarks, tear.end, -1,
+            "a frame ends in the middle of a line: values are read as one stream, without regard to lines");
     if (left) {
         ulna_remarks_add(r->remarks, r->scan.line, -1, "the last frame, %d, has %d of %d values and is dropped",
                          clip->frame_count, left, r->file->channels);
         ulna_clip_resize(clip, r->file->channels, clip->frame_count - 1);
     }
     if (r->frames >= 0 && r->frames != clip->frame_count)
-        ulna_remarks_add(r->remarks, 0, -1, "the file counts %.0f frames and has %d", r->frames, clip->frame_count);
+        ulna_remarks_add(r->remarks, 0, -1, "the file states %.0f frames but has %d", r->frames, clip->frame_count);
     return ULNA_OK;
 }
 
@@ -390,7 +392,7 @@ static ulna_status read_all(bvh_reader *r)
     if (status == ULNA_OK && has_motion)
         status = read_motion(r);
     else if (status == ULNA_OK)
-        ulna_remarks_add(r->remarks, r->scan.line, -1, "there is no MOTION: a skeleton only");
+        ulna_remarks_add(r->remarks, r->scan.line, -1, "the file has no MOTION: only the skeleton is read");
     return status == ULNA_OK ? ulna_bvh_build(r->file, r->error) : status;
 }
 

@@ -249,7 +249,8 @@ static void remark(const bvh_writer *w)
         ulna_remarks_add(remarks, 0, -1, "%d fixed bod%s written with rotations of zero", w->nodes.fixed,
                          w->nodes.fixed == 1 ? "y is" : "ies are");
     if (w->nodes.split)
-        ulna_remarks_add(remarks, 0, -1, "%d joints away from the origin of their body are written as NAME_joint",
+        ulna_remarks_add(remarks, 0, -1,
+                         "%d bodies whose origin is away from their joint are written as two, NAME_joint and NAME",
                          w->nodes.split);
     if (limited)
         ulna_remarks_add(remarks, 0, -1, "BVH has no limits: %d are left out", limited);
@@ -269,7 +270,7 @@ static ulna_status check_numbers(const bvh_writer *w, ulna_error *error)
         const ulna_bvh_node *node = &nodes->node[n];
         for (int i = 0; i < 3; i++)
             if (!isfinite(node->start[i] / w->unit) || !isfinite(node->offset[i] / w->unit))
-                return ulna_fail(error, ULNA_ERR_NUMBER, "body '%s' is too far away for the unit",
+                return ulna_fail(error, ULNA_ERR_NUMBER, "body '%s' is too far away to be written in this unit",
                                  ulna_model_body_name(nodes->model, node->body));
     }
     for (int f = 0; f < nodes->frames; f++)
@@ -286,9 +287,9 @@ ulna_status ulna_bvh_write(const ulna_writing *writing, ulna_error *error)
     const ulna_model *model = writing->model;
     const ulna_clip *clip = writing->clip;
     if (!model)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a BVH file needs the skeleton");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "writing a BVH file needs a skeleton");
     if (clip && clip->coordinate_count != model->nq)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "the motion has %d coordinates and the skeleton %d",
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "the motion has %d coordinates per frame, but the skeleton has %d",
                          clip->coordinate_count, model->nq);
     bvh_writer w = {.job = writing, .unit = writing->options->unit_m > 0 ? writing->options->unit_m : ULNA_BVH_UNIT};
     ulna_status status = ulna_bvh_nodes_fill(&w.nodes, model, clip, error);

@@ -128,14 +128,14 @@ static int parse_entry(const ulna_c3d_file *file, size_t at, size_t end, ulna_re
         return 0;
     if (e->link + 2 > end) {
         ulna_remarks_add(remarks, 0, (long long)at,
-                         "the parameter section breaks off inside a name; parameters behind it are lost");
+                         "the parameter section ends inside a name; the parameters after it are lost");
         return -1;
     }
     size_t distance = (size_t)ulna_c3d_word(file->data + e->link, file->processor);
     e->next = distance ? e->link + distance : 0;
     if (distance == 1 || e->next > end) {
         ulna_remarks_add(remarks, 0, (long long)at,
-                         "the list of parameters points outside of itself; those behind it are lost");
+                         "a parameter points outside the parameter section; the parameters after it are lost");
         return -1;
     }
     return 1;
@@ -159,7 +159,7 @@ void ulna_c3d_read_parameters(const ulna_c3d_file *file, size_t at, size_t annou
     }
     if (here > announced)
         ulna_remarks_add(file->remarks, 0, (long long)announced,
-                         "the parameter section goes on where it should end, at byte %zu", announced);
+                         "the parameter section continues beyond its stated end at byte %zu", announced);
 }
 
 /* ---- values ------------------------------------------------------------------------------------------------------- */

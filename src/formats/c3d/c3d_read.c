@@ -157,7 +157,7 @@ static void remark_on_layout(const ulna_c3d_file *file, const c3d_told *told, co
     const double start = (double)block;
     if (told->points.count > 1)
         ulna_remarks_add(file->remarks, 0, ULNA_C3D_AT_POINTS,
-                         "POINT:USED tells of %.0f points, the header of %.0f; %d are read", told->points.value[0],
+                         "POINT:USED states %.0f points, the header %.0f; %d are read", told->points.value[0],
                          told->points.value[1], layout->points);
     double scale = told->scale.value[0], other = told->scale.value[told->scale.count - 1];
     if ((scale < 0) != (other < 0) || (!layout->is_real && fabs(scale - other) > 1e-6 * scale))
@@ -170,7 +170,7 @@ static void remark_on_layout(const ulna_c3d_file *file, const c3d_told *told, co
                          told->start.value[0], told->start.value[1], start);
     if (layout->analog != header_word(file, ULNA_C3D_AT_ANALOG))
         ulna_remarks_add(file->remarks, 0, ULNA_C3D_AT_ANALOG,
-                         "the header tells of %d analog samples a frame; the length of the file speaks for %d",
+                         "the header states %d analog samples per frame; the length of the file fits %d, which is used",
                          header_word(file, ULNA_C3D_AT_ANALOG), layout->analog);
 }
 
@@ -214,12 +214,13 @@ static int choose_frames(const ulna_c3d_file *file, const c3d_choices *told, con
         best = room;
         if (most > 0)
             ulna_remarks_add(file->remarks, 0, (long long)file->length,
-                             "the file ends early: %.0f frames are announced, %.0f are there", most, best);
+                             "the file ends early: %.0f frames are stated, %.0f are present", most, best);
         else
-            ulna_remarks_add(file->remarks, 0, ULNA_C3D_AT_FIRST, "no count of frames is told; %.0f are there", best);
+            ulna_remarks_add(file->remarks, 0, ULNA_C3D_AT_FIRST,
+                             "the number of frames is not stated; %.0f are present", best);
     } else if ((most != best || least != best) && !(is_full && best > WORD_LIMIT))
         ulna_remarks_add(file->remarks, 0, ULNA_C3D_AT_FIRST,
-                         "header and parameters tell of %.0f to %.0f frames; %.0f are read", least, most, best);
+                         "header and parameters state %.0f to %.0f frames; %.0f are read", least, most, best);
     return best < INT_MAX ? (int)best : INT_MAX;
 }
 
@@ -236,7 +237,7 @@ static ulna_status find_layout(const ulna_c3d_file *file, const ulna_c3d_paramet
     remark_on_layout(file, &told, layout);
     *frames = choose_frames(file, &told.frames, layout);
     if (*frames == 0 && layout->points > 0)
-        return ulna_fail(error, ULNA_ERR_PARSE, "%d points are announced, but the file ends before its first frame",
+        return ulna_fail(error, ULNA_ERR_PARSE, "%d points are stated, but the file ends before its first frame",
                          layout->points);
     return ULNA_OK;
 }
@@ -414,7 +415,7 @@ static void read_positions(const ulna_c3d_file *file, const c3d_layout *layout, 
     if (counts.seen == 0 && counts.unmarked > 0) {
         read_frames(file, layout, scale, 0, recording);
         ulna_remarks_add(file->remarks, 0, (long long)layout->start,
-                         "every position is marked as missing, but %lld are there; they are read", counts.unmarked);
+                         "every position is marked as missing, but %lld have values, which are read", counts.unmarked);
     }
     if (counts.odd)
         ulna_remarks_add(file->remarks, 0, -1, "%lld positions are not numbers; they count as missing", counts.odd);

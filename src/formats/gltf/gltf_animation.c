@@ -31,7 +31,7 @@ static ulna_status read_interpolation(const ulna_json_node *sampler, ulna_gltf_t
             track->interpolation = i;
             return ULNA_OK;
         }
-    return ulna_json_fail(&part, ULNA_ERR_PARSE, "\"%.20s\" is not an interpolation", name);
+    return ulna_json_fail(&part, ULNA_ERR_PARSE, "\"%.20s\" is not a known interpolation", name);
 }
 
 /* Times must be numbers and not go back. Looked at once per accessor. */
@@ -43,7 +43,7 @@ static ulna_status check_times(const ulna_json_node *input, const ulna_gltf_arra
         if (!isfinite(time))
             return ulna_json_fail(input, ULNA_ERR_NUMBER, "time %zu is not a number", i);
         if (time < before)
-            return ulna_json_fail(input, ULNA_ERR_PARSE, "time %zu, %g s, is before the one that it follows", i, time);
+            return ulna_json_fail(input, ULNA_ERR_PARSE, "time %zu, %g s, is earlier than the time before it", i, time);
         before = time;
     }
     return ULNA_OK;
@@ -348,7 +348,7 @@ static ulna_status resample(ulna_gltf *g, unsigned flag, unsigned paths, size_t 
     }
     *grid = (ulna_gltf_grid){.frames = (int)frames, .first_s = survey->first, .step_s = step};
     ulna_remarks_add(&g->content->remarks, 0, -1, "keys of the animation are uneven: it is sampled %g times a second%s",
-                     step > 0 ? 1 / step : 0, is_capped ? ", more would be too much" : "");
+                     step > 0 ? 1 / step : 0, is_capped ? ", the most that the size of the file allows" : "");
     return ULNA_OK;
 }
 

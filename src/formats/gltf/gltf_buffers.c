@@ -18,7 +18,7 @@ ulna_status ulna_gltf_index(const ulna_json_node *node, size_t count, int *index
     double value = -1;
     ulna_status status = ulna_json_number(node, &value);
     if (status == ULNA_OK && !(value >= 0 && value < (double)count && value == floor(value)))
-        return ulna_json_fail(node, ULNA_ERR_PARSE, "there is not a number %g: there are %zu", value, count);
+        return ulna_json_fail(node, ULNA_ERR_PARSE, "index %g is out of range: there are %zu", value, count);
     *index = (int)value;
     return status;
 }
@@ -87,7 +87,7 @@ static ulna_status decode_buffer(const ulna_gltf *g, const ulna_json_node *uri_n
     const char *found = strncmp(uri, "data:", 5) == 0 ? strstr(uri, mark) : NULL;
     if (!found)
         return ulna_json_fail(uri_node, ULNA_ERR_UNSUPPORTED,
-                              "the numbers are in another file, \"%.60s\": pack both into one .glb", uri);
+                              "the data are in another file, \"%.60s\": pack both into one .glb", uri);
     const char *text = found + sizeof mark - 1;
     size_t length = strlen(text);
     while (length > 0 && text[length - 1] == '=')
@@ -124,7 +124,7 @@ static ulna_status open_buffer(const ulna_gltf *g, const ulna_json_node *node, i
         buffer->data = g->bin;
         buffer->length = g->bin_length;
     } else
-        return ulna_json_fail(node, ULNA_ERR_PARSE, "has no bytes: no uri, and no chunk of the file");
+        return ulna_json_fail(node, ULNA_ERR_PARSE, "has no data: neither a uri nor a binary chunk");
     if (length > buffer->length) {
         status = ulna_json_fail(node, ULNA_ERR_PARSE, "should have %zu bytes, but has %zu", length, buffer->length);
         buffer->data = NULL;
@@ -147,7 +147,7 @@ static ulna_status open_view(const ulna_gltf *g, const ulna_json_node *reference
     if (status == ULNA_OK && ulna_json_find(&node, "extensions", &part) &&
         (json_object_get(part.value, "EXT_meshopt_compression") ||
          json_object_get(part.value, "KHR_meshopt_compression")))
-        return ulna_json_fail(&part, ULNA_ERR_UNSUPPORTED, "the numbers are compressed, which Ulna does not read");
+        return ulna_json_fail(&part, ULNA_ERR_UNSUPPORTED, "the data are compressed, which Ulna does not read");
     if (status == ULNA_OK)
         status = ulna_json_need(&node, "buffer", &part);
     if (status == ULNA_OK)
@@ -166,8 +166,8 @@ static ulna_status open_view(const ulna_gltf *g, const ulna_json_node *reference
         return status;
     size_t have = g->buffer[buffer].length;
     if (offset > have || *length > have - offset)
-        return ulna_json_fail(&node, ULNA_ERR_PARSE, "bytes %zu to %zu of a buffer of %zu", offset, offset + *length,
-                              have);
+        return ulna_json_fail(&node, ULNA_ERR_PARSE, "bytes %zu to %zu are not all inside a buffer of %zu bytes",
+                              offset, offset + *length, have);
     *data = g->buffer[buffer].data + offset;
     return ULNA_OK;
 }
@@ -194,7 +194,7 @@ static ulna_status read_kind(const ulna_json_node *node, int components, ulna_gl
     if (status != ULNA_OK)
         return status;
     if (!component_size(type))
-        return ulna_json_fail(&part, ULNA_ERR_PARSE, "%g is not a type of number", type);
+        return ulna_json_fail(&part, ULNA_ERR_PARSE, "%g is not a component type", type);
     array->type = (int)type;
     array->components = components;
     if (ulna_json_find(node, "normalized", &part))
@@ -216,7 +216,8 @@ static ulna_status count_use(ulna_gltf *g, const ulna_json_node *node, const uln
     g->seen[array->accessor] |= ULNA_GLTF_SEEN;
     size_t most = 4 * g->file_length, own = array->count * size; /* at most the length of a buffer */
     if (own > most - g->used_bytes)
-        return ulna_json_fail(node, ULNA_ERR_LIMIT, "accessors overlap: they have more than four times the file");
+        return ulna_json_fail(node, ULNA_ERR_LIMIT,
+                              "accessors overlap: together they have more than four times the bytes of the file");
     g->used_bytes += own;
     return ULNA_OK;
 }

@@ -43,10 +43,11 @@ static ulna_status choose_name(const ulna_gltf *g, const ulna_json_node *json, c
     snprintf(number, sizeof number, "node%zu", json->index);
     int is_free = ulna_free_body_name(g->builder, *given ? given : number, "_", name);
     if (!*given)
-        ulna_remarks_add(&g->content->remarks, 0, -1, "node %zu has no name: '%s'", json->index, name);
+        ulna_remarks_add(&g->content->remarks, 0, -1, "node %zu has no name: it is called '%s'", json->index, name);
     else if (!is_free)
-        ulna_remarks_add(&g->content->remarks, 0, -1, "node %zu is not the first '%.60s', or that is too long: '%.80s'",
-                         json->index, given, name);
+        ulna_remarks_add(&g->content->remarks, 0, -1,
+                         "node %zu: the name '%.60s' is used twice or too long: it is renamed to '%.80s'", json->index,
+                         given, name);
     return ULNA_OK;
 }
 
@@ -144,9 +145,7 @@ static ulna_status add_marker(const ulna_gltf *g, int index)
         return status;
     if (!is_direct || !*name || strlen(name) >= NAME || ulna_builder_find_marker(g->builder, name) != ULNA_NONE) {
         ulna_remarks_add(&g->content->remarks, 0, -1,
-                         "node %d is a marker of no body, or without a name of its own: it "
-                         "is left out",
-                         index);
+                         "node %d is a marker without a body or without a unique name: it is left out", index);
         return ULNA_OK;
     }
     place_of(g, node, node->translation, place);
@@ -335,9 +334,11 @@ static void remark_ignored(const ulna_gltf *g)
             others += node->track[ULNA_GLTF_TRANSLATION] >= 0 || node->track[ULNA_GLTF_ROTATION] >= 0;
     }
     if (scaled)
-        ulna_remarks_add(&g->content->remarks, 0, -1, "%d nodes change their scale: they keep that of rest", scaled);
+        ulna_remarks_add(&g->content->remarks, 0, -1, "%d nodes change their scale: their scale at rest is used",
+                         scaled);
     if (others)
-        ulna_remarks_add(&g->content->remarks, 0, -1, "%d nodes move that are not part of the skeleton", others);
+        ulna_remarks_add(&g->content->remarks, 0, -1,
+                         "%d nodes that move are not part of the skeleton and are left out", others);
 }
 
 static ulna_status build_model(ulna_gltf *g, const ulna_gltf_grid *grid)

@@ -134,7 +134,7 @@ static ulna_status read_extras(const ulna_json_node *json, ulna_gltf_node *node)
 static ulna_status read_children(ulna_gltf *g, const ulna_json_node *json, int index)
 {
     ulna_json_node list;
-    ulna_status status = ulna_gltf_list(json, "children", "numbers of nodes", &list);
+    ulna_status status = ulna_gltf_list(json, "children", "indices of nodes", &list);
     size_t count = json_array_size(list.value);
     for (size_t i = 0; i < count && status == ULNA_OK; i++) {
         ulna_json_node element = ulna_json_element(&list, i);
@@ -279,7 +279,7 @@ static ulna_status mark_joints(ulna_gltf *g)
         ulna_json_node skin = ulna_json_element(&g->skins, s), list;
         if (!json_is_object(skin.value))
             return ulna_json_fail(&skin, ULNA_ERR_PARSE, "should be an object");
-        status = ulna_gltf_list(&skin, "joints", "numbers of nodes", &list);
+        status = ulna_gltf_list(&skin, "joints", "indices of nodes", &list);
         for (size_t i = 0; i < json_array_size(list.value) && status == ULNA_OK; i++) {
             ulna_json_node element = ulna_json_element(&list, i);
             int joint = 0;
@@ -362,7 +362,7 @@ static void remark_scales(ulna_gltf *g)
     if (uneven)
         ulna_remarks_add(
             &g->content->remarks, 0, -1,
-            "%d nodes (the first is %d) have scales that differ by axis: shear of what rotates below is ignored",
+            "%d nodes (the first is %d) have scales that differ by axis: the shear of child nodes that rotate is ignored",
             uneven, example);
 }
 

@@ -17,7 +17,8 @@ static ulna_status read_asset(ulna_gltf *g)
     if (status == ULNA_OK)
         status = ulna_json_string(&part, &version);
     if (status == ULNA_OK && strncmp(version, "2.", 2) != 0)
-        return ulna_json_fail(&part, ULNA_ERR_UNSUPPORTED, "glTF %.20s is not read, only 2", version);
+        return ulna_json_fail(&part, ULNA_ERR_UNSUPPORTED, "glTF version %.20s is not supported, only version 2",
+                              version);
     if (status == ULNA_OK && ulna_json_find(&asset, "generator", &part))
         status = ulna_json_string(&part, &generator);
     ulna_source *source = &g->content->source;
@@ -117,7 +118,8 @@ static ulna_status check_header(const char *data, size_t length, ulna_error *err
         return fail_at(error, 0, ulna_fail(error, ULNA_ERR_PARSE, "this is not a GLB file: it has no complete header"));
     if (word_at(data, 4) != 2)
         return fail_at(error, 4,
-                       ulna_fail(error, ULNA_ERR_UNSUPPORTED, "glTF %u is not read, only 2", word_at(data, 4)));
+                       ulna_fail(error, ULNA_ERR_UNSUPPORTED, "glTF version %u is not supported, only version 2",
+                                 word_at(data, 4)));
     if (word_at(data, 8) != length)
         return fail_at(error, 8,
                        ulna_fail(error, ULNA_ERR_PARSE, "the file has %zu bytes, but its header says %u", length,
@@ -145,7 +147,7 @@ ulna_status ulna_glb_read(const char *data, size_t length, const ulna_read_optio
         if (rest < ULNA_GLB_CHUNK || size > rest - ULNA_GLB_CHUNK)
             return fail_at(
                 error, at,
-                ulna_fail(error, ULNA_ERR_PARSE, "a chunk goes beyond the end of the file: %zu bytes", size));
+                ulna_fail(error, ULNA_ERR_PARSE, "a chunk of %zu bytes goes beyond the end of the file", size));
         uint32_t kind = word_at(data, at + 4);
         at += ULNA_GLB_CHUNK;
         if (at == g.json_start)

@@ -258,7 +258,7 @@ static int add_times(ulna_gltf_scene *s, int frames, double seconds, float *room
         else
             room[f] = (float)(f * seconds);
         if (f > 0 && room[f] <= room[f - 1])
-            fail(s, ULNA_ERR_LIMIT, "single precision cannot tell the times of so many frames apart");
+            fail(s, ULNA_ERR_LIMIT, "single precision cannot distinguish the times of so many frames");
     }
     int slice = put_floats(s, room, (size_t)frames, 1);
     find_bounds(s, room, (size_t)frames);
@@ -327,7 +327,7 @@ static void check_clip(ulna_gltf_scene *s)
     const ulna_clip *clip = s->job->clip;
     int coordinate;
     if (clip->coordinate_count != s->model->nq)
-        fail(s, ULNA_ERR_ARGUMENT, "the motion is of another skeleton: it has another number of coordinates");
+        fail(s, ULNA_ERR_ARGUMENT, "the motion does not fit the skeleton: they have different numbers of coordinates");
     for (int f = 0; f < clip->frame_count && s->model->nq > 0 && s->status == ULNA_OK; f++)
         if (ulna_model_check_q(s->model, ulna_clip_frame(clip, f), &coordinate) != ULNA_OK)
             s->status =

@@ -93,7 +93,7 @@ static void draw_faces(ulna_gltf_scene *s, int body, const double way[3], size_t
 void ulna_gltf_add_bones(ulna_gltf_scene *s)
 {
     if (s->body_count > MOST_JOINTS) {
-        ulna_remarks_add(s->job->remarks, 0, -1, "with %d bodies no bones are drawn: glTF numbers %d of them",
+        ulna_remarks_add(s->job->remarks, 0, -1, "the %d bodies get no bone shapes: glTF allows %d joints in a skin",
                          s->body_count, MOST_JOINTS);
         return;
     }

@@ -420,7 +420,8 @@ static void remark(const ulna_gltf_scene *s)
     if (limited)
         ulna_remarks_add(job->remarks, 0, -1, "glTF has no limits: %d are left out", limited);
     if (others)
-        ulna_remarks_add(job->remarks, 0, -1, "%d joints are read back as balls or free: glTF has only nodes", others);
+        ulna_remarks_add(job->remarks, 0, -1,
+                         "%d joints will be read back as ball or free joints: glTF has no other kind", others);
     if (s->model && job->clip && s->recording && job->clip->first_frame != s->recording->first_frame)
         ulna_remarks_add(job->remarks, 0, -1, "motion and recording begin with frames %d and %d, but both at 0 s",
                          job->clip->first_frame, s->recording->first_frame);

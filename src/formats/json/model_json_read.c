@@ -64,7 +64,7 @@ static ulna_status read_joint_fields(const ulna_json_node *node, ulna_joint *joi
     ulna_json_node part;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (!(keys & fields[i].flag) && ulna_json_find(node, fields[i].key, &part))
-            return ulna_json_fail(&part, ULNA_ERR_PARSE, "a joint of type \"%s\" has none",
+            return ulna_json_fail(&part, ULNA_ERR_PARSE, "a joint of type \"%s\" has no such key",
                                   ulna_joint_type_name(joint->type));
 
     ulna_status status = ULNA_OK;
@@ -109,10 +109,10 @@ static ulna_status read_joint(reader *in, const ulna_json_node *body_node, int b
         return status;
     int type = ulna_joint_type_find(name);
     if (type < 0)
-        return ulna_json_fail(&type_node, ULNA_ERR_PARSE,
-                              "there is no joint type \"%.40s\"; there are fixed, revolute, prismatic, euler, ball, "
-                              "expmap, swing-twist, planar, free-euler, free, sequence",
-                              name);
+        return ulna_json_fail(
+            &type_node, ULNA_ERR_PARSE,
+            "unknown joint type \"%.40s\"; known types: fixed, revolute, prismatic, euler, ball, expmap, swing-twist, planar, free-euler, free, sequence",
+            name);
     joint->type = (ulna_joint_type)type;
     status = read_joint_fields(&node, joint);
     return status != ULNA_OK ? status
@@ -125,8 +125,8 @@ static ulna_status check_count(const ulna_json_node *node, int count, const char
     if (!json_is_array(node->value))
         return ulna_json_fail(node, ULNA_ERR_PARSE, "should be a list with an entry per %s", per_what);
     if (json_array_size(node->value) != (size_t)count)
-        return ulna_json_fail(node, ULNA_ERR_PARSE, "has %zu instead of %d, one per %s", json_array_size(node->value),
-                              count, per_what);
+        return ulna_json_fail(node, ULNA_ERR_PARSE, "has %zu entries instead of %d, one per %s",
+                              json_array_size(node->value), count, per_what);
     return ULNA_OK;
 }
 
@@ -255,7 +255,7 @@ static ulna_status add_bodies(reader *in, const ulna_json_node *bodies)
         int other = ulna_builder_find_body(in->builder, node.name);
         if (other != ULNA_NONE) {
             ulna_json_node first = ulna_json_element(bodies, (size_t)other);
-            return ulna_json_fail(&node, ULNA_ERR_MODEL, "a body of this name is in line %d already",
+            return ulna_json_fail(&node, ULNA_ERR_MODEL, "line %d already has a body of this name",
                                   ulna_json_line(&first));
         }
         status = ulna_builder_add_body(in->builder, node.name, ULNA_NONE, NULL, in->error);
@@ -447,8 +447,8 @@ static ulna_status read_units(const ulna_json_node *root)
             continue;
         status = ulna_json_string(&part, &unit);
         if (status == ULNA_OK && strcmp(unit, units[i][1]) != 0)
-            status = ulna_json_fail(&part, ULNA_ERR_PARSE, "\"%.40s\" is not read; a model file uses \"%s\"", unit,
-                                    units[i][1]);
+            status = ulna_json_fail(&part, ULNA_ERR_PARSE, "\"%.40s\" is not supported; a model file must have \"%s\"",
+                                    unit, units[i][1]);
     }
     return status;
 }
@@ -482,7 +482,7 @@ ulna_status ulna_model_read_json(const char *text, size_t length, const ulna_all
     if (model)
         *model = NULL;
     if (!model || (!text && length))
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a text and a place for the model are needed");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a text and a pointer for the model are needed");
 
     reader in = {.allocator = ulna_allocator_or_default(allocator), .error = error};
     ulna_json document;

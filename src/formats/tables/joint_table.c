@@ -162,7 +162,7 @@ static void drop_partial_quaternions(reader *r)
                     r->column[k] = ULNA_NONE;
                 }
             ulna_remarks_add(&r->content->remarks, r->table->scan->line, -1,
-                             "the quaternion of '%s' has not all of .qx, .qy, .qz and .qw; it is left out",
+                             "the quaternion of '%s' lacks some of the columns .qx, .qy, .qz and .qw; it is left out",
                              ulna_model_body_name(r->model, -1 - r->coordinates.dof[c]));
         }
         i = i ? i : 1;
@@ -190,10 +190,11 @@ static void match(reader *r, const ulna_names *labels, const ulna_names *plain)
     }
     if (unknown.count)
         ulna_remarks_add(&r->content->remarks, table->scan->line, -1,
-                         "%zu columns are not degrees of freedom of the skeleton: %s", unknown.count, unknown.text);
+                         "%zu columns do not name degrees of freedom of the skeleton and are left out: %s",
+                         unknown.count, unknown.text);
     if (twice.count)
-        ulna_remarks_add(&r->content->remarks, table->scan->line, -1,
-                         "%zu columns occur twice, and the first is used: %s", twice.count, twice.text);
+        ulna_remarks_add(&r->content->remarks, table->scan->line, -1, "%zu columns occur twice; the first is used: %s",
+                         twice.count, twice.text);
     drop_partial_quaternions(r);
     for (size_t i = 0; i < table->columns->count; i++)
         if (r->target[i] != ULNA_NONE) {
@@ -216,7 +217,7 @@ static ulna_status check_match(const reader *r)
     ulna_coordinate_label(&r->coordinates, absent, text);
     if (there == 0)
         return ulna_scan_fail(r->table->scan, NULL, r->error, ULNA_ERR_PARSE,
-                              "no column is a degree of freedom of the skeleton, such as '%.100s'", text);
+                              "no column names a degree of freedom of the skeleton, such as '%.100s'", text);
     ulna_remarks_add(&r->content->remarks, r->table->scan->line, -1,
                      "%d of %d coordinates have no column and keep their rest value, such as '%.100s'", nq - there, nq,
                      text);
@@ -320,13 +321,13 @@ static ulna_status read_row(reader *r)
         if (column < columns)
             status = read_value(r, (int)column, cell, q);
         else if (cell.length)
-            return ulna_scan_fail(scan, &cell, r->error, ULNA_ERR_PARSE, "this row has more than its %zu values",
-                                  columns);
+            return ulna_scan_fail(scan, &cell, r->error, ULNA_ERR_PARSE,
+                                  "this row has more values than the %zu columns", columns);
     if (status != ULNA_OK)
         return status;
     if (column < columns)
         return ulna_scan_fail(scan, NULL, r->error, ULNA_ERR_PARSE,
-                              "this row has %zu values, and %zu columns are named", column, columns);
+                              "this row has %zu values, but %zu columns are named", column, columns);
     return check_quaternions(r, q);
 }
 
@@ -339,13 +340,14 @@ static ulna_status read_rows(reader *r)
         if (!ulna_row_is_blank(scan, r->table->delimiter) && *scan->here != '#')
             status = read_row(r);
     if (status == ULNA_OK && clip->frame_count == 0)
-        status = ulna_scan_fail(scan, NULL, r->error, ULNA_ERR_PARSE, "columns are named, but no row follows");
+        status =
+            ulna_scan_fail(scan, NULL, r->error, ULNA_ERR_PARSE, "columns are named, but no rows of values follow");
     if (status != ULNA_OK)
         return status;
     ulna_frame_numbers_remark(&r->numbers, &r->content->remarks);
     if (r->unnormal)
         ulna_remarks_add(&r->content->remarks, r->far_line, -1,
-                         "%lld quaternions are not of length 1, the first one here; they are made so", r->unnormal);
+                         "%lld quaternions are not of length 1, the first one here; they are normalised", r->unnormal);
     ulna_times_judge(&r->times, r->table->rate, r->numbers.first, &r->content->remarks, &clip->frame_seconds,
                      &clip->first_frame);
     return ULNA_OK;
@@ -421,11 +423,12 @@ int ulna_joint_columns(const ulna_model *model, const ulna_cells *columns, const
 ulna_status ulna_joint_table_check(const ulna_writing *writing, const char *format, ulna_error *error)
 {
     if (!writing->model)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "%s names degrees of freedom: it needs the skeleton", format);
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "%s names degrees of freedom: writing it needs the skeleton",
+                         format);
     const ulna_clip *clip = writing->clip;
     int nq = ulna_model_coordinate_count(writing->model);
     if (clip->coordinate_count != nq)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "the motion has %d coordinates and the skeleton %d",
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "the motion has %d coordinates per frame, but the skeleton has %d",
                          clip->coordinate_count, nq);
     for (int f = 0; f < clip->frame_count; f++)
         for (int c = 0; c < nq; c++)

@@ -147,12 +147,13 @@ static void remark(const reader *r)
     ulna_frame_numbers_remark(&r->numbers, remarks);
     if (r->shorts)
         ulna_remarks_add(remarks, r->short_line, -1,
-                         "%d rows have too few cells, the first one here; the rest is missing", r->shorts);
+                         "%d rows have too few cells, the first one here; markers without cells are missing",
+                         r->shorts);
     if (r->nameless)
         ulna_remarks_add(remarks, 0, -1, "%lld values are in columns without a marker name and are left out",
                          r->nameless);
     if (r->halves)
-        ulna_remarks_add(remarks, 0, -1, "%lld times only one or two coordinates of a marker are there; it is missing",
+        ulna_remarks_add(remarks, 0, -1, "%lld positions have only one or two coordinates; they count as missing",
                          r->halves);
 }
 

@@ -109,7 +109,8 @@ static ulna_status read_header(mot_reader *r)
         }
         read_header_line(r);
     }
-    return ulna_scan_fail(&r->scan, NULL, r->error, ULNA_ERR_PARSE, "the header has no end: a line 'endheader'");
+    return ulna_scan_fail(&r->scan, NULL, r->error, ULNA_ERR_PARSE,
+                          "the header does not end: the line 'endheader' is missing");
 }
 
 /* ---- the table ---------------------------------------------------------------------------------------------------- */
@@ -132,7 +133,7 @@ static ulna_status read_joints(mot_reader *r, const ulna_cells *cells, char deli
 {
     if (!r->options->model)
         return ulna_scan_fail(&r->scan, NULL, r->error, ULNA_ERR_STATE,
-                              "this file has values of joints: it needs the skeleton that they belong to");
+                              "this file holds joint values: reading it needs their skeleton");
     if (r->degrees < 0)
         ulna_remarks_add(&r->content->remarks, 0, -1, "the header has no inDegrees: angles are taken as degrees");
     ulna_joint_table table = {.scan = &r->scan,
@@ -146,7 +147,7 @@ static ulna_status read_joints(mot_reader *r, const ulna_cells *cells, char deli
         if (ulna_is_time_column(cells->items[i]))
             table.time_column = (int)i;
     if (table.time_column == ULNA_NONE)
-        ulna_remarks_add(&r->content->remarks, r->scan.line, -1, "no column is called time; times are unknown");
+        ulna_remarks_add(&r->content->remarks, r->scan.line, -1, "there is no column 'time'; times are unknown");
     r->content->source = (ulna_source){.unit_m = table.unit_m, .degrees = r->degrees != 0};
     return ulna_joint_table_read(&table, r->options->model, r->content, r->error);
 }
@@ -155,11 +156,11 @@ static void remark_on_counts(const mot_reader *r, size_t columns)
 {
     int rows = r->content->clip.frame_count + r->content->recording.frame_count;
     if (r->rows_line && r->rows != rows)
-        ulna_remarks_add(&r->content->remarks, r->rows_line, -1, "the header announces %.0f rows, but there are %d%s",
+        ulna_remarks_add(&r->content->remarks, r->rows_line, -1, "the header states %.0f rows, but there are %d%s",
                          r->rows, rows, r->rows > rows ? ": the file may have been cut off" : "");
     if (r->columns_line && r->columns != (double)columns)
-        ulna_remarks_add(&r->content->remarks, r->columns_line, -1,
-                         "the header announces %.0f columns, but %zu are named", r->columns, columns);
+        ulna_remarks_add(&r->content->remarks, r->columns_line, -1, "the header states %.0f columns, but %zu are named",
+                         r->columns, columns);
 }
 
 ulna_status ulna_mot_read(const char *data, size_t length, const ulna_read_options *options, ulna_content *content,
@@ -249,13 +250,13 @@ static void put_table(ulna_writer *out, const ulna_writing *w, const ulna_coordi
         ulna_put(out, "\n");
     }
     if (changed)
-        ulna_remarks_add(w->remarks, 0, -1, "%d names have blanks, which are written as underlines", changed);
+        ulna_remarks_add(w->remarks, 0, -1, "%d names have blanks, which are written as underscores", changed);
 }
 
 ulna_status ulna_mot_write(const ulna_writing *writing, ulna_error *error)
 {
     if (!writing->clip)
-        return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "MOT holds the motion of a skeleton, and there is none to write");
+        return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "MOT holds the motion of a skeleton, but there is none to write");
     ulna_status status = ulna_joint_table_check(writing, "MOT", error);
     if (status != ULNA_OK)
         return status;
@@ -274,10 +275,10 @@ ulna_status ulna_mot_write(const ulna_writing *writing, ulna_error *error)
     if (status != ULNA_OK)
         return ulna_fail(error, status, "the MOT file could not be written: %s", ulna_status_text(status));
     if (step == 0)
-        ulna_remarks_add(writing->remarks, 0, -1, "the frame rate is unknown; 120 a second is written");
+        ulna_remarks_add(writing->remarks, 0, -1, "the frame rate is unknown; 120 per second is written");
     if (writing->options->unit_m > 0 && writing->options->unit_m != 1)
         ulna_remarks_add(writing->remarks, 0, -1, "lengths are written in metres: MOT has no other unit");
     if (writing->recording)
-        ulna_remarks_add(writing->remarks, 0, -1, "MOT holds no markers beside a motion: they are left out");
+        ulna_remarks_add(writing->remarks, 0, -1, "MOT holds a motion only: the markers are left out");
     return ULNA_OK;
 }

@@ -438,7 +438,7 @@ void ulna_frame_numbers_remark(const ulna_frame_numbers *numbers, ulna_remarks *
 {
     if (numbers->jumps)
         ulna_remarks_add(remarks, numbers->jump_line, -1,
-                         "numbers of frames do not go up by one, here%s; rows are taken one after the other",
+                         "frame numbers do not increase by one, here%s; rows are read in the order of the file",
                          numbers->jumps > 1 ? " and in other places" : "");
 }
 
@@ -516,7 +516,7 @@ static double judge_step(const ulna_times *times, double rate, ulna_remarks *rem
         return told;
     if (!(times->items[n - 1] > times->items[0])) {
         ulna_remarks_add(remarks, times->first_line, -1, "the times do not increase; %s",
-                         told > 0 ? "the rate is believed" : "the rate is unknown");
+                         told > 0 ? "the stated rate is used" : "the rate is unknown");
         return told;
     }
     double mean = mean_step(times), first = times->items[1] - times->items[0], step = mean;
@@ -530,13 +530,12 @@ static double judge_step(const ulna_times *times, double rate, ulna_remarks *rem
         if (ulna_sane_step(first) > 0 && alike(times, first) >= best)
             step = first;
         size_t odd = n - 1 - alike(times, step);
-        ulna_remarks_add(remarks, times->first_line, -1,
-                         "%zu of %zu steps of the time %s not %.6g s; it is taken as even", odd, n - 1,
-                         odd == 1 ? "is" : "are", step);
+        ulna_remarks_add(remarks, times->first_line, -1, "%zu of %zu time steps %s not %.6g s; even steps are assumed",
+                         odd, n - 1, odd == 1 ? "is" : "are", step);
     }
     if (told > 0)
         ulna_remarks_add(remarks, times->first_line, -1,
-                         "the rate is told as %g a second, but times are %.6g s apart; the times are believed", rate,
+                         "the stated rate is %g per second, but times are %.6g s apart; the times are used", rate,
                          step);
     return step;
 }
@@ -552,18 +551,18 @@ void ulna_times_judge(const ulna_times *times, double rate, int frame, ulna_rema
         return;
     double number = first_number(times, step), start = times->items[0];
     if (!(fabs(number) <= 1e9)) {
-        ulna_remarks_add(remarks, times->first_line, -1, "times begin at %g s, which is left out", start);
+        ulna_remarks_add(remarks, times->first_line, -1, "times begin at %g s, which is not kept", start);
         return;
     }
     if (frame == ULNA_NO_FRAME || (frame == 1 && start > 0)) {
         if (frame == 1 && number != 1)
             ulna_remarks_add(remarks, times->first_line, -1,
-                             "frame 1 has the time %g s; frames are counted from %.0f, so that times stay", start,
+                             "frame 1 has the time %g s; frames are numbered from %.0f to keep the times", start,
                              number);
         *first_frame = (int)number;
     } else if (fabs(number - frame) > 0.5)
-        ulna_remarks_add(remarks, times->first_line, -1, "frame %d has the time %g s and will have %g s", frame, start,
-                         ulna_frame_time(step, frame));
+        ulna_remarks_add(remarks, times->first_line, -1, "frame %d has the time %g s in the file, but gets %g s", frame,
+                         start, ulna_frame_time(step, frame));
     if (fabs(start - ulna_frame_time(step, *first_frame)) > slack(step) && *first_frame != frame)
         ulna_remarks_add(remarks, times->first_line, -1,
                          "times begin at %g s, between two frames, and are moved to %g s", start,
