@@ -223,7 +223,9 @@ static void mot_is_matched_by_name(void **state)
     assert_true(at(&c, 0, 0) == 45 * DEGREES && at(&c, 1, 0) == 180 * DEGREES);
     assert_true(at(&c, 0, 1) == 1.5 && at(&c, 1, 1) == 2.5);
     assert_true(at(&c, 0, 2) == -90 * DEGREES && at(&c, 1, 2) == 0 && at(&c, 1, 3) == 0);
-    assert_remark(&c.remarks, 8, "2 columns are not degrees of freedom of the skeleton: 'pelvis_tilt', '/jointset");
+    assert_remark(
+        &c.remarks, 8,
+        "2 columns do not name degrees of freedom of the skeleton and are left out: 'pelvis_tilt', '/jointset");
     assert_remark(&c.remarks, 8, "1 of 4 coordinates have no column and keep their rest value, such as 'ankle'");
     assert_int_equal(c.remarks.count, 2);
     ulna_content_release(&c);
@@ -268,9 +270,9 @@ static void mot_defects(void **state)
                                      ULNA_FORMAT_UNKNOWN, model);
     assert_int_equal(c.clip.frame_count, 2);
     assert_true(at(&c, 1, 0) == 4 && at(&c, 1, 1) == 5);
-    assert_remark(&c.remarks, 2, "the header announces 5 rows, but there are 2: the file may have been cut off");
-    assert_remark(&c.remarks, 3, "the header announces 7 columns, but 4 are named");
-    assert_remark(&c.remarks, 6, "1 columns occur twice, and the first is used: 'a'");
+    assert_remark(&c.remarks, 2, "the header states 5 rows, but there are 2: the file may have been cut off");
+    assert_remark(&c.remarks, 3, "the header states 7 columns, but 4 are named");
+    assert_remark(&c.remarks, 6, "1 columns occur twice; the first is used: 'a'");
     assert_remark(&c.remarks, 10, "the file ends inside this row, which is left out");
     ulna_content_release(&c);
 
@@ -280,12 +282,12 @@ static void mot_defects(void **state)
         int line, column;
         const char *words;
     } bad[] = {
-        {"x\nnRows=1\n", ULNA_ERR_PARSE, 2, 0, "the header has no end"},
+        {"x\nnRows=1\n", ULNA_ERR_PARSE, 2, 0, "the header does not end"},
         {"x\nnRows=1\nendheader\n\n", ULNA_ERR_PARSE, 4, 0, "ends before the names of its columns"},
-        {"x\nnRows=1\nendheader\ntime\tc\n0\t1\n", ULNA_ERR_PARSE, 4, 0, "no column is a degree of freedom of the"},
-        {"x\nnRows=1\nendheader\ntime\ta\n", ULNA_ERR_PARSE, 4, 0, "but no row follows"},
-        {"x\nnRows=1\nendheader\ntime\ta\tb_tx\n0\t1\n", ULNA_ERR_PARSE, 5, 0, "has 2 values, and 3 columns"},
-        {"x\nnRows=1\nendheader\ntime\ta\n0\t1\t2\n", ULNA_ERR_PARSE, 5, 5, "more than its 2 values"},
+        {"x\nnRows=1\nendheader\ntime\tc\n0\t1\n", ULNA_ERR_PARSE, 4, 0, "no column names a degree of freedom of the"},
+        {"x\nnRows=1\nendheader\ntime\ta\n", ULNA_ERR_PARSE, 4, 0, "but no rows of values follow"},
+        {"x\nnRows=1\nendheader\ntime\ta\tb_tx\n0\t1\n", ULNA_ERR_PARSE, 5, 0, "has 2 values, but 3 columns"},
+        {"x\nnRows=1\nendheader\ntime\ta\n0\t1\t2\n", ULNA_ERR_PARSE, 5, 5, "more values than the 2 columns"},
         {"x\nnRows=1\nendheader\ntime\ta\n0\tNaN\n", ULNA_ERR_PARSE, 5, 3, "'NaN' is not a number"},
         {"x\nnRows=1\nendheader\ntime\ta\n0\tinf\n", ULNA_ERR_PARSE, 5, 3, "'inf' is not a number"},
         {"x\nnRows=1\nendheader\ntime\ta\nzero\t1\n", ULNA_ERR_PARSE, 5, 1, "'zero' is not a time"},
@@ -294,7 +296,7 @@ static void mot_defects(void **state)
         assert_refused(bad[i].text, strlen(bad[i].text), ULNA_FORMAT_MOT, model, bad[i].status, bad[i].line,
                        bad[i].column, bad[i].words);
     const char text[] = "x\nnRows=1\nendheader\ntime\ta\n0\t1\n";
-    assert_refused(text, strlen(text), ULNA_FORMAT_MOT, NULL, ULNA_ERR_STATE, 4, 0, "needs the skeleton");
+    assert_refused(text, strlen(text), ULNA_FORMAT_MOT, NULL, ULNA_ERR_STATE, 4, 0, "needs their skeleton");
     ulna_model_destroy(model);
 }
 
@@ -311,7 +313,8 @@ static void quaternions_take_four_columns(void **state)
     assert_true(at(&c, 0, first + 3) == .8 && at(&c, 0, first + 2) == .6);
     assert_true(at(&c, 1, first + 3) == 0 && at(&c, 1, first + 1) == 1);
     assert_remark(&c.remarks, 7, "1 quaternions are not of length 1");
-    assert_remark(&c.remarks, 5, "the quaternion of 'free' has not all of .qx, .qy, .qz and .qw; it is left out");
+    assert_remark(&c.remarks, 5,
+                  "the quaternion of 'free' lacks some of the columns .qx, .qy, .qz and .qw; it is left out");
     for (int f = 0; f < 2; f++)
         assert_int_equal(ulna_model_check_q(model, ulna_clip_frame(&c.clip, f), NULL), ULNA_OK);
     ulna_content_release(&c);
@@ -448,8 +451,9 @@ static void csv_of_joints(void **state)
     assert_true(at(&c, 0, 0) == 90 * DEGREES && at(&c, 0, 1) == 1.5);
     assert_remark(&c.remarks, 0, "no unit of angles is given");
     assert_remark(&c.remarks, 0, "no unit of length is given");
-    assert_remark(&c.remarks, 1, "1 columns are not degrees of freedom of the skeleton: 'nonsense'");
-    assert_remark(&c.remarks, 3, "numbers of frames do not go up by one");
+    assert_remark(&c.remarks, 1,
+                  "1 columns do not name degrees of freedom of the skeleton and are left out: 'nonsense'");
+    assert_remark(&c.remarks, 3, "frame numbers do not increase by one");
     ulna_content_release(&c);
 
     ulna_clip clip = ulna_clip_empty(NULL);
@@ -489,17 +493,18 @@ static void csv_defects(void **state)
         {"# nothing\n\n", 0, ULNA_ERR_PARSE, 0, 0, "no line that names its columns"},
         {"1,2,3\n", 0, ULNA_ERR_PARSE, 1, 0, "should name the columns"},
         {"time\n0\n", 0, ULNA_ERR_PARSE, 1, 0, "should name the columns"},
-        {"time,hip,knee\n0,1,2\n", 0, ULNA_ERR_STATE, 1, 0, "no markers (NAME.x, NAME.y, NAME.z); if they are values"},
-        {"time,A.x,A.y\n0,1,2\n", 0, ULNA_ERR_STATE, 1, 0, "no markers"},
-        {"time,A.x,A.y,B.z\n0,1,2,3\n", 0, ULNA_ERR_STATE, 1, 0, "no markers"},
-        {"time,A.x,A.z,A.y\n0,1,2,3\n", 0, ULNA_ERR_STATE, 1, 0, "no markers"},
-        {"time,A.x,A.y,A.z\n", 0, ULNA_ERR_PARSE, 1, 0, "no row follows"},
+        {"time,hip,knee\n0,1,2\n", 0, ULNA_ERR_STATE, 1, 0,
+         "not markers (NAME.x, NAME.y, NAME.z); if they are joint values"},
+        {"time,A.x,A.y\n0,1,2\n", 0, ULNA_ERR_STATE, 1, 0, "not markers"},
+        {"time,A.x,A.y,B.z\n0,1,2,3\n", 0, ULNA_ERR_STATE, 1, 0, "not markers"},
+        {"time,A.x,A.z,A.y\n0,1,2,3\n", 0, ULNA_ERR_STATE, 1, 0, "not markers"},
+        {"time,A.x,A.y,A.z\n", 0, ULNA_ERR_PARSE, 1, 0, "no rows of values follow"},
         {"time,A.x,A.y,A.z\n0,1,?,3\n", 0, ULNA_ERR_PARSE, 2, 5, "'?' is not a position"},
         {"time,a,b_tx\n0,1,\n", 1, ULNA_ERR_PARSE, 2, 5, "'' is not a number"},
-        {"time,a,b_tx\n0,1\n", 1, ULNA_ERR_PARSE, 2, 0, "has 2 values, and 3 columns"},
-        {"time,a,b_tx\n0,1,2,3\n", 1, ULNA_ERR_PARSE, 2, 7, "more than its 3 values"},
+        {"time,a,b_tx\n0,1\n", 1, ULNA_ERR_PARSE, 2, 0, "has 2 values, but 3 columns"},
+        {"time,a,b_tx\n0,1,2,3\n", 1, ULNA_ERR_PARSE, 2, 7, "more values than the 3 columns"},
         {"frame,a,b_tx\n0.5,1,2\n", 1, ULNA_ERR_PARSE, 2, 1, "'0.5' is not a frame number"},
-        {"time,c,d\n0,1,2\n", 1, ULNA_ERR_PARSE, 1, 0, "no column is a degree of freedom"},
+        {"time,c,d\n0,1,2\n", 1, ULNA_ERR_PARSE, 1, 0, "no column names a degree of freedom"},
         {"time,a\n0,1e308\n0,1e309\n", 1, ULNA_ERR_PARSE, 3, 3, "'1e309' is not a number"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -737,7 +742,8 @@ static void recorded_motions(void **state)
     c = load_with("trc/opensim_ik_test/std_markers_coords_ik.sto", model); /* markers and coordinates in one table */
     assert_int_equal(c.clip.frame_count, 10);
     assert_true(c.clip.frame_seconds == 1 / 60.0);
-    assert_remark(&c.remarks, 5, "columns are not degrees of freedom of the skeleton: 'R.ASIS_tx'");
+    assert_remark(&c.remarks, 5,
+                  "columns do not name degrees of freedom of the skeleton and are left out: 'R.ASIS_tx'");
     ulna_content_release(&c);
     ulna_model_destroy(model);
 }
@@ -761,6 +767,43 @@ static void a_recorded_hand(void **state)
     ulna_content_release(&c);
 }
 
+/* Names that a format cannot hold are changed, and a remark says which and how. */
+static void marker_names_that_change(void **state)
+{
+    (void)state;
+    static const struct {
+        ulna_format format;
+        const char *name, *words; /* words: NULL if the name is kept */
+    } cases[] = {
+        {ULNA_FORMAT_C3D, "A\nB", "1 marker name is changed to what the format can hold: marker 2 is written as 'A_B'"},
+        {ULNA_FORMAT_TRC, "A\tB", "marker 2 is written as 'A_B'"},
+        {ULNA_FORMAT_CSV, "A\rB", "marker 2 is written as 'A_B'"},
+        {ULNA_FORMAT_C3D, " A ", "marker 2 is written as 'A'"},
+        {ULNA_FORMAT_CSV, " A ", "marker 2 is written as 'A'"},
+        {ULNA_FORMAT_TRC, "\"A", "marker 2 is written as ''A'"},
+        {ULNA_FORMAT_CSV, "\"A", NULL},
+        {ULNA_FORMAT_TRC, "", "marker 2 is written as 'point2'"},
+        {ULNA_FORMAT_C3D, "A B", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ulna_recording r = ulna_recording_empty(NULL);
+        ulna_remarks remarks = ulna_remarks_empty(NULL);
+        assert_int_equal(ulna_recording_resize(&r, 2, 1), ULNA_OK);
+        snprintf(r.names[0], ULNA_MARKER_NAME, "plain");
+        snprintf(r.names[1], ULNA_MARKER_NAME, "%s", cases[i].name);
+        r.frame_seconds = 0.01;
+        for (int k = 0; k < 6; k++)
+            r.positions[k] = 0.1 * (k + 1);
+        ulna_text text = written(cases[i].format, NULL, NULL, &r, NULL, &remarks);
+        if (cases[i].words)
+            assert_remark(&remarks, -1, cases[i].words);
+        assert_int_equal(has_remark(&remarks, "marker name"), cases[i].words != NULL);
+        ulna_text_release(&text);
+        ulna_remarks_release(&remarks);
+        ulna_recording_release(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -780,6 +823,7 @@ int main(void)
         cmocka_unit_test(what_is_a_table_and_what_is_not),
         cmocka_unit_test(joints_come_back),
         cmocka_unit_test(markers_come_back),
+        cmocka_unit_test(marker_names_that_change),
         cmocka_unit_test(locales_do_not_matter),
         cmocka_unit_test(memory_and_sinks_may_fail),
         cmocka_unit_test(values_without_columns),

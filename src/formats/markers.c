@@ -43,6 +43,25 @@ void ulna_marker_name_of(const ulna_recording *recording, int i, char name[ULNA_
         snprintf(name, ULNA_MARKER_NAME, "point%d", i + 1);
 }
 
+void ulna_markers_renamed(const ulna_recording *recording,
+                          void (*name_of)(const ulna_recording *, int, char name[ULNA_MARKER_NAME]),
+                          ulna_remarks *remarks)
+{
+    char name[ULNA_MARKER_NAME], example[ULNA_MARKER_NAME] = "";
+    int changed = 0, first = 0;
+    for (int i = 0; i < recording->marker_count; i++) {
+        name_of(recording, i, name);
+        if (strncmp(name, recording->names[i], ULNA_MARKER_NAME) != 0 && !changed++) {
+            first = i + 1;
+            memcpy(example, name, sizeof example);
+        }
+    }
+    if (changed)
+        ulna_remarks_add(remarks, 0, -1,
+                         "%d marker name%s changed to what the format can hold: marker %d is written as '%s'", changed,
+                         changed == 1 ? " is" : "s are", first, example);
+}
+
 static int by_name(const void *a, const void *b, const void *context)
 {
     const ulna_recording *recording = context;
@@ -70,8 +89,8 @@ ulna_status ulna_markers_finish(ulna_recording *recording, ulna_remarks *remarks
             twice++;
         }
     if (twice)
-        ulna_remarks_add(remarks, 0, -1, "%d %s a name that another has too, such as '%s'; the first of them is used",
-                         twice, twice == 1 ? "marker has" : "markers have", example);
+        ulna_remarks_add(remarks, 0, -1, "%d %s the same name as another, such as '%s'; the first one is used", twice,
+                         twice == 1 ? "marker has" : "markers have", example);
     ulna_release(&recording->allocator, order, (size_t)count, sizeof *order);
     return ULNA_OK;
 }
@@ -97,7 +116,7 @@ ulna_status ulna_markers_zeros(const ulna_recording *recording, ulna_remarks *re
             example = recording->names[m];
     }
     if (sometimes)
-        ulna_remarks_add(remarks, 0, -1, "%lld positions are exactly zero: perhaps they are missing", sometimes);
+        ulna_remarks_add(remarks, 0, -1, "%lld positions are exactly zero: they may be missing", sometimes);
     if (always)
         ulna_remarks_add(remarks, 0, -1, "%d %s at zero in every frame, such as '%s'", always,
                          always == 1 ? "marker is" : "markers are", example);

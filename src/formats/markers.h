@@ -12,6 +12,10 @@
 int ulna_marker_name(const char *text, size_t length, char name[ULNA_MARKER_NAME]);
 /* The name to write for marker `i`: its own, or "point5" for the fifth if it has none. */
 void ulna_marker_name_of(const ulna_recording *recording, int i, char name[ULNA_MARKER_NAME]);
+/* Adds a remark if `name_of` makes names that differ from the recording's own. */
+void ulna_markers_renamed(const ulna_recording *recording,
+                          void (*name_of)(const ulna_recording *, int, char name[ULNA_MARKER_NAME]),
+                          ulna_remarks *remarks);
 
 /* Calls markers without a name "point1", "point2", ... by their number, and remarks upon names that occur twice. */
 ulna_status ulna_markers_finish(ulna_recording *recording, ulna_remarks *remarks);

@@ -284,15 +284,18 @@ static ulna_status check(const ulna_writing *w, double unit, ulna_error *error)
 {
     const ulna_recording *r = w->recording;
     if (!r || r->marker_count == 0)
-        return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "C3D holds markers, and there are none to write");
+        return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "C3D holds markers, but there are none to write");
     if (r->marker_count > WORD_LIMIT)
         return ulna_fail(error, ULNA_ERR_LIMIT, "C3D holds at most %d markers", WORD_LIMIT);
     if (!ulna_length_unit_name(unit))
-        return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "C3D names its unit of length, and %g m have no name", unit);
+        return ulna_fail(error, ULNA_ERR_UNSUPPORTED,
+                         "a C3D file states its unit of length by name, but a unit of %g m has no name", unit);
     if (r->first_frame < 1)
-        ulna_remarks_add(w->remarks, 0, -1, "frames of C3D count from 1: the first one was %d", r->first_frame);
+        ulna_remarks_add(w->remarks, 0, -1, "C3D numbers frames from 1: the number of the first frame, %d, is not kept",
+                         r->first_frame);
     if (!(r->frame_seconds > 0))
         ulna_remarks_add(w->remarks, 0, -1, "the frame rate is unknown and is written as 0");
+    ulna_markers_renamed(r, ulna_marker_name_of, w->remarks);
     return ULNA_OK;
 }
 

@@ -124,7 +124,8 @@ static ulna_status read_markers(csv_reader *r, const csv_columns *columns)
                                .rate = r->rate};
     status = ulna_marker_table_read(&table, r->content, r->error);
     if (status == ULNA_OK && r->content->recording.frame_count == 0)
-        status = ulna_scan_fail(&r->scan, NULL, r->error, ULNA_ERR_PARSE, "columns are named, but no row follows");
+        status =
+            ulna_scan_fail(&r->scan, NULL, r->error, ULNA_ERR_PARSE, "columns are named, but no rows of values follow");
     return status;
 }
 
@@ -147,8 +148,7 @@ static ulna_status read_joints(csv_reader *r, const csv_columns *columns)
     if (!model)
         return ulna_scan_fail(
             &r->scan, NULL, r->error, ULNA_ERR_STATE,
-            "these columns are no markers (NAME.x, NAME.y, NAME.z); if they are values of joints, the "
-            "skeleton that they belong to is needed");
+            "these columns are not markers (NAME.x, NAME.y, NAME.z); if they are joint values, give their skeleton");
     count_kinds(model, &lengths, &angles);
     if (angles && r->degrees < 0)
         ulna_remarks_add(&r->content->remarks, 0, -1,
@@ -288,6 +288,7 @@ static ulna_status write_markers(const ulna_writing *w, ulna_writer *out, double
     double rate = ulna_sane_step(r->frame_seconds) > 0 ? ulna_frame_rate(r->frame_seconds) : 0;
     put_units(out, NULL, unit, rate);
     put_marker_names(out, r, rate > 0);
+    ulna_markers_renamed(r, ulna_marker_name_of, w->remarks);
     long long far = put_marker_rows(out, r, rate > 0 ? 1 / rate : 0, unit, w->options->digits);
     if (far)
         ulna_remarks_add(w->remarks, 0, -1, "%lld positions are too far away and are written as missing", far);
@@ -359,10 +360,10 @@ ulna_status ulna_csv_write(const ulna_writing *writing, ulna_error *error)
 {
     double unit = writing->options->unit_m > 0 ? writing->options->unit_m : 1;
     if (!writing->clip && !writing->recording)
-        return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "CSV holds a motion or markers, and there is neither");
+        return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "CSV holds a motion or markers, but there are none to write");
     if (!ulna_length_unit_name(unit))
-        return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "the unit of length, %g m, has no name that could be written",
-                         unit);
+        return ulna_fail(error, ULNA_ERR_UNSUPPORTED,
+                         "a CSV file states its unit of length by name, but a unit of %g m has no name", unit);
     ulna_writer out;
     ulna_writer_start(&out, writing->sink);
     ulna_status status =

@@ -219,9 +219,9 @@ static void remark_on_frames(trc_reader *r)
         return;
     if (r->frames > frames)
         ulna_remarks_add(&r->content->remarks, r->value_line, -1,
-                         "NumFrames is %.0f, but %d rows are there: the file may have been cut off", r->frames, frames);
+                         "NumFrames is %.0f, but there are %d rows: the file may have been cut off", r->frames, frames);
     else
-        ulna_remarks_add(&r->content->remarks, r->value_line, -1, "NumFrames is %.0f, but %d rows are there", r->frames,
+        ulna_remarks_add(&r->content->remarks, r->value_line, -1, "NumFrames is %.0f, but there are %d rows", r->frames,
                          frames);
 }
 
@@ -287,16 +287,21 @@ static void put_header(ulna_writer *out, const ulna_recording *r, double rate, d
     ulna_put(out, "\n");
 }
 
+static void name_of(const ulna_recording *r, int i, char name[ULNA_MARKER_NAME])
+{
+    ulna_marker_name_of(r, i, name);
+    if (name[0] == '"') /* which a reader could take for the start of a cell in quotes */
+        name[0] = '\'';
+}
+
 static void put_names(ulna_writer *out, const ulna_recording *r)
 {
     static const char *const axes[] = {"\tX", "\tY", "\tZ"};
     char name[ULNA_MARKER_NAME];
     ulna_put(out, "Frame#\tTime");
     for (int m = 0; m < r->marker_count; m++) {
-        ulna_marker_name_of(r, m, name);
+        name_of(r, m, name);
         ulna_put(out, m ? "\t\t\t" : "\t");
-        if (name[0] == '"') /* which a reader could take for the start of a cell in quotes */
-            name[0] = '\'';
         ulna_put(out, name);
     }
     ulna_put(out, r->marker_count ? "\t\t\n\t" : "\n\t");
@@ -339,19 +344,21 @@ ulna_status ulna_trc_write(const ulna_writing *writing, ulna_error *error)
     const ulna_recording *r = writing->recording;
     double unit = writing->options->unit_m > 0 ? writing->options->unit_m : 1e-3;
     if (!r)
-        return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "TRC holds markers, and there are none to write");
+        return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "TRC holds markers, but there are none to write");
     if (!ulna_length_unit_name(unit))
-        return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "TRC names its unit of length, and %g m have no name", unit);
+        return ulna_fail(error, ULNA_ERR_UNSUPPORTED,
+                         "a TRC file states its unit of length by name, but a unit of %g m has no name", unit);
     double step = ulna_sane_step(r->frame_seconds);
     if (step == 0) {
         step = ULNA_UNKNOWN_FRAME_S;
-        ulna_remarks_add(writing->remarks, 0, -1, "the frame rate is unknown; 120 a second is written");
+        ulna_remarks_add(writing->remarks, 0, -1, "the frame rate is unknown; 120 per second is written");
     }
     double rate = ulna_frame_rate(step);
     ulna_writer out;
     ulna_writer_start(&out, writing->sink);
     put_header(&out, r, rate, unit);
     put_names(&out, r);
+    ulna_markers_renamed(r, name_of, writing->remarks);
     long long far = put_frames(&out, r, 1 / rate, unit, writing->options->digits); /* the step that the rate tells */
     ulna_status status = ulna_writer_finish(&out);
     if (far)
