@@ -1,8 +1,8 @@
 /*
  * bench_track: a recording of a whole body followed frame by frame: HDM_dg_03-05_02, 3,866 frames, 41 markers at
  * calibrated offsets, 58 degrees of freedom. ulna_tracker, Ceres and Simbody's Assembler on the same skeleton, with
- * the same offsets, from the same starts, one thread, CPU time, in turns; and the prototype of the notes, where it is
- * there.
+ * the same offsets, from the same starts, one thread, CPU time, alternating; and a prototype outside of this repository, if
+ * it is present.
  *
  * All minimise the same: soft limits of joints, which no peer has, are switched off in ulna; `ulna_default_...` are
  * with them. The first frame is ulna's alone: it searches from rest; peers and prototype are given a pose there. Equal
@@ -20,7 +20,7 @@
 
 enum { ROUNDS = 5, TIMES = 5, STRETCHES = 4, STRETCH_FRAMES = 100, MOST_PEERS = 8, POSES = 20 };
 
-/* The prototype that reached the figures of the notes on tracking, on the same take, with the same offsets, after five runs each: with a fresh start where the track is lost, as
+/* The prototype of the tracker, on the same take, with the same offsets, after five runs each: with a fresh start where the track is lost, as
  * ulna has it, and without. */
 typedef struct track_yardstick {
     double us, bare_us; /* microseconds a frame, the best */

@@ -1,4 +1,4 @@
-/* derivatives_yardstick.h: the prototype that reached the notes' figures, run in the same minute, and its skeleton and take. */
+/* derivatives_yardstick.h: a prototype outside of this repository, run by the same benchmark, with its skeleton and take. */
 #ifndef ULNA_BENCH_YARDSTICK_H
 #define ULNA_BENCH_YARDSTICK_H
 

@@ -125,7 +125,7 @@ void global_report_family(global_figures *figures, const char *family, const glo
 /* The value below which `share` of the numbers lie; sorts them, NaN last and not counted. NaN if there are none. */
 double global_quantile(double *numbers, int count, double share);
 
-/* ---- the prototype that reached the figures of the notes on global IK, run beside the product (global_yardstick.c)  */
+/* ---- the prototype of global IK, outside of this repository, run on the same poses (global_yardstick.c) ----------- */
 
 /* Medians in milliseconds over the same poses (all joints seen, with noise), to the same accuracy: the lowest of a few
  * rounds in turns. */

@@ -1,4 +1,4 @@
-/* The prototype of the notes on global IK: see the header. */
+/* The prototype of global IK: see the header. */
 #include "global.h"
 
 #include <math.h>

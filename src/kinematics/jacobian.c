@@ -2,7 +2,7 @@
  * The explicit Jacobian: options, checks, the simple route, and what is done to the twists of every route (src/papers has
  * the others).
  *
- * Recipe 2.1, procedure 1; exact-Hessian Table 1 and Algorithm 3 of the notes. In the world,
+ * Recipe 2.1, procedure 1; exact-Hessian Table 1 and Algorithm 3 of its supplementary notes. In the world,
  *
  *     turn:   v = a x (p - o),  w = a        slide:  v = a,  w = 0
  *
@@ -14,7 +14,7 @@
  *
  * Slips of the papers that matter here: procedure 1 starts at the *parent* of b, so it forgets the joint of b itself
  * when the effector is a point on b, and gives the root's translation the identity, which holds only if its placement
- * and frame are not turned; Algorithm 3, line 20 writes column 3k+3 for 3k+2; the notes' C(p) (eq. 5) has the sign of
+ * and frame are not turned; Algorithm 3, line 20 writes column 3k+3 for 3k+2; the C(p) of the notes (eq. 5) has the sign of
  * p x reversed, and so have the matrices in eq. 4; a slide's column is its axis, not the direction to the effector.
  */
 #include "kinematics/jacobian.h"

@@ -15,7 +15,7 @@
  * Slips: inside a joint with several DOFs eq. 43 holds for w the *proximal* axis and J the *distal* column only, not
  * for either order of h and k, which the text leaves open: for h = k, Algorithm 4 gets the entries above the diagonal
  * wrong. Its caption says upper triangle; its indices fill the lower one (here: the upper one, then mirrored). Eq. 34
- * (K = 0 with the root's translation) is right where nothing turns before it, but eq. 35b (25b of the notes) drops the
+ * (K = 0 with the root's translation) is right where nothing turns before it, but eq. 35b (25b of the supplementary notes) drops the
  * blocks of J^T J between translation and the rest, and writes I for sum w I.
  */
 #include "base/parallel.h"

@@ -1,10 +1,10 @@
 /*
  * One damped step by elimination that ends inside the limits.
  *
- * Clamping a finished step spoils it: the other joints were solved for a motion that does not take place. Instead (notes on
- * tracking): a DOF on its limit that the gradient presses against it is held; the step is solved; a DOF that would pass
- * its limit becomes a prescribed displacement, exactly onto the limit, and the others are solved again around it. Each
- * round holds at least one DOF more, so it ends; two rounds are usual.
+ * Clamping a finished step would spoil it: the other joints were solved for a motion that does not take place. Instead, a
+ * DOF on its limit that the gradient pushes outwards is locked; the step is solved; a DOF that would pass its limit gets a
+ * prescribed displacement, exactly onto the limit, and the others are solved again with it (docs/mathematics.md). Each round
+ * adds at least one such DOF, so it ends; two rounds are usual.
  */
 #include "solve/solver.h"
 

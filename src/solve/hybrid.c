@@ -2,23 +2,23 @@
  * hybrid: damped steps by elimination on the tree, from Gauss-Newton to exact.
  *
  * Source: the future work of the exact-Hessian paper (section 7: combine the low cost of Levenberg-Marquardt with the exact
- * Hessian), carried out after our notes on tracking. One iteration solves, in O(DOF) and without J or H,
+ * Hessian). One iteration solves, in O(DOF) and without J or H,
  *
  *     (JtJ - t S + lambda M) dq = -g,     lambda = kappa f,     M = 1 / scale^2,
  *
  * with limits met inside the step (bounded_step.c).
  *
- *   t       0 Gauss-Newton, 1 exact. It is turned to 1 where Gauss-Newton's steps are good and yet progress is slow, as with
- *           large residuals, and back where the exact matrix is indefinite.
+ *   t       0 Gauss-Newton, 1 exact. It is raised to 1 where Gauss-Newton's steps are good but progress is slow, as with
+ *           large residuals, and lowered where the exact matrix is indefinite.
  *   kappa   damping over objective: lambda vanishes with the residual, so convergence to zero residual is quadratic, and
  *           directions that nothing determines do not move at all.
  *   floor   a trace of damping above rounding: in a null direction the gradient is rounding noise, and noise over
  *           nothing would be drift.
  *
- * Changed from the notes: unless options.hybrid.verify is off, as in tracking, "predicted <= decrease f" must also hold of a
- * step that is not short merely because it was damped, and the exact Hessian is checked at the end: saddle points are
- * left along negative curvature (negative_curvature.c), and where f is flat at the start itself a few points around it are tried. Kappa
- * only falls below its first value where a step gains less than SLOW_SHARE of f; exact steps may bring it to nothing.
+ * Unless options.hybrid.verify is off, as in tracking, "predicted <= decrease f" must also hold for a step that is not short
+ * merely because it was damped, and the exact Hessian is checked at the end: saddle points are left along negative
+ * curvature (negative_curvature.c), and where f is flat at the start itself a few points around it are tried. Kappa only falls below
+ * its first value where a step gains less than SLOW_SHARE of f; exact steps may reduce it to zero.
  * Fails where every local method does: in a minimum that is not the lowest. Restarts are for that.
  */
 #include "solve/solver.h"
