@@ -254,7 +254,7 @@ static void mot_says_what_angles_are(void **state)
         snprintf(text, sizeof text, "x\nnRows=1\n%s\nendheader\ntime %s\n 0.000 2\n", headers[i].header, label);
         ulna_content c = content_of_text(text, ULNA_FORMAT_UNKNOWN, model);
         assert_true(at(&c, 0, 0) == 2 * headers[i].unit);
-        assert_int_equal(has_remark(&c.remarks, "angles are taken as degrees"), headers[i].is_assumed);
+        assert_int_equal(has_remark(&c.remarks, "degrees are assumed"), headers[i].is_assumed);
         ulna_content_release(&c);
     }
     ulna_model_destroy(model);
@@ -718,7 +718,7 @@ static void recorded_motions(void **state)
     assert_true(c.clip.frame_seconds == 1 / 60.0 && c.source.degrees);
     assert_true(at(&c, 0, 0) == 5.21211788 * DEGREES && at(&c, 0, 3) == 0.60176933 &&
                 at(&c, 0, 9) == -55.15907196 * DEGREES);
-    assert_remark(&c.remarks, 0, "angles are taken as degrees");
+    assert_remark(&c.remarks, 0, "degrees are assumed");
     assert_int_equal(c.remarks.count, 1);
     ulna_content again = assert_round_trip(ULNA_FORMAT_MOT, model, &c.clip, NULL, NULL);
     assert_memory_equal(again.clip.q, c.clip.q, 73 * 23 * sizeof(double));

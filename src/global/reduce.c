@@ -83,7 +83,7 @@ static ulna_status set_limits(const ulna_reducer *work, const ulna_reduce_option
     if (options->locked && (!options->q || ulna_model_check_q(model, options->q, NULL) != ULNA_OK))
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "degrees of freedom are locked, but no valid q is given for them");
     if (options->bounded && !ulna_limits_are_valid(lower, upper, model->nv))
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a lower limit is above the upper one, or is no number");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a lower limit is above the upper one, or is not a number");
     double held = 0, size = size_of(work->problem);
     for (int j = 0; j < model->nv && options->bounded; j++) {
         const double far = fmax(fabs(lower[j]), fabs(upper[j]));

@@ -151,9 +151,10 @@ static ulna_status collect(ulna_take *take, const ulna_take_options *o, ulna_mar
     if (status != ULNA_OK)
         return ulna_fail(error, status, "the marker set cannot be used: %s", ulna_status_text(status));
     if (o->attach == ULNA_ATTACH_SET)
-        return all->count ? ULNA_OK
-                          : ulna_fail(error, ULNA_ERR_ARGUMENT,
-                                      "there is no marker set with markers, and the model has no markers of its own");
+        return all->count
+                   ? ULNA_OK
+                   : ulna_fail(error, ULNA_ERR_ARGUMENT,
+                               "there is no marker set with markers, and the model has no markers: give a marker set");
     if (!o->set)
         drop_unknown(o->recording, all);
     size_t own = all->count;

@@ -196,7 +196,7 @@ ulna_status ulna_marker_set_from_motion(const ulna_take *take, int all, ulna_mar
         status = attach_all(take, &frames, &places, set);
     ulna_places_release(&places);
     if (status != ULNA_OK)
-        return ulna_fail(error, status, "offsets could not be taken from the motion: %s", ulna_status_text(status));
+        return ulna_fail(error, status, "offsets cannot be computed from the motion: %s", ulna_status_text(status));
     return set->count ? ULNA_OK : ulna_fail(error, ULNA_ERR_ARGUMENT, "no marker of the recording is ever visible");
 }
 

@@ -407,7 +407,7 @@ ulna_status ulna_builder_build(const ulna_builder *builder, const ulna_allocator
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no pointer for the model given");
     *model = NULL;
     if (!builder)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no builder is given");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no builder given");
     ulna_status status = check_builder(builder, error);
     if (status)
         return status;

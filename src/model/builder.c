@@ -11,7 +11,7 @@
 
 static ulna_status need_builder(const ulna_builder *builder, ulna_error *error)
 {
-    return builder ? ULNA_OK : ulna_fail(error, ULNA_ERR_ARGUMENT, "no builder is given");
+    return builder ? ULNA_OK : ulna_fail(error, ULNA_ERR_ARGUMENT, "no builder given");
 }
 
 static ulna_status need_body(const ulna_builder *builder, int body, ulna_error *error)

@@ -39,7 +39,7 @@ ulna_status ulna_builder_from_model(const ulna_model *model, const ulna_allocato
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no pointer for the builder given");
     *builder = NULL;
     if (!model)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no model is given");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no model given");
     ulna_status status = ulna_builder_create(allocator, builder);
     if (status)
         return ulna_fail(error, status, "out of memory for a builder");
@@ -266,7 +266,7 @@ ulna_status ulna_model_reroot(const ulna_model *model, int root, const ulna_allo
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no pointer for the model given");
     *result = NULL;
     if (!model)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no model is given");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no model given");
     if (root < 0 || root >= model->nb)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "there is no body %d", root);
     ulna_status status = ulna_builder_from_model(model, allocator, &builder, error);

@@ -192,7 +192,7 @@ static ulna_status read_tokens(const ulna_joint *joint, char order[16], ulna_err
 ulna_status ulna_joint_normalise(const ulna_joint *joint, ulna_joint *normal, ulna_error *error)
 {
     if (!joint)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no joint is given");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no joint given");
     ulna_joint result = joint_of(joint->type);
     ulna_status status = ULNA_OK;
     result.reversed = joint->reversed != 0;

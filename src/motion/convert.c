@@ -199,7 +199,7 @@ ulna_status ulna_model_with_balls(const ulna_model *model, ulna_ball ball, const
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no pointer for the model given");
     *result = NULL;
     if (!model)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no model is given");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "no model given");
     if ((unsigned)ball > ULNA_BALL_SWING_TWIST)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "there is no ball joint of kind %d", (int)ball);
     ulna_builder *builder;

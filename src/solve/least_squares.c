@@ -239,7 +239,7 @@ static ulna_status iterate_dls(ulna_solver *s, void *state)
 
 const ulna_method ulna_method_dls = {
     .info = {.name = "dls",
-             .summary = "damped least squares: the singularity-robust inverse, every step taken",
+             .summary = "damped least squares: the singularity-robust inverse; accepts every step",
              .source = "recipe to cook the Jacobian, eq. 35; survey of IK techniques, eq. 15-16",
              .supports = "all terms, all joints",
              .flags = ULNA_METHOD_BOUNDED,
@@ -296,7 +296,7 @@ static ulna_status iterate_transpose(ulna_solver *s, void *state)
 
 const ulna_method ulna_method_transpose = {
     .info = {.name = "transpose",
-             .summary = "along the Jacobian's transpose, with the length that is best for the linear model",
+             .summary = "steps along the transposed Jacobian, of the length that minimises the linear model",
              .source = "recipe to cook the Jacobian, Fig. 8; Buss 2004 (step length)",
              .supports = "all terms, all joints",
              .flags = 0,

@@ -331,7 +331,7 @@ static ulna_status iterate(ulna_solver *s, void *state)
 
 const ulna_method ulna_method_bfgs = {
     .info = {.name = "bfgs",
-             .summary = "quasi-Newton: a dense inverse Hessian learnt from gradients, with a line search",
+             .summary = "quasi-Newton: a dense inverse Hessian built from gradients, with a line search",
              .source = "exact-Hessian paper, section 3 eq. 8-10 and section 6; Nocedal & Wright eq. 6.17",
              .supports = "all terms, all joints; nv x nv numbers of memory",
              .flags = ULNA_METHOD_BOUNDED | ULNA_METHOD_MONOTONE,

@@ -259,7 +259,8 @@ static double frame_rate(const ulna_c3d_file *file, const ulna_c3d_parameters *p
         rate = ulna_c3d_float(file->data + ULNA_C3D_AT_RATE, file->processor);
     if (rate > 0 && isfinite(rate) && isfinite(1 / rate))
         return rate;
-    ulna_remarks_add(file->remarks, 0, ULNA_C3D_AT_RATE, "the frame rate is %g; it is taken as unknown", rate);
+    ulna_remarks_add(file->remarks, 0, ULNA_C3D_AT_RATE,
+                     "the frame rate is %g, which is not valid; it is treated as unknown", rate);
     return 0;
 }
 
@@ -293,8 +294,8 @@ static char up_of(const ulna_c3d_file *file, const ulna_c3d_parameters *p)
     char up = axis_of(file, &p->y_screen, &is_down), right = axis_of(file, &p->x_screen, &is_left);
     if (up && (is_down || up == right)) {
         ulna_remarks_add(file->remarks, 0, (long long)p->y_screen.at,
-                         is_down ? "POINT:Y_SCREEN says that %c points down; which axis is up is taken as unknown"
-                                 : "POINT:X_SCREEN and Y_SCREEN are both %c; which axis is up is taken as unknown",
+                         is_down ? "POINT:Y_SCREEN states that %c points down; the up axis is treated as unknown"
+                                 : "POINT:X_SCREEN and Y_SCREEN are both %c; the up axis is treated as unknown",
                          up);
         return 0;
     }

@@ -85,7 +85,7 @@ static ulna_status read_matrix(ulna_gltf *g, const ulna_json_node *matrix, ulna_
     if (!(off < 0.1))
         return ulna_json_fail(matrix, ULNA_ERR_MODEL, "the matrix shears too much to be a rotation and a scale");
     if (off > 1e-4)
-        ulna_remarks_add(&g->content->remarks, 0, -1, "the matrix of node %zu shears: the nearest rotation is taken",
+        ulna_remarks_add(&g->content->remarks, 0, -1, "the matrix of node %zu shears: the nearest rotation is used",
                          matrix->parent->index);
     ulna_rotation_to_quaternion(r, node->rotation);
     return ULNA_OK;

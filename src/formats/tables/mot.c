@@ -135,7 +135,7 @@ static ulna_status read_joints(mot_reader *r, const ulna_cells *cells, char deli
         return ulna_scan_fail(&r->scan, NULL, r->error, ULNA_ERR_STATE,
                               "this file holds joint values: reading it needs their skeleton");
     if (r->degrees < 0)
-        ulna_remarks_add(&r->content->remarks, 0, -1, "the header has no inDegrees: angles are taken as degrees");
+        ulna_remarks_add(&r->content->remarks, 0, -1, "the header has no inDegrees: degrees are assumed");
     ulna_joint_table table = {.scan = &r->scan,
                               .delimiter = delimiter,
                               .columns = cells,
