@@ -1,26 +1,32 @@
 /*
- * ulna/solve.h: finds the joint parameters that a problem asks for.
+ * ulna/solve.h: finds the joint values that meet the goals of a problem (problem.h) best.
  *
- * A solver joins a problem, a method and all the memory it needs. Make it once; then, for each frame, change goals and
- * call ulna_solve: nothing allocates.
+ * A solver is a problem, a method, and all the memory that they need. Create it once; for each frame, change the goals and call
+ * ulna_solve, which allocates nothing.
  *
  *     ulna_options options = ulna_options_default();
- *     ulna_solver_create(problem, &options, NULL, &solver, &error);
  *     ulna_result result;
- *     ulna_solve(solver, q, &result);  // q: where to start, and the answer
+ *     ulna_solver_create(problem, &options, NULL, &solver, &error);
+ *     ulna_solve(solver, q, &result); // q (nq numbers) is the start, and afterwards the answer
+ *     ulna_solver_destroy(solver);
  *
- * The status of the call says whether it could do its work; result.stop says why the iteration ended, and is true of the
- * q that comes back. A goal out of reach is not a failure: q is then the best that was found.
+ * A single problem takes one call:
  *
- * Bounds: methods marked `bounded` never return a q outside the limits. A start outside is first moved onto them. The
- * others take no notice of limits, as in the papers that they come from, and result.violation tells.
+ *     ulna_result result;
+ *     ulna_solve_once(problem, NULL, q, &result, &error);
  *
- * Units: steps, damping and default tolerances are measured in the model's length scale (ulna_model_length_scale). In
- * millimetres, metres or kilometres a solve takes the same iterations; if the ratio of the units is a power of two, bit for bit.
- * Where goals are so far away that f cannot show whether the joints are right, `stop` is stalled and not one that says converged.
+ * The status that a call returns says whether it could do its work; result.stop says why the iteration ended. A goal out of reach is
+ * not an error: q is then the best that was found. All of `result` describes the q that is returned.
  *
- * Threads: one solver per thread. Same start, same options, same machine: the same bits, unless `seconds` cuts it short
- * or hybrid.carry lets one solve learn from the last.
+ * Limits: methods with the flag ULNA_METHOD_BOUNDED never return a q outside the limits; a start outside is first moved onto them.
+ * The other methods ignore limits, as the papers that they come from do; result.violation says by how much.
+ *
+ * Units: steps, damping and default tolerances are relative to the model's length scale (ulna_model_length_scale), so a solve takes the
+ * same iterations in millimetres, metres or kilometres; bit for bit if the ratio of the units is a power of two. Where goals are so far
+ * away that f is too coarse to show whether the joints are right, `stop` is `stalled` and not one that counts as converged.
+ *
+ * Threads: one solver per thread. The same start and options on the same machine give the same bits, unless the time limit `seconds`
+ * ends a solve or hybrid.keep_damping lets a solve depend on the one before.
  */
 #ifndef ULNA_SOLVE_H
 #define ULNA_SOLVE_H
@@ -36,197 +42,201 @@ extern "C" {
 /* ---- methods ------------------------------------------------------------------------------------------------- */
 
 enum {
-    ULNA_METHOD_BOUNDED = 1,    /* keeps joint limits itself */
+    ULNA_METHOD_BOUNDED = 1,    /* keeps joint limits */
     ULNA_METHOD_MONOTONE = 2,   /* f never rises from one iteration to the next */
-    ULNA_METHOD_JACOBIAN = 4,   /* forms the dense Jacobian, residuals x nv: memory, and O(nv^2 residuals) time */
+    ULNA_METHOD_JACOBIAN = 4,   /* forms the dense Jacobian: residuals x nv numbers, O(nv^2 residuals) time */
     ULNA_METHOD_HESSIAN = 8,    /* uses second derivatives */
     ULNA_METHOD_LAPACK = 16,    /* not in a minimal build */
-    ULNA_METHOD_POSITIONS = 32, /* takes only terms that it can see as points to be reached: see its text */
-    ULNA_METHOD_SOFT = 64,      /* limits are penalties: kept nearly, not exactly */
-    /* Begins with a relaxation of all postures (global.h), wherever the start is: that allocates in ulna_solve and takes up to
-     * seconds, and threads take turns. */
+    ULNA_METHOD_POSITIONS = 32, /* supports only terms that pull points: see `supports` */
+    ULNA_METHOD_SOFT = 64,      /* limits are penalties: kept approximately */
+    /* Begins with a convex relaxation (global.h) and ignores the start: ulna_solve then allocates, may take seconds, and only one
+     * thread at a time runs it. */
     ULNA_METHOD_RELAXATION = 128
 };
 
 typedef struct ulna_method_info {
-    const char *name;     /* as options.method takes it */
-    const char *summary;  /* a line */
+    const char *name;     /* for options.method */
+    const char *summary;  /* one line */
     const char *source;   /* paper and equations */
-    const char *supports; /* which terms and joints, in words */
+    const char *supports; /* which terms and joints it supports, in words */
     unsigned flags;       /* ULNA_METHOD_... */
-    int iterations;       /* the default limit of iterations */
+    int iterations;       /* its default limit of iterations */
 } ulna_method_info;
 
-/* The methods, 0 .. count - 1, the default first. NULL for other numbers. */
+/* The methods, numbered 0 to count - 1, the default first. NULL for other numbers. */
 ULNA_API int ulna_method_count(void);
 ULNA_API const ulna_method_info *ulna_method_at(int index);
-ULNA_API const ulna_method_info *ulna_method_find(const char *name); /* NULL if there is none */
+ULNA_API const ulna_method_info *ulna_method_find(const char *name); /* NULL if no method has that name */
 
 /* ---- why an iteration ended ------------------------------------------------------------------------------------ */
 
 typedef enum ulna_stop {
-    ULNA_STOP_NONE = 0,    /* it goes on (step by step only) */
+    ULNA_STOP_NONE = 0,    /* not ended yet (ulna_solver_step only) */
     ULNA_STOP_OBJECTIVE,   /* f <= options.objective: the goals are met */
     ULNA_STOP_GRADIENT,    /* the projected gradient is below options.gradient: a stationary point */
-    ULNA_STOP_DECREASE,    /* f can no longer, or no longer does, fall by more than options.decrease of itself */
+    ULNA_STOP_DECREASE,    /* f fell, or is predicted to fall, by no more than options.decrease times f */
     ULNA_STOP_STEP,        /* the last step was shorter than options.step */
-    ULNA_STOP_STALLED,     /* the method found no lower point, though none of the above holds */
+    ULNA_STOP_STALLED,     /* the method found no lower f, and none of the above holds */
     ULNA_STOP_ITERATIONS,  /* the limit of iterations */
     ULNA_STOP_EVALUATIONS, /* the limit of evaluations of f */
     ULNA_STOP_TIME,        /* the limit of seconds */
-    ULNA_STOP_CANCELLED,   /* the caller's function said so */
+    ULNA_STOP_CANCELLED,   /* options.cancel returned non-zero, or ulna_solver_end was called early */
     ULNA_STOP_COUNT
 } ulna_stop;
 
 ULNA_API const char *ulna_stop_name(ulna_stop stop); /* "objective", "gradient", ...; never NULL */
-ULNA_API const char *ulna_stop_text(ulna_stop stop); /* a sentence */
+ULNA_API const char *ulna_stop_text(ulna_stop stop); /* a short explanation */
 
-/* One iteration. Row 0 is the start. */
+/* A row of the trace: one iteration. Row 0 is the start. */
 typedef struct ulna_trace_row {
-    int attempt;     /* 0, or the number of the restart */
+    int attempt;     /* 0 for the first, then the number of the restart */
     int iteration;   /* within the attempt */
-    int evaluations; /* of f, so far, in all attempts */
-    int accepted;    /* 0: the step was refused, and q is where it was */
-    int negative;    /* negative eigenvalues of the matrix that was met: -1 unknown, 1 also for "at least one" */
-    double f;        /* m^2; of `penalty`, with its penalties */
-    double gradient; /* projected, as result.gradient */
+    int evaluations; /* evaluations of f so far, in all attempts */
+    int accepted;    /* 0: the step was rejected and q did not change */
+    int negative;    /* 1: the method's matrix had a negative eigenvalue; 0: none; -1: unknown */
+    double f;        /* m^2; for `penalty`, including the penalties */
+    double gradient; /* largest component of the projected gradient, as in ulna_result */
     double step;     /* largest change of a DOF: radians, or metres / length scale */
-    /* lambda in m^2 / rad^2 (lm-marquardt: a plain factor); of trust regions the radius, of line searches and transpose the
-     * step length */
+    /* Damping lambda in m^2 / rad^2 (lm-marquardt: a plain factor). Trust-region methods: the radius. Line searches and transpose: the
+     * step length. */
     double damping;
-    double exactness; /* 0 Gauss-Newton ... 1 exact; 0 for methods without */
-    double seconds;   /* since the beginning */
+    double exactness; /* of the Hessian: 0 Gauss-Newton, 1 exact */
+    double seconds;   /* since the start of the solve */
 } ulna_trace_row;
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
-/* How lm and lm-marquardt adapt lambda to the gain: the decrease of f over the one predicted. */
+/* How lm and lm-marquardt change lambda after a step, by its gain: actual decrease of f / predicted decrease. */
 typedef enum ulna_damping_rule {
-    ULNA_DAMPING_NIELSEN = 0, /* Nielsen 1999: smoothly, down to a third; times 2, 4, 8, ... on failure */
-    ULNA_DAMPING_CLASSIC,     /* Marquardt 1963: a tenth on success, times 10 on failure */
-    ULNA_DAMPING_QUARTERS     /* Fletcher 1971: a half above 3/4, times 2 below 1/4, times 2 to 10 on failure */
+    ULNA_DAMPING_NIELSEN = 0, /* Nielsen 1999: a smooth function of the gain, down to 1/3; x 2, 4, 8, ... if f rises */
+    ULNA_DAMPING_CLASSIC,     /* Marquardt 1963: / 10 if f falls, x 10 if it rises */
+    ULNA_DAMPING_QUARTERS     /* Fletcher 1971: / 2 if the gain is above 3/4, x 2 below 1/4, x 2 to 10 if f rises */
 } ulna_damping_rule;
 
 typedef enum ulna_dls_rule {
-    ULNA_DLS_ERROR = 0, /* damping in proportion to f: large far away, none at the goal (Chan & Lawrence 1988) */
-    ULNA_DLS_FIXED      /* the recipe's eq. 35 with a constant */
+    ULNA_DLS_ERROR = 0, /* damping proportional to f: strong far from the goals, zero at them (Chan & Lawrence 1988) */
+    ULNA_DLS_FIXED      /* constant damping */
 } ulna_dls_rule;
 
 typedef enum ulna_line_search { ULNA_LINE_WOLFE = 0, ULNA_LINE_BACKTRACKING } ulna_line_search;
 
 typedef struct ulna_options {
-    const char *method; /* NULL: "hybrid" */
+    const char *method; /* name of the method; NULL: "hybrid" */
 
-    /* What may move, and how far. The arrays are copied. */
-    int bounded;                 /* 1: keep the limits, in methods that can; 0: ignore them */
-    const double *lower, *upper; /* nv each; NULL: the model's. Infinite for none */
-    const unsigned char *locked; /* nv: not 0 takes a DOF out of the solution; it stays where it is. NULL: none. Of a
-                                     quaternion relax all three or none: two of its turns can make up the third */
-    const double *strength;      /* nv, >= 0: how willingly a DOF moves (scales its column); NULL: the model's */
+    /* What may move, and how far. The solver copies the arrays. */
+    int bounded;                 /* 1: keep the limits, if the method can; 0: ignore them */
+    const double *lower, *upper; /* nv each: limits; +-INFINITY for none. NULL: those of the model */
+    const unsigned char
+        *locked; /* nv: non-zero keeps a DOF at its start value. NULL: none is locked. Lock all three DOFs of a
+                                     quaternion or none: two of its rotations can produce the third */
+    const double *strength; /* nv, >= 0: how willingly a DOF moves; 0 locks it. NULL: the model's */
 
-    /* When to stop. 0 switches a rule off, but for iterations: there it is the method's own limit. Methods that predict what is
-     * left to gain end with `decrease` at the rounding of f, 1e-15 of it, even so. `evaluations` and `seconds` are looked at
-     * after each iteration, which may take several. */
-    double objective; /* f at which the goals are met: m^2, or if negative a multiple of the length scale squared */
-    double decrease;  /* relative decrease of f */
-    double gradient;  /* largest component of the projected gradient, over length scale^2 */
-    double step;      /* largest component of the step: radians, or metres / length scale */
-    int iterations;   /* for each attempt */
-    int evaluations;  /* in all */
-    double seconds;   /* in all */
-    int (*cancel)(void *context, const ulna_trace_row *now); /* after each iteration; not 0 stops. NULL: never */
-    void *cancel_context;
+    /* When to stop. 0 disables a rule, except `iterations`, where it means the method's default. `evaluations` and `seconds` are checked
+     * after each iteration, and one iteration may take several evaluations. Methods that predict the decrease also stop with `decrease`
+     * when it is below 1e-15 f, which is rounding. */
+    double objective; /* stop once f is at or below this: m^2, or if negative, a multiple of the length scale squared */
+    double decrease;  /* stop once an iteration decreases f by less than this times f */
+    double gradient;  /* stop once no component of the projected gradient / length scale^2 is larger */
+    double step;      /* stop once no component of the step is larger: radians, or metres / length scale */
+    int iterations;   /* limit for each attempt */
+    int evaluations;  /* limit for all attempts together */
+    double seconds;   /* limit for all attempts together */
+    int (*cancel)(void *context,
+                  const ulna_trace_row *now); /* called after each iteration; non-zero stops. May be NULL */
+    void *cancel_context;                     /* passed to `cancel` */
 
-    /* Starting again from elsewhere while f > stop_below: best of all attempts comes back. Attempts end early once `agreeing_restarts` of
-     * them have found the best f, to 1 %. */
-    int restarts;          /* at most; 0 for none */
-    int agreeing_restarts; /* 0: never end early */
-    double stop_below;     /* as `objective` */
-    uint64_t seed;
+    /* Restarts: while f > stop_below, try again from another start. The best attempt is returned. */
+    int restarts;          /* at most this many; 0 for none */
+    int agreeing_restarts; /* stop once this many attempts ended within 1 % of the best f; 0: make all restarts */
+    double stop_below;     /* f that is good enough; unit as for `objective` */
+    uint64_t seed;         /* of the random numbers that choose the starts */
 
-    /* Where to write the iterations; rows beyond the capacity are counted, not written. */
+    /* Trace: one row per iteration is written to `trace`. Rows beyond the capacity are counted in result.trace_count, not written. */
     ulna_trace_row *trace;
     int trace_capacity;
 
-    /* Of single methods. */
+    /* Options of single methods. */
     struct {
-        double kappa;     /* first damping over f; a tenth of it where goals are near */
-        int keep_damping; /* 1: start with the damping that the last solve ended with, as in tracking */
-        int exact;        /* 1: the exact Hessian where it pays; 0: Gauss-Newton throughout */
-        int verify;       /* 1: make sure that the end is a minimum; leave saddle points along negative curvature */
-        int trust_last;   /* 1: take the last step, predicted to gain less than `decrease`, without evaluating it */
+        double kappa;     /* initial damping / f; a tenth of it is used if the goals are near */
+        int keep_damping; /* 1: start with the final damping of the last solve (for tracking) */
+        int exact;        /* 1: use the exact Hessian where it speeds up convergence; 0: Gauss-Newton only */
+        int verify;       /* 1: check that the end is a minimum, and leave saddle points along negative curvature */
+        int trust_last; /* 1: take the last step, predicted to decrease f by less than `decrease`, without evaluating f there */
     } hybrid;
     struct {
-        int line_search; /* 0: trust region; 1: Wolfe line search (eq. 10) */
-        double radius;   /* first trust radius of newton and newton-pcg, radians */
+        int line_search; /* newton: 0: trust region; 1: line search (eq. 10 of the exact-Hessian paper) */
+        double radius;   /* newton and newton-pcg: initial trust-region radius, radians */
     } newton;
-    struct {
-        double tolerance;   /* of the inner solve: epsilon = 0.1 */
-        int band_width;     /* of the preconditioner: b = 24 */
-        int max_iterations; /* of the inner solve; 0: nv^2 */
-        int nearest_spd;    /* 1: project indefinite Hessians (Higham 1988); dense, O(nv^3) */
+    struct {                /* newton-pcg: the inner conjugate gradients */
+        double tolerance;   /* relative residual at which they stop (the paper's epsilon) */
+        int band_width;     /* of the banded preconditioner (the paper's b) */
+        int max_iterations; /* 0: nv^2 */
+        int nearest_spd; /* 1: replace an indefinite Hessian by the nearest semidefinite one (Higham 1988); dense, O(nv^3) */
     } pcg;
-    struct {
+    struct { /* lm and lm-marquardt */
         ulna_damping_rule rule;
-        double damping; /* first lambda: of lm over the largest diagonal element of JtJ, of lm-marquardt as it is */
+        double damping; /* initial lambda; lm: relative to the largest diagonal element of JtJ */
     } lm;
     struct {
         ulna_dls_rule rule;
-        double damping; /* error: lambda / f; fixed: lambda over the largest diagonal element of JtJ at the start.
-                           0: the rule's own, 1 or 1e-3 */
+        double
+            damping; /* ULNA_DLS_ERROR: lambda / f; ULNA_DLS_FIXED: lambda / largest diagonal element of JtJ at the start.
+                           0: the default of the rule, 1 or 1e-3 */
     } dls;
-    struct {              /* of pinv, qr and transpose */
-        double tolerance; /* singular values below this times the largest are dropped (pinv); pivots likewise (qr) */
-        double max_step;  /* largest component of a step, radians or metres / length scale: longer ones are shortened;
-                             0: not */
+    struct {              /* pinv, qr and transpose */
+        double tolerance; /* pinv: singular values below this times the largest count as 0; qr: likewise pivots */
+        double
+            max_step; /* longer steps are shortened to this largest component, radians or metres / length scale; 0: never */
     } dense;
-    struct {
-        /* Of bfgs, lbfgs, cg and newton (gradient always backtracks). With limits the path is projected onto them, and a
-         * step that meets one need only satisfy the first condition. */
-        ulna_line_search rule;
-        double sufficient; /* c1 */
-        double curvature;  /* c2 (Wolfe) */
-        int memory;        /* pairs that lbfgs keeps */
+    struct { /* line searches of bfgs, lbfgs, cg and newton (gradient always uses backtracking) */
+        ulna_line_search
+            rule; /* with limits, the search path is projected onto them, and a step that meets one need only satisfy
+                                  the `sufficient` condition */
+        double sufficient; /* c1 of the Wolfe conditions: sufficient decrease */
+        double curvature;  /* c2 of the Wolfe conditions */
+        int memory;        /* lbfgs: number of pairs kept */
     } line;
     struct {
-        const char *method; /* that solves with the penalties in place of the limits; NULL: "hybrid" */
-        double weight;      /* lambda of eq. 16 */
+        const char *method; /* method that solves the problem with penalties in place of limits; NULL: "hybrid" */
+        double weight;      /* of the penalties (lambda of eq. 16 of the convex-IK paper) */
     } penalty;
 } ulna_options;
 
 /*
- * hybrid, bounded; objective 1e-24 length scale^2, decrease 1e-9, gradient 1e-13, step 1e-14, no other limits; no restarts,
- * stop_below 1e-12 length scale^2, seed 1.
+ * Method hybrid, limits kept; objective 1e-24 length scale^2, decrease 1e-9, gradient 1e-13, step 1e-14; no limit of evaluations or
+ * seconds; no restarts, stop_below 1e-12 length scale^2, seed 1.
  */
 ULNA_API ulna_options ulna_options_default(void);
 
 /* ---- results ----------------------------------------------------------------------------------------------------- */
 
 typedef struct ulna_result {
-    ulna_stop stop;
-    int converged; /* 1 if stop is objective, gradient, decrease or step. Of `penalty`: of f with its penalties */
-    /* 1 if q was seen to be no saddle point: the exact Hessian of f at q is positive semidefinite on the DOFs that are neither
-     * locked nor pressed against a limit by the gradient. To a tolerance: H + 1e-8 D is positive definite, D the diagonal of
-     * JtJ (for a DOF that moves no goal, that of the next one above). 0 also if nobody looked: hybrid, newton and newton-pcg
-     * do, unless f <= objective; if that cannot be told from rounding; where a term has no second derivatives (an aim at its own
-     * goal, an angle of half a turn); with `penalty`; and if f is a prediction. The curvature of custom terms is taken on trust. */
+    ulna_stop stop; /* why the iteration ended */
+    int converged; /* 1 if stop is objective, gradient, decrease or step. For `penalty` this is about f with the penalties */
+    /*
+     * 1 if q was checked and is not a saddle point: the exact Hessian H of f at q is positive semidefinite on the DOFs that are neither
+     * locked nor pressed against a limit by the gradient. The test is that H + 1e-8 D is positive definite, where D is the diagonal of
+     * JtJ (for a DOF that moves no goal: the element of the next DOF of its kind above it). The curvature that custom terms report is
+     * not checked. 0 means "not shown": the check failed or was not made. Only hybrid (with hybrid.verify), newton and newton-pcg make
+     * it, and not if f <= objective, nor where a term has no second derivatives (an aim term whose point is at its goal, a rotation
+     * error of half a turn), nor for `penalty`, nor if f is a prediction.
+     */
     int verified;
-    double f, first_f; /* m^2: at the q that came back, and at the start */
-    int predicted;     /* 1 if f is a prediction (hybrid.trust_last) */
-    double
-        gradient; /* largest component of the projected gradient: m^2 / rad, for slides times the length scale. NaN if f
-                           is a prediction */
+    double f, first_f; /* m^2: at the q returned, and at the start */
+    int predicted;     /* 1: f is a prediction (hybrid.trust_last) */
+    /* Largest component of the projected gradient: m^2 / rad; for translations times the length scale. NaN if f is a prediction. */
+    double gradient;
     double violation;   /* largest violation of a limit, radians or metres; 0 for bounded methods */
-    int at_limits;      /* DOFs that are on a limit, or beyond it */
-    int clamped;        /* coordinates of the start that were outside and were moved onto their limits */
-    int iterations;     /* of all attempts */
+    int at_limits;      /* number of DOFs on or beyond a limit */
+    int clamped;        /* number of coordinates of the start that were outside their limits and moved onto them */
+    int iterations;     /* in all attempts, as are the next three */
     int evaluations;    /* of f */
-    int gradients;      /* separate sweeps for the gradient */
+    int gradients;      /* of the gradient, where it was computed separately */
     int factorisations; /* of matrices, or eliminations on the tree */
     int attempts;       /* 1 + restarts made */
-    int best_attempt;   /* which of them gave q */
-    int trace_count;    /* rows that there are; may be beyond the capacity */
-    double seconds;
+    int best_attempt;   /* the attempt that gave q */
+    int trace_count;    /* rows of the trace, including those beyond its capacity */
+    double seconds;     /* wall-clock time of the solve */
 } ulna_result;
 
 /* ---- solving ----------------------------------------------------------------------------------------------------- */
@@ -234,43 +244,43 @@ typedef struct ulna_result {
 typedef struct ulna_solver ulna_solver;
 
 /*
- * Takes all memory at once; the problem must be ready and outlive the solver. `options` NULL for the default. Errors:
- * an unknown method, options that make no sense, a method that cannot take these terms (ULNA_ERR_UNSUPPORTED).
+ * Allocates all memory at once. The problem must be ready (ulna_problem_ready) and outlive the solver. `options` NULL: the default.
+ * Errors: an unknown method, invalid options, a method that does not support these terms (ULNA_ERR_UNSUPPORTED).
  */
 ULNA_API ulna_status ulna_solver_create(const ulna_problem *problem, const ulna_options *options,
                                         const ulna_allocator *allocator, ulna_solver **solver, ulna_error *error);
 ULNA_API void ulna_solver_destroy(ulna_solver *solver); /* NULL is allowed */
 
-/* From q (nq) to the answer, in place. ULNA_ERR_NUMBER if q holds NaN or infinity, or f does not exist there (a term of one's
- * own that is NaN, goals that overflow); q and `result` are then left alone. */
+/* Solves from the start q (nq) and replaces q by the answer; `result` may be NULL. ULNA_ERR_NUMBER if q holds NaN or infinity, or f is
+ * not finite there (a custom term that returns NaN, goals that overflow); q and `result` are then unchanged. */
 ULNA_API ulna_status ulna_solve(ulna_solver *solver, double *q, ulna_result *result);
 
-/* The same step by step, for visualisers: begin, step until `stop` is not ULNA_STOP_NONE (or as long as you like), end.
- * Goals may not change between begin and end (ULNA_ERR_STATE). */
-ULNA_API ulna_status ulna_solver_begin(ulna_solver *solver, const double *q);
-ULNA_API ulna_status ulna_solver_step(ulna_solver *solver, ulna_stop *stop);
-ULNA_API const double *ulna_solver_q(const ulna_solver *solver); /* where it is now, nq */
-ULNA_API ulna_status ulna_solver_end(ulna_solver *solver, double *q, ulna_result *result);
-
-/* The work that the solver evaluates with; after a solve it stands at the answer: for term errors, pose, sensitivity. Not so
- * after hybrid.trust_last: evaluate it first. That of `penalty` knows the goals as they were at the last solve. */
-ULNA_API ulna_work *ulna_solver_work(ulna_solver *solver);
-/* After a solve: nv, 1 for DOFs that are locked or at a limit that the gradient presses on: `locked` of ulna_work_step. */
-ULNA_API const unsigned char *ulna_solver_locked(const ulna_solver *solver);
-/* After a solve: 1 if every term on a body with a positive weight is met to `metres` or `radians`; `worst` (may be NULL) is
- * the term farthest from that, ULNA_NONE if there is none. */
-ULNA_API int ulna_solver_reached(ulna_solver *solver, double metres, double radians, int *worst);
-
-/* Create, solve, destroy: for a single problem. Allocates. */
+/* Creates a solver, solves, destroys it: for a single problem. Allocates. */
 ULNA_API ulna_status ulna_solve_once(const ulna_problem *problem, const ulna_options *options, double *q,
                                      ulna_result *result, ulna_error *error);
 
+/* The same one iteration at a time, for example to draw each: begin, then step until `stop` is not ULNA_STOP_NONE (or until you have
+ * seen enough), then end, which returns the best q so far. Goals must not change in between (ULNA_ERR_STATE). */
+ULNA_API ulna_status ulna_solver_begin(ulna_solver *solver, const double *q);
+ULNA_API ulna_status ulna_solver_step(ulna_solver *solver, ulna_stop *stop);
+ULNA_API const double *ulna_solver_q(const ulna_solver *solver); /* the current q, nq */
+ULNA_API ulna_status ulna_solver_end(ulna_solver *solver, double *q, ulna_result *result);
+
+/* The work that the solver evaluates with. After a solve it is evaluated at the answer, ready for term errors, pose and sensitivity;
+ * except after a prediction (result.predicted), where you evaluate it first. With `penalty` it has the goals of the last solve. */
+ULNA_API ulna_work *ulna_solver_work(ulna_solver *solver);
+/* After a solve: nv, 1 for DOFs that are locked or that the gradient presses against a limit. For `locked` of ulna_step_options. */
+ULNA_API const unsigned char *ulna_solver_locked(const ulna_solver *solver);
+/* After a solve: 1 if the error of every term on a body with a positive weight is at most `metres`, or `radians` for rotations. `worst`
+ * (may be NULL) receives the term with the largest error relative to that, ULNA_NONE if there is no such term. */
+ULNA_API int ulna_solver_reached(ulna_solver *solver, double metres, double radians, int *worst);
+
 /*
- * A better place to start from: moves the root joint so that the problem's points, on the skeleton as q poses it, lie as
- * near to their goals as a rigid motion can bring them (Kabsch 1976). For roots that move freely; others come as near as
- * their joint allows. Fewer than three points that are awake, or points on a line, leave a part of the motion open: it is
- * then the smallest. Nothing changes if there is no such point or the root is fixed. `work` is a work of the problem;
- * it is evaluated at the new q. Limits are kept.
+ * A better start: moves the root joint so that the points of the problem, on the skeleton posed by q, are as near to their goals as a
+ * rigid motion can bring them (Kabsch 1976). A root that cannot move freely comes as near as its joint and limits allow. Fewer than
+ * three points with a positive weight, or points on one line, leave part of the motion open: the smallest motion is then chosen. q does
+ * not change if there are no such points, if the root cannot move, or if f would rise. `work` is a work of the problem; it is evaluated
+ * at the new q.
  */
 ULNA_API ulna_status ulna_work_align_root(ulna_work *work, double *q);
 

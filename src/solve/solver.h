@@ -182,13 +182,13 @@ int ulna_solver_clamp(const ulna_solver *s, double *q);
 /* Puts the start of attempt s->attempt > 0 into s->q (restarts.c). */
 ulna_status ulna_start_again(ulna_solver *s);
 
-/* Other options for the same method: no allocation. ULNA_ERR_ARGUMENT if the method, or memory that depends on the
- * options (line.memory, pcg.band_width, penalty), would change. */
+/* Changes the options without allocating. ULNA_ERR_ARGUMENT if the method, or an option that memory depends on (line.memory,
+ * pcg.band_width, pcg.nearest_spd, penalty.method), would change. */
 ulna_status ulna_solver_set_options(ulna_solver *solver, const ulna_options *options, ulna_error *error);
-/* As they are in force; its arrays and texts are the solver's own, and limits and strengths are always there. */
+/* The options in force: arrays and names are the solver's own, limits and strengths always there, thresholds in m^2. */
 const ulna_options *ulna_solver_options(const ulna_solver *solver);
-double ulna_solver_f(const ulna_solver *solver); /* f where a solve that was begun is now */
-/* Forgets the damping that hybrid.keep_damping kept. */
+double ulna_solver_f(const ulna_solver *solver); /* the current f of a solve step by step */
+/* The next solve does not start with the damping that hybrid.keep_damping kept. */
 void ulna_solver_forget(ulna_solver *solver);
 
 /* ---- the methods of this folder, each in the file of its family (by name: src/papers/methods.c) -------------------- */
