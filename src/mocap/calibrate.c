@@ -263,10 +263,10 @@ static ulna_status calibrate_once(const ulna_take *take, const ulna_marker_set *
         status = last_stage(c);
     if (status == ULNA_OK)
         status = ulna_calibrator_report(c, set, result, error);
-    if (status != ULNA_OK)
-        ulna_fail(error, status, "%s",
-                  status == ULNA_ERR_STATE ? "cancelled"
-                                           : "the calibration failed: no solution was found for these markers");
+    if (status == ULNA_ERR_STATE)
+        ulna_fail(error, status, "cancelled");
+    else if (status)
+        ulna_fail(error, status, "the calibration failed: %s", ulna_status_text(status));
     return status;
 }
 
