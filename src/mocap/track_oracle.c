@@ -54,12 +54,14 @@ static ulna_status make_problem(const ulna_track_job *j, const ulna_pose *pose, 
     return status == ULNA_OK ? ulna_problem_ready(*problem, error) : status;
 }
 
-static void measure(ulna_track_job *j, ulna_solver *solver, int frame)
+static ulna_status measure(ulna_track_job *j, ulna_solver *solver, int frame)
 {
     ulna_frame_report *r = &j->result->frames[frame];
+    ulna_status status = ULNA_OK;
     double squares = 0, d;
-    for (size_t i = 0; i < j->used.count; i++) {
-        if (ulna_work_term_error(ulna_solver_work(solver), (int)i, &d) != ULNA_OK || isnan(d))
+    for (size_t i = 0; i < j->used.count && status == ULNA_OK; i++) {
+        status = ulna_work_term_error(ulna_solver_work(solver), (int)i, &d);
+        if (status != ULNA_OK || isnan(d)) /* NaN: a missing marker */
             continue;
         j->result->distances[(size_t)frame * j->take->set.count + (size_t)j->item[i]] = d;
         if (!(j->used.items[i].weight > 0))
@@ -74,6 +76,7 @@ static void measure(ulna_track_job *j, ulna_solver *solver, int frame)
         }
     }
     r->rms = r->seen ? sqrt(squares / r->seen) : 0;
+    return status;
 }
 
 static ulna_status attempt(ulna_solver *solver, double *q, ulna_result *result, ulna_frame_report *r)
@@ -116,9 +119,9 @@ static ulna_status solve_frame(ulna_track_job *j, ulna_problem *problem, int fra
     }
     r->stop = result.stop;
     if (status == ULNA_OK)
-        measure(j, solver, frame);
-    else
-        ulna_fail(error, status, "frame %d could not be solved: %s", frame + j->take->first_frame,
+        status = measure(j, solver, frame);
+    if (status != ULNA_OK)
+        ulna_fail(error, status, "frame %lld could not be solved: %s", (long long)frame + j->take->first_frame,
                   ulna_status_text(status));
     ulna_solver_destroy(solver);
     return status;
@@ -131,8 +134,9 @@ static ulna_status one_frame(ulna_track_job *j, ulna_pose *pose, double *positio
     ulna_frame_report *frames = j->result->frames;
     int at = frame + take->reference_shift, seen = 0;
     if (at < 0 || at >= take->reference->frame_count)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "the reference has no frame for frame %d: leave it out of the take",
-                         frame + take->first_frame);
+        return ulna_fail(error, ULNA_ERR_ARGUMENT,
+                         "the reference has no frame for frame %lld: leave it out of the take",
+                         (long long)frame + take->first_frame);
     const double *from = frame               ? ulna_clip_frame(&j->result->clip, frame - 1)
                          : j->options->start ? j->options->start
                                              : take->model->rest;
@@ -147,8 +151,8 @@ static ulna_status one_frame(ulna_track_job *j, ulna_pose *pose, double *positio
     }
     ulna_status status = ulna_pose_forward(pose, ulna_clip_frame(take->reference, at));
     if (status != ULNA_OK)
-        return ulna_fail(error, status, "frame %d of the reference is not a valid pose",
-                         at + take->reference->first_frame);
+        return ulna_fail(error, status, "frame %lld of the reference is not a valid pose",
+                         (long long)at + take->reference->first_frame);
     ulna_problem *problem = NULL;
     status = make_problem(j, pose, positions, &problem, error);
     if (status == ULNA_OK)

@@ -295,12 +295,14 @@ static ulna_status judge(const ulna_track_job *j)
 
 /* ---- terms of the caller's own ---------------------------------------------------------------------------------------------- */
 
-static void measure_goals_in(const ulna_track_job *j, ulna_work *work, int frame)
+static ulna_status measure_goals_in(const ulna_track_job *j, ulna_work *work, int frame)
 {
-    for (int i = 0; i < j->result->goal_count; i++) {
+    double f, d;
+    ulna_status status = ulna_work_evaluate(work, ulna_clip_frame(&j->result->clip, frame), &f);
+    for (int i = 0; i < j->result->goal_count && status == ULNA_OK; i++) {
         ulna_goal_report *goal = &j->result->goals[i];
-        double d;
-        if (ulna_work_term_error(work, i, &d) != ULNA_OK || isnan(d))
+        status = ulna_work_term_error(work, i, &d);
+        if (status != ULNA_OK || isnan(d)) /* NaN: a point without a goal */
             continue;
         goal->rms += d * d / j->total;
         if (d > goal->worst) {
@@ -308,6 +310,7 @@ static void measure_goals_in(const ulna_track_job *j, ulna_work *work, int frame
             goal->worst_frame = frame;
         }
     }
+    return status;
 }
 
 static ulna_status measure_goals(const ulna_track_job *j, ulna_error *error)
@@ -332,9 +335,10 @@ static ulna_status measure_goals(const ulna_track_job *j, ulna_error *error)
             status = ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d goals", count);
     }
     for (int f = 0; f < j->total && count && status == ULNA_OK; f++) {
-        status = ulna_pose_forward(ulna_work_pose(work), ulna_clip_frame(&r->clip, f));
-        if (status == ULNA_OK)
-            measure_goals_in(j, work, f);
+        status = measure_goals_in(j, work, f);
+        if (status != ULNA_OK)
+            ulna_fail(error, status, "the goals cannot be measured in frame %lld: %s",
+                      (long long)f + j->take->first_frame, ulna_status_text(status));
     }
     for (int i = 0; i < r->goal_count; i++)
         r->goals[i].rms = sqrt(r->goals[i].rms);
