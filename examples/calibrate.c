@@ -51,8 +51,8 @@ int main(int count, char **arguments)
     ulna_error error;
     ulna_content skeleton = ulna_content_empty(NULL), markers = ulna_content_empty(NULL);
     ulna_marker_set none = ulna_marker_set_empty(NULL);
-    ulna_take *take;
-    ulna_calibration found;
+    ulna_take *take = NULL;
+    ulna_calibration found = {0};
     ulna_error_clear(&error);
     if (count > 2) {
         check(ulna_content_load(arguments[1], NULL, &skeleton, &error), &error);

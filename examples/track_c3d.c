@@ -51,8 +51,8 @@ int main(int count, char **arguments)
     ulna_error error;
     ulna_content skeleton = ulna_content_empty(NULL), markers = ulna_content_empty(NULL);
     ulna_marker_set set = ulna_marker_set_empty(NULL);
-    ulna_take *take;
-    ulna_track_result result;
+    ulna_take *take = NULL;
+    ulna_track_result result = {0};
     ulna_error_clear(&error);
     if (count == 2 || count == 3) {
         fprintf(stderr, "usage: track_c3d SKELETON RECORDING MARKERS.csv [MOTION...]\n");

@@ -1,4 +1,5 @@
 /* Takes: what is matched, cleaned, found and refused; and the results of tracking them. */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,36 @@ static void markers_are_matched_once(void **state)
     ulna_test_swing_release(&s);
 }
 
+/* One marker of the recording belongs to one of the set: the one with its exact name, else the first. */
+static void a_recorded_marker_is_used_once(void **state)
+{
+    (void)state;
+    ulna_test_swing s = ulna_test_swing_make(4, 0);
+    const double elsewhere[3] = {0.1, 0.2, 0.3};
+    size_t count = s.set.count;
+    ulna_take_options options = options_of(&s);
+    char twin[ULNA_MARKER_NAME];
+    snprintf(twin, sizeof twin, "%s", s.set.items[0].marker);
+    assert_int_equal(ulna_marker_set_add(&s.set, "Subject:LFHD", 0, elsewhere, 1), ULNA_OK);
+    int exact = ulna_recording_find(&s.recording, "Subject:LFHD");
+    assert_true(exact != ULNA_NONE);
+    ulna_take *take = make(&options);
+    assert_int_equal(take->set.count, count);
+    assert_int_equal(take->absent.count, 1);
+    assert_string_equal(take->absent.items[0].marker, "LFHD");
+    assert_string_equal(take->set.items[count - 1].marker, "Subject:LFHD");
+    assert_int_equal(take->source[count - 1], exact);
+    assert_int_equal(take->unused_count, 0);
+    ulna_take_destroy(take);
+    snprintf(s.set.items[count].marker, ULNA_MARKER_NAME, "Other:%.40s", twin); /* neither is exact */
+    take = make(&options);
+    assert_int_equal(take->set.count, count);
+    assert_int_equal(take->absent.count, 1);
+    assert_string_equal(take->absent.items[0].marker, s.set.items[count].marker);
+    ulna_take_destroy(take);
+    ulna_test_swing_release(&s);
+}
+
 /* Without a set: the model's own markers; by names: those of the recording that are known. */
 static void a_set_is_not_needed(void **state)
 {
@@ -97,25 +128,25 @@ static void a_set_is_not_needed(void **state)
     ulna_test_swing_release(&s);
 }
 
-static void wild_positions_are_missing_and_stay(void **state)
+static void positions_out_of_range_are_missing_and_stay(void **state)
 {
     (void)state;
     ulna_test_swing s = ulna_test_swing_make(10, 0);
-    const double wild[4] = {INFINITY, -INFINITY, 2e6, -1e300};
+    const double far[4] = {INFINITY, -INFINITY, 2e6, -1e300};
     for (int i = 0; i < 4; i++)
-        at(&s, 2 + i, 7)[i % 3] = wild[i];
+        at(&s, 2 + i, 7)[i % 3] = far[i];
     at(&s, 6, 7)[1] = NAN;
     ulna_take_options options = options_of(&s);
     ulna_take *take = make(&options);
     double x[3];
-    assert_int_equal(take->wild, 4);
+    assert_int_equal(take->out_of_range, 4);
     assert_int_equal(take->seen[7], 5);
     assert_int_equal(ulna_take_position(take, 3, 7, x), 0);
     assert_true(isnan(x[0]) && isnan(x[1]) && isnan(x[2]));
     assert_int_equal(ulna_take_position(take, 7, 7, x), 1);
     assert_memory_equal(x, at(&s, 7, 7), sizeof x);
     for (int i = 0; i < 4; i++)
-        assert_true(at(&s, 2 + i, 7)[i % 3] == wild[i]);
+        assert_true(at(&s, 2 + i, 7)[i % 3] == far[i]);
     ulna_take_destroy(take);
     ulna_test_swing_release(&s);
 }
@@ -142,6 +173,29 @@ static void frames_are_chosen_by_number(void **state)
     options.first_frame = 131;
     assert_int_equal(ulna_take_create(&options, &take, &error), ULNA_ERR_ARGUMENT);
     assert_non_null(strstr(error.message, "101 to 130"));
+    ulna_test_swing_release(&s);
+}
+
+/* Frame numbers as far apart as they can be. */
+static void extreme_frame_numbers_are_refused(void **state)
+{
+    (void)state;
+    ulna_test_swing s = ulna_test_swing_make(6, 0);
+    ulna_clip truth = ulna_clip_empty(NULL);
+    assert_int_equal(ulna_clip_resize(&truth, s.nq, 5), ULNA_OK); /* not 6: frames belong together by number */
+    memcpy(truth.q, s.truth, 5 * (size_t)s.nq * sizeof(double));
+    ulna_take_options options = options_of(&s);
+    options.reference = &truth;
+    const int numbers[][2] = {{INT_MAX - 6, INT_MIN}, {INT_MIN, INT_MAX - 3}, {INT_MAX - 6, -10}, {-10, INT_MAX - 5}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        ulna_take *take;
+        ulna_error error;
+        s.recording.first_frame = numbers[i][0];
+        truth.first_frame = numbers[i][1];
+        assert_int_equal(ulna_take_create(&options, &take, &error), ULNA_ERR_ARGUMENT);
+        assert_non_null(strstr(error.message, "no frame in common"));
+    }
+    ulna_clip_release(&truth);
     ulna_test_swing_release(&s);
 }
 
@@ -339,6 +393,76 @@ static void any_number_of_threads_will_do(void **state)
     ulna_test_swing_release(&s);
 }
 
+typedef struct wishes {
+    int body, dofs[2];
+    double goal[3];
+} wishes;
+
+static ulna_status add_wishes(void *context, ulna_problem *problem, ulna_error *error)
+{
+    const wishes *w = context;
+    ulna_status status = ulna_problem_add_point(problem, w->body, NULL, w->goal, 1e-3, NULL, error);
+    if (status == ULNA_OK)
+        status = ulna_problem_add_posture(problem, NULL, NULL, 1e-6, NULL, error);
+    if (status == ULNA_OK)
+        status = ulna_problem_add_coupling(problem, w->dofs[0], w->dofs[1], 2, 0.5, 1e-6, NULL, error);
+    return status;
+}
+
+/* Terms of the caller's own, none of which can be met: errors as forward kinematics and coordinates give them. */
+static void goals_are_measured(void **state)
+{
+    (void)state;
+    enum { FRAMES = 12, GOALS = 3 };
+    ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
+    wishes w = {.body = ulna_model_find_body(s.model, "left_hand")};
+    double rotation[9], place[3], rms[GOALS] = {0}, worst[GOALS] = {0};
+    int worst_frame[GOALS] = {0}, nq = ulna_model_coordinate_count(s.model);
+    ulna_pose *pose;
+    assert_int_equal(ulna_model_dof_count(s.model), nq);
+    assert_int_equal(ulna_pose_create(s.model, NULL, &pose, NULL), ULNA_OK);
+    assert_int_equal(ulna_pose_forward(pose, s.truth), ULNA_OK);
+    ulna_pose_body(pose, w.body, w.goal, rotation);
+    w.goal[1] += 1;
+    ulna_model_body_dofs(s.model, ulna_model_find_body(s.model, "left_forearm"), &w.dofs[0]);
+    ulna_model_body_dofs(s.model, ulna_model_find_body(s.model, "right_forearm"), &w.dofs[1]);
+    ulna_take_options take_options = options_of(&s);
+    ulna_take *take = make(&take_options);
+    ulna_track_options options = ulna_track_options_default();
+    ulna_track_result r = {0};
+    options.extend = add_wishes;
+    options.extend_context = &w;
+    assert_int_equal(ulna_track(take, &options, &r, NULL), ULNA_OK);
+    assert_int_equal(r.goal_count, GOALS);
+    for (int f = 0; f < FRAMES; f++) {
+        const double *q = ulna_clip_frame(&r.clip, f), *rest = ulna_model_rest(s.model);
+        double errors[GOALS] = {0};
+        assert_int_equal(ulna_pose_forward(pose, q), ULNA_OK);
+        ulna_pose_body(pose, w.body, place, rotation);
+        errors[0] = sqrt(pow(place[0] - w.goal[0], 2) + pow(place[1] - w.goal[1], 2) + pow(place[2] - w.goal[2], 2));
+        for (int k = 0; k < nq; k++)
+            errors[1] += pow(q[k] - rest[k], 2);
+        errors[1] = sqrt(errors[1]);
+        errors[2] = fabs(q[ulna_model_dof_coordinate(s.model, w.dofs[1])] -
+                         2 * q[ulna_model_dof_coordinate(s.model, w.dofs[0])] - 0.5);
+        for (int i = 0; i < GOALS; i++) {
+            rms[i] += errors[i] * errors[i] / FRAMES;
+            worst_frame[i] = errors[i] > worst[i] ? f : worst_frame[i];
+            worst[i] = fmax(worst[i], errors[i]);
+        }
+    }
+    assert_true(worst[0] > 0.8 && worst[1] > 0.5 && worst[2] > 0.1); /* it is not zeros that are compared */
+    for (int i = 0; i < GOALS; i++) {
+        assert_true(fabs(r.goals[i].worst - worst[i]) < 1e-9 * worst[i]);
+        assert_true(fabs(r.goals[i].rms - sqrt(rms[i])) < 1e-9 * worst[i]);
+        assert_int_equal(r.goals[i].worst_frame, worst_frame[i]);
+    }
+    ulna_track_result_release(&r);
+    ulna_take_destroy(take);
+    ulna_pose_destroy(pose);
+    ulna_test_swing_release(&s);
+}
+
 /* Offsets of each frame's own: f = 0 is reached although the set is wrong. */
 static void an_oracle_reaches_zero(void **state)
 {
@@ -412,20 +536,43 @@ static void memory_may_run_out(void **state)
     ulna_test_swing_release(&s);
 }
 
+/* What a take was made from may be released before it. */
+static void a_take_may_be_destroyed_last(void **state)
+{
+    (void)state;
+    ulna_test_memory memory = {.fail_at = -1};
+    ulna_allocator allocator = ulna_test_allocator(&memory);
+    ulna_test_swing s = ulna_test_swing_make(4, 0);
+    ulna_take_options options = options_of(&s);
+    options.allocator = &allocator;
+    ulna_take *take = make(&options);
+    ulna_test_swing_release(&s);
+    ulna_take_destroy(take);
+    ulna_test_memory_check(&memory);
+    ulna_track_result result = {0};
+    ulna_calibration found = {0};
+    ulna_track_result_release(&result);
+    ulna_calibration_release(&found);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(markers_are_matched_once),
+        cmocka_unit_test(a_recorded_marker_is_used_once),
         cmocka_unit_test(a_set_is_not_needed),
-        cmocka_unit_test(wild_positions_are_missing_and_stay),
+        cmocka_unit_test(positions_out_of_range_are_missing_and_stay),
         cmocka_unit_test(frames_are_chosen_by_number),
+        cmocka_unit_test(extreme_frame_numbers_are_refused),
         cmocka_unit_test(axes_are_found),
         cmocka_unit_test(axes_that_are_no_rotation_are_refused),
         cmocka_unit_test(distances_are_those_of_the_frames),
         cmocka_unit_test(what_is_wrong_is_found),
         cmocka_unit_test(any_number_of_threads_will_do),
+        cmocka_unit_test(goals_are_measured),
         cmocka_unit_test(an_oracle_reaches_zero),
         cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(a_take_may_be_destroyed_last),
     };
     return cmocka_run_group_tests_name("take", tests, NULL, NULL);
 }

@@ -64,10 +64,10 @@ void solve_note_take(solve_job *job)
         enlist(&absent, SHOWN, "%.30s", take->absent.items[i].marker);
     for (int i = 0; i < take->unused_count; i++)
         enlist(&unused, SHOWN, "%.30s", take->recording->names[take->unused[i]]);
-    if (take->wild)
+    if (take->out_of_range)
         files_note_text(job->notes, "%lld position%s more than %g km from the origin, and count%s as missing",
-                        take->wild, take->wild == 1 ? " is" : "s are", ULNA_FARTHEST_MARKER / 1e3,
-                        take->wild == 1 ? "s" : "");
+                        take->out_of_range, take->out_of_range == 1 ? " is" : "s are", ULNA_FARTHEST_MARKER / 1e3,
+                        take->out_of_range == 1 ? "s" : "");
     if (take->reference_by_number)
         files_note_text(job->notes,
                         "the reference has %d frames, the recording %d: frames with the same number belong together",

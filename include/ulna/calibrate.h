@@ -7,7 +7,7 @@
  *
  *     ulna_take_options options = ulna_take_options_default();
  *     ulna_take *take;
- *     ulna_calibration found;
+ *     ulna_calibration found = {0};
  *     options.model = model;
  *     options.recording = &recording;
  *     options.attach = ULNA_ATTACH_NAMES; // bones by the markers' names
@@ -67,6 +67,7 @@ typedef struct ulna_calibrated_marker {
     int moved_from; /* repair: the body that it was on before; ULNA_NONE if it was not moved */
 } ulna_calibrated_marker;
 
+/* Arrays and the model belong to the result. {0} is an empty result, which may be released. */
 typedef struct ulna_calibration {
     ulna_marker_set set;             /* the take's, with the offsets that were found: for a take to track */
     ulna_calibrated_marker *markers; /* set.count; NULL with options.average */

@@ -8,7 +8,7 @@
  *
  *     ulna_take_options options = ulna_take_options_default();
  *     ulna_take *take;
- *     ulna_track_result result;
+ *     ulna_track_result result = {0};
  *     options.model = model;
  *     options.recording = &recording; // such as that of a C3D file
  *     options.set = &set;             // where its markers sit; NULL: as the model's own
@@ -70,7 +70,7 @@ ULNA_API ulna_status ulna_marker_set_write_csv(const ulna_marker_set *set, const
 
 /* ---- takes ---------------------------------------------------------------------------------------------------------- */
 
-/* Where it is known from which marker sits where on the skeleton. */
+/* Where marker attachments come from. */
 typedef enum ulna_attach {
     ULNA_ATTACH_SET = 0, /* options.set; the model's own markers if that is NULL */
     ULNA_ATTACH_NAMES,   /* the same, and further markers by their names (see below): a start for ulna_calibrate */
@@ -85,7 +85,8 @@ typedef enum ulna_attach {
  * such as "Daniel:" do not matter. Offsets are where such a marker sits on an adult of 1.75 m at rest.
  *
  * A set's marker is found in the recording by its name; failing that, by the name without the subject's prefix, letter case
- * ignored if that leaves one only (ulna_recording_find).
+ * ignored if that leaves one only (ulna_recording_find). If two of the set's are found at one marker of the recording, the one
+ * with its exact name gets it, else the first; the other counts as absent.
  */
 typedef struct ulna_take_options {
     const ulna_model *model;
@@ -120,7 +121,7 @@ typedef enum ulna_axes_source {
 
 /*
  * A skeleton, a recording of it, and how they belong together: made once, then only read, by several threads if need be. The
- * recording stays as it is; model, recording and reference must outlive the take.
+ * recording stays as it is; model, recording and reference must stay while the take is used, but may be released before it.
  */
 typedef struct ulna_take {
     const ulna_model *model;
@@ -133,10 +134,10 @@ typedef struct ulna_take {
     int *source;            /* set.count: their numbers in the recording */
     int *seen;              /* set.count: frames of the take in which they are seen */
     int named;              /* how many of the attachment's markers are known by their names alone */
-    ulna_marker_set absent; /* markers of the attachment that the recording does not have */
+    ulna_marker_set absent; /* markers of the attachment that the recording does not have, or has for another one */
     int *unused;            /* numbers of markers of the recording that are not on the skeleton */
     int unused_count;
-    long long wild;    /* positions that count as missing since they are none: see ULNA_FARTHEST_MARKER */
+    long long out_of_range; /* positions beyond ULNA_FARTHEST_MARKER or infinite; treated as missing */
     double size_ratio; /* how far apart the markers are, beside the skeleton's at rest: 1000 where millimetres were read
                               * as metres; NaN if unknown */
     double axes[9];    /* model = axes x recording */
@@ -146,7 +147,7 @@ typedef struct ulna_take {
     int reference_shift;     /* frame f of the take is frame f + reference_shift of the reference */
     int reference_by_number; /* 1: they have different numbers of frames */
     ulna_allocator allocator;
-    size_t room; /* of the arrays */
+    size_t room, unused_room; /* of the arrays */
 } ulna_take;
 
 /* ULNA_ERR_ARGUMENT if options cannot be used (axes that are no rotation, no frames, a body that the model does not have), or if
@@ -297,7 +298,7 @@ typedef struct ulna_trust {
     ulna_clip_findings motion; /* limits that are left, and jumps */
 } ulna_trust;
 
-/* Arrays belong to the result. */
+/* Arrays belong to the result. {0} is an empty result, which may be released. */
 typedef struct ulna_track_result {
     ulna_clip clip;            /* the motion */
     ulna_frame_report *frames; /* frame_count; worst_marker is a number in the take's set */

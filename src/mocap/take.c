@@ -104,12 +104,14 @@ static ulna_status line_up_reference(ulna_take *take, ulna_error *error)
     if (!clip)
         return ULNA_OK;
     take->reference_by_number = clip->frame_count != take->recording->frame_count;
-    take->reference_shift = take->reference_by_number ? take->first_frame - clip->first_frame : take->skipped;
-    if (take->reference_shift >= clip->frame_count || take->reference_shift + take->frame_count <= 0)
+    long long shift =
+        take->reference_by_number ? (long long)take->first_frame - clip->first_frame : (long long)take->skipped;
+    if (shift >= clip->frame_count || shift + take->frame_count <= 0)
         return ulna_fail(
             error, ULNA_ERR_ARGUMENT,
             "reference and recording have no frame in common: the reference has %d from number %d on, the recording %d from number %d on",
             clip->frame_count, clip->first_frame, take->frame_count, take->first_frame);
+    take->reference_shift = (int)shift;
     return ULNA_OK;
 }
 
@@ -185,14 +187,29 @@ static ulna_status fail_match(const ulna_take *take, const ulna_marker_set *all,
 static void count_sightings(ulna_take *take, int *seen)
 {
     int markers = take->recording->marker_count;
-    take->wild = 0;
+    take->out_of_range = 0;
     for (int f = 0; f < take->frame_count; f++) {
         const double *x = ulna_recording_frame(take->recording, take->skipped + f);
         for (int m = 0; m < markers; m++, x += 3) {
             int is_there = ulna_is_position(x);
             seen[m] += is_there;
-            take->wild += !is_there && !isnan(x[0]) && !isnan(x[1]) && !isnan(x[2]);
+            take->out_of_range += !is_there && !isnan(x[0]) && !isnan(x[1]) && !isnan(x[2]);
         }
+    }
+}
+
+/* For each marker of the recording the attachment that gets it, ULNA_NONE if none: the one with its exact name, else the first. */
+static void find_owners(const ulna_recording *recording, const ulna_marker_set *all, int *owner)
+{
+    for (int m = 0; m < recording->marker_count; m++)
+        owner[m] = ULNA_NONE;
+    for (size_t i = 0; i < all->count; i++) {
+        int m = ulna_recording_find(recording, all->items[i].marker);
+        if (m == ULNA_NONE)
+            continue;
+        int is_same = strcmp(recording->names[m], all->items[i].marker) == 0;
+        if (owner[m] == ULNA_NONE || (is_same && strcmp(recording->names[m], all->items[owner[m]].marker) != 0))
+            owner[m] = (int)i;
     }
 }
 
@@ -201,17 +218,22 @@ static ulna_status match(ulna_take *take, const ulna_marker_set *all, ulna_error
 {
     const ulna_recording *recording = take->recording;
     size_t markers = (size_t)recording->marker_count;
-    int *seen = ulna_allocate(&take->allocator, markers, sizeof *seen);
+    int *seen = ulna_allocate(&take->allocator, 2 * markers, sizeof *seen), *owner = seen ? seen + markers : NULL;
     take->room = all->count;
+    take->unused_room = markers;
     take->source = ulna_allocate(&take->allocator, take->room, sizeof *take->source);
     take->seen = ulna_allocate(&take->allocator, take->room, sizeof *take->seen);
     take->unused = ulna_allocate(&take->allocator, markers, sizeof *take->unused);
     ulna_status status = take->source && take->seen && ((seen && take->unused) || !markers) ? ULNA_OK : ULNA_ERR_MEMORY;
-    if (status == ULNA_OK)
+    if (status == ULNA_OK) {
         count_sightings(take, seen);
+        find_owners(recording, all, owner);
+    }
     for (size_t i = 0; i < all->count && status == ULNA_OK; i++) {
         const ulna_attachment *item = &all->items[i];
         int found = ulna_recording_find(recording, item->marker);
+        if (found != ULNA_NONE && owner[found] != (int)i)
+            found = ULNA_NONE;
         ulna_marker_set *to = found == ULNA_NONE ? &take->absent : &take->set;
         status = ulna_marker_set_add(to, item->marker, item->body, item->offset, item->weight);
         if (status != ULNA_OK || found == ULNA_NONE)
@@ -219,14 +241,10 @@ static ulna_status match(ulna_take *take, const ulna_marker_set *all, ulna_error
         take->source[take->set.count - 1] = found;
         take->seen[take->set.count - 1] = seen[found];
     }
-    for (int m = 0; m < (int)markers && status == ULNA_OK; m++) {
-        size_t i = 0;
-        while (i < take->set.count && take->source[i] != m)
-            i++;
-        if (i == take->set.count)
+    for (int m = 0; m < (int)markers && status == ULNA_OK; m++)
+        if (owner[m] == ULNA_NONE)
             take->unused[take->unused_count++] = m;
-    }
-    ulna_release(&take->allocator, seen, markers, sizeof *seen);
+    ulna_release(&take->allocator, seen, 2 * markers, sizeof *seen);
     if (status != ULNA_OK)
         return ulna_fail(error, status, "no memory for %zu markers", all->count);
     return take->set.count ? ULNA_OK : fail_match(take, all, error);
@@ -332,7 +350,7 @@ void ulna_take_destroy(ulna_take *take)
         ulna_marker_set_release(&take->absent);
         ulna_release(&allocator, take->source, take->room, sizeof *take->source);
         ulna_release(&allocator, take->seen, take->room, sizeof *take->seen);
-        ulna_release(&allocator, take->unused, (size_t)take->recording->marker_count, sizeof *take->unused);
+        ulna_release(&allocator, take->unused, take->unused_room, sizeof *take->unused);
         ulna_release(&allocator, take, 1, sizeof *take);
     }
 }

@@ -136,8 +136,8 @@ static ulna_status place_bodies(const ulna_take *take, int most, stretch *frames
         int frame = sample_frame(frames, s, samples) + shift;
         status = ulna_places_set(places, pose, s, ulna_clip_frame(take->reference, frame));
         if (status != ULNA_OK)
-            ulna_fail(error, status, "frame %d of the reference is not a valid pose",
-                      frame + take->reference->first_frame);
+            ulna_fail(error, status, "frame %lld of the reference is not a valid pose",
+                      (long long)frame + take->reference->first_frame);
     }
     ulna_pose_destroy(pose);
     if (status != ULNA_OK)

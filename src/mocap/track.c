@@ -85,7 +85,7 @@ static ulna_status follow(ulna_track_job *j, ulna_tracker *tracker, int index, d
         ulna_track_gather(j, frame, positions);
         status = ulna_tracker_frame(tracker, positions, counts ? ulna_clip_frame(&j->result->clip, frame) : q, &report);
         if (status != ULNA_OK)
-            ulna_fail(error, status, "frame %d could not be solved: %s", frame + j->take->first_frame,
+            ulna_fail(error, status, "frame %lld could not be solved: %s", (long long)frame + j->take->first_frame,
                       ulna_status_text(status));
         if (!counts)
             continue;

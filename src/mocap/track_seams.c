@@ -162,8 +162,8 @@ static ulna_status join_chunks(ulna_track_job *j, ulna_error *error)
     for (int c = 1; c < j->chunks && status == ULNA_OK; c++) {
         status = join_chunk(j, &s, c);
         if (status != ULNA_OK)
-            ulna_fail(error, status, "the chunks cannot be joined at frame %d: %s", c * j->chunk + j->take->first_frame,
-                      ulna_status_text(status));
+            ulna_fail(error, status, "the chunks cannot be joined at frame %lld: %s",
+                      (long long)c * j->chunk + j->take->first_frame, ulna_status_text(status));
     }
     close_seam(j, &s);
     return status;

@@ -107,12 +107,12 @@ static ulna_status search_globally(ulna_tracker *t, double *q, ulna_result *resu
     return status;
 }
 
-/* From `start` with its root moved to the markers, and from elsewhere, until f is `enough`. */
-static ulna_status start_afresh(ulna_tracker *t, const double *start, double enough, double *q, ulna_result *result,
+/* From `start` with its root moved to the markers, and from elsewhere, until f is below `stop_below`. */
+static ulna_status start_afresh(ulna_tracker *t, const double *start, double stop_below, double *q, ulna_result *result,
                                 ulna_frame_report *report)
 {
     ulna_options options = t->options.fresh;
-    options.stop_below = enough;
+    options.stop_below = stop_below;
     if (t->options.loss)
         ulna_tracker_weigh_possible(t);
     ulna_status status = ulna_solver_set_options(t->fresh, &options, NULL);
@@ -262,24 +262,24 @@ static double lost_limit(const ulna_tracker *t)
 }
 
 /* No search for a while. */
-static void bear(ulna_tracker *t, double cost)
+static void postpone_search(ulna_tracker *t, double cost)
 {
     t->tolerated = WORSE * cost;
     t->patience = PATIENCE;
 }
 
 /* From the last good pose, then from the start. */
-static ulna_status find_again(ulna_tracker *t, double enough, double *q, ulna_result *result, double *cost,
+static ulna_status find_again(ulna_tracker *t, double stop_below, double *q, ulna_result *result, double *cost,
                               ulna_frame_report *report)
 {
     double before = *cost;
-    ulna_status status = search_from(t, t->good, enough, q, result, cost, report);
-    if (status == ULNA_OK && *cost > enough)
-        status = search_from(t, t->start, enough, q, result, cost, report);
+    ulna_status status = search_from(t, t->good, stop_below, q, result, cost, report);
+    if (status == ULNA_OK && *cost > stop_below)
+        status = search_from(t, t->start, stop_below, q, result, cost, report);
     if (*cost < BETTER * before)
         report->flags |= ULNA_TRACK_RECOVERED; /* unless it stays lost */
     t->has_jumped |= *cost < before;
-    bear(t, *cost);
+    postpone_search(t, *cost);
     return status;
 }
 
@@ -344,7 +344,7 @@ static ulna_status solve_frame(ulna_tracker *t, double *q, ulna_result *result, 
     if (!is_lost_now && *cost <= limit)
         t->tolerated = 0;
     else if (t->tolerated == 0)
-        bear(t, *cost);
+        postpone_search(t, *cost);
     if (is_lost_now)
         report->flags = (report->flags & ~(unsigned)ULNA_TRACK_RECOVERED) | ULNA_TRACK_LOST;
     else if (t->was_lost)
