@@ -9,11 +9,13 @@
 
 #include <jansson.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "ulna/base.h"
 #include "ulna/formats.h"
 #include "ulna/model.h"
+#include "ulna/solve.h"
 
 /* ---- the tables --------------------------------------------------------------------------------------- */
 
@@ -88,6 +90,17 @@ const char *cli_value(const cli *tool, const char *name);
  * next, as in an array of structs that begin with the name. */
 const char *cli_nearest(const char *word, const void *first_name, size_t stride);
 
+/* ---- options that take a number ------------------------------------------------------------------------------------ */
+
+/* The value is left alone where the option is not given. CLI_USAGE, and a message, where it is wrong. */
+int numbers_count(const cli *tool, const char *name, int least, int most, int *count);
+/* `unit` is for the message, such as " cm". */
+int numbers_real(const cli *tool, const char *name, double least, double most, const char *unit, double *value);
+/* A seed of random numbers. */
+int numbers_seed(const cli *tool, const char *name, uint64_t *seed);
+/* A unit of length by name, or the metres that it has. */
+int numbers_unit(const cli *tool, const char *name, double *metres);
+
 /* ---- speaking ----------------------------------------------------------------------------------------- */
 
 /* All texts are cleaned on the way out: no control character from a file reaches the terminal. */
@@ -121,13 +134,30 @@ json_t *cli_json_error(const ulna_error *error);
 /* Prints the one object of --json, if --json is on, and releases it. */
 void cli_json_print(const cli *tool, json_t *object);
 
-/* ---- files -------------------------------------------------------------------------------------------- */
+/* ---- files that are written: guard.c --------------------------------------------------------------------------------- */
 
-/* Reads a file of a known format, or standard input for "-": see ulna_file_read_known. */
-ulna_status cli_read_file(const char *path, ulna_text *text, ulna_format *format, ulna_error *error);
+/*
+ * No output may be an input, nor two outputs one file, by whatever names: relative ones, links, hard links. Before a
+ * command runs, cli_check_files looks at all files that its options and operands name (cli_command.reads, .writes). A
+ * command that makes names of its own, as for files in a folder, gives them to cli_check_names before it writes.
+ * Both return CLI_DONE, or CLI_USAGE after a message with both names.
+ */
+int cli_check_files(const cli *tool);
+int cli_check_names(const cli *tool, const char *const *inputs, int input_count, const char *const *outputs,
+                    int output_count);
+/* Whether the name is one of the words of a list such as cli_command.reads. */
+int cli_names(const char *list, const char *name);
 
-/* A model from a file (or "-"), or the sample of that name where there is no such file. */
-ulna_status cli_load_model(const char *name, ulna_model **model, ulna_error *error);
+/*
+ * As the functions of the library, but a signal that ends the program (SIGINT, SIGTERM, SIGHUP) waits until the file is
+ * complete or gone. Commands write files in no other way, or between cli_writing_begin and cli_writing_end.
+ */
+ulna_status cli_output_open(const char *path, ulna_output **output, ulna_error *error);
+ulna_status cli_output_commit(ulna_output *output, ulna_error *error);
+void cli_output_discard(ulna_output *output);
+void cli_writing_begin(void);
+void cli_writing_end(void);
+void cli_catch_signals(void);
 
 /* ---- the commands ------------------------------------------------------------------------------------- */
 
@@ -137,8 +167,16 @@ extern const cli_command info_command, sample_command, solve_command, calibrate_
 
 int cli_definiteness(cli *tool);
 int cli_compare(cli *tool);
-int cli_global(cli *tool);
 int cli_solve(cli *tool);
+
+/* ---- methods by the names that people give: methods/methods.c ------------------------------------------------------ */
+
+/* NULL for an unknown name, after a message with the nearest one (cli_usage). */
+const ulna_method_info *methods_find(const cli *tool, const char *name);
+/* What `ulna global` does, described as a method; it is not one of the library's. */
+extern const ulna_method_info methods_global;
+
+/* ---- help ----------------------------------------------------------------------------------------------------------- */
 
 /* `ulna help` and `ulna COMMAND --help`: who asks for help gets it, even with --quiet. */
 void cli_print_overview(const cli *tool);

@@ -1,12 +1,9 @@
-/* Facts of a command: stored as JSON, shown through templates that quote it. */
-#include "cli/facts.h"
+/* Facts of a command, stored as JSON and shown through templates that quote it; tables and wrapped texts on the screen. */
+#include "cli/output.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "cli/table.h"
-
-enum { COLUMN = 12 }; /* where the text of a line begins */
 
 /* ---- storing ------------------------------------------------------------------------------------------------------ */
 
@@ -96,23 +93,30 @@ static size_t append_letter(filling *f, const char *text)
     return 1;
 }
 
-/* The value of "a.b"; NULL if it is not there. */
-static const json_t *find(const json_t *object, const char *key, size_t length)
+/* The value of "a.b"; NULL if it is not there. In a list, b is a position from 0 on, or else stays in `rest`: a key of
+ * each of its objects. */
+static const json_t *find(const json_t *object, const char *key, size_t length, char rest[64])
 {
-    for (;;) {
+    *rest = 0;
+    while (length) {
         const char *dot = memchr(key, '.', length);
         size_t part = dot ? (size_t)(dot - key) : length;
-        char name[64];
+        char name[64] = "", *end;
         if (part >= sizeof name)
             return NULL;
         memcpy(name, key, part);
-        name[part] = 0;
-        object = json_object_get(object, name);
-        if (!dot || !object)
-            return json_is_null(object) ? NULL : object;
-        key += part + 1;
-        length -= part + 1;
+        size_t index = strtoul(name, &end, 10);
+        if (json_is_array(object) && *end) {
+            snprintf(rest, sizeof name, "%s", name);
+            return object;
+        }
+        object = json_is_array(object) ? json_array_get(object, index) : json_object_get(object, name);
+        if (!object)
+            return NULL;
+        key += part + (dot != NULL);
+        length -= part + (dot != NULL);
     }
+    return json_is_null(object) ? NULL : object;
 }
 
 static int is_something(const json_t *value)
@@ -158,14 +162,25 @@ static void print_number(const json_t *value, const char *format, char *text, si
     }
 }
 
+static void append_value(filling *f, const json_t *value, const char *format)
+{
+    char number[64];
+    if (json_is_string(value)) {
+        append(f, json_string_value(value), json_string_length(value));
+        return;
+    }
+    print_number(value, format, number, sizeof number);
+    append(f, number, strlen(number));
+}
+
 /* What stands in braces, without these; 0 if the value is not there. */
 static int fill_value(filling *f, const char *text, size_t length)
 {
     size_t key = 0;
     while (key < length && !strchr("%:?", text[key]))
         key++;
-    const json_t *value = find(f->object, text, key);
-    char rest[64] = "", number[64];
+    char rest[64] = "", each[64];
+    const json_t *value = find(f->object, text, key, each);
     if (length - key < sizeof rest)
         memcpy(rest, text + key, length - key);
     if (!value)
@@ -178,14 +193,14 @@ static int fill_value(filling *f, const char *text, size_t length)
             append(f, rest + 1, (size_t)(bar - rest - 1));
         else if (bar)
             append(f, bar + 1, strlen(bar + 1));
-        return 1;
-    }
-    if (json_is_string(value)) {
-        append(f, json_string_value(value), json_string_length(value));
-        return 1;
-    }
-    print_number(value, rest, number, sizeof number);
-    append(f, number, strlen(number));
+    } else if (json_is_array(value))
+        for (size_t i = 0; i < json_array_size(value); i++) {
+            const json_t *item = json_array_get(value, i);
+            append(f, ", ", i ? 2 : 0);
+            append_value(f, *each ? json_object_get(item, each) : item, rest);
+        }
+    else
+        append_value(f, value, rest);
     return 1;
 }
 
@@ -206,9 +221,11 @@ static int fill(filling *f, const char *text, const char *end)
         } else if (*text == '[') { /* brackets do not nest */
             const char *close = memchr(text, ']', (size_t)(end - text));
             close = close ? close : end;
-            const char *bar = memchr(text, '|', (size_t)(close - text));
-            if (!fill(f, text + 1, bar ? bar : close) && bar)
-                fill(f, bar + 1, close);
+            for (int done = 0; !done && text < close;) {
+                const char *bar = memchr(text + 1, '|', (size_t)(close - text - 1));
+                done = fill(f, text + 1, bar ? bar : close);
+                text = bar ? bar : close;
+            }
             text = close < end ? close + 1 : end;
         } else
             text += append_letter(f, text);
@@ -230,16 +247,17 @@ char *fact_fill(const cli *tool, const json_t *object, const char *text)
 
 static void print_line(const cli *tool, const char *label, const char *text)
 {
-    if (label)
-        cli_say(tool, "  %-*s", COLUMN - 2, label);
-    table_wrap(tool, 0, label ? COLUMN : 0, label ? COLUMN : 0, text);
+    cli_say(tool, "  %-*s", FACT_COLUMN - 2, label);
+    table_wrap(tool, 0, FACT_COLUMN, FACT_COLUMN, text);
 }
 
 void fact_line(const cli *tool, const json_t *object, const char *label, const char *text)
 {
     char *filled = tool->json || tool->quiet ? NULL : fact_fill(tool, object, text);
-    if (filled && *filled)
+    if (filled && label && *filled)
         print_line(tool, label, filled);
+    else if (filled && !label)
+        cli_say(tool, "%s\n", filled);
     free(filled);
 }
 
@@ -253,7 +271,7 @@ void fact_text(const cli *tool, const char *label, const char *format, ...)
     print_line(tool, label, text);
 }
 
-void fact_table(const cli *tool, const json_t *list, const fact_column *columns)
+void fact_table(const cli *tool, int indent, const json_t *list, const fact_column *columns)
 {
     enum { MOST = 16 };
     char align[MOST + 1] = "";
@@ -265,7 +283,7 @@ void fact_table(const cli *tool, const json_t *list, const fact_column *columns)
     if (tool->json || tool->quiet)
         return;
     table t;
-    table_init(&t, align, 2);
+    table_init(&t, align, indent);
     for (int k = 0; k < count; k++)
         table_cell(&t, "%s", columns[k].title);
     for (size_t i = 0; i < json_array_size(list); i++)
@@ -276,4 +294,179 @@ void fact_table(const cli *tool, const json_t *list, const fact_column *columns)
         }
     table_print(tool, &t, -1);
     table_release(&t);
+}
+
+/* ==== tables and wrapped texts ==================================================================================== */
+
+enum { NARROWEST = 16 }; /* of what is wrapped */
+
+void table_init(table *t, const char *align, int indent)
+{
+    *t = (table){.columns = (int)strlen(align), .align = align, .indent = indent};
+}
+
+void table_release(table *t)
+{
+    for (size_t i = 0; i < t->count; i++)
+        free(t->cells[i]);
+    free(t->cells);
+    t->cells = NULL;
+    t->count = t->room = 0;
+}
+
+static char *format_text(const char *format, va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *text = length < 0 ? NULL : malloc((size_t)length + 1);
+    if (text)
+        vsnprintf(text, (size_t)length + 1, format, arguments);
+    return text;
+}
+
+static void add(table *t, char *text)
+{
+    if (t->count == t->room) {
+        size_t room = t->room ? 2 * t->room : 64;
+        char **cells = realloc(t->cells, room * sizeof *cells);
+        if (cells) {
+            t->cells = cells;
+            t->room = room;
+        }
+    }
+    if (t->count < t->room)
+        t->cells[t->count++] = text;
+    else {
+        t->failed = 1;
+        free(text);
+    }
+}
+
+void table_cell(table *t, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = format_text(format, arguments);
+    va_end(arguments);
+    t->failed |= !text;
+    add(t, text);
+}
+
+void table_span(table *t, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = format_text(format, arguments);
+    va_end(arguments);
+    t->failed |= !text;
+    add(t, text);
+    while (!t->failed && t->count % (size_t)t->columns)
+        add(t, NULL);
+}
+
+/* ---- showing it --------------------------------------------------------------------------------------- */
+
+static void say(const cli *tool, int strong, int width, const char *text, int bytes)
+{
+    if (strong)
+        cli_title(tool, "%*s%.*s", width, "", bytes, text);
+    else
+        cli_say(tool, "%*s%.*s", width, "", bytes, text);
+}
+
+/* Columns that the first bytes of a text take. */
+static int width_of(const char *text, int bytes)
+{
+    int width = 0;
+    for (int i = 0; i < bytes; i++)
+        width += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return width;
+}
+
+void table_wrap(const cli *tool, int strong, int indent, int column, const char *text)
+{
+    int last = tool->columns - 1;
+    if (last - indent < NARROWEST) /* better too long than a word a line */
+        last = indent + NARROWEST;
+    int is_first = 1;
+    while (*text) {
+        int bytes = (int)strcspn(text, " "), width = width_of(text, bytes);
+        if (!is_first && column + 1 + width > last) {
+            cli_say(tool, "\n");
+            column = 0;
+            is_first = 1;
+        }
+        int blanks = is_first ? (column < indent ? indent - column : 0) : 1;
+        say(tool, strong, blanks, text, bytes);
+        column += blanks + width;
+        is_first = 0;
+        text += bytes;
+        text += strspn(text, " ");
+    }
+    cli_say(tool, "\n");
+}
+
+static int is_spanning(const table *t, char *const *row, int column)
+{
+    return column + 1 < t->columns && !row[column + 1];
+}
+
+static int column_width(const table *t, int column)
+{
+    int widest = 0;
+    for (size_t at = 0; at + (size_t)t->columns <= t->count; at += (size_t)t->columns) {
+        char *const *row = t->cells + at;
+        int width = row[column] && !is_spanning(t, row, column) ? cli_width(row[column]) : 0;
+        widest = width > widest ? width : widest;
+    }
+    return widest;
+}
+
+static void print_row(const cli *tool, const table *t, char *const *row, const int *widths, int gap, int strong)
+{
+    int column = t->indent;
+    cli_say(tool, "%*s", t->indent, "");
+    for (int k = 0; k < t->columns; k++) {
+        if (k + 1 == t->columns || is_spanning(t, row, k)) {
+            table_wrap(tool, strong, column, column, row[k]);
+            return;
+        }
+        int bytes = (int)strlen(row[k]), pad = widths[k] - cli_width(row[k]);
+        int is_right = t->align[k] == 'r';
+        say(tool, strong, is_right ? pad : 0, row[k], bytes);
+        cli_say(tool, "%*s", gap + (is_right ? 0 : pad), "");
+        column += widths[k] + gap;
+    }
+}
+
+void table_print(const cli *tool, const table *t, int strong)
+{
+    int *widths = t->failed ? NULL : calloc((size_t)t->columns, sizeof *widths);
+    if (!widths) {
+        cli_complain("out of memory");
+        return;
+    }
+    int last = t->columns - 1, used = t->indent, row = 0;
+    for (int k = 0; k < t->columns; k++)
+        widths[k] = column_width(t, k);
+    for (int k = 0; k < last; k++)
+        used += widths[k] + 2;
+    int needed = widths[last] < NARROWEST ? widths[last] : NARROWEST;
+    int gap = used + needed < tool->columns ? 2 : 1;
+    for (size_t at = 0; at + (size_t)t->columns <= t->count; at += (size_t)t->columns, row++)
+        print_row(tool, t, t->cells + at, widths, gap, row == 0 || row == strong);
+    free(widths);
+}
+
+void table_fact(const cli *tool, int column, const char *label, const char *format, ...)
+{
+    char text[1200];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    cli_say(tool, "  %-*s", column - 2, label);
+    table_wrap(tool, 0, column, column, text);
 }

@@ -1,4 +1,4 @@
-/* The help texts and the manual page, both from the tables of commands.c. */
+/* The help texts and the manual page, both from the tables of the commands. */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -134,7 +134,7 @@ static void put_troff(const char *text, size_t length, const char *paragraph)
     }
 }
 
-static void put_text(const char *text, const char *paragraph)
+static void put_paragraph(const char *text, const char *paragraph)
 {
     put_troff(text, strlen(text), paragraph);
     putchar('\n');
@@ -152,7 +152,7 @@ static void man_options(const cli_option *options)
         if (options->argument)
             printf(" \\fI%s\\fR", options->argument);
         printf("\n");
-        put_text(options->text, ".IP");
+        put_paragraph(options->text, ".IP");
     }
 }
 
@@ -173,9 +173,9 @@ static void man_command(const cli_command *command)
 {
     printf(".SS \"ulna %s [OPTIONS] %s\"\n", command->name, command->operands);
     printf("To ");
-    put_text(command->summary, ".PP");
+    put_paragraph(command->summary, ".PP");
     printf(".PP\n");
-    put_text(command->text, ".PP");
+    put_paragraph(command->text, ".PP");
     man_options(command->options);
     printf(".PP\nExamples:\n");
     man_examples(command->examples);
@@ -187,9 +187,9 @@ static void print_manual(void)
         "Done.", "Only a part could be done, or an iteration did not converge.", "The command line is wrong.",
         "A file cannot be understood; the message names the file and, where there is one, the line.",
         "A file cannot be opened, read or written."};
-    printf(".\\\" Written by 'ulna help --man' from the tables in cli/commands.c; do not edit.\n");
+    printf(".\\\" Written by 'ulna help --man' from the tables of the commands in cli/; do not edit.\n");
     printf(".TH ULNA 1 \"\" \"Ulna\" \"User commands\"\n.SH NAME\nulna \\- ");
-    put_text(cli_about, "");
+    put_paragraph(cli_about, "");
     printf(".SH SYNOPSIS\n\\fBulna\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR] ...\n.SH COMMANDS\n");
     for (const cli_command *command, *const *at = cli_commands; (command = *at); at++)
         man_command(command);
@@ -239,6 +239,8 @@ static void print_json(const cli *tool, const cli_command *only)
         json_object_set_new(row, "summary", json_string(command->summary));
         json_object_set_new(row, "text", json_string(command->text));
         json_object_set_new(row, "options", json_options(command->options));
+        json_object_set_new(row, "reads", json_string(command->reads ? command->reads : ""));
+        json_object_set_new(row, "writes", json_string(command->writes ? command->writes : ""));
         json_array_append_new(list, row);
     }
     cli_json_print(tool, object);

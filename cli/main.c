@@ -1,4 +1,4 @@
-/* ulna: the command-line tool. Finds the command, runs it, and makes sure that what it said has arrived. */
+/* ulna: the command-line tool. Finds the command, runs it, and makes sure that its output has arrived. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -6,6 +6,50 @@
 #include <string.h>
 
 #include "ulna/ulna.h"
+
+const char cli_about[] = "inverse kinematics: which joint parameters put these points and frames where I want them?";
+
+const cli_option cli_global_options[] = {
+    {"json", 0, NULL,
+     "Print one JSON object on standard output, whatever happens, and everything else on standard error."},
+    {"quiet", 'q', NULL, "Say nothing but errors."},
+    {"threads", 0, "N", "Use at most N threads; 0, the default, means one per processor. Results do not depend on it."},
+    {"help", 'h', NULL, "Show the help of a command, or this overview, as text even with --json."},
+    {"version", 0, NULL, "Show the version."},
+    {0},
+};
+
+const cli_command *const cli_commands[] = {
+    &info_command,
+    &sample_command,
+    &solve_command,
+    &calibrate_command,
+    &convert_command,
+    &definiteness_command,
+    &methods_command,
+    &compare_command,
+    &global_command,
+    &help_command,
+    NULL,
+};
+
+const cli_command *cli_find_command(const char *name)
+{
+    for (const cli_command *const *command = cli_commands; *command; command++)
+        if (strcmp((*command)->name, name) == 0)
+            return *command;
+    return NULL;
+}
+
+const char *cli_nearest_command(const char *word)
+{
+    const char *names[sizeof cli_commands / sizeof *cli_commands] = {0};
+    for (int i = 0; cli_commands[i]; i++)
+        names[i] = cli_commands[i]->name;
+    return cli_nearest(word, names, sizeof *names);
+}
+
+/* ==== the program ================================================================================================= */
 
 static void print_version(const cli *tool)
 {
@@ -34,15 +78,27 @@ static int run(cli *tool, int argc, char **argv)
         return CLI_DONE;
     }
     if (!tool->command)
-        return cli_usage(tool, "what shall I do? See 'ulna help'");
-    return tool->command->run(tool);
+        return cli_usage(tool, "no command given; see 'ulna help'");
+    result = cli_check_files(tool);
+    return result ? result : tool->command->run(tool);
 }
 
-/* If OpenBLAS is the BLAS: our matrices are too small for its threads, which only cost. */
+/*
+ * If OpenBLAS is the BLAS: our matrices are too small for its threads, which only cost. They start as the library is
+ * loaded, before main, and where address space is limited (ulimit -v) a process that has them may never end. OpenBLAS
+ * asks the first of these functions how many to start; the answer of the program comes before its own. Builds of it
+ * on OpenMP do not ask, and are told by the second one.
+ */
+int openblas_num_threads_env(void);
+__attribute__((weak, visibility("default"))) int openblas_num_threads_env(void)
+{
+    return 1;
+}
 extern void openblas_set_num_threads(int count) __attribute__((weak));
 
 int main(int argc, char **argv)
 {
+    cli_catch_signals();
     signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error like any other */
     signal(SIGXFSZ, SIG_IGN); /* and so is a file that may not grow: its part is removed */
     if (openblas_set_num_threads)

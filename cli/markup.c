@@ -209,10 +209,10 @@ ulna_status markup_write(const markup *page, const char *path, ulna_error *error
     if (page->status)
         return cli_fail(error, page->status, "cannot make the page: %s", ulna_status_text(page->status));
     ulna_output *output = NULL;
-    ulna_status status = ulna_output_open(path, NULL, &output, error);
+    ulna_status status = cli_output_open(path, &output, error);
     if (status)
         return status;
     ulna_sink sink = ulna_output_sink(output);
     (void)sink.write(sink.context, page->text.data, page->text.length);
-    return ulna_output_commit(output, error); /* which knows whether the writing failed, and why */
+    return cli_output_commit(output, error); /* which knows whether the writing failed, and why */
 }

@@ -488,7 +488,7 @@ static void notes_tell_what_is_odd(void **state)
         "2 degrees of freedom have no limits: euler.Rz, euler.Rx",
         "one degree of freedom cannot move",
         "rests at its limit",
-        "two full turns",
+        "two full rotations",
         "one bone has zero length: locked",
         "is it in metres?",
         "have no mass, though others have",

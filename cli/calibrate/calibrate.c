@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/numbers.h"
-#include "cli/progress.h"
+#include "cli/output.h"
 #include "cli/solve/solve.h"
 
 /* ---- the command line ------------------------------------------------------------------------------------------ */
@@ -211,15 +210,15 @@ static int run(const cli *tool, json_t *object, calibrate_job *job, ulna_error *
 static ulna_status write_set(const calibrate_job *job, const char *path, ulna_error *error)
 {
     ulna_output *output = NULL;
-    ulna_status status = ulna_output_open(path, NULL, &output, error);
+    ulna_status status = cli_output_open(path, &output, error);
     if (status)
         return status;
     ulna_sink sink = ulna_output_sink(output);
     status = ulna_marker_set_write_csv(&job->result.set, job->skeleton.model, &sink, error);
     if (status && status != ULNA_ERR_IO)
-        ulna_output_discard(output);
+        cli_output_discard(output);
     else
-        status = ulna_output_commit(output, error);
+        status = cli_output_commit(output, error);
     return status;
 }
 
@@ -230,7 +229,10 @@ static int write_files(const cli *tool, json_t *object, const calibrate_job *job
         return files_fail(object, path, error);
     if (path)
         json_object_set_new(object, "output", cli_json_text(path));
-    if (model && ulna_model_save(job->result.model, model, error))
+    cli_writing_begin();
+    ulna_status status = model ? ulna_model_save(job->result.model, model, error) : ULNA_OK;
+    cli_writing_end();
+    if (status)
         return files_fail(object, model, error);
     if (model)
         json_object_set_new(object, "model", cli_json_text(model));

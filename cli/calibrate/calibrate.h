@@ -2,8 +2,8 @@
 #ifndef ULNA_CLI_CALIBRATE_H
 #define ULNA_CLI_CALIBRATE_H
 
-#include "cli/facts.h"
-#include "cli/files.h"
+#include "cli/input.h"
+#include "cli/output.h"
 #include "ulna/calibrate.h"
 
 typedef struct calibrate_job {

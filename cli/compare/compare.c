@@ -5,12 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/facts.h"
-#include "cli/files.h"
-#include "cli/methods/methods.h"
-#include "cli/numbers.h"
-#include "cli/progress.h"
-#include "cli/table.h"
+#include "cli/input.h"
+#include "cli/output.h"
 #include "ulna/sample.h"
 
 enum { MOST_FRAMES = 10000, MOST_ITERATIONS = 1000000000 };

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/methods/methods.h"
-
 /* A solve is repeated up to so many runs or seconds, for its best time: other programs may disturb one. */
 enum { REPEATS = 5 };
 static const double repeat_seconds = 0.02;

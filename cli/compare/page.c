@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/compare/compare.h"
-#include "cli/facts.h"
+#include "cli/output.h"
 #include "ulna/ulna.h"
 
 extern const char compare_html[], compare_css[]; /* files of page/, embedded by the build */

@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/files.h"
-#include "cli/numbers.h"
-#include "cli/progress.h"
+#include "cli/input.h"
+#include "cli/output.h"
 #include "ulna/kinematics.h"
 
 #define QUARTER_TURN 1.57079632679489662
@@ -269,22 +268,17 @@ static void tell(const cli *tool, json_t *object, const conversion *c)
 {
     const char *path = tool->operands[tool->operand_count - 1];
     ulna_format format = ulna_format_of_name(path);
-    json_object_set_new(object, "output", cli_json_text(path));
-    json_object_set_new(object, "format", cli_json_text(ulna_format_name(format)));
-    json_object_set_new(object, "bodies",
-                        json_integer(c->skeleton.model ? ulna_model_body_count(c->skeleton.model) : 0));
-    json_object_set_new(object, "frames",
-                        json_integer(c->clip.frame_count ? c->clip.frame_count : c->recording.frame_count));
-    json_object_set_new(object, "markers", json_integer(c->recording.marker_count));
+    put_text(object, "output", path);
+    put_text(object, "format", ulna_format_name(format));
+    put_count(object, "bodies", c->skeleton.model ? ulna_model_body_count(c->skeleton.model) : 0);
+    put_count(object, "frames", c->clip.frame_count ? c->clip.frame_count : c->recording.frame_count);
+    put_count(object, "motion_frames", c->clip.frame_count);
+    put_count(object, "markers", c->recording.marker_count);
     cli_title(tool, "%s", path);
     cli_say(tool, ": %s", ulna_format_text(format));
-    if (c->skeleton.model)
-        cli_say(tool, ", from a skeleton of %d bodies", ulna_model_body_count(c->skeleton.model));
-    if (c->clip.frame_count)
-        cli_say(tool, ", a motion of %d frames", c->clip.frame_count);
-    if (c->recording.frame_count)
-        cli_say(tool, ", %d markers in %d frames", c->recording.marker_count, c->recording.frame_count);
-    cli_say(tool, "\n");
+    fact_line(tool, object, NULL,
+              "[{bodies?}, from a skeleton of {bodies} bodies][{motion_frames?}, a motion of {frames} "
+              "frames][{markers?}, {markers} markers in {frames} frames]");
     files_print_notes(tool, c->notes);
 }
 

@@ -1,5 +1,6 @@
 /* The command line of `ulna definiteness`: first what needs no model, then what depends on it. */
 #include "cli/definiteness/definiteness.h"
+#include "cli/input.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -8,7 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/numbers.h"
 #include "ulna/kinematics.h"
 #include "ulna/sample.h"
 

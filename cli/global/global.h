@@ -1,4 +1,4 @@
-/* global.h: the parts of `ulna global`: what it is given, the solving, and how it tells. */
+/* global.h: `ulna global`: what it is given, and what it finds. */
 #ifndef ULNA_CLI_GLOBAL_H
 #define ULNA_CLI_GLOBAL_H
 
@@ -55,38 +55,20 @@ typedef struct global_job {
     ulna_clip poses; /* one a frame */
 } global_job;
 
-/* ---- the command line: global_options.c ------------------------------------------------------------------------ */
+/* ---- what is solved: global.c ------------------------------------------------------------------------------------ */
 
-int global_read_options(const cli *tool, global_job *job);
 const char *global_relax_name(int relax); /* none, hull, bones */
-
-/* ---- what is solved: global_inputs.c --------------------------------------------------------------------------- */
-
-/* Reads everything and makes the problem. The exit code; failures are told, and kept in `object`. */
-int global_load(const cli *tool, json_t *object, global_job *job);
-/* Goals of that frame into the problem; how many are seen, or -1 if they are no numbers. */
-int global_set_frame(global_job *job, int frame);
 /* Where the goal is in that frame; 0 if it is not seen, or no place. */
 int global_place(const global_job *job, int frame, int number, double place[3]);
-void global_release(global_job *job);
 
-/* ---- solving: global_run.c -------------------------------------------------------------------------------------- */
+/* ---- what was found: global_result.c ------------------------------------------------------------------------------ */
 
-ulna_status global_run(const cli *tool, global_job *job, ulna_error *error);
-
-/* ---- what is written: global_outputs.c, global_words.c ------------------------------------------------------------ */
-
-/* Whether all names can be written to, before anything is solved. */
-int global_check_outputs(const cli *tool, const global_job *job);
+/* Whether the formats of all outputs can hold a pose, before anything is solved. */
+int global_check_outputs(const cli *tool);
+/* The results into the object of --json, and for people. */
+void global_add_results(json_t *object, const global_job *job);
+void global_print(const cli *tool, const json_t *object, const global_job *job);
 /* The files; `object`: the results, for JSON files, which receives `outputs`. */
 int global_write_outputs(const cli *tool, json_t *object, global_job *job);
-
-/* The results, for --json and for people. */
-void global_add_results(json_t *object, const global_job *job);
-void global_print(const cli *tool, const global_job *job);
-
-/* The weighted root mean square distance of which f is made: sqrt(2 f / sum of weights). NaN if there are goals other
- * than places. */
-double global_rms_of(const global_frame *frame, double f);
 
 #endif

@@ -49,15 +49,4 @@ ulna_status goals_add_text(goals *wanted, const char *text, ulna_error *error);
 /* Adds the terms to a problem. */
 ulna_status goals_to_problem(const goals *wanted, ulna_problem *problem, ulna_error *error);
 
-/* ---- between the readers ------------------------------------------------------------------------------ */
-
-enum { GOALS_MARKERS = 1, GOALS_BODIES = 2 };
-
-/* Fills marker, body and point of the goal, or fails with the nearest name. `among`: where to look, markers first. */
-ulna_status goals_find(const goals *wanted, int among, const char *name, goal *found, ulna_error *error);
-/* q: a quaternion (x, y, z, w) of any length but zero. */
-ulna_status goals_set_rotation(goal *next, const double q[4], ulna_error *error);
-ulna_status goals_append(goals *wanted, const goal *next, ulna_error *error);
-ulna_status goals_read_json(goals *wanted, const char *text, size_t length, ulna_error *error);
-
 #endif

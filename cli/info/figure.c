@@ -1,7 +1,10 @@
 /*
- * The skeleton at rest as a stick figure. Bones run from each body's origin to those of its children; how far the
- * last body of a limb reaches is not part of a model, so it is guessed: to twice its centre of mass, which is half-way
- * along it, or else to the middle of its markers.
+ * Drawings of a skeleton for the terminal: a stick figure at rest, and the tree of its bodies.
+ *
+ * Bones run from each body's origin to those of its children; how far the last body of a limb reaches is not part of a
+ * model, so it is guessed: to twice its centre of mass, which is half-way along it, or else to the middle of its markers.
+ * Lines are made of characters of the Unicode braille block, each with 2 x 4 dots, so that they look like lines in any
+ * terminal and in any text file; in ASCII each becomes the sign most like it.
  */
 #include "cli/info/info.h"
 
@@ -9,8 +12,78 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/canvas.h"
+#include "cli/output.h"
 #include "ulna/kinematics.h"
+
+/* ==== the canvas ================================================================================================== */
+
+typedef struct canvas {
+    int columns, rows;   /* characters */
+    unsigned char *dots; /* columns x rows; a bit per dot */
+} canvas;
+
+static int canvas_create(canvas *paper, int columns, int rows)
+{
+    paper->columns = columns > 0 ? columns : 1;
+    paper->rows = rows > 0 ? rows : 1;
+    paper->dots = calloc((size_t)paper->columns * (size_t)paper->rows, 1);
+    return paper->dots != NULL;
+}
+
+static void canvas_release(canvas *paper)
+{
+    free(paper->dots);
+    paper->dots = NULL;
+}
+
+/* In dots: 2 x columns wide, 4 x rows high, (0, 0) is the top left one. What lies outside is not drawn. */
+static void canvas_dot(canvas *paper, int x, int y)
+{
+    /* The order of the dots in a braille character: down the left column, down the right one, then the last row. */
+    static const unsigned char bits[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+    if (x < 0 || y < 0 || x >= 2 * paper->columns || y >= 4 * paper->rows)
+        return;
+    paper->dots[(y / 4) * paper->columns + x / 2] |= bits[y % 4][x % 2];
+}
+
+static void canvas_line(canvas *paper, double x0, double y0, double x1, double y1)
+{
+    double length = fmax(fabs(x1 - x0), fabs(y1 - y0));
+    int steps = (int)fmin(ceil(length), 4096);
+    for (int i = 0; i <= steps; i++) {
+        double t = steps ? (double)i / steps : 0;
+        canvas_dot(paper, (int)lround(x0 + t * (x1 - x0)), (int)lround(y0 + t * (y1 - y0)));
+    }
+}
+
+/* Where the dots of a character are: in one column, or in its upper or lower half. */
+static char ascii_of(unsigned dots)
+{
+    int left = (dots & 0x47) != 0, right = (dots & 0xB8) != 0;
+    int upper = (dots & 0x1B) != 0, lower = (dots & 0xE4) != 0;
+    if (upper && lower)
+        return left && right ? ':' : '|';
+    return upper ? '\'' : lower ? '.' : ' ';
+}
+
+/* One row as UTF-8, blanks at its end included: up to 3 bytes a character, and a zero byte. */
+static void canvas_row(const canvas *paper, int row, int is_ascii, char *text)
+{
+    for (int i = 0; i < paper->columns; i++) {
+        unsigned dots = paper->dots[row * paper->columns + i];
+        if (!dots || is_ascii) {
+            *text++ = ascii_of(dots);
+            continue;
+        }
+        unsigned code = 0x2800 + dots;
+        *text++ = (char)(0xE0 | (code >> 12));
+        *text++ = (char)(0x80 | ((code >> 6) & 0x3F));
+        *text++ = (char)(0x80 | (code & 0x3F));
+    }
+    *text = 0;
+}
+
+/* ==== the figure ================================================================================================== */
 
 /* Characters of a drawing: how high it is, how wide the views are together, the space between them, and what the name
  * of a view may stick out below a thin one. */
@@ -249,4 +322,189 @@ json_t *figure_draw(const figure *shape, const drawing *how)
     canvas_release(&views[0].paper);
     canvas_release(&views[1].paper);
     return lines;
+}
+
+/* ==== the tree ==================================================================================================== */
+
+static const double degrees = 57.29577951308232;
+
+typedef struct glyphs {
+    const char *pass, *branch,
+        *last; /* three columns each: past a body, to one with others below it, to the last one */
+    const char *plus_minus, *degree;
+} glyphs;
+
+static const glyphs fine = {"│  ", "├─ ", "└─ ", "±", "°"}, plain = {"|  ", "|- ", "`- ", "+-", " deg"};
+
+/* What distinguishes a degree of freedom within its body: "Rz"; empty if it is the only one. */
+static void short_label(const ulna_model *model, int dof, char *text, size_t size)
+{
+    char label[512];
+    size_t prefix = strlen(ulna_model_body_name(model, ulna_model_dof_body(model, dof)));
+    int length = ulna_model_dof_label(model, dof, label, sizeof label);
+    snprintf(text, size, "%s", length > (int)prefix + 1 ? label + prefix + 1 : "");
+}
+
+/* "±20°", "-20..35°", "0.05..0.3 m", "free" */
+static void range_text(const ulna_model *model, int dof, const glyphs *with, char *text, size_t size)
+{
+    int slides = ulna_model_dof_is_translation(model, dof);
+    double unit = slides ? 1 : degrees;
+    double lower = ulna_model_lower(model)[dof] * unit, upper = ulna_model_upper(model)[dof] * unit;
+    const char *name = slides ? " m" : with->degree;
+    if (!isfinite(lower) && !isfinite(upper))
+        snprintf(text, size, "free");
+    else if (lower == -upper)
+        snprintf(text, size, "%s%.3g%s", with->plus_minus, upper, name);
+    else if (!isfinite(lower))
+        snprintf(text, size, "up to %.3g%s", upper, name);
+    else if (!isfinite(upper))
+        snprintf(text, size, "from %.3g%s", lower, name);
+    else
+        snprintf(text, size, "%.3g..%.3g%s", lower, upper, name);
+}
+
+static void joint_text(const ulna_joint *joint, char *text, size_t size)
+{
+    snprintf(text, size, "%s%s%s%s", ulna_joint_type_name(joint->type), *joint->order ? " " : "", joint->order,
+             joint->reversed ? " reversed" : "");
+}
+
+/* "Rz ±20°, Ry free", or "free" for all of several that have no limits. */
+static void ranges_text(const ulna_model *model, int body, const glyphs *with, char *text, size_t size)
+{
+    int first, count = ulna_model_body_dofs(model, body, &first), limited = 0;
+    for (int k = first; k < first + count; k++)
+        limited |= isfinite(ulna_model_lower(model)[k]) || isfinite(ulna_model_upper(model)[k]);
+    *text = 0;
+    for (int k = first; k < first + count; k++) {
+        char label[32], range[64];
+        size_t length = strlen(text);
+        short_label(model, k, label, sizeof label);
+        range_text(model, k, with, range, sizeof range);
+        snprintf(text + length, size - length, "%s%s%s%s", k > first ? ", " : "", label, *label ? " " : "",
+                 limited || count == 1 ? range : "");
+    }
+    if (count > 1 && !limited) { /* "Tx, Ty, Tz free": labels alone, then one word */
+        char *end = text;
+        for (const char *from = text; *from; from++)
+            if (!(from[0] == ' ' && (from[1] == ',' || !from[1])))
+                *end++ = *from;
+        snprintf(end, size - (size_t)(end - text), " free");
+    }
+}
+
+/* ---- for people --------------------------------------------------------------------------------------- */
+
+typedef struct tree_view {
+    const ulna_model *model;
+    const glyphs *with;
+    int *order;      /* bodies, depth first, so that lines join */
+    int *last_child; /* of each body, or 0: the root is nobody's child */
+    int *markers;    /* of each body: how many */
+    int name_width;  /* with what leads to it */
+    int joint_width;
+} tree_view;
+
+static int is_last(const tree_view *tree, int body)
+{
+    return tree->last_child[ulna_model_body_parent(tree->model, body)] == body;
+}
+
+/* The lines that lead to a body, from the root: "│  ├─ ". */
+static void stem_text(const tree_view *tree, int body, char *text, size_t size)
+{
+    int depth = ulna_model_body_depth(tree->model, body);
+    enum { SHOWN = 24 };
+    int path[SHOWN];
+    if (depth >= SHOWN) { /* a chain this long is told by numbers */
+        snprintf(text, size, "%d deep: ", depth);
+        return;
+    }
+    for (int at = body, i = depth; i > 0; i--, at = ulna_model_body_parent(tree->model, at))
+        path[i] = at;
+    *text = 0;
+    for (int i = 1; i <= depth; i++) {
+        size_t length = strlen(text);
+        int last = is_last(tree, path[i]);
+        const char *piece =
+            i < depth ? (last ? "   " : tree->with->pass) : (last ? tree->with->last : tree->with->branch);
+        snprintf(text + length, size - length, "%s", piece);
+    }
+}
+
+static void print_body(const cli *tool, const tree_view *tree, int body)
+{
+    char stem[128], joint[64], ranges[512];
+    stem_text(tree, body, stem, sizeof stem);
+    joint_text(ulna_model_body_joint(tree->model, body), joint, sizeof joint);
+    ranges_text(tree->model, body, tree->with, ranges, sizeof ranges);
+    const char *name = ulna_model_body_name(tree->model, body);
+    int pad = tree->name_width - cli_width(stem) - cli_width(name);
+    cli_say(tool, "  %s%s%*s  ", stem, name, pad > 0 ? pad : 0, "");
+    cli_say(tool, "%-*s%s%s", *ranges ? tree->joint_width : 0, joint, *ranges ? "  " : "", ranges);
+    if (tree->markers[body])
+        cli_say(tool, "  (%d marker%s)", tree->markers[body], tree->markers[body] == 1 ? "" : "s");
+    cli_say(tool, "\n");
+}
+
+/* The larger width, but what is wider than `most` may stick out. */
+static int at_least(int width, int wanted, int most)
+{
+    return wanted > width && wanted <= most ? wanted : width;
+}
+
+void tree_print(const cli *tool, const ulna_model *model, int is_ascii)
+{
+    int count = ulna_model_body_count(model);
+    tree_view tree = {.model = model,
+                      .with = is_ascii ? &plain : &fine,
+                      .order = calloc((size_t)count, sizeof *tree.order),
+                      .last_child = calloc((size_t)count, sizeof *tree.last_child),
+                      .markers = calloc((size_t)count, sizeof *tree.markers)};
+    if (tree.order && tree.last_child && tree.markers) {
+        ulna_model_subtree(model, 0, tree.order);
+        for (int i = 1; i < count; i++)
+            tree.last_child[ulna_model_body_parent(model, i)] = i;
+        for (int i = 0; i < ulna_model_marker_count(model); i++)
+            tree.markers[ulna_model_marker_body(model, i)]++;
+        for (int i = 0; i < count; i++) {
+            char joint[64];
+            joint_text(ulna_model_body_joint(model, i), joint, sizeof joint);
+            tree.joint_width = at_least(tree.joint_width, cli_width(joint), 24);
+            tree.name_width = at_least(
+                tree.name_width, 3 * ulna_model_body_depth(model, i) + cli_width(ulna_model_body_name(model, i)), 40);
+        }
+        for (int i = 0; i < count; i++)
+            print_body(tool, &tree, tree.order[i]);
+    }
+    free(tree.order);
+    free(tree.last_child);
+    free(tree.markers);
+}
+
+/* ---- for other programs ------------------------------------------------------------------------------- */
+
+json_t *tree_json(const ulna_model *model)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < ulna_model_body_count(model); i++) {
+        int parent = ulna_model_body_parent(model, i), first, count = ulna_model_body_dofs(model, i, &first);
+        json_t *row = put_row(list);
+        put_text(row, "name", ulna_model_body_name(model, i));
+        put_text(row, "parent", parent == ULNA_NONE ? NULL : ulna_model_body_name(model, parent));
+        put_text(row, "joint", ulna_joint_type_name(ulna_model_body_joint(model, i)->type));
+        put_number(row, "bone_length_m", ulna_model_bone_length(model, i));
+        json_t *dofs = put_list(row, "dofs");
+        for (int k = first; k < first + count; k++) {
+            char label[512];
+            json_t *dof = put_row(dofs);
+            ulna_model_dof_label(model, k, label, sizeof label);
+            put_text(dof, "name", label);
+            put_text(dof, "unit", ulna_model_dof_is_translation(model, k) ? "m" : "rad");
+            put_number(dof, "lower", ulna_model_lower(model)[k]);
+            put_number(dof, "upper", ulna_model_upper(model)[k]);
+        }
+    }
+    return list;
 }

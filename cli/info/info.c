@@ -1,135 +1,529 @@
-/* ulna info FILE...: what a file holds. */
+/* ulna info FILE...: what a file holds, and what may be a mistake in it. */
 #include "cli/info/info.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "cli/files.h"
+#include "cli/input.h"
+#include "cli/output.h"
 
 #define INDENT "  " /* before a line of a drawing */
+#define DEGREE (3.14159265358979323846 / 180)
+#define JUMP (90 * DEGREE) /* from one frame to the next: no joint rotates so fast */
+#define SPIKE_M 0.25       /* the same of a marker */
 
-/* ---- models ------------------------------------------------------------------------------------------- */
+/* ==== models ====================================================================================================== */
 
-typedef struct facts {
-    int limited, could_be_limited;
-    int depth;
-    int with_mass;
-    double mass;
-    int joints[ULNA_JOINT_TYPE_COUNT];
-} facts;
-
-static facts collect(const ulna_model *model)
+static void put_size(json_t *row, const double low[3], const double high[3])
 {
-    facts found = {0};
+    double size[3] = {high[0] - low[0], high[1] - low[1], high[2] - low[2]};
+    put_numbers(row, "low_m", low, 3);
+    put_numbers(row, "high_m", high, 3);
+    put_numbers(row, "size_m", size, 3);
+}
+
+static void add_model(json_t *row, const ulna_model *model, const figure *shape)
+{
+    int joints[ULNA_JOINT_TYPE_COUNT] = {0}, depth = 0, heavy = 0, limited = 0, could_be_limited = 0;
+    double mass = 0;
     for (int i = 0; i < ulna_model_body_count(model); i++) {
-        double mass = ulna_model_body_mass(model, i)->mass;
-        int depth = ulna_model_body_depth(model, i);
-        found.depth = depth > found.depth ? depth : found.depth;
-        found.joints[ulna_model_body_joint(model, i)->type]++;
-        found.mass += mass;
-        found.with_mass += mass > 0;
+        double own = ulna_model_body_mass(model, i)->mass;
+        joints[ulna_model_body_joint(model, i)->type]++;
+        depth = ulna_model_body_depth(model, i) > depth ? ulna_model_body_depth(model, i) : depth;
+        heavy += own > 0;
+        mass += own;
     }
     for (int i = 0; i < ulna_model_dof_count(model); i++) {
-        found.limited += isfinite(ulna_model_lower(model)[i]) || isfinite(ulna_model_upper(model)[i]);
-        found.could_be_limited += ulna_model_dof_coordinate(model, i) != ULNA_NONE;
+        limited += isfinite(ulna_model_lower(model)[i]) || isfinite(ulna_model_upper(model)[i]);
+        could_be_limited += ulna_model_dof_coordinate(model, i) != ULNA_NONE;
+    }
+    put_text(row, "name", ulna_model_name(model));
+    put_count(row, "bodies", ulna_model_body_count(model));
+    put_count(row, "dof", ulna_model_dof_count(model));
+    put_count(row, "coordinates", ulna_model_coordinate_count(model));
+    json_t *by_type = put_object(row, "joints"), *limits = put_object(row, "limits");
+    for (int type = 0; type < ULNA_JOINT_TYPE_COUNT; type++)
+        if (joints[type])
+            put_count(by_type, ulna_joint_type_name((ulna_joint_type)type), joints[type]);
+    put_count(limits, "limited", limited);
+    put_count(limits, "unlimited", could_be_limited - limited);
+    put_count(row, "markers", ulna_model_marker_count(model));
+    put_count(row, "depth", depth);
+    put_count(row, "chains", ulna_model_chain_count(model));
+    put_number(row, "mass_kg", mass);
+    put_count(row, "bodies_with_mass", heavy);
+    put_number(row, "length_scale_m", ulna_model_length_scale(model));
+    put_size(row, shape->low, shape->high);
+    put_count(row, "memory_bytes", (long long)ulna_model_bytes(model));
+}
+
+static void print_model(const cli *tool, const json_t *row)
+{
+    char joints[512] = "";
+    const char *type;
+    json_t *count;
+    json_object_foreach(json_object_get(row, "joints"), type, count)
+    {
+        size_t length = strlen(joints);
+        snprintf(joints + length, sizeof joints - length, "%s%d %s", length ? ", " : "", (int)json_integer_value(count),
+                 type);
+    }
+    fact_line(tool, row, "bodies",
+              "{bodies} in {chains} chain{chains:/s}, up to {depth} joint{depth:/s} from the root");
+    fact_line(
+        tool, row, "freedom",
+        "{dof} degree{dof:/s} of freedom, {coordinates} coordinate{coordinates:/s}, {limits.limited} with limits");
+    fact_text(tool, "joints", "%s", joints);
+    fact_line(tool, row, "markers", "{markers}");
+    fact_line(tool, row, "mass", "{mass_kg?}{mass_kg} kg on {bodies_with_mass} bod{bodies_with_mass:y/ies}");
+    fact_line(tool, row, "size",
+              "{size_m.0%.3f} x {size_m.1%.3f} x {size_m.2%.3f} m at rest (x, y, z); characteristic length "
+              "{length_scale_m%.3f} m");
+}
+
+/* ---- what may be a mistake: each check adds at most a sentence or two ---------------------------------------------------------------------------------------- */
+
+/* The first few of many names: "hip, knee, ankle and 4 more". */
+typedef struct roster {
+    int count;
+    char names[512];
+} roster;
+
+static void enlist(roster *list, const char *name)
+{
+    enum { SHOWN = 4 };
+    size_t length = strlen(list->names);
+    if (list->count++ < SHOWN)
+        snprintf(list->names + length, sizeof list->names - length, "%s%.100s", length ? ", " : "", name);
+}
+
+static void enlist_dof(roster *list, const ulna_model *model, int dof)
+{
+    char label[512];
+    ulna_model_dof_label(model, dof, label, sizeof label);
+    enlist(list, label);
+}
+
+/* "3 bones have zero length: a, b, c". The first two texts are for one and for several. */
+static void add_note(json_t *notes, const roster *list, const char *one, const char *several)
+{
+    char more[32] = "";
+    if (list->count == 0)
+        return;
+    if (list->count > 4)
+        snprintf(more, sizeof more, " and %d more", list->count - 4);
+    if (list->count == 1)
+        files_note_text(notes, "%s: %s", one, list->names);
+    else
+        files_note_text(notes, "%d %s: %s%s", list->count, several, list->names, more);
+}
+
+static int is_limited(const ulna_model *model, int dof)
+{
+    return isfinite(ulna_model_lower(model)[dof]) || isfinite(ulna_model_upper(model)[dof]);
+}
+
+/* The root may go anywhere; a quaternion cannot have limits. */
+static int could_be_limited(const ulna_model *model, int dof)
+{
+    return ulna_model_dof_coordinate(model, dof) != ULNA_NONE && ulna_model_dof_body(model, dof) != 0;
+}
+
+static void note_limits(const ulna_model *model, json_t *notes)
+{
+    roster unlimited = {0}, locked = {0}, wide = {0}, resting = {0};
+    int limited = 0;
+    for (int i = 0; i < ulna_model_dof_count(model); i++) {
+        double lower = ulna_model_lower(model)[i], upper = ulna_model_upper(model)[i];
+        if (!is_limited(model, i)) {
+            if (could_be_limited(model, i))
+                enlist_dof(&unlimited, model, i);
+            continue;
+        }
+        limited++;
+        double rest = ulna_model_rest(model)[ulna_model_dof_coordinate(model, i)];
+        if (lower == upper)
+            enlist_dof(&locked, model, i);
+        else if (rest == lower || rest == upper)
+            enlist_dof(&resting, model, i);
+        if (!ulna_model_dof_is_translation(model, i) && isfinite(upper - lower) && upper - lower > 12.6)
+            enlist_dof(&wide, model, i); /* degrees, perhaps? */
+    }
+    if (limited == 0 && unlimited.count > 0)
+        files_note_text(notes, "no degree of freedom has limits");
+    else
+        add_note(notes, &unlimited, "one degree of freedom has no limits", "degrees of freedom have no limits");
+    add_note(notes, &locked, "one degree of freedom cannot move, its limits are equal",
+             "degrees of freedom cannot move, their limits are equal");
+    add_note(notes, &resting, "one degree of freedom rests at its limit", "degrees of freedom rest at their limits");
+    add_note(notes, &wide, "one range is over two full rotations (are limits in degrees? They should be in radians)",
+             "ranges are over two full rotations (are limits in degrees? They should be in radians)");
+}
+
+static void note_bones(const ulna_model *model, const figure *shape, json_t *notes)
+{
+    roster empty = {0};
+    for (int i = 1; i < ulna_model_body_count(model); i++)
+        if (ulna_model_bone_length(model, i) == 0)
+            enlist(&empty, ulna_model_body_name(model, i));
+    add_note(notes, &empty, "one bone has zero length", "bones have zero length");
+
+    double size = 0;
+    for (int k = 0; k < 3; k++)
+        size = fmax(size, shape->high[k] - shape->low[k]);
+    if (!isfinite(size))
+        files_note_text(notes, "the rest pose is too large for a floating-point number");
+    else if (size > 20)
+        files_note_text(notes, "the model is %.4g m large; is it in metres?", size);
+    else if (size > 0 && size < 0.005)
+        files_note_text(notes, "the model is only %.2g mm large; is it in metres?", 1000 * size);
+}
+
+/* Principal moments obey the triangle inequality; so do the diagonal entries in any axes, and |xy| <= zz / 2. */
+static int is_possible(const ulna_mass *mass)
+{
+    const double *i = mass->inertia;
+    double slack = 1e-6 * (fabs(i[0]) + fabs(i[1]) + fabs(i[2]));
+    int diagonal = i[0] + i[1] >= i[2] - slack && i[1] + i[2] >= i[0] - slack && i[2] + i[0] >= i[1] - slack;
+    return diagonal && 2 * fabs(i[3]) <= i[2] + slack && 2 * fabs(i[4]) <= i[1] + slack &&
+           2 * fabs(i[5]) <= i[0] + slack;
+}
+
+static void note_masses(const ulna_model *model, json_t *notes)
+{
+    roster massless = {0}, points = {0}, impossible = {0};
+    int heavy = 0;
+    for (int i = 0; i < ulna_model_body_count(model); i++) {
+        const ulna_mass *mass = ulna_model_body_mass(model, i);
+        const char *name = ulna_model_body_name(model, i);
+        heavy += mass->mass > 0;
+        if (mass->mass == 0)
+            enlist(&massless, name);
+        else if (mass->inertia[0] == 0 && mass->inertia[1] == 0 && mass->inertia[2] == 0)
+            enlist(&points, name);
+        if (!is_possible(mass))
+            enlist(&impossible, name);
+    }
+    if (heavy > 0)
+        add_note(notes, &massless, "one body has no mass, though others have",
+                 "bodies have no mass, though others have");
+    add_note(notes, &points, "one body has a mass but no inertia", "bodies have a mass but no inertia");
+    add_note(notes, &impossible, "one inertia is impossible for any solid", "inertias are impossible for any solid");
+}
+
+typedef struct placed_marker {
+    int index, body;
+    double position[3];
+} placed_marker;
+
+static int compare_places(const void *left, const void *right)
+{
+    const placed_marker *a = left, *b = right;
+    if (a->body != b->body)
+        return a->body < b->body ? -1 : 1;
+    for (int k = 0; k < 3; k++)
+        if (a->position[k] != b->position[k])
+            return a->position[k] < b->position[k] ? -1 : 1;
+    return 0;
+}
+
+static void note_twins(const ulna_model *model, json_t *notes)
+{
+    int count = ulna_model_marker_count(model);
+    placed_marker *places = calloc((size_t)count + 1, sizeof *places);
+    roster twins = {0};
+    if (!places)
+        return;
+    for (int i = 0; i < count; i++) {
+        places[i].index = i;
+        places[i].body = ulna_model_marker_body(model, i);
+        ulna_model_marker_position(model, i, places[i].position);
+    }
+    qsort(places, (size_t)count, sizeof *places, compare_places);
+    for (int i = 1; i < count; i++)
+        if (compare_places(&places[i - 1], &places[i]) == 0)
+            enlist(&twins, ulna_model_marker_name(model, places[i].index));
+    add_note(notes, &twins, "one marker is in the same place as another", "markers are in the same place as another");
+    free(places);
+}
+
+/* A degree of freedom that moves no marker cannot be found from markers. */
+static void note_unseen(const ulna_model *model, json_t *notes)
+{
+    int count = ulna_model_body_count(model);
+    char *seen = calloc((size_t)count, 1);
+    roster unseen = {0};
+    if (!seen)
+        return;
+    for (int i = 0; i < ulna_model_marker_count(model); i++)
+        if (ulna_model_marker_weight(model, i) > 0)
+            seen[ulna_model_marker_body(model, i)] = 1;
+    for (int i = count - 1; i > 0; i--)
+        if (seen[i])
+            seen[ulna_model_body_parent(model, i)] = 1;
+    for (int i = 0; i < ulna_model_dof_count(model); i++)
+        if (!seen[ulna_model_dof_body(model, i)])
+            enlist_dof(&unseen, model, i);
+    add_note(notes, &unseen, "one degree of freedom moves no marker", "degrees of freedom move no marker");
+    free(seen);
+}
+
+static void note_markers(const ulna_model *model, json_t *notes)
+{
+    roster weightless = {0};
+    if (ulna_model_marker_count(model) == 0) {
+        files_note_text(notes, "there are no markers");
+        return;
+    }
+    for (int i = 0; i < ulna_model_marker_count(model); i++)
+        if (ulna_model_marker_weight(model, i) == 0)
+            enlist(&weightless, ulna_model_marker_name(model, i));
+    add_note(notes, &weightless, "one marker has no weight", "markers have no weight");
+    note_twins(model, notes);
+    note_unseen(model, notes);
+}
+
+static void note_model(const ulna_model *model, const figure *shape, json_t *notes)
+{
+    if (ulna_model_dof_count(model) == 0)
+        files_note_text(notes, "nothing can move");
+    note_limits(model, notes);
+    note_bones(model, shape, notes);
+    note_masses(model, notes);
+    note_markers(model, notes);
+}
+
+/* ==== motions ===================================================================================================== */
+
+static void tell_frames(const cli *tool, int count, int first, double seconds, json_t *row)
+{
+    put_count(row, "frames", count);
+    put_count(row, "first_frame", first);
+    put_count(row, "last_frame", (long long)first + count - 1);
+    put_number(row, "rate_hz", seconds > 0 ? 1 / seconds : (double)NAN);
+    put_number(row, "seconds", seconds > 0 ? count * seconds : (double)NAN);
+    fact_line(
+        tool, row, "frames",
+        "{frames}, numbered {first_frame} to {last_frame}; [{rate_hz} per second, {seconds%.2f} s in all|the file "
+        "does not say how many per second]");
+}
+
+typedef struct range {
+    int coordinate;
+    double low, high;    /* of the motion */
+    double lower, upper; /* limits */
+    int outside;         /* frames */
+    int jumps;
+    int is_length;
+} range;
+
+static range measure(const ulna_model *model, const ulna_clip *clip, int dof)
+{
+    range r = {.coordinate = ulna_model_dof_coordinate(model, dof),
+               .low = INFINITY,
+               .high = -INFINITY,
+               .lower = ulna_model_lower(model)[dof],
+               .upper = ulna_model_upper(model)[dof],
+               .is_length = ulna_model_dof_is_translation(model, dof)};
+    double before = NAN;
+    for (int f = 0; f < clip->frame_count && r.coordinate != ULNA_NONE; f++) {
+        double value = ulna_clip_frame(clip, f)[r.coordinate], out = fmax(r.lower - value, value - r.upper);
+        r.low = fmin(r.low, value);
+        r.high = fmax(r.high, value);
+        r.outside += out > 1e-6;
+        r.jumps += !r.is_length && fabs(value - before) > JUMP;
+        before = value;
+    }
+    return r;
+}
+
+static void add_range(json_t *list, const char *label, const range *r)
+{
+    double unit = r->is_length ? 1 : DEGREE;
+    json_t *row = put_row(list);
+    put_text(row, "dof", label);
+    put_text(row, "unit", r->is_length ? "m" : "deg");
+    put_number(row, "low", r->low / unit);
+    put_number(row, "high", r->high / unit);
+    put_number(row, "lower", r->lower / unit);
+    put_number(row, "upper", r->upper / unit);
+    put_count(row, "frames_outside", r->outside);
+    put_count(row, "jumps", r->jumps);
+}
+
+void motion_note(const ulna_model *model, const ulna_clip_findings *found, json_t *notes)
+{
+    char label[300] = "";
+    if (found->farthest_dof != ULNA_NONE)
+        ulna_model_dof_label(model, found->farthest_dof, label, sizeof label);
+    if (found->outside)
+        files_note_text(notes, "%d of %d degrees of freedom with limits leave them; %s most, by %.1f degrees",
+                        found->outside, found->limited, label, found->farthest_outside / DEGREE);
+    if (found->jumps)
+        files_note_text(notes, "angles jump by more than 90 degrees from one frame to the next %d time%s", found->jumps,
+                        found->jumps == 1 ? "" : "s");
+}
+
+static void tell_motion(const cli *tool, const ulna_model *model, const ulna_clip *clip, json_t *row, json_t *notes)
+{
+    static const fact_column columns[] = {
+        {"value", 'l', "{dof}"},
+        {"least", 'r', "{low%.4g}"},
+        {"most", 'r', "{high%.4g}"},
+        {"limits", 'l', "[{lower%.4g} to {upper%.4g}|from {lower%.4g}|up to {upper%.4g}|none]"},
+        {"unit", 'l', "{unit}[{frames_outside?}, outside]"},
+        {0},
+    };
+    tell_frames(tool, clip->frame_count, clip->first_frame, clip->frame_seconds, row);
+    json_t *list = put_list(row, "ranges");
+    for (int d = 0; d < ulna_model_dof_count(model); d++) {
+        char label[300];
+        range r = measure(model, clip, d);
+        ulna_model_dof_label(model, d, label, sizeof label);
+        if (r.coordinate != ULNA_NONE)
+            add_range(list, label, &r);
+    }
+    ulna_clip_findings found = ulna_clip_check(model, clip);
+    motion_note(model, &found, notes);
+    if (cli_value(tool, "values")) {
+        cli_say(tool, "\n");
+        fact_table(tool, 2, list, columns);
+    }
+}
+
+/* ==== recordings ================================================================================================== */
+
+typedef struct gaps {
+    int marker;
+    int missing;        /* frames */
+    int longest, start; /* of the longest gap: frames, and the index of its first one */
+    int spikes;
+} gaps;
+
+static int is_seen(const double *p)
+{
+    return !isnan(p[0]) && !isnan(p[1]) && !isnan(p[2]);
+}
+
+static gaps look_at(const ulna_recording *recording, int marker, double low[3], double high[3])
+{
+    gaps found = {.marker = marker};
+    int run = 0;
+    const double *before = NULL;
+    for (int f = 0; f < recording->frame_count; f++) {
+        const double *p = ulna_recording_frame(recording, f) + 3 * (size_t)marker;
+        if (!is_seen(p)) {
+            found.missing++;
+            run++;
+            if (run > found.longest) {
+                found.longest = run;
+                found.start = f - run + 1;
+            }
+            before = NULL;
+            continue;
+        }
+        run = 0;
+        double way = 0;
+        for (int k = 0; k < 3; k++) {
+            low[k] = fmin(low[k], p[k]);
+            high[k] = fmax(high[k], p[k]);
+            way += before ? (p[k] - before[k]) * (p[k] - before[k]) : 0;
+        }
+        found.spikes += way > SPIKE_M * SPIKE_M;
+        before = p;
     }
     return found;
 }
 
-static void joints_text(const facts *found, char *text, size_t size)
+static int by_missing(const void *a, const void *b)
 {
-    *text = 0;
-    for (int type = 0; type < ULNA_JOINT_TYPE_COUNT; type++) {
-        size_t length = strlen(text);
-        if (found->joints[type])
-            snprintf(text + length, size - length, "%s%d %s", length ? ", " : "", found->joints[type],
-                     ulna_joint_type_name((ulna_joint_type)type));
+    const gaps *x = a, *y = b;
+    return x->missing != y->missing ? y->missing - x->missing : x->marker - y->marker;
+}
+
+static void add_gaps(json_t *list, const ulna_recording *recording, const gaps *g)
+{
+    json_t *row = put_row(list);
+    put_text(row, "name", recording->names[g->marker]);
+    put_count(row, "missing", g->missing);
+    put_count(row, "longest_gap", g->longest);
+    if (g->longest)
+        put_count(row, "gap_frame", (long long)g->start + recording->first_frame);
+    else
+        put_text(row, "gap_frame", NULL);
+    put_flag(row, "never_seen", g->missing == recording->frame_count);
+    put_count(row, "spikes", g->spikes);
+}
+
+/* The markers that are missing most. */
+static void print_gaps(const cli *tool, const json_t *list, const gaps *sorted, size_t count)
+{
+    enum { SHOWN = 10 };
+    static const fact_column columns[] = {
+        {"marker", 'l', "{name}"},
+        {"missing", 'r', "{missing}"},
+        {"longest gap", 'r', "{longest_gap}"},
+        {"from frame", 'l', "{gap_frame}[{never_seen?}, never seen]"},
+        {0},
+    };
+    json_t *shown = json_array();
+    for (size_t i = 0; i < count && i < SHOWN && sorted[i].missing; i++)
+        json_array_append(shown, json_array_get(list, (size_t)sorted[i].marker));
+    if (json_array_size(shown))
+        fact_table(tool, FACT_COLUMN, shown, columns);
+    json_decref(shown);
+}
+
+static void note_oddities(const ulna_recording *recording, const gaps *all, json_t *notes)
+{
+    int unnamed = 0, never = 0, spikes = 0;
+    for (int i = 0; i < recording->marker_count; i++) {
+        const char *name = recording->names[i], *colon = strrchr(name, ':');
+        unnamed += !*name || name[0] == '*' || (colon && colon[1] == '*');
+        never += all[i].missing == recording->frame_count;
+        spikes += all[i].spikes;
     }
+    if (unnamed)
+        files_note_text(notes, "%d marker%s no name (*0, ...)", unnamed, unnamed == 1 ? " has" : "s have");
+    if (never)
+        files_note_text(notes, "%d marker%s never seen", never, never == 1 ? " is" : "s are");
+    if (spikes)
+        files_note_text(notes, "markers jump by more than 25 cm from one frame to the next %d time%s", spikes,
+                        spikes == 1 ? "" : "s");
 }
 
-static const char *plural(int count)
+static void tell_recording(const cli *tool, const ulna_recording *recording, json_t *row, json_t *notes)
 {
-    return count == 1 ? "" : "s";
-}
-
-static void print_facts(const cli *tool, const ulna_model *model, const facts *found, const figure *shape)
-{
-    char joints[512];
-    int bodies = ulna_model_body_count(model), chains = ulna_model_chain_count(model);
-    int dofs = ulna_model_dof_count(model), coordinates = ulna_model_coordinate_count(model);
-    joints_text(found, joints, sizeof joints);
-    cli_say(tool, "  bodies      %d in %d chain%s, up to %d joint%s from the root\n", bodies, chains, plural(chains),
-            found->depth, plural(found->depth));
-    cli_say(tool, "  freedom     %d degree%s of freedom, %d coordinate%s, %d with limits\n", dofs, plural(dofs),
-            coordinates, plural(coordinates), found->limited);
-    cli_say(tool, "  joints      %s\n", joints);
-    cli_say(tool, "  markers     %d\n", ulna_model_marker_count(model));
-    if (found->with_mass)
-        cli_say(tool, "  mass        %.6g kg on %d bod%s\n", found->mass, found->with_mass,
-                found->with_mass == 1 ? "y" : "ies");
-    cli_say(tool, "  size        %.3f x %.3f x %.3f m at rest (x, y, z); characteristic length %.3f m\n",
-            shape->high[0] - shape->low[0], shape->high[1] - shape->low[1], shape->high[2] - shape->low[2],
-            ulna_model_length_scale(model));
-}
-
-static void print_lines(const cli *tool, const char *before, json_t *lines)
-{
-    for (size_t i = 0; i < json_array_size(lines); i++)
-        cli_say(tool, "%s%s\n", before, json_string_value(json_array_get(lines, i)));
-}
-
-static void add_facts(json_t *row, const ulna_model *model, const facts *found, const figure *shape)
-{
-    json_t *joints = json_object(), *limits = json_object();
-    json_object_set_new(row, "name", cli_json_text(ulna_model_name(model)));
-    json_object_set_new(row, "bodies", json_integer(ulna_model_body_count(model)));
-    json_object_set_new(row, "dof", json_integer(ulna_model_dof_count(model)));
-    json_object_set_new(row, "coordinates", json_integer(ulna_model_coordinate_count(model)));
-    json_object_set_new(row, "joints", joints);
-    for (int type = 0; type < ULNA_JOINT_TYPE_COUNT; type++)
-        if (found->joints[type])
-            json_object_set_new(joints, ulna_joint_type_name((ulna_joint_type)type), json_integer(found->joints[type]));
-    json_object_set_new(row, "limits", limits);
-    json_object_set_new(limits, "limited", json_integer(found->limited));
-    json_object_set_new(limits, "unlimited", json_integer(found->could_be_limited - found->limited));
-    json_object_set_new(row, "markers", json_integer(ulna_model_marker_count(model)));
-    json_object_set_new(row, "depth", json_integer(found->depth));
-    json_object_set_new(row, "chains", json_integer(ulna_model_chain_count(model)));
-    json_object_set_new(row, "mass_kg", cli_json_number(found->mass));
-    json_object_set_new(row, "length_scale_m", cli_json_number(ulna_model_length_scale(model)));
-    json_object_set_new(row, "low_m", cli_json_numbers(shape->low, 3));
-    json_object_set_new(row, "high_m", cli_json_numbers(shape->high, 3));
-    json_object_set_new(row, "memory_bytes", json_integer((json_int_t)ulna_model_bytes(model)));
-}
-
-static void tell_model(const cli *tool, const ulna_model *model, const figure *shape, json_t *row, json_t *notes)
-{
-    facts found = collect(model);
-    json_t *own = model_notes(model, shape);
-    add_facts(row, model, &found, shape);
-    json_array_extend(notes, own);
-    json_decref(own);
-    print_facts(tool, model, &found, shape);
-}
-
-static void tell_more(const cli *tool, const ulna_model *model, const figure *shape, const drawing *how, json_t *row)
-{
-    if (cli_value(tool, "tree")) {
-        cli_say(tool, "\n");
-        tree_print(tool, model, how->is_ascii);
-        json_object_set_new(row, "tree", tree_json(model));
+    size_t count = (size_t)recording->marker_count;
+    gaps *all = calloc(count + 1, sizeof *all);
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    double positions = (double)recording->marker_count * recording->frame_count;
+    tell_frames(tool, recording->frame_count, recording->first_frame, recording->frame_seconds, row);
+    put_count(row, "markers", recording->marker_count);
+    json_t *list = put_list(row, "marker_list");
+    for (size_t i = 0; i < count && all; i++) {
+        all[i] = look_at(recording, (int)i, low, high);
+        add_gaps(list, recording, &all[i]);
     }
-    if (cli_value(tool, "draw")) {
-        json_t *lines = figure_draw(shape, how);
-        cli_say(tool, "\n");
-        if (!lines)
-            cli_say(tool, "  (the model has no size that could be drawn)\n");
-        print_lines(tool, INDENT, lines);
-        json_object_set_new(row, "drawing", lines ? lines : json_null());
+    fact_line(tool, row, "markers", "[{markers?}{markers}: {marker_list.name}|none]");
+    if (all && count) {
+        long long missing = ulna_recording_missing(recording);
+        put_count(row, "missing", missing);
+        put_number(row, "positions", positions);
+        put_number(row, "missing_percent", 100 * (double)missing / positions);
+        put_size(row, low, high);
+        fact_line(tool, row, "space", "{size_m.0%.3f} x {size_m.1%.3f} x {size_m.2%.3f} m (x, y, z)");
+        note_oddities(recording, all, notes);
+        qsort(all, count, sizeof *all, by_missing);
+        fact_line(tool, row, "gaps",
+                  "[{missing?}{missing} of {positions%d} positions missing, {missing_percent%.2g} %|none]");
+        print_gaps(tool, list, all, count);
     }
+    free(all);
 }
 
-/* ---- files -------------------------------------------------------------------------------------------- */
+/* ==== files ======================================================================================================= */
 
 /* Every defect that the reader noticed, with its line or byte. */
 static void note_remarks(const ulna_remarks *remarks, json_t *notes)
@@ -147,23 +541,42 @@ static void note_remarks(const ulna_remarks *remarks, json_t *notes)
         files_note_text(notes, "and %zu more remarks", remarks->dropped);
 }
 
-/* How the file counts: "unit 0.001 m (mm), z up". */
+/* How the file counts. */
 static void tell_source(const cli *tool, const ulna_content *content, json_t *row)
 {
     const ulna_source *source = &content->source;
     const char up[2] = {source->up, 0};
-    json_object_set_new(row, "unit_m", source->unit_m > 0 ? cli_json_number(source->unit_m) : json_null());
-    json_object_set_new(row, "up", source->up ? json_string(up) : json_null());
-    if (content->format == ULNA_FORMAT_MODEL_JSON)
-        return;
-    cli_say(tool, "  in file     ");
-    if (source->unit_m > 0)
-        cli_say(tool, "1 unit of length = %.6g m", source->unit_m);
-    if (*source->text)
-        cli_say(tool, " (%s)", source->text);
-    if (source->degrees)
-        cli_say(tool, ", degrees");
-    cli_say(tool, source->up ? ", %s up\n" : ", which way is up is not said%s\n", up);
+    put_number(row, "unit_m", source->unit_m > 0 ? source->unit_m : (double)NAN);
+    put_text(row, "unit", *source->text ? source->text : NULL);
+    put_flag(row, "degrees", source->degrees);
+    put_text(row, "up", source->up ? up : NULL);
+    if (content->format != ULNA_FORMAT_MODEL_JSON)
+        fact_line(tool, row, "in file",
+                  "[1 unit of length = {unit_m} m|unknown unit of length][ ({unit})][{degrees?}, degrees], [{up} up|up "
+                  "axis not stated]");
+}
+
+static void print_lines(const cli *tool, const char *before, json_t *lines)
+{
+    for (size_t i = 0; i < json_array_size(lines); i++)
+        cli_say(tool, "%s%s\n", before, json_string_value(json_array_get(lines, i)));
+}
+
+static void draw(const cli *tool, const ulna_model *model, const figure *shape, const drawing *how, json_t *row)
+{
+    if (cli_value(tool, "tree")) {
+        cli_say(tool, "\n");
+        tree_print(tool, model, how->is_ascii);
+        json_object_set_new(row, "tree", tree_json(model));
+    }
+    if (cli_value(tool, "draw")) {
+        json_t *lines = figure_draw(shape, how);
+        cli_say(tool, "\n");
+        if (!lines)
+            cli_say(tool, "  (the model has no size that could be drawn)\n");
+        print_lines(tool, INDENT, lines);
+        json_object_set_new(row, "drawing", lines ? lines : json_null());
+    }
 }
 
 static ulna_status tell_content(const cli *tool, const ulna_content *content, const ulna_model *model,
@@ -173,16 +586,19 @@ static ulna_status tell_content(const cli *tool, const ulna_content *content, co
     ulna_status status = content->model ? figure_create(content->model, &shape, error) : ULNA_OK;
     if (status)
         return status;
-    if (content->model)
-        tell_model(tool, content->model, &shape, row, notes);
+    if (content->model) {
+        add_model(row, content->model, &shape);
+        print_model(tool, row);
+        note_model(content->model, &shape, notes);
+    }
     tell_source(tool, content, row);
     if (content->clip.frame_count && model)
-        motion_tell(tool, model, &content->clip, row, notes);
+        tell_motion(tool, model, &content->clip, row, notes);
     if (content->recording.frame_count)
-        markers_tell(tool, &content->recording, row, notes);
-    print_lines(tool, "  note        ", notes);
+        tell_recording(tool, &content->recording, row, notes);
+    files_print_notes(tool, notes);
     if (content->model)
-        tell_more(tool, content->model, &shape, how, row);
+        draw(tool, content->model, &shape, how, row);
     figure_release(&shape);
     return ULNA_OK;
 }
@@ -214,7 +630,7 @@ static ulna_status tell_file(const cli *tool, int index, const drawing *how, jso
     ulna_status status = files_read(path, &options, &content, error);
     if (!status) {
         const ulna_model *model = content.model ? content.model : skeleton.model;
-        json_object_set_new(row, "format", cli_json_text(ulna_format_name(content.format)));
+        put_text(row, "format", ulna_format_name(content.format));
         cli_title(tool, "%s", path);
         cli_say(tool, ": %s", ulna_format_text(content.format));
         if (content.model && *ulna_model_name(content.model))
@@ -263,15 +679,13 @@ static int info_main(cli *tool)
     int code = choose_drawing(tool, &how);
     if (code)
         return code;
-    json_t *object = json_object(), *list = json_array();
-    json_object_set_new(object, "files", list);
+    json_t *object = json_object(), *list = put_list(object, "files");
     for (int i = 0; i < tool->operand_count; i++) {
         const char *path = tool->operands[i];
         ulna_error error;
         ulna_error_clear(&error);
-        json_t *row = json_object();
-        json_object_set_new(row, "file", cli_json_text(path));
-        json_array_append_new(list, row);
+        json_t *row = put_row(list);
+        put_text(row, "file", path);
         if (i > 0)
             cli_say(tool, "\n");
         if (tell_file(tool, i, &how, row, &error)) {

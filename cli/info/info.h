@@ -26,24 +26,14 @@ typedef struct drawing {
 /* The figure from the front and from the side, beside each other: a JSON list of lines, NULL if it cannot be drawn. */
 json_t *figure_draw(const figure *shape, const drawing *how);
 
-/* ---- what may be a mistake: notes.c ------------------------------------------------------------------- */
-
-/* A JSON list of sentences. */
-json_t *model_notes(const ulna_model *model, const figure *shape);
-
-/* ---- the tree of bodies: tree.c ----------------------------------------------------------------------- */
+/* ---- the tree of bodies: figure.c ----------------------------------------------------------------------- */
 
 void tree_print(const cli *tool, const ulna_model *model, int is_ascii);
 json_t *tree_json(const ulna_model *model);
 
-/* ---- motions and recordings: info_motion.c, info_markers.c --------------------------------------------- */
+/* ---- what may be a mistake in a motion: info.c ---------------------------------------------------------- */
 
-/* Printed, and added to the row of --json; what is odd is added to the notes. */
-void motion_tell(const cli *tool, const ulna_model *model, const ulna_clip *clip, json_t *row, json_t *notes);
-/* What is odd, in sentences. */
+/* Adds sentences to a list: values that leave their limits, or jump. */
 void motion_note(const ulna_model *model, const ulna_clip_findings *found, json_t *notes);
-void markers_tell(const cli *tool, const ulna_recording *recording, json_t *row, json_t *notes);
-/* Frames, their rate and their numbers. */
-void frames_tell(const cli *tool, int count, int first, double seconds, json_t *row);
 
 #endif

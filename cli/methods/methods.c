@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/methods/methods.h"
-#include "cli/table.h"
+#include "cli/output.h"
 
 /* ---- by name ------------------------------------------------------------------------------------------ */
 
@@ -63,27 +62,43 @@ static void needs_text(unsigned flags, char *text, size_t size)
         if (flags & words[i].flag)
             snprintf(text + length, size - length, "%s%s", length ? ", " : "", words[i].word);
     }
-    if (!*text)
-        snprintf(text, size, "-");
 }
 
-static void print_row(table *list, const ulna_method_info *method, int is_wide)
+/* The facts about a method, for --json and for people. */
+static void add_method(json_t *row, const ulna_method_info *method)
 {
+    unsigned flags = method->flags;
     char needs[64];
-    needs_text(method->flags, needs, sizeof needs);
-    table_cell(list, "%s", method->name);
-    table_cell(list, "%s",
-               method->flags & ULNA_METHOD_BOUNDED ? "kept"
-               : method->flags & ULNA_METHOD_SOFT  ? "nearly"
-                                                   : "ignored");
-    if (method->iterations)
-        table_cell(list, "%d", method->iterations);
-    else
-        table_cell(list, "-");
-    table_cell(list, "%s", needs);
+    needs_text(flags, needs, sizeof needs);
+    put_text(row, "name", method->name);
+    put_text(row, "summary", method->summary);
+    put_text(row, "source", method->source);
+    put_text(row, "supports", method->supports);
+    put_flag(row, "bounded", (flags & ULNA_METHOD_BOUNDED) != 0);
+    put_text(row, "limits", flags & ULNA_METHOD_BOUNDED ? "kept" : flags & ULNA_METHOD_SOFT ? "nearly" : "ignored");
+    put_flag(row, "monotone", (flags & ULNA_METHOD_MONOTONE) != 0);
+    put_flag(row, "dense_jacobian", (flags & ULNA_METHOD_JACOBIAN) != 0);
+    put_flag(row, "exact_hessian", (flags & ULNA_METHOD_HESSIAN) != 0);
+    put_flag(row, "lapack", (flags & ULNA_METHOD_LAPACK) != 0);
+    put_flag(row, "points_only", (flags & ULNA_METHOD_POSITIONS) != 0);
+    put_text(row, "needs", needs);
+    put_count(row, "iterations", method->iterations);
+}
+
+static void print_row(const cli *tool, table *list, const ulna_method_info *method, int is_wide)
+{
+    static const char *const cells[] = {"{name}", "{limits}", "[{iterations?}{iterations}|-]", "[{needs?}{needs}|-]"};
+    json_t *row = json_object();
+    add_method(row, method);
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        char *text = fact_fill(tool, row, cells[i]);
+        table_cell(list, "%s", text ? text : "");
+        free(text);
+    }
     if (!is_wide)
         table_cell(list, "%s", "");
     table_span(list, "%s", method->summary);
+    json_decref(row);
 }
 
 /* What a method does stands in a column of its own where there is room, else below its name. */
@@ -101,9 +116,9 @@ static void print_table(const cli *tool, int of_global)
         table_cell(&list, "what it does");
     for (int i = 0; i < ulna_method_count(); i++)
         if (is_global(ulna_method_at(i)) == of_global)
-            print_row(&list, ulna_method_at(i), is_wide);
+            print_row(tool, &list, ulna_method_at(i), is_wide);
     if (of_global)
-        print_row(&list, &methods_global, is_wide);
+        print_row(tool, &list, &methods_global, is_wide);
     table_print(tool, &list, -1);
     table_release(&list);
     cli_say(tool, "\n");
@@ -120,48 +135,23 @@ static void print_list(const cli *tool)
     table_wrap(tool, 0, 0, 0, "These look at all poses, wherever they start; 'ulna help global' explains the last.");
 }
 
-enum { COLUMN = 14 };
-
-static void print_method(const cli *tool, const ulna_method_info *method)
+static void print_method(const cli *tool, const json_t *row, const ulna_method_info *method)
 {
-    char text[64];
     cli_title(tool, "%s", method->name);
     cli_say(tool, ": ");
     table_wrap(tool, 0, 2, cli_width(method->name) + 2, method->summary);
-    table_fact(tool, COLUMN, "source", "%s", method->source);
-    table_fact(tool, COLUMN, "takes", "%s", method->supports);
-    table_fact(tool, COLUMN, "limits", "%s",
-               method->flags & ULNA_METHOD_SOFT      ? "keeps the joint limits nearly: they are penalties"
-               : method->flags & ULNA_METHOD_BOUNDED ? "keeps the joint limits itself"
-                                                     : "takes no notice of joint limits, and may end outside them");
-    table_fact(tool, COLUMN, "descent", "%s",
-               method->flags & ULNA_METHOD_MONOTONE ? "f falls from one iteration to the next"
-                                                    : "f may rise for a while; the best point that was met comes back");
-    needs_text(method->flags, text, sizeof text);
-    table_fact(tool, COLUMN, "needs", "%s",
-               strcmp(text, "-") == 0 ? "nothing beyond the gradient and what the tree gives" : text);
-    snprintf(text, sizeof text, "%d at most, by default", method->iterations);
-    table_fact(tool, COLUMN, "iterations", "%s",
-               method == &methods_global ? "64 starts at most, by default: see 'ulna help global'" : text);
-}
-
-/* ---- for other programs ------------------------------------------------------------------------------- */
-
-static json_t *method_json(const ulna_method_info *method)
-{
-    json_t *row = json_object();
-    json_object_set_new(row, "name", cli_json_text(method->name));
-    json_object_set_new(row, "summary", cli_json_text(method->summary));
-    json_object_set_new(row, "source", cli_json_text(method->source));
-    json_object_set_new(row, "supports", cli_json_text(method->supports));
-    json_object_set_new(row, "bounded", json_boolean(method->flags & ULNA_METHOD_BOUNDED));
-    json_object_set_new(row, "monotone", json_boolean(method->flags & ULNA_METHOD_MONOTONE));
-    json_object_set_new(row, "dense_jacobian", json_boolean(method->flags & ULNA_METHOD_JACOBIAN));
-    json_object_set_new(row, "exact_hessian", json_boolean(method->flags & ULNA_METHOD_HESSIAN));
-    json_object_set_new(row, "lapack", json_boolean(method->flags & ULNA_METHOD_LAPACK));
-    json_object_set_new(row, "points_only", json_boolean(method->flags & ULNA_METHOD_POSITIONS));
-    json_object_set_new(row, "iterations", json_integer(method->iterations));
-    return row;
+    fact_line(tool, row, "source", "{source}");
+    fact_line(tool, row, "goals", "{supports}");
+    fact_text(tool, "limits", "%s",
+              method->flags & ULNA_METHOD_SOFT      ? "keeps the joint limits nearly: they are penalties"
+              : method->flags & ULNA_METHOD_BOUNDED ? "keeps the joint limits itself"
+                                                    : "ignores joint limits, and may end outside them");
+    fact_line(tool, row, "descent",
+              "[{monotone?}f falls from one iteration to the next|f may rise for a while; the best pose found is "
+              "returned]");
+    fact_line(tool, row, "needs", "[{needs?}{needs}|only the gradient and what the tree gives]");
+    fact_line(tool, row, "limit",
+              "[{iterations?}{iterations} iterations by default|64 starts by default: see 'ulna help global']");
 }
 
 static const ulna_method_info *find_any(const cli *tool, const char *name)
@@ -174,20 +164,20 @@ static int methods_main(cli *tool)
     for (int i = 0; i < tool->operand_count; i++)
         if (!find_any(tool, tool->operands[i]))
             return CLI_USAGE;
-    json_t *object = json_object(), *list = json_array();
-    json_object_set_new(object, "methods", list);
+    json_t *object = json_object(), *list = put_list(object, "methods");
     if (tool->operand_count == 0) {
         for (int i = 0; i < ulna_method_count(); i++)
-            json_array_append_new(list, method_json(ulna_method_at(i)));
-        json_object_set_new(object, "global", method_json(&methods_global));
+            add_method(put_row(list), ulna_method_at(i));
+        add_method(put_object(object, "global"), &methods_global);
         print_list(tool);
     }
     for (int i = 0; i < tool->operand_count; i++) {
         const ulna_method_info *method = find_any(tool, tool->operands[i]);
-        json_array_append_new(list, method_json(method));
+        json_t *row = put_row(list);
+        add_method(row, method);
         if (i > 0)
             cli_say(tool, "\n");
-        print_method(tool, method);
+        print_method(tool, row, method);
     }
     cli_json_print(tool, object);
     return CLI_DONE;

@@ -5,7 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/folder.h"
+#include "cli/input.h"
+#include "cli/output.h"
 #include "cli/sample/sample_take.h"
 #include "ulna/sample.h"
 
@@ -74,11 +75,11 @@ static outcome write_text(const cli *tool, const ulna_text *text, const char *pa
     if (result != WRITTEN && !(result == KEPT && cli_value(tool, "force")))
         return result;
     ulna_output *output = NULL;
-    if (ulna_output_open(path, NULL, &output, error))
+    if (cli_output_open(path, &output, error))
         return FAILED;
     ulna_sink sink = ulna_output_sink(output);
     (void)sink.write(sink.context, text->data, text->length); /* a failure is told by the commit */
-    return ulna_output_commit(output, error) ? FAILED : WRITTEN;
+    return cli_output_commit(output, error) ? FAILED : WRITTEN;
 }
 
 static ulna_status write_model(const char *name, ulna_text *text, ulna_error *error)
@@ -104,13 +105,12 @@ static int report(const cli *tool, json_t *list, const char *path, const item *i
                   const ulna_error *error)
 {
     static const char *const words[] = {"written", "unchanged", "kept", "failed"};
-    json_t *row = json_object();
-    json_object_set_new(row, "file", cli_json_text(path));
-    json_object_set_new(row, "sample", cli_json_text(it->sample));
-    json_object_set_new(row, "result", cli_json_text(words[result]));
+    json_t *row = put_row(list);
+    put_text(row, "file", path);
+    put_text(row, "sample", it->sample);
+    put_text(row, "result", words[result]);
     if (result == FAILED)
         json_object_set_new(row, "error", cli_json_error(error));
-    json_array_append_new(list, row);
 
     switch (result) {
     case WRITTEN:
@@ -174,8 +174,7 @@ static int sample_main(cli *tool)
     int code = check_names(tool);
     if (code)
         return code;
-    json_t *object = json_object(), *list = json_array();
-    json_object_set_new(object, "files", list);
+    json_t *object = json_object(), *list = put_list(object, "files");
     int failure = folder_make(folder);
     if (failure) {
         ulna_error error;

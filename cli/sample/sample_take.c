@@ -1,11 +1,318 @@
-/* The files of the sample take: skeleton, recording, where the markers sit, and the motion it was made from. */
+/*
+ * The sample take: the true motion, its markers as a camera system might have seen them, and the files.
+ *
+ * A gait is a function of phase: hip, knee, ankle and toes follow sums of bumps exp(k (cos(phase - at) - 1)), which are
+ * smooth and periodic; the sides are half a stride apart. An envelope takes it from standing to walking and back. The root
+ * follows from the feet: its height puts the lowest point of the soles on the floor, its steps keep them where they are.
+ * Both use a soft minimum over the points of the soles, so that the motion stays smooth as weight goes from one foot to the
+ * other.
+ *
+ * Angles are in degrees and those of the left side; the right side is its mirror image (src/model/sample.c).
+ */
 #include "cli/sample/sample_take.h"
 
+#include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "ulna/kinematics.h"
 #include "ulna/mocap.h"
 #include "ulna/sample.h"
+
+/* ==== the true motion ============================================================================================= */
+
+enum { SAMPLE_TAKE_FRAMES = 720, SAMPLE_TAKE_RATE = 120 };
+
+#define PI 3.14159265358979323846
+#define STRIDE_S 1.08 /* both steps */
+#define SOFT_M 0.006  /* over which weight goes from one point of the soles to another */
+
+enum { SOLES = 6 };
+
+/* 0 before `from`, 1 after `to`, with two continuous derivatives. */
+static double rise(double t, double from, double to)
+{
+    double x = fmin(1, fmax(0, (t - from) / (to - from)));
+    return x * x * x * (10 + x * (6 * x - 15));
+}
+
+/* A bump of height 1 at a share of the stride. */
+static double bump(double phase, double share, double sharpness)
+{
+    return exp(sharpness * (cos(phase - 2 * PI * share) - 1));
+}
+
+typedef struct moment {
+    double walk;   /* 0 standing .. 1 walking */
+    double phase;  /* of the left leg; 0 where the heel strikes */
+    double wave;   /* 0 .. 1: the right arm is up */
+    double crouch; /* 0 .. 1 */
+    double time;
+} moment;
+
+static moment moment_at(double t)
+{
+    double bob = 0.5 - 0.5 * cos(2 * PI * (t - 4.2) / 0.8);
+    return (moment){.walk = rise(t, 0.2, 1.1) * (1 - rise(t, 3.3, 4.1)),
+                    .phase = 2 * PI * (t / STRIDE_S - 0.3),
+                    .wave = rise(t, 3.9, 4.5) * (1 - rise(t, 5.5, 5.95)),
+                    .crouch = bob * rise(t, 4.2, 4.4) * (1 - rise(t, 5.7, 5.9)),
+                    .time = t};
+}
+
+/* ---- joints ---------------------------------------------------------------------------------------------------- */
+
+typedef struct puppet {
+    const ulna_model *model;
+    double *q;
+    int is_right;
+} puppet;
+
+/* Turns of a joint in its own order; letters say which axis, as a mirror negates Y and Z. */
+static void turn(const puppet *p, const char *body, const char *axes, const double *degrees)
+{
+    char name[32];
+    int first, is_sided;
+    snprintf(name, sizeof name, "%s_%s", p->is_right ? "right" : "left", body);
+    int b = ulna_model_find_body(p->model, name);
+    is_sided = b != ULNA_NONE;
+    b = is_sided ? b : ulna_model_find_body(p->model, body);
+    if (b == ULNA_NONE)
+        return;
+    int count = ulna_model_body_coordinates(p->model, b, &first);
+    for (int k = 0; axes[k] && k < count; k++)
+        p->q[first + k] = degrees[k] * PI / 180 * (is_sided && p->is_right && axes[k] != 'X' ? -1 : 1);
+}
+
+#define TURN(puppet, body, axes, ...) turn(puppet, body, axes, (const double[]){__VA_ARGS__})
+
+static void pose_leg(const puppet *p, const moment *m)
+{
+    double phase = m->phase + (p->is_right ? PI : 0);
+    double hip = 9 + 22 * cos(phase + 0.25);
+    double knee = 5 + 12 * bump(phase, 0.14, 7) + 54 * bump(phase, 0.73, 3.4);
+    double ankle = 2 - 6 * bump(phase, 0.07, 14) + 10 * bump(phase, 0.42, 4) - 22 * bump(phase, 0.63, 12);
+    double toes = 32 * bump(phase, 0.585, 12);
+    double down = m->crouch;
+    TURN(p, "thigh", "XZY", -(m->walk * hip + 4 * (1 - m->walk) + 31 * down), 2 + 4 * down, 5 + 3 * down);
+    TURN(p, "shank", "X", m->walk * knee + 8 * (1 - m->walk) + 56 * down);
+    TURN(p, "foot", "XZ", -(m->walk * ankle + 4 * (1 - m->walk) + 25 * down), -2 - 4 * down);
+    TURN(p, "toes", "X", -m->walk * toes);
+}
+
+static void pose_arm(const puppet *p, const moment *m)
+{
+    double phase = m->phase + (p->is_right ? PI : 0), swing = m->walk * cos(phase);
+    double up = p->is_right ? m->wave : 0, low = 1 - up, greet = sin(2 * PI * 1.9 * m->time);
+    TURN(p, "clavicle", "YZ", 1.5 * swing, 1 + 12 * up);
+    TURN(p, "upper_arm", "ZYX", -76 * low + 22 * up, low * (-5 + 19 * swing) - 14 * up, -8 * low - 72 * up);
+    TURN(p, "forearm", "YX", low * (-24 + 13 * swing) + up * (-78 + 24 * greet), 12 * low);
+    TURN(p, "hand", "ZY", 4 + 6 * swing * low, up * 14 * greet);
+    TURN(p, "fingers", "Z", -28 * low - 4);
+    TURN(p, "thumb", "YZ", -6, -10);
+}
+
+static void pose_trunk(const puppet *p, const moment *m)
+{
+    double twist = m->walk * cos(m->phase), list = m->walk * sin(m->phase + 0.4), down = m->crouch;
+    double *root = p->q; /* position, then heading, pitch and roll */
+    double heading = 16 * sin(2 * PI * (m->time - 0.4) / 7.5);
+    root[3] = (heading - 4 * twist) * PI / 180;
+    root[4] = (2 + 8 * down + m->walk) * PI / 180;
+    root[5] = -2.5 * list * PI / 180;
+    TURN(p, "lower_spine", "XZY", 1 + 4 * down, 1.2 * list, 2 * twist);
+    TURN(p, "middle_spine", "XZY", 1, 1.2 * list - 3 * m->wave, 3 * twist);
+    TURN(p, "upper_spine", "XZY", -1 - 2 * down, 0.8 * list - 3 * m->wave, 4 * twist - 3 * m->wave);
+    TURN(p, "neck", "XZY", 3 - 4 * down, -1 * list, -3 * twist - 4 * m->wave);
+    TURN(p, "head", "XZY", -3 - 5 * down, 4 * m->wave * sin(2 * PI * 0.95 * m->time), -2 * twist - 6 * m->wave);
+}
+
+/* ---- feet ------------------------------------------------------------------------------------------------------- */
+
+typedef struct sole {
+    int body;
+    double point[3];
+} sole;
+
+/* Heel, ball and tip of each foot. */
+static void find_soles(const ulna_model *model, sole soles[SOLES])
+{
+    static const struct {
+        const char *body;
+        double y, z;
+    } rows[SOLES / 2] = {{"foot", -0.079, -0.052}, {"toes", -0.026, 0}, {"toes", -0.026, 0.070}};
+    for (int i = 0; i < SOLES; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%s_%s", i % 2 ? "right" : "left", rows[i / 2].body);
+        soles[i] = (sole){ulna_model_find_body(model, name), {0, rows[i / 2].y, rows[i / 2].z}};
+    }
+}
+
+static ulna_status stand(ulna_pose *pose, const sole soles[SOLES], double *q, double places[SOLES][3],
+                         const double before[SOLES][3], const double *root_before)
+{
+    double weight[SOLES], sum = 0, lowest = INFINITY, step[2] = {0, 0};
+    ulna_status status = ulna_pose_forward(pose, q);
+    for (int i = 0; i < SOLES && !status; i++) {
+        ulna_pose_point(pose, soles[i].body, soles[i].point, places[i]);
+        lowest = fmin(lowest, places[i][1]);
+    }
+    for (int i = 0; i < SOLES; i++)
+        sum += weight[i] = exp((lowest - places[i][1]) / SOFT_M);
+    q[1] = -(lowest - SOFT_M * log(sum));
+    for (int i = 0; i < SOLES && before; i++)
+        for (int k = 0; k < 2; k++)
+            step[k] -= weight[i] / sum * (places[i][2 * k] - before[i][2 * k]);
+    q[0] = root_before ? root_before[0] + step[0] : 0;
+    q[2] = root_before ? root_before[2] + step[1] : 0;
+    return status;
+}
+
+/* ---- the motion -------------------------------------------------------------------------------------------------- */
+
+static ulna_status sample_take_motion(const ulna_model *human, ulna_clip *clip, ulna_error *error)
+{
+    ulna_pose *pose = NULL;
+    sole soles[SOLES];
+    double places[2][SOLES][3] = {{{0}}};
+    int nq = ulna_model_coordinate_count(human);
+    ulna_status status = ulna_pose_create(human, NULL, &pose, error);
+    if (!status && ulna_clip_resize(clip, nq, SAMPLE_TAKE_FRAMES))
+        status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    find_soles(human, soles);
+    for (int f = 0; f < SAMPLE_TAKE_FRAMES && !status; f++) {
+        moment m = moment_at((double)f / SAMPLE_TAKE_RATE);
+        puppet left = {human, ulna_clip_frame(clip, f), 0}, right = {human, left.q, 1};
+        memcpy(left.q, ulna_model_rest(human), (size_t)nq * sizeof *left.q);
+        left.q[1] = 0;
+        pose_trunk(&left, &m);
+        pose_leg(&left, &m);
+        pose_leg(&right, &m);
+        pose_arm(&left, &m);
+        pose_arm(&right, &m);
+        status = stand(pose, soles, left.q, places[f % 2], f ? (const double(*)[3])places[(f + 1) % 2] : NULL,
+                       f ? ulna_clip_frame(clip, f - 1) : NULL);
+    }
+    clip->first_frame = 1;
+    clip->frame_seconds = 1.0 / SAMPLE_TAKE_RATE;
+    ulna_pose_destroy(pose);
+    return status;
+}
+
+/* ==== its markers, with noise, gaps and a swap ==================================================================== */
+
+#define NOISE_M 0.001
+
+/* Frame numbers, from 1 on, the last one too: as sample_take.h tells them. */
+static const struct {
+    int first, last;
+} limb = {260, 295}, nothing = {420, 427}, swap = {180, 215};
+
+/* ---- random numbers --------------------------------------------------------------------------------------------- */
+
+static uint64_t bits(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static double uniform(uint64_t *state)
+{
+    return ((double)(bits(state) >> 11) + 0.5) * 0x1p-53;
+}
+
+static double normal(uint64_t *state)
+{
+    double size = sqrt(-2 * log(uniform(state)));
+    return size * cos(2 * PI * uniform(state));
+}
+
+/* ---- what is wrong ------------------------------------------------------------------------------------------------ */
+
+static void hide(ulna_recording *r, int marker, int first, int last)
+{
+    for (int f = first; f <= last && f <= r->frame_count; f++) {
+        double *at = ulna_recording_frame(r, f - 1) + 3 * (size_t)marker;
+        at[0] = at[1] = at[2] = NAN;
+    }
+}
+
+static void add_noise(ulna_recording *r, uint64_t *state)
+{
+    size_t count = (size_t)r->frame_count * (size_t)r->marker_count * 3;
+    for (size_t i = 0; i < count; i++)
+        r->positions[i] += NOISE_M * normal(state);
+}
+
+/* About two for each marker. */
+static void add_gaps(ulna_recording *r, uint64_t *state)
+{
+    const double chance = 2.0 / SAMPLE_TAKE_FRAMES;
+    for (int m = 0; m < r->marker_count; m++)
+        for (int f = 1; f <= r->frame_count; f++)
+            if (uniform(state) < chance) {
+                int last = f + 2 + (int)(28 * uniform(state));
+                hide(r, m, f, last);
+                f = last + 1;
+            }
+}
+
+static void swap_markers(ulna_recording *r, const char *a, const char *b)
+{
+    int i = ulna_recording_find(r, a), j = ulna_recording_find(r, b);
+    if (i == ULNA_NONE || j == ULNA_NONE)
+        return;
+    for (int f = swap.first; f <= swap.last; f++) {
+        double *at = ulna_recording_frame(r, f - 1), aside[3];
+        memcpy(aside, at + 3 * i, sizeof aside);
+        memcpy(at + 3 * i, at + 3 * j, sizeof aside);
+        memcpy(at + 3 * j, aside, sizeof aside);
+    }
+}
+
+static void spoil(ulna_recording *r)
+{
+    static const char *const arm[] = {"LUPA", "LELB", "LFRM", "LWRA", "LWRB", "LFIN"};
+    uint64_t state = 20240229;
+    add_noise(r, &state);
+    add_gaps(r, &state);
+    swap_markers(r, "LKNE", "RKNE");
+    for (size_t i = 0; i < sizeof arm / sizeof *arm; i++) {
+        int marker = ulna_recording_find(r, arm[i]);
+        if (marker != ULNA_NONE)
+            hide(r, marker, limb.first, limb.last);
+    }
+    for (int m = 0; m < r->marker_count; m++)
+        hide(r, m, nothing.first, nothing.last);
+}
+
+static ulna_status sample_take_markers(const ulna_model *human, const ulna_clip *clip, ulna_recording *recording,
+                                       ulna_error *error)
+{
+    int markers = ulna_model_marker_count(human);
+    ulna_pose *pose = NULL;
+    ulna_status status = ulna_pose_create(human, NULL, &pose, error);
+    if (!status && ulna_recording_resize(recording, markers, clip->frame_count))
+        status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    for (int m = 0; m < markers && !status; m++)
+        snprintf(recording->names[m], ULNA_MARKER_NAME, "%s", ulna_model_marker_name(human, m));
+    for (int f = 0; f < clip->frame_count && !status; f++) {
+        status = ulna_pose_forward(pose, ulna_clip_frame(clip, f));
+        if (!status)
+            status = ulna_pose_markers(pose, ulna_recording_frame(recording, f));
+    }
+    recording->first_frame = clip->first_frame;
+    recording->frame_seconds = clip->frame_seconds;
+    ulna_pose_destroy(pose);
+    if (!status)
+        spoil(recording);
+    return status;
+}
+
+/* ==== the files =================================================================================================== */
 
 enum { SKELETON, RECORDING, ATTACHMENT, TRUTH, FILES };
 

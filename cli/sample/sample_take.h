@@ -16,14 +16,6 @@
 
 #include "ulna/formats.h"
 
-enum { SAMPLE_TAKE_FRAMES = 720, SAMPLE_TAKE_RATE = 120 };
-
-/* The true motion of the human sample: frames from number 1 on. */
-ulna_status sample_take_motion(const ulna_model *human, ulna_clip *clip, ulna_error *error);
-/* Its markers, with everything that is wrong. */
-ulna_status sample_take_markers(const ulna_model *human, const ulna_clip *clip, ulna_recording *recording,
-                                ulna_error *error);
-
 /* The files of the take: their names, NULL past the end, and what they are in a few words. */
 const char *sample_take_name(int index);
 const char *sample_take_text(int index);

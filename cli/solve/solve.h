@@ -3,9 +3,9 @@
 #define ULNA_CLI_SOLVE_H
 
 #include "cli/cli.h"
-#include "cli/files.h"
 #include "cli/global/goals.h"
-#include "cli/progress.h"
+#include "cli/input.h"
+#include "cli/output.h"
 #include "ulna/mocap.h"
 
 /* Where the markers sit on the skeleton. */

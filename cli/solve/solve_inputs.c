@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/fields.h"
+#include "cli/input.h"
 #include "cli/solve/solve.h"
 
 #define DEGREE (3.14159265358979323846 / 180)

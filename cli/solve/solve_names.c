@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/folder.h"
+#include "cli/input.h"
 #include "cli/solve/solve.h"
 
 enum { MOST_FORMATS = 12 };
@@ -117,26 +117,16 @@ static const char *name_of(const solve_job *job, int index)
     return index < job->output_count ? job->outputs[index] : index == job->output_count ? job->report_path : NULL;
 }
 
-static int is_same_file(const char *a, const char *b)
-{
-    struct stat one, other;
-    if (!a || !b || strcmp(b, "-") == 0 || stat(a, &one) || stat(b, &other) || !S_ISREG(one.st_mode))
-        return 0;
-    return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
-}
-
 static int check_inputs(const cli *tool, const solve_job *jobs, int count, const char *path)
 {
     const char *const others[] = {jobs->skeleton_path, jobs->reference_path, jobs->attach_path,
                                   jobs->bounds_path,   jobs->init_path,      jobs->constraints_path};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (is_same_file(path, others[i]))
-            return cli_usage(tool, "'%s' is read, and would be overwritten: give another name to write to", path);
-    for (int i = 0; i < count; i++)
-        if (is_same_file(path, jobs[i].markers_path))
-            return cli_usage(tool, "'%s' is a recording, and would be overwritten: give another name to write to",
-                             path);
-    return CLI_DONE;
+    int code = CLI_DONE;
+    for (size_t i = 0; i < sizeof others / sizeof *others && !code; i++)
+        code = cli_check_names(tool, &others[i], others[i] != NULL, &path, 1);
+    for (int i = 0; i < count && !code; i++)
+        code = cli_check_names(tool, &jobs[i].markers_path, 1, &path, 1);
+    return code;
 }
 
 typedef struct named {

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/methods/methods.h"
-#include "cli/numbers.h"
 #include "cli/solve/solve.h"
 
 enum {

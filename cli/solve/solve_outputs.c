@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/facts.h"
+#include "cli/output.h"
 #include "cli/solve/report.h"
 #include "cli/solve/solve.h"
 
@@ -67,7 +67,7 @@ static ulna_status write_counted(solve_job *job, const char *path, const ulna_mo
     ulna_format format = ulna_format_of_name(path);
     ulna_output *output = NULL;
     ulna_remarks remarks = ulna_remarks_empty(NULL);
-    ulna_status status = ulna_output_open(path, NULL, &output, error);
+    ulna_status status = cli_output_open(path, &output, error);
     if (status)
         return status;
     counter c = {.to = ulna_output_sink(output), .bar = job->bar, .frames = clip->frame_count};
@@ -78,9 +78,9 @@ static ulna_status write_counted(solve_job *job, const char *path, const ulna_mo
     }
     status = ulna_content_write(format, model, clip, markers, options, &sink, &remarks, error);
     if (status && status != ULNA_ERR_IO)
-        ulna_output_discard(output);
+        cli_output_discard(output);
     else
-        status = ulna_output_commit(output, error); /* which knows of every write that failed, and why */
+        status = cli_output_commit(output, error); /* which knows of every write that failed, and why */
     files_note(job->notes, path, &remarks);
     ulna_remarks_release(&remarks);
     return status;

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/facts.h"
 #include "cli/info/info.h"
+#include "cli/output.h"
 #include "cli/solve/solve.h"
 
 #define DEGREE (3.14159265358979323846 / 180)

@@ -2,6 +2,7 @@
 #include "solve/solver.h"
 
 #include <float.h>
+#include <stdlib.h>
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
 
@@ -140,6 +141,14 @@ static void set_arrays(ulna_solver *s)
     s->options.strength = s->strength;
 }
 
+/* OpenBLAS takes 128 MB of address space at its first call. Where there is none (ulimit -v) it tries for ever. */
+static int has_room_for_lapack(void)
+{
+    void *volatile room = malloc((size_t)160 << 20); /* only asked for, not touched */
+    free(room);
+    return room != NULL;
+}
+
 static ulna_status prepare(ulna_solver *layout, const ulna_problem *problem, const ulna_options *options,
                            const ulna_method *method, const ulna_method *inner, ulna_error *error)
 {
@@ -158,6 +167,9 @@ static ulna_status prepare(ulna_solver *layout, const ulna_problem *problem, con
         status = make_penalty(layout, inner, error);
     if (status == ULNA_OK && (layout->method->info.flags & ULNA_METHOD_LAPACK) && !ulna_dense_available())
         status = ulna_fail(error, ULNA_ERR_UNSUPPORTED, "method '%s' needs LAPACK, which this build does not have",
+                           layout->method->info.name);
+    if (status == ULNA_OK && (layout->method->info.flags & ULNA_METHOD_LAPACK) && !has_room_for_lapack())
+        status = ulna_fail(error, ULNA_ERR_MEMORY, "method '%s' needs LAPACK, and there is no memory for its buffers",
                            layout->method->info.name);
     if (status == ULNA_OK)
         status = ulna_work_create(layout->problem, &layout->allocator, &layout->work, error);

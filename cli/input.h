@@ -1,11 +1,11 @@
 /*
- * files.h: what commands are given: skeletons, motions, recordings, and where markers sit.
+ * input.h: what commands read: skeletons, motions, recordings, attachments, tables; and the folders they write to.
  *
  * Names are file names, or "-" for standard input. What a reader noticed in a file becomes a note: a sentence in a JSON
  * list of strings, which is shown to people too.
  */
-#ifndef ULNA_CLI_FILES_H
-#define ULNA_CLI_FILES_H
+#ifndef ULNA_CLI_INPUT_H
+#define ULNA_CLI_INPUT_H
 
 #include "cli/cli.h"
 #include "ulna/mocap.h"
@@ -38,5 +38,26 @@ void files_print_notes(const cli *tool, const json_t *notes);
 ulna_status files_write(const char *path, const ulna_model *model, const ulna_clip *clip,
                         const ulna_recording *recording, const ulna_write_options *options, json_t *notes,
                         ulna_error *error);
+
+/* A model from a file (or "-"), or the sample of that name where there is no such file. */
+ulna_status cli_load_model(const char *name, ulna_model **model, ulna_error *error);
+
+/* ---- tables as text ---------------------------------------------------------------------------------------------- */
+
+/* Both cut the text in place. */
+
+/* The text without blanks at its ends. */
+char *fields_trim(char *text);
+/* The next line that is neither empty nor a comment (#), trimmed; NULL at the end. `next` goes on, `number` counts all lines. */
+char *fields_line(char **next, int *number);
+/* Cuts a line at each of the `separators`; returns the number of fields, `most` + 1 if there are more. */
+int fields_split(char *line, const char *separators, char **fields, int most);
+
+/* ---- folders ----------------------------------------------------------------------------------------------------- */
+
+/* mkdir -p. 0, or what went wrong, as errno has it. */
+int folder_make(const char *folder);
+/* "folder/name"; free() it. NULL without memory. */
+char *folder_join(const char *folder, const char *name);
 
 #endif

@@ -1,10 +1,16 @@
-/* Skeletons, motions, recordings and attachments, from files and to files. */
-#include "cli/files.h"
+/* What commands read and where they write: skeletons, motions, recordings, attachments, tables as text, folders. */
+#include "cli/input.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/table.h"
+#include "cli/output.h"
 #include "ulna/sample.h"
 
 int files_needs_skeleton(const char *path)
@@ -62,6 +68,17 @@ ulna_status files_skeleton(const char *path, ulna_content *content, ulna_error *
     ulna_status status = files_read(path, NULL, content, error);
     if (!status && !content->model)
         status = fail_kind("a skeleton", content, error);
+    return status;
+}
+
+ulna_status cli_load_model(const char *name, ulna_model **model, ulna_error *error)
+{
+    ulna_content content = ulna_content_empty(NULL);
+    ulna_status status = files_skeleton(name, &content, error);
+    *model = status ? NULL : content.model;
+    if (!status)
+        content.model = NULL; /* the caller's now */
+    ulna_content_release(&content);
     return status;
 }
 
@@ -169,8 +186,86 @@ ulna_status files_write(const char *path, const ulna_model *model, const ulna_cl
                         ulna_error *error)
 {
     ulna_remarks remarks = ulna_remarks_empty(NULL);
+    cli_writing_begin();
     ulna_status status = ulna_content_save(path, model, clip, recording, options, &remarks, error);
+    cli_writing_end();
     files_note(notes, path, &remarks);
     ulna_remarks_release(&remarks);
     return status;
+}
+
+/* ==== tables as text ============================================================================================== */
+
+char *fields_trim(char *text)
+{
+    while (isspace((unsigned char)*text))
+        text++;
+    size_t length = strlen(text);
+    while (length && isspace((unsigned char)text[length - 1]))
+        text[--length] = 0;
+    return text;
+}
+
+char *fields_line(char **next, int *number)
+{
+    while (*next) {
+        char *line = *next;
+        *next = strchr(line, '\n');
+        if (*next)
+            *(*next)++ = 0;
+        ++*number;
+        line = fields_trim(line);
+        if (*line && *line != '#')
+            return line;
+    }
+    return NULL;
+}
+
+int fields_split(char *line, const char *separators, char **fields, int most)
+{
+    int count = 0;
+    for (char *next = line; next; count++) {
+        char *field = next;
+        next = strpbrk(field, separators);
+        if (count == most)
+            return most + 1;
+        if (next)
+            *next++ = 0;
+        fields[count] = fields_trim(field);
+    }
+    return count;
+}
+
+/* ==== folders ===================================================================================================== */
+
+char *folder_join(const char *folder, const char *name)
+{
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(size);
+    int has_slash = *folder && folder[strlen(folder) - 1] == '/';
+    if (path)
+        snprintf(path, size, "%s%s%s", folder, has_slash ? "" : "/", name);
+    return path;
+}
+
+int folder_make(const char *folder)
+{
+    char *path = strdup(folder);
+    if (!path)
+        return ENOMEM;
+    int failure = 0;
+    for (char *at = path; *at && !failure; at++) {
+        at += strspn(at, "/");
+        at += strcspn(at, "/");
+        char slash = *at;
+        *at = 0;
+        struct stat state;
+        if (mkdir(path, 0777) && (errno != EEXIST || stat(path, &state) || !S_ISDIR(state.st_mode)))
+            failure = errno == EEXIST ? ENOTDIR : errno;
+        *at = slash;
+        if (!slash)
+            break;
+    }
+    free(path);
+    return failure;
 }

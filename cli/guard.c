@@ -1,0 +1,250 @@
+/* Keeps files safe: no command writes over its own input, and no signal leaves a part of a file behind. */
+#define _XOPEN_SOURCE 700 /* realpath */
+
+#include <limits.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/output.h"
+
+/* ---- names of one file ------------------------------------------------------------------------------------------- */
+
+static char *resolve(const char *path, int depth);
+
+/* "folder/name", where the folder is absolute; NULL without memory. Releases the folder. */
+static char *join(char *folder, const char *name)
+{
+    if (folder && strcmp(name, "..") == 0) {
+        char *slash = strrchr(folder, '/');
+        slash[slash == folder] = 0;
+        return folder;
+    }
+    size_t size = folder ? strlen(folder) + strlen(name) + 2 : 0;
+    char *path = folder ? malloc(size) : NULL;
+    if (path)
+        snprintf(path, size, "%s%s%s", folder, strcmp(folder, "/") == 0 ? "" : "/", strcmp(name, ".") == 0 ? "" : name);
+    free(folder);
+    return path;
+}
+
+/* Where a link leads that leads to nothing yet; NULL if it is no link. */
+static char *follow(const char *path, int depth)
+{
+    char target[PATH_MAX], *folder = NULL;
+    ssize_t length = depth < 40 ? readlink(path, target, sizeof target - 1) : -1;
+    if (length < 0)
+        return NULL;
+    target[length] = 0;
+    const char *slash = strrchr(path, '/');
+    if (*target == '/' || !slash)
+        return resolve(target, depth + 1);
+    folder = strndup(path, (size_t)(slash - path) + 1);
+    char *whole = folder ? join(folder, target) : NULL, *real = whole ? resolve(whole, depth + 1) : NULL;
+    free(whole);
+    return real;
+}
+
+/* The absolute name of a file, which need not exist, nor its folder: without links, "." and "..". */
+static char *resolve(const char *path, int depth)
+{
+    char *real = realpath(path, NULL);
+    if (!real)
+        real = follow(path, depth);
+    if (real)
+        return real;
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    size_t start = length;
+    while (start > 0 && path[start - 1] != '/')
+        start--;
+    char *name = strndup(path + start, length - start), *folder = strndup(path, start);
+    char *parent = !folder || !name ? NULL : start ? resolve(folder, depth) : realpath(".", NULL);
+    real = parent && name ? join(parent, name) : NULL;
+    free(folder);
+    free(name);
+    return real;
+}
+
+/* What a name stands for: a file that is there, or a place where one may come to be. */
+typedef struct identity {
+    int is_there, is_plain; /* folders, devices and pipes do not count: writing does not replace them */
+    dev_t device;
+    ino_t number;
+    char *path; /* of a file that is not there yet */
+} identity;
+
+/* An input of the name "-" is standard input. */
+static identity identify(const char *path, int is_read)
+{
+    struct stat about;
+    identity found = {0};
+    found.is_there = (is_read && strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &about) : stat(path, &about)) == 0;
+    if (found.is_there) {
+        found.is_plain = S_ISREG(about.st_mode);
+        found.device = about.st_dev;
+        found.number = about.st_ino;
+    } else if (!is_read && *path && path[strlen(path) - 1] != '/')
+        found.path = resolve(path, 0);
+    return found;
+}
+
+static int is_same(const identity *a, const identity *b)
+{
+    if (a->is_there && b->is_there)
+        return a->is_plain && a->device == b->device && a->number == b->number;
+    return a->path && b->path && strcmp(a->path, b->path) == 0;
+}
+
+static int compare_names(const cli *tool, const char *const *inputs, const identity *read, int input_count,
+                         const char *const *outputs, const identity *written, int output_count)
+{
+    for (int i = 0; i < output_count; i++) {
+        for (int k = 0; k < input_count; k++)
+            if (is_same(&written[i], &read[k]))
+                return cli_usage(tool, "the output '%s' would overwrite the input '%s': give another name", outputs[i],
+                                 strcmp(inputs[k], "-") == 0 ? "standard input" : inputs[k]);
+        for (int k = 0; k < i; k++)
+            if (is_same(&written[i], &written[k]))
+                return cli_usage(tool, "the outputs '%s' and '%s' are one file: give them different names", outputs[k],
+                                 outputs[i]);
+    }
+    return CLI_DONE;
+}
+
+int cli_check_names(const cli *tool, const char *const *inputs, int input_count, const char *const *outputs,
+                    int output_count)
+{
+    int count = input_count + output_count, code = cli_exit_code(ULNA_ERR_MEMORY);
+    identity *all = calloc((size_t)count + 1, sizeof *all);
+    for (int i = 0; i < count && all; i++)
+        all[i] = i < input_count ? identify(inputs[i], 1) : identify(outputs[i - input_count], 0);
+    if (all)
+        code = compare_names(tool, inputs, all, input_count, outputs, all + input_count, output_count);
+    for (int i = 0; i < count && all; i++)
+        free(all[i].path);
+    free(all);
+    return code;
+}
+
+/* ---- the files that a command line names -------------------------------------------------------------------------- */
+
+int cli_names(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = list; at && *at; at += strspn(at, " ")) {
+        size_t size = strcspn(at, " ");
+        if (size == length && memcmp(at, name, size) == 0)
+            return 1;
+        at += size;
+    }
+    return 0;
+}
+
+int cli_check_files(const cli *tool)
+{
+    const cli_command *command = tool->command;
+    int room = tool->given_count + tool->operand_count + 1, inputs = 0, outputs = 0;
+    const char **read = calloc((size_t)room, sizeof *read), **written = calloc((size_t)room, sizeof *written);
+    int code = cli_exit_code(ULNA_ERR_MEMORY);
+    if (read && written) {
+        int last = cli_names(command->writes, "LAST") ? tool->operand_count - 1 : tool->operand_count;
+        for (int i = 0; i < tool->operand_count && cli_names(command->reads, "OPERANDS"); i++)
+            *(i < last ? &read[inputs++] : &written[outputs++]) = tool->operands[i];
+        for (int i = 0; i < tool->given_count; i++) {
+            if (cli_names(command->reads, tool->given[i]->name))
+                read[inputs++] = tool->values[i];
+            if (cli_names(command->writes, tool->given[i]->name))
+                written[outputs++] = tool->values[i];
+        }
+        code = cli_check_names(tool, read, inputs, written, outputs);
+    }
+    free(read);
+    free(written);
+    return code;
+}
+
+/* ---- signals ------------------------------------------------------------------------------------------------------ */
+
+/*
+ * A signal that would end the program ends it at once if no file is being written, else when the last of these is
+ * complete or removed. `writers` counts the files; DYING is added by the handler that found none, and from then on
+ * nobody begins to write.
+ */
+enum { DYING = 1 << 30 };
+
+static atomic_int writers, caught; /* caught: the signal that waits */
+
+static void die(int number)
+{
+    signal(number, SIG_DFL);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    raise(number);
+}
+
+static void on_signal(int number)
+{
+    int none = 0;
+    caught = number;
+    if (atomic_compare_exchange_strong(&writers, &none, DYING) || none >= DYING)
+        die(number);
+}
+
+void cli_catch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction old, own = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+        sigemptyset(&own.sa_mask);
+        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) /* as under nohup */
+            sigaction(numbers[i], &own, NULL);
+    }
+}
+
+void cli_writing_begin(void)
+{
+    if (atomic_fetch_add(&writers, 1) >= DYING)
+        for (;;) /* the program ends in another thread */
+            pause();
+}
+
+void cli_writing_end(void)
+{
+    int none = 0;
+    atomic_fetch_sub(&writers, 1);
+    if (caught && atomic_compare_exchange_strong(&writers, &none, DYING))
+        die(caught);
+}
+
+ulna_status cli_output_open(const char *path, ulna_output **output, ulna_error *error)
+{
+    cli_writing_begin();
+    ulna_status status = ulna_output_open(path, NULL, output, error);
+    if (status)
+        cli_writing_end();
+    return status;
+}
+
+ulna_status cli_output_commit(ulna_output *output, ulna_error *error)
+{
+    ulna_status status = ULNA_OK;
+    if (caught) /* nobody waits for it */
+        ulna_output_discard(output);
+    else
+        status = ulna_output_commit(output, error);
+    cli_writing_end();
+    return status;
+}
+
+void cli_output_discard(ulna_output *output)
+{
+    ulna_output_discard(output);
+    cli_writing_end();
+}
