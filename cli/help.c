@@ -62,7 +62,7 @@ static void heading(const cli *tool, const char *text)
 static void print_exit_codes(const cli *tool)
 {
     heading(tool, "Exit code");
-    printf("  0 done, 1 only a part could be done, 2 wrong usage, 3 bad input, 4 a file\n"
+    printf("  0 done, 1 only a part was done, 2 wrong usage, 3 invalid input, 4 a file\n"
            "  cannot be opened, read or written\n");
 }
 
@@ -183,10 +183,10 @@ static void man_command(const cli_command *command)
 
 static void print_manual(void)
 {
-    static const char *const exits[] = {
-        "Done.", "Only a part could be done, or an iteration did not converge.", "The command line is wrong.",
-        "A file cannot be understood; the message names the file and, where there is one, the line.",
-        "A file cannot be opened, read or written."};
+    static const char *const exits[] = {"Done.", "Only a part was done, or an iteration did not converge.",
+                                        "The command line is wrong.",
+                                        "A file is invalid; the message names the file and, if known, the line.",
+                                        "A file cannot be opened, read or written."};
     printf(".\\\" Written by 'ulna help --man' from the tables of the commands in cli/; do not edit.\n");
     printf(".TH ULNA 1 \"\" \"Ulna\" \"User commands\"\n.SH NAME\nulna \\- ");
     put_paragraph(cli_about, "");
@@ -198,9 +198,8 @@ static void print_manual(void)
     printf(".SH \"EXIT STATUS\"\n");
     for (size_t i = 0; i < sizeof exits / sizeof *exits; i++)
         printf(".TP\n%zu\n%s\n", i, exits[i]);
-    printf(".SH ENVIRONMENT\n.TP\nNO_COLOR\nIf set, no colours are used. They are used only on a terminal.\n");
-    printf(".TP\nCOLUMNS\nHow wide a drawing may be, instead of the width of the terminal; %d if there is neither.\n",
-           CLI_COLUMNS);
+    printf(".SH ENVIRONMENT\n.TP\nNO_COLOR\nIf set, no colours are used. (They are used only on a terminal.)\n");
+    printf(".TP\nCOLUMNS\nWidth of the output, instead of the width of the terminal. Default: %d.\n", CLI_COLUMNS);
     printf(".TP\nLC_ALL, LC_CTYPE, LANG\nIf the locale is not UTF\\-8, drawings and trees are in ASCII.\n");
     printf(".SH \"SEE ALSO\"\nThe model file is described in docs/model\\-file.md of the source.\n");
 }
@@ -259,8 +258,7 @@ static int help_main(cli *tool)
     }
     if (cli_value(tool, "man")) {
         if (tool->json || name)
-            return cli_usage(tool,
-                             "--man prints the whole manual page, and goes neither with --json nor with a command");
+            return cli_usage(tool, "--man prints the whole manual page; it takes neither --json nor a command");
         print_manual();
     } else if (tool->json)
         print_json(tool, command);
@@ -285,7 +283,7 @@ const cli_command help_command = {
     .least = 0,
     .most = 1,
     .summary = "explain a command",
-    .text = "Without a command, shows the list of them. With --json, gives the tables that the help is made of.",
+    .text = "Without a command, lists all commands. With --json, prints the tables that the help is made of.",
     .options = options,
     .examples = "ulna help info\thow to use info\n"
                 "ulna help --man | man -l -\tthe manual page",

@@ -54,7 +54,7 @@ static int is_sample(const char *name)
 
 static ulna_status fail_kind(const char *wanted, const ulna_content *content, ulna_error *error)
 {
-    return cli_fail(error, ULNA_ERR_PARSE, "%s is needed, but this is %s, which has none", wanted,
+    return cli_fail(error, ULNA_ERR_PARSE, "%s is needed, but this file (%s) has none", wanted,
                     ulna_format_text(content->format));
 }
 

@@ -7,14 +7,15 @@
 
 #include "ulna/ulna.h"
 
-const char cli_about[] = "inverse kinematics: which joint parameters put these points and frames where I want them?";
+const char cli_about[] =
+    "inverse kinematics: find the joint values that put points and frames of a skeleton where you want them";
 
 const cli_option cli_global_options[] = {
     {"json", 0, NULL,
-     "Print one JSON object on standard output, whatever happens, and everything else on standard error."},
-    {"quiet", 'q', NULL, "Say nothing but errors."},
-    {"threads", 0, "N", "Use at most N threads; 0, the default, means one per processor. Results do not depend on it."},
-    {"help", 'h', NULL, "Show the help of a command, or this overview, as text even with --json."},
+     "Print exactly one JSON object on standard output, even after an error; messages go to standard error."},
+    {"quiet", 'q', NULL, "Print only errors."},
+    {"threads", 0, "N", "Maximum number of threads. Default: 0, one per processor. The results do not depend on it."},
+    {"help", 'h', NULL, "Show the help of a command, or this overview; as text, even with --json."},
     {"version", 0, NULL, "Show the version."},
     {0},
 };

@@ -170,7 +170,7 @@ static int parse_word(cli *tool, const char *word)
 {
     if (tool->command) {
         if (!*word) /* as of a script's empty variable: taken for a path, it would mean another place */
-            return cli_usage(tool, "%s is needed, not an empty one: ulna %s %s", tool->command->operand,
+            return cli_usage(tool, "empty argument: %s is needed: ulna %s %s", tool->command->operand,
                              tool->command->name, tool->command->operands);
         tool->operands[tool->operand_count++] = word;
         return CLI_DONE;
@@ -189,9 +189,9 @@ static int check_operands(const cli *tool)
     if (!command || tool->help || tool->version)
         return CLI_DONE;
     if (tool->operand_count < command->least)
-        return cli_usage(tool, "something is missing: ulna %s %s", command->name, command->operands);
+        return cli_usage(tool, "missing argument: ulna %s %s", command->name, command->operands);
     if (command->most >= 0 && tool->operand_count > command->most)
-        return cli_usage(tool, "'%s' is too much: ulna %s %s", tool->operands[command->most], command->name,
+        return cli_usage(tool, "unexpected argument '%s': ulna %s %s", tool->operands[command->most], command->name,
                          command->operands);
     return CLI_DONE;
 }

@@ -182,15 +182,15 @@ static void mistakes_get_suggestions(void **state)
         {"info --jsno x", "did you mean --json?"},
         {"info --sing x", "there is no option --sing; see 'ulna help info'"},
         {"info -x y", "there is no option -x"},
-        {"info", "something is missing: ulna info FILE..."},
-        {"sample a b", "'b' is too much"},
+        {"info", "missing argument: ulna info FILE..."},
+        {"sample a b", "unexpected argument 'b'"},
         {"sample --only", "--only needs a value: --only NAME"},
         {"sample --only humam d", "did you mean 'human'?"},
         {"info --tree=yes x", "--tree takes no value"},
         {"info --threads x y", "--threads takes a number"},
         {"info --threads -1 y", "--threads takes a number"},
         {"info --up w y", "--up takes x, y or z"},
-        {"info --up z y", "--up is about the drawing; give --draw too"},
+        {"info --up z y", "--up needs --draw"},
         {"info ''", "a file name is needed"},
         {"info -- a ''", "a file name is needed"},
         {"sample ''", "a folder name is needed"},
@@ -236,10 +236,10 @@ static void samples_are_written(void **state)
 
     /* once more: nothing to do; an edited file is kept, or replaced on demand */
     assert_int_equal(ulna("sample deep/down"), 0);
-    assert_says(out, "is there already");
+    assert_says(out, "unchanged");
     shell("echo mine >deep/down/arm.json");
     assert_int_equal(ulna("sample deep/down"), 1);
-    assert_says(err, "deep/down/arm.json: has other contents");
+    assert_says(err, "deep/down/arm.json: exists with different contents");
     shell("grep -q mine deep/down/arm.json");
     assert_int_equal(ulna("sample --force --quiet deep/down/"), 0);
     assert_silent(out);
@@ -261,7 +261,7 @@ static void unwritable_places_are_told(void **state)
     (void)state;
     shell("echo text >file; mkdir -p busy/human.json");
     assert_int_equal(ulna("sample file"), 4);
-    assert_says(err, "ulna: file: cannot make the folder");
+    assert_says(err, "ulna: file: cannot create the folder");
     assert_int_equal(ulna("sample file/below"), 4);
     assert_int_equal(ulna("sample /proc/ulna"), 4);
     assert_int_equal(ulna("sample --only human busy"), 4);
@@ -273,7 +273,7 @@ static void unwritable_places_are_told(void **state)
     json_t *object = json_output(), *error = json_object_get(object, "error");
     assert_int_equal(json_array_size(json_object_get(object, "files")), 0);
     assert_string_equal(json_string_value(json_object_get(error, "status")), "io");
-    assert_says(json_string_value(json_object_get(error, "message")), "cannot make the folder");
+    assert_says(json_string_value(json_object_get(error, "message")), "cannot create the folder");
     json_decref(object);
     assert_int_equal(ulna("sample --json --only human busy"), 4);
     object = json_output();

@@ -238,14 +238,14 @@ static void wrong_usage_is_told(void **state)
         {"compare --spread 4 --goal 'LFHD 0 1 0'", "give --frames too"},
         {"compare --report ''", "--report needs the name of a file"},
         {"compare - --goals -", "either the model or the goals"},
-        {"compare a b", "'b' is too much"},
-        {"compare --goal 'LFHD 1 2'", "something is missing"},
+        {"compare a b", "unexpected argument 'b'"},
+        {"compare --goal 'LFHD 1 2'", "missing fields"},
         {"compare --goal 'LFHD 1 2 x'", "z is not a number: 'x'"},
         {"compare --goal 'LFHD 1 2 nan'", "z is not a finite number"},
-        {"compare --goal 'LFHD,1,2,3,4,5'", "this is too much"},
+        {"compare --goal 'LFHD,1,2,3,4,5'", "wrong number of fields"},
         {"compare --goal 'LFDH 1 2 3'", "did you mean 'LFHD'?"},
         {"compare --goal 'LFHD 1 2 3 -1'", "the weight is negative"},
-        {"compare --goal ''", "something is missing"},
+        {"compare --goal ''", "missing fields"},
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         char arguments[128];

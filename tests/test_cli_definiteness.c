@@ -313,7 +313,7 @@ static void mistakes_are_told(void **state)
         {"-o map.png", 2, "pictures are SVG; name a file that ends in .svg, not 'map.png'"},
         {"-o map", 2, "name a file that ends in .svg"},
         {"-o .svg", 2, "name a file that ends in .svg"},
-        {"a b", 2, "'b' is too much"},
+        {"a b", 2, "unexpected argument 'b'"},
         {"missing.json", 4, "ulna: missing.json: cannot open the file"},
         {"broken.json", 3, "ulna: broken.json:2: "},
         {"empty.json", 3, "ulna: empty.json: "},

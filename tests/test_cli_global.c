@@ -420,13 +420,14 @@ static void frames_of_a_recording(void **state)
     assert_int_equal(ulna_test_cli("info human.asf w.amc"), 0);
     ulna_test_assert_says(ulna_test_cli_out(), "numbered 100 to 100");
     assert_int_equal(ulna_test_cli("global human -m walk.c3d --up y"), 0);
-    ulna_test_assert_says(ulna_test_cli_out(), "this is the first frame of 720");
+    ulna_test_assert_says(ulna_test_cli_out(), "only the first of 720 frames");
     /* offsets are those of the whole take, not of the frame, which would fit itself */
     object = run("global human.asf --json -m walk.c3d --reference walk-true.amc --frame 100");
     assert_true(real(frame_of(object, 0), "rms_mm") > 0.5);
     json_decref(object);
     assert_int_equal(ulna_test_cli("global human -m walk.c3d --up y --frame 721"), 3);
-    ulna_test_assert_says(ulna_test_cli_err(), "walk.c3d: there is none of the frames asked for: it has 1 to 720");
+    ulna_test_assert_says(ulna_test_cli_err(),
+                          "walk.c3d: none of the frames is in the recording, which has frames 1 to 720");
 }
 
 /* ---- bad input ------------------------------------------------------------------------------------------------------ */
@@ -438,30 +439,30 @@ static void mistakes_are_told(void **state)
         int code;
         const char *arguments, *message;
     } cases[] = {
-        {2, "", "whose joints are to be found?"},
-        {2, "arm", "what is to be reached?"},
-        {2, "arm --goal 'tool 1 2'", "something is missing"},
+        {2, "", "no skeleton given"},
+        {2, "arm", "no goals given"},
+        {2, "arm --goal 'tool 1 2'", "missing fields"},
         {2, "arm --goal 'tool nan 2 3'", "x is not a finite number"},
         {2, "arm --goal 'tool 1 2 inf'", "z is not a finite number"},
         {2, "arm --goal 'tool 1 2 3 -1'", "the weight is negative"},
         {2, "arm --goal 'tool 1 2 3 0 0 0 0'", "the quaternion is zero"},
-        {2, "arm --goal 'tool,1,2,3,0,0'", "this is too much, or too little"},
+        {2, "arm --goal 'tool,1,2,3,0,0'", "wrong number of fields"},
         {2, "arm --goal 'toll 1 2 3'", "there is no marker or body 'toll'; did you mean 'tool'?"},
         {2, "human --goal 'left_hnad 1 2 3'", "did you mean 'left_hand'?"},
-        {3, "arm --goal 'tool 1 2 3 0'", "no goal has a weight"},
+        {3, "arm --goal 'tool 1 2 3 0'", "all goals have weight 0"},
         {3, "arm --goal 'tool 1e200 0 0'", "too far away"},
         {3, "human --goals names.csv", "names.csv:2: the skeleton has no marker or body 'nobody-of-that-name'"},
         {3, "human --goals names.json", "names.json:3: the skeleton has no marker or body 'nobody-of-that-name'"},
         {4, "arm --goals nothing.csv", "nothing.csv: cannot open"},
         {4, "nothing.json --goal 'a 1 2 3'", "nothing.json: cannot open"},
         {3, "names.csv --goal 'a 1 2 3'", "names.csv:1: "},
-        {2, "arm -s arm --goal 'tool 1 2 3'", "one skeleton is enough"},
-        {2, "- --goals -", "standard input is either"},
-        {2, "arm --goal 'tool 1 2 3' --markers t.c3d", "the markers are the goals"},
-        {2, "arm --goal 'tool 1 2 3' --frame 3", "--frame is about a recording"},
-        {2, "arm --markers t.c3d --unit mm", "--unit is about goals"},
-        {2, "arm -m t.c3d -m u.c3d", "one recording at a time"},
-        {2, "arm -m t.c3d --frame 1 --frames 1:2", "give one of them"},
+        {2, "arm -s arm --goal 'tool 1 2 3'", "give one"},
+        {2, "- --goals -", "standard input cannot be both"},
+        {2, "arm --goal 'tool 1 2 3' --markers t.c3d", "give either --markers"},
+        {2, "arm --goal 'tool 1 2 3' --frame 3", "--frame needs --markers"},
+        {2, "arm --markers t.c3d --unit mm", "--unit applies to goals"},
+        {2, "arm -m t.c3d -m u.c3d", "give one recording"},
+        {2, "arm -m t.c3d --frame 1 --frames 1:2", "give either --frame or --frames"},
         {4, "arm -m t.c3d", "t.c3d: cannot open"},
         {2, "arm --goal 'tool 1 2 3' --gap 2", "--gap takes a number from 0 to 1"},
         {2, "arm --goal 'tool 1 2 3' --gap nan", "--gap takes a number from 0 to 1"},

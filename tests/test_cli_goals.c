@@ -104,12 +104,12 @@ static void bad_csv_is_refused(void **state)
     static const bad_file files[] = {
         {"", ": the file is empty"},
         {" \n\n", ": the file is empty"},
-        {"# nothing\nname,x,y,z\n", ": there is no goal in it"},
-        {"LFHD,1,2\n", ":1: something is missing"},
-        {"name,x,y,z\nLFHD,1,2\n", ":2: something is missing"},
-        {"LFHD 1 2 3\n", ":1: something is missing"},
+        {"# nothing\nname,x,y,z\n", ": the file has no goals"},
+        {"LFHD,1,2\n", ":1: missing fields"},
+        {"name,x,y,z\nLFHD,1,2\n", ":2: missing fields"},
+        {"LFHD 1 2 3\n", ":1: missing fields"},
         {"LFHD,1,2,3\n\nname,x,y,z\n", ":3: x is not a number: 'x'"},
-        {"LFHD,1,2,3,4,5\n", ":1: this is too much"},
+        {"LFHD,1,2,3,4,5\n", ":1: wrong number of fields"},
         {"LFHD,nan,2,3\n", ":1: x is not a finite number"},
         {"LFHD,1,-inf,3\n", ":1: y is not a finite number"},
         {"LFHD,1,2,1e999\n", ":1: z is not a finite number"},
@@ -125,7 +125,7 @@ static void bad_csv_is_refused(void **state)
     assert_refused(files, sizeof files / sizeof *files, "bad.csv");
     ulna_test_cli_write_text("zero.csv", "LFHD,1,2,3,0\n");
     assert_int_equal(ulna_test_cli("compare --methods hybrid --goals zero.csv"), 3);
-    ulna_test_assert_says(ulna_test_cli_err(), "no goal has a weight");
+    ulna_test_assert_says(ulna_test_cli_err(), "all goals have weight 0");
 }
 
 static void bad_json_is_refused(void **state)
@@ -135,12 +135,12 @@ static void bad_json_is_refused(void **state)
         {"{", ":1: "},
         {"{}", ": \"goals\", a list of them, is missing"},
         {"{\"goals\": 3}", ": \"goals\", a list of them, is missing"},
-        {"{\"goals\": []}", ": there is no goal in it"},
+        {"{\"goals\": []}", ": the file has no goals"},
         {"{\"goal\": []}", ": unknown key 'goal'; did you mean 'goals'?"},
         {"{\"goals\": [], \"goals\": []}", ":1: duplicate object key"},
         {"{\n\"goals\": [\n1]}", ":3: a goal should be an object"},
-        {"{\"goals\": [\n{\"position\": [1, 2, 3]}]}", ":2: a goal is about a \"marker\" or a \"body\", and neither"},
-        {"{\"goals\": [{\"marker\": \"LFHD\", \"body\": \"head\", \"position\": [1, 2, 3]}]}", ":1: a goal is about"},
+        {"{\"goals\": [\n{\"position\": [1, 2, 3]}]}", ":2: a goal needs a \"marker\" or a \"body\", and has neither"},
+        {"{\"goals\": [{\"marker\": \"LFHD\", \"body\": \"head\", \"position\": [1, 2, 3]}]}", ":1: a goal needs a"},
         {"{\"goals\": [{\"marker\": 3, \"position\": [1, 2, 3]}]}", ":1: marker should be a name"},
         {"{\"goals\": [{\"marker\": \"LFHD\"}]}", ":1: a goal needs a \"position\""},
         {"{\"goals\": [{\"marker\": \"LFHD\", \"positon\": [1, 2, 3]}]}", ":1: unknown key 'positon'; did you mean"},
@@ -149,7 +149,7 @@ static void bad_json_is_refused(void **state)
         {"{\"goals\": [{\"marker\": \"LFHD\", \"position\": [1, 2, NaN]}]}", ":1: invalid token"},
         {"{\"goals\": [{\"marker\": \"LFHD\", \"position\": [1, 2, 1e999]}]}", ":1: real number overflow"},
         {"{\"goals\": [{\"marker\": \"LFHD\", \"point\": [0, 0, 0], \"position\": [1, 2, 3]}]}",
-         ":1: a marker has its own point"},
+         ":1: \"point\" needs a \"body\""},
         {"{\"goals\": [{\"marker\": \"LFDH\", \"position\": [1, 2, 3]}]}",
          ":1: there is no marker 'LFDH'; did you mean 'LFHD'?"},
         {"{\"goals\": [{\"body\": \"left_hnad\", \"position\": [1, 2, 3]}]}", "did you mean 'left_hand'?"},

@@ -93,10 +93,10 @@ static void bytes_are_the_same_every_time(void **state)
     assert_int_equal(ulna_test_tool_run(tool, "sample two"), 0);
     ulna_test_tool_shell(tool, "test $(ls one | wc -l) = 9 && diff -r one two");
     assert_int_equal(ulna_test_tool_run(tool, "sample --only walk one"), 0);
-    ulna_test_says(tool->out, "walk.c3d: is there already");
+    ulna_test_says(tool->out, "walk.c3d: unchanged");
     ulna_test_tool_shell(tool, "echo mine >one/walk.c3d");
     assert_int_equal(ulna_test_tool_run(tool, "sample one"), 1);
-    ulna_test_says(tool->err, "one/walk.c3d: has other contents and is kept");
+    ulna_test_says(tool->err, "one/walk.c3d: exists with different contents and is kept");
     assert_int_equal(ulna_test_tool_run(tool, "sample --force one"), 0);
     ulna_test_tool_shell(tool, "diff -r one two");
     assert_int_equal(ulna_test_tool_run(tool, "sample --only wlak d"), 2);

@@ -169,7 +169,7 @@ ulna_status trials_create(trials *set, const ulna_model *model, const goals *wan
     if (!status) {
         count_goals(set);
         if (set->points + set->orientations == 0)
-            status = cli_fail(error, ULNA_ERR_MODEL, "no goal has a weight: there is nothing to solve");
+            status = cli_fail(error, ULNA_ERR_MODEL, "all goals have weight 0: there is nothing to solve");
     }
     if (!status)
         status = ulna_problem_ready(set->problem, error);

@@ -42,8 +42,10 @@ static int read_options(const cli *tool, conversion *c)
     if (!code)
         code = numbers_count(tool, "digits", 1, 17, &c->write.digits);
     if (!code && ulna_format_of_name(out) == ULNA_FORMAT_UNKNOWN)
-        code =
-            cli_usage(tool, "'%s': the ending of the last name tells what to write: .amc, .asf, .bvh, .c3d, ...", out);
+        code = cli_usage(
+            tool,
+            "'%s': unknown extension; the last file is written in the format of its extension: .amc, .asf, .bvh, .c3d, ...",
+            out);
     return code;
 }
 
@@ -52,12 +54,12 @@ static int read_options(const cli *tool, conversion *c)
 static ulna_status take_clip(conversion *c, ulna_content *content, ulna_error *error)
 {
     if (c->clip.frame_count)
-        return cli_fail(error, ULNA_ERR_ARGUMENT, "a second motion: one file is written of one motion");
+        return cli_fail(error, ULNA_ERR_ARGUMENT, "a second motion: only one can be converted at a time");
     if (content->model) { /* of a skeleton of its own, though there is one already */
         ulna_error why;
         ulna_status status = ulna_clip_convert(content->model, &content->clip, c->skeleton.model, &content->clip, &why);
         if (status)
-            return cli_fail(error, status, "its motion is that of another skeleton: %.200s", why.message);
+            return cli_fail(error, status, "its motion belongs to another skeleton: %.200s", why.message);
     }
     c->clip = content->clip;
     content->clip = ulna_clip_empty(NULL);
@@ -68,7 +70,7 @@ static ulna_status take(conversion *c, const char *path, ulna_content *content, 
 {
     ulna_status status = ULNA_OK;
     if (content->recording.frame_count && c->recording.frame_count)
-        return cli_fail(error, ULNA_ERR_ARGUMENT, "a second recording: one file is written of one recording");
+        return cli_fail(error, ULNA_ERR_ARGUMENT, "a second recording: only one can be converted at a time");
     if (content->recording.frame_count) {
         c->write.up = content->source.up;
         c->recording = content->recording;
@@ -141,9 +143,8 @@ static void unwind(conversion *c, ulna_format format)
     ulna_clip_unwind(c->skeleton.model, &c->clip);
     long long jumps = before - count_jumps(&c->clip);
     if (jumps > 0)
-        files_note_text(c->notes,
-                        "%lld jump%s of angles from one frame to the next %s taken out; the poses are the same", jumps,
-                        jumps == 1 ? "" : "s", jumps == 1 ? "is" : "are");
+        files_note_text(c->notes, "%lld jump%s of angles between frames %s removed; the poses are the same", jumps,
+                        jumps == 1 ? "" : "s", jumps == 1 ? "was" : "were");
 }
 
 static ulna_status place_markers(const ulna_model *model, const ulna_clip *clip, ulna_pose *pose,
@@ -178,11 +179,12 @@ static ulna_status make_recording(conversion *c, ulna_error *error)
         status = place_markers(model, &c->clip, pose, &c->recording);
     ulna_pose_destroy(pose);
     if (status)
-        return cli_fail(error, status, "the places of %d markers cannot be found: %s", count, ulna_status_text(status));
+        return cli_fail(error, status, "cannot compute the positions of %d markers: %s", count,
+                        ulna_status_text(status));
     c->write.up = c->skeleton.source.up;
     c->recording.first_frame = c->clip.first_frame;
     c->recording.frame_seconds = c->clip.frame_seconds;
-    files_note_text(c->notes, "there are no recorded markers: the places of the skeleton's %d %s are written", count,
+    files_note_text(c->notes, "no recorded markers: the positions of the skeleton's %d %s are written", count,
                     own ? "markers" : "joints");
     return ULNA_OK;
 }
@@ -196,11 +198,10 @@ static void note_skeleton(conversion *c, ulna_format format)
                     c->write.unit_m == c->skeleton.source.unit_m;
     if (format == ULNA_FORMAT_AMC && !is_of_asf)
         files_note_text(c->notes,
-                        "an AMC goes with the ASF of the same joints: convert %.200s to .asf too, "
-                        "with the same options",
+                        "an AMC needs an ASF with the same joints: also convert %.200s to .asf, with the same options",
                         c->skeleton_path);
     else if (format == ULNA_FORMAT_MOT || format == ULNA_FORMAT_CSV)
-        files_note_text(c->notes, "%s does not hold the skeleton: to read it again, name %.200s beside it",
+        files_note_text(c->notes, "%s does not store the skeleton: to read it again, also give %.200s",
                         ulna_format_text(format), c->skeleton_path);
 }
 
@@ -224,7 +225,8 @@ static int turn_balls(json_t *object, conversion *c, const char *path)
     ulna_model_destroy(c->skeleton.model);
     c->skeleton.model = fresh;
     if (dropped)
-        files_note_text(c->notes, "limits of %d angles do not fit the other kind of joint, and are left out", dropped);
+        files_note_text(c->notes, "limits of %d angles cannot be expressed by the other kind of joint and are left out",
+                        dropped);
     return CLI_DONE;
 }
 
@@ -256,7 +258,7 @@ static int write_file(const cli *tool, json_t *object, conversion *c)
     if (status == ULNA_ERR_UNSUPPORTED && !c->skeleton.model) {
         size_t length = strlen(error.message);
         snprintf(error.message + length, sizeof error.message - length,
-                 "; 'ulna solve' finds the motion of a skeleton from markers");
+                 "; 'ulna solve' computes the motion of a skeleton from markers");
     }
     if (status)
         return files_fail(object, path, &error);
@@ -310,15 +312,14 @@ static int convert_main(cli *tool)
 
 static const cli_option options[] = {
     {"ball", 0, "KIND",
-     "Write joints of three turns as euler (as they are, the default), quaternion, expmap or swing-twist, where the "
-     "format can."},
+     "Representation of joints with three rotations: euler (unchanged, the default), quaternion, expmap or swing-twist, "
+     "if the format supports it."},
     {"unit", 0, "UNIT",
-     "Unit of length to write: m, cm, mm, in, ft or a number of metres. By default the format's own."},
-    {"input-unit", 0, "UNIT", "Unit of length of the files that are read, instead of what they or their formats say."},
+     "Unit of length of the output: m, cm, mm, in, ft or a number of metres. Default: the usual one of the format."},
+    {"input-unit", 0, "UNIT", "Unit of length of the inputs, if it differs from what they state."},
     {"rate", 0, "HZ",
-     "Frames per second to write, instead of what the files say; AMC says nothing. Frames stay as they "
-     "are."},
-    {"digits", 0, "N", "Digits of numbers in texts; by default as many as it takes to read the same number back."},
+     "Frame rate to write, if it differs from what the inputs state (AMC states none). Frames are not resampled."},
+    {"digits", 0, "N", "Significant digits in text formats. Default: as many as needed to read the same number back."},
     {0},
 };
 
@@ -328,18 +329,19 @@ const cli_command convert_command = {
     .operand = "a file name",
     .least = 2,
     .most = -1,
-    .summary = "write a skeleton, a motion or markers in another format",
-    .text = "Reads all files but the last, by their contents, and writes the last, in the format of its ending. A "
-            "motion that does not hold its skeleton (AMC, MOT, CSV) needs one among the files; a motion that does may "
-            "be put onto another skeleton with the same bones, the first that is named. Angles are written anew in "
-            "the order that the format wants, without jumps where that is possible. What the format cannot hold is "
-            "left out, and told.",
+    .summary = "convert a skeleton, motion or recording to another format",
+    .text =
+        "Reads all files but the last, whose formats are detected from their contents, and writes the last, in the "
+        "format of its extension. A motion without a skeleton (AMC, MOT, CSV) needs a skeleton among the inputs. A "
+        "motion with its own skeleton is transferred to the first skeleton given, which must have the same bones. "
+        "Angles are recomputed in the order that the format requires, without jumps where possible. What the format "
+        "cannot store is left out, and listed.",
     .options = options,
     .reads = "OPERANDS",
     .writes = "LAST",
-    .examples = "ulna convert s.asf t.amc t.bvh\tone file of two\n"
+    .examples = "ulna convert s.asf t.amc t.bvh\tskeleton and motion in one file\n"
                 "ulna convert t.bvh t.asf\tthe skeleton alone\n"
                 "ulna convert t.c3d t.trc\tmarkers\n"
-                "ulna convert s.asf t.amc --rate 120 t.mot\ta rate that AMC does not say",
+                "ulna convert s.asf t.amc --rate 120 t.mot\tset the rate, which AMC does not state",
     .run = convert_main,
 };

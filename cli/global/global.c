@@ -52,7 +52,7 @@ static ulna_status use_goals(global_job *job, ulna_error *error)
         weight += from->weight;
     }
     if (!(weight > 0))
-        return cli_fail(error, ULNA_ERR_PARSE, "no goal has a weight: there is nothing to reach");
+        return cli_fail(error, ULNA_ERR_PARSE, "all goals have weight 0: there is nothing to reach");
     job->frame_count = 1;
     return goals_to_problem(&job->wanted, job->problem, error);
 }
@@ -65,8 +65,9 @@ static int check_attachment(const cli *tool, global_job *job)
     if (job->take.attach != ATTACH_MODEL || ulna_model_marker_count(job->model) > 0)
         return CLI_DONE;
     if (!job->take.reference_path || cli_value(tool, "attach"))
-        return cli_usage(tool, "the skeleton has no markers of its own: where do they sit? --attach FILE tells, and "
-                               "'ulna calibrate' makes such a file; --reference MOTION can tell too");
+        return cli_usage(tool,
+                         "the skeleton has no markers: give --attach FILE ('ulna calibrate' writes such a file) or "
+                         "--reference MOTION");
     job->take.attach = ATTACH_REFERENCE;
     return CLI_DONE;
 }
@@ -92,13 +93,14 @@ static ulna_status choose_frames(global_job *job, ulna_error *error)
     job->frame_count = 1;
     if (job->first > job->last) {
         if (all->frame_count > 1)
-            files_note_text(job->notes, "this is the first frame of %d; --frames says which", all->frame_count);
+            files_note_text(job->notes, "only the first of %d frames is solved; --frames selects others",
+                            all->frame_count);
         return ULNA_OK;
     }
     long long first = job->first > low ? job->first : low, last = job->last < high ? job->last : high;
     if (first > last)
-        return cli_fail(error, ULNA_ERR_ARGUMENT, "there is none of the frames asked for: it has %lld to %lld", low,
-                        high);
+        return cli_fail(error, ULNA_ERR_ARGUMENT,
+                        "none of the frames is in the recording, which has frames %lld to %lld", low, high);
     job->skipped = (int)(first - low);
     job->frame_count = (int)(last - first + 1);
     return ULNA_OK;
@@ -259,7 +261,7 @@ static ulna_status solve_frame(global_job *job, ulna_global *global, int number,
            (size_t)job->poses.coordinate_count * sizeof *q);
     int seen = set_frame(job, number);
     if (seen < 0)
-        return cli_fail(error, ULNA_ERR_NUMBER, "frame %d has a marker that is infinitely far", frame->number);
+        return cli_fail(error, ULNA_ERR_NUMBER, "frame %d has a marker at infinity", frame->number);
     if (seen == 0) { /* any pose will do: it stays */
         frame->found = (ulna_global_result){.stop = ULNA_GLOBAL_PROVEN, .proven = 1};
         return measure(job, frame, q);
@@ -283,13 +285,13 @@ static void add_notes(global_job *job)
     for (int f = 0; f < job->frame_count; f++)
         empty += job->frames[f].places + job->frames[f].turns == 0;
     if (empty)
-        files_note_text(job->notes, "%d frame%s no marker: the pose before stays", empty,
+        files_note_text(job->notes, "%d frame%s no marker: the pose of the frame before is kept", empty,
                         empty == 1 ? " has" : "s have");
     if (first->terms_left_out)
-        files_note_text(job->notes, "the bound does not know of %d goals: it is true, but may be low",
+        files_note_text(job->notes, "the bound does not take %d goals into account: it holds, but may be low",
                         first->terms_left_out);
     if (first->limits_left_out)
-        files_note_text(job->notes, "the bound does not know of %d limits: it is true, but may be low",
+        files_note_text(job->notes, "the bound does not take %d limits into account: it holds, but may be low",
                         first->limits_left_out);
 }
 
@@ -325,10 +327,10 @@ static int read_skeleton(const cli *tool, global_job *job)
 {
     const char *named = cli_value(tool, "skeleton"), *operand = tool->operand_count ? tool->operands[0] : NULL;
     if (named && operand)
-        return cli_usage(tool, "'%s' or '%s': one skeleton is enough", operand, named);
+        return cli_usage(tool, "two skeletons, '%s' and '%s': give one", operand, named);
     job->skeleton_path = named ? named : operand;
     if (!job->skeleton_path || !*job->skeleton_path)
-        return cli_usage(tool, "whose joints are to be found? ulna global SKELETON");
+        return cli_usage(tool, "no skeleton given: ulna global SKELETON");
     return CLI_DONE;
 }
 
@@ -371,9 +373,9 @@ static int read_recording(const cli *tool, global_job *job)
     for (int i = 0; i < tool->given_count; i++)
         takes += strcmp(tool->given[i]->name, "markers") == 0;
     if (takes > 1)
-        return cli_usage(tool, "one recording at a time: --markers is given %d times", takes);
+        return cli_usage(tool, "--markers is given %d times: give one recording", takes);
     if (cli_value(tool, "frame") && cli_value(tool, "frames"))
-        return cli_usage(tool, "--frame is for one, --frames for several: give one of them");
+        return cli_usage(tool, "give either --frame or --frames");
     int code = read_as_solve(tool, job);
     int is_said = cli_value(tool, "frame") || cli_value(tool, "frames");
     job->first = is_said ? job->take.first : 1;
@@ -381,7 +383,7 @@ static int read_recording(const cli *tool, global_job *job)
     job->take.first = INT_MIN;
     job->take.last = INT_MAX;
     if (!code && job->take.attach == ATTACH_ORACLE)
-        return cli_usage(tool, "--attach takes a file name, model or reference; oracle is of 'ulna solve' alone");
+        return cli_usage(tool, "--attach takes a file name, model or reference; oracle works only in 'ulna solve'");
     return code;
 }
 
@@ -392,16 +394,16 @@ static int read_source(const cli *tool, global_job *job)
     job->goals_path = cli_value(tool, "goals");
     job->has_take = cli_value(tool, "markers") != NULL;
     if (job->has_take && has_goals)
-        return cli_usage(tool, "the markers are the goals: give --markers, or --goal and --goals");
+        return cli_usage(tool, "give either --markers, or --goal and --goals");
     if (!job->has_take && !has_goals)
-        return cli_usage(tool, "what is to be reached? --goal \"NAME X Y Z\", --goals FILE or --markers FILE");
+        return cli_usage(tool, "no goals given: --goal \"NAME X Y Z\", --goals FILE or --markers FILE");
     for (size_t i = 0; i < sizeof of_takes / sizeof *of_takes; i++)
         if (!job->has_take && cli_value(tool, of_takes[i]))
-            return cli_usage(tool, "--%s is about a recording: give --markers too", of_takes[i]);
+            return cli_usage(tool, "--%s needs --markers", of_takes[i]);
     if (job->has_take && cli_value(tool, "unit"))
-        return cli_usage(tool, "--unit is about goals; a recording has a unit of its own");
+        return cli_usage(tool, "--unit applies to goals, not to --markers: a recording states its unit");
     if (job->goals_path && strcmp(job->goals_path, "-") == 0 && strcmp(job->skeleton_path, "-") == 0)
-        return cli_usage(tool, "standard input is either the skeleton or the goals, not both");
+        return cli_usage(tool, "standard input cannot be both the skeleton and the goals");
     return job->has_take ? read_recording(tool, job) : CLI_DONE;
 }
 
@@ -495,37 +497,39 @@ static int global_main(cli *tool)
 }
 
 static const cli_option options[] = {
-    {"skeleton", 's', "FILE", "The skeleton, if it is not named as SKELETON."},
+    {"skeleton", 's', "FILE", "The skeleton, if it is not given as SKELETON."},
     {"goal", 0, "\"NAME X Y Z\"",
-     "Where a marker, or else the origin of a body, should be; may be given several times. A weight may stand "
-     "behind, or QX QY QZ QW, a quaternion that says how the body should be turned, or these and a weight."},
+     "Target position of a marker, or of the origin of a body. May be repeated. It may be followed by a weight, by a "
+     "quaternion QX QY QZ QW for the orientation of the body, or by both."},
     {"goals", 0, "FILE",
-     "Goals from a file. CSV: a line name,x,y,z for each, with the same behind it. JSON: docs/command-line.md."},
-    {"unit", 0, "UNIT", "Unit of length of the goals: m, which is the default, cm, mm, in, ft, or a number of metres."},
-    {"markers", 'm', "FILE", "The goals are the markers of a recording: C3D, TRC or CSV."},
+     "Goals from a file. CSV: one goal per line, name,x,y,z and the same optional values. JSON: see "
+     "docs/command-line.md."},
+    {"unit", 0, "UNIT", "Unit of length of the goals: m (default), cm, mm, in, ft or a number of metres."},
+    {"markers", 'm', "FILE", "Use the markers of a recording as goals: C3D, TRC or CSV."},
     {"attach", 'a', "WHERE",
-     "Where the markers sit: a CSV file as `ulna calibrate` writes it; model, the default, or reference, as in "
+     "Where the markers are attached: a CSV file as `ulna calibrate` writes it; model (default) or reference, as in "
      "`ulna solve`."},
     {"reference", 0, "FILE", "A motion of the same take, for --attach reference."},
-    {"frame", 0, "N", "Which frame of the recording, as the file counts; by default the first."},
-    {"frames", 0, "A:B", "These frames, the last one too. Each starts also from the answer of the one before."},
-    {"axes", 0, "ABC", "Which axes of the recording are the skeleton's x, y and z, such as yzx. By default found."},
-    {"up", 0, "AXIS", "Which axis of the recording points up: x, y or z. The rest follows."},
+    {"frame", 0, "N", "Frame of the recording, by the numbers of the file. Default: the first frame."},
+    {"frames", 0, "A:B", "Frames A to B, inclusive. Each also starts from the solution of the frame before."},
+    {"axes", 0, "ABC",
+     "Axes of the recording that are x, y and z of the skeleton, such as yzx. Default: found automatically."},
+    {"up", 0, "AXIS", "Axis of the recording that points up: x, y or z. The other axes follow from it."},
     {"bounds", 0, "WHICH",
-     "skeleton, the default: inside the skeleton's limits; none; or, with --markers, a motion file: each joint as "
-     "far as it goes there, and a twentieth more."},
-    {"gap", 0, "X", "Stop when the cost is proven to be within this part of the least one; 0.001 by default."},
-    {"starts", 0, "N", "At most so many local solves; 64 by default."},
+     "Joint limits: skeleton (default), the limits of the skeleton; none; or, with --markers, a motion file: the range "
+     "seen in that motion, plus 5 %."},
+    {"gap", 0, "X", "Stop when the cost is proven to be within this fraction of the optimum. Default: 0.001."},
+    {"starts", 0, "N", "Maximum number of local solves. Default: 64."},
     {"seconds", 0, "S",
-     "At most so long a frame, looked at between the stages. The answer may then depend on the machine. 0, the "
-     "default: no limit."},
+     "Time limit per frame, checked between the stages. The result may then depend on the machine. Default: 0, no "
+     "limit."},
     {"relax", 0, "KIND",
-     "bones, the default: the tight relaxation after the quick one; hull: the quick one alone; none: only starts, "
-     "and the bound is 0."},
-    {"seed", 0, "N", "Another seed gives other starts; 1 by default."},
+     "Relaxations that bound the cost: bones (default), the fast one and then the tight one; hull, only the fast one; "
+     "none, only local solves, with a bound of 0."},
+    {"seed", 0, "N", "Seed of the random starts. Default: 1."},
     {"output", 'o', "FILE",
-     "Write the pose as a motion, in the format of the name's ending: .amc, .bvh, .csv, .mot, .glb (with the goals "
-     "beside it); .json gets what --json prints, with all digits. May be given several times."},
+     "Write the pose as a motion, in the format of the extension: .amc, .bvh, .csv, .mot or .glb (which also shows the "
+     "goals); .json gets the output of --json with all digits. May be repeated."},
     {0},
 };
 
@@ -535,23 +539,24 @@ const cli_command global_command = {
     .operand = "a file name",
     .least = 0,
     .most = 1,
-    .summary = "find the best pose of all, with a proof",
-    .text = "Finds the pose with the least cost, half the weighted sum of squared distances to the goals, of all "
-            "that the joints allow, and tells how far that is proven. A local method ends in the valley that it "
-            "starts in. Here a convex relaxation of the whole problem gives a lower bound, below which no pose is, "
-            "and points at places to start from; local solves from there, and from many others, give a cost. Where "
-            "the two meet, nothing better exists. Where the bound is above zero, the goals cannot be met, and it "
-            "tells by how much at least.\n\n"
-            "SKELETON is an ASF, BVH, glTF or model file, or the name of a built-in skeleton. The bound knows "
-            "places, orientations, all joints, and limits of turns and slides.\n\n"
-            "The exit code is 0 also if nothing is proven or the goals are out of reach: look at `proven` and "
-            "`unreachable` of --json.",
+    .summary = "find the globally best pose, with a proof",
+    .text =
+        "Finds the pose of least cost among all poses that the joints allow, and reports how far this is proven. The cost "
+        "is half the weighted sum of squared distances to the goals. A local method ends in the minimum nearest to its "
+        "start. This command solves a convex relaxation of the whole problem, which gives a lower bound: no pose has a "
+        "lower cost. Local solves, from the solution of the relaxation and from many other starts, give a pose and its "
+        "cost. If cost and bound meet, no better pose exists. If the bound is above zero, the goals cannot be met, and "
+        "the bound says by how much at least.\n\n"
+        "SKELETON is an ASF, BVH, glTF or model file, or the name of a built-in skeleton. The bound takes into account "
+        "positions, orientations, all joints, and the limits of rotations and translations.\n\n"
+        "The exit code is 0 even if nothing is proven or the goals are out of reach: see `proven` and `unreachable` in "
+        "the output of --json.",
     .options = options,
     .reads = "skeleton goals markers attach reference bounds OPERANDS",
     .writes = "output",
-    .examples = "ulna global arm --goal \"tool 0.3 0.2 0.5\"\ta place to reach\n"
-                "ulna global arm --goal \"tool 3 0 0\"\tout of reach: how far, at least?\n"
-                "ulna global human --goals g.csv -o pose.bvh\tand keep the pose\n"
+    .examples = "ulna global arm --goal \"tool 0.3 0.2 0.5\"\ta position to reach\n"
+                "ulna global arm --goal \"tool 3 0 0\"\tout of reach: by how much at least?\n"
+                "ulna global human --goals g.csv -o pose.bvh\twrite the pose\n"
                 "ulna global s.asf -m t.c3d -a a.csv --frame 100\ta frame of a recording",
     .run = global_main,
 };

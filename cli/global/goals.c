@@ -251,16 +251,16 @@ static ulna_status read_target(const goals *wanted, const char *key, json_t *obj
     json_t *marker = json_object_get(object, "marker"), *body = json_object_get(object, "body");
     json_t *point = json_object_get(object, "point"), *name = marker ? marker : body;
     if (key && name)
-        return cli_fail(error, ULNA_ERR_PARSE, "'%.60s' is its name already", key);
+        return cli_fail(error, ULNA_ERR_PARSE, "the goal already has the name '%.60s'", key);
     if (!key && !marker == !body)
-        return cli_fail(error, ULNA_ERR_PARSE, "a goal is about a \"marker\" or a \"body\", %s",
-                        marker ? "not both" : "and neither is named");
+        return cli_fail(error, ULNA_ERR_PARSE, "a goal needs a \"marker\" or a \"body\", %s",
+                        marker ? "not both" : "and has neither");
     if (!key && !json_is_string(name))
         return cli_fail(error, ULNA_ERR_PARSE, "%s should be a name", marker ? "marker" : "body");
     int among = key ? GOALS_MARKERS | GOALS_BODIES : marker ? GOALS_MARKERS : GOALS_BODIES;
     ulna_status status = goals_find(wanted, among, key ? key : json_string_value(name), next, error);
     if (!status && point && next->marker != ULNA_NONE)
-        return cli_fail(error, ULNA_ERR_PARSE, "a marker has its own point; \"point\" goes with \"body\"");
+        return cli_fail(error, ULNA_ERR_PARSE, "\"point\" needs a \"body\": a marker has its own point");
     return !status && point ? read_place(wanted, point, "point", next->point, error) : status;
 }
 
@@ -411,12 +411,13 @@ static ulna_status add_fields(goals *wanted, char *const *fields, int count, int
 {
     goal next = {.weight = 1, .line = line};
     if (count == 6 || count == 7)
-        return cli_fail(error, ULNA_ERR_PARSE,
-                        "this is too much, or too little: behind x, y, z come a weight, or qx, qy, qz, qw, or these "
-                        "and a weight");
+        return cli_fail(
+            error, ULNA_ERR_PARSE,
+            "wrong number of fields: name, x, y, z may be followed by a weight, by qx, qy, qz, qw, or by these "
+            "and a weight");
     if (count < 4 || count > FIELDS)
-        return cli_fail(error, ULNA_ERR_PARSE, "%s: a goal has a name, x, y, z and perhaps a weight",
-                        count < 4 ? "something is missing" : "this is too much");
+        return cli_fail(error, ULNA_ERR_PARSE, "%s fields: a goal has a name, x, y, z and optionally a weight",
+                        count < 4 ? "missing" : "too many");
     if (!*fields[0])
         return cli_fail(error, ULNA_ERR_PARSE, "the name is missing");
     if (strlen(fields[0]) > LONGEST_NAME)
@@ -523,7 +524,7 @@ static ulna_status read_text(goals *wanted, ulna_text *file, ulna_error *error)
     if (blanks == length)
         return cli_fail(error, ULNA_ERR_PARSE, "the file is empty");
     if (memchr(text, 0, length))
-        return cli_fail(error, ULNA_ERR_PARSE, "this is no text: goals come as CSV or JSON");
+        return cli_fail(error, ULNA_ERR_PARSE, "this is not a text file: goals are CSV or JSON");
     return text[blanks] == '{' ? goals_read_json(wanted, text, length, error) : read_csv(wanted, text, error);
 }
 
@@ -535,7 +536,7 @@ ulna_status goals_read(goals *wanted, const char *path, ulna_error *error)
     if (!status)
         status = read_text(wanted, &file, error);
     if (!status && wanted->count == before)
-        status = cli_fail(error, ULNA_ERR_PARSE, "there is no goal in it");
+        status = cli_fail(error, ULNA_ERR_PARSE, "the file has no goals");
     ulna_text_release(&file);
     return status;
 }

@@ -641,7 +641,7 @@ static ulna_status tell_file(const cli *tool, int index, const drawing *how, jso
         json_object_set(row, "notes", notes);
     } else if (error->status == ULNA_ERR_STATE && !skeleton.model) {
         size_t length = strlen(error->message);
-        snprintf(error->message + length, sizeof error->message - length, "; name it beside this one");
+        snprintf(error->message + length, sizeof error->message - length, "; give it together with this file");
     }
     json_decref(notes);
     ulna_content_release(&skeleton);
@@ -660,7 +660,7 @@ static int read_up(const cli *tool, int *up)
     if (!found)
         return cli_usage(tool, "--up takes x, y or z, not '%s'", text);
     if (!cli_value(tool, "draw"))
-        return cli_usage(tool, "--up is about the drawing; give --draw too");
+        return cli_usage(tool, "--up needs --draw");
     *up = (int)(found - axes) % 3;
     return CLI_DONE;
 }
@@ -702,10 +702,10 @@ static int info_main(cli *tool)
 static const cli_option options[] = {
     {"tree", 't', NULL, "Show the tree of bodies with their joints, ranges (in degrees and metres) and markers."},
     {"draw", 'd', NULL, "Draw the skeleton at rest, from the front and from the side."},
-    {"up", 0, "AXIS", "Which axis points up in the drawing: x, y or z. By default the taller one of y and z."},
+    {"up", 0, "AXIS", "Axis that points up in the drawing: x, y or z. Default: y or z, whichever is taller."},
     {"ascii", 0, NULL,
-     "Draw, and show the tree, with ASCII characters only, as is done where the locale is not UTF-8."},
-    {"values", 'v', NULL, "Of a motion, show each value's range beside its limits, in degrees and metres."},
+     "Use only ASCII characters for the drawing and the tree. Default where the locale is not UTF-8."},
+    {"values", 'v', NULL, "For a motion, show the range and the limits of each value, in degrees and metres."},
     {0},
 };
 
@@ -715,22 +715,22 @@ const cli_command info_command = {
     .operand = "a file name",
     .least = 1,
     .most = -1,
-    .summary = "tell what a file holds, and everything odd about it",
-    .text = "Tells for each model how many bodies, degrees of freedom and markers it has, its joints by type, its "
-            "limits, mass and size at rest. Notes follow on what may be a mistake: bones of zero length, degrees of "
-            "freedom without limits or that no marker can see, bodies without mass among others that have one, and "
-            "more.\n\n"
-            "Of a motion it tells frames and rate, and where values leave their limits or jump; of a recording its "
-            "markers, their gaps (the longest, and who is missing most) and the space they take. Whatever the reader "
-            "noticed in the file is noted with its line or byte. A motion without a skeleton of its own, as AMC, is "
-            "read with one that is named beside it.\n\n"
-            "The kind of file is found from its contents, not from its name. The name - means standard input. A file "
-            "that cannot be read is reported, with the line of a mistake, and the others are still shown.",
+    .summary = "show what a file contains, and what may be wrong with it",
+    .text =
+        "For a skeleton: the number of bodies, degrees of freedom and markers, joints by type, limits, mass and size at "
+        "rest. Notes list possible mistakes, such as bones of zero length, degrees of freedom without limits or that "
+        "move no marker, and bodies without mass where others have one.\n\n"
+        "For a motion: frames, rate, and values that exceed their limits or jump. For a recording: markers, gaps (the "
+        "longest, and the markers that are missing most) and the space covered. Anything unusual that was found while "
+        "reading is listed with its line or byte. A motion without a skeleton of its own, such as AMC, needs its "
+        "skeleton among the files.\n\n"
+        "The format is detected from the contents, not from the name. The name - means standard input. If a file cannot "
+        "be read, the error is reported and the other files are still shown.",
     .options = options,
     .reads = "OPERANDS",
-    .examples = "ulna info human.json\twhat is in it\n"
-                "ulna info --tree --draw human.json\tits joints, and a picture\n"
-                "ulna info s.asf t.amc t.c3d\ta motion beside its skeleton, markers\n"
+    .examples = "ulna info human.json\tsummary of a skeleton\n"
+                "ulna info --tree --draw human.json\tits joints, and a drawing\n"
+                "ulna info s.asf t.amc t.c3d\ta motion with its skeleton, and a recording\n"
                 "ulna info --json *.json\tfor other programs",
     .run = info_main,
 };

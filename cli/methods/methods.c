@@ -10,10 +10,10 @@
 
 const ulna_method_info methods_global = {
     .name = "global",
-    .summary = "local solves from many starts against a convex bound: the best pose of all, and how far that is proven",
+    .summary = "local solves from many starts and a convex lower bound: the globally best pose, with a proof",
     .source = "convex IK, with relaxations of Ulna's own: docs/global.md",
     .supports =
-        "all goals and joints; the bound knows places, orientations and directions, and limits of turns and slides",
+        "all goals and joints; the bound takes into account positions, orientations, directions and joint limits",
     .flags = ULNA_METHOD_BOUNDED | ULNA_METHOD_HESSIAN,
 };
 
@@ -128,11 +128,12 @@ static void print_list(const cli *tool)
 {
     print_table(tool, 0);
     table_wrap(tool, 0, 0, 0,
-               "limits: kept by the method itself, or not looked at; iterations: at most, by default. "
-               "'ulna methods NAME' tells more, 'ulna compare' runs them side by side.");
+               "limits: whether the method keeps joint limits; iterations: the default maximum. "
+               "'ulna methods NAME' describes a method, 'ulna compare' runs methods side by side.");
     cli_say(tool, "\n");
     print_table(tool, 1);
-    table_wrap(tool, 0, 0, 0, "These look at all poses, wherever they start; 'ulna help global' explains the last.");
+    table_wrap(tool, 0, 0, 0,
+               "These consider all poses, whatever the start; 'ulna help global' explains the last one.");
 }
 
 static void print_method(const cli *tool, const json_t *row, const ulna_method_info *method)
@@ -191,11 +192,11 @@ const cli_command methods_command = {
     .operand = "the name of a method",
     .least = 0,
     .most = -1,
-    .summary = "list the methods of solving",
-    .text = "Lists every method: whether it keeps joint limits itself, how many iterations it makes at most by "
-            "default, and what it needs. With names, tells more about these: where they come from, and which goals "
-            "they take.",
-    .examples = "ulna methods\tall of them\n"
+    .summary = "list the solution methods",
+    .text =
+        "Lists every method: whether it keeps joint limits, its default limit of iterations, and what it needs. With "
+        "names, describes these methods: their sources, and which goals they support.",
+    .examples = "ulna methods\tall methods\n"
                 "ulna methods hybrid lm\tmore about two of them",
     .run = methods_main,
 };

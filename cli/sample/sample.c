@@ -117,10 +117,10 @@ static int report(const cli *tool, json_t *list, const char *path, const item *i
         cli_say(tool, "%s: %s\n", path, it->text);
         return CLI_DONE;
     case UNCHANGED:
-        cli_say(tool, "%s: is there already\n", path);
+        cli_say(tool, "%s: unchanged\n", path);
         return CLI_DONE;
     case KEPT:
-        cli_complain("%s: has other contents and is kept; --force replaces it", path);
+        cli_complain("%s: exists with different contents and is kept; --force replaces it", path);
         return CLI_PARTLY;
     default:
         return cli_complain_file(path, error);
@@ -178,7 +178,7 @@ static int sample_main(cli *tool)
     int failure = folder_make(folder);
     if (failure) {
         ulna_error error;
-        cli_fail(&error, ULNA_ERR_IO, "cannot make the folder: %s", strerror(failure));
+        cli_fail(&error, ULNA_ERR_IO, "cannot create the folder: %s", strerror(failure));
         json_object_set_new(object, "error", cli_json_error(&error));
         code = cli_complain_file(folder, &error);
     }
@@ -195,8 +195,8 @@ static int sample_main(cli *tool)
 /* ---- the command line -------------------------------------------------------------------------------- */
 
 static const cli_option options[] = {
-    {"only", 0, "NAME", "Write only this sample; may be given several times."},
-    {"force", 'f', NULL, "Replace files that have other contents. Without it they are kept, and the exit code is 1."},
+    {"only", 0, "NAME", "Write only this sample. May be repeated."},
+    {"force", 'f', NULL, "Replace files with different contents. Without it they are kept, and the exit code is 1."},
     {0},
 };
 
@@ -206,20 +206,18 @@ const cli_command sample_command = {
     .operand = "a folder name",
     .least = 1,
     .most = 1,
-    .summary = "write the built-in skeletons and a take to a folder",
-    .text = "Writes human.json, hand.json, arm.json, two-link.json and all-joints.json into the folder, which is made "
-            "if need be. The last one holds one body per joint type and every option of the model file: it is a good "
-            "place to learn the format from.\n\n"
-            "Then, as the sample walk, a take to try `ulna solve` on: human.asf, walk.c3d, walk-markers.csv (where the "
-            "markers sit) and walk-true.amc (the motion that it was made from). A human walks, stops, bends its knees "
-            "and "
-            "waves, six seconds at 120 Hz, 41 markers. There is noise of 1 mm, markers are missing now and then, the "
-            "left "
-            "arm's in frames 260 to 295 and all of them in 420 to 427, and LKNE and RKNE are swapped in 180 to 215. "
-            "Files "
-            "are the same every time; they are complete or not there at all.",
+    .summary = "write the built-in skeletons and a sample take to a folder",
+    .text =
+        "Writes human.json, hand.json, arm.json, two-link.json and all-joints.json to the folder, which is created if "
+        "needed. The last file has one body per joint type and every option of the model file: a good place to learn the "
+        "format.\n\n"
+        "It also writes a take for trying `ulna solve` (sample name: walk): human.asf, walk.c3d, walk-markers.csv (marker "
+        "attachment) and walk-true.amc (the true motion). A human walks, stops, bends the knees and waves: six seconds at "
+        "120 Hz, 41 markers. The recording has 1 mm of noise and gaps; the left arm's markers are missing in frames 260 "
+        "to 295, all markers in 420 to 427, and LKNE and RKNE are swapped in 180 to 215. The files are the same every "
+        "time.",
     .options = options,
-    .examples = "ulna sample models\tall of them\n"
+    .examples = "ulna sample models\tall samples\n"
                 "ulna sample --only walk models\tthe take and its skeleton",
     .run = sample_main,
 };

@@ -321,8 +321,8 @@ static const struct {
 } files[FILES] = {
     {"human.asf", "the human as an Acclaim skeleton, for the take"},
     {"walk.c3d", "six seconds of 41 markers: walking, bending, waving; with noise, gaps and two markers swapped"},
-    {"walk-markers.csv", "where the markers of the take sit on human.asf"},
-    {"walk-true.amc", "the motion that the take was made from"},
+    {"walk-markers.csv", "where the markers of the take are attached to human.asf"},
+    {"walk-true.amc", "the true motion of the take"},
 };
 
 const char *sample_take_name(int index)
