@@ -229,7 +229,7 @@ static void all_machines_and_numbers(void **state)
             assert_true(c.recording.frame_seconds == 1 / 50.0 && c.recording.first_frame == 1);
             assert_string_equal(c.recording.names[0], "A1");
             assert_string_equal(c.recording.names[2], "C");
-            assert_true(c.source.unit_m == 1e-3 && c.source.up == 0);
+            assert_true(c.source.unit_m == 1e-3 && c.source.up == 0 && c.source.analog == 2);
             if (is_real)
                 assert_frames(&c.recording, &m, 1e-3, 7);
             else

@@ -95,6 +95,9 @@ static ulna_status read_file(conversion *c, const char *path, ulna_error *error)
     ulna_status status = files_read(path, &options, &content, error);
     files_note(c->notes, path, &content.remarks);
     ulna_remarks_release(&content.remarks);
+    if (content.source.analog)
+        files_note_text(c->notes, "%.200s: the analog data (%d samples per frame) is not converted", path,
+                        content.source.analog);
     if (!status)
         status = take(c, path, &content, error);
     ulna_content_release(&content);

@@ -550,10 +550,12 @@ static void tell_source(const cli *tool, const ulna_content *content, json_t *ro
     put_text(row, "unit", *source->text ? source->text : NULL);
     put_flag(row, "degrees", source->degrees);
     put_text(row, "up", source->up ? up : NULL);
+    put_count(row, "analog_per_frame", source->analog);
     if (content->format != ULNA_FORMAT_MODEL_JSON)
         fact_line(tool, row, "in file",
                   "[1 unit of length = {unit_m} m|unknown unit of length][ ({unit})][{degrees?}, degrees], [{up} up|up "
                   "axis not stated]");
+    fact_line(tool, row, "analog", "{analog_per_frame?}{analog_per_frame} samples per frame, which are not read");
 }
 
 static void print_lines(const cli *tool, const char *before, json_t *lines)

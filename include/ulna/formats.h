@@ -143,6 +143,7 @@ typedef struct ulna_source {
     char up;       /* 'x', 'y', 'z', or 0 if unknown */
     int degrees;   /* angles in the file are degrees */
     char text[64]; /* what the file says of its program, version or unit */
+    int analog;    /* C3D: analog samples per frame, which are not read */
 } ulna_source;
 
 /* What a file holds: a skeleton, a motion, markers. Parts that the file does not have have no frames; `model` may be NULL. */

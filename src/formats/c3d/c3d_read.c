@@ -484,6 +484,7 @@ static ulna_status read_recording(const ulna_c3d_file *file, const ulna_c3d_para
     recording->first_frame = first_frame(file, p);
     recording->frame_seconds = rate > 0 ? 1 / rate : 0;
     describe(file, p, &layout, options, &content->source);
+    content->source.analog = layout.analog;
     read_labels(file, p, recording);
     remark_on_results(file, p);
     read_positions(file, &layout, content->source.unit_m, recording);
