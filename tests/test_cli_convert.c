@@ -335,9 +335,8 @@ static void motions_are_described(void **state)
     assert_int_equal(ulna_test_tool_run(tool, "info out.bvh"), 0);
     ulna_test_says(tool->out, "40, numbered 1 to 40; 120 per second");
     assert_int_equal(ulna_test_tool_run(tool, "info out.amc"), 3);
-    ulna_test_says(
-        tool->err,
-        "out.amc: reading an AMC file needs its skeleton: give the ASF file; give it together with this file");
+    ulna_test_says(tool->err,
+                   "out.amc: reading an AMC file needs its skeleton: give the ASF file together with this file");
     static const char *const orders[] = {"info --json out.asf out.amc", "info --json out.amc out.asf"};
     for (int i = 0; i < 2; i++) {
         assert_int_equal(ulna_test_tool_run(tool, orders[i]), 0);

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/format.h"
 #include "support_model.h"
-#include "ulna/formats.h"
 #include "ulna/mocap.h"
 #include "ulna/sample.h"
 

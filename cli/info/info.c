@@ -643,7 +643,7 @@ static ulna_status tell_file(const cli *tool, int index, const drawing *how, jso
         json_object_set(row, "notes", notes);
     } else if (error->status == ULNA_ERR_STATE && !skeleton.model) {
         size_t length = strlen(error->message);
-        snprintf(error->message + length, sizeof error->message - length, "; give it together with this file");
+        snprintf(error->message + length, sizeof error->message - length, " together with this file");
     }
     json_decref(notes);
     ulna_content_release(&skeleton);

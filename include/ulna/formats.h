@@ -217,11 +217,10 @@ ULNA_API ulna_status ulna_content_save(const char *path, const ulna_model *model
 ULNA_API ulna_status ulna_file_read(const char *path, size_t max_bytes, ulna_text *text, ulna_error *error);
 
 /*
- * The same for a file of a known format, which `format` (may be NULL) receives, with at most ULNA_MAX_INPUT_BYTES. If the
- * format is unknown (ULNA_FORMAT_UNKNOWN), only the first ULNA_SNIFF_BYTES are read, so that a huge or endless file costs
- * nothing. The second reads from an open stream, such as stdin.
+ * The same for an open stream, such as stdin, of a known format, which `format` (may be NULL) receives, with at most
+ * ULNA_MAX_INPUT_BYTES. If the format is unknown (ULNA_FORMAT_UNKNOWN), only the first ULNA_SNIFF_BYTES are read, so that a
+ * huge or endless stream costs nothing.
  */
-ULNA_API ulna_status ulna_file_read_known(const char *path, ulna_text *text, ulna_format *format, ulna_error *error);
 ULNA_API ulna_status ulna_stream_read_known(FILE *stream, ulna_text *text, ulna_format *format, ulna_error *error);
 
 /*

@@ -249,6 +249,9 @@ typedef struct ulna_solver ulna_solver;
  */
 ULNA_API ulna_status ulna_solver_create(const ulna_problem *problem, const ulna_options *options,
                                         const ulna_allocator *allocator, ulna_solver **solver, ulna_error *error);
+/* Changes the options without allocating. ULNA_ERR_ARGUMENT if the method, or an option that memory depends on (line.memory,
+ * pcg.band_width, pcg.nearest_spd, penalty.method), would change. */
+ULNA_API ulna_status ulna_solver_set_options(ulna_solver *solver, const ulna_options *options, ulna_error *error);
 ULNA_API void ulna_solver_destroy(ulna_solver *solver); /* NULL is allowed */
 
 /* Solves from the start q (nq) and replaces q by the answer; `result` may be NULL. ULNA_ERR_NUMBER if q holds NaN or infinity, or f is

@@ -4,7 +4,7 @@
  */
 #define _XOPEN_SOURCE 700 /* stat, fchmod, fsync and realpath, beside ISO C */
 
-#include "ulna/formats.h"
+#include "formats/format.h"
 
 #include "base/base.h"
 

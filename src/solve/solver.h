@@ -182,9 +182,6 @@ int ulna_solver_clamp(const ulna_solver *s, double *q);
 /* Puts the start of attempt s->attempt > 0 into s->q (restarts.c). */
 ulna_status ulna_start_again(ulna_solver *s);
 
-/* Changes the options without allocating. ULNA_ERR_ARGUMENT if the method, or an option that memory depends on (line.memory,
- * pcg.band_width, pcg.nearest_spd, penalty.method), would change. */
-ulna_status ulna_solver_set_options(ulna_solver *solver, const ulna_options *options, ulna_error *error);
 /* The options in force: arrays and names are the solver's own, limits and strengths always there, thresholds in m^2. */
 const ulna_options *ulna_solver_options(const ulna_solver *solver);
 double ulna_solver_f(const ulna_solver *solver); /* the current f of a solve step by step */
