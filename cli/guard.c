@@ -227,7 +227,7 @@ ulna_status cli_output_open(const char *path, ulna_output **output, ulna_error *
 {
     cli_writing_begin();
     ulna_status status = ulna_output_open(path, NULL, output, error);
-    if (status)
+    if (status != ULNA_OK)
         cli_writing_end();
     return status;
 }

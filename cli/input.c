@@ -32,7 +32,7 @@ static ulna_status read_stdin(const ulna_read_options *options, ulna_content *co
     ulna_text text = ulna_text_empty(NULL);
     ulna_format format;
     ulna_status status = ulna_stream_read_known(stdin, &text, &format, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_content_read(text.data, text.length, format, options, content, error);
     ulna_text_release(&text);
     return status;
@@ -66,7 +66,7 @@ ulna_status files_skeleton(const char *path, ulna_content *content, ulna_error *
         return ulna_sample_create(path, NULL, &content->model, error);
     }
     ulna_status status = files_read(path, NULL, content, error);
-    if (!status && !content->model)
+    if (status == ULNA_OK && !content->model)
         status = fail_kind("a skeleton", content, error);
     return status;
 }
@@ -75,8 +75,8 @@ ulna_status cli_load_model(const char *name, ulna_model **model, ulna_error *err
 {
     ulna_content content = ulna_content_empty(NULL);
     ulna_status status = files_skeleton(name, &content, error);
-    *model = status ? NULL : content.model;
-    if (!status)
+    *model = status != ULNA_OK ? NULL : content.model;
+    if (status == ULNA_OK)
         content.model = NULL; /* the caller's now */
     ulna_content_release(&content);
     return status;
@@ -88,7 +88,8 @@ static ulna_status adopt(ulna_content *own, const ulna_model *model, ulna_error 
     ulna_error why;
     ulna_error_clear(&why);
     ulna_status status = ulna_clip_convert(own->model, &own->clip, model, &own->clip, &why);
-    return status ? cli_fail(error, status, "this is a motion of another skeleton: %.200s", why.message) : ULNA_OK;
+    return status != ULNA_OK ? cli_fail(error, status, "this is a motion of another skeleton: %.200s", why.message)
+                             : ULNA_OK;
 }
 
 ulna_status files_motion(const char *path, const ulna_content *skeleton, ulna_clip *clip, json_t *notes,
@@ -97,15 +98,15 @@ ulna_status files_motion(const char *path, const ulna_content *skeleton, ulna_cl
     ulna_content content = ulna_content_empty(NULL);
     ulna_read_options options = ulna_read_options_for(skeleton);
     ulna_status status = files_read(path, &options, &content, error);
-    if (!status && content.clip.frame_count < 1)
+    if (status == ULNA_OK && content.clip.frame_count < 1)
         status = fail_kind("a motion", &content, error);
-    if (!status && content.model)
+    if (status == ULNA_OK && content.model)
         status = adopt(&content, skeleton->model, error);
-    if (!status && content.clip.coordinate_count != ulna_model_coordinate_count(skeleton->model))
+    if (status == ULNA_OK && content.clip.coordinate_count != ulna_model_coordinate_count(skeleton->model))
         status = cli_fail(error, ULNA_ERR_PARSE, "this is a motion of another skeleton: %d coordinates, not %d",
                           content.clip.coordinate_count, ulna_model_coordinate_count(skeleton->model));
     files_note(notes, path, &content.remarks);
-    if (!status) {
+    if (status == ULNA_OK) {
         *clip = content.clip;
         content.clip = ulna_clip_empty(NULL);
     }
@@ -116,7 +117,7 @@ ulna_status files_motion(const char *path, const ulna_content *skeleton, ulna_cl
 ulna_status files_markers(const char *path, ulna_content *content, ulna_error *error)
 {
     ulna_status status = files_read(path, NULL, content, error);
-    if (!status && (content->recording.marker_count < 1 || content->recording.frame_count < 1))
+    if (status == ULNA_OK && (content->recording.marker_count < 1 || content->recording.frame_count < 1))
         status = content->recording.marker_count < 1
                      ? fail_kind("a recording of markers", content, error)
                      : cli_fail(error, ULNA_ERR_PARSE, "the recording has markers, but no frames");

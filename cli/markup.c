@@ -210,7 +210,7 @@ ulna_status markup_write(const markup *page, const char *path, ulna_error *error
         return cli_fail(error, page->status, "cannot make the page: %s", ulna_status_text(page->status));
     ulna_output *output = NULL;
     ulna_status status = cli_output_open(path, &output, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     ulna_sink sink = ulna_output_sink(output);
     (void)sink.write(sink.context, page->text.data, page->text.length);

@@ -15,7 +15,6 @@ good_tree() {
     echo '#include <stddef.h>' >include/ulna/base.h
     echo '#include "ulna/base.h"' >include/ulna/problem.h
     printf '#include "ulna/base.h"\n#include "ulna/problem.h"\n' >include/ulna/ulna.h
-    printf '#include "ulna/ulna.h"\n' >src/base/version.c
     printf '#include "base/base.h"\n#include "ulna/base.h"\n#include <math.h>\n' >src/model/model.c
     printf '#include "model/model.h"\n#include "ulna/problem.h"\n' >src/solve/driver.c
     printf '#include "model/model.h"\n#include <jansson.h>\n' >src/formats/json.c

@@ -62,7 +62,7 @@ static int read_files(json_t *object, calibrate_job *job, ulna_error *error)
     files_note(job->notes, job->skeleton_path, &job->skeleton.remarks);
     ulna_status status = files_markers(job->markers_path, &job->markers, error);
     files_note(job->notes, job->markers_path, &job->markers.remarks);
-    if (status)
+    if (status != ULNA_OK)
         return files_fail(object, job->markers_path, error);
     if (job->static_path && files_markers(job->static_path, &job->still, error))
         return files_fail(object, job->static_path, error);
@@ -136,7 +136,7 @@ static int make_take(json_t *object, calibrate_job *job, ulna_error *error)
 static ulna_status add_all(const ulna_marker_set *from, ulna_marker_set *to)
 {
     ulna_status status = ULNA_OK;
-    for (size_t i = 0; i < from->count && !status; i++)
+    for (size_t i = 0; i < from->count && status == ULNA_OK; i++)
         status = ulna_marker_set_add(to, from->items[i].marker, from->items[i].body, from->items[i].offset,
                                      from->items[i].weight);
     return status;
@@ -153,14 +153,14 @@ static ulna_status find_lengths(calibrate_job *job, ulna_error *error)
         return cli_fail(error, ULNA_ERR_MEMORY, "no room for the markers");
     ulna_take_options o = take_options(job, &job->still);
     ulna_status status = ulna_take_create(&o, &still, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_calibrate(still, &options, &job->lengths, error);
     ulna_take_destroy(still);
-    for (size_t i = 0; i < job->set.count && !status; i++)
+    for (size_t i = 0; i < job->set.count && status == ULNA_OK; i++)
         for (size_t j = 0; j < job->lengths.set.count; j++)
             if (strcmp(job->set.items[i].marker, job->lengths.set.items[j].marker) == 0)
                 memcpy(job->set.items[i].offset, job->lengths.set.items[j].offset, sizeof job->set.items[i].offset);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     ulna_take *before = job->take;
     o = take_options(job, &job->markers);
@@ -193,29 +193,29 @@ static int run(const cli *tool, json_t *object, calibrate_job *job, ulna_error *
         status = find_lengths(job, error);
         options.scale = options.symmetric = 0;
     }
-    if (!status) {
+    if (status == ULNA_OK) {
         about = job->markers_path;
         status = ulna_calibrate(job->take, &options, &job->result, error);
     }
-    if (!status && job->static_path) { /* the lengths as if they were the take's */
+    if (status == ULNA_OK && job->static_path) { /* the lengths as if they were the take's */
         job->result.model = job->lengths.model;
         job->result.scale = job->lengths.scale;
         job->lengths.model = NULL;
         job->lengths.scale = NULL;
     }
     progress_end(&bar);
-    return status ? files_fail(object, about, error) : CLI_DONE;
+    return status != ULNA_OK ? files_fail(object, about, error) : CLI_DONE;
 }
 
 static ulna_status write_set(const calibrate_job *job, const char *path, ulna_error *error)
 {
     ulna_output *output = NULL;
     ulna_status status = cli_output_open(path, &output, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     ulna_sink sink = ulna_output_sink(output);
     status = ulna_marker_set_write_csv(&job->result.set, job->skeleton.model, &sink, error);
-    if (status && status != ULNA_ERR_IO)
+    if (status != ULNA_OK && status != ULNA_ERR_IO)
         cli_output_discard(output);
     else
         status = cli_output_commit(output, error);
@@ -232,7 +232,7 @@ static int write_files(const cli *tool, json_t *object, const calibrate_job *job
     cli_writing_begin();
     ulna_status status = model ? ulna_model_save(job->result.model, model, error) : ULNA_OK;
     cli_writing_end();
-    if (status)
+    if (status != ULNA_OK)
         return files_fail(object, model, error);
     if (model)
         json_object_set_new(object, "model", cli_json_text(model));

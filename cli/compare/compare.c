@@ -382,7 +382,7 @@ static int run(const cli *tool, json_t *object, const char *model, const char *s
     progress_begin(&bar, tool);
     ulna_status status = contest_run(game, cli_value(tool, "report") != NULL, show_progress, &bar, &error);
     progress_end(&bar);
-    if (status)
+    if (status != ULNA_OK)
         return files_fail(object, model, &error);
     put_results(object, game, model, source);
     json_t *shown = describe(game, object);

@@ -41,7 +41,7 @@ static ulna_status measure_goals(trials *set, const double *q, outcome *one)
 {
     double squares[2] = {0, 0};
     ulna_status status = ulna_work_evaluate(set->work, q, &one->f);
-    for (int i = 0; !status && i < ulna_problem_term_count(set->problem); i++) {
+    for (int i = 0; status == ULNA_OK && i < ulna_problem_term_count(set->problem); i++) {
         double error;
         if (!(ulna_problem_weight(set->problem, i) > 0))
             continue;
@@ -65,7 +65,7 @@ static ulna_status run_once(const entry *with, double *q, outcome *one, double *
     ulna_global_result found;
     ulna_status status =
         with->global ? ulna_global_solve(with->global, q, &found, NULL) : ulna_solve(with->solver, q, &result);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     *seconds = with->global ? found.seconds : result.seconds;
     one->stop = result.stop;
@@ -295,7 +295,7 @@ static ulna_status record(contest *game, const contender *one, ulna_solver *solv
                           int room, double *q, trail *trails, ulna_error *error)
 {
     ulna_status status = ULNA_OK;
-    for (int i = 0; !status && i < game->traced; i++) {
+    for (int i = 0; status == ULNA_OK && i < game->traced; i++) {
         ulna_result result;
         if (trials_set_frame(&game->set, i, q) || ulna_solve(solver, q, &result) || one->outcomes[i].status)
             continue;
@@ -327,7 +327,7 @@ static ulna_status median_by_iteration(curve *line, const trail *trails, int cou
     for (int i = 0; i < count; i++)
         scratch[i] = trails[i].count;
     ulna_status status = take(line, (int)upper_median(scratch, count), error);
-    for (int k = 0; !status && k < line->count; k++) {
+    for (int k = 0; status == ULNA_OK && k < line->count; k++) {
         for (int i = 0; i < count; i++)
             scratch[i] = trails[i].f[k < trails[i].count ? k : trails[i].count - 1];
         line->x[k] = k;
@@ -365,7 +365,7 @@ static ulna_status median_by_time(curve *line, const trail *trails, int count, d
     double last = upper_median(scratch, count);
     int is_single = count == 1;
     ulna_status status = take(line, is_single ? trails[0].count : GRID, error);
-    for (int k = 0; !status && k < line->count; k++) {
+    for (int k = 0; status == ULNA_OK && k < line->count; k++) {
         double us = is_single ? trails[0].us[k] : first + (last - first) * k / (GRID - 1);
         for (int i = 0; i < count; i++)
             scratch[i] = is_single ? trails[0].f[k] : at_time(&trails[i], us);
@@ -388,7 +388,7 @@ static ulna_status make_curves(contender *one, trail *trails, int count, ulna_er
     if (used == 0)
         return ULNA_OK;
     ulna_status status = median_by_iteration(&one->by_iteration, trails, used, scratch, error);
-    return status ? status : median_by_time(&one->by_time, trails, used, scratch, error);
+    return status != ULNA_OK ? status : median_by_time(&one->by_time, trails, used, scratch, error);
 }
 
 static ulna_status trace_curves(contest *game, contender *one, ulna_error *error)
@@ -410,9 +410,9 @@ static ulna_status trace_curves(contest *game, contender *one, ulna_error *error
         no_memory(error);
     else
         status = ulna_solver_create(game->set.problem, &options, NULL, &solver, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = record(game, one, solver, rows, room, q, trails, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = make_curves(one, trails, game->traced, error);
     for (int i = 0; i < CURVES_FRAMES; i++) {
         free(trails[i].f);
@@ -436,7 +436,7 @@ ulna_status contest_run(contest *game, int is_traced, contest_advance advance, v
         no_memory(error);
     else
         status = enter(game, entries, error);
-    if (!status) {
+    if (status == ULNA_OK) {
         solve_all(game, entries, q, part, advance, context);
         status = judge(game, error);
     }
@@ -446,7 +446,7 @@ ulna_status contest_run(contest *game, int is_traced, contest_advance advance, v
     }
     free(entries);
     free(q);
-    for (int i = 0; !status && is_traced && i < game->count; i++) {
+    for (int i = 0; status == ULNA_OK && is_traced && i < game->count; i++) {
         advance(context, part + (1 - part) * i / game->count, game->contenders[i].method->name);
         if (!game->contenders[i].refusal.status &&
             !contender_is_global(&game->contenders[i])) /* it has no iterations */

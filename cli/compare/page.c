@@ -96,9 +96,9 @@ typedef struct scene {
 static ulna_status place_all(const scene *view, ulna_pose *pose, const double *q, double *places)
 {
     ulna_status status = ulna_pose_forward(pose, q);
-    for (int i = 0; !status && i < view->bodies; i++)
+    for (int i = 0; status == ULNA_OK && i < view->bodies; i++)
         status = ulna_pose_body(pose, i, places + 3 * (size_t)i, NULL);
-    for (int i = 0; !status && i < view->goals; i++) {
+    for (int i = 0; status == ULNA_OK && i < view->goals; i++) {
         const ulna_effector *point = &view->set->effectors[i];
         status = ulna_pose_point(pose, point->body, point->point, places + 3 * (size_t)(view->bodies + i));
     }
@@ -204,14 +204,14 @@ static ulna_status solve_first(contest *game, const contender *one, scene *view,
     ulna_pose *pose = ulna_work_pose(game->set.work);
     ulna_solver *solver;
     ulna_status status = ulna_solver_create(game->set.problem, &options, NULL, &solver, NULL);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     status = trials_set_frame(&game->set, 0, q);
-    if (!status)
+    if (status == ULNA_OK)
         status = place_all(view, pose, q, view->start);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_solve(solver, q, NULL);
-    if (!status)
+    if (status == ULNA_OK)
         status = place_all(view, pose, q, view->end);
     ulna_solver_destroy(solver);
     return status;
@@ -230,7 +230,7 @@ static void put_scene(markup *page, const void *about)
     view.start = calloc(places, sizeof *view.start);
     view.end = calloc(places, sizeof *view.end);
     ulna_status status = q && view.start && view.end ? solve_first(game, one, &view, q) : ULNA_ERR_MEMORY;
-    if (status)
+    if (status != ULNA_OK)
         page->status = status;
     else {
         aim(&view);

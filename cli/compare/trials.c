@@ -95,7 +95,7 @@ static ulna_status make_goals(trials *set, ulna_error *error)
     set->is_made = 1;
     set->has_markers = markers > 0;
     ulna_status status = take_effectors(set, count, error);
-    for (int i = 0; !status && i < count; i++) {
+    for (int i = 0; status == ULNA_OK && i < count; i++) {
         ulna_effector *next = &set->effectors[set->effector_count];
         double weight = 1;
         if (markers > 0) {
@@ -116,7 +116,7 @@ static ulna_status make_goals(trials *set, ulna_error *error)
 static ulna_status take_goals(trials *set, const goals *wanted, ulna_error *error)
 {
     ulna_status status = take_effectors(set, wanted->count, error);
-    for (int i = 0; !status && i < wanted->count; i++) {
+    for (int i = 0; status == ULNA_OK && i < wanted->count; i++) {
         const goal *next = &wanted->list[i];
         if (!(next->what & GOAL_POSITION))
             continue;
@@ -125,7 +125,7 @@ static ulna_status take_goals(trials *set, const goals *wanted, ulna_error *erro
         memcpy(at->point, next->point, sizeof at->point);
         memcpy(set->positions + 3 * (size_t)set->effector_count++, next->position, sizeof next->position);
     }
-    return status ? status : goals_to_problem(wanted, set->problem, error);
+    return status != ULNA_OK ? status : goals_to_problem(wanted, set->problem, error);
 }
 
 static void count_goals(trials *set)
@@ -162,18 +162,18 @@ ulna_status trials_create(trials *set, const ulna_model *model, const goals *wan
     if (ulna_model_dof_count(model) == 0)
         return cli_fail(error, ULNA_ERR_MODEL, "the skeleton has no degree of freedom: there is nothing to solve");
     ulna_status status = allocate(set, wanted, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_problem_create(model, NULL, &set->problem, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = wanted->count ? take_goals(set, wanted, error) : make_goals(set, error);
-    if (!status) {
+    if (status == ULNA_OK) {
         count_goals(set);
         if (set->points + set->orientations == 0)
             status = cli_fail(error, ULNA_ERR_MODEL, "all goals have weight 0: there is nothing to solve");
     }
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_problem_ready(set->problem, error);
-    return status ? status : ulna_work_create(set->problem, NULL, &set->work, error);
+    return status != ULNA_OK ? status : ulna_work_create(set->problem, NULL, &set->work, error);
 }
 
 void trials_release(trials *set)
@@ -198,9 +198,9 @@ static ulna_status place_goals(trials *set, uint64_t *state)
     perturb(set, ulna_model_rest(set->model), pose_angle, pose_translation * scale, state, set->target);
     reflect(set->model, set->target);
     ulna_status status = ulna_pose_forward(pose, set->target);
-    for (int i = 0; !status && i < set->effector_count; i++)
+    for (int i = 0; status == ULNA_OK && i < set->effector_count; i++)
         status = ulna_pose_point(pose, set->effectors[i].body, set->effectors[i].point, set->positions + 3 * (size_t)i);
-    return status ? status : ulna_problem_set_points(set->problem, 0, set->effector_count, set->positions);
+    return status != ULNA_OK ? status : ulna_problem_set_points(set->problem, 0, set->effector_count, set->positions);
 }
 
 ulna_status trials_set_frame(trials *set, int frame, double *start)

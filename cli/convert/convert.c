@@ -58,7 +58,7 @@ static ulna_status take_clip(conversion *c, ulna_content *content, ulna_error *e
     if (content->model) { /* of a skeleton of its own, though there is one already */
         ulna_error why;
         ulna_status status = ulna_clip_convert(content->model, &content->clip, c->skeleton.model, &content->clip, &why);
-        if (status)
+        if (status != ULNA_OK)
             return cli_fail(error, status, "its motion belongs to another skeleton: %.200s", why.message);
     }
     c->clip = content->clip;
@@ -98,7 +98,7 @@ static ulna_status read_file(conversion *c, const char *path, ulna_error *error)
     if (content.source.analog)
         files_note_text(c->notes, "%.200s: the analog data (%d samples per frame) is not converted", path,
                         content.source.analog);
-    if (!status)
+    if (status == ULNA_OK)
         status = take(c, path, &content, error);
     ulna_content_release(&content);
     return status;
@@ -117,7 +117,7 @@ static int read_files(const cli *tool, json_t *object, conversion *c)
             progress_wait *wait = progress_wait_begin(tool, "reading", path);
             ulna_status status = read_file(c, path, &error);
             progress_wait_end(wait);
-            if (status)
+            if (status != ULNA_OK)
                 return files_fail(object, path, &error);
         }
     return CLI_DONE;
@@ -155,12 +155,12 @@ static ulna_status place_markers(const ulna_model *model, const ulna_clip *clip,
 {
     ulna_status status = ULNA_OK;
     int own = ulna_model_marker_count(model);
-    for (int f = 0; f < clip->frame_count && !status; f++) {
+    for (int f = 0; f < clip->frame_count && status == ULNA_OK; f++) {
         double *to = ulna_recording_frame(recording, f);
         status = ulna_pose_forward(pose, ulna_clip_frame(clip, f));
-        if (!status && own)
+        if (status == ULNA_OK && own)
             status = ulna_pose_markers(pose, to);
-        for (int b = 0; b < recording->marker_count && !own && !status; b++)
+        for (int b = 0; b < recording->marker_count && !own && status == ULNA_OK; b++)
             status = ulna_pose_body(pose, b, to + 3 * (size_t)b, NULL);
     }
     return status;
@@ -173,15 +173,15 @@ static ulna_status make_recording(conversion *c, ulna_error *error)
     int own = ulna_model_marker_count(model), count = own ? own : ulna_model_body_count(model);
     ulna_pose *pose = NULL;
     ulna_status status = ulna_recording_resize(&c->recording, count, c->clip.frame_count);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_pose_create(model, NULL, &pose, error);
-    for (int i = 0; i < count && !status; i++)
+    for (int i = 0; i < count && status == ULNA_OK; i++)
         snprintf(c->recording.names[i], ULNA_MARKER_NAME, "%s",
                  own ? ulna_model_marker_name(model, i) : ulna_model_body_name(model, i));
-    if (!status)
+    if (status == ULNA_OK)
         status = place_markers(model, &c->clip, pose, &c->recording);
     ulna_pose_destroy(pose);
-    if (status)
+    if (status != ULNA_OK)
         return cli_fail(error, status, "cannot compute the positions of %d markers: %s", count,
                         ulna_status_text(status));
     c->write.up = c->skeleton.source.up;
@@ -219,9 +219,9 @@ static int turn_balls(json_t *object, conversion *c, const char *path)
     if (c->ball == ULNA_BALL_EULER || !c->skeleton.model)
         return CLI_DONE;
     ulna_status status = ulna_model_with_balls(c->skeleton.model, c->ball, NULL, &fresh, &dropped, &error);
-    if (!status && c->clip.frame_count)
+    if (status == ULNA_OK && c->clip.frame_count)
         status = ulna_clip_convert(c->skeleton.model, &c->clip, fresh, &c->clip, &error);
-    if (status) {
+    if (status != ULNA_OK) {
         ulna_model_destroy(fresh);
         return files_fail(object, path, &error);
     }
@@ -263,7 +263,7 @@ static int write_file(const cli *tool, json_t *object, conversion *c)
         snprintf(error.message + length, sizeof error.message - length,
                  "; 'ulna solve' computes the motion of a skeleton from markers");
     }
-    if (status)
+    if (status != ULNA_OK)
         return files_fail(object, path, &error);
     note_skeleton(c, format);
     return CLI_DONE;

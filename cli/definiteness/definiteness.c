@@ -252,8 +252,8 @@ static int write_pictures(const cli *tool, const request *wish, const map_panel 
         json_array_append_new(files, row);
         json_object_set_new(row, "file", cli_json_text(tool->values[i]));
         ulna_status status = markup_write(&paper, tool->values[i], &error);
-        json_object_set_new(row, "result", json_string(status ? "failed" : "written"));
-        if (status) {
+        json_object_set_new(row, "result", json_string(status != ULNA_OK ? "failed" : "written"));
+        if (status != ULNA_OK) {
             json_object_set_new(row, "error", cli_json_error(&error));
             fflush(stdout);
             int failure = cli_complain_file(tool->values[i], &error);
@@ -270,7 +270,7 @@ static int write_pictures(const cli *tool, const request *wish, const map_panel 
 static ulna_status sweep_goal(const request *wish, sweep *over, const double goal[3], map_panel *panel, column *columns)
 {
     ulna_status status = ULNA_OK;
-    for (const way *how = ways; how < ways + WAYS && !status; how++) {
+    for (const way *how = ways; how < ways + WAYS && status == ULNA_OK; how++) {
         if (!is_wanted(wish, how))
             continue;
         sweep_range ranges[2];
@@ -280,9 +280,9 @@ static ulna_status sweep_goal(const request *wish, sweep *over, const double goa
         columns->how = how;
         snprintf(columns->title, sizeof columns->title, "%s", how->name);
         status = sweep_aim(over, goal, how->has_posture ? wish->weight : 0);
-        if (!status)
+        if (status == ULNA_OK)
             status = sweep_over(over, ranges, wish->size, is_shown ? panel->regions : NULL, &columns->tally);
-        if (!status && is_shown) {
+        if (status == ULNA_OK && is_shown) {
             panel->tally = &columns->tally;
             status = map_sample_mesh(over, wish->axes, panel);
         }
@@ -296,16 +296,16 @@ static ulna_status sweep_goals(const request *wish, map_panel *panels, column *c
 {
     sweep over;
     ulna_status status = sweep_create(wish, &over, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
-    for (int i = 0; i < wish->goal_count && !status; i++) {
+    for (int i = 0; i < wish->goal_count && status == ULNA_OK; i++) {
         if (panels)
             status = map_panel_create(&panels[i], wish->size);
-        if (!status)
+        if (status == ULNA_OK)
             status = sweep_goal(wish, &over, wish->goals[i], panels ? &panels[i] : NULL, columns + i * way_count);
     }
     sweep_release(&over);
-    return status ? cli_fail(error, status, "the sweep: %s", ulna_status_text(status)) : ULNA_OK;
+    return status != ULNA_OK ? cli_fail(error, status, "the sweep: %s", ulna_status_text(status)) : ULNA_OK;
 }
 
 static int run(const cli *tool, const request *wish, column *columns, int way_count)

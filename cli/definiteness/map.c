@@ -99,7 +99,7 @@ ulna_status map_sample_mesh(sweep *over, const request_axis axes[2], map_panel *
         }
         sweep_sample sample;
         ulna_status status = sweep_at(over, place, &sample);
-        if (status)
+        if (status != ULNA_OK)
             return status;
         panel->f[node] = sample.f;
         panel->node_regions[node] = (unsigned char)sweep_classify(over, &sample);

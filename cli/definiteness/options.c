@@ -342,9 +342,9 @@ int request_read(const cli *tool, request *wish)
     ulna_pose *pose = NULL;
     double *jacobian = calloc(3 * (size_t)ulna_model_dof_count(wish->model) + 1, sizeof *jacobian);
     ulna_status status = ulna_pose_create(wish->model, NULL, &pose, &error);
-    if (!status && !jacobian)
+    if (status == ULNA_OK && !jacobian)
         status = cli_fail(&error, ULNA_ERR_MEMORY, "out of memory");
-    code = status || !jacobian ? fail_file(tool, wish, &error) : choose_at_rest(tool, wish, pose, jacobian);
+    code = status != ULNA_OK || !jacobian ? fail_file(tool, wish, &error) : choose_at_rest(tool, wish, pose, jacobian);
     ulna_pose_destroy(pose);
     free(jacobian);
     return code;

@@ -13,15 +13,15 @@ static ulna_status make_problem(const ulna_model *model, int body, const double 
 {
     const double nowhere[3] = {0, 0, 0};
     ulna_status status = ulna_problem_create(model, NULL, &over->problem, error);
-    if (!status) /* so that posture weights are in square metres per square radian */
+    if (status == ULNA_OK) /* so that posture weights are in square metres per square radian */
         status = ulna_problem_set_length(over->problem, 1);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_problem_add_point(over->problem, body, point, nowhere, 1, &over->point, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_problem_add_posture(over->problem, NULL, NULL, 0, &over->posture, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_problem_ready(over->problem, error);
-    return status ? status : ulna_work_create(over->problem, NULL, &over->work, error);
+    return status != ULNA_OK ? status : ulna_work_create(over->problem, NULL, &over->work, error);
 }
 
 ulna_status sweep_create(const request *wish, sweep *over, ulna_error *error)
@@ -36,11 +36,11 @@ ulna_status sweep_create(const request *wish, sweep *over, ulna_error *error)
     over->q = calloc(nq, sizeof *over->q);
     over->unit = calloc(nv, sizeof *over->unit);
     over->column = calloc(nv, sizeof *over->column);
-    if (!status && (!over->q || !over->unit || !over->column)) {
+    if (status == ULNA_OK && (!over->q || !over->unit || !over->column)) {
         status = ULNA_ERR_MEMORY;
         cli_fail(error, status, "out of memory");
     }
-    if (status)
+    if (status != ULNA_OK)
         sweep_release(over);
     else
         memcpy(over->q, ulna_model_rest(wish->model), nq * sizeof *over->q);
@@ -63,7 +63,7 @@ ulna_status sweep_aim(sweep *over, const double goal[3], double posture_weight)
     double far = hypot(hypot(goal[0], goal[1]), goal[2]);
     over->zero = 64 * DBL_EPSILON * reach * (reach + far);
     ulna_status status = ulna_problem_set_goal(over->problem, over->point, goal);
-    return status ? status : ulna_problem_set_weight(over->problem, over->posture, posture_weight);
+    return status != ULNA_OK ? status : ulna_problem_set_weight(over->problem, over->posture, posture_weight);
 }
 
 /* ---- one place ---------------------------------------------------------------------------------------- */
@@ -83,7 +83,7 @@ ulna_status sweep_at(sweep *over, const double place[2], sweep_sample *sample)
     for (int k = 0; k < 2; k++)
         over->q[over->coordinate[k]] = place[k];
     ulna_status status = ulna_work_evaluate(over->work, over->q, &sample->f);
-    for (int k = 0; k < 2 && !status; k++) {
+    for (int k = 0; k < 2 && status == ULNA_OK; k++) {
         over->unit[over->dof[k]] = 1;
         status = ulna_work_hessian_multiply(over->work, 1, over->unit, over->column);
         over->unit[over->dof[k]] = 0;
@@ -113,7 +113,7 @@ sweep_region sweep_classify(const sweep *over, const sweep_sample *sample)
 static ulna_status with_gradient(sweep *over, const double place[2], sweep_sample *sample)
 {
     ulna_status status = sweep_at(over, place, sample);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_work_gradient(over->work, over->column);
     for (int k = 0; k < 2; k++)
         sample->gradient[k] = over->column[over->dof[k]];
@@ -165,12 +165,12 @@ static ulna_status find_minimum(sweep *over, const sweep_range ranges[2], double
 {
     enum { STEPS = 100, HALVINGS = 40 };
     ulna_status status = with_gradient(over, place, at);
-    for (int i = 0; i < STEPS && !status; i++) {
+    for (int i = 0; i < STEPS && status == ULNA_OK; i++) {
         double step[2], next[2], factor = 1;
         sweep_sample there = {0};
         choose_step(over, at, place, ranges, step);
         int falls = 0;
-        for (int k = 0; k < HALVINGS && !falls && !status; k++, factor /= 2) {
+        for (int k = 0; k < HALVINGS && !falls && status == ULNA_OK; k++, factor /= 2) {
             clamped_add(place, factor, step, ranges, next);
             status = with_gradient(over, next, &there);
             falls = there.f < at->f;
@@ -216,7 +216,7 @@ static ulna_status visit_cells(sweep *over, const sweep_range ranges[2], int siz
             const double place[2] = {cell_middle(&ranges[0], i, size), cell_middle(&ranges[1], j, size)};
             sweep_sample sample;
             ulna_status status = sweep_at(over, place, &sample);
-            if (status)
+            if (status != ULNA_OK)
                 return status;
             sweep_region region = sweep_classify(over, &sample);
             if (region == SWEEP_POSITIVE)
@@ -247,15 +247,15 @@ ulna_status sweep_over(sweep *over, const sweep_range ranges[2], int size, unsig
     free(conditions);
     for (int region = 0; region < SWEEP_REGION_COUNT; region++)
         tally->percent[region] = 100.0 * (double)counts[region] / ((double)size * size);
-    if (status)
+    if (status != ULNA_OK)
         return status;
 
     sweep_sample at;
     status = find_minimum(over, ranges, tally->minimum, &at);
-    if (!status) {
+    if (status == ULNA_OK) {
         tally->minimum_f = at.f;
         tally->minimum_condition = condition(over, &at);
         status = sweep_at(over, tally->minimum, &at);
     }
-    return status ? status : ulna_work_term_error(over->work, over->point, &tally->minimum_distance);
+    return status != ULNA_OK ? status : ulna_work_term_error(over->work, over->point, &tally->minimum_distance);
 }

@@ -114,7 +114,7 @@ static ulna_status use_take(global_job *job, ulna_error *error)
     job->goal = calloc(set->count + 1, sizeof *job->goal);
     if (!job->goal)
         return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
-    for (size_t i = 0; i < set->count && !status; i++) {
+    for (size_t i = 0; i < set->count && status == ULNA_OK; i++) {
         const ulna_attachment *item = &set->items[i];
         global_goal *to = &job->goal[job->goal_count++];
         snprintf(to->name, sizeof to->name, "%s", item->marker);
@@ -125,7 +125,7 @@ static ulna_status use_take(global_job *job, ulna_error *error)
     }
     job->options.local.lower = job->take.options.solve.lower;
     job->options.local.upper = job->take.options.solve.upper;
-    return status ? status : choose_frames(job, error);
+    return status != ULNA_OK ? status : choose_frames(job, error);
 }
 
 int global_place(const global_job *job, int frame, int number, double place[3])
@@ -161,11 +161,11 @@ static ulna_status make_problem(global_job *job, ulna_error *error)
     if (ulna_model_dof_count(job->model) == 0)
         return cli_fail(error, ULNA_ERR_MODEL, "the skeleton has no degree of freedom: there is nothing to solve");
     ulna_status status = ulna_problem_create(job->model, NULL, &job->problem, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = job->has_take ? use_take(job, error) : use_goals(job, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_problem_ready(job->problem, error);
-    return status ? status : ulna_work_create(job->problem, NULL, &job->work, error);
+    return status != ULNA_OK ? status : ulna_work_create(job->problem, NULL, &job->work, error);
 }
 
 static ulna_status make_room(global_job *job, ulna_error *error)
@@ -231,10 +231,10 @@ static ulna_status measure(global_job *job, global_frame *frame, const double *q
 {
     double f, squares[2] = {0, 0}, least = INFINITY, most = 0;
     ulna_status status = ulna_work_evaluate(job->work, q, &f);
-    for (int i = 0; i < job->goal_count && !status; i++) {
+    for (int i = 0; i < job->goal_count && status == ULNA_OK; i++) {
         status = ulna_work_term_error(job->work, i, &frame->errors[i]);
         double weight = job->goal[i].weight;
-        if (status || isnan(frame->errors[i]) || !(weight > 0))
+        if (status != ULNA_OK || isnan(frame->errors[i]) || !(weight > 0))
             continue;
         squares[job->goal[i].is_turn] += frame->errors[i] * frame->errors[i];
         if (job->goal[i].is_turn) {
@@ -269,11 +269,11 @@ static ulna_status solve_frame(global_job *job, ulna_global *global, int number,
     ulna_error why;
     ulna_error_clear(&why);
     ulna_status status = ulna_global_solve(global, q, &frame->found, &why);
-    if (!status)
+    if (status == ULNA_OK)
         status = measure(job, frame, q);
     if (status == ULNA_ERR_NUMBER)
         return cli_fail(error, status, "the cost is not a finite number: the goals are too far away");
-    if (status)
+    if (status != ULNA_OK)
         return cli_fail(error, status, "%s", *why.message ? why.message : ulna_status_text(status));
     return ULNA_OK;
 }
@@ -301,13 +301,13 @@ static ulna_status solve_frames(const cli *tool, global_job *job, ulna_error *er
     progress bar;
     ulna_status status = ulna_global_create(job->problem, &job->options, NULL, &global, error);
     progress_begin(&bar, tool);
-    for (int f = 0; f < job->frame_count && !status; f++) {
+    for (int f = 0; f < job->frame_count && status == ULNA_OK; f++) {
         status = solve_frame(job, global, f, error);
         progress_show(&bar, (f + 1.0) / job->frame_count, "frames");
     }
     progress_end(&bar);
     ulna_global_destroy(global);
-    if (!status)
+    if (status == ULNA_OK)
         add_notes(job);
     return status;
 }

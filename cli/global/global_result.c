@@ -313,7 +313,7 @@ static ulna_status write_json(const char *path, const json_t *object, ulna_error
     if (!text)
         return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
     ulna_status status = cli_output_open(path, &output, error);
-    if (!status) {
+    if (status == ULNA_OK) {
         ulna_sink sink = ulna_output_sink(output);
         sink.write(sink.context, text, strlen(text));
         sink.write(sink.context, "\n", 1);
@@ -357,7 +357,7 @@ static ulna_status write_motion(global_job *job, const char *path, ulna_error *e
     ulna_status status = ULNA_OK;
     if (format == ULNA_FORMAT_GLB || format == ULNA_FORMAT_GLTF)
         status = goals_as_markers(job, &markers, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = files_write(path, job->model, &job->poses, &markers, &options, job->notes, error);
     ulna_recording_release(&markers);
     return status;

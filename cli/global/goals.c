@@ -94,13 +94,13 @@ static ulna_status goals_set_rotation(goal *next, const double q[4], ulna_error 
 ulna_status goals_to_problem(const goals *wanted, ulna_problem *problem, ulna_error *error)
 {
     ulna_status status = ULNA_OK;
-    for (int i = 0; !status && i < wanted->count; i++) {
+    for (int i = 0; status == ULNA_OK && i < wanted->count; i++) {
         const goal *g = &wanted->list[i];
         if (g->what & GOAL_POSITION)
             status = ulna_problem_add_point(problem, g->body, g->point, g->position, g->weight, NULL, error);
-        if (!status && (g->what & GOAL_ORIENTATION))
+        if (status == ULNA_OK && (g->what & GOAL_ORIENTATION))
             status = ulna_problem_add_orientation(problem, g->body, g->rotation, g->weight, NULL, error);
-        if (status && error)
+        if (status != ULNA_OK && error)
             error->line = g->line;
     }
     return status;
@@ -190,7 +190,7 @@ static ulna_status json_numbers_of(json_t *value, const char *what, double *numb
     if (!json_is_array(value) || json_array_size(value) != (size_t)count)
         return cli_fail(error, ULNA_ERR_PARSE, "%s should be a list of %d numbers", what, count);
     ulna_status status = ULNA_OK;
-    for (int i = 0; !status && i < count; i++)
+    for (int i = 0; status == ULNA_OK && i < count; i++)
         status = json_number_of(json_array_get(value, (size_t)i), what, &numbers[i], error);
     return status;
 }
@@ -201,12 +201,12 @@ static ulna_status read_orientation(json_t *value, goal *next, ulna_error *error
     ulna_status status = ULNA_OK;
     switch (json_array_size(value)) { /* 0 for what is no list */
     case 3:
-        for (size_t i = 0; !status && i < 3; i++)
+        for (size_t i = 0; status == ULNA_OK && i < 3; i++)
             status = json_numbers_of(json_array_get(value, i), "a row of the orientation", rotation + 3 * i, 3, error);
         return status;
     case 4:
         status = json_numbers_of(value, "orientation", q, 4, error);
-        return status ? status : goals_set_rotation(next, q, error);
+        return status != ULNA_OK ? status : goals_set_rotation(next, q, error);
     case 9:
         return json_numbers_of(value, "orientation", rotation, 9, error);
     default:
@@ -259,9 +259,9 @@ static ulna_status read_target(const goals *wanted, const char *key, json_t *obj
         return cli_fail(error, ULNA_ERR_PARSE, "%s should be a name", marker ? "marker" : "body");
     int among = key ? GOALS_MARKERS | GOALS_BODIES : marker ? GOALS_MARKERS : GOALS_BODIES;
     ulna_status status = goals_find(wanted, among, key ? key : json_string_value(name), next, error);
-    if (!status && point && next->marker != ULNA_NONE)
+    if (status == ULNA_OK && point && next->marker != ULNA_NONE)
         return cli_fail(error, ULNA_ERR_PARSE, "\"point\" needs a \"body\": a marker has its own point");
-    return !status && point ? read_place(wanted, point, "point", next->point, error) : status;
+    return status == ULNA_OK && point ? read_place(wanted, point, "point", next->point, error) : status;
 }
 
 static ulna_status read_goal(const goals *wanted, const char *key, json_t *object, goal *next, ulna_error *error)
@@ -274,21 +274,21 @@ static ulna_status read_goal(const goals *wanted, const char *key, json_t *objec
     json_t *weight = json_object_get(object, "weight");
     *next = (goal){.weight = 1};
     ulna_status status = check_keys(object, keys, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = read_target(wanted, key, object, next, error);
-    if (!status && !position && !orientation)
+    if (status == ULNA_OK && !position && !orientation)
         return cli_fail(error, ULNA_ERR_PARSE, "a goal needs a \"position\" or an \"orientation\"");
-    if (!status && position) {
+    if (status == ULNA_OK && position) {
         next->what |= GOAL_POSITION;
         status = read_place(wanted, position, "position", next->position, error);
     }
-    if (!status && orientation) {
+    if (status == ULNA_OK && orientation) {
         next->what |= GOAL_ORIENTATION;
         status = read_orientation(orientation, next, error);
     }
-    if (!status && weight)
+    if (status == ULNA_OK && weight)
         status = json_number_of(weight, "weight", &next->weight, error);
-    if (!status && next->weight < 0)
+    if (status == ULNA_OK && next->weight < 0)
         return cli_fail(error, ULNA_ERR_PARSE, "the weight is negative: %g", next->weight);
     return status;
 }
@@ -302,7 +302,7 @@ static ulna_status read_start(goals *wanted, json_t *list, ulna_error *error)
         return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
     ulna_status status =
         json_numbers_of(list, "start, a number for each coordinate of the skeleton,", wanted->start, nq, error);
-    if (!status && ulna_model_check_q(wanted->model, wanted->start, &coordinate))
+    if (status == ULNA_OK && ulna_model_check_q(wanted->model, wanted->start, &coordinate))
         status = cli_fail(error, ULNA_ERR_PARSE, "start: the quaternion of coordinate %d is zero", coordinate);
     return status;
 }
@@ -313,14 +313,14 @@ static ulna_status add_json_goal(goals *wanted, const char *key, json_t *value, 
     ulna_status status;
     if (key && json_is_array(value)) {
         status = goals_find(wanted, GOALS_MARKERS | GOALS_BODIES, key, &next, error);
-        if (!status)
+        if (status == ULNA_OK)
             status = read_place(wanted, value, "a position", next.position, error);
     } else
         status = read_goal(wanted, key, value, &next, error);
     next.line = line;
-    if (!status)
+    if (status == ULNA_OK)
         status = goals_append(wanted, &next, error);
-    if (status)
+    if (status != ULNA_OK)
         error->line = line;
     return status;
 }
@@ -332,13 +332,13 @@ static ulna_status read_goals(goals *wanted, json_t *list, cursor place, ulna_er
     json_t *value;
     if (place.at)
         place.at++; /* into the list */
-    for (size_t i = 0; !status && i < json_array_size(list); i++)
+    for (size_t i = 0; status == ULNA_OK && i < json_array_size(list); i++)
         status = add_json_goal(wanted, NULL, json_array_get(list, i), next_line(&place), error);
     json_object_foreach(list, key, value) /* does nothing with a list */
     {
         next_line(&place); /* the key's */
         int line = next_line(&place);
-        status = status ? status : add_json_goal(wanted, key, value, line, error);
+        status = status != ULNA_OK ? status : add_json_goal(wanted, key, value, line, error);
     }
     return status;
 }
@@ -355,14 +355,14 @@ static ulna_status goals_read_json(goals *wanted, const char *text, size_t lengt
     }
     json_t *list = json_object_get(root, "goals"), *start = json_object_get(root, "start");
     ulna_status status = check_keys(root, keys, error);
-    if (!status && !json_is_array(list) && !json_is_object(list))
+    if (status == ULNA_OK && !json_is_array(list) && !json_is_object(list))
         status = cli_fail(error, ULNA_ERR_PARSE, "\"goals\", a list of them, is missing");
-    if (!status)
+    if (status == ULNA_OK)
         status = read_goals(wanted, list, cursor_at(text, length, "goals"), error);
-    if (!status && start) {
+    if (status == ULNA_OK && start) {
         cursor place = cursor_at(text, length, "start");
         status = read_start(wanted, start, error);
-        if (status)
+        if (status != ULNA_OK)
             error->line = next_line(&place);
     }
     json_decref(root);
@@ -393,13 +393,13 @@ static ulna_status read_numbers(const goals *wanted, char *const *fields, int co
     double numbers[7] = {0};
     int is_turned = count > 4, is_placed = !is_turned || *fields[0] || *fields[1] || *fields[2];
     ulna_status status = ULNA_OK;
-    for (int i = is_placed ? 0 : 3; i < (is_turned ? 7 : 3) && !status; i++)
+    for (int i = is_placed ? 0 : 3; i < (is_turned ? 7 : 3) && status == ULNA_OK; i++)
         status = read_number(fields[i], names[i], &numbers[i], error);
-    if (!status && (count == 4 || count == 8))
+    if (status == ULNA_OK && (count == 4 || count == 8))
         status = read_number(fields[count - 1], "weight", &next->weight, error);
-    if (!status && next->weight < 0)
+    if (status == ULNA_OK && next->weight < 0)
         status = cli_fail(error, ULNA_ERR_PARSE, "the weight is negative: %g", next->weight);
-    if (!status && is_turned)
+    if (status == ULNA_OK && is_turned)
         status = goals_set_rotation(next, numbers + 3, error);
     next->what = (is_placed ? GOAL_POSITION : 0) | (is_turned ? GOAL_ORIENTATION : 0);
     for (int i = 0; i < 3; i++)
@@ -423,9 +423,9 @@ static ulna_status add_fields(goals *wanted, char *const *fields, int count, int
     if (strlen(fields[0]) > LONGEST_NAME)
         return cli_fail(error, ULNA_ERR_PARSE, "the name is too long: '%.40s...'", fields[0]);
     ulna_status status = read_numbers(wanted, fields + 1, count - 1, &next, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = goals_find(wanted, GOALS_MARKERS | GOALS_BODIES, fields[0], &next, error);
-    return status ? status : goals_append(wanted, &next, error);
+    return status != ULNA_OK ? status : goals_append(wanted, &next, error);
 }
 
 /* Cuts the last `count` words off a text; 0 if there are not so many besides a name. */
@@ -499,7 +499,7 @@ static ulna_status read_csv(goals *wanted, char *text, ulna_error *error)
         int skip = is_first && is_heading(fields, count);
         is_first = 0;
         ulna_status status = skip ? ULNA_OK : add_fields(wanted, fields, count, line, error);
-        if (status) {
+        if (status != ULNA_OK) {
             error->line = line;
             return status;
         }
@@ -533,9 +533,9 @@ ulna_status goals_read(goals *wanted, const char *path, ulna_error *error)
     ulna_text file = ulna_text_empty(NULL);
     int before = wanted->count;
     ulna_status status = ulna_file_read(strcmp(path, "-") == 0 ? "/dev/stdin" : path, MAX_BYTES, &file, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = read_text(wanted, &file, error);
-    if (!status && wanted->count == before)
+    if (status == ULNA_OK && wanted->count == before)
         status = cli_fail(error, ULNA_ERR_PARSE, "the file has no goals");
     ulna_text_release(&file);
     return status;

@@ -155,7 +155,7 @@ static ulna_status trace(const ulna_model *model, const ulna_pose *pose, figure 
     int *counts = calloc(bodies, sizeof *counts);
     double(*middles)[3] = calloc(bodies, sizeof *middles);
     ulna_status status = counts && middles ? ULNA_OK : ULNA_ERR_MEMORY;
-    if (!status) {
+    if (status == ULNA_OK) {
         ulna_pose_body(pose, 0, shape->low, NULL);
         memcpy(shape->high, shape->low, sizeof shape->high);
         find_middles(model, counts, middles);
@@ -175,15 +175,15 @@ ulna_status figure_create(const ulna_model *model, figure *shape, ulna_error *er
     ulna_pose *pose = NULL;
     memset(shape, 0, sizeof *shape);
     ulna_status status = ulna_pose_create(model, NULL, &pose, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     shape->bones = calloc(2 * (size_t)ulna_model_body_count(model), sizeof *shape->bones);
     shape->markers = calloc((size_t)ulna_model_marker_count(model) + 1, sizeof *shape->markers);
     status = shape->bones && shape->markers ? ulna_pose_forward(pose, ulna_model_rest(model)) : ULNA_ERR_MEMORY;
-    if (!status)
+    if (status == ULNA_OK)
         status = trace(model, pose, shape);
     ulna_pose_destroy(pose);
-    if (status) {
+    if (status != ULNA_OK) {
         figure_release(shape);
         cli_fail(error, status, "the rest pose: %s", ulna_status_text(status));
     }

@@ -586,7 +586,7 @@ static ulna_status tell_content(const cli *tool, const ulna_content *content, co
 {
     figure shape = {0};
     ulna_status status = content->model ? figure_create(content->model, &shape, error) : ULNA_OK;
-    if (status)
+    if (status != ULNA_OK)
         return status;
     if (content->model) {
         add_model(row, content->model, &shape);
@@ -630,7 +630,7 @@ static ulna_status tell_file(const cli *tool, int index, const drawing *how, jso
         find_skeleton(tool, index, &skeleton);
     ulna_read_options options = ulna_read_options_for(skeleton.model ? &skeleton : NULL);
     ulna_status status = files_read(path, &options, &content, error);
-    if (!status) {
+    if (status == ULNA_OK) {
         const ulna_model *model = content.model ? content.model : skeleton.model;
         put_text(row, "format", ulna_format_name(content.format));
         cli_title(tool, "%s", path);

@@ -87,7 +87,7 @@ static ulna_status write_model(const char *name, ulna_text *text, ulna_error *er
     ulna_model *model;
     ulna_sink sink = ulna_text_sink(text);
     ulna_status status = ulna_sample_create(name, NULL, &model, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_model_write_json(model, &sink, error);
     ulna_model_destroy(model);
     return status;
@@ -140,7 +140,7 @@ static int write_item(const cli *tool, json_t *list, const char *folder, const i
     outcome result = FAILED;
     ulna_status status =
         it->part == ULNA_NONE ? write_model(it->sample, &text, &error) : sample_take_write(it->part, &text, &error);
-    if (!status)
+    if (status == ULNA_OK)
         result = write_text(tool, &text, path, &error);
     int code = report(tool, list, path, it, result, &error);
     ulna_text_release(&text);

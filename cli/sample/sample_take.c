@@ -154,7 +154,7 @@ static ulna_status stand(ulna_pose *pose, const sole soles[SOLES], double *q, do
 {
     double weight[SOLES], sum = 0, lowest = INFINITY, step[2] = {0, 0};
     ulna_status status = ulna_pose_forward(pose, q);
-    for (int i = 0; i < SOLES && !status; i++) {
+    for (int i = 0; i < SOLES && status == ULNA_OK; i++) {
         ulna_pose_point(pose, soles[i].body, soles[i].point, places[i]);
         lowest = fmin(lowest, places[i][1]);
     }
@@ -178,10 +178,10 @@ static ulna_status sample_take_motion(const ulna_model *human, ulna_clip *clip, 
     double places[2][SOLES][3] = {{{0}}};
     int nq = ulna_model_coordinate_count(human);
     ulna_status status = ulna_pose_create(human, NULL, &pose, error);
-    if (!status && ulna_clip_resize(clip, nq, SAMPLE_TAKE_FRAMES))
+    if (status == ULNA_OK && ulna_clip_resize(clip, nq, SAMPLE_TAKE_FRAMES))
         status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
     find_soles(human, soles);
-    for (int f = 0; f < SAMPLE_TAKE_FRAMES && !status; f++) {
+    for (int f = 0; f < SAMPLE_TAKE_FRAMES && status == ULNA_OK; f++) {
         moment m = moment_at((double)f / SAMPLE_TAKE_RATE);
         puppet left = {human, ulna_clip_frame(clip, f), 0}, right = {human, left.q, 1};
         memcpy(left.q, ulna_model_rest(human), (size_t)nq * sizeof *left.q);
@@ -295,19 +295,19 @@ static ulna_status sample_take_markers(const ulna_model *human, const ulna_clip 
     int markers = ulna_model_marker_count(human);
     ulna_pose *pose = NULL;
     ulna_status status = ulna_pose_create(human, NULL, &pose, error);
-    if (!status && ulna_recording_resize(recording, markers, clip->frame_count))
+    if (status == ULNA_OK && ulna_recording_resize(recording, markers, clip->frame_count))
         status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
-    for (int m = 0; m < markers && !status; m++)
+    for (int m = 0; m < markers && status == ULNA_OK; m++)
         snprintf(recording->names[m], ULNA_MARKER_NAME, "%s", ulna_model_marker_name(human, m));
-    for (int f = 0; f < clip->frame_count && !status; f++) {
+    for (int f = 0; f < clip->frame_count && status == ULNA_OK; f++) {
         status = ulna_pose_forward(pose, ulna_clip_frame(clip, f));
-        if (!status)
+        if (status == ULNA_OK)
             status = ulna_pose_markers(pose, ulna_recording_frame(recording, f));
     }
     recording->first_frame = clip->first_frame;
     recording->frame_seconds = clip->frame_seconds;
     ulna_pose_destroy(pose);
-    if (!status)
+    if (status == ULNA_OK)
         spoil(recording);
     return status;
 }
@@ -343,15 +343,15 @@ static ulna_status write_attachment(const ulna_model *human, ulna_text *text, ul
     ulna_content content = ulna_content_empty(NULL);
     ulna_marker_set set = ulna_marker_set_empty(NULL);
     ulna_status status = ulna_content_write(ULNA_FORMAT_ASF, human, NULL, NULL, NULL, &asf_sink, NULL, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_content_read(asf.data, asf.length, ULNA_FORMAT_ASF, NULL, &content, error);
-    if (!status && ulna_marker_set_from_model(&set, human))
+    if (status == ULNA_OK && ulna_marker_set_from_model(&set, human))
         status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
-    for (size_t i = 0; i < set.count && !status; i++) {
+    for (size_t i = 0; i < set.count && status == ULNA_OK; i++) {
         int bone = ulna_model_find_body(content.model, ulna_model_body_name(human, set.items[i].body));
         set.items[i].body = bone == ULNA_NONE ? 0 : bone;
     }
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_marker_set_write_csv(&set, content.model, &sink, error);
     ulna_marker_set_release(&set);
     ulna_content_release(&content);
@@ -368,12 +368,12 @@ static ulna_status write_part(int index, const ulna_model *human, ulna_text *tex
     const ulna_content no_file = ulna_content_empty(NULL);
     ulna_write_options options = ulna_write_options_for(&no_file, format);
     ulna_status status = index == RECORDING || index == TRUTH ? sample_take_motion(human, &clip, error) : ULNA_OK;
-    if (!status && index == RECORDING)
+    if (status == ULNA_OK && index == RECORDING)
         status = sample_take_markers(human, &clip, &recording, error);
     if (index == TRUTH)
         options.digits = 8;
     options.up = 'y';
-    if (!status)
+    if (status == ULNA_OK)
         status = index == ATTACHMENT
                      ? write_attachment(human, text, error)
                      : ulna_content_write(format, human, &clip, &recording, &options, &sink, NULL, error);
@@ -386,7 +386,7 @@ ulna_status sample_take_write(int index, ulna_text *text, ulna_error *error)
 {
     ulna_model *human = NULL;
     ulna_status status = ulna_sample_create("human", NULL, &human, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = write_part(index, human, text, error);
     ulna_model_destroy(human);
     return status;

@@ -118,7 +118,7 @@ static ulna_status fill_frame(const solve_job *job, ulna_pose *pose, places *p, 
 {
     int frame = k * p->stride;
     ulna_status status = ulna_pose_forward(pose, ulna_clip_frame(&job->result.clip, frame));
-    for (int b = 0; b < p->bodies && !status; b++) {
+    for (int b = 0; b < p->bodies && status == ULNA_OK; b++) {
         double *at = p->body + 3 * ((size_t)k * (size_t)p->bodies + (size_t)b);
         ulna_pose_body(pose, b, at, NULL);
         for (int i = 0; i < 3; i++) {
@@ -126,7 +126,7 @@ static ulna_status fill_frame(const solve_job *job, ulna_pose *pose, places *p, 
             p->high[i] = fmax(p->high[i], at[i]);
         }
     }
-    for (int m = 0; m < p->markers && !status; m++) {
+    for (int m = 0; m < p->markers && status == ULNA_OK; m++) {
         size_t at = 3 * ((size_t)k * (size_t)p->markers + (size_t)m);
         ulna_pose_point(pose, job->take->set.items[m].body, job->take->set.items[m].offset, p->fitted + at);
         ulna_take_position(job->take, frame, m, p->seen + at);
@@ -155,7 +155,7 @@ static ulna_status find_places(const solve_job *job, places *p)
         p->low[i] = INFINITY;
         p->high[i] = -INFINITY;
     }
-    for (int k = 0; k < p->frames && !status; k++)
+    for (int k = 0; k < p->frames && status == ULNA_OK; k++)
         status = fill_frame(job, pose, p, k);
     ulna_pose_destroy(pose);
     return status;
@@ -316,7 +316,7 @@ void report_data(markup *page, const void *about)
     places p = {0};
     ulna_status status = find_places(job, &p);
     double *memory = calloc((size_t)p.frames + 1, sizeof *memory);
-    if (!status && memory) {
+    if (status == ULNA_OK && memory) {
         double seconds = job->take->recording->frame_seconds;
         markup_format(page, "const D = {\"frames\":%d,\"stride\":%d,\"first\":%d,\"rate\":%.9g,", p.frames, p.stride,
                       job->take->first_frame, seconds > 0 ? 1 / seconds : 0.0);
@@ -330,7 +330,7 @@ void report_data(markup *page, const void *about)
         put_names(job, page);
         markup_put(page, "};\n");
     } else
-        page->status = status ? status : ULNA_ERR_MEMORY;
+        page->status = status != ULNA_OK ? status : ULNA_ERR_MEMORY;
     free(memory);
     release_places(&p);
 }

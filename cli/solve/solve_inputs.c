@@ -17,7 +17,7 @@ enum { FIELDS = 3 };
 static ulna_status load_motion(solve_job *job, const char *path, ulna_clip *clip, ulna_error *error)
 {
     ulna_status status = files_motion(path, job->skeleton, clip, job->notes, error);
-    if (!status && job->model != job->skeleton->model)
+    if (status == ULNA_OK && job->model != job->skeleton->model)
         status = ulna_clip_convert(job->skeleton->model, clip, job->model, clip, error);
     return status;
 }
@@ -93,7 +93,7 @@ static ulna_status read_limits(solve_job *job, char *text, ulna_error *error)
         status = fields_split(line, SEPARATORS, fields, FIELDS) == FIELDS
                      ? read_row(job->model, fields, job->limits, job->limits + nv, error)
                      : cli_fail(error, ULNA_ERR_PARSE, "a line has a name and two limits: dof,lower,upper");
-        if (status && error)
+        if (status != ULNA_OK && error)
             error->line = number;
     }
     return status;
@@ -138,8 +138,8 @@ static ulna_status load_bounds(solve_job *job, ulna_error *error)
     if (load_limit_table(job, &status, error))
         return status;
     status = load_motion(job, job->bounds_path, &clip, error);
-    job->limits = status ? NULL : calloc(2 * (size_t)nv + 1, sizeof *job->limits);
-    if (!status && !job->limits)
+    job->limits = status != ULNA_OK ? NULL : calloc(2 * (size_t)nv + 1, sizeof *job->limits);
+    if (status == ULNA_OK && !job->limits)
         status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
     if (job->limits)
         limits_of(job, &clip);
@@ -162,7 +162,7 @@ static ulna_status load_start(solve_job *job, ulna_error *error)
 {
     ulna_clip clip = ulna_clip_empty(NULL);
     ulna_status status = load_motion(job, job->init_path, &clip, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = start_from(job, &clip, 0, error);
     ulna_clip_release(&clip);
     return status;
@@ -221,7 +221,7 @@ static int load_markers(solve_job *job, ulna_error *error)
     ulna_status status = files_markers(job->markers_path, &job->markers, error);
     progress_wait_end(wait);
     files_note(job->notes, job->markers_path, &job->markers.remarks);
-    return status ? solve_fail(job, job->object, job->markers_path, error) : CLI_DONE;
+    return status != ULNA_OK ? solve_fail(job, job->object, job->markers_path, error) : CLI_DONE;
 }
 
 static int load_reference(solve_job *job, ulna_error *error)

@@ -68,7 +68,7 @@ static ulna_status write_counted(solve_job *job, const char *path, const ulna_mo
     ulna_output *output = NULL;
     ulna_remarks remarks = ulna_remarks_empty(NULL);
     ulna_status status = cli_output_open(path, &output, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     counter c = {.to = ulna_output_sink(output), .bar = job->bar, .frames = clip->frame_count};
     ulna_sink sink = {count_bytes, &c};
@@ -77,7 +77,7 @@ static ulna_status write_counted(solve_job *job, const char *path, const ulna_mo
         progress_restart(job->bar);
     }
     status = ulna_content_write(format, model, clip, markers, options, &sink, &remarks, error);
-    if (status && status != ULNA_ERR_IO)
+    if (status != ULNA_OK && status != ULNA_ERR_IO)
         cli_output_discard(output);
     else
         status = cli_output_commit(output, error); /* which knows of every write that failed, and why */
@@ -127,9 +127,9 @@ static ulna_status write_file(solve_job *job, const char *path, ulna_error *erro
         }
     }
     options.up = job->markers.source.up;
-    if (!status && (format == ULNA_FORMAT_GLB || format == ULNA_FORMAT_GLTF))
+    if (status == ULNA_OK && (format == ULNA_FORMAT_GLB || format == ULNA_FORMAT_GLTF))
         status = recorded_markers(job->take, &recorded, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = write_counted(job, path, model, clip, solve_is_marker_file(path) ? &job->result.solved : &recorded,
                                &options, error);
     ulna_recording_release(&recorded);

@@ -80,7 +80,7 @@ typedef struct ulna_jacobian_options {
     unsigned motions;    /* ULNA_MOTIONS_REVOLUTE | ULNA_MOTIONS_PRISMATIC; columns of the others are zero */
     const int *columns;  /* degree of freedom of each column, any order, repeats allowed; NULL: 0 .. nv - 1 */
     int column_count;    /* number of columns if `columns` is given */
-    const double *scale; /* nv: factor of each degree of freedom's column ("strength"); NULL: 1 */
+    const double *scale; /* nv: factor for each column; NULL: 1 */
 } ulna_jacobian_options;
 
 ULNA_API ulna_jacobian_options ulna_jacobian_options_default(void);

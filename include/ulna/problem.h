@@ -83,8 +83,8 @@ ULNA_API ulna_status ulna_problem_add_plane(ulna_problem *problem, int body, con
 ULNA_API ulna_status ulna_problem_add_line(ulna_problem *problem, int body, const double point[3],
                                            const double on_line[3], const double direction[3], double weight, int *term,
                                            ulna_error *error);
-/* `reference`: nq coordinates, NULL for the model's rest; `dof_weights`: nv factors, NULL for 1. A quaternion is locked by
- * its angle to the reference and takes the mean of its three factors. */
+/* `reference`: nq coordinates, NULL for the model's rest; `dof_weights`: nv factors, NULL for 1. A quaternion is held
+ * by its angle to the reference, with the mean of its three factors. */
 ULNA_API ulna_status ulna_problem_add_posture(ulna_problem *problem, const double *reference, const double *dof_weights,
                                               double weight, int *term, ulna_error *error);
 /* `lower`, `upper`: nv, NULL for the model's. Infinite limits and quaternions are free. */
@@ -111,8 +111,8 @@ ULNA_API ulna_status ulna_problem_set_weight(ulna_problem *problem, int term, do
 /* What was set (goals in canonical form: unit vectors, clean rotations); sizes as above. NaN for a wrong number. */
 ULNA_API ulna_status ulna_problem_goal(const ulna_problem *problem, int term, double *goal);
 ULNA_API double ulna_problem_weight(const ulna_problem *problem, int term);
-/* Goals of the `count` point terms from `first` on: 3 x count. A goal with a NaN is a missing marker: the term sleeps
- * until it is given a number again. Infinity is refused. */
+/* Goals of the `count` point terms from `first` on: 3 x count. A goal with a NaN is a missing marker: the term is
+ * ignored until it is given a number again. Infinity is refused. */
 ULNA_API ulna_status ulna_problem_set_points(ulna_problem *problem, int first, int count, const double *goals);
 
 /* ---- terms of your own -------------------------------------------------------------------------------- */
@@ -207,7 +207,7 @@ typedef struct ulna_step_options {
     double t;                    /* 0 Gauss-Newton ... 1 exact */
     const double *shift;         /* nv, added to the diagonal (damping); NULL for none */
     const unsigned char *locked; /* nv: 1 = the DOF moves by `displacement` only; NULL: all free */
-    const double *displacement;  /* nv; NULL for 0: locked */
+    const double *displacement;  /* nv; NULL: locked DOFs do not move */
 } ulna_step_options;
 
 ULNA_API ulna_step_options ulna_step_options_default(void); /* t = 0, no shift, all free */
@@ -249,10 +249,10 @@ ULNA_API ulna_status ulna_work_term_error(ulna_work *work, int term, double *err
  *   limits 2 nv       lower, then upper; 0 for limits that q is not beyond
  *   coupling 2        ratio, offset
  *   custom goal_size  by central differences over the goal, of 6e-6 times the larger of 1 and the number: to some 1e-9
- * `locked` (nv or NULL): degrees of freedom that stay, as those at a bound do; their rows are 0. Hold all three of a
+ * `locked` (nv or NULL): degrees of freedom that do not move, as those at a limit; their rows are 0. Lock all three of a
  * quaternion or none. `shift` (nv or NULL) is added to the diagonal: without it a redundant skeleton has no single
  * answer (ULNA_ERR_SINGULAR), with a small one it is the least change of the joints. Better: a weak posture term in
- * the problem. Where the gradient of a free degree of freedom is not zero, this tells how the point of that gradient
+ * the problem. Where the gradient of a free degree of freedom is not zero, dq is how the point of that gradient
  * moves. A missing marker and weight 0 give zeros. Statuses as ulna_work_step; ULNA_ERR_INDEFINITE says that this is no
  * minimum; ULNA_ERR_NUMBER also if a custom term fails beside its goal.
  * O(DOF x columns); does not allocate.

@@ -93,13 +93,13 @@ ulna_status ulna_jacobian_check(const ulna_pose *pose, const ulna_jacobian_optio
     if (!pose || !options || count < 0 || count > INT_MAX / 6 || (count > 0 && !effectors))
         return ULNA_ERR_ARGUMENT;
     ulna_status status = check_options(pose->model, options);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     if (!result && count > 0 && ulna_jacobian_columns(pose, options) > 0)
         return ULNA_ERR_ARGUMENT;
     for (int e = 0; e < count; e++) {
         status = ulna_effector_check(pose->model, &effectors[e]);
-        if (status)
+        if (status != ULNA_OK)
             return status;
     }
     return pose->placed ? ULNA_OK : ULNA_ERR_STATE;
@@ -258,7 +258,7 @@ ulna_status ulna_pose_jacobian(ulna_pose *pose, const ulna_jacobian_options *opt
                                const ulna_effector *effectors, double *jacobian)
 {
     ulna_status status = ulna_jacobian_check(pose, options, count, effectors, jacobian);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     int columns = ulna_jacobian_columns(pose, options);
     if (columns == 0)

@@ -248,7 +248,7 @@ ulna_status ulna_pose_length_jacobian(const ulna_pose *pose, const ulna_effector
         return ULNA_ERR_ARGUMENT;
     const ulna_model *model = pose->model;
     ulna_status status = ulna_effector_check(model, effector);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     if (!pose->placed)
         return ULNA_ERR_STATE;

@@ -67,7 +67,7 @@ static int factor_shifted(const ulna_band *band, double shift)
 ulna_status ulna_band_factor(ulna_band *band)
 {
     const ulna_status status = check_band(band);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     band->shift = 0;
     if (band->n == 0)
@@ -96,7 +96,7 @@ ulna_status ulna_band_factor(ulna_band *band)
 ulna_status ulna_band_solve(const ulna_band *band, const double *rhs, double *x)
 {
     const ulna_status status = check_band(band);
-    if (status || band->n == 0)
+    if (status != ULNA_OK || band->n == 0)
         return status;
     if (!rhs || !x)
         return ULNA_ERR_ARGUMENT;

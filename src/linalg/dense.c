@@ -58,7 +58,7 @@ ulna_status ulna_dense_svd_need(int m, int n, ulna_dense_need *need)
     *need = (ulna_dense_need){0, 0};
     const ulna_status status = check_size(m, n);
     const int k = m < n ? m : n;
-    if (status || k == 0)
+    if (status != ULNA_OK || k == 0)
         return status;
     double with = 0, without = 0, dummy = 0;
     int integer = 0;
@@ -79,7 +79,7 @@ ulna_status ulna_dense_svd(int m, int n, double *A, double *s, double *U, double
     ulna_dense_need need;
     const ulna_status status = ulna_dense_svd_need(m, n, &need);
     const int k = m < n ? m : n;
-    if (status || k == 0)
+    if (status != ULNA_OK || k == 0)
         return status;
     if (!A || !s || !U != !VT || check_work(need, work))
         return ULNA_ERR_ARGUMENT;
@@ -100,7 +100,7 @@ ulna_status ulna_dense_qr_need(int m, int n, ulna_dense_need *need)
     *need = (ulna_dense_need){0, 0};
     const ulna_status status = check_size(m, n);
     const int k = m < n ? m : n;
-    if (status || k == 0)
+    if (status != ULNA_OK || k == 0)
         return status;
     double factor = 0, apply = 0, dummy = 0;
     int integer = 0;
@@ -117,7 +117,7 @@ ulna_status ulna_dense_qr_factor(int m, int n, double *A, double tolerance, doub
 {
     ulna_dense_need need;
     const ulna_status status = ulna_dense_qr_need(m, n, &need);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     if ((n > 0 && !column) || !rank)
         return ULNA_ERR_ARGUMENT;
@@ -148,7 +148,7 @@ ulna_status ulna_dense_qr_solve(int m, int n, double *A, const double *tau, cons
 {
     ulna_dense_need need;
     const ulna_status status = ulna_dense_qr_need(m, n, &need);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     const int k = m < n ? m : n;
     if (rank < 0 || rank > k || (n > 0 && (!x || !column)) || (m > 0 && !b))
@@ -180,7 +180,7 @@ ulna_status ulna_dense_eigen_need(int n, ulna_dense_need *need)
         return ULNA_ERR_ARGUMENT;
     *need = (ulna_dense_need){0, 0};
     const ulna_status status = check_size(n, n);
-    if (status || n == 0)
+    if (status != ULNA_OK || n == 0)
         return status;
     double reals = 0, dummy = 0;
     int integers = 0;
@@ -194,7 +194,7 @@ ulna_status ulna_dense_eigen(int n, double *A, int vectors, double *values, cons
 {
     ulna_dense_need need;
     const ulna_status status = ulna_dense_eigen_need(n, &need);
-    if (status || n == 0)
+    if (status != ULNA_OK || n == 0)
         return status;
     if (!A || !values || check_work(need, work))
         return ULNA_ERR_ARGUMENT;
@@ -219,7 +219,7 @@ ulna_status ulna_dense_eigen(int n, double *A, int vectors, double *values, cons
 ulna_status ulna_nearest_spd_need(int n, ulna_dense_need *need)
 {
     const ulna_status status = ulna_dense_eigen_need(n, need);
-    if (!status)
+    if (status == ULNA_OK)
         need->reals += (2 * (size_t)n + 1) * (size_t)n;
     return status;
 }
@@ -256,10 +256,10 @@ ulna_status ulna_nearest_spd(int n, double *A, double floor, double *distance, c
     ulna_dense_need need, eigen_need;
     ulna_status status = ulna_nearest_spd_need(n, &need);
     if (!(floor >= 0) || isinf(floor))
-        return status ? status : ULNA_ERR_ARGUMENT;
+        return status != ULNA_OK ? status : ULNA_ERR_ARGUMENT;
     if (distance)
         *distance = 0;
-    if (status || n == 0)
+    if (status != ULNA_OK || n == 0)
         return status;
     if (!A || !work || !work->reals || work->have.reals < need.reals)
         return ULNA_ERR_ARGUMENT;
@@ -273,7 +273,7 @@ ulna_status ulna_nearest_spd(int n, double *A, double floor, double *distance, c
     symmetrise(size, A, X);
     memcpy(vectors, X, size * size * sizeof *X);
     status = ulna_dense_eigen(n, vectors, 1, values, &rest);
-    if (status)
+    if (status != ULNA_OK)
         return status;
 
     /* Lift what lies below the floor; the eigenvalues ascend. */
@@ -285,7 +285,7 @@ ulna_status ulna_nearest_spd(int n, double *A, double floor, double *distance, c
         }
     }
     status = nudge(size, fmax(fmax(fabs(values[0]), fabs(values[size - 1])), floor), X, vectors);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     if (distance) {
         for (size_t i = 0; i < size * size; i++)

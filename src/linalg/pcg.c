@@ -90,7 +90,7 @@ ulna_status ulna_pcg(int n, ulna_linear_map apply, void *apply_context, ulna_lin
     info->residual = 1;
 
     ulna_status status = precondition_residual(n, precondition, precondition_context, r, z);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     memcpy(d, z, (size_t)n * sizeof *d);
     double rz = dot(n, r, z);
@@ -102,7 +102,7 @@ ulna_status ulna_pcg(int n, ulna_linear_map apply, void *apply_context, ulna_lin
             return ULNA_ERR_INDEFINITE; /* the preconditioner, that is */
 
         status = apply(apply_context, d, q);
-        if (status)
+        if (status != ULNA_OK)
             return status;
         ++info->iterations;
         const double dq = dot(n, d, q), dd = dot(n, d, d), qq = dot(n, q, q);
@@ -132,7 +132,7 @@ ulna_status ulna_pcg(int n, ulna_linear_map apply, void *apply_context, ulna_lin
             return ULNA_OK;
 
         status = precondition_residual(n, precondition, precondition_context, r, z);
-        if (status)
+        if (status != ULNA_OK)
             return status;
         const double rz_before = rz;
         rz = dot(n, r, z);

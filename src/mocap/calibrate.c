@@ -265,7 +265,7 @@ static ulna_status calibrate_once(const ulna_take *take, const ulna_marker_set *
         status = ulna_calibrator_report(c, set, result, error);
     if (status == ULNA_ERR_STATE)
         ulna_fail(error, status, "cancelled");
-    else if (status)
+    else if (status != ULNA_OK)
         ulna_fail(error, status, "the calibration failed: %s", ulna_status_text(status));
     return status;
 }

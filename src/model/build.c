@@ -395,7 +395,7 @@ static ulna_status check_builder(const ulna_builder *builder, ulna_error *error)
     if (builder->body_count == 0)
         return ulna_fail(error, ULNA_ERR_MODEL, "the skeleton has no bodies");
     ulna_status status = check_roots(builder, error);
-    return status ? status : check_rest(builder, error);
+    return status != ULNA_OK ? status : check_rest(builder, error);
 }
 
 ulna_status ulna_builder_build(const ulna_builder *builder, const ulna_allocator *allocator, ulna_model **model,
@@ -409,14 +409,14 @@ ulna_status ulna_builder_build(const ulna_builder *builder, const ulna_allocator
     if (!builder)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no builder given");
     ulna_status status = check_builder(builder, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     if (scratch_create(&chosen, builder->body_count, &s))
         return ulna_fail(error, ULNA_ERR_MEMORY, "out of memory for a model of %zu bodies", builder->body_count);
 
     ulna_model *m = NULL;
     status = sort_bodies(builder, &s, error);
-    if (!status) {
+    if (status == ULNA_OK) {
         sizes n = count_sizes(builder, &s);
         status = model_create(&chosen, &n, &m, error);
     }
@@ -430,7 +430,7 @@ ulna_status ulna_builder_build(const ulna_builder *builder, const ulna_allocator
         ulna_model_make_links(m, s.order, s.stack);
         status = measure(m, s.reach, error);
     }
-    if (status)
+    if (status != ULNA_OK)
         ulna_model_destroy(m);
     else
         *model = m;

@@ -26,7 +26,7 @@ static ulna_status need_body(const ulna_builder *builder, int body, ulna_error *
 static ulna_status need_dof(const ulna_builder *builder, int body, int k, ulna_error *error)
 {
     ulna_status status = need_body(builder, body, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     int count = builder->body[body].plan.dof_count;
     if (k < 0 || k >= count)
@@ -138,7 +138,7 @@ ulna_status ulna_builder_create(const ulna_allocator *allocator, ulna_builder **
         return ULNA_ERR_MEMORY;
     (*builder)->allocator = chosen;
     ulna_status status = reserve_text(*builder, 0);
-    if (status) {
+    if (status != ULNA_OK) {
         ulna_builder_destroy(*builder);
         *builder = NULL;
         return status;
@@ -163,12 +163,12 @@ void ulna_builder_destroy(ulna_builder *builder)
 ulna_status ulna_builder_set_name(ulna_builder *builder, const char *name, ulna_error *error)
 {
     ulna_status status = need_builder(builder, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = check_name(name, "skeleton", 1, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     status = reserve_text(builder, strlen(name));
-    if (status)
+    if (status != ULNA_OK)
         return ulna_fail(error, status, "out of memory");
     builder->title = add_text(builder, name);
     return ULNA_OK;
@@ -211,11 +211,11 @@ ulna_status ulna_builder_add_body(ulna_builder *builder, const char *name, int p
     if (body)
         *body = ULNA_NONE;
     ulna_status status = need_builder(builder, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = check_name(name, "body", 0, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = check_parent(builder, name, ULNA_NONE, parent, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     if (find_name(builder, &builder->body_names, name) >= 0)
         return ulna_fail(error, ULNA_ERR_MODEL, "two bodies are called " NAME, name);
@@ -224,11 +224,11 @@ ulna_status ulna_builder_add_body(ulna_builder *builder, const char *name, int p
 
     size_t count = builder->body_count;
     status = reserve_text(builder, strlen(name));
-    if (!status)
+    if (status == ULNA_OK)
         status = reserve_name(builder, &builder->body_names, count);
-    if (!status)
+    if (status == ULNA_OK)
         status = reserve_body(builder);
-    if (status)
+    if (status != ULNA_OK)
         return ulna_fail(error, status, "out of memory at body " NAME, name);
 
     ulna_builder_body *fresh = &builder->body[count];
@@ -250,9 +250,9 @@ ulna_status ulna_builder_add_body(ulna_builder *builder, const char *name, int p
 ulna_status ulna_builder_set_parent(ulna_builder *builder, int body, int parent, ulna_error *error)
 {
     ulna_status status = need_body(builder, body, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = check_parent(builder, ulna_builder_body_name(builder, body), body, parent, error);
-    if (!status)
+    if (status == ULNA_OK)
         builder->body[body].parent = parent;
     return status;
 }
@@ -260,7 +260,7 @@ ulna_status ulna_builder_set_parent(ulna_builder *builder, int body, int parent,
 ulna_status ulna_builder_set_parent_name(ulna_builder *builder, int body, const char *parent, ulna_error *error)
 {
     ulna_status status = need_body(builder, body, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     int index = ulna_builder_find_body(builder, parent);
     if (index == ULNA_NONE)
@@ -301,7 +301,7 @@ ulna_status ulna_builder_set_placement(ulna_builder *builder, int body, const do
                                        const double *rotation, ulna_error *error)
 {
     ulna_status status = need_body(builder, body, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     ulna_builder_body *b = &builder->body[body];
     return set_transform(ulna_builder_body_name(builder, body), "placement", position, rotation, b->placement_position,
@@ -312,7 +312,7 @@ ulna_status ulna_builder_set_offset(ulna_builder *builder, int body, const doubl
                                     ulna_error *error)
 {
     ulna_status status = need_body(builder, body, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     ulna_builder_body *b = &builder->body[body];
     return set_transform(ulna_builder_body_name(builder, body), "offset", position, rotation, b->offset_position,
@@ -322,7 +322,7 @@ ulna_status ulna_builder_set_offset(ulna_builder *builder, int body, const doubl
 ulna_status ulna_builder_set_user_data(ulna_builder *builder, int body, void *data)
 {
     ulna_status status = need_body(builder, body, NULL);
-    if (!status)
+    if (status == ULNA_OK)
         builder->body[body].user_data = data;
     return status;
 }
@@ -330,7 +330,7 @@ ulna_status ulna_builder_set_user_data(ulna_builder *builder, int body, void *da
 ulna_status ulna_builder_set_mass(ulna_builder *builder, int body, const ulna_mass *mass, ulna_error *error)
 {
     ulna_status status = need_body(builder, body, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     const char *name = ulna_builder_body_name(builder, body);
     if (!mass)
@@ -351,13 +351,13 @@ ulna_status ulna_builder_set_joint(ulna_builder *builder, int body, const ulna_j
     ulna_joint_plan plan;
     ulna_error why;
     ulna_status status = need_body(builder, body, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     ulna_error_clear(&why);
     status = ulna_joint_normalise(joint, &normal, &why);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_joint_resolve(&normal, &plan, &why);
-    if (status)
+    if (status != ULNA_OK)
         return ulna_fail(error, status, "body " NAME ": %.150s", ulna_builder_body_name(builder, body), why.message);
     builder->body[body].joint = normal;
     builder->body[body].plan = plan;
@@ -378,7 +378,7 @@ ulna_status ulna_builder_set_limits(ulna_builder *builder, int body, int k, doub
                                     ulna_error *error)
 {
     ulna_status status = need_dof(builder, body, k, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     ulna_builder_body *b = &builder->body[body];
     const char *name = ulna_builder_body_name(builder, body);
@@ -401,7 +401,7 @@ ulna_status ulna_builder_set_limits(ulna_builder *builder, int body, int k, doub
 ulna_status ulna_builder_set_strength(ulna_builder *builder, int body, int k, double strength, ulna_error *error)
 {
     ulna_status status = need_dof(builder, body, k, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     const char *name = ulna_builder_body_name(builder, body);
     if (!isfinite(strength))
@@ -417,7 +417,7 @@ ulna_status ulna_builder_set_strength(ulna_builder *builder, int body, int k, do
 ulna_status ulna_builder_set_rest(ulna_builder *builder, int body, const double *rest, int count, ulna_error *error)
 {
     ulna_status status = need_body(builder, body, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     ulna_builder_body *b = &builder->body[body];
     const char *name = ulna_builder_body_name(builder, body);
@@ -501,11 +501,11 @@ ulna_status ulna_builder_add_marker(ulna_builder *builder, const char *name, int
     if (marker)
         *marker = ULNA_NONE;
     ulna_status status = need_builder(builder, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = check_name(name, "marker", 0, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = check_marker(builder, name, body, position, weight, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     if (find_name(builder, &builder->marker_names, name) >= 0)
         return ulna_fail(error, ULNA_ERR_MODEL, "two markers are called " NAME, name);
@@ -514,11 +514,11 @@ ulna_status ulna_builder_add_marker(ulna_builder *builder, const char *name, int
 
     size_t count = builder->marker_count;
     status = reserve_text(builder, strlen(name));
-    if (!status)
+    if (status == ULNA_OK)
         status = reserve_name(builder, &builder->marker_names, count);
-    if (!status)
+    if (status == ULNA_OK)
         status = reserve_marker(builder);
-    if (status)
+    if (status != ULNA_OK)
         return ulna_fail(error, status, "out of memory at marker " NAME, name);
 
     builder->marker_names.slot[find_slot(builder, &builder->marker_names, name)] = (int)count + 1;
@@ -536,13 +536,13 @@ ulna_status ulna_builder_set_marker(ulna_builder *builder, int marker, int body,
                                     double weight, ulna_error *error)
 {
     ulna_status status = need_builder(builder, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     if (marker < 0 || (size_t)marker >= builder->marker_count)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "there is no marker %d", marker);
     ulna_builder_marker *m = &builder->marker[marker];
     status = check_marker(builder, builder->text + m->name, body, position, weight, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     m->body = body;
     ulna_copy3(position, m->position);

@@ -10,11 +10,11 @@ static ulna_status copy_body(const ulna_model *model, int index, ulna_builder *b
 {
     const ulna_body *body = &model->body[index];
     ulna_status status = ulna_builder_add_body(builder, model->names + body->name, body->parent, NULL, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_builder_set_joint(builder, index, &model->joint[index], error);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_builder_set_rest(builder, index, model->rest + body->coordinate, body->coordinate_count, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
 
     ulna_builder_body *to = &builder->body[index];
@@ -41,17 +41,17 @@ ulna_status ulna_builder_from_model(const ulna_model *model, const ulna_allocato
     if (!model)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no model given");
     ulna_status status = ulna_builder_create(allocator, builder);
-    if (status)
+    if (status != ULNA_OK)
         return ulna_fail(error, status, "out of memory for a builder");
     status = ulna_builder_set_name(*builder, model->names, error);
-    for (int i = 0; i < model->nb && !status; i++)
+    for (int i = 0; i < model->nb && status == ULNA_OK; i++)
         status = copy_body(model, i, *builder, error);
-    for (int i = 0; i < model->nm && !status; i++) {
+    for (int i = 0; i < model->nm && status == ULNA_OK; i++) {
         const ulna_marker *m = &model->marker[i];
         status =
             ulna_builder_add_marker(*builder, model->names + m->name, m->body, m->position, m->weight, NULL, error);
     }
-    if (status) {
+    if (status != ULNA_OK) {
         ulna_builder_destroy(*builder);
         *builder = NULL;
     }
@@ -89,10 +89,10 @@ ulna_status ulna_model_with_lengths(const ulna_model *model, const double *lengt
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no lengths or no pointer for the model given");
     *result = NULL;
     ulna_status status = ulna_builder_from_model(model, allocator, &builder, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     status = set_lengths(builder, lengths, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_builder_build(builder, allocator, result, error);
     ulna_builder_destroy(builder);
     return status;
@@ -145,9 +145,9 @@ ulna_status ulna_builder_reparent(ulna_builder *builder, int body, int new_paren
     ulna_builder_body *b = &builder->body[body];
     double old_r[9], old_t[3], new_r[9], new_t[3];
     ulna_status status = world_frame(builder, b->parent, old_r, old_t, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = world_frame(builder, new_parent, new_r, new_t, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     for (int a = new_parent; a != ULNA_NONE; a = builder->body[a].parent)
         if (a == body)
@@ -160,7 +160,7 @@ ulna_status ulna_builder_reparent(ulna_builder *builder, int body, int new_paren
     ulna_compose(back, back_t, old_r, old_t, across, across_t);
     ulna_compose(across, across_t, b->placement_rotation, b->placement_position, placement, position);
     status = ulna_builder_set_placement(builder, body, position, placement, error);
-    if (!status)
+    if (status == ULNA_OK)
         b->parent = new_parent;
     return status;
 }
@@ -231,9 +231,9 @@ static ulna_status set_root(ulna_builder *builder, int root, ulna_error *error)
     double rotation[9], position[3], q[7];
     ulna_joint joint = root_joint(&builder->body[0].joint);
     ulna_status status = world_frame(builder, root, rotation, position, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_joint_resolve(&joint, &plan, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     ulna_joint_fit(&plan, rotation, position, plan.zero, q);
 
@@ -251,11 +251,11 @@ static ulna_status set_root(ulna_builder *builder, int root, ulna_error *error)
 
     body[root].parent = ULNA_NONE;
     status = ulna_builder_set_placement(builder, root, nowhere, NULL, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_builder_set_offset(builder, root, nowhere, NULL, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_builder_set_joint(builder, root, &joint, error);
-    return status ? status : ulna_builder_set_rest(builder, root, q, plan.coordinate_count, error);
+    return status != ULNA_OK ? status : ulna_builder_set_rest(builder, root, q, plan.coordinate_count, error);
 }
 
 ulna_status ulna_model_reroot(const ulna_model *model, int root, const ulna_allocator *allocator, ulna_model **result,
@@ -270,11 +270,11 @@ ulna_status ulna_model_reroot(const ulna_model *model, int root, const ulna_allo
     if (root < 0 || root >= model->nb)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "there is no body %d", root);
     ulna_status status = ulna_builder_from_model(model, allocator, &builder, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     if (root != 0)
         status = set_root(builder, root, error);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_builder_build(builder, allocator, result, error);
     ulna_builder_destroy(builder);
     return status;

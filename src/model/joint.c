@@ -204,7 +204,7 @@ ulna_status ulna_joint_normalise(const ulna_joint *joint, ulna_joint *normal, ul
     case ULNA_JOINT_SWING_TWIST:
         ulna_copy3(joint->axis, result.axis);
         status = normalise_direction(result.axis, "axis", error);
-        if (!status && joint->type == ULNA_JOINT_SWING_TWIST) {
+        if (status == ULNA_OK && joint->type == ULNA_JOINT_SWING_TWIST) {
             ulna_copy3(joint->center, result.center);
             status = normalise_direction(result.center, "center", error);
         }
@@ -225,7 +225,7 @@ ulna_status ulna_joint_normalise(const ulna_joint *joint, ulna_joint *normal, ul
     default:
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "there is no joint type %d", (int)joint->type);
     }
-    if (status)
+    if (status != ULNA_OK)
         return status;
 
     if (!ulna_all_finite(joint->frame, 9))
@@ -341,7 +341,7 @@ ulna_status ulna_joint_resolve(const ulna_joint *joint, ulna_joint_plan *plan, u
     ulna_joint normal = {0};
     double identity[9];
     ulna_status status = ulna_joint_normalise(joint, &normal, error);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     memset(plan, 0, sizeof *plan);
     plan->sign = 1;

@@ -245,7 +245,7 @@ ulna_status ulna_papers_adjoint_blocks(ulna_pose *pose, const ulna_effector *eff
         return ULNA_ERR_ARGUMENT;
     const ulna_model *model = pose->model;
     ulna_status status = ulna_effector_check(model, effector);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     if (!pose->placed)
         return ULNA_ERR_STATE;

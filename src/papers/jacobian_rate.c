@@ -192,7 +192,7 @@ ulna_status ulna_papers_jacobian_rate(ulna_pose *pose, ulna_jacobian_route route
     if ((unsigned)route >= ULNA_JACOBIAN_ROUTE_COUNT)
         return ULNA_ERR_ARGUMENT;
     ulna_status status = ulna_jacobian_check(pose, options, count, effectors, rate);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     if (pose->model->nv > 0 && !velocity)
         return ULNA_ERR_ARGUMENT;

@@ -26,7 +26,7 @@ ulna_status ulna_papers_jacobian(ulna_pose *pose, ulna_jacobian_route which, con
     if (which == ULNA_JACOBIAN_SIMPLE)
         return ulna_pose_jacobian(pose, options, count, effectors, jacobian);
     ulna_status status = ulna_jacobian_check(pose, options, count, effectors, jacobian);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     const route *chosen = &routes[which];
     for (int e = 0; e < count; e++) {
@@ -320,9 +320,9 @@ ulna_status ulna_papers_product_of_exponentials(ulna_pose *pose, const double *q
     if (!pose || !q || !position || !rotation)
         return ULNA_ERR_ARGUMENT;
     ulna_status status = ulna_effector_check(pose->model, effector);
-    if (!status)
+    if (status == ULNA_OK)
         status = ulna_model_check_q(pose->model, q, NULL);
-    if (status)
+    if (status != ULNA_OK)
         return status;
 
     product all, start;

@@ -51,7 +51,7 @@ ulna_status ulna_papers_tensor(ulna_pose *pose, const ulna_effector *effector, d
     if (!pose || (!tensor && pose->model->nv > 0))
         return ULNA_ERR_ARGUMENT;
     ulna_status status = ulna_effector_check(pose->model, effector);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     if (!pose->placed)
         return ULNA_ERR_STATE;
@@ -84,7 +84,7 @@ static ulna_status check_goals(const ulna_pose *pose, int count, const ulna_effe
         return ULNA_ERR_ARGUMENT;
     for (int e = 0; e < count; e++) {
         ulna_status status = ulna_effector_check(pose->model, &effectors[e]);
-        if (status)
+        if (status != ULNA_OK)
             return status;
         if (!ulna_all_finite(goals + 3 * (size_t)e, 3) || (weights && !ulna_all_finite(weights + e, 1)))
             return ULNA_ERR_NUMBER;
@@ -178,7 +178,7 @@ ulna_status ulna_papers_dense_hessian(ulna_pose *pose, int count, const ulna_eff
                                       const double *weights, double t, double *hessian)
 {
     ulna_status status = check_goals(pose, count, effectors, goals, weights, t, hessian);
-    if (status)
+    if (status != ULNA_OK)
         return status;
     int nv = pose->model->nv, done = 0;
     if (nv == 0)
