@@ -209,7 +209,7 @@ static void axes_are_found(void **state)
     for (int way = 0; way < 3; way++) {
         for (int how = 0; how < 3; how++) {
             ulna_take_options options = options_of(&s);
-            options.up = how == 0 ? 0 : (char)('x' + (1 + way) % 3);
+            options.up = (char)(how == 0 ? 0 : 'x' + (1 + way) % 3);
             options.model_up = how == 1 ? 'y' : 0;
             ulna_take *take = make(&options);
             assert_int_equal(take->axes_source, how == 0 ? ULNA_AXES_UPRIGHT : ULNA_AXES_UP);
