@@ -12,7 +12,7 @@ function(ulna_add_program name folder)
     add_executable(${name} ${program_SOURCES})
     target_link_libraries(${name} PRIVATE ulna_program_flags ulna_static Threads::Threads m)
     if(program_PRIVATE_HEADERS)
-        target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests" "${PROJECT_SOURCE_DIR}/tests/support")
+        target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests/support")
         if(NOT ULNA_MINIMAL) # private headers may show what they are built on
             target_link_libraries(${name} PRIVATE LAPACKE::LAPACKE PkgConfig::JANSSON)
         endif()
@@ -20,7 +20,7 @@ function(ulna_add_program name folder)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}${folder}")
 endfunction()
 
-# ---- tests/<layer>/test_*.c: one cmocka program and one CTest each ------------------------------------------------------
+# ---- tests/<layer>/test_*.c: one cmocka program and one CTest each ----------------------------------------------
 if(ULNA_TESTS)
     find_package(PkgConfig REQUIRED)
     pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
@@ -28,8 +28,7 @@ if(ULNA_TESTS)
         message(FATAL_ERROR "cmocka is not there: run tools/bootstrap, or configure with -DULNA_TESTS=OFF")
     endif()
 
-    file(GLOB support_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/support*.c"
-        "${PROJECT_SOURCE_DIR}/tests/support/*.c")
+    file(GLOB support_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/support/*.c")
     add_library(ulna_test_support INTERFACE)
     target_link_libraries(ulna_test_support INTERFACE PkgConfig::CMOCKA)
     target_compile_definitions(ulna_test_support INTERFACE ULNA_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
@@ -37,13 +36,13 @@ if(ULNA_TESTS)
     if(support_sources)
         add_library(ulna_test_support_objects STATIC ${support_sources})
         target_include_directories(ulna_test_support_objects PRIVATE
-            "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests" "${PROJECT_SOURCE_DIR}/tests/support")
+            "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests/support")
         target_link_libraries(ulna_test_support_objects PRIVATE ulna_program_flags ulna_static ulna_test_support)
         set(support_library ulna_test_support_objects)
     endif()
 
     add_custom_target(tests_threads) # builds only the tests labelled `threads`, for the TSan build
-    file(GLOB tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/test_*.c" "${PROJECT_SOURCE_DIR}/tests/*/test_*.c")
+    file(GLOB_RECURSE tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/test_*.c")
     foreach(source ${tests})
         cmake_path(GET source STEM name)
         ulna_add_program(${name} /tests SOURCES ${source} PRIVATE_HEADERS)
@@ -72,7 +71,7 @@ if(ULNA_TESTS)
 
     add_test(NAME tools_check_layers COMMAND "${PROJECT_SOURCE_DIR}/tools/check-layers")
     add_test(NAME tools_check_interface COMMAND "${PROJECT_SOURCE_DIR}/tools/check-interface" $<TARGET_FILE:ulna_shared>)
-    add_test(NAME tools_check_layers_self_test COMMAND "${PROJECT_SOURCE_DIR}/tests/check_layers_test.sh")
+    add_test(NAME tools_check_layers_self_test COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/check_layers_test.sh")
     add_test(NAME tools_check_map COMMAND "${PROJECT_SOURCE_DIR}/tools/check-map")
     set_tests_properties(tools_check_layers tools_check_interface tools_check_layers_self_test tools_check_map PROPERTIES LABELS tools TIMEOUT 60)
 
@@ -81,7 +80,7 @@ if(ULNA_TESTS)
     set_tests_properties(tools_check_pages PROPERTIES LABELS tools TIMEOUT 300 SKIP_RETURN_CODE 77)
 
     # What we write, judged by the Khronos validator.
-    add_test(NAME tools_gltf_validate COMMAND "${PROJECT_SOURCE_DIR}/tests/gltf_validate.sh" "${PROJECT_BINARY_DIR}"
+    add_test(NAME tools_gltf_validate COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/gltf_validate.sh" "${PROJECT_BINARY_DIR}"
         $<TARGET_FILE:test_gltf_write>)
     set_tests_properties(tools_gltf_validate PROPERTIES LABELS tools TIMEOUT 300 SKIP_RETURN_CODE 77
         ENVIRONMENT "${test_environment}")
@@ -92,7 +91,7 @@ if(ULNA_TESTS)
             "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}" "${CMAKE_C_COMPILER}")
         set_tests_properties(install_consumer PROPERTIES LABELS install TIMEOUT 300)
         if(TARGET ulna)
-            add_test(NAME readme COMMAND "${PROJECT_SOURCE_DIR}/tests/readme.sh" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}")
+            add_test(NAME readme COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/readme.sh" "${PROJECT_BINARY_DIR}" "${CMAKE_COMMAND}")
             set_tests_properties(readme PROPERTIES LABELS install TIMEOUT 300 ENVIRONMENT "${test_environment}")
         endif()
     endif()

@@ -5,7 +5,7 @@
 set -eu
 build=$1
 program=$2
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
 
 tool=$root/build/npm
 [ -f "$tool/node_modules/gltf-validator/index.js" ] || tool=$build/npm

@@ -1,7 +1,7 @@
 /*
  * Writing glTF: any skeleton and any motion of it come back as they were, to single precision.
  *
- *     test_gltf_write --write FOLDER     writes files of all kinds, for tests/gltf_validate.sh
+ *     test_gltf_write --write FOLDER     writes files of all kinds, for tests/tools/gltf_validate.sh
  */
 #include <jansson.h>
 

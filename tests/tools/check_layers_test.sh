@@ -1,7 +1,7 @@
 #!/bin/sh
 # tools/check-layers must accept a good tree and name each kind of violation.
 set -eu
-check=$(cd "$(dirname "$0")/../tools" && pwd)/check-layers
+check=$(cd "$(dirname "$0")/../../tools" && pwd)/check-layers
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failures=0
