@@ -1,5 +1,5 @@
 /*
- * bench_derivatives: what f, gradient, Hessian, factorisation and step cost on the human sample, how that grows, and how
+ * bench_derivatives: what f, gradient, Hessian and step cost on the human sample, how that grows, and how
  * it compares with the dense Algorithm 4 of the paper and with the yardstick.
  *
  * Absolute times drift with the machine; the ratios are what to look at.
@@ -24,7 +24,7 @@ typedef struct scene {
     ulna_work *work;
     ulna_pose *pose;
     int nv, nq, effectors;
-    double *q, *g, *step, *shift, *rows, *factor, *pivots, *x, *dense, *goals;
+    double *q, *g, *step, *shift, *rows, *dense, *goals;
     ulna_effector *effector;
     ulna_step_options options;
     double f;
@@ -54,14 +54,11 @@ static double noise(unsigned *state)
 
 static void scene_arrays(scene *s)
 {
-    size_t nv = (size_t)s->nv, rows = ulna_model_tree(s->model)->row[nv];
+    size_t nv = (size_t)s->nv, rows = s->model->tree.row[nv];
     s->g = numbers(nv);
     s->step = numbers(nv);
     s->shift = numbers(nv);
-    s->x = numbers(nv);
-    s->pivots = numbers(nv);
     s->rows = numbers(rows);
-    s->factor = numbers(rows);
     s->options = ulna_step_options_default();
     s->options.shift = s->shift;
     for (int d = 0; d < s->nv; d++)
@@ -105,7 +102,7 @@ static scene scene_open(const ulna_model *model, int copies)
 
 static void scene_close(scene *s)
 {
-    double *arrays[] = {s->q, s->g, s->step, s->shift, s->rows, s->factor, s->pivots, s->x, s->dense, s->goals};
+    double *arrays[] = {s->q, s->g, s->step, s->shift, s->rows, s->dense, s->goals};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         free(arrays[i]);
     free(s->effector);
@@ -140,35 +137,11 @@ static void run_exact(void *context)
     run_hessian(context, 1);
 }
 
-static void run_factor(void *context)
-{
-    scene *s = context;
-    s->shift[0] += 1e-12;
-    ulna_ltdl_factor(ulna_model_tree(s->model), s->rows, s->shift, NULL, ULNA_LTDL_ANY, s->factor, s->pivots, NULL);
-}
-
-static void run_solve(void *context)
-{
-    scene *s = context;
-    s->g[0] += 1e-12;
-    ulna_ltdl_solve(ulna_model_tree(s->model), s->factor, s->pivots, s->g, s->x);
-}
-
 /* The next call depends on this one's result: no overlap between iterations. */
 static void advance(scene *s, const double *step)
 {
     for (int d = 0; d < s->nv; d++)
         s->q[d] += 1e-9 * step[d];
-}
-
-static void run_rows_iteration(void *context)
-{
-    scene *s = context;
-    ulna_work_evaluate(s->work, s->q, &s->f);
-    ulna_work_hessian(s->work, 1, s->g, s->rows, NULL);
-    run_factor(s);
-    run_solve(s);
-    advance(s, s->x);
 }
 
 static void run_step(void *context)
@@ -424,8 +397,6 @@ int main(int argc, char **argv)
         gn = fmin(gn, bench_us(run_gauss_newton, &s, BATCHES, 2000));
         exact = fmin(exact, bench_us(run_exact, &s, BATCHES, 2000));
     }
-    double factor = bench_us(run_factor, &s, BATCHES, 4000), solve = bench_us(run_solve, &s, BATCHES, 4000);
-    double rows = bench_us(run_rows_iteration, &s, BATCHES, 4000);
     char title[128];
     snprintf(title, sizeof title, "derivatives: human sample, %d DOF, %d markers, kernel %s", s.nv, s.effectors,
              ulna_pose_kernel(ulna_work_pose(s.work)));
@@ -444,9 +415,6 @@ int main(int argc, char **argv)
     bench_add(&report, "gn_us", gn, "f, gradient, Gauss-Newton rows");
     bench_add(&report, "exact_us", exact, "f, gradient, exact Hessian rows");
     bench_add(&report, "exact_over_gn", exact / gn, "aim: <= 1.1");
-    bench_add(&report, "factor_us", factor, "LTDL on the tree");
-    bench_add(&report, "solve_us", solve, "");
-    bench_add(&report, "iteration_us", rows, "exact rows + LTDL, whole iteration; aim: <= 7");
     bench_add(&report, "step_gn_us", step_gn, "elimination, whole iteration; aim: <= 2");
     bench_add(&report, "step_exact_us", step_exact, "exact; aim: <= 2.4");
     bench_add(&report, "step_gn_portable_us", portable, "portable kernel; aim: <= 5");

@@ -16,7 +16,7 @@ typedef struct scene {
     ulna_problem *problem;
     ulna_work *work;
     double q[64], g[64], step[64], shift[64], f;
-    double *rows, *factor;
+    double *rows;
 } scene;
 
 static void stop_if(int failed, const char *what)
@@ -59,8 +59,6 @@ static void run_rows(scene *s)
 {
     run_evaluate(s);
     ulna_work_hessian(s->work, 1, s->g, s->rows, NULL);
-    ulna_ltdl_factor(ulna_model_tree(s->model), s->rows, s->shift, NULL, ULNA_LTDL_ANY, s->factor, s->step, NULL);
-    ulna_ltdl_solve(ulna_model_tree(s->model), s->factor, s->step, s->g, s->g);
 }
 
 static const struct {
@@ -71,7 +69,7 @@ static const struct {
     {"gradient", "f and gradient", run_gradient},
     {"step_gn", "whole Gauss-Newton iteration by elimination", run_step_gn},
     {"step_exact", "whole exact iteration by elimination", run_step_exact},
-    {"rows", "whole exact iteration by rows and LTDL", run_rows},
+    {"rows", "f, gradient and exact Hessian in tree rows", run_rows},
 };
 enum { JOBS = sizeof jobs / sizeof jobs[0] };
 
@@ -85,10 +83,9 @@ static void run_calls(int job, int calls, const char *kernel)
     stop_if(ulna_problem_ready(s.problem, NULL) != ULNA_OK, "ready");
     stop_if(ulna_work_create(s.problem, NULL, &s.work, NULL) != ULNA_OK, "work");
     stop_if(ulna_work_set_kernel(s.work, kernel) != ULNA_OK, "kernel");
-    size_t rows = ulna_model_tree(s.model)->row[ulna_model_dof_count(s.model)];
+    size_t rows = s.model->tree.row[ulna_model_dof_count(s.model)];
     s.rows = aligned_alloc(64, (rows * sizeof *s.rows + 63) & ~(size_t)63);
-    s.factor = aligned_alloc(64, (rows * sizeof *s.rows + 63) & ~(size_t)63);
-    stop_if(!s.rows || !s.factor, "memory");
+    stop_if(!s.rows, "memory");
     for (int k = 0; k < ulna_model_coordinate_count(s.model); k++) {
         s.q[k] = ulna_model_rest(s.model)[k] + 0.01 * (k % 7);
         s.shift[k] = 100; /* enough for the exact step to exist */
@@ -96,7 +93,6 @@ static void run_calls(int job, int calls, const char *kernel)
     for (int i = 0; i < calls; i++)
         jobs[job].run(&s);
     free(s.rows);
-    free(s.factor);
     ulna_work_destroy(s.work);
     ulna_problem_destroy(s.problem);
     ulna_model_destroy(s.model);

@@ -1,4 +1,4 @@
-/* Status texts, error reports, the default allocator, the two-pass arena, growing arrays, time, version. */
+/* Status texts, error reports, the default allocator, the two-pass arena, growing arrays, what the CPU runs, time, version. */
 #if defined(__unix__) || defined(__APPLE__)
 #define _POSIX_C_SOURCE 199309L
 #endif
@@ -136,6 +136,18 @@ ulna_status ulna_grow(const ulna_allocator *allocator, void **items, size_t *cap
     *items = larger;
     *capacity = wanted;
     return ULNA_OK;
+}
+
+int ulna_cpu_runs(const char *kernel)
+{
+#ifndef ULNA_NO_X86
+    if (!strcmp(kernel, "avx2"))
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (!strcmp(kernel, "avx512"))
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("avx512dq");
+#endif
+    return !strcmp(kernel, "portable");
 }
 
 double ulna_seconds(void)

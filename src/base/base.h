@@ -32,6 +32,9 @@ void *ulna_arena_take(ulna_arena *arena, size_t count, size_t size);
 /* Makes room for one more item in a growing array; on failure the array is as it was. */
 ulna_status ulna_grow(const ulna_allocator *allocator, void **items, size_t *capacity, size_t needed, size_t size);
 
+/* 1 if this build has kernels of that name ("portable", "avx2" or "avx512") and this CPU runs them. */
+int ulna_cpu_runs(const char *kernel);
+
 /* Seconds by a clock that only goes forward, where there is one. */
 double ulna_seconds(void);
 

@@ -12,12 +12,9 @@
 const ulna_relax_kernel *ulna_relax_kernel_find(const char *name)
 {
 #ifndef ULNA_NO_X86
-    const int avx512 =
-        __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
-    const int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    if (avx512 && (!name || !strcmp(name, "avx512")))
+    if (ulna_cpu_runs("avx512") && (!name || !strcmp(name, "avx512")))
         return &ulna_relax_kernel_avx512;
-    if (avx2 && (!name || !strcmp(name, "avx2")))
+    if (ulna_cpu_runs("avx2") && (!name || !strcmp(name, "avx2")))
         return &ulna_relax_kernel_avx2;
 #endif
     return !name || !strcmp(name, "portable") ? &ulna_relax_kernel_portable : NULL;

@@ -15,15 +15,10 @@ static const ulna_kernel *const kernels[] = {
 };
 enum { KERNEL_COUNT = sizeof kernels / sizeof kernels[0] };
 
-const char *ulna_kernel_name(int index)
-{
-    return index >= 0 && index < KERNEL_COUNT ? kernels[index]->name : NULL;
-}
-
 const ulna_kernel *ulna_kernel_find(const char *name)
 {
     for (int k = KERNEL_COUNT - 1; k >= 0; k--)
-        if ((!name || strcmp(name, kernels[k]->name) == 0) && kernels[k]->supported())
+        if ((!name || strcmp(name, kernels[k]->name) == 0) && ulna_cpu_runs(kernels[k]->name))
             return kernels[k];
     return NULL;
 }

@@ -83,7 +83,6 @@ typedef struct ulna_sweep {
 
 typedef struct ulna_kernel {
     const char *name;
-    int (*supported)(void);
     /* Places all links and evaluates the targets; returns f = 1/2 sum w |r|^2, or NaN if q is not finite. */
     double (*forward)(ulna_pose *pose, const double *q, const ulna_targets *targets);
     /* g = gradient of the targets, extras and diagonal terms. */

@@ -1,7 +1,7 @@
 /*
  * linalg.h (private): the linear algebra under the solvers.
  *
- *   tree      symmetric matrices with the sparsity of a kinematic tree, and their factorisation without fill-in (ltdl.c)
+ *   tree      symmetric matrices with the sparsity of a kinematic tree: their storage
  *   dense     SVD, pivoted QR, eigenvalues, nearest positive definite matrix on caller-owned scratch (dense.c, LAPACK)
  *   band      banded Cholesky, the preconditioner of pcg (band.c)
  *   pcg       conjugate gradients that stop at negative curvature or at a trust radius (pcg.c)
@@ -16,11 +16,6 @@
 #include <stddef.h>
 
 #include "ulna/base.h"
-
-/* How many eigenvalues are positive, negative and (numerically) zero. */
-typedef struct ulna_inertia {
-    int positive, negative, zero;
-} ulna_inertia;
 
 /* y = A x for some square matrix A; x and y do not overlap. Any status but ULNA_OK ends the caller's work. */
 typedef ulna_status (*ulna_linear_map)(void *context, const double *x, double *y);
@@ -40,42 +35,6 @@ typedef struct ulna_tree {
     const size_t *row;      /* n + 1 */
     const int *const *path; /* n: path[j][0 .. depth[j]-1], ancestors of j, root first, j last; lists may be shared */
 } ulna_tree;
-
-/* ---- LTDL on the tree ---------------------------------------------------------------------------------------- */
-
-typedef enum ulna_ltdl_mode {
-    ULNA_LTDL_ANY = 0,  /* factor whatever the signs of the pivots are */
-    ULNA_LTDL_POSITIVE, /* give up at the first pivot that is not positive: ULNA_ERR_INDEFINITE */
-} ulna_ltdl_mode;
-
-/*
- * H + diag(shift) = LT D L, from the leaves to the root, without fill-in.
- *   H                row[n] values; not changed
- *   shift            n, or NULL for none
- *   fixed            n, or NULL: a DOF whose byte is not 0 becomes a row and column of the identity, whatever
- *                    its numbers and its shift are; it counts as a positive pivot
- *   L                row[n] values, out: unit lower triangular, the diagonal of ones stored, padding undefined.
- *                    It may not be H
- *   inverse_pivots   n, out: 1 / D
- *   inertia          may be NULL: the signs of D, which are those of the eigenvalues
- * A pivot counts as zero if it is below 1024 machine epsilons times its diagonal element before elimination. Its row of
- * L and its inverse are then set to zero and elimination goes on; the result is ULNA_ERR_SINGULAR.
- * Semidefinite matrices, such as JTJ with a null space: ulna_ltdl_solve gives a solution if there is one, and LT D L is
- * the matrix, to rounding or, where a pivot just below the limit was dropped, to 1e-6 of the diagonal elements. The
- * inertia is less sure: no pivot that is clearly positive is counted otherwise, but one that ought to be zero may come
- * out as rounding noise of either sign, since there is no pivoting (seen in every sixth JTJ of random trees). To tell
- * semidefinite from indefinite, shift by 1e-10 of the diagonal, and by anything where that is 0: semidefinite is then
- * positive definite. For the rank there is ulna_dense_eigen.
- * After ULNA_ERR_INDEFINITE or ULNA_ERR_NUMBER the outputs mean nothing. ULNA_LTDL_POSITIVE may give up before it gets
- * to a number that is not finite.
- * Cost: sum of depth[j]^2 / 2 multiply-adds; 1.3 microseconds for a human of 60 DOF with AVX2.
- */
-ulna_status ulna_ltdl_factor(const ulna_tree *tree, const double *H, const double *shift, const unsigned char *fixed,
-                             ulna_ltdl_mode mode, double *L, double *inverse_pivots, ulna_inertia *inertia);
-
-/* Solves LT D L x = rhs; x may be rhs. A fixed DOF gets x = rhs. The numbers are not checked. */
-ulna_status ulna_ltdl_solve(const ulna_tree *tree, const double *L, const double *inverse_pivots, const double *rhs,
-                            double *x);
 
 /* ---- dense matrices ------------------------------------------------------------------------------------------ */
 

@@ -214,10 +214,10 @@ static ulna_status reduce_key(ulna_calibrator *c, int k)
     ulna_status status = ulna_work_evaluate(work, ulna_key_q(c, k), &f);
     if (status == ULNA_OK)
         status = ulna_work_hessian(work, 0, c->slope, c->rows, NULL);
-    if (status == ULNA_OK)
-        status = ulna_ltdl_factor(tree, c->rows, c->shift, NULL, ULNA_LTDL_ANY, c->lower, c->pivot, NULL);
-    if (status != ULNA_OK && status != ULNA_ERR_SINGULAR)
+    if (status != ULNA_OK)
         return status;
+    if (!c->kernel->factor(tree, SMALL_SHIFT, c->rows, c->pivot))
+        return ULNA_ERR_NUMBER;
     for (int d = 0; d < c->nv; d++) {
         double *row = c->W + (size_t)d * c->stride;
         memset(row + c->first[d], 0, (size_t)(c->last[d] - c->first[d]) * sizeof *row);
@@ -234,7 +234,7 @@ static ulna_status reduce_key(ulna_calibrator *c, int k)
             add_marker(c, work->pose, i, pull[i]);
     if (c->groups)
         scale_columns(c, work->pose);
-    c->kernel->eliminate(tree, c->lower, 1 + c->groups, c->first, c->last, c->stride, c->W);
+    c->kernel->eliminate(tree, c->rows, 1 + c->groups, c->first, c->last, c->stride, c->W);
     stack(c);
     return ULNA_OK;
 }
@@ -252,8 +252,6 @@ ulna_status ulna_calibrator_reduce(ulna_calibrator *c)
             memset(c->square[b], 0, width * width * sizeof(double));
         }
     }
-    for (int d = 0; d < c->nv; d++)
-        c->shift[d] = SMALL_SHIFT;
     ulna_status status = ulna_calibrator_apply(c);
     for (int k = 0; k < c->keys && status == ULNA_OK; k++)
         if (isfinite(c->f[k]))

@@ -162,7 +162,7 @@ static void take_arrays(ulna_calibrator *c, ulna_arena *arena)
     c->matrix = ulna_arena_take(arena, nz * nz, sizeof(double));
     c->factor = ulna_arena_take(arena, nz * nz, sizeof(double));
     c->scaled_at = ulna_arena_take(arena, groups, sizeof(double));
-    double **dofs[] = {&c->dof_posture, &c->pivot, &c->shift, &c->slope};
+    double **dofs[] = {&c->dof_posture, &c->pivot, &c->slope};
     for (size_t i = 0; i < sizeof dofs / sizeof *dofs; i++)
         *dofs[i] = ulna_arena_take(arena, nv, sizeof(double));
     c->trial = ulna_arena_take(arena, nq, sizeof(double));
@@ -171,7 +171,6 @@ static void take_arrays(ulna_calibrator *c, ulna_arena *arena)
     c->last = ulna_arena_take(arena, nv, sizeof(int));
     c->W = ulna_arena_take(arena, nv * c->stride, sizeof(double));
     c->rows = ulna_arena_take(arena, c->base->tree.row[nv], sizeof(double));
-    c->lower = ulna_arena_take(arena, c->base->tree.row[nv], sizeof(double));
     c->rotation = ulna_arena_take(arena, 9 * nb, sizeof(double));
     c->drift = ulna_arena_take(arena, 3 * nb * groups, sizeof(double));
     c->wrench = ulna_arena_take(arena, 6 * nb * groups, sizeof(double));
@@ -199,7 +198,7 @@ static void take_panels(ulna_calibrator *c, ulna_arena *arena)
 static const ulna_reduce_kernel *find_kernel(void)
 {
 #ifndef ULNA_NO_X86
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    if (ulna_cpu_runs("avx2"))
         return &ulna_reduce_avx2;
 #endif
     return &ulna_reduce_portable;

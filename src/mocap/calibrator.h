@@ -19,6 +19,9 @@ enum { ULNA_PANEL_ROWS = 24 };
 typedef struct ulna_reduce_kernel {
     /* C (width x width, by rows, blocks of 4 x 8 on and below the diagonal) += AT A; A: rows x width; width a multiple of 8. */
     void (*square)(int rows, int width, const double *A, double *C);
+    /* H + shift I = LT D L without fill-in, for an H in tree rows, which becomes L (its diagonal means nothing).
+     * inverse_pivots: n, 1 / D, and 0 where D is zero to rounding. Returns 0 if a pivot is not finite. */
+    int (*factor)(const ulna_tree *tree, double shift, double *H, double *inverse_pivots);
     /* W (n rows of `stride`) <- L^-T W. Row j holds columns 0 .. common - 1 and first[j] .. last[j] - 1, the rest is not read. */
     void (*eliminate)(const ulna_tree *tree, const double *L, int common, const int *first, const int *last,
                       size_t stride, double *W);
@@ -93,16 +96,16 @@ typedef struct ulna_calibrator {
     int keeps_weights;              /* poses are solved with the weights that the keys have, and reweighed only then */
 
     /* Reduction. */
-    int *first, *last;             /* nv: columns of W that a DOF moves */
-    size_t stride;                 /* of a row of W */
-    double *W;                     /* nv x stride: gradient, scales, offsets */
-    double *rows, *lower;          /* tree rows */
-    double *pivot, *shift, *slope; /* nv */
-    double *rotation;              /* nb x 9, of bodies */
-    double *drift;                 /* nb x groups x 3: motion of a body per unit of a scale */
-    double *wrench;                /* nb x 6 x groups */
-    double *mass;                  /* nb x 7: weight, weighted place, weighted residual */
-    double **panel, **square;      /* nb */
+    int *first, *last;        /* nv: columns of W that a DOF moves */
+    size_t stride;            /* of a row of W */
+    double *W;                /* nv x stride: gradient, scales, offsets */
+    double *rows;             /* tree rows */
+    double *pivot, *slope;    /* nv */
+    double *rotation;         /* nb x 9, of bodies */
+    double *drift;            /* nb x groups x 3: motion of a body per unit of a scale */
+    double *wrench;           /* nb x 6 x groups */
+    double *mass;             /* nb x 7: weight, weighted place, weighted residual */
+    double **panel, **square; /* nb */
     int *panel_rows, *panel_width;
 
     uint64_t random;

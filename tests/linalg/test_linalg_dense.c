@@ -93,7 +93,7 @@ static void check_least_squares(ulna_test_rng *rng, int m, int n, int rank)
     double *A = new_dense_product('N', 'N', m, n, rank, left, right), *copy = new_copy(A, m * n);
     double *b = new_random(rng, (size_t)m), *destroyed = new_copy(b, m), *x = new_random(rng, (size_t)n);
     double *tau = new_numbers((size_t)k), residual = -1;
-    int column[FOREST_MAX], found = -1, zeros = 0;
+    int column[96], found = -1, zeros = 0;
     assert_int_equal(ulna_dense_qr_factor(m, n, copy, 0, tau, column, &found, &work), ULNA_OK);
     assert_int_equal(found, rank);
     assert_int_equal(ulna_dense_qr_solve(m, n, copy, tau, column, found, destroyed, x, &residual, &work), ULNA_OK);
