@@ -17,8 +17,8 @@
 
 static int take_dof(peer_dof *made, const ulna_pose *pose, int dof)
 {
-    const ulna_model *model = ulna_pose_model(pose);
-    made->parent = ulna_model_dof_parent(model, dof);
+    const ulna_model *model = pose->model;
+    made->parent = model->tree_parent[dof];
     made->body = ulna_model_dof_body(model, dof);
     made->slides = ulna_model_dof_is_translation(model, dof);
     made->coordinate_axis = -1;
@@ -39,7 +39,7 @@ static int take_dof(peer_dof *made, const ulna_pose *pose, int dof)
 
 static int take_marker(peer_skeleton *s, const ulna_pose *pose, int marker, int body, const double local[3])
 {
-    const ulna_model *model = ulna_pose_model(pose);
+    const ulna_model *model = pose->model;
     int first, count = 0;
     ulna_pose_point(pose, body, local, s->marker[marker]);
     while (body >= 0 && (count = ulna_model_body_dofs(model, body, &first)) == 0)
@@ -50,7 +50,7 @@ static int take_marker(peer_skeleton *s, const ulna_pose *pose, int marker, int 
 
 static int take_markers(peer_skeleton *s, const ulna_pose *pose, const ulna_marker_set *set)
 {
-    const ulna_model *model = ulna_pose_model(pose);
+    const ulna_model *model = pose->model;
     double local[3];
     int good = 1;
     for (int i = 0; good && i < s->markers; i++)

@@ -56,11 +56,6 @@ void ulna_pose_destroy(ulna_pose *pose)
     }
 }
 
-const ulna_model *ulna_pose_model(const ulna_pose *pose)
-{
-    return pose ? pose->model : NULL;
-}
-
 ulna_status ulna_pose_set_kernel(ulna_pose *pose, const char *name)
 {
     const ulna_kernel *kernel = ulna_kernel_find(name);
@@ -85,11 +80,6 @@ ulna_status ulna_pose_set_threads(ulna_pose *pose, int threads)
         return ULNA_ERR_UNSUPPORTED;
     pose->threads = threads;
     return ULNA_OK;
-}
-
-int ulna_pose_threads(const ulna_pose *pose)
-{
-    return pose ? pose->threads : -1;
 }
 
 ulna_status ulna_pose_forward(ulna_pose *pose, const double *q)

@@ -45,13 +45,9 @@ void ulna_pose_dof_relative(const ulna_pose *pose, int dof, double axis[3], doub
  * not "proximal axis x distal column". Zero for all other pairs and for elementary segments. */
 void ulna_pose_axis_derivative(const ulna_pose *pose, int i, int j, double derivative[3]);
 
-const ulna_model *ulna_pose_model(const ulna_pose *pose);
 /* The kernel by name: "portable", "avx2" or "avx512"; NULL picks the best for this CPU (the default).
  * ULNA_ERR_UNSUPPORTED if the CPU or the build lacks it. */
 ulna_status ulna_pose_set_kernel(ulna_pose *pose, const char *name);
-/* Name of kernel number `index` of this build, NULL past the end. */
-const char *ulna_kernel_name(int index);
-int ulna_pose_threads(const ulna_pose *pose); /* what was set */
 
 /* Rows and columns that the options give for `count` effectors. */
 int ulna_jacobian_rows(const ulna_jacobian_options *options, int count);

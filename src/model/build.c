@@ -158,7 +158,6 @@ static void lay_out(ulna_model *model, ulna_arena *arena, const sizes *n)
     model->preorder = ulna_arena_take(arena, n->bodies, sizeof *model->preorder);
     model->body_by_name = ulna_arena_take(arena, n->bodies, sizeof *model->body_by_name);
     model->marker_by_name = ulna_arena_take(arena, n->markers, sizeof *model->marker_by_name);
-    model->leaf = ulna_arena_take(arena, n->leaves, sizeof *model->leaf);
     model->dof_body = ulna_arena_take(arena, n->dofs, sizeof *model->dof_body);
     model->dof_link = ulna_arena_take(arena, n->dofs, sizeof *model->dof_link);
     model->dof_coordinate = ulna_arena_take(arena, n->dofs, sizeof *model->dof_coordinate);
@@ -297,11 +296,10 @@ static void sort_by_name(int *index, int count, const char *names, const int *of
     ulna_sort(index, (size_t)count, sizeof *index, by_name, &list);
 }
 
-/* Subtrees, depth-first positions and leaves. Uses `next` (one int a body): where a body's next child goes. */
+/* Subtrees and depth-first positions. Uses `next` (one int a body): where a body's next child goes. */
 static void fill_ancestry(ulna_model *model, int *next)
 {
     ulna_body *body = model->body;
-    int leaves = 0;
     for (int i = model->nb - 1; i >= 0; i--) {
         body[i].subtree++;
         if (i > 0)
@@ -314,8 +312,6 @@ static void fill_ancestry(ulna_model *model, int *next)
             *position += body[i].subtree;
         next[i] = body[i].preorder + 1;
         model->preorder[body[i].preorder] = i;
-        if (body[i].subtree == 1)
-            model->leaf[leaves++] = i;
     }
 }
 

@@ -257,26 +257,9 @@ ulna_status ulna_builder_set_parent(ulna_builder *builder, int body, int parent,
     return status;
 }
 
-ulna_status ulna_builder_set_parent_name(ulna_builder *builder, int body, const char *parent, ulna_error *error)
-{
-    ulna_status status = need_body(builder, body, error);
-    if (status != ULNA_OK)
-        return status;
-    int index = ulna_builder_find_body(builder, parent);
-    if (index == ULNA_NONE)
-        return ulna_fail(error, ULNA_ERR_MODEL, "body " NAME ": its parent " NAME " does not exist",
-                         ulna_builder_body_name(builder, body), parent ? parent : "");
-    return ulna_builder_set_parent(builder, body, index, error);
-}
-
 int ulna_builder_find_body(const ulna_builder *builder, const char *name)
 {
     return find_name(builder, &builder->body_names, name);
-}
-
-int ulna_builder_body_count(const ulna_builder *builder)
-{
-    return (int)builder->body_count;
 }
 
 static ulna_status set_transform(const char *name, const char *what, const double position[3], const double *rotation,
@@ -553,9 +536,4 @@ ulna_status ulna_builder_set_marker(ulna_builder *builder, int marker, int body,
 int ulna_builder_find_marker(const ulna_builder *builder, const char *name)
 {
     return find_name(builder, &builder->marker_names, name);
-}
-
-int ulna_builder_marker_count(const ulna_builder *builder)
-{
-    return (int)builder->marker_count;
 }

@@ -172,15 +172,6 @@ int ulna_model_subtree_size(const ulna_model *model, int body)
     return b ? b->subtree : ULNA_NONE;
 }
 
-int ulna_model_common_ancestor(const ulna_model *model, int a, int b)
-{
-    if (!body_at(model, a) || !body_at(model, b))
-        return ULNA_NONE;
-    while (!ulna_model_is_ancestor(model, a, b))
-        a = model->body[a].parent;
-    return a;
-}
-
 int ulna_model_subtree(const ulna_model *model, int body, int *bodies)
 {
     const ulna_body *b = body_at(model, body);
@@ -195,17 +186,6 @@ int ulna_model_chain_count(const ulna_model *model)
     return model->chains;
 }
 
-int ulna_model_chain(const ulna_model *model, int chain, int *bodies)
-{
-    if (chain < 0 || chain >= model->chains)
-        return -1;
-    int leaf = model->leaf[chain], count = model->body[leaf].depth + 1;
-    if (bodies)
-        for (int b = leaf, i = count - 1; b != ULNA_NONE; b = model->body[b].parent)
-            bodies[i--] = b;
-    return count;
-}
-
 /* ---- degrees of freedom -------------------------------------------------------------------------------------- */
 
 static int is_dof(const ulna_model *model, int dof)
@@ -216,11 +196,6 @@ static int is_dof(const ulna_model *model, int dof)
 int ulna_model_dof_body(const ulna_model *model, int dof)
 {
     return is_dof(model, dof) ? model->dof_body[dof] : ULNA_NONE;
-}
-
-int ulna_model_dof_parent(const ulna_model *model, int dof)
-{
-    return is_dof(model, dof) ? model->tree_parent[dof] : ULNA_NONE;
 }
 
 int ulna_model_dof_is_translation(const ulna_model *model, int dof)
@@ -275,11 +250,6 @@ const double *ulna_model_strength(const ulna_model *model)
 const double *ulna_model_rest(const ulna_model *model)
 {
     return model->rest;
-}
-
-const ulna_tree *ulna_model_tree(const ulna_model *model)
-{
-    return &model->tree;
 }
 
 /* ---- markers ------------------------------------------------------------------------------------------------- */

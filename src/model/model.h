@@ -122,7 +122,7 @@ struct ulna_model {
     ulna_allocator allocator;
     size_t bytes;
     int nb, nv, nq, nl, nm; /* bodies, DOFs, coordinates, links, markers */
-    int chains;
+    int chains;             /* bodies without children */
     int reference; /* link near which coordinates are taken: links 0 .. reference form a chain without branches */
     int max_dof_depth;
     int has_general; /* some link is ULNA_LINK_GENERAL */
@@ -136,7 +136,6 @@ struct ulna_model {
     int *preorder;                    /* nb: bodies in depth-first order */
     int *body_by_name;                /* nb, sorted by name */
     int *marker_by_name;              /* nm, sorted by name */
-    int *leaf;                        /* chains: the leaf bodies */
     int *dof_body;                    /* nv */
     int *dof_link;                    /* nv */
     int *dof_coordinate;              /* nv: -1 for quaternion tangents */
@@ -145,10 +144,10 @@ struct ulna_model {
     double *lower, *upper, *strength; /* nv */
     double *rest;                     /* nq */
     int *path_pool;                   /* shared ancestor lists */
-    ulna_tree tree;
-    int *tree_parent, *tree_depth; /* nv */
-    size_t *tree_row;              /* nv + 1 */
-    const int **tree_path;         /* nv */
+    ulna_tree tree;                   /* sparsity of nv x nv matrices */
+    int *tree_parent, *tree_depth;    /* nv */
+    size_t *tree_row;                 /* nv + 1 */
+    const int **tree_path;            /* nv */
     char *names;
 };
 
@@ -158,26 +157,13 @@ static inline const double *ulna_body_bone(const ulna_model *model, int body)
     return model->joint[body].reversed ? model->body[body].offset_position : model->body[body].placement_position;
 }
 
-/* Sparsity of nv x nv matrices. */
-const ulna_tree *ulna_model_tree(const ulna_model *model);
-
 /* The type of that name, or -1. */
 int ulna_joint_type_find(const char *name);
 /* Degrees of freedom and coordinates of a joint, or -1 if it is not valid (then `error` says why). */
 int ulna_joint_dof_count(const ulna_joint *joint, ulna_error *error);
 int ulna_joint_coordinate_count(const ulna_joint *joint, ulna_error *error);
 
-/* For readers of files: a parent by name, what was added so far. */
-ulna_status ulna_builder_set_parent_name(ulna_builder *builder, int body, const char *parent, ulna_error *error);
-int ulna_builder_body_count(const ulna_builder *builder);
 int ulna_builder_find_marker(const ulna_builder *builder, const char *name); /* ULNA_NONE if absent */
-int ulna_builder_marker_count(const ulna_builder *builder);
-
-int ulna_model_common_ancestor(const ulna_model *model, int a, int b);
-/* Chains as in MAKECHAINS (exact-Hessian paper, Algorithm 1): one per leaf, from the root to the leaf. The number of bodies
- * of chain `chain`; writes them, root first, if `bodies` is not NULL. -1 if out of range. */
-int ulna_model_chain(const ulna_model *model, int chain, int *bodies);
-int ulna_model_dof_parent(const ulna_model *model, int dof);
 
 /* The step with q1 = q0 (+) step. Quaternions take the shorter way. */
 void ulna_model_difference(const ulna_model *model, const double *q0, const double *q1, double *step);

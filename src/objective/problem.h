@@ -184,7 +184,7 @@ void ulna_pull_value(const ulna_work *work, const ulna_term *term, const ulna_pu
 ulna_status ulna_work_check(const ulna_work *work);
 
 /*
- * The exact Hessian in tree rows (ulna_model_tree: tree->row[nv] numbers), H(t) = JtJ - t S: t = 0 Gauss-Newton, t = 1
+ * The exact Hessian in tree rows (model->tree: tree.row[nv] numbers), H(t) = JtJ - t S: t = 0 Gauss-Newton, t = 1
  * exact. `gradient` may be NULL. With `second` given, `rows` receives JtJ and `second` S, and t is not used. Coupling
  * terms are not in the rows, since they leave the pattern. O(DOF x depth).
  */

@@ -7,6 +7,7 @@
 
 #include "global/reduce.h"
 #include "math/math3.h"
+#include "model/builder.h"
 #include "support_model.h"
 #include "support_problem.h"
 #include "support_reduced.h"
@@ -22,7 +23,7 @@ typedef struct bench {
 static inline int hang(bench *b, ulna_joint joint, double x, double y, double z)
 {
     char name[32];
-    int count = ulna_builder_body_count(b->builder);
+    int count = (int)b->builder->body_count;
     snprintf(name, sizeof name, "body%d", count);
     int body = ulna_test_add(b->builder, name, count - 1);
     assert_int_equal(ulna_builder_set_placement(b->builder, body, (const double[3]){x, y, z}, NULL, NULL), ULNA_OK);

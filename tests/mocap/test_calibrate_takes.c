@@ -6,6 +6,7 @@
 #include "model/model.h"
 #include "support_calibrate.h"
 #include "support_hdm05.h"
+#include "support_model.h"
 
 /* ---- HDM05: the aims ---- */
 
@@ -142,7 +143,7 @@ static void test_hdm_lengths(void **state)
 
 static int steps_between(const ulna_model *model, int a, int b)
 {
-    int top = ulna_model_common_ancestor(model, a, b);
+    int top = ulna_test_common_ancestor(model, a, b);
     return ulna_model_body_depth(model, a) + ulna_model_body_depth(model, b) - 2 * ulna_model_body_depth(model, top);
 }
 

@@ -24,8 +24,6 @@ static void structural_defects_are_named(void **state)
     memset(longname, 'x', 256);
     longname[256] = 0;
     assert_says(ulna_builder_add_body(b, longname, hips, NULL, &error), ULNA_ERR_LIMIT, "255");
-    assert_int_equal(ulna_builder_body_count(b), 2);
-    assert_says(ulna_builder_set_parent_name(b, spine, "pelvis", &error), ULNA_ERR_MODEL, "\"spine\"", "\"pelvis\"");
     assert_says(ulna_builder_set_parent(b, spine, spine, &error), ULNA_ERR_MODEL, "\"spine\"");
     assert_says(ulna_builder_set_parent(b, 9, 0, &error), ULNA_ERR_ARGUMENT, "9");
 
@@ -144,7 +142,7 @@ static void order_is_kept_or_mended(void **state)
     int arm = ulna_test_add(b, "arm", root), leg = ulna_test_add(b, "leg", root), head = ulna_test_add(b, "head", root);
     (void)leg;
     (void)head;
-    assert_int_equal(ulna_builder_set_parent_name(b, hand, "arm", NULL), ULNA_OK);
+    assert_int_equal(ulna_builder_set_parent(b, hand, ulna_builder_find_body(b, "arm"), NULL), ULNA_OK);
     assert_int_equal(ulna_builder_find_body(b, "arm"), arm);
     ulna_model *m = ulna_test_build(b);
     static const char *const expected[] = {"root", "arm", "hand", "leg", "head"};
@@ -169,13 +167,7 @@ static void order_is_kept_or_mended(void **state)
         assert_int_equal(ulna_model_find_body(m, name), i);
         assert_int_equal(ulna_model_body_parent(m, i), parent[i]);
     }
-    static const int chains[4][4] = {{0, 1, 3}, {0, 1, 5}, {0, 6}, {0, 2, 4, 7}}, length[4] = {3, 3, 2, 4};
     assert_int_equal(ulna_model_chain_count(m), 4);
-    for (int c = 0; c < 4; c++) {
-        int bodies[8];
-        assert_int_equal(ulna_model_chain(m, c, bodies), length[c]);
-        assert_memory_equal(bodies, chains[c], (size_t)length[c] * sizeof *bodies);
-    }
     ulna_model_destroy(m);
     ulna_builder_destroy(b);
 }
@@ -187,11 +179,9 @@ static void markers_move(void **state)
     ulna_builder *b = ulna_test_builder();
     int arm = ulna_test_add(b, "arm", ULNA_NONE), hand = ulna_test_add(b, "hand", arm), thumb, palm;
     static const double here[3] = {1, 2, 3}, there[3] = {4, 5, 6}, bad[3] = {0, NAN, 0};
-    assert_int_equal(ulna_builder_marker_count(b), 0);
     assert_int_equal(ulna_builder_find_marker(b, "thumb"), ULNA_NONE);
     assert_int_equal(ulna_builder_add_marker(b, "thumb", arm, here, 1, &thumb, NULL), ULNA_OK);
     assert_int_equal(ulna_builder_add_marker(b, "palm", hand, here, 3, &palm, NULL), ULNA_OK);
-    assert_int_equal(ulna_builder_marker_count(b), 2);
     assert_int_equal(ulna_builder_find_marker(b, "palm"), palm);
     assert_int_equal(ulna_builder_find_marker(b, "hand"), ULNA_NONE); /* a body */
     assert_int_equal(ulna_builder_find_marker(b, NULL), ULNA_NONE);
@@ -237,12 +227,11 @@ static ulna_status whole_life(const ulna_allocator *allocator)
         status = ulna_builder_set_name(b, "a skeleton with a name that needs room", &error);
     for (int i = 0; i < 40 && !status; i++) {
         char name[32];
-        int body, before = ulna_builder_body_count(b);
+        int body;
         snprintf(name, sizeof name, "body with a number %d", i);
         status = ulna_builder_add_body(b, name, i - 1, &body, &error);
         if (status) { /* as it was */
             assert_int_equal(body, ULNA_NONE);
-            assert_int_equal(ulna_builder_body_count(b), before);
             assert_int_equal(ulna_builder_find_body(b, name), ULNA_NONE);
             break;
         }

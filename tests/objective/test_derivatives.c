@@ -139,7 +139,7 @@ static void rows_against_algorithm_4(void **state)
     for (int round = 0; round < 2000; round++) {
         ulna_model *model = ulna_test_random_tree(&rng, NULL);
         int nv = ulna_model_dof_count(model), count = 1 + ulna_test_rng_index(&rng, 10);
-        const ulna_tree *tree = ulna_model_tree(model);
+        const ulna_tree *tree = &model->tree;
         double *q = ulna_test_random_q(&rng, model), goals[30], weights[10], f;
         ulna_effector effectors[10];
         ulna_problem *problem;

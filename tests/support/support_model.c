@@ -84,6 +84,13 @@ int ulna_test_is_ancestor(const ulna_model *m, int a, int b)
     return b == a;
 }
 
+int ulna_test_common_ancestor(const ulna_model *m, int a, int b)
+{
+    while (!ulna_test_is_ancestor(m, a, b))
+        a = ulna_model_body_parent(m, a);
+    return a;
+}
+
 /* Frames by way of links, from the private fields that kinematics reads. */
 void ulna_test_check_links(const ulna_model *m, const double *q)
 {
@@ -154,7 +161,7 @@ void ulna_test_check_links(const ulna_model *m, const double *q)
 
 void ulna_test_check_tree(const ulna_model *m)
 {
-    const ulna_tree *tree = ulna_model_tree(m);
+    const ulna_tree *tree = &m->tree;
     ulna_test_pattern_check(tree);
     assert_int_equal(tree->n, ulna_model_dof_count(m));
     for (int j = 0; j < tree->n; j++) {

@@ -31,6 +31,7 @@ ulna_test_frame *ulna_test_frames(const ulna_model *model, const double *q);
 
 /* By walking up. */
 int ulna_test_is_ancestor(const ulna_model *m, int a, int b);
+int ulna_test_common_ancestor(const ulna_model *m, int a, int b);
 
 /* Links give the same frames at q, and their order, flags and blocks are as src/model/model.h says. */
 void ulna_test_check_links(const ulna_model *m, const double *q);
