@@ -1,6 +1,6 @@
 /* linalg: dense operations: each factorisation multiplied out again, rank, inertia, scratch and error paths. */
 #include "math/math3.h"
-#include "test_linalg_support.h"
+#include "support_linalg.h"
 
 #include <lapacke.h>
 #undef I

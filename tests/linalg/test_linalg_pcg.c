@@ -1,5 +1,5 @@
 /* linalg: the banded preconditioner and conjugate gradients, against the direct way. */
-#include "test_linalg_support.h"
+#include "support_linalg.h"
 
 /* A dense symmetric matrix as a map. */
 typedef struct dense_map {

@@ -1,7 +1,7 @@
 /* The factorisation on the tree that calibration uses, in every kernel that this machine has, multiplied out again. */
 #include "mocap/calibrator.h"
+#include "support_linalg.h"
 #include "support_pattern.h"
-#include "test_linalg_support.h"
 
 /* ---- forests ---- */
 

@@ -1,9 +1,9 @@
 /*
- * test_linalg_support.h: numbers and dense matrices, for test_linalg_*.c and test_calibrate_kernels.c.
+ * support_linalg.h: numbers and dense matrices, for test_linalg_*.c and test_calibrate_kernels.c.
  * Dense matrices are column-major. Everything that returns a pointer is never NULL and is for free().
  */
-#ifndef ULNA_TESTS_LINALG_SUPPORT_H
-#define ULNA_TESTS_LINALG_SUPPORT_H
+#ifndef ULNA_TESTS_SUPPORT_LINALG_H
+#define ULNA_TESTS_SUPPORT_LINALG_H
 
 #include <float.h>
 #include <math.h>
