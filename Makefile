@@ -48,9 +48,9 @@ check: check-static check-minimal check-asan check-tsan ## format, lint, layers,
 
 check-static: bootstrap-check build/dev/build.ninja
 	tools/check-format
-	tools/check-layers
 	tools/check-pages || [ $$? = 77 ]
 	cmake --build build/dev -j $(JOBS)
+	tools/check-layers build/dev
 	tools/check-tidy -j $(JOBS) build/dev
 check-minimal: bootstrap-check build/minimal/build.ninja
 	cmake --build build/minimal -j $(JOBS)

@@ -69,7 +69,7 @@ if(ULNA_TESTS)
     add_test(NAME header_examples COMMAND header_examples)
     set_tests_properties(header_examples PROPERTIES LABELS example TIMEOUT 60 ENVIRONMENT "${test_environment}")
 
-    add_test(NAME tools_check_layers COMMAND "${PROJECT_SOURCE_DIR}/tools/check-layers")
+    add_test(NAME tools_check_layers COMMAND "${PROJECT_SOURCE_DIR}/tools/check-layers" "${PROJECT_BINARY_DIR}")
     add_test(NAME tools_check_interface COMMAND "${PROJECT_SOURCE_DIR}/tools/check-interface" $<TARGET_FILE:ulna_shared>)
     add_test(NAME tools_check_layers_self_test COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/check_layers_test.sh")
     add_test(NAME tools_check_map COMMAND "${PROJECT_SOURCE_DIR}/tools/check-map")

@@ -27,7 +27,7 @@ expect_bad() {
     good_tree
     mkdir -p "$(dirname "$2")"
     printf '%s\n' "$3" >>"$2"
-    if "$check" "$work/tree" >"$work/out"; then
+    if "$check" "" "$work/tree" >"$work/out"; then
         echo "not noticed: $1"
         failures=$((failures + 1))
     elif ! grep -q "^$2:[0-9]*: .*$4" "$work/out"; then
@@ -38,7 +38,13 @@ expect_bad() {
 }
 
 good_tree
-"$check" "$work/tree" >"$work/out" || { echo "a good tree was refused:"; cat "$work/out"; failures=1; }
+"$check" "" "$work/tree" >"$work/out" || { echo "a good tree was refused:"; cat "$work/out"; failures=1; }
+grep -q "symbols were NOT checked" "$work/out" || { echo "it does not say that no symbols were checked:"; cat "$work/out"; failures=1; }
+if "$check" "$work/nowhere" "$work/tree" >"$work/out" 2>&1; then
+    echo "a build without objects was accepted:"
+    cat "$work/out"
+    failures=$((failures + 1))
+fi
 
 expect_bad "a lower layer sees a higher one" src/model/model.c '#include "solve/driver.h"' "model must not see solve"
 expect_bad "the same through a public header" src/model/model.c '#include "ulna/problem.h"' "model must not see objective"
@@ -54,18 +60,19 @@ expect_bad "an unknown folder" src/novel/novel.c '#include "base/base.h"' "no la
 
 # Symbols: the objects are made here, by the compiler that is there; without one, or without nm, there is nothing to check.
 if command -v cc >/dev/null && command -v nm >/dev/null; then
+    objects=$work/build/CMakeFiles/ulna_objects.dir
     # compile <file> <text>
     compile() {
-        mkdir -p "$work/tree/$(dirname "$1")" "$work/objects/$(dirname "$1")"
+        mkdir -p "$work/tree/$(dirname "$1")" "$objects/$(dirname "$1")"
         printf '%s\n' "$2" >"$work/tree/$1"
-        cc -c -o "$work/objects/$1.o" "$work/tree/$1"
+        cc -c -o "$objects/$1.o" "$work/tree/$1"
     }
     good_tree
     compile src/model/low.c 'int ulna_low(void); int ulna_low(void) { return 1; }'
     compile src/solve/high.c 'int ulna_low(void); int ulna_high(void); int ulna_high(void) { return ulna_low(); }'
-    "$check" "$work/tree" "$work/objects" >"$work/out" || { echo "good objects were refused:"; cat "$work/out"; failures=$((failures + 1)); }
+    "$check" "$work/build" "$work/tree" >"$work/out" || { echo "good objects were refused:"; cat "$work/out"; failures=$((failures + 1)); }
     compile src/model/up.c 'extern int ulna_high(void); int ulna_up(void); int ulna_up(void) { return ulna_high(); }'
-    if "$check" "$work/tree" "$work/objects" >"$work/out"; then
+    if "$check" "$work/build" "$work/tree" >"$work/out"; then
         echo "not noticed: a call upward by an extern name"
         failures=$((failures + 1))
     elif ! grep -q "^src/model/up.c: model must not call solve (ulna_high)" "$work/out"; then
@@ -74,7 +81,7 @@ if command -v cc >/dev/null && command -v nm >/dev/null; then
         failures=$((failures + 1))
     fi
     rm "$work/tree/src/model/up.c" # objects of files that are gone do not count
-    "$check" "$work/tree" "$work/objects" >"$work/out" || { echo "an old object was checked:"; cat "$work/out"; failures=$((failures + 1)); }
+    "$check" "$work/build" "$work/tree" >"$work/out" || { echo "an old object was checked:"; cat "$work/out"; failures=$((failures + 1)); }
 fi
 
 [ $failures = 0 ] && echo "check-layers self-test: ok"
