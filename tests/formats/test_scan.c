@@ -299,7 +299,7 @@ static void scaled_numbers_read_back_or_settle(void **state)
     assert_true(exact > total / 2);
 }
 
-/* ---- decimal.h: against the C library, over all exponents that it treats itself and some beyond --------------------- */
+/* ---- decimal numbers (numbers.h): against the C library, over all exponents that numbers.c treats itself and some beyond ---- */
 
 static void digits_become_the_nearest_double(void **state)
 {

@@ -200,6 +200,58 @@ static void nothing_is_claimed_without_derivatives(void **state)
     }
 }
 
+/*
+ * The same for a ball whose posture is half a turn away. Points hold the ball where it is, one of them pulled aside so that the
+ * gradient is zero: f falls on the other side of the half turn, although the Hessian on this side is positive definite.
+ */
+static void nothing_is_claimed_half_a_turn_from_a_posture(void **state)
+{
+    static const double arm[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, out_of_reach[3] = {0, 0, 1.5};
+    static const double half_turn[4] = {1, 0, 0, 1e-10}; /* just on this side, so that rounding does not choose */
+    const ulna_joint ball = ulna_joint_ball();
+    ulna_builder *builder;
+    ulna_model *model;
+    ulna_problem *problem;
+    ulna_work *work;
+    ulna_result result;
+    ulna_options options = ulna_options_default();
+    double q[4] = {0, 0, 0, 1}, gradient[3], f;
+    int posture, checked = 0;
+    (void)state;
+    assert_int_equal(ulna_builder_create(NULL, &builder), ULNA_OK);
+    assert_int_equal(ulna_builder_add_body(builder, "body", ULNA_NONE, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_builder_set_joint(builder, 0, &ball, NULL), ULNA_OK);
+    assert_int_equal(ulna_builder_build(builder, NULL, &model, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_create(model, NULL, &problem, NULL), ULNA_OK);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(ulna_problem_add_point(problem, 0, arm[i], i == 2 ? out_of_reach : arm[i], 100, NULL, NULL),
+                         ULNA_OK);
+    assert_int_equal(ulna_problem_add_posture(problem, half_turn, NULL, 1, &posture, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_ready(problem, NULL), ULNA_OK);
+    assert_int_equal(ulna_work_create(problem, NULL, &work, NULL), ULNA_OK);
+    assert_int_equal(ulna_work_evaluate(work, q, &f), ULNA_OK);
+    assert_int_equal(ulna_work_gradient(work, gradient), ULNA_OK); /* of the posture alone */
+    const double aside[3] = {0, 1, gradient[0] / 100};
+    for (int m = 0; m < ulna_method_count(); m++)
+        for (int is_there = 0; is_there < 2; is_there++) {
+            if (!(ulna_method_at(m)->flags & ULNA_METHOD_HESSIAN) || ulna_method_at(m)->flags & ULNA_METHOD_RELAXATION)
+                continue;
+            options.method = ulna_method_at(m)->name;
+            ulna_problem_set_weight(problem, posture, is_there);
+            assert_int_equal(ulna_problem_set_goal(problem, 1, is_there ? aside : arm[1]), ULNA_OK);
+            memcpy(q, ulna_model_rest(model), sizeof q);
+            assert_int_equal(ulna_solve_once(problem, &options, q, &result, NULL), ULNA_OK);
+            assert_true(fabs(q[0]) + fabs(q[1]) + fabs(q[2]) < 1e-14);
+            assert_int_equal(result.verified, !is_there);
+            checked++;
+        }
+    assert_true(checked > 0);
+    ulna_work_destroy(work);
+    ulna_problem_destroy(problem);
+    ulna_model_destroy(model);
+    ulna_builder_destroy(builder);
+}
+
 /* Limits as penalties: the method's minimum is one of another f, so nothing is claimed. Goals out of reach, so that it looks. */
 static void penalty_claims_nothing(void **state)
 {
@@ -226,6 +278,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(verified_ends_have_no_negative_curvature),
                                        cmocka_unit_test(nothing_is_claimed_without_derivatives),
+                                       cmocka_unit_test(nothing_is_claimed_half_a_turn_from_a_posture),
                                        cmocka_unit_test(penalty_claims_nothing)};
     return cmocka_run_group_tests_name("solve_verified", tests, NULL, NULL);
 }
