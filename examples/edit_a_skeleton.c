@@ -1,6 +1,6 @@
 /*
  * edit_a_skeleton: every kind of joint, what a body can have besides (limits, rest, strength, mass, markers), and the
- * edits that keep a pose: another parent, another root, other bone lengths.
+ * edits that keep a pose: another parent, another root, other bone lengths. And a copy through the text of a model file.
  */
 #include <ulna/ulna.h>
 
@@ -155,6 +155,18 @@ int main(void)
     failed |= ulna_model_wrap(rover, turned) != 1 || fabs(turned[first] - (6 - 6.283185307179586)) > 1e-12;
     printf("a rotation vector of 6 rad became %.4f rad\n", turned[first]);
 
+    /* A copy, as a program makes it that keeps skeletons in its own files: write the text, read it from memory. */
+    ulna_text text = ulna_text_empty(NULL);
+    const ulna_sink sink = ulna_text_sink(&text);
+    ulna_model *copy;
+    check(ulna_model_write_json(rover, &sink, &error), &error);
+    check(ulna_model_read(text.data, text.length, NULL, &copy, &error), &error);
+    tip_of(copy, after);
+    printf("copied in %zu bytes: tip %.0e m away\n", text.length, distance(before, after));
+    failed |= memcmp(before, after, sizeof before) != 0;
+
+    ulna_text_release(&text);
+    ulna_model_destroy(copy);
     ulna_pose_destroy(pose);
     ulna_pose_destroy(other);
     ulna_model_destroy(rover);

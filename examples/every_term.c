@@ -1,6 +1,6 @@
 /*
- * every_term: one term of each type on the built-in human; f, residuals, and how the solution follows a goal. A clone of
- * the problem has goals of its own, as a second thread needs.
+ * every_term: one term of each type on the built-in human; f, residuals, how the solution follows a goal and how uncertain it
+ * is. A clone of the problem has goals of its own, as a second thread needs.
  */
 #include <ulna/ulna.h>
 
@@ -89,10 +89,19 @@ int main(void)
     /* How the joints follow the hand's goal: one column per number of the goal. */
     const int columns = 3;
     double *dq = calloc((size_t)nv * (size_t)columns, sizeof *dq), fastest = 0;
-    check(ulna_work_sensitivity(work, NULL, NULL, hand_term, dq), &error);
+    const unsigned char *locked = ulna_solver_locked(solver); /* joints at a limit do not follow */
+    check(ulna_work_sensitivity(work, locked, NULL, hand_term, dq), &error);
     for (int i = 0; i < nv * columns; i++)
         fastest = fmax(fastest, fabs(dq[i]));
     printf("a goal that moves by 1 mm moves some joint by up to %.2f mm or mrad\n", fastest);
+
+    /* How uncertain the joints are if a measured point has a noise of 1 mm: the diagonal has the variances. */
+    double *covariance = calloc((size_t)nv * (size_t)nv, sizeof *covariance), largest = 0;
+    check(ulna_work_covariance(work, locked, NULL, 0.001, covariance), &error);
+    for (int d = 0; d < nv; d++)
+        largest = fmax(largest, sqrt(covariance[d * nv + d]));
+    printf("noise of 1 mm: the least certain joint has a standard deviation of %.1f mm or mrad\n", 1000 * largest);
+    failed |= !(largest > 0);
 
     /* The clone's goals are its own. */
     const double elsewhere[3] = {0, 1, 0.5};
@@ -109,5 +118,6 @@ int main(void)
     free(q);
     free(residuals);
     free(dq);
+    free(covariance);
     return failed;
 }

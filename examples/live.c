@@ -1,6 +1,6 @@
 /*
  * live: markers that arrive one frame at a time, as from a motion capture system: a tracker holds the pose from frame to
- * frame. And a solve one iteration at a time, as a program that draws every iteration needs it.
+ * frame. And a solve one iteration at a time, as a program that draws every iteration needs it, then with a joint locked.
  */
 #include <ulna/ulna.h>
 
@@ -62,7 +62,7 @@ int main(void)
     ulna_model *human, *arm;
     ulna_problem *problem;
     ulna_solver *solver;
-    ulna_result result, whole;
+    ulna_result result, whole, with_lock;
     ulna_stop stop = ULNA_STOP_NONE;
     double q[7], once[7];
     const double goal[3] = {0.3, 0.2, 0.5};
@@ -82,6 +82,21 @@ int main(void)
         printf("elbow at %.3f rad\n", ulna_solver_q(solver)[3]); /* a program would draw the pose */
     }
     check(ulna_solver_end(solver, q, &result), &error);
+
+    /* The elbow stays where it is, and the goal moves: options change without allocating. */
+    const unsigned char locked[7] = {[3] = 1};
+    const double next[3] = {0.3, 0.25, 0.5};
+    const double elbow = q[3];
+    double moved[7];
+    ulna_options options = ulna_options_default();
+    options.locked = locked;
+    memcpy(moved, q, sizeof moved);
+    check(ulna_problem_set_goal(problem, 0, next), &error);
+    check(ulna_solver_set_options(solver, &options, &error), &error);
+    check(ulna_solve(solver, moved, &with_lock), &error);
+    printf("elbow locked: %s\n", ulna_stop_text(with_lock.stop));
+    failed |= moved[3] != elbow || !with_lock.converged;
+    check(ulna_problem_set_goal(problem, 0, goal), &error);
     ulna_solver_destroy(solver);
 
     /* The same in one call. */
