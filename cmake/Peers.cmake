@@ -70,7 +70,7 @@ endif()
 # What each benchmark compares with or runs, and the Debian package that has it.
 set(peers_of_bench_solvers Ceres:libceres-dev NLOPT:libnlopt-dev)
 set(peers_of_bench_track Ceres:libceres-dev Simbody:libsimbody-dev)
-set(peers_of_bench_global sdpa:sdpa)
+set(peers_of_bench_global DSDP:libdsdp-dev sdpa:sdpa)
 set(peers_of_bench_instructions valgrind:valgrind)
 find_program(sdpa_FOUND sdpa NO_CACHE)
 find_program(valgrind_FOUND valgrind NO_CACHE)
