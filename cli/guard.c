@@ -9,73 +9,43 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/output.h"
+#include "cli/input.h"
 
 /* ---- names of one file ------------------------------------------------------------------------------------------- */
 
-static char *resolve(const char *path, int depth);
-
-/* "folder/name", where the folder is absolute; NULL without memory. Releases the folder. */
-static char *join(char *folder, const char *name)
-{
-    if (folder && strcmp(name, "..") == 0) {
-        char *slash = strrchr(folder, '/');
-        slash[slash == folder] = 0;
-        return folder;
-    }
-    size_t size = folder ? strlen(folder) + strlen(name) + 2 : 0;
-    char *path = folder ? malloc(size) : NULL;
-    if (path)
-        snprintf(path, size, "%s%s%s", folder, strcmp(folder, "/") == 0 ? "" : "/", strcmp(name, ".") == 0 ? "" : name);
-    free(folder);
-    return path;
-}
-
-/* Where a link leads that leads to nothing yet; NULL if it is no link. */
-static char *follow(const char *path, int depth)
-{
-    char target[PATH_MAX], *folder = NULL;
-    ssize_t length = depth < 40 ? readlink(path, target, sizeof target - 1) : -1;
-    if (length < 0)
-        return NULL;
-    target[length] = 0;
-    const char *slash = strrchr(path, '/');
-    if (*target == '/' || !slash)
-        return resolve(target, depth + 1);
-    folder = strndup(path, (size_t)(slash - path) + 1);
-    char *whole = folder ? join(folder, target) : NULL, *real = whole ? resolve(whole, depth + 1) : NULL;
-    free(whole);
-    return real;
-}
-
-/* The absolute name of a file, which need not exist, nor its folder: without links, "." and "..". */
+/* The absolute name of a file that need not exist, nor its folder: without links, "." and "..". */
 static char *resolve(const char *path, int depth)
 {
-    char *real = realpath(path, NULL);
-    if (!real)
-        real = follow(path, depth);
-    if (real)
+    char *real = realpath(path, NULL), target[PATH_MAX];
+    if (real || depth > 40)
         return real;
-    size_t length = strlen(path);
-    while (length > 1 && path[length - 1] == '/')
-        length--;
-    size_t start = length;
-    while (start > 0 && path[start - 1] != '/')
-        start--;
-    char *name = strndup(path + start, length - start), *folder = strndup(path, start);
-    char *parent = !folder || !name ? NULL : start ? resolve(folder, depth) : realpath(".", NULL);
-    real = parent && name ? join(parent, name) : NULL;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    if (folder && length >= 0) { /* a link to a file that does not exist yet */
+        target[length] = 0;
+        char *whole = *target == '/' ? strdup(target) : folder_join(folder, target);
+        real = whole ? resolve(whole, depth + 1) : NULL;
+        free(whole);
+    } else if (folder && (real = resolve(folder, depth + 1)) != NULL) {
+        char *parent = real, *last = strrchr(real, '/');
+        if (strcmp(name, "..") == 0)
+            last[last == real] = 0;
+        else if (*name && strcmp(name, ".") != 0) {
+            real = folder_join(parent, name);
+            free(parent);
+        }
+    }
     free(folder);
-    free(name);
     return real;
 }
 
-/* What a name stands for: a file that is there, or a place where one may come to be. */
+/* What a name stands for: a file that exists, or one that may be created. */
 typedef struct identity {
     int is_there, is_plain; /* folders, devices and pipes do not count: writing does not replace them */
     dev_t device;
     ino_t number;
-    char *path; /* of a file that is not there yet */
+    char *path; /* of a file that does not exist yet */
 } identity;
 
 /* An input of the name "-" is standard input. */
@@ -247,4 +217,15 @@ void cli_output_discard(ulna_output *output)
 {
     ulna_output_discard(output);
     cli_writing_end();
+}
+
+ulna_status cli_write_text(const char *path, const ulna_text *text, ulna_error *error)
+{
+    ulna_output *output = NULL;
+    ulna_status status = cli_output_open(path, &output, error);
+    if (status != ULNA_OK)
+        return status;
+    ulna_sink sink = ulna_output_sink(output);
+    (void)sink.write(sink.context, text->data, text->length);
+    return cli_output_commit(output, error); /* which knows whether the writing failed, and why */
 }
