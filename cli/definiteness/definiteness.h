@@ -158,6 +158,8 @@ void map_line(markup *paper, unsigned colour, double width, const svg_point *poi
 void map_segment(markup *paper, double width, double x0, double y0, double x1, double y1); /* in ink */
 void map_area(markup *paper, unsigned colour, const svg_point *points, int count);
 
+/* The line, or two lines, along which a value is zero between the corners of a quad. */
+void map_draw_zeros(markup *paper, double width, const svg_point corners[4], const double values[4]);
 /* The surface, in a box of the picture. */
 void map_draw_surface(markup *paper, const request *wish, const map_panel *mesh, double x, double y, double width,
                       double height);

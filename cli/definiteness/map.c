@@ -164,101 +164,28 @@ const char *map_axis_title(const request_axis *axis, int most, char *text, size_
     return text;
 }
 
-/* ---- curves between regions, by marching squares ------------------------------------------------------ */
+/* ---- curves between regions --------------------------------------------------------------------------- */
 
-/* A line of zeros passes through edges of the mesh; each square joins two of its edges, or twice two. Edge 2 n runs to
- * the right of node n, edge 2 n + 1 upwards. Squares with four semi-definite nodes are left out. */
-
-enum { COLUMNS = MAP_STEPS + 1, EDGES = 2 * MAP_NODES };
-
-typedef struct curves {
-    const double *values;
-    const unsigned char *regions;
-    double x, y;                 /* bottom left of the map in the picture */
-    int links[EDGES][2];         /* the edges that an edge is joined to, or -1 */
-    unsigned char seen[EDGES];   /* edges that a line went through */
-    svg_point points[EDGES + 1]; /* of the current line */
-} curves;
-
-static void link(curves *over, int a, int b)
-{
-    over->links[a][over->links[a][0] >= 0] = b;
-    over->links[b][over->links[b][0] >= 0] = a;
-}
-
-/* Corners and edges go round the square from the lower left and the bottom. */
-static void join_square(curves *over, int node)
-{
-    const int corners[4] = {node, node + 1, node + 1 + COLUMNS, node + COLUMNS};
-    const int edges[4] = {2 * node, 2 * corners[1] + 1, 2 * corners[3], 2 * node + 1};
-    int above[4], crossed[4], count = 0, semidefinite = 0;
-    double sum = 0;
-    for (int k = 0; k < 4; k++) {
-        above[k] = over->values[corners[k]] > 0;
-        sum += over->values[corners[k]];
-        semidefinite += over->regions[corners[k]] == SWEEP_SEMIDEFINITE;
-    }
-    for (int k = 0; k < 4; k++)
-        if (above[k] != above[(k + 1) % 4])
-            crossed[count++] = edges[k];
-    if (semidefinite == 4 || count == 0)
-        return;
-    if (count == 2)
-        link(over, crossed[0], crossed[1]);
-    else { /* a saddle: the sign in the middle decides which two corners belong together */
-        int with_first = (sum > 0) == above[0];
-        link(over, edges[with_first ? 1 : 0], edges[with_first ? 0 : 3]);
-        link(over, edges[with_first ? 3 : 2], edges[with_first ? 2 : 1]);
-    }
-}
-
-static svg_point place_on_edge(const curves *over, int edge)
-{
-    int node = edge / 2, is_upwards = edge % 2;
-    double a = over->values[node], b = over->values[node + (is_upwards ? COLUMNS : 1)];
-    double along = a / (a - b);
-    int column = node % COLUMNS, row = node / COLUMNS;
-    return (svg_point){over->x + (column + (is_upwards ? 0 : along)) * MAP_SIDE / MAP_STEPS,
-                       over->y - (row + (is_upwards ? along : 0)) * MAP_SIDE / MAP_STEPS};
-}
-
-static void draw_curve(markup *paper, curves *over, int start)
-{
-    int count = 0, edge = start, is_loop = over->links[start][1] >= 0;
-    while (edge >= 0 && !over->seen[edge]) {
-        over->seen[edge] = 1;
-        over->points[count++] = place_on_edge(over, edge);
-        int next = over->links[edge][0];
-        edge = next >= 0 && !over->seen[next] ? next : over->links[edge][1];
-    }
-    if (is_loop)
-        over->points[count++] = place_on_edge(over, start);
-    map_line(paper, map_region_colour(SWEEP_SEMIDEFINITE, 1), 1.2, over->points, count);
-}
-
-/* Between regions an eigenvalue is zero. */
+/* Between regions an eigenvalue is zero: in each square of the mesh by a line or two, but not where all of it is
+ * semi-definite. */
 static void draw_curves(markup *paper, const map_panel *panel, double x, double y)
 {
-    const double *values[2] = {panel->low, panel->high};
-    curves *over = malloc(sizeof *over);
-    if (!over && !paper->status)
-        paper->status = ULNA_ERR_MEMORY;
-    for (int k = 0; over && k < 2; k++) {
-        over->values = values[k];
-        over->regions = panel->node_regions;
-        over->x = x;
-        over->y = y + MAP_SIDE;
-        memset(over->links, -1, sizeof over->links);
-        memset(over->seen, 0, sizeof over->seen);
-        for (int j = 0; j < MAP_STEPS; j++)
-            for (int i = 0; i < MAP_STEPS; i++)
-                join_square(over, j * COLUMNS + i);
-        for (int open = 1; open >= 0; open--) /* lines that end at the border first: they must be entered at an end */
-            for (int i = 0; i < EDGES; i++)
-                if (!over->seen[i] && over->links[i][0] >= 0 && (over->links[i][1] < 0) == open)
-                    draw_curve(paper, over, i);
+    enum { COLUMNS = MAP_STEPS + 1 };
+    static const int around[4] = {0, 1, COLUMNS + 1, COLUMNS};
+    const double *eigenvalues[2] = {panel->low, panel->high}, side = (double)MAP_SIDE / MAP_STEPS;
+    for (int first = 0; first < 2 * MAP_STEPS * COLUMNS; first++) {
+        int node = first % (MAP_STEPS * COLUMNS), semidefinite = 0;
+        double values[4];
+        svg_point corners[4];
+        for (int k = 0; k < 4; k++) {
+            int at = node + around[k];
+            values[k] = eigenvalues[first / (MAP_STEPS * COLUMNS)][at];
+            corners[k] = (svg_point){x + at % COLUMNS * side, y + MAP_SIDE - (int)(at / COLUMNS) * side};
+            semidefinite += panel->node_regions[at] == SWEEP_SEMIDEFINITE;
+        }
+        if (node % COLUMNS < MAP_STEPS && semidefinite < 4)
+            map_draw_zeros(paper, 1.2, corners, values);
     }
-    free(over);
 }
 
 /* ---- the map ------------------------------------------------------------------------------------------ */

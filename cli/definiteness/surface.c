@@ -222,14 +222,17 @@ static void draw_part(markup *paper, const quad *wide, const double values[4], s
         map_area(paper, map_region_colour(region, wide->brightness), part, count);
 }
 
-/* Where an eigenvalue is zero. */
-static void draw_border(markup *paper, const quad *piece, const double values[4])
+void map_draw_zeros(markup *paper, double width, const svg_point corners[4], const double values[4])
 {
     svg_point part[8], zeros[4];
-    int zero_count;
-    clip(piece->corners, values, part, zeros, &zero_count);
-    for (int i = 0; i + 1 < zero_count; i += 2)
-        map_line(paper, map_region_colour(SWEEP_SEMIDEFINITE, 1), 1, zeros + i, 2);
+    int count;
+    clip(corners, values, part, zeros, &count);
+    /* Of a saddle, the sign in the middle decides which two corners belong together. */
+    int is_positive = values[0] + values[1] + values[2] + values[3] > 0, shift = is_positive != (values[0] > 0);
+    for (int i = 0; i + 1 < count; i += 2) {
+        const svg_point ends[2] = {zeros[(i + shift) % count], zeros[(i + shift + 1) % count]};
+        map_line(paper, map_region_colour(SWEEP_SEMIDEFINITE, 1), width, ends, 2);
+    }
 }
 
 static void draw_quad(markup *paper, const quad *piece)
@@ -245,8 +248,8 @@ static void draw_quad(markup *paper, const quad *piece)
         draw_part(paper, &wide, wide.low, SWEEP_POSITIVE);
     if (negative)
         draw_part(paper, &wide, wide.negative, SWEEP_NEGATIVE);
-    draw_border(paper, piece, piece->low);
-    draw_border(paper, piece, piece->negative);
+    map_draw_zeros(paper, 1, piece->corners, piece->low);
+    map_draw_zeros(paper, 1, piece->corners, piece->negative);
 }
 
 /* A line between the nodes (i, j) and (i + di, j + dj), `count` quads long. */
