@@ -55,8 +55,8 @@ typedef struct cli_command {
 extern const cli_command *const cli_commands[]; /* up to a NULL */
 extern const cli_option cli_global_options[];   /* up to a row without a name */
 extern const char cli_about[];                  /* what the tool is, in a sentence */
-const cli_command *cli_find_command(const char *name);
-const char *cli_nearest_command(const char *word); /* to a misspelt one; NULL if none is near */
+/* NULL for an unknown name, after a message. */
+const cli_command *cli_find_command(const cli *tool, const char *name);
 
 /* ---- the parsed command line -------------------------------------------------------------------------- */
 
@@ -89,6 +89,9 @@ const char *cli_value(const cli *tool, const char *name);
 /* The nearest of the names to a misspelt word, or NULL if none is near. `stride`: bytes from one `const char *` to the
  * next, as in an array of structs that begin with the name. */
 const char *cli_nearest(const char *word, const void *first_name, size_t stride);
+/* Complains that there is no WHAT of this name, and asks whether the nearest of the names (up to a NULL) was meant, or
+ * else says `otherwise`. Returns CLI_USAGE. */
+int cli_unknown(const cli *tool, const char *what, const char *name, const char *const *names, const char *otherwise);
 
 /* ---- options that take a number ------------------------------------------------------------------------------------ */
 
@@ -101,7 +104,10 @@ int numbers_seed(const cli *tool, const char *name, uint64_t *seed);
 /* A unit of length by name, or the metres that it has. */
 int numbers_unit(const cli *tool, const char *name, double *metres);
 
-/* ---- speaking ----------------------------------------------------------------------------------------- */
+/* Sorts the numbers, none of which may be NaN, and returns their median; NaN if there are none. */
+double cli_median(double *numbers, int count);
+
+/* ---- printing ----------------------------------------------------------------------------------------- */
 
 /* All texts are cleaned on the way out: no control character from a file reaches the terminal. */
 
@@ -115,9 +121,11 @@ void cli_complain(const char *format, ...) ULNA_PRINTF(1, 2);
 int cli_usage(const cli *tool, const char *format, ...) ULNA_PRINTF(2, 3);
 /* Fills an error, as functions of the library do. Returns the status. */
 ulna_status cli_fail(ulna_error *error, ulna_status status, const char *format, ...) ULNA_PRINTF(3, 4);
-/* "ulna: FILE:LINE: message", and the exit code that belongs to the error. */
-int cli_complain_file(const char *path, const ulna_error *error);
 int cli_exit_code(ulna_status status);
+/* Formatted and cleaned, also of newlines: a name cannot begin a line of its own. free() it; NULL without memory. */
+char *cli_format(const char *format, va_list arguments);
+/* Whether a text begins with a character that can be shown. `size`: its bytes, 1 where it is not UTF-8. */
+int cli_is_printable(const char *text, int *size);
 
 /* Characters that a text takes on the screen, near enough: UTF-8 sequences count once. */
 int cli_width(const char *text);
@@ -129,7 +137,7 @@ json_t *cli_json_text(const char *text);
 /* null for what JSON has no number for. */
 json_t *cli_json_number(double value);
 json_t *cli_json_numbers(const double *values, int count);
-/* {"status", "message", "line", "column"}; the status is a word such as "parse", line and column only if known. */
+/* {"status", "message", "line" or "byte", "column"}; the status is a word such as "parse", a position only if known. */
 json_t *cli_json_error(const ulna_error *error);
 /* Prints the one object of --json, if --json is on, and releases it. */
 void cli_json_print(const cli *tool, json_t *object);
@@ -155,6 +163,7 @@ int cli_names(const char *list, const char *name);
 ulna_status cli_output_open(const char *path, ulna_output **output, ulna_error *error);
 ulna_status cli_output_commit(ulna_output *output, ulna_error *error);
 void cli_output_discard(ulna_output *output);
+ulna_status cli_write_text(const char *path, const ulna_text *text, ulna_error *error);
 void cli_writing_begin(void);
 void cli_writing_end(void);
 void cli_catch_signals(void);
@@ -166,7 +175,6 @@ extern const cli_command info_command, sample_command, solve_command, calibrate_
     definiteness_command, methods_command, compare_command, global_command, help_command;
 
 int cli_definiteness(cli *tool);
-int cli_compare(cli *tool);
 int cli_solve(cli *tool);
 
 /* ---- methods by the names that people give: methods/methods.c ------------------------------------------------------ */

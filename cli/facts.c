@@ -263,36 +263,51 @@ void fact_line(const cli *tool, const json_t *object, const char *label, const c
 
 void fact_text(const cli *tool, const char *label, const char *format, ...)
 {
-    char text[1200];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    char *text = cli_format(format, arguments);
     va_end(arguments);
-    print_line(tool, label, text);
+    print_line(tool, label, text ? text : "out of memory");
+    free(text);
+}
+
+static void add_cell(const cli *tool, table *t, const json_t *object, const char *template)
+{
+    char *text = fact_fill(tool, object, template);
+    table_cell(t, "%s", text ? text : "-");
+    free(text);
 }
 
 void fact_table(const cli *tool, int indent, const json_t *list, const fact_column *columns)
 {
     enum { MOST = 16 };
     char align[MOST + 1] = "";
-    int count = 0;
-    while (columns[count].title && count < MOST) {
-        align[count] = columns[count].align;
-        count++;
-    }
+    const char *templates[MOST];
+    int count = 0, strong = -1;
     if (tool->json || tool->quiet)
         return;
     table t;
     table_init(&t, align, indent);
-    for (int k = 0; k < count; k++)
-        table_cell(&t, "%s", columns[k].title);
-    for (size_t i = 0; i < json_array_size(list); i++)
-        for (int k = 0; k < count; k++) {
-            char *text = fact_fill(tool, json_array_get(list, i), columns[k].text);
-            table_cell(&t, "%s", text ? text : "-");
-            free(text);
+    for (; columns->title && count < MOST; columns++) {
+        char *title = fact_fill(tool, json_array_get(list, 0), columns->title);
+        if (title) {
+            table_cell(&t, "%s", title);
+            align[count] = columns->align;
+            templates[count++] = columns->text;
         }
-    table_print(tool, &t, -1);
+        free(title);
+    }
+    t.columns = count;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *row = json_array_get(list, i);
+        const char *spanning = json_string_value(json_object_get(row, "spanning"));
+        strong = json_is_true(json_object_get(row, "is_strong")) ? (int)i + 1 : strong;
+        for (int k = 0; k < (spanning ? 1 : count); k++)
+            add_cell(tool, &t, row, templates[k]);
+        if (spanning)
+            table_span(&t, spanning);
+    }
+    table_print(tool, &t, strong);
     table_release(&t);
 }
 
@@ -312,18 +327,6 @@ void table_release(table *t)
     free(t->cells);
     t->cells = NULL;
     t->count = t->room = 0;
-}
-
-static char *format_text(const char *format, va_list arguments)
-{
-    va_list again;
-    va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    char *text = length < 0 ? NULL : malloc((size_t)length + 1);
-    if (text)
-        vsnprintf(text, (size_t)length + 1, format, arguments);
-    return text;
 }
 
 static void add(table *t, char *text)
@@ -348,20 +351,15 @@ void table_cell(table *t, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    char *text = format_text(format, arguments);
+    char *text = cli_format(format, arguments);
     va_end(arguments);
     t->failed |= !text;
     add(t, text);
 }
 
-void table_span(table *t, const char *format, ...)
+void table_span(table *t, const char *text)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    char *text = format_text(format, arguments);
-    va_end(arguments);
-    t->failed |= !text;
-    add(t, text);
+    table_cell(t, "%s", text);
     while (!t->failed && t->count % (size_t)t->columns)
         add(t, NULL);
 }
@@ -458,15 +456,4 @@ void table_print(const cli *tool, const table *t, int strong)
     for (size_t at = 0; at + (size_t)t->columns <= t->count; at += (size_t)t->columns, row++)
         print_row(tool, t, t->cells + at, widths, gap, row == 0 || row == strong);
     free(widths);
-}
-
-void table_fact(const cli *tool, int column, const char *label, const char *format, ...)
-{
-    char text[1200];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    cli_say(tool, "  %-*s", column - 2, label);
-    table_wrap(tool, 0, column, column, text);
 }

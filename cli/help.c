@@ -1,41 +1,21 @@
 /* The help texts and the manual page, both from the tables of the commands. */
-#include "cli/cli.h"
-
 #include <string.h>
 
-enum { WIDTH = 79 };
+#include "cli/output.h"
 
 /* ---- on the screen ------------------------------------------------------------------------------------ */
 
-/* Words wrapped at WIDTH; the first line begins at column `column`, the others at `indent`. Paragraphs are kept. */
-static void wrap(const char *text, int indent, int column)
+/* Help is printed even with --quiet or --json, and is never wider than 80 characters, which read well. */
+static cli for_help(const cli *tool)
 {
-    while (*text) {
-        if (*text == '\n') {
-            printf("\n");
-            column = 0;
-            text++;
-            continue;
-        }
-        int length = (int)strcspn(text, " \n");
-        if (column > indent && column + 1 + length > WIDTH) {
-            printf("\n");
-            column = 0;
-        }
-        if (column < indent)
-            printf("%*s", indent - column, "");
-        else if (column > indent)
-            printf(" ");
-        column = (column < indent ? indent : column + (column > indent)) + length;
-        printf("%.*s", length, text);
-        text += length;
-        text += strspn(text, " ");
-    }
-    printf("\n");
+    cli loud = *tool;
+    loud.quiet = loud.json = 0;
+    loud.columns = CLI_COLUMNS;
+    return loud;
 }
 
 /* "  -o, --only NAME", and the text beside it. */
-static void print_options(const cli_option *options)
+static void print_options(const cli *tool, const cli_option *options)
 {
     enum { COLUMN = 22 };
     for (; options && options->name; options++) {
@@ -48,8 +28,7 @@ static void print_options(const cli_option *options)
             printf("\n");
             column = 0;
         }
-        printf("%*s", COLUMN - column, "");
-        wrap(options->text, COLUMN, COLUMN);
+        table_wrap(tool, 0, COLUMN, column, options->text);
     }
 }
 
@@ -68,20 +47,34 @@ static void print_exit_codes(const cli *tool)
 
 void cli_print_overview(const cli *tool)
 {
-    cli loud = *tool;
-    loud.quiet = loud.json = 0;
+    cli loud = for_help(tool);
     cli_title(&loud, "ulna");
     printf(": ");
-    wrap(cli_about, 6, 6);
+    table_wrap(&loud, 0, 6, 6, cli_about);
     heading(&loud, "Usage");
     printf("  ulna COMMAND [OPTIONS] ...\n");
     heading(&loud, "Commands");
     for (const cli_command *command, *const *at = cli_commands; (command = *at); at++)
         printf("  %-12s %s\n", command->name, command->summary);
     heading(&loud, "Options of every command");
-    print_options(cli_global_options);
+    print_options(&loud, cli_global_options);
     print_exit_codes(&loud);
     printf("\n'ulna help COMMAND' explains a command.\n");
+}
+
+/* Paragraphs are separated by "\n\n". */
+static void print_paragraphs(const cli *tool, const char *text)
+{
+    while (*text) {
+        char paragraph[2000];
+        const char *end = strstr(text, "\n\n");
+        size_t length = end ? (size_t)(end - text) : strlen(text);
+        snprintf(paragraph, sizeof paragraph, "%.*s", (int)length, text);
+        table_wrap(tool, 0, 0, 0, paragraph);
+        if (end)
+            printf("\n");
+        text += length + (end ? 2 : 0);
+    }
 }
 
 static void print_examples(const char *examples)
@@ -95,19 +88,18 @@ static void print_examples(const char *examples)
 
 void cli_print_help(const cli *tool, const cli_command *command)
 {
-    cli loud = *tool;
-    loud.quiet = loud.json = 0;
+    cli loud = for_help(tool);
     cli_title(&loud, "ulna %s", command->name);
     printf(": %s\n", command->summary);
     heading(&loud, "Usage");
     printf("  ulna %s [OPTIONS] %s\n\n", command->name, command->operands);
-    wrap(command->text, 0, 0);
+    print_paragraphs(&loud, command->text);
     if (command->options) {
         heading(&loud, "Options");
-        print_options(command->options);
+        print_options(&loud, command->options);
     }
     heading(&loud, "Options of every command");
-    print_options(cli_global_options);
+    print_options(&loud, cli_global_options);
     heading(&loud, "Examples");
     print_examples(command->examples);
     print_exit_codes(&loud);
@@ -210,14 +202,13 @@ static json_t *json_options(const cli_option *options)
 {
     json_t *list = json_array();
     for (; options && options->name; options++) {
-        json_t *object = json_object();
-        json_object_set_new(object, "name", json_string(options->name));
+        json_t *object = put_row(list);
+        put_text(object, "name", options->name);
         if (options->letter)
-            json_object_set_new(object, "letter", json_stringn(&options->letter, 1));
+            put_text(object, "letter", (const char[]){options->letter, 0});
         if (options->argument)
-            json_object_set_new(object, "argument", json_string(options->argument));
-        json_object_set_new(object, "text", json_string(options->text));
-        json_array_append_new(list, object);
+            put_text(object, "argument", options->argument);
+        put_text(object, "text", options->text);
     }
     return list;
 }
@@ -225,22 +216,20 @@ static json_t *json_options(const cli_option *options)
 /* All commands, or the one that is given. */
 static void print_json(const cli *tool, const cli_command *only)
 {
-    json_t *object = json_object(), *list = json_array();
-    json_object_set_new(object, "about", json_string(cli_about));
+    json_t *object = json_object(), *list = put_list(object, "commands");
+    put_text(object, "about", cli_about);
     json_object_set_new(object, "options", json_options(cli_global_options));
-    json_object_set_new(object, "commands", list);
     for (const cli_command *command, *const *at = cli_commands; (command = *at); at++) {
         if (only && command != only)
             continue;
-        json_t *row = json_object();
-        json_object_set_new(row, "name", json_string(command->name));
-        json_object_set_new(row, "operands", json_string(command->operands));
-        json_object_set_new(row, "summary", json_string(command->summary));
-        json_object_set_new(row, "text", json_string(command->text));
+        json_t *row = put_row(list);
+        put_text(row, "name", command->name);
+        put_text(row, "operands", command->operands);
+        put_text(row, "summary", command->summary);
+        put_text(row, "text", command->text);
         json_object_set_new(row, "options", json_options(command->options));
-        json_object_set_new(row, "reads", json_string(command->reads ? command->reads : ""));
-        json_object_set_new(row, "writes", json_string(command->writes ? command->writes : ""));
-        json_array_append_new(list, row);
+        put_text(row, "reads", command->reads ? command->reads : "");
+        put_text(row, "writes", command->writes ? command->writes : "");
     }
     cli_json_print(tool, object);
 }
@@ -250,12 +239,9 @@ static void print_json(const cli *tool, const cli_command *only)
 static int help_main(cli *tool)
 {
     const char *name = tool->operand_count > 0 ? tool->operands[0] : NULL;
-    const cli_command *command = name ? cli_find_command(name) : NULL;
-    if (name && !command) {
-        const char *nearest = cli_nearest_command(name);
-        return cli_usage(tool, "there is no command '%s'%s%s%s", name, nearest ? "; did you mean '" : "",
-                         nearest ? nearest : "", nearest ? "'?" : "");
-    }
+    const cli_command *command = name ? cli_find_command(tool, name) : NULL;
+    if (name && !command)
+        return CLI_USAGE;
     if (cli_value(tool, "man")) {
         if (tool->json || name)
             return cli_usage(tool, "--man prints the whole manual page; it takes neither --json nor a command");

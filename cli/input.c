@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/output.h"
+#include "ulna/kinematics.h"
 #include "ulna/sample.h"
 
 int files_needs_skeleton(const char *path)
@@ -44,14 +45,6 @@ ulna_status files_read(const char *path, const ulna_read_options *options, ulna_
                                   : ulna_content_load(path, options, content, error);
 }
 
-static int is_sample(const char *name)
-{
-    for (int i = 0; ulna_sample_name(i); i++)
-        if (strcmp(ulna_sample_name(i), name) == 0)
-            return 1;
-    return 0;
-}
-
 static ulna_status fail_kind(const char *wanted, const ulna_content *content, ulna_error *error)
 {
     return cli_fail(error, ULNA_ERR_PARSE, "%s is needed, but this file (%s) has none", wanted,
@@ -60,10 +53,10 @@ static ulna_status fail_kind(const char *wanted, const ulna_content *content, ul
 
 ulna_status files_skeleton(const char *path, ulna_content *content, ulna_error *error)
 {
-    if (is_sample(path) && access(path, F_OK) != 0) {
+    if (access(path, F_OK) != 0 && ulna_sample_create(path, NULL, &content->model, NULL) == ULNA_OK) {
         content->format = ULNA_FORMAT_MODEL_JSON;
         content->source = (ulna_source){.unit_m = 1, .up = 'y'};
-        return ulna_sample_create(path, NULL, &content->model, error);
+        return ULNA_OK;
     }
     ulna_status status = files_read(path, NULL, content, error);
     if (status == ULNA_OK && !content->model)
@@ -124,21 +117,44 @@ ulna_status files_markers(const char *path, ulna_content *content, ulna_error *e
     return status;
 }
 
-ulna_status files_attachment(const char *path, const ulna_model *model, ulna_marker_set *set, ulna_error *error)
+ulna_status files_markers_of(const ulna_model *model, const ulna_clip *clip, ulna_recording *recording,
+                             ulna_error *error)
 {
-    return ulna_marker_set_load(path, model, set, error);
+    int own = ulna_model_marker_count(model), count = own ? own : ulna_model_body_count(model);
+    ulna_pose *pose = NULL;
+    ulna_status status = ulna_recording_resize(recording, count, clip->frame_count);
+    if (status == ULNA_OK)
+        status = ulna_pose_create(model, NULL, &pose, error);
+    for (int i = 0; i < count && status == ULNA_OK; i++)
+        snprintf(recording->names[i], ULNA_MARKER_NAME, "%s",
+                 own ? ulna_model_marker_name(model, i) : ulna_model_body_name(model, i));
+    for (int f = 0; f < clip->frame_count && status == ULNA_OK; f++) {
+        double *to = ulna_recording_frame(recording, f);
+        status = ulna_pose_forward(pose, ulna_clip_frame(clip, f));
+        if (status == ULNA_OK && own)
+            status = ulna_pose_markers(pose, to);
+        for (int b = 0; b < count && !own && status == ULNA_OK; b++)
+            status = ulna_pose_body(pose, b, to + 3 * (size_t)b, NULL);
+    }
+    ulna_pose_destroy(pose);
+    recording->first_frame = clip->first_frame;
+    recording->frame_seconds = clip->frame_seconds;
+    return status == ULNA_OK ? ULNA_OK
+                             : cli_fail(error, status, "cannot compute the positions of %d markers: %s", count,
+                                        ulna_status_text(status));
 }
 
 int files_fail(json_t *object, const char *path, const ulna_error *error)
 {
-    json_t *told = cli_json_error(error);
-    json_object_set_new(object, "file", cli_json_text(path));
-    json_object_set_new(object, "error", told);
-    fflush(stdout); /* so that messages stand in order where both go to one place */
-    if (error->line > 0 || error->byte < 0)
-        return cli_complain_file(path, error);
-    json_object_set_new(told, "byte", json_integer(error->byte));
-    cli_complain("%s, byte %lld: %s", path, error->byte, error->message);
+    put_text(object, "file", path);
+    json_object_set_new(object, "error", cli_json_error(error));
+    fflush(stdout); /* so that messages are in order where both go to one place */
+    if (error->line > 0)
+        cli_complain("%s:%d: %s", path, error->line, error->message);
+    else if (error->byte >= 0)
+        cli_complain("%s, byte %lld: %s", path, error->byte, error->message);
+    else
+        cli_complain("%s: %s", path, error->message);
     return cli_exit_code(error->status);
 }
 
@@ -156,28 +172,27 @@ void files_note_text(json_t *notes, const char *format, ...)
 
 void files_note(json_t *notes, const char *path, const ulna_remarks *remarks)
 {
-    enum { SHOWN = 12 };
-    for (size_t i = 0; i < remarks->count && i < SHOWN; i++) {
+    const char *file = path ? path : "";
+    size_t shown = path && remarks->count > 12 ? 12 : remarks->count, all = remarks->count + remarks->dropped;
+    for (size_t i = 0; i < shown; i++) {
         const ulna_remark *remark = &remarks->items[i];
+        char place[40] = "";
         if (remark->line > 0)
-            files_note_text(notes, "%.200s:%d: %s", path, remark->line, remark->message);
+            snprintf(place, sizeof place, path ? ":%d: " : "line %d: ", remark->line);
         else if (remark->byte >= 0)
-            files_note_text(notes, "%.200s, byte %lld: %s", path, remark->byte, remark->message);
-        else
-            files_note_text(notes, "%.200s: %s", path, remark->message);
+            snprintf(place, sizeof place, path ? ", byte %lld: " : "byte %lld: ", remark->byte);
+        else if (path)
+            snprintf(place, sizeof place, ": ");
+        files_note_text(notes, "%.200s%s%s", file, place, remark->message);
     }
-    size_t all = remarks->count + remarks->dropped;
-    if (all > SHOWN)
-        files_note_text(notes, "%.200s: and %zu more remarks", path, all - SHOWN);
+    if (all > shown)
+        files_note_text(notes, "%.200s%sand %zu more remarks", file, path ? ": " : "", all - shown);
 }
 
 void files_print_notes(const cli *tool, const json_t *notes)
 {
-    enum { COLUMN = 12 };
-    for (size_t i = 0; i < json_array_size(notes); i++) {
-        cli_say(tool, "  %-*s", COLUMN - 2, "note");
-        table_wrap(tool, 0, COLUMN, COLUMN, json_string_value(json_array_get(notes, i)));
-    }
+    for (size_t i = 0; i < json_array_size(notes); i++)
+        fact_text(tool, "note", "%s", json_string_value(json_array_get(notes, i)));
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------------- */
@@ -197,13 +212,18 @@ ulna_status files_write(const char *path, const ulna_model *model, const ulna_cl
 
 /* ==== tables as text ============================================================================================== */
 
+void fields_trim_end(char *text)
+{
+    size_t length = strlen(text);
+    while (length && isspace((unsigned char)text[length - 1]))
+        text[--length] = 0;
+}
+
 char *fields_trim(char *text)
 {
     while (isspace((unsigned char)*text))
         text++;
-    size_t length = strlen(text);
-    while (length && isspace((unsigned char)text[length - 1]))
-        text[--length] = 0;
+    fields_trim_end(text);
     return text;
 }
 

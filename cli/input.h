@@ -21,14 +21,16 @@ ulna_status files_motion(const char *path, const ulna_content *skeleton, ulna_cl
                          ulna_error *error);
 /* Markers over time. */
 ulna_status files_markers(const char *path, ulna_content *content, ulna_error *error);
-/* A table of marker, bone, x, y, z and weight. */
-ulna_status files_attachment(const char *path, const ulna_model *model, ulna_marker_set *set, ulna_error *error);
+/* Where a motion takes the markers of the skeleton, or its joints if it has no markers. */
+ulna_status files_markers_of(const ulna_model *model, const ulna_clip *clip, ulna_recording *recording,
+                             ulna_error *error);
 
-/* A failure about a file: told, as "FILE:LINE: ..." or "FILE, byte N: ...", and kept as `file` and `error` for --json.
- * Returns the exit code. */
+/* Prints an error about a file, as "FILE:LINE: ..." or "FILE, byte N: ...", and adds `file` and `error` to the object of
+ * --json. Returns the exit code. */
 int files_fail(json_t *object, const char *path, const ulna_error *error);
 
-/* What a reader remarked upon, as "FILE:LINE: ...": the first few, and how many more there are. */
+/* The remarks of a reader, as "FILE:LINE: ...": the first few, and how many more there are. With path NULL: all of them,
+ * as "line LINE: ...". */
 void files_note(json_t *notes, const char *path, const ulna_remarks *remarks);
 void files_note_text(json_t *notes, const char *format, ...) ULNA_PRINTF(2, 3);
 /* Notes for people, each on a line of its own behind "  note". */
@@ -48,6 +50,7 @@ ulna_status cli_load_model(const char *name, ulna_model **model, ulna_error *err
 
 /* The text without blanks at its ends. */
 char *fields_trim(char *text);
+void fields_trim_end(char *text);
 /* The next line that is neither empty nor a comment (#), trimmed; NULL at the end. `next` goes on, `number` counts all lines. */
 char *fields_line(char **next, int *number);
 /* Cuts a line at each of the `separators`; returns the number of fields, `most` + 1 if there are more. */

@@ -34,20 +34,16 @@ const cli_command *const cli_commands[] = {
     NULL,
 };
 
-const cli_command *cli_find_command(const char *name)
-{
-    for (const cli_command *const *command = cli_commands; *command; command++)
-        if (strcmp((*command)->name, name) == 0)
-            return *command;
-    return NULL;
-}
-
-const char *cli_nearest_command(const char *word)
+const cli_command *cli_find_command(const cli *tool, const char *name)
 {
     const char *names[sizeof cli_commands / sizeof *cli_commands] = {0};
-    for (int i = 0; cli_commands[i]; i++)
+    for (int i = 0; cli_commands[i]; i++) {
         names[i] = cli_commands[i]->name;
-    return cli_nearest(word, names, sizeof *names);
+        if (strcmp(names[i], name) == 0)
+            return cli_commands[i];
+    }
+    cli_unknown(tool, "command", name, names, "; see 'ulna help'");
+    return NULL;
 }
 
 /* ==== the program ================================================================================================= */
@@ -55,9 +51,7 @@ const char *cli_nearest_command(const char *word)
 static void print_version(const cli *tool)
 {
     if (tool->json) {
-        json_t *object = json_object();
-        json_object_set_new(object, "version", cli_json_text(ulna_version()));
-        cli_json_print(tool, object);
+        cli_json_print(tool, json_pack("{s:s}", "version", ulna_version()));
     } else
         printf("ulna %s\n", ulna_version());
 }

@@ -59,47 +59,22 @@ void markup_fill(markup *page, const char *template, const markup_part *parts, c
 
 /* ---- text from files ---------------------------------------------------------------------------------- */
 
-/* Takes a character (a code point) off the front of UTF-8 text; U+FFFD for a byte that is none. */
-static unsigned next_character(const char **text)
-{
-    static const unsigned least[] = {0, 0x80, 0x800, 0x10000};
-    const unsigned char *byte = (const unsigned char *)*text;
-    int more = byte[0] < 0x80 ? 0 : byte[0] >= 0xF0 ? 3 : byte[0] >= 0xE0 ? 2 : 1;
-    int is_valid = byte[0] < 0x80 || (byte[0] >= 0xC2 && byte[0] <= 0xF4);
-    unsigned code = more ? byte[0] & (0x3Fu >> more) : byte[0];
-    for (int i = 1; i <= more && is_valid; i++) {
-        is_valid = (byte[i] & 0xC0) == 0x80;
-        code = code << 6 | (byte[i] & 0x3Fu);
-    }
-    is_valid &= code >= least[more] && code <= 0x10FFFF && (code < 0xD800 || code >= 0xE000);
-    *text += is_valid ? more + 1 : 1;
-    return is_valid ? code : 0xFFFD;
-}
-
-/* Control characters and what XML cannot hold are not shown. */
-static int is_shown(unsigned code)
-{
-    return code >= 0x20 && (code < 0x7F || code > 0x9F) && code != 0xFFFD && code != 0xFFFE && code != 0xFFFF;
-}
-
 void markup_escape(markup *page, const char *text)
 {
     markup_put(page, "");
-    while (*text) {
-        const char *start = text;
-        unsigned code = next_character(&text);
-        if (code == '&')
-            put(page, "&amp;");
-        else if (code == '<')
-            put(page, "&lt;");
-        else if (code == '>')
-            put(page, "&gt;");
-        else if (code == '"')
-            put(page, "&quot;");
-        else if (!is_shown(code))
+    for (int size; *text; text += size) {
+        if (!cli_is_printable(text, &size))
             put(page, "?");
+        else if (*text == '&')
+            put(page, "&amp;");
+        else if (*text == '<')
+            put(page, "&lt;");
+        else if (*text == '>')
+            put(page, "&gt;");
+        else if (*text == '"')
+            put(page, "&quot;");
         else
-            put_bytes(page, start, (size_t)(text - start));
+            put_bytes(page, text, (size_t)size);
     }
 }
 
@@ -208,11 +183,5 @@ ulna_status markup_write(const markup *page, const char *path, ulna_error *error
 {
     if (page->status)
         return cli_fail(error, page->status, "cannot make the page: %s", ulna_status_text(page->status));
-    ulna_output *output = NULL;
-    ulna_status status = cli_output_open(path, &output, error);
-    if (status != ULNA_OK)
-        return status;
-    ulna_sink sink = ulna_output_sink(output);
-    (void)sink.write(sink.context, page->text.data, page->text.length);
-    return cli_output_commit(output, error); /* which knows whether the writing failed, and why */
+    return cli_write_text(path, &page->text, error);
 }

@@ -2,8 +2,11 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "src/base/algorithms.h"
 
 /* ---- guessing ----------------------------------------------------------------------------------------- */
 
@@ -59,6 +62,13 @@ const char *cli_nearest(const char *word, const void *first_name, size_t stride)
     }
 }
 
+int cli_unknown(const cli *tool, const char *what, const char *name, const char *const *names, const char *otherwise)
+{
+    const char *nearest = cli_nearest(name, names, sizeof *names);
+    return nearest ? cli_usage(tool, "there is no %s '%s'; did you mean '%s'?", what, name, nearest)
+                   : cli_usage(tool, "there is no %s '%s'%s", what, name, otherwise);
+}
+
 /* ---- parsing ------------------------------------------------------------------------------------------ */
 
 static const cli_option *find_option(const cli_option *options, const char *name, size_t length, char letter)
@@ -87,14 +97,14 @@ static int unknown_option(const cli *tool, const char *word)
     return cli_usage(tool, "there is no option %s; see 'ulna help'", name);
 }
 
-static int set_threads(cli *tool, const char *value)
+static int read_count(const cli *tool, const char *name, const char *text, int least, int most, int *count)
 {
     char *end;
     errno = 0;
-    long number = strtol(value, &end, 10);
-    if (end == value || *end || errno || number < 0 || number > 65536)
-        return cli_usage(tool, "--threads takes a number from 0 to 65536, not '%s'", value);
-    tool->threads = (int)number;
+    long number = strtol(text, &end, 10);
+    if (end == text || *end || errno || number < least || number > most)
+        return cli_usage(tool, "--%s takes a number from %d to %d, not '%s'", name, least, most, text);
+    *count = (int)number;
     return CLI_DONE;
 }
 
@@ -109,7 +119,7 @@ static int set_global(cli *tool, const cli_option *option, const char *value)
     else if (strcmp(option->name, "version") == 0)
         tool->version = 1;
     else if (value)
-        return set_threads(tool, value);
+        return read_count(tool, option->name, value, 0, 65536, &tool->threads);
     return CLI_DONE;
 }
 
@@ -175,12 +185,8 @@ static int parse_word(cli *tool, const char *word)
         tool->operands[tool->operand_count++] = word;
         return CLI_DONE;
     }
-    tool->command = cli_find_command(word);
-    if (tool->command)
-        return CLI_DONE;
-    const char *nearest = cli_nearest_command(word);
-    return nearest ? cli_usage(tool, "there is no command '%s'; did you mean '%s'?", word, nearest)
-                   : cli_usage(tool, "there is no command '%s'; see 'ulna help'", word);
+    tool->command = cli_find_command(tool, word);
+    return tool->command ? CLI_DONE : CLI_USAGE;
 }
 
 static int check_operands(const cli *tool)
@@ -244,15 +250,7 @@ const char *cli_value(const cli *tool, const char *name)
 int numbers_count(const cli *tool, const char *name, int least, int most, int *count)
 {
     const char *text = cli_value(tool, name);
-    if (!text)
-        return CLI_DONE;
-    char *end;
-    errno = 0;
-    long number = strtol(text, &end, 10);
-    if (end == text || *end || errno || number < least || number > most)
-        return cli_usage(tool, "--%s takes a number from %d to %d, not '%s'", name, least, most, text);
-    *count = (int)number;
-    return CLI_DONE;
+    return text ? read_count(tool, name, text, least, most, count) : CLI_DONE;
 }
 
 int numbers_real(const cli *tool, const char *name, double least, double most, const char *unit, double *value)
@@ -285,17 +283,20 @@ int numbers_seed(const cli *tool, const char *name, uint64_t *seed)
 int numbers_unit(const cli *tool, const char *name, double *metres)
 {
     const char *text = cli_value(tool, name);
-    double known = text ? ulna_unit_metres(text) : 0;
     if (!text)
         return CLI_DONE;
-    if (known > 0) {
-        *metres = known;
-        return CLI_DONE;
-    }
     char *end;
-    double number = strtod(text, &end);
-    if (end == text || *end || !(number >= 1e-9 && number <= 1e9))
+    double known = ulna_unit_metres(text), number = strtod(text, &end);
+    if (known > 0)
+        number = known;
+    else if (end == text || *end || !(number >= 1e-9 && number <= 1e9))
         return cli_usage(tool, "--%s takes m, cm, mm, in, ft or a number of metres, not '%s'", name, text);
     *metres = number;
     return CLI_DONE;
+}
+
+double cli_median(double *numbers, int count)
+{
+    ulna_sort_numbers(numbers, (size_t)count);
+    return count ? (numbers[(count - 1) / 2] + numbers[count / 2]) / 2 : (double)NAN;
 }

@@ -31,32 +31,36 @@ static int sequence(const char *text)
     return overlong || outside ? 0 : size;
 }
 
-/* Control characters: U+0000 to U+001F, and U+007F to U+009F, to some of which terminals listen too. */
+/* Control characters: U+0000 to U+001F, and U+007F to U+009F, some of which terminals obey too. */
 static int is_control(const char *text)
 {
     const unsigned char *byte = (const unsigned char *)text;
     return byte[0] < 0x20 || byte[0] == 0x7F || (byte[0] == 0xC2 && byte[1] < 0xA0);
 }
 
+int cli_is_printable(const char *text, int *size)
+{
+    *size = sequence(text);
+    int is_printable = *size && !is_control(text) && strncmp(text, "\xEF\xBF\xBE", 3) != 0 &&
+                       strncmp(text, "\xEF\xBF\xBF", 3) != 0; /* U+FFFE and U+FFFF are not characters */
+    *size = *size ? *size : 1;
+    return is_printable;
+}
+
 /* Replaces, in place, what is not printable UTF-8 by question marks: one per control character or broken byte. */
 static void clean(char *text)
 {
     char *end = text;
-    while (*text) {
-        int size = sequence(text);
-        if (!size || is_control(text)) {
+    for (int size; *text; text += size)
+        if (cli_is_printable(text, &size)) {
+            memmove(end, text, (size_t)size);
+            end += size;
+        } else
             *end++ = '?';
-            text += size ? size : 1;
-            continue;
-        }
-        for (; size > 0; size--)
-            *end++ = *text++;
-    }
     *end = 0;
 }
 
-/* Newlines are cleaned away too: a name cannot begin a line of its own. */
-static char *format_clean(const char *format, va_list arguments)
+char *cli_format(const char *format, va_list arguments)
 {
     va_list again;
     va_copy(again, arguments);
@@ -102,7 +106,7 @@ static void say(const cli *tool, const char *before, const char *after, const ch
 {
     if (tool->json || tool->quiet)
         return;
-    char *text = format_clean(format, arguments);
+    char *text = cli_format(format, arguments);
     size_t length = text ? strlen(text) : 0;
     if (length && format[strlen(format) - 1] == '\n')
         text[length - 1] = '\n';
@@ -131,7 +135,7 @@ void cli_complain(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    char *text = format_clean(format, arguments);
+    char *text = cli_format(format, arguments);
     va_end(arguments);
     fprintf(stderr, "ulna: %s\n", text ? text : "out of memory");
     free(text);
@@ -141,7 +145,7 @@ int cli_usage(const cli *tool, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    char *text = format_clean(format, arguments);
+    char *text = cli_format(format, arguments);
     va_end(arguments);
     const char *message = text ? text : "out of memory";
     fprintf(stderr, "ulna: %s\n", message);
@@ -176,26 +180,13 @@ int cli_exit_code(ulna_status status)
     }
 }
 
-int cli_complain_file(const char *path, const ulna_error *error)
-{
-    if (error->line > 0)
-        cli_complain("%s:%d: %s", path, error->line, error->message);
-    else
-        cli_complain("%s: %s", path, error->message);
-    return cli_exit_code(error->status);
-}
-
 /* ---- JSON --------------------------------------------------------------------------------------------- */
 
 json_t *cli_json_text(const char *text)
 {
-    size_t size = strlen(text) + 1;
-    char *copy = malloc(size);
-    if (!copy)
-        return json_null();
-    memcpy(copy, text, size);
-    json_t *value = json_string(copy);
-    if (!value) { /* not UTF-8 */
+    json_t *value = json_string(text);
+    char *copy = value ? NULL : strdup(text);
+    if (copy) { /* not UTF-8 */
         clean(copy);
         value = json_string(copy);
     }
@@ -242,12 +233,14 @@ static const char *status_name(ulna_status status)
 json_t *cli_json_error(const ulna_error *error)
 {
     json_t *object = json_object();
-    json_object_set_new(object, "status", cli_json_text(status_name(error->status)));
-    json_object_set_new(object, "message", cli_json_text(error->message));
+    put_text(object, "status", status_name(error->status));
+    put_text(object, "message", error->message);
     if (error->line > 0)
-        json_object_set_new(object, "line", json_integer(error->line));
+        put_count(object, "line", error->line);
+    else if (error->byte >= 0)
+        put_count(object, "byte", error->byte);
     if (error->column > 0)
-        json_object_set_new(object, "column", json_integer(error->column));
+        put_count(object, "column", error->column);
     return object;
 }
 

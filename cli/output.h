@@ -56,10 +56,12 @@ void fact_line(const cli *tool, const json_t *object, const char *label, const c
 void fact_text(const cli *tool, const char *label, const char *format, ...) ULNA_PRINTF(3, 4);
 /* A table with a line for each object of a list. Columns end with a row without a title. */
 typedef struct fact_column {
-    const char *title;
-    char align;       /* l or r */
-    const char *text; /* a template; a cell that quotes what is not there is "-" */
+    const char *title; /* a template of the first object; a column whose title is left out is left out */
+    char align;        /* l or r */
+    const char *text;  /* a template; a cell that quotes what is not there is "-" */
 } fact_column;
+/* In an object with the text "spanning", that takes the place of all cells but the first. One with "is_strong" true is
+ * shown in bold. */
 void fact_table(const cli *tool, int indent, const json_t *list, const fact_column *columns);
 
 /* What a template says of an object: a text to free, NULL if it is left out. */
@@ -84,7 +86,7 @@ void table_release(table *t);
 /* The next cell; those of the first row are the titles. */
 void table_cell(table *t, const char *format, ...) ULNA_PRINTF(2, 3);
 /* A text over all that is left of the row, wrapped. */
-void table_span(table *t, const char *format, ...) ULNA_PRINTF(2, 3);
+void table_span(table *t, const char *text);
 
 /* `strong`: the row in bold, 0 for the titles, -1 for none. */
 void table_print(const cli *tool, const table *t, int strong);
@@ -92,8 +94,6 @@ void table_print(const cli *tool, const table *t, int strong);
 /* A text with words wrapped at the terminal's width. The line stands at `column` already; further ones begin at
  * `indent`. Ends the line. */
 void table_wrap(const cli *tool, int strong, int indent, int column, const char *text);
-/* A line of a summary, "  label     text", wrapped under itself; `label` takes what is left of the first `column` characters. */
-void table_fact(const cli *tool, int column, const char *label, const char *format, ...) ULNA_PRINTF(4, 5);
 
 /* ---- progress ---------------------------------------------------------------------------------------------------- */
 

@@ -69,7 +69,7 @@ static int read_files(json_t *object, calibrate_job *job, ulna_error *error)
     files_note(job->notes, job->static_path ? job->static_path : "", &job->still.remarks);
     if (job->reference_path && files_motion(job->reference_path, &job->skeleton, &job->reference, job->notes, error))
         return files_fail(object, job->reference_path, error);
-    if (job->attach_path && files_attachment(job->attach_path, job->skeleton.model, &job->set, error))
+    if (job->attach_path && ulna_marker_set_load(job->attach_path, job->skeleton.model, &job->set, error))
         return files_fail(object, job->attach_path, error);
     return CLI_DONE;
 }

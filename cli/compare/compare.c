@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/input.h"
-#include "cli/output.h"
 #include "ulna/sample.h"
 
 enum { MOST_FRAMES = 10000, MOST_ITERATIONS = 1000000000 };
@@ -135,13 +134,6 @@ static int read_goals(const cli *tool, json_t *object, goals *wanted)
 
 /* ---- results, as JSON ------------------------------------------------------------------------------------- */
 
-static void put_spread(json_t *row, const char *key, spread_of values)
-{
-    json_t *object = put_object(row, key);
-    put_number(object, "median", values.median);
-    put_number(object, "max", values.largest);
-}
-
 static void put_contender(json_t *row, const contest *game, const contender *one)
 {
     put_text(row, "name", one->method->name);
@@ -152,14 +144,13 @@ static void put_contender(json_t *row, const contest *game, const contender *one
     }
     put_count(row, "successes", one->successes);
     put_count(row, "failures", one->failures);
-    put_spread(row, "f_m2", one->f);
-    if (game->set.points)
-        put_spread(row, "rms_mm", one->rms_mm);
-    if (game->set.orientations)
-        put_spread(row, "rms_deg", one->rms_deg);
-    put_spread(row, "iterations", one->iterations);
-    put_spread(row, "evaluations", one->evaluations);
-    put_spread(row, "us", one->us);
+    for (int i = 0; i < MEASURES; i++) {
+        if ((i == MEASURE_RMS_MM && !game->set.points) || (i == MEASURE_RMS_DEG && !game->set.orientations))
+            continue;
+        json_t *spread = put_object(row, measure_names[i]);
+        put_number(spread, "median", one->spreads[i].median);
+        put_number(spread, "max", one->spreads[i].largest);
+    }
     put_flag(row, "in_limits", contender_is_inside(one));
     put_number(row, "outside_deg", one->outside_deg);
     put_number(row, "outside_mm", one->outside_mm);
@@ -195,20 +186,21 @@ static void put_results(json_t *object, const contest *game, const char *model, 
     put_text(object, "fastest", game->best < 0 ? NULL : game->contenders[game->best].method->name);
 }
 
-/* ---- results, in words: templates of facts.h, for the screen and for the page ------------------------------- */
+/* ---- results, in words: templates of output.h, for the screen and for the page ------------------------------- */
 
 /* clang-format off */
-const compare_column compare_columns[] = {
-    {"success",    "success",     'r', NULL,      "{successes}/{frames}"},
-    {"f m²",       "f in m²",     'r', NULL,      "{f_m2.median%.1e}"},
-    {"rms mm",     "rms in mm",   'r', "rms_mm",  "{rms_mm.median%.3g}"},
-    {"rms°",       "rms in °",    'r', "rms_deg", "{rms_deg.median%.3g}"},
-    {"iter",       "iterations",  'r', NULL,      "{iterations.median}"},
-    {"eval",       "evaluations", 'r', NULL,      "{evaluations.median}"},
-    {"µs",         "µs a solve",  'r', NULL,      "[{is_long?}{us.median%d}|{us.median%.1f}]"},
-    {"limits",     "limits",      'l', NULL,
-     "[{in_limits?}kept][{is_turned?}{outside_deg%.2g}°][{is_turned?}{is_moved?}, ][{is_moved?}{outside_mm%.2g} mm]"},
-    {"stopped by", "stopped by",  'l', NULL,      "{stopped_by}"},
+const fact_column compare_columns[] = {
+    {"method",                                  'l', "{name}"},
+    {"success",                                 'r', "{successes}/{frames}"},
+    {"f [{is_page?}in ]m²",                     'r', "{f_m2.median%.1e}"},
+    {"{positions?}rms [{is_page?}in ]mm",       'r', "{rms_mm.median%.3g}"},
+    {"{orientations?}rms[{is_page?} in ]°",     'r', "{rms_deg.median%.3g}"},
+    {"[{is_page?}iterations|iter]",             'r', "{iterations.median}"},
+    {"[{is_page?}evaluations|eval]",            'r', "{evaluations.median}"},
+    {"µs[{is_page?} per solve]",                'r', "[{is_long?}{us.median%d}|{us.median%.1f}]"},
+    {"limits",                                  'l', "[{in_limits?}kept][{is_turned?}{outside_deg%.2g}°]"
+                                                     "[{is_turned?}{is_moved?}, ][{is_moved?}{outside_mm%.2g} mm]"},
+    {"stopped by",                              'l', "{stopped_by}"},
     {0},
 };
 /* clang-format on */
@@ -240,12 +232,20 @@ static void describe_stops(const contender *one, const json_t *stops, char *text
 
 static json_t *shown_row(const contest *game, const contender *one, json_t *row)
 {
-    char text[512];
+    char text[1024];
     json_t *shown = json_copy(row);
+    put_flag(shown, "is_strong", game->best >= 0 && one == &game->contenders[game->best]);
+    put_count(shown, "positions", game->set.points);
+    put_count(shown, "orientations", game->set.orientations);
+    if (one->refusal.status) {
+        snprintf(text, sizeof text, "not run: %s", one->refusal.message);
+        put_text(shown, "spanning", text);
+        return shown;
+    }
     describe_stops(one, json_object_get(row, "stops"), text, sizeof text);
     put_text(shown, "stopped_by", text);
     put_count(shown, "frames", game->set.options.frames);
-    put_flag(shown, "is_long", one->us.median >= 99.95);
+    put_flag(shown, "is_long", one->spreads[MEASURE_US].median >= 99.95);
     put_flag(shown, "is_turned", !contender_is_inside(one) && one->outside_deg > 1e-7);
     put_flag(shown, "is_moved", one->outside_mm > 1e-6);
     return shown;
@@ -273,6 +273,7 @@ static json_t *describe(const contest *game, const json_t *object)
     describe_goals(&game->set, text, sizeof text);
     put_text(shown, "wanted", text);
     put_text(shown, "place", places[options->start]);
+    put_flag(shown, "is_page", 1); /* when a page quotes this; tables on the screen quote the rows */
     put_flag(shown, "is_near", options->start == START_NEAR);
     put_flag(shown, "is_made", game->set.is_made);
     put_flag(shown, "is_own", !game->set.is_made);
@@ -297,47 +298,6 @@ const char compare_success_text[] =
 
 /* ---- results, as text ------------------------------------------------------------------------------------- */
 
-static void print_cell(const cli *tool, table *t, const json_t *object, const char *text)
-{
-    char *filled = fact_fill(tool, object, text);
-    table_cell(t, "%s", filled ? filled : "-");
-    free(filled);
-}
-
-int compare_has_column(const contest *game, const compare_column *column)
-{
-    const char *key = column->key;
-    return !key || (strcmp(key, "rms_mm") == 0 ? game->set.points : game->set.orientations) > 0;
-}
-
-static void print_table(const cli *tool, const contest *game, const json_t *shown)
-{
-    char align[16] = "l";
-    int columns = 1;
-    table t;
-    for (const compare_column *column = compare_columns; column->title; column++)
-        if (compare_has_column(game, column))
-            align[columns++] = column->align;
-    table_init(&t, align, 0);
-    table_cell(&t, "method");
-    for (const compare_column *column = compare_columns; column->title; column++)
-        if (compare_has_column(game, column))
-            print_cell(tool, &t, shown, column->title);
-    for (int i = 0; i < game->count; i++) {
-        const json_t *row = json_array_get(json_object_get(shown, "methods"), (size_t)i);
-        table_cell(&t, "%s", game->contenders[i].method->name);
-        if (game->contenders[i].refusal.status) {
-            table_span(&t, "not run: %s", game->contenders[i].refusal.message);
-            continue;
-        }
-        for (const compare_column *column = compare_columns; column->title; column++)
-            if (compare_has_column(game, column))
-                print_cell(tool, &t, row, column->text);
-    }
-    table_print(tool, &t, game->best >= 0 ? game->best + 1 : -1);
-    table_release(&t);
-}
-
 static void print_results(const cli *tool, const contest *game, const json_t *shown)
 {
     cli_title(tool, "%s", json_string_value(json_object_get(shown, "model")));
@@ -346,7 +306,7 @@ static void print_results(const cli *tool, const contest *game, const json_t *sh
     fact_line(tool, shown, "start", compare_start_text);
     fact_line(tool, shown, "frames", "{frames}, joint limits [{bounded?}wanted|ignored]");
     cli_say(tool, "\n");
-    print_table(tool, game, shown);
+    fact_table(tool, 0, json_object_get(shown, "methods"), compare_columns);
     cli_say(tool, "\n");
     fact_line(tool, shown, NULL, compare_success_text);
     fact_line(tool, shown, NULL,
@@ -354,11 +314,6 @@ static void print_results(const cli *tool, const contest *game, const json_t *sh
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------------- */
-
-static void show_progress(void *context, double part, const char *method)
-{
-    progress_show(context, part, method);
-}
 
 static int write_report(const cli *tool, json_t *object, const json_t *shown, contest *game)
 {
@@ -380,7 +335,7 @@ static int run(const cli *tool, json_t *object, const char *model, const char *s
     ulna_error_clear(&error);
     progress bar;
     progress_begin(&bar, tool);
-    ulna_status status = contest_run(game, cli_value(tool, "report") != NULL, show_progress, &bar, &error);
+    ulna_status status = contest_run(game, cli_value(tool, "report") != NULL, &bar, &error);
     progress_end(&bar);
     if (status != ULNA_OK)
         return files_fail(object, model, &error);
@@ -416,7 +371,7 @@ static int compare(const cli *tool, json_t *object, contest *game, const ulna_mo
     return code;
 }
 
-int cli_compare(cli *tool)
+static int compare_main(cli *tool)
 {
     contest game = {.best = -1};
     trial_options how;
@@ -493,5 +448,5 @@ const cli_command compare_command = {
                 "ulna compare --cold --report c.html\tfrom rest, with plots\n"
                 "ulna compare arm --goal \"tool 0.3 0.2 0.5\"\ta goal of your own\n"
                 "ulna compare m.json --goals g.csv\ta skeleton of your own",
-    .run = cli_compare,
+    .run = compare_main,
 };

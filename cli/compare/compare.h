@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/global/goals.h"
 #include "cli/markup.h"
+#include "cli/output.h"
 #include "ulna/global.h"
 
 /* ---- the problems: trials.c ---------------------------------------------------------------------------- */
@@ -73,6 +74,9 @@ typedef struct spread_of { /* over the frames that did not fail */
     double median, largest;
 } spread_of;
 
+enum { MEASURE_F, MEASURE_RMS_MM, MEASURE_RMS_DEG, MEASURE_ITERATIONS, MEASURE_EVALUATIONS, MEASURE_US, MEASURES };
+extern const char *const measure_names[MEASURES]; /* in JSON */
+
 typedef struct curve {
     int count;
     double *x, *y; /* y: log10 of f */
@@ -84,7 +88,7 @@ typedef struct contender {
     outcome *outcomes;              /* one per frame */
     int successes, failures;
     ulna_status failure; /* the first one */
-    spread_of f, rms_mm, rms_deg, iterations, evaluations, us;
+    spread_of spreads[MEASURES];
     double outside_deg, outside_mm; /* largest of all frames */
     int stops[ULNA_STOP_COUNT];
     int global_stops[ULNA_GLOBAL_STOP_COUNT];
@@ -100,11 +104,8 @@ typedef struct contest {
     int traced; /* frames that the curves are medians of */
 } contest;
 
-/* `advance` is called with the part that is done, 0 to 1, and the current method. */
-typedef void (*contest_advance)(void *context, double part, const char *method);
-
 /* Runs every contender over every frame; with curves if `is_traced`. Fails only for lack of memory. */
-ulna_status contest_run(contest *game, int is_traced, contest_advance advance, void *context, ulna_error *error);
+ulna_status contest_run(contest *game, int is_traced, progress *bar, ulna_error *error);
 void contest_release(contest *game);
 
 int contender_is_global(const contender *one);
@@ -116,16 +117,8 @@ enum { CURVES_FRAMES = 32 }; /* frames that curves are made from */
 
 /* ---- results in words: compare.c ------------------------------------------------------------------------ */
 
-/* Templates of facts.h that quote the results, which are the object of --json and a few words more. */
-typedef struct compare_column {
-    const char *title, *page_title; /* on the screen, on the page */
-    char align;                     /* on the screen: l or r */
-    const char *key;                /* that not all results have; NULL: all of them */
-    const char *text;
-} compare_column;
-
-extern const compare_column compare_columns[]; /* after the name of the method; up to a row without a title */
-int compare_has_column(const contest *game, const compare_column *column);
+/* Templates of output.h that quote the results, which are the object of --json and a few words more. */
+extern const fact_column compare_columns[]; /* the method first; up to a row without a title */
 extern const char compare_goals_text[], compare_start_text[], compare_success_text[];
 
 /* ---- the page: page.c ----------------------------------------------------------------------------------- */

@@ -124,8 +124,7 @@ static ulna_status enter(contest *game, entry *entries, ulna_error *error)
 }
 
 /* All methods solve a frame before the next one, so that a machine that becomes slow or fast is so for all of them. */
-static void solve_all(contest *game, const entry *entries, double *q, double part, contest_advance advance,
-                      void *context)
+static void solve_all(contest *game, const entry *entries, double *q, double part, progress *bar)
 {
     int frames = game->set.options.frames;
     size_t nq = (size_t)ulna_model_coordinate_count(game->set.model);
@@ -134,7 +133,7 @@ static void solve_all(contest *game, const entry *entries, double *q, double par
             contender *one = &game->contenders[i];
             if (!one->refusal.status)
                 one->outcomes[k] = solve_frame(&game->set, &entries[i], k, q + nq, q);
-            advance(context, part * (k + (i + 1.0) / game->count) / frames, one->method->name);
+            progress_show(bar, part * (k + (i + 1.0) / game->count) / frames, one->method->name);
         }
 }
 
@@ -184,19 +183,19 @@ static void judge_frame(contest *game, int frame)
     }
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+const char *const measure_names[MEASURES] = {"f_m2", "rms_mm", "rms_deg", "iterations", "evaluations", "us"};
 
-static double median_of(double *values, int count)
-{
-    if (count == 0)
-        return (double)NAN;
-    qsort(values, (size_t)count, sizeof *values, by_size);
-    return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
-}
+static const struct {
+    size_t offset; /* in an outcome */
+    double unit;
+} measures[MEASURES] = {
+    [MEASURE_F] = {offsetof(outcome, f), 1},
+    [MEASURE_RMS_MM] = {offsetof(outcome, rms_m), 1e3},
+    [MEASURE_RMS_DEG] = {offsetof(outcome, rms_rad), 1 / COMPARE_DEGREE},
+    [MEASURE_ITERATIONS] = {offsetof(outcome, iterations), 1},
+    [MEASURE_EVALUATIONS] = {offsetof(outcome, evaluations), 1},
+    [MEASURE_US] = {offsetof(outcome, seconds), 1e6},
+};
 
 /* Of the member at `offset`, times `unit`. */
 static spread_of spread(const contender *one, int frames, size_t offset, double unit, double *scratch)
@@ -207,7 +206,7 @@ static spread_of spread(const contender *one, int frames, size_t offset, double 
             memcpy(&scratch[count], (const char *)&one->outcomes[i] + offset, sizeof *scratch);
             scratch[count++] *= unit;
         }
-    double median = median_of(scratch, count);
+    double median = cli_median(scratch, count);
     return (spread_of){median, count ? scratch[count - 1] : (double)NAN};
 }
 
@@ -227,12 +226,8 @@ static void sum_up(contender *one, int frames, double *scratch)
         one->outside_deg = fmax(one->outside_deg, at->angle_outside * degrees);
         one->outside_mm = fmax(one->outside_mm, at->translation_outside * 1e3);
     }
-    one->f = spread(one, frames, offsetof(outcome, f), 1, scratch);
-    one->rms_mm = spread(one, frames, offsetof(outcome, rms_m), 1e3, scratch);
-    one->rms_deg = spread(one, frames, offsetof(outcome, rms_rad), degrees, scratch);
-    one->iterations = spread(one, frames, offsetof(outcome, iterations), 1, scratch);
-    one->evaluations = spread(one, frames, offsetof(outcome, evaluations), 1, scratch);
-    one->us = spread(one, frames, offsetof(outcome, seconds), 1e6, scratch);
+    for (int i = 0; i < MEASURES; i++)
+        one->spreads[i] = spread(one, frames, measures[i].offset, measures[i].unit, scratch);
 }
 
 static ulna_status judge(contest *game, ulna_error *error)
@@ -252,7 +247,8 @@ static ulna_status judge(contest *game, ulna_error *error)
         int keeps =
             !game->set.options.bounded || ((one->method->flags & ULNA_METHOD_BOUNDED) && contender_is_inside(one));
         int is_good = one->successes == frames && keeps;
-        if (is_good && (game->best < 0 || one->us.median < game->contenders[game->best].us.median))
+        if (is_good && (game->best < 0 ||
+                        one->spreads[MEASURE_US].median < game->contenders[game->best].spreads[MEASURE_US].median))
             game->best = i;
     }
     free(scratch);
@@ -318,7 +314,7 @@ static ulna_status take(curve *line, int count, ulna_error *error)
 /* More than half of the values are no larger. */
 static double upper_median(double *values, int count)
 {
-    median_of(values, count); /* sorts them */
+    cli_median(values, count); /* sorts them */
     return values[count / 2];
 }
 
@@ -331,7 +327,7 @@ static ulna_status median_by_iteration(curve *line, const trail *trails, int cou
         for (int i = 0; i < count; i++)
             scratch[i] = trails[i].f[k < trails[i].count ? k : trails[i].count - 1];
         line->x[k] = k;
-        line->y[k] = median_of(scratch, count);
+        line->y[k] = cli_median(scratch, count);
     }
     return status;
 }
@@ -359,7 +355,7 @@ static ulna_status median_by_time(curve *line, const trail *trails, int count, d
 {
     for (int i = 0; i < count; i++)
         scratch[i] = trails[i].us[0];
-    double first = median_of(scratch, count);
+    double first = cli_median(scratch, count);
     for (int i = 0; i < count; i++)
         scratch[i] = trails[i].us[trails[i].count - 1];
     double last = upper_median(scratch, count);
@@ -370,7 +366,7 @@ static ulna_status median_by_time(curve *line, const trail *trails, int count, d
         for (int i = 0; i < count; i++)
             scratch[i] = is_single ? trails[0].f[k] : at_time(&trails[i], us);
         line->x[k] = pow(10, us);
-        line->y[k] = median_of(scratch, count);
+        line->y[k] = cli_median(scratch, count);
     }
     return status;
 }
@@ -426,7 +422,7 @@ static ulna_status trace_curves(contest *game, contender *one, ulna_error *error
 
 /* ---- all of it ------------------------------------------------------------------------------------------ */
 
-ulna_status contest_run(contest *game, int is_traced, contest_advance advance, void *context, ulna_error *error)
+ulna_status contest_run(contest *game, int is_traced, progress *bar, ulna_error *error)
 {
     double part = is_traced ? 0.6 : 1;
     entry *entries = calloc((size_t)game->count + 1, sizeof *entries);
@@ -437,7 +433,7 @@ ulna_status contest_run(contest *game, int is_traced, contest_advance advance, v
     else
         status = enter(game, entries, error);
     if (status == ULNA_OK) {
-        solve_all(game, entries, q, part, advance, context);
+        solve_all(game, entries, q, part, bar);
         status = judge(game, error);
     }
     for (int i = 0; entries && i < game->count; i++) {
@@ -447,7 +443,7 @@ ulna_status contest_run(contest *game, int is_traced, contest_advance advance, v
     free(entries);
     free(q);
     for (int i = 0; status == ULNA_OK && is_traced && i < game->count; i++) {
-        advance(context, part + (1 - part) * i / game->count, game->contenders[i].method->name);
+        progress_show(bar, part + (1 - part) * i / game->count, game->contenders[i].method->name);
         if (!game->contenders[i].refusal.status &&
             !contender_is_global(&game->contenders[i])) /* it has no iterations */
             status = trace_curves(game, &game->contenders[i], error);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cli/compare/compare.h"
-#include "cli/output.h"
 #include "ulna/ulna.h"
 
 extern const char compare_html[], compare_css[]; /* files of page/, embedded by the build */
@@ -246,22 +245,26 @@ static void put_scene(markup *page, const void *about)
 static void put_headings(markup *page, const void *about)
 {
     const report *of = about;
-    markup_put(page, "<th>method</th>");
-    for (const compare_column *column = compare_columns; column->title; column++)
-        if (compare_has_column(of->game, column))
-            markup_format(page, "<th>%s</th>", column->page_title);
+    for (const fact_column *column = compare_columns; column->title; column++) {
+        char *title = fact_fill(&unicode, of->shown, column->title);
+        if (title)
+            markup_format(page, "<th>%s</th>", title);
+        free(title);
+    }
 }
 
 static void put_cells(markup *page, const report *of, const contender *one, const json_t *row)
 {
-    for (const compare_column *column = compare_columns; column->title; column++) {
-        if (!compare_has_column(of->game, column))
-            continue;
+    for (const fact_column *column = compare_columns + 1; column->title; column++) {
+        char *title = fact_fill(&unicode, of->shown, column->title);
         int is_part = strcmp(column->title, "success") == 0 && one->successes < of->game->set.options.frames;
         int is_out = strcmp(column->title, "limits") == 0 && !contender_is_inside(one);
-        markup_put(page, is_part ? "<td class=\"part\">" : is_out ? "<td class=\"out\">" : "<td>");
-        put_template(page, row, column->text);
-        markup_put(page, "</td>");
+        if (title) {
+            markup_put(page, is_part ? "<td class=\"part\">" : is_out ? "<td class=\"out\">" : "<td>");
+            put_template(page, row, column->text);
+            markup_put(page, "</td>");
+        }
+        free(title);
     }
 }
 

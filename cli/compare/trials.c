@@ -1,34 +1,13 @@
 /* The problems of `ulna compare`: goals that can be reached, and where to start from. */
 #include "cli/compare/compare.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/algorithms.h"
+
 /* Standard deviation from rest of the poses that goals are generated from: radians, and part of the length scale. */
 static const double pose_angle = 0.35, pose_translation = 0.25;
-
-/* ---- random numbers ------------------------------------------------------------------------------------ */
-
-/* splitmix64 */
-static uint64_t random_bits(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static double random_uniform(uint64_t *state)
-{
-    return ((double)(random_bits(state) >> 11) + 0.5) * 0x1p-53;
-}
-
-static double random_normal(uint64_t *state)
-{
-    double radius = sqrt(-2 * log(random_uniform(state)));
-    return radius * cos(6.283185307179586 * random_uniform(state));
-}
 
 /* ---- poses ---------------------------------------------------------------------------------------------- */
 
@@ -37,7 +16,7 @@ static void perturb(trials *set, const double *from, double angle, double transl
 {
     const double *strength = ulna_model_strength(set->model);
     for (int i = 0; i < ulna_model_dof_count(set->model); i++) {
-        double noise = random_normal(state) * (ulna_model_dof_is_translation(set->model, i) ? translation : angle);
+        double noise = ulna_random_normal(state) * (ulna_model_dof_is_translation(set->model, i) ? translation : angle);
         set->step[i] = strength[i] > 0 ? noise : 0;
     }
     ulna_model_integrate(set->model, from, set->step, to);
@@ -206,7 +185,7 @@ static ulna_status place_goals(trials *set, uint64_t *state)
 ulna_status trials_set_frame(trials *set, int frame, double *start)
 {
     uint64_t state = set->options.seed;
-    state = random_bits(&state) + (uint64_t)frame;
+    state = ulna_random_bits(&state) + (uint64_t)frame;
     ulna_status status = set->is_made ? place_goals(set, &state) : ULNA_OK;
     const double *from = set->options.start == START_NEAR ? set->target : set->begin;
     double spread = set->options.spread;

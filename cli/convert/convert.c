@@ -5,7 +5,6 @@
 
 #include "cli/input.h"
 #include "cli/output.h"
-#include "ulna/kinematics.h"
 
 #define QUARTER_TURN 1.57079632679489662
 
@@ -150,46 +149,16 @@ static void unwind(conversion *c, ulna_format format)
                         jumps == 1 ? "" : "s", jumps == 1 ? "was" : "were");
 }
 
-static ulna_status place_markers(const ulna_model *model, const ulna_clip *clip, ulna_pose *pose,
-                                 ulna_recording *recording)
-{
-    ulna_status status = ULNA_OK;
-    int own = ulna_model_marker_count(model);
-    for (int f = 0; f < clip->frame_count && status == ULNA_OK; f++) {
-        double *to = ulna_recording_frame(recording, f);
-        status = ulna_pose_forward(pose, ulna_clip_frame(clip, f));
-        if (status == ULNA_OK && own)
-            status = ulna_pose_markers(pose, to);
-        for (int b = 0; b < recording->marker_count && !own && status == ULNA_OK; b++)
-            status = ulna_pose_body(pose, b, to + 3 * (size_t)b, NULL);
-    }
-    return status;
-}
-
-/* For formats of markers alone: where the motion takes the markers of the skeleton, or else its joints. */
+/* For formats that hold only markers. */
 static ulna_status make_recording(conversion *c, ulna_error *error)
 {
     const ulna_model *model = c->skeleton.model;
-    int own = ulna_model_marker_count(model), count = own ? own : ulna_model_body_count(model);
-    ulna_pose *pose = NULL;
-    ulna_status status = ulna_recording_resize(&c->recording, count, c->clip.frame_count);
-    if (status == ULNA_OK)
-        status = ulna_pose_create(model, NULL, &pose, error);
-    for (int i = 0; i < count && status == ULNA_OK; i++)
-        snprintf(c->recording.names[i], ULNA_MARKER_NAME, "%s",
-                 own ? ulna_model_marker_name(model, i) : ulna_model_body_name(model, i));
-    if (status == ULNA_OK)
-        status = place_markers(model, &c->clip, pose, &c->recording);
-    ulna_pose_destroy(pose);
-    if (status != ULNA_OK)
-        return cli_fail(error, status, "cannot compute the positions of %d markers: %s", count,
-                        ulna_status_text(status));
+    ulna_status status = files_markers_of(model, &c->clip, &c->recording, error);
     c->write.up = c->skeleton.source.up;
-    c->recording.first_frame = c->clip.first_frame;
-    c->recording.frame_seconds = c->clip.frame_seconds;
-    files_note_text(c->notes, "no recorded markers: the positions of the skeleton's %d %s are written", count,
-                    own ? "markers" : "joints");
-    return ULNA_OK;
+    if (status == ULNA_OK)
+        files_note_text(c->notes, "no recorded markers: the positions of the skeleton's %d %s are written",
+                        c->recording.marker_count, ulna_model_marker_count(model) ? "markers" : "joints");
+    return status;
 }
 
 /* What the motion cannot be read without. */

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/input.h"
+#include "cli/output.h"
+
 /* A goal is swept in up to four ways. */
 typedef struct way {
     const char *name, *word; /* in the table, in JSON */
@@ -169,71 +172,63 @@ static void print_head(const cli *tool, const request *wish)
 
 /* ---- as JSON ------------------------------------------------------------------------------------------ */
 
-static json_t *range_json(const request_axis *axis, const sweep_range *range)
+static void put_range(json_t *object, const char *key, const request_axis *axis, const sweep_range *range)
 {
     double unit = axis->is_angle ? DEFINITENESS_DEGREE : 1;
-    return cli_json_numbers((double[]){range->low / unit, range->high / unit}, 2);
+    put_numbers(object, key, (double[]){range->low / unit, range->high / unit}, 2);
 }
 
-static json_t *axis_json(const request *wish, const request_axis *axis)
+static void put_axis(json_t *object, const request *wish, const request_axis *axis)
 {
-    json_t *object = json_object();
-    json_object_set_new(object, "dof", cli_json_text(axis->name));
-    json_object_set_new(object, "index", json_integer(axis->dof));
-    json_object_set_new(object, "unit", json_string(axis->is_angle ? "degree" : "metre"));
-    json_object_set_new(object, "moves_point", json_boolean(moves_point(wish, axis)));
-    json_object_set_new(object, "range", range_json(axis, &axis->whole));
+    put_text(object, "dof", axis->name);
+    put_count(object, "index", axis->dof);
+    put_text(object, "unit", axis->is_angle ? "degree" : "metre");
+    put_flag(object, "moves_point", moves_point(wish, axis));
+    put_range(object, "range", axis, &axis->whole);
     if (wish->bounds)
-        json_object_set_new(object, "limits", range_json(axis, &axis->limits));
-    return object;
+        put_range(object, "limits", axis, &axis->limits);
 }
 
-static json_t *column_json(const request *wish, const column *of)
+static void put_column(json_t *object, const request *wish, const column *of)
 {
-    json_t *object = json_object(), *minimum = json_object();
     double place[2];
     for (int k = 0; k < 2; k++) {
         place[k] = of->tally.minimum[k] / (wish->axes[k].is_angle ? DEFINITENESS_DEGREE : 1);
         place[k] = fabs(place[k]) < 1e-9 ? 0 : place[k];
     }
-    json_object_set_new(object, "range", json_string(of->how->word));
-    json_object_set_new(object, "posture_weight", cli_json_number(of->how->has_posture ? wish->weight : 0));
-    json_object_set_new(minimum, "at", cli_json_numbers(place, 2));
+    put_text(object, "range", of->how->word);
+    put_number(object, "posture_weight", of->how->has_posture ? wish->weight : 0);
+    json_t *minimum = put_object(object, "minimum");
+    put_numbers(minimum, "at", place, 2);
     for (const fact *what = facts; what < facts + FACTS; what++)
-        json_object_set_new(what->at_minimum ? minimum : object, what->key,
-                            cli_json_number(value_of(what, &of->tally)));
-    json_object_set_new(object, "minimum", minimum);
-    return object;
+        put_number(what->at_minimum ? minimum : object, what->key, value_of(what, &of->tally));
 }
 
 static json_t *request_json(const request *wish)
 {
-    json_t *object = json_object(), *point = json_object();
-    json_object_set_new(object, "file", cli_json_text(wish->path));
-    json_object_set_new(object, "model", cli_json_text(ulna_model_name(wish->model)));
-    json_object_set_new(object, "x", axis_json(wish, &wish->axes[0]));
-    json_object_set_new(object, "y", axis_json(wish, &wish->axes[1]));
-    json_object_set_new(object, "point", point);
-    json_object_set_new(point, "marker", wish->marker ? cli_json_text(wish->marker) : json_null());
-    json_object_set_new(point, "body", cli_json_text(ulna_model_body_name(wish->model, wish->body)));
-    json_object_set_new(point, "place_m", cli_json_numbers(wish->point, 3));
-    json_object_set_new(object, "size", json_integer(wish->size));
-    json_object_set_new(object, "tolerance", cli_json_number(SWEEP_TOLERANCE));
+    json_t *object = json_object();
+    put_text(object, "file", wish->path);
+    put_text(object, "model", ulna_model_name(wish->model));
+    put_axis(put_object(object, "x"), wish, &wish->axes[0]);
+    put_axis(put_object(object, "y"), wish, &wish->axes[1]);
+    json_t *point = put_object(object, "point");
+    put_text(point, "marker", wish->marker);
+    put_text(point, "body", ulna_model_body_name(wish->model, wish->body));
+    put_numbers(point, "place_m", wish->point, 3);
+    put_count(object, "size", wish->size);
+    put_number(object, "tolerance", SWEEP_TOLERANCE);
     return object;
 }
 
-static json_t *goals_json(const request *wish, const column *columns, int way_count)
+static void put_goals(json_t *list, const request *wish, const column *columns, int way_count)
 {
-    json_t *list = json_array();
     for (int i = 0; i < wish->goal_count; i++) {
-        json_t *row = json_object(), *sweeps = json_array();
-        json_array_append_new(list, row);
-        json_object_set_new(row, "goal_m", cli_json_numbers(wish->goals[i], 3));
-        json_object_set_new(row, "sweeps", sweeps);
+        json_t *row = put_row(list);
+        put_numbers(row, "goal_m", wish->goals[i], 3);
+        json_t *sweeps = put_list(row, "sweeps");
         for (int k = 0; k < way_count; k++)
-            json_array_append_new(sweeps, column_json(wish, &columns[i * way_count + k]));
+            put_column(put_row(sweeps), wish, &columns[i * way_count + k]);
     }
-    return list;
 }
 
 /* ---- all of it ---------------------------------------------------------------------------------------- */
@@ -248,15 +243,12 @@ static int write_pictures(const cli *tool, const request *wish, const map_panel 
         if (strcmp(tool->given[i]->name, "output") != 0)
             continue;
         ulna_error error;
-        json_t *row = json_object();
-        json_array_append_new(files, row);
-        json_object_set_new(row, "file", cli_json_text(tool->values[i]));
+        json_t *row = put_row(files);
+        put_text(row, "file", tool->values[i]);
         ulna_status status = markup_write(&paper, tool->values[i], &error);
-        json_object_set_new(row, "result", json_string(status != ULNA_OK ? "failed" : "written"));
+        put_text(row, "result", status != ULNA_OK ? "failed" : "written");
         if (status != ULNA_OK) {
-            json_object_set_new(row, "error", cli_json_error(&error));
-            fflush(stdout);
-            int failure = cli_complain_file(tool->values[i], &error);
+            int failure = files_fail(row, tool->values[i], &error);
             code = failure > code ? failure : code;
         } else
             cli_say(tool, "%s: written\n", tool->values[i]);
@@ -312,19 +304,17 @@ static int run(const cli *tool, const request *wish, column *columns, int way_co
 {
     ulna_error error;
     map_panel panels[DEFINITENESS_GOALS] = {0};
-    json_t *object = request_json(wish), *files = json_array();
+    json_t *object = request_json(wish), *files = put_list(object, "files");
     int code = CLI_DONE, has_pictures = cli_value(tool, "output") != NULL;
-    if (sweep_goals(wish, has_pictures ? panels : NULL, columns, way_count, &error)) {
-        json_object_set_new(object, "error", cli_json_error(&error));
-        code = cli_complain_file(wish->path, &error);
-    } else {
+    if (sweep_goals(wish, has_pictures ? panels : NULL, columns, way_count, &error))
+        code = files_fail(object, wish->path, &error);
+    else {
         print_head(tool, wish);
         print_tables(tool, wish, columns, way_count);
-        json_object_set_new(object, "goals", goals_json(wish, columns, way_count));
+        put_goals(put_list(object, "goals"), wish, columns, way_count);
         if (has_pictures)
             code = write_pictures(tool, wish, panels, files);
     }
-    json_object_set_new(object, "files", files);
     cli_json_print(tool, object);
     for (int i = 0; i < wish->goal_count; i++)
         map_panel_release(&panels[i]);

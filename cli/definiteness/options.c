@@ -83,21 +83,13 @@ static int check_point_options(const cli *tool, request *wish)
 
 /* ---- names -------------------------------------------------------------------------------------------- */
 
-/* "there is no WHAT 'NAME'", with the nearest one, if any. */
-static int unknown_name(const cli *tool, const char *what, const char *name, const char **names)
-{
-    const char *nearest = names ? cli_nearest(name, names, sizeof *names) : NULL;
-    return cli_usage(tool, "there is no %s '%s' in the model%s%s%s", what, name, nearest ? "; did you mean '" : "",
-                     nearest ? nearest : "", nearest ? "'?" : "");
-}
-
 static int unknown_part(const cli *tool, const char *what, const char *name, const ulna_model *model, int count,
                         const char *(*name_of)(const ulna_model *, int))
 {
-    const char **names = calloc((size_t)count + 1, sizeof *names);
+    const char **names = calloc((size_t)count + 1, sizeof *names), *none = NULL;
     for (int i = 0; names && i < count; i++)
         names[i] = name_of(model, i);
-    unknown_name(tool, what, name, names);
+    cli_unknown(tool, what, name, names ? names : &none, " in the model");
     free(names);
     return CLI_USAGE;
 }
@@ -166,7 +158,7 @@ static int choose_dof(const cli *tool, const char *option, const request *wish, 
     }
     *dof = dof_by_name((const label *)labels, count, name);
     if (*dof == ULNA_NONE)
-        return unknown_name(tool, "degree of freedom", name, names);
+        return cli_unknown(tool, "degree of freedom", name, names, " in the model");
     if (ulna_model_dof_coordinate(wish->model, *dof) == ULNA_NONE)
         return cli_usage(tool, "--%s: '%s' is part of a quaternion and has no angle of its own to sweep", option, name);
     return CLI_DONE;
@@ -318,10 +310,9 @@ static int choose_at_rest(const cli *tool, request *wish, ulna_pose *pose, doubl
 static int fail_file(const cli *tool, const request *wish, const ulna_error *error)
 {
     json_t *object = json_object();
-    json_object_set_new(object, "file", cli_json_text(wish->path));
-    json_object_set_new(object, "error", cli_json_error(error));
+    int code = files_fail(object, wish->path, error);
     cli_json_print(tool, object);
-    return cli_complain_file(wish->path, error);
+    return code;
 }
 
 int request_read(const cli *tool, request *wish)

@@ -185,20 +185,6 @@ static ulna_status find_minimum(sweep *over, const sweep_range ranges[2], double
 
 /* ---- a range ------------------------------------------------------------------------------------------ */
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, size_t count)
-{
-    if (count == 0)
-        return NAN;
-    qsort(values, count, sizeof *values, compare);
-    return (values[(count - 1) / 2] + values[count / 2]) / 2;
-}
-
 /* The middle of a cell; symmetric to rounding about the middle of the range. */
 static double cell_middle(const sweep_range *range, int cell, int size)
 {
@@ -207,7 +193,7 @@ static double cell_middle(const sweep_range *range, int cell, int size)
 
 /* Visits the cells; `minimum` of the tally becomes the lowest one, `conditions` those of positive definite cells. */
 static ulna_status visit_cells(sweep *over, const sweep_range ranges[2], int size, unsigned char *regions,
-                               sweep_tally *tally, long counts[SWEEP_REGION_COUNT], double *conditions)
+                               sweep_tally *tally, int counts[SWEEP_REGION_COUNT], double *conditions)
 {
     double f_low = INFINITY;
     *tally = (sweep_tally){.lowest = INFINITY, .f_high = -INFINITY};
@@ -236,17 +222,17 @@ static ulna_status visit_cells(sweep *over, const sweep_range ranges[2], int siz
 
 ulna_status sweep_over(sweep *over, const sweep_range ranges[2], int size, unsigned char *regions, sweep_tally *tally)
 {
-    long counts[SWEEP_REGION_COUNT] = {0};
+    int counts[SWEEP_REGION_COUNT] = {0};
     double *conditions = malloc((size_t)size * (size_t)size * sizeof *conditions);
     if (!conditions)
         return ULNA_ERR_MEMORY;
     ulna_status status = visit_cells(over, ranges, size, regions, tally, counts, conditions);
-    size_t positive = (size_t)counts[SWEEP_POSITIVE];
-    tally->condition_median = median(conditions, positive); /* sorts */
+    int positive = counts[SWEEP_POSITIVE];
+    tally->condition_median = cli_median(conditions, positive); /* sorts */
     tally->condition_most = positive ? conditions[positive - 1] : NAN;
     free(conditions);
     for (int region = 0; region < SWEEP_REGION_COUNT; region++)
-        tally->percent[region] = 100.0 * (double)counts[region] / ((double)size * size);
+        tally->percent[region] = 100.0 * counts[region] / ((double)size * size);
     if (status != ULNA_OK)
         return status;
 

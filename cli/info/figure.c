@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/input.h"
 #include "cli/output.h"
 #include "ulna/kinematics.h"
 
@@ -21,20 +22,6 @@ typedef struct canvas {
     int columns, rows;   /* characters */
     unsigned char *dots; /* columns x rows; a bit per dot */
 } canvas;
-
-static int canvas_create(canvas *paper, int columns, int rows)
-{
-    paper->columns = columns > 0 ? columns : 1;
-    paper->rows = rows > 0 ? rows : 1;
-    paper->dots = calloc((size_t)paper->columns * (size_t)paper->rows, 1);
-    return paper->dots != NULL;
-}
-
-static void canvas_release(canvas *paper)
-{
-    free(paper->dots);
-    paper->dots = NULL;
-}
 
 /* In dots: 2 x columns wide, 4 x rows high, (0, 0) is the top left one. What lies outside is not drawn. */
 static void canvas_dot(canvas *paper, int x, int y)
@@ -215,38 +202,14 @@ static double extent(const figure *shape, int axis)
 
 static void draw_view(const figure *shape, view *from)
 {
-    double height = 4 * from->paper.rows - 1;
-    for (int i = 0; i < shape->bone_count; i++) {
-        const double *a = shape->bones[i][0], *b = shape->bones[i][1];
+    double bottom = 4 * from->paper.rows - 1;
+    for (int i = 0; i < shape->bone_count + shape->marker_count; i++) {
+        const double *marker = i < shape->bone_count ? NULL : shape->markers[i - shape->bone_count];
+        const double *a = marker ? marker : shape->bones[i][0], *b = marker ? marker : shape->bones[i][1];
         canvas_line(&from->paper, from->scale * (a[from->right] - from->left),
-                    height - from->scale * (a[from->up] - from->bottom), from->scale * (b[from->right] - from->left),
-                    height - from->scale * (b[from->up] - from->bottom));
+                    bottom - from->scale * (a[from->up] - from->bottom), from->scale * (b[from->right] - from->left),
+                    bottom - from->scale * (b[from->up] - from->bottom));
     }
-    for (int i = 0; i < shape->marker_count; i++) {
-        const double *at = shape->markers[i];
-        canvas_dot(&from->paper, (int)lround(from->scale * (at[from->right] - from->left)),
-                   (int)lround(height - from->scale * (at[from->up] - from->bottom)));
-    }
-}
-
-/* Text that is followed by blanks up to a width. */
-static void append_padded(char *line, size_t size, const char *text, int width)
-{
-    size_t length = strlen(line);
-    snprintf(line + length, size - length, "%s%*s", text, width - cli_width(text), "");
-}
-
-static void trim(char *line)
-{
-    size_t length = strlen(line);
-    while (length && line[length - 1] == ' ')
-        line[--length] = 0;
-}
-
-/* "front: x right, y up" */
-static void label_text(const view *from, char *text, size_t size)
-{
-    snprintf(text, size, "%s: %c right, %c up", from->name, "xyz"[from->right], "xyz"[from->up]);
 }
 
 static int width_below(const view *from, const char *name)
@@ -261,7 +224,8 @@ static json_t *compose(const view views[2], const drawing *how)
     json_t *lines = json_array();
     char labels[2][32], line[3 * (MOST_COLUMNS + GAP) + 96], text[3 * MOST_COLUMNS + 64];
     for (int i = 0; i < 2; i++)
-        label_text(&views[i], labels[i], sizeof labels[i]);
+        snprintf(labels[i], sizeof labels[i], "%s: %c right, %c up", views[i].name, "xyz"[views[i].right],
+                 "xyz"[views[i].up]);
     int is_tight = width_below(&views[0], labels[0]) + GAP + width_below(&views[1], labels[1]) > how->width;
     for (int row = 0; row <= views[0].paper.rows; row++) {
         *line = 0;
@@ -271,9 +235,11 @@ static json_t *compose(const view views[2], const drawing *how)
                 canvas_row(&views[i].paper, row, how->is_ascii, text);
             else
                 snprintf(text, sizeof text, "%s", name);
-            append_padded(line, sizeof line, text, width_below(&views[i], name) + (i == 0 ? GAP : 0));
+            size_t length = strlen(line);
+            int blanks = i == 0 ? width_below(&views[i], name) + GAP - cli_width(text) : 0;
+            snprintf(line + length, sizeof line - length, "%s%*s", text, blanks, "");
         }
-        trim(line);
+        fields_trim_end(line);
         json_array_append_new(lines, json_string(line));
     }
     for (int i = 0; is_tight && i < 2; i++)
@@ -283,23 +249,12 @@ static json_t *compose(const view views[2], const drawing *how)
     return lines;
 }
 
-/* Dots from the first to the last one of an axis. */
-static int dots_of(const figure *shape, int axis, double scale)
-{
-    return (int)lround(scale * extent(shape, axis));
-}
-
-static int clamp(int value, int least, int most)
-{
-    return value < least ? least : value > most ? most : value;
-}
-
 json_t *figure_draw(const figure *shape, const drawing *how)
 {
     int up = how->up >= 0 ? how->up : extent(shape, 2) > extent(shape, 1) ? 2 : 1;
     view views[2] = {{.name = "front", .right = up == 0 ? 1 : 0, .up = up},
                      {.name = "side", .right = up == 2 ? 1 : 2, .up = up}};
-    int columns = clamp(how->width - GAP - NAME_EXCESS, LEAST_COLUMNS, MOST_COLUMNS);
+    double columns = fmin(fmax(how->width - GAP - NAME_EXCESS, LEAST_COLUMNS), MOST_COLUMNS);
     double width = extent(shape, views[0].right) + extent(shape, views[1].right);
     double scale = fmin(2 * (columns - 2) / width, (4 * ROWS - 1) / extent(shape, up));
     if (!isfinite(scale) || !isfinite(1 / scale))
@@ -311,16 +266,19 @@ json_t *figure_draw(const figure *shape, const drawing *how)
         views[i].scale = scale;
         views[i].left = shape->low[views[i].right];
         views[i].bottom = shape->low[up];
-        made &= canvas_create(&views[i].paper, dots_of(shape, views[i].right, scale) / 2 + 1,
-                              dots_of(shape, up, scale) / 4 + 1);
+        canvas *paper = &views[i].paper;
+        paper->columns = (int)lround(scale * extent(shape, views[i].right)) / 2 + 1;
+        paper->rows = (int)lround(scale * extent(shape, up)) / 4 + 1;
+        paper->dots = calloc((size_t)paper->columns * (size_t)paper->rows, 1);
+        made &= paper->dots != NULL;
     }
     if (made) {
         draw_view(shape, &views[0]);
         draw_view(shape, &views[1]);
         lines = compose(views, how);
     }
-    canvas_release(&views[0].paper);
-    canvas_release(&views[1].paper);
+    free(views[0].paper.dots);
+    free(views[1].paper.dots);
     return lines;
 }
 
@@ -370,7 +328,7 @@ static void joint_text(const ulna_joint *joint, char *text, size_t size)
              joint->reversed ? " reversed" : "");
 }
 
-/* "Rz ±20°, Ry free", or "free" for all of several that have no limits. */
+/* "Rz ±20°, Ry free", or "Rz, Ry free" where none has limits. */
 static void ranges_text(const ulna_model *model, int body, const glyphs *with, char *text, size_t size)
 {
     int first, count = ulna_model_body_dofs(model, body, &first), limited = 0;
@@ -378,19 +336,13 @@ static void ranges_text(const ulna_model *model, int body, const glyphs *with, c
         limited |= isfinite(ulna_model_lower(model)[k]) || isfinite(ulna_model_upper(model)[k]);
     *text = 0;
     for (int k = first; k < first + count; k++) {
-        char label[32], range[64];
+        char label[32], range[64] = "";
         size_t length = strlen(text);
         short_label(model, k, label, sizeof label);
-        range_text(model, k, with, range, sizeof range);
-        snprintf(text + length, size - length, "%s%s%s%s", k > first ? ", " : "", label, *label ? " " : "",
-                 limited || count == 1 ? range : "");
-    }
-    if (count > 1 && !limited) { /* "Tx, Ty, Tz free": labels alone, then one word */
-        char *end = text;
-        for (const char *from = text; *from; from++)
-            if (!(from[0] == ' ' && (from[1] == ',' || !from[1])))
-                *end++ = *from;
-        snprintf(end, size - (size_t)(end - text), " free");
+        if (limited || k + 1 == first + count) /* otherwise "Tx, Ty, Tz free": one word for all */
+            range_text(model, k, with, range, sizeof range);
+        snprintf(text + length, size - length, "%s%s%s%s", k > first ? ", " : "", label, *label && *range ? " " : "",
+                 range);
     }
 }
 

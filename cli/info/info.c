@@ -15,6 +15,11 @@
 
 /* ==== models ====================================================================================================== */
 
+static int is_limited(const ulna_model *model, int dof)
+{
+    return isfinite(ulna_model_lower(model)[dof]) || isfinite(ulna_model_upper(model)[dof]);
+}
+
 static void put_size(json_t *row, const double low[3], const double high[3])
 {
     double size[3] = {high[0] - low[0], high[1] - low[1], high[2] - low[2]};
@@ -35,7 +40,7 @@ static void add_model(json_t *row, const ulna_model *model, const figure *shape)
         mass += own;
     }
     for (int i = 0; i < ulna_model_dof_count(model); i++) {
-        limited += isfinite(ulna_model_lower(model)[i]) || isfinite(ulna_model_upper(model)[i]);
+        limited += is_limited(model, i);
         could_be_limited += ulna_model_dof_coordinate(model, i) != ULNA_NONE;
     }
     put_text(row, "name", ulna_model_name(model));
@@ -82,7 +87,7 @@ static void print_model(const cli *tool, const json_t *row)
               "{length_scale_m%.3f} m");
 }
 
-/* ---- what may be a mistake: each check adds at most a sentence or two ---------------------------------------------------------------------------------------- */
+/* ---- what may be a mistake: each check adds at most a sentence or two ------------------------------------------ */
 
 /* The first few of many names: "hip, knee, ankle and 4 more". */
 typedef struct roster {
@@ -117,11 +122,6 @@ static void add_note(json_t *notes, const roster *list, const char *one, const c
         files_note_text(notes, "%s: %s", one, list->names);
     else
         files_note_text(notes, "%d %s: %s%s", list->count, several, list->names, more);
-}
-
-static int is_limited(const ulna_model *model, int dof)
-{
-    return isfinite(ulna_model_lower(model)[dof]) || isfinite(ulna_model_upper(model)[dof]);
 }
 
 /* The root may go anywhere; a quaternion cannot have limits. */
@@ -309,47 +309,34 @@ static void tell_frames(const cli *tool, int count, int first, double seconds, j
         "does not say how many per second]");
 }
 
-typedef struct range {
-    int coordinate;
-    double low, high;    /* of the motion */
-    double lower, upper; /* limits */
-    int outside;         /* frames */
-    int jumps;
-    int is_length;
-} range;
-
-static range measure(const ulna_model *model, const ulna_clip *clip, int dof)
+/* The range of one degree of freedom in a motion, and its limits. */
+static void add_range(json_t *list, const ulna_model *model, const ulna_clip *clip, int dof)
 {
-    range r = {.coordinate = ulna_model_dof_coordinate(model, dof),
-               .low = INFINITY,
-               .high = -INFINITY,
-               .lower = ulna_model_lower(model)[dof],
-               .upper = ulna_model_upper(model)[dof],
-               .is_length = ulna_model_dof_is_translation(model, dof)};
-    double before = NAN;
-    for (int f = 0; f < clip->frame_count && r.coordinate != ULNA_NONE; f++) {
-        double value = ulna_clip_frame(clip, f)[r.coordinate], out = fmax(r.lower - value, value - r.upper);
-        r.low = fmin(r.low, value);
-        r.high = fmax(r.high, value);
-        r.outside += out > 1e-6;
-        r.jumps += !r.is_length && fabs(value - before) > JUMP;
+    int coordinate = ulna_model_dof_coordinate(model, dof), is_length = ulna_model_dof_is_translation(model, dof);
+    int outside = 0, jumps = 0; /* frames */
+    double low = INFINITY, high = -INFINITY, before = NAN, unit = is_length ? 1 : DEGREE;
+    double lower = ulna_model_lower(model)[dof], upper = ulna_model_upper(model)[dof];
+    char label[300];
+    if (coordinate == ULNA_NONE)
+        return;
+    for (int f = 0; f < clip->frame_count; f++) {
+        double value = ulna_clip_frame(clip, f)[coordinate];
+        low = fmin(low, value);
+        high = fmax(high, value);
+        outside += fmax(lower - value, value - upper) > 1e-6;
+        jumps += !is_length && fabs(value - before) > JUMP;
         before = value;
     }
-    return r;
-}
-
-static void add_range(json_t *list, const char *label, const range *r)
-{
-    double unit = r->is_length ? 1 : DEGREE;
     json_t *row = put_row(list);
+    ulna_model_dof_label(model, dof, label, sizeof label);
     put_text(row, "dof", label);
-    put_text(row, "unit", r->is_length ? "m" : "deg");
-    put_number(row, "low", r->low / unit);
-    put_number(row, "high", r->high / unit);
-    put_number(row, "lower", r->lower / unit);
-    put_number(row, "upper", r->upper / unit);
-    put_count(row, "frames_outside", r->outside);
-    put_count(row, "jumps", r->jumps);
+    put_text(row, "unit", is_length ? "m" : "deg");
+    put_number(row, "low", low / unit);
+    put_number(row, "high", high / unit);
+    put_number(row, "lower", lower / unit);
+    put_number(row, "upper", upper / unit);
+    put_count(row, "frames_outside", outside);
+    put_count(row, "jumps", jumps);
 }
 
 void motion_note(const ulna_model *model, const ulna_clip_findings *found, json_t *notes)
@@ -377,13 +364,8 @@ static void tell_motion(const cli *tool, const ulna_model *model, const ulna_cli
     };
     tell_frames(tool, clip->frame_count, clip->first_frame, clip->frame_seconds, row);
     json_t *list = put_list(row, "ranges");
-    for (int d = 0; d < ulna_model_dof_count(model); d++) {
-        char label[300];
-        range r = measure(model, clip, d);
-        ulna_model_dof_label(model, d, label, sizeof label);
-        if (r.coordinate != ULNA_NONE)
-            add_range(list, label, &r);
-    }
+    for (int d = 0; d < ulna_model_dof_count(model); d++)
+        add_range(list, model, clip, d);
     ulna_clip_findings found = ulna_clip_check(model, clip);
     motion_note(model, &found, notes);
     if (cli_value(tool, "values")) {
@@ -394,31 +376,18 @@ static void tell_motion(const cli *tool, const ulna_model *model, const ulna_cli
 
 /* ==== recordings ================================================================================================== */
 
-typedef struct gaps {
-    int marker;
-    int missing;        /* frames */
-    int longest, start; /* of the longest gap: frames, and the index of its first one */
-    int spikes;
-} gaps;
-
-static int is_seen(const double *p)
+/* The gaps and jumps of one marker; widens the box around all positions. */
+static void add_marker(json_t *list, const ulna_recording *recording, int marker, double low[3], double high[3])
 {
-    return !isnan(p[0]) && !isnan(p[1]) && !isnan(p[2]);
-}
-
-static gaps look_at(const ulna_recording *recording, int marker, double low[3], double high[3])
-{
-    gaps found = {.marker = marker};
-    int run = 0;
+    int missing = 0, longest = 0, start = 0, spikes = 0, run = 0; /* frames; start: index of the longest gap */
     const double *before = NULL;
     for (int f = 0; f < recording->frame_count; f++) {
         const double *p = ulna_recording_frame(recording, f) + 3 * (size_t)marker;
-        if (!is_seen(p)) {
-            found.missing++;
-            run++;
-            if (run > found.longest) {
-                found.longest = run;
-                found.start = f - run + 1;
+        if (isnan(p[0]) || isnan(p[1]) || isnan(p[2])) {
+            missing++;
+            if (++run > longest) {
+                longest = run;
+                start = f - run + 1;
             }
             before = NULL;
             continue;
@@ -430,34 +399,27 @@ static gaps look_at(const ulna_recording *recording, int marker, double low[3], 
             high[k] = fmax(high[k], p[k]);
             way += before ? (p[k] - before[k]) * (p[k] - before[k]) : 0;
         }
-        found.spikes += way > SPIKE_M * SPIKE_M;
+        spikes += way > SPIKE_M * SPIKE_M;
         before = p;
     }
-    return found;
-}
-
-static int by_missing(const void *a, const void *b)
-{
-    const gaps *x = a, *y = b;
-    return x->missing != y->missing ? y->missing - x->missing : x->marker - y->marker;
-}
-
-static void add_gaps(json_t *list, const ulna_recording *recording, const gaps *g)
-{
     json_t *row = put_row(list);
-    put_text(row, "name", recording->names[g->marker]);
-    put_count(row, "missing", g->missing);
-    put_count(row, "longest_gap", g->longest);
-    if (g->longest)
-        put_count(row, "gap_frame", (long long)g->start + recording->first_frame);
-    else
-        put_text(row, "gap_frame", NULL);
-    put_flag(row, "never_seen", g->missing == recording->frame_count);
-    put_count(row, "spikes", g->spikes);
+    put_text(row, "name", recording->names[marker]);
+    put_count(row, "missing", missing);
+    put_count(row, "longest_gap", longest);
+    put_text(row, "gap_frame", NULL);
+    if (longest)
+        put_count(row, "gap_frame", (long long)start + recording->first_frame);
+    put_flag(row, "never_seen", missing == recording->frame_count);
+    put_count(row, "spikes", spikes);
+}
+
+static int count_of(const json_t *row, const char *key)
+{
+    return (int)json_number_value(json_object_get(row, key));
 }
 
 /* The markers that are missing most. */
-static void print_gaps(const cli *tool, const json_t *list, const gaps *sorted, size_t count)
+static void print_gaps(const cli *tool, const json_t *list)
 {
     enum { SHOWN = 10 };
     static const fact_column columns[] = {
@@ -467,22 +429,32 @@ static void print_gaps(const cli *tool, const json_t *list, const gaps *sorted, 
         {"from frame", 'l', "{gap_frame}[{never_seen?}, never seen]"},
         {0},
     };
-    json_t *shown = json_array();
-    for (size_t i = 0; i < count && i < SHOWN && sorted[i].missing; i++)
-        json_array_append(shown, json_array_get(list, (size_t)sorted[i].marker));
+    json_t *left = json_copy((json_t *)list), *shown = json_array();
+    while (json_array_size(shown) < SHOWN && json_array_size(left)) {
+        size_t most = 0;
+        for (size_t i = 1; i < json_array_size(left); i++)
+            if (count_of(json_array_get(left, i), "missing") > count_of(json_array_get(left, most), "missing"))
+                most = i;
+        if (!count_of(json_array_get(left, most), "missing"))
+            break;
+        json_array_append(shown, json_array_get(left, most));
+        json_array_remove(left, most);
+    }
     if (json_array_size(shown))
         fact_table(tool, FACT_COLUMN, shown, columns);
+    json_decref(left);
     json_decref(shown);
 }
 
-static void note_oddities(const ulna_recording *recording, const gaps *all, json_t *notes)
+static void note_oddities(const json_t *list, json_t *notes)
 {
     int unnamed = 0, never = 0, spikes = 0;
-    for (int i = 0; i < recording->marker_count; i++) {
-        const char *name = recording->names[i], *colon = strrchr(name, ':');
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *row = json_array_get(list, i);
+        const char *name = json_string_value(json_object_get(row, "name")), *colon = strrchr(name, ':');
         unnamed += !*name || name[0] == '*' || (colon && colon[1] == '*');
-        never += all[i].missing == recording->frame_count;
-        spikes += all[i].spikes;
+        never += json_is_true(json_object_get(row, "never_seen"));
+        spikes += count_of(row, "spikes");
     }
     if (unnamed)
         files_note_text(notes, "%d marker%s no name (*0, ...)", unnamed, unnamed == 1 ? " has" : "s have");
@@ -495,51 +467,29 @@ static void note_oddities(const ulna_recording *recording, const gaps *all, json
 
 static void tell_recording(const cli *tool, const ulna_recording *recording, json_t *row, json_t *notes)
 {
-    size_t count = (size_t)recording->marker_count;
-    gaps *all = calloc(count + 1, sizeof *all);
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     double positions = (double)recording->marker_count * recording->frame_count;
+    long long missing = ulna_recording_missing(recording);
     tell_frames(tool, recording->frame_count, recording->first_frame, recording->frame_seconds, row);
     put_count(row, "markers", recording->marker_count);
     json_t *list = put_list(row, "marker_list");
-    for (size_t i = 0; i < count && all; i++) {
-        all[i] = look_at(recording, (int)i, low, high);
-        add_gaps(list, recording, &all[i]);
-    }
+    for (int i = 0; i < recording->marker_count; i++)
+        add_marker(list, recording, i, low, high);
     fact_line(tool, row, "markers", "[{markers?}{markers}: {marker_list.name}|none]");
-    if (all && count) {
-        long long missing = ulna_recording_missing(recording);
-        put_count(row, "missing", missing);
-        put_number(row, "positions", positions);
-        put_number(row, "missing_percent", 100 * (double)missing / positions);
-        put_size(row, low, high);
-        fact_line(tool, row, "space", "{size_m.0%.3f} x {size_m.1%.3f} x {size_m.2%.3f} m (x, y, z)");
-        note_oddities(recording, all, notes);
-        qsort(all, count, sizeof *all, by_missing);
-        fact_line(tool, row, "gaps",
-                  "[{missing?}{missing} of {positions%d} positions missing, {missing_percent%.2g} %|none]");
-        print_gaps(tool, list, all, count);
-    }
-    free(all);
+    if (recording->marker_count == 0)
+        return;
+    put_count(row, "missing", missing);
+    put_number(row, "positions", positions);
+    put_number(row, "missing_percent", 100 * (double)missing / positions);
+    put_size(row, low, high);
+    fact_line(tool, row, "space", "{size_m.0%.3f} x {size_m.1%.3f} x {size_m.2%.3f} m (x, y, z)");
+    note_oddities(list, notes);
+    fact_line(tool, row, "gaps",
+              "[{missing?}{missing} of {positions%d} positions missing, {missing_percent%.2g} %|none]");
+    print_gaps(tool, list);
 }
 
 /* ==== files ======================================================================================================= */
-
-/* Every defect that the reader noticed, with its line or byte. */
-static void note_remarks(const ulna_remarks *remarks, json_t *notes)
-{
-    for (size_t i = 0; i < remarks->count; i++) {
-        const ulna_remark *remark = &remarks->items[i];
-        if (remark->line > 0)
-            files_note_text(notes, "line %d: %s", remark->line, remark->message);
-        else if (remark->byte >= 0)
-            files_note_text(notes, "byte %lld: %s", remark->byte, remark->message);
-        else
-            files_note_text(notes, "%s", remark->message);
-    }
-    if (remarks->dropped)
-        files_note_text(notes, "and %zu more remarks", remarks->dropped);
-}
 
 /* How the file counts. */
 static void tell_source(const cli *tool, const ulna_content *content, json_t *row)
@@ -638,7 +588,7 @@ static ulna_status tell_file(const cli *tool, int index, const drawing *how, jso
         if (content.model && *ulna_model_name(content.model))
             cli_say(tool, " \"%s\"", ulna_model_name(content.model));
         cli_say(tool, "\n");
-        note_remarks(&content.remarks, notes);
+        files_note(notes, NULL, &content.remarks);
         status = tell_content(tool, &content, model, how, row, notes, error);
         json_object_set(row, "notes", notes);
     } else if (error->status == ULNA_ERR_STATE && !skeleton.model) {
@@ -651,28 +601,17 @@ static ulna_status tell_file(const cli *tool, int index, const drawing *how, jso
     return status;
 }
 
-static int read_up(const cli *tool, int *up)
-{
-    static const char axes[] = "xyzXYZ";
-    const char *text = cli_value(tool, "up");
-    *up = -1;
-    if (!text)
-        return CLI_DONE;
-    const char *found = text[0] && !text[1] ? strchr(axes, text[0]) : NULL;
-    if (!found)
-        return cli_usage(tool, "--up takes x, y or z, not '%s'", text);
-    if (!cli_value(tool, "draw"))
-        return cli_usage(tool, "--up needs --draw");
-    *up = (int)(found - axes) % 3;
-    return CLI_DONE;
-}
-
 /* JSON is the same on every terminal. */
 static int choose_drawing(const cli *tool, drawing *how)
 {
+    static const char axes[] = "xyzXYZ";
+    const char *up = cli_value(tool, "up"), *found = up && up[0] && !up[1] ? strchr(axes, up[0]) : NULL;
     how->width = (tool->json ? CLI_COLUMNS : tool->columns) - (int)strlen(INDENT);
     how->is_ascii = cli_value(tool, "ascii") || (tool->ascii && !tool->json);
-    return read_up(tool, &how->up);
+    how->up = found ? (int)(found - axes) % 3 : -1;
+    if (up && !found)
+        return cli_usage(tool, "--up takes x, y or z, not '%s'", up);
+    return up && !cli_value(tool, "draw") ? cli_usage(tool, "--up needs --draw") : CLI_DONE;
 }
 
 static int info_main(cli *tool)

@@ -32,14 +32,10 @@ const ulna_method_info *methods_find(const cli *tool, const char *name)
         cli_usage(tool, "'global' is a command of its own: see 'ulna help global'");
         return NULL;
     }
-    const char **names = calloc((size_t)ulna_method_count() + 1, sizeof *names);
+    const char **names = calloc((size_t)ulna_method_count() + 1, sizeof *names), *none = NULL;
     for (int i = 0; names && i < ulna_method_count(); i++)
         names[i] = ulna_method_at(i)->name;
-    const char *nearest = names ? cli_nearest(name, names, sizeof *names) : NULL;
-    if (nearest)
-        cli_usage(tool, "there is no method '%s'; did you mean '%s'?", name, nearest);
-    else
-        cli_usage(tool, "there is no method '%s'; 'ulna methods' lists them", name);
+    cli_unknown(tool, "method", name, names ? names : &none, "; 'ulna methods' lists them");
     free(names);
     return NULL;
 }
@@ -85,43 +81,30 @@ static void add_method(json_t *row, const ulna_method_info *method)
     put_count(row, "iterations", method->iterations);
 }
 
-static void print_row(const cli *tool, table *list, const ulna_method_info *method, int is_wide)
-{
-    static const char *const cells[] = {"{name}", "{limits}", "[{iterations?}{iterations}|-]", "[{needs?}{needs}|-]"};
-    json_t *row = json_object();
-    add_method(row, method);
-    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
-        char *text = fact_fill(tool, row, cells[i]);
-        table_cell(list, "%s", text ? text : "");
-        free(text);
-    }
-    if (!is_wide)
-        table_cell(list, "%s", "");
-    table_span(list, "%s", method->summary);
-    json_decref(row);
-}
-
-/* What a method does stands in a column of its own where there is room, else below its name. */
+/* What a method does is in a column of its own where there is room, else below its name. */
 static void print_table(const cli *tool, int of_global)
 {
     enum { WIDE = 110 };
-    int is_wide = tool->columns >= WIDE;
-    table list;
-    table_init(&list, is_wide ? "llrll" : "llrl", 0);
-    table_cell(&list, of_global ? "global method" : "method");
-    table_cell(&list, "limits");
-    table_cell(&list, "iterations");
-    table_cell(&list, "needs");
-    if (is_wide)
-        table_cell(&list, "what it does");
-    for (int i = 0; i < ulna_method_count(); i++)
-        if (is_global(ulna_method_at(i)) == of_global)
-            print_row(tool, &list, ulna_method_at(i), is_wide);
-    if (of_global)
-        print_row(tool, &list, &methods_global, is_wide);
-    table_print(tool, &list, -1);
-    table_release(&list);
+    fact_column columns[] = {
+        {of_global ? "global method" : "method", 'l', "{name}"},
+        {"limits", 'l', "{limits}"},
+        {"iterations", 'r', "[{iterations?}{iterations}|-]"},
+        {"needs", 'l', "[{needs?}{needs}|-]"},
+        {tool->columns < WIDE ? NULL : "what it does", 'l', "{summary}"},
+        {0},
+    };
+    json_t *list = json_array();
+    for (int i = 0; i <= ulna_method_count(); i++) {
+        const ulna_method_info *method = i < ulna_method_count() ? ulna_method_at(i) : &methods_global;
+        if (is_global(method) != of_global)
+            continue;
+        add_method(put_row(list), method);
+        if (tool->columns < WIDE)
+            json_array_append_new(list, json_pack("{s:s, s:s}", "name", "", "spanning", method->summary));
+    }
+    fact_table(tool, 0, list, columns);
     cli_say(tool, "\n");
+    json_decref(list);
 }
 
 static void print_list(const cli *tool)

@@ -12,34 +12,19 @@
 
 static const char take_name[] = "walk"; /* as --only has it: several files */
 
-static int is_sample(const char *name)
-{
-    if (strcmp(name, take_name) == 0)
-        return 1;
-    for (int i = 0; ulna_sample_name(i); i++)
-        if (strcmp(ulna_sample_name(i), name) == 0)
-            return 1;
-    return 0;
-}
-
 /* Refuses names that do not exist before anything is written. */
 static int check_names(const cli *tool)
 {
     enum { MOST = 32 };
-    const char *names[MOST + 1] = {0};
+    const char *names[MOST + 2] = {take_name};
     for (int i = 0; i < MOST && ulna_sample_name(i); i++)
-        names[i] = ulna_sample_name(i);
-    for (int i = 0; i < MOST; i++)
-        if (!names[i]) {
-            names[i] = take_name;
-            break;
-        }
+        names[i + 1] = ulna_sample_name(i);
     for (int i = 0; i < tool->given_count; i++) {
-        if (strcmp(tool->given[i]->name, "only") != 0 || is_sample(tool->values[i]))
-            continue;
-        const char *nearest = cli_nearest(tool->values[i], names, sizeof *names);
-        return cli_usage(tool, "there is no sample '%s'%s%s%s", tool->values[i], nearest ? "; did you mean '" : "",
-                         nearest ? nearest : "", nearest ? "'?" : "");
+        int k = 0, is_name = strcmp(tool->given[i]->name, "only") == 0;
+        while (is_name && names[k] && strcmp(names[k], tool->values[i]) != 0)
+            k++;
+        if (!names[k])
+            return cli_unknown(tool, "sample", tool->values[i], names, "");
     }
     return CLI_DONE;
 }
@@ -74,12 +59,7 @@ static outcome write_text(const cli *tool, const ulna_text *text, const char *pa
     outcome result = stat(path, &state) == 0 && S_ISREG(state.st_mode) ? compare(path, text) : WRITTEN;
     if (result != WRITTEN && !(result == KEPT && cli_value(tool, "force")))
         return result;
-    ulna_output *output = NULL;
-    if (cli_output_open(path, &output, error))
-        return FAILED;
-    ulna_sink sink = ulna_output_sink(output);
-    (void)sink.write(sink.context, text->data, text->length); /* a failure is told by the commit */
-    return cli_output_commit(output, error) ? FAILED : WRITTEN;
+    return cli_write_text(path, text, error) == ULNA_OK ? WRITTEN : FAILED;
 }
 
 static ulna_status write_model(const char *name, ulna_text *text, ulna_error *error)
@@ -100,7 +80,7 @@ typedef struct item {
     int part; /* of the take; ULNA_NONE: a skeleton */
 } item;
 
-/* Tells of one file, and returns the exit code it asks for. */
+/* Says what became of one file, and returns its exit code. */
 static int report(const cli *tool, json_t *list, const char *path, const item *it, outcome result,
                   const ulna_error *error)
 {
@@ -110,21 +90,13 @@ static int report(const cli *tool, json_t *list, const char *path, const item *i
     put_text(row, "sample", it->sample);
     put_text(row, "result", words[result]);
     if (result == FAILED)
-        json_object_set_new(row, "error", cli_json_error(error));
-
-    switch (result) {
-    case WRITTEN:
-        cli_say(tool, "%s: %s\n", path, it->text);
-        return CLI_DONE;
-    case UNCHANGED:
-        cli_say(tool, "%s: unchanged\n", path);
-        return CLI_DONE;
-    case KEPT:
+        return files_fail(row, path, error);
+    if (result == KEPT) {
         cli_complain("%s: exists with different contents and is kept; --force replaces it", path);
         return CLI_PARTLY;
-    default:
-        return cli_complain_file(path, error);
     }
+    cli_say(tool, "%s: %s\n", path, result == WRITTEN ? it->text : "unchanged");
+    return CLI_DONE;
 }
 
 static int write_item(const cli *tool, json_t *list, const char *folder, const item *it)
@@ -179,8 +151,7 @@ static int sample_main(cli *tool)
     if (failure) {
         ulna_error error;
         cli_fail(&error, ULNA_ERR_IO, "cannot create the folder: %s", strerror(failure));
-        json_object_set_new(object, "error", cli_json_error(&error));
-        code = cli_complain_file(folder, &error);
+        code = files_fail(object, folder, &error);
     }
     for (int i = 0; !failure && find_item(i, &it); i++) {
         if (!is_wanted(tool, it.sample))

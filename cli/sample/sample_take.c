@@ -15,9 +15,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/input.h"
+#include "src/base/algorithms.h"
 #include "ulna/kinematics.h"
-#include "ulna/mocap.h"
 #include "ulna/sample.h"
 
 /* ==== the true motion ============================================================================================= */
@@ -73,10 +73,9 @@ typedef struct puppet {
 static void turn(const puppet *p, const char *body, const char *axes, const double *degrees)
 {
     char name[32];
-    int first, is_sided;
+    int first;
     snprintf(name, sizeof name, "%s_%s", p->is_right ? "right" : "left", body);
-    int b = ulna_model_find_body(p->model, name);
-    is_sided = b != ULNA_NONE;
+    int b = ulna_model_find_body(p->model, name), is_sided = b != ULNA_NONE;
     b = is_sided ? b : ulna_model_find_body(p->model, body);
     if (b == ULNA_NONE)
         return;
@@ -209,29 +208,6 @@ static const struct {
     int first, last;
 } limb = {260, 295}, nothing = {420, 427}, swap = {180, 215};
 
-/* ---- random numbers --------------------------------------------------------------------------------------------- */
-
-static uint64_t bits(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static double uniform(uint64_t *state)
-{
-    return ((double)(bits(state) >> 11) + 0.5) * 0x1p-53;
-}
-
-static double normal(uint64_t *state)
-{
-    double size = sqrt(-2 * log(uniform(state)));
-    return size * cos(2 * PI * uniform(state));
-}
-
-/* ---- what is wrong ------------------------------------------------------------------------------------------------ */
-
 static void hide(ulna_recording *r, int marker, int first, int last)
 {
     for (int f = first; f <= last && f <= r->frame_count; f++) {
@@ -244,7 +220,7 @@ static void add_noise(ulna_recording *r, uint64_t *state)
 {
     size_t count = (size_t)r->frame_count * (size_t)r->marker_count * 3;
     for (size_t i = 0; i < count; i++)
-        r->positions[i] += NOISE_M * normal(state);
+        r->positions[i] += NOISE_M * ulna_random_normal(state);
 }
 
 /* About two for each marker. */
@@ -253,8 +229,8 @@ static void add_gaps(ulna_recording *r, uint64_t *state)
     const double chance = 2.0 / SAMPLE_TAKE_FRAMES;
     for (int m = 0; m < r->marker_count; m++)
         for (int f = 1; f <= r->frame_count; f++)
-            if (uniform(state) < chance) {
-                int last = f + 2 + (int)(28 * uniform(state));
+            if (ulna_random_uniform(state) < chance) {
+                int last = f + 2 + (int)(28 * ulna_random_uniform(state));
                 hide(r, m, f, last);
                 f = last + 1;
             }
@@ -287,29 +263,6 @@ static void spoil(ulna_recording *r)
     }
     for (int m = 0; m < r->marker_count; m++)
         hide(r, m, nothing.first, nothing.last);
-}
-
-static ulna_status sample_take_markers(const ulna_model *human, const ulna_clip *clip, ulna_recording *recording,
-                                       ulna_error *error)
-{
-    int markers = ulna_model_marker_count(human);
-    ulna_pose *pose = NULL;
-    ulna_status status = ulna_pose_create(human, NULL, &pose, error);
-    if (status == ULNA_OK && ulna_recording_resize(recording, markers, clip->frame_count))
-        status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
-    for (int m = 0; m < markers && status == ULNA_OK; m++)
-        snprintf(recording->names[m], ULNA_MARKER_NAME, "%s", ulna_model_marker_name(human, m));
-    for (int f = 0; f < clip->frame_count && status == ULNA_OK; f++) {
-        status = ulna_pose_forward(pose, ulna_clip_frame(clip, f));
-        if (status == ULNA_OK)
-            status = ulna_pose_markers(pose, ulna_recording_frame(recording, f));
-    }
-    recording->first_frame = clip->first_frame;
-    recording->frame_seconds = clip->frame_seconds;
-    ulna_pose_destroy(pose);
-    if (status == ULNA_OK)
-        spoil(recording);
-    return status;
 }
 
 /* ==== the files =================================================================================================== */
@@ -369,7 +322,9 @@ static ulna_status write_part(int index, const ulna_model *human, ulna_text *tex
     ulna_write_options options = ulna_write_options_for(&no_file, format);
     ulna_status status = index == RECORDING || index == TRUTH ? sample_take_motion(human, &clip, error) : ULNA_OK;
     if (status == ULNA_OK && index == RECORDING)
-        status = sample_take_markers(human, &clip, &recording, error);
+        status = files_markers_of(human, &clip, &recording, error);
+    if (status == ULNA_OK && index == RECORDING)
+        spoil(&recording);
     if (index == TRUTH)
         options.digits = 8;
     options.up = 'y';

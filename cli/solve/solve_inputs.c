@@ -241,7 +241,7 @@ static int make_take(solve_job *job, ulna_error *error)
     o.reference = job->reference_path ? &job->reference : NULL;
     o.attach =
         job->attach == ATTACH_REFERENCE || job->attach == ATTACH_ORACLE ? ULNA_ATTACH_REFERENCE : ULNA_ATTACH_SET;
-    if (job->attach == ATTACH_FILE && files_attachment(job->attach_path, job->model, &job->set, error))
+    if (job->attach == ATTACH_FILE && ulna_marker_set_load(job->attach_path, job->model, &job->set, error))
         return solve_fail(job, job->object, job->attach_path, error);
     if (job->attach == ATTACH_FILE)
         o.set = &job->set;

@@ -280,7 +280,7 @@ static void mistakes_are_told(void **state)
         int code;
         const char *message;
     } mistakes[] = {
-        {"--x frist", 2, "there is no degree of freedom 'frist' in the model; did you mean 'first'?"},
+        {"--x frist", 2, "there is no degree of freedom 'frist'; did you mean 'first'?"},
         {"--y 2", 2, "there is no degree of freedom '2'"},
         {"--x -1", 2, "there is no degree of freedom '-1'"},
         {"--x ''", 2, "there is no degree of freedom ''"},
@@ -305,7 +305,7 @@ static void mistakes_are_told(void **state)
         {"--limits-y '10'", 2, "--limits-y takes two numbers in degrees"},
         {"--range-x '0 0'", 2, "the first number must be the lower one"},
         {"--range-y '0 1e9'", 2, "--range-y takes two numbers in degrees"},
-        {"--marker top", 2, "there is no marker 'top' in the model; did you mean 'tip'?"},
+        {"--marker top", 2, "there is no marker 'top'; did you mean 'tip'?"},
         {"--body secondd", 2, "did you mean 'second'?"},
         {"--point '0 0 0'", 2, "give --body too"},
         {"--body second --point 'x'", 2, "--point takes three numbers"},
