@@ -83,8 +83,8 @@ static void every_key_is_there(void **state)
     ulna_test_tool *tool = *state;
     json_t *object = calibrate(tool, "-s human -m take.c3d -o a.csv", 0);
     assert_string_equal(tool->err, "");
-    assert_true(number(object, "rms_mm") < 1);
-    assert_true(number(object, "rms_holdout_mm") < 1);
+    assert_below(number(object, "rms_mm"), 1);
+    assert_below(number(object, "rms_holdout_mm"), 1);
     assert_near(number(object, "frames_used"), 200, 0);
     assert_near(number(object, "frames_holdout"), 0.1 * FRAMES, 6);
     static const char *const numbers[] = {"rounds",
@@ -108,7 +108,9 @@ static void every_key_is_there(void **state)
     json_t *knee = marker(object, "LKNE");
     assert_string_equal(text(knee, "bone"), "left_thigh");
     assert_int_equal(json_array_size(json_object_get(knee, "offset_mm")), 3);
-    assert_true(number(knee, "rms_mm") < 1 && number(knee, "rms_all_mm") < 1 && number(knee, "seen") == 200);
+    assert_below(number(knee, "rms_mm"), 1);
+    assert_below(number(knee, "rms_all_mm"), 1);
+    assert_true(number(knee, "seen") == 200);
     assert_true(number(knee, "undetermined") >= 0 && number(knee, "outliers") == 0);
     assert_true(json_is_false(json_object_get(knee, "suspect")));
     assert_true(has_note(object, "1 marker without a known bone, not used: *0"));
@@ -135,7 +137,7 @@ static void the_table_serves_solve(void **state)
     json_decref(calibrate(tool, "-s human -m take.c3d -o a.csv", 0));
     assert_int_equal(ulna_test_tool_run(tool, "solve --json -s human -m take.c3d -a a.csv"), 0);
     json_t *object = ulna_test_tool_json(tool);
-    assert_true(json_number_value(json_object_get(json_object_get(object, "rms_mm"), "max")) < 2);
+    assert_below(json_number_value(json_object_get(json_object_get(object, "rms_mm"), "max")), 2);
     json_decref(object);
     ulna_test_tool_shell(tool, "test $(grep -c . a.csv) -ge 42");
 }
@@ -183,12 +185,12 @@ static void names_and_reference(void **state)
     for (int m = 0; m < 41; m++) { /* the last one stands still in the room, and is on no bone */
         char name[ULNA_MARKER_NAME];
         snprintf(name, sizeof name, "point%d", m);
-        assert_true(number(marker(object, name), "rms_mm") < 20);
+        assert_below(number(marker(object, name), "rms_mm"), 20);
     }
     assert_true(json_is_true(json_object_get(marker(object, "point41"), "suspect")));
     json_decref(object);
     object = calibrate(tool, "-s human -m take.c3d --reference truth.csv --average", 0);
-    assert_true(number(object, "rms_mm") < 0.05);
+    assert_below(number(object, "rms_mm"), 0.05);
     json_decref(object);
     object = calibrate(tool, "-s arm -m take.c3d", 3);
     ulna_test_says(tool->err, "no bone of the skeleton");
@@ -214,7 +216,7 @@ static void wrong_bones_are_told_and_mended(void **state)
     assert_true(number(object, "repaired") >= 2);
     assert_string_equal(text(marker(object, "LWRA"), "moved_from"), "right_thigh");
     assert_string_equal(text(marker(object, "LWRA"), "bone"), "left_forearm");
-    assert_true(number(object, "rms_mm") < 2);
+    assert_below(number(object, "rms_mm"), 2);
     json_decref(object);
 }
 
@@ -271,7 +273,7 @@ static void lengths_are_found(void **state)
         json_decref(object);
         assert_int_equal(ulna_test_tool_run(tool, "solve --json -s other.json -m other.c3d -a a.csv"), 0);
         object = ulna_test_tool_json(tool);
-        assert_true(json_number_value(json_object_get(json_object_get(object, "rms_mm"), "mean")) < 2);
+        assert_below(json_number_value(json_object_get(json_object_get(object, "rms_mm"), "mean")), 2);
         json_decref(object);
     }
     assert_int_equal(ulna_test_tool_run(tool, "calibrate -s human -m other.c3d --symmetric"), 0);

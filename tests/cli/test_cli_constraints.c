@@ -76,7 +76,7 @@ static void an_unseen_hand_is_held(void **state)
     assert_true(worst > 0.01 && worst < 25);
     assert_true(rms > 0.01 && rms <= worst);
     assert_int_equal((int)number(object, "constraints", "places"), 1);
-    assert_true(number(object, "rms_mm", "max") < 5);
+    assert_below(number(object, "rms_mm", "max"), 5);
     json_decref(object);
     snprintf(text, sizeof text, "{\"goals\": [{\"body\": \"left_hand\", \"position\": [%.6f, %.6f, %.6f]}]}", place[0],
              place[1], place[2]);

@@ -85,3 +85,9 @@ void ulna_test_near(double value, double expected, double tolerance, const char 
     if (!(fabs(value - expected) <= tolerance))
         fail_msg("%s:%d: %.15g is not %.15g", file, line, value, expected);
 }
+
+void ulna_test_below(double value, double limit, const char *file, int line)
+{
+    if (!(value > 0 && value < limit))
+        fail_msg("%s:%d: %.15g is not between 0 and %.15g", file, line, value, limit);
+}

@@ -34,5 +34,8 @@ void ulna_test_says(const char *text, const char *part);
 /* Fails the test if the numbers are further apart than the tolerance. */
 void ulna_test_near(double value, double expected, double tolerance, const char *file, int line);
 #define assert_near(value, expected, tolerance) ulna_test_near(value, expected, tolerance, __FILE__, __LINE__)
+/* Above 0 too: a number that is missing reads as 0, and an error of 0 would be suspicious. */
+void ulna_test_below(double value, double limit, const char *file, int line);
+#define assert_below(value, limit) ulna_test_below(value, limit, __FILE__, __LINE__)
 
 #endif
