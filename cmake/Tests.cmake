@@ -100,12 +100,23 @@ endif()
 # ---- examples/*.c: written against the public headers, run as tests ---------------------------------------------
 if(ULNA_EXAMPLES)
     file(GLOB examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.c")
+    set(take "${PROJECT_BINARY_DIR}/examples/take")
+    set(calibrate_arguments ${take}/human.asf ${take}/walk.c3d ${take}/found.csv)
+    set(track_c3d_arguments ${take}/human.asf ${take}/walk.c3d ${take}/walk-markers.csv ${take}/found.amc ${take}/found.bvh)
     foreach(source ${examples})
         cmake_path(GET source STEM name)
         ulna_add_program(example_${name} /examples SOURCES ${source})
-        add_test(NAME example_${name} COMMAND example_${name})
-        set_tests_properties(example_${name} PROPERTIES LABELS example TIMEOUT 120 ENVIRONMENT "${test_environment}")
+        if(DEFINED ${name}_arguments AND NOT TARGET ulna)
+            continue() # the tool makes its files
+        endif()
+        add_test(NAME example_${name} COMMAND example_${name} ${${name}_arguments})
+        set_tests_properties(example_${name} PROPERTIES LABELS example TIMEOUT 120 ENVIRONMENT "${test_environment}"
+            FIXTURES_REQUIRED example_take)
     endforeach()
+    if(TARGET ulna)
+        add_test(NAME example_take COMMAND ulna sample --quiet --force --only walk ${take})
+        set_tests_properties(example_take PROPERTIES LABELS example FIXTURES_SETUP example_take ENVIRONMENT "${test_environment}")
+    endif()
 endif()
 
 # ---- fuzz/fuzz_*.c: LLVMFuzzerTestOneInput ----------------------------------------------------------------------

@@ -1,15 +1,14 @@
 /*
- * calibrate: where the markers of a recording sit on the skeleton, from the recording itself.
+ * calibrate: find where the markers of a recording are on the skeleton, from the recording itself.
  *
  *     cc calibrate.c $(pkg-config --cflags --libs ulna) -o calibrate
- *     ./calibrate skeleton.asf walk.c3d markers.csv
+ *     ulna sample --only walk take
+ *     ./calibrate take/human.asf take/walk.c3d take/found.csv
  *
- * Which bone a marker is on is known by its name (LKNE, RASI, C7, ...). markers.csv is what examples/track_c3d.c and `ulna solve
- * --attach` read. Without arguments it calibrates a recording of the built-in human, whose offsets are known.
+ * The name of a marker (LKNE, RASI, C7, ...) says on which bone it is. examples/track_c3d.c and `ulna solve --attach` read found.csv.
  */
 #include <ulna/ulna.h>
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,31 +20,6 @@ static void check(ulna_status status, const ulna_error *error)
     }
 }
 
-/* The built-in human in motion, and its markers as cameras would see them. */
-static void make_sample(ulna_content *skeleton, ulna_content *markers, ulna_error *error)
-{
-    enum { FRAMES = 400 };
-    ulna_recording *recording = &markers->recording;
-    ulna_pose *pose;
-    check(ulna_sample_create("human", NULL, &skeleton->model, error), error);
-    const ulna_model *human = skeleton->model;
-    int count = ulna_model_marker_count(human), nq = ulna_model_coordinate_count(human);
-    double *q = calloc((size_t)nq, sizeof *q);
-    check(ulna_recording_resize(recording, count, FRAMES), error);
-    check(ulna_pose_create(human, NULL, &pose, error), error);
-    for (int m = 0; m < count; m++)
-        snprintf(recording->names[m], ULNA_MARKER_NAME, "%s", ulna_model_marker_name(human, m));
-    for (int f = 0; q && f < FRAMES; f++) {
-        for (int j = 0; j < nq; j++)
-            q[j] = ulna_model_rest(human)[j] + (j < 6 ? 0.1 : 0.4) * sin(0.01 * (2 + j % 5) * f + j);
-        ulna_model_clamp(human, q);
-        check(ulna_pose_forward(pose, q), error);
-        check(ulna_pose_markers(pose, ulna_recording_frame(recording, f)), error);
-    }
-    ulna_pose_destroy(pose);
-    free(q);
-}
-
 int main(int count, char **arguments)
 {
     ulna_error error;
@@ -53,12 +27,12 @@ int main(int count, char **arguments)
     ulna_marker_set none = ulna_marker_set_empty(NULL);
     ulna_take *take = NULL;
     ulna_calibration found = {0};
-    ulna_error_clear(&error);
-    if (count > 2) {
-        check(ulna_content_load(arguments[1], NULL, &skeleton, &error), &error);
-        check(ulna_content_load(arguments[2], NULL, &markers, &error), &error);
-    } else
-        make_sample(&skeleton, &markers, &error);
+    if (count != 4) {
+        fprintf(stderr, "usage: calibrate SKELETON RECORDING OUTPUT.csv\n");
+        return 2;
+    }
+    check(ulna_content_load(arguments[1], NULL, &skeleton, &error), &error);
+    check(ulna_content_load(arguments[2], NULL, &markers, &error), &error);
 
     /* Bones by the markers' names, with offsets as on an average adult: a start. */
     ulna_take_options options = ulna_take_options_for(&skeleton, &markers);
@@ -78,8 +52,7 @@ int main(int count, char **arguments)
                : found.markers[i].suspect   ? "  is it on the right bone?"
                                             : "");
     }
-    if (count > 3)
-        check(ulna_marker_set_save(&found.set, take->model, arguments[3], &error), &error);
+    check(ulna_marker_set_save(&found.set, take->model, arguments[3], &error), &error);
 
     int good = found.rms < 0.02;
     ulna_calibration_release(&found);
