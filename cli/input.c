@@ -41,8 +41,13 @@ static ulna_status read_stdin(const ulna_read_options *options, ulna_content *co
 
 ulna_status files_read(const char *path, const ulna_read_options *options, ulna_content *content, ulna_error *error)
 {
-    return strcmp(path, "-") == 0 ? read_stdin(options, content, error)
-                                  : ulna_content_load(path, options, content, error);
+    if (strcmp(path, "-") == 0)
+        return read_stdin(options, content, error);
+    if (access(path, F_OK) == 0 || ulna_sample_create(path, NULL, &content->model, NULL) != ULNA_OK)
+        return ulna_content_load(path, options, content, error);
+    content->format = ULNA_FORMAT_MODEL_JSON;
+    content->source = (ulna_source){.unit_m = 1, .up = 'y'};
+    return ULNA_OK;
 }
 
 static ulna_status fail_kind(const char *wanted, const ulna_content *content, ulna_error *error)
@@ -53,11 +58,6 @@ static ulna_status fail_kind(const char *wanted, const ulna_content *content, ul
 
 ulna_status files_skeleton(const char *path, ulna_content *content, ulna_error *error)
 {
-    if (access(path, F_OK) != 0 && ulna_sample_create(path, NULL, &content->model, NULL) == ULNA_OK) {
-        content->format = ULNA_FORMAT_MODEL_JSON;
-        content->source = (ulna_source){.unit_m = 1, .up = 'y'};
-        return ULNA_OK;
-    }
     ulna_status status = files_read(path, NULL, content, error);
     if (status == ULNA_OK && !content->model)
         status = fail_kind("a skeleton", content, error);
@@ -75,8 +75,7 @@ ulna_status cli_load_model(const char *name, ulna_model **model, ulna_error *err
     return status;
 }
 
-/* A motion with a skeleton of its own, in the coordinates of the other one. */
-static ulna_status adopt(ulna_content *own, const ulna_model *model, ulna_error *error)
+ulna_status files_adopt(ulna_content *own, const ulna_model *model, ulna_error *error)
 {
     ulna_error why;
     ulna_error_clear(&why);
@@ -94,7 +93,7 @@ ulna_status files_motion(const char *path, const ulna_content *skeleton, ulna_cl
     if (status == ULNA_OK && content.clip.frame_count < 1)
         status = fail_kind("a motion", &content, error);
     if (status == ULNA_OK && content.model)
-        status = adopt(&content, skeleton->model, error);
+        status = files_adopt(&content, skeleton->model, error);
     if (status == ULNA_OK && content.clip.coordinate_count != ulna_model_coordinate_count(skeleton->model))
         status = cli_fail(error, ULNA_ERR_PARSE, "this is a motion of another skeleton: %d coordinates, not %d",
                           content.clip.coordinate_count, ulna_model_coordinate_count(skeleton->model));
@@ -187,6 +186,17 @@ void files_note(json_t *notes, const char *path, const ulna_remarks *remarks)
     }
     if (all > shown)
         files_note_text(notes, "%.200s%sand %zu more remarks", file, path ? ": " : "", all - shown);
+}
+
+void files_note_skeleton(json_t *notes, ulna_format format, const char *path, const ulna_content *skeleton,
+                         int is_changed)
+{
+    if (format == ULNA_FORMAT_AMC && (skeleton->format != ULNA_FORMAT_ASF || is_changed))
+        files_note_text(notes, "an AMC needs an ASF with the same joints: also convert %.200s to .asf%s", path,
+                        is_changed ? ", with the same options" : "");
+    else if (format == ULNA_FORMAT_MOT || format == ULNA_FORMAT_CSV)
+        files_note_text(notes, "%s does not store the skeleton: to read it again, also give %.200s",
+                        ulna_format_text(format), path);
 }
 
 void files_print_notes(const cli *tool, const json_t *notes)

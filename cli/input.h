@@ -12,13 +12,15 @@
 
 /* Whether a file is a motion that may need the skeleton of another one (AMC, MOT, CSV). */
 int files_needs_skeleton(const char *path);
-/* Whatever it holds. */
+/* Whatever it holds; or the built-in skeleton of that name where there is no such file. */
 ulna_status files_read(const char *path, const ulna_read_options *options, ulna_content *content, ulna_error *error);
-/* A file that holds a skeleton, or the sample of that name where there is no such file. */
+/* A file that holds a skeleton. */
 ulna_status files_skeleton(const char *path, ulna_content *content, ulna_error *error);
 /* A motion of that skeleton; one that brings its own, as BVH does, must have the same bones. */
 ulna_status files_motion(const char *path, const ulna_content *skeleton, ulna_clip *clip, json_t *notes,
                          ulna_error *error);
+/* Converts the motion of a file with a skeleton of its own to the coordinates of another one. */
+ulna_status files_adopt(ulna_content *own, const ulna_model *model, ulna_error *error);
 /* Markers over time. */
 ulna_status files_markers(const char *path, ulna_content *content, ulna_error *error);
 /* Where a motion takes the markers of the skeleton, or its joints if it has no markers. */
@@ -33,6 +35,10 @@ int files_fail(json_t *object, const char *path, const ulna_error *error);
  * as "line LINE: ...". */
 void files_note(json_t *notes, const char *path, const ulna_remarks *remarks);
 void files_note_text(json_t *notes, const char *format, ...) ULNA_PRINTF(2, 3);
+/* Which skeleton a motion that was written in this format must be read with. `is_changed`: by options, so that the motion
+ * no longer fits the skeleton's own file. */
+void files_note_skeleton(json_t *notes, ulna_format format, const char *path, const ulna_content *skeleton,
+                         int is_changed);
 /* Notes for people, each on a line of its own behind "  note". */
 void files_print_notes(const cli *tool, const json_t *notes);
 
@@ -41,7 +47,7 @@ ulna_status files_write(const char *path, const ulna_model *model, const ulna_cl
                         const ulna_recording *recording, const ulna_write_options *options, json_t *notes,
                         ulna_error *error);
 
-/* A model from a file (or "-"), or the sample of that name where there is no such file. */
+/* The skeleton alone. */
 ulna_status cli_load_model(const char *name, ulna_model **model, ulna_error *error);
 
 /* ---- tables as text ---------------------------------------------------------------------------------------------- */

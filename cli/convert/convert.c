@@ -33,19 +33,15 @@ static int read_options(const cli *tool, conversion *c)
     if (!balls[found])
         return cli_usage(tool, "--ball takes euler, quaternion, expmap or swing-twist, not '%s'", ball);
     c->ball = (ulna_ball)found;
-    int code = numbers_unit(tool, "unit", &c->write.unit_m);
-    if (!code)
-        code = numbers_unit(tool, "input-unit", &c->read_unit);
-    if (!code)
-        code = numbers_real(tool, "rate", 1e-6, 1e6, " Hz", &c->rate);
-    if (!code)
-        code = numbers_count(tool, "digits", 1, 17, &c->write.digits);
-    if (!code && ulna_format_of_name(out) == ULNA_FORMAT_UNKNOWN)
-        code = cli_usage(
-            tool,
-            "'%s': unknown extension; the last file is written in the format of its extension: .amc, .asf, .bvh, .c3d, ...",
-            out);
-    return code;
+    int code;
+    if ((code = numbers_unit(tool, "unit", &c->write.unit_m)) ||
+        (code = numbers_unit(tool, "input-unit", &c->read_unit)) ||
+        (code = numbers_real(tool, "rate", 1e-6, 1e6, " Hz", &c->rate)) ||
+        (code = numbers_count(tool, "digits", 1, 17, &c->write.digits)))
+        return code;
+    if (ulna_format_of_name(out) == ULNA_FORMAT_UNKNOWN)
+        return cli_usage(tool, "'%s': unknown extension, which decides the format: .amc, .asf, .bvh, .c3d, ...", out);
+    return CLI_DONE;
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
@@ -54,15 +50,12 @@ static ulna_status take_clip(conversion *c, ulna_content *content, ulna_error *e
 {
     if (c->clip.frame_count)
         return cli_fail(error, ULNA_ERR_ARGUMENT, "a second motion: only one can be converted at a time");
-    if (content->model) { /* of a skeleton of its own, though there is one already */
-        ulna_error why;
-        ulna_status status = ulna_clip_convert(content->model, &content->clip, c->skeleton.model, &content->clip, &why);
-        if (status != ULNA_OK)
-            return cli_fail(error, status, "its motion belongs to another skeleton: %.200s", why.message);
+    ulna_status status = content->model ? files_adopt(content, c->skeleton.model, error) : ULNA_OK;
+    if (status == ULNA_OK) {
+        c->clip = content->clip;
+        content->clip = ulna_clip_empty(NULL);
     }
-    c->clip = content->clip;
-    content->clip = ulna_clip_empty(NULL);
-    return ULNA_OK;
+    return status;
 }
 
 static ulna_status take(conversion *c, const char *path, ulna_content *content, ulna_error *error)
@@ -161,22 +154,6 @@ static ulna_status make_recording(conversion *c, ulna_error *error)
     return status;
 }
 
-/* What the motion cannot be read without. */
-static void note_skeleton(conversion *c, ulna_format format)
-{
-    if (!c->clip.frame_count || !c->skeleton_path)
-        return;
-    int is_of_asf = c->skeleton.format == ULNA_FORMAT_ASF && c->ball == ULNA_BALL_EULER &&
-                    c->write.unit_m == c->skeleton.source.unit_m;
-    if (format == ULNA_FORMAT_AMC && !is_of_asf)
-        files_note_text(c->notes,
-                        "an AMC needs an ASF with the same joints: also convert %.200s to .asf, with the same options",
-                        c->skeleton_path);
-    else if (format == ULNA_FORMAT_MOT || format == ULNA_FORMAT_CSV)
-        files_note_text(c->notes, "%s does not store the skeleton: to read it again, also give %.200s",
-                        ulna_format_text(format), c->skeleton_path);
-}
-
 /* ---- writing ------------------------------------------------------------------------------------------------- */
 
 static int turn_balls(json_t *object, conversion *c, const char *path)
@@ -234,7 +211,9 @@ static int write_file(const cli *tool, json_t *object, conversion *c)
     }
     if (status != ULNA_OK)
         return files_fail(object, path, &error);
-    note_skeleton(c, format);
+    int is_changed = c->ball != ULNA_BALL_EULER || c->write.unit_m != c->skeleton.source.unit_m;
+    if (c->clip.frame_count && c->skeleton_path)
+        files_note_skeleton(c->notes, format, c->skeleton_path, &c->skeleton, is_changed);
     return CLI_DONE;
 }
 

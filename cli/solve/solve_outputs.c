@@ -132,6 +132,8 @@ static ulna_status write_file(solve_job *job, const char *path, ulna_error *erro
     if (status == ULNA_OK)
         status = write_counted(job, path, model, clip, solve_is_marker_file(path) ? &job->result.solved : &recorded,
                                &options, error);
+    if (status == ULNA_OK)
+        files_note_skeleton(job->notes, format, job->skeleton_path, job->skeleton, 0);
     ulna_recording_release(&recorded);
     ulna_clip_release(&own);
     return status;
