@@ -153,8 +153,6 @@ void cli_json_print(const cli *tool, json_t *object);
 int cli_check_files(const cli *tool);
 int cli_check_names(const cli *tool, const char *const *inputs, int input_count, const char *const *outputs,
                     int output_count);
-/* Whether the name is one of the words of a list such as cli_command.reads. */
-int cli_names(const char *list, const char *name);
 
 /*
  * As the functions of the library, but a signal that ends the program (SIGINT, SIGTERM, SIGHUP) waits until the file is

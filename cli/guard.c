@@ -103,7 +103,8 @@ int cli_check_names(const cli *tool, const char *const *inputs, int input_count,
 
 /* ---- the files that a command line names -------------------------------------------------------------------------- */
 
-int cli_names(const char *list, const char *name)
+/* Whether the name is one of the words of a list such as cli_command.reads. */
+static int is_listed(const char *list, const char *name)
 {
     size_t length = strlen(name);
     for (const char *at = list; at && *at; at += strspn(at, " ")) {
@@ -122,13 +123,13 @@ int cli_check_files(const cli *tool)
     const char **read = calloc((size_t)room, sizeof *read), **written = calloc((size_t)room, sizeof *written);
     int code = cli_exit_code(ULNA_ERR_MEMORY);
     if (read && written) {
-        int last = cli_names(command->writes, "LAST") ? tool->operand_count - 1 : tool->operand_count;
-        for (int i = 0; i < tool->operand_count && cli_names(command->reads, "OPERANDS"); i++)
+        int last = is_listed(command->writes, "LAST") ? tool->operand_count - 1 : tool->operand_count;
+        for (int i = 0; i < tool->operand_count && is_listed(command->reads, "OPERANDS"); i++)
             *(i < last ? &read[inputs++] : &written[outputs++]) = tool->operands[i];
         for (int i = 0; i < tool->given_count; i++) {
-            if (cli_names(command->reads, tool->given[i]->name))
+            if (is_listed(command->reads, tool->given[i]->name))
                 read[inputs++] = tool->values[i];
-            if (cli_names(command->writes, tool->given[i]->name))
+            if (is_listed(command->writes, tool->given[i]->name))
                 written[outputs++] = tool->values[i];
         }
         code = cli_check_names(tool, read, inputs, written, outputs);

@@ -32,7 +32,7 @@ static int read_start(const cli *tool, trial_options *options)
     if (!names[found])
         return cli_usage(tool, "--start takes near, rest or zero, not '%s'", text);
     if (found == START_NEAR && has_goals(tool))
-        return cli_usage(tool, "--start near is for generated goals: the pose of goals of your own is not known");
+        return cli_usage(tool, "--start near is for random goals: no pose is known that meets goals of your own");
     options->start = (start_kind)found;
     return CLI_DONE;
 }
@@ -40,20 +40,16 @@ static int read_start(const cli *tool, trial_options *options)
 static int read_trials(const cli *tool, trial_options *options)
 {
     double spread = 3;
+    int code;
     *options = (trial_options){.frames = has_goals(tool) ? 1 : 10, .seed = 1, .bounded = !cli_value(tool, "unbounded")};
-    int code = numbers_count(tool, "frames", 1, MOST_FRAMES, &options->frames);
-    if (!code)
-        code = numbers_seed(tool, "seed", &options->seed);
-    if (!code)
-        code = read_start(tool, options);
-    if (!code)
-        code = numbers_real(tool, "spread", 0, 180, " degrees", &spread);
-    if (code)
+    if ((code = numbers_count(tool, "frames", 1, MOST_FRAMES, &options->frames)) ||
+        (code = numbers_seed(tool, "seed", &options->seed)) || (code = read_start(tool, options)) ||
+        (code = numbers_real(tool, "spread", 0, 180, " degrees", &spread)))
         return code;
     int is_spread = has_goals(tool) ? options->frames > 1 : options->start == START_NEAR;
     if (!is_spread && cli_value(tool, "spread"))
-        return has_goals(tool) ? cli_usage(tool, "--spread is about several starts; give --frames too")
-                               : cli_usage(tool, "--spread is about starts near the goals, not about '%s'",
+        return has_goals(tool) ? cli_usage(tool, "--spread needs several starts: give --frames too")
+                               : cli_usage(tool, "--spread is for starts near the goals, not for --start %s",
                                            options->start == START_ZERO ? "zero" : "rest");
     options->spread = is_spread ? spread * COMPARE_DEGREE : 0;
     return CLI_DONE;
@@ -105,18 +101,17 @@ static int read_options(const cli *tool, contest *game, trial_options *options)
     game->options = ulna_options_default();
     game->options.objective = 1e-24; /* m^2, for all alike: it is shown */
     game->options.bounded = !cli_value(tool, "unbounded");
-    int code = read_trials(tool, options);
-    if (!code)
-        code = numbers_count(tool, "max-iter", 1, MOST_ITERATIONS, &game->options.iterations);
-    if (!code)
-        code = numbers_real(tool, "tol", 0, 1e6, " m2", &game->options.objective);
-    if (!code && cli_value(tool, "report") && !*cli_value(tool, "report"))
-        code = cli_usage(tool, "--report needs the name of a file");
-    const char *goals_path = cli_value(tool, "goals");
-    if (!code && tool->operand_count && goals_path && strcmp(tool->operands[0], "-") == 0 &&
-        strcmp(goals_path, "-") == 0)
-        code = cli_usage(tool, "standard input is either the model or the goals, not both");
-    return code ? code : read_methods(tool, game);
+    int code;
+    const char *report = cli_value(tool, "report"), *path = cli_value(tool, "goals");
+    if ((code = read_trials(tool, options)) ||
+        (code = numbers_count(tool, "max-iter", 1, MOST_ITERATIONS, &game->options.iterations)) ||
+        (code = numbers_real(tool, "tol", 0, 1e6, " m2", &game->options.objective)))
+        return code;
+    if (report && !*report)
+        return cli_usage(tool, "--report needs the name of a file");
+    if (tool->operand_count && path && strcmp(tool->operands[0], "-") == 0 && strcmp(path, "-") == 0)
+        return cli_usage(tool, "standard input can be the model or the goals, not both");
+    return read_methods(tool, game);
 }
 
 static int read_goals(const cli *tool, json_t *object, goals *wanted)
@@ -292,8 +287,8 @@ const char compare_goals_text[] = "{wanted}[, from {goals}]";
 const char compare_start_text[] = "[{is_near?}{spread_deg%.4g}° off the pose of the goals|{place}]"
                                   "[{more?}, then {more} pose{more:/s} {spread_deg%.4g}° off it]";
 const char compare_success_text[] =
-    "[{is_many?}Medians over the frames; limits: the farthest outside of all. ]Success: "
-    "[{is_made?}all goals met, f at most {enough_m2} m².|f within 0.1 % of the least that any method found]"
+    "[{is_many?}Medians over the frames; limits: the largest violation. ]Success: "
+    "[{is_made?}all goals met, f at most {enough_m2} m².|f within 0.1 % of the lowest that any method found]"
     "[{is_own?}{bounded?} inside the limits][{is_own?}, or at most {enough_m2} m².]";
 
 /* ---- results, as text ------------------------------------------------------------------------------------- */
@@ -304,13 +299,13 @@ static void print_results(const cli *tool, const contest *game, const json_t *sh
     cli_say(tool, ": %d degrees of freedom\n", ulna_model_dof_count(game->set.model));
     fact_line(tool, shown, "goals", compare_goals_text);
     fact_line(tool, shown, "start", compare_start_text);
-    fact_line(tool, shown, "frames", "{frames}, joint limits [{bounded?}wanted|ignored]");
+    fact_line(tool, shown, "frames", "{frames}, joint limits [{bounded?}kept if the method can|ignored]");
     cli_say(tool, "\n");
     fact_table(tool, 0, json_object_get(shown, "methods"), compare_columns);
     cli_say(tool, "\n");
     fact_line(tool, shown, NULL, compare_success_text);
     fact_line(tool, shown, NULL,
-              "Fastest of those that always succeed[{bounded?} and keep to the limits exactly]: {fastest}");
+              "Fastest of those that always succeed[{bounded?} and keep the limits exactly]: {fastest}");
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------------- */
@@ -400,26 +395,24 @@ static int compare_main(cli *tool)
 
 static const cli_option options[] = {
     {"methods", 'm', "A,B,...",
-     "Only these; `ulna methods` lists them. By default all but the global ones, which take longer."},
+     "Methods to run; `ulna methods` lists them. Default: all except the global ones, which take longer."},
     {"goals", 0, "FILE",
-     "Reach these goals instead of random ones. CSV: a line name,x,y,z or name,x,y,z,weight for each, in metres, by "
-     "the name of a marker or else of a body, whose origin is meant. JSON: docs/command-line.md."},
-    {"goal", 0, "\"NAME X Y Z\"", "A goal, in metres; may be given several times, and besides --goals."},
-    {"frames", 'n', "N",
-     "Problems to solve: 10 by default. With goals of your own, starts to solve them from: 1 by default."},
+     "Goals from a file, instead of random ones. CSV: one goal per line, name,x,y,z or name,x,y,z,weight, in metres; "
+     "the name is that of a marker, or else of a body, whose origin is then meant. JSON: see docs/command-line.md."},
+    {"goal", 0, "\"NAME X Y Z\"", "A goal, in metres. May be repeated, and combined with --goals."},
+    {"frames", 'n', "N", "Number of problems. Default: 10. With goals of your own, the number of starts. Default: 1."},
     {"start", 0, "WHERE",
-     "near (the default): the pose that random goals were made from, and --spread off it; rest, the default "
-     "for goals of your own, unless their file has a start; zero: all joint parameters zero."},
+     "Start of the solves. near (default): near the pose from which random goals were made, see --spread; rest (default "
+     "for goals of your own, unless their file has a start); zero: all joint values zero."},
     {"cold", 0, NULL, "The same as --start rest."},
     {"spread", 0, "DEG",
-     "Standard deviation of the starts, in degrees; 3 by default. Translations take it as radians times the "
+     "Standard deviation of the starts, in degrees. Default: 3. For translations: the same in radians, times the "
      "characteristic length."},
-    {"seed", 0, "N", "Another seed gives other problems; 1 by default."},
+    {"seed", 0, "N", "Seed of the random problems. Default: 1."},
     {"unbounded", 0, NULL, "Ignore joint limits in all methods."},
-    {"max-iter", 0, "N", "At most N iterations, instead of each method's own limit."},
-    {"tol", 0, "X", "Stop where f is X square metres or less; 1e-24 by default."},
-    {"report", 'r', "FILE",
-     "Write a page with the table and plots of convergence: one HTML file that needs nothing else."},
+    {"max-iter", 0, "N", "Maximum number of iterations. Default: that of each method."},
+    {"tol", 0, "X", "Stop when f is at most X square metres. Default: 1e-24."},
+    {"report", 'r', "FILE", "Write a report with the table and plots of convergence: one HTML file without scripts."},
     {0},
 };
 
@@ -430,17 +423,18 @@ const cli_command compare_command = {
     .least = 0,
     .most = 1,
     .summary = "run methods on the same problems",
-    .text = "Solves the same problems with every method and prints one table: how many it solved, the final "
-            "f (half the weighted sum of squared distances), the root mean square distance to the goals, "
-            "iterations, evaluations of f, microseconds per solve (the best of up to five runs), whether it kept the "
-            "joint limits or how far it was outside, and what stopped it. Figures are medians over the problems. A "
-            "method succeeds where all goals are met, f at most 1e-12 m2; with goals of your own, which may be out "
-            "of reach, where its f is within 0.1 % of the least that any of them found (if limits are wanted, of "
-            "those that kept them).\n\n"
-            "MODEL is a model file, or the name of a built-in skeleton; by default human. Without goals of your own, "
-            "goals are generated: its markers (or the ends of its limbs, if it has none) where random poses inside the "
-            "limits have them. Problems are the same for the same seed.\n\n"
-            "The exit code is 0 if some method succeeded on all of them, else 1.",
+    .text =
+        "Solves the same problems with every method and prints one table. For each method it has: the number of "
+        "problems solved; the final f (half the weighted sum of squared distances); the root mean square distance to "
+        "the goals; iterations; evaluations of f; microseconds per solve (the best of up to five runs); whether joint "
+        "limits were kept, or else the largest violation; and why the solves stopped. Figures are medians over the "
+        "problems. A problem is solved if all goals are met: f at most 1e-12 m2. Goals of your own may be out of "
+        "reach; then f must be within 0.1 % of the lowest that any method found (with limits: any method that kept "
+        "them).\n\n"
+        "MODEL is a model file, or the name of a built-in skeleton. Default: human. Without goals of your own, "
+        "goals are the positions of the markers (or of the ends of the limbs, if there are no markers) in random "
+        "poses inside the limits. The same seed gives the same problems.\n\n"
+        "The exit code is 0 if some method solved all problems, else 1.",
     .options = options,
     .reads = "goals OPERANDS",
     .writes = "report",

@@ -96,27 +96,21 @@ static outcome solve_frame(trials *set, const entry *with, int frame, double *st
     return one;
 }
 
-static void enter_global(contest *game, const ulna_options *local, contender *one, ulna_global **global)
-{
-    ulna_global_options options = ulna_global_options_default();
-    options.local = *local;
-    options.local.method = NULL;
-    options.seed = game->set.options.seed;
-    ulna_global_create(game->set.problem, &options, NULL, global, &one->refusal);
-}
-
 /* A solver for each contender that can take the problem. */
 static ulna_status enter(contest *game, entry *entries, ulna_error *error)
 {
     for (int i = 0; i < game->count; i++) {
         contender *one = &game->contenders[i];
-        ulna_options options = game->options;
-        options.method = one->method->name;
         one->outcomes = calloc((size_t)game->set.options.frames, sizeof *one->outcomes);
         if (!one->outcomes)
             return no_memory(error);
+        ulna_options options = game->options;
+        ulna_global_options global = ulna_global_options_default();
+        options.method = one->method->name;
+        global.local = game->options;
+        global.seed = game->set.options.seed;
         if (contender_is_global(one))
-            enter_global(game, &options, one, &entries[i].global);
+            ulna_global_create(game->set.problem, &global, NULL, &entries[i].global, &one->refusal);
         else
             ulna_solver_create(game->set.problem, &options, NULL, &entries[i].solver, &one->refusal);
     }
@@ -265,30 +259,36 @@ static ulna_status judge(contest *game, ulna_error *error)
 enum { MOST_ROWS = 20000, GRID = 200 };
 static const double least_f = 1e-32; /* below is zero, which has no logarithm */
 
-typedef struct trail {
-    int count;
-    double *f, *us; /* log10 of m^2, and of microseconds */
-} trail;
-
-static ulna_status copy_rows(trail *to, const ulna_trace_row *rows, int count, double clock, ulna_error *error)
+static ulna_status curve_create(curve *line, int count, ulna_error *error)
 {
-    to->f = calloc((size_t)count, sizeof *to->f);
-    to->us = calloc((size_t)count, sizeof *to->us);
-    if (!to->f || !to->us)
-        return no_memory(error);
-    for (int i = 0; i < count; i++) {
-        to->f[i] = log10(fmax(rows[i].f, least_f));
-        to->us[i] = log10(fmax(rows[i].seconds * clock, 1e-9) * 1e6);
+    line->x = calloc((size_t)count, sizeof *line->x);
+    line->y = calloc((size_t)count, sizeof *line->y);
+    line->count = line->x && line->y ? count : 0;
+    return line->count ? ULNA_OK : no_memory(error);
+}
+
+static void curve_release(curve *line)
+{
+    free(line->x);
+    free(line->y);
+}
+
+/* A trail is the curve of one frame: x is log10 of microseconds. */
+static ulna_status copy_rows(curve *to, const ulna_trace_row *rows, int count, double clock, ulna_error *error)
+{
+    ulna_status status = curve_create(to, count, error);
+    for (int i = 0; i < to->count; i++) {
+        to->y[i] = log10(fmax(rows[i].f, least_f));
+        to->x[i] = log10(fmax(rows[i].seconds * clock, 1e-9) * 1e6);
         if (i > 0)
-            to->us[i] = fmax(to->us[i], to->us[i - 1]);
+            to->x[i] = fmax(to->x[i], to->x[i - 1]);
     }
-    to->count = count;
-    return ULNA_OK;
+    return status;
 }
 
 /* The same solves as before, traced. A solve that fails leaves an empty trail. */
 static ulna_status record(contest *game, const contender *one, ulna_solver *solver, const ulna_trace_row *rows,
-                          int room, double *q, trail *trails, ulna_error *error)
+                          int room, double *q, curve *trails, ulna_error *error)
 {
     ulna_status status = ULNA_OK;
     for (int i = 0; status == ULNA_OK && i < game->traced; i++) {
@@ -303,14 +303,6 @@ static ulna_status record(contest *game, const contender *one, ulna_solver *solv
     return status;
 }
 
-static ulna_status take(curve *line, int count, ulna_error *error)
-{
-    line->x = calloc((size_t)count, sizeof *line->x);
-    line->y = calloc((size_t)count, sizeof *line->y);
-    line->count = line->x && line->y ? count : 0;
-    return line->count ? ULNA_OK : no_memory(error);
-}
-
 /* More than half of the values are no larger. */
 static double upper_median(double *values, int count)
 {
@@ -318,14 +310,14 @@ static double upper_median(double *values, int count)
     return values[count / 2];
 }
 
-static ulna_status median_by_iteration(curve *line, const trail *trails, int count, double *scratch, ulna_error *error)
+static ulna_status median_by_iteration(curve *line, const curve *trails, int count, double *scratch, ulna_error *error)
 {
     for (int i = 0; i < count; i++)
         scratch[i] = trails[i].count;
-    ulna_status status = take(line, (int)upper_median(scratch, count), error);
+    ulna_status status = curve_create(line, (int)upper_median(scratch, count), error);
     for (int k = 0; status == ULNA_OK && k < line->count; k++) {
         for (int i = 0; i < count; i++)
-            scratch[i] = trails[i].f[k < trails[i].count ? k : trails[i].count - 1];
+            scratch[i] = trails[i].y[k < trails[i].count ? k : trails[i].count - 1];
         line->x[k] = k;
         line->y[k] = cli_median(scratch, count);
     }
@@ -333,51 +325,48 @@ static ulna_status median_by_iteration(curve *line, const trail *trails, int cou
 }
 
 /* log10 f of a trail at a time (log10 us), on a straight line between its points. */
-static double at_time(const trail *one, double us)
+static double at_time(const curve *one, double us)
 {
     int low = 0, high = one->count - 1;
-    if (us <= one->us[0])
-        return one->f[0];
-    if (us >= one->us[high])
-        return one->f[high];
+    if (us <= one->x[0])
+        return one->y[0];
+    if (us >= one->x[high])
+        return one->y[high];
     while (high - low > 1) {
         int middle = low + (high - low) / 2;
-        if (one->us[middle] <= us)
-            low = middle;
-        else
-            high = middle;
+        *(one->x[middle] <= us ? &low : &high) = middle;
     }
-    double width = one->us[high] - one->us[low], part = width > 0 ? (us - one->us[low]) / width : 1;
-    return one->f[low] + part * (one->f[high] - one->f[low]);
+    double width = one->x[high] - one->x[low], part = width > 0 ? (us - one->x[low]) / width : 1;
+    return one->y[low] + part * (one->y[high] - one->y[low]);
 }
 
-static ulna_status median_by_time(curve *line, const trail *trails, int count, double *scratch, ulna_error *error)
+static ulna_status median_by_time(curve *line, const curve *trails, int count, double *scratch, ulna_error *error)
 {
     for (int i = 0; i < count; i++)
-        scratch[i] = trails[i].us[0];
+        scratch[i] = trails[i].x[0];
     double first = cli_median(scratch, count);
     for (int i = 0; i < count; i++)
-        scratch[i] = trails[i].us[trails[i].count - 1];
+        scratch[i] = trails[i].x[trails[i].count - 1];
     double last = upper_median(scratch, count);
     int is_single = count == 1;
-    ulna_status status = take(line, is_single ? trails[0].count : GRID, error);
+    ulna_status status = curve_create(line, is_single ? trails[0].count : GRID, error);
     for (int k = 0; status == ULNA_OK && k < line->count; k++) {
-        double us = is_single ? trails[0].us[k] : first + (last - first) * k / (GRID - 1);
+        double us = is_single ? trails[0].x[k] : first + (last - first) * k / (GRID - 1);
         for (int i = 0; i < count; i++)
-            scratch[i] = is_single ? trails[0].f[k] : at_time(&trails[i], us);
+            scratch[i] = is_single ? trails[0].y[k] : at_time(&trails[i], us);
         line->x[k] = pow(10, us);
         line->y[k] = cli_median(scratch, count);
     }
     return status;
 }
 
-static ulna_status make_curves(contender *one, trail *trails, int count, ulna_error *error)
+static ulna_status make_curves(contender *one, curve *trails, int count, ulna_error *error)
 {
     double scratch[CURVES_FRAMES];
     int used = 0;
     for (int i = 0; i < count; i++)
         if (trails[i].count) {
-            trail full = trails[i];
+            curve full = trails[i];
             trails[i] = trails[used];
             trails[used++] = full;
         }
@@ -395,7 +384,7 @@ static ulna_status trace_curves(contest *game, contender *one, ulna_error *error
     game->traced = frames < CURVES_FRAMES ? frames : CURVES_FRAMES;
     ulna_solver *solver = NULL;
     ulna_trace_row *rows = calloc((size_t)room, sizeof *rows);
-    trail trails[CURVES_FRAMES] = {0};
+    curve trails[CURVES_FRAMES] = {0};
     double *q = calloc((size_t)ulna_model_coordinate_count(game->set.model), sizeof *q);
     options.method = one->method->name;
     options.trace = rows;
@@ -410,10 +399,8 @@ static ulna_status trace_curves(contest *game, contender *one, ulna_error *error
         status = record(game, one, solver, rows, room, q, trails, error);
     if (status == ULNA_OK)
         status = make_curves(one, trails, game->traced, error);
-    for (int i = 0; i < CURVES_FRAMES; i++) {
-        free(trails[i].f);
-        free(trails[i].us);
-    }
+    for (int i = 0; i < CURVES_FRAMES; i++)
+        curve_release(&trails[i]);
     ulna_solver_destroy(solver);
     free(rows);
     free(q);
@@ -456,10 +443,8 @@ void contest_release(contest *game)
     for (int i = 0; game->contenders && i < game->count; i++) {
         contender *one = &game->contenders[i];
         free(one->outcomes);
-        free(one->by_iteration.x);
-        free(one->by_iteration.y);
-        free(one->by_time.x);
-        free(one->by_time.y);
+        curve_release(&one->by_iteration);
+        curve_release(&one->by_time);
     }
     free(game->contenders);
     trials_release(&game->set);

@@ -74,9 +74,9 @@ static void put_facts(markup *page, const void *about)
     put_fact(page, of, "Frames",
              game->set.is_made || game->set.options.frames > 1 ? "{frames}, the same for all methods (seed {seed})"
                                                                : "{frames}");
-    put_fact(page, of, "Joint limits", "[{bounded?}wanted; methods that cannot keep them do not|ignored]");
+    put_fact(page, of, "Joint limits", "[{bounded?}kept by the methods that can|ignored]");
     put_fact(page, of, "Stop",
-             "f ≤ {tolerance_m2%.0e} m², or when it falls no further[; at most {max_iterations} iterations]");
+             "f ≤ {tolerance_m2%.0e} m², or f no longer decreases[; at most {max_iterations} iterations]");
     put_fact(page, of, "Kernel", ulna_pose_kernel(ulna_work_pose(game->set.work)));
 }
 
@@ -298,7 +298,7 @@ static void put_best(markup *page, const void *about)
     const report *of = about;
     if (of->game->best >= 0)
         put_filled(page, of,
-                   " Marked: the fastest of those that always succeed[{bounded?} and keep to the limits exactly].");
+                   " Marked: the fastest of those that always succeed[{bounded?} and keep the limits exactly].");
 }
 
 /* ---- the plots ------------------------------------------------------------------------------------------ */
@@ -375,8 +375,8 @@ static void put_medians(markup *page, const void *about)
     const contest *game = ((const report *)about)->game;
     if (game->traced > 1)
         markup_format(page,
-                      "Each line is the median of log f over %s%d frames, where those that have ended keep their last "
-                      "value; it ends when more than half of them have. ",
+                      "Each line is the median of log f over %s%d frames; frames that have stopped keep their last "
+                      "value, and the line ends when more than half have stopped. ",
                       game->traced < game->set.options.frames ? "the first " : "", game->traced);
 }
 

@@ -137,37 +137,9 @@ static void print_tables(const cli *tool, const request *wish, column *columns, 
     cli_say(tool, "* where the Hessian is positive definite\n");
 }
 
-static void print_axis(const cli *tool, const char *letter, const request *wish, const request_axis *axis)
-{
-    double unit = axis->is_angle ? DEFINITENESS_DEGREE : 1;
-    cli_say(tool, "  %s  %s: %.5g to %.5g %s", letter, axis->name, axis->whole.low / unit, axis->whole.high / unit,
-            axis->is_angle ? "degrees" : "m");
-    if (wish->bounds && axis->has_limits)
-        cli_say(tool, ", limits %.5g to %.5g", axis->limits.low / unit, axis->limits.high / unit);
-    cli_say(tool, "\n");
-}
-
 static int moves_point(const request *wish, const request_axis *axis)
 {
     return ulna_model_is_ancestor(wish->model, ulna_model_dof_body(wish->model, axis->dof), wish->body);
-}
-
-static void print_head(const cli *tool, const request *wish)
-{
-    cli_title(tool, "%s", ulna_model_name(wish->model));
-    cli_say(tool, ": the Hessian of f = |goal - point|^2 / 2 in %d x %d cells\n", wish->size, wish->size);
-    print_axis(tool, "x", wish, &wish->axes[0]);
-    print_axis(tool, "y", wish, &wish->axes[1]);
-    if (wish->marker)
-        cli_say(tool, "  point: marker %s\n", wish->marker);
-    else
-        cli_say(tool, "  point: %.4g %.4g %.4g m on %s\n", wish->point[0], wish->point[1], wish->point[2],
-                ulna_model_body_name(wish->model, wish->body));
-    if (wish->weight > 0)
-        cli_say(tool, "  posture: f + %g m2/rad2 * |q - rest|^2 / 2\n", wish->weight);
-    for (int k = 0; k < 2; k++)
-        if (!moves_point(wish, &wish->axes[k]))
-            cli_say(tool, "  note: %s does not move the point\n", wish->axes[k].name);
 }
 
 /* ---- as JSON ------------------------------------------------------------------------------------------ */
@@ -184,6 +156,7 @@ static void put_axis(json_t *object, const request *wish, const request_axis *ax
     put_count(object, "index", axis->dof);
     put_text(object, "unit", axis->is_angle ? "degree" : "metre");
     put_flag(object, "moves_point", moves_point(wish, axis));
+    put_flag(object, "has_limits", axis->has_limits);
     put_range(object, "range", axis, &axis->whole);
     if (wish->bounds)
         put_range(object, "limits", axis, &axis->limits);
@@ -232,6 +205,25 @@ static void put_goals(json_t *list, const request *wish, const column *columns, 
 }
 
 /* ---- all of it ---------------------------------------------------------------------------------------- */
+
+static void print_head(const cli *tool, const request *wish, const json_t *object)
+{
+    cli_title(tool, "%s", ulna_model_name(wish->model));
+    fact_line(tool, object, NULL, ": the Hessian of f = |goal - point|^2 / 2 in {size} x {size} cells");
+    fact_line(tool, object, "x",
+              "{x.dof}: {x.range.0%.5g} to {x.range.1%.5g} {x.unit}s"
+              "[{x.has_limits?}, limits {x.limits.0%.5g} to {x.limits.1%.5g}]");
+    fact_line(tool, object, "y",
+              "{y.dof}: {y.range.0%.5g} to {y.range.1%.5g} {y.unit}s"
+              "[{y.has_limits?}, limits {y.limits.0%.5g} to {y.limits.1%.5g}]");
+    fact_line(tool, object, "point",
+              "[marker {point.marker}|{point.place_m.0%.4g} {point.place_m.1%.4g} {point.place_m.2%.4g} m on "
+              "{point.body}]");
+    if (wish->weight > 0)
+        fact_text(tool, "posture", "f + %g m2/rad2 * |q - rest|^2 / 2", wish->weight);
+    fact_line(tool, object, "note", "[{x.moves_point?}|{x.dof} does not move the point]");
+    fact_line(tool, object, "note", "[{y.moves_point?}|{y.dof} does not move the point]");
+}
 
 static int write_pictures(const cli *tool, const request *wish, const map_panel *panels, json_t *files)
 {
@@ -309,7 +301,7 @@ static int run(const cli *tool, const request *wish, column *columns, int way_co
     if (sweep_goals(wish, has_pictures ? panels : NULL, columns, way_count, &error))
         code = files_fail(object, wish->path, &error);
     else {
-        print_head(tool, wish);
+        print_head(tool, wish, object);
         print_tables(tool, wish, columns, way_count);
         put_goals(put_list(object, "goals"), wish, columns, way_count);
         if (has_pictures)

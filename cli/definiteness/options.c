@@ -3,7 +3,6 @@
 #include "cli/input.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +63,7 @@ static int check_outputs(const cli *tool)
 {
     for (int i = 0; i < tool->given_count; i++)
         if (strcmp(tool->given[i]->name, "output") == 0 && !is_svg(tool->values[i]))
-            return cli_usage(tool, "--output: pictures are SVG; name a file that ends in .svg, not '%s'",
+            return cli_usage(tool, "--output: the picture is SVG, so its name must end in .svg, not '%s'",
                              tool->values[i]);
     return CLI_DONE;
 }
@@ -73,9 +72,9 @@ static int check_point_options(const cli *tool, request *wish)
 {
     const char *point = cli_value(tool, "point");
     if (cli_value(tool, "marker") && cli_value(tool, "body"))
-        return cli_usage(tool, "--marker and --body: only one of them can be the point");
+        return cli_usage(tool, "--marker and --body exclude each other");
     if (point && !cli_value(tool, "body"))
-        return cli_usage(tool, "--point is a place on a body; give --body too");
+        return cli_usage(tool, "--point is a point of a body: give --body too");
     if (point && !parse_numbers(point, wish->point, 3, FARTHEST))
         return cli_usage(tool, "--point takes three numbers in metres, such as '0.1 0 0', not '%s'", point);
     return CLI_DONE;
@@ -127,57 +126,41 @@ static int find_point(const cli *tool, request *wish)
     if (count == 1)
         return find_marker(tool, ulna_model_marker_name(wish->model, 0), wish);
     if (count == 0)
-        return cli_usage(tool, "the model has no markers: say with --body and --point which point has the goal");
-    return cli_usage(tool, "the model has %d markers: say with --marker which one has the goal", count);
+        return cli_usage(tool, "the model has no markers: give the point that has the goal, with --body and --point");
+    return cli_usage(tool, "the model has %d markers: give the one that has the goal, with --marker", count);
 }
 
 /* ---- degrees of freedom ------------------------------------------------------------------------------- */
 
-typedef char label[300];
-
-/* A label, or else a number from 0 on. */
-static int dof_by_name(const label *labels, int count, const char *name)
+/* The degree of freedom that an option names, by its label or else by its number; ULNA_NONE if it is not given. */
+static int find_dof(const cli *tool, const char *option, const request *wish, int *dof)
 {
-    for (int i = 0; i < count; i++)
-        if (strcmp(labels[i], name) == 0)
-            return i;
-    char *end;
-    errno = 0;
-    long number = isdigit((unsigned char)*name) ? strtol(name, &end, 10) : -1;
-    return number >= 0 && !*end && !errno && number < count ? (int)number : ULNA_NONE;
-}
-
-static int choose_dof(const cli *tool, const char *option, const request *wish, label *labels, const char **names,
-                      int *dof)
-{
+    typedef char label[300];
     const char *name = cli_value(tool, option);
-    int count = ulna_model_dof_count(wish->model);
+    int count = ulna_model_dof_count(wish->model), code = CLI_DONE;
+    *dof = ULNA_NONE;
+    if (!name)
+        return CLI_DONE;
+    label *labels = calloc((size_t)count + 1, sizeof *labels);
+    const char **names = calloc((size_t)count + 1, sizeof *names);
+    if (!labels || !names) {
+        cli_complain("out of memory");
+        code = CLI_PARTLY;
+        count = 0;
+    }
     for (int i = 0; i < count; i++) {
         ulna_model_dof_label(wish->model, i, labels[i], sizeof labels[i]);
         names[i] = labels[i];
+        *dof = strcmp(labels[i], name) == 0 ? i : *dof;
     }
-    *dof = dof_by_name((const label *)labels, count, name);
-    if (*dof == ULNA_NONE)
-        return cli_unknown(tool, "degree of freedom", name, names, " in the model");
-    if (ulna_model_dof_coordinate(wish->model, *dof) == ULNA_NONE)
-        return cli_usage(tool, "--%s: '%s' is part of a quaternion and has no angle of its own to sweep", option, name);
-    return CLI_DONE;
-}
-
-/* The degree of freedom that an option names, or ULNA_NONE if it was not given. */
-static int find_dof(const cli *tool, const char *option, const request *wish, int *dof)
-{
-    *dof = ULNA_NONE;
-    if (!cli_value(tool, option))
-        return CLI_DONE;
-    size_t count = (size_t)ulna_model_dof_count(wish->model);
-    label *labels = calloc(count + 1, sizeof *labels);
-    const char **names = calloc(count + 1, sizeof *names);
-    int code = CLI_PARTLY;
-    if (labels && names)
-        code = choose_dof(tool, option, wish, labels, names, dof);
-    else
-        cli_complain("out of memory");
+    double number;
+    if (*dof == ULNA_NONE && isdigit((unsigned char)*name) && parse_numbers(name, &number, 1, count - 1) &&
+        number == floor(number))
+        *dof = (int)number;
+    if (!code && *dof == ULNA_NONE)
+        code = cli_unknown(tool, "degree of freedom", name, names, " in the model");
+    else if (!code && ulna_model_dof_coordinate(wish->model, *dof) == ULNA_NONE)
+        code = cli_usage(tool, "--%s: '%s' is part of a quaternion and has no angle of its own to sweep", option, name);
     free(labels);
     free(names);
     return code;
@@ -197,8 +180,9 @@ static int choose_dofs(const cli *tool, request *wish, const double *jacobian, i
                 dofs[k] = i;
         }
         if (dofs[k] == ULNA_NONE)
-            return cli_usage(tool, "no two joint angles of the model move the point at rest: say with --x and --y what "
-                                   "to sweep");
+            return cli_usage(tool,
+                             "no two joint angles of the model move the point at rest: give the degrees of freedom "
+                             "to sweep, with --x and --y");
     }
     return CLI_DONE;
 }
@@ -297,7 +281,7 @@ static int choose_at_rest(const cli *tool, request *wish, ulna_pose *pose, doubl
     if ((code = choose_dofs(tool, wish, jacobian, dofs)))
         return code;
     if (dofs[0] == dofs[1])
-        return cli_usage(tool, "--x and --y are both '%s'; two different degrees of freedom make a map",
+        return cli_usage(tool, "--x and --y are both '%s'; a map needs two different degrees of freedom",
                          cli_value(tool, "x"));
     if ((code = set_axis(tool, wish, 0, dofs[0])) || (code = set_axis(tool, wish, 1, dofs[1])))
         return code;
@@ -351,27 +335,27 @@ void request_release(request *wish)
 
 static const cli_option options[] = {
     {"x", 0, "DOF",
-     "The degree of freedom of the horizontal axis, by its name as in `ulna info --tree` or its number from 0 on. By "
-     "default --x and --y are the two joint angles nearest to the point that move it."},
-    {"y", 0, "DOF", "The degree of freedom of the vertical axis."},
+     "Degree of freedom of the horizontal axis: its name, as in `ulna info --tree`, or its number, from 0. Default for "
+     "--x and --y: the two joint angles nearest to the point that move it."},
+    {"y", 0, "DOF", "Degree of freedom of the vertical axis."},
     {"goal", 0, "\"X Y Z\"",
-     "Where the point should be, in metres; may be given up to 12 times. By default half, all and one and a half of "
-     "the way from the upper joint to where the point is at rest."},
-    {"marker", 0, "NAME", "The marker that has the goal. Needed if the model has several."},
-    {"body", 0, "NAME", "Give the goal to a point of this body instead: its origin, or --point."},
-    {"point", 0, "\"X Y Z\"", "That point, in metres in the frame of the body."},
-    {"size", 0, "N", "Cells along each axis, 8 to 2000; 360 by default."},
+     "Target position of the point, in metres. May be repeated, up to 12 times. Default: three goals, at 0.5, 1 and 1.5 "
+     "times the distance from the upper joint to the point at rest."},
+    {"marker", 0, "NAME", "Marker that has the goal. Needed if the model has several."},
+    {"body", 0, "NAME", "Body that has the goal, instead of a marker: its origin, or --point."},
+    {"point", 0, "\"X Y Z\"", "Point of the body, in metres in the frame of the body."},
+    {"size", 0, "N", "Cells along each axis, 8 to 2000. Default: 360."},
     {"range-x", 0, "\"LOW HIGH\"",
-     "Range to sweep, in degrees, or metres for a translation. By default -180 to 180; for a translation, the model's "
-     "characteristic length to both sides of rest."},
+     "Range to sweep, in degrees, or in metres for a translation. Default: -180 to 180; for a translation, the "
+     "characteristic length of the model on both sides of rest."},
     {"range-y", 0, "\"LOW HIGH\"", "The same for the vertical axis."},
-    {"bounds", 0, NULL, "Sweep inside the model's limits too, and show the figures side by side."},
-    {"limits-x", 0, "\"LOW HIGH\"", "Other limits than the model's, in degrees or metres; this means --bounds."},
+    {"bounds", 0, NULL, "Also sweep inside the limits of the model, and show both results."},
+    {"limits-x", 0, "\"LOW HIGH\"", "Limits in place of the model's, in degrees or metres. Implies --bounds."},
     {"limits-y", 0, "\"LOW HIGH\"", "The same for the vertical axis."},
     {"regularise", 0, "W",
-     "Sweep also with a posture term, W |q - rest|^2 / 2 with W in m2/rad2, and show the figures side by side. "
-     "The picture then shows f with that term."},
-    {"output", 'o', "FILE", "Write the picture, as SVG; the name ends in .svg. May be given several times."},
+     "Also sweep with a posture term, W |q - rest|^2 / 2 with W in m2/rad2, and show both results. The picture then "
+     "shows f with this term."},
+    {"output", 'o', "FILE", "Write the picture as SVG; the extension must be .svg. May be repeated."},
     {0},
 };
 
@@ -382,24 +366,23 @@ const cli_command definiteness_command = {
     .least = 0,
     .most = 1,
     .summary = "map where the exact Hessian is positive definite",
-    .text =
-        "Sweeps two degrees of freedom of a skeleton, the others at rest, and evaluates the exact Hessian of f, "
-        "half the squared distance from a point to its goal. Where the Hessian is positive definite, Newton's "
-        "method converges fast; elsewhere a method needs a remedy. MODEL is a model file, or the name of a built-in "
-        "skeleton; by default two-link, two links of 1 m, as in Appendix A of the exact-Hessian paper.\n\n"
-        "The figures are percentages of the cells, each sampled in its middle: positive definite, indefinite, "
-        "negative definite, and semi-definite, where an eigenvalue is below 1e-9 of the other one. Then condition "
-        "numbers (largest by smallest absolute eigenvalue), the lowest eigenvalue in m2/rad2 (a posture weight "
-        "above its absolute value makes all cells positive definite), f, and the distance from the point to the "
-        "goal where f is lowest.\n\n"
-        "The picture has a panel for each goal: the map in white, light grey, dark grey and red, and below it the "
-        "surface of f. On red curves an eigenvalue passes through zero; a blue frame shows limits.",
+    .text = "Sweeps two degrees of freedom of a skeleton, the others at rest, and evaluates the exact Hessian of f, "
+            "half the squared distance from a point to its goal. Where the Hessian is positive definite, Newton's "
+            "method converges fast; elsewhere it must be modified. MODEL is a model file, or the name of a built-in "
+            "skeleton. Default: two-link, two links of 1 m, as in Appendix A of the exact-Hessian paper.\n\n"
+            "The figures are percentages of the cells, each sampled in its middle: positive definite, indefinite, "
+            "negative definite, and semi-definite, where an eigenvalue is below 1e-9 of the other one. Then condition "
+            "numbers (largest by smallest absolute eigenvalue), the lowest eigenvalue in m2/rad2 (a posture weight "
+            "above its absolute value makes all cells positive definite), f, and the distance from the point to the "
+            "goal where f is lowest.\n\n"
+            "The picture has a panel for each goal: the map in white, light grey, dark grey and red, and below it the "
+            "surface of f. On red curves an eigenvalue passes through zero; a blue frame shows limits.",
     .options = options,
     .reads = "OPERANDS",
     .writes = "output",
     .examples = "ulna definiteness -o map.svg\tthe figure of the paper\n"
-                "ulna definiteness --limits-y \"0 150\"\twhat do limits change?\n"
-                "ulna definiteness --regularise 0.5\tand a posture term?\n"
+                "ulna definiteness --limits-y \"0 150\"\tthe effect of limits\n"
+                "ulna definiteness --regularise 0.5\tthe effect of a posture term\n"
                 "ulna definiteness --bounds arm.json\ta skeleton of your own",
     .run = cli_definiteness,
 };

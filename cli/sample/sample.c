@@ -131,12 +131,10 @@ static int find_item(int index, item *it)
         snprintf(it->file, sizeof it->file, "%s.json", it->sample);
         return 1;
     }
-    const char *name = sample_take_name(index - models);
-    if (!name)
-        return 0;
-    *it = (item){.sample = take_name, .text = sample_take_text(index - models), .part = index - models};
-    snprintf(it->file, sizeof it->file, "%s", name);
-    return 1;
+    const sample_file *file = &sample_take_files[index - models];
+    *it = (item){.sample = take_name, .text = file->text, .part = index - models};
+    snprintf(it->file, sizeof it->file, "%s", file->name ? file->name : "");
+    return file->name != NULL;
 }
 
 static int sample_main(cli *tool)

@@ -267,26 +267,16 @@ static void spoil(ulna_recording *r)
 
 /* ==== the files =================================================================================================== */
 
-enum { SKELETON, RECORDING, ATTACHMENT, TRUTH, FILES };
+enum { SKELETON, RECORDING, ATTACHMENT, TRUTH };
 
-static const struct {
-    const char *name, *text;
-} files[FILES] = {
-    {"human.asf", "the human as an Acclaim skeleton, for the take"},
-    {"walk.c3d", "six seconds of 41 markers: walking, bending, waving; with noise, gaps and two markers swapped"},
-    {"walk-markers.csv", "where the markers of the take are attached to human.asf"},
-    {"walk-true.amc", "the true motion of the take"},
+const sample_file sample_take_files[] = {
+    [SKELETON] = {"human.asf", "the human as an Acclaim skeleton, for the take"},
+    [RECORDING] = {"walk.c3d",
+                   "six seconds of 41 markers: walking, bending, waving; with noise, gaps and two markers swapped"},
+    [ATTACHMENT] = {"walk-markers.csv", "where the markers of the take are attached to human.asf"},
+    [TRUTH] = {"walk-true.amc", "the true motion of the take"},
+    {0},
 };
-
-const char *sample_take_name(int index)
-{
-    return index >= 0 && index < FILES ? files[index].name : NULL;
-}
-
-const char *sample_take_text(int index)
-{
-    return index >= 0 && index < FILES ? files[index].text : NULL;
-}
 
 /* Bones have the same frames in the ASF, and the same names but for the root. */
 static ulna_status write_attachment(const ulna_model *human, ulna_text *text, ulna_error *error)
@@ -317,7 +307,7 @@ static ulna_status write_part(int index, const ulna_model *human, ulna_text *tex
     ulna_clip clip = ulna_clip_empty(NULL);
     ulna_recording recording = ulna_recording_empty(NULL);
     ulna_sink sink = ulna_text_sink(text);
-    ulna_format format = ulna_format_of_name(files[index].name);
+    ulna_format format = ulna_format_of_name(sample_take_files[index].name);
     const ulna_content no_file = ulna_content_empty(NULL);
     ulna_write_options options = ulna_write_options_for(&no_file, format);
     ulna_status status = index == RECORDING || index == TRUTH ? sample_take_motion(human, &clip, error) : ULNA_OK;

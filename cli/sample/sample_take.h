@@ -9,17 +9,18 @@
  *   nothing  no marker at all in frames 420 to 427
  *   a swap   LKNE and RKNE have each other's places in frames 180 to 215
  *
- * The same bytes every time: sines, and random numbers of its own (splitmix64).
+ * The files are the same every time.
  */
 #ifndef ULNA_CLI_SAMPLE_TAKE_H
 #define ULNA_CLI_SAMPLE_TAKE_H
 
 #include "ulna/formats.h"
 
-/* The files of the take: their names, NULL past the end, and what they are in a few words. */
-const char *sample_take_name(int index);
-const char *sample_take_text(int index);
-/* Their contents. */
+/* The files of the take, up to a row without a name. */
+typedef struct sample_file {
+    const char *name, *text; /* text: what it is, in a few words */
+} sample_file;
+extern const sample_file sample_take_files[];
 ulna_status sample_take_write(int index, ulna_text *text, ulna_error *error);
 
 #endif

@@ -255,7 +255,7 @@ static void degenerate_sweeps_are_told(void **state)
 {
     ulna_test_tool *tool = *state;
     assert_int_equal(run(tool, "--size 10 --body first --point '1 0 0' --x 0 --y 1 -o map.svg"), 0);
-    ulna_test_says(tool->out, "note: second does not move the point");
+    ulna_test_says(tool->out, "second does not move the point");
     ulna_test_says(tool->out, "100.00 %");
     json_t *object = run_json(tool, "--size 10 --body first --point '1 0 0' --x 0 --y 1");
     assert_near(number(sweep_of(object, 0, 0), "semidefinite_percent"), 100, 0);
@@ -309,15 +309,15 @@ static void mistakes_are_told(void **state)
         {"--body secondd", 2, "did you mean 'second'?"},
         {"--point '0 0 0'", 2, "give --body too"},
         {"--body second --point 'x'", 2, "--point takes three numbers"},
-        {"--body second --marker tip", 2, "only one of them"},
-        {"-o map.png", 2, "pictures are SVG; name a file that ends in .svg, not 'map.png'"},
-        {"-o map", 2, "name a file that ends in .svg"},
-        {"-o .svg", 2, "name a file that ends in .svg"},
+        {"--body second --marker tip", 2, "exclude each other"},
+        {"-o map.png", 2, "the picture is SVG, so its name must end in .svg, not 'map.png'"},
+        {"-o map", 2, "its name must end in .svg"},
+        {"-o .svg", 2, "its name must end in .svg"},
         {"a b", 2, "unexpected argument 'b'"},
         {"missing.json", 4, "ulna: missing.json: cannot open the file"},
         {"broken.json", 3, "ulna: broken.json:2: "},
         {"empty.json", 3, "ulna: empty.json: "},
-        {"hand.json", 2, "the model has 20 markers: say with --marker which one has the goal"},
+        {"hand.json", 2, "the model has 20 markers: give the one that has the goal, with --marker"},
         {"--body palm --x forearm.w0 hand.json", 2, "is part of a quaternion"},
         {"--size 8 -o no/such/folder/map.svg", 4, "ulna: no/such/folder/map.svg: cannot write the file"},
     };
