@@ -293,7 +293,7 @@ static ulna_status prove(race *r, ulna_error *error)
 static int is_coarse(const race *r)
 {
     const ulna_global_options *o = &r->g->options;
-    return r->result->f < 0.5 * r->open_f && r->open > o->gap * r->result->f + o->absolute;
+    return !r->result->contradicted && r->result->f < 0.5 * r->open_f && r->open > o->gap * r->result->f + o->absolute;
 }
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */

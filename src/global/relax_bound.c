@@ -8,8 +8,8 @@
  * quaternions are bounded by their traces, (relax_tree.h), and places by `reach`: the best solution costs no more than
  * any point, so every goal is at most sqrt(cost / weight) from its node, and nodes are at most the length of the bones
  * between them apart, in the mean square too, since N >= 0. What remains is rounding: of the cost, of the blocks, whose
- * matrices are computed to so many digits and no more, and of ranges that are not exact. An upper bound of each is
- * subtracted.
+ * matrices are computed to so many digits and no more, and of ranges that are not exact: a pose that is outside by
+ * epsilon may have S_b < 0 by as much, which costs epsilon times X_b. An upper bound of each is subtracted.
  */
 #include <math.h>
 #include <string.h>
@@ -157,7 +157,8 @@ static double lane_error(const ulna_relaxation *r, const ulna_relax_edge *edge, 
     return traces[0] * (size + traces[1]) + traces[2] * (size + traces[3]);
 }
 
-static double rounding_of(const ulna_relaxation *r)
+/* What an error of 1 in the entries of the blocks would change of sum <X, S>. */
+static double blocks_error(const ulna_relaxation *r)
 {
     double sum = 0;
     for (int n = 1; n < r->count; n++) {
@@ -167,20 +168,35 @@ static double rounding_of(const ulna_relaxation *r)
         if (edge->how == ULNA_RELAX_HINGE_LANES || edge->how == ULNA_RELAX_BONE_LANES)
             sum += lane_error(r, edge, n);
     }
-    return ROUNDING * sum;
+    return sum;
 }
 
-/* Ranges leave out what moves by less than a few millionths: poses are that far from what the blocks hold. What it can
- * change of the cost of the best one, known to be at most `f`. */
-static double loss_of_ranges(const ulna_relaxation *r, double f)
+/* F3: squares of places follow from those above them by sums in which large numbers can cancel. */
+static double squares_size(const ulna_relaxation *r)
 {
-    double away = 0, lengths = 1, sum = 0;
-    for (int n = 1; n < r->count; n++) {
-        away += SPREAD * r->edges[n].dropped;
-        lengths += r->edges[n].length;
+    double largest = 0, weight = 0;
+    for (int n = 0; n < r->count && r->kind == ULNA_RELAX_BONES; n++) {
+        largest = fmax(largest, square_now(r, n));
+        weight += r->weight[n];
     }
-    if (away == 0)
-        return 0;
+    return largest * weight;
+}
+
+/* How far poses can be from what the ranges hold, which leave out what moves by less than a few millionths. */
+static double out_of_range(const ulna_relaxation *r)
+{
+    double away = 0;
+    for (int n = 1; n < r->count; n++)
+        away += SPREAD * r->edges[n].dropped;
+    return away;
+}
+
+/* What this can change of the cost of the best pose, known to be at most `f`. */
+static double loss_of_ranges(const ulna_relaxation *r, double f, double away)
+{
+    double lengths = 1, sum = 0;
+    for (int n = 1; n < r->count && away > 0; n++)
+        lengths += r->edges[n].length;
     for (int n = 1; n < r->count; n++) {
         const double w = r->weight[n];
         for (int i = 0; i < 9; i++)
@@ -201,7 +217,9 @@ double ulna_relax_prove(const ulna_relaxation *r, double f, double size, double 
             most = fmin(most, ulna_relax_root_loss(r, n));
         loss += most;
     }
-    const double bound = f - gap - loss - loss_of_ranges(r, f) - ROUNDING * (size + gap) - rounding_of(r);
+    const double away = out_of_range(r);
+    const double bound = f - gap - loss - loss_of_ranges(r, f, away) - ROUNDING * (size + gap + squares_size(r)) -
+                         (ROUNDING + away) * blocks_error(r);
     return bound == bound ? bound : -INFINITY;
 }
 

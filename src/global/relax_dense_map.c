@@ -97,35 +97,61 @@ static void append_row(moment_map *map, int row, const double *v, double norm)
         map->basis[row][k] = v[k] / norm;
 }
 
-/* Gram-Schmidt, twice over, on the conditions and then on unit vectors. The order tells which conditions count: those
- * that follow from earlier ones are left out. */
+/* The condition that is farthest from the span of those picked before, or -1: the others follow from these. */
+static int next_condition(const moment_map *map, double v[GIVEN][PAIRS], const double before[GIVEN])
+{
+    int next = -1;
+    double largest = 1e-9;
+    for (int which = 0; which < GIVEN; which++) {
+        double norm = 0;
+        for (int k = 0; k < map->length; k++)
+            norm += v[which][k] * v[which][k];
+        norm = sqrt(norm);
+        if (norm > largest && norm > 1e-6 * before[which]) {
+            next = which;
+            largest = norm;
+        }
+    }
+    return next;
+}
+
+/* Gram-Schmidt, twice over, on the conditions and then on unit vectors. */
 static void map_moments(const ulna_relax_edge *edge, moment_map *map)
 {
     const int m = edge->moment_rank;
+    double v[GIVEN][PAIRS], before[GIVEN], coefficients[GIVEN][GIVEN] = {{0}};
     *map = (moment_map){.size = m, .length = m * (m + 1) / 2};
-    for (int which = 0; which < GIVEN && map->rank < map->length; which++) {
-        double K[49], v[PAIRS], coefficients[GIVEN] = {0}, before = 0;
+    for (int which = 0; which < GIVEN; which++) {
+        double K[49];
         condition(which, K);
-        to_pairs(edge->moment_face, m, K, v);
-        for (int k = 0; k < map->length; k++)
-            before += v[k] * v[k];
-        const double norm = take_out(map, map->rank, v, coefficients);
-        if (!(norm > 1e-6 * sqrt(before) && norm > 1e-9))
-            continue;
-        coefficients[map->rank] = norm;
-        memcpy(map->lower[map->rank], coefficients, sizeof coefficients);
-        map->picked[map->rank] = which;
-        append_row(map, map->rank++, v, norm);
+        to_pairs(edge->moment_face, m, K, v[which]);
+        before[which] = take_out(map, 0, v[which], NULL);
+    }
+    for (int next; map->rank < map->length && (next = next_condition(map, v, before)) >= 0; map->rank++) {
+        const double norm = take_out(map, map->rank, v[next], coefficients[next]);
+        coefficients[next][map->rank] = norm;
+        memcpy(map->lower[map->rank], coefficients[next], sizeof coefficients[next]);
+        map->picked[map->rank] = next;
+        append_row(map, map->rank, v[next], norm);
+        memset(v[next], 0, sizeof v[next]);
+        for (int which = 0; which < GIVEN; which++) {
+            double dot = 0;
+            for (int k = 0; k < map->length; k++)
+                dot += map->basis[map->rank][k] * v[which][k];
+            for (int k = 0; k < map->length; k++)
+                v[which][k] -= dot * map->basis[map->rank][k];
+            coefficients[which][map->rank] = dot;
+        }
     }
     for (int row = map->rank; row < map->length; row++) {
         double best[PAIRS], largest = 0;
         for (int unit = 0; unit < map->length; unit++) {
-            double v[PAIRS] = {0};
-            v[unit] = 1;
-            const double norm = take_out(map, row, v, NULL);
+            double free[PAIRS] = {0};
+            free[unit] = 1;
+            const double norm = take_out(map, row, free, NULL);
             if (norm > largest * 1.000001) {
                 largest = norm;
-                memcpy(best, v, sizeof best);
+                memcpy(best, free, sizeof best);
             }
         }
         append_row(map, row, best, largest);

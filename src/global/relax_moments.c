@@ -3,22 +3,25 @@
  *
  * The first point is the distribution in which every edge moves independently and uniformly within its limits: its
  * moments satisfy all constraints, strictly so within the range that the tree can reach at all. They follow exactly,
- * edge by edge, from M = E[h hT] with h = (1, p, R). A second M, with every edge moving widely, whatever its limits,
- * tells the ranges: where parts are joined to the world by few joints, Z and N have no full rank, and an
- * interior-point method must work in the range (facial reduction).
+ * edge by edge, from M = E[h hT] with h = (1, p, R).
+ *
+ * Where parts are joined to the world by few joints, Z and N have no full rank, and an interior-point method must work
+ * in their ranges (facial reduction). These are those of a second distribution, in which every edge moves widely,
+ * whatever its limits. It is kept as factors, F FT the covariance of (p, R) and G GT = E[q qT]: so a direction in which
+ * something moves by 1e-12 is told from rounding, which a covariance, where that is 1e-24, could not.
  */
 #include <float.h>
 
 #include "global/relax_tree.h"
 #include "math/math3.h"
 
-enum { M = ULNA_RELAX_MOMENTS };
+enum { M = ULNA_RELAX_MOMENTS, W = ULNA_RELAX_MOMENTS - 1 };
 
-/* Directions that carry less than this of the second moments are not there. */
-static const double rank_tolerance = 1e-11, rounding = 1e-14;
+/* Directions that have less than this of the second moments are left out, and counted if they are not rounding. */
+static const double rank_tolerance = 1e-11, rounding = 1e-13;
 
-/* Directions in which places move less than the root of this, beside how far they are from node 0, are not there. */
-static const double moment_tolerance = 1e-14;
+/* Directions in which places move less than this, beside how far they are from node 0, are not there. */
+static const double moment_tolerance = 1e-7;
 
 /* Hinges below joints that leave no full range are given at least this, since fourth powers of it must be numbers. */
 static const double least_alpha = 0.01;
@@ -58,23 +61,32 @@ void ulna_relax_vector(const double Z[16], double t[10])
 
 /* ---- small matrices ------------------------------------------------------------------------------------------ */
 
-static void turn_pair(int n, double *A, double *V, int i, int k)
+/* (x, y) <- (c x - s y, s x + c y) for `count` numbers of each, `stride` apart. */
+static void rotate_pair(int count, int stride, double c, double s, double *x, double *y)
 {
-    const double angle = 0.5 * atan2(2 * A[i * n + k], A[k * n + k] - A[i * n + i]), c = cos(angle), s = sin(angle);
-    for (int l = 0; l < n; l++) {
-        const double x = A[l * n + i], y = A[l * n + k];
-        A[l * n + i] = c * x - s * y;
-        A[l * n + k] = s * x + c * y;
+    for (int i = 0; i < count * stride; i += stride) {
+        const double old = x[i];
+        x[i] = c * old - s * y[i];
+        y[i] = s * old + c * y[i];
     }
-    for (int l = 0; l < n; l++) {
-        const double x = A[i * n + l], y = A[k * n + l];
-        A[i * n + l] = c * x - s * y;
-        A[k * n + l] = s * x + c * y;
-    }
-    for (int l = 0; l < n; l++) {
-        const double x = V[l * n + i], y = V[l * n + k];
-        V[l * n + i] = c * x - s * y;
-        V[l * n + k] = s * x + c * y;
+}
+
+/* Values descending, and the columns that belong to them. */
+static void sort_columns(int n, double *values, double *V)
+{
+    for (int i = 0; i < n; i++) {
+        int largest = i;
+        for (int k = i + 1; k < n; k++)
+            if (values[k] > values[largest])
+                largest = k;
+        const double value = values[i];
+        values[i] = values[largest];
+        values[largest] = value;
+        for (int l = 0; l < n && largest != i; l++) {
+            const double v = V[l * n + i];
+            V[l * n + i] = V[l * n + largest];
+            V[l * n + largest] = v;
+        }
     }
 }
 
@@ -94,25 +106,17 @@ void ulna_relax_eigen(int n, const double *matrix, double *values, double *V)
             break;
         for (int i = 0; i < n; i++)
             for (int k = i + 1; k < n; k++)
-                if (A[i * n + k] != 0)
-                    turn_pair(n, A, V, i, k);
+                if (A[i * n + k] != 0) {
+                    const double angle = 0.5 * atan2(2 * A[i * n + k], A[k * n + k] - A[i * n + i]);
+                    const double c = cos(angle), s = sin(angle);
+                    rotate_pair(n, n, c, s, A + i, A + k);
+                    rotate_pair(n, 1, c, s, A + i * n, A + k * n);
+                    rotate_pair(n, n, c, s, V + i, V + k);
+                }
     }
     for (int i = 0; i < n; i++)
         values[i] = A[i * (n + 1)];
-    for (int i = 0; i < n; i++) {
-        int largest = i;
-        for (int k = i + 1; k < n; k++)
-            if (values[k] > values[largest])
-                largest = k;
-        const double value = values[i];
-        values[i] = values[largest];
-        values[largest] = value;
-        for (int l = 0; l < n && largest != i; l++) {
-            const double v = V[l * n + i];
-            V[l * n + i] = V[l * n + largest];
-            V[l * n + largest] = v;
-        }
-    }
+    sort_columns(n, values, V);
 }
 
 int ulna_relax_cholesky(int n, const double *A, double *L)
@@ -129,47 +133,99 @@ int ulna_relax_cholesky(int n, const double *A, double *L)
     return 1;
 }
 
-/* The eigenvectors of A that count, side by side in `basis` (n x rank); returns their number. `dropped` grows to how far
- * from the range something can be that is not rounding. */
-static int range_of(int n, const double *A, double *basis, double *dropped)
+static double dot_rows(int columns, const double *x, const double *y)
+{
+    double sum = 0;
+    for (int i = 0; i < columns; i++)
+        sum += x[i] * y[i];
+    return sum;
+}
+
+/* Singular values (descending) and left singular vectors (columns of U) of an n x columns matrix, which is used up:
+ * Jacobi's method on pairs of rows, which keeps the digits of small values. */
+static void singular_values(int n, int columns, double *B, double *values, double *U)
+{
+    for (int i = 0; i < n * n; i++)
+        U[i] = i % (n + 1) == 0;
+    for (int sweep = 0, turned = 1; sweep < 30 && turned; sweep++) {
+        turned = 0;
+        for (int i = 0; i < n; i++)
+            for (int k = i + 1; k < n; k++) {
+                double *x = B + i * columns, *y = B + k * columns;
+                const double xx = dot_rows(columns, x, x), yy = dot_rows(columns, y, y), xy = dot_rows(columns, x, y);
+                if (!(fabs(xy) > 1e-16 * sqrt(xx) * sqrt(yy)))
+                    continue;
+                const double angle = 0.5 * atan2(2 * xy, yy - xx), c = cos(angle), s = sin(angle);
+                rotate_pair(columns, 1, c, s, x, y);
+                rotate_pair(n, n, c, s, U + i, U + k);
+                turned = 1;
+            }
+    }
+    for (int i = 0; i < n; i++)
+        values[i] = sqrt(dot_rows(columns, B + i * columns, B + i * columns));
+    sort_columns(n, values, U);
+}
+
+/* The left singular vectors that count, side by side in `basis` (n x rank); returns their number. `dropped` grows to
+ * how far from the range something can be that is not rounding. */
+static int range_of(int n, int columns, double *B, double *basis, double *dropped)
 {
     double values[8], vectors[64];
     int rank = 0;
-    ulna_relax_eigen(n, A, values, vectors);
-    while (rank < n && values[rank] > rank_tolerance * fmax(values[0], 0.01))
+    singular_values(n, columns, B, values, vectors);
+    while (rank < n && values[rank] * values[rank] > rank_tolerance * fmax(values[0] * values[0], 0.01))
         rank++;
     if (rank < n && values[rank] > rounding * values[0])
-        *dropped = fmax(*dropped, sqrt(values[rank] / values[0]));
+        *dropped = fmax(*dropped, values[rank] / values[0]);
     for (int i = 0; i < n; i++)
         for (int k = 0; k < rank; k++)
             basis[i * rank + k] = vectors[i * n + k];
     return rank;
 }
 
+/* L, rows x rows and lower triangular, with L LT = B BT. B is used up. */
+static void compress(int rows, int columns, double *B, double *L)
+{
+    memset(L, 0, (size_t)rows * (size_t)rows * sizeof *L);
+    for (int i = 0; i < rows; i++) {
+        double *row = B + i * columns;
+        const double before = sqrt(dot_rows(columns, row, row));
+        for (int k = 0; k < 2 * i; k++) { /* twice over */
+            const double *other = B + k % i * columns, along = dot_rows(columns, row, other);
+            L[i * rows + k % i] += along;
+            for (int c = 0; c < columns; c++)
+                row[c] -= along * other[c];
+        }
+        const double rest = sqrt(dot_rows(columns, row, row));
+        const int counts = rest > 1e-14 * before;
+        L[i * (rows + 1)] = counts ? rest : 0;
+        for (int c = 0; c < columns; c++)
+            row[c] = counts ? row[c] / rest : 0;
+    }
+}
+
 /* ---- moments ------------------------------------------------------------------------------------------------- */
 
 /* Columns of R mix: the new column k is the sum of F[j][k] times the old column j. */
-static void change_frame(const double F[9], double *m)
+static void mix_columns(const double F[9], int stride, double *R)
 {
-    for (int side = 0; side < 2; side++)
-        for (int i = 0; i < M; i++) {
-            double old[9], *line = side ? m + i : m + i * M;
-            const int stride = side ? M : 1;
-            for (int k = 0; k < 9; k++)
-                old[k] = line[(4 + k) * stride];
-            for (int k = 0; k < 9; k++)
-                line[(4 + k) * stride] =
-                    F[k / 3] * old[k % 3] + F[3 + k / 3] * old[3 + k % 3] + F[6 + k / 3] * old[6 + k % 3];
-        }
+    double old[9];
+    for (int k = 0; k < 9; k++)
+        old[k] = R[k * stride];
+    for (int k = 0; k < 9; k++)
+        R[k * stride] = F[k / 3] * old[k % 3] + F[3 + k / 3] * old[3 + k % 3] + F[6 + k / 3] * old[6 + k % 3];
 }
 
-/*
- * Two kinds of moments: M = E[h hT], and for ranges `spread`: the means in row and column 0, as in M, and covariances
- * elsewhere, so that what does not move is 0 and not a difference of large numbers.
- */
+static void change_frame(const double F[9], double *m)
+{
+    for (int i = 0; i < M; i++)
+        mix_columns(F, 1, m + i * M + 4);
+    for (int i = 0; i < M; i++)
+        mix_columns(F, M, m + i + 4 * M);
+}
 
-/* A turn about x by an angle with E sin = 0, E cos = cosine, E cos^2 = square. */
-static void turn_moments(double cosine, double square, int spread, double *m)
+/* A rotation about x by an angle with E sin = 0, E cos = cosine, E cos^2 = square. */
+static void turn_moments(double cosine, double square, double *m)
 {
     double old[M * M];
     memcpy(old, m, sizeof old);
@@ -182,32 +238,26 @@ static void turn_moments(double cosine, double square, int spread, double *m)
                 const int other_i = i < 10 ? i + 3 : i - 3, other_k = k < 10 ? k + 3 : k - 3;
                 const double sign = (i < 10) == (k < 10) ? 1 - square : square - 1;
                 m[i * M + k] = square * old[i * M + k] + sign * old[other_i * M + other_k];
-                if (spread)
-                    m[i * M + k] += (square - cosine * cosine) * old[i] * old[k] + sign * old[other_i] * old[other_k];
             }
         }
 }
 
-/* Rows of R d in m, and E of their products with travel^2 (or its covariance). */
-static void along_moments(const double *m, const double d[3], double mean, double square, int spread, double r[3][M],
-                          double rr[9])
+/* Rows of R d in m, and E of their products with travel^2. */
+static void along_moments(const double *m, const double d[3], double square, double r[3][M], double rr[9])
 {
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < M; k++)
             r[i][k] = d[0] * m[(4 + i) * M + k] + d[1] * m[(7 + i) * M + k] + d[2] * m[(10 + i) * M + k];
     for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < 3; k++)
             rr[3 * i + k] = square * (d[0] * r[i][4 + k] + d[1] * r[i][7 + k] + d[2] * r[i][10 + k]);
-            if (spread)
-                rr[3 * i + k] += (square - mean * mean) * r[i][0] * r[k][0];
-        }
 }
 
 /* p moves by R d times a travel with the given mean and mean square. */
-static void move_moments(const double d[3], double mean, double square, int spread, double *m)
+static void move_moments(const double d[3], double mean, double square, double *m)
 {
     double r[3][M], rr[9];
-    along_moments(m, d, mean, square, spread, r, rr);
+    along_moments(m, d, square, r, rr);
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < M; k++) {
             m[(1 + i) * M + k] += mean * r[i][k];
@@ -228,34 +278,119 @@ static void any_rotation(double *m)
                 m[i * M + k] = i == k ? 1.0 / 3 : 0;
 }
 
-/* Of (1, p, r), r = R d times a travel. */
-static void bone_moments(const double *m, const double d[3], double mean, double square, int spread, double N[49])
+/* ---- the wide distribution --------------------------------------------------------------------------------------- */
+
+static void begin_wide(ulna_relax_motion *wide)
 {
-    double r[3][M], rr[9];
-    along_moments(m, d, mean, square, spread, r, rr);
-    for (int i = 0; i < 4; i++)
-        for (int k = 0; k < 4; k++)
-            N[7 * i + k] = m[i * M + k];
-    for (int i = 0; i < 3; i++) {
-        for (int k = 0; k < 4; k++)
-            N[7 * (4 + i) + k] = N[7 * k + 4 + i] = mean * r[i][k];
-        for (int k = 0; k < 3; k++)
-            N[7 * (4 + i) + 4 + k] = rr[3 * i + k];
+    *wide = (ulna_relax_motion){.mean = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    wide->G[4 * 3] = 1;
+}
+
+static void any_wide_rotation(ulna_relax_motion *wide)
+{
+    memset(wide->mean + 3, 0, 9 * sizeof *wide->mean);
+    memset(wide->F + 3 * W, 0, 9 * W * sizeof *wide->F); /* places have columns 0 to 2 */
+    for (int i = 3; i < W; i++)
+        wide->F[i * (W + 1)] = sqrt(1.0 / 3);
+    for (int i = 0; i < 16; i++)
+        wide->G[i] = i % 5 == 0 ? 0.5 : 0;
+}
+
+static void change_wide_frame(const double F[9], ulna_relax_motion *wide)
+{
+    double f[4], *q = wide->G; /* of column k: q[k], q[4 + k], q[8 + k], q[12 + k] */
+    mix_columns(F, 1, wide->mean + 3);
+    for (int k = 0; k < W; k++)
+        mix_columns(F, W, wide->F + 3 * W + k);
+    ulna_rotation_to_quaternion(F, f);
+    for (int k = 0; k < 4; k++) {
+        const double x = q[k], y = q[4 + k], z = q[8 + k], w = q[12 + k];
+        q[k] = w * f[0] + x * f[3] + y * f[2] - z * f[1];
+        q[4 + k] = w * f[1] + y * f[3] + z * f[0] - x * f[2];
+        q[8 + k] = w * f[2] + z * f[3] + x * f[1] - y * f[0];
+        q[12 + k] = w * f[3] - x * f[0] - y * f[1] - z * f[2];
     }
 }
 
-static void mean_rotation(const double *m, double t[10])
+/* A rotation about x with E sin = 0, E cos = 0.6, E cos^2 = 0.5. */
+static void turn_wide(ulna_relax_motion *wide)
 {
-    t[0] = 1;
-    memcpy(t + 1, m + 4, 9 * sizeof *t);
+    enum { COLUMNS = 3 * W + 2 };
+    static const double cosine = 0.6, square = 0.5;
+    const double along = sqrt(square - cosine * cosine), across = sqrt(1 - square);
+    double B[W * COLUMNS] = {0}, quaternions[4 * 8];
+    for (int i = 0; i < W; i++) {
+        const int turns = i >= 6, other = i < 9 ? i + 3 : i - 3; /* sin takes y to z and z to -y */
+        for (int k = 0; k < W; k++)
+            B[i * COLUMNS + k] = (turns ? cosine : 1) * wide->F[i * W + k];
+        for (int k = 0; k <= W && turns; k++) {
+            B[i * COLUMNS + W + k] = along * (k < W ? wide->F[i * W + k] : wide->mean[i]);
+            B[i * COLUMNS + 2 * W + 1 + k] =
+                (i < 9 ? across : -across) * (k < W ? wide->F[other * W + k] : wide->mean[other]);
+        }
+    }
+    for (int i = 6; i < W; i++)
+        wide->mean[i] *= cosine;
+    compress(W, COLUMNS, B, wide->F);
+    for (int i = 0; i < 16; i++) { /* q i for q = (x, y, z, w) is (w, z, -y, -x) */
+        quaternions[i / 4 * 8 + i % 4] = sqrt(0.5 + 0.5 * cosine) * wide->G[i];
+        quaternions[i / 4 * 8 + 4 + i % 4] =
+            (i < 8 ? 1 : -1) * sqrt(0.5 - 0.5 * cosine) * wide->G[12 - i / 4 * 4 + i % 4];
+    }
+    compress(4, 8, quaternions, wide->G);
+}
+
+/* A factor of the covariance of (p, r), 6 x TRAVEL, and E r: r = R d times a travel of the given mean and variance. */
+enum { TRAVEL = 2 * W + 1 };
+
+static void travel_wide(const ulna_relax_motion *wide, const double d[3], double mean, double variance,
+                        double B[6 * TRAVEL], double mean_r[3])
+{
+    memset(B, 0, 6 * TRAVEL * sizeof *B);
+    for (int i = 0; i < 3; i++) {
+        memcpy(B + i * TRAVEL, wide->F + i * W, W * sizeof *B);
+        for (int k = 0; k <= W; k++) {
+            const double *from = k < W ? wide->F + k : wide->mean;
+            const int stride = k < W ? W : 1;
+            const double r =
+                d[0] * from[(3 + i) * stride] + d[1] * from[(6 + i) * stride] + d[2] * from[(9 + i) * stride];
+            B[(3 + i) * TRAVEL + W + k] = sqrt(variance) * r;
+            *(k < W ? &B[(3 + i) * TRAVEL + k] : &mean_r[i]) = mean * r;
+        }
+    }
+}
+
+static void move_wide(double length, const double B[6 * TRAVEL], const double mean_r[3], ulna_relax_motion *wide)
+{
+    double moved[W * TRAVEL] = {0};
+    for (int i = 0; i < W; i++)
+        memcpy(moved + i * TRAVEL, wide->F + i * W, W * sizeof *moved);
+    for (int i = 0; i < 3 * TRAVEL; i++)
+        moved[i] = B[i] + length * B[3 * TRAVEL + i];
+    for (int i = 0; i < 3; i++)
+        wide->mean[i] += length * mean_r[i];
+    compress(W, TRAVEL, moved, wide->F);
+}
+
+/* The range of the parent's quaternion. Below a free root, nothing is without full range. */
+static void find_face(const ulna_relax_motion *wide, ulna_relax_edge *edge)
+{
+    double G[16];
+    edge->rank = 4;
+    for (int i = 0; i < 16; i++)
+        edge->face[i] = i % 5 == 0;
+    if (edge->root)
+        return;
+    memcpy(G, wide->G, sizeof G);
+    edge->rank = range_of(4, 4, G, edge->face, &edge->dropped);
 }
 
 /* ---- edges --------------------------------------------------------------------------------------------------- */
 
 static void analyse_hinge(const ulna_node *node, const double *parent_model, ulna_relax_edge *edge, double *start,
-                          double *wide)
+                          ulna_relax_motion *wide)
 {
-    double around[9], t[10], Z[16], back[9];
+    double around[9], back[9];
     ulna_frame_around(node->axis, around);
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
@@ -263,10 +398,9 @@ static void analyse_hinge(const ulna_node *node, const double *parent_model, uln
     ulna_transpose9(parent_model, back);
     ulna_multiply9(back, edge->base, edge->frame);
     change_frame(edge->frame, start);
-    change_frame(edge->frame, wide);
-    mean_rotation(wide, t);
-    ulna_relax_matrix(t, Z);
-    edge->rank = range_of(4, Z, edge->face, &edge->dropped);
+    if (!edge->root)
+        change_wide_frame(edge->frame, wide);
+    find_face(wide, edge);
 
     const double width = node->upper - node->lower;
     edge->limited = width < 2 * ULNA_PI * (1 - 1e-9);
@@ -283,8 +417,9 @@ static void analyse_hinge(const ulna_node *node, const double *parent_model, uln
     const double uncosine = a < 0.01 ? a * a / 6 * (1 - a * a / 20) : 1 - sin(a) / a;
     const double sine_square = a < 0.01 ? a * a / 3 * (1 - a * a / 5) : 0.5 - sin(2 * a) / (4 * a);
     edge->gamma = uncosine / (2 * edge->lambda * edge->lambda);
-    turn_moments(1 - uncosine, 1 - sine_square, 0, start);
-    turn_moments(0.6, 0.5, 1, wide);
+    turn_moments(1 - uncosine, 1 - sine_square, start);
+    if (!edge->root)
+        turn_wide(wide);
 
     double turn[9];
     ulna_rotation_about(0, -edge->middle, turn);
@@ -312,78 +447,89 @@ static void orthonormalise(int rank, double *basis)
 }
 
 /*
- * The range of (1, p, r), p counted from home, given means and covariances. Some directions of p move a million times as
- * far as others, and all of them may be far from the origin: so the rank is found for (x, r - E r) with
- * p = home + E p + V diag(sigma) x, and V sigma^2 VT the covariance of p.
+ * The range of (1, p, r), given a factor of the covariance of (p, r), and the means. Some directions of p move a million
+ * times as far as others, and all of them may be far from the origin: so the rank is found for (x, r - E r) with
+ * p = E p + V diag(sigma) x, and V sigma^2 VT the covariance of p.
  */
-static void find_moment_range(const double N[49], const double home[3], ulna_relax_edge *edge)
+static void find_moment_range(const double B[6 * TRAVEL], const double mean_p[3], const double mean_r[3],
+                              ulna_relax_edge *edge)
 {
-    double covariance[9], values[3], V[9], to_x[9] = {0}, scaled[36], found[36];
-    for (int i = 0; i < 9; i++)
-        covariance[i] = N[7 * (1 + i / 3) + 1 + i % 3];
-    ulna_relax_eigen(3, covariance, values, V);
-    const double least = fmax(moment_tolerance * values[0], 1e-26);
+    double places[3 * TRAVEL], sigma[3], V[9], scaled[6 * TRAVEL] = {0}, found[36];
+    memcpy(places, B, sizeof places);
+    singular_values(3, TRAVEL, places, sigma, V);
+    const double least = fmax(moment_tolerance * sigma[0], 1e-13);
     int moving = 0;
-    for (int k = 0; k < 3; k++) {
-        moving += values[k] > least;
-        for (int i = 0; i < 3 && values[k] > least; i++)
-            to_x[3 * k + i] = V[3 * i + k] / sqrt(values[k]);
-    }
+    for (; moving < 3 && sigma[moving] > least; moving++)
+        for (int i = 0; i < 3 * TRAVEL; i++)
+            scaled[moving * TRAVEL + i % TRAVEL] += V[3 * (i / TRAVEL) + moving] / sigma[moving] * B[i];
+    memcpy(scaled + 3 * TRAVEL, B + 3 * TRAVEL, 3 * TRAVEL * sizeof *scaled);
     /* what is next to nothing, and what rounding makes of the directions that are kept */
     if (moving > 0 && moving < 3)
-        edge->dropped = fmax(edge->dropped, 1e-15 * values[0] / sqrt(values[moving - 1]) +
-                                                (values[moving] > 2e-15 * values[0] ? sqrt(values[moving]) : 0));
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) {
-            double cross = 0;
-            for (int l = 0; l < 3; l++)
-                cross += to_x[3 * i + l] * N[7 * (1 + l) + 4 + k];
-            scaled[6 * i + k] = i == k && values[i] > least;
-            scaled[6 * i + 3 + k] = scaled[6 * (3 + k) + i] = cross;
-            scaled[6 * (3 + i) + 3 + k] = N[7 * (4 + i) + 4 + k];
-        }
-    const int moves = range_of(6, scaled, found, &edge->dropped), rank = edge->moment_rank = 1 + moves;
+        edge->dropped =
+            fmax(edge->dropped, 1e-15 * sigma[0] + (sigma[moving] > rounding * sigma[0] ? sigma[moving] : 0));
+    const int moves = range_of(6, TRAVEL, scaled, found, &edge->dropped), rank = edge->moment_rank = 1 + moves;
     double *face = edge->moment_face;
     for (int c = 0; c < rank; c++) {
         face[c] = c == 0;
         for (int i = 0; i < 3; i++) {
-            double place = c == 0 ? home[i] + N[1 + i] : 0;
-            for (int k = 0; k < 3 && c > 0; k++)
-                place += values[k] > least ? V[3 * i + k] * sqrt(values[k]) * found[k * moves + c - 1] : 0;
+            double place = c == 0 ? mean_p[i] : 0;
+            for (int k = 0; k < moving && c > 0; k++)
+                place += V[3 * i + k] * sigma[k] * found[k * moves + c - 1];
             face[(1 + i) * rank + c] = place;
-            face[(4 + i) * rank + c] = c == 0 ? N[4 + i] : found[(3 + i) * moves + c - 1];
+            face[(4 + i) * rank + c] = c == 0 ? mean_r[i] : found[(3 + i) * moves + c - 1];
         }
     }
     orthonormalise(rank, face);
 }
 
-/* Bones, and slides, whose r is their travel over the longest of them. home: node 0. */
-static void analyse_move(const double direction[3], const double *parent_model, const double home[3],
-                         ulna_relax_edge *edge, double *start, double *wide)
+/* The ranges of bones and slides, and the wide motion of what is below. home: node 0. */
+static void find_ranges(const double home[3], ulna_relax_edge *edge, ulna_relax_motion *wide)
 {
-    static const double nowhere[3] = {0};
-    double N[49], t[10], Z[16], line[9];
+    double B[6 * TRAVEL], line[3 * (TRAVEL + 1)], mean_p[3], mean_r[3];
     const int bone = edge->edge == ULNA_EDGE_BONE;
-    const double wide_mean = bone ? 1 : edge->mean, wide_square = bone ? 1 : edge->mean * edge->mean + 1;
-    ulna_unrotate(parent_model, direction, edge->direction);
-    mean_rotation(wide, t);
-    ulna_relax_matrix(t, Z);
-    edge->rank = range_of(4, Z, edge->face, &edge->dropped);
-    bone_moments(wide, edge->direction, wide_mean, wide_square, 1, N);
-    find_moment_range(N, edge->root ? nowhere : home, edge); /* below a free root, p counts from the origin */
+    find_face(wide, edge);
+    travel_wide(wide, edge->direction, bone ? 1 : edge->mean, bone ? 0 : 1, B, mean_r);
+    for (int i = 0; i < 3; i++) {
+        mean_p[i] = home[i] + wide->mean[i];
+        memcpy(line + i * (TRAVEL + 1), B + (3 + i) * TRAVEL, TRAVEL * sizeof *line);
+        line[i * (TRAVEL + 1) + TRAVEL] = mean_r[i];
+    }
+    edge->line_rank = range_of(3, TRAVEL + 1, line, edge->line, &edge->dropped);
+    find_moment_range(B, mean_p, mean_r, edge);
+    move_wide(edge->length, B, mean_r, wide);
+}
+
+/* Below a free root all of them are full. */
+static void set_full_ranges(ulna_relax_edge *edge)
+{
+    find_face(NULL, edge);
+    edge->line_rank = 3;
+    edge->moment_rank = 7;
     for (int i = 0; i < 9; i++)
-        line[i] = N[7 * (4 + i / 3) + 4 + i % 3] + N[4 + i / 3] * N[4 + i % 3];
-    edge->line_rank = range_of(3, line, edge->line, &edge->dropped);
-    bone_moments(start, edge->direction, edge->mean, edge->square, 0, N);
+        edge->line[i] = i % 4 == 0;
+    for (int i = 0; i < 49; i++)
+        edge->moment_face[i] = i % 8 == 0;
+}
+
+/* Bones, and slides, whose r is their travel over the longest of them. */
+static void analyse_move(const double direction[3], const double *parent_model, const double home[3],
+                         ulna_relax_edge *edge, double *start, ulna_relax_motion *wide)
+{
+    double r[3][M], rr[9];
+    const double l = edge->length;
+    ulna_unrotate(parent_model, direction, edge->direction);
+    if (edge->root)
+        set_full_ranges(edge);
+    else
+        find_ranges(home, edge, wide);
+    along_moments(start, edge->direction, edge->square, r, rr);
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) {
-            edge->D[3 * i + k] = N[7 * (1 + i) + 4 + k];
+            edge->D[3 * i + k] = edge->mean * r[k][1 + i];
             if (k >= i)
-                edge->Q[i == 0 ? k : i + k + 1] = N[7 * (4 + i) + 4 + k];
+                edge->Q[i == 0 ? k : i + k + 1] = rr[3 * i + k];
         }
-    const double l = edge->length;
-    move_moments(edge->direction, l * edge->mean, l * l * edge->square, 0, start);
-    move_moments(edge->direction, l * wide_mean, l * l * wide_square, 1, wide);
+    move_moments(edge->direction, l * edge->mean, l * l * edge->square, start);
     memcpy(edge->model, parent_model, sizeof edge->model);
 }
 
@@ -426,7 +572,7 @@ static double skew_of(const ulna_reduced *tree, int n)
 }
 
 static void analyse_slide(const ulna_node *node, double unit, const double *parent_model, const double home[3],
-                          ulna_relax_edge *edge, double *start, double *wide)
+                          ulna_relax_edge *edge, double *start, ulna_relax_motion *wide)
 {
     const double lower = node->lower / unit, upper = node->upper / unit;
     edge->limited = lower > -INFINITY && upper < INFINITY;
@@ -443,12 +589,9 @@ static void analyse_slide(const ulna_node *node, double unit, const double *pare
     analyse_move(node->axis, parent_model, home, edge, start, wide);
 }
 
-static void begin_root(const ulna_reduced *tree, const ulna_relaxation *r, double *m, double *wide)
+static void begin_root(const ulna_reduced *tree, const ulna_relaxation *r, double *m)
 {
     double h[M] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
-    for (int i = 0; i < M; i++)
-        for (int k = 0; k < M; k++)
-            wide[i * M + k] = i == 0 || k == 0 ? h[i] * h[k] : 0;
     for (int i = 0; i < 3; i++)
         h[1 + i] = (-tree->centre[i] / tree->length - r->origin[i]) / r->unit;
     for (int i = 0; i < M; i++)
@@ -456,14 +599,11 @@ static void begin_root(const ulna_reduced *tree, const ulna_relaxation *r, doubl
             m[i * M + k] = h[i] * h[k];
 }
 
-static void begin_free(ulna_relax_edge *edge, double *m, double *wide)
+static void begin_free(ulna_relax_edge *edge, double *m)
 {
     memset(m, 0, M * M * sizeof *m);
     m[0] = 1;
     any_rotation(m);
-    memcpy(wide, m, M * M * sizeof *m);
-    for (int i = 1; i < 4; i++)
-        wide[i * (M + 1)] = 1;
     ulna_identity9(edge->model);
 }
 
@@ -506,18 +646,20 @@ static void choose_units(const ulna_reduced *tree, ulna_relaxation *r)
     r->unit = longest > 0 ? longest : 1;
 }
 
-void ulna_relax_analyse(const ulna_reduced *tree, ulna_relaxation *r, double *scratch)
+void ulna_relax_analyse(const ulna_reduced *tree, ulna_relaxation *r, ulna_relax_motion *scratch)
 {
     choose_units(tree, r);
-    begin_root(tree, r, scratch, scratch + M * M);
-    state_of_moments(scratch, r->start);
+    begin_wide(scratch);
+    begin_root(tree, r, scratch->moments);
+    state_of_moments(scratch->moments, r->start);
     ulna_identity9(r->edges[0].model);
     r->edges[0] = (ulna_relax_edge){.edge = ULNA_EDGE_WORLD, .parent = ULNA_NONE, .model = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
     for (int n = 1; n < tree->count; n++) {
         const ulna_node *node = &tree->nodes[n];
         ulna_relax_edge *edge = &r->edges[n];
-        double *start = scratch + (size_t)n * 2 * M * M, *wide = start + M * M;
-        memcpy(start, scratch + (size_t)node->parent * 2 * M * M, 2 * M * M * sizeof *start);
+        ulna_relax_motion *wide = &scratch[n];
+        double *start = wide->moments;
+        *wide = scratch[node->parent];
         *edge = (ulna_relax_edge){.edge = node->edge,
                                   .parent = node->parent,
                                   .root = r->edges[node->parent].root,
@@ -542,11 +684,11 @@ void ulna_relax_analyse(const ulna_reduced *tree, ulna_relaxation *r, double *sc
         }
         case ULNA_EDGE_BALL:
             any_rotation(start);
-            any_rotation(wide);
+            any_wide_rotation(wide);
             ulna_identity9(edge->model);
             break;
         case ULNA_EDGE_FREE:
-            begin_free(edge, start, wide);
+            begin_free(edge, start);
             edge->root = n;
             break;
         case ULNA_EDGE_WORLD:

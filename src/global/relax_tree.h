@@ -148,8 +148,15 @@ void ulna_relax_eigen(int n, const double *matrix, double *values, double *V);
 /* Lower triangle; 0 if not positive definite. */
 int ulna_relax_cholesky(int n, const double *A, double *L);
 
-/* Fills everything of the edges up to `root`; scratch: 338 numbers a node. Sets `start`. */
-void ulna_relax_analyse(const ulna_reduced *tree, ulna_relaxation *r, double *scratch);
+/* How a node moves (relax_moments.c): moments of (1, p, R) to begin with; means, factor of the covariance of (p, R) and
+ * factor of E[q qT] where every edge moves widely. */
+typedef struct ulna_relax_motion {
+    double moments[ULNA_RELAX_MOMENTS * ULNA_RELAX_MOMENTS];
+    double mean[12], F[12 * 12], G[4 * 4];
+} ulna_relax_motion;
+
+/* Fills everything of the edges up to `root`; scratch: one for each node. Sets `start`. */
+void ulna_relax_analyse(const ulna_reduced *tree, ulna_relaxation *r, ulna_relax_motion *scratch);
 
 /* ---- goals and bounds of a solve: relaxation.c, relax_bound.c --------------------------------------------------- */
 

@@ -194,11 +194,11 @@ static void fill_groups(ulna_relaxation *r)
 
 static ulna_status build(const ulna_reduced *tree, int lanes, ulna_relaxation *r, ulna_error *error)
 {
-    const size_t count = (size_t)r->count, scratch_size = 2 * ULNA_RELAX_MOMENTS * ULNA_RELAX_MOMENTS;
+    const size_t count = (size_t)r->count;
     ulna_arena arena = {0};
     r->edges = ulna_allocate(&r->allocator, count, sizeof *r->edges);
     r->start = ulna_allocate(&r->allocator, count, ULNA_RELAX_STATE * sizeof *r->start);
-    double *scratch = ulna_allocate(&r->allocator, count, scratch_size * sizeof *scratch);
+    ulna_relax_motion *scratch = ulna_allocate(&r->allocator, count, sizeof *scratch);
     if (r->edges && r->start && scratch) {
         ulna_relax_analyse(tree, r, scratch);
         choose_ways(r, lanes);
@@ -206,7 +206,7 @@ static ulna_status build(const ulna_reduced *tree, int lanes, ulna_relaxation *r
         r->bytes = arena.used;
         r->memory = arena.failed ? NULL : ulna_allocate(&r->allocator, 1, r->bytes);
     }
-    ulna_release(&r->allocator, scratch, count, scratch_size * sizeof *scratch);
+    ulna_release(&r->allocator, scratch, count, sizeof *scratch);
     if (!r->memory)
         return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a relaxation of %d nodes", r->count);
     arena = (ulna_arena){.memory = r->memory};

@@ -281,12 +281,13 @@ static void turn_plan(ulna_joint_plan *plan, const double frame[9], const double
     ulna_transpose9(plan->pre, plan->post);
 }
 
-/* One DOF about or along an axis: no turn of the frame is needed if it is +x, +y or +z. */
+/* One DOF about or along an axis: the frame is not rotated if it is +x, +y or +z. (Of a unit vector at 1e-8 from x,
+ * x itself is 1, too.) */
 static void resolve_axis(const ulna_joint *joint, ulna_segment first, ulna_joint_plan *plan)
 {
     double around[9];
     for (int i = 0; i < 3; i++)
-        if (joint->axis[i] == 1) {
+        if (joint->axis[i] == 1 && joint->axis[(i + 1) % 3] == 0 && joint->axis[(i + 2) % 3] == 0) {
             add_segment(plan, (ulna_segment)((int)first + i));
             return;
         }

@@ -262,6 +262,18 @@ static void axes_need_no_turn_where_none_is_needed(void **state)
     }
 }
 
+/* A unit vector that is 1e-8 from x has exactly 1 as its first number. */
+static void an_axis_next_to_x_is_not_x(void **state)
+{
+    (void)state;
+    ulna_joint slide = ulna_joint_prismatic(1, 1e-8, -5e-9);
+    ulna_joint_plan plan = resolve(&slide);
+    const double q = 2, expected[3] = {2, 2e-8, -1e-8};
+    double r[9], t[3];
+    ulna_joint_motion(&plan, &q, r, t);
+    assert_true(difference(t, expected, 3) < 1e-15);
+}
+
 static void swing_twist_points_along_its_center(void **state)
 {
     (void)state;
@@ -556,6 +568,7 @@ int main(void)
         cmocka_unit_test(every_type_moves_as_it_says),
         cmocka_unit_test(reversing_twice_is_nothing),
         cmocka_unit_test(axes_need_no_turn_where_none_is_needed),
+        cmocka_unit_test(an_axis_next_to_x_is_not_x),
         cmocka_unit_test(swing_twist_points_along_its_center),
         cmocka_unit_test(fit_undoes_motion),
         cmocka_unit_test(all_euler_orders),
