@@ -58,7 +58,7 @@ static ulna_relaxation *relax(const ulna_reduced *tree, ulna_relax_kind kind, co
 static void reduce(const ulna_problem *problem, ulna_reduced *tree)
 {
     const ulna_reduce_options options = {.bounded = 1, .gather = ULNA_GATHER_LOOSE};
-    global_stop_if(ulna_reduced_create_with(problem, &options, NULL, tree, NULL) != ULNA_OK, "reducing");
+    global_stop_if(ulna_reduced_create(problem, &options, NULL, tree, NULL) != ULNA_OK, "reducing");
 }
 
 static void round_and_sample(const bout *b)
@@ -77,9 +77,9 @@ static void round_and_sample(const bout *b)
     t->f2_iterations = result.iterations;
     for (int i = 0; i <= GLOBAL_SAMPLES; i++) {
         if (i == 0)
-            ulna_relaxation_round(hull, &pose);
+            ulna_relaxation_round(hull, NULL, &pose);
         else
-            ulna_relaxation_sample(hull, &state, &pose);
+            ulna_relaxation_round(hull, &state, &pose);
         global_stop_if(ulna_reduced_to_q(&tree, b->problem, &pose, ulna_model_rest(b->skeleton->model), b->q) !=
                            ULNA_OK,
                        "rounding");

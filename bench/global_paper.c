@@ -34,7 +34,7 @@ double global_dsdp_ms(const global_skeleton *s, int i)
     const double *goals = s->goals[GLOBAL_ALL][1] + 3 * (ptrdiff_t)i * s->points[GLOBAL_ALL];
     ulna_problem *problem = s->problem[GLOBAL_ALL];
     global_stop_if(ulna_problem_set_points(problem, 0, s->points[GLOBAL_ALL], goals) != ULNA_OK ||
-                       ulna_reduced_create(problem, 1, NULL, NULL, NULL, &tree, NULL) != ULNA_OK,
+                       ulna_reduced_create(problem, NULL, NULL, &tree, NULL) != ULNA_OK,
                    "reducing");
     double optimum = ulna_program_solvable() ? solve_reduced(&tree, GAP, &ms) : NAN;
     ulna_reduced_release(&tree);
@@ -97,7 +97,7 @@ static void compare_instance(const global_oracle *oracle, const char *folder, gl
     ulna_reduced tree;
     double ms;
     global_stop_if(!global_oracle_problem(oracle, &model, &problem) ||
-                       ulna_reduced_create(problem, 1, NULL, NULL, NULL, &tree, NULL) != ULNA_OK,
+                       ulna_reduced_create(problem, NULL, NULL, &tree, NULL) != ULNA_OK,
                    "reducing a chain");
     double reduced = solve_reduced(&tree, 1e-9, &ms), whole = solve_literal(&tree, folder);
     if (!isnan(reduced) && !isnan(whole)) {

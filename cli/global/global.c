@@ -488,7 +488,7 @@ static int global_main(cli *tool)
         return code;
     json_t *object = json_object();
     code = run(tool, object, &job);
-    if (code == CLI_USAGE) /* which was told in JSON already */
+    if (code == CLI_USAGE) /* already reported as JSON */
         json_decref(object);
     else
         cli_json_print(tool, object);

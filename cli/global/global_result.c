@@ -140,8 +140,8 @@ static void print_verdict(const cli *tool, const json_t *o, const global_job *jo
     else if (job->options.relax == 0)
         text = "not proven, since nothing bounds the cost without a relaxation: a better pose may exist";
     else if (found->stop == ULNA_GLOBAL_TIME)
-        text = "not proven: the bound is {gap_percent%.3g} % below the cost, and a better pose may exist; the time "
-               "was up";
+        text = "not proven: the bound is {gap_percent%.3g} % below the cost, and a better pose may exist; the "
+               "time limit was reached";
     fact_line(tool, o, "verdict", text);
     if (found->unreachable)
         fact_line(tool, o, "reach",

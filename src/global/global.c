@@ -155,7 +155,7 @@ static ulna_status make_tree(ulna_global *g, const double *q, ulna_error *error)
                                      .locked = g->locked,
                                      .q = q,
                                      .gather = g->options.relax == 2 ? ULNA_GATHER_LOOSE : ULNA_GATHER_ALL};
-    ulna_status status = ulna_reduced_create_with(g->problem, &how, &g->allocator, &g->reduced, error);
+    ulna_status status = ulna_reduced_create(g->problem, &how, &g->allocator, &g->reduced, error);
     if (status == ULNA_OK)
         status = ulna_reduced_pose_create(&g->reduced, &g->allocator, &g->pose);
     g->has_tree = status == ULNA_OK;

@@ -2,7 +2,7 @@
  * The stages of a global solve:
  *
  *   0. lengths alone: goals farther away than the way to them is long give a first bound;
- *   1. starts from the guess, from rest, and from places spread over all poses: a few dozen microseconds each. Where
+ *   1. starts from the guess, from rest, and from poses spread over all of them: a few dozen microseconds each. Where
  *      goals can be reached, that is often the end: f is next to 0, and no bound is higher;
  *   2. the hull (F2), with a slight preference for the middle of the limits, which tells equals apart; the pose that it
  *      points at, and samples around it;
@@ -43,7 +43,7 @@ typedef struct race {
     uint64_t state;       /* of the samples */
 } race;
 
-/* ---- what must not be ------------------------------------------------------------------------------------------- */
+/* ---- bounds above the cost: an internal error ------------------------------------------------------------------------------------------- */
 
 /* How far f and a bound can be off by rounding alone. f adds squares of differences of places in the world. */
 static double rounding_of(const ulna_global *g, double f)
@@ -130,7 +130,7 @@ static void solve_lanes(const void *context, int first, int last)
     }
 }
 
-/* Nor do local solves go beyond the budget. */
+/* Local solves keep to the time limit, too. */
 static void limit_time(const race *r, int count)
 {
     const ulna_global_options *o = &r->g->options;
@@ -221,10 +221,7 @@ static ulna_status round_and_sample(race *r, const ulna_relaxation *relaxation)
     ulna_global *g = r->g;
     int count = 0;
     for (int i = 0, most = room(r); i < most; i++) {
-        if (i == 0)
-            ulna_relaxation_round(relaxation, &g->pose);
-        else
-            ulna_relaxation_sample(relaxation, &r->state, &g->pose);
+        ulna_relaxation_round(relaxation, i == 0 ? NULL : &r->state, &g->pose);
         g->lane[count].aligned = 0;
         ulna_status status = ulna_reduced_to_q(&g->reduced, g->problem, &g->pose, g->first_q, g->lane[count].q);
         if (status != ULNA_OK && status != ULNA_ERR_NUMBER)

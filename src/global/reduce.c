@@ -189,8 +189,8 @@ static ulna_status allocate(const ulna_problem *problem, ulna_reduced *r, ulna_r
     return ULNA_OK;
 }
 
-ulna_status ulna_reduced_create_with(const ulna_problem *problem, const ulna_reduce_options *options,
-                                     const ulna_allocator *allocator, ulna_reduced *out, ulna_error *error)
+ulna_status ulna_reduced_create(const ulna_problem *problem, const ulna_reduce_options *options,
+                                const ulna_allocator *allocator, ulna_reduced *out, ulna_error *error)
 {
     const ulna_reduce_options usual = {.bounded = 1};
     if (!out)
@@ -217,13 +217,6 @@ ulna_status ulna_reduced_create_with(const ulna_problem *problem, const ulna_red
     else
         ulna_reduced_release(&r);
     return status;
-}
-
-ulna_status ulna_reduced_create(const ulna_problem *problem, int bounded, const unsigned char *locked, const double *q,
-                                const ulna_allocator *allocator, ulna_reduced *out, ulna_error *error)
-{
-    const ulna_reduce_options options = {.bounded = bounded, .locked = locked, .q = q};
-    return ulna_reduced_create_with(problem, &options, allocator, out, error);
 }
 
 /* =============================================================================================================== */

@@ -1,9 +1,37 @@
-/* A pose of the reduced tree: where its nodes are, and what that costs. Slow and readable: the reference of the rest.
- * */
+/* A reduced tree as an object: whether it is one, poses of it, where these have its nodes, and from there back to q. */
 #include "base/base.h"
 #include "global/reduce.h"
 #include "global/reduced.h"
 #include "math/math3.h"
+
+static ulna_status check_node(const ulna_node *node, int n, ulna_error *error)
+{
+    const int has_axis = node->edge == ULNA_EDGE_HINGE || node->edge == ULNA_EDGE_SLIDE;
+    if (n == 0 ? node->edge != ULNA_EDGE_WORLD : node->edge <= ULNA_EDGE_WORLD || node->edge > ULNA_EDGE_BONE)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "node %d of the reduced tree: wrong edge", n);
+    if (n > 0 && (node->parent < 0 || node->parent >= n || (node->edge == ULNA_EDGE_FREE && node->parent != 0)))
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "node %d of the reduced tree: wrong parent", n);
+    if (has_axis && !(fabs(ulna_norm(node->axis) - 1) < 1e-6))
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "node %d of the reduced tree: the axis is not a unit vector", n);
+    if ((has_axis && !(node->lower <= node->upper)) || node->weight < 0)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "node %d of the reduced tree: wrong limits or weight", n);
+    if (!ulna_all_finite(node->v, 3) || !ulna_all_finite(node->turn, 9) || !ulna_all_finite(node->goal, 3) ||
+        !isfinite(node->weight))
+        return ulna_fail(error, ULNA_ERR_NUMBER, "node %d of the reduced tree is not finite", n);
+    return ULNA_OK;
+}
+
+ulna_status ulna_reduced_check(const ulna_reduced *reduced, ulna_error *error)
+{
+    if (!reduced || !reduced->nodes || reduced->count < 1)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a relaxation needs a reduced tree");
+    if (!ulna_all_finite(reduced->centre, 3) || !(reduced->length > 0))
+        return ulna_fail(error, ULNA_ERR_NUMBER, "units of the reduced tree are not finite");
+    ulna_status status = ULNA_OK;
+    for (int n = 0; n < reduced->count && status == ULNA_OK; n++)
+        status = check_node(&reduced->nodes[n], n, error);
+    return status;
+}
 
 ulna_status ulna_reduced_pose_create(const ulna_reduced *reduced, const ulna_allocator *allocator,
                                      ulna_reduced_pose *pose)
@@ -80,26 +108,6 @@ void ulna_reduced_place(const ulna_reduced *reduced, const ulna_reduced_pose *po
         for (int i = 0; i < 3; i++)
             p[i] += far * step[i];
     }
-}
-
-double ulna_reduced_cost(const ulna_reduced *reduced, const ulna_reduced_pose *pose)
-{
-    ulna_reduced_place(reduced, pose);
-    double cost = reduced->constant;
-    for (int n = 0; n < reduced->count; n++) {
-        const ulna_node *node = &reduced->nodes[n];
-        double off[3], r[9];
-        for (int i = 0; i < 3 && node->weight > 0; i++) {
-            off[i] = node->goal[i] - pose->place[n][i];
-            cost += node->weight * off[i] * off[i];
-        }
-        if (!node->has_turn)
-            continue;
-        ulna_reduced_rotation(pose, n, r);
-        for (int i = 0; i < 9; i++)
-            cost += node->turn[i] * r[i];
-    }
-    return cost;
 }
 
 double ulna_reduced_far(const ulna_reduced *reduced, double *reach)

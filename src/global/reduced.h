@@ -62,7 +62,7 @@ typedef struct ulna_reduced {
 /*
  * What a relaxation is rounded to. To be given: `value` of hinges (radians) and slides (in units of `length`, as
  * lower and upper), `quaternion` of FREE and BALL nodes, `place` of FREE nodes. The rest is filled by
- * ulna_reduced_place, ulna_reduced_cost and ulna_reduced_to_q.
+ * ulna_reduced_place and ulna_reduced_to_q.
  */
 typedef struct ulna_reduced_pose {
     double *value;           /* count */
@@ -79,8 +79,6 @@ void ulna_reduced_pose_release(const ulna_allocator *allocator, ulna_reduced_pos
 void ulna_reduced_rotation(const ulna_reduced_pose *pose, int node, double r[9]);
 /* Forward kinematics: the quaternion and the place of every node where they are not given. O(count). */
 void ulna_reduced_place(const ulna_reduced *reduced, const ulna_reduced_pose *pose);
-/* Places the nodes, then the cost in units of `unit`, `constant` included. */
-double ulna_reduced_cost(const ulna_reduced *reduced, const ulna_reduced_pose *pose);
 /* What a lower bound of the tree's cost, `constant` included, says about f of the problem, in m^2: translations with
  * limits of less than a millionth of the skeleton apart stand still in the tree, and could bring every point nearer by
  * as much. */
@@ -114,12 +112,11 @@ typedef struct ulna_reduce_options {
  * ULNA_ERR_UNSUPPORTED if there is no active term that a relaxation can hold. If no joint is felt by any goal, count
  * is 1 and all the cost is `constant`.
  */
-ulna_status ulna_reduced_create_with(const ulna_problem *problem, const ulna_reduce_options *options,
-                                     const ulna_allocator *allocator, ulna_reduced *out, ulna_error *error);
-/* The same with these options, by the model's limits and not gathered. */
-ulna_status ulna_reduced_create(const ulna_problem *problem, int bounded, const unsigned char *locked, const double *q,
+ulna_status ulna_reduced_create(const ulna_problem *problem, const ulna_reduce_options *options,
                                 const ulna_allocator *allocator, ulna_reduced *out, ulna_error *error);
 void ulna_reduced_release(ulna_reduced *reduced); /* harmless on a zeroed one */
+/* Whether a tree is one: order, edges, axes, limits, numbers. */
+ulna_status ulna_reduced_check(const ulna_reduced *reduced, ulna_error *error);
 
 /* New goals and weights of the same problem on the same tree, without allocation. ULNA_ERR_STATE, and nothing
  * changed, if the set of active terms is another: then release and create. Scales stay as they were. */

@@ -37,7 +37,7 @@ static double edge_reach(const ulna_relaxation *r, int node)
     }
 }
 
-/* How far from the origin places of the best solution can be, in the mean square. known: a cost not below its own. */
+/* How far from the origin nodes of the best solution can be, in the mean square. known: a cost not below its own. */
 void ulna_relax_find_reach(ulna_relaxation *r, double known)
 {
     double least = -(double)r->count * r->posture;

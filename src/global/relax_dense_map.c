@@ -434,7 +434,7 @@ static void full_block(const ulna_relax_edge *edge, int which, const column *c, 
             ulna_relax_matrix(c->t, full);
         else
             square_block(c, full);
-    } else if (edge->block[which].full == 7) {
+    } else if (edge->edge == ULNA_EDGE_BONE || edge->block[which].full == 7) {
         memcpy(full, c->N, sizeof c->N);
     } else if (edge->block[which].full == 4) {
         combine(1, c->t, which == 0 ? 1 : -1, c->y, t);
@@ -595,30 +595,43 @@ void ulna_relax_dense_map(const ulna_relaxation *r, ulna_relax_edge *edge)
     }
 }
 
-void ulna_relax_dense_begin(const ulna_relaxation *r, int node)
+void ulna_relax_begin_blocks(const ulna_relaxation *r, int node, int count, double *const *full)
 {
     const ulna_relax_edge *edge = &r->edges[node];
-    double full[64] = {0};
     column c;
     begin_column(r, edge, r->state + (size_t)edge->parent * (size_t)r->states, r->shift + 3 * (size_t)edge->root,
                  r->spread[edge->root], &c);
+    for (int b = 0; b < count; b++)
+        full_block(edge, b, &c, full[b]);
+}
+
+void ulna_relax_dense_begin(const ulna_relaxation *r, int node)
+{
+    const ulna_relax_edge *edge = &r->edges[node];
+    double memory[ULNA_RELAX_BLOCKS][64] = {{0}}, *full[ULNA_RELAX_BLOCKS];
+    for (int b = 0; b < ULNA_RELAX_BLOCKS; b++)
+        full[b] = memory[b];
+    ulna_relax_begin_blocks(r, node, edge->block_count, full);
     for (int b = 0; b < edge->block_count; b++) {
         const ulna_relax_block *block = &edge->block[b];
-        full_block(edge, b, &c, full);
-        ulna_relax_within(block->full, block->size, block->phi, full, block->S);
+        ulna_relax_within(block->full, block->size, block->phi, full[b], block->S);
     }
+}
+
+void ulna_relax_without(int full, int size, const double *basis, const double *A, double *out)
+{
+    for (int i = 0; i < full; i++)
+        for (int k = 0; k < full; k++) {
+            double sum = 0;
+            for (int a = 0; a < size; a++)
+                for (int b = 0; b < size; b++)
+                    sum += basis[i * size + a] * A[a * size + b] * basis[k * size + b];
+            out[i * full + k] = sum;
+        }
 }
 
 void ulna_relax_dense_full(const ulna_relax_edge *edge, int which, double *full)
 {
     const ulna_relax_block *block = &edge->block[which];
-    const int n = block->full, m = block->size;
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < n; k++) {
-            double sum = 0;
-            for (int a = 0; a < m; a++)
-                for (int b = 0; b < m; b++)
-                    sum += block->back[i * m + a] * block->S[a * m + b] * block->back[k * m + b];
-            full[i * n + k] = sum;
-        }
+    ulna_relax_without(block->full, block->size, block->back, block->S, full);
 }

@@ -8,7 +8,7 @@
  * Where parts are joined to the world by few joints, Z and N have no full rank, and an interior-point method must work
  * in their ranges (facial reduction). These are those of a second distribution, in which every edge moves widely,
  * whatever its limits. It is kept as factors, F FT the covariance of (p, R) and G GT = E[q qT]: so a direction in which
- * something moves by 1e-12 is told from rounding, which a covariance, where that is 1e-24, could not.
+ * something moves by 1e-12 differs from rounding. In a covariance it would be 1e-24.
  */
 #include <float.h>
 

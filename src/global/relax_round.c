@@ -152,32 +152,10 @@ static void choose_edge(const ulna_relaxation *r, int n, uint64_t *random, ulna_
         pose->place[n][i] = s[9 + i] * r->unit + r->origin[i];
 }
 
-static void choose(const ulna_relaxation *r, uint64_t *random, ulna_reduced_pose *pose)
+void ulna_relaxation_round(const ulna_relaxation *r, uint64_t *random, ulna_reduced_pose *pose)
 {
     static const double none[4] = {0, 0, 0, 1};
     put_quaternion(none, pose->quaternion[0]);
     for (int n = 1; n < r->count; n++)
         choose_edge(r, n, random, pose);
-}
-
-void ulna_relaxation_round(const ulna_relaxation *r, ulna_reduced_pose *pose)
-{
-    choose(r, NULL, pose);
-}
-
-void ulna_relaxation_sample(const ulna_relaxation *r, uint64_t *state, ulna_reduced_pose *pose)
-{
-    choose(r, state, pose);
-}
-
-void ulna_relaxation_moments(const ulna_relaxation *r, int node, double Z[16], double place[3])
-{
-    const double *s = r->state + (size_t)node * (size_t)r->states, *C = r->edges[node].model;
-    double t[10] = {1};
-    for (int row = 0; row < 3; row++) /* R_model = R modelT */
-        for (int k = 0; k < 3; k++)
-            t[1 + 3 * k + row] = s[row] * C[3 * k] + s[3 + row] * C[3 * k + 1] + s[6 + row] * C[3 * k + 2];
-    ulna_relax_matrix(t, Z);
-    for (int i = 0; i < 3; i++)
-        place[i] = s[9 + i] * r->unit + r->origin[i];
 }

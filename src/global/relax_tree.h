@@ -177,10 +177,14 @@ double ulna_relax_prove(const ulna_relaxation *r, double f, double size, double 
 void ulna_relax_dense_size(const ulna_relaxation *r, ulna_relax_edge *edge);
 /* Their matrices. */
 void ulna_relax_dense_map(const ulna_relaxation *r, ulna_relax_edge *edge);
-/* S to begin with, from the states of the solve. */
+/* The first `count` blocks of any edge to begin with, from the states of the solve, in full. */
+void ulna_relax_begin_blocks(const ulna_relaxation *r, int node, int count, double *const *full);
+/* S of a dense edge to begin with. */
 void ulna_relax_dense_begin(const ulna_relaxation *r, int node);
 /* out = phiT A phi, phi: full x size */
 void ulna_relax_within(int full, int size, const double *phi, const double *A, double *out);
+/* out = basis A basisT, basis: full x size */
+void ulna_relax_without(int full, int size, const double *basis, const double *A, double *out);
 /* Block number `which` as it is now, in full. */
 void ulna_relax_dense_full(const ulna_relax_edge *edge, int which, double *full);
 

@@ -20,39 +20,6 @@ const ulna_relax_kernel *ulna_relax_kernel_find(const char *name)
     return !name || !strcmp(name, "portable") ? &ulna_relax_kernel_portable : NULL;
 }
 
-/* ---- checks -------------------------------------------------------------------------------------------------- */
-
-static ulna_status check_node(const ulna_reduced *tree, int n, ulna_error *error)
-{
-    const ulna_node *node = &tree->nodes[n];
-    const int hinge = node->edge == ULNA_EDGE_HINGE, slide = node->edge == ULNA_EDGE_SLIDE;
-    if (n == 0 ? node->edge != ULNA_EDGE_WORLD : node->edge <= ULNA_EDGE_WORLD || node->edge > ULNA_EDGE_BONE)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "node %d of the reduced tree: wrong edge", n);
-    if (n > 0 && (node->parent < 0 || node->parent >= n || (node->edge == ULNA_EDGE_FREE && node->parent != 0)))
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "node %d of the reduced tree: wrong parent", n);
-    if ((hinge || slide) && !(fabs(ulna_norm(node->axis) - 1) < 1e-6))
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "node %d of the reduced tree: the axis is not a unit vector", n);
-    if ((hinge || slide) && !(node->lower <= node->upper))
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "node %d of the reduced tree: wrong limits", n);
-    if (node->edge == ULNA_EDGE_BONE && !ulna_all_finite(node->v, 3))
-        return ulna_fail(error, ULNA_ERR_NUMBER, "node %d of the reduced tree: the bone is not finite", n);
-    return ULNA_OK;
-}
-
-static ulna_status check_tree(const ulna_reduced *tree, ulna_error *error)
-{
-    if (!tree || !tree->nodes || tree->count < 1)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a relaxation needs a reduced tree");
-    if (!ulna_all_finite(tree->centre, 3) || !(tree->length > 0))
-        return ulna_fail(error, ULNA_ERR_NUMBER, "units of the reduced tree are not finite");
-    for (int n = 0; n < tree->count; n++) {
-        const ulna_status status = check_node(tree, n, error);
-        if (status != ULNA_OK)
-            return status;
-    }
-    return ULNA_OK;
-}
-
 /* ---- memory -------------------------------------------------------------------------------------------------- */
 
 static double *take(ulna_arena *arena, size_t count)
@@ -225,7 +192,7 @@ ulna_status ulna_relaxation_create_with(const ulna_reduced *tree, ulna_relax_kin
     if (!relaxation || !kernel)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no pointer for the relaxation given");
     *relaxation = NULL;
-    ulna_status status = check_tree(tree, error);
+    ulna_status status = ulna_reduced_check(tree, error);
     if (status != ULNA_OK)
         return status;
     const ulna_allocator memory = ulna_allocator_or_default(allocator);

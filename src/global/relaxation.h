@@ -60,14 +60,8 @@ ulna_status ulna_relaxation_solve(ulna_relaxation *r, const ulna_reduced *tree, 
                                   ulna_relax_result *result);
 
 /* After a solve: the pose that the moments point at, from root to leaves, each edge given its parent's rotation; within
- * the limits. Poses are those of reduced.h (rotations in the world, w first), placed or not: see ulna_reduced_place. */
-void ulna_relaxation_round(const ulna_relaxation *r, ulna_reduced_pose *pose);
-
-/* A pose drawn at random around it, from Gaussians with the same moments. `state` (any value) is the random state and
- * moves on: the same state gives the same pose. */
-void ulna_relaxation_sample(const ulna_relaxation *r, uint64_t *state, ulna_reduced_pose *pose);
-
-/* The second moments of a node's quaternion (x, y, z, w), row by row, trace 1, and its mean place, after a solve. */
-void ulna_relaxation_moments(const ulna_relaxation *r, int node, double Z[16], double place[3]);
+ * the limits. Poses are those of reduced.h (rotations in the world, w first), placed or not: see ulna_reduced_place.
+ * `random` not NULL: a pose drawn around it, from Gaussians with the same moments; the state moves on. */
+void ulna_relaxation_round(const ulna_relaxation *r, uint64_t *random, ulna_reduced_pose *pose);
 
 #endif

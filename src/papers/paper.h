@@ -104,9 +104,8 @@ void ulna_paper_quaternion_block(ulna_program *program, const ulna_affine rotati
 void ulna_paper_quaternion_moments(const double rotation[9], double Z[16]);
 /* A rotation of nine new variables. */
 void ulna_paper_new_rotation(ulna_program *program, ulna_affine rotation[9]);
-/* C = A B with one factor a matrix of numbers. */
+/* C = A B. */
 void ulna_paper_left(ulna_program *program, const double A[9], const ulna_affine B[9], ulna_affine C[9]);
-void ulna_paper_right(ulna_program *program, const ulna_affine A[9], const double B[9], ulna_affine C[9]);
 /* The lift of a rotation (paper_blocks.c): a block of 10 x 10 with 25 new variables. */
 void ulna_paper_lift(ulna_program *program, const ulna_affine rotation[9]);
 

@@ -121,16 +121,6 @@ void ulna_paper_left(ulna_program *program, const double A[9], const ulna_affine
     memcpy(C, product, sizeof product);
 }
 
-void ulna_paper_right(ulna_program *program, const ulna_affine A[9], const double B[9], ulna_affine C[9])
-{
-    ulna_affine product[9];
-    for (int i = 0; i < 9; i++) {
-        const double factor[3] = {B[i % 3], B[3 + i % 3], B[6 + i % 3]};
-        product[i] = ulna_affine_mix(program, 0, 3, factor, A + 3 * (i / 3));
-    }
-    memcpy(C, product, sizeof product);
-}
-
 /* =============================================================================================================== */
 
 /*

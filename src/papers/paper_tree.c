@@ -37,30 +37,14 @@ static ulna_status check_slide(const ulna_reduced *reduced, int n, ulna_paper_fo
     return ULNA_OK;
 }
 
-static ulna_status check_node(const ulna_reduced *reduced, int n, ulna_paper_form form, ulna_error *error)
-{
-    const ulna_node *node = &reduced->nodes[n];
-    if ((node->edge == ULNA_EDGE_WORLD) != (n == 0) || (n > 0 && (node->parent < 0 || node->parent >= n)))
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "node %d: its edge or parent is out of place", n);
-    if (node->edge == ULNA_EDGE_FREE && node->parent != 0)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "node %d: only the world can have free children", n);
-    int is_finite = ulna_all_finite(node->axis, 3) && ulna_all_finite(node->v, 3) && ulna_all_finite(node->turn, 9) &&
-                    ulna_all_finite(node->goal, 3) && isfinite(node->weight);
-    if (!is_finite || isnan(node->lower) || isnan(node->upper))
-        return ulna_fail(error, ULNA_ERR_NUMBER, "node %d holds a number that is not finite", n);
-    int has_limits = node->edge == ULNA_EDGE_HINGE || node->edge == ULNA_EDGE_SLIDE;
-    if (node->weight < 0 || (has_limits && node->lower > node->upper))
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "node %d: a negative weight or inverted limits", n);
-    return node->edge == ULNA_EDGE_SLIDE ? check_slide(reduced, n, form, error) : ULNA_OK;
-}
-
 static ulna_status check_tree(const ulna_reduced *reduced, ulna_paper_form form, ulna_error *error)
 {
-    ulna_status status = ULNA_OK;
+    ulna_status status = ulna_reduced_check(reduced, error);
     int goals = 0, joints = 0;
-    for (int n = 0; n < reduced->count && status == ULNA_OK; n++) {
+    for (int n = 0; status == ULNA_OK && n < reduced->count; n++) {
         const ulna_node *node = &reduced->nodes[n];
-        status = check_node(reduced, n, form, error);
+        if (node->edge == ULNA_EDGE_SLIDE)
+            status = check_slide(reduced, n, form, error);
         goals += node->weight > 0 || node->has_turn;
         joints += node->edge != ULNA_EDGE_WORLD && node->edge != ULNA_EDGE_BONE;
     }

@@ -48,7 +48,7 @@ static ulna_status write_down(const ulna_problem *problem, const ulna_reduce_opt
     int turns = 0;
     *reduced = (ulna_reduced){0};
     *paper = (ulna_paper){0};
-    ulna_status status = ulna_reduced_create_with(problem, reduce, NULL, reduced, error);
+    ulna_status status = ulna_reduced_create(problem, reduce, NULL, reduced, error);
     if (status == ULNA_OK)
         status = check_terms(reduced, error);
     for (int n = 0; n < reduced->count; n++)

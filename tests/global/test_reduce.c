@@ -28,7 +28,7 @@ static ulna_reduced reduced_of(const ulna_problem *problem, const ulna_reduce_op
 {
     ulna_reduced reduced;
     ulna_error error;
-    if (ulna_reduced_create_with(problem, options, NULL, &reduced, &error) != ULNA_OK)
+    if (ulna_reduced_create(problem, options, NULL, &reduced, &error) != ULNA_OK)
         fail_msg("%s", error.message);
     ulna_test_check_reduced(&reduced);
     return reduced;
@@ -55,7 +55,7 @@ static void check_there_and_back(ulna_test_bench *bench, const ulna_reduced *red
     ulna_reduced_pose pose;
     assert_int_equal(ulna_reduced_pose_create(reduced, NULL, &pose), ULNA_OK);
     ulna_test_reduced_pose(reduced, bench->q, &pose);
-    assert_near(reduced->unit * ulna_reduced_cost(reduced, &pose), f, exact * f);
+    assert_near(reduced->unit * ulna_test_reduced_cost(reduced, &pose), f, exact * f);
 
     assert_int_equal(ulna_reduced_to_q(reduced, bench->problem, &pose, bench->q, back), ULNA_OK);
     if (!reduced->limits_left_out || settled)
@@ -291,7 +291,7 @@ static void test_left_out(void **state)
             }
         ulna_reduced reduced;
         ulna_error error;
-        ulna_status status = ulna_reduced_create(bench.problem, 1, NULL, NULL, NULL, &reduced, &error);
+        ulna_status status = ulna_reduced_create(bench.problem, NULL, NULL, &reduced, &error);
         if (others == ulna_problem_term_count(bench.problem)) {
             assert_int_equal(status, ULNA_ERR_UNSUPPORTED);
         } else {
@@ -323,7 +323,7 @@ static double oracle_cost(const ulna_oracle *o)
         memcpy(pose.quaternion[n], (const double[4]){c[3], c[0], c[1], c[2]}, sizeof c);
         ulna_copy3(o->translation, pose.place[n]);
     }
-    double cost = ulna_reduced_cost(&direct, &pose);
+    double cost = ulna_test_reduced_cost(&direct, &pose);
     ulna_reduced_pose_release(NULL, &pose);
     free(direct.nodes);
     return cost;

@@ -11,7 +11,7 @@ static void expect(bench *b, const ulna_reduce_options *options, const char *edg
     char text[64] = "";
     if (!b->work)
         ready(b);
-    if (ulna_reduced_create_with(b->problem, options, NULL, &reduced, &error) != ULNA_OK)
+    if (ulna_reduced_create(b->problem, options, NULL, &reduced, &error) != ULNA_OK)
         fail_msg("%s", error.message);
     ulna_test_check_reduced(&reduced);
     for (int n = 1; n < reduced.count && n < 64; n++)
@@ -161,17 +161,17 @@ static void test_limits(void **state)
     pull(&b, last, 0.3, 0.1, 0.1);
     expect(&b, &usual, "BbBb");
     ulna_reduced reduced;
-    assert_int_equal(ulna_reduced_create(b.problem, 1, NULL, NULL, NULL, &reduced, NULL), ULNA_OK);
+    assert_int_equal(ulna_reduced_create(b.problem, NULL, NULL, &reduced, NULL), ULNA_OK);
     assert_int_equal(reduced.limits_left_out, 3);
     ulna_reduced_release(&reduced);
-    assert_int_equal(ulna_reduced_create(b.problem, 0, NULL, NULL, NULL, &reduced, NULL), ULNA_OK);
+    assert_int_equal(ulna_reduced_create(b.problem, &(ulna_reduce_options){0}, NULL, &reduced, NULL), ULNA_OK);
     assert_int_equal(reduced.limits_left_out, 0);
     ulna_reduced_release(&reduced);
 
     /* other limits than the model's */
     const double lower[7] = {-4, -4, -4, 0, -4, -1, -1}, upper[7] = {4, 4, 4, 0, 4, 1, 1};
     const ulna_reduce_options own = {.bounded = 1, .lower = lower, .upper = upper};
-    assert_int_equal(ulna_reduced_create_with(b.problem, &own, NULL, &reduced, NULL), ULNA_OK);
+    assert_int_equal(ulna_reduced_create(b.problem, &own, NULL, &reduced, NULL), ULNA_OK);
     assert_int_equal(reduced.limits_left_out, 0);
     assert_int_equal(reduced.nodes[3].edge, ULNA_EDGE_HINGE); /* a swing in one plane, and its twist */
     assert_int_equal(reduced.nodes[3].dof, 4);
@@ -267,7 +267,7 @@ static void test_nothing_moves(void **state)
     ulna_reduced reduced;
     ulna_reduced_pose pose;
     double q[2] = {7, 7};
-    assert_int_equal(ulna_reduced_create(b.problem, 1, NULL, NULL, NULL, &reduced, NULL), ULNA_OK);
+    assert_int_equal(ulna_reduced_create(b.problem, NULL, NULL, &reduced, NULL), ULNA_OK);
     assert_int_equal(ulna_reduced_pose_create(&reduced, NULL, &pose), ULNA_OK);
     assert_int_equal(ulna_reduced_to_q(&reduced, b.problem, &pose, NULL, q), ULNA_OK);
     assert_true(q[0] == 0 && q[1] == 0);
@@ -294,7 +294,10 @@ static void test_far_base(void **state)
         ready(&b);
         ulna_reduced reduced;
         const double q[3] = {0.3, 0.4, 0.5};
-        assert_int_equal(ulna_reduced_create(b.problem, 1, (const unsigned char[3]){1, 0, 0}, q, NULL, &reduced, NULL),
+        assert_int_equal(ulna_reduced_create(
+                             b.problem,
+                             &(ulna_reduce_options){.bounded = 1, .locked = (const unsigned char[3]){1, 0, 0}, .q = q},
+                             NULL, &reduced, NULL),
                          ULNA_OK);
         f[far] = ulna_test_reduced_f(&reduced, q);
         assert_int_equal(reduced.nodes[1].edge, ULNA_EDGE_HINGE); /* node 0 is where the first joint that moves is */
@@ -341,7 +344,7 @@ static void test_gather(void **state)
     pull(&b, 0, -0.1, 0, 0);
     ready(&b);
     ulna_reduced reduced;
-    assert_int_equal(ulna_reduced_create_with(b.problem, &gathered, NULL, &reduced, NULL), ULNA_OK);
+    assert_int_equal(ulna_reduced_create(b.problem, &gathered, NULL, &reduced, NULL), ULNA_OK);
     assert_int_equal(reduced.count, 2);
     assert_true(reduced.nodes[1].has_turn);
     assert_int_equal(ulna_problem_set_weight(b.problem, 0, 3), ULNA_OK); /* now the centroid is elsewhere */

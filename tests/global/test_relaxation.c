@@ -1,5 +1,6 @@
 /* The relaxations on instances with known answers: their optima, their bounds, what they round to. */
 #include "support_oracle.h"
+#include "support_reduced.h"
 #include "support_relaxation.h"
 
 #include <math.h>
@@ -26,11 +27,11 @@ static answer solve(const ulna_oracle *oracle, ulna_relax_kind kind, const char 
         ulna_relaxation_create_with(&tree, kind, ulna_relax_kernel_find(kernel), 1, NULL, &relaxation, NULL), ULNA_OK);
     assert_int_equal(ulna_reduced_pose_create(&tree, NULL, &pose), ULNA_OK);
     assert_int_equal(ulna_relaxation_solve(relaxation, &tree, &options, &a.result), ULNA_OK);
-    ulna_relaxation_round(relaxation, &pose);
-    a.rounded = ulna_reduced_cost(&tree, &pose);
+    ulna_relaxation_round(relaxation, NULL, &pose);
+    a.rounded = ulna_test_reduced_cost(&tree, &pose);
     for (int n = 1; n < tree.count; n++) {
         double Z[16], place[3], values[4], vectors[16];
-        ulna_relaxation_moments(relaxation, n, Z, place);
+        ulna_test_relaxation_moments(relaxation, n, Z, place);
         ulna_relax_eigen(4, Z, values, vectors);
         a.purity = fmin(a.purity, values[0]);
         if (tree.nodes[n].edge == ULNA_EDGE_HINGE)

@@ -1,5 +1,6 @@
 /* What a relaxation must survive: hard and broken input, little memory; and what it promises of randomness and
  * stopping. */
+#include "support_reduced.h"
 #include "support_relaxation.h"
 
 #include <math.h>
@@ -24,17 +25,17 @@ static ulna_relax_result survive(ulna_test_rng *rng, const ulna_reduced *tree, u
     assert_int_equal(ulna_relaxation_solve(relaxation, tree, &options, &result), ULNA_OK);
     if (isnan(result.primal) || isnan(result.bound) || result.iterations > 2 * options.iterations)
         fail_msg("%s: primal %g, bound %g, %d iterations", what, result.primal, result.bound, result.iterations);
-    ulna_relaxation_round(relaxation, &pose);
+    ulna_relaxation_round(relaxation, NULL, &pose);
     for (int i = 0; i < 10; i++) {
         uint64_t seed = (uint64_t)i;
-        const double cost = ulna_reduced_cost(tree, &pose);
+        const double cost = ulna_test_reduced_cost(tree, &pose);
         if (!(cost >= result.bound - 1e-9 * fabs(cost)))
             fail_msg("%s: bound %.12g above the cost %.12g of a pose", what, result.bound, cost);
         for (int n = 0; n < tree->count; n++)
             if (tree->nodes[n].edge == ULNA_EDGE_HINGE || tree->nodes[n].edge == ULNA_EDGE_SLIDE)
                 assert_true(pose.value[n] >= tree->nodes[n].lower && pose.value[n] <= tree->nodes[n].upper);
         if (i % 2)
-            ulna_relaxation_sample(relaxation, &seed, &pose);
+            ulna_relaxation_round(relaxation, &seed, &pose);
         else
             ulna_test_random_pose(rng, tree, &pose);
     }
@@ -227,9 +228,9 @@ static void samples_follow_from_their_seed(void **state)
     assert_int_equal(ulna_relaxation_create(&tree, ULNA_RELAX_HULL, NULL, &relaxation, NULL), ULNA_OK);
     assert_int_equal(ulna_relaxation_solve(relaxation, &tree, &options, &result), ULNA_OK);
     uint64_t one = 5, same = 5;
-    ulna_relaxation_sample(relaxation, &one, &pose[0]);
-    ulna_relaxation_sample(relaxation, &same, &pose[1]);
-    ulna_relaxation_sample(relaxation, &one, &pose[2]);
+    ulna_relaxation_round(relaxation, &one, &pose[0]);
+    ulna_relaxation_round(relaxation, &same, &pose[1]);
+    ulna_relaxation_round(relaxation, &one, &pose[2]);
     assert_memory_equal(pose[0].value, pose[1].value, (size_t)tree.count * sizeof(double));
     assert_memory_equal(pose[0].quaternion, pose[1].quaternion, (size_t)tree.count * sizeof *pose->quaternion);
     assert_memory_not_equal(pose[0].quaternion, pose[2].quaternion, (size_t)tree.count * sizeof *pose->quaternion);

@@ -3,6 +3,7 @@
  * multipliers are a proof of the bound, and the two are near each other. Only the definition of the blocks for a single
  * pose is used (support_relaxation.c), not how the method computes them.
  */
+#include "support_reduced.h"
 #include "support_relaxation.h"
 
 #include <math.h>
@@ -55,7 +56,7 @@ static double tangent_cost(const bench *b, const ulna_reduced_pose *pose)
         const ulna_node *node = &b->tree.nodes[n];
         double R[9], Z[16], mean[3];
         ulna_reduced_rotation(pose, n, R);
-        ulna_relaxation_moments(b->relaxation, n, Z, mean);
+        ulna_test_relaxation_moments(b->relaxation, n, Z, mean);
         for (int i = 0; i < 9 && node->has_turn; i++)
             sum += node->turn[i] * R[i];
         for (int i = 0; i < 3; i++) {
@@ -103,7 +104,7 @@ static void check_proof(ulna_test_rng *rng, const bench *b, double tolerance, co
         if (!(fabs(lagrangian - b->result.bound) <= tolerance * size))
             fail_msg("%s: Lagrangian %.9g, bound %.9g (primal %.9g, end %d)", what, lagrangian, b->result.bound,
                      b->result.primal, (int)b->result.end);
-        assert_true(ulna_reduced_cost(&b->tree, &pose) >= b->result.bound);
+        assert_true(ulna_test_reduced_cost(&b->tree, &pose) >= b->result.bound);
     }
     ulna_reduced_pose_release(NULL, &pose);
 }
@@ -131,7 +132,7 @@ static void near(const double *a, const double *b, int count, const char *what, 
 static void mean_rotation(const bench *b, int node, double R[9])
 {
     double Z[16], place[3];
-    ulna_relaxation_moments(b->relaxation, node, Z, place);
+    ulna_test_relaxation_moments(b->relaxation, node, Z, place);
     assert_true(fabs(Z[0] + Z[5] + Z[10] + Z[15] - 1) < 1e-12);
     rotation_of(Z, 4, R);
 }
@@ -186,8 +187,8 @@ static void check_bone(const bench *b, int node)
     double N[64], X[64], R[9], move[3], Z[16], above[3], here[3];
     mean_rotation(b, n->parent, R);
     ulna_rotate(R, n->v, move);
-    ulna_relaxation_moments(b->relaxation, n->parent, Z, above);
-    ulna_relaxation_moments(b->relaxation, node, Z, here);
+    ulna_test_relaxation_moments(b->relaxation, n->parent, Z, above);
+    ulna_test_relaxation_moments(b->relaxation, node, Z, here);
     for (int i = 0; i < 3; i++)
         assert_true(fabs(here[i] - above[i] - move[i]) < 1e-9);
     if (!ulna_relax_block_now(b->relaxation, node, 0, N, X))
@@ -220,7 +221,7 @@ static void check_feasible(const bench *b)
         if (node->edge == ULNA_EDGE_BONE)
             check_bone(b, n);
         mean_rotation(b, n, R);
-        ulna_relaxation_moments(r, n, Z, mean);
+        ulna_test_relaxation_moments(r, n, Z, mean);
         for (int i = 0; i < 9 && node->has_turn; i++)
             sum += node->turn[i] * R[i];
         const double *P = r->state + (size_t)n * (size_t)r->states + 12;

@@ -9,6 +9,7 @@
 #include "papers/paper.h"
 #include "support.h"
 #include "support_oracle.h"
+#include "support_reduced.h"
 
 /* ---- small things
  * ---------------------------------------------------------------------------------------------------- */
@@ -458,7 +459,7 @@ static void test_slide(void **state)
         assert_near(result.optimum, least, 1e-8);
         assert_near(pose.value[1], ULNA_PI / 2, 1e-2);
         if (far) /* nearer by, means of several postures will do as well */
-            assert_near(ulna_reduced_cost(&tree, &pose), least, 1e-4);
+            assert_near(ulna_test_reduced_cost(&tree, &pose), least, 1e-4);
         ulna_reduced_pose_release(NULL, &pose);
         assert_int_equal(ulna_paper_create(&tree, ULNA_PAPER_REDUCED, NULL, &paper, NULL), ULNA_ERR_UNSUPPORTED);
     }

@@ -9,6 +9,8 @@
 void ulna_test_reduced_pose(const ulna_reduced *reduced, const double *q, ulna_reduced_pose *pose);
 /* Fails unless the tree is as reduced.h says. */
 void ulna_test_check_reduced(const ulna_reduced *r);
+/* Places the nodes; the cost in units of `unit`, `constant` included. */
+double ulna_test_reduced_cost(const ulna_reduced *reduced, const ulna_reduced_pose *pose);
 /* unit * cost at q. */
 double ulna_test_reduced_f(const ulna_reduced *reduced, const double *q);
 

@@ -210,3 +210,15 @@ int ulna_test_block_of_pose(const ulna_relaxation *r, const ulna_reduced *tree, 
         return outer(4, h, 1, S);
     }
 }
+
+void ulna_test_relaxation_moments(const ulna_relaxation *r, int node, double Z[16], double place[3])
+{
+    const double *s = r->state + (size_t)node * (size_t)r->states, *C = r->edges[node].model;
+    double t[10] = {1};
+    for (int row = 0; row < 3; row++) /* R_model = R modelT */
+        for (int k = 0; k < 3; k++)
+            t[1 + 3 * k + row] = s[row] * C[3 * k] + s[3 + row] * C[3 * k + 1] + s[6 + row] * C[3 * k + 2];
+    ulna_relax_matrix(t, Z);
+    for (int i = 0; i < 3; i++)
+        place[i] = s[9 + i] * r->unit + r->origin[i];
+}

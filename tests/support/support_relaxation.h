@@ -19,6 +19,9 @@ void ulna_test_tree_release(ulna_reduced *tree);
 /* A pose within the limits, drawn at random; create it with ulna_reduced_pose_create. */
 void ulna_test_random_pose(ulna_test_rng *rng, const ulna_reduced *tree, ulna_reduced_pose *pose);
 
+/* The second moments of a node's quaternion (x, y, z, w), row by row, trace 1, and its mean place, after a solve. */
+void ulna_test_relaxation_moments(const ulna_relaxation *r, int node, double Z[16], double place[3]);
+
 /*
  * The same again, from its definition and in plain loops: block number `which` of a node's edge for a given pose (rank
  * one, since a pose is a distribution of one point). Returns its rows as ulna_relax_block_now does.
