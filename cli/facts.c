@@ -243,128 +243,9 @@ char *fact_fill(const cli *tool, const json_t *object, const char *text)
     return NULL;
 }
 
-/* ---- showing ------------------------------------------------------------------------------------------------------ */
+/* ---- wrapped texts and tables -------------------------------------------------------------------------------------- */
 
-static void print_line(const cli *tool, const char *label, const char *text)
-{
-    cli_say(tool, "  %-*s", FACT_COLUMN - 2, label);
-    table_wrap(tool, 0, FACT_COLUMN, FACT_COLUMN, text);
-}
-
-void fact_line(const cli *tool, const json_t *object, const char *label, const char *text)
-{
-    char *filled = tool->json || tool->quiet ? NULL : fact_fill(tool, object, text);
-    if (filled && label && *filled)
-        print_line(tool, label, filled);
-    else if (filled && !label)
-        cli_say(tool, "%s\n", filled);
-    free(filled);
-}
-
-void fact_text(const cli *tool, const char *label, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    char *text = cli_format(format, arguments);
-    va_end(arguments);
-    print_line(tool, label, text ? text : "out of memory");
-    free(text);
-}
-
-static void add_cell(const cli *tool, table *t, const json_t *object, const char *template)
-{
-    char *text = fact_fill(tool, object, template);
-    table_cell(t, "%s", text ? text : "-");
-    free(text);
-}
-
-void fact_table(const cli *tool, int indent, const json_t *list, const fact_column *columns)
-{
-    enum { MOST = 16 };
-    char align[MOST + 1] = "";
-    const char *templates[MOST];
-    int count = 0, strong = -1;
-    if (tool->json || tool->quiet)
-        return;
-    table t;
-    table_init(&t, align, indent);
-    for (; columns->title && count < MOST; columns++) {
-        char *title = fact_fill(tool, json_array_get(list, 0), columns->title);
-        if (title) {
-            table_cell(&t, "%s", title);
-            align[count] = columns->align;
-            templates[count++] = columns->text;
-        }
-        free(title);
-    }
-    t.columns = count;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *row = json_array_get(list, i);
-        const char *spanning = json_string_value(json_object_get(row, "spanning"));
-        strong = json_is_true(json_object_get(row, "is_strong")) ? (int)i + 1 : strong;
-        for (int k = 0; k < (spanning ? 1 : count); k++)
-            add_cell(tool, &t, row, templates[k]);
-        if (spanning)
-            table_span(&t, spanning);
-    }
-    table_print(tool, &t, strong);
-    table_release(&t);
-}
-
-/* ==== tables and wrapped texts ==================================================================================== */
-
-enum { NARROWEST = 16 }; /* of what is wrapped */
-
-void table_init(table *t, const char *align, int indent)
-{
-    *t = (table){.columns = (int)strlen(align), .align = align, .indent = indent};
-}
-
-void table_release(table *t)
-{
-    for (size_t i = 0; i < t->count; i++)
-        free(t->cells[i]);
-    free(t->cells);
-    t->cells = NULL;
-    t->count = t->room = 0;
-}
-
-static void add(table *t, char *text)
-{
-    if (t->count == t->room) {
-        size_t room = t->room ? 2 * t->room : 64;
-        char **cells = realloc(t->cells, room * sizeof *cells);
-        if (cells) {
-            t->cells = cells;
-            t->room = room;
-        }
-    }
-    if (t->count < t->room)
-        t->cells[t->count++] = text;
-    else {
-        t->failed = 1;
-        free(text);
-    }
-}
-
-void table_cell(table *t, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    char *text = cli_format(format, arguments);
-    va_end(arguments);
-    t->failed |= !text;
-    add(t, text);
-}
-
-void table_span(table *t, const char *text)
-{
-    table_cell(t, "%s", text);
-    while (!t->failed && t->count % (size_t)t->columns)
-        add(t, NULL);
-}
-
-/* ---- showing it --------------------------------------------------------------------------------------- */
+enum { NARROWEST = 16, MOST_COLUMNS = 16 }; /* narrowest: of what is wrapped */
 
 static void say(const cli *tool, int strong, int width, const char *text, int bytes)
 {
@@ -406,54 +287,105 @@ void table_wrap(const cli *tool, int strong, int indent, int column, const char 
     cli_say(tool, "\n");
 }
 
-static int is_spanning(const table *t, char *const *row, int column)
+typedef struct table {
+    const json_t *list; /* of the objects that the rows show, after the titles */
+    int columns, rows, indent, gap;
+    char align[MOST_COLUMNS];
+    int widths[MOST_COLUMNS];
+    char **cells; /* rows x MOST_COLUMNS; NULL where an object has no such value */
+} table;
+
+/* The text in place of all cells but the first; NULL for none. */
+static const char *spanning_text(const table *t, int row)
 {
-    return column + 1 < t->columns && !row[column + 1];
+    return row ? json_string_value(json_object_get(json_array_get(t->list, (size_t)row - 1), "spanning")) : NULL;
 }
 
-static int column_width(const table *t, int column)
+static const char *cell_text(const table *t, int row, int column)
 {
-    int widest = 0;
-    for (size_t at = 0; at + (size_t)t->columns <= t->count; at += (size_t)t->columns) {
-        char *const *row = t->cells + at;
-        int width = row[column] && !is_spanning(t, row, column) ? cli_width(row[column]) : 0;
-        widest = width > widest ? width : widest;
-    }
-    return widest;
+    const char *text = t->cells[row * MOST_COLUMNS + column];
+    return text ? text : "-";
 }
 
-static void print_row(const cli *tool, const table *t, char *const *row, const int *widths, int gap, int strong)
+static void measure(const cli *tool, table *t)
 {
-    int column = t->indent;
-    cli_say(tool, "%*s", t->indent, "");
-    for (int k = 0; k < t->columns; k++) {
-        if (k + 1 == t->columns || is_spanning(t, row, k)) {
-            table_wrap(tool, strong, column, column, row[k]);
-            return;
-        }
-        int bytes = (int)strlen(row[k]), pad = widths[k] - cli_width(row[k]);
-        int is_right = t->align[k] == 'r';
-        say(tool, strong, is_right ? pad : 0, row[k], bytes);
-        cli_say(tool, "%*s", gap + (is_right ? 0 : pad), "");
-        column += widths[k] + gap;
-    }
-}
-
-void table_print(const cli *tool, const table *t, int strong)
-{
-    int *widths = t->failed ? NULL : calloc((size_t)t->columns, sizeof *widths);
-    if (!widths) {
-        cli_complain("out of memory");
-        return;
-    }
-    int last = t->columns - 1, used = t->indent, row = 0;
+    int used = t->indent, last = t->columns - 1;
     for (int k = 0; k < t->columns; k++)
-        widths[k] = column_width(t, k);
+        for (int i = 0; i < t->rows; i++) {
+            int width = k && spanning_text(t, i) ? 0 : cli_width(cell_text(t, i, k));
+            t->widths[k] = width > t->widths[k] ? width : t->widths[k];
+        }
     for (int k = 0; k < last; k++)
-        used += widths[k] + 2;
-    int needed = widths[last] < NARROWEST ? widths[last] : NARROWEST;
-    int gap = used + needed < tool->columns ? 2 : 1;
-    for (size_t at = 0; at + (size_t)t->columns <= t->count; at += (size_t)t->columns, row++)
-        print_row(tool, t, t->cells + at, widths, gap, row == 0 || row == strong);
-    free(widths);
+        used += t->widths[k] + 2;
+    t->gap = used + (t->widths[last] < NARROWEST ? t->widths[last] : NARROWEST) < tool->columns ? 2 : 1;
+}
+
+/* The last column takes the rest of the line and is wrapped there. */
+static void print_row(const cli *tool, const table *t, int row)
+{
+    const char *spanning = spanning_text(t, row);
+    int strong = !row || json_is_true(json_object_get(json_array_get(t->list, (size_t)row - 1), "is_strong"));
+    int column = t->indent, last = spanning ? 1 : t->columns - 1;
+    cli_say(tool, "%*s", t->indent, "");
+    for (int k = 0; k < last; k++) {
+        const char *text = cell_text(t, row, k);
+        int pad = t->widths[k] - cli_width(text), is_right = t->align[k] == 'r';
+        say(tool, strong, is_right ? pad : 0, text, (int)strlen(text));
+        cli_say(tool, "%*s", t->gap + (is_right ? 0 : pad), "");
+        column += t->widths[k] + t->gap;
+    }
+    table_wrap(tool, strong, column, column, spanning ? spanning : cell_text(t, row, last));
+}
+
+void fact_table(const cli *tool, int indent, const json_t *list, const fact_column *columns)
+{
+    const char *templates[MOST_COLUMNS];
+    table t = {.list = list, .rows = (int)json_array_size(list) + 1, .indent = indent};
+    if (tool->json || tool->quiet)
+        return;
+    t.cells = calloc((size_t)t.rows * MOST_COLUMNS, sizeof *t.cells);
+    for (; t.cells && columns->title && t.columns < MOST_COLUMNS; columns++) {
+        t.cells[t.columns] = fact_fill(tool, json_array_get(list, 0), columns->title);
+        t.align[t.columns] = columns->align;
+        templates[t.columns] = columns->text;
+        t.columns += t.cells[t.columns] != NULL;
+    }
+    for (int i = 1; i < t.rows && t.cells; i++)
+        for (int k = 0; k < t.columns; k++)
+            t.cells[i * MOST_COLUMNS + k] = fact_fill(tool, json_array_get(list, (size_t)i - 1), templates[k]);
+    if (t.columns)
+        measure(tool, &t);
+    for (int i = 0; i < t.rows && t.columns; i++)
+        print_row(tool, &t, i);
+    for (int i = 0; i < t.rows * MOST_COLUMNS && t.cells; i++)
+        free(t.cells[i]);
+    free(t.cells);
+}
+
+/* ---- lines --------------------------------------------------------------------------------------------------------- */
+
+static void print_line(const cli *tool, const char *label, const char *text)
+{
+    cli_say(tool, "  %-*s", FACT_COLUMN - 2, label);
+    table_wrap(tool, 0, FACT_COLUMN, FACT_COLUMN, text);
+}
+
+void fact_line(const cli *tool, const json_t *object, const char *label, const char *text)
+{
+    char *filled = tool->json || tool->quiet ? NULL : fact_fill(tool, object, text);
+    if (filled && label && *filled)
+        print_line(tool, label, filled);
+    else if (filled && !label)
+        cli_say(tool, "%s\n", filled);
+    free(filled);
+}
+
+void fact_text(const cli *tool, const char *label, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = cli_format(format, arguments);
+    va_end(arguments);
+    print_line(tool, label, text ? text : "out of memory");
+    free(text);
 }

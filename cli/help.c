@@ -38,11 +38,21 @@ static void heading(const cli *tool, const char *text)
     cli_title(tool, "%s\n", text);
 }
 
+static const char *const exits[] = {
+    "Done.",
+    "Only a part was done, or an iteration did not converge.",
+    "The command line is wrong.",
+    "A file is invalid; the message names the file and, if known, the line.",
+    "A file cannot be opened, read or written.",
+};
+
+enum { EXITS = sizeof exits / sizeof *exits };
+
 static void print_exit_codes(const cli *tool)
 {
     heading(tool, "Exit code");
-    printf("  0 done, 1 only a part was done, 2 wrong usage, 3 invalid input, 4 a file\n"
-           "  cannot be opened, read or written\n");
+    for (int i = 0; i < EXITS; i++)
+        printf("  %d  %s\n", i, exits[i]);
 }
 
 void cli_print_overview(const cli *tool)
@@ -175,10 +185,6 @@ static void man_command(const cli_command *command)
 
 static void print_manual(void)
 {
-    static const char *const exits[] = {"Done.", "Only a part was done, or an iteration did not converge.",
-                                        "The command line is wrong.",
-                                        "A file is invalid; the message names the file and, if known, the line.",
-                                        "A file cannot be opened, read or written."};
     printf(".\\\" Written by 'ulna help --man' from the tables of the commands in cli/; do not edit.\n");
     printf(".TH ULNA 1 \"\" \"Ulna\" \"User commands\"\n.SH NAME\nulna \\- ");
     put_paragraph(cli_about, "");
@@ -188,8 +194,8 @@ static void print_manual(void)
     printf(".SH \"OPTIONS OF EVERY COMMAND\"\n");
     man_options(cli_global_options);
     printf(".SH \"EXIT STATUS\"\n");
-    for (size_t i = 0; i < sizeof exits / sizeof *exits; i++)
-        printf(".TP\n%zu\n%s\n", i, exits[i]);
+    for (int i = 0; i < EXITS; i++)
+        printf(".TP\n%d\n%s\n", i, exits[i]);
     printf(".SH ENVIRONMENT\n.TP\nNO_COLOR\nIf set, no colours are used. (They are used only on a terminal.)\n");
     printf(".TP\nCOLUMNS\nWidth of the output, instead of the width of the terminal. Default: %d.\n", CLI_COLUMNS);
     printf(".TP\nLC_ALL, LC_CTYPE, LANG\nIf the locale is not UTF\\-8, drawings and trees are in ASCII.\n");

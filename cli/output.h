@@ -67,30 +67,6 @@ void fact_table(const cli *tool, int indent, const json_t *list, const fact_colu
 /* What a template says of an object: a text to free, NULL if it is left out. */
 char *fact_fill(const cli *tool, const json_t *object, const char *text);
 
-/* ---- tables ------------------------------------------------------------------------------------------------------ */
-
-/* Columns are as wide as what stands in them; the last one takes the rest of the line and is wrapped there. Cells are
- * filled from left to right, row by row. */
-typedef struct table {
-    int columns;
-    const char *align; /* a letter for each column: l or r; the caller's */
-    int indent;        /* blanks before a line */
-    char **cells;      /* a row after the other, the titles first; NULL where a row was filled by a spanning text */
-    size_t count, room;
-    int failed; /* memory is out: nothing more is kept, and nothing is shown */
-} table;
-
-void table_init(table *t, const char *align, int indent);
-void table_release(table *t);
-
-/* The next cell; those of the first row are the titles. */
-void table_cell(table *t, const char *format, ...) ULNA_PRINTF(2, 3);
-/* A text over all that is left of the row, wrapped. */
-void table_span(table *t, const char *text);
-
-/* `strong`: the row in bold, 0 for the titles, -1 for none. */
-void table_print(const cli *tool, const table *t, int strong);
-
 /* A text with words wrapped at the terminal's width. The line stands at `column` already; further ones begin at
  * `indent`. Ends the line. */
 void table_wrap(const cli *tool, int strong, int indent, int column, const char *text);

@@ -310,34 +310,27 @@ static void print_results(const cli *tool, const contest *game, const json_t *sh
 
 /* ---- all of it -------------------------------------------------------------------------------------------- */
 
-static int write_report(const cli *tool, json_t *object, const json_t *shown, contest *game)
-{
-    const char *path = cli_value(tool, "report");
-    ulna_error error;
-    ulna_error_clear(&error);
-    if (!path)
-        return CLI_DONE;
-    if (compare_write_page(game, shown, path, &error))
-        return files_fail(object, path, &error);
-    put_text(object, "report", path);
-    cli_say(tool, "Report: %s\n", path);
-    return CLI_DONE;
-}
-
 static int run(const cli *tool, json_t *object, const char *model, const char *source, contest *game)
 {
     ulna_error error;
     ulna_error_clear(&error);
+    const char *path = cli_value(tool, "report");
     progress bar;
     progress_begin(&bar, tool);
-    ulna_status status = contest_run(game, cli_value(tool, "report") != NULL, &bar, &error);
+    ulna_status status = contest_run(game, path != NULL, &bar, &error);
     progress_end(&bar);
     if (status != ULNA_OK)
         return files_fail(object, model, &error);
     put_results(object, game, model, source);
     json_t *shown = describe(game, object);
     print_results(tool, game, shown);
-    int code = write_report(tool, object, shown, game), is_solved = 0;
+    int code = CLI_DONE, is_solved = 0;
+    if (path && compare_write_page(game, shown, path, &error))
+        code = files_fail(object, path, &error);
+    else if (path) {
+        put_text(object, "report", path);
+        cli_say(tool, "Report: %s\n", path);
+    }
     for (int i = 0; i < game->count; i++)
         is_solved |= !game->contenders[i].refusal.status && game->contenders[i].successes == game->set.options.frames;
     json_decref(shown);

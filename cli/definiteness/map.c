@@ -242,17 +242,15 @@ static void draw_axes(markup *paper, const request_axis axes[2], double x, doubl
 {
     char text[320];
     double bottom = y + MAP_SIDE;
-    map_ticks ticks = map_choose_ticks(&axes[0].whole, axes[0].is_angle, 4);
-    for (int i = 0; i < ticks.count; i++) {
-        double at = x + MAP_SIDE * fraction(&axes[0].whole, ticks.values[i]);
-        map_segment(paper, 1, at, bottom, at, bottom + 5);
-        svg_text(paper, SVG_MIDDLE, "font-size=\"11\"", at, bottom + 18, "%s", ticks.texts[i]);
-    }
-    ticks = map_choose_ticks(&axes[1].whole, axes[1].is_angle, 4);
-    for (int i = 0; i < ticks.count; i++) {
-        double at = bottom - MAP_SIDE * fraction(&axes[1].whole, ticks.values[i]);
-        map_segment(paper, 1, x - 5, at, x, at);
-        svg_text(paper, SVG_END, "font-size=\"11\"", x - 8, at + 4, "%s", ticks.texts[i]);
+    for (int k = 0; k < 2; k++) {
+        map_ticks ticks = map_choose_ticks(&axes[k].whole, axes[k].is_angle, 4);
+        for (int i = 0; i < ticks.count; i++) {
+            double along = MAP_SIDE * fraction(&axes[k].whole, ticks.values[i]);
+            svg_point at = {k == 0 ? x + along : x, k == 0 ? bottom : bottom - along};
+            map_segment(paper, 1, at.x, at.y, at.x - (k == 0 ? 0 : 5), at.y + (k == 0 ? 5 : 0));
+            svg_text(paper, k == 0 ? SVG_MIDDLE : SVG_END, "font-size=\"11\"", at.x - (k == 0 ? 0 : 8),
+                     at.y + (k == 0 ? 18 : 4), "%s", ticks.texts[i]);
+        }
     }
     svg_text(paper, SVG_MIDDLE, "", x + MAP_SIDE / 2.0, bottom + 36, "%s",
              map_axis_title(&axes[0], 36, text, sizeof text));

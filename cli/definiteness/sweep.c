@@ -91,6 +91,10 @@ ulna_status sweep_at(sweep *over, const double place[2], sweep_sample *sample)
         sample->hessian[k + 1] = over->column[over->dof[1]];
     }
     eigenvalues(sample->hessian[0], sample->hessian[1], sample->hessian[2], &sample->low, &sample->high);
+    if (status == ULNA_OK)
+        status = ulna_work_gradient(over->work, over->column);
+    for (int k = 0; k < 2; k++)
+        sample->gradient[k] = over->column[over->dof[k]];
     return status;
 }
 
@@ -109,16 +113,6 @@ sweep_region sweep_classify(const sweep *over, const sweep_sample *sample)
 }
 
 /* ---- the minimum -------------------------------------------------------------------------------------- */
-
-static ulna_status with_gradient(sweep *over, const double place[2], sweep_sample *sample)
-{
-    ulna_status status = sweep_at(over, place, sample);
-    if (status == ULNA_OK)
-        status = ulna_work_gradient(over->work, over->column);
-    for (int k = 0; k < 2; k++)
-        sample->gradient[k] = over->column[over->dof[k]];
-    return status;
-}
 
 /* Newton's step with the eigenvalues made positive; a coordinate on a limit that it would cross stays there. */
 static void choose_step(const sweep *over, const sweep_sample *at, const double place[2], const sweep_range ranges[2],
@@ -164,7 +158,7 @@ static void clamped_add(const double place[2], double factor, const double step[
 static ulna_status find_minimum(sweep *over, const sweep_range ranges[2], double place[2], sweep_sample *at)
 {
     enum { STEPS = 100, HALVINGS = 40 };
-    ulna_status status = with_gradient(over, place, at);
+    ulna_status status = sweep_at(over, place, at);
     for (int i = 0; i < STEPS && status == ULNA_OK; i++) {
         double step[2], next[2], factor = 1;
         sweep_sample there = {0};
@@ -172,7 +166,7 @@ static ulna_status find_minimum(sweep *over, const sweep_range ranges[2], double
         int falls = 0;
         for (int k = 0; k < HALVINGS && !falls && status == ULNA_OK; k++, factor /= 2) {
             clamped_add(place, factor, step, ranges, next);
-            status = with_gradient(over, next, &there);
+            status = sweep_at(over, next, &there);
             falls = there.f < at->f;
         }
         if (!falls)
