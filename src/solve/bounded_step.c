@@ -47,16 +47,15 @@ static int is_on_limits(const ulna_solver *s)
     return on;
 }
 
-ulna_status ulna_bounded_step(ulna_solver *s, double t, double lambda, const double *extra, double *decrease,
-                              double *damped, int *met)
+ulna_status ulna_bounded_step(ulna_solver *s, double t, const double *extra, ulna_damped_step *damped)
 {
     int holds = 0;
-    *met = 0;
+    damped->met = 0;
     if (is_on_limits(s)) {
         ulna_status status = ulna_gradient_here(s);
         if (status != ULNA_OK)
             return status;
-        holds = ulna_mark_held(s, s->held);
+        holds = ulna_mark_held(s);
     } else {
         memcpy(s->held, s->locked, (size_t)s->nv);
         holds = s->has_locked;
@@ -64,7 +63,7 @@ ulna_status ulna_bounded_step(ulna_solver *s, double t, double lambda, const dou
     double *shifts = s->shift;
     const double *metric = s->metric;
     for (int j = 0; j < s->nv; j++)
-        shifts[j] = lambda * metric[j];
+        shifts[j] = damped->lambda * metric[j];
     for (int j = 0; extra && j < s->nv; j++)
         s->shift[j] += extra[j];
     memset(s->displacement, 0, (size_t)s->nv * sizeof *s->displacement);
@@ -74,14 +73,14 @@ ulna_status ulna_bounded_step(ulna_solver *s, double t, double lambda, const dou
         options.locked = holds ? s->held : NULL;
         options.displacement = holds ? s->displacement : NULL;
         s->result.factorisations++;
-        ulna_status status = ulna_work_step(s->work, &options, s->step, decrease, NULL);
+        ulna_status status = ulna_work_step(s->work, &options, s->step, &damped->predicted, NULL);
         if (status != ULNA_OK)
             return status;
         int found = hold_violators(s);
         if (!found)
             break;
         holds += found;
-        *met += found;
+        damped->met += found;
     }
 
     /* ulna_work_step counts the shift in; what f is predicted to fall by is without it. */
@@ -89,8 +88,7 @@ ulna_status ulna_bounded_step(ulna_solver *s, double t, double lambda, const dou
     double cost = 0;
     for (int j = 0; j < s->nv; j++)
         cost += 0.5 * shift[j] * step[j] * step[j];
-    *decrease += cost;
-    if (damped)
-        *damped = cost;
+    damped->predicted += cost;
+    damped->damped = cost;
     return ULNA_OK;
 }

@@ -26,6 +26,7 @@
 #include <float.h>
 
 typedef struct dense {
+    int is_qr;
     int m, k;     /* residuals; min(m, nv) */
     double *A;    /* m x nv */
     double *r;    /* m */
@@ -48,43 +49,32 @@ typedef struct promise {
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-static ulna_status take_common(ulna_solver *s, dense *h, ulna_arena *arena, ulna_status status, ulna_error *error)
+static ulna_status layout(ulna_solver *s, void *state, ulna_arena *arena, ulna_error *error)
 {
+    dense *h = state;
+    h->m = ulna_work_residual_count(s->work);
+    h->k = h->m < s->nv ? h->m : s->nv;
+    h->is_qr = s->method == &ulna_method_qr;
+    ulna_status status =
+        h->is_qr ? ulna_dense_qr_need(h->m, s->nv, &h->work.have) : ulna_dense_svd_need(h->m, s->nv, &h->work.have);
     if (status != ULNA_OK)
-        return ulna_fail(error, status, "%d residuals and %d degrees of freedom are too many for method '%s'",
-                         ulna_work_residual_count(s->work), s->nv, s->method->info.name);
-    size_t m = (size_t)h->m, nv = (size_t)s->nv;
+        return ulna_fail(error, status, "%d residuals and %d degrees of freedom are too many for method '%s'", h->m,
+                         s->nv, s->method->info.name);
+    size_t m = (size_t)h->m, nv = (size_t)s->nv, k = (size_t)h->k;
     h->A = ulna_arena_take(arena, m, nv * sizeof *h->A);
     h->r = ulna_arena_take(arena, m, sizeof *h->r);
     h->y = ulna_arena_take(arena, nv, sizeof *h->y);
-    h->s = ulna_arena_take(arena, (size_t)h->k, sizeof *h->s);
+    h->s = ulna_arena_take(arena, k, sizeof *h->s);
     h->work.reals = ulna_arena_take(arena, h->work.have.reals, sizeof *h->work.reals);
     h->work.integers = ulna_arena_take(arena, h->work.have.integers, sizeof *h->work.integers);
+    if (h->is_qr) {
+        h->copy = ulna_arena_take(arena, m, sizeof *h->copy);
+        h->column = ulna_arena_take(arena, nv, sizeof *h->column);
+    } else {
+        h->U = ulna_arena_take(arena, m, k * sizeof *h->U);
+        h->VT = ulna_arena_take(arena, nv, k * sizeof *h->VT);
+    }
     return ULNA_OK;
-}
-
-static ulna_status layout_pinv(ulna_solver *s, void *state, ulna_arena *arena, ulna_error *error)
-{
-    dense *h = state;
-    h->m = ulna_work_residual_count(s->work);
-    h->k = h->m < s->nv ? h->m : s->nv;
-    ulna_status status = ulna_dense_svd_need(h->m, s->nv, &h->work.have);
-    status = take_common(s, h, arena, status, error);
-    h->U = ulna_arena_take(arena, (size_t)h->m, (size_t)h->k * sizeof *h->U);
-    h->VT = ulna_arena_take(arena, (size_t)s->nv, (size_t)h->k * sizeof *h->VT);
-    return status;
-}
-
-static ulna_status layout_qr(ulna_solver *s, void *state, ulna_arena *arena, ulna_error *error)
-{
-    dense *h = state;
-    h->m = ulna_work_residual_count(s->work);
-    h->k = h->m < s->nv ? h->m : s->nv;
-    ulna_status status = ulna_dense_qr_need(h->m, s->nv, &h->work.have);
-    status = take_common(s, h, arena, status, error);
-    h->copy = ulna_arena_take(arena, (size_t)h->m, sizeof *h->copy);
-    h->column = ulna_arena_take(arena, (size_t)s->nv, sizeof *h->column);
-    return status;
 }
 
 /* ---- the step in y ----------------------------------------------------------------------------------------------- */
@@ -179,34 +169,22 @@ static ulna_status take_step(ulna_solver *s, dense *h, int is_last)
     return ULNA_OK;
 }
 
-static ulna_status iterate(ulna_solver *s, dense *h, ulna_status (*solve)(ulna_solver *, dense *, promise *))
+static ulna_status iterate(ulna_solver *s, void *state)
 {
+    dense *h = state;
     promise gives = {0, 0};
     ulna_status status = form_rows(s, h);
     if (status == ULNA_OK)
-        status = solve(s, h, &gives);
+        status = h->is_qr ? solve_qr(s, h, &gives) : solve_pinv(s, h, &gives);
     s->result.factorisations++;
-    if (status == ULNA_ERR_CONVERGENCE || status == ULNA_ERR_NUMBER) { /* numbers beyond all bounds */
-        s->now.stop = ULNA_STOP_STALLED;
-        return ULNA_OK;
-    }
+    if (status != ULNA_OK) /* LAPACK does not converge: numbers beyond all bounds */
+        return status == ULNA_ERR_CONVERGENCE ? ULNA_ERR_NUMBER : status;
     double little = ulna_little(s);
     int is_last = gives.decrease <= little;
-    if (status == ULNA_OK)
-        status = take_step(s, h, is_last);
+    status = take_step(s, h, is_last);
     if (is_last) /* what the tolerance dropped might still help: then this is not the bottom */
         s->now.stop = gives.dropped > little ? ULNA_STOP_STALLED : ULNA_STOP_DECREASE;
     return status;
-}
-
-static ulna_status iterate_pinv(ulna_solver *s, void *state)
-{
-    return iterate(s, state, solve_pinv);
-}
-
-static ulna_status iterate_qr(ulna_solver *s, void *state)
-{
-    return iterate(s, state, solve_qr);
 }
 
 const ulna_method ulna_method_pinv = {
@@ -217,9 +195,9 @@ const ulna_method ulna_method_pinv = {
              .flags = ULNA_METHOD_JACOBIAN | ULNA_METHOD_LAPACK,
              .iterations = 500},
     .patience = 10,
-    .layout = layout_pinv,
+    .layout = layout,
     .begin = begin,
-    .iterate = iterate_pinv,
+    .iterate = iterate,
 };
 
 const ulna_method ulna_method_qr = {
@@ -230,7 +208,7 @@ const ulna_method ulna_method_qr = {
              .flags = ULNA_METHOD_JACOBIAN | ULNA_METHOD_LAPACK,
              .iterations = 500},
     .patience = 10,
-    .layout = layout_qr,
+    .layout = layout,
     .begin = begin,
-    .iterate = iterate_qr,
+    .iterate = iterate,
 };

@@ -138,7 +138,7 @@ static ulna_status check_claim(ulna_solver *s, ulna_stop *stop)
     ulna_status status = ulna_gradient_here(s);
     if (status != ULNA_OK)
         return status;
-    ulna_mark_held(s, s->held);
+    ulna_mark_held(s);
     if (!s->method->predicts)
         status = gain_of_descent(s, &descent);
     if (status == ULNA_OK && is_far)
@@ -329,6 +329,12 @@ ulna_status ulna_solver_begin(ulna_solver *s, const double *q)
     return status;
 }
 
+/* f exists at q, but the method's numbers overflow, or its matrix cannot be factored with any damping. */
+static int is_stall(ulna_status status)
+{
+    return status == ULNA_ERR_NUMBER || status == ULNA_ERR_INDEFINITE || status == ULNA_ERR_SINGULAR;
+}
+
 ulna_status ulna_solver_step(ulna_solver *s, ulna_stop *stop)
 {
     if (!s || !stop)
@@ -341,7 +347,7 @@ ulna_status ulna_solver_step(ulna_solver *s, ulna_stop *stop)
         status = ulna_return(s);
         if (status == ULNA_OK)
             status = s->method->iterate(s, s->state);
-        if (status == ULNA_ERR_NUMBER) { /* numbers of the method overflow, though f exists at q */
+        if (is_stall(status)) {
             s->now.stop = ULNA_STOP_STALLED;
             status = ULNA_OK;
         }
@@ -393,7 +399,7 @@ ulna_status ulna_solver_end(ulna_solver *s, double *q, ulna_result *result)
         status = ulna_solver_drop_penalty(s);
     if (status == ULNA_OK && !s->predicted) {
         status = ulna_gradient_here(s);
-        ulna_mark_held(s, s->held);
+        ulna_mark_held(s);
     }
     r->verified = 0;
     if (status == ULNA_OK && s->best_verified && !s->predicted && !s->own)

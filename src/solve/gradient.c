@@ -69,7 +69,7 @@ static ulna_status begin(ulna_solver *s, void *state)
 /* The gradient on the DOFs that may move; 0 on the others. */
 static void look_around(ulna_solver *s, descent *m)
 {
-    ulna_mark_held(s, s->held);
+    ulna_mark_held(s);
     for (int j = 0; j < s->nv; j++)
         m->gradient[j] = s->held[j] ? 0 : s->gradient[j] * m->metric[j];
 }

@@ -92,13 +92,12 @@ static ulna_status raise_floor(ulna_solver *s, hybrid *h)
 }
 
 /* The step at the exactness of the moment; if the exact matrix is indefinite, with Gauss-Newton. */
-static ulna_status damped_step(ulna_solver *s, hybrid *h, double *lambda, double *predicted, double *damped, int *met)
+static ulna_status damped_step(ulna_solver *s, hybrid *h, ulna_damped_step *step)
 {
     h->raised = 0;
     for (int tries = 0;; tries++) {
-        *lambda = fmax(h->kappa * fmin(s->f, ULNA_FAR * s->curvature), FLOOR * s->curvature);
-        ulna_status status =
-            ulna_bounded_step(s, h->exactness, *lambda, h->raised ? h->floor : NULL, predicted, damped, met);
+        step->lambda = fmax(h->kappa * fmin(s->f, ULNA_FAR * s->curvature), FLOOR * s->curvature);
+        ulna_status status = ulna_bounded_step(s, h->exactness, h->raised ? h->floor : NULL, step);
         if (status == ULNA_OK || (status != ULNA_ERR_INDEFINITE && status != ULNA_ERR_SINGULAR) || tries == 60)
             return status;
         if (h->exactness) {
@@ -125,12 +124,6 @@ static void choose_exactness(const ulna_solver *s, hybrid *h, double gain, doubl
         h->wait--;
     else if (!h->exactness && s->options.hybrid.exact && h->slow >= 2)
         h->exactness = 1;
-}
-
-/* Is the step short because it was damped? With (H + D) x = -g, predicted = 1/2 x H x + x D x, and `damped` = 1/2 x D x. */
-static int is_short(double predicted, double damped)
-{
-    return 3 * damped > predicted;
 }
 
 static void adapt_damping(hybrid *h, double gain, double share)
@@ -209,19 +202,18 @@ static ulna_status take_last(ulna_solver *s, hybrid *h, double predicted)
 
 /* Next to nothing is predicted, but of a step that the damping made short: with less and less of it, does that hold? If not,
  * the step at hand is the longer one. */
-static ulna_status lengthen(ulna_solver *s, hybrid *h, double little, double *lambda, double *predicted, double *damped,
-                            int *met)
+static ulna_status lengthen(ulna_solver *s, hybrid *h, double little, ulna_damped_step *step)
 {
     double kappa = h->kappa;
     ulna_status status = ULNA_OK;
     h->exactness |= s->options.hybrid.exact; /* the truer of the two, where it is definite */
-    for (int i = 0; i < 12 && status == ULNA_OK && *predicted <= little && is_short(*predicted, *damped); i++) {
-        if (*lambda <= FLOOR * s->curvature)
+    for (int i = 0; i < 12 && status == ULNA_OK && step->predicted <= little && ulna_is_short(step); i++) {
+        if (step->lambda <= FLOOR * s->curvature)
             break;
         h->kappa *= 0.1;
-        status = damped_step(s, h, lambda, predicted, damped, met);
+        status = damped_step(s, h, step);
     }
-    if (*predicted <= little)
+    if (step->predicted <= little)
         h->kappa = kappa;
     return status;
 }
@@ -229,21 +221,18 @@ static ulna_status lengthen(ulna_solver *s, hybrid *h, double little, double *la
 static ulna_status iterate(ulna_solver *s, void *state)
 {
     hybrid *h = state;
-    double lambda, predicted, damped, f, little = ulna_little(s);
-    int met;
-    ulna_status status = damped_step(s, h, &lambda, &predicted, &damped, &met);
-    if (status == ULNA_OK && predicted <= little && !met && s->options.hybrid.verify && !h->refused)
-        status = lengthen(s, h, little, &lambda, &predicted, &damped, &met);
-    s->now.damping = lambda;
+    ulna_damped_step step;
+    double f, little = ulna_little(s);
+    ulna_status status = damped_step(s, h, &step);
+    if (status == ULNA_OK && step.predicted <= little && !step.met && s->options.hybrid.verify && !h->refused)
+        status = lengthen(s, h, little, &step);
+    s->now.damping = step.lambda;
     s->now.exactness = h->exactness;
-    if (status == ULNA_ERR_INDEFINITE || status == ULNA_ERR_SINGULAR) {
-        s->now.stop = ULNA_STOP_STALLED;
-        return ULNA_OK;
-    }
     if (status != ULNA_OK)
         return status;
 
-    if (predicted <= little && predicted >= 0 && !met)
+    double predicted = step.predicted;
+    if (predicted <= little && predicted >= 0 && !step.met)
         return take_last(s, h, predicted);
 
     status = ulna_try(s, s->step, 1, &f);
@@ -254,14 +243,14 @@ static ulna_status iterate(ulna_solver *s, void *state)
         double decrease = s->f - f;
         ulna_accept(s, s->step, 1, f);
         h->refused = 0;
-        s->now.unsettled = met > 0 || is_short(predicted, damped);
+        s->now.unsettled = step.met > 0 || ulna_is_short(&step);
         adapt_damping(h, gain, decrease / (f + decrease));
         choose_exactness(s, h, gain, decrease);
         return !s->now.unsettled && decrease <= s->options.decrease * (f + decrease) ? settle(s, h) : ULNA_OK;
     }
     h->refused = 1;
     h->kappa *= 8;
-    if (8 * lambda > KAPPA_MOST * s->curvature || ulna_step_size(s, s->step) < 1e-16) {
+    if (8 * step.lambda > KAPPA_MOST * s->curvature || ulna_step_size(s, s->step) < 1e-16) {
         s->now.stop = ULNA_STOP_STALLED;
         h->kappa = h->first_kappa;
     }

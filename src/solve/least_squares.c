@@ -57,7 +57,7 @@ ulna_status ulna_damped_step_here(ulna_solver *s, const double *extra, ulna_damp
     double wanted = step->lambda;
     for (double raise = 0;; raise = raise > 0 ? 100 * raise : LEAST_SHIFT) {
         step->lambda = wanted + raise * s->curvature;
-        ulna_status status = ulna_bounded_step(s, 0, step->lambda, extra, &step->predicted, &step->damped, &step->met);
+        ulna_status status = ulna_bounded_step(s, 0, extra, step);
         if ((status != ULNA_ERR_SINGULAR && status != ULNA_ERR_INDEFINITE) || raise >= 1)
             return status;
     }
@@ -65,8 +65,7 @@ ulna_status ulna_damped_step_here(ulna_solver *s, const double *extra, ulna_damp
 
 int ulna_damped_step_is_last(const ulna_solver *s, const ulna_damped_step *step)
 {
-    double little = ulna_little(s);
-    return !step->met && step->predicted >= 0 && step->predicted <= little && 3 * step->damped <= step->predicted;
+    return !step->met && step->predicted >= 0 && step->predicted <= ulna_little(s) && !ulna_is_short(step);
 }
 
 int ulna_damped_step_is_lost(const ulna_solver *s, const ulna_damped_step *step)
@@ -100,15 +99,6 @@ ulna_status ulna_normal_diagonal(ulna_solver *s, double *diagonal, double *large
     for (int j = 0; j < s->nv; j++)
         if (!s->locked[j])
             *largest = fmax(*largest, diagonal[j] * s->unit[j] * s->unit[j]);
-    return ULNA_OK;
-}
-
-/* Semidefinite to the end, though damped: numbers beyond all bounds. */
-static ulna_status give_up(ulna_solver *s, ulna_status status)
-{
-    if (status != ULNA_ERR_SINGULAR && status != ULNA_ERR_INDEFINITE)
-        return status;
-    s->now.stop = ULNA_STOP_STALLED;
     return ULNA_OK;
 }
 
@@ -155,7 +145,7 @@ static ulna_status iterate_gauss_newton(ulna_solver *s, void *state)
     double f;
     ulna_status status = descending_step(s, &step);
     if (status != ULNA_OK)
-        return give_up(s, status);
+        return status;
     s->now.damping = step.lambda;
     int is_last = ulna_damped_step_is_last(s, &step);
 
@@ -219,7 +209,7 @@ static ulna_status iterate_dls(ulna_solver *s, void *state)
     double f, alpha = 1;
     ulna_status status = ulna_damped_step_here(s, NULL, &step);
     if (status != ULNA_OK)
-        return give_up(s, status);
+        return status;
     s->now.damping = step.lambda;
     int is_last = ulna_damped_step_is_last(s, &step);
     status = ulna_try_shorter(s, s->step, &alpha, &f);

@@ -4,23 +4,12 @@
 
 #include "solve/solver.h"
 
-typedef struct ulna_damped_step {
-    double lambda;    /* in: as wanted; out: as it was used */
-    double predicted; /* decrease of f by the linear model */
-    double damped;    /* 1/2 step.shift.step */
-    int met;          /* DOFs that newly ran into a limit */
-} ulna_damped_step;
-
 /* (JtJ + lambda / scale^2 + extra) step = -g inside the limits, into s->step. Where that cannot be factored lambda is
- * raised as little as it takes, by 1e-12, 1e-10, ... of s->curvature. Gives up, with the status of ulna_work_step, at
+ * raised as little as it takes, by 1e-12, 1e-10, ... of s->curvature: step->lambda is what was used. Gives up, with the status of ulna_work_step, at
  * 1 of it. */
 ulna_status ulna_damped_step_here(ulna_solver *s, const double *extra, ulna_damped_step *step);
 
-/*
- * Is it the last step worth taking: predicted to lower f by next to nothing, and not merely because the damping D
- * keeps it short? With (JtJ + D) x = -g the prediction is 1/2 x JtJ x + x D x; the damping counts as small if 1/2 x D
- * x is no more than 1/2 x JtJ x, that is, a third of the prediction.
- */
+/* Is it the last step worth taking: predicted to lower f by next to nothing, and not merely because it was damped? */
 int ulna_damped_step_is_last(const ulna_solver *s, const ulna_damped_step *step);
 /* And after it was refused: was there nothing to gain that the rounding of f would not hide? */
 int ulna_damped_step_is_lost(const ulna_solver *s, const ulna_damped_step *step);

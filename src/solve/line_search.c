@@ -224,9 +224,7 @@ static ulna_status walk(void *context, int want_slope, ulna_line_point *point)
     path *p = context;
     ulna_solver *s = p->s;
     point->met = project(p, point->length);
-    point->linear = 0;
-    for (int j = 0; j < s->nv; j++)
-        point->linear += s->gradient[j] * p->line->step[j];
+    point->linear = ulna_slope_along(s, p->line->step);
     p->slope_length = -1;
     ulna_status status = ulna_try_q(s, &point->value);
     point->slope = (double)NAN;

@@ -132,10 +132,6 @@ static ulna_status iterate(ulna_solver *s, void *state)
     double f;
     ulna_status status = damped_step(s, h, &step);
     s->now.damping = h->mu;
-    if (status == ULNA_ERR_INDEFINITE || status == ULNA_ERR_SINGULAR) {
-        s->now.stop = ULNA_STOP_STALLED;
-        return ULNA_OK;
-    }
     if (status != ULNA_OK)
         return status;
     int is_last = ulna_damped_step_is_last(s, &step);

@@ -33,7 +33,7 @@ ulna_status ulna_is_minimum(ulna_solver *s, int *minimum)
     ulna_status status = ulna_gradient_here(s);
     if (status != ULNA_OK)
         return status;
-    ulna_mark_held(s, s->held);
+    ulna_mark_held(s);
     return is_definite(s, ULNA_SEMIDEFINITE * s->curvature, minimum);
 }
 
@@ -82,7 +82,7 @@ ulna_status ulna_verify(ulna_solver *s, int *verified)
         status = ulna_normal_diagonal(s, own, &largest);
     if (status != ULNA_OK || !is_smooth(s))
         return status;
-    ulna_mark_held(s, s->held);
+    ulna_mark_held(s);
     for (int j = 0; j < s->nv; j++) {
         int above = s->model->tree.parent[j];
         while (above >= 0 && s->unit[above] != s->unit[j])
@@ -141,14 +141,12 @@ static ulna_status negative_direction(ulna_solver *s, int *found)
 ulna_status ulna_escape(ulna_solver *s, int *escaped)
 {
     int found;
-    double slope = 0, f;
+    double f;
     *escaped = 0;
     ulna_status status = negative_direction(s, &found);
     if (status != ULNA_OK || !found)
         return status;
-    for (int j = 0; j < s->nv; j++)
-        slope += s->gradient[j] * s->step[j];
-    double length = slope > 0 ? -0.5 : 0.5, start = s->f;
+    double length = ulna_slope_along(s, s->step) > 0 ? -0.5 : 0.5, start = s->f;
     for (int i = 0; i < HALVINGS; i++, length /= 2) /* both ways at each length: limits may bar one of them */
         for (int side = 0; side < 2; side++, length = -length) {
             status = ulna_try(s, s->step, length, &f);

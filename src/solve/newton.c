@@ -93,15 +93,16 @@ static ulna_status polish(ulna_solver *s, int is_end)
  * vanishes with the gradient. */
 static ulna_status give_up(ulna_solver *s, const newton *n)
 {
-    double predicted, least = 0.5 * n->trust.lowest * s->options.newton.radius * s->options.newton.radius;
-    int met;
+    double least = 0.5 * n->trust.lowest * s->options.newton.radius * s->options.newton.radius;
+    ulna_damped_step step = {.lambda = fmax(4 * n->trust.lowest, n->trust.floor)};
     ulna_status status = ulna_return(s);
     if (status == ULNA_OK)
-        status = ulna_bounded_step(s, 1, fmax(4 * n->trust.lowest, n->trust.floor), NULL, &predicted, NULL, &met);
+        status = ulna_bounded_step(s, 1, NULL, &step);
     if (status == ULNA_OK)
         status = polish(s, 0);
     if (s->now.stop == ULNA_STOP_NONE)
-        s->now.stop = status == ULNA_OK && predicted + least <= ulna_little(s) ? ULNA_STOP_DECREASE : ULNA_STOP_STALLED;
+        s->now.stop =
+            status == ULNA_OK && step.predicted + least <= ulna_little(s) ? ULNA_STOP_DECREASE : ULNA_STOP_STALLED;
     return status;
 }
 
@@ -141,18 +142,15 @@ static ulna_status try_step(ulna_solver *s, newton *n)
 /* ---- line search ------------------------------------------------------------------------------------------------- */
 
 /* The direction into s->step, from the first of a series of shifts that makes H positive definite and leads down. */
-static ulna_status find_direction(ulna_solver *s, newton *n, double *predicted, int *is_newton)
+static ulna_status find_direction(ulna_solver *s, newton *n, ulna_damped_step *step, int *is_newton)
 {
     double semidefinite = ULNA_SEMIDEFINITE * s->curvature, before = n->sigma;
     double sigma = fmax(1e-3 * semidefinite, n->least_sigma);
     for (int tries = 0; tries < 60; tries++) {
-        int met;
-        ulna_status status = ulna_bounded_step(s, 1, sigma, NULL, predicted, NULL, &met);
-        double slope = 0;
-        for (int j = 0; j < s->nv && status == ULNA_OK; j++)
-            slope += s->gradient[j] * s->step[j];
-        n->sigma = sigma;
-        *is_newton = sigma <= semidefinite && !met;
+        step->lambda = n->sigma = sigma;
+        ulna_status status = ulna_bounded_step(s, 1, NULL, step);
+        double slope = status == ULNA_OK ? ulna_slope_along(s, s->step) : 0;
+        *is_newton = sigma <= semidefinite && !step->met;
         if (status == ULNA_OK && sigma <= semidefinite)
             s->now.negative = 0;
         if (status == ULNA_OK && (slope < 0 || *is_newton || ulna_is_flat(s)))
@@ -183,14 +181,14 @@ static ulna_status settle_or_escape(ulna_solver *s, newton *n)
 
 static ulna_status search_line(ulna_solver *s, newton *n)
 {
-    double predicted;
+    ulna_damped_step step;
     int is_newton, found;
     ulna_status status = ulna_gradient_here(s);
     if (status == ULNA_OK)
-        status = find_direction(s, n, &predicted, &is_newton);
+        status = find_direction(s, n, &step, &is_newton);
     if (status != ULNA_OK)
         return status;
-    int is_last = is_newton && predicted <= ulna_little(s);
+    int is_last = is_newton && step.predicted <= ulna_little(s);
     status = ulna_line_walk(s, &n->line, s->step, 1, &found);
     s->now.damping = n->line.length;
     if (status != ULNA_OK || s->f <= s->options.objective)
@@ -201,7 +199,7 @@ static ulna_status search_line(ulna_solver *s, newton *n)
     if (is_last || ulna_is_flat(s) || (found && is_newton && !n->line.met && s->now.decrease <= ulna_little(s)))
         return settle_or_escape(s, n);
     n->least_sigma = found ? 0 : fmax(10 * n->sigma, 1e-3 * s->curvature);
-    if (!found && predicted <= ROUNDING * s->f)
+    if (!found && step.predicted <= ROUNDING * s->f)
         status = polish(s, 0);
     if (s->now.stop == ULNA_STOP_NONE && n->least_sigma > SIGMA_MOST * s->curvature)
         s->now.stop = ULNA_STOP_STALLED;
@@ -225,10 +223,7 @@ static ulna_status iterate(ulna_solver *s, void *state)
         if (status == ULNA_OK)
             status = try_step(s, n);
     }
-    if (status != ULNA_ERR_INDEFINITE && status != ULNA_ERR_SINGULAR)
-        return status;
-    s->now.stop = ULNA_STOP_STALLED;
-    return ULNA_OK;
+    return status;
 }
 
 const ulna_method ulna_method_newton = {

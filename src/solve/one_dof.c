@@ -238,7 +238,8 @@ void ulna_sums_move(ulna_pull_sums *sums, const ulna_move *move)
     sums->square[3] = ulna_moved(move, sums->square[3]);
 }
 
-double ulna_sums_change(const ulna_pull_sums *sums, const ulna_move *move)
+/* How f changes if the pulls move so. */
+static double change_of(const ulna_pull_sums *sums, const ulna_move *move)
 {
     ulna_vec4 column[3];
     double change = 0;
@@ -259,11 +260,6 @@ static ulna_vec4 torque(const ulna_pull_sums *sums)
 {
     const ulna_vec4 *m = sums->moment;
     return (ulna_vec4){m[2][1] - m[1][2], m[0][2] - m[2][0], m[1][0] - m[0][1], 0};
-}
-
-double ulna_sums_slope(const ulna_pull_sums *sums, const ulna_pair *twist)
-{
-    return -dot(twist->angular, torque(sums)) - dot(twist->linear, force(sums));
 }
 
 void ulna_sums_along(const ulna_pull_sums *sums, const ulna_axes *axes, int i, double f, double *g, double *h)
@@ -297,9 +293,9 @@ double ulna_sums_curve(const ulna_pull_sums *sums, const ulna_axes *axes, int i,
     ulna_pair twist;
     ulna_pull_sums moved = *sums;
     ulna_axes_move(axes, i, q, t, &move, &twist);
-    double change = ulna_sums_change(sums, &move);
+    double change = change_of(sums, &move);
     ulna_sums_move(&moved, &move);
-    *slope += ulna_sums_slope(&moved, &twist);
+    *slope -= dot(twist.angular, torque(&moved)) + dot(twist.linear, force(&moved));
     return change;
 }
 

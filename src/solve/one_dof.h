@@ -70,10 +70,6 @@ void ulna_sums_scale(ulna_pull_sums *sums, double factor);
 /* One more pull: h now, and its residual. */
 void ulna_sums_add_pull(ulna_pull_sums *sums, double weight, ulna_vec4 h, ulna_vec4 residual);
 void ulna_sums_move(ulna_pull_sums *sums, const ulna_move *move);
-/* How f changes, without moving them. */
-double ulna_sums_change(const ulna_pull_sums *sums, const ulna_move *move);
-/* df/dt along a twist. */
-double ulna_sums_slope(const ulna_pull_sums *sums, const ulna_pair *twist);
 /* g and h along a turn or slide; 0 and 0 if they are rounding alone, f being about the size of `f`. */
 void ulna_sums_along(const ulna_pull_sums *sums, const ulna_axes *axes, int i, double f, double *g, double *h);
 

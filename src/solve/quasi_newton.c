@@ -129,35 +129,25 @@ void ulna_two_loop(int n, ulna_pairs *p, const double *free, double gamma, doubl
 
 /* ---- one iteration ----------------------------------------------------------------------------------------------- */
 
-static ulna_status layout(ulna_solver *s, quasi_newton *m, ulna_arena *arena)
+static ulna_status layout(ulna_solver *s, void *state, ulna_arena *arena, ulna_error *error)
 {
-    size_t nv = (size_t)s->nv;
+    (void)error;
+    quasi_newton *m = state;
+    size_t nv = (size_t)s->nv, row = nv * sizeof(double), memory = (size_t)s->options.line.memory;
     double **arrays[] = {&m->metric, &m->gradient, &m->old, &m->s, &m->y, &m->product, &m->free, &m->was_free};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         *arrays[i] = ulna_arena_take(arena, nv, sizeof(double));
     ulna_line_layout(s, &m->line, arena);
-    return ULNA_OK;
-}
-
-static ulna_status layout_bfgs(ulna_solver *s, void *state, ulna_arena *arena, ulna_error *error)
-{
-    (void)error;
-    quasi_newton *m = state;
-    m->inverse = ulna_arena_take(arena, (size_t)s->nv, (size_t)s->nv * sizeof(double));
-    return layout(s, m, arena);
-}
-
-static ulna_status layout_lbfgs(ulna_solver *s, void *state, ulna_arena *arena, ulna_error *error)
-{
-    (void)error;
-    quasi_newton *m = state;
-    size_t memory = (size_t)s->options.line.memory, row = (size_t)s->nv * sizeof(double);
+    if (s->method == &ulna_method_bfgs) {
+        m->inverse = ulna_arena_take(arena, nv, row);
+        return ULNA_OK;
+    }
     m->pairs.memory = s->options.line.memory;
     m->pairs.s = ulna_arena_take(arena, memory, row);
     m->pairs.y = ulna_arena_take(arena, memory, row);
     m->pairs.rho = ulna_arena_take(arena, memory, sizeof(double));
     m->pairs.alpha = ulna_arena_take(arena, memory, sizeof(double));
-    return layout(s, m, arena);
+    return ULNA_OK;
 }
 
 /* H = gamma on the free DOFs. */
@@ -228,7 +218,7 @@ static double nearness(const ulna_solver *s, const quasi_newton *m)
 /* Which DOFs are free; `near` ones have free = 0 and held = 0. */
 static void sort_dofs(ulna_solver *s, quasi_newton *m)
 {
-    ulna_mark_held(s, s->held);
+    ulna_mark_held(s);
     double near = s->bounded ? nearness(s, m) : 0;
     for (int j = 0; j < s->nv; j++) {
         int c = s->model->dof_coordinate[j];
@@ -279,10 +269,7 @@ static int find_direction(ulna_solver *s, quasi_newton *m)
 /* The length to begin with: 1, unless the direction is bare gradient, which has none of its own. f stays above 0. */
 static double first_length(const ulna_solver *s, const quasi_newton *m)
 {
-    double slope = 0, size = ulna_step_size(s, s->step);
-    for (int j = 0; j < s->nv; j++)
-        slope += s->gradient[j] * s->step[j];
-    double least = 2 * s->f / -slope;
+    double size = ulna_step_size(s, s->step), least = 2 * s->f / -ulna_slope_along(s, s->step);
     if (!(size > 0) || !(least > 0))
         return 1;
     return m->steps ? fmin(1, LONGEST_STEP / size) : fmin(least, FIRST_STEP / size);
@@ -338,7 +325,7 @@ const ulna_method ulna_method_bfgs = {
              .iterations = 1000},
     .uses_gradient = 1,
     .patience = 3,
-    .layout = layout_bfgs,
+    .layout = layout,
     .begin = begin,
     .iterate = iterate,
 };
@@ -352,7 +339,7 @@ const ulna_method ulna_method_lbfgs = {
              .iterations = 3000},
     .uses_gradient = 1,
     .patience = 3,
-    .layout = layout_lbfgs,
+    .layout = layout,
     .begin = begin,
     .iterate = iterate,
 };

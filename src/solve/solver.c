@@ -449,10 +449,10 @@ double ulna_projected_gradient(const ulna_solver *s)
     return most;
 }
 
-int ulna_mark_held(ulna_solver *s, unsigned char *held)
+int ulna_mark_held(ulna_solver *s)
 {
     int count = 0;
     for (int j = 0; j < s->nv; j++)
-        count += held[j] = (unsigned char)is_barred(s, j);
+        count += s->held[j] = (unsigned char)is_barred(s, j);
     return count;
 }

@@ -31,8 +31,9 @@ typedef struct ulna_method {
     /* Takes the method's arrays from the arena and keeps the pointers in its state; runs twice (base.h). May refuse the
      * problem. Any member may be NULL. */
     ulna_status (*layout)(ulna_solver *s, void *state, ulna_arena *arena, ulna_error *error);
-    ulna_status (*begin)(ulna_solver *s, void *state);   /* at the start of each attempt; the work stands at s->q */
-    ulna_status (*iterate)(ulna_solver *s, void *state); /* see ulna_iteration */
+    ulna_status (*begin)(ulna_solver *s, void *state); /* at the start of each attempt; the work stands at s->q */
+    /* One iteration: see ulna_iteration. For ULNA_ERR_NUMBER, _INDEFINITE and _SINGULAR the driver stops as stalled. */
+    ulna_status (*iterate)(ulna_solver *s, void *state);
 } ulna_method;
 
 /* ulna_solver_create, given the methods of the names in the options: `method`, and `inner`, by which `penalty` solves. NULL:
@@ -134,6 +135,14 @@ ulna_status ulna_gradient_here(ulna_solver *s);
 /* Largest component of a step in units; of s->gradient, leaving out what bounds or relaxing forbid, in m^2/rad. */
 double ulna_step_size(const ulna_solver *s, const double *step);
 double ulna_projected_gradient(const ulna_solver *s);
+/* The slope of f along a step, by s->gradient, which must be known. */
+static inline double ulna_slope_along(const ulna_solver *s, const double *step)
+{
+    double slope = 0;
+    for (int j = 0; j < s->nv; j++)
+        slope += s->gradient[j] * step[j];
+    return slope;
+}
 /* Does the gradient, which must be known, vanish as options.gradient has it? */
 static inline int ulna_is_flat(const ulna_solver *s)
 {
@@ -144,20 +153,31 @@ static inline double ulna_little(const ulna_solver *s)
 {
     return fmax(s->options.decrease, ULNA_LEAST_DECREASE) * s->f;
 }
-/* Marks locked DOFs, and those on a limit that the negative gradient points out of (s->gradient must be known). Returns the
- * number marked. */
-int ulna_mark_held(ulna_solver *s, unsigned char *held);
+/* Marks in s->held locked DOFs, and those on a limit that the negative gradient points out of (s->gradient must be known).
+ * Returns the number marked. */
+int ulna_mark_held(ulna_solver *s);
 /* On or beyond its limits: -1 lower, 1 upper, 2 both, 0 inside or without coordinate. */
 int ulna_at_limit(const ulna_solver *s, const double *q, int dof);
 
+typedef struct ulna_damped_step {
+    double lambda;    /* in */
+    double predicted; /* decrease of f, damping not counted */
+    double damped;    /* what the damping costs: 1/2 step.shift.step */
+    int met;          /* DOFs that newly ran into a limit */
+} ulna_damped_step;
+
 /*
  * The damped step inside the limits (bounded_step.c): (H(t) + lambda / scale^2 + extra) step = -g with bounds met as
- * prescribed displacements. `extra` (nv) may be NULL. Into s->step, with s->held as it was solved and `met` the number
- * of DOFs that newly ran into a limit. `decrease` is what f is predicted to fall by, damping not counted; `damped` (may be
- * NULL) is what the damping costs, 1/2 step.shift.step. Statuses as ulna_work_step.
+ * prescribed displacements. `extra` (nv) may be NULL. Into s->step, with s->held as it was solved. Statuses as
+ * ulna_work_step.
  */
-ulna_status ulna_bounded_step(ulna_solver *s, double t, double lambda, const double *extra, double *decrease,
-                              double *damped, int *met);
+ulna_status ulna_bounded_step(ulna_solver *s, double t, const double *extra, ulna_damped_step *step);
+/* Is the step short merely because it was damped? With (H + D) x = -g the prediction is 1/2 x H x + x D x; the damping
+ * counts as small if 1/2 x D x is no more than 1/2 x H x, that is, a third of the prediction. */
+static inline int ulna_is_short(const ulna_damped_step *step)
+{
+    return 3 * step->damped > step->predicted;
+}
 
 /* Below this part of s->curvature a negative eigenvalue of the Hessian counts as zero. */
 #define ULNA_SEMIDEFINITE 1e-10

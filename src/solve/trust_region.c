@@ -316,8 +316,7 @@ static double radius_left(const ulna_solver *s, double radius)
  * what the straight way to the first limit would gain. */
 static ulna_status solve_faces(ulna_solver *s, ulna_trust *t, double radius, int one_by_one, double *least)
 {
-    double slope = 0;
-    ulna_mark_held(s, s->held);
+    ulna_mark_held(s);
     memset(s->displacement, 0, (size_t)s->nv * sizeof *s->displacement);
     t->met = 0;
     for (int round = 0;; round++) {
@@ -327,10 +326,10 @@ static ulna_status solve_faces(ulna_solver *s, ulna_trust *t, double radius, int
             return status;
         finish_face(s, t, &on);
         double part = part_of_all(s);
-        for (int j = 0; round == 0 && j < s->nv; j++)
-            slope += s->gradient[j] * s->step[j];
-        if (round == 0)
+        if (round == 0) {
+            double slope = ulna_slope_along(s, s->step);
             *least = -part * slope + part * part * (t->predicted + slope);
+        }
         if (part == 1)
             return ULNA_OK;
         hold_violators(s, t, one_by_one ? part * (1 + 1e-9) : 1);
