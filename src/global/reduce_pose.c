@@ -227,7 +227,7 @@ static void fit_turns(const ulna_reduction *to, const ulna_ball *ball, const dou
     const int *dof = ball->dof, *at = to->model->dof_coordinate;
     for (int k = 0; k < 3; k++)
         angle[k] = q[at[dof[k]]] + (k == 1 ? beta : 0);
-    ulna_joint_fit(&plan, wanted, none, angle, angle);
+    ulna_joint_fit(&plan, 1, wanted, none, angle, angle);
     angle[1] -= beta;
     for (int k = 0; k < 3; k++)
         q[at[dof[k]]] = turned_inside(angle[k], to->lower[dof[k]], to->upper[dof[k]]);
@@ -240,7 +240,7 @@ static void fit_near(const ulna_reduction *to, const ulna_ball *ball, const ulna
                      const double wanted[9], const double *near, double *at)
 {
     static const double none[3] = {0, 0, 0};
-    ulna_joint_fit(plan, wanted, none, near, at);
+    ulna_joint_fit(plan, 1, wanted, none, near, at);
     for (int s = 0, k = 0; s < plan->segment_count; k += ulna_segment_dofs((ulna_segment)plan->segment[s++]))
         if (plan->segment[s] == ULNA_SEGMENT_RZ)
             at[k] = turned_inside(at[k], to->lower[ball->dof[k]], to->upper[ball->dof[k]]);

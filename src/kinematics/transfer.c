@@ -204,7 +204,7 @@ ulna_status ulna_pose_transfer(const ulna_pose *from, ulna_pose *to_pose, double
             frame motion = between(&start, &wanted);
             if (b->coordinate_count > 0) {
                 const double *near_q = (to_pose->placed ? to_pose->q : model->rest) + b->coordinate;
-                ulna_joint_fit(&plan, motion.rotation, motion.position, near_q, q);
+                ulna_joint_fit(&plan, model->length_scale, motion.rotation, motion.position, near_q, q);
                 enter_limits(model, body, &plan, near_q, q);
             }
         } else if (b->coordinate_count > 0) {

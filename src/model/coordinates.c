@@ -4,27 +4,20 @@
 
 void ulna_model_integrate(const ulna_model *model, const double *q, const double *step, double *result)
 {
-    if (!model->has_general) {
+    if (model->nq == model->nv) {
         for (int j = 0; j < model->nv; j++)
             result[j] = q[j] + step[j];
         return;
     }
-    for (int l = 0; l < model->nl; l++) {
-        const ulna_link *link = &model->link[l];
-        int dof = link->dof, coordinate = link->coordinate;
-        for (int i = 0; i < link->segment_count; i++) {
-            ulna_segment segment = (ulna_segment)link->segment[i];
-            int dofs = ulna_segment_dofs(segment);
-            if (segment == ULNA_SEGMENT_BALL) {
-                double turn[4];
-                ulna_quaternion_exp(step + dof, turn);
-                ulna_quaternion_multiply(turn, q + coordinate, result + coordinate);
-            } else {
-                for (int k = 0; k < dofs; k++)
-                    result[coordinate + k] = q[coordinate + k] + step[dof + k];
-            }
-            dof += dofs;
-            coordinate += ulna_segment_coordinates(segment);
+    for (int j = 0; j < model->nv; j++) {
+        int c = model->dof_coordinate[j];
+        if (c != ULNA_NONE) {
+            result[c] = q[c] + step[j];
+        } else if (model->dof_part[j] == 0) {
+            double turn[4];
+            c = ulna_ball_coordinate(model, j);
+            ulna_quaternion_exp(step + j, turn);
+            ulna_quaternion_multiply(turn, q + c, result + c);
         }
     }
 }
@@ -33,22 +26,13 @@ void ulna_model_difference(const ulna_model *model, const double *q0, const doub
 {
     for (int j = 0; j < model->nv; j++) {
         int c = model->dof_coordinate[j];
-        if (c != ULNA_NONE)
+        if (c != ULNA_NONE) {
             step[j] = q1[c] - q0[c];
-    }
-    for (int l = 0; l < model->nl && model->nq != model->nv; l++) {
-        const ulna_link *link = &model->link[l];
-        int dof = link->dof, coordinate = link->coordinate;
-        for (int i = 0; i < link->segment_count; i++) {
-            ulna_segment segment = (ulna_segment)link->segment[i];
-            if (segment == ULNA_SEGMENT_BALL) {
-                const double *q = q0 + coordinate;
-                double inverse[4] = {-q[0], -q[1], -q[2], q[3]}, turn[4];
-                ulna_quaternion_multiply(q1 + coordinate, inverse, turn);
-                ulna_quaternion_log(turn, step + dof);
-            }
-            dof += ulna_segment_dofs(segment);
-            coordinate += ulna_segment_coordinates(segment);
+        } else if (model->dof_part[j] == 0) {
+            const double *q = q0 + ulna_ball_coordinate(model, j);
+            double inverse[4] = {-q[0], -q[1], -q[2], q[3]}, turn[4];
+            ulna_quaternion_multiply(q1 + ulna_ball_coordinate(model, j), inverse, turn);
+            ulna_quaternion_log(turn, step + j);
         }
     }
 }
@@ -81,17 +65,10 @@ static int shorten(double *w, int count)
 int ulna_model_wrap(const ulna_model *model, double *q)
 {
     int changed = 0;
-    for (int l = 0; l < model->nl && model->has_general; l++) {
-        const ulna_link *link = &model->link[l];
-        int dof = link->dof, coordinate = link->coordinate;
-        for (int i = 0; i < link->segment_count; i++) {
-            ulna_segment segment = (ulna_segment)link->segment[i];
-            int dofs = ulna_segment_dofs(segment);
-            if (segment > ULNA_SEGMENT_BALL && !is_limited(model, dof, dofs))
-                changed += shorten(q + coordinate, dofs);
-            dof += dofs;
-            coordinate += ulna_segment_coordinates(segment);
-        }
+    for (int j = 0; j < model->nv; j++) {
+        int dofs = ulna_segment_dofs((ulna_segment)model->dof_segment[j]);
+        if (model->dof_segment[j] > ULNA_SEGMENT_BALL && model->dof_part[j] == 0 && !is_limited(model, j, dofs))
+            changed += shorten(q + model->dof_coordinate[j], dofs);
     }
     return changed;
 }
@@ -109,8 +86,7 @@ ulna_status ulna_model_check_q(const ulna_model *model, const double *q, int *co
     for (int j = 0; j < model->nv && model->nq != model->nv && wrong == ULNA_NONE; j++) {
         if (model->dof_segment[j] != ULNA_SEGMENT_BALL || model->dof_part[j] != 0)
             continue;
-        const ulna_body *body = &model->body[model->dof_body[j]];
-        int at = body->coordinate + (j - body->dof); /* a joint has one quaternion at most */
+        int at = ulna_ball_coordinate(model, j);
         double square = 0;
         for (int k = 0; k < 4; k++)
             square += q[at + k] * q[at + k];

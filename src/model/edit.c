@@ -224,7 +224,7 @@ static ulna_joint root_joint(const ulna_joint *old)
     return ulna_joint_free();
 }
 
-static ulna_status set_root(ulna_builder *builder, int root, ulna_error *error)
+static ulna_status set_root(ulna_builder *builder, double length, int root, ulna_error *error)
 {
     static const double nowhere[3] = {0, 0, 0};
     ulna_joint_plan plan;
@@ -235,7 +235,7 @@ static ulna_status set_root(ulna_builder *builder, int root, ulna_error *error)
         status = ulna_joint_resolve(&joint, &plan, error);
     if (status != ULNA_OK)
         return status;
-    ulna_joint_fit(&plan, rotation, position, plan.zero, q);
+    ulna_joint_fit(&plan, length, rotation, position, plan.zero, q);
 
     /* the edges from the root down to the new one, last first: each takes the joint of a body not yet changed */
     ulna_builder_body *body = builder->body;
@@ -273,7 +273,7 @@ ulna_status ulna_model_reroot(const ulna_model *model, int root, const ulna_allo
     if (status != ULNA_OK)
         return status;
     if (root != 0)
-        status = set_root(builder, root, error);
+        status = set_root(builder, model->length_scale, root, error);
     if (status == ULNA_OK)
         status = ulna_builder_build(builder, allocator, result, error);
     ulna_builder_destroy(builder);

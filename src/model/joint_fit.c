@@ -7,8 +7,8 @@
  * leaves something over (a motion out of reach, a gimbal-locked joint with slides between its turns, four turns or
  * more), damped Gauss-Newton steps on all coordinates finish the work, from several starts.
  *
- * "Nearest" is in the sum of squares of the translation and of the nine entries of the rotation. The gradient method can
- * end in a local minimum for motions out of reach of long sequences.
+ * "Nearest" is in the sum of squares of the translation, in units of the length that the caller gives, and of the nine
+ * entries of the rotation. The gradient method can end in a local minimum for motions out of reach of long sequences.
  */
 #include "math/math3.h"
 #include "model/model.h"
@@ -445,15 +445,26 @@ static void fit_general(const fit *f, const double *near_q, double *q)
     }
 }
 
-void ulna_joint_fit(const ulna_joint_plan *plan, const double rotation[9], const double translation[3],
+/* Multiplies the coordinates that are translations. */
+static void scale_slides(const fit *f, double factor, double *q)
+{
+    for (int i = 0; i < f->count; i++)
+        if (ulna_segment_is_slide(f->segment[i]))
+            q[f->coordinate[i]] *= factor;
+}
+
+void ulna_joint_fit(const ulna_joint_plan *plan, double length, const double rotation[9], const double translation[3],
                     const double *near_q, double *q)
 {
-    fit f = make_fit(plan, rotation, translation);
+    double unit = ldexp(1, ilogb(length)); /* a power of two: nothing is rounded */
+    double scaled[3] = {translation[0] / unit, translation[1] / unit, translation[2] / unit};
+    fit f = make_fit(plan, rotation, scaled);
     double near[7] = {0}, result[7] = {0}; /* near_q may be q */
     int general = 0;
     if (f.count == 0)
         return;
     memcpy(near, near_q, (size_t)plan->coordinate_count * sizeof *near);
+    scale_slides(&f, 1 / unit, near);
     for (int i = 0; i < f.count; i++)
         general |= f.segment[i] >= ULNA_SEGMENT_BALL;
     if (general) {
@@ -466,5 +477,6 @@ void ulna_joint_fit(const ulna_joint_plan *plan, const double rotation[9], const
         for (int i = 0; i < f.count; i++)
             result[f.coordinate[i]] = value[i];
     }
+    scale_slides(&f, unit, result);
     memcpy(q, result, (size_t)plan->coordinate_count * sizeof *q);
 }

@@ -55,8 +55,10 @@ static inline int ulna_segment_is_slide(unsigned segment)
 void ulna_segment_motion(ulna_segment segment, int sign, const double *q, double rotation[9], double translation[3]);
 /* The motion of a resolved joint, likewise. Slow and readable; fine for set-up. */
 void ulna_joint_motion(const ulna_joint_plan *plan, const double *q, double rotation[9], double translation[3]);
-/* The q whose motion comes nearest to the given one; exact where the joint can reach it. `near_q` picks the branch. */
-void ulna_joint_fit(const ulna_joint_plan *plan, const double rotation[9], const double translation[3],
+/* The q whose motion comes nearest to the given one; exact where the joint can reach it. `near_q` picks the branch. Where
+ * both cannot be reached, a translation by `length` counts as much as a rotation by one radian: the model's length scale
+ * makes the result independent of the unit of length. */
+void ulna_joint_fit(const ulna_joint_plan *plan, double length, const double rotation[9], const double translation[3],
                     const double *near_q, double *q);
 
 /* Where the three turns are among elementary segments, neighbours about different axes; 0 for other joints. */
@@ -155,6 +157,13 @@ struct ulna_model {
 static inline const double *ulna_body_bone(const ulna_model *model, int body)
 {
     return model->joint[body].reversed ? model->body[body].offset_position : model->body[body].placement_position;
+}
+
+/* First coordinate of the quaternion that a DOF belongs to. A joint has at most one, and before it a coordinate per DOF. */
+static inline int ulna_ball_coordinate(const ulna_model *model, int dof)
+{
+    const ulna_body *body = &model->body[model->dof_body[dof]];
+    return body->coordinate + dof - model->dof_part[dof] - body->dof;
 }
 
 /* The type of that name, or -1. */

@@ -116,7 +116,8 @@ static int is_same9(const double a[9], const double b[9])
     return count == 9;
 }
 
-int ulna_plans_are_same(const ulna_joint_plan *a, const ulna_joint_plan *b)
+/* Do both joints move alike for the same coordinates, to the bit? */
+static int plans_are_same(const ulna_joint_plan *a, const ulna_joint_plan *b)
 {
     return a->segment_count == b->segment_count && a->sign == b->sign &&
            memcmp(a->segment, b->segment, (size_t)a->segment_count) == 0 && is_same9(a->pre, b->pre) &&
@@ -168,7 +169,7 @@ ulna_status ulna_builder_replace_joint(ulna_builder *builder, const ulna_model *
         *dropped += count_limits(&old) - count_limits(fresh);
     if (fresh->plan.coordinate_count == 0)
         return ULNA_OK;
-    ulna_joint_fit(&fresh->plan, rotation, translation, fresh->plan.zero, rest);
+    ulna_joint_fit(&fresh->plan, model->length_scale, rotation, translation, fresh->plan.zero, rest);
     for (int k = 0; k < fresh->plan.dof_count; k++) /* what is taken over stays exact, and so inside its limits */
         if (from[k] != ULNA_NONE && fresh->plan.coordinate_count == fresh->plan.dof_count &&
             old.plan.coordinate_count == old.plan.dof_count)
@@ -260,12 +261,13 @@ static ulna_status check_skeletons(const ulna_model *from, const ulna_model *to,
 
 /* Coordinates of one joint in one frame. `near_q` is those of the frame before, or the rest pose. 0 if the joint cannot
  * make the motion. */
-static int convert_joint(const joint_pair *pair, const double *from_q, const double *near_q, double *to_q)
+static int convert_joint(const joint_pair *pair, double length, const double *from_q, const double *near_q,
+                         double *to_q)
 {
     double rotation[9], translation[3], reached[9], place[3];
     ulna_joint_motion(&pair->from, from_q, rotation, translation);
     if (pair->to.coordinate_count > 0) {
-        ulna_joint_fit(&pair->to, rotation, translation, near_q, to_q);
+        ulna_joint_fit(&pair->to, length, rotation, translation, near_q, to_q);
         ulna_joint_settle(&pair->to, near_q, to_q);
     }
     ulna_joint_motion(&pair->to, to_q, reached, place);
@@ -302,7 +304,7 @@ static ulna_status convert_frame(const conversion *c, const ulna_clip *clip, uln
         double *target = moves ? ulna_clip_frame(result, frame) + at : nothing;
         if (pair->is_same) {
             memcpy(target, source, (size_t)pair->to.coordinate_count * sizeof *target);
-        } else if (!convert_joint(pair, source, near_q, target)) {
+        } else if (!convert_joint(pair, c->to->length_scale, source, near_q, target)) {
             return ulna_fail(error, ULNA_ERR_MODEL,
                              "frame %lld: the new joint of \"%.80s\" cannot represent its motion", number,
                              c->to->names + c->to->body[b].name);
@@ -322,7 +324,7 @@ static ulna_status convert_clip(conversion *c, const ulna_clip *clip, ulna_clip 
         joint_pair *pair = &c->pair[b];
         ulna_joint_resolve(&c->from->joint[b], &pair->from, NULL);
         ulna_joint_resolve(&c->to->joint[b], &pair->to, NULL);
-        pair->is_same = ulna_plans_are_same(&pair->from, &pair->to);
+        pair->is_same = plans_are_same(&pair->from, &pair->to);
     }
     for (int f = 0; status == ULNA_OK && f < clip->frame_count; f++)
         status = convert_frame(c, clip, result, f, error);

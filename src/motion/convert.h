@@ -15,9 +15,6 @@ ulna_status ulna_builder_replace_joint(ulna_builder *builder, const ulna_model *
                                        const ulna_joint *joint, const int from[6], int sign, int *dropped,
                                        ulna_error *error);
 
-/* Both joints move alike for the same coordinates, to the bit. */
-int ulna_plans_are_same(const ulna_joint_plan *a, const ulna_joint_plan *b);
-
 /*
  * Moves angles near the middle of their limits, or near rest where there are none, without changing a pose: by full turns, and
  * by the choice between the two sets of three Euler angles. Each stretch between jumps (60 degrees from one frame to the next)

@@ -24,16 +24,6 @@ static void ball_difference(const double *q, const double *reference, double phi
     ulna_left_jacobian_inverse(phi, inverse);
 }
 
-/* First coordinate of the quaternion that DOF `dof` (its part 0) steps. */
-static int ball_coordinate(const ulna_model *model, int dof)
-{
-    const ulna_body *body = &model->body[model->dof_body[dof]];
-    int c = body->coordinate;
-    for (int d = body->dof; d < dof; d++)
-        c += model->dof_segment[d] == ULNA_SEGMENT_BALL ? (model->dof_part[d] == 0 ? 4 : 0) : 1;
-    return c;
-}
-
 static double mean_factor(const double *factor, int dof)
 {
     return (factor[dof] + factor[dof + 1] + factor[dof + 2]) / 3;
@@ -77,7 +67,7 @@ static double posture(ulna_work *work, const ulna_term *term)
         if (model->dof_part[d] || !work->couple) /* once per quaternion; `couple` is there if there is one */
             continue;
         double phi[3], inverse[9], w = dof_weight(problem, weight * mean_factor(factor, d), d);
-        c = ball_coordinate(model, d);
+        c = ulna_ball_coordinate(model, d);
         ball_difference(q + c, reference + c, phi, inverse);
         f += 0.5 * w * ulna_dot(phi, phi);
         for (int j = 0; j < 3; j++) {
@@ -217,7 +207,7 @@ int ulna_coordinate_residuals(const ulna_work *work, const ulna_term *term, int 
                 *entry = term->type == ULNA_TERM_LIMITS && off == 0 ? 0 : root;
         } else if (model->dof_part[d] == 0) {
             double phi[3], inverse[9], root = sqrt(dof_weight(problem, weight * mean_factor(factor, d), d));
-            c = ball_coordinate(model, d);
+            c = ulna_ball_coordinate(model, d);
             ball_difference(q + c, reference + c, phi, inverse);
             for (int k = 0; k < 3; k++) {
                 if (residuals)
@@ -240,7 +230,7 @@ double ulna_coordinate_error(const ulna_work *work, const ulna_term *term, int d
     if (c >= 0)
         return q[c] - term->values[c];
     double phi[3], inverse[9];
-    c = ball_coordinate(model, dof - model->dof_part[dof]);
+    c = ulna_ball_coordinate(model, dof);
     ball_difference(q + c, term->values + c, phi, inverse);
     return phi[model->dof_part[dof]];
 }
@@ -258,7 +248,7 @@ static void posture_slope(const ulna_work *work, const ulna_term *term, int dof,
         right[dof] += dof_weight(work->problem, weight * factor[dof], dof);
         return;
     }
-    int part = model->dof_part[dof], first = dof - part, c = ball_coordinate(model, first);
+    int part = model->dof_part[dof], first = dof - part, c = ulna_ball_coordinate(model, dof);
     double phi[3], inverse[9], w = dof_weight(work->problem, weight * mean_factor(factor, first), first);
     ball_difference(work->pose->q + c, term->values + c, phi, inverse);
     for (int i = 0; i < 3; i++)

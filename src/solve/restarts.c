@@ -100,25 +100,6 @@ static int rigid_motion(ulna_work *work, double rotation[9], double translation[
     return 1;
 }
 
-/* The root's coordinates that put it there. The fit weighs a radian as much as a unit of length, so that is the model's own,
- * to a power of two: the result is the same in millimetres and in metres. */
-static void fit_root(const ulna_model *model, const ulna_joint_plan *plan, const double rotation[9],
-                     const double position[3], const double *before, double *q)
-{
-    const ulna_body *root = &model->body[0];
-    double unit = ldexp(1, ilogb(model->length_scale)), near[7], place[3];
-    for (int k = 0; k < 3; k++)
-        place[k] = position[k] / unit;
-    memcpy(near, before, (size_t)root->coordinate_count * sizeof *near);
-    for (int j = root->dof; j < root->dof + root->dof_count; j++)
-        if (ulna_model_dof_is_translation(model, j))
-            near[model->dof_coordinate[j] - root->coordinate] /= unit;
-    ulna_joint_fit(plan, rotation, place, near, q + root->coordinate);
-    for (int j = root->dof; j < root->dof + root->dof_count; j++)
-        if (ulna_model_dof_is_translation(model, j))
-            q[model->dof_coordinate[j]] *= unit;
-}
-
 ulna_status ulna_work_align_root(ulna_work *work, double *q)
 {
     if (!work || !q)
@@ -147,7 +128,7 @@ ulna_status ulna_work_align_root(ulna_work *work, double *q)
     double before[7];
     size_t bytes = (size_t)root->coordinate_count * sizeof *q;
     memcpy(before, q + root->coordinate, bytes);
-    fit_root(model, &plan, rotation, position, before, q);
+    ulna_joint_fit(&plan, model->length_scale, rotation, position, before, q + root->coordinate);
     for (int j = root->dof; j < root->dof + root->dof_count; j++) {
         int c = model->dof_coordinate[j];
         if (c >= 0)

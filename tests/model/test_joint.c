@@ -319,18 +319,18 @@ static void fit_undoes_motion(void **state)
             random_coordinates(&rng, &plan, q);
             ulna_joint_motion(&plan, q, r, t);
 
-            ulna_joint_fit(&plan, r, t, q, fitted);
+            ulna_joint_fit(&plan, 1, r, t, q, fitted);
             if (!near_singular(&plan, q))
                 assert_true(difference(fitted, q, plan.coordinate_count) < 1e-11);
             ulna_joint_motion(&plan, fitted, again_r, again_t);
             assert_true(difference(r, again_r, 9) < 1e-12 && difference(t, again_t, 3) < 1e-12);
 
             random_coordinates(&rng, &plan, near);
-            ulna_joint_fit(&plan, r, t, near, fitted);
+            ulna_joint_fit(&plan, 1, r, t, near, fitted);
             ulna_joint_motion(&plan, fitted, again_r, again_t);
             assert_true(difference(r, again_r, 9) < 1e-12 && difference(t, again_t, 3) < 1e-12);
 
-            ulna_joint_fit(&plan, r, t, near, near); /* in place */
+            ulna_joint_fit(&plan, 1, r, t, near, near); /* in place */
             assert_true(difference(near, fitted, plan.coordinate_count) == 0);
         }
 }
@@ -342,7 +342,7 @@ static void check_order(const char *order, const double *q, int sequence)
         ulna_joint_plan plan = resolve(&joint);
         double r[9], t[3], fitted[7], again_r[9], again_t[3];
         ulna_joint_motion(&plan, q, r, t);
-        ulna_joint_fit(&plan, r, t, q, fitted);
+        ulna_joint_fit(&plan, 1, r, t, q, fitted);
         ulna_joint_motion(&plan, fitted, again_r, again_t);
         assert_true(difference(r, again_r, 9) < 1e-12 && difference(t, again_t, 3) < 1e-12);
         assert_true(difference(fitted, q, plan.coordinate_count) < 1e-5);
@@ -395,7 +395,7 @@ static void mixed_sequences_from_elsewhere(void **state)
             ulna_test_rng_fill(&rng, q, 6, -1.4, 1.4);
             ulna_test_rng_fill(&rng, near, 6, -1.4, 1.4);
             ulna_joint_motion(&plan, q, r, t);
-            ulna_joint_fit(&plan, r, t, near, fitted);
+            ulna_joint_fit(&plan, 1, r, t, near, fitted);
             ulna_joint_motion(&plan, fitted, again_r, again_t);
             assert_true(difference(r, again_r, 9) < 1e-12 && difference(t, again_t, 3) < 1e-12);
         }
@@ -425,7 +425,7 @@ static void out_of_reach_is_nearest(void **state)
             double r[9], t[3], near[6] = {0}, q[6], other[6];
             ulna_test_random_rotation(&rng, r);
             ulna_test_rng_fill(&rng, t, 3, -1, 1);
-            ulna_joint_fit(&plan, r, t, near, q);
+            ulna_joint_fit(&plan, 1, r, t, near, q);
             double best = misfit(&plan, q, r, t);
             for (int trial = 0; trial < 300; trial++) {
                 for (int i = 0; i < plan.coordinate_count; i++)
@@ -433,6 +433,30 @@ static void out_of_reach_is_nearest(void **state)
                                          : ulna_test_rng_uniform(&rng, -3.2, 3.2);
                 assert_true(misfit(&plan, other, r, t) > best - 1e-12);
             }
+        }
+}
+
+/* In another unit of length the nearest motion is the same, to the bit, also where it cannot be reached. */
+static void unit_of_length_does_not_matter(void **state)
+{
+    (void)state;
+    static const char *const orders[] = {"TxRz", "RzTx", "TxRzTyRx", "RxTyRy", "TxTyTzRzRyRx"};
+    const double unit = 1024;
+    ulna_test_rng rng = ulna_test_rng_seed(8);
+    for (size_t k = 0; k < sizeof orders / sizeof *orders; k++)
+        for (int round = 0; round < 20; round++) {
+            ulna_joint joint = ulna_joint_sequence(orders[k]);
+            joint.reversed = round % 2;
+            ulna_joint_plan plan = resolve(&joint);
+            double r[9], t[3], large[3], near[6] = {0}, q[6], other[6];
+            ulna_test_random_rotation(&rng, r);
+            ulna_test_rng_fill(&rng, t, 3, -1, 1);
+            for (int i = 0; i < 3; i++)
+                large[i] = unit * t[i];
+            ulna_joint_fit(&plan, 0.7, r, t, near, q);
+            ulna_joint_fit(&plan, unit * 0.7, r, large, near, other);
+            for (int i = 0; i < plan.coordinate_count; i++)
+                assert_true(other[i] == q[i] * (ulna_segment_is_slide(plan.segment[i]) ? unit : 1));
         }
 }
 
@@ -453,7 +477,7 @@ static void branches_stay_near(void **state)
             for (int i = 0; i < 3; i++)
                 q[i] = turn[i] * lengths[k];
             ulna_joint_motion(&plan, q, r, t);
-            ulna_joint_fit(&plan, r, t, q, fitted);
+            ulna_joint_fit(&plan, 1, r, t, q, fitted);
             assert_true(difference(q, fitted, 3) < 1e-7);
             ulna_joint_motion(&plan, fitted, again, t);
             assert_true(difference(r, again, 9) < 1e-12);
@@ -464,7 +488,7 @@ static void branches_stay_near(void **state)
             q[1] = sin(angle) * lengths[k];
             q[2] = 20 * angle;
             ulna_joint_motion(&plan, q, r, t);
-            ulna_joint_fit(&plan, r, t, q, fitted);
+            ulna_joint_fit(&plan, 1, r, t, q, fitted);
             ulna_joint_motion(&plan, fitted, again, t);
             assert_true(difference(r, again, 9) < 1e-12);
             assert_true(difference(q, fitted, 3) < 1e-6);
@@ -473,7 +497,7 @@ static void branches_stay_near(void **state)
     ulna_joint_plan plan = resolve(&ball);
     double q[4] = {0.1, 0.7, -0.1, -0.7}, fitted[4], r[9], t[3];
     ulna_joint_motion(&plan, q, r, t);
-    ulna_joint_fit(&plan, r, t, q, fitted);
+    ulna_joint_fit(&plan, 1, r, t, q, fitted);
     assert_true(difference(q, fitted, 4) < 1e-15);
 }
 
@@ -575,6 +599,7 @@ int main(void)
         cmocka_unit_test(odd_sequences),
         cmocka_unit_test(mixed_sequences_from_elsewhere),
         cmocka_unit_test(out_of_reach_is_nearest),
+        cmocka_unit_test(unit_of_length_does_not_matter),
         cmocka_unit_test(branches_stay_near),
         cmocka_unit_test(bad_joints_are_refused),
         cmocka_unit_test(spelling_matters),

@@ -122,7 +122,7 @@ static void transfer(const ulna_model *old, const ulna_model *new, const ulna_te
         if (i == 0) {
             ulna_joint_plan plan;
             assert_int_equal(ulna_joint_resolve(ulna_model_body_joint(new, 0), &plan, NULL), ULNA_OK);
-            ulna_joint_fit(&plan, old_frames[before].r, old_frames[before].t, plan.zero, to + first);
+            ulna_joint_fit(&plan, 1, old_frames[before].r, old_frames[before].t, plan.zero, to + first);
             continue;
         }
         int parent = ulna_model_find_body(old, ulna_model_body_name(new, ulna_model_body_parent(new, i)));

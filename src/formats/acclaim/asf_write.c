@@ -205,7 +205,7 @@ static const char *find_axis(const asf_writer *w, const double rotation[9], doub
         ulna_joint_plan plan;
         double q[3], fresh[3], radians[3];
         ulna_joint_resolve(&joint, &plan, NULL);
-        ulna_joint_fit(&plan, c, nowhere, nowhere, q);
+        ulna_joint_fit(&plan, 1, c, nowhere, nowhere, q);
         for (int k = 0; k < 3; k++) {
             int axis = plan.segment[k];
             fresh[axis] = tidy(w, q[k] / w->angle, w->angle == 1 ? RADIAN_DECIMALS : DEGREE_DECIMALS);

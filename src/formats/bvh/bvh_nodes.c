@@ -206,7 +206,7 @@ static void fit_motion(const ulna_bvh_node *node, const double *q, const double 
         if (is_turn(node->channel[i].segment) && near)
             start[turns++] = near[i];
     if (node->turns.segment_count)
-        ulna_joint_fit(&node->turns, seen, nowhere, start, angle);
+        ulna_joint_fit(&node->turns, 1, seen, nowhere, start, angle);
     turns = 0;
     for (int i = 0; i < node->count; i++) {
         const ulna_bvh_channel *channel = &node->channel[i];
