@@ -1,20 +1,7 @@
-/* Helpers for arrays and dense matrices that need no LAPACK. */
+/* The other triangle of a symmetric matrix, tile by tile: whole cache lines are read and written. */
 #include "linalg/linalg.h"
 
-#include <math.h>
-
 #include "base/parallel.h"
-
-int ulna_array_finite(const double *x, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!isfinite(x[i]))
-            return 0;
-    }
-    return 1;
-}
-
-/* ---- the other triangle of a symmetric matrix, tile by tile: whole cache lines are read and written ------------ */
 
 #define TILE 16
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "linalg/linalg.h"
+#include "math/math3.h"
 
 size_t ulna_band_size(int n, int width)
 {
@@ -72,17 +73,19 @@ ulna_status ulna_band_factor(ulna_band *band)
     band->shift = 0;
     if (band->n == 0)
         return ULNA_OK;
-    const size_t stride = (size_t)band->width + 1, size = ulna_band_size(band->n, band->width);
+    const size_t stride = (size_t)band->width + 1;
     double least = band->entries[0], largest = 0;
-    if (!ulna_array_finite(band->entries, size))
-        return ULNA_ERR_NUMBER;
-    for (size_t i = 0; i < size; i++)
-        largest = fmax(largest, fabs(band->entries[i]));
-    for (size_t j = 0; j < (size_t)band->n; j++)
-        least = fmin(least, band->entries[j * stride]);
+    for (size_t j = 0; j < (size_t)band->n; j++) {
+        const double *column = band->entries + j * stride;
+        if (!ulna_all_finite(column, band->width + 1))
+            return ULNA_ERR_NUMBER;
+        least = fmin(least, column[0]);
+        for (size_t k = 0; k < stride; k++)
+            largest = fmax(largest, fabs(column[k]));
+    }
 
     /* Doubling ends: once the shift exceeds the sum of a row, the matrix is diagonally dominant. */
-    const double smallest_shift = fmax(1e-3 * largest, 1e-3 * DBL_EPSILON);
+    const double smallest_shift = largest > 0 ? 1e-3 * largest : 1;
     double shift = least > 0 ? 0 : smallest_shift - least;
     while (!factor_shifted(band, shift)) {
         shift = fmax(2 * shift, smallest_shift);
@@ -93,8 +96,9 @@ ulna_status ulna_band_factor(ulna_band *band)
     return ULNA_OK;
 }
 
-ulna_status ulna_band_solve(const ulna_band *band, const double *rhs, double *x)
+ulna_status ulna_band_solve(void *context, const double *rhs, double *x)
 {
+    const ulna_band *band = context;
     const ulna_status status = check_band(band);
     if (status != ULNA_OK || band->n == 0)
         return status;
@@ -120,9 +124,4 @@ ulna_status ulna_band_solve(const ulna_band *band, const double *rhs, double *x)
         x[j] = value * column[0];
     }
     return ULNA_OK;
-}
-
-ulna_status ulna_band_precondition(void *band, const double *rhs, double *x)
-{
-    return ulna_band_solve(band, rhs, x);
 }

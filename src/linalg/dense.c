@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "linalg/linalg.h"
+#include "math/math3.h"
 
 #include <lapacke.h>
 _Static_assert(sizeof(lapack_int) == sizeof(int), "LAPACK must be built with 32-bit integers");
@@ -20,16 +21,18 @@ _Static_assert(sizeof(lapack_int) == sizeof(int), "LAPACK must be built with 32-
 /* 1 if the lower triangle of an n x n matrix is finite. */
 static int lower_finite(int n, const double *A)
 {
-    const size_t size = (size_t)n;
-    for (size_t j = 0; j < size; j++) {
-        if (!ulna_array_finite(A + j + size * j, size - j))
-            return 0;
-    }
-    return 1;
+    int is_finite = 1;
+    for (int j = 0; j < n && is_finite; j++)
+        is_finite = ulna_all_finite(A + (size_t)j * ((size_t)n + 1), n - j);
+    return is_finite;
 }
 
-static ulna_status check_size(int m, int n)
+/* Checks the size of a matrix; no need so far. */
+static ulna_status begin_need(int m, int n, ulna_dense_need *need)
 {
+    if (!need)
+        return ULNA_ERR_ARGUMENT;
+    *need = (ulna_dense_need){0, 0};
     if (m < 0 || n < 0)
         return ULNA_ERR_ARGUMENT;
     return m > DENSE_LIMIT || n > DENSE_LIMIT ? ULNA_ERR_LIMIT : ULNA_OK;
@@ -53,24 +56,17 @@ int ulna_dense_available(void)
 
 ulna_status ulna_dense_svd_need(int m, int n, ulna_dense_need *need)
 {
-    if (!need)
-        return ULNA_ERR_ARGUMENT;
-    *need = (ulna_dense_need){0, 0};
-    const ulna_status status = check_size(m, n);
+    const ulna_status status = begin_need(m, n, need);
     const int k = m < n ? m : n;
     if (status != ULNA_OK || k == 0)
         return status;
-    double with = 0, without = 0, dummy = 0;
+    double reals = 0, dummy = 0;
     int integer = 0;
-    if (LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', m, n, &dummy, m, &dummy, &dummy, m, &dummy, k, &with, -1, &integer))
+    if (LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', m, n, &dummy, m, &dummy, &dummy, m, &dummy, k, &reals, -1, &integer))
         return ULNA_ERR_LIMIT;
-    if (LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'N', m, n, &dummy, m, &dummy, &dummy, m, &dummy, k, &without, -1,
-                            &integer))
+    if (reals > INT_MAX)
         return ULNA_ERR_LIMIT;
-    const double most = fmax(with, without);
-    if (most > INT_MAX)
-        return ULNA_ERR_LIMIT;
-    *need = (ulna_dense_need){(size_t)most, 8 * (size_t)k};
+    *need = (ulna_dense_need){(size_t)reals, 8 * (size_t)k};
     return ULNA_OK;
 }
 
@@ -81,13 +77,12 @@ ulna_status ulna_dense_svd(int m, int n, double *A, double *s, double *U, double
     const int k = m < n ? m : n;
     if (status != ULNA_OK || k == 0)
         return status;
-    if (!A || !s || !U != !VT || check_work(need, work))
+    if (!A || !s || !U || !VT || check_work(need, work))
         return ULNA_ERR_ARGUMENT;
-    if (!ulna_array_finite(A, (size_t)m * (size_t)n))
+    if (!ulna_all_finite(A, m * n))
         return ULNA_ERR_NUMBER;
-    double unused = 0;
-    const int info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, U ? 'S' : 'N', m, n, A, m, s, U ? U : &unused, m,
-                                         VT ? VT : &unused, k, work->reals, (int)need.reals, work->integers);
+    const int info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', m, n, A, m, s, U, m, VT, k, work->reals,
+                                         (int)need.reals, work->integers);
     return info ? ULNA_ERR_CONVERGENCE : ULNA_OK;
 }
 
@@ -95,10 +90,7 @@ ulna_status ulna_dense_svd(int m, int n, double *A, double *s, double *U, double
 
 ulna_status ulna_dense_qr_need(int m, int n, ulna_dense_need *need)
 {
-    if (!need)
-        return ULNA_ERR_ARGUMENT;
-    *need = (ulna_dense_need){0, 0};
-    const ulna_status status = check_size(m, n);
+    const ulna_status status = begin_need(m, n, need);
     const int k = m < n ? m : n;
     if (status != ULNA_OK || k == 0)
         return status;
@@ -128,16 +120,16 @@ ulna_status ulna_dense_qr_factor(int m, int n, double *A, double tolerance, doub
             column[j] = j;
         return ULNA_OK;
     }
-    if (!A || !tau || isnan(tolerance) || check_work(need, work))
+    if (!A || !tau || !(tolerance >= 0) || check_work(need, work))
         return ULNA_ERR_ARGUMENT;
-    if (!ulna_array_finite(A, (size_t)m * (size_t)n))
+    if (!ulna_all_finite(A, m * n))
         return ULNA_ERR_NUMBER;
 
     memset(column, 0, (size_t)n * sizeof *column); /* zero: every column is free to move */
     LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, m, n, A, m, column, tau, work->reals, (int)need.reals);
     for (int j = 0; j < n; j++)
         --column[j];
-    const double least = fabs(A[0]) * (tolerance > 0 ? tolerance : DBL_EPSILON * (m > n ? m : n));
+    const double least = fabs(A[0]) * tolerance;
     while (*rank < k && fabs(A[(size_t)*rank * ((size_t)m + 1)]) > least)
         ++*rank;
     return ULNA_OK;
@@ -155,7 +147,7 @@ ulna_status ulna_dense_qr_solve(int m, int n, double *A, const double *tau, cons
         return ULNA_ERR_ARGUMENT;
     if (k > 0 && (!A || !tau || check_work(need, work)))
         return ULNA_ERR_ARGUMENT;
-    if (!ulna_array_finite(b, (size_t)m))
+    if (!ulna_all_finite(b, m))
         return ULNA_ERR_NUMBER;
 
     if (k > 0)
@@ -176,10 +168,7 @@ ulna_status ulna_dense_qr_solve(int m, int n, double *A, const double *tau, cons
 
 ulna_status ulna_dense_eigen_need(int n, ulna_dense_need *need)
 {
-    if (!need)
-        return ULNA_ERR_ARGUMENT;
-    *need = (ulna_dense_need){0, 0};
-    const ulna_status status = check_size(n, n);
+    const ulna_status status = begin_need(n, n, need);
     if (status != ULNA_OK || n == 0)
         return status;
     double reals = 0, dummy = 0;
@@ -211,10 +200,9 @@ ulna_status ulna_dense_eigen(int n, double *A, int vectors, double *values, cons
  * The nearest symmetric positive definite matrix.
  *
  * Source: N. J. Higham, "Computing a nearest symmetric positive semidefinite matrix", Linear Algebra Appl. 103, 1988,
- * theorem 2.1. With B = (A + AT) / 2 and its eigenpairs (l, v), the nearest matrix in the Frobenius norm whose
- * eigenvalues are at least f is X = B + sum over l < f of (f - l) v vT. Higham writes it with the polar factor of B;
- * for f = 0 it is the same matrix. Rounding can leave X a hair outside, so its diagonal is then raised by
- * machine epsilon times its norm, doubled until Cholesky succeeds.
+ * theorem 2.1. With B = (A + AT) / 2 and its eigenpairs (l, v), the nearest semidefinite matrix in the Frobenius norm is
+ * X = B - sum over l < 0 of l v vT. (Higham writes it with the polar factor of B.) Rounding can leave X a hair outside,
+ * so its diagonal is then raised by machine epsilon times its norm, doubled until Cholesky succeeds.
  */
 ulna_status ulna_nearest_spd_need(int n, ulna_dense_need *need)
 {
@@ -251,20 +239,16 @@ static ulna_status nudge(size_t n, double scale, double *X, double *copy)
     return ULNA_ERR_CONVERGENCE;
 }
 
-ulna_status ulna_nearest_spd(int n, double *A, double floor, double *distance, const ulna_dense_work *work)
+ulna_status ulna_nearest_spd(int n, double *A, const ulna_dense_work *work)
 {
     ulna_dense_need need, eigen_need;
     ulna_status status = ulna_nearest_spd_need(n, &need);
-    if (!(floor >= 0) || isinf(floor))
-        return status != ULNA_OK ? status : ULNA_ERR_ARGUMENT;
-    if (distance)
-        *distance = 0;
     if (status != ULNA_OK || n == 0)
         return status;
     if (!A || !work || !work->reals || work->have.reals < need.reals)
         return ULNA_ERR_ARGUMENT;
     const size_t size = (size_t)n;
-    if (!ulna_array_finite(A, size * size))
+    if (!ulna_all_finite(A, n * n))
         return ULNA_ERR_NUMBER;
 
     double *X = work->reals, *vectors = X + size * size, *values = vectors + size * size;
@@ -276,21 +260,16 @@ ulna_status ulna_nearest_spd(int n, double *A, double floor, double *distance, c
     if (status != ULNA_OK)
         return status;
 
-    /* Lift what lies below the floor; the eigenvalues ascend. */
-    for (size_t k = 0; k < size && values[k] < floor; k++) {
-        const double *v = vectors + size * k, lift = floor - values[k];
+    /* Lift what lies below zero; the eigenvalues ascend. */
+    for (size_t k = 0; k < size && values[k] < 0; k++) {
+        const double *v = vectors + size * k;
         for (size_t j = 0; j < size; j++) {
             for (size_t i = 0; i < size; i++)
-                X[i + size * j] += lift * (v[i] * v[j]);
+                X[i + size * j] += -values[k] * (v[i] * v[j]);
         }
     }
-    status = nudge(size, fmax(fmax(fabs(values[0]), fabs(values[size - 1])), floor), X, vectors);
-    if (status != ULNA_OK)
-        return status;
-    if (distance) {
-        for (size_t i = 0; i < size * size; i++)
-            *distance = hypot(*distance, X[i] - A[i]);
-    }
-    memcpy(A, X, size * size * sizeof *A);
-    return ULNA_OK;
+    status = nudge(size, fmax(fabs(values[0]), fabs(values[size - 1])), X, vectors);
+    if (status == ULNA_OK)
+        memcpy(A, X, size * size * sizeof *A);
+    return status;
 }

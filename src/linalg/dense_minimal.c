@@ -63,8 +63,8 @@ ulna_status ulna_nearest_spd_need(int n, ulna_dense_need *need)
     return unsupported(need);
 }
 
-ulna_status ulna_nearest_spd(int n, double *A, double floor, double *distance, const ulna_dense_work *work)
+ulna_status ulna_nearest_spd(int n, double *A, const ulna_dense_work *work)
 {
-    (void)n, (void)A, (void)floor, (void)distance, (void)work;
+    (void)n, (void)A, (void)work;
     return ULNA_ERR_UNSUPPORTED;
 }

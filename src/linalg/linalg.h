@@ -61,7 +61,7 @@ int ulna_dense_available(void);
 
 /*
  * A = U diag(s) VT, singular values descending, k = min(m, n) of them.
- * A: m x n, destroyed. s: k. U: m x k and VT: k x n, or both NULL for the values alone.
+ * A: m x n, destroyed. s: k. U: m x k. VT: k x n.
  */
 ulna_status ulna_dense_svd_need(int m, int n, ulna_dense_need *need);
 ulna_status ulna_dense_svd(int m, int n, double *A, double *s, double *U, double *VT, const ulna_dense_work *work);
@@ -69,7 +69,7 @@ ulna_status ulna_dense_svd(int m, int n, double *A, double *s, double *U, double
 /*
  * QR with column pivoting, and least squares with it. Factor: A (m x n) becomes R over the Householder vectors,
  * tau: min(m, n), column: n, the (0-based) columns of A in the order of R. `rank`: diagonal elements of R above
- * tolerance times the first; pass tolerance <= 0 for max(m, n) machine epsilons.
+ * tolerance times the first.
  * Solve: the basic solution x (n) of min |A x - b| (b: m, destroyed): columns beyond the rank get 0. A is as before
  * afterwards, but LAPACK scribbles in it meanwhile: no two threads may solve with one factor.
  * `residual` (may be NULL) is |A x - b|.
@@ -85,13 +85,10 @@ ulna_status ulna_dense_qr_solve(int m, int n, double *A, const double *tau, cons
 ulna_status ulna_dense_eigen_need(int n, ulna_dense_need *need);
 ulna_status ulna_dense_eigen(int n, double *A, int vectors, double *values, const ulna_dense_work *work);
 
-/*
- * The symmetric matrix nearest to A in the Frobenius norm among those with no eigenvalue below `floor` (>= 0), and
- * nudged up by rounding's worth until Cholesky succeeds. A: n x n, both triangles read and written.
- * `distance` (may be NULL): Frobenius norm of the change.
- */
+/* The symmetric positive semidefinite matrix nearest to A in the Frobenius norm, with its diagonal raised by rounding's
+ * worth until Cholesky succeeds. A: n x n, both triangles read and written. */
 ulna_status ulna_nearest_spd_need(int n, ulna_dense_need *need);
-ulna_status ulna_nearest_spd(int n, double *A, double floor, double *distance, const ulna_dense_work *work);
+ulna_status ulna_nearest_spd(int n, double *A, const ulna_dense_work *work);
 
 /* ---- banded preconditioner ----------------------------------------------------------------------------------- */
 
@@ -112,11 +109,8 @@ size_t ulna_band_size(int n, int width);
 /* Cholesky of the band, with the diagonal raised by growing shifts until it exists. n * width^2 operations a try. */
 ulna_status ulna_band_factor(ulna_band *band);
 
-/* Solves with the factor; x may be rhs. */
-ulna_status ulna_band_solve(const ulna_band *band, const double *rhs, double *x);
-
-/* The same with the signature of a map, `context` being a const ulna_band *: for ulna_pcg. */
-ulna_status ulna_band_precondition(void *band, const double *rhs, double *x);
+/* Solves with the factor of `context`, an ulna_band *; x may be rhs. It has the signature of a map, for ulna_pcg. */
+ulna_status ulna_band_solve(void *context, const double *rhs, double *x);
 
 /* ---- preconditioned conjugate gradients ---------------------------------------------------------------------- */
 
@@ -125,8 +119,6 @@ typedef struct ulna_pcg_options {
     int max_iterations; /* 0: 2 n + 10 */
     double radius;      /* trust radius in the Euclidean norm of x; 0 for none */
 } ulna_pcg_options;
-
-ulna_pcg_options ulna_pcg_options_default(void); /* 1e-10, 0, 0 */
 
 typedef enum ulna_pcg_stop {
     ULNA_PCG_CONVERGED = 0,
@@ -148,18 +140,13 @@ size_t ulna_pcg_size(int n);
 
 /*
  * Solves A x = rhs for a symmetric A given by its product, from x = 0. `precondition` applies the inverse of a
- * positive definite approximation of A; NULL for none. `options` may be NULL for the default; x may not be rhs.
+ * positive definite approximation of A; NULL for none. x may not be rhs.
  * However it stops, the result is ULNA_OK and `info` (may be NULL) tells; errors are those of the maps, and
  * ULNA_ERR_NUMBER, and ULNA_ERR_INDEFINITE if the preconditioner turns out not to be positive definite.
  */
 ulna_status ulna_pcg(int n, ulna_linear_map apply, void *apply_context, ulna_linear_map precondition,
                      void *precondition_context, const double *rhs, double *x, const ulna_pcg_options *options,
                      double *work, ulna_pcg_info *info);
-
-/* ---- arrays -------------------------------------------------------------------------------------------------- */
-
-/* 1 if all numbers are finite. */
-int ulna_array_finite(const double *x, size_t count);
 
 /* Copies the upper triangle of a column-major n x n matrix, A[i + n * j] with i < j, to the lower one; `threads` as in
  * ulna_parallel_for. */

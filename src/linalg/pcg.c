@@ -16,11 +16,6 @@
 
 #include "linalg/linalg.h"
 
-ulna_pcg_options ulna_pcg_options_default(void)
-{
-    return (ulna_pcg_options){.tolerance = 1e-10, .max_iterations = 0, .radius = 0};
-}
-
 size_t ulna_pcg_size(int n)
 {
     return n < 0 || (size_t)n > SIZE_MAX / sizeof(double) / 4 ? 0 : 4 * (size_t)n;
@@ -68,10 +63,9 @@ ulna_status ulna_pcg(int n, ulna_linear_map apply, void *apply_context, ulna_lin
                      double *work, ulna_pcg_info *info)
 {
     ulna_pcg_info unwanted;
-    const ulna_pcg_options chosen = options ? *options : ulna_pcg_options_default();
-    if (n < 0 || !apply || (n > 0 && (!rhs || !x || !work || x == rhs)))
+    if (n < 0 || !apply || !options || (n > 0 && (!rhs || !x || !work || x == rhs)))
         return ULNA_ERR_ARGUMENT;
-    if (!(chosen.tolerance >= 0) || chosen.max_iterations < 0 || !(chosen.radius >= 0))
+    if (!(options->tolerance >= 0) || options->max_iterations < 0 || !(options->radius >= 0))
         return ULNA_ERR_ARGUMENT;
     if (!info)
         info = &unwanted;
@@ -94,7 +88,7 @@ ulna_status ulna_pcg(int n, ulna_linear_map apply, void *apply_context, ulna_lin
         return status;
     memcpy(d, z, (size_t)n * sizeof *d);
     double rz = dot(n, r, z);
-    const int limit = chosen.max_iterations ? chosen.max_iterations : n > (INT_MAX - 10) / 2 ? INT_MAX : 2 * n + 10;
+    const int limit = options->max_iterations ? options->max_iterations : n > (INT_MAX - 10) / 2 ? INT_MAX : 2 * n + 10;
     while (info->iterations < limit) {
         if (!isfinite(rz))
             return ULNA_ERR_NUMBER;
@@ -112,13 +106,13 @@ ulna_status ulna_pcg(int n, ulna_linear_map apply, void *apply_context, ulna_lin
 
         /* Downhill without end, or farther than allowed: go to the sphere. */
         const int negative = !(dq > DBL_EPSILON * sqrt(dd) * sqrt(qq));
-        if (negative && chosen.radius == 0) {
+        if (negative && options->radius == 0) {
             info->stop = ULNA_PCG_NEGATIVE;
             if (info->iterations == 1)
                 memcpy(x, d, (size_t)n * sizeof *x);
             return ULNA_OK;
         }
-        const double limit_step = chosen.radius > 0 ? to_sphere(n, x, d, dd, chosen.radius) : INFINITY;
+        const double limit_step = options->radius > 0 ? to_sphere(n, x, d, dd, options->radius) : INFINITY;
         const int outside = negative || rz / dq >= limit_step;
         const double step = outside ? limit_step : rz / dq;
         add(n, step, d, x);
@@ -128,7 +122,7 @@ ulna_status ulna_pcg(int n, ulna_linear_map apply, void *apply_context, ulna_lin
             info->stop = negative ? ULNA_PCG_NEGATIVE : ULNA_PCG_RADIUS;
             return isfinite(info->residual) ? ULNA_OK : ULNA_ERR_NUMBER;
         }
-        if (info->residual <= chosen.tolerance)
+        if (info->residual <= options->tolerance)
             return ULNA_OK;
 
         status = precondition_residual(n, precondition, precondition_context, r, z);

@@ -125,7 +125,7 @@ static ulna_status fill_dense(ulna_solver *s, newton_pcg *m)
     for (size_t k = 0; k < n; k++)
         for (size_t j = 0; j < n; j++)
             A[k * n + j] *= s->locked[j] || s->locked[k] ? 0 : s->scale[j] * s->scale[k];
-    status = ulna_nearest_spd(s->nv, A, 0, NULL, &m->scratch);
+    status = ulna_nearest_spd(s->nv, A, &m->scratch);
     for (size_t k = 0; k < n; k++)
         for (size_t j = 0; j < n; j++)
             A[k * n + j] /= s->scale[j] * s->scale[k];
@@ -186,7 +186,7 @@ static ulna_status solve(ulna_solver *s, newton_pcg *m, hatted *context, int *is
                                 .radius = m->radius};
     ulna_pcg_info info;
     ulna_status status =
-        ulna_pcg(nv, apply, context, ulna_band_precondition, &m->band, m->right, m->h, &options, m->pcg, &info);
+        ulna_pcg(nv, apply, context, ulna_band_solve, &m->band, m->right, m->h, &options, m->pcg, &info);
     if (status == ULNA_ERR_INDEFINITE || status == ULNA_ERR_NUMBER) { /* rounding: the gradient will do */
         memcpy(m->h, m->right, (size_t)nv * sizeof *m->h);
         info.stop = ULNA_PCG_ITERATIONS;

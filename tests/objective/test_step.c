@@ -428,7 +428,7 @@ static void pcg_without_a_matrix(void **state)
         const ulna_pcg_options precise = {.tolerance = 1e-12, .max_iterations = 20 * b.nv + 100};
         for (int k = 0; k < 2; k++) {
             ulna_pcg_info info;
-            assert_int_equal(ulna_pcg(b.nv, damped_product, &matrix, k ? ulna_band_precondition : NULL, &band, right, x,
+            assert_int_equal(ulna_pcg(b.nv, damped_product, &matrix, k ? ulna_band_solve : NULL, &band, right, x,
                                       &precise, scratch, &info),
                              ULNA_OK);
             assert_int_equal(info.stop, ULNA_PCG_CONVERGED);
@@ -465,7 +465,7 @@ static void kernels_agree(void **state)
         }
         for (int index = 0; index < KERNELS; index++) {
             int k = index > 0;
-            ulna_status status = ulna_work_set_kernel(b.work, kernel_names[index]);
+            ulna_status status = ulna_pose_set_kernel(ulna_work_pose(b.work), kernel_names[index]);
             if (status == ULNA_ERR_UNSUPPORTED)
                 continue;
             assert_int_equal(status, ULNA_OK);
@@ -499,7 +499,7 @@ static void kernels_agree(void **state)
     for (int index = 0; index < KERNELS; index++)
         assert_int_equal(compared[index], index > 0 && ulna_cpu_runs(kernel_names[index]) ? 500 : 0);
     ulna_test_bench b = ulna_test_bench_open(&rng, NULL, ULNA_TEST_ALL_TERMS, 1);
-    assert_int_equal(ulna_work_set_kernel(b.work, "abacus"), ULNA_ERR_UNSUPPORTED);
+    assert_int_equal(ulna_pose_set_kernel(ulna_work_pose(b.work), "abacus"), ULNA_ERR_UNSUPPORTED);
     ulna_test_bench_close(&b);
 }
 

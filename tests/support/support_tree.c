@@ -397,3 +397,8 @@ void ulna_test_assert_close(const double *a, const double *b, int count, double 
             fail_msg("%s: entry %d of %d is %.17g, not %.17g (off by %.2g, allowed %.2g)", what, i, count, a[i], b[i],
                      fabs(a[i] - b[i]), allowed);
 }
+
+int ulna_test_jacobian_rows(const ulna_jacobian_options *options)
+{
+    return (options->rows & ULNA_ROWS_LINEAR ? 3 : 0) + (options->rows & ULNA_ROWS_ANGULAR ? 3 : 0);
+}

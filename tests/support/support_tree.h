@@ -77,6 +77,9 @@ typedef struct ulna_test_scene {
     int nb, nv, nq;
 } ulna_test_scene;
 
+/* Rows of an effector. */
+int ulna_test_jacobian_rows(const ulna_jacobian_options *options);
+
 ulna_test_scene ulna_test_scene_open(ulna_test_rng *rng, const ulna_test_tree_options *options);
 void ulna_test_scene_close(ulna_test_scene *scene);
 
