@@ -239,7 +239,7 @@ static void against_yardstick(bench_report *report)
         theirs = us > 0 && us < theirs ? us : theirs;
         ours = own < ours ? own : ours;
     }
-    ulna_work_set_kernel(s.work, "portable");
+    ulna_pose_set_kernel(ulna_work_pose(s.work), "portable");
     bench_add(report, "hdm05_step_gn_us", ours, "the skeleton of the yardstick, 58 DOF");
     bench_add(report, "hdm05_step_gn_portable_us", step_us(&s, 0, 2000), "the same, portable kernel");
     if (theirs < 1e299) {
@@ -403,11 +403,11 @@ int main(int argc, char **argv)
     double step_gn = 1e300, step_exact = 1e300, portable = 1e300, dense = 1e300;
     s.dense = numbers((size_t)s.nv * (size_t)s.nv);
     for (int round = 0; round < 3; round++) { /* in turns, so that a bad second of the machine spoils none of them */
-        ulna_work_set_kernel(s.work, NULL);
+        ulna_pose_set_kernel(ulna_work_pose(s.work), NULL);
         step_gn = fmin(step_gn, step_us(&s, 0, 4000));
         step_exact = fmin(step_exact, step_us(&s, 1, 4000));
         dense = fmin(dense, bench_us(run_dense, &s, 7, 40));
-        ulna_work_set_kernel(s.work, "portable");
+        ulna_pose_set_kernel(ulna_work_pose(s.work), "portable");
         portable = fmin(portable, step_us(&s, 0, 2000));
     }
 

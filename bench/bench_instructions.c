@@ -82,7 +82,7 @@ static void run_calls(int job, int calls, const char *kernel)
     stop_if(ulna_problem_add_markers(s.problem, NULL, NULL) != ULNA_OK, "markers");
     stop_if(ulna_problem_ready(s.problem, NULL) != ULNA_OK, "ready");
     stop_if(ulna_work_create(s.problem, NULL, &s.work, NULL) != ULNA_OK, "work");
-    stop_if(ulna_work_set_kernel(s.work, kernel) != ULNA_OK, "kernel");
+    stop_if(ulna_pose_set_kernel(ulna_work_pose(s.work), kernel) != ULNA_OK, "kernel");
     size_t rows = s.model->tree.row[ulna_model_dof_count(s.model)];
     s.rows = aligned_alloc(64, (rows * sizeof *s.rows + 63) & ~(size_t)63);
     stop_if(!s.rows, "memory");

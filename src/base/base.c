@@ -75,14 +75,11 @@ static void default_release(void *context, void *memory, size_t bytes)
     free(memory);
 }
 
-ulna_allocator ulna_allocator_default(void)
-{
-    return (ulna_allocator){default_allocate, default_release, NULL};
-}
-
 ulna_allocator ulna_allocator_or_default(const ulna_allocator *allocator)
 {
-    return allocator && allocator->allocate && allocator->release ? *allocator : ulna_allocator_default();
+    return allocator && allocator->allocate && allocator->release
+               ? *allocator
+               : (ulna_allocator){default_allocate, default_release, NULL};
 }
 
 void *ulna_allocate(const ulna_allocator *allocator, size_t count, size_t size)

@@ -11,9 +11,7 @@ ulna_status ulna_fail(ulna_error *error, ulna_status status, const char *format,
 void *ulna_allocate(const ulna_allocator *allocator, size_t count, size_t size);
 void ulna_release(const ulna_allocator *allocator, void *memory, size_t count, size_t size);
 
-/* The C library's aligned_alloc and free. */
-ulna_allocator ulna_allocator_default(void);
-/* The given allocator, or the default for NULL or an incomplete one. */
+/* The given allocator, or aligned_alloc and free of the C library for NULL or an incomplete one. */
 ulna_allocator ulna_allocator_or_default(const ulna_allocator *allocator);
 
 /*

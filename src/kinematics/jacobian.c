@@ -47,17 +47,8 @@ static int rows_of(const ulna_jacobian_options *options)
     return (options->rows & ULNA_ROWS_LINEAR ? 3 : 0) + (options->rows & ULNA_ROWS_ANGULAR ? 3 : 0);
 }
 
-int ulna_jacobian_rows(const ulna_jacobian_options *options, int count)
+static int columns_of(const ulna_pose *pose, const ulna_jacobian_options *options)
 {
-    if (!options || count < 0 || count > INT_MAX / 6)
-        return -1;
-    return count * rows_of(options);
-}
-
-int ulna_jacobian_columns(const ulna_pose *pose, const ulna_jacobian_options *options)
-{
-    if (!pose || !options)
-        return -1;
     return options->columns ? options->column_count : pose->model->nv;
 }
 
@@ -95,7 +86,7 @@ ulna_status ulna_jacobian_check(const ulna_pose *pose, const ulna_jacobian_optio
     ulna_status status = check_options(pose->model, options);
     if (status != ULNA_OK)
         return status;
-    if (!result && count > 0 && ulna_jacobian_columns(pose, options) > 0)
+    if (!result && count > 0 && columns_of(pose, options) > 0)
         return ULNA_ERR_ARGUMENT;
     for (int e = 0; e < count; e++) {
         status = ulna_effector_check(pose->model, &effectors[e]);
@@ -127,7 +118,7 @@ void ulna_jacobian_emit(const ulna_pose *pose, const ulna_jacobian_options *opti
                         const double *twists, double *result)
 {
     const ulna_model *model = pose->model;
-    int columns = ulna_jacobian_columns(pose, options);
+    int columns = columns_of(pose, options);
     int first = options->rows & ULNA_ROWS_LINEAR ? 0 : 3; /* linear first, angular after */
     size_t height = (size_t)rows_of(options);
 
@@ -260,7 +251,7 @@ ulna_status ulna_pose_jacobian(ulna_pose *pose, const ulna_jacobian_options *opt
     ulna_status status = ulna_jacobian_check(pose, options, count, effectors, jacobian);
     if (status != ULNA_OK)
         return status;
-    int columns = ulna_jacobian_columns(pose, options);
+    int columns = columns_of(pose, options);
     if (columns == 0)
         return ULNA_OK;
     size_t room = pose->scratch_count / 13; /* doubles per effector: 4 for its place, 9 for its frame */

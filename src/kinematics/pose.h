@@ -49,10 +49,6 @@ void ulna_pose_axis_derivative(const ulna_pose *pose, int i, int j, double deriv
  * ULNA_ERR_UNSUPPORTED if the CPU or the build lacks it. */
 ulna_status ulna_pose_set_kernel(ulna_pose *pose, const char *name);
 
-/* Rows and columns that the options give for `count` effectors. */
-int ulna_jacobian_rows(const ulna_jacobian_options *options, int count);
-int ulna_jacobian_columns(const ulna_pose *pose, const ulna_jacobian_options *options);
-
 /* As ulna_work_set_threads (problem.h), for ulna_pose_jacobian and the dense Hessian of papers.h. */
 ulna_status ulna_pose_set_threads(ulna_pose *pose, int threads);
 

@@ -22,25 +22,19 @@ typedef struct scratch {
     int *stack;
     double *reach;
     void *memory;
-    size_t bytes;
+    size_t bytes; /* per body */
 } scratch;
 
 static ulna_status scratch_create(const ulna_allocator *allocator, size_t count, scratch *s)
 {
-    ulna_arena arena = {0};
-    for (int pass = 0; pass < 2; pass++) {
-        s->order = ulna_arena_take(&arena, count, sizeof *s->order);
-        s->rank = ulna_arena_take(&arena, count, sizeof *s->rank);
-        s->stack = ulna_arena_take(&arena, count, sizeof *s->stack);
-        s->reach = ulna_arena_take(&arena, count, sizeof *s->reach);
-        if (pass == 1)
-            return ULNA_OK;
-        s->bytes = arena.used;
-        s->memory = arena.failed ? NULL : ulna_allocate(allocator, 1, s->bytes);
-        if (!s->memory)
-            return ULNA_ERR_MEMORY;
-        arena = (ulna_arena){.memory = s->memory};
-    }
+    s->bytes = sizeof *s->reach + 3 * sizeof *s->order;
+    s->memory = ulna_allocate(allocator, count, s->bytes);
+    if (!s->memory)
+        return ULNA_ERR_MEMORY;
+    s->reach = s->memory;
+    s->order = (int *)(s->reach + count);
+    s->rank = s->order + count;
+    s->stack = s->rank + count;
     return ULNA_OK;
 }
 
@@ -430,6 +424,6 @@ ulna_status ulna_builder_build(const ulna_builder *builder, const ulna_allocator
         ulna_model_destroy(m);
     else
         *model = m;
-    ulna_release(&chosen, s.memory, 1, s.bytes);
+    ulna_release(&chosen, s.memory, builder->body_count, s.bytes);
     return status;
 }

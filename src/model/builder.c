@@ -110,11 +110,8 @@ static ulna_status check_name(const char *name, const char *what, int may_be_emp
 
 static ulna_status reserve_text(ulna_builder *builder, size_t length)
 {
-    void *items = builder->text;
-    ulna_status status =
-        ulna_grow(&builder->allocator, &items, &builder->text_capacity, builder->text_count + length + 1, 1);
-    builder->text = items;
-    return status;
+    return ulna_grow(&builder->allocator, (void **)&builder->text, &builder->text_capacity,
+                     builder->text_count + length + 1, 1);
 }
 
 /* Copies into room that reserve_text made. */
@@ -124,6 +121,23 @@ static size_t add_text(ulna_builder *builder, const char *text)
     memcpy(builder->text + start, text, bytes);
     builder->text_count += bytes;
     return start;
+}
+
+/* Checks a new body or marker, the count-th of `items`, and makes room for it and its name. `one`, `many`: what it is. */
+static ulna_status reserve(ulna_builder *builder, const char *name, const char *one, const char *many,
+                           ulna_name_table *names, size_t count, void **items, size_t *capacity, size_t size,
+                           ulna_error *error)
+{
+    if (find_name(builder, names, name) >= 0)
+        return ulna_fail(error, ULNA_ERR_MODEL, "two %s are called " NAME, many, name);
+    if (count >= ULNA_MAX_BODIES)
+        return ulna_fail(error, ULNA_ERR_LIMIT, "more than %d %s", ULNA_MAX_BODIES, many);
+    ulna_status status = reserve_text(builder, strlen(name));
+    if (status == ULNA_OK)
+        status = reserve_name(builder, names, count);
+    if (status == ULNA_OK)
+        status = ulna_grow(&builder->allocator, items, capacity, count + 1, size);
+    return status == ULNA_OK ? ULNA_OK : ulna_fail(error, status, "out of memory at %s " NAME, one, name);
 }
 
 /* ---- life ------------------------------------------------------------------------------------------------ */
@@ -176,15 +190,6 @@ ulna_status ulna_builder_set_name(ulna_builder *builder, const char *name, ulna_
 
 /* ---- bodies ---------------------------------------------------------------------------------------------- */
 
-static ulna_status reserve_body(ulna_builder *builder)
-{
-    void *items = builder->body;
-    ulna_status status =
-        ulna_grow(&builder->allocator, &items, &builder->body_capacity, builder->body_count + 1, sizeof *builder->body);
-    builder->body = items;
-    return status;
-}
-
 /* What a fresh joint has: no limits, full strength, the zero pose as rest. */
 static void reset_dofs(ulna_builder_body *body)
 {
@@ -215,22 +220,13 @@ ulna_status ulna_builder_add_body(ulna_builder *builder, const char *name, int p
         status = check_name(name, "body", 0, error);
     if (status == ULNA_OK)
         status = check_parent(builder, name, ULNA_NONE, parent, error);
+    if (status == ULNA_OK)
+        status = reserve(builder, name, "body", "bodies", &builder->body_names, builder->body_count,
+                         (void **)&builder->body, &builder->body_capacity, sizeof *builder->body, error);
     if (status != ULNA_OK)
         return status;
-    if (find_name(builder, &builder->body_names, name) >= 0)
-        return ulna_fail(error, ULNA_ERR_MODEL, "two bodies are called " NAME, name);
-    if (builder->body_count >= ULNA_MAX_BODIES)
-        return ulna_fail(error, ULNA_ERR_LIMIT, "more than %d bodies", ULNA_MAX_BODIES);
 
     size_t count = builder->body_count;
-    status = reserve_text(builder, strlen(name));
-    if (status == ULNA_OK)
-        status = reserve_name(builder, &builder->body_names, count);
-    if (status == ULNA_OK)
-        status = reserve_body(builder);
-    if (status != ULNA_OK)
-        return ulna_fail(error, status, "out of memory at body " NAME, name);
-
     ulna_builder_body *fresh = &builder->body[count];
     memset(fresh, 0, sizeof *fresh);
     fresh->parent = parent;
@@ -262,10 +258,16 @@ int ulna_builder_find_body(const ulna_builder *builder, const char *name)
     return find_name(builder, &builder->body_names, name);
 }
 
-static ulna_status set_transform(const char *name, const char *what, const double position[3], const double *rotation,
-                                 double to_position[3], double to_rotation[9], ulna_error *error)
+static ulna_status set_transform(ulna_builder *builder, int body, const char *what, const double *position,
+                                 const double *rotation, ulna_error *error)
 {
     double clean[9];
+    ulna_status status = need_body(builder, body, error);
+    if (status != ULNA_OK)
+        return status;
+    ulna_builder_body *b = &builder->body[body];
+    const char *name = ulna_builder_body_name(builder, body);
+    int is_offset = strcmp(what, "offset") == 0;
     if (!position)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "body " NAME ": its %s has no position", name, what);
     if (!ulna_all_finite(position, 3) || (rotation && !ulna_all_finite(rotation, 9)))
@@ -275,31 +277,21 @@ static ulna_status set_transform(const char *name, const char *what, const doubl
         ulna_copy9(rotation, clean);
     if (!(ulna_orthonormalise(clean) <= 1e-6))
         return ulna_fail(error, ULNA_ERR_MODEL, "body " NAME ": the rotation of its %s is not a rotation", name, what);
-    ulna_copy3(position, to_position);
-    ulna_copy9(clean, to_rotation);
+    ulna_copy3(position, is_offset ? b->offset_position : b->placement_position);
+    ulna_copy9(clean, is_offset ? b->offset_rotation : b->placement_rotation);
     return ULNA_OK;
 }
 
 ulna_status ulna_builder_set_placement(ulna_builder *builder, int body, const double position[3],
                                        const double *rotation, ulna_error *error)
 {
-    ulna_status status = need_body(builder, body, error);
-    if (status != ULNA_OK)
-        return status;
-    ulna_builder_body *b = &builder->body[body];
-    return set_transform(ulna_builder_body_name(builder, body), "placement", position, rotation, b->placement_position,
-                         b->placement_rotation, error);
+    return set_transform(builder, body, "placement", position, rotation, error);
 }
 
 ulna_status ulna_builder_set_offset(ulna_builder *builder, int body, const double position[3], const double *rotation,
                                     ulna_error *error)
 {
-    ulna_status status = need_body(builder, body, error);
-    if (status != ULNA_OK)
-        return status;
-    ulna_builder_body *b = &builder->body[body];
-    return set_transform(ulna_builder_body_name(builder, body), "offset", position, rotation, b->offset_position,
-                         b->offset_rotation, error);
+    return set_transform(builder, body, "offset", position, rotation, error);
 }
 
 ulna_status ulna_builder_set_user_data(ulna_builder *builder, int body, void *data)
@@ -451,15 +443,6 @@ int ulna_builder_rest(const ulna_builder_body *body, double rest[7])
 
 /* ---- markers --------------------------------------------------------------------------------------------- */
 
-static ulna_status reserve_marker(ulna_builder *builder)
-{
-    void *items = builder->marker;
-    ulna_status status = ulna_grow(&builder->allocator, &items, &builder->marker_capacity, builder->marker_count + 1,
-                                   sizeof *builder->marker);
-    builder->marker = items;
-    return status;
-}
-
 /* What a marker is given, whoever gives it. */
 static ulna_status check_marker(const ulna_builder *builder, const char *name, int body, const double *position,
                                 double weight, ulna_error *error)
@@ -488,22 +471,13 @@ ulna_status ulna_builder_add_marker(ulna_builder *builder, const char *name, int
         status = check_name(name, "marker", 0, error);
     if (status == ULNA_OK)
         status = check_marker(builder, name, body, position, weight, error);
+    if (status == ULNA_OK)
+        status = reserve(builder, name, "marker", "markers", &builder->marker_names, builder->marker_count,
+                         (void **)&builder->marker, &builder->marker_capacity, sizeof *builder->marker, error);
     if (status != ULNA_OK)
         return status;
-    if (find_name(builder, &builder->marker_names, name) >= 0)
-        return ulna_fail(error, ULNA_ERR_MODEL, "two markers are called " NAME, name);
-    if (builder->marker_count >= ULNA_MAX_BODIES)
-        return ulna_fail(error, ULNA_ERR_LIMIT, "more than %d markers", ULNA_MAX_BODIES);
 
     size_t count = builder->marker_count;
-    status = reserve_text(builder, strlen(name));
-    if (status == ULNA_OK)
-        status = reserve_name(builder, &builder->marker_names, count);
-    if (status == ULNA_OK)
-        status = reserve_marker(builder);
-    if (status != ULNA_OK)
-        return ulna_fail(error, status, "out of memory at marker " NAME, name);
-
     builder->marker_names.slot[find_slot(builder, &builder->marker_names, name)] = (int)count + 1;
     builder->marker[count] = (ulna_builder_marker){.name = add_text(builder, name),
                                                    .body = body,

@@ -107,28 +107,27 @@ const ulna_mass *ulna_model_body_mass(const ulna_model *model, int body)
     return body_at(model, body) ? &model->mass[body] : NULL;
 }
 
+/* Copies a frame; either pointer may be NULL. */
+static ulna_status give(const double from_position[3], const double from_rotation[9], double *position,
+                        double *rotation)
+{
+    if (position)
+        ulna_copy3(from_position, position);
+    if (rotation)
+        ulna_copy9(from_rotation, rotation);
+    return ULNA_OK;
+}
+
 ulna_status ulna_model_body_placement(const ulna_model *model, int body, double position[3], double rotation[9])
 {
     const ulna_body *b = body_at(model, body);
-    if (!b)
-        return ULNA_ERR_ARGUMENT;
-    if (position)
-        ulna_copy3(b->placement_position, position);
-    if (rotation)
-        ulna_copy9(b->placement_rotation, rotation);
-    return ULNA_OK;
+    return b ? give(b->placement_position, b->placement_rotation, position, rotation) : ULNA_ERR_ARGUMENT;
 }
 
 ulna_status ulna_model_body_offset(const ulna_model *model, int body, double position[3], double rotation[9])
 {
     const ulna_body *b = body_at(model, body);
-    if (!b)
-        return ULNA_ERR_ARGUMENT;
-    if (position)
-        ulna_copy3(b->offset_position, position);
-    if (rotation)
-        ulna_copy9(b->offset_rotation, rotation);
-    return ULNA_OK;
+    return b ? give(b->offset_position, b->offset_rotation, position, rotation) : ULNA_ERR_ARGUMENT;
 }
 
 int ulna_model_body_dofs(const ulna_model *model, int body, int *first)

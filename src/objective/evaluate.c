@@ -86,11 +86,6 @@ ulna_pose *ulna_work_pose(ulna_work *work)
     return work ? work->pose : NULL;
 }
 
-ulna_status ulna_work_set_kernel(ulna_work *work, const char *name)
-{
-    return work ? ulna_pose_set_kernel(work->pose, name) : ULNA_ERR_ARGUMENT;
-}
-
 ulna_status ulna_work_set_threads(ulna_work *work, int threads)
 {
     return work ? ulna_pose_set_threads(work->pose, threads) : ULNA_ERR_ARGUMENT;

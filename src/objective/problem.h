@@ -120,9 +120,8 @@ void ulna_row_of(const double c[3], const double x[3], double scale, int is_poin
 void ulna_bend_of(const double c[3], const double x[3], int is_point, double bend[6][6]);
 void ulna_bend_of_curvature(const double C[9], const double x[3], int is_point, double bend[6][6]);
 
-/* The term's point, and what is left from it to the place in its goal; relative to the pose's origin. */
-void ulna_term_point(const ulna_term *term, const ulna_body_place *place, double p[3]);
-void ulna_term_to_goal(const ulna_term *term, const ulna_body_place *place, const double p[3], double r[3]);
+/* The term's point, relative to the pose's origin, and the vector r from it to the place in its goal. */
+void ulna_term_point(const ulna_term *term, const ulna_body_place *place, double p[3], double r[3]);
 
 /* Adding a term, when it is complete but for weight and confidence. */
 ulna_status ulna_term_add(ulna_problem *problem, ulna_term *term, double weight, int *number, ulna_error *error);
@@ -194,9 +193,6 @@ ulna_status ulna_work_hessian(ulna_work *work, double t, double *gradient, doubl
  * skeletons. Fills band->entries for the n and width that the caller set; ulna_band_factor is the next call. O(DOF x width). */
 ulna_status ulna_work_hessian_band(ulna_work *work, double t, ulna_band *band);
 
-/* As ulna_pose_set_kernel (kinematics/pose.h). */
-ulna_status ulna_work_set_kernel(ulna_work *work, const char *name);
-
 /* x = (H(t) + shift)^-1 right with the factors of the last ulna_work_step, ulna_work_sensitivity or ulna_work_covariance;
  * locked DOFs give 0. x may be `right`. Factors are gone (ULNA_ERR_STATE) after an evaluation, a step that failed, and
  * products: ulna_work_hessian_multiply and _band. */
@@ -216,8 +212,5 @@ double ulna_coupling_residual(const ulna_work *work, const ulna_term *term);
 double ulna_coupling_weight(const ulna_problem *problem, const ulna_term *term);
 /* Adds -d(gradient)/d(goal) of number `column` of the goal (problem.h: ulna_work_sensitivity) to `right` (nv). */
 void ulna_coordinate_goal_slope(const ulna_work *work, const ulna_term *term, int column, double *right);
-
-/* Columns of ulna_work_sensitivity; -1 if the term is out of range. */
-int ulna_sensitivity_columns(const ulna_problem *problem, int term);
 
 #endif

@@ -11,12 +11,6 @@
 #include "math/math3.h"
 #include "objective/problem.h"
 
-int ulna_sensitivity_columns(const ulna_problem *problem, int term)
-{
-    const ulna_term *t = ulna_term_at(problem, term);
-    return t ? ulna_term_size(problem->model, t, ulna_term_kind_of(t->type)->columns) : -1;
-}
-
 /* -d(gradient)/d(goal), nv x columns. */
 static void right_sides(const ulna_work *work, const ulna_term *term, int columns, double *right)
 {
@@ -61,15 +55,14 @@ static ulna_status solve_columns(ulna_work *work, int columns, double *x)
 ulna_status ulna_work_sensitivity(ulna_work *work, const unsigned char *locked, const double *shift, int term,
                                   double *dq)
 {
-    if (!work || !dq)
+    const ulna_term *t = work && dq ? ulna_term_at(work->problem, term) : NULL;
+    if (!t)
         return ULNA_ERR_ARGUMENT;
-    int columns = ulna_sensitivity_columns(work->problem, term);
-    if (columns < 0)
-        return ULNA_ERR_ARGUMENT;
+    int columns = ulna_term_size(work->problem->model, t, ulna_term_kind_of(t->type)->columns);
     ulna_status status = factor(work, locked, shift);
     if (status != ULNA_OK)
         return status;
-    right_sides(work, &work->problem->term[term], columns, dq);
+    right_sides(work, t, columns, dq);
     return solve_columns(work, columns, dq);
 }
 

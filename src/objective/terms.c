@@ -61,23 +61,22 @@ void ulna_bend_of_curvature(const double C[9], const double x[3], int is_point, 
                     bend[i][j] += move[a][i] * C[3 * a + b] * move[b][j];
 }
 
-void ulna_term_point(const ulna_term *term, const ulna_body_place *place, double p[3])
+void ulna_term_point(const ulna_term *term, const ulna_body_place *place, double p[3], double r[3])
 {
     ulna_rotate(place->rotation, term->local, p);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         p[i] += place->position[i];
-}
-
-void ulna_term_to_goal(const ulna_term *term, const ulna_body_place *place, const double p[3], double r[3])
-{
-    for (int i = 0; i < 3; i++)
         r[i] = (term->goal[i] - place->origin[i]) - p[i]; /* in this order: the world's origin may be far away */
+    }
 }
 
-/* Adds the force of a pull c at the point or direction x. */
-static void add_force(const double c[3], const double x[3], int is_point, double force[6])
+/* log(R_goal RT): the rotation vector from a body's rotation to the goal. */
+static void rotation_residual(const ulna_term *term, const double rotation[9], double r[3])
 {
-    ulna_row_of(c, x, 1, is_point, force);
+    double back[9], between[9];
+    ulna_transpose9(rotation, back);
+    ulna_multiply9(term->goal, back, between);
+    ulna_log(between, r);
 }
 
 /* scale P(u) e_k */
@@ -112,23 +111,21 @@ static double residual_error(const ulna_work *work, const ulna_term *term)
 /* The angle between two rotations. */
 static double rotation_error(const ulna_work *work, const ulna_term *term)
 {
-    double rotation[9], back[9], between[9], w[3];
+    double rotation[9], r[3];
     ulna_pose_body_relative(work->pose, term->body, NULL, rotation);
-    ulna_transpose9(rotation, back);
-    ulna_multiply9(term->goal, back, between);
-    ulna_log(between, w);
-    return ulna_norm(w);
+    rotation_residual(term, rotation, r);
+    return ulna_norm(r);
 }
 
 /* ---- point, direction, orientation: the sweeps evaluate them ----------------------------------------------------- */
 
 static void point_slope(const ulna_term *term, double w, const ulna_body_place *place, ulna_goal_forces slope)
 {
-    double p[3];
-    ulna_term_point(term, place, p);
+    double p[3], r[3];
+    ulna_term_point(term, place, p, r);
     for (int k = 0; k < 3; k++) {
         double c[3] = {w * (k == 0), w * (k == 1), w * (k == 2)};
-        add_force(c, p, 1, slope[k]);
+        ulna_row_of(c, p, 1, 1, slope[k]);
     }
 }
 
@@ -146,7 +143,7 @@ static void direction_slope(const ulna_term *term, double w, const ulna_body_pla
     ulna_rotate(place->rotation, term->local + 3, d);
     for (int k = 0; k < 3; k++) {
         project(term->goal, k, w, c);
-        add_force(c, d, 0, slope[k]);
+        ulna_row_of(c, d, 1, 0, slope[k]);
     }
 }
 
@@ -170,7 +167,7 @@ static void orientation_slope(const ulna_term *term, double w, const ulna_body_p
         for (int k = 0; k < 3; k++) {
             double unit[3] = {k == 0, k == 1, k == 2}, c[3];
             ulna_cross(unit, g, c);
-            add_force(c, d, 0, slope[k]);
+            ulna_row_of(c, d, 1, 0, slope[k]);
         }
     }
 }
@@ -180,10 +177,8 @@ static void orientation_slope(const ulna_term *term, double w, const ulna_body_p
 static void evaluate_geodesic(const ulna_term *term, double weight, const ulna_body_place *place,
                               ulna_term_value *value)
 {
-    double root = sqrt(weight), back[9], between[9], r[3], left[9];
-    ulna_transpose9(place->rotation, back);
-    ulna_multiply9(term->goal, back, between);
-    ulna_log(between, r);
+    double root = sqrt(weight), r[3], left[9];
+    rotation_residual(term, place->rotation, r);
     ulna_left_jacobian_inverse(r, left); /* its transpose is the right one: log(exp(r) exp(-w)) = r - J_right^-1 w */
     value->count = 3;
     for (int k = 0; k < 3; k++) {
@@ -204,10 +199,8 @@ static void evaluate_geodesic(const ulna_term *term, double weight, const ulna_b
 /* The torque is w r, r = log(R_goal RT), since J_left^-1(r) r = r; and log(exp(x) exp(r)) = r + J_left^-1(r) x. */
 static void geodesic_slope(const ulna_term *term, double w, const ulna_body_place *place, ulna_goal_forces slope)
 {
-    double back[9], between[9], r[3], left[9];
-    ulna_transpose9(place->rotation, back);
-    ulna_multiply9(term->goal, back, between);
-    ulna_log(between, r);
+    double r[3], left[9];
+    rotation_residual(term, place->rotation, r);
     ulna_left_jacobian_inverse(r, left);
     for (int k = 0; k < 3; k++)
         for (int i = 0; i < 3; i++)
@@ -219,8 +212,7 @@ static void geodesic_slope(const ulna_term *term, double w, const ulna_body_plac
 static void evaluate_aim(const ulna_term *term, double weight, const ulna_body_place *place, ulna_term_value *value)
 {
     double root = sqrt(weight), p[3], e[3], d[3], pull[3];
-    ulna_term_point(term, place, p);
-    ulna_term_to_goal(term, place, p, e);
+    ulna_term_point(term, place, p, e);
     ulna_rotate(place->rotation, term->local + 3, d);
     double distance = ulna_norm(e);
     value->count = 3;
@@ -264,8 +256,7 @@ static void evaluate_aim(const ulna_term *term, double weight, const ulna_body_p
 static void aim_slope(const ulna_term *term, double w, const ulna_body_place *place, ulna_goal_forces slope)
 {
     double p[3], e[3], d[3], n[3], change[3], turn[3], c[3];
-    ulna_term_point(term, place, p);
-    ulna_term_to_goal(term, place, p, e);
+    ulna_term_point(term, place, p, e);
     ulna_rotate(place->rotation, term->local + 3, d);
     double distance = ulna_norm(e);
     if (!(distance > term->nearest))
@@ -280,8 +271,8 @@ static void aim_slope(const ulna_term *term, double w, const ulna_body_place *pl
             turn[i] = w * change[i];
             c[i] = w * (along * change[i] + across * n[i] + (d[i] - along * n[i]) * n[k] / distance) / distance;
         }
-        add_force(turn, d, 0, slope[k]);
-        add_force(c, p, 1, slope[k]);
+        ulna_row_of(turn, d, 1, 0, slope[k]);
+        ulna_row_of(c, p, 1, 1, slope[k]);
     }
 }
 
@@ -302,8 +293,7 @@ static void evaluate_plane(const ulna_term *term, double weight, const ulna_body
 {
     const double *normal = term->goal + 3;
     double root = sqrt(weight), p[3], r[3];
-    ulna_term_point(term, place, p);
-    ulna_term_to_goal(term, place, p, r);
+    ulna_term_point(term, place, p, r);
     double distance = ulna_dot(normal, r), pull[3];
     value->count = 1;
     value->residual[0] = root * distance;
@@ -318,18 +308,17 @@ static void plane_slope(const ulna_term *term, double w, const ulna_body_place *
 {
     const double *n = term->goal + 3;
     double p[3], e[3], change[3], c[3];
-    ulna_term_point(term, place, p);
-    ulna_term_to_goal(term, place, p, e);
+    ulna_term_point(term, place, p, e);
     double distance = ulna_dot(n, e);
     for (int k = 0; k < 3; k++) {
         project(n, k, w, change);
         double along = ulna_dot(change, e);
         for (int i = 0; i < 3; i++)
             c[i] = w * n[k] * n[i];
-        add_force(c, p, 1, slope[k]);
+        ulna_row_of(c, p, 1, 1, slope[k]);
         for (int i = 0; i < 3; i++)
             c[i] = along * n[i] + distance * change[i];
-        add_force(c, p, 1, slope[3 + k]);
+        ulna_row_of(c, p, 1, 1, slope[3 + k]);
     }
 }
 
@@ -337,8 +326,7 @@ static void evaluate_line(const ulna_term *term, double weight, const ulna_body_
 {
     const double *along = term->goal + 3;
     double root = sqrt(weight), p[3], r[3], pull[3];
-    ulna_term_point(term, place, p);
-    ulna_term_to_goal(term, place, p, r);
+    ulna_term_point(term, place, p, r);
     double off = ulna_dot(along, r);
     value->count = 3;
     for (int k = 0; k < 3; k++) {
@@ -356,17 +344,16 @@ static void line_slope(const ulna_term *term, double w, const ulna_body_place *p
 {
     const double *u = term->goal + 3;
     double p[3], e[3], change[3], c[3];
-    ulna_term_point(term, place, p);
-    ulna_term_to_goal(term, place, p, e);
+    ulna_term_point(term, place, p, e);
     double off = ulna_dot(u, e);
     for (int k = 0; k < 3; k++) {
         project(u, k, w, c);
-        add_force(c, p, 1, slope[k]);
+        ulna_row_of(c, p, 1, 1, slope[k]);
         project(u, k, w, change);
         double along = ulna_dot(change, e);
         for (int i = 0; i < 3; i++)
             c[i] = -off * change[i] - along * u[i];
-        add_force(c, p, 1, slope[3 + k]);
+        ulna_row_of(c, p, 1, 1, slope[3 + k]);
     }
 }
 

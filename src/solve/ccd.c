@@ -185,8 +185,7 @@ static void add_flat(const ulna_problem *problem, const ulna_term *term, const u
 {
     const double *a = (const double *)&axes->axis[i], *o = (const double *)&axes->through[i];
     double weight = ulna_term_weight(problem, term), p[3], r[3], e[3], arm[3];
-    ulna_term_point(term, place, p);
-    ulna_term_to_goal(term, place, p, r);
+    ulna_term_point(term, place, p, r);
     if (ulna_segment_is_slide(axes->segment[i])) {
         project(term, a, e);
         profile->g -= weight * ulna_dot(e, r);

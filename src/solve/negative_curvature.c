@@ -48,8 +48,7 @@ static int is_smooth(const ulna_solver *s)
         if (term->type == ULNA_TERM_AIM) {
             ulna_body_place place;
             ulna_work_place(s->work, term->body, &place);
-            ulna_term_point(term, &place, p);
-            ulna_term_to_goal(term, &place, p, to);
+            ulna_term_point(term, &place, p, to);
             if (!(ulna_norm(to) > term->nearest))
                 return 0;
         } else if (term->type == ULNA_TERM_GEODESIC) {

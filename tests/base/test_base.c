@@ -81,7 +81,7 @@ static void fail_cuts_long_messages(void **state)
 static void default_allocator_aligns(void **state)
 {
     (void)state;
-    ulna_allocator allocator = ulna_allocator_default();
+    ulna_allocator allocator = ulna_allocator_or_default(NULL);
     size_t sizes[] = {1, 63, 64, 65, 4097};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         unsigned char *memory = allocator.allocate(allocator.context, sizes[i]);
@@ -96,7 +96,7 @@ static void default_allocator_aligns(void **state)
 static void incomplete_allocators_become_the_default(void **state)
 {
     (void)state;
-    ulna_allocator standard = ulna_allocator_default();
+    ulna_allocator standard = ulna_allocator_or_default(NULL);
     ulna_allocator half = {.allocate = standard.allocate};
     ulna_test_memory memory = {.fail_at = -1};
     ulna_allocator mine = ulna_test_allocator(&memory);

@@ -161,7 +161,7 @@ static void times_come_back(void **state)
     for (int i = 0; i < 3000; i++) {
         double step = i % 2 ? 1 / rates[i / 2 % 8] : pow(10, ulna_test_rng_uniform(&rng, -4, 1));
         int first = i % 3 ? 1 + ulna_test_rng_index(&rng, 5000) : 1, count = 1 + ulna_test_rng_index(&rng, 40), number;
-        ulna_allocator allocator = ulna_allocator_default();
+        ulna_allocator allocator = ulna_allocator_or_default(NULL);
         ulna_times times = {.allocator = &allocator};
         ulna_remarks remarks = ulna_remarks_empty(NULL);
         double found;
@@ -188,7 +188,7 @@ static void rounded_times_give_the_rate(void **state)
     (void)state;
     static const double rates[] = {25, 30, 50, 60, 100, 120, 200, 240, 250, 400};
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
-        ulna_allocator allocator = ulna_allocator_default();
+        ulna_allocator allocator = ulna_allocator_or_default(NULL);
         ulna_times times = {.allocator = &allocator};
         ulna_remarks remarks = ulna_remarks_empty(NULL);
         double step;
