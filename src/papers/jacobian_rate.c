@@ -135,6 +135,18 @@ static void closed_form(const ulna_pose *pose, const ulna_effector *effector, co
     }
 }
 
+/* Rates of twists in axes that rotate at w against those given. `back`: as of ulna_jacobian_turn. */
+static void change_axes(const ulna_model *model, int body, const double *twists, const double w[3],
+                        const double rotation[9], int back, double *rates)
+{
+    const int *path;
+    int depth = ulna_dof_path(model, body, &path);
+    for (int k = 0; k < depth; k++)
+        for (size_t half = 0; half < 6; half += 3) /* c x w is -(w x c) */
+            add_cross(twists + 6 * (size_t)path[k] + half, w, rates + 6 * (size_t)path[k] + half);
+    ulna_jacobian_turn(model, body, rotation, back, rates);
+}
+
 /* Rates in the axes asked for. */
 static void closed_rate(ulna_pose *pose, const ulna_effector *effector, ulna_frame frame, const double *speed)
 {
@@ -145,14 +157,9 @@ static void closed_rate(ulna_pose *pose, const ulna_effector *effector, ulna_fra
     if (frame == ULNA_FRAME_WORLD)
         return;
 
-    const int *path;
-    int depth = ulna_dof_path(model, effector->body, &path);
-    for (int k = 0; k < depth; k++)
-        for (size_t half = 0; half < 6; half += 3) /* c x w is -(w x c) */
-            add_cross(twists + 6 * (size_t)path[k] + half, tip.w, rates + 6 * (size_t)path[k] + half);
     double rotation[9];
     ulna_pose_body_relative(pose, effector->body, NULL, rotation);
-    ulna_jacobian_turn(model, effector->body, rotation, 1, rates);
+    change_axes(model, effector->body, twists, tip.w, rotation, 1, rates);
 }
 
 /* ---- numerically: central differences of the generic route along the motion ---- */
@@ -477,11 +484,5 @@ void ulna_jacobian_adjoint_rate(const ulna_pose *pose, const ulna_effector *effe
     }
     if (frame == ULNA_FRAME_BODY)
         return;
-
-    const int *path;
-    int depth = ulna_dof_path(model, effector->body, &path);
-    for (int k = 0; k < depth; k++)
-        for (size_t half = 0; half < 6; half += 3) /* c x nu_w is -(nu_w x c) */
-            add_cross(twists + 6 * (size_t)path[k] + half, nu + 3, rates + 6 * (size_t)path[k] + half);
-    ulna_jacobian_turn(model, effector->body, walk.rotation, 0, rates);
+    change_axes(model, effector->body, twists, nu + 3, walk.rotation, 0, rates);
 }

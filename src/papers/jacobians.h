@@ -39,11 +39,10 @@ void ulna_walk_up(ulna_walk *walk);
 
 /* ---- routes ------------------------------------------------------------------------------------------------- */
 
-void ulna_jacobian_generic(const ulna_pose *pose, const ulna_effector *effector, double *twists);       /* body */
-void ulna_jacobian_adjusted(const ulna_pose *pose, const ulna_effector *effector, double *twists);      /* body */
-void ulna_jacobian_twists(const ulna_pose *pose, const ulna_effector *effector, double *twists);        /* body */
-void ulna_jacobian_unit_velocity(const ulna_pose *pose, const ulna_effector *effector, double *twists); /* world */
-void ulna_jacobian_differences(const ulna_pose *pose, const ulna_effector *effector, double *twists);   /* body */
+void ulna_jacobian_generic(const ulna_pose *pose, const ulna_effector *effector, double *twists);     /* body */
+void ulna_jacobian_adjusted(const ulna_pose *pose, const ulna_effector *effector, double *twists);    /* body */
+void ulna_jacobian_twists(const ulna_pose *pose, const ulna_effector *effector, double *twists);      /* body */
+void ulna_jacobian_differences(const ulna_pose *pose, const ulna_effector *effector, double *twists); /* body */
 
 /* The generic route at any q, pose or no pose. `rotation` (may be NULL) receives that of the body in the world. */
 void ulna_jacobian_generic_at(const ulna_model *model, const double *q, const ulna_effector *effector, double *twists,

@@ -5,7 +5,7 @@
  * method itself.
  */
 #include "global/global.h"
-#include "papers/sdp.h"
+#include "papers/papers.h"
 #include "solve/solver.h"
 
 static const ulna_method *const methods[] = {

@@ -100,8 +100,6 @@ void ulna_paper_product(const ulna_affine parent[9], const ulna_affine child[9],
                         ulna_affine product[81]);
 /* The block Z(R) of a rotation, 4 x 4: it is positive semidefinite if and only if R is a mean of rotations. */
 void ulna_paper_quaternion_block(ulna_program *program, const ulna_affine rotation[9]);
-/* The 4 x 4 matrix Z(R) = E[q qT] as numbers; R and Z row by row. */
-void ulna_paper_quaternion_moments(const double rotation[9], double Z[16]);
 /* A rotation of nine new variables. */
 void ulna_paper_new_rotation(ulna_program *program, ulna_affine rotation[9]);
 /* C = A B. */
@@ -112,13 +110,13 @@ void ulna_paper_lift(ulna_program *program, const ulna_affine rotation[9]);
 /* ---- from the minimum to an answer (paper_round.c) --------------------------------------------------------------- */
 
 /*
- * Every rotation is projected onto SO(3) by SVD, as in the paper's section 4.2.2, and the angles are those of the
- * projected matrices, moved into the limits. `x`: the variables at the minimum. `spread` (may be NULL): the largest
- * second eigenvalue of Z(R) among the nodes that turn; 0 if all rotations are rotations, 1/4 if one is anything.
+ * Every rotation is projected onto SO(3), as in the paper's section 4.2.2, and the angles are those of the projected
+ * matrices, moved into the limits. `x`: the variables at the minimum. Returns the largest second eigenvalue of Z(R)
+ * among the nodes that rotate; 0 if all rotations are rotations, 1/4 if one is anything.
  */
-ulna_status ulna_paper_round(const ulna_paper *paper, const double *x, ulna_reduced_pose *pose, double *spread);
-/* The rotation nearest to a matrix (row by row), in the Frobenius norm; its work is on the stack. */
-ulna_status ulna_paper_nearest_rotation(const double matrix[9], double rotation[9]);
+double ulna_paper_round(const ulna_paper *paper, const double *x, ulna_reduced_pose *pose);
+/* The rotation nearest to a matrix (row by row), in the Frobenius norm. Returns the second eigenvalue of its Z. */
+double ulna_paper_nearest_rotation(const double matrix[9], double rotation[9]);
 /* The angle in [lower, upper] about `axis` whose turn is nearest to the rotation R. */
 double ulna_paper_angle(const double R[9], const double axis[3], double lower, double upper);
 

@@ -92,19 +92,6 @@ void ulna_paper_quaternion_block(ulna_program *program, const ulna_affine rotati
         }
 }
 
-void ulna_paper_quaternion_moments(const double rotation[9], double Z[16])
-{
-    double weight[9];
-    for (int i = 0; i < 4; i++)
-        for (int k = 0; k <= i; k++) {
-            double sum = i == k ? 0.25 : 0;
-            quaternion_entry(i, k, weight);
-            for (int m = 0; m < 9; m++)
-                sum += weight[m] * rotation[m];
-            Z[4 * i + k] = Z[4 * k + i] = sum;
-        }
-}
-
 void ulna_paper_new_rotation(ulna_program *program, ulna_affine rotation[9])
 {
     for (int i = 0; i < 9; i++)

@@ -2,8 +2,8 @@
  * From a minimum of (14) to a posture, as the paper does (end of section 4.2.2): "we first project the obtained
  * matrices onto SO(3) by means of Singular Value Decomposition, and subsequently extract the joint angles directly".
  *
- *   R = U S VT        singular values descending
- *   nearest           U diag(1, 1, det(U VT)) VT: the rotation with the largest tr(RT .)
+ *   nearest           the rotation Q with the largest tr(RT Q). For Q of the unit quaternion q this is qT (4 Z(R) - 1) q,
+ *                     so q is the first eigenvector of Z(R): the same rotation as by the SVD
  *   angle             of the relative rotation Q = R_pT R_j about a: the largest tr(K(a, theta)T Q) is at
  *                     theta = atan2(a . vee(Q - QT), tr Q - a . Q a)
  * Changed: the angle is moved into the limits, to the nearer one on the circle if it lies outside. Relative rotations
@@ -14,26 +14,17 @@
 #include <math.h>
 #include <string.h>
 
-#include "linalg/linalg.h"
+#include "global/relax_tree.h"
 #include "math/math3.h"
 
-ulna_status ulna_paper_nearest_rotation(const double matrix[9], double rotation[9])
+double ulna_paper_nearest_rotation(const double R[9], double rotation[9])
 {
-    double A[9], s[3], U[9], VT[9], reals[256], side[3];
-    int integers[64];
-    ulna_dense_work work = {reals, integers, {sizeof reals / sizeof *reals, sizeof integers / sizeof *integers}};
-    ulna_transpose9(matrix, A); /* by columns */
-    ulna_status status = ulna_dense_svd(3, 3, A, s, U, VT, &work);
-    if (status != ULNA_OK)
-        return status;
-    /* Third columns that make right-handed frames of the first two: then the product is a rotation. */
-    double v[2][3] = {{VT[0], VT[3], VT[6]}, {VT[1], VT[4], VT[7]}}, third[3];
-    ulna_cross(U, U + 3, side);
-    ulna_cross(v[0], v[1], third);
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++)
-            rotation[3 * i + k] = U[i] * v[0][k] + U[3 + i] * v[1][k] + side[i] * third[k];
-    return ULNA_OK;
+    const double t[10] = {1, R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8]}; /* columns */
+    double Z[16], values[4], vectors[16];
+    ulna_relax_matrix(t, Z);
+    ulna_relax_eigen(4, Z, values, vectors);
+    ulna_quaternion_to_rotation((const double[4]){vectors[0], vectors[4], vectors[8], vectors[12]}, rotation);
+    return values[1];
 }
 
 double ulna_paper_angle(const double R[9], const double axis[3], double lower, double upper)
@@ -50,18 +41,6 @@ double ulna_paper_angle(const double R[9], const double axis[3], double lower, d
     double middle = 0.5 * (lower + upper);
     angle = middle + remainder(angle - middle, 2 * ULNA_PI); /* nearest to the middle: the nearer limit, too */
     return fmin(fmax(angle, lower), upper);
-}
-
-/* Of Z(R). */
-static ulna_status second_eigenvalue(const double R[9], double *second)
-{
-    double Z[16], values[4], reals[256];
-    int integers[64];
-    ulna_dense_work work = {reals, integers, {sizeof reals / sizeof *reals, sizeof integers / sizeof *integers}};
-    ulna_paper_quaternion_moments(R, Z);
-    ulna_status status = ulna_dense_eigen(4, Z, 0, values, &work);
-    *second = status == ULNA_OK ? values[2] : 0;
-    return status;
 }
 
 static void relative_of(const double parent[9], const double child[9], double relative[9])
@@ -84,18 +63,14 @@ static double travel_of(const ulna_paper *paper, const double *x, const ulna_red
     return fmin(fmax(travel, node->lower), node->upper);
 }
 
-/* A turning edge: its rotation, and the angle of a hinge. */
-static ulna_status round_turn(const ulna_paper *paper, const double *x, ulna_reduced_pose *pose, int n, double *second)
+/* A rotating edge: its rotation, and the angle of a hinge. Returns the second eigenvalue of Z(R). */
+static double round_turn(const ulna_paper *paper, const double *x, ulna_reduced_pose *pose, int n)
 {
     const ulna_node *node = &paper->reduced->nodes[n];
     double R[9], rotation[9], q[4];
     for (int i = 0; i < 9; i++)
         R[i] = ulna_affine_value(&paper->program, paper->rotation[n][i], x);
-    ulna_status status = ulna_paper_nearest_rotation(R, rotation);
-    if (status == ULNA_OK)
-        status = second_eigenvalue(R, second);
-    if (status != ULNA_OK)
-        return status;
+    const double second = ulna_paper_nearest_rotation(R, rotation);
     if (node->edge == ULNA_EDGE_HINGE) {
         double parent[9], relative[9];
         ulna_reduced_rotation(pose, node->parent, parent);
@@ -106,13 +81,13 @@ static ulna_status round_turn(const ulna_paper *paper, const double *x, ulna_red
         pose->place[n][i] = ulna_affine_value(&paper->program, paper->place[n][i], x);
     ulna_rotation_to_quaternion(rotation, q); /* x, y, z, w */
     memcpy(pose->quaternion[n], (const double[4]){q[3], q[0], q[1], q[2]}, sizeof q);
-    return ULNA_OK;
+    return second;
 }
 
-ulna_status ulna_paper_round(const ulna_paper *paper, const double *x, ulna_reduced_pose *pose, double *spread)
+double ulna_paper_round(const ulna_paper *paper, const double *x, ulna_reduced_pose *pose)
 {
     const ulna_reduced *reduced = paper->reduced;
-    double widest = 0, second;
+    double widest = 0;
     for (int n = 0; n < reduced->count; n++) {
         const ulna_node *node = &reduced->nodes[n];
         if (node->edge == ULNA_EDGE_WORLD || node->edge == ULNA_EDGE_BONE || node->edge == ULNA_EDGE_SLIDE) {
@@ -122,12 +97,7 @@ ulna_status ulna_paper_round(const ulna_paper *paper, const double *x, ulna_redu
                    sizeof pose->quaternion[n]);
             continue;
         }
-        ulna_status status = round_turn(paper, x, pose, n, &second);
-        if (status != ULNA_OK)
-            return status;
-        widest = fmax(widest, second);
+        widest = fmax(widest, round_turn(paper, x, pose, n));
     }
-    if (spread)
-        *spread = widest;
-    return ULNA_OK;
+    return widest;
 }

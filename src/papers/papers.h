@@ -15,12 +15,11 @@
 /* ---- Jacobians by every route ------------------------------------------------------------------------------ */
 
 typedef enum ulna_jacobian_route {
-    ULNA_JACOBIAN_SIMPLE = 0,    /* cross products in the world frame (recipe, procedure 1; exact-Hessian Table 1) */
-    ULNA_JACOBIAN_GENERIC,       /* adjoint blocks times each joint's motion in its own frame (procedure 2) */
-    ULNA_JACOBIAN_ADJUSTED,      /* adjoint blocks with the Euler adjustment R* (procedure 3) */
-    ULNA_JACOBIAN_TWISTS,        /* product of exponentials from the zero pose (eq. 7-10) */
-    ULNA_JACOBIAN_UNIT_VELOCITY, /* one velocity sweep per degree of freedom: a reference */
-    ULNA_JACOBIAN_DIFFERENCES,   /* central differences of forward kinematics: a reference, to about 1e-9 */
+    ULNA_JACOBIAN_SIMPLE = 0,  /* cross products in the world frame (recipe, procedure 1; exact-Hessian Table 1) */
+    ULNA_JACOBIAN_GENERIC,     /* adjoint blocks times each joint's motion in its own frame (procedure 2) */
+    ULNA_JACOBIAN_ADJUSTED,    /* adjoint blocks with the Euler adjustment R* (procedure 3) */
+    ULNA_JACOBIAN_TWISTS,      /* product of exponentials from the zero pose (eq. 7-10) */
+    ULNA_JACOBIAN_DIFFERENCES, /* central differences of forward kinematics: a reference, to about 1e-9 */
     ULNA_JACOBIAN_ROUTE_COUNT
 } ulna_jacobian_route;
 
@@ -29,8 +28,8 @@ ulna_status ulna_papers_jacobian(ulna_pose *pose, ulna_jacobian_route route, con
                                  int count, const ulna_effector *effectors, double *jacobian);
 
 /* Its time derivative when the degrees of freedom move at `velocity` (nv) (recipe 1.3). GENERIC, ADJUSTED and
- * TWISTS differentiate their adjoints (eq. 14-15) and motion subspaces; SIMPLE and UNIT_VELOCITY share a closed form in
- * world vectors: all five agree to rounding. DIFFERENCES goes numerically along the motion, to about 1e-9. */
+ * TWISTS differentiate their adjoints (eq. 14-15) and motion subspaces; SIMPLE has a closed form in world vectors: all
+ * four agree to rounding. DIFFERENCES goes numerically along the motion, to about 1e-9. */
 ulna_status ulna_papers_jacobian_rate(ulna_pose *pose, ulna_jacobian_route route, const ulna_jacobian_options *options,
                                       const double *velocity, int count, const ulna_effector *effectors, double *rate);
 
@@ -92,5 +91,7 @@ typedef struct ulna_sdp_result {
  */
 ulna_status ulna_sdp_solve(const ulna_problem *problem, const ulna_sdp_options *options, double *q,
                            ulna_sdp_result *result, ulna_error *error);
+
+extern const struct ulna_method ulna_method_sdp; /* the same as a method of ulna_solve */
 
 #endif

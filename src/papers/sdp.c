@@ -7,9 +7,9 @@
  * Fails where the relaxation is loose: with few observations its minimum is the mean of many postures, and the rounding
  * of a mean may be the start of a local minimum. result.spread tells.
  */
-#include "papers/sdp.h"
 #include "base/base.h"
 #include "papers/paper.h"
+#include "papers/papers.h"
 #include "solve/solver.h"
 
 ulna_sdp_options ulna_sdp_options_default(void)
@@ -46,8 +46,11 @@ static ulna_status write_down(const ulna_problem *problem, const ulna_reduce_opt
                               ulna_paper *paper, ulna_error *error)
 {
     int turns = 0;
+    ulna_program_result none;
     *reduced = (ulna_reduced){0};
     *paper = (ulna_paper){0};
+    if (!ulna_program_solvable())
+        return ulna_program_solve(NULL, NULL, NULL, &none, error);
     ulna_status status = ulna_reduced_create(problem, reduce, NULL, reduced, error);
     if (status == ULNA_OK)
         status = check_terms(reduced, error);
@@ -60,20 +63,12 @@ static ulna_status write_down(const ulna_problem *problem, const ulna_reduce_opt
     return status == ULNA_OK ? check_size(paper->program.variables, error) : status;
 }
 
-static ulna_status check_build(ulna_error *error)
-{
-    ulna_program_result result;
-    return ulna_program_solvable() ? ULNA_OK : ulna_program_solve(NULL, NULL, NULL, &result, error);
-}
-
-ulna_status ulna_sdp_check(const ulna_problem *problem, const ulna_reduce_options *reduce, ulna_error *error)
+/* ULNA_OK if the problem is taken as it is. */
+static ulna_status check_problem(const ulna_problem *problem, const ulna_reduce_options *reduce, ulna_error *error)
 {
     ulna_reduced reduced;
     ulna_paper paper;
-    ulna_status status = check_build(error);
-    if (status != ULNA_OK)
-        return status;
-    status = write_down(problem, reduce, &reduced, &paper, error);
+    ulna_status status = write_down(problem, reduce, &reduced, &paper, error);
     ulna_paper_release(&paper);
     ulna_reduced_release(&reduced);
     return status;
@@ -93,13 +88,15 @@ static ulna_status solve_and_round(const ulna_paper *paper, const ulna_sdp_optio
     result->bound = solved.bound * paper->reduced->unit;
     result->iterations = solved.iterations;
     result->limits_left_out = paper->reduced->limits_left_out;
-    status = ulna_paper_round(paper, x, pose, &result->spread);
-    return status == ULNA_OK ? ULNA_OK
-                             : ulna_fail(error, status, "no rotation is nearest: %s", ulna_status_text(status));
+    result->spread = ulna_paper_round(paper, x, pose);
+    return ULNA_OK;
 }
 
-ulna_status ulna_sdp_start(const ulna_problem *problem, const ulna_sdp_options *options,
-                           const ulna_reduce_options *reduce, double *q, ulna_sdp_result *result, ulna_error *error)
+/* The part before the refinement: relaxation and rounding. Fills q and the members of `result` up to relax_seconds, but
+ * for f and rounded_f. */
+static ulna_status relax_and_round(const ulna_problem *problem, const ulna_sdp_options *options,
+                                   const ulna_reduce_options *reduce, double *q, ulna_sdp_result *result,
+                                   ulna_error *error)
 {
     ulna_reduced reduced;
     ulna_paper paper;
@@ -107,10 +104,7 @@ ulna_status ulna_sdp_start(const ulna_problem *problem, const ulna_sdp_options *
     double *x = NULL, started = ulna_seconds();
     size_t count = 0;
     ulna_allocator memory = ulna_allocator_or_default(NULL);
-    ulna_status status = check_build(error);
-    if (status != ULNA_OK)
-        return status;
-    status = write_down(problem, reduce, &reduced, &paper, error);
+    ulna_status status = write_down(problem, reduce, &reduced, &paper, error);
     if (status == ULNA_OK) {
         count = (size_t)paper.program.variables;
         x = ulna_allocate(&memory, count, sizeof *x);
@@ -130,7 +124,8 @@ ulna_status ulna_sdp_start(const ulna_problem *problem, const ulna_sdp_options *
     return status;
 }
 
-ulna_reduce_options ulna_sdp_reduce(const ulna_solver *solver, const double *q)
+/* The tree that a solver's limits and locked degrees of freedom ask for; these stay where q has them. */
+static ulna_reduce_options tree_options(const ulna_solver *solver, const double *q)
 {
     return (ulna_reduce_options){.bounded = solver->options.bounded,
                                  .lower = solver->lower,
@@ -164,8 +159,8 @@ ulna_status ulna_sdp_solve(const ulna_problem *problem, const ulna_sdp_options *
     if (status == ULNA_OK)
         status = ulna_solver_create(problem, &wanted.local, NULL, &solver, error);
     if (status == ULNA_OK) {
-        ulna_reduce_options reduce = ulna_sdp_reduce(solver, q);
-        status = ulna_sdp_start(problem, &wanted, &reduce, q, &own, error);
+        ulna_reduce_options reduce = tree_options(solver, q);
+        status = relax_and_round(problem, &wanted, &reduce, q, &own, error);
     }
     if (status == ULNA_OK)
         status = ulna_solve(solver, q, &own.local);
@@ -209,7 +204,7 @@ static ulna_status layout(ulna_solver *s, void *state, ulna_arena *arena, ulna_e
 {
     if (!arena->memory && has_goals(s->problem)) {
         ulna_reduce_options reduce = {.bounded = s->options.bounded};
-        ulna_status status = ulna_sdp_check(s->problem, &reduce, error);
+        ulna_status status = check_problem(s->problem, &reduce, error);
         if (is_refused(status))
             return status;
     }
@@ -226,9 +221,9 @@ static ulna_status jump(ulna_solver *s, void *state)
     ulna_sdp_options options = ulna_sdp_options_default();
     ulna_sdp_result result;
     double f;
-    ulna_reduce_options reduce = ulna_sdp_reduce(s, s->q);
+    ulna_reduce_options reduce = tree_options(s, s->q);
     memcpy(s->trial, s->q, (size_t)s->nq * sizeof *s->q);
-    ulna_status status = ulna_sdp_start(s->problem, &options, &reduce, s->trial, &result, NULL);
+    ulna_status status = relax_and_round(s->problem, &options, &reduce, s->trial, &result, NULL);
     if (is_refused(status))
         return status;
     ulna_solver_clamp(s, s->trial);

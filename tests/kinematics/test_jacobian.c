@@ -27,7 +27,7 @@ static void unrotate(const double r[9], const double x[3], double y[3])
 }
 
 static const char *const route_names[ULNA_JACOBIAN_ROUTE_COUNT] = {
-    "simple", "generic", "adjusted", "twists", "unit velocity", "differences",
+    "simple", "generic", "adjusted", "twists", "differences",
 };
 
 static double route_tolerance(int route)

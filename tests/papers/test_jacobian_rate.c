@@ -13,7 +13,7 @@
 enum { TREES = 2000, MAX_EFFECTORS = 4 };
 
 static const char *const route_names[ULNA_JACOBIAN_ROUTE_COUNT] = {
-    "rate, simple", "rate, generic", "rate, adjusted", "rate, twists", "rate, unit velocity", "rate, differences",
+    "rate, simple", "rate, generic", "rate, adjusted", "rate, twists", "rate, differences",
 };
 
 static double route_tolerance(int route)

@@ -91,8 +91,9 @@ static ulna_program_result solve_tree(const ulna_reduced *tree, ulna_paper_form 
     assert_non_null(x);
     if (ulna_program_solve(&paper.program, &options, x, &result, &error) != ULNA_OK)
         fail_msg("%s", error.message);
-    if (pose)
-        assert_int_equal(ulna_paper_round(&paper, x, pose, spread), ULNA_OK);
+    const double widest = pose ? ulna_paper_round(&paper, x, pose) : 0;
+    if (spread)
+        *spread = widest;
     free(x);
     ulna_paper_release(&paper);
     return result;
@@ -240,7 +241,7 @@ static void test_nearest_rotation(void **state)
             memset(M, 0, sizeof M); /* a mean of all rotations */
         if (trial % 10 == 1)
             memcpy(M, (const double[9]){-1, 0, 0, 0, -1, 0, 0, 0, -1}, sizeof M); /* no mean of any */
-        assert_int_equal(ulna_paper_nearest_rotation(M, R), ULNA_OK);
+        ulna_paper_nearest_rotation(M, R);
         ulna_transpose9(R, back);
         ulna_multiply9(R, back, square);
         for (int i = 0; i < 9; i++)

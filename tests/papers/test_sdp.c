@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "papers/paper_program.h"
-#include "papers/sdp.h"
+#include "papers/papers.h"
 #include "support.h"
 #include "support_oracle.h"
 

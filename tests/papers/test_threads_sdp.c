@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "papers/paper_program.h"
-#include "papers/sdp.h"
+#include "papers/papers.h"
 #include "support.h"
 
 enum { THREADS = 3, PROBLEMS = 6 };
