@@ -183,7 +183,8 @@ static int range_of(int n, int columns, double *B, double *basis, double *droppe
     return rank;
 }
 
-/* L, rows x rows and lower triangular, with L LT = B BT. B is used up. */
+/* L, rows x rows and lower triangular, with L LT = B BT. The rows of B become orthonormal, or 0 where they depend on
+ * those above. */
 static void compress(int rows, int columns, double *B, double *L)
 {
     memset(L, 0, (size_t)rows * (size_t)rows * sizeof *L);
@@ -426,26 +427,6 @@ static void analyse_hinge(const ulna_node *node, const double *parent_model, uln
     ulna_multiply9(edge->base, turn, edge->model);
 }
 
-/* Gram-Schmidt, twice, on the columns of a 7 x rank matrix. */
-static void orthonormalise(int rank, double *basis)
-{
-    for (int k = 0; k < rank; k++)
-        for (int pass = 0; pass < 2; pass++) {
-            double square = 0;
-            for (int l = 0; l < k; l++) {
-                double dot = 0;
-                for (int i = 0; i < 7; i++)
-                    dot += basis[i * rank + l] * basis[i * rank + k];
-                for (int i = 0; i < 7; i++)
-                    basis[i * rank + k] -= dot * basis[i * rank + l];
-            }
-            for (int i = 0; i < 7; i++)
-                square += basis[i * rank + k] * basis[i * rank + k];
-            for (int i = 0; i < 7; i++)
-                basis[i * rank + k] /= sqrt(square);
-        }
-}
-
 /*
  * The range of (1, p, r), given a factor of the covariance of (p, r), and the means. Some directions of p move a million
  * times as far as others, and all of them may be far from the origin: so the rank is found for (x, r - E r) with
@@ -468,18 +449,20 @@ static void find_moment_range(const double B[6 * TRAVEL], const double mean_p[3]
         edge->dropped =
             fmax(edge->dropped, 1e-15 * sigma[0] + (sigma[moving] > rounding * sigma[0] ? sigma[moving] : 0));
     const int moves = range_of(6, TRAVEL, scaled, found, &edge->dropped), rank = edge->moment_rank = 1 + moves;
-    double *face = edge->moment_face;
+    double columns[49], L[49];
     for (int c = 0; c < rank; c++) {
-        face[c] = c == 0;
+        columns[7 * c] = c == 0;
         for (int i = 0; i < 3; i++) {
             double place = c == 0 ? mean_p[i] : 0;
             for (int k = 0; k < moving && c > 0; k++)
                 place += V[3 * i + k] * sigma[k] * found[k * moves + c - 1];
-            face[(1 + i) * rank + c] = place;
-            face[(4 + i) * rank + c] = c == 0 ? mean_r[i] : found[(3 + i) * moves + c - 1];
+            columns[7 * c + 1 + i] = place;
+            columns[7 * c + 4 + i] = c == 0 ? mean_r[i] : found[(3 + i) * moves + c - 1];
         }
     }
-    orthonormalise(rank, face);
+    compress(rank, 7, columns, L);
+    for (int i = 0; i < 7 * rank; i++)
+        edge->moment_face[i] = columns[7 * (i % rank) + i / rank];
 }
 
 /* The ranges of bones and slides, and the wide motion of what is below. home: node 0. */
