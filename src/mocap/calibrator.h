@@ -19,7 +19,7 @@ enum { ULNA_PANEL_ROWS = 24 };
 typedef struct ulna_reduce_kernel {
     /* C (width x width, by rows, blocks of 4 x 8 on and below the diagonal) += AT A; A: rows x width; width a multiple of 8. */
     void (*square)(int rows, int width, const double *A, double *C);
-    /* H + shift I = LT D L without fill-in, for an H in tree rows, which becomes L (its diagonal means nothing).
+    /* H + shift I = LT D L without fill-in, for an H in tree rows, which becomes L (diagonal and padding mean nothing).
      * inverse_pivots: n, 1 / D, and 0 where D is zero to rounding. Returns 0 if a pivot is not finite. */
     int (*factor)(const ulna_tree *tree, double shift, double *H, double *inverse_pivots);
     /* W (n rows of `stride`) <- L^-T W. Row j holds columns 0 .. common - 1 and first[j] .. last[j] - 1, the rest is not read. */
