@@ -85,8 +85,8 @@ typedef struct ulna_jacobian_options {
 
 ULNA_API ulna_jacobian_options ulna_jacobian_options_default(void);
 
-/* The stacked Jacobian of `count` effectors at the last forward pose, by cross products in the world frame: 3 or 6 rows per effector, one column per degree of freedom unless the options list the columns. Columns off
- * an effector's path are zero.
+/* The stacked Jacobian of `count` effectors at the last forward pose: 3 or 6 rows per effector, one column per degree of
+ * freedom unless the options list the columns. Columns of degrees of freedom that do not move an effector are zero.
  * `pose` is not changed, but its scratch is used (hence not const). */
 ULNA_API ulna_status ulna_pose_jacobian(ulna_pose *pose, const ulna_jacobian_options *options, int count,
                                         const ulna_effector *effectors, double *jacobian);

@@ -134,7 +134,8 @@ ULNA_API ulna_status ulna_builder_set_limits(ulna_builder *builder, int body, in
  * swing-twist the q that gives the zero pose), moved into the limits if it lies outside. */
 ULNA_API ulna_status ulna_builder_set_rest(ulna_builder *builder, int body, const double *rest, int count,
                                            ulna_error *error);
-/* How willingly degree of freedom `k` moves: 1 by default, 0 = not at all. For solvers: ulna_work_step does not look at it. */
+/* Strength of degree of freedom `k`: its steps are scaled by it, so that a DOF of larger strength moves more. 1 by default;
+ * 0 locks it. Solvers use it, ulna_work_step does not. */
 ULNA_API ulna_status ulna_builder_set_strength(ulna_builder *builder, int body, int k, double strength,
                                                ulna_error *error);
 ULNA_API ulna_status ulna_builder_set_user_data(ulna_builder *builder, int body, void *data);
@@ -172,8 +173,9 @@ ULNA_API int ulna_model_marker_count(const ulna_model *model);
 ULNA_API size_t ulna_model_bytes(const ulna_model *model); /* size of its memory block */
 
 /* Characteristic length in metres: half of the longest path along the tree between any two body origins or markers,
- * over placements and offsets; if all of these are zero, half of a prismatic joint's range; 1 if there is none. It does not depend on which body is the root (the root's own
- * placement and offset do not count). It weighs rotations against translations. */
+ * over placements and offsets; if all of these are zero, half of a prismatic joint's range; 1 if there is none. It does
+ * not depend on which body is the root (the root's own placement and offset do not count). A rotation by one radian
+ * counts as much as a translation by this length. */
 ULNA_API double ulna_model_length_scale(const ulna_model *model);
 
 /* Bodies, by index 0 .. body_count - 1 (parent < child; the root is 0). Out-of-range indices give NULL or ULNA_NONE. */

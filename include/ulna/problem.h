@@ -180,10 +180,10 @@ ULNA_API void ulna_work_destroy(ulna_work *work);
 ULNA_API ulna_pose *ulna_work_pose(ulna_work *work);
 /*
  * How many threads fill dense matrices: ulna_work_hessian_dense, the Jacobian of ulna_work_residuals, and
- * ulna_pose_jacobian on ulna_work_pose. 1 by default; 0 as many as OpenMP takes by itself: one per processor, or OMP_NUM_THREADS. Only large matrices are shared
- * out, from about 0.1 ms of work on. The numbers are the same bits for any count. The threads are OpenMP's: it starts
- * them, with memory from the heap, at the first matrix that is large enough, and keeps them. Here as in
- * every option `threads` of the library, any number from 0 on may be asked for: no more are started than there are pieces of
+ * ulna_pose_jacobian on ulna_work_pose. 1 by default; 0: OpenMP's own choice, one per processor or OMP_NUM_THREADS. Only
+ * large matrices are filled by several threads, from about 0.1 ms of work on. The result has the same bits for any number.
+ * OpenMP starts the threads, with memory from the heap, at the first matrix that is large enough, and keeps them. Here as
+ * in every option `threads` of the library, any number from 0 on is allowed: no more are started than there are pieces of
  * work, and never more than 256. ULNA_ERR_UNSUPPORTED, unless for 1, in a build without OpenMP; ULNA_ERR_ARGUMENT below 0.
  */
 ULNA_API ulna_status ulna_work_set_threads(ulna_work *work, int threads);
@@ -195,7 +195,7 @@ ULNA_API ulna_status ulna_work_evaluate(ulna_work *work, const double *q, double
 /* Gradient, nv. O(DOF). */
 ULNA_API ulna_status ulna_work_gradient(ulna_work *work, double *gradient);
 
-/* product = H(t) x with the Hessian H(t) = JtJ - t S: t = 0 Gauss-Newton, t = 1 exact. H is not formed. O(DOF). The first call after an evaluation prepares. */
+/* product = H(t) x with the Hessian H(t) = JtJ - t S: t = 0 Gauss-Newton, t = 1 exact. H is not formed. O(DOF). */
 ULNA_API ulna_status ulna_work_hessian_multiply(ulna_work *work, double t, const double *x, double *product);
 
 /* H(t) as a dense matrix, nv x nv, both triangles. O(DOF x depth), and nv^2 numbers. */
@@ -261,7 +261,7 @@ ULNA_API ulna_status ulna_work_sensitivity(ulna_work *work, const unsigned char 
                                            double *dq);
 
 /*
- * How sure the joints are: the covariance of q, nv x nv, if every residual carries independent noise of standard
+ * How sure the joints are: the covariance of q, nv x nv, if every residual has independent noise of standard
  * deviation sigma / sqrt(weight), the weight being that in f: times length^2 for rotations. In other
  * words, if weights are inverse variances, up to a common factor: sigma >= 0 is the noise, in metres, of a point of
  * weight 1. To first order in the noise the covariance is sigma^2 H^-1 JtJ H^-1 with the exact H; where residuals

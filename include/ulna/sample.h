@@ -5,7 +5,7 @@
  *               Y up, facing +Z, T-pose at rest, feet on the floor (y = 0); left and right are mirror images
  *   hand        a left hand on a free forearm (quaternion): 28 DOF, limits, a marker at the end of every phalanx
  *   arm         a robot arm with seven revolute joints: limits, a tool marker 0.9 m from the shoulder; Z up
- *   two-link    two unit links that turn about Z, a marker at the tip, no limits
+ *   two-link    two unit links that rotate about Z, a marker at the tip, no limits
  *   all-joints  one body per joint type, and every option of the model file at least once
  *
  * They are made from a few proportions in code; no measured data is in them.

@@ -129,7 +129,7 @@ typedef struct ulna_options {
     const unsigned char
         *locked; /* nv: non-zero keeps a DOF at its start value. NULL: none is locked. Lock all three DOFs of a
                                      quaternion or none: two of its rotations can produce the third */
-    const double *strength; /* nv, >= 0: how willingly a DOF moves; 0 locks it. NULL: the model's */
+    const double *strength; /* nv, >= 0: scale of the steps of each DOF; 0 locks it. NULL: the model's */
 
     /* When to stop. 0 disables a rule, except `iterations`, where it means the method's default. `evaluations` and `seconds` are checked
      * after each iteration, and one iteration may take several evaluations. Methods that predict the decrease also stop with `decrease`

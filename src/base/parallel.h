@@ -15,8 +15,9 @@ int ulna_parallel_supported(void);
 
 /*
  * Runs `body` over the pieces 0 .. count - 1, at most `chunk` at a time, in up to `threads` threads (0: as many as OpenMP
- * takes by itself); never more than there are chunks, nor more than 256, so that any number may be asked for. `cost_us` is what the whole loop takes in one thread, roughly; if waking the others would take
- * about as long, the caller does it all, without OpenMP. Returns when all is done.
+ * takes by itself); never more than there are chunks, nor more than 256, so that any number is allowed. `cost_us` is
+ * roughly what the whole loop takes in one thread; if waking the others would take about as long, the caller runs all of
+ * it, without OpenMP. Returns when all is done.
  */
 void ulna_parallel_for(int threads, double cost_us, int count, int chunk, ulna_loop_body body, const void *context);
 

@@ -1,5 +1,5 @@
 /*
- * Forward kinematics of joints beyond elementary turns and slides: quaternion ball, exponential map, swing, and
+ * Forward kinematics of joints beyond elementary rotations and translations: quaternion ball, exponential map, swing, and
  * reversed joints.
  *
  * Source: Grassia, "Practical parameterization of rotations using the exponential map", 1998, and

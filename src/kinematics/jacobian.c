@@ -4,7 +4,7 @@
  *
  * Recipe 2.1, procedure 1; exact-Hessian Table 1 and Algorithm 3 of its supplementary notes. In the world,
  *
- *     turn:   v = a x (p - o),  w = a        slide:  v = a,  w = 0
+ *     rotation:  v = a x (p - o),  w = a        translation:  v = a,  w = 0
  *
  *   a   axis of the degree of freedom, J_left(w) e_i for exponential maps
  *   o   a point of that axis;  p  the effector's point
@@ -14,8 +14,8 @@
  *
  * Slips of the papers that matter here: procedure 1 starts at the *parent* of b, so it forgets the joint of b itself
  * when the effector is a point on b, and gives the root's translation the identity, which holds only if its placement
- * and frame are not turned; Algorithm 3, line 20 writes column 3k+3 for 3k+2; the C(p) of the notes (eq. 5) has the sign of
- * p x reversed, and so have the matrices in eq. 4; a slide's column is its axis, not the direction to the effector.
+ * and frame are not rotated; Algorithm 3, line 20 writes column 3k+3 for 3k+2; the C(p) of the notes (eq. 5) has the sign of
+ * p x reversed, and so have the matrices in eq. 4; a translation's column is its axis, not the direction to the effector.
  */
 #include "kinematics/jacobian.h"
 
@@ -137,7 +137,7 @@ void ulna_jacobian_emit(const ulna_pose *pose, const ulna_jacobian_options *opti
     }
 }
 
-/* ---- the simple route: procedure 1, for turns and slides, linear and angular ---- */
+/* ---- the simple route: procedure 1, for rotations and translations, linear and angular ---- */
 
 static inline void simple_twist(int slides, const double axis[3], const double origin[3], const double p[3],
                                 double v[3], double w[3])
@@ -271,7 +271,7 @@ ulna_status ulna_pose_jacobian(ulna_pose *pose, const ulna_jacobian_options *opt
 
 void ulna_pose_pivot_relative(const ulna_pose *pose, int dof, double pivot[3])
 {
-    /* The origin of the link, less the slides that its joint makes after the turn (a reversed free joint does). */
+    /* The origin of the link, less the translations that its joint makes after the rotation (a reversed free joint does). */
     const ulna_model *model = pose->model;
     const ulna_link *link = &model->link[model->dof_link[dof]];
     for (int i = 0; i < 3; i++)

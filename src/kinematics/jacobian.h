@@ -6,7 +6,7 @@
  * its supplementary notes.
  *
  * Every route fills twists: 6 x nv, columns (v, w) of the effector's point, in world or body axes as said below. Only
- * columns on the effector's path are written; nobody reads the others. jacobian.c turns, picks, trims and scales them.
+ * columns on the effector's path are written; nobody reads the others. jacobian.c rotates, selects and scales them.
  */
 #ifndef ULNA_SRC_JACOBIAN_H
 #define ULNA_SRC_JACOBIAN_H
@@ -44,7 +44,7 @@ static inline int ulna_same_segment(const ulna_model *model, int i, int j)
            model->dof_link[i] == model->dof_link[j];
 }
 
-/* The point about which a ball, exponential map or swing turns, relative to pose->origin. The origin that
+/* The point about which a ball, exponential map or swing rotates, relative to pose->origin. The origin that
  * ulna_pose_dof_relative gives is some point of the axis; a bent axis needs this one. */
 void ulna_pose_pivot_relative(const ulna_pose *pose, int dof, double pivot[3]);
 

@@ -2,7 +2,7 @@
  * kernel.h (private): the hot loops, compiled once per instruction set from kernel.inc and chosen at run time.
  *
  * Spatial quantities are pairs of four lanes: (angular, linear), about the pose's origin. Lane 3 of the angular half
- * carries the right-hand side, which makes gradient and substitution free; lane 3 of the linear half is zero.
+ * has the right-hand side, which makes gradient and substitution free; lane 3 of the linear half is zero.
  */
 #ifndef ULNA_SRC_KERNEL_H
 #define ULNA_SRC_KERNEL_H
@@ -15,8 +15,8 @@ typedef struct ulna_pair {
 } ulna_pair;
 
 /*
- * What the goals ask of the links, in the form that the sweeps eat: points, and directions that are the same without
- * position (chordal orientation), told apart by their fourth coordinate. Each pulls with w (goal - value).
+ * What the goals ask of the links, in the form that the sweeps read: points, and directions that are the same without
+ * position (chordal orientation), which differ in their fourth coordinate. Each pulls with w (goal - value).
  */
 typedef struct ulna_pull {
     ulna_vec4 local; /* in the link's frame; lane 3 is 1 for a point, 0 for a direction */
@@ -120,7 +120,7 @@ const ulna_kernel *ulna_kernel_find(const char *name);
 void ulna_sweep_take(ulna_sweep *sweep, const ulna_model *model, ulna_arena *arena);
 
 /* A link with segments beyond the elementary six: from its placed base frame (columns x, y, z, origin) to its moved
- * frame, motions (the linear half of a turn holds the origin it turns about, not yet crossed) and bends. */
+ * frame, motions (the linear half of a rotation holds a point of its axis, not yet crossed) and bends. */
 void ulna_general_link(const ulna_link *link, const double *q, ulna_vec4 frame[4], ulna_vec4 *motion, ulna_vec4 *bend);
 
 #endif

@@ -29,7 +29,7 @@ struct ulna_pose {
     double *sine;     /* nq, padded to a multiple of 8 */
     double *cosine;
     ulna_vec4 *frame;  /* nl x 4: columns x, y, z of the link frame, then its origin, relative to `origin` */
-    ulna_vec4 *motion; /* nv x 2: (a, o x a) for a turn, (0, a) for a slide; o relative to `origin` */
+    ulna_vec4 *motion; /* nv x 2: (a, o x a) for a rotation, (0, a) for a translation; o relative to `origin` */
     ulna_vec4 *bend;   /* nv x 3 x 2: for general links, dS_i/dq_j = (da, o x da), i the DOF and j the part 0..2 of its
                           segment, meaningful for i <= j; NULL if the model has no general link */
     double *scratch;   /* scratch_count doubles for Jacobian routes */

@@ -1,8 +1,8 @@
 /*
  * Reading the pose of one skeleton as coordinates of another: after re-rooting, after an edit of the connectivity, or
  * with another kind of joint. From the root to the leaves, each joint takes the motion that puts its body where the
- * other skeleton has the body of the same name, given where its parent has come to stand. What one joint cannot follow
- * is thus made up for by those behind it where they can.
+ * other skeleton has the body of the same name, given where its parent is then. What one joint cannot follow
+ * is corrected by those after it where they can.
  *
  * Of several answers (Euler angles have two, rotation vectors many) a joint takes the one nearest to where `to_pose` is
  * placed, so that a clip read frame by frame stays continuous, or to the rest pose if it is not placed yet. Only if
@@ -10,7 +10,7 @@
  * taken. A motion that the joint cannot make inside its limits is made outside them. A body that the other skeleton
  * lacks keeps its rest value.
  *
- * Not searched for an answer inside the limits: joints of four turns or more, and the family of answers in gimbal lock.
+ * Not searched for an answer inside the limits: joints of four rotations or more, and the family of answers in gimbal lock.
  */
 #include "kinematics/jacobian.h"
 #include "math/math3.h"
@@ -89,7 +89,7 @@ static double turn_between(double angle, double low, double high)
     return turned >= low && turned <= high ? turned : angle;
 }
 
-/* Whole turns of a turn or rotation vector: along its direction, as far as the limits cut it there. */
+/* Full turns of a rotation or rotation vector: along its direction, as far as the limits cut it there. */
 static void turn_vector(int count, const double *lower, const double *upper, double *w)
 {
     double direction[3] = {1, 0, 0}, length = 0, low = -INFINITY, high = INFINITY;
@@ -123,7 +123,7 @@ static void turn_segments(const ulna_model *model, const ulna_body *b, const uln
     }
 }
 
-/* The other family of three turns, near `near_q`; 0 for joints that have none. */
+/* The other set of three rotations, near `near_q`; 0 for joints that have none. */
 static int other_branch(const ulna_joint_plan *plan, const double *near_q, const double *q, double *other)
 {
     int turn[3];

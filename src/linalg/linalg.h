@@ -40,9 +40,9 @@ typedef struct ulna_tree {
 
 /*
  * Matrices are column-major and packed: element (i, j) of an m x n matrix is A[i + m * j].
- * Each operation has a twin that says how much scratch it needs. In a minimal build, which has no LAPACK, everything returns ULNA_ERR_UNSUPPORTED
- * (dense_minimal.c). An iteration that fails inside LAPACK gives ULNA_ERR_CONVERGENCE, more than
- * 16384 rows or columns ULNA_ERR_LIMIT. OpenBLAS running several threads allocates a little for itself from about 100
+ * The functions ..._need say how much scratch an operation needs. In a minimal build, which has no LAPACK, everything
+ * returns ULNA_ERR_UNSUPPORTED (dense_minimal.c). An iteration that fails inside LAPACK gives ULNA_ERR_CONVERGENCE, more
+ * than 16384 rows or columns ULNA_ERR_LIMIT. OpenBLAS running several threads allocates a little for itself from about 100
  * rows on, and its rounding depends on the number of threads; with OPENBLAS_NUM_THREADS=1 it does neither.
  */
 typedef struct ulna_dense_need {
@@ -141,7 +141,7 @@ size_t ulna_pcg_size(int n);
 /*
  * Solves A x = rhs for a symmetric A given by its product, from x = 0. `precondition` applies the inverse of a
  * positive definite approximation of A; NULL for none. x may not be rhs.
- * However it stops, the result is ULNA_OK and `info` (may be NULL) tells; errors are those of the maps, and
+ * However it stops, the result is ULNA_OK and `info` (may be NULL) says how; errors are those of the maps, and
  * ULNA_ERR_NUMBER, and ULNA_ERR_INDEFINITE if the preconditioner turns out not to be positive definite.
  */
 ulna_status ulna_pcg(int n, ulna_linear_map apply, void *apply_context, ulna_linear_map precondition,

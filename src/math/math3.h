@@ -101,7 +101,7 @@ static inline int ulna_all_finite(const double *x, int n)
     return sum == 0.0;
 }
 
-/* Turn by `angle` about coordinate axis 0, 1 or 2. */
+/* Rotation by `angle` about coordinate axis 0, 1 or 2. */
 void ulna_rotation_about(int axis, double angle, double r[9]);
 /* exp of a rotation vector, and its inverse with |w| <= pi. */
 void ulna_exp(const double w[3], double r[9]);
@@ -118,7 +118,7 @@ void ulna_left_jacobian(const double w[3], double j[9]);
 void ulna_left_jacobian_inverse(const double w[3], double j[9]);
 /* d J_left / d w_k, row by row, for k = 0, 1, 2. */
 void ulna_left_jacobian_derivative(const double w[3], int k, double dj[9]);
-/* The shortest turn that takes unit vector a to unit vector b (a turn about any normal if they are opposite). */
+/* The shortest rotation that takes unit vector a to unit vector b (about any normal if they are opposite). */
 void ulna_shortest_turn(const double a[3], const double b[3], double r[9]);
 /* A rotation whose third column is the unit vector z; the others are as near as can be to the coordinate axes,
  * exactly so when z is a coordinate axis. */

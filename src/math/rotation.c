@@ -1,7 +1,7 @@
 /*
- * Rotations as matrices, quaternions and rotation vectors, and the turns between given directions.
+ * Rotations as matrices, quaternions and rotation vectors, and the rotations between given directions.
  *
- * Quaternions carry the logarithm: the matrix goes to a quaternion by the largest of its four components
+ * The logarithm goes through quaternions: the matrix becomes one by the largest of its four components
  * (Shepperd 1978), and the angle is 2 atan2(|v|, w), which is exact to rounding from 0 up to and including pi.
  */
 #include "math/math3.h"

@@ -211,7 +211,8 @@ static ulna_joint root_joint(const ulna_joint *old)
     if (old->type == ULNA_JOINT_FREE_EULER)
         return ulna_joint_free_euler(old->order);
     if (old->type == ULNA_JOINT_SEQUENCE && strlen(old->order) == 12) {
-        unsigned slides = 0, first = 0, last = 0; /* bit sets: axes slid along; slides among the first and last three */
+        unsigned slides = 0, first = 0,
+                 last = 0; /* axes of translations, as bits; translations among the first and last three */
         for (unsigned i = 0; i < 6; i++)
             if (old->order[2 * i] == 'T') {
                 slides |= 1u << (old->order[2 * i + 1] - 'x');

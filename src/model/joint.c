@@ -296,7 +296,7 @@ static void resolve_axis(const ulna_joint *joint, ulna_segment first, ulna_joint
     add_segment(plan, (ulna_segment)((int)first + 2));
 }
 
-/* exp(w) Z turn(axis, g) = exp(w) turn(center, g) Z. The zero pose has exp(w) = Z^-1. */
+/* exp(w) Z R(axis, g) = exp(w) R(center, g) Z. The zero pose has exp(w) = Z^-1. */
 static void resolve_swing_twist(const ulna_joint *joint, ulna_joint_plan *plan)
 {
     double around[9], shortest[9], w[3], local[3], turned[9];

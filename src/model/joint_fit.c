@@ -2,10 +2,10 @@
  * The coordinates that bring a joint nearest to a wanted motion.
  *
  * A reversed joint is fitted as its forward self to the inverse motion. Then the rotation comes first: it does not depend
- * on slides. Quaternions, rotation vectors, swing and twist, and up to three turns about coordinate axes (all 12
- * Euler orders) have closed forms. Given the turns, slides are a linear least-squares problem. Where that
- * leaves something over (a motion out of reach, a gimbal-locked joint with slides between its turns, four turns or
- * more), damped Gauss-Newton steps on all coordinates finish the work, from several starts.
+ * on translations. Quaternions, rotation vectors, swing and twist, and up to three rotations about coordinate axes (all
+ * 12 Euler orders) have closed forms. Given the rotations, translations are a linear least-squares problem. Where that
+ * leaves something over (a motion out of reach, a gimbal-locked joint with translations between its rotations, four
+ * rotations or more), damped Gauss-Newton steps on all coordinates finish the work, from several starts.
  *
  * "Nearest" is in the sum of squares of the translation, in units of the length that the caller gives, and of the nine
  * entries of the rotation. The gradient method can end in a local minimum for motions out of reach of long sequences.
@@ -49,7 +49,7 @@ static fit make_fit(const ulna_joint_plan *plan, const double rotation[9], const
 
 /* ---- rotation vectors ----------------------------------------------------------------------------------------- */
 
-/* Of all vectors that turn as w does (|w| <= pi), the one nearest to `near`. */
+/* Of all vectors that rotate as w does (|w| <= pi), the one nearest to `near`. */
 static void nearest_branch(double w[3], const double near[3])
 {
     double angle = ulna_norm(w), distance = ulna_norm(near);
@@ -57,7 +57,7 @@ static void nearest_branch(double w[3], const double near[3])
         double along = ulna_dot(w, near) / angle, shift = ulna_nearest_turn(angle, along) / angle;
         for (int i = 0; i < 3; i++)
             w[i] *= shift;
-    } else if (distance > ULNA_PI) { /* no turn at all: any direction will do */
+    } else if (distance > ULNA_PI) { /* no rotation at all: any direction will do */
         double length = 2 * ULNA_PI * round(distance / (2 * ULNA_PI));
         for (int i = 0; i < 3; i++)
             w[i] = near[i] * (length / distance);
@@ -87,9 +87,9 @@ static void fit_swing(const double rotation[9], const double near[2], double swi
     swing[1] = w[1];
 }
 
-/* ---- turns about coordinate axes -------------------------------------------------------------------------------- */
+/* ---- rotations about coordinate axes -------------------------------------------------------------------------------- */
 
-/* The turn about one axis that is nearest to a matrix. */
+/* The angle of the rotation about one axis that is nearest to a matrix. */
 static double fit_turn(const double r[9], int axis)
 {
     int i = (axis + 1) % 3, j = (axis + 2) % 3;
@@ -110,7 +110,7 @@ static double parity(int i, int j)
     return (i + 1) % 3 == j ? 1 : -1;
 }
 
-/* Ra(x) Rb(y): x turns b where R takes it. */
+/* Ra(x) Rb(y): x takes b where R takes it. */
 static void fit_two_turns(const double r[9], const int axis[2], const double near[2], double angle[2])
 {
     int a = axis[0], b = axis[1], c = 3 - a - b;
@@ -240,7 +240,7 @@ static void solve_damped(double a[MAX][MAX], double b[MAX], int n, double dampin
     }
 }
 
-/* One damped step over the segments that `moves` allows: all, or slides only. */
+/* One damped step over all segments, or over translations only. */
 static void damped_step(const fit *f, const state *x, const double d[12], int slides_only, double damping,
                         double step[MAX])
 {
@@ -268,7 +268,7 @@ static void damped_step(const fit *f, const state *x, const double d[12], int sl
         step[at[i]] = b[i];
 }
 
-/* Given the turns, the best slides; of equally good ones those near the start. Repetition removes the damping. */
+/* Given the rotations, the best translations; of equally good ones those near the start. Repetition removes the damping. */
 static void fit_slides(const fit *f, double value[MAX])
 {
     state x;
@@ -316,7 +316,7 @@ static double polish(const fit *f, double value[MAX])
 
 /* ---- elementary segments: all of it ----------------------------------------------------------------------------- */
 
-/* Turns in closed form (at most three), then slides. */
+/* Rotations in closed form (at most three), then translations. */
 static void first_guess(const fit *f, const int turn[MAX], int turns, int branch, const double near[MAX],
                         double value[MAX])
 {
@@ -359,7 +359,7 @@ static void offer(const fit *f, const double near[MAX], double exact, const doub
         *best = fresh;
 }
 
-/* Up to three turns, none about the axis of the one before. */
+/* Up to three rotations, none about the axis of the one before. */
 static int has_closed_form(const fit *f, const int turn[MAX], int turns)
 {
     for (int i = 1; i < turns; i++)
@@ -368,8 +368,8 @@ static int has_closed_form(const fit *f, const int turn[MAX], int turns)
     return turns <= 3;
 }
 
-/* How many starts to try beyond the closed forms. No slide after a turn: translation and rotation do not mix, and
- * the closed forms are the answer, except that two turns out of reach are only near it. */
+/* How many starts to try beyond the closed forms. No translation after a rotation: they do not mix, and
+ * the closed forms are the answer, except that two rotations out of reach are only near it. */
 static int start_count(const fit *f, int turns, int closed)
 {
     int mixed = 0;
@@ -414,7 +414,7 @@ static void fit_elementary(const fit *f, const double near[MAX], double value[MA
 
 /* ---- all joints -------------------------------------------------------------------------------------------------- */
 
-/* Slides first, then one segment of three parameters, or a swing and its twist. */
+/* Translations first, then one segment of three parameters, or a swing and its twist. */
 static void fit_general(const fit *f, const double *near_q, double *q)
 {
     int i = 0;

@@ -2,10 +2,10 @@
  * model.h (private): the finished model, as the kinematics sees it.
  *
  * Bodies are what users named. Links are what moves: a body whose joint has degrees of freedom, and the root.
- * Bodies with fixed joints are folded into the link that carries them. Links are numbered level by level from the
+ * Bodies with fixed joints are folded into the link on which they are. Links are numbered level by level from the
  * root, so that neighbours in the array are independent and parent < child; in big models one subtree after the other.
  *
- * A link's frame is turned so that every elementary degree of freedom moves along or about a coordinate axis of the
+ * A link's frame is oriented so that every elementary degree of freedom moves along or about a coordinate axis of the
  * moving frame: then a revolute DOF only mixes two columns of the frame. With X_l the link frame,
  *
  *     X_l = X_parent(l) * (rotation, offset) * J(q),      body frame = X_link(body) * (body_rotation, body_offset)
@@ -18,10 +18,10 @@
 
 /* What a joint is made of. A joint is a sequence of segments; the first six have one DOF and one coordinate each. */
 typedef enum ulna_segment {
-    ULNA_SEGMENT_RX = 0, /* turn about x of the moving frame */
+    ULNA_SEGMENT_RX = 0, /* rotation about x of the moving frame */
     ULNA_SEGMENT_RY,
     ULNA_SEGMENT_RZ,
-    ULNA_SEGMENT_TX, /* slide along x of the moving frame */
+    ULNA_SEGMENT_TX, /* translation along x of the moving frame */
     ULNA_SEGMENT_TY,
     ULNA_SEGMENT_TZ,
     ULNA_SEGMENT_BALL,   /* 3 DOF, 4 coordinates: quaternion (x, y, z, w) */
@@ -61,17 +61,17 @@ void ulna_joint_motion(const ulna_joint_plan *plan, const double *q, double rota
 void ulna_joint_fit(const ulna_joint_plan *plan, double length, const double rotation[9], const double translation[3],
                     const double *near_q, double *q);
 
-/* Where the three turns are among elementary segments, neighbours about different axes; 0 for other joints. */
+/* Where the three rotations are among elementary segments, neighbours about different axes; 0 for other joints. */
 int ulna_joint_three_turns(const ulna_joint_plan *plan, int turn[3]);
 
 /*
- * The other family of three turns a, b, c about the axes i, j, k:
+ * The other set of three rotations a, b, c about the axes i, j, k:
  *
  *     Ri(a + pi) Rj(pi - b) = Ri(a) Rj(b) Rk(pi)      k differs from i (Tait-Bryan)
  *     Ri(a + pi) Rj(-b)     = Ri(a) Rj(b) Ri(pi)      k is i (proper Euler)
  *
- * both followed by Rk(c + pi). Between the first and the second turn the frame is then half a turn about i away,
- * between the second and the third half a turn about k: slides there along other axes change their sign. A reversed
+ * both followed by Rk(c + pi). Between the first and the second rotation the frame is then half a turn about i away,
+ * between the second and the third half a turn about k: translations there along other axes change their sign. A reversed
  * joint obeys the same rules, in the order in which its segments are listed. Returns 0 for joints that have no such family;
  * whole turns are for the caller to choose.
  */
@@ -80,7 +80,7 @@ int ulna_joint_other_family(const ulna_joint_plan *plan, const double *q, double
 enum {
     ULNA_LINK_UNTURNED = 1, /* rotation is the identity */
     ULNA_LINK_GENERAL = 2,  /* has a segment beyond the elementary six, or is reversed */
-    ULNA_LINK_SLIDES = 4,   /* has a slide */
+    ULNA_LINK_SLIDES = 4,   /* has a translation */
 };
 
 typedef struct ulna_link {
@@ -110,7 +110,7 @@ typedef struct ulna_body {
     int parent;
     int dof, dof_count;
     int coordinate, coordinate_count;
-    int link;     /* the link that carries it */
+    int link;     /* the link on which it is */
     int depth;    /* 0 for the root */
     int preorder; /* position in a depth-first walk */
     int subtree;  /* bodies in its subtree */

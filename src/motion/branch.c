@@ -1,10 +1,10 @@
 /*
  * Coordinates that differ and yet give the same motion of a joint, and which of them is nearest to given ones.
  *
- *   a turn                     q + 2 pi n
- *   three turns about i, j, k  the other family (model/model.h), and in gimbal lock a whole line of answers
- *   a rotation vector          w + 2 pi n w/|w|
- *   a quaternion               q and -q
+ *   a rotation about an axis       q + 2 pi n
+ *   three rotations about i, j, k  the other set (model/model.h), and in gimbal lock a whole line of answers
+ *   a rotation vector              w + 2 pi n w/|w|
+ *   a quaternion                   q and -q
  *
  * With frames close to each other, the nearest answer to the frame before is the continuous one. In gimbal lock two of
  * three angles only matter by their sum or difference: what is free is left where it was. Just beside the lock both
@@ -15,7 +15,7 @@
 #include "math/math3.h"
 #include "model/model.h"
 
-/* A rotation vector of two or three parts. No turn at all has any direction. */
+/* A rotation vector of two or three parts. No rotation at all has any direction. */
 static void settle_vector(int count, const double *near, double *w)
 {
     double length = 0, along = 0, distance = 0;
@@ -66,7 +66,7 @@ double ulna_motion_distance(const double rotation[9], const double translation[3
 }
 
 /* In gimbal lock, the first and third angle move against each other, or along, without moving the body: to where they
- * change least. Which of the two it is, the motion itself tells. */
+ * change least. The motion itself shows which of the two it is. */
 static void settle_locked(const ulna_joint_plan *plan, const double *near_q, double *q)
 {
     int turn[3];

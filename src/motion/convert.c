@@ -16,7 +16,7 @@
 
 typedef enum turning { NO_BALL, BALL, BALL_AND_SLIDES } turning;
 
-/* Three turns at the end of a sequence, after no slides or after one along each axis. */
+/* Three rotations at the end of a sequence, after no translations or after one along each axis. */
 static turning sequence_turning(const char *order)
 {
     size_t steps = strlen(order) / 2, slides = steps < 3 ? 0 : steps - 3;
@@ -56,7 +56,7 @@ static turning joint_turning(const ulna_joint *joint)
     return NO_BALL;
 }
 
-/* The bone that a body carries: to the first child that is not where the body is, in the axes of the joint. */
+/* The bone of a body: to the first child that is not where the body is, in the axes of the joint. */
 static void bone_direction(const ulna_model *model, int body, double direction[3])
 {
     const ulna_body *b = &model->body[body];
@@ -90,7 +90,7 @@ static int other_joint(const ulna_model *model, int body, ulna_ball ball, ulna_j
         if (has_letters)
             return 0;
         *joint = turns == BALL ? ulna_joint_euler("ZYX") : ulna_joint_free_euler("ZYX");
-    } else if (turns == BALL_AND_SLIDES) { /* no joint slides and has a rotation vector */
+    } else if (turns == BALL_AND_SLIDES) { /* no joint has translations and a rotation vector */
         *joint = ulna_joint_free();
     } else if (ball == ULNA_BALL_QUATERNION) {
         *joint = ulna_joint_ball();
@@ -132,7 +132,7 @@ static int count_limits(const ulna_builder_body *body)
     return count;
 }
 
-/* New turns are as willing as the old ones were on average. */
+/* The strength of new rotations is the mean of the old ones. */
 static double mean_strength(const ulna_builder_body *body)
 {
     double sum = 0;
@@ -177,7 +177,7 @@ ulna_status ulna_builder_replace_joint(ulna_builder *builder, const ulna_model *
     return ulna_builder_set_rest(builder, body, rest, fresh->plan.coordinate_count, error);
 }
 
-/* Slides go over to the slides along the same axis; turns are new. */
+/* Translations take over from those along the same axis; rotations are new. */
 static void match_slides(const ulna_joint_plan *old, const ulna_joint_plan *fresh, int from[6])
 {
     for (int s = 0, k = 0; s < fresh->segment_count; s++) {

@@ -1,7 +1,7 @@
 /*
  * Angles where one expects them: of all that give the same motion of a joint, those nearest to the middle of the limits.
  *
- * A solver that follows a motion past the singularity of three turns may come out in their other family, or a whole turn
+ * A solver that follows a motion past the singularity of three rotations may come out in their other set, or a whole turn
  * further, and stays there. Each joint is cut where it jumps anyway, and each stretch in between is moved as a whole: so
  * nothing that is continuous is broken.
  */
@@ -14,7 +14,7 @@
 #include "motion/convert.h"
 #include "ulna/motion.h"
 
-#define JUMP (ULNA_PI / 3)              /* from one frame to the next: no joint turns so fast */
+#define JUMP (ULNA_PI / 3)              /* from one frame to the next: no joint rotates so fast */
 #define MUCH_NEARER (ULNA_PI * ULNA_PI) /* rad^2, mean over the stretch: worth a jump */
 enum { MOST = ULNA_JOINT_MAX_SEGMENTS };
 
@@ -60,20 +60,20 @@ static double distance(const ulna_joint_plan *plan, const path *p, const double 
     return cost;
 }
 
-/* How a stretch is told: the other family or not, and whole turns besides. */
-typedef struct telling {
+/* How a stretch is written: the other set of angles or not, and full turns besides. */
+typedef struct form {
     int family;
     double turns[MOST];
-} telling;
+} form;
 
-/* As the stretch before was told, unless another way is much nearer: `now` in and out. */
+/* As the stretch before, unless another form is much nearer: `now` in and out. */
 static void choose(const ulna_joint_plan *plan, const double *home, const path p[2], int families, int count,
-                   int is_first, telling *now)
+                   int is_first, form *now)
 {
     double least = INFINITY;
-    telling best = *now;
+    form best = *now;
     for (int family = 0; family < families; family++) {
-        telling trial = {.family = family};
+        form trial = {.family = family};
         turns_home(plan, &p[family], home, count, trial.turns);
         double found = distance(plan, &p[family], home, count, trial.turns);
         if (found < least) {
@@ -87,7 +87,7 @@ static void choose(const ulna_joint_plan *plan, const double *home, const path p
 }
 
 static void move_stretch(const ulna_joint_plan *plan, int coordinate, const double *home, ulna_clip *clip, int first,
-                         int last, telling *now)
+                         int last, form *now)
 {
     double other[MOST];
     path p[2] = {{.family = 0}, {.family = 1}};
@@ -96,12 +96,12 @@ static void move_stretch(const ulna_joint_plan *plan, int coordinate, const doub
         for (int f = first; f < last; f++)
             step(plan, &p[family], ulna_clip_frame(clip, f) + coordinate, f == first);
     choose(plan, home, p, families, last - first, first == 0, now);
-    path told = {.family = now->family};
+    path moved = {.family = now->family};
     for (int f = first; f < last; f++) {
         double *q = ulna_clip_frame(clip, f) + coordinate;
-        step(plan, &told, q, f == first);
+        step(plan, &moved, q, f == first);
         for (int s = 0; s < plan->segment_count; s++)
-            q[s] = told.last[s] + now->turns[s];
+            q[s] = moved.last[s] + now->turns[s];
     }
 }
 
@@ -113,7 +113,7 @@ static int jumps(const ulna_joint_plan *plan, const double *before, const double
     return 0;
 }
 
-/* A turn and a slide have a coordinate each; joints with other segments have no such choice. */
+/* A rotation and a translation have a coordinate each; joints with other segments have no such choice. */
 static int is_elementary(const ulna_joint_plan *plan)
 {
     for (int s = 0; s < plan->segment_count; s++)
@@ -131,7 +131,7 @@ static void move_joint(const ulna_model *model, int b, const ulna_joint_plan *pl
         int limited = isfinite(lower) && isfinite(upper);
         home[s] = limited ? 0.5 * (lower + upper) : model->rest[body->coordinate + s];
     }
-    telling now = {0};
+    form now = {0};
     for (int first = 0, f = 1; f <= clip->frame_count; f++)
         if (f == clip->frame_count ||
             jumps(plan, ulna_clip_frame(clip, f - 1) + body->coordinate, ulna_clip_frame(clip, f) + body->coordinate)) {

@@ -1,7 +1,7 @@
 /*
  * The derivative checker: every derivative that a problem gives, against central differences of the level below it.
  *
- * The step is h = eps^(1/3), scaled for slides by the model's length; the error of a central difference is of order h^2,
+ * The step is h = eps^(1/3), scaled for translations by the model's length; the error of a central difference is of order h^2,
  * about 1e-10 relative for smooth terms. Differences are taken along q (+) step, so quaternions are covered; since the
  * gradient of a quaternion is taken in a basis that turns along, differences of it give the Hessian plus a commutator, which
  * is antisymmetric: inside a quaternion the mean of (i, j) and (j, i) is compared. Reports are relative to the largest entry

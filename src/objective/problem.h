@@ -36,7 +36,7 @@ struct ulna_problem {
     ulna_pull *pull; /* pull_count, sorted by link */
     int extra_count; /* terms evaluated one by one */
     int *extra_term; /* extra_count: their numbers, sorted by link */
-    int extra_links; /* links that carry extras */
+    int extra_links; /* links that have extras */
     int *extra_of;   /* nl: number of the link among those, or -1 */
     int coupling_count;
     int *coupling_term;   /* coupling_count */

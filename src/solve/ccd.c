@@ -9,13 +9,13 @@
  *
  *   t          how far a degree of freedom moves: radians, metres
  *   g, h       slope and exact second derivative of f along it at t = 0
- *   turn       f(t) = f + g sin t + h (1 - cos t), lowest at atan2(-g, h)           points, directions, orientations
- *   slide      f(t) = f + g t + 1/2 h t^2, lowest at -g / h
- *   2t         planes and lines add sines and cosines of 2t
- *   coordinate posture and coupling add slope t + 1/2 curve t^2, limits (as a term) a piece of a parabola
- *   rest       aim, geodesic, custom terms, rotation vectors and the posture of a quaternion have no such form: they
- *              are sampled, and the valley that shows is followed down by slopes (profile.c). The first sweeps and
- *              every eighth look all around; the others go down the valley that they are in
+ *
+ * Points, directions and orientations give f(t) = f + g sin t + h (1 - cos t) along a rotation, lowest at atan2(-g, h), and
+ * f + g t + 1/2 h t^2 along a translation, lowest at -g / h. Planes and lines add sines and cosines of 2t; posture and
+ * coupling add slope t + 1/2 curve t^2, limits (as a term) a piece of a parabola. Aim, geodesic and custom terms, rotation
+ * vectors and the posture of a quaternion have no such form: they are sampled, and slopes lead down to the lowest point
+ * between samples (one_dof.c). The first sweeps and every eighth sample a whole turn; the others stay in the valley that
+ * they are in.
  *
  * Changed from the paper:
  * - Trees and any number of effectors, weights, tool vectors, a moving root: g and h come from sums over all the
@@ -23,9 +23,9 @@
  *   to the root, the joints above stand where the last evaluation had them. So a sweep takes O(DOF + markers), not
  *   the O(DOF x markers) or O(DOF^2) of placing the skeleton again and again.
  * - Limits: the lowest point of f between them. It may be at the far limit, so the free one is not just clipped.
- * - A quaternion is three turns, one after the other.
- * - Strength under-relaxes: a degree of freedom goes min(1, strength) of the way.
- * - The way of a sweep is stretched while that pays (ulna_pattern_move): two evaluations that save most of the sweeps
+ * - A quaternion is three rotations, one after the other.
+ * - Strength under-relaxes: a degree of freedom moves min(1, strength) of the way.
+ * - The step of a sweep is stretched while that lowers f (ulna_pattern_move): two evaluations that save most of the sweeps
  *   in narrow valleys.
  * - Where f cannot be lowered along any single degree of freedom and yet the goal is not met, as on a straight chain
  *   with the goal on its line, all are bent a little (ulna_bend_and_sweep).
@@ -52,7 +52,7 @@ typedef struct ccd {
     int *coupling;          /* nv: first entry of `couplings`, or -1 */
     coupled *couplings;     /* two a term */
     double *last;           /* nv: how far each moved the last time */
-    int sweeps, thorough;   /* look all around in this one? */
+    int sweeps, thorough;   /* 1: sample a whole turn in this sweep */
     int bends;
     double stride; /* of the pattern move */
 } ccd;
@@ -179,7 +179,7 @@ static void project(const ulna_term *term, const double x[3], double e[3])
         e[k] = term->type == ULNA_TERM_PLANE ? along * u[k] : x[k] - along * u[k];
 }
 
-/* Along a turn p = p0 + c cos t + d sin t, and along a slide p + a t. */
+/* Along a rotation p = p0 + c cos t + d sin t, and along a translation p + a t. */
 static void add_flat(const ulna_problem *problem, const ulna_term *term, const ulna_body_place *place,
                      const ulna_axes *axes, int i, ulna_profile *profile)
 {
@@ -329,7 +329,7 @@ static double rest(void *context, double t, double *slope)
     return sampled(j, t, slope) - j->base;
 }
 
-/* Is there something that only samples can tell? */
+/* Is there a term without a closed form? */
 static int needs_samples(const joint *j)
 {
     const ulna_problem *problem = j->s->problem;

@@ -115,7 +115,7 @@ static double go_along(const ulna_solver *s, const ulna_interior *in, const doub
 
 /*
  * The reflected path: `part` of p leads to the limit of DOF `hit`; from there it goes on as r, which is p with the
- * sign of that DOF turned, at least so far that the limit is left behind as far as theta says. Into in->reflected;
+ * sign of that DOF reversed, at least so far that the limit is left behind as far as theta says. Into in->reflected;
  * `product` is A p.
  */
 static ulna_status go_reflected(const ulna_solver *s, ulna_interior *in, ulna_linear_map apply, void *context,

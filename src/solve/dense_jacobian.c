@@ -6,7 +6,7 @@
  * column of zeros, a strength a factor of its column. One iteration, in the scaled coordinates of solver.h:
  *
  *     A = J diag(scale),      pinv: y = V S^+ Ut r  with A = U S Vt,      qr: A P = Q R,  R z = Qt r,  y = P z,
- *     dq = scale y, shortened if it turns a joint by more than dense.max_step.
+ *     dq = scale y, shortened if it moves a joint by more than dense.max_step.
  *
  *   J, r   m x nv and m, of all terms: goals, posture, limits, couplings; r = sqrt(weight) (goal - value)
  *   S^+    1 / s where s > tolerance s_1, else 0. The recipe's (34), Jt (JJt)^-1, is the case of full row rank

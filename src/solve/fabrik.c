@@ -1,6 +1,6 @@
 /*
- * fabrik: forward and backward reaching. Positions first: from the tips to the root each joint is drawn to where the
- * points beyond it want it; then from the root to the tips each joint turns so that those points come near.
+ * fabrik: forward and backward reaching. Positions first: from the tips to the root each joint is pulled to where the
+ * points beyond it want it; then from the root to the tips each joint moves so that those points come near.
  *
  * Source: A. Aristidou, J. Lasenby, "FABRIK: a fast, iterative solver for the inverse kinematics problem", Graphical
  * Models 73(5), 2011 (Algorithm 1; several effectors and sub-bases); A. Aristidou, Y. Chrysanthou, J. Lasenby,
@@ -8,7 +8,7 @@
  * orientations).
  *
  *   link       a rigid body with a joint of its own; its pivot p is where it ends up when the joint has moved
- *   point x    what a link carries: the effectors on it, and where the joints of its children sit
+ *   point x    on a link: its effectors, and the joints of its children
  *   y          where a point is wanted: the goal of an effector, or what the reach from the tips says
  *   weight     of an effector; of a child joint, the sum of the weights beyond it
  *
@@ -16,8 +16,8 @@
  *   1. From the tips to the root (the paper's "forward reaching") each point offers its link a pivot: on the line from
  *      y to where the pivot is, at the distance |p - x| that no motion changes. Where the link is wanted in an
  *      orientation, it offers the pivot that goes with that. The wanted pivot is the mean by weight (the sub-base of
- *      the papers). Slides take up what they can of the way to it; the rest is where the joint is wanted: y of that
- *      point of the parent.
+ *      the papers). Translations of the joint cover what they can of the distance to it; the rest moves the joint
+ *      itself: y of that point of the parent.
  *   2. From the root to the tips ("backward reaching") each joint takes the coordinates that bring its link's points
  *      nearest to y: least squares by weight, one degree of freedom after the other in closed form and inside its
  *      limits (one_dof.h).
@@ -25,17 +25,17 @@
  *
  * Changed from the papers:
  * - Step 2 works on joint coordinates. So bones keep their lengths, limits hold and every type of joint takes part,
- *   whatever the reach from the tips dreamt of: what comes back is a pose.
- * - A point on the axis of a hinge says nothing about its angle, and one point nothing about the twist of a ball. So
- *   the points of the next links count as well (AHEAD), carried along as they are; past bones of no length, those of
+ *   whatever positions step 1 asks for: the result is a pose.
+ * - A point on the axis of a hinge does not determine its angle, and one point does not determine the twist of a ball. So
+ *   the points of the next links count as well (AHEAD), moved with the link; beyond bones of no length, those of
  *   the links after.
  * - Hinges and limits keep joints from the directions that the reach asks for, and so it may settle where the goals
  *   are not met. Where f no longer falls well, the goals of all effectors beyond a joint join its least squares, with
  *   a weight (`blend`) that grows as long as it has to; in the end they alone count, which is coordinate descent from
  *   the root to the tips. So f never rises, conflicting effectors end in a compromise by their weights, and goals out
  *   of reach need no case of their own.
- * - The way of an iteration is stretched while that pays (ulna_pattern_move).
- * - Relaxed degrees of freedom stay; a joint that has no other makes one body of two links. Strength under-relaxes: a
+ * - The step of an iteration is stretched while that lowers f (ulna_pattern_move).
+ * - Locked degrees of freedom stay; a joint that has no other makes one body of two links. Strength under-relaxes: a
  *   degree of freedom goes min(1, strength) of the way. A root that moves is fitted like any other joint.
  * - Where nothing moves and yet the goal is not met, as on a straight chain with the goal on its line, all are bent a
  *   little (ulna_bend_and_sweep).
@@ -50,10 +50,10 @@
 #define LEAST_BLEND 0.1   /* weight of the goals beyond a joint, if they count */
 #define MOST_BLEND 1000.0 /* they alone count */
 #define LEAST 1e-18       /* of f: a smaller gain is no reason to move a joint */
-enum { BENDS = 3, TURN_ROUNDS = 6 };
+enum { BENDS = 3, ROTATION_ROUNDS = 6 };
 
 typedef struct point {
-    int link; /* that carries the effector, or whose joint sits here */
+    int link; /* of the effector, or whose joint is here */
     int pull; /* number of the effector, or -1 for a joint */
     double weight;
     ulna_vec4 now, wanted; /* relative to the pose's origin, lane 3 is 1; or a direction, lane 3 is 0 */
@@ -121,7 +121,7 @@ static void set_owners(ulna_solver *s, fabrik *b)
         b->weight[model->link[l].parent] += b->weight[l];
 }
 
-/* The link that carries this one's joint, or -1 if the joint has no say. */
+/* The link on which this one's joint is, or -1 if the joint does not matter. */
 static int carrier(const ulna_solver *s, const fabrik *b, int l)
 {
     int parent = s->model->link[l].parent;
@@ -207,28 +207,28 @@ static void place_points(const ulna_solver *s, fabrik *b)
     }
 }
 
-/* The turn that brings a link's directions to their goals; 0 if it has none. One axis after the other. */
-static int wanted_turn(const fabrik *b, int l, ulna_move *turn)
+/* The rotation that brings a link's directions to their goals, one axis after the other; 0 if it has none. */
+static int wanted_rotation(const fabrik *b, int l, ulna_move *rotation)
 {
     ulna_axes axes = {.count = 3,
                       .segment = {ULNA_SEGMENT_RX, ULNA_SEGMENT_RY, ULNA_SEGMENT_RZ},
                       .axis = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
     ulna_pull_sums sums = {0};
     int found = 0;
-    *turn = (ulna_move){0};
+    *rotation = (ulna_move){0};
     for (int i = b->first[l]; i < b->first[l + 1]; i++)
         if (b->points[i].now[3] == 0) {
             const point *x = &b->points[i];
             ulna_sums_add_pull(&sums, x->weight, x->now, x->wanted - x->now);
             found = 1;
         }
-    for (int k = 0; k < 3 * TURN_ROUNDS && found; k++) {
+    for (int k = 0; k < 3 * ROTATION_ROUNDS && found; k++) {
         double g, h;
         ulna_move move;
         ulna_sums_along(&sums, &axes, k % 3, 0, &g, &h);
         ulna_axes_move(&axes, k % 3, NULL, g == 0 && h == 0 ? 0 : atan2(-g, h), &move, NULL);
         ulna_sums_move(&sums, &move);
-        ulna_move_append(turn, &move);
+        ulna_move_append(rotation, &move);
     }
     return found;
 }
@@ -237,17 +237,17 @@ static int wanted_turn(const fabrik *b, int l, ulna_move *turn)
 static ulna_vec4 wanted_pivot(const fabrik *b, int l, ulna_vec4 pivot)
 {
     ulna_vec4 sum = {0};
-    ulna_move turn;
+    ulna_move rotation;
     double total = 0;
-    int is_turned = wanted_turn(b, l, &turn);
+    int is_rotated = wanted_rotation(b, l, &rotation);
     for (int i = b->first[l]; i < b->first[l + 1]; i++) {
         const point *x = &b->points[i];
         ulna_vec4 arm = pivot - x->wanted, bone = pivot - x->now;
         double far = size_of(arm);
         if (x->now[3] == 0)
             continue;
-        if (is_turned)
-            bone = ulna_moved(&turn, bone);
+        if (is_rotated)
+            bone = ulna_moved(&rotation, bone);
         else if (far > 0)
             bone = arm * (size_of(bone) / far);
         sum += x->weight * (x->wanted + bone);
@@ -256,8 +256,8 @@ static ulna_vec4 wanted_pivot(const fabrik *b, int l, ulna_vec4 pivot)
     return total > 0 ? sum / total : pivot;
 }
 
-/* Part of the way that the link is to go, its slides can go by themselves; the rest is left. */
-static ulna_vec4 without_slides(const ulna_solver *s, const ulna_link *link, ulna_vec4 way)
+/* What is left of a displacement of the link after its own translations have covered what they can. */
+static ulna_vec4 beyond_translations(const ulna_solver *s, const ulna_link *link, ulna_vec4 way)
 {
     if (!(link->flags & (ULNA_LINK_SLIDES | ULNA_LINK_GENERAL)))
         return way;
@@ -281,7 +281,7 @@ static void reach_from_tips(const ulna_solver *s, fabrik *b)
             continue;
         ulna_vec4 pivot = pivot_of(s, l), way = wanted_pivot(b, l, pivot) - pivot;
         point *joint = &b->points[b->joint[l]];
-        joint->wanted = joint->now + without_slides(s, &s->model->link[l], way);
+        joint->wanted = joint->now + beyond_translations(s, &s->model->link[l], way);
     }
 }
 
@@ -354,7 +354,7 @@ static double fit_dof(ulna_solver *s, const fabrik *b, ulna_axes *axes, int i, u
     if (profile.kind == ULNA_PROFILE_CURVE) {
         profile.rest = along_curve;
         profile.context = &context;
-        if (b->sweeps > 3 && b->sweeps % 8) /* as ccd: all around now and then */
+        if (b->sweeps > 3 && b->sweeps % 8) /* as ccd: a whole turn now and then */
             profile.window = 0;
     } else {
         ulna_sums_along(sums, axes, i, s->f, &profile.g, &profile.h);
@@ -371,7 +371,7 @@ static double fit_dof(ulna_solver *s, const fabrik *b, ulna_axes *axes, int i, u
     return decrease;
 }
 
-/* Joints of several degrees of freedom go round as often as they have some. */
+/* A joint of n degrees of freedom is swept n times. */
 static double reach_from_root(ulna_solver *s, fabrik *b)
 {
     double gain = 0;

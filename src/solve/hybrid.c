@@ -71,7 +71,7 @@ static ulna_status layout(ulna_solver *s, void *state, ulna_arena *arena, ulna_e
 }
 
 /* The matrix is semidefinite, and lambda is below its rounding: a part of its own diagonal as well, for this step. Where a
- * DOF moves nothing but by rounding, as a flange that turns about its tool, the diagonal of the DOF above tells the scale
+ * DOF moves nothing but by rounding, as a flange that rotates about its tool, the diagonal of the DOF above is the scale
  * of that rounding; and if that does not help, the scale of all. */
 static ulna_status raise_floor(ulna_solver *s, hybrid *h)
 {

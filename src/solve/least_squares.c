@@ -7,8 +7,8 @@
  *
  *     JtJ dq = Jt r = -g,      q <- q (+) alpha dq,      alpha = 1, 1/2, 1/4, ... until f falls enough.
  *
- * Changed: the halving, without which it may diverge; a first alpha that turns no joint by more than half a turn,
- * beyond which the linear model says nothing; limits met inside the step, with damping where they spoil it. The
+ * Changed: the halving, without which it may diverge; a first alpha that rotates no joint by more than half a turn,
+ * beyond which the linear model means nothing; limits met inside the step, with damping where they spoil it. The
  * survey holds that JtJ is always invertible: in a redundant skeleton, or where a joint moves no goal, it is not.
  * There the least shift that can be factored is added, from 1e-12 of the curvature scale upward, which gives the
  * shortest dq, or nearly so.
@@ -35,7 +35,7 @@
  *
  *     dq = -alpha v,      alpha = (g v) / (v JtJ v).
  *
- * Changed: a step that turns a joint by more than dense.max_step is shortened. Every step is taken, better or not,
+ * Changed: a step that moves a joint by more than dense.max_step is shortened. Every step is taken, better or not,
  * until 50 in a row have found no lower point; the driver keeps the best. Limits are not looked at, as in the papers.
  * Fails by patience: it is steepest descent with the exact length for the linear model, and zigzags as that does. The
  * number of iterations grows with the ratio of the largest to the least curvature, thousands for a full body.

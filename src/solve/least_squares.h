@@ -5,8 +5,8 @@
 #include "solve/solver.h"
 
 /* (JtJ + lambda / scale^2 + extra) step = -g inside the limits, into s->step. Where that cannot be factored lambda is
- * raised as little as it takes, by 1e-12, 1e-10, ... of s->curvature: step->lambda is what was used. Gives up, with the status of ulna_work_step, at
- * 1 of it. */
+ * raised as little as it takes, by 1e-12, 1e-10, ... of s->curvature; step->lambda is then what was
+ * used. Gives up, with the status of ulna_work_step, at 1 of it. */
 ulna_status ulna_damped_step_here(ulna_solver *s, const double *extra, ulna_damped_step *step);
 
 /* Is it the last step worth taking: predicted to lower f by next to nothing, and not merely because it was damped? */

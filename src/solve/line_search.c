@@ -12,7 +12,7 @@
  *   lo, hi   ends of the bracket: lo is the lowest point so far that satisfies c1, and phi falls from there towards hi
  *
  * The slope is phi'(a) = g(a) d over the DOFs that no limit has stopped. That holds for quaternions too: the path
- * exp(a d) q turns about d, and d is the tangent of the path at every a.
+ * exp(a d) q rotates about d, and d is the tangent of the path at every a.
  *
  * Changed: the curvature condition is not asked for at a point where a limit was met on the way, since phi has a kink
  * there and may have no point with a small slope; the next iteration has other free DOFs anyway. Fails if the direction
@@ -24,8 +24,8 @@
 
 #define NOISE (8 * DBL_EPSILON) /* relative rounding of residuals and sums */
 #define VISIBLE 8               /* times the rounding of f: a decrease that a search should see */
-#define TURN_MOST 6.3           /* radians in one step: a whole turn is as good as none */
-#define SLIDE_MOST 1e3          /* length scales */
+#define ROTATION_MOST 6.3       /* radians in one step: a full turn changes nothing */
+#define TRANSLATION_MOST 1e3    /* length scales */
 #define STIFFNESS_LEAST 1e-2    /* of the stiffest DOF's */
 
 enum { EVALUATIONS = 40 };
@@ -245,13 +245,13 @@ static double longest(const ulna_solver *s, const double *direction)
 {
     double part = 0;
     for (int j = 0; j < s->nv; j++) {
-        double most = ulna_model_dof_is_translation(s->model, j) ? SLIDE_MOST : TURN_MOST;
+        double most = ulna_model_dof_is_translation(s->model, j) ? TRANSLATION_MOST : ROTATION_MOST;
         part = fmax(part, fabs(direction[j]) / s->unit[j] / most);
     }
     return 1 / part;
 }
 
-/* Residuals r carry the rounding of lengths, so f = r^2 / 2 carries r times that. */
+/* Residuals r have the rounding of lengths, so f = r^2 / 2 has r times that. */
 static double rounding(const ulna_solver *s)
 {
     return NOISE * (s->f + sqrt(s->f * s->curvature));

@@ -14,7 +14,7 @@
  * Changed: MATLAB solves the trust region problem in the plane of the conjugate gradient solution and the gradient;
  * we stop conjugate gradients at the sphere, or follow negative curvature to it, as Steihaug does. Near the end
  * epsilon falls with the root of the gradient, so that convergence is superlinear.
- * Fails: a gradient of zero is the end, be it a saddle point (result.verified tells). Slow where H is so indefinite
+ * Fails: a gradient of zero is the end, be it a saddle point (see result.verified). Slow where H is so indefinite
  * that most steps end at the first negative curvature.
  */
 #include "solve/coleman_li.h"
@@ -239,14 +239,14 @@ static ulna_status take_last(ulna_solver *s, double predicted)
 
 static ulna_status try_step(ulna_solver *s, newton_pcg *m, double predicted)
 {
-    double f, turned = 0, length = length_of(s, m->h);
+    double f, bent = 0, length = length_of(s, m->h);
     ulna_status status = ulna_try(s, s->step, 1, &f);
     if (status != ULNA_OK)
         return status;
     for (int j = 0; j < s->nv; j++)
-        turned += 0.5 * m->in.bend[j] * m->h[j] * m->h[j];
+        bent += 0.5 * m->in.bend[j] * m->h[j] * m->h[j];
     double decrease = s->f - f;
-    adapt_radius(m, predicted > 0 ? (decrease - turned) / predicted : -1, length);
+    adapt_radius(m, predicted > 0 ? (decrease - bent) / predicted : -1, length);
     if (f < s->f && decrease >= 1e-4 * predicted) {
         ulna_accept(s, s->step, 1, f);
         m->is_prepared = 0;

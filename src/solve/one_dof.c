@@ -20,8 +20,8 @@ static ulna_vec4 cross(ulna_vec4 a, ulna_vec4 b)
 
 /* ---- rigid motions ---------------------------------------------------------------------------------------------- */
 
-/* The turn less the identity is W = sin t [a]x + (1 - cos t) [a]x^2, and through the point o: x -> x + W (x - o). */
-static void move_turn(ulna_vec4 a, ulna_vec4 o, double t, ulna_move *move)
+/* A rotation less the identity is W = sin t [a]x + (1 - cos t) [a]x^2, and through the point o: x -> x + W (x - o). */
+static void move_rotation(ulna_vec4 a, ulna_vec4 o, double t, ulna_move *move)
 {
     double s = sin(t), half = sin(0.5 * t), c = 2 * half * half;
     for (int k = 0; k < 3; k++) {
@@ -31,13 +31,13 @@ static void move_turn(ulna_vec4 a, ulna_vec4 o, double t, ulna_move *move)
     move->column[3] = -(move->column[0] * o[0] + move->column[1] * o[1] + move->column[2] * o[2]);
 }
 
-/* By `turn` (row by row) in the axes of the frame, about its origin. */
-static void move_in_frame(const ulna_vec4 frame[4], const double turn[9], ulna_move *move)
+/* By `rotation` (row by row) in the axes of the frame, about its origin. */
+static void move_in_frame(const ulna_vec4 frame[4], const double rotation[9], ulna_move *move)
 {
     ulna_vec4 turned[3], o = frame[3];
-    for (int k = 0; k < 3; k++) /* frame (turn - 1) */
-        turned[k] =
-            frame[0] * (turn[k] - (k == 0)) + frame[1] * (turn[3 + k] - (k == 1)) + frame[2] * (turn[6 + k] - (k == 2));
+    const double *r = rotation;
+    for (int k = 0; k < 3; k++) /* frame (rotation - 1) */
+        turned[k] = frame[0] * (r[k] - (k == 0)) + frame[1] * (r[3 + k] - (k == 1)) + frame[2] * (r[6 + k] - (k == 2));
     for (int k = 0; k < 3; k++)
         move->column[k] = turned[0] * frame[0][k] + turned[1] * frame[1][k] + turned[2] * frame[2][k];
     move->column[3] = -(move->column[0] * o[0] + move->column[1] * o[1] + move->column[2] * o[2]);
@@ -96,7 +96,7 @@ static void set_back(ulna_axes *axes, int i, const double *q)
     ulna_transpose9(r, axes->back);
 }
 
-/* R(w) -> R(w + t e_i): the turn exp(w + t e) exp(-w) in the frame where the rotation vector begins. */
+/* R(w) -> R(w + t e_i): the rotation exp(w + t e) exp(-w) in the frame where the rotation vector begins. */
 static void move_curved(const ulna_axes *axes, int i, const double *q, double t, ulna_move *move, ulna_pair *twist)
 {
     double w[3], r[9], turn[9], left[9], sign = axes->link->sign;
@@ -147,7 +147,7 @@ void ulna_axes_move(const ulna_axes *axes, int i, const double *q, double t, uln
         if (twist)
             *twist = (ulna_pair){{0}, axes->axis[i]};
     } else {
-        move_turn(axes->axis[i], axes->through[i], t, move);
+        move_rotation(axes->axis[i], axes->through[i], t, move);
         if (twist)
             *twist = twist_of(axes->axis[i], axes->through[i]);
     }
@@ -186,7 +186,7 @@ void ulna_axes_step(ulna_axes *axes, int i, double t, const ulna_move *move, dou
     if (ulna_axes_is_curved(axes, i))
         set_back(axes, i, q);
 
-    /* The axes of a reversed ball are those of its moved frame: they follow the ball's own turns. */
+    /* The axes of a reversed ball are those of its moved frame: they follow the ball's own rotations. */
     int first = is_ball && axes->link->sign < 0 ? axes->place[i] : axes->place[i] + 1;
     for (int j = 0; j < axes->count; j++)
         if (axes->place[j] >= first)
@@ -395,7 +395,7 @@ static node descend(const ulna_profile *c, node a, node b)
     return best;
 }
 
-/* From 0 downhill, in strides that double, until it rises again. An aim may draw a slide to infinity: only so far. */
+/* From 0 downhill, in strides that double, until it rises again. An aim may pull a translation to infinity: at most `reach`. */
 static node valley(const ulna_profile *c)
 {
     node a = look(c, 0);
@@ -422,7 +422,7 @@ static int sample(const ulna_profile *c, node nodes[MOST_NODES])
     double low = fmax(c->low, c->center - c->window), high = fmin(c->high, c->center + c->window);
     if (low > high) /* all of it is on one side of the window */
         low = high = c->high < c->center ? c->high : c->low;
-    high = fmin(c->high, fmax(high, low + 2 * c->window)); /* a turn that is cut on one side goes on at the other */
+    high = fmin(c->high, fmax(high, low + 2 * c->window)); /* a window that is cut on one side goes on at the other */
     low = fmax(c->low, fmin(low, high - 2 * c->window));
     int cells = (int)fmin(fmax(ceil((high - low) * 16 / ULNA_PI), 4), MOST_SAMPLES), count = 0, zero = 0;
     for (int i = 0; i <= cells; i++) {
@@ -471,7 +471,7 @@ static node lowest(const ulna_profile *c)
 }
 
 /* Sines and cosines alone: stationary at two opposite angles. */
-static double lowest_of_turn(const ulna_profile *c)
+static double lowest_of_rotation(const ulna_profile *c)
 {
     if (c->g == 0 && c->h == 0)
         return 0;
@@ -483,7 +483,7 @@ static double lowest_of_turn(const ulna_profile *c)
     return look(c, c->low).value < look(c, c->high).value ? c->low : c->high;
 }
 
-/* A weak joint goes a part of the way; if there is a hill on it, a part of the way to the nearest valley. */
+/* A weak joint moves a part of the way; if f rises on it, a part of the way to the nearest valley. */
 static node part_of_way(const ulna_profile *profile, double t)
 {
     node x = look(profile, profile->fraction * t);
@@ -498,7 +498,7 @@ double ulna_profile_minimise(const ulna_profile *profile, double *decrease)
         profile->rest != NULL || profile->slope != 0 || profile->curve != 0 || profile->g2 != 0 || profile->h2 != 0;
     node x;
     if (profile->kind == ULNA_PROFILE_ROTATION && !has_more) {
-        x = part_of_way(profile, lowest_of_turn(profile));
+        x = part_of_way(profile, lowest_of_rotation(profile));
     } else if (profile->kind == ULNA_PROFILE_TRANSLATION && !profile->rest) {
         double curve = profile->h + profile->curve, t = curve > 0 ? -(profile->g + profile->slope) / curve : 0;
         x = look(profile, profile->fraction * fmin(fmax(t, profile->low), profile->high));

@@ -1,15 +1,15 @@
 /*
- * one_dof.h (private): f along a single degree of freedom, all others standing still, and its lowest point. For ccd and
+ * one_dof.h (private): f along a single degree of freedom, all others fixed, and its lowest point. For ccd and
  * fabrik.
  *
- * Pulls, which are points and directions drawn to their goals with weight w (kinematics/kernel.h), need no list: of the
- * ones beyond a degree of freedom only the sums Q = sum w h hT and M = sum w h rT matter (ulna_pull_sums), where
- * h = (p, 1) or (d, 0), and r = goal - value. If a rigid motion G moves the pulls, the sums go along: with D = G - 1,
+ * Pulls, which are points and directions with a goal and a weight w (kinematics/kernel.h), need no list: of those
+ * beyond a degree of freedom only the sums Q = sum w h hT and M = sum w h rT matter (ulna_pull_sums), where
+ * h = (p, 1) or (d, 0), and r = goal - value. If a rigid motion G moves the pulls, the sums move with them: with D = G - 1,
  *
  *     f -> f - <D, MT> + 1/2 tr D Q DT,     Q -> G Q GT,     M -> G (M - Q DT).
  *
- * Along a turn by t they give exactly f + g sin t + h (1 - cos t), along a slide f + g t + 1/2 h t^2, where g is the
- * gradient and h the exact second derivative at t = 0. (Wang and Chen 1991 have the turn in the form
+ * Along a rotation by t they give exactly f + g sin t + h (1 - cos t), along a translation f + g t + 1/2 h t^2, where g is
+ * the gradient and h the exact second derivative at t = 0. (Wang and Chen 1991 have the rotation in the form
  * k1 (1 - cos) + k2 cos + k3 sin, for one effector.)
  */
 #ifndef ULNA_SRC_ONE_DOF_H
@@ -46,16 +46,16 @@ typedef struct ulna_axes {
     ulna_vec4 axis[ULNA_JOINT_MAX_SEGMENTS];           /* unit, lane 3 is 0; of no meaning for rotation vectors */
     ulna_vec4 through[ULNA_JOINT_MAX_SEGMENTS];        /* a point of the axis, lane 3 is 1 */
     ulna_vec4 base[4]; /* of the rotation vector or swing, if there is one: the frame before it, */
-    double back[9];    /* and the inverse of its turn */
+    double back[9];    /* and the inverse of its rotation */
 } ulna_axes;
 
 void ulna_axes_read(const ulna_pose *pose, const ulna_link *link, ulna_axes *axes);
 /* The motion by t of degree of freedom `i` of the link, whose coordinates are q (its own, as they are at t = 0).
  * `twist` (may be NULL): the motion with which it goes on from there. */
 void ulna_axes_move(const ulna_axes *axes, int i, const double *q, double t, ulna_move *move, ulna_pair *twist);
-/* Degree of freedom `i` moves by t, which is this motion: its coordinate changes, and what hangs on it follows. */
+/* Degree of freedom `i` moves by t, which is this motion: its coordinate changes, and what it moves follows. */
 void ulna_axes_step(ulna_axes *axes, int i, double t, const ulna_move *move, double *q);
-/* The link's parent has made this motion: all follows. */
+/* The link's parent has made this motion: all axes follow. */
 void ulna_axes_carry(ulna_axes *axes, const ulna_move *move);
 
 static inline int ulna_axes_is_curved(const ulna_axes *axes, int i)
@@ -70,7 +70,7 @@ void ulna_sums_scale(ulna_pull_sums *sums, double factor);
 /* One more pull: h now, and its residual. */
 void ulna_sums_add_pull(ulna_pull_sums *sums, double weight, ulna_vec4 h, ulna_vec4 residual);
 void ulna_sums_move(ulna_pull_sums *sums, const ulna_move *move);
-/* g and h along a turn or slide; 0 and 0 if they are rounding alone, f being about the size of `f`. */
+/* g and h along a rotation or translation; 0 and 0 if they are only rounding, where f is about `f`. */
 void ulna_sums_along(const ulna_pull_sums *sums, const ulna_axes *axes, int i, double f, double *g, double *h);
 
 /* The change of f, and the slope there, with component i of a rotation vector moved by t. */
@@ -100,7 +100,7 @@ typedef struct ulna_profile {
     double least;          /* decrease that is not worth a motion */
 } ulna_profile;
 
-/* The profile of a degree of freedom that carries nothing yet: its limits as seen from s->trial, its strength; a
+/* The profile of a degree of freedom without any term yet: its limits relative to s->trial, its strength; a
  * window for rotation vectors. */
 ulna_profile ulna_profile_of(const ulna_solver *s, const ulna_axes *axes, int i);
 /* After a step by t: s->trial is on the limit that t leads to, and nowhere beyond one by rounding. */
@@ -113,24 +113,24 @@ double ulna_profile_minimise(const ulna_profile *profile, double *decrease);
 /* ---- from sweep to sweep ---------------------------------------------------------------------------------------- */
 
 /* One sweep of a method: from s->trial, where the work stands, on. Moves s->trial, adds the motions to s->step, and
- * returns the decrease that it hopes for; 0 if it moved nothing. */
+ * returns the decrease that it predicts; 0 if it moved nothing. */
 typedef double (*ulna_sweep_once)(ulna_solver *s, void *state);
 
 /* A sweep from q, accepted if f falls (s->now.accepted). The work is at q afterwards. */
 ulna_status ulna_sweep_from_q(ulna_solver *s, ulna_sweep_once sweep, void *state, double *predicted);
 /*
- * After a sweep that was accepted: the way that it took once more, times `stride`, if f falls. The stride doubles
- * while that pays, and is 1 to begin with. Large steps are not stretched: they are where postures are chosen. (R.
+ * After a sweep that was accepted: its step once more, times `stride`, if f falls. The stride doubles while f falls,
+ * and is 1 at first. Large steps are not stretched: they choose between postures. (R.
  * Hooke, T. A. Jeeves, "Direct search solution of numerical and statistical problems", J. ACM 8, 1961: the pattern
  * move.)
  */
 ulna_status ulna_pattern_move(ulna_solver *s, double *stride);
 /*
  * Where no sweep gains anything: bends all joints by up to a hundredth of a radian and sweeps from there; accepted if
- * that ends lower. It leads off straight chains with the goal on their line, where single motions keep to the line.
+ * that ends lower. It leaves straight chains with the goal on their line, where single motions stay on the line.
  */
 ulna_status ulna_bend_and_sweep(ulna_solver *s, ulna_sweep_once sweep, void *state);
-/* If that did not help either: says why the iteration ends. `predicted` is what the last sweep hoped for. */
+/* If that did not help either: sets why the iteration ends. `predicted` is what the last sweep returned. */
 ulna_status ulna_end_of_sweeps(ulna_solver *s, double predicted);
 
 #endif

@@ -45,7 +45,7 @@ static void largest_eigenvector(double a[4][4], double vector[4])
         vector[k] = v[k][most];
 }
 
-/* The turn that brings x to y, given C = sum w x yT (row by row). Among equals the smallest: a trace of the identity. */
+/* The rotation that brings x to y, given C = sum w x yT (row by row). Among equals the smallest: a trace of the identity. */
 static void best_rotation(const double C[9], double rotation[9])
 {
     double size = 0;

@@ -5,9 +5,9 @@
  * method owns one iteration: from a point where the work stands evaluated, it tries steps and accepts one, or says why it
  * cannot. All memory is laid out when the solver is made.
  *
- * Scaling. A DOF's step is dq_j = scale_j y_j with scale = strength x (1 for turns, the model's length scale for slides).
- * Methods that need a metric (damping, trust regions, gradients, least norms) measure y: then metres and radians are on
- * a par, and a strong joint moves more readily than a weak one. Damping lambda |y|^2 is a shift lambda / scale_j^2.
+ * Scaling. A DOF's step is dq_j = scale_j y_j with scale = strength x (1 for rotations, the model's length scale for translations).
+ * Methods that need a metric (damping, trust regions, gradients, least norms) measure y: then metres and radians are
+ * comparable, and a DOF of larger strength moves more. Damping lambda |y|^2 is a shift lambda / scale_j^2.
  */
 #ifndef ULNA_SRC_SOLVER_H
 #define ULNA_SRC_SOLVER_H
@@ -42,7 +42,7 @@ ulna_status ulna_solver_create_with(const ulna_problem *problem, const ulna_opti
                                     const ulna_method *inner, const ulna_allocator *allocator, ulna_solver **solver,
                                     ulna_error *error);
 
-/* What an iteration tells the driver, besides the new s->q and s->f. Zeroed before; negative = -1. */
+/* What an iteration reports to the driver, besides the new s->q and s->f. Zeroed before; negative = -1. */
 typedef struct ulna_iteration {
     ulna_stop stop;  /* not NONE: the method ends here, and it is true of s->q */
     int accepted;    /* set by ulna_accept */
@@ -99,7 +99,7 @@ struct ulna_solver {
     ulna_result result;
     int running;
     int again;                    /* another attempt is wanted */
-    int forget;                   /* the next attempt carries nothing over */
+    int forget;                   /* the next attempt does not use the last damping */
     int attempt, iteration, lean; /* lean: iterations in a row with too little decrease */
     int agreed;                   /* attempts that found the best f */
     unsigned changes;             /* of the caller's problem at begin */
