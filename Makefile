@@ -30,8 +30,8 @@ build/build.ninja: | bootstrap
 build/%/build.ninja: | bootstrap-check
 	cmake --preset $*
 
-build: bootstrap build/build.ninja ## release build: build/ulna
-	cmake --build build -j $(JOBS)
+build: bootstrap build/build.ninja ## release build of what is installed: the library and build/ulna
+	cmake --build build -j $(JOBS) --target ulna ulna_shared ulna_static
 
 run: bootstrap build/build.ninja ## build the tool, then solve the built-in take: joint angles, and a report to open in a browser
 	cmake --build build -j $(JOBS) --target ulna
@@ -41,7 +41,8 @@ run: bootstrap build/build.ninja ## build the tool, then solve the built-in take
 	    -o walk.amc -o walk.bvh -o walk.glb --report report.html
 	@echo; echo "Open build/sample/report.html in a browser."
 
-test: bootstrap-test build ## release build and all tests
+test: bootstrap-test build/build.ninja ## release build and all tests
+	cmake --build build -j $(JOBS)
 	ctest --preset release -j $(JOBS)
 
 check: check-static check-minimal check-asan check-tsan ## format, lint, layers, minimal build, tests under sanitizers
