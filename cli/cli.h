@@ -1,5 +1,5 @@
 /*
- * cli.h: what the commands of the tool share: their tables, the parsed command line, and how they speak.
+ * cli.h: what the commands of the tool share: their tables, the parsed command line, and printing.
  *
  * A command is a cli_command, its options are a table of cli_option; both are in the command's folder and listed in
  * commands.c. They make `ulna help`, the man page and the parser, so that these cannot disagree.
@@ -27,7 +27,7 @@ enum {
     CLI_IO = 4     /* a file cannot be opened, read or written */
 };
 
-enum { CLI_COLUMNS = 80 }; /* of a line, where no terminal tells */
+enum { CLI_COLUMNS = 80 }; /* of a line, where there is no terminal */
 
 typedef struct cli cli;
 
@@ -64,7 +64,7 @@ struct cli {
     const cli_command *command;
     int json, quiet, threads; /* threads: 0 = as many as there are processors */
     int help, version;
-    int json_ahead; /* --json stands somewhere, perhaps behind a mistake: what is wrong is told in JSON too */
+    int json_ahead; /* --json occurs, perhaps after a mistake: the error is printed as JSON too */
 
     /* Standard output: a terminal with colours? No letters but ASCII? How wide? */
     int colour, ascii, columns;
@@ -76,7 +76,7 @@ struct cli {
     int operand_count;
 };
 
-/* Fills `tool`; CLI_DONE, or CLI_USAGE after telling what is wrong. Release in any case. */
+/* Fills `tool`; CLI_DONE, or CLI_USAGE after a message. Release in any case. */
 int cli_parse(cli *tool, int argc, char **argv);
 void cli_release(cli *tool);
 

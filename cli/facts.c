@@ -173,7 +173,7 @@ static void append_value(filling *f, const json_t *value, const char *format)
     append(f, number, strlen(number));
 }
 
-/* What stands in braces, without these; 0 if the value is not there. */
+/* The text between braces; 0 if the value is not there. */
 static int fill_value(filling *f, const char *text, size_t length)
 {
     size_t key = 0;

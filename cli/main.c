@@ -82,7 +82,7 @@ static int run(cli *tool, int argc, char **argv)
  * If OpenBLAS is the BLAS: our matrices are too small for its threads, which only cost. They start as the library is
  * loaded, before main, and where address space is limited (ulimit -v) a process that has them may never end. OpenBLAS
  * asks the first of these functions how many to start; the answer of the program comes before its own. Builds of it
- * on OpenMP do not ask, and are told by the second one.
+ * on OpenMP do not ask; the second function sets their number.
  */
 int openblas_num_threads_env(void);
 __attribute__((weak, visibility("default"))) int openblas_num_threads_env(void)

@@ -17,7 +17,7 @@ typedef struct markup {
 void markup_init(markup *page);
 void markup_release(markup *page);
 
-/* As it stands. */
+/* Without change. */
 void markup_put(markup *page, const char *text);
 void markup_format(markup *page, const char *format, ...) ULNA_PRINTF(2, 3); /* up to 1000 bytes */
 /* Any text, also one from a file: characters that HTML and XML reserve are escaped, those they forbid become '?'. */
@@ -43,11 +43,11 @@ typedef struct svg_point {
     double x, y;
 } svg_point;
 
-/* How a text stands at its point, which is on its baseline. */
+/* Position of a text at its point, which is on its baseline. */
 enum {
     SVG_MIDDLE = 1, /* centred; otherwise it begins at the point */
     SVG_END = 2,    /* ends there */
-    SVG_UPWARDS = 4 /* rotated to the left by a quarter turn */
+    SVG_UPWARDS = 4 /* rotated to the left by 90 degrees */
 };
 
 /* The start tag of an inline picture or a file. `attributes` are as XML has them, also below. */

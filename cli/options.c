@@ -123,7 +123,7 @@ static int set_global(cli *tool, const cli_option *option, const char *value)
     return CLI_DONE;
 }
 
-/* Takes an option, whose value may be the next word. `value` is what stands in the same word, or NULL. */
+/* Takes an option, whose value may be the next word. `value` is the value in the same word, or NULL. */
 static int take_option(cli *tool, const cli_option *option, const char *value, int argc, char **argv, int *at)
 {
     if (option->argument && !value) {

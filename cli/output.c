@@ -371,7 +371,7 @@ struct progress_wait {
     char what[80];
 };
 
-static void *wait_and_tell(void *context)
+static void *wait_and_report(void *context)
 {
     progress_wait *w = context;
     double begun = seconds();
@@ -408,7 +408,7 @@ progress_wait *progress_wait_begin(const cli *tool, const char *what, const char
         *at = (unsigned char)*at < ' ' || *at == 127 ? '?' : *at;
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->ended, NULL);
-    if (pthread_create(&w->thread, NULL, wait_and_tell, w)) {
+    if (pthread_create(&w->thread, NULL, wait_and_report, w)) {
         free(w);
         return NULL;
     }

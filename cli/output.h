@@ -67,7 +67,7 @@ void fact_table(const cli *tool, int indent, const json_t *list, const fact_colu
 /* What a template says of an object: a text to free, NULL if it is left out. */
 char *fact_fill(const cli *tool, const json_t *object, const char *text);
 
-/* A text with words wrapped at the terminal's width. The line stands at `column` already; further ones begin at
+/* A text with words wrapped at the terminal's width. The first line begins at `column`, further ones at
  * `indent`. Ends the line. */
 void table_wrap(const cli *tool, int strong, int indent, int column, const char *text);
 
@@ -91,7 +91,7 @@ double progress_seconds(const progress *bar);
 /* Takes the bar away: before anything else is said. */
 void progress_end(progress *bar);
 
-/* ---- where nothing tells how far it is -------------------------------------------------------------------------- */
+/* ---- progress of unknown length -------------------------------------------------------------------------- */
 
 /* "reading take.trc, 4 s", drawn by a thread of its own, from the first second on. */
 typedef struct progress_wait progress_wait;

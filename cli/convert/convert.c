@@ -117,7 +117,7 @@ static int read_files(const cli *tool, json_t *object, conversion *c)
 
 /* ---- what is made of it ---------------------------------------------------------------------------------------- */
 
-/* Steps of more than a quarter turn from one frame to the next. */
+/* Steps of more than 90 degrees from one frame to the next. */
 static long long count_jumps(const ulna_clip *clip)
 {
     long long count = 0;
@@ -217,7 +217,7 @@ static int write_file(const cli *tool, json_t *object, conversion *c)
     return CLI_DONE;
 }
 
-static void tell(const cli *tool, json_t *object, const conversion *c)
+static void show(const cli *tool, json_t *object, const conversion *c)
 {
     const char *path = tool->operands[tool->operand_count - 1];
     ulna_format format = ulna_format_of_name(path);
@@ -250,7 +250,7 @@ static int convert_main(cli *tool)
     if (!code)
         code = write_file(tool, object, &c);
     if (!code)
-        tell(tool, object, &c);
+        show(tool, object, &c);
     json_object_set_new(object, "notes", c.notes);
     cli_json_print(tool, object);
     ulna_clip_release(&c.clip);

@@ -116,7 +116,7 @@ static void print_table(const cli *tool, const char *title, const column *column
     }
 }
 
-/* One way: a column a goal, as many beside each other as fit. Several ways: a table a goal, a column a way. */
+/* One way: a column for each goal, as many as fit in a table. Several ways: a table for each goal, a column for each way. */
 static void print_tables(const cli *tool, const request *wish, column *columns, int way_count)
 {
     for (int i = 0; i < wish->goal_count; i++) {

@@ -55,7 +55,7 @@ void request_release(request *wish);
 
 /* ---- the sweep: sweep.c ------------------------------------------------------------------------------- */
 
-#define SWEEP_TOLERANCE 1e-9 /* an eigenvalue counts as zero if it is this small beside the other one */
+#define SWEEP_TOLERANCE 1e-9 /* an eigenvalue counts as zero if it is at most this fraction of the other one */
 
 typedef enum sweep_region {
     SWEEP_POSITIVE, /* both eigenvalues above zero */

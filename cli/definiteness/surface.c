@@ -20,7 +20,7 @@ enum {
  * to 1. Parallel lines stay parallel. */
 #define TURN (37.5 / 180 * 3.14159265358979323846)
 #define TILT (44.0 / 180 * 3.14159265358979323846)
-#define RELIEF 0.66 /* height of the box beside the side of its floor */
+#define RELIEF 0.66 /* height of the box, by the side of its floor */
 
 typedef struct camera {
     double x, y; /* where the middle of the floor is in the picture */
@@ -57,7 +57,7 @@ static void draw_edge(markup *paper, const camera *view, unsigned colour, const 
     map_line(paper, colour, 0.7, ends, 2);
 }
 
-/* What stands behind the surface: the walls, with a line for each number of f. */
+/* What is behind the surface: the walls, with a line for each number of f. */
 static void draw_walls(markup *paper, const camera *view, const map_ticks *heights)
 {
     const double corners[4][2] = {{-0.5, 0.5}, {0.5, 0.5}, {0.5, -0.5}, {-0.5, -0.5}};

@@ -107,7 +107,7 @@ static void find_middles(const ulna_model *model, int *counts, double (*middles)
     }
 }
 
-/* Where a body without children ends, in its own frame. Returns 0 if nothing tells. */
+/* Where a body without children ends, in its own frame. Returns 0 if unknown. */
 static int guess_end(const ulna_model *model, int body, int marker_count, const double middle[3], double end[3])
 {
     const ulna_mass *mass = ulna_model_body_mass(model, body);
@@ -306,10 +306,10 @@ static void short_label(const ulna_model *model, int dof, char *text, size_t siz
 /* "±20°", "-20..35°", "0.05..0.3 m", "free" */
 static void range_text(const ulna_model *model, int dof, const glyphs *with, char *text, size_t size)
 {
-    int slides = ulna_model_dof_is_translation(model, dof);
-    double unit = slides ? 1 : degrees;
+    int is_length = ulna_model_dof_is_translation(model, dof);
+    double unit = is_length ? 1 : degrees;
     double lower = ulna_model_lower(model)[dof] * unit, upper = ulna_model_upper(model)[dof] * unit;
-    const char *name = slides ? " m" : with->degree;
+    const char *name = is_length ? " m" : with->degree;
     if (!isfinite(lower) && !isfinite(upper))
         snprintf(text, size, "free");
     else if (lower == -upper)
@@ -369,7 +369,7 @@ static void stem_text(const tree_view *tree, int body, char *text, size_t size)
     int depth = ulna_model_body_depth(tree->model, body);
     enum { SHOWN = 24 };
     int path[SHOWN];
-    if (depth >= SHOWN) { /* a chain this long is told by numbers */
+    if (depth >= SHOWN) { /* too deep to draw */
         snprintf(text, size, "%d deep: ", depth);
         return;
     }

@@ -296,7 +296,7 @@ static void note_model(const ulna_model *model, const figure *shape, json_t *not
 
 /* ==== motions ===================================================================================================== */
 
-static void tell_frames(const cli *tool, int count, int first, double seconds, json_t *row)
+static void show_frames(const cli *tool, int count, int first, double seconds, json_t *row)
 {
     put_count(row, "frames", count);
     put_count(row, "first_frame", first);
@@ -352,7 +352,7 @@ void motion_note(const ulna_model *model, const ulna_clip_findings *found, json_
                         found->jumps == 1 ? "" : "s");
 }
 
-static void tell_motion(const cli *tool, const ulna_model *model, const ulna_clip *clip, json_t *row, json_t *notes)
+static void show_motion(const cli *tool, const ulna_model *model, const ulna_clip *clip, json_t *row, json_t *notes)
 {
     static const fact_column columns[] = {
         {"value", 'l', "{dof}"},
@@ -362,7 +362,7 @@ static void tell_motion(const cli *tool, const ulna_model *model, const ulna_cli
         {"unit", 'l', "{unit}[{frames_outside?}, outside]"},
         {0},
     };
-    tell_frames(tool, clip->frame_count, clip->first_frame, clip->frame_seconds, row);
+    show_frames(tool, clip->frame_count, clip->first_frame, clip->frame_seconds, row);
     json_t *list = put_list(row, "ranges");
     for (int d = 0; d < ulna_model_dof_count(model); d++)
         add_range(list, model, clip, d);
@@ -465,12 +465,12 @@ static void note_oddities(const json_t *list, json_t *notes)
                         spikes == 1 ? "" : "s");
 }
 
-static void tell_recording(const cli *tool, const ulna_recording *recording, json_t *row, json_t *notes)
+static void show_recording(const cli *tool, const ulna_recording *recording, json_t *row, json_t *notes)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     double positions = (double)recording->marker_count * recording->frame_count;
     long long missing = ulna_recording_missing(recording);
-    tell_frames(tool, recording->frame_count, recording->first_frame, recording->frame_seconds, row);
+    show_frames(tool, recording->frame_count, recording->first_frame, recording->frame_seconds, row);
     put_count(row, "markers", recording->marker_count);
     json_t *list = put_list(row, "marker_list");
     for (int i = 0; i < recording->marker_count; i++)
@@ -492,7 +492,7 @@ static void tell_recording(const cli *tool, const ulna_recording *recording, jso
 /* ==== files ======================================================================================================= */
 
 /* How the file counts. */
-static void tell_source(const cli *tool, const ulna_content *content, json_t *row)
+static void show_source(const cli *tool, const ulna_content *content, json_t *row)
 {
     const ulna_source *source = &content->source;
     const char up[2] = {source->up, 0};
@@ -531,7 +531,7 @@ static void draw(const cli *tool, const ulna_model *model, const figure *shape, 
     }
 }
 
-static ulna_status tell_content(const cli *tool, const ulna_content *content, const ulna_model *model,
+static ulna_status show_content(const cli *tool, const ulna_content *content, const ulna_model *model,
                                 const drawing *how, json_t *row, json_t *notes, ulna_error *error)
 {
     figure shape = {0};
@@ -543,11 +543,11 @@ static ulna_status tell_content(const cli *tool, const ulna_content *content, co
         print_model(tool, row);
         note_model(content->model, &shape, notes);
     }
-    tell_source(tool, content, row);
+    show_source(tool, content, row);
     if (content->clip.frame_count && model)
-        tell_motion(tool, model, &content->clip, row, notes);
+        show_motion(tool, model, &content->clip, row, notes);
     if (content->recording.frame_count)
-        tell_recording(tool, &content->recording, row, notes);
+        show_recording(tool, &content->recording, row, notes);
     files_print_notes(tool, notes);
     if (content->model)
         draw(tool, content->model, &shape, how, row);
@@ -571,7 +571,7 @@ static void find_skeleton(const cli *tool, int at, ulna_content *skeleton)
     }
 }
 
-static ulna_status tell_file(const cli *tool, int index, const drawing *how, json_t *row, ulna_error *error)
+static ulna_status show_file(const cli *tool, int index, const drawing *how, json_t *row, ulna_error *error)
 {
     const char *path = tool->operands[index];
     ulna_content content = ulna_content_empty(NULL), skeleton = ulna_content_empty(NULL);
@@ -589,7 +589,7 @@ static ulna_status tell_file(const cli *tool, int index, const drawing *how, jso
             cli_say(tool, " \"%s\"", ulna_model_name(content.model));
         cli_say(tool, "\n");
         files_note(notes, NULL, &content.remarks);
-        status = tell_content(tool, &content, model, how, row, notes, error);
+        status = show_content(tool, &content, model, how, row, notes, error);
         json_object_set(row, "notes", notes);
     } else if (error->status == ULNA_ERR_STATE && !skeleton.model) {
         size_t length = strlen(error->message);
@@ -629,7 +629,7 @@ static int info_main(cli *tool)
         put_text(row, "file", path);
         if (i > 0)
             cli_say(tool, "\n");
-        if (tell_file(tool, i, &how, row, &error)) {
+        if (show_file(tool, i, &how, row, &error)) {
             int asked = files_fail(row, path, &error);
             code = asked > code ? asked : code;
         }

@@ -69,8 +69,8 @@ typedef struct puppet {
     int is_right;
 } puppet;
 
-/* Turns of a joint in its own order; letters say which axis, as a mirror negates Y and Z. */
-static void turn(const puppet *p, const char *body, const char *axes, const double *degrees)
+/* Rotations of a joint in its own order. The letters name the axes: on the right side, rotations about Y and Z change sign. */
+static void rotate(const puppet *p, const char *body, const char *axes, const double *degrees)
 {
     char name[32];
     int first;
@@ -84,7 +84,7 @@ static void turn(const puppet *p, const char *body, const char *axes, const doub
         p->q[first + k] = degrees[k] * PI / 180 * (is_sided && p->is_right && axes[k] != 'X' ? -1 : 1);
 }
 
-#define TURN(puppet, body, axes, ...) turn(puppet, body, axes, (const double[]){__VA_ARGS__})
+#define ROTATE(puppet, body, axes, ...) rotate(puppet, body, axes, (const double[]){__VA_ARGS__})
 
 static void pose_leg(const puppet *p, const moment *m)
 {
@@ -94,22 +94,22 @@ static void pose_leg(const puppet *p, const moment *m)
     double ankle = 2 - 6 * bump(phase, 0.07, 14) + 10 * bump(phase, 0.42, 4) - 22 * bump(phase, 0.63, 12);
     double toes = 32 * bump(phase, 0.585, 12);
     double down = m->crouch;
-    TURN(p, "thigh", "XZY", -(m->walk * hip + 4 * (1 - m->walk) + 31 * down), 2 + 4 * down, 5 + 3 * down);
-    TURN(p, "shank", "X", m->walk * knee + 8 * (1 - m->walk) + 56 * down);
-    TURN(p, "foot", "XZ", -(m->walk * ankle + 4 * (1 - m->walk) + 25 * down), -2 - 4 * down);
-    TURN(p, "toes", "X", -m->walk * toes);
+    ROTATE(p, "thigh", "XZY", -(m->walk * hip + 4 * (1 - m->walk) + 31 * down), 2 + 4 * down, 5 + 3 * down);
+    ROTATE(p, "shank", "X", m->walk * knee + 8 * (1 - m->walk) + 56 * down);
+    ROTATE(p, "foot", "XZ", -(m->walk * ankle + 4 * (1 - m->walk) + 25 * down), -2 - 4 * down);
+    ROTATE(p, "toes", "X", -m->walk * toes);
 }
 
 static void pose_arm(const puppet *p, const moment *m)
 {
     double phase = m->phase + (p->is_right ? PI : 0), swing = m->walk * cos(phase);
     double up = p->is_right ? m->wave : 0, low = 1 - up, greet = sin(2 * PI * 1.9 * m->time);
-    TURN(p, "clavicle", "YZ", 1.5 * swing, 1 + 12 * up);
-    TURN(p, "upper_arm", "ZYX", -76 * low + 22 * up, low * (-5 + 19 * swing) - 14 * up, -8 * low - 72 * up);
-    TURN(p, "forearm", "YX", low * (-24 + 13 * swing) + up * (-78 + 24 * greet), 12 * low);
-    TURN(p, "hand", "ZY", 4 + 6 * swing * low, up * 14 * greet);
-    TURN(p, "fingers", "Z", -28 * low - 4);
-    TURN(p, "thumb", "YZ", -6, -10);
+    ROTATE(p, "clavicle", "YZ", 1.5 * swing, 1 + 12 * up);
+    ROTATE(p, "upper_arm", "ZYX", -76 * low + 22 * up, low * (-5 + 19 * swing) - 14 * up, -8 * low - 72 * up);
+    ROTATE(p, "forearm", "YX", low * (-24 + 13 * swing) + up * (-78 + 24 * greet), 12 * low);
+    ROTATE(p, "hand", "ZY", 4 + 6 * swing * low, up * 14 * greet);
+    ROTATE(p, "fingers", "Z", -28 * low - 4);
+    ROTATE(p, "thumb", "YZ", -6, -10);
 }
 
 static void pose_trunk(const puppet *p, const moment *m)
@@ -120,11 +120,11 @@ static void pose_trunk(const puppet *p, const moment *m)
     root[3] = (heading - 4 * twist) * PI / 180;
     root[4] = (2 + 8 * down + m->walk) * PI / 180;
     root[5] = -2.5 * list * PI / 180;
-    TURN(p, "lower_spine", "XZY", 1 + 4 * down, 1.2 * list, 2 * twist);
-    TURN(p, "middle_spine", "XZY", 1, 1.2 * list - 3 * m->wave, 3 * twist);
-    TURN(p, "upper_spine", "XZY", -1 - 2 * down, 0.8 * list - 3 * m->wave, 4 * twist - 3 * m->wave);
-    TURN(p, "neck", "XZY", 3 - 4 * down, -1 * list, -3 * twist - 4 * m->wave);
-    TURN(p, "head", "XZY", -3 - 5 * down, 4 * m->wave * sin(2 * PI * 0.95 * m->time), -2 * twist - 6 * m->wave);
+    ROTATE(p, "lower_spine", "XZY", 1 + 4 * down, 1.2 * list, 2 * twist);
+    ROTATE(p, "middle_spine", "XZY", 1, 1.2 * list - 3 * m->wave, 3 * twist);
+    ROTATE(p, "upper_spine", "XZY", -1 - 2 * down, 0.8 * list - 3 * m->wave, 4 * twist - 3 * m->wave);
+    ROTATE(p, "neck", "XZY", 3 - 4 * down, -1 * list, -3 * twist - 4 * m->wave);
+    ROTATE(p, "head", "XZY", -3 - 5 * down, 4 * m->wave * sin(2 * PI * 0.95 * m->time), -2 * twist - 6 * m->wave);
 }
 
 /* ---- feet ------------------------------------------------------------------------------------------------------- */
@@ -203,7 +203,7 @@ static ulna_status sample_take_motion(const ulna_model *human, ulna_clip *clip, 
 
 #define NOISE_M 0.001
 
-/* Frame numbers, from 1 on, the last one too: as sample_take.h tells them. */
+/* Frame numbers, from 1 on, the last one too: as in sample_take.h. */
 static const struct {
     int first, last;
 } limb = {260, 295}, nothing = {420, 427}, swap = {180, 215};
