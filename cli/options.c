@@ -103,7 +103,7 @@ static int read_count(const cli *tool, const char *name, const char *text, int l
     errno = 0;
     long number = strtol(text, &end, 10);
     if (end == text || *end || errno || number < least || number > most)
-        return cli_usage(tool, "--%s takes a number from %d to %d, not '%s'", name, least, most, text);
+        return cli_usage(tool, "--%s takes a whole number from %d to %d, not '%s'", name, least, most, text);
     *count = (int)number;
     return CLI_DONE;
 }

@@ -172,7 +172,8 @@ static void put_stops(const solve_job *job)
 static void put_constraints(const solve_job *job)
 {
     double squares = 0, worst = 0, worst_turn = 0;
-    int places = 0, turns = 0, term = 0, first = job->take->first_frame;
+    int places = 0, turns = 0, term = 0;
+    long long first = job->take->first_frame;
     for (int i = 0; i < job->constraints.count && job->result.goal_count; i++) {
         if (job->constraints.list[i].what & GOAL_POSITION) {
             const ulna_goal_report *g = &job->result.goals[term++];
@@ -257,7 +258,7 @@ static void put_shown(const solve_job *job)
              : job->bounds_path ? text
                                 : "inside the skeleton's limits");
     put_flag(o, "some_unmarked", job->result.trust.unmarked && job->result.trust.unmarked < s->frames);
-    put_count(o, "worst_frame", s->rms_max_frame + job->take->first_frame);
+    put_count(o, "worst_frame", (long long)s->rms_max_frame + job->take->first_frame);
     put_worst_markers(job);
     put_outliers(job);
     int rarest = 0;

@@ -217,9 +217,9 @@ static void wrong_usage_is_told(void **state)
     static const struct {
         const char *arguments, *message;
     } mistakes[] = {
-        {"compare --frames 0", "--frames takes a number from 1 to 10000"},
-        {"compare --frames many", "--frames takes a number"},
-        {"compare --frames 1000000", "--frames takes a number"},
+        {"compare --frames 0", "--frames takes a whole number from 1 to 10000"},
+        {"compare --frames many", "--frames takes a whole number"},
+        {"compare --frames 1000000", "--frames takes a whole number"},
         {"compare --spread -1", "--spread takes a number from 0 to 180"},
         {"compare --spread nan", "--spread takes a number"},
         {"compare --seed -1", "--seed takes a whole number"},

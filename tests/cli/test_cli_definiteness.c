@@ -292,7 +292,7 @@ static void mistakes_are_told(void **state)
         {"--goal '1 0 zero'", 2, "not '1 0 zero'"},
         {"--goal '1e300 0 0'", 2, "not '1e300 0 0'"},
         {"--goal '1,,0 0'", 2, "--goal takes three numbers"},
-        {"--size 7", 2, "--size takes a number from 8 to 2000, not '7'"},
+        {"--size 7", 2, "--size takes a whole number from 8 to 2000, not '7'"},
         {"--size 2001", 2, "--size takes"},
         {"--size 9.5", 2, "--size takes"},
         {"--size ''", 2, "--size takes"},

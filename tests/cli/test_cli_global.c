@@ -466,7 +466,7 @@ static void mistakes_are_told(void **state)
         {4, "arm -m t.c3d", "t.c3d: cannot open"},
         {2, "arm --goal 'tool 1 2 3' --gap 2", "--gap takes a number from 0 to 1"},
         {2, "arm --goal 'tool 1 2 3' --gap nan", "--gap takes a number from 0 to 1"},
-        {2, "arm --goal 'tool 1 2 3' --starts 0", "--starts takes a number from 1"},
+        {2, "arm --goal 'tool 1 2 3' --starts 0", "--starts takes a whole number from 1"},
         {2, "arm --goal 'tool 1 2 3' --seconds -1", "--seconds takes a number from 0"},
         {2, "arm --goal 'tool 1 2 3' --relax some", "--relax takes none, hull or bones"},
         {2, "arm --goal 'tool 1 2 3' --seed -1", "--seed takes a whole number"},

@@ -415,7 +415,7 @@ static void mistakes_are_told(void **state)
         {"-s human -m take.c3d --method hybird", 2, "did you mean 'hybrid'?"},
         {"-s human -m take.c3d --ball round", 2, "--ball takes euler"},
         {"-s human -m take.c3d --tol x", 2, "--tol takes a number"},
-        {"-s human -m take.c3d --max-iter 0", 2, "--max-iter takes a number from 1"},
+        {"-s human -m take.c3d --max-iter 0", 2, "--max-iter takes a whole number from 1"},
         {"-s human -m take.c3d -o out.xyz", 2, "'out.xyz': the ending of a name tells what to write"},
         {"-s human -m take.c3d ''", 2, "a file name is needed"},
         {"-s human -m take.c3d --formats amc", 2, "--formats goes with -o FOLDER/"},
