@@ -162,9 +162,10 @@ typedef struct ulna_read_options {
     const ulna_model *model; /* the skeleton of a motion in a format without skeletons (AMC, MOT, CSV); may be NULL */
     const int *channels;     /* AMC: the channels of its ASF; NULL: translations, then rotations as they are applied */
     int channel_count;
-    double skeleton_unit_m; /* AMC: metres per unit of length in its ASF; 0: 0.0254 / 0.45, as is usual */
+    double skeleton_unit_m; /* AMC: metres per unit of length in its ASF; 0: unknown, 0.0254 / 0.45 with a remark */
     ulna_ball ball; /* joints of three rotations in the skeleton and its clip; ULNA_BALL_EULER: as in the file */
-    double unit_m;  /* metres per unit of length, whatever the file says; 0: what it says, or the format's usual unit */
+    double
+        unit_m; /* metres per unit of length, whatever the file says, 1e-9 to 1e9; 0: what it says, or the usual unit */
 } ulna_read_options;
 
 ULNA_API ulna_read_options ulna_read_options_default(void);

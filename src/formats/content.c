@@ -1,5 +1,4 @@
 /* Whatever a file holds: reading and writing by the table of formats; remarks. */
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -121,13 +120,12 @@ ulna_write_options ulna_write_options_for(const ulna_content *skeleton, ulna_for
     return options;
 }
 
-/* Nothing that makes no sense is taken for the default. */
 static ulna_status check_unit(const char *name, double unit_m, ulna_error *error)
 {
-    return unit_m >= 0 && isfinite(unit_m)
+    return unit_m == 0 || ulna_is_unit(unit_m)
                ? ULNA_OK
-               : ulna_fail(error, ULNA_ERR_ARGUMENT, "%s is %g; it must be above 0, or 0 for the default", name,
-                           unit_m);
+               : ulna_fail(error, ULNA_ERR_ARGUMENT, "%s is %g; it must be 1e-9 to 1e9 metres, or 0 for the default",
+                           name, unit_m);
 }
 
 static ulna_status check_reading(const ulna_read_options *options, ulna_error *error)
@@ -286,6 +284,15 @@ ulna_status ulna_content_write(ulna_format format, const ulna_model *model, cons
         char wanted[64], there[64];
         return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "%s holds %s, but only %s is given", row->text,
                          parts_text(row->writes, wanted), parts_text(has, there));
+    }
+    if (writing.clip && row->writes & ULNA_HOLDS_MOTION) {
+        int nq = model ? ulna_model_coordinate_count(model) : 0;
+        if (!model)
+            return ulna_fail(error, ULNA_ERR_ARGUMENT, "writing a motion needs its skeleton");
+        if (clip->coordinate_count != nq)
+            return ulna_fail(error, ULNA_ERR_ARGUMENT,
+                             "the motion has %d coordinates per frame, but the skeleton has %d", clip->coordinate_count,
+                             nq);
     }
     status = row->write(&writing, error);
     if (status == ULNA_OK)

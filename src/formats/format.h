@@ -4,6 +4,14 @@
 
 #include "ulna/formats.h"
 
+#define ULNA_INCH_M 0.0254
+
+/* Lengths of a nanometre to a million kilometres; anything else is taken for a mistake. */
+static inline int ulna_is_unit(double metres)
+{
+    return metres >= 1e-9 && metres <= 1e9;
+}
+
 /* The time between frames that is written where a format needs one and none is known. */
 #define ULNA_UNKNOWN_FRAME_S (1.0 / 120)
 

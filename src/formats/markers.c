@@ -137,7 +137,7 @@ static const struct {
     {"dm", 0.1},
     {"um", 1e-6},
     {"km", 1e3},
-    {"in", 0.0254},
+    {"in", ULNA_INCH_M},
     {"ft", 0.3048},
     {"yd", 0.9144},
     {"mete", 1},
@@ -163,8 +163,8 @@ static const struct {
     {"micrometres", 1e-6},
     {"\xC2\xB5m", 1e-6}, /* the micro sign */
     {"\xCE\xBCm", 1e-6}, /* mu */
-    {"inch", 0.0254},
-    {"inches", 0.0254},
+    {"inch", ULNA_INCH_M},
+    {"inches", ULNA_INCH_M},
     {"foot", 0.3048},
     {"feet", 0.3048},
 };
@@ -184,4 +184,27 @@ const char *ulna_length_unit_name(double metres)
         if (units[i].metres == metres)
             return units[i].name;
     return NULL;
+}
+
+double ulna_markers_unit(const char *name, const ulna_read_options *options, int line, ulna_remarks *remarks)
+{
+    double known = ulna_unit_metres(name);
+    if (options->unit_m > 0 || known > 0)
+        return options->unit_m > 0 ? options->unit_m : known;
+    if (name[0])
+        ulna_remarks_add(remarks, line, -1, "unit of length '%s' is unknown; millimetres are assumed", name);
+    else
+        ulna_remarks_add(remarks, line, -1, "no unit of length is given; millimetres are assumed");
+    return 1e-3;
+}
+
+ulna_status ulna_named_unit(const ulna_writing *writing, const char *format, double usual, double *unit,
+                            ulna_error *error)
+{
+    *unit = writing->options->unit_m > 0 ? writing->options->unit_m : usual;
+    return ulna_length_unit_name(*unit)
+               ? ULNA_OK
+               : ulna_fail(error, ULNA_ERR_UNSUPPORTED,
+                           "a %s file states its unit of length by name, but a unit of %g m has no name", format,
+                           *unit);
 }

@@ -2,7 +2,7 @@
 #ifndef ULNA_SRC_MARKERS_H
 #define ULNA_SRC_MARKERS_H
 
-#include "ulna/formats.h"
+#include "formats/format.h"
 
 /*
  * A marker's name as Ulna keeps it: UTF-8 (bytes that are not are taken as Latin-1), no blanks around it, '_' for control
@@ -22,7 +22,12 @@ ulna_status ulna_markers_finish(ulna_recording *recording, ulna_remarks *remarks
 /* Remarks upon positions that are exactly zero, as programs write what they have not seen. ULNA_ERR_MEMORY. */
 ulna_status ulna_markers_zeros(const ulna_recording *recording, ulna_remarks *remarks);
 
+/* Metres per unit of length: by the options, else as the file names it in line `line`, else millimetres, with a remark. */
+double ulna_markers_unit(const char *name, const ulna_read_options *options, int line, ulna_remarks *remarks);
 /* The short name of a unit of so many metres; NULL if it has none. */
 const char *ulna_length_unit_name(double metres);
+/* The unit that the options ask for, or `usual`. ULNA_ERR_UNSUPPORTED if it has no name. */
+ulna_status ulna_named_unit(const ulna_writing *writing, const char *format, double usual, double *unit,
+                            ulna_error *error);
 
 #endif

@@ -30,6 +30,37 @@ static void odd_skeletons_are_remarked_upon(void **state)
     ulna_content_release(&c);
 }
 
+/* A skeleton from elsewhere has no unit for an AMC that does not state its own. */
+static void an_assumed_unit_is_remarked_upon(void **state)
+{
+    (void)state;
+    ulna_content c = read_text(ARM_FILE("dof rx\n"), ULNA_FORMAT_ASF, NULL);
+    ulna_read_options options = ulna_read_options_default();
+    options.model = c.model;
+    ulna_content m = read_text("1\nroot 1 2 3 4 5 6\narm 7\n", ULNA_FORMAT_AMC, &options);
+    assert_remark(&m, 0, "which is not known; the usual 1/0.45 inch is assumed");
+    assert_true(m.source.unit_m == UNIT && m.clip.q[0] == UNIT);
+    ulna_content_release(&m);
+    m = read_text("#!ULNA:LENGTH 1e-300\n1\nroot 1 2 3 4 5 6\narm 7\n", ULNA_FORMAT_AMC, &options);
+    assert_true(m.source.unit_m == UNIT); /* that length is not believed */
+    ulna_content_release(&m);
+    const struct {
+        const char *text;
+        double skeleton_unit_m, unit_m, expected;
+    } known[] = {{"1\nroot 1 2 3 4 5 6\narm 7\n", 2, 0, 2},
+                 {"1\nroot 1 2 3 4 5 6\narm 7\n", 0, 3, 3},
+                 {"#!ULNA:LENGTH 0.0254\n1\nroot 1 2 3 4 5 6\narm 7\n", 0, 0, 1}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        options.skeleton_unit_m = known[i].skeleton_unit_m;
+        options.unit_m = known[i].unit_m;
+        m = read_text(known[i].text, ULNA_FORMAT_AMC, &options);
+        assert_int_equal(m.remarks.count, 0);
+        assert_true(m.clip.q[0] == known[i].expected);
+        ulna_content_release(&m);
+    }
+    ulna_content_release(&c);
+}
+
 static void free_ends_find_a_name(void **state)
 {
     (void)state;
@@ -149,6 +180,7 @@ static const mistake skeleton_mistakes[] = {
     {":units\n length 0\n", ULNA_ERR_PARSE, 2, 9, "above 0"},
     {":units\n length -1\n", ULNA_ERR_PARSE, 2, 9, "above 0"},
     {":units\n length 1e-320\n", ULNA_ERR_PARSE, 2, 9, "above 0"},
+    {":units\n length 1e-12\n", ULNA_ERR_PARSE, 2, 9, "mean 1e-9 to 1e9 metres"},
     {":units\n angle grad\n", ULNA_ERR_PARSE, 2, 8, "deg or rad"},
     {":root\norder TX TQ\n", ULNA_ERR_PARSE, 2, 10, "'TQ'"},
     {":root\norder TX tx\n", ULNA_ERR_PARSE, 2, 10, "twice"},
@@ -184,7 +216,7 @@ static const mistake skeleton_mistakes[] = {
     {":bonedata\nbegin\nname a\nend\n", ULNA_ERR_MODEL, 2, 0, "'a' is not connected to the root"},
     {":bonedata\nbegin\nname a\nend\nbegin\nname b\nend\nbegin\nname c\nend\n:hierarchy\nroot a\nb c\nc b\n",
      ULNA_ERR_MODEL, 5, 0, "'b' is not connected to the root"},
-    {":units\nlength 1e-300\n:root\n:bonedata\nbegin\nname a\ndirection 1 0 0\nlength 1e300\nend\n:hierarchy\nroot a\n",
+    {":units\nlength 1e-9\n:root\n:bonedata\nbegin\nname a\ndirection 1 0 0\nlength 1e304\nend\n:hierarchy\nroot a\n",
      ULNA_ERR_NUMBER, 5, 0, "finite"},
 };
 
@@ -306,10 +338,15 @@ static void running_out_of_memory_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(odd_skeletons_are_remarked_upon), cmocka_unit_test(free_ends_find_a_name),
-        cmocka_unit_test(odd_motions_are_remarked_upon),   cmocka_unit_test(a_cut_last_frame_is_left_out),
-        cmocka_unit_test(formats_are_told_apart),          cmocka_unit_test(mistakes_are_placed),
-        cmocka_unit_test(memory_is_bounded_by_the_file),   cmocka_unit_test(running_out_of_memory_is_told),
+        cmocka_unit_test(odd_skeletons_are_remarked_upon),
+        cmocka_unit_test(free_ends_find_a_name),
+        cmocka_unit_test(an_assumed_unit_is_remarked_upon),
+        cmocka_unit_test(odd_motions_are_remarked_upon),
+        cmocka_unit_test(a_cut_last_frame_is_left_out),
+        cmocka_unit_test(formats_are_told_apart),
+        cmocka_unit_test(mistakes_are_placed),
+        cmocka_unit_test(memory_is_bounded_by_the_file),
+        cmocka_unit_test(running_out_of_memory_is_told),
     };
     return cmocka_run_group_tests_name("acclaim_errors", tests, NULL, NULL);
 }

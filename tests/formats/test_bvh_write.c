@@ -567,7 +567,7 @@ static void test_errors(void **state)
     ulna_sink sink = ulna_text_sink(&text), broken = {refuse, NULL};
     ulna_write_options options = ulna_write_options_default();
     assert_says(ulna_content_write(ULNA_FORMAT_BVH, NULL, &clip, NULL, NULL, &sink, NULL, &error), ULNA_ERR_ARGUMENT,
-                "needs a skeleton");
+                "needs its skeleton");
     assert_says(ulna_content_write(ULNA_FORMAT_BVH, model, &clip, NULL, NULL, &broken, NULL, &error), ULNA_ERR_IO,
                 "cannot be written");
     clip.q[12] = NAN;
@@ -577,9 +577,18 @@ static void test_errors(void **state)
     assert_says(ulna_content_write(ULNA_FORMAT_BVH, model, &clip, NULL, NULL, &sink, NULL, &error), ULNA_ERR_NUMBER,
                 "frame 2", "too large");
     clip.q[12] = 0;
-    options.unit_m = 1e-310;
-    assert_says(ulna_content_write(ULNA_FORMAT_BVH, model, &clip, NULL, &options, &sink, NULL, &error), ULNA_ERR_NUMBER,
-                "too far away");
+    static const double far[3] = {1e301, 0, 0};
+    ulna_builder *builder;
+    ulna_model *remote;
+    assert_int_equal(ulna_builder_create(NULL, &builder), ULNA_OK);
+    assert_int_equal(ulna_builder_add_body(builder, "far", ULNA_NONE, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_builder_set_placement(builder, 0, far, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_builder_build(builder, NULL, &remote, NULL), ULNA_OK);
+    options.unit_m = 1e-9;
+    assert_says(ulna_content_write(ULNA_FORMAT_BVH, remote, NULL, NULL, &options, &sink, NULL, &error), ULNA_ERR_NUMBER,
+                "body 'far' is too far away");
+    ulna_builder_destroy(builder);
+    ulna_model_destroy(remote);
     clip.coordinate_count = 6;
     assert_says(ulna_content_write(ULNA_FORMAT_BVH, model, &clip, NULL, NULL, &sink, NULL, &error), ULNA_ERR_ARGUMENT,
                 "6 coordinates", "9");

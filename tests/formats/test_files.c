@@ -360,7 +360,7 @@ static void options_out_of_range_are_refused(void **state)
     (void)state;
     const char *bvh = "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 0\nJOINT b\n{\nOFFSET 1 2 3\n"
                       "CHANNELS 1 Zrotation\n}\n}\n";
-    const double units[] = {NAN, -1, INFINITY, -INFINITY, -0.001};
+    const double units[] = {NAN, -1, INFINITY, -INFINITY, -0.001, 1e-320, 9e-10, 1.1e9};
     ulna_error error;
     ulna_content content = ulna_content_empty(NULL);
     ulna_read_options reading = ulna_read_options_default();

@@ -42,8 +42,8 @@ void ulna_acclaim_axis(const double angles[3], const char order[3], double rotat
 
 double ulna_acclaim_length(const ulna_write_options *options, double *unit_m)
 {
-    double length = options->unit_m > 0 ? ulna_round_digits(0.0254 / options->unit_m, 15) : 0.45;
-    *unit_m = 0.0254 / length;
+    double length = options->unit_m > 0 ? ulna_round_digits(ULNA_INCH_M / options->unit_m, 15) : ULNA_ACCLAIM_LENGTH;
+    *unit_m = ULNA_INCH_M / length;
     return length;
 }
 

@@ -18,8 +18,10 @@
 #include "formats/text/names.h"
 #include "model/model.h"
 
-/* One unit of length where the skeleton does not say: 1 / 0.45 inch, as Vicon, CMU and HDM05 have it. */
-#define ULNA_ACCLAIM_UNIT (0.0254 / 0.45)
+/* `length` of an ASF is the number of units in an inch: metres per unit = inch / length, and length = inch / metres per unit.
+ * Where it is not stated it is 0.45, as Vicon, CMU and HDM05 have it. */
+#define ULNA_ACCLAIM_LENGTH 0.45
+#define ULNA_ACCLAIM_UNIT (ULNA_INCH_M / ULNA_ACCLAIM_LENGTH)
 #define ULNA_ACCLAIM_ROOT "root"
 
 /* ---- numbers -------------------------------------------------------------------------------------------------------- */

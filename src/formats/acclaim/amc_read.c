@@ -138,13 +138,17 @@ static void reserve(amc_reader *r, size_t at, size_t most)
 /* The unit that the file states if it is one of ours, else that of the skeleton. */
 static void choose_unit(amc_reader *r)
 {
-    double asf = r->options->skeleton_unit_m > 0 ? r->options->skeleton_unit_m : ULNA_ACCLAIM_UNIT;
+    double asf = r->options->skeleton_unit_m;
     r->unit = r->options->unit_m > 0 ? r->options->unit_m : r->stated_unit > 0 ? r->stated_unit : asf;
-    if (r->unit == r->stated_unit && r->options->skeleton_unit_m > 0 && fabs(asf / r->unit - 1) > 1e-9)
+    if (r->unit == 0) {
+        r->unit = ULNA_ACCLAIM_UNIT;
+        ulna_remarks_add(&r->content->remarks, 0, -1,
+                         "the unit of length is that of an ASF, which is not known; the usual 1/0.45 inch is assumed");
+    } else if (r->unit == r->stated_unit && asf > 0 && fabs(asf / r->unit - 1) > 1e-9)
         ulna_remarks_add(
             &r->content->remarks, 0, -1,
             "the file was written for an ASF of length %.6g, but this ASF has %.6g; translations are read in the file's own unit",
-            0.0254 / r->unit, 0.0254 / asf);
+            ULNA_INCH_M / r->unit, ULNA_INCH_M / asf);
 }
 
 static ulna_status start_frame(amc_reader *r, int number, const ulna_word *word)
@@ -183,8 +187,8 @@ static void read_comment(amc_reader *r, ulna_word word)
 {
     double length;
     if (ulna_word_is(word, ULNA_AMC_LENGTH) && ulna_scan_word(&r->scan, NULL, &word) &&
-        ulna_word_number(word, &length) && length > 0 && isfinite(0.0254 / length))
-        r->stated_unit = 0.0254 / length;
+        ulna_word_number(word, &length) && length > 0 && ulna_is_unit(ULNA_INCH_M / length))
+        r->stated_unit = ULNA_INCH_M / length;
 }
 
 static void read_keyword(amc_reader *r, ulna_word word)

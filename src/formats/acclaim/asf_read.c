@@ -164,9 +164,9 @@ static ulna_status read_units(asf_reader *r)
         if (!next_word(r, &value))
             return fail(r, &word, "a unit has no value");
         if (ulna_word_is_like(word, "length")) {
-            if (!ulna_word_number(value, &number) || !(number > 0) || !isfinite(0.0254 / number))
-                return fail(r, &value, "the unit of length must be a number above 0");
-            r->unit = 0.0254 / number;
+            if (!ulna_word_number(value, &number) || !(number > 0) || !ulna_is_unit(ULNA_INCH_M / number))
+                return fail(r, &value, "the unit of length must be a number above 0, and mean 1e-9 to 1e9 metres");
+            r->unit = ULNA_INCH_M / number;
             r->has_unit = 1;
         } else if (ulna_word_is_like(word, "angle")) {
             int is_degrees = ulna_word_is_like(value, "deg") || ulna_word_is_like(value, "degrees");

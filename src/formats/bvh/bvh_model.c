@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "formats/acclaim/acclaim.h"
 #include "formats/bvh/bvh.h"
-#include "formats/format.h"
+#include "formats/markers.h"
 #include "formats/text/names.h"
 #include "math/math3.h"
 #include "model/builder.h"
@@ -220,21 +221,18 @@ static double extent(ulna_bvh *b)
 
 static void check_size(ulna_bvh *b)
 {
-    static const struct {
-        const char *name;
-        double metres;
-    } units[] = {{"1 m", 1},         {"1 dm", 0.1},  {"1/0.45 inch", 0.0254 / 0.45},
-                 {"1 inch", 0.0254}, {"1 cm", 0.01}, {"1 mm", 0.001}};
+    static const double units[] = {1, 0.1, ULNA_ACCLAIM_UNIT, ULNA_INCH_M, 0.01, 0.001};
     double size = extent(b), wanted = 1.7; /* as tall as people, or as wide with their arms stretched */
     if (!(size > 0) || !isfinite(size) || (size * b->unit >= 0.3 && size * b->unit <= 10))
         return;
     size_t best = 0;
     for (size_t u = 1; u < sizeof units / sizeof *units; u++)
-        if (fabs(log(size * units[u].metres / wanted)) < fabs(log(size * units[best].metres / wanted)))
+        if (fabs(log(size * units[u] / wanted)) < fabs(log(size * units[best] / wanted)))
             best = u;
+    const char *name = ulna_length_unit_name(units[best]);
     ulna_remarks_add(&b->content->remarks, 0, -1,
-                     "with a unit of %g m the skeleton is %.3g m in size; with a unit of %s it would be %.3g m",
-                     b->unit, size * b->unit, units[best].name, size * units[best].metres);
+                     "with a unit of %g m the skeleton is %.3g m in size; with a unit of %s%s it would be %.3g m",
+                     b->unit, size * b->unit, name ? "1 " : "1/0.45 inch", name ? name : "", size * units[best]);
 }
 
 ulna_status ulna_bvh_build(ulna_bvh *b, ulna_error *error)
