@@ -176,7 +176,7 @@ ulna_status ulna_marker_set_read_csv(const char *text, size_t length, const ulna
         ulna_word cells[MOST_CELLS] = {0};
         while (r.scan.here < r.scan.end && *r.scan.here == ' ')
             r.scan.here++;
-        if (ulna_row_is_blank(&r.scan, ',') || ulna_row_is_blank(&r.scan, ';'))
+        if (ulna_row_is_blank(&r.scan))
             continue;
         if (*r.scan.here == '#') {
             status = read_comment(&r);
@@ -247,8 +247,7 @@ ulna_status ulna_marker_set_write_csv(const ulna_marker_set *set, const ulna_mod
         }
         ulna_put(&w, "\n");
     }
-    status = ulna_writer_finish(&w);
-    return status == ULNA_OK ? status : ulna_fail(error, status, "the marker set could not be written");
+    return ulna_writer_finish(&w, "the marker set", error);
 }
 
 /* ---- files -------------------------------------------------------------------------------------------------------- */

@@ -308,7 +308,7 @@ static void refused_writing(void **state)
     ulna_clip clip = smooth_clip(model, 3);
     ulna_recording r = random_recording(&rng, 2, 2);
     double kept = clip.q[2];
-    refuse_to_write(NULL, &clip, NULL, ULNA_ERR_ARGUMENT, "needs a skeleton or markers");
+    refuse_to_write(NULL, &clip, NULL, ULNA_ERR_ARGUMENT, "a motion needs its skeleton");
     clip.q[2] = NAN;
     refuse_to_write(model, &clip, NULL, ULNA_ERR_NUMBER, "coordinate 2 of frame 0 is not a number");
     clip.q[2] = 1e39;
@@ -320,7 +320,7 @@ static void refused_writing(void **state)
     refuse_to_write(model, &clip, NULL, ULNA_ERR_LIMIT, "times");
     clip.frame_seconds = 0.1;
     clip.coordinate_count--;
-    refuse_to_write(model, &clip, NULL, ULNA_ERR_ARGUMENT, "does not fit the skeleton");
+    refuse_to_write(model, &clip, NULL, ULNA_ERR_ARGUMENT, "coordinates per frame, but the skeleton has");
     clip.coordinate_count++;
     ulna_recording_frame(&r, 1)[3] = ulna_recording_frame(&r, 1)[4] = ulna_recording_frame(&r, 1)[5] = -1e200;
     refuse_to_write(model, &clip, &r, ULNA_ERR_NUMBER, "too large");

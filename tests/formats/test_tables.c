@@ -143,7 +143,7 @@ static void decimal_units_change_no_digit(void **state)
         ulna_writer out;
         ulna_writer_start(&out, &sink);
         ulna_put_value(&out, x, scale, 0);
-        assert_int_equal(ulna_writer_finish(&out), ULNA_OK);
+        assert_int_equal(ulna_writer_finish(&out, "x", NULL), ULNA_OK);
         assert_int_equal(ulna_cell_value((ulna_word){text.data, text.length}, ',', scale, &y), 1);
         assert_true(i % 8 < 6 ? y == x : fabs(y - x) <= 2.3e-16 * fabs(x));
         if (i % 3 == 1 && i % 8 < 5) /* at most seven digits, a sign, a point, a zero before it */

@@ -178,7 +178,7 @@ static void bad_files_are_refused(void **state)
     refused(HEAD, ULNA_ERR_PARSE, 2, 0, "ends before the values of DataRate");
     refused(HEAD "1\n", ULNA_ERR_PARSE, 3, 0, "ends before the names");
     refused(HEAD "1\nFrame\tA\tB\n", ULNA_ERR_PARSE, 4, 1, "should begin with Frame# and Time");
-    refused(HEAD "1\nFrame#\tTime\tA\n", ULNA_ERR_PARSE, 0, 0, "names 1 markers, but has no frames");
+    refused(HEAD "1\nFrame#\tTime\tA\n", ULNA_ERR_PARSE, 4, 0, "no rows of values follow");
     refused(HEAD "1\nFrame#\tTime\tA\t\t\n" AXES "1\t0\t1\tx\t2\n", ULNA_ERR_PARSE, 7, 7, "'x' is not a position");
     refused(HEAD "1\nFrame#\tTime\tA\t\t\n" AXES "1\t0\t1\t2\tinf\n", ULNA_ERR_PARSE, 7, 9, "'inf' is not a position");
     refused(HEAD "1\nFrame#\tTime\tA\t\t\n" AXES "1\t0\t1\t2\t1e999\n", ULNA_ERR_PARSE, 7, 9,

@@ -5,7 +5,6 @@
  * allows it. A comment repeats the ASF's unit of length, since the format itself cannot state it.
  */
 #include <math.h>
-#include <stdio.h>
 
 #include "base/base.h"
 #include "formats/acclaim/acclaim.h"
@@ -24,9 +23,7 @@ typedef struct amc_writer {
 
 static void put_head(amc_writer *w)
 {
-    ulna_put(&w->out, ULNA_AMC_LENGTH " ");
-    ulna_put_number(&w->out, w->length);
-    ulna_put(&w->out, "\n");
+    ulna_print(&w->out, ULNA_AMC_LENGTH " %g\n", w->length);
     double seconds = w->clip->frame_seconds, rate = 1 / seconds;
     if (seconds > 0 && isfinite(rate)) {
         for (int digits = 1; digits <= 17; digits++) { /* the shortest that reads back */
@@ -36,20 +33,15 @@ static void put_head(amc_writer *w)
                 break;
             }
         }
-        ulna_put(&w->out, ":SAMPLES-PER-SECOND ");
-        ulna_put_number(&w->out, rate);
-        ulna_put(&w->out, "\n");
+        ulna_print(&w->out, ":SAMPLES-PER-SECOND %g\n", rate);
     }
-    ulna_put(&w->out, ":FULLY-SPECIFIED\n");
-    ulna_put(&w->out, w->angle == 1 ? ":RADIANS\n" : ":DEGREES\n");
+    ulna_print(&w->out, ":FULLY-SPECIFIED\n%s\n", w->angle == 1 ? ":RADIANS" : ":DEGREES");
 }
 
 static ulna_status put_frame(amc_writer *w, int frame, ulna_error *error)
 {
-    char text[32];
     long long number = (long long)w->clip->first_frame + frame;
-    snprintf(text, sizeof text, "%lld\n", number);
-    ulna_put(&w->out, text);
+    ulna_print(&w->out, "%lld\n", number);
     for (int b = 0; b < w->model->nb; b++) {
         const ulna_acclaim_channels *channels = &w->channels[b];
         if (channels->count == 0)
@@ -80,8 +72,7 @@ static ulna_status write_clip(amc_writer *w, ulna_error *error)
         status = put_frame(w, f, error);
     if (status != ULNA_OK)
         return status;
-    status = ulna_writer_finish(&w->out);
-    return status == ULNA_OK ? ULNA_OK : ulna_fail(error, status, "the motion cannot be written");
+    return ulna_writer_finish(&w->out, "the AMC file", error);
 }
 
 static ulna_status write_with(const ulna_writing *writing, const ulna_model *model, const ulna_clip *clip,
@@ -107,11 +98,6 @@ static ulna_status write_with(const ulna_writing *writing, const ulna_model *mod
 ulna_status ulna_amc_write(const ulna_writing *writing, ulna_error *error)
 {
     const ulna_model *model = writing->model;
-    if (!model)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "writing a motion needs its skeleton");
-    if (writing->clip->coordinate_count != model->nq)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "the clip has %d coordinates per frame, but its skeleton has %d",
-                         writing->clip->coordinate_count, model->nq);
     if (!(writing->options->unit_m > 0)) /* any guess would come back scaled with an ASF of another unit */
         return ulna_fail(
             error, ULNA_ERR_ARGUMENT,

@@ -157,11 +157,7 @@ static int is_same3(const double a[3], const double b[3])
 
 static void put_three(asf_writer *w, const char *word, const double values[3])
 {
-    ulna_put(&w->out, word);
-    for (int k = 0; k < 3; k++) {
-        ulna_put(&w->out, " ");
-        ulna_put_number(&w->out, values[k]);
-    }
+    ulna_print(&w->out, "%s %g %g %g", word, values[0], values[1], values[2]);
 }
 
 static void put_way(asf_writer *w, const double way[3])
@@ -187,9 +183,7 @@ static void put_way(asf_writer *w, const double way[3])
         ulna_acclaim_tip(direction, length, w->unit, tip);
     }
     put_three(w, "    direction", direction);
-    ulna_put(&w->out, "\n    length ");
-    ulna_put_number(&w->out, length);
-    ulna_put(&w->out, "\n");
+    ulna_print(&w->out, "\n    length %g\n", length);
 }
 
 /* The angles of a rotation in the order XYZ, or in XZY where the former is near its gimbal lock. */
@@ -256,14 +250,9 @@ static void put_head(asf_writer *w)
     while (title[from] == ' ')
         from++;
     ulna_put(&w->out, ":version 1.10\n");
-    if (title[from]) {
-        ulna_put(&w->out, ":name ");
-        ulna_put(&w->out, title + from);
-        ulna_put(&w->out, "\n");
-    }
-    ulna_put(&w->out, ":units\n  mass 1.0\n  length ");
-    ulna_put_number(&w->out, w->length);
-    ulna_put(&w->out, w->angle == 1 ? "\n  angle rad\n" : "\n  angle deg\n");
+    if (title[from])
+        ulna_print(&w->out, ":name %s\n", title + from);
+    ulna_print(&w->out, ":units\n  mass 1.0\n  length %g\n  angle %s\n", w->length, w->angle == 1 ? "rad" : "deg");
 }
 
 static void put_channels(asf_writer *w, const ulna_acclaim_channels *channels, int capital)
@@ -290,9 +279,7 @@ static void put_root(asf_writer *w)
     name_order(channels, angles, found, order);
     ulna_put(&w->out, ":root\n  order");
     put_channels(w, channels, 1);
-    ulna_put(&w->out, "  axis ");
-    ulna_put(&w->out, order);
-    ulna_put(&w->out, "\n  position");
+    ulna_print(&w->out, "  axis %s\n  position", order);
     for (int k = 0; k < 3; k++) {
         ulna_put(&w->out, " ");
         ulna_put_scaled(&w->out, root->placement_position[k], w->unit, w->options->digits);
@@ -328,11 +315,7 @@ static void put_limits(asf_writer *w, int b, const ulna_acclaim_channels *channe
 
 static void put_begin(asf_writer *w, int name)
 {
-    char text[48];
-    snprintf(text, sizeof text, "  begin\n    id %d\n    name ", ++w->ids);
-    ulna_put(&w->out, text);
-    ulna_put(&w->out, ulna_names_at(&w->names, name));
-    ulna_put(&w->out, "\n");
+    ulna_print(&w->out, "  begin\n    id %d\n    name %s\n", ++w->ids, ulna_names_at(&w->names, name));
 }
 
 static void put_extra(asf_writer *w, int b)
@@ -361,9 +344,7 @@ static void put_bone(asf_writer *w, int b)
     put_begin(w, b);
     put_way(w, w->bone[b].tip);
     put_three(w, "    axis", angles);
-    ulna_put(&w->out, " ");
-    ulna_put(&w->out, order);
-    ulna_put(&w->out, "\n");
+    ulna_print(&w->out, " %s\n", order);
     if (channels->count > 0) {
         ulna_put(&w->out, "    dof");
         put_channels(w, channels, 0);
@@ -387,22 +368,15 @@ static void put_hierarchy(asf_writer *w)
 {
     ulna_put(&w->out, ":hierarchy\n  begin\n");
     for (int b = 0; b < w->model->nb; b++) {
-        if (w->bone[b].extra != ULNA_NONE) {
-            ulna_put(&w->out, "    ");
-            ulna_put(&w->out, ulna_names_at(&w->names, w->bone[b].extra));
-            ulna_put(&w->out, " ");
-            ulna_put(&w->out, ulna_names_at(&w->names, b));
-            ulna_put(&w->out, "\n");
-        }
+        if (w->bone[b].extra != ULNA_NONE)
+            ulna_print(&w->out, "    %s %s\n", ulna_names_at(&w->names, w->bone[b].extra), ulna_names_at(&w->names, b));
         int child = w->bone[b].first_child;
         if (child == ULNA_NONE || w->bone[child].is_end)
             continue;
-        ulna_put(&w->out, "    ");
-        ulna_put(&w->out, ulna_names_at(&w->names, b));
+        ulna_print(&w->out, "    %s", ulna_names_at(&w->names, b));
         for (; child != ULNA_NONE; child = w->bone[child].next_sibling) {
             int extra = w->bone[child].extra;
-            ulna_put(&w->out, " ");
-            ulna_put(&w->out, ulna_names_at(&w->names, extra == ULNA_NONE ? child : extra));
+            ulna_print(&w->out, " %s", ulna_names_at(&w->names, extra == ULNA_NONE ? child : extra));
         }
         ulna_put(&w->out, "\n");
     }
@@ -448,11 +422,10 @@ static ulna_status write_model(asf_writer *w, ulna_error *error)
     put_root(w);
     put_bones(w);
     put_hierarchy(w);
-    status = ulna_writer_finish(&w->out);
-    if (status != ULNA_OK)
-        return ulna_fail(error, status, "the skeleton cannot be written");
-    remark_losses(w);
-    return ULNA_OK;
+    status = ulna_writer_finish(&w->out, "the ASF file", error);
+    if (status == ULNA_OK)
+        remark_losses(w);
+    return status;
 }
 
 ulna_status ulna_asf_write(const ulna_writing *writing, ulna_error *error)

@@ -151,7 +151,6 @@ static void put_indent(bvh_writer *w, int level)
 static void put_node(bvh_writer *w, ulna_bvh_node *node)
 {
     static const char *const names[] = {"Xrotation", "Yrotation", "Zrotation", "Xposition", "Yposition", "Zposition"};
-    char text[32];
     put_indent(w, node->level);
     ulna_put(&w->out, node->is_end ? "End Site" : node->parent < 0 ? "ROOT " : "JOINT ");
     if (!node->is_end)
@@ -169,12 +168,9 @@ static void put_node(bvh_writer *w, ulna_bvh_node *node)
     if (node->is_end)
         return;
     put_indent(w, node->level + 1);
-    snprintf(text, sizeof text, "CHANNELS %d", node->count);
-    ulna_put(&w->out, text);
-    for (int i = 0; i < node->count; i++) {
-        ulna_put(&w->out, " ");
-        ulna_put(&w->out, names[node->channel[i].segment]);
-    }
+    ulna_print(&w->out, "CHANNELS %d", node->count);
+    for (int i = 0; i < node->count; i++)
+        ulna_print(&w->out, " %s", names[node->channel[i].segment]);
     ulna_put(&w->out, "\n");
 }
 
@@ -221,11 +217,8 @@ static int has_time(const ulna_clip *clip)
 
 static void put_motion(bvh_writer *w)
 {
-    char text[48];
-    snprintf(text, sizeof text, "MOTION\nFrames: %d\nFrame Time: ", w->nodes.frames);
-    ulna_put(&w->out, text);
-    ulna_put_number(&w->out, has_time(w->job->clip) ? w->job->clip->frame_seconds : ULNA_UNKNOWN_FRAME_S);
-    ulna_put(&w->out, "\n");
+    ulna_print(&w->out, "MOTION\nFrames: %d\nFrame Time: %g\n", w->nodes.frames,
+               has_time(w->job->clip) ? w->job->clip->frame_seconds : ULNA_UNKNOWN_FRAME_S);
     for (int f = 0; f < w->nodes.frames; f++)
         put_frame(w, w->nodes.value + (size_t)f * (size_t)w->nodes.channels);
 }
@@ -284,15 +277,8 @@ static ulna_status check_numbers(const bvh_writer *w, ulna_error *error)
 
 ulna_status ulna_bvh_write(const ulna_writing *writing, ulna_error *error)
 {
-    const ulna_model *model = writing->model;
-    const ulna_clip *clip = writing->clip;
-    if (!model)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "writing a BVH file needs a skeleton");
-    if (clip && clip->coordinate_count != model->nq)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "the motion has %d coordinates per frame, but the skeleton has %d",
-                         clip->coordinate_count, model->nq);
     bvh_writer w = {.job = writing, .unit = writing->options->unit_m > 0 ? writing->options->unit_m : ULNA_BVH_UNIT};
-    ulna_status status = ulna_bvh_nodes_fill(&w.nodes, model, clip, error);
+    ulna_status status = ulna_bvh_nodes_fill(&w.nodes, writing->model, writing->clip, error);
     if (status == ULNA_OK) {
         choose_offsets(&w);
         status = check_numbers(&w, error);
@@ -301,12 +287,10 @@ ulna_status ulna_bvh_write(const ulna_writing *writing, ulna_error *error)
         ulna_writer_start(&w.out, writing->sink);
         put_hierarchy(&w);
         put_motion(&w);
-        status = ulna_writer_finish(&w.out);
-        if (status != ULNA_OK)
-            ulna_fail(error, status, "the file cannot be written");
-        else
-            remark(&w);
+        status = ulna_writer_finish(&w.out, "the BVH file", error);
     }
+    if (status == ULNA_OK)
+        remark(&w);
     ulna_bvh_nodes_release(&w.nodes);
     return status;
 }

@@ -242,8 +242,6 @@ static ulna_status find_layout(const ulna_c3d_file *file, const ulna_c3d_paramet
     return ULNA_OK;
 }
 
-/* ---- the file ------------------------------------------------------------------------------------------------------- */
-
 /* ---- numbers of frames --------------------------------------------------------------------------------------------- */
 
 static int first_frame(const ulna_c3d_file *file, const ulna_c3d_parameters *p)
@@ -265,18 +263,6 @@ static double frame_rate(const ulna_c3d_file *file, const ulna_c3d_parameters *p
 }
 
 /* ---- units, axes, names ------------------------------------------------------------------------------------------- */
-
-static double unit_of(const ulna_c3d_file *file, const char *text, const ulna_read_options *options)
-{
-    double known = ulna_unit_metres(text);
-    if (options->unit_m > 0 || known > 0)
-        return options->unit_m > 0 ? options->unit_m : known;
-    if (text[0])
-        ulna_remarks_add(file->remarks, 0, -1, "unit of length '%s' is unknown; millimetres are assumed", text);
-    else
-        ulna_remarks_add(file->remarks, 0, -1, "no unit of length is given; millimetres are assumed");
-    return 1e-3;
-}
 
 /* "+Z" is z, "-Z" is z and negative; 0 for anything else. */
 static char axis_of(const ulna_c3d_file *file, const ulna_c3d_parameter *screen, int *is_negative)
@@ -310,7 +296,7 @@ static void describe(const ulna_c3d_file *file, const ulna_c3d_parameters *p, co
     ulna_c3d_text(file, p->software.type ? &p->software : &p->company, 0, maker);
     ulna_word_copy((ulna_word){unit, strlen(unit)}, short_unit, sizeof short_unit);
     ulna_word_copy((ulna_word){maker, strlen(maker)}, short_maker, sizeof short_maker);
-    *source = (ulna_source){.unit_m = unit_of(file, unit, options), .up = up_of(file, p)};
+    *source = (ulna_source){.unit_m = ulna_markers_unit(unit, options, 0, file->remarks), .up = up_of(file, p)};
     snprintf(source->text, sizeof source->text, "%s %s, %s%s%s",
              file->processor == ULNA_C3D_PC    ? "PC"
              : file->processor == ULNA_C3D_DEC ? "DEC"

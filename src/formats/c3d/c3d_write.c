@@ -280,16 +280,13 @@ static ulna_status write_frames(const ulna_writing *w, double unit)
 
 /* ---- the writer --------------------------------------------------------------------------------------------------- */
 
-static ulna_status check(const ulna_writing *w, double unit, ulna_error *error)
+static ulna_status check(const ulna_writing *w, ulna_error *error)
 {
     const ulna_recording *r = w->recording;
-    if (!r || r->marker_count == 0)
+    if (r->marker_count == 0)
         return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "C3D holds markers, but there are none to write");
     if (r->marker_count > WORD_LIMIT)
         return ulna_fail(error, ULNA_ERR_LIMIT, "C3D holds at most %d markers", WORD_LIMIT);
-    if (!ulna_length_unit_name(unit))
-        return ulna_fail(error, ULNA_ERR_UNSUPPORTED,
-                         "a C3D file states its unit of length by name, but a unit of %g m has no name", unit);
     if (r->first_frame < 1)
         ulna_remarks_add(w->remarks, 0, -1, "C3D numbers frames from 1: the number of the first frame, %d, is not kept",
                          r->first_frame);
@@ -320,8 +317,10 @@ static ulna_status put_all(c3d_job *job, c3d_bytes *header, c3d_bytes *parameter
 ulna_status ulna_c3d_write(const ulna_writing *writing, ulna_error *error)
 {
     const ulna_recording *r = writing->recording;
-    double unit = writing->options->unit_m > 0 ? writing->options->unit_m : 1e-3;
-    ulna_status status = check(writing, unit, error);
+    double unit;
+    ulna_status status = ulna_named_unit(writing, "C3D", 1e-3, &unit, error);
+    if (status == ULNA_OK)
+        status = check(writing, error);
     if (status != ULNA_OK)
         return status;
     c3d_job job = {.recording = r,
@@ -340,7 +339,7 @@ ulna_status ulna_c3d_write(const ulna_writing *writing, ulna_error *error)
         if (status == ULNA_OK)
             status = write_frames(writing, unit);
         if (status != ULNA_OK)
-            ulna_fail(error, status, "the C3D file could not be written: %s", ulna_status_text(status));
+            ulna_fail(error, status, "the C3D file cannot be written: %s", ulna_status_text(status));
     }
     ulna_text_release(&header.text);
     ulna_text_release(&parameters.text);

@@ -326,8 +326,6 @@ static void check_clip(ulna_gltf_scene *s)
 {
     const ulna_clip *clip = s->job->clip;
     int coordinate;
-    if (clip->coordinate_count != s->model->nq)
-        fail(s, ULNA_ERR_ARGUMENT, "the motion does not fit the skeleton: they have different numbers of coordinates");
     for (int f = 0; f < clip->frame_count && s->model->nq > 0 && s->status == ULNA_OK; f++)
         if (ulna_model_check_q(s->model, ulna_clip_frame(clip, f), &coordinate) != ULNA_OK)
             s->status =

@@ -396,14 +396,14 @@ static void put_file(ulna_gltf_scene *s, int is_binary)
     ulna_writer out;
     ulna_writer_start(&out, is_binary ? &sink : s->job->sink);
     put_json(s, &out, is_binary);
-    ulna_status written = ulna_writer_finish(&out);
+    ulna_status written = ulna_writer_finish(&out, "the glTF file", s->status == ULNA_OK ? s->error : NULL);
     if (is_binary && written == ULNA_OK && s->status == ULNA_OK) {
         ulna_writer_start(&out, s->job->sink);
         put_glb(s, &json, &out);
-        written = ulna_writer_finish(&out);
+        written = ulna_writer_finish(&out, "the GLB file", s->status == ULNA_OK ? s->error : NULL);
     }
-    if (written != ULNA_OK && s->status == ULNA_OK)
-        s->status = ulna_fail(s->error, written, "the file cannot be written");
+    if (s->status == ULNA_OK)
+        s->status = written;
     ulna_text_release(&json);
 }
 

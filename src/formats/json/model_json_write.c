@@ -12,11 +12,8 @@
 static void put_numbers(ulna_writer *out, const double *values, int count)
 {
     ulna_put(out, "[");
-    for (int i = 0; i < count; i++) {
-        if (i)
-            ulna_put(out, ", ");
-        ulna_put_number(out, values[i]);
-    }
+    for (int i = 0; i < count; i++)
+        ulna_print(out, i ? ", %g" : "%g", values[i]);
     ulna_put(out, "]");
 }
 
@@ -34,9 +31,7 @@ static void put_rows(ulna_writer *out, const double rotation[9])
 /* Starts the next member of a body: every one but the name, which comes first, is optional. */
 static void put_key(ulna_writer *out, const char *key)
 {
-    ulna_put(out, ",\n      \"");
-    ulna_put(out, key);
-    ulna_put(out, "\": ");
+    ulna_print(out, ",\n      \"%s\": ", key);
 }
 
 static int all_equal(const double *values, int count, double value)
@@ -49,12 +44,8 @@ static int all_equal(const double *values, int count, double value)
 
 static int is_identity(const double rotation[9])
 {
-    double identity[9];
-    ulna_identity9(identity);
-    for (int i = 0; i < 9; i++)
-        if (rotation[i] != identity[i])
-            return 0;
-    return 1;
+    return all_equal(rotation + 1, 3, 0) && all_equal(rotation + 5, 3, 0) && rotation[0] == 1 && rotation[4] == 1 &&
+           rotation[8] == 1;
 }
 
 static void put_transform(ulna_writer *out, const char *key, const double position[3], const double rotation[9])
@@ -76,26 +67,18 @@ static void put_transform(ulna_writer *out, const char *key, const double positi
     ulna_put(out, "}");
 }
 
-static int same_direction(const double a[3], const double b[3])
-{
-    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
-}
-
 static void put_joint(ulna_writer *out, const ulna_joint *joint)
 {
     unsigned keys = ulna_joint_keys(joint->type);
     put_key(out, "joint");
-    ulna_put(out, "{\"type\": ");
-    ulna_put_json_string(out, ulna_joint_type_name(joint->type));
-    if (keys & ULNA_JOINT_HAS_ORDER) {
-        ulna_put(out, ", \"order\": ");
-        ulna_put_json_string(out, joint->order);
-    }
+    ulna_print(out, "{\"type\": \"%s\"", ulna_joint_type_name(joint->type));
+    if (keys & ULNA_JOINT_HAS_ORDER)
+        ulna_print(out, ", \"order\": \"%s\"", joint->order);
     if (keys & ULNA_JOINT_HAS_AXIS) {
         ulna_put(out, ", \"axis\": ");
         put_numbers(out, joint->axis, 3);
     }
-    if ((keys & ULNA_JOINT_HAS_CENTER) && !same_direction(joint->center, joint->axis)) {
+    if ((keys & ULNA_JOINT_HAS_CENTER) && memcmp(joint->center, joint->axis, sizeof joint->axis) != 0) {
         ulna_put(out, ", \"center\": ");
         put_numbers(out, joint->center, 3);
     }
@@ -125,15 +108,8 @@ static void put_limits(ulna_writer *out, const double *lower, const double *uppe
             ulna_put(out, "null");
             continue;
         }
-        const double pair[2] = {lower[i], upper[i]};
-        for (int k = 0; k < 2; k++) {
-            ulna_put(out, k ? ", " : "[");
-            if (isfinite(pair[k]))
-                ulna_put_number(out, pair[k]);
-            else
-                ulna_put(out, "null");
-        }
-        ulna_put(out, "]");
+        ulna_print(out, isfinite(lower[i]) ? "[%g, " : "[null, ", lower[i]);
+        ulna_print(out, isfinite(upper[i]) ? "%g]" : "null]", upper[i]);
     }
     ulna_put(out, "]");
 }
@@ -214,10 +190,8 @@ static void put_marker(ulna_writer *out, const ulna_model *model, int marker)
     ulna_model_marker_position(model, marker, position);
     ulna_put(out, ", \"position\": ");
     put_numbers(out, position, 3);
-    if (ulna_model_marker_weight(model, marker) != 1) {
-        ulna_put(out, ", \"weight\": ");
-        ulna_put_number(out, ulna_model_marker_weight(model, marker));
-    }
+    if (ulna_model_marker_weight(model, marker) != 1)
+        ulna_print(out, ", \"weight\": %g", ulna_model_marker_weight(model, marker));
     ulna_put(out, "}");
 }
 
@@ -228,8 +202,7 @@ ulna_status ulna_model_write_json(const ulna_model *model, const ulna_sink *sink
 
     ulna_writer out;
     ulna_writer_start(&out, sink);
-    ulna_put(&out, "{\n  \"format\": \"" ULNA_MODEL_JSON_FORMAT "\",\n  \"version\": ");
-    ulna_put_number(&out, ULNA_MODEL_JSON_VERSION);
+    ulna_print(&out, "{\n  \"format\": \"" ULNA_MODEL_JSON_FORMAT "\",\n  \"version\": %d", ULNA_MODEL_JSON_VERSION);
     ulna_put(&out, ",\n  \"units\": {\"length\": \"m\", \"angle\": \"rad\", \"mass\": \"kg\"}");
     if (*ulna_model_name(model)) {
         ulna_put(&out, ",\n  \"name\": ");
@@ -252,6 +225,5 @@ ulna_status ulna_model_write_json(const ulna_model *model, const ulna_sink *sink
     }
     ulna_put(&out, "\n}\n");
 
-    ulna_status status = ulna_writer_finish(&out);
-    return status != ULNA_OK ? ulna_fail(error, status, "writing the model: %s", ulna_status_text(status)) : ULNA_OK;
+    return ulna_writer_finish(&out, "the model", error);
 }

@@ -2,7 +2,6 @@
 #include "formats/tables/table.h"
 #include "formats/format.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -91,10 +90,10 @@ int ulna_row_next(ulna_row *row, ulna_word *cell)
     return 1;
 }
 
-int ulna_row_is_blank(const ulna_scan *scan, char delimiter)
+int ulna_row_is_blank(const ulna_scan *scan)
 {
     for (const char *at = scan->here; at < scan->end; at++)
-        if (!is_blank(*at) && *at != delimiter)
+        if (!is_blank(*at) && *at != ',' && *at != ';')
             return 0;
     return 1;
 }
@@ -207,18 +206,6 @@ void ulna_put_cell(ulna_writer *writer, const char *text)
     ulna_put(writer, "\"");
 }
 
-void ulna_put_integer(ulna_writer *writer, long long value)
-{
-    char text[24], *at = text + sizeof text;
-    unsigned long long left = value < 0 ? 0ULL - (unsigned long long)value : (unsigned long long)value;
-    do
-        *--at = (char)('0' + left % 10);
-    while (left /= 10);
-    if (value < 0)
-        *--at = '-';
-    ulna_put_bytes(writer, at, (size_t)(text + sizeof text - at));
-}
-
 /* ---- numbers in a unit that is a power of ten of ours --------------------------------------------------------------- */
 
 /*
@@ -256,15 +243,7 @@ static int shifted_number(ulna_word word, int power, double *value)
             return 0;
     }
     memcpy(text, word.text, used);
-    exponent += power;
-    text[used++] = 'e';
-    if (exponent < 0)
-        text[used++] = '-';
-    unsigned left = (unsigned)abs(exponent), ten = 1;
-    while (left / ten >= 10)
-        ten *= 10;
-    for (; ten; ten /= 10)
-        text[used++] = (char)('0' + left / ten % 10);
+    used += (size_t)snprintf(text + used, sizeof text - used, "e%d", exponent + power);
     double shifted;
     if (!ulna_word_number((ulna_word){text, used}, &shifted))
         return 0;
@@ -342,23 +321,12 @@ static int put_short(ulna_writer *writer, double value, int power)
     return 1;
 }
 
-/* digits * 10^exponent is the positive value, with the fewest of 15, 16 or 17 digits, and no zeros at the end. */
-static ulna_decimal shortest(double value)
-{
-    ulna_expansion expansion = ulna_decimal_expand(value);
-    for (int digits = 15;; digits++) {
-        ulna_decimal number = ulna_decimal_round(&expansion, digits);
-        if (digits == 17 || ulna_decimal_value(number.digits, number.exponent) == value)
-            return number;
-    }
-}
-
 static void put_shifted(ulna_writer *writer, double value, int power)
 {
-    char text[16];
-    ulna_decimal number = shortest(fabs(value));
+    int unused, count = 0;
+    ulna_decimal number = ulna_decimal_shortest(fabs(value), &unused);
     uint64_t digits = number.digits;
-    int exponent = number.exponent - power, count = 0;
+    int exponent = number.exponent - power;
     for (uint64_t left = digits; left; left /= 10)
         count++;
     if (exponent <= 0 && exponent >= -20)
@@ -369,8 +337,7 @@ static void put_shifted(ulna_writer *writer, double value, int power)
         put_decimal(writer, value < 0, digits, 0);
     } else {
         put_decimal(writer, value < 0, digits, count - 1);
-        snprintf(text, sizeof text, "e%d", exponent + count - 1);
-        ulna_put(writer, text);
+        ulna_print(writer, "e%d", exponent + count - 1);
     }
 }
 
@@ -383,188 +350,4 @@ void ulna_put_value(ulna_writer *writer, double value, double scale, int digits)
         ulna_put(writer, "0");
     else if (!put_short(writer, value, power))
         put_shifted(writer, value, power);
-}
-
-/* ---- times of frames: files have one per row, rounded, and perhaps a rate and numbers that contradict them --- */
-
-double ulna_sane_step(double frame_seconds)
-{
-    return frame_seconds >= 1e-9 && frame_seconds <= 1e9 ? frame_seconds : 0;
-}
-
-double ulna_frame_rate(double frame_seconds)
-{
-    double rate = 1 / frame_seconds, round_rate = round(rate * 1000) / 1000;
-    return round_rate > 0 && 1 / round_rate == frame_seconds ? round_rate : rate;
-}
-
-double ulna_frame_time(double frame_seconds, double frame)
-{
-    double rate = ulna_frame_rate(frame_seconds);
-    return 1 / rate == frame_seconds ? (frame - 1) / rate : (frame - 1) * frame_seconds;
-}
-
-ulna_status ulna_times_add(ulna_times *times, double seconds, int line)
-{
-    void *items = times->items;
-    ulna_status status = ulna_grow(times->allocator, &items, &times->capacity, times->count + 1, sizeof seconds);
-    times->items = items;
-    if (status != ULNA_OK)
-        return status;
-    if (times->count == 0)
-        times->first_line = line;
-    times->items[times->count++] = seconds;
-    return ULNA_OK;
-}
-
-void ulna_times_release(ulna_times *times)
-{
-    ulna_release(times->allocator, times->items, times->capacity, sizeof *times->items);
-    *times = (ulna_times){.allocator = times->allocator};
-}
-
-int ulna_frame_numbers_add(ulna_frame_numbers *numbers, int row, double number, int line)
-{
-    if (number != floor(number) || fabs(number) >= INT_MAX)
-        return 0;
-    if (row == 0)
-        numbers->first = (int)number;
-    else if (number != (double)numbers->first + row)
-        numbers->jump_line = numbers->jumps++ ? numbers->jump_line : line;
-    return 1;
-}
-
-void ulna_frame_numbers_remark(const ulna_frame_numbers *numbers, ulna_remarks *remarks)
-{
-    if (numbers->jumps)
-        ulna_remarks_add(remarks, numbers->jump_line, -1,
-                         "frame numbers do not increase by one, here%s; rows are read in the order of the file",
-                         numbers->jumps > 1 ? " and in other places" : "");
-}
-
-/* ---- the step ----------------------------------------------------------------------------------------------------- */
-
-/* Times are often cut to three decimals. */
-static double slack(double step)
-{
-    return 0.05 * step > 0.00101 ? 0.05 * step : 0.00101;
-}
-
-static double first_number(const ulna_times *times, double step)
-{
-    return round(times->items[0] / step) + 1;
-}
-
-/* Times written by ulna_frame_time come back as they were. */
-static int repeats(const ulna_times *times, double step)
-{
-    double first = first_number(times, step);
-    for (size_t i = 0; i < times->count; i++)
-        if (ulna_frame_time(step, first + (double)i) != times->items[i])
-            return 0;
-    return 1;
-}
-
-/* No time is off by more than it may have been rounded. */
-static int fits(const ulna_times *times, double step)
-{
-    double start = times->items[0];
-    for (size_t i = 0; i < times->count; i++)
-        if (!(fabs(times->items[i] - start - step * (double)i) <= slack(step)))
-            return 0;
-    return 1;
-}
-
-/* How many steps are like this one. */
-static size_t alike(const ulna_times *times, double step)
-{
-    size_t count = 0;
-    for (size_t i = 1; i < times->count; i++)
-        count += fabs(times->items[i] - times->items[i - 1] - step) <= slack(step);
-    return count;
-}
-
-/* A step that repeats all times to the last bit; 0 if none is found. */
-static double exact_step(const ulna_times *times, double guess)
-{
-    size_t n = times->count;
-    double last = first_number(times, guess) - 1 + (double)(n - 1), near = times->items[n - 1] / last;
-    double rate = round(1000 / guess) / 1000;
-    const double tries[] = {rate > 0 ? 1 / rate : guess, times->items[1] - times->items[0], near, nextafter(near, 0),
-                            nextafter(near, (double)INFINITY)};
-    for (size_t i = 0; i < sizeof tries / sizeof *tries; i++)
-        if (ulna_sane_step(tries[i]) > 0 && repeats(times, tries[i]))
-            return tries[i];
-    return 0;
-}
-
-/* The mean step, or that of a whole number of frames a second if the times were rounded and cannot tell. */
-static double mean_step(const ulna_times *times)
-{
-    double span = times->items[times->count - 1] - times->items[0], rate = (double)(times->count - 1) / span;
-    double whole = round(rate);
-    return whole >= 1 && fabs(rate - whole) <= rate * fmin(0.01, 0.0011 / span) ? 1 / whole : 1 / rate;
-}
-
-static double judge_step(const ulna_times *times, double rate, ulna_remarks *remarks)
-{
-    size_t n = times->count;
-    double told = rate > 0 ? ulna_sane_step(1 / rate) : 0;
-    if (n == 1 && told == 0)
-        return ulna_sane_step(fabs(times->items[0])); /* a single pose: any step that leads to its time will do */
-    if (n < 2 || (told > 0 && fits(times, told)))
-        return told;
-    if (!(times->items[n - 1] > times->items[0])) {
-        ulna_remarks_add(remarks, times->first_line, -1, "the times do not increase; %s",
-                         told > 0 ? "the stated rate is used" : "the rate is unknown");
-        return told;
-    }
-    double mean = mean_step(times), first = times->items[1] - times->items[0], step = mean;
-    if (ulna_sane_step(mean) == 0)
-        return told;
-    double exact = exact_step(times, (times->items[n - 1] - times->items[0]) / (double)(n - 1));
-    if (exact > 0)
-        step = exact;
-    else if (!fits(times, mean)) {
-        size_t best = alike(times, mean);
-        if (ulna_sane_step(first) > 0 && alike(times, first) >= best)
-            step = first;
-        size_t odd = n - 1 - alike(times, step);
-        ulna_remarks_add(remarks, times->first_line, -1, "%zu of %zu time steps %s not %.6g s; even steps are assumed",
-                         odd, n - 1, odd == 1 ? "is" : "are", step);
-    }
-    if (told > 0)
-        ulna_remarks_add(remarks, times->first_line, -1,
-                         "the stated rate is %g per second, but times are %.6g s apart; the times are used", rate,
-                         step);
-    return step;
-}
-
-/* ---- the first frame ---------------------------------------------------------------------------------------------- */
-
-void ulna_times_judge(const ulna_times *times, double rate, int frame, ulna_remarks *remarks, double *frame_seconds,
-                      int *first_frame)
-{
-    double step = *frame_seconds = judge_step(times, rate, remarks);
-    *first_frame = frame != ULNA_NO_FRAME ? frame : 1;
-    if (step <= 0 || times->count == 0)
-        return;
-    double number = first_number(times, step), start = times->items[0];
-    if (!(fabs(number) <= 1e9)) {
-        ulna_remarks_add(remarks, times->first_line, -1, "times begin at %g s, which is not kept", start);
-        return;
-    }
-    if (frame == ULNA_NO_FRAME || (frame == 1 && start > 0)) {
-        if (frame == 1 && number != 1)
-            ulna_remarks_add(remarks, times->first_line, -1,
-                             "frame 1 has the time %g s; frames are numbered from %.0f to keep the times", start,
-                             number);
-        *first_frame = (int)number;
-    } else if (fabs(number - frame) > 0.5)
-        ulna_remarks_add(remarks, times->first_line, -1, "frame %d has the time %g s in the file, but gets %g s", frame,
-                         start, ulna_frame_time(step, frame));
-    if (fabs(start - ulna_frame_time(step, *first_frame)) > slack(step) && *first_frame != frame)
-        ulna_remarks_add(remarks, times->first_line, -1,
-                         "times begin at %g s, between two frames, and are moved to %g s", start,
-                         ulna_frame_time(step, *first_frame));
 }

@@ -25,8 +25,8 @@ ulna_row ulna_row_start(const ulna_scan *scan, char delimiter);
 /* The next cell, without blanks and quotes around it; it may be empty. 0 at the end of the row. Between blanks there are no
  * empty cells. */
 int ulna_row_next(ulna_row *row, ulna_word *cell);
-/* Nothing but blanks and delimiters is left of the line. */
-int ulna_row_is_blank(const ulna_scan *scan, char delimiter);
+/* Nothing but blanks, commas and semicolons is left of the line. */
+int ulna_row_is_blank(const ulna_scan *scan);
 
 /* How many cells of a row to trust: all of them, but for the last one where the file ends without the end of a line, and this
  * row has fewer than `columns` cells or ends with what is no number. */
@@ -58,7 +58,6 @@ void ulna_put_cell(ulna_writer *writer, const char *text);
 /* Writes value / scale so that ulna_cell_value reads the same bits, or if `scale` is no power of ten as ulna_put_scaled does
  * (numbers.h). `digits` > 0 asks for that many instead. */
 void ulna_put_value(ulna_writer *writer, double value, double scale, int digits);
-void ulna_put_integer(ulna_writer *writer, long long value);
 
 /* ---- times -------------------------------------------------------------------------------------------------------- */
 
@@ -78,92 +77,105 @@ typedef struct ulna_times {
 
 ulna_status ulna_times_add(ulna_times *times, double seconds, int line);
 void ulna_times_release(ulna_times *times);
-/*
- * Seconds between frames and the number of the first one. `rate` is what the file says in words (0: nothing), `frame` the
- * number that it gives to the first frame (ULNA_NO_FRAME: none). Where they contradict the times by more than these were
- * rounded, the times are believed, but a number that is not 1 stays. Remarks upon contradictions and uneven steps.
- */
+/* A column of frame numbers, which should increase by one. */
 #define ULNA_NO_FRAME (-2147483647)
 
-/* A column of frame numbers, which should go up by one. */
 typedef struct ulna_frame_numbers {
     int first; /* ULNA_NO_FRAME until known */
     int jumps, jump_line;
 } ulna_frame_numbers;
 
-/* The number in row `row`, from 0; returns 0 if it is none. */
-int ulna_frame_numbers_add(ulna_frame_numbers *numbers, int row, double number, int line);
-void ulna_frame_numbers_remark(const ulna_frame_numbers *numbers, ulna_remarks *remarks);
-
+/*
+ * Seconds between frames and the number of the first one. `rate` is what the file states (0: nothing), `frame` the number
+ * that it gives to the first frame (ULNA_NO_FRAME: none). Where they contradict the times by more than these were rounded,
+ * the times are used, but a number that is not 1 stays. Contradictions and uneven steps are remarked upon.
+ */
 void ulna_times_judge(const ulna_times *times, double rate, int frame, ulna_remarks *remarks, double *frame_seconds,
                       int *first_frame);
 
-/* ---- rows of marker positions, as TRC and CSV have them --------------------------------------------------------- */
+/* ---- tables of frames: TRC, CSV, MOT ------------------------------------------------------------------------------ */
 
-/* Columns: numbers from 0, or ULNA_NONE. Markers take three columns each, one after the other from `markers` on. */
-typedef struct ulna_marker_table {
-    ulna_scan *scan;
+/* A line of names, then a row per frame. Columns are numbers from 0, or ULNA_NONE. */
+typedef struct ulna_table {
+    ulna_scan scan;
+    const ulna_read_options *options;
+    ulna_content *content;
+    ulna_error *error;
     char delimiter;
-    int frame_column, time_column, markers;
-    double unit_m, rate; /* rate: as the file says in words; 0 if it does not */
-} ulna_marker_table;
+    ulna_cells columns; /* their names */
+    int frame_column, time_column;
+    size_t first;  /* column of the first marker */
+    double unit_m; /* metres per unit of length */
+    int degrees;   /* angles are degrees; -1: not stated, which means degrees */
+    double rate;   /* as stated; 0: not stated */
+    ulna_times times;
+    ulna_frame_numbers numbers;
+} ulna_table;
 
-/*
- * Reads the rows that follow into a recording that has its markers but no frames, and judges its times. Cells that are
- * missing make the marker missing. Rows that are too short, numbers of frames that jump and values without a name are
- * remarked upon; anything that is no number is an error. Lines that begin with # are passed over.
- */
-ulna_status ulna_marker_table_read(const ulna_marker_table *table, ulna_content *content, ulna_error *error);
-
-/* Are the columns from `first` on the coordinates of markers, three by three: NAME.x NAME.y NAME.z, NAME_tx ..., NAMEX ...? */
-int ulna_marker_columns(const ulna_cells *cells, size_t first);
-/* If so, makes their markers. */
-ulna_status ulna_marker_columns_name(const ulna_scan *scan, const ulna_cells *cells, size_t first,
-                                     ulna_content *content, ulna_error *error);
+ulna_table ulna_table_start(const char *data, size_t length, const ulna_read_options *options, ulna_content *content,
+                            ulna_error *error);
+/* Releases what the table has allocated and returns `status`. */
+ulna_status ulna_table_end(ulna_table *table, ulna_status status);
+/* Goes to the next line that is not blank; 0 at the end of the file. */
+int ulna_table_line(ulna_table *table);
+/* The same, and comments (#) are skipped too. */
+int ulna_table_row(ulna_table *table);
+/* Finds the delimiter of the current line and reads the names of the columns, without empty ones at its end. */
+ulna_status ulna_table_names(ulna_table *table);
 /* The name of a column of frame numbers ("frame", "Frame#") or of times ("time", "Time (s)"). */
 int ulna_is_frame_column(ulna_word cell);
 int ulna_is_time_column(ulna_word cell);
+/* Whether the columns from `first` on are coordinates of markers, three by three: NAME.x NAME.y NAME.z, NAME_tx ..., NAMEX
+ * ...; and none of them names a coordinate of the skeleton in the options, if there is one. */
+ulna_status ulna_table_has_markers(const ulna_table *table, int *has_markers);
 
-/* ---- joint values in columns, as MOT and CSV have them ---------------------------------------------------------- */
+/* Reads a frame number or a time; `is_value` is 1 if the column is of neither. A time may be missing. */
+ulna_status ulna_table_read_time(ulna_table *table, size_t column, ulna_word cell, int frame, int *is_value);
+/* ULNA_ERR_PARSE: "'x' is not a number". */
+ulna_status ulna_table_fail_cell(const ulna_table *table, ulna_word cell, const char *what);
+/* Whether another frame may be added: columns without cells must not take more memory than 64 times the length of the file,
+ * and some bytes that are free. */
+int ulna_table_has_room(const ulna_table *table, size_t numbers_per_frame, int frames, int free_bytes);
+/* After the last row: at least one frame must be there; finds its time step and first number. */
+ulna_status ulna_table_finish(ulna_table *table, int frames, double *frame_seconds, int *first_frame);
+
+/* ---- rows of marker positions ------------------------------------------------------------------------------------- */
+
+/* Gives the recording a marker for each of the first `count` names of the table; doubled quotes in them become one if
+ * `has_quotes`. */
+ulna_status ulna_table_name_markers(ulna_table *table, size_t count, int has_quotes);
+/* The same for columns of which ulna_table_has_markers is true. */
+ulna_status ulna_marker_columns_name(ulna_table *table);
+/*
+ * Reads the rows that follow into a recording that has its markers but no frames. Cells that are missing make the marker
+ * missing. Rows that are too short, frame numbers that jump and values without a name are remarked upon; anything that is not
+ * a number is an error.
+ */
+ulna_status ulna_marker_table_read(ulna_table *table);
+
+/* Writes a row per frame: frame number, time if `step` > 0, positions; `missing` stands for a marker that is not there or too
+ * far away for the unit, which is remarked upon. */
+void ulna_put_marker_rows(ulna_writer *out, const ulna_writing *writing, const char *delimiter, const char *missing,
+                          double step, double unit);
+
+/* ---- joint values in columns, as MOT and CSV have them ------------------------------------------------------------ */
 
 /*
  * A column is a coordinate, called as its degree of freedom is (ulna_model_dof_label). A quaternion takes four: hip.qx, hip.qy,
  * hip.qz, hip.qw.
+ *
+ * Reads the rows that follow. Columns that are no coordinate of the model are remarked upon, and so are coordinates that
+ * have no column and keep their rest value. ULNA_ERR_PARSE if no column is one.
  */
-typedef enum ulna_coordinate_kind { ULNA_IS_ANGLE, ULNA_IS_LENGTH, ULNA_IS_QUATERNION } ulna_coordinate_kind;
+ulna_status ulna_joint_table_read(ulna_table *table);
+/* Whether one of the columns is a coordinate of the model, by name. */
+ulna_status ulna_joint_columns(const ulna_table *table, int *is_found);
 
-#define ULNA_COORDINATE_LABEL 288 /* a body's name, a suffix, a zero byte */
-
-/* The label of each coordinate and what it is, for models in which both are asked for often. */
-typedef struct ulna_coordinates {
-    const ulna_model *model;
-    int *dof;  /* nq; for a quaternion -1 - body */
-    int *part; /* nq; 0 to 3 in a quaternion */
-} ulna_coordinates;
-
-ulna_status ulna_coordinates_fill(ulna_coordinates *coordinates, const ulna_model *model,
-                                  const ulna_allocator *allocator);
-void ulna_coordinates_release(ulna_coordinates *coordinates, const ulna_allocator *allocator);
-ulna_coordinate_kind ulna_coordinate_is(const ulna_coordinates *coordinates, int coordinate);
-void ulna_coordinate_label(const ulna_coordinates *coordinates, int coordinate, char text[ULNA_COORDINATE_LABEL]);
-
-typedef struct ulna_joint_table {
-    ulna_scan *scan;
-    char delimiter;
-    const ulna_cells *columns; /* their names, in the current line */
-    int frame_column, time_column;
-    double unit_m, angle, rate; /* angle: radians that one unit of the file is; rate: 0 if it is not told */
-} ulna_joint_table;
-
-/* Reads the rows that follow. Columns that are no coordinate of the model are remarked upon, and so are coordinates that
- * have no column and keep their rest value. ULNA_ERR_PARSE if no column is one. */
-ulna_status ulna_joint_table_read(const ulna_joint_table *table, const ulna_model *model, ulna_content *content,
-                                  ulna_error *error);
-
-/* Is one of the columns a coordinate of the model, by name? -1 if memory is out. For files that could as well be of markers. */
-int ulna_joint_columns(const ulna_model *model, const ulna_cells *columns, const ulna_allocator *allocator);
-
-/* Checks that model and clip are there, fit each other and have finite numbers; remarks upon quaternions. */
-ulna_status ulna_joint_table_check(const ulna_writing *writing, const char *format, ulna_error *error);
+/* Checks that the clip has finite numbers; remarks upon quaternions. */
+ulna_status ulna_joint_table_check(const ulna_writing *writing, ulna_error *error);
+/* Writes the names of the columns, of which the first is `time_name`, and a row per frame. `step` is 0 for frame numbers
+ * instead of times. Cells are quoted where need be between commas; between tabs, names have no blanks. */
+ulna_status ulna_put_joint_table(ulna_writer *out, const ulna_writing *writing, char delimiter, double step,
+                                 double unit, ulna_error *error);
 
 #endif

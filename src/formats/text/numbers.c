@@ -245,6 +245,16 @@ ulna_decimal ulna_decimal_round(const ulna_expansion *expansion, int digits)
     return without_zeros((ulna_decimal){kept + (uint64_t)is_up, expansion->exponent + drop});
 }
 
+ulna_decimal ulna_decimal_shortest(double value, int *digits)
+{
+    ulna_expansion expansion = ulna_decimal_expand(value);
+    for (*digits = 15;; ++*digits) {
+        ulna_decimal number = ulna_decimal_round(&expansion, *digits);
+        if (*digits == 17 || ulna_decimal_value(number.digits, number.exponent) == value)
+            return number;
+    }
+}
+
 /* ---- texts -------------------------------------------------------------------------------------------------------- */
 
 int ulna_decimal_text(ulna_decimal number, int is_negative, int digits, char text[ULNA_NUMBER_SIZE])

@@ -35,6 +35,10 @@ ulna_expansion ulna_decimal_expand(double value);
 /* Rounded to 1 .. 17 significant digits as printf does; without zeros at the end. */
 ulna_decimal ulna_decimal_round(const ulna_expansion *expansion, int digits);
 
+/* The fewest of 15, 16 or 17 digits that read back to the value, which must be positive and finite; without zeros at the
+ * end. */
+ulna_decimal ulna_decimal_shortest(double value, int *digits);
+
 /* Writes a decimal number as "%.*g" does for so many digits, with a decimal point; returns the length. */
 int ulna_decimal_text(ulna_decimal number, int is_negative, int digits, char text[ULNA_NUMBER_SIZE]);
 

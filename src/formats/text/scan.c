@@ -116,6 +116,14 @@ int ulna_word_is_like(ulna_word word, const char *text)
     return text[word.length] == 0;
 }
 
+int ulna_word_is_one_of(ulna_word word, const char *const *texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ulna_word_is_like(word, texts[i]))
+            return 1;
+    return 0;
+}
+
 /* ---- numbers ------------------------------------------------------------------------------------------------------ */
 
 /* What a number says: digits * 10^exponent. `digits` holds the first few; `count` is how many there are from the first

@@ -2,6 +2,7 @@
 #include "formats/text/text_writer.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,10 +75,12 @@ static void empty_buffer(ulna_writer *writer)
     writer->used = 0;
 }
 
-ulna_status ulna_writer_finish(ulna_writer *writer)
+ulna_status ulna_writer_finish(ulna_writer *writer, const char *what, ulna_error *error)
 {
     empty_buffer(writer);
-    return writer->status;
+    return writer->status == ULNA_OK
+               ? ULNA_OK
+               : ulna_fail(error, writer->status, "%s cannot be written: %s", what, ulna_status_text(writer->status));
 }
 
 void ulna_put_bytes(ulna_writer *writer, const char *data, size_t bytes)
@@ -97,18 +100,46 @@ void ulna_put(ulna_writer *writer, const char *text)
     ulna_put_bytes(writer, text, strlen(text));
 }
 
+void ulna_print(ulna_writer *writer, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    for (const char *percent; (percent = strchr(format, '%'));) {
+        char text[24];
+        ulna_put_bytes(writer, format, (size_t)(percent - format));
+        format = percent + 2 + strspn(percent + 1, "lz");
+        switch (format[-1]) {
+        case 's':
+            ulna_put(writer, va_arg(arguments, const char *));
+            continue;
+        case 'g':
+            ulna_put_number(writer, va_arg(arguments, double));
+            continue;
+        case 'c':
+            snprintf(text, sizeof text, "%c", va_arg(arguments, int));
+            break;
+        case 'u':
+            snprintf(text, sizeof text, "%zu", va_arg(arguments, size_t));
+            break;
+        default:
+            snprintf(text, sizeof text, "%lld",
+                     percent[1] == 'l' ? va_arg(arguments, long long) : (long long)va_arg(arguments, int));
+        }
+        ulna_put(writer, text);
+    }
+    va_end(arguments);
+    ulna_put(writer, format);
+}
+
 /* ---- numbers and strings ------------------------------------------------------------------------------ */
 
 int ulna_format_number(double value, char text[ULNA_NUMBER_SIZE])
 {
     if (value == 0)
         return ulna_decimal_text((ulna_decimal){0, 0}, signbit(value) != 0, 1, text);
-    ulna_expansion expansion = ulna_decimal_expand(fabs(value));
-    for (int digits = 15;; digits++) {
-        ulna_decimal number = ulna_decimal_round(&expansion, digits);
-        if (digits == 17 || ulna_decimal_value(number.digits, number.exponent) == fabs(value))
-            return ulna_decimal_text(number, value < 0, digits, text);
-    }
+    int digits;
+    ulna_decimal number = ulna_decimal_shortest(fabs(value), &digits);
+    return ulna_decimal_text(number, value < 0, digits, text);
 }
 
 void ulna_put_number(ulna_writer *writer, double value)
@@ -130,10 +161,7 @@ void ulna_put_json_string(ulna_writer *writer, const char *text)
         if (!*text)
             break;
         char escape[8];
-        if (*text == '"' || *text == '\\')
-            snprintf(escape, sizeof escape, "\\%c", *text);
-        else
-            snprintf(escape, sizeof escape, "\\u%04x", (unsigned)(unsigned char)*text);
+        snprintf(escape, sizeof escape, *text == '"' || *text == '\\' ? "\\%c" : "\\u%04x", (unsigned char)*text);
         ulna_put(writer, escape);
         text++;
     }

@@ -14,11 +14,13 @@ typedef struct ulna_writer {
 } ulna_writer;
 
 void ulna_writer_start(ulna_writer *writer, const ulna_sink *sink);
-/* Hands over what is left in the buffer and returns the first failure, or ULNA_OK. */
-ulna_status ulna_writer_finish(ulna_writer *writer);
+/* Writes what is left in the buffer. If anything failed, `error` says that `what` cannot be written. */
+ulna_status ulna_writer_finish(ulna_writer *writer, const char *what, ulna_error *error);
 
 void ulna_put(ulna_writer *writer, const char *text);
 void ulna_put_bytes(ulna_writer *writer, const char *data, size_t bytes);
+/* As printf, for %s, %c, %d, %lld and %zu; %g writes as ulna_put_number does. */
+void ulna_print(ulna_writer *writer, const char *format, ...) ULNA_PRINTF(2, 3);
 /* The fewest of 15, 16 or 17 digits that read back to the same bits; a decimal point in every locale. */
 void ulna_put_number(ulna_writer *writer, double value);
 /* In quotes, with JSON's escapes. The text must be UTF-8, as all names are. */
