@@ -224,7 +224,7 @@ static void wrong_usage_is_told(void **state)
         {"compare --spread nan", "--spread takes a number"},
         {"compare --seed -1", "--seed takes a whole number"},
         {"compare --seed 99999999999999999999", "--seed takes a whole number"},
-        {"compare --max-iter 0", "--max-iter takes a number"},
+        {"compare --max-iter 0", "--max-iter takes a whole number"},
         {"compare --tol inf", "--tol takes a number"},
         {"compare --tol=-1", "--tol takes a number"},
         {"compare --methods hybird", "did you mean 'hybrid'?"},
