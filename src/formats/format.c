@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "formats/format.h"
 #include "formats/json/model_json.h"
+#include "formats/text/scan.h"
 
 static size_t skip_blanks(const char *data, size_t length, size_t at)
 {
@@ -24,21 +25,11 @@ static size_t text_length(const char *data, size_t length, size_t at)
     return (end < length ? end + 1 : length) - at;
 }
 
-static int is_word(const char *text, size_t length, const char *const *words)
-{
-    for (; *words; words++)
-        if (strlen(*words) + 2 == length && memcmp(text + 1, *words, length - 2) == 0)
-            return 1;
-    return 0;
-}
-
 /* The same kind of JSON object as a model file: by its first key that either knows. */
 static int sniff_gltf(const char *data, size_t length)
 {
-    static const char *const ours[] = {"asset",          "scene",      "scenes", "nodes",     "meshes",
-                                       "buffers",        "skins",      "images", "accessors", "bufferViews",
-                                       "extensionsUsed", "animations", NULL};
-    static const char *const others[] = {"format", "bodies", NULL};
+    static const char ours[] = "asset scene scenes nodes meshes buffers skins images accessors bufferViews "
+                               "extensionsUsed animations";
     size_t at = skip_blanks(data, length, 0);
     int depth = 0;
     if (at >= length || data[at] != '{' || memchr(data, 0, length))
@@ -49,9 +40,10 @@ static int sniff_gltf(const char *data, size_t length)
             continue;
         size_t size = text_length(data, length, at), after = skip_blanks(data, length, at + size);
         if (depth == 1 && after < length && data[after] == ':') {
-            if (is_word(data + at, size, ours))
+            ulna_word key = {data + at + 1, size - 2};
+            if (ulna_word_is_listed(key, ours))
                 return 1;
-            if (is_word(data + at, size, others))
+            if (ulna_word_is_listed(key, "format bodies"))
                 return 0;
         }
         at += size - 1;
@@ -88,7 +80,7 @@ enum { SKELETON = ULNA_HOLDS_SKELETON, MOTION = ULNA_HOLDS_MOTION, MARKERS = ULN
 
 /* clang-format off */
 static const ulna_format_row formats[ULNA_FORMAT_COUNT] = {
-    [ULNA_FORMAT_UNKNOWN] = {"unknown", "unknown", NULL, 0, 0, NULL, NULL, NULL},
+    [ULNA_FORMAT_UNKNOWN] = {"unknown", "unknown", "", 0, 0, NULL, NULL, NULL},
     [ULNA_FORMAT_MODEL_JSON] = {ULNA_MODEL_JSON_FORMAT, "Ulna model (JSON)", "json", SKELETON, SKELETON,
                                 sniff_json, read_model_json, write_model_json},
     [ULNA_FORMAT_ASF] = {"asf", "Acclaim skeleton (ASF)", "asf", SKELETON, SKELETON,
@@ -135,29 +127,13 @@ const char *ulna_format_text(ulna_format format)
     return ulna_format_row_of(format)->text;
 }
 
-static int ends_with(const char *endings, const char *ending, size_t length)
-{
-    for (const char *at = endings; at && *at; at += strcspn(at, " "), at += strspn(at, " ")) {
-        size_t own = strcspn(at, " "), same = 0;
-        while (same < own && same < length) {
-            char c = ending[same];
-            if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != at[same])
-                break;
-            same++;
-        }
-        if (same == own && own == length)
-            return 1;
-    }
-    return 0;
-}
-
 ulna_format ulna_format_of_name(const char *path)
 {
     const char *dot = path ? strrchr(path, '.') : NULL;
     if (!dot || strchr(dot, '/'))
         return ULNA_FORMAT_UNKNOWN;
     for (int i = 0; i < ULNA_FORMAT_COUNT; i++)
-        if (ends_with(ulna_format_row_of((ulna_format)i)->endings, dot + 1, strlen(dot + 1)))
+        if (ulna_word_is_listed((ulna_word){dot + 1, strlen(dot + 1)}, formats[i].endings))
             return (ulna_format)i;
     return ULNA_FORMAT_UNKNOWN;
 }

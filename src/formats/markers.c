@@ -126,54 +126,27 @@ ulna_status ulna_markers_zeros(const ulna_recording *recording, ulna_remarks *re
 
 /* ---- units -------------------------------------------------------------------------------------------------------- */
 
-/* The first of each length is its short name. "mete" is "meters" in the four characters that C3D often has. */
+/* Other names are separated by blanks. "mete" is "meters" in the four characters that C3D often has. */
 static const struct {
-    const char *name;
     double metres;
+    const char *name, *others;
 } units[] = {
-    {"m", 1},
-    {"mm", 1e-3},
-    {"cm", 1e-2},
-    {"dm", 0.1},
-    {"um", 1e-6},
-    {"km", 1e3},
-    {"in", ULNA_INCH_M},
-    {"ft", 0.3048},
-    {"yd", 0.9144},
-    {"mete", 1},
-    {"metr", 1},
-    {"meter", 1},
-    {"meters", 1},
-    {"metre", 1},
-    {"metres", 1},
-    {"mill", 1e-3},
-    {"millimeter", 1e-3},
-    {"millimeters", 1e-3},
-    {"millimetre", 1e-3},
-    {"millimetres", 1e-3},
-    {"cent", 1e-2},
-    {"centimeter", 1e-2},
-    {"centimeters", 1e-2},
-    {"centimetre", 1e-2},
-    {"centimetres", 1e-2},
-    {"decimeter", 0.1},
-    {"decimeters", 0.1},
-    {"decimetres", 0.1},
-    {"micrometers", 1e-6},
-    {"micrometres", 1e-6},
-    {"\xC2\xB5m", 1e-6}, /* the micro sign */
-    {"\xCE\xBCm", 1e-6}, /* mu */
-    {"inch", ULNA_INCH_M},
-    {"inches", ULNA_INCH_M},
-    {"foot", 0.3048},
-    {"feet", 0.3048},
+    {1, "m", "mete metr meter meters metre metres"},
+    {1e-3, "mm", "mill millimeter millimeters millimetre millimetres"},
+    {1e-2, "cm", "cent centimeter centimeters centimetre centimetres"},
+    {0.1, "dm", "decimeter decimeters decimetre decimetres"},
+    {1e-6, "um", "\xC2\xB5m \xCE\xBCm micrometers micrometres"}, /* with the micro sign, and with mu */
+    {1e3, "km", ""},
+    {ULNA_INCH_M, "in", "inch inches"},
+    {0.3048, "ft", "foot feet"},
+    {0.9144, "yd", ""},
 };
 
 double ulna_unit_metres(const char *name)
 {
     ulna_word word = {name, name ? strlen(name) : 0};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (ulna_word_is_like(word, units[i].name))
+        if (ulna_word_is_like(word, units[i].name) || ulna_word_is_listed(word, units[i].others))
             return units[i].metres;
     return 0;
 }

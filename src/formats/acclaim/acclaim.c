@@ -146,8 +146,8 @@ static int is_special(const char *name)
 {
     ulna_word word = {name, strlen(name)};
     double number;
-    return name[0] == '#' || name[0] == ':' || ulna_word_number(word, &number) || ulna_word_is_like(word, "begin") ||
-           ulna_word_is_like(word, "end") || ulna_word_is_like(word, ULNA_ACCLAIM_ROOT);
+    return name[0] == '#' || name[0] == ':' || ulna_word_number(word, &number) ||
+           ulna_word_is_listed(word, "begin end " ULNA_ACCLAIM_ROOT);
 }
 
 /* The name as a word; 1 if it had to be changed for that. */

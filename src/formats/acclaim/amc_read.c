@@ -298,11 +298,9 @@ int ulna_amc_sniff(const char *data, size_t length)
             is_told |= ulna_word_is_like(word, "#!OML:ASF");
         else if (word.text[0] != ':')
             return is_told && ulna_word_integer(word, &number) && !ulna_scan_word(&scan, NULL, &more);
-        else if (ulna_word_is_like(word, ":fully-specified") || ulna_word_is_like(word, ":degrees") ||
-                 ulna_word_is_like(word, ":radians") || ulna_word_is_like(word, ":samples-per-second"))
+        else if (ulna_word_is_listed(word, ":fully-specified :degrees :radians :samples-per-second"))
             is_told = 1;
-        else if (ulna_word_is_like(word, ":version") || ulna_word_is_like(word, ":root") ||
-                 ulna_word_is_like(word, ":bonedata"))
+        else if (ulna_word_is_listed(word, ":version :root :bonedata"))
             return 0;
     }
     return is_told;

@@ -169,8 +169,8 @@ static ulna_status read_units(asf_reader *r)
             r->unit = ULNA_INCH_M / number;
             r->has_unit = 1;
         } else if (ulna_word_is_like(word, "angle")) {
-            int is_degrees = ulna_word_is_like(value, "deg") || ulna_word_is_like(value, "degrees");
-            if (!is_degrees && !ulna_word_is_like(value, "rad") && !ulna_word_is_like(value, "radians"))
+            int is_degrees = ulna_word_is_listed(value, "deg degrees");
+            if (!is_degrees && !ulna_word_is_listed(value, "rad radians"))
                 return fail(r, &value, "the unit of angles must be deg or rad");
             r->angle = is_degrees ? ULNA_PI / 180 : 1;
         } else if (!ulna_word_is_like(word, "mass"))
@@ -213,7 +213,7 @@ static ulna_status read_limits(asf_reader *r, asf_bone *bone)
     for (;;) {
         while (next_word(r, &word)) {
             int is_low = ulna_word_is_like(word, "-inf");
-            int is_high = ulna_word_is_like(word, "inf") || ulna_word_is_like(word, "+inf");
+            int is_high = ulna_word_is_listed(word, "inf +inf");
             if (!is_low && !is_high && !ulna_word_number(word, &value))
                 return fail(r, &word, "limits must be pairs of numbers such as (-10 170)");
             if (bone->limit_count == 2 * DOFS)
@@ -223,8 +223,7 @@ static ulna_status read_limits(asf_reader *r, asf_bone *bone)
         if (!next_line(r, &word))
             return ULNA_OK;
         keep_line(r, &word);
-        if (word.text[-1] != '(' && !ulna_word_number(word, &value) && !ulna_word_is_like(word, "-inf") &&
-            !ulna_word_is_like(word, "inf"))
+        if (word.text[-1] != '(' && !ulna_word_number(word, &value) && !ulna_word_is_listed(word, "-inf inf"))
             return ULNA_OK;
         r->has_line = 0;
     }
@@ -260,8 +259,7 @@ static ulna_status read_bone_line(asf_reader *r, asf_bone *bone, const ulna_word
         return read_dofs(r, bone);
     if (ulna_word_is_like(*word, "limits"))
         return read_limits(r, bone);
-    r->ignored += !ulna_word_is_like(*word, "id") && !ulna_word_is_like(*word, "bodymass") &&
-                  !ulna_word_is_like(*word, "cofmass");
+    r->ignored += !ulna_word_is_listed(*word, "id bodymass cofmass");
     return ULNA_OK;
 }
 
@@ -605,8 +603,7 @@ int ulna_asf_sniff(const char *data, size_t length)
             continue;
         if (lines++ == 0 && word.text[0] != ':')
             return 0;
-        if (ulna_word_is_like(word, ":root") || ulna_word_is_like(word, ":bonedata") ||
-            ulna_word_is_like(word, ":units") || ulna_word_is_like(word, ":hierarchy"))
+        if (ulna_word_is_listed(word, ":root :bonedata :units :hierarchy"))
             return 1;
     }
     return 0;

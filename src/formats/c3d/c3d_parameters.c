@@ -2,6 +2,7 @@
 #include "formats/c3d/c3d.h"
 #include "formats/format.h"
 #include "formats/markers.h"
+#include "formats/text/scan.h"
 
 enum { NO_GROUP, POINT, TRIAL, ANALOG, MANUFACTURER, MOST_GROUPS = 128 };
 
@@ -13,19 +14,9 @@ typedef struct entry {
 
 /* ---- names -------------------------------------------------------------------------------------------------------- */
 
-static int upper(int c)
-{
-    return c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c;
-}
-
 static int is_named(const unsigned char *name, size_t length, const char *text)
 {
-    if (strlen(text) != length)
-        return 0;
-    for (size_t i = 0; i < length; i++)
-        if (upper(name[i]) != text[i])
-            return 0;
-    return 1;
+    return ulna_word_is_like((ulna_word){(const char *)name, length}, text);
 }
 
 /* LABELS, LABELS2, LABELS3, ... */

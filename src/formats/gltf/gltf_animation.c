@@ -51,31 +51,26 @@ static ulna_status check_times(const ulna_json_node *input, const ulna_gltf_arra
 
 static ulna_status read_sampler(ulna_gltf *g, const ulna_json_node *sampler, ulna_gltf_track *track)
 {
-    ulna_json_node input, output;
+    ulna_json_node node;
     int index = 0;
-    if (!json_is_object(sampler->value))
-        return ulna_json_fail(sampler, ULNA_ERR_PARSE, "should be an object");
-    ulna_status status = read_interpolation(sampler, track);
+    ulna_status status = ulna_json_need_object(sampler);
     if (status == ULNA_OK)
-        status = ulna_json_need(sampler, "input", &input);
+        status = read_interpolation(sampler, track);
     if (status == ULNA_OK)
-        status = ulna_gltf_index(&input, g->accessor_count, &index);
+        status = ulna_gltf_need_index(sampler, "input", g->accessor_count, &index);
     int is_new = status == ULNA_OK && !(g->seen[index] & ULNA_GLTF_SEEN);
     if (status == ULNA_OK)
-        status = ulna_gltf_accessor(g, &input, 1, &track->times);
-    if (status == ULNA_OK && is_new)
-        status = check_times(&input, &track->times);
+        status = ulna_gltf_accessor(g, sampler, "input", 1, &track->times);
+    if (is_new && status == ULNA_OK && ulna_json_find(sampler, "input", &node))
+        status = check_times(&node, &track->times);
     if (status == ULNA_OK)
-        status = ulna_json_need(sampler, "output", &output);
-    if (status == ULNA_OK)
-        status = ulna_gltf_accessor(g, &output, track->path == ULNA_GLTF_ROTATION ? 4 : 3, &track->values);
-    if (status != ULNA_OK)
-        return status;
+        status = ulna_gltf_accessor(g, sampler, "output", track->path == ULNA_GLTF_ROTATION ? 4 : 3, &track->values);
     size_t each = track->interpolation == ULNA_GLTF_CUBIC ? 3 : 1;
-    if (track->values.count / each != track->times.count || track->values.count % each)
-        return ulna_json_fail(&output, ULNA_ERR_PARSE, "%zu values for %zu times", track->values.count,
-                              track->times.count);
-    return ULNA_OK;
+    if (status == ULNA_OK && (track->values.count / each != track->times.count || track->values.count % each) &&
+        ulna_json_find(sampler, "output", &node))
+        status =
+            ulna_json_fail(&node, ULNA_ERR_PARSE, "%zu values for %zu times", track->values.count, track->times.count);
+    return status;
 }
 
 static ulna_status add_track(ulna_gltf *g, const ulna_json_node *sampler, ulna_gltf_node *node, int path)
@@ -108,15 +103,13 @@ static ulna_status read_channel(ulna_gltf *g, const ulna_json_node *channel, con
     ulna_json_node target, part;
     const char *name = "";
     int index = 0;
-    if (!json_is_object(channel->value))
-        return ulna_json_fail(channel, ULNA_ERR_PARSE, "should be an object");
-    ulna_status status = ulna_json_need(channel, "target", &target);
-    if (status == ULNA_OK && !json_is_object(target.value))
-        return ulna_json_fail(&target, ULNA_ERR_PARSE, "should be an object");
+    ulna_status status = ulna_json_need_object(channel);
     if (status == ULNA_OK)
-        status = ulna_json_need(&target, "path", &part);
+        status = ulna_json_need(channel, "target", &target);
     if (status == ULNA_OK)
-        status = ulna_json_string(&part, &name);
+        status = ulna_json_need_object(&target);
+    if (status == ULNA_OK)
+        status = ulna_json_need_string(&target, "path", &part, &name);
     if (status != ULNA_OK)
         return status;
     int path = path_of(name);
@@ -128,9 +121,7 @@ static ulna_status read_channel(ulna_gltf *g, const ulna_json_node *channel, con
     ulna_gltf_node *node = &g->node[index];
     if (node->track[path] >= 0)
         return ulna_json_fail(channel, ULNA_ERR_PARSE, "the %s of node %d has two channels", name, index);
-    status = ulna_json_need(channel, "sampler", &part);
-    if (status == ULNA_OK)
-        status = ulna_gltf_index(&part, json_array_size(samplers->value), &index);
+    status = ulna_gltf_need_index(channel, "sampler", json_array_size(samplers->value), &index);
     if (status != ULNA_OK)
         return status;
     ulna_json_node sampler = ulna_json_element(samplers, (size_t)index);
@@ -142,19 +133,19 @@ ulna_status ulna_gltf_read_animation(ulna_gltf *g)
     size_t count = json_array_size(g->animations.value);
     if (count == 0)
         return ULNA_OK;
-    ulna_json_node animation = ulna_json_element(&g->animations, 0), channels, samplers, name_node;
+    ulna_json_node animation = ulna_json_element(&g->animations, 0), channels, samplers;
     const char *name = "";
-    if (!json_is_object(animation.value))
-        return ulna_json_fail(&animation, ULNA_ERR_PARSE, "should be an object");
-    ulna_status status = ulna_gltf_list(&animation, "channels", "objects", &channels);
+    ulna_status status = ulna_json_need_object(&animation);
+    if (status == ULNA_OK)
+        status = ulna_gltf_list(&animation, "channels", "objects", &channels);
     if (status == ULNA_OK)
         status = ulna_gltf_list(&animation, "samplers", "objects", &samplers);
-    if (status == ULNA_OK && ulna_json_find(&animation, "name", &name_node))
-        status = ulna_json_string(&name_node, &name);
+    if (status == ULNA_OK)
+        status = ulna_json_find_string(&animation, "name", &name);
     if (status == ULNA_OK && count > 1)
         ulna_remarks_add(&g->content->remarks, 0, -1, "the file has %zu animations: the first, '%.80s', is read", count,
                          name);
-    for (size_t i = 0; i < json_array_size(channels.value) && status == ULNA_OK; i++) {
+    for (size_t i = 0; status == ULNA_OK && i < json_array_size(channels.value); i++) {
         ulna_json_node channel = ulna_json_element(&channels, i);
         status = read_channel(g, &channel, &samplers);
     }

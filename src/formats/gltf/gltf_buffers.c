@@ -23,6 +23,13 @@ ulna_status ulna_gltf_index(const ulna_json_node *node, size_t count, int *index
     return status;
 }
 
+ulna_status ulna_gltf_need_index(const ulna_json_node *object, const char *key, size_t count, int *index)
+{
+    ulna_json_node node;
+    ulna_status status = ulna_json_need(object, key, &node);
+    return status == ULNA_OK ? ulna_gltf_index(&node, count, index) : status;
+}
+
 /* A whole number that counts something. */
 static ulna_status read_size(const ulna_json_node *object, const char *key, size_t otherwise, size_t *size)
 {
@@ -39,11 +46,6 @@ ulna_status ulna_gltf_list(const ulna_json_node *object, const char *key, const 
 {
     *list = (ulna_json_node){.document = object->document, .parent = object, .key = key};
     return ulna_json_find(object, key, list) ? ulna_json_check_list(list, of_what) : ULNA_OK;
-}
-
-ulna_status ulna_gltf_need_object(const ulna_json_node *node)
-{
-    return json_is_object(node->value) ? ULNA_OK : ulna_json_fail(node, ULNA_ERR_PARSE, "should be an object");
 }
 
 /* ---- buffers ---------------------------------------------------------------------------------------------------- */
@@ -111,20 +113,20 @@ static ulna_status open_buffer(const ulna_gltf *g, const ulna_json_node *node, i
     size_t length = 0;
     if (buffer->data)
         return ULNA_OK;
-    ulna_status status = ulna_gltf_need_object(node);
+    ulna_status status = ulna_json_need_object(node);
     if (status == ULNA_OK)
         status = read_size(node, "byteLength", 0, &length);
     if (status != ULNA_OK)
         return status;
-    if (ulna_json_find(node, "uri", &uri)) {
+    if (ulna_json_find(node, "uri", &uri))
         status = decode_buffer(g, &uri, buffer);
-        if (status != ULNA_OK)
-            return status;
-    } else if (index == 0 && g->bin) {
+    else if (index == 0 && g->bin) {
         buffer->data = g->bin;
         buffer->length = g->bin_length;
     } else
-        return ulna_json_fail(node, ULNA_ERR_PARSE, "has no data: neither a uri nor a binary chunk");
+        status = ulna_json_fail(node, ULNA_ERR_PARSE, "has no data: neither a uri nor a binary chunk");
+    if (status != ULNA_OK)
+        return status;
     if (length > buffer->length) {
         status = ulna_json_fail(node, ULNA_ERR_PARSE, "should have %zu bytes, but has %zu", length, buffer->length);
         buffer->data = NULL;
@@ -134,24 +136,23 @@ static ulna_status open_buffer(const ulna_gltf *g, const ulna_json_node *node, i
     return ULNA_OK;
 }
 
-static ulna_status open_view(const ulna_gltf *g, const ulna_json_node *reference, const unsigned char **data,
+/* The view that an accessor refers to. */
+static ulna_status open_view(const ulna_gltf *g, const ulna_json_node *accessor, const unsigned char **data,
                              size_t *length, size_t *stride)
 {
     int index = 0, buffer = 0;
     size_t offset = 0;
-    ulna_status status = ulna_gltf_index(reference, json_array_size(g->views.value), &index);
+    ulna_status status = ulna_gltf_need_index(accessor, "bufferView", json_array_size(g->views.value), &index);
     if (status != ULNA_OK)
         return status;
     ulna_json_node node = ulna_json_element(&g->views, (size_t)index), part;
-    status = ulna_gltf_need_object(&node);
+    status = ulna_json_need_object(&node);
     if (status == ULNA_OK && ulna_json_find(&node, "extensions", &part) &&
         (json_object_get(part.value, "EXT_meshopt_compression") ||
          json_object_get(part.value, "KHR_meshopt_compression")))
         return ulna_json_fail(&part, ULNA_ERR_UNSUPPORTED, "the data are compressed, which Ulna does not read");
     if (status == ULNA_OK)
-        status = ulna_json_need(&node, "buffer", &part);
-    if (status == ULNA_OK)
-        status = ulna_gltf_index(&part, g->buffer_count, &buffer);
+        status = ulna_gltf_need_index(&node, "buffer", g->buffer_count, &buffer);
     if (status == ULNA_OK)
         status = read_size(&node, "byteOffset", 0, &offset);
     if (status == ULNA_OK)
@@ -188,21 +189,16 @@ static ulna_status read_kind(const ulna_json_node *node, int components, ulna_gl
     ulna_json_node part;
     double type = 0;
     const char *name = "";
-    ulna_status status = ulna_json_need(node, "componentType", &part);
-    if (status == ULNA_OK)
-        status = ulna_json_number(&part, &type);
+    ulna_status status = ulna_json_need_number(node, "componentType", &part, &type);
     if (status != ULNA_OK)
         return status;
     if (!component_size(type))
         return ulna_json_fail(&part, ULNA_ERR_PARSE, "%g is not a component type", type);
     array->type = (int)type;
     array->components = components;
-    if (ulna_json_find(node, "normalized", &part))
-        status = ulna_json_bool(&part, &array->is_normalized);
+    status = ulna_json_find_bool(node, "normalized", &array->is_normalized);
     if (status == ULNA_OK)
-        status = ulna_json_need(node, "type", &part);
-    if (status == ULNA_OK)
-        status = ulna_json_string(&part, &name);
+        status = ulna_json_need_string(node, "type", &part, &name);
     if (status == ULNA_OK && strcmp(name, names[components]) != 0)
         return ulna_json_fail(&part, ULNA_ERR_PARSE, "should be %s here, not \"%.20s\"", names[components], name);
     return status;
@@ -232,9 +228,7 @@ static ulna_status read_place(ulna_gltf *g, const ulna_json_node *node, ulna_glt
     if (status == ULNA_OK)
         status = read_size(node, "byteOffset", 0, &offset);
     if (status == ULNA_OK)
-        status = ulna_json_need(node, "bufferView", &part);
-    if (status == ULNA_OK)
-        status = open_view(g, &part, &array->data, &length, &array->stride);
+        status = open_view(g, node, &array->data, &length, &array->stride);
     if (status != ULNA_OK)
         return status;
     if (!array->stride)
@@ -249,14 +243,15 @@ static ulna_status read_place(ulna_gltf *g, const ulna_json_node *node, ulna_glt
     return count_use(g, node, array, size);
 }
 
-ulna_status ulna_gltf_accessor(ulna_gltf *g, const ulna_json_node *reference, int components, ulna_gltf_array *array)
+ulna_status ulna_gltf_accessor(ulna_gltf *g, const ulna_json_node *object, const char *key, int components,
+                               ulna_gltf_array *array)
 {
     *array = (ulna_gltf_array){0};
-    ulna_status status = ulna_gltf_index(reference, g->accessor_count, &array->accessor);
+    ulna_status status = ulna_gltf_need_index(object, key, g->accessor_count, &array->accessor);
     if (status != ULNA_OK)
         return status;
     ulna_json_node node = ulna_json_element(&g->accessors, (size_t)array->accessor);
-    status = ulna_gltf_need_object(&node);
+    status = ulna_json_need_object(&node);
     if (status == ULNA_OK)
         status = read_kind(&node, components, array);
     return status == ULNA_OK ? read_place(g, &node, array) : status;
@@ -270,13 +265,11 @@ double ulna_gltf_value(const ulna_gltf_array *array, size_t element, int compone
     float number;
     switch (array->type) {
     case ULNA_GLTF_BYTE:
-        word = b[0] >= 128 ? b[0] - 256 : b[0];
-        return is_normal ? fmax(word / 127.0, -1) : word;
+        return is_normal ? fmax((int8_t)b[0] / 127.0, -1) : (int8_t)b[0];
     case ULNA_GLTF_UNSIGNED_BYTE:
         return is_normal ? b[0] / 255.0 : b[0];
     case ULNA_GLTF_SHORT:
-        word = b[0] | b[1] << 8;
-        word = word >= 32768 ? word - 65536 : word;
+        word = (int16_t)(b[0] | b[1] << 8);
         return is_normal ? fmax(word / 32767.0, -1) : word;
     case ULNA_GLTF_UNSIGNED_SHORT:
         word = b[0] | b[1] << 8;

@@ -26,18 +26,11 @@ static const ulna_gltf_track *track_of(const ulna_gltf *g, const ulna_gltf_node 
 
 /* ---- names ------------------------------------------------------------------------------------------------------ */
 
-static ulna_status name_of(const ulna_json_node *node, const char **name)
-{
-    ulna_json_node part;
-    *name = "";
-    return ulna_json_find(node, "name", &part) ? ulna_json_string(&part, name) : ULNA_OK;
-}
-
 static ulna_status choose_name(const ulna_gltf *g, const ulna_json_node *json, char name[NAME])
 {
-    const char *given;
+    const char *given = "";
     char number[32];
-    ulna_status status = name_of(json, &given);
+    ulna_status status = ulna_json_find_string(json, "name", &given);
     if (status != ULNA_OK)
         return status;
     snprintf(number, sizeof number, "node%zu", json->index);
@@ -53,21 +46,11 @@ static ulna_status choose_name(const ulna_gltf *g, const ulna_json_node *json, c
 
 /* ---- bodies ----------------------------------------------------------------------------------------------------- */
 
-static const double *reach_of(const ulna_gltf *g, const ulna_gltf_node *node, double unit[3])
-{
-    if (node->parent >= 0)
-        return g->node[node->parent].reach;
-    unit[0] = unit[1] = unit[2] = g->content->source.unit_m;
-    return unit;
-}
-
 /* In metres, in the frame of the parent node. */
 static void place_of(const ulna_gltf *g, const ulna_gltf_node *node, const double translation[3], double place[3])
 {
-    double unit[3];
-    const double *reach = reach_of(g, node, unit);
     for (int i = 0; i < 3; i++)
-        place[i] = translation[i] * reach[i];
+        place[i] = translation[i] * (node->parent >= 0 ? g->node[node->parent].reach[i] : g->content->source.unit_m);
 }
 
 static ulna_status find_slides(const ulna_gltf *g, const ulna_gltf_grid *grid)
@@ -138,9 +121,9 @@ static ulna_status add_marker(const ulna_gltf *g, int index)
     ulna_json_node json = ulna_json_element(&g->nodes, (size_t)index);
     const ulna_gltf_node *above = node->parent >= 0 ? &g->node[node->parent] : NULL;
     int is_direct = above && (above->flags & ULNA_GLTF_CHOSEN);
-    double place[3], way[3], weight = 1;
-    const char *name;
-    ulna_status status = name_of(&json, &name);
+    double place[3], weight = 1;
+    const char *name = "";
+    ulna_status status = ulna_json_find_string(&json, "name", &name);
     if (status != ULNA_OK)
         return status;
     if (!is_direct || !*name || strlen(name) >= NAME || ulna_builder_find_marker(g->builder, name) != ULNA_NONE) {
@@ -152,8 +135,7 @@ static ulna_status add_marker(const ulna_gltf *g, int index)
     json_t *given = json_object_get(json_object_get(json.value, "extras"), ULNA_GLTF_WEIGHT_KEY);
     if (json_is_number(given) && json_number_value(given) >= 0)
         weight = json_number_value(given);
-    ulna_copy3(place, way);
-    status = ulna_builder_add_marker(g->builder, name, above->body, way, weight, NULL, g->error);
+    status = ulna_builder_add_marker(g->builder, name, above->body, place, weight, NULL, g->error);
     return ulna_json_locate(&json, status);
 }
 
@@ -291,8 +273,8 @@ static ulna_status fill_recording(ulna_gltf *g)
         if (!(g->node[n].flags & ULNA_GLTF_RECORDED))
             continue;
         ulna_json_node json = ulna_json_element(&g->nodes, (size_t)n);
-        const char *name;
-        status = name_of(&json, &name);
+        const char *name = "";
+        status = ulna_json_find_string(&json, "name", &name);
         if (status == ULNA_OK) {
             ulna_marker_name(name, strlen(name), recording->names[marker]);
             status = fill_marker(g, &grid, &g->node[n], marker++);
@@ -350,7 +332,7 @@ static ulna_status build_model(ulna_gltf *g, const ulna_gltf_grid *grid)
         return ulna_fail(g->error, status, "no memory for a skeleton");
     if (g->has_joints) {
         ulna_json_node skin = ulna_json_element(&g->skins, 0);
-        status = name_of(&skin, &name);
+        status = ulna_json_find_string(&skin, "name", &name);
     }
     if (status == ULNA_OK && strlen(name) < NAME)
         status = ulna_builder_set_name(g->builder, name, g->error);

@@ -118,17 +118,13 @@ static ulna_status read_transform(ulna_gltf *g, const ulna_json_node *json, ulna
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------ */
 
-static ulna_status read_extras(const ulna_json_node *json, ulna_gltf_node *node)
+static void read_extras(const ulna_json_node *json, ulna_gltf_node *node)
 {
-    ulna_json_node extras;
-    if (!ulna_json_find(json, "extras", &extras))
-        return ULNA_OK;
-    const char *kind = json_string_value(json_object_get(extras.value, ULNA_GLTF_MARKER_KEY));
+    const char *kind = json_string_value(json_object_get(json_object_get(json->value, "extras"), ULNA_GLTF_MARKER_KEY));
     if (kind && strcmp(kind, ULNA_GLTF_MARKER_BODY) == 0)
         node->flags |= ULNA_GLTF_MARKER;
     else if (kind && strcmp(kind, ULNA_GLTF_MARKER_RECORDING) == 0)
         node->flags |= ULNA_GLTF_RECORDED;
-    return ULNA_OK;
 }
 
 static ulna_status read_children(ulna_gltf *g, const ulna_json_node *json, int index)
@@ -155,14 +151,13 @@ static ulna_status read_node(ulna_gltf *g, int index)
 {
     ulna_json_node json = ulna_json_element(&g->nodes, (size_t)index);
     ulna_gltf_node *node = &g->node[index];
-    if (!json_is_object(json.value))
-        return ulna_json_fail(&json, ULNA_ERR_PARSE, "should be an object");
+    ulna_status status = ulna_json_need_object(&json);
     if (json_object_get(json.value, "mesh") || json_object_get(json.value, "camera") ||
         json_object_get(json_object_get(json.value, "extensions"), "KHR_lights_punctual"))
         node->flags |= ULNA_GLTF_CARRIES;
-    ulna_status status = read_transform(g, &json, node);
+    read_extras(&json, node);
     if (status == ULNA_OK)
-        status = read_extras(&json, node);
+        status = read_transform(g, &json, node);
     return status == ULNA_OK ? read_children(g, &json, index) : status;
 }
 
@@ -277,10 +272,10 @@ static ulna_status mark_joints(ulna_gltf *g)
     ulna_status status = ULNA_OK;
     for (size_t s = 0; s < skins && status == ULNA_OK; s++) {
         ulna_json_node skin = ulna_json_element(&g->skins, s), list;
-        if (!json_is_object(skin.value))
-            return ulna_json_fail(&skin, ULNA_ERR_PARSE, "should be an object");
-        status = ulna_gltf_list(&skin, "joints", "indices of nodes", &list);
-        for (size_t i = 0; i < json_array_size(list.value) && status == ULNA_OK; i++) {
+        status = ulna_json_need_object(&skin);
+        if (status == ULNA_OK)
+            status = ulna_gltf_list(&skin, "joints", "indices of nodes", &list);
+        for (size_t i = 0; status == ULNA_OK && i < json_array_size(list.value); i++) {
             ulna_json_node element = ulna_json_element(&list, i);
             int joint = 0;
             status = ulna_gltf_index(&element, (size_t)g->node_count, &joint);

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "formats/gltf/gltf_read.h"
+#include "formats/text/scan.h"
 
 static ulna_status read_asset(ulna_gltf *g)
 {
@@ -11,22 +12,17 @@ static ulna_status read_asset(ulna_gltf *g)
     const char *version = "", *generator = "";
     ulna_status status = ulna_json_need(&g->root, "asset", &asset);
     if (status == ULNA_OK)
-        status = ulna_gltf_need_object(&asset);
+        status = ulna_json_need_object(&asset);
     if (status == ULNA_OK)
-        status = ulna_json_need(&asset, "version", &part);
-    if (status == ULNA_OK)
-        status = ulna_json_string(&part, &version);
+        status = ulna_json_need_string(&asset, "version", &part, &version);
     if (status == ULNA_OK && strncmp(version, "2.", 2) != 0)
         return ulna_json_fail(&part, ULNA_ERR_UNSUPPORTED, "glTF version %.20s is not supported, only version 2",
                               version);
-    if (status == ULNA_OK && ulna_json_find(&asset, "generator", &part))
-        status = ulna_json_string(&part, &generator);
+    if (status == ULNA_OK)
+        status = ulna_json_find_string(&asset, "generator", &generator);
     ulna_source *source = &g->content->source;
     *source = (ulna_source){.unit_m = g->options->unit_m > 0 ? g->options->unit_m : 1, .up = 'y'};
-    size_t length = strlen(generator), most = sizeof source->text - 1;
-    while (length > most && most > 0 && ((unsigned char)generator[most] & 0xC0) == 0x80)
-        most--;
-    memcpy(source->text, generator, length < most ? length : most);
+    ulna_word_copy((ulna_word){generator, strlen(generator)}, source->text, sizeof source->text);
     return status;
 }
 
@@ -37,7 +33,7 @@ static ulna_status open_lists(ulna_gltf *g)
         ulna_json_node *list;
     } lists[] = {{"buffers", &g->buffers}, {"bufferViews", &g->views}, {"accessors", &g->accessors},
                  {"nodes", &g->nodes},     {"skins", &g->skins},       {"animations", &g->animations}};
-    ulna_status status = ulna_gltf_need_object(&g->root);
+    ulna_status status = ulna_json_need_object(&g->root);
     for (size_t i = 0; i < sizeof lists / sizeof *lists && status == ULNA_OK; i++)
         status = ulna_gltf_list(&g->root, lists[i].key, "objects", lists[i].list);
     if (status != ULNA_OK)
@@ -88,14 +84,19 @@ static ulna_status read_json(ulna_gltf *g, const char *text, size_t length)
     return status;
 }
 
+static ulna_gltf start(size_t length, const ulna_read_options *options, ulna_content *content, ulna_error *error)
+{
+    return (ulna_gltf){.allocator = &content->remarks.allocator,
+                       .options = options,
+                       .content = content,
+                       .error = error,
+                       .file_length = length};
+}
+
 ulna_status ulna_gltf_read(const char *data, size_t length, const ulna_read_options *options, ulna_content *content,
                            ulna_error *error)
 {
-    ulna_gltf g = {.allocator = &content->remarks.allocator,
-                   .options = options,
-                   .content = content,
-                   .error = error,
-                   .file_length = length};
+    ulna_gltf g = start(length, options, content, error);
     return read_json(&g, data, length);
 }
 
@@ -132,13 +133,9 @@ static ulna_status check_header(const char *data, size_t length, ulna_error *err
 ulna_status ulna_glb_read(const char *data, size_t length, const ulna_read_options *options, ulna_content *content,
                           ulna_error *error)
 {
-    ulna_gltf g = {.allocator = &content->remarks.allocator,
-                   .options = options,
-                   .content = content,
-                   .error = error,
-                   .file_length = length,
-                   .json_start = ULNA_GLB_HEADER + ULNA_GLB_CHUNK};
+    ulna_gltf g = start(length, options, content, error);
     size_t json_length = 0;
+    g.json_start = ULNA_GLB_HEADER + ULNA_GLB_CHUNK;
     ulna_status status = check_header(data, length, error);
     if (status != ULNA_OK)
         return status;

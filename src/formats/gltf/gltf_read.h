@@ -1,7 +1,7 @@
 /*
  * gltf_read.h (private): a glTF file on its way to a model and its motion.
  *
- *   gltf_file.c       the two kinds of files
+ *   gltf_read.c       the two kinds of files
  *   gltf_buffers.c    buffers, accessors
  *   gltf_nodes.c      nodes, their tree, and which of them are the skeleton
  *   gltf_animation.c  tracks, their values at a time, the frames
@@ -110,13 +110,14 @@ enum { ULNA_GLTF_SEEN = 1, ULNA_GLTF_SEEN_CLIP = 2, ULNA_GLTF_SEEN_RECORDING = 4
 
 /* ---- gltf_buffers.c --------------------------------------------------------------------------------------------- */
 
-/* A whole number that numbers one of `count` things. */
+/* The index of one of `count` things; the second is for a member of an object that must be there. */
 ulna_status ulna_gltf_index(const ulna_json_node *node, size_t count, int *index);
-/* The accessor whose number `reference` is; it must have so many components. */
-ulna_status ulna_gltf_accessor(ulna_gltf *g, const ulna_json_node *reference, int components, ulna_gltf_array *array);
+ulna_status ulna_gltf_need_index(const ulna_json_node *object, const char *key, size_t count, int *index);
+/* The accessor whose index is member `key` of the object; it must have so many components. */
+ulna_status ulna_gltf_accessor(ulna_gltf *g, const ulna_json_node *object, const char *key, int components,
+                               ulna_gltf_array *array);
 /* One component of an element; integers that are normalized become -1 .. 1 or 0 .. 1. */
 double ulna_gltf_value(const ulna_gltf_array *array, size_t element, int component);
-ulna_status ulna_gltf_need_object(const ulna_json_node *node);
 /* Member of an object that must be a list if it is there. */
 ulna_status ulna_gltf_list(const ulna_json_node *object, const char *key, const char *of_what, ulna_json_node *list);
 

@@ -6,7 +6,6 @@
  * is, under one node that can be turned.
  */
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -15,55 +14,31 @@
 #include "formats/markers.h"
 #include "formats/text/text_writer.h"
 
-/* ---- parts of JSON ---------------------------------------------------------------------------------------------- */
-
-/* `"key":`, after a comma unless it is the first of its object. */
-static void put_key(ulna_writer *out, const char *key, int is_first)
-{
-    ulna_put(out, is_first ? "" : ",");
-    ulna_put_json_string(out, key);
-    ulna_put(out, ":");
-}
-
-static void put_integer(ulna_writer *out, const char *key, size_t value, int is_first)
-{
-    char text[32];
-    if (key)
-        put_key(out, key, is_first);
-    snprintf(text, sizeof text, "%zu", value);
-    ulna_put(out, text);
-}
-
-static void put_text(ulna_writer *out, const char *key, const char *value, int is_first)
-{
-    put_key(out, key, is_first);
-    ulna_put_json_string(out, value);
-}
+/* ---- nodes ------------------------------------------------------------------------------------------------------ */
 
 static void put_floats(ulna_writer *out, const char *key, const float *values, int count)
 {
-    put_key(out, key, 0);
-    for (int i = 0; i < count; i++) {
-        ulna_put(out, i ? "," : "[");
-        ulna_put_number(out, (double)values[i]);
-    }
+    ulna_print(out, ",\"%s\":", key);
+    for (int i = 0; i < count; i++)
+        ulna_print(out, i ? ",%g" : "[%g", (double)values[i]);
     ulna_put(out, "]");
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------------------------ */
+static void put_name(ulna_writer *out, const char *name)
+{
+    ulna_put(out, "{\"name\":");
+    ulna_put_json_string(out, name);
+}
 
 /* Opens a list of children with the first of them. */
 static void put_child(ulna_writer *out, int node, int *count)
 {
-    if ((*count)++ == 0)
-        put_key(out, "children", 0);
-    ulna_put(out, *count == 1 ? "[" : ",");
-    put_integer(out, NULL, (size_t)node, 1);
+    ulna_print(out, (*count)++ ? ",%d" : ",\"children\":[%d", node);
 }
 
-static void put_children_end(ulna_writer *out, int count)
+static void put_node_end(ulna_writer *out, int children)
 {
-    ulna_put(out, count ? "]" : "");
+    ulna_put(out, children ? "]}" : "}");
 }
 
 static void put_place(ulna_writer *out, const float place[3])
@@ -76,14 +51,13 @@ static void put_holder(const ulna_gltf_scene *s, ulna_writer *out)
 {
     int count = 0;
     const char *name = s->model ? ulna_model_name(s->model) : "";
-    ulna_put(out, "\n{");
-    put_text(out, "name", *name ? name : "ulna", 1);
+    ulna_put(out, "\n");
+    put_name(out, *name ? name : "ulna");
     if (s->model)
         put_child(out, ulna_gltf_body_node(0), &count);
     if (s->recording)
         put_child(out, ulna_gltf_recorded_node(s, -1), &count);
-    put_children_end(out, count);
-    ulna_put(out, "}");
+    put_node_end(out, count);
 }
 
 static void put_body(const ulna_gltf_scene *s, ulna_writer *out, int index)
@@ -92,8 +66,8 @@ static void put_body(const ulna_gltf_scene *s, ulna_writer *out, int index)
     const ulna_body *body = &model->body[index];
     const float *turn = s->rest[index].rotation;
     int count = 0;
-    ulna_put(out, ",\n{");
-    put_text(out, "name", ulna_model_body_name(model, index), 1);
+    ulna_put(out, ",\n");
+    put_name(out, ulna_model_body_name(model, index));
     put_place(out, s->rest[index].translation);
     if (turn[0] != 0 || turn[1] != 0 || turn[2] != 0)
         put_floats(out, "rotation", turn, 4);
@@ -103,20 +77,7 @@ static void put_body(const ulna_gltf_scene *s, ulna_writer *out, int index)
     }
     for (int m = s->first_marker[index]; m; m = s->next_marker[m - 1])
         put_child(out, ulna_gltf_marker_node(s, m - 1), &count);
-    put_children_end(out, count);
-    ulna_put(out, "}");
-}
-
-static void put_extras(ulna_writer *out, const char *kind, double weight)
-{
-    put_key(out, "extras", 0);
-    ulna_put(out, "{");
-    put_text(out, ULNA_GLTF_MARKER_KEY, kind, 1);
-    if (weight != 1) {
-        put_key(out, ULNA_GLTF_WEIGHT_KEY, 0);
-        ulna_put_number(out, weight);
-    }
-    ulna_put(out, "}}");
+    put_node_end(out, count);
 }
 
 /* Numbers of meshes: the bones first, if there are any. */
@@ -125,55 +86,55 @@ static size_t sphere_mesh(const ulna_gltf_scene *s)
     return s->bones[0] >= 0;
 }
 
-static void put_marker(ulna_gltf_scene *s, ulna_writer *out, int index)
+static void put_marker(const ulna_gltf_scene *s, ulna_writer *out, const char *name, const float place[3],
+                       const char *kind, double weight)
+{
+    ulna_put(out, ",\n");
+    put_name(out, name);
+    ulna_print(out, ",\"mesh\":%zu", sphere_mesh(s));
+    put_place(out, place);
+    ulna_print(out, ",\"extras\":{\"" ULNA_GLTF_MARKER_KEY "\":\"%s\"", kind);
+    if (weight != 1)
+        ulna_print(out, ",\"" ULNA_GLTF_WEIGHT_KEY "\":%g", weight);
+    ulna_put(out, "}}");
+}
+
+static void put_model_marker(ulna_gltf_scene *s, ulna_writer *out, int index)
 {
     const ulna_marker *marker = &s->model->marker[index];
     float place[3];
     for (int i = 0; i < 3; i++)
         place[i] = ulna_gltf_single(s, marker->position[i]);
-    ulna_put(out, ",\n{");
-    put_text(out, "name", ulna_model_marker_name(s->model, index), 1);
-    put_integer(out, "mesh", sphere_mesh(s), 0);
-    put_place(out, place);
-    put_extras(out, ULNA_GLTF_MARKER_BODY, marker->weight);
+    put_marker(s, out, ulna_model_marker_name(s->model, index), place, ULNA_GLTF_MARKER_BODY, marker->weight);
 }
 
 static void put_recorded(const ulna_gltf_scene *s, ulna_writer *out)
 {
     char name[ULNA_MARKER_NAME];
     int count = 0;
-    ulna_put(out, ",\n{");
-    put_text(out, "name", "markers", 1);
+    ulna_put(out, ",\n");
+    put_name(out, "markers");
     for (int m = 0; m < s->recorded_count; m++)
         put_child(out, ulna_gltf_recorded_node(s, m), &count);
-    put_children_end(out, count);
-    ulna_put(out, "}");
+    put_node_end(out, count);
     for (int m = 0; m < s->recorded_count; m++) {
         ulna_marker_name_of(s->recording, m, name);
-        ulna_put(out, ",\n{");
-        put_text(out, "name", name, 1);
-        put_integer(out, "mesh", sphere_mesh(s), 0);
-        put_place(out, s->recorded_place[m]);
-        put_extras(out, ULNA_GLTF_MARKER_RECORDING, 1);
+        put_marker(s, out, name, s->recorded_place[m], ULNA_GLTF_MARKER_RECORDING, 1);
     }
 }
 
 static void put_nodes(ulna_gltf_scene *s, ulna_writer *out)
 {
-    size_t count =
-        1 + (size_t)s->body_count + (size_t)s->marker_count + (s->recording ? 1 : 0) + (size_t)s->recorded_count;
-    put_key(out, "scene", 0);
-    ulna_put(out, "0,\n\"scenes\":[{\"nodes\":[0");
-    if (s->bones[0] >= 0) {
-        ulna_put(out, ",");
-        put_integer(out, NULL, count, 1);
-    }
+    int count = 1 + s->body_count + s->marker_count + (s->recording ? 1 : 0) + s->recorded_count;
+    ulna_put(out, ",\"scene\":0,\n\"scenes\":[{\"nodes\":[0");
+    if (s->bones[0] >= 0)
+        ulna_print(out, ",%d", count);
     ulna_put(out, "]}],\n\"nodes\":[");
     put_holder(s, out);
     for (int b = 0; b < s->body_count; b++)
         put_body(s, out, b);
     for (int m = 0; m < s->marker_count; m++)
-        put_marker(s, out, m);
+        put_model_marker(s, out, m);
     if (s->recording)
         put_recorded(s, out);
     if (s->bones[0] >= 0)
@@ -188,35 +149,27 @@ static void put_meshes(const ulna_gltf_scene *s, ulna_writer *out)
     int has_bones = s->bones[0] >= 0, has_sphere = s->sphere[0] >= 0;
     if (!has_bones && !has_sphere)
         return;
+    const char *between = has_bones && has_sphere ? "," : "";
     ulna_put(out, ",\n\"meshes\":[");
-    if (has_bones) {
-        ulna_put(out, "\n{\"name\":\"bones\",\"primitives\":[{\"attributes\":{");
-        put_integer(out, "POSITION", (size_t)s->bones[0], 1);
-        put_integer(out, "JOINTS_0", (size_t)s->bones[1], 0);
-        put_integer(out, "WEIGHTS_0", (size_t)s->bones[2], 0);
-        ulna_put(out, "}");
-        put_integer(out, "indices", (size_t)s->bones[3], 0);
-        ulna_put(out, ",\"material\":0}]}");
-    }
-    if (has_sphere) {
-        ulna_put(out, has_bones ? "," : "");
-        ulna_put(out, "\n{\"name\":\"marker\",\"primitives\":[{\"attributes\":{");
-        put_integer(out, "POSITION", (size_t)s->sphere[0], 1);
-        put_integer(out, "NORMAL", (size_t)s->sphere[1], 0);
-        ulna_put(out, "}");
-        put_integer(out, "indices", (size_t)s->sphere[2], 0);
-        put_integer(out, "material", (size_t)has_bones, 0);
-        ulna_put(out, "}]}");
-    }
+    if (has_bones)
+        ulna_print(out,
+                   "\n{\"name\":\"bones\",\"primitives\":[{\"attributes\":{\"POSITION\":%d,\"JOINTS_0\":%d,"
+                   "\"WEIGHTS_0\":%d},\"indices\":%d,\"material\":0}]}%s",
+                   s->bones[0], s->bones[1], s->bones[2], s->bones[3], between);
+    if (has_sphere)
+        ulna_print(out,
+                   "\n{\"name\":\"marker\",\"primitives\":[{\"attributes\":{\"POSITION\":%d,\"NORMAL\":%d},"
+                   "\"indices\":%d,\"material\":%d}]}",
+                   s->sphere[0], s->sphere[1], s->sphere[2], has_bones);
     ulna_put(out, "],\n\"materials\":[");
     if (has_bones)
-        ulna_put(out, "\n{\"name\":\"bone\",\"pbrMetallicRoughness\":{\"baseColorFactor\":[0.8,0.78,0.7,1],"
-                      "\"metallicFactor\":0,\"roughnessFactor\":0.8}}");
-    if (has_sphere) {
-        ulna_put(out, has_bones ? "," : "");
+        ulna_print(out,
+                   "\n{\"name\":\"bone\",\"pbrMetallicRoughness\":{\"baseColorFactor\":[0.8,0.78,0.7,1],"
+                   "\"metallicFactor\":0,\"roughnessFactor\":0.8}}%s",
+                   between);
+    if (has_sphere)
         ulna_put(out, "\n{\"name\":\"marker\",\"pbrMetallicRoughness\":{\"baseColorFactor\":[0.8,0.1,0.05,1],"
                       "\"metallicFactor\":0,\"roughnessFactor\":0.5}}");
-    }
     ulna_put(out, "]");
 }
 
@@ -224,31 +177,19 @@ static void put_skin(const ulna_gltf_scene *s, ulna_writer *out)
 {
     if (!s->model)
         return;
-    ulna_put(out, ",\n\"skins\":[{");
-    put_integer(out, "inverseBindMatrices", (size_t)s->bind, 1);
-    put_integer(out, "skeleton", (size_t)ulna_gltf_body_node(0), 0);
-    put_key(out, "joints", 0);
-    for (int b = 0; b < s->body_count; b++) {
-        ulna_put(out, b ? "," : "[");
-        put_integer(out, NULL, (size_t)ulna_gltf_body_node(b), 1);
-    }
+    ulna_print(out, ",\n\"skins\":[{\"inverseBindMatrices\":%d,\"skeleton\":%d,\"joints\":", s->bind,
+               ulna_gltf_body_node(0));
+    for (int b = 0; b < s->body_count; b++)
+        ulna_print(out, b ? ",%d" : "[%d", ulna_gltf_body_node(b));
     ulna_put(out, "]");
-    if (*ulna_model_name(s->model))
-        put_text(out, "name", ulna_model_name(s->model), 0);
+    if (*ulna_model_name(s->model)) {
+        ulna_put(out, ",\"name\":");
+        ulna_put_json_string(out, ulna_model_name(s->model));
+    }
     ulna_put(out, "}]");
 }
 
 /* ---- the animation ---------------------------------------------------------------------------------------------- */
-
-static void put_timing(ulna_writer *out, const char *key, double seconds, int first_frame, int is_first)
-{
-    char text[32];
-    put_key(out, key, is_first);
-    ulna_put(out, "[");
-    ulna_put_number(out, seconds);
-    snprintf(text, sizeof text, ",%d]", first_frame);
-    ulna_put(out, text);
-}
 
 static void put_animation(const ulna_gltf_scene *s, ulna_writer *out)
 {
@@ -256,28 +197,19 @@ static void put_animation(const ulna_gltf_scene *s, ulna_writer *out)
     if (!s->channel_count)
         return;
     ulna_put(out, ",\n\"animations\":[{\"name\":\"motion\",\"channels\":[");
-    for (size_t i = 0; i < s->channel_count; i++) {
-        ulna_put(out, i ? ",\n{" : "\n{");
-        put_integer(out, "sampler", i, 1);
-        put_key(out, "target", 0);
-        ulna_put(out, "{");
-        put_integer(out, "node", (size_t)s->channel[i].node, 1);
-        put_text(out, "path", s->channel[i].path, 0);
-        ulna_put(out, "}}");
-    }
+    for (size_t i = 0; i < s->channel_count; i++)
+        ulna_print(out, "%s\n{\"sampler\":%zu,\"target\":{\"node\":%d,\"path\":\"%s\"}}", i ? "," : "", i,
+                   s->channel[i].node, s->channel[i].path);
     ulna_put(out, "],\"samplers\":[");
-    for (size_t i = 0; i < s->channel_count; i++) {
-        ulna_put(out, i ? ",\n{" : "\n{");
-        put_integer(out, "input", (size_t)s->channel[i].times, 1);
-        put_text(out, "interpolation", s->channel[i].is_step ? "STEP" : "LINEAR", 0);
-        put_integer(out, "output", (size_t)s->channel[i].values, 0);
-        ulna_put(out, "}");
-    }
+    for (size_t i = 0; i < s->channel_count; i++)
+        ulna_print(out, "%s\n{\"input\":%d,\"interpolation\":\"%s\",\"output\":%d}", i ? "," : "", s->channel[i].times,
+                   s->channel[i].is_step ? "STEP" : "LINEAR", s->channel[i].values);
     ulna_put(out, "],\"extras\":{");
     if (clip)
-        put_timing(out, ULNA_GLTF_CLIP_KEY, s->clip_s, clip->first_frame, 1);
+        ulna_print(out, "\"" ULNA_GLTF_CLIP_KEY "\":[%g,%d]", s->clip_s, clip->first_frame);
     if (s->recording)
-        put_timing(out, ULNA_GLTF_RECORDING_KEY, s->recording_s, s->recording->first_frame, !clip);
+        ulna_print(out, "%s\"" ULNA_GLTF_RECORDING_KEY "\":[%g,%d]", clip ? "," : "", s->recording_s,
+                   s->recording->first_frame);
     ulna_put(out, "}}]");
 }
 
@@ -293,13 +225,9 @@ static void put_accessors(const ulna_gltf_scene *s, ulna_writer *out)
     ulna_put(out, ",\n\"accessors\":[");
     for (size_t i = 0; i < s->slice_count; i++) {
         const ulna_gltf_slice *slice = &s->slice[i];
-        ulna_put(out, i ? ",\n{" : "\n{");
-        put_integer(out, "bufferView", i, 1);
-        put_integer(out, "componentType", (size_t)slice->type, 0);
-        if (slice->is_normalized)
-            ulna_put(out, ",\"normalized\":true");
-        put_integer(out, "count", slice->count, 0);
-        put_text(out, "type", kind_of(slice->components), 0);
+        ulna_print(out, "%s\n{\"bufferView\":%zu,\"componentType\":%d%s,\"count\":%zu,\"type\":\"%s\"", i ? "," : "", i,
+                   slice->type, slice->is_normalized ? ",\"normalized\":true" : "", slice->count,
+                   kind_of(slice->components));
         if (slice->has_bounds) {
             put_floats(out, "min", slice->low, slice->components);
             put_floats(out, "max", slice->high, slice->components);
@@ -309,11 +237,10 @@ static void put_accessors(const ulna_gltf_scene *s, ulna_writer *out)
     ulna_put(out, "],\n\"bufferViews\":[");
     for (size_t i = 0; i < s->slice_count; i++) {
         const ulna_gltf_slice *slice = &s->slice[i];
-        ulna_put(out, i ? ",\n{\"buffer\":0" : "\n{\"buffer\":0");
-        put_integer(out, "byteOffset", slice->offset, 0);
-        put_integer(out, "byteLength", slice->length, 0);
+        ulna_print(out, "%s\n{\"buffer\":0,\"byteOffset\":%zu,\"byteLength\":%zu", i ? "," : "", slice->offset,
+                   slice->length);
         if (slice->target)
-            put_integer(out, "target", (size_t)slice->target, 0);
+            ulna_print(out, ",\"target\":%d", slice->target);
         ulna_put(out, "}");
     }
     ulna_put(out, "]");
@@ -348,8 +275,7 @@ static void put_json(ulna_gltf_scene *s, ulna_writer *out, int is_binary)
     put_animation(s, out);
     if (s->slice_count) {
         put_accessors(s, out);
-        ulna_put(out, ",\n\"buffers\":[{");
-        put_integer(out, "byteLength", s->length, 1);
+        ulna_print(out, ",\n\"buffers\":[{\"byteLength\":%zu", s->length);
         if (!is_binary) {
             ulna_put(out, ",\"uri\":\"data:application/octet-stream;base64,");
             put_numbers(s, out, 1);

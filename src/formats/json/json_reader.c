@@ -35,19 +35,8 @@ static int peek(const scanner *scan)
 /* Blanks, and the commas and colons between things: in valid JSON they tell nothing that the order does not. */
 static void skip_separators(scanner *scan)
 {
-    for (;; scan->at++) {
-        switch (peek(scan)) {
-        case ' ':
-        case '\t':
-        case '\n':
-        case '\r':
-        case ',':
-        case ':':
-            continue;
-        default:
-            return;
-        }
-    }
+    while (peek(scan) > 0 && strchr(" \t\n\r,:", peek(scan)))
+        scan->at++;
 }
 
 static void skip_string(scanner *scan)
@@ -64,30 +53,19 @@ static void skip_value(scanner *scan)
     size_t depth = 0;
     do {
         skip_separators(scan);
-        switch (peek(scan)) {
-        case -1:
+        int c = peek(scan);
+        if (c < 0)
             return;
-        case '"':
+        if (c == '"') {
             skip_string(scan);
-            break;
-        case '{':
-        case '[':
-            depth++;
-            scan->at++;
-            break;
-        case '}':
-        case ']':
-            if (depth)
-                depth--;
-            scan->at++;
-            break;
-        default: /* a number or a word */
-            for (scan->at++;; scan->at++) {
-                int c = peek(scan);
-                if (c < 0 || c == ',' || c == ':' || c == ']' || c == '}' || c == ' ' || (c >= '\t' && c <= '\r'))
-                    break;
-            }
+            continue;
         }
+        depth += c == '{' || c == '[';
+        depth -= depth > 0 && (c == '}' || c == ']');
+        scan->at++;
+        if (!strchr("{}[]", c)) /* a number or a word */
+            while ((c = peek(scan)) > ' ' && !strchr(",:]}", c))
+                scan->at++;
     } while (depth);
 }
 
@@ -307,23 +285,10 @@ ulna_status ulna_json_locate(const ulna_json_node *node, ulna_status status)
 
 static const char *kind_of(const json_t *value)
 {
-    switch (json_typeof(value)) {
-    case JSON_OBJECT:
-        return "an object";
-    case JSON_ARRAY:
-        return "a list";
-    case JSON_STRING:
-        return "a text";
-    case JSON_INTEGER:
-    case JSON_REAL:
-        return "a number";
-    case JSON_TRUE:
-        return "true";
-    case JSON_FALSE:
-        return "false";
-    default:
-        return "null";
-    }
+    static const char *const kinds[] = {
+        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "a list", [JSON_STRING] = "a text", [JSON_INTEGER] = "a number",
+        [JSON_REAL] = "a number",    [JSON_TRUE] = "true",    [JSON_FALSE] = "false",   [JSON_NULL] = "null"};
+    return kinds[json_typeof(value)];
 }
 
 int ulna_json_find(const ulna_json_node *object, const char *key, ulna_json_node *child)
@@ -361,10 +326,18 @@ static int is_listed(const char *key, const char *keys)
     return 0;
 }
 
+ulna_status ulna_json_need_object(const ulna_json_node *node)
+{
+    return json_is_object(node->value)
+               ? ULNA_OK
+               : ulna_json_fail(node, ULNA_ERR_PARSE, "should be an object, not %s", kind_of(node->value));
+}
+
 ulna_status ulna_json_check_object(const ulna_json_node *node, const char *keys)
 {
-    if (!json_is_object(node->value))
-        return ulna_json_fail(node, ULNA_ERR_PARSE, "should be an object, not %s", kind_of(node->value));
+    ulna_status status = ulna_json_need_object(node);
+    if (status != ULNA_OK)
+        return status;
     for (void *at = json_object_iter(node->value); at; at = json_object_iter_next(node->value, at)) {
         const char *key = json_object_iter_key(at);
         if (is_listed(key, keys) || strncmp(key, "x-", 2) == 0 || strcmp(key, "_comment") == 0)
@@ -393,14 +366,6 @@ ulna_status ulna_json_string(const ulna_json_node *node, const char **text)
     return ULNA_OK;
 }
 
-ulna_status ulna_json_bool(const ulna_json_node *node, int *value)
-{
-    if (!json_is_boolean(node->value))
-        return ulna_json_fail(node, ULNA_ERR_PARSE, "should be true or false, not %s", kind_of(node->value));
-    *value = json_is_true(node->value);
-    return ULNA_OK;
-}
-
 ulna_status ulna_json_number(const ulna_json_node *node, double *value)
 {
     if (!json_is_number(node->value))
@@ -417,31 +382,18 @@ ulna_status ulna_json_numbers(const ulna_json_node *node, double *values, int co
     if (json_array_size(node->value) != (size_t)count)
         return ulna_json_fail(node, ULNA_ERR_PARSE, "should have %d numbers, not %zu", count,
                               json_array_size(node->value));
-    for (int i = 0; i < count; i++) {
+    ulna_status status = ULNA_OK;
+    for (int i = 0; i < count && status == ULNA_OK; i++) {
         ulna_json_node element = ulna_json_element(node, (size_t)i);
-        ulna_status status = ulna_json_number(&element, &values[i]);
-        if (status != ULNA_OK)
-            return status;
+        status = ulna_json_number(&element, &values[i]);
     }
-    return ULNA_OK;
+    return status;
 }
 
-ulna_status ulna_json_rotation(const ulna_json_node *node, double rotation[9])
+static ulna_status read_quaternion(const ulna_json_node *node, double rotation[9])
 {
-    size_t count = json_array_size(node->value); /* 0 if it is no list */
-    ulna_status status = ULNA_OK;
-    if (count == 3) {
-        for (int row = 0; row < 3 && status == ULNA_OK; row++) {
-            ulna_json_node element = ulna_json_element(node, (size_t)row);
-            status = ulna_json_numbers(&element, rotation + 3 * row, 3);
-        }
-        return status;
-    }
-    if (count != 4)
-        return ulna_json_fail(node, ULNA_ERR_PARSE, "should be 3 rows of 3 numbers or a quaternion [x, y, z, w]");
-
     double q[4] = {0}, largest = 0;
-    status = ulna_json_numbers(node, q, 4);
+    ulna_status status = ulna_json_numbers(node, q, 4);
     if (status != ULNA_OK)
         return status;
     for (int i = 0; i < 4; i++)
@@ -452,4 +404,66 @@ ulna_status ulna_json_rotation(const ulna_json_node *node, double rotation[9])
         q[i] /= largest; /* so that squares neither overflow nor vanish */
     ulna_quaternion_to_rotation(q, rotation);
     return ULNA_OK;
+}
+
+/* ---- members of an object ----------------------------------------------------------------------------- */
+
+ulna_status ulna_json_need_string(const ulna_json_node *object, const char *key, ulna_json_node *child,
+                                  const char **text)
+{
+    ulna_status status = ulna_json_need(object, key, child);
+    return status == ULNA_OK ? ulna_json_string(child, text) : status;
+}
+
+ulna_status ulna_json_need_number(const ulna_json_node *object, const char *key, ulna_json_node *child, double *value)
+{
+    ulna_status status = ulna_json_need(object, key, child);
+    return status == ULNA_OK ? ulna_json_number(child, value) : status;
+}
+
+ulna_status ulna_json_find_string(const ulna_json_node *object, const char *key, const char **text)
+{
+    ulna_json_node child;
+    return ulna_json_find(object, key, &child) ? ulna_json_string(&child, text) : ULNA_OK;
+}
+
+ulna_status ulna_json_find_number(const ulna_json_node *object, const char *key, double *value)
+{
+    ulna_json_node child;
+    return ulna_json_find(object, key, &child) ? ulna_json_number(&child, value) : ULNA_OK;
+}
+
+ulna_status ulna_json_find_numbers(const ulna_json_node *object, const char *key, double *values, int count)
+{
+    ulna_json_node child;
+    return ulna_json_find(object, key, &child) ? ulna_json_numbers(&child, values, count) : ULNA_OK;
+}
+
+ulna_status ulna_json_find_bool(const ulna_json_node *object, const char *key, int *value)
+{
+    ulna_json_node child;
+    if (!ulna_json_find(object, key, &child))
+        return ULNA_OK;
+    if (!json_is_boolean(child.value))
+        return ulna_json_fail(&child, ULNA_ERR_PARSE, "should be true or false, not %s", kind_of(child.value));
+    *value = json_is_true(child.value);
+    return ULNA_OK;
+}
+
+ulna_status ulna_json_find_rotation(const ulna_json_node *object, const char *key, double rotation[9])
+{
+    ulna_json_node child;
+    ulna_status status = ULNA_OK;
+    if (!ulna_json_find(object, key, &child))
+        return ULNA_OK;
+    size_t count = json_array_size(child.value); /* 0 if it is no list */
+    if (count == 4)
+        return read_quaternion(&child, rotation);
+    if (count != 3)
+        return ulna_json_fail(&child, ULNA_ERR_PARSE, "should be 3 rows of 3 numbers or a quaternion [x, y, z, w]");
+    for (int row = 0; row < 3 && status == ULNA_OK; row++) {
+        ulna_json_node element = ulna_json_element(&child, (size_t)row);
+        status = ulna_json_numbers(&element, rotation + 3 * row, 3);
+    }
+    return status;
 }

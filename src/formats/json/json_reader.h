@@ -48,14 +48,24 @@ ulna_json_node ulna_json_element(const ulna_json_node *list, size_t index);
 
 /* The node must be an object with no other keys than these (a list in words: "name, parent"), "x-..." and "_comment". */
 ulna_status ulna_json_check_object(const ulna_json_node *node, const char *keys);
+ulna_status ulna_json_need_object(const ulna_json_node *node); /* with any keys */
 ulna_status ulna_json_check_list(const ulna_json_node *node, const char *of_what);
 
 ulna_status ulna_json_string(const ulna_json_node *node, const char **text); /* lives as long as the document */
-ulna_status ulna_json_bool(const ulna_json_node *node, int *value);
 ulna_status ulna_json_number(const ulna_json_node *node, double *value);
 ulna_status ulna_json_numbers(const ulna_json_node *node, double *values, int count);
+
+/* A member that must be there, as a node and as its value. */
+ulna_status ulna_json_need_string(const ulna_json_node *object, const char *key, ulna_json_node *child,
+                                  const char **text);
+ulna_status ulna_json_need_number(const ulna_json_node *object, const char *key, ulna_json_node *child, double *value);
+/* A member that may be there: what is not keeps its value. */
+ulna_status ulna_json_find_string(const ulna_json_node *object, const char *key, const char **text);
+ulna_status ulna_json_find_number(const ulna_json_node *object, const char *key, double *value);
+ulna_status ulna_json_find_numbers(const ulna_json_node *object, const char *key, double *values, int count);
+ulna_status ulna_json_find_bool(const ulna_json_node *object, const char *key, int *value);
 /* Three rows of three numbers, or a quaternion [x, y, z, w] of any length but zero. Not checked to be a rotation. */
-ulna_status ulna_json_rotation(const ulna_json_node *node, double rotation[9]);
+ulna_status ulna_json_find_rotation(const ulna_json_node *object, const char *key, double rotation[9]);
 
 /* ---- places ----------------------------------------------------------------------------------------------------------- */
 

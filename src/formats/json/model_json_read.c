@@ -32,16 +32,16 @@ typedef struct range {
 
 static ulna_status read_transform(reader *in, const ulna_json_node *body_node, const char *key, int body)
 {
-    ulna_json_node node, part;
+    ulna_json_node node;
     if (!ulna_json_find(body_node, key, &node))
         return ULNA_OK;
     double position[3] = {0, 0, 0}, rotation[9];
     ulna_identity9(rotation);
     ulna_status status = ulna_json_check_object(&node, "position, rotation");
-    if (status == ULNA_OK && ulna_json_find(&node, "position", &part))
-        status = ulna_json_numbers(&part, position, 3);
-    if (status == ULNA_OK && ulna_json_find(&node, "rotation", &part))
-        status = ulna_json_rotation(&part, rotation);
+    if (status == ULNA_OK)
+        status = ulna_json_find_numbers(&node, "position", position, 3);
+    if (status == ULNA_OK)
+        status = ulna_json_find_rotation(&node, "rotation", rotation);
     if (status != ULNA_OK)
         return status;
     status = strcmp(key, "offset") == 0 ? ulna_builder_set_offset(in->builder, body, position, rotation, in->error)
@@ -55,41 +55,39 @@ static ulna_status read_joint_fields(const ulna_json_node *node, ulna_joint *joi
     static const struct {
         const char *key;
         unsigned flag;
-    } fields[] = {{"axis", ULNA_JOINT_HAS_AXIS},
-                  {"center", ULNA_JOINT_HAS_CENTER},
-                  {"order", ULNA_JOINT_HAS_ORDER},
-                  {"frame", ULNA_JOINT_HAS_FRAME},
-                  {"reversed", ULNA_JOINT_HAS_FRAME}};
+        int is_required;
+    } fields[] = {{"axis", ULNA_JOINT_HAS_AXIS, 1},
+                  {"center", ULNA_JOINT_HAS_CENTER, 0},
+                  {"order", ULNA_JOINT_HAS_ORDER, 1},
+                  {"frame", ULNA_JOINT_HAS_FRAME, 0},
+                  {"reversed", ULNA_JOINT_HAS_FRAME, 0}};
     unsigned keys = ulna_joint_keys(joint->type);
+    const char *order = "";
     ulna_json_node part;
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        if (!(keys & fields[i].flag) && ulna_json_find(node, fields[i].key, &part))
+    ulna_status status = ULNA_OK;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields && status == ULNA_OK; i++)
+        if (keys & fields[i].flag)
+            status = fields[i].is_required ? ulna_json_need(node, fields[i].key, &part) : ULNA_OK;
+        else if (ulna_json_find(node, fields[i].key, &part))
             return ulna_json_fail(&part, ULNA_ERR_PARSE, "a joint of type \"%s\" has no such key",
                                   ulna_joint_type_name(joint->type));
-
-    ulna_status status = ULNA_OK;
-    if (keys & ULNA_JOINT_HAS_AXIS) {
-        status = ulna_json_need(node, "axis", &part);
-        if (status == ULNA_OK)
-            status = ulna_json_numbers(&part, joint->axis, 3);
+    if (status == ULNA_OK)
+        status = ulna_json_find_numbers(node, "axis", joint->axis, 3);
+    if (keys & ULNA_JOINT_HAS_AXIS)
         ulna_copy3(joint->axis, joint->center);
+    if (status == ULNA_OK)
+        status = ulna_json_find_numbers(node, "center", joint->center, 3);
+    if (status == ULNA_OK)
+        status = ulna_json_find_string(node, "order", &order);
+    if (status == ULNA_OK && strlen(order) >= sizeof joint->order) {
+        ulna_json_find(node, "order", &part);
+        return ulna_json_fail(&part, ULNA_ERR_PARSE, "\"%.40s\" is too long", order);
     }
-    if (status == ULNA_OK && ulna_json_find(node, "center", &part))
-        status = ulna_json_numbers(&part, joint->center, 3);
-    if (status == ULNA_OK && (keys & ULNA_JOINT_HAS_ORDER)) {
-        const char *order = "";
-        status = ulna_json_need(node, "order", &part);
-        if (status == ULNA_OK)
-            status = ulna_json_string(&part, &order);
-        if (status == ULNA_OK && strlen(order) >= sizeof joint->order)
-            status = ulna_json_fail(&part, ULNA_ERR_PARSE, "\"%.40s\" is too long", order);
-        if (status == ULNA_OK)
-            memcpy(joint->order, order, strlen(order) + 1);
-    }
-    if (status == ULNA_OK && ulna_json_find(node, "frame", &part))
-        status = ulna_json_rotation(&part, joint->frame);
-    if (status == ULNA_OK && ulna_json_find(node, "reversed", &part))
-        status = ulna_json_bool(&part, &joint->reversed);
+    memcpy(joint->order, order, strlen(order) + 1);
+    if (status == ULNA_OK)
+        status = ulna_json_find_rotation(node, "frame", joint->frame);
+    if (status == ULNA_OK)
+        status = ulna_json_find_bool(node, "reversed", &joint->reversed);
     return status;
 }
 
@@ -102,9 +100,7 @@ static ulna_status read_joint(reader *in, const ulna_json_node *body_node, int b
         return ULNA_OK;
     ulna_status status = ulna_json_check_object(&node, "type, axis, center, order, frame, reversed");
     if (status == ULNA_OK)
-        status = ulna_json_need(&node, "type", &type_node);
-    if (status == ULNA_OK)
-        status = ulna_json_string(&type_node, &name);
+        status = ulna_json_need_string(&node, "type", &type_node, &name);
     if (status != ULNA_OK)
         return status;
     int type = ulna_joint_type_find(name);
@@ -208,17 +204,15 @@ static ulna_status read_mass(reader *in, const ulna_json_node *body_node, int bo
 {
     ulna_json_node node;
     ulna_mass mass = {0};
-    ulna_status status = ULNA_OK;
-    if (ulna_json_find(body_node, "inertia", &node))
-        status = ulna_json_numbers(&node, mass.inertia, 6);
-    if (status == ULNA_OK && ulna_json_find(body_node, "mass_center", &node))
-        status = ulna_json_numbers(&node, mass.center, 3);
-    if (status == ULNA_OK && ulna_json_find(body_node, "mass", &node))
-        status = ulna_json_number(&node, &mass.mass);
+    ulna_status status = ulna_json_find_numbers(body_node, "inertia", mass.inertia, 6);
+    if (status == ULNA_OK)
+        status = ulna_json_find_numbers(body_node, "mass_center", mass.center, 3);
+    if (status == ULNA_OK)
+        status = ulna_json_find_number(body_node, "mass", &mass.mass);
     if (status != ULNA_OK)
         return status;
     status = ulna_builder_set_mass(in->builder, body, &mass, in->error);
-    return ulna_json_locate(mass.mass < 0 ? &node : body_node, status);
+    return ulna_json_locate(mass.mass < 0 && ulna_json_find(body_node, "mass", &node) ? &node : body_node, status);
 }
 
 /* ---- bodies ------------------------------------------------------------------------------------------- */
@@ -233,9 +227,7 @@ static ulna_status read_name(ulna_json_node *node, const char *kind, const char 
         node->name = name;
     }
     ulna_status status = ulna_json_check_object(node, keys);
-    if (status == ULNA_OK)
-        status = ulna_json_need(node, "name", &name_node);
-    return status != ULNA_OK ? status : ulna_json_string(&name_node, &name);
+    return status != ULNA_OK ? status : ulna_json_need_string(node, "name", &name_node, &name);
 }
 
 static ulna_status read_body_name(ulna_json_node *node)
@@ -372,19 +364,16 @@ static ulna_status read_marker(reader *in, ulna_json_node *node)
     double position[3] = {0, 0, 0}, weight = 1;
     ulna_status status = read_name(node, "marker", "name, body, position, weight");
     if (status == ULNA_OK)
-        status = ulna_json_need(node, "body", &part);
-    if (status == ULNA_OK)
-        status = ulna_json_string(&part, &body_name);
+        status = ulna_json_need_string(node, "body", &part, &body_name);
     if (status != ULNA_OK)
         return status;
     int body = ulna_builder_find_body(in->builder, body_name);
     if (body == ULNA_NONE)
         return ulna_json_fail(&part, ULNA_ERR_MODEL, "there is no body \"%.80s\"", body_name);
 
-    if (ulna_json_find(node, "position", &part))
-        status = ulna_json_numbers(&part, position, 3);
-    if (status == ULNA_OK && ulna_json_find(node, "weight", &part))
-        status = ulna_json_number(&part, &weight);
+    status = ulna_json_find_numbers(node, "position", position, 3);
+    if (status == ULNA_OK)
+        status = ulna_json_find_number(node, "weight", &weight);
     if (status != ULNA_OK)
         return status;
     status = ulna_builder_add_marker(in->builder, node->name, body, position, weight, NULL, in->error);
@@ -417,9 +406,7 @@ static ulna_status read_header(reader *in, const ulna_json_node *root)
     if (status == ULNA_OK && strcmp(format, ULNA_MODEL_JSON_FORMAT) != 0)
         status = ulna_json_fail(&node, ULNA_ERR_PARSE, "\"%.80s\" instead of \"%s\"", format, ULNA_MODEL_JSON_FORMAT);
     if (status == ULNA_OK)
-        status = ulna_json_need(root, "version", &node);
-    if (status == ULNA_OK)
-        status = ulna_json_number(&node, &version);
+        status = ulna_json_need_number(root, "version", &node, &version);
     if (status == ULNA_OK && version != ULNA_MODEL_JSON_VERSION)
         status = ulna_json_fail(&node, ULNA_ERR_UNSUPPORTED, "the file has version %g, this program reads version %d",
                                 version, ULNA_MODEL_JSON_VERSION);

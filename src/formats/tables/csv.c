@@ -33,13 +33,13 @@ static void read_comment(ulna_table *t)
         return;
     char text[ULNA_MARKER_NAME];
     ulna_marker_name(value.text, value.length, text);
-    if (ulna_word_is_like(key, "lengths") || ulna_word_is_like(key, "length")) {
+    if (ulna_word_is_listed(key, "lengths length")) {
         t->unit_m = ulna_unit_metres(text);
         if (t->unit_m <= 0)
             ulna_remarks_add(&t->content->remarks, t->scan.line, -1, "unit of length '%s' is unknown", text);
-    } else if (ulna_word_is_like(key, "angles") || ulna_word_is_like(key, "angle")) {
-        int is_degrees = ulna_word_is_like(value, "degrees") || ulna_word_is_like(value, "deg");
-        if (is_degrees || ulna_word_is_like(value, "radians") || ulna_word_is_like(value, "rad"))
+    } else if (ulna_word_is_listed(key, "angles angle")) {
+        int is_degrees = ulna_word_is_listed(value, "degrees deg");
+        if (is_degrees || ulna_word_is_listed(value, "radians rad"))
             t->degrees = is_degrees;
         else
             ulna_remarks_add(&t->content->remarks, t->scan.line, -1, "unit of angles '%s' is unknown", text);

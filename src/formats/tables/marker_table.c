@@ -140,17 +140,26 @@ ulna_status ulna_marker_table_read(ulna_table *table)
 
 /* ---- names of columns --------------------------------------------------------------------------------------------- */
 
+/* A blank counts as an underscore. */
+static int is_named(ulna_word cell, const char *names)
+{
+    char text[32];
+    if (cell.length >= sizeof text)
+        return 0;
+    for (size_t i = 0; i < cell.length; i++)
+        text[i] = (char)(cell.text[i] == ' ' ? '_' : cell.text[i]);
+    return ulna_word_is_listed((ulna_word){text, cell.length}, names);
+}
+
 int ulna_is_frame_column(ulna_word cell)
 {
-    static const char *const names[] = {"frame", "frame#", "frames", "frame_number", "frame number", "field", "index"};
-    return ulna_word_is_one_of(cell, names, sizeof names / sizeof *names);
+    return is_named(cell, "frame frame# frames frame_number field index");
 }
 
 int ulna_is_time_column(ulna_word cell)
 {
-    static const char *const names[] = {"time",   "t",     "time (s)", "time(s)",        "time [s]",   "time[s]",
-                                        "time_s", "times", "seconds",  "time (seconds)", "time (sec)", "timestamp"};
-    return ulna_word_is_one_of(cell, names, sizeof names / sizeof *names);
+    return is_named(cell, "time t time_(s) time(s) time_[s] time[s] time_s times seconds time_(seconds) time_(sec) "
+                          "timestamp");
 }
 
 /* Which coordinate (0, 1, 2) a column is of, and the name of its marker; -1 if it is of none. */

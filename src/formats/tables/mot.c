@@ -40,7 +40,6 @@ static int begins_with(ulna_word line, const char *text)
 
 static void read_header_line(mot_reader *r)
 {
-    static const char *const yes[] = {"yes", "y", "true", "1"};
     const struct {
         const char *key;
         int *value, *line;
@@ -59,7 +58,7 @@ static void read_header_line(mot_reader *r)
                 ulna_remarks_add(&t->content->remarks, t->scan.line, -1, "%s is not a whole number", counts[i].key);
         }
     if (read_key(t->scan, "inDegrees", &value))
-        t->degrees = ulna_word_is_one_of(value, yes, sizeof yes / sizeof *yes);
+        t->degrees = ulna_word_is_listed(value, "yes y true 1");
     else if (t->degrees < 0 && begins_with(line, "Angles are in degrees"))
         t->degrees = 1;
     else if (t->degrees < 0 && begins_with(line, "Angles are in radians"))
@@ -74,7 +73,7 @@ static int is_end(ulna_scan scan)
 
 int ulna_mot_sniff(const char *data, size_t length)
 {
-    static const char *const keys[] = {"nRows", "nColumns", "datarows", "datacolumns", "version", "inDegrees"};
+    static const char keys[] = "nRows nColumns datarows datacolumns version inDegrees";
     ulna_scan scan = ulna_scan_start(data, length);
     ulna_word key, value;
     int is_told = 0;
@@ -83,7 +82,7 @@ int ulna_mot_sniff(const char *data, size_t length)
             return is_told;
         if (scan.end - scan.here > LONGEST_KEY || !ulna_scan_word(&scan, "=", &key))
             continue;
-        is_told |= ulna_word_is_one_of(key, keys, sizeof keys / sizeof *keys) && ulna_scan_word(&scan, "=", &value);
+        is_told |= ulna_word_is_listed(key, keys) && ulna_scan_word(&scan, "=", &value);
     }
     return 0;
 }

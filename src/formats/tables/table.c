@@ -141,17 +141,14 @@ void ulna_cells_release(ulna_cells *cells)
 
 int ulna_cell_is_missing(ulna_word cell)
 {
-    static const char *const spellings[] = {"nan", "1.#qnan", "1.#snan", "1.#ind", "1.#nan", "na",
-                                            "n/a", "null",    "none",    "#n/a",   "missing"};
     if (cell.length == 0)
         return 1;
     if (*cell.text == '-' || *cell.text == '+') {
         cell.text++;
         cell.length--;
     }
-    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
-        if (ulna_word_is_like(cell, spellings[i]))
-            return 1;
+    if (ulna_word_is_listed(cell, "nan 1.#qnan 1.#snan 1.#ind 1.#nan na n/a null none #n/a missing"))
+        return 1;
     /* NaN(ind), and 1.#QNAN0 with digits behind it */
     ulna_word start = {cell.text, cell.length < 4 ? cell.length : 4},
               longer = {cell.text, cell.length < 6 ? cell.length : 6};

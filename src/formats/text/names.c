@@ -8,23 +8,12 @@
 
 #include "base/algorithms.h"
 #include "base/base.h"
-
-static unsigned char lower(unsigned char c)
-{
-    return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-}
+#include "formats/text/scan.h"
 
 /* Seeded by where the slots lie: whenever they move, all names are entered again. */
 static size_t slot_of(const ulna_names *names, const char *name)
 {
     return ulna_hash(name, (uintptr_t)names->slot, 1) & (names->slot_count - 1);
-}
-
-static int is_like(const char *a, const char *b)
-{
-    for (; *a && lower((unsigned char)*a) == lower((unsigned char)*b); a++, b++)
-        ;
-    return *a == *b;
 }
 
 ulna_names ulna_names_empty(const ulna_allocator *allocator)
@@ -91,12 +80,13 @@ ulna_status ulna_names_add(ulna_names *names, const char *name)
 static int find(const ulna_names *names, const char *name, int exactly)
 {
     int like = -1, likes = 0;
+    ulna_word word = {name, strlen(name)};
     size_t at = names->slot_count ? slot_of(names, name) : 0;
     for (; names->slot_count && names->slot[at]; at = (at + 1) & (names->slot_count - 1)) {
         int index = names->slot[at] - 1;
         if (strcmp(ulna_names_at(names, index), name) == 0)
             return index;
-        if (!exactly && is_like(ulna_names_at(names, index), name)) {
+        if (!exactly && ulna_word_is_like(word, ulna_names_at(names, index))) {
             like = index;
             likes++;
         }

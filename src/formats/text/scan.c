@@ -108,19 +108,26 @@ static char lower(char c)
     return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-int ulna_word_is_like(ulna_word word, const char *text)
+static int is_alike(const char *a, const char *b, size_t length)
 {
-    for (size_t i = 0; i < word.length; i++)
-        if (!text[i] || lower(word.text[i]) != lower(text[i]))
+    for (size_t i = 0; i < length; i++)
+        if (lower(a[i]) != lower(b[i]))
             return 0;
-    return text[word.length] == 0;
+    return 1;
 }
 
-int ulna_word_is_one_of(ulna_word word, const char *const *texts, size_t count)
+int ulna_word_is_like(ulna_word word, const char *text)
 {
-    for (size_t i = 0; i < count; i++)
-        if (ulna_word_is_like(word, texts[i]))
+    return strlen(text) == word.length && is_alike(word.text, text, word.length);
+}
+
+int ulna_word_is_listed(ulna_word word, const char *texts)
+{
+    for (size_t length; *texts; texts += length + (texts[length] == ' ')) {
+        length = strcspn(texts, " ");
+        if (length == word.length && is_alike(word.text, texts, length))
             return 1;
+    }
     return 0;
 }
 

@@ -37,9 +37,9 @@ long long ulna_scan_byte(const ulna_scan *scan, const char *at);
 ulna_status ulna_scan_fail(const ulna_scan *scan, const ulna_word *word, ulna_error *error, ulna_status status,
                            const char *format, ...) ULNA_PRINTF(5, 6);
 
-int ulna_word_is(ulna_word word, const char *text);                              /* exactly */
-int ulna_word_is_like(ulna_word word, const char *text);                         /* ASCII letters of either case */
-int ulna_word_is_one_of(ulna_word word, const char *const *texts, size_t count); /* the same */
+int ulna_word_is(ulna_word word, const char *text);         /* exactly */
+int ulna_word_is_like(ulna_word word, const char *text);    /* ASCII letters of either case */
+int ulna_word_is_listed(ulna_word word, const char *texts); /* the same, one of several that blanks separate */
 /* A number with a decimal point, in every locale: correctly rounded. 0 if the word is anything else, or not finite. */
 int ulna_word_number(ulna_word word, double *value);
 int ulna_word_integer(ulna_word word, int *value);
