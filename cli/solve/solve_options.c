@@ -228,37 +228,45 @@ static int read_method(const cli *tool, ulna_track_options *o)
     return CLI_DONE;
 }
 
-static int read_smoothing(const cli *tool, ulna_track_options *o)
+static int read_loss(const cli *tool, ulna_track_options *o)
 {
-    int code = numbers_real(tool, "smooth", 0, 1e6, " m2/rad2", &o->smooth);
-    const char *what = cli_value(tool, "smooth-what");
-    if (code || !what)
-        return code;
-    if (strcmp(what, "velocity") != 0 && strcmp(what, "acceleration") != 0)
-        return cli_usage(tool, "--smooth-what takes velocity or acceleration, not '%s'", what);
-    o->smooth_order = what[0] == 'v' ? 1 : 2;
-    return CLI_DONE;
+    static const char *const names[] = {"square", "geman-mcclure", "cauchy", "huber"};
+    const char *text = cli_value(tool, "loss");
+    double distance_cm = 0;
+    int found = text ? -1 : (int)o->loss;
+    for (int i = 0; i < 4 && text; i++)
+        found = strcmp(text, names[i]) == 0 ? i : found;
+    if (found < 0)
+        return cli_usage(tool, "--loss takes square, geman-mcclure, cauchy or huber, not '%s'", text);
+    o->loss = (ulna_loss)found;
+    if (!cli_value(tool, "loss-distance"))
+        return CLI_DONE;
+    int code = numbers_real(tool, "loss-distance", 1e-3, 1e6, " cm", &distance_cm);
+    o->loss_scale = distance_cm / 100;
+    return code;
 }
 
 static int read_tracking(const cli *tool, solve_job *job)
 {
     ulna_track_options *o = &job->options;
-    double distance_cm = 100 * o->loss_scale;
+    double budget_us = 0;
+    struct {
+        const char *name;
+        double *weight;
+    } const weights[] = {
+        {"smooth", &o->smooth}, {"posture", &o->posture}, {"curve", &o->curve}, {"soft-limits", &o->limits}};
     int code = read_method(tool, o);
     if (!code)
         code = numbers_count(tool, "max-iter", 1, MOST_ITERATIONS, &o->solve.iterations);
     if (!code)
         code = numbers_real(tool, "tol", 0, 1, "", &o->solve.decrease);
+    for (size_t i = 0; i < sizeof weights / sizeof *weights && !code; i++)
+        code = numbers_real(tool, weights[i].name, 0, 1e6, " m2/rad2", weights[i].weight);
     if (!code)
-        code = read_smoothing(tool, o);
-    if (!code)
-        code = numbers_real(tool, "soft-limits", 0, 1e6, " m2/rad2", &o->limits);
-    if (!code)
-        code = numbers_real(tool, "robust-distance", 1e-3, 1e6, " cm", &distance_cm);
-    o->loss =
-        cli_value(tool, "robust") || cli_value(tool, "robust-distance") ? ULNA_LOSS_GEMAN_MCCLURE : ULNA_LOSS_SQUARE;
-    o->loss_scale = distance_cm / 100;
-    return code;
+        code = numbers_real(tool, "budget", 1, 1e9, " microseconds", &budget_us);
+    o->budget = 1e-6 * budget_us;
+    o->causal = cli_value(tool, "causal") != NULL;
+    return code ? code : read_loss(tool, o);
 }
 
 int solve_read_options(const cli *tool, solve_job *job)
@@ -308,16 +316,24 @@ static const cli_option options[] = {
     {"frames", 0, "A:B", "Only frames A to B, as the file numbers them. A: and :B go to the end and from the start."},
     {"max-iter", 0, "N", "At most N iterations a frame; 50 by default, or the limit of another method."},
     {"tol", 0, "X",
-     "Stop where an iteration lowers f by less than X of itself; 3e-4 by default, 1e-6 for other methods."},
-    {"robust", 0, NULL,
-     "Reduce the weight of markers that are far off, and list the frames: for swapped and stray markers."},
-    {"robust-distance", 0, "CM", "How far that is; 6 by default. Implies --robust."},
-    {"smooth", 0, "W", "Hold each frame to those before it with a weight of W m2/rad2; 0 by default. Try 1e-4."},
-    {"smooth-what", 0, "WHAT",
-     "acceleration, the default: hold it to where the last two frames were going; velocity: to where the last one was."},
+     "Stop where an iteration lowers f by less than X of itself; 3e-2 by default, which with --smooth is one step, 1e-6 for other methods."},
+    {"causal", 0, NULL,
+     "Let no frame know of later ones, as in live tracking. By default the whole take is looked over again: stretches that stand "
+     "out are solved from behind as well, hidden limbs are led to where they are seen next, jumps are smoothed."},
+    {"loss", 0, "KIND",
+     "How the distance of a marker counts: geman-mcclure, the default, by which markers that are far off hardly count; cauchy; "
+     "huber; or square, for plain least squares."},
+    {"loss-distance", 0, "CM", "How far that is; 6 by default for an adult, in proportion for other sizes."},
+    {"smooth", 0, "W",
+     "Weight that holds a joint to where the last two frames were going, in m2/rad2, where a marker's weight is 1; 6e-4 by default "
+     "for an adult. 0: none."},
+    {"posture", 0, "W",
+     "Weight that holds a joint to rest; 1e-5 by default for an adult, 30 times that for trunk and clavicles, 10 times for toes and "
+     "fingers."},
+    {"curve", 0, "W", "Weight that holds each joint of a spine or neck to their mean; 3e-5 by default for an adult."},
     {"soft-limits", 0, "W",
-     "Cost of leaving the skeleton's limits where they do not bind, m2/rad2; 3e-6 by default, which hardly moves a "
-     "marker. More, such as 1e-4, keeps joints that the markers do not determine out of impossible poses."},
+     "Weight that holds a joint to its limits, where these do not bind; 5e-6 by default for an adult, which hardly moves a marker."},
+    {"budget", 0, "US", "Let no frame search for a lost track for longer than US microseconds."},
     {"axes", 0, "ABC",
      "Which axes of the recording are the skeleton's x, y and z, such as yzx or x-zy. By default, or with auto, found "
      "from which way is up in the files, or by trying."},
@@ -356,7 +372,7 @@ const cli_command solve_command = {
     .writes = "output report",
     .examples = "ulna solve -s s.asf -m t.c3d -a a.csv -o t.amc\tto joint angles\n"
                 "ulna solve -s s.asf -m t.c3d -a a.csv -r t.html\tand see how good they are\n"
-                "ulna solve -s human -m t.trc --robust -o t.bvh\tof a built-in skeleton\n"
+                "ulna solve -s human -m t.trc -o t.bvh\tof a built-in skeleton\n"
                 "ulna solve -s s.asf -m t.c3d --reference t.amc\toffsets from a motion\n"
                 "ulna solve -s s.asf -a a.csv -o out/ -m *.c3d\tmany takes",
     .run = cli_solve,

@@ -75,6 +75,14 @@ typedef struct ulna_allocator {
     void *context;
 } ulna_allocator;
 
+/* How a distance r counts in a fit: squares, or less where it is larger than a scale c. */
+typedef enum ulna_loss {
+    ULNA_LOSS_SQUARE = 0,    /* r^2 / 2 */
+    ULNA_LOSS_GEMAN_MCCLURE, /* r^2 / (1 + r^2/c^2) / 2: beyond c it hardly counts */
+    ULNA_LOSS_CAUCHY,        /* c^2 log(1 + r^2/c^2) / 2 */
+    ULNA_LOSS_HUBER          /* r^2 / 2 up to c, c r - c^2 / 2 beyond */
+} ulna_loss;
+
 /* The version of the library that is running, such as "0.1.0". Never NULL. */
 ULNA_API const char *ulna_version(void);
 

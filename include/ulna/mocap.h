@@ -159,20 +159,16 @@ ULNA_API int ulna_take_position(const ulna_take *take, int frame, int marker, do
 
 /* ---- tracking ------------------------------------------------------------------------------------------------------ */
 
-typedef enum ulna_loss {
-    ULNA_LOSS_SQUARE = 0,    /* every marker counts as it is */
-    ULNA_LOSS_GEMAN_MCCLURE, /* r^2 / (1 + r^2/c^2): beyond c a marker hardly counts */
-    ULNA_LOSS_CAUCHY,
-    ULNA_LOSS_HUBER
-} ulna_loss;
-
 /* What happened to a frame; several may be true, but not recovered and lost. */
 enum {
     ULNA_TRACK_EMPTY = 1,     /* no marker was seen: held, or interpolated between its neighbours */
     ULNA_TRACK_RECOVERED = 2, /* the track was lost, here or up to here, and found again */
     ULNA_TRACK_LOST = 4,      /* the error stays far above that of other frames, or a first one is no pose at all */
     ULNA_TRACK_OUTLIERS = 8,  /* markers were weighed down by the robust loss */
-    ULNA_TRACK_STARTED = 16   /* a fresh start: the first frame in which a marker was seen */
+    ULNA_TRACK_STARTED = 16,  /* a fresh start: the first frame in which a marker was seen */
+    ULNA_TRACK_DOUBTFUL = 32, /* the pose may be wrong, though it is not lost */
+    ULNA_TRACK_BRIDGED =
+        64 /* a limb that no marker showed was led from where it was seen last to where it was seen next */
 };
 
 typedef struct ulna_frame_report {
@@ -189,26 +185,36 @@ typedef struct ulna_frame_report {
     double seconds;
 } ulna_frame_report;
 
+/* In an option: what suits the skeleton. */
+#define ULNA_AUTO (-1.0)
+
 typedef struct ulna_track_options {
     ulna_options solve; /* method, limits, strengths; the stops are those of tracking */
     ulna_options fresh; /* for fresh starts: restarts, and stops to be sure */
     int global;         /* 1: fresh starts by ulna_global_solve, not by restarts: surer, and some ten times slower */
-    double posture;     /* m^2/rad^2 toward rest: holds what no marker determines; limbs that are not seen for a while
-                         * stay where they were last seen */
-    double limits;      /* m^2/rad^2 beyond the joints' limits, where these do not bind: discourages contortions */
-    double smooth;      /* m^2/rad^2 toward the frames before; 0: none */
-    int smooth_order; /* 1: toward the last frame, against velocity; 2: toward its course 2 q1 - q2, against acceleration */
-    int predict;      /* start from 2 q1 - q2, if that is no worse than q1 */
-    double lost_factor; /* lost if f > factor x the usual f + lost_excess */
-    double lost_excess; /* m^2 */
-    ulna_loss loss;
-    double loss_scale; /* c, metres */
+    /* What is expected of a pose besides its markers (docs/tracking.md): weights in m^2/rad^2 where a marker's is 1. ULNA_AUTO,
+     * the default, is a part of the skeleton's length squared; for an adult the number given here. 0: none. */
+    double
+        smooth; /* 6e-4: toward where the last two frames were going; several times that where markers hardly show a joint */
+    double posture;    /* 1e-5: toward rest; more for the trunk, clavicles, toes and fingers; not for the root */
+    double curve;      /* 3e-5: joints of a spine or neck toward the mean of their chain */
+    double hold;       /* 1e-3: joints that no marker shows, toward where they were seen last */
+    double limits;     /* 5e-6: toward the joints' limits, where these do not bind */
+    ulna_loss loss;    /* ULNA_LOSS_GEMAN_MCCLURE */
+    double loss_scale; /* c, m. ULNA_AUTO: 6 cm for an adult */
+    int predict;       /* start from 2 q1 - q2, if that is no worse than q1 */
+    double
+        lost_factor; /* lost if the cost of the markers > factor x the usual one + lost_excess, and a few outliers; 0: never */
+    double lost_excess; /* m^2. ULNA_AUTO: 1e-4 for an adult */
+    double budget;      /* s: no search begins, and none goes on, later than this after the frame began; 0: no limit */
     /* Adds terms of the caller's own, which hold in every frame, to a tracker's problem, after the markers. Several
      * threads may call it at once. A track is lost by its markers alone, and reports are about them. May be NULL */
     ulna_status (*extend)(void *context, ulna_problem *problem, ulna_error *error);
     void *extend_context;
     const double *start; /* nq: for the first frame; NULL: the model's rest, its root moved to the markers */
     /* What follows is about whole takes; a tracker does not look at it. */
+    int causal; /* 1: a frame knows nothing of later ones. 0: stretches that stand out are solved again from behind, hidden limbs
+                 * are led from where they were seen last to where they are seen next, and frames are held to both neighbours */
     int chunk_frames;   /* the take is cut into chunks of so many frames, each begun afresh; 0: not cut */
     int overlap_frames; /* frames before a chunk that are solved only to find the way in */
     int threads;        /* chunks side by side; the result does not depend on it. 0: one per processor */
@@ -222,8 +228,8 @@ typedef struct ulna_track_options {
     void *progress_context;
 } ulna_track_options;
 
-/* hybrid with decrease 3e-4 and 50 iterations, posture 1e-7, limits that cost 3e-6 but do not bind, prediction, recovery,
- * smooth_order 2, no chunks, continuous angles. */
+/* hybrid with 50 iterations, the priors and the loss above, limits that do not bind, prediction, recovery, no chunks, continuous
+ * angles. solve.decrease is ULNA_AUTO: 3e-2 with smoothing, where one step does, else 3e-4. */
 ULNA_API ulna_track_options ulna_track_options_default(void);
 
 typedef struct ulna_tracker ulna_tracker;

@@ -10,6 +10,8 @@
 #include "base/base.h"
 #include "kinematics/pose.h"
 
+#include <math.h>
+
 typedef struct ulna_pair {
     ulna_vec4 angular, linear;
 } ulna_pair;
@@ -30,12 +32,43 @@ typedef struct ulna_pull_sums {
     ulna_vec4 moment[3];
 } ulna_pull_sums;
 
+/*
+ * A robust loss: with d = |r|, a pull costs w rho(d) and pulls with w factor(d) r, where factor = rho' / d. The sums then have
+ * w factor in place of w: their gradient is exact, their curvature that of the pull reweighted at this pose.
+ */
+typedef struct ulna_robust {
+    ulna_loss loss;
+    double *inverse; /* for each pull 1 / c^2, c the scale of the loss; 0: it counts by its square */
+} ulna_robust;
+
 typedef struct ulna_targets {
     int count;
     const int *first;      /* nl + 1: the pulls on link l are first[l] .. first[l + 1] - 1 */
     const ulna_pull *pull; /* count, sorted by link */
-    ulna_pull_sums *sums;  /* nl, out: set where a link has pulls */
+    const ulna_robust *robust;
+    ulna_pull_sums *sums; /* nl, out: set where a link has pulls */
 } ulna_targets;
+
+/* rho(d) and factor(d) at the squared distance `square`, with `inverse` = 1 / c^2. */
+static inline double ulna_loss_cost(ulna_loss loss, double square, double inverse)
+{
+    double u = square * inverse;
+    if (loss == ULNA_LOSS_GEMAN_MCCLURE)
+        return 0.5 * square / (1 + u);
+    if (loss == ULNA_LOSS_CAUCHY && u > 0)
+        return 0.5 * log1p(u) / inverse;
+    return loss == ULNA_LOSS_HUBER && u > 1 ? (sqrt(u) - 0.5) / inverse : 0.5 * square;
+}
+
+static inline double ulna_loss_factor(ulna_loss loss, double square, double inverse)
+{
+    double u = square * inverse, v = 1 / (1 + u);
+    if (loss == ULNA_LOSS_GEMAN_MCCLURE)
+        return v * v;
+    if (loss == ULNA_LOSS_CAUCHY)
+        return v;
+    return loss == ULNA_LOSS_HUBER && u > 1 ? 1 / sqrt(u) : 1;
+}
 
 /*
  * Terms that the sums over points cannot hold (planes, lines, geodesic orientation, aim at a point), added up per link:
@@ -83,7 +116,7 @@ typedef struct ulna_sweep {
 
 typedef struct ulna_kernel {
     const char *name;
-    /* Places all links and evaluates the targets; returns f = 1/2 sum w |r|^2, or NaN if q is not finite. */
+    /* Places all links and evaluates the targets; returns f = sum w rho(|r|), or NaN if q is not finite. */
     double (*forward)(ulna_pose *pose, const double *q, const ulna_targets *targets);
     /* g = gradient of the targets, extras and diagonal terms. */
     void (*gradient)(const ulna_pose *pose, const ulna_targets *targets, const ulna_extras *extras,

@@ -170,7 +170,9 @@ static ulna_status track_in_chunks(ulna_track_job *j, ulna_error *error)
 ulna_status ulna_track(const ulna_take *take, const ulna_track_options *options, ulna_track_result *result,
                        ulna_error *error)
 {
-    const ulna_track_options defaults = ulna_track_options_default(), *o = options ? options : &defaults;
+    ulna_track_options resolved = options ? *options : ulna_track_options_default(), *o = &resolved;
+    if (take)
+        ulna_track_options_resolve(take->model, o);
     if (result)
         *result = (ulna_track_result){.goal_count = 0};
     ulna_status status = check(take, o, result, error);
@@ -189,6 +191,8 @@ ulna_status ulna_track(const ulna_take *take, const ulna_track_options *options,
         status = choose_markers(&j, error);
     if (status == ULNA_OK)
         status = o->oracle ? ulna_track_oracle(&j, error) : track_in_chunks(&j, error);
+    if (status == ULNA_OK && !o->oracle && !o->causal && !atomic_load(&j.cancelled))
+        status = ulna_track_look_back(&j, error);
     if (status == ULNA_OK && atomic_load(&j.cancelled))
         status = ulna_fail(error, ULNA_ERR_STATE, "cancelled");
     if (status == ULNA_OK)

@@ -35,6 +35,9 @@ void ulna_track_progress(ulna_track_job *j);
 /* track_seams.c: joins the chunks, and fills gaps. */
 ulna_status ulna_track_stitch(ulna_track_job *j, ulna_error *error);
 
+/* track_passes.c: from behind, bridges, sweeps, and all distances measured again. */
+ulna_status ulna_track_look_back(ulna_track_job *j, ulna_error *error);
+
 /* track_oracle.c: all frames with offsets of the reference. */
 ulna_status ulna_track_oracle(ulna_track_job *j, ulna_error *error);
 

@@ -184,31 +184,6 @@ static void hold_gaps(const ulna_track_job *j)
                    bytes);
 }
 
-/* Where there are neighbours on both sides, between them. */
-static ulna_status bridge_gaps(const ulna_track_job *j)
-{
-    size_t nv = (size_t)j->take->model->nv;
-    double *step = ulna_allocate(&j->take->allocator, 2 * nv, sizeof *step);
-    if (!step && nv)
-        return ULNA_ERR_MEMORY;
-    for (int f = 0, before = ULNA_NONE; f < j->total; f++) {
-        if (is_empty(j, f))
-            continue;
-        if (before != ULNA_NONE && before < f - 1) {
-            const double *from = ulna_clip_frame(&j->result->clip, before);
-            ulna_model_difference(j->take->model, from, ulna_clip_frame(&j->result->clip, f), step);
-            for (int k = before + 1; k < f; k++) {
-                for (size_t d = 0; d < nv; d++)
-                    step[nv + d] = step[d] * (k - before) / (f - before);
-                ulna_model_integrate(j->take->model, from, step + nv, ulna_clip_frame(&j->result->clip, k));
-            }
-        }
-        before = f;
-    }
-    ulna_release(&j->take->allocator, step, 2 * nv, sizeof *step);
-    return ULNA_OK;
-}
-
 ulna_status ulna_track_stitch(ulna_track_job *j, ulna_error *error)
 {
     ulna_status status = j->chunks > 1 ? join_chunks(j, error) : ULNA_OK;
@@ -217,7 +192,5 @@ ulna_status ulna_track_stitch(ulna_track_job *j, ulna_error *error)
     hold_gaps(j);
     if (j->chunks > 1 && !j->options->solve.bounded)
         status = ulna_clip_unwind(j->take->model, &j->result->clip);
-    if (status == ULNA_OK)
-        status = bridge_gaps(j);
-    return status == ULNA_OK ? status : ulna_fail(error, status, "no memory for the gaps of %d frames", j->total);
+    return status == ULNA_OK ? status : ulna_fail(error, status, "no memory to join %d frames", j->total);
 }

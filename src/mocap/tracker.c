@@ -1,17 +1,19 @@
 /*
  * A tracker: one frame after the other, each from the ones before.
  *
- * With q1, q2 the last two frames:
+ * A frame minimises sum w rho(r) over its markers, rho a robust loss, plus what is expected of a pose (tracker_priors.c). With
+ * q1, q2 the last two frames:
  *   1. start from the prediction 2 q1 - q2, if f there is at most 1.2 times the last frame's, or not above that of q1;
- *   2. solve (hybrid, damping carried over);
- *   3. with a robust loss: weigh markers by their distance and solve again, while weights change;
+ *   2. solve (hybrid, damping kept from frame to frame). The priors make the matrix well conditioned, so one step is enough where
+ *      the start is as good as the last frame's; elsewhere the stop is a hundred times stricter;
+ *   3. markers that have been outliers for a while, or that have just returned, count in full for once: if the skeleton can
+ *      follow them, they were right;
  *   4. if the cost is far above what is usual, the track is lost: solve again from the last good pose and from fresh
  *      starts, keep the best.
- * The cost is f, or with a robust loss sum w rho(r): f of the weighed markers would be low exactly where most are given
- * up. Beside terms of the caller's own it is the markers' f alone: those may be out of reach for good.
+ * The cost is sum w rho(r) of the markers alone: priors, and terms of the caller's own, may be out of reach for good.
  *
- * A search costs as much as hundreds of frames. One that found nothing is not made again for a while, unless the cost has
- * changed: then the markers have, as after a bad frame.
+ * A search costs as much as hundreds of frames. One that found nothing is not made again for a while, each time for longer, unless
+ * the cost has changed: then the markers have, as after a bad frame. options.budget limits what a frame spends on it.
  */
 #include "mocap/tracker.h"
 #include "solve/solver.h"
@@ -19,26 +21,31 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/algorithms.h"
 #include "base/base.h"
 #include "mocap/track.h"
 #include "model/model.h"
 #include "objective/problem.h"
 
 enum {
-    ROBUST_ROUNDS = 6,
-    SECOND_THOUGHTS = 5, /* frames */
+    SECOND_THOUGHTS = 5, /* frames, then twice as many, and so on */
     FEW_OUTLIERS = 3,
     MANY_OUTLIERS = 3, /* one in so many: not the markers are wrong, but the pose */
     YOUNG = 20,        /* frames: what is usual is not known well */
-    PATIENCE = 30      /* frames until what could not be found is looked for again, were its cost not to change */
+    PATIENCE = 30,     /* frames until what could not be found is looked for again, were its cost not to change */
+    MOST_PATIENCE = 480
 };
 #define PREDICTION_MARGIN 1.2
-#define WORSE 1.2         /* times what the last search ended with: search again */
-#define MUCH_BETTER 0.5   /* of that: search again as well */
-#define BETTER 0.9        /* of the cost: then a search has found the track */
-#define FAR 5             /* times the scale of the loss */
-#define USUAL_MEMORY 0.95 /* of the running mean of the cost */
-#define IMPLAUSIBLE 0.1   /* times the skeleton's length scale: an rms error that is no pose, where none is usual yet */
+#define STRICT 0.01     /* of options.solve.decrease: where the start is worse than that margin */
+#define WORSE 1.2       /* times what the last search ended with: search again */
+#define MUCH_BETTER 0.5 /* of that: search again as well */
+#define BETTER 0.9      /* of the cost: then a search has found the track */
+#define FAR 5           /* times the scale of the loss */
+#define USUAL_RATE                                                                                                     \
+    0.003 /* a frame: what is usual follows the median of the cost so slowly that no drift takes it along */
+#define IMPLAUSIBLE 0.1  /* times the skeleton's length scale: an rms error that is no pose, where none is usual yet */
+#define OUT_OF_REACH 3   /* length scales: the longest way along the skeleton is two */
+#define FIRST_ORDER 0.03 /* radians: for a last step below that, distances come from its twists, to 0.4 % of a bone */
 
 /* ---- solving ----------------------------------------------------------------------------------------------------- */
 
@@ -48,27 +55,91 @@ static void count_effort(const ulna_result *result, ulna_frame_report *report)
     report->evaluations += result->evaluations;
 }
 
-static ulna_status run(ulna_tracker *t, double *q, ulna_result *result, ulna_frame_report *report)
+static double cost_of(const ulna_tracker *t, double distance)
 {
-    ulna_stop stop = ULNA_STOP_NONE;
+    return ulna_loss_cost(t->options.loss, distance * distance, 1 / (t->options.loss_scale * t->options.loss_scale));
+}
+
+static int is_outlier(const ulna_tracker *t, double distance)
+{
+    return ulna_loss_factor(t->options.loss, distance * distance, 1 / (t->options.loss_scale * t->options.loss_scale)) <
+           ULNA_TRACKER_OUTLIER;
+}
+
+double ulna_tracker_report(const ulna_tracker *t, ulna_frame_report *report)
+{
+    double squares = 0, cost = 0;
+    report->sum = report->worst = report->f = 0;
+    report->seen = report->outliers = 0;
+    report->worst_marker = ULNA_NONE;
+    for (int i = 0; i < t->count; i++) {
+        double d = t->distance[i];
+        if (isnan(d) || !(t->weight[i] > 0))
+            continue;
+        report->seen++;
+        report->outliers += is_outlier(t, d);
+        cost += t->weight[i] * cost_of(t, d);
+        report->sum += d;
+        squares += d * d;
+        report->f += 0.5 * t->weight[i] * d * d;
+        if (d > report->worst || report->worst_marker == ULNA_NONE) {
+            report->worst = d;
+            report->worst_marker = i;
+        }
+    }
+    report->rms = report->seen ? sqrt(squares / report->seen) : 0;
+    return cost;
+}
+
+/* The distances at the answer q of the solver, and what follows from them. */
+static ulna_status measure(ulna_tracker *t, const double *q, const ulna_result *result, ulna_frame_report *report,
+                           double *cost)
+{
+    ulna_work *work = ulna_solver_work(t->solver);
+    int is_stepped = result->predicted && t->solver->now.step < FIRST_ORDER && !t->problem->coupling_count;
+    ulna_status status = result->predicted && !is_stepped ? ulna_pose_forward(ulna_work_pose(work), q) : ULNA_OK;
+    if (status == ULNA_OK)
+        status = ulna_point_errors(work, 0, t->count, is_stepped, t->distance);
+    *cost = ulna_tracker_report(t, report);
+    return status;
+}
+
+/* To the end from where the solver has begun; then the distances. */
+static ulna_status run(ulna_tracker *t, double *q, ulna_result *result, ulna_frame_report *report, double *cost)
+{
+    ulna_stop stop = t->solver->result.stop;
     ulna_status status = ULNA_OK;
     while (status == ULNA_OK && stop == ULNA_STOP_NONE)
         status = ulna_solver_step(t->solver, &stop);
     if (status == ULNA_OK)
         status = ulna_solver_end(t->solver, q, result);
     count_effort(result, report);
-    t->work = ulna_solver_work(t->solver);
-    t->placed = status == ULNA_OK && !result->predicted;
-    return status;
+    return status == ULNA_OK ? measure(t, q, result, report, cost) : status;
+}
+
+static void set_stop(ulna_tracker *t, int is_strict)
+{
+    t->solver->options.decrease = (is_strict ? STRICT : 1) * t->options.solve.decrease;
+}
+
+/* Solves strictly from q. */
+static ulna_status refine(ulna_tracker *t, double *q, ulna_result *result, ulna_frame_report *report, double *cost)
+{
+    set_stop(t, 1);
+    ulna_status status = ulna_solver_begin(t->solver, q);
+    return status == ULNA_OK ? run(t, q, result, report, cost) : status;
 }
 
 /* From `start`, or from another pose if f is lower there; that is only looked at if the start is suspect. */
 static ulna_status begin_where_best(ulna_tracker *t, const double *start, ulna_frame_report *report)
 {
     ulna_solver *s = t->solver;
+    set_stop(t, 0);
     ulna_status status = ulna_solver_begin(s, start);
     double f = ulna_solver_f(s);
-    const double *other = t->was_lost ? t->good : start == t->trial && f > PREDICTION_MARGIN * t->last_f ? t->q1 : NULL;
+    int is_worse = f > PREDICTION_MARGIN * t->last_f;
+    const double *other = t->was_lost ? t->good : start == t->trial && is_worse ? t->q1 : NULL;
+    set_stop(t, is_worse && t->options.smooth > 0);
     if (status != ULNA_OK || !other)
         return status;
     status = ulna_solver_begin(s, other);
@@ -82,20 +153,59 @@ static ulna_status begin_where_best(ulna_tracker *t, const double *start, ulna_f
 }
 
 /* From where the last two frames were going. */
-static ulna_status follow(ulna_tracker *t, double *q, ulna_result *result, ulna_frame_report *report)
+static ulna_status follow(ulna_tracker *t, double *q, ulna_result *result, ulna_frame_report *report, double *cost)
 {
     const double *course = t->q1;
     if (t->history == 2) {
-        ulna_model_difference(t->model, t->q2, t->q1, t->step);
-        ulna_model_integrate(t->model, t->q1, t->step, t->trial);
+        ulna_model_difference(t->model, t->q2, t->q1, t->velocity);
+        ulna_model_integrate(t->model, t->q1, t->velocity, t->trial);
         course = t->trial;
     }
-    if (t->smooth_term != ULNA_NONE)
-        ulna_problem_set_goal(t->problem, t->smooth_term, t->options.smooth_order == 1 ? t->q1 : course);
-    if (t->options.loss && t->history == 2)
-        ulna_tracker_weigh_by_course(t);
+    ulna_tracker_expect_course(t);
     ulna_status status = begin_where_best(t, t->options.predict ? course : t->q1, report);
-    return status == ULNA_OK ? run(t, q, result, report) : status;
+    return status == ULNA_OK ? run(t, q, result, report, cost) : status;
+}
+
+/* ---- fresh starts ------------------------------------------------------------------------------------------------ */
+
+/* The lower median of what is no NaN, which is sorted then; NaN if there is none. */
+static double median(double *x, int count)
+{
+    int n = 0;
+    for (int i = 0; i < count; i++)
+        if (!isnan(x[i]))
+            x[n++] = x[i];
+    ulna_sort_numbers(x, (size_t)n);
+    return n ? x[(n - 1) / 2] : (double)NAN;
+}
+
+/* A fresh start knows no course and counts squares: what is too far from the other markers to be on the same skeleton is left
+ * out. */
+static ulna_status count_possible(ulna_tracker *t)
+{
+    double reach = OUT_OF_REACH * t->model->length_scale, centre[3];
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < t->count; i++)
+            t->distance[i] = t->weight[i] > 0 ? t->seen[3 * i + k] : (double)NAN;
+        centre[k] = median(t->distance, t->count);
+    }
+    for (int i = 0; i < t->count; i++) {
+        const double *x = t->seen + 3 * i;
+        int is_possible = 1;
+        for (int k = 0; k < 3; k++)
+            is_possible &= !(fabs(x[k] - centre[k]) > reach);
+        for (int k = 0; k < 3; k++)
+            t->possible[3 * i + k] = is_possible ? x[k] : (double)NAN;
+    }
+    ulna_problem_set_loss(t->problem, 0, t->count, ULNA_LOSS_SQUARE, 0);
+    return ulna_problem_set_points(t->problem, 0, t->count, t->possible);
+}
+
+static ulna_status count_robustly(ulna_tracker *t)
+{
+    if (t->options.loss)
+        ulna_problem_set_loss(t->problem, 0, t->count, t->options.loss, t->options.loss_scale);
+    return ulna_problem_set_points(t->problem, 0, t->count, t->seen);
 }
 
 static ulna_status search_globally(ulna_tracker *t, double *q, ulna_result *result)
@@ -107,133 +217,90 @@ static ulna_status search_globally(ulna_tracker *t, double *q, ulna_result *resu
     return status;
 }
 
-/* From `start` with its root moved to the markers, and from elsewhere, until f is below `stop_below`. */
+/* From `start` with its root moved to the markers, and from elsewhere, until f is below `stop_below`; then with the loss. */
 static ulna_status start_afresh(ulna_tracker *t, const double *start, double stop_below, double *q, ulna_result *result,
-                                ulna_frame_report *report)
+                                ulna_frame_report *report, double *cost)
 {
     ulna_options options = t->options.fresh;
     options.stop_below = stop_below;
-    if (t->options.loss)
-        ulna_tracker_weigh_possible(t);
-    ulna_status status = ulna_solver_set_options(t->fresh, &options, NULL);
+    if (!isinf(t->deadline))
+        options.seconds = fmax(t->deadline - ulna_seconds(), 1e-9);
+    ulna_tracker_expect_rest(t);
+    ulna_status status = count_possible(t);
+    if (status == ULNA_OK)
+        status = ulna_solver_set_options(t->fresh, &options, NULL);
     memcpy(q, start, (size_t)t->nq * sizeof *start);
     if (status == ULNA_OK)
         status = ulna_work_align_root(ulna_solver_work(t->fresh), q);
-    if (status == ULNA_OK && t->global)
-        status = search_globally(t, q, result);
-    else if (status == ULNA_OK)
-        status = ulna_solve(t->fresh, q, result);
+    if (status == ULNA_OK)
+        status = t->global ? search_globally(t, q, result) : ulna_solve(t->fresh, q, result);
     if (t->history)
         ulna_nearest_turns(t->model, &t->options.fresh, t->good, q); /* a lost one may be wound up */
     count_effort(result, report);
-    t->work = ulna_solver_work(t->fresh);
-    t->placed = status == ULNA_OK && !result->predicted && !t->global;
-    return status;
-}
-
-static ulna_status measure(ulna_tracker *t, const double *q, ulna_frame_report *report)
-{
-    double squares = 0;
-    ulna_status status = t->placed ? ULNA_OK : ulna_pose_forward(ulna_work_pose(t->work), q);
     if (status == ULNA_OK)
-        status = ulna_point_errors(t->work, 0, t->count, t->distance);
-    report->sum = report->worst = report->f = 0;
-    report->seen = report->outliers = 0;
-    report->worst_marker = ULNA_NONE;
-    for (int i = 0; i < t->count && status == ULNA_OK; i++) {
-        double d = t->distance[i];
-        if (isnan(d) || !(t->weight[i] > 0))
-            continue;
-        report->seen++;
-        report->outliers += t->options.loss && ulna_robust_factor(&t->options, d) < ULNA_TRACKER_OUTLIER;
-        report->sum += d;
-        squares += d * d;
-        report->f += 0.5 * t->weight[i] * d * d;
-        if (d > report->worst || report->worst_marker == ULNA_NONE) {
-            report->worst = d;
-            report->worst_marker = i;
-        }
-    }
-    report->rms = report->seen ? sqrt(squares / report->seen) : 0;
-    return status;
+        status = count_robustly(t);
+    return status == ULNA_OK ? refine(t, q, result, report, cost) : status;
 }
 
-/* Weighs markers by their distance and solves again, while that changes something. */
-static ulna_status weigh_down(ulna_tracker *t, double *q, ulna_result *result, ulna_frame_report *report)
-{
-    ulna_status status = measure(t, q, report);
-    for (int round = 0; round < ROBUST_ROUNDS && status == ULNA_OK; round++) {
-        if (ulna_tracker_weigh(t) == 0)
-            break;
-        status = ulna_solver_begin(t->solver, q);
-        if (status == ULNA_OK)
-            status = run(t, q, result, report);
-        if (status == ULNA_OK)
-            status = measure(t, q, report);
-    }
-    return status;
-}
+/* ---- candidates for the pose of a frame -------------------------------------------------------------------------- */
 
-/* Weighs the markers if they are to be weighed; then the cost by which poses of a frame are compared. */
-static ulna_status settle(ulna_tracker *t, double *q, ulna_result *result, ulna_frame_report *report, double *cost)
-{
-    if (!t->options.loss) {
-        ulna_status measured = t->options.extend ? measure(t, q, report) : ULNA_OK;
-        *cost = t->options.extend ? report->f : result->f;
-        return measured;
-    }
-    ulna_status status = weigh_down(t, q, result, report);
-    *cost = 0;
-    for (int i = 0; i < t->count; i++)
-        if (!isnan(t->distance[i]))
-            *cost += t->weight[i] * ulna_robust_cost(&t->options, t->distance[i]);
-    return status;
-}
-
-/* Another pose for the frame, solved already, against the kept one; the better one is in q afterwards. */
-static ulna_status choose(ulna_tracker *t, double *q, const ulna_result *result, ulna_result *best, double *cost,
-                          ulna_frame_report *report)
-{
-    ulna_result settled = *result;
-    double found;
-    ulna_status status = settle(t, q, &settled, report, &found);
-    if (status == ULNA_OK && found < *cost) {
-        *cost = found;
-        *best = settled;
-    } else {
-        memcpy(q, t->kept, (size_t)t->nq * sizeof *q);
-        t->placed = 0;
-    }
-    return status;
-}
-
-static ulna_status search_from(ulna_tracker *t, const double *start, double limit, double *q, ulna_result *best,
-                               double *cost, ulna_frame_report *report)
-{
+/* The answer so far. */
+typedef struct candidate {
     ulna_result result;
+    ulna_frame_report report;
+    double cost;
+} candidate;
+
+/* Before another one is tried; its pose is in q. */
+static void keep(ulna_tracker *t, const double *q)
+{
     memcpy(t->kept, q, (size_t)t->nq * sizeof *q);
-    ulna_status status = start_afresh(t, start, limit, q, &result, report);
-    return status == ULNA_OK ? choose(t, q, &result, best, cost, report) : status;
 }
 
-/* A marker that has been an outlier for a while gets its weight back for once: if the skeleton can follow, it was right. */
-static ulna_status think_again(ulna_tracker *t, double *q, ulna_result *best, double *cost, ulna_frame_report *report)
+/* The better of the one kept and `other`, whose pose is in q; it is there afterwards. */
+static void choose(ulna_tracker *t, double *q, candidate *best, const candidate *other)
 {
+    int iterations = other->report.iterations, evaluations = other->report.evaluations;
+    if (other->cost < best->cost)
+        *best = *other;
+    else {
+        memcpy(q, t->kept, (size_t)t->nq * sizeof *q);
+        t->is_measured = 0;
+    }
+    best->report.iterations = iterations;
+    best->report.evaluations = evaluations;
+}
+
+/* Has a marker been an outlier for 1 (if it has returned), 5, 10, 20, 40 ... frames? */
+static int is_due(const ulna_tracker *t, int i)
+{
+    int frames = t->outlier[i] + 1, ratio = frames / SECOND_THOUGHTS;
+    if (isnan(t->distance[i]) || !(t->weight[i] > 0) || !is_outlier(t, t->distance[i]))
+        return 0;
+    return t->missing[i] == 2 || (frames % SECOND_THOUGHTS == 0 && (ratio & (ratio - 1)) == 0);
+}
+
+/* Outliers count in full for once. */
+static ulna_status think_again(ulna_tracker *t, double *q, candidate *best)
+{
+    candidate other = *best;
     int doubts = 0;
-    for (int i = 0; i < t->count; i++)
-        if (t->outlier[i] && t->outlier[i] % SECOND_THOUGHTS == 0 && !isnan(t->distance[i])) {
-            ulna_problem_set_confidence(t->problem, i, 1);
+    for (int i = 0; i < t->count && best->report.outliers; i++)
+        if (is_due(t, i)) {
+            ulna_problem_set_loss(t->problem, i, 1, t->options.loss, (double)INFINITY);
             doubts++;
         }
     if (!doubts)
         return ULNA_OK;
-    ulna_tracker_hold_unseen(t);
-    ulna_result result;
-    memcpy(t->kept, q, (size_t)t->nq * sizeof *q);
-    ulna_status status = ulna_solver_begin(t->solver, q);
+    keep(t, q);
+    ulna_status status = refine(t, q, &other.result, &other.report, &other.cost);
     if (status == ULNA_OK)
-        status = run(t, q, &result, report);
-    return status == ULNA_OK ? choose(t, q, &result, best, cost, report) : status;
+        status = count_robustly(t);
+    if (status == ULNA_OK)
+        status = refine(t, q, &other.result, &other.report, &other.cost);
+    if (status == ULNA_OK)
+        choose(t, q, best, &other);
+    return status;
 }
 
 /* ---- losing the track, and finding it again ---------------------------------------------------------------------- */
@@ -250,14 +317,14 @@ static double plausible_limit(const ulna_tracker *t)
     double rms = IMPLAUSIBLE * t->model->length_scale, weights = 0;
     for (int i = 0; i < t->count; i++)
         weights += isnan(t->seen[3 * i]) ? 0 : t->weight[i];
-    return 0.5 * weights * rms * rms;
+    return weights * cost_of(t, rms);
 }
 
 /* Above this cost it is lost. With a robust loss a few outliers do not make a doubt. */
 static double lost_limit(const ulna_tracker *t)
 {
     const ulna_track_options *o = &t->options;
-    double outliers = o->loss ? FEW_OUTLIERS * ulna_robust_cost(o, FAR * o->loss_scale) : 0;
+    double outliers = o->loss ? FEW_OUTLIERS * cost_of(t, FAR * o->loss_scale) : 0;
     return (t->age ? usual_limit(t) : plausible_limit(t)) + outliers;
 }
 
@@ -265,21 +332,29 @@ static double lost_limit(const ulna_tracker *t)
 static void postpone_search(ulna_tracker *t, double cost)
 {
     t->tolerated = WORSE * cost;
-    t->patience = PATIENCE;
+    t->patience = t->rest_between;
+    t->rest_between = t->rest_between < MOST_PATIENCE ? 2 * t->rest_between : MOST_PATIENCE;
 }
 
 /* From the last good pose, then from the start. */
-static ulna_status find_again(ulna_tracker *t, double stop_below, double *q, ulna_result *result, double *cost,
-                              ulna_frame_report *report)
+static ulna_status find_again(ulna_tracker *t, double stop_below, double *q, candidate *best)
 {
-    double before = *cost;
-    ulna_status status = search_from(t, t->good, stop_below, q, result, cost, report);
-    if (status == ULNA_OK && *cost > stop_below)
-        status = search_from(t, t->start, stop_below, q, result, cost, report);
-    if (*cost < BETTER * before)
-        report->flags |= ULNA_TRACK_RECOVERED; /* unless it stays lost */
-    t->has_jumped |= *cost < before;
-    postpone_search(t, *cost);
+    const double *starts[] = {t->good, t->start};
+    double before = best->cost;
+    ulna_status status = ULNA_OK;
+    for (int i = 0; i < 2 && status == ULNA_OK; i++) {
+        candidate other = *best;
+        if ((i && best->cost <= stop_below) || ulna_seconds() >= t->deadline)
+            break;
+        keep(t, q);
+        status = start_afresh(t, starts[i], stop_below, q, &other.result, &other.report, &other.cost);
+        if (status == ULNA_OK)
+            choose(t, q, best, &other);
+    }
+    if (best->cost < BETTER * before)
+        best->report.flags |= ULNA_TRACK_RECOVERED; /* unless it stays lost */
+    t->has_jumped |= best->cost < before;
+    postpone_search(t, best->cost);
     return status;
 }
 
@@ -298,58 +373,43 @@ static int is_in_doubt(ulna_tracker *t, double cost, double limit)
     return cost > t->tolerated || WORSE * cost < MUCH_BETTER * t->tolerated || t->patience-- <= 0;
 }
 
-/* Outliers that a robust loss has set apart make a cost too, but no lost track, unless they are many. */
-static int is_lost(const ulna_tracker *t, double cost, double limit, const ulna_result *result,
-                   const ulna_frame_report *report)
+static ulna_status begin_track(ulna_tracker *t, double *q, candidate *best)
 {
-    if (!t->options.loss)
-        return cost > limit;
-    int many = report->outliers * MANY_OUTLIERS > report->seen;
-    int misfits = result->f > limit && !t->options.extend;
-    return (cost > limit && (misfits || many)) || (many && !t->age);
-}
-
-static ulna_status begin_track(ulna_tracker *t, double *q, ulna_result *result, double *cost, ulna_frame_report *report)
-{
-    report->flags |= ULNA_TRACK_STARTED;
-    ulna_status status = start_afresh(t, t->start, 0, q, result, report);
+    best->report.flags |= ULNA_TRACK_STARTED;
     t->has_jumped = 1;
-    return status == ULNA_OK ? settle(t, q, result, report, cost) : status;
+    t->rest_between = PATIENCE;
+    return start_afresh(t, t->start, 0, q, &best->result, &best->report, &best->cost);
 }
 
-static ulna_status continue_track(ulna_tracker *t, double limit, double *q, ulna_result *result, double *cost,
-                                  ulna_frame_report *report)
+static ulna_status continue_track(ulna_tracker *t, double limit, double *q, candidate *best)
 {
-    ulna_status status = follow(t, q, result, report);
+    ulna_status status = follow(t, q, &best->result, &best->report, &best->cost);
     if (status == ULNA_OK)
-        status = settle(t, q, result, report, cost);
-    if (status == ULNA_OK && t->options.loss)
-        status = think_again(t, q, result, cost, report);
-    if (status != ULNA_OK || t->options.lost_factor == 0)
+        status = think_again(t, q, best);
+    if (status != ULNA_OK || t->options.lost_factor == 0 || !is_in_doubt(t, best->cost, limit))
         return status;
-    return is_in_doubt(t, *cost, limit) ? find_again(t, t->age ? usual_limit(t) : 0, q, result, cost, report) : status;
+    return find_again(t, t->age ? usual_limit(t) : 0, q, best);
 }
 
-static ulna_status solve_frame(ulna_tracker *t, double *q, ulna_result *result, double *cost, ulna_frame_report *report)
+static ulna_status solve_frame(ulna_tracker *t, double *q, candidate *best)
 {
     double limit = lost_limit(t);
-    int begins = t->history == 0;
-    *result = (ulna_result){0};
     t->has_jumped = 0;
-    ulna_status status =
-        begins ? begin_track(t, q, result, cost, report) : continue_track(t, limit, q, result, cost, report);
+    t->is_measured = 1;
+    ulna_status status = t->history == 0 ? begin_track(t, q, best) : continue_track(t, limit, q, best);
     if (status != ULNA_OK || t->options.lost_factor == 0)
         return status;
-    int is_lost_now = is_lost(t, *cost, limit, result, report);
-    if (!is_lost_now && *cost <= limit)
+    int many = best->report.outliers * MANY_OUTLIERS > best->report.seen;
+    int is_lost = best->cost > limit || (many && !t->age);
+    if (!is_lost)
         t->tolerated = 0;
     else if (t->tolerated == 0)
-        postpone_search(t, *cost);
-    if (is_lost_now)
-        report->flags = (report->flags & ~(unsigned)ULNA_TRACK_RECOVERED) | ULNA_TRACK_LOST;
+        postpone_search(t, best->cost);
+    if (is_lost)
+        best->report.flags = (best->report.flags & ~(unsigned)ULNA_TRACK_RECOVERED) | ULNA_TRACK_LOST;
     else if (t->was_lost)
-        report->flags |= ULNA_TRACK_RECOVERED;
-    t->was_lost = is_lost_now;
+        best->report.flags |= ULNA_TRACK_RECOVERED;
+    t->was_lost = is_lost;
     return status;
 }
 
@@ -360,49 +420,49 @@ static void learn_usual(ulna_tracker *t, double cost)
 {
     if (t->age == 0 || (t->age < YOUNG && cost < MUCH_BETTER * t->usual))
         t->usual = cost;
+    else if (t->age < YOUNG)
+        t->usual += (cost - t->usual) / (t->age + 1);
     else
-        t->usual = USUAL_MEMORY * t->usual + (1 - USUAL_MEMORY) * cost;
+        t->usual *= cost > t->usual ? 1 + USUAL_RATE : 1 - USUAL_RATE;
     t->age += t->age < YOUNG;
+    if (cost <= usual_limit(t))
+        t->rest_between = PATIENCE;
 }
 
 /* What the next frame starts from. */
-static ulna_status remember(ulna_tracker *t, const double *q, const ulna_result *result, double cost, unsigned flags)
+static void remember(ulna_tracker *t, const double *q, const candidate *best)
 {
     double *swap = t->q2;
     t->q2 = t->q1;
     t->q1 = swap;
     memcpy(t->q1, q, (size_t)t->nq * sizeof *q);
     t->history = t->has_jumped ? 1 : t->history < 2 ? t->history + 1 : 2;
-    t->last_f = result->f;
-    if (!(flags & ULNA_TRACK_LOST)) {
+    t->last_f = best->result.f;
+    if (!(best->report.flags & ULNA_TRACK_LOST)) {
         memcpy(t->good, q, (size_t)t->nq * sizeof *q);
-        learn_usual(t, cost);
+        learn_usual(t, best->cost);
     }
-    if (!t->options.loss)
-        return ULNA_OK;
-    swap = t->m2;
-    t->m2 = t->m1;
-    t->m1 = swap;
-    ulna_status status = ULNA_OK;
-    for (int i = 0; i < t->count && status == ULNA_OK; i++) {
-        int out = ulna_robust_factor(&t->options, t->distance[i]) < ULNA_TRACKER_OUTLIER;
-        t->outlier[i] = out ? t->outlier[i] + 1 : 0;
-        status = ulna_pose_point(ulna_work_pose(t->work), t->body[i], t->offset + 3 * i, t->m1 + 3 * i);
-    }
-    return status;
+    for (int i = 0; i < t->count && best->report.outliers; i++)
+        t->outlier[i] = !isnan(t->distance[i]) && is_outlier(t, t->distance[i]) ? t->outlier[i] + 1 : 0;
+    if (!best->report.outliers)
+        memset(t->outlier, 0, (size_t)t->count * sizeof *t->outlier);
 }
 
 /* What can be a position; the rest counts as missing. Returns how many markers count. */
 static int take_positions(ulna_tracker *t, const double *positions)
 {
-    int seen = 0;
+    int seen = 0, changes = 0;
     for (int i = 0; i < t->count; i++) {
         double *to = t->seen + 3 * i;
-        int is_there = ulna_is_position(positions + 3 * i);
+        int is_there = ulna_is_position(positions + 3 * i), was_missing = t->missing[i] == 1;
         for (int k = 0; k < 3; k++)
             to[k] = is_there ? positions[3 * i + k] : (double)NAN;
+        t->missing[i] = !is_there ? 1 : was_missing ? 2 : 0;
+        changes += was_missing == is_there;
         seen += is_there && t->weight[i] > 0;
     }
+    if (changes && seen)
+        ulna_tracker_find_unseen(t);
     return seen;
 }
 
@@ -417,53 +477,38 @@ static void stay(ulna_tracker *t, double *q, ulna_frame_report *report)
     t->is_measured = 1;
 }
 
-static ulna_status solve_and_measure(ulna_tracker *t, double *q, int is_reported, ulna_frame_report *r)
-{
-    ulna_result result;
-    double cost;
-    t->is_measured = 0;
-    ulna_tracker_weigh_evenly(t);
-    ulna_status status = solve_frame(t, q, &result, &cost, r);
-    if (status == ULNA_OK && (is_reported || t->options.loss)) {
-        status = measure(t, q, r);
-        t->is_measured = status == ULNA_OK;
-    }
-    if (r->outliers)
-        r->flags |= ULNA_TRACK_OUTLIERS;
-    if (status == ULNA_OK)
-        status = remember(t, q, &result, cost, r->flags);
-    r->stop = result.stop;
-    return status;
-}
-
 ulna_status ulna_tracker_frame(ulna_tracker *t, const double *positions, double *q, ulna_frame_report *report)
 {
-    ulna_frame_report own, *r = report ? report : &own;
     if (!t || !positions || !q)
         return ULNA_ERR_ARGUMENT;
-    *r = (ulna_frame_report){.worst_marker = ULNA_NONE};
+    candidate best = {.report = {.worst_marker = ULNA_NONE}};
     double started = ulna_seconds();
+    t->deadline = t->options.budget > 0 ? started + t->options.budget : (double)INFINITY;
     int seen = take_positions(t, positions);
     ulna_status status = ulna_problem_set_points(t->problem, 0, t->count, t->seen);
-    if (status == ULNA_OK && seen)
-        status = solve_and_measure(t, q, report != NULL, r);
-    else if (status == ULNA_OK)
-        stay(t, q, r);
-    r->seconds = ulna_seconds() - started;
+    if (status == ULNA_OK && seen) {
+        status = solve_frame(t, q, &best);
+        if (status == ULNA_OK && !t->is_measured) { /* the distances are those of a pose that was not chosen */
+            status = ulna_pose_forward(ulna_work_pose(ulna_solver_work(t->solver)), q);
+            if (status == ULNA_OK)
+                status = ulna_point_errors(ulna_solver_work(t->solver), 0, t->count, 0, t->distance);
+        }
+        if (status == ULNA_OK)
+            remember(t, q, &best);
+        best.report.flags |= best.report.outliers ? ULNA_TRACK_OUTLIERS : 0;
+        best.report.stop = best.result.stop;
+    } else if (status == ULNA_OK)
+        stay(t, q, &best.report);
+    best.report.seconds = ulna_seconds() - started;
+    if (report)
+        *report = best.report;
     return status;
 }
 
 ulna_status ulna_tracker_residuals(ulna_tracker *t, double *distances)
 {
-    ulna_frame_report aside;
     if (!t || !distances)
         return ULNA_ERR_ARGUMENT;
-    if (!t->is_measured) {
-        ulna_status status = measure(t, t->q1, &aside);
-        if (status != ULNA_OK)
-            return status;
-        t->is_measured = 1;
-    }
     memcpy(distances, t->distance, (size_t)t->count * sizeof *distances);
     return ULNA_OK;
 }

@@ -1,6 +1,6 @@
 /*
- * tracker.h (private): what a tracker is made of. Its parts: tracker_setup.c; tracker.c, a frame; tracker_weights.c, which
- * markers to believe, and where to keep what no marker shows.
+ * tracker.h (private): what a tracker is made of. Its parts: tracker_setup.c; tracker.c, a frame; tracker_priors.c, what is
+ * expected of a pose besides its markers.
  */
 #ifndef ULNA_SRC_MOCAP_TRACKER_H
 #define ULNA_SRC_MOCAP_TRACKER_H
@@ -10,67 +10,79 @@
 
 #define ULNA_TRACKER_OUTLIER 0.25 /* of a marker's weight: less makes it an outlier */
 
+/* The weights of the priors, of one DOF; without a unit: times the square of the skeleton's length they are m^2/rad^2. */
+typedef struct ulna_dof_prior {
+    double course; /* toward where the last two frames were going */
+    double rest;   /* toward rest */
+    double curve;  /* toward the mean of its group; 0 if it has none */
+    int group;     /* DOFs about the same axis of a chain of joints, or ULNA_NONE */
+} ulna_dof_prior;
+
 struct ulna_tracker {
     ulna_allocator allocator;
     const ulna_model *model;
-    ulna_track_options options;
+    ulna_track_options options; /* without ULNA_AUTO */
     ulna_problem *problem;
     ulna_solver *solver, *fresh;
     ulna_global *global; /* NULL: not asked for */
     int count;           /* markers: terms 0 .. count - 1 */
-    int posture_term, smooth_term;
+    int prior_term;
     int nq, nv;
     double *q1, *q2, *trial, *start, *kept; /* nq */
     double *good;                           /* nq: the last pose that was not lost */
-    double *prior;                          /* nq: goal of the posture term: rest, or where a limb was last seen */
-    double *step;                           /* nv */
-    double *weight, *distance;              /* count */
-    int *body, *outlier;                    /* count: whose it is; frames in a row that it has been an outlier */
-    unsigned char *idle;                    /* nv: no marker ever moves it */
-    unsigned char *anchored;                /* nb: a term of the caller's is about it */
-    unsigned char *carries, *is_held;       /* nb: a marker that counts sits on it, or beyond it; held by the prior */
-    double *offset, *seen;                  /* count x 3: on the body; this frame's positions */
-    double *m1, *m2; /* count x 3: where the markers of the poses q1, q2 are; with a robust loss */
+    double *prior_goal;                     /* nq */
+    double *hold_at;                        /* nq: where limbs that are not seen were seen last */
+    double *velocity, *to_rest, *toward;    /* nv */
+    double *prior_weight;                   /* nv */
+    ulna_dof_prior *prior;                  /* nv */
+    int groups;
+    double *group_mean;                /* groups: at most nv */
+    int *group_size;                   /* groups: at most nv */
+    double *weight, *distance;         /* count */
+    int *body, *outlier;               /* count: whose it is; frames in a row that it has been an outlier */
+    unsigned char *idle;               /* nv: no marker ever moves it */
+    unsigned char *anchored;           /* nb: a term of the caller's is about it */
+    unsigned char *is_moved, *is_held; /* nb: a marker that is seen sits on it, or beyond it; or not */
+    unsigned char *missing;            /* count: in the last frame */
+    double *seen, *possible;           /* count x 3: this frame's positions; those of them that can be */
     size_t bytes;
     int history;      /* frames that q1, q2 hold: 0, 1, 2 */
     int age;          /* frames that made `usual` */
-    double usual;     /* running mean of the cost; without meaning at age 0 */
-    double last_f;    /* that of q1, posture and all */
+    double usual;     /* running median of the cost; without meaning at age 0 */
+    double last_f;    /* that of q1, priors and all */
     double tolerated; /* cost up to which no new search pays: the last ended there. 0: none */
-    int patience;     /* frames that it is still believed */
+    int patience;     /* frames until it is made again all the same */
+    int rest_between; /* and how many the next time: more after each search in vain */
     int was_lost;     /* the last frame */
     int held;         /* bodies that are */
+    int returned;     /* markers of this frame that were missing in the last */
     int has_jumped;   /* the frame's pose does not go on from q1 */
-    ulna_work *work;  /* that stands at the last answer, if `placed` */
-    int placed;
-    int is_measured; /* `distance` is that of the last answer */
+    int is_measured;  /* `distance` is that of the last answer */
+    double deadline;  /* by ulna_seconds; INFINITY: none */
 };
 
 /* ---- tracker_setup.c --------------------------------------------------------------------------------------------- */
 
+/* Puts numbers in place of ULNA_AUTO. */
+void ulna_track_options_resolve(const ulna_model *model, ulna_track_options *options);
+/* Sums up t->distance; returns the cost of the markers. */
+double ulna_tracker_report(const ulna_tracker *t, ulna_frame_report *report);
 /* As if q had been the last frame, where a cost of `usual` was usual. */
 void ulna_tracker_resume(ulna_tracker *t, const double *q, double usual);
 
-/* ---- tracker_weights.c: which markers to believe ----------------------------------------------------------------- */
+/* ---- tracker_priors.c -------------------------------------------------------------------------------------------- */
 
-/* What is left of the weight of a marker at distance r, and rho(r), whose derivative is r times that. */
-double ulna_robust_factor(const ulna_track_options *o, double r);
-double ulna_robust_cost(const ulna_track_options *o, double r);
-/* Weighs markers by t->distance; returns the largest change of a weight. Nothing is touched if that is small. */
-double ulna_tracker_weigh(ulna_tracker *t);
-void ulna_tracker_weigh_evenly(ulna_tracker *t);
-/* Before a fresh start, which knows no course: evenly, but for what is too far from the others to be on the same skeleton. */
-void ulna_tracker_weigh_possible(ulna_tracker *t);
-/* Before the first step: by the distance from where the markers were going. */
-void ulna_tracker_weigh_by_course(ulna_tracker *t);
-
-/* ---- tracker_weights.c: what no marker shows --------------------------------------------------------------------- */
-
+/* The weights of all DOFs, from the options, the tree and the markers. `work` is one of t->problem. */
+ulna_status ulna_tracker_set_priors(ulna_tracker *t, ulna_work *work);
 /* Joints that no marker of the set, nor a term of the caller's, ever moves are left out of the solving. */
 void ulna_tracker_rest_idle(ulna_tracker *t, const ulna_marker_set *set);
-/* Joints that no marker moves in this frame stay where they are. To be called where markers, or weights, have changed. */
-void ulna_tracker_hold_unseen(ulna_tracker *t);
-/* Nothing is held: the prior is rest. */
-void ulna_tracker_hold_nothing(ulna_tracker *t);
+/* Which joints no marker moves in this frame. To be called where markers have appeared or disappeared. */
+void ulna_tracker_find_unseen(ulna_tracker *t);
+/* The prior of a frame that goes on from q1, and that of one that does not. */
+void ulna_tracker_expect_course(ulna_tracker *t);
+void ulna_tracker_expect_rest(ulna_tracker *t);
+/* That of a frame at q between others: `sides` neighbours, `to_sides` (nv) the sum of the steps to them. */
+void ulna_tracker_expect_neighbours(ulna_tracker *t, const double *q, const double *to_sides, double sides,
+                                    double weight);
 
 #endif

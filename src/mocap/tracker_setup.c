@@ -14,18 +14,21 @@ ulna_track_options ulna_track_options_default(void)
 {
     ulna_track_options o = {.solve = ulna_options_default(),
                             .fresh = ulna_options_default(),
-                            .posture = 1e-7,
-                            .limits = 3e-6,
-                            .smooth_order = 2,
+                            .smooth = ULNA_AUTO,
+                            .posture = ULNA_AUTO,
+                            .curve = ULNA_AUTO,
+                            .hold = ULNA_AUTO,
+                            .limits = ULNA_AUTO,
+                            .loss = ULNA_LOSS_GEMAN_MCCLURE,
+                            .loss_scale = ULNA_AUTO,
                             .predict = 1,
                             .lost_factor = 3,
-                            .lost_excess = 1e-4,
-                            .loss_scale = 0.06,
+                            .lost_excess = ULNA_AUTO,
                             .overlap_frames = 20,
                             .threads = 1,
                             .continuous = 1};
     o.solve.bounded = o.fresh.bounded = 0;
-    o.solve.decrease = 3e-4;
+    o.solve.decrease = ULNA_AUTO;
     o.solve.iterations = 50;
     o.solve.hybrid.kappa = 0.1;
     o.solve.hybrid.keep_damping = 1;
@@ -40,48 +43,73 @@ ulna_track_options ulna_track_options_default(void)
     return o;
 }
 
+/* An adult's length scale is 1.3 m: weights of 1 m^2/rad^2 for an adult are 1 / 1.7 of the length squared. */
+void ulna_track_options_resolve(const ulna_model *model, ulna_track_options *o)
+{
+    const double length = model->length_scale / 1.3, square = length * length;
+    struct {
+        double *option, automatic;
+    } const options[] = {{&o->smooth, 6e-4 * square},     {&o->posture, 1e-5 * square}, {&o->curve, 3e-5 * square},
+                         {&o->hold, 1e-3 * square},       {&o->limits, 5e-6 * square},  {&o->loss_scale, 0.06 * length},
+                         {&o->lost_excess, 1e-4 * square}};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (*options[i].option == ULNA_AUTO)
+            *options[i].option = options[i].automatic;
+    if (o->solve.decrease == ULNA_AUTO)
+        o->solve.decrease = o->smooth > 0 ? 3e-2 : 3e-4;
+}
+
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 static void take_arrays(ulna_tracker *t, ulna_arena *arena)
 {
-    double **per_coordinate[] = {&t->q1, &t->q2, &t->trial, &t->start, &t->kept, &t->good, &t->prior};
+    size_t nq = (size_t)t->nq, nv = (size_t)t->nv, nb = (size_t)t->model->nb, count = (size_t)t->count;
+    double **per_coordinate[] = {&t->q1, &t->q2, &t->trial, &t->start, &t->kept, &t->good, &t->prior_goal, &t->hold_at};
+    double **per_dof[] = {&t->velocity, &t->to_rest, &t->toward, &t->prior_weight, &t->group_mean};
+    unsigned char **per_body[] = {&t->anchored, &t->is_moved, &t->is_held};
     for (size_t i = 0; i < sizeof per_coordinate / sizeof *per_coordinate; i++)
-        *per_coordinate[i] = ulna_arena_take(arena, (size_t)t->nq, sizeof(double));
-    t->step = ulna_arena_take(arena, (size_t)t->nv, sizeof(double));
-    t->weight = ulna_arena_take(arena, (size_t)t->count, sizeof(double));
-    t->distance = ulna_arena_take(arena, (size_t)t->count, sizeof(double));
-    t->body = ulna_arena_take(arena, (size_t)t->count, sizeof(int));
-    t->outlier = ulna_arena_take(arena, (size_t)t->count, sizeof(int));
-    t->idle = ulna_arena_take(arena, (size_t)t->nv, 1);
-    t->anchored = ulna_arena_take(arena, (size_t)t->model->nb, 1);
-    t->carries = ulna_arena_take(arena, (size_t)t->model->nb, 1);
-    t->is_held = ulna_arena_take(arena, (size_t)t->model->nb, 1);
-    double **per_place[] = {&t->offset, &t->seen, &t->m1, &t->m2};
-    for (size_t i = 0; i < sizeof per_place / sizeof *per_place; i++)
-        *per_place[i] = ulna_arena_take(arena, 3 * (size_t)t->count, sizeof(double));
+        *per_coordinate[i] = ulna_arena_take(arena, nq, sizeof(double));
+    for (size_t i = 0; i < sizeof per_dof / sizeof *per_dof; i++)
+        *per_dof[i] = ulna_arena_take(arena, nv, sizeof(double));
+    for (size_t i = 0; i < sizeof per_body / sizeof *per_body; i++)
+        *per_body[i] = ulna_arena_take(arena, nb, 1);
+    t->prior = ulna_arena_take(arena, nv, sizeof *t->prior);
+    t->group_size = ulna_arena_take(arena, nv, sizeof *t->group_size);
+    t->idle = ulna_arena_take(arena, nv, 1);
+    t->weight = ulna_arena_take(arena, count, sizeof(double));
+    t->distance = ulna_arena_take(arena, count, sizeof(double));
+    t->body = ulna_arena_take(arena, count, sizeof(int));
+    t->outlier = ulna_arena_take(arena, count, sizeof(int));
+    t->missing = ulna_arena_take(arena, count, 1);
+    t->seen = ulna_arena_take(arena, 3 * count, sizeof(double));
+    t->possible = ulna_arena_take(arena, 3 * count, sizeof(double));
 }
 
 static ulna_status make_problem(ulna_tracker *t, const ulna_marker_set *set, ulna_error *error)
 {
     static const double nowhere[3] = {0, 0, 0};
+    const ulna_track_options *o = &t->options;
+    double square = t->model->length_scale * t->model->length_scale;
     ulna_status status = ulna_problem_create(t->model, &t->allocator, &t->problem, error);
     for (size_t i = 0; i < set->count && status == ULNA_OK; i++)
         status = ulna_problem_add_point(t->problem, set->items[i].body, set->items[i].offset, nowhere,
                                         set->items[i].weight, NULL, error);
-    if (status == ULNA_OK && t->options.extend)
-        status = t->options.extend(t->options.extend_context, t->problem, error);
+    if (status == ULNA_OK && o->extend)
+        status = o->extend(o->extend_context, t->problem, error);
     if (status == ULNA_OK)
         ulna_tracker_rest_idle(t, set);
-    if (status == ULNA_OK && t->options.posture > 0)
-        status = ulna_problem_add_posture(t->problem, NULL, NULL, t->options.posture, &t->posture_term, error);
-    if (status == ULNA_OK && t->options.limits > 0)
-        status = ulna_problem_add_limits(t->problem, NULL, NULL, t->options.limits, NULL, error);
-    if (status == ULNA_OK && t->options.smooth > 0)
-        status = ulna_problem_add_posture(t->problem, NULL, NULL, t->options.smooth, &t->smooth_term, error);
+    if (status == ULNA_OK && (o->smooth > 0 || o->posture > 0 || o->curve > 0 || o->hold > 0))
+        status = ulna_problem_add_posture(t->problem, NULL, NULL, 1, &t->prior_term, error);
+    if (status == ULNA_OK && o->limits > 0)
+        status = ulna_problem_add_limits(t->problem, NULL, NULL, o->limits / square, NULL, error);
     if (status == ULNA_OK)
         status = ulna_problem_ready(t->problem, error);
-    if (status == ULNA_OK)
-        status = ulna_solver_create(t->problem, &t->options.solve, &t->allocator, &t->solver, error);
+    return status;
+}
+
+static ulna_status make_solvers(ulna_tracker *t, ulna_error *error)
+{
+    ulna_status status = ulna_solver_create(t->problem, &t->options.solve, &t->allocator, &t->solver, error);
     if (status == ULNA_OK)
         status = ulna_solver_create(t->problem, &t->options.fresh, &t->allocator, &t->fresh, error);
     if (status == ULNA_OK && t->options.global) {
@@ -106,14 +134,14 @@ static ulna_status check_set(const ulna_model *model, const ulna_marker_set *set
 
 static ulna_status check_options(const ulna_track_options *o, const ulna_model *model, ulna_error *error)
 {
-    const double numbers[] = {o->posture, o->limits, o->smooth, o->lost_factor, o->lost_excess};
+    const double numbers[] = {o->smooth, o->posture,     o->curve,       o->hold,
+                              o->limits, o->lost_factor, o->lost_excess, o->budget};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!(numbers[i] >= 0) || isinf(numbers[i]))
             return ulna_fail(
                 error, ULNA_ERR_ARGUMENT,
-                "options: posture, limits, smooth, lost_factor and lost_excess must be finite and 0 or above");
-    if (o->smooth > 0 && o->smooth_order != 1 && o->smooth_order != 2)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "smooth_order must be 1 (velocity) or 2 (acceleration)");
+                "options: smooth, posture, curve, hold, limits, lost_factor, lost_excess and budget must be "
+                "finite and 0 or above");
     if ((unsigned)o->loss > ULNA_LOSS_HUBER || (o->loss && (!(o->loss_scale > 0) || isinf(o->loss_scale))))
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "the robust loss needs a scale above 0");
     if (o->start && ulna_model_check_q(model, o->start, NULL) != ULNA_OK)
@@ -134,12 +162,10 @@ ulna_status ulna_tracker_create(const ulna_model *model, const ulna_marker_set *
                            .model = model,
                            .options = options ? *options : ulna_track_options_default(),
                            .count = (int)set->count,
-                           .posture_term = ULNA_NONE,
-                           .smooth_term = ULNA_NONE,
+                           .prior_term = ULNA_NONE,
                            .nq = model->nq,
                            .nv = model->nv};
-    if (layout.options.loss) /* weights come from the distances at the answer, and where it is they decide */
-        layout.options.solve.hybrid.trust_last = 0;
+    ulna_track_options_resolve(model, &layout.options);
     status = check_options(&layout.options, model, error);
     if (status != ULNA_OK)
         return status;
@@ -153,17 +179,24 @@ ulna_status ulna_tracker_create(const ulna_model *model, const ulna_marker_set *
     take_arrays(&layout, &arena);
     ulna_tracker *t = memory;
     *t = layout;
+    for (size_t i = 0; i < set->count; i++) {
+        t->weight[i] = set->items[i].weight;
+        t->body[i] = set->items[i].body;
+    }
     status = make_problem(t, set, error);
+    if (status == ULNA_OK)
+        status = make_solvers(t, error);
+    if (status == ULNA_OK && t->prior_term != ULNA_NONE) {
+        status = ulna_tracker_set_priors(t, ulna_solver_work(t->solver));
+        if (status != ULNA_OK)
+            ulna_fail(error, status, "the joints' priors cannot be set up: %s", ulna_status_text(status));
+    }
+    if (status == ULNA_OK && t->options.loss) /* after the priors, which look at squares */
+        status = ulna_problem_set_loss(t->problem, 0, t->count, t->options.loss, t->options.loss_scale);
     if (status != ULNA_OK) {
         ulna_tracker_destroy(t);
         return status;
     }
-    for (size_t i = 0; i < set->count; i++) {
-        t->weight[i] = set->items[i].weight;
-        t->body[i] = set->items[i].body;
-        memcpy(t->offset + 3 * i, set->items[i].offset, sizeof set->items[i].offset);
-    }
-    t->work = ulna_solver_work(t->solver);
     ulna_tracker_reset(t, NULL);
     *tracker = t;
     return ULNA_OK;
@@ -189,12 +222,13 @@ void ulna_tracker_reset(ulna_tracker *t, const double *q)
     memcpy(t->start, from, (size_t)t->nq * sizeof *from);
     memcpy(t->q1, from, (size_t)t->nq * sizeof *from);
     memcpy(t->good, from, (size_t)t->nq * sizeof *from);
-    t->history = t->age = t->was_lost = 0;
+    t->history = t->age = t->was_lost = t->held = 0;
     t->usual = t->last_f = t->tolerated = 0;
     for (int i = 0; i < t->count; i++)
         t->distance[i] = (double)NAN;
     t->is_measured = 1;
-    ulna_tracker_hold_nothing(t);
+    memset(t->is_held, 0, (size_t)t->model->nb);
+    memset(t->missing, 0, (size_t)t->count);
     memset(t->outlier, 0, (size_t)t->count * sizeof *t->outlier);
     ulna_solver_forget(t->solver);
     ulna_solver_forget(t->fresh);

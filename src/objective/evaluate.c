@@ -19,7 +19,7 @@ static void take_arrays(ulna_work *work, ulna_arena *arena)
     size_t k = (size_t)problem->coupling_count;
     ulna_sweep_take(&work->sweep, problem->model, arena);
     size_t summed = problem->pull_count ? (size_t)problem->model->nl : 0;
-    work->targets = (ulna_targets){problem->pull_count, problem->pull_first, problem->pull, NULL};
+    work->targets = (ulna_targets){problem->pull_count, problem->pull_first, problem->pull, &problem->robust, NULL};
     work->targets.sums = ulna_arena_take(arena, summed, sizeof *work->targets.sums);
     work->slope = ulna_arena_take(arena, nv, sizeof *work->slope);
     work->curve = ulna_arena_take(arena, nv, sizeof *work->curve);

@@ -80,6 +80,7 @@ void ulna_term_refresh(ulna_problem *problem, const ulna_term *term)
             ulna_copy3(term->goal, goal);
         }
         double share = term->type == ULNA_TERM_ORIENTATION ? 0.5 * weight : weight;
+        problem->robust.inverse[term->slot + k] = term->loss_scale > 0 ? 1 / (term->loss_scale * term->loss_scale) : 0;
         problem->pull[term->slot + k] =
             (ulna_pull){.local = {local[0], local[1], local[2], is_point}, .goal = {goal[0], goal[1], goal[2], share}};
     }
@@ -157,6 +158,14 @@ ulna_status ulna_problem_set_goal(ulna_problem *problem, int term, const double 
     return changed(problem, old);
 }
 
+void ulna_problem_set_posture(ulna_problem *problem, int term, const double *reference, const double *factors)
+{
+    size_t nq = (size_t)problem->model->nq, nv = (size_t)problem->model->nv;
+    memcpy(problem->term[term].values, reference, nq * sizeof *reference);
+    memcpy(problem->term[term].values + nq, factors, nv * sizeof *factors);
+    problem->changes++;
+}
+
 ulna_status ulna_problem_set_weight(ulna_problem *problem, int term, double weight)
 {
     ulna_term *t = ulna_term_at(problem, term);
@@ -173,6 +182,23 @@ ulna_status ulna_problem_set_confidence(ulna_problem *problem, int term, double 
         return ULNA_ERR_ARGUMENT;
     t->confidence = confidence;
     return changed(problem, t);
+}
+
+ulna_status ulna_problem_set_loss(ulna_problem *problem, int first, int count, ulna_loss loss, double scale)
+{
+    if (!problem || first < 0 || count < 0 || (size_t)first + (size_t)count > problem->term_count ||
+        (unsigned)loss > ULNA_LOSS_HUBER || (loss && !(scale > 0)))
+        return ULNA_ERR_ARGUMENT;
+    for (int i = first; i < first + count; i++)
+        if (problem->term[i].type != ULNA_TERM_POINT)
+            return ULNA_ERR_ARGUMENT;
+    problem->robust.loss = loss;
+    problem->changes++;
+    for (int i = first; i < first + count; i++) {
+        problem->term[i].loss_scale = loss ? scale : 0;
+        ulna_term_refresh(problem, &problem->term[i]);
+    }
+    return ULNA_OK;
 }
 
 ulna_status ulna_problem_goal(const ulna_problem *problem, int term, double *goal)
@@ -226,6 +252,7 @@ ulna_status ulna_problem_copy_goals(const ulna_problem *from, ulna_problem *to)
     if (from->term_count > to->term_count || from->model != to->model)
         return ULNA_ERR_STATE;
     to->length = from->length;
+    to->robust.loss = from->robust.loss;
     to->changes++;
     for (size_t i = 0; i < from->term_count; i++) {
         const ulna_term *source = &from->term[i];

@@ -56,6 +56,7 @@ ulna_status ulna_problem_clone(const ulna_problem *problem, const ulna_allocator
     if (!made)
         return status;
     made->length = problem->length;
+    made->robust.loss = problem->robust.loss;
     status = ulna_grow(&made->allocator, (void **)&made->term, &made->term_capacity, problem->term_count,
                        sizeof *made->term);
     for (size_t i = 0; i < problem->term_count && status == ULNA_OK; i++) {
@@ -297,6 +298,7 @@ static void take_sorted(ulna_problem *problem, ulna_arena *arena)
     int nl = problem->model->nl;
     problem->pull_first = ulna_arena_take(arena, (size_t)nl + 1, sizeof *problem->pull_first);
     problem->pull = ulna_arena_take(arena, (size_t)problem->pull_count, sizeof *problem->pull);
+    problem->robust.inverse = ulna_arena_take(arena, (size_t)problem->pull_count, sizeof *problem->robust.inverse);
     problem->extra_term = ulna_arena_take(arena, (size_t)problem->extra_count, sizeof *problem->extra_term);
     problem->extra_of = problem->extra_count ? ulna_arena_take(arena, (size_t)nl, sizeof *problem->extra_of) : NULL;
     problem->coupling_term = ulna_arena_take(arena, (size_t)problem->coupling_count, sizeof *problem->coupling_term);

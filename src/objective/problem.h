@@ -13,9 +13,10 @@ typedef struct ulna_term {
     int row;      /* its first residual */
     int sleeping; /* a missing marker */
     double weight, confidence;
-    double local[6]; /* point and axis, body frame */
-    double nearest;  /* m: closer to its goal than this an aim has no derivatives */
-    double goal[9];  /* as set: place, direction, rotation, point and normal, (ratio, offset) */
+    double loss_scale; /* c of the robust loss; 0: it counts by its square */
+    double local[6];   /* point and axis, body frame */
+    double nearest;    /* m: closer to its goal than this an aim has no derivatives */
+    double goal[9];    /* as set: place, direction, rotation, point and normal, (ratio, offset) */
     int dof_a, dof_b;
     ulna_custom custom;
     double *values; /* posture: nq reference, nv factors; limits: nv lower, nv upper */
@@ -31,13 +32,14 @@ struct ulna_problem {
     double length;
     ulna_term *term;
     size_t term_count, term_capacity;
-    int pull_count;  /* points and directions, which the sweeps know (kernel.h) */
-    int *pull_first; /* nl + 1 */
-    ulna_pull *pull; /* pull_count, sorted by link */
-    int extra_count; /* terms evaluated one by one */
-    int *extra_term; /* extra_count: their numbers, sorted by link */
-    int extra_links; /* links that have extras */
-    int *extra_of;   /* nl: number of the link among those, or -1 */
+    int pull_count;     /* points and directions, which the sweeps know (kernel.h) */
+    int *pull_first;    /* nl + 1 */
+    ulna_pull *pull;    /* pull_count, sorted by link */
+    ulna_robust robust; /* of the pulls */
+    int extra_count;    /* terms evaluated one by one */
+    int *extra_term;    /* extra_count: their numbers, sorted by link */
+    int extra_links;    /* links that have extras */
+    int *extra_of;      /* nl: number of the link among those, or -1 */
     int coupling_count;
     int *coupling_term;   /* coupling_count */
     int coordinate_count; /* posture and limit terms */
@@ -139,6 +141,13 @@ ulna_term *ulna_term_at(const ulna_problem *problem, int term);
 ulna_status ulna_problem_set_confidence(ulna_problem *problem, int term, double confidence);
 double ulna_problem_confidence(const ulna_problem *problem, int term);
 
+/* The points first .. first + count - 1 count by a robust loss of the scale c, metres (INFINITY: by their squares); all of a
+ * problem that do have the same kind of loss. */
+ulna_status ulna_problem_set_loss(ulna_problem *problem, int first, int count, ulna_loss loss, double scale);
+
+/* Reference (nq) and factors (nv) of a posture term at once; the caller has checked them. */
+void ulna_problem_set_posture(ulna_problem *problem, int term, const double *reference, const double *factors);
+
 /* Weight in f of a term's residuals: weight * confidence, times length^2 for rotations; 0 while asleep. */
 double ulna_term_weight(const ulna_problem *problem, const ulna_term *term);
 /* Writes a term's goal and weight into the sorted arrays. */
@@ -203,8 +212,9 @@ double ulna_coordinate_terms(ulna_work *work);
 /* Rows of coordinate and coupling terms for ulna_work_residuals; J is m x nv from row `at` on. Returns the rows written. */
 int ulna_coordinate_residuals(const ulna_work *work, const ulna_term *term, int at, int m, double *residuals,
                               double *jacobian);
-/* Distances of the point terms first .. first + count - 1 where the pose stands, evaluated or only placed; NaN if asleep. */
-ulna_status ulna_point_errors(const ulna_work *work, int first, int count, double *errors);
+/* Distances of the point terms first .. first + count - 1 where the pose stands, evaluated or only placed; NaN if asleep. With
+ * `is_stepped`: after the last ulna_work_step, to first order: its twist moves a point by w x p + v. Not beside couplings. */
+ulna_status ulna_point_errors(const ulna_work *work, int first, int count, int is_stepped, double *errors);
 /* How far one DOF is from a posture, or beyond its limits; unweighted. */
 double ulna_coordinate_error(const ulna_work *work, const ulna_term *term, int dof);
 /* Residual of a coupling: q_b - ratio q_a - offset, with its sign as goal - value. */

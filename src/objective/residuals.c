@@ -50,6 +50,8 @@ static void pull_rows(const ulna_work *work, const ulna_term *term, double *resi
         size_t at = (size_t)term->row + 3 * (size_t)i;
         double p[3], r[3], root = sqrt(pull->goal[3]);
         ulna_pull_value(work, term, pull, p, r);
+        const ulna_robust *robust = &work->problem->robust;
+        root *= sqrt(ulna_loss_factor(robust->loss, ulna_dot(r, r), robust->inverse[term->slot + i]));
         for (int k = 0; residuals && k < 3; k++)
             residuals[at + (size_t)k] = root * r[k];
         if (jacobian)
@@ -128,7 +130,7 @@ ulna_status ulna_work_residuals(ulna_work *work, double *residuals, double *jaco
     return ULNA_OK;
 }
 
-ulna_status ulna_point_errors(const ulna_work *work, int first, int count, double *errors)
+ulna_status ulna_point_errors(const ulna_work *work, int first, int count, int is_stepped, double *errors)
 {
     const ulna_problem *problem = work->problem;
     if (!work->pose->placed || first < 0 || count < 0 || (size_t)first + (size_t)count > problem->term_count)
@@ -139,6 +141,14 @@ ulna_status ulna_point_errors(const ulna_work *work, int first, int count, doubl
         if (term->type != ULNA_TERM_POINT)
             return ULNA_ERR_ARGUMENT;
         ulna_pull_value(work, term, &problem->pull[term->slot], p, r);
+        if (is_stepped) {
+            const ulna_pair *twist = &work->sweep.twist[problem->model->body[term->body].link];
+            const double *w = (const double *)&twist->angular, *v = (const double *)&twist->linear;
+            double turned[3];
+            ulna_cross(w, p, turned);
+            for (int k = 0; k < 3; k++)
+                r[k] -= v[k] + turned[k];
+        }
         errors[i] = term->sleeping ? (double)NAN : ulna_norm(r);
     }
     return ULNA_OK;

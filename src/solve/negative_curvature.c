@@ -41,6 +41,8 @@ ulna_status ulna_is_minimum(ulna_solver *s, int *minimum)
 static int is_smooth(const ulna_solver *s)
 {
     double error, angle[3], p[3], to[3];
+    if (s->problem->robust.loss) /* the Hessian has the weights of a robust loss, not their change */
+        return 0;
     for (size_t i = 0; i < s->problem->term_count; i++) {
         const ulna_term *term = &s->problem->term[i];
         if (!(ulna_term_weight(s->problem, term) > 0))

@@ -1,0 +1,35 @@
+/*
+ * anatomy.h (private): what the shape of a skeleton says about its joints, without their names. Trackers and calibrations
+ * expect a spine to bend evenly, and joints that few markers show to stay near rest.
+ */
+#ifndef ULNA_SRC_MOCAP_ANATOMY_H
+#define ULNA_SRC_MOCAP_ANATOMY_H
+
+#include "ulna/mocap.h"
+
+typedef struct ulna_anatomy {
+    ulna_allocator allocator;
+    size_t bytes;
+    int nb;
+    int has_midline;        /* the skeleton at rest has a left and a right half */
+    double left[3];         /* unit normal of the plane between them; which side is left is not known */
+    double middle[3];       /* a point of the plane */
+    int *mirror;            /* nb: the body on the other side, itself on the midline; ULNA_NONE if there is none */
+    int *own;               /* nb: markers that sit on it */
+    int *chain;             /* nb: number of the chain that it belongs to, or ULNA_NONE */
+    int chains;             /* runs of joints with the same two or three rotations, without branches: a spine, a neck */
+    unsigned char *is_root; /* nb: its joint, or one beyond it, moves the whole skeleton */
+    unsigned char *is_on_axis; /* nb: part of a chain on the midline, where there is one */
+    unsigned char *is_girdle;  /* nb: between such a chain and a limb, with a marker at most: a clavicle */
+    unsigned char *is_tip;     /* nb: a toe or finger: nothing beyond it, and a marker at most */
+} ulna_anatomy;
+
+/* `count` markers on the bodies `body`, with weights. */
+ulna_status ulna_anatomy_create(const ulna_model *model, const int *body, const double *weight, int count,
+                                const ulna_allocator *allocator, ulna_anatomy **anatomy);
+void ulna_anatomy_destroy(ulna_anatomy *anatomy);
+
+/* How strongly a body's rotations are drawn to rest, in units of `posture`: much where few markers show them. */
+double ulna_anatomy_posture(const ulna_anatomy *anatomy, int body);
+
+#endif

@@ -1,0 +1,422 @@
+/*
+ * What a whole take knows that a frame does not.
+ *
+ * The frames have been tracked forward. Then, unless options.causal forbids to look ahead:
+ *   1. Stretches whose cost stands out from the whole take's (median and spread), and those that were lost, are tracked once more
+ *      from behind: from the first good frame after them, back until both ways agree. The two are joined at the frame where the
+ *      cost before, the cost behind and the step between them are least together.
+ *   2. A limb that no marker shows goes on a cubic from where it was seen last to where it is seen next, with the velocities that
+ *      it has there; so does the whole skeleton where no marker is seen at all.
+ *   3. Two sweeps, back and forth: each frame takes one step, held to both its neighbours, so that jumps that the markers do not
+ *      call for wear off.
+ * All distances are measured again. Frames whose cost still stands out, or where the two ways met without agreeing, are doubtful.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/algorithms.h"
+#include "base/base.h"
+#include "math/math3.h"
+#include "mocap/track.h"
+#include "mocap/tracker.h"
+#include "model/model.h"
+#include "objective/problem.h"
+#include "solve/solver.h"
+
+#define STANDS_OUT 6      /* spreads above the median */
+#define LEAST_SPREAD 0.25 /* of the median */
+#define NORMAL 1.4826     /* spreads a median absolute deviation, for a normal distribution */
+#define SWEEP 3e-3        /* m^2/rad^2 for an adult: toward each neighbour */
+#define DISAGREE 0.35     /* radians a frame of a joint, where two ways meet */
+#define FASTEST 3.0       /* times the way of a bridge: a velocity at its ends beyond that would overshoot */
+
+enum {
+    MARGIN = 10,  /* frames around a stretch */
+    VELOCITY = 3, /* frames by which a velocity is measured */
+    SWEEPS = 2
+};
+
+typedef struct passes {
+    ulna_track_job *j;
+    ulna_tracker *tracker;
+    int nq, nv, total;
+    double *positions;          /* of a frame */
+    double *cost;               /* total */
+    double *sorted;             /* total */
+    unsigned char *suspect;     /* total */
+    unsigned char *hidden;      /* total x nb: no marker shows it */
+    double *back;               /* total x nq: the way back */
+    double *back_cost;          /* total */
+    double *d0, *d1, *d2, *way; /* nv */
+    double median, limit;
+} passes;
+
+/* ---- cost -------------------------------------------------------------------------------------------------------- */
+
+static double *pose_of(const passes *p, int frame)
+{
+    return ulna_clip_frame(&p->j->result->clip, frame);
+}
+
+static unsigned *flags_of(const passes *p, int frame)
+{
+    return &p->j->result->frames[frame].flags;
+}
+
+static int is_empty(const passes *p, int frame)
+{
+    return (*flags_of(p, frame) & ULNA_TRACK_EMPTY) != 0;
+}
+
+/* Of the markers alone, a mean over those seen: frames with gaps compare with others. */
+static double cost_of(const passes *p, const double *distances)
+{
+    const ulna_track_options *o = p->j->options;
+    double inverse = 1 / (o->loss_scale * o->loss_scale), sum = 0, weights = 0;
+    for (size_t i = 0; i < p->j->used.count; i++) {
+        double d = distances[i], w = p->j->used.items[i].weight;
+        if (isnan(d))
+            continue;
+        sum += w * ulna_loss_cost(o->loss, d * d, inverse);
+        weights += w;
+    }
+    return weights > 0 ? sum / weights : 0;
+}
+
+static double middle_of(double *x, int n)
+{
+    ulna_sort_numbers(x, (size_t)n);
+    return n ? x[(n - 1) / 2] : 0;
+}
+
+/* What is usual in the whole take, and what stands out. */
+static void find_limit(passes *p)
+{
+    int n = 0;
+    for (int f = 0; f < p->total; f++)
+        if (!is_empty(p, f))
+            p->sorted[n++] = p->cost[f];
+    p->median = middle_of(p->sorted, n);
+    for (int i = 0; i < n; i++)
+        p->sorted[i] = fabs(p->sorted[i] - p->median);
+    double spread = fmax(NORMAL * middle_of(p->sorted, n), LEAST_SPREAD * p->median);
+    p->limit = p->median + STANDS_OUT * spread;
+}
+
+static void find_costs(passes *p)
+{
+    const ulna_track_job *j = p->j;
+    for (int f = 0; f < p->total; f++) {
+        const double *row = j->result->distances + (size_t)f * j->take->set.count;
+        for (size_t i = 0; i < j->used.count; i++)
+            p->positions[i] = row[j->item[i]];
+        p->cost[f] = cost_of(p, p->positions);
+    }
+    find_limit(p);
+}
+
+/* ---- 1. from behind ---------------------------------------------------------------------------------------------- */
+
+static void find_suspects(passes *p)
+{
+    const unsigned marks = ULNA_TRACK_LOST | ULNA_TRACK_RECOVERED;
+    for (int f = 0; f < p->total; f++) {
+        if (is_empty(p, f) || (p->cost[f] <= p->limit && !(*flags_of(p, f) & marks)))
+            continue;
+        for (int k = f - MARGIN > 0 ? f - MARGIN : 0; k <= f + MARGIN && k < p->total; k++)
+            p->suspect[k] = 1;
+    }
+}
+
+/* The largest rotation of a joint between two poses; translations count by the length scale. */
+static double step_between(const passes *p, const double *a, const double *b)
+{
+    const ulna_model *model = p->j->take->model;
+    double most = 0;
+    ulna_model_difference(model, a, b, p->d0);
+    for (int d = 0; d < p->nv; d++) {
+        double by = fabs(p->d0[d]);
+        by = ulna_segment_is_slide(model->dof_segment[d]) ? by / model->length_scale : fabs(remainder(by, 2 * ULNA_PI));
+        most = fmax(most, by);
+    }
+    return most;
+}
+
+/* Tracks back from frame `last` - 1 down to `first`; where it starts from is the frame `last`, or nothing at the end. Goes on
+ * beyond `first` until both ways agree. Returns the first frame done. */
+static ulna_status track_back(passes *p, int first, int last, int *begun)
+{
+    ulna_track_job *j = p->j;
+    ulna_status status = ULNA_OK;
+    if (last < p->total)
+        ulna_tracker_resume(p->tracker, pose_of(p, last), p->median * (double)p->j->counting);
+    else
+        ulna_tracker_reset(p->tracker, NULL);
+    for (*begun = last; *begun > 0 && status == ULNA_OK && !atomic_load(&j->cancelled); --*begun) {
+        int f = *begun - 1;
+        double *q = p->back + (size_t)f * (size_t)p->nq;
+        ulna_track_gather(j, f, p->positions);
+        status = ulna_tracker_frame(p->tracker, p->positions, q, NULL);
+        if (status != ULNA_OK)
+            break;
+        p->back_cost[f] = cost_of(p, p->tracker->distance);
+        if (f < first && (step_between(p, pose_of(p, f), q) < DISAGREE / 4 || !p->suspect[f]))
+            break;
+    }
+    return status;
+}
+
+/* Frames from the best place on are those of the way back. */
+static void join(passes *p, int first, int last)
+{
+    const double *weigh = p->cost;
+    double best = INFINITY, before = 0, behind = 0;
+    int at = last, nq = p->nq;
+    double unit = fmax(p->median, 1e-12);
+    for (int f = first; f < last; f++)
+        behind += p->back_cost[f];
+    for (int s = first; s <= last; s++) { /* s: the first frame of the way back; `last`: none */
+        const double *here = s < last                                ? p->back + (size_t)s * (size_t)nq
+                             : p->j->result->clip.frame_count > last ? pose_of(p, last)
+                                                                     : NULL;
+        const double *there = s > 0 ? pose_of(p, s - 1) : NULL;
+        double by = here && there ? step_between(p, there, here) / DISAGREE : 0;
+        double sum = before + behind + unit * by * by;
+        if (sum < best) {
+            best = sum;
+            at = s;
+        }
+        if (s < last) {
+            before += weigh[s];
+            behind -= p->back_cost[s];
+        }
+    }
+    for (int f = at; f < last; f++) {
+        memcpy(pose_of(p, f), p->back + (size_t)f * (size_t)nq, (size_t)nq * sizeof(double));
+        if (p->back_cost[f] <= p->limit && *flags_of(p, f) & ULNA_TRACK_LOST)
+            *flags_of(p, f) = (*flags_of(p, f) & ~(unsigned)ULNA_TRACK_LOST) | ULNA_TRACK_RECOVERED;
+        p->cost[f] = p->back_cost[f];
+    }
+    const double *here = at < p->total ? pose_of(p, at) : NULL;
+    if (here && at > 0 && step_between(p, pose_of(p, at - 1), here) > DISAGREE)
+        for (int f = at - 1; f <= at; f++)
+            *flags_of(p, f) |= ULNA_TRACK_DOUBTFUL;
+}
+
+static ulna_status mend_stretches(passes *p)
+{
+    ulna_status status = ULNA_OK;
+    find_suspects(p);
+    for (int last = p->total; last > 0 && status == ULNA_OK;) {
+        int first, begun;
+        if (!p->suspect[last - 1]) {
+            last--;
+            continue;
+        }
+        for (first = last - 1; first > 0 && p->suspect[first - 1];)
+            first--;
+        status = track_back(p, first, last, &begun);
+        if (status == ULNA_OK && begun < last)
+            join(p, begun, last);
+        last = first;
+    }
+    return status;
+}
+
+/* ---- 2. bridges -------------------------------------------------------------------------------------------------- */
+
+static unsigned char *hidden_of(const passes *p, int frame)
+{
+    return p->hidden + (size_t)frame * (size_t)p->j->take->model->nb;
+}
+
+static void find_hidden(passes *p)
+{
+    const ulna_model *model = p->j->take->model;
+    const ulna_marker_set *set = &p->j->take->set;
+    for (int f = 0; f < p->total; f++) {
+        const double *row = p->j->result->distances + (size_t)f * set->count;
+        unsigned char *hidden = hidden_of(p, f);
+        memset(hidden, 1, (size_t)model->nb);
+        for (size_t i = 0; i < set->count; i++)
+            for (int b = set->items[i].body; !isnan(row[i]) && b != ULNA_NONE && hidden[b]; b = model->body[b].parent)
+                hidden[b] = 0;
+    }
+}
+
+/* The velocity of the seen frames up to, or from, `frame`; in d. */
+static void velocity_at(const passes *p, int body, int frame, int direction, double *d)
+{
+    const ulna_model *model = p->j->take->model;
+    int n = 0;
+    while (n < VELOCITY && frame + direction * (n + 1) >= 0 && frame + direction * (n + 1) < p->total &&
+           !hidden_of(p, frame + direction * (n + 1))[body])
+        n++;
+    memset(d, 0, (size_t)p->nv * sizeof *d);
+    if (n)
+        ulna_model_difference(model, pose_of(p, frame), pose_of(p, frame + direction * n), d);
+    for (int k = 0; k < p->nv && n; k++)
+        d[k] *= (double)direction / n;
+}
+
+/* The joint of `body` on a cubic (Hermite) between the frames `from` and `to`. */
+static void bridge(passes *p, int body, int from, int to)
+{
+    const ulna_model *model = p->j->take->model;
+    const ulna_body *b = &model->body[body];
+    double span = to - from, *scratch = p->back; /* nq: a pose of which the body's coordinates count */
+    velocity_at(p, body, from, -1, p->d1);
+    velocity_at(p, body, to, 1, p->d2);
+    ulna_model_difference(model, pose_of(p, from), pose_of(p, to), p->d0);
+    for (int f = from + 1; f < to; f++) {
+        double s = (f - from) / span, s2 = s * s, s3 = s2 * s;
+        memset(p->way, 0, (size_t)p->nv * sizeof *p->way);
+        for (int d = b->dof; d < b->dof + b->dof_count; d++) {
+            double way = p->d0[d], most = FASTEST * fabs(way) + 1e-9;
+            double v0 = fmax(-most, fmin(most, span * p->d1[d])), v1 = fmax(-most, fmin(most, span * p->d2[d]));
+            p->way[d] = way * (3 * s2 - 2 * s3) + v0 * (s3 - 2 * s2 + s) + v1 * (s3 - s2);
+        }
+        ulna_model_integrate(model, pose_of(p, from), p->way, scratch);
+        memcpy(pose_of(p, f) + b->coordinate, scratch + b->coordinate, (size_t)b->coordinate_count * sizeof *scratch);
+        if (!is_empty(p, f))
+            *flags_of(p, f) |= ULNA_TRACK_BRIDGED;
+    }
+}
+
+static void bridge_gaps(passes *p)
+{
+    const ulna_model *model = p->j->take->model;
+    for (int b = 0; b < model->nb; b++) {
+        int from = ULNA_NONE;
+        for (int f = 0; f < p->total && model->body[b].dof_count; f++) {
+            if (hidden_of(p, f)[b])
+                continue;
+            if (from != ULNA_NONE && from < f - 1)
+                bridge(p, b, from, f);
+            from = f;
+        }
+    }
+}
+
+/* ---- 3. sweeps --------------------------------------------------------------------------------------------------- */
+
+static ulna_status sweep(passes *p, int frame)
+{
+    ulna_tracker *t = p->tracker;
+    double *q = pose_of(p, frame), length = t->model->length_scale / 1.3;
+    double weight = SWEEP * length * length / (t->model->length_scale * t->model->length_scale), sides = 0;
+    ulna_stop stop = ULNA_STOP_NONE;
+    if (is_empty(p, frame))
+        return ULNA_OK;
+    memset(p->d1, 0, (size_t)p->nv * sizeof *p->d1);
+    for (int side = -1; side <= 1; side += 2) {
+        if (frame + side < 0 || frame + side >= p->total)
+            continue;
+        sides++;
+        ulna_model_difference(t->model, q, pose_of(p, frame + side), p->d0);
+        for (int d = 0; d < p->nv; d++)
+            p->d1[d] += p->d0[d];
+    }
+    ulna_tracker_expect_neighbours(t, q, p->d1, sides, weight);
+    ulna_track_gather(p->j, frame, t->seen);
+    ulna_status status = ulna_problem_set_points(t->problem, 0, t->count, t->seen);
+    t->solver->options.decrease = INFINITY; /* a single step, which is not evaluated */
+    if (status == ULNA_OK)
+        status = ulna_solver_begin(t->solver, q);
+    if (status == ULNA_OK)
+        status = ulna_solver_step(t->solver, &stop);
+    if (status == ULNA_OK)
+        status = ulna_solver_end(t->solver, t->trial, NULL);
+    if (status == ULNA_OK)
+        memcpy(q, t->trial, (size_t)p->nq * sizeof *q);
+    return status;
+}
+
+static ulna_status sweep_all(passes *p)
+{
+    ulna_status status = ULNA_OK;
+    for (int n = 0; n < SWEEPS; n++)
+        for (int i = 0; i < p->total && status == ULNA_OK && !atomic_load(&p->j->cancelled); i++)
+            status = sweep(p, n % 2 ? i : p->total - 1 - i);
+    return status;
+}
+
+/* ---- measuring again --------------------------------------------------------------------------------------------- */
+
+static ulna_status measure_again(passes *p)
+{
+    ulna_track_job *j = p->j;
+    ulna_tracker *t = p->tracker;
+    ulna_work *work = ulna_solver_work(t->solver);
+    ulna_status status = ULNA_OK;
+    for (int f = 0; f < p->total && status == ULNA_OK; f++) {
+        ulna_frame_report *r = &j->result->frames[f];
+        if (is_empty(p, f))
+            continue;
+        ulna_track_gather(j, f, t->seen);
+        status = ulna_problem_set_points(t->problem, 0, t->count, t->seen);
+        if (status == ULNA_OK)
+            status = ulna_pose_forward(ulna_work_pose(work), pose_of(p, f));
+        if (status == ULNA_OK)
+            status = ulna_point_errors(work, 0, t->count, 0, t->distance);
+        if (status != ULNA_OK)
+            break;
+        ulna_frame_report now = *r;
+        ulna_tracker_report(t, &now);
+        now.flags = now.outliers ? now.flags | ULNA_TRACK_OUTLIERS : now.flags & ~(unsigned)ULNA_TRACK_OUTLIERS;
+        p->cost[f] = cost_of(p, t->distance);
+        ulna_track_keep(j, t, f, &now);
+    }
+    for (int f = 0; f < p->total; f++)
+        if (!is_empty(p, f) && p->cost[f] > p->limit && !(*flags_of(p, f) & ULNA_TRACK_LOST))
+            *flags_of(p, f) |= ULNA_TRACK_DOUBTFUL;
+    return status;
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
+
+static void take_arrays(passes *p, ulna_arena *arena)
+{
+    const ulna_track_job *j = p->j;
+    size_t total = (size_t)p->total, nv = (size_t)p->nv, nb = (size_t)j->take->model->nb;
+    double **per_frame[] = {&p->cost, &p->sorted, &p->back_cost};
+    double **per_dof[] = {&p->d0, &p->d1, &p->d2, &p->way};
+    p->positions = ulna_arena_take(arena, 3 * j->used.count, sizeof(double));
+    p->back = ulna_arena_take(arena, total * (size_t)p->nq, sizeof(double));
+    for (size_t i = 0; i < sizeof per_frame / sizeof *per_frame; i++)
+        *per_frame[i] = ulna_arena_take(arena, total, sizeof(double));
+    for (size_t i = 0; i < sizeof per_dof / sizeof *per_dof; i++)
+        *per_dof[i] = ulna_arena_take(arena, nv, sizeof(double));
+    p->suspect = ulna_arena_take(arena, total, 1);
+    p->hidden = ulna_arena_take(arena, total * nb, 1);
+}
+
+ulna_status ulna_track_look_back(ulna_track_job *j, ulna_error *error)
+{
+    const ulna_allocator *allocator = &j->take->allocator;
+    passes p = {.j = j, .nq = j->take->model->nq, .nv = j->take->model->nv, .total = j->total};
+    ulna_arena arena = {0};
+    take_arrays(&p, &arena);
+    size_t bytes = arena.used;
+    void *memory = arena.failed ? NULL : ulna_allocate(allocator, bytes, 1);
+    if (!memory)
+        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory to look over %d frames again", j->total);
+    arena = (ulna_arena){memory, 0, 0};
+    take_arrays(&p, &arena);
+    ulna_status status = ulna_tracker_create(j->take->model, &j->used, j->options, allocator, &p.tracker, error);
+    if (status == ULNA_OK) {
+        find_costs(&p);
+        find_hidden(&p);
+        status = mend_stretches(&p);
+        bridge_gaps(&p);
+        if (status == ULNA_OK && j->options->smooth > 0)
+            status = sweep_all(&p);
+        if (status == ULNA_OK)
+            status = measure_again(&p);
+        if (status != ULNA_OK)
+            ulna_fail(error, status, "the take cannot be looked over again: %s", ulna_status_text(status));
+    }
+    ulna_tracker_destroy(p.tracker);
+    ulna_release(allocator, memory, bytes, 1);
+    return status;
+}

@@ -1,0 +1,212 @@
+/*
+ * What is expected of a pose besides its markers: one weight and one goal per DOF, all on the diagonal of the Hessian.
+ *
+ * Markers leave directions of a skeleton all but undetermined: JtJ of a human with 41 markers has some ten eigenvalues below
+ * 1e-3 m^2/rad^2, and at 6 mm of model error each of them lets a joint wander by tens of degrees. With q1, q2 the last two
+ * frames the priors are
+ *   course   toward q1 + (q1 - q2) / 2, more where the markers hardly show a DOF (H_jj small). The lag is weight / H_jj
+ *            frames: nothing where markers see, a brake where they do not. Half the velocity: in full, weak directions run on.
+ *   rest     toward rest, more for the trunk, clavicles, toes and fingers (anatomy.c).
+ *   curve    joints of a spine or neck toward the mean of their chain in q1: which of them bends is not to be seen.
+ *   hold     joints that no marker moves in this frame, toward where they were seen last.
+ * Their sum w_j (q_j - g_j)^2 / 2 has one goal, so a single term holds them. Options give weights in m^2/rad^2; docs/tracking.md.
+ */
+#include "mocap/tracker.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/algorithms.h"
+#include "base/base.h"
+#include "mocap/anatomy.h"
+#include "model/model.h"
+#include "objective/problem.h"
+
+#define COURSE 0.5     /* of the velocity */
+#define WEAK 0.018     /* of the length scale squared: a smaller H_jj makes a DOF one that markers hardly show */
+#define WEAK_BRAKE 1.2 /* times the course's weight, in addition, for these */
+#define SPREAD 0.5     /* radians around rest, at which H_jj is taken */
+
+enum { SHOWN_POSES = 8 };
+
+/* ---- weights ----------------------------------------------------------------------------------------------------- */
+
+/* The diagonal of JtJ, a mean over poses around rest: how well the markers show each DOF. */
+static ulna_status find_shown(ulna_tracker *t, ulna_work *work, double *shown)
+{
+    uint64_t random = 1;
+    ulna_band band = {.n = t->nv, .width = 0, .entries = t->toward};
+    ulna_status status = ULNA_OK;
+    memset(shown, 0, (size_t)t->nv * sizeof *shown);
+    memset(t->seen, 0, 3 * (size_t)t->count * sizeof *t->seen);
+    status = ulna_problem_set_points(t->problem, 0, t->count, t->seen);
+    for (int n = 0; n < SHOWN_POSES && status == ULNA_OK; n++) {
+        double f;
+        for (int d = 0; d < t->nv; d++) {
+            double by = SPREAD * (2 * ulna_random_uniform(&random) - 1);
+            t->velocity[d] = ulna_segment_is_slide(t->model->dof_segment[d]) ? 0 : by;
+        }
+        ulna_model_integrate(t->model, t->model->rest, t->velocity, t->trial);
+        status = ulna_work_evaluate(work, t->trial, &f);
+        if (status == ULNA_OK)
+            status = ulna_work_hessian_band(work, 0, &band);
+        for (int d = 0; d < t->nv && status == ULNA_OK; d++)
+            shown[d] += t->toward[d] / SHOWN_POSES;
+    }
+    return status;
+}
+
+/* DOFs about the same axis of the joints of a chain are a group. */
+static void find_groups(ulna_tracker *t, const ulna_anatomy *anatomy)
+{
+    const ulna_model *model = t->model;
+    for (int b = 0; b < model->nb; b++) {
+        const ulna_body *body = &model->body[b];
+        for (int k = 0; k < body->dof_count && anatomy->chain[b] != ULNA_NONE; k++) {
+            ulna_dof_prior *prior = &t->prior[body->dof + k];
+            int follows = anatomy->chain[body->parent >= 0 ? body->parent : b] == anatomy->chain[b];
+            prior->group =
+                follows && body->parent >= 0 ? t->prior[model->body[body->parent].dof + k].group : t->groups++;
+            prior->curve = t->options.curve;
+            t->group_size[prior->group]++;
+        }
+    }
+}
+
+ulna_status ulna_tracker_set_priors(ulna_tracker *t, ulna_work *work)
+{
+    const ulna_track_options *o = &t->options;
+    double scale = t->model->length_scale * t->model->length_scale;
+    ulna_anatomy *anatomy;
+    ulna_status status = ulna_anatomy_create(t->model, t->body, t->weight, t->count, &t->allocator, &anatomy);
+    if (status != ULNA_OK)
+        return status;
+    for (int d = 0; d < t->nv; d++)
+        t->prior[d] = (ulna_dof_prior){.group = ULNA_NONE};
+    find_groups(t, anatomy);
+    memset(t->prior_weight, 0, (size_t)t->nv * sizeof *t->prior_weight);
+    memcpy(t->prior_goal, t->model->rest, (size_t)t->nq * sizeof *t->prior_goal);
+    if (o->smooth > 0) {
+        ulna_problem_set_posture(t->problem, t->prior_term, t->prior_goal, t->prior_weight);
+        status = find_shown(t, work, t->to_rest);
+    }
+    for (int d = 0; d < t->nv; d++) {
+        ulna_dof_prior *prior = &t->prior[d];
+        int is_weak = o->smooth > 0 && t->to_rest[d] < WEAK * scale;
+        prior->course = o->smooth * (1 + (is_weak ? WEAK_BRAKE : 0)) / scale;
+        prior->rest = o->posture * ulna_anatomy_posture(anatomy, t->model->dof_body[d]) / scale;
+        prior->curve /= scale;
+    }
+    ulna_anatomy_destroy(anatomy);
+    return status;
+}
+
+/* ---- the prior of a frame ---------------------------------------------------------------------------------------- */
+
+/* The way to rest from q; and means over groups, of how far their DOFs are from it. */
+static void find_rest(ulna_tracker *t, const double *q)
+{
+    ulna_model_difference(t->model, q, t->model->rest, t->to_rest);
+    memset(t->group_mean, 0, (size_t)t->groups * sizeof *t->group_mean);
+    for (int d = 0; d < t->nv; d++)
+        if (t->prior[d].group != ULNA_NONE)
+            t->group_mean[t->prior[d].group] -= t->to_rest[d] / t->group_size[t->prior[d].group];
+}
+
+/* The priors of a DOF, and another one: `weight`, and `pull`, which is that times the way to its goal. */
+static void add_up(ulna_tracker *t, int d, double weight, double pull)
+{
+    const ulna_dof_prior *p = &t->prior[d];
+    double w = p->rest + weight, sum = p->rest * t->to_rest[d] + pull;
+    if (p->group != ULNA_NONE) {
+        w += p->curve;
+        sum += p->curve * (t->group_mean[p->group] + t->to_rest[d]);
+    }
+    t->prior_weight[d] = w;
+    t->toward[d] = w > 0 ? sum / w : 0;
+}
+
+void ulna_tracker_expect_neighbours(ulna_tracker *t, const double *q, const double *to_sides, double sides,
+                                    double weight)
+{
+    if (t->prior_term == ULNA_NONE)
+        return;
+    find_rest(t, q);
+    for (int d = 0; d < t->nv; d++)
+        add_up(t, d, sides * weight, weight * to_sides[d]);
+    ulna_model_integrate(t->model, q, t->toward, t->prior_goal);
+    ulna_problem_set_posture(t->problem, t->prior_term, t->prior_goal, t->prior_weight);
+}
+
+void ulna_tracker_expect_course(ulna_tracker *t)
+{
+    if (t->prior_term == ULNA_NONE)
+        return;
+    double hold = t->options.hold / (t->model->length_scale * t->model->length_scale);
+    find_rest(t, t->q1);
+    for (int d = 0; d < t->nv; d++)
+        add_up(t, d, t->prior[d].course, t->history == 2 ? COURSE * t->prior[d].course * t->velocity[d] : 0);
+    ulna_model_integrate(t->model, t->q1, t->toward, t->prior_goal);
+    for (int b = 0; b < t->model->nb && t->held; b++) {
+        const ulna_body *body = &t->model->body[b];
+        if (!t->is_held[b])
+            continue;
+        memcpy(t->prior_goal + body->coordinate, t->hold_at + body->coordinate,
+               (size_t)body->coordinate_count * sizeof *t->hold_at);
+        for (int d = body->dof; d < body->dof + body->dof_count; d++)
+            t->prior_weight[d] = fmax(t->prior_weight[d], hold);
+    }
+    ulna_problem_set_posture(t->problem, t->prior_term, t->prior_goal, t->prior_weight);
+}
+
+void ulna_tracker_expect_rest(ulna_tracker *t)
+{
+    if (t->prior_term == ULNA_NONE)
+        return;
+    for (int d = 0; d < t->nv; d++)
+        t->prior_weight[d] = t->prior[d].rest + t->prior[d].curve;
+    ulna_problem_set_posture(t->problem, t->prior_term, t->model->rest, t->prior_weight);
+}
+
+/* ---- joints that no marker shows --------------------------------------------------------------------------------- */
+
+/* `is_moved` has the bodies with a marker; then also those on the way to them. */
+static void mark_paths(ulna_tracker *t)
+{
+    for (int b = t->model->nb - 1; b >= 0; b--)
+        if (t->is_moved[b] && t->model->body[b].parent >= 0)
+            t->is_moved[t->model->body[b].parent] = 1;
+}
+
+void ulna_tracker_rest_idle(ulna_tracker *t, const ulna_marker_set *set)
+{
+    memset(t->anchored, 0, (size_t)t->model->nb);
+    for (size_t i = set->count; i < t->problem->term_count; i++)
+        if (t->problem->term[i].body != ULNA_NONE)
+            t->anchored[t->problem->term[i].body] = 1;
+    memcpy(t->is_moved, t->anchored, (size_t)t->model->nb);
+    for (size_t i = 0; i < set->count; i++)
+        t->is_moved[set->items[i].body] |= set->items[i].weight > 0;
+    mark_paths(t);
+    for (int b = 0; b < t->model->nb; b++)
+        memset(t->idle + t->model->body[b].dof, !t->is_moved[b], (size_t)t->model->body[b].dof_count);
+    for (int d = 0; d < t->nv && t->options.solve.locked; d++)
+        t->idle[d] |= t->options.solve.locked[d] != 0;
+    t->options.solve.locked = t->options.fresh.locked = t->idle;
+}
+
+void ulna_tracker_find_unseen(ulna_tracker *t)
+{
+    memcpy(t->is_moved, t->anchored, (size_t)t->model->nb);
+    for (int i = 0; i < t->count; i++)
+        t->is_moved[t->body[i]] |= !t->missing[i] && t->weight[i] > 0;
+    mark_paths(t);
+    for (int b = 0; b < t->model->nb; b++) {
+        const ulna_body *body = &t->model->body[b];
+        if (t->is_held[b] == !t->is_moved[b])
+            continue;
+        memcpy(t->hold_at + body->coordinate, t->q1 + body->coordinate, (size_t)body->coordinate_count * sizeof *t->q1);
+        t->is_held[b] = !t->is_moved[b];
+        t->held += t->is_held[b] ? 1 : -1;
+    }
+}
