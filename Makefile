@@ -37,7 +37,7 @@ run: bootstrap build/build.ninja ## build the tool, then solve the built-in take
 	cmake --build build -j $(JOBS) --target ulna
 	build/ulna sample --force --quiet build/sample
 	build/ulna info --draw build/sample/human.json
-	cd build/sample && ../ulna solve --skeleton human.asf --markers walk.c3d --attach walk-markers.csv --robust \
+	cd build/sample && ../ulna solve --skeleton human.asf --markers walk.c3d --attach walk-markers.csv \
 	    -o walk.amc -o walk.bvh -o walk.glb --report report.html
 	@echo; echo "Open build/sample/report.html in a browser."
 

@@ -47,11 +47,8 @@ static ulna_track_options options_of(int way)
 {
     ulna_track_options o = ulna_track_options_default();
     o.causal = way != 0;
-    if (way == 2) {
-        o.smooth = o.curve = o.hold = 0;
-        o.posture = 1.7e-7;
+    if (way == 2)
         o.loss = ULNA_LOSS_SQUARE;
-    }
     return o;
 }
 

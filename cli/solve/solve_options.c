@@ -322,14 +322,12 @@ static const cli_option options[] = {
      "out are solved from behind as well, hidden limbs are led to where they are seen next, jumps are smoothed."},
     {"loss", 0, "KIND",
      "How the distance of a marker counts: geman-mcclure, the default, by which markers that are far off hardly count; cauchy; "
-     "huber; or square, for plain least squares."},
+     "huber; or square: plain least squares, with --smooth and --curve 0 and --posture 1e-7 unless given."},
     {"loss-distance", 0, "CM", "How far that is; 6 by default for an adult, in proportion for other sizes."},
     {"smooth", 0, "W",
-     "Weight that holds a joint to where the last two frames were going, in m2/rad2, where a marker's weight is 1; 6e-4 by default "
+     "Weight that holds a joint to where the last two frames were going, in m2/rad2, where a marker's weight is 1; 4e-4 by default "
      "for an adult. 0: none."},
-    {"posture", 0, "W",
-     "Weight that holds a joint to rest; 1e-5 by default for an adult, 30 times that for trunk and clavicles, 10 times for toes and "
-     "fingers."},
+    {"posture", 0, "W", "Weight that holds a joint to rest, but for the root; 1e-5 by default for an adult."},
     {"curve", 0, "W", "Weight that holds each joint of a spine or neck to their mean; 3e-5 by default for an adult."},
     {"soft-limits", 0, "W",
      "Weight that holds a joint to its limits, where these do not bind; 5e-6 by default for an adult, which hardly moves a marker."},

@@ -193,9 +193,9 @@ typedef struct ulna_track_options {
     ulna_options fresh; /* for fresh starts: restarts, and stops to be sure */
     int global;         /* 1: fresh starts by ulna_global_solve, not by restarts: surer, and some ten times slower */
     /* What is expected of a pose besides its markers (docs/tracking.md): weights in m^2/rad^2 where a marker's is 1. ULNA_AUTO,
-     * the default, is a part of the skeleton's length squared; for an adult the number given here. 0: none. */
-    double
-        smooth; /* 6e-4: toward where the last two frames were going; several times that where markers hardly show a joint */
+     * the default, is a part of the skeleton's length squared; for an adult the number given here. 0: none. With
+     * ULNA_LOSS_SQUARE it means plain least squares: no smooth and no curve, a posture of 1e-7. */
+    double smooth;  /* 4e-4: toward where the last two frames were going; more where markers hardly show a joint */
     double posture;    /* 1e-5: toward rest; more for the trunk, clavicles, toes and fingers; not for the root */
     double curve;      /* 3e-5: joints of a spine or neck toward the mean of their chain */
     double hold;       /* 1e-3: joints that no marker shows, toward where they were seen last */

@@ -25,6 +25,7 @@
 
 #define STANDS_OUT 6      /* spreads above the median */
 #define LEAST_SPREAD 0.25 /* of the median */
+#define LEAST_EXCESS 0.1  /* of the scale of the loss: less on every marker does not stand out */
 #define NORMAL 1.4826     /* spreads a median absolute deviation, for a normal distribution */
 #define SWEEP 3e-3        /* m^2/rad^2 for an adult: toward each neighbour */
 #define DISAGREE 0.35     /* radians a frame of a joint, where two ways meet */
@@ -44,6 +45,7 @@ typedef struct passes {
     double *cost;               /* total */
     double *sorted;             /* total */
     unsigned char *suspect;     /* total */
+    unsigned char *back_lost;   /* total: the way back is lost there */
     unsigned char *hidden;      /* total x nb: no marker shows it */
     double *back;               /* total x nq: the way back */
     double *back_cost;          /* total */
@@ -100,7 +102,8 @@ static void find_limit(passes *p)
     for (int i = 0; i < n; i++)
         p->sorted[i] = fabs(p->sorted[i] - p->median);
     double spread = fmax(NORMAL * middle_of(p->sorted, n), LEAST_SPREAD * p->median);
-    p->limit = p->median + STANDS_OUT * spread;
+    double least = LEAST_EXCESS * p->j->options->loss_scale;
+    p->limit = p->median + fmax(STANDS_OUT * spread, 0.5 * least * least);
 }
 
 static void find_costs(passes *p)
@@ -156,10 +159,12 @@ static ulna_status track_back(passes *p, int first, int last, int *begun)
         int f = *begun - 1;
         double *q = p->back + (size_t)f * (size_t)p->nq;
         ulna_track_gather(j, f, p->positions);
-        status = ulna_tracker_frame(p->tracker, p->positions, q, NULL);
+        ulna_frame_report report;
+        status = ulna_tracker_frame(p->tracker, p->positions, q, &report);
         if (status != ULNA_OK)
             break;
         p->back_cost[f] = cost_of(p, p->tracker->distance);
+        p->back_lost[f] = (report.flags & ULNA_TRACK_LOST) != 0;
         if (f < first && (step_between(p, pose_of(p, f), q) < DISAGREE / 4 || !p->suspect[f]))
             break;
     }
@@ -193,12 +198,13 @@ static void join(passes *p, int first, int last)
     }
     for (int f = at; f < last; f++) {
         memcpy(pose_of(p, f), p->back + (size_t)f * (size_t)nq, (size_t)nq * sizeof(double));
-        if (p->back_cost[f] <= p->limit && *flags_of(p, f) & ULNA_TRACK_LOST)
+        if (!p->back_lost[f] && *flags_of(p, f) & ULNA_TRACK_LOST)
             *flags_of(p, f) = (*flags_of(p, f) & ~(unsigned)ULNA_TRACK_LOST) | ULNA_TRACK_RECOVERED;
         p->cost[f] = p->back_cost[f];
     }
-    const double *here = at < p->total ? pose_of(p, at) : NULL;
-    if (here && at > 0 && step_between(p, pose_of(p, at - 1), here) > DISAGREE)
+    const unsigned known = ULNA_TRACK_LOST | ULNA_TRACK_RECOVERED;
+    if (at > 0 && at < p->total && !((*flags_of(p, at) | *flags_of(p, at - 1)) & known) &&
+        step_between(p, pose_of(p, at - 1), pose_of(p, at)) > DISAGREE)
         for (int f = at - 1; f <= at; f++)
             *flags_of(p, f) |= ULNA_TRACK_DOUBTFUL;
 }
@@ -283,6 +289,15 @@ static void bridge(passes *p, int body, int from, int to)
     }
 }
 
+/* Before it is seen for the first time, or after the last: as it is then. */
+static void hold(passes *p, int body, int seen, int first, int last)
+{
+    const ulna_body *b = &p->j->take->model->body[body];
+    for (int f = first; f < last; f++)
+        memcpy(pose_of(p, f) + b->coordinate, pose_of(p, seen) + b->coordinate,
+               (size_t)b->coordinate_count * sizeof(double));
+}
+
 static void bridge_gaps(passes *p)
 {
     const ulna_model *model = p->j->take->model;
@@ -291,14 +306,24 @@ static void bridge_gaps(passes *p)
         for (int f = 0; f < p->total && model->body[b].dof_count; f++) {
             if (hidden_of(p, f)[b])
                 continue;
-            if (from != ULNA_NONE && from < f - 1)
+            if (from == ULNA_NONE)
+                hold(p, b, f, 0, f);
+            else if (from < f - 1)
                 bridge(p, b, from, f);
             from = f;
         }
+        if (from != ULNA_NONE)
+            hold(p, b, from, from + 1, p->total);
     }
 }
 
 /* ---- 3. sweeps --------------------------------------------------------------------------------------------------- */
+
+/* Neither swept nor a good neighbour. */
+static int has_no_pose(const passes *p, int frame)
+{
+    return (*flags_of(p, frame) & (ULNA_TRACK_EMPTY | ULNA_TRACK_LOST)) != 0;
+}
 
 static ulna_status sweep(passes *p, int frame)
 {
@@ -306,11 +331,11 @@ static ulna_status sweep(passes *p, int frame)
     double *q = pose_of(p, frame), length = t->model->length_scale / 1.3;
     double weight = SWEEP * length * length / (t->model->length_scale * t->model->length_scale), sides = 0;
     ulna_stop stop = ULNA_STOP_NONE;
-    if (is_empty(p, frame))
+    if (has_no_pose(p, frame))
         return ULNA_OK;
     memset(p->d1, 0, (size_t)p->nv * sizeof *p->d1);
     for (int side = -1; side <= 1; side += 2) {
-        if (frame + side < 0 || frame + side >= p->total)
+        if (frame + side < 0 || frame + side >= p->total || has_no_pose(p, frame + side))
             continue;
         sides++;
         ulna_model_difference(t->model, q, pose_of(p, frame + side), p->d0);
@@ -327,8 +352,11 @@ static ulna_status sweep(passes *p, int frame)
         status = ulna_solver_step(t->solver, &stop);
     if (status == ULNA_OK)
         status = ulna_solver_end(t->solver, t->trial, NULL);
-    if (status == ULNA_OK)
-        memcpy(q, t->trial, (size_t)p->nq * sizeof *q);
+    for (int b = 0; b < t->model->nb && status == ULNA_OK; b++) {
+        const ulna_body *body = &t->model->body[b];
+        if (!hidden_of(p, frame)[b])
+            memcpy(q + body->coordinate, t->trial + body->coordinate, (size_t)body->coordinate_count * sizeof *q);
+    }
     return status;
 }
 
@@ -388,6 +416,7 @@ static void take_arrays(passes *p, ulna_arena *arena)
     for (size_t i = 0; i < sizeof per_dof / sizeof *per_dof; i++)
         *per_dof[i] = ulna_arena_take(arena, nv, sizeof(double));
     p->suspect = ulna_arena_take(arena, total, 1);
+    p->back_lost = ulna_arena_take(arena, total, 1);
     p->hidden = ulna_arena_take(arena, total * nb, 1);
 }
 
@@ -411,6 +440,7 @@ ulna_status ulna_track_look_back(ulna_track_job *j, ulna_error *error)
         bridge_gaps(&p);
         if (status == ULNA_OK && j->options->smooth > 0)
             status = sweep_all(&p);
+        bridge_gaps(&p); /* to where the frames at their ends are now */
         if (status == ULNA_OK)
             status = measure_again(&p);
         if (status != ULNA_OK)

@@ -31,21 +31,23 @@ enum {
     SECOND_THOUGHTS = 5, /* frames, then twice as many, and so on */
     FEW_OUTLIERS = 3,
     MANY_OUTLIERS = 3, /* one in so many: not the markers are wrong, but the pose */
+    MANY_LEAPS = 2,    /* one in so many: the recording leaps */
     YOUNG = 20,        /* frames: what is usual is not known well */
     PATIENCE = 30,     /* frames until what could not be found is looked for again, were its cost not to change */
     MOST_PATIENCE = 480
 };
 #define PREDICTION_MARGIN 1.2
-#define STRICT 0.01     /* of options.solve.decrease: where the start is worse than that margin */
-#define WORSE 1.2       /* times what the last search ended with: search again */
-#define MUCH_BETTER 0.5 /* of that: search again as well */
-#define BETTER 0.9      /* of the cost: then a search has found the track */
-#define FAR 5           /* times the scale of the loss */
-#define USUAL_RATE                                                                                                     \
-    0.003 /* a frame: what is usual follows the median of the cost so slowly that no drift takes it along */
+#define STRICT 0.01      /* of options.solve.decrease: where the start is worse than that margin */
+#define WORSE 1.2        /* times what the last search ended with: search again */
+#define MUCH_BETTER 0.5  /* of that: search again as well */
+#define BETTER 0.9       /* of the cost: then a search has found the track */
+#define SET_APART 0.02   /* of a marker's weight: less, and it does not move the pose */
+#define FAR 20           /* times the scale of the loss: as far off as an outlier may be */
+#define USUAL_RATE 0.01  /* a frame: what is usual follows the cost's median slowly, so that no drift takes it along; */
+#define SQUARE_RATE 0.05 /* faster for squares, where a single marker can make the cost */
 #define IMPLAUSIBLE 0.1  /* times the skeleton's length scale: an rms error that is no pose, where none is usual yet */
 #define OUT_OF_REACH 3   /* length scales: the longest way along the skeleton is two */
-#define FIRST_ORDER 0.03 /* radians: for a last step below that, distances come from its twists, to 0.4 % of a bone */
+#define FIRST_ORDER 0.03 /* radians: below that the last step's twists give distances, to 0.4 % of a bone */
 
 /* ---- solving ----------------------------------------------------------------------------------------------------- */
 
@@ -60,10 +62,15 @@ static double cost_of(const ulna_tracker *t, double distance)
     return ulna_loss_cost(t->options.loss, distance * distance, 1 / (t->options.loss_scale * t->options.loss_scale));
 }
 
+/* Of its weight, what a marker so far off is left with. */
+static double factor_of(const ulna_tracker *t, double distance)
+{
+    return ulna_loss_factor(t->options.loss, distance * distance, 1 / (t->options.loss_scale * t->options.loss_scale));
+}
+
 static int is_outlier(const ulna_tracker *t, double distance)
 {
-    return ulna_loss_factor(t->options.loss, distance * distance, 1 / (t->options.loss_scale * t->options.loss_scale)) <
-           ULNA_TRACKER_OUTLIER;
+    return factor_of(t, distance) < ULNA_TRACKER_OUTLIER;
 }
 
 double ulna_tracker_report(const ulna_tracker *t, ulna_frame_report *report)
@@ -370,7 +377,23 @@ static int is_in_doubt(ulna_tracker *t, double cost, double limit)
         return 0;
     if (cost <= limit && t->age)
         return cost > usual_limit(t);
+    if (t->leap == 1) /* the cost of a lost track may not show it: a robust loss has given up all the same */
+        return 1;
     return cost > t->tolerated || WORSE * cost < MUCH_BETTER * t->tolerated || t->patience-- <= 0;
+}
+
+/* Outliers that a robust loss has set apart make a cost too, but no lost track, unless they are many. */
+static int is_too_high(const ulna_tracker *t, const candidate *best, double limit)
+{
+    double fitted = 0;
+    int many = best->report.outliers * MANY_OUTLIERS > best->report.seen;
+    if (!t->options.loss)
+        return best->cost > limit;
+    for (int i = 0; i < t->count; i++) {
+        double d = t->distance[i], factor = isnan(d) ? 0 : factor_of(t, d);
+        fitted += factor < SET_APART ? 0 : 0.5 * t->weight[i] * factor * d * d;
+    }
+    return best->cost > limit && (many || !t->age || fitted > usual_limit(t));
 }
 
 static ulna_status begin_track(ulna_tracker *t, double *q, candidate *best)
@@ -399,8 +422,7 @@ static ulna_status solve_frame(ulna_tracker *t, double *q, candidate *best)
     ulna_status status = t->history == 0 ? begin_track(t, q, best) : continue_track(t, limit, q, best);
     if (status != ULNA_OK || t->options.lost_factor == 0)
         return status;
-    int many = best->report.outliers * MANY_OUTLIERS > best->report.seen;
-    int is_lost = best->cost > limit || (many && !t->age);
+    int is_lost = is_too_high(t, best, limit);
     if (!is_lost)
         t->tolerated = 0;
     else if (t->tolerated == 0)
@@ -423,7 +445,7 @@ static void learn_usual(ulna_tracker *t, double cost)
     else if (t->age < YOUNG)
         t->usual += (cost - t->usual) / (t->age + 1);
     else
-        t->usual *= cost > t->usual ? 1 + USUAL_RATE : 1 - USUAL_RATE;
+        t->usual *= 1 + (cost > t->usual ? 1 : -1) * (t->options.loss ? USUAL_RATE : SQUARE_RATE);
     t->age += t->age < YOUNG;
     if (cost <= usual_limit(t))
         t->rest_between = PATIENCE;
@@ -451,16 +473,22 @@ static void remember(ulna_tracker *t, const double *q, const candidate *best)
 /* What can be a position; the rest counts as missing. Returns how many markers count. */
 static int take_positions(ulna_tracker *t, const double *positions)
 {
-    int seen = 0, changes = 0;
+    double far = t->options.loss_scale * t->options.loss_scale;
+    int seen = 0, changes = 0, leaps = 0;
     for (int i = 0; i < t->count; i++) {
-        double *to = t->seen + 3 * i;
+        double *to = t->seen + 3 * i, way = 0;
         int is_there = ulna_is_position(positions + 3 * i), was_missing = t->missing[i] == 1;
-        for (int k = 0; k < 3; k++)
-            to[k] = is_there ? positions[3 * i + k] : (double)NAN;
+        for (int k = 0; k < 3; k++) {
+            double x = is_there ? positions[3 * i + k] : (double)NAN;
+            way += (x - to[k]) * (x - to[k]);
+            to[k] = x;
+        }
+        leaps += way > far;
         t->missing[i] = !is_there ? 1 : was_missing ? 2 : 0;
         changes += was_missing == is_there;
         seen += is_there && t->weight[i] > 0;
     }
+    t->leap = leaps * MANY_LEAPS > seen ? t->leap + 1 : 0;
     if (changes && seen)
         ulna_tracker_find_unseen(t);
     return seen;

@@ -43,7 +43,7 @@ struct ulna_tracker {
     unsigned char *idle;               /* nv: no marker ever moves it */
     unsigned char *anchored;           /* nb: a term of the caller's is about it */
     unsigned char *is_moved, *is_held; /* nb: a marker that is seen sits on it, or beyond it; or not */
-    unsigned char *missing;            /* count: in the last frame */
+    unsigned char *missing;            /* count: 1 in this frame, 2 in the last one but not in this, else 0 */
     double *seen, *possible;           /* count x 3: this frame's positions; those of them that can be */
     size_t bytes;
     int history;      /* frames that q1, q2 hold: 0, 1, 2 */
@@ -55,7 +55,7 @@ struct ulna_tracker {
     int rest_between; /* and how many the next time: more after each search in vain */
     int was_lost;     /* the last frame */
     int held;         /* bodies that are */
-    int returned;     /* markers of this frame that were missing in the last */
+    int leap;         /* frames in a row in which most markers moved farther than the scale of the loss */
     int has_jumped;   /* the frame's pose does not go on from q1 */
     int is_measured;  /* `distance` is that of the last answer */
     double deadline;  /* by ulna_seconds; INFINITY: none */

@@ -6,7 +6,7 @@
  * frames the priors are
  *   course   toward q1 + (q1 - q2) / 2, more where the markers hardly show a DOF (H_jj small). The lag is weight / H_jj
  *            frames: nothing where markers see, a brake where they do not. Half the velocity: in full, weak directions run on.
- *   rest     toward rest, more for the trunk, clavicles, toes and fingers (anatomy.c).
+ *   rest     toward rest, but for the root.
  *   curve    joints of a spine or neck toward the mean of their chain in q1: which of them bends is not to be seen.
  *   hold     joints that no marker moves in this frame, toward where they were seen last.
  * Their sum w_j (q_j - g_j)^2 / 2 has one goal, so a single term holds them. Options give weights in m^2/rad^2; docs/tracking.md.
@@ -22,10 +22,10 @@
 #include "model/model.h"
 #include "objective/problem.h"
 
-#define COURSE 0.5     /* of the velocity */
-#define WEAK 0.018     /* of the length scale squared: a smaller H_jj makes a DOF one that markers hardly show */
-#define WEAK_BRAKE 1.2 /* times the course's weight, in addition, for these */
-#define SPREAD 0.5     /* radians around rest, at which H_jj is taken */
+#define COURSE 0.5      /* of the velocity */
+#define WEAK 0.018      /* of the length scale squared: a smaller H_jj makes a DOF one that markers hardly show */
+#define WEAK_BRAKE 2.25 /* times the weight of the course, in addition, for these */
+#define SPREAD 0.5      /* radians around rest, at which H_jj is taken */
 
 enum { SHOWN_POSES = 8 };
 
@@ -94,7 +94,7 @@ ulna_status ulna_tracker_set_priors(ulna_tracker *t, ulna_work *work)
         ulna_dof_prior *prior = &t->prior[d];
         int is_weak = o->smooth > 0 && t->to_rest[d] < WEAK * scale;
         prior->course = o->smooth * (1 + (is_weak ? WEAK_BRAKE : 0)) / scale;
-        prior->rest = o->posture * ulna_anatomy_posture(anatomy, t->model->dof_body[d]) / scale;
+        prior->rest = anatomy->is_root[t->model->dof_body[d]] ? 0 : o->posture / scale;
         prior->curve /= scale;
     }
     ulna_anatomy_destroy(anatomy);
@@ -199,7 +199,7 @@ void ulna_tracker_find_unseen(ulna_tracker *t)
 {
     memcpy(t->is_moved, t->anchored, (size_t)t->model->nb);
     for (int i = 0; i < t->count; i++)
-        t->is_moved[t->body[i]] |= !t->missing[i] && t->weight[i] > 0;
+        t->is_moved[t->body[i]] |= t->missing[i] != 1 && t->weight[i] > 0;
     mark_paths(t);
     for (int b = 0; b < t->model->nb; b++) {
         const ulna_body *body = &t->model->body[b];

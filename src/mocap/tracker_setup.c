@@ -43,15 +43,23 @@ ulna_track_options ulna_track_options_default(void)
     return o;
 }
 
-/* An adult's length scale is 1.3 m: weights of 1 m^2/rad^2 for an adult are 1 / 1.7 of the length squared. */
+/* Numbers for an adult, whose length scale is 1.3 m: weights go with the square of the length. Plain least squares have no priors
+ * but a trace of posture, for what no marker determines. */
 void ulna_track_options_resolve(const ulna_model *model, ulna_track_options *o)
 {
     const double length = model->length_scale / 1.3, square = length * length;
+    const int is_plain = o->loss == ULNA_LOSS_SQUARE;
     struct {
         double *option, automatic;
-    } const options[] = {{&o->smooth, 6e-4 * square},     {&o->posture, 1e-5 * square}, {&o->curve, 3e-5 * square},
-                         {&o->hold, 1e-3 * square},       {&o->limits, 5e-6 * square},  {&o->loss_scale, 0.06 * length},
-                         {&o->lost_excess, 1e-4 * square}};
+    } const options[] = {
+        {&o->smooth, is_plain ? 0 : 4e-4 * square},
+        {&o->curve, is_plain ? 0 : 3e-5 * square},
+        {&o->posture, (is_plain ? 1e-7 : 1e-5) * square},
+        {&o->hold, 1e-3 * square},
+        {&o->limits, 5e-6 * square},
+        {&o->loss_scale, 0.06 * length},
+        {&o->lost_excess, 1e-4 * square},
+    };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (*options[i].option == ULNA_AUTO)
             *options[i].option = options[i].automatic;
@@ -228,6 +236,7 @@ void ulna_tracker_reset(ulna_tracker *t, const double *q)
         t->distance[i] = (double)NAN;
     t->is_measured = 1;
     memset(t->is_held, 0, (size_t)t->model->nb);
+    t->leap = 0;
     memset(t->missing, 0, (size_t)t->count);
     memset(t->outlier, 0, (size_t)t->count * sizeof *t->outlier);
     ulna_solver_forget(t->solver);

@@ -203,7 +203,7 @@ static json_t *solve(ulna_test_tool *tool)
 {
     int code =
         ulna_test_tool_run(tool, "solve --json --skeleton human.asf --markers walk.c3d --attach walk-markers.csv "
-                                 "--robust -o walk.amc -o walk.bvh -o walk.glb --report report.html");
+                                 "-o walk.amc -o walk.bvh -o walk.glb --report report.html");
     if (code)
         fail_msg("exit code %d: %s", code, tool->err);
     return ulna_test_tool_json(tool);
@@ -231,7 +231,7 @@ static void defects_are_reported(void **state)
     ulna_test_says(page, "LKNE and RKNE in <a href=\"#player\" data-frame=\"180\">180–215</a>");
     ulna_test_says(page, "<dt>No marker seen</dt><dd><a href=\"#player\" data-frame=\"420\">420–427</a></dd>");
     free(page);
-    assert_int_equal(ulna_test_tool_run(tool, "solve -s human.asf -m walk.c3d -a walk-markers.csv --robust"), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s human.asf -m walk.c3d -a walk-markers.csv"), 0);
     ulna_test_says(tool->out, "swapped   LKNE and RKNE in frames 180 to 215");
     ulna_test_says(tool->out, "8 without any marker");
     close_sample(&s);
@@ -335,13 +335,11 @@ static void threads_and_company_do_not_matter(void **state)
     sample s = open_sample(tool);
     close_sample(&s);
     ulna_test_tool_shell(tool, "cp walk.c3d b.c3d; cp walk.c3d c.c3d");
-    assert_int_equal(ulna_test_tool_run(tool,
-                                        "solve -q -s human.asf -a walk-markers.csv --robust --threads 1 -m walk.c3d "
-                                        "-o alone/ --report alone/"),
+    assert_int_equal(ulna_test_tool_run(tool, "solve -q -s human.asf -a walk-markers.csv --threads 1 -m walk.c3d "
+                                              "-o alone/ --report alone/"),
                      0);
-    assert_int_equal(ulna_test_tool_run(tool,
-                                        "solve -q -s human.asf -a walk-markers.csv --robust --threads 3 -o out/ -m "
-                                        "c.c3d walk.c3d b.c3d"),
+    assert_int_equal(ulna_test_tool_run(tool, "solve -q -s human.asf -a walk-markers.csv --threads 3 -o out/ -m "
+                                              "c.c3d walk.c3d b.c3d"),
                      0);
     ulna_test_tool_shell(
         tool, "test -s alone/walk.html; for i in walk b c; do cmp alone/walk.amc out/$i.amc || exit 1; done");

@@ -62,7 +62,8 @@ static int has_note(json_t *object, const char *part)
 static void every_key_is_there(void **state)
 {
     ulna_test_tool *tool = *state;
-    json_t *object = solve(tool, "-s human -m take.c3d", 0), *stops = json_object_get(object, "stops"), *count;
+    json_t *object = solve(tool, "-s human -m take.c3d --loss square", 0), *stops = json_object_get(object, "stops"),
+           *count;
     const char *reason;
     long long frames = 0;
     assert_string_equal(tool->err, "");
@@ -101,7 +102,7 @@ static void every_key_is_there(void **state)
 static void outputs_hold_the_motion(void **state)
 {
     ulna_test_tool *tool = *state;
-    json_t *object = solve(tool, "-s human -m take.c3d -o out.csv -o out.c3d -o out.bvh -o out.amc", 0);
+    json_t *object = solve(tool, "-s human -m take.c3d --loss square -o out.csv -o out.c3d -o out.bvh -o out.amc", 0);
     assert_int_equal(json_array_size(json_object_get(object, "outputs")), 4);
     json_decref(object);
     ulna_test_take take = ulna_test_take_make(FRAMES);
@@ -198,7 +199,7 @@ static void axes_are_found(void **state)
     ulna_test_take_release(&take);
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         char line[128];
-        snprintf(line, sizeof line, "-s human -m z.c3d %s", options[i]);
+        snprintf(line, sizeof line, "-s human -m z.c3d --loss square %s", options[i]);
         json_t *object = solve(tool, line, 0), *axes = json_object_get(object, "axes");
         static const double expected[9] = {0, 1, 0, 0, 0, 1, 1, 0, 0};
         for (size_t k = 0; k < 9; k++)
@@ -263,7 +264,7 @@ static void attachments_are_matched_by_name(void **state)
 static void a_reference_tells_offsets(void **state)
 {
     ulna_test_tool *tool = *state;
-    json_t *object = solve(tool, "-s human -m take.c3d -a reference --reference truth.csv", 0);
+    json_t *object = solve(tool, "-s human -m take.c3d -a reference --reference truth.csv --loss square", 0);
     assert_below(member(object, "rms_mm", "max"), 0.05);
     assert_int_equal(integer(object, "markers"), 41); /* *0 has no name */
     json_decref(object);
@@ -297,7 +298,7 @@ static void gaps_are_told(void **state)
     assert_int_equal(integer(json_object_get(object, "stops"), "empty"), 5);
     assert_below(member(object, "rms_mm", "max"), 0.05);
     json_decref(object);
-    object = solve(tool, "-s human -m gaps.c3d --report gaps.html", 0);
+    object = solve(tool, "-s human -m gaps.c3d --report gaps.html --loss square", 0);
     assert_int_equal(integer(object, "empty"), 5);
     assert_int_equal(integer(object, "missing_markers"), 5 * 41 + 10);
     assert_int_equal(integer(json_object_get(object, "stops"), "empty"), 5);
@@ -341,11 +342,11 @@ static void swapped_markers_are_weighed_down(void **state)
         }
     ulna_test_take_write(tool->folder, "swap.c3d", NULL, NULL, &take.markers);
     ulna_test_take_release(&take);
-    ulna_test_tool_run(tool, "solve --json -s human -m swap.c3d --robust -o robust.csv");
+    ulna_test_tool_run(tool, "solve --json -s human -m swap.c3d -o robust.csv");
     json_t *object = ulna_test_tool_json(tool);
     assert_int_equal(integer(object, "outlier_frames"), 10);
     json_decref(object);
-    ulna_test_tool_run(tool, "solve --json -s human -m swap.c3d --robust-distance 3");
+    ulna_test_tool_run(tool, "solve --json -s human -m swap.c3d --loss-distance 3");
     object = ulna_test_tool_json(tool);
     assert_int_equal(integer(object, "outlier_frames"), 10);
     json_decref(object);
@@ -623,9 +624,10 @@ static void recorded_take_is_solved(void **state)
     assert_int_equal(fclose(file), 0);
     free(offsets);
     const char *data = ulna_test_data_dir();
-    snprintf(line, sizeof line,
-             "-s %s/hdm05/HDM_dg.asf -m %s/hdm05/HDM_dg_03-05_02_120.c3d -a offsets.csv -o out.amc -r r.html", data,
-             data);
+    snprintf(
+        line, sizeof line,
+        "-s %s/hdm05/HDM_dg.asf -m %s/hdm05/HDM_dg_03-05_02_120.c3d -a offsets.csv -o out.amc -r r.html --loss square",
+        data, data);
     json_t *object = solve(tool, line, 0);
     assert_int_equal(integer(object, "frames"), 3866);
     assert_int_equal(integer(object, "dof"), 62);

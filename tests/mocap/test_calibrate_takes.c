@@ -54,8 +54,10 @@ static double take_rms(const take *t, const ulna_calibration *found)
 {
     ulna_clip clip = ulna_clip_empty(NULL);
     ulna_frame_report *frames = calloc((size_t)t->clean.frame_count, sizeof *frames);
+    ulna_track_options options = ulna_track_options_default();
+    options.loss = ULNA_LOSS_SQUARE; /* how well the offsets can fit */
     assert_int_equal(ulna_test_track(found->model ? found->model : t->hdm.skeleton.model, &found->set, &t->clean,
-                                     t->axes, NULL, &clip, frames, NULL, NULL),
+                                     t->axes, &options, &clip, frames, NULL, NULL),
                      ULNA_OK);
     double squares = 0;
     long long seen = 0;
@@ -220,10 +222,12 @@ static double rms_cm(const score *s)
 
 static ulna_frame_report *track(const take *t, const ulna_marker_set *set)
 {
+    ulna_track_options options = ulna_track_options_default();
+    options.loss = ULNA_LOSS_SQUARE;
     ulna_clip clip = ulna_clip_empty(NULL);
     ulna_frame_report *frames = calloc((size_t)t->clean.frame_count, sizeof *frames);
-    assert_int_equal(ulna_test_track(t->hdm.skeleton.model, set, &t->clean, t->axes, NULL, &clip, frames, NULL, NULL),
-                     ULNA_OK);
+    assert_int_equal(
+        ulna_test_track(t->hdm.skeleton.model, set, &t->clean, t->axes, &options, &clip, frames, NULL, NULL), ULNA_OK);
     ulna_clip_release(&clip);
     return frames;
 }

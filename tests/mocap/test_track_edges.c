@@ -81,7 +81,9 @@ static void one_bad_frame_is_one_lost_frame(void **state)
             ulna_frame_report frames[FRAMES];
             ulna_clip clip;
             spoil(&s, bad, kind);
-            ulna_track_summary summary = ulna_test_swing_track(&s, NULL, &clip, frames);
+            ulna_track_options options = ulna_track_options_default();
+            options.loss = ULNA_LOSS_SQUARE;
+            ulna_track_summary summary = ulna_test_swing_track(&s, &options, &clip, frames);
             assert_int_equal(summary.lost, 1);
             assert_int_equal(summary.recovered, 1);
             assert_int_equal(frames[bad].flags & ~(unsigned)ULNA_TRACK_STARTED, ULNA_TRACK_LOST);
@@ -104,7 +106,7 @@ static void a_robust_loss_bears_a_bad_frame(void **state)
         ulna_frame_report frames[FRAMES];
         ulna_clip clip;
         ulna_track_options options = ulna_track_options_default();
-        options.loss = ULNA_LOSS_GEMAN_MCCLURE;
+        options.smooth = options.posture = options.curve = 0; /* which cost some tenths of a millimetre */
         spoil(&s, BAD, kind);
         ulna_track_summary summary = ulna_test_swing_track(&s, &options, &clip, frames);
         int is_stray = kind == STRAY || kind == FAR_STRAY;
@@ -128,7 +130,7 @@ static void a_robust_start_bears_stray_markers(void **state)
         ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
         ulna_clip clip;
         ulna_track_options options = ulna_track_options_default();
-        options.loss = ULNA_LOSS_GEMAN_MCCLURE;
+        options.smooth = options.posture = options.curve = 0;
         for (int f = 0; f < FRAMES; f++)
             for (int m = 5; m < 41; m += 6)
                 marker_of(&s, f, m)[0] += off;
@@ -153,6 +155,7 @@ static void a_global_search_finds_the_track(void **state)
     ulna_clip clip;
     ulna_track_options options = ulna_track_options_default();
     options.global = 1;
+    options.loss = ULNA_LOSS_SQUARE;
     for (int f = JUMP; f < FRAMES; f++) /* turned half round at once */
         for (int m = 0; m < s.recording.marker_count; m++) {
             marker_of(&s, f, m)[0] *= -1;
@@ -177,11 +180,18 @@ static void long_garbage_stays_lost(void **state)
     ulna_clip clip;
     for (int f = 30; f < 100; f++)
         spoil(&s, f, MIXED_UP);
-    ulna_test_swing_track(&s, NULL, &clip, frames);
-    for (int f = 1; f < FRAMES; f++)
-        assert_int_equal(frames[f].flags, f < 30 ? 0 : f < 100 ? ULNA_TRACK_LOST : f == 100 ? ULNA_TRACK_RECOVERED : 0);
-    assert_true(error_of(&s, &clip, 100) < 1e-4);
-    ulna_clip_release(&clip);
+    for (int robust = 0; robust <= 1; robust++) {
+        ulna_track_options options = ulna_track_options_default();
+        options.loss = robust ? ULNA_LOSS_GEMAN_MCCLURE : ULNA_LOSS_SQUARE;
+        ulna_test_swing_track(&s, &options, &clip, frames);
+        for (int f = 1; f < FRAMES; f++)
+            assert_int_equal(frames[f].flags & ~(unsigned)ULNA_TRACK_OUTLIERS, f < 30     ? 0
+                                                                               : f < 100  ? ULNA_TRACK_LOST
+                                                                               : f == 100 ? ULNA_TRACK_RECOVERED
+                                                                                          : 0);
+        assert_true(error_of(&s, &clip, 100) < (robust ? 2e-3 : 1e-4));
+        ulna_clip_release(&clip);
+    }
     ulna_test_swing_release(&s);
 }
 
@@ -210,8 +220,9 @@ static void positions_that_are_none_are_missing(void **state)
 
 /* ---- what is not seen ----------------------------------------------------------------------------------------------- */
 
-/* The left arm's markers are hidden for a while: it stays where it was, to a hair, and does not swing to rest. */
-static void a_hidden_limb_stays_where_it_was(void **state)
+/* The left arm's markers are hidden for a while. Without a look ahead it stays where it was, to a hair, and does not swing to rest;
+ * with one it goes to where it is seen next, nearer to the truth, and neither entry nor return is a jump. */
+static void a_hidden_limb_is_held_or_bridged(void **state)
 {
     (void)state;
     enum { FRAMES = 120 };
@@ -228,17 +239,31 @@ static void a_hidden_limb_stays_where_it_was(void **state)
     }
     assert_true(hidden > 2);
     int count = ulna_model_body_coordinates(s.model, arm, &first);
-    ulna_clip clip;
-    ulna_test_swing_track(&s, NULL, &clip, NULL);
-    double away = 0;
-    for (int f = 40; f < 80; f++)
-        for (int c = first; c < first + count; c++) {
-            assert_true(fabs(ulna_clip_frame(&clip, f)[c] - ulna_clip_frame(&clip, 39)[c]) < 0.01);
-            away = fmax(away, fabs(ulna_clip_frame(&clip, 39)[c] - ulna_model_rest(s.model)[c]));
-        }
-    assert_true(away > 0.1); /* else rest would be as good */
-    assert_true(error_of(&s, &clip, 80) < 1e-4);
-    ulna_clip_release(&clip);
+    double off[2] = {0, 0};
+    for (int causal = 0; causal <= 1; causal++) {
+        ulna_clip clip;
+        ulna_frame_report frames[FRAMES];
+        ulna_track_options options = ulna_track_options_default();
+        options.causal = causal;
+        ulna_test_swing_track(&s, &options, &clip, frames);
+        double away = 0, usual = 0, most = 0;
+        for (int f = 1; f < FRAMES; f++)
+            for (int c = first; c < first + count; c++) {
+                double q = ulna_clip_frame(&clip, f)[c], step = fabs(q - ulna_clip_frame(&clip, f - 1)[c]);
+                *(f >= 40 && f <= 80 ? &most : &usual) = fmax(f >= 40 && f <= 80 ? most : usual, step);
+                if (f < 40 || f >= 80)
+                    continue;
+                assert_true(!causal || fabs(q - ulna_clip_frame(&clip, 39)[c]) < 0.01);
+                away = fmax(away, fabs(ulna_clip_frame(&clip, 39)[c] - ulna_model_rest(s.model)[c]));
+                off[causal] += fabs(q - s.truth[f * s.nq + c]);
+            }
+        assert_true(away > 0.1); /* else rest would be as good */
+        assert_int_equal(frames[60].flags, causal ? 0 : ULNA_TRACK_BRIDGED);
+        assert_true(causal || most < 1.5 * usual);
+        assert_true(error_of(&s, &clip, 80) < 5e-3);
+        ulna_clip_release(&clip);
+    }
+    assert_true(off[0] < 0.5 * off[1]);
     ulna_test_swing_release(&s);
 }
 
@@ -315,6 +340,7 @@ static void hdm05_has_no_seams(void **state)
         ulna_clip clip = ulna_clip_empty(NULL);
         ulna_track_summary summary;
         options.chunk_frames = chunk;
+        options.loss = ULNA_LOSS_SQUARE;
         assert_int_equal(ulna_test_track(model, &take.set, &take.markers.recording, ulna_test_hdm05_axes, &options,
                                          &clip, NULL, &summary, NULL),
                          ULNA_OK);
@@ -346,6 +372,7 @@ static void any_chunk_length_will_do(void **state)
         options.chunk_frames = lengths[i];
         options.overlap_frames = 3;
         options.fresh.restarts = 3;
+        options.loss = ULNA_LOSS_SQUARE;
         ulna_track_summary summary = ulna_test_swing_track(&s, &options, &clip, frames);
         assert_int_equal(summary.lost + summary.empty, 0);
         assert_true(summary.rms_max < 1e-4);
@@ -431,7 +458,9 @@ static void weights_may_be_zero(void **state)
     s.set.items[4].weight = 0;
     for (int f = 0; f < 10; f++)
         marker_of(&s, f, 4)[1] += 0.5;
-    ulna_track_summary summary = ulna_test_swing_track(&s, NULL, &clip, NULL);
+    ulna_track_options options = ulna_track_options_default();
+    options.loss = ULNA_LOSS_SQUARE;
+    ulna_track_summary summary = ulna_test_swing_track(&s, &options, &clip, NULL);
     assert_int_equal(summary.missing, 0);
     assert_true(summary.rms_max < 1e-4);
     ulna_clip_release(&clip);
@@ -488,7 +517,7 @@ int main(void)
         cmocka_unit_test(a_global_search_finds_the_track),
         cmocka_unit_test(long_garbage_stays_lost),
         cmocka_unit_test(positions_that_are_none_are_missing),
-        cmocka_unit_test(a_hidden_limb_stays_where_it_was),
+        cmocka_unit_test(a_hidden_limb_is_held_or_bridged),
         cmocka_unit_test(a_gap_to_the_end_is_held_over_chunks),
         cmocka_unit_test(a_gap_over_a_seam_keeps_its_turns),
         cmocka_unit_test(hdm05_has_no_seams),
