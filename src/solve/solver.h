@@ -171,7 +171,7 @@ typedef struct ulna_damped_step {
  * prescribed displacements. `extra` (nv) may be NULL. Into s->step, with s->held as it was solved. Statuses as
  * ulna_work_step.
  */
-ulna_status ulna_bounded_step(ulna_solver *s, double t, const double *extra, ulna_damped_step *step);
+ulna_status ulna_bounded_step(ulna_solver *s, double t, const double *extra, ulna_damped_step *damped);
 /* Is the step short merely because it was damped? With (H + D) x = -g the prediction is 1/2 x H x + x D x; the damping
  * counts as small if 1/2 x D x is no more than 1/2 x H x, that is, a third of the prediction. */
 static inline int ulna_is_short(const ulna_damped_step *step)
