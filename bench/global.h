@@ -5,6 +5,8 @@
 #include "ulna/problem.h"
 
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 /* ---- skeletons, poses and goals (global_scene.c) ------------------------------------------------------------------ */
 
@@ -36,13 +38,13 @@ typedef struct global_skeleton {
 
 /* "hand" or "body" of the oracle files with poses drawn evenly within the limits, or "real": HDM_dg in frames spread
  * over its takes. 0 if the files are not there. */
-int global_skeleton_load(const char *name, int poses, global_skeleton *skeleton);
-void global_skeleton_free(global_skeleton *skeleton);
+int global_skeleton_load(const char *name, int poses, global_skeleton *s);
+void global_skeleton_free(global_skeleton *s);
 
 /* The instances of a file such as "chain3_all_noisy", at most `most`; how many there were. */
 int global_oracle_read(const char *name, int most, global_oracle *oracles);
 /* Its model and problem, to be destroyed; f as above. 0 if there is no memory. */
-int global_oracle_problem(const global_oracle *oracle, ulna_model **model, ulna_problem **problem);
+int global_oracle_problem(const global_oracle *o, ulna_model **model, ulna_problem **problem);
 
 /* Even in [0, 1); the state moves on. */
 double global_uniform(uint64_t *state);
@@ -76,7 +78,7 @@ typedef struct global_trial {
 } global_trial;
 
 /* Tries all ways on pose `i` of a view; `with_sdp`: that one, too. Ends the program on a failure. */
-void global_try(const global_skeleton *skeleton, global_view view, int noisy, int i, int with_sdp, global_trial *trial);
+void global_try(const global_skeleton *s, global_view view, int noisy, int i, int with_sdp, global_trial *trial);
 
 /* CPU milliseconds of a relaxation alone on pose i, all joints seen, with noise. */
 typedef enum global_relax {
@@ -85,16 +87,22 @@ typedef enum global_relax {
     GLOBAL_F3_AS_THERE  /* as the yardstick does: to 1e-5 in units of f */
 } global_relax;
 
-double global_relax_ms(const global_skeleton *skeleton, int i, global_relax which);
+double global_relax_ms(const global_skeleton *s, int i, global_relax which);
 
 /* Ends the program with a line if `failed`. */
-void global_stop_if(int failed, const char *what);
+static inline void global_stop_if(int failed, const char *what)
+{
+    if (failed) {
+        fprintf(stderr, "bench_global: %s failed\n", what);
+        exit(1);
+    }
+}
 
 /* ---- the convex-IK paper's relaxation, solved by libraries, beside ours (global_paper.c) -------------------------- */
 
 /* CPU milliseconds that DSDP takes for F1 of pose `i`, all joints seen, with noise, to a gap of 1e-6 relative to
  * 1 + |optimum|. NaN if it failed or is not in this build. */
-double global_dsdp_ms(const global_skeleton *skeleton, int i);
+double global_dsdp_ms(const global_skeleton *s, int i);
 
 /* F1 (DSDP) against the literal (14) (SDPA) on chains of three and five joints with noise. */
 typedef struct global_literal {
@@ -137,7 +145,7 @@ typedef struct global_yardstick {
 /* Builds it into a new folder where ../shared/prototypes (or $ULNA_PROTOTYPES) is. 0 if there is none. */
 int global_yardstick_build(char folder[64]);
 /* On the first `count` poses. 0 if it does not say what is expected. */
-int global_yardstick_run(const char *folder, const global_skeleton *skeleton, int count, global_yardstick *yardstick);
+int global_yardstick_run(const char *folder, const global_skeleton *s, int count, global_yardstick *y);
 void global_yardstick_remove(const char *folder);
 
 #endif

@@ -20,14 +20,6 @@ typedef struct bout {
     global_trial *trial;
 } bout;
 
-void global_stop_if(int failed, const char *what)
-{
-    if (failed) {
-        fprintf(stderr, "bench_global: %s failed\n", what);
-        exit(1);
-    }
-}
-
 static void copy_q(const bout *b, const double *from)
 {
     memcpy(b->q, from, (size_t)b->nq * sizeof *b->q);

@@ -30,7 +30,7 @@ static double solve_reduced(const ulna_reduced *tree, double gap, double *ms)
 double global_dsdp_ms(const global_skeleton *s, int i)
 {
     ulna_reduced tree;
-    double ms;
+    double ms = NAN;
     const double *goals = s->goals[GLOBAL_ALL][1] + 3 * (ptrdiff_t)i * s->points[GLOBAL_ALL];
     ulna_problem *problem = s->problem[GLOBAL_ALL];
     global_stop_if(ulna_problem_set_points(problem, 0, s->points[GLOBAL_ALL], goals) != ULNA_OK ||

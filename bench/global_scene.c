@@ -160,8 +160,8 @@ static int is_new_place(const ulna_model *model, int body, const int *others, in
     ulna_model_body_placement(model, body, at, NULL);
     for (int i = 0; i < count; i++) {
         ulna_model_body_placement(model, others[i], there, NULL);
-        if (ulna_model_body_parent(model, others[i]) == ulna_model_body_parent(model, body) &&
-            memcmp(at, there, sizeof at) == 0)
+        if (ulna_model_body_parent(model, others[i]) == ulna_model_body_parent(model, body) && at[0] == there[0] &&
+            at[1] == there[1] && at[2] == there[2])
             return 0;
     }
     return 1;

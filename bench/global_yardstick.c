@@ -13,7 +13,7 @@ int global_yardstick_build(char folder[64])
 {
     const char *prototypes = getenv("ULNA_PROTOTYPES");
     char command[2048];
-    strcpy(folder, "/tmp/ulna-globalXXXXXX");
+    snprintf(folder, 64, "%s", "/tmp/ulna-globalXXXXXX");
     prototypes = prototypes ? prototypes : ULNA_SOURCE_DIR "/../shared/prototypes";
     if (access(prototypes, R_OK) != 0 || !mkdtemp(folder))
         return 0;
