@@ -104,6 +104,17 @@ int numbers_seed(const cli *tool, const char *name, uint64_t *seed);
 /* A unit of length by name, or the metres that it has. */
 int numbers_unit(const cli *tool, const char *name, double *metres);
 
+/* What convert and solve have in common: how files are written. */
+#define CLI_WRITING_OPTIONS                                                                                            \
+    {"digits", 0, "N",                                                                                                 \
+     "Significant digits in text formats. Default: as many as needed to read the same number back."},                  \
+    {                                                                                                                  \
+        "bvh-channels", 0, "KIND",                                                                                     \
+            "Rotations of each joint of a BVH file. three, the default: always three, as Blender and others need "     \
+            "them; those that the joint does not have are 0. dof: only those of its degrees of freedom."               \
+    }
+int cli_read_writing_options(const cli *tool, ulna_write_options *options);
+
 /* Sorts the numbers, none of which may be NaN, and returns their median; NaN if there are none. */
 double cli_median(double *numbers, int count);
 

@@ -56,9 +56,16 @@ static ulna_status fail_kind(const char *wanted, const ulna_content *content, ul
                     ulna_format_text(content->format));
 }
 
-ulna_status files_skeleton(const char *path, ulna_content *content, ulna_error *error)
+static ulna_status read_in_unit(const char *path, double unit_m, ulna_content *content, ulna_error *error)
 {
-    ulna_status status = files_read(path, NULL, content, error);
+    ulna_read_options options = ulna_read_options_default();
+    options.unit_m = unit_m;
+    return files_read(path, &options, content, error);
+}
+
+ulna_status files_skeleton(const char *path, double unit_m, ulna_content *content, ulna_error *error)
+{
+    ulna_status status = read_in_unit(path, unit_m, content, error);
     if (status == ULNA_OK && !content->model)
         status = fail_kind("a skeleton", content, error);
     return status;
@@ -67,7 +74,7 @@ ulna_status files_skeleton(const char *path, ulna_content *content, ulna_error *
 ulna_status cli_load_model(const char *name, ulna_model **model, ulna_error *error)
 {
     ulna_content content = ulna_content_empty(NULL);
-    ulna_status status = files_skeleton(name, &content, error);
+    ulna_status status = files_skeleton(name, 0, &content, error);
     *model = status != ULNA_OK ? NULL : content.model;
     if (status == ULNA_OK)
         content.model = NULL; /* the caller's now */
@@ -106,9 +113,9 @@ ulna_status files_motion(const char *path, const ulna_content *skeleton, ulna_cl
     return status;
 }
 
-ulna_status files_markers(const char *path, ulna_content *content, ulna_error *error)
+ulna_status files_markers(const char *path, double unit_m, ulna_content *content, ulna_error *error)
 {
-    ulna_status status = files_read(path, NULL, content, error);
+    ulna_status status = read_in_unit(path, unit_m, content, error);
     if (status == ULNA_OK && (content->recording.marker_count < 1 || content->recording.frame_count < 1))
         status = content->recording.marker_count < 1
                      ? fail_kind("a recording of markers", content, error)
@@ -169,23 +176,45 @@ void files_note_text(json_t *notes, const char *format, ...)
     json_array_append_new(notes, cli_json_text(text));
 }
 
+/* How often the remark is made, and whether an earlier one says the same of another place. */
+static size_t repeated(const ulna_remarks *remarks, size_t index, int *is_known)
+{
+    size_t count = 0;
+    *is_known = 0;
+    for (size_t i = 0; i < remarks->count; i++)
+        if (strcmp(remarks->items[i].message, remarks->items[index].message) == 0) {
+            *is_known |= i < index;
+            count++;
+        }
+    return count;
+}
+
 void files_note(json_t *notes, const char *path, const ulna_remarks *remarks)
 {
+    enum { MOST = 12 };
     const char *file = path ? path : "";
-    size_t shown = path && remarks->count > 12 ? 12 : remarks->count, all = remarks->count + remarks->dropped;
-    for (size_t i = 0; i < shown; i++) {
+    size_t shown = 0, told = 0, all = remarks->count + remarks->dropped;
+    for (size_t i = 0; i < remarks->count && (!path || shown < MOST); i++) {
         const ulna_remark *remark = &remarks->items[i];
-        char place[40] = "";
+        char place[40] = "", again[48] = "";
+        int is_known;
+        size_t count = repeated(remarks, i, &is_known);
+        if (is_known)
+            continue;
+        shown++;
+        told += count;
+        if (count > 1)
+            snprintf(again, sizeof again, " (and %zu more such places)", count - 1);
         if (remark->line > 0)
             snprintf(place, sizeof place, path ? ":%d: " : "line %d: ", remark->line);
         else if (remark->byte >= 0)
             snprintf(place, sizeof place, path ? ", byte %lld: " : "byte %lld: ", remark->byte);
         else if (path)
             snprintf(place, sizeof place, ": ");
-        files_note_text(notes, "%.200s%s%s", file, place, remark->message);
+        files_note_text(notes, "%.200s%s%s%s", file, place, remark->message, again);
     }
-    if (all > shown)
-        files_note_text(notes, "%.200s%sand %zu more remarks", file, path ? ": " : "", all - shown);
+    if (all > told)
+        files_note_text(notes, "%.200s%sand %zu more remarks", file, path ? ": " : "", all - told);
 }
 
 void files_note_skeleton(json_t *notes, ulna_format format, const char *path, const ulna_content *skeleton,

@@ -14,15 +14,15 @@
 int files_needs_skeleton(const char *path);
 /* Whatever it holds; or the built-in skeleton of that name where there is no such file. */
 ulna_status files_read(const char *path, const ulna_read_options *options, ulna_content *content, ulna_error *error);
-/* A file that holds a skeleton. */
-ulna_status files_skeleton(const char *path, ulna_content *content, ulna_error *error);
+/* A file that holds a skeleton. `unit_m`: metres per unit of length, whatever the file says; 0: what it says. */
+ulna_status files_skeleton(const char *path, double unit_m, ulna_content *content, ulna_error *error);
 /* A motion of that skeleton; one that brings its own, as BVH does, must have the same bones. */
 ulna_status files_motion(const char *path, const ulna_content *skeleton, ulna_clip *clip, json_t *notes,
                          ulna_error *error);
 /* Converts the motion of a file with a skeleton of its own to the coordinates of another one. */
 ulna_status files_adopt(ulna_content *own, const ulna_model *model, ulna_error *error);
 /* Markers over time. */
-ulna_status files_markers(const char *path, ulna_content *content, ulna_error *error);
+ulna_status files_markers(const char *path, double unit_m, ulna_content *content, ulna_error *error);
 /* Where a motion takes the markers of the skeleton, or its joints if it has no markers. */
 ulna_status files_markers_of(const ulna_model *model, const ulna_clip *clip, ulna_recording *recording,
                              ulna_error *error);

@@ -57,14 +57,14 @@ static int read_options(const cli *tool, calibrate_job *job)
 
 static int read_files(json_t *object, calibrate_job *job, ulna_error *error)
 {
-    if (files_skeleton(job->skeleton_path, &job->skeleton, error))
+    if (files_skeleton(job->skeleton_path, 0, &job->skeleton, error))
         return files_fail(object, job->skeleton_path, error);
     files_note(job->notes, job->skeleton_path, &job->skeleton.remarks);
-    ulna_status status = files_markers(job->markers_path, &job->markers, error);
+    ulna_status status = files_markers(job->markers_path, 0, &job->markers, error);
     files_note(job->notes, job->markers_path, &job->markers.remarks);
     if (status != ULNA_OK)
         return files_fail(object, job->markers_path, error);
-    if (job->static_path && files_markers(job->static_path, &job->still, error))
+    if (job->static_path && files_markers(job->static_path, 0, &job->still, error))
         return files_fail(object, job->static_path, error);
     files_note(job->notes, job->static_path ? job->static_path : "", &job->still.remarks);
     if (job->reference_path && files_motion(job->reference_path, &job->skeleton, &job->reference, job->notes, error))

@@ -37,7 +37,7 @@ static int read_options(const cli *tool, conversion *c)
     if ((code = numbers_unit(tool, "unit", &c->write.unit_m)) ||
         (code = numbers_unit(tool, "input-unit", &c->read_unit)) ||
         (code = numbers_real(tool, "rate", 1e-6, 1e6, " Hz", &c->rate)) ||
-        (code = numbers_count(tool, "digits", 1, 17, &c->write.digits)))
+        (code = cli_read_writing_options(tool, &c->write)))
         return code;
     if (ulna_format_of_name(out) == ULNA_FORMAT_UNKNOWN)
         return cli_usage(tool, "'%s': unknown extension, which decides the format: .amc, .asf, .bvh, .c3d, ...", out);
@@ -270,7 +270,7 @@ static const cli_option options[] = {
     {"input-unit", 0, "UNIT", "Unit of length of the inputs, if it differs from what they state."},
     {"rate", 0, "HZ",
      "Frame rate to write, if it differs from what the inputs state (AMC states none). Frames are not resampled."},
-    {"digits", 0, "N", "Significant digits in text formats. Default: as many as needed to read the same number back."},
+    CLI_WRITING_OPTIONS,
     {0},
 };
 

@@ -41,7 +41,9 @@ typedef struct solve_job {
     ulna_ball ball;
     int first, last; /* frames as the file counts them; first > last: all */
     char axes_given[8], up_given;
-    char **outputs; /* files to write, in order */
+    double markers_unit, skeleton_unit; /* metres; 0: as the files say */
+    ulna_write_options write;           /* digits and channels */
+    char **outputs;                     /* files to write, in order */
     int output_count;
     char *report_path; /* NULL: none */
 

@@ -173,7 +173,7 @@ static ulna_status load_start(solve_job *job, ulna_error *error)
 int solve_load_skeleton(json_t *object, const solve_job *job, solve_skeleton *skeleton, ulna_error *error)
 {
     *skeleton = (solve_skeleton){.file = ulna_content_empty(NULL)};
-    if (files_skeleton(job->skeleton_path, &skeleton->file, error))
+    if (files_skeleton(job->skeleton_path, job->skeleton_unit, &skeleton->file, error))
         return files_fail(object, job->skeleton_path, error);
     if (job->ball != ULNA_BALL_EULER &&
         ulna_model_with_balls(skeleton->file.model, job->ball, NULL, &skeleton->with_balls, &skeleton->dropped, error))
@@ -218,7 +218,7 @@ int solve_fail(solve_job *job, json_t *where, const char *path, const ulna_error
 static int load_markers(solve_job *job, ulna_error *error)
 {
     progress_wait *wait = job->tool ? progress_wait_begin(job->tool, "reading", job->markers_path) : NULL;
-    ulna_status status = files_markers(job->markers_path, &job->markers, error);
+    ulna_status status = files_markers(job->markers_path, job->markers_unit, &job->markers, error);
     progress_wait_end(wait);
     files_note(job->notes, job->markers_path, &job->markers.remarks);
     return status != ULNA_OK ? solve_fail(job, job->object, job->markers_path, error) : CLI_DONE;

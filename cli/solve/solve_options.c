@@ -269,11 +269,19 @@ static int read_tracking(const cli *tool, solve_job *job)
     return code ? code : read_loss(tool, o);
 }
 
+static int read_units_and_digits(const cli *tool, solve_job *job)
+{
+    int code = numbers_unit(tool, "input-unit", &job->markers_unit);
+    if (!code)
+        code = numbers_unit(tool, "skeleton-unit", &job->skeleton_unit);
+    return code ? code : cli_read_writing_options(tool, &job->write);
+}
+
 int solve_read_options(const cli *tool, solve_job *job)
 {
-    static int (*const readers[])(const cli *, solve_job *) = {read_paths,    read_attach, read_bounds,
-                                                               read_init,     read_ball,   read_frames,
-                                                               read_tracking, read_axes,   read_constraints};
+    static int (*const readers[])(const cli *, solve_job *) = {
+        read_paths,  read_attach,   read_bounds, read_init,        read_ball,
+        read_frames, read_tracking, read_axes,   read_constraints, read_units_and_digits};
     int code = CLI_DONE;
     job->options = ulna_track_options_default();
     job->options.chunk_frames = CHUNK_FRAMES;
@@ -336,12 +344,16 @@ static const cli_option options[] = {
      "Which axes of the recording are the skeleton's x, y and z, such as yzx or x-zy. By default, or with auto, found "
      "from which way is up in the files, or by trying."},
     {"up", 0, "AXIS", "Which axis of the recording points up: x, y or z. The others follow."},
+    {"input-unit", 0, "UNIT",
+     "Unit of length of the recordings, if it differs from what they state: m, cm, mm, in, ft or a number of metres."},
+    {"skeleton-unit", 0, "UNIT", "The same of the skeleton."},
     {"output", 'o', "FILE",
      "Write the motion, in the format of the file's ending: .amc, .bvh, .csv, .mot, .glb; .c3d and .trc receive the "
      "markers of the solved skeleton. May be given several times. A folder, such as out/, receives a file for each take, "
      "with the take's name, in the formats of --formats. Folders are created if necessary."},
     {"formats", 0, "A,B,...",
      "Formats for a folder: endings such as amc,bvh,glb. By default that of the skeleton: amc, bvh or glb, else csv."},
+    CLI_WRITING_OPTIONS,
     {"report", 'r', "FILE",
      "Write a page with errors, joint angles and a player of the take: one HTML file. A folder receives one for each "
      "take."},

@@ -71,12 +71,13 @@ static ulna_status write_counted(solve_job *job, const char *path, const ulna_mo
     if (status != ULNA_OK)
         return status;
     counter c = {.to = ulna_output_sink(output), .bar = job->bar, .frames = clip->frame_count};
+    const ulna_clip *motion = solve_is_marker_file(path) ? NULL : clip; /* there the markers are the motion */
     ulna_sink sink = {count_bytes, &c};
     if (job->bar && clip->frame_count > LONG) {
         c.expected = expect(format, model, clip, markers, options);
         progress_restart(job->bar);
     }
-    status = ulna_content_write(format, model, clip, markers, options, &sink, &remarks, error);
+    status = ulna_content_write(format, model, motion, markers, options, &sink, &remarks, error);
     if (status != ULNA_OK && status != ULNA_ERR_IO)
         cli_output_discard(output);
     else
@@ -113,6 +114,8 @@ static ulna_status write_file(solve_job *job, const char *path, ulna_error *erro
 {
     ulna_format format = ulna_format_of_name(path);
     ulna_write_options options = ulna_write_options_for(job->skeleton, format);
+    options.digits = job->write.digits;
+    options.dof_channels = job->write.dof_channels;
     const ulna_model *model = job->model;
     ulna_clip own = ulna_clip_empty(NULL);
     const ulna_clip *clip = &job->result.clip;

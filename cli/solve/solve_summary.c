@@ -86,13 +86,26 @@ static void note_gaps(const solve_job *job)
 {
     enum { SHOWN = 6 };
     const ulna_track_result *r = &job->result;
-    for (int i = 0; i < r->gap_count && i < SHOWN; i++)
-        files_note_text(job->notes,
-                        "no marker on %s, or beyond, is seen in frames %d to %d: it is held where it was seen last",
-                        ulna_model_body_name(job->model, r->gaps[i].body), r->gaps[i].first + job->take->first_frame,
-                        r->gaps[i].last + job->take->first_frame);
-    if (r->gap_count > SHOWN)
-        files_note_text(job->notes, "and %d more such gaps of a limb", r->gap_count - SHOWN);
+    roster gaps = {0};
+    for (int i = 0; i < r->gap_count; i++)
+        enlist(&gaps, SHOWN, "%.30s (frames %d to %d)", ulna_model_body_name(job->model, r->gaps[i].body),
+               r->gaps[i].first + job->take->first_frame, r->gaps[i].last + job->take->first_frame);
+    if (gaps.count)
+        files_note_text(job->notes, "no marker is seen on or beyond %s: held where it was seen last", gaps.text);
+}
+
+static void note_misplaced(const solve_job *job)
+{
+    enum { SHOWN = 8 };
+    const ulna_marker_report *markers = job->result.markers;
+    roster list = {0};
+    for (size_t i = 0; i < job->take->set.count; i++)
+        if (markers[i].misplaced)
+            enlist(&list, SHOWN, "%.30s in %d of %d frames", job->take->set.items[i].marker, markers[i].outliers,
+                   markers[i].seen);
+    if (list.count)
+        files_note_text(job->notes, "too far off to count: %s; attached elsewhere rather than stray: calibrate again",
+                        list.text);
 }
 
 static void note_trust(const solve_job *job)
@@ -105,12 +118,7 @@ static void note_trust(const solve_job *job)
                         "errors of %.0f mm are more than skin moves: markers attached elsewhere, another person's "
                         "skeleton, or another take's reference; `ulna calibrate` says more",
                         1e3 * (trust->unmarked ? trust->unmarked_rms : r->summary.rms_mean));
-    for (size_t i = 0; i < job->take->set.count; i++)
-        if (r->markers[i].misplaced)
-            files_note_text(job->notes,
-                            "%s is too far off to count in %d of %d frames: it is attached elsewhere rather than "
-                            "stray; calibrate again",
-                            job->take->set.items[i].marker, r->markers[i].outliers, r->markers[i].seen);
+    note_misplaced(job);
     if (trust->dofs_moved < all)
         files_note_text(job->notes, "%d of %d degrees of freedom move no marker that is seen: they stay as they began",
                         all - trust->dofs_moved, all);

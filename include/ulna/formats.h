@@ -189,6 +189,7 @@ typedef struct ulna_write_options {
     char up;             /* C3D: the axis to be named as up, 'x', 'y' or 'z'; 0: none */
     const int *channels; /* ASF and AMC: as in ulna_content; NULL: translations, then rotations as they are applied */
     int channel_count;
+    int dof_channels; /* BVH: 0: three rotations in every joint, as Blender needs them; 1: only those that the joint has */
 } ulna_write_options;
 
 ULNA_API ulna_write_options ulna_write_options_default(void); /* usual units, all digits */

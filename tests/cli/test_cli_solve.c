@@ -57,6 +57,27 @@ static int has_note(json_t *object, const char *part)
     return 0;
 }
 
+static void write_attachment(const ulna_test_tool *tool, const char *name, const char *instead_of, const char *other)
+{
+    ulna_test_take take = ulna_test_take_make(1);
+    ulna_marker_set set = ulna_marker_set_empty(NULL);
+    ulna_text text = ulna_text_empty(NULL);
+    ulna_sink sink = ulna_text_sink(&text);
+    assert_int_equal(ulna_marker_set_from_model(&set, take.model), ULNA_OK);
+    for (size_t i = 0; i < set.count && instead_of; i++)
+        if (strcmp(set.items[i].marker, instead_of) == 0)
+            snprintf(set.items[i].marker, ULNA_MARKER_NAME, "%s", other);
+    assert_int_equal(ulna_marker_set_write_csv(&set, take.model, &sink, NULL), ULNA_OK);
+    char path[128];
+    FILE *file = fopen(ulna_test_path(path, sizeof path, tool->folder, name), "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text.data, 1, text.length, file), text.length);
+    assert_int_equal(fclose(file), 0);
+    ulna_text_release(&text);
+    ulna_marker_set_release(&set);
+    ulna_test_take_release(&take);
+}
+
 /* ---- what comes out ----------------------------------------------------------------------------------------------- */
 
 static void every_key_is_there(void **state)
@@ -129,6 +150,90 @@ static void outputs_hold_the_motion(void **state)
                         ulna_recording_frame(&take.markers, f)[3 * there + k], 1e-4);
     ulna_content_release(&out);
     ulna_test_take_release(&take);
+}
+
+/* Markers of the solved skeleton are the motion in a marker file: nothing is left out. */
+static void marker_files_leave_nothing_out(void **state)
+{
+    ulna_test_tool *tool = *state;
+    json_t *object = solve(tool, "-s human -m take.c3d -o out.trc -o out.c3d", 0);
+    assert_false(has_note(object, "holds no motion"));
+    json_decref(object);
+}
+
+static size_t file_size(const ulna_test_tool *tool, const char *name)
+{
+    char *text = ulna_test_tool_file(tool, name);
+    size_t size = strlen(text);
+    free(text);
+    return size;
+}
+
+static void digits_and_channels_can_be_chosen(void **state)
+{
+    ulna_test_tool *tool = *state;
+    json_decref(solve(tool, "-s human -m take.c3d --frames 1:9 -o all.bvh -o all.csv", 0));
+    json_decref(
+        solve(tool, "-s human -m take.c3d --frames 1:9 --digits 5 --bvh-channels dof -o few.bvh -o few.csv", 0));
+    assert_true(2 * file_size(tool, "few.csv") < file_size(tool, "all.csv"));
+    char *three = ulna_test_tool_file(tool, "all.bvh"), *dof = ulna_test_tool_file(tool, "few.bvh");
+    assert_null(strstr(three, "CHANNELS 1 "));
+    assert_non_null(strstr(dof, "CHANNELS 1 "));
+    free(three);
+    free(dof);
+    json_decref(solve(tool, "-s human -m take.c3d --digits 18", 2));
+    json_decref(solve(tool, "-s human -m take.c3d --bvh-channels two", 2));
+    ulna_test_says(tool->err, "--bvh-channels takes three or dof, not 'two'");
+}
+
+/* A recording in millimetres and a skeleton in feet, whose files do not say so. */
+static void units_can_be_said(void **state)
+{
+    ulna_test_tool *tool = *state;
+    json_t *object = solve(tool, "-s human -m take.c3d", 0);
+    double rms = member(object, "rms_mm", "mean");
+    json_decref(object);
+    assert_int_equal(ulna_test_tool_run(tool, "convert take.c3d take.trc --unit cm"), 0);
+    ulna_test_tool_shell(tool, "sed 's/\tcm\t/\tmm\t/' take.trc >wrong.trc");
+    object = solve(tool, "-s human -m wrong.trc --input-unit cm", 0);
+    assert_near(member(object, "rms_mm", "mean"), rms, 0.01 * rms + 0.01);
+    json_decref(object);
+    json_decref(solve(tool, "-s human -m take.c3d --input-unit cubit", 2));
+    ulna_test_says(tool->err, "--input-unit takes m, cm, mm, in, ft or a number of metres, not 'cubit'");
+
+    assert_int_equal(ulna_test_tool_run(tool, "convert human inches.bvh --unit in"), 0);
+    ulna_content out = ulna_content_empty(NULL);
+    char path[128];
+    write_attachment(tool, "in.csv", NULL, NULL);
+    json_decref(solve(tool, "-s inches.bvh --skeleton-unit in -m take.c3d -a in.csv -o out.bvh", 0));
+    ulna_read_options options = ulna_read_options_default();
+    options.unit_m = 0.0254; /* a file of the skeleton's format gets its unit */
+    assert_int_equal(
+        ulna_content_load(ulna_test_path(path, sizeof path, tool->folder, "out.bvh"), &options, &out, NULL), ULNA_OK);
+    ulna_test_take take = ulna_test_take_make(FRAMES);
+    for (int k = 0; k < 3; k++)
+        assert_near(ulna_clip_frame(&out.clip, 5)[k], ulna_clip_frame(&take.clip, 5)[k], 0.02);
+    ulna_test_take_release(&take);
+    ulna_content_release(&out);
+}
+
+/* Several markers that are attached elsewhere are one note. */
+static void repeated_notes_are_gathered(void **state)
+{
+    ulna_test_tool *tool = *state;
+    write_attachment(tool, "a.csv", NULL, NULL);
+    ulna_test_tool_shell(tool,
+                         "awk -F, -v OFS=, '/^(LFHD|RFHD|LTOE),/ {$3 += 0.5; $4 += 0.4} {print}' a.csv >moved.csv");
+    json_t *object = solve(tool, "-s human -m take.c3d -a moved.csv", 0);
+    size_t i, found = 0;
+    json_t *note;
+    json_array_foreach(json_object_get(object, "notes"), i, note)
+    {
+        found += strstr(json_string_value(note), "too far off to count") != NULL;
+    }
+    assert_int_equal(found, 1);
+    assert_true(has_note(object, "LFHD in 120 of 120 frames, "));
+    json_decref(object);
 }
 
 static void frames_can_be_chosen(void **state)
@@ -221,27 +326,6 @@ static void axes_are_found(void **state)
 }
 
 /* ---- where markers sit ------------------------------------------------------------------------------------------------ */
-
-static void write_attachment(const ulna_test_tool *tool, const char *name, const char *instead_of, const char *other)
-{
-    ulna_test_take take = ulna_test_take_make(1);
-    ulna_marker_set set = ulna_marker_set_empty(NULL);
-    ulna_text text = ulna_text_empty(NULL);
-    ulna_sink sink = ulna_text_sink(&text);
-    assert_int_equal(ulna_marker_set_from_model(&set, take.model), ULNA_OK);
-    for (size_t i = 0; i < set.count && instead_of; i++)
-        if (strcmp(set.items[i].marker, instead_of) == 0)
-            snprintf(set.items[i].marker, ULNA_MARKER_NAME, "%s", other);
-    assert_int_equal(ulna_marker_set_write_csv(&set, take.model, &sink, NULL), ULNA_OK);
-    char path[128];
-    FILE *file = fopen(ulna_test_path(path, sizeof path, tool->folder, name), "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text.data, 1, text.length, file), text.length);
-    assert_int_equal(fclose(file), 0);
-    ulna_text_release(&text);
-    ulna_marker_set_release(&set);
-    ulna_test_take_release(&take);
-}
 
 static void attachments_are_matched_by_name(void **state)
 {
@@ -710,6 +794,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(every_key_is_there),
         TEST(outputs_hold_the_motion),
+        TEST(marker_files_leave_nothing_out),
+        TEST(digits_and_channels_can_be_chosen),
+        TEST(units_can_be_said),
+        TEST(repeated_notes_are_gathered),
         TEST(frames_can_be_chosen),
         TEST(threads_do_not_matter),
         TEST(other_methods_and_joints),

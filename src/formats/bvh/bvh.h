@@ -66,13 +66,15 @@ typedef struct ulna_bvh_nodes {
     int *node_of;     /* bodies: the node that has their frame */
     double (*ref)[9]; /* bodies: G */
     int frames;
-    double *value; /* frames x channels: turns, and how far positions are from `start`; rad, m */
-    double *rest;  /* the same of the rest pose */
+    double *value;    /* frames x channels: turns, and how far positions are from `start`; rad, m */
+    double *rest;     /* the same of the rest pose */
+    int dof_channels; /* as in the write options */
     int fixed, fitted, split;
 } ulna_bvh_nodes;
 
 /* The nodes of the model and the values of the clip, or of the rest pose if it is NULL. Release in any case. */
-ulna_status ulna_bvh_nodes_fill(ulna_bvh_nodes *w, const ulna_model *model, const ulna_clip *clip, ulna_error *error);
+ulna_status ulna_bvh_nodes_fill(ulna_bvh_nodes *w, const ulna_model *model, const ulna_clip *clip, int dof_channels,
+                                ulna_error *error);
 void ulna_bvh_nodes_release(ulna_bvh_nodes *w);
 
 /* ---- what both must agree on ------------------------------------------------------------------------------------ */

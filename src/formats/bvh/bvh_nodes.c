@@ -9,8 +9,9 @@
  *
  * Turns about coordinate axes of the new frames are written as they are, all others as three turns, in the joint's
  * own order or else Z X Y, nearest to the frame before. A joint whose body has its origin elsewhere (an offset behind
- * a turn) becomes two, NAME_joint and NAME. Fixed bodies have three turns of zero, since many programs expect every
- * joint to have channels.
+ * a turn) becomes two, NAME_joint and NAME. Fixed bodies have three rotations of zero, and joints of fewer than three
+ * rotations get the others, which stay zero: Blender refuses joints of one or two rotations. The write option
+ * `dof_channels` leaves these others out.
  */
 #include <stdio.h>
 #include <string.h>
@@ -70,6 +71,19 @@ static void add_positions(ulna_bvh_node *node, const double turned[9], int coord
             add_channel(node, ULNA_SEGMENT_TX + axis, way[axis], is_direct ? at[axis] : -1);
 }
 
+/* Rotations of zero about the axes that a joint does not have, behind its own. */
+static void add_missing_turns(ulna_bvh_node *node)
+{
+    static const unsigned char zxy[3] = {ULNA_SEGMENT_RZ, ULNA_SEGMENT_RX, ULNA_SEGMENT_RY};
+    int used = 0, was_fitted = node->is_fitted;
+    for (int i = 0; i < node->count; i++)
+        used |= 1 << node->channel[i].segment;
+    for (int i = 0; i < 3; i++)
+        if (!(used & 1 << zxy[i]))
+            add_channel(node, zxy[i], 1, -1);
+    node->is_fitted = was_fitted;
+}
+
 /* The same for up to three turns about different axes. */
 static ulna_status add_turns(ulna_bvh_nodes *w, ulna_bvh_node *node, const double turned[9], int coordinate,
                              ulna_error *error)
@@ -93,6 +107,8 @@ static ulna_status add_turns(ulna_bvh_nodes *w, ulna_bvh_node *node, const doubl
     }
     for (int i = 0; i < turns && is_direct; i++)
         add_channel(node, axis[i], way[i], at[i]);
+    if (is_direct && !w->dof_channels)
+        add_missing_turns(node);
     if (is_direct)
         return ULNA_OK;
     for (int i = 0, k = 0; i < plan->segment_count && has_order && turns == 3; i++)
@@ -107,11 +123,9 @@ static ulna_status add_turns(ulna_bvh_nodes *w, ulna_bvh_node *node, const doubl
 
 static void add_zeros(ulna_bvh_nodes *w, ulna_bvh_node *node)
 {
-    static const unsigned char zxy[3] = {ULNA_SEGMENT_RZ, ULNA_SEGMENT_RX, ULNA_SEGMENT_RY};
     for (int axis = 0; axis < 3 && node->parent < 0; axis++) /* many programs want six channels there */
         add_channel(node, ULNA_SEGMENT_TX + axis, 1, -1);
-    for (int i = 0; i < 3; i++)
-        add_channel(node, zxy[i], 1, -1);
+    add_missing_turns(node);
     node->is_fitted = 0;
     w->fixed++;
 }
@@ -250,11 +264,12 @@ static ulna_status fill_rows(ulna_bvh_nodes *w, const ulna_clip *clip, ulna_erro
 
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
 
-ulna_status ulna_bvh_nodes_fill(ulna_bvh_nodes *w, const ulna_model *model, const ulna_clip *clip, ulna_error *error)
+ulna_status ulna_bvh_nodes_fill(ulna_bvh_nodes *w, const ulna_model *model, const ulna_clip *clip, int dof_channels,
+                                ulna_error *error)
 {
     const ulna_allocator *allocator = &model->allocator;
     size_t bodies = (size_t)model->nb;
-    *w = (ulna_bvh_nodes){.model = model, .frames = clip ? clip->frame_count : 1};
+    *w = (ulna_bvh_nodes){.model = model, .frames = clip ? clip->frame_count : 1, .dof_channels = dof_channels};
     w->node = ulna_allocate(allocator, 2 * bodies, sizeof *w->node);
     w->node_of = ulna_allocate(allocator, bodies, sizeof *w->node_of);
     w->ref = ulna_allocate(allocator, bodies, sizeof *w->ref);

@@ -278,7 +278,8 @@ static ulna_status check_numbers(const bvh_writer *w, ulna_error *error)
 ulna_status ulna_bvh_write(const ulna_writing *writing, ulna_error *error)
 {
     bvh_writer w = {.job = writing, .unit = writing->options->unit_m > 0 ? writing->options->unit_m : ULNA_BVH_UNIT};
-    ulna_status status = ulna_bvh_nodes_fill(&w.nodes, writing->model, writing->clip, error);
+    ulna_status status =
+        ulna_bvh_nodes_fill(&w.nodes, writing->model, writing->clip, writing->options->dof_channels, error);
     if (status == ULNA_OK) {
         choose_offsets(&w);
         status = check_numbers(&w, error);
