@@ -21,7 +21,9 @@ static inline ulna_status write_again(ulna_format format, const ulna_model *mode
                                       ulna_text *text, ulna_error *error)
 {
     ulna_sink sink = ulna_text_sink(text);
-    return ulna_content_write(format, model, &content->clip, &content->recording, NULL, &sink, NULL, error);
+    ulna_write_options options = ulna_write_options_default();
+    options.extras = content->extras;
+    return ulna_content_write(format, model, &content->clip, &content->recording, &options, &sink, NULL, error);
 }
 
 /* `sample` names the skeleton that the values belong to; NULL for formats that need none. */
@@ -32,6 +34,7 @@ static inline void round_trip(ulna_format format, const char *sample, const uint
     require(!sample || ulna_sample_create(sample, NULL, &model, NULL) == ULNA_OK);
     ulna_read_options options = ulna_read_options_default();
     options.model = model;
+    options.extras = 1;
     ulna_content first = ulna_content_empty(NULL), second = ulna_content_empty(NULL);
     ulna_text once = ulna_text_empty(NULL), twice = ulna_text_empty(NULL);
     ulna_status status = ulna_content_read((const char *)data, size, format, &options, &first, &error);

@@ -16,6 +16,8 @@ typedef struct conversion {
     ulna_content skeleton; /* the first file that has one, with its own motion and markers */
     ulna_clip clip;        /* of the skeleton */
     ulna_recording recording;
+    ulna_content besides;      /* the markers: what a C3D holds for another one */
+    int keeps_extras;          /* the output is a C3D */
     const char *skeleton_path; /* NULL: there is none */
     json_t *notes;
 } conversion;
@@ -41,6 +43,7 @@ static int read_options(const cli *tool, conversion *c)
         return code;
     if (ulna_format_of_name(out) == ULNA_FORMAT_UNKNOWN)
         return cli_usage(tool, "'%s': unknown extension, which decides the format: .amc, .asf, .bvh, .c3d, ...", out);
+    c->keeps_extras = ulna_format_of_name(out) == ULNA_FORMAT_C3D;
     return CLI_DONE;
 }
 
@@ -67,6 +70,8 @@ static ulna_status take(conversion *c, const char *path, ulna_content *content, 
         c->write.up = content->source.up;
         c->recording = content->recording;
         content->recording = ulna_recording_empty(NULL);
+        c->besides.extras = content->extras;
+        content->extras = NULL;
     }
     if (content->model && !c->skeleton.model) {
         c->skeleton = *content;
@@ -84,10 +89,11 @@ static ulna_status read_file(conversion *c, const char *path, ulna_error *error)
     ulna_content content = ulna_content_empty(NULL);
     ulna_read_options options = ulna_read_options_for(c->skeleton.model ? &c->skeleton : NULL);
     options.unit_m = c->read_unit;
+    options.extras = c->keeps_extras;
     ulna_status status = files_read(path, &options, &content, error);
     files_note(c->notes, path, &content.remarks);
     ulna_remarks_release(&content.remarks);
-    if (content.source.analog)
+    if (content.source.analog && !c->keeps_extras)
         files_note_text(c->notes, "%.200s: the analog data (%d samples per frame) is not converted", path,
                         content.source.analog);
     if (status == ULNA_OK)
@@ -200,6 +206,7 @@ static int write_file(const cli *tool, json_t *object, conversion *c)
     if (is_made && make_recording(c, &error))
         return files_fail(object, path, &error);
     unwind(c, format);
+    c->write.extras = c->besides.extras;
     progress_wait *wait = progress_wait_begin(tool, "writing", path);
     ulna_status status =
         files_write(path, c->skeleton.model, is_made ? NULL : &c->clip, &c->recording, &c->write, c->notes, &error);
@@ -237,8 +244,10 @@ static void show(const cli *tool, json_t *object, const conversion *c)
 
 static int convert_main(cli *tool)
 {
-    conversion c = {
-        .skeleton = ulna_content_empty(NULL), .clip = ulna_clip_empty(NULL), .recording = ulna_recording_empty(NULL)};
+    conversion c = {.skeleton = ulna_content_empty(NULL),
+                    .clip = ulna_clip_empty(NULL),
+                    .recording = ulna_recording_empty(NULL),
+                    .besides = ulna_content_empty(NULL)};
     int code = read_options(tool, &c);
     if (code)
         return code;
@@ -255,6 +264,7 @@ static int convert_main(cli *tool)
     cli_json_print(tool, object);
     ulna_clip_release(&c.clip);
     ulna_recording_release(&c.recording);
+    ulna_content_release(&c.besides);
     ulna_content_release(&c.skeleton);
     return code;
 }

@@ -143,8 +143,11 @@ typedef struct ulna_source {
     char up;       /* 'x', 'y', 'z', or 0 if unknown */
     int degrees;   /* angles in the file are degrees */
     char text[64]; /* what the file says of its program, version or unit */
-    int analog;    /* C3D: analog samples per frame, which are not read */
+    int analog;    /* C3D: analog samples per frame; ulna_read_options.extras reads them */
 } ulna_source;
+
+/* What a C3D file holds besides its markers: analog samples, force plates, events, other groups of parameters. */
+typedef struct ulna_extras ulna_extras;
 
 /* What a file holds: a skeleton, a motion, markers. Parts that the file does not have have no frames; `model` may be NULL. */
 typedef struct ulna_content {
@@ -156,6 +159,7 @@ typedef struct ulna_content {
     ulna_source source;
     int *channels; /* ASF: the coordinates of `model` in the order in which the file lists them, for its AMC files */
     int channel_count;
+    ulna_extras *extras; /* NULL unless it was asked for, or the file has none */
 } ulna_content;
 
 typedef struct ulna_read_options {
@@ -166,6 +170,7 @@ typedef struct ulna_read_options {
     ulna_ball ball; /* joints of three rotations in the skeleton and its clip; ULNA_BALL_EULER: as in the file */
     double
         unit_m; /* metres per unit of length, whatever the file says, 1e-9 to 1e9; 0: what it says, or the usual unit */
+    int extras; /* C3D: 1: also read what it holds besides markers, to write it again */
 } ulna_read_options;
 
 ULNA_API ulna_read_options ulna_read_options_default(void);
@@ -190,6 +195,10 @@ typedef struct ulna_write_options {
     const int *channels; /* ASF and AMC: as in ulna_content; NULL: translations, then rotations as they are applied */
     int channel_count;
     int dof_channels; /* BVH: 0: three rotations in every joint, as Blender needs them; 1: only those that the joint has */
+    const ulna_extras
+        *extras; /* C3D: of the recording's own file, to be written along; NULL: none. Analog samples go with the
+                                * numbers of the frames: those of frames that are not written are left out. The unit is that of
+                                * this file unless unit_m says otherwise. */
 } ulna_write_options;
 
 ULNA_API ulna_write_options ulna_write_options_default(void); /* usual units, all digits */

@@ -67,6 +67,8 @@ static void release_parts(ulna_content *content)
     ulna_clip_release(&content->clip);
     ulna_recording_release(&content->recording);
     release_channels(content);
+    ulna_extras_release(content->extras);
+    content->extras = NULL;
 }
 
 void ulna_content_release(ulna_content *content)

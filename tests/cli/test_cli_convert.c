@@ -280,16 +280,18 @@ static void mistakes_are_told(void **state)
 }
 
 /* Analog data is not converted, and that is said. */
-static void dropped_analog_data_is_told(void **state)
+static void analog_data_is_kept_or_told(void **state)
 {
     ulna_test_tool *tool = *state;
     char arguments[600];
     ulna_test_need_data(NULL);
     snprintf(arguments, sizeof arguments, "'%s/c3d/btk_Analysis.c3d' analog.c3d", ulna_test_data_dir());
     convert(tool, arguments, 0);
-    ulna_test_says(tool->out, "analog data");
+    assert_null(strstr(tool->out, "analog data"));
     assert_int_equal(ulna_test_tool_run(tool, "info analog.c3d"), 0);
-    assert_null(strstr(tool->out, "analog  "));
+    ulna_test_says(tool->out, "analog  ");
+    convert(tool, "analog.c3d analog.trc", 0);
+    ulna_test_says(tool->out, "the analog data (16 samples per frame) is not converted");
 }
 
 /* ---- ulna info ----------------------------------------------------------------------------------------------------- */
@@ -370,7 +372,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_take, ulna_test_tool_close)
     const struct CMUnitTest tests[] = {
-        TEST(dropped_analog_data_is_told), TEST(acclaim_files_go_together), TEST(what_does_not_fit_is_told),
+        TEST(analog_data_is_kept_or_told), TEST(acclaim_files_go_together), TEST(what_does_not_fit_is_told),
         TEST(the_order_of_an_asf_is_kept), TEST(jumps_are_taken_out),       TEST(motions_keep_their_poses),
         TEST(rates_can_be_said),           TEST(markers_keep_their_places), TEST(results_are_told_in_json),
         TEST(mistakes_are_told),           TEST(recordings_are_described),  TEST(motions_are_described),

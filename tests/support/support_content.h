@@ -113,7 +113,9 @@ static inline ulna_content assert_round_trip(ulna_format format, const ulna_mode
 static inline void assert_memory_may_fail(const char *data, size_t length, ulna_format format, const ulna_model *model)
 {
     ulna_read_options options = ulna_read_options_default();
+    ulna_write_options writing = ulna_write_options_default();
     options.model = model;
+    options.extras = 1;
     for (long fail = 0;; fail++) {
         ulna_test_memory memory = {.fail_at = fail};
         ulna_allocator allocator = ulna_test_allocator(&memory);
@@ -122,8 +124,10 @@ static inline void assert_memory_may_fail(const char *data, size_t length, ulna_
         ulna_sink sink = ulna_text_sink(&text);
         ulna_error error;
         ulna_status status = ulna_content_read(data, length, format, &options, &content, &error);
+        writing.extras = content.extras;
         if (status == ULNA_OK)
-            status = ulna_content_write(format, model, &content.clip, &content.recording, NULL, &sink, NULL, &error);
+            status =
+                ulna_content_write(format, model, &content.clip, &content.recording, &writing, &sink, NULL, &error);
         if (status != ULNA_OK && error.status != status)
             fail_msg("status %d, but the error says %d", status, error.status);
         ulna_content_release(&content);

@@ -6,12 +6,6 @@
 
 enum { NO_GROUP, POINT, TRIAL, ANALOG, MANUFACTURER, MOST_GROUPS = 128 };
 
-typedef struct entry {
-    size_t at, name, length, link; /* `link`: where the distance to the next entry is stored, counted from there */
-    int id;                        /* negative: a group */
-    size_t next;                   /* 0: this is the last one */
-} entry;
-
 /* ---- names -------------------------------------------------------------------------------------------------------- */
 
 static int is_named(const unsigned char *name, size_t length, const char *text)
@@ -58,6 +52,7 @@ static ulna_c3d_parameter *slot_of(ulna_c3d_parameters *p, int group, const unsi
         {TRIAL, "ACTUAL_END_FIELD", &p->last_field},
         {ANALOG, "USED", &p->analog_used},
         {ANALOG, "RATE", &p->analog_rate},
+        {ANALOG, "FORMAT", &p->analog_format},
         {MANUFACTURER, "COMPANY", &p->company},
         {MANUFACTURER, "SOFTWARE", &p->software},
     };
@@ -83,30 +78,27 @@ static int signed_byte(unsigned char byte)
     return byte < 128 ? byte : byte - 256;
 }
 
-/* The array behind a parameter's name: type, dimensions, data, which must end before `end`. 0 if it does not fit. */
-static int parse_array(const ulna_c3d_file *file, size_t at, size_t end, ulna_c3d_parameter *found)
+int ulna_c3d_parse_array(const ulna_c3d_file *file, size_t at, size_t end, ulna_c3d_parameter *found)
 {
     if (at + 2 > end)
         return 0;
     int type = signed_byte(file->data[at]), dimensions = file->data[at + 1];
-    size_t size = (size_t)(type < 0 ? -type : type), count = 1, data = at + 2 + (size_t)dimensions;
+    size_t size = (size_t)(type < 0 ? -type : type), data = at + 2 + (size_t)dimensions;
+    uint64_t count = 1; /* at most 255 to the power of 7; 0 if any size is */
     if ((type != -1 && type != 1 && type != 2 && type != 4) || dimensions > 7 || data > end)
         return 0;
-    for (int d = 0; d < dimensions; d++) {
+    for (int d = 0; d < dimensions; d++)
         count *= file->data[at + 2 + (size_t)d];
-        if (count * size > end - data)
-            return 0;
-    }
     if (count * size > end - data)
         return 0;
     int width = dimensions ? file->data[at + 2] : 1;
-    *found = (ulna_c3d_parameter){type, data, count * size, width, width ? (int)(count / (size_t)width) : 0};
+    *found = (ulna_c3d_parameter){type, data, (size_t)count * size, width, width ? (int)(count / (unsigned)width) : 0};
     return 1;
 }
 
-/* The entry at `at`; 0 at the end of the list, -1 with a remark if it is broken. */
-static int parse_entry(const ulna_c3d_file *file, size_t at, size_t end, ulna_remarks *remarks, entry *e)
+int ulna_c3d_parse_entry(const ulna_c3d_file *file, size_t at, ulna_remarks *remarks, ulna_c3d_entry *e)
 {
+    size_t end = file->section_end;
     if (at + 2 > end)
         return 0;
     int length = signed_byte(file->data[at]); /* negative: locked, which concerns editors */
@@ -132,19 +124,18 @@ static int parse_entry(const ulna_c3d_file *file, size_t at, size_t end, ulna_re
     return 1;
 }
 
-void ulna_c3d_read_parameters(const ulna_c3d_file *file, size_t at, size_t announced, size_t end,
-                              ulna_c3d_parameters *parameters)
+void ulna_c3d_read_parameters(const ulna_c3d_file *file, size_t announced, ulna_c3d_parameters *parameters)
 {
     int groups[MOST_GROUPS + 1] = {NO_GROUP};
-    entry e;
+    ulna_c3d_entry e;
     /* Parameters may come before their group: look at groups first. */
-    for (size_t here = at; here && parse_entry(file, here, end, NULL, &e) > 0; here = e.next)
+    for (size_t here = file->section; here && ulna_c3d_parse_entry(file, here, NULL, &e) > 0; here = e.next)
         if (e.id < 0 && groups[-e.id] == NO_GROUP)
             groups[-e.id] = group_named(file->data + e.name, e.length);
-    size_t here = at;
-    for (; here && parse_entry(file, here, end, file->remarks, &e) > 0; here = e.next) {
+    size_t here = file->section;
+    for (; here && ulna_c3d_parse_entry(file, here, file->remarks, &e) > 0; here = e.next) {
         ulna_c3d_parameter *slot = e.id > 0 ? slot_of(parameters, groups[e.id], file->data + e.name, e.length) : NULL;
-        if (slot && !slot->type && !parse_array(file, e.link + 2, e.next ? e.next : end, slot))
+        if (slot && !slot->type && !ulna_c3d_parse_array(file, e.link + 2, e.next ? e.next : file->section_end, slot))
             ulna_remarks_add(file->remarks, 0, (long long)e.at, "parameter %.*s is broken and is ignored",
                              (int)e.length, (const char *)file->data + e.name);
     }

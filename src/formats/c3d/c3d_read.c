@@ -1,5 +1,5 @@
 /*
- * Reads the points of C3D; analog samples are skipped.
+ * Reads the points of C3D; c3d_extras.c reads the rest where that is asked for.
  *
  *   missing      the fourth number of a point is negative, or the position is not a number. If that is so of all points, but
  *                positions are there, the program that wrote it did not care: they are read
@@ -316,6 +316,8 @@ static void remark_on_results(const ulna_c3d_file *file, const ulna_c3d_paramete
                  {"MOMENTS", &p->moments},
                  {"POWERS", &p->powers},
                  {"SCALARS", &p->scalars}};
+    char found[120] = "";
+    size_t length = 0;
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
         int count = 0;
         char text[ULNA_MARKER_NAME];
@@ -324,9 +326,11 @@ static void remark_on_results(const ulna_c3d_file *file, const ulna_c3d_paramete
             count += text[0] != 0;
         }
         if (count)
-            ulna_remarks_add(file->remarks, 0, (long long)lists[k].list->at,
-                             "POINT:%s names %d points that are not positions", lists[k].name, count);
+            length += (size_t)snprintf(found + length, sizeof found - length, "%s%s (%d)", length ? ", " : "",
+                                       lists[k].name, count);
     }
+    if (length)
+        ulna_remarks_add(file->remarks, 0, -1, "points that are not positions are listed in POINT:%s", found);
 }
 
 static void read_labels(const ulna_c3d_file *file, const ulna_c3d_parameters *p, ulna_recording *recording)
@@ -448,7 +452,9 @@ static ulna_status open_file(ulna_c3d_file *file, ulna_c3d_parameters *parameter
     end = data > end ? data : end;
     if (end <= section + 4 || end > file->length)
         end = file->length;
-    ulna_c3d_read_parameters(file, section + 4, announced > section ? announced : end, end, parameters);
+    file->section = section + 4;
+    file->section_end = end;
+    ulna_c3d_read_parameters(file, announced > section ? announced : end, parameters);
     return ULNA_OK;
 }
 
@@ -477,13 +483,20 @@ static ulna_status read_recording(const ulna_c3d_file *file, const ulna_c3d_para
     status = ulna_markers_finish(recording, file->remarks);
     if (status == ULNA_OK)
         status = ulna_markers_zeros(recording, file->remarks);
-    return status == ULNA_OK ? ULNA_OK : ulna_fail(error, status, "no memory for the names of the points");
+    if (status != ULNA_OK)
+        return ulna_fail(error, status, "no memory for the names of the points");
+    const ulna_c3d_data data = {layout.points, layout.analog, layout.is_real, frames, layout.start, layout.frame_bytes};
+    if (options->extras)
+        status = ulna_c3d_read_extras(file, p, &data, content);
+    return status == ULNA_OK ? ULNA_OK
+                             : ulna_fail(error, status, "no memory for %d analog samples per frame", data.analog);
 }
 
 ulna_status ulna_c3d_read(const char *data, size_t length, const ulna_read_options *options, ulna_content *content,
                           ulna_error *error)
 {
-    ulna_c3d_file file = {(const unsigned char *)data, length, ULNA_C3D_PC, &content->remarks};
+    ulna_c3d_file file = {
+        .data = (const unsigned char *)data, .length = length, .processor = ULNA_C3D_PC, .remarks = &content->remarks};
     ulna_c3d_parameters parameters = {0};
     ulna_status status = open_file(&file, &parameters, error);
     return status == ULNA_OK ? read_recording(&file, &parameters, options, content, error) : status;

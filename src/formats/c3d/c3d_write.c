@@ -1,5 +1,6 @@
 /*
- * Writes C3D: PC, floats, millimetres unless asked otherwise, no analog channels.
+ * Writes C3D: PC, floats, millimetres unless asked otherwise. Analog channels and other parameters come from the file that the
+ * recording was read from (c3d_extras.c), if it is given.
  *
  * The parameter section is built in memory first, since its length decides where the data begin. Labels beyond 255 go on in
  * LABELS2, LABELS3, ... Frame numbers beyond 65535 are only in TRIAL:ACTUAL_START_FIELD and ACTUAL_END_FIELD; the header
@@ -13,8 +14,15 @@
 #include "formats/c3d/c3d.h"
 #include "formats/format.h"
 #include "formats/markers.h"
+#include "formats/text/scan.h"
 
-enum { POINT = 1, TRIAL = 2, ANALOG = 3, WORD_LIMIT = 65535, MOST_BLOCKS = 255 };
+enum {
+    POINT = ULNA_C3D_POINT,
+    TRIAL = ULNA_C3D_TRIAL,
+    ANALOG = ULNA_C3D_ANALOG,
+    WORD_LIMIT = 65535,
+    MOST_BLOCKS = 255
+};
 
 /* ---- bytes -------------------------------------------------------------------------------------------------------- */
 
@@ -37,22 +45,15 @@ static void put_byte(c3d_bytes *b, int value)
 
 static void put_word(c3d_bytes *b, uint32_t value)
 {
-    put_byte(b, (int)(value & 255));
-    put_byte(b, (int)(value >> 8 & 255));
-}
-
-static void store_float(float value, unsigned char out[4])
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    for (int k = 0; k < 4; k++)
-        out[k] = (unsigned char)(bits >> 8 * k);
+    unsigned char bytes[2];
+    ulna_c3d_store_word(value, bytes);
+    put(b, bytes, 2);
 }
 
 static void put_float(c3d_bytes *b, double value)
 {
     unsigned char bytes[4];
-    store_float((float)value, bytes);
+    ulna_c3d_store_float((float)value, bytes);
     put(b, bytes, 4);
 }
 
@@ -154,7 +155,11 @@ typedef struct c3d_job {
     double unit, rate, scale;
     uint32_t first, frames; /* number of the first frame, and how many */
     uint32_t data_block;
-    char up; /* 0: not said */
+    char up;                    /* 0: not said */
+    const ulna_extras *extras;  /* NULL: none */
+    uint32_t channels, samples; /* analog: how many, and samples of each per frame */
+    double analog_rate;
+    int left_out; /* parameters for which there was no room */
 } c3d_job;
 
 /* As on a screen that is looked at from the front: which way is right, which way is up. */
@@ -165,15 +170,53 @@ static void put_screen(c3d_bytes *b, char up)
     put_text(b, POINT, "Y_SCREEN", y);
 }
 
-static void put_parameters(c3d_bytes *b, const c3d_job *job)
+static void put_groups(c3d_bytes *b, const ulna_extras *extras)
+{
+    static const char *const names[ULNA_C3D_OWN_GROUPS] = {"", "POINT", "TRIAL", "ANALOG"};
+    for (int g = POINT; g < ULNA_C3D_OWN_GROUPS; g++)
+        if (!extras || !extras->has_group[g])
+            put_group(b, g, names[g]);
+    if (extras)
+        put(b, extras->groups.data, extras->groups.length);
+}
+
+/* Whether a parameter of another file no longer holds: the axes of its screen, texts about its markers. */
+static int is_outdated(const c3d_job *job, int group, ulna_word name)
+{
+    if (group != POINT)
+        return 0;
+    if (ulna_word_is_like(name, "X_SCREEN") || ulna_word_is_like(name, "Y_SCREEN"))
+        return job->up != 0;
+    return job->extras->points != job->recording->marker_count && name.length >= 12 &&
+           ulna_word_is_like((ulna_word){name.text, 12}, "DESCRIPTIONS");
+}
+
+/* As many parameters of the other file as there is room for. */
+static void put_kept_parameters(c3d_bytes *b, c3d_job *job)
+{
+    const char *data = job->extras->parameters.data;
+    size_t length = job->extras->parameters.length;
+    job->left_out = 0;
+    for (size_t at = 0, next; at < length; at = next) {
+        int letters = (signed char)data[at];
+        size_t name = (size_t)(letters < 0 ? -letters : letters), link = at + 2 + name;
+        next = link + (size_t)ulna_c3d_word((const unsigned char *)data + link, ULNA_C3D_PC);
+        if (is_outdated(job, (signed char)data[at + 1], (ulna_word){data + at + 2, name}))
+            continue;
+        if (b->text.length + (next - at) > (size_t)MOST_BLOCKS * ULNA_C3D_BLOCK)
+            job->left_out++;
+        else
+            put(b, data + at, next - at);
+    }
+}
+
+static void put_parameters(c3d_bytes *b, c3d_job *job)
 {
     put_byte(b, 1);
     put_byte(b, ULNA_C3D_MAGIC);
     put_byte(b, 0); /* number of blocks: filled in when known */
     put_byte(b, ULNA_C3D_PC);
-    put_group(b, POINT, "POINT");
-    put_group(b, TRIAL, "TRIAL");
-    put_group(b, ANALOG, "ANALOG");
+    put_groups(b, job->extras);
     put_word_parameter(b, POINT, "USED", (uint32_t)job->recording->marker_count);
     put_float_parameter(b, POINT, "SCALE", job->scale);
     put_float_parameter(b, POINT, "RATE", job->rate);
@@ -182,14 +225,17 @@ static void put_parameters(c3d_bytes *b, const c3d_job *job)
     if (job->frames > WORD_LIMIT)
         put_float_parameter(b, POINT, "LONG_FRAMES", job->frames);
     put_text(b, POINT, "UNITS", ulna_length_unit_name(job->unit));
-    if (job->up >= 'x' && job->up <= 'z')
-        put_screen(b, job->up);
     put_label_lists(b, job->recording);
     put_field(b, "ACTUAL_START_FIELD", job->first);
     put_field(b, "ACTUAL_END_FIELD", job->first + job->frames - 1);
-    put_word_parameter(b, ANALOG, "USED", 0);
-    put_float_parameter(b, ANALOG, "GEN_SCALE", 1);
-    put_float_parameter(b, ANALOG, "RATE", job->rate);
+    put_word_parameter(b, ANALOG, "USED", job->channels);
+    put_float_parameter(b, ANALOG, "RATE", job->analog_rate);
+    if (job->up >= 'x' && job->up <= 'z') /* from here on as in the other file, so that a second pass changes nothing */
+        put_screen(b, job->up);
+    if (!job->extras || !job->extras->has_gen_scale)
+        put_float_parameter(b, ANALOG, "GEN_SCALE", 1);
+    if (job->extras)
+        put_kept_parameters(b, job);
     pad_block(b);
 }
 
@@ -203,15 +249,18 @@ static void put_header(c3d_bytes *b, const c3d_job *job)
     put_byte(b, 2); /* block of the parameters */
     put_byte(b, ULNA_C3D_MAGIC);
     put_word(b, (uint32_t)job->recording->marker_count);
-    put_word(b, 0); /* analog samples per frame */
+    uint32_t per_frame = job->channels * job->samples;
+    put_word(b, per_frame > WORD_LIMIT ? WORD_LIMIT : per_frame);
     put_word(b, first);
     put_word(b, last);
-    put_word(b, 0); /* longest gap that was filled */
+    put_word(b, job->extras ? (uint32_t)job->extras->longest_gap : 0);
     put_float(b, job->scale);
     put_word(b, job->data_block);
-    put_word(b, 1); /* analog samples per channel and frame: ANALOG:RATE / POINT:RATE */
+    put_word(b, job->samples); /* ANALOG:RATE / POINT:RATE */
     put_float(b, job->rate);
     pad_block(b);
+    if (job->extras && b->status == ULNA_OK)
+        memcpy(b->text.data + ULNA_C3D_AT_EVENTS, job->extras->events, sizeof job->extras->events);
 }
 
 /* ---- frames ------------------------------------------------------------------------------------------------------- */
@@ -246,36 +295,70 @@ static int store_point(const double *x, double unit, unsigned char out[16])
 {
     int is_known = is_there(x), too_far = is_known && is_far(x, unit);
     for (int k = 0; k < 3; k++)
-        store_float(is_known && !too_far ? (float)(x[k] / unit) : 0, out + 4 * k);
-    store_float(is_known && !too_far ? 0 : -1, out + 12);
+        ulna_c3d_store_float(is_known && !too_far ? (float)(x[k] / unit) : 0, out + 4 * k);
+    ulna_c3d_store_float(is_known && !too_far ? 0 : -1, out + 12);
     return too_far;
 }
 
-static ulna_status write_frames(const ulna_writing *w, double unit)
+/* Bytes on their way to the sink, in larger pieces. */
+typedef struct frame_buffer {
+    const ulna_sink *sink;
+    ulna_status status;
+    size_t used, total;
+    unsigned char bytes[4096];
+} frame_buffer;
+
+static void flush(frame_buffer *b)
 {
-    enum { ROOM = 256 };
+    if (b->status == ULNA_OK && b->used)
+        b->status = b->sink->write(b->sink->context, (const char *)b->bytes, b->used);
+    b->total += b->used;
+    b->used = 0;
+}
+
+/* Room for `size` bytes, at most 16. */
+static unsigned char *take_bytes(frame_buffer *b, size_t size)
+{
+    if (b->used + size > sizeof b->bytes)
+        flush(b);
+    b->used += size;
+    return b->bytes + b->used - size;
+}
+
+/* The samples of a frame; zeros for a frame that the other file does not have. Returns 1 for such a frame. */
+static int put_samples(frame_buffer *b, const c3d_job *job, int frame)
+{
+    const ulna_extras *x = job->extras;
+    size_t width = (size_t)job->channels * job->samples;
+    long long at = (long long)job->recording->first_frame - x->first_frame + frame;
+    int is_known = at >= 0 && at < x->frames;
+    for (size_t i = 0; i < width; i++)
+        ulna_c3d_store_float(is_known ? x->samples[(size_t)at * width + i] : 0, take_bytes(b, 4));
+    return !is_known;
+}
+
+static ulna_status write_frames(const ulna_writing *w, const c3d_job *job)
+{
     static const char zeros[ULNA_C3D_BLOCK] = {0};
-    unsigned char block[ROOM][16];
+    frame_buffer b = {.sink = w->sink};
     const ulna_recording *r = w->recording;
-    int used = 0;
-    size_t total = 0;
     long long far = 0;
-    ulna_status status = ULNA_OK;
-    for (int f = 0; f < r->frame_count; f++)
-        for (int m = 0; m < r->marker_count && status == ULNA_OK; m++) {
-            far += store_point(ulna_recording_frame(r, f) + 3 * (size_t)m, unit, block[used]);
-            if (++used == ROOM || (f == r->frame_count - 1 && m == r->marker_count - 1)) {
-                status = w->sink->write(w->sink->context, (const char *)block, 16 * (size_t)used);
-                total += 16 * (size_t)used;
-                used = 0;
-            }
-        }
-    size_t over = total % ULNA_C3D_BLOCK;
-    if (status == ULNA_OK && over)
-        status = w->sink->write(w->sink->context, zeros, ULNA_C3D_BLOCK - over);
+    int unknown = 0;
+    for (int f = 0; f < r->frame_count && b.status == ULNA_OK; f++) {
+        for (int m = 0; m < r->marker_count; m++)
+            far += store_point(ulna_recording_frame(r, f) + 3 * (size_t)m, job->unit, take_bytes(&b, 16));
+        if (job->channels)
+            unknown += put_samples(&b, job, f);
+    }
+    flush(&b);
+    size_t over = b.total % ULNA_C3D_BLOCK;
+    if (b.status == ULNA_OK && over)
+        b.status = w->sink->write(w->sink->context, zeros, ULNA_C3D_BLOCK - over);
     if (far)
         ulna_remarks_add(w->remarks, 0, -1, "%lld positions are too far away for C3D and are written as missing", far);
-    return status;
+    if (unknown)
+        ulna_remarks_add(w->remarks, 0, -1, "analog samples of %d frames are not there and are written as 0", unknown);
+    return b.status;
 }
 
 /* ---- the writer --------------------------------------------------------------------------------------------------- */
@@ -283,7 +366,8 @@ static ulna_status write_frames(const ulna_writing *w, double unit)
 static ulna_status check(const ulna_writing *w, ulna_error *error)
 {
     const ulna_recording *r = w->recording;
-    if (r->marker_count == 0)
+    const ulna_extras *extras = w->options->extras;
+    if (r->marker_count == 0 && !(extras && extras->per_frame))
         return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "C3D holds markers, but there are none to write");
     if (r->marker_count > WORD_LIMIT)
         return ulna_fail(error, ULNA_ERR_LIMIT, "C3D holds at most %d markers", WORD_LIMIT);
@@ -301,7 +385,8 @@ static ulna_status put_all(c3d_job *job, c3d_bytes *header, c3d_bytes *parameter
     put_parameters(parameters, job);
     size_t blocks = parameters->text.length / ULNA_C3D_BLOCK;
     if (parameters->status == ULNA_OK && blocks > MOST_BLOCKS)
-        return ulna_fail(error, ULNA_ERR_LIMIT, "the marker names are too long for the parameter section of C3D");
+        return ulna_fail(error, ULNA_ERR_LIMIT,
+                         "the names of markers and groups are too long for the parameter section of C3D");
     if (parameters->status == ULNA_OK) { /* again, now that the place of the data is known */
         parameters->text.length = 0;
         job->data_block = (uint32_t)(2 + blocks);
@@ -314,22 +399,65 @@ static ulna_status put_all(c3d_job *job, c3d_bytes *header, c3d_bytes *parameter
     return ULNA_OK;
 }
 
+/* Analog channels, if the words of the header can count them. */
+static void set_analog(const ulna_writing *w, c3d_job *job)
+{
+    const ulna_extras *x = job->extras;
+    job->samples = 1;
+    job->analog_rate = job->rate;
+    if (!x || !x->per_frame)
+        return;
+    if (x->channels > WORD_LIMIT || x->per_frame / x->channels > WORD_LIMIT) {
+        ulna_remarks_add(w->remarks, 0, -1,
+                         "%d analog samples per frame are more than C3D can count: they are left out", x->per_frame);
+        return;
+    }
+    job->channels = (uint32_t)x->channels;
+    job->samples = (uint32_t)(x->per_frame / x->channels);
+    job->analog_rate = job->rate * job->samples;
+    if (job->recording->frame_seconds == x->frame_seconds && isfinite(x->analog_rate))
+        job->analog_rate = x->analog_rate;
+}
+
+static c3d_job job_of(const ulna_writing *w, double unit)
+{
+    const ulna_recording *r = w->recording;
+    const ulna_extras *x = w->options->extras;
+    char up = w->options->up;
+    c3d_job job = {.recording = r,
+                   .unit = unit,
+                   .rate = r->frame_seconds > 0 ? 1 / r->frame_seconds : 0,
+                   .up = x && x->has_screen && up == x->up ? 0 : up,
+                   .extras = x};
+    job.first = (uint32_t)(r->first_frame > 0 ? r->first_frame : 1);
+    job.frames = (uint32_t)r->frame_count;
+    job.scale = scale_of(r, unit);
+    set_analog(w, &job);
+    return job;
+}
+
+static void remark_on_extras(const ulna_writing *w, const c3d_job *job)
+{
+    if (job->left_out)
+        ulna_remarks_add(w->remarks, 0, -1, "there is no room for %d parameters of the other file: they are left out",
+                         job->left_out);
+    if (job->extras && job->unit != job->extras->unit_m)
+        ulna_remarks_add(w->remarks, 0, -1,
+                         "lengths in other parameters, such as the corners of force plates, stay in a unit of %g m",
+                         job->extras->unit_m);
+}
+
 ulna_status ulna_c3d_write(const ulna_writing *writing, ulna_error *error)
 {
     const ulna_recording *r = writing->recording;
-    double unit;
-    ulna_status status = ulna_named_unit(writing, "C3D", 1e-3, &unit, error);
+    const ulna_extras *extras = writing->options->extras;
+    double unit, usual = extras && ulna_length_unit_name(extras->unit_m) ? extras->unit_m : 1e-3;
+    ulna_status status = ulna_named_unit(writing, "C3D", usual, &unit, error);
     if (status == ULNA_OK)
         status = check(writing, error);
     if (status != ULNA_OK)
         return status;
-    c3d_job job = {.recording = r,
-                   .unit = unit,
-                   .rate = r->frame_seconds > 0 ? 1 / r->frame_seconds : 0,
-                   .up = writing->options->up};
-    job.first = (uint32_t)(r->first_frame > 0 ? r->first_frame : 1);
-    job.frames = (uint32_t)r->frame_count;
-    job.scale = scale_of(r, unit);
+    c3d_job job = job_of(writing, unit);
     c3d_bytes header = {.text = ulna_text_empty(&r->allocator)}, parameters = {.text = ulna_text_empty(&r->allocator)};
     status = put_all(&job, &header, &parameters, error);
     if (status == ULNA_OK) {
@@ -337,10 +465,12 @@ ulna_status ulna_c3d_write(const ulna_writing *writing, ulna_error *error)
         if (status == ULNA_OK)
             status = writing->sink->write(writing->sink->context, parameters.text.data, parameters.text.length);
         if (status == ULNA_OK)
-            status = write_frames(writing, unit);
+            status = write_frames(writing, &job);
         if (status != ULNA_OK)
             ulna_fail(error, status, "the C3D file cannot be written: %s", ulna_status_text(status));
     }
+    if (status == ULNA_OK)
+        remark_on_extras(writing, &job);
     ulna_text_release(&header.text);
     ulna_text_release(&parameters.text);
     return status;

@@ -1,0 +1,259 @@
+/* C3D to C3D: analog samples, force plates, events and every other parameter of recorded files are kept. */
+#include "formats/c3d/c3d.h"
+#include "formats/text/scan.h"
+#include "support_content.h"
+
+/* ---- helpers ---------------------------------------------------------------------------------------------------- */
+
+static ulna_content read_all(const char *data, size_t length)
+{
+    ulna_error error;
+    ulna_read_options options = ulna_read_options_default();
+    ulna_content content = ulna_content_empty(NULL);
+    options.extras = 1;
+    if (ulna_content_read(data, length, ULNA_FORMAT_C3D, &options, &content, &error))
+        fail_msg("%s", error.message);
+    return content;
+}
+
+static ulna_text write_all(const ulna_content *content, double unit_m, ulna_remarks *remarks)
+{
+    ulna_error error;
+    ulna_text text = ulna_text_empty(NULL);
+    ulna_sink sink = ulna_text_sink(&text);
+    ulna_write_options options = ulna_write_options_default();
+    options.extras = content->extras;
+    options.unit_m = unit_m;
+    if (ulna_content_write(ULNA_FORMAT_C3D, NULL, NULL, &content->recording, &options, &sink, remarks, &error))
+        fail_msg("%s", error.message);
+    return text;
+}
+
+static char *file_of(const char *name, size_t *length)
+{
+    char path[512];
+    return ulna_test_read_file(ulna_test_path(path, sizeof path, ulna_test_data_dir(), name), length);
+}
+
+/* ---- parameters, read without the code under test ----------------------------------------------------------------- */
+
+static ulna_c3d_file open_bytes(const char *data, size_t length)
+{
+    ulna_c3d_file file = {.data = (const unsigned char *)data, .length = length};
+    size_t section = ((size_t)file.data[0] - 1) * ULNA_C3D_BLOCK;
+    file.processor = file.data[section + 3];
+    file.section = section + 4;
+    file.section_end = ((size_t)ulna_c3d_word(file.data + ULNA_C3D_AT_DATA, file.processor) - 1) * ULNA_C3D_BLOCK;
+    return file;
+}
+
+static ulna_word name_of(const ulna_c3d_file *file, const ulna_c3d_entry *e)
+{
+    return (ulna_word){(const char *)file->data + e->name, e->length};
+}
+
+static int same_name(ulna_word a, ulna_word b)
+{
+    return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
+}
+
+static ulna_word group_of(const ulna_c3d_file *file, int id)
+{
+    ulna_c3d_entry e;
+    for (size_t at = file->section; at && ulna_c3d_parse_entry(file, at, NULL, &e) > 0; at = e.next)
+        if (e.id == -id)
+            return name_of(file, &e);
+    fail_msg("no group %d", id);
+    return (ulna_word){"", 0};
+}
+
+static int find_parameter(const ulna_c3d_file *file, ulna_word group, ulna_word name, ulna_c3d_entry *e)
+{
+    for (size_t at = file->section; at && ulna_c3d_parse_entry(file, at, NULL, e) > 0; at = e->next)
+        if (e->id > 0 && same_name(name_of(file, e), name) && same_name(group_of(file, e->id), group))
+            return 1;
+    return 0;
+}
+
+/* The same type, sizes and values, in the numbers of another machine. */
+static int same_array(const ulna_c3d_file *a, const ulna_c3d_entry *ea, const ulna_c3d_file *b,
+                      const ulna_c3d_entry *eb)
+{
+    ulna_c3d_parameter p, q;
+    if (!ulna_c3d_parse_array(a, ea->link + 2, ea->next ? ea->next : a->section_end, &p) ||
+        !ulna_c3d_parse_array(b, eb->link + 2, eb->next ? eb->next : b->section_end, &q))
+        return 0;
+    size_t shape = p.at - ea->link - 2, step = (size_t)(p.type < 0 ? 1 : p.type);
+    int is_same = p.bytes == q.bytes && shape == q.at - eb->link - 2 &&
+                  memcmp(a->data + ea->link + 2, b->data + eb->link + 2, shape) == 0;
+    for (size_t i = 0; i < p.bytes && is_same; i += step) {
+        const unsigned char *x = a->data + p.at + i, *y = b->data + q.at + i;
+        is_same = p.type == 4   ? ulna_c3d_float(x, a->processor) == ulna_c3d_float(y, b->processor)
+                  : p.type == 2 ? ulna_c3d_word(x, a->processor) == ulna_c3d_word(y, b->processor)
+                                : *x == *y;
+    }
+    return is_same;
+}
+
+/* What depends on how the points are stored may differ. */
+static int is_about_points(ulna_word group, ulna_word name)
+{
+    static const char *const names[] = {"SCALE", "DATA_START", "FRAMES", "UNITS", "LABELS", "LABELS2", "USED", "RATE"};
+    int found = group.length == 5 && memcmp(group.text, "TRIAL", 5) == 0 && name.length > 6 &&
+                memcmp(name.text, "ACTUAL", 6) == 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        found |= group.length == 5 && memcmp(group.text, "POINT", 5) == 0 && name.length == strlen(names[i]) &&
+                 memcmp(name.text, names[i], name.length) == 0;
+    return found;
+}
+
+static int assert_same_parameters(const char *name, const ulna_c3d_file *a, const ulna_c3d_file *b)
+{
+    ulna_c3d_entry e, other;
+    int compared = 0;
+    for (size_t at = a->section; at && ulna_c3d_parse_entry(a, at, NULL, &e) > 0; at = e.next) {
+        if (e.id < 0)
+            continue;
+        ulna_word group = group_of(a, e.id), parameter = name_of(a, &e);
+        if (!find_parameter(b, group, parameter, &other))
+            fail_msg("%s: %.*s:%.*s is lost", name, (int)group.length, group.text, (int)parameter.length,
+                     parameter.text);
+        if (!is_about_points(group, parameter) && !same_array(a, &e, b, &other))
+            fail_msg("%s: %.*s:%.*s is not the same", name, (int)group.length, group.text, (int)parameter.length,
+                     parameter.text);
+        compared++;
+    }
+    return compared;
+}
+
+/* ---- recorded files ----------------------------------------------------------------------------------------------- */
+
+static void files_of_many_makers_are_kept(void **state)
+{
+    ulna_test_need_data(state);
+    static const struct {
+        const char *name;
+        int channels, per_frame;
+    } files[] = {
+        {"c3d/btk_Analysis.c3d", 16, 16},
+        {"c3d/btk_MyCube.c3d", 0, 0},
+        {"c3d/btk_PiG_Motion3_FF.c3d", 34, 340},
+        {"c3d/btk_parameterOverflow.c3d", 36, 36},
+        {"c3d/btk_shd01.c3d", 6, 24},
+        {"c3d/mfr_innovative_sports_training.c3d", 32, 576},
+        {"c3d/mfr_motion_analysis_corporation.c3d", 18, 288},
+        {"c3d/s01_Eb015si.c3d", 16, 64},
+        {"c3d/s06_MACsample.c3d", 16, 272},
+        {"c3d/s09_PlugInC3D.c3d", 0, 720},
+        {"c3d/s15_peak_FP1.c3d", 12, 120},
+        {"c3d/s24_MotionMonitor.c3d", 16, 112},
+        {"c3d/s28_BTS_type1.c3d", 6, 6},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        size_t length;
+        char *data = file_of(files[i].name, &length);
+        ulna_content first = read_all(data, length);
+        ulna_text once = write_all(&first, 0, NULL);
+        ulna_content second = read_all(once.data, once.length);
+        const ulna_extras *a = first.extras, *b = second.extras;
+        if (a->per_frame != files[i].per_frame || (files[i].channels && a->channels != files[i].channels))
+            fail_msg("%s: %d samples of %d channels", files[i].name, a->per_frame, a->channels);
+        assert_true(b->per_frame == a->per_frame && b->channels == a->channels && b->frames == a->frames);
+        if (a->per_frame)
+            assert_memory_equal(a->samples, b->samples, (size_t)a->frames * (size_t)a->per_frame * sizeof(float));
+        assert_memory_equal(a->events, b->events, sizeof a->events);
+        assert_true(isnan(a->analog_rate) || !a->per_frame || a->analog_rate == b->analog_rate);
+        assert_same_recording(&first.recording, &second.recording, 2e-6);
+        ulna_c3d_file before = open_bytes(data, length), after = open_bytes(once.data, once.length);
+        assert_true(assert_same_parameters(files[i].name, &before, &after) > 15);
+        ulna_text twice = write_all(&second, 0, NULL);
+        assert_int_equal(once.length, twice.length);
+        assert_memory_equal(once.data, twice.data, once.length);
+        ulna_text_release(&once);
+        ulna_text_release(&twice);
+        ulna_content_release(&first);
+        ulna_content_release(&second);
+        free(data);
+    }
+}
+
+/* Integers and floats of three machines: the same bytes. */
+static void six_ways_become_one(void **state)
+{
+    ulna_test_need_data(state);
+    static const char *const names[] = {"c3d/s01_Eb015pi.c3d", "c3d/s01_Eb015pr.c3d", "c3d/s01_Eb015si.c3d",
+                                        "c3d/s01_Eb015sr.c3d", "c3d/s01_Eb015vi.c3d", "c3d/s01_Eb015vr.c3d"};
+    ulna_text first = ulna_text_empty(NULL);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t length;
+        char *data = file_of(names[i], &length);
+        ulna_content content = read_all(data, length);
+        ulna_text made = write_all(&content, 0, NULL);
+        ulna_content_release(&content);
+        free(data);
+        if (i == 0)
+            first = made;
+        else {
+            assert_int_equal(made.length, first.length);
+            assert_memory_equal(made.data, first.data, first.length);
+            ulna_text_release(&made);
+        }
+    }
+    ulna_text_release(&first);
+}
+
+/* ---- what is changed on the way ------------------------------------------------------------------------------------ */
+
+static void samples_go_with_their_frames(void **state)
+{
+    ulna_test_need_data(state);
+    size_t length;
+    char *data = file_of("c3d/btk_shd01.c3d", &length); /* frames 91 to 327 */
+    ulna_content whole = read_all(data, length), part = read_all(data, length);
+    ulna_recording *r = &part.recording;
+    size_t width = (size_t)r->marker_count * 3;
+    memmove(r->positions, r->positions + 100 * width, 50 * width * sizeof *r->positions);
+    assert_int_equal(ulna_recording_resize(r, r->marker_count, 50), ULNA_OK);
+    r->first_frame += 100;
+    strcpy(r->names[0], "renamed");
+    ulna_text text = write_all(&part, 0, NULL);
+    ulna_content again = read_all(text.data, text.length);
+    assert_int_equal(again.recording.first_frame, 191);
+    assert_string_equal(again.recording.names[0], "renamed");
+    assert_int_equal(again.extras->frames, 50);
+    size_t samples = (size_t)whole.extras->per_frame;
+    assert_memory_equal(again.extras->samples, whole.extras->samples + 100 * samples, 50 * samples * sizeof(float));
+    ulna_text_release(&text);
+
+    ulna_remarks remarks = ulna_remarks_empty(NULL); /* frames that the file does not have; another unit */
+    r->first_frame = 300;
+    text = write_all(&part, 1, &remarks);
+    assert_remark(&remarks, 0, "analog samples of 22 frames are not there and are written as 0");
+    assert_remark(&remarks, 0, "stay in a unit of 0.001 m");
+    ulna_remarks_release(&remarks);
+    ulna_text_release(&text);
+    ulna_content_release(&again);
+    ulna_content_release(&part);
+    ulna_content_release(&whole);
+    free(data);
+}
+
+static void nothing_is_read_unasked(void **state)
+{
+    ulna_test_need_data(state);
+    ulna_content content = content_of_data("c3d/btk_shd01.c3d");
+    assert_null(content.extras);
+    assert_int_equal(content.source.analog, 24);
+    ulna_content_release(&content);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_of_many_makers_are_kept),
+        cmocka_unit_test(six_ways_become_one),
+        cmocka_unit_test(samples_go_with_their_frames),
+        cmocka_unit_test(nothing_is_read_unasked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
