@@ -118,6 +118,9 @@ typedef struct ulna_kernel {
     const char *name;
     /* Places all links and evaluates the targets; returns f = sum w rho(|r|), or NaN if q is not finite. */
     double (*forward)(ulna_pose *pose, const double *q, const ulna_targets *targets);
+    /* Squared lengths of the residuals of all pulls where the pose stands; with `sweep`, after the last step of `eliminate`, to
+     * first order: its twist (w, v) moves a point p by w x p + v. */
+    void (*distances)(const ulna_pose *pose, const ulna_targets *targets, const ulna_sweep *sweep, double *squares);
     /* g = gradient of the targets, extras and diagonal terms. */
     void (*gradient)(const ulna_pose *pose, const ulna_targets *targets, const ulna_extras *extras,
                      const ulna_diagonal *diagonal, ulna_sweep *sweep, double *g);

@@ -47,7 +47,7 @@ enum {
 #define SQUARE_RATE 0.05 /* faster for squares, where a single marker can make the cost */
 #define IMPLAUSIBLE 0.1  /* times the skeleton's length scale: an rms error that is no pose, where none is usual yet */
 #define OUT_OF_REACH 3   /* length scales: the longest way along the skeleton is two */
-#define FIRST_ORDER 0.03 /* radians: below that the last step's twists give distances, to 0.4 % of a bone */
+#define FIRST_ORDER 0.05 /* radians: below that the last step's twists give distances, to 0.1 % of a bone */
 
 /* ---- solving ----------------------------------------------------------------------------------------------------- */
 
@@ -59,42 +59,44 @@ static void count_effort(const ulna_result *result, ulna_frame_report *report)
 
 static double cost_of(const ulna_tracker *t, double distance)
 {
-    return ulna_loss_cost(t->options.loss, distance * distance, 1 / (t->options.loss_scale * t->options.loss_scale));
+    return ulna_loss_cost(t->options.loss, distance * distance, t->inverse);
 }
 
 /* Of its weight, what a marker so far off is left with. */
 static double factor_of(const ulna_tracker *t, double distance)
 {
-    return ulna_loss_factor(t->options.loss, distance * distance, 1 / (t->options.loss_scale * t->options.loss_scale));
+    return ulna_loss_factor(t->options.loss, distance * distance, t->inverse);
 }
 
 static int is_outlier(const ulna_tracker *t, double distance)
 {
-    return factor_of(t, distance) < ULNA_TRACKER_OUTLIER;
+    return distance * distance > t->outlier_square;
 }
 
 double ulna_tracker_report(const ulna_tracker *t, ulna_frame_report *report)
 {
-    double squares = 0, cost = 0;
-    report->sum = report->worst = report->f = 0;
-    report->seen = report->outliers = 0;
-    report->worst_marker = ULNA_NONE;
+    double squares = 0, sum = 0, f = 0, cost = 0, worst = -1;
+    int seen = 0, outliers = 0, worst_marker = ULNA_NONE;
     for (int i = 0; i < t->count; i++) {
-        double d = t->distance[i];
-        if (isnan(d) || !(t->weight[i] > 0))
+        double d = t->distance[i], w = t->weight[i], square = d * d;
+        if (!(w > 0) || isnan(d))
             continue;
-        report->seen++;
-        report->outliers += is_outlier(t, d);
-        cost += t->weight[i] * cost_of(t, d);
-        report->sum += d;
-        squares += d * d;
-        report->f += 0.5 * t->weight[i] * d * d;
-        if (d > report->worst || report->worst_marker == ULNA_NONE) {
-            report->worst = d;
-            report->worst_marker = i;
-        }
+        seen++;
+        outliers += square > t->outlier_square;
+        cost += w * ulna_loss_cost(t->options.loss, square, t->inverse);
+        sum += d;
+        squares += square;
+        f += 0.5 * w * square;
+        worst_marker = d > worst ? i : worst_marker;
+        worst = d > worst ? d : worst;
     }
-    report->rms = report->seen ? sqrt(squares / report->seen) : 0;
+    report->seen = seen;
+    report->outliers = outliers;
+    report->sum = sum;
+    report->f = f;
+    report->worst = seen ? worst : 0;
+    report->worst_marker = worst_marker;
+    report->rms = seen ? sqrt(squares / seen) : 0;
     return cost;
 }
 
@@ -103,7 +105,7 @@ static ulna_status measure(ulna_tracker *t, const double *q, const ulna_result *
                            double *cost)
 {
     ulna_work *work = ulna_solver_work(t->solver);
-    int is_stepped = result->predicted && t->solver->now.step < FIRST_ORDER && !t->problem->coupling_count;
+    int is_stepped = result->predicted && t->last_step < FIRST_ORDER && t->may_loop;
     ulna_status status = result->predicted && !is_stepped ? ulna_pose_forward(ulna_work_pose(work), q) : ULNA_OK;
     if (status == ULNA_OK)
         status = ulna_point_errors(work, 0, t->count, is_stepped, t->distance);
@@ -111,15 +113,30 @@ static ulna_status measure(ulna_tracker *t, const double *q, const ulna_result *
     return status;
 }
 
-/* To the end from where the solver has begun; then the distances. */
-static ulna_status run(ulna_tracker *t, double *q, ulna_result *result, ulna_frame_report *report, double *cost)
+static ulna_status begin(ulna_tracker *t, const double *q)
+{
+    return t->may_loop ? ulna_tracker_loop_begin(t, q) : ulna_solver_begin(t->solver, q);
+}
+
+static ulna_status run_solver(ulna_tracker *t, double *q, ulna_result *result)
 {
     ulna_stop stop = t->solver->result.stop;
     ulna_status status = ULNA_OK;
     while (status == ULNA_OK && stop == ULNA_STOP_NONE)
         status = ulna_solver_step(t->solver, &stop);
-    if (status == ULNA_OK)
-        status = ulna_solver_end(t->solver, q, result);
+    return status == ULNA_OK ? ulna_solver_end(t->solver, q, result) : status;
+}
+
+/* To the end from where it has begun; then the distances. */
+static ulna_status run(ulna_tracker *t, double *q, ulna_result *result, ulna_frame_report *report, double *cost)
+{
+    ulna_status status = t->may_loop ? ulna_tracker_loop(t, q, result) : run_solver(t, q, result);
+    if (t->may_loop && (status == ULNA_ERR_SINGULAR || status == ULNA_ERR_INDEFINITE)) {
+        t->last_step = (double)INFINITY;
+        status = ulna_solver_begin(t->solver, q);
+        if (status == ULNA_OK)
+            status = run_solver(t, q, result);
+    }
     count_effort(result, report);
     return status == ULNA_OK ? measure(t, q, result, report, cost) : status;
 }
@@ -133,7 +150,7 @@ static void set_stop(ulna_tracker *t, int is_strict)
 static ulna_status refine(ulna_tracker *t, double *q, ulna_result *result, ulna_frame_report *report, double *cost)
 {
     set_stop(t, 1);
-    ulna_status status = ulna_solver_begin(t->solver, q);
+    ulna_status status = begin(t, q);
     return status == ULNA_OK ? run(t, q, result, report, cost) : status;
 }
 
@@ -142,17 +159,17 @@ static ulna_status begin_where_best(ulna_tracker *t, const double *start, ulna_f
 {
     ulna_solver *s = t->solver;
     set_stop(t, 0);
-    ulna_status status = ulna_solver_begin(s, start);
+    ulna_status status = begin(t, start);
     double f = ulna_solver_f(s);
     int is_worse = f > PREDICTION_MARGIN * t->last_f;
     const double *other = t->was_lost ? t->good : start == t->trial && is_worse ? t->q1 : NULL;
     set_stop(t, is_worse && t->options.smooth > 0);
     if (status != ULNA_OK || !other)
         return status;
-    status = ulna_solver_begin(s, other);
+    status = begin(t, other);
     report->evaluations++;
     if (status == ULNA_OK && ulna_solver_f(s) > f) {
-        status = ulna_solver_begin(s, start);
+        status = begin(t, start);
         report->evaluations++;
     } else
         t->has_jumped = other == t->good;
@@ -290,7 +307,6 @@ static int is_due(const ulna_tracker *t, int i)
 /* Outliers count in full for once. */
 static ulna_status think_again(ulna_tracker *t, double *q, candidate *best)
 {
-    candidate other = *best;
     int doubts = 0;
     for (int i = 0; i < t->count && best->report.outliers; i++)
         if (is_due(t, i)) {
@@ -299,6 +315,7 @@ static ulna_status think_again(ulna_tracker *t, double *q, candidate *best)
         }
     if (!doubts)
         return ULNA_OK;
+    candidate other = *best;
     keep(t, q);
     ulna_status status = refine(t, q, &other.result, &other.report, &other.cost);
     if (status == ULNA_OK)
@@ -464,31 +481,43 @@ static void remember(ulna_tracker *t, const double *q, const candidate *best)
         memcpy(t->good, q, (size_t)t->nq * sizeof *q);
         learn_usual(t, best->cost);
     }
-    for (int i = 0; i < t->count && best->report.outliers; i++)
+    for (int i = 0; i < t->count && (best->report.outliers || t->had_outliers); i++)
         t->outlier[i] = !isnan(t->distance[i]) && is_outlier(t, t->distance[i]) ? t->outlier[i] + 1 : 0;
-    if (!best->report.outliers)
-        memset(t->outlier, 0, (size_t)t->count * sizeof *t->outlier);
+    t->had_outliers = best->report.outliers;
+}
+
+/* Do most markers leap, after frames in which they did not? */
+static void find_leap(ulna_tracker *t, const double *positions)
+{
+    double far = t->options.loss_scale * t->options.loss_scale;
+    int leaps = 0, seen = 0;
+    for (int i = 0; i < t->count; i++) {
+        double way = 0;
+        for (int k = 3 * i; k < 3 * i + 3; k++)
+            way += (positions[k] - t->seen[k]) * (positions[k] - t->seen[k]);
+        leaps += way > far;
+        seen += !isnan(way);
+    }
+    t->leap = leaps * MANY_LEAPS > seen ? t->leap + 1 : 0;
 }
 
 /* What can be a position; the rest counts as missing. Returns how many markers count. */
 static int take_positions(ulna_tracker *t, const double *positions)
 {
-    double far = t->options.loss_scale * t->options.loss_scale;
-    int seen = 0, changes = 0, leaps = 0;
+    int seen = 0, changes = 0;
+    if (t->was_lost)
+        find_leap(t, positions);
     for (int i = 0; i < t->count; i++) {
-        double *to = t->seen + 3 * i, way = 0;
-        int is_there = ulna_is_position(positions + 3 * i), was_missing = t->missing[i] == 1;
-        for (int k = 0; k < 3; k++) {
-            double x = is_there ? positions[3 * i + k] : (double)NAN;
-            way += (x - to[k]) * (x - to[k]);
-            to[k] = x;
-        }
-        leaps += way > far;
-        t->missing[i] = !is_there ? 1 : was_missing ? 2 : 0;
+        const double *x = positions + 3 * i;
+        double *to = t->seen + 3 * i;
+        int is_there = ulna_is_position(x), was_missing = t->missing[i] == 1;
+        to[0] = is_there ? x[0] : (double)NAN;
+        to[1] = x[1];
+        to[2] = x[2];
+        t->missing[i] = (unsigned char)(!is_there + 2 * (is_there & was_missing));
         changes += was_missing == is_there;
         seen += is_there && t->weight[i] > 0;
     }
-    t->leap = leaps * MANY_LEAPS > seen ? t->leap + 1 : 0;
     if (changes && seen)
         ulna_tracker_find_unseen(t);
     return seen;
@@ -513,8 +542,9 @@ ulna_status ulna_tracker_frame(ulna_tracker *t, const double *positions, double 
     double started = ulna_seconds();
     t->deadline = t->options.budget > 0 ? started + t->options.budget : (double)INFINITY;
     int seen = take_positions(t, positions);
-    ulna_status status = ulna_problem_set_points(t->problem, 0, t->count, t->seen);
-    if (status == ULNA_OK && seen) {
+    ulna_problem_put_points(t->problem, 0, t->count, t->seen);
+    ulna_status status = ULNA_OK;
+    if (seen) {
         status = solve_frame(t, q, &best);
         if (status == ULNA_OK && !t->is_measured) { /* the distances are those of a pose that was not chosen */
             status = ulna_pose_forward(ulna_work_pose(ulna_solver_work(t->solver)), q);
@@ -525,7 +555,7 @@ ulna_status ulna_tracker_frame(ulna_tracker *t, const double *positions, double 
             remember(t, q, &best);
         best.report.flags |= best.report.outliers ? ULNA_TRACK_OUTLIERS : 0;
         best.report.stop = best.result.stop;
-    } else if (status == ULNA_OK)
+    } else
         stay(t, q, &best.report);
     best.report.seconds = ulna_seconds() - started;
     if (report)

@@ -10,13 +10,14 @@
 
 #define ULNA_TRACKER_OUTLIER 0.25 /* of a marker's weight: less makes it an outlier */
 
-/* The weights of the priors, of one DOF; without a unit: times the square of the skeleton's length they are m^2/rad^2. */
-typedef struct ulna_dof_prior {
-    double course; /* toward where the last two frames were going */
-    double rest;   /* toward rest */
-    double curve;  /* toward the mean of its group; 0 if it has none */
-    int group;     /* DOFs about the same axis of a chain of joints, or ULNA_NONE */
-} ulna_dof_prior;
+/* The weights of the priors, nv each; without a unit: times the square of the skeleton's length they are m^2/rad^2. */
+typedef struct ulna_prior_weights {
+    double *course; /* toward where the last two frames were going */
+    double *rest;   /* toward rest */
+    double curve;   /* toward the mean of its group, of each DOF that has one */
+    int *group;     /* DOFs about the same axis of a chain of joints, or ULNA_NONE */
+    int *grouped;   /* the DOFs that have one */
+} ulna_prior_weights;
 
 struct ulna_tracker {
     ulna_allocator allocator;
@@ -34,31 +35,38 @@ struct ulna_tracker {
     double *hold_at;                        /* nq: where limbs that are not seen were seen last */
     double *velocity, *to_rest, *toward;    /* nv */
     double *prior_weight;                   /* nv */
-    ulna_dof_prior *prior;                  /* nv */
-    int groups;
+    ulna_prior_weights prior;
+    int groups, grouped;               /* and how many DOFs they have */
     double *group_mean;                /* groups: at most nv */
     int *group_size;                   /* groups: at most nv */
     double *weight, *distance;         /* count */
     int *body, *outlier;               /* count: whose it is; frames in a row that it has been an outlier */
     unsigned char *idle;               /* nv: no marker ever moves it */
+    int has_idle, has_locked;          /* some DOFs are idle; some are locked by the options */
     unsigned char *anchored;           /* nb: a term of the caller's is about it */
     unsigned char *is_moved, *is_held; /* nb: a marker that is seen sits on it, or beyond it; or not */
     unsigned char *missing;            /* count: 1 in this frame, 2 in the last one but not in this, else 0 */
     double *seen, *possible;           /* count x 3: this frame's positions; those of them that can be */
     size_t bytes;
-    int history;      /* frames that q1, q2 hold: 0, 1, 2 */
-    int age;          /* frames that made `usual` */
-    double usual;     /* running median of the cost; without meaning at age 0 */
-    double last_f;    /* that of q1, priors and all */
-    double tolerated; /* cost up to which no new search pays: the last ended there. 0: none */
-    int patience;     /* frames until it is made again all the same */
-    int rest_between; /* and how many the next time: more after each search in vain */
-    int was_lost;     /* the last frame */
-    int held;         /* bodies that are */
-    int leap;         /* frames in a row in which most markers moved farther than the scale of the loss */
-    int has_jumped;   /* the frame's pose does not go on from q1 */
-    int is_measured;  /* `distance` is that of the last answer */
-    double deadline;  /* by ulna_seconds; INFINITY: none */
+    int history;                    /* frames that q1, q2 hold: 0, 1, 2 */
+    int age;                        /* frames that made `usual` */
+    double usual;                   /* running median of the cost; without meaning at age 0 */
+    double last_f;                  /* that of q1, priors and all */
+    double tolerated;               /* cost up to which no new search pays: the last ended there. 0: none */
+    int patience;                   /* frames until it is made again all the same */
+    int rest_between;               /* and how many the next time: more after each search in vain */
+    int was_lost;                   /* the last frame */
+    int held;                       /* bodies that are */
+    int leap;                       /* frames in a row in which most markers moved farther than the scale of the loss */
+    int had_outliers;               /* the last frame */
+    int has_jumped;                 /* the frame's pose does not go on from q1 */
+    int is_measured;                /* `distance` is that of the last answer */
+    double kappa;                   /* damping over f, from frame to frame */
+    double last_step;               /* its largest component, of the frame's last step */
+    double weights;                 /* of all markers */
+    double inverse, outlier_square; /* 1 / c^2 of the loss; from which squared distance on a marker is an outlier */
+    int may_loop;                   /* ulna_tracker_may_loop */
+    double deadline;                /* by ulna_seconds; INFINITY: none */
 };
 
 /* ---- tracker_setup.c --------------------------------------------------------------------------------------------- */
@@ -69,6 +77,15 @@ void ulna_track_options_resolve(const ulna_model *model, ulna_track_options *opt
 double ulna_tracker_report(const ulna_tracker *t, ulna_frame_report *report);
 /* As if q had been the last frame, where a cost of `usual` was usual. */
 void ulna_tracker_resume(ulna_tracker *t, const double *q, double usual);
+
+/* ---- tracker_loop.c: a solver for the usual case, without its layers ------------------------------------------------- */
+
+/* Whether options and problem are the usual ones. */
+int ulna_tracker_may_loop(const ulna_tracker *t);
+/* Evaluates the problem at q: t->solver->f. */
+ulna_status ulna_tracker_loop_begin(ulna_tracker *t, const double *q);
+/* Iterates from there to q. ULNA_ERR_SINGULAR and _INDEFINITE are for the solver, from the start again. */
+ulna_status ulna_tracker_loop(ulna_tracker *t, double *q, ulna_result *result);
 
 /* ---- tracker_priors.c -------------------------------------------------------------------------------------------- */
 

@@ -62,13 +62,13 @@ static void find_groups(ulna_tracker *t, const ulna_anatomy *anatomy)
     const ulna_model *model = t->model;
     for (int b = 0; b < model->nb; b++) {
         const ulna_body *body = &model->body[b];
-        for (int k = 0; k < body->dof_count && anatomy->chain[b] != ULNA_NONE; k++) {
-            ulna_dof_prior *prior = &t->prior[body->dof + k];
-            int follows = anatomy->chain[body->parent >= 0 ? body->parent : b] == anatomy->chain[b];
-            prior->group =
-                follows && body->parent >= 0 ? t->prior[model->body[body->parent].dof + k].group : t->groups++;
-            prior->curve = t->options.curve;
-            t->group_size[prior->group]++;
+        int parent = body->parent, chain = anatomy->chain[b];
+        for (int k = 0; k < body->dof_count && chain != ULNA_NONE; k++) {
+            int goes_on = parent >= 0 && anatomy->chain[parent] == chain;
+            int group = goes_on ? t->prior.group[model->body[parent].dof + k] : t->groups++;
+            t->prior.group[body->dof + k] = group;
+            t->prior.grouped[t->grouped++] = body->dof + k;
+            t->group_size[group]++;
         }
     }
 }
@@ -82,8 +82,9 @@ ulna_status ulna_tracker_set_priors(ulna_tracker *t, ulna_work *work)
     if (status != ULNA_OK)
         return status;
     for (int d = 0; d < t->nv; d++)
-        t->prior[d] = (ulna_dof_prior){.group = ULNA_NONE};
-    find_groups(t, anatomy);
+        t->prior.group[d] = ULNA_NONE;
+    if (o->curve > 0)
+        find_groups(t, anatomy);
     memset(t->prior_weight, 0, (size_t)t->nv * sizeof *t->prior_weight);
     memcpy(t->prior_goal, t->model->rest, (size_t)t->nq * sizeof *t->prior_goal);
     if (o->smooth > 0) {
@@ -91,12 +92,13 @@ ulna_status ulna_tracker_set_priors(ulna_tracker *t, ulna_work *work)
         status = find_shown(t, work, t->to_rest);
     }
     for (int d = 0; d < t->nv; d++) {
-        ulna_dof_prior *prior = &t->prior[d];
-        int is_weak = o->smooth > 0 && t->to_rest[d] < WEAK * scale;
-        prior->course = o->smooth * (1 + (is_weak ? WEAK_BRAKE : 0)) / scale;
-        prior->rest = anatomy->is_root[t->model->dof_body[d]] ? 0 : o->posture / scale;
-        prior->curve /= scale;
+        int is_weak = o->smooth > 0 && t->to_rest[d] < WEAK * t->problem->unit[d];
+        t->prior.course[d] = o->smooth * (1 + (is_weak ? WEAK_BRAKE : 0)) / scale;
+        t->prior.rest[d] = anatomy->is_root[t->model->dof_body[d]] || t->idle[d] ? 0 : o->posture / scale;
+        if (t->idle[d]) /* toward where it is */
+            t->prior.course[d] = fmax(t->prior.course[d], fmax(o->hold, o->posture) / scale);
     }
+    t->prior.curve = o->curve / scale;
     ulna_anatomy_destroy(anatomy);
     return status;
 }
@@ -108,22 +110,31 @@ static void find_rest(ulna_tracker *t, const double *q)
 {
     ulna_model_difference(t->model, q, t->model->rest, t->to_rest);
     memset(t->group_mean, 0, (size_t)t->groups * sizeof *t->group_mean);
-    for (int d = 0; d < t->nv; d++)
-        if (t->prior[d].group != ULNA_NONE)
-            t->group_mean[t->prior[d].group] -= t->to_rest[d] / t->group_size[t->prior[d].group];
+    for (int i = 0; i < t->grouped; i++) {
+        int d = t->prior.grouped[i], group = t->prior.group[d];
+        t->group_mean[group] -= t->to_rest[d] / t->group_size[group];
+    }
 }
 
-/* The priors of a DOF, and another one: `weight`, and `pull`, which is that times the way to its goal. */
-static void add_up(ulna_tracker *t, int d, double weight, double pull)
+/* From q: posture and curve, beside another prior with the weights in t->prior_weight and, in t->toward, these times the ways to
+ * its goals. Then the sum of all is the problem's. */
+static void expect(ulna_tracker *t, const double *q)
 {
-    const ulna_dof_prior *p = &t->prior[d];
-    double w = p->rest + weight, sum = p->rest * t->to_rest[d] + pull;
-    if (p->group != ULNA_NONE) {
-        w += p->curve;
-        sum += p->curve * (t->group_mean[p->group] + t->to_rest[d]);
+    const double *rest = t->prior.rest, curve = t->prior.curve;
+    double *weight = t->prior_weight, *toward = t->toward;
+    find_rest(t, q);
+    for (int d = 0; d < t->nv; d++) {
+        weight[d] += rest[d];
+        toward[d] += rest[d] * t->to_rest[d];
     }
-    t->prior_weight[d] = w;
-    t->toward[d] = w > 0 ? sum / w : 0;
+    for (int i = 0; i < t->grouped; i++) {
+        int d = t->prior.grouped[i];
+        weight[d] += curve;
+        toward[d] += curve * (t->group_mean[t->prior.group[d]] + t->to_rest[d]);
+    }
+    for (int d = 0; d < t->nv; d++)
+        toward[d] = weight[d] > 0 ? toward[d] / weight[d] : 0;
+    ulna_model_integrate(t->model, q, toward, t->prior_goal);
 }
 
 void ulna_tracker_expect_neighbours(ulna_tracker *t, const double *q, const double *to_sides, double sides,
@@ -131,10 +142,11 @@ void ulna_tracker_expect_neighbours(ulna_tracker *t, const double *q, const doub
 {
     if (t->prior_term == ULNA_NONE)
         return;
-    find_rest(t, q);
-    for (int d = 0; d < t->nv; d++)
-        add_up(t, d, sides * weight, weight * to_sides[d]);
-    ulna_model_integrate(t->model, q, t->toward, t->prior_goal);
+    for (int d = 0; d < t->nv; d++) {
+        t->prior_weight[d] = sides * weight;
+        t->toward[d] = weight * to_sides[d];
+    }
+    expect(t, q);
     ulna_problem_set_posture(t->problem, t->prior_term, t->prior_goal, t->prior_weight);
 }
 
@@ -143,10 +155,12 @@ void ulna_tracker_expect_course(ulna_tracker *t)
     if (t->prior_term == ULNA_NONE)
         return;
     double hold = t->options.hold / (t->model->length_scale * t->model->length_scale);
-    find_rest(t, t->q1);
-    for (int d = 0; d < t->nv; d++)
-        add_up(t, d, t->prior[d].course, t->history == 2 ? COURSE * t->prior[d].course * t->velocity[d] : 0);
-    ulna_model_integrate(t->model, t->q1, t->toward, t->prior_goal);
+    const double course = t->history == 2 ? COURSE : 0;
+    for (int d = 0; d < t->nv; d++) {
+        t->prior_weight[d] = t->prior.course[d];
+        t->toward[d] = course * t->prior.course[d] * t->velocity[d];
+    }
+    expect(t, t->q1);
     for (int b = 0; b < t->model->nb && t->held; b++) {
         const ulna_body *body = &t->model->body[b];
         if (!t->is_held[b])
@@ -164,7 +178,7 @@ void ulna_tracker_expect_rest(ulna_tracker *t)
     if (t->prior_term == ULNA_NONE)
         return;
     for (int d = 0; d < t->nv; d++)
-        t->prior_weight[d] = t->prior[d].rest + t->prior[d].curve;
+        t->prior_weight[d] = t->prior.rest[d] + (t->prior.group[d] != ULNA_NONE ? t->prior.curve : 0);
     ulna_problem_set_posture(t->problem, t->prior_term, t->model->rest, t->prior_weight);
 }
 
@@ -190,8 +204,12 @@ void ulna_tracker_rest_idle(ulna_tracker *t, const ulna_marker_set *set)
     mark_paths(t);
     for (int b = 0; b < t->model->nb; b++)
         memset(t->idle + t->model->body[b].dof, !t->is_moved[b], (size_t)t->model->body[b].dof_count);
-    for (int d = 0; d < t->nv && t->options.solve.locked; d++)
-        t->idle[d] |= t->options.solve.locked[d] != 0;
+    for (int d = 0; d < t->nv; d++) {
+        int is_locked = t->options.solve.locked && t->options.solve.locked[d];
+        t->has_idle |= t->idle[d];
+        t->has_locked |= is_locked;
+        t->idle[d] |= (unsigned char)is_locked;
+    }
     t->options.solve.locked = t->options.fresh.locked = t->idle;
 }
 

@@ -73,7 +73,8 @@ static void take_arrays(ulna_tracker *t, ulna_arena *arena)
 {
     size_t nq = (size_t)t->nq, nv = (size_t)t->nv, nb = (size_t)t->model->nb, count = (size_t)t->count;
     double **per_coordinate[] = {&t->q1, &t->q2, &t->trial, &t->start, &t->kept, &t->good, &t->prior_goal, &t->hold_at};
-    double **per_dof[] = {&t->velocity, &t->to_rest, &t->toward, &t->prior_weight, &t->group_mean};
+    double **per_dof[] = {&t->velocity,     &t->to_rest,    &t->toward,    &t->prior_weight,
+                          &t->prior.course, &t->prior.rest, &t->group_mean};
     unsigned char **per_body[] = {&t->anchored, &t->is_moved, &t->is_held};
     for (size_t i = 0; i < sizeof per_coordinate / sizeof *per_coordinate; i++)
         *per_coordinate[i] = ulna_arena_take(arena, nq, sizeof(double));
@@ -81,7 +82,8 @@ static void take_arrays(ulna_tracker *t, ulna_arena *arena)
         *per_dof[i] = ulna_arena_take(arena, nv, sizeof(double));
     for (size_t i = 0; i < sizeof per_body / sizeof *per_body; i++)
         *per_body[i] = ulna_arena_take(arena, nb, 1);
-    t->prior = ulna_arena_take(arena, nv, sizeof *t->prior);
+    t->prior.group = ulna_arena_take(arena, nv, sizeof *t->prior.group);
+    t->prior.grouped = ulna_arena_take(arena, nv, sizeof *t->prior.grouped);
     t->group_size = ulna_arena_take(arena, nv, sizeof *t->group_size);
     t->idle = ulna_arena_take(arena, nv, 1);
     t->weight = ulna_arena_take(arena, count, sizeof(double));
@@ -127,6 +129,18 @@ static ulna_status make_solvers(ulna_tracker *t, ulna_error *error)
         status = ulna_global_create(t->problem, &options, &t->allocator, &t->global, error);
     }
     return status;
+}
+
+/* What follows from the loss, so that a frame does not divide. */
+static void set_loss(ulna_tracker *t)
+{
+    const double outliers[] = {INFINITY, 1, 3,
+                               16}; /* (d / c)^2 at which ULNA_TRACKER_OUTLIER of a marker's weight is left */
+    double square = t->options.loss_scale * t->options.loss_scale;
+    t->inverse = 1 / square;
+    t->outlier_square = outliers[t->options.loss] * square;
+    for (int i = 0; i < t->count; i++)
+        t->weights += t->weight[i];
 }
 
 static ulna_status check_set(const ulna_model *model, const ulna_marker_set *set, ulna_error *error)
@@ -205,6 +219,8 @@ ulna_status ulna_tracker_create(const ulna_model *model, const ulna_marker_set *
         ulna_tracker_destroy(t);
         return status;
     }
+    t->may_loop = ulna_tracker_may_loop(t);
+    set_loss(t);
     ulna_tracker_reset(t, NULL);
     *tracker = t;
     return ULNA_OK;
@@ -239,6 +255,7 @@ void ulna_tracker_reset(ulna_tracker *t, const double *q)
     t->leap = 0;
     memset(t->missing, 0, (size_t)t->count);
     memset(t->outlier, 0, (size_t)t->count * sizeof *t->outlier);
+    t->kappa = t->options.solve.hybrid.kappa;
     ulna_solver_forget(t->solver);
     ulna_solver_forget(t->fresh);
 }

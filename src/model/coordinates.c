@@ -24,6 +24,11 @@ void ulna_model_integrate(const ulna_model *model, const double *q, const double
 
 void ulna_model_difference(const ulna_model *model, const double *q0, const double *q1, double *step)
 {
+    if (!model->has_general) {
+        for (int j = 0; j < model->nv; j++)
+            step[j] = q1[j] - q0[j];
+        return;
+    }
     for (int j = 0; j < model->nv; j++) {
         int c = model->dof_coordinate[j];
         if (c != ULNA_NONE) {

@@ -11,8 +11,7 @@
 /* Weight of a coordinate term on one DOF. */
 static double dof_weight(const ulna_problem *problem, double weight, int dof)
 {
-    int slides = ulna_segment_is_slide(problem->model->dof_segment[dof]);
-    return slides ? weight : weight * problem->length * problem->length;
+    return weight * problem->unit[dof];
 }
 
 /* phi of the quaternion segment that starts at DOF `dof` and coordinate `c`, and the inverse left Jacobian there. */
@@ -32,14 +31,12 @@ static double mean_factor(const double *factor, int dof)
 /* Without quaternions, coordinates are degrees of freedom: a plain loop, since this is part of every evaluation. */
 static double plain_posture(ulna_work *work, const ulna_term *term)
 {
-    const ulna_problem *problem = work->problem;
-    const ulna_model *model = problem->model;
-    const unsigned char *segment = model->dof_segment;
+    const ulna_model *model = work->problem->model;
     const double *q = work->pose->q, *reference = term->values, *factor = term->values + model->nq;
-    double slide = ulna_term_weight(problem, term), turn = slide * problem->length * problem->length;
+    const double *unit = work->problem->unit, weight = ulna_term_weight(work->problem, term);
     double f[4] = {0}, *slope = work->slope, *curve = work->curve; /* four sums, so that none waits for the last */
     for (int d = 0; d < model->nv; d++) {
-        double w = (ulna_segment_is_slide(segment[d]) ? slide : turn) * factor[d], off = q[d] - reference[d];
+        double w = weight * unit[d] * factor[d], off = q[d] - reference[d];
         f[d & 3] += w * off * off;
         slope[d] += w * off;
         curve[d] += w;
@@ -97,17 +94,14 @@ static double beyond(const ulna_model *model, const double *q, const ulna_term *
 /* As plain_posture. */
 static double plain_limits(ulna_work *work, const ulna_term *term)
 {
-    const ulna_problem *problem = work->problem;
-    const ulna_model *model = problem->model;
-    const unsigned char *segment = model->dof_segment;
+    const ulna_model *model = work->problem->model;
     const double *q = work->pose->q, *lower = term->values, *upper = term->values + model->nv;
-    double slide = ulna_term_weight(problem, term), turn = slide * problem->length * problem->length;
+    const double *unit = work->problem->unit, weight = ulna_term_weight(work->problem, term);
     double f = 0, *slope = work->slope, *curve = work->curve;
     for (int d = 0; d < model->nv; d++) {
         if (q[d] >= lower[d] && q[d] <= upper[d])
             continue;
-        double off = q[d] > upper[d] ? q[d] - upper[d] : q[d] - lower[d];
-        double w = ulna_segment_is_slide(segment[d]) ? slide : turn;
+        double off = q[d] > upper[d] ? q[d] - upper[d] : q[d] - lower[d], w = weight * unit[d];
         f += w * off * off;
         slope[d] += w * off;
         curve[d] += w;

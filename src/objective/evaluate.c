@@ -24,6 +24,7 @@ static void take_arrays(ulna_work *work, ulna_arena *arena)
     work->slope = ulna_arena_take(arena, nv, sizeof *work->slope);
     work->curve = ulna_arena_take(arena, nv, sizeof *work->curve);
     work->zeros = ulna_arena_take(arena, nv, sizeof *work->zeros);
+    work->squares = ulna_arena_take(arena, (size_t)problem->pull_count, sizeof *work->squares);
     work->shifted = ulna_arena_take(arena, k ? nv : 0, sizeof *work->shifted);
     work->locked_copy = ulna_arena_take(arena, nv, sizeof *work->locked_copy);
     work->couple = work->couple_second = NULL;

@@ -110,12 +110,21 @@ int ulna_problem_term_body(const ulna_problem *problem, int term)
     return t ? t->body : ULNA_NONE;
 }
 
+void ulna_problem_set_units(ulna_problem *problem)
+{
+    for (int d = 0; d < problem->model->nv && problem->ready; d++) {
+        int slides = ulna_segment_is_slide(problem->model->dof_segment[d]);
+        problem->unit[d] = slides ? 1 : problem->length * problem->length;
+    }
+}
+
 ulna_status ulna_problem_set_length(ulna_problem *problem, double length)
 {
     if (!problem || !(length > 0) || isinf(length))
         return ULNA_ERR_ARGUMENT;
     problem->length = length;
     problem->changes++;
+    ulna_problem_set_units(problem);
     for (size_t i = 0; i < problem->term_count; i++)
         ulna_term_refresh(problem, &problem->term[i]);
     return ULNA_OK;
@@ -233,18 +242,23 @@ ulna_status ulna_problem_set_points(ulna_problem *problem, int first, int count,
         if (isinf(goal[0]) || isinf(goal[1]) || isinf(goal[2]))
             return ULNA_ERR_NUMBER;
     }
+    ulna_problem_put_points(problem, first, count, goals);
+    return ULNA_OK;
+}
+
+void ulna_problem_put_points(ulna_problem *problem, int first, int count, const double *goals)
+{
     problem->changes++;
     for (int k = 0; k < count; k++) {
         ulna_term *term = &problem->term[first + k];
         const double *goal = goals + 3 * (size_t)k;
-        term->sleeping = isnan(goal[0]) || isnan(goal[1]) || isnan(goal[2]);
+        term->sleeping = isnan(goal[0] + goal[1] + goal[2]);
         if (!term->sleeping)
             ulna_copy3(goal, term->goal);
         if (problem->ready)
-            problem->pull[term->slot].goal =
-                (ulna_vec4){term->goal[0], term->goal[1], term->goal[2], ulna_term_weight(problem, term)};
+            problem->pull[term->slot].goal = (ulna_vec4){term->goal[0], term->goal[1], term->goal[2],
+                                                         term->sleeping ? 0 : term->weight * term->confidence};
     }
-    return ULNA_OK;
 }
 
 ulna_status ulna_problem_copy_goals(const ulna_problem *from, ulna_problem *to)
@@ -252,6 +266,7 @@ ulna_status ulna_problem_copy_goals(const ulna_problem *from, ulna_problem *to)
     if (from->term_count > to->term_count || from->model != to->model)
         return ULNA_ERR_STATE;
     to->length = from->length;
+    ulna_problem_set_units(to);
     to->robust.loss = from->robust.loss;
     to->changes++;
     for (size_t i = 0; i < from->term_count; i++) {

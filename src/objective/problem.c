@@ -298,6 +298,7 @@ static void take_sorted(ulna_problem *problem, ulna_arena *arena)
     int nl = problem->model->nl;
     problem->pull_first = ulna_arena_take(arena, (size_t)nl + 1, sizeof *problem->pull_first);
     problem->pull = ulna_arena_take(arena, (size_t)problem->pull_count, sizeof *problem->pull);
+    problem->unit = ulna_arena_take(arena, (size_t)problem->model->nv, sizeof *problem->unit);
     problem->robust.inverse = ulna_arena_take(arena, (size_t)problem->pull_count, sizeof *problem->robust.inverse);
     problem->extra_term = ulna_arena_take(arena, (size_t)problem->extra_count, sizeof *problem->extra_term);
     problem->extra_of = problem->extra_count ? ulna_arena_take(arena, (size_t)nl, sizeof *problem->extra_of) : NULL;
@@ -394,6 +395,7 @@ ulna_status ulna_problem_ready(ulna_problem *problem, ulna_error *error)
             problem->coordinate_term[coordinates++] = (int)i;
     }
     problem->ready = 1;
+    ulna_problem_set_units(problem);
     for (size_t i = 0; i < problem->term_count; i++)
         ulna_term_refresh(problem, &problem->term[i]);
     return ULNA_OK;

@@ -30,6 +30,7 @@ struct ulna_problem {
     unsigned structure; /* counts sortings: a work made for another one is refused */
     unsigned changes;   /* counts changes of goals and weights: derivatives are those of the last evaluation */
     double length;
+    double *unit; /* nv: length^2 for rotations, 1 for translations: of terms on coordinates */
     ulna_term *term;
     size_t term_count, term_capacity;
     int pull_count;     /* points and directions, which the sweeps know (kernel.h) */
@@ -141,6 +142,10 @@ ulna_term *ulna_term_at(const ulna_problem *problem, int term);
 ulna_status ulna_problem_set_confidence(ulna_problem *problem, int term, double confidence);
 double ulna_problem_confidence(const ulna_problem *problem, int term);
 
+/* Fills problem->unit, if the problem is ready. */
+void ulna_problem_set_units(ulna_problem *problem);
+/* As ulna_problem_set_points, for terms and goals that are known to be right. */
+void ulna_problem_put_points(ulna_problem *problem, int first, int count, const double *goals);
 /* The points first .. first + count - 1 count by a robust loss of the scale c, metres (INFINITY: by their squares); all of a
  * problem that do have the same kind of loss. */
 ulna_status ulna_problem_set_loss(ulna_problem *problem, int first, int count, ulna_loss loss, double scale);
@@ -172,6 +177,7 @@ struct ulna_work {
     double *slope, *curve;          /* terms on coordinates: gradient and diagonal */
     double *couple, *couple_second; /* inside quaternions; NULL if there is no such term */
     double *zeros;                  /* nv: stays so */
+    double *squares;                /* pull_count: ulna_point_errors */
     double *shifted; /* nv if there are couplings: shift of the last step and their part of the diagonal */
     ulna_pair *extra_curvature, *extra_second;
     ulna_vec4 *extra_moment;

@@ -135,21 +135,13 @@ ulna_status ulna_point_errors(const ulna_work *work, int first, int count, int i
     const ulna_problem *problem = work->problem;
     if (!work->pose->placed || first < 0 || count < 0 || (size_t)first + (size_t)count > problem->term_count)
         return work->pose->placed ? ULNA_ERR_ARGUMENT : ULNA_ERR_STATE;
+    for (int i = first; i < first + count; i++)
+        if (problem->term[i].type != ULNA_TERM_POINT)
+            return ULNA_ERR_ARGUMENT;
+    work->pose->kernel->distances(work->pose, &work->targets, is_stepped ? &work->sweep : NULL, work->squares);
     for (int i = 0; i < count; i++) {
         const ulna_term *term = &problem->term[first + i];
-        double p[3], r[3];
-        if (term->type != ULNA_TERM_POINT)
-            return ULNA_ERR_ARGUMENT;
-        ulna_pull_value(work, term, &problem->pull[term->slot], p, r);
-        if (is_stepped) {
-            const ulna_pair *twist = &work->sweep.twist[problem->model->body[term->body].link];
-            const double *w = (const double *)&twist->angular, *v = (const double *)&twist->linear;
-            double turned[3];
-            ulna_cross(w, p, turned);
-            for (int k = 0; k < 3; k++)
-                r[k] -= v[k] + turned[k];
-        }
-        errors[i] = term->sleeping ? (double)NAN : ulna_norm(r);
+        errors[i] = term->sleeping ? (double)NAN : sqrt(work->squares[term->slot]);
     }
     return ULNA_OK;
 }

@@ -1,0 +1,137 @@
+/*
+ * The iterations of a frame: those of hybrid without exact steps (solve/hybrid.c), straight on the work.
+ *
+ * A frame takes one step and a third; what a solver does around them, for any method, limits and traces, would take as long as
+ * the steps. Damping lambda = kappa f, kappa kept from frame to frame; the last step, predicted to gain next to nothing, is not
+ * evaluated. Where the matrix is singular the solver takes over, which knows what to do.
+ */
+#include "mocap/tracker.h"
+#include "solve/solver.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "model/model.h"
+#include "objective/problem.h"
+
+#define KAPPA_FIRST 0.1
+#define KAPPA_LEAST 0.03
+#define KAPPA_MOST 1e12
+#define SLOW_SHARE 0.3 /* of f: where a step gains more, lambda falls with f fast enough, and kappa stays */
+#define FLOOR 1e-13    /* of the curvature scale: damping above rounding */
+#define LEAST_GAIN 1e-4
+#define KAPPA_BEGIN 1.0 /* at most, at the beginning of a frame: steps that are short by damping look like the end */
+#define NOTHING 1e-18   /* of the curvature scale: f of a distance of 1e-9 length scales */
+
+int ulna_tracker_may_loop(const ulna_tracker *t)
+{
+    const ulna_options *o = &t->options.solve;
+    return t->solver->method == &ulna_method_hybrid && !o->bounded && !t->problem->coupling_count && !o->hybrid.exact &&
+           !o->hybrid.verify && o->hybrid.trust_last && o->hybrid.keep_damping && !o->trace_capacity && !o->cancel &&
+           !(o->seconds > 0) && !o->evaluations && (t->options.smooth > 0 || t->options.posture > 0);
+}
+
+ulna_status ulna_tracker_loop_begin(ulna_tracker *t, const double *q)
+{
+    ulna_solver *s = t->solver;
+    memcpy(s->q, q, (size_t)t->nq * sizeof *q);
+    return ulna_work_evaluate(s->work, s->q, &s->f);
+}
+
+/* The damped step into s->step, and q after it into s->trial. */
+static ulna_status take_step(ulna_tracker *t, double lambda, double *predicted)
+{
+    ulna_solver *s = t->solver;
+    double *shift = s->shift, *step = s->step, damped = 0;
+    const double *metric = s->metric;
+    for (int d = 0; d < t->nv; d++)
+        shift[d] = lambda * metric[d];
+    ulna_step_options options = {.shift = shift, .locked = t->has_locked ? s->locked : NULL};
+    ulna_status status = ulna_work_step(s->work, &options, step, predicted, NULL);
+    if (status != ULNA_OK)
+        return status;
+    double largest = 0;
+    for (int d = 0; d < t->nv; d++) {
+        double size = fabs(step[d]);
+        damped += shift[d] * size * size;
+        largest = size > largest ? size : largest;
+    }
+    t->last_step = largest;
+    *predicted += 0.5 * damped; /* ulna_work_step counts the shift in */
+    ulna_model_integrate(t->model, s->q, step, s->trial);
+    return ULNA_OK;
+}
+
+static void exchange(ulna_solver *s)
+{
+    double *q = s->q;
+    s->q = s->trial;
+    s->trial = q;
+}
+
+static void adapt_damping(ulna_tracker *t, double gain, double share)
+{
+    double least = share > SLOW_SHARE ? KAPPA_FIRST : KAPPA_LEAST;
+    if (gain > 0.75 && t->kappa > least)
+        t->kappa = fmax(0.2 * t->kappa, least);
+    else if (gain < 0.25)
+        t->kappa *= 4;
+}
+
+/* One iteration; s->f and s->q are where it ends. */
+static ulna_status iterate(ulna_tracker *t, double curvature, ulna_result *result)
+{
+    ulna_solver *s = t->solver;
+    double lambda = fmax(t->kappa * fmin(s->f, ULNA_FAR * curvature), FLOOR * curvature), predicted, f;
+    ulna_status status = take_step(t, lambda, &predicted);
+    if (status != ULNA_OK)
+        return status;
+    if (predicted <= s->options.decrease * s->f + NOTHING * curvature) {
+        exchange(s);
+        s->f -= predicted;
+        result->predicted = 1;
+        result->stop = ULNA_STOP_DECREASE;
+        return ULNA_OK;
+    }
+    status = ulna_work_evaluate(s->work, s->trial, &f);
+    result->evaluations++;
+    double fell = s->f - f, gain = fell / predicted;
+    if (status == ULNA_OK && gain > LEAST_GAIN) {
+        exchange(s);
+        result->stop = fell <= s->options.decrease * s->f ? ULNA_STOP_DECREASE : ULNA_STOP_NONE;
+        adapt_damping(t, gain, fell / s->f);
+        s->f = f;
+        return ULNA_OK;
+    }
+    t->kappa *= 8;
+    if (8 * lambda > KAPPA_MOST * curvature) {
+        t->kappa = KAPPA_FIRST;
+        result->stop = ULNA_STOP_STALLED;
+    }
+    result->evaluations++;
+    return ulna_work_evaluate(s->work, s->q, &f);
+}
+
+ulna_status ulna_tracker_loop(ulna_tracker *t, double *q, ulna_result *result)
+{
+    ulna_solver *s = t->solver;
+    const double curvature = t->weights * t->model->length_scale * t->model->length_scale;
+    ulna_status status = ULNA_OK;
+    *result = (ulna_result){.stop = ULNA_STOP_NONE, .evaluations = 1};
+    t->kappa = fmin(t->kappa, KAPPA_BEGIN);
+    while (status == ULNA_OK && result->stop == ULNA_STOP_NONE) {
+        status = iterate(t, curvature, result);
+        if (++result->iterations >= t->options.solve.iterations && result->stop == ULNA_STOP_NONE)
+            result->stop = ULNA_STOP_ITERATIONS;
+    }
+    result->f = s->f;
+    result->converged = result->stop == ULNA_STOP_DECREASE;
+    memcpy(q, s->q, (size_t)t->nq * sizeof *q);
+    for (int b = 0; b < t->model->nb && t->has_idle; b++) { /* their priors hold them, but a soft limit might not */
+        const ulna_body *body = &t->model->body[b];
+        if (body->dof_count && t->idle[body->dof])
+            memcpy(q + body->coordinate, t->q1 + body->coordinate, (size_t)body->coordinate_count * sizeof *q);
+    }
+    return status;
+}
