@@ -123,6 +123,25 @@ void solve_axes_sentence(const ulna_take *take, char *text, size_t size);
 /* Notes about the take, before it is solved; and the results, notes on what the numbers alone would hide with them. */
 void solve_note_take(solve_job *job);
 void solve_add_results(solve_job *job);
+
+/* ---- whether to trust it: solve_verdict.c ------------------------------------------------------------------------ */
+
+/* A mark of frames (ULNA_TRACK_...), and how it is shown. */
+typedef struct solve_mark {
+    unsigned flag;
+    const char *label;     /* also its key in "ranges" of --json */
+    const char *count_key; /* the key of its number of frames; NULL: the label */
+    const char *text;      /* "3 frames are ...", as a reason for the verdict; NULL: it is none */
+    const char *meaning;
+} solve_mark;
+extern const solve_mark solve_marks[];                /* end with a row without a flag */
+const char *solve_mark_count(const solve_mark *mark); /* the key of its number of frames */
+const char *solve_verdict_text(ulna_verdict verdict);
+/* Puts the verdict, its reasons, and the ranges of marked frames into the object of --json. */
+void solve_add_verdict(solve_job *job);
+void solve_say_verdict(const cli *tool, const solve_job *job);
+void solve_say_ranges(const cli *tool, const solve_job *job);
+
 /* Everything there is to say about a take. */
 void solve_tell(const cli *tool, solve_job *job, int count);
 

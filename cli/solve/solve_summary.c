@@ -91,7 +91,8 @@ static void note_gaps(const solve_job *job)
         enlist(&gaps, SHOWN, "%.30s (frames %d to %d)", ulna_model_body_name(job->model, r->gaps[i].body),
                r->gaps[i].first + job->take->first_frame, r->gaps[i].last + job->take->first_frame);
     if (gaps.count)
-        files_note_text(job->notes, "no marker is seen on or beyond %s: held where it was seen last", gaps.text);
+        files_note_text(job->notes, "no marker is seen on or beyond %s: %s", gaps.text,
+                        r->summary.bridged ? "led to where it is seen next" : "held where it was seen last");
 }
 
 static void note_misplaced(const solve_job *job)
@@ -117,7 +118,7 @@ static void note_trust(const solve_job *job)
         files_note_text(job->notes,
                         "errors of %.0f mm are more than skin moves: markers attached elsewhere, another person's "
                         "skeleton, or another take's reference; `ulna calibrate` says more",
-                        1e3 * (trust->unmarked ? trust->unmarked_rms : r->summary.rms_mean));
+                        1e3 * trust->typical_rms);
     note_misplaced(job);
     if (trust->dofs_moved < all)
         files_note_text(job->notes, "%d of %d degrees of freedom move no marker that is seen: they stay as they began",
@@ -298,10 +299,7 @@ void solve_add_results(solve_job *job)
     put_spread(o, "sum_cm", 1e2 * s->sum_mean, 1e2 * s->sum_max);
     put_spread(o, "f_cm2", 1e4 * s->f_mean, 1e4 * s->f_max);
     put_count(o, "missing_markers", s->missing);
-    put_count(o, "recovered", s->recovered);
-    put_count(o, "lost", s->lost);
-    put_count(o, "empty", s->empty);
-    put_count(o, "outlier_frames", s->with_outliers);
+    solve_add_verdict(job);
     put_swaps(job);
     put_number(o, "seconds", s->seconds);
     put_numbers(o, "axes", job->take->axes, 9);
@@ -328,29 +326,12 @@ static void say_swaps(const cli *tool, const json_t *swaps)
         fact_text(tool, "swapped", "and %zu more times", count - SHOWN);
 }
 
-/* "[...]" of a template leaves out what is zero; a semicolon goes between what is left. */
-static void say_frames(const cli *tool, const json_t *object)
-{
-    static const char *const keys[][2] = {{"recovered", "recovered after the track was lost"},
-                                          {"lost", "LOST: far worse than others, look at them"},
-                                          {"empty", "without any marker, filled in"},
-                                          {"outlier_frames", "with outliers weighed down"}};
-    char text[400] = "";
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        size_t length = strlen(text);
-        long long count = json_integer_value(json_object_get(object, keys[i][0]));
-        if (count)
-            snprintf(text + length, sizeof text - length, "%s%lld %s", length ? "; " : "", count, keys[i][1]);
-    }
-    if (*text)
-        fact_text(tool, "frames", "%s", text);
-}
-
 static void print_summary(const cli *tool, const solve_job *job)
 {
     const json_t *o = job->shown;
     cli_title(tool, "%s", job->markers_path);
     fact_line(tool, o, NULL, ": {r.frames} frames solved, {r.dof} degrees of freedom, {r.markers} markers");
+    solve_say_verdict(tool, job);
     fact_line(tool, o, "attached", "{attached}");
     fact_line(tool, o, "axes", "{axes}");
     fact_line(tool, o, "method", "{r.method}, {limits}");
@@ -363,9 +344,9 @@ static void print_summary(const cli *tool, const solve_job *job)
               "rms {r.rms_mm.mean%.2f} mm on average, {r.rms_mm.max%.2f} mm at most (frame {worst_frame}); sum over "
               "markers {r.sum_cm.mean%.2f} cm");
     fact_line(tool, o, "worst", "{worst} (root mean square over the take)");
-    say_frames(tool, job->object);
+    solve_say_ranges(tool, job);
     say_swaps(tool, json_object_get(job->object, "swaps"));
-    fact_line(tool, o, "outliers", "{outliers}");
+    fact_line(tool, o, "outlying", "{outliers}");
     fact_line(tool, o, "missing",
               "{r.missing_markers?}{r.missing_markers} marker positions, {missing_percent%.2g} % of all; most of "
               "{rarest}, in {rarest_missing} frames");

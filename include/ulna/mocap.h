@@ -168,7 +168,12 @@ enum {
     ULNA_TRACK_STARTED = 16,  /* a fresh start: the first frame in which a marker was seen */
     ULNA_TRACK_DOUBTFUL = 32, /* the pose may be wrong, though it is not lost */
     ULNA_TRACK_BRIDGED =
-        64 /* a limb that no marker showed was led from where it was seen last to where it was seen next */
+        64, /* a limb that no marker showed was led from where it was seen last to where it was seen next */
+    /* By ulna_track alone, which knows the whole take: */
+    ULNA_TRACK_JUMP =
+        128, /* a joint rotates by more than 30 degrees from the frame before, and faster than 3000 degrees/s */
+    ULNA_TRACK_LIMITS =
+        256 /* an angle is more than 20 degrees outside its limits, though not so in a tenth of all frames */
 };
 
 typedef struct ulna_frame_report {
@@ -252,7 +257,8 @@ ULNA_API ulna_status ulna_tracker_residuals(ulna_tracker *tracker, double *dista
 
 typedef struct ulna_track_summary {
     int frames, markers_used, markers_unmatched; /* of the take: seen, and not */
-    int empty, recovered, lost, with_outliers;
+    int empty, recovered, lost, with_outliers;   /* frames with such a mark, here and below */
+    int doubtful, bridged, jumps, outside_limits;
     double rms_mean, rms_max; /* m */
     int rms_max_frame;        /* index in the take */
     double sum_mean, sum_max; /* m */
@@ -292,14 +298,43 @@ typedef struct ulna_gap {
     int first, last; /* indices in the take */
 } ulna_gap;
 
+/* Whether a take can be used as it is. */
+typedef enum ulna_verdict {
+    ULNA_VERDICT_TRUST = 0, /* nothing speaks against it */
+    ULNA_VERDICT_LOOK,      /* some frames or markers need a look; the others can be trusted */
+    ULNA_VERDICT_REJECT     /* the angles mean little */
+} ulna_verdict;
+
+/* Why. */
+enum {
+    /* rejected */
+    ULNA_REASON_POOR = 1,           /* is_poor */
+    ULNA_REASON_UNDETERMINED = 2,   /* is_undetermined */
+    ULNA_REASON_LOST = 4,           /* more than 10 % of the frames are lost */
+    ULNA_REASON_UNSURE = 8,         /* more than half of the frames are lost, doubtful, bridged or empty */
+    ULNA_REASON_MISPLACED = 16,     /* more than a quarter of the markers are misplaced */
+    ULNA_REASON_IMPLAUSIBLE = 1024, /* ROUGH, and angles_outside is more than a quarter of the angles with limits */
+    /* to be looked at */
+    ULNA_REASON_FRAMES = 32,    /* some frame has a mark other than OUTLIERS and STARTED */
+    ULNA_REASON_MARKERS = 64,   /* some marker is misplaced, or swapped with another */
+    ULNA_REASON_ROUGH = 128,    /* typical_rms is more than 1.5 cm for an adult, in proportion for other sizes */
+    ULNA_REASON_OUTLIERS = 256, /* more than half of the frames have outliers */
+    ULNA_REASON_LIMITS = 512    /* angles_outside is not 0 */
+};
+
 /* What a small error does not say. */
 typedef struct ulna_trust {
+    ulna_verdict verdict;
+    unsigned reasons;    /* ULNA_REASON_...; 0 with ULNA_VERDICT_TRUST */
     int unmarked;        /* frames that are not empty, recovered, lost or with outliers */
     double unmarked_rms; /* m, mean over these; NaN if there are none */
-    int is_poor;         /* more than 3 cm in these, or in all if there are none: more than skin moves on bones */
+    double typical_rms;  /* m: the same; if there are none, the median over the markers */
+    int is_poor;         /* this is more than 3 cm: more than skin moves on bones */
     int misplaced;       /* markers */
     int dofs_moved;      /* degrees of freedom that move a marker which is seen; the others stay as they began */
     int is_undetermined; /* 1: even these are more than three for each marker seen, so the markers cannot determine them */
+    int angles_outside; /* angles that are more than 20 degrees outside their limits in more than a tenth of the frames: then
+                         * it is the offsets or the limits that are wrong, not the frames */
     ulna_clip_findings motion; /* limits that are left, and jumps */
 } ulna_trust;
 

@@ -45,6 +45,10 @@ ulna_status ulna_track_oracle(ulna_track_job *j, ulna_error *error);
 ulna_status ulna_track_result_begin(const ulna_take *take, ulna_track_result *result, ulna_error *error);
 ulna_status ulna_track_result_finish(ulna_track_job *j, double started, ulna_error *error);
 
+/* track_verdict.c: marks frames in which a joint jumps or leaves its limits; then, with all sums and findings there, the verdict. */
+ulna_status ulna_track_mark_motion(const ulna_track_job *j);
+void ulna_track_judge(const ulna_model *model, ulna_track_result *result);
+
 /* Adds whole turns to the angles of q, so that they are nearest to those of `near`; not where limits of `options` bind.
  * The same pose. */
 void ulna_nearest_turns(const ulna_model *model, const ulna_options *options, const double *near, double *q);

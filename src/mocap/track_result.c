@@ -81,6 +81,10 @@ static void sum_up(const ulna_track_job *j, ulna_track_summary *s)
         s->recovered += (r->flags & ULNA_TRACK_RECOVERED) != 0;
         s->lost += (r->flags & ULNA_TRACK_LOST) != 0;
         s->with_outliers += (r->flags & ULNA_TRACK_OUTLIERS) != 0;
+        s->doubtful += (r->flags & ULNA_TRACK_DOUBTFUL) != 0;
+        s->bridged += (r->flags & ULNA_TRACK_BRIDGED) != 0;
+        s->jumps += (r->flags & ULNA_TRACK_JUMP) != 0;
+        s->outside_limits += (r->flags & ULNA_TRACK_LIMITS) != 0;
         s->missing += j->counting - r->seen;
         if (r->flags & ULNA_TRACK_EMPTY)
             continue;
@@ -259,7 +263,23 @@ static ulna_status find_gaps(const ulna_track_job *j, unsigned char *ever, unsig
 
 /* ---- trust ----------------------------------------------------------------------------------------------------------------- */
 
-static void find_unmarked(const ulna_track_job *j, ulna_trust *trust)
+/* The median of the markers' own: a few that are misplaced or swapped do not count. */
+static ulna_status find_median_rms(const ulna_track_job *j, double *rms)
+{
+    size_t count = 0, room = j->take->set.count;
+    double *list = ulna_allocate(&j->take->allocator, room, sizeof *list);
+    if (!list)
+        return ULNA_ERR_MEMORY;
+    for (size_t i = 0; i < room; i++)
+        if (j->result->markers[i].seen)
+            list[count++] = j->result->markers[i].rms;
+    ulna_sort_numbers(list, count);
+    *rms = count ? list[count / 2] : 0;
+    ulna_release(&j->take->allocator, list, room, sizeof *list);
+    return ULNA_OK;
+}
+
+static ulna_status find_unmarked(const ulna_track_job *j, ulna_trust *trust)
 {
     const unsigned marks = ULNA_TRACK_EMPTY | ULNA_TRACK_RECOVERED | ULNA_TRACK_LOST | ULNA_TRACK_OUTLIERS;
     double sum = 0;
@@ -269,10 +289,13 @@ static void find_unmarked(const ulna_track_job *j, ulna_trust *trust)
             trust->unmarked++;
         }
     trust->unmarked_rms = trust->unmarked ? sum / trust->unmarked : (double)NAN;
-    trust->is_poor = (trust->unmarked ? trust->unmarked_rms : j->result->summary.rms_mean) > POOR;
+    trust->typical_rms = trust->unmarked_rms;
+    ulna_status status = trust->unmarked ? ULNA_OK : find_median_rms(j, &trust->typical_rms);
+    trust->is_poor = trust->typical_rms > POOR;
+    return status;
 }
 
-static ulna_status judge(const ulna_track_job *j)
+static ulna_status find_trust(const ulna_track_job *j)
 {
     const ulna_model *model = j->take->model;
     const ulna_allocator *allocator = &j->take->allocator;
@@ -281,7 +304,8 @@ static ulna_status judge(const ulna_track_job *j)
     unsigned char *marks = ulna_allocate(allocator, 2 * bodies, 1);
     int *since = ulna_allocate(allocator, bodies, sizeof *since), seen = 0;
     ulna_status status = marks && since ? find_gaps(j, marks, marks + bodies, since) : ULNA_ERR_MEMORY;
-    find_unmarked(j, trust);
+    if (status == ULNA_OK)
+        status = find_unmarked(j, trust);
     for (int b = 0; b < model->nb && status == ULNA_OK; b++)
         trust->dofs_moved += marks[b] ? model->body[b].dof_count : 0;
     for (size_t i = 0; i < j->take->set.count; i++)
@@ -385,6 +409,8 @@ ulna_status ulna_track_result_finish(ulna_track_job *j, double started, ulna_err
         if (status == ULNA_OK)
             status = ulna_clip_home(model, &r->clip);
     }
+    if (status == ULNA_OK)
+        status = ulna_track_mark_motion(j);
     sum_up(j, &r->summary);
     if (!j->options->oracle) /* which times the solving alone */
         r->summary.seconds = ulna_seconds() - started;
@@ -394,7 +420,9 @@ ulna_status ulna_track_result_finish(ulna_track_job *j, double started, ulna_err
     if (status == ULNA_OK)
         status = find_swaps(j);
     if (status == ULNA_OK)
-        status = judge(j);
+        status = find_trust(j);
+    if (status == ULNA_OK)
+        ulna_track_judge(model, r);
     if (status == ULNA_OK)
         status = place_solved(j);
     if (status != ULNA_OK)

@@ -109,6 +109,12 @@ static void every_key_is_there(void **state)
         frames += json_integer_value(count);
     }
     assert_int_equal(frames, FRAMES);
+    assert_string_equal(json_string_value(json_object_get(object, "verdict")), "trust");
+    assert_int_equal(json_array_size(json_object_get(object, "reasons")), 0);
+    static const char *const marks[] = {"lost",  "recovered", "doubtful", "bridged",
+                                        "empty", "jumps",     "limits",   "outliers"};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        assert_true(json_is_array(json_object_get(json_object_get(object, "ranges"), marks[i])));
     assert_true(has_note(object, "1 marker of the recording is not on the skeleton, and not used: *0"));
     json_decref(object);
 
@@ -387,6 +393,12 @@ static void gaps_are_told(void **state)
     assert_int_equal(integer(object, "missing_markers"), 5 * 41 + 10);
     assert_int_equal(integer(json_object_get(object, "stops"), "empty"), 5);
     assert_below(member(object, "rms_mm", "max"), 0.05);
+    json_t *empty = json_object_get(json_object_get(object, "ranges"), "empty");
+    assert_int_equal(json_array_size(empty), 1);
+    assert_int_equal(json_integer_value(json_array_get(json_array_get(empty, 0), 0)), 41);
+    assert_int_equal(json_integer_value(json_array_get(json_array_get(empty, 0), 1)), 45);
+    assert_string_equal(json_string_value(json_object_get(object, "verdict")), "look");
+    assert_string_equal(json_string_value(json_array_get(json_object_get(object, "reasons"), 0)), "5 frames are empty");
     json_decref(object);
     char *page = ulna_test_tool_file(tool, "gaps.html");
     ulna_test_says(page, "No marker seen");

@@ -352,6 +352,8 @@ static void what_is_wrong_is_found(void **state)
     assert_int_equal(r.swaps[0].last, 59);
     assert_true(r.markers[head].misplaced);
     assert_int_equal(r.trust.misplaced, 1);
+    assert_int_equal(r.trust.verdict, ULNA_VERDICT_LOOK);
+    assert_true(r.trust.reasons & ULNA_REASON_MARKERS);
     for (int i = 0; i < r.gap_count; i++)
         if (r.gaps[i].body == foot && r.gaps[i].first == 70 && r.gaps[i].last == 89)
             gap = i;
@@ -366,6 +368,8 @@ static void what_is_wrong_is_found(void **state)
     take = make(&take_options);
     assert_int_equal(ulna_track(take, NULL, &r, NULL), ULNA_OK);
     assert_true(r.trust.is_undetermined && r.trust.dofs_moved < ulna_model_dof_count(s.model));
+    assert_int_equal(r.trust.verdict, ULNA_VERDICT_REJECT);
+    assert_true(r.trust.reasons & ULNA_REASON_UNDETERMINED);
     ulna_track_result_release(&r);
     ulna_take_destroy(take);
     ulna_test_swing_release(&s);

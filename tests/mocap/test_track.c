@@ -281,7 +281,8 @@ static void a_lost_track_is_found_again(void **state)
     ulna_track_summary summary = ulna_test_swing_track(&s, NULL, &clip, frames);
     assert_int_equal(summary.lost, 0);
     assert_int_equal(summary.recovered, 1);
-    assert_int_equal(frames[100].flags, ULNA_TRACK_RECOVERED);
+    assert_int_equal(frames[100].flags, ULNA_TRACK_RECOVERED | ULNA_TRACK_JUMP);
+    assert_int_equal(summary.jumps, 1);
     assert_true(frames[100].rms < 0.005 && frames[199].rms < 0.005);
     free(frames);
     ulna_clip_release(&clip);

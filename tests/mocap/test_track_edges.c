@@ -164,7 +164,7 @@ static void a_global_search_finds_the_track(void **state)
     ulna_track_summary summary = ulna_test_swing_track(&s, &options, &clip, frames);
     assert_int_equal(summary.lost, 0);
     assert_int_equal(frames[0].flags, ULNA_TRACK_STARTED);
-    assert_int_equal(frames[JUMP].flags, ULNA_TRACK_RECOVERED);
+    assert_int_equal(frames[JUMP].flags, ULNA_TRACK_RECOVERED | ULNA_TRACK_JUMP);
     assert_true(summary.rms_max < 1e-4);
     ulna_clip_release(&clip);
     ulna_test_swing_release(&s);

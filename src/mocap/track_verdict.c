@@ -1,0 +1,172 @@
+/*
+ * Whether a tracked take can be used as it is. All thresholds of the verdict are in this file, and in docs/guide.md ("How to read
+ * the verdict"); what each frame is marked with besides comes from the tracking itself.
+ *
+ * A jump is a rotation of a joint, in SO(3) and so whatever its angles are, that no person makes: 30 degrees from one frame to the
+ * next and 3000 degrees/s. Where the frame rate is not known, 30 degrees do. Limits of skeleton files are rough, often narrower
+ * than people are: only angles far outside are marked. Frames that are lost say nothing about either.
+ */
+#include "mocap/track.h"
+#include "model/model.h"
+#include "ulna/kinematics.h"
+
+#define DEGREE (ULNA_PI / 180)
+#define JUMP (30 * DEGREE)            /* from one frame to the next */
+#define JUMP_SPEED (3000 * DEGREE)    /* per second */
+#define FAR_OUTSIDE (20 * DEGREE)     /* of a limit */
+#define OFTEN_OUTSIDE 0.1             /* of the frames */
+#define MOST_LOST 0.1                 /* of the frames */
+#define MOST_UNSURE 0.5               /* of the frames */
+#define MOST_MISPLACED 0.25           /* of the markers */
+#define MOST_ANGLES_OUTSIDE 0.25      /* of those with limits */
+#define MOST_WITH_OUTLIERS 0.5        /* of the frames */
+#define ROUGH (0.015 / 1.3)           /* metres a metre of the skeleton's length scale, which is 1.3 m for an adult */
+#define ROTATION_PER_COORDINATE 3.142 /* a quaternion that moves by d rotates by 2 d to pi d; an angle by d */
+
+/* ---- jumps ------------------------------------------------------------------------------------------------------------- */
+
+/* No joint rotates by more than this from frame f - 1 to f. */
+static double largest_rotation_bound(const ulna_model *model, const double *before, const double *now)
+{
+    double largest = 0;
+    for (int b = 0; b < model->nb; b++) {
+        const ulna_body *body = &model->body[b];
+        double sum = 0;
+        for (int i = body->coordinate; i < body->coordinate + body->coordinate_count; i++)
+            sum += fabs(now[i] - before[i]);
+        largest = fmax(largest, ROTATION_PER_COORDINATE * sum);
+    }
+    return largest;
+}
+
+/* The rotation of a body relative to its parent. */
+static void joint_rotation(const ulna_model *model, const ulna_pose *pose, int b, double rotation[9])
+{
+    double parent[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, own[9];
+    ulna_pose_body(pose, b, NULL, own);
+    if (model->body[b].parent != ULNA_NONE)
+        ulna_pose_body(pose, model->body[b].parent, NULL, parent);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            rotation[3 * i + k] = parent[i] * own[k] + parent[3 + i] * own[3 + k] + parent[6 + i] * own[6 + k];
+}
+
+static double angle_between(const double a[9], const double b[9])
+{
+    double trace = 0;
+    for (int i = 0; i < 9; i++)
+        trace += a[i] * b[i];
+    return acos(fmax(-1, fmin(1, 0.5 * (trace - 1))));
+}
+
+static double largest_rotation(const ulna_model *model, const ulna_pose *before, const ulna_pose *now)
+{
+    double largest = 0, a[9], b[9];
+    for (int i = 0; i < model->nb; i++) {
+        joint_rotation(model, before, i, a);
+        joint_rotation(model, now, i, b);
+        largest = fmax(largest, angle_between(a, b));
+    }
+    return largest;
+}
+
+static ulna_status mark_jumps(const ulna_track_job *j, ulna_pose *before, ulna_pose *now)
+{
+    const ulna_clip *clip = &j->result->clip;
+    const ulna_frame_report *marks = j->result->frames;
+    double limit = fmax(JUMP, clip->frame_seconds > 0 ? JUMP_SPEED * clip->frame_seconds : 0);
+    ulna_status status = ULNA_OK;
+    for (int f = 1; f < j->total && status == ULNA_OK; f++) {
+        const double *q0 = ulna_clip_frame(clip, f - 1), *q1 = ulna_clip_frame(clip, f);
+        if ((marks[f - 1].flags | marks[f].flags) & ULNA_TRACK_LOST ||
+            largest_rotation_bound(j->take->model, q0, q1) <= limit)
+            continue;
+        status = ulna_pose_forward(before, q0);
+        if (status == ULNA_OK)
+            status = ulna_pose_forward(now, q1);
+        if (status == ULNA_OK && largest_rotation(j->take->model, before, now) > limit)
+            j->result->frames[f].flags |= ULNA_TRACK_JUMP;
+    }
+    return status;
+}
+
+/* ---- limits ------------------------------------------------------------------------------------------------------------ */
+
+/* Marks the frames in which the angle is far outside, or counts them if `is_marking` is 0. */
+static int find_far_outside(const ulna_track_job *j, int d, int is_marking)
+{
+    const ulna_model *model = j->take->model;
+    int at = ulna_model_dof_coordinate(model, d), count = 0;
+    double low = model->lower[d] - FAR_OUTSIDE, high = model->upper[d] + FAR_OUTSIDE;
+    if (at == ULNA_NONE || ulna_model_dof_is_translation(model, d) || (isinf(low) && isinf(high)))
+        return 0;
+    for (int f = 0; f < j->total; f++) {
+        double value = ulna_clip_frame(&j->result->clip, f)[at];
+        int is_lost = (j->result->frames[f].flags & ULNA_TRACK_LOST) != 0;
+        int is_outside = !is_lost && (value < low || value > high);
+        count += is_outside;
+        if (is_outside && is_marking)
+            j->result->frames[f].flags |= ULNA_TRACK_LIMITS;
+    }
+    return count;
+}
+
+static void mark_limits(const ulna_track_job *j)
+{
+    for (int d = 0; d < j->take->model->nv; d++) {
+        int count = find_far_outside(j, d, 0);
+        if (count > OFTEN_OUTSIDE * j->total)
+            j->result->trust.angles_outside++;
+        else if (count)
+            find_far_outside(j, d, 1);
+    }
+}
+
+ulna_status ulna_track_mark_motion(const ulna_track_job *j)
+{
+    ulna_pose *before = NULL, *now = NULL;
+    ulna_status status = ulna_pose_create(j->take->model, &j->take->allocator, &before, NULL);
+    if (status == ULNA_OK)
+        status = ulna_pose_create(j->take->model, &j->take->allocator, &now, NULL);
+    if (status == ULNA_OK)
+        status = mark_jumps(j, before, now);
+    mark_limits(j);
+    ulna_pose_destroy(before);
+    ulna_pose_destroy(now);
+    return status;
+}
+
+/* ---- the verdict ------------------------------------------------------------------------------------------------------- */
+
+static unsigned reasons_to_reject(const ulna_track_result *r, int is_rough)
+{
+    const unsigned unsure = ULNA_TRACK_LOST | ULNA_TRACK_DOUBTFUL | ULNA_TRACK_BRIDGED | ULNA_TRACK_EMPTY;
+    const ulna_track_summary *s = &r->summary;
+    int unsure_frames = 0;
+    for (int f = 0; f < s->frames; f++)
+        unsure_frames += (r->frames[f].flags & unsure) != 0;
+    int is_implausible = is_rough && r->trust.angles_outside > MOST_ANGLES_OUTSIDE * r->trust.motion.limited;
+    return (r->trust.is_poor ? ULNA_REASON_POOR : 0u) | (r->trust.is_undetermined ? ULNA_REASON_UNDETERMINED : 0u) |
+           (s->lost > MOST_LOST * s->frames ? ULNA_REASON_LOST : 0u) |
+           (unsure_frames > MOST_UNSURE * s->frames ? ULNA_REASON_UNSURE : 0u) |
+           (r->trust.misplaced > MOST_MISPLACED * s->markers_used ? ULNA_REASON_MISPLACED : 0u) |
+           (is_implausible ? ULNA_REASON_IMPLAUSIBLE : 0u);
+}
+
+static unsigned reasons_to_look(const ulna_track_result *r, int is_rough)
+{
+    const ulna_track_summary *s = &r->summary;
+    int marked = s->lost + s->recovered + s->empty + s->doubtful + s->bridged + s->jumps + s->outside_limits;
+    return (marked ? ULNA_REASON_FRAMES : 0u) | (r->swap_count || r->trust.misplaced ? ULNA_REASON_MARKERS : 0u) |
+           (is_rough ? ULNA_REASON_ROUGH : 0u) |
+           (s->with_outliers > MOST_WITH_OUTLIERS * s->frames ? ULNA_REASON_OUTLIERS : 0u) |
+           (r->trust.angles_outside ? ULNA_REASON_LIMITS : 0u);
+}
+
+void ulna_track_judge(const ulna_model *model, ulna_track_result *r)
+{
+    int is_rough = r->trust.typical_rms > ROUGH * model->length_scale;
+    unsigned rejecting = reasons_to_reject(r, is_rough);
+    r->trust.reasons = rejecting | reasons_to_look(r, is_rough);
+    r->trust.verdict = rejecting ? ULNA_VERDICT_REJECT : r->trust.reasons ? ULNA_VERDICT_LOOK : ULNA_VERDICT_TRUST;
+}
