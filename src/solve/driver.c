@@ -166,6 +166,7 @@ static ulna_status go_to_best(ulna_solver *s, ulna_stop *stop)
     memcpy(s->q, s->attempt_q, (size_t)s->nq * sizeof *s->q);
     s->f = s->attempt_f;
     s->at_q = s->gradient_known = 0;
+    s->minimum = s->minimum > 0;
     ulna_status status = ulna_gradient_here(s);
     if (*stop == ULNA_STOP_GRADIENT || *stop == ULNA_STOP_STEP ||
         (*stop == ULNA_STOP_DECREASE && risen > s->options.decrease * s->f))
@@ -209,7 +210,7 @@ static ulna_status end_attempt(ulna_solver *s, ulna_stop stop, int may_go_on)
     if (is_better) {
         s->best_f = s->f;
         s->best_stop = stop;
-        s->best_verified = s->verified;
+        s->best_minimum = s->minimum;
         s->best_predicted = s->predicted;
         s->result.best_attempt = s->attempt;
         memcpy(s->best_q, s->q, (size_t)s->nq * sizeof *s->q);
@@ -241,7 +242,7 @@ static ulna_status after_iteration(ulna_solver *s)
 
 static ulna_status begin_attempt(ulna_solver *s)
 {
-    s->at_q = s->gradient_known = s->predicted = s->verified = 0;
+    s->at_q = s->gradient_known = s->predicted = s->minimum = 0;
     s->iteration = s->lean = 0;
     s->now = (ulna_iteration){.negative = -1};
     ulna_status status = ulna_work_evaluate(s->work, s->q, &s->f);
@@ -402,8 +403,8 @@ ulna_status ulna_solver_end(ulna_solver *s, double *q, ulna_result *result)
         ulna_mark_held(s);
     }
     r->verified = 0;
-    if (status == ULNA_OK && s->best_verified && !s->predicted && !s->own)
-        status = ulna_verify(s, &r->verified);
+    if (status == ULNA_OK && !s->predicted && !s->own)
+        status = ulna_verify(s, s->best_minimum, &r->verified);
     if (status != ULNA_OK)
         return status;
     if (s->predicted) /* nobody shall take the work for one that stands at q */

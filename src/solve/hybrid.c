@@ -164,7 +164,7 @@ static ulna_status settle(ulna_solver *s, hybrid *h)
     if (!s->options.hybrid.verify || s->f <= s->options.objective)
         return ULNA_OK;
     ulna_status status = ulna_is_minimum(s, &minimum);
-    s->verified = minimum;
+    s->minimum = minimum;
     if (status == ULNA_OK && minimum && !h->looked && s->f >= (1 - 1e-6) * h->first_f)
         status = look_around(s, h, &escaped);
     if (status != ULNA_OK || (minimum && !escaped) || h->escapes++ >= 8)

@@ -11,16 +11,17 @@
 
 #include "math/math3.h"
 
+#include <string.h>
+
 #define LEAST_OWN 1e-14 /* of the curvature of the DOF above: less is rounding */
+#define ENOUGH 1e-3     /* of the shift that would do: a pivot is then still above rounding */
 #define HALF_TURN 1e-6  /* radians: so near to half a turn an angle has no derivatives */
 
 enum { BISECTIONS = 12, INVERSE_ITERATIONS = 4, HALVINGS = 12 };
 
-/* Is the exact Hessian, shifted by sigma, positive definite on the free DOFs (s->held)? Its factors are then at hand. */
-static ulna_status is_definite(ulna_solver *s, double sigma, int *definite)
+/* Is the exact Hessian with s->shift positive definite on the free DOFs (s->held)? Its factors are then at hand. */
+static ulna_status is_definite_shifted(ulna_solver *s, int *definite)
 {
-    for (int j = 0; j < s->nv; j++)
-        s->shift[j] = sigma * s->metric[j];
     ulna_step_options options = {.t = 1, .shift = s->shift, .locked = s->held};
     s->result.factorisations++;
     ulna_status status = ulna_work_step(s->work, &options, s->step, NULL, NULL);
@@ -28,13 +29,78 @@ static ulna_status is_definite(ulna_solver *s, double sigma, int *definite)
     return status == ULNA_ERR_INDEFINITE || status == ULNA_ERR_SINGULAR ? ULNA_OK : status;
 }
 
+static ulna_status is_definite(ulna_solver *s, double sigma, int *definite)
+{
+    for (int j = 0; j < s->nv; j++)
+        s->shift[j] = sigma * s->metric[j];
+    return is_definite_shifted(s, definite);
+}
+
+/* Raises own[j], a lower bound of element j of diag(JtJ), to what this goal adds to it, for each DOF j that moves the goal and whose
+ * own[j] is not enough yet. */
+static void add_pull(const ulna_solver *s, int l, const ulna_pull *pull, double sigma, double *own)
+{
+    const ulna_pose *pose = s->work->pose;
+    const double *frame = (const double *)(pose->frame + 4 * (size_t)l), *at = (const double *)&pull->local;
+    double p[3], v[3], weight = ((const double *)&pull->goal)[3];
+    for (int i = 0; i < 3; i++)
+        p[i] = frame[i] * at[0] + frame[4 + i] * at[1] + frame[8 + i] * at[2] + frame[12 + i] * at[3];
+    for (int j = s->model->link[l].dof + s->model->link[l].dof_count - 1; j >= 0; j = s->model->tree.parent[j]) {
+        if (ULNA_VERIFIED * own[j] > ENOUGH * sigma * s->metric[j])
+            continue;
+        const double *motion = (const double *)(pose->motion + 2 * (size_t)j);
+        ulna_cross(motion, p, v);
+        for (int i = 0; i < 3; i++)
+            v[i] += at[3] * motion[4 + i];
+        own[j] = fmax(own[j], weight * ulna_dot(v, v));
+    }
+}
+
+/*
+ * The shift of ulna_verify. Every DOF is measured by its own curvature, so that a finger counts as much as a leg: diag(JtJ). A DOF
+ * that moves no goal has none, but for rounding: below `least` of the next DOF above of its kind, it is measured by that.
+ */
+static void shift_by_own_curvature(ulna_solver *s, double least, double *own)
+{
+    for (int j = 0; j < s->nv; j++) {
+        int above = s->model->tree.parent[j];
+        while (above >= 0 && s->unit[above] != s->unit[j])
+            above = s->model->tree.parent[above];
+        if (above >= 0 && own[j] < least * own[above])
+            own[j] = own[above];
+        s->shift[j] = ULNA_VERIFIED * own[j];
+    }
+}
+
+/* A shift that proves both claims, that of ulna_is_minimum and that of ulna_verify: no element is above either of theirs. */
+static void take_smaller_shift(ulna_solver *s, double sigma)
+{
+    const ulna_problem *problem = s->problem;
+    double *own = s->displacement;
+    int has_others = problem->extra_count || problem->coordinate_count || problem->coupling_count;
+    memset(own, 0, (size_t)s->nv * sizeof *own);
+    for (int l = s->model->nl - 1; l >= 0; l--)
+        for (int i = problem->pull_first[l]; i < problem->pull_first[l + 1]; i++)
+            add_pull(s, l, &problem->pull[i], sigma, own);
+    /* An own[j] that stayed so small has seen every goal: it is the largest part of a sum, and the sum is small too. */
+    shift_by_own_curvature(s, has_others ? 0 : LEAST_OWN / (1 + problem->pull_count), own);
+    for (int j = 0; j < s->nv; j++)
+        s->shift[j] = fmin(s->shift[j], sigma * s->metric[j]);
+}
+
 ulna_status ulna_is_minimum(ulna_solver *s, int *minimum)
 {
+    double sigma = ULNA_SEMIDEFINITE * s->curvature;
     ulna_status status = ulna_gradient_here(s);
     if (status != ULNA_OK)
         return status;
     ulna_mark_held(s);
-    return is_definite(s, ULNA_SEMIDEFINITE * s->curvature, minimum);
+    take_smaller_shift(s, sigma);
+    status = is_definite_shifted(s, minimum);
+    if (status == ULNA_OK && !*minimum)
+        return is_definite(s, sigma, minimum);
+    *minimum = *minimum ? ULNA_VERIFIED_MINIMUM : 0;
+    return status;
 }
 
 /* Does every term have second derivatives at q? An aim has none at its own goal, an angle none at half a turn. */
@@ -70,32 +136,20 @@ static int is_smooth(const ulna_solver *s)
     return 1;
 }
 
-/*
- * Every DOF is measured by its own curvature, so that a finger counts as much as a leg: diag(JtJ). A DOF that moves no goal has
- * none, but for rounding; it is measured by the next DOF above of its kind that has.
- */
-ulna_status ulna_verify(ulna_solver *s, int *verified)
+ulna_status ulna_verify(ulna_solver *s, int minimum, int *verified)
 {
     double largest, *own = s->displacement;
-    *verified = 0;
     ulna_status status = ulna_gradient_here(s);
-    if (status == ULNA_OK)
-        status = ulna_normal_diagonal(s, own, &largest);
-    if (status != ULNA_OK || !is_smooth(s))
+    *verified = status == ULNA_OK && minimum && is_smooth(s);
+    if (!*verified || minimum == ULNA_VERIFIED_MINIMUM)
+        return status;
+    *verified = 0;
+    status = ulna_normal_diagonal(s, own, &largest);
+    if (status != ULNA_OK)
         return status;
     ulna_mark_held(s);
-    for (int j = 0; j < s->nv; j++) {
-        int above = s->model->tree.parent[j];
-        while (above >= 0 && s->unit[above] != s->unit[j])
-            above = s->model->tree.parent[above];
-        if (above >= 0 && own[j] < LEAST_OWN * own[above])
-            own[j] = own[above];
-        s->shift[j] = ULNA_VERIFIED * own[j];
-    }
-    ulna_step_options options = {.t = 1, .shift = s->shift, .locked = s->held};
-    status = ulna_work_step(s->work, &options, s->step, NULL, NULL);
-    *verified = status == ULNA_OK;
-    return status == ULNA_ERR_INDEFINITE || status == ULNA_ERR_SINGULAR ? ULNA_OK : status;
+    shift_by_own_curvature(s, LEAST_OWN, own);
+    return is_definite_shifted(s, verified);
 }
 
 /* The direction of the most negative curvature into s->step, its largest component 1 unit. */

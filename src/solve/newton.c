@@ -63,8 +63,8 @@ static ulna_status settle(ulna_solver *s, int is_end)
 {
     ulna_status status = ulna_return(s);
     if (status == ULNA_OK)
-        status = ulna_is_minimum(s, &s->verified);
-    if (status == ULNA_OK && (s->verified || is_end))
+        status = ulna_is_minimum(s, &s->minimum);
+    if (status == ULNA_OK && (s->minimum || is_end))
         s->now.stop = ulna_is_flat(s) ? ULNA_STOP_GRADIENT : ULNA_STOP_DECREASE;
     return status;
 }
@@ -169,7 +169,7 @@ static ulna_status settle_or_escape(ulna_solver *s, newton *n)
 {
     int escaped = 0;
     ulna_status status = settle(s, 0);
-    if (status != ULNA_OK || s->verified)
+    if (status != ULNA_OK || s->minimum)
         return status;
     s->now.negative = 1;
     if (n->escapes++ < 8)

@@ -203,10 +203,10 @@ static ulna_status settle(ulna_solver *s, double left)
 {
     ulna_status status = ulna_return(s);
     if (status == ULNA_OK)
-        status = ulna_is_minimum(s, &s->verified);
+        status = ulna_is_minimum(s, &s->minimum);
     if (status != ULNA_OK)
         return status;
-    int is_little = s->verified || left <= ulna_little(s);
+    int is_little = s->minimum || left <= ulna_little(s);
     s->now.stop = ulna_is_flat(s) ? ULNA_STOP_GRADIENT : is_little ? ULNA_STOP_DECREASE : ULNA_STOP_STALLED;
     return ULNA_OK;
 }

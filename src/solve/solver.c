@@ -383,6 +383,7 @@ void ulna_accept(ulna_solver *s, const double *step, double length, double f)
     s->f = f;
     s->at_q = 1;
     s->gradient_known = 0;
+    s->minimum = s->minimum > 0;
 }
 
 ulna_status ulna_return(ulna_solver *s)

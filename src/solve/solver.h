@@ -88,11 +88,11 @@ struct ulna_solver {
     int gradient_known;
     int at_q;      /* the work stands at q (and not at a trial) */
     int predicted; /* f is a prediction: q was not evaluated */
-    int verified;  /* set by a method that took q for a minimum; ulna_verify decides about the result */
+    int minimum; /* set by a method: what ulna_is_minimum said; 1 at most if that was at an earlier q. See ulna_verify */
 
     double best_f; /* of the attempts that have ended */
     ulna_stop best_stop;
-    int best_verified, best_predicted;
+    int best_minimum, best_predicted;
     double attempt_f; /* of this attempt, for methods that may climb; with attempt_q */
 
     ulna_iteration now;
@@ -181,12 +181,14 @@ static inline int ulna_is_short(const ulna_damped_step *step)
 
 /* Below this part of s->curvature a negative eigenvalue of the Hessian counts as zero. */
 #define ULNA_SEMIDEFINITE 1e-10
-/* Is the exact Hessian positive semidefinite at q on the DOFs that are free? (negative_curvature.c) */
+/* Is the exact Hessian positive semidefinite at q on the DOFs that are free? 0 if not, 1 if it is, ULNA_VERIFIED_MINIMUM
+ * if the test held with a shift so small that ulna_verify need not test again (negative_curvature.c). */
+enum { ULNA_VERIFIED_MINIMUM = 2 };
 ulna_status ulna_is_minimum(ulna_solver *s, int *minimum);
 /* For result.verified, at q: is the exact Hessian with ULNA_VERIFIED times the diagonal of JtJ positive definite on the free
- * DOFs, and has every term second derivatives? Leaves the work without factors. */
+ * DOFs, and has every term second derivatives? `minimum` is what ulna_is_minimum said of q. Leaves the work without factors. */
 #define ULNA_VERIFIED 1e-8
-ulna_status ulna_verify(ulna_solver *s, int *verified);
+ulna_status ulna_verify(ulna_solver *s, int minimum, int *verified);
 /* If not (call it after ulna_is_minimum said so): goes down along negative curvature and accepts a lower point. */
 ulna_status ulna_escape(ulna_solver *s, int *escaped);
 
