@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/input.h"
+#include "src/formats/json/json_reader.h"
 
 enum { MAX_BYTES = 1 << 26, FIELDS = 9, LONGEST_NAME = 255 };
 enum { GOALS_MARKERS = 1, GOALS_BODIES = 2 };
@@ -100,272 +101,143 @@ ulna_status goals_to_problem(const goals *wanted, ulna_problem *problem, ulna_er
             status = ulna_problem_add_point(problem, g->body, g->point, g->position, g->weight, NULL, error);
         if (status == ULNA_OK && (g->what & GOAL_ORIENTATION))
             status = ulna_problem_add_orientation(problem, g->body, g->rotation, g->weight, NULL, error);
-        if (status != ULNA_OK && error)
-            error->line = g->line;
     }
     return status;
 }
 
-/* ==== JSON: what jansson has parsed does not know its line any more, so a cursor finds it in the text  ======================================================================================================== */
-
-/* ---- where a value stands ----------------------------------------------------------------------------- */
-
-/* The text is valid JSON here, so that brackets balance and commas tell nothing. Returns the end of the value at or
- * after `at`, and its beginning. */
-static const char *skip_value(const char *at, const char *end, const char **begin)
-{
-    int depth = 0;
-    while (at < end && strchr(" \t\r\n,:", *at))
-        at++;
-    *begin = at;
-    for (; at < end; at++) {
-        if (*at == '"') {
-            for (at++; at < end && *at != '"'; at++)
-                at += *at == '\\';
-        } else if (*at == '{' || *at == '[')
-            depth++;
-        else if (*at == '}' || *at == ']') {
-            if (--depth <= 0)
-                return at + (depth == 0);
-        } else if (depth == 0 && strchr(" \t\r\n,:", *at))
-            return at;
-        if (depth == 0 && *at == '"')
-            return at + 1;
-    }
-    return end;
-}
-
-/* Where the value of an outermost member begins; NULL if its key is not spelled so. */
-static const char *find_member(const char *text, size_t length, const char *key)
-{
-    const char *end = text + length, *at = memchr(text, '{', length), *name, *begin;
-    size_t size = strlen(key);
-    for (at = at ? at + 1 : end; at < end;) {
-        const char *colon = skip_value(at, end, &name), *after = skip_value(colon, end, &begin);
-        if ((size_t)(colon - name) == size + 2 && memcmp(name + 1, key, size) == 0)
-            return begin;
-        if (after <= colon) /* the end of the object */
-            return NULL;
-        at = after;
-    }
-    return NULL;
-}
-
-/* A place in the text that moves on from value to value, and knows its line; 0 if the place is not known. */
-typedef struct cursor {
-    const char *at, *counted, *end;
-    int line;
-} cursor;
-
-static cursor cursor_at(const char *text, size_t length, const char *key)
-{
-    return (cursor){find_member(text, length, key), text, text + length, 1};
-}
-
-static int next_line(cursor *place)
-{
-    const char *begin;
-    if (!place->at)
-        return 0;
-    place->at = skip_value(place->at, place->end, &begin);
-    for (; place->counted < begin; place->counted++)
-        place->line += *place->counted == '\n';
-    return place->line;
-}
-
-/* ---- values ------------------------------------------------------------------------------------------- */
-
-static ulna_status json_number_of(json_t *value, const char *what, double *number, ulna_error *error)
-{
-    if (!json_is_number(value))
-        return cli_fail(error, ULNA_ERR_PARSE, "%s is not a number", what);
-    *number = json_number_value(value);
-    if (!isfinite(*number))
-        return cli_fail(error, ULNA_ERR_NUMBER, "%s is not a finite number", what);
-    return ULNA_OK;
-}
-
-static ulna_status json_numbers_of(json_t *value, const char *what, double *numbers, int count, ulna_error *error)
-{
-    if (!json_is_array(value) || json_array_size(value) != (size_t)count)
-        return cli_fail(error, ULNA_ERR_PARSE, "%s should be a list of %d numbers", what, count);
-    ulna_status status = ULNA_OK;
-    for (int i = 0; status == ULNA_OK && i < count; i++)
-        status = json_number_of(json_array_get(value, (size_t)i), what, &numbers[i], error);
-    return status;
-}
-
-static ulna_status read_orientation(json_t *value, goal *next, ulna_error *error)
-{
-    double q[4] = {0}, *rotation = next->rotation;
-    ulna_status status = ULNA_OK;
-    switch (json_array_size(value)) { /* 0 for what is no list */
-    case 3:
-        for (size_t i = 0; status == ULNA_OK && i < 3; i++)
-            status = json_numbers_of(json_array_get(value, i), "a row of the orientation", rotation + 3 * i, 3, error);
-        return status;
-    case 4:
-        status = json_numbers_of(value, "orientation", q, 4, error);
-        return status != ULNA_OK ? status : goals_set_rotation(next, q, error);
-    case 9:
-        return json_numbers_of(value, "orientation", rotation, 9, error);
-    default:
-        return cli_fail(error, ULNA_ERR_PARSE,
-                        "orientation should be 3 rows of 3 numbers, 9 numbers, or a quaternion [x, y, z, w]");
-    }
-}
-
-/* ---- objects ------------------------------------------------------------------------------------------ */
-
-/* No other keys than these, which end with NULL, "_comment" and "x-...". */
-static ulna_status check_keys(json_t *object, const char *const *keys, ulna_error *error)
-{
-    const char *key;
-    json_t *value;
-    json_object_foreach(object, key, value)
-    {
-        int known = strcmp(key, "_comment") == 0 || strncmp(key, "x-", 2) == 0;
-        for (int i = 0; keys[i]; i++)
-            known |= strcmp(key, keys[i]) == 0;
-        if (known)
-            continue;
-        const char *nearest = cli_nearest(key, keys, sizeof *keys);
-        return cli_fail(error, ULNA_ERR_PARSE, "unknown key '%.60s'%s%s%s", key, nearest ? "; did you mean '" : "",
-                        nearest ? nearest : "", nearest ? "'?" : "");
-    }
-    return ULNA_OK;
-}
+/* ---- JSON --------------------------------------------------------------------------------------------- */
 
 /* In the goals' unit of length, to metres. */
-static ulna_status read_place(const goals *wanted, json_t *value, const char *what, double place[3], ulna_error *error)
+static ulna_status read_place(const goals *wanted, const ulna_json_node *node, double place[3])
 {
-    ulna_status status = json_numbers_of(value, what, place, 3, error);
+    ulna_status status = ulna_json_numbers(node, place, 3);
     for (int i = 0; i < 3; i++)
         place[i] *= wanted->unit_m;
     return status;
 }
 
-/* `key`: its name where "goals" is an object; else NULL. */
-static ulna_status read_target(const goals *wanted, const char *key, json_t *object, goal *next, ulna_error *error)
+/* The target by its name, or by "marker" or "body" if the node is an element of a list and has no name. */
+static ulna_status read_target(const goals *wanted, const ulna_json_node *node, goal *next)
 {
-    json_t *marker = json_object_get(object, "marker"), *body = json_object_get(object, "body");
-    json_t *point = json_object_get(object, "point"), *name = marker ? marker : body;
-    if (key && name)
-        return cli_fail(error, ULNA_ERR_PARSE, "the goal already has the name '%.60s'", key);
-    if (!key && !marker == !body)
-        return cli_fail(error, ULNA_ERR_PARSE, "a goal needs a \"marker\" or a \"body\", %s",
-                        marker ? "not both" : "and has neither");
-    if (!key && !json_is_string(name))
-        return cli_fail(error, ULNA_ERR_PARSE, "%s should be a name", marker ? "marker" : "body");
-    int among = key ? GOALS_MARKERS | GOALS_BODIES : marker ? GOALS_MARKERS : GOALS_BODIES;
-    ulna_status status = goals_find(wanted, among, key ? key : json_string_value(name), next, error);
-    if (status == ULNA_OK && point && next->marker != ULNA_NONE)
-        return cli_fail(error, ULNA_ERR_PARSE, "\"point\" needs a \"body\": a marker has its own point");
-    return status == ULNA_OK && point ? read_place(wanted, point, "point", next->point, error) : status;
+    ulna_json_node marker, body, point;
+    int has_marker = ulna_json_find(node, "marker", &marker), has_body = ulna_json_find(node, "body", &body);
+    const char *name = node->key;
+    if (name && (has_marker || has_body))
+        return ulna_json_fail(node, ULNA_ERR_PARSE, "the goal already has a name");
+    if (!name && has_marker == has_body)
+        return ulna_json_fail(node, ULNA_ERR_PARSE, "a goal needs a \"marker\" or a \"body\", %s",
+                              has_marker ? "not both" : "and has neither");
+    int among = name ? GOALS_MARKERS | GOALS_BODIES : has_marker ? GOALS_MARKERS : GOALS_BODIES;
+    ulna_status status = name ? ULNA_OK : ulna_json_string(has_marker ? &marker : &body, &name);
+    if (status == ULNA_OK)
+        status = ulna_json_locate(node, goals_find(wanted, among, name, next, node->document->error));
+    if (status != ULNA_OK || !ulna_json_find(node, "point", &point))
+        return status;
+    if (next->marker != ULNA_NONE)
+        return ulna_json_fail(&point, ULNA_ERR_PARSE, "needs a \"body\": a marker has its own point");
+    return read_place(wanted, &point, next->point);
 }
 
-static ulna_status read_goal(const goals *wanted, const char *key, json_t *object, goal *next, ulna_error *error)
+/* Three rows of three numbers, nine numbers, or a quaternion. */
+static ulna_status read_orientation(const goals *wanted, const ulna_json_node *node, goal *next)
 {
-    static const char *const keys[] = {"marker", "body", "point", "position", "orientation", "weight", NULL};
-    if (!json_is_object(object))
-        return cli_fail(error, ULNA_ERR_PARSE,
-                        "a goal should be an object: {\"marker\": ..., \"position\": [x, y, z]}");
-    json_t *position = json_object_get(object, "position"), *orientation = json_object_get(object, "orientation");
-    json_t *weight = json_object_get(object, "weight");
-    *next = (goal){.weight = 1};
-    ulna_status status = check_keys(object, keys, error);
+    ulna_json_node orientation;
+    ulna_problem *trial = NULL;
+    ulna_json_find(node, "orientation", &orientation);
+    ulna_status status = json_array_size(orientation.value) == 9
+                             ? ulna_json_numbers(&orientation, next->rotation, 9)
+                             : ulna_json_find_rotation(node, "orientation", next->rotation);
+    if (status != ULNA_OK)
+        return status;
+    status = ulna_problem_create(wanted->model, NULL, &trial, node->document->error);
+    if (status == ULNA_OK) /* is it a rotation? */
+        status = ulna_problem_add_orientation(trial, next->body, next->rotation, 1, NULL, node->document->error);
+    ulna_problem_destroy(trial);
+    return ulna_json_locate(&orientation, status);
+}
+
+static ulna_status read_goal(const goals *wanted, const ulna_json_node *node, goal *next)
+{
+    ulna_json_node position, orientation;
+    ulna_status status = ulna_json_check_object(node, "marker, body, point, position, orientation, weight");
     if (status == ULNA_OK)
-        status = read_target(wanted, key, object, next, error);
-    if (status == ULNA_OK && !position && !orientation)
-        return cli_fail(error, ULNA_ERR_PARSE, "a goal needs a \"position\" or an \"orientation\"");
-    if (status == ULNA_OK && position) {
-        next->what |= GOAL_POSITION;
-        status = read_place(wanted, position, "position", next->position, error);
-    }
-    if (status == ULNA_OK && orientation) {
-        next->what |= GOAL_ORIENTATION;
-        status = read_orientation(orientation, next, error);
-    }
-    if (status == ULNA_OK && weight)
-        status = json_number_of(weight, "weight", &next->weight, error);
+        status = read_target(wanted, node, next);
+    if (status != ULNA_OK)
+        return status;
+    next->what = (ulna_json_find(node, "position", &position) ? GOAL_POSITION : 0) |
+                 (ulna_json_find(node, "orientation", &orientation) ? GOAL_ORIENTATION : 0);
+    if (!next->what)
+        return ulna_json_fail(node, ULNA_ERR_PARSE, "a goal needs a \"position\" or an \"orientation\"");
+    if (next->what & GOAL_POSITION)
+        status = read_place(wanted, &position, next->position);
+    if (status == ULNA_OK && (next->what & GOAL_ORIENTATION))
+        status = read_orientation(wanted, node, next);
+    if (status == ULNA_OK)
+        status = ulna_json_find_number(node, "weight", &next->weight);
     if (status == ULNA_OK && next->weight < 0)
-        return cli_fail(error, ULNA_ERR_PARSE, "the weight is negative: %g", next->weight);
+        return ulna_json_fail(node, ULNA_ERR_PARSE, "the weight is negative: %g", next->weight);
     return status;
 }
 
-static ulna_status read_start(goals *wanted, json_t *list, ulna_error *error)
+static ulna_status add_json_goal(goals *wanted, const ulna_json_node *node)
+{
+    goal next = {.what = GOAL_POSITION, .weight = 1};
+    ulna_error *error = node->document->error;
+    ulna_status status;
+    if (node->key && json_is_array(node->value)) {
+        status = ulna_json_locate(node, goals_find(wanted, GOALS_MARKERS | GOALS_BODIES, node->key, &next, error));
+        if (status == ULNA_OK)
+            status = read_place(wanted, node, next.position);
+    } else
+        status = read_goal(wanted, node, &next);
+    return status == ULNA_OK ? goals_append(wanted, &next, error) : status;
+}
+
+static ulna_status read_start(goals *wanted, const ulna_json_node *node)
 {
     int nq = ulna_model_coordinate_count(wanted->model), coordinate;
     free(wanted->start);
     wanted->start = calloc((size_t)nq + 1, sizeof *wanted->start);
     if (!wanted->start)
-        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
-    ulna_status status =
-        json_numbers_of(list, "start, a number for each coordinate of the skeleton,", wanted->start, nq, error);
+        return cli_fail(node->document->error, ULNA_ERR_MEMORY, "out of memory");
+    ulna_status status = ulna_json_numbers(node, wanted->start, nq);
     if (status == ULNA_OK && ulna_model_check_q(wanted->model, wanted->start, &coordinate))
-        status = cli_fail(error, ULNA_ERR_PARSE, "start: the quaternion of coordinate %d is zero", coordinate);
+        status = ulna_json_fail(node, ULNA_ERR_PARSE, "the quaternion of coordinate %d is zero", coordinate);
     return status;
 }
 
-static ulna_status add_json_goal(goals *wanted, const char *key, json_t *value, int line, ulna_error *error)
+static ulna_status read_document(goals *wanted, const ulna_json_node *root)
 {
-    goal next = {.what = GOAL_POSITION, .weight = 1};
-    ulna_status status;
-    if (key && json_is_array(value)) {
-        status = goals_find(wanted, GOALS_MARKERS | GOALS_BODIES, key, &next, error);
-        if (status == ULNA_OK)
-            status = read_place(wanted, value, "a position", next.position, error);
-    } else
-        status = read_goal(wanted, key, value, &next, error);
-    next.line = line;
+    ulna_json_node list, start;
+    ulna_status status = ulna_json_check_object(root, "goals, start");
     if (status == ULNA_OK)
-        status = goals_append(wanted, &next, error);
+        status = ulna_json_need(root, "goals", &list);
+    if (status == ULNA_OK && !json_is_object(list.value))
+        status = ulna_json_check_list(&list, "goals");
     if (status != ULNA_OK)
-        error->line = line;
-    return status;
-}
-
-static ulna_status read_goals(goals *wanted, json_t *list, cursor place, ulna_error *error)
-{
-    ulna_status status = ULNA_OK;
+        return status;
+    for (size_t i = 0; status == ULNA_OK && i < json_array_size(list.value); i++) {
+        ulna_json_node element = ulna_json_element(&list, i);
+        status = add_json_goal(wanted, &element);
+    }
     const char *key;
     json_t *value;
-    if (place.at)
-        place.at++; /* into the list */
-    for (size_t i = 0; status == ULNA_OK && i < json_array_size(list); i++)
-        status = add_json_goal(wanted, NULL, json_array_get(list, i), next_line(&place), error);
-    json_object_foreach(list, key, value) /* does nothing with a list */
+    json_object_foreach(list.value, key, value) /* does nothing with a list */
     {
-        next_line(&place); /* the key's */
-        int line = next_line(&place);
-        status = status != ULNA_OK ? status : add_json_goal(wanted, key, value, line, error);
+        ulna_json_node member = {.document = list.document, .parent = &list, .value = value, .key = key};
+        status = status == ULNA_OK ? add_json_goal(wanted, &member) : status;
     }
-    return status;
+    return status == ULNA_OK && ulna_json_find(root, "start", &start) ? read_start(wanted, &start) : status;
 }
 
 static ulna_status goals_read_json(goals *wanted, const char *text, size_t length, ulna_error *error)
 {
-    static const char *const keys[] = {"goals", "start", NULL};
-    json_error_t problem;
-    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &problem);
-    if (!root) {
-        cli_fail(error, ULNA_ERR_PARSE, "%s", problem.text);
-        error->line = problem.line;
-        return error->status;
-    }
-    json_t *list = json_object_get(root, "goals"), *start = json_object_get(root, "start");
-    ulna_status status = check_keys(root, keys, error);
-    if (status == ULNA_OK && !json_is_array(list) && !json_is_object(list))
-        status = cli_fail(error, ULNA_ERR_PARSE, "\"goals\", a list of them, is missing");
+    ulna_json document;
+    ulna_status status = ulna_json_open(&document, text, length, error);
+    ulna_json_node root = ulna_json_root(&document);
     if (status == ULNA_OK)
-        status = read_goals(wanted, list, cursor_at(text, length, "goals"), error);
-    if (status == ULNA_OK && start) {
-        cursor place = cursor_at(text, length, "start");
-        status = read_start(wanted, start, error);
-        if (status != ULNA_OK)
-            error->line = next_line(&place);
-    }
-    json_decref(root);
+        status = read_document(wanted, &root);
+    ulna_json_close(&document);
     return status;
 }
 
@@ -407,9 +279,9 @@ static ulna_status read_numbers(const goals *wanted, char *const *fields, int co
     return status;
 }
 
-static ulna_status add_fields(goals *wanted, char *const *fields, int count, int line, ulna_error *error)
+static ulna_status add_fields(goals *wanted, char *const *fields, int count, ulna_error *error)
 {
-    goal next = {.weight = 1, .line = line};
+    goal next = {.weight = 1};
     if (count == 6 || count == 7)
         return cli_fail(
             error, ULNA_ERR_PARSE,
@@ -474,7 +346,7 @@ ulna_status goals_add_text(goals *wanted, const char *text, ulna_error *error)
         if (!count)
             count = split_words(fields_trim(copy), 3, fields) ? 4 : 0;
     }
-    ulna_status status = add_fields(wanted, fields, count, 0, error);
+    ulna_status status = add_fields(wanted, fields, count, error);
     free(copy);
     return status;
 }
@@ -498,7 +370,7 @@ static ulna_status read_csv(goals *wanted, char *text, ulna_error *error)
         int count = fields_split(at, ",", fields, FIELDS);
         int skip = is_first && is_heading(fields, count);
         is_first = 0;
-        ulna_status status = skip ? ULNA_OK : add_fields(wanted, fields, count, line, error);
+        ulna_status status = skip ? ULNA_OK : add_fields(wanted, fields, count, error);
         if (status != ULNA_OK) {
             error->line = line;
             return status;

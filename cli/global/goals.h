@@ -27,7 +27,6 @@ typedef struct goal {
     double position[3]; /* world, m */
     double rotation[9]; /* row by row */
     double weight;
-    int line; /* of the file, 0 if there is none */
 } goal;
 
 typedef struct goals {
