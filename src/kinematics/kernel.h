@@ -47,6 +47,8 @@ typedef struct ulna_targets {
     const ulna_pull *pull; /* count, sorted by link */
     const ulna_robust *robust;
     ulna_pull_sums *sums; /* nl, out: set where a link has pulls */
+    ulna_vec4 *values;    /* 2 count, scratch: value and residual of each pull */
+    double *squares;      /* count, scratch */
 } ulna_targets;
 
 /* rho(d) and factor(d) at the squared distance `square`, with `inverse` = 1 / c^2. */

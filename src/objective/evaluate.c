@@ -19,12 +19,14 @@ static void take_arrays(ulna_work *work, ulna_arena *arena)
     size_t k = (size_t)problem->coupling_count;
     ulna_sweep_take(&work->sweep, problem->model, arena);
     size_t summed = problem->pull_count ? (size_t)problem->model->nl : 0;
-    work->targets = (ulna_targets){problem->pull_count, problem->pull_first, problem->pull, &problem->robust, NULL};
+    work->targets = (ulna_targets){
+        .count = problem->pull_count, .first = problem->pull_first, .pull = problem->pull, .robust = &problem->robust};
+    work->targets.values = ulna_arena_take(arena, 2 * (size_t)problem->pull_count, sizeof *work->targets.values);
+    work->targets.squares = ulna_arena_take(arena, (size_t)problem->pull_count, sizeof *work->targets.squares);
     work->targets.sums = ulna_arena_take(arena, summed, sizeof *work->targets.sums);
     work->slope = ulna_arena_take(arena, nv, sizeof *work->slope);
     work->curve = ulna_arena_take(arena, nv, sizeof *work->curve);
     work->zeros = ulna_arena_take(arena, nv, sizeof *work->zeros);
-    work->squares = ulna_arena_take(arena, (size_t)problem->pull_count, sizeof *work->squares);
     work->shifted = ulna_arena_take(arena, k ? nv : 0, sizeof *work->shifted);
     work->locked_copy = ulna_arena_take(arena, nv, sizeof *work->locked_copy);
     work->couple = work->couple_second = NULL;

@@ -177,7 +177,6 @@ struct ulna_work {
     double *slope, *curve;          /* terms on coordinates: gradient and diagonal */
     double *couple, *couple_second; /* inside quaternions; NULL if there is no such term */
     double *zeros;                  /* nv: stays so */
-    double *squares;                /* pull_count: ulna_point_errors */
     double *shifted; /* nv if there are couplings: shift of the last step and their part of the diagonal */
     ulna_pair *extra_curvature, *extra_second;
     ulna_vec4 *extra_moment;

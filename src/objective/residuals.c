@@ -138,10 +138,10 @@ ulna_status ulna_point_errors(const ulna_work *work, int first, int count, int i
     for (int i = first; i < first + count; i++)
         if (problem->term[i].type != ULNA_TERM_POINT)
             return ULNA_ERR_ARGUMENT;
-    work->pose->kernel->distances(work->pose, &work->targets, is_stepped ? &work->sweep : NULL, work->squares);
+    work->pose->kernel->distances(work->pose, &work->targets, is_stepped ? &work->sweep : NULL, work->targets.squares);
     for (int i = 0; i < count; i++) {
         const ulna_term *term = &problem->term[first + i];
-        errors[i] = term->sleeping ? (double)NAN : sqrt(work->squares[term->slot]);
+        errors[i] = term->sleeping ? (double)NAN : sqrt(work->targets.squares[term->slot]);
     }
     return ULNA_OK;
 }
