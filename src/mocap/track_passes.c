@@ -330,7 +330,6 @@ static ulna_status sweep(passes *p, int frame)
     ulna_tracker *t = p->tracker;
     double *q = pose_of(p, frame), length = t->model->length_scale / 1.3;
     double weight = SWEEP * length * length / (t->model->length_scale * t->model->length_scale), sides = 0;
-    ulna_stop stop = ULNA_STOP_NONE;
     if (has_no_pose(p, frame))
         return ULNA_OK;
     memset(p->d1, 0, (size_t)p->nv * sizeof *p->d1);
@@ -345,13 +344,8 @@ static ulna_status sweep(passes *p, int frame)
     ulna_tracker_expect_neighbours(t, q, p->d1, sides, weight);
     ulna_track_gather(p->j, frame, t->seen);
     ulna_status status = ulna_problem_set_points(t->problem, 0, t->count, t->seen);
-    t->solver->options.decrease = INFINITY; /* a single step, which is not evaluated */
     if (status == ULNA_OK)
-        status = ulna_solver_begin(t->solver, q);
-    if (status == ULNA_OK)
-        status = ulna_solver_step(t->solver, &stop);
-    if (status == ULNA_OK)
-        status = ulna_solver_end(t->solver, t->trial, NULL);
+        status = ulna_tracker_step(t, q, t->trial);
     for (int b = 0; b < t->model->nb && status == ULNA_OK; b++) {
         const ulna_body *body = &t->model->body[b];
         if (!hidden_of(p, frame)[b])

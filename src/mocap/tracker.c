@@ -38,6 +38,7 @@ enum {
 };
 #define PREDICTION_MARGIN 1.2
 #define STRICT 0.01      /* of options.solve.decrease: where the start is worse than that margin */
+#define ONE_STEP 1e30    /* of f: any decrease is little */
 #define WORSE 1.2        /* times what the last search ended with: search again */
 #define MUCH_BETTER 0.5  /* of that: search again as well */
 #define BETTER 0.9       /* of the cost: then a search has found the track */
@@ -127,8 +128,8 @@ static ulna_status run_solver(ulna_tracker *t, double *q, ulna_result *result)
     return status == ULNA_OK ? ulna_solver_end(t->solver, q, result) : status;
 }
 
-/* To the end from where it has begun; then the distances. */
-static ulna_status run(ulna_tracker *t, double *q, ulna_result *result, ulna_frame_report *report, double *cost)
+/* To the end from where it has begun. */
+static ulna_status solve(ulna_tracker *t, double *q, ulna_result *result)
 {
     ulna_status status = t->may_loop ? ulna_tracker_loop(t, q, result) : run_solver(t, q, result);
     if (t->may_loop && (status == ULNA_ERR_SINGULAR || status == ULNA_ERR_INDEFINITE)) {
@@ -137,6 +138,13 @@ static ulna_status run(ulna_tracker *t, double *q, ulna_result *result, ulna_fra
         if (status == ULNA_OK)
             status = run_solver(t, q, result);
     }
+    return status;
+}
+
+/* The same, and the distances. */
+static ulna_status run(ulna_tracker *t, double *q, ulna_result *result, ulna_frame_report *report, double *cost)
+{
+    ulna_status status = solve(t, q, result);
     count_effort(result, report);
     return status == ULNA_OK ? measure(t, q, result, report, cost) : status;
 }
@@ -188,6 +196,15 @@ static ulna_status follow(ulna_tracker *t, double *q, ulna_result *result, ulna_
     ulna_tracker_expect_course(t);
     ulna_status status = begin_where_best(t, t->options.predict ? course : t->q1, report);
     return status == ULNA_OK ? run(t, q, result, report, cost) : status;
+}
+
+ulna_status ulna_tracker_step(ulna_tracker *t, const double *q, double *result)
+{
+    ulna_result aside;
+    t->solver->options.decrease = ONE_STEP;
+    memcpy(result, q, (size_t)t->nq * sizeof *q);
+    ulna_status status = begin(t, q);
+    return status == ULNA_OK ? solve(t, result, &aside) : status;
 }
 
 /* ---- fresh starts ------------------------------------------------------------------------------------------------ */
