@@ -50,6 +50,18 @@ ulna_status files_write(const char *path, const ulna_model *model, const ulna_cl
 /* The skeleton alone. */
 ulna_status cli_load_model(const char *name, ulna_model **model, ulna_error *error);
 
+/* ---- doubts: doubts.c --------------------------------------------------------------------------------------------- */
+
+typedef struct doubt_advice {
+    const char *subjects; /* what to do about several people */
+    double unit_m;        /* metres: unit of length that the recording was read with */
+    int is_unit_given;    /* by the command line: sizes are as they should be */
+    int is_forced;        /* --no-checks: doubts become notes */
+} doubt_advice;
+
+/* ULNA_ERR_ARGUMENT, and what to do, if the take cannot be right. */
+ulna_status doubts_check(const ulna_take *take, const doubt_advice *advice, json_t *notes, ulna_error *error);
+
 /* ---- tables as text ---------------------------------------------------------------------------------------------- */
 
 /* Both cut the text in place. */

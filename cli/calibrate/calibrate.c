@@ -33,6 +33,8 @@ static int read_options(const cli *tool, calibrate_job *job)
     job->reference_path = cli_value(tool, "reference");
     job->attach_path = cli_value(tool, "attach");
     job->static_path = cli_value(tool, "static");
+    job->subject = cli_value(tool, "subject");
+    job->is_forced = cli_value(tool, "no-checks") != NULL;
     job->options = ulna_calibrate_options_default();
     job->options.average = cli_value(tool, "average") != NULL;
     job->options.symmetric = cli_value(tool, "symmetric") != NULL;
@@ -50,6 +52,8 @@ static int read_options(const cli *tool, calibrate_job *job)
     int code = numbers_count(tool, "frames", 1, 100000, &job->options.frames);
     if (job->options.keys > job->options.frames)
         job->options.keys = job->options.frames;
+    if (!code)
+        code = numbers_unit(tool, "input-unit", &job->markers_unit);
     return code ? code : read_axes(tool, job);
 }
 
@@ -60,11 +64,11 @@ static int read_files(json_t *object, calibrate_job *job, ulna_error *error)
     if (files_skeleton(job->skeleton_path, 0, &job->skeleton, error))
         return files_fail(object, job->skeleton_path, error);
     files_note(job->notes, job->skeleton_path, &job->skeleton.remarks);
-    ulna_status status = files_markers(job->markers_path, 0, &job->markers, error);
+    ulna_status status = files_markers(job->markers_path, job->markers_unit, &job->markers, error);
     files_note(job->notes, job->markers_path, &job->markers.remarks);
     if (status != ULNA_OK)
         return files_fail(object, job->markers_path, error);
-    if (job->static_path && files_markers(job->static_path, 0, &job->still, error))
+    if (job->static_path && files_markers(job->static_path, job->markers_unit, &job->still, error))
         return files_fail(object, job->static_path, error);
     files_note(job->notes, job->static_path ? job->static_path : "", &job->still.remarks);
     if (job->reference_path && files_motion(job->reference_path, &job->skeleton, &job->reference, job->notes, error))
@@ -84,6 +88,7 @@ static ulna_take_options take_options(const calibrate_job *job, const ulna_conte
     o.attach = job->attach_path ? ULNA_ATTACH_SET : ULNA_ATTACH_NAMES;
     o.axes = job->has_axes ? job->axes : NULL;
     o.up = job->up ? job->up : o.up;
+    o.subject = job->subject;
     return o;
 }
 
@@ -108,12 +113,11 @@ static void note_take(const calibrate_job *job)
         files_note_text(job->notes, "%d marker%s without a known bone, not used: %s%s; --attach can name one",
                         take->unused_count, take->unused_count == 1 ? "" : "s", names,
                         strlen(names) >= 240 ? ", ..." : "");
-    if (take->size_ratio < 1e-6)
-        files_note_text(job->notes, "the markers are all in one place, or none is seen: the offsets mean nothing");
-    else if (take->size_ratio < 0.4 || take->size_ratio > 2.5) /* people are about as large as their skeletons */
+    if (!take->doubts &&
+        (take->size_ratio < 0.4 || take->size_ratio > 2.5)) /* people are about as large as their skeletons */
         files_note_text(job->notes,
                         "the markers are %.2g times as far apart as on the skeleton: is the unit of the recording, or "
-                        "of the skeleton, right? `ulna convert --input-unit` changes it",
+                        "of the skeleton, right? --input-unit changes it",
                         take->size_ratio);
 }
 
@@ -122,6 +126,7 @@ static int make_take(json_t *object, calibrate_job *job, ulna_error *error)
     ulna_take_options o = take_options(job, &job->markers);
     o.reference = job->reference_path ? &job->reference : NULL;
     o.reference_offsets = job->reference_path != NULL;
+    o.check = 1;
     if (ulna_take_create(&o, &job->take, error)) {
         ulna_error why = *error;
         if (why.status == ULNA_ERR_MODEL)
@@ -130,6 +135,12 @@ static int make_take(json_t *object, calibrate_job *job, ulna_error *error)
     }
     job->from = bones_from(job);
     note_take(job);
+    const doubt_advice advice = {.subjects = "--subject NAME calibrates for one of them",
+                                 .unit_m = job->markers.source.unit_m,
+                                 .is_unit_given = job->markers_unit > 0,
+                                 .is_forced = job->is_forced};
+    if (doubts_check(job->take, &advice, job->notes, error))
+        return files_fail(object, job->markers_path, error);
     return CLI_DONE;
 }
 
@@ -310,6 +321,12 @@ static const cli_option options[] = {
      "Which axes of the recording are the skeleton's x, y and z, such as yzx. By default, or with auto, found from which "
      "way is up in the files, or by trying."},
     {"up", 0, "AXIS", "Which axis of the recording points up: x, y or z. The others follow."},
+    {"subject", 0, "NAME",
+     "Whose markers to use, where the recording has several people: the name before the colon of Anna:LKNE."},
+    {"input-unit", 0, "UNIT", "Unit of length of the recordings, if it differs from what they state: m, cm, mm, ..."},
+    {"no-checks", 0, NULL,
+     "Go on with a recording that cannot be right: several people, a wrong unit, mirrored or exchanged sides, too few markers. "
+     "By default the exit code is 3 and the message says what to do; with this option it becomes a note."},
     {"output", 'o', "FILE", "Write marker, bone, offset in metres and weight: a CSV file for `ulna solve --attach`."},
     {"model-out", 0, "FILE", "Write the skeleton with the new bone lengths, as a model file."},
     {0},

@@ -13,6 +13,9 @@ typedef struct calibrate_job {
     int has_axes;
     double axes[9]; /* if so */
     char up;
+    const char *subject; /* NULL: not chosen */
+    int is_forced;       /* --no-checks */
+    double markers_unit; /* metres; 0: as the file says */
     ulna_calibrate_options options;
 
     /* What was read. */

@@ -3,19 +3,6 @@
 
 #include <stdlib.h>
 
-/* Each take by itself; what they share was read once. */
-static solve_job *make_jobs(const cli *tool, const solve_job *pattern, int *count)
-{
-    while (solve_take(tool, *count))
-        ++*count;
-    solve_job *jobs = calloc((size_t)*count + 1, sizeof *jobs);
-    for (int i = 0; i < *count && jobs; i++) {
-        jobs[i] = *pattern;
-        jobs[i].markers_path = solve_take(tool, i);
-    }
-    return jobs;
-}
-
 /* Where markers sit, if neither the command line nor the skeleton says so. */
 static int check_attachment(const cli *tool, solve_job *pattern, const solve_skeleton *skeleton)
 {
@@ -72,12 +59,11 @@ int cli_solve(cli *tool)
     code = solve_load_skeleton(object, &pattern, &skeleton, &error);
     if (!code)
         code = check_attachment(tool, &pattern, &skeleton);
+    pattern.skeleton = &skeleton.file;
     if (!code) {
-        jobs = make_jobs(tool, &pattern, &count);
+        jobs = solve_make_jobs(tool, &pattern, &count);
         code = jobs ? CLI_DONE : CLI_PARTLY;
     }
-    for (int i = 0; i < count && jobs; i++)
-        jobs[i].skeleton = &skeleton.file;
     if (!code)
         code = solve_name_outputs(tool, object, jobs, count);
     if (!code)

@@ -41,6 +41,9 @@ typedef struct solve_job {
     ulna_ball ball;
     int first, last; /* frames as the file counts them; first > last: all */
     char axes_given[8], up_given;
+    const char *subject;                /* NULL: not chosen */
+    char *own_subject;                  /* with --all-subjects: what `subject` points to */
+    int is_forced;                      /* --no-checks */
     double markers_unit, skeleton_unit; /* metres; 0: as the files say */
     ulna_write_options write;           /* digits and channels */
     char **outputs;                     /* files to write, in order */
@@ -75,6 +78,8 @@ typedef struct solve_job {
 /* ---- the command line: solve_options.c ------------------------------------------------------------------- */
 
 int solve_read_options(const cli *tool, solve_job *job);
+/* One job for each recording, or with --all-subjects for each person in each. NULL without memory. */
+solve_job *solve_make_jobs(const cli *tool, const solve_job *pattern, int *count);
 /* The recordings that are named, as options or operands: number `index`, NULL past the end. */
 const char *solve_take(const cli *tool, int index);
 

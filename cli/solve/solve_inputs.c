@@ -199,6 +199,8 @@ int solve_begin(solve_job *job, const solve_skeleton *skeleton)
     job->shown = json_object();
     json_object_set(job->shown, "r", job->object);
     json_object_set_new(job->object, "take", cli_json_text(job->markers_path));
+    if (job->subject)
+        json_object_set_new(job->object, "subject", cli_json_text(job->subject));
     files_note(job->notes, job->skeleton_path, &skeleton->file.remarks);
     if (skeleton->dropped)
         files_note_text(job->notes, "limits of %d angles do not fit the other kind of joint, and do not count",
@@ -236,6 +238,8 @@ static int make_take(solve_job *job, ulna_error *error)
     ulna_take_options o = ulna_take_options_for(job->skeleton, &job->markers);
     double axes[9];
     o.model = job->model;
+    o.subject = job->subject;
+    o.check = 1;
     o.first_frame = job->first;
     o.last_frame = job->last;
     o.reference = job->reference_path ? &job->reference : NULL;
@@ -254,6 +258,12 @@ static int make_take(solve_job *job, ulna_error *error)
     if (ulna_take_create(&o, &job->take, error))
         return solve_fail(job, job->object, job->markers_path, error);
     solve_note_take(job);
+    const doubt_advice advice = {.subjects = "--subject NAME solves one of them, --all-subjects each by itself",
+                                 .unit_m = job->markers.source.unit_m,
+                                 .is_unit_given = job->markers_unit > 0 || job->skeleton_unit > 0,
+                                 .is_forced = job->is_forced};
+    if (doubts_check(job->take, &advice, job->notes, error))
+        return solve_fail(job, job->object, job->markers_path, error);
     return CLI_DONE;
 }
 
@@ -328,6 +338,7 @@ void solve_release(solve_job *job)
         free(job->outputs[i]);
     free(job->outputs);
     free(job->report_path);
+    free(job->own_subject);
     free(job->failures);
     free(job->limits);
     free(job->start);

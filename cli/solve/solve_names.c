@@ -18,21 +18,93 @@ static int is_folder(const char *path)
     return (length && path[length - 1] == '/') || (stat(path, &about) == 0 && S_ISDIR(about.st_mode));
 }
 
-/* "folder/walk.amc" for walk.c3d */
-static char *in_folder(const char *folder, const char *take, const char *ending)
+/* "folder/walk.amc" for walk.c3d; "folder/walk-Anna.amc" for a person in it */
+static char *in_folder(const char *folder, const solve_job *job, const char *ending)
 {
+    const char *take = job->markers_path, *person = job->own_subject ? job->own_subject : "";
     const char *slash = strrchr(take, '/'), *base = slash ? slash + 1 : take;
     if (strcmp(take, "-") == 0)
         base = "take";
     const char *dot = strrchr(base, '.');
-    size_t stem = dot && dot > base ? (size_t)(dot - base) : strlen(base), room = stem + strlen(ending) + 2;
+    size_t stem = dot && dot > base ? (size_t)(dot - base) : strlen(base),
+           room = stem + strlen(person) + strlen(ending) + 3;
     char *name = malloc(room);
     if (!name)
         return NULL;
-    snprintf(name, room, "%.*s.%s", (int)stem, base, ending);
+    int length = snprintf(name, room, "%.*s%s%s", (int)stem, base, *person ? "-" : "", person);
+    for (char *at = name; *at; at++)
+        *at = *at == '/' ? '_' : *at;
+    snprintf(name + length, room - (size_t)length, ".%s", ending);
     char *path = folder_join(folder, name);
     free(name);
     return path;
+}
+
+/* ---- who is solved ------------------------------------------------------------------------------------------- */
+
+/* The people in a recording; NULL if there is one, or if it cannot be read: solving it says why. The take is not used
+ * otherwise, so one marker will do. Destroy it. */
+static ulna_take *list_subjects(const solve_job *job, ulna_content *markers)
+{
+    const double nowhere[3] = {0, 0, 0};
+    ulna_take *take = NULL;
+    ulna_marker_set set = ulna_marker_set_empty(NULL);
+    if (files_markers(job->markers_path, job->markers_unit, markers, NULL) || markers->recording.marker_count < 1)
+        return NULL;
+    ulna_take_options options = ulna_take_options_for(job->skeleton, markers);
+    options.set = &set;
+    if (!ulna_marker_set_add(&set, markers->recording.names[0], 0, nowhere, 1))
+        (void)ulna_take_create(&options, &take, NULL);
+    ulna_marker_set_release(&set);
+    return take;
+}
+
+/* Room for one more; NULL without memory. */
+static solve_job *add_job(solve_job **jobs, int *count, const solve_job *pattern)
+{
+    solve_job *grown = realloc(*jobs, ((size_t)*count + 1) * sizeof *grown);
+    if (!grown)
+        return NULL;
+    *jobs = grown;
+    grown[*count] = *pattern;
+    return &grown[(*count)++];
+}
+
+static int add_people(solve_job **jobs, int *count, const solve_job *one)
+{
+    ulna_content markers = ulna_content_empty(NULL);
+    ulna_take *take = list_subjects(one, &markers);
+    int people = take ? take->subject_count : 0, is_added = 1;
+    if (!people)
+        is_added = add_job(jobs, count, one) != NULL;
+    for (int s = 0; s < people && is_added; s++) {
+        solve_job *job = add_job(jobs, count, one);
+        is_added = job && (job->own_subject = strdup(take->subjects[s]));
+        if (is_added)
+            job->subject = job->own_subject;
+    }
+    ulna_take_destroy(take);
+    ulna_content_release(&markers);
+    return is_added;
+}
+
+solve_job *solve_make_jobs(const cli *tool, const solve_job *pattern, int *count)
+{
+    solve_job *jobs = NULL, one = *pattern;
+    int is_added = 1;
+    for (int i = 0; solve_take(tool, i) && is_added; i++) {
+        one.markers_path = solve_take(tool, i);
+        is_added = cli_value(tool, "all-subjects") && strcmp(one.markers_path, "-") != 0
+                       ? add_people(&jobs, count, &one)
+                       : add_job(&jobs, count, &one) != NULL;
+    }
+    for (int i = 0; i < *count && !is_added; i++)
+        free(jobs[i].own_subject);
+    if (!is_added) {
+        free(jobs);
+        *count = 0;
+    }
+    return is_added ? jobs : NULL;
 }
 
 /* ---- formats ------------------------------------------------------------------------------------------------- */
@@ -92,7 +164,7 @@ static int name_one(const cli *tool, solve_job *job, const char *value, const en
     if (!is_folder(value))
         return add_output(job, strdup(value));
     for (int k = 0; k < list->count && !code; k++)
-        code = add_output(job, in_folder(value, job->markers_path, list->names[k]));
+        code = add_output(job, in_folder(value, job, list->names[k]));
     return code;
 }
 
@@ -104,7 +176,7 @@ static int name_job(const cli *tool, solve_job *job, const endings *list)
         if (strcmp(tool->given[i]->name, "output") == 0)
             code = name_one(tool, job, tool->values[i], list);
     if (report && !code) {
-        job->report_path = is_folder(report) ? in_folder(report, job->markers_path, "html") : strdup(report);
+        job->report_path = is_folder(report) ? in_folder(report, job, "html") : strdup(report);
         code = job->report_path ? CLI_DONE : cli_exit_code(ULNA_ERR_MEMORY);
     }
     return code;

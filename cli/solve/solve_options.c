@@ -26,6 +26,10 @@ static int read_paths(const cli *tool, solve_job *job)
     job->skeleton_path = cli_value(tool, "skeleton");
     job->markers_path = solve_take(tool, 0);
     job->reference_path = cli_value(tool, "reference");
+    job->subject = cli_value(tool, "subject");
+    job->is_forced = cli_value(tool, "no-checks") != NULL;
+    if (job->subject && cli_value(tool, "all-subjects"))
+        return cli_usage(tool, "--subject names one person, --all-subjects solves all of them: give one of these");
     if (!job->skeleton_path || !*job->skeleton_path)
         return cli_usage(tool, "--skeleton FILE is needed: whose joints are to be found?");
     const char *constraints = cli_value(tool, "constraints");
@@ -347,6 +351,13 @@ static const cli_option options[] = {
     {"input-unit", 0, "UNIT",
      "Unit of length of the recordings, if it differs from what they state: m, cm, mm, in, ft or a number of metres."},
     {"skeleton-unit", 0, "UNIT", "The same of the skeleton."},
+    {"subject", 0, "NAME",
+     "Whose markers to use, where the recording has several people: the name before the colon of Anna:LKNE."},
+    {"all-subjects", 0, NULL,
+     "Solve each person of the recording by itself. -o and --report then name folders; files get the names of take and person."},
+    {"no-checks", 0, NULL,
+     "Go on with a recording that cannot be right: several people, a wrong unit, mirrored or exchanged sides, too few markers. "
+     "By default the exit code is 3 and the message says what to do; with this option it becomes a note."},
     {"output", 'o', "FILE",
      "Write the motion, in the format of the file's ending: .amc, .bvh, .csv, .mot, .glb; .c3d and .trc receive the "
      "markers of the solved skeleton. May be given several times. A folder, such as out/, receives a file for each take, "

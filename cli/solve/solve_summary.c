@@ -329,7 +329,8 @@ static void say_swaps(const cli *tool, const json_t *swaps)
 static void print_summary(const cli *tool, const solve_job *job)
 {
     const json_t *o = job->shown;
-    cli_title(tool, "%s", job->markers_path);
+    cli_title(tool, "%s%s%s", job->markers_path, job->own_subject ? ", " : "",
+              job->own_subject ? job->own_subject : "");
     fact_line(tool, o, NULL, ": {r.frames} frames solved, {r.dof} degrees of freedom, {r.markers} markers");
     solve_say_verdict(tool, job);
     fact_line(tool, o, "attached", "{attached}");

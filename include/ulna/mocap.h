@@ -102,6 +102,10 @@ typedef struct ulna_take_options {
     int first_frame, last_frame; /* frames to use, as the recording numbers them; it may have fewer */
     const double *axes; /* a rotation, 9 numbers row by row: model = axes x recording. NULL: found (ulna_axes_source) */
     char up, model_up;  /* which axis points up in the recording and for the skeleton: 'x', 'y', 'z'; 0: unknown */
+    /* Whose markers are used, where the recording has those of several people: "Anna" for Anna:LKNE, "" for names without a
+     * prefix. NULL: the one whose names the set has, else the first; take->subjects lists them. */
+    const char *subject;
+    int check; /* 1: fill take->doubts; costs a few fresh starts. 0: only what costs nothing (ULNA_DOUBT_SIDES is not found) */
     const ulna_allocator *allocator; /* of the take and of results made from it; NULL: the default */
 } ulna_take_options;
 
@@ -119,17 +123,28 @@ typedef enum ulna_axes_source {
     ULNA_AXES_UPRIGHT    /* tried: it fits alike, and stands upright so; up is y where the skeleton's is not known */
 } ulna_axes_source;
 
+/* What cannot be right in a take, and would give a motion that means nothing, however small its error. */
+enum {
+    ULNA_DOUBT_SUBJECTS = 1, /* several people, and none was chosen */
+    ULNA_DOUBT_DOUBLED = 2,  /* half of the names or more: several people without prefixes */
+    ULNA_DOUBT_SIZE = 4,     /* size_ratio is near 10, 100, 1000 or their inverse: the unit is wrong; or it is 0 */
+    ULNA_DOUBT_MIRRORED =
+        8, /* the skeleton fits the mirror image much better (RMS below 0.75): an axis points the other way */
+    ULNA_DOUBT_SIDES = 16, /* the same with the names of left and right exchanged; both if they fit alike */
+    ULNA_DOUBT_FEW = 32    /* a root that moves freely, and never three markers at once */
+};
+
 /*
  * A skeleton, a recording of it, and how they belong together: made once, then only read, by several threads if need be. The
  * recording stays as it is; model, recording and reference must stay while the take is used, but may be released before it.
  */
 typedef struct ulna_take {
     const ulna_model *model;
-    const ulna_recording *recording;
-    int skipped;            /* frame f of the take is frame f + skipped of the recording */
-    int frame_count;        /* at least 1 */
-    int first_frame;        /* its number, as the recording counts */
-    ulna_attach attach;     /* as it was used */
+    const ulna_recording *recording; /* the one that was given, or one_subject */
+    int skipped;                     /* frame f of the take is frame f + skipped of the recording */
+    int frame_count;                 /* at least 1 */
+    int first_frame;                 /* its number, as the recording counts */
+    ulna_attach attach;              /* as it was used */
     ulna_marker_set set;    /* the markers that skeleton and recording share, in the attachment's order; at least one */
     int *source;            /* set.count: their numbers in the recording */
     int *seen;              /* set.count: frames of the take in which they are seen */
@@ -138,9 +153,24 @@ typedef struct ulna_take {
     int *unused;            /* numbers of markers of the recording that are not on the skeleton */
     int unused_count;
     long long out_of_range; /* positions beyond ULNA_FARTHEST_MARKER or infinite; treated as missing */
+    /* Positions of the set's markers that are exactly 0, 0, 0; treated as missing, unless a marker is there throughout, and as far
+     * from the next marker as on the skeleton: the origin of key points may be one of them. */
+    long long at_zero;
     double size_ratio; /* how far apart the markers are, beside the skeleton's at rest: 1000 where millimetres were read
-                              * as metres; NaN if unknown */
-    double axes[9];    /* model = axes x recording */
+                              * as metres; 0 if they are all in one place; NaN if unknown */
+    unsigned doubts;   /* ULNA_DOUBT_... */
+    double
+        size_factor; /* with ULNA_DOUBT_SIZE: the power of ten near size_ratio, by which lengths must be divided; else 1 */
+    double fit
+        [3]; /* with options.check: m, median RMS of a few frames: as they are, mirrored, left and right exchanged; NaN: not
+                        * tried, such as mirror images where the first is small */
+    int most_seen; /* markers of the set in one frame */
+    int doubled;   /* names of the set that the recording has more than once */
+    char (*subjects)
+        [ULNA_MARKER_NAME]; /* prefixes that have three names or more in common with another: several people */
+    int subject_count;      /* 0, or at least 2 */
+    int subject;            /* the one that is used; ULNA_NONE without several */
+    double axes[9];         /* model = axes x recording */
     ulna_axes_source axes_source;
     char up, model_up; /* as they were used; 0: not */
     const ulna_clip *reference;
@@ -148,10 +178,14 @@ typedef struct ulna_take {
     int reference_by_number; /* 1: they have different numbers of frames */
     ulna_allocator allocator;
     size_t room, unused_room; /* of the arrays */
+    ulna_recording
+        one_subject; /* the recording without the names of the others; its positions are those of the recording */
+    unsigned char *is_zero_missing; /* unused_room: for the recording's markers */
 } ulna_take;
 
-/* ULNA_ERR_ARGUMENT if options cannot be used (axes that are no rotation, no frames, a body that the model does not have), or if
- * no marker of the attachment is in the recording; ULNA_ERR_MODEL if no name is known. */
+/* ULNA_ERR_ARGUMENT if options cannot be used (axes that are no rotation, no frames, a body that the model does not have, a
+ * subject that is not there), or if no marker of the attachment is in the recording; ULNA_ERR_MODEL if no name is known. A take
+ * with doubts is made: the caller decides. `ulna solve` and `ulna calibrate` refuse it. */
 ULNA_API ulna_status ulna_take_create(const ulna_take_options *options, ulna_take **take, ulna_error *error);
 ULNA_API void ulna_take_destroy(ulna_take *take);
 /* Where marker `marker` of the take's set is in a frame, in the model's axes. 0, and NaN, if it is missing. */

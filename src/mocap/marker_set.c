@@ -216,6 +216,10 @@ static ulna_status check_set(const ulna_marker_set *set, const ulna_model *model
                                "marker %zu: the name of the marker or of its bone has a line end or is not UTF-8, and "
                                "cannot be written",
                                i + 1);
+        else if (!isfinite(item->offset[0] + item->offset[1] + item->offset[2] + item->weight))
+            status =
+                ulna_fail(error, ULNA_ERR_NUMBER,
+                          "the offset or weight of marker '%s' is NaN or infinite, and is not written", item->marker);
         else if (ulna_names_find(&names, item->marker) != ULNA_NONE)
             status = ulna_fail(error, ULNA_ERR_UNSUPPORTED, "marker '%s' is listed twice", item->marker);
         else if (ulna_names_add(&names, item->marker) != ULNA_OK)

@@ -11,7 +11,6 @@
 #include "base/base.h"
 #include "model/model.h"
 
-enum { SIZE_SAMPLES = 20 };
 #define ROTATION_ERROR 1e-6 /* of R RT - 1: axes are written with some digits */
 
 ulna_take_options ulna_take_options_default(void)
@@ -131,7 +130,7 @@ const char *ulna_marker_own_name(const ulna_recording *recording, int marker)
 {
     const char *name = recording->names[marker], *colon = strrchr(name, ':'),
                *own = colon && colon[1] ? colon + 1 : name;
-    if (*own == '*')
+    if (*own == '*' || !*own)
         return NULL;
     return ulna_recording_find(recording, own) == marker ? own : name;
 }
@@ -192,7 +191,9 @@ static void count_sightings(ulna_take *take, int *seen)
         const double *x = ulna_recording_frame(take->recording, take->skipped + f);
         for (int m = 0; m < markers; m++, x += 3) {
             int is_there = ulna_is_position(x);
-            seen[m] += is_there;
+            seen[m] += is_there && !ulna_is_zero(x);
+            if (ulna_is_zero(x))
+                take->is_zero_missing[m] = 1;
             take->out_of_range += !is_there && !isnan(x[0]) && !isnan(x[1]) && !isnan(x[2]);
         }
     }
@@ -224,7 +225,9 @@ static ulna_status match(ulna_take *take, const ulna_marker_set *all, ulna_error
     take->source = ulna_allocate(&take->allocator, take->room, sizeof *take->source);
     take->seen = ulna_allocate(&take->allocator, take->room, sizeof *take->seen);
     take->unused = ulna_allocate(&take->allocator, markers, sizeof *take->unused);
-    ulna_status status = take->source && take->seen && ((seen && take->unused) || !markers) ? ULNA_OK : ULNA_ERR_MEMORY;
+    take->is_zero_missing = ulna_allocate(&take->allocator, markers, sizeof *take->is_zero_missing);
+    int has_room = take->source && take->seen && ((seen && take->unused && take->is_zero_missing) || !markers);
+    ulna_status status = has_room ? ULNA_OK : ULNA_ERR_MEMORY;
     if (status == ULNA_OK) {
         count_sightings(take, seen);
         find_owners(recording, all, owner);
@@ -242,9 +245,11 @@ static ulna_status match(ulna_take *take, const ulna_marker_set *all, ulna_error
         take->seen[take->set.count - 1] = seen[found];
     }
     for (int m = 0; m < (int)markers && status == ULNA_OK; m++)
-        if (owner[m] == ULNA_NONE)
+        if (owner[m] == ULNA_NONE && recording->names[m][0]) /* another subject's have none */
             take->unused[take->unused_count++] = m;
     ulna_release(&take->allocator, seen, 2 * markers, sizeof *seen);
+    if (status == ULNA_OK)
+        status = ulna_take_check_origin(take);
     if (status != ULNA_OK)
         return ulna_fail(error, status, "no memory for %zu markers", all->count);
     return take->set.count ? ULNA_OK : fail_match(take, all, error);
@@ -268,45 +273,6 @@ static ulna_status place_markers(ulna_take *take, const ulna_take_options *o, ul
     return status;
 }
 
-/* ---- size -------------------------------------------------------------------------------------------------------------- */
-
-/* Mean square of the distance from the middle, of points that are there; 0 if there are fewer than two. */
-static double spread(const double *points, size_t count)
-{
-    double sum[3] = {0}, squares = 0, seen = 0;
-    for (size_t i = 0; i < count; i++) {
-        const double *p = points + 3 * i;
-        if (!isfinite(p[0] + p[1] + p[2]))
-            continue;
-        seen++;
-        squares += ulna_dot(p, p);
-        for (int k = 0; k < 3; k++)
-            sum[k] += p[k];
-    }
-    return seen > 1 ? squares / seen - ulna_dot(sum, sum) / (seen * seen) : 0;
-}
-
-static ulna_status compare_sizes(ulna_take *take)
-{
-    size_t count = take->set.count;
-    double *points = ulna_allocate(&take->allocator, 3 * count, sizeof *points), there = 0;
-    ulna_pose *pose = NULL;
-    ulna_status status = points ? ulna_pose_create(take->model, &take->allocator, &pose, NULL) : ULNA_ERR_MEMORY;
-    if (status == ULNA_OK)
-        status = ulna_pose_forward(pose, take->model->rest);
-    for (int s = 0; s < SIZE_SAMPLES && status == ULNA_OK; s++) {
-        ulna_take_positions(take, (int)((s + 0.5) * take->frame_count / SIZE_SAMPLES), points);
-        there = fmax(there, spread(points, count));
-    }
-    for (size_t i = 0; i < count && status == ULNA_OK; i++)
-        status = ulna_pose_point(pose, take->set.items[i].body, take->set.items[i].offset, points + 3 * i);
-    double here = status == ULNA_OK ? spread(points, count) : 0;
-    take->size_ratio = here > 0 ? sqrt(there / here) : (double)NAN;
-    ulna_pose_destroy(pose);
-    ulna_release(&take->allocator, points, 3 * count, sizeof *points);
-    return status;
-}
-
 /* ---- all of it ---------------------------------------------------------------------------------------------------------- */
 
 ulna_status ulna_take_create(const ulna_take_options *options, ulna_take **take, ulna_error *error)
@@ -327,14 +293,17 @@ ulna_status ulna_take_create(const ulna_take_options *options, ulna_take **take,
                      .set = ulna_marker_set_empty(&allocator),
                      .absent = ulna_marker_set_empty(&allocator),
                      .reference = options->reference,
+                     .subject = ULNA_NONE,
                      .allocator = allocator};
     status = choose_frames(t, options, error);
+    if (status == ULNA_OK)
+        status = ulna_take_choose_subject(t, options, error);
     if (status == ULNA_OK)
         status = line_up_reference(t, error);
     if (status == ULNA_OK)
         status = place_markers(t, options, error);
-    if (status == ULNA_OK && compare_sizes(t) != ULNA_OK)
-        status = ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %zu markers", t->set.count);
+    if (status == ULNA_OK)
+        status = ulna_take_find_doubts(t, options->check, error);
     if (status == ULNA_OK)
         *take = t;
     else
@@ -351,6 +320,10 @@ void ulna_take_destroy(ulna_take *take)
         ulna_release(&allocator, take->source, take->room, sizeof *take->source);
         ulna_release(&allocator, take->seen, take->room, sizeof *take->seen);
         ulna_release(&allocator, take->unused, take->unused_room, sizeof *take->unused);
+        ulna_release(&allocator, take->is_zero_missing, take->unused_room, sizeof *take->is_zero_missing);
+        ulna_release(&allocator, take->subjects, (size_t)take->subject_count, sizeof *take->subjects);
+        ulna_release(&allocator, take->one_subject.names, (size_t)take->one_subject.marker_count,
+                     sizeof *take->one_subject.names);
         ulna_release(&allocator, take, 1, sizeof *take);
     }
 }

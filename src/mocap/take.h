@@ -15,11 +15,16 @@ static inline int ulna_is_position(const double x[3])
            fabs(x[2]) <= ULNA_FARTHEST_MARKER;
 }
 
+static inline int ulna_is_zero(const double x[3])
+{
+    return x[0] == 0 && x[1] == 0 && x[2] == 0;
+}
+
 /* A marker of the recording, by its number there, in a frame of the take and in the model's axes; 0 and NaN if it is missing. */
 static inline int ulna_take_marker(const ulna_take *take, int frame, int marker, double x[3])
 {
     const double *from = ulna_recording_frame(take->recording, take->skipped + frame) + 3 * (size_t)marker;
-    if (!ulna_is_position(from)) {
+    if (!ulna_is_position(from) || (ulna_is_zero(from) && take->is_zero_missing && take->is_zero_missing[marker])) {
         x[0] = x[1] = x[2] = (double)NAN;
         return 0;
     }
@@ -32,6 +37,15 @@ static inline int ulna_take_marker(const ulna_take *take, int frame, int marker,
 const char *ulna_marker_own_name(const ulna_recording *recording, int marker);
 /* All of the set's, count x 3. */
 void ulna_take_positions(const ulna_take *take, int frame, double *positions);
+
+/* take_subjects.c: fills subjects and subject; with several subjects take->recording becomes one_subject. */
+ulna_status ulna_take_choose_subject(ulna_take *take, const ulna_take_options *options, ulna_error *error);
+
+/* take_check.c: which markers of the set are at the origin in truth; then size, fits and doubts. */
+ulna_status ulna_take_check_origin(ulna_take *take);
+ulna_status ulna_take_find_doubts(ulna_take *take, int is_thorough, ulna_error *error);
+/* ULNA_ERR_NUMBER, and where, if a value of the clip is NaN or infinite. */
+ulna_status ulna_take_check_numbers(const ulna_take *take, const ulna_clip *clip, ulna_error *error);
 
 /* take_axes.c: fills axes, axes_source, up and model_up. */
 ulna_status ulna_take_find_axes(ulna_take *take, const ulna_take_options *options, ulna_error *error);

@@ -197,6 +197,8 @@ ulna_status ulna_track(const ulna_take *take, const ulna_track_options *options,
         status = ulna_fail(error, ULNA_ERR_STATE, "cancelled");
     if (status == ULNA_OK)
         status = ulna_track_result_finish(&j, started, error);
+    if (status == ULNA_OK)
+        status = ulna_take_check_numbers(take, &result->clip, error);
     ulna_release(&take->allocator, j.item, take->set.count, sizeof *j.item);
     ulna_marker_set_release(&j.used);
     if (status != ULNA_OK)

@@ -411,7 +411,8 @@ static void garbage_is_told(void **state)
 {
     ulna_test_tool *tool = *state;
     ulna_test_take take = ulna_test_take_make(FRAMES);
-    memset(ulna_recording_frame(&take.markers, 60), 0, 3 * (size_t)take.markers.marker_count * sizeof(double));
+    for (int i = 0; i < 3 * take.markers.marker_count; i++)
+        ulna_recording_frame(&take.markers, 60)[i] = 1e-3;
     ulna_recording_frame(&take.markers, 90)[4] = 3.8e8;
     ulna_test_take_write(tool->folder, "garbage.csv", NULL, NULL, &take.markers);
     ulna_test_take_release(&take);
@@ -761,7 +762,7 @@ static void an_amc_needs_its_asf(void **state)
     assert_int_equal(ulna_test_tool_run(tool, "convert human own.asf"), 0);
     assert_int_equal(ulna_test_tool_run(tool, "info own.asf own.amc"), 0);
     ulna_test_tool_shell(tool, "printf 'marker,bone,x,y,z\\nLFHD,head,0.07,0.1,0.09\\n' >one.csv");
-    object = solve(tool, "-s own.asf -m take.c3d -a one.csv --frames 1:9 -o again.amc", 0);
+    object = solve(tool, "-s own.asf -m take.c3d -a one.csv --no-checks --frames 1:9 -o again.amc", 0);
     assert_false(has_note(object, "an AMC needs an ASF"));
     json_decref(object);
 }

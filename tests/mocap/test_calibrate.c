@@ -623,7 +623,7 @@ static void test_hostile(void **state)
             assert_true(strlen(error.message) > 10);
         for (size_t i = 0; i < result.set.count; i++)
             assert_true(ulna_all_finite(result.set.items[i].offset, 3));
-        assert_int_equal(status, way == 0 ? ULNA_ERR_ARGUMENT : ULNA_OK);
+        assert_int_equal(status, way == 0 || way == 3 ? ULNA_ERR_ARGUMENT : ULNA_OK); /* zeros are missing */
         ulna_calibration_release(&result);
         ulna_recording_release(&recording);
     }

@@ -53,15 +53,15 @@ static double error_of(const ulna_test_swing *s, const ulna_clip *clip, int fram
 
 /* ---- bad frames ----------------------------------------------------------------------------------------------------- */
 
-enum { STRAY, FAR_STRAY, ZEROS, MIXED_UP, KINDS };
+enum { STRAY, FAR_STRAY, ONE_PLACE, MIXED_UP, KINDS };
 
 static void spoil(ulna_test_swing *s, int frame, int kind)
 {
     int count = s->recording.marker_count;
     if (kind == STRAY || kind == FAR_STRAY)
         marker_of(s, frame, 5)[1] += kind == STRAY ? 1e3 : 9e5;
-    for (int m = 0; m < count && kind == ZEROS; m++)
-        set_marker(s, frame, m, 0);
+    for (int m = 0; m < count && kind == ONE_PLACE; m++)
+        set_marker(s, frame, m, 1e-3); /* not 0, which is missing */
     for (int m = 0; m < count / 2 && kind == MIXED_UP; m++) {
         double *a = marker_of(s, frame, m), *b = marker_of(s, frame, count - 1 - m), kept[3];
         memcpy(kept, a, sizeof kept);

@@ -1,0 +1,401 @@
+/*
+ * What cannot be right in a take, though a solver would fit it: a wrong unit, a mirror image, exchanged sides, too few markers,
+ * markers that stand at the origin because they were not seen.
+ *
+ * A mirror image is found by fits: the skeleton is fitted to a few frames as they are, to their mirror image, and to the frames
+ * with the markers of left and right exchanged. People are nearly their own mirror image: mirrored axes look like exchanged
+ * names. Where one of the two explains the recording better, it is named; else both are. An alarm needs a fit that is at least
+ * twice as good as that of the recording as it is, in the median over the frames.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/algorithms.h"
+#include "base/base.h"
+#include "mocap/take.h"
+#include "model/model.h"
+
+enum {
+    SIZE_SAMPLES = 20, /* frames */
+    SIZE_STEPS = 12,   /* partners of a marker */
+    NEIGHBOURS = 4,
+    FIT_FRAMES = 5,
+    FIT_PROBES = 12, /* frames of which the one with most markers is fitted */
+    RESTARTS = 2,
+    WAYS = 3
+};
+#define SIZE_MARGIN 2.0  /* people and their skeletons differ by less */
+#define ONE_PLACE 1e-5   /* a size_ratio below: no unit is that far off */
+#define GOOD_FIT 0.02    /* of the skeleton's length: 3 cm for an adult. No need to try the mirror image */
+#define MUCH_BETTER 0.75 /* RMS of the mirror image, beside that of the take as it is */
+#define BETTER 0.75      /* RMS of one explanation, beside that of the other */
+
+/* ---- rest pose ------------------------------------------------------------------------------------------------------------- */
+
+/* The set's markers on the skeleton at rest, count x 3. */
+static ulna_status rest_positions(const ulna_take *take, double *points)
+{
+    ulna_pose *pose = NULL;
+    ulna_status status = ulna_pose_create(take->model, &take->allocator, &pose, NULL);
+    if (status == ULNA_OK)
+        status = ulna_pose_forward(pose, take->model->rest);
+    for (size_t i = 0; i < take->set.count && status == ULNA_OK; i++)
+        status = ulna_pose_point(pose, take->set.items[i].body, take->set.items[i].offset, points + 3 * i);
+    ulna_pose_destroy(pose);
+    return status;
+}
+
+static double distance(const double *points, size_t i, size_t j)
+{
+    const double *a = points + 3 * i, *b = points + 3 * j;
+    double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+    return ulna_norm(d);
+}
+
+static int sample_frame(const ulna_take *take, int sample, int samples)
+{
+    return (int)((sample + 0.5) * take->frame_count / samples);
+}
+
+/* ---- markers at the origin --------------------------------------------------------------------------------------------------- */
+
+/* The nearest ones at rest, of those that are seen; returns how many. */
+static int neighbours_at_rest(const ulna_take *take, const double *rest, size_t marker, size_t nearest[NEIGHBOURS])
+{
+    int count = 0;
+    for (size_t i = 0; i < take->set.count; i++) {
+        if (i == marker || !take->seen[i])
+            continue;
+        int at = count < NEIGHBOURS ? count++ : NEIGHBOURS;
+        for (; at > 0 && distance(rest, i, marker) < distance(rest, nearest[at - 1], marker); at--)
+            if (at < NEIGHBOURS)
+                nearest[at] = nearest[at - 1];
+        if (at < NEIGHBOURS)
+            nearest[at] = i;
+    }
+    return count;
+}
+
+/* As far from its neighbours as on the skeleton, mostly. Axes are not known yet, and do not matter. */
+static int belongs_at_origin(const ulna_take *take, const double *rest, size_t marker)
+{
+    size_t nearest[NEIGHBOURS];
+    int count = neighbours_at_rest(take, rest, marker, nearest), near = 0, seen = 0;
+    for (int k = 0; k < SIZE_SAMPLES * count; k++) {
+        size_t next = nearest[k % count];
+        int frame = sample_frame(take, k / count, SIZE_SAMPLES) + take->skipped;
+        const double *x = ulna_recording_frame(take->recording, frame) + 3 * (size_t)take->source[next];
+        double expected = distance(rest, next, marker);
+        if (!ulna_is_position(x) || ulna_is_zero(x))
+            continue;
+        seen++;
+        near += ulna_norm(x) < SIZE_MARGIN * expected && SIZE_MARGIN * ulna_norm(x) > expected;
+    }
+    return 2 * near > seen;
+}
+
+static long long count_zeros(const ulna_take *take, int source)
+{
+    long long zeros = 0;
+    for (int f = 0; f < take->frame_count; f++)
+        zeros += ulna_is_zero(ulna_recording_frame(take->recording, take->skipped + f) + 3 * (size_t)source);
+    return zeros;
+}
+
+ulna_status ulna_take_check_origin(ulna_take *take)
+{
+    size_t count = take->set.count;
+    double *rest = NULL;
+    ulna_status status = ULNA_OK;
+    take->at_zero = 0;
+    for (size_t i = 0; i < count && status == ULNA_OK; i++) {
+        if (!take->is_zero_missing[take->source[i]])
+            continue;
+        long long zeros = count_zeros(take, take->source[i]);
+        if (!rest) {
+            rest = ulna_allocate(&take->allocator, 3 * count, sizeof *rest);
+            status = rest ? rest_positions(take, rest) : ULNA_ERR_MEMORY;
+        }
+        if (status == ULNA_OK && zeros == take->frame_count && belongs_at_origin(take, rest, i)) {
+            take->is_zero_missing[take->source[i]] = 0;
+            take->seen[i] = take->frame_count;
+        } else
+            take->at_zero += zeros;
+    }
+    ulna_release(&take->allocator, rest, 3 * count, sizeof *rest);
+    return status;
+}
+
+/* ---- size -------------------------------------------------------------------------------------------------------------- */
+
+/* Recorded distances beside those at rest, of pairs of markers: `ratios` receives them, their number is returned. */
+static size_t pair_ratios(const double *rest, const double *points, size_t count, double *ratios)
+{
+    size_t found = 0;
+    for (size_t step = 1; step <= SIZE_STEPS && step < count; step++)
+        for (size_t i = 0; i < count; i++) {
+            size_t j = (i + step) % count;
+            double expected = distance(rest, i, j), ratio = distance(points, i, j) / expected;
+            if (expected > 0 && isfinite(ratio))
+                ratios[found++] = ratio;
+        }
+    return found;
+}
+
+static double median(double *numbers, size_t count)
+{
+    ulna_sort_numbers(numbers, count);
+    return count ? numbers[count / 2] : (double)NAN;
+}
+
+/* The median over pairs of markers, then over frames: strays, gaps and bent limbs do not count much. */
+static ulna_status compare_sizes(ulna_take *take)
+{
+    size_t count = take->set.count, room = 6 * count + SIZE_STEPS * count, found = 0;
+    double *rest = ulna_allocate(&take->allocator, room, sizeof *rest), frames[SIZE_SAMPLES];
+    ulna_status status = rest ? rest_positions(take, rest) : ULNA_ERR_MEMORY;
+    for (int s = 0; s < SIZE_SAMPLES && status == ULNA_OK; s++) {
+        double *points = rest + 3 * count, *ratios = points + 3 * count;
+        ulna_take_positions(take, sample_frame(take, s, SIZE_SAMPLES), points);
+        double ratio = median(ratios, pair_ratios(rest, points, count, ratios));
+        if (!isnan(ratio))
+            frames[found++] = ratio;
+    }
+    take->size_ratio = median(frames, found);
+    ulna_release(&take->allocator, rest, room, sizeof *rest);
+    return status;
+}
+
+static void check_size(ulna_take *take)
+{
+    take->size_factor = 1;
+    if (take->size_ratio < ONE_PLACE)
+        take->doubts |= ULNA_DOUBT_SIZE;
+    for (int power = -3; power <= 3 && take->set.count > 2; power++) {
+        double factor = pow(10, power), off = take->size_ratio / factor;
+        if (power && off > 1 / SIZE_MARGIN && off < SIZE_MARGIN) {
+            take->size_factor = factor;
+            take->doubts |= ULNA_DOUBT_SIZE;
+        }
+    }
+}
+
+/* ---- markers ------------------------------------------------------------------------------------------------------------ */
+
+/* Names that are cut to four letters, as in many C3D files, give a few such too. */
+static int count_doubled(const ulna_take *take)
+{
+    const ulna_recording *recording = take->recording;
+    int doubled = 0;
+    for (size_t i = 0; i < take->set.count; i++) {
+        int m = take->source[i] + 1;
+        while (m < recording->marker_count && strcmp(recording->names[m], recording->names[take->source[i]]) != 0)
+            m++;
+        doubled += m < recording->marker_count;
+    }
+    return doubled;
+}
+
+static void check_markers(ulna_take *take)
+{
+    enum { FREE = 6, ENOUGH = 3 };
+    double x[3];
+    take->most_seen = 0;
+    for (int f = 0; f < take->frame_count && take->most_seen < (int)take->set.count; f++) {
+        int seen = 0;
+        for (size_t i = 0; i < take->set.count; i++)
+            seen += take->set.items[i].weight > 0 && ulna_take_marker(take, f, take->source[i], x);
+        take->most_seen = seen > take->most_seen ? seen : take->most_seen;
+    }
+    if (take->model->nb && take->model->body[0].dof_count >= FREE && take->most_seen < ENOUGH)
+        take->doubts |= ULNA_DOUBT_FEW;
+    take->doubled = count_doubled(take);
+    if (take->doubled >= ENOUGH && 2 * (size_t)take->doubled >= take->set.count)
+        take->doubts |= ULNA_DOUBT_DOUBLED;
+}
+
+/* ---- mirror images --------------------------------------------------------------------------------------------------------- */
+
+static int lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
+static int is_word(const char *text, size_t length, const char *word)
+{
+    for (size_t i = 0; i < length; i++)
+        if (lower(text[i]) != word[i])
+            return 0;
+    return !word[length];
+}
+
+/* "LKNE" and "RKNE", "Knee.Left" and "Knee.Right": names that differ in their side only. */
+static int are_partners(const char *a, const char *b)
+{
+    static const char *const sides[][2] = {
+        {"l", "r"}, {"left", "right"}, {"lef", "righ"}}; /* the last: before a common t */
+    size_t m = strlen(a), n = strlen(b), begin = 0, end = 0;
+    while (begin < m && begin < n && a[begin] == b[begin])
+        begin++;
+    while (end < m - begin && end < n - begin && a[m - 1 - end] == b[n - 1 - end])
+        end++;
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
+        for (int way = 0; way < 2; way++)
+            if (is_word(a + begin, m - begin - end, sides[i][way]) &&
+                is_word(b + begin, n - begin - end, sides[i][1 - way]))
+                return 1;
+    return 0;
+}
+
+/* partner[i]: the marker on the other side; itself on a body of the midline; else ULNA_NONE. Returns how many have one. */
+static size_t find_partners(const ulna_take *take, int *partner)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < take->set.count; i++) {
+        int has_side = ulna_mirror_body(take->model, take->set.items[i].body) != ULNA_NONE;
+        partner[i] = has_side ? ULNA_NONE : (int)i;
+        for (size_t j = 0; j < take->set.count; j++)
+            if (j != i && are_partners(take->set.items[i].marker, take->set.items[j].marker))
+                partner[i] = (int)j;
+        found += partner[i] != ULNA_NONE && partner[i] != (int)i;
+    }
+    return found;
+}
+
+/* A marker of the set that is not in the recording, which has one of the other side instead: names were exchanged. */
+static int has_other_side(const ulna_take *take)
+{
+    for (size_t i = 0; i < take->absent.count; i++)
+        for (int k = 0; k < take->unused_count; k++) {
+            const char *name = take->recording->names[take->unused[k]], *colon = strrchr(name, ':');
+            if (are_partners(take->absent.items[i].marker, colon ? colon + 1 : name))
+                return 1;
+        }
+    return 0;
+}
+
+typedef struct fitting {
+    const ulna_take *take;
+    ulna_tracker *tracker;
+    int frames[FIT_FRAMES];
+    int *partner;                 /* set.count */
+    double *points, *changed, *q; /* set.count x 3, the same, nq */
+} fitting;
+
+/* Frames of all parts of the take, with as many markers as there are thereabouts. */
+static void choose_frames(fitting *f)
+{
+    for (int k = 0; k < FIT_FRAMES; k++) {
+        int most = -1;
+        for (int p = 0; p < FIT_PROBES; p++) {
+            int frame = sample_frame(f->take, k * FIT_PROBES + p, FIT_FRAMES * FIT_PROBES), seen = 0;
+            ulna_take_positions(f->take, frame, f->points);
+            for (size_t i = 0; i < f->take->set.count; i++)
+                seen += !isnan(f->points[3 * i]);
+            if (seen > most) {
+                most = seen;
+                f->frames[k] = frame;
+            }
+        }
+    }
+}
+
+static void change(const fitting *f, int way)
+{
+    for (size_t i = 0; i < f->take->set.count; i++) {
+        int from = way == 2 ? f->partner[i] : (int)i;
+        for (int k = 0; k < 3; k++)
+            f->changed[3 * i + (size_t)k] = from == ULNA_NONE ? (double)NAN : f->points[3 * from + k];
+        if (way == 1)
+            f->changed[3 * i] = -f->changed[3 * i];
+    }
+}
+
+/* The median RMS of the frames, as they are (0), mirrored (1), or with sides exchanged (2). */
+static ulna_status fit(const fitting *f, int way, double *rms)
+{
+    double all[FIT_FRAMES];
+    size_t count = 0;
+    ulna_status status = ULNA_OK;
+    for (int k = 0; k < FIT_FRAMES && status == ULNA_OK; k++) {
+        ulna_frame_report report;
+        ulna_take_positions(f->take, f->frames[k], f->points);
+        change(f, way);
+        ulna_tracker_reset(f->tracker, NULL);
+        status = ulna_tracker_frame(f->tracker, f->changed, f->q, &report);
+        if (status == ULNA_OK && report.seen)
+            all[count++] = report.rms;
+    }
+    *rms = median(all, count);
+    return status;
+}
+
+static ulna_status fit_all(ulna_take *take, fitting *f)
+{
+    choose_frames(f);
+    int has_sides = find_partners(take, f->partner) > 0;
+    ulna_status status = fit(f, 0, &take->fit[0]);
+    if (!(take->fit[0] > GOOD_FIT * ulna_model_length_scale(take->model)))
+        return status;
+    for (int way = 1; way < WAYS && status == ULNA_OK && (way < 2 || has_sides); way++)
+        status = fit(f, way, &take->fit[way]);
+    double mirrored = take->fit[1], exchanged = take->fit[2];
+    if (!(fmin(mirrored, exchanged) < MUCH_BETTER * take->fit[0]))
+        return status;
+    int is_mirrored = isnan(exchanged) || mirrored < BETTER * exchanged;
+    int is_exchanged = !is_mirrored && (exchanged < BETTER * mirrored || has_other_side(take));
+    take->doubts |= is_exchanged ? 0 : ULNA_DOUBT_MIRRORED;
+    take->doubts |= is_mirrored ? 0 : ULNA_DOUBT_SIDES;
+    return status;
+}
+
+static ulna_status check_sides(ulna_take *take, ulna_error *error)
+{
+    size_t count = take->set.count, room = 6 * count + (size_t)take->model->nq;
+    ulna_track_options options = ulna_track_options_default();
+    fitting f = {.take = take};
+    options.fresh.restarts = RESTARTS;
+    double *memory = ulna_allocate(&take->allocator, room, sizeof *memory);
+    f.partner = ulna_allocate(&take->allocator, count, sizeof *f.partner);
+    ulna_status status = memory && f.partner ? ULNA_OK : ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a frame");
+    if (status == ULNA_OK)
+        status = ulna_tracker_create(take->model, &take->set, &options, &take->allocator, &f.tracker, error);
+    if (status == ULNA_OK) {
+        f.points = memory;
+        f.changed = memory + 3 * count;
+        f.q = memory + 6 * count;
+        status = fit_all(take, &f);
+        if (status != ULNA_OK)
+            ulna_fail(error, status, "the take cannot be checked: %s", ulna_status_text(status));
+    }
+    ulna_tracker_destroy(f.tracker);
+    ulna_release(&take->allocator, f.partner, count, sizeof *f.partner);
+    ulna_release(&take->allocator, memory, room, sizeof *memory);
+    return status;
+}
+
+/* ---- all of it -------------------------------------------------------------------------------------------------------------- */
+
+ulna_status ulna_take_find_doubts(ulna_take *take, int is_thorough, ulna_error *error)
+{
+    take->fit[0] = take->fit[1] = take->fit[2] = (double)NAN;
+    if (compare_sizes(take) != ULNA_OK)
+        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %zu markers", take->set.count);
+    check_size(take);
+    check_markers(take);
+    int is_from_reference =
+        take->attach == ULNA_ATTACH_REFERENCE; /* offsets that follow the recording, whatever it is */
+    return is_thorough && !take->doubts && !is_from_reference && take->most_seen ? check_sides(take, error) : ULNA_OK;
+}
+
+ulna_status ulna_take_check_numbers(const ulna_take *take, const ulna_clip *clip, ulna_error *error)
+{
+    for (int f = 0; f < clip->frame_count; f++)
+        for (int c = 0; c < clip->coordinate_count; c++)
+            if (!isfinite(ulna_clip_frame(clip, f)[c]))
+                return ulna_fail(error, ULNA_ERR_NUMBER,
+                                 "coordinate %d of frame %lld came out as NaN or infinite, so nothing is returned: "
+                                 "look for extreme offsets, weights or positions",
+                                 c, (long long)take->first_frame + f);
+    return ULNA_OK;
+}

@@ -1,0 +1,327 @@
+/*
+ * Recordings that cannot be right, made from the built-in take: `ulna solve` and `ulna calibrate` refuse them with exit code 3 and
+ * say what to do, instead of giving a motion with a small error.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support_take.h"
+#include "support_tool.h"
+#include "ulna/formats.h"
+
+#define SOLVE "solve --json -s human.asf -a walk-markers.csv -o out.amc -m bad.c3d "
+#define CALIBRATE "calibrate --json -s human.asf -o out.csv -m bad.c3d "
+
+/* ---- the take, and how it is spoilt ----------------------------------------------------------------------------------- */
+
+static int open_sample(void **state)
+{
+    int result = ulna_test_tool_open(state);
+    if (result == 0 && *state)
+        assert_int_equal(ulna_test_tool_run(*state, "sample --only walk ."), 0);
+    return result;
+}
+
+static ulna_content load_walk(const ulna_test_tool *tool)
+{
+    char path[128];
+    ulna_error error;
+    ulna_content content = ulna_content_empty(NULL);
+    if (ulna_content_load(ulna_test_path(path, sizeof path, tool->folder, "walk.c3d"), NULL, &content, &error))
+        fail_msg("%s", error.message);
+    return content;
+}
+
+static void write_bad(const ulna_test_tool *tool, ulna_content *content)
+{
+    ulna_test_take_write(tool->folder, "bad.c3d", NULL, NULL, &content->recording);
+    ulna_content_release(content);
+}
+
+static void scale(ulna_recording *r, double x, double y, double z)
+{
+    size_t count = (size_t)r->frame_count * (size_t)r->marker_count;
+    for (size_t i = 0; i < count; i++) {
+        r->positions[3 * i] *= x;
+        r->positions[3 * i + 1] *= y;
+        r->positions[3 * i + 2] *= z;
+    }
+}
+
+static void exchange_sides(ulna_recording *r)
+{
+    for (int m = 0; m < r->marker_count; m++)
+        if (r->names[m][0] == 'L' || r->names[m][0] == 'R')
+            r->names[m][0] = r->names[m][0] == 'L' ? 'R' : 'L';
+}
+
+/* Two people: the second one 1 m aside. */
+static ulna_recording two_people(const ulna_recording *one, const char *first, const char *second)
+{
+    ulna_recording two = ulna_recording_empty(NULL);
+    int n = one->marker_count;
+    assert_int_equal(ulna_recording_resize(&two, 2 * n, one->frame_count), ULNA_OK);
+    two.frame_seconds = one->frame_seconds;
+    two.first_frame = one->first_frame;
+    for (int m = 0; m < 2 * n; m++)
+        snprintf(two.names[m], ULNA_MARKER_NAME, "%s%.40s", m < n ? first : second, one->names[m % n]);
+    for (int f = 0; f < one->frame_count; f++)
+        for (int m = 0; m < 2 * n; m++)
+            for (int k = 0; k < 3; k++)
+                ulna_recording_frame(&two, f)[3 * m + k] =
+                    ulna_recording_frame(one, f)[3 * (m % n) + k] + (m < n || k != 0 ? 0 : 1);
+    return two;
+}
+
+static void write_two(const ulna_test_tool *tool, const char *first, const char *second)
+{
+    ulna_content walk = load_walk(tool);
+    ulna_recording two = two_people(&walk.recording, first, second);
+    ulna_test_take_write(tool->folder, "bad.c3d", NULL, NULL, &two);
+    ulna_recording_release(&two);
+    ulna_content_release(&walk);
+}
+
+/* ---- what the tool says -------------------------------------------------------------------------------------------------- */
+
+static json_t *run(ulna_test_tool *tool, const char *line, int code)
+{
+    int got = ulna_test_tool_run(tool, line);
+    if (got != code)
+        fail_msg("%s: exit code %d, not %d:\n%s%s", line, got, code, tool->out, tool->err);
+    return ulna_test_tool_json(tool);
+}
+
+static int exists(const ulna_test_tool *tool, const char *name)
+{
+    char path[256];
+    return access(ulna_test_path(path, sizeof path, tool->folder, name), F_OK) == 0;
+}
+
+/* Refused, and nothing is written. */
+static void refuses(ulna_test_tool *tool, const char *line, const char *what, const char *advice)
+{
+    json_t *object = run(tool, line, 3), *error = json_object_get(object, "error");
+    assert_string_equal(json_string_value(json_object_get(error, "status")), "argument");
+    ulna_test_says(json_string_value(json_object_get(error, "message")), what);
+    ulna_test_says(json_string_value(json_object_get(error, "message")), advice);
+    ulna_test_says(tool->err, "bad.c3d: ");
+    assert_false(exists(tool, "out.amc") || exists(tool, "out.csv"));
+    json_decref(object);
+}
+
+static double rms_of(ulna_test_tool *tool, const char *line)
+{
+    json_t *object = run(tool, line, 0);
+    double rms = json_number_value(json_object_get(object, "rms_unmarked_mm"));
+    assert_true(rms > 0);
+    json_decref(object);
+    return rms;
+}
+
+static int notes_say(ulna_test_tool *tool, const char *line, const char *part)
+{
+    size_t i;
+    json_t *note, *object = ulna_test_tool_run(tool, line) <= 1 ? ulna_test_tool_json(tool) : NULL;
+    int found = 0;
+    assert_non_null(object);
+    json_array_foreach(json_object_get(object, "notes"), i, note)
+    {
+        found |= strstr(json_string_value(note), part) != NULL;
+    }
+    json_decref(object);
+    return found;
+}
+
+/* ---- several people -------------------------------------------------------------------------------------------------------- */
+
+static void one_of_two_people_must_be_chosen(void **state)
+{
+    ulna_test_tool *tool = *state;
+    write_two(tool, "Anna:", "Bert:");
+    refuses(tool, SOLVE, "2 people (Anna, Bert)", "--subject NAME solves one of them, --all-subjects each");
+    refuses(tool, CALIBRATE, "2 people (Anna, Bert)", "--subject");
+    refuses(tool, SOLVE "--subject Carl", "no subject 'Carl'", "'Anna', 'Bert'");
+    assert_int_equal(ulna_test_tool_run(tool, SOLVE "--subject Anna --all-subjects"), 2);
+    assert_true(rms_of(tool, SOLVE "--subject Bert") < 5);
+    assert_true(rms_of(tool, SOLVE "--subject anna") < 5); /* letter case */
+    assert_true(exists(tool, "out.amc"));
+    json_decref(run(tool, CALIBRATE "--subject Bert", 0));
+    char *table = ulna_test_tool_file(tool, "out.csv");
+    ulna_test_says(table, "Bert:LKNE");
+    assert_null(strstr(table, "Anna"));
+    free(table);
+    /* The names of a table choose too. */
+    assert_true(rms_of(tool, "solve --json -s human.asf -a out.csv -o bert.csv -m bad.c3d") < 10);
+}
+
+static void all_people_are_solved_each_by_itself(void **state)
+{
+    ulna_test_tool *tool = *state;
+    write_two(tool, "Anna:", "Bert:");
+    json_t *object = run(tool,
+                         "solve --json -s human.asf -a walk-markers.csv --all-subjects -o out/ --formats amc,csv "
+                         "--report out/ -m bad.c3d walk.c3d",
+                         0);
+    json_t *takes = json_object_get(object, "takes");
+    assert_int_equal(json_array_size(takes), 3);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(takes, 1), "subject")), "Bert");
+    assert_null(json_object_get(json_array_get(takes, 2), "subject"));
+    json_decref(object);
+    const char *const names[] = {"out/bad-Anna.amc", "out/bad-Bert.amc", "out/bad-Anna.csv", "out/bad-Anna.html",
+                                 "out/walk.amc"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_true(exists(tool, names[i]));
+    char *anna = ulna_test_tool_file(tool, "out/bad-Anna.amc"), *walk = ulna_test_tool_file(tool, "out/walk.amc");
+    assert_string_equal(anna, walk); /* as if she were alone */
+    free(anna);
+    free(walk);
+    assert_int_equal(ulna_test_tool_run(tool, SOLVE "--all-subjects"), 2); /* one file for two people */
+}
+
+static void doubled_names_are_refused(void **state)
+{
+    write_two(*state, "", "");
+    refuses(*state, SOLVE, "names occur twice", "prefix, such as Anna:LKNE");
+    refuses(*state, CALIBRATE, "names occur twice", "prefix");
+}
+
+/* ---- axes and sides ---------------------------------------------------------------------------------------------------------- */
+
+static void mirrored_axes_are_refused(void **state)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        ulna_content walk = load_walk(*state);
+        scale(&walk.recording, axis == 0 ? -1 : 1, axis == 1 ? -1 : 1, axis == 2 ? -1 : 1);
+        write_bad(*state, &walk);
+        refuses(*state, SOLVE, "its axes are mirrored (left-handed)", "one axis negated");
+        refuses(*state, CALIBRATE, "mirror", "export it again");
+    }
+    assert_true(notes_say(*state, SOLVE "--no-checks", "its axes are mirrored"));
+    assert_true(notes_say(*state, CALIBRATE "--no-checks", "mirror image"));
+}
+
+static void exchanged_sides_are_refused(void **state)
+{
+    ulna_content walk = load_walk(*state);
+    exchange_sides(&walk.recording);
+    write_bad(*state, &walk);
+    refuses(*state, SOLVE, "the names of left and right are exchanged", "rename");
+    refuses(*state, CALIBRATE, "the names of left and right are exchanged", "mirror image");
+}
+
+/* ---- units ---------------------------------------------------------------------------------------------------------------------- */
+
+static void wrong_units_are_refused(void **state)
+{
+    static const struct {
+        double factor;
+        const char *what, *advice;
+    } cases[] = {{10, "by a factor of 10;", "--input-unit 0.0001"}, {100, "by a factor of 100;", "--input-unit"},
+                 {1000, "by a factor of 1000;", "--input-unit um"}, {0.1, "by a factor of 0.1;", "--input-unit cm"},
+                 {0.01, "by a factor of 0.01;", "--input-unit dm"}, {0.001, "by a factor of 0.001;", "--input-unit m"}};
+    ulna_test_tool *tool = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double by = cases[i].factor;
+        ulna_content walk = load_walk(tool);
+        scale(&walk.recording, by, by, by);
+        write_bad(tool, &walk);
+        refuses(tool, SOLVE, cases[i].what, cases[i].advice);
+        refuses(tool, CALIBRATE, cases[i].what, cases[i].advice);
+    }
+    assert_true(rms_of(tool, SOLVE "--input-unit m") < 5); /* the last one, mended as it says */
+    json_decref(run(tool, CALIBRATE "--input-unit m", 0));
+    assert_true(notes_say(tool, SOLVE "--no-checks", "by a factor of 0.001"));
+}
+
+/* ---- markers ----------------------------------------------------------------------------------------------------------------------- */
+
+static void put(ulna_recording *r, int first, int last, double value)
+{
+    for (int f = 0; f < r->frame_count; f++)
+        for (int i = 3 * first; i < 3 * last; i++)
+            ulna_recording_frame(r, f)[i] = value;
+}
+
+static void too_few_markers_are_refused(void **state)
+{
+    ulna_content walk = load_walk(*state);
+    put(&walk.recording, 2, walk.recording.marker_count, NAN);
+    write_bad(*state, &walk);
+    refuses(*state, SOLVE, "at most 2 markers", "three or more");
+    refuses(*state, CALIBRATE, "at most 2 markers", "three or more");
+    walk = load_walk(*state);
+    put(&walk.recording, 0, walk.recording.marker_count, NAN);
+    write_bad(*state, &walk);
+    refuses(*state, SOLVE, "at most 0 markers", "three or more");
+    walk = load_walk(*state);
+    put(&walk.recording, 0, walk.recording.marker_count, 1.5);
+    write_bad(*state, &walk);
+    refuses(*state, SOLVE, "all markers are in one place", "check the recording");
+    refuses(*state, CALIBRATE, "all markers are in one place", "check the recording");
+}
+
+/* TRC has no other way to say that a marker was not seen. */
+static void markers_at_zero_count_as_missing(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_content walk = load_walk(tool);
+    for (int f = 0; f < walk.recording.frame_count; f++)
+        for (int k = 0; k < 3; k++) {
+            ulna_recording_frame(&walk.recording, f)[3 * 20 + k] = 0;
+            if (f >= 100 && f < 200)
+                ulna_recording_frame(&walk.recording, f)[3 * 5 + k] = 0;
+        }
+    write_bad(tool, &walk);
+    assert_true(rms_of(tool, SOLVE) < 5);
+    assert_true(notes_say(tool, SOLVE, "820 positions are exactly 0, 0, 0, and count as missing"));
+    assert_true(notes_say(tool, CALIBRATE, "820 positions are exactly 0, 0, 0, and count as missing"));
+}
+
+static void hostile_recordings_end_well(void **state)
+{
+    static const struct {
+        const char *name, *text;
+        int code;
+    } cases[] = {
+        {"one marker", "frame,time,LKNE.x,LKNE.y,LKNE.z\n1,0,0.1,0.5,0.2\n2,0.01,0.1,0.5,0.2\n", 3},
+        {"infinite", "frame,time,LKNE.x,LKNE.y,LKNE.z\n1,0,1e300,-1e300,1e300\n2,0.01,1e308,0,0\n", 3},
+        {"not a number", "frame,time,LKNE.x,LKNE.y,LKNE.z\n1,0,nan,nan,nan\n2,0.01,nan,nan,nan\n", 3},
+        {"no name", "frame,time,.x,.y,.z\n1,0,0.1,0.5,0.2\n2,0.01,0.1,0.5,0.2\n", 3},
+    };
+    ulna_test_tool *tool = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[256];
+        FILE *file = fopen(ulna_test_path(path, sizeof path, tool->folder, "bad.csv"), "w");
+        assert_non_null(file);
+        fputs(cases[i].text, file);
+        assert_int_equal(fclose(file), 0);
+        int code = ulna_test_tool_run(tool, "solve -s human.asf -a walk-markers.csv -o out.csv -m bad.csv");
+        if (code != cases[i].code)
+            fail_msg("%s: exit code %d: %s", cases[i].name, code, tool->err);
+        code = ulna_test_tool_run(tool, "calibrate -s human.asf -o out.csv -m bad.csv");
+        if (code != cases[i].code)
+            fail_msg("%s: calibrate: exit code %d: %s", cases[i].name, code, tool->err);
+        assert_false(exists(tool, "out.csv"));
+    }
+    assert_int_equal(
+        ulna_test_tool_run(tool, "solve -s human.asf -a walk-markers.csv -o one.csv --frames 5 -m walk.c3d"), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(one_of_two_people_must_be_chosen, open_sample, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(all_people_are_solved_each_by_itself, open_sample, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(doubled_names_are_refused, open_sample, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(mirrored_axes_are_refused, open_sample, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(exchanged_sides_are_refused, open_sample, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(wrong_units_are_refused, open_sample, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(too_few_markers_are_refused, open_sample, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(markers_at_zero_count_as_missing, open_sample, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(hostile_recordings_end_well, open_sample, ulna_test_tool_close),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
