@@ -29,6 +29,7 @@
 #define NORMAL 1.4826     /* spreads a median absolute deviation, for a normal distribution */
 #define SWEEP 3e-3        /* m^2/rad^2 for an adult: toward each neighbour */
 #define DISAGREE 0.35     /* radians a frame of a joint, where two ways meet */
+#define LEAP 2.5          /* radians from frame to frame: other angles for the same pose, not a motion */
 #define FASTEST 3.0       /* times the way of a bridge: a velocity at its ends beyond that would overshoot */
 
 enum {
@@ -41,13 +42,16 @@ typedef struct passes {
     ulna_track_job *j;
     ulna_tracker *tracker;
     int nq, nv, total;
-    double *positions;          /* of a frame */
-    double *cost;               /* total */
-    double *sorted;             /* total */
-    unsigned char *suspect;     /* total */
-    unsigned char *back_lost;   /* total: the way back is lost there */
-    unsigned char *hidden;      /* total x nb: no marker shows it */
-    double *back;               /* total x nq: the way back */
+    double *positions;        /* of a frame */
+    double *cost;             /* total */
+    double *sorted;           /* total */
+    unsigned char *suspect;   /* total */
+    unsigned char *back_lost; /* total: the way back is lost there */
+    unsigned char *hidden;    /* total x nb: no marker shows it */
+    double *back;             /* nq a frame: the way back, its last frame first */
+    size_t back_room;
+    ulna_pose *pose[2];
+    double *scratch;            /* nq */
     double *back_cost;          /* total */
     double *d0, *d1, *d2, *way; /* nv */
     double median, limit;
@@ -131,18 +135,52 @@ static void find_suspects(passes *p)
     }
 }
 
-/* The largest rotation of a joint between two poses; translations count by the length scale. */
+/* aT b: the rotation from a to b, as a sees it. */
+static void between(const double a[9], const double b[9], double by[9])
+{
+    double back[9];
+    ulna_transpose9(a, back);
+    ulna_multiply9(back, b, by);
+}
+
+/* The largest rotation of a joint between two poses, in whatever angles. */
 static double step_between(const passes *p, const double *a, const double *b)
 {
     const ulna_model *model = p->j->take->model;
-    double most = 0;
-    ulna_model_difference(model, a, b, p->d0);
-    for (int d = 0; d < p->nv; d++) {
-        double by = fabs(p->d0[d]);
-        by = ulna_segment_is_slide(model->dof_segment[d]) ? by / model->length_scale : fabs(remainder(by, 2 * ULNA_PI));
-        most = fmax(most, by);
+    double R[2][9], up[2][9], joint[2][9], by[9], w[3], most = 0;
+    if (ulna_pose_forward(p->pose[0], a) != ULNA_OK || ulna_pose_forward(p->pose[1], b) != ULNA_OK)
+        return (double)INFINITY;
+    for (int i = 0; i < model->nb; i++) {
+        if (!model->body[i].dof_count)
+            continue;
+        for (int k = 0; k < 2; k++) {
+            ulna_pose_body(p->pose[k], i, NULL, R[k]);
+            memcpy(joint[k], R[k], sizeof R[k]);
+            if (model->body[i].parent >= 0) {
+                ulna_pose_body(p->pose[k], model->body[i].parent, NULL, up[k]);
+                between(up[k], R[k], joint[k]);
+            }
+        }
+        between(joint[0], joint[1], by);
+        ulna_log(by, w);
+        most = fmax(most, ulna_norm(w));
     }
     return most;
+}
+
+static double *back_of(const passes *p, int last, int frame)
+{
+    return p->back + (size_t)(last - 1 - frame) * (size_t)p->nq;
+}
+
+/* Room for the way back to `frame`. */
+static ulna_status grow_back(passes *p, int last, int frame)
+{
+    void *back = p->back;
+    ulna_status status = ulna_grow(&p->j->take->allocator, &back, &p->back_room, (size_t)(last - frame) * (size_t)p->nq,
+                                   sizeof *p->back);
+    p->back = back;
+    return status;
 }
 
 /* Tracks back from frame `last` - 1 down to `first`; where it starts from is the frame `last`, or nothing at the end. Goes on
@@ -157,9 +195,12 @@ static ulna_status track_back(passes *p, int first, int last, int *begun)
         ulna_tracker_reset(p->tracker, NULL);
     for (*begun = last; *begun > 0 && status == ULNA_OK && !atomic_load(&j->cancelled); --*begun) {
         int f = *begun - 1;
-        double *q = p->back + (size_t)f * (size_t)p->nq;
-        ulna_track_gather(j, f, p->positions);
         ulna_frame_report report;
+        status = grow_back(p, last, f);
+        if (status != ULNA_OK)
+            break;
+        double *q = back_of(p, last, f);
+        ulna_track_gather(j, f, p->positions);
         status = ulna_tracker_frame(p->tracker, p->positions, q, &report);
         if (status != ULNA_OK)
             break;
@@ -176,14 +217,12 @@ static void join(passes *p, int first, int last)
 {
     const double *weigh = p->cost;
     double best = INFINITY, before = 0, behind = 0;
-    int at = last, nq = p->nq;
+    int at = last;
     double unit = fmax(p->median, 1e-12);
     for (int f = first; f < last; f++)
         behind += p->back_cost[f];
     for (int s = first; s <= last; s++) { /* s: the first frame of the way back; `last`: none */
-        const double *here = s < last                                ? p->back + (size_t)s * (size_t)nq
-                             : p->j->result->clip.frame_count > last ? pose_of(p, last)
-                                                                     : NULL;
+        const double *here = s < last ? back_of(p, last, s) : last < p->total ? pose_of(p, last) : NULL;
         const double *there = s > 0 ? pose_of(p, s - 1) : NULL;
         double by = here && there ? step_between(p, there, here) / DISAGREE : 0;
         double sum = before + behind + unit * by * by;
@@ -197,7 +236,7 @@ static void join(passes *p, int first, int last)
         }
     }
     for (int f = at; f < last; f++) {
-        memcpy(pose_of(p, f), p->back + (size_t)f * (size_t)nq, (size_t)nq * sizeof(double));
+        memcpy(pose_of(p, f), back_of(p, last, f), (size_t)p->nq * sizeof(double));
         if (!p->back_lost[f] && *flags_of(p, f) & ULNA_TRACK_LOST)
             *flags_of(p, f) = (*flags_of(p, f) & ~(unsigned)ULNA_TRACK_LOST) | ULNA_TRACK_RECOVERED;
         p->cost[f] = p->back_cost[f];
@@ -270,7 +309,7 @@ static void bridge(passes *p, int body, int from, int to)
 {
     const ulna_model *model = p->j->take->model;
     const ulna_body *b = &model->body[body];
-    double span = to - from, *scratch = p->back; /* nq: a pose of which the body's coordinates count */
+    double span = to - from, *scratch = p->scratch; /* a pose of which the body's coordinates count */
     velocity_at(p, body, from, -1, p->d1);
     velocity_at(p, body, to, 1, p->d2);
     ulna_model_difference(model, pose_of(p, from), pose_of(p, to), p->d0);
@@ -338,8 +377,8 @@ static ulna_status sweep(passes *p, int frame)
             continue;
         sides++;
         ulna_model_difference(t->model, q, pose_of(p, frame + side), p->d0);
-        for (int d = 0; d < p->nv; d++)
-            p->d1[d] += p->d0[d];
+        for (int d = 0; d < p->nv; d++) /* where angles leap, as near gimbal lock, they hold nothing */
+            p->d1[d] += ulna_segment_is_slide(t->model->dof_segment[d]) || fabs(p->d0[d]) < LEAP ? p->d0[d] : 0;
     }
     ulna_tracker_expect_neighbours(t, q, p->d1, sides, weight);
     ulna_track_gather(p->j, frame, t->seen);
@@ -404,7 +443,7 @@ static void take_arrays(passes *p, ulna_arena *arena)
     double **per_frame[] = {&p->cost, &p->sorted, &p->back_cost};
     double **per_dof[] = {&p->d0, &p->d1, &p->d2, &p->way};
     p->positions = ulna_arena_take(arena, 3 * j->used.count, sizeof(double));
-    p->back = ulna_arena_take(arena, total * (size_t)p->nq, sizeof(double));
+    p->scratch = ulna_arena_take(arena, (size_t)p->nq, sizeof(double));
     for (size_t i = 0; i < sizeof per_frame / sizeof *per_frame; i++)
         *per_frame[i] = ulna_arena_take(arena, total, sizeof(double));
     for (size_t i = 0; i < sizeof per_dof / sizeof *per_dof; i++)
@@ -427,10 +466,15 @@ ulna_status ulna_track_look_back(ulna_track_job *j, ulna_error *error)
     arena = (ulna_arena){memory, 0, 0};
     take_arrays(&p, &arena);
     ulna_status status = ulna_tracker_create(j->take->model, &j->used, j->options, allocator, &p.tracker, error);
+    for (int k = 0; k < 2 && status == ULNA_OK; k++)
+        status = ulna_pose_create(j->take->model, allocator, &p.pose[k], error);
     if (status == ULNA_OK) {
         find_costs(&p);
         find_hidden(&p);
         status = mend_stretches(&p);
+        if (status == ULNA_OK && p.back &&
+            !j->options->solve.bounded) /* the way back may have other angles for the same pose */
+            status = ulna_clip_unwind(j->take->model, &j->result->clip);
         bridge_gaps(&p);
         if (status == ULNA_OK && j->options->smooth > 0)
             status = sweep_all(&p);
@@ -440,7 +484,10 @@ ulna_status ulna_track_look_back(ulna_track_job *j, ulna_error *error)
         if (status != ULNA_OK)
             ulna_fail(error, status, "the take cannot be looked over again: %s", ulna_status_text(status));
     }
+    for (int k = 0; k < 2; k++)
+        ulna_pose_destroy(p.pose[k]);
     ulna_tracker_destroy(p.tracker);
+    ulna_release(allocator, p.back, p.back_room, sizeof *p.back);
     ulna_release(allocator, memory, bytes, 1);
     return status;
 }
