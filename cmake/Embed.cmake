@@ -1,9 +1,17 @@
-# Files of text inside the program: ulna_embed(<target> <file>...) makes report.js the C string `report_js`, which the
-# code declares as `extern const char report_js[];`. The build does it again when the file changes, with CMake alone.
+# Files of text inside the program: ulna_embed(<target> <file>...) makes report.css the C string `report_css`, which the
+# code declares as `extern const char report_css[];`. The build does it again when the file changes, with CMake alone.
+# Modules (.mjs) lose their imports and the word `export`, so that a page can join them into one.
 if(CMAKE_SCRIPT_MODE_FILE) # cmake -D INPUT=<file> -D OUTPUT=<C file> -P Embed.cmake
     cmake_path(GET INPUT FILENAME name)
     string(MAKE_C_IDENTIFIER "${name}" name)
-    file(READ "${INPUT}" bytes HEX)
+    if(INPUT MATCHES "\\.mjs$")
+        file(READ "${INPUT}" text)
+        string(REGEX REPLACE "\nimport [^\n]*" "" text "\n${text}")
+        string(REGEX REPLACE "\nexport " "\n" text "${text}")
+        string(HEX "${text}" bytes)
+    else()
+        file(READ "${INPUT}" bytes HEX)
+    endif()
     string(REGEX REPLACE "(..)" "'\\\\x\\1'," bytes "${bytes}")
     string(REPLACE "'\\x0a'," "'\\n',\n" bytes "${bytes}")
     file(WRITE "${OUTPUT}" "extern const char ${name}[];\nconst char ${name}[] = {\n${bytes}0};\n")

@@ -79,6 +79,14 @@ if(ULNA_TESTS)
     add_test(NAME tools_check_pages COMMAND "${PROJECT_SOURCE_DIR}/tools/check-pages")
     set_tests_properties(tools_check_pages PROPERTIES LABELS tools TIMEOUT 300 SKIP_RETURN_CODE 77)
 
+    # The report page in a browser. Once is enough: not under sanitizers.
+    if(TARGET ulna AND NOT ULNA_SANITIZE AND NOT ULNA_FUZZ)
+        add_test(NAME tools_report_page COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/report_page.sh" $<TARGET_FILE:ulna>
+            "${PROJECT_BINARY_DIR}/report_page")
+        set_tests_properties(tools_report_page PROPERTIES LABELS tools TIMEOUT 300 SKIP_RETURN_CODE 77
+            ENVIRONMENT "${test_environment}")
+    endif()
+
     # What we write, judged by the Khronos validator.
     add_test(NAME tools_gltf_validate COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/gltf_validate.sh" "${PROJECT_BINARY_DIR}"
         $<TARGET_FILE:test_gltf_write>)

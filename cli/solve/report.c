@@ -1,13 +1,16 @@
 /* The page of `ulna solve --report`: what was solved, how well, and the take itself. */
 #include "cli/solve/report.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ulna/ulna.h"
 
-extern const char report_html[], report_css[], report_js[]; /* files of report/, embedded by the build */
+/* Files of report/, embedded by the build. */
+extern const char report_html[], report_css[];
+extern const char data_mjs[], time_mjs[], scene_mjs[], chart_mjs[], map_mjs[], joints_mjs[], report_mjs[];
 
 /* ---- the beginning ------------------------------------------------------------------------------------------- */
 
@@ -22,6 +25,17 @@ static void put_figure(markup *page, const char *label, const char *format, doub
     char text[64];
     snprintf(text, sizeof text, format, value);
     markup_format(page, "<div><b>%s</b><span>%s</span></div>\n", text, label);
+}
+
+static void put_list_of(markup *page, const json_t *texts)
+{
+    markup_put(page, "<ul>\n");
+    for (size_t i = 0; i < json_array_size(texts); i++) {
+        markup_put(page, "<li>");
+        markup_escape(page, json_string_value(json_array_get(texts, i)));
+        markup_put(page, "</li>\n");
+    }
+    markup_put(page, "</ul>\n");
 }
 
 static void put_fact(markup *page, const char *label, const char *text)
@@ -52,12 +66,30 @@ static void put_facts(markup *page, const void *about)
                                 : "of the skeleton",
              job->bounds_path ? job->bounds_path : "", o->loss ? "; robust" : "", o->smooth > 0 ? "; smoothed" : "");
     put_fact(page, "Method", text);
+    if (json_object_get(job->object, "compared"))
+        put_fact(page, "Ghost", solve_ghost_path(job));
 }
 
 static void put_title(markup *page, const void *about)
 {
     const solve_job *job = about;
     markup_escape(page, file_name(job->markers_path));
+}
+
+/* First of all: can it be used? */
+static void put_verdict(markup *page, const void *about)
+{
+    const solve_job *job = about;
+    const json_t *reasons = json_object_get(job->object, "reasons");
+    const char *text = solve_verdict_text(job->result.trust.verdict);
+    markup_format(page, "<div class=\"verdict %s\"><strong>%c%s</strong>\n",
+                  json_string_value(json_object_get(job->object, "verdict")), toupper((unsigned char)*text), text + 1);
+    if (!json_array_size(reasons))
+        markup_put(page,
+                   "<p>No frame is lost, doubtful or bridged, no joint jumps, and no marker is out of place.</p>\n");
+    else
+        put_list_of(page, reasons);
+    markup_put(page, "</div>\n");
 }
 
 static void put_figures(markup *page, const void *about)
@@ -131,44 +163,45 @@ static void put_markers(markup *page, const void *about)
 
 /* ---- frames to look at --------------------------------------------------------------------------------------- */
 
-/* Runs of frames with the same mark. */
-static void put_runs(const solve_job *job, unsigned flag, const char *what, markup *page)
+static void put_link(markup *page, long long first, long long last)
+{
+    markup_format(page, "<a href=\"#player\" data-frame=\"%lld\">%lld", first, first);
+    if (last > first)
+        markup_format(page, "–%lld", last);
+    markup_put(page, "</a>");
+}
+
+/* The ranges of one mark, as --json has them. */
+static void put_ranges(const solve_job *job, const solve_mark *mark, markup *page)
 {
     enum { SHOWN = 30 };
-    int shown = 0;
-    for (int f = 0; f < job->take->frame_count; f++) {
-        if (!(job->result.frames[f].flags & flag))
-            continue;
-        int end = f;
-        while (end + 1 < job->take->frame_count && (job->result.frames[end + 1].flags & flag))
-            end++;
-        int first = f + job->take->first_frame, last = end + job->take->first_frame;
-        if (shown == 0)
-            markup_format(page, "<dt>%s</dt><dd>", what);
-        if (shown < SHOWN) {
-            markup_format(page, "%s<a href=\"#player\" data-frame=\"%d\">%d", shown ? ", " : "", first, first);
-            if (last > first)
-                markup_format(page, "–%d", last);
-            markup_put(page, "</a>");
-        }
-        shown++;
-        f = end;
+    const json_t *list = json_object_get(json_object_get(job->object, "ranges"), mark->label);
+    size_t count = json_array_size(list);
+    long long frames = json_integer_value(json_object_get(job->object, solve_mark_count(mark)));
+    if (!count)
+        return;
+    markup_format(page, "<dt><span class=\"key %s\"></span>%s</dt><dd><span class=\"note\">%lld frame%s: %s.</span> ",
+                  mark->colour, mark->label, frames, frames == 1 ? "" : "s", mark->meaning);
+    for (size_t i = 0; i < count && i < SHOWN; i++) {
+        const json_t *range = json_array_get(list, i);
+        markup_put(page, i ? ", " : "");
+        put_link(page, json_integer_value(json_array_get(range, 0)), json_integer_value(json_array_get(range, 1)));
     }
-    if (shown > SHOWN)
-        markup_format(page, " and %d more", shown - SHOWN);
-    markup_put(page, shown ? "</dd>\n" : "");
+    if (count > SHOWN)
+        markup_format(page, " and %zu more", count - SHOWN);
+    markup_put(page, "</dd>\n");
 }
 
 static void put_swaps(const solve_job *job, markup *page)
 {
     for (int i = 0; i < job->result.swap_count; i++) {
         const ulna_swap *w = &job->result.swaps[i];
-        int first = w->first + job->take->first_frame, last = w->last + job->take->first_frame;
-        markup_put(page, i ? ", " : "<dt>Swapped</dt><dd>");
+        markup_put(page, i ? ", " : "<dt><span class=\"key c4\"></span>swapped</dt><dd>");
         markup_escape(page, job->take->set.items[w->a].marker);
         markup_put(page, " and ");
         markup_escape(page, job->take->set.items[w->b].marker);
-        markup_format(page, " in <a href=\"#player\" data-frame=\"%d\">%d–%d</a>", first, first, last);
+        markup_put(page, " in ");
+        put_link(page, (long long)w->first + job->take->first_frame, (long long)w->last + job->take->first_frame);
     }
     markup_put(page, job->result.swap_count ? "</dd>\n" : "");
 }
@@ -176,14 +209,14 @@ static void put_swaps(const solve_job *job, markup *page)
 static void put_frames(markup *page, const void *about)
 {
     const solve_job *job = about;
-    const ulna_track_summary *s = &job->result.summary;
-    if (s->lost + s->recovered + s->empty + s->with_outliers == 0)
+    int count = job->result.swap_count;
+    for (const solve_mark *mark = solve_marks; mark->flag; mark++)
+        count += (int)json_integer_value(json_object_get(job->object, solve_mark_count(mark)));
+    if (!count)
         return;
-    markup_put(page, "<section>\n<h2>Frames to look at</h2>\n<dl>\n");
-    put_runs(job, ULNA_TRACK_LOST, "Lost", page);
-    put_runs(job, ULNA_TRACK_RECOVERED, "Recovered", page);
-    put_runs(job, ULNA_TRACK_EMPTY, "No marker seen", page);
-    put_runs(job, ULNA_TRACK_OUTLIERS, "Outliers", page);
+    markup_put(page, "<section id=\"frames\">\n<h2>Frames to look at</h2>\n<dl>\n");
+    for (const solve_mark *mark = solve_marks; mark->flag; mark++)
+        put_ranges(job, mark, page);
     put_swaps(job, page);
     markup_put(page, "</dl>\n</section>\n");
 }
@@ -193,13 +226,9 @@ static void put_notes(markup *page, const void *about)
     const solve_job *job = about;
     if (!json_array_size(job->notes))
         return;
-    markup_put(page, "<section>\n<h2>Notes</h2>\n<ul>\n");
-    for (size_t i = 0; i < json_array_size(job->notes); i++) {
-        markup_put(page, "<li>");
-        markup_escape(page, json_string_value(json_array_get(job->notes, i)));
-        markup_put(page, "</li>\n");
-    }
-    markup_put(page, "</ul>\n</section>\n");
+    markup_put(page, "<section>\n<h2>Notes</h2>\n");
+    put_list_of(page, job->notes);
+    markup_put(page, "</section>\n");
 }
 
 /* ---- all of it ----------------------------------------------------------------------------------------------- */
@@ -214,7 +243,10 @@ static void put_style(markup *page, const void *about)
 static void put_script(markup *page, const void *about)
 {
     (void)about;
-    markup_put(page, report_js);
+    /* A module after those it imports. */
+    const char *const modules[] = {data_mjs, time_mjs, scene_mjs, chart_mjs, map_mjs, joints_mjs, report_mjs};
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+        markup_put(page, modules[i]);
 }
 
 static void put_version(markup *page, const void *about)
@@ -229,6 +261,7 @@ ulna_status report_write(const solve_job *job, const char *path, ulna_error *err
     static const markup_part parts[] = {
         {"title", put_title},
         {"style", put_style},
+        {"verdict", put_verdict},
         {"figures", put_figures},
         {"facts", put_facts},
         {"frames", put_frames},

@@ -12,4 +12,8 @@ ulna_status report_write(const solve_job *job, const char *path, ulna_error *err
 void report_data(markup *page, const void *about);
 int report_stride(const solve_job *job);
 
+/* Two standard deviations of each degree of freedom in `count` frames, `step` apart: nv x count, radians or metres. Fails
+ * where they cannot be known. */
+ulna_status report_bands(const solve_job *job, int step, int count, double *bands);
+
 #endif

@@ -34,6 +34,7 @@ typedef struct solve_job {
     /* The command line. */
     const char *skeleton_path, *markers_path, *reference_path;
     const char *attach_path, *bounds_path, *init_path; /* NULL if they are not files */
+    const char *compare_path;                          /* NULL: none */
     const char *constraints_path;                      /* NULL: none */
     attach_kind attach;
     int bounded;    /* limits of the skeleton, or of bounds_path */
@@ -54,7 +55,8 @@ typedef struct solve_job {
     const ulna_content *skeleton; /* as the file has it: not the job's own, nor the model */
     const ulna_model *model;      /* with the joints that are solved */
     ulna_content markers;
-    ulna_clip reference; /* of `model` */
+    ulna_clip reference; /* of `model`, as the next one */
+    ulna_clip compared;  /* of compare_path */
     ulna_marker_set set; /* of attach_path */
     ulna_take *take;
     double *limits; /* nv lower ones, nv upper ones; NULL: the skeleton's */
@@ -129,6 +131,15 @@ void solve_axes_sentence(const ulna_take *take, char *text, size_t size);
 void solve_note_take(solve_job *job);
 void solve_add_results(solve_job *job);
 
+/* ---- a second motion: solve_ghost.c --------------------------------------------------------------------------------- */
+
+/* --compare-with, or the reference; NULL: neither. */
+const char *solve_ghost_path(const solve_job *job);
+/* Its pose in a frame of the take; NULL where it has none. */
+const double *solve_ghost_frame(const solve_job *job, int frame);
+/* How far apart the joints are. */
+void solve_add_ghost(solve_job *job);
+
 /* ---- whether to trust it: solve_verdict.c ------------------------------------------------------------------------ */
 
 /* A mark of frames (ULNA_TRACK_...), and how it is shown. */
@@ -138,6 +149,7 @@ typedef struct solve_mark {
     const char *count_key; /* the key of its number of frames; NULL: the label */
     const char *text;      /* "3 frames are ...", as a reason for the verdict; NULL: it is none */
     const char *meaning;
+    const char *colour; /* on the page: a variable of its style */
 } solve_mark;
 extern const solve_mark solve_marks[];                /* end with a row without a flag */
 const char *solve_mark_count(const solve_mark *mark); /* the key of its number of frames */

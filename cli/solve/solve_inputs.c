@@ -193,6 +193,7 @@ int solve_begin(solve_job *job, const solve_skeleton *skeleton)
     job->model = skeleton->with_balls ? skeleton->with_balls : skeleton->file.model;
     job->markers = ulna_content_empty(NULL);
     job->reference = ulna_clip_empty(NULL);
+    job->compared = ulna_clip_empty(NULL);
     job->set = ulna_marker_set_empty(NULL);
     job->notes = json_array();
     job->object = json_object();
@@ -230,6 +231,13 @@ static int load_reference(solve_job *job, ulna_error *error)
 {
     if (job->reference_path && load_motion(job, job->reference_path, &job->reference, error))
         return solve_fail(job, job->object, job->reference_path, error);
+    return CLI_DONE;
+}
+
+static int load_compared(solve_job *job, ulna_error *error)
+{
+    if (job->compare_path && load_motion(job, job->compare_path, &job->compared, error))
+        return solve_fail(job, job->object, job->compare_path, error);
     return CLI_DONE;
 }
 
@@ -307,8 +315,8 @@ static int load_constraints(solve_job *job, ulna_error *error)
 
 int solve_load(solve_job *job)
 {
-    static int (*const steps[])(solve_job *, ulna_error *) = {load_markers, load_reference, make_take,
-                                                              load_limits_and_start, load_constraints};
+    static int (*const steps[])(solve_job *, ulna_error *) = {load_markers, load_reference,        load_compared,
+                                                              make_take,    load_limits_and_start, load_constraints};
     ulna_error error;
     int code = CLI_DONE;
     ulna_error_clear(&error);
@@ -323,6 +331,7 @@ void solve_release_frames(solve_job *job)
     ulna_take_destroy(job->take);
     job->take = NULL;
     ulna_clip_release(&job->reference);
+    ulna_clip_release(&job->compared);
     ulna_content_release(&job->markers);
 }
 

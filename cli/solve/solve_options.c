@@ -26,6 +26,7 @@ static int read_paths(const cli *tool, solve_job *job)
     job->skeleton_path = cli_value(tool, "skeleton");
     job->markers_path = solve_take(tool, 0);
     job->reference_path = cli_value(tool, "reference");
+    job->compare_path = cli_value(tool, "compare-with");
     job->subject = cli_value(tool, "subject");
     job->is_forced = cli_value(tool, "no-checks") != NULL;
     if (job->subject && cli_value(tool, "all-subjects"))
@@ -47,6 +48,8 @@ static int read_paths(const cli *tool, solve_job *job)
         return cli_usage(tool, "constraints of several takes are read from a file, not from standard input");
     if (job->reference_path && solve_take(tool, 1))
         return cli_usage(tool, "--reference is a motion of one take: solve that take alone");
+    if (job->compare_path && (!*job->compare_path || solve_take(tool, 1)))
+        return cli_usage(tool, "--compare-with takes a motion of one take: solve that take alone");
     return CLI_DONE;
 }
 
@@ -310,6 +313,9 @@ static const cli_option options[] = {
      "at their mean offset there. oracle: the same bones, with the offset of each frame, so that the error can be zero; "
      "the experiment of the exact-Hessian paper."},
     {"reference", 0, "FILE", "A motion of the same take, such as the AMC beside a C3D, with the same frames."},
+    {"compare-with", 0, "FILE",
+     "A second motion of the same take, such as another solve. The report shows it as a ghost, the summary how far the joints are "
+     "apart. Without it, the same for --reference."},
     {"method", 0, "NAME",
      "Method of solving; `ulna methods` lists them. hybrid by default, which also makes the fresh starts of the others."},
     {"bounds", 0, "WHICH",
@@ -389,7 +395,7 @@ const cli_command solve_command = {
         "may have the same name, and no input is overwritten.\n\n"
         "The exit code is 1 if frames stay lost, or if some of several takes failed.",
     .options = options,
-    .reads = "skeleton markers attach reference bounds init constraints OPERANDS",
+    .reads = "skeleton markers attach reference compare-with bounds init constraints OPERANDS",
     .writes = "output report",
     .examples = "ulna solve -s s.asf -m t.c3d -a a.csv -o t.amc\tto joint angles\n"
                 "ulna solve -s s.asf -m t.c3d -a a.csv -r t.html\tand see how good they are\n"

@@ -306,6 +306,7 @@ void solve_add_results(solve_job *job)
     put_stops(job);
     put_constraints(job);
     put_shown(job);
+    solve_add_ghost(job);
     note_trust(job);
 }
 
@@ -358,6 +359,10 @@ static void print_summary(const cli *tool, const solve_job *job)
     fact_line(tool, o, "held",
               "{r.constraints.orientations?}{r.constraints.orientations} orientation{r.constraints.orientations:/s}, "
               "met to {r.constraints.worst_deg%.2f} degrees at worst (frame {turn_frame})");
+    fact_line(
+        tool, o, "compared",
+        "{r.compared.file}: joints are {r.compared.joints_mm%.1f} mm apart on average, {r.compared.joints_max_mm%.1f} mm at "
+        "most (frame {r.compared.max_frame})");
     fact_line(tool, o, "effort", "{r.iterations.mean%.1f} iterations and {r.evaluations.mean%.1f} evaluations a frame");
     fact_line(tool, o, "time",
               "{r.us_per_frame.mean%.1f} µs a frame (median {r.us_per_frame.median%.1f}); {r.seconds%.3f} s in all, "

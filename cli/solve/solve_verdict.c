@@ -4,14 +4,15 @@
 
 /* In the order in which they are shown. */
 const solve_mark solve_marks[] = {
-    {ULNA_TRACK_LOST, "lost", NULL, "lost", "the error is far above that of other frames"},
-    {ULNA_TRACK_DOUBTFUL, "doubtful", NULL, "doubtful", "the pose may be wrong"},
-    {ULNA_TRACK_JUMP, "jumps", NULL, "at a jump", "a joint rotates faster than people do"},
-    {ULNA_TRACK_BRIDGED, "bridged", NULL, "bridged", "no marker shows a limb, which is led across"},
-    {ULNA_TRACK_RECOVERED, "recovered", NULL, "recovered", "the track was lost and found again"},
-    {ULNA_TRACK_EMPTY, "empty", NULL, "empty", "no marker is seen, and the pose is interpolated"},
-    {ULNA_TRACK_LIMITS, "limits", NULL, "far outside a limit", "an angle is more than 20 degrees outside its limits"},
-    {ULNA_TRACK_OUTLIERS, "outliers", "outlier_frames", NULL, "markers that are too far off hardly count"},
+    {ULNA_TRACK_LOST, "lost", NULL, "lost", "the error is far above that of other frames", "reject"},
+    {ULNA_TRACK_DOUBTFUL, "doubtful", NULL, "doubtful", "the pose may be wrong", "c3"},
+    {ULNA_TRACK_JUMP, "jumps", NULL, "at a jump", "a joint rotates faster than people do", "c1"},
+    {ULNA_TRACK_BRIDGED, "bridged", NULL, "bridged", "no marker shows a limb, which is led across", "c5"},
+    {ULNA_TRACK_RECOVERED, "recovered", NULL, "recovered", "the track was lost and found again", "c2"},
+    {ULNA_TRACK_EMPTY, "empty", NULL, "empty", "no marker is seen, and the pose is interpolated", "rule"},
+    {ULNA_TRACK_LIMITS, "limits", NULL, "far outside a limit", "an angle is more than 20 degrees outside its limits",
+     "c7"},
+    {ULNA_TRACK_OUTLIERS, "outliers", "outlier_frames", NULL, "markers that are too far off hardly count", "c4"},
     {0},
 };
 

@@ -401,8 +401,10 @@ static void gaps_are_told(void **state)
     assert_string_equal(json_string_value(json_array_get(json_object_get(object, "reasons"), 0)), "5 frames are empty");
     json_decref(object);
     char *page = ulna_test_tool_file(tool, "gaps.html");
-    ulna_test_says(page, "No marker seen");
+    ulna_test_says(page, "no marker is seen, and the pose is interpolated");
     ulna_test_says(page, "data-frame=\"41\">41–45<");
+    ulna_test_says(page, "<div class=\"verdict look\"><strong>Look at it before you use it</strong>");
+    ulna_test_says(page, "<li>5 frames are empty</li>");
     free(page);
 }
 
@@ -473,20 +475,16 @@ static void report_stands_alone(void **state)
     json_decref(object);
     char *page = ulna_test_tool_file(tool, "r.html");
     assert_int_equal(strncmp(page, "<!DOCTYPE html>", 15), 0);
-    static const char *const parts[] = {"id=\"scene\"",
-                                        "id=\"rms\"",
-                                        "id=\"iterations\"",
-                                        "id=\"missing\"",
-                                        "id=\"joints\"",
-                                        "id=\"slider\"",
-                                        "prefers-color-scheme: dark",
-                                        "const D = {",
-                                        "&lt;/script&gt;&lt;b&gt;",
-                                        "</html>"};
+    static const char *const parts[] = {
+        "id=\"scene\"", "id=\"rms\"",    "id=\"iterations\"",          "id=\"missing\"", "id=\"joints\"",
+        "id=\"map\"",   "id=\"slider\"", "prefers-color-scheme: dark", "const D = {",    "&lt;/script&gt;&lt;b&gt;",
+        "</html>"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         ulna_test_says(page, parts[i]);
     assert_int_equal(count_of(page, "</script>"), 1);
     assert_int_equal(count_of(page, "<b>"), 8); /* figures at the top */
+    ulna_test_says(page, "<div class=\"verdict ");
+    assert_null(strstr(page, "\nimport "));
     assert_null(strstr(page, "://"));
     assert_null(strstr(page, "src="));
     assert_null(strstr(page, "{{")); /* a part of the template that is not filled */
