@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/input.h"
+#include "cli/output.h"
 
 static void say_subjects(const ulna_take *take, const doubt_advice *advice, char *text, size_t size)
 {
@@ -78,9 +79,23 @@ static unsigned say_first(const ulna_take *take, unsigned doubts, const doubt_ad
     return ULNA_DOUBT_MIRRORED | ULNA_DOUBT_SIDES;
 }
 
-ulna_status doubts_check(const ulna_take *take, const doubt_advice *advice, json_t *notes, ulna_error *error)
+static void put_checks(const ulna_take *take, json_t *object)
+{
+    json_t *checks = put_object(object, "checks");
+    put_number(checks, "size_ratio", take->size_ratio);
+    put_number(checks, "fit_mm", 1e3 * take->fit[0]);
+    put_number(checks, "fit_mirrored_mm", 1e3 * take->fit[1]);
+    put_number(checks, "fit_exchanged_mm", 1e3 * take->fit[2]);
+    put_count(checks, "markers_at_once", take->most_seen);
+    put_count(checks, "at_zero", take->at_zero);
+    put_count(checks, "people", take->subject_count ? take->subject_count : 1);
+}
+
+ulna_status doubts_check(const ulna_take *take, const doubt_advice *advice, json_t *object, json_t *notes,
+                         ulna_error *error)
 {
     char text[220];
+    put_checks(take, object);
     unsigned doubts = take->doubts & ~(advice->is_unit_given ? (unsigned)ULNA_DOUBT_SIZE : 0U);
     if (take->at_zero)
         files_note_text(notes, "%lld position%s exactly 0, 0, 0, and count%s as missing", take->at_zero,

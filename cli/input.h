@@ -59,8 +59,9 @@ typedef struct doubt_advice {
     int is_forced;        /* --no-checks: doubts become notes */
 } doubt_advice;
 
-/* ULNA_ERR_ARGUMENT, and what to do, if the take cannot be right. */
-ulna_status doubts_check(const ulna_take *take, const doubt_advice *advice, json_t *notes, ulna_error *error);
+/* ULNA_ERR_ARGUMENT, and what to do, if the take cannot be right. `object` receives the numbers that tell, as `checks`. */
+ulna_status doubts_check(const ulna_take *take, const doubt_advice *advice, json_t *object, json_t *notes,
+                         ulna_error *error);
 
 /* ---- tables as text ---------------------------------------------------------------------------------------------- */
 

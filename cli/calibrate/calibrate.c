@@ -139,7 +139,7 @@ static int make_take(json_t *object, calibrate_job *job, ulna_error *error)
                                  .unit_m = job->markers.source.unit_m,
                                  .is_unit_given = job->markers_unit > 0,
                                  .is_forced = job->is_forced};
-    if (doubts_check(job->take, &advice, job->notes, error))
+    if (doubts_check(job->take, &advice, object, job->notes, error))
         return files_fail(object, job->markers_path, error);
     return CLI_DONE;
 }

@@ -270,7 +270,7 @@ static int make_take(solve_job *job, ulna_error *error)
                                  .unit_m = job->markers.source.unit_m,
                                  .is_unit_given = job->markers_unit > 0 || job->skeleton_unit > 0,
                                  .is_forced = job->is_forced};
-    if (doubts_check(job->take, &advice, job->notes, error))
+    if (doubts_check(job->take, &advice, job->object, job->notes, error))
         return solve_fail(job, job->object, job->markers_path, error);
     return CLI_DONE;
 }

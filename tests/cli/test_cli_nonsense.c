@@ -108,6 +108,7 @@ static void refuses(ulna_test_tool *tool, const char *line, const char *what, co
     ulna_test_says(json_string_value(json_object_get(error, "message")), what);
     ulna_test_says(json_string_value(json_object_get(error, "message")), advice);
     ulna_test_says(tool->err, "bad.c3d: ");
+    assert_true(json_is_object(json_object_get(object, "checks")) || strstr(what, "no subject"));
     assert_false(exists(tool, "out.amc") || exists(tool, "out.csv"));
     json_decref(object);
 }
