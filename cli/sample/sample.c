@@ -177,7 +177,7 @@ const cli_command sample_command = {
     .most = 1,
     .summary = "write the built-in skeletons and a sample take to a folder",
     .text =
-        "Writes human.json, hand.json, arm.json, two-link.json and all-joints.json to the folder, which is created if "
+        "Writes human.json, hand.json, right-hand.json, arm.json, two-link.json and all-joints.json to the folder, which is created if "
         "needed. The last file has one body per joint type and every option of the model file: a good place to learn the "
         "format.\n\n"
         "It also writes a take for trying `ulna solve` (sample name: walk): human.asf, walk.c3d, walk-markers.csv (marker "

@@ -38,6 +38,7 @@ typedef struct solve_job {
     const char *constraints_path;                      /* NULL: none */
     attach_kind attach;
     int bounded;    /* limits of the skeleton, or of bounds_path */
+    int unbounded;  /* none, even for key points */
     int init_first; /* start from the first frame of the reference */
     ulna_ball ball;
     int first, last; /* frames as the file counts them; first > last: all */
@@ -53,7 +54,8 @@ typedef struct solve_job {
 
     /* What was read. */
     const ulna_content *skeleton; /* as the file has it: not the job's own, nor the model */
-    const ulna_model *model;      /* with the joints that are solved */
+    const ulna_model *joints;     /* with the joints that are solved */
+    const ulna_model *model;      /* the same, or the take's own: scaled to key points */
     ulna_content markers;
     ulna_clip reference; /* of `model`, as the next one */
     ulna_clip compared;  /* of compare_path */

@@ -17,8 +17,8 @@ enum { FIELDS = 3 };
 static ulna_status load_motion(solve_job *job, const char *path, ulna_clip *clip, ulna_error *error)
 {
     ulna_status status = files_motion(path, job->skeleton, clip, job->notes, error);
-    if (status == ULNA_OK && job->model != job->skeleton->model)
-        status = ulna_clip_convert(job->skeleton->model, clip, job->model, clip, error);
+    if (status == ULNA_OK && job->joints != job->skeleton->model)
+        status = ulna_clip_convert(job->skeleton->model, clip, job->joints, clip, error);
     return status;
 }
 
@@ -190,7 +190,7 @@ void solve_release_skeleton(solve_skeleton *skeleton)
 int solve_begin(solve_job *job, const solve_skeleton *skeleton)
 {
     job->skeleton = &skeleton->file;
-    job->model = skeleton->with_balls ? skeleton->with_balls : skeleton->file.model;
+    job->joints = job->model = skeleton->with_balls ? skeleton->with_balls : skeleton->file.model;
     job->markers = ulna_content_empty(NULL);
     job->reference = ulna_clip_empty(NULL);
     job->compared = ulna_clip_empty(NULL);
@@ -251,8 +251,9 @@ static int make_take(solve_job *job, ulna_error *error)
     o.first_frame = job->first;
     o.last_frame = job->last;
     o.reference = job->reference_path ? &job->reference : NULL;
-    o.attach =
-        job->attach == ATTACH_REFERENCE || job->attach == ATTACH_ORACLE ? ULNA_ATTACH_REFERENCE : ULNA_ATTACH_SET;
+    o.attach = job->attach == ATTACH_REFERENCE || job->attach == ATTACH_ORACLE ? ULNA_ATTACH_REFERENCE
+               : job->attach == ATTACH_MODEL                                   ? ULNA_ATTACH_KEYPOINTS
+                                                                               : ULNA_ATTACH_SET;
     if (job->attach == ATTACH_FILE && ulna_marker_set_load(job->attach_path, job->model, &job->set, error))
         return solve_fail(job, job->object, job->attach_path, error);
     if (job->attach == ATTACH_FILE)
@@ -265,6 +266,7 @@ static int make_take(solve_job *job, ulna_error *error)
     }
     if (ulna_take_create(&o, &job->take, error))
         return solve_fail(job, job->object, job->markers_path, error);
+    job->model = job->take->model; /* scaled to key points, perhaps */
     solve_note_take(job);
     const doubt_advice advice = {.subjects = "--subject NAME solves one of them, --all-subjects each by itself",
                                  .unit_m = job->markers.source.unit_m,
@@ -283,6 +285,7 @@ static int load_limits_and_start(solve_job *job, ulna_error *error)
         return solve_fail(job, job->object, job->init_path, error);
     if (job->init_first && start_from(job, &job->reference, job->take->reference_shift, error))
         return solve_fail(job, job->object, job->reference_path, error);
+    job->bounded |= job->take->keypoints && !job->unbounded; /* they are too noisy to do without */
     ulna_options *both[] = {&job->options.solve, &job->options.fresh};
     for (int i = 0; i < 2; i++) {
         both[i]->bounded = job->bounded;
@@ -330,6 +333,7 @@ void solve_release_frames(solve_job *job)
     ulna_track_result_release(&job->result);
     ulna_take_destroy(job->take);
     job->take = NULL;
+    job->model = job->joints;
     ulna_clip_release(&job->reference);
     ulna_clip_release(&job->compared);
     ulna_content_release(&job->markers);

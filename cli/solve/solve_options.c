@@ -84,7 +84,8 @@ static int read_attach(const cli *tool, solve_job *job)
 static int read_bounds(const cli *tool, solve_job *job)
 {
     const char *text = cli_value(tool, "bounds");
-    if (!text || strcmp(text, "none") == 0)
+    job->unbounded = text && strcmp(text, "none") == 0;
+    if (!text || job->unbounded)
         return CLI_DONE;
     if (!*text)
         return cli_usage(tool, "--bounds takes none, skeleton or the name of a motion file");
@@ -308,7 +309,8 @@ static const cli_option options[] = {
     {"markers", 'm', "FILE", "Recording to solve: C3D, TRC or CSV. More may follow, also after all options."},
     {"attach", 'a', "WHERE",
      "Where the markers sit on the skeleton. A CSV file of marker, bone, x, y, z and optionally weight, as `ulna "
-     "calibrate` writes it. model, the default: the skeleton's own markers. reference, the default for a skeleton "
+     "calibrate` writes it. model, the default: the skeleton's own markers; or, if the recording has key points of a "
+     "marker-less system (MediaPipe, OpenPose BODY_25, COCO, SMPL), these at its joints, its bones scaled to them. reference, the default for a skeleton "
      "without markers: on the bone of their names, or else on the one on which they move least in the reference motion, "
      "at their mean offset there. oracle: the same bones, with the offset of each frame, so that the error can be zero; "
      "the experiment of the exact-Hessian paper."},
@@ -319,7 +321,7 @@ static const cli_option options[] = {
     {"method", 0, "NAME",
      "Method of solving; `ulna methods` lists them. hybrid by default, which also makes the fresh starts of the others."},
     {"bounds", 0, "WHICH",
-     "Limits of the joints. none, the default; skeleton: those of the skeleton; a motion file: the range seen in that "
+     "Limits of the joints. none, the default but for key points; skeleton: those of the skeleton; a motion file: the range seen in that "
      "motion, plus 5 % on each side, none for the root; or a CSV file with the heading dof,lower,upper: degrees and "
      "metres, names as in `ulna info --values`, empty for no limit. What it does not name keeps the skeleton's limits."},
     {"init", 0, "WHERE",
@@ -400,6 +402,7 @@ const cli_command solve_command = {
     .examples = "ulna solve -s s.asf -m t.c3d -a a.csv -o t.amc\tto joint angles\n"
                 "ulna solve -s s.asf -m t.c3d -a a.csv -r t.html\tand see how good they are\n"
                 "ulna solve -s human -m t.trc -o t.bvh\tof a built-in skeleton\n"
+                "ulna solve -s human -m pose.csv -o t.glb\tkey points of a marker-less system\n"
                 "ulna solve -s s.asf -m t.c3d --reference t.amc\toffsets from a motion\n"
                 "ulna solve -s s.asf -a a.csv -o out/ -m *.c3d\tmany takes",
     .run = cli_solve,

@@ -122,7 +122,7 @@ static ulna_status write_file(solve_job *job, const char *path, ulna_error *erro
     ulna_recording recorded = ulna_recording_empty(NULL);
     int is_acclaim = format == ULNA_FORMAT_AMC || format == ULNA_FORMAT_ASF;
     ulna_status status = ULNA_OK;
-    if (is_acclaim || format == job->skeleton->format) {
+    if ((is_acclaim || format == job->skeleton->format) && !job->take->scaled) {
         model = job->skeleton->model;
         if (job->model != model) {
             status = ulna_clip_convert(job->model, clip, model, &own, error);

@@ -38,7 +38,10 @@ void solve_attach_text(const solve_job *job, char *text, size_t size)
 {
     static const char *const words[] = {"the skeleton's own markers", "", "offsets averaged over the reference motion",
                                         "the reference pose of every frame (oracle)"};
-    snprintf(text, size, "%s", job->attach == ATTACH_FILE ? job->attach_path : words[job->attach]);
+    if (job->take && job->take->keypoints)
+        snprintf(text, size, "key points (%s) at the joints of the skeleton, scaled to them", job->take->keypoints);
+    else
+        snprintf(text, size, "%s", job->attach == ATTACH_FILE ? job->attach_path : words[job->attach]);
 }
 
 void solve_axes_sentence(const ulna_take *take, char *text, size_t size)
@@ -287,6 +290,8 @@ void solve_add_results(solve_job *job)
     put_count(o, "frames", s->frames);
     put_count(o, "dof", ulna_model_dof_count(job->model));
     put_count(o, "markers", s->markers_used);
+    if (job->take->keypoints)
+        put_text(o, "keypoints", job->take->keypoints);
     put_text(o, "method", job->options.solve.method ? job->options.solve.method : ulna_method_at(0)->name);
     put_spread(o, "us_per_frame", s->us_mean, s->us_max);
     put_number(json_object_get(o, "us_per_frame"), "median", s->us_median);

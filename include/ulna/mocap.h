@@ -74,6 +74,8 @@ ULNA_API ulna_status ulna_marker_set_write_csv(const ulna_marker_set *set, const
 typedef enum ulna_attach {
     ULNA_ATTACH_SET = 0, /* options.set; the model's own markers if that is NULL */
     ULNA_ATTACH_NAMES,   /* the same, and further markers by their names (see below): a start for ulna_calibrate */
+    ULNA_ATTACH_KEYPOINTS, /* key points of a marker-less system at the joints of a skeleton scaled to them (see below), if the
+                            * recording has more of these than of the model's own markers; else as ULNA_ATTACH_SET */
     ULNA_ATTACH_REFERENCE /* the same, offsets as they are in options.reference; and markers that are not known so are on the
                            * body in whose frame they move least there */
 } ulna_attach;
@@ -83,6 +85,11 @@ typedef enum ulna_attach {
  * and OpenSim's examples: R.Acromium, V.Sacral, L.Knee.Lat, ...) on the bodies that the skeleton has for them, by the names that
  * ASF files, BVH files and Ulna's samples use (lfemur, LeftUpLeg, left_thigh, ...). Letter case, points and a subject's prefix
  * such as "Daniel:" do not matter. Offsets are where such a marker sits on an adult of 1.75 m at rest.
+ *
+ * Key points: MediaPipe (33 of a body, 21 of a hand), OpenPose BODY_25, COCO-17 and SMPL-24, by their names in the usual spellings
+ * (left_shoulder, LShoulder, L_Shoulder, ...) or by numbers from 0 on (0, 1, ... or landmark_0, ...), if at least 70 % of them are
+ * there. Bones get the median length between their key points; the recording is turned so that the person stands upright,
+ * unless `axes` or `up` say otherwise. The take has a model of its own then, with the same joints: ulna_take.scaled.
  *
  * A set's marker is found in the recording by its name; failing that, by the name without the subject's prefix, letter case
  * ignored if that leaves one only (ulna_recording_find). If two of the set's are found at one marker of the recording, the one
@@ -120,7 +127,8 @@ typedef enum ulna_axes_source {
     ULNA_AXES_UP, /* up is known in both: by the options, or by the skeleton's bones if it has names that are known */
     ULNA_AXES_REFERENCE, /* markers move least on their bones in the reference motion */
     ULNA_AXES_FIT,       /* tried: the skeleton fits far better so than otherwise */
-    ULNA_AXES_UPRIGHT    /* tried: it fits alike, and stands upright so; up is y where the skeleton's is not known */
+    ULNA_AXES_UPRIGHT /* tried: it fits alike, and stands upright so; up is y where the skeleton's is not known. Of key
+                          * points: from hips to shoulders, and down may become up */
 } ulna_axes_source;
 
 /* What cannot be right in a take, and would give a motion that means nothing, however small its error. */
@@ -140,6 +148,8 @@ enum {
  */
 typedef struct ulna_take {
     const ulna_model *model;
+    ulna_model *scaled;    /* `model`, if it is the take's own: the skeleton as long as the key points say; else NULL */
+    const char *keypoints; /* the system that these are of, such as "COCO"; NULL: none */
     const ulna_recording *recording; /* the one that was given, or one_subject */
     int skipped;                     /* frame f of the take is frame f + skipped of the recording */
     int frame_count;                 /* at least 1 */

@@ -149,6 +149,11 @@ static int find_bone(const ulna_model *model, const char *bones, char side)
     return ULNA_NONE;
 }
 
+int ulna_bone_named(const ulna_model *model, const char *bones, char side)
+{
+    return find_bone(model, bones, side);
+}
+
 static int is_listed(const char *list, const char *name)
 {
     char word[NAME];

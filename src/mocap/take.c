@@ -3,6 +3,7 @@
  * frame is read, so that the recording stays as it is.
  */
 #include "mocap/take.h"
+#include "mocap/keypoints.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -151,7 +152,7 @@ static ulna_status collect(ulna_take *take, const ulna_take_options *o, ulna_mar
     ulna_status status = o->set ? add_all(o->set, all) : ulna_marker_set_from_model(all, o->model);
     if (status != ULNA_OK)
         return ulna_fail(error, status, "the marker set cannot be used: %s", ulna_status_text(status));
-    if (o->attach == ULNA_ATTACH_SET)
+    if (take->attach == ULNA_ATTACH_SET)
         return all->count
                    ? ULNA_OK
                    : ulna_fail(error, ULNA_ERR_ARGUMENT,
@@ -255,15 +256,45 @@ static ulna_status match(ulna_take *take, const ulna_marker_set *all, ulna_error
     return take->set.count ? ULNA_OK : fail_match(take, all, error);
 }
 
+/* Key points, if there are more of them than of the attachment's markers. */
+static ulna_status use_keypoints(ulna_take *take, const ulna_take_options *o, ulna_marker_set *all, ulna_error *error)
+{
+    double axes[9];
+    int count, known = 0;
+    ulna_marker_set own = ulna_marker_set_empty(&take->allocator);
+    const ulna_keypoint_system *system = o->set ? NULL : ulna_keypoint_system_of(take->recording, &count);
+    ulna_status status = system ? ulna_marker_set_from_model(&own, take->model) : ULNA_OK;
+    for (size_t i = 0; i < own.count && status == ULNA_OK; i++)
+        known += ulna_recording_find(take->recording, own.items[i].marker) != ULNA_NONE;
+    ulna_marker_set_release(&own);
+    if (status != ULNA_OK || !system || known >= count) {
+        take->attach = ULNA_ATTACH_SET;
+        return status;
+    }
+    status =
+        ulna_keypoints_fit(take->model, take->recording, system, &take->allocator, &take->scaled, all, axes, error);
+    if (status != ULNA_OK)
+        return status;
+    take->model = take->scaled;
+    take->keypoints = system->name;
+    if (!o->axes && !o->up) {
+        memcpy(take->axes, axes, sizeof take->axes);
+        take->axes_source = ULNA_AXES_UPRIGHT;
+    }
+    return ULNA_OK;
+}
+
 /* What the reference says depends on the axes, and trying axes needs markers. */
 static ulna_status place_markers(ulna_take *take, const ulna_take_options *o, ulna_error *error)
 {
     ulna_marker_set all = ulna_marker_set_empty(&take->allocator);
-    ulna_status status = collect(take, o, &all, error);
+    ulna_status status = o->attach == ULNA_ATTACH_KEYPOINTS ? use_keypoints(take, o, &all, error) : ULNA_OK;
+    if (status == ULNA_OK && !take->keypoints)
+        status = collect(take, o, &all, error);
     int is_by_reference = take->attach == ULNA_ATTACH_REFERENCE;
     if (status == ULNA_OK && !is_by_reference)
         status = match(take, &all, error);
-    if (status == ULNA_OK)
+    if (status == ULNA_OK && (!take->keypoints || o->axes || o->up))
         status = ulna_take_find_axes(take, o, error);
     if (status == ULNA_OK && (is_by_reference || o->reference_offsets))
         status = ulna_marker_set_from_motion(take, is_by_reference, is_by_reference ? &all : &take->set, error);
@@ -317,6 +348,7 @@ void ulna_take_destroy(ulna_take *take)
         ulna_allocator allocator = take->allocator;
         ulna_marker_set_release(&take->set);
         ulna_marker_set_release(&take->absent);
+        ulna_model_destroy(take->scaled);
         ulna_release(&allocator, take->source, take->room, sizeof *take->source);
         ulna_release(&allocator, take->seen, take->room, sizeof *take->seen);
         ulna_release(&allocator, take->unused, take->unused_room, sizeof *take->unused);

@@ -13,6 +13,7 @@ typedef struct sketch_state {
     ulna_builder *builder;
     ulna_error *error;
     ulna_status status; /* after the first failure nothing more is done */
+    int is_mirrored;    /* at the plane z = 0 */
 } sketch_state;
 
 /* Rounded to 0.1 mm, and from degrees to radians to four places, so that the model files are easy to read. */
@@ -31,14 +32,20 @@ static double sketch_radians(double degrees)
     return rounded(degrees * ULNA_PI / 180, 1e4);
 }
 
+static double mirrored(const sketch_state *sketch, double z)
+{
+    return sketch->is_mirrored && z != 0 ? -z : z;
+}
+
 /* Adds a body whose joint sits at `position` in the parent's frame. Returns its index. */
 static int sketch_body(sketch_state *sketch, const char *name, int parent, const double position[3], ulna_joint joint)
 {
     int body = ULNA_NONE;
+    const double there[3] = {position[0], position[1], mirrored(sketch, position[2])};
     if (!sketch->status)
         sketch->status = ulna_builder_add_body(sketch->builder, name, parent, &body, sketch->error);
     if (!sketch->status)
-        sketch->status = ulna_builder_set_placement(sketch->builder, body, position, NULL, sketch->error);
+        sketch->status = ulna_builder_set_placement(sketch->builder, body, there, NULL, sketch->error);
     if (!sketch->status)
         sketch->status = ulna_builder_set_joint(sketch->builder, body, &joint, sketch->error);
     return body;
@@ -50,6 +57,12 @@ static void sketch_limits(sketch_state *sketch, int body, int k, double lower, d
         sketch->status = ulna_builder_set_limits(sketch->builder, body, k, lower, upper, sketch->error);
 }
 
+/* Of rotations about X and Y, which a mirror turns round. */
+static void sketch_limits_across(sketch_state *sketch, int body, int k, double lower, double upper)
+{
+    sketch_limits(sketch, body, k, sketch->is_mirrored ? -upper : lower, sketch->is_mirrored ? -lower : upper);
+}
+
 static void sketch_rest(sketch_state *sketch, int body, const double *rest, int count)
 {
     if (!sketch->status)
@@ -58,8 +71,9 @@ static void sketch_rest(sketch_state *sketch, int body, const double *rest, int 
 
 static void sketch_marker(sketch_state *sketch, const char *name, int body, const double position[3])
 {
+    const double there[3] = {position[0], position[1], mirrored(sketch, position[2])};
     if (!sketch->status)
-        sketch->status = ulna_builder_add_marker(sketch->builder, name, body, position, 1, NULL, sketch->error);
+        sketch->status = ulna_builder_add_marker(sketch->builder, name, body, there, 1, NULL, sketch->error);
 }
 
 /* A solid cylinder from the body's origin to `end`. */
@@ -295,8 +309,8 @@ static void add_thumb(sketch_state *sketch, int palm)
         snprintf(name, sizeof name, "thumb_%s", parts[i]);
         int body = sketch_body(sketch, name, parent, along, i ? ulna_joint_revolute(0, 1, 0) : ulna_joint_euler("YX"));
         if (i == 0)
-            sketch_limits(sketch, body, 1, sketch_radians(-15), sketch_radians(55));
-        sketch_limits(sketch, body, 0, sketch_radians(-20), sketch_radians(i == 0 ? 40 : 80));
+            sketch_limits_across(sketch, body, 1, sketch_radians(-15), sketch_radians(55));
+        sketch_limits_across(sketch, body, 0, sketch_radians(-20), sketch_radians(i == 0 ? 40 : 80));
         snprintf(name, sizeof name, "thumb_%s", marks[i]);
         sketch_marker(sketch, name, body, end);
         parent = body;
@@ -309,7 +323,7 @@ static void draw_hand(sketch_state *sketch)
     int forearm = sketch_body(sketch, "forearm", ULNA_NONE, origin, ulna_joint_free());
     int palm = sketch_body(sketch, "palm", forearm, wrist, ulna_joint_euler("ZY"));
     sketch_limits(sketch, palm, 0, sketch_radians(-80), sketch_radians(70));
-    sketch_limits(sketch, palm, 1, sketch_radians(-25), sketch_radians(35));
+    sketch_limits_across(sketch, palm, 1, sketch_radians(-25), sketch_radians(35));
 
     sketch_marker(sketch, "elbow", forearm, (const double[3]){.01, .04, 0});
     sketch_marker(sketch, "wrist_inner", forearm, (const double[3]){.235, .012, .03});
@@ -320,6 +334,12 @@ static void draw_hand(sketch_state *sketch)
     add_thumb(sketch, palm);
     for (size_t i = 0; i < sizeof fingers / sizeof *fingers; i++)
         add_finger(sketch, palm, &fingers[i]);
+}
+
+static void draw_right_hand(sketch_state *sketch)
+{
+    sketch->is_mirrored = 1;
+    draw_hand(sketch);
 }
 
 /* ---- arm and two-link -------------------------------------------------------------------------------------------- */
@@ -450,6 +470,7 @@ static const struct {
 } samples[] = {
     {"human", "a human body with 41 markers", draw_human},
     {"hand", "a left hand on a free forearm", draw_hand},
+    {"right-hand", "its mirror image", draw_right_hand},
     {"arm", "a robot arm with seven joints", draw_arm},
     {"two-link", "two links in a plane", draw_two_link},
     {"all-joints", "one body per joint type, to learn the file format from", draw_all_joints},

@@ -319,7 +319,7 @@ static void info_tells_about_models(void **state)
     assert_silent(err);
     json_t *object = json_output(), *row;
     size_t index;
-    assert_int_equal(json_array_size(json_object_get(object, "files")), 5);
+    assert_int_equal(json_array_size(json_object_get(object, "files")), 6);
     json_array_foreach(json_object_get(object, "files"), index, row)
     {
         assert_null(json_object_get(row, "error"));

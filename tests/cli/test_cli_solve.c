@@ -242,6 +242,29 @@ static void repeated_notes_are_gathered(void **state)
     json_decref(object);
 }
 
+/* Key points of a hand become a motion in one command; the other hand and another unit are refused. */
+static void key_points_need_no_attachment(void **state)
+{
+    ulna_test_tool *tool = *state;
+    char line[600];
+    ulna_test_need_data(NULL);
+    snprintf(line, sizeof line, "-s right-hand -m '%s/hand/dexretarget_human_joint_right.csv' -o h.bvh -o h.glb",
+             ulna_test_data_dir());
+    json_t *object = solve(tool, line, 0);
+    assert_int_equal(integer(object, "markers"), 21);
+    assert_below(member(object, "rms_mm", "mean"), 6);
+    assert_int_equal(json_array_size(json_object_get(object, "outputs")), 2);
+    assert_string_equal(json_string_value(json_object_get(object, "keypoints")), "MediaPipe hand");
+    json_decref(object);
+    snprintf(line, sizeof line, "-s hand -m '%s/hand/dexretarget_human_joint_right.csv'", ulna_test_data_dir());
+    json_decref(solve(tool, line, 3));
+    ulna_test_says(tool->err, "use the built-in skeleton right-hand");
+    snprintf(line, sizeof line, "-s right-hand --input-unit mm -m '%s/hand/dexretarget_human_joint_right.csv'",
+             ulna_test_data_dir());
+    json_decref(solve(tool, line, 3));
+    ulna_test_says(tool->err, "is their unit of length right?");
+}
+
 static void frames_can_be_chosen(void **state)
 {
     ulna_test_tool *tool = *state;
@@ -809,6 +832,7 @@ int main(void)
         TEST(digits_and_channels_can_be_chosen),
         TEST(units_can_be_said),
         TEST(repeated_notes_are_gathered),
+        TEST(key_points_need_no_attachment),
         TEST(frames_can_be_chosen),
         TEST(threads_do_not_matter),
         TEST(other_methods_and_joints),

@@ -35,7 +35,7 @@ static void assert_near(const double *a, const double *b, int count, double tole
 static void samples_have_names(void **state)
 {
     (void)state;
-    static const char *const names[] = {"human", "hand", "arm", "two-link", "all-joints"};
+    static const char *const names[] = {"human", "hand", "right-hand", "arm", "two-link", "all-joints"};
     int count = sizeof names / sizeof *names;
     for (int i = 0; i < count; i++) {
         assert_string_equal(ulna_sample_name(i), names[i]);
