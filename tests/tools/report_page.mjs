@@ -98,12 +98,15 @@ function tryJoints() {
   expect(shown.length > 0 && shown.length < 7, `the filter leaves ${shown.length} charts`);
 }
 
+const wait = () => new Promise(resolve => { setTimeout(resolve, 200); });
+
+await wait(); /* charts are drawn when they come into view */
 for (const attempt of [tryPlayer, tryCharts, tryJoints])
   try {
     attempt();
   } catch (error) {
     problems.push(`${attempt.name}: ${error.message}`);
   }
-await new Promise(resolve => { setTimeout(resolve, 100); }); /* the dialog says that it is closed */
+await wait(); /* the dialog says that it is closed */
 problems.push(...window.failures.filter(text => !problems.includes(text)));
 document.body.replaceChildren(`report-page: ${problems.length} problems\n${problems.join('\n')}\nreport-page: end`);

@@ -1,5 +1,5 @@
 /* Values over frames: with limits, bands of uncertainty, marks of frames, and the values under the pointer. */
-import {colour, frameCount, flags, markOf, numberOf, sized, timeText} from './data.mjs';
+import {colour, frameCount, flags, markOf, numberOf, sizedWithBackground, timeText} from './data.mjs';
 import {go, panTime, time, whenTimeChanges, zoomTime} from './time.mjs';
 
 const charts = [];
@@ -217,11 +217,9 @@ function drawPointed(g, chart, at, width) {
   drawTip(g, x, at.top + at.h / 2, mark ? [...lines, mark.label] : lines, width);
 }
 
-export function drawChart(chart) {
-  const [g, width, height] = sized(chart.canvas);
-  if (!width || !height) return;
+/* All but the cursor and the pointer. */
+function drawBackground(g, chart, width, height) {
   const at = frameOfChart(chart, width, height);
-  chart.at = at;
   drawGrid(g, chart, at);
   if (!chart.small) drawFrameNumbers(g, at);
   g.save();
@@ -232,7 +230,6 @@ export function drawChart(chart) {
   for (const line of chart.lines) drawBand(g, line, at);
   drawLimits(g, chart, at);
   for (const line of chart.lines) drawLine(g, chart, line, at);
-  drawCursor(g, at);
   g.restore();
   if (chart.beyond !== null) {
     g.textAlign = 'right';
@@ -240,6 +237,14 @@ export function drawChart(chart) {
     g.fillStyle = colour.faint;
     g.fillText(`marked frames go beyond, up to ${chart.beyond.toFixed(1)}`, at.right - 4, at.top + 2);
   }
+}
+
+export function drawChart(chart) {
+  const [g, width, height] = sizedWithBackground(chart.canvas, `${time.from} ${time.to}`,
+    (layer, w, h) => drawBackground(layer, chart, w, h));
+  if (!width || !height) return;
+  const at = frameOfChart(chart, width, height);
+  drawCursor(g, at);
   if (pointed && pointed.chart === chart) drawPointed(g, chart, at, width);
 }
 
@@ -269,19 +274,18 @@ export function listenToTime(canvas, frameAt, onPoint) {
 /* lines: {name, values, colour, band, bandStep, isDashed}; options: unit, small, zero, clip, marks, whole, least, limits */
 export function addChart(canvas, lines, options) {
   const limits = (options.limits || []).filter(v => Number.isFinite(v));
-  const chart = {...options, canvas, lines, limits, isVisible: true};
+  const chart = {...options, canvas, lines, limits, isVisible: !options.small};
   setScale(chart);
   charts.push(chart);
-  listenToTime(canvas, x => chart.at.frameAt(x), frame => {
+  listenToTime(canvas, x => frameOfChart(chart, canvas.clientWidth, canvas.clientHeight).frameAt(x), frame => {
     pointed = frame === null ? null : {chart, frame};
     drawChart(chart);
   });
-  if (options.small) drawWhenVisible(chart);
+  drawWhenVisible(chart);
   return chart;
 }
 
 function drawWhenVisible(chart) {
-  chart.isVisible = false;
   chart.observer = new IntersectionObserver(list => {
     chart.isVisible = list[list.length - 1].isIntersecting;
     if (chart.isVisible) drawChart(chart);

@@ -97,10 +97,9 @@ export function readColours() {
   for (const name of colourNames) colour[name] = style.getPropertyValue(`--${name}`).trim();
 }
 
-/* A canvas at the screen's resolution, empty: its context, width and height. */
-export function sized(canvas) {
-  const ratio = window.devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
-  const w = Math.round(width * ratio), h = Math.round(height * ratio);
+/* An empty context that takes pixels of the page, at the resolution of the screen. */
+function contextOf(canvas, width, height) {
+  const ratio = window.devicePixelRatio || 1, w = Math.round(width * ratio), h = Math.round(height * ratio);
   if (canvas.width !== w || canvas.height !== h) {
     canvas.width = w;
     canvas.height = h;
@@ -108,5 +107,24 @@ export function sized(canvas) {
   const g = canvas.getContext('2d');
   g.setTransform(ratio, 0, 0, ratio, 0, 0);
   g.clearRect(0, 0, width, height);
+  return g;
+}
+
+/* A canvas to draw on: its context, width and height. */
+export function sized(canvas) {
+  const width = canvas.clientWidth, height = canvas.clientHeight;
+  return [contextOf(canvas, width, height), width, height];
+}
+
+/* The same, with a background that paint(g, width, height) draws: anew only if the key, the size or the colours change. */
+const backgrounds = new WeakMap();
+export function sizedWithBackground(canvas, key, paint) {
+  const [g, width, height] = sized(canvas), now = [key, width, height, window.devicePixelRatio, colour.paper].join();
+  if (!width || !height) return [g, width, height];
+  const layer = backgrounds.get(canvas) || {canvas: document.createElement('canvas')};
+  if (layer.key !== now) paint(contextOf(layer.canvas, width, height), width, height);
+  layer.key = now;
+  backgrounds.set(canvas, layer);
+  g.drawImage(layer.canvas, 0, 0, width, height);
   return [g, width, height];
 }

@@ -1,5 +1,5 @@
 /* All markers over time: how far each is from its place on the skeleton, and where it is missing. */
-import {$, bytes, colour, markerNames, markerSides, numberOf, sized} from './data.mjs';
+import {$, bytes, colour, markerNames, markerSides, numberOf, sizedWithBackground} from './data.mjs';
 import {drawCursor, drawFrameNumbers, drawTip, listenToTime} from './chart.mjs';
 import {time, whenTimeChanges} from './time.mjs';
 
@@ -69,15 +69,19 @@ function drawPointedCell(g, at, width) {
   drawTip(g, at.x(frame), y, [`${markerNames[marker]}: ${text}`, `frame ${numberOf(frame)}`], width);
 }
 
-function drawMap() {
-  const [g, width, height] = sized($('map'));
-  if (!width || !height) return;
+function drawCells(g, width, height) {
   const at = placeOfMap(width, height), from = time.from / framesPerColumn;
   const count = Math.max(0.01, (time.to - time.from) / framesPerColumn);
   g.imageSmoothingEnabled = false;
   g.drawImage(picture, from, 0, Math.min(count, columns - from), order.length, at.left, at.top, at.w, at.h);
   drawNames(g, at);
   drawFrameNumbers(g, at);
+}
+
+function drawMap() {
+  const [g, width, height] = sizedWithBackground($('map'), `${time.from} ${time.to}`, drawCells);
+  if (!width || !height) return;
+  const at = placeOfMap(width, height);
   drawCursor(g, at);
   if (pointedCell) drawPointedCell(g, at, width);
 }

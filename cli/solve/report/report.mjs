@@ -1,5 +1,5 @@
 /* The page of `ulna solve --report`: the player, the charts and the map, put together. */
-import {$, colour, frameCount, frameOf, markOf, readColours, series, sized} from './data.mjs';
+import {$, colour, frameCount, frameOf, markOf, readColours, series, sizedWithBackground} from './data.mjs';
 import {drawAll, go, play, showAllTime, time, useErrors, whenTimeChanges, zoomTime} from './time.mjs';
 import {drawScene, listenToScene, lookFrom} from './scene.mjs';
 import {addChart} from './chart.mjs';
@@ -7,8 +7,8 @@ import {paintMap, startMap} from './map.mjs';
 import {startJoints} from './joints.mjs';
 
 /* The marks of all frames, under the slider. */
-function drawStrip() {
-  const [g, width, height] = sized($('strip')), each = width / frameCount;
+function drawMarkedFrames(g, width, height) {
+  const each = width / frameCount;
   g.fillStyle = colour.grid;
   g.fillRect(0, 0, width, height);
   for (let i = 0; i < frameCount; i++) {
@@ -17,8 +17,12 @@ function drawStrip() {
     g.fillStyle = colour[mark.colour];
     g.fillRect(i * each, mark.isQuiet ? height / 2 : 0, Math.max(1.5, each), height);
   }
+}
+
+function drawStrip() {
+  const [g, width, height] = sizedWithBackground($('strip'), '', drawMarkedFrames);
   g.fillStyle = colour.ink;
-  g.fillRect(time.frame * each - 1, 0, 2, height);
+  g.fillRect(time.frame * width / frameCount - 1, 0, 2, height);
 }
 
 /* A chart, or nothing at all where there is nothing to see. */
