@@ -48,8 +48,10 @@ static int read_paths(const cli *tool, solve_job *job)
         return cli_usage(tool, "constraints of several takes are read from a file, not from standard input");
     if (job->reference_path && solve_take(tool, 1))
         return cli_usage(tool, "--reference is a motion of one take: solve that take alone");
-    if (job->compare_path && (!*job->compare_path || solve_take(tool, 1)))
-        return cli_usage(tool, "--compare-with takes a motion of one take: solve that take alone");
+    if (job->compare_path && !*job->compare_path)
+        return cli_usage(tool, "--compare-with needs the name of a motion file");
+    if (job->compare_path && (solve_take(tool, 1) || cli_value(tool, "all-subjects")))
+        return cli_usage(tool, "--compare-with is a motion of one take and one person: solve these alone");
     return CLI_DONE;
 }
 

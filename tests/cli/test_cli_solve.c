@@ -516,6 +516,37 @@ static void report_stands_alone(void **state)
     json_decref(solve(tool, "-s human -m take.c3d --report ''", 2));
 }
 
+/* The truth beside the solve: nearly the same. */
+static void a_second_motion_is_compared(void **state)
+{
+    ulna_test_tool *tool = *state;
+    json_t *object = solve(tool, "-s human -m take.c3d --compare-with truth.csv --frames 11:60 --report r.html", 0);
+    json_t *compared = json_object_get(object, "compared");
+    assert_string_equal(json_string_value(json_object_get(compared, "file")), "truth.csv");
+    assert_int_equal(integer(compared, "frames"), 50);
+    assert_true(json_number_value(json_object_get(compared, "joints_mm")) < 5);
+    assert_true(integer(compared, "max_frame") >= 11 && integer(compared, "max_frame") <= 60);
+    json_decref(object);
+    char *page = ulna_test_tool_file(tool, "r.html");
+    ulna_test_says(page, "\"ghost\":\"");
+    ulna_test_says(page, "<dt>Ghost</dt><dd>truth.csv</dd>");
+    free(page);
+
+    object = solve(tool, "-s human -m take.c3d --reference truth.csv --report r.html", 0);
+    assert_int_equal(integer(json_object_get(object, "compared"), "frames"), FRAMES);
+    json_decref(object);
+    object = solve(tool, "-s human -m take.c3d --report r.html", 0);
+    assert_null(json_object_get(object, "compared"));
+    json_decref(object);
+    page = ulna_test_tool_file(tool, "r.html");
+    assert_null(strstr(page, "\"ghost\":\""));
+    free(page);
+    json_decref(solve(tool, "-s human -m take.c3d --compare-with absent.csv", 4));
+    json_decref(solve(tool, "-s human -m take.c3d --compare-with take.c3d", 3));
+    json_decref(solve(tool, "-s human -m take.c3d --compare-with ''", 2));
+    json_decref(solve(tool, "-s human -m take.c3d --compare-with truth.csv --all-subjects", 2));
+}
+
 /* ---- mistakes --------------------------------------------------------------------------------------------------------------- */
 
 static void mistakes_are_told(void **state)
@@ -845,6 +876,7 @@ int main(void)
         TEST(garbage_is_told),
         TEST(swapped_markers_are_weighed_down),
         TEST(report_stands_alone),
+        TEST(a_second_motion_is_compared),
         TEST(mistakes_are_told),
         TEST(one_bad_output_does_not_stop_the_others),
         TEST(takes_are_solved_side_by_side),

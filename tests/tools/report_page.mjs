@@ -31,13 +31,14 @@ function pictureOf(canvas) {
   return {painted, sum};
 }
 
-function hasColour(canvas, name) {
+/* How many pixels have exactly the colour of that name. */
+function countColour(canvas, name) {
   const text = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
   const want = [1, 3, 5].map(at => Number.parseInt(text.slice(at, at + 2), 16));
   const data = pixelsOf(canvas);
-  for (let i = 0; i < data.length; i += 4)
-    if (data[i + 3] === 255 && want.every((x, k) => Math.abs(data[i + k] - x) < 3)) return true;
-  return false;
+  let count = 0;
+  for (let i = 0; i < data.length; i += 4) count += data[i + 3] === 255 && want.every((x, k) => Math.abs(data[i + k] - x) < 3);
+  return count;
 }
 
 function expectChange(canvas, what, act) {
@@ -60,7 +61,10 @@ function set(id, change) {
 function tryPlayer() {
   const scene = find('scene');
   expect(pictureOf(scene).painted > 1000, 'the player draws nothing');
-  for (const side of ['left', 'right', 'middle']) expect(hasColour(scene, side), `nothing has the colour of the ${side}`);
+  for (const [side, least] of [['left', 600], ['right', 600], ['middle', 180]]) { /* markers alone have half of it */
+    const count = countColour(scene, side);
+    expect(count > least, `bones and markers of the ${side}: only ${count} pixels`);
+  }
   for (const view of ['front', 'side', 'top', 'free'])
     expectChange(scene, `the view ${view}`, () => document.querySelector(`[data-view=${view}]`).click());
   expectChange(scene, 'names', () => set('names', {checked: true}));
