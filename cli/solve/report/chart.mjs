@@ -95,8 +95,10 @@ export function drawFrameNumbers(g, at) {
   g.fillStyle = colour.faint;
   g.textAlign = 'center';
   g.textBaseline = 'top';
-  for (let f = Math.ceil(first / step) * step; f <= last; f += step)
-    g.fillText(String(f), at.x((f - D.first) / D.stride), at.bottom + 5);
+  for (let f = Math.ceil(first / step) * step; f <= last; f += step) {
+    const text = String(f), most = at.left + at.w + 7 - g.measureText(text).width / 2;
+    g.fillText(text, Math.min(most, at.x((f - D.first) / D.stride)), at.bottom + 5);
+  }
 }
 
 export function drawMarks(g, at) {

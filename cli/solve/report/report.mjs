@@ -72,15 +72,25 @@ function listenToControls() {
   window.addEventListener('resize', drawAll);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
     readColours();
-    paintMap();
+    if (frameCount > 1) paintMap();
     drawAll();
   });
 }
 
+/* One frame has no course to be shown. */
+function startTimePanels() {
+  if (frameCount < 2) {
+    $('course').remove();
+    $('values').remove();
+    return;
+  }
+  startCharts();
+  startMap();
+  startJoints();
+}
+
 readColours();
-startCharts();
-startMap();
-startJoints();
+startTimePanels();
 listenToScene();
 listenToControls();
 listenToKeys();

@@ -21,7 +21,7 @@ function middleOfBodies() {
     placeOf(bodies, D.body_count, i, p);
     for (let j = 0; j < 3; j++) mean[j] += p[j] / D.body_count;
   }
-  mean[up] = D.floor + 0.5 * D.height;
+  mean[up] = D.floor + 0.53 * D.height; /* markers are above the last joint of a head */
   return mean;
 }
 
@@ -59,7 +59,7 @@ function followTarget() {
 function projection(width, height) {
   const {yaw, pitch, zoom, isFlat, target} = camera;
   const cy = Math.cos(yaw), sy = Math.sin(yaw), cp = Math.cos(pitch), sp = Math.sin(pitch);
-  const far = 4.2 * D.height / zoom, scale = 3.5 * Math.min(height, 1.4 * width);
+  const far = 4.2 * D.height / zoom, scale = 3.1 * Math.min(height, 1.4 * width);
   return p => {
     const a = p[across] - target[across], b = p[along] - target[along], u = p[up] - target[up];
     const x = sy * a - cy * b, back = cy * a + sy * b, y = cp * u - sp * back, depth = far - (sp * u + cp * back);
