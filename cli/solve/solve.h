@@ -20,6 +20,7 @@ typedef enum attach_kind {
 typedef struct solve_skeleton {
     ulna_content file;      /* as the file has it */
     ulna_model *with_balls; /* NULL: as the file has them */
+    int is_swing_twist;     /* instead of balls without limits */
     int dropped;            /* limits that the other joints do not have */
 } solve_skeleton;
 

@@ -175,8 +175,10 @@ int solve_load_skeleton(json_t *object, const solve_job *job, solve_skeleton *sk
     *skeleton = (solve_skeleton){.file = ulna_content_empty(NULL)};
     if (files_skeleton(job->skeleton_path, job->skeleton_unit, &skeleton->file, error))
         return files_fail(object, job->skeleton_path, error);
-    if (job->ball != ULNA_BALL_EULER &&
-        ulna_model_with_balls(skeleton->file.model, job->ball, NULL, &skeleton->with_balls, &skeleton->dropped, error))
+    skeleton->is_swing_twist = job->bounded && (job->ball == ULNA_BALL_QUATERNION || job->ball == ULNA_BALL_EXPMAP);
+    ulna_ball ball = skeleton->is_swing_twist ? ULNA_BALL_SWING_TWIST : job->ball;
+    if (ball != ULNA_BALL_EULER &&
+        ulna_model_with_balls(skeleton->file.model, ball, NULL, &skeleton->with_balls, &skeleton->dropped, error))
         return files_fail(object, job->skeleton_path, error);
     return CLI_DONE;
 }
@@ -203,6 +205,9 @@ int solve_begin(solve_job *job, const solve_skeleton *skeleton)
     if (job->subject)
         json_object_set_new(job->object, "subject", cli_json_text(job->subject));
     files_note(job->notes, job->skeleton_path, &skeleton->file.remarks);
+    if (skeleton->is_swing_twist)
+        files_note_text(job->notes, "quaternions and rotation vectors have no limits: with --bounds, joints of three "
+                                    "rotations are solved as swing and twist, which have");
     if (skeleton->dropped)
         files_note_text(job->notes, "limits of %d angles do not fit the other kind of joint, and do not count",
                         skeleton->dropped);

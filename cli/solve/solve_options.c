@@ -334,7 +334,9 @@ static const cli_option options[] = {
      "Goals that hold in every frame besides the markers, such as a hand on a table: CSV or JSON as for `ulna compare "
      "--goals`, in metres, in the skeleton's axes. A goal of weight 1 counts as much as a marker."},
     {"ball", 0, "KIND",
-     "How to solve joints with three rotations: euler (as in the file, the default), quaternion, expmap or swing-twist."},
+     "How to solve joints with three rotations: euler (as in the file, the default), quaternion, expmap or swing-twist. "
+     "Swing-twist takes over the limits of the angles, as a cone for the bone and a range of its twist; with --bounds, quaternion "
+     "and expmap, which have no limits, are solved as swing-twist."},
     {"frames", 0, "A:B", "Only frames A to B, as the file numbers them. A: and :B go to the end and from the start."},
     {"max-iter", 0, "N", "At most N iterations a frame; 50 by default, or the limit of another method."},
     {"tol", 0, "X",

@@ -86,8 +86,10 @@ typedef enum ulna_ball {
  * three rotations, balls, exponential maps and swing-twists. Joints with translations along X, Y, Z and three rotations become
  * free-Euler or, for every other kind, free. For ULNA_BALL_EULER joints with angles keep their order, the others get ZYX. A
  * swing-twist twists about the bone, towards the body's first child. Both skeletons have the same poses and the same rest pose.
- * Limits are kept for translations and for joints that do not change; `limits_dropped` (may be NULL) receives the number of
- * those that are not. The strength of new rotations is the mean of the old ones.
+ * Limits are kept for translations and for joints that do not change. Those of three angles become limits of a swing-twist: of the
+ * twist those of the angle about the bone, or nearest to it; of the two swings those of the other angles, if the bone lies along
+ * one of their axes, else both +- the largest of them. That is a pyramid of directions for the bone: rotations about one axis have the same
+ * limits as before, others not quite. `limits_dropped` (may be NULL) receives the number of those that are not kept. The strength of new rotations is the mean of the old ones.
  */
 ULNA_API ulna_status ulna_model_with_balls(const ulna_model *model, ulna_ball ball, const ulna_allocator *allocator,
                                            ulna_model **result, int *limits_dropped, ulna_error *error);

@@ -191,6 +191,76 @@ static void match_slides(const ulna_joint_plan *old, const ulna_joint_plan *fres
     }
 }
 
+/* ---- limits of three angles as limits of a swing and a twist -------------------------------------------------------------- */
+
+/* The axis of the rotation about coordinate axis `a` of a joint, at its zero pose. */
+static void axis_of(const ulna_joint_plan *plan, int a, double axis[3])
+{
+    for (int i = 0; i < 3; i++)
+        axis[i] = plan->pre[3 * i + a];
+}
+
+static double along(const ulna_joint_plan *old, int turn, const ulna_joint_plan *fresh, int a)
+{
+    double x[3], y[3];
+    axis_of(old, old->segment[turn], x);
+    axis_of(fresh, a, y);
+    return ulna_dot(x, y);
+}
+
+/* The angle whose axis is nearest to the bone: its twist. */
+static int twist_turn(const ulna_joint_plan *old, const ulna_joint_plan *fresh)
+{
+    int best = 0;
+    for (int k = 1; k < 3; k++)
+        best = fabs(along(old, k, fresh, 2)) > fabs(along(old, best, fresh, 2)) ? k : best;
+    return best;
+}
+
+/* Where the bone lies along an axis of the angles, each angle's range; else a pyramid as wide as the wider of the two swings. */
+static void map_limits(const ulna_builder_body *old, int twist, const ulna_joint_plan *fresh, double lower[3],
+                       double upper[3])
+{
+    const double aligned = 1 - 1e-9, near = 0.7;
+    double widest = 0;
+    int is_aligned = fabs(along(&old->plan, twist, fresh, 2)) > aligned;
+    for (int k = 0; k < 3; k++)
+        widest = k == twist ? widest : fmax(widest, fmax(fabs(old->lower[k]), fabs(old->upper[k])));
+    for (int a = 0; a < 3; a++) {
+        lower[a] = -(double)INFINITY;
+        upper[a] = (double)INFINITY;
+        if (a < 2 && !is_aligned && widest < ULNA_PI) {
+            lower[a] = -widest;
+            upper[a] = widest;
+        }
+        for (int k = 0; k < 3; k++) {
+            double part = along(&old->plan, k, fresh, a);
+            if (fabs(part) > aligned || (a == 2 && k == twist && fabs(part) > near)) {
+                lower[a] = part > 0 ? old->lower[k] : -old->upper[k];
+                upper[a] = part > 0 ? old->upper[k] : -old->lower[k];
+            }
+        }
+    }
+}
+
+/* The rest pose stays, and so is inside. Returns the number of limits that the new joint has. */
+static int take_over_limits(const ulna_builder_body *old, ulna_builder_body *fresh)
+{
+    double lower[3], upper[3];
+    int count = 0, turns = old->plan.segment_count == 3 && old->plan.sign > 0 && fresh->plan.sign > 0;
+    for (int s = 0; s < 3 && turns; s++)
+        turns = old->plan.segment[s] <= ULNA_SEGMENT_RZ;
+    if (!turns)
+        return 0;
+    map_limits(old, twist_turn(&old->plan, &fresh->plan), &fresh->plan, lower, upper);
+    for (int k = 0; k < 3; k++) {
+        fresh->lower[k] = fmin(lower[k], fresh->rest[k]);
+        fresh->upper[k] = fmax(upper[k], fresh->rest[k]);
+        count += isfinite(fresh->lower[k]) || isfinite(fresh->upper[k]);
+    }
+    return count;
+}
+
 ulna_status ulna_model_with_balls(const ulna_model *model, ulna_ball ball, const ulna_allocator *allocator,
                                   ulna_model **result, int *limits_dropped, ulna_error *error)
 {
@@ -215,8 +285,14 @@ ulna_status ulna_model_with_balls(const ulna_model *model, ulna_ball ball, const
             continue;
         status = ulna_joint_resolve(&joint, &plan, error);
         if (status == ULNA_OK) {
+            const ulna_builder_body old = builder->body[b];
             match_slides(&builder->body[b].plan, &plan, from);
             status = ulna_builder_replace_joint(builder, model, b, &joint, from, 1, limits_dropped, error);
+            int kept = status == ULNA_OK && joint.type == ULNA_JOINT_SWING_TWIST
+                           ? take_over_limits(&old, &builder->body[b])
+                           : 0;
+            if (limits_dropped)
+                *limits_dropped -= kept < count_limits(&old) ? kept : count_limits(&old);
         }
     }
     if (status == ULNA_OK)

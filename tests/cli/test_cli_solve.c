@@ -265,6 +265,17 @@ static void key_points_need_no_attachment(void **state)
     ulna_test_says(tool->err, "is their unit of length right?");
 }
 
+/* Limits hold for balls too: as those of swing and twist. */
+static void balls_have_limits(void **state)
+{
+    ulna_test_tool *tool = *state;
+    json_t *object = solve(tool, "-s human -m take.c3d --ball quaternion --bounds skeleton --loss square", 0);
+    assert_true(has_note(object, "are solved as swing and twist"));
+    assert_false(has_note(object, "leave them"));
+    assert_false(has_note(object, "do not count"));
+    json_decref(object);
+}
+
 static void frames_can_be_chosen(void **state)
 {
     ulna_test_tool *tool = *state;
@@ -864,6 +875,7 @@ int main(void)
         TEST(units_can_be_said),
         TEST(repeated_notes_are_gathered),
         TEST(key_points_need_no_attachment),
+        TEST(balls_have_limits),
         TEST(frames_can_be_chosen),
         TEST(threads_do_not_matter),
         TEST(other_methods_and_joints),

@@ -8,6 +8,7 @@
 #include "support_model.h"
 #include "support_tree.h"
 #include "ulna/motion.h"
+#include "ulna/sample.h"
 
 #define PI 3.14159265358979323846
 
@@ -548,9 +549,81 @@ static void running_out_of_memory_is_told(void **state)
     ulna_model_destroy(other);
 }
 
+/* ---- limits --------------------------------------------------------------------------------------------------------------- */
+
+/* How many of the joint's coordinates are at a limit; -1 if one is beyond. */
+static int at_limits(const ulna_model *model, int body, const double *q)
+{
+    int first, count = 0;
+    ulna_model_body_coordinates(model, body, &first);
+    for (int d = 0; d < ulna_model_dof_count(model); d++) {
+        int c = ulna_model_dof_coordinate(model, d);
+        double low = ulna_model_lower(model)[d], high = ulna_model_upper(model)[d];
+        if (ulna_model_dof_body(model, d) != body)
+            continue;
+        if (q[c] < low - 1e-9 || q[c] > high + 1e-9)
+            return -1;
+        count += fabs(q[c] - low) < 1e-9 || fabs(q[c] - high) < 1e-9;
+    }
+    return count;
+}
+
+/* One angle at a limit is the swing or the twist at a limit; twice as much is beyond. */
+static void limits_become_those_of_swing_and_twist(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {"left_upper_arm", "right_upper_arm", "left_thigh",
+                                         "right_thigh",    "lower_spine",     "middle_spine"};
+    ulna_model *model;
+    int dropped;
+    assert_int_equal(ulna_sample_create("human", NULL, &model, NULL), ULNA_OK);
+    ulna_model *turned = with_balls(model, ULNA_BALL_SWING_TWIST, &dropped);
+    assert_int_equal(dropped, 0);
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
+        for (int k = 0; k < 6; k++) {
+            int body = ulna_model_find_body(model, bodies[i]), first;
+            ulna_clip clip = ulna_clip_empty(NULL), other = ulna_clip_empty(NULL);
+            assert_int_equal(ulna_clip_resize(&clip, ulna_model_coordinate_count(model), 2), ULNA_OK);
+            ulna_model_body_coordinates(model, body, &first);
+            for (int d = 0; d < ulna_model_dof_count(model); d++)
+                if (ulna_model_dof_coordinate(model, d) == first + k / 2) {
+                    double limit = k % 2 ? ulna_model_upper(model)[d] : ulna_model_lower(model)[d];
+                    clip.q[first + k / 2] = limit;
+                    ulna_clip_frame(&clip, 1)[first + k / 2] = 1.2 * limit;
+                }
+            assert_int_equal(ulna_clip_convert(model, &clip, turned, &other, NULL), ULNA_OK);
+            assert_int_equal(at_limits(turned, body, other.q), 1);
+            assert_int_equal(at_limits(turned, body, ulna_clip_frame(&other, 1)), -1);
+            ulna_clip_release(&clip);
+            ulna_clip_release(&other);
+        }
+    ulna_model_destroy(turned);
+    ulna_model_destroy(model);
+}
+
+/* The rest pose is inside on any skeleton, and random poses inside the new limits are read back as they are. */
+static void rest_is_inside_the_limits_of_swing_and_twist(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(41);
+    for (int round = 0; round < 200; round++) {
+        ulna_test_tree_options options = ulna_test_tree_options_default();
+        ulna_model *model = ulna_test_random_tree(&rng, &options);
+        int dropped;
+        ulna_model *turned = with_balls(model, ULNA_BALL_SWING_TWIST, &dropped);
+        assert_true(dropped >= 0);
+        for (int b = 0; b < ulna_model_body_count(turned); b++)
+            assert_true(at_limits(turned, b, ulna_model_rest(turned)) >= 0);
+        ulna_model_destroy(turned);
+        ulna_model_destroy(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(limits_become_those_of_swing_and_twist),
+        cmocka_unit_test(rest_is_inside_the_limits_of_swing_and_twist),
         cmocka_unit_test(joints_of_three_turns_become_the_wanted_kind),
         cmocka_unit_test(a_swing_twist_twists_about_the_bone),
         cmocka_unit_test(limits_stay_where_they_mean_the_same),
