@@ -98,7 +98,7 @@ solve_job *solve_make_jobs(const cli *tool, const solve_job *pattern, int *count
                        ? add_people(&jobs, count, &one)
                        : add_job(&jobs, count, &one) != NULL;
     }
-    for (int i = 0; i < *count && !is_added; i++)
+    for (int i = 0; i < *count && jobs && !is_added; i++)
         free(jobs[i].own_subject);
     if (!is_added) {
         free(jobs);

@@ -112,7 +112,7 @@ typedef struct ulna_take_options {
     /* Whose markers are used, where the recording has those of several people: "Anna" for Anna:LKNE, "" for names without a
      * prefix. NULL: the one whose names the set has, else the first; take->subjects lists them. */
     const char *subject;
-    int check; /* 1: fill take->doubts; costs a few fresh starts. 0: only what costs nothing (ULNA_DOUBT_SIDES is not found) */
+    int check; /* 1: mirror images and exchanged sides are looked for too, by a few fresh starts; other doubts are always found */
     const ulna_allocator *allocator; /* of the take and of results made from it; NULL: the default */
 } ulna_take_options;
 

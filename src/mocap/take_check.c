@@ -357,8 +357,10 @@ static ulna_status check_sides(ulna_take *take, ulna_error *error)
     options.fresh.restarts = RESTARTS;
     double *memory = ulna_allocate(&take->allocator, room, sizeof *memory);
     f.partner = ulna_allocate(&take->allocator, count, sizeof *f.partner);
-    ulna_status status = memory && f.partner ? ULNA_OK : ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a frame");
-    if (status == ULNA_OK)
+    ulna_status status = memory && f.partner ? ULNA_OK : ULNA_ERR_MEMORY;
+    if (status != ULNA_OK)
+        ulna_fail(error, status, "no memory for a frame");
+    else
         status = ulna_tracker_create(take->model, &take->set, &options, &take->allocator, &f.tracker, error);
     if (status == ULNA_OK) {
         f.points = memory;
