@@ -20,7 +20,7 @@ static void fail(ulna_gltf_scene *s, ulna_status status, const char *text)
         s->status = ulna_fail(s->error, status, "%s", text);
 }
 
-float ulna_gltf_single(ulna_gltf_scene *s, double value)
+static float single(ulna_gltf_scene *s, double value)
 {
     const double fine = 1 << 30;
     if (!(fabs(value) <= (double)FLT_MAX)) {
@@ -30,6 +30,12 @@ float ulna_gltf_single(ulna_gltf_scene *s, double value)
     if (fabs(value) < 1 << 20)
         value = floor(value * fine + 0.5) / fine;
     return (float)value + 0.0F; /* no negative zero */
+}
+
+void ulna_gltf_round_place(ulna_gltf_scene *s, const double place[3], float result[3])
+{
+    for (int i = 0; i < 3; i++)
+        result[i] = single(s, place[i]);
 }
 
 /* Four letters for up to three bytes. */
@@ -68,7 +74,7 @@ void ulna_gltf_put_integer(ulna_gltf_scene *s, unsigned long value, int bytes)
     put_bytes(s, b, (size_t)bytes);
 }
 
-void ulna_gltf_put_float(ulna_gltf_scene *s, float value)
+static void put_float(ulna_gltf_scene *s, float value)
 {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -100,28 +106,24 @@ void ulna_gltf_slice_end(ulna_gltf_scene *s, size_t count)
     slice->count = count;
 }
 
-/* Of floats, as many as the slice has components. */
-static void find_bounds(ulna_gltf_scene *s, const float *values, size_t count)
+void ulna_gltf_put_bounded(ulna_gltf_scene *s, const float *values)
 {
     if (s->status != ULNA_OK)
         return;
     ulna_gltf_slice *slice = &s->slice[s->slice_count - 1];
-    slice->has_bounds = 1;
     for (int i = 0; i < slice->components; i++) {
-        slice->low[i] = slice->high[i] = values[i];
-        for (size_t k = 0; k < count; k++) {
-            float value = values[k * (size_t)slice->components + (size_t)i];
-            slice->low[i] = value < slice->low[i] ? value : slice->low[i];
-            slice->high[i] = value > slice->high[i] ? value : slice->high[i];
-        }
+        slice->low[i] = !slice->has_bounds || values[i] < slice->low[i] ? values[i] : slice->low[i];
+        slice->high[i] = !slice->has_bounds || values[i] > slice->high[i] ? values[i] : slice->high[i];
+        put_float(s, values[i]);
     }
+    slice->has_bounds = 1;
 }
 
 static int put_floats(ulna_gltf_scene *s, const float *values, size_t count, int components)
 {
     int slice = ulna_gltf_slice_start(s, ULNA_GLTF_FLOAT, components, 0);
     for (size_t i = 0; i < count * (size_t)components; i++)
-        ulna_gltf_put_float(s, values[i]);
+        put_float(s, values[i]);
     ulna_gltf_slice_end(s, count);
     return slice;
 }
@@ -176,12 +178,6 @@ static void place_body(const ulna_body *body, const ulna_joint_plan *plan, const
     ulna_compose(half, to, body->offset_rotation, body->offset_position, rotation, place);
 }
 
-static void round_place(ulna_gltf_scene *s, const double place[3], float result[3])
-{
-    for (int i = 0; i < 3; i++)
-        result[i] = ulna_gltf_single(s, place[i]);
-}
-
 static void rest_body(ulna_gltf_scene *s, int index, const ulna_joint_plan *plan)
 {
     const ulna_body *body = &s->model->body[index];
@@ -189,7 +185,7 @@ static void rest_body(ulna_gltf_scene *s, int index, const ulna_joint_plan *plan
     double place[3], rotation[9], turn[4], rounded[3];
     place_body(body, plan, s->model->rest + body->coordinate, place, rotation);
     ulna_rotation_to_quaternion(rotation, turn);
-    round_place(s, place, rest->translation);
+    ulna_gltf_round_place(s, place, rest->translation);
     round_turn(turn, NULL, rest->rotation);
     for (int i = 0; i < 4; i++)
         turn[i] = (double)rest->rotation[i];
@@ -224,7 +220,7 @@ static void follow_body(ulna_gltf_scene *s, int index, const ulna_joint_plan *pl
         float *to = frames->turns + 4 * (size_t)f;
         place_body(body, plan, ulna_clip_frame(clip, f) + body->coordinate, place, rotation);
         ulna_rotation_to_quaternion(rotation, turn);
-        round_place(s, place, frames->places + 3 * (size_t)f);
+        ulna_gltf_round_place(s, place, frames->places + 3 * (size_t)f);
         round_turn(turn, near, to);
         near = to;
         frames->slides |= ulna_gltf_slides(place, rest);
@@ -260,8 +256,10 @@ static int add_times(ulna_gltf_scene *s, int frames, double seconds, float *room
         if (f > 0 && room[f] <= room[f - 1])
             fail(s, ULNA_ERR_LIMIT, "single precision cannot distinguish the times of so many frames");
     }
-    int slice = put_floats(s, room, (size_t)frames, 1);
-    find_bounds(s, room, (size_t)frames);
+    int slice = ulna_gltf_slice_start(s, ULNA_GLTF_FLOAT, 1, 0);
+    for (int f = 0; f < frames; f++)
+        ulna_gltf_put_bounded(s, &room[f]);
+    ulna_gltf_slice_end(s, (size_t)frames);
     return slice;
 }
 
@@ -301,7 +299,7 @@ static void add_bind_matrices(ulna_gltf_scene *s)
         for (int column = 0; column < 4; column++)
             for (int row = 0; row < 4; row++) {
                 double value = row == 3 ? column == 3 : column == 3 ? place[row] : rotation[3 * row + column];
-                ulna_gltf_put_float(s, ulna_gltf_single(s, value));
+                put_float(s, single(s, value));
             }
     }
     ulna_gltf_slice_end(s, (size_t)s->body_count);
@@ -382,14 +380,14 @@ static void add_recorded(ulna_gltf_scene *s, int marker, int times, float *place
     while (first < r->frame_count && !is_seen(ulna_recording_frame(r, first) + 3 * marker))
         first++;
     for (int i = 0; i < 3 && first < r->frame_count; i++)
-        s->recorded_place[marker][i] = ulna_gltf_single(s, ulna_recording_frame(r, first)[3 * marker + i]);
+        s->recorded_place[marker][i] = single(s, ulna_recording_frame(r, first)[3 * marker + i]);
     const float *held = s->recorded_place[marker];
     for (int f = 0; f < r->frame_count; f++) {
         const double *place = ulna_recording_frame(r, f) + 3 * marker;
         float *to = places + 3 * (size_t)f;
         int seen = is_seen(place);
         for (int i = 0; i < 3; i++) {
-            to[i] = seen ? ulna_gltf_single(s, place[i]) : held[i];
+            to[i] = seen ? single(s, place[i]) : held[i];
             scales[3 * (size_t)f + (size_t)i] = seen ? 1.0F : 0.0F;
         }
         held = to;

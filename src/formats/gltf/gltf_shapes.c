@@ -34,32 +34,24 @@ static size_t each_bone(ulna_gltf_scene *s,
 
 static void draw_corners(ulna_gltf_scene *s, int body, const double way[3], size_t number)
 {
-    double length = ulna_norm(way), along[3], frame[9], corner[3], turned[3];
+    static const double octahedron[CORNERS][3] = {
+        {0, 0, 0}, {0.07, 0, 0.15}, {0, 0.07, 0.15}, {-0.07, 0, 0.15}, {0, -0.07, 0.15}, {0, 0, 1},
+    };
+    double length = ulna_norm(way), along[3], frame[9], at[3], corner[3], turned[3];
+    float rounded[3];
     (void)number;
     for (int i = 0; i < 3; i++)
         along[i] = way[i] / length;
     ulna_frame_around(along, frame);
     for (int c = 0; c < CORNERS; c++) {
-        double side = c == 0 || c == 5 ? 0 : 0.07 * length;
-        double at[3] = {c == 1   ? side
-                        : c == 3 ? -side
-                                 : 0,
-                        c == 2   ? side
-                        : c == 4 ? -side
-                                 : 0,
-                        c == 0   ? 0
-                        : c == 5 ? length
-                                 : 0.15 * length};
+        for (int i = 0; i < 3; i++)
+            at[i] = octahedron[c][i] * length;
         ulna_rotate(frame, at, corner);
         ulna_rotate(s->rest[body].world_rotation, corner, turned);
-        for (int i = 0; i < 3; i++) {
-            ulna_gltf_slice *slice = &s->slice[s->slice_count - 1];
-            float value = ulna_gltf_single(s, turned[i] + s->rest[body].world_place[i]);
-            slice->low[i] = !slice->has_bounds || value < slice->low[i] ? value : slice->low[i];
-            slice->high[i] = !slice->has_bounds || value > slice->high[i] ? value : slice->high[i];
-            ulna_gltf_put_float(s, value);
-        }
-        s->slice[s->slice_count - 1].has_bounds = 1;
+        for (int i = 0; i < 3; i++)
+            turned[i] += s->rest[body].world_place[i];
+        ulna_gltf_round_place(s, turned, rounded);
+        ulna_gltf_put_bounded(s, rounded);
     }
 }
 
@@ -175,15 +167,12 @@ static void put_face(ulna_gltf_scene *s, int a, int b, int c)
 static void put_corners(ulna_gltf_scene *s, const icosphere *ball, double radius, int *slice)
 {
     *slice = ulna_gltf_slice_start(s, ULNA_GLTF_FLOAT, 3, ULNA_GLTF_FOR_VERTICES);
-    for (int c = 0; c < SPHERE_CORNERS && s->status == ULNA_OK; c++)
-        for (int i = 0; i < 3; i++) {
-            ulna_gltf_slice *made = &s->slice[*slice];
-            float value = ulna_gltf_single(s, radius * ball->corner[c][i]);
-            made->low[i] = c == 0 || value < made->low[i] ? value : made->low[i];
-            made->high[i] = c == 0 || value > made->high[i] ? value : made->high[i];
-            made->has_bounds = 1;
-            ulna_gltf_put_float(s, value);
-        }
+    for (int c = 0; c < SPHERE_CORNERS; c++) {
+        const double *v = ball->corner[c], at[3] = {radius * v[0], radius * v[1], radius * v[2]};
+        float rounded[3];
+        ulna_gltf_round_place(s, at, rounded);
+        ulna_gltf_put_bounded(s, rounded);
+    }
     ulna_gltf_slice_end(s, SPHERE_CORNERS);
 }
 

@@ -103,8 +103,7 @@ static void put_model_marker(ulna_gltf_scene *s, ulna_writer *out, int index)
 {
     const ulna_marker *marker = &s->model->marker[index];
     float place[3];
-    for (int i = 0; i < 3; i++)
-        place[i] = ulna_gltf_single(s, marker->position[i]);
+    ulna_gltf_round_place(s, marker->position, place);
     put_marker(s, out, ulna_model_marker_name(s->model, index), place, ULNA_GLTF_MARKER_BODY, marker->weight);
 }
 

@@ -95,10 +95,11 @@ static inline int ulna_gltf_recorded_node(const ulna_gltf_scene *s, int marker)
 void ulna_gltf_scene_fill(ulna_gltf_scene *s);
 void ulna_gltf_scene_release(ulna_gltf_scene *s);
 /* In single precision, and no finer than a nanometre: so what was read back is written as the same number. */
-float ulna_gltf_single(ulna_gltf_scene *s, double value);
+void ulna_gltf_round_place(ulna_gltf_scene *s, const double place[3], float result[3]);
 /* A new slice, into which the next numbers go; returns its number. */
 int ulna_gltf_slice_start(ulna_gltf_scene *s, int type, int components, int target);
-void ulna_gltf_put_float(ulna_gltf_scene *s, float value);
+/* As many floats as the slice has components, which it counts in its bounds. */
+void ulna_gltf_put_bounded(ulna_gltf_scene *s, const float *values);
 void ulna_gltf_put_integer(ulna_gltf_scene *s, unsigned long value, int bytes);
 void ulna_gltf_slice_end(ulna_gltf_scene *s, size_t count);
 
