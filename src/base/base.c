@@ -57,6 +57,13 @@ ulna_status ulna_fail(ulna_error *error, ulna_status status, const char *format,
     return status;
 }
 
+ulna_status ulna_fail_file(ulna_error *error, const char *path, ulna_status status)
+{
+    if (status != ULNA_OK && error && path)
+        snprintf(error->path, sizeof error->path, "%s", path);
+    return status;
+}
+
 static size_t round_up(size_t bytes)
 {
     return (bytes + (ULNA_ALIGNMENT - 1)) & ~(size_t)(ULNA_ALIGNMENT - 1);

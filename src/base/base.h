@@ -6,6 +6,8 @@
 
 /* Fills `error` (may be NULL) and returns `status`, so that `return ulna_fail(...)` reads well. */
 ulna_status ulna_fail(ulna_error *error, ulna_status status, const char *format, ...) ULNA_PRINTF(3, 4);
+/* Adds the path to an error that is filled already, if `status` is one; returns `status`. */
+ulna_status ulna_fail_file(ulna_error *error, const char *path, ulna_status status);
 
 /* Zeroed memory for count * size bytes, or NULL if that overflows or memory is out. */
 void *ulna_allocate(const ulna_allocator *allocator, size_t count, size_t size);

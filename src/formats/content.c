@@ -224,10 +224,8 @@ ulna_status ulna_content_load(const char *path, const ulna_read_options *options
     }
     if (status == ULNA_OK)
         status = ulna_content_read(text.data, text.length, format, options, content, error);
-    if (status != ULNA_OK && error)
-        snprintf(error->path, sizeof error->path, "%s", path);
     ulna_text_release(&text);
-    return status;
+    return ulna_fail_file(error, path, status);
 }
 
 /* "a skeleton, a motion and markers" */
@@ -320,7 +318,5 @@ ulna_status ulna_content_save(const char *path, const ulna_model *model, const u
         else
             ulna_output_discard(output);
     }
-    if (status != ULNA_OK && error && path)
-        snprintf(error->path, sizeof error->path, "%s", path);
-    return status;
+    return ulna_fail_file(error, path, status);
 }

@@ -24,14 +24,6 @@ static ulna_status fail_io(ulna_error *error, const char *what, int number)
     return ulna_fail(error, ULNA_ERR_IO, "%s: %s", what, strerror(number));
 }
 
-/* Adds the path to an error that is filled already, if `status` is one; returns `status`. */
-static ulna_status name_file(ulna_error *error, const char *path, ulna_status status)
-{
-    if (status != ULNA_OK && error)
-        snprintf(error->path, sizeof error->path, "%s", path);
-    return status;
-}
-
 /* ---- reading ------------------------------------------------------------------------------------------ */
 
 /* How many bytes are behind the present place? 0 unless it is a plain file, of which this is known before it is read. */
@@ -102,10 +94,10 @@ static ulna_status read_path(const char *path, size_t max_bytes, ulna_text *text
 {
     FILE *file = fopen(path, "rb");
     if (!file)
-        return name_file(error, path, fail_io(error, "cannot open the file", errno));
+        return ulna_fail_file(error, path, fail_io(error, "cannot open the file", errno));
     ulna_status status = read_stream(file, max_bytes, text, format, error);
     fclose(file);
-    return name_file(error, path, status);
+    return ulna_fail_file(error, path, status);
 }
 
 ulna_status ulna_file_read(const char *path, size_t max_bytes, ulna_text *text, ulna_error *error)
@@ -223,7 +215,7 @@ ulna_status ulna_output_open(const char *path, const ulna_allocator *allocator, 
     char *real = realpath(path, NULL);
     ulna_status status = open_target(&chosen, real ? real : path, output, error);
     free(real);
-    return name_file(error, path, status);
+    return ulna_fail_file(error, path, status);
 }
 
 static void end_output(ulna_output *output)
@@ -260,7 +252,7 @@ ulna_status ulna_output_commit(ulna_output *output, ulna_error *error)
         remove(output->temporary);
 
     ulna_status status = failure ? fail_io(error, "cannot write the file", failure) : ULNA_OK;
-    name_file(error, output->path, status);
+    ulna_fail_file(error, output->path, status);
     end_output(output);
     return status;
 }

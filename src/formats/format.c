@@ -191,10 +191,8 @@ ulna_status ulna_model_load(const char *path, const ulna_allocator *allocator, u
     ulna_status status = ulna_file_read_known(path, &text, NULL, error);
     if (status == ULNA_OK)
         status = ulna_model_read(text.data, text.length, allocator, model, error);
-    if (status != ULNA_OK && error)
-        snprintf(error->path, sizeof error->path, "%s", path);
     ulna_text_release(&text);
-    return status;
+    return ulna_fail_file(error, path, status);
 }
 
 ulna_status ulna_model_save(const ulna_model *model, const char *path, ulna_error *error)

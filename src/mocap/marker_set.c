@@ -256,13 +256,6 @@ ulna_status ulna_marker_set_write_csv(const ulna_marker_set *set, const ulna_mod
 
 /* ---- files -------------------------------------------------------------------------------------------------------- */
 
-static ulna_status name_file(const char *path, ulna_status status, ulna_error *error)
-{
-    if (status != ULNA_OK && error && path)
-        snprintf(error->path, sizeof error->path, "%s", path);
-    return status;
-}
-
 ulna_status ulna_marker_set_load(const char *path, const ulna_model *model, ulna_marker_set *set, ulna_error *error)
 {
     enum { MOST_BYTES = 16 << 20 };
@@ -273,7 +266,7 @@ ulna_status ulna_marker_set_load(const char *path, const ulna_model *model, ulna
     if (status == ULNA_OK)
         status = ulna_marker_set_read_csv(text.data, text.length, model, set, error);
     ulna_text_release(&text);
-    return name_file(path, status, error);
+    return ulna_fail_file(error, path, status);
 }
 
 ulna_status ulna_marker_set_save(const ulna_marker_set *set, const ulna_model *model, const char *path,
@@ -288,5 +281,5 @@ ulna_status ulna_marker_set_save(const ulna_marker_set *set, const ulna_model *m
     if (status == ULNA_OK || status == ULNA_ERR_IO)
         return ulna_output_commit(output, error); /* which knows of every write that failed, and why */
     ulna_output_discard(output);
-    return name_file(path, status, error);
+    return ulna_fail_file(error, path, status);
 }
