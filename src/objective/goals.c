@@ -54,7 +54,7 @@ double ulna_term_weight(const ulna_problem *problem, const ulna_term *term)
 {
     if (term->sleeping)
         return 0;
-    double weight = term->weight * term->confidence;
+    double weight = term->weight;
     return ulna_term_kind_of(term->type)->is_rotation ? weight * problem->length * problem->length : weight;
 }
 
@@ -184,15 +184,6 @@ ulna_status ulna_problem_set_weight(ulna_problem *problem, int term, double weig
     return changed(problem, t);
 }
 
-ulna_status ulna_problem_set_confidence(ulna_problem *problem, int term, double confidence)
-{
-    ulna_term *t = ulna_term_at(problem, term);
-    if (!t || !ulna_weight_is_valid(confidence))
-        return ULNA_ERR_ARGUMENT;
-    t->confidence = confidence;
-    return changed(problem, t);
-}
-
 ulna_status ulna_problem_set_loss(ulna_problem *problem, int first, int count, ulna_loss loss, double scale)
 {
     if (!problem || first < 0 || count < 0 || (size_t)first + (size_t)count > problem->term_count ||
@@ -225,12 +216,6 @@ double ulna_problem_weight(const ulna_problem *problem, int term)
     return t ? t->weight : (double)NAN;
 }
 
-double ulna_problem_confidence(const ulna_problem *problem, int term)
-{
-    const ulna_term *t = ulna_term_at(problem, term);
-    return t ? t->confidence : (double)NAN;
-}
-
 ulna_status ulna_problem_set_points(ulna_problem *problem, int first, int count, const double *goals)
 {
     if (!problem || !goals || first < 0 || count < 0 || (size_t)first + (size_t)count > problem->term_count)
@@ -256,8 +241,8 @@ void ulna_problem_put_points(ulna_problem *problem, int first, int count, const 
         if (!term->sleeping)
             ulna_copy3(goal, term->goal);
         if (problem->ready)
-            problem->pull[term->slot].goal = (ulna_vec4){term->goal[0], term->goal[1], term->goal[2],
-                                                         term->sleeping ? 0 : term->weight * term->confidence};
+            problem->pull[term->slot].goal =
+                (ulna_vec4){term->goal[0], term->goal[1], term->goal[2], term->sleeping ? 0 : term->weight};
     }
 }
 

@@ -105,7 +105,6 @@ ulna_status ulna_term_add(ulna_problem *problem, ulna_term *term, double weight,
         return ulna_fail(error, status, "no memory for one more term");
     drop_ready(problem);
     term->weight = weight;
-    term->confidence = 1;
     term->slot = ULNA_NONE;
     term->nearest = ULNA_AIM_NEAREST * problem->model->length_scale;
     problem->term[problem->term_count] = *term;

@@ -12,7 +12,7 @@ typedef struct ulna_term {
     int slot;     /* first pull (points, directions), or number among the extras, or ULNA_NONE */
     int row;      /* its first residual */
     int sleeping; /* a missing marker */
-    double weight, confidence;
+    double weight;
     double loss_scale; /* c of the robust loss; 0: it counts by its square */
     double local[6];   /* point and axis, body frame */
     double nearest;    /* m: closer to its goal than this an aim has no derivatives */
@@ -126,7 +126,7 @@ void ulna_bend_of_curvature(const double C[9], const double x[3], int is_point, 
 /* The term's point, relative to the pose's origin, and the vector r from it to the place in its goal. */
 void ulna_term_point(const ulna_term *term, const ulna_body_place *place, double p[3], double r[3]);
 
-/* Adding a term, when it is complete but for weight and confidence. */
+/* Adding a term, when it is complete but for its weight. */
 ulna_status ulna_term_add(ulna_problem *problem, ulna_term *term, double weight, int *number, ulna_error *error);
 /* Puts goal (and what else it holds) in canonical form; if that cannot be done, `fault` says why. */
 ulna_status ulna_term_normalise(ulna_term *term, const char **fault);
@@ -137,10 +137,6 @@ int ulna_limits_are_valid(const double *lower, const double *upper, int n);
 int ulna_pulls_of(ulna_term_type type);
 /* The term of that number, or NULL. */
 ulna_term *ulna_term_at(const ulna_problem *problem, int term);
-
-/* A second factor of a term's weight, 1 by default: how far a robust loss trusts this frame's measurement. NaN for a wrong number. */
-ulna_status ulna_problem_set_confidence(ulna_problem *problem, int term, double confidence);
-double ulna_problem_confidence(const ulna_problem *problem, int term);
 
 /* Fills problem->unit, if the problem is ready. */
 void ulna_problem_set_units(ulna_problem *problem);
@@ -153,7 +149,7 @@ ulna_status ulna_problem_set_loss(ulna_problem *problem, int first, int count, u
 /* Reference (nq) and factors (nv) of a posture term at once; the caller has checked them. */
 void ulna_problem_set_posture(ulna_problem *problem, int term, const double *reference, const double *factors);
 
-/* Weight in f of a term's residuals: weight * confidence, times length^2 for rotations; 0 while asleep. */
+/* Weight in f of a term's residuals: its weight, times length^2 for rotations; 0 while asleep. */
 double ulna_term_weight(const ulna_problem *problem, const ulna_term *term);
 /* Writes a term's goal and weight into the sorted arrays. */
 void ulna_term_refresh(ulna_problem *problem, const ulna_term *term);

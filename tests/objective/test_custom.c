@@ -421,7 +421,7 @@ static void goals_weights_copies(void **state)
     assert_int_equal(ulna_problem_goal(b.problem, 0, &goal), ULNA_OK);
     assert_true(goal == 0.25);
     assert_int_equal(ulna_problem_set_length(b.problem, 7), ULNA_OK); /* no rotation: the weight is plain */
-    assert_int_equal(ulna_problem_set_confidence(b.problem, 0, 3), ULNA_OK);
+    assert_int_equal(ulna_problem_set_weight(b.problem, 0, 6), ULNA_OK);
     assert_int_equal(ulna_work_evaluate(b.work, b.q, &f), ULNA_OK);
     assert_true(fabs(f - 3 * off * off) < 1e-15);
 

@@ -53,10 +53,8 @@ static void nothing_allocates_after_set_up(void **state)
 #define OK(call) (bad = (bad) ? (bad) : (call))
         heap_calls = 0;
         counting = 1;
-        for (int t = 0; t < ulna_problem_term_count(b.problem); t++) {
+        for (int t = 0; t < ulna_problem_term_count(b.problem); t++)
             OK(ulna_problem_set_weight(b.problem, t, 0.5));
-            OK(ulna_problem_set_confidence(b.problem, t, 2));
-        }
         for (int t = 0; t < ulna_problem_term_count(b.problem); t++) {
             OK(ulna_problem_goal(b.problem, t, goal));
             OK(ulna_problem_set_goal(b.problem, t, goal));

@@ -158,8 +158,7 @@ static void goals_change_per_frame(void **state)
     assert_int_equal(ulna_problem_set_goal(p, first + 7, place), ULNA_OK); /* awake again */
     assert_int_equal(ulna_work_evaluate(w, rest, &f2), ULNA_OK);
     assert_true(fabs(f1 - f2) < 1e-12);
-    assert_int_equal(ulna_problem_set_weight(p, first, 3), ULNA_OK);
-    assert_int_equal(ulna_problem_set_confidence(p, first, 2), ULNA_OK);
+    assert_int_equal(ulna_problem_set_weight(p, first, 6), ULNA_OK);
     assert_int_equal(ulna_work_evaluate(w, rest, &f2), ULNA_OK);
     assert_true(fabs(f2 - f1 - 5 * 0.005) < 1e-12);
     assert_int_equal(ulna_work_term_error(w, first, &error), ULNA_OK);
@@ -190,11 +189,10 @@ static void changes_ask_for_an_evaluation(void **state)
                *goal = ulna_test_numbers(2 * b.nq + 9), f;
         ulna_step_options options = ulna_step_options_default();
         assert_int_equal(ulna_work_gradient(b.work, g), ULNA_OK);
-        for (int change = 0; change < 4; change++) {
+        for (int change = 0; change < 3; change++) {
             assert_int_equal(ulna_problem_goal(b.problem, 0, goal), ULNA_OK);
             assert_int_equal(change == 0   ? ulna_problem_set_weight(b.problem, 0, 0.7)
-                             : change == 1 ? ulna_problem_set_confidence(b.problem, 0, 3)
-                             : change == 2 ? ulna_problem_set_length(b.problem, 1.5)
+                             : change == 1 ? ulna_problem_set_length(b.problem, 1.5)
                                            : ulna_problem_set_goal(b.problem, 0, goal),
                              ULNA_OK);
             assert_int_equal(ulna_work_gradient(b.work, g), ULNA_ERR_STATE);
@@ -205,7 +203,6 @@ static void changes_ask_for_an_evaluation(void **state)
             assert_int_equal(ulna_work_gradient(b.work, g), ULNA_OK);
         }
         assert_true(ulna_problem_weight(b.problem, 0) == 0.7);
-        assert_true(ulna_problem_confidence(b.problem, 0) == 3);
         assert_true(isnan(ulna_problem_weight(b.problem, 99)));
         assert_int_equal(ulna_problem_add_point(b.problem, 0, NULL, origin, 1, NULL, NULL), ULNA_OK);
         assert_int_equal(ulna_work_gradient(b.work, g), ULNA_ERR_STATE);
