@@ -186,6 +186,43 @@ static void advance(ulna_relaxation *r, double primal, double dual)
         r->kernel->advance(&r->groups[g], primal, dual);
 }
 
+/* ---- edges in lanes: their first point ------------------------------------------------------------------------- */
+
+enum { LANES = ULNA_RELAX_LANES };
+
+static void put(double *group_matrix, int size, int lane, const double *matrix)
+{
+    for (int i = 0; i < size * size; i++)
+        group_matrix[i * LANES + lane] = matrix[i];
+}
+
+static void begin_group(const ulna_relaxation *r, ulna_relax_group *group)
+{
+    const int hinges = group->size == 8;
+    for (int lane = 0; lane < LANES; lane++) {
+        const int node = group->edge[lane], limited = node != ULNA_NONE && hinges && r->edges[node].limited;
+        double main_block[64], limits_block[16], *const full[2] = {main_block, limits_block};
+        for (int i = 0; i < 64; i++)
+            main_block[i] = i % (group->size + 1) == 0;
+        for (int i = 0; i < 16; i++)
+            limits_block[i] = i % 5 == 0;
+        if (node != ULNA_NONE)
+            ulna_relax_begin_blocks(r, node, 1 + limited, full);
+        put(group->S, group->size, lane, main_block);
+        if (hinges)
+            put(group->SV, 4, lane, limits_block);
+    }
+}
+
+/* X = mu U */
+static void set_multipliers(ulna_relax_group *group, double mu)
+{
+    for (int i = 0; i < group->size * group->size * LANES; i++)
+        group->X[i] = mu * group->U[i];
+    for (int i = 0; i < 16 * LANES && group->size == 8; i++)
+        group->XV[i] = mu * group->UV[i];
+}
+
 /* ---- the method ------------------------------------------------------------------------------------------------ */
 
 /* The first point, with X = mu U, on the central path but for the residual; or X without residual (relax_bound.c). */
@@ -197,7 +234,7 @@ static int begin(ulna_relaxation *r, int central, double mu)
         if (r->edges[n].how == ULNA_RELAX_DENSE)
             ulna_relax_dense_begin(r, n);
     for (int g = 0; g < r->hinge_groups + r->bone_groups; g++)
-        ulna_relax_group_begin(r, &r->groups[g]);
+        begin_group(r, &r->groups[g]);
     if (!factor_blocks(r, &gap))
         return 0;
     for (int n = 1; n < r->count; n++) {
@@ -207,7 +244,7 @@ static int begin(ulna_relaxation *r, int central, double mu)
                 edge->block[b].X[i] = mu * edge->block[b].U[i];
     }
     for (int g = 0; g < r->hinge_groups + r->bone_groups; g++)
-        ulna_relax_group_multipliers(&r->groups[g], mu);
+        set_multipliers(&r->groups[g], mu);
     if (!central) {
         cost_gradient(r, 0);
         ulna_relax_first_multipliers(r);
@@ -308,44 +345,6 @@ ulna_status ulna_relaxation_solve(ulna_relaxation *r, const ulna_reduced *tree, 
     if (!central && result->end == ULNA_RELAX_STALLED && !(result->gap < 0.01 * r->cost_unit) && begin(r, 1, 0.05))
         run(r, options, 1e-7, result);
     return ULNA_OK;
-}
-
-/* =============================================================================================================== */
-
-/* Edges in lanes: their first point; and blocks of any edge as they are now. */
-
-enum { LANES = ULNA_RELAX_LANES };
-
-static void put(double *group_matrix, int size, int lane, const double *matrix)
-{
-    for (int i = 0; i < size * size; i++)
-        group_matrix[i * LANES + lane] = matrix[i];
-}
-
-void ulna_relax_group_begin(const ulna_relaxation *r, ulna_relax_group *group)
-{
-    const int hinges = group->size == 8;
-    for (int lane = 0; lane < LANES; lane++) {
-        const int node = group->edge[lane], limited = node != ULNA_NONE && hinges && r->edges[node].limited;
-        double main_block[64], limits_block[16], *const full[2] = {main_block, limits_block};
-        for (int i = 0; i < 64; i++)
-            main_block[i] = i % (group->size + 1) == 0;
-        for (int i = 0; i < 16; i++)
-            limits_block[i] = i % 5 == 0;
-        if (node != ULNA_NONE)
-            ulna_relax_begin_blocks(r, node, 1 + limited, full);
-        put(group->S, group->size, lane, main_block);
-        if (hinges)
-            put(group->SV, 4, lane, limits_block);
-    }
-}
-
-void ulna_relax_group_multipliers(ulna_relax_group *group, double mu)
-{
-    for (int i = 0; i < group->size * group->size * LANES; i++)
-        group->X[i] = mu * group->U[i];
-    for (int i = 0; i < 16 * LANES && group->size == 8; i++)
-        group->XV[i] = mu * group->UV[i];
 }
 
 /* ---- blocks as they are now ------------------------------------------------------------------------------------ */

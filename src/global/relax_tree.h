@@ -207,12 +207,6 @@ void ulna_relax_first_multipliers(ulna_relaxation *r);
 /* What the residual k of a FREE or BALL edge can take from the bound, if its multipliers are made to absorb it. */
 double ulna_relax_root_loss(const ulna_relaxation *r, int node);
 
-/* ---- edges in lanes: relax_solve.c; the rest is in the kernels ------------------------------------------------- */
-
-void ulna_relax_group_begin(const ulna_relaxation *r, ulna_relax_group *group);
-/* X = mu U */
-void ulna_relax_group_multipliers(ulna_relax_group *group, double mu);
-
 /* Block number `which` of a node's edge as it is now, in the notation above and in full (W 8 x 8, V 4 x 4, N 7 x 7;
  * FREE: Z, then [1 p; p P]; slides: Z + Y, Z - Y, N, [1 x; x x^2], 1 - x^2, or N alone): S, and X such that <X, S> is
  * its share of the gap. Each has room for 64. Returns the number of rows, or 0 if there is no such block. For tests. */

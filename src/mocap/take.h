@@ -72,9 +72,6 @@ ulna_status ulna_places_create(const ulna_model *model, int samples, const ulna_
                                ulna_places *places);
 void ulna_places_release(ulna_places *places);
 ulna_status ulna_places_set(ulna_places *places, ulna_pose *pose, int sample, const double *q);
-/* Mean of the marker at hand in the frame of a body, by Geman-McClure's weights, so that outliers do not move it; and its
- * variance about that (m^2), weighted likewise. INFINITY if it was never seen. */
-double ulna_places_mean(const ulna_places *places, int body, double scale, double mean[3]);
 /* The body in whose frame it moves least, the nearest of those that see it move alike; ULNA_NONE if it was never seen.
  * `spread`: that variance; may be NULL. */
 int ulna_places_nearest(const ulna_places *places, double scale, double mean[3], double *spread);

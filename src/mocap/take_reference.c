@@ -58,7 +58,9 @@ static int local_place(const ulna_places *p, int sample, int body, double local[
 }
 
 /* Weights by the distance from the mean of the pass before, from wide to narrow: the first pass is a plain mean. */
-double ulna_places_mean(const ulna_places *places, int body, double scale, double mean[3])
+/* Mean of the marker at hand in the frame of a body, by Geman-McClure's weights, so that outliers do not move it; and its
+ * variance about that (m^2), weighted likewise. INFINITY if it was never seen. */
+static double mean_place(const ulna_places *places, int body, double scale, double mean[3])
 {
     double spread = INFINITY, local[3], off[3];
     memset(mean, 0, 3 * sizeof *mean);
@@ -93,7 +95,7 @@ int ulna_places_nearest(const ulna_places *places, double scale, double mean[3],
     for (int b = 0; b < places->bodies; b++) {
         if (b && !ulna_model_body_dofs(places->model, b, NULL)) /* it moves with its parent */
             continue;
-        double found = ulna_places_mean(places, b, scale, here);
+        double found = mean_place(places, b, scale, here);
         int is_better = found < (1 - ALIKE) * least;
         int is_nearer = best != ULNA_NONE && found <= (1 + ALIKE) * least && ulna_norm(here) < ulna_norm(mean);
         if (isinf(found) || !(best == ULNA_NONE || is_better || is_nearer))
@@ -179,7 +181,7 @@ static void find_offsets(const ulna_take *take, const stretch *frames, ulna_plac
         if (m == ULNA_NONE)
             continue;
         gather(take, frames, m, places);
-        if (isfinite(ulna_places_mean(places, set->items[i].body, SETTLED, offset)))
+        if (isfinite(mean_place(places, set->items[i].body, SETTLED, offset)))
             ulna_copy3(offset, set->items[i].offset);
     }
 }

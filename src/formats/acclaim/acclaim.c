@@ -49,7 +49,8 @@ double ulna_acclaim_length(const ulna_write_options *options, double *unit_m)
 
 /* ---- joints --------------------------------------------------------------------------------------------------------- */
 
-int ulna_acclaim_channels_of(const ulna_joint_plan *plan, ulna_acclaim_channels *channels)
+/* 0 if the joint is none that Acclaim can say: its motion must be plan->pre T R plan->preT, each axis once at most. */
+static int channels_of(const ulna_joint_plan *plan, ulna_acclaim_channels *channels)
 {
     int place[6] = {-1, -1, -1, -1, -1, -1}, turns = 0; /* by segment */
     *channels = (ulna_acclaim_channels){0};
@@ -115,7 +116,7 @@ ulna_status ulna_acclaim_list(const ulna_model *model, const int *listed, int li
     for (int b = 0; b < model->nb && status == ULNA_OK; b++) {
         ulna_joint_plan plan;
         ulna_joint_resolve(&model->joint[b], &plan, NULL);
-        if (!ulna_acclaim_channels_of(&plan, &list[b]))
+        if (!channels_of(&plan, &list[b]))
             status = ulna_fail(error, ULNA_ERR_UNSUPPORTED,
                                "Acclaim files hold translations and angles; the joint of '%.60s' (%s%s) has other "
                                "coordinates",
@@ -335,7 +336,7 @@ ulna_status ulna_acclaim_model(const ulna_model *model, const ulna_allocator *al
         ulna_acclaim_channels channels;
         ulna_joint_plan plan;
         ulna_joint_resolve(&model->joint[b], &plan, NULL);
-        if (ulna_acclaim_channels_of(&plan, &channels))
+        if (channels_of(&plan, &channels))
             continue;
         first = changed++ ? first : b;
         if (!builder)

@@ -50,9 +50,6 @@ typedef struct ulna_acclaim_channels {
     ulna_acclaim_channel channel[6];
 } ulna_acclaim_channels;
 
-/* 0 if the joint is none that Acclaim can say: its motion must be plan->pre T R plan->preT, each axis once at most. */
-int ulna_acclaim_channels_of(const ulna_joint_plan *plan, ulna_acclaim_channels *channels);
-
 /* The channels of every body, as many as the model has bodies, for the caller to release; in the order of `listed` (every
  * coordinate once, as in ulna_content) if that is not NULL. ULNA_ERR_UNSUPPORTED for joints that Acclaim cannot say,
  * ULNA_ERR_ARGUMENT for a list that is not that of the model. */
