@@ -222,14 +222,14 @@ static void signals_leave_nothing_behind(void **state)
     ulna_test_tool_shell(tool, "mkdir o");
     double begun = seconds();
     assert_int_equal(waitpid(start(tool->folder), &status, 0) > 0, 1);
-    double whole = seconds() - begun;
+    double latest = seconds() - begun;
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     ulna_test_tool_shell(tool, "mv o whole");
     ulna_test_rng random = ulna_test_rng_seed(5);
     for (int i = 0; i < RUNS; i++) {
         ulna_test_tool_shell(tool, "rm -rf o; mkdir o");
         int number = numbers[i % 3];
-        double wait = ulna_test_rng_uniform(&random, 0.3, 1) * whole; /* before, nothing is written */
+        double wait = ulna_test_rng_uniform(&random, 0.3, 1) * latest; /* before, nothing is written */
         pid_t child = start(tool->folder);
         nanosleep(&(struct timespec){(time_t)wait, (long)(1e9 * (wait - (double)(time_t)wait))}, NULL);
         for (int k = 0; k <= i % 2; k++) /* some twice */
@@ -239,7 +239,10 @@ static void signals_leave_nothing_behind(void **state)
             assert_int_equal(WTERMSIG(status), number);
         else
             assert_int_equal(WEXITSTATUS(status), 0);
-        hit += WIFSIGNALED(status);
+        if (WIFSIGNALED(status))
+            hit++;
+        else
+            latest *= 0.8; /* too late: the first run may have been slow, on a busy machine */
         check_outputs(tool);
     }
     assert_true(hit > 0);
