@@ -3,11 +3,15 @@
  * and dirty (10 % gaps, knees swapped for a fifth of the take, 2 % strays). With the yardstick present, the prototype runs in
  * the same minute: times drift with the machine, ratios less so.
  *
+ * How far calibrations can be trusted: the two halves of each take of HDM05 and CMU against each other, and known truth, with other
+ * seeds than those that the constants were chosen with.
+ *
  * Times are those of ulna_calibrate, reports and held-out blocks included: wall clock, and processor time, which other
  * processes disturb less. The prototype's is the processor time of its search alone. RMS is over the whole clean take,
  * tracked by ulna_track.
  */
 #include "calibrate_take.h"
+#include "calibrate_truth.h"
 #include "support.h"
 #include "ulna/calibrate.h"
 
@@ -15,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPEATS = 7 };
+enum { REPEATS = 7, FIRST_SEED = 401, SEEDS = 6 };
 
 typedef struct outcome {
     double ms, cpu_ms; /* medians */
@@ -72,6 +76,54 @@ static void add(bench_report *report, const char *name, const outcome *result)
     bench_add(report, label, 0.1 * result->held_out_mm, "blocks that were not used");
 }
 
+static void add_halves(bench_report *report)
+{
+    double all[CALIBRATE_TAKES * CALIBRATE_MARKERS];
+    int count = 0;
+    for (int t = 0; t < CALIBRATE_TAKES; t++) {
+        calibrate_halves halves;
+        char label[64], note[96];
+        if (!calibrate_measure_halves(t, &halves))
+            continue;
+        snprintf(label, sizeof label, "halves_%s_median_mm", calibrate_take_name(t));
+        bench_add(report, label, halves.median, "offsets of the two halves of the take against each other");
+        snprintf(label, sizeof label, "halves_%s_max_mm", calibrate_take_name(t));
+        snprintf(note, sizeof note, "%.60s; aim 30 at most", halves.worst);
+        bench_add(report, label, halves.most, note);
+        memcpy(all + count, halves.all, (size_t)halves.marker_count * sizeof *all);
+        count += halves.marker_count;
+    }
+    qsort(all, (size_t)count, sizeof *all, by_value);
+    if (count)
+        bench_add(report, "halves_median_mm", all[count / 2], "all markers of all takes; aim 6 at most");
+}
+
+static void add_truth(bench_report *report)
+{
+    static const char *const rules[CALIBRATE_TRUTHS] = {"reference", "placed"};
+    for (int rule = 0; rule < CALIBRATE_TRUTHS; rule++) {
+        calibrate_truth t;
+        if (!calibrate_measure_truth(rule, FIRST_SEED, SEEDS, &t))
+            continue;
+        const struct {
+            const char *name, *note;
+            double value;
+        } rows[] = {
+            {"orientation_deg", "bones, constant part", t.orientation_deg},
+            {"position_mm", "joint centres", t.position_mm},
+            {"offset_mm", "mean", t.offset_mm},
+            {"offset_max_mm", "of all takes and seeds", t.offset_most_mm},
+            {"covered_percent", "offsets within two deviations; aim 90 to 99", t.covered},
+            {"joints_covered_percent", "joint centres within two deviations; aim 90 to 99", t.joints_covered},
+        };
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            char label[64];
+            snprintf(label, sizeof label, "truth_%s_%s", rules[rule], rows[i].name);
+            bench_add(report, label, rows[i].value, rows[i].note);
+        }
+    }
+}
+
 int main(int count, char **arguments)
 {
     const char *path = bench_json_path(count, arguments);
@@ -88,6 +140,9 @@ int main(int count, char **arguments)
     add(&report, "lengths", &lengths);
     add(&report, "dirty", &worse);
     bench_add(&report, "dirty_over_clean", worse.take_mm / offsets.take_mm, "take RMS; aim 1.05 at most");
+
+    add_halves(&report);
+    add_truth(&report);
 
     calibrate_yardstick yardstick;
     if (calibrate_yardstick_run(&yardstick)) {

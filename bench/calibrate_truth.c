@@ -1,0 +1,289 @@
+/* Calibrations against the truth: see the header. */
+#include "calibrate_truth.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/algorithms.h"
+#include "math/math3.h"
+#include "model/model.h"
+#include "poses_measure.h"
+#include "ulna/kinematics.h"
+
+#define SKIN 0.006  /* m, root mean square of each coordinate: moves with the pose */
+#define NOISE 0.001 /* m */
+#define PLACED 0.02 /* m */
+
+enum { WITHIN = 2 /* deviations */ };
+
+typedef struct source {
+    const char *name, *skeleton, *markers, *reference;
+} source;
+
+static const source sources[CALIBRATE_TAKES] = {
+    {"dg0305", "hdm05/HDM_dg.asf", "hdm05/HDM_dg_03-05_02_120.c3d", "hdm05/HDM_dg_03-05_02_120.amc"},
+    {"dg0103", "hdm05/HDM_dg.asf", "hdm05/HDM_dg_01-03_01_120.c3d", "hdm05/HDM_dg_01-03_01_120.amc"},
+    {"dg0302", "hdm05/HDM_dg.asf", "hdm05/HDM_dg_03-02_02_120.c3d", NULL},
+    {"dg0603", "hdm05/HDM_dg.asf", "hdm05/HDM_dg_06-03_03_120.c3d", "hdm05/HDM_dg_06-03_03_120.amc"},
+    {"cmu0201", "cmu/02.asf", "cmu/02_01.c3d", "cmu/02_01.amc"},
+};
+
+const char *calibrate_take_name(int take)
+{
+    return sources[take].name;
+}
+
+static ulna_content load(const char *name, const ulna_read_options *options)
+{
+    const char *folder = getenv("ULNA_DATA");
+    char path[2048];
+    ulna_content content = ulna_content_empty(NULL);
+    snprintf(path, sizeof path, "%s/%s", folder ? folder : ULNA_SOURCE_DIR "/../shared/data", name);
+    ulna_content_load(path, options, &content, NULL);
+    return content;
+}
+
+static double distance(const double *a, const double *b)
+{
+    const double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+    return ulna_norm(d);
+}
+
+/* ---- halves --------------------------------------------------------------------------------------------------------- */
+
+static int calibrate_half(const ulna_content *skeleton, const ulna_content *markers, int half, ulna_calibration *found)
+{
+    ulna_take_options o = ulna_take_options_for(skeleton, markers);
+    ulna_take *take = NULL;
+    int middle = markers->recording.first_frame + markers->recording.frame_count / 2;
+    o.attach = ULNA_ATTACH_NAMES;
+    o.first_frame = half ? middle : o.first_frame;
+    o.last_frame = half ? o.last_frame : middle - 1;
+    int ready = ulna_take_create(&o, &take, NULL) == ULNA_OK && ulna_calibrate(take, NULL, found, NULL) == ULNA_OK;
+    ulna_take_destroy(take);
+    return ready;
+}
+
+int calibrate_measure_halves(int take, calibrate_halves *halves)
+{
+    ulna_content skeleton = load(sources[take].skeleton, NULL), markers = load(sources[take].markers, NULL);
+    ulna_calibration found[2] = {0};
+    *halves = (calibrate_halves){0};
+    int ready = skeleton.model && markers.recording.frame_count && calibrate_half(&skeleton, &markers, 0, &found[0]) &&
+                calibrate_half(&skeleton, &markers, 1, &found[1]);
+    for (size_t i = 0; i < found[0].set.count && i < CALIBRATE_MARKERS && ready; i++) {
+        double off = 1e3 * distance(found[0].set.items[i].offset, found[1].set.items[i].offset);
+        halves->all[halves->marker_count++] = off;
+        if (off > halves->most) {
+            halves->most = off;
+            snprintf(halves->worst, sizeof halves->worst, "%s", found[0].set.items[i].marker);
+        }
+    }
+    ulna_sort_numbers(halves->all, (size_t)halves->marker_count);
+    halves->median = halves->all[halves->marker_count / 2];
+    ulna_calibration_release(&found[0]);
+    ulna_calibration_release(&found[1]);
+    ulna_content_release(&markers);
+    ulna_content_release(&skeleton);
+    return ready;
+}
+
+/* ---- known truth ------------------------------------------------------------------------------------------------------ */
+
+/* Where a marker is off because of skin: a random mixture of the joint angles, as large as SKIN. `out`: frames x 3. */
+static void make_skin(const ulna_clip *clip, uint64_t *random, double *out)
+{
+    enum { ROOT = 6 };
+    int nq = clip->coordinate_count, frames = clip->frame_count;
+    memset(out, 0, 3 * (size_t)frames * sizeof *out);
+    for (int c = ROOT; c < nq; c++) {
+        double mean = 0, squares = 0;
+        const double weight[3] = {ulna_random_normal(random), ulna_random_normal(random), ulna_random_normal(random)};
+        for (int f = 0; f < frames; f++)
+            mean += ulna_clip_frame(clip, f)[c] / frames;
+        for (int f = 0; f < frames; f++)
+            squares += (ulna_clip_frame(clip, f)[c] - mean) * (ulna_clip_frame(clip, f)[c] - mean) / frames;
+        for (int f = 0; f < frames && squares > 1e-6; f++)
+            for (int k = 0; k < 3; k++)
+                out[3 * f + k] += weight[k] * (ulna_clip_frame(clip, f)[c] - mean) / sqrt(squares);
+    }
+    double squares = 0;
+    for (int i = 0; i < 3 * frames; i++)
+        squares += out[i] * out[i] / frames;
+    for (int i = 0; i < 3 * frames && squares > 0; i++)
+        out[i] *= SKIN / sqrt(squares);
+}
+
+/* The recording of a set of true offsets. */
+static int make_recording(const ulna_model *model, const ulna_clip *clip, const ulna_marker_set *set, uint64_t *random,
+                          ulna_recording *r)
+{
+    ulna_pose *pose = NULL;
+    double *skin = malloc(3 * (size_t)clip->frame_count * sizeof *skin), R[9], x[3];
+    if (!skin || ulna_recording_resize(r, (int)set->count, clip->frame_count) != ULNA_OK ||
+        ulna_pose_create(model, NULL, &pose, NULL) != ULNA_OK)
+        return 0;
+    for (size_t i = 0; i < set->count; i++) {
+        snprintf(r->names[i], sizeof r->names[i], "%s", set->items[i].marker);
+        make_skin(clip, random, skin);
+        for (int f = 0; f < clip->frame_count; f++) {
+            double *to = ulna_recording_frame(r, f) + 3 * i;
+            ulna_pose_forward(pose, ulna_clip_frame(clip, f));
+            ulna_pose_point(pose, set->items[i].body, set->items[i].offset, to);
+            ulna_pose_body(pose, set->items[i].body, NULL, R);
+            ulna_rotate(R, skin + 3 * f, x);
+            for (int k = 0; k < 3; k++)
+                to[k] += x[k] + NOISE * ulna_random_normal(random);
+        }
+    }
+    ulna_pose_destroy(pose);
+    free(skin);
+    return 1;
+}
+
+/* Sums; divided at the end. */
+typedef struct sums {
+    double orientation, position, offset, most, squares;
+    long long runs, offsets, directions, covered, joints, joints_covered;
+} sums;
+
+static void compare_offsets(const ulna_marker_set *truth, const ulna_calibration *found, sums *s)
+{
+    for (size_t i = 0; i < truth->count; i++) {
+        double off = 1e3 * distance(truth->items[i].offset, found->set.items[i].offset);
+        s->offset += off;
+        s->most = fmax(s->most, off);
+        s->offsets++;
+        for (int k = 0; k < 3; k++) {
+            double e = fabs(truth->items[i].offset[k] - found->set.items[i].offset[k]);
+            double ratio = e / found->markers[i].deviation[k];
+            s->squares += ratio * ratio;
+            s->covered += ratio < WITHIN;
+            s->directions++;
+        }
+    }
+}
+
+/* Joint centres: the mean over the take of how far they are off. */
+static void compare_joints(const ulna_take *take, const ulna_clip *truth, const ulna_clip *got,
+                           const ulna_calibration *found, sums *s)
+{
+    enum { EVERY = 20 };
+    ulna_pose *a = NULL, *b = NULL;
+    if (ulna_pose_create(take->model, NULL, &a, NULL) == ULNA_OK &&
+        ulna_pose_create(take->model, NULL, &b, NULL) == ULNA_OK)
+        for (int f = 0; f < got->frame_count; f += EVERY) {
+            double x[3], y[3];
+            ulna_pose_forward(a, ulna_clip_frame(truth, f));
+            ulna_pose_forward(b, ulna_clip_frame(got, f));
+            for (int body = 0; body < take->model->nb; body++) {
+                if (!take->model->body[body].dof_count)
+                    continue;
+                ulna_pose_body(a, body, x, NULL);
+                ulna_pose_body(b, body, y, NULL);
+                s->joints++;
+                s->joints_covered += distance(x, y) < WITHIN * found->deviation[body];
+            }
+        }
+    ulna_pose_destroy(a);
+    ulna_pose_destroy(b);
+}
+
+static int run_truth(const ulna_content *skeleton, const ulna_clip *clip, const ulna_marker_set *expected,
+                     const ulna_marker_set *true_set, uint64_t *random, sums *s)
+{
+    static const double same[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    ulna_recording recording = ulna_recording_empty(NULL);
+    ulna_take_options o = ulna_take_options_default();
+    ulna_take *take = NULL, *placed = NULL;
+    ulna_calibration found = {0};
+    ulna_track_result result = {0};
+    poses_figures figures;
+    int ready = make_recording(skeleton->model, clip, true_set, random, &recording);
+    o.model = skeleton->model;
+    o.recording = &recording;
+    o.axes = same;
+    o.set = expected;
+    ready =
+        ready && ulna_take_create(&o, &take, NULL) == ULNA_OK && ulna_calibrate(take, NULL, &found, NULL) == ULNA_OK;
+    o.set = &found.set;
+    ready = ready && ulna_take_create(&o, &placed, NULL) == ULNA_OK &&
+            ulna_track(placed, NULL, &result, NULL) == ULNA_OK && poses_measure(placed, &result, clip, &figures);
+    if (ready) {
+        compare_offsets(true_set, &found, s);
+        compare_joints(placed, clip, &result.clip, &found, s);
+        s->orientation += figures.orientation_deg;
+        s->position += figures.position_mm;
+        s->runs++;
+    }
+    ulna_track_result_release(&result);
+    ulna_calibration_release(&found);
+    ulna_take_destroy(placed);
+    ulna_take_destroy(take);
+    ulna_recording_release(&recording);
+    return ready;
+}
+
+/* The true offsets of one run. */
+static int place_truth(const ulna_take *by_names, const ulna_take *by_reference, int rule, uint64_t *random,
+                       ulna_marker_set *set)
+{
+    for (size_t i = 0; i < by_names->set.count; i++) {
+        const ulna_attachment *item = rule ? &by_names->set.items[i] : &by_reference->set.items[i];
+        double offset[3];
+        for (int k = 0; k < 3; k++)
+            offset[k] = item->offset[k] + (rule ? PLACED * ulna_random_normal(random) : 0);
+        if (ulna_marker_set_add(set, item->marker, item->body, offset, 1) != ULNA_OK)
+            return 0;
+    }
+    return 1;
+}
+
+static int run_source(const source *from, int rule, int first_seed, int seeds, sums *s)
+{
+    ulna_content skeleton = load(from->skeleton, NULL), markers = load(from->markers, NULL);
+    ulna_read_options read = ulna_read_options_for(&skeleton);
+    ulna_content reference = load(from->reference, &read);
+    ulna_take *by_names = NULL, *by_reference = NULL;
+    int ready = skeleton.model && markers.recording.frame_count && reference.clip.frame_count;
+    if (ready) {
+        ulna_take_options o = ulna_take_options_for(&skeleton, &markers);
+        o.attach = ULNA_ATTACH_NAMES;
+        o.reference = &reference.clip;
+        ready = ulna_take_create(&o, &by_names, NULL) == ULNA_OK;
+        o.reference_offsets = 1;
+        ready = ready && ulna_take_create(&o, &by_reference, NULL) == ULNA_OK;
+    }
+    for (int seed = first_seed; seed < first_seed + seeds && ready; seed++) {
+        uint64_t random = (uint64_t)seed;
+        ulna_marker_set truth = ulna_marker_set_empty(NULL);
+        ready = place_truth(by_names, by_reference, rule, &random, &truth) &&
+                run_truth(&skeleton, &reference.clip, &by_names->set, &truth, &random, s);
+        ulna_marker_set_release(&truth);
+    }
+    ulna_take_destroy(by_reference);
+    ulna_take_destroy(by_names);
+    ulna_content_release(&reference);
+    ulna_content_release(&markers);
+    ulna_content_release(&skeleton);
+    return ready;
+}
+
+int calibrate_measure_truth(int rule, int first_seed, int seeds, calibrate_truth *truth)
+{
+    sums s = {0};
+    for (int t = 0; t < CALIBRATE_TAKES; t++)
+        if (sources[t].reference && !run_source(&sources[t], rule, first_seed, seeds, &s))
+            return 0;
+    double runs = (double)s.runs, offsets = (double)s.offsets, directions = (double)s.directions;
+    *truth = (calibrate_truth){.orientation_deg = s.orientation / runs,
+                               .position_mm = s.position / runs,
+                               .offset_mm = s.offset / offsets,
+                               .offset_most_mm = s.most,
+                               .covered = 100 * (double)s.covered / directions,
+                               .joints_covered = 100 * (double)s.joints_covered / (double)s.joints,
+                               .error_over_deviation = sqrt(s.squares / directions)};
+    return s.runs > 0;
+}

@@ -1,0 +1,36 @@
+/* calibrate_truth.h: how far calibrations are from the truth where it is known, and from each other where it is not. */
+#ifndef ULNA_BENCH_CALIBRATE_TRUTH_H
+#define ULNA_BENCH_CALIBRATE_TRUTH_H
+
+#include "ulna/calibrate.h"
+
+enum { CALIBRATE_TAKES = 5, CALIBRATE_TRUTHS = 2, CALIBRATE_MARKERS = 64 };
+
+/* Offsets found in the two halves of a take, against each other: mm. */
+typedef struct calibrate_halves {
+    double median, most;
+    double all[CALIBRATE_MARKERS]; /* marker_count: sorted */
+    int marker_count;
+    char worst[ULNA_MARKER_NAME];
+} calibrate_halves;
+
+/* Means over takes and seeds. */
+typedef struct calibrate_truth {
+    double orientation_deg,
+        position_mm; /* of bones and joints, tracked, against the motion that the markers were made from */
+    double offset_mm, offset_most_mm;
+    double covered, joints_covered; /* percent: errors within twice the deviation that was told */
+    double error_over_deviation;    /* root mean square */
+} calibrate_truth;
+
+/* The takes of $ULNA_DATA, by number; 0 if the data are missing. */
+const char *calibrate_take_name(int take);
+int calibrate_measure_halves(int take, calibrate_halves *halves);
+
+/*
+ * Markers made from a reference motion: true offsets, skin that moves by 6 mm with the pose, 1 mm of noise. `rule` 0: offsets as the
+ * reference has them; 1: expected places give or take 2 cm in each coordinate.
+ */
+int calibrate_measure_truth(int rule, int first_seed, int seeds, calibrate_truth *truth);
+
+#endif
