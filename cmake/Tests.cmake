@@ -163,5 +163,6 @@ if(ULNA_BENCH)
         target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src") # they measure what is inside, too
         target_compile_definitions(${name} PRIVATE "ULNA_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
     endforeach()
+    target_sources(bench_calibrate PRIVATE bench/poses_measure.c) # which bench_poses has too
     include(Peers)
 endif()

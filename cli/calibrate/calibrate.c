@@ -33,21 +33,29 @@ static int read_options(const cli *tool, calibrate_job *job)
     job->reference_path = cli_value(tool, "reference");
     job->attach_path = cli_value(tool, "attach");
     job->static_path = cli_value(tool, "static");
+    job->static_pose = cli_value(tool, "static-pose");
+    job->template_path = cli_value(tool, "template");
+    job->more_paths = tool->operands;
+    job->more_count = tool->operand_count;
     job->subject = cli_value(tool, "subject");
     job->is_forced = cli_value(tool, "no-checks") != NULL;
     job->options = ulna_calibrate_options_default();
-    job->options.average = cli_value(tool, "average") != NULL;
+    job->options.evaluate_only = cli_value(tool, "average") != NULL;
     job->options.symmetric = cli_value(tool, "symmetric") != NULL;
     job->options.scale = job->options.symmetric || cli_value(tool, "scale") || job->static_path;
     job->options.repair = cli_value(tool, "repair") != NULL;
     if (!job->skeleton_path || !job->markers_path)
         return cli_usage(tool, "--skeleton and --markers are needed");
+    if (job->static_pose && !job->static_path)
+        return cli_usage(tool, "--static-pose says how the person stands in the recording of --static: give that too");
+    if (job->more_count && (job->static_path || job->reference_path))
+        return cli_usage(tool, "several takes go with neither --static nor --reference");
     if (cli_value(tool, "model-out") && !job->options.scale)
         return cli_usage(
             tool, "--model-out writes the skeleton with new bone lengths: it needs --scale, --symmetric or --static");
-    if (job->options.average && !job->reference_path)
+    if (job->options.evaluate_only && !job->reference_path)
         return cli_usage(tool, "--average needs --reference");
-    if (job->options.average && (job->options.scale || job->options.repair))
+    if (job->options.evaluate_only && (job->options.scale || job->options.repair))
         return cli_usage(tool, "--average takes offsets as the reference has them: no lengths and no --repair");
     int code = numbers_count(tool, "frames", 1, 100000, &job->options.frames);
     if (job->options.keys > job->options.frames)
@@ -58,6 +66,44 @@ static int read_options(const cli *tool, calibrate_job *job)
 }
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
+
+static ulna_status add_all(const ulna_marker_set *from, ulna_marker_set *to)
+{
+    ulna_status status = ULNA_OK;
+    for (size_t i = 0; i < from->count && status == ULNA_OK; i++)
+        status = ulna_marker_set_add(to, from->items[i].marker, from->items[i].body, from->items[i].offset,
+                                     from->items[i].weight);
+    return status;
+}
+
+/* Its markers are on the bones that it says, unless --attach says otherwise. */
+static ulna_status read_template(calibrate_job *job, ulna_error *error)
+{
+    ulna_status status = ulna_marker_template_load(job->template_path, job->skeleton.model, &job->expected, error);
+    if (status == ULNA_OK && !job->attach_path)
+        status = add_all(&job->expected.set, &job->set);
+    job->options.markers = &job->expected;
+    return status;
+}
+
+/* t, n, a, or the first frame of a motion. */
+static ulna_status read_static_pose(calibrate_job *job, ulna_error *error)
+{
+    size_t count = (size_t)ulna_model_coordinate_count(job->skeleton.model);
+    ulna_clip clip = ulna_clip_empty(NULL);
+    if (strlen(job->static_pose) == 1 && strchr("tnaTNA", *job->static_pose)) {
+        job->standing = (char)(*job->static_pose | 0x20);
+        return ULNA_OK;
+    }
+    job->shown = calloc(count, sizeof *job->shown);
+    if (!job->shown)
+        return cli_fail(error, ULNA_ERR_MEMORY, "no room for a pose");
+    ulna_status status = files_motion(job->static_pose, &job->skeleton, &clip, job->notes, error);
+    if (status == ULNA_OK && clip.frame_count)
+        memcpy(job->shown, ulna_clip_frame(&clip, 0), count * sizeof *job->shown);
+    ulna_clip_release(&clip);
+    return status;
+}
 
 static int read_files(json_t *object, calibrate_job *job, ulna_error *error)
 {
@@ -75,6 +121,16 @@ static int read_files(json_t *object, calibrate_job *job, ulna_error *error)
         return files_fail(object, job->reference_path, error);
     if (job->attach_path && ulna_marker_set_load(job->attach_path, job->skeleton.model, &job->set, error))
         return files_fail(object, job->attach_path, error);
+    if (job->template_path && read_template(job, error))
+        return files_fail(object, job->template_path, error);
+    if (job->static_pose && read_static_pose(job, error))
+        return files_fail(object, job->static_pose, error);
+    for (int i = 0; i < job->more_count; i++) {
+        status = files_markers(job->more_paths[i], job->markers_unit, &job->more[i], error);
+        files_note(job->notes, job->more_paths[i], &job->more[i].remarks);
+        if (status != ULNA_OK)
+            return files_fail(object, job->more_paths[i], error);
+    }
     return CLI_DONE;
 }
 
@@ -135,6 +191,11 @@ static int make_take(json_t *object, calibrate_job *job, ulna_error *error)
     }
     job->from = bones_from(job);
     note_take(job);
+    for (int i = 0; i < job->more_count; i++) {
+        ulna_take_options more = take_options(job, &job->more[i]);
+        if (ulna_take_create(&more, &job->more_takes[i], error))
+            return files_fail(object, job->more_paths[i], error);
+    }
     const doubt_advice advice = {.subjects = "--subject NAME calibrates for one of them",
                                  .unit_m = job->markers.source.unit_m,
                                  .is_unit_given = job->markers_unit > 0,
@@ -144,21 +205,14 @@ static int make_take(json_t *object, calibrate_job *job, ulna_error *error)
     return CLI_DONE;
 }
 
-static ulna_status add_all(const ulna_marker_set *from, ulna_marker_set *to)
-{
-    ulna_status status = ULNA_OK;
-    for (size_t i = 0; i < from->count && status == ULNA_OK; i++)
-        status = ulna_marker_set_add(to, from->items[i].marker, from->items[i].body, from->items[i].offset,
-                                     from->items[i].weight);
-    return status;
-}
-
 /* Bone lengths of the person who stands still; the take is made anew with these, and begins with the offsets found here. */
 static ulna_status find_lengths(calibrate_job *job, ulna_error *error)
 {
     ulna_take *still = NULL;
     ulna_calibrate_options options = ulna_calibrate_options_static();
     options.symmetric = job->options.symmetric;
+    options.shown = job->shown;
+    options.standing = job->standing;
     ulna_marker_set_release(&job->set);
     if (add_all(&job->take->set, &job->set) || add_all(&job->take->absent, &job->set))
         return cli_fail(error, ULNA_ERR_MEMORY, "no room for the markers");
@@ -191,6 +245,19 @@ static int show(void *context, int done, int total)
     return 0;
 }
 
+/* What symmetric lengths would give, from a few frames; a failure says nothing. */
+static void try_lengths(calibrate_job *job)
+{
+    enum { FEW = 60 };
+    ulna_calibrate_options options = job->options;
+    if (options.scale || options.evaluate_only || job->static_path)
+        return;
+    options.scale = options.symmetric = 1;
+    options.repair = 0;
+    options.frames = options.frames < FEW ? options.frames : FEW;
+    ulna_calibrate(job->take, &options, &job->other, NULL);
+}
+
 static int run(const cli *tool, json_t *object, calibrate_job *job, ulna_error *error)
 {
     progress bar;
@@ -206,6 +273,8 @@ static int run(const cli *tool, json_t *object, calibrate_job *job, ulna_error *
     }
     if (status == ULNA_OK) {
         about = job->markers_path;
+        options.more = (const ulna_take *const *)job->more_takes;
+        options.more_count = job->more_count;
         status = ulna_calibrate(job->take, &options, &job->result, error);
     }
     if (status == ULNA_OK && job->static_path) { /* the lengths as if they were the take's */
@@ -214,6 +283,8 @@ static int run(const cli *tool, json_t *object, calibrate_job *job, ulna_error *
         job->lengths.model = NULL;
         job->lengths.scale = NULL;
     }
+    if (status == ULNA_OK)
+        try_lengths(job);
     progress_end(&bar);
     return status != ULNA_OK ? files_fail(object, about, error) : CLI_DONE;
 }
@@ -278,6 +349,14 @@ static int calibrate_main(cli *tool)
                          .reference = ulna_clip_empty(NULL),
                          .set = ulna_marker_set_empty(NULL)};
     int code = read_options(tool, &job);
+    job.more = calloc((size_t)job.more_count + 1, sizeof *job.more);
+    job.more_takes = calloc((size_t)job.more_count + 1, sizeof(ulna_take *));
+    for (int i = 0; i < job.more_count && job.more; i++)
+        job.more[i] = ulna_content_empty(NULL);
+    if (!job.more || !job.more_takes) {
+        cli_complain("out of memory");
+        code = CLI_PARTLY;
+    }
     if (!code) {
         json_t *object = json_object();
         job.notes = json_array();
@@ -286,7 +365,16 @@ static int calibrate_main(cli *tool)
         cli_json_print(tool, object);
     }
     ulna_calibration_release(&job.result);
+    for (int i = 0; i < job.more_count && job.more_takes && job.more; i++) {
+        ulna_take_destroy(job.more_takes[i]);
+        ulna_content_release(&job.more[i]);
+    }
+    free(job.more_takes);
+    free(job.more);
+    free(job.shown);
+    ulna_marker_template_release(&job.expected);
     ulna_take_destroy(job.take);
+    ulna_calibration_release(&job.other);
     ulna_calibration_release(&job.lengths);
     ulna_marker_set_release(&job.set);
     ulna_clip_release(&job.reference);
@@ -304,6 +392,9 @@ static const cli_option options[] = {
     {"attach", 'a', "FILE",
      "Which bone each marker is on, and where to start: a CSV file of marker, bone, x, y, z; 0, 0, 0 starts in the "
      "middle of the bone. By default the skeleton's own markers, and others by the names of common marker sets."},
+    {"template", 0, "FILE",
+     "Where markers are expected, for names that are not known or a protocol of your own: a CSV file of marker, bone, left, up, "
+     "forward from the bone's joint, and the spread of each, in millimetres on the skeleton at rest."},
     {"reference", 0, "FILE",
      "A motion of the same take, such as the AMC beside a C3D, to take the first offsets from; and the bones, if no "
      "marker's bone is known otherwise."},
@@ -313,6 +404,9 @@ static const cli_option options[] = {
     {"static", 0, "FILE",
      "Find bone lengths in this recording of the same person, standing still about as the skeleton does at rest, instead "
      "of in the take."},
+    {"static-pose", 0, "POSE",
+     "How the person stands in the recording of --static: t (arms held out), n (hanging), a (halfway), or a motion file whose "
+     "first frame shows it. By default as the skeleton at rest."},
     {"repair", 0, NULL,
      "Move markers whose error is more than three times the median to the bone on which they move least, and calibrate "
      "again."},
@@ -334,23 +428,25 @@ static const cli_option options[] = {
 
 const cli_command calibrate_command = {
     .name = "calibrate",
-    .operands = "--skeleton S --markers M",
-    .operand = "an option",
+    .operands = "--skeleton S --markers M [M ...]",
+    .operand = "a recording",
     .least = 0,
-    .most = 0,
+    .most = -1,
     .summary = "find where the markers sit on the skeleton",
     .text =
         "Finds the offset of each marker from its bone, and with --scale the lengths of the bones, from the take "
-        "itself: the offsets and poses that together fit the recording best. No reference motion is needed. Gaps, "
-        "stray and swapped markers do little harm.\n\n"
-        "A low error is not enough. The summary also has the error in blocks of the take that were not used, the "
-        "bones whose offsets the take does not determine, the markers that fit far worse than the others, which may "
-        "be on the wrong bone, and how many joint angles are beyond their limits.",
+        "itself: the offsets and poses that together fit the recording best, with markers about where people wear them, "
+        "and left and right alike. No reference motion is needed. Gaps, stray and swapped markers do little harm. Several "
+        "recordings of one session give one calibration.\n\n"
+        "A low error is not enough. The summary also has the error in blocks of the take that were not used, how far "
+        "offsets and joints may be off, the markers that fit far worse than the others, which may be on the wrong "
+        "bone, and how many joint angles are beyond their limits.",
     .options = options,
-    .reads = "skeleton markers attach reference static",
+    .reads = "skeleton markers attach template reference static static-pose OPERANDS",
     .writes = "output model-out",
     .examples = "ulna calibrate -s s.asf -m t.c3d -o a.csv\tbones by the markers' names\n"
                 "ulna solve -s s.asf -m t.c3d -a a.csv -o t.amc\tand what it is for\n"
+                "ulna calibrate -s s.asf -m t1.c3d t2.c3d -o a.csv\tone calibration for two takes of a session\n"
                 "ulna calibrate -s s.asf -m t.c3d --symmetric --model-out s.json -o a.csv\tlengths too",
     .run = calibrate_main,
 };

@@ -10,6 +10,9 @@ typedef struct calibrate_job {
     /* The command line. */
     const char *skeleton_path, *markers_path;
     const char *reference_path, *attach_path, *static_path; /* may be NULL */
+    const char *template_path, *static_pose;                /* may be NULL */
+    const char *const *more_paths;                          /* other takes of the session */
+    int more_count;
     int has_axes;
     double axes[9]; /* if so */
     char up;
@@ -20,14 +23,21 @@ typedef struct calibrate_job {
 
     /* What was read. */
     ulna_content skeleton, markers, still;
+    ulna_content *more; /* more_count */
+    ulna_marker_template expected;
+    char standing; /* the pose of the static recording, 0: rest */
+    double *shown; /* or this one. May be NULL */
     ulna_clip reference;
     ulna_marker_set set; /* of attach_path; later what the static recording found */
     ulna_take *take;
-    const char *from; /* where the bones are known from */
+    ulna_take **more_takes; /* more_count */
+    const char *from;       /* where the bones are known from */
     json_t *notes;
 
     ulna_calibration result;
     ulna_calibration lengths; /* of the static recording */
+    ulna_calibration
+        other; /* of few frames, with bone lengths, to see whether these are the person's; empty if they are found */
 } calibrate_job;
 
 /* calibrate_result.c */

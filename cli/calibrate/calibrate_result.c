@@ -7,8 +7,10 @@
 #include "cli/solve/solve.h"
 
 enum { TEXT = 900, MOST_NAMES = 10 };
-#define FREE_DIRECTION 0.5 /* of all offsets on a bone: shown from here on */
+#define UNSURE_MARKER 0.02 /* m, of a marker's offset: shown from here on */
+#define UNSURE_JOINT 0.015 /* m, of a joint's place: shown from here on */
 #define OUTLIERS_MATTER 2  /* times the error without them */
+#define LENGTHS_MATTER 1.2 /* times the error that other lengths would give */
 #define BEYOND_OFTEN 0.05  /* of a bone's angles: shown from here on */
 
 /* ---- for other programs --------------------------------------------------------------------------------------------- */
@@ -28,7 +30,9 @@ static void put_marker(const calibrate_job *job, size_t i, json_t *row)
     put_number(row, "rms_all_mm", 1e3 * m->rms_all);
     put_count(row, "seen", m->seen);
     put_count(row, "outliers", m->outliers);
-    put_number(row, "undetermined", m->freedom < 0 ? (double)NAN : m->freedom);
+    double deviation[3] = {1e3 * m->deviation[0], 1e3 * m->deviation[1], 1e3 * m->deviation[2]};
+    put_numbers(row, "deviation_mm", deviation, 3);
+    put_number(row, "undetermined", m->undetermined < 0 ? (double)NAN : m->undetermined);
     put_flag(row, "suspect", m->suspect);
     if (m->moved_from != ULNA_NONE)
         put_text(row, "moved_from", ulna_model_body_name(model, m->moved_from));
@@ -46,24 +50,36 @@ void calibrate_add_results(json_t *object, const calibrate_job *job)
     put_number(object, "seconds", r->seconds);
     put_number(object, "outlier_percent", 100 * r->outliers);
     put_number(object, "limit_violation_percent", 100 * r->violations);
-    put_number(object, "undetermined_directions", r->weak < 0 ? (double)NAN : r->weak);
+    put_number(object, "undetermined_directions", r->undetermined < 0 ? (double)NAN : r->undetermined);
     put_count(object, "suspects", r->suspects);
     put_count(object, "repaired", r->repaired);
     put_count(object, "unmatched", r->unmatched);
+    put_number(object, "rms_all_mm", 1e3 * r->rms_all);
+    put_number(object, "rms_all_with_lengths_mm", job->other.scale ? 1e3 * job->other.rms_all : (double)NAN);
     put_text(object, "bones_from", job->from);
     put_numbers(object, "axes", job->take->axes, 9);
     json_t *markers = put_list(object, "markers");
     for (size_t i = 0; i < r->set.count; i++)
         put_marker(job, i, put_row(markers));
-    json_t *free_bones = put_object(object, "undetermined_on"),
+    if (r->take_rms) {
+        json_t *session = put_object(object, "session");
+        json_t *apart = put_list(session, "rms_mm"), *elsewhere = put_list(session, "elsewhere");
+        put_flag(session, "placed_anew", r->is_placed_anew);
+        for (int t = 0; t < r->take_count; t++)
+            json_array_append_new(apart, json_real(1e3 * r->take_rms[t]));
+        for (size_t i = 0; i < r->set.count; i++)
+            if (r->markers[i].is_elsewhere)
+                json_array_append_new(elsewhere, cli_json_text(r->set.items[i].marker));
+    }
+    json_t *joints = put_object(object, "joint_deviation_mm"),
            *beyond = put_object(object, "limit_violation_percent_of");
     json_t *scales = r->scale ? put_object(object, "scales") : NULL;
     for (int b = 0; b < ulna_model_body_count(job->skeleton.model); b++) {
         const char *name = ulna_model_body_name(job->skeleton.model, b);
-        if (r->freedom && r->freedom[b] > FREE_DIRECTION)
-            put_number(free_bones, name, r->freedom[b]);
-        if (r->beyond && r->beyond[b] > 0)
-            put_number(beyond, name, 100 * r->beyond[b]);
+        if (r->deviation && r->deviation[b] > 0)
+            put_number(joints, name, 1e3 * r->deviation[b]);
+        if (r->limit_violation && r->limit_violation[b] > 0)
+            put_number(beyond, name, 100 * r->limit_violation[b]);
         if (r->scale && r->scale[b] != 1)
             put_number(scales, name, r->scale[b]);
     }
@@ -88,8 +104,9 @@ static int append(char text[TEXT], const char *format, ...)
     return 1;
 }
 
-/* Bones from the one with the highest value down, while it is above `least`: names, and percent if asked. */
-static void list_bones(const calibrate_job *job, const double *values, double least, int percent, char text[TEXT])
+/* Bones from the one with the highest value down, while it is above `least`: names, and `factor` times the value. */
+static void list_bones(const calibrate_job *job, const double *values, double least, double factor, const char *unit,
+                       char text[TEXT])
 {
     double last = INFINITY;
     int before = -1, count = ulna_model_body_count(job->skeleton.model), more = 0;
@@ -105,31 +122,57 @@ static void list_bones(const calibrate_job *job, const double *values, double le
         before = best;
         if (shown >= MOST_NAMES)
             more++;
-        else if (percent)
-            append(text, "%.40s %.0f %%", ulna_model_body_name(job->skeleton.model, best), 100 * values[best]);
         else
-            append(text, "%.40s", ulna_model_body_name(job->skeleton.model, best));
+            append(text, "%.40s %.0f%s", ulna_model_body_name(job->skeleton.model, best), factor * values[best], unit);
     }
     if (more)
         append(text, "and %d more", more);
 }
 
-static void say_loose(const cli *tool, const calibrate_job *job)
+/* Markers from the one that is least sure down. */
+static void list_unsure_markers(const ulna_calibration *r, char text[TEXT])
+{
+    int shown = 0, more = 0;
+    double last = INFINITY;
+    for (;; shown++) {
+        double most = UNSURE_MARKER;
+        size_t best = r->set.count;
+        for (size_t i = 0; i < r->set.count; i++) {
+            const double *d = r->markers[i].deviation;
+            double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+            if (length < last && length > most) {
+                most = length;
+                best = i;
+            }
+        }
+        if (best == r->set.count)
+            break;
+        last = most;
+        if (shown < MOST_NAMES)
+            append(text, "%.40s %.0f", r->set.items[best].marker, 1e3 * most);
+        else
+            more++;
+    }
+    if (more)
+        append(text, "and %d more", more);
+}
+
+static void say_unsure(const cli *tool, const calibrate_job *job)
 {
     const ulna_calibration *r = &job->result;
-    char text[TEXT] = "";
-    if (r->weak < 0)
+    char markers[TEXT] = "", joints[TEXT] = "";
+    if (r->undetermined < 0)
         return;
-    list_bones(job, r->freedom, FREE_DIRECTION, 0, text);
-    if (r->is_weak)
-        fact_text(tool, "loose",
-                  "nearly everything: most offsets stay about where they began. Either the take hardly moves (one in "
-                  "which every joint bends helps), or the skeleton is another's (--scale finds its lengths)");
-    else if (*text)
-        fact_text(tool, "loose",
-                  "%s: markers there could be shifted or turned together, and the joint with them, at the same error. "
-                  "Angles of these joints may be off by a constant",
-                  text);
+    list_unsure_markers(r, markers);
+    list_bones(job, r->deviation, UNSURE_JOINT, 1e3, "", joints);
+    if (r->is_undetermined)
+        fact_text(tool, "unsure",
+                  "nearly everything: most offsets stay about where they were expected. Either the take hardly moves "
+                  "(one in which every joint bends helps), or the skeleton is another's (--scale finds its lengths)");
+    else if (*markers)
+        fact_text(tool, "unsure", "markers, mm (standard deviation of their place on the bone): %s", markers);
+    if (*joints && !r->is_undetermined)
+        fact_text(tool, *markers ? "" : "unsure", "joints, mm: %s", joints);
 }
 
 static void say_limits(const cli *tool, const calibrate_job *job)
@@ -142,8 +185,8 @@ static void say_limits(const cli *tool, const calibrate_job *job)
         limited |= isfinite(lower[d]) || isfinite(upper[d]);
     if (!limited)
         return;
-    if (r->beyond)
-        list_bones(job, r->beyond, BEYOND_OFTEN, 1, text);
+    if (r->limit_violation)
+        list_bones(job, r->limit_violation, BEYOND_OFTEN, 100, " %", text);
     fact_text(tool, "limits", "%.1f %% of the angles with limits are more than 5 degrees beyond them%s%s",
               100 * r->violations, *text ? "; most often " : "", text);
 }
@@ -172,6 +215,27 @@ static void say_markers(const cli *tool, const calibrate_job *job)
                   suspects, job->options.repair ? "" : " --repair looks for a better one");
 }
 
+/* Whether several takes are of one session. */
+static void say_session(const cli *tool, const calibrate_job *job)
+{
+    const ulna_calibration *r = &job->result;
+    char text[TEXT] = "", apart[TEXT] = "";
+    if (!r->take_rms)
+        return;
+    for (int t = 0; t < r->take_count; t++)
+        append(apart, "%.2f", 1e3 * r->take_rms[t]);
+    for (size_t i = 0; i < r->set.count; i++)
+        if (r->markers[i].is_elsewhere)
+            append(text, "%.40s", r->set.items[i].marker);
+    fact_text(tool, "session", "%d takes; each by itself %s mm RMS", r->take_count, apart);
+    if (r->is_placed_anew)
+        fact_text(tool, "",
+                  "the markers were placed anew between the takes: one calibration does not fit them. Calibrate each "
+                  "take by itself");
+    if (*text)
+        fact_text(tool, "", "elsewhere in one take than in another: %s", text);
+}
+
 static void say_scales(const cli *tool, const calibrate_job *job)
 {
     const ulna_calibration *r = &job->result;
@@ -184,11 +248,30 @@ static void say_scales(const cli *tool, const calibrate_job *job)
                   *text ? "; the others to 2 % as they were" : ", to 2 %");
 }
 
+static int lengths_matter(const calibrate_job *job)
+{
+    return job->other.scale && job->result.rms_all > LENGTHS_MATTER * job->other.rms_all;
+}
+
+/* A skeleton of someone else, or whose bones were guessed: no offset makes up for that where limbs are lifted. */
+static void say_other_lengths(const cli *tool, const calibrate_job *job)
+{
+    char text[TEXT] = "";
+    if (!lengths_matter(job))
+        return;
+    for (int b = 0; b < job->other.body_count; b++)
+        if (fabs(job->other.scale[b] - 1) > 0.05)
+            append(text, "%.40s %.0f %%", ulna_model_body_name(job->skeleton.model, b), 100 * job->other.scale[b]);
+    fact_text(tool, "lengths",
+              "not this person's, it seems: with --symmetric the error, outliers too, falls from %.1f to %.1f mm%s%s",
+              1e3 * job->result.rms_all, 1e3 * job->other.rms_all, *text ? ". Bones that end at " : "", text);
+}
+
 static void say_error(const cli *tool, const json_t *object, const calibrate_job *job)
 {
     const ulna_calibration *r = &job->result;
     fact_line(tool, object, "error",
-              job->options.average
+              job->options.evaluate_only
                   ? "{rms_mm%.2f} mm RMS from the reference motion, {frames_used} frames"
                   : "{rms_mm%.2f} mm RMS in the {frames_used} frames used[, {rms_holdout_mm%.2f} mm in "
                     "{frames_holdout} left out]");
@@ -207,13 +290,15 @@ void calibrate_print(const cli *tool, const json_t *object, const calibrate_job 
     fact_line(tool, object, "bones", "by {bones_from}");
     fact_text(tool, "axes", "%s", axes);
     say_error(tool, object, job);
-    if (job->options.average)
+    if (job->options.evaluate_only)
         return;
+    say_session(tool, job);
     fact_line(tool, object, "outliers",
               "{outlier_percent?}{outlier_percent%.2g} % of the positions are too far off to count");
     say_scales(tool, job);
+    say_other_lengths(tool, job);
     say_markers(tool, job);
-    say_loose(tool, job);
+    say_unsure(tool, job);
     say_limits(tool, job);
     fact_text(tool, "time", "%.3f s, %d rounds", r->seconds + job->lengths.seconds, r->rounds + job->lengths.rounds);
 }

@@ -2,7 +2,7 @@
  * ulna/calibrate.h: from a skeleton and one recording to where the markers sit, and how long the bones are.
  *
  * Which bone a marker belongs to is known from its name, or from a marker set; no reference motion is needed. A low error is not
- * all: the result also has the error in blocks of the take that were not used, which offsets the take does not determine, how often
+ * all: the result also has the error in blocks of the take that were not used, how far each offset and each joint may be off, how often
  * joints were beyond their limits, and which markers may be on the wrong bone. docs/calibration.md says how to read that.
  *
  *     ulna_take_options options = ulna_take_options_default();
@@ -26,55 +26,83 @@
 extern "C" {
 #endif
 
+/* Where markers sit, for those whose names are not known, or who know better: see ulna_marker_template_load. */
+typedef struct ulna_marker_template {
+    ulna_marker_set set; /* bodies and offsets */
+    double *spread;      /* set.count x 3: m, standard deviations to the left, up and forward at rest */
+    size_t room;         /* that `spread` was taken for */
+} ulna_marker_template;
+
+/*
+ * Reads a table: marker, bone, left, up, forward, spread left, spread up, spread forward. Millimetres, or what a line such as
+ * "# unit: cm" says, from the bone's joint, on the skeleton at rest; x, y and z where the names of its bones do not say which way is
+ * left. One spread counts for all three directions; without a spread it is 20 mm. `markers` is overwritten, and empty after a failure.
+ */
+ULNA_API ulna_status ulna_marker_template_load(const char *path, const ulna_model *model, ulna_marker_template *markers,
+                                               ulna_error *error);
+ULNA_API void ulna_marker_template_release(ulna_marker_template *markers);
+
 typedef struct ulna_calibrate_options {
-    int keys;             /* frames of the first stages */
-    int frames;           /* frames of the last stage */
-    int blocks;           /* of the take that are not used, to measure the error there; 0: none */
-    double held_out;      /* their share of the take */
-    ulna_loss loss;       /* how distances count */
-    double loss_scale;    /* m, of the last stage; twice and four times that in the stages before */
-    double posture;       /* m^2/rad^2 toward rest, each joint but the root; 30 and 10 times that in the first stages */
-    double posture_loose; /* the same for bodies with two or more DOF and at most one marker of their own */
-    double prior;         /* holds offsets where the stage began, per frame; ten times that in the first stage */
-    int hold;             /* 1: holds them where the set has them, in every stage */
-    int scale;            /* 1: bone lengths too */
-    int symmetric;        /* 1: left and right by the same factor, paired by name */
-    double scale_prior;   /* m^2 per unit of scale and frame; ten times that in the first stage */
-    int repair;           /* 1: markers that look wrong are moved to the bone in whose frame they move least */
-    double suspect;       /* a marker looks wrong if its RMS is above so many times the median */
-    int average;          /* 1: offsets stay as the take has them; only the error in its reference motion is found */
+    int keys;          /* frames of the first stages */
+    int frames;        /* frames of the last stage */
+    int blocks;        /* of the take that are not used, to measure the error there; 0: none */
+    double held_out;   /* their share of the take */
+    ulna_loss loss;    /* how distances count */
+    double loss_scale; /* m, of the last stage; twice and four times that before. ULNA_AUTO: 4 cm for an adult */
+    /* What is expected besides the markers (docs/calibration.md); weights in m^2/rad^2 where a marker's is 1. ULNA_AUTO is the number
+     * given here for an adult, and more or less for others in proportion. 0: none. */
+    double posture; /* 1e-5: joints toward rest; more for trunk, clavicles, toes, fingers, and in the first stages */
+    double limits;  /* 3e-5: joints toward their limits, where they are beyond them */
+    double prior;   /* offsets toward their expected places, per frame, where 2 cm are usual on an adult */
+    const ulna_marker_template *markers; /* expected places of markers, before those known by name. May be NULL */
+    int is_static;      /* 1: the person stands still: joints are held ten times more where posture is ULNA_AUTO */
+    int keep_near_set;  /* 1: offsets are held where the take has them, all alike, give or take 2 cm on an adult */
+    int scale;          /* 1: bone lengths too */
+    int symmetric;      /* 1: left and right by the same factor, paired by name */
+    double scale_prior; /* m^2 per unit of scale and frame; ten times that in the first stage */
+    int repair;         /* 1: markers that look wrong are moved to the bone in whose frame they move least */
+    double suspect;     /* a marker looks wrong if its RMS is above so many times the median */
+    int evaluate_only;  /* 1: offsets stay as the take has them; only the error in its reference motion is found */
+    /* Other takes of the session, with the same model and the same markers, which are calibrated together with this one: more frames,
+     * and movements that one take lacks. Each is calibrated by itself, too, to compare. */
+    const ulna_take *const *more;
+    int more_count;
+    char standing; /* the pose that the person takes throughout: 't' arms held out, 'n' hanging, 'a' halfway; 0: rest */
+    const double *shown; /* nq: that pose, if it is another one. May be NULL */
     unsigned long long seed;
     int (*progress)(void *context, int done, int total); /* not 0 cancels. May be NULL */
     void *progress_context;
 } ulna_calibrate_options;
 
-/* 40 keys, 200 frames, 5 blocks of together 10 %; Geman-McClure at 4 cm; posture 3e-6 and 1e-5, prior 1e-3, scale prior 1e-3; no
- * scales, no repair, suspects above 3 medians. */
+/* 40 keys, 200 frames, 5 blocks of together 10 %; Geman-McClure at 4 cm; posture and limits as above, prior 1e-2, scale prior 1e-3;
+ * no scales, no repair, suspects above 3 medians. */
 ULNA_API ulna_calibrate_options ulna_calibrate_options_default(void);
 
-/* The same for a recording of someone who stands still about as the skeleton does at rest: bone lengths (scale is 1) so that
- * markers have to move least on their bones (hold is 1, prior 1e-2). Poses are held to rest ten times more; no blocks. Lengths
- * are as good as the offsets of the set are. */
+/* The same for a recording of someone who stands still, as the skeleton does at rest, or as `standing` or `shown` say: bone
+ * lengths (scale is 1) so that markers have to move least on their bones (keep_near_set is 1, prior 1e-2). Poses are held ten times
+ * more; no blocks. Lengths are as good as the offsets of the set are. */
 ULNA_API ulna_calibrate_options ulna_calibrate_options_static(void);
 
 typedef struct ulna_calibrated_marker {
-    double rms;     /* m, over the frames used in which it was seen and counted; NaN if in none */
-    double rms_all; /* m, outliers too; NaN if it was never seen */
-    double freedom; /* 0 .. 3: directions in which the take does not determine the offset; -1 if unknown */
-    int seen;       /* of the frames used */
-    int outliers;   /* of these, those that the robust loss gives less than a quarter of their weight */
-    int suspect;    /* rms_all above options.suspect medians, and above 1 % of ulna_model_length_scale */
-    int moved_from; /* repair: the body that it was on before; ULNA_NONE if it was not moved */
+    double rms;          /* m, over the frames used in which it was seen and counted; NaN if in none */
+    double rms_all;      /* m, outliers too; NaN if it was never seen */
+    double deviation[3]; /* m, along x, y, z of the body: standard deviation of the offset; NaN if unknown */
+    double undetermined; /* 0 .. 3: directions in which the expected place decides, not the take; -1 if unknown */
+    int seen;            /* of the frames used */
+    int outliers;        /* of these, those that the robust loss gives less than a quarter of their weight */
+    int suspect;         /* rms_all above options.suspect medians, and above 1 % of ulna_model_length_scale */
+    int is_elsewhere;    /* two takes by themselves put it farther apart than their deviations explain */
+    int moved_from;      /* repair: the body that it was on before; ULNA_NONE if it was not moved */
 } ulna_calibrated_marker;
 
 /* Arrays and the model belong to the result. {0} is an empty result, which may be released. */
 typedef struct ulna_calibration {
     ulna_marker_set set;             /* the take's, with the offsets that were found: for a take to track */
-    ulna_calibrated_marker *markers; /* set.count; NULL with options.average */
+    ulna_calibrated_marker *markers; /* set.count; NULL with options.evaluate_only */
     ulna_model *model;               /* with the new bone lengths; NULL without options.scale */
     double *scale;                   /* one factor per body of the skeleton; NULL without options.scale */
-    double *beyond;  /* per body: share of its limited angles that are more than 5 degrees beyond their limits */
-    double *freedom; /* per body: sum of its markers' freedom */
+    double *limit_violation; /* per body: share of its limited angles that are more than 5 degrees beyond them */
+    double *deviation;       /* per body: m, standard deviation of its joint's place; 0 if it has none, NaN unknown */
     int body_count;
     size_t room; /* that `markers` was taken for */
 
@@ -83,22 +111,28 @@ typedef struct ulna_calibration {
     double outliers;                  /* share of the sightings in the frames used that are outliers */
     int frames_used, frames_held_out; /* of the blocks, at most options.frames */
     int unmatched;                    /* markers of the input that the recording does not have */
-    double
-        weak; /* directions of the offsets that the take does not determine: the sum of the markers' freedom; -1 unknown */
-    int is_weak;       /* 1: so many of them that the take hardly moves, or belongs to another skeleton */
-    double rms_all;    /* m, over the frames used, outliers too */
-    int bodies;        /* that carry markers */
-    double violations; /* share of all limited joint angles that are more than 5 degrees beyond their limits */
+    double undetermined; /* directions of offsets that the take does not determine: sum of the markers'; -1 unknown */
+    int is_undetermined; /* 1: so many of them that the take hardly moves, or belongs to another skeleton */
+    double rms_all;      /* m, over the frames used, outliers too */
+    int bodies;          /* that carry markers */
+    double violations;   /* share of all limited joint angles that are more than 5 degrees beyond their limits */
     int suspects, repaired;
+    double *take_rms; /* 1 + options.more_count: m, of each take with offsets of its own; NULL if there is one take */
+    int take_count;
+    int elsewhere; /* markers that are elsewhere in one take than in another */
+    /* 1: markers were placed anew between takes, so that one calibration does not fit all: the error is more than a tenth above those
+     * of take_rms together, and there are markers elsewhere. */
+    int is_placed_anew;
     int rounds;  /* steps of the outer iteration */
     int rescued; /* poses that were found again elsewhere */
     double seconds;
 } ulna_calibration;
 
 /*
- * Finds the offsets of the take's markers on their bodies. It starts from the offsets that the take has; one that is 0, 0, 0
- * starts in the middle of the bone. `options` may be NULL; `result` is overwritten, and empty after a failure. A fifth of a second
- * for a take with 41 markers. Deterministic; one thread. ULNA_ERR_STATE if the progress function cancels.
+ * Finds the offsets of the take's markers on their bodies. They are expected about where the take's set has them; one that is
+ * 0, 0, 0 where markers of its name sit, or if that is not known, in the middle of the bone. `options` may be NULL; `result` is
+ * overwritten, and empty after a failure. A tenth of a second for a take with 41 markers. Deterministic; one thread.
+ * ULNA_ERR_STATE if the progress function cancels.
  */
 ULNA_API ulna_status ulna_calibrate(const ulna_take *take, const ulna_calibrate_options *options,
                                     ulna_calibration *result, ulna_error *error);

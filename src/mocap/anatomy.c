@@ -24,7 +24,8 @@
     0.08 /* of the length scale: mirror images are so near to each other; a person's arms may differ by 3 cm */
 #define MIRRORED 0.8        /* of the bodies off the plane have a mirror image */
 #define SAME_DIRECTION 0.85 /* cosine between axes of neighbouring joints */
-#define SPINE 30            /* times the posture of a limb: trunk, neck, clavicles */
+#define SPINE 30            /* times the posture of a limb: trunk, neck */
+#define GIRDLE 100          /* clavicles: one marker, which skin moves, on two joints */
 #define TIP 10              /* toes, fingers */
 
 enum { SHORTEST_FREE_CHAIN = 3, MOST_BODIES = 2000 /* of what has two halves: pairs are looked for among all */ };
@@ -244,5 +245,5 @@ double ulna_anatomy_posture(const ulna_anatomy *a, int body)
 {
     if (a->is_root[body])
         return 0;
-    return a->is_on_axis[body] || a->is_girdle[body] ? SPINE : a->is_tip[body] ? TIP : 1;
+    return a->is_on_axis[body] ? SPINE : a->is_girdle[body] ? GIRDLE : a->is_tip[body] ? TIP : 1;
 }

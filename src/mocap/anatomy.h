@@ -7,6 +7,8 @@
 
 #include "ulna/mocap.h"
 
+#define ULNA_ADULT_LENGTH_SCALE 1.3 /* m: ulna_model_length_scale of an adult; weights and lengths grow with it */
+
 typedef struct ulna_anatomy {
     ulna_allocator allocator;
     size_t bytes;

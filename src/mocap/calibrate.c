@@ -2,12 +2,13 @@
  * Marker calibration: offsets (and bone scales) from one take, without a reference motion.
  *
  * docs/calibration.md says what is solved. Few frames first, more later; a robust loss that narrows; priors that loosen:
- *   1. keys (40) spread over the take, each pose from rest: root by the trunk's markers, one restart;
- *   2. offsets with a prior ten times the final one, loss at 4 c, posture thirty times the final one, to 3 %; rescue of poses;
- *   3. prior about the new offsets, loss at 2 c, posture ten times the final one, to 1 %; rescue;
+ *   1. keys (40) spread over the take, each pose from rest: root by the trunk's markers, one restart, posture thirty times the
+ *      final one;
+ *   2. offsets with a prior ten times the final one, loss at 4 c, posture three times the final one, to 3 %; rescue of poses;
+ *   3. prior three times the final one, loss at 2 c, posture twice the final one, to 1 %; rescue;
  *   4. frames (200) from the poses of the nearest keys, loss at c, to 0.1 %; rescue, and again at most three times.
- * What we changed: the posture that loosens. With the weak one from the start, offsets and poses settle in one of several
- * minima, by chance (with scales an RMS of 5.5 or 6.4 mm on HDM_dg_03-05_02, for different seeds); now in the same one.
+ * The prior is about expected places (calibrate_prior.c), the same in all stages. What we changed: the posture that loosens. With
+ * the weak one from the start, offsets and poses settle in one of several minima, by chance.
  * Blocks of the take are left out throughout, to measure the error on frames that were not used.
  */
 #include "ulna/calibrate.h"
@@ -28,10 +29,10 @@ ulna_calibrate_options ulna_calibrate_options_default(void)
                                     .blocks = 5,
                                     .held_out = 0.1,
                                     .loss = ULNA_LOSS_GEMAN_MCCLURE,
-                                    .loss_scale = 0.04,
-                                    .posture = 3e-6,
-                                    .posture_loose = 1e-5,
-                                    .prior = 1e-3,
+                                    .loss_scale = ULNA_AUTO,
+                                    .posture = ULNA_AUTO,
+                                    .limits = ULNA_AUTO,
+                                    .prior = 1e-2,
                                     .scale_prior = 1e-3,
                                     .suspect = 3,
                                     .seed = 1};
@@ -41,11 +42,24 @@ ulna_calibrate_options ulna_calibrate_options_static(void)
 {
     ulna_calibrate_options o = ulna_calibrate_options_default();
     o.scale = 1;
-    o.hold = 1;
+    o.is_static = 1;
+    o.keep_near_set = 1;
     o.blocks = 0;
-    o.posture *= 10;
-    o.posture_loose *= 10;
     o.prior = 1e-2;
+    return o;
+}
+
+/* Puts numbers in place of ULNA_AUTO. */
+static ulna_calibrate_options resolve(const ulna_model *model, const ulna_calibrate_options *given)
+{
+    const double length = model->length_scale / ULNA_ADULT_LENGTH_SCALE, square = length * length;
+    ulna_calibrate_options o = *given;
+    if (o.loss_scale == ULNA_AUTO)
+        o.loss_scale = 0.04 * length;
+    if (o.posture == ULNA_AUTO)
+        o.posture = (o.is_static ? 1e-4 : 1e-5) * square;
+    if (o.limits == ULNA_AUTO)
+        o.limits = 3e-5 * square;
     return o;
 }
 
@@ -60,8 +74,9 @@ void ulna_calibration_release(ulna_calibration *result)
         const ulna_allocator allocator = result->set.allocator;
         ulna_release(&allocator, result->markers, result->room, sizeof *result->markers);
         ulna_release(&allocator, result->scale, (size_t)result->body_count, sizeof *result->scale);
-        ulna_release(&allocator, result->beyond, (size_t)result->body_count, sizeof *result->beyond);
-        ulna_release(&allocator, result->freedom, (size_t)result->body_count, sizeof *result->freedom);
+        ulna_release(&allocator, result->limit_violation, (size_t)result->body_count, sizeof *result->limit_violation);
+        ulna_release(&allocator, result->deviation, (size_t)result->body_count, sizeof *result->deviation);
+        ulna_release(&allocator, result->take_rms, (size_t)result->take_count, sizeof *result->take_rms);
         ulna_model_destroy(result->model);
         ulna_marker_set_release(&result->set);
         *result = empty_result(&allocator);
@@ -73,17 +88,19 @@ static ulna_status check(const ulna_take *take, const ulna_calibrate_options *o,
 {
     if (!take || !result)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a take and a pointer for the result are needed");
-    const double numbers[] = {o->posture, o->posture_loose, o->prior, o->scale_prior, o->held_out, o->suspect};
+    const double numbers[] = {o->posture, o->limits, o->prior, o->scale_prior, o->held_out, o->suspect};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!(numbers[i] >= 0) || isinf(numbers[i]))
             return ulna_fail(error, ULNA_ERR_ARGUMENT,
-                             "options: priors, postures, held_out and suspect must be finite and 0 or above");
+                             "options: posture, limits, priors, held_out and suspect must be finite and 0 or above");
     if (o->keys < 1 || o->frames < 1 || o->blocks < 0 || o->held_out > 0.5 || (unsigned)o->loss > ULNA_LOSS_HUBER ||
         (o->loss && (!(o->loss_scale > 0) || isinf(o->loss_scale))))
         return ulna_fail(
             error, ULNA_ERR_ARGUMENT,
             "options: keys and frames must be at least 1, blocks at least 0, held_out at most 0.5, and a loss needs a scale above 0");
-    if (o->average && !take->reference)
+    if (o->more_count < 0 || (o->more_count && !o->more))
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "options: more_count takes are needed in `more`");
+    if (o->evaluate_only && !take->reference)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "offsets from a reference need a take with a reference motion");
     return ULNA_OK;
 }
@@ -154,15 +171,8 @@ static void set_stage(ulna_calibrator *c, double widen, double loss, double stif
 {
     ulna_calibrator_set_posture(c, stiff * c->options.posture);
     c->loss_scale = c->options.loss ? loss * c->options.loss_scale : 0;
-    c->prior = widen * c->options.prior * c->keys;
+    c->prior = widen * ulna_calibrator_prior(c) * c->keys;
     c->scale_prior = widen * c->options.scale_prior * c->keys;
-}
-
-/* Offsets are held where they are now, or always where they began; scales at 1. */
-static void center(ulna_calibrator *c)
-{
-    if (!c->options.hold)
-        memcpy(c->center + c->groups, c->z + c->groups, (size_t)(c->nz - c->groups) * sizeof *c->z);
 }
 
 static ulna_status first_stages(ulna_calibrator *c)
@@ -171,13 +181,13 @@ static ulna_status first_stages(ulna_calibrator *c)
     ulna_calibrator_set_posture(c, 30 * c->options.posture);
     for (int k = 0; k < c->keys; k++)
         c->f[k] = ulna_key_start(c, k, 1, ulna_key_q(c, k));
-    set_stage(c, 10, 4, 30);
+    set_stage(c, 10, 4, 3);
     ulna_status status = ulna_calibrator_search(c, 3e-2, MOST_ROUNDS, 0);
     if (status != ULNA_OK)
         return status;
     ulna_calibrator_rescue(c, 3);
-    set_stage(c, 1, 2, 10);
-    center(c);
+    set_stage(c, 3, 2, 2);
+    ulna_calibrator_weigh_expectations(c);
     status = ulna_calibrator_search(c, 1e-2, MOST_ROUNDS, 0);
     if (status == ULNA_OK)
         ulna_calibrator_rescue(c, 3);
@@ -202,7 +212,7 @@ static void start_from_keys(ulna_calibrator *c, int k, int old, const int *frame
             best = value;
             memcpy(ulna_key_q(c, k), c->trial, nq * sizeof *q);
         }
-        if (value < 2 * f[near] + 1e-4)
+        if (value < 2 * f[near] + 1e-4 * c->unit * c->unit)
             break;
     }
     c->f[k] = best;
@@ -237,9 +247,9 @@ static ulna_status last_stage(ulna_calibrator *c)
     set_stage(c, 1, 1, 1);
     status = ulna_calibrator_solve_all(c, 0, &objective);
     for (int round = 0; round < 3 && status == ULNA_OK; round++) {
-        if (!ulna_calibrator_rescue(c, 3) && round)
+        if (!ulna_calibrator_rescue(c, 3) && round > 1)
             break;
-        center(c);
+        ulna_calibrator_weigh_expectations(c);
         status = ulna_calibrator_search(c, 1e-3, MOST_ROUNDS, 1);
     }
     return status;
@@ -318,7 +328,7 @@ static void note_moves(const ulna_marker_set *before, ulna_calibration *result)
 /* ---- offsets as they are ---------------------------------------------------------------------------------------------- */
 
 /* How far markers stray from their offsets in the reference motion. */
-static ulna_status average(const ulna_take *take, ulna_calibration *result, ulna_error *error)
+static ulna_status evaluate(const ulna_take *take, ulna_calibration *result, ulna_error *error)
 {
     ulna_pose *pose = NULL;
     double squares = 0, x[3], at[3];
@@ -342,7 +352,7 @@ static ulna_status average(const ulna_take *take, ulna_calibration *result, ulna
         }
         result->frames_used++;
     }
-    result->weak = -1;
+    result->undetermined = -1;
     result->rms_held_out = NAN;
     result->rms = seen ? sqrt(squares / (double)seen) : NAN;
     result->unmatched = (int)take->absent.count;
@@ -399,14 +409,20 @@ static int count_bodies(const ulna_marker_set *set)
 ulna_status ulna_calibrate(const ulna_take *take, const ulna_calibrate_options *options, ulna_calibration *result,
                            ulna_error *error)
 {
-    const ulna_calibrate_options defaults = ulna_calibrate_options_default(), *o = options ? options : &defaults;
+    const ulna_calibrate_options defaults = ulna_calibrate_options_default();
+    ulna_calibrate_options resolved = options ? *options : defaults;
+    const ulna_calibrate_options *o = &resolved;
     double started = ulna_seconds();
     if (result)
         *result = empty_result(take ? &take->allocator : NULL);
+    if (take)
+        resolved = resolve(take->model, &resolved);
     ulna_status status = check(take, o, result, error);
     if (status != ULNA_OK)
         return status;
-    status = o->average ? average(take, result, error) : calibrate(take, o, result, error);
+    status = o->evaluate_only ? evaluate(take, result, error)
+             : o->more_count  ? ulna_calibrate_takes(take, o, result, error)
+                              : calibrate(take, o, result, error);
     if (status != ULNA_OK) {
         ulna_calibration_release(result);
         return status;

@@ -125,19 +125,6 @@ double ulna_key_solve(ulna_calibrator *c, int k, double *q, int cold, int rounds
 
 /* ---- starting afresh ------------------------------------------------------------------------------------------------ */
 
-/* A congruential generator of its own: figures of calibrations depend on its stream. */
-static double uniform(ulna_calibrator *c)
-{
-    c->random = c->random * 6364136223846793005u + 1442695040888963407u;
-    return ((double)(c->random >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double normal(ulna_calibrator *c)
-{
-    double r = sqrt(-2 * log(uniform(c)));
-    return r * cos(2 * ULNA_PI * uniform(c));
-}
-
 static void forget_weights(ulna_calibrator *c, int k)
 {
     for (int i = 0; i < c->count; i++)
@@ -155,7 +142,7 @@ static void align(ulna_calibrator *c, int k, double *q)
         if (!c->trunk[i])
             pull[i] = 0;
     ulna_key_place(c, k);
-    memcpy(q, c->base->rest, (size_t)c->nq * sizeof *q);
+    memcpy(q, c->rest, (size_t)c->nq * sizeof *q);
     ulna_work_align_root(ulna_solver_work(c->solver), q);
     forget_weights(c, k);
 }
@@ -163,9 +150,10 @@ static void align(ulna_calibrator *c, int k, double *q)
 static void scatter(ulna_calibrator *c, double *q)
 {
     for (int d = 0; d < c->nv; d++)
-        c->slope[d] = c->base->dof_body[d] == 0                   ? 0
-                      : ulna_model_dof_is_translation(c->base, d) ? 0.1 * SPREAD * normal(c)
-                                                                  : SPREAD * normal(c);
+        c->slope[d] = c->base->dof_body[d] == 0 ? 0
+                      : ulna_model_dof_is_translation(c->base, d)
+                          ? 0.1 * SPREAD * c->unit * ulna_random_normal(&c->random)
+                          : SPREAD * ulna_random_normal(&c->random);
     ulna_model_integrate(c->base, q, c->slope, q);
 }
 
@@ -191,11 +179,9 @@ double ulna_key_start(ulna_calibrator *c, int k, int restarts, double *q)
 
 double ulna_calibrator_objective(const ulna_calibrator *c)
 {
-    double sum = 0;
-    for (int i = 0; i < c->nz; i++) {
-        double d = c->z[i] - c->center[i];
-        sum += 0.5 * (i < c->groups ? c->scale_prior : c->prior) * d * d;
-    }
+    double sum = c->prior * ulna_calibrator_expectation(c);
+    for (int g = 0; g < c->groups; g++)
+        sum += 0.5 * c->scale_prior * c->z[g] * c->z[g];
     for (int k = 0; k < c->keys; k++)
         sum += c->f[k];
     return sum;

@@ -205,7 +205,7 @@ static void gather_squares(ulna_calibrator *c)
 
 /* ---- all frames ------------------------------------------------------------------------------------------------------------ */
 
-static ulna_status reduce_key(ulna_calibrator *c, int k)
+ulna_status ulna_calibrator_reduce_key(ulna_calibrator *c, int k)
 {
     ulna_work *work = ulna_solver_work(c->solver);
     const ulna_tree *tree = &c->problem->model->tree;
@@ -239,6 +239,46 @@ static ulna_status reduce_key(ulna_calibrator *c, int k)
     return ULNA_OK;
 }
 
+/*
+ * dp = J dq = -J H^-1 W dz = -sum_d y_d x_d dz / D_d,  y = L^-T JT,  x = L^-T W: J the rows of the joint's place.
+ */
+void ulna_calibrator_joint_rows(ulna_calibrator *c, int body, double *rows)
+{
+    const ulna_pose *pose = ulna_solver_work(c->solver)->pose;
+    const ulna_tree *tree = &c->problem->model->tree;
+    const ulna_model *model = c->problem->model;
+    size_t nz = (size_t)c->nz;
+    double place[3], *y = c->follow;
+    ulna_pose_body_relative(pose, body, place, NULL);
+    memset(rows, 0, 3 * nz * sizeof *rows);
+    memset(y, 0, 3 * (size_t)c->nv * sizeof *y);
+    for (int d = 0; d < c->nv; d++) {
+        const double *S = (const double *)(pose->motion + 2 * (size_t)d);
+        int b = model->dof_body[d];
+        if (model->body[body].preorder < model->body[b].preorder ||
+            model->body[body].preorder >= model->body[b].preorder + model->body[b].subtree)
+            continue;
+        ulna_cross(S, place, y + 3 * d);
+        for (int k = 0; k < 3; k++)
+            y[3 * d + k] += S[4 + k];
+    }
+    for (int d = c->nv - 1; d >= 0; d--) {
+        const double *row = c->rows + tree->row[d];
+        for (int u = 0; u < tree->depth[d] - 1; u++)
+            for (int k = 0; k < 3; k++)
+                y[3 * tree->path[d][u] + k] -= row[u] * y[3 * d + k];
+    }
+    for (int d = 0; d < c->nv; d++)
+        for (int k = 0; k < 3; k++) {
+            double factor = -y[3 * d + k] * c->pivot[d], *to = rows + nz * (size_t)k;
+            const double *x = c->W + (size_t)d * c->stride + 1; /* behind the gradient */
+            for (int i = 0; i < c->groups; i++)
+                to[i] += factor * x[i];
+            for (int i = c->first[d] - 1; i < c->last[d] - 1; i++)
+                to[i] += factor * x[i];
+        }
+}
+
 ulna_status ulna_calibrator_reduce(ulna_calibrator *c)
 {
     size_t nz = (size_t)c->nz;
@@ -255,7 +295,7 @@ ulna_status ulna_calibrator_reduce(ulna_calibrator *c)
     ulna_status status = ulna_calibrator_apply(c);
     for (int k = 0; k < c->keys && status == ULNA_OK; k++)
         if (isfinite(c->f[k]))
-            status = reduce_key(c, k);
+            status = ulna_calibrator_reduce_key(c, k);
     gather_squares(c);
     return status;
 }

@@ -9,11 +9,14 @@
 #include "math/math3.h"
 #include "mocap/calibrator.h"
 
-#define OUTLIER_WEIGHT 0.25        /* of the robust loss: sightings below it are set apart */
-#define WEAK 1e-3                  /* eigenvalue per frame at which a direction counts as half undetermined */
+#define OUTLIER_WEIGHT 0.25 /* of the robust loss: sightings below it are set apart */
+#define UNMODELLED                                                                                                     \
+    1.2 /* of deviations: skin moves with the pose, not at random, so errors are larger than noise would make them */
 #define LITTLE 0.5                 /* of the directions that poses could make up for, undetermined: most of them */
 #define SUSPECT_LENGTH 0.01        /* of the skeleton's length scale: less than that is no wrong bone */
 #define BEYOND (5 * ULNA_PI / 180) /* of a limit: rounding of models and people */
+
+enum { JOINT_SAMPLES = 8 };
 
 /* ---- errors ---------------------------------------------------------------------------------------------------------------- */
 
@@ -21,7 +24,7 @@
 typedef struct tally {
     double squares, counted; /* m^2: of all sightings, and of those that count */
     int seen, outliers;
-    double freedom;
+    double deviation[3], undetermined;
     int number; /* in the result */
 } tally;
 
@@ -78,8 +81,8 @@ static int count_beyond(const ulna_calibrator *c, int d)
 static ulna_status find_violations(const ulna_calibrator *c, ulna_calibration *result)
 {
     long long all = 0, limited = 0;
-    result->beyond = ulna_allocate(&result->set.allocator, (size_t)c->nb, sizeof *result->beyond);
-    if (!result->beyond)
+    result->limit_violation = ulna_allocate(&result->set.allocator, (size_t)c->nb, sizeof *result->limit_violation);
+    if (!result->limit_violation)
         return ULNA_ERR_MEMORY;
     for (int b = 0; b < c->nb; b++) {
         const ulna_body *body = &c->base->body[b];
@@ -89,7 +92,7 @@ static ulna_status find_violations(const ulna_calibrator *c, ulna_calibration *r
             here += beyond > 0 ? beyond : 0;
             angles += beyond < 0 ? 0 : c->keys;
         }
-        result->beyond[b] = angles ? (double)here / (double)angles : 0;
+        result->limit_violation[b] = angles ? (double)here / (double)angles : 0;
         all += here;
         limited += angles;
     }
@@ -147,43 +150,101 @@ ulna_status ulna_calibrator_measure_held_out(ulna_calibrator *c, ulna_calibratio
 /* ---- what the take determines ---------------------------------------------------------------------------------------------- */
 
 /*
- * How much of each offset a weak prior would decide, were there one of WEAK per frame: the diagonal of
- * WEAK (S / keys + WEAK)^-1, which counts the eigenvectors of S / keys, those far below WEAK as 1, those far above as 0.
+ * The posterior covariance of the offsets: p (S / keys + p P)^-1, P the second derivatives of what is expected, p the prior's weight
+ * in one frame. That is the variance of a marker's error divided by the frames that count as independent, in m^2.
  */
-static ulna_status find_weak(ulna_calibrator *c, tally *tallies, double *weak)
+static int factor_precision(ulna_calibrator *c, double unit)
 {
     size_t n = (size_t)c->nz;
-    ulna_status status = ulna_calibrator_reduce(c);
     double scale = 1.0 / c->keys;
-    *weak = -1;
-    for (int i = 0; i < c->count; i++)
-        tallies[i].freedom = -1;
-    if (status != ULNA_OK)
-        return status;
     for (size_t i = 0; i < n * n; i++)
         c->factor[i] = scale * c->matrix[i];
-    for (size_t i = 0; i < n; i++)
-        c->factor[i * (n + 1)] += i < (size_t)c->groups ? c->scale_prior * scale : WEAK;
-    if (!c->kernel->cholesky(c->nz, c->factor))
-        return ULNA_OK;
-    *weak = 0;
-    for (int i = 0; i < c->count; i++) {
-        tallies[i].freedom = 0;
-        for (int k = 0; k < 3; k++) {
-            size_t at = (size_t)c->groups + 3 * (size_t)i + (size_t)k;
-            memset(c->step, 0, n * sizeof *c->step);
-            c->step[at] = WEAK;
-            ulna_calibrator_substitute(n, c->factor, c->step);
-            tallies[i].freedom += c->step[at];
-        }
-        *weak += tallies[i].freedom;
+    ulna_calibrator_add_expectation(c, unit, c->factor, NULL);
+    for (size_t i = 0; i < (size_t)c->groups; i++)
+        c->factor[i * (n + 1)] += c->scale_prior * scale;
+    return c->kernel->cholesky(c->nz, c->factor);
+}
+
+/* Directions of marker i that its expected place decides: the trace of unit u A times the block of the inverse. */
+static void find_deviation(ulna_calibrator *c, int i, double unit, tally *t)
+{
+    const ulna_expected *e = &c->expected[i];
+    size_t n = (size_t)c->nz, first = (size_t)c->groups + 3 * (size_t)i;
+    t->undetermined = 0;
+    for (int k = 0; k < 3; k++) {
+        memset(c->step, 0, n * sizeof *c->step);
+        c->step[first + (size_t)k] = unit;
+        ulna_calibrator_substitute(n, c->factor, c->step);
+        t->deviation[k] = UNMODELLED * sqrt(fmax(c->step[first + (size_t)k], 0));
+        for (int j = 0; j < 3; j++)
+            t->undetermined += e->weight * e->precision[3 * k + j] * c->step[first + (size_t)j];
     }
-    return ULNA_OK;
+}
+
+/* x <- L^-1 x; its square. */
+static double forward_square(size_t n, const double *L, double *x)
+{
+    double sum = 0;
+    for (size_t j = 0; j < n; j++) {
+        x[j] /= L[j * (n + 1)];
+        sum += x[j] * x[j];
+        for (size_t i = j + 1; i < n; i++)
+            x[i] -= L[i + n * j] * x[j];
+    }
+    return sum;
+}
+
+/* How far joints may be off in the poses, since the poses follow the offsets: over some of the keys. */
+static ulna_status find_joint_deviations(ulna_calibrator *c, double unit, double *deviation)
+{
+    size_t n = (size_t)c->nz;
+    double *rows = ulna_allocate(&c->allocator, 3 * n, sizeof *rows);
+    ulna_status status = rows ? ULNA_OK : ULNA_ERR_MEMORY;
+    int samples = c->keys < JOINT_SAMPLES ? c->keys : JOINT_SAMPLES;
+    for (int s = 0; s < samples && status == ULNA_OK; s++) {
+        status = ulna_calibrator_reduce_key(c, (int)((s + 0.5) * c->keys / samples));
+        for (int b = 0; b < c->nb && status == ULNA_OK; b++) {
+            if (!c->base->body[b].dof_count)
+                continue;
+            ulna_calibrator_joint_rows(c, b, rows);
+            for (int k = 0; k < 3; k++)
+                deviation[b] += unit * forward_square(n, c->factor, rows + n * (size_t)k) / samples;
+        }
+    }
+    for (int b = 0; b < c->nb; b++)
+        deviation[b] = UNMODELLED * sqrt(deviation[b]);
+    ulna_release(&c->allocator, rows, 3 * n, sizeof *rows);
+    return status;
+}
+
+static ulna_status find_deviations(ulna_calibrator *c, tally *tallies, ulna_calibration *result)
+{
+    double unit = ulna_calibrator_prior(c);
+    result->deviation = ulna_allocate(&result->set.allocator, (size_t)c->nb, sizeof *result->deviation);
+    if (!result->deviation)
+        return ULNA_ERR_MEMORY;
+    ulna_status status = ulna_calibrator_reduce(c);
+    result->undetermined = -1;
+    for (int i = 0; i < c->count; i++) {
+        tallies[i].undetermined = -1;
+        tallies[i].deviation[0] = tallies[i].deviation[1] = tallies[i].deviation[2] = NAN;
+    }
+    if (status != ULNA_OK || !(unit > 0) || !factor_precision(c, unit)) {
+        for (int b = 0; b < c->nb; b++)
+            result->deviation[b] = NAN;
+        return status;
+    }
+    result->undetermined = 0;
+    for (int i = 0; i < c->count; i++) {
+        find_deviation(c, i, unit, &tallies[i]);
+        result->undetermined += tallies[i].undetermined;
+    }
+    return find_joint_deviations(c, unit, result->deviation);
 }
 
 /* ---- repair ------------------------------------------------------------------------------------------------------ */
 
-#define SWING 0.1 /* m: a marker on the wrong bone moves by that much */
+#define SWING 0.1 /* m on an adult: a marker on the wrong bone moves by that much */
 
 int ulna_calibrator_nearest_body(ulna_calibrator *c, int i, double offset[3])
 {
@@ -198,7 +259,7 @@ int ulna_calibrator_nearest_body(ulna_calibrator *c, int i, double offset[3])
         status = ulna_places_set(&places, pose, k, ulna_key_q(c, k));
     }
     if (status == ULNA_OK)
-        best = ulna_places_nearest(&places, SWING, offset, NULL);
+        best = ulna_places_nearest(&places, SWING * c->unit, offset, NULL);
     ulna_places_release(&places);
     return best;
 }
@@ -219,25 +280,18 @@ static ulna_status fill_set(ulna_calibrator *c, const ulna_marker_set *set, ulna
     return status;
 }
 
-/* In how many directions the offsets of each body are free. */
-static ulna_status fill_bodies(const ulna_calibrator *c, const tally *tallies, ulna_calibration *result)
+static void fill_totals(const ulna_calibrator *c, const tally *tallies, ulna_calibration *result)
 {
     double all = 0, seen = 0;
     int dofs = 0;
-    result->freedom = ulna_allocate(&result->set.allocator, (size_t)c->nb, sizeof *result->freedom);
-    if (!result->freedom)
-        return ULNA_ERR_MEMORY;
-    for (int i = 0; i < c->count; i++)
-        result->freedom[c->body[i]] += fmax(0, tallies[i].freedom);
     for (int d = 0; d < c->nv; d++)
         dofs += c->last[d] > c->first[d];
-    result->is_weak = result->weak > LITTLE * fmin(dofs, 3 * (double)c->count);
+    result->is_undetermined = result->undetermined > LITTLE * fmin(dofs, 3 * (double)c->count);
     for (int i = 0; i < c->count; i++) {
         all += tallies[i].squares;
         seen += tallies[i].seen;
     }
     result->rms_all = seen > 0 ? sqrt(all / seen) : 0;
-    return ULNA_OK;
 }
 
 static void fill_markers(ulna_calibrator *c, const tally *tallies, ulna_calibration *result)
@@ -247,12 +301,14 @@ static void fill_markers(ulna_calibrator *c, const tally *tallies, ulna_calibrat
     for (int i = 0; i < c->count; i++) {
         const tally *t = &tallies[i];
         int counted = t->seen - t->outliers;
-        result->markers[t->number] = (ulna_calibrated_marker){.rms = counted ? sqrt(t->counted / counted) : NAN,
-                                                              .rms_all = t->seen ? sqrt(t->squares / t->seen) : NAN,
-                                                              .seen = t->seen,
-                                                              .outliers = t->outliers,
-                                                              .freedom = t->freedom,
-                                                              .moved_from = ULNA_NONE};
+        result->markers[t->number] =
+            (ulna_calibrated_marker){.rms = counted ? sqrt(t->counted / counted) : NAN,
+                                     .rms_all = t->seen ? sqrt(t->squares / t->seen) : NAN,
+                                     .seen = t->seen,
+                                     .outliers = t->outliers,
+                                     .deviation = {t->deviation[0], t->deviation[1], t->deviation[2]},
+                                     .undetermined = t->undetermined,
+                                     .moved_from = ULNA_NONE};
         if (t->seen)
             sorted[known++] = sqrt(t->squares / t->seen);
     }
@@ -298,11 +354,11 @@ ulna_status ulna_calibrator_report(ulna_calibrator *c, const ulna_marker_set *se
         status = fill_set(c, set, result, tallies);
     if (status == ULNA_OK) {
         measure(c, tallies);
-        status = find_weak(c, tallies, &result->weak);
+        status = find_deviations(c, tallies, result);
     }
     if (status == ULNA_OK) {
         fill_markers(c, tallies, result);
-        status = fill_bodies(c, tallies, result);
+        fill_totals(c, tallies, result);
     }
     if (status == ULNA_OK) {
         result->frames_used = c->keys;

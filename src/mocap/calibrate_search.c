@@ -27,11 +27,13 @@ static void restore(ulna_calibrator *c)
 static ulna_status prepare(ulna_calibrator *c)
 {
     ulna_status status = ulna_calibrator_reduce(c);
+    ulna_calibrator_add_expectation(c, c->prior, c->matrix, c->gradient);
     for (int i = 0; i < c->nz; i++) {
-        double prior = i < c->groups ? c->scale_prior : c->prior;
         double *entry = &c->matrix[(size_t)i * (size_t)(c->nz + 1)];
-        *entry += prior;
-        c->gradient[i] += prior * (c->z[i] - c->center[i]);
+        if (i < c->groups) {
+            *entry += c->scale_prior;
+            c->gradient[i] += c->scale_prior * c->z[i];
+        }
         c->diagonal[i] = i < c->groups ? *entry : c->keys;
     }
     return status;

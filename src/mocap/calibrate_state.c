@@ -127,21 +127,6 @@ static void middle_of_bone(const ulna_model *model, int body, double middle[3])
         middle[k] /= children;
 }
 
-/* How much of the posture term each degree of freedom takes; the root goes where it likes. */
-static void find_posture(ulna_calibrator *c)
-{
-    double loose = c->options.posture > 0 ? c->options.posture_loose / c->options.posture : 0;
-    for (int b = 0; b < c->nb; b++) {
-        const ulna_body *body = &c->base->body[b];
-        int own = 0;
-        for (int i = 0; i < c->count; i++)
-            own += c->body[i] == b;
-        double factor = b == 0 ? 0 : body->dof_count >= 2 && own <= 1 ? fmax(loose, 1) : 1;
-        for (int d = 0; d < body->dof_count; d++)
-            c->dof_posture[body->dof + d] = factor;
-    }
-}
-
 /* ---- memory --------------------------------------------------------------------------------------------------------- */
 
 static void take_arrays(ulna_calibrator *c, ulna_arena *arena)
@@ -153,10 +138,12 @@ static void take_arrays(ulna_calibrator *c, ulna_arena *arena)
         *integers[i] = ulna_arena_take(arena, count, sizeof(int));
     c->weight = ulna_arena_take(arena, count, sizeof(double));
     c->trunk = ulna_arena_take(arena, count, 1);
+    c->expected = ulna_arena_take(arena, count, sizeof *c->expected);
+    c->pairs = ulna_arena_take(arena, count, sizeof *c->pairs);
     c->group = ulna_arena_take(arena, nb, sizeof(int));
     c->usable = ulna_arena_take(arena, (size_t)c->take->frame_count, sizeof(int));
     c->held = ulna_arena_take(arena, (size_t)c->take->frame_count, sizeof(int));
-    double **unknowns[] = {&c->z, &c->center, &c->saved, &c->step, &c->gradient, &c->diagonal};
+    double **unknowns[] = {&c->z, &c->saved, &c->step, &c->gradient, &c->diagonal};
     for (size_t i = 0; i < sizeof unknowns / sizeof *unknowns; i++)
         *unknowns[i] = ulna_arena_take(arena, nz, sizeof(double));
     c->matrix = ulna_arena_take(arena, nz * nz, sizeof(double));
@@ -165,7 +152,9 @@ static void take_arrays(ulna_calibrator *c, ulna_arena *arena)
     double **dofs[] = {&c->dof_posture, &c->pivot, &c->slope};
     for (size_t i = 0; i < sizeof dofs / sizeof *dofs; i++)
         *dofs[i] = ulna_arena_take(arena, nv, sizeof(double));
+    c->follow = ulna_arena_take(arena, 3 * nv, sizeof(double));
     c->trial = ulna_arena_take(arena, nq, sizeof(double));
+    c->rest = ulna_arena_take(arena, nq, sizeof(double));
     c->best = ulna_arena_take(arena, nq, sizeof(double));
     c->first = ulna_arena_take(arena, nv, sizeof(int));
     c->last = ulna_arena_take(arena, nv, sizeof(int));
@@ -227,11 +216,10 @@ static void set_start(ulna_calibrator *c, const ulna_marker_set *set)
         if (offset[0] == 0 && offset[1] == 0 && offset[2] == 0)
             middle_of_bone(c->base, c->body[i], ulna_offset(c, i));
     }
-    memcpy(c->center, c->z, (size_t)c->nz * sizeof *c->z);
 }
 
 /* Fills a calibrator that knows how many markers there are. */
-static ulna_status fill(ulna_calibrator *c, const ulna_marker_set *set, place *places)
+static ulna_status fill(ulna_calibrator *c, const ulna_marker_set *set, place *places, ulna_error *error)
 {
     ulna_arena arena = {NULL, 0, 0};
     take_arrays(c, &arena);
@@ -248,8 +236,15 @@ static ulna_status fill(ulna_calibrator *c, const ulna_marker_set *set, place *p
     find_paths(c);
     find_trunk(c);
     find_columns(c);
-    find_posture(c);
     set_start(c, set);
+    memcpy(c->rest, c->options.shown ? c->options.shown : c->base->rest, (size_t)c->nq * sizeof *c->rest);
+    ulna_status status = ULNA_OK;
+    if (c->options.standing && !c->options.shown)
+        status = ulna_standing_pose(c->base, c->options.standing, &c->allocator, c->rest, error);
+    if (status == ULNA_OK)
+        status = ulna_calibrator_expect(c, set);
+    if (status != ULNA_OK)
+        return status;
 
     arena = (ulna_arena){NULL, 0, 0};
     take_panels(c, &arena);
@@ -301,6 +296,7 @@ ulna_status ulna_calibrator_create(const ulna_take *take, const ulna_marker_set 
                            .nb = take->model->nb,
                            .count = (int)set->count,
                            .random = options->seed,
+                           .unit = take->model->length_scale / ULNA_ADULT_LENGTH_SCALE,
                            .posture = options->posture};
     set_options(c);
     ulna_status status = ULNA_OK;
@@ -309,8 +305,8 @@ ulna_status ulna_calibrator_create(const ulna_take *take, const ulna_marker_set 
     c->nz = c->groups + 3 * c->count;
     c->stride = (size_t)(1 + c->nz + 1 + 7) / 8 * 8; /* a zero may follow the last column */
     if (status == ULNA_OK) {
-        status = fill(c, set, places);
-        if (status != ULNA_OK)
+        status = fill(c, set, places, error);
+        if (status == ULNA_ERR_MEMORY)
             ulna_fail(error, status, "the calibration of %d markers could not be set up: %s", c->count,
                       ulna_status_text(status));
     }
@@ -382,7 +378,7 @@ ulna_status ulna_calibrator_set_keys(ulna_calibrator *c, int keys, const int *fr
         ulna_calibrator_gather(c, frames[k], ulna_key_goal(c, k));
         for (int i = 0; i < c->count; i++)
             ulna_key_pull(c, k)[i] = isnan(ulna_key_goal(c, k)[3 * i]) ? 0 : c->weight[i];
-        memcpy(ulna_key_q(c, k), c->base->rest, nq * sizeof *c->q);
+        memcpy(ulna_key_q(c, k), c->rest, nq * sizeof *c->q);
     }
     return ULNA_OK;
 }
@@ -411,7 +407,9 @@ static ulna_status make_rig(ulna_calibrator *c)
     for (int i = 0; i < c->count && status == ULNA_OK; i++)
         status = ulna_problem_add_point(c->problem, c->body[i], ulna_offset(c, i), nowhere, c->weight[i], NULL, NULL);
     if (status == ULNA_OK && c->options.posture > 0)
-        status = ulna_problem_add_posture(c->problem, NULL, c->dof_posture, c->posture, NULL, NULL);
+        status = ulna_problem_add_posture(c->problem, c->rest, c->dof_posture, c->posture, NULL, NULL);
+    if (status == ULNA_OK && c->options.limits > 0)
+        status = ulna_problem_add_limits(c->problem, NULL, NULL, c->options.limits, NULL, NULL);
     if (status == ULNA_OK)
         status = ulna_problem_ready(c->problem, NULL);
     c->is_cold = 0;

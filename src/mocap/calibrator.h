@@ -8,6 +8,8 @@
 #define ULNA_SRC_CALIBRATOR_H
 
 #include "base/algorithms.h"
+#include "mocap/anatomy.h"
+#include "mocap/marker_names.h"
 #include "mocap/take.h"
 #include "objective/problem.h"
 #include "ulna/calibrate.h"
@@ -43,6 +45,23 @@ extern const ulna_reduce_kernel ulna_reduce_portable;
 extern const ulna_reduce_kernel ulna_reduce_avx2;
 #endif
 
+/* What is expected of an offset z before the take: weight (z - centre)T precision (z - centre). */
+typedef struct ulna_expected {
+    double centre[3];
+    double precision[9]; /* 1/m^2, in the body's frame */
+    double weight;       /* 1, less for places that turned out to be unlikely */
+    double mirrored[3];  /* m: spread of left minus mirrored right; 0: not paired */
+    double axes[9];      /* of that spread, at rest */
+} ulna_expected;
+
+/* A left and a right marker that mirror each other: left = mirror right + shift. */
+typedef struct ulna_marker_pair {
+    int left, right;
+    double mirror[9], shift[3];
+    double precision[9]; /* in the frame of the left one's body */
+    double weight;
+} ulna_marker_pair;
+
 typedef struct ulna_calibrator {
     ulna_allocator allocator;
     const ulna_model *base; /* as it was given */
@@ -66,9 +85,16 @@ typedef struct ulna_calibrator {
 
     /* Unknowns. */
     int nz;
-    double *z, *center, *saved, *step, *gradient, *diagonal;
+    double *z, *saved, *step, *gradient, *diagonal;
     double *matrix, *factor;            /* nz x nz */
     double prior, scale_prior, posture; /* of the present stage */
+
+    /* What is expected of the offsets. */
+    double unit;             /* of length: 1 m on an adult */
+    double prior_unit;       /* m^2: of options.prior, where 2 cm are usual on an adult */
+    ulna_expected *expected; /* count */
+    ulna_marker_pair *pairs; /* pair_count of at most count */
+    int pair_count;
 
     /* The skeleton at the scales of z, and what solves its poses. */
     ulna_model *scaled; /* NULL: base */
@@ -78,6 +104,7 @@ typedef struct ulna_calibrator {
     ulna_options warm, cold;
     int is_cold;
     double *dof_posture; /* nv: factors */
+    double *rest;        /* nq: what poses are held to */
 
     /* Frames that may be used, and those that are held out. */
     int *usable, usable_count;
@@ -101,6 +128,7 @@ typedef struct ulna_calibrator {
     double *W;                /* nv x stride: gradient, scales, offsets */
     double *rows;             /* tree rows */
     double *pivot, *slope;    /* nv */
+    double *follow;           /* 3 nv */
     double *rotation;         /* nb x 9, of bodies */
     double *drift;            /* nb x groups x 3: motion of a body per unit of a scale */
     double *wrench;           /* nb x 6 x groups */
@@ -168,12 +196,37 @@ void ulna_key_residual(const ulna_calibrator *c, int i, double place[3], double 
 
 /* calibrate_reduce.c: S and gradient over z with the poses eliminated, priors not in. */
 ulna_status ulna_calibrator_reduce(ulna_calibrator *c);
+/* How the joint of a body follows the unknowns in the pose of key k, which was reduced last: 3 rows of nz. */
+void ulna_calibrator_joint_rows(ulna_calibrator *c, int body, double *rows);
+/* Reduces key k alone, for that. */
+ulna_status ulna_calibrator_reduce_key(ulna_calibrator *c, int k);
+
+/* calibrate_prior.c: what is expected of the offsets, whatever the take shows. */
+/* Expected places of all markers, and pairs; `set` as for ulna_calibrator_create. */
+ulna_status ulna_calibrator_expect(ulna_calibrator *c, const ulna_marker_set *set);
+/* Of one frame, m^2: the variance of a marker's error divided by the number of frames that count as independent. */
+double ulna_calibrator_prior(const ulna_calibrator *c);
+/* Weights by how far the present offsets are from what is expected. */
+void ulna_calibrator_weigh_expectations(ulna_calibrator *c);
+/* The sum over markers and pairs at the present z, without c->prior. */
+double ulna_calibrator_expectation(const ulna_calibrator *c);
+/* `scale` times its second derivatives into the lower triangle of `matrix`, and its slope into `gradient` (may be NULL). */
+void ulna_calibrator_add_expectation(const ulna_calibrator *c, double scale, double *matrix, double *gradient);
 
 /* calibrate_search.c: z by Levenberg-Marquardt on the reduced problem, until it falls by less than `decrease` of itself.
  * is_solved: poses, weights and f are those of the present z and stage. */
 ulna_status ulna_calibrator_search(ulna_calibrator *c, double decrease, int most, int is_solved);
 /* L LT x = x */
 void ulna_calibrator_substitute(size_t n, const double *L, double *x);
+
+/* calibrate_session.c */
+/* The take and options->more as one; `result` is empty. */
+ulna_status ulna_calibrate_takes(const ulna_take *take, const ulna_calibrate_options *options, ulna_calibration *result,
+                                 ulna_error *error);
+/* Rest with the arms held out ('t'), hanging ('n') or halfway ('a'), into q (nq). ULNA_ERR_MODEL if the names of the bodies do not say
+ * which are the arms. */
+ulna_status ulna_standing_pose(const ulna_model *model, char letter, const ulna_allocator *allocator, double *q,
+                               ulna_error *error);
 
 /* calibrate_report.c */
 ulna_status ulna_calibrator_report(ulna_calibrator *c, const ulna_marker_set *set, ulna_calibration *result,

@@ -15,11 +15,12 @@
 #include <string.h>
 
 #include "mocap/keypoints.h"
+#include "mocap/marker_names.h"
 
-#define ARM ULNA_ARM_NAMES
+#define ARM ULNA_BONES_ARM
 #define FOREARM "radius forearm lowerarm loarm elbow"
 #define HIPS "pelvis hips hip lowertorso root"
-#define THIGH ULNA_THIGH_NAMES
+#define THIGH ULNA_BONES_THIGH
 #define SHANK "tibia shank calf shin lowerleg loleg leg knee"
 #define FOOT "foot ankle"
 #define TOES "toes toebase toe ball"

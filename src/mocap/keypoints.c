@@ -13,6 +13,7 @@
 #include "base/algorithms.h"
 #include "base/base.h"
 #include "kinematics/pose.h"
+#include "mocap/marker_names.h"
 #include "mocap/take.h"
 #include "model/model.h"
 
@@ -60,9 +61,9 @@ static int first_child(const ulna_model *model, int body)
 static void find_place(fitting *f, key *k)
 {
     char side = k->row->sides == 1 ? k->side : 0;
-    int begins = ulna_bone_named(f->model, k->row->begins, side), ends = ULNA_NONE;
+    int begins = ulna_bone_find(f->model, k->row->begins, side), ends = ULNA_NONE;
     if (begins == ULNA_NONE)
-        ends = ulna_bone_named(f->model, k->row->ends, side);
+        ends = ulna_bone_find(f->model, k->row->ends, side);
     k->body = begins != ULNA_NONE ? begins : ends;
     k->base = begins != ULNA_NONE ? begins : first_child(f->model, ends);
     if (k->row->kind == ULNA_KEYPOINT_JOINT && k->base != ULNA_NONE) {
@@ -194,8 +195,8 @@ static void measure_trunk(fitting *f)
 {
     int hip[2], arm[2];
     for (int s = 0; s < 2; s++) {
-        hip[s] = ulna_bone_named(f->model, ULNA_THIGH_NAMES, "lr"[s]);
-        arm[s] = ulna_bone_named(f->model, ULNA_ARM_NAMES, "lr"[s]);
+        hip[s] = ulna_bone_find(f->model, ULNA_BONES_THIGH, "lr"[s]);
+        arm[s] = ulna_bone_find(f->model, ULNA_BONES_ARM, "lr"[s]);
     }
     if (hip[0] == ULNA_NONE || hip[1] == ULNA_NONE || arm[0] == ULNA_NONE || arm[1] == ULNA_NONE)
         return;
@@ -301,7 +302,7 @@ static ulna_status skeleton_hand(const fitting *f, double *found)
     }
     ulna_status status = ulna_pose_forward(f->rest, q);
     for (int i = 0; i < 5 && status == ULNA_OK; i++) {
-        int body = ulna_bone_named(f->model, bones[i], 0);
+        int body = ulna_bone_find(f->model, bones[i], 0);
         if (body == ULNA_NONE)
             return ulna_pose_forward(f->rest, f->model->rest);
         ulna_pose_body(f->rest, body, p[i], NULL);
@@ -346,7 +347,7 @@ static void place_between(const fitting *f, const ulna_pose *rest, const char *b
 {
     double p[3];
     for (int s = 0; s < 2; s++) {
-        int body = ulna_bone_named(f->model, bones, "lr"[s]);
+        int body = ulna_bone_find(f->model, bones, "lr"[s]);
         if (body == ULNA_NONE)
             return;
         ulna_pose_body(rest, body, p, NULL);
@@ -366,9 +367,9 @@ static void place_key(const fitting *f, const ulna_pose *rest, const double *dir
     } else
         add_tip(f, rest, k, world);
     if (k->row->kind == ULNA_KEYPOINT_BETWEEN_SHOULDERS)
-        place_between(f, rest, ULNA_ARM_NAMES, origin, world);
+        place_between(f, rest, ULNA_BONES_ARM, origin, world);
     if (k->row->kind == ULNA_KEYPOINT_BETWEEN_HIPS)
-        place_between(f, rest, ULNA_THIGH_NAMES, origin, world);
+        place_between(f, rest, ULNA_BONES_THIGH, origin, world);
     for (int i = 0; i < 3 && directions; i++)
         world[i] += size * ((k->side == 'r' ? -1 : 1) * k->row->at[0] * directions[i] +
                             k->row->at[1] * directions[3 + i] + k->row->at[2] * directions[6 + i]);
@@ -407,8 +408,8 @@ static int recorded_up(const fitting *f, double up[3])
 {
     int from[LIST] = {ULNA_NONE, ULNA_NONE, ULNA_NONE}, to[LIST] = {ULNA_NONE, ULNA_NONE, ULNA_NONE};
     for (int s = 0; s < 2; s++) {
-        int hip = ulna_bone_named(f->model, ULNA_THIGH_NAMES, "lr"[s]);
-        int arm = ulna_bone_named(f->model, ULNA_ARM_NAMES, "lr"[s]);
+        int hip = ulna_bone_find(f->model, ULNA_BONES_THIGH, "lr"[s]);
+        int arm = ulna_bone_find(f->model, ULNA_BONES_ARM, "lr"[s]);
         if (hip == ULNA_NONE || arm == ULNA_NONE || f->joint[hip] == ULNA_NONE || f->joint[arm] == ULNA_NONE)
             return 0;
         from[s] = f->joint[hip];

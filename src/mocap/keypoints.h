@@ -4,9 +4,6 @@
 
 #include "ulna/mocap.h"
 
-#define ULNA_ARM_NAMES "humerus upperarm uparm arm shoulder"
-#define ULNA_THIGH_NAMES "femur thigh upleg upperleg hip"
-
 typedef enum ulna_keypoint_kind {
     ULNA_KEYPOINT_JOINT = 0,         /* where the bone begins, or else where the other one ends */
     ULNA_KEYPOINT_PLACE,             /* beside it */

@@ -1,93 +1,91 @@
 /*
  * Which bone a marker belongs to, by name: the names of common marker sets on one side, those of common skeletons on the other.
  *
- * A row of the table has the marker's names, the bones that it may sit on (the first that the skeleton has is taken), and
- * where it sits on an adult of 1.75 m at rest: a fraction of the way to the next joint, then metres to the left, up and
- * forward. That is a start for ulna_calibrate, written from anatomy. Rows with a side are written for the left.
+ * Names alone would leave markers alone on joints that they cannot determine: one point on a ball joint leaves its twist open, and
+ * where the point itself may sit a little elsewhere, all of it. So a marker that would be the only one
+ *   - on a toe or finger, near to its joint, goes to the foot or hand; and where it would have to show several joints in a row, to
+ *     the first of them;
+ *   - on a joint of the spine with two or more rotations goes to the next joint of the spine that carries markers.
+ * The places were rounded from anatomy and from two actors; calibrate_prior.c says how they are used.
  */
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "kinematics/pose.h"
 #include "math/math3.h"
+#include "mocap/anatomy.h"
+#include "mocap/marker_names.h"
 #include "mocap/take.h"
 #include "model/model.h"
 
 #define HIPS "root pelvis hips hip lowertorso"
-#define TOP "thorax upperspine spine3 spine2 chest2 chest1 chest uppertorso upperback spine1 spine torso"
+#define TOP ULNA_BONES_TOP
 #define CHEST "upperback upperspine spine2 chest1 chest2 chest thorax spine1 uppertorso spine torso"
-#define LOIN "lowerback middlespine spine1 chest abdomen spine lowerspine torso"
-#define ARM "humerus upperarm uparm arm shoulder"
+#define ARM ULNA_BONES_ARM
 #define FOREARM "radius forearm lowerarm loarm elbow"
 #define WRIST "wrist " FOREARM " hand"
-#define FINGERS "fingers finger handmiddle1 handindex1 hand wrist"
-#define THIGH "femur thigh upleg upperleg hip"
-#define SHANK "tibia shank calf shin lowerleg loleg leg knee"
-#define FOOT "foot ankle"
-#define TOES "toes toebase toe ball " FOOT
+#define FINGER_JOINTS "fingers finger handmiddle1 handindex1"
+#define FINGERS FINGER_JOINTS " hand wrist"
+#define THIGH ULNA_BONES_THIGH
+#define SHANK ULNA_BONES_SHANK
+#define FOOT ULNA_BONES_FOOT
+#define TOE_JOINTS "toes toebase toe ball"
+#define TOES TOE_JOINTS " " FOOT
 
-typedef struct row {
-    const char *markers; /* without the L or R of a side */
-    int sides;           /* 0: in the middle; 1: left and right; 2: left and right of a bone in the middle */
-    const char *bones;   /* without what says the side */
-    double along;
-    double at[3]; /* m: left, up, forward */
-} row;
-
-static const row table[] = {
-    {"FHD FRONTHEAD TEMPLE", 2, "head", 0, {.07, .09, .09}},
-    {"BHD BACKHEAD", 2, "head", 0, {.07, .09, -.09}},
-    {"HEAD ARIEL TOPHEAD HEADTOP THEA VERTEX", 0, "head", 0, {0, .18, 0}},
-    {"FHEA FRONTHEAD HEADFRONT FOREHEAD", 0, "head", 0, {0, .10, .10}},
-    {"RHEA REARHEAD HEADREAR BACKHEAD", 0, "head", 0, {0, .10, -.10}},
-    {"C7", 0, "lowerneck " TOP " neck", 0, {0, 0, -.07}},
-    {"T10 T8 T12", 0, LOIN, 1, {0, 0, -.10}},
-    {"CLAV IJ", 0, TOP, 1, {0, -.04, .08}},
-    {"CLA CLAVICLE", 2, TOP, 1, {.04, -.03, .08}},
-    {"STRN STERN STERNUM PX XIPH", 0, CHEST, 1, {0, 0, .10}},
-    {"RBAC RBAK RBACK ROFF ROFFSET", 0, CHEST, 1, {-.08, 0, -.10}},
-    {"LBAC LBAK LBACK", 0, CHEST, 1, {.08, 0, -.10}},
-    {"SHO SHOULDER ACR ACROMION ACROMIUM", 1, "clavicle collar shoulder " ARM, .8, {0, .05, 0}},
-    {"UPA UPPERARM BICEP BICEPS", 1, ARM, .5, {0, 0, -.04}},
-    {"ELB ELBOW LEL ELBOWLAT", 1, ARM, 1, {0, 0, -.05}},
-    {"MEL ELBIN ELBOWMED ELBOWMEDIAL", 1, ARM, 1, {0, 0, .04}},
-    {"FRM FRA FOREARM", 1, FOREARM, .5, {0, 0, -.04}},
-    {"WRA IWR WRISTA WRISTLAT", 1, WRIST, 1, {0, 0, .04}},
-    {"WRB OWR WRISTB WRISTMED", 1, WRIST, 1, {0, 0, -.04}},
-    {"WRI WRIST", 1, WRIST, 1, {0, .02, 0}},
-    {"FIN FINGER HAND", 1, FINGERS, 0, {.02, .01, 0}},
-    {"THM THUMB", 1, "thumb thumb1 handthumb1 hand wrist", 0, {.02, .01, 0}},
-    {"FWT ASI ASIS", 2, HIPS, 0, {.12, .02, .14}},
-    {"BWT PSI PSIS", 2, HIPS, 0, {.06, .04, -.08}},
-    {"ICR ILIACCREST", 2, HIPS, 0, {.14, .09, 0}},
-    {"SACR SACRUM VSAC VSACRAL S2", 0, HIPS, 0, {0, .04, -.09}},
-    {"PV1 PV2 PV3 PV4", 0, HIPS, 0, {0, .04, -.09}},
-    {"GRT TRO TROCHANTER HIP", 1, THIGH, 0, {.09, 0, 0}},
-    {"THI THIGH", 1, THIGH, .5, {.07, 0, 0}},
-    {"THIGHUPPER TH1", 1, THIGH, .35, {.08, 0, .02}},
-    {"THIGHFRONT TH2", 1, THIGH, .55, {.03, 0, .08}},
-    {"THIGHREAR TH3 TH4", 1, THIGH, .55, {.06, 0, -.05}},
-    {"KNE KNEE LEK LFC KNEELAT KNEELATERAL", 1, THIGH, 1, {.06, 0, 0}},
-    {"MFC MKNE KNEIN KNEEMED KNEEMEDIAL", 1, THIGH, 1, {-.06, 0, 0}},
-    {"SHN TIB SHIN SHANK SHA", 1, SHANK, .5, {.05, 0, .02}},
-    {"TTB", 1, SHANK, .1, {0, 0, .05}},
-    {"SHANKUPPER SH1 TB1", 1, SHANK, .3, {.06, 0, .02}},
-    {"SHANKFRONT SH2 TB2", 1, SHANK, .5, {.02, 0, .05}},
-    {"SHANKREAR SH3 SH4 TB3", 1, SHANK, .5, {.05, 0, -.03}},
-    {"ANK ANKLE LMA LMAL MALL ANKLELAT ANKLELATERAL", 1, FOOT " " SHANK, 0, {.05, 0, 0}},
-    {"MMA MMAL ANKIN ANKLEMED ANKLEMEDIAL", 1, FOOT " " SHANK, 0, {-.04, .01, 0}},
-    {"SK1 SK2 SK3 SK4", 1, SHANK, .5, {.05, 0, 0}},
-    {"FT1 FT2 FT3", 1, FOOT, .5, {.02, .03, 0}},
-    {"HEE HEEL CAL", 1, FOOT, 0, {0, -.05, -.06}},
-    {"MIDFOOTSUP", 1, FOOT, .5, {0, .03, 0}},
-    {"MIDFOOTLAT", 1, FOOT, .5, {.04, -.02, 0}},
-    {"TOE MT2 TOETIP TO", 1, TOES, 0, {0, .02, .02}},
-    {"MT5 MET TOELAT FOOTLATERAL", 1, TOES, 0, {.05, 0, 0}},
-    {"MT1 PM1 TOEMED FOOTMEDIAL", 1, TOES, 0, {-.03, 0, 0}},
+// clang-format off
+static const ulna_spot table[] = {
+    {"FHD FRONTHEAD TEMPLE", ULNA_MIDDLE_SIDED, "head", ULNA_JOINT, NULL, 0, {.08, .14, .10}, {.02, .03, .03}, {.015, .015, .015}, {0}},
+    {"BHD BACKHEAD", ULNA_MIDDLE_SIDED, "head", ULNA_JOINT, NULL, 0, {.065, .085, -.04}, {.02, .03, .035}, {.015, .015, .015}, {0}},
+    {"HEAD ARIEL TOPHEAD HEADTOP THEA VERTEX", ULNA_MIDDLE, "head", ULNA_JOINT, NULL, 0, {0, .20, 0}, {.015, .03, .04}, {0}, {0}},
+    {"FHEA FRONTHEAD HEADFRONT FOREHEAD", ULNA_MIDDLE, "head", ULNA_JOINT, NULL, 0, {0, .14, .11}, {.015, .03, .03}, {0}, {0}},
+    {"RHEA REARHEAD HEADREAR BACKHEAD", ULNA_MIDDLE, "head", ULNA_JOINT, NULL, 0, {0, .10, -.08}, {.015, .03, .03}, {0}, {0}},
+    {"C7", ULNA_MIDDLE, TOP " neck", ULNA_MID_SHOULDERS, NULL, 0, {0, .105, -.05}, {.007, .028, .021}, {0}, {0}},
+    {"T10 T8 T12", ULNA_MIDDLE, CHEST, ULNA_MID_SHOULDERS, NULL, 0, {0, -.09, -.095}, {.007, .042, .021}, {0}, {0}},
+    {"CLAV IJ", ULNA_MIDDLE, TOP, ULNA_MID_SHOULDERS, NULL, 0, {0, .035, .09}, {.007, .028, .021}, {0}, {0}},
+    {"CLA CLAVICLE", ULNA_MIDDLE_SIDED, TOP, ULNA_MID_SHOULDERS, NULL, 0, {.04, .035, .09}, {.014, .028, .021}, {.02, .02, .02}, {0}},
+    {"STRN STERN STERNUM PX XIPH", ULNA_MIDDLE, CHEST, ULNA_MID_SHOULDERS, NULL, 0, {0, -.11, .125}, {.007, .035, .025}, {0}, {0}},
+    {"RBAC RBAK RBACK ROFF ROFFSET", ULNA_MIDDLE, CHEST, ULNA_MID_SHOULDERS, NULL, 0, {-.10, 0, -.10}, {.025, .042, .021}, {0}, {0}},
+    {"LBAC LBAK LBACK", ULNA_MIDDLE, CHEST, ULNA_MID_SHOULDERS, NULL, 0, {.10, 0, -.10}, {.025, .042, .021}, {0}, {0}},
+    {"SHO SHOULDER ACR ACROMION ACROMIUM", ULNA_SIDED, "clavicle collar shoulder " ARM, ULNA_JOINT, ARM, 0, {-.02, .055, -.005}, {.025, .02, .025}, {.02, .02, .02}, {0}},
+    {"UPA UPPERARM BICEP BICEPS", ULNA_SIDED, ARM, ULNA_ARM, NULL, .5, {0, .03, -.03}, {.08, .03, .03}, {0}, {0}},
+    {"ELB ELBOW LEL ELBOWLAT", ULNA_SIDED, ARM, ULNA_ARM, NULL, 1, {-.005, .045, -.025}, {.02, .015, .02}, {.015, .015, .015}, {0}},
+    {"MEL ELBIN ELBOWMED ELBOWMEDIAL", ULNA_SIDED, ARM, ULNA_ARM, NULL, 1, {-.005, -.045, .025}, {.02, .02, .02}, {.015, .015, .015}, {0}},
+    {"FRM FRA FOREARM", ULNA_SIDED, FOREARM, ULNA_ARM, NULL, .6, {0, .04, -.03}, {.06, .03, .04}, {0}, {0}},
+    {"WRA IWR WRISTA WRISTLAT", ULNA_SIDED, WRIST, ULNA_ARM, "hand", 0, {-.015, .035, .055}, {.02, .02, .02}, {.015, .02, .02}, {0}},
+    {"WRB OWR WRISTB WRISTMED", ULNA_SIDED, WRIST, ULNA_ARM, "hand", 0, {-.015, .035, -.055}, {.02, .02, .025}, {.015, .02, .02}, {0}},
+    {"WRI WRIST", ULNA_SIDED, WRIST, ULNA_ARM, "hand", 0, {-.01, .03, 0}, {.02, .02, .02}, {.02, .02, .02}, {0}},
+    {"FIN FINGER HAND", ULNA_SIDED, FINGERS, ULNA_ARM, FINGER_JOINTS, 0, {.035, .035, 0}, {.02, .02, .02}, {.02, .02, .02}, {.08, 0, 0}},
+    {"THM THUMB", ULNA_SIDED, "thumb thumb1 handthumb1 hand wrist", ULNA_ARM, "thumb thumb1 handthumb1", 0, {.02, .02, 0}, {.02, .02, .02}, {.02, .02, .02}, {.04, 0, .04}},
+    {"FWT ASI ASIS", ULNA_MIDDLE_SIDED, HIPS, ULNA_MID_HIPS, NULL, 0, {.135, .11, .06}, {.014, .021, .021}, {.015, .015, .015}, {0}},
+    {"BWT PSI PSIS", ULNA_MIDDLE_SIDED, HIPS, ULNA_MID_HIPS, NULL, 0, {.07, .125, -.14}, {.028, .021, .021}, {.015, .015, .015}, {0}},
+    {"ICR ILIACCREST", ULNA_MIDDLE_SIDED, HIPS, ULNA_MID_HIPS, NULL, 0, {.14, .18, -.02}, {.014, .021, .028}, {.02, .02, .02}, {0}},
+    {"SACR SACRUM VSAC VSACRAL S2", ULNA_MIDDLE, HIPS, ULNA_MID_HIPS, NULL, 0, {0, .11, -.14}, {.007, .021, .021}, {0}, {0}},
+    {"PV1 PV2 PV3 PV4", ULNA_MIDDLE, HIPS, ULNA_MID_HIPS, NULL, 0, {0, .11, -.14}, {.05, .03, .03}, {0}, {0}},
+    {"GRT TRO TROCHANTER HIP", ULNA_SIDED, THIGH, ULNA_LEG, NULL, 0, {.09, 0, -.01}, {.02, .03, .03}, {.02, .02, .02}, {0}},
+    {"THI THIGH", ULNA_SIDED, THIGH, ULNA_LEG, NULL, .5, {.085, 0, -.01}, {.035, .09, .04}, {0}, {0}},
+    {"THIGHUPPER TH1", ULNA_SIDED, THIGH, ULNA_LEG, NULL, .35, {.08, 0, .02}, {.03, .08, .04}, {0}, {0}},
+    {"THIGHFRONT TH2", ULNA_SIDED, THIGH, ULNA_LEG, NULL, .55, {.03, 0, .08}, {.03, .08, .04}, {0}, {0}},
+    {"THIGHREAR TH3 TH4", ULNA_SIDED, THIGH, ULNA_LEG, NULL, .55, {.06, 0, -.05}, {.03, .08, .04}, {0}, {0}},
+    {"KNE KNEE LEK LFC KNEELAT KNEELATERAL", ULNA_SIDED, THIGH, ULNA_LEG, NULL, 1, {.055, .015, -.01}, {.01, .025, .02}, {.01, .015, .015}, {0}},
+    {"MFC MKNE KNEIN KNEEMED KNEEMEDIAL", ULNA_SIDED, THIGH, ULNA_LEG, NULL, 1, {-.055, .015, -.01}, {.012, .025, .02}, {.01, .015, .015}, {0}},
+    {"SHN TIB SHIN SHANK SHA", ULNA_SIDED, SHANK, ULNA_LEG, NULL, .45, {.065, 0, -.01}, {.035, .09, .045}, {0}, {0}},
+    {"TTB", ULNA_SIDED, SHANK, ULNA_LEG, NULL, .1, {0, 0, .05}, {.015, .03, .02}, {.015, .02, .015}, {0}},
+    {"SHANKUPPER SH1 TB1", ULNA_SIDED, SHANK, ULNA_LEG, NULL, .3, {.06, 0, .02}, {.03, .08, .04}, {0}, {0}},
+    {"SHANKFRONT SH2 TB2", ULNA_SIDED, SHANK, ULNA_LEG, NULL, .5, {.02, 0, .05}, {.03, .08, .04}, {0}, {0}},
+    {"SHANKREAR SH3 SH4 TB3", ULNA_SIDED, SHANK, ULNA_LEG, NULL, .5, {.05, 0, -.03}, {.03, .08, .04}, {0}, {0}},
+    {"SK1 SK2 SK3 SK4", ULNA_SIDED, SHANK, ULNA_LEG, NULL, .5, {.05, 0, 0}, {.04, .1, .05}, {0}, {0}},
+    {"ANK ANKLE LMA LMAL MALL ANKLELAT ANKLELATERAL", ULNA_SIDED, FOOT " " SHANK, ULNA_FOOT, FOOT, 0, {.045, .005, 0}, {.01, .015, .015}, {.01, .012, .012}, {0, -.42, 0}},
+    {"MMA MMAL ANKIN ANKLEMED ANKLEMEDIAL", ULNA_SIDED, FOOT " " SHANK, ULNA_FOOT, FOOT, 0, {-.04, .015, 0}, {.01, .015, .015}, {.01, .012, .012}, {0, -.42, 0}},
+    {"FT1 FT2 FT3", ULNA_SIDED, FOOT, ULNA_FOOT, NULL, .5, {.02, .03, 0}, {.03, .03, .05}, {0}, {0}},
+    {"HEE HEEL CAL", ULNA_SIDED, FOOT, ULNA_FOOT, NULL, 0, {.005, -.05, -.055}, {.015, .025, .02}, {.015, .02, .02}, {0}},
+    {"MIDFOOTSUP", ULNA_SIDED, FOOT, ULNA_FOOT, NULL, .5, {0, .03, 0}, {.02, .02, .03}, {.02, .02, .02}, {0}},
+    {"MIDFOOTLAT", ULNA_SIDED, FOOT, ULNA_FOOT, NULL, .5, {.04, -.02, 0}, {.02, .02, .03}, {.02, .02, .02}, {0}},
+    {"TOE MT2 TOETIP TO", ULNA_SIDED, TOES, ULNA_FOOT, TOE_JOINTS, 0, {0, .01, .045}, {.02, .025, .03}, {.015, .02, .02}, {0, -.06, .13}},
+    {"MT5 MET TOELAT FOOTLATERAL", ULNA_SIDED, TOES, ULNA_FOOT, TOE_JOINTS, 0, {.06, .005, .02}, {.02, .02, .03}, {.015, .02, .02}, {0, -.06, .13}},
+    {"MT1 PM1 TOEMED FOOTMEDIAL", ULNA_SIDED, TOES, ULNA_FOOT, TOE_JOINTS, 0, {-.03, 0, .01}, {.02, .02, .03}, {.015, .02, .02}, {0, -.06, .13}},
 };
+// clang-format on
 
 enum { NAME = 64 };
 
@@ -137,7 +135,7 @@ static int is_bone(const char *plain, const char *bone, char side)
     return 0;
 }
 
-static int find_bone(const ulna_model *model, const char *bones, char side)
+int ulna_bone_find(const ulna_model *model, const char *bones, char side)
 {
     char bone[NAME], plain[NAME];
     while (next_word(&bones, bone))
@@ -147,11 +145,6 @@ static int find_bone(const ulna_model *model, const char *bones, char side)
                 return b;
         }
     return ULNA_NONE;
-}
-
-int ulna_bone_named(const ulna_model *model, const char *bones, char side)
-{
-    return find_bone(model, bones, side);
 }
 
 static int is_listed(const char *list, const char *name)
@@ -182,19 +175,18 @@ static int without_side(const char *plain, int way, char rest[NAME], char *side)
     return 1;
 }
 
-/* The row of a marker, and its side: 'l', 'r' or 0. */
-static const row *find_row(const char *marker, char *side)
+const ulna_spot *ulna_spot_find(const char *marker, char *side)
 {
     const size_t rows = sizeof table / sizeof *table;
     char plain[NAME], rest[NAME];
     plain_name(marker, plain);
     *side = 0;
     for (size_t i = 0; i < rows; i++)
-        if (!table[i].sides && is_listed(table[i].markers, plain))
+        if (table[i].sides == ULNA_MIDDLE && is_listed(table[i].markers, plain))
             return &table[i];
     for (int way = 0; without_side(plain, way, rest, side); way++)
         for (size_t i = 0; i < rows && *side; i++)
-            if (table[i].sides && is_listed(table[i].markers, rest))
+            if (table[i].sides != ULNA_MIDDLE && is_listed(table[i].markers, rest))
                 return &table[i];
     return NULL;
 }
@@ -202,8 +194,8 @@ static const row *find_row(const char *marker, char *side)
 int ulna_marker_body(const ulna_model *model, const char *marker)
 {
     char side;
-    const row *found = model && marker ? find_row(marker, &side) : NULL;
-    return found ? find_bone(model, found->bones, found->sides == 1 ? side : 0) : ULNA_NONE;
+    const ulna_spot *found = model && marker ? ulna_spot_find(marker, &side) : NULL;
+    return found ? ulna_bone_find(model, found->bones, found->sides == ULNA_SIDED ? side : 0) : ULNA_NONE;
 }
 
 /* The other side's spelling: the first "left" or "right", or a leading or trailing l or r, exchanged. */
@@ -241,62 +233,120 @@ int ulna_mirror_body(const ulna_model *model, int body)
     return ULNA_NONE;
 }
 
-/* ---- where on the bone ------------------------------------------------------------------------------------------------------- */
-
-static int between(const ulna_model *model, const ulna_pose *pose, int from, int to, double difference[3])
+int ulna_names_are_mirrored(const char *left, const char *right)
 {
-    double a[3], b[3];
-    if (from == ULNA_NONE || to == ULNA_NONE || from == to)
-        return 0;
-    ulna_pose_body(pose, from, a, NULL);
-    ulna_pose_body(pose, to, b, NULL);
-    for (int k = 0; k < 3; k++)
-        difference[k] = b[k] - a[k];
-    (void)model;
-    return ulna_norm(difference) > 1e-6;
+    char a[NAME], b[NAME], rest[2][NAME], side[2];
+    plain_name(left, a);
+    plain_name(right, b);
+    for (int way = 0; without_side(a, way, rest[0], &side[0]); way++)
+        if (side[0] == 'l' && without_side(b, way + 1, rest[1], &side[1]) && side[1] == 'r' &&
+            strcmp(rest[0], rest[1]) == 0)
+            return 1;
+    return 0;
 }
 
-int ulna_model_directions(const ulna_model *model, const ulna_pose *rest, double axes[9])
+/* ---- markers alone on a joint --------------------------------------------------------------------------------------- */
+
+#define SHORT_LEVER                                                                                                    \
+    0.08 /* m on an adult: nearer to its joint, a single marker shows more of its own place than of the angle */
+
+/* Markers from `first` on were put on bodies by their names. */
+typedef struct names_job {
+    const ulna_figure *figure;
+    ulna_marker_set *set;
+    size_t first;
+    int *body; /* set->count: bodies, as ulna_anatomy_create wants them */
+    double *weight;
+    ulna_anatomy *anatomy;
+} names_job;
+
+/* Markers on a body and beyond it. */
+static int markers_from(const names_job *job, int body)
 {
-    double *left = axes, *up = axes + 3, *forward = axes + 6;
-    int high = find_bone(model, "head neck " TOP, 0);
-    if (!between(model, rest, find_bone(model, THIGH, 'r'), find_bone(model, THIGH, 'l'), left) &&
-        !between(model, rest, find_bone(model, ARM, 'r'), find_bone(model, ARM, 'l'), left))
-        return 0;
-    if (!between(model, rest, 0, high, up))
-        return 0;
-    double length = ulna_norm(left), along = ulna_dot(left, up) / (length * length);
-    for (int k = 0; k < 3; k++) {
-        up[k] -= along * left[k];
-        left[k] /= length;
+    const ulna_model *model = job->figure->model;
+    int first = model->body[body].preorder, count = 0;
+    for (int b = body; b < model->nb; b++)
+        if (model->body[b].preorder >= first && model->body[b].preorder < first + model->body[body].subtree)
+            count += job->anatomy->own[b];
+    return count;
+}
+
+/* Of a run of joints that one marker has to show, the first: those behind it stay at rest. */
+static int first_of_run(const names_job *job, int body)
+{
+    const ulna_model *model = job->figure->model;
+    for (int up = model->body[body].parent; up != ULNA_NONE; up = model->body[body].parent) {
+        if (job->anatomy->is_root[up] || job->anatomy->is_on_axis[up] || !model->body[up].dof_count ||
+            markers_from(job, up) > 1)
+            break;
+        body = up;
     }
-    length = ulna_norm(up);
-    if (!(length > 1e-6))
-        return 0;
-    for (int k = 0; k < 3; k++)
-        up[k] /= length;
-    ulna_cross(left, up, forward);
-    return 1;
+    return body;
 }
 
-/* Where the row puts a marker, in the frame of its body. */
-static void place(const ulna_model *model, const ulna_pose *rest, const double *axes, const row *found, char side,
-                  int body, double offset[3])
+/* The next body of the same spine or neck that carries markers, upward rather than downward; ULNA_NONE if there is none. */
+static int marked_neighbour(const names_job *job, int body)
 {
-    double R[9], world[3] = {0}, bone[3];
-    int child = ULNA_NONE;
-    for (int b = body + 1; b < model->nb && child == ULNA_NONE; b++)
-        if (model->body[b].parent == body)
-            child = b;
-    if (child != ULNA_NONE && between(model, rest, body, child, bone))
-        for (int k = 0; k < 3; k++)
-            world[k] += found->along * bone[k];
-    for (int k = 0; k < 3 && axes; k++)
-        world[k] +=
-            (side == 'r' ? -1 : 1) * found->at[0] * axes[k] + found->at[1] * axes[3 + k] + found->at[2] * axes[6 + k];
-    ulna_pose_body(rest, body, NULL, R);
-    ulna_unrotate(R, world, offset);
+    const ulna_model *model = job->figure->model;
+    const ulna_anatomy *a = job->anatomy;
+    int found = ULNA_NONE;
+    for (int b = 0; b < model->nb; b++)
+        if (a->chain[b] == a->chain[body] && b != body && a->own[b] && (found == ULNA_NONE || b > body) &&
+            !(found > body))
+            found = b;
+    return found;
 }
+
+/* Where a marker that is alone on its body is better placed; the same body if it is well placed. */
+static int better_body(const names_job *job, const ulna_attachment *item)
+{
+    const ulna_model *model = job->figure->model;
+    int body = item->body, parent = model->body[body].parent;
+    if (job->anatomy->own[body] != 1 || job->anatomy->is_root[body] || parent == ULNA_NONE)
+        return body;
+    if (job->anatomy->is_on_axis[body]) {
+        int neighbour = model->body[body].dof_count >= 2 ? marked_neighbour(job, body) : ULNA_NONE;
+        return neighbour == ULNA_NONE ? body : neighbour;
+    }
+    char side;
+    double place[3], axes[9], offset[3];
+    const ulna_spot *spot = ulna_spot_find(item->marker, &side);
+    ulna_figure_place(job->figure, spot, side, body, place, axes);
+    ulna_figure_to_body(job->figure, body, place, offset);
+    int is_short = ulna_norm(offset) < SHORT_LEVER * job->figure->size;
+    if (!model->body[body].dof_count || markers_from(job, body) > 1)
+        return body;
+    int first = first_of_run(job, body);
+    return first == body && is_short ? parent : first;
+}
+
+static ulna_status move_lone_markers(names_job *job)
+{
+    size_t count = job->set->count;
+    const ulna_allocator *allocator = &job->set->allocator;
+    job->body = ulna_allocate(allocator, count, sizeof *job->body);
+    job->weight = ulna_allocate(allocator, count, sizeof *job->weight);
+    ulna_status status = job->body && job->weight ? ULNA_OK : ULNA_ERR_MEMORY;
+    for (size_t i = 0; i < count && status == ULNA_OK; i++) {
+        job->body[i] = job->set->items[i].body;
+        job->weight[i] = 1;
+    }
+    if (status == ULNA_OK)
+        status = ulna_anatomy_create(job->figure->model, job->body, job->weight, (int)count, allocator, &job->anatomy);
+    for (size_t i = job->first; i < count && status == ULNA_OK; i++) {
+        ulna_attachment *item = &job->set->items[i];
+        int to = better_body(job, item);
+        job->anatomy->own[item->body]--;
+        job->anatomy->own[to]++;
+        item->body = to;
+    }
+    ulna_anatomy_destroy(job->anatomy);
+    ulna_release(allocator, job->body, count, sizeof *job->body);
+    ulna_release(allocator, job->weight, count, sizeof *job->weight);
+    return status;
+}
+
+/* ---- the set -------------------------------------------------------------------------------------------------------- */
 
 static int has_marker(const ulna_marker_set *set, const ulna_recording *recording, int marker)
 {
@@ -326,36 +376,44 @@ static ulna_status fail_names(const ulna_recording *recording, const char *known
                      names, more);
 }
 
+static void set_offsets(const ulna_figure *figure, ulna_marker_set *set, size_t first)
+{
+    for (size_t i = first; i < set->count; i++) {
+        char side;
+        double place[3], axes[9];
+        const ulna_spot *spot = ulna_spot_find(set->items[i].marker, &side);
+        ulna_figure_place(figure, spot, side, set->items[i].body, place, axes);
+        ulna_figure_to_body(figure, set->items[i].body, place, set->items[i].offset);
+    }
+}
+
 ulna_status ulna_marker_set_from_names(const ulna_model *model, const ulna_recording *recording, ulna_marker_set *set,
                                        int *unknown, ulna_error *error)
 {
+    static const double nowhere[3] = {0, 0, 0};
     if (!model || !recording || !set)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a model, a recording and a marker set are needed");
-    ulna_pose *rest;
-    double axes[9];
+    ulna_figure figure;
     int missed = 0;
     const char *known = NULL;
-    ulna_status status = ulna_pose_create(model, &set->allocator, &rest, error);
-    if (status != ULNA_OK)
-        return status;
-    status = ulna_pose_forward(rest, model->rest);
-    int directed = status == ULNA_OK && ulna_model_directions(model, rest, axes);
+    ulna_status status = ulna_figure_create(model, &set->allocator, &figure);
+    names_job job = {.figure = &figure, .set = set, .first = set->count};
     for (int m = 0; m < recording->marker_count && status == ULNA_OK; m++) {
         char side;
-        double offset[3];
         if (ulna_recording_find(recording, recording->names[m]) != m || has_marker(set, recording, m))
             continue;
-        const row *found = find_row(recording->names[m], &side);
-        int body = found ? find_bone(model, found->bones, found->sides == 1 ? side : 0) : ULNA_NONE;
-        known = found ? recording->names[m] : known;
-        if (body == ULNA_NONE) {
+        known = ulna_spot_find(recording->names[m], &side) ? recording->names[m] : known;
+        int body = ulna_marker_body(model, recording->names[m]);
+        if (body == ULNA_NONE)
             missed++;
-            continue;
-        }
-        place(model, rest, directed ? axes : NULL, found, side, body, offset);
-        status = ulna_marker_set_add(set, recording->names[m], body, offset, 1);
+        else
+            status = ulna_marker_set_add(set, recording->names[m], body, nowhere, 1);
     }
-    ulna_pose_destroy(rest);
+    if (status == ULNA_OK)
+        status = move_lone_markers(&job);
+    if (status == ULNA_OK)
+        set_offsets(&figure, set, job.first);
+    ulna_figure_release(&figure);
     if (unknown)
         *unknown = missed;
     if (status != ULNA_OK)

@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "formats/tables/table.h"
 #include "formats/text/names.h"
+#include "mocap/marker_names.h"
 #include "mocap/take.h"
 #include "ulna/mocap.h"
 
@@ -58,12 +59,14 @@ ulna_status ulna_marker_set_from_model(ulna_marker_set *set, const ulna_model *m
 
 /* ---- the table ------------------------------------------------------------------------------------------------------ */
 
-enum { FEWEST_CELLS = 5, MOST_CELLS = 6 };
+enum { FEWEST_CELLS = 5, MOST_CELLS = 8, SPREADS = 3, MOST_BYTES = 16 << 20 };
 
 typedef struct set_reader {
     ulna_scan scan;
     const ulna_model *model;
     ulna_marker_set *set;
+    ulna_marker_template *places; /* NULL: a line may end with a weight; else, with spreads */
+    size_t most_cells;
     ulna_names names; /* of the markers so far */
     ulna_error *error;
     double unit;
@@ -130,14 +133,33 @@ static int is_heading(const set_reader *r, const ulna_word *cells, size_t count)
     return count >= FEWEST_CELLS && find_body(r, cells[1], bone) == ULNA_NONE;
 }
 
+/* One counts for all directions; none is what is usual. */
+static ulna_status add_spread(ulna_marker_template *places, const double *given)
+{
+    static const double usual = 0.02; /* m */
+    void *spread = places->spread;
+    ulna_status status =
+        ulna_grow(&places->set.allocator, &spread, &places->room, SPREADS * places->set.count, sizeof *places->spread);
+    if (status != ULNA_OK)
+        return status;
+    places->spread = spread;
+    for (int k = 0; k < SPREADS; k++)
+        places->spread[SPREADS * (places->set.count - 1) + (size_t)k] = !isnan(given[k])   ? given[k]
+                                                                        : !isnan(given[0]) ? given[0]
+                                                                                           : usual;
+    return ULNA_OK;
+}
+
 static ulna_status read_row(set_reader *r, const ulna_word *cells, size_t count)
 {
     char marker[ULNA_MARKER_NAME], bone[ULNA_BODY_NAME];
-    double numbers[4] = {0, 0, 0, 1}; /* offset and weight */
-    if (count < FEWEST_CELLS || count > MOST_CELLS)
+    double numbers[MOST_CELLS - 2] = {0, 0, 0, r->places ? NAN : 1, NAN, NAN}; /* offset; weight or spreads */
+    if (count < FEWEST_CELLS || count > r->most_cells)
         return ulna_scan_fail(&r->scan, &cells[0], r->error, ULNA_ERR_PARSE,
-                              "%s%zu cells; a line has marker, bone, x, y, z and optionally a weight",
-                              count > MOST_CELLS ? "more than " : "", count > MOST_CELLS ? (size_t)MOST_CELLS : count);
+                              r->places
+                                  ? "%s%zu cells; a line has marker, bone, left, up, forward and up to three spreads"
+                                  : "%s%zu cells; a line has marker, bone, x, y, z and optionally a weight",
+                              count > r->most_cells ? "more than " : "", count > r->most_cells ? r->most_cells : count);
     if (!ulna_cell_copy(cells[0], marker, sizeof marker) || !marker[0])
         return ulna_scan_fail(&r->scan, &cells[0], r->error, ULNA_ERR_PARSE,
                               "the marker's name is missing or longer than %d bytes", ULNA_MARKER_NAME - 1);
@@ -145,18 +167,56 @@ static ulna_status read_row(set_reader *r, const ulna_word *cells, size_t count)
     if (body == ULNA_NONE)
         return ulna_scan_fail(&r->scan, &cells[1], r->error, ULNA_ERR_PARSE, "the skeleton has no bone '%.60s'", bone);
     for (size_t k = 2; k < count; k++)
-        if (cells[k].length && (!ulna_cell_value(cells[k], r->delimiter, k < 5 ? r->unit : 1, &numbers[k - 2]) ||
-                                !isfinite(numbers[k - 2])))
+        if (cells[k].length &&
+            (!ulna_cell_value(cells[k], r->delimiter, k < 5 || r->places ? r->unit : 1, &numbers[k - 2]) ||
+             !isfinite(numbers[k - 2])))
             return ulna_scan_fail(&r->scan, &cells[k], r->error, ULNA_ERR_PARSE, "'%.*s' is not a number",
                                   (int)(cells[k].length < 40 ? cells[k].length : 40), cells[k].text);
-    if (!(numbers[3] >= 0))
+    if (!r->places && !(numbers[3] >= 0))
         return ulna_scan_fail(&r->scan, &cells[5], r->error, ULNA_ERR_PARSE, "the weight must be 0 or more");
+    for (size_t k = 5; k < count && r->places; k++)
+        if (numbers[k - 2] <= 0)
+            return ulna_scan_fail(&r->scan, &cells[k], r->error, ULNA_ERR_PARSE, "a spread must be above 0");
     if (ulna_names_find(&r->names, marker) != ULNA_NONE)
         return ulna_scan_fail(&r->scan, &cells[0], r->error, ULNA_ERR_PARSE, "marker '%s' is listed twice", marker);
     ulna_status status = ulna_names_add(&r->names, marker);
     if (status == ULNA_OK)
-        status = ulna_marker_set_add(r->set, marker, body, numbers, numbers[3]);
+        status = ulna_marker_set_add(r->set, marker, body, numbers, r->places ? 1 : numbers[3]);
+    if (status == ULNA_OK && r->places)
+        status = add_spread(r->places, numbers + 3);
     return status == ULNA_OK ? status : ulna_fail(r->error, status, "no memory for marker '%s'", marker);
+}
+
+static ulna_status name_file(const char *path, ulna_status status, ulna_error *error)
+{
+    if (status != ULNA_OK && error && path)
+        snprintf(error->path, sizeof error->path, "%s", path);
+    return status;
+}
+
+/* All lines; the reader's scan begins at the first. */
+static ulna_status read_table(set_reader *r)
+{
+    int rows = 0;
+    ulna_status status = ULNA_OK;
+    while (status == ULNA_OK && ulna_scan_line(&r->scan)) {
+        ulna_word cells[MOST_CELLS] = {0};
+        while (r->scan.here < r->scan.end && *r->scan.here == ' ')
+            r->scan.here++;
+        if (ulna_row_is_blank(&r->scan))
+            continue;
+        if (*r->scan.here == '#') {
+            status = read_comment(r);
+            continue;
+        }
+        size_t count = cut_row(r, cells);
+        if (rows++ > 0 || !is_heading(r, cells, count))
+            status = read_row(r, cells, count);
+    }
+    ulna_names_release(&r->names);
+    if (status == ULNA_OK && r->set->count == 0)
+        status = ulna_fail(r->error, ULNA_ERR_PARSE, "the table has no markers");
+    return status;
 }
 
 ulna_status ulna_marker_set_read_csv(const char *text, size_t length, const ulna_model *model, ulna_marker_set *set,
@@ -167,31 +227,69 @@ ulna_status ulna_marker_set_read_csv(const char *text, size_t length, const ulna
     set_reader r = {.scan = ulna_scan_start(text, length),
                     .model = model,
                     .set = set,
+                    .most_cells = FEWEST_CELLS + 1,
                     .names = ulna_names_empty(&set->allocator),
                     .error = error,
                     .unit = 1};
-    int rows = 0;
-    ulna_status status = ULNA_OK;
-    while (status == ULNA_OK && ulna_scan_line(&r.scan)) {
-        ulna_word cells[MOST_CELLS] = {0};
-        while (r.scan.here < r.scan.end && *r.scan.here == ' ')
-            r.scan.here++;
-        if (ulna_row_is_blank(&r.scan))
-            continue;
-        if (*r.scan.here == '#') {
-            status = read_comment(&r);
-            continue;
-        }
-        size_t count = cut_row(&r, cells);
-        if (rows++ > 0 || !is_heading(&r, cells, count))
-            status = read_row(&r, cells, count);
-    }
-    ulna_names_release(&r.names);
-    if (status == ULNA_OK && set->count == 0)
-        status = ulna_fail(error, ULNA_ERR_PARSE, "the table has no markers");
+    ulna_status status = read_table(&r);
     if (status != ULNA_OK)
         ulna_marker_set_release(set);
     return status;
+}
+
+/* ---- places give or take a spread --------------------------------------------------------------------------------- */
+
+void ulna_marker_template_release(ulna_marker_template *markers)
+{
+    if (markers && markers->set.allocator.allocate) {
+        ulna_release(&markers->set.allocator, markers->spread, markers->room, sizeof *markers->spread);
+        ulna_marker_set_release(&markers->set);
+        *markers = (ulna_marker_template){.set = markers->set};
+    }
+}
+
+/* From left, up, forward of the joint at rest to the frame of the body. */
+static ulna_status turn_to_bodies(const ulna_model *model, ulna_marker_set *set)
+{
+    ulna_figure figure;
+    ulna_status status = ulna_figure_create(model, &set->allocator, &figure);
+    for (size_t i = 0; i < set->count && status == ULNA_OK; i++) {
+        ulna_attachment *item = &set->items[i];
+        double place[3];
+        ulna_pose_body(figure.rest, item->body, place, NULL);
+        for (int k = 0; k < 3; k++)
+            for (int axis = 0; axis < 3; axis++)
+                place[k] += item->offset[axis] * figure.axes[3 * axis + k];
+        ulna_figure_to_body(&figure, item->body, place, item->offset);
+    }
+    ulna_figure_release(&figure);
+    return status;
+}
+
+ulna_status ulna_marker_template_load(const char *path, const ulna_model *model, ulna_marker_template *markers,
+                                      ulna_error *error)
+{
+    if (!path || !model || !markers)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a path, a model and a pointer for the template are needed");
+    *markers = (ulna_marker_template){.set = ulna_marker_set_empty(NULL)};
+    ulna_text text = ulna_text_empty(NULL);
+    ulna_status status = ulna_file_read(path, MOST_BYTES, &text, error);
+    set_reader r = {.scan = ulna_scan_start(text.data, text.length),
+                    .model = model,
+                    .set = &markers->set,
+                    .places = markers,
+                    .most_cells = MOST_CELLS,
+                    .names = ulna_names_empty(NULL),
+                    .error = error,
+                    .unit = 1e-3};
+    if (status == ULNA_OK)
+        status = read_table(&r);
+    if (status == ULNA_OK)
+        status = turn_to_bodies(model, &markers->set);
+    ulna_text_release(&text);
+    if (status != ULNA_OK)
+        ulna_marker_template_release(markers);
+    return name_file(path, status, error);
 }
 
 /* Would the name be read back as it is? A cell holds anything but the end of a line, and the text is UTF-8. */
@@ -258,7 +356,6 @@ ulna_status ulna_marker_set_write_csv(const ulna_marker_set *set, const ulna_mod
 
 ulna_status ulna_marker_set_load(const char *path, const ulna_model *model, ulna_marker_set *set, ulna_error *error)
 {
-    enum { MOST_BYTES = 16 << 20 };
     if (!path || !model || !set)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a path, a model and a pointer for the marker set are needed");
     ulna_text text = ulna_text_empty(&set->allocator);

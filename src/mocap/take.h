@@ -85,8 +85,6 @@ ulna_status ulna_marker_set_from_names(const ulna_model *model, const ulna_recor
                                        int *unknown, ulna_error *error);
 /* The body for a marker of that name, or ULNA_NONE. */
 int ulna_marker_body(const ulna_model *model, const char *marker);
-/* The first of the bones (small letters, without the side) that the skeleton has on that side: 'l', 'r' or 0. */
-int ulna_bone_named(const ulna_model *model, const char *bones, char side);
 /* The body on the other side, by name; ULNA_NONE if there is none. */
 int ulna_mirror_body(const ulna_model *model, int body);
 /* Unit vectors left, up, forward of the skeleton at rest, by the names of its bodies; 0 if they do not say. */

@@ -22,6 +22,8 @@ enum {
     FIT_FRAMES = 5,
     FIT_PROBES = 12, /* frames of which the one with most markers is fitted */
     RESTARTS = 2,
+    FEWEST_PAIRED = 6, /* markers of a pelvis alone do not tell */
+    MOSTLY_PAIRED = 4, /* one marker in so many may have no partner */
     WAYS = 3
 };
 #define SIZE_MARGIN 2.0  /* people and their skeletons differ by less */
@@ -333,7 +335,11 @@ static ulna_status fit(const fitting *f, int way, double *rms)
 static ulna_status fit_all(ulna_take *take, fitting *f)
 {
     choose_frames(f);
-    int has_sides = find_partners(take, f->partner) > 0;
+    size_t paired = find_partners(take, f->partner), alone = 0;
+    for (size_t i = 0; i < take->set.count; i++)
+        alone += f->partner[i] == ULNA_NONE;
+    int has_sides =
+        paired >= FEWEST_PAIRED && alone * MOSTLY_PAIRED <= take->set.count; /* those left out fit no worse */
     ulna_status status = fit(f, 0, &take->fit[0]);
     if (!(take->fit[0] > GOOD_FIT * ulna_model_length_scale(take->model)))
         return status;

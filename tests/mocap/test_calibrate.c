@@ -8,83 +8,6 @@
 #include "support_calibrate.h"
 #include "ulna/sample.h"
 
-/* ---- helpers ---- */
-
-static ulna_model *sample(const char *name)
-{
-    ulna_model *model;
-    assert_int_equal(ulna_sample_create(name, NULL, &model, NULL), ULNA_OK);
-    return model;
-}
-
-/* A motion that bends every joint over most of its range, each at a pace of its own; the root walks and turns. */
-static ulna_clip make_motion(const ulna_model *model, int frames, uint64_t seed)
-{
-    ulna_test_rng rng = ulna_test_rng_seed(seed);
-    ulna_clip clip = ulna_clip_empty(NULL);
-    int nq = ulna_model_coordinate_count(model), nv = ulna_model_dof_count(model);
-    assert_int_equal(ulna_clip_resize(&clip, nq, frames), ULNA_OK);
-    for (int f = 0; f < frames; f++)
-        memcpy(ulna_clip_frame(&clip, f), ulna_model_rest(model), (size_t)nq * sizeof(double));
-    for (int d = 0; d < nv; d++) {
-        int c = ulna_model_dof_coordinate(model, d);
-        assert_true(c >= 0);
-        double low = ulna_model_lower(model)[d], high = ulna_model_upper(model)[d];
-        double pace = ulna_test_rng_uniform(&rng, 0.005, 0.03), phase = ulna_test_rng_uniform(&rng, 0, 6);
-        low = isfinite(low) ? low : -1;
-        high = isfinite(high) ? high : 1;
-        for (int f = 0; f < frames; f++)
-            ulna_clip_frame(&clip, f)[c] = 0.5 * (low + high) + 0.35 * (high - low) * sin(phase + pace * f);
-    }
-    return clip;
-}
-
-/* Where a set's markers are in a motion. */
-static ulna_recording record(const ulna_model *model, const ulna_clip *clip, const ulna_marker_set *set)
-{
-    ulna_recording recording = ulna_recording_empty(NULL);
-    ulna_pose *pose;
-    assert_int_equal(ulna_recording_resize(&recording, (int)set->count, clip->frame_count), ULNA_OK);
-    assert_int_equal(ulna_pose_create(model, NULL, &pose, NULL), ULNA_OK);
-    for (size_t i = 0; i < set->count; i++)
-        memcpy(recording.names[i], set->items[i].marker, sizeof recording.names[i]);
-    for (int f = 0; f < clip->frame_count; f++) {
-        assert_int_equal(ulna_pose_forward(pose, ulna_clip_frame(clip, f)), ULNA_OK);
-        for (size_t i = 0; i < set->count; i++)
-            ulna_pose_point(pose, set->items[i].body, set->items[i].offset,
-                            ulna_recording_frame(&recording, f) + 3 * i);
-    }
-    recording.first_frame = 1;
-    ulna_pose_destroy(pose);
-    return recording;
-}
-
-static ulna_marker_set own_markers(const ulna_model *model)
-{
-    ulna_marker_set set = ulna_marker_set_empty(NULL);
-    assert_int_equal(ulna_marker_set_from_model(&set, model), ULNA_OK);
-    return set;
-}
-
-static ulna_marker_set disturbed(const ulna_marker_set *set, double sigma, uint64_t seed)
-{
-    ulna_test_rng rng = ulna_test_rng_seed(seed);
-    ulna_marker_set copy = ulna_marker_set_empty(NULL);
-    for (size_t i = 0; i < set->count; i++) {
-        double offset[3];
-        for (int k = 0; k < 3; k++)
-            offset[k] = set->items[i].offset[k] + sigma * ulna_test_rng_normal(&rng);
-        ulna_marker_set_add(&copy, set->items[i].marker, set->items[i].body, offset, 1);
-    }
-    return copy;
-}
-
-static double offset_error(const ulna_attachment *a, const ulna_attachment *b)
-{
-    double d[3] = {a->offset[0] - b->offset[0], a->offset[1] - b->offset[1], a->offset[2] - b->offset[2]};
-    return ulna_norm(d);
-}
-
 /* ---- names ---- */
 
 static ulna_model *chain_of(const char *const *names, int count)
@@ -117,7 +40,7 @@ static void test_names_of_skeletons(void **state)
     assert_on(model, "Anna:RKNE", "mixamorig:RightUpLeg");
     assert_on(model, "RTIB", "mixamorig:RightLeg");
     assert_on(model, "RTOE", "mixamorig:RightToeBase");
-    assert_on(model, "T10", "mixamorig:Spine1");
+    assert_on(model, "T10", "mixamorig:Spine2"); /* not alone on a joint of the spine */
     assert_on(model, "CLAV", "mixamorig:Spine2");
     assert_on(model, "LKNE", NULL); /* there is no left leg */
     assert_on(model, "*0", NULL);
@@ -242,7 +165,7 @@ static void test_reduced_gradient(void **state)
     ulna_recording recording = record(model, &clip, &set);
     ulna_calibrate_options options = ulna_calibrate_options_default();
     options.scale = options.symmetric = 1;
-    options.posture = options.posture_loose = 1e-3;
+    options.posture = 1e-3;
     ulna_take *take;
     ulna_calibrator *c;
     assert_int_equal(ulna_test_take(model, &start, &recording, NULL, NULL, &take, NULL), ULNA_OK);
@@ -303,7 +226,8 @@ static void test_known_offsets(void **state)
             if (ulna_test_rng_uniform(&rng, 0, 1) < 0.1)
                 recording.positions[3 * i] = NAN;
         ulna_calibrate_options options = ulna_calibrate_options_default();
-        options.posture = options.posture_loose = 1e-8;
+        options.posture = 1e-8;
+        options.limits = 0;
         options.prior = 1e-5;
         ulna_calibration result = calibrate(model, &start, &recording, NULL, &options);
         assert_int_equal(result.set.count, truth.count);
@@ -315,12 +239,13 @@ static void test_known_offsets(void **state)
         for (size_t i = 0; i < truth.count; i++) {
             assert_string_equal(result.set.items[i].marker, truth.items[i].marker);
             assert_int_equal(result.set.items[i].body, truth.items[i].body);
-            if (result.markers[i].freedom > 0.35) /* of a direction */
+            double deviation = ulna_norm(result.markers[i].deviation);
+            if (deviation > 2e-3) /* the expected place decides, not the take */
                 continue;
             determined++;
             double error = offset_error(&result.set.items[i], &truth.items[i]);
-            if (error > (result.markers[i].freedom > 0.1 ? 3e-3 : 5e-4))
-                fail_msg("%s is %.2f mm off", truth.items[i].marker, 1e3 * error);
+            if (error > 5e-4)
+                fail_msg("%s is %.2f mm off, deviation %.2f mm", truth.items[i].marker, 1e3 * error, 1e3 * deviation);
         }
         assert_true(determined >= 22);
         ulna_calibration_release(&result);

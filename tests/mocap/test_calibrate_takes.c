@@ -95,10 +95,36 @@ static void test_hdm_names(void **state)
 {
     ulna_test_need_data(state);
     take t = load_take();
-    for (size_t i = 0; i < t.hdm.set.count; i++) /* the bones of the paper's authors */
-        assert_on(t.hdm.skeleton.model, t.hdm.set.items[i].marker,
-                  ulna_model_body_name(t.hdm.skeleton.model, t.hdm.set.items[i].body));
+    static const char *const trunk[][2] = {
+        {"C7", "thorax"}, {"CLAV", "thorax"}, {"T10", "upperback"}, {"STRN", "upperback"}, {"RBAC", "upperback"}};
+    for (size_t i = 0; i < t.hdm.set.count;
+         i++) { /* the bones of the paper's authors, but for markers alone on a joint */
+        const char *marker = t.hdm.set.items[i].marker;
+        const char *bone = ulna_model_body_name(t.hdm.skeleton.model, t.hdm.set.items[i].body);
+        for (size_t k = 0; k < sizeof trunk / sizeof *trunk; k++)
+            if (strcmp(marker, trunk[k][0]) == 0)
+                bone = trunk[k][1];
+        assert_on(t.hdm.skeleton.model, marker, bone);
+    }
+    for (size_t i = 0; i < t.set.count; i++) {
+        int alone = 1;
+        for (size_t j = 0; j < t.set.count; j++)
+            alone &= i == j || t.set.items[i].body != t.set.items[j].body;
+        const char *bone = ulna_model_body_name(t.hdm.skeleton.model, t.set.items[i].body);
+        if (alone && t.hdm.skeleton.model->body[t.set.items[i].body].dof_count >= 2 && !strstr(bone, "clavicle") &&
+            !strstr(bone, "hand"))
+            fail_msg("%s is alone on %s", t.set.items[i].marker, bone);
+    }
     release_take(&t);
+}
+
+/* They are off where the arms are raised. */
+static void assert_only_arms_are_suspect(const ulna_calibration *found)
+{
+    for (size_t i = 0; i < found->set.count; i++)
+        if (found->markers[i].suspect && !strstr(found->set.items[i].marker, "SHO") &&
+            !strstr(found->set.items[i].marker, "UPA"))
+            fail_msg("%s is suspect", found->set.items[i].marker);
 }
 
 static void test_hdm_offsets(void **state)
@@ -109,12 +135,14 @@ static void test_hdm_offsets(void **state)
     double rms = take_rms(&t, &clean);
     print_message("take %.3f mm; used %.3f, held out %.3f; beyond limits %.1f %%\n", 1e3 * rms, 1e3 * clean.rms,
                   1e3 * clean.rms_held_out, 100 * clean.violations);
-    assert_true(rms <= 7.2e-3);
+    /* Offsets that anatomy allows cost fit, most of it at the shoulders where the arms are raised: this skeleton's clavicles are too
+     * long and its upper arms too short. Where offsets could go anywhere it was 7.0 mm, with 16 % of the angles beyond limits. */
+    assert_true(rms <= 9.7e-3);
     assert_true(clean.rms_held_out < 8.5e-3);
-    assert_true(clean.outliers < 0.01);
-    assert_true(clean.weak > 5 && clean.weak < 30);
-    assert_true(clean.violations > 0.05 && clean.violations < 0.2);
-    assert_int_equal(clean.suspects, 0);
+    assert_true(clean.outliers < 0.015);
+    assert_true(clean.undetermined > 5 && clean.undetermined < 30);
+    assert_true(clean.violations < 0.055);
+    assert_only_arms_are_suspect(&clean);
 
     make_dirty(&t.hdm.markers.recording);
     ulna_calibration dirty = calibrate(t.hdm.skeleton.model, &t.set, &t.hdm.markers.recording, t.axes, NULL);
@@ -137,8 +165,8 @@ static void test_hdm_lengths(void **state)
     ulna_calibration found = calibrate(t.hdm.skeleton.model, &t.set, &t.hdm.markers.recording, t.axes, &options);
     double rms = take_rms(&t, &found);
     print_message("take %.3f mm; used %.3f, held out %.3f\n", 1e3 * rms, 1e3 * found.rms, 1e3 * found.rms_held_out);
-    assert_true(rms <= 6.1e-3);
-    assert_true(found.rms_held_out < 7e-3);
+    assert_true(rms <= 7.8e-3);
+    assert_true(found.rms_held_out < 7.3e-3);
     ulna_calibration_release(&found);
     release_take(&t);
 }
@@ -187,9 +215,9 @@ static void test_hdm_repair(void **state)
             if (steps_between(t.hdm.skeleton.model, body, right[i]) > 2)
                 fail_msg("%s went to %s", wrong[i][0], ulna_model_body_name(t.hdm.skeleton.model, body));
         }
-    assert_int_equal(found.suspects, 0);
+    assert_only_arms_are_suspect(&found);
     print_message("repaired %d: take %.3f mm\n", found.repaired, 1e3 * take_rms(&t, &found));
-    assert_true(take_rms(&t, &found) < 8e-3);
+    assert_true(take_rms(&t, &found) < 9e-3);
     ulna_calibration_release(&told);
     ulna_calibration_release(&found);
     release_take(&t);
@@ -240,6 +268,17 @@ static int fold_of(int frame)
     return frame / BLOCK % FOLDS;
 }
 
+/* Their offsets are those that fit best, wherever that is, on their bones; so are ours if nothing is expected of them. */
+static ulna_calibrate_options nothing_expected(void)
+{
+    ulna_calibrate_options options = ulna_calibrate_options_default();
+    options.blocks = 0;
+    options.prior = 1e-5;
+    options.limits = 0;
+    options.posture = 1e-6;
+    return options;
+}
+
 static ulna_calibration calibrate_without(take *t, int fold)
 {
     ulna_recording *r = &t->hdm.markers.recording;
@@ -247,8 +286,7 @@ static ulna_calibration calibrate_without(take *t, int fold)
     for (int f = 0; f < r->frame_count; f++)
         for (size_t i = 0; i < width && fold_of(f) == fold; i++)
             ulna_recording_frame(r, f)[i] = NAN;
-    ulna_calibrate_options options = ulna_calibrate_options_default();
-    options.blocks = 0;
+    ulna_calibrate_options options = nothing_expected();
     ulna_calibration found = calibrate(t->hdm.skeleton.model, &t->set, r, t->axes, &options);
     memcpy(r->positions, t->clean.positions, width * (size_t)r->frame_count * sizeof(double));
     return found;
@@ -258,14 +296,17 @@ static void test_hdm_against_oracle(void **state)
 {
     ulna_test_need_data(state);
     take t = load_take();
+    static const double unknown[3] = {0, 0, 0};
+    ulna_marker_set_release(&t.set);
+    for (size_t i = 0; i < t.hdm.set.count; i++)
+        ulna_marker_set_add(&t.set, t.hdm.set.items[i].marker, t.hdm.set.items[i].body, unknown, 1);
     ulna_frame_report *theirs = track(&t, &t.hdm.set);
     score other = {0}, whole = {0}, held = {0};
     for (int f = 0; f < t.clean.frame_count; f++)
         add_frame(&other, &theirs[f]);
 
     /* With the whole take's spread, as they had it. */
-    ulna_calibrate_options options = ulna_calibrate_options_default();
-    options.blocks = 0;
+    ulna_calibrate_options options = nothing_expected();
     ulna_calibration found = calibrate(t.hdm.skeleton.model, &t.set, &t.hdm.markers.recording, t.axes, &options);
     ulna_frame_report *ours = track(&t, &found.set);
     for (int f = 0; f < t.clean.frame_count; f++)
@@ -313,13 +354,14 @@ static double solve_from_zero(ulna_problem *problem, ulna_solver *solver, const 
     return result.f;
 }
 
-/* Every 20th frame: from zero with restarts, and from where a tracker starts again. f <= 40 cm^2 in all 194. */
+/* Every 20th frame: from zero with restarts, and from where a tracker starts again: all 194 as good as in the track. */
 static void test_hdm_cold_starts(void **state)
 {
     ulna_test_need_data(state);
     take t = load_take();
     ulna_calibration found = calibrate(t.hdm.skeleton.model, &t.set, &t.hdm.markers.recording, t.axes, NULL);
     const ulna_model *model = t.hdm.skeleton.model;
+    ulna_frame_report *tracked = track(&t, &found.set);
     int count = (int)found.set.count, tried = 0, from_zero = 0, recovered = 0;
     double *q = malloc((size_t)ulna_model_coordinate_count(model) * sizeof *q);
     double *goals = malloc(3 * (size_t)count * sizeof *goals);
@@ -327,20 +369,22 @@ static void test_hdm_cold_starts(void **state)
     ulna_solver *solver;
     ulna_tracker *tracker;
     ulna_options options = ulna_track_options_default().fresh;
-    options.stop_below = 40e-4;
     assert_int_equal(ulna_problem_create(model, NULL, &problem, NULL), ULNA_OK);
     for (int i = 0; i < count; i++)
         ulna_problem_add_point(problem, found.set.items[i].body, found.set.items[i].offset, goals, 1, NULL, NULL);
     assert_int_equal(ulna_problem_ready(problem, NULL), ULNA_OK);
     assert_int_equal(ulna_solver_create(problem, &options, NULL, &solver, NULL), ULNA_OK);
-    assert_int_equal(ulna_tracker_create(model, &found.set, NULL, NULL, &tracker, NULL), ULNA_OK);
+    ulna_track_options tracking = ulna_track_options_default();
+    tracking.loss = ULNA_LOSS_SQUARE; /* as in the track */
+    assert_int_equal(ulna_tracker_create(model, &found.set, &tracking, NULL, &tracker, NULL), ULNA_OK);
     for (int f = 0; f < t.clean.frame_count; f += 20, tried++) {
         ulna_frame_report report;
         gather_goals(&t, &found.set, f, goals);
-        from_zero += solve_from_zero(problem, solver, goals, count, q) <= 40e-4;
+        double enough = 1.2 * tracked[f].f + 10e-4;
+        from_zero += solve_from_zero(problem, solver, goals, count, q) <= enough;
         ulna_tracker_reset(tracker, NULL);
         assert_int_equal(ulna_tracker_frame(tracker, goals, q, &report), ULNA_OK);
-        recovered += report.f <= 40e-4;
+        recovered += report.f <= enough;
     }
     print_message("of %d: %d from zero, %d from the tracker's start\n", tried, from_zero, recovered);
     assert_int_equal(tried, 194);
@@ -351,6 +395,7 @@ static void test_hdm_cold_starts(void **state)
     ulna_problem_destroy(problem);
     free(goals);
     free(q);
+    free(tracked);
     ulna_calibration_release(&found);
     release_take(&t);
 }
@@ -365,10 +410,11 @@ static void test_other_takes(void **state)
         double mm, held_out_mm;
         int suspects;
     } cases[] = {
-        {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_01-03_01_120.c3d", 5.3, 4.8, 0},
-        {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_03-02_02_120.c3d", 5.7, 7.4, 0},
-        {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_06-03_03_120.c3d", 4.5, 4.6, 1}, /* LTOE jumps in a few frames */
-        {"cmu/02.asf", "cmu/02_01.c3d", 2.9, 2.9, 0},
+        {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_01-03_01_120.c3d", 5.4, 4.8,
+         2}, /* shoulders, here and in the next: raised arms */
+        {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_03-02_02_120.c3d", 6.0, 8.1, 1},
+        {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_06-03_03_120.c3d", 4.7, 4.7, 1}, /* LTOE jumps in a few frames */
+        {"cmu/02.asf", "cmu/02_01.c3d", 3.1, 2.9, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ulna_content skeleton = ulna_content_empty(NULL), markers = ulna_content_empty(NULL);
