@@ -173,17 +173,17 @@ static void draw_curves(markup *paper, const map_panel *panel, double x, double 
     enum { COLUMNS = MAP_STEPS + 1 };
     static const int around[4] = {0, 1, COLUMNS + 1, COLUMNS};
     const double *eigenvalues[2] = {panel->low, panel->high}, side = (double)MAP_SIDE / MAP_STEPS;
-    for (int first = 0; first < 2 * MAP_STEPS * COLUMNS; first++) {
-        int node = first % (MAP_STEPS * COLUMNS), semidefinite = 0;
+    for (int square = 0; square < 2 * MAP_STEPS * MAP_STEPS; square++) {
+        int which = square / (MAP_STEPS * MAP_STEPS), row = square / MAP_STEPS % MAP_STEPS, semidefinite = 0;
         double values[4];
         svg_point corners[4];
         for (int k = 0; k < 4; k++) {
-            int at = node + around[k];
-            values[k] = eigenvalues[first / (MAP_STEPS * COLUMNS)][at];
+            int at = row * COLUMNS + square % MAP_STEPS + around[k];
+            values[k] = eigenvalues[which][at];
             corners[k] = (svg_point){x + at % COLUMNS * side, y + MAP_SIDE - (int)(at / COLUMNS) * side};
             semidefinite += panel->node_regions[at] == SWEEP_SEMIDEFINITE;
         }
-        if (node % COLUMNS < MAP_STEPS && semidefinite < 4)
+        if (semidefinite < 4)
             map_draw_zeros(paper, 1.2, corners, values);
     }
 }
