@@ -17,6 +17,7 @@
 #include "base/algorithms.h"
 #include "base/base.h"
 #include "math/math3.h"
+#include "mocap/anatomy.h"
 #include "mocap/track.h"
 #include "mocap/tracker.h"
 #include "model/model.h"
@@ -48,6 +49,7 @@ typedef struct passes {
     unsigned char *suspect;   /* total */
     unsigned char *back_lost; /* total: the way back is lost there */
     unsigned char *hidden;    /* total x nb: no marker shows it */
+    unsigned char *is_girdle; /* nb: between trunk and limb, with a marker at most (anatomy.h) */
     double *back;             /* nq a frame: the way back, its last frame first */
     size_t back_room;
     ulna_pose *pose[2];
@@ -275,6 +277,19 @@ static unsigned char *hidden_of(const passes *p, int frame)
     return p->hidden + (size_t)frame * (size_t)p->j->take->model->nb;
 }
 
+/* A clavicle that one marker shows swings when the arm beyond it is gone, and takes the arm along: it goes with its limb. */
+static void hide_girdles(const passes *p, unsigned char *hidden)
+{
+    const ulna_model *model = p->j->take->model;
+    for (int b = 0; b < model->nb; b++)
+        if (p->is_girdle[b] && !hidden[b]) {
+            int c = b + 1;
+            while (c < model->nb && !(model->body[c].parent == b && model->body[c].dof_count && !hidden[c]))
+                c++;
+            hidden[b] = c == model->nb;
+        }
+}
+
 static void find_hidden(passes *p)
 {
     const ulna_model *model = p->j->take->model;
@@ -286,6 +301,7 @@ static void find_hidden(passes *p)
         for (size_t i = 0; i < set->count; i++)
             for (int b = set->items[i].body; !isnan(row[i]) && b != ULNA_NONE && hidden[b]; b = model->body[b].parent)
                 hidden[b] = 0;
+        hide_girdles(p, hidden);
     }
 }
 
@@ -451,6 +467,19 @@ static void take_arrays(passes *p, ulna_arena *arena)
     p->suspect = ulna_arena_take(arena, total, 1);
     p->back_lost = ulna_arena_take(arena, total, 1);
     p->hidden = ulna_arena_take(arena, total * nb, 1);
+    p->is_girdle = ulna_arena_take(arena, nb, 1);
+}
+
+/* Clavicles and the like, by the shape of the skeleton. */
+static ulna_status find_girdles(passes *p)
+{
+    const ulna_tracker *t = p->tracker;
+    ulna_anatomy *anatomy;
+    ulna_status status = ulna_anatomy_create(t->model, t->body, t->weight, t->count, &t->allocator, &anatomy);
+    if (status == ULNA_OK)
+        memcpy(p->is_girdle, anatomy->is_girdle, (size_t)t->model->nb);
+    ulna_anatomy_destroy(anatomy);
+    return status;
 }
 
 ulna_status ulna_track_look_back(ulna_track_job *j, ulna_error *error)
@@ -470,8 +499,10 @@ ulna_status ulna_track_look_back(ulna_track_job *j, ulna_error *error)
         status = ulna_pose_create(j->take->model, allocator, &p.pose[k], error);
     if (status == ULNA_OK) {
         find_costs(&p);
+        status = find_girdles(&p);
         find_hidden(&p);
-        status = mend_stretches(&p);
+        if (status == ULNA_OK)
+            status = mend_stretches(&p);
         if (status == ULNA_OK && p.back &&
             !j->options->solve.bounded) /* the way back may have other angles for the same pose */
             status = ulna_clip_unwind(j->take->model, &j->result->clip);

@@ -267,6 +267,46 @@ static void a_hidden_limb_is_held_or_bridged(void **state)
     ulna_test_swing_release(&s);
 }
 
+/* The same with a shoulder's marker that is 3 cm from where it should be, so that it and the arm's markers disagree about the
+ * clavicle: that must not swing, and take the hidden arm along, when the arm's markers go and return. */
+static void a_girdle_goes_with_its_hidden_limb(void **state)
+{
+    (void)state;
+    enum { FRAMES = 120, FROM = 40, TO = 80 };
+    ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
+    int arm = ulna_model_find_body(s.model, "left_upper_arm"), hand = ulna_model_find_body(s.model, "left_hand");
+    double last[3] = {0}, at[3], usual = 0, step[2] = {0, 0};
+    ulna_clip clip;
+    ulna_pose *pose;
+    assert_true(arm != ULNA_NONE && hand != ULNA_NONE);
+    for (size_t i = 0; i < s.set.count; i++) {
+        int body = s.set.items[i].body;
+        for (int f = 0; f < FRAMES && strcmp(s.set.items[i].marker, "LSHO") == 0; f++)
+            marker_of(&s, f, (int)i)[1] += 0.03;
+        while (body != ULNA_NONE && body != arm)
+            body = ulna_model_body_parent(s.model, body);
+        for (int f = FROM; f < TO && body == arm; f++)
+            set_marker(&s, f, (int)i, (double)NAN);
+    }
+    ulna_test_swing_track(&s, NULL, &clip, NULL);
+    assert_int_equal(ulna_pose_create(s.model, NULL, &pose, NULL), ULNA_OK);
+    for (int f = 0; f < FRAMES; f++) {
+        assert_int_equal(ulna_pose_forward(pose, ulna_clip_frame(&clip, f)), ULNA_OK);
+        ulna_pose_body(pose, hand, at, NULL);
+        double way = hypot(hypot(at[0] - last[0], at[1] - last[1]), at[2] - last[2]);
+        if (f == FROM || f == TO)
+            step[f == TO] = way;
+        else if (f > 0)
+            usual = fmax(usual, way);
+        memcpy(last, at, sizeof last);
+    }
+    if (!(step[0] < usual && step[1] < usual))
+        fail_msg("the hand steps by %g m and %g m, usually by %g m at most", step[0], step[1], usual);
+    ulna_pose_destroy(pose);
+    ulna_clip_release(&clip);
+    ulna_test_swing_release(&s);
+}
+
 /* Nothing is seen from within a chunk to the end of the take, chunks later: the last pose is held. */
 static void a_gap_to_the_end_is_held_over_chunks(void **state)
 {
@@ -518,6 +558,7 @@ int main(void)
         cmocka_unit_test(long_garbage_stays_lost),
         cmocka_unit_test(positions_that_are_none_are_missing),
         cmocka_unit_test(a_hidden_limb_is_held_or_bridged),
+        cmocka_unit_test(a_girdle_goes_with_its_hidden_limb),
         cmocka_unit_test(a_gap_to_the_end_is_held_over_chunks),
         cmocka_unit_test(a_gap_over_a_seam_keeps_its_turns),
         cmocka_unit_test(hdm05_has_no_seams),
