@@ -105,7 +105,7 @@ static void measure(ulna_figure *f)
 {
     int shoulders = middle_of(f, ULNA_BONES_ARM, f->shoulders), hips = middle_of(f, ULNA_BONES_THIGH, f->hips);
     double trunk[3], adult = 0, length = leg_length(f, 'l', &adult);
-    if (!adult)
+    if (!(adult > 0))
         length = leg_length(f, 'r', &adult);
     for (int k = 0; k < 3; k++)
         trunk[k] = f->shoulders[k] - f->hips[k];
