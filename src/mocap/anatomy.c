@@ -90,7 +90,6 @@ static void find_midline(ulna_anatomy *a, const ulna_model *model, const double 
         }
     }
     a->has_midline = found != ULNA_NONE;
-    ulna_copy3(place, a->middle);
     for (int b = 0; b < model->nb; b++)
         a->mirror[b] = a->has_midline ? mirror_of(model, place, found, b) : ULNA_NONE;
     if (a->has_midline)

@@ -15,7 +15,6 @@ typedef struct ulna_anatomy {
     int nb;
     int has_midline;        /* the skeleton at rest has a left and a right half */
     double left[3];         /* unit normal of the plane between them; which side is left is not known */
-    double middle[3];       /* a point of the plane */
     int *mirror;            /* nb: the body on the other side, itself on the midline; ULNA_NONE if there is none */
     int *own;               /* nb: markers that sit on it */
     int *chain;             /* nb: number of the chain that it belongs to, or ULNA_NONE */
