@@ -81,8 +81,7 @@ int calibrate_measure_halves(int take, calibrate_halves *halves)
             snprintf(halves->worst, sizeof halves->worst, "%s", found[0].set.items[i].marker);
         }
     }
-    ulna_sort_numbers(halves->all, (size_t)halves->marker_count);
-    halves->median = halves->all[halves->marker_count / 2];
+    halves->median = ulna_median(halves->all, (size_t)halves->marker_count);
     ulna_calibration_release(&found[0]);
     ulna_calibration_release(&found[1]);
     ulna_content_release(&markers);

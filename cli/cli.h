@@ -115,9 +115,6 @@ int numbers_unit(const cli *tool, const char *name, double *metres);
     }
 int cli_read_writing_options(const cli *tool, ulna_write_options *options);
 
-/* Sorts the numbers, none of which may be NaN, and returns their median; NaN if there are none. */
-double cli_median(double *numbers, int count);
-
 /* ---- printing ----------------------------------------------------------------------------------------- */
 
 /* All texts are cleaned on the way out: no control character from a file reaches the terminal. */

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/algorithms.h"
-
 /* ---- guessing ----------------------------------------------------------------------------------------- */
 
 /* Edits from one word to the other: letters put in, left out, replaced, or two neighbours swapped. */
@@ -302,10 +300,4 @@ int cli_read_writing_options(const cli *tool, ulna_write_options *options)
     if (channels && !options->dof_channels && strcmp(channels, "three") != 0)
         return cli_usage(tool, "--bvh-channels takes three or dof, not '%s'", channels);
     return numbers_count(tool, "digits", 1, 17, &options->digits);
-}
-
-double cli_median(double *numbers, int count)
-{
-    ulna_sort_numbers(numbers, (size_t)count);
-    return count ? (numbers[(count - 1) / 2] + numbers[count / 2]) / 2 : (double)NAN;
 }

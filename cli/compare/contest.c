@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/algorithms.h"
+
 /* A solve is repeated up to so many runs or seconds, for its best time: other programs may disturb one. */
 enum { REPEATS = 5 };
 static const double repeat_seconds = 0.02;
@@ -200,7 +202,7 @@ static spread_of spread(const contender *one, int frames, size_t offset, double 
             memcpy(&scratch[count], (const char *)&one->outcomes[i] + offset, sizeof *scratch);
             scratch[count++] *= unit;
         }
-    double median = cli_median(scratch, count);
+    double median = ulna_median(scratch, (size_t)count);
     return (spread_of){median, count ? scratch[count - 1] : (double)NAN};
 }
 
@@ -306,7 +308,7 @@ static ulna_status record(contest *game, const contender *one, ulna_solver *solv
 /* More than half of the values are no larger. */
 static double upper_median(double *values, int count)
 {
-    cli_median(values, count); /* sorts them */
+    ulna_sort_numbers(values, (size_t)count);
     return values[count / 2];
 }
 
@@ -319,7 +321,7 @@ static ulna_status median_by_iteration(curve *line, const curve *trails, int cou
         for (int i = 0; i < count; i++)
             scratch[i] = trails[i].y[k < trails[i].count ? k : trails[i].count - 1];
         line->x[k] = k;
-        line->y[k] = cli_median(scratch, count);
+        line->y[k] = ulna_median(scratch, (size_t)count);
     }
     return status;
 }
@@ -344,7 +346,7 @@ static ulna_status median_by_time(curve *line, const curve *trails, int count, d
 {
     for (int i = 0; i < count; i++)
         scratch[i] = trails[i].x[0];
-    double first = cli_median(scratch, count);
+    double first = ulna_median(scratch, (size_t)count);
     for (int i = 0; i < count; i++)
         scratch[i] = trails[i].x[trails[i].count - 1];
     double last = upper_median(scratch, count);
@@ -355,7 +357,7 @@ static ulna_status median_by_time(curve *line, const curve *trails, int count, d
         for (int i = 0; i < count; i++)
             scratch[i] = is_single ? trails[0].y[k] : at_time(&trails[i], us);
         line->x[k] = pow(10, us);
-        line->y[k] = cli_median(scratch, count);
+        line->y[k] = ulna_median(scratch, (size_t)count);
     }
     return status;
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/algorithms.h"
+
 /* ---- the problem -------------------------------------------------------------------------------------- */
 
 static ulna_status make_problem(const ulna_model *model, int body, const double point[3], sweep *over,
@@ -222,7 +224,7 @@ ulna_status sweep_over(sweep *over, const sweep_range ranges[2], int size, unsig
         return ULNA_ERR_MEMORY;
     ulna_status status = visit_cells(over, ranges, size, regions, tally, counts, conditions);
     int positive = counts[SWEEP_POSITIVE];
-    tally->condition_median = cli_median(conditions, positive); /* sorts */
+    tally->condition_median = ulna_median(conditions, (size_t)positive); /* sorts */
     tally->condition_most = positive ? conditions[positive - 1] : NAN;
     free(conditions);
     for (int region = 0; region < SWEEP_REGION_COUNT; region++)

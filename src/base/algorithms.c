@@ -70,6 +70,12 @@ void ulna_sort_numbers(double *numbers, size_t count)
     ulna_sort(numbers, count, sizeof *numbers, by_value, NULL);
 }
 
+double ulna_median(double *numbers, size_t count)
+{
+    ulna_sort_numbers(numbers, count);
+    return count ? 0.5 * numbers[(count - 1) / 2] + 0.5 * numbers[count / 2] : (double)NAN;
+}
+
 /* ---- hashing ------------------------------------------------------------------------------------------------- */
 
 size_t ulna_hash(const char *text, uint64_t seed, int fold_case)

@@ -1,4 +1,4 @@
-/* algorithms.h (private): the library's one random number generator, one sort and one hash. */
+/* algorithms.h (private): the library's one random number generator, one sort, one median and one hash. */
 #ifndef ULNA_SRC_ALGORITHMS_H
 #define ULNA_SRC_ALGORITHMS_H
 
@@ -19,6 +19,8 @@ typedef int (*ulna_compare)(const void *a, const void *b, const void *context);
 void ulna_sort(void *items, size_t count, size_t size, ulna_compare compare, const void *context);
 /* The same for numbers, ascending; none may be NaN. */
 void ulna_sort_numbers(double *numbers, size_t count);
+/* Sorts the numbers and returns their median: the middle one, or the mean of the middle two; NaN if there are none. */
+double ulna_median(double *numbers, size_t count);
 
 /* FNV-1a of a text. The seed makes a list of names that collide in one run unlikely to collide in the next. With
  * `fold_case`, the letters A to Z count as a to z. */

@@ -200,18 +200,12 @@ ulna_status ulna_calibrator_solve_all(ulna_calibrator *c, int keep_weights, doub
     return ULNA_OK;
 }
 
-static double median_of(ulna_calibrator *c)
-{
-    double *sorted = c->saved_q; /* keys x nq: room enough */
-    memcpy(sorted, c->f, (size_t)c->keys * sizeof *sorted);
-    ulna_sort_numbers(sorted, (size_t)c->keys);
-    return sorted[c->keys / 2];
-}
-
 int ulna_calibrator_rescue(ulna_calibrator *c, int restarts)
 {
     size_t bytes = (size_t)c->nq * sizeof *c->q;
-    double limit = LOST_FACTOR * median_of(c);
+    double *sorted = c->saved_q; /* keys x nq: room enough */
+    memcpy(sorted, c->f, (size_t)c->keys * sizeof *sorted);
+    double limit = LOST_FACTOR * ulna_median(sorted, (size_t)c->keys);
     int found = 0;
     for (int k = 0; k < c->keys; k++) {
         if (!(c->f[k] > limit))

@@ -312,8 +312,7 @@ static void fill_markers(ulna_calibrator *c, const tally *tallies, ulna_calibrat
         if (t->seen)
             sorted[known++] = sqrt(t->squares / t->seen);
     }
-    ulna_sort_numbers(sorted, (size_t)known);
-    double limit = known ? c->options.suspect * sorted[known / 2] : INFINITY;
+    double limit = known ? c->options.suspect * ulna_median(sorted, (size_t)known) : INFINITY;
     limit = fmax(limit, SUSPECT_LENGTH * ulna_model_length_scale(c->base));
     for (int i = 0; i < c->count; i++) {
         ulna_calibrated_marker *m = &result->markers[tallies[i].number];

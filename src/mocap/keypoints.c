@@ -119,8 +119,7 @@ static double distance_between(const fitting *f, const int *from, const int *to)
         subtract(b, a, d);
         f->numbers[count++] = ulna_norm(d);
     }
-    ulna_sort_numbers(f->numbers, (size_t)count);
-    return count ? f->numbers[count / 2] : 0;
+    return count ? ulna_median(f->numbers, (size_t)count) : 0;
 }
 
 /* The same at rest, between the joints of two lists of bodies. */
@@ -221,8 +220,7 @@ static double complete_ratios(fitting *f)
     for (int b = 0; b < f->model->nb; b++)
         if (f->ratio[b] > 0)
             f->numbers[count++] = f->ratio[b];
-    ulna_sort_numbers(f->numbers, (size_t)count);
-    double median = count ? f->numbers[count / 2] : 0;
+    double median = count ? ulna_median(f->numbers, (size_t)count) : 0;
     for (int b = 0; b < f->model->nb; b++)
         f->ratio[b] = f->ratio[b] > 0 ? f->ratio[b] : median;
     return median;

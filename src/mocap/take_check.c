@@ -144,12 +144,6 @@ static size_t pair_ratios(const double *rest, const double *points, size_t count
     return found;
 }
 
-static double median(double *numbers, size_t count)
-{
-    ulna_sort_numbers(numbers, count);
-    return count ? numbers[count / 2] : (double)NAN;
-}
-
 /* The median over pairs of markers, then over frames: strays, gaps and bent limbs do not count much. */
 static ulna_status compare_sizes(ulna_take *take)
 {
@@ -159,11 +153,11 @@ static ulna_status compare_sizes(ulna_take *take)
     for (int s = 0; s < SIZE_SAMPLES && status == ULNA_OK; s++) {
         double *points = rest + 3 * count, *ratios = points + 3 * count;
         ulna_take_positions(take, sample_frame(take, s, SIZE_SAMPLES), points);
-        double ratio = median(ratios, pair_ratios(rest, points, count, ratios));
+        double ratio = ulna_median(ratios, pair_ratios(rest, points, count, ratios));
         if (!isnan(ratio))
             frames[found++] = ratio;
     }
-    take->size_ratio = median(frames, found);
+    take->size_ratio = ulna_median(frames, found);
     ulna_release(&take->allocator, rest, room, sizeof *rest);
     return status;
 }
@@ -328,7 +322,7 @@ static ulna_status fit(const fitting *f, int way, double *rms)
         if (status == ULNA_OK && report.seen)
             all[count++] = report.rms;
     }
-    *rms = median(all, count);
+    *rms = ulna_median(all, count);
     return status;
 }
 

@@ -91,23 +91,17 @@ static double cost_of(const passes *p, const double *distances)
     return weights > 0 ? sum / weights : 0;
 }
 
-static double middle_of(double *x, int n)
-{
-    ulna_sort_numbers(x, (size_t)n);
-    return n ? x[(n - 1) / 2] : 0;
-}
-
 /* What is usual in the whole take, and what stands out. */
 static void find_limit(passes *p)
 {
-    int n = 0;
+    size_t n = 0;
     for (int f = 0; f < p->total; f++)
         if (!is_empty(p, f))
             p->sorted[n++] = p->cost[f];
-    p->median = middle_of(p->sorted, n);
-    for (int i = 0; i < n; i++)
+    p->median = n ? ulna_median(p->sorted, n) : 0;
+    for (size_t i = 0; i < n; i++)
         p->sorted[i] = fabs(p->sorted[i] - p->median);
-    double spread = fmax(NORMAL * middle_of(p->sorted, n), LEAST_SPREAD * p->median);
+    double spread = fmax(NORMAL * ulna_median(p->sorted, n), LEAST_SPREAD * p->median);
     double least = LEAST_EXCESS * p->j->options->loss_scale;
     p->limit = p->median + fmax(STANDS_OUT * spread, 0.5 * least * least);
 }

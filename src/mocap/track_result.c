@@ -63,8 +63,7 @@ static ulna_status find_median(const ulna_track_job *j, ulna_track_summary *s)
     for (int f = 0; f < j->total; f++)
         if (!(j->result->frames[f].flags & ULNA_TRACK_EMPTY))
             times[count++] = 1e6 * j->result->frames[f].seconds;
-    ulna_sort_numbers(times, count);
-    s->us_median = count ? 0.5 * (times[(count - 1) / 2] + times[count / 2]) : 0;
+    s->us_median = count ? ulna_median(times, count) : 0;
     ulna_release(&j->take->allocator, times, room, sizeof *times);
     return ULNA_OK;
 }
@@ -273,8 +272,7 @@ static ulna_status find_median_rms(const ulna_track_job *j, double *rms)
     for (size_t i = 0; i < room; i++)
         if (j->result->markers[i].seen)
             list[count++] = j->result->markers[i].rms;
-    ulna_sort_numbers(list, count);
-    *rms = count ? list[count / 2] : 0;
+    *rms = count ? ulna_median(list, count) : 0;
     ulna_release(&j->take->allocator, list, room, sizeof *list);
     return ULNA_OK;
 }

@@ -209,26 +209,18 @@ ulna_status ulna_tracker_step(ulna_tracker *t, const double *q, double *result)
 
 /* ---- fresh starts ------------------------------------------------------------------------------------------------ */
 
-/* The lower median of what is no NaN, which is sorted then; NaN if there is none. */
-static double median(double *x, int count)
-{
-    int n = 0;
-    for (int i = 0; i < count; i++)
-        if (!isnan(x[i]))
-            x[n++] = x[i];
-    ulna_sort_numbers(x, (size_t)n);
-    return n ? x[(n - 1) / 2] : (double)NAN;
-}
-
 /* A fresh start knows no course and counts squares: what is too far from the other markers to be on the same skeleton is left
- * out. */
+ * out. The centre is a middle value, no mean of two: of two markers far apart, one stays. */
 static ulna_status count_possible(ulna_tracker *t)
 {
     double reach = OUT_OF_REACH * t->model->length_scale, centre[3];
     for (int k = 0; k < 3; k++) {
+        size_t count = 0;
         for (int i = 0; i < t->count; i++)
-            t->distance[i] = t->weight[i] > 0 ? t->seen[3 * i + k] : (double)NAN;
-        centre[k] = median(t->distance, t->count);
+            if (t->weight[i] > 0 && !isnan(t->seen[3 * i + k]))
+                t->distance[count++] = t->seen[3 * i + k];
+        ulna_sort_numbers(t->distance, count);
+        centre[k] = count ? t->distance[(count - 1) / 2] : (double)NAN;
     }
     for (int i = 0; i < t->count; i++) {
         const double *x = t->seen + 3 * i;

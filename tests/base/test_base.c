@@ -4,6 +4,7 @@
 #include "support.h"
 #include "ulna/ulna.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -314,13 +315,17 @@ static void sorting_keeps_all_items_and_puts_them_in_order(void **state)
             numbers[i] = ulna_random_normal(&random);
         }
         ulna_sort(items, count, sizeof items[0], by_key, "context");
-        ulna_sort_numbers(numbers, count);
+        double median = ulna_median(numbers, count); /* sorts them */
         for (size_t i = 0; i < count; i++) {
             assert_int_equal(items[i][2], -items[i][0]);
             assert_int_equal(seen[items[i][1]]++, 0);
             assert_true(i == 0 || items[i - 1][0] <= items[i][0]);
             assert_true(i == 0 || numbers[i - 1] <= numbers[i]);
         }
+        if (count)
+            assert_true(median == 0.5 * numbers[(count - 1) / 2] + 0.5 * numbers[count / 2]);
+        else
+            assert_true(isnan(median));
     }
 }
 
