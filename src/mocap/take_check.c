@@ -19,6 +19,7 @@ enum {
     SIZE_SAMPLES = 20, /* frames */
     SIZE_STEPS = 12,   /* partners of a marker */
     NEIGHBOURS = 4,
+    STRAYS = 8, /* one sample in so many may be far off, at either end */
     FIT_FRAMES = 5,
     FIT_PROBES = 12, /* frames of which the one with most markers is fitted */
     RESTARTS = 2,
@@ -26,9 +27,10 @@ enum {
     MOSTLY_PAIRED = 4, /* one marker in so many may have no partner */
     WAYS = 3
 };
-#define SIZE_MARGIN 2.0  /* people and their skeletons differ by less */
-#define ONE_PLACE 1e-5   /* a size_ratio below: no unit is that far off */
-#define GOOD_FIT 0.02    /* of the skeleton's length: 3 cm for an adult. No need to try the mirror image */
+#define SIZE_MARGIN 2.0 /* people and their skeletons differ by less */
+#define STEADY 1.5      /* largest distance beside the least one, of markers that are on one body or on its neighbour */
+#define ONE_PLACE 1e-5  /* a size_ratio below: no unit is that far off */
+#define GOOD_FIT 0.02   /* of the skeleton's length: 3 cm for an adult. No need to try the mirror image */
 #define MUCH_BETTER 0.75 /* RMS of the mirror image, beside that of the take as it is */
 #define BETTER 0.75      /* RMS of one explanation, beside that of the other */
 
@@ -78,22 +80,33 @@ static int neighbours_at_rest(const ulna_take *take, const double *rest, size_t 
     return count;
 }
 
+/* A marker of the recording is as far from the origin as `expected`, and stays so: people walk past the origin. */
+static int keeps_its_distance(const ulna_take *take, int source, double expected)
+{
+    double all[SIZE_SAMPLES];
+    size_t seen = 0;
+    for (int s = 0; s < SIZE_SAMPLES; s++) {
+        const double *frame =
+            ulna_recording_frame(take->recording, take->skipped + sample_frame(take, s, SIZE_SAMPLES));
+        const double *x = frame + 3 * (size_t)source;
+        if (ulna_is_position(x) && !ulna_is_zero(x))
+            all[seen++] = ulna_norm(x);
+    }
+    if (!seen)
+        return 0;
+    ulna_sort_numbers(all, seen);
+    double low = all[seen / STRAYS], high = all[seen - 1 - seen / STRAYS], middle = all[seen / 2];
+    return middle < SIZE_MARGIN * expected && SIZE_MARGIN * middle > expected && high < STEADY * low;
+}
+
 /* As far from its neighbours as on the skeleton, mostly. Axes are not known yet, and do not matter. */
 static int belongs_at_origin(const ulna_take *take, const double *rest, size_t marker)
 {
     size_t nearest[NEIGHBOURS];
-    int count = neighbours_at_rest(take, rest, marker, nearest), near = 0, seen = 0;
-    for (int k = 0; k < SIZE_SAMPLES * count; k++) {
-        size_t next = nearest[k % count];
-        int frame = sample_frame(take, k / count, SIZE_SAMPLES) + take->skipped;
-        const double *x = ulna_recording_frame(take->recording, frame) + 3 * (size_t)take->source[next];
-        double expected = distance(rest, next, marker);
-        if (!ulna_is_position(x) || ulna_is_zero(x))
-            continue;
-        seen++;
-        near += ulna_norm(x) < SIZE_MARGIN * expected && SIZE_MARGIN * ulna_norm(x) > expected;
-    }
-    return 2 * near > seen;
+    int count = neighbours_at_rest(take, rest, marker, nearest), kept = 0;
+    for (int k = 0; k < count; k++)
+        kept += keeps_its_distance(take, take->source[nearest[k]], distance(rest, nearest[k], marker));
+    return 2 * kept > count;
 }
 
 static long long count_zeros(const ulna_take *take, int source)

@@ -14,15 +14,9 @@
 #define SOLVE "solve --json -s human.asf -a walk-markers.csv -o out.amc -m bad.c3d "
 #define CALIBRATE "calibrate --json -s human.asf -o out.csv -m bad.c3d "
 
-/* ---- the take, and how it is spoilt ----------------------------------------------------------------------------------- */
+enum { FRAMES = 160 }; /* of the built-in take: enough for all checks, and quick */
 
-static int open_sample(void **state)
-{
-    int result = ulna_test_tool_open(state);
-    if (result == 0 && *state)
-        assert_int_equal(ulna_test_tool_run(*state, "sample --only walk ."), 0);
-    return result;
-}
+/* ---- the take, and how it is spoilt ----------------------------------------------------------------------------------- */
 
 static ulna_content load_walk(const ulna_test_tool *tool)
 {
@@ -32,6 +26,20 @@ static ulna_content load_walk(const ulna_test_tool *tool)
     if (ulna_content_load(ulna_test_path(path, sizeof path, tool->folder, "walk.c3d"), NULL, &content, &error))
         fail_msg("%s", error.message);
     return content;
+}
+
+static int open_sample(void **state)
+{
+    int result = ulna_test_tool_open(state);
+    if (result != 0 || !*state)
+        return result;
+    ulna_test_tool *tool = *state;
+    assert_int_equal(ulna_test_tool_run(tool, "sample --only walk ."), 0);
+    ulna_content walk = load_walk(tool);
+    walk.recording.frame_count = FRAMES;
+    ulna_test_take_write(tool->folder, "walk.c3d", NULL, NULL, &walk.recording);
+    ulna_content_release(&walk);
+    return 0;
 }
 
 static void write_bad(const ulna_test_tool *tool, ulna_content *content)
@@ -117,7 +125,8 @@ static double rms_of(ulna_test_tool *tool, const char *line)
 {
     json_t *object = run(tool, line, 0);
     double rms = json_number_value(json_object_get(object, "rms_unmarked_mm"));
-    assert_true(rms > 0);
+    if (!(rms > 0))
+        fail_msg("%s: no rms_unmarked_mm:\n%s", line, tool->out);
     json_decref(object);
     return rms;
 }
@@ -264,7 +273,7 @@ static void too_few_markers_are_refused(void **state)
     refuses(*state, CALIBRATE, "all markers are in one place", "check the recording");
 }
 
-/* TRC has no other way to say that a marker was not seen. */
+/* TRC has no other way to say that a marker was not seen. The person begins near the origin. */
 static void markers_at_zero_count_as_missing(void **state)
 {
     ulna_test_tool *tool = *state;
@@ -272,13 +281,13 @@ static void markers_at_zero_count_as_missing(void **state)
     for (int f = 0; f < walk.recording.frame_count; f++)
         for (int k = 0; k < 3; k++) {
             ulna_recording_frame(&walk.recording, f)[3 * 20 + k] = 0;
-            if (f >= 100 && f < 200)
+            if (f >= 100 && f < 150)
                 ulna_recording_frame(&walk.recording, f)[3 * 5 + k] = 0;
         }
     write_bad(tool, &walk);
     assert_true(rms_of(tool, SOLVE) < 5);
-    assert_true(notes_say(tool, SOLVE, "820 positions are exactly 0, 0, 0, and count as missing"));
-    assert_true(notes_say(tool, CALIBRATE, "820 positions are exactly 0, 0, 0, and count as missing"));
+    assert_true(notes_say(tool, SOLVE, "210 positions are exactly 0, 0, 0, and count as missing"));
+    assert_true(notes_say(tool, CALIBRATE, "210 positions are exactly 0, 0, 0, and count as missing"));
 }
 
 static void hostile_recordings_end_well(void **state)

@@ -269,7 +269,7 @@ static void nothing_at_all_ends_soon(void **state)
     ulna_track_result result = {0};
     ulna_error error;
     assert_int_equal(ulna_sample_create("human", NULL, &human, NULL), ULNA_OK);
-    assert_int_equal(ulna_recording_resize(&nothing, 2, 1000000), ULNA_OK);
+    assert_int_equal(ulna_recording_resize(&nothing, 2, 100000), ULNA_OK);
     snprintf(nothing.names[0], ULNA_MARKER_NAME, "LKNE");
     ulna_take_options options = ulna_take_options_default();
     options.model = human;
