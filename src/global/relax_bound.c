@@ -1,10 +1,14 @@
 /*
- * The bound. For any x^ and any X_b >= 0, and any feasible x, f being convex,
+ * The bound. For any x^ and any X_b >= 0, f being convex and t its tangent at x^, t(x) = f(x^) + f'(x^)(x - x^), any
+ * feasible x has
  *
- *   f(x) >= f(x^) + f'(x^)(x - x^) - sum <X_b, S_b(x)> = f(x^) - gap + residual (x - x^)
+ *   f(x) >= t(x) - sum <X_b, S_b(x)> = t(x0) - sum <X_b, S_b(x0)> + residual (x - x0),   residual = f'(x^) - E*(X).
  *
- * with gap = sum <X_b, S_b(x^)> and residual = f'(x^) - E*(X). Nothing else is needed: x^ need not be optimal, nor X.
- * The last term is bounded edge by edge by |residual| (|x| + |x^|), where x is the best solution: moments of unit
+ * Nothing else is needed: neither x^ nor X has to be optimal, and x^ not even feasible. x0 is the first point of the
+ * solve, not x^: the blocks of x^ are sums of steps, and where steps led far away and back, to places a thousand times
+ * as far as the goals, their rounding is left in them. The blocks of x0 are computed at once, from moments near 1.
+ *
+ * The last term is bounded edge by edge by |residual| (|x| + |x0|), where x is the best solution: moments of unit
  * quaternions are bounded by their traces, (relax_tree.h), and places by `reach`: the best solution costs no more than
  * any point, so every goal is at most sqrt(cost / weight) from its node, and nodes are at most the length of the bones
  * between them apart, in the mean square too, since N >= 0. What remains is rounding: of the cost, of the blocks, whose
@@ -57,15 +61,15 @@ void ulna_relax_find_reach(ulna_relaxation *r, double known)
         r->reach[n] = fmin(r->reach[n], r->reach[r->edges[n].parent] + edge_reach(r, n));
 }
 
-/* E |p|^2 of the current states, or |E p|^2 */
-static double square_now(const ulna_relaxation *r, int node)
+/* E |p|^2 of the first point, or |E p|^2 */
+static double first_square(const ulna_relaxation *r, int node)
 {
-    const double *s = r->state + (size_t)node * (size_t)r->states;
+    const double *s = r->first + (size_t)node * (size_t)r->states;
     return r->kind == ULNA_RELAX_BONES ? s[12] + s[15] + s[17] : ulna_dot(s + 9, s + 9);
 }
 
 /*
- * An upper bound of |x| + |x^| for the controls of an edge. Hinges: c and b have norms of at most 2, e of 4. Bones: Q
+ * An upper bound of |x| + |x0| for the controls of an edge. Hinges: c and b have norms of at most 2, e of 4. Bones: Q
  * has a norm of at most 1, D of sqrt(E |p|^2), e of twice that and the length; dense, their controls are a part of N
  * in an orthonormal basis, and N's norm is at most its trace. Slides: N again, with r of at most 1 if limited, and Y,
  * x^2.
@@ -73,17 +77,18 @@ static double square_now(const ulna_relaxation *r, int node)
 static double controls_size(const ulna_relaxation *r, int node)
 {
     const ulna_relax_edge *edge = &r->edges[node];
-    const double reach = r->reach[edge->parent], now = square_now(r, edge->parent), here = r->reach[node];
+    const double reach = r->reach[edge->parent], first = first_square(r, edge->parent), here = r->reach[node];
     double far;
     switch (edge->edge) {
     case ULNA_EDGE_FREE:
-        return 4 + here + here * here + sqrt(square_now(r, node)) + square_now(r, node);
+        return 4 + here + here * here + sqrt(first_square(r, node)) + first_square(r, node);
     case ULNA_EDGE_BONE:
-        return edge->how == ULNA_RELAX_BONE_LANES ? 2 + 3 * (reach + sqrt(now)) + 2 * edge->length
-                                                  : 4 + reach * reach + now;
+        return edge->how == ULNA_RELAX_BONE_LANES ? 2 + 3 * (reach + sqrt(first)) + 2 * edge->length
+                                                  : 4 + reach * reach + first;
     case ULNA_EDGE_SLIDE:
         far = edge->limited ? 0 : (here + reach) / edge->length;
-        return 14 + reach * reach + now + far + far * far + (edge->limited ? 0 : 2 * (now + square_now(r, node)) + 2);
+        return 14 + reach * reach + first + far + far * far +
+               (edge->limited ? 0 : 2 * (first + first_square(r, node)) + 2);
     default:
         return 10;
     }
@@ -121,7 +126,7 @@ static double block_size(const ulna_relaxation *r, const ulna_relax_edge *edge, 
 /*
  * What <X, S> of a block can be off. S = phiT full phi is computed with an error of at most ROUNDING c_i c_k size in
  * entry i, k, c the sums of the columns of |phi|: large where the range is narrow. X being positive semidefinite,
- * |X_ik| <= sqrt(X_ii X_kk). The steps that are added to S have left as much of S itself.
+ * |X_ik| <= sqrt(X_ii X_kk). The product itself is rounded, too.
  */
 static double dense_error(const ulna_relaxation *r, int node, int which)
 {
@@ -133,7 +138,7 @@ static double dense_error(const ulna_relaxation *r, int node, int which)
         for (int k = 0; k < block->full; k++)
             column += fabs(block->phi[k * block->size + i]);
         trace_X += block->X[i * (block->size + 1)];
-        trace_S += block->S[i * (block->size + 1)];
+        trace_S += block->first[i * (block->size + 1)];
         sum += column * sqrt(fmax(block->X[i * (block->size + 1)], 0));
     }
     return sum * sum * block_size(r, edge, node, block->full) + trace_X * trace_S;
@@ -146,12 +151,12 @@ static double lane_error(const ulna_relaxation *r, const ulna_relax_edge *edge, 
     for (int i = 0; i < group->size; i++) {
         const int at = i * (group->size + 1) * ULNA_RELAX_LANES + edge->lane;
         traces[0] += group->X[at];
-        traces[1] += group->S[at];
+        traces[1] += group->first[at];
     }
     for (int i = 0; i < 4 && edge->limited && group->size == 8; i++) {
         const int at = 5 * i * ULNA_RELAX_LANES + edge->lane;
         traces[2] += group->XV[at];
-        traces[3] += group->SV[at];
+        traces[3] += group->firstV[at];
     }
     const double size = group->size == 8 ? 2 : block_size(r, edge, node, 7);
     return traces[0] * (size + traces[1]) + traces[2] * (size + traces[3]);
@@ -176,7 +181,7 @@ static double squares_size(const ulna_relaxation *r)
 {
     double largest = 0, weight = 0;
     for (int n = 0; n < r->count && r->kind == ULNA_RELAX_BONES; n++) {
-        largest = fmax(largest, square_now(r, n));
+        largest = fmax(largest, first_square(r, n));
         weight += r->weight[n];
     }
     return largest * weight;
@@ -206,9 +211,87 @@ static double loss_of_ranges(const ulna_relaxation *r, double f, double away)
     return sum;
 }
 
-double ulna_relax_prove(const ulna_relaxation *r, double f, double size, double gap)
+/* ---- the bound --------------------------------------------------------------------------------------------------- */
+
+/* w (p - y)^2 of one coordinate, or for F2 its tangent. Since z^2 >= d (2 z - d) for every d, that of x^ need not fit to
+ * the other places of x^. */
+static double place_tangent(const ulna_relaxation *r, int node, int i, const double *s, double *size)
 {
-    double loss = 0;
+    const double y = r->goal[3 * node + i], p = s[ULNA_RELAX_PLACE + i], w = r->weight[node];
+    if (r->kind == ULNA_RELAX_BONES) {
+        const double square = s[ULNA_RELAX_SQUARE + (i == 0 ? 0 : 1 + 2 * i)];
+        *size += w * (square + y * y);
+        return w * (square - 2 * y * p + y * y);
+    }
+    const double d = r->state[(size_t)node * (size_t)r->states + ULNA_RELAX_PLACE + (size_t)i] - y;
+    *size += w * fabs(d) * (fabs(d) + 2 * fabs(p) + 2 * fabs(y));
+    return w * d * (2 * (p - y) - d);
+}
+
+double ulna_relax_tangent(const ulna_relaxation *r, const double *states, double *size)
+{
+    double sum = 0;
+    *size = 0;
+    for (int n = 0; n < r->count; n++) {
+        const double *s = states + (size_t)n * (size_t)r->states;
+        for (int i = 0; i < 9; i++) {
+            sum += r->turn[9 * n + i] * s[i];
+            *size += fabs(r->turn[9 * n + i]);
+        }
+        for (int i = 0; i < 3 && r->weight[n] > 0; i++)
+            sum += place_tangent(r, n, i, s, size);
+        if (r->edges[n].edge == ULNA_EDGE_HINGE)
+            *size += r->posture;
+    }
+    return sum;
+}
+
+/* The cost of posture of the first point, where C' = gamma Z. */
+static double first_posture(const ulna_relaxation *r)
+{
+    double sum = 0;
+    for (int n = 1; n < r->count && r->posture != 0; n++) {
+        const ulna_relax_edge *edge = &r->edges[n];
+        if (edge->edge == ULNA_EDGE_HINGE)
+            sum += r->posture * (2 * edge->lambda * edge->lambda * edge->gamma - 1);
+    }
+    return sum;
+}
+
+/* <A, B> of the edges of a group */
+static double lanes_inner(int count, const double *A, const double *B, const double *counts)
+{
+    double sum[ULNA_RELAX_LANES] = {0}, all = 0;
+    for (int i = 0; i < count; i++)
+        for (int l = 0; l < ULNA_RELAX_LANES; l++)
+            sum[l] += A[i * ULNA_RELAX_LANES + l] * B[i * ULNA_RELAX_LANES + l];
+    for (int l = 0; l < ULNA_RELAX_LANES; l++)
+        all += counts[l] * sum[l];
+    return all;
+}
+
+/* sum <X_b, S_b(x0)> */
+static double multipliers_at_first(const ulna_relaxation *r)
+{
+    double sum = 0;
+    for (int n = 1; n < r->count; n++)
+        for (int b = 0; b < r->edges[n].block_count; b++) {
+            const ulna_relax_block *block = &r->edges[n].block[b];
+            for (int i = 0; i < block->size * block->size; i++)
+                sum += block->X[i] * block->first[i];
+        }
+    for (int g = 0; g < r->hinge_groups + r->bone_groups; g++) {
+        const ulna_relax_group *group = &r->groups[g];
+        sum += lanes_inner(group->size * group->size, group->X, group->first, group->live);
+        if (group->size == 8)
+            sum += lanes_inner(16, group->XV, group->firstV, group->limited);
+    }
+    return sum;
+}
+
+double ulna_relax_prove(const ulna_relaxation *r, double known, double gap)
+{
+    double loss = 0, size;
     for (int n = 1; n < r->count; n++) {
         const ulna_relax_edge *edge = &r->edges[n];
         const double residual = residual_of(r, edge);
@@ -217,9 +300,10 @@ double ulna_relax_prove(const ulna_relaxation *r, double f, double size, double 
             most = fmin(most, ulna_relax_root_loss(r, n));
         loss += most;
     }
-    const double away = out_of_range(r);
-    const double bound = f - gap - loss - loss_of_ranges(r, f, away) - ROUNDING * (size + gap + squares_size(r)) -
-                         (ROUNDING + away) * blocks_error(r);
+    const double away = out_of_range(r), product = multipliers_at_first(r);
+    const double tangent = ulna_relax_tangent(r, r->first, &size) + first_posture(r);
+    const double bound = tangent - product - loss - loss_of_ranges(r, known, away) -
+                         ROUNDING * (size + product + squares_size(r)) - (ROUNDING + away) * blocks_error(r);
     return bound == bound ? bound : -INFINITY;
 }
 
@@ -421,12 +505,12 @@ static double shortfall(const ulna_relaxation *r, int node, int which, const dou
 
 /*
  * The controls of roots are the entries of their blocks, so that X + (residual as a matrix) has none. The gap grows by
- * residual x^, and what X lacks to be positive semidefinite counts times the block's trace.
+ * residual x0, and what X lacks to be positive semidefinite counts times the block's trace.
  */
 double ulna_relax_root_loss(const ulna_relaxation *r, int node)
 {
     const ulna_relax_edge *edge = &r->edges[node];
-    const double *k = edge->k, *s = r->state + (size_t)node * (size_t)r->states;
+    const double *k = edge->k, *s = r->first + (size_t)node * (size_t)r->states;
     const int place = edge->edge == ULNA_EDGE_FREE, bones = r->kind == ULNA_RELAX_BONES;
     double more[16], P[16] = {0}, loss = 0;
     if (place && !bones)

@@ -19,6 +19,8 @@
 #include "global/relax_tree.h"
 #include "math/math3.h"
 
+#define SUMMED 1e-14 /* of the largest cost on the way: what the rounding of all steps leaves in the states */
+
 /* ---- cost ---------------------------------------------------------------------------------------------------- */
 
 static double trace_of_C(const ulna_relaxation *r, const ulna_relax_edge *edge)
@@ -37,25 +39,11 @@ static double trace_of_C(const ulna_relaxation *r, const ulna_relax_edge *edge)
 /* f of the current states; `size` is the sum of what was added, without signs. */
 static double cost(const ulna_relaxation *r, double *size)
 {
-    double sum = 0;
-    *size = 0;
-    for (int n = 0; n < r->count; n++) {
-        const double *s = r->state + (size_t)n * (size_t)r->states, *y = r->goal + 3 * n, w = r->weight[n];
-        for (int i = 0; i < 9; i++) {
-            sum += r->turn[9 * n + i] * s[i];
-            *size += fabs(r->turn[9 * n + i]);
-        }
-        for (int i = 0; i < 3 && w > 0; i++) {
-            const double square = r->kind == ULNA_RELAX_BONES ? s[i == 0 ? 12 : 13 + 2 * i] : s[9 + i] * s[9 + i];
-            const double away = s[9 + i] - y[i];
-            sum += r->kind == ULNA_RELAX_BONES ? w * (square - 2 * y[i] * s[9 + i] + y[i] * y[i]) : w * away * away;
-            *size += w * (square + y[i] * y[i]);
-        }
-        if (r->posture != 0 && r->edges[n].edge == ULNA_EDGE_HINGE) {
-            const double l = r->edges[n].lambda;
+    double sum = ulna_relax_tangent(r, r->state, size);
+    for (int n = 1; n < r->count && r->posture != 0; n++) {
+        const double l = r->edges[n].lambda;
+        if (r->edges[n].edge == ULNA_EDGE_HINGE)
             sum += r->posture * (2 * l * l * trace_of_C(r, &r->edges[n]) - 1);
-            *size += r->posture;
-        }
     }
     return sum;
 }
@@ -214,6 +202,23 @@ static void begin_group(const ulna_relaxation *r, ulna_relax_group *group)
     }
 }
 
+/* What bounds are computed with: relax_bound.c. */
+static void keep_first_point(ulna_relaxation *r)
+{
+    memcpy(r->first, r->state, (size_t)r->count * (size_t)r->states * sizeof *r->first);
+    for (int n = 1; n < r->count; n++)
+        for (int b = 0; b < r->edges[n].block_count; b++) {
+            const ulna_relax_block *block = &r->edges[n].block[b];
+            memcpy(block->first, block->S, (size_t)(block->size * block->size) * sizeof *block->first);
+        }
+    for (int g = 0; g < r->hinge_groups + r->bone_groups; g++) {
+        const ulna_relax_group *group = &r->groups[g];
+        memcpy(group->first, group->S, (size_t)(group->size * group->size * LANES) * sizeof *group->first);
+        if (group->size == 8)
+            memcpy(group->firstV, group->SV, 16 * LANES * sizeof *group->firstV);
+    }
+}
+
 /* X = mu U */
 static void set_multipliers(ulna_relax_group *group, double mu)
 {
@@ -235,6 +240,7 @@ static int begin(ulna_relaxation *r, int central, double mu)
             ulna_relax_dense_begin(r, n);
     for (int g = 0; g < r->hinge_groups + r->bone_groups; g++)
         begin_group(r, &r->groups[g]);
+    keep_first_point(r);
     if (!factor_blocks(r, &gap))
         return 0;
     for (int n = 1; n < r->count; n++) {
@@ -301,17 +307,18 @@ static int finished(const ulna_relaxation *r, const ulna_relax_options *o, doubl
 /* Iterates from the first point. The residual grows again where numbers become too small: then bounds no longer do. */
 static void run(ulna_relaxation *r, const ulna_relax_options *options, double first_step, ulna_relax_result *result)
 {
-    double least = INFINITY, best = -INFINITY, gap, size;
+    double known = INFINITY, best = -INFINITY, largest = 0, gap, size;
     int idle = 0;
     for (;; result->iterations++) {
         if (!factor_blocks(r, &gap))
             return;
         const double f = cost(r, &size);
-        least = fmin(least, f);
-        ulna_relax_find_reach(r, least);
+        largest = fmax(largest, size);
+        known = fmin(known, f + SUMMED * largest);
+        ulna_relax_find_reach(r, known);
         gradients(r, -1, 0);
         r->kernel->sweep_up(r, 0);
-        const double bound = ulna_relax_prove(r, f, size, gap) * r->cost_unit;
+        const double bound = ulna_relax_prove(r, known, gap) * r->cost_unit;
         idle = bound > best || gap > 1e-3 ? 0 : idle + 1;
         best = fmax(best, bound);
         result->bound = fmax(result->bound, bound);

@@ -62,6 +62,7 @@ typedef struct ulna_relax_block {
     double *E;             /* one matrix for each control and each number of the parent's state */
     int *felt, felt_count; /* the variables whose matrix is not 0 */
     double *S, *X, *U, *dS, *dX, *T;
+    double *first; /* S of the first point */
 } ulna_relax_block;
 
 typedef struct ulna_relax_edge {
@@ -108,6 +109,7 @@ typedef struct ulna_relax_group {
     double *live, *limited; /* 1 or 0; a lane that is not live belongs to no edge */
     double *S, *X, *U, *dS, *dX, *T;
     double *SV, *XV, *UV, *dSV, *dXV, *TV; /* 4 x 4; hinges */
+    double *first, *firstV;                /* S and SV of the first point */
     double *rows, *inverse;                /* of the elimination of the privates: row i holds columns i .. vars - 1 */
     double *corner;                        /* what remains: (vars - privates) square, upper triangle, packed by rows */
     double *gradient, *step;               /* vars */
@@ -135,6 +137,7 @@ struct ulna_relaxation {
     unsigned char *frozen;  /* no goal feels the place: FREE and unlimited slides */
     double *reach;          /* an upper bound of sqrt(E |p|^2) in the best solution */
     double *state, *step, *gradient, *hessian;
+    double *first;      /* states of the first point */
     double *whole_step; /* before refinement */
     double *scratch;
 };
@@ -167,9 +170,11 @@ void ulna_relax_begin_states(ulna_relaxation *r);
 
 /* Fills `reach`. known: a cost not below the best. */
 void ulna_relax_find_reach(ulna_relaxation *r, double known);
-/* The bound that the current X proves, after gradients with Y = X and a sweep up. f: cost, size: of what was summed
- * for it. */
-double ulna_relax_prove(const ulna_relaxation *r, double f, double size, double gap);
+/* f but for posture, or for F2 its tangent at the current states, at other states. `size`: the sum of what was added,
+ * without signs. */
+double ulna_relax_tangent(const ulna_relaxation *r, const double *states, double *size);
+/* The bound that the current X proves, after gradients with Y = X and a sweep up. known: a cost not below the best. */
+double ulna_relax_prove(const ulna_relaxation *r, double known, double gap);
 
 /* ---- dense edges: relax_dense.c, relax_dense_map.c ---------------------------------------- */
 

@@ -35,7 +35,7 @@ static void lay_out_dense(ulna_arena *arena, int states, ulna_relax_edge *edge)
     for (int b = 0; b < edge->block_count; b++) {
         ulna_relax_block *block = &edge->block[b];
         const size_t square = (size_t)block->size * (size_t)block->size;
-        double **const matrices[] = {&block->S, &block->X, &block->U, &block->dS, &block->dX, &block->T};
+        double **const matrices[] = {&block->S, &block->X, &block->U, &block->dS, &block->dX, &block->T, &block->first};
         block->phi = take(arena, (size_t)block->full * (size_t)block->size);
         block->back = take(arena, (size_t)block->full * (size_t)block->size);
         block->E = take(arena, variables * square);
@@ -49,8 +49,9 @@ static void lay_out_group(ulna_arena *arena, ulna_relax_group *group, int hinges
 {
     const size_t lanes = ULNA_RELAX_LANES;
     double **const scalars[] = {&group->lambda, &group->nu, &group->live, &group->limited};
-    double **const main_block[] = {&group->S, &group->X, &group->U, &group->dS, &group->dX, &group->T};
-    double **const limits_block[] = {&group->SV, &group->XV, &group->UV, &group->dSV, &group->dXV, &group->TV};
+    double **const main_block[] = {&group->S, &group->X, &group->U, &group->dS, &group->dX, &group->T, &group->first};
+    double **const limits_block[] = {&group->SV,  &group->XV, &group->UV,    &group->dSV,
+                                     &group->dXV, &group->TV, &group->firstV};
     group->size = hinges ? 8 : 7;
     group->privates = hinges ? 14 : 8;
     group->vars = hinges ? 29 : 26;
@@ -83,6 +84,7 @@ static void lay_out(ulna_arena *arena, ulna_relaxation *r)
     r->reach = take(arena, count);
     r->frozen = ulna_arena_take(arena, count, sizeof *r->frozen);
     r->state = take(arena, states * count);
+    r->first = take(arena, states * count);
     r->step = take(arena, states * count);
     r->whole_step = take(arena, states * count);
     r->gradient = take(arena, states * count);

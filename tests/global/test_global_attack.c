@@ -10,6 +10,7 @@
 #include "support.h"
 #include "ulna/global.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,6 +166,18 @@ static double cost(const scene *s, const double *q, double *size)
             *size += factor * (g->type ? 4 : all * all);
     }
     return sum;
+}
+
+/* f of points that are off by no more than the rounding of their places, which are sums of the scene's lengths: a goal at
+ * the origin has no size of its own. */
+static double least_cost(const scene *s)
+{
+    double reach = s->length, sum = 0;
+    for (int i = 0; i < s->joint_count; i++)
+        reach += fabs(s->joints[i].place[0]) + fabs(s->joints[i].place[1]) + fabs(s->joints[i].place[2]);
+    for (int i = 0; i < s->goal_count; i++)
+        sum += s->goals[i].type == 0 ? 0.5 * s->goals[i].weight : 0;
+    return sum * 4 * DBL_EPSILON * reach * 4 * DBL_EPSILON * reach;
 }
 
 /* ---- plain search ------------------------------------------------------------------------------------------------ */
@@ -511,18 +524,18 @@ static void attack(uint64_t seed, int alone, tally *t)
     ulna_global_destroy(global);
     exchange(&s, model, 1, q, theirs);
 
-    const double returned = cost(&s, q, &size);
+    const double returned = cost(&s, q, &size), least = least_cost(&s);
     double best = fmin(returned, descend(&s, q, SWEEPS));
     for (int i = 0; i < 2; i++) {
         random_pose(&s, q);
         best = fmin(best, descend(&s, q, SWEEPS));
     }
-    if (fabs(returned - result.f) > 1e-9 * result.f + 1e-13 * size) {
+    if (fabs(returned - result.f) > 1e-9 * result.f + 1e-13 * size + least) {
         printf("seed %llu: f %.17g, but %.17g by plain code\n", (unsigned long long)seed, result.f, returned);
         t->wrong++;
     }
-    const double excess = (result.bound - best) / (best + 1e-12 * size);
-    if (result.bound > best * (1 + 1e-9) + 1e-12 * size) {
+    const double excess = (result.bound - best) / (best + 1e-12 * size + least);
+    if (result.bound > best * (1 + 1e-9) + 1e-12 * size + least) {
         printf("seed %llu: bound %.17g above cost %.17g (size %.3g, relative %.3g), proven %d\n",
                (unsigned long long)seed, result.bound, best, size, excess, result.proven);
         t->wrong++;
@@ -546,13 +559,14 @@ static uint64_t number_of(const char *name, uint64_t otherwise)
     return text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-/* Scenes whose bounds were above the cost once: narrow translations and rotations, small bones, far goals. */
+/* Scenes whose bounds were above the cost once: narrow translations and rotations, small bones, far goals, a relaxation
+ * whose steps led to places 4,000 units away and back. 641002 has f = 6e-35 where plain code finds 0. */
 static void scenes_that_were_wrong(void **state)
 {
     (void)state;
     static const uint64_t seeds[] = {46, 165, 168, 493, 1308, 1433, 1713, 2014, 2385, 2390, 2457, 5125, 5128, 5348,
                                      5491, 7617, 13171, 13201, 14440, 16275, 16730, 17101, 21528, 22655, 23958, 24179,
-                                     24197, 25353, 31116, 106092, 1002305, 1006891, 1096132, 1102409,
+                                     24197, 25353, 31116, 106092, 610646, 641002, 1002305, 1006891, 1096132, 1102409,
                                      /* nearly parallel axes; one of them did not end */
                                      DEGENERATE + 426, DEGENERATE + 448, DEGENERATE + 544, DEGENERATE + 1171,
                                      DEGENERATE + 1333, DEGENERATE + 2161, DEGENERATE + 2972, DEGENERATE + 3201,
