@@ -171,7 +171,7 @@ static void find_points(global_skeleton *s)
 {
     const ulna_model *model = s->model;
     for (int b = 0; b < ulna_model_body_count(model); b++) {
-        int is_root = ulna_model_body_parent(model, b) < 0, is_end = ulna_model_subtree_size(model, b) == 1;
+        int is_root = ulna_model_body_parent(model, b) < 0, is_end = ulna_model_subtree(model, b, NULL) == 1;
         int *all = &s->points[GLOBAL_ALL], *ends = &s->points[GLOBAL_ENDS];
         if (*all < GLOBAL_POINTS && (is_root || is_new_place(model, b, s->body[GLOBAL_ALL], *all)))
             s->body[GLOBAL_ALL][(*all)++] = b;

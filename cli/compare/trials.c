@@ -57,7 +57,7 @@ static void zero_pose(const ulna_model *model, double *q)
 
 static int is_end(const ulna_model *model, int body)
 {
-    return ulna_model_subtree_size(model, body) == 1;
+    return ulna_model_subtree(model, body, NULL) == 1;
 }
 
 static ulna_status take_effectors(trials *set, int room, ulna_error *error)

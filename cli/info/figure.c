@@ -128,7 +128,7 @@ static void trace_bones(const ulna_model *model, const ulna_pose *pose, const in
             ulna_pose_body(pose, parent, from, NULL);
             add_bone(shape, from, to);
         }
-        if (ulna_model_subtree_size(model, i) == 1 && guess_end(model, i, counts[i], middles[i], end)) {
+        if (ulna_model_subtree(model, i, NULL) == 1 && guess_end(model, i, counts[i], middles[i], end)) {
             memcpy(from, to, sizeof from);
             ulna_pose_point(pose, i, end, to);
             add_bone(shape, from, to);

@@ -30,12 +30,13 @@ static void put_size(json_t *row, const double low[3], const double high[3])
 
 static void add_model(json_t *row, const ulna_model *model, const figure *shape)
 {
-    int joints[ULNA_JOINT_TYPE_COUNT] = {0}, depth = 0, heavy = 0, limited = 0, could_be_limited = 0;
+    int joints[ULNA_JOINT_TYPE_COUNT] = {0}, depth = 0, heavy = 0, limited = 0, could_be_limited = 0, leaves = 0;
     double mass = 0;
     for (int i = 0; i < ulna_model_body_count(model); i++) {
         double own = ulna_model_body_mass(model, i)->mass;
         joints[ulna_model_body_joint(model, i)->type]++;
         depth = ulna_model_body_depth(model, i) > depth ? ulna_model_body_depth(model, i) : depth;
+        leaves += ulna_model_subtree(model, i, NULL) == 1;
         heavy += own > 0;
         mass += own;
     }
@@ -55,7 +56,7 @@ static void add_model(json_t *row, const ulna_model *model, const figure *shape)
     put_count(limits, "unlimited", could_be_limited - limited);
     put_count(row, "markers", ulna_model_marker_count(model));
     put_count(row, "depth", depth);
-    put_count(row, "chains", ulna_model_chain_count(model));
+    put_count(row, "chains", leaves);
     put_number(row, "mass_kg", mass);
     put_count(row, "bodies_with_mass", heavy);
     put_number(row, "length_scale_m", ulna_model_length_scale(model));

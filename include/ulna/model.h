@@ -195,13 +195,9 @@ ULNA_API int ulna_model_body_coordinates(const ulna_model *model, int body, int 
 
 /* Ancestry: a body is its own ancestor and part of its own subtree. */
 ULNA_API int ulna_model_is_ancestor(const ulna_model *model, int ancestor, int body);
-ULNA_API int ulna_model_body_depth(const ulna_model *model, int body);   /* 0 for the root */
-ULNA_API int ulna_model_subtree_size(const ulna_model *model, int body); /* bodies below, itself included */
-/* Writes the bodies of the subtree, parents first; `bodies` has room for ulna_model_subtree_size. */
+ULNA_API int ulna_model_body_depth(const ulna_model *model, int body); /* 0 for the root */
+/* Returns the number of bodies in the subtree, 1 for a leaf, and writes them to `bodies`, parents first, unless it is NULL. */
 ULNA_API int ulna_model_subtree(const ulna_model *model, int body, int *bodies);
-
-/* Chains from the root to a leaf: as many as there are leaves. */
-ULNA_API int ulna_model_chain_count(const ulna_model *model);
 
 /* Degrees of freedom. A translation's unit is the metre, a rotation's the radian. */
 ULNA_API int ulna_model_dof_body(const ulna_model *model, int dof);

@@ -94,10 +94,10 @@ static ulna_status check_rest(const ulna_builder *builder, ulna_error *error)
 /* ---- sizes and the block ------------------------------------------------------------------------------------ */
 
 typedef struct sizes {
-    size_t bodies, dofs, coordinates, links, markers, leaves, paths, names;
+    size_t bodies, dofs, coordinates, links, markers, paths, names;
 } sizes;
 
-/* Uses s->stack: first for children, then for the depth of each body's last DOF. */
+/* Uses s->stack: first for whether a body has DOFs below it, then for the depth of its last DOF. */
 static sizes count_sizes(const ulna_builder *builder, scratch *s)
 {
     sizes n = {.bodies = builder->body_count, .markers = builder->marker_count};
@@ -106,19 +106,13 @@ static sizes count_sizes(const ulna_builder *builder, scratch *s)
     n.names = strlen(builder->text + builder->title) + 1;
     for (size_t i = 0; i < n.markers; i++)
         n.names += strlen(builder->text + builder->marker[i].name) + 1;
-    for (int i = 0; i < count; i++)
-        s->stack[i] = 0;
     for (int i = 0; i < count; i++) {
         const ulna_builder_body *b = &builder->body[i];
         n.names += strlen(builder->text + b->name) + 1;
         n.dofs += (size_t)b->plan.dof_count;
         n.coordinates += (size_t)b->plan.coordinate_count;
         n.links += b->plan.dof_count > 0 || b->parent == ULNA_NONE;
-        if (b->parent != ULNA_NONE)
-            s->stack[b->parent] = 1;
     }
-    for (int i = 0; i < count; i++)
-        n.leaves += !s->stack[i];
 
     /* ancestor lists: one per body with DOFs and none below it */
     for (int i = 0; i < count; i++)
@@ -190,7 +184,6 @@ static ulna_status model_create(const ulna_allocator *allocator, const sizes *n,
     m->nq = (int)n->coordinates;
     m->nl = (int)n->links;
     m->nm = (int)n->markers;
-    m->chains = (int)n->leaves;
     arena = (ulna_arena){.memory = (unsigned char *)m};
     lay_out(m, &arena, n);
     *model = m;

@@ -165,24 +165,12 @@ int ulna_model_body_depth(const ulna_model *model, int body)
     return b ? b->depth : ULNA_NONE;
 }
 
-int ulna_model_subtree_size(const ulna_model *model, int body)
-{
-    const ulna_body *b = body_at(model, body);
-    return b ? b->subtree : ULNA_NONE;
-}
-
 int ulna_model_subtree(const ulna_model *model, int body, int *bodies)
 {
     const ulna_body *b = body_at(model, body);
-    if (!b)
-        return ULNA_NONE;
-    memcpy(bodies, model->preorder + b->preorder, (size_t)b->subtree * sizeof *bodies);
-    return b->subtree;
-}
-
-int ulna_model_chain_count(const ulna_model *model)
-{
-    return model->chains;
+    if (b && bodies)
+        memcpy(bodies, model->preorder + b->preorder, (size_t)b->subtree * sizeof *bodies);
+    return b ? b->subtree : ULNA_NONE;
 }
 
 /* ---- degrees of freedom -------------------------------------------------------------------------------------- */

@@ -124,7 +124,6 @@ struct ulna_model {
     ulna_allocator allocator;
     size_t bytes;
     int nb, nv, nq, nl, nm; /* bodies, DOFs, coordinates, links, markers */
-    int chains;             /* bodies without children */
     int reference; /* link near which coordinates are taken: links 0 .. reference form a chain without branches */
     int max_dof_depth;
     int has_general; /* some link is ULNA_LINK_GENERAL */
