@@ -26,7 +26,7 @@ const ulna_kernel *ulna_kernel_find(const char *name)
 void ulna_sweep_take(ulna_sweep *sweep, const ulna_model *model, ulna_arena *arena)
 {
     size_t nl = (size_t)model->nl, nv = (size_t)model->nv;
-    size_t depth = ((size_t)model->max_dof_depth + 3) & ~(size_t)3;
+    size_t depth = ulna_padded((size_t)model->max_dof_depth);
     sweep->curvature = ulna_arena_take(arena, 6 * nl, sizeof *sweep->curvature);
     sweep->moment = ulna_arena_take(arena, 4 * nl, sizeof *sweep->moment);
     sweep->force = ulna_arena_take(arena, nv, sizeof *sweep->force);

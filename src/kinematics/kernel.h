@@ -16,6 +16,12 @@ typedef struct ulna_pair {
     ulna_vec4 angular, linear;
 } ulna_pair;
 
+/* Arrays that the sweeps read four at a time are padded to a multiple of four. */
+static inline size_t ulna_padded(size_t count)
+{
+    return (count + 3) & ~(size_t)3;
+}
+
 /*
  * What the goals ask of the links, in the form that the sweeps read: points, and directions that are the same without
  * position (chordal orientation), which differ in their fourth coordinate. Each pulls with w (goal - value).
@@ -38,17 +44,19 @@ typedef struct ulna_pull_sums {
  */
 typedef struct ulna_robust {
     ulna_loss loss;
-    double *inverse; /* for each pull 1 / c^2, c the scale of the loss; 0: it counts by its square */
+    double *inverse; /* for each pull 1 / c^2, c the scale of the loss; 0: it counts by its square. Padded */
 } ulna_robust;
 
 typedef struct ulna_targets {
     int count;
     const int *first;      /* nl + 1: the pulls on link l are first[l] .. first[l + 1] - 1 */
     const ulna_pull *pull; /* count, sorted by link */
+    const int *link;       /* count: whose it is */
     const ulna_robust *robust;
     ulna_pull_sums *sums; /* nl, out: set where a link has pulls */
-    ulna_vec4 *values;    /* 2 count, scratch: value and residual of each pull */
-    double *squares;      /* count, scratch */
+    ulna_vec4 *values;    /* 2 count, out: value and residual of each pull */
+    double *squares;      /* count, padded, out: of the residuals */
+    double *weights;      /* count, padded, out: with the factors of the loss */
 } ulna_targets;
 
 /* rho(d) and factor(d) at the squared distance `square`, with `inverse` = 1 / c^2. */

@@ -19,10 +19,14 @@ static void take_arrays(ulna_work *work, ulna_arena *arena)
     size_t k = (size_t)problem->coupling_count;
     ulna_sweep_take(&work->sweep, problem->model, arena);
     size_t summed = problem->pull_count ? (size_t)problem->model->nl : 0;
-    work->targets = (ulna_targets){
-        .count = problem->pull_count, .first = problem->pull_first, .pull = problem->pull, .robust = &problem->robust};
+    work->targets = (ulna_targets){.count = problem->pull_count,
+                                   .first = problem->pull_first,
+                                   .pull = problem->pull,
+                                   .link = problem->pull_link,
+                                   .robust = &problem->robust};
     work->targets.values = ulna_arena_take(arena, 2 * (size_t)problem->pull_count, sizeof *work->targets.values);
-    work->targets.squares = ulna_arena_take(arena, (size_t)problem->pull_count, sizeof *work->targets.squares);
+    work->targets.squares = ulna_arena_take(arena, ulna_padded((size_t)problem->pull_count), sizeof(double));
+    work->targets.weights = ulna_arena_take(arena, ulna_padded((size_t)problem->pull_count), sizeof(double));
     work->targets.sums = ulna_arena_take(arena, summed, sizeof *work->targets.sums);
     work->slope = ulna_arena_take(arena, nv, sizeof *work->slope);
     work->curve = ulna_arena_take(arena, nv, sizeof *work->curve);

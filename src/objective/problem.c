@@ -296,9 +296,11 @@ static void take_sorted(ulna_problem *problem, ulna_arena *arena)
 {
     int nl = problem->model->nl;
     problem->pull_first = ulna_arena_take(arena, (size_t)nl + 1, sizeof *problem->pull_first);
+    problem->pull_link = ulna_arena_take(arena, (size_t)problem->pull_count, sizeof *problem->pull_link);
     problem->pull = ulna_arena_take(arena, (size_t)problem->pull_count, sizeof *problem->pull);
     problem->unit = ulna_arena_take(arena, (size_t)problem->model->nv, sizeof *problem->unit);
-    problem->robust.inverse = ulna_arena_take(arena, (size_t)problem->pull_count, sizeof *problem->robust.inverse);
+    problem->robust.inverse =
+        ulna_arena_take(arena, ulna_padded((size_t)problem->pull_count), sizeof *problem->robust.inverse);
     problem->extra_term = ulna_arena_take(arena, (size_t)problem->extra_count, sizeof *problem->extra_term);
     problem->extra_of = problem->extra_count ? ulna_arena_take(arena, (size_t)nl, sizeof *problem->extra_of) : NULL;
     problem->coupling_term = ulna_arena_take(arena, (size_t)problem->coupling_count, sizeof *problem->coupling_term);
@@ -327,6 +329,9 @@ static void sort_pulls(ulna_problem *problem)
     for (int l = nl; l > 0; l--) /* the loop above moved each start to the next link's */
         first[l] = first[l - 1];
     first[0] = 0;
+    for (int l = 0; l < nl; l++)
+        for (int i = first[l]; i < first[l + 1]; i++)
+            problem->pull_link[i] = l;
 }
 
 static void sort_extras(ulna_problem *problem)

@@ -35,6 +35,7 @@ struct ulna_problem {
     size_t term_count, term_capacity;
     int pull_count;     /* points and directions, which the sweeps know (kernel.h) */
     int *pull_first;    /* nl + 1 */
+    int *pull_link;     /* pull_count: whose it is */
     ulna_pull *pull;    /* pull_count, sorted by link */
     ulna_robust robust; /* of the pulls */
     int extra_count;    /* terms evaluated one by one */
