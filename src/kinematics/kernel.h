@@ -128,9 +128,9 @@ typedef struct ulna_kernel {
     const char *name;
     /* Places all links and evaluates the targets; returns f = sum w rho(|r|), or NaN if q is not finite. */
     double (*forward)(ulna_pose *pose, const double *q, const ulna_targets *targets);
-    /* Squared lengths of the residuals of all pulls where the pose stands; with `sweep`, after the last step of `eliminate`, to
+    /* Lengths of the residuals of all pulls where the pose stands; with `sweep`, after the last step of `eliminate` from there, to
      * first order: its twist (w, v) moves a point p by w x p + v. */
-    void (*distances)(const ulna_pose *pose, const ulna_targets *targets, const ulna_sweep *sweep, double *squares);
+    void (*distances)(const ulna_pose *pose, const ulna_targets *targets, const ulna_sweep *sweep, double *distances);
     /* g = gradient of the targets, extras and diagonal terms. */
     void (*gradient)(const ulna_pose *pose, const ulna_targets *targets, const ulna_extras *extras,
                      const ulna_diagonal *diagonal, ulna_sweep *sweep, double *g);
@@ -151,6 +151,12 @@ typedef struct ulna_kernel {
     /* After compose: y = H(t) x, without any matrix. */
     void (*multiply)(const ulna_pose *pose, const ulna_diagonal *diagonal, double t, ulna_sweep *sweep, const double *x,
                      double *y);
+    /* Terms on n coordinates that are degrees of freedom: 1/2 sum of w off^2, w = weight unit_d, off how far q_d is from a
+     * reference (where w has the factor_d), or beyond its limits. Adds w off to the slope and w to the curve; returns f. */
+    double (*posture)(int n, const double *q, const double *reference, const double *factor, const double *unit,
+                      double weight, double *slope, double *curve);
+    double (*limits)(int n, const double *q, const double *lower, const double *upper, const double *unit,
+                     double weight, double *slope, double *curve);
 } ulna_kernel;
 
 extern const ulna_kernel ulna_kernel_portable;

@@ -413,13 +413,15 @@ static int is_too_high(const ulna_tracker *t, const candidate *best, double limi
 {
     double fitted = 0;
     int many = best->report.outliers * MANY_OUTLIERS > best->report.seen;
-    if (!t->options.loss)
-        return best->cost > limit;
+    if (!(best->cost > limit))
+        return 0;
+    if (!t->options.loss || many || !t->age)
+        return 1;
     for (int i = 0; i < t->count; i++) {
         double d = t->distance[i], factor = isnan(d) ? 0 : factor_of(t, d);
         fitted += factor < SET_APART ? 0 : 0.5 * t->weight[i] * factor * d * d;
     }
-    return best->cost > limit && (many || !t->age || fitted > usual_limit(t));
+    return fitted > usual_limit(t);
 }
 
 static ulna_status begin_track(ulna_tracker *t, double *q, candidate *best)

@@ -37,8 +37,7 @@ struct ulna_tracker {
     double *prior_weight;                   /* nv */
     ulna_prior_weights prior;
     int groups, grouped;               /* and how many DOFs they have */
-    double *group_mean;                /* groups: at most nv */
-    int *group_size;                   /* groups: at most nv */
+    double *group_mean, *group_share;  /* groups: at most nv. Of its mean, what each DOF makes */
     double *weight, *distance;         /* count */
     int *body, *outlier;               /* count: whose it is; frames in a row that it has been an outlier */
     unsigned char *idle;               /* nv: no marker ever moves it */

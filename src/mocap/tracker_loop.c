@@ -39,26 +39,42 @@ ulna_status ulna_tracker_loop_begin(ulna_tracker *t, const double *q)
     return ulna_work_evaluate(s->work, s->q, &s->f);
 }
 
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* The step's square by the shift, and its largest component. Two sums, so that none waits for the last. */
+static double measure_step(int n, const double *shift, const double *step, double *largest)
+{
+    double even = 0, odd = 0, most_even = 0, most_odd = 0;
+    for (int d = 0; d + 1 < n; d += 2) {
+        even += shift[d] * step[d] * step[d];
+        odd += shift[d + 1] * step[d + 1] * step[d + 1];
+        most_even = larger(fabs(step[d]), most_even);
+        most_odd = larger(fabs(step[d + 1]), most_odd);
+    }
+    if (n % 2) {
+        even += shift[n - 1] * step[n - 1] * step[n - 1];
+        most_even = larger(fabs(step[n - 1]), most_even);
+    }
+    *largest = larger(most_even, most_odd);
+    return even + odd;
+}
+
 /* The damped step into s->step, and q after it into s->trial. */
 static ulna_status take_step(ulna_tracker *t, double lambda, double *predicted)
 {
     ulna_solver *s = t->solver;
-    double *shift = s->shift, *step = s->step, damped = 0;
-    const double *metric = s->metric;
+    double *restrict shift = s->shift, *restrict step = s->step;
+    const double *restrict metric = s->metric;
     for (int d = 0; d < t->nv; d++)
         shift[d] = lambda * metric[d];
     ulna_step_options options = {.shift = shift, .locked = t->has_locked ? s->locked : NULL};
     ulna_status status = ulna_work_step(s->work, &options, step, predicted, NULL);
     if (status != ULNA_OK)
         return status;
-    double largest = 0;
-    for (int d = 0; d < t->nv; d++) {
-        double size = fabs(step[d]);
-        damped += shift[d] * size * size;
-        largest = size > largest ? size : largest;
-    }
-    t->last_step = largest;
-    *predicted += 0.5 * damped; /* ulna_work_step counts the shift in */
+    *predicted += 0.5 * measure_step(t->nv, shift, step, &t->last_step); /* ulna_work_step counts the shift in */
     ulna_model_integrate(t->model, s->q, step, s->trial);
     return ULNA_OK;
 }

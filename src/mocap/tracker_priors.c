@@ -68,9 +68,11 @@ static void find_groups(ulna_tracker *t, const ulna_anatomy *anatomy)
             int group = goes_on ? t->prior.group[model->body[parent].dof + k] : t->groups++;
             t->prior.group[body->dof + k] = group;
             t->prior.grouped[t->grouped++] = body->dof + k;
-            t->group_size[group]++;
+            t->group_share[group]++;
         }
     }
+    for (int group = 0; group < t->groups; group++)
+        t->group_share[group] = 1 / t->group_share[group];
 }
 
 ulna_status ulna_tracker_set_priors(ulna_tracker *t, ulna_work *work)
@@ -112,7 +114,7 @@ static void find_rest(ulna_tracker *t, const double *q)
     memset(t->group_mean, 0, (size_t)t->groups * sizeof *t->group_mean);
     for (int i = 0; i < t->grouped; i++) {
         int d = t->prior.grouped[i], group = t->prior.group[d];
-        t->group_mean[group] -= t->to_rest[d] / t->group_size[group];
+        t->group_mean[group] -= t->to_rest[d] * t->group_share[group];
     }
 }
 
@@ -120,20 +122,20 @@ static void find_rest(ulna_tracker *t, const double *q)
  * its goals. Then the sum of all is the problem's. */
 static void expect(ulna_tracker *t, const double *q)
 {
-    const double *rest = t->prior.rest, curve = t->prior.curve;
-    double *weight = t->prior_weight, *toward = t->toward;
+    const double *restrict rest = t->prior.rest, *restrict to_rest = t->to_rest, curve = t->prior.curve;
+    double *restrict weight = t->prior_weight, *restrict toward = t->toward;
     find_rest(t, q);
     for (int d = 0; d < t->nv; d++) {
         weight[d] += rest[d];
-        toward[d] += rest[d] * t->to_rest[d];
+        toward[d] += rest[d] * to_rest[d];
     }
     for (int i = 0; i < t->grouped; i++) {
         int d = t->prior.grouped[i];
         weight[d] += curve;
-        toward[d] += curve * (t->group_mean[t->prior.group[d]] + t->to_rest[d]);
+        toward[d] += curve * (t->group_mean[t->prior.group[d]] + to_rest[d]);
     }
-    for (int d = 0; d < t->nv; d++)
-        toward[d] = weight[d] > 0 ? toward[d] / weight[d] : 0;
+    for (int d = 0; d < t->nv; d++) /* without a weight there is no way either */
+        toward[d] /= weight[d] > 0 ? weight[d] : 1;
     ulna_model_integrate(t->model, q, toward, t->prior_goal);
 }
 
@@ -155,10 +157,12 @@ void ulna_tracker_expect_course(ulna_tracker *t)
     if (t->prior_term == ULNA_NONE)
         return;
     double hold = t->options.hold / (t->model->length_scale * t->model->length_scale);
-    const double course = t->history == 2 ? COURSE : 0;
+    const double *restrict course = t->prior.course, *restrict velocity = t->velocity;
+    const double part = t->history == 2 ? COURSE : 0;
+    double *restrict weight = t->prior_weight, *restrict toward = t->toward;
     for (int d = 0; d < t->nv; d++) {
-        t->prior_weight[d] = t->prior.course[d];
-        t->toward[d] = course * t->prior.course[d] * t->velocity[d];
+        weight[d] = course[d];
+        toward[d] = part * course[d] * velocity[d];
     }
     expect(t, t->q1);
     for (int b = 0; b < t->model->nb && t->held; b++) {

@@ -73,8 +73,8 @@ static void take_arrays(ulna_tracker *t, ulna_arena *arena)
 {
     size_t nq = (size_t)t->nq, nv = (size_t)t->nv, nb = (size_t)t->model->nb, count = (size_t)t->count;
     double **per_coordinate[] = {&t->q1, &t->q2, &t->trial, &t->start, &t->kept, &t->good, &t->prior_goal, &t->hold_at};
-    double **per_dof[] = {&t->velocity,     &t->to_rest,    &t->toward,    &t->prior_weight,
-                          &t->prior.course, &t->prior.rest, &t->group_mean};
+    double **per_dof[] = {&t->velocity,     &t->to_rest,    &t->toward,     &t->prior_weight,
+                          &t->prior.course, &t->prior.rest, &t->group_mean, &t->group_share};
     unsigned char **per_body[] = {&t->anchored, &t->is_moved, &t->is_held};
     for (size_t i = 0; i < sizeof per_coordinate / sizeof *per_coordinate; i++)
         *per_coordinate[i] = ulna_arena_take(arena, nq, sizeof(double));
@@ -84,7 +84,6 @@ static void take_arrays(ulna_tracker *t, ulna_arena *arena)
         *per_body[i] = ulna_arena_take(arena, nb, 1);
     t->prior.group = ulna_arena_take(arena, nv, sizeof *t->prior.group);
     t->prior.grouped = ulna_arena_take(arena, nv, sizeof *t->prior.grouped);
-    t->group_size = ulna_arena_take(arena, nv, sizeof *t->group_size);
     t->idle = ulna_arena_take(arena, nv, 1);
     t->weight = ulna_arena_take(arena, count, sizeof(double));
     t->distance = ulna_arena_take(arena, count, sizeof(double));

@@ -28,26 +28,8 @@ static double mean_factor(const double *factor, int dof)
     return (factor[dof] + factor[dof + 1] + factor[dof + 2]) / 3;
 }
 
-/* Without quaternions, coordinates are degrees of freedom: a plain loop, since this is part of every evaluation. */
-static double plain_posture(ulna_work *work, const ulna_term *term)
-{
-    const ulna_model *model = work->problem->model;
-    const double *q = work->pose->q, *reference = term->values, *factor = term->values + model->nq;
-    const double *unit = work->problem->unit, weight = ulna_term_weight(work->problem, term);
-    double f[4] = {0}, *slope = work->slope, *curve = work->curve; /* four sums, so that none waits for the last */
-    for (int d = 0; d < model->nv; d++) {
-        double w = weight * unit[d] * factor[d], off = q[d] - reference[d];
-        f[d & 3] += w * off * off;
-        slope[d] += w * off;
-        curve[d] += w;
-    }
-    return 0.5 * ((f[0] + f[1]) + (f[2] + f[3]));
-}
-
 static double posture(ulna_work *work, const ulna_term *term)
 {
-    if (work->problem->model->nq == work->problem->model->nv)
-        return plain_posture(work, term);
     const ulna_problem *problem = work->problem;
     const ulna_model *model = problem->model;
     const double *q = work->pose->q, *reference = term->values, *factor = term->values + model->nq;
@@ -91,28 +73,8 @@ static double beyond(const ulna_model *model, const double *q, const ulna_term *
     return q[c] > upper ? q[c] - upper : q[c] < lower ? q[c] - lower : 0;
 }
 
-/* As plain_posture. */
-static double plain_limits(ulna_work *work, const ulna_term *term)
-{
-    const ulna_model *model = work->problem->model;
-    const double *q = work->pose->q, *lower = term->values, *upper = term->values + model->nv;
-    const double *unit = work->problem->unit, weight = ulna_term_weight(work->problem, term);
-    double f = 0, *slope = work->slope, *curve = work->curve;
-    for (int d = 0; d < model->nv; d++) {
-        if (q[d] >= lower[d] && q[d] <= upper[d])
-            continue;
-        double off = q[d] > upper[d] ? q[d] - upper[d] : q[d] - lower[d], w = weight * unit[d];
-        f += w * off * off;
-        slope[d] += w * off;
-        curve[d] += w;
-    }
-    return 0.5 * f;
-}
-
 static double limits(ulna_work *work, const ulna_term *term)
 {
-    if (work->problem->model->nq == work->problem->model->nv)
-        return plain_limits(work, term);
     const ulna_problem *problem = work->problem;
     double weight = ulna_term_weight(problem, term), f = 0;
     for (int d = 0; d < problem->model->nv; d++) {
@@ -140,6 +102,19 @@ double ulna_coupling_weight(const ulna_problem *problem, const ulna_term *term)
     return dof_weight(problem, ulna_term_weight(problem, term), term->dof_b);
 }
 
+/* A posture or limits. Without quaternions coordinates are degrees of freedom, and the kernel knows what to do. */
+static double coordinate_term(ulna_work *work, const ulna_term *term)
+{
+    const ulna_problem *problem = work->problem;
+    const int nv = problem->model->nv, is_posture = term->type == ULNA_TERM_POSTURE;
+    const ulna_kernel *kernel = work->pose->kernel;
+    if (problem->model->nq != nv)
+        return is_posture ? posture(work, term) : limits(work, term);
+    return (is_posture ? kernel->posture : kernel->limits)(nv, work->pose->q, term->values, term->values + nv,
+                                                           problem->unit, ulna_term_weight(problem, term), work->slope,
+                                                           work->curve);
+}
+
 double ulna_coordinate_terms(ulna_work *work)
 {
     const ulna_problem *problem = work->problem;
@@ -153,10 +128,8 @@ double ulna_coordinate_terms(ulna_work *work)
         memset(work->couple_second, 0, 3 * nv * sizeof *work->couple_second);
     }
     double f = 0;
-    for (int i = 0; i < problem->coordinate_count; i++) {
-        const ulna_term *term = &problem->term[problem->coordinate_term[i]];
-        f += term->type == ULNA_TERM_POSTURE ? posture(work, term) : limits(work, term);
-    }
+    for (int i = 0; i < problem->coordinate_count; i++)
+        f += coordinate_term(work, &problem->term[problem->coordinate_term[i]]);
     for (int i = 0; i < problem->coupling_count; i++) {
         const ulna_term *term = &problem->term[problem->coupling_term[i]];
         double r = ulna_coupling_residual(work, term), w = ulna_coupling_weight(problem, term);

@@ -240,9 +240,11 @@ void ulna_problem_put_points(ulna_problem *problem, int first, int count, const 
         term->sleeping = isnan(goal[0] + goal[1] + goal[2]);
         if (!term->sleeping)
             ulna_copy3(goal, term->goal);
-        if (problem->ready)
-            problem->pull[term->slot].goal =
-                (ulna_vec4){term->goal[0], term->goal[1], term->goal[2], term->sleeping ? 0 : term->weight};
+        if (problem->ready) { /* one number after the other: a vector made of them would wait for all */
+            double *pull = (double *)&problem->pull[term->slot].goal;
+            ulna_copy3(term->goal, pull);
+            pull[3] = term->sleeping ? 0 : term->weight;
+        }
     }
 }
 

@@ -135,13 +135,11 @@ ulna_status ulna_point_errors(const ulna_work *work, int first, int count, int i
     const ulna_problem *problem = work->problem;
     if (!work->pose->placed || first < 0 || count < 0 || (size_t)first + (size_t)count > problem->term_count)
         return work->pose->placed ? ULNA_ERR_ARGUMENT : ULNA_ERR_STATE;
-    for (int i = first; i < first + count; i++)
-        if (problem->term[i].type != ULNA_TERM_POINT)
-            return ULNA_ERR_ARGUMENT;
-    work->pose->kernel->distances(work->pose, &work->targets, is_stepped ? &work->sweep : NULL, work->targets.squares);
+    double *distances = work->targets.squares;
+    work->pose->kernel->distances(work->pose, &work->targets, is_stepped ? &work->sweep : NULL, distances);
     for (int i = 0; i < count; i++) {
         const ulna_term *term = &problem->term[first + i];
-        errors[i] = term->sleeping ? (double)NAN : sqrt(work->targets.squares[term->slot]);
+        errors[i] = term->sleeping ? (double)NAN : distances[term->slot];
     }
     return ULNA_OK;
 }
