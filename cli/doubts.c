@@ -6,6 +6,8 @@
 #include "cli/input.h"
 #include "cli/output.h"
 
+enum { FACTOR_TEXT = 40 };
+
 static void say_subjects(const ulna_take *take, const doubt_advice *advice, char *text, size_t size)
 {
     char names[90] = "";
@@ -16,25 +18,69 @@ static void say_subjects(const ulna_take *take, const doubt_advice *advice, char
              strlen(names) >= 60 ? ", ..." : "", advice->subjects);
 }
 
-/* The unit that the file must have had. */
+/* The name that options take for a unit of length within a factor of 1.4 of this one; 0 if there is none. */
+static int name_unit(double metres, char *text, size_t size)
+{
+    static const char *const names[] = {"m", "cm", "mm", "in", "ft", "dm", "um", "km", NULL};
+    const double acclaim = 0.0254 / 0.45, near = log(1.4);
+    double nearest = fabs(log(metres / acclaim));
+    int is_named = nearest < near;
+    if (is_named)
+        snprintf(text, size, "%.3g (1/0.45 inch, as in ASF files)", acclaim);
+    for (int i = 0; names[i]; i++) {
+        double off = fabs(log(metres / ulna_unit_metres(names[i])));
+        if (off < near && off < nearest) {
+            is_named = 1;
+            nearest = off;
+            snprintf(text, size, "%s", names[i]);
+        }
+    }
+    return is_named;
+}
+
+/* A unit that fits: a name if one is near either value, else the second one in metres. */
+static void fitting_unit(double by_ratio, double by_factor, char *text, size_t size)
+{
+    if (!name_unit(by_ratio, text, size) && !name_unit(by_factor, text, size))
+        snprintf(text, size, "%.3g", by_factor);
+}
+
+/* Without an exponent. */
+static void factor_text(double factor, char text[FACTOR_TEXT])
+{
+    snprintf(text, FACTOR_TEXT, factor >= 100 ? "%.0f" : factor >= 1e-4 ? "%.3g" : "%.9f", factor);
+}
+
+/* Which unit is wrong: the one that the user gave, or that was assumed; else either. */
 static void say_size(const ulna_take *take, const doubt_advice *advice, char *text, size_t size)
 {
-    static const char *const units[] = {"m", "cm", "mm", "km", "dm", "um", NULL};
-    double unit_m = advice->unit_m / take->size_factor;
-    char name[24];
-    snprintf(name, sizeof name, "%g", unit_m); /* metres */
+    char given[48], recording[48], skeleton[48], ratio[FACTOR_TEXT], factor[FACTOR_TEXT];
+    double markers_m = advice->markers->source.unit_m, skeleton_m = advice->skeleton->source.unit_m;
     if (take->size_factor == 1) {
         snprintf(text, size, "all markers are in one place, so no pose can be found: check the recording");
         return;
     }
-    for (int i = 0; units[i]; i++)
-        if (fabs(ulna_unit_metres(units[i]) / unit_m - 1) < 0.01)
-            snprintf(name, sizeof name, "%s", units[i]);
-    snprintf(
-        text, size,
-        "the markers are %.3g times as far apart as on the skeleton: a unit of length is wrong by a factor of %g; if the "
-        "recording's, give --input-unit %s",
-        take->size_ratio, take->size_factor, name);
+    factor_text(take->size_ratio, ratio);
+    factor_text(take->size_factor, factor);
+    fitting_unit(markers_m / take->size_ratio, markers_m / take->size_factor, recording, sizeof recording);
+    fitting_unit(skeleton_m * take->size_ratio, skeleton_m * take->size_factor, skeleton, sizeof skeleton);
+    double given_m = advice->is_markers_unit_given ? markers_m : skeleton_m;
+    fitting_unit(given_m, given_m, given, sizeof given);
+    int length = snprintf(text, size, "the markers are %s times as far apart as on the skeleton", ratio);
+    if (length < 0 || (size_t)length >= size)
+        return;
+    text += length;
+    size -= (size_t)length;
+    if (advice->is_markers_unit_given)
+        snprintf(text, size, ", and you gave --input-unit %s: is it %s?", given, recording);
+    else if (advice->is_skeleton_unit_given)
+        snprintf(text, size, ", and you gave --skeleton-unit %s: is it %s?", given, skeleton);
+    else if (advice->skeleton->format == ULNA_FORMAT_BVH)
+        snprintf(text, size, ": a BVH file does not state its unit, centimetres are assumed; give --skeleton-unit %s",
+                 skeleton);
+    else
+        snprintf(text, size, ": a unit of length is wrong by a factor of %s; if the recording's, give --input-unit %s",
+                 factor, recording);
 }
 
 static void say_mirrored(const ulna_take *take, char *text, size_t size)
@@ -94,9 +140,9 @@ static void put_checks(const ulna_take *take, json_t *object)
 ulna_status doubts_check(const ulna_take *take, const doubt_advice *advice, json_t *object, json_t *notes,
                          ulna_error *error)
 {
-    char text[220];
+    char text[300];
     put_checks(take, object);
-    unsigned doubts = take->doubts & ~(advice->is_unit_given ? (unsigned)ULNA_DOUBT_SIZE : 0U);
+    unsigned doubts = take->doubts;
     if (take->at_zero)
         files_note_text(notes, "%lld position%s exactly 0, 0, 0, and count%s as missing", take->at_zero,
                         take->at_zero == 1 ? " is" : "s are", take->at_zero == 1 ? "s" : "");

@@ -54,9 +54,9 @@ ulna_status cli_load_model(const char *name, ulna_model **model, ulna_error *err
 
 typedef struct doubt_advice {
     const char *subjects; /* what to do about several people */
-    double unit_m;        /* metres: unit of length that the recording was read with */
-    int is_unit_given;    /* by the command line: sizes are as they should be */
-    int is_forced;        /* --no-checks: doubts become notes */
+    const ulna_content *skeleton, *markers;
+    int is_markers_unit_given, is_skeleton_unit_given; /* by the command line */
+    int is_forced;                                     /* --no-checks: doubts become notes */
 } doubt_advice;
 
 /* ULNA_ERR_ARGUMENT, and what to do, if the take cannot be right. `object` receives the numbers that tell, as `checks`. */

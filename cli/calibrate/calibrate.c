@@ -62,6 +62,8 @@ static int read_options(const cli *tool, calibrate_job *job)
         job->options.keys = job->options.frames;
     if (!code)
         code = numbers_unit(tool, "input-unit", &job->markers_unit);
+    if (!code)
+        code = numbers_unit(tool, "skeleton-unit", &job->skeleton_unit);
     return code ? code : read_axes(tool, job);
 }
 
@@ -107,7 +109,7 @@ static ulna_status read_static_pose(calibrate_job *job, ulna_error *error)
 
 static int read_files(json_t *object, calibrate_job *job, ulna_error *error)
 {
-    if (files_skeleton(job->skeleton_path, 0, &job->skeleton, error))
+    if (files_skeleton(job->skeleton_path, job->skeleton_unit, &job->skeleton, error))
         return files_fail(object, job->skeleton_path, error);
     files_note(job->notes, job->skeleton_path, &job->skeleton.remarks);
     ulna_status status = files_markers(job->markers_path, job->markers_unit, &job->markers, error);
@@ -197,8 +199,10 @@ static int make_take(json_t *object, calibrate_job *job, ulna_error *error)
             return files_fail(object, job->more_paths[i], error);
     }
     const doubt_advice advice = {.subjects = "--subject NAME calibrates for one of them",
-                                 .unit_m = job->markers.source.unit_m,
-                                 .is_unit_given = job->markers_unit > 0,
+                                 .skeleton = &job->skeleton,
+                                 .markers = &job->markers,
+                                 .is_markers_unit_given = job->markers_unit > 0,
+                                 .is_skeleton_unit_given = job->skeleton_unit > 0,
                                  .is_forced = job->is_forced};
     if (doubts_check(job->take, &advice, object, job->notes, error))
         return files_fail(object, job->markers_path, error);
@@ -334,7 +338,8 @@ static int calibrate(const cli *tool, json_t *object, calibrate_job *job)
         return code;
     calibrate_add_results(object, job);
     calibrate_print(tool, object, job);
-    code = write_files(tool, object, job, &error);
+    code = calibrate_check(job, &error) ? files_fail(object, job->markers_path, &error)
+                                        : write_files(tool, object, job, &error);
     fact_line(tool, object, "wrote", "{output}");
     fact_line(tool, object, "wrote", "{model}");
     files_print_notes(tool, job->notes);
@@ -418,6 +423,7 @@ static const cli_option options[] = {
     {"subject", 0, "NAME",
      "Whose markers to use, where the recording has several people: the name before the colon of Anna:LKNE."},
     {"input-unit", 0, "UNIT", "Unit of length of the recordings, if it differs from what they state: m, cm, mm, ..."},
+    {"skeleton-unit", 0, "UNIT", "The same of the skeleton."},
     {"no-checks", 0, NULL,
      "Go on with a recording that cannot be right: several people, a wrong unit, mirrored or exchanged sides, too few markers. "
      "By default the exit code is 3 and the message says what to do; with this option it becomes a note."},

@@ -16,9 +16,9 @@ typedef struct calibrate_job {
     int has_axes;
     double axes[9]; /* if so */
     char up;
-    const char *subject; /* NULL: not chosen */
-    int is_forced;       /* --no-checks */
-    double markers_unit; /* metres; 0: as the file says */
+    const char *subject;                /* NULL: not chosen */
+    int is_forced;                      /* --no-checks */
+    double markers_unit, skeleton_unit; /* metres; 0: as the files say */
     ulna_calibrate_options options;
 
     /* What was read. */
@@ -43,5 +43,7 @@ typedef struct calibrate_job {
 /* calibrate_result.c */
 void calibrate_add_results(json_t *object, const calibrate_job *job);
 void calibrate_print(const cli *tool, const json_t *object, const calibrate_job *job);
+/* ULNA_ERR_ARGUMENT, and what to look at, if the result means nothing. */
+ulna_status calibrate_check(const calibrate_job *job, ulna_error *error);
 
 #endif

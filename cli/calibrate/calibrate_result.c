@@ -10,6 +10,7 @@ enum { TEXT = 900, MOST_NAMES = 10 };
 #define UNSURE_MARKER 0.02 /* m, of a marker's offset: shown from here on */
 #define UNSURE_JOINT 0.015 /* m, of a joint's place: shown from here on */
 #define OUTLIERS_MATTER 2  /* times the error without them */
+#define MOST_OUTLIERS 0.3  /* of the positions: more means that nothing fits */
 #define LENGTHS_MATTER 1.2 /* times the error that other lengths would give */
 #define BEYOND_OFTEN 0.05  /* of a bone's angles: shown from here on */
 
@@ -270,14 +271,28 @@ static void say_other_lengths(const cli *tool, const calibrate_job *job)
 static void say_error(const cli *tool, const json_t *object, const calibrate_job *job)
 {
     const ulna_calibration *r = &job->result;
-    fact_line(tool, object, "error",
+    int is_split = r->rms_all > OUTLIERS_MATTER * r->rms;
+    if (is_split)
+        fact_line(tool, object, "error", "{rms_all_mm%.1f} mm RMS with all positions: look at the suspects");
+    fact_line(tool, object, is_split ? "" : "error",
               job->options.evaluate_only
                   ? "{rms_mm%.2f} mm RMS from the reference motion, {frames_used} frames"
                   : "{rms_mm%.2f} mm RMS in the {frames_used} frames used[, {rms_holdout_mm%.2f} mm in "
                     "{frames_holdout} left out]");
-    if (r->rms_all > OUTLIERS_MATTER * r->rms)
-        fact_text(tool, "", "without what is too far off to count; with all of it %.1f mm: look at the suspects",
-                  1e3 * r->rms_all);
+    if (is_split)
+        fact_text(tool, "", "without positions that are too far off to count");
+}
+
+ulna_status calibrate_check(const calibrate_job *job, ulna_error *error)
+{
+    const ulna_calibration *r = &job->result;
+    if (job->is_forced || !(r->outliers > MOST_OUTLIERS))
+        return ULNA_OK;
+    return cli_fail(
+        error, ULNA_ERR_ARGUMENT,
+        "%.0f %% of the positions are too far off to count, so nothing is written: is it this skeleton, are "
+        "the units right, is each marker on the right bone? (--no-checks goes on)",
+        100 * r->outliers);
 }
 
 void calibrate_print(const cli *tool, const json_t *object, const calibrate_job *job)
@@ -294,7 +309,7 @@ void calibrate_print(const cli *tool, const json_t *object, const calibrate_job 
         return;
     say_session(tool, job);
     fact_line(tool, object, "outliers",
-              "{outlier_percent?}{outlier_percent%.2g} % of the positions are too far off to count");
+              "{outlier_percent?}{outlier_percent%.1f} % of the positions are too far off to count");
     say_scales(tool, job);
     say_other_lengths(tool, job);
     say_markers(tool, job);

@@ -389,7 +389,8 @@ static int read_recording(const cli *tool, global_job *job)
 
 static int read_source(const cli *tool, global_job *job)
 {
-    static const char *const of_takes[] = {"attach", "reference", "frame", "frames", "axes", "up"};
+    static const char *const of_takes[] = {"attach", "reference", "frame",      "frames",
+                                           "axes",   "up",        "input-unit", "no-checks"};
     int has_goals = cli_value(tool, "goals") || cli_value(tool, "goal");
     job->goals_path = cli_value(tool, "goals");
     job->has_take = cli_value(tool, "markers") != NULL;
@@ -401,7 +402,7 @@ static int read_source(const cli *tool, global_job *job)
         if (!job->has_take && cli_value(tool, of_takes[i]))
             return cli_usage(tool, "--%s needs --markers", of_takes[i]);
     if (job->has_take && cli_value(tool, "unit"))
-        return cli_usage(tool, "--unit applies to goals, not to --markers: a recording states its unit");
+        return cli_usage(tool, "--unit applies to goals, not to --markers: --input-unit is that of a recording");
     if (job->goals_path && strcmp(job->goals_path, "-") == 0 && strcmp(job->skeleton_path, "-") == 0)
         return cli_usage(tool, "standard input cannot be both the skeleton and the goals");
     return job->has_take ? read_recording(tool, job) : CLI_DONE;
@@ -437,6 +438,8 @@ static int read_numbers(const cli *tool, global_job *job)
     job->options.threads = tool->threads < MOST_THREADS ? tool->threads : MOST_THREADS;
     job->unit_m = 1;
     int code = numbers_unit(tool, "unit", &job->unit_m);
+    if (!code)
+        code = numbers_unit(tool, "skeleton-unit", &job->take.skeleton_unit);
     if (!code)
         code = numbers_seed(tool, "seed", &job->options.seed);
     if (!code)
@@ -505,13 +508,16 @@ static const cli_option options[] = {
      "Goals from a file. CSV: one goal per line, name,x,y,z and the same optional values. JSON: see "
      "docs/command-line.md."},
     {"unit", 0, "UNIT", "Unit of length of the goals: m (default), cm, mm, in, ft or a number of metres."},
+    {"skeleton-unit", 0, "UNIT", "Unit of length of the skeleton, if it differs from what its file states."},
     {"markers", 'm', "FILE", "Use the markers of a recording as goals: C3D, TRC or CSV."},
+    {"input-unit", 0, "UNIT", "Unit of length of the recording, if it differs from what it states."},
     {"attach", 'a', "WHERE",
      "Where the markers are attached: a CSV file as `ulna calibrate` writes it; model (default) or reference, as in "
      "`ulna solve`."},
     {"reference", 0, "FILE", "A motion of the same take, for --attach reference."},
     {"frame", 0, "N", "Frame of the recording, by the numbers of the file. Default: the first frame."},
     {"frames", 0, "A:B", "Frames A to B, inclusive. Each also starts from the solution of the frame before."},
+    {"no-checks", 0, NULL, "Go on with a recording that cannot be right, as in `ulna solve`."},
     {"axes", 0, "ABC",
      "Axes of the recording that are x, y and z of the skeleton, such as yzx. Default: found automatically."},
     {"up", 0, "AXIS", "Axis of the recording that points up: x, y or z. The other axes follow from it."},

@@ -274,8 +274,10 @@ static int make_take(solve_job *job, ulna_error *error)
     job->model = job->take->model; /* scaled to key points, perhaps */
     solve_note_take(job);
     const doubt_advice advice = {.subjects = "--subject NAME solves one of them, --all-subjects each by itself",
-                                 .unit_m = job->markers.source.unit_m,
-                                 .is_unit_given = job->markers_unit > 0 || job->skeleton_unit > 0,
+                                 .skeleton = job->skeleton,
+                                 .markers = &job->markers,
+                                 .is_markers_unit_given = job->markers_unit > 0,
+                                 .is_skeleton_unit_given = job->skeleton_unit > 0,
                                  .is_forced = job->is_forced};
     if (doubts_check(job->take, &advice, job->object, job->notes, error))
         return solve_fail(job, job->object, job->markers_path, error);

@@ -122,6 +122,9 @@ static void note_trust(const solve_job *job)
                         "errors of %.0f mm are more than skin moves: markers attached elsewhere, another person's "
                         "skeleton, or another take's reference; `ulna calibrate` says more",
                         1e3 * trust->typical_rms);
+    if (trust->is_poor && (job->skeleton_unit > 0 || job->markers_unit > 0))
+        files_note_text(job->notes, "you gave --%s-unit: is the unit right?",
+                        job->skeleton_unit > 0 ? "skeleton" : "input");
     note_misplaced(job);
     if (trust->dofs_moved < all)
         files_note_text(job->notes, "%d of %d degrees of freedom move no marker that is seen: they stay as they began",

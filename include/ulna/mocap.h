@@ -135,7 +135,7 @@ typedef enum ulna_axes_source {
 enum {
     ULNA_DOUBT_SUBJECTS = 1, /* several people, and none was chosen */
     ULNA_DOUBT_DOUBLED = 2,  /* half of the names or more: several people without prefixes */
-    ULNA_DOUBT_SIZE = 4,     /* size_ratio is near 10, 100, 1000 or their inverse: the unit is wrong; or it is 0 */
+    ULNA_DOUBT_SIZE = 4,     /* size_ratio is above 5 or below 1/5: a unit is wrong; or it is 0 */
     ULNA_DOUBT_MIRRORED =
         8, /* the skeleton fits the mirror image much better (RMS below 0.75): an axis points the other way */
     ULNA_DOUBT_SIDES = 16, /* the same with the names of left and right exchanged; both if they fit alike */
@@ -170,7 +170,8 @@ typedef struct ulna_take {
                               * as metres; 0 if they are all in one place; NaN if unknown */
     unsigned doubts;   /* ULNA_DOUBT_... */
     double
-        size_factor; /* with ULNA_DOUBT_SIZE: the power of ten near size_ratio, by which lengths must be divided; else 1 */
+        size_factor; /* with ULNA_DOUBT_SIZE: by which lengths must be divided: the power of ten within a factor of 2 of
+                      * size_ratio, or else size_ratio itself. 1 without */
     double fit
         [3]; /* with options.check: m, median RMS of a few frames: as they are, mirrored, left and right exchanged; NaN: not
                         * tried, such as mirror images where the first is small */

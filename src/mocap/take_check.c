@@ -28,6 +28,7 @@ enum {
     WAYS = 3
 };
 #define SIZE_MARGIN 2.0 /* people and their skeletons differ by less */
+#define WRONG_SIZE 5.0  /* a size_ratio above, or its inverse: no skeleton of that person */
 #define STEADY 1.5      /* largest distance beside the least one, of markers that are on one body or on its neighbour */
 #define ONE_PLACE 1e-5  /* a size_ratio below: no unit is that far off */
 #define GOOD_FIT 0.02   /* of the skeleton's length: 3 cm for an adult. No need to try the mirror image */
@@ -178,15 +179,15 @@ static ulna_status compare_sizes(ulna_take *take)
 static void check_size(ulna_take *take)
 {
     take->size_factor = 1;
-    if (take->size_ratio < ONE_PLACE)
+    if (take->size_ratio < ONE_PLACE) {
         take->doubts |= ULNA_DOUBT_SIZE;
-    for (int power = -3; power <= 3 && take->set.count > 2; power++) {
-        double factor = pow(10, power), off = take->size_ratio / factor;
-        if (power && off > 1 / SIZE_MARGIN && off < SIZE_MARGIN) {
-            take->size_factor = factor;
-            take->doubts |= ULNA_DOUBT_SIZE;
-        }
+        return;
     }
+    if (take->set.count <= 2 || !(take->size_ratio > WRONG_SIZE || take->size_ratio < 1 / WRONG_SIZE))
+        return;
+    double nearest = pow(10, round(log10(take->size_ratio))), off = take->size_ratio / nearest;
+    take->size_factor = off > 1 / SIZE_MARGIN && off < SIZE_MARGIN ? nearest : take->size_ratio;
+    take->doubts |= ULNA_DOUBT_SIZE;
 }
 
 /* ---- markers ------------------------------------------------------------------------------------------------------------ */

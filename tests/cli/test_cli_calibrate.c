@@ -378,8 +378,17 @@ static void odd_recordings(void **state)
     for (size_t i = 0; i < numbers; i++)
         take.markers.positions[i] *= 25;
     ulna_test_take_write(tool->folder, "large.c3d", NULL, NULL, &take.markers);
-    json_t *object = calibrate(tool, "-s human -m large.c3d", 0);
+    json_t *object = calibrate(tool, "-s human -m large.c3d", 3);
+    ulna_test_says(tool->err, "25 times as far apart as on the skeleton: a unit of length is wrong by a factor of 25");
+    json_decref(object);
+    object = calibrate(tool, "-s human -m large.c3d --no-checks", 0);
     assert_true(has_note(object, "25 times as far apart"));
+    json_decref(object);
+    for (size_t i = 0; i < numbers; i++)
+        take.markers.positions[i] *= 3.0 / 25;
+    ulna_test_take_write(tool->folder, "large.c3d", NULL, NULL, &take.markers);
+    object = calibrate(tool, "-s human -m large.c3d --no-checks", 0);
+    assert_true(has_note(object, "3 times as far apart"));
     json_decref(object);
     for (size_t i = 0; i < numbers; i++)
         take.markers.positions[i] = 0.5;

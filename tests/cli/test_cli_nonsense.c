@@ -108,6 +108,12 @@ static int exists(const ulna_test_tool *tool, const char *name)
     return access(ulna_test_path(path, sizeof path, tool->folder, name), F_OK) == 0;
 }
 
+static int unlink_in(const ulna_test_tool *tool, const char *name)
+{
+    char path[256];
+    return unlink(ulna_test_path(path, sizeof path, tool->folder, name));
+}
+
 /* Refused, and nothing is written. */
 static void refuses(ulna_test_tool *tool, const char *line, const char *what, const char *advice)
 {
@@ -246,6 +252,61 @@ static void wrong_units_are_refused(void **state)
     assert_true(notes_say(tool, SOLVE "--no-checks", "by a factor of 0.001"));
 }
 
+/* A unit that the user gives is checked like one that the file states. */
+static void wrong_given_units_are_refused(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_content walk = load_walk(tool);
+    write_bad(tool, &walk);
+    refuses(tool, CALIBRATE "--input-unit m", "times as far apart", "you gave --input-unit m: is it mm?");
+    refuses(tool, SOLVE "--input-unit m", "times as far apart", "you gave --input-unit m: is it mm?");
+    refuses(tool, SOLVE "--input-unit cm", "times as far apart", "you gave --input-unit cm: is it mm?");
+    refuses(tool, SOLVE "--input-unit in", "times as far apart", "you gave --input-unit in: is it mm?");
+    refuses(tool, CALIBRATE "--skeleton-unit mm", "times as far apart", "you gave --skeleton-unit mm: is it ");
+    json_decref(run(tool, CALIBRATE "--input-unit mm", 0));
+    assert_int_equal(unlink_in(tool, "out.csv"), 0);
+    /* Nothing fits: no table, unless it is asked for. */
+    json_t *object = run(tool, CALIBRATE "--input-unit m --no-checks", 0);
+    assert_true(json_number_value(json_object_get(object, "outlier_percent")) > 30);
+    json_decref(object);
+    assert_int_equal(ulna_test_tool_run(tool, "calibrate -s human.asf -m bad.c3d --input-unit m --no-checks"), 0);
+    const char *all = strstr(tool->out, "mm RMS with all positions"), *some = strstr(tool->out, "frames used");
+    assert_true(all && some && all < some);
+}
+
+/* A table in which nothing is where it says: 30 % of outliers and more are no calibration. */
+static void calibrations_that_fit_nothing_are_refused(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_content walk = load_walk(tool);
+    for (int m = 0; m < walk.recording.marker_count; m += 2) /* half of the markers somewhere else in every frame */
+        for (int f = 0; f < walk.recording.frame_count; f++)
+            for (int k = 0; k < 3; k++)
+                ulna_recording_frame(&walk.recording, f)[3 * m + k] += 0.9 * sin(37.0 * f + 11.0 * m + 5.0 * k);
+    write_bad(tool, &walk);
+    json_t *object = run(tool, CALIBRATE, 3);
+    ulna_test_says(tool->err, "% of the positions are too far off to count, so nothing is written");
+    assert_false(exists(tool, "out.csv"));
+    json_decref(object);
+}
+
+/* BVH files do not state their unit: it is the first to be doubted. */
+static void assumed_units_are_named_first(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_content walk = load_walk(tool);
+    write_bad(tool, &walk);
+    assert_int_equal(ulna_test_tool_run(tool, "convert human.asf small.bvh --unit 0.0564"), 0);
+    json_t *object = run(tool, "calibrate --json -s small.bvh -m bad.c3d -o out.csv", 3);
+    ulna_test_says(tool->err,
+                   "a BVH file does not state its unit, centimetres are assumed; give --skeleton-unit 0.0564");
+    json_decref(object);
+    json_decref(run(tool, "calibrate --json -s small.bvh -m bad.c3d -o out.csv --skeleton-unit 0.0564", 0));
+    assert_int_equal(ulna_test_tool_run(tool, "global small.bvh --skeleton-unit 0.0564 -a out.csv -m bad.c3d"), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "global small.bvh -a out.csv -m bad.c3d --skeleton-unit m"), 3);
+    ulna_test_says(tool->err, "you gave --skeleton-unit m: is it ");
+}
+
 /* ---- markers ----------------------------------------------------------------------------------------------------------------------- */
 
 static void put(ulna_recording *r, int first, int last, double value)
@@ -329,6 +390,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(mirrored_axes_are_refused, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(exchanged_sides_are_refused, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(wrong_units_are_refused, open_sample, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(wrong_given_units_are_refused, open_sample, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(calibrations_that_fit_nothing_are_refused, open_sample, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(assumed_units_are_named_first, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(too_few_markers_are_refused, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(markers_at_zero_count_as_missing, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(hostile_recordings_end_well, open_sample, ulna_test_tool_close),

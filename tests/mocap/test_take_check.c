@@ -73,6 +73,12 @@ static void sizes_and_sides_are_checked(void **state)
         ulna_take_destroy(take);
         scale(&s.recording, 1 / factor, 1 / factor);
     }
+    scale(&s.recording, 25.4, 25.4); /* inches for millimetres: no power of ten */
+    take = make(&options);
+    assert_int_equal(take->doubts, ULNA_DOUBT_SIZE);
+    assert_true(fabs(take->size_factor / take->size_ratio - 1) < 1e-12);
+    ulna_take_destroy(take);
+    scale(&s.recording, 1 / 25.4, 1 / 25.4);
     scale(&s.recording, -1, 1);
     take = make(&options);
     assert_true(take->doubts & ULNA_DOUBT_MIRRORED);
