@@ -18,20 +18,7 @@ static int open_take(void **state)
 
 static json_t *calibrate(ulna_test_tool *tool, const char *arguments, int code)
 {
-    char line[2048];
-    snprintf(line, sizeof line, "calibrate --json %s", arguments);
-    int got = ulna_test_tool_run(tool, line);
-    if (got != code)
-        fail_msg("exit code %d, not %d:\n%s%s", got, code, tool->out, tool->err);
-    return ulna_test_tool_json(tool);
-}
-
-static double number(json_t *object, const char *key)
-{
-    json_t *value = json_object_get(object, key);
-    if (!json_is_number(value))
-        fail_msg("%s is missing", key);
-    return json_number_value(value);
+    return ulna_test_tool_run_json(tool, "calibrate", arguments, code);
 }
 
 static const char *text(json_t *object, const char *key)
@@ -40,18 +27,6 @@ static const char *text(json_t *object, const char *key)
     if (!value)
         fail_msg("%s is missing", key);
     return value;
-}
-
-static int has_note(json_t *object, const char *part)
-{
-    size_t i;
-    json_t *note;
-    json_array_foreach(json_object_get(object, "notes"), i, note)
-    {
-        if (strstr(json_string_value(note), part))
-            return 1;
-    }
-    return 0;
 }
 
 static json_t *marker(json_t *object, const char *name)

@@ -47,14 +47,6 @@ static json_t *solve(ulna_test_tool *tool, const char *arguments, int code)
     return ulna_test_tool_json(tool);
 }
 
-static double number(json_t *object, const char *key, const char *part)
-{
-    json_t *value = json_object_get(json_object_get(object, key), part);
-    if (!json_is_number(value))
-        fail_msg("%s.%s is missing", key, part);
-    return json_number_value(value);
-}
-
 /* The hand, which no marker shows, is held at a place within reach, and the markers fit as before; by CSV and by JSON. */
 static void an_unseen_hand_is_held(void **state)
 {
@@ -72,17 +64,17 @@ static void an_unseen_hand_is_held(void **state)
     snprintf(text, sizeof text, "name,x,y,z\nleft_hand,%.6f,%.6f,%.6f\n", place[0], place[1], place[2]);
     write_file(tool, "held.csv", text);
     json_t *object = solve(tool, "--constraints held.csv", 0);
-    double worst = number(object, "constraints", "worst_mm"), rms = number(object, "constraints", "rms_mm");
+    double worst = member(object, "constraints", "worst_mm"), rms = member(object, "constraints", "rms_mm");
     assert_true(worst > 0.01 && worst < 25);
     assert_true(rms > 0.01 && rms <= worst);
-    assert_int_equal((int)number(object, "constraints", "places"), 1);
-    assert_below(number(object, "rms_mm", "max"), 5);
+    assert_int_equal((int)member(object, "constraints", "places"), 1);
+    assert_below(member(object, "rms_mm", "max"), 5);
     json_decref(object);
     snprintf(text, sizeof text, "{\"goals\": [{\"body\": \"left_hand\", \"position\": [%.6f, %.6f, %.6f]}]}", place[0],
              place[1], place[2]);
     write_file(tool, "held.json", text);
     object = solve(tool, "--constraints held.json --threads 2", 0);
-    assert_true(number(object, "constraints", "worst_mm") == worst);
+    assert_true(member(object, "constraints", "worst_mm") == worst);
     json_decref(object);
     assert_int_equal(ulna_test_tool_run(tool, "solve -s human -m take.c3d --constraints held.csv"), 0);
     ulna_test_says(tool->out, "1 place, met to");
@@ -95,7 +87,7 @@ static void a_place_out_of_reach_is_reported(void **state)
     ulna_test_tool *tool = *state;
     write_file(tool, "far.csv", "left_hand,50,50,50\n");
     json_t *object = solve(tool, "--constraints far.csv --loss square", 1);
-    double worst = number(object, "constraints", "worst_mm");
+    double worst = member(object, "constraints", "worst_mm");
     assert_true(worst > 80e3 && worst < 90e3);
     json_decref(object);
     object = solve(tool, "--constraints far.csv", 1);
@@ -109,8 +101,8 @@ static void a_hand_is_held_level(void **state)
     ulna_test_tool *tool = *state;
     write_file(tool, "level.csv", "left_hand,,,,0,0,0,1\n");
     json_t *object = solve(tool, "--constraints level.csv", 0);
-    assert_int_equal((int)number(object, "constraints", "orientations"), 1);
-    double worst = number(object, "constraints", "worst_deg");
+    assert_int_equal((int)member(object, "constraints", "orientations"), 1);
+    double worst = member(object, "constraints", "worst_deg");
     assert_true(worst > 1e-9 && worst < 1);
     json_decref(object);
 }

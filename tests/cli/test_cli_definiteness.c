@@ -37,14 +37,6 @@ static json_t *sweep_of(json_t *object, size_t goal, size_t sweep)
     return found;
 }
 
-static double number(json_t *object, const char *key)
-{
-    json_t *value = json_object_get(object, key);
-    if (!json_is_number(value))
-        fail_msg("%s is not a number", key);
-    return json_number_value(value);
-}
-
 static double at_minimum(json_t *sweep, const char *key)
 {
     return number(json_object_get(sweep, "minimum"), key);

@@ -191,14 +191,6 @@ static void recording_is_spoilt_as_it_says(void **state)
 
 /* ---- the solve ---------------------------------------------------------------------------------------------------- */
 
-static long long integer(json_t *object, const char *key)
-{
-    json_t *value = json_object_get(object, key);
-    if (!json_is_integer(value))
-        fail_msg("%s is missing", key);
-    return json_integer_value(value);
-}
-
 static json_t *solve(ulna_test_tool *tool)
 {
     int code =

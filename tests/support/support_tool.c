@@ -67,6 +67,16 @@ json_t *ulna_test_tool_json(const ulna_test_tool *tool)
     return object;
 }
 
+json_t *ulna_test_tool_run_json(ulna_test_tool *tool, const char *command, const char *arguments, int code)
+{
+    char line[2048];
+    snprintf(line, sizeof line, "%s --json %s", command, arguments);
+    int got = ulna_test_tool_run(tool, line);
+    if (got != code)
+        fail_msg("exit code %d, not %d:\n%s%s", got, code, tool->out, tool->err);
+    return ulna_test_tool_json(tool);
+}
+
 void ulna_test_tool_shell(const ulna_test_tool *tool, const char *script)
 {
     char command[4096];

@@ -3,6 +3,7 @@
 #define ULNA_TESTS_SUPPORT_TOOL_H
 
 #include <jansson.h>
+#include <string.h>
 
 #include "support.h"
 
@@ -23,6 +24,8 @@ int ulna_test_tool_close(void **state);
 int ulna_test_tool_run(ulna_test_tool *tool, const char *arguments);
 /* Standard output of the last run, which is one JSON object and nothing else. */
 json_t *ulna_test_tool_json(const ulna_test_tool *tool);
+/* Runs `ulna COMMAND --json ARGUMENTS`, which must end with this exit code, and returns the object that it prints. */
+json_t *ulna_test_tool_run_json(ulna_test_tool *tool, const char *command, const char *arguments, int code);
 /* Runs a shell script in the folder; fails the test if the script does. */
 void ulna_test_tool_shell(const ulna_test_tool *tool, const char *script);
 /* The whole file of the folder, with a zero byte at its end; free() it. */
@@ -37,5 +40,42 @@ void ulna_test_near(double value, double expected, double tolerance, const char 
 /* Above 0 too: a number that is missing reads as 0, and an error of 0 would be suspicious. */
 void ulna_test_below(double value, double limit, const char *file, int line);
 #define assert_below(value, limit) ulna_test_below(value, limit, __FILE__, __LINE__)
+
+/* ---- members of an object of JSON; a missing one fails the test -------------------------------------------------- */
+
+static inline double number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_number(value))
+        fail_msg("%s is missing", key);
+    return json_number_value(value);
+}
+
+/* The number object.key.part. */
+static inline double member(const json_t *object, const char *key, const char *part)
+{
+    return number(json_object_get(object, key), part);
+}
+
+static inline long long integer(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_integer(value))
+        fail_msg("%s is missing", key);
+    return json_integer_value(value);
+}
+
+/* The part occurs in one of the notes. */
+static inline int has_note(const json_t *object, const char *part)
+{
+    size_t i;
+    json_t *note;
+    json_array_foreach(json_object_get(object, "notes"), i, note)
+    {
+        if (strstr(json_string_value(note), part))
+            return 1;
+    }
+    return 0;
+}
 
 #endif
