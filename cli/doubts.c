@@ -95,6 +95,20 @@ static void say_mirrored(const ulna_take *take, char *text, size_t size)
              1e3 * take->fit[0], 1e3 * better, what);
 }
 
+static void say_few(const ulna_take *take, char *text, size_t size)
+{
+    int seen = take->most_seen;
+    int length = snprintf(text, size, "at most %d marker%s of the skeleton %s seen at once: ", seen,
+                          seen == 1 ? "" : "s", seen == 1 ? "is" : "are");
+    if (seen < 3)
+        snprintf(text + length, size - (size_t)length,
+                 "three or more are needed to know where it is and how it is turned");
+    else
+        snprintf(text + length, size - (size_t)length,
+                 "%d numbers, which cannot determine %d degrees of freedom; use more markers or a simpler skeleton",
+                 3 * seen, take->shown_dofs);
+}
+
 static unsigned say_first(const ulna_take *take, unsigned doubts, const doubt_advice *advice, char *text, size_t size)
 {
     if (doubts & ULNA_DOUBT_SUBJECTS) {
@@ -110,11 +124,7 @@ static unsigned say_first(const ulna_take *take, unsigned doubts, const doubt_ad
         return ULNA_DOUBT_DOUBLED;
     }
     if (doubts & ULNA_DOUBT_FEW) {
-        snprintf(
-            text, size,
-            "at most %d marker%s of the skeleton %s seen at once: three or more are needed to know where it is and how it "
-            "is turned",
-            take->most_seen, take->most_seen == 1 ? "" : "s", take->most_seen == 1 ? "is" : "are");
+        say_few(take, text, size);
         return ULNA_DOUBT_FEW;
     }
     if (doubts & ULNA_DOUBT_SIZE) {
@@ -133,6 +143,7 @@ static void put_checks(const ulna_take *take, json_t *object)
     put_number(checks, "fit_mirrored_mm", 1e3 * take->fit[1]);
     put_number(checks, "fit_exchanged_mm", 1e3 * take->fit[2]);
     put_count(checks, "markers_at_once", take->most_seen);
+    put_count(checks, "dofs_with_markers", take->shown_dofs);
     put_count(checks, "at_zero", take->at_zero);
     put_count(checks, "people", take->subject_count ? take->subject_count : 1);
 }

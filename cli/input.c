@@ -123,6 +123,22 @@ ulna_status files_markers(const char *path, double unit_m, ulna_content *content
     return status;
 }
 
+/* The take is used for nothing else, so one marker will do. */
+ulna_take *files_people(const char *path, double unit_m, const ulna_content *skeleton, ulna_content *markers)
+{
+    const double nowhere[3] = {0, 0, 0};
+    ulna_take *take = NULL;
+    ulna_marker_set set = ulna_marker_set_empty(NULL);
+    if (strcmp(path, "-") == 0 || files_markers(path, unit_m, markers, NULL) || markers->recording.marker_count < 1)
+        return NULL;
+    ulna_take_options options = ulna_take_options_for(skeleton, markers);
+    options.set = &set;
+    if (!ulna_marker_set_add(&set, markers->recording.names[0], 0, nowhere, 1))
+        (void)ulna_take_create(&options, &take, NULL);
+    ulna_marker_set_release(&set);
+    return take;
+}
+
 ulna_status files_markers_of(const ulna_model *model, const ulna_clip *clip, ulna_recording *recording,
                              ulna_error *error)
 {
@@ -298,6 +314,13 @@ int fields_split(char *line, const char *separators, char **fields, int most)
 
 /* ==== folders ===================================================================================================== */
 
+int folder_is(const char *path)
+{
+    struct stat about;
+    size_t length = strlen(path);
+    return (length && path[length - 1] == '/') || (stat(path, &about) == 0 && S_ISDIR(about.st_mode));
+}
+
 char *folder_join(const char *folder, const char *name)
 {
     size_t size = strlen(folder) + strlen(name) + 2;
@@ -308,7 +331,28 @@ char *folder_join(const char *folder, const char *name)
     return path;
 }
 
-int folder_make(const char *folder)
+char *folder_file(const char *folder, const char *take, const char *person, const char *ending)
+{
+    const char *slash = strrchr(take, '/'), *base = slash ? slash + 1 : take;
+    if (strcmp(take, "-") == 0)
+        base = "take";
+    const char *dot = strrchr(base, '.'), *who = person ? person : "";
+    size_t stem = dot && dot > base ? (size_t)(dot - base) : strlen(base),
+           room = stem + strlen(who) + strlen(ending) + 3;
+    char *name = malloc(room);
+    if (!name)
+        return NULL;
+    int length = snprintf(name, room, "%.*s%s%s", (int)stem, base, *who ? "-" : "", who);
+    for (char *at = name; *at; at++)
+        *at = *at == '/' ? '_' : *at;
+    snprintf(name + length, room - (size_t)length, ".%s", ending);
+    char *path = folder_join(folder, name);
+    free(name);
+    return path;
+}
+
+/* mkdir -p. 0, or what went wrong, as errno has it. */
+static int make_all(const char *folder)
 {
     char *path = strdup(folder);
     if (!path)
@@ -328,4 +372,14 @@ int folder_make(const char *folder)
     }
     free(path);
     return failure;
+}
+
+int folder_make(json_t *object, const char *folder)
+{
+    ulna_error error;
+    int failure = make_all(folder);
+    if (!failure)
+        return CLI_DONE;
+    cli_fail(&error, ULNA_ERR_IO, "cannot create the folder: %s", strerror(failure));
+    return files_fail(object, folder, &error);
 }

@@ -23,6 +23,9 @@ ulna_status files_motion(const char *path, const ulna_content *skeleton, ulna_cl
 ulna_status files_adopt(ulna_content *own, const ulna_model *model, ulna_error *error);
 /* Markers over time. */
 ulna_status files_markers(const char *path, double unit_m, ulna_content *content, ulna_error *error);
+/* The people in a recording, as take->subjects; NULL if it has one only, or cannot be read: who uses it says why. Destroy the
+ * take, and release `markers`. */
+ulna_take *files_people(const char *path, double unit_m, const ulna_content *skeleton, ulna_content *markers);
 /* Where a motion takes the markers of the skeleton, or its joints if it has no markers. */
 ulna_status files_markers_of(const ulna_model *model, const ulna_clip *clip, ulna_recording *recording,
                              ulna_error *error);
@@ -77,9 +80,14 @@ int fields_split(char *line, const char *separators, char **fields, int most);
 
 /* ---- folders ----------------------------------------------------------------------------------------------------- */
 
-/* mkdir -p. 0, or what went wrong, as errno has it. */
-int folder_make(const char *folder);
+/* Whether a name means a folder: it is one, or ends with a slash. */
+int folder_is(const char *path);
+/* mkdir -p. Prints an error, and returns the exit code. */
+int folder_make(json_t *object, const char *folder);
 /* "folder/name"; free() it. NULL without memory. */
 char *folder_join(const char *folder, const char *name);
+/* "folder/walk.amc" for the take x/walk.c3d, "folder/walk-Anna.amc" for a person in it (may be NULL); free() it. NULL without
+ * memory. */
+char *folder_file(const char *folder, const char *take, const char *person, const char *ending);
 
 #endif

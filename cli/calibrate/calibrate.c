@@ -38,6 +38,8 @@ static int read_options(const cli *tool, calibrate_job *job)
     job->more_paths = tool->operands;
     job->more_count = tool->operand_count;
     job->subject = cli_value(tool, "subject");
+    job->output_path = cli_value(tool, "output");
+    job->model_path = cli_value(tool, "model-out");
     job->is_forced = cli_value(tool, "no-checks") != NULL;
     job->options = ulna_calibrate_options_default();
     job->options.evaluate_only = cli_value(tool, "average") != NULL;
@@ -50,7 +52,7 @@ static int read_options(const cli *tool, calibrate_job *job)
         return cli_usage(tool, "--static-pose says how the person stands in the recording of --static: give that too");
     if (job->more_count && (job->static_path || job->reference_path))
         return cli_usage(tool, "several takes go with neither --static nor --reference");
-    if (cli_value(tool, "model-out") && !job->options.scale)
+    if (job->model_path && !job->options.scale)
         return cli_usage(
             tool, "--model-out writes the skeleton with new bone lengths: it needs --scale, --symmetric or --static");
     if (job->options.evaluate_only && !job->reference_path)
@@ -198,7 +200,7 @@ static int make_take(json_t *object, calibrate_job *job, ulna_error *error)
         if (ulna_take_create(&more, &job->more_takes[i], error))
             return files_fail(object, job->more_paths[i], error);
     }
-    const doubt_advice advice = {.subjects = "--subject NAME calibrates for one of them",
+    const doubt_advice advice = {.subjects = "--subject NAME calibrates for one of them, --all-subjects for each",
                                  .skeleton = &job->skeleton,
                                  .markers = &job->markers,
                                  .is_markers_unit_given = job->markers_unit > 0,
@@ -308,9 +310,9 @@ static ulna_status write_set(const calibrate_job *job, const char *path, ulna_er
     return status;
 }
 
-static int write_files(const cli *tool, json_t *object, const calibrate_job *job, ulna_error *error)
+static int write_files(json_t *object, const calibrate_job *job, ulna_error *error)
 {
-    const char *path = cli_value(tool, "output"), *model = cli_value(tool, "model-out");
+    const char *path = job->output_path, *model = job->model_path;
     if (path && write_set(job, path, error))
         return files_fail(object, path, error);
     if (path)
@@ -338,39 +340,34 @@ static int calibrate(const cli *tool, json_t *object, calibrate_job *job)
         return code;
     calibrate_add_results(object, job);
     calibrate_print(tool, object, job);
-    code = calibrate_check(job, &error) ? files_fail(object, job->markers_path, &error)
-                                        : write_files(tool, object, job, &error);
+    code =
+        calibrate_check(job, &error) ? files_fail(object, job->markers_path, &error) : write_files(object, job, &error);
     fact_line(tool, object, "wrote", "{output}");
     fact_line(tool, object, "wrote", "{model}");
     files_print_notes(tool, job->notes);
     return code;
 }
 
-static int calibrate_main(cli *tool)
+/* One person: what the options say, and nothing read yet. */
+static int calibrate_one(const cli *tool, json_t *object, const calibrate_job *pattern)
 {
-    calibrate_job job = {.skeleton = ulna_content_empty(NULL),
-                         .markers = ulna_content_empty(NULL),
-                         .still = ulna_content_empty(NULL),
-                         .reference = ulna_clip_empty(NULL),
-                         .set = ulna_marker_set_empty(NULL)};
-    int code = read_options(tool, &job);
+    calibrate_job job = *pattern;
+    job.skeleton = job.markers = job.still = ulna_content_empty(NULL);
+    job.reference = ulna_clip_empty(NULL);
+    job.set = ulna_marker_set_empty(NULL);
     job.more = calloc((size_t)job.more_count + 1, sizeof *job.more);
     job.more_takes = calloc((size_t)job.more_count + 1, sizeof(ulna_take *));
+    job.notes = json_array();
     for (int i = 0; i < job.more_count && job.more; i++)
         job.more[i] = ulna_content_empty(NULL);
-    if (!job.more || !job.more_takes) {
-        cli_complain("out of memory");
-        code = CLI_PARTLY;
-    }
-    if (!code) {
-        json_t *object = json_object();
-        job.notes = json_array();
+    int has_memory = job.more && job.more_takes, code = CLI_PARTLY;
+    if (has_memory)
         code = calibrate(tool, object, &job);
-        json_object_set_new(object, "notes", job.notes);
-        cli_json_print(tool, object);
-    }
+    else
+        cli_complain("out of memory");
+    json_object_set_new(object, "notes", job.notes);
     ulna_calibration_release(&job.result);
-    for (int i = 0; i < job.more_count && job.more_takes && job.more; i++) {
+    for (int i = 0; i < job.more_count && has_memory; i++) {
         ulna_take_destroy(job.more_takes[i]);
         ulna_content_release(&job.more[i]);
     }
@@ -386,6 +383,87 @@ static int calibrate_main(cli *tool)
     ulna_content_release(&job.still);
     ulna_content_release(&job.markers);
     ulna_content_release(&job.skeleton);
+    return code;
+}
+
+/* ---- several people ---------------------------------------------------------------------------------------------- */
+
+/* One of them, into files of its own; NULL for the only one. */
+static int calibrate_person(const cli *tool, json_t *object, const calibrate_job *pattern, const char *person)
+{
+    calibrate_job job = *pattern;
+    char *output = NULL, *model = NULL;
+    if (job.output_path)
+        job.output_path = output = folder_file(pattern->output_path, job.markers_path, person, "csv");
+    if (job.model_path)
+        job.model_path = model = folder_file(pattern->model_path, job.markers_path, person, "json");
+    job.subject = person;
+    if (person)
+        json_object_set_new(object, "subject", cli_json_text(person));
+    int is_named = (!pattern->output_path || output) && (!pattern->model_path || model);
+    int code = is_named ? calibrate_one(tool, object, &job) : cli_exit_code(ULNA_ERR_MEMORY);
+    free(output);
+    free(model);
+    return code;
+}
+
+/* The people of the first recording, one after the other: 1 if some failed, and the highest code if all of them did. */
+static int calibrate_people(const cli *tool, json_t *object, const calibrate_job *pattern)
+{
+    ulna_content skeleton = ulna_content_empty(NULL), markers = ulna_content_empty(NULL);
+    ulna_error error;
+    if (files_skeleton(pattern->skeleton_path, pattern->skeleton_unit, &skeleton, &error))
+        return files_fail(object, pattern->skeleton_path, &error);
+    ulna_take *take = files_people(pattern->markers_path, pattern->markers_unit, &skeleton, &markers);
+    int count = take ? take->subject_count : 0, highest = CLI_DONE, done = 0;
+    if (!count)
+        highest = calibrate_person(tool, object, pattern, NULL);
+    json_t *people = count ? put_list(object, "people") : NULL;
+    for (int s = 0; s < count; s++) {
+        int code = calibrate_person(tool, put_row(people), pattern, take->subjects[s]);
+        highest = code > highest ? code : highest;
+        done += !code;
+    }
+    ulna_take_destroy(take);
+    ulna_content_release(&markers);
+    ulna_content_release(&skeleton);
+    return done && highest ? CLI_PARTLY : highest;
+}
+
+/* -o and --model-out name folders. */
+static int check_folders(const cli *tool, json_t *object, const calibrate_job *job)
+{
+    const char *const places[] = {job->output_path, job->model_path};
+    if (job->subject)
+        return cli_usage(tool,
+                         "--subject names one person, --all-subjects calibrates for all of them: give one of these");
+    if (job->reference_path)
+        return cli_usage(tool,
+                         "--reference is the motion of one person: give --subject NAME instead of --all-subjects");
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (places[i] && !folder_is(places[i]))
+            return cli_usage(tool, "'%s': with --all-subjects this names a folder: '%s/'", places[i], places[i]);
+    int code = CLI_DONE;
+    for (size_t i = 0; i < sizeof places / sizeof *places && !code; i++)
+        code = places[i] ? folder_make(object, places[i]) : CLI_DONE;
+    return code;
+}
+
+static int calibrate_main(cli *tool)
+{
+    calibrate_job pattern = {0};
+    int code = read_options(tool, &pattern), is_all = cli_value(tool, "all-subjects") != NULL;
+    if (code)
+        return code;
+    json_t *object = json_object();
+    if (is_all)
+        code = check_folders(tool, object, &pattern);
+    if (!code)
+        code = is_all ? calibrate_people(tool, object, &pattern) : calibrate_one(tool, object, &pattern);
+    if (code == CLI_USAGE) /* which is in JSON already */
+        json_decref(object);
+    else
+        cli_json_print(tool, object);
     return code;
 }
 
@@ -422,6 +500,9 @@ static const cli_option options[] = {
     {"up", 0, "AXIS", "Which axis of the recording points up: x, y or z. The others follow."},
     {"subject", 0, "NAME",
      "Whose markers to use, where the recording has several people: the name before the colon of Anna:LKNE."},
+    {"all-subjects", 0, NULL,
+     "Calibrate for each person of the recording by itself. -o and --model-out then name folders; files get the names of take and "
+     "person."},
     {"input-unit", 0, "UNIT", "Unit of length of the recordings, if it differs from what they state: m, cm, mm, ..."},
     {"skeleton-unit", 0, "UNIT", "The same of the skeleton."},
     {"no-checks", 0, NULL,

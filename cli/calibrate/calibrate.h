@@ -16,9 +16,10 @@ typedef struct calibrate_job {
     int has_axes;
     double axes[9]; /* if so */
     char up;
-    const char *subject;                /* NULL: not chosen */
-    int is_forced;                      /* --no-checks */
-    double markers_unit, skeleton_unit; /* metres; 0: as the files say */
+    const char *subject;                  /* NULL: not chosen */
+    const char *output_path, *model_path; /* may be NULL */
+    int is_forced;                        /* --no-checks */
+    double markers_unit, skeleton_unit;   /* metres; 0: as the files say */
     ulna_calibrate_options options;
 
     /* What was read. */

@@ -300,7 +300,7 @@ void calibrate_print(const cli *tool, const json_t *object, const calibrate_job 
     const ulna_calibration *r = &job->result;
     char axes[200];
     solve_axes_sentence(job->take, axes, sizeof axes);
-    cli_title(tool, "%s", job->markers_path);
+    cli_title(tool, "%s%s%s", job->markers_path, job->subject ? ", " : "", job->subject ? job->subject : "");
     cli_say(tool, ": %zu marker%s on %d bones\n", r->set.count, r->set.count == 1 ? "" : "s", r->bodies);
     fact_line(tool, object, "bones", "by {bones_from}");
     fact_text(tool, "axes", "%s", axes);

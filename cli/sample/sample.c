@@ -145,13 +145,9 @@ static int sample_main(cli *tool)
     if (code)
         return code;
     json_t *object = json_object(), *list = put_list(object, "files");
-    int failure = folder_make(folder);
-    if (failure) {
-        ulna_error error;
-        cli_fail(&error, ULNA_ERR_IO, "cannot create the folder: %s", strerror(failure));
-        code = files_fail(object, folder, &error);
-    }
-    for (int i = 0; !failure && find_item(i, &it); i++) {
+    code = folder_make(object, folder);
+    int is_made = !code;
+    for (int i = 0; is_made && find_item(i, &it); i++) {
         if (!is_wanted(tool, it.sample))
             continue;
         int asked = write_item(tool, list, folder, &it);

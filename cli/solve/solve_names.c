@@ -11,53 +11,13 @@
 
 enum { MOST_FORMATS = 12 };
 
-static int is_folder(const char *path)
-{
-    struct stat about;
-    size_t length = strlen(path);
-    return (length && path[length - 1] == '/') || (stat(path, &about) == 0 && S_ISDIR(about.st_mode));
-}
-
-/* "folder/walk.amc" for walk.c3d; "folder/walk-Anna.amc" for a person in it */
+/* In a folder, for the take of this job. */
 static char *in_folder(const char *folder, const solve_job *job, const char *ending)
 {
-    const char *take = job->markers_path, *person = job->own_subject ? job->own_subject : "";
-    const char *slash = strrchr(take, '/'), *base = slash ? slash + 1 : take;
-    if (strcmp(take, "-") == 0)
-        base = "take";
-    const char *dot = strrchr(base, '.');
-    size_t stem = dot && dot > base ? (size_t)(dot - base) : strlen(base),
-           room = stem + strlen(person) + strlen(ending) + 3;
-    char *name = malloc(room);
-    if (!name)
-        return NULL;
-    int length = snprintf(name, room, "%.*s%s%s", (int)stem, base, *person ? "-" : "", person);
-    for (char *at = name; *at; at++)
-        *at = *at == '/' ? '_' : *at;
-    snprintf(name + length, room - (size_t)length, ".%s", ending);
-    char *path = folder_join(folder, name);
-    free(name);
-    return path;
+    return folder_file(folder, job->markers_path, job->own_subject, ending);
 }
 
 /* ---- who is solved ------------------------------------------------------------------------------------------- */
-
-/* The people in a recording; NULL if there is one, or if it cannot be read: solving it says why. The take is not used
- * otherwise, so one marker will do. Destroy it. */
-static ulna_take *list_subjects(const solve_job *job, ulna_content *markers)
-{
-    const double nowhere[3] = {0, 0, 0};
-    ulna_take *take = NULL;
-    ulna_marker_set set = ulna_marker_set_empty(NULL);
-    if (files_markers(job->markers_path, job->markers_unit, markers, NULL) || markers->recording.marker_count < 1)
-        return NULL;
-    ulna_take_options options = ulna_take_options_for(job->skeleton, markers);
-    options.set = &set;
-    if (!ulna_marker_set_add(&set, markers->recording.names[0], 0, nowhere, 1))
-        (void)ulna_take_create(&options, &take, NULL);
-    ulna_marker_set_release(&set);
-    return take;
-}
 
 /* Room for one more; NULL without memory. */
 static solve_job *add_job(solve_job **jobs, int *count, const solve_job *pattern)
@@ -73,7 +33,7 @@ static solve_job *add_job(solve_job **jobs, int *count, const solve_job *pattern
 static int add_people(solve_job **jobs, int *count, const solve_job *one)
 {
     ulna_content markers = ulna_content_empty(NULL);
-    ulna_take *take = list_subjects(one, &markers);
+    ulna_take *take = files_people(one->markers_path, one->markers_unit, one->skeleton, &markers);
     int people = take ? take->subject_count : 0, is_added = 1;
     if (!people)
         is_added = add_job(jobs, count, one) != NULL;
@@ -94,9 +54,8 @@ solve_job *solve_make_jobs(const cli *tool, const solve_job *pattern, int *count
     int is_added = 1;
     for (int i = 0; solve_take(tool, i) && is_added; i++) {
         one.markers_path = solve_take(tool, i);
-        is_added = cli_value(tool, "all-subjects") && strcmp(one.markers_path, "-") != 0
-                       ? add_people(&jobs, count, &one)
-                       : add_job(&jobs, count, &one) != NULL;
+        is_added =
+            cli_value(tool, "all-subjects") ? add_people(&jobs, count, &one) : add_job(&jobs, count, &one) != NULL;
     }
     for (int i = 0; i < *count && jobs && !is_added; i++)
         free(jobs[i].own_subject);
@@ -161,7 +120,7 @@ static int name_one(const cli *tool, solve_job *job, const char *value, const en
     int code = CLI_DONE;
     if (!*value)
         return cli_usage(tool, "-o needs the name of a file or a folder");
-    if (!is_folder(value))
+    if (!folder_is(value))
         return add_output(job, strdup(value));
     for (int k = 0; k < list->count && !code; k++)
         code = add_output(job, in_folder(value, job, list->names[k]));
@@ -176,7 +135,7 @@ static int name_job(const cli *tool, solve_job *job, const endings *list)
         if (strcmp(tool->given[i]->name, "output") == 0)
             code = name_one(tool, job, tool->values[i], list);
     if (report && !code) {
-        job->report_path = is_folder(report) ? in_folder(report, job, "html") : strdup(report);
+        job->report_path = folder_is(report) ? in_folder(report, job, "html") : strdup(report);
         code = job->report_path ? CLI_DONE : cli_exit_code(ULNA_ERR_MEMORY);
     }
     return code;
@@ -251,24 +210,14 @@ static int check_places(const cli *tool, int count)
     for (int i = 0; i < tool->given_count; i++) {
         if (!names_a_place(tool, i))
             continue;
-        if (count > 1 && !is_folder(tool->values[i]))
+        if (count > 1 && !folder_is(tool->values[i]))
             return cli_usage(tool, "'%s': with several takes this names a folder: '%s/'", tool->values[i],
                              tool->values[i]);
-        has_folder |= strcmp(tool->given[i]->name, "output") == 0 && is_folder(tool->values[i]);
+        has_folder |= strcmp(tool->given[i]->name, "output") == 0 && folder_is(tool->values[i]);
     }
     if (cli_value(tool, "formats") && !has_folder)
         return cli_usage(tool, "--formats goes with -o FOLDER/");
     return CLI_DONE;
-}
-
-static int make_folder(json_t *object, const char *folder)
-{
-    ulna_error error;
-    int failure = is_folder(folder) ? folder_make(folder) : 0;
-    if (!failure)
-        return CLI_DONE;
-    cli_fail(&error, ULNA_ERR_IO, "cannot make the folder: %s", strerror(failure));
-    return files_fail(object, folder, &error);
 }
 
 int solve_name_outputs(const cli *tool, json_t *object, solve_job *jobs, int count)
@@ -282,7 +231,7 @@ int solve_name_outputs(const cli *tool, json_t *object, solve_job *jobs, int cou
     if (!code)
         code = check_names(tool, jobs, count);
     for (int i = 0; i < tool->given_count && !code; i++)
-        if (names_a_place(tool, i))
-            code = make_folder(object, tool->values[i]);
+        if (names_a_place(tool, i) && folder_is(tool->values[i]))
+            code = folder_make(object, tool->values[i]);
     return code;
 }

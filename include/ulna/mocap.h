@@ -139,7 +139,8 @@ enum {
     ULNA_DOUBT_MIRRORED =
         8, /* the skeleton fits the mirror image much better (RMS below 0.75): an axis points the other way */
     ULNA_DOUBT_SIDES = 16, /* the same with the names of left and right exchanged; both if they fit alike */
-    ULNA_DOUBT_FEW = 32    /* a root that moves freely, and never three markers at once */
+    ULNA_DOUBT_FEW =
+        32 /* a root that moves freely, and never three markers at once, nor numbers for half of shown_dofs */
 };
 
 /*
@@ -175,8 +176,9 @@ typedef struct ulna_take {
     double fit
         [3]; /* with options.check: m, median RMS of a few frames: as they are, mirrored, left and right exchanged; NaN: not
                         * tried, such as mirror images where the first is small */
-    int most_seen; /* markers of the set in one frame */
-    int doubled;   /* names of the set that the recording has more than once */
+    int most_seen;  /* markers of the set in one frame */
+    int shown_dofs; /* degrees of freedom that move a marker of the set */
+    int doubled;    /* names of the set that the recording has more than once */
     char (*subjects)
         [ULNA_MARKER_NAME]; /* prefixes that have three names or more in common with another: several people */
     int subject_count;      /* 0, or at least 2 */

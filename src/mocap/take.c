@@ -149,6 +149,7 @@ static void drop_unknown(const ulna_recording *recording, ulna_marker_set *set)
 /* The attachment, but for what the reference motion adds. */
 static ulna_status collect(ulna_take *take, const ulna_take_options *o, ulna_marker_set *all, ulna_error *error)
 {
+    const ulna_recording *recording = take->recording; /* of the person that was chosen */
     ulna_status status = o->set ? add_all(o->set, all) : ulna_marker_set_from_model(all, o->model);
     if (status != ULNA_OK)
         return ulna_fail(error, status, "the marker set cannot be used: %s", ulna_status_text(status));
@@ -158,12 +159,12 @@ static ulna_status collect(ulna_take *take, const ulna_take_options *o, ulna_mar
                    : ulna_fail(error, ULNA_ERR_ARGUMENT,
                                "there is no marker set with markers, and the model has no markers: give a marker set");
     if (!o->set)
-        drop_unknown(o->recording, all);
+        drop_unknown(recording, all);
     size_t own = all->count;
-    status = ulna_marker_set_from_names(o->model, o->recording, all, NULL, error);
+    status = ulna_marker_set_from_names(o->model, recording, all, NULL, error);
     take->named = (int)(all->count - own);
     for (size_t i = own; i < all->count && o->attach == ULNA_ATTACH_REFERENCE; i++) {
-        const char *name = ulna_marker_own_name(o->recording, ulna_recording_find(o->recording, all->items[i].marker));
+        const char *name = ulna_marker_own_name(recording, ulna_recording_find(recording, all->items[i].marker));
         if (name)
             memmove(all->items[i].marker, name, strlen(name) + 1);
     }

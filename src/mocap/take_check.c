@@ -31,9 +31,10 @@ enum {
 #define WRONG_SIZE 5.0  /* a size_ratio above, or its inverse: no skeleton of that person */
 #define STEADY 1.5      /* largest distance beside the least one, of markers that are on one body or on its neighbour */
 #define ONE_PLACE 1e-5  /* a size_ratio below: no unit is that far off */
-#define GOOD_FIT 0.02   /* of the skeleton's length: 3 cm for an adult. No need to try the mirror image */
-#define MUCH_BETTER 0.75 /* RMS of the mirror image, beside that of the take as it is */
-#define BETTER 0.75      /* RMS of one explanation, beside that of the other */
+#define FEWEST_NUMBERS 0.5 /* of markers in one frame, for each degree of freedom: priors cannot give more than half */
+#define GOOD_FIT 0.02      /* of the skeleton's length: 3 cm for an adult. No need to try the mirror image */
+#define MUCH_BETTER 0.75   /* RMS of the mirror image, beside that of the take as it is */
+#define BETTER 0.75        /* RMS of one explanation, beside that of the other */
 
 /* ---- rest pose ------------------------------------------------------------------------------------------------------------- */
 
@@ -206,9 +207,22 @@ static int count_doubled(const ulna_take *take)
     return doubled;
 }
 
+/* Degrees of freedom that move a marker of the set. */
+static int count_shown_dofs(const ulna_take *take)
+{
+    int count = 0;
+    for (int b = 0; b < take->model->nb; b++) {
+        size_t i = 0;
+        while (i < take->set.count && !ulna_model_is_ancestor(take->model, b, take->set.items[i].body))
+            i++;
+        count += i < take->set.count ? take->model->body[b].dof_count : 0;
+    }
+    return count;
+}
+
 static void check_markers(ulna_take *take)
 {
-    enum { FREE = 6, ENOUGH = 3 };
+    enum { FREE = 6, ENOUGH = 3, NUMBERS = 3 };
     double x[3];
     take->most_seen = 0;
     for (int f = 0; f < take->frame_count && take->most_seen < (int)take->set.count; f++) {
@@ -217,7 +231,9 @@ static void check_markers(ulna_take *take)
             seen += take->set.items[i].weight > 0 && ulna_take_marker(take, f, take->source[i], x);
         take->most_seen = seen > take->most_seen ? seen : take->most_seen;
     }
-    if (take->model->nb && take->model->body[0].dof_count >= FREE && take->most_seen < ENOUGH)
+    take->shown_dofs = count_shown_dofs(take);
+    int is_free = take->model->nb && take->model->body[0].dof_count >= FREE;
+    if (is_free && (take->most_seen < ENOUGH || FEWEST_NUMBERS * take->shown_dofs > NUMBERS * take->most_seen))
         take->doubts |= ULNA_DOUBT_FEW;
     take->doubled = count_doubled(take);
     if (take->doubled >= ENOUGH && 2 * (size_t)take->doubled >= take->set.count)

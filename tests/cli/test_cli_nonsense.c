@@ -197,6 +197,58 @@ static void all_people_are_solved_each_by_itself(void **state)
     assert_int_equal(ulna_test_tool_run(tool, SOLVE "--all-subjects"), 2); /* one file for two people */
 }
 
+static void all_people_are_calibrated_each_by_itself(void **state)
+{
+    ulna_test_tool *tool = *state;
+    write_two(tool, "Anna:", "Bert:");
+    json_t *object =
+        run(tool,
+            "calibrate --json -s human.asf --all-subjects --frames 40 --symmetric -o out/ --model-out out/ "
+            "-m bad.c3d",
+            0);
+    json_t *people = json_object_get(object, "people");
+    assert_int_equal(json_array_size(people), 2);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(people, 1), "subject")), "Bert");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(people, 1), "output")), "out/bad-Bert.csv");
+    assert_true(json_number_value(json_object_get(json_array_get(people, 0), "rms_mm")) < 5);
+    json_decref(object);
+    assert_true(exists(tool, "out/bad-Anna.json") && exists(tool, "out/bad-Bert.json"));
+    json_decref(run(tool, "calibrate --json -s human.asf --frames 40 --symmetric -o walk.csv -m walk.c3d", 0));
+    char *anna = ulna_test_tool_file(tool, "out/bad-Anna.csv"), *walk = ulna_test_tool_file(tool, "walk.csv");
+    const char *row = strstr(anna, "Anna:LKNE"), *same = strstr(walk, "\nLKNE");
+    assert_true(row && same);
+    assert_memory_equal(row + strlen("Anna:"), same + 1, strcspn(same + 1, "\n")); /* as if she were alone */
+    free(anna);
+    free(walk);
+    assert_true(rms_of(tool, "solve --json -s out/bad-Bert.json -a out/bad-Bert.csv -o bert.csv -m bad.c3d") < 10);
+    json_decref(run(tool, "calibrate --json -s human.asf --all-subjects --frames 40 -o out/ -m walk.c3d", 0));
+    assert_true(exists(tool, "out/walk.csv")); /* one person: no name */
+}
+
+static void options_about_people_are_checked(void **state)
+{
+    static const struct {
+        const char *line, *says;
+    } cases[] = {
+        {CALIBRATE "--all-subjects", "names a folder: 'out.csv/'"},
+        {CALIBRATE "--all-subjects --subject Anna", "give one of these"},
+        {"calibrate -s human.asf -m bad.c3d --all-subjects --reference walk-true.amc", "motion of one person"},
+        {"calibrate -s human.asf -m bad.c3d --all-subjects --symmetric --model-out s.json", "'s.json/'"},
+        {SOLVE "--all-subjects --subject Anna", "give one of these"},
+    };
+    ulna_test_tool *tool = *state;
+    write_two(tool, "Anna:", "Bert:");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(ulna_test_tool_run(tool, cases[i].line), 2);
+        ulna_test_says(tool->err, cases[i].says);
+    }
+    refuses(tool, CALIBRATE "--subject Carl", "no subject 'Carl'", "'Anna', 'Bert'");
+    assert_int_equal(ulna_test_tool_run(tool, "calibrate -s none.asf -m bad.c3d --all-subjects -o out/"), 4);
+    assert_int_equal(ulna_test_tool_run(tool, "calibrate -s human.asf -m none.c3d --all-subjects -o out/"), 4);
+    assert_int_equal(ulna_test_tool_run(tool, "calibrate -s human.asf -m bad.c3d --all-subjects -o walk.c3d/"), 4);
+    ulna_test_says(tool->err, "cannot create the folder");
+}
+
 static void doubled_names_are_refused(void **state)
 {
     write_two(*state, "", "");
@@ -327,11 +379,72 @@ static void too_few_markers_are_refused(void **state)
     put(&walk.recording, 0, walk.recording.marker_count, NAN);
     write_bad(*state, &walk);
     refuses(*state, SOLVE, "at most 0 markers", "three or more");
+    refuses(*state, CALIBRATE, "at most 0 markers", "three or more");
     walk = load_walk(*state);
     put(&walk.recording, 0, walk.recording.marker_count, 1.5);
     write_bad(*state, &walk);
     refuses(*state, SOLVE, "all markers are in one place", "check the recording");
     refuses(*state, CALIBRATE, "all markers are in one place", "check the recording");
+}
+
+/* A head, a pelvis, a knee: three markers hold the root, and leave the joints between them open. */
+static void markers_that_cannot_determine_the_joints_are_refused(void **state)
+{
+    static const char *const kept[] = {"LFWT", "RKNE", "RFHD"};
+    ulna_test_tool *tool = *state;
+    ulna_content walk = load_walk(tool);
+    for (int m = 0; m < walk.recording.marker_count; m++) {
+        int is_kept = 0;
+        for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+            is_kept |= strcmp(walk.recording.names[m], kept[i]) == 0;
+        if (!is_kept)
+            snprintf(walk.recording.names[m], ULNA_MARKER_NAME, "unknown%d", m);
+    }
+    write_bad(tool, &walk);
+    refuses(tool, SOLVE, "at most 3 markers", "9 numbers, which cannot determine 24 degrees of freedom");
+    refuses(tool, CALIBRATE, "at most 3 markers", "9 numbers, which cannot determine");
+    assert_true(notes_say(tool, SOLVE "--no-checks", "9 numbers, which cannot determine"));
+}
+
+static void markers_without_known_names_are_refused(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_content walk = load_walk(tool);
+    for (int m = 0; m < walk.recording.marker_count; m++)
+        snprintf(walk.recording.names[m], ULNA_MARKER_NAME, "unknown%d", m);
+    write_bad(tool, &walk);
+    assert_int_equal(ulna_test_tool_run(tool, SOLVE), 3);
+    ulna_test_says(tool->err, "no marker of the set is in the recording");
+    assert_int_equal(ulna_test_tool_run(tool, CALIBRATE), 3);
+    ulna_test_says(tool->err, "--attach takes a table");
+}
+
+/* Numbers at the end of what a double holds: refused, or a result of numbers. */
+static void no_result_has_nan(void **state)
+{
+    static const char *const offsets[] = {"1e308", "-1e200", "1e20", "nan", "inf"};
+    ulna_test_tool *tool = *state;
+    for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
+        char path[256];
+        FILE *file = fopen(ulna_test_path(path, sizeof path, tool->folder, "far.csv"), "w");
+        assert_non_null(file);
+        fprintf(file, "marker,bone,x,y,z\nLKNE,left_thigh,%s,0,0\nRKNE,right_thigh,0,%s,0\nLFWT,root,0,0,0\n",
+                offsets[i], offsets[i]);
+        for (int k = 0; k < 20; k++)
+            fprintf(file, "%s,%s,0,0,%s\n", k % 2 ? "RBWT" : "LBWT", "root", k < 2 ? offsets[i] : "0");
+        assert_int_equal(fclose(file), 0);
+        for (int way = 0; way < 2; way++) {
+            int code =
+                ulna_test_tool_run(tool, way ? "calibrate -s human.asf -a far.csv -o out.csv -m walk.c3d --no-checks"
+                                             : "solve -s human.asf -a far.csv -o out.csv -m walk.c3d --no-checks");
+            if (code != 3 && code > 1)
+                fail_msg("%s: exit code %d: %s", offsets[i], code, tool->err);
+            char *text = exists(tool, "out.csv") ? ulna_test_tool_file(tool, "out.csv") : NULL;
+            assert_true(!text || (code <= 1 && !strstr(text, "nan") && !strstr(text, "inf")));
+            free(text);
+            remove(ulna_test_path(path, sizeof path, tool->folder, "out.csv"));
+        }
+    }
 }
 
 /* TRC has no other way to say that a marker was not seen. The person begins near the origin. */
@@ -386,6 +499,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(one_of_two_people_must_be_chosen, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(all_people_are_solved_each_by_itself, open_sample, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(all_people_are_calibrated_each_by_itself, open_sample, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(options_about_people_are_checked, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(doubled_names_are_refused, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(mirrored_axes_are_refused, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(exchanged_sides_are_refused, open_sample, ulna_test_tool_close),
@@ -394,6 +509,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(calibrations_that_fit_nothing_are_refused, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(assumed_units_are_named_first, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(too_few_markers_are_refused, open_sample, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(markers_that_cannot_determine_the_joints_are_refused, open_sample,
+                                        ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(markers_without_known_names_are_refused, open_sample, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(no_result_has_nan, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(markers_at_zero_count_as_missing, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(hostile_recordings_end_well, open_sample, ulna_test_tool_close),
     };
