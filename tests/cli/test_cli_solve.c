@@ -464,7 +464,7 @@ static void mistakes_are_told(void **state)
         {"-s human -m take.c3d -o take.csv -o take.csv", 2, "the outputs 'take.csv' and 'take.csv' are one file"},
         {"-s human -m take.c3d --init truth.csv -o truth.csv", 2,
          "the output 'truth.csv' would overwrite the input 'truth.csv'"},
-        {"-s human -m take.c3d -o junk/", 4, "junk/: cannot make the folder"},
+        {"-s human -m take.c3d -o junk/", 4, "junk/: cannot create the folder"},
         {"-s absent.asf -m take.c3d", 4, "absent.asf: cannot open the file"},
         {"-s human -m absent.c3d", 4, "absent.c3d: cannot open the file"},
         {"-s human -m junk", 3, "junk: unknown file format; Ulna reads Ulna model (JSON)"},
