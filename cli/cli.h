@@ -21,7 +21,7 @@
 
 enum {
     CLI_DONE = 0,
-    CLI_PARTLY = 1, /* did not converge, or only a part was done */
+    CLI_PARTLY = 1, /* did not converge, only a part was done, or the result should not be used */
     CLI_USAGE = 2,
     CLI_INPUT = 3, /* a file cannot be understood */
     CLI_IO = 4     /* a file cannot be opened, read or written */

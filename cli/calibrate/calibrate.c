@@ -345,7 +345,7 @@ static int calibrate(const cli *tool, json_t *object, calibrate_job *job)
     fact_line(tool, object, "wrote", "{output}");
     fact_line(tool, object, "wrote", "{model}");
     files_print_notes(tool, job->notes);
-    return code;
+    return !code && job->result.is_placed_anew ? CLI_PARTLY : code;
 }
 
 /* One person: what the options say, and nothing read yet. */

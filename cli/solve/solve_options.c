@@ -399,7 +399,8 @@ const cli_command solve_command = {
         "the markers of a frame, then the mean over frames. f is half the weighted sum of squares. Several takes are "
         "solved in parallel, by --threads, each as if it were alone; one that fails does not stop the others. No two "
         "may have the same name, and no input is overwritten.\n\n"
-        "The exit code is 1 if frames stay lost, or if some of several takes failed.",
+        "The exit code is 1 if frames stay lost, if the verdict is 'do not use it', or if some of several takes failed. "
+        "Files are written all the same.",
     .options = options,
     .reads = "skeleton markers attach reference compare-with bounds init constraints OPERANDS",
     .writes = "output report",

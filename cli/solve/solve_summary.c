@@ -273,6 +273,7 @@ static void put_shown(const solve_job *job)
              : job->bounds_path ? text
                                 : "inside the skeleton's limits");
     put_flag(o, "some_unmarked", job->result.trust.unmarked && job->result.trust.unmarked < s->frames);
+    put_flag(o, "is_bounded", job->result.trust.typical_rms != job->result.trust.unmarked_rms);
     put_count(o, "worst_frame", (long long)s->rms_max_frame + job->take->first_frame);
     put_worst_markers(job);
     put_outliers(job);
@@ -303,6 +304,7 @@ void solve_add_results(solve_job *job)
     put_number(put_object(o, "evaluations"), "mean", s->evaluations_mean);
     put_number(o, "rms_unmarked_mm", 1e3 * r->trust.unmarked_rms);
     put_count(o, "frames_unmarked", r->trust.unmarked);
+    put_number(o, "rms_typical_mm", 1e3 * r->trust.typical_rms);
     put_spread(o, "rms_mm", 1e3 * s->rms_mean, 1e3 * s->rms_max);
     put_spread(o, "sum_cm", 1e2 * s->sum_mean, 1e2 * s->sum_max);
     put_spread(o, "f_cm2", 1e4 * s->f_mean, 1e4 * s->f_max);
@@ -353,6 +355,9 @@ static void print_summary(const cli *tool, const solve_job *job)
     fact_line(tool, o, is_split ? "in all" : "error",
               "rms {r.rms_mm.mean%.2f} mm on average, {r.rms_mm.max%.2f} mm at most (frame {worst_frame}); sum over "
               "markers {r.sum_cm.mean%.2f} cm");
+    fact_line(tool, o, "",
+              "{is_bounded?}typical error {r.rms_typical_mm%.0f} mm: the same, but markers too far off to count are "
+              "taken as off by --loss-distance");
     fact_line(tool, o, "worst", "{worst} (root mean square over the take)");
     solve_say_ranges(tool, job);
     say_swaps(tool, json_object_get(job->object, "swaps"));

@@ -93,7 +93,8 @@ static void solve_one(solve_job *job)
     solve_add_results(job);
     int code = solve_write_outputs(job);
     json_object_set(job->object, "notes", job->notes);
-    job->code = code ? code : job->result.summary.lost ? CLI_PARTLY : CLI_DONE;
+    int is_usable = !job->result.summary.lost && job->result.trust.verdict != ULNA_VERDICT_REJECT;
+    job->code = code ? code : is_usable ? CLI_DONE : CLI_PARTLY;
 }
 
 /* ---- all of them --------------------------------------------------------------------------------------------- */

@@ -373,9 +373,11 @@ enum {
 typedef struct ulna_trust {
     ulna_verdict verdict;
     unsigned reasons;    /* ULNA_REASON_...; 0 with ULNA_VERDICT_TRUST */
-    int unmarked;        /* frames that are not empty, recovered, lost or with outliers */
+    int unmarked;        /* frames without any mark, but for ULNA_TRACK_STARTED */
     double unmarked_rms; /* m, mean over these; NaN if there are none */
-    double typical_rms;  /* m: the same; if there are none, the median over the markers */
+    double
+        typical_rms; /* m: the same; if they are less than a quarter of the frames, the mean over all frames, where distances
+                          * above the scale of the loss count as that */
     int is_poor;         /* this is more than 3 cm: more than skin moves on bones */
     int misplaced;       /* markers */
     int dofs_moved;      /* degrees of freedom that move a marker which is seen; the others stay as they began */

@@ -13,8 +13,9 @@ enum {
     LONG_GAP = 12, /* frames: shorter ones are bridged by motion */
     NUMBERS = 3    /* that a marker gives */
 };
-#define POOR 0.03       /* metres: more than skin and soft tissue move */
-#define MOST_FRAMES 0.5 /* of those in which a marker is seen: then it is not the marker that is wrong */
+#define POOR 0.03            /* metres: more than skin and soft tissue move */
+#define FEWEST_UNMARKED 0.25 /* of the frames, to judge the take by them */
+#define MOST_FRAMES 0.5      /* of those in which a marker is seen: then it is not the marker that is wrong */
 
 ulna_status ulna_track_result_begin(const ulna_take *take, ulna_track_result *r, ulna_error *error)
 {
@@ -262,35 +263,47 @@ static ulna_status find_gaps(const ulna_track_job *j, unsigned char *ever, unsig
 
 /* ---- trust ----------------------------------------------------------------------------------------------------------------- */
 
-/* The median of the markers' own: a few that are misplaced or swapped do not count. */
-static ulna_status find_median_rms(const ulna_track_job *j, double *rms)
+/* The RMS of a frame, if no distance counts more than the scale of the loss: markers that the loss leaves out do not hide how well
+ * the others fit, nor do they vanish. */
+static double bounded_rms(const ulna_track_job *j, int frame)
 {
-    size_t count = 0, room = j->take->set.count;
-    double *list = ulna_allocate(&j->take->allocator, room, sizeof *list);
-    if (!list)
-        return ULNA_ERR_MEMORY;
-    for (size_t i = 0; i < room; i++)
-        if (j->result->markers[i].seen)
-            list[count++] = j->result->markers[i].rms;
-    *rms = count ? ulna_median(list, count) : 0;
-    ulna_release(&j->take->allocator, list, room, sizeof *list);
-    return ULNA_OK;
+    double sum = 0, scale = j->options->loss_scale;
+    int seen = 0;
+    for (size_t i = 0; i < j->take->set.count; i++) {
+        double d = distance_at(j, frame, i);
+        if (isnan(d))
+            continue;
+        d = scale > 0 ? fmin(d, scale) : d; /* not with options.oracle */
+        sum += d * d;
+        seen++;
+    }
+    return seen ? sqrt(sum / seen) : (double)NAN;
 }
 
-static ulna_status find_unmarked(const ulna_track_job *j, ulna_trust *trust)
+static double mean_bounded_rms(const ulna_track_job *j)
 {
-    const unsigned marks = ULNA_TRACK_EMPTY | ULNA_TRACK_RECOVERED | ULNA_TRACK_LOST | ULNA_TRACK_OUTLIERS;
+    double sum = 0;
+    int count = 0;
+    for (int f = 0; f < j->total; f++) {
+        double rms = bounded_rms(j, f);
+        sum += isnan(rms) ? 0 : rms;
+        count += !isnan(rms);
+    }
+    return count ? sum / count : 0;
+}
+
+static void find_unmarked(const ulna_track_job *j, ulna_trust *trust)
+{
     double sum = 0;
     for (int f = 0; f < j->total; f++)
-        if (!(j->result->frames[f].flags & marks)) {
+        if (!(j->result->frames[f].flags & ~(unsigned)ULNA_TRACK_STARTED)) {
             sum += j->result->frames[f].rms;
             trust->unmarked++;
         }
     trust->unmarked_rms = trust->unmarked ? sum / trust->unmarked : (double)NAN;
-    trust->typical_rms = trust->unmarked_rms;
-    ulna_status status = trust->unmarked ? ULNA_OK : find_median_rms(j, &trust->typical_rms);
+    trust->typical_rms =
+        trust->unmarked >= FEWEST_UNMARKED * j->total && trust->unmarked ? trust->unmarked_rms : mean_bounded_rms(j);
     trust->is_poor = trust->typical_rms > POOR;
-    return status;
 }
 
 static ulna_status find_trust(const ulna_track_job *j)
@@ -303,7 +316,7 @@ static ulna_status find_trust(const ulna_track_job *j)
     int *since = ulna_allocate(allocator, bodies, sizeof *since), seen = 0;
     ulna_status status = marks && since ? find_gaps(j, marks, marks + bodies, since) : ULNA_ERR_MEMORY;
     if (status == ULNA_OK)
-        status = find_unmarked(j, trust);
+        find_unmarked(j, trust);
     for (int b = 0; b < model->nb && status == ULNA_OK; b++)
         trust->dofs_moved += marks[b] ? model->body[b].dof_count : 0;
     for (size_t i = 0; i < j->take->set.count; i++)

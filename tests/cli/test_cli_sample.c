@@ -201,6 +201,28 @@ static json_t *solve(ulna_test_tool *tool)
     return ulna_test_tool_json(tool);
 }
 
+/* Frames that some range of `--json` names. */
+static int count_marked(json_t *ranges)
+{
+    unsigned char is_marked[FRAMES + 1] = {0};
+    const char *mark;
+    json_t *list, *range;
+    size_t i;
+    int count = 0;
+    json_object_foreach(ranges, mark, list)
+    {
+        json_array_foreach(list, i, range)
+        {
+            for (long long f = json_integer_value(json_array_get(range, 0));
+                 f <= json_integer_value(json_array_get(range, 1)); f++)
+                is_marked[f] = 1;
+        }
+    }
+    for (int f = 1; f <= FRAMES; f++)
+        count += is_marked[f];
+    return count;
+}
+
 /* What was spoilt is told. */
 static void defects_are_reported(void **state)
 {
@@ -218,6 +240,7 @@ static void defects_are_reported(void **state)
     assert_string_equal(json_string_value(json_array_get(names, 1)), "RKNE");
     assert_int_equal(integer(swap, "first"), 180);
     assert_int_equal(integer(swap, "last"), 215);
+    assert_int_equal(integer(object, "frames_unmarked"), FRAMES - count_marked(json_object_get(object, "ranges")));
     json_decref(object);
     char *page = ulna_test_tool_file(tool, "report.html");
     ulna_test_says(page, "LKNE and RKNE in <a href=\"#player\" data-frame=\"180\">180–215</a>");

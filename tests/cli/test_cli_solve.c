@@ -204,6 +204,38 @@ static void repeated_notes_are_gathered(void **state)
     json_decref(object);
 }
 
+static double rms_of_all(json_t *object)
+{
+    return json_number_value(json_object_get(object, "rms_typical_mm"));
+}
+
+/* One marker in the wrong place in all frames is worth a look, a third of them are not to be used. */
+static void bad_takes_have_an_exit_code(void **state)
+{
+    ulna_test_tool *tool = *state;
+    write_attachment(tool, "a.csv", NULL, NULL);
+    ulna_test_tool_shell(tool, "awk -F, -v OFS=, '/^LFHD,/ {$3 += 0.4} {print}' a.csv >one.csv");
+    json_t *object = solve(tool, "-s human -m take.c3d -a one.csv", 0);
+    assert_string_equal(json_string_value(json_object_get(object, "verdict")), "look");
+    assert_int_equal(integer(object, "frames_unmarked"), 0);
+    assert_true(rms_of_all(object) > 5 && rms_of_all(object) < 15); /* 60 mm / sqrt(41) */
+    json_decref(object);
+    ulna_test_tool_shell(tool,
+                         "awk -F, -v OFS=, '!/^#|bone/ {$5 += 0.06 * sin(NR); if (NR % 5 == 0) {$3 += 0.09; $4 += "
+                         "0.05}} {print}' a.csv >many.csv");
+    object = solve(tool, "-s human -m take.c3d -a many.csv -o many.amc", 1);
+    assert_string_equal(json_string_value(json_object_get(object, "verdict")), "reject");
+    assert_true(rms_of_all(object) > 30);
+    assert_true(file_size(tool, "many.amc") > 0);
+    json_decref(object);
+    char typical[64];
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s human -m take.c3d -a many.csv"), 1);
+    const char *errors = strstr(tool->out, "errors of ");
+    assert_non_null(errors);
+    snprintf(typical, sizeof typical, "typical error %d mm", atoi(errors + strlen("errors of ")));
+    ulna_test_says(tool->out, typical); /* the same number in both places */
+}
+
 /* Key points of a hand become a motion in one command; the other hand and another unit are refused. */
 static void key_points_need_no_attachment(void **state)
 {
@@ -509,7 +541,7 @@ static void an_amc_needs_its_asf(void **state)
     assert_int_equal(ulna_test_tool_run(tool, "convert human own.asf"), 0);
     assert_int_equal(ulna_test_tool_run(tool, "info own.asf own.amc"), 0);
     ulna_test_tool_shell(tool, "printf 'marker,bone,x,y,z\\nLFHD,head,0.07,0.1,0.09\\n' >one.csv");
-    object = solve(tool, "-s own.asf -m take.c3d -a one.csv --no-checks --frames 1:9 -o again.amc", 0);
+    object = solve(tool, "-s own.asf -m take.c3d -a one.csv --no-checks --frames 1:9 -o again.amc", 1);
     assert_false(has_note(object, "an AMC needs an ASF"));
     json_decref(object);
 }
@@ -558,6 +590,7 @@ int main(void)
         TEST(digits_and_channels_can_be_chosen),
         TEST(units_can_be_said),
         TEST(repeated_notes_are_gathered),
+        TEST(bad_takes_have_an_exit_code),
         TEST(key_points_need_no_attachment),
         TEST(balls_have_limits),
         TEST(frames_can_be_chosen),
