@@ -1,4 +1,4 @@
-/* A global solve: options, memory, and what is kept between solves. The stages are in race.c. */
+/* A global solve: options, memory, and the data kept between solves. The stages are in race.c. */
 #include "global/global.h"
 
 #include <math.h>
@@ -67,8 +67,8 @@ static ulna_status make_solvers(ulna_global *g, ulna_error *error)
     return status;
 }
 
-/* From the solvers, whose copies outlive the caller's: what the options take out, and what has no strength. */
-static void find_relaxed(ulna_global *g)
+/* The DOFs that the options lock, or whose strength is 0. The solvers' copy is used, since the caller's may be gone later. */
+static void find_locked(ulna_global *g)
 {
     const unsigned char *locked = ulna_solver_options(g->lane[0].solver)->locked;
     for (int d = 0; d < g->model->nv && !g->locked; d++)
@@ -109,7 +109,7 @@ ulna_status ulna_global_create_with(const ulna_problem *problem, const ulna_glob
         ulna_global_destroy(g);
         return status;
     }
-    find_relaxed(g);
+    find_locked(g);
     *global = g;
     return ULNA_OK;
 }
@@ -138,8 +138,8 @@ void ulna_global_destroy(ulna_global *g)
     ulna_release(&allocator, g, g->bytes, 1);
 }
 
-/* Degrees of freedom that may not move are part of the bones, where the guess has them: such trees are made anew each
- * time. */
+/* Locked degrees of freedom become part of the bones, at their values in the guess, so a tree with such DOFs is made again
+ * for every solve. */
 static ulna_status make_tree(ulna_global *g, const double *q, ulna_error *error)
 {
     const ulna_options *o = ulna_solver_options(g->lane[0].solver);
@@ -147,7 +147,7 @@ static ulna_status make_tree(ulna_global *g, const double *q, ulna_error *error)
         ulna_reduced_is_centred(&g->reduced))
         return ULNA_OK;
     forget_tree(g);
-    /* Methods that do not keep limits find poses outside: the bound must hold for those, too. */
+    /* Methods without limits find poses outside them, and the bound must hold for those poses, too. */
     const int keeps_limits = o->bounded && g->method->info.flags & ULNA_METHOD_BOUNDED;
     const ulna_reduce_options how = {.bounded = keeps_limits,
                                      .lower = o->lower,
@@ -159,7 +159,7 @@ static ulna_status make_tree(ulna_global *g, const double *q, ulna_error *error)
     if (status == ULNA_OK)
         status = ulna_reduced_pose_create(&g->reduced, &g->allocator, &g->pose);
     g->has_tree = status == ULNA_OK;
-    /* Nothing that a relaxation can hold: the bound is 0, and the starts are as good as before. */
+    /* No term is supported by relaxations: the bound is 0, and only the starts are used. */
     if (status == ULNA_ERR_UNSUPPORTED) {
         ulna_reduce_count_left_out(&g->reduced, g->problem);
         status = ULNA_OK;

@@ -1,18 +1,18 @@
 /*
  * The stages of a global solve:
  *
- *   0. lengths alone: goals farther away than the way to them is long give a first bound;
- *   1. starts from the guess, from rest, and from poses spread over all of them: a few dozen microseconds each. Where
- *      goals can be reached, that is often the end: f is next to 0, and no bound is higher;
- *   2. the hull (F2), with a slight preference for the middle of the limits, which tells equals apart; the pose that it
- *      points at, and samples around it;
- *   3. the bones (F3) without that preference, for the bound: to the end, since a bound that proves nothing is still an
- *      answer, and may prove that the goals are out of reach. Where it stalls, the hull again, for its bound. Pose and
- *      samples;
- *   4. more starts.
+ *   0. Lengths: goals that are farther away than the bones are long give a first bound.
+ *   1. Local solves from the guess, from the rest pose, and from poses distributed over all poses: some ten microseconds
+ *      each. If the goals can be reached, this is often the last stage: f is nearly 0, which proves it.
+ *   2. Relaxation F2 (hull), with a small cost of posture, which prefers the middle of the limits, so that its minimum is
+ *      unique. Local solves from the pose to which it is rounded, and from samples around that.
+ *   3. Relaxation F3 (bones) without the cost of posture, for the bound. It runs to the end, since even a bound that does
+ *      not prove f tells how good f is, and may prove that the goals cannot be reached. If it stalls, F2 again, for its
+ *      bound. Local solves as in stage 2.
+ *   4. More local solves from distributed poses.
  *
- * It ends when the best f is proven, or the starts or the time are used up. Starts are solved in batches, and the lowest
- * f counts, of equals the earliest: so threads do not matter.
+ * It ends when the best f is proven, or the starts or the time are used up. Starts are solved in batches; the lowest f
+ * wins, and of equal ones the first, so the result does not depend on the number of threads.
  */
 #include <math.h>
 #include <string.h>
@@ -26,8 +26,8 @@
 #include "objective/problem.h"
 
 #define POSTURE 1e-4   /* of stage 2, in units of the tree's cost */
-#define ROUNDING 1e-12 /* of all that is summed: what the arithmetic of f and of the bound may be off */
-#define STALLED 0.05   /* of f: a bound this far from its relaxation's minimum calls for another one */
+#define ROUNDING 1e-12 /* relative rounding error of f and of the bound, of the sum of absolute values */
+#define STALLED 0.05   /* of f: if F3 ends with a larger gap, F2 is solved as well */
 
 typedef struct race {
     ulna_global *g;
@@ -36,16 +36,16 @@ typedef struct race {
     int ended;
     int spread;           /* starts of the sequence used */
     int batch;            /* starts of a stage at most */
-    double open;          /* m^2: what the last bound lacks to its relaxation's minimum, at most */
-    double open_f;        /* the best f then */
-    double solve_s;       /* all local solves so far: whether threads pay. The first batch is done by one */
-    double lengths_bound; /* m^2: without a relaxation */
+    double open;          /* m^2: gap of the last relaxation, between its cost and the bound */
+    double open_f;        /* the best f at that time */
+    double solve_s;       /* seconds of all local solves so far; decides whether threads are worthwhile */
+    double lengths_bound; /* m^2: the bound from lengths alone */
     uint64_t state;       /* of the samples */
 } race;
 
-/* ---- bounds above the cost: an internal error ------------------------------------------------------------------------------------------- */
+/* ---- bounds above the cost: an internal error -------------------------------------------------------------------- */
 
-/* How far f and a bound can be off by rounding alone. f adds squares of differences of places in the world. */
+/* An upper bound of the rounding errors of f and of a bound. f adds squares of differences of positions in the world. */
 static double rounding_of(const ulna_global *g, double f)
 {
     const ulna_reduced *tree = &g->reduced;
@@ -76,7 +76,7 @@ int ulna_global_check_bound(ulna_global_result *result, double rounding, double 
     return 0;
 }
 
-/* After every f and every bound. Once a bound was wrong, none of a relaxation is believed. */
+/* To be called after every change of f or of the bound. After a wrong bound, later bounds of relaxations are ignored. */
 static void check_bound(race *r)
 {
     const double rounding = isfinite(r->result->f) ? rounding_of(r->g, r->result->f) : INFINITY;
@@ -130,7 +130,7 @@ static void solve_lanes(const void *context, int first, int last)
     }
 }
 
-/* Local solves keep to the time limit, too. */
+/* Gives local solves the remaining time. */
 static void limit_time(const race *r, int count)
 {
     const ulna_global_options *o = &r->g->options;
@@ -142,7 +142,7 @@ static void limit_time(const race *r, int count)
     }
 }
 
-/* A start where f does not exist is no failure of the others. */
+/* A start at which f is not finite is skipped. */
 static ulna_status solve_batch(race *r, int count, int from_relaxation)
 {
     ulna_global *g = r->g;
@@ -181,7 +181,7 @@ static int root_moves(const ulna_global *g)
     return 1;
 }
 
-/* Coordinates at rest, but for those that may not move; quaternions that may stay, too. */
+/* The rest pose, except for locked coordinates; quaternions stay if anything is locked. */
 static void rest_lane(const ulna_global *g, ulna_lane *lane)
 {
     const ulna_model *model = g->model;
@@ -192,7 +192,7 @@ static void rest_lane(const ulna_global *g, ulna_lane *lane)
             lane->q[model->dof_coordinate[d]] = model->rest[model->dof_coordinate[d]];
 }
 
-/* Every other one has its root moved to the goals; the very first two are the guess and the rest pose. */
+/* Start number 0 is the guess, number 1 the rest pose. In every second start the root is moved to the goals first. */
 static void spread_lane(race *r, ulna_lane *lane, int number)
 {
     ulna_global *g = r->g;
@@ -215,7 +215,7 @@ static ulna_status spread_starts(race *r)
 
 /* ---- relaxations ------------------------------------------------------------------------------------------------- */
 
-/* A pose that is no number is left out: the relaxation may have failed. */
+/* Poses that are not finite are skipped: the relaxation may have failed. */
 static ulna_status round_and_sample(race *r, const ulna_relaxation *relaxation)
 {
     ulna_global *g = r->g;
@@ -231,7 +231,7 @@ static ulna_status round_and_sample(race *r, const ulna_relaxation *relaxation)
     return solve_batch(r, count, 1);
 }
 
-/* With `posture` the minimum is moved, and its bound says nothing. */
+/* Solves a relaxation, and updates the bound. With `posture` above 0 the cost is another one, so the bound is not used. */
 static ulna_status relax(race *r, ulna_relax_kind kind, double posture, ulna_error *error)
 {
     ulna_global *g = r->g;
@@ -247,7 +247,8 @@ static ulna_status relax(race *r, ulna_relax_kind kind, double posture, ulna_err
     ulna_relax_result found;
     how.posture = posture;
     how.deadline = g->options.seconds > 0 ? r->began + g->options.seconds : 0;
-    if (posture == 0) { /* to a tenth of what proves f: not of the tree's cost, which can be a hundred times f */
+    if (posture ==
+        0) { /* to a tenth of the gap that proves f; relative to f, since the tree's cost can be far larger */
         how.relative = 0;
         how.absolute = 0.1 * (g->options.gap * r->result->f + g->options.absolute) / tree->unit;
     }
@@ -264,7 +265,7 @@ static ulna_status relax(race *r, ulna_relax_kind kind, double posture, ulna_err
     return status;
 }
 
-/* F2 with the preference for the middle. */
+/* Stage 2. */
 static ulna_status point(race *r, ulna_error *error)
 {
     ulna_status status = relax(r, ULNA_RELAX_HULL, POSTURE, error);
@@ -273,6 +274,7 @@ static ulna_status point(race *r, ulna_error *error)
     return round_and_sample(r, r->g->relaxation[ULNA_RELAX_HULL]);
 }
 
+/* Stage 3. */
 static ulna_status prove(race *r, ulna_error *error)
 {
     ulna_relax_kind kind = r->g->options.relax == 2 ? ULNA_RELAX_BONES : ULNA_RELAX_HULL;
@@ -286,7 +288,7 @@ static ulna_status prove(race *r, ulna_error *error)
     return round_and_sample(r, r->g->relaxation[kind]);
 }
 
-/* Has f fallen so far that the bound, solved to a part of it, is too coarse by itself? */
+/* Whether f has decreased so much that the last relaxation, solved to a tolerance relative to f, was too inaccurate. */
 static int is_coarse(const race *r)
 {
     const ulna_global_options *o = &r->g->options;
@@ -295,7 +297,7 @@ static int is_coarse(const race *r)
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-/* Few starts are shared among the stages; without any left, there is still the bound. */
+/* If there are few starts, they are divided among the stages. Stage 3 runs even if none are left. */
 static ulna_status run(race *r, ulna_error *error)
 {
     const ulna_global *g = r->g;
@@ -318,7 +320,7 @@ static ulna_status run(race *r, ulna_error *error)
     return status;
 }
 
-/* What is known without a relaxation: lengths, and goals on what stands still. */
+/* The bound without a relaxation: from lengths, and from goals on bodies that cannot move. */
 static double first_bound(const ulna_global *g)
 {
     const ulna_reduced *tree = &g->reduced;

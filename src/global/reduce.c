@@ -1,4 +1,4 @@
-/* From a problem to the tree that relaxations see: the frame of the reduction, whose steps are in reduce.h. */
+/* Makes the reduced tree of a problem: memory, limits, and the first of the steps that reduce.h lists. */
 #include "global/reduce.h"
 #include "math/math3.h"
 
@@ -56,9 +56,9 @@ void ulna_reduced_release(ulna_reduced *reduced)
     *reduced = (ulna_reduced){0};
 }
 
-/* ---- what stands still before any goal is looked at -------------------------------------------------------------- */
+/* ---- limits and locked degrees of freedom ------------------------------------------------------------------------ */
 
-/* Of bones, points on them, and the distances between goals. */
+/* The largest of: size of the skeleton, distances of points from their bodies, distances between goals. */
 static double size_of(const ulna_problem *problem)
 {
     double size = problem->model->length_scale;
@@ -98,7 +98,8 @@ static ulna_status set_limits(const ulna_reducer *work, const ulna_reduce_option
         if (c != ULNA_NONE)
             to->q[c] = fmin(fmax(to->q[c], to->lower[j]), to->upper[j]);
 
-        /* a rotation by its rounding is no freedom; nor is a micrometre on a metre, but the bound is lowered by it */
+        /* A rotation whose range is rounding is locked; so is a translation within a micrometre per metre, for which
+         * ulna_reduced_bound lowers the bound. */
         const int moves = ulna_segment_is_slide(model->dof_segment[j]);
         const double width = to->upper[j] - to->lower[j];
         to->locked[j] = width < INFINITY && width <= (moves ? 1e-6 * size : 1e-15 * (1 + fabs(to->lower[j])));
@@ -117,7 +118,7 @@ static ulna_status set_limits(const ulna_reducer *work, const ulna_reduce_option
     return ULNA_OK;
 }
 
-/* Marks the links on the way to goals, and counts what is left out. */
+/* Marks the links between root and goals, and counts the terms that are not supported. */
 static ulna_status survey(ulna_reducer *work, ulna_reduced *r, ulna_error *error)
 {
     int active = 0;
@@ -125,7 +126,7 @@ static ulna_status survey(ulna_reducer *work, ulna_reduced *r, ulna_error *error
         const ulna_term *term = &work->problem->term[i];
         if (!(ulna_term_weight(work->problem, term) > 0))
             continue;
-        if (ulna_reduce_is_held_type(term->type)) {
+        if (ulna_reduce_is_supported(term->type)) {
             work->needed[work->model->body[term->body].link] = 1;
             active++;
         }
@@ -137,12 +138,12 @@ static ulna_status survey(ulna_reducer *work, ulna_reduced *r, ulna_error *error
     if (active)
         return ULNA_OK;
     return ulna_fail(error, ULNA_ERR_UNSUPPORTED,
-                     "no goal that a relaxation can hold: there is no point, orientation or direction term with a "
+                     "no goal that relaxations support: there is no point, orientation or direction term with a "
                      "weight above 0 (%d terms of other types)",
                      r->left_out);
 }
 
-/* ---- all of it --------------------------------------------------------------------------------------------------- */
+/* ---- the whole reduction --------------------------------------------------------------------------------------------------- */
 
 static ulna_status reduce(ulna_reducer *work, ulna_reduced *r, const ulna_reduce_options *options, ulna_error *error)
 {
@@ -161,7 +162,7 @@ static ulna_status reduce(ulna_reducer *work, ulna_reduced *r, const ulna_reduce
                                     : ulna_fail(error, ULNA_ERR_NUMBER, "the goals or the weights are too large");
 }
 
-/* Memory of the result and of the work; what was had is released with them. */
+/* Memory of the result and of the scratch arrays. After a failure, the caller releases what was allocated. */
 static ulna_status allocate(const ulna_problem *problem, ulna_reduced *r, ulna_reducer *work, ulna_arena *scratch)
 {
     sizes n = sizes_of(problem);
@@ -223,9 +224,9 @@ ulna_status ulna_reduced_create(const ulna_problem *problem, const ulna_reduce_o
 
 /* The first step of the reduction: links become parts (reduce.h). */
 
-/* ---- limits and what is locked ------------------------------------------------------------------------------------ */
+/* ---- queries about degrees of freedom ----------------------------------------------------------------------------- */
 
-static int all_held(const ulna_reducer *work, int dof, int count)
+static int all_locked(const ulna_reducer *work, int dof, int count)
 {
     for (int j = dof; j < dof + count; j++)
         if (!work->to->locked[j])
@@ -233,13 +234,13 @@ static int all_held(const ulna_reducer *work, int dof, int count)
     return 1;
 }
 
-/* Does a turn lack some angle? */
-static int is_limited_turn(const ulna_reducer *work, int dof)
+/* Whether a rotation cannot reach every angle. */
+static int is_limited_rotation(const ulna_reducer *work, int dof)
 {
     return work->to->upper[dof] - work->to->lower[dof] < 2 * ULNA_PI;
 }
 
-/* Rotation vectors of length pi reach every rotation. */
+/* Whether a rotation vector cannot reach every rotation: vectors up to length pi do. */
 static int is_limited_vector(const ulna_reducer *work, int dof)
 {
     return work->to->lower[dof] > -ULNA_PI || work->to->upper[dof] < ULNA_PI;
@@ -254,13 +255,13 @@ static void move_cursor(ulna_cursor *at, const double rotation[9], const double 
     *at = next;
 }
 
-/* A part where the cursor is; the cursor moves onto it. */
+/* Adds a part at the cursor, and moves the cursor to it. */
 static ulna_part *add_part(ulna_reducer *work, ulna_edge edge, int body, ulna_cursor *at)
 {
     int number = work->part_count++;
     ulna_part *part = &work->parts[number];
     *part = (ulna_part){.edge = edge, .parent = at->part, .dof = ULNA_NONE, .body = body, .ball = ULNA_NONE};
-    part->owner = edge == ULNA_EDGE_SLIDE ? work->parts[at->part].owner : number;
+    part->owner = edge == ULNA_EDGE_TRANSLATION ? work->parts[at->part].owner : number;
     ulna_copy3(at->offset, part->offset);
     ulna_copy9(at->frame, part->frame);
     work->parts[at->part].uses++;
@@ -269,13 +270,13 @@ static ulna_part *add_part(ulna_reducer *work, ulna_edge edge, int body, ulna_cu
     return part;
 }
 
-/* A hinge or slide about or along axis k of the moving frame. A reversed joint moves against its axis. */
+/* Adds a rotation about, or a translation along, axis k of the moving frame. A reversed joint moves against its axis. */
 static void add_single(ulna_reducer *work, const ulna_link *link, ulna_edge edge, int k, int dof, ulna_cursor *at)
 {
     ulna_part *part = add_part(work, edge, link->body, at);
     for (int i = 0; i < 3; i++)
         part->axis[i] = link->sign * at->frame[3 * i + k];
-    int free = edge == ULNA_EDGE_HINGE && !is_limited_turn(work, dof);
+    int free = edge == ULNA_EDGE_HINGE && !is_limited_rotation(work, dof);
     part->lower = free ? -INFINITY : work->to->lower[dof];
     part->upper = free ? INFINITY : work->to->upper[dof];
     part->dof = dof;
@@ -283,8 +284,9 @@ static void add_single(ulna_reducer *work, const ulna_link *link, ulna_edge edge
 
 /* ---- joints ------------------------------------------------------------------------------------------------------ */
 
-/* A rotation vector with all components locked at zero but one is a turn: its component, or -1. */
-static int single_turn(const ulna_reducer *work, ulna_segment segment, int dof, int coordinate)
+/* A rotation vector of which all components but one are locked at zero is a rotation about one axis: returns that
+ * component, or -1. */
+static int single_rotation(const ulna_reducer *work, ulna_segment segment, int dof, int coordinate)
 {
     int single = -1;
     for (int k = 0; segment != ULNA_SEGMENT_BALL && k < ulna_segment_dofs(segment); k++) {
@@ -297,7 +299,7 @@ static int single_turn(const ulna_reducer *work, ulna_segment segment, int dof, 
     return single;
 }
 
-/* Segments of three parameters: anything goes. What limits them is lost, and counted. */
+/* Adds a ball for segments of three parameters. Their limits are not part of the tree, and are counted. */
 static void add_ball(ulna_reducer *work, const ulna_link *link, int first, int count, int dof, int coordinate,
                      ulna_cursor *at)
 {
@@ -308,43 +310,43 @@ static void add_ball(ulna_reducer *work, const ulna_link *link, int first, int c
                         .segment = first,
                         .segment_count = count,
                         .coordinate = coordinate,
-                        .slide = {ULNA_NONE, ULNA_NONE, ULNA_NONE}};
+                        .translation = {ULNA_NONE, ULNA_NONE, ULNA_NONE}};
     ulna_copy9(part->frame, ball->frame);
     for (int s = first, k = 0; s < first + count; s++) {
         ulna_segment segment = (ulna_segment)link->segment[s];
         for (int i = 0; i < ulna_segment_dofs(segment); i++, k++) {
             ball->dof[k] = dof + k;
             int limited = segment == ULNA_SEGMENT_BALL ? 0
-                          : segment <= ULNA_SEGMENT_RZ ? is_limited_turn(work, dof + k)
+                          : segment <= ULNA_SEGMENT_RZ ? is_limited_rotation(work, dof + k)
                                                        : is_limited_vector(work, dof + k);
             work->limits_left_out += limited || work->to->locked[dof + k];
         }
     }
 }
 
-/* Segment s of a link; returns how many segments that settled: a swing takes its twist along. */
+/* Adds segment s of a link; returns how many segments that were: swing and twist are added together. */
 static int expand_segment(ulna_reducer *work, const ulna_link *link, int s, int dof, int coordinate, ulna_cursor *at)
 {
     ulna_segment segment = (ulna_segment)link->segment[s];
     int count = ulna_segment_dofs(segment);
     int next_is_swing = s + 1 < link->segment_count && link->segment[s + 1] == ULNA_SEGMENT_SWING;
-    if (next_is_swing && !all_held(work, dof + 1, 2) &&
-        single_turn(work, ULNA_SEGMENT_SWING, dof + 1, coordinate + 1) < 0) { /* a reversed swing-twist */
+    if (next_is_swing && !all_locked(work, dof + 1, 2) &&
+        single_rotation(work, ULNA_SEGMENT_SWING, dof + 1, coordinate + 1) < 0) { /* a reversed swing-twist */
         add_ball(work, link, s, 2, dof, coordinate, at);
         return 2;
     }
-    if (all_held(work, dof, count)) {
+    if (all_locked(work, dof, count)) {
         double rotation[9], translation[3];
         ulna_segment_motion(segment, link->sign, work->to->q + coordinate, rotation, translation);
         move_cursor(at, rotation, translation);
         return 1;
     }
     if (segment <= ULNA_SEGMENT_TZ) {
-        add_single(work, link, ulna_segment_is_slide(segment) ? ULNA_EDGE_SLIDE : ULNA_EDGE_HINGE, (int)segment % 3,
-                   dof, at);
+        add_single(work, link, ulna_segment_is_slide(segment) ? ULNA_EDGE_TRANSLATION : ULNA_EDGE_HINGE,
+                   (int)segment % 3, dof, at);
         return 1;
     }
-    int single = single_turn(work, segment, dof, coordinate);
+    int single = single_rotation(work, segment, dof, coordinate);
     if (single >= 0) {
         add_single(work, link, ULNA_EDGE_HINGE, single, dof + single, at);
         return 1;
@@ -364,7 +366,7 @@ static void expand_link(ulna_reducer *work, const ulna_link *link, ulna_cursor *
         move_cursor(at, rotation, link->offset);
     else
         ulna_copy9(rotation,
-                   at->frame); /* places count from the root's: far from the origin of the world that keeps digits */
+                   at->frame); /* positions are relative to the root: no digits are lost far from the world's origin */
     int dof = link->dof, coordinate = link->coordinate;
     for (int s = 0; s < link->segment_count;)
         for (int settled = expand_segment(work, link, s, dof, coordinate, at); settled > 0; settled--, s++) {
@@ -375,7 +377,7 @@ static void expand_link(ulna_reducer *work, const ulna_link *link, ulna_cursor *
 
 /* ---- terms ------------------------------------------------------------------------------------------------------- */
 
-/* `node` and `turned` hold parts until nodes are made. */
+/* `node` and `rotation_node` are numbers of parts until nodes are made. */
 static void attach_term(ulna_reducer *work, const ulna_term *term, ulna_reduced_term *to)
 {
     const ulna_body *body = &work->model->body[term->body];
@@ -383,15 +385,15 @@ static void attach_term(ulna_reducer *work, const ulna_term *term, ulna_reduced_
     move_cursor(&at, body->link_rotation, body->link_position);
     ulna_copy9(at.frame, to->frame);
     if (term->type != ULNA_TERM_POINT) {
-        to->node = to->turned = work->parts[at.part].owner;
-        work->parts[to->turned].uses++;
+        to->node = to->rotation_node = work->parts[at.part].owner;
+        work->parts[to->rotation_node].uses++;
         return;
     }
     double identity[9];
     ulna_identity9(identity);
     move_cursor(&at, identity, term->local);
 
-    /* a point at a joint does not feel it */
+    /* a point at the centre of a joint does not depend on it */
     const ulna_part *part = &work->parts[at.part];
     while ((part->edge == ULNA_EDGE_HINGE || part->edge == ULNA_EDGE_BALL) && ulna_norm(at.offset) <= work->tiny) {
         ulna_copy3(part->offset, at.offset);
@@ -403,7 +405,7 @@ static void attach_term(ulna_reducer *work, const ulna_term *term, ulna_reduced_
     work->parts[at.part].uses++;
 }
 
-int ulna_reduce_is_held_type(ulna_term_type type)
+int ulna_reduce_is_supported(ulna_term_type type)
 {
     return type == ULNA_TERM_POINT || type == ULNA_TERM_ORIENTATION || type == ULNA_TERM_DIRECTION;
 }
@@ -428,8 +430,8 @@ void ulna_reduce_expand(ulna_reducer *work)
     for (size_t i = 0; i < work->problem->term_count; i++) {
         const ulna_term *term = &work->problem->term[i];
         ulna_reduced_term *to = &work->to->terms[i];
-        *to = (ulna_reduced_term){.node = ULNA_NONE, .turned = ULNA_NONE};
-        if (ulna_reduce_is_held_type(term->type) && ulna_term_weight(work->problem, term) > 0)
+        *to = (ulna_reduced_term){.node = ULNA_NONE, .rotation_node = ULNA_NONE};
+        if (ulna_reduce_is_supported(term->type) && ulna_term_weight(work->problem, term) > 0)
             attach_term(work, term, to);
     }
 }

@@ -1,16 +1,16 @@
 /*
- * The last step of the reduction: parts become nodes, offsets become bones, goals find their nodes.
+ * The last step of the reduction: parts become nodes, offsets become bones, goals are assigned to nodes.
  *
- * Offsets commute with slides, so they are carried past them; they become bones only where something turns or a goal
- * is. So no bone hangs on a bone: points of one rigid part are siblings, and two at the same place are one.
+ * Offsets commute with translations, so they are moved past them; they become bones only at rotations and goals. So the
+ * parent of a bone is never a bone: the points of one rigid part are siblings, and points at the same position are one.
  *
- * Node 0 stands where the first moving part below the world does, so that a base far away costs no digits.
+ * Node 0 is at the first moving part below the world, so that no digits are lost if the base is far from the origin.
  */
 #include "global/reduce.h"
 #include "math/math3.h"
 
-#define FAR 1e-3    /* the length is at least this much of how far the goals are: squares of places must have digits */
-#define NARROW 0.01 /* of the distance to the middle of the limits */
+#define FAR 1e-3 /* of the distance of the goals: the least unit of length, so that squares of positions keep digits */
+#define NARROW 0.01 /* of the distance to the middle of the limits: half the width of limits that count as narrow */
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------- */
 
@@ -22,7 +22,7 @@ static int add_node(ulna_reducer *work, ulna_reduced *r, ulna_edge edge, int par
     return number;
 }
 
-/* Places below the world become relative to node 0, which is put at the first of them. */
+/* Makes positions below the world relative to node 0; the first of them becomes the position of node 0. */
 static void anchor(ulna_reducer *work, int node, double offset[3])
 {
     if (node != 0)
@@ -34,7 +34,7 @@ static void anchor(ulna_reducer *work, int node, double offset[3])
         offset[i] -= work->to->node0[i];
 }
 
-/* The node at an offset (metres, anchored) from another: itself, or a bone that is there, or ULNA_NONE. */
+/* The node at an offset (metres, anchored) from node `from`: itself, or one of its bones, or ULNA_NONE. */
 static int find_node(const ulna_reducer *work, const ulna_reduced *r, int from, const double offset[3])
 {
     if (ulna_norm(offset) <= work->tiny)
@@ -49,7 +49,7 @@ static int find_node(const ulna_reducer *work, const ulna_reduced *r, int from, 
     return ULNA_NONE;
 }
 
-/* The same, with a new bone where there is none. */
+/* The same, but adds a bone if there is none. */
 static int node_at(ulna_reducer *work, ulna_reduced *r, int from, const double offset[3], int body)
 {
     int found = find_node(work, r, from, offset);
@@ -62,9 +62,9 @@ static int node_at(ulna_reducer *work, ulna_reduced *r, int from, const double o
     return bone;
 }
 
-/* A translation with limits that are close together beside how far away they are: it counts from their middle, and the
- * way there is part of the bone. Otherwise its moments would be a large constant with a small variance, whose digits
- * are lost. 0 for all others, for which a single edge gives the tighter relaxation. */
+/* Where the travel of a translation is measured from. If the limits are narrow relative to their distance from 0: from
+ * their middle, and the offset to the middle becomes part of the bone; otherwise its moments would be a large constant
+ * with a small variance, and lose digits. Else from 0: a single edge gives the tighter relaxation. */
 static double narrow_middle(const ulna_part *part)
 {
     const double middle = 0.5 * part->lower + 0.5 * part->upper, half = 0.5 * (part->upper - part->lower);
@@ -79,13 +79,13 @@ static void emit_parts(ulna_reducer *work, ulna_reduced *r)
         if (ulna_part_is_gone(part))
             continue;
         const ulna_part *parent = &work->parts[part->parent];
-        double offset[3], middle = part->edge == ULNA_EDGE_SLIDE ? narrow_middle(part) : 0;
+        double offset[3], middle = part->edge == ULNA_EDGE_TRANSLATION ? narrow_middle(part) : 0;
         for (int k = 0; k < 3; k++)
             offset[k] = parent->carried[k] + part->offset[k] + middle * part->axis[k];
         int from = parent->node;
         if (part->edge != ULNA_EDGE_FREE)
             anchor(work, from, offset);
-        if (part->edge == ULNA_EDGE_SLIDE)
+        if (part->edge == ULNA_EDGE_TRANSLATION)
             ulna_copy3(offset, part->carried);
         else
             from = node_at(work, r, from, offset, part->body);
@@ -110,13 +110,13 @@ static int is_point(const ulna_reducer *work, size_t term)
     return work->problem->term[term].type == ULNA_TERM_POINT && work->to->terms[term].node != ULNA_NONE;
 }
 
-/* The rigid part that a point belongs to: the node whose frame it is in. */
+/* The rigid part that a point is on: the node whose frame it is in. */
 static int base_of(const ulna_reducer *work, const ulna_reduced_term *term)
 {
     return work->parts[term->node].node;
 }
 
-/* Of the points of a rigid part: is this one to share a goal with others? `offset` is carried already. */
+/* Whether this point of a rigid part shares a goal with others. `offset` is relative to the node. */
 static int may_gather(const ulna_reducer *work, const ulna_reduced *r, const ulna_reduced_term *term,
                       const double offset[3], ulna_gather gather)
 {
@@ -125,8 +125,8 @@ static int may_gather(const ulna_reducer *work, const ulna_reduced *r, const uln
     return gather == ULNA_GATHER_ALL;
 }
 
-/* Where several points of a rigid part have their one goal: a bone of its own to their centroid, since that moves
- * with the weights; or the node itself if they are all around it. */
+/* Chooses the node for the common goal of several points of a rigid part: a new bone to their centroid, which changes with
+ * the weights; or the node itself if the centroid is there. */
 static void gather_points(ulna_reducer *work, ulna_reduced *r, ulna_gather gather)
 {
     double(*mean)[4] = work->to->mean;
@@ -156,7 +156,7 @@ static void gather_points(ulna_reducer *work, ulna_reduced *r, ulna_gather gathe
     }
 }
 
-/* Terms move from parts to nodes. */
+/* Assigns terms to nodes instead of parts. */
 static void emit_terms(ulna_reducer *work, ulna_reduced *r, ulna_gather gather)
 {
     gather_points(work, r, gather);
@@ -166,16 +166,16 @@ static void emit_terms(ulna_reducer *work, ulna_reduced *r, ulna_gather gather)
             continue;
         int base = base_of(work, term);
         if (!is_point(work, i)) {
-            term->node = term->turned = base;
+            term->node = term->rotation_node = base;
             continue;
         }
-        if (term->node == 0) /* it stands still: offset is where */
+        if (term->node == 0) /* it cannot move: offset is its position */
             continue;
         const ulna_part *part = &work->parts[term->node];
         for (int k = 0; k < 3; k++)
             term->offset[k] += part->carried[k];
         term->gathered &= work->gathers[base] != ULNA_NONE;
-        term->turned = term->gathered ? work->parts[part->owner].node : ULNA_NONE;
+        term->rotation_node = term->gathered ? work->parts[part->owner].node : ULNA_NONE;
         term->node =
             term->gathered ? work->gathers[base] : node_at(work, r, base, term->offset, work->problem->term[i].body);
     }
@@ -183,20 +183,21 @@ static void emit_terms(ulna_reducer *work, ulna_reduced *r, ulna_gather gather)
 
 /* ---- scales ------------------------------------------------------------------------------------------------------ */
 
-/* Centre: of the goals. Length: the longest way along bones and limited slides, or how far goals are from where node
- * 0 is. Unit: of the largest weight. The tree is in metres before, and in these units afterwards, but for its goals. */
+/* Centre: centroid of the goals. Length: the longest path along bones and translations with limits, or the distance of the
+ * goals from node 0. Unit: cost of one length with the largest weight. Converts the tree, except for the goals, from
+ * metres to these units. */
 static void choose_scales(ulna_reduced *r, double *reach)
 {
-    double weight = 0, heaviest = 0, centre[3] = {0, 0, 0}, longest = 0, farthest = 0, turn = 0;
+    double weight = 0, heaviest = 0, centre[3] = {0, 0, 0}, longest = 0, farthest = 0, rotation = 0;
     for (int n = 0; n < r->count; n++) {
         const ulna_node *node = &r->nodes[n];
         double far = fmax(fabs(node->lower), fabs(node->upper)), size = 0;
         reach[n] = (n > 0 ? reach[node->parent] : 0) + ulna_norm(node->v);
-        if (node->edge == ULNA_EDGE_SLIDE && isfinite(far))
+        if (node->edge == ULNA_EDGE_TRANSLATION && isfinite(far))
             reach[n] += far;
         for (int i = 0; i < 9; i++)
-            size += node->turn[i] * node->turn[i];
-        turn = fmax(turn, sqrt(size));
+            size += node->rotation_cost[i] * node->rotation_cost[i];
+        rotation = fmax(rotation, sqrt(size));
         if (!(node->weight > 0))
             continue;
         weight += node->weight;
@@ -208,14 +209,14 @@ static void choose_scales(ulna_reduced *r, double *reach)
     }
     ulna_copy3(centre, r->centre);
     r->length = longest > 0 || farthest > 0 ? fmax(longest, longest > 0 ? FAR * farthest : farthest) : 1;
-    r->unit = fmax(heaviest * r->length * r->length, turn);
+    r->unit = fmax(heaviest * r->length * r->length, rotation);
     if (!(r->unit > 0)) /* nothing moves: only the constant is left */
         r->unit = 1;
     for (int n = 1; n < r->count; n++) {
         ulna_node *node = &r->nodes[n];
         for (int i = 0; i < 3; i++)
             node->v[i] /= r->length;
-        if (node->edge == ULNA_EDGE_SLIDE) {
+        if (node->edge == ULNA_EDGE_TRANSLATION) {
             node->lower /= r->length;
             node->upper /= r->length;
             node->middle /= r->length;

@@ -7,8 +7,9 @@
  *   sum w_i/2 |y_i - p_i|^2 = W/2 |mean y - (p + R mean v)|^2 - <sum w_i (y_i - mean y)(v_i - mean v)T, R>
  *                             + sum w_i/2 (|y_i - mean y|^2 + |v_i - mean v|^2),
  *
- * one point goal, a turn and a constant. Points at the same place are the case v_i = mean v. Orientations, f = w/4
- * |G - R B|_F^2 = w/2 (3 - <G BT, R>), and directions, f = w/2 |g - R a|^2 = w (1 - <g aT, R>), are turns as well.
+ * that is one point goal, a rotation cost and a constant. Points at the same position are the case v_i = mean v.
+ * Orientations, f = w/4 |G - R B|_F^2 = w/2 (3 - <G BT, R>), and directions, f = w/2 |g - R a|^2 = w (1 - <g aT, R>), are
+ * rotation costs as well.
  */
 #include "global/reduce.h"
 #include "math/math3.h"
@@ -16,7 +17,7 @@
 void ulna_reduce_average(double mean[4], double weight, const double x[3])
 {
     mean[3] += weight;
-    for (int i = 0; i < 3 && mean[3] > 0; i++) /* weights so small that they vanish in these units */
+    for (int i = 0; i < 3 && mean[3] > 0; i++) /* 0: weights so small that they underflow in these units */
         mean[i] += (x[i] - mean[i]) * (weight / mean[3]);
 }
 
@@ -26,7 +27,7 @@ void ulna_reduce_count_left_out(ulna_reduced *reduced, const ulna_problem *probl
     reduced->left_out_types = 0;
     for (size_t i = 0; i < problem->term_count; i++) {
         const ulna_term *term = &problem->term[i];
-        if (ulna_reduce_is_held_type(term->type) || !(ulna_term_weight(problem, term) > 0))
+        if (ulna_reduce_is_supported(term->type) || !(ulna_term_weight(problem, term) > 0))
             continue;
         reduced->left_out++;
         reduced->left_out_types |= 1u << term->type;
@@ -43,12 +44,12 @@ int ulna_reduce_is_finite(const ulna_reduced *reduced)
     for (int n = 0; n < reduced->count && finite; n++) {
         const ulna_node *node = &reduced->nodes[n];
         finite = isfinite(node->weight) && isfinite(ulna_dot(node->goal, node->goal)) &&
-                 ulna_all_finite(node->turn, 9) && ulna_all_finite(node->v, 3);
+                 ulna_all_finite(node->rotation_cost, 9) && ulna_all_finite(node->v, 3);
     }
     return finite;
 }
 
-/* A place that counts from somewhere, in the units of the tree. */
+/* A position relative to `from`, in metres, in the units of the tree. */
 static void to_units(const ulna_reduced *reduced, const double place[3], const double from[3], double result[3])
 {
     for (int i = 0; i < 3; i++)
@@ -66,7 +67,7 @@ static void add_constant(ulna_reduced *reduced, double cost)
     reduced->summed += fabs(cost);
 }
 
-/* The part of a point term in weight and goal of its node, and in where the points are on average. */
+/* Adds a point term to weight and goal of its node, and to the centroid of its points. */
 static void add_to_mean(ulna_reduced *reduced, const ulna_problem *problem, const ulna_term *term,
                         const ulna_reduced_term *at)
 {
@@ -82,7 +83,7 @@ static void add_to_mean(ulna_reduced *reduced, const ulna_problem *problem, cons
     ulna_reduce_average(reduced->reduction->mean[at->node], weight, at->offset);
 }
 
-/* What a point term leaves over beside the mean: constant and turn. */
+/* Adds the other parts of a point term: constant and rotation cost. */
 static void add_rest(ulna_reduced *reduced, const ulna_problem *problem, const ulna_term *term,
                      const ulna_reduced_term *at)
 {
@@ -101,42 +102,43 @@ static void add_rest(ulna_reduced *reduced, const ulna_problem *problem, const u
     add_constant(reduced, weight * (ulna_dot(from_goal, from_goal) + ulna_dot(from_point, from_point)));
     if (!at->gathered)
         return;
-    ulna_node *turned = &reduced->nodes[at->turned];
-    turned->has_turn = 1;
+    ulna_node *rotated = &reduced->nodes[at->rotation_node];
+    rotated->has_rotation_cost = 1;
     for (int i = 0; i < 9; i++)
-        turned->turn[i] -= 2 * weight * from_goal[i / 3] * from_point[i % 3];
+        rotated->rotation_cost[i] -= 2 * weight * from_goal[i / 3] * from_point[i % 3];
 }
 
-static void add_turn(ulna_reduced *reduced, const ulna_problem *problem, const ulna_term *term,
-                     const ulna_reduced_term *at)
+/* Adds an orientation or direction term. */
+static void add_rotation_cost(ulna_reduced *reduced, const ulna_problem *problem, const ulna_term *term,
+                              const ulna_reduced_term *at)
 {
-    ulna_node *node = &reduced->nodes[at->turned];
+    ulna_node *node = &reduced->nodes[at->rotation_node];
     double weight = ulna_term_weight(problem, term) / reduced->unit;
-    node->has_turn = 1;
+    node->has_rotation_cost = 1;
     if (term->type == ULNA_TERM_DIRECTION) {
         double axis[3];
         ulna_rotate(at->frame, term->local + 3, axis);
         for (int i = 0; i < 9; i++)
-            node->turn[i] -= weight * term->goal[i / 3] * axis[i % 3];
+            node->rotation_cost[i] -= weight * term->goal[i / 3] * axis[i % 3];
         add_constant(reduced, 0.5 * weight * (ulna_dot(term->goal, term->goal) + ulna_dot(axis, axis)));
     } else {
         double back[9], product[9];
         ulna_transpose9(at->frame, back);
         ulna_multiply9(term->goal, back, product);
         for (int i = 0; i < 9; i++)
-            node->turn[i] -= 0.5 * weight * product[i];
+            node->rotation_cost[i] -= 0.5 * weight * product[i];
         add_constant(reduced, 1.5 * weight);
     }
 }
 
-/* Node 0 does not turn. */
+/* Node 0 does not rotate: its rotation cost is constant. */
 static void settle_world(ulna_reduced *reduced)
 {
     ulna_node *world = &reduced->nodes[0];
     for (int i = 0; i < 9; i += 4)
-        add_constant(reduced, world->turn[i]);
-    memset(world->turn, 0, sizeof world->turn);
-    world->has_turn = 0;
+        add_constant(reduced, world->rotation_cost[i]);
+    memset(world->rotation_cost, 0, sizeof world->rotation_cost);
+    world->has_rotation_cost = 0;
 }
 
 void ulna_reduce_fill(ulna_reduced *reduced, const ulna_problem *problem)
@@ -146,9 +148,9 @@ void ulna_reduce_fill(ulna_reduced *reduced, const ulna_problem *problem)
     for (int n = 0; n < reduced->count; n++) {
         ulna_node *node = &reduced->nodes[n];
         node->weight = 0;
-        node->has_turn = 0;
+        node->has_rotation_cost = 0;
         memset(node->goal, 0, sizeof node->goal);
-        memset(node->turn, 0, sizeof node->turn);
+        memset(node->rotation_cost, 0, sizeof node->rotation_cost);
         memset(to->mean[n], 0, sizeof to->mean[n]);
     }
     for (int i = 0; i < to->term_count; i++)
@@ -162,7 +164,7 @@ void ulna_reduce_fill(ulna_reduced *reduced, const ulna_problem *problem)
             add_rest(reduced, problem, &problem->term[i], at);
             to->point_weight += 0.5 * ulna_term_weight(problem, &problem->term[i]);
         } else
-            add_turn(reduced, problem, &problem->term[i], at);
+            add_rotation_cost(reduced, problem, &problem->term[i], at);
         if (at->gathered && reduced->nodes[at->node].edge == ULNA_EDGE_BONE)
             for (int k = 0; k < 3; k++)
                 reduced->nodes[at->node].v[k] = to->mean[at->node][k] / reduced->length;
@@ -170,8 +172,8 @@ void ulna_reduce_fill(ulna_reduced *reduced, const ulna_problem *problem)
     settle_world(reduced);
 }
 
-/* f = |residuals|^2, and each point is at most `held` from where the tree has it: so |residuals| is off by no more than
- * that times the root of the weights. */
+/* f = |residuals|^2, and each point is at most `held` away from its position in the tree, so |residuals| differs by at most
+ * `held` times the square root of the weights. */
 double ulna_reduced_bound(const ulna_reduced *reduced, double cost)
 {
     const ulna_reduction *to = reduced->reduction;
@@ -181,7 +183,8 @@ double ulna_reduced_bound(const ulna_reduced *reduced, double cost)
     return off == 0 ? reduced->unit * cost : left > 0 ? left * left * (1 - 1e-15) : 0;
 }
 
-/* Would the centroids of gathered points still be where the tree has bones, and only there? */
+/* Whether, with the new weights, exactly those centroids of gathered points are off their node for which the tree has a
+ * bone. */
 static int centroids_fit(const ulna_reduced *reduced, const ulna_problem *problem)
 {
     const ulna_reduction *to = reduced->reduction;
@@ -209,7 +212,7 @@ ulna_status ulna_reduced_refresh(ulna_reduced *reduced, const ulna_problem *prob
         return ULNA_ERR_STATE;
     for (int i = 0; i < to->term_count; i++) {
         const ulna_term *term = &problem->term[i];
-        int active = ulna_reduce_is_held_type(term->type) && ulna_term_weight(problem, term) > 0;
+        int active = ulna_reduce_is_supported(term->type) && ulna_term_weight(problem, term) > 0;
         if (active != (to->terms[i].node != ULNA_NONE))
             return ULNA_ERR_STATE;
     }

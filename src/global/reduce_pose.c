@@ -1,4 +1,4 @@
-/* A reduced tree as an object: whether it is one, poses of it, where these have its nodes, and from there back to q. */
+/* Poses of a reduced tree: check of a tree, memory, forward kinematics, the bound from lengths, coordinates of the model. */
 #include "base/base.h"
 #include "global/reduce.h"
 #include "global/reduced.h"
@@ -6,7 +6,7 @@
 
 static ulna_status check_node(const ulna_node *node, int n, ulna_error *error)
 {
-    const int has_axis = node->edge == ULNA_EDGE_HINGE || node->edge == ULNA_EDGE_SLIDE;
+    const int has_axis = node->edge == ULNA_EDGE_HINGE || node->edge == ULNA_EDGE_TRANSLATION;
     if (n == 0 ? node->edge != ULNA_EDGE_WORLD : node->edge <= ULNA_EDGE_WORLD || node->edge > ULNA_EDGE_BONE)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "node %d of the reduced tree: wrong edge", n);
     if (n > 0 && (node->parent < 0 || node->parent >= n || (node->edge == ULNA_EDGE_FREE && node->parent != 0)))
@@ -15,7 +15,7 @@ static ulna_status check_node(const ulna_node *node, int n, ulna_error *error)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "node %d of the reduced tree: the axis is not a unit vector", n);
     if ((has_axis && !(node->lower <= node->upper)) || node->weight < 0)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "node %d of the reduced tree: wrong limits or weight", n);
-    if (!ulna_all_finite(node->v, 3) || !ulna_all_finite(node->turn, 9) || !ulna_all_finite(node->goal, 3) ||
+    if (!ulna_all_finite(node->v, 3) || !ulna_all_finite(node->rotation_cost, 9) || !ulna_all_finite(node->goal, 3) ||
         !isfinite(node->weight))
         return ulna_fail(error, ULNA_ERR_NUMBER, "node %d of the reduced tree is not finite", n);
     return ULNA_OK;
@@ -67,9 +67,8 @@ void ulna_reduced_rotation(const ulna_reduced_pose *pose, int node, double r[9])
     ulna_quaternion_to_rotation((const double[4]){q[1], q[2], q[3], q[0]}, r);
 }
 
-/* The parent's quaternion times (cos angle/2, axis sin angle/2), of unit length again so that long chains stay sharp.
- * */
-static void turn_on(const double parent[4], const double axis[3], double angle, double q[4])
+/* The parent's quaternion times (cos angle/2, axis sin angle/2), normalised, so that errors do not grow along chains. */
+static void rotate_about(const double parent[4], const double axis[3], double angle, double q[4])
 {
     double c = cos(0.5 * angle), s = sin(0.5 * angle), across[3];
     ulna_cross(parent + 1, axis, across);
@@ -98,13 +97,13 @@ void ulna_reduced_place(const ulna_reduced *reduced, const ulna_reduced_pose *po
         if (node->edge == ULNA_EDGE_BALL)
             continue;
         if (node->edge == ULNA_EDGE_HINGE) {
-            turn_on(pose->quaternion[node->parent], node->axis, pose->value[n], q);
+            rotate_about(pose->quaternion[node->parent], node->axis, pose->value[n], q);
             continue;
         }
-        double far = node->edge == ULNA_EDGE_SLIDE ? pose->value[n] : 1;
+        double far = node->edge == ULNA_EDGE_TRANSLATION ? pose->value[n] : 1;
         memcpy(q, pose->quaternion[node->parent], 4 * sizeof *q);
         ulna_reduced_rotation(pose, n, r);
-        ulna_rotate(r, node->edge == ULNA_EDGE_SLIDE ? node->axis : node->v, step);
+        ulna_rotate(r, node->edge == ULNA_EDGE_TRANSLATION ? node->axis : node->v, step);
         for (int i = 0; i < 3; i++)
             p[i] += far * step[i];
     }
@@ -119,7 +118,7 @@ double ulna_reduced_far(const ulna_reduced *reduced, double *reach)
         reach[n] = n > 0 ? reach[node->parent] : 0;
         if (node->edge == ULNA_EDGE_FREE)
             reach[n] = INFINITY;
-        else if (node->edge == ULNA_EDGE_SLIDE)
+        else if (node->edge == ULNA_EDGE_TRANSLATION)
             reach[n] += fmax(fabs(node->lower), fabs(node->upper));
         else if (node->edge == ULNA_EDGE_BONE)
             reach[n] += ulna_norm(node->v);
@@ -137,17 +136,17 @@ double ulna_reduced_far(const ulna_reduced *reduced, double *reach)
 /*
  * From a pose of the reduced tree back to the coordinates of the model.
  *
- * Angles and travels are coordinates as they are, but for whole turns and the limits. A ball stands for a rotation
- * M = R_parentT R. If it was made of segments of a link, M = C J CT and the joint's own fit finds the coordinates of
- * J. If it was made of three turns about a, b, c, with b at right angles to a and c, then c = Rot(b, beta) a, and
+ * Angles and travels are coordinates of the model, after multiples of 2 pi are added and limits applied. A ball is a
+ * rotation M = R_parentT R. If it was made of segments of a link, M = C J CT, and ulna_joint_fit finds the coordinates of
+ * J. If it was made of three rotations about a, b, c, with b perpendicular to a and c, then c = Rot(b, beta) a, and
  *
  *   M Rot(b, beta) = Rot(a, x) Rot(b, y + beta) Rot(a, z),      Euler angles in a frame with a and b for axes.
  */
 
 /* ---- limits ------------------------------------------------------------------------------------------------------ */
 
-/* The angle plus the fewest whole turns that bring it inside the limits; just beyond one of them if none do. */
-static double turned_inside(double angle, double lower, double upper)
+/* The angle plus the smallest multiple of 2 pi that brings it inside the limits; if none does, just beyond one of them. */
+static double moved_inside(double angle, double lower, double upper)
 {
     if (angle < lower)
         return angle + 2 * ULNA_PI * ceil((lower - angle) / (2 * ULNA_PI));
@@ -156,10 +155,10 @@ static double turned_inside(double angle, double lower, double upper)
     return angle;
 }
 
-/* The same, starting near to another angle; and at the nearer limit if no whole turn is inside. */
+/* The same, but nearest to angle `near`; the nearer limit if no multiple of 2 pi brings it inside. */
 static double angle_inside(double angle, double near, double lower, double upper)
 {
-    angle = turned_inside(ulna_nearest_turn(angle, near), lower, upper);
+    angle = moved_inside(ulna_nearest_turn(angle, near), lower, upper);
     if (angle >= lower && angle <= upper)
         return angle;
     double above = angle > upper ? angle : angle + 2 * ULNA_PI, below = above - 2 * ULNA_PI;
@@ -198,31 +197,31 @@ static ulna_joint_plan plan_of(int count, const unsigned char *segment, int sign
     return plan;
 }
 
-static void fit_turns(const ulna_reduction *to, const ulna_ball *ball, const double rotation[9], double *q)
+static void fit_rotations(const ulna_reduction *to, const ulna_ball *ball, const double rotation[9], double *q)
 {
     static const unsigned char order[3] = {ULNA_SEGMENT_RZ, ULNA_SEGMENT_RX, ULNA_SEGMENT_RZ};
     const ulna_joint_plan plan = plan_of(3, order, 1);
     const double *a = ball->axis[0], *b = ball->axis[1], *c = ball->axis[2], none[3] = {0, 0, 0};
 
     /* columns b, a x b, a: so that b is x and a is z */
-    double frame[9], back[9], side[3], turn[9], w[3], wanted[9], product[9], angle[3];
+    double frame[9], back[9], side[3], half[9], w[3], wanted[9], product[9], angle[3];
     ulna_cross(a, b, side);
     for (int i = 0; i < 3; i++) {
         frame[3 * i] = b[i];
         frame[3 * i + 1] = side[i];
         frame[3 * i + 2] = a[i];
     }
-    ulna_orthonormalise(frame); /* axes nearly at right angles also count */
+    ulna_orthonormalise(frame); /* the axes may be only nearly perpendicular */
 
-    /* a x b points from a to where Rot(b, -90 degrees) takes it */
+    /* Rot(b, -90 degrees) rotates a to a x b */
     double beta = atan2(-ulna_dot(c, side), ulna_dot(c, a));
     for (int i = 0; i < 3; i++)
         w[i] = beta * frame[3 * i];
-    ulna_exp(w, turn);
-    ulna_multiply9(rotation, turn, product);
+    ulna_exp(w, half);
+    ulna_multiply9(rotation, half, product);
     ulna_transpose9(frame, back);
-    ulna_multiply9(back, product, turn);
-    ulna_multiply9(turn, frame, wanted);
+    ulna_multiply9(back, product, half);
+    ulna_multiply9(half, frame, wanted);
 
     const int *dof = ball->dof, *at = to->model->dof_coordinate;
     for (int k = 0; k < 3; k++)
@@ -230,12 +229,12 @@ static void fit_turns(const ulna_reduction *to, const ulna_ball *ball, const dou
     ulna_joint_fit(&plan, 1, wanted, none, angle, angle);
     angle[1] -= beta;
     for (int k = 0; k < 3; k++)
-        q[at[dof[k]]] = turned_inside(angle[k], to->lower[dof[k]], to->upper[dof[k]]);
+        q[at[dof[k]]] = moved_inside(angle[k], to->lower[dof[k]], to->upper[dof[k]]);
     for (int k = 0; k < 3; k++)
-        clamp(to, dof[k], q); /* against rounding: their limits are a whole turn apart */
+        clamp(to, dof[k], q); /* against rounding: their limits are 2 pi apart, or more */
 }
 
-/* The coordinates near to others, a twist brought inside its limits by whole turns. */
+/* The coordinates nearest to `near`; a twist is brought inside its limits by multiples of 2 pi. */
 static void fit_near(const ulna_reduction *to, const ulna_ball *ball, const ulna_joint_plan *plan,
                      const double wanted[9], const double *near, double *at)
 {
@@ -243,11 +242,11 @@ static void fit_near(const ulna_reduction *to, const ulna_ball *ball, const ulna
     ulna_joint_fit(plan, 1, wanted, none, near, at);
     for (int s = 0, k = 0; s < plan->segment_count; k += ulna_segment_dofs((ulna_segment)plan->segment[s++]))
         if (plan->segment[s] == ULNA_SEGMENT_RZ)
-            at[k] = turned_inside(at[k], to->lower[ball->dof[k]], to->upper[ball->dof[k]]);
+            at[k] = moved_inside(at[k], to->lower[ball->dof[k]], to->upper[ball->dof[k]]);
 }
 
-/* Of the rotation vectors that turn alike: near to the old one; if that is outside the limits, the shortest; if that
- * is too, the next one, which turns the other way round. */
+/* Chooses among the rotation vectors of the same rotation: the nearest to the old one; if that is outside the limits, the
+ * shortest; if that is outside as well, the one in the opposite direction. */
 static void fit_branches(const ulna_reduction *to, const ulna_ball *ball, const ulna_joint_plan *plan,
                          const double wanted[9], double *q)
 {
@@ -270,7 +269,7 @@ static void fit_branches(const ulna_reduction *to, const ulna_ball *ball, const 
         ulna_copy3(kept, at);
 }
 
-/* What is outside the limits is cut, which the relaxation did not know. */
+/* Coordinates outside the limits are set to the limit: the relaxation does not have these limits. */
 static void fit_segments(const ulna_reduction *to, const ulna_ball *ball, const double rotation[9], double *q)
 {
     const ulna_link *link = &to->model->link[ball->link];
@@ -288,15 +287,15 @@ static void fit_segments(const ulna_reduction *to, const ulna_ball *ball, const 
     }
 }
 
-/* base + sum along[k] travel[k] = place, by Cramer's rule: the directions are independent. */
-static void fit_slides(const ulna_reduced *reduced, const ulna_ball *ball, const double place[3], double *q)
+/* Solves base + sum along[k] travel[k] = place by Cramer's rule: the directions are independent. */
+static void fit_translations(const ulna_reduced *reduced, const ulna_ball *ball, const double place[3], double *q)
 {
     double far[3], normal[3];
     for (int i = 0; i < 3; i++)
         far[i] = reduced->reduction->node0[i] + reduced->centre[i] - ball->base[i] + reduced->length * place[i];
     for (int k = 0; k < 3; k++) {
         ulna_cross(ball->along[(k + 1) % 3], ball->along[(k + 2) % 3], normal);
-        q[reduced->reduction->model->dof_coordinate[ball->slide[k]]] =
+        q[reduced->reduction->model->dof_coordinate[ball->translation[k]]] =
             ulna_dot(normal, far) / ulna_dot(normal, ball->along[k]);
     }
 }
@@ -308,17 +307,17 @@ static void fit_ball(const ulna_reduced *reduced, const ulna_reduced_pose *pose,
     ulna_reduced_rotation(pose, ball->node, r);
     ulna_transpose9(above, back);
     ulna_multiply9(back, r, rotation);
-    if (ball->turns)
-        fit_turns(reduced->reduction, ball, rotation, q);
+    if (ball->of_rotations)
+        fit_rotations(reduced->reduction, ball, rotation, q);
     else
         fit_segments(reduced->reduction, ball, rotation, q);
-    if (ball->slide[0] != ULNA_NONE)
-        fit_slides(reduced, ball, pose->place[ball->node], q);
+    if (ball->translation[0] != ULNA_NONE)
+        fit_translations(reduced, ball, pose->place[ball->node], q);
 }
 
-/* ---- all of it --------------------------------------------------------------------------------------------------- */
+/* ---- all coordinates --------------------------------------------------------------------------------------------------- */
 
-/* Where everything is that the pose says nothing about. */
+/* Initial values, for coordinates that are not part of the pose. */
 static void begin(const ulna_reduction *to, const double *near_q, double *q)
 {
     const ulna_model *model = to->model;
@@ -335,7 +334,7 @@ static void begin(const ulna_reduction *to, const double *near_q, double *q)
     }
 }
 
-/* Joint fits make numbers of everything, so that what is none has to be found before. */
+/* Must be checked first, since joint fits return finite numbers for any input. */
 static int is_finite(const ulna_reduced *reduced, const ulna_reduced_pose *pose)
 {
     int finite = 1;
@@ -358,7 +357,7 @@ ulna_status ulna_reduced_to_q(const ulna_reduced *reduced, const ulna_problem *p
     begin(to, near_q, q);
     for (int n = 1; n < reduced->count; n++) {
         const ulna_node *node = &reduced->nodes[n];
-        if (node->edge != ULNA_EDGE_HINGE && node->edge != ULNA_EDGE_SLIDE)
+        if (node->edge != ULNA_EDGE_HINGE && node->edge != ULNA_EDGE_TRANSLATION)
             continue;
         double *at = &q[to->model->dof_coordinate[node->dof]];
         if (node->edge == ULNA_EDGE_HINGE)

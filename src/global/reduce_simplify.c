@@ -1,20 +1,20 @@
 /*
- * The second step of the reduction: what belongs together, and what no goal feels.
+ * The second step of the reduction: replaces three rotations by a ball, and locks joints on which no goal depends.
  *
- * The rotation R of a part is felt through vectors that it carries (R x: bones, slides, points, directions) and through
- * parts and frames that turn with it. A hinge leaves vectors along its axis as they are, and a ball below takes any
- * rotation whatever its parent has, so a hinge may have goals below it and yet not be felt: a twist with a point on its
- * axis, two turns before a ball. Going from the leaves to the root settles all in one pass.
+ * Goals depend on the rotation R of a part through vectors in its frame (R x: bones, translations, points, directions) and
+ * through parts and frames below it. A hinge does not change vectors along its axis, and a ball below it can have any
+ * rotation, whatever its parent has. So there are hinges with goals below them on which no goal depends: a twist with a
+ * point on its axis, two rotations above a ball. One pass from the leaves to the root finds them all.
  */
 #include "global/reduce.h"
 #include "math/math3.h"
 
-/* Directions that differ by less are the same. */
+/* Directions that differ by less count as the same. */
 #define SAME_DIRECTION 1e-13
-/* A turn whose axis is this near to a right angle counts as one: a ball knows less, so bounds stay true. */
+/* Axes whose cosine is below this count as perpendicular. A ball allows more than the rotations, so bounds remain valid. */
 #define RIGHT_ANGLE 1e-6
 
-/* Points below each part. Where there are none, it does not matter where the part is. */
+/* Counts the points below each part. Without points, the position of the part does not matter. */
 static void count_points(ulna_reducer *work)
 {
     for (size_t i = 0; i < work->problem->term_count; i++)
@@ -28,20 +28,20 @@ static void count_points(ulna_reducer *work)
     }
 }
 
-/* ---- three turns are a ball -------------------------------------------------------------------------------------- */
+/* ---- three rotations are a ball ---------------------------------------------------------------------------------- */
 
-static int is_free_turn(const ulna_part *part)
+static int is_free_rotation(const ulna_part *part)
 {
     return part->edge == ULNA_EDGE_HINGE && part->lower == -INFINITY && part->upper == INFINITY;
 }
 
-/* The free turn right above a free turn, if nothing else hangs there and its axis is at a right angle; or ULNA_NONE.
- * Davenport: three such turns reach every rotation, whatever the angle between the first and the third. */
-static int turn_above(const ulna_reducer *work, int number)
+/* The rotation without limits directly above another one, if it has no other child and the axes are perpendicular; or
+ * ULNA_NONE. Davenport: three such rotations reach every rotation, whatever the angle between the first and the third. */
+static int rotation_above(const ulna_reducer *work, int number)
 {
     const ulna_part *part = &work->parts[number], *above = &work->parts[part->parent];
-    return is_free_turn(part) && is_free_turn(above) && above->uses == 1 && ulna_norm(part->offset) <= work->tiny &&
-                   fabs(ulna_dot(part->axis, above->axis)) < RIGHT_ANGLE
+    return is_free_rotation(part) && is_free_rotation(above) && above->uses == 1 &&
+                   ulna_norm(part->offset) <= work->tiny && fabs(ulna_dot(part->axis, above->axis)) < RIGHT_ANGLE
                ? part->parent
                : ULNA_NONE;
 }
@@ -50,14 +50,14 @@ static void make_ball(ulna_reducer *work, int first, int second, int third)
 {
     const ulna_model *model = work->model;
     ulna_part *part = &work->parts[third];
-    const int turn[3] = {first, second, third};
+    const int rotation[3] = {first, second, third};
     part->ball = work->to->ball_count++;
     ulna_ball *ball = &work->to->balls[part->ball];
-    *ball = (ulna_ball){.turns = 1,
+    *ball = (ulna_ball){.of_rotations = 1,
                         .link = model->dof_link[part->dof],
                         .segment_count = 1,
                         .coordinate = model->dof_coordinate[part->dof],
-                        .slide = {ULNA_NONE, ULNA_NONE, ULNA_NONE}};
+                        .translation = {ULNA_NONE, ULNA_NONE, ULNA_NONE}};
     const ulna_link *link = &model->link[ball->link];
     for (int dof = link->dof;; ball->segment++) {
         dof += ulna_segment_dofs((ulna_segment)link->segment[ball->segment]);
@@ -66,8 +66,8 @@ static void make_ball(ulna_reducer *work, int first, int second, int third)
     }
     ulna_copy9(part->frame, ball->frame);
     for (int k = 0; k < 3; k++) {
-        ball->dof[k] = work->parts[turn[k]].dof;
-        ulna_copy3(work->parts[turn[k]].axis, ball->axis[k]);
+        ball->dof[k] = work->parts[rotation[k]].dof;
+        ulna_copy3(work->parts[rotation[k]].axis, ball->axis[k]);
     }
     part->edge = ULNA_EDGE_BALL;
     part->dof = ULNA_NONE;
@@ -76,19 +76,20 @@ static void make_ball(ulna_reducer *work, int first, int second, int third)
     work->parts[first].edge = work->parts[second].edge = ULNA_EDGE_WORLD;
 }
 
-/* From the leaves, so that of four turns the lower three become the ball: then the first one is not felt. */
+/* From the leaves, so that of four rotations the lower three become the ball: then no goal depends on the first one. */
 static void make_balls(ulna_reducer *work)
 {
     for (int i = work->part_count - 1; i > 0; i--) {
-        int second = turn_above(work, i);
-        int first = second == ULNA_NONE ? ULNA_NONE : turn_above(work, second);
+        int second = rotation_above(work, i);
+        int first = second == ULNA_NONE ? ULNA_NONE : rotation_above(work, second);
         if (first != ULNA_NONE)
             make_ball(work, first, second, i);
     }
 }
 
-/* ---- what is felt ------------------------------------------------------------------------------------------------ */
+/* ---- on what goals depend ---------------------------------------------------------------------------------------- */
 
+/* A goal depends on vector x in the frame of part `owner`. */
 static void use_vector(ulna_reducer *work, int owner, const double x[3], double tiny)
 {
     ulna_part *part = &work->parts[owner];
@@ -98,9 +99,9 @@ static void use_vector(ulna_reducer *work, int owner, const double x[3], double 
     for (int i = 0; i < 3; i++)
         across[i] = x[i] - along * part->axis[i];
     if (part->edge == ULNA_EDGE_HINGE && ulna_norm(across) <= tiny)
-        part->along = 1;
+        part->axis_matters = 1;
     else
-        part->felt = 1;
+        part->rotation_matters = 1;
 }
 
 static void use_terms(ulna_reducer *work)
@@ -115,14 +116,14 @@ static void use_terms(ulna_reducer *work)
         } else if (term->type == ULNA_TERM_DIRECTION) {
             double axis[3];
             ulna_rotate(at->frame, term->local + 3, axis);
-            use_vector(work, at->turned, axis, SAME_DIRECTION);
+            use_vector(work, at->rotation_node, axis, SAME_DIRECTION);
         } else {
-            work->parts[at->turned].felt = 1;
+            work->parts[at->rotation_node].rotation_matters = 1;
         }
     }
 }
 
-static void hold(ulna_reducer *work, const ulna_part *part)
+static void lock(ulna_reducer *work, const ulna_part *part)
 {
     unsigned char *locked = work->to->locked;
     if (part->ball == ULNA_NONE)
@@ -144,78 +145,80 @@ int ulna_reduce_simplify(ulna_reducer *work)
             continue;
         int owner = work->parts[part->parent].owner;
         use_vector(work, owner, part->offset, work->tiny);
-        if (part->edge == ULNA_EDGE_SLIDE)
-            part->felt = part->points > 0;
-        if (!part->felt) {
-            hold(work, part);
+        if (part->edge == ULNA_EDGE_TRANSLATION)
+            part->rotation_matters = part->points > 0;
+        if (!part->rotation_matters) {
+            lock(work, part);
             changed = 1;
         }
-        if (part->edge == ULNA_EDGE_HINGE && part->felt)
-            work->parts[owner].felt = 1;
-        else if (part->edge == ULNA_EDGE_SLIDE ? part->felt : part->along)
+        if (part->edge == ULNA_EDGE_HINGE && part->rotation_matters)
+            work->parts[owner].rotation_matters = 1;
+        else if (part->edge == ULNA_EDGE_TRANSLATION ? part->rotation_matters : part->axis_matters)
             use_vector(work, owner, part->axis, SAME_DIRECTION);
     }
     return changed;
 }
 
-/* ---- three slides and a ball are free ---------------------------------------------------------------------------- */
+/* ---- three translations and a ball are a free part ---------------------------------------------------------------- */
 
-/* Is a point goal on the slide that the ball hangs on, but where the ball is? Such points do not feel the ball. */
-static int is_at_ball(const ulna_reducer *work, size_t term, int slide, const ulna_part *ball)
+/* Whether a term is a point on the translation above the ball, at the centre of the ball. It does not depend on the ball. */
+static int is_at_ball(const ulna_reducer *work, size_t term, int translation, const ulna_part *ball)
 {
     const ulna_reduced_term *at = &work->to->terms[term];
     double apart[3];
     for (int i = 0; i < 3; i++)
         apart[i] = at->offset[i] - ball->offset[i];
-    return at->node == slide && work->problem->term[term].type == ULNA_TERM_POINT && ulna_norm(apart) <= work->tiny;
+    return at->node == translation && work->problem->term[term].type == ULNA_TERM_POINT &&
+           ulna_norm(apart) <= work->tiny;
 }
 
-/* Does nothing but the ball, and points where it is, hang on the slide? */
-static int carries_ball_alone(const ulna_reducer *work, int slide, const ulna_part *ball)
+/* Whether the translation has no children but the ball and points at its centre. */
+static int has_ball_only(const ulna_reducer *work, int translation, const ulna_part *ball)
 {
-    int others = work->parts[slide].uses - 1;
+    int others = work->parts[translation].uses - 1;
     for (size_t i = 0; i < work->problem->term_count && others > 0; i++)
-        others -= is_at_ball(work, i, slide, ball);
+        others -= is_at_ball(work, i, translation, ball);
     return others == 0;
 }
 
-/* The three slides above a ball, next to the world first; 0 if there are others, or none. */
-static int slides_above(const ulna_reducer *work, int number, int slide[3])
+/* Finds the three translations between the world and a ball, the uppermost first; 0 if there are other parts or
+ * limits. */
+static int translations_above(const ulna_reducer *work, int number, int translation[3])
 {
     const ulna_part *ball = &work->parts[number];
     for (int k = 2; k >= 0; k--) {
-        slide[k] = number = work->parts[number].parent;
+        translation[k] = number = work->parts[number].parent;
         const ulna_part *part = &work->parts[number];
-        if (part->edge != ULNA_EDGE_SLIDE || part->lower != -INFINITY || part->upper != INFINITY)
+        if (part->edge != ULNA_EDGE_TRANSLATION || part->lower != -INFINITY || part->upper != INFINITY)
             return 0;
-        if (k == 2 ? !carries_ball_alone(work, number, ball) : part->uses != 1)
+        if (k == 2 ? !has_ball_only(work, number, ball) : part->uses != 1)
             return 0;
     }
     double normal[3];
-    ulna_cross(work->parts[slide[0]].axis, work->parts[slide[1]].axis, normal);
-    return work->parts[slide[0]].parent == 0 && fabs(ulna_dot(normal, work->parts[slide[2]].axis)) > 1e-3;
+    ulna_cross(work->parts[translation[0]].axis, work->parts[translation[1]].axis, normal);
+    return work->parts[translation[0]].parent == 0 && fabs(ulna_dot(normal, work->parts[translation[2]].axis)) > 1e-3;
 }
 
 void ulna_reduce_find_free(ulna_reducer *work)
 {
     for (int b = 1; b < work->part_count; b++) {
         ulna_part *part = &work->parts[b];
-        int slide[3];
-        if (part->edge != ULNA_EDGE_BALL || !slides_above(work, b, slide))
+        int translation[3];
+        if (part->edge != ULNA_EDGE_BALL || !translations_above(work, b, translation))
             continue;
         for (size_t i = 0; i < work->problem->term_count; i++)
-            if (is_at_ball(work, i, slide[2], part)) {
+            if (is_at_ball(work, i, translation[2], part)) {
                 work->to->terms[i].node = b;
                 memset(work->to->terms[i].offset, 0, sizeof work->to->terms[i].offset);
             }
         ulna_ball *ball = &work->to->balls[part->ball];
         ulna_copy3(part->offset, ball->base);
         for (int k = 0; k < 3; k++) {
-            ulna_part *along = &work->parts[slide[k]];
+            ulna_part *along = &work->parts[translation[k]];
             for (int i = 0; i < 3; i++)
                 ball->base[i] += along->offset[i];
             ulna_copy3(along->axis, ball->along[k]);
-            ball->slide[k] = along->dof;
+            ball->translation[k] = along->dof;
             along->edge = ULNA_EDGE_WORLD;
         }
         part->edge = ULNA_EDGE_FREE;

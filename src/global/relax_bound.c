@@ -4,16 +4,17 @@
  *
  *   f(x) >= t(x) - sum <X_b, S_b(x)> = t(x0) - sum <X_b, S_b(x0)> + residual (x - x0),   residual = f'(x^) - E*(X).
  *
- * Nothing else is needed: neither x^ nor X has to be optimal, and x^ not even feasible. x0 is the first point of the
- * solve, not x^: the blocks of x^ are sums of steps, and where steps led far away and back, to places a thousand times
- * as far as the goals, their rounding is left in them. The blocks of x0 are computed at once, from moments near 1.
+ * Nothing else is needed: neither x^ nor X has to be optimal, and x^ need not be feasible. The right-hand side is
+ * evaluated at x0, the first point of the solve, and not at x^: the blocks of x^ are sums of steps. If steps lead to
+ * positions a thousand times farther away than the goals, and back, their rounding errors remain in these sums. The
+ * blocks of x0 are computed directly, from moments of about 1.
  *
  * The last term is bounded edge by edge by |residual| (|x| + |x0|), where x is the best solution: moments of unit
- * quaternions are bounded by their traces, (relax_tree.h), and places by `reach`: the best solution costs no more than
- * any point, so every goal is at most sqrt(cost / weight) from its node, and nodes are at most the length of the bones
- * between them apart, in the mean square too, since N >= 0. What remains is rounding: of the cost, of the blocks, whose
- * matrices are computed to so many digits and no more, and of ranges that are not exact: a pose that is outside by
- * epsilon may have S_b < 0 by as much, which costs epsilon times X_b. An upper bound of each is subtracted.
+ * quaternions are bounded by their traces (relax_tree.h), and positions by `reach`: the cost of the best solution is at
+ * most that of any other point, so every node is at most sqrt(cost / weight) from its goal, and the distance between two
+ * nodes is at most the length of the bones between them, also in the mean square, since N >= 0. Finally an upper bound of
+ * each rounding error is subtracted: of the cost, of the blocks, and of ranges that are not exact: a pose that is outside
+ * a range by epsilon may have S_b < 0 by as much, which changes the bound by epsilon times X_b.
  */
 #include <math.h>
 #include <string.h>
@@ -22,10 +23,10 @@
 #include "math/math3.h"
 
 #define ROUNDING 1e-14 /* of sums of at most a hundred numbers */
-#define SPREAD 30      /* from the mean square to any pose, over a few joints */
+#define SPREAD 30      /* largest distance of a pose / root mean square distance, over a few joints */
 
-/* How far apart the ends of an edge can be, in the mean square. Where no goal feels the place, it may be fixed: as it
- * was to begin with. */
+/* The largest root mean square distance between the ends of an edge. A position on which no goal depends is fixed at the
+ * first point. */
 static double edge_reach(const ulna_relaxation *r, int node)
 {
     const ulna_relax_edge *edge = &r->edges[node];
@@ -34,26 +35,27 @@ static double edge_reach(const ulna_relaxation *r, int node)
         return r->frozen[node] ? r->reach[0] + 1 : INFINITY;
     case ULNA_EDGE_BONE:
         return edge->length;
-    case ULNA_EDGE_SLIDE:
+    case ULNA_EDGE_TRANSLATION:
         return edge->limited ? edge->length : r->frozen[node] ? edge->length * sqrt(edge->square) : INFINITY;
     default:
         return 0;
     }
 }
 
-/* How far from the origin nodes of the best solution can be, in the mean square. known: a cost not below its own. */
+/* The largest root mean square distance from the origin of each node in the best solution. known: an upper bound of the
+ * lowest cost. */
 void ulna_relax_find_reach(ulna_relaxation *r, double known)
 {
     double least = -(double)r->count * r->posture;
     for (int i = 0; i < 9 * r->count; i++)
-        least -= fabs(r->turn[i]);
+        least -= fabs(r->rotation_cost[i]);
     for (int n = 0; n < r->count; n++)
         r->reach[n] = r->weight[n] > 0 ? ulna_norm(r->goal + 3 * n) + sqrt((known - least) / r->weight[n]) : INFINITY;
     r->reach[0] = ulna_norm(r->state + 9);
     for (int n = r->count - 1; n > 0; n--) {
         const ulna_relax_edge *edge = &r->edges[n];
         double above = r->reach[n] + edge_reach(r, n);
-        if (edge->edge == ULNA_EDGE_SLIDE && edge->skew < INFINITY)
+        if (edge->edge == ULNA_EDGE_TRANSLATION && edge->skew < INFINITY)
             above = fmin(above, r->reach[0] + edge->skew * (r->reach[n] + r->reach[0]));
         r->reach[edge->parent] = fmin(r->reach[edge->parent], above);
     }
@@ -61,7 +63,7 @@ void ulna_relax_find_reach(ulna_relaxation *r, double known)
         r->reach[n] = fmin(r->reach[n], r->reach[r->edges[n].parent] + edge_reach(r, n));
 }
 
-/* E |p|^2 of the first point, or |E p|^2 */
+/* At the first point: E |p|^2 (F3) or |E p|^2 (F2) */
 static double first_square(const ulna_relaxation *r, int node)
 {
     const double *s = r->first + (size_t)node * (size_t)r->states;
@@ -85,7 +87,7 @@ static double controls_size(const ulna_relaxation *r, int node)
     case ULNA_EDGE_BONE:
         return edge->how == ULNA_RELAX_BONE_LANES ? 2 + 3 * (reach + sqrt(first)) + 2 * edge->length
                                                   : 4 + reach * reach + first;
-    case ULNA_EDGE_SLIDE:
+    case ULNA_EDGE_TRANSLATION:
         far = edge->limited ? 0 : (here + reach) / edge->length;
         return 14 + reach * reach + first + far + far * far +
                (edge->limited ? 0 : 2 * (first + first_square(r, node)) + 2);
@@ -113,20 +115,20 @@ static double residual_of(const ulna_relaxation *r, const ulna_relax_edge *edge)
 
 /* ---- rounding ---------------------------------------------------------------------------------------------------- */
 
-/* Of the entries of a block in full, for any pose that can be the best one. */
+/* The largest entry of a block in full, of any pose that can be the best one. */
 static double block_size(const ulna_relaxation *r, const ulna_relax_edge *edge, int node, int full)
 {
     const double above = r->reach[edge->parent], here = r->reach[node];
     if (full != 7)
         return edge->edge == ULNA_EDGE_FREE && r->kind == ULNA_RELAX_BONES ? 2 + here * here : 2;
-    const double far = edge->edge == ULNA_EDGE_SLIDE && !edge->limited ? (here + above) / edge->length : 1;
+    const double far = edge->edge == ULNA_EDGE_TRANSLATION && !edge->limited ? (here + above) / edge->length : 1;
     return (1 + above * above + far * far) * edge->amplify;
 }
 
 /*
- * What <X, S> of a block can be off. S = phiT full phi is computed with an error of at most ROUNDING c_i c_k size in
- * entry i, k, c the sums of the columns of |phi|: large where the range is narrow. X being positive semidefinite,
- * |X_ik| <= sqrt(X_ii X_kk). The product itself is rounded, too.
+ * Rounding error of <X, S> of a block, divided by ROUNDING. Entry i, k of S = phiT full phi has an error of at most
+ * ROUNDING c_i c_k size, with c the column sums of |phi|: large where the range is narrow. |X_ik| <= sqrt(X_ii X_kk),
+ * since X is positive semidefinite. The last term is the rounding of the product itself.
  */
 static double dense_error(const ulna_relaxation *r, int node, int which)
 {
@@ -162,7 +164,7 @@ static double lane_error(const ulna_relaxation *r, const ulna_relax_edge *edge, 
     return traces[0] * (size + traces[1]) + traces[2] * (size + traces[3]);
 }
 
-/* What an error of 1 in the entries of the blocks would change of sum <X, S>. */
+/* Rounding error of sum <X, S>, divided by ROUNDING. */
 static double blocks_error(const ulna_relaxation *r)
 {
     double sum = 0;
@@ -176,7 +178,7 @@ static double blocks_error(const ulna_relaxation *r)
     return sum;
 }
 
-/* F3: squares of places follow from those above them by sums in which large numbers can cancel. */
+/* F3: squares of positions are sums over the edges above, in which large numbers can cancel. The largest, times weights. */
 static double squares_size(const ulna_relaxation *r)
 {
     double largest = 0, weight = 0;
@@ -187,7 +189,7 @@ static double squares_size(const ulna_relaxation *r)
     return largest * weight;
 }
 
-/* How far poses can be from what the ranges hold, which leave out what moves by less than a few millionths. */
+/* The largest distance of poses from the ranges, which leave out directions of motion below a few millionths. */
 static double out_of_range(const ulna_relaxation *r)
 {
     double away = 0;
@@ -196,7 +198,7 @@ static double out_of_range(const ulna_relaxation *r)
     return away;
 }
 
-/* What this can change of the cost of the best pose, known to be at most `f`. */
+/* How much this changes the cost of the best pose, which is at most `f`. */
 static double loss_of_ranges(const ulna_relaxation *r, double f, double away)
 {
     double lengths = 1, sum = 0;
@@ -205,7 +207,7 @@ static double loss_of_ranges(const ulna_relaxation *r, double f, double away)
     for (int n = 1; n < r->count; n++) {
         const double w = r->weight[n];
         for (int i = 0; i < 9; i++)
-            sum += fabs(r->turn[9 * n + i]) * away;
+            sum += fabs(r->rotation_cost[9 * n + i]) * away;
         sum += 2 * sqrt(w * fmax(f, 0)) * away * lengths + w * away * lengths * away * lengths;
     }
     return sum;
@@ -213,8 +215,8 @@ static double loss_of_ranges(const ulna_relaxation *r, double f, double away)
 
 /* ---- the bound --------------------------------------------------------------------------------------------------- */
 
-/* w (p - y)^2 of one coordinate, or for F2 its tangent. Since z^2 >= d (2 z - d) for every d, that of x^ need not fit to
- * the other places of x^. */
+/* w (p - y)^2 of one coordinate; for F2 its tangent, w d (2 (p - y) - d) with d of x^. That is a lower bound for every d, so
+ * rounding errors of d do not matter. */
 static double place_tangent(const ulna_relaxation *r, int node, int i, const double *s, double *size)
 {
     const double y = r->goal[3 * node + i], p = s[ULNA_RELAX_PLACE + i], w = r->weight[node];
@@ -235,8 +237,8 @@ double ulna_relax_tangent(const ulna_relaxation *r, const double *states, double
     for (int n = 0; n < r->count; n++) {
         const double *s = states + (size_t)n * (size_t)r->states;
         for (int i = 0; i < 9; i++) {
-            sum += r->turn[9 * n + i] * s[i];
-            *size += fabs(r->turn[9 * n + i]);
+            sum += r->rotation_cost[9 * n + i] * s[i];
+            *size += fabs(r->rotation_cost[9 * n + i]);
         }
         for (int i = 0; i < 3 && r->weight[n] > 0; i++)
             sum += place_tangent(r, n, i, s, size);
@@ -246,7 +248,7 @@ double ulna_relax_tangent(const ulna_relaxation *r, const double *states, double
     return sum;
 }
 
-/* The cost of posture of the first point, where C' = gamma Z. */
+/* The cost of posture at the first point, where C' = gamma Z. */
 static double first_posture(const ulna_relaxation *r)
 {
     double sum = 0;
@@ -258,7 +260,7 @@ static double first_posture(const ulna_relaxation *r)
     return sum;
 }
 
-/* <A, B> of the edges of a group */
+/* Sum of <A, B> over the edges of a group; counts: 1 for each lane that counts, else 0 */
 static double lanes_inner(int count, const double *A, const double *B, const double *counts)
 {
     double sum[ULNA_RELAX_LANES] = {0}, all = 0;
@@ -310,22 +312,23 @@ double ulna_relax_prove(const ulna_relaxation *r, double known, double gap)
 /* =============================================================================================================== */
 
 /*
- * The first multipliers: strictly inside their cones, and such that the residual is 0, in closed form.
+ * The first multipliers: in the interior of their cones, and such that the residual is 0, in closed form.
  *
- * From leaves to root, with g = (g_R, g_p, g_P) what the cost and the edges below make of a node's state; g_P is a
- * multiple of the identity throughout, and G the matrix with <G, Z> = g_R R.
- *   hinges   X_W = ([1 Ra]T G [1 Ra], scaled) + diag(xa, xc), X_V = xv, xc = lambda^2 (xa + 2 posture) + nu xv, xa > 2
- *   |G|:
- *            what the parent's Z feels is a multiple of its trace, which is constant. g_p and g_P pass.
- *   bones    X_D = l g_P, X_P = g_P / 2, X_Q large enough: the trace of Q is constant. g_P / 2 and g_p pass, R feels l
- *   g_p dT.
- *   slides   as bones for N, with what the trace costs given to E[x^2] and Y, which Z + Y and Z - Y share.
- *   roots    take what is left.
- * Unlimited slides below a root without goals of its own have no such point; there the method begins with a residual.
+ * From leaves to root, with g = (g_R, g_p, g_P) the gradient of the cost and of the edges below with respect to a node's
+ * state. g_P is always a multiple of the identity, and G is the matrix with <G, Z> = g_R R.
+ *   hinges        X_W = ([1 Ra]T G [1 Ra], scaled) + diag(xa, xc), X_V = xv, xc = lambda^2 (xa + 2 posture) + nu xv,
+ *                 xa > 2 |G|. Their gradient with respect to the parent's Z is a multiple of its trace, which is
+ *                 constant. g_p and g_P are added to the parent's.
+ *   bones         X_D = l g_P, X_P = g_P / 2, X_Q large enough, since the trace of Q is constant. g_P / 2 and g_p are
+ *                 added to the parent's, and l g_p dT to its g_R.
+ *   translations  as bones for N; the multiplier of the trace is distributed to E[x^2] and Y, and Y to Z + Y and Z - Y.
+ *   roots         take the rest.
+ * For translations without limits below a root without goals there is no such point; the method then starts with a
+ * residual.
  */
 
-static const double room = 0.1;     /* how far inside the cones of rotations */
-static const double constant = 0.3; /* X of the entry 1 of moments */
+static const double room = 0.1;     /* distance from the border of the cones of rotations */
+static const double constant = 0.3; /* entry of X for the entry 1 of the moments */
 
 static void put_block(const ulna_relaxation *r, const ulna_relax_edge *edge, int which, const double *full)
 {
@@ -384,7 +387,7 @@ static void hinge_multipliers(const ulna_relaxation *r, const ulna_relax_edge *e
         put_block(r, edge, 1, V);
 }
 
-/* X of N; returns what the trace of Q costs. `gp` is not 0 where E r is free to choose. */
+/* X of N; returns the multiplier of the trace of Q. `gp` NULL unless E r is free. */
 static double moment_multipliers(const ulna_relaxation *r, const ulna_relax_edge *edge, int which, double gP, double c,
                                  double xq, const double *gp)
 {
@@ -411,7 +414,7 @@ static double take_square(double gP, double length, double *xq)
     return c;
 }
 
-static void slide_multipliers(const ulna_relaxation *r, const ulna_relax_edge *edge, const double *g, double *G)
+static void translation_multipliers(const ulna_relaxation *r, const ulna_relax_edge *edge, const double *g, double *G)
 {
     const int bones = r->kind == ULNA_RELAX_BONES;
     const double l = edge->length, middle = edge->middle / l, half = edge->half / l, *d = edge->direction;
@@ -461,7 +464,6 @@ static void root_multipliers(const ulna_relaxation *r, const ulna_relax_edge *ed
     put_block(r, edge, 1, P);
 }
 
-/* r->gradient holds the gradient of the cost, and is used up. */
 void ulna_relax_first_multipliers(ulna_relaxation *r)
 {
     const int ns = r->states;
@@ -469,15 +471,16 @@ void ulna_relax_first_multipliers(ulna_relaxation *r)
         const ulna_relax_edge *edge = &r->edges[n];
         const double *g = r->gradient + (size_t)n * (size_t)ns;
         double *G = r->gradient + (size_t)edge->parent * (size_t)ns, xq;
-        const int turns = edge->edge == ULNA_EDGE_HINGE || edge->edge == ULNA_EDGE_BALL || edge->edge == ULNA_EDGE_FREE;
-        for (int i = turns ? 9 : 0; i < ns; i++)
+        const int rotates =
+            edge->edge == ULNA_EDGE_HINGE || edge->edge == ULNA_EDGE_BALL || edge->edge == ULNA_EDGE_FREE;
+        for (int i = rotates ? 9 : 0; i < ns; i++)
             G[i] += g[i];
         if (edge->edge == ULNA_EDGE_HINGE)
             hinge_multipliers(r, edge, g);
-        else if (turns)
+        else if (rotates)
             root_multipliers(r, edge, g);
-        else if (edge->edge == ULNA_EDGE_SLIDE)
-            slide_multipliers(r, edge, g, G);
+        else if (edge->edge == ULNA_EDGE_TRANSLATION)
+            translation_multipliers(r, edge, g, G);
         else {
             for (int i = 0; i < 9; i++)
                 G[i] += edge->length * edge->direction[i / 3] * g[9 + i % 3];
@@ -492,7 +495,7 @@ void ulna_relax_first_multipliers(ulna_relaxation *r)
 
 /* ---- the residual of roots ----------------------------------------------------------------------------------- */
 
-/* How negative the least eigenvalue of X + more is. */
+/* The least eigenvalue of X + more if it is negative, with the sign changed; else 0. */
 static double shortfall(const ulna_relaxation *r, int node, int which, const double more[16])
 {
     double S[64], X[64], values[4], vectors[16];
@@ -504,8 +507,8 @@ static double shortfall(const ulna_relaxation *r, int node, int which, const dou
 }
 
 /*
- * The controls of roots are the entries of their blocks, so that X + (residual as a matrix) has none. The gap grows by
- * residual x0, and what X lacks to be positive semidefinite counts times the block's trace.
+ * The controls of roots are the entries of their blocks, so adding the residual, written as a matrix, to X makes it 0. That
+ * lowers the bound by residual x0, and by the shortfall of X from being positive semidefinite times the block's trace.
  */
 double ulna_relax_root_loss(const ulna_relaxation *r, int node)
 {

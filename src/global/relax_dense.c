@@ -1,6 +1,6 @@
 /*
- * Dense edges at work: one iteration's share of every edge that is not computed in lanes, by plain loops over its
- * matrices. The formulas are those of relax_solve.c; kernels for lanes are measured against these.
+ * One iteration for dense edges, which are not computed in lanes: plain loops over their matrices. The formulas are those
+ * of relax_solve.c. Tests compare the kernels for lanes with these functions.
  */
 #include <math.h>
 #include <string.h>
@@ -80,13 +80,13 @@ void ulna_relax_dense_hessian(const ulna_relaxation *r, const ulna_relax_edge *e
     for (int b = 0; b < edge->block_count; b++) {
         const ulna_relax_block *block = &edge->block[b];
         const int n = block->size, nn = n * n;
-        for (int at = 0; at < block->felt_count; at++) {
-            const int k = block->felt[at];
+        for (int at = 0; at < block->used_count; at++) {
+            const int k = block->used[at];
             double XE[LARGEST], XEU[LARGEST];
             multiply(n, block->X, block->E + (size_t)k * (size_t)nn, XE);
             multiply(n, XE, block->U, XEU);
             for (int other = 0; other <= at; other++) {
-                const int i = block->felt[other];
+                const int i = block->used[other];
                 const double h = inner(nn, block->E + (size_t)i * (size_t)nn, XEU);
                 H[i * variables + k] += h;
                 if (i != k)
@@ -113,8 +113,8 @@ void ulna_relax_dense_gradient(const ulna_relaxation *r, ulna_relax_edge *edge, 
         double Y[LARGEST];
         for (int i = 0; i < nn; i++)
             Y[i] = corrector < 0 ? block->X[i] + sigma_mu * block->dX[i] : sigma_mu * block->U[i] - block->T[i];
-        for (int at = 0; at < block->felt_count; at++)
-            edge->local[block->felt[at]] -= inner(nn, block->E + (size_t)block->felt[at] * (size_t)nn, Y);
+        for (int at = 0; at < block->used_count; at++)
+            edge->local[block->used[at]] -= inner(nn, block->E + (size_t)block->used[at] * (size_t)nn, Y);
     }
 }
 
@@ -124,8 +124,8 @@ static void step_of(const ulna_relaxation *r, const ulna_relax_edge *edge, const
     const double *parent = r->step + (size_t)edge->parent * (size_t)r->states;
     const int nn = block->size * block->size;
     memset(dS, 0, (size_t)nn * sizeof *dS);
-    for (int at = 0; at < block->felt_count; at++) {
-        const int v = block->felt[at];
+    for (int at = 0; at < block->used_count; at++) {
+        const int v = block->used[at];
         const double x = v < edge->controls ? edge->u[v] : parent[v - edge->controls];
         const double *E = block->E + (size_t)v * (size_t)nn;
         for (int i = 0; i < nn; i++)
@@ -133,7 +133,7 @@ static void step_of(const ulna_relaxation *r, const ulna_relax_edge *edge, const
     }
 }
 
-/* dX = sigma mu U - X - (X dS U, symmetric) - T, the first and the last for the corrector alone */
+/* dX = sigma mu U - X - (X dS U, symmetric) - T; the first and the last term only for the corrector */
 void ulna_relax_dense_direction(const ulna_relaxation *r, ulna_relax_edge *edge, int corrector, double sigma_mu)
 {
     for (int b = 0; b < edge->block_count; b++) {
@@ -171,7 +171,7 @@ static int positive(int n, const double *A, const double *dA, double step)
     return ulna_relax_cholesky(n, sum, L);
 }
 
-/* The longest step up to `step` that keeps A + step dA positive definite, to 1 in 1000. */
+/* The longest step up to `step` for which A + step dA is positive definite, accurate to 1 in 1000. */
 static double longest(int n, const double *A, const double *dA, double step)
 {
     if (positive(n, A, dA, step))
@@ -205,7 +205,7 @@ void ulna_relax_dense_products(const ulna_relax_edge *edge, double products[3])
     }
 }
 
-/* T = dX dS U, symmetric: what the predictor leaves out. */
+/* T = dX dS U, symmetric: the second-order term that the predictor neglects. */
 void ulna_relax_dense_correct(ulna_relax_edge *edge)
 {
     for (int b = 0; b < edge->block_count; b++) {

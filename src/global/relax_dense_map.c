@@ -1,12 +1,12 @@
 /*
- * Dense edges: the matrices that say how their blocks and the node's state follow from controls and the parent's state.
+ * Dense edges: the derivatives of their blocks and of the node's state with respect to controls and parent's state.
  *
- * Roots, balls and slides are here, and every edge whose moments have no full rank: where the parent's quaternion
- * stays in the range of `face`, C' = face c faceT and so on, with c symmetric of the size of the rank; where (1, p, r)
- * stays in the range of moment_face, N = face n faceT. Each block is phiT (...) phi with phi a basis of the range,
- * chosen such that S = 1 to begin with. A slide with travel = middle + half x has Y = E[x q qT], -Z <= Y <= Z; for F3,
- * E[x^2] lies between (E x)^2 and 1 and gives the trace of Q. Without both limits, E r may be any vector (along the
- * axis's range): the hull says no more.
+ * Roots, balls and translations are dense, and so are edges whose moments do not have full rank: if the parent's
+ * quaternion is always in the range of `face`, C' = face c faceT and so on, with c symmetric of the size of the rank; if
+ * (1, p, r) is always in the range of moment_face, N = face n faceT. Each block is phiT (...) phi with phi a basis of the
+ * range, chosen such that S = 1 at the first point. A translation with travel = middle + half x has Y = E[x q qT],
+ * -Z <= Y <= Z; for F3, E[x^2] lies between (E x)^2 and 1 and gives the trace of Q. Without two limits, the hull allows
+ * any vector E r (in the range of the axis).
  */
 #include <math.h>
 #include <string.h>
@@ -15,19 +15,20 @@
 
 enum { STATE = ULNA_RELAX_STATE, GIVEN = 14, PAIRS = 28 };
 
-/* ---- moments within their range: which entries follow from the parent's state, and which are free ---- */
+/* ---- moments within their range: which entries are given by the parent's state, and which are free ------------- */
 
 /*
- * n (m x m, symmetric, as a vector with off-diagonals times sqrt 2) obeys linear conditions: the entries of N for 1,
- * p, r, P and the trace of Q are given. basis: orthonormal rows that span the conditions; n = basisT (lower^-1
- * given[picked]) + anything in the span of `rest`.
+ * n (m x m, symmetric, as a vector with off-diagonals times sqrt 2) satisfies linear conditions: the entries of N for 1,
+ * p, r, P and the trace of Q are given. The first `rank` rows of `basis` are an orthonormal basis of the conditions;
+ * n = basisT (lower^-1 given[picked]) + a linear combination of the other rows.
  */
 typedef struct moment_map {
     int size, length, rank, rest_count;
     int picked[GIVEN];
-    double lower[GIVEN][GIVEN], basis[PAIRS][PAIRS]; /* the rest after the first `rank` rows */
+    double lower[GIVEN][GIVEN], basis[PAIRS][PAIRS];
 } moment_map;
 
+/* K with <K, N> = given[which] */
 static void condition(int which, double K[49])
 {
     static const int place[6][2] = {{1, 1}, {1, 2}, {1, 3}, {2, 2}, {2, 3}, {3, 3}};
@@ -73,6 +74,7 @@ static void moments_from_pairs(const double *face, int m, const double *pairs, d
         }
 }
 
+/* Subtracts from v its projection on the first `rows` rows of the basis, twice; returns the norm of the rest. */
 static double take_out(const moment_map *map, int rows, double *v, double *coefficients)
 {
     double norm = 0;
@@ -97,7 +99,7 @@ static void append_row(moment_map *map, int row, const double *v, double norm)
         map->basis[row][k] = v[k] / norm;
 }
 
-/* The condition that is farthest from the span of those picked before, or -1: the others follow from these. */
+/* The condition that is farthest from the span of those picked before, or -1 if all others are in the span. */
 static int next_condition(const moment_map *map, double v[GIVEN][PAIRS], const double before[GIVEN])
 {
     int next = -1;
@@ -115,7 +117,7 @@ static int next_condition(const moment_map *map, double v[GIVEN][PAIRS], const d
     return next;
 }
 
-/* Gram-Schmidt, twice over, on the conditions and then on unit vectors. */
+/* Gram-Schmidt with reorthogonalisation, on the conditions and then on unit vectors. */
 static void map_moments(const ulna_relax_edge *edge, moment_map *map)
 {
     const int m = edge->moment_rank;
@@ -159,7 +161,7 @@ static void map_moments(const ulna_relax_edge *edge, moment_map *map)
     map->rest_count = map->length - map->rank;
 }
 
-/* N for given 1, p (3), r (3), P (6) and trace of Q, the rest of it 0. */
+/* N for given 1, p (3), r (3), P (6) and trace of Q; the free part is 0. */
 static void moments_for(const ulna_relax_edge *edge, const moment_map *map, const double given[GIVEN], double N[49])
 {
     double y[GIVEN], pairs[PAIRS] = {0};
@@ -203,7 +205,7 @@ void ulna_relax_dense_size(const ulna_relaxation *r, ulna_relax_edge *edge)
         if (edge->limited)
             add_block(edge, 4, k);
         break;
-    case ULNA_EDGE_SLIDE:
+    case ULNA_EDGE_TRANSLATION:
         edge->controls = edge->limited ? pairs : edge->line_rank;
         if (edge->limited) {
             add_block(edge, 4, k);
@@ -231,17 +233,17 @@ void ulna_relax_dense_size(const ulna_relaxation *r, ulna_relax_edge *edge)
 
 /* ---- one variable, and the matrices for it --------------------------------------------------------------------- */
 
-/* What changes with one variable, or the whole of it. */
+/* The edge as a function of its variables: the derivative with respect to one variable, or the value. */
 typedef struct column {
-    double t[10], c[10], b[10]; /* hinges: in their own frame; others: t in the parent's */
-    double y[10];               /* slides: Y */
-    double square;              /* slides: E[x^2] */
+    double t[10], c[10], b[10]; /* hinges: in their own frame; others: t in the parent's frame */
+    double y[10];               /* translations: Y */
+    double square;              /* translations: E[x^2] */
     double one, place[3], P[6]; /* of the parent; of the node for FREE */
     double N[49], r[3];
     double child[STATE];
 } column;
 
-/* face (e_i e_kT + e_k e_iT) faceT, halved on the diagonal: number `pair` of the symmetric matrices in the range */
+/* face (e_i e_kT + e_k e_iT) faceT, halved on the diagonal: number `pair` of a basis of the symmetric matrices in the range */
 static void pair_in_face(const ulna_relax_edge *edge, int pair, double t[10])
 {
     double Z[16];
@@ -258,7 +260,7 @@ static void pair_in_face(const ulna_relax_edge *edge, int pair, double t[10])
 }
 
 /* R times a vector, R in (tau, R) form */
-static void turn_vector(const double t[10], const double v[3], double out[3])
+static void rotate_vector(const double t[10], const double v[3], double out[3])
 {
     for (int i = 0; i < 3; i++)
         out[i] = t[1 + i] * v[0] + t[4 + i] * v[1] + t[7 + i] * v[2];
@@ -271,7 +273,7 @@ static void in_frame(const double F[9], const double R[9], double t[10])
             t[1 + 3 * k + i] = R[i] * F[k] + R[3 + i] * F[3 + k] + R[6 + i] * F[6 + k];
 }
 
-/* The parent's state (or a change of it, with one = 0) into the column. */
+/* Copies the parent's state (or a change of it, with one = 0) to the column. */
 static void take_state(const ulna_relaxation *r, const ulna_relax_edge *edge, const double *s, double one, column *c)
 {
     c->one = c->t[0] = one;
@@ -285,6 +287,7 @@ static void take_state(const ulna_relaxation *r, const ulna_relax_edge *edge, co
     memcpy(c->child, s, (size_t)r->states * sizeof *s);
 }
 
+/* The numbers that N is given by: see condition. */
 static void given_of(const ulna_relax_edge *edge, const column *c, double given[GIVEN])
 {
     const double l = edge->length, middle = edge->middle / l, half = edge->half / l;
@@ -314,21 +317,22 @@ static void move_child(const ulna_relaxation *r, const ulna_relax_edge *edge, co
             *P++ += l * (c->N[7 * (1 + i) + 4 + k] + c->N[7 * (1 + k) + 4 + i] + l * c->N[7 * (4 + i) + 4 + k]);
 }
 
-static void slide_column(const ulna_relaxation *r, const ulna_relax_edge *edge, const moment_map *map, int variable,
-                         column *c)
+/* Y, E[x^2] and N of a translation, and the child's p and P (top of this file; relax_tree.h). */
+static void translation_column(const ulna_relaxation *r, const ulna_relax_edge *edge, const moment_map *map,
+                               int variable, column *c)
 {
     const int first = edge->limited ? edge->rank * (edge->rank + 1) / 2 : edge->line_rank;
     const double l = edge->length;
-    double turned[3], moved[3], given[GIVEN] = {0};
+    double rotated[3], moved[3], given[GIVEN] = {0};
     if (variable < first && edge->limited)
         pair_in_face(edge, variable, c->y);
     if (variable == first && r->kind == ULNA_RELAX_BONES && variable < edge->controls)
         c->square = 1;
-    turn_vector(c->t, edge->direction, turned);
-    turn_vector(c->y, edge->direction, moved);
+    rotate_vector(c->t, edge->direction, rotated);
+    rotate_vector(c->y, edge->direction, moved);
     for (int i = 0; i < 3; i++) {
         if (edge->limited)
-            c->r[i] = (edge->middle * turned[i] + edge->half * moved[i]) / l;
+            c->r[i] = (edge->middle * rotated[i] + edge->half * moved[i]) / l;
         else if (variable < first)
             c->r[i] = edge->line[i * edge->line_rank + variable];
     }
@@ -342,11 +346,12 @@ static void slide_column(const ulna_relaxation *r, const ulna_relax_edge *edge, 
     move_child(r, edge, c);
 }
 
+/* N of a bone, and the child's p and P (relax_tree.h). */
 static void bone_column(const ulna_relaxation *r, const ulna_relax_edge *edge, const moment_map *map, int variable,
                         column *c)
 {
     double given[GIVEN];
-    turn_vector(c->t, edge->direction, c->r);
+    rotate_vector(c->t, edge->direction, c->r);
     given_of(edge, c, given);
     if (variable < edge->controls)
         moments_from_pairs(edge->moment_face, map->size, map->basis[map->rank + variable], c->N);
@@ -355,6 +360,7 @@ static void bone_column(const ulna_relaxation *r, const ulna_relax_edge *edge, c
     move_child(r, edge, c);
 }
 
+/* C', B' and the child's columns of a hinge (relax_tree.h). */
 static void hinge_column(const ulna_relax_edge *edge, int variable, column *c)
 {
     const int pairs = edge->rank * (edge->rank + 1) / 2;
@@ -370,7 +376,7 @@ static void hinge_column(const ulna_relax_edge *edge, int variable, column *c)
     }
 }
 
-/* FREE and BALL: the controls are the state itself. */
+/* FREE and BALL: the controls are the node's state itself. */
 static void root_column(const ulna_relaxation *r, const ulna_relax_edge *edge, int variable, column *c)
 {
     const int taken = edge->edge == ULNA_EDGE_FREE ? r->states : 9;
@@ -484,7 +490,7 @@ static void basis_of(const ulna_relax_edge *edge, int which, double *basis)
     }
 }
 
-/* The edge to begin with, in full; `move` and `spread` are those of the root above it. */
+/* The edge at the first point; `shift` and `spread` are those of the root above it. */
 static void begin_column(const ulna_relaxation *r, const ulna_relax_edge *edge, const double *parent,
                          const double *shift, double spread, column *c)
 {
@@ -502,11 +508,11 @@ static void begin_column(const ulna_relaxation *r, const ulna_relax_edge *edge, 
             for (int k = i; k < 3; k++)
                 c->P[at++] = shift[i] * shift[k] + (i == k ? spread : 0);
     }
-    if (edge->edge == ULNA_EDGE_SLIDE)
+    if (edge->edge == ULNA_EDGE_TRANSLATION)
         c->square = edge->limited ? 1.0 / 3 : edge->square;
-    if (edge->edge != ULNA_EDGE_SLIDE && edge->edge != ULNA_EDGE_BONE)
+    if (edge->edge != ULNA_EDGE_TRANSLATION && edge->edge != ULNA_EDGE_BONE)
         return;
-    turn_vector(c->t, edge->direction, c->r);
+    rotate_vector(c->t, edge->direction, c->r);
     c->N[0] = 1;
     for (int i = 0, at = 0; i < 3; i++) {
         c->r[i] *= edge->mean;
@@ -547,7 +553,7 @@ void ulna_relax_dense_map(const ulna_relaxation *r, ulna_relax_edge *edge)
 {
     static const double nowhere[3] = {0};
     const int variables = edge->controls + r->states,
-              moves = edge->edge == ULNA_EDGE_SLIDE || edge->edge == ULNA_EDGE_BONE;
+              moves = edge->edge == ULNA_EDGE_TRANSLATION || edge->edge == ULNA_EDGE_BONE;
     double full[64] = {0}, basis[64], parent[STATE];
     moment_map map = {0};
     column c;
@@ -573,8 +579,8 @@ void ulna_relax_dense_map(const ulna_relaxation *r, ulna_relax_edge *edge)
         take_state(r, edge, s, 0, &c);
         if (edge->edge == ULNA_EDGE_HINGE)
             hinge_column(edge, v, &c);
-        else if (edge->edge == ULNA_EDGE_SLIDE)
-            slide_column(r, edge, &map, v, &c);
+        else if (edge->edge == ULNA_EDGE_TRANSLATION)
+            translation_column(r, edge, &map, v, &c);
         else if (edge->edge == ULNA_EDGE_BONE)
             bone_column(r, edge, &map, v, &c);
         else
@@ -590,7 +596,7 @@ void ulna_relax_dense_map(const ulna_relaxation *r, ulna_relax_edge *edge)
             for (int i = 0; i < square; i++)
                 sum += fabs(E[i]);
             if (sum > 0)
-                block->felt[block->felt_count++] = v;
+                block->used[block->used_count++] = v;
         }
     }
 }

@@ -1,14 +1,14 @@
 /*
- * What the relaxation has to know about a tree before it can be solved: frames, units, a first point and its ranges.
+ * Analysis of a tree when a relaxation is created: frames, units, the first point and the ranges of moments.
  *
- * The first point is the distribution in which every edge moves independently and uniformly within its limits: its
- * moments satisfy all constraints, strictly so within the range that the tree can reach at all. They follow exactly,
- * edge by edge, from M = E[h hT] with h = (1, p, R).
+ * The first point is the distribution in which every edge moves independently and uniformly within its limits. Its moments
+ * satisfy all constraints, and strictly within the ranges. They are computed exactly, edge by edge, from M = E[h hT] with
+ * h = (1, p, R).
  *
- * Where parts are joined to the world by few joints, Z and N have no full rank, and an interior-point method must work
- * in their ranges (facial reduction). These are those of a second distribution, in which every edge moves widely,
- * whatever its limits. It is kept as factors, F FT the covariance of (p, R) and G GT = E[q qT]: so a direction in which
- * something moves by 1e-12 differs from rounding. In a covariance it would be 1e-24.
+ * If few joints lie between a node and the world, Z and N do not have full rank, and an interior-point method must work in
+ * their ranges (facial reduction). The ranges are those of a second distribution, in which every edge moves widely,
+ * whatever its limits. It is stored as factors, F FT the covariance of (p, R) and G GT = E[q qT]: a direction in which
+ * something moves by 1e-12 can then be distinguished from rounding. In a covariance it would be 1e-24.
  */
 #include <float.h>
 
@@ -17,16 +17,17 @@
 
 enum { M = ULNA_RELAX_MOMENTS, W = ULNA_RELAX_MOMENTS - 1 };
 
-/* Directions that have less than this of the second moments are left out, and counted if they are not rounding. */
+/* Directions with a smaller part of the second moments are left out of ranges; if they are above `rounding` (of the factor),
+ * `dropped` has their size. */
 static const double rank_tolerance = 1e-11, rounding = 1e-13;
 
-/* Directions in which places move less than this, beside how far they are from node 0, are not there. */
+/* Directions in which positions move less than this times their largest motion are left out. */
 static const double moment_tolerance = 1e-7;
 
-/* Hinges below joints that leave no full range are given at least this, since fourth powers of it must be numbers. */
+/* The least half-width of a hinge whose parent's range is not full: its fourth power must be above rounding. */
 static const double least_alpha = 0.01;
 
-/* Slides nearer than this (sine) to the plane of those above them add no direction of their own. */
+/* Translations that are nearer (sine) to the plane of those above them add no direction of their own. */
 static const double least_skew = 1e-3;
 
 void ulna_relax_matrix(const double t[10], double Z[16])
@@ -61,7 +62,7 @@ void ulna_relax_vector(const double Z[16], double t[10])
 
 /* ---- small matrices ------------------------------------------------------------------------------------------ */
 
-/* (x, y) <- (c x - s y, s x + c y) for `count` numbers of each, `stride` apart. */
+/* (x, y) <- (c x - s y, s x + c y) for `count` numbers, `stride` apart. */
 static void rotate_pair(int count, int stride, double c, double s, double *x, double *y)
 {
     for (int i = 0; i < count * stride; i += stride) {
@@ -71,7 +72,7 @@ static void rotate_pair(int count, int stride, double c, double s, double *x, do
     }
 }
 
-/* Values descending, and the columns that belong to them. */
+/* Sorts values in descending order, and the columns of V with them. */
 static void sort_columns(int n, double *values, double *V)
 {
     for (int i = 0; i < n; i++) {
@@ -141,14 +142,14 @@ static double dot_rows(int columns, const double *x, const double *y)
     return sum;
 }
 
-/* Singular values (descending) and left singular vectors (columns of U) of an n x columns matrix, which is used up:
- * Jacobi's method on pairs of rows, which keeps the digits of small values. */
+/* Singular values (descending) and left singular vectors (columns of U) of B, n x columns, which is overwritten. One-sided
+ * Jacobi method on pairs of rows: small values have a small relative error. */
 static void singular_values(int n, int columns, double *B, double *values, double *U)
 {
     for (int i = 0; i < n * n; i++)
         U[i] = i % (n + 1) == 0;
-    for (int sweep = 0, turned = 1; sweep < 30 && turned; sweep++) {
-        turned = 0;
+    for (int sweep = 0, changed = 1; sweep < 30 && changed; sweep++) {
+        changed = 0;
         for (int i = 0; i < n; i++)
             for (int k = i + 1; k < n; k++) {
                 double *x = B + i * columns, *y = B + k * columns;
@@ -158,7 +159,7 @@ static void singular_values(int n, int columns, double *B, double *values, doubl
                 const double angle = 0.5 * atan2(2 * xy, yy - xx), c = cos(angle), s = sin(angle);
                 rotate_pair(columns, 1, c, s, x, y);
                 rotate_pair(n, n, c, s, U + i, U + k);
-                turned = 1;
+                changed = 1;
             }
     }
     for (int i = 0; i < n; i++)
@@ -166,8 +167,8 @@ static void singular_values(int n, int columns, double *B, double *values, doubl
     sort_columns(n, values, U);
 }
 
-/* The left singular vectors that count, side by side in `basis` (n x rank); returns their number. `dropped` grows to
- * how far from the range something can be that is not rounding. */
+/* The range of B: the left singular vectors whose values are above rank_tolerance, as columns of `basis` (n x rank);
+ * returns their number. Raises `dropped` to the largest value left out that is above rounding, relative to the first. */
 static int range_of(int n, int columns, double *B, double *basis, double *dropped)
 {
     double values[8], vectors[64];
@@ -183,15 +184,15 @@ static int range_of(int n, int columns, double *B, double *basis, double *droppe
     return rank;
 }
 
-/* L, rows x rows and lower triangular, with L LT = B BT. The rows of B become orthonormal, or 0 where they depend on
- * those above. */
+/* L, rows x rows and lower triangular, with L LT = B BT. The rows of B become orthonormal, or 0 if they depend on the rows
+ * above. */
 static void compress(int rows, int columns, double *B, double *L)
 {
     memset(L, 0, (size_t)rows * (size_t)rows * sizeof *L);
     for (int i = 0; i < rows; i++) {
         double *row = B + i * columns;
         const double before = sqrt(dot_rows(columns, row, row));
-        for (int k = 0; k < 2 * i; k++) { /* twice over */
+        for (int k = 0; k < 2 * i; k++) { /* twice, for rounding */
             const double *other = B + k % i * columns, along = dot_rows(columns, row, other);
             L[i * rows + k % i] += along;
             for (int c = 0; c < columns; c++)
@@ -207,7 +208,7 @@ static void compress(int rows, int columns, double *B, double *L)
 
 /* ---- moments ------------------------------------------------------------------------------------------------- */
 
-/* Columns of R mix: the new column k is the sum of F[j][k] times the old column j. */
+/* R <- R F: the new column k is the sum of F[j][k] times the old column j. */
 static void mix_columns(const double F[9], int stride, double *R)
 {
     double old[9];
@@ -226,16 +227,16 @@ static void change_frame(const double F[9], double *m)
 }
 
 /* A rotation about x by an angle with E sin = 0, E cos = cosine, E cos^2 = square. */
-static void turn_moments(double cosine, double square, double *m)
+static void rotate_moments(double cosine, double square, double *m)
 {
     double old[M * M];
     memcpy(old, m, sizeof old);
     for (int i = 0; i < M; i++)
         for (int k = 0; k < M; k++) {
-            const int turns = (i >= 7) + (k >= 7);
-            if (turns == 1)
+            const int rotated = (i >= 7) + (k >= 7);
+            if (rotated == 1)
                 m[i * M + k] = cosine * old[i * M + k];
-            else if (turns == 2) { /* sin takes y to z and z to -y */
+            else if (rotated == 2) { /* sin moves y to z and z to -y */
                 const int other_i = i < 10 ? i + 3 : i - 3, other_k = k < 10 ? k + 3 : k - 3;
                 const double sign = (i < 10) == (k < 10) ? 1 - square : square - 1;
                 m[i * M + k] = square * old[i * M + k] + sign * old[other_i * M + other_k];
@@ -264,13 +265,13 @@ static void move_moments(const double d[3], double mean, double square, double *
             m[(1 + i) * M + k] += mean * r[i][k];
             m[k * M + 1 + i] += mean * r[i][k];
         }
-    /* Where both are p, the mixed terms are there twice, as they should; only the square is left. */
+    /* For p with p, the mixed terms have been added twice, as is right; the square remains. */
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
             m[(1 + i) * M + 1 + k] += rr[3 * i + k];
 }
 
-/* R becomes any rotation, whatever it was. */
+/* R becomes uniform over all rotations. */
 static void any_rotation(double *m)
 {
     for (int i = 0; i < M; i++)
@@ -314,17 +315,17 @@ static void change_wide_frame(const double F[9], ulna_relax_motion *wide)
 }
 
 /* A rotation about x with E sin = 0, E cos = 0.6, E cos^2 = 0.5. */
-static void turn_wide(ulna_relax_motion *wide)
+static void rotate_wide(ulna_relax_motion *wide)
 {
     enum { COLUMNS = 3 * W + 2 };
     static const double cosine = 0.6, square = 0.5;
     const double along = sqrt(square - cosine * cosine), across = sqrt(1 - square);
     double B[W * COLUMNS] = {0}, quaternions[4 * 8];
     for (int i = 0; i < W; i++) {
-        const int turns = i >= 6, other = i < 9 ? i + 3 : i - 3; /* sin takes y to z and z to -y */
+        const int rotated = i >= 6, other = i < 9 ? i + 3 : i - 3; /* sin moves y to z and z to -y */
         for (int k = 0; k < W; k++)
-            B[i * COLUMNS + k] = (turns ? cosine : 1) * wide->F[i * W + k];
-        for (int k = 0; k <= W && turns; k++) {
+            B[i * COLUMNS + k] = (rotated ? cosine : 1) * wide->F[i * W + k];
+        for (int k = 0; k <= W && rotated; k++) {
             B[i * COLUMNS + W + k] = along * (k < W ? wide->F[i * W + k] : wide->mean[i]);
             B[i * COLUMNS + 2 * W + 1 + k] =
                 (i < 9 ? across : -across) * (k < W ? wide->F[other * W + k] : wide->mean[other]);
@@ -373,7 +374,7 @@ static void move_wide(double length, const double B[6 * TRAVEL], const double me
     compress(W, TRAVEL, moved, wide->F);
 }
 
-/* The range of the parent's quaternion. Below a free root, nothing is without full range. */
+/* The range of the parent's quaternion. Below a free root, all ranges are full. */
 static void find_face(const ulna_relax_motion *wide, ulna_relax_edge *edge)
 {
     double G[16];
@@ -418,19 +419,19 @@ static void analyse_hinge(const ulna_node *node, const double *parent_model, uln
     const double uncosine = a < 0.01 ? a * a / 6 * (1 - a * a / 20) : 1 - sin(a) / a;
     const double sine_square = a < 0.01 ? a * a / 3 * (1 - a * a / 5) : 0.5 - sin(2 * a) / (4 * a);
     edge->gamma = uncosine / (2 * edge->lambda * edge->lambda);
-    turn_moments(1 - uncosine, 1 - sine_square, start);
+    rotate_moments(1 - uncosine, 1 - sine_square, start);
     if (!edge->root)
-        turn_wide(wide);
+        rotate_wide(wide);
 
-    double turn[9];
-    ulna_rotation_about(0, -edge->middle, turn);
-    ulna_multiply9(edge->base, turn, edge->model);
+    double to_middle[9];
+    ulna_rotation_about(0, -edge->middle, to_middle);
+    ulna_multiply9(edge->base, to_middle, edge->model);
 }
 
 /*
- * The range of (1, p, r), given a factor of the covariance of (p, r), and the means. Some directions of p move a million
- * times as far as others, and all of them may be far from the origin: so the rank is found for (x, r - E r) with
- * p = E p + V diag(sigma) x, and V sigma^2 VT the covariance of p.
+ * The range of (1, p, r), given a factor of the covariance of (p, r), and the means. p may move a million times farther in
+ * some directions than in others, and may be far from the origin, so the rank is that of (x, r - E r) with
+ * p = E p + V diag(sigma) x, where V sigma^2 VT is the covariance of p.
  */
 static void find_moment_range(const double B[6 * TRAVEL], const double mean_p[3], const double mean_r[3],
                               ulna_relax_edge *edge)
@@ -444,7 +445,7 @@ static void find_moment_range(const double B[6 * TRAVEL], const double mean_p[3]
         for (int i = 0; i < 3 * TRAVEL; i++)
             scaled[moving * TRAVEL + i % TRAVEL] += V[3 * (i / TRAVEL) + moving] / sigma[moving] * B[i];
     memcpy(scaled + 3 * TRAVEL, B + 3 * TRAVEL, 3 * TRAVEL * sizeof *scaled);
-    /* what is next to nothing, and what rounding makes of the directions that are kept */
+    /* directions left out, and the rounding of those that are kept */
     if (moving > 0 && moving < 3)
         edge->dropped =
             fmax(edge->dropped, 1e-15 * sigma[0] + (sigma[moving] > rounding * sigma[0] ? sigma[moving] : 0));
@@ -465,7 +466,7 @@ static void find_moment_range(const double B[6 * TRAVEL], const double mean_p[3]
         edge->moment_face[i] = columns[7 * (i % rank) + i / rank];
 }
 
-/* The ranges of bones and slides, and the wide motion of what is below. home: node 0. */
+/* The ranges of bones and translations, and the wide motion of the node. home: position of node 0. */
 static void find_ranges(const double home[3], ulna_relax_edge *edge, ulna_relax_motion *wide)
 {
     double B[6 * TRAVEL], line[3 * (TRAVEL + 1)], mean_p[3], mean_r[3];
@@ -494,7 +495,7 @@ static void set_full_ranges(ulna_relax_edge *edge)
         edge->moment_face[i] = i % 8 == 0;
 }
 
-/* Bones, and slides, whose r is their travel over the longest of them. */
+/* Bones, and translations: their r is R direction times travel / length. */
 static void analyse_move(const double direction[3], const double *parent_model, const double home[3],
                          ulna_relax_edge *edge, double *start, ulna_relax_motion *wide)
 {
@@ -516,7 +517,7 @@ static void analyse_move(const double direction[3], const double *parent_model, 
     memcpy(edge->model, parent_model, sizeof edge->model);
 }
 
-/* Takes the part along a unit vector out of x, and returns it. */
+/* Subtracts from x its component along a unit vector, and returns the component. */
 static double take_along(const double unit[3], double x[3])
 {
     const double part = ulna_dot(x, unit);
@@ -527,15 +528,15 @@ static double take_along(const double unit[3], double x[3])
 
 /*
  * With v = p_parent - p_0 in the span of the axes above, r = p - p_parent along this one, and c the cosine of the angle
- * between them, |v + r|^2 >= (1 - c)(|v|^2 + |r|^2); in the mean square, too, since the ranges of N hold v and r there.
- * Infinite where the slide adds no direction, or something turns above it.
+ * between them, |v + r|^2 >= (1 - c)(|v|^2 + |r|^2); this holds in the mean square, too, since the ranges of N contain v
+ * and r. Infinite if the translation adds no direction, or there is a rotation above it.
  */
 static double skew_of(const ulna_reduced *tree, int n)
 {
     double basis[2][3], along = 0, rest[3];
     int count = 0;
     for (int m = tree->nodes[n].parent; m > 0; m = tree->nodes[m].parent) {
-        if (tree->nodes[m].edge != ULNA_EDGE_SLIDE || count == 2)
+        if (tree->nodes[m].edge != ULNA_EDGE_TRANSLATION || count == 2)
             return INFINITY;
         ulna_copy3(tree->nodes[m].axis, rest);
         for (int b = 0; b < count; b++)
@@ -554,8 +555,8 @@ static double skew_of(const ulna_reduced *tree, int n)
     return across < least_skew ? INFINITY : sqrt(1 + along) / across; /* 1 - c = across^2 / (1 + c) */
 }
 
-static void analyse_slide(const ulna_node *node, double unit, const double *parent_model, const double home[3],
-                          ulna_relax_edge *edge, double *start, ulna_relax_motion *wide)
+static void analyse_translation(const ulna_node *node, double unit, const double *parent_model, const double home[3],
+                                ulna_relax_edge *edge, double *start, ulna_relax_motion *wide)
 {
     const double lower = node->lower / unit, upper = node->upper / unit;
     edge->limited = lower > -INFINITY && upper < INFINITY;
@@ -600,7 +601,7 @@ static void state_of_moments(const double *m, double state[ULNA_RELAX_STATE])
             *P++ = m[(1 + i) * M + 1 + k];
 }
 
-/* The origin amid the goals, and a length that is neither small nor large beside theirs and the bones'. */
+/* Origin: mean of the goals. Unit of length: the largest of bones, limits and distances of goals from the origin. */
 static void choose_units(const ulna_reduced *tree, ulna_relaxation *r)
 {
     double sum[3] = {0}, count = 0, longest = 0;
@@ -609,7 +610,7 @@ static void choose_units(const ulna_reduced *tree, ulna_relaxation *r)
         if (node->edge == ULNA_EDGE_BONE)
             longest = fmax(longest, ulna_norm(node->v));
         const double far = fmax(fabs(node->lower), fabs(node->upper));
-        if (node->edge == ULNA_EDGE_SLIDE && far < INFINITY)
+        if (node->edge == ULNA_EDGE_TRANSLATION && far < INFINITY)
             longest = fmax(longest, far);
         if (!(node->weight > 0))
             continue;
@@ -653,8 +654,8 @@ void ulna_relax_analyse(const ulna_reduced *tree, ulna_relaxation *r, ulna_relax
         case ULNA_EDGE_HINGE:
             analyse_hinge(node, model, edge, start, wide);
             break;
-        case ULNA_EDGE_SLIDE:
-            analyse_slide(node, r->unit, model, home, edge, start, wide);
+        case ULNA_EDGE_TRANSLATION:
+            analyse_translation(node, r->unit, model, home, edge, start, wide);
             edge->skew = edge->limited ? INFINITY : skew_of(tree, n);
             break;
         case ULNA_EDGE_BONE: {

@@ -1,6 +1,6 @@
 /*
- * From moments to poses: down the tree, each edge given its parent's rotation, which makes the moments of the angle
- * those of a plane distribution: E[cos^2 (phi/2)] ~ qT A q, E[sin phi]/2 ~ qT B q, E[sin^2 (phi/2)] ~ qT C q.
+ * From moments to poses, from root to leaves. Given the parent's rotation q, the moments of a hinge (relax_tree.h) become
+ * those of its angle: E[cos^2 (phi/2)] ~ qT A q, E[sin phi]/2 ~ qT B q, E[sin^2 (phi/2)] ~ qT C q.
  */
 #include <math.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static void matrix_of_state(const double *s, double Z[16])
     ulna_relax_matrix(t, Z);
 }
 
-/* The best quaternion of a node's moments, or one drawn from a Gaussian with them. */
+/* The main eigenvector of a node's E[q qT]; or a quaternion drawn from the Gaussian with these moments. */
 static void choose_rotation(const double *s, uint64_t *random, double q[4])
 {
     double Z[16], values[4], vectors[16], norm = 0;
@@ -55,7 +55,7 @@ static double clip(double x, double low, double high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* W of a hinge as it is now, 8 x 8. */
+/* The current W of a hinge, 8 x 8. */
 static void hinge_block(const ulna_relaxation *r, const ulna_relax_edge *edge, double W[64])
 {
     if (edge->how == ULNA_RELAX_DENSE) {
@@ -82,7 +82,7 @@ static double choose_angle(const ulna_relaxation *r, const ulna_relax_edge *edge
     return clip(edge->middle + phi, edge->lower, edge->upper);
 }
 
-/* E[travel] given the rotation; without both limits from where the node is to be. */
+/* E[travel] given the rotation; without two limits, the travel to the node's mean position. */
 static double choose_travel(const ulna_relaxation *r, int node, const double q[4], uint64_t *random)
 {
     const ulna_relax_edge *edge = &r->edges[node];
@@ -121,30 +121,30 @@ static void get_quaternion(const double in[4], double q[4])
 }
 
 /* q times the quaternion of a rotation matrix */
-static void turn_by(const double q[4], const double R[9], double out[4])
+static void rotate_by(const double q[4], const double R[9], double out[4])
 {
-    double turn[4];
-    ulna_rotation_to_quaternion(R, turn);
-    ulna_quaternion_multiply(q, turn, out);
+    double other[4];
+    ulna_rotation_to_quaternion(R, other);
+    ulna_quaternion_multiply(q, other, out);
 }
 
 static void choose_edge(const ulna_relaxation *r, int n, uint64_t *random, ulna_reduced_pose *pose)
 {
     const ulna_relax_edge *edge = &r->edges[n];
     const double *s = r->state + (size_t)n * (size_t)r->states;
-    double above[4], q[4], turn[4], angles[3];
+    double above[4], q[4], other[4], angles[3];
     get_quaternion(pose->quaternion[edge->parent], above);
     memcpy(q, above, sizeof q);
     if (edge->edge == ULNA_EDGE_HINGE) {
-        turn_by(above, edge->base, q);
+        rotate_by(above, edge->base, q);
         pose->value[n] = choose_angle(r, edge, q, random);
         for (int i = 0; i < 3; i++)
             angles[i] = edge->base[3 * i] * pose->value[n];
-        ulna_quaternion_exp(angles, turn);
-        ulna_quaternion_multiply(above, turn, q);
-    } else if (edge->edge == ULNA_EDGE_SLIDE) {
-        turn_by(above, r->edges[edge->parent].model, turn);
-        pose->value[n] = choose_travel(r, n, turn, random);
+        ulna_quaternion_exp(angles, other);
+        ulna_quaternion_multiply(above, other, q);
+    } else if (edge->edge == ULNA_EDGE_TRANSLATION) {
+        rotate_by(above, r->edges[edge->parent].model, other);
+        pose->value[n] = choose_travel(r, n, other, random);
     } else if (edge->edge == ULNA_EDGE_FREE || edge->edge == ULNA_EDGE_BALL)
         choose_rotation(s, random, q);
     put_quaternion(q, pose->quaternion[n]);

@@ -19,7 +19,7 @@
 #include "global/relax_tree.h"
 #include "math/math3.h"
 
-#define SUMMED 1e-14 /* of the largest cost on the way: what the rounding of all steps leaves in the states */
+#define SUMMED 1e-14 /* of the largest `size` of all iterations: rounding error of states, which are sums of steps */
 
 /* ---- cost ---------------------------------------------------------------------------------------------------- */
 
@@ -36,7 +36,7 @@ static double trace_of_C(const ulna_relaxation *r, const ulna_relax_edge *edge)
     return W[36] + W[45] + W[54] + W[63];
 }
 
-/* f of the current states; `size` is the sum of what was added, without signs. */
+/* f of the current states; `size`: the sum of the absolute values that were added. */
 static double cost(const ulna_relaxation *r, double *size)
 {
     double sum = ulna_relax_tangent(r, r->state, size);
@@ -48,14 +48,14 @@ static double cost(const ulna_relaxation *r, double *size)
     return sum;
 }
 
-/* f' over the states, after the step times `ahead`. */
+/* f' with respect to the states, at state + ahead * step. */
 static void cost_gradient(ulna_relaxation *r, double ahead)
 {
     for (int n = 0; n < r->count; n++) {
         const double *s = r->state + (size_t)n * (size_t)r->states, *y = r->goal + 3 * n, w = r->weight[n];
         const double *ds = r->step + (size_t)n * (size_t)r->states;
         double *g = r->gradient + (size_t)n * (size_t)r->states;
-        memcpy(g, r->turn + 9 * n, 9 * sizeof *g);
+        memcpy(g, r->rotation_cost + 9 * n, 9 * sizeof *g);
         for (int i = 0; i < 3; i++)
             g[9 + i] = r->kind == ULNA_RELAX_BONES ? -2 * w * y[i] : 2 * w * (s[9 + i] + ahead * ds[9 + i] - y[i]);
         for (int i = 12; i < r->states; i++)
@@ -63,7 +63,7 @@ static void cost_gradient(ulna_relaxation *r, double ahead)
     }
 }
 
-/* Of the cost and the blocks, as ulna_relax_dense_gradient says. */
+/* Gradients of cost and blocks; arguments as of ulna_relax_dense_gradient. */
 static void gradients(ulna_relaxation *r, int corrector, double sigma_mu)
 {
     cost_gradient(r, corrector < 0 ? sigma_mu : 0);
@@ -110,7 +110,8 @@ static void find_direction(ulna_relaxation *r, int corrector, double sigma_mu)
         r->kernel->direction(&r->groups[g], corrector, sigma_mu);
 }
 
-/* What the direction leaves of the residual, for it is solved with factors that are inexact near the end. */
+/* Iterative refinement: solves again for the residual that the direction leaves, since the factors are inexact near the
+ * end. */
 static void refine_direction(ulna_relaxation *r)
 {
     const int groups = r->hinge_groups + r->bone_groups;
@@ -174,7 +175,7 @@ static void advance(ulna_relaxation *r, double primal, double dual)
         r->kernel->advance(&r->groups[g], primal, dual);
 }
 
-/* ---- edges in lanes: their first point ------------------------------------------------------------------------- */
+/* ---- the first point ------------------------------------------------------------------------------------------- */
 
 enum { LANES = ULNA_RELAX_LANES };
 
@@ -202,7 +203,7 @@ static void begin_group(const ulna_relaxation *r, ulna_relax_group *group)
     }
 }
 
-/* What bounds are computed with: relax_bound.c. */
+/* Bounds are computed at the first point: relax_bound.c. */
 static void keep_first_point(ulna_relaxation *r)
 {
     memcpy(r->first, r->state, (size_t)r->count * (size_t)r->states * sizeof *r->first);
@@ -230,7 +231,8 @@ static void set_multipliers(ulna_relax_group *group, double mu)
 
 /* ---- the method ------------------------------------------------------------------------------------------------ */
 
-/* The first point, with X = mu U, on the central path but for the residual; or X without residual (relax_bound.c). */
+/* Sets the first point. central: X = mu U, as on the central path, but with a residual; otherwise X without residual
+ * (relax_bound.c). */
 static int begin(ulna_relaxation *r, int central, double mu)
 {
     double gap;
@@ -258,7 +260,7 @@ static int begin(ulna_relaxation *r, int central, double mu)
     return 1;
 }
 
-/* One predictor and corrector; 0 if no step is longer than `least`. loss: what the residual takes from the bound. */
+/* One predictor and corrector step; 0 if it is not longer than `least`. loss: by how much the residual lowers the bound. */
 static int iterate(ulna_relaxation *r, double gap, double loss, double least)
 {
     const double mu = gap / r->order;
@@ -267,14 +269,14 @@ static int iterate(ulna_relaxation *r, double gap, double loss, double least)
         return 0;
     find_direction(r, 0, 0);
     find_steps(r, 1, &primal, &dual);
-    /* How much centring, and how near to the border: measured on the oracles. With steps of their own for primal and
-     * dual, F3 likes more of both. */
+    /* Centring sigma and the fraction `near` of the way to the border: chosen by experiments on the test problems. F3, with
+     * separate primal and dual steps, needs more centring and stays farther from the border. */
     const int bones = r->kind == ULNA_RELAX_BONES;
     const double ratio = gap_after(r, gap, primal, dual) / gap, near = bones ? 0.95 : 0.98;
     double sigma = fmin(fmax(ratio * ratio * (bones ? 1 : ratio), 1e-3), 0.5);
     if (fmin(primal, dual) < 0.1)
         sigma = 0.5;
-    if (gap < 0.01 && loss > 10 * gap) /* the gap must not close before the residual is gone */
+    if (gap < 0.01 && loss > 10 * gap) /* the residual must become 0 before the gap does */
         sigma = fmax(sigma, 0.3);
     correct(r);
     find_direction(r, 1, sigma * mu);
@@ -304,7 +306,8 @@ static int finished(const ulna_relaxation *r, const ulna_relax_options *o, doubl
     return 1;
 }
 
-/* Iterates from the first point. The residual grows again where numbers become too small: then bounds no longer do. */
+/* Iterates from the first point. Near the end rounding makes the residual grow again: it stops when bounds have not become
+ * better for three iterations. */
 static void run(ulna_relaxation *r, const ulna_relax_options *options, double first_step, ulna_relax_result *result)
 {
     double known = INFINITY, best = -INFINITY, largest = 0, gap, size;
@@ -344,8 +347,8 @@ ulna_status ulna_relaxation_solve(ulna_relaxation *r, const ulna_reduced *tree, 
         return status;
     ulna_relax_load_goals(r, tree, options->posture);
     *result = (ulna_relax_result){.bound = -INFINITY, .primal = INFINITY, .gap = INFINITY, .end = ULNA_RELAX_STALLED};
-    /* F3 begins without residual. F2, whose gradient moves with the places, is better off on the central path, and so
-     * is what cannot step at all because some part can hardly move: then X without residual can be far from it. */
+    /* F3 starts without residual. F2, whose gradient depends on the positions, converges better from the central path. So
+     * does F3 if some joint can hardly move and no step is possible: X without residual is then far from the path. */
     int central = r->kind == ULNA_RELAX_HULL;
     if (begin(r, central, 0.05))
         run(r, options, central ? 1e-7 : 0.02, result);
@@ -354,7 +357,7 @@ ulna_status ulna_relaxation_solve(ulna_relaxation *r, const ulna_reduced *tree, 
     return ULNA_OK;
 }
 
-/* ---- blocks as they are now ------------------------------------------------------------------------------------ */
+/* ---- current blocks -------------------------------------------------------------------------------------------- */
 
 int ulna_relax_block_now(const ulna_relaxation *r, int node, int which, double *S, double *X)
 {

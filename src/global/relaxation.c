@@ -1,4 +1,4 @@
-/* The relaxation as an object: checks, memory, choice of kernel. What it computes: relax_tree.h, relax_solve.c. */
+/* The object ulna_relaxation: checks, memory, choice of kernel, goals. For the method see relax_tree.h, relax_solve.c. */
 #include <math.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ static void lay_out_dense(ulna_arena *arena, int states, ulna_relax_edge *edge)
         block->phi = take(arena, (size_t)block->full * (size_t)block->size);
         block->back = take(arena, (size_t)block->full * (size_t)block->size);
         block->E = take(arena, variables * square);
-        block->felt = ulna_arena_take(arena, variables, sizeof *block->felt);
+        block->used = ulna_arena_take(arena, variables, sizeof *block->used);
         for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++)
             *matrices[i] = take(arena, square);
     }
@@ -78,7 +78,7 @@ static void lay_out(ulna_arena *arena, ulna_relaxation *r)
     r->groups = ulna_arena_take(arena, (size_t)groups, sizeof *r->groups);
     r->weight = take(arena, count);
     r->goal = take(arena, 3 * count);
-    r->turn = take(arena, 9 * count);
+    r->rotation_cost = take(arena, 9 * count);
     r->shift = take(arena, 3 * count);
     r->spread = take(arena, count);
     r->reach = take(arena, count);
@@ -112,7 +112,7 @@ static void lay_out(ulna_arena *arena, ulna_relaxation *r)
 
 /* ---- create and destroy ---------------------------------------------------------------------------------------- */
 
-/* How each edge is computed, and where in the lanes. */
+/* Chooses how each edge is computed, and its lane. */
 static void choose_ways(ulna_relaxation *r, int lanes)
 {
     int hinges = 0, bones = 0;
@@ -240,7 +240,7 @@ ulna_relax_options ulna_relax_options_default(void)
 
 /* =============================================================================================================== */
 
-/* Goals of a solve: in units and frames of the relaxation, and where to begin for them. */
+/* Goals of a solve, in units and frames of the relaxation, and the first point for them. */
 
 ulna_status ulna_relax_check_goals(const ulna_relaxation *r, const ulna_reduced *tree)
 {
@@ -251,7 +251,7 @@ ulna_status ulna_relax_check_goals(const ulna_relaxation *r, const ulna_reduced 
         if (node->edge != r->edges[n].edge || (n > 0 && node->parent != r->edges[n].parent))
             return ULNA_ERR_ARGUMENT;
         if (!(node->weight >= 0 && node->weight < INFINITY) || (node->weight > 0 && !ulna_all_finite(node->goal, 3)) ||
-            (node->has_turn && !ulna_all_finite(node->turn, 9)))
+            (node->has_rotation_cost && !ulna_all_finite(node->rotation_cost, 9)))
             return ULNA_ERR_NUMBER;
     }
     return ULNA_OK;
@@ -259,13 +259,13 @@ ulna_status ulna_relax_check_goals(const ulna_relaxation *r, const ulna_reduced 
 
 static double choose_cost_unit(const ulna_relaxation *r, const ulna_reduced *tree, double posture)
 {
-    double weight = 0, turn = 0;
+    double weight = 0, rotation = 0;
     for (int n = 0; n < r->count; n++) {
         weight = fmax(weight, tree->nodes[n].weight);
-        for (int i = 0; i < 9 && tree->nodes[n].has_turn; i++)
-            turn = fmax(turn, fabs(tree->nodes[n].turn[i]));
+        for (int i = 0; i < 9 && tree->nodes[n].has_rotation_cost; i++)
+            rotation = fmax(rotation, fabs(tree->nodes[n].rotation_cost[i]));
     }
-    const double unit = fmax(weight * r->unit * r->unit, turn);
+    const double unit = fmax(weight * r->unit * r->unit, rotation);
     return unit > 0 && unit < INFINITY ? unit : posture > 0 ? posture : 1;
 }
 
@@ -276,18 +276,18 @@ static void load(ulna_relaxation *r, const ulna_reduced *tree, double posture)
     r->posture = posture / r->cost_unit;
     for (int n = 0; n < r->count; n++) {
         const ulna_node *node = &tree->nodes[n];
-        double turned[9] = {0};
+        double rotated[9] = {0};
         r->weight[n] = node->weight / r->cost_unit * r->unit * r->unit;
         for (int i = 0; i < 3; i++)
             r->goal[3 * n + i] = node->weight > 0 ? (node->goal[i] - r->origin[i]) / r->unit : 0;
-        if (node->has_turn)
-            ulna_multiply9(node->turn, r->edges[n].model, turned);
+        if (node->has_rotation_cost)
+            ulna_multiply9(node->rotation_cost, r->edges[n].model, rotated);
         for (int i = 0; i < 9; i++)
-            r->turn[9 * n + i] = turned[3 * (i % 3) + i / 3] / r->cost_unit;
+            r->rotation_cost[9 * n + i] = rotated[3 * (i % 3) + i / 3] / r->cost_unit;
     }
 }
 
-/* Whether no goal feels the place of a node: then free places are left where they are. reach serves as a counter. */
+/* Finds positions on which no goal depends; they do not move. `reach` is used for sums of weights. */
 static void find_frozen(ulna_relaxation *r)
 {
     for (int n = 0; n < r->count; n++)
@@ -296,12 +296,12 @@ static void find_frozen(ulna_relaxation *r)
         r->reach[r->edges[n].parent] += r->reach[n];
     for (int n = 1; n < r->count; n++) {
         const ulna_relax_edge *edge = &r->edges[n];
-        const int loose = edge->edge == ULNA_EDGE_FREE || (edge->edge == ULNA_EDGE_SLIDE && !edge->limited);
+        const int loose = edge->edge == ULNA_EDGE_FREE || (edge->edge == ULNA_EDGE_TRANSLATION && !edge->limited);
         r->frozen[n] = loose && !(r->reach[n] > 0);
     }
 }
 
-/* Free roots begin amid their goals. */
+/* At the first point, free roots are at the weighted mean of their goals. */
 static void place_roots(ulna_relaxation *r)
 {
     memset(r->shift, 0, 3 * (size_t)r->count * sizeof *r->shift);
@@ -342,7 +342,7 @@ void ulna_relax_begin_states(ulna_relaxation *r)
     }
 }
 
-/* Everything about the goals that a solve needs. */
+/* Reads goals, weights and rotation costs for a solve. */
 void ulna_relax_load_goals(ulna_relaxation *r, const ulna_reduced *tree, double posture)
 {
     load(r, tree, posture);

@@ -1,7 +1,7 @@
 /*
  * A low-discrepancy sequence over the degrees of freedom: the k-th point has the fractional part of s_d + k alpha_d in
- * dimension d, with alpha_d = g^-d and g the root of g^(n+1) = g + 1 (Roberts 2018, after Kronecker and Weyl): the first
- * few points are far from one another, as random ones are not. The seed gives the shifts s_d.
+ * dimension d, with alpha_d = g^-d and g the root of g^(n+1) = g + 1 (Roberts 2018, after Kronecker and Weyl). Unlike
+ * random points, even the first few are far from one another. The seed gives the shifts s_d.
  */
 #include "global/starts.h"
 
@@ -12,7 +12,7 @@
 #include "math/math3.h"
 #include "model/model.h"
 
-/* To [0, 1). */
+/* A random number in [0, 1). */
 static double shift(uint64_t *state)
 {
     return (double)(ulna_random_bits(state) >> 11) * 0x1p-53;
@@ -31,8 +31,8 @@ static double generator(int n)
     return g;
 }
 
-/* A rotation vector, evenly over all rotations (Shoemake 1992), from three numbers of [0, 1), in place. */
-static void turn_anyhow(double u[3])
+/* A rotation vector, uniform over all rotations (Shoemake 1992), from three numbers in [0, 1), in place. */
+static void any_rotation(double u[3])
 {
     double a = sqrt(1 - u[0]), b = sqrt(u[0]);
     double v[3] = {a * sin(2 * ULNA_PI * u[1]), a * cos(2 * ULNA_PI * u[1]), b * sin(2 * ULNA_PI * u[2])};
@@ -41,12 +41,13 @@ static void turn_anyhow(double u[3])
         u[i] = sine > 0 ? v[i] / sine * angle : 0;
 }
 
-static double spread(double lower, double upper, int turns, double at, double u)
+/* Maps u of [0, 1) to the limits of a DOF; a rotation without limits to the circle, a translation without limits to `at`. */
+static double spread(double lower, double upper, int rotates, double at, double u)
 {
     if (isfinite(lower) && isfinite(upper))
-        return turns && upper - lower > 2 * ULNA_PI ? 0.5 * (lower + upper) + ULNA_PI * (2 * u - 1)
-                                                    : lower + u * (upper - lower);
-    if (!turns)
+        return rotates && upper - lower > 2 * ULNA_PI ? 0.5 * (lower + upper) + ULNA_PI * (2 * u - 1)
+                                                      : lower + u * (upper - lower);
+    if (!rotates)
         return fmin(fmax(at, lower), upper);
     if (isfinite(lower))
         return lower + u * 2 * ULNA_PI;
@@ -77,7 +78,7 @@ void ulna_global_start(const ulna_model *model, const double *lower, const doubl
         if (is_locked(locked, d, count))
             memset(step + d, 0, (size_t)count * sizeof *step);
         else if (c < 0)
-            turn_anyhow(step + d);
+            any_rotation(step + d);
         else
             step[d] = spread(lower[d], upper[d], !ulna_segment_is_slide(segment), q[c], step[d]) - q[c];
         d += count - 1;

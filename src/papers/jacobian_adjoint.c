@@ -7,14 +7,14 @@
  *   Ad    [R, p^ R; 0, R] from j to b, with (R, p) = bE_j (eq. 5)
  *
  * Generic: the columns of a joint are Ad times its motion subspace in its own frame, the body twist M^-1 dM/dq.
- * Adjusted: the same adjoints, but the subspace is built from the axes in the frame before the joint, each turned by
- * the degrees of freedom before it only (eq. 22-26, 30), and brought to j by R* = MrT pR' (eq. 31, 32).
+ * Adjusted: the same adjoints, but the subspace is built from the axes in the frame before the joint, each rotated
+ * only by the degrees of freedom before it (eq. 22-26, 30), and transformed to j by R* = MrT pR' (eq. 31, 32).
  *
  * Slips: "while j has parent" leaves out the root, whose joint moves everything, and starting from the parent of b
- * leaves out b's own joint; R* is not a rotation, as the axes of pR' are not orthogonal: it becomes the identity only
- * where nothing has turned yet; in eq. 25 the order should be R_z R_y R_x. Procedure 3 also assumes that the axes
- * of a joint meet in the origin of j. After a slide that follows a turn they do not: then the arm from axis to
- * origin is added.
+ * leaves out b's own joint; R* is not a rotation, as the axes of pR' are not orthogonal: it is the identity only
+ * if no earlier degree of freedom has rotated; in eq. 25 the order should be R_z R_y R_x. Procedure 3 also assumes that
+ * the axes of a joint meet in the origin of j. After a translation that follows a rotation they do not: then the arm from
+ * axis to origin is added.
  */
 #include "math/math3.h"
 #include "papers/jacobians.h"
@@ -29,10 +29,10 @@ void ulna_segment_axes(ulna_segment segment, int sign, const double *q, int afte
         return;
     }
 
-    /* Columns of `matrix` are the axes, but for the sign. */
+    /* The columns of `matrix` are the axes, except for the sign. */
     double matrix[9];
     if (segment == ULNA_SEGMENT_BALL) {
-        /* A ball turns about axes that stand still on the side it steps from: before it, or, reversed, after it. */
+        /* A ball rotates about axes that are fixed in the frame before it, or, if reversed, in the frame after it. */
         double rotation[9], nothing[3];
         ulna_segment_motion(segment, 1, q, rotation, nothing);
         if (after == (sign < 0))
@@ -124,7 +124,7 @@ static void apply_adjoint(const double r[9], const double p[3], double twist[6])
 /* M^-1 dM: the twist of each DOF in the frame at the end of the joint, from the last segment to the first. */
 static void body_subspace(const ulna_joint_plan *plan, const double *q, double *twists)
 {
-    double tail[9], arm[3] = {0, 0, 0}; /* the end of the joint, seen from behind the segment at hand */
+    double tail[9], arm[3] = {0, 0, 0}; /* the end of the joint, relative to the frame after the current segment */
     int dof = plan->dof_count, coordinate = plan->coordinate_count;
     ulna_copy9(plan->post, tail);
 

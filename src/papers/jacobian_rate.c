@@ -1,17 +1,17 @@
 /*
  * The time derivative of the Jacobian (recipe 1.3) along a motion at the velocity qd of the degrees of freedom.
  *
- * Eq. 14-15 differentiate the adjoints; the second part does that for the routes made of them. The first has
+ * Eq. 14-15 differentiate the adjoints; the second part of this file does that for the adjoint routes. The first part has
  * the same derivative in world vectors, for the simple and the unit-velocity route, and the numerical one. With (w, v)
- * the velocity of everything before DOF j, v taken at the reference point, a point o of its axis and the effector's p:
+ * the velocity of the frame before DOF j, v taken at the reference point, o a point of its axis and p the effector's point:
  *
  *     a'  = w x a + bend          o' = v + w x o          p' = v_e + w_e x p
- *     turn:   d/dt [a x (p - o)] = (w x a) x (p - o) + a x (p' - o') + bend x (p - pivot)
- *     slide:  d/dt [a] = w x a
+ *     rotation:     d/dt [a x (p - o)] = (w x a) x (p - o) + a x (p' - o') + bend x (p - pivot)
+ *     translation:  d/dt [a] = w x a
  *
- * bend is the change of an axis within its own segment: for exponential maps and swings sum_k da_j/dq_k qd_k. A ball is
- * followed along R(t) = exp(t w) R: its axes are those of the frame before it and do not bend; reversed, they
- * are those of the frame behind it, and turn with it.
+ * bend is the change of an axis within its own segment: for exponential maps and swings sum_k da_j/dq_k qd_k. A ball moves
+ * by R(t) = exp(t w) R: its axes are those of the frame before it and do not bend; if it is reversed, they are those of
+ * the frame after it, and rotate with it.
  *
  * In body axes, d/dt (R^T c) = R^T (c' - w_e x c).
  */
@@ -70,7 +70,7 @@ static void bend_axis(const ulna_pose *pose, int j, const double *speed, double 
                 ulna_cross(other, axis, change);
         } else if (j <= k) {
             ulna_pose_axis_derivative(pose, j, k, change);
-        } else { /* da_j/dq_k - da_k/dq_j = a_k x a_j for any parametrisation of a turn */
+        } else { /* da_j/dq_k - da_k/dq_j = a_k x a_j for any parametrisation of a rotation */
             ulna_pose_axis_derivative(pose, k, j, change);
             add_cross(other, axis, change);
         }
@@ -135,7 +135,7 @@ static void closed_form(const ulna_pose *pose, const ulna_effector *effector, co
     }
 }
 
-/* Rates of twists in axes that rotate at w against those given. `back`: as of ulna_jacobian_turn. */
+/* Rates of twists in axes that rotate at w relative to the given ones. `back`: as of ulna_jacobian_turn. */
 static void change_axes(const ulna_model *model, int body, const double *twists, const double w[3],
                         const double rotation[9], int back, double *rates)
 {
@@ -147,7 +147,7 @@ static void change_axes(const ulna_model *model, int body, const double *twists,
     ulna_jacobian_turn(model, body, rotation, back, rates);
 }
 
-/* Rates in the axes asked for. */
+/* Rates in the axes of `frame`. */
 static void closed_rate(ulna_pose *pose, const ulna_effector *effector, ulna_frame frame, const double *speed)
 {
     const ulna_model *model = pose->model;
@@ -162,7 +162,7 @@ static void closed_rate(ulna_pose *pose, const ulna_effector *effector, ulna_fra
     change_axes(model, effector->body, twists, tip.w, rotation, 1, rates);
 }
 
-/* ---- numerically: central differences of the generic route along the motion ---- */
+/* ---- central differences of the generic route along the motion ---- */
 
 static void difference_rate(ulna_pose *pose, const ulna_effector *effector, ulna_frame frame, const double *speed)
 {
@@ -229,32 +229,32 @@ ulna_status ulna_papers_jacobian_rate(ulna_pose *pose, ulna_jacobian_route route
 /* =============================================================================================================== */
 
 /*
- * The time derivative of the adjoint routes and of the product of exponentials, as the recipe has it (1.3, eq. 14-15).
+ * The time derivative of the adjoint routes and of the product of exponentials, as in the recipe (1.3, eq. 14-15).
  *
- *   b     the effector's frame: axes of its body, origin at its point, so that eq. 12 has been done
- *   s     a frame of the joint at hand, in which its motion subspace S is known
+ *   b     the effector's frame: axes of its body, origin at its point, so eq. 12 is not needed
+ *   s     a frame of the current joint, in which its motion subspace S is known
  *   Ad    the adjoint of bE_s;  C = Ad S are columns of the Jacobian
  *   nu    (v, w), the spatial velocity of bE_s in b: (bE_s)' = nu^ bE_s
  *
  *     C' = Ad' S + Ad S' = ad(nu) C + Ad S',     ad(nu) = [w^, v^; 0, w^]                                      (14, 15)
  *
- * nu = Ad V_s - V_b, of the body twists V of both frames. What lies before s moves both alike and cancels; what is left
- * is -sum C_k qd_k over the degrees of freedom k behind s. These are the columns that a walk from b to the root has
- * met already: one walk does it all, from local quantities alone. Above the root nu is -V_b, and eq. 13 adds
+ * nu = Ad V_s - V_b, with the body twists V of both frames. Joints before s move both frames alike and cancel; what remains
+ * is -sum C_k qd_k over the degrees of freedom k between s and b. A loop from b to the root has already computed these
+ * columns, so one loop is enough, and it needs local quantities only. Above the root nu is -V_b, and eq. 13 adds
  *
  *     d/dt (R C) = R (C' + w_b x C) = R (C' - nu_w x C)
  *
- * Where s stands, and so what changes in S, is up to the route:
+ * The frame s, and therefore S', depends on the route:
  *
- *   generic    behind each segment: S is the body twist; for exponential maps and swings, the right Jacobian of exp
- *   twists     before each segment, as Ad^-1 of eq. 10 takes in the segment itself: S is z_j, the left Jacobian of exp
- *   adjusted   at the end of the whole joint: S is R* = MrT pR' (eq. 31), and pR', M and the arms all move
+ *   generic    after each segment: S is the body twist; for exponential maps and swings, the right Jacobian of exp
+ *   twists     before each segment, as Ad^-1 of eq. 10 includes the segment itself: S is z_j, the left Jacobian of exp
+ *   adjusted   at the end of the whole joint: S is R* = MrT pR' (eq. 31), and pR', M and the arms all change
  *
- * In the first two, S of the elementary six is constant. A ball is followed along R(t) = exp(t w) R: its axes stand
- * still on the side it steps from, and turn on the other.
+ * In the first two, S of the six elementary segments is constant. A ball moves by R(t) = exp(t w) R: its axes are constant
+ * in the frame before it, and rotate in the frame after it; if it is reversed, the other way round.
  *
- * Slips: v in eq. 14 is not the velocity p' of the origin of s but p' - w x p, that of the point of s which is passing
- * the origin of b; eq. 15 leaves out S', as if a joint's columns were the whole of Ad.
+ * Slips: v in eq. 14 is not the velocity p' of the origin of s but p' - w x p, the velocity of the point of s that is at
+ * the origin of b; eq. 15 leaves out S', as if the columns of a joint were Ad itself.
  */
 
 /* sum += a factor */
@@ -288,8 +288,8 @@ static void add_adjoint(const double r[9], const double x[3], const double twist
     }
 }
 
-/* nu once `count` more degrees of freedom lie behind s */
-static void leave_behind(const double *columns, const double *speed, int count, double nu[6])
+/* Updates nu when s moves past `count` more degrees of freedom towards the root. */
+static void move_past(const double *columns, const double *speed, int count, double nu[6])
 {
     for (int k = 0; k < count; k++)
         for (int i = 0; i < 6; i++)
@@ -298,7 +298,7 @@ static void leave_behind(const double *columns, const double *speed, int count, 
 
 /* ---- generic and twists: segment by segment ---- */
 
-/* d/dt of what ulna_segment_axes gives, seen from the same frame. */
+/* d/dt of the axes of ulna_segment_axes, in the same frame. */
 static void axis_rates(ulna_segment segment, int sign, const double *q, int after, const double *speed,
                        double rates[3][3])
 {
@@ -331,7 +331,7 @@ static void axis_rates(ulna_segment segment, int sign, const double *q, int afte
     }
 }
 
-/* Speed, columns and rates are those of the joint's first degree of freedom. */
+/* `speed`, `columns` and `rates` point to those of the joint's first degree of freedom. */
 static void rates_by_segment(const ulna_walk *walk, int after, const double *speed, const double *columns,
                              double *rates, double nu[6])
 {
@@ -352,9 +352,9 @@ static void rates_by_segment(const ulna_walk *walk, int after, const double *spe
         ulna_segment_motion(segment, plan->sign, q, step, slide);
         ulna_compose(step, slide, r, x, before, origin);
         memcpy(nu_before, nu, sizeof nu_before);
-        leave_behind(columns + 6 * dof, speed + dof, parts, nu_before);
+        move_past(columns + 6 * dof, speed + dof, parts, nu_before);
 
-        double changes[3][3]; /* S': those of slides are zero */
+        double changes[3][3]; /* S': 0 for translations */
         axis_rates(segment, plan->sign, q, after, speed + dof, changes);
         for (int k = 0; k < parts; k++) {
             double twist[6] = {0, 0, 0, changes[k][0], changes[k][1], changes[k][2]};
@@ -371,14 +371,14 @@ static void rates_by_segment(const ulna_walk *walk, int after, const double *spe
 
 /* ---- adjusted: joint by joint ---- */
 
-/* An axis of pR' (eq. 30), the arm from it to the end of the joint, and how both change; in the frame before the joint.
- * While the joint is walked, `arm` is the origin of the axis. */
+/* An axis of pR' (eq. 30), the arm from it to the end of the joint, and their rates; in the frame before the joint.
+ * Until the end of the joint is known, `arm` is the origin of the axis. */
 typedef struct adjusted_axis {
     double axis[3], axis_rate[3], arm[3], arm_rate[3];
     int slides;
 } adjusted_axis;
 
-/* Fills an axis per DOF, and the motion M and its angular velocity w at the end of the joint. */
+/* Fills one axis per DOF, the motion M, and its angular velocity w at the end of the joint. */
 static void adjusted_axes(const ulna_joint_plan *plan, const double *q, const double *speed, adjusted_axis *all,
                           double motion[9], double w[3])
 {
@@ -455,10 +455,10 @@ static void rates_by_joint(const ulna_walk *walk, const double *speed, const dou
         bracket(nu, columns + 6 * k, rates + 6 * k);
         add_adjoint(walk->rotation, walk->position, twist, rates + 6 * k);
     }
-    leave_behind(columns, speed, walk->plan.dof_count, nu);
+    move_past(columns, speed, walk->plan.dof_count, nu);
 }
 
-/* ---- the walk ---- */
+/* ---- the loop from effector to root ---- */
 
 void ulna_jacobian_adjoint_rate(const ulna_pose *pose, const ulna_effector *effector, ulna_jacobian_route route,
                                 ulna_frame frame, const double *speed, double *twists, double *rates)

@@ -1,4 +1,4 @@
-/* The explicit Jacobian by any route: each fills twists, in the axes of the world or of the body. */
+/* The explicit Jacobian by any route. Each route computes twists, in the axes of the world or of the body. */
 #include <float.h>
 
 #include "math/math3.h"
@@ -44,12 +44,12 @@ ulna_status ulna_papers_jacobian(ulna_pose *pose, ulna_jacobian_route which, con
 /* =============================================================================================================== */
 
 /*
- * Central differences of the joint's own motion along q (+) h e_j. Everything behind the joint is rigid, so only the
- * joint at hand is moved; a joint's translation is subtracted before the arm is added, so that a translation of 1e6 m
- * does not swallow the digits of a rotation behind it. The error is about h^2 + 1e-16 / h = 1e-10 relative.
+ * Central differences of the joint's own motion along q (+) h e_j. Everything below the joint is rigid, so only this joint
+ * is moved. Its translation is subtracted before the arm is added, so that no digits of a rotation are lost below a
+ * translation of 1e6 m. The relative error is about h^2 + 1e-16 / h = 1e-10.
  */
 
-/* Scratch behind the twists: a step of nv and a q of nq. */
+/* step: nv, moved: nq; scratch, in memory after the twists. */
 static void difference_column(const ulna_pose *pose, const ulna_walk *walk, int dof, double *step, double *moved,
                               double twist[6])
 {
@@ -81,11 +81,11 @@ static void difference_column(const ulna_pose *pose, const ulna_walk *walk, int 
         w[i] /= 2 * h;
 
     /* then in the effector's axes */
-    double motion[9], slide[3], turned[9];
-    ulna_joint_motion(&walk->plan, walk->joint_q, motion, slide);
-    ulna_multiply9(motion, walk->rotation, turned);
-    ulna_unrotate(turned, v, twist);
-    ulna_unrotate(turned, w, twist + 3);
+    double motion[9], translation[3], rotated[9];
+    ulna_joint_motion(&walk->plan, walk->joint_q, motion, translation);
+    ulna_multiply9(motion, walk->rotation, rotated);
+    ulna_unrotate(rotated, v, twist);
+    ulna_unrotate(rotated, w, twist + 3);
 }
 
 void ulna_jacobian_differences(const ulna_pose *pose, const ulna_effector *effector, double *twists)
@@ -113,10 +113,10 @@ void ulna_jacobian_differences(const ulna_pose *pose, const ulna_effector *effec
  *     column j of the body Jacobian = Ad^-1 of (exp(z_j q_j) ... exp(z_n q_n) g(0)) z_j    (10)
  *
  *   zero pose  every segment at zero (which for a swing-twist off its centre is not the rest pose)
- *   z_j        (o x a, a) for a turn about axis a through o, (a, 0) for a slide
+ *   z_j        (o x a, a) for a rotation about axis a through o, (a, 0) for a translation
  *
- * The spatial frame is the effector's own at the zero pose. Then g(0) = I, as the recipe advises below eq. 10, all
- * twists are local, and the product grows from tip to root as the path is walked. The world comes in front at the end.
+ * The spatial frame is the effector's frame at the zero pose. Then g(0) = I, as the recipe advises below eq. 10, all twists
+ * are local, and the product is extended from the effector to the root. The world transform is multiplied last.
  *
  * A ball, exponential map or swing has no constant twist per degree of freedom. It enters eq. 7 as one exponential
  * of its rotation vector about its axes at the zero pose, and eq. 10 with its effective axes in place of a.
@@ -127,14 +127,14 @@ typedef struct product {
     double rotation[9], position[3];
 } product;
 
-/* A joint at the zero pose: its segments all share one frame there, whose axes are the rows of `rows`. */
+/* A joint at the zero pose, where all its segments have the same frame; its axes are the rows of `rows`. */
 typedef struct zero_joint {
     double rows[9], origin[3];
 } zero_joint;
 
 static zero_joint joint_at_zero(const ulna_walk *walk)
 {
-    /* effector in the frame of the segments = post * (effector at the end of the joint); and back */
+    /* effector in the frame of the segments = post * (effector at the end of the joint); and the inverse */
     zero_joint zero;
     double position[3], away[3];
     ulna_multiply9(walk->plan.post, walk->rotation, zero.rows);
@@ -154,8 +154,8 @@ static void multiply_segment(const zero_joint *zero, ulna_segment segment, int s
         return;
     }
 
-    /* The rotation vector, in the effector's axes; a turn about one axis is the vector along it. */
-    double local[3] = {0, 0, 0}, w[3], r[9], arm[3], moved[3], turned[9];
+    /* The rotation vector, in the effector's axes; for a rotation about one axis it is along that axis. */
+    double local[3] = {0, 0, 0}, w[3], r[9], arm[3], moved[3], rotated[9];
     if (segment <= ULNA_SEGMENT_RZ)
         local[segment] = q[0];
     else if (segment == ULNA_SEGMENT_BALL)
@@ -172,11 +172,11 @@ static void multiply_segment(const zero_joint *zero, ulna_segment segment, int s
     ulna_rotate(r, arm, moved);
     for (int i = 0; i < 3; i++)
         all->position[i] = zero->origin[i] + moved[i];
-    ulna_multiply9(r, all->rotation, turned);
-    ulna_copy9(turned, all->rotation);
+    ulna_multiply9(r, all->rotation, rotated);
+    ulna_copy9(rotated, all->rotation);
 }
 
-/* Ad^-1 z (eq. 10), for a turn or a slide along `axis`, given in the axes of the joint at the zero pose. */
+/* Ad^-1 z (eq. 10), for a rotation about or a translation along `axis`, given in the axes of the joint at the zero pose. */
 static void pull_back(const zero_joint *zero, ulna_segment segment, const double axis[3], const product *all,
                       double twist[6])
 {
@@ -195,7 +195,7 @@ static void pull_back(const zero_joint *zero, ulna_segment segment, const double
     ulna_unrotate(all->rotation, a, twist + 3);
 }
 
-/* Walks to the root; fills twists unless NULL, the product, and g(0) in the world. */
+/* Loops from the effector to the root; fills twists unless NULL, the product, and g(0) in the world. */
 static void exponentials(const ulna_model *model, const double *q, const ulna_effector *effector, double *twists,
                          product *all, product *start)
 {

@@ -1,8 +1,9 @@
 /*
- * The methods by name, and what is made by the name of a method. A new one is a line here and a file of its own.
+ * The table of methods by name, and the functions that create solvers by the name of a method. A new method is one line
+ * here and a file of its own.
  *
- * This is the one place that knows every method: those of src/solve, and `sdp` of this folder. Layers below are given the
- * method itself.
+ * Only this file includes all methods: those of src/solve, and `sdp` of this folder. Lower layers are given the method
+ * itself.
  */
 #include "global/global.h"
 #include "papers/papers.h"

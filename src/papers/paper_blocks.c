@@ -1,4 +1,4 @@
-/* The pieces that (14) is made of: see paper.h. */
+/* The constraints of (14): see paper.h. */
 #include <math.h>
 #include <string.h>
 
@@ -17,9 +17,8 @@ int ulna_paper_range(const ulna_node *node, double *half, double *middle)
     return *half < ULNA_PI;
 }
 
-/* Rodrigues' formula (2), R^rel = a aT + c (1 - a aT) + s [a]x: what S^T R^can S comes to for any S that takes a to
- * x. */
-static void turn_about(ulna_program *program, const double a[3], const ulna_affine c_s[2], ulna_affine relative[9])
+/* Rodrigues' formula (2), R^rel = a aT + c (1 - a aT) + s [a]x. It equals S^T R^can S (7) for any S that rotates a to x. */
+static void rotation_about(ulna_program *program, const double a[3], const ulna_affine c_s[2], ulna_affine relative[9])
 {
     const double cross[9] = {0, -a[2], a[1], a[2], 0, -a[0], -a[1], a[0], 0};
     for (int i = 0; i < 9; i++) {
@@ -47,7 +46,7 @@ void ulna_paper_arc(ulna_program *program, const ulna_node *node, ulna_affine c_
         int chord = ulna_program_block(program, 1);
         ulna_program_set(program, chord, 0, 0, ulna_affine_mix(program, -cos(half), 2, normal, c_s));
     }
-    turn_about(program, node->axis, c_s, relative);
+    rotation_about(program, node->axis, c_s, relative);
 }
 
 void ulna_paper_product(const ulna_affine parent[9], const ulna_affine child[9], const ulna_affine relative[9],
@@ -63,7 +62,7 @@ void ulna_paper_product(const ulna_affine parent[9], const ulna_affine child[9],
         }
 }
 
-/* Z_ik = sum over m of weight[m] R_m, and 1/4 on the diagonal: with R(q) = R(-q) quadratic in q, q qT is linear in
+/* Z_ik = sum over m of weight[m] R_m, plus 1/4 on the diagonal: R(q) = R(-q) is quadratic in q, so q qT is linear in
  * R(q). */
 static void quaternion_entry(int i, int k, double weight[9])
 {
@@ -114,10 +113,10 @@ void ulna_paper_left(ulna_program *program, const double A[9], const ulna_affine
  * The lift of a rotation (section 4.2.2 of the paper; Briales and Gonzalez-Jimenez 2017): with r = vec(R), the block
  *
  *     [ 1  rT ]
- *     [ r  Y  ]  >= 0,   Y standing for r rT,
+ *     [ r  Y  ]  >= 0,   where Y replaces r rT,
  *
  * and every equation that is linear in r and Y and holds for rotations:
- *     R^T R = 1, R R^T = 1   6 + 6, of which one follows from the others (both say tr = 3)
+ *     R^T R = 1, R R^T = 1   6 + 6, of which one follows from the others (both imply tr = 3)
  *     the cross products     9: column 1 x column 2 = column 3 and so on; those of the rows are the same equations
  * 20 in all. The paper states half of them and recommends the redundant ones; there are no more, since products of two
  * elements of R span 1 + 9 + 25 functions on SO(3) and Y has 45 entries. The equations are solved for 20 entries of Y;
@@ -126,13 +125,13 @@ void ulna_paper_left(ulna_program *program, const double A[9], const ulna_affine
 
 enum { EQUATIONS = 21, PRODUCTS = 45, KNOWN = 10, WIDTH = PRODUCTS + KNOWN }; /* KNOWN: 1 and the elements of R */
 
-/* Where the product of elements i and k of R stands among the 45. */
+/* Index of the product of elements i and k of R among the 45. */
 static int product_of(int i, int k)
 {
     return i > k ? i * (i + 1) / 2 + k : k * (k + 1) / 2 + i;
 }
 
-/* Row by row: sum of products = sum of what is known. Columns 45 .. 54 are the right side: 1, R. */
+/* One equation per row: sum of products (columns 0 .. 44) = sum of 1 and elements of R (columns 45 .. 54). */
 static void write_equations(double rows[EQUATIONS][WIDTH])
 {
     int at = 0;
@@ -154,7 +153,7 @@ static void write_equations(double rows[EQUATIONS][WIDTH])
         }
 }
 
-/* Gauss and Jordan. pivot[p]: the row that gives product p, or -1 for a free one. */
+/* Gauss-Jordan elimination. pivot[p]: the row that gives product p, or -1 for a free one. */
 static void solve_equations(double rows[EQUATIONS][WIDTH], int pivot[PRODUCTS])
 {
     int used = 0;
@@ -216,12 +215,12 @@ void ulna_paper_lift(ulna_program *program, const ulna_affine rotation[9])
 /* =============================================================================================================== */
 
 /*
- * F0: relaxation (14) of the paper to the letter.
+ * F0: relaxation (14) exactly as in the paper.
  *
- * Every joint has one freedom: a free root and a ball are three hinges without limits (section 3.1), so R_j, R^rel and
- * R^can are lifted for each of them. R^rel = S^T R^can S and the equations of the lifts are linear: they are solved
- * for, which leaves the feasible set as it is. It has no interior (paper.h). To be written with ulna_sdpa_write and
- * looked at, not to be solved in earnest: F1 has the same minimum.
+ * Every joint has one degree of freedom: a free root and a ball are three hinges without limits (section 3.1), so R_j,
+ * R^rel and R^can are lifted for each of them. R^rel = S^T R^can S and the equations of the lifts are linear; they are
+ * eliminated, which does not change the feasible set. It has no interior (paper.h). For inspection with ulna_sdpa_write,
+ * not for solving: F1 has the same minimum.
  */
 
 /* R^can of (7). */
@@ -235,7 +234,7 @@ static void canonical(ulna_program *program, const ulna_affine c_s[2], ulna_affi
     R[5] = ulna_affine_mix(program, 0, 1, &minus, &c_s[1]);
 }
 
-/* The joint of (14) from `parent` to a new rotation, which may be where `parent` is. */
+/* The constraints of one joint of (14), from `parent` to a new rotation; both may be the same array. */
 static void joint(ulna_program *program, const ulna_node *node, const ulna_affine parent[9], ulna_affine rotation[9])
 {
     ulna_affine c_s[2], relative[9], canon[9], child[9], product[81];
@@ -270,4 +269,4 @@ static void three_hinges(ulna_paper *paper, int n)
     }
 }
 
-const ulna_paper_rules ulna_paper_literal = {.turn = three_hinges, .hinge = hinge};
+const ulna_paper_rules ulna_paper_literal = {.rotation = three_hinges, .hinge = hinge};

@@ -1,11 +1,10 @@
 /*
- * A program by DSDP (Benson and Ye, "DSDP5: software for semidefinite programming", 2008): a dual-scaling
- * interior-point method. Its (D), max bT y such that C - sum y_i A_i >= 0, is ours with the signs turned.
+ * Solves a program by DSDP (Benson and Ye, "DSDP5: software for semidefinite programming", 2008): a dual-scaling
+ * interior-point method. Its (D), max bT y such that C - sum y_i A_i >= 0, is ours with opposite signs.
  *
- * DSDP numbers entries of the lower triangle row by row, variables from 1 (0 is C), and does not copy what it is given.
- * If few variables meet in blocks it uses a sparse Cholesky factorisation of its own, which prints, and exits when
- * memory is out. So there is one more block, 1 + 1e-30 (x_1 + ... + x_n), in which all of them meet: then it uses
- * LAPACK.
+ * DSDP numbers entries of the lower triangle row by row, variables from 1 (0 is C), and does not copy its inputs. If few
+ * variables occur in the same block, it uses its own sparse Cholesky factorisation, which prints, and exits the process
+ * when memory runs out. So there is one more block, 1 + 1e-30 (x_1 + ... + x_n), with all variables: then it uses LAPACK.
  */
 #include "papers/paper_program.h"
 
@@ -37,9 +36,9 @@ ulna_status ulna_program_solve(const ulna_program *program, const ulna_program_o
 #endif
 
 #define MEETING 1e-30
-#define LOOSEST 1e-3 /* gap, relative to 1 + |optimum|, of an answer that still is one */
+#define LOOSEST 1e-3 /* largest gap of an accepted solution, relative to 1 + |optimum| */
 
-/* Parts of DSDP work in static variables: one at a time. The one thing in the library that threads share. */
+/* DSDP has static variables: one solve at a time. This is the only state in the library that threads share. */
 static atomic_flag is_busy = ATOMIC_FLAG_INIT;
 
 static void enter(void)
@@ -61,12 +60,12 @@ int ulna_program_solvable(void)
     return 1;
 }
 
-/* What DSDP is given must stay alive as long as it: the entries as it wants them. */
+/* The entries in the order of DSDP; they must exist as long as its object. */
 typedef struct task {
     const ulna_program *program;
     DSDP dsdp;
     SDPCone cone;
-    size_t count;  /* entry_count, and 1 + variables of the block that is always there */
+    size_t count;  /* entry_count + 1 + variables, for the additional block */
     int *index;    /* count */
     double *value; /* count */
 } task;
@@ -123,7 +122,7 @@ static int set_up(task *t, const ulna_program_options *options)
     return failed || DSDPSetup(t->dsdp);
 }
 
-/* Reads the answer: 1 if there is one. */
+/* Reads the solution; 1 if there is one. */
 static int read_answer(const task *t, double *x, ulna_program_result *result)
 {
     const ulna_program *p = t->program;
@@ -138,7 +137,7 @@ static int read_answer(const task *t, double *x, ulna_program_result *result)
     return infeasible < 1e-6 && fabs(gap) <= LOOSEST * scale;
 }
 
-/* DSDP crashes on some failures of malloc, so what it will take at most is asked for beforehand and given back. */
+/* DSDP crashes if some calls of malloc fail, so the memory it needs at most is allocated beforehand, and released. */
 static int has_memory(const ulna_program *p)
 {
     size_t bytes = 1u << 20, square = (size_t)p->variables * (size_t)p->variables;

@@ -1,6 +1,6 @@
 /*
  * F2: the exact convex hull of (parent's rotation, limited hinge, child's rotation), as a program for a general solver.
- * The yardstick of the solver in relaxation.c on small trees; readable before all.
+ * A reference for relaxation.c on small trees, written to be readable.
  *
  *   q        unit quaternion (w, x, y, z) of a rotation; R(q) is linear in Z = E[q qT], a 4 x 4 matrix >= 0 of trace 1
  *   hinge    about a by middle + phi, |phi| <= alpha. M: right multiplication by the quaternion of the middle, Ra: by
@@ -8,12 +8,12 @@
  *            moments W_ik = E[h_i h_k q' q'T] are
  *              W = [A, B; B, C] >= 0, A, B, C symmetric      A + C = M Z_p MT
  *              (1 - cos alpha) A - (1 + cos alpha) C >= 0    Z_j = A + B RaT + Ra B + Ra C RaT
- *            Exact: forms that are quadratic in h and in q, h of two dimensions, are sums of squares where they are
- *            nowhere negative.
- *   slide    along a by d, lower <= d <= upper: Y = E[d q qT], lower Z <= Y <= upper Z, p = p_p + R(Y) a. Exact.
+ *            Exact: forms that are quadratic in h and in q and nowhere negative are sums of squares if h has two
+ *            dimensions.
+ *   translation  along a by d, lower <= d <= upper: Y = E[d q qT], lower Z <= Y <= upper Z, p = p_p + R(Y) a. Exact.
  *
- * Below a fixed base q cannot be everything: it stays in a subspace of 1, 2, 4 dimensions (ulna_span). All matrices are
- * written in a basis of it, or there would be no interior.
+ * Below a fixed base q is restricted to a subspace of 1, 2 or 4 dimensions (ulna_span). All matrices are written in a basis
+ * of it; otherwise there would be no interior.
  */
 #include "papers/paper.h"
 
@@ -29,7 +29,7 @@ static void right_multiplication(double w, const double v[3], double matrix[16])
     memcpy(matrix, m, sizeof m);
 }
 
-/* A symmetric r x r matrix of new variables; with trace 1 if wanted. */
+/* A symmetric r x r matrix of new variables; with trace 1 if has_trace. */
 static void new_symmetric(ulna_program *program, int r, int has_trace, ulna_affine *S)
 {
     const double minus[4] = {-1, -1, -1, -1};
@@ -44,7 +44,7 @@ static void new_symmetric(ulna_program *program, int r, int has_trace, ulna_affi
         }
 }
 
-/* A block left A + right B. */
+/* Adds the block left A + right B. */
 static void block_of_sum(ulna_program *program, int r, double left, const ulna_affine *A, double right,
                          const ulna_affine *B)
 {
@@ -96,13 +96,13 @@ static void rotation_of(ulna_program *program, const ulna_span *span, const ulna
     }
 }
 
-static void carry(ulna_paper *paper, int n)
+static void follow(ulna_paper *paper, int n)
 {
     paper->span[n] = n ? paper->span[paper->reduced->nodes[n].parent]
                        : (ulna_span){.rank = 1, .basis = {1, 0, 0, 0}, .moments = {{.constant = 1}}};
 }
 
-static void free_turn(ulna_paper *paper, int n)
+static void free_rotation(ulna_paper *paper, int n)
 {
     ulna_span *span = &paper->span[n];
     *span = (ulna_span){.rank = 4, .basis = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}};
@@ -111,7 +111,7 @@ static void free_turn(ulna_paper *paper, int n)
     rotation_of(&paper->program, span, span->moments, paper->rotation[n]);
 }
 
-/* An orthonormal basis of the span of `count` vectors of length 4: what is across of what is across. */
+/* An orthonormal basis of the span of `count` vectors of length 4: the complement of their complement. */
 static int span_of(int count, const double *vectors, double basis[16])
 {
     double across[16];
@@ -142,7 +142,7 @@ static void directions(const ulna_node *node, double middle, const ulna_span *pa
     }
 }
 
-/* W, of the hinge whose parent has `span`: 2r x 2r, and its two blocks. */
+/* W of a hinge whose parent has `span`: 2r x 2r; adds its two blocks. */
 static void hinge_moments(ulna_program *program, const ulna_node *node, const ulna_span *span, double *middle,
                           ulna_affine *W)
 {
@@ -190,12 +190,12 @@ static void hinge(ulna_paper *paper, int n)
     rotation_of(&paper->program, child, child->moments, paper->rotation[n]);
 }
 
-static void slide(ulna_paper *paper, int n)
+static void translation(ulna_paper *paper, int n)
 {
     const ulna_node *node = &paper->reduced->nodes[n];
     ulna_program *program = &paper->program;
     ulna_affine Y[16] = {{0}}, R[9];
-    carry(paper, n);
+    follow(paper, n);
     const ulna_span *span = &paper->span[n];
     if (node->upper > node->lower) {
         new_symmetric(program, span->rank, 0, Y);
@@ -212,4 +212,5 @@ static void slide(ulna_paper *paper, int n)
     }
 }
 
-const ulna_paper_rules ulna_paper_hull = {.turn = free_turn, .hinge = hinge, .slide = slide, .carry = carry};
+const ulna_paper_rules ulna_paper_hull = {
+    .rotation = free_rotation, .hinge = hinge, .translation = translation, .follow = follow};

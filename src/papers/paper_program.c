@@ -10,7 +10,7 @@
 #include "papers/paper_program.h"
 
 #define COMPLEMENT_MOST 16
-#define ENTRIES_MOST ((size_t)1 << 26) /* a few GB: beyond that no general solver comes to an end */
+#define ENTRIES_MOST ((size_t)1 << 26) /* a few GB: no general solver can handle more */
 
 void ulna_program_begin(ulna_program *program, const ulna_allocator *allocator)
 {
@@ -25,7 +25,7 @@ void ulna_program_end(ulna_program *program)
     *program = (ulna_program){.status = ULNA_ERR_STATE};
 }
 
-/* Room for `needed` items in all; 0 if there is none, now or earlier. */
+/* Makes room for `needed` items in total; 0 if memory runs out, or ran out earlier. */
 static int make_room(ulna_program *program, void **items, size_t *capacity, size_t needed, size_t size)
 {
     if (program->status == ULNA_OK)
@@ -58,11 +58,11 @@ ulna_affine ulna_program_variable(ulna_program *program)
     return (ulna_affine){.first = program->term_count++, .count = 1};
 }
 
-/* Sorts the terms from `first` on by variable, adds up equal ones, drops zeros; their number. */
+/* Sorts the terms by variable, adds those of the same variable, removes zeros; returns their number. */
 static int gather(ulna_affine_term *term, int count)
 {
     int kept = 0;
-    for (int i = 0; i < count; i++) { /* insertion: the list is a few sorted runs */
+    for (int i = 0; i < count; i++) { /* insertion sort: the list is a few sorted runs */
         ulna_affine_term t = term[i];
         int at = kept;
         while (at > 0 && term[at - 1].variable > t.variable)
@@ -188,8 +188,7 @@ ulna_status ulna_program_close(ulna_program *program)
 
 /* ---- faces ------------------------------------------------------------------------------------------------------- */
 
-/* Takes out of v what lies along the columns, twice for accuracy, and makes it a unit vector; 0 if next to nothing is
- * left. */
+/* Orthogonalises v to the columns, twice for accuracy, normalises it and appends it; 0 if it depends on them. */
 static int add_column(int n, int count, double *columns, const double *v)
 {
     double *x = columns + n * count, before = 0, after = 0;
@@ -220,7 +219,7 @@ int ulna_complement(int n, int count, const double *vectors, double *basis)
     int rank = 0, found;
     for (int i = 0; i < count && rank < n; i++)
         rank += add_column(n, rank, columns, vectors + n * i);
-    for (found = rank; found < n; found++) { /* the coordinate axis that is farthest from those there are */
+    for (found = rank; found < n; found++) { /* the coordinate axis that is farthest from the span of the columns */
         int best = 0;
         for (int i = 0; i < n; i++) {
             left[i] = 1;
@@ -245,8 +244,8 @@ int ulna_complement(int n, int count, const double *vectors, double *basis)
  *     number of variables m / number of blocks / their sizes / the objective c
  *     then one entry a line: matrix 0 .. m, block, row <= column, value; all from 1
  *
- * for  min cT x  such that  F_1 x_1 + ... + F_m x_m - F_0 >= 0: F_0 has the sign turned. The objective's constant has
- * no place in it and stands in the comment of the first line.
+ * for  min cT x  such that  F_1 x_1 + ... + F_m x_m - F_0 >= 0: F_0 has the opposite sign. The format has no
+ * place for the constant of the objective; it is in the comment of the first line.
  */
 
 typedef struct writer {

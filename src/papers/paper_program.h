@@ -1,13 +1,13 @@
 /*
- * paper_program.h (private): semidefinite programs, written down one matrix entry at a time.
+ * paper_program.h (private): semidefinite programs, built one matrix entry at a time.
  *
  *     minimise  objective(x)   over x in R^n
  *     such that every block, a symmetric matrix whose entries are affine in x, is positive semidefinite
  *
- * x is free: what a relaxation knows of its unknowns it says by making them affine functions of fewer. That is the form
- * which SDPA calls primal and DSDP dual. Affine functions are values: made once, never changed, never freed one by one.
+ * There are no equations: a relaxation eliminates them, so that its unknowns are affine functions of x. This is the form
+ * which SDPA calls primal and DSDP dual. Affine functions are immutable, and live as long as the program.
  *
- * Memory: when it runs out, the program remembers and goes on doing nothing; ask `status` once, at the end.
+ * If memory runs out, `status` is set and further calls do nothing; check `status` once, at the end.
  */
 #ifndef ULNA_GLOBAL_PAPER_PROGRAM_H
 #define ULNA_GLOBAL_PAPER_PROGRAM_H
@@ -16,7 +16,7 @@
 
 #include "ulna/base.h"
 
-/* constant + sum factor x[variable]: terms first .. first + count - 1 of the program's pool, by rising variable. */
+/* constant + sum factor x[variable]: terms first .. first + count - 1 of the program's array, in order of variables. */
 typedef struct ulna_affine {
     size_t first;
     int count;
@@ -39,7 +39,7 @@ typedef struct ulna_program_entry {
 
 typedef struct ulna_program {
     ulna_allocator allocator;
-    ulna_status status; /* ULNA_OK, or what went wrong while it was written */
+    ulna_status status; /* ULNA_OK, or the first error */
     int variables, blocks;
     ulna_affine objective;
     ulna_affine_term *term;
@@ -51,32 +51,32 @@ typedef struct ulna_program {
 } ulna_program;
 
 void ulna_program_begin(ulna_program *program, const ulna_allocator *allocator);
-void ulna_program_end(ulna_program *program); /* gives the memory back */
+void ulna_program_end(ulna_program *program); /* releases the memory */
 
 ulna_affine ulna_affine_constant(double constant);
-ulna_affine ulna_program_variable(ulna_program *program); /* a new one */
+ulna_affine ulna_program_variable(ulna_program *program); /* adds a variable */
 /* constant + sum factor[i] part[i] */
 ulna_affine ulna_affine_mix(ulna_program *program, double constant, int count, const double *factor,
                             const ulna_affine *part);
 double ulna_affine_value(const ulna_program *program, ulna_affine affine, const double *x);
 
-/* A new block, of zeros; its number. Each entry of its lower triangle is set at most once. */
+/* Adds a block of zeros; returns its number. Each entry of its lower triangle may be set once. */
 int ulna_program_block(ulna_program *program, int size);
 void ulna_program_set(ulna_program *program, int block, int row, int column, ulna_affine affine);
-/* A new block VT M V: M symmetric and affine, n x n, of which the lower triangle is read; V n x m, orthonormal
+/* Adds the block VT M V: M is symmetric and affine, n x n (the lower triangle is read); V is n x m with orthonormal
  * columns. */
 void ulna_program_face(ulna_program *program, int n, const ulna_affine *M, int m, const double *V);
 
-/* Sorts the entries. No more is to be added. */
+/* Sorts the entries. Nothing may be added afterwards. */
 ulna_status ulna_program_close(ulna_program *program);
 
-/* An orthonormal basis, n x (n - rank) by columns, of what is perpendicular to the `count` vectors of length n <= 16
- * (one after the other); returns n - rank. */
+/* An orthonormal basis, n x (n - rank), column after column, of the orthogonal complement of `count` vectors of length
+ * n <= 16 (one after the other); returns n - rank. */
 int ulna_complement(int n, int count, const double *vectors, double *basis);
 
 /* ---- solving ----------------------------------------------------------------------------------------------------- */
 
-#define ULNA_PROGRAM_MOST 1500 /* variables: each iteration factors a dense matrix of as many rows */
+#define ULNA_PROGRAM_MOST 1500 /* variables: each iteration factors a dense matrix of this many rows */
 
 typedef struct ulna_program_options {
     int iterations; /* at most */
@@ -85,23 +85,23 @@ typedef struct ulna_program_options {
 
 typedef struct ulna_program_result {
     double optimum; /* objective at x, which is feasible */
-    double bound;   /* that no x can go below, as far as the solver's primal is feasible */
+    double bound;   /* no x has a lower objective, as far as the solver's primal point is feasible */
     int iterations;
 } ulna_program_result;
 
 /*
- * By DSDP, into x (as many as there are variables). ULNA_ERR_UNSUPPORTED in a build without, ULNA_ERR_CONVERGENCE if it
- * ended without an answer, ULNA_ERR_MEMORY, ULNA_ERR_LIMIT beyond ULNA_PROGRAM_MOST. DSDP keeps static variables, so
- * calls in several threads take turns. Its memory comes from malloc, not from the allocator, which is only asked
- * whether there would be as much: should malloc fail later all the same, DSDP 5.8 may crash, or print before it gives
- * up. Otherwise it prints nothing.
+ * Solves by DSDP. x: one number per variable. ULNA_ERR_UNSUPPORTED in a build without DSDP, ULNA_ERR_CONVERGENCE if it ended
+ * without a solution, ULNA_ERR_MEMORY, ULNA_ERR_LIMIT beyond ULNA_PROGRAM_MOST. DSDP has static variables, so calls in
+ * several threads wait for each other. Its memory is from malloc, not from the allocator; the allocator is only asked
+ * whether it could provide as much. If malloc fails later nevertheless, DSDP 5.8 may crash, or print before it gives up.
+ * Otherwise it prints nothing.
  */
 ulna_status ulna_program_solve(const ulna_program *program, const ulna_program_options *options, double *x,
                                ulna_program_result *result, ulna_error *error);
 int ulna_program_solvable(void); /* 1 if this build has DSDP */
 
-/* The program in the sparse format of SDPA, to be checked with other solvers: `length` bytes and a zero, from the
- * allocator (release length + 1). For the C locale. */
+/* The program in the sparse format of SDPA, for other solvers: `length` bytes and a zero, from the allocator (release
+ * length + 1). For the C locale. */
 ulna_status ulna_sdpa_write(const ulna_program *program, const ulna_allocator *allocator, char **text, size_t *length);
 
 #endif

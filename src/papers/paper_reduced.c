@@ -2,20 +2,20 @@
  * F1: relaxation (14) of the paper with its redundancy removed. The minimum is that of (14), and there is an interior.
  *
  * A hinge about a from R_p to R_j, with R^rel = R^rel(c, s):
- *   - R^rel a = a, so (a, 0, -a) is a null vector of M's matrix for every c and s. A positive semidefinite matrix with
- *     a null vector n has no part along n: the block's middle row then says R_p a = R_j a. We write R_j so that this
- *     holds, six new variables in place of nine, and keep the 8 x 8 block across n.
- *   - The lift of R_j with all its 20 equations has as its shadow the convex hull of SO(3), that is Z(R_j) >= 0
+ *   - R^rel a = a, so (a, 0, -a) is a null vector of M's matrix for every c and s. A positive semidefinite matrix M
+ *     with a null vector n has M n = 0: its middle row gives R_p a = R_j a. R_j is written such that this holds, with six
+ *     new variables instead of nine, and the 8 x 8 block perpendicular to n remains.
+ *   - The projection of the lift of R_j with all its 20 equations is the convex hull of SO(3), that is Z(R_j) >= 0
  *     (Saunderson, Parrilo, Willsky 2015): for a quaternion, q0^2 = q0^2 |q|^2 = sum (q0 q_i)^2 is a sum of squares of
  *     affine functions of R, and so is every other (m.q)^2. The lifts of R^rel and R^can add nothing to (8).
  *
- * Below a fixed base some directions are settled: R_p b = u for numbers b, u (ulna_known). Then (b, -u, 0) is a null
+ * Below a fixed base some directions are constant: R_p b = u with constant b, u (ulna_known). Then (b, -u, 0) is a null
  * vector, too, and uT R_j = bT R^rel.
- *   all three known   R_j = R_p R^rel, and nothing else is needed; a is known afterwards
- *   b known, b = +-a  R_j turns about u as well: R_j = u bT + C (...) + S (...), two variables; b stays known
- *   b known, b != a   R_j = R_p a aT + u bT R^rel (1 - a aT) + four variables; nothing is known any more
+ *   all three known   R_j = R_p R^rel, without further variables; a is known afterwards
+ *   b known, b = +-a  R_j also rotates about u: R_j = u bT + C (...) + S (...), two variables; b remains known
+ *   b known, b != a   R_j = R_p a aT + u bT R^rel (1 - a aT) + four variables; nothing is known afterwards
  *   nothing known     R_j = R_p a aT + six variables
- * In each case the mean of all postures is an interior point. Exact up to axes that are parallel to 1e-6.
+ * In each case the mean of all poses is an interior point. Axes that are parallel to 1e-6 count as parallel.
  */
 #include "papers/paper.h"
 
@@ -25,18 +25,18 @@
 
 #define PARALLEL 1e-6
 
-static void free_turn(ulna_paper *paper, int n)
+static void free_rotation(ulna_paper *paper, int n)
 {
     ulna_paper_new_rotation(&paper->program, paper->rotation[n]);
     ulna_paper_quaternion_block(&paper->program, paper->rotation[n]);
 }
 
-static void carry(ulna_paper *paper, int n)
+static void follow(ulna_paper *paper, int n)
 {
     paper->known[n] = n == 0 ? (ulna_known){.count = 3} : paper->known[paper->reduced->nodes[n].parent];
 }
 
-/* Two unit vectors across a unit vector: side[0] x side[1] is it. */
+/* Two unit vectors perpendicular to a unit vector: side[0] x side[1] = v. */
 static void sides_of(const double v[3], double side[2][3])
 {
     double frame[9];
@@ -47,7 +47,7 @@ static void sides_of(const double v[3], double side[2][3])
     }
 }
 
-/* M's matrix across its null vectors (a, 0, -a) and, if there is one, (b, -u, 0). */
+/* M restricted to the complement of its null vectors (a, 0, -a) and, if b is known, (b, -u, 0). */
 static void product_block(ulna_paper *paper, int n, const ulna_affine relative[9])
 {
     const ulna_node *node = &paper->reduced->nodes[n];
@@ -94,8 +94,8 @@ static void about_known_axis(ulna_paper *paper, int n)
     paper->known[n] = *known;
 }
 
-/* R_p a aT + u bT R^rel (1 - a aT) + sum x_mk e_m side_kT, where e_m are the directions across u (all, if there is no
- * u). */
+/* R_p a aT + u bT R^rel (1 - a aT) + sum x_mk e_m side_kT, where e_m are perpendicular to u (three axes if there is
+ * no u). */
 static void anywhere_else(ulna_paper *paper, int n, const ulna_affine relative[9])
 {
     const ulna_node *node = &paper->reduced->nodes[n];
@@ -151,4 +151,4 @@ static void hinge(ulna_paper *paper, int n)
     product_block(paper, n, relative);
 }
 
-const ulna_paper_rules ulna_paper_reduced = {.turn = free_turn, .hinge = hinge, .carry = carry};
+const ulna_paper_rules ulna_paper_reduced = {.rotation = free_rotation, .hinge = hinge, .follow = follow};

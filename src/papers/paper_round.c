@@ -1,13 +1,13 @@
 /*
- * From a minimum of (14) to a posture, as the paper does (end of section 4.2.2): "we first project the obtained
+ * From a minimum of (14) to a pose, as in the paper (end of section 4.2.2): "we first project the obtained
  * matrices onto SO(3) by means of Singular Value Decomposition, and subsequently extract the joint angles directly".
  *
  *   nearest           the rotation Q with the largest tr(RT Q). For Q of the unit quaternion q this is qT (4 Z(R) - 1) q,
  *                     so q is the first eigenvector of Z(R): the same rotation as by the SVD
  *   angle             of the relative rotation Q = R_pT R_j about a: the largest tr(K(a, theta)T Q) is at
  *                     theta = atan2(a . vee(Q - QT), tr Q - a . Q a)
- * Changed: the angle is moved into the limits, to the nearer one on the circle if it lies outside. Relative rotations
- * are taken against the parent as projected, not as rebuilt from the angles above it: the paper does not say.
+ * Changed: an angle outside the limits is set to the nearer limit on the circle. Relative rotations are relative to the
+ * parent's projected rotation, not to the one that follows from the angles above it; the paper does not specify this.
  */
 #include "papers/paper.h"
 
@@ -35,11 +35,12 @@ double ulna_paper_angle(const double R[9], const double axis[3], double lower, d
     double angle = atan2(ulna_dot(axis, twist), R[0] + R[4] + R[8] - ulna_dot(axis, along));
     if (!(upper - lower < 2 * ULNA_PI) && !(lower > -ULNA_PI) && !(upper < ULNA_PI))
         return angle;
-    if (!isfinite(lower) || !isfinite(upper)) /* one side open: as few turns beyond the limit as will do */
+    if (!isfinite(lower) || !isfinite(upper)) /* one limit only: the least multiple of 2 pi that brings it inside */
         return isfinite(lower) ? angle + 2 * ULNA_PI * ceil((lower - angle) / (2 * ULNA_PI))
                                : angle + 2 * ULNA_PI * floor((upper - angle) / (2 * ULNA_PI));
     double middle = 0.5 * (lower + upper);
-    angle = middle + remainder(angle - middle, 2 * ULNA_PI); /* nearest to the middle: the nearer limit, too */
+    angle = middle + remainder(angle - middle,
+                               2 * ULNA_PI); /* nearest to the middle, so that the clamp chooses the nearer limit */
     return fmin(fmax(angle, lower), upper);
 }
 
@@ -50,7 +51,7 @@ static void relative_of(const double parent[9], const double child[9], double re
     ulna_multiply9(inverse, child, relative);
 }
 
-/* The travel that brings a slide nearest to where the relaxation has it. */
+/* The travel for which a translation is nearest to its position in the relaxation. */
 static double travel_of(const ulna_paper *paper, const double *x, const ulna_reduced_pose *pose, int n)
 {
     const ulna_node *node = &paper->reduced->nodes[n];
@@ -64,7 +65,7 @@ static double travel_of(const ulna_paper *paper, const double *x, const ulna_red
 }
 
 /* A rotating edge: its rotation, and the angle of a hinge. Returns the second eigenvalue of Z(R). */
-static double round_turn(const ulna_paper *paper, const double *x, ulna_reduced_pose *pose, int n)
+static double round_rotation(const ulna_paper *paper, const double *x, ulna_reduced_pose *pose, int n)
 {
     const ulna_node *node = &paper->reduced->nodes[n];
     double R[9], rotation[9], q[4];
@@ -90,14 +91,14 @@ double ulna_paper_round(const ulna_paper *paper, const double *x, ulna_reduced_p
     double widest = 0;
     for (int n = 0; n < reduced->count; n++) {
         const ulna_node *node = &reduced->nodes[n];
-        if (node->edge == ULNA_EDGE_WORLD || node->edge == ULNA_EDGE_BONE || node->edge == ULNA_EDGE_SLIDE) {
-            if (node->edge == ULNA_EDGE_SLIDE)
+        if (node->edge == ULNA_EDGE_WORLD || node->edge == ULNA_EDGE_BONE || node->edge == ULNA_EDGE_TRANSLATION) {
+            if (node->edge == ULNA_EDGE_TRANSLATION)
                 pose->value[n] = travel_of(paper, x, pose, n);
             memcpy(pose->quaternion[n], n ? pose->quaternion[node->parent] : (const double[4]){1, 0, 0, 0},
                    sizeof pose->quaternion[n]);
             continue;
         }
-        widest = fmax(widest, round_turn(paper, x, pose, n));
+        widest = fmax(widest, round_rotation(paper, x, pose, n));
     }
     return widest;
 }

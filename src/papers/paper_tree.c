@@ -1,7 +1,6 @@
 /*
- * The tree of (9) and (14): places by (6), observations, and what is refused. How turns are relaxed is the forms'
- * business (ulna_paper_rules). The cost sum w |y - p|^2 is sum t_k with the block [1, r; rT, t] >= 0, r = sqrt(w) (y -
- * p).
+ * The tree of (9) and (14): positions by (6), observations, and checks of the input. ulna_paper_rules relax the rotations,
+ * one set for each form. The cost sum w |y - p|^2 is sum t_k with the block [1, r; rT, t] >= 0, r = sqrt(w) (y - p).
  */
 #include <math.h>
 #include <string.h>
@@ -13,22 +12,22 @@
 static const ulna_paper_rules *const rules[] = {&ulna_paper_literal, &ulna_paper_reduced, &ulna_paper_hull};
 static const char *const form_names[] = {"the paper's relaxation", "the paper's relaxation", "the hull relaxation"};
 
-/* ---- what is refused --------------------------------------------------------------------------------------------- */
+/* ---- unsupported input ------------------------------------------------------------------------------------------- */
 
-/* A slide that nothing above can turn is a part of the translation t. */
-static int is_above_turns(const ulna_reduced *reduced, int n)
+/* A translation without a rotation above it is part of the translation t. */
+static int is_above_rotations(const ulna_reduced *reduced, int n)
 {
-    while (reduced->nodes[n].edge == ULNA_EDGE_SLIDE || reduced->nodes[n].edge == ULNA_EDGE_BONE)
+    while (reduced->nodes[n].edge == ULNA_EDGE_TRANSLATION || reduced->nodes[n].edge == ULNA_EDGE_BONE)
         n = reduced->nodes[n].parent;
     return n == 0;
 }
 
-static ulna_status check_slide(const ulna_reduced *reduced, int n, ulna_paper_form form, ulna_error *error)
+static ulna_status check_translation(const ulna_reduced *reduced, int n, ulna_paper_form form, ulna_error *error)
 {
     const ulna_node *node = &reduced->nodes[n];
-    if (is_above_turns(reduced, n))
+    if (is_above_rotations(reduced, n))
         return ULNA_OK;
-    if (!rules[form]->slide)
+    if (!rules[form]->translation)
         return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "%s does not cover translations below a rotation",
                          form_names[form]);
     if (!isfinite(node->lower) || !isfinite(node->upper))
@@ -43,9 +42,9 @@ static ulna_status check_tree(const ulna_reduced *reduced, ulna_paper_form form,
     int goals = 0, joints = 0;
     for (int n = 0; status == ULNA_OK && n < reduced->count; n++) {
         const ulna_node *node = &reduced->nodes[n];
-        if (node->edge == ULNA_EDGE_SLIDE)
-            status = check_slide(reduced, n, form, error);
-        goals += node->weight > 0 || node->has_turn;
+        if (node->edge == ULNA_EDGE_TRANSLATION)
+            status = check_translation(reduced, n, form, error);
+        goals += node->weight > 0 || node->has_rotation_cost;
         joints += node->edge != ULNA_EDGE_WORLD && node->edge != ULNA_EDGE_BONE;
     }
     if (status == ULNA_OK && (!goals || !joints))
@@ -55,7 +54,7 @@ static ulna_status check_tree(const ulna_reduced *reduced, ulna_paper_form form,
 
 /* ---- places ------------------------------------------------------------------------------------------------------ */
 
-/* A translation that no point goal feels could be anything: it is zero then. */
+/* A translation on which no point goal depends is set to 0. */
 static int has_points_below(const ulna_reduced *reduced, int root)
 {
     for (int n = root; n < reduced->count; n++) {
@@ -72,9 +71,9 @@ static int has_points_below(const ulna_reduced *reduced, int root)
 
 static void place_free(ulna_paper *paper, int n)
 {
-    int is_felt = has_points_below(paper->reduced, n);
+    int is_used = has_points_below(paper->reduced, n);
     for (int i = 0; i < 3; i++)
-        paper->place[n][i] = is_felt ? ulna_program_variable(&paper->program) : ulna_affine_constant(0);
+        paper->place[n][i] = is_used ? ulna_program_variable(&paper->program) : ulna_affine_constant(0);
 }
 
 /* (6) */
@@ -89,8 +88,8 @@ static void place_bone(ulna_paper *paper, int n)
     }
 }
 
-/* Along a line of the world: exact. */
-static void place_slide(ulna_paper *paper, int n)
+/* A translation along a fixed line of the world: exact. */
+static void place_translation(ulna_paper *paper, int n)
 {
     const ulna_node *node = &paper->reduced->nodes[n];
     ulna_program *program = &paper->program;
@@ -136,29 +135,29 @@ static void walk(ulna_paper *paper, const ulna_paper_rules *rule, int n)
         break;
     case ULNA_EDGE_FREE:
         place_free(paper, n);
-        rule->turn(paper, n);
+        rule->rotation(paper, n);
         return;
     case ULNA_EDGE_BALL:
-        rule->turn(paper, n);
+        rule->rotation(paper, n);
         return;
     case ULNA_EDGE_HINGE:
         rule->hinge(paper, n);
         return;
-    case ULNA_EDGE_SLIDE:
-        if (!is_above_turns(paper->reduced, n)) {
-            rule->slide(paper, n);
+    case ULNA_EDGE_TRANSLATION:
+        if (!is_above_rotations(paper->reduced, n)) {
+            rule->translation(paper, n);
             return;
         }
-        place_slide(paper, n);
+        place_translation(paper, n);
         break;
     }
-    if (rule->carry)
-        rule->carry(paper, n);
+    if (rule->follow)
+        rule->follow(paper, n);
 }
 
 /* ---- goals ------------------------------------------------------------------------------------------------------- */
 
-/* t with |sqrt(w) (y - p)|^2 <= t, or the cost itself where p is a number. */
+/* A variable t with |sqrt(w) (y - p)|^2 <= t; or the cost itself if p is constant. */
 static ulna_affine observe(ulna_paper *paper, int n)
 {
     const ulna_node *node = &paper->reduced->nodes[n];
@@ -193,8 +192,8 @@ static void add_goals(ulna_paper *paper, int n)
         factor[count] = 1;
         part[count++] = observe(paper, n);
     }
-    for (int i = 0; i < 9 && node->has_turn; i++) {
-        factor[count] = node->turn[i];
+    for (int i = 0; i < 9 && node->has_rotation_cost; i++) {
+        factor[count] = node->rotation_cost[i];
         part[count++] = paper->rotation[n][i];
     }
     if (count > 1)

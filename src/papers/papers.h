@@ -1,10 +1,10 @@
 /*
- * papers.h (private): procedures of the papers as they are written, for comparison with what the library does itself.
+ * papers.h (private): procedures of the papers as published, for comparison with the library's own.
  *
- * Nothing here is needed to solve anything: ulna_pose_jacobian, ulna_work_hessian and ulna_global_solve give the same
- * results faster, or better ones. "recipe" is Rabbani, A recipe to cook Jacobian (2017); "exact-Hessian" is Erleben and
- * Andrews, Solving inverse kinematics using exact Hessian matrices (2018); "convex IK" is the semidefinite relaxation
- * whose eq. 14 ulna_sdp_solve solves.
+ * No solver needs them: ulna_pose_jacobian, ulna_work_hessian and ulna_global_solve give the same results faster, or
+ * better ones. "recipe" is Rabbani, A recipe to cook Jacobian (2017); "exact-Hessian" is Erleben and
+ * Andrews, Solving inverse kinematics using exact Hessian matrices (2018); "convex IK" is Yenamandra and
+ * others, Convex Optimisation for Inverse Kinematics (2019), whose relaxation (14) ulna_sdp_solve solves.
  */
 #ifndef ULNA_SRC_PAPERS_H
 #define ULNA_SRC_PAPERS_H
@@ -29,7 +29,7 @@ ulna_status ulna_papers_jacobian(ulna_pose *pose, ulna_jacobian_route route, con
 
 /* Its time derivative when the degrees of freedom move at `velocity` (nv) (recipe 1.3). GENERIC, ADJUSTED and
  * TWISTS differentiate their adjoints (eq. 14-15) and motion subspaces; SIMPLE has a closed form in world vectors: all
- * four agree to rounding. DIFFERENCES goes numerically along the motion, to about 1e-9. */
+ * four agree to rounding. DIFFERENCES differentiates numerically along the motion, to about 1e-9. */
 ulna_status ulna_papers_jacobian_rate(ulna_pose *pose, ulna_jacobian_route route, const ulna_jacobian_options *options,
                                       const double *velocity, int count, const ulna_effector *effectors, double *rate);
 
@@ -55,26 +55,26 @@ ulna_status ulna_papers_product_of_exponentials(ulna_pose *pose, const double *q
 
 /* ---- the convex-IK paper's own method -------------------------------------------------------------------- */
 
-/* Relaxation (14), solved by DSDP; projection onto SO(3), angles, and a trust region from there (section 4.2.2).
- * ulna_global_solve is tighter, and a hundred times faster. Also as the method "sdp" of ulna_solve. */
+/* Relaxation (14), solved by DSDP; projection onto SO(3), extraction of angles, then refinement by a trust region
+ * (section 4.2.2). ulna_global_solve has tighter bounds, and is a hundred times faster. Also the method "sdp" of
+ * ulna_solve. */
 typedef struct ulna_sdp_options {
-    ulna_options
-        local; /* of the refinement; limits (bounded, lower, upper) and locked degrees of freedom hold for all of it */
-    int iterations; /* of DSDP, at most */
-    double gap;     /* at which DSDP ends, relative to 1 + |optimum| in units of its own, where lengths are about 1 */
+    ulna_options local; /* of the refinement; its limits and locked degrees of freedom also apply to the relaxation */
+    int iterations;     /* of DSDP, at most */
+    double gap; /* at which DSDP ends, relative to 1 + |optimum| in units of its own, where lengths are about 1 */
 } ulna_sdp_options;
 
 /* newton, bounded; 200 iterations, gap 1e-8. */
 ulna_sdp_options ulna_sdp_options_default(void);
 
 typedef struct ulna_sdp_result {
-    double f;         /* m^2, at the q that came back */
+    double f;         /* m^2, at the returned q */
     double rounded_f; /* m^2, of the projected relaxation, before refinement */
-    double optimum;   /* m^2, of the relaxation, from above */
-    double bound;     /* m^2, the same from below: no pose within the limits has a lower f, to DSDP's accuracy */
+    double optimum;   /* m^2: upper bound of the relaxation's minimum */
+    double bound;     /* m^2: lower bound of it: no pose within the limits has a lower f, to DSDP's accuracy */
     double spread;  /* largest second eigenvalue of E[q qT] among the rotations: 0 if all have rank one; at most 1/2 */
     int iterations; /* of DSDP */
-    int limits_left_out;  /* limits that the relaxation does not know of */
+    int limits_left_out;  /* number of limits that the relaxation ignores */
     double relax_seconds; /* until q was rounded */
     double seconds;       /* in all */
     ulna_result local;
@@ -85,7 +85,7 @@ typedef struct ulna_sdp_result {
  * and receives the answer. `options` NULL for the default; `result` and `error` may be NULL.
  *
  * Takes trees of revolute and ball joints below a free, prismatic or fixed root, with point, orientation and direction
- * goals. ULNA_ERR_UNSUPPORTED, and `error` says why: a prismatic joint below a revolute one, another type of term, or a
+ * goals. ULNA_ERR_UNSUPPORTED, with the reason in `error`: a prismatic joint below a revolute one, another type of term, or a
  * build without DSDP. ULNA_ERR_CONVERGENCE if DSDP found no answer, ULNA_ERR_STATE if there is no goal. q is then
  * unchanged. Allocates; DSDP runs in one thread at a time.
  */

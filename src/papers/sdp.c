@@ -1,11 +1,11 @@
 /*
  * sdp: the convex-IK paper from end to end.
  *
- * Source: section 4.2.2. Relaxation (14) in its reduced form F1 (paper.h), solved by DSDP where the paper has MOSEK;
- * rounding (paper_round.c); then ulna_solve, by default the exact-Hessian trust region where the paper has Manopt's.
- * Changed: limits are kept exactly in the refinement, where the paper penalises (16).
- * Fails where the relaxation is loose: with few observations its minimum is the mean of many postures, and the rounding
- * of a mean may be the start of a local minimum. result.spread tells.
+ * Source: section 4.2.2. Relaxation (14) in its reduced form F1 (paper.h), solved by DSDP (the paper: MOSEK); rounding
+ * (paper_round.c); then ulna_solve, by default the exact-Hessian trust region (the paper: Manopt's).
+ * Changed: the refinement keeps the limits exactly; the paper uses a penalty (16).
+ * Fails if the relaxation is loose: with few observations its minimum is the mean of many poses, and refinement from a
+ * rounded mean may end in a local minimum. result.spread is then large.
  */
 #include "base/base.h"
 #include "papers/paper.h"
@@ -19,7 +19,7 @@ ulna_sdp_options ulna_sdp_options_default(void)
     return options;
 }
 
-/* ---- what is refused --------------------------------------------------------------------------------------------- */
+/* ---- unsupported input ------------------------------------------------------------------------------------------- */
 
 static ulna_status check_terms(const ulna_reduced *reduced, ulna_error *error)
 {
@@ -31,7 +31,7 @@ static ulna_status check_terms(const ulna_reduced *reduced, ulna_error *error)
     return ULNA_OK;
 }
 
-/* `count` unknowns at least. Before the program is written it is a guess: two for every turn. */
+/* Refuses programs with too many variables. Before the program is written, `count` is a lower estimate: two per rotation. */
 static ulna_status check_size(int count, ulna_error *error)
 {
     if (count <= ULNA_PROGRAM_MOST)
@@ -41,7 +41,7 @@ static ulna_status check_size(int count, ulna_error *error)
                      ULNA_PROGRAM_MOST);
 }
 
-/* The tree and its program; release both, also after a failure. */
+/* Makes the tree and its program; the caller releases both, also after a failure. */
 static ulna_status write_down(const ulna_problem *problem, const ulna_reduce_options *reduce, ulna_reduced *reduced,
                               ulna_paper *paper, ulna_error *error)
 {
@@ -63,7 +63,7 @@ static ulna_status write_down(const ulna_problem *problem, const ulna_reduce_opt
     return status == ULNA_OK ? check_size(paper->program.variables, error) : status;
 }
 
-/* ULNA_OK if the problem is taken as it is. */
+/* ULNA_OK if the problem is supported. */
 static ulna_status check_problem(const ulna_problem *problem, const ulna_reduce_options *reduce, ulna_error *error)
 {
     ulna_reduced reduced;
@@ -92,8 +92,8 @@ static ulna_status solve_and_round(const ulna_paper *paper, const ulna_sdp_optio
     return ULNA_OK;
 }
 
-/* The part before the refinement: relaxation and rounding. Fills q and the members of `result` up to relax_seconds, but
- * for f and rounded_f. */
+/* Relaxation and rounding, before the refinement. Fills q and the members of `result` up to relax_seconds, except f and
+ * rounded_f. */
 static ulna_status relax_and_round(const ulna_problem *problem, const ulna_sdp_options *options,
                                    const ulna_reduce_options *reduce, double *q, ulna_sdp_result *result,
                                    ulna_error *error)
@@ -124,7 +124,7 @@ static ulna_status relax_and_round(const ulna_problem *problem, const ulna_sdp_o
     return status;
 }
 
-/* The tree that a solver's limits and locked degrees of freedom ask for; these stay where q has them. */
+/* The options of the tree for a solver's limits and locked degrees of freedom; the latter do not move from q. */
 static ulna_reduce_options tree_options(const ulna_solver *solver, const double *q)
 {
     return (ulna_reduce_options){.bounded = solver->options.bounded,
@@ -134,7 +134,7 @@ static ulna_reduce_options tree_options(const ulna_solver *solver, const double 
                                  .q = q};
 }
 
-/* ---- all of it --------------------------------------------------------------------------------------------------- */
+/* ---- the whole solve --------------------------------------------------------------------------------------------------- */
 
 static ulna_status check_options(const ulna_sdp_options *options, ulna_error *error)
 {
@@ -178,15 +178,14 @@ ulna_status ulna_sdp_solve(const ulna_problem *problem, const ulna_sdp_options *
 /* =============================================================================================================== */
 
 /*
- * sdp among the methods: its first iteration goes to the rounded relaxation (sdp.c), wherever the start is; the others
- * are newton's. Restarts are newton's alone, since the relaxation would say the same again.
+ * sdp as a method of ulna_solve: the first iteration moves to the rounded relaxation, wherever the start is; the others are
+ * those of newton. Restarts are newton only, since the relaxation would give the same result again.
  *
- * The start matters only for what no goal feels, and as an answer that may turn out to be better: as with every method
- * that may climb, the best point seen comes back. Unlike the other methods it allocates in ulna_solve, and threads take
- * turns in DSDP.
+ * The start matters for joints on which no goal depends, and because the best point of all iterations is returned, which
+ * may be the start. Unlike other methods it allocates in ulna_solve, and threads wait for each other in DSDP.
  */
 
-/* Nothing to relax is no fault: no goal feels a joint. */
+/* ULNA_ERR_STATE is no error here: no goal depends on a joint. */
 static int is_refused(ulna_status status)
 {
     return status != ULNA_OK && status != ULNA_ERR_STATE;

@@ -3,19 +3,19 @@
  *
  * For two degrees of freedom on the effector's path, i the proximal one or the same, J_j the linear column of j:
  *
- *     K_ij = a_i x J_j if i turns, 0 if i slides                                    (Table 2, eq. 23, 43)
+ *     K_ij = a_i x J_j if i is a rotation, 0 if i is a translation                  (Table 2, eq. 23, 43)
  *          + (da_i/dq_j) x (p - pivot) within a ball, exponential map or swing
  *
  * The last line is the "no geometric interpretation" of section 4.2: with effective axes there is one. For a ball,
  * da_i/dq_j along q (+) step is half of a_j x a_i, which symmetrises the first line.
  *
- * Algorithm 4 goes effector by effector; here it goes column by column, with all effectors that move by it: H is written
- * as it lies in memory, and threads can share the columns out (the paper's section 7).
+ * Algorithm 4 loops over effectors; here the outer loop is over columns, the inner one over the effectors that a column
+ * moves: H is written in the order of memory, and columns can be distributed to threads (the paper's section 7).
  *
  * Slips: inside a joint with several DOFs eq. 43 holds for w the *proximal* axis and J the *distal* column only, not
- * for either order of h and k, which the text leaves open: for h = k, Algorithm 4 gets the entries above the diagonal
+ * for both orders of h and k; the text does not say which: for h = k, Algorithm 4 gets the entries above the diagonal
  * wrong. Its caption says upper triangle; its indices fill the lower one (here: the upper one, then mirrored). Eq. 34
- * (K = 0 with the root's translation) is right where nothing turns before it, but eq. 35b (25b of the supplementary notes) drops the
+ * (K = 0 with the root's translation) is right if there is no rotation before it, but eq. 35b (25b of the supplementary notes) drops the
  * blocks of J^T J between translation and the rest, and writes I for sum w I.
  */
 #include "base/parallel.h"
@@ -36,7 +36,7 @@ static void bend_entry(const ulna_pose *pose, const double p[3], int i, int j, d
 /* K_ij for i at or before j on one path. `twists` are those of the simple route. */
 static void tensor_entry(const ulna_pose *pose, const double p[3], const double *twists, int i, int j, double k[3])
 {
-    const double *axis = twists + 6 * (size_t)i + 3; /* zero for a slide */
+    const double *axis = twists + 6 * (size_t)i + 3; /* 0 for a translation */
     ulna_cross(axis, twists + 6 * (size_t)j, k);
     if (!ulna_same_segment(pose->model, i, j))
         return;
@@ -100,8 +100,8 @@ typedef struct goal_term {
     int preorder; /* of its body */
 } goal_term;
 
-/* Some effectors at a time, as many as the scratch holds, and all columns of them: a column of H stays in the cache
- * while they pass by, and columns have nothing to do with each other. */
+/* As many effectors at a time as fit into the scratch memory, and all columns of H: a column stays in the cache while its
+ * effectors are added, and columns are independent of each other. */
 typedef struct hessian_job {
     const ulna_pose *pose;
     const goal_term *goal;
@@ -110,7 +110,7 @@ typedef struct hessian_job {
     double *hessian;
 } hessian_job;
 
-/* The linear column of a DOF at p: a x p + o x a for a turn, a for a slide (pose.h: motion). */
+/* The linear column of a DOF at p: a x p + o x a for a rotation, a for a translation (pose.h: motion). */
 static inline void linear_column(const double *motion, const double p[3], double J[3])
 {
     ulna_cross(motion, p, J);
@@ -156,7 +156,7 @@ static void hessian_columns(const void *context, int first, int last)
     }
 }
 
-/* Places effectors and their goals; returns how many pairs of DOFs they move. */
+/* Computes positions and residuals of effectors; returns the number of pairs of DOFs that move them. */
 static double place_goals(const ulna_pose *pose, int count, const ulna_effector *effectors, const double *goals,
                           const double *weights, goal_term *goal)
 {

@@ -203,7 +203,7 @@ static void terms_left_out_are_counted(void **state)
     const double point[3] = {0.2, 0, 0}, normal[3] = {1, 0, 0};
     assert_int_equal(ulna_problem_add_plane(a.problem, 3, NULL, point, normal, 1, NULL, NULL), ULNA_OK);
     assert_int_equal(ulna_problem_add_posture(a.problem, NULL, NULL, 1e-3, NULL, NULL), ULNA_OK);
-    ulna_global_result result = solve(&a, NULL); /* nothing that a relaxation can hold */
+    ulna_global_result result = solve(&a, NULL); /* no term that relaxations support */
     assert_int_equal(result.terms_left_out, 2);
     assert_int_equal(result.relaxations, 0);
     add_point(&a, 3, 0.5, 0.2, 0.5, 1);

@@ -13,7 +13,7 @@ static void test_refusals(void **state)
     assert_says(ulna_reduced_create(b.problem, NULL, NULL, &reduced, &error), ULNA_ERR_STATE, "not ready");
     ready(&b);
     assert_says(ulna_reduced_create(b.problem, NULL, NULL, &reduced, &error), ULNA_ERR_UNSUPPORTED,
-                "no goal that a relaxation can hold", "1 terms of other types");
+                "no goal that relaxations support", "1 terms of other types");
     int term = pull(&b, 0, 1, 0, 0);
     assert_int_equal(ulna_problem_ready(b.problem, NULL), ULNA_OK);
     const unsigned char fixed[1] = {1};

@@ -346,7 +346,7 @@ static void test_gather(void **state)
     ulna_reduced reduced;
     assert_int_equal(ulna_reduced_create(b.problem, &gathered, NULL, &reduced, NULL), ULNA_OK);
     assert_int_equal(reduced.count, 2);
-    assert_true(reduced.nodes[1].has_turn);
+    assert_true(reduced.nodes[1].has_rotation_cost);
     assert_int_equal(ulna_problem_set_weight(b.problem, 0, 3), ULNA_OK); /* now the centroid is elsewhere */
     assert_int_equal(ulna_reduced_refresh(&reduced, b.problem), ULNA_ERR_STATE);
     ulna_reduced_release(&reduced);

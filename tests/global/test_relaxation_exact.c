@@ -83,9 +83,9 @@ static void one_hinge_with_a_rotation_cost_is_exact(void **state)
         set3(hinge->axis, axis[0], axis[1], axis[2]);
         hinge->lower = middle - half;
         hinge->upper = middle + half;
-        hinge->has_turn = 1;
+        hinge->has_rotation_cost = 1;
         for (int i = 0; i < 9; i++)
-            turn[i] = hinge->turn[i] = ulna_test_rng_normal(&rng);
+            turn[i] = hinge->rotation_cost[i] = ulna_test_rng_normal(&rng);
         for (int i = 0; i <= 20000; i++) {
             const double angle = hinge->lower + (hinge->upper - hinge->lower) * i / 20000;
             const double w[3] = {axis[0] * angle, axis[1] * angle, axis[2] * angle};
@@ -118,8 +118,8 @@ static void a_ball_with_a_rotation_cost_is_exact(void **state)
         ulna_exp(a, A);
         ulna_exp(b, B);
         ulna_multiply9(A, D, AD);
-        ulna_multiply9(AD, B, ball->turn);
-        ball->has_turn = 1;
+        ulna_multiply9(AD, B, ball->rotation_cost);
+        ball->has_rotation_cost = 1;
         /* <A D B, R> is least at R = -A B where that is a rotation: with det = -1 the smallest singular value changes
          * sign */
         expect_both(&tree, -(s[0] + s[1] + (round % 2 ? 1 : -1) * s[2]), 1e-6);
@@ -167,7 +167,7 @@ static void a_slide_in_the_world_is_exact(void **state)
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         ulna_node nodes[MOST];
         ulna_reduced tree = world(nodes);
-        ulna_node *slide = add(&tree, ULNA_EDGE_SLIDE, 0);
+        ulna_node *slide = add(&tree, ULNA_EDGE_TRANSLATION, 0);
         set3(slide->axis, 0, 1, 0);
         slide->lower = limits[i][0];
         slide->upper = limits[i][1];

@@ -32,7 +32,7 @@ static ulna_relax_result survive(ulna_test_rng *rng, const ulna_reduced *tree, u
         if (!(cost >= result.bound - 1e-9 * fabs(cost)))
             fail_msg("%s: bound %.12g above the cost %.12g of a pose", what, result.bound, cost);
         for (int n = 0; n < tree->count; n++)
-            if (tree->nodes[n].edge == ULNA_EDGE_HINGE || tree->nodes[n].edge == ULNA_EDGE_SLIDE)
+            if (tree->nodes[n].edge == ULNA_EDGE_HINGE || tree->nodes[n].edge == ULNA_EDGE_TRANSLATION)
                 assert_true(pose.value[n] >= tree->nodes[n].lower && pose.value[n] <= tree->nodes[n].upper);
         if (i % 2)
             ulna_relaxation_round(relaxation, &seed, &pose);
@@ -64,7 +64,7 @@ static void limits_of_any_width(void **state)
             char what[64];
             snprintf(what, sizeof what, "width %g, round %d", widths[w], round);
             for (int n = 1; n < tree.count; n++)
-                if (tree.nodes[n].edge == ULNA_EDGE_HINGE || tree.nodes[n].edge == ULNA_EDGE_SLIDE) {
+                if (tree.nodes[n].edge == ULNA_EDGE_HINGE || tree.nodes[n].edge == ULNA_EDGE_TRANSLATION) {
                     tree.nodes[n].lower = ulna_test_rng_uniform(&rng, -1, 1);
                     tree.nodes[n].upper = tree.nodes[n].lower + widths[w];
                 }
@@ -104,7 +104,7 @@ static void few_and_coincident_goals(void **state)
         snprintf(what, sizeof what, "round %d", round);
         for (int n = 1, left = round / 2; n < tree.count; n++) { /* 0, 1, 2 ... goals, all at one place or on a line */
             ulna_node *node = &tree.nodes[n];
-            node->has_turn = round % 4 == 1;
+            node->has_rotation_cost = round % 4 == 1;
             if (node->weight > 0 && left-- <= 0)
                 node->weight = 0;
             for (int i = 0; i < 3; i++)

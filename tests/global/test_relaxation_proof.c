@@ -57,8 +57,8 @@ static double tangent_cost(const bench *b, const ulna_reduced_pose *pose)
         double R[9], Z[16], mean[3];
         ulna_reduced_rotation(pose, n, R);
         ulna_test_relaxation_moments(b->relaxation, n, Z, mean);
-        for (int i = 0; i < 9 && node->has_turn; i++)
-            sum += node->turn[i] * R[i];
+        for (int i = 0; i < 9 && node->has_rotation_cost; i++)
+            sum += node->rotation_cost[i] * R[i];
         for (int i = 0; i < 3; i++) {
             const double p = pose->place[n][i], away = mean[i] - node->goal[i];
             sum += node->weight * (b->relaxation->kind == ULNA_RELAX_BONES ? (p - node->goal[i]) * (p - node->goal[i])
@@ -222,8 +222,8 @@ static void check_feasible(const bench *b)
             check_bone(b, n);
         mean_rotation(b, n, R);
         ulna_test_relaxation_moments(r, n, Z, mean);
-        for (int i = 0; i < 9 && node->has_turn; i++)
-            sum += node->turn[i] * R[i];
+        for (int i = 0; i < 9 && node->has_rotation_cost; i++)
+            sum += node->rotation_cost[i] * R[i];
         const double *P = r->state + (size_t)n * (size_t)r->states + 12;
         for (int i = 0; i < 3; i++) {
             const double away = mean[i] - node->goal[i], square = P[i == 0 ? 0 : i == 1 ? 3 : 5] * r->unit * r->unit;

@@ -451,7 +451,7 @@ static void test_slide(void **state)
         start_tree(&tree, nodes);
         add_hinge(&tree, 0, 0, 1, -3, 3);
         add_bone(&tree, 1, 0.5, 0, 0);
-        ulna_node *rail = add(&tree, ULNA_EDGE_SLIDE, 2);
+        ulna_node *rail = add(&tree, ULNA_EDGE_TRANSLATION, 2);
         rail->axis[0] = 1, rail->lower = 0, rail->upper = 0.5;
         aim(&tree, 3, 1, 0, far ? 1.25 : 0.8, 0.1);
         assert_int_equal(ulna_reduced_pose_create(&tree, NULL, &pose), ULNA_OK);
@@ -477,13 +477,13 @@ static void test_cart(void **state)
     ulna_reduced_pose pose;
     double spread;
     start_tree(&tree, nodes);
-    ulna_node *rail = add(&tree, ULNA_EDGE_SLIDE, 0);
+    ulna_node *rail = add(&tree, ULNA_EDGE_TRANSLATION, 0);
     rail->axis[0] = 1, rail->lower = -INFINITY, rail->upper = 2;
     add_hinge(&tree, 0, 0, 1, -INFINITY, INFINITY);
     add_bone(&tree, 2, 1, 0, 0);
     aim(&tree, 3, 3, 5, 0, 0); /* the cart stops at 2, the pole reaches 3: 3 * 2^2 */
-    tree.nodes[2].has_turn = 1;
-    tree.nodes[2].turn[0] = -1; /* and likes its x along x: -1 */
+    tree.nodes[2].has_rotation_cost = 1;
+    tree.nodes[2].rotation_cost[0] = -1; /* and likes its x along x: -1 */
     assert_int_equal(ulna_reduced_pose_create(&tree, NULL, &pose), ULNA_OK);
     ulna_program_result result = solve_tree(&tree, ULNA_PAPER_REDUCED, 1e-9, &pose, &spread);
     assert_near(result.optimum, 11, 1e-6);
@@ -537,8 +537,8 @@ static void test_degenerate(void **state)
     start_tree(&tree, nodes);
     add(&tree, ULNA_EDGE_FREE, 0);
     add_hinge(&tree, 0, 0, 1, -1, 1);
-    tree.nodes[2].has_turn = 1;
-    tree.nodes[2].turn[4] = -2;
+    tree.nodes[2].has_rotation_cost = 1;
+    tree.nodes[2].rotation_cost[4] = -2;
     expect_minimum(&tree, -2);
 
     /* a hinge that cannot move, and one that hardly can, below one that can (NARROWEST makes up for 1 %) */
@@ -583,7 +583,7 @@ static void test_refused_trees(void **state)
     aim(&tree, 2, 1, 1, 0, 0);
     tree.nodes[1].lower = 2;
     assert_int_equal(ulna_paper_create(&tree, ULNA_PAPER_REDUCED, NULL, &paper, &error), ULNA_ERR_ARGUMENT);
-    tree.nodes[1].edge = ULNA_EDGE_SLIDE;
+    tree.nodes[1].edge = ULNA_EDGE_TRANSLATION;
     tree.nodes[1].lower = -1;
     assert_int_equal(ulna_paper_create(&tree, ULNA_PAPER_LITERAL, NULL, &paper, &error), ULNA_OK);
     ulna_paper_release(&paper);

@@ -50,7 +50,7 @@ void ulna_test_reduced_pose(const ulna_reduced *reduced, const double *q, ulna_r
         const ulna_node *node = &reduced->nodes[n];
         if (node->edge == ULNA_EDGE_HINGE)
             pose->value[n] = q[model->dof_coordinate[node->dof]];
-        else if (node->edge == ULNA_EDGE_SLIDE)
+        else if (node->edge == ULNA_EDGE_TRANSLATION)
             pose->value[n] = q[model->dof_coordinate[node->dof]] / reduced->length;
     }
     for (int b = 0; b < to->ball_count; b++) {
@@ -84,7 +84,7 @@ static void check_node(const ulna_reduced *r, int n)
     const ulna_node *node = &r->nodes[n];
     assert_in_range((unsigned)node->parent, 0, (unsigned)n - 1);
     ulna_edge above = r->nodes[node->parent].edge;
-    assert_true(node->weight >= 0 && ulna_all_finite(node->goal, 3) && ulna_all_finite(node->turn, 9));
+    assert_true(node->weight >= 0 && ulna_all_finite(node->goal, 3) && ulna_all_finite(node->rotation_cost, 9));
     switch (node->edge) {
     case ULNA_EDGE_FREE:
         assert_int_equal(node->parent, 0);
@@ -92,14 +92,14 @@ static void check_node(const ulna_reduced *r, int n)
     case ULNA_EDGE_BONE:
         assert_true(ulna_norm(node->v) > 0 && ulna_all_finite(node->v, 3));
         assert_int_not_equal(above, ULNA_EDGE_BONE);
-        assert_int_equal(node->has_turn, 0);
+        assert_int_equal(node->has_rotation_cost, 0);
         break;
     case ULNA_EDGE_HINGE:
-    case ULNA_EDGE_SLIDE:
+    case ULNA_EDGE_TRANSLATION:
         assert_true(fabs(ulna_norm(node->axis) - 1) < 1e-13);
         assert_true(node->lower < node->upper);
         assert_in_range((unsigned)node->dof, 0, (unsigned)r->reduction->model->nv - 1);
-        assert_true(node->edge == ULNA_EDGE_HINGE || !node->has_turn);
+        assert_true(node->edge == ULNA_EDGE_HINGE || !node->has_rotation_cost);
         break;
     case ULNA_EDGE_BALL:
         break;
@@ -117,7 +117,7 @@ void ulna_test_check_reduced(const ulna_reduced *r)
     assert_true(r->count >= 1 && r->count <= r->capacity);
     assert_int_equal(r->nodes[0].edge, ULNA_EDGE_WORLD);
     assert_int_equal(r->nodes[0].parent, ULNA_NONE);
-    assert_true(r->nodes[0].weight == 0 && !r->nodes[0].has_turn);
+    assert_true(r->nodes[0].weight == 0 && !r->nodes[0].has_rotation_cost);
     assert_true(r->length > 0 && isfinite(r->length) && r->unit > 0 && isfinite(r->unit) && isfinite(r->constant));
     int nv = r->reduction->model->nv, *children = calloc((size_t)r->count, sizeof *children);
     unsigned char *seen = calloc((size_t)nv + 1, 1);
@@ -128,12 +128,12 @@ void ulna_test_check_reduced(const ulna_reduced *r)
         const ulna_node *node = &r->nodes[n];
         check_node(r, n);
         children[node->parent]++;
-        largest = fmax(largest, fmax(node->weight, ulna_test_largest(node->turn, 9)));
+        largest = fmax(largest, fmax(node->weight, ulna_test_largest(node->rotation_cost, 9)));
         if (node->dof != ULNA_NONE)
             assert_int_equal(seen[node->dof]++, 0);
     }
     for (int n = 1; n < r->count; n++) /* nothing hangs there for no goal */
-        assert_true(children[n] || r->nodes[n].weight > 0 || r->nodes[n].has_turn);
+        assert_true(children[n] || r->nodes[n].weight > 0 || r->nodes[n].has_rotation_cost);
     if (r->count > 1)
         assert_true(largest > 0.3 && largest < 1 + 1e-12); /* a turn is measured by all of its entries */
     free(children);
@@ -151,11 +151,11 @@ double ulna_test_reduced_cost(const ulna_reduced *reduced, const ulna_reduced_po
             off[i] = node->goal[i] - pose->place[n][i];
             cost += node->weight * off[i] * off[i];
         }
-        if (!node->has_turn)
+        if (!node->has_rotation_cost)
             continue;
         ulna_reduced_rotation(pose, n, r);
         for (int i = 0; i < 9; i++)
-            cost += node->turn[i] * r[i];
+            cost += node->rotation_cost[i] * r[i];
     }
     return cost;
 }

@@ -47,15 +47,15 @@ static ulna_node random_node(ulna_test_rng *rng, ulna_test_tree_kind kind, int n
     else if (draw >= 18 && kind.balls)
         node.edge = ULNA_EDGE_BALL;
     else if (draw >= 16 && kind.slides)
-        node.edge = ULNA_EDGE_SLIDE;
+        node.edge = ULNA_EDGE_TRANSLATION;
     if (node.parent == 0 && n > 1)
         node.parent = 1;
-    random_limits(rng, node.edge == ULNA_EDGE_SLIDE ? 0.3 : 1, &node);
+    random_limits(rng, node.edge == ULNA_EDGE_TRANSLATION ? 0.3 : 1, &node);
     if (node.edge == ULNA_EDGE_HINGE && draw == 0) {
         node.lower = -INFINITY;
         node.upper = INFINITY;
     }
-    if (node.edge == ULNA_EDGE_SLIDE && kind.unlimited_slides) {
+    if (node.edge == ULNA_EDGE_TRANSLATION && kind.unlimited_slides) {
         node.upper = INFINITY;
         node.lower = draw == 16 ? -INFINITY : node.lower;
     }
@@ -100,9 +100,9 @@ ulna_reduced ulna_test_random_reduced(ulna_test_rng *rng, ulna_test_tree_kind ki
             node->weight = 1;
         for (int i = 0; i < 3; i++)
             node->goal[i] = pose.place[n][i] + noise * ulna_test_rng_normal(rng);
-        node->has_turn = kind.turns && ulna_test_rng_index(rng, 4) == 0;
+        node->has_rotation_cost = kind.turns && ulna_test_rng_index(rng, 4) == 0;
         for (int i = 0; i < 9; i++)
-            node->turn[i] = 0.1 * ulna_test_rng_normal(rng);
+            node->rotation_cost[i] = 0.1 * ulna_test_rng_normal(rng);
     }
     ulna_reduced_pose_release(NULL, &pose);
     return tree;
@@ -190,7 +190,7 @@ int ulna_test_block_of_pose(const ulna_relaxation *r, const ulna_reduced *tree, 
     case ULNA_EDGE_HINGE:
         quaternion_of(above, edge->base, q);
         return hinge_block(edge, q, pose->value[node], which, S);
-    case ULNA_EDGE_SLIDE:
+    case ULNA_EDGE_TRANSLATION:
         quaternion_of(above, r->edges[parent].model, q);
         return slide_block(r, edge, pose->place[parent], above, n->axis, q, pose->value[node], which, S);
     case ULNA_EDGE_BONE:
