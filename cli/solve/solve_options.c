@@ -355,7 +355,8 @@ static const cli_option options[] = {
     {"curve", 0, "W", "Weight that holds each joint of a spine or neck to their mean; 3e-5 by default for an adult."},
     {"soft-limits", 0, "W",
      "Weight that holds a joint to its limits, where these do not bind; 5e-6 by default for an adult, which hardly moves a marker."},
-    {"budget", 0, "US", "Let no frame search for a lost track for longer than US microseconds."},
+    {"budget", 0, "US",
+     "Let no frame take longer than US microseconds: then its iterations, and the search for a lost track, end as they stand."},
     {"axes", 0, "ABC",
      "Which axes of the recording are the skeleton's x, y and z, such as yzx or x-zy. By default, or with auto, found "
      "from which way is up in the files, or by trying."},

@@ -257,7 +257,7 @@ typedef struct ulna_track_options {
     int predict;        /* start from 2 q1 - q2, if that is no worse than q1 */
     double lost_factor; /* lost if the markers' cost is above this times the usual one + lost_excess; 0: never */
     double lost_excess; /* m^2. ULNA_AUTO: 1e-4 for an adult */
-    double budget;      /* s: no search begins, and none goes on, later than this after the frame began; 0: no limit */
+    double budget;      /* s: no search and no iteration begins later than this after the frame began; 0: no limit */
     /* Adds terms of the caller's own, which hold in every frame, to a tracker's problem, after the markers. Several
      * threads may call it at once. A track is lost by its markers alone, and reports are about them. May be NULL */
     ulna_status (*extend)(void *context, ulna_problem *problem, ulna_error *error);

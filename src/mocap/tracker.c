@@ -13,7 +13,8 @@
  * The cost is sum w rho(r) of the markers alone: priors, and terms of the caller's own, may be out of reach for good.
  *
  * A search costs as much as hundreds of frames. One that found nothing is not made again for a while, each time for longer, unless
- * the cost has changed: then the markers have, as after a bad frame. options.budget limits what a frame spends on it.
+ * the cost has changed: then the markers have, as after a bad frame. options.budget limits what a frame spends on it, and on its
+ * iterations.
  */
 #include "mocap/tracker.h"
 #include "solve/solver.h"
@@ -114,8 +115,20 @@ static ulna_status measure(ulna_tracker *t, const double *q, const ulna_result *
     return status;
 }
 
+int ulna_tracker_is_late(const ulna_tracker *t)
+{
+    return !isinf(t->deadline) && ulna_seconds() >= t->deadline;
+}
+
+/* What is left until then, for a solver; 0: no limit. */
+static double seconds_left(const ulna_tracker *t)
+{
+    return isinf(t->deadline) ? 0 : fmax(t->deadline - ulna_seconds(), 1e-9);
+}
+
 static ulna_status begin(ulna_tracker *t, const double *q)
 {
+    t->solver->options.seconds = seconds_left(t);
     return t->may_loop ? ulna_tracker_loop_begin(t, q) : ulna_solver_begin(t->solver, q);
 }
 
@@ -257,7 +270,7 @@ static ulna_status start_afresh(ulna_tracker *t, const double *start, double sto
     ulna_options options = t->options.fresh;
     options.stop_below = stop_below;
     if (!isinf(t->deadline))
-        options.seconds = fmax(t->deadline - ulna_seconds(), 1e-9);
+        options.seconds = seconds_left(t);
     ulna_tracker_expect_rest(t);
     ulna_status status = count_possible(t);
     if (status == ULNA_OK)
@@ -317,7 +330,9 @@ static int is_due(const ulna_tracker *t, int i)
 static ulna_status think_again(ulna_tracker *t, double *q, candidate *best)
 {
     int doubts = 0;
-    for (int i = 0; i < t->count && best->report.outliers; i++)
+    if (!best->report.outliers || ulna_tracker_is_late(t))
+        return ULNA_OK;
+    for (int i = 0; i < t->count; i++)
         if (is_due(t, i)) {
             ulna_problem_set_loss(t->problem, i, 1, t->options.loss, (double)INFINITY);
             doubts++;
@@ -377,7 +392,7 @@ static ulna_status find_again(ulna_tracker *t, double stop_below, double *q, can
     ulna_status status = ULNA_OK;
     for (int i = 0; i < 2 && status == ULNA_OK; i++) {
         candidate other = *best;
-        if ((i && best->cost <= stop_below) || ulna_seconds() >= t->deadline)
+        if ((i && best->cost <= stop_below) || ulna_tracker_is_late(t))
             break;
         keep(t, q);
         status = start_afresh(t, starts[i], stop_below, q, &other.result, &other.report, &other.cost);

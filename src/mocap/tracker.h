@@ -74,6 +74,8 @@ struct ulna_tracker {
 void ulna_track_options_resolve(const ulna_model *model, ulna_track_options *options);
 /* Sums up t->distance; returns the cost of the markers. */
 double ulna_tracker_report(const ulna_tracker *t, ulna_frame_report *report);
+/* Has the frame used up its budget? */
+int ulna_tracker_is_late(const ulna_tracker *t);
 /* A single step of t->problem from q, which is not evaluated. */
 ulna_status ulna_tracker_step(ulna_tracker *t, const double *q, double *result);
 /* As if q had been the last frame, where a cost of `usual` was usual. */

@@ -138,8 +138,11 @@ ulna_status ulna_tracker_loop(ulna_tracker *t, double *q, ulna_result *result)
     t->kappa = fmin(t->kappa, KAPPA_BEGIN);
     while (status == ULNA_OK && result->stop == ULNA_STOP_NONE) {
         status = iterate(t, curvature, result);
-        if (++result->iterations >= t->options.solve.iterations && result->stop == ULNA_STOP_NONE)
+        result->iterations++;
+        if (result->stop == ULNA_STOP_NONE && result->iterations >= t->options.solve.iterations)
             result->stop = ULNA_STOP_ITERATIONS;
+        if (result->stop == ULNA_STOP_NONE && ulna_tracker_is_late(t))
+            result->stop = ULNA_STOP_TIME;
     }
     result->f = s->f;
     result->converged = result->stop == ULNA_STOP_DECREASE;

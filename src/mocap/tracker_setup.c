@@ -125,6 +125,7 @@ static ulna_status make_solvers(ulna_tracker *t, ulna_error *error)
         ulna_global_options options = ulna_global_options_default();
         options.local = t->options.fresh;
         options.gap = GLOBAL_GAP;
+        options.seconds = t->options.budget;
         status = ulna_global_create(t->problem, &options, &t->allocator, &t->global, error);
     }
     return status;

@@ -1,4 +1,6 @@
 /* What is expected of a pose: the shape of skeletons, the priors of a tracker, its loop, its budget. */
+#include "base/algorithms.h"
+#include "math/math3.h"
 #include "mocap/anatomy.h"
 #include "mocap/tracker.h"
 #include "model/model.h"
@@ -250,13 +252,52 @@ static void a_budget_ends_searches(void **state)
     ulna_test_swing_release(&s);
 }
 
+/* Markers that leap about the room in every frame: each is a lost track, or looks like one. Returns the most iterations of a frame,
+ * the first one not counted. */
+static int most_iterations(const ulna_test_swing *s, const ulna_track_options *options)
+{
+    uint64_t random = 1;
+    int most = 0, count = s->recording.marker_count;
+    ulna_tracker *tracker;
+    double *q = ulna_test_numbers(s->nq), *x = ulna_test_numbers(3 * count);
+    assert_int_equal(ulna_tracker_create(s->model, &s->set, options, NULL, &tracker, NULL), ULNA_OK);
+    for (int f = 0; f < s->recording.frame_count; f++) {
+        ulna_frame_report report;
+        for (int i = 0; i < 3 * count; i++) /* by turns the whole body, and each marker by itself */
+            x[i] = frame_of(s, f)[i] + (f % 2 ? 4 * sin(f + i % 3) : 4 * ulna_random_uniform(&random) - 2);
+        assert_int_equal(ulna_tracker_frame(tracker, x, q, &report), ULNA_OK);
+        assert_true(ulna_all_finite(q, s->nq));
+        most = f && report.iterations > most ? report.iterations : most;
+    }
+    ulna_tracker_destroy(tracker);
+    free(q);
+    free(x);
+    return most;
+}
+
+/* Whatever the recording does, a frame without time takes the steps of a single iteration, for each kind of solver. */
+static void a_budget_bounds_the_worst_frame(void **state)
+{
+    (void)state;
+    ulna_test_swing s = ulna_test_swing_make(120, 0);
+    ulna_track_options options = ulna_track_options_default();
+    int unlimited = most_iterations(&s, &options), limited[2];
+    options.budget = 1e-9;
+    limited[0] = most_iterations(&s, &options);
+    options.solve.hybrid.exact = 1; /* a tracker's own loop has no exact steps */
+    limited[1] = most_iterations(&s, &options);
+    if (!(unlimited > 100 && limited[0] <= 1 && limited[1] <= 1))
+        fail_msg("at most %d iterations; %d and %d without time", unlimited, limited[0], limited[1]);
+    ulna_test_swing_release(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_human_has_a_spine),        cmocka_unit_test(an_arm_has_none),
         cmocka_unit_test(any_tree_will_do),           cmocka_unit_test(the_loop_agrees_with_the_solver),
         cmocka_unit_test(any_unit_of_length_will_do), cmocka_unit_test(noise_does_not_shake_joints),
-        cmocka_unit_test(a_budget_ends_searches),
+        cmocka_unit_test(a_budget_ends_searches),     cmocka_unit_test(a_budget_bounds_the_worst_frame),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
