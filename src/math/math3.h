@@ -129,7 +129,8 @@ double ulna_orthonormalise(double r[9]);
 /* The angle, whole turns added, that is nearest to another. */
 static inline double ulna_nearest_turn(double angle, double near)
 {
-    return angle + 2 * ULNA_PI * round((near - angle) / (2 * ULNA_PI));
+    double way = near - angle;
+    return fabs(way) < ULNA_PI ? angle : angle + 2 * ULNA_PI * round(way / (2 * ULNA_PI));
 }
 
 #endif

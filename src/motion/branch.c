@@ -65,16 +65,19 @@ double ulna_motion_distance(const double rotation[9], const double translation[3
     return largest;
 }
 
+static int is_locked(const ulna_joint_plan *plan, const int turn[3], const double *q)
+{
+    int is_proper = plan->segment[turn[0]] == plan->segment[turn[2]];
+    double b = q[turn[1]], swing = is_proper ? sin(b) : cos(b);
+    return fabs(swing) <= 1e-10;
+}
+
 /* In gimbal lock, the first and third angle move against each other, or along, without moving the body: to where they
  * change least. The motion itself shows which of the two it is. */
 static void settle_locked(const ulna_joint_plan *plan, const double *near_q, double *q)
 {
     int turn[3];
-    if (!ulna_joint_three_turns(plan, turn))
-        return;
-    int is_proper = plan->segment[turn[0]] == plan->segment[turn[2]];
-    double b = q[turn[1]], swing = is_proper ? sin(b) : cos(b);
-    if (fabs(swing) > 1e-10)
+    if (!ulna_joint_three_turns(plan, turn) || !is_locked(plan, turn, q))
         return;
     double r[9], t[3], trial_r[9], trial_t[3], trial[7];
     ulna_joint_motion(plan, q, r, t);
@@ -92,8 +95,26 @@ static void settle_locked(const ulna_joint_plan *plan, const double *near_q, dou
     }
 }
 
-void ulna_joint_settle(const ulna_joint_plan *plan, const double *near_q, double *q)
+/* Rotations that have moved by less than an eighth of a turn, as nearly always: the other set of three is farther away, half a turn
+ * in two of them. But not in gimbal lock, where there is more to choose, and not with translations between them. */
+static int is_settled(const ulna_joint_plan *plan, const double *near_q, const double *q)
 {
+    int turn[3], turns = 0;
+    for (int s = 0; s < plan->segment_count; s++) {
+        int slides = ulna_segment_is_slide(plan->segment[s]);
+        if (plan->segment[s] >= ULNA_SEGMENT_BALL || (slides && turns))
+            return 0;
+        if (!slides && !(fabs(q[s] - near_q[s]) < ULNA_PI / 4))
+            return 0;
+        turns += !slides;
+    }
+    return !ulna_joint_three_turns(plan, turn) || !is_locked(plan, turn, q);
+}
+
+int ulna_joint_settle(const ulna_joint_plan *plan, const double *near_q, double *q)
+{
+    if (is_settled(plan, near_q, q))
+        return 0;
     int at = 0;
     for (int s = 0; s < plan->segment_count; s++) {
         ulna_segment segment = (ulna_segment)plan->segment[s];
@@ -114,6 +135,7 @@ void ulna_joint_settle(const ulna_joint_plan *plan, const double *near_q, double
             memcpy(q, other, (size_t)at * sizeof *q);
         settle_locked(plan, near_q, q);
     }
+    return 1;
 }
 
 int ulna_joint_is_inside(const ulna_model *model, int body, const double *q)

@@ -5,8 +5,8 @@
 #include "model/model.h"
 
 /* Of all coordinates that move the joint as q does, those nearest to `near_q`: whole turns, the other family of three
- * Euler angles, rotation vectors longer by a full turn, quaternions of the other sign. */
-void ulna_joint_settle(const ulna_joint_plan *plan, const double *near_q, double *q);
+ * Euler angles, rotation vectors longer by a full turn, quaternions of the other sign. Returns 0 if q is plainly the nearest. */
+int ulna_joint_settle(const ulna_joint_plan *plan, const double *near_q, double *q);
 
 /* Every coordinate of the body's joint lies inside its limits. */
 int ulna_joint_is_inside(const ulna_model *model, int body, const double *q);

@@ -445,7 +445,8 @@ ulna_status ulna_clip_unwind(const ulna_model *model, ulna_clip *clip)
         for (int f = 1; count > 0 && f < clip->frame_count; f++) {
             double *q = ulna_clip_frame(clip, f) + at, settled[7];
             memcpy(settled, q, (size_t)count * sizeof *q);
-            ulna_joint_settle(&plan, ulna_clip_frame(clip, f - 1) + at, settled);
+            if (!ulna_joint_settle(&plan, ulna_clip_frame(clip, f - 1) + at, settled))
+                continue;
             if (ulna_joint_is_inside(model, b, settled) || !ulna_joint_is_inside(model, b, q))
                 memcpy(q, settled, (size_t)count * sizeof *q);
         }
