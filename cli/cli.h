@@ -155,12 +155,11 @@ void cli_json_print(const cli *tool, json_t *object);
 /*
  * No output may be an input, nor two outputs one file, by whatever names: relative ones, links, hard links. Before a
  * command runs, cli_check_files looks at all files that its options and operands name (cli_command.reads, .writes). A
- * command that makes names of its own, as for files in a folder, gives them to cli_check_names before it writes.
+ * command that makes names of its own, as for files in a folder, gives all of them to cli_check_outputs before it writes.
  * Both return CLI_DONE, or CLI_USAGE after a message with both names.
  */
 int cli_check_files(const cli *tool);
-int cli_check_names(const cli *tool, const char *const *inputs, int input_count, const char *const *outputs,
-                    int output_count);
+int cli_check_outputs(const cli *tool, const char *const *outputs, int output_count);
 
 /*
  * As the functions of the library, but a signal that ends the program (SIGINT, SIGTERM, SIGHUP) waits until the file is

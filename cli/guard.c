@@ -86,8 +86,8 @@ static int compare_names(const cli *tool, const char *const *inputs, const ident
     return CLI_DONE;
 }
 
-int cli_check_names(const cli *tool, const char *const *inputs, int input_count, const char *const *outputs,
-                    int output_count)
+static int check_names(const cli *tool, const char *const *inputs, int input_count, const char *const *outputs,
+                       int output_count)
 {
     int count = input_count + output_count, code = cli_exit_code(ULNA_ERR_MEMORY);
     identity *all = calloc((size_t)count + 1, sizeof *all);
@@ -116,25 +116,42 @@ static int is_listed(const char *list, const char *name)
     return 0;
 }
 
+/* The inputs among operands and options; returns how many. */
+static int list_inputs(const cli *tool, const char **read)
+{
+    const cli_command *command = tool->command;
+    int operands = tool->operand_count - is_listed(command->writes, "LAST"), count = 0;
+    for (int i = 0; i < operands && is_listed(command->reads, "OPERANDS"); i++)
+        read[count++] = tool->operands[i];
+    for (int i = 0; i < tool->given_count; i++)
+        if (is_listed(command->reads, tool->given[i]->name))
+            read[count++] = tool->values[i];
+    return count;
+}
+
+int cli_check_outputs(const cli *tool, const char *const *outputs, int output_count)
+{
+    int room = tool->given_count + tool->operand_count + 1, code = cli_exit_code(ULNA_ERR_MEMORY);
+    const char **read = calloc((size_t)room, sizeof *read);
+    if (read)
+        code = check_names(tool, read, list_inputs(tool, read), outputs, output_count);
+    free(read);
+    return code;
+}
+
 int cli_check_files(const cli *tool)
 {
     const cli_command *command = tool->command;
-    int room = tool->given_count + tool->operand_count + 1, inputs = 0, outputs = 0;
-    const char **read = calloc((size_t)room, sizeof *read), **written = calloc((size_t)room, sizeof *written);
-    int code = cli_exit_code(ULNA_ERR_MEMORY);
-    if (read && written) {
-        int last = is_listed(command->writes, "LAST") ? tool->operand_count - 1 : tool->operand_count;
-        for (int i = 0; i < tool->operand_count && is_listed(command->reads, "OPERANDS"); i++)
-            *(i < last ? &read[inputs++] : &written[outputs++]) = tool->operands[i];
-        for (int i = 0; i < tool->given_count; i++) {
-            if (is_listed(command->reads, tool->given[i]->name))
-                read[inputs++] = tool->values[i];
+    int room = tool->given_count + 1, count = 0, code = cli_exit_code(ULNA_ERR_MEMORY);
+    const char **written = calloc((size_t)room, sizeof *written);
+    if (written) {
+        if (tool->operand_count && is_listed(command->writes, "LAST"))
+            written[count++] = tool->operands[tool->operand_count - 1];
+        for (int i = 0; i < tool->given_count; i++)
             if (is_listed(command->writes, tool->given[i]->name))
-                written[outputs++] = tool->values[i];
-        }
-        code = cli_check_names(tool, read, inputs, written, outputs);
+                written[count++] = tool->values[i];
+        code = cli_check_outputs(tool, written, count);
     }
-    free(read);
     free(written);
     return code;
 }

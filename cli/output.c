@@ -158,6 +158,8 @@ int cli_usage(const cli *tool, const char *format, ...)
 ulna_status cli_fail(ulna_error *error, ulna_status status, const char *format, ...)
 {
     va_list arguments;
+    if (!error)
+        return status;
     va_start(arguments, format);
     ulna_error_clear(error);
     error->status = status;

@@ -148,18 +148,6 @@ static const char *name_of(const solve_job *job, int index)
     return index < job->output_count ? job->outputs[index] : index == job->output_count ? job->report_path : NULL;
 }
 
-static int check_inputs(const cli *tool, const solve_job *jobs, int count, const char *path)
-{
-    const char *const others[] = {jobs->skeleton_path, jobs->reference_path, jobs->attach_path,
-                                  jobs->bounds_path,   jobs->init_path,      jobs->constraints_path};
-    int code = CLI_DONE;
-    for (size_t i = 0; i < sizeof others / sizeof *others && !code; i++)
-        code = cli_check_names(tool, &others[i], others[i] != NULL, &path, 1);
-    for (int i = 0; i < count && !code; i++)
-        code = cli_check_names(tool, &jobs[i].markers_path, 1, &path, 1);
-    return code;
-}
-
 typedef struct named {
     const char *path, *take;
 } named;
@@ -169,30 +157,39 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const named *)a)->path, ((const named *)b)->path);
 }
 
-static int check_names(const cli *tool, const solve_job *jobs, int count)
+/* Names both takes, where two of them have the same name. */
+static int check_takes(const cli *tool, const named *all, size_t total)
 {
-    size_t total = 0, room = 0;
-    int code = CLI_DONE;
-    for (int i = 0; i < count; i++)
-        room += (size_t)jobs[i].output_count + 1;
-    named *all = calloc(room + 1, sizeof *all);
-    if (!all)
-        return cli_exit_code(ULNA_ERR_MEMORY);
-    for (int i = 0; i < count; i++)
-        for (int k = 0; name_of(&jobs[i], k); k++)
-            all[total++] = (named){name_of(&jobs[i], k), jobs[i].markers_path};
-    qsort(all, total, sizeof *all, by_path);
-    for (size_t i = 0; i < total && !code; i++) {
+    for (size_t i = 1; i < total; i++) {
         struct stat about;
         int is_device = stat(all[i].path, &about) == 0 && !S_ISREG(about.st_mode); /* such as /dev/stdout */
-        if (i && !is_device && strcmp(all[i].path, all[i - 1].path) == 0)
-            code = count > 1 ? cli_usage(tool, "'%s' and '%s' would both be written to '%s': solve them one by one",
-                                         all[i - 1].take, all[i].take, all[i].path)
-                             : cli_usage(tool, "'%s' would be written twice", all[i].path);
-        else
-            code = check_inputs(tool, jobs, count, all[i].path);
+        if (!is_device && strcmp(all[i].path, all[i - 1].path) == 0)
+            return cli_usage(tool, "'%s' and '%s' would both be written to '%s': solve them one by one",
+                             all[i - 1].take, all[i].take, all[i].path);
+    }
+    return CLI_DONE;
+}
+
+static int check_names(const cli *tool, const solve_job *jobs, int count)
+{
+    size_t total = 0, room = 1;
+    int code = cli_exit_code(ULNA_ERR_MEMORY);
+    for (int i = 0; i < count; i++)
+        room += (size_t)jobs[i].output_count + 1;
+    named *all = calloc(room, sizeof *all);
+    const char **paths = calloc(room, sizeof *paths);
+    if (all && paths) {
+        for (int i = 0; i < count; i++)
+            for (int k = 0; name_of(&jobs[i], k); k++)
+                all[total++] = (named){name_of(&jobs[i], k), jobs[i].markers_path};
+        qsort(all, total, sizeof *all, by_path);
+        for (size_t i = 0; i < total; i++)
+            paths[i] = all[i].path;
+        code = count > 1 ? check_takes(tool, all, total) : CLI_DONE;
+        code = code ? code : cli_check_outputs(tool, paths, (int)total);
     }
     free(all);
+    free(paths);
     return code;
 }
 

@@ -170,6 +170,33 @@ static void other_names_are_not_refused(void **state)
     assert_null(strstr(tool->err, "one file"));
 }
 
+/* Files in a folder get their names from the take: the rule holds for them too. */
+static void no_file_in_a_folder_is_an_input(void **state)
+{
+#define SOLVE "solve -q -s t/human.asf -m t/walk.c3d -a t/walk-markers.csv --frames 1:20 "
+    ulna_test_tool *tool = *state;
+    static const struct {
+        const char *arguments, *says;
+    } wrong[] = {
+        {SOLVE "--compare-with o/walk.amc -o o/", "the output 'o/walk.amc' would overwrite the input 'o/walk.amc'"},
+        {SOLVE "--compare-with o/walk.amc -o ./t/../o/", "would overwrite the input 'o/walk.amc'"},
+        {SOLVE "--init o/walk.amc -o o/", "would overwrite the input"},
+        {SOLVE "-o o2/ -o ./o2/walk.amc", "are one file"},
+        {SOLVE "-o o2/ -o ./o2/", "are one file"},
+    };
+    assert_int_equal(ulna_test_tool_run(tool, "sample -q t"), 0);
+    assert_int_equal(ulna_test_tool_run(tool, SOLVE "-o o/"), 0);
+    ulna_test_tool_shell(tool, "cp o/walk.amc before.amc");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        int code = ulna_test_tool_run(tool, wrong[i].arguments);
+        if (code != 2)
+            fail_msg("ulna %s: exit code %d: %s", wrong[i].arguments, code, tool->err);
+        ulna_test_says(tool->err, wrong[i].says);
+    }
+    ulna_test_tool_shell(tool, "cmp o/walk.amc before.amc && test ! -e o2");
+#undef SOLVE
+}
+
 /* ---- signals ---------------------------------------------------------------------------------------------------------- */
 
 static double seconds(void)
@@ -293,9 +320,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, ulna_test_tool_open, ulna_test_tool_close)
     const struct CMUnitTest tests[] = {
-        TEST(every_file_option_is_listed),  TEST(no_output_is_an_input),
-        TEST(other_names_are_not_refused),  TEST(signals_leave_nothing_behind),
-        TEST(ignored_signals_stay_ignored), TEST(little_memory_is_no_reason_to_hang),
+        TEST(every_file_option_is_listed),        TEST(no_output_is_an_input),
+        TEST(other_names_are_not_refused),        TEST(no_file_in_a_folder_is_an_input),
+        TEST(signals_leave_nothing_behind),       TEST(ignored_signals_stay_ignored),
+        TEST(little_memory_is_no_reason_to_hang),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

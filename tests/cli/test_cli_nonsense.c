@@ -173,6 +173,14 @@ static void one_of_two_people_must_be_chosen(void **state)
     assert_true(rms_of(tool, "solve --json -s human.asf -a out.csv -o bert.csv -m bad.c3d") < 10);
 }
 
+/* A file without markers has no people; what is wrong with it is said when it is solved. */
+static void people_are_not_sought_in_a_file_without_markers(void **state)
+{
+    ulna_test_tool *tool = *state;
+    json_decref(run(tool, "solve --json -s human.asf -a walk-markers.csv --all-subjects -o out/ -m human.asf", 3));
+    ulna_test_says(tool->err, "a recording of markers is needed");
+}
+
 static void all_people_are_solved_each_by_itself(void **state)
 {
     ulna_test_tool *tool = *state;
@@ -501,6 +509,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(all_people_are_solved_each_by_itself, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(all_people_are_calibrated_each_by_itself, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(options_about_people_are_checked, open_sample, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(people_are_not_sought_in_a_file_without_markers, open_sample,
+                                        ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(doubled_names_are_refused, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(mirrored_axes_are_refused, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(exchanged_sides_are_refused, open_sample, ulna_test_tool_close),
