@@ -1,7 +1,8 @@
-/* Random numbers, sorting and hashing: see algorithms.h. */
+/* Random numbers, sorting, hashing and names: see algorithms.h. */
 #include "base/algorithms.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- random numbers ------------------------------------------------------------------------------------------ */
 
@@ -83,9 +84,37 @@ size_t ulna_hash(const char *text, uint64_t seed, int fold_case)
     uint64_t hash = 14695981039346656037u ^ (seed * 0x9e3779b97f4a7c15u);
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
-        if (fold_case && c >= 'A' && c <= 'Z')
-            c = (unsigned char)(c - 'A' + 'a');
+        if (fold_case)
+            c = (unsigned char)ulna_lower(c);
         hash = (hash ^ c) * 1099511628211u;
     }
     return (size_t)(hash ^ (hash >> 32));
+}
+
+/* ---- names --------------------------------------------------------------------------------------------------- */
+
+int ulna_lower(int c)
+{
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
+int ulna_is_alphanumeric(int c)
+{
+    int small = ulna_lower(c);
+    return (small >= 'a' && small <= 'z') || (c >= '0' && c <= '9');
+}
+
+int ulna_compare_names(const char *a, const char *b)
+{
+    while (*a && ulna_lower(*a) == ulna_lower(*b)) {
+        a++;
+        b++;
+    }
+    return ulna_lower((unsigned char)*a) - ulna_lower((unsigned char)*b);
+}
+
+const char *ulna_name_without_prefix(const char *name)
+{
+    const char *colon = strrchr(name, ':');
+    return colon && colon[1] ? colon + 1 : name;
 }

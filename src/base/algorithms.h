@@ -1,4 +1,4 @@
-/* algorithms.h (private): the library's one random number generator, one sort, one median and one hash. */
+/* algorithms.h (private): the library's one random number generator, one sort, one median, one hash, one way to compare names. */
 #ifndef ULNA_SRC_ALGORITHMS_H
 #define ULNA_SRC_ALGORITHMS_H
 
@@ -25,5 +25,13 @@ double ulna_median(double *numbers, size_t count);
 /* FNV-1a of a text. The seed makes a list of names that collide in one run unlikely to collide in the next. With
  * `fold_case`, the letters A to Z count as a to z. */
 size_t ulna_hash(const char *text, uint64_t seed, int fold_case);
+
+/* ASCII, whatever the locale is: <ctype.h> is not used in the library. Other bytes are neither letters nor digits. */
+int ulna_lower(int c);
+int ulna_is_alphanumeric(int c);
+/* As strcmp, but the letters A to Z count as a to z. */
+int ulna_compare_names(const char *a, const char *b);
+/* "LKNE" of "Anna:LKNE": what stands behind the last colon, if anything does. */
+const char *ulna_name_without_prefix(const char *name);
 
 #endif

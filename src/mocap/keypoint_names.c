@@ -10,7 +10,6 @@
  *   COCO                       17
  *   SMPL                       24 joints, the pelvis first
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -110,17 +109,6 @@ enum { SYSTEMS = sizeof systems / sizeof *systems, MOST_POINTS = 33, NAME = ULNA
 
 /* ---- names -------------------------------------------------------------------------------------------------------------- */
 
-/* Small letters and digits of what stands behind the last colon. */
-static void plain_name(const char *name, char plain[NAME])
-{
-    const char *colon = strrchr(name, ':'), *from = colon && colon[1] ? colon + 1 : name;
-    size_t length = 0;
-    for (; *from && length + 1 < NAME; from++)
-        if (isalnum((unsigned char)*from))
-            plain[length++] = (char)tolower((unsigned char)*from);
-    plain[length] = 0;
-}
-
 static int is_listed(const char *list, const char *word)
 {
     size_t length = strlen(word);
@@ -148,7 +136,7 @@ const ulna_keypoint *ulna_keypoint_named(const ulna_keypoint_system *system, con
 {
     static const char *const words[] = {"left", "right", "l", "r"};
     char plain[NAME], rest[NAME];
-    plain_name(name, plain);
+    ulna_plain_name(name, plain);
     *side = 0;
     const ulna_keypoint *found = find_row(system, plain, 0);
     for (int way = 0; way < 8 && !found; way++) {

@@ -8,10 +8,10 @@
  *   - on a joint of the spine with two or more rotations goes to the next joint of the spine that carries markers.
  * The places were rounded from anatomy and from two actors; calibrate_prior.c says how they are used.
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/algorithms.h"
 #include "base/base.h"
 #include "math/math3.h"
 #include "mocap/anatomy.h"
@@ -87,19 +87,18 @@ static const ulna_spot table[] = {
 };
 // clang-format on
 
-enum { NAME = 64 };
+enum { NAME = ULNA_MARKER_NAME };
 
 /* ---- names --------------------------------------------------------------------------------------------------------------- */
 
-/* What stands behind the last colon, small letters and digits only. */
-static void plain_name(const char *name, char plain[NAME])
+void ulna_plain_name(const char *name, char plain[ULNA_MARKER_NAME])
 {
-    const char *colon = strrchr(name, ':'), *from = colon ? colon + 1 : name;
+    const char *from = ulna_name_without_prefix(name);
     size_t length = 0;
     memset(plain, 0, NAME);
     for (; *from && length + 1 < NAME; from++)
-        if (isalnum((unsigned char)*from))
-            plain[length++] = (char)tolower((unsigned char)*from);
+        if (ulna_is_alphanumeric(*from))
+            plain[length++] = (char)ulna_lower(*from);
     if (strncmp(plain, "mixamorig", 9) == 0 && plain[9])
         memmove(plain, plain + 9, strlen(plain + 9) + 1);
 }
@@ -111,7 +110,7 @@ static int next_word(const char **list, char word[NAME])
     while (**list == ' ')
         ++*list;
     for (; **list && **list != ' ' && length + 1 < NAME; ++*list)
-        word[length++] = (char)tolower((unsigned char)**list);
+        word[length++] = (char)ulna_lower(**list);
     word[length] = 0;
     return length > 0;
 }
@@ -140,7 +139,7 @@ int ulna_bone_find(const ulna_model *model, const char *bones, char side)
     char bone[NAME], plain[NAME];
     while (next_word(&bones, bone))
         for (int b = 0; b < model->nb; b++) {
-            plain_name(ulna_model_body_name(model, b), plain);
+            ulna_plain_name(ulna_model_body_name(model, b), plain);
             if (is_bone(plain, bone, side))
                 return b;
         }
@@ -179,7 +178,7 @@ const ulna_spot *ulna_spot_find(const char *marker, char *side)
 {
     const size_t rows = sizeof table / sizeof *table;
     char plain[NAME], rest[NAME];
-    plain_name(marker, plain);
+    ulna_plain_name(marker, plain);
     *side = 0;
     for (size_t i = 0; i < rows; i++)
         if (table[i].sides == ULNA_MIDDLE && is_listed(table[i].markers, plain))
@@ -198,51 +197,37 @@ int ulna_marker_body(const ulna_model *model, const char *marker)
     return found ? ulna_bone_find(model, found->bones, found->sides == ULNA_SIDED ? side : 0) : ULNA_NONE;
 }
 
-/* The other side's spelling: the first "left" or "right", or a leading or trailing l or r, exchanged. */
-static int swap_side(const char *name, char other[2 * NAME], int way)
+int ulna_names_are_mirrored(const char *left, const char *right)
 {
-    static const char *words[][2] = {{"left", "right"}, {"Left", "Right"}, {"LEFT", "RIGHT"}};
-    size_t length = strlen(name);
-    if (!length || length + 2 >= 2 * NAME)
-        return 0;
-    for (int i = 0; i < 6 && way == 0; i++) {
-        const char *from = words[i / 2][i % 2], *to = words[i / 2][1 - i % 2], *at = strstr(name, from);
-        if (!at)
-            continue;
-        snprintf(other, 2 * NAME, "%.*s%s%s", (int)(at - name), name, to, at + strlen(from));
-        return 1;
-    }
-    static const char letters[] = "lrLR", swapped[] = "rlRL";
-    const char *at = strchr(letters, way == 1 ? name[0] : name[length - 1]);
-    if (way == 0 || !at)
-        return 0;
-    memcpy(other, name, length + 1);
-    other[way == 1 ? 0 : length - 1] = swapped[at - letters];
-    return 1;
+    static const char *const sides[][2] = {
+        {"l", "r"}, {"left", "right"}, {"lef", "righ"}}; /* the last: before a common t */
+    char a[NAME], b[NAME];
+    ulna_plain_name(left, a);
+    ulna_plain_name(right, b);
+    size_t m = strlen(a), n = strlen(b), begin = 0, end = 0;
+    while (begin < m && begin < n && a[begin] == b[begin])
+        begin++;
+    while (end < m - begin && end < n - begin && a[m - 1 - end] == b[n - 1 - end])
+        end++;
+    a[m - end] = b[n - end] = 0; /* only the difference is left */
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
+        if (strcmp(a + begin, sides[i][0]) == 0 && strcmp(b + begin, sides[i][1]) == 0)
+            return 1;
+    return 0;
+}
+
+int ulna_names_are_partners(const char *a, const char *b)
+{
+    return ulna_names_are_mirrored(a, b) || ulna_names_are_mirrored(b, a);
 }
 
 int ulna_mirror_body(const ulna_model *model, int body)
 {
-    char other[2 * NAME];
-    for (int way = 0; way < 3; way++)
-        if (swap_side(ulna_model_body_name(model, body), other, way)) {
-            int found = ulna_model_find_body(model, other);
-            if (found != ULNA_NONE && found != body)
-                return found;
-        }
+    const char *name = ulna_model_body_name(model, body);
+    for (int b = 0; b < model->nb; b++)
+        if (ulna_names_are_partners(ulna_model_body_name(model, b), name))
+            return b;
     return ULNA_NONE;
-}
-
-int ulna_names_are_mirrored(const char *left, const char *right)
-{
-    char a[NAME], b[NAME], rest[2][NAME], side[2];
-    plain_name(left, a);
-    plain_name(right, b);
-    for (int way = 0; without_side(a, way, rest[0], &side[0]); way++)
-        if (side[0] == 'l' && without_side(b, way + 1, rest[1], &side[1]) && side[1] == 'r' &&
-            strcmp(rest[0], rest[1]) == 0)
-            return 1;
-    return 0;
 }
 
 /* ---- markers alone on a joint --------------------------------------------------------------------------------------- */

@@ -51,8 +51,12 @@ typedef struct ulna_spot {
 const ulna_spot *ulna_spot_find(const char *marker, char *side);
 /* The first of the bones that the model has on that side, or ULNA_NONE. */
 int ulna_bone_find(const ulna_model *model, const char *bones, char side);
-/* Do the names differ in nothing but left and right, the first being the left one? */
+/* Small letters and digits of the name, without its prefix. */
+void ulna_plain_name(const char *name, char plain[ULNA_MARKER_NAME]);
+/* Whether the names differ in nothing but left and right, as "LKNE" and "RKNE" or "Knee.Left" and "Knee.Right" do, and the first
+ * is the left one; the second function: whichever is. */
 int ulna_names_are_mirrored(const char *left, const char *right);
+int ulna_names_are_partners(const char *a, const char *b);
 
 /* ---- marker_template.c ---- */
 

@@ -12,6 +12,7 @@
 
 #include "base/algorithms.h"
 #include "base/base.h"
+#include "mocap/marker_names.h"
 #include "mocap/take.h"
 #include "model/model.h"
 
@@ -242,37 +243,6 @@ static void check_markers(ulna_take *take)
 
 /* ---- mirror images --------------------------------------------------------------------------------------------------------- */
 
-static int lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
-}
-
-static int is_word(const char *text, size_t length, const char *word)
-{
-    for (size_t i = 0; i < length; i++)
-        if (lower(text[i]) != word[i])
-            return 0;
-    return !word[length];
-}
-
-/* "LKNE" and "RKNE", "Knee.Left" and "Knee.Right": names that differ in their side only. */
-static int are_partners(const char *a, const char *b)
-{
-    static const char *const sides[][2] = {
-        {"l", "r"}, {"left", "right"}, {"lef", "righ"}}; /* the last: before a common t */
-    size_t m = strlen(a), n = strlen(b), begin = 0, end = 0;
-    while (begin < m && begin < n && a[begin] == b[begin])
-        begin++;
-    while (end < m - begin && end < n - begin && a[m - 1 - end] == b[n - 1 - end])
-        end++;
-    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
-        for (int way = 0; way < 2; way++)
-            if (is_word(a + begin, m - begin - end, sides[i][way]) &&
-                is_word(b + begin, n - begin - end, sides[i][1 - way]))
-                return 1;
-    return 0;
-}
-
 /* partner[i]: the marker on the other side; itself on a body of the midline; else ULNA_NONE. Returns how many have one. */
 static size_t find_partners(const ulna_take *take, int *partner)
 {
@@ -281,7 +251,7 @@ static size_t find_partners(const ulna_take *take, int *partner)
         int has_side = ulna_mirror_body(take->model, take->set.items[i].body) != ULNA_NONE;
         partner[i] = has_side ? ULNA_NONE : (int)i;
         for (size_t j = 0; j < take->set.count; j++)
-            if (j != i && are_partners(take->set.items[i].marker, take->set.items[j].marker))
+            if (j != i && ulna_names_are_partners(take->set.items[i].marker, take->set.items[j].marker))
                 partner[i] = (int)j;
         found += partner[i] != ULNA_NONE && partner[i] != (int)i;
     }
@@ -293,8 +263,8 @@ static int has_other_side(const ulna_take *take)
 {
     for (size_t i = 0; i < take->absent.count; i++)
         for (int k = 0; k < take->unused_count; k++) {
-            const char *name = take->recording->names[take->unused[k]], *colon = strrchr(name, ':');
-            if (are_partners(take->absent.items[i].marker, colon ? colon + 1 : name))
+            const char *name = take->recording->names[take->unused[k]];
+            if (ulna_names_are_partners(take->absent.items[i].marker, name))
                 return 1;
         }
     return 0;

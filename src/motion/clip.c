@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/algorithms.h"
 #include "base/base.h"
 
 /* Room for `frames` rows of `width` doubles; rows beyond those used get `value`. Growth doubles, so that one more frame is
@@ -101,24 +102,6 @@ void ulna_recording_release(ulna_recording *recording)
     }
 }
 
-static const char *without_prefix(const char *name)
-{
-    const char *colon = strrchr(name, ':');
-    return colon && colon[1] ? colon + 1 : name;
-}
-
-static int lower(int c)
-{
-    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
-}
-
-static int is_same(const char *a, const char *b, int exact)
-{
-    for (; *a && (exact ? *a == *b : lower(*a) == lower(*b)); a++, b++)
-        ;
-    return *a == *b;
-}
-
 int ulna_recording_find(const ulna_recording *recording, const char *name)
 {
     if (!recording || !name)
@@ -126,12 +109,14 @@ int ulna_recording_find(const ulna_recording *recording, const char *name)
     for (int i = 0; i < recording->marker_count; i++)
         if (strcmp(recording->names[i], name) == 0)
             return i;
+    const char *own = ulna_name_without_prefix(name);
     for (int exact = 1; exact >= 0; exact--) {
         int found = ULNA_NONE, count = 0;
-        for (int i = 0; i < recording->marker_count; i++)
-            if (is_same(without_prefix(recording->names[i]), without_prefix(name), exact)) {
+        for (int i = 0; i < recording->marker_count; i++) {
+            const char *other = ulna_name_without_prefix(recording->names[i]);
+            if ((exact ? strcmp(other, own) : ulna_compare_names(other, own)) == 0)
                 found = count++ ? found : i;
-            }
+        }
         if (count == 1 || (exact && count > 0))
             return found;
     }

@@ -56,6 +56,7 @@ expect_bad "a relative include" src/model/model.c '#include "../solve/driver.h"'
 expect_bad "a header without its folder" src/model/model.c '#include "model.h"' "folder/file.h"
 expect_bad "the umbrella inside the library" src/model/model.c '#include "ulna/ulna.h"' "umbrella"
 expect_bad "an unknown public header" src/model/model.c '#include "ulna/novel.h"' "no layer"
+expect_bad "letters by the locale" src/model/model.c '#include <ctype.h>' "follows the locale"
 expect_bad "an unknown folder" src/novel/novel.c '#include "base/base.h"' "no layer"
 
 # Symbols: the objects are made here, by the compiler that is there; without one, or without nm, there is nothing to check.

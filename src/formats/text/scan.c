@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/algorithms.h"
 #include "base/base.h"
 #include "formats/text/numbers.h"
 
@@ -103,15 +104,10 @@ int ulna_word_is(ulna_word word, const char *text)
     return strlen(text) == word.length && memcmp(word.text, text, word.length) == 0;
 }
 
-static char lower(char c)
-{
-    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-}
-
 static int is_alike(const char *a, const char *b, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        if (lower(a[i]) != lower(b[i]))
+        if (ulna_lower(a[i]) != ulna_lower(b[i]))
             return 0;
     return 1;
 }
