@@ -110,7 +110,8 @@ typedef struct ulna_take_options {
     const double *axes; /* a rotation, 9 numbers row by row: model = axes x recording. NULL: found (ulna_axes_source) */
     char up, model_up;  /* which axis points up in the recording and for the skeleton: 'x', 'y', 'z'; 0: unknown */
     /* Whose markers are used, where the recording has those of several people: "Anna" for Anna:LKNE, "" for names without a
-     * prefix. NULL: the one whose names the set has, else the first; take->subjects lists them. */
+     * prefix. NULL: the one whose names the set has, else the first; take->subjects lists them. Where there is one person only,
+     * names without a prefix are theirs, and if all have one, it must be this. */
     const char *subject;
     int check; /* 1: mirror images and exchanged sides are looked for too, by a few fresh starts; other doubts are always found */
     const ulna_allocator *allocator; /* of the take and of results made from it; NULL: the default */

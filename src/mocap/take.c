@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/algorithms.h"
 #include "base/base.h"
 #include "model/model.h"
 
@@ -129,8 +130,7 @@ static ulna_status add_all(const ulna_marker_set *from, ulna_marker_set *to)
 /* Another subject may have a marker of the same name. */
 const char *ulna_marker_own_name(const ulna_recording *recording, int marker)
 {
-    const char *name = recording->names[marker], *colon = strrchr(name, ':'),
-               *own = colon && colon[1] ? colon + 1 : name;
+    const char *name = recording->names[marker], *own = ulna_name_without_prefix(name);
     if (*own == '*' || !*own)
         return NULL;
     return ulna_recording_find(recording, own) == marker ? own : name;

@@ -24,31 +24,11 @@ typedef struct crowd {
 
 /* ---- names -------------------------------------------------------------------------------------------------------------- */
 
-static const char *own_name(const char *name)
-{
-    const char *colon = strrchr(name, ':');
-    return colon && colon[1] ? colon + 1 : name;
-}
-
 /* Its length: 0 for "LKNE", 4 for "Anna:LKNE". */
 static size_t prefix_length(const char *name)
 {
-    size_t length = (size_t)(own_name(name) - name);
+    size_t length = (size_t)(ulna_name_without_prefix(name) - name);
     return length ? length - 1 : 0;
-}
-
-static int lower(int c)
-{
-    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
-}
-
-static int compare_text(const char *a, const char *b)
-{
-    while (*a && lower(*a) == lower(*b)) {
-        a++;
-        b++;
-    }
-    return lower(*a) - lower(*b);
 }
 
 static int compare_prefixes(const char *a, const char *b)
@@ -70,7 +50,8 @@ static int by_own_name(const void *a, const void *b, const void *context)
 {
     const crowd *c = context;
     int i = *(const int *)a, j = *(const int *)b;
-    int order = compare_text(own_name(c->recording->names[i]), own_name(c->recording->names[j]));
+    int order = ulna_compare_names(ulna_name_without_prefix(c->recording->names[i]),
+                                   ulna_name_without_prefix(c->recording->names[j]));
     order = order ? order : (c->subject[i] > c->subject[j]) - (c->subject[i] < c->subject[j]);
     return order ? order : (i > j) - (i < j);
 }
@@ -97,9 +78,9 @@ static void count_shared(crowd *c)
     int count = c->recording->marker_count;
     ulna_sort(c->order, (size_t)count, sizeof *c->order, by_own_name, c);
     for (int begin = 0, end; begin < count; begin = end) {
-        const char *name = own_name(c->recording->names[c->order[begin]]);
+        const char *name = ulna_name_without_prefix(c->recording->names[c->order[begin]]);
         for (end = begin + 1; end < count; end++)
-            if (compare_text(name, own_name(c->recording->names[c->order[end]])) != 0)
+            if (ulna_compare_names(name, ulna_name_without_prefix(c->recording->names[c->order[end]])) != 0)
                 break;
         int is_shared = c->subject[c->order[begin]] != c->subject[c->order[end - 1]];
         for (int i = begin; i < end && is_shared && *name; i++) {
@@ -149,18 +130,52 @@ static int subject_of_set(const ulna_take *take, const ulna_marker_set *set)
     return found;
 }
 
+enum { LIST = 120 }; /* bytes of a list of names in a message */
+
+static void add_to_list(char list[LIST], const char *name)
+{
+    size_t used = strlen(list);
+    if (used < LIST - 40)
+        snprintf(list + used, LIST - used, "%s'%.30s'", used ? ", " : "", name);
+}
+
+static ulna_status fail_subject(const char *name, const char *list, ulna_error *error)
+{
+    return ulna_fail(error, ULNA_ERR_ARGUMENT, "the recording has no subject '%.40s'; it has %s", name, list);
+}
+
 static ulna_status find_subject(ulna_take *take, const char *name, ulna_error *error)
 {
     for (int exact = 1; exact >= 0; exact--)
         for (int s = 0; s < take->subject_count; s++)
-            if (exact ? strcmp(take->subjects[s], name) == 0 : compare_text(take->subjects[s], name) == 0) {
+            if ((exact ? strcmp(take->subjects[s], name) : ulna_compare_names(take->subjects[s], name)) == 0) {
                 take->subject = s;
                 return ULNA_OK;
             }
-    char names[120] = "";
-    for (int s = 0; s < take->subject_count && strlen(names) < 80; s++)
-        snprintf(names + strlen(names), sizeof names - strlen(names), "%s'%.30s'", s ? ", " : "", take->subjects[s]);
-    return ulna_fail(error, ULNA_ERR_ARGUMENT, "the recording has no subject '%.40s'; it has %s", name, names);
+    char list[LIST] = "";
+    for (int s = 0; s < take->subject_count; s++)
+        add_to_list(list, take->subjects[s]);
+    return fail_subject(name, list, error);
+}
+
+/* In a recording of one person: names without a prefix may be anybody's. If all have one, it must be this. */
+static ulna_status check_only_subject(const crowd *c, const char *name, ulna_error *error)
+{
+    char list[LIST] = "", prefix[ULNA_MARKER_NAME];
+    for (int m = 0; m < c->recording->marker_count; m++) {
+        const char *marker = c->recording->names[m];
+        if (!prefix_length(marker) && *marker && *marker != '*') /* '*': unlabelled */
+            return ULNA_OK;
+    }
+    for (int p = 0; p < c->prefixes; p++) {
+        const char *marker = c->recording->names[c->first[p]];
+        snprintf(prefix, sizeof prefix, "%.*s", (int)prefix_length(marker), marker);
+        if (ulna_compare_names(prefix, name) == 0)
+            return ULNA_OK;
+        if (*prefix)
+            add_to_list(list, prefix);
+    }
+    return *list ? fail_subject(name, list, error) : ULNA_OK;
 }
 
 static ulna_status hide_others(ulna_take *take, const crowd *c)
@@ -186,8 +201,8 @@ static ulna_status choose(ulna_take *take, const ulna_take_options *o, crowd *c,
     count_shared(c);
     if (list_subjects(take, c) != ULNA_OK)
         return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for the subjects");
-    if (!take->subject_count) /* one person: any name is theirs, if it is not another's */
-        return ULNA_OK;
+    if (!take->subject_count)
+        return o->subject ? check_only_subject(c, o->subject, error) : ULNA_OK;
     take->subject = subject_of_set(take, o->set);
     if (o->subject) {
         ulna_status status = find_subject(take, o->subject, error);

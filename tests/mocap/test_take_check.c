@@ -238,6 +238,76 @@ static void a_take_has_one_person(void **state)
     ulna_test_swing_release(&s);
 }
 
+/* Gives all names this prefix. */
+static void rename_markers(ulna_recording *r, const char *prefix)
+{
+    for (int m = 0; m < r->marker_count; m++) {
+        char name[ULNA_MARKER_NAME];
+        memcpy(name, r->names[m], sizeof name);
+        const char *colon = strrchr(name, ':');
+        snprintf(r->names[m], ULNA_MARKER_NAME, "%s%.40s", prefix, colon ? colon + 1 : name);
+    }
+}
+
+/* A prefix that all names have must be the subject's, also where there is one person only. */
+static void the_only_person_is_known_by_name(void **state)
+{
+    (void)state;
+    ulna_test_swing s = ulna_test_swing_make(6, 0);
+    ulna_take_options options = options_of(&s);
+    ulna_take *take = NULL;
+    ulna_error error;
+    options.subject = "Carl";
+    rename_markers(&s.recording, "");
+    ulna_take_destroy(make(&options)); /* names without a prefix may be anybody's */
+    rename_markers(&s.recording, "Anna:");
+    snprintf(s.recording.names[0], ULNA_MARKER_NAME, "*1"); /* unlabelled: nobody's */
+    assert_int_equal(ulna_take_create(&options, &take, &error), ULNA_ERR_ARGUMENT);
+    assert_non_null(strstr(error.message, "no subject 'Carl'; it has 'Anna'"));
+    options.subject = "anna";
+    ulna_take_destroy(make(&options));
+    ulna_test_swing_release(&s);
+}
+
+/* What names alone say of a person does not depend on who else is there. */
+static void the_markers_of_others_are_not_counted(void **state)
+{
+    (void)state;
+    ulna_model *human;
+    ulna_recording one = ulna_recording_empty(NULL);
+    static const char *const names[] = {"LASI", "RASI", "LPSI", "RPSI", "LTHI", "LKNE", "LANK", "LTOE"};
+    enum { COUNT = sizeof names / sizeof *names };
+    assert_int_equal(ulna_sample_create("human", NULL, &human, NULL), ULNA_OK);
+    assert_int_equal(ulna_recording_resize(&one, COUNT, 1), ULNA_OK);
+    for (int m = 0; m < COUNT; m++) {
+        snprintf(one.names[m], ULNA_MARKER_NAME, "Anna:%s", names[m]);
+        for (int k = 0; k < 3; k++)
+            one.positions[3 * m + k] = 0.1 * m + k;
+    }
+    ulna_recording two = two_people(&one);
+    ulna_take_options options = ulna_take_options_default();
+    options.model = human;
+    options.attach = ULNA_ATTACH_NAMES;
+    options.up = options.model_up = 'y';
+    options.subject = "Anna";
+    options.recording = &one;
+    ulna_take *alone = make(&options);
+    options.recording = &two;
+    ulna_take *of_two = make(&options);
+    assert_int_equal(of_two->set.count, alone->set.count);
+    for (size_t i = 0; i < alone->set.count; i++) {
+        assert_string_equal(of_two->set.items[i].marker, alone->set.items[i].marker);
+        assert_string_equal(ulna_model_body_name(human, of_two->set.items[i].body),
+                            ulna_model_body_name(human, alone->set.items[i].body));
+    }
+    assert_int_equal(of_two->named, alone->named);
+    ulna_take_destroy(of_two);
+    ulna_take_destroy(alone);
+    ulna_recording_release(&two);
+    ulna_recording_release(&one);
+    ulna_model_destroy(human);
+}
+
 static void every_failure_of_memory_is_reported(void **state)
 {
     (void)state;
@@ -417,6 +487,8 @@ int main(void)
         cmocka_unit_test(few_markers_are_enough_where_the_root_is_fixed),
         cmocka_unit_test(zeros_are_missing_unless_they_are_right),
         cmocka_unit_test(a_take_has_one_person),
+        cmocka_unit_test(the_only_person_is_known_by_name),
+        cmocka_unit_test(the_markers_of_others_are_not_counted),
         cmocka_unit_test(every_failure_of_memory_is_reported),
         cmocka_unit_test(nothing_at_all_ends_soon),
         cmocka_unit_test(results_are_numbers),
