@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/algorithms.h"
 #include "base/base.h"
 #include "mocap/calibrator.h"
 #include "model/model.h"
@@ -16,46 +17,68 @@
 
 /* ---- one recording -------------------------------------------------------------------------------------------------- */
 
-static int find_marker(const ulna_marker_set *set, const char *marker)
+typedef struct session {
+    const ulna_take *const *takes;
+    int count;
+    ulna_marker_set all;      /* markers of all takes */
+    ulna_recording recording; /* the takes end to end */
+    int *column;              /* in `all`: of the markers of the first take's set, then of the next one's, ... */
+    size_t room;
+} session;
+
+/* By its name; failing that, by the name without prefix: "LKNE" of one take is "Anna:LKNE" of another. */
+static int find_marker(const ulna_marker_set *set, size_t count, const char *marker)
 {
-    for (size_t i = 0; i < set->count; i++)
+    const char *own = ulna_name_without_prefix(marker);
+    for (size_t i = 0; i < count; i++)
         if (strcmp(set->items[i].marker, marker) == 0)
+            return (int)i;
+    for (size_t i = 0; i < count; i++)
+        if (ulna_compare_names(ulna_name_without_prefix(set->items[i].marker), own) == 0)
             return (int)i;
     return ULNA_NONE;
 }
 
-/* Markers of all takes; the first take that has one says where it is. */
-static ulna_status unite(const ulna_take *const *takes, int count, ulna_marker_set *all)
+/* The first take that has a marker says where it is. Those of one take are different ones, whatever their names. */
+static ulna_status unite(session *s)
 {
     ulna_status status = ULNA_OK;
-    for (int t = 0; t < count; t++)
-        for (size_t i = 0; i < takes[t]->set.count && status == ULNA_OK; i++) {
-            const ulna_attachment *item = &takes[t]->set.items[i];
-            if (find_marker(all, item->marker) == ULNA_NONE)
-                status = ulna_marker_set_add(all, item->marker, item->body, item->offset, item->weight);
+    int *column = s->column;
+    for (int t = 0; t < s->count; t++) {
+        size_t before = s->all.count;
+        for (size_t i = 0; i < s->takes[t]->set.count && status == ULNA_OK; i++, column++) {
+            const ulna_attachment *item = &s->takes[t]->set.items[i];
+            *column = find_marker(&s->all, before, item->marker);
+            if (*column != ULNA_NONE)
+                continue;
+            *column = (int)s->all.count;
+            status = ulna_marker_set_add(&s->all, item->marker, item->body, item->offset, item->weight);
         }
+    }
     return status;
 }
 
-static ulna_status lay_end_to_end(const ulna_take *const *takes, int count, const ulna_marker_set *all,
-                                  ulna_recording *r)
+static ulna_status lay_end_to_end(session *s)
 {
+    ulna_recording *r = &s->recording;
     long long frames = 0;
-    for (int t = 0; t < count; t++)
-        frames += takes[t]->frame_count;
-    ulna_status status = frames > INT32_MAX ? ULNA_ERR_LIMIT : ulna_recording_resize(r, (int)all->count, (int)frames);
+    for (int t = 0; t < s->count; t++)
+        frames += s->takes[t]->frame_count;
+    ulna_status status = frames > INT32_MAX ? ULNA_ERR_LIMIT : ulna_recording_resize(r, (int)s->all.count, (int)frames);
     if (status != ULNA_OK)
         return status;
-    for (size_t i = 0; i < all->count; i++)
-        memcpy(r->names[i], all->items[i].marker, sizeof all->items[i].marker);
-    for (size_t i = 0; i < all->count; i++) {
-        double *to = r->positions + 3 * i;
-        for (int t = 0; t < count; t++) {
-            int m = find_marker(&takes[t]->set, all->items[i].marker);
-            for (int f = 0; f < takes[t]->frame_count; f++, to += 3 * all->count)
-                if (m == ULNA_NONE || !ulna_take_position(takes[t], f, m, to))
-                    to[0] = to[1] = to[2] = NAN;
-        }
+    for (size_t i = 0; i < s->all.count; i++)
+        memcpy(r->names[i], s->all.items[i].marker, sizeof s->all.items[i].marker);
+    for (size_t i = 0; i < 3 * s->all.count * (size_t)frames; i++)
+        r->positions[i] = NAN;
+    const int *column = s->column;
+    double *to = r->positions;
+    for (int t = 0; t < s->count; t++) {
+        const ulna_take *take = s->takes[t];
+        for (int f = 0; f < take->frame_count; f++, to += 3 * s->all.count)
+            for (size_t m = 0; m < take->set.count; m++)
+                ulna_take_position(take, f, (int)m, to + 3 * column[m]);
+        column += take->set.count;
     }
     return ULNA_OK;
 }
@@ -101,7 +124,8 @@ static void compare(ulna_calibration *together, const ulna_calibration *apart, i
         for (int a = 0; a < count; a++)
             for (int b = 0; b < a; b++) {
                 const char *marker = together->set.items[i].marker;
-                int at = find_marker(&apart[a].set, marker), bt = find_marker(&apart[b].set, marker);
+                int at = find_marker(&apart[a].set, apart[a].set.count, marker);
+                int bt = find_marker(&apart[b].set, apart[b].set.count, marker);
                 *elsewhere |= at != ULNA_NONE && bt != ULNA_NONE && has_moved(&apart[a], &apart[b], at, bt);
             }
         together->elsewhere += *elsewhere;
@@ -109,56 +133,59 @@ static void compare(ulna_calibration *together, const ulna_calibration *apart, i
     together->is_placed_anew = together->elsewhere && together->rms > ANEW * sqrt(squares);
 }
 
-static ulna_status look_at_each(const ulna_take *const *takes, int count, const ulna_take_options *united,
+static ulna_status look_at_each(const session *s, const ulna_take_options *united,
                                 const ulna_calibrate_options *options, ulna_calibration *together, ulna_error *error)
 {
     const ulna_allocator *allocator = &together->set.allocator;
     ulna_calibrate_options alone = *options;
-    ulna_calibration *apart = ulna_allocate(allocator, (size_t)count, sizeof *apart);
+    size_t count = (size_t)s->count;
+    ulna_calibration *apart = ulna_allocate(allocator, count, sizeof *apart);
     int first = united->recording->first_frame;
-    together->take_count = count;
-    together->take_rms = ulna_allocate(allocator, (size_t)count, sizeof *together->take_rms);
+    together->take_count = s->count;
+    together->take_rms = ulna_allocate(allocator, count, sizeof *together->take_rms);
     alone.scale = alone.repair = 0; /* lengths and bones are those of all takes */
     alone.progress = NULL;
     ulna_status status =
-        apart && together->take_rms ? ULNA_OK : ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d takes", count);
-    for (int t = 0; t < count && status == ULNA_OK; t++) {
-        status = calibrate_part(united, first, first + takes[t]->frame_count - 1, &alone, &apart[t], error);
-        first += takes[t]->frame_count;
+        apart && together->take_rms ? ULNA_OK : ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d takes", s->count);
+    for (int t = 0; t < s->count && status == ULNA_OK; t++) {
+        int last = first + s->takes[t]->frame_count - 1;
+        ulna_error own;
+        status = calibrate_part(united, first, last, &alone, &apart[t], &own);
+        if (status != ULNA_OK)
+            ulna_fail(error, status, "take %d of %d by itself: %s", t + 1, s->count, own.message);
+        first = last + 1;
         together->take_rms[t] = apart[t].rms;
     }
     if (status == ULNA_OK)
-        compare(together, apart, count);
-    for (int t = 0; t < count && apart; t++)
+        compare(together, apart, s->count);
+    for (size_t t = 0; t < count && apart; t++)
         ulna_calibration_release(&apart[t]);
-    ulna_release(allocator, apart, (size_t)count, sizeof *apart);
+    ulna_release(allocator, apart, count, sizeof *apart);
     return status;
 }
 
 /* ---- together ----------------------------------------------------------------------------------------------------------- */
 
-/* `takes`: all of them; `all` and `recording` receive what they have together. */
-static ulna_status calibrate_takes(const ulna_take *const *takes, int count, const ulna_calibrate_options *options,
-                                   ulna_marker_set *all, ulna_recording *recording, ulna_calibration *result,
+static ulna_status calibrate_takes(session *s, const ulna_calibrate_options *options, ulna_calibration *result,
                                    ulna_error *error)
 {
     static const double same[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    ulna_status status = unite(takes, count, all);
+    ulna_status status = unite(s);
     if (status == ULNA_OK)
-        status = lay_end_to_end(takes, count, all, recording);
+        status = lay_end_to_end(s);
     if (status != ULNA_OK)
         return ulna_fail(error, status, "the takes cannot be joined: %s", ulna_status_text(status));
     ulna_take_options united = ulna_take_options_default();
-    united.model = takes[0]->model;
-    united.recording = recording;
-    united.set = all;
+    united.model = s->takes[0]->model;
+    united.recording = &s->recording;
+    united.set = &s->all;
     united.axes = same;
-    united.allocator = &takes[0]->allocator;
+    united.allocator = &s->takes[0]->allocator;
     status = calibrate_part(&united, united.first_frame, united.last_frame, options, result, error);
     for (size_t i = 0; i < result->set.count && status == ULNA_OK; i++)
-        all->items[i].body = result->set.items[i].body; /* where repair has put it */
+        s->all.items[i].body = result->set.items[i].body; /* where repair has put it */
     united.model = result->model ? result->model : united.model;
-    return status == ULNA_OK ? look_at_each(takes, count, &united, options, result, error) : status;
+    return status == ULNA_OK ? look_at_each(s, &united, options, result, error) : status;
 }
 
 ulna_status ulna_calibrate_takes(const ulna_take *take, const ulna_calibrate_options *options, ulna_calibration *result,
@@ -166,26 +193,35 @@ ulna_status ulna_calibrate_takes(const ulna_take *take, const ulna_calibrate_opt
 {
     const ulna_allocator *allocator = &take->allocator;
     ulna_calibrate_options one = *options;
-    int count = 1 + options->more_count;
-    const ulna_take **takes = ulna_allocate(allocator, (size_t)count, sizeof *takes);
+    size_t count = 1 + (size_t)options->more_count;
+    const ulna_take **takes = ulna_allocate(allocator, count, sizeof *takes);
     if (!takes)
-        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d takes", count);
-    takes[0] = take;
+        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %zu takes", count);
+    session s = {.takes = takes,
+                 .count = (int)count,
+                 .all = ulna_marker_set_empty(allocator),
+                 .recording = ulna_recording_empty(allocator)};
     ulna_status status = ULNA_OK;
-    for (int t = 1; t < count; t++) {
-        takes[t] = options->more[t - 1];
+    for (int t = 0; t < s.count && status == ULNA_OK; t++) {
+        takes[t] = t ? options->more[t - 1] : take;
         if (!takes[t] || takes[t]->model != take->model)
-            status = ulna_fail(error, ULNA_ERR_ARGUMENT, "the takes of a session must have the same model");
+            status =
+                ulna_fail(error, ULNA_ERR_ARGUMENT,
+                          "take %d of %d has another model: the takes of a session must have the same", t + 1, s.count);
+        else
+            s.room += takes[t]->set.count;
     }
     one.more = NULL;
     one.more_count = 0;
-    ulna_marker_set all = ulna_marker_set_empty(allocator);
-    ulna_recording recording = ulna_recording_empty(allocator);
-    if (status == ULNA_OK)
-        status = calibrate_takes(takes, count, &one, &all, &recording, result, error);
-    ulna_recording_release(&recording);
-    ulna_marker_set_release(&all);
-    ulna_release(allocator, takes, (size_t)count, sizeof *takes);
+    if (status == ULNA_OK) {
+        s.column = ulna_allocate(allocator, s.room, sizeof *s.column);
+        status = s.column ? calibrate_takes(&s, &one, result, error)
+                          : ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %zu markers", s.room);
+    }
+    ulna_release(allocator, s.column, s.room, sizeof *s.column);
+    ulna_recording_release(&s.recording);
+    ulna_marker_set_release(&s.all);
+    ulna_release(allocator, takes, count, sizeof *takes);
     return status;
 }
 

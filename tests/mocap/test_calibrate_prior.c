@@ -498,6 +498,56 @@ static void test_sessions(void **state)
     ulna_model_destroy(model);
 }
 
+static ulna_calibration calibrate_two(const ulna_model *model, const ulna_marker_set sets[2],
+                                      const ulna_recording recordings[2])
+{
+    ulna_take *take[2];
+    ulna_error error;
+    ulna_calibration found;
+    for (int t = 0; t < 2; t++)
+        assert_int_equal(ulna_test_take(model, &sets[t], &recordings[t], NULL, NULL, &take[t], NULL), ULNA_OK);
+    ulna_calibrate_options options = ulna_calibrate_options_default();
+    const ulna_take *const more[1] = {take[1]};
+    options.more = more;
+    options.more_count = 1;
+    if (ulna_calibrate(take[0], &options, &found, &error) != ULNA_OK)
+        fail_msg("%s", error.message);
+    for (int t = 0; t < 2; t++)
+        ulna_take_destroy(take[t]);
+    return found;
+}
+
+/* "LKNE" of one take is "Anna:LKNE" of the next. */
+static void test_sessions_with_prefixes(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("human");
+    ulna_marker_set sets[2] = {own_markers(model), own_markers(model)}, truth = disturbed(&sets[0], 0.01, 61);
+    ulna_recording recordings[2];
+    for (int t = 0; t < 2; t++) {
+        ulna_clip clip = make_motion(model, 100, 63 + (uint64_t)t);
+        recordings[t] = record(model, &clip, &truth);
+        ulna_clip_release(&clip);
+    }
+    ulna_calibration plain = calibrate_two(model, sets, recordings);
+    for (size_t i = 0; i < sets[1].count; i++) {
+        snprintf(sets[1].items[i].marker, ULNA_MARKER_NAME, "Anna:%.40s", sets[0].items[i].marker);
+        memcpy(recordings[1].names[i], sets[1].items[i].marker, ULNA_MARKER_NAME);
+    }
+    ulna_calibration prefixed = calibrate_two(model, sets, recordings);
+    assert_int_equal(prefixed.take_count, 2);
+    assert_int_equal(prefixed.set.count, plain.set.count);
+    assert_memory_equal(prefixed.set.items, plain.set.items, plain.set.count * sizeof *plain.set.items);
+    ulna_calibration_release(&prefixed);
+    ulna_calibration_release(&plain);
+    for (int t = 0; t < 2; t++) {
+        ulna_recording_release(&recordings[t]);
+        ulna_marker_set_release(&sets[t]);
+    }
+    ulna_marker_set_release(&truth);
+    ulna_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -512,6 +562,7 @@ int main(void)
         cmocka_unit_test(test_standing_poses),
         cmocka_unit_test(test_static_pose),
         cmocka_unit_test(test_sessions),
+        cmocka_unit_test(test_sessions_with_prefixes),
     };
     return cmocka_run_group_tests_name("calibrate_prior", tests, NULL, NULL);
 }
