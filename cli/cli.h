@@ -162,15 +162,12 @@ int cli_check_files(const cli *tool);
 int cli_check_outputs(const cli *tool, const char *const *outputs, int output_count);
 
 /*
- * As the functions of the library, but a signal that ends the program (SIGINT, SIGTERM, SIGHUP) waits until the file is
- * complete or gone. Commands write files in no other way, or between cli_writing_begin and cli_writing_end.
+ * Commands write files only between these two: there a signal that ends the program (SIGINT, SIGTERM, SIGHUP) waits until the
+ * file is complete or gone. Give what the first returns to the second.
  */
-ulna_status cli_output_open(const char *path, ulna_output **output, ulna_error *error);
-ulna_status cli_output_commit(ulna_output *output, ulna_error *error);
-void cli_output_discard(ulna_output *output);
-ulna_status cli_write_text(const char *path, const ulna_text *text, ulna_error *error);
-void cli_writing_begin(void);
-void cli_writing_end(void);
+int cli_writing_begin(const char *path);
+void cli_writing_end(int is_counted);
+ulna_status cli_write_text(const char *path, const char *text, size_t bytes, ulna_error *error);
 void cli_catch_signals(void);
 
 /* ---- the commands ------------------------------------------------------------------------------------- */

@@ -161,7 +161,8 @@ int cli_check_files(const cli *tool)
 /*
  * A signal that would end the program ends it at once if no file is being written, else when the last of these is
  * complete or removed. `writers` counts the files; DYING is added by the handler that found none, and from then on
- * nobody begins to write.
+ * nobody begins to write. Pipes and devices do not count: nothing of them is left behind, and who writes to a pipe that nobody
+ * reads waits for ever.
  */
 enum { DYING = 1 << 30 };
 
@@ -196,54 +197,36 @@ void cli_catch_signals(void)
     }
 }
 
-void cli_writing_begin(void)
+int cli_writing_begin(const char *path)
 {
+    struct stat target;
+    if (stat(path, &target) == 0 && !S_ISREG(target.st_mode))
+        return 0;
     if (atomic_fetch_add(&writers, 1) >= DYING)
         for (;;) /* the program ends in another thread */
             pause();
+    return 1;
 }
 
-void cli_writing_end(void)
+void cli_writing_end(int is_counted)
 {
     int none = 0;
-    atomic_fetch_sub(&writers, 1);
+    if (is_counted)
+        atomic_fetch_sub(&writers, 1);
     if (caught && atomic_compare_exchange_strong(&writers, &none, DYING))
         die(caught);
 }
 
-ulna_status cli_output_open(const char *path, ulna_output **output, ulna_error *error)
-{
-    cli_writing_begin();
-    ulna_status status = ulna_output_open(path, NULL, output, error);
-    if (status != ULNA_OK)
-        cli_writing_end();
-    return status;
-}
-
-ulna_status cli_output_commit(ulna_output *output, ulna_error *error)
-{
-    ulna_status status = ULNA_OK;
-    if (caught) /* nobody waits for it */
-        ulna_output_discard(output);
-    else
-        status = ulna_output_commit(output, error);
-    cli_writing_end();
-    return status;
-}
-
-void cli_output_discard(ulna_output *output)
-{
-    ulna_output_discard(output);
-    cli_writing_end();
-}
-
-ulna_status cli_write_text(const char *path, const ulna_text *text, ulna_error *error)
+ulna_status cli_write_text(const char *path, const char *text, size_t bytes, ulna_error *error)
 {
     ulna_output *output = NULL;
-    ulna_status status = cli_output_open(path, &output, error);
-    if (status != ULNA_OK)
-        return status;
-    ulna_sink sink = ulna_output_sink(output);
-    (void)sink.write(sink.context, text->data, text->length);
-    return cli_output_commit(output, error); /* which knows whether the writing failed, and why */
+    int is_counted = cli_writing_begin(path);
+    ulna_status status = ulna_output_open(path, NULL, &output, error);
+    if (status == ULNA_OK) {
+        ulna_sink sink = ulna_output_sink(output);
+        (void)sink.write(sink.context, text, bytes);
+        status = ulna_output_commit(output, error); /* which knows whether the writing failed, and why */
+    }
+    cli_writing_end(is_counted);
+    return status;
 }

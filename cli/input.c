@@ -257,9 +257,9 @@ ulna_status files_write(const char *path, const ulna_model *model, const ulna_cl
                         ulna_error *error)
 {
     ulna_remarks remarks = ulna_remarks_empty(NULL);
-    cli_writing_begin();
+    int is_counted = cli_writing_begin(path);
     ulna_status status = ulna_content_save(path, model, clip, recording, options, &remarks, error);
-    cli_writing_end();
+    cli_writing_end(is_counted);
     files_note(notes, path, &remarks);
     ulna_remarks_release(&remarks);
     return status;

@@ -183,5 +183,5 @@ ulna_status markup_write(const markup *page, const char *path, ulna_error *error
 {
     if (page->status)
         return cli_fail(error, page->status, "cannot make the page: %s", ulna_status_text(page->status));
-    return cli_write_text(path, &page->text, error);
+    return cli_write_text(path, page->text.data, page->text.length, error);
 }

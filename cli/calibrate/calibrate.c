@@ -295,35 +295,20 @@ static int run(const cli *tool, json_t *object, calibrate_job *job, ulna_error *
     return status != ULNA_OK ? files_fail(object, about, error) : CLI_DONE;
 }
 
-static ulna_status write_set(const calibrate_job *job, const char *path, ulna_error *error)
-{
-    ulna_output *output = NULL;
-    ulna_status status = cli_output_open(path, &output, error);
-    if (status != ULNA_OK)
-        return status;
-    ulna_sink sink = ulna_output_sink(output);
-    status = ulna_marker_set_write_csv(&job->result.set, job->skeleton.model, &sink, error);
-    if (status != ULNA_OK && status != ULNA_ERR_IO)
-        cli_output_discard(output);
-    else
-        status = cli_output_commit(output, error);
-    return status;
-}
-
 static int write_files(json_t *object, const calibrate_job *job, ulna_error *error)
 {
-    const char *path = job->output_path, *model = job->model_path;
-    if (path && write_set(job, path, error))
-        return files_fail(object, path, error);
-    if (path)
-        json_object_set_new(object, "output", cli_json_text(path));
-    cli_writing_begin();
-    ulna_status status = model ? ulna_model_save(job->result.model, model, error) : ULNA_OK;
-    cli_writing_end();
-    if (status != ULNA_OK)
-        return files_fail(object, model, error);
-    if (model)
-        json_object_set_new(object, "model", cli_json_text(model));
+    for (int is_model = 0; is_model < 2; is_model++) {
+        const char *path = is_model ? job->model_path : job->output_path;
+        if (!path)
+            continue;
+        int is_counted = cli_writing_begin(path);
+        ulna_status status = is_model ? ulna_model_save(job->result.model, path, error)
+                                      : ulna_marker_set_save(&job->result.set, job->skeleton.model, path, error);
+        cli_writing_end(is_counted);
+        if (status != ULNA_OK)
+            return files_fail(object, path, error);
+        json_object_set_new(object, is_model ? "model" : "output", cli_json_text(path));
+    }
     return CLI_DONE;
 }
 

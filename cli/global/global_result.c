@@ -308,17 +308,12 @@ int global_check_outputs(const cli *tool)
 
 static ulna_status write_json(const char *path, const json_t *object, ulna_error *error)
 {
-    ulna_output *output = NULL;
     char *text = json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     if (!text)
         return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
-    ulna_status status = cli_output_open(path, &output, error);
-    if (status == ULNA_OK) {
-        ulna_sink sink = ulna_output_sink(output);
-        sink.write(sink.context, text, strlen(text));
-        sink.write(sink.context, "\n", 1);
-        status = cli_output_commit(output, error); /* which knows of every write that failed, and why */
-    }
+    size_t length = strlen(text);
+    text[length] = '\n'; /* in place of the zero */
+    ulna_status status = cli_write_text(path, text, length + 1, error);
     free(text);
     return status;
 }

@@ -59,7 +59,7 @@ static outcome write_text(const cli *tool, const ulna_text *text, const char *pa
     outcome result = stat(path, &state) == 0 && S_ISREG(state.st_mode) ? compare(path, text) : WRITTEN;
     if (result != WRITTEN && !(result == KEPT && cli_value(tool, "force")))
         return result;
-    return cli_write_text(path, text, error) == ULNA_OK ? WRITTEN : FAILED;
+    return cli_write_text(path, text->data, text->length, error) == ULNA_OK ? WRITTEN : FAILED;
 }
 
 static ulna_status write_model(const char *name, ulna_text *text, ulna_error *error)

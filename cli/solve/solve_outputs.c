@@ -60,6 +60,7 @@ static double expect(ulna_format format, const ulna_model *model, const ulna_cli
     return bytes[0] + (total - 1) * (bytes[1] - bytes[0]) / (FEW - 1);
 }
 
+/* Counts the bytes for the progress bar. */
 static ulna_status write_counted(solve_job *job, const char *path, const ulna_model *model, const ulna_clip *clip,
                                  const ulna_recording *markers, const ulna_write_options *options, ulna_error *error)
 {
@@ -67,7 +68,7 @@ static ulna_status write_counted(solve_job *job, const char *path, const ulna_mo
     ulna_format format = ulna_format_of_name(path);
     ulna_output *output = NULL;
     ulna_remarks remarks = ulna_remarks_empty(NULL);
-    ulna_status status = cli_output_open(path, &output, error);
+    ulna_status status = ulna_output_open(path, NULL, &output, error);
     if (status != ULNA_OK)
         return status;
     counter c = {.to = ulna_output_sink(output), .bar = job->bar, .frames = clip->frame_count};
@@ -79,9 +80,9 @@ static ulna_status write_counted(solve_job *job, const char *path, const ulna_mo
     }
     status = ulna_content_write(format, model, motion, markers, options, &sink, &remarks, error);
     if (status != ULNA_OK && status != ULNA_ERR_IO)
-        cli_output_discard(output);
+        ulna_output_discard(output);
     else
-        status = cli_output_commit(output, error); /* which knows of every write that failed, and why */
+        status = ulna_output_commit(output, error); /* which knows of every write that failed, and why */
     files_note(job->notes, path, &remarks);
     ulna_remarks_release(&remarks);
     return status;
@@ -132,9 +133,12 @@ static ulna_status write_file(solve_job *job, const char *path, ulna_error *erro
     options.up = job->markers.source.up;
     if (status == ULNA_OK && (format == ULNA_FORMAT_GLB || format == ULNA_FORMAT_GLTF))
         status = recorded_markers(job->take, &recorded, error);
-    if (status == ULNA_OK)
+    if (status == ULNA_OK) {
+        int is_counted = cli_writing_begin(path);
         status = write_counted(job, path, model, clip, solve_is_marker_file(path) ? &job->result.solved : &recorded,
                                &options, error);
+        cli_writing_end(is_counted);
+    }
     if (status == ULNA_OK)
         files_note_skeleton(job->notes, format, job->skeleton_path, job->skeleton, 0);
     ulna_recording_release(&recorded);

@@ -275,6 +275,38 @@ static void signals_leave_nothing_behind(void **state)
     assert_true(hit > 0);
 }
 
+/* A pipe that nobody opens, or that is opened but not read, is waited for; a signal ends the tool all the same. */
+static void pipes_that_nobody_reads_do_not_hold_signals(void **state)
+{
+    ulna_test_tool *tool = *state;
+    assert_int_equal(ulna_test_tool_run(tool, "sample -q t"), 0);
+    for (int is_open = 0; is_open < 2; is_open++) {
+        char pipe[128], first[128];
+        int status = 0, reader = -1, ended = 0;
+        ulna_test_tool_shell(tool, "rm -rf o; mkdir o; mkfifo o/w.bvh");
+        ulna_test_path(pipe, sizeof pipe, tool->folder, "o/w.bvh");
+        ulna_test_path(first, sizeof first, tool->folder, "o/w.amc");
+        if (is_open)
+            reader = open(pipe, O_RDONLY | O_NONBLOCK);
+        pid_t child = start(tool->folder);
+        double begun = seconds();
+        while (access(first, F_OK) != 0 && seconds() - begun < 60)
+            nanosleep(&(struct timespec){0, 20000000}, NULL);
+        nanosleep(&(struct timespec){0, 500000000}, NULL); /* until it waits for the pipe */
+        kill(child, SIGTERM);
+        for (begun = seconds(); !ended && seconds() - begun < 20; ended = waitpid(child, &status, WNOHANG) == child)
+            nanosleep(&(struct timespec){0, 20000000}, NULL);
+        if (!ended) {
+            kill(child, SIGKILL);
+            waitpid(child, &status, 0);
+        }
+        if (reader >= 0)
+            close(reader);
+        assert_true(ended && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+        ulna_test_tool_shell(tool, "test -s o/w.amc && test -z \"$(ls o | grep tmp)\"");
+    }
+}
+
 /* nohup stays nohup. */
 static void ignored_signals_stay_ignored(void **state)
 {
@@ -320,10 +352,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, ulna_test_tool_open, ulna_test_tool_close)
     const struct CMUnitTest tests[] = {
-        TEST(every_file_option_is_listed),        TEST(no_output_is_an_input),
-        TEST(other_names_are_not_refused),        TEST(no_file_in_a_folder_is_an_input),
-        TEST(signals_leave_nothing_behind),       TEST(ignored_signals_stay_ignored),
-        TEST(little_memory_is_no_reason_to_hang),
+        TEST(every_file_option_is_listed),  TEST(no_output_is_an_input),
+        TEST(other_names_are_not_refused),  TEST(no_file_in_a_folder_is_an_input),
+        TEST(signals_leave_nothing_behind), TEST(pipes_that_nobody_reads_do_not_hold_signals),
+        TEST(ignored_signals_stay_ignored), TEST(little_memory_is_no_reason_to_hang),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
