@@ -46,6 +46,7 @@ typedef struct cli_command {
     const char *summary;       /* a few words, no full stop */
     const char *text;          /* paragraphs, separated by "\n\n" */
     const cli_option *options; /* up to a row without a name; may be NULL */
+    const cli_option *removed; /* options of earlier versions: what to do instead. The same */
     const char *reads,
         *writes;          /* names of the options whose values are files, and OPERANDS, or LAST for the last one */
     const char *examples; /* lines of "command\tcomment" */

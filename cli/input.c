@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -263,6 +264,65 @@ ulna_status files_write(const char *path, const ulna_model *model, const ulna_cl
     files_note(notes, path, &remarks);
     ulna_remarks_release(&remarks);
     return status;
+}
+
+/* ==== options about recordings ==================================================================================== */
+
+/* 0 if the text is no rotation. */
+static int parse_axes(const char *text, double axes[9])
+{
+    memset(axes, 0, 9 * sizeof *axes);
+    for (int row = 0; row < 3; row++) {
+        double sign = *text == '-' ? -1 : 1;
+        text += *text == '-' || *text == '+';
+        const char *found = *text ? strchr("xyzXYZ", *text) : NULL;
+        if (!found)
+            return 0;
+        axes[3 * row + (found - "xyzXYZ") % 3] = sign;
+        text++;
+    }
+    double determinant = axes[0] * (axes[4] * axes[8] - axes[5] * axes[7]) -
+                         axes[1] * (axes[3] * axes[8] - axes[5] * axes[6]) +
+                         axes[2] * (axes[3] * axes[7] - axes[4] * axes[6]);
+    return !*text && determinant > 0.5;
+}
+
+int axes_read(const cli *tool, axes_choice *choice)
+{
+    const char *axes = cli_value(tool, "axes"), *up = cli_value(tool, "up");
+    if (axes && up)
+        return cli_usage(tool, "--axes says which way is up: give one of --axes and --up");
+    choice->is_given = axes && strcmp(axes, "auto") != 0;
+    if (choice->is_given && !parse_axes(axes, choice->axes))
+        return cli_usage(
+            tool, "--axes takes three of x, y, z with signs, such as yzx or x-zy, that do not mirror, not '%s'", axes);
+    choice->up = up ? (char)tolower((unsigned char)*up) : 0;
+    if (up && (!choice->up || !strchr("xyz", choice->up) || up[1]))
+        return cli_usage(tool, "--up takes x, y or z, not '%s'", up);
+    return CLI_DONE;
+}
+
+void axes_apply(const axes_choice *choice, ulna_take_options *options)
+{
+    if (choice->is_given)
+        options->axes = choice->axes;
+    if (choice->up) {
+        options->up = choice->up;
+        options->model_up = options->model_up ? options->model_up : 'y';
+    }
+}
+
+void axes_text(const double axes[9], char text[8])
+{
+    size_t length = 0;
+    for (int row = 0; row < 3; row++)
+        for (int k = 0; k < 3; k++)
+            if (fabs(axes[3 * row + k]) > 0.5) {
+                if (axes[3 * row + k] < 0)
+                    text[length++] = '-';
+                text[length++] = "xyz"[k];
+            }
+    text[length] = 0;
 }
 
 /* ==== tables as text ============================================================================================== */

@@ -53,6 +53,37 @@ ulna_status files_write(const char *path, const ulna_model *model, const ulna_cl
 /* The skeleton alone. */
 ulna_status cli_load_model(const char *name, ulna_model **model, ulna_error *error);
 
+/* ---- options about recordings ------------------------------------------------------------------------------------ */
+
+/* What solve and calibrate have in common. */
+#define CLI_RECORDING_OPTIONS                                                                                                            \
+    {"axes", 0, "ABC",                                                                                                                   \
+     "Axes of the recording that are x, y and z of the skeleton, such as yzx or x-zy. Default: auto, from the vertical axes of "         \
+     "both files, or by trying."},                                                                                                       \
+        {"up", 0, "AXIS", "Axis of the recording that points up: x, y or z. The other axes follow from it."},                            \
+        {"input-unit", 0, "UNIT",                                                                                                        \
+         "Unit of length of the recordings, if it differs from what they state: m, cm, mm, in, ft or a number of metres."},              \
+        {"skeleton-unit", 0, "UNIT", "Unit of length of the skeleton, if it differs from what its file states."},                        \
+        {"subject", 0, "NAME",                                                                                                           \
+         "Person to use, if the recording has several: the name before the colon, as Anna in Anna:LKNE."},                               \
+    {                                                                                                                                    \
+        "no-checks", 0, NULL,                                                                                                            \
+            "Go on if a check finds that the recording cannot be right: several people, a wrong unit, mirrored or exchanged sides, too " \
+            "few markers. What is wrong becomes a note; by default it is an error with exit code 3."                                     \
+    }
+
+/* --axes and --up. */
+typedef struct axes_choice {
+    int is_given;
+    double axes[9]; /* if so */
+    char up;        /* 0: not given */
+} axes_choice;
+
+int axes_read(const cli *tool, axes_choice *choice);
+void axes_apply(const axes_choice *choice, ulna_take_options *options);
+/* "yzx", with signs perhaps, for axes that are such letters: x of the model is y of the recording, and so on. */
+void axes_text(const double axes[9], char text[8]);
+
 /* ---- doubts: doubts.c --------------------------------------------------------------------------------------------- */
 
 typedef struct doubt_advice {

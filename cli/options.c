@@ -84,6 +84,9 @@ static int unknown_option(const cli *tool, const char *word)
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
     const char *nearest = NULL;
     const char *bare = name + strspn(name, "-");
+    const cli_option *old = tool->command ? find_option(tool->command->removed, bare, strlen(bare), 0) : NULL;
+    if (old)
+        return cli_usage(tool, "there is no option %s any more: %s", name, old->text);
     if (*bare && tool->command && tool->command->options)
         nearest = cli_nearest(bare, tool->command->options, sizeof(cli_option));
     if (*bare && !nearest)

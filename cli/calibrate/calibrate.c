@@ -1,4 +1,4 @@
-/* ulna calibrate: from a recording to where its markers sit on the skeleton. */
+/* ulna calibrate: finds where the markers of a recording are on the skeleton. */
 #include "cli/calibrate/calibrate.h"
 
 #include <math.h>
@@ -9,22 +9,6 @@
 #include "cli/solve/solve.h"
 
 /* ---- the command line ------------------------------------------------------------------------------------------ */
-
-static int read_axes(const cli *tool, calibrate_job *job)
-{
-    const char *axes = cli_value(tool, "axes"), *up = cli_value(tool, "up");
-    if (axes && strcmp(axes, "auto") != 0) {
-        if (!solve_read_axes(axes, job->axes))
-            return cli_usage(tool, "--axes takes the recording's axes that are the skeleton's x, y and z, such as yzx");
-        job->has_axes = 1;
-    }
-    if (up && (strlen(up) != 1 || !strchr("xyz", *up)))
-        return cli_usage(tool, "--up takes x, y or z");
-    if (up && job->has_axes)
-        return cli_usage(tool, "--axes and --up say the same: give one of them");
-    job->up = up ? *up : 0;
-    return CLI_DONE;
-}
 
 static int read_options(const cli *tool, calibrate_job *job)
 {
@@ -66,7 +50,7 @@ static int read_options(const cli *tool, calibrate_job *job)
         code = numbers_unit(tool, "input-unit", &job->markers_unit);
     if (!code)
         code = numbers_unit(tool, "skeleton-unit", &job->skeleton_unit);
-    return code ? code : read_axes(tool, job);
+    return code ? code : axes_read(tool, &job->axes);
 }
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
@@ -146,8 +130,7 @@ static ulna_take_options take_options(const calibrate_job *job, const ulna_conte
     ulna_take_options o = ulna_take_options_for(&job->skeleton, markers);
     o.set = job->set.count ? &job->set : NULL;
     o.attach = job->attach_path ? ULNA_ATTACH_SET : ULNA_ATTACH_NAMES;
-    o.axes = job->has_axes ? job->axes : NULL;
-    o.up = job->up ? job->up : o.up;
+    axes_apply(&job->axes, &o);
     o.subject = job->subject;
     return o;
 }
@@ -455,46 +438,36 @@ static int calibrate_main(cli *tool)
 /* ---- the command line -------------------------------------------------------------------------------- */
 
 static const cli_option options[] = {
-    {"skeleton", 's', "FILE", "Skeleton: ASF, BVH, glTF or a model file, or the name of a built-in skeleton."},
-    {"markers", 'm', "FILE", "Recording: C3D, TRC or CSV."},
+    {"skeleton", 's', "FILE", "Skeleton: an ASF, BVH, glTF or model file, or the name of a built-in skeleton."},
+    {"markers", 'm', "FILE", "Recording: C3D, TRC or CSV. Further recordings of the same session may follow it."},
     {"attach", 'a', "FILE",
-     "Which bone each marker is on, and where to start: a CSV file of marker, bone, x, y, z; 0, 0, 0 starts in the "
-     "middle of the bone. By default the skeleton's own markers, and others by the names of common marker sets."},
+     "The bone of each marker, and the offset to start from: a CSV table of marker, bone, x, y, z; 0, 0, 0 starts in the middle of "
+     "the bone. Default: the markers of the skeleton, and others by the names of common marker sets."},
     {"template", 0, "FILE",
-     "Where markers are expected, for names that are not known or a protocol of your own: a CSV file of marker, bone, left, up, "
-     "forward from the bone's joint, and the spread of each, in millimetres on the skeleton at rest."},
+     "Expected places of markers with names of your own: a CSV table of marker, bone, left, up, forward from the joint of the bone, "
+     "and the standard deviation of each, in millimetres on the skeleton at rest."},
     {"reference", 0, "FILE",
-     "A motion of the same take, such as the AMC beside a C3D, to take the first offsets from; and the bones, if no "
-     "marker's bone is known otherwise."},
-    {"average", 0, NULL, "Keep the mean offsets of the reference, and calibrate nothing."},
+     "A motion of the same take, such as the AMC file of a C3D file. Offsets start from it, and bones are found by it if no marker "
+     "has a known one."},
+    {"average", 0, NULL, "Do not calibrate: use the mean offsets in the reference motion."},
     {"scale", 0, NULL, "Find bone lengths too."},
     {"symmetric", 0, NULL, "Find bone lengths too, the same on the left and on the right."},
     {"static", 0, "FILE",
-     "Find bone lengths in this recording of the same person, standing still about as the skeleton does at rest, instead "
-     "of in the take."},
+     "Find bone lengths in this recording of the same person standing still, instead of in the take. The pose is that of the "
+     "skeleton at rest, or --static-pose."},
     {"static-pose", 0, "POSE",
-     "How the person stands in the recording of --static: t (arms held out), n (hanging), a (halfway), or a motion file whose "
-     "first frame shows it. By default as the skeleton at rest."},
+     "Pose of the person in the recording of --static: t (arms to the sides), n (arms down), a (halfway), or a motion file whose "
+     "first frame shows the pose."},
     {"repair", 0, NULL,
-     "Move markers whose error is more than three times the median to the bone on which they move least, and calibrate "
-     "again."},
-    {"frames", 0, "N", "Use N frames of the take, spread evenly; 200 by default."},
-    {"axes", 0, "ABC",
-     "Which axes of the recording are the skeleton's x, y and z, such as yzx. By default, or with auto, found from which "
-     "way is up in the files, or by trying."},
-    {"up", 0, "AXIS", "Which axis of the recording points up: x, y or z. The others follow."},
-    {"subject", 0, "NAME",
-     "Whose markers to use, where the recording has several people: the name before the colon of Anna:LKNE."},
+     "Move each marker whose error is more than three times the median to the bone on which it moves least, and calibrate again."},
+    {"frames", 0, "N", "Number of frames to use, spread evenly over the take. Default: 200."},
+    CLI_RECORDING_OPTIONS,
     {"all-subjects", 0, NULL,
-     "Calibrate for each person of the recording by itself. -o and --model-out then name folders; files get the names of take and "
-     "person."},
-    {"input-unit", 0, "UNIT", "Unit of length of the recordings, if it differs from what they state: m, cm, mm, ..."},
-    {"skeleton-unit", 0, "UNIT", "The same of the skeleton."},
-    {"no-checks", 0, NULL,
-     "Go on with a recording that cannot be right: several people, a wrong unit, mirrored or exchanged sides, too few markers. "
-     "By default the exit code is 3 and the message says what to do; with this option it becomes a note."},
-    {"output", 'o', "FILE", "Write marker, bone, offset in metres and weight: a CSV file for `ulna solve --attach`."},
-    {"model-out", 0, "FILE", "Write the skeleton with the new bone lengths, as a model file."},
+     "Calibrate for each person of the recording separately. --output and --model-out then name folders; files are named after the "
+     "take and the person."},
+    {"output", 'o', "FILE",
+     "Write a CSV table of marker, bone, offset in metres and weight, for `ulna solve --attach`."},
+    {"model-out", 0, "FILE", "Write the skeleton with the new bone lengths as a model file."},
     {0},
 };
 
@@ -504,21 +477,21 @@ const cli_command calibrate_command = {
     .operand = "a recording",
     .least = 0,
     .most = -1,
-    .summary = "find where the markers sit on the skeleton",
+    .summary = "find where the markers are on the skeleton",
     .text =
-        "Finds the offset of each marker from its bone, and with --scale the lengths of the bones, from the take "
-        "itself: the offsets and poses that together fit the recording best, with markers about where people wear them, "
-        "and left and right alike. No reference motion is needed. Gaps, stray and swapped markers do little harm. Several "
-        "recordings of one session give one calibration.\n\n"
-        "A low error is not enough. The summary also has the error in blocks of the take that were not used, how far "
-        "offsets and joints may be off, the markers that fit far worse than the others, which may be on the wrong "
-        "bone, and how many joint angles are beyond their limits.",
+        "Finds the offset of each marker from its bone, and with --scale the lengths of the bones, from the take itself: the "
+        "offsets and poses that together fit the recording best, with markers about where people wear them, and left and right "
+        "alike. No reference motion is needed. Gaps, outliers and swapped markers do little harm. Several recordings of one "
+        "session give one calibration.\n\n"
+        "A small error does not prove that a calibration is right. The summary therefore also lists the error in parts of the take "
+        "that were not used, how uncertain offsets and joints are, markers that fit far worse than the others and may be on the "
+        "wrong bone, and how many joint angles exceed their limits.",
     .options = options,
     .reads = "skeleton markers attach template reference static static-pose OPERANDS",
     .writes = "output model-out",
-    .examples = "ulna calibrate -s s.asf -m t.c3d -o a.csv\tbones by the markers' names\n"
-                "ulna solve -s s.asf -m t.c3d -a a.csv -o t.amc\tand what it is for\n"
+    .examples = "ulna calibrate -s s.asf -m t.c3d -o a.csv\tbones by the names of the markers\n"
+                "ulna solve -s s.asf -m t.c3d -a a.csv -o t.amc\tsolve the take with the result\n"
                 "ulna calibrate -s s.asf -m t1.c3d t2.c3d -o a.csv\tone calibration for two takes of a session\n"
-                "ulna calibrate -s s.asf -m t.c3d --symmetric --model-out s.json -o a.csv\tlengths too",
+                "ulna calibrate -s s.asf -m t.c3d --symmetric --model-out s.json -o a.csv\tbone lengths too",
     .run = calibrate_main,
 };

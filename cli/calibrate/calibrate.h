@@ -13,9 +13,7 @@ typedef struct calibrate_job {
     const char *template_path, *static_pose;                /* may be NULL */
     const char *const *more_paths;                          /* other takes of the session */
     int more_count;
-    int has_axes;
-    double axes[9]; /* if so */
-    char up;
+    axes_choice axes;
     const char *subject;                  /* NULL: not chosen */
     const char *output_path, *model_path; /* may be NULL */
     int is_forced;                        /* --no-checks */

@@ -8,7 +8,7 @@
 #include "cli/output.h"
 #include "ulna/mocap.h"
 
-/* Where the markers sit on the skeleton. */
+/* Where the markers are on the skeleton. */
 typedef enum attach_kind {
     ATTACH_MODEL = 0, /* as the skeleton's own markers */
     ATTACH_FILE,
@@ -43,7 +43,7 @@ typedef struct solve_job {
     int init_first; /* start from the first frame of the reference */
     ulna_ball ball;
     int first, last; /* frames as the file counts them; first > last: all */
-    char axes_given[8], up_given;
+    axes_choice axes;
     const char *subject;                /* NULL: not chosen */
     char *own_subject;                  /* with --all-subjects: what `subject` points to */
     int is_forced;                      /* --no-checks */
@@ -93,11 +93,6 @@ const char *solve_take(const cli *tool, int index);
 /* What each take writes, where -o and --report say a file or a folder. The exit code, after telling what is wrong: names
  * that two takes share, or that are inputs. Folders are made. */
 int solve_name_outputs(const cli *tool, json_t *object, solve_job *jobs, int count);
-
-/* "yzx", with signs perhaps: model x is the recording's y, and so on. 0 if it is no rotation. */
-int solve_read_axes(const char *text, double axes[9]);
-/* The other way round, for axes that are such letters. */
-void solve_axes_text(const double axes[9], char text[8]);
 
 /* ---- what is solved: solve_inputs.c ---------------------------------------------------------------------------- */
 

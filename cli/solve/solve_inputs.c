@@ -249,7 +249,6 @@ static int load_compared(solve_job *job, ulna_error *error)
 static int make_take(solve_job *job, ulna_error *error)
 {
     ulna_take_options o = ulna_take_options_for(job->skeleton, &job->markers);
-    double axes[9];
     o.model = job->model;
     o.subject = job->subject;
     o.check = 1;
@@ -263,12 +262,7 @@ static int make_take(solve_job *job, ulna_error *error)
         return solve_fail(job, job->object, job->attach_path, error);
     if (job->attach == ATTACH_FILE)
         o.set = &job->set;
-    if (*job->axes_given && solve_read_axes(job->axes_given, axes))
-        o.axes = axes;
-    if (job->up_given) {
-        o.up = job->up_given;
-        o.model_up = o.model_up ? o.model_up : 'y';
-    }
+    axes_apply(&job->axes, &o);
     if (ulna_take_create(&o, &job->take, error))
         return solve_fail(job, job->object, job->markers_path, error);
     job->model = job->take->model; /* scaled to key points, perhaps */

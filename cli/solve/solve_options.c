@@ -168,60 +168,6 @@ static int read_frames(const cli *tool, solve_job *job)
     return CLI_DONE;
 }
 
-int solve_read_axes(const char *text, double axes[9])
-{
-    memset(axes, 0, 9 * sizeof *axes);
-    for (int row = 0; row < 3; row++) {
-        double sign = *text == '-' ? -1 : 1;
-        text += *text == '-' || *text == '+';
-        const char *found = *text ? strchr("xyzXYZ", *text) : NULL;
-        if (!found)
-            return 0;
-        axes[3 * row + (found - "xyzXYZ") % 3] = sign;
-        text++;
-    }
-    double determinant = axes[0] * (axes[4] * axes[8] - axes[5] * axes[7]) -
-                         axes[1] * (axes[3] * axes[8] - axes[5] * axes[6]) +
-                         axes[2] * (axes[3] * axes[7] - axes[4] * axes[6]);
-    return !*text && determinant > 0.5;
-}
-
-void solve_axes_text(const double axes[9], char text[8])
-{
-    size_t length = 0;
-    for (int row = 0; row < 3; row++)
-        for (int k = 0; k < 3; k++)
-            if (fabs(axes[3 * row + k]) > 0.5) {
-                if (axes[3 * row + k] < 0)
-                    text[length++] = '-';
-                text[length++] = "xyz"[k];
-            }
-    text[length] = 0;
-}
-
-static int read_axes(const cli *tool, solve_job *job)
-{
-    const char *axes = cli_value(tool, "axes"), *up = cli_value(tool, "up");
-    double rotation[9];
-    if (axes && up)
-        return cli_usage(tool, "--axes says which way is up: give one of --axes and --up");
-    if (axes && strcmp(axes, "auto") != 0) {
-        if (strlen(axes) >= sizeof job->axes_given || !solve_read_axes(axes, rotation))
-            return cli_usage(tool,
-                             "--axes takes three of x, y, z with signs, such as yzx or x-zy, that do not mirror, "
-                             "not '%s'",
-                             axes);
-        snprintf(job->axes_given, sizeof job->axes_given, "%s", axes);
-    }
-    if (!up)
-        return CLI_DONE;
-    char letter = (char)tolower((unsigned char)up[0]);
-    if (!letter || !strchr("xyz", letter) || up[1])
-        return cli_usage(tool, "--up takes x, y or z, not '%s'", up);
-    job->up_given = letter;
-    return CLI_DONE;
-}
-
 static int read_method(const cli *tool, ulna_track_options *o)
 {
     const char *name = cli_value(tool, "method");
@@ -289,13 +235,14 @@ static int read_units_and_digits(const cli *tool, solve_job *job)
 
 int solve_read_options(const cli *tool, solve_job *job)
 {
-    static int (*const readers[])(const cli *, solve_job *) = {
-        read_paths,  read_attach,   read_bounds, read_init,        read_ball,
-        read_frames, read_tracking, read_axes,   read_constraints, read_units_and_digits};
+    static int (*const readers[])(const cli *, solve_job *) = {read_paths,    read_attach,      read_bounds,
+                                                               read_init,     read_ball,        read_frames,
+                                                               read_tracking, read_constraints, read_units_and_digits};
     int code = CLI_DONE;
     job->options = ulna_track_options_default();
     job->options.chunk_frames = CHUNK_FRAMES;
     job->options.threads = tool->threads;
+    code = axes_read(tool, &job->axes);
     for (size_t i = 0; i < sizeof readers / sizeof *readers && !code; i++)
         code = readers[i](tool, job);
     const char *report = cli_value(tool, "report");
@@ -307,80 +254,84 @@ int solve_read_options(const cli *tool, solve_job *job)
 /* ---- the command line -------------------------------------------------------------------------------- */
 
 static const cli_option options[] = {
-    {"skeleton", 's', "FILE", "Skeleton to solve: ASF, BVH, glTF or a model file, or the name of a built-in skeleton."},
-    {"markers", 'm', "FILE", "Recording to solve: C3D, TRC or CSV. More may follow, also after all options."},
+    {"skeleton", 's', "FILE",
+     "Skeleton to solve: an ASF, BVH, glTF or model file, or the name of a built-in skeleton."},
+    {"markers", 'm', "FILE",
+     "Recording to solve: C3D, TRC or CSV. Further recordings may follow it, or come at the end of the line."},
     {"attach", 'a', "WHERE",
-     "Where the markers sit on the skeleton. A CSV file of marker, bone, x, y, z and optionally weight, as `ulna "
-     "calibrate` writes it. model, the default: the skeleton's own markers; or, if the recording has key points of a "
-     "marker-less system (MediaPipe, OpenPose BODY_25, COCO, SMPL), these at its joints, its bones scaled to them. reference, the default for a skeleton "
-     "without markers: on the bone of their names, or else on the one on which they move least in the reference motion, "
-     "at their mean offset there. oracle: the same bones, with the offset of each frame, so that the error can be zero; "
-     "the experiment of the exact-Hessian paper."},
-    {"reference", 0, "FILE", "A motion of the same take, such as the AMC beside a C3D, with the same frames."},
+     "Where the markers are on the skeleton. A file: a CSV table of marker, bone, x, y, z and optionally weight, as `ulna "
+     "calibrate` writes it. model (default): the markers of the skeleton; if the recording has key points of a markerless system "
+     "(MediaPipe, OpenPose BODY_25, COCO, SMPL), they are put at the joints, and the bones are scaled to them. reference (default "
+     "for a skeleton without markers): each marker is on the bone that its name says, or else on the bone on which it moves least "
+     "in the reference motion, at its mean offset there. oracle: the same bones, with the offset of each frame, so that the error "
+     "can be zero; this is the experiment of the exact-Hessian paper."},
+    {"reference", 0, "FILE", "A motion of the same take, with the same frames, such as the AMC file of a C3D file."},
     {"compare-with", 0, "FILE",
-     "A second motion of the same take, such as another solve. The report shows it as a ghost, the summary how far the joints are "
-     "apart. Without it, the same for --reference."},
+     "A second motion of the same take, such as another solve. The report shows it as a transparent skeleton, and the summary "
+     "states how far apart the joints are. Default: the motion of --reference."},
     {"method", 0, "NAME",
-     "Method of solving; `ulna methods` lists them. hybrid by default, which also makes the fresh starts of the others."},
+     "Solution method; `ulna methods` lists them. Default: hybrid, which also makes the fresh starts of the other methods."},
     {"bounds", 0, "WHICH",
-     "Limits of the joints. none, the default but for key points; skeleton: those of the skeleton; a motion file: the range seen in that "
-     "motion, plus 5 % on each side, none for the root; or a CSV file with the heading dof,lower,upper: degrees and "
-     "metres, names as in `ulna info --values`, empty for no limit. What it does not name keeps the skeleton's limits."},
+     "Joint limits. none (default, except for key points). skeleton: the limits of the skeleton. A motion file: the range seen in "
+     "that motion, plus 5 % on each side, and no limits for the root. A CSV file with the heading dof,lower,upper: limits in "
+     "degrees and metres, by the names of `ulna info --values`; an empty cell means no limit, and what the file does not list "
+     "keeps the limits of the skeleton."},
     {"init", 0, "WHERE",
-     "Pose to start the first frame from: rest, the default; first: the first frame of the reference; or the first frame "
-     "of a motion file. The root is moved to the markers. global: the best pose of all, as `ulna global` finds it, also "
-     "where the track is lost: more reliable, and slower there."},
+     "Start of the first frame. rest (default). first: the first frame of the reference. A motion file: its first frame. The root "
+     "is then moved to the markers. global: the best pose of all, as `ulna global` finds it, also after the track is lost; this is "
+     "more reliable, and slower."},
     {"constraints", 0, "FILE",
-     "Goals that hold in every frame besides the markers, such as a hand on a table: CSV or JSON as for `ulna compare "
-     "--goals`, in metres, in the skeleton's axes. A goal of weight 1 counts as much as a marker."},
+     "Goals for every frame besides the markers, such as a hand on a table: CSV or JSON as for `ulna compare --goals`, in metres, in "
+     "the axes of the skeleton. A goal of weight 1 counts as much as a marker."},
     {"ball", 0, "KIND",
-     "How to solve joints with three rotations: euler (as in the file, the default), quaternion, expmap or swing-twist. "
-     "Swing-twist takes over the limits of the angles, as a cone for the bone and a range of its twist; with --bounds, quaternion "
-     "and expmap, which have no limits, are solved as swing-twist."},
-    {"frames", 0, "A:B", "Only frames A to B, as the file numbers them. A: and :B go to the end and from the start."},
-    {"max-iter", 0, "N", "At most N iterations a frame; 50 by default, or the limit of another method."},
+     "How joints with three rotations are solved: euler (as in the file, the default), quaternion, expmap or swing-twist. "
+     "swing-twist makes a cone for the bone and a range of its twist from the limits of the angles. quaternion and expmap have no "
+     "limits; with --bounds they are solved as swing-twist."},
+    {"frames", 0, "A:B",
+     "Solve only frames A to B, by the numbers of the file. A: means from A to the end, :B from the start to B."},
+    {"max-iter", 0, "N", "Maximum number of iterations per frame. Default: 50, or the limit of another method."},
     {"tol", 0, "X",
-     "Stop where an iteration lowers f by less than X of itself; 3e-2 by default, which with --smooth is one step, 1e-6 for other methods."},
+     "Stop when an iteration lowers f by less than this fraction of f. Default: 3e-2, which with --smooth usually takes one "
+     "iteration; 1e-6 for other methods."},
     {"causal", 0, NULL,
-     "Let no frame know of later ones, as in live tracking. By default the whole take is looked over again: stretches that stand "
-     "out are solved from behind as well, hidden limbs are led to where they are seen next, jumps are smoothed."},
+     "Use no later frames, as in live tracking. By default the whole take is solved again where that helps: stretches with unusually "
+     "large errors also backwards, hidden limbs towards where they are seen next, and jumps smoothly."},
     {"loss", 0, "KIND",
-     "How the distance of a marker counts: geman-mcclure, the default, by which markers that are far off hardly count; cauchy; "
-     "huber; or square: plain least squares, with --smooth and --curve 0 and --posture 1e-7 unless given."},
-    {"loss-distance", 0, "CM", "How far that is; 6 by default for an adult, in proportion for other sizes."},
+     "How the distance of a marker counts. geman-mcclure (default): markers that are far away hardly count. cauchy and huber: they "
+     "count less. square: plain least squares, with --smooth 0, --curve 0 and --posture 1e-7 unless these are given."},
+    {"loss-distance", 0, "CM",
+     "Distance at which a marker counts as far away, in centimetres. Default: 6 for an adult, in proportion for other sizes."},
     {"smooth", 0, "W",
-     "Weight that holds a joint to where the last two frames were going, in m2/rad2, where a marker's weight is 1; 4e-4 by default "
-     "for an adult. 0: none."},
-    {"posture", 0, "W", "Weight that holds a joint to rest, but for the root; 1e-5 by default for an adult."},
-    {"curve", 0, "W", "Weight that holds each joint of a spine or neck to their mean; 3e-5 by default for an adult."},
+     "Weight that pulls each joint to where it would be if it went on as in the last two frames, in m2/rad2; a marker has weight 1. "
+     "Default: 4e-4 for an adult. 0 turns it off."},
+    {"posture", 0, "W", "Weight that pulls each joint except the root to rest. Default: 1e-5 for an adult."},
+    {"curve", 0, "W", "Weight that pulls each joint of a spine or neck to their mean. Default: 3e-5 for an adult."},
     {"soft-limits", 0, "W",
-     "Weight that holds a joint to its limits, where these do not bind; 5e-6 by default for an adult, which hardly moves a marker."},
+     "Weight that pulls each joint into its limits, if --bounds does not enforce them. Default: 5e-6 for an adult, which hardly moves "
+     "a marker."},
     {"budget", 0, "US",
-     "Let no frame take longer than US microseconds: then its iterations, and the search for a lost track, end as they stand."},
-    {"axes", 0, "ABC",
-     "Which axes of the recording are the skeleton's x, y and z, such as yzx or x-zy. By default, or with auto, found "
-     "from which way is up in the files, or by trying."},
-    {"up", 0, "AXIS", "Which axis of the recording points up: x, y or z. The others follow."},
-    {"input-unit", 0, "UNIT",
-     "Unit of length of the recordings, if it differs from what they state: m, cm, mm, in, ft or a number of metres."},
-    {"skeleton-unit", 0, "UNIT", "The same of the skeleton."},
-    {"subject", 0, "NAME",
-     "Whose markers to use, where the recording has several people: the name before the colon of Anna:LKNE."},
+     "Maximum time per frame, in microseconds: then iterations, and the search for a lost track, end as they are. Default: no limit."},
+    CLI_RECORDING_OPTIONS,
     {"all-subjects", 0, NULL,
-     "Solve each person of the recording by itself. -o and --report then name folders; files get the names of take and person."},
-    {"no-checks", 0, NULL,
-     "Go on with a recording that cannot be right: several people, a wrong unit, mirrored or exchanged sides, too few markers. "
-     "By default the exit code is 3 and the message says what to do; with this option it becomes a note."},
+     "Solve each person of the recording separately. --output and --report then name folders; files are named after the take and "
+     "the person."},
     {"output", 'o', "FILE",
-     "Write the motion, in the format of the file's ending: .amc, .bvh, .csv, .mot, .glb; .c3d and .trc receive the "
-     "markers of the solved skeleton. May be given several times. A folder, such as out/, receives a file for each take, "
-     "with the take's name, in the formats of --formats. Folders are created if necessary."},
+     "Write the motion in the format of the extension: .amc, .bvh, .csv, .mot or .glb; .c3d and .trc get the markers of the solved "
+     "skeleton. May be repeated. A folder, such as out/, gets one file per take, named after the take, in the formats of --formats. "
+     "Folders are created if needed."},
     {"formats", 0, "A,B,...",
-     "Formats for a folder: endings such as amc,bvh,glb. By default that of the skeleton: amc, bvh or glb, else csv."},
+     "Formats of the files in an output folder: extensions such as amc,bvh,glb. Default: that of the skeleton (amc, bvh or glb), "
+     "else csv."},
     CLI_WRITING_OPTIONS,
     {"report", 'r', "FILE",
-     "Write a page with errors, joint angles and a player of the take: one HTML file. A folder receives one for each "
-     "take."},
+     "Write a report with errors, joint angles and a player of the take: one HTML file. A folder gets one report per take."},
+    {0},
+};
+
+static const cli_option removed[] = {
+    {"robust", 0, NULL, "the robust loss is now the default, and --loss square turns it off"},
+    {"robust-distance", 0, "CM", "use --loss-distance CM"},
+    {"smooth-what", 0, "KIND", "--smooth W now always follows the last two frames"},
     {0},
 };
 
@@ -392,23 +343,24 @@ const cli_command solve_command = {
     .most = -1,
     .summary = "find joint values from recorded markers",
     .text =
-        "Tracks a recording: each frame starts from the ones before. Missing markers are left out; where the track is "
-        "lost, a fresh start follows and is reported; frames without markers are filled in and counted. Markers are "
-        "matched by name, with or without a subject's name before a colon. Markers found on only one side are "
-        "listed.\n\n"
-        "Errors are distances between markers as recorded and on the skeleton: the root mean square and the sum over "
-        "the markers of a frame, then the mean over frames. f is half the weighted sum of squares. Several takes are "
-        "solved in parallel, by --threads, each as if it were alone; one that fails does not stop the others. No two "
-        "may have the same name, and no input is overwritten.\n\n"
+        "Finds the pose of the skeleton in each frame of a recording, starting from the frames before. Missing markers are left "
+        "out. If the track is lost, the frame is solved again from fresh starts, and this is reported. Frames without markers are "
+        "filled in and counted. Markers are matched by name, with or without the name of a subject before a colon; markers found "
+        "on only one side are listed.\n\n"
+        "Errors are distances between the recorded markers and those of the skeleton: the root mean square and the sum over the "
+        "markers of a frame, then the mean over the frames. f is half the weighted sum of squared distances.\n\n"
+        "Several takes are solved in parallel, with --threads threads, each as if it were alone; if one fails, the others "
+        "are still solved. No two takes may have the same name, and no input is overwritten.\n\n"
         "The exit code is 1 if frames stay lost, if the verdict is 'do not use it', or if some of several takes failed. "
         "Files are written all the same.",
     .options = options,
+    .removed = removed,
     .reads = "skeleton markers attach reference compare-with bounds init constraints OPERANDS",
     .writes = "output report",
-    .examples = "ulna solve -s s.asf -m t.c3d -a a.csv -o t.amc\tto joint angles\n"
-                "ulna solve -s s.asf -m t.c3d -a a.csv -r t.html\tand see how good they are\n"
-                "ulna solve -s human -m t.trc -o t.bvh\tof a built-in skeleton\n"
-                "ulna solve -s human -m pose.csv -o t.glb\tkey points of a marker-less system\n"
+    .examples = "ulna solve -s s.asf -m t.c3d -a a.csv -o t.amc\tjoint angles of a take\n"
+                "ulna solve -s s.asf -m t.c3d -a a.csv -r t.html\ta report that shows how good they are\n"
+                "ulna solve -s human -m t.trc -o t.bvh\ta built-in skeleton\n"
+                "ulna solve -s human -m pose.csv -o t.glb\tkey points of a markerless system\n"
                 "ulna solve -s s.asf -m t.c3d --reference t.amc\toffsets from a motion\n"
                 "ulna solve -s s.asf -a a.csv -o out/ -m *.c3d\tmany takes",
     .run = cli_solve,

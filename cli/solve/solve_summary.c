@@ -47,7 +47,7 @@ void solve_attach_text(const solve_job *job, char *text, size_t size)
 void solve_axes_sentence(const ulna_take *take, char *text, size_t size)
 {
     char axes[8], how[80] = "";
-    solve_axes_text(take->axes, axes);
+    axes_text(take->axes, axes);
     if (take->axes_source == ULNA_AXES_UP)
         snprintf(how, sizeof how, ": %c is up there, %c here", take->up, take->model_up);
     else if (take->axes_source == ULNA_AXES_REFERENCE)

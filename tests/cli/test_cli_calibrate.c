@@ -364,7 +364,7 @@ static void mistakes_are_told(void **state)
         {"-s human -m take.c3d --average --reference truth.csv --scale", 2, "--average"},
         {"-s human -m take.c3d --up w", 2, "x, y or z"},
         {"-s human -m take.c3d --axes xxz", 2, "yzx"},
-        {"-s human -m take.c3d --axes xyz --up y", 2, "one of them"},
+        {"-s human -m take.c3d --axes xyz --up y", 2, "give one of --axes and --up"},
         {"-s human -m take.c3d --frames 0", 2, "frames"},
         {"-s human -m none.c3d", 4, "none.c3d"},
         {"-s human -m truth.csv", 3, "truth.csv"},

@@ -359,7 +359,7 @@ static void axes_are_found(void **state)
     json_decref(solve(tool, "-s human -m z.c3d --axes x-zy", 0));
 }
 
-/* ---- where markers sit ------------------------------------------------------------------------------------------------ */
+/* ---- where markers are ------------------------------------------------------------------------------------------------ */
 
 static void attachments_are_matched_by_name(void **state)
 {
@@ -483,6 +483,9 @@ static void mistakes_are_told(void **state)
         {"-m take.c3d", 2, "--skeleton FILE is needed"},
         {"-s human", 2, "--markers FILE is needed"},
         {"-s - -m -", 2, "standard input is either"},
+        {"-s human -m take.c3d --robust", 2,
+         "--robust any more: the robust loss is now the default, and --loss square"},
+        {"-s human -m take.c3d --robust-distance=4", 2, "--robust-distance any more: use --loss-distance CM"},
         {"-s human -m take.c3d --method hybird", 2, "did you mean 'hybrid'?"},
         {"-s human -m take.c3d --ball round", 2, "--ball takes euler"},
         {"-s human -m take.c3d --tol x", 2, "--tol takes a number"},
