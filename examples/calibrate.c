@@ -15,7 +15,7 @@
 static void check(ulna_status status, const ulna_error *error)
 {
     if (status != ULNA_OK) {
-        fprintf(stderr, "calibrate: %s: %s\n", ulna_status_text(status), error->message);
+        fprintf(stderr, "calibrate: %s%s%s\n", error->path, *error->path ? ": " : "", error->message);
         exit(1);
     }
 }
@@ -38,7 +38,12 @@ int main(int count, char **arguments)
     ulna_take_options options = ulna_take_options_for(&skeleton, &markers);
     options.attach = ULNA_ATTACH_NAMES;
     options.set = &none; /* not even the skeleton's own markers */
+    options.check = 1;
     check(ulna_take_create(&options, &take, &error), &error);
+    for (int i = 0; i < take->findings.count; i++)
+        printf("this recording cannot be right: %s\n", take->findings.list[i].text);
+    if (take->doubts)
+        return 1;
 
     /* Offsets and poses that together fit the recording best. */
     check(ulna_calibrate(take, NULL, &found, &error), &error);

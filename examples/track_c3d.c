@@ -15,8 +15,26 @@
 static void check(ulna_status status, const ulna_error *error)
 {
     if (status != ULNA_OK) {
-        fprintf(stderr, "track_c3d: %s: %s\n", ulna_status_text(status), error->message);
+        fprintf(stderr, "track_c3d: %s%s%s\n", error->path, *error->path ? ": " : "", error->message);
         exit(1);
+    }
+}
+
+static void print_findings(const ulna_findings *findings)
+{
+    for (int i = 0; i < findings->count; i++)
+        printf("  %s\n", findings->list[i].text);
+}
+
+/* The joint angles of one frame. */
+static void print_angles(const ulna_model *model, const double *q)
+{
+    for (int d = 0; d < ulna_model_dof_count(model); d++) {
+        char label[64];
+        int at = ulna_model_dof_coordinate(model, d);
+        if (at != ULNA_NONE && !ulna_model_dof_is_translation(model, d) &&
+            ulna_model_dof_label(model, d, label, sizeof label))
+            printf("  %-24s %7.1f degrees\n", label, q[at] * 180 / 3.14159265358979);
     }
 }
 
@@ -40,9 +58,15 @@ int main(int count, char **arguments)
     /* The take: names are matched, and the axes of the recording found. */
     ulna_take_options options = ulna_take_options_for(&skeleton, &markers);
     options.set = &set; /* NULL: the skeleton's own markers */
+    options.check = 1;  /* for mirror images and exchanged sides too */
     check(ulna_take_create(&options, &take, &error), &error);
     printf("%zu markers on the skeleton, %zu more that the recording does not have\n", take->set.count,
            take->absent.count);
+    if (take->doubts) {
+        printf("this recording cannot be right:\n");
+        print_findings(&take->findings);
+        return 1;
+    }
 
     /* All frames. result.clip is the motion; the rest says how far to trust it. The robust loss reduces the weight of
      * markers that are far off, such as the two knees, which are swapped in a part of the sample. */
@@ -56,8 +80,11 @@ int main(int count, char **arguments)
         printf("%s and %s are swapped in frames %d to %d\n", take->set.items[swap->a].marker,
                take->set.items[swap->b].marker, take->first_frame + swap->first, take->first_frame + swap->last);
     }
-    if (result.trust.is_poor || result.trust.is_undetermined)
-        printf("do not trust these angles: the markers do not fit, or are too few\n");
+    static const char *const verdicts[] = {"trust it", "look at it before you use it", "do not use it"};
+    printf("%s\n", verdicts[result.trust.verdict]);
+    print_findings(&result.findings);
+    printf("frame %d:\n", take->first_frame);
+    print_angles(take->model, ulna_clip_frame(&result.clip, 0));
 
     /* What goes out: the format by the ending of the name, units as in the skeleton's file. */
     for (int i = 4; i < count; i++) {
@@ -65,7 +92,7 @@ int main(int count, char **arguments)
         check(ulna_content_save(arguments[i], skeleton.model, &result.clip, NULL, &writing, NULL, &error), &error);
     }
 
-    int good = result.summary.lost == 0;
+    int good = result.summary.lost == 0 && result.trust.verdict != ULNA_VERDICT_REJECT;
     ulna_track_result_release(&result);
     ulna_take_destroy(take);
     ulna_marker_set_release(&set);

@@ -452,7 +452,7 @@ static void put_marks(markup *page)
     for (const solve_mark *mark = solve_marks; mark->flag; mark++)
         markup_format(page, "%s{\"flag\":%u,\"label\":\"%s\",\"colour\":\"%s\",\"isQuiet\":%s}",
                       mark == solve_marks ? "" : ",", mark->flag, mark->label, mark->colour,
-                      mark->text ? "false" : "true");
+                      mark->flag == ULNA_TRACK_OUTLIERS ? "true" : "false");
     markup_put(page, "]\n");
 }
 

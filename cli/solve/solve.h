@@ -145,7 +145,6 @@ typedef struct solve_mark {
     unsigned flag;
     const char *label;     /* also its key in "ranges" of --json */
     const char *count_key; /* the key of its number of frames; NULL: the label */
-    const char *text;      /* "3 frames are ...", as a reason for the verdict; NULL: it is none */
     const char *meaning;
     const char *colour; /* on the page: a variable of its style */
 } solve_mark;

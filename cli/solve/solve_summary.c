@@ -116,7 +116,7 @@ static void note_trust(const solve_job *job)
 {
     const ulna_track_result *r = &job->result;
     const ulna_trust *trust = &r->trust;
-    int all = ulna_model_dof_count(job->model), used = r->summary.markers_used;
+    int used = r->summary.markers_used;
     if (trust->is_poor)
         files_note_text(job->notes,
                         "errors of %.0f mm are more than skin moves: markers attached elsewhere, another person's "
@@ -126,15 +126,14 @@ static void note_trust(const solve_job *job)
         files_note_text(job->notes, "you gave --%s-unit: is the unit right?",
                         job->skeleton_unit > 0 ? "skeleton" : "input");
     note_misplaced(job);
-    if (trust->dofs_moved < all)
-        files_note_text(job->notes, "%d of %d degrees of freedom move no marker that is seen: they stay as they began",
-                        all - trust->dofs_moved, all);
     if (trust->is_undetermined)
         files_note_text(job->notes,
                         "%d marker%s give%s %d numbers a frame: that does not determine %d degrees of freedom, however "
                         "small the error",
                         used, used == 1 ? "" : "s", used == 1 ? "s" : "", 3 * used, trust->dofs_moved);
     note_gaps(job);
+    if (!trust->motion.limited)
+        files_note_text(job->notes, "the skeleton has no limits, so no angle is checked against any");
     motion_note(job->model, &trust->motion, job->notes);
 }
 

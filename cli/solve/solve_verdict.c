@@ -1,18 +1,18 @@
 /* Whether to trust a take, and the frames to look at: for --json, for people, and for the report, all from the same objects. */
+#include "cli/input.h"
 #include "cli/output.h"
 #include "cli/solve/solve.h"
 
 /* In the order in which they are shown. */
 const solve_mark solve_marks[] = {
-    {ULNA_TRACK_LOST, "lost", NULL, "lost", "the error is far above that of other frames", "reject"},
-    {ULNA_TRACK_DOUBTFUL, "doubtful", NULL, "doubtful", "the pose may be wrong", "c3"},
-    {ULNA_TRACK_JUMP, "jumps", NULL, "at a jump", "a joint rotates faster than people do", "c1"},
-    {ULNA_TRACK_BRIDGED, "bridged", NULL, "bridged", "no marker shows a limb, which is led across", "c5"},
-    {ULNA_TRACK_RECOVERED, "recovered", NULL, "recovered", "the track was lost and found again", "c2"},
-    {ULNA_TRACK_EMPTY, "empty", NULL, "empty", "no marker is seen, and the pose is interpolated", "rule"},
-    {ULNA_TRACK_LIMITS, "limits", NULL, "far outside a limit", "an angle is more than 20 degrees outside its limits",
-     "c7"},
-    {ULNA_TRACK_OUTLIERS, "outliers", "outlier_frames", NULL, "markers that are too far off hardly count", "c4"},
+    {ULNA_TRACK_LOST, "lost", NULL, "the error is far above that of other frames", "reject"},
+    {ULNA_TRACK_DOUBTFUL, "doubtful", NULL, "the pose may be wrong", "c3"},
+    {ULNA_TRACK_JUMP, "jumps", NULL, "a joint rotates faster than people do", "c1"},
+    {ULNA_TRACK_BRIDGED, "bridged", NULL, "no marker shows a limb: interpolated between the frames that do", "c5"},
+    {ULNA_TRACK_RECOVERED, "recovered", NULL, "the track was lost and found again", "c2"},
+    {ULNA_TRACK_EMPTY, "empty", NULL, "no marker is seen, and the pose is interpolated", "rule"},
+    {ULNA_TRACK_LIMITS, "limits", NULL, "an angle is more than 20 degrees outside its limits", "c7"},
+    {ULNA_TRACK_OUTLIERS, "outliers", "outlier_frames", "markers that are too far off hardly count", "c4"},
     {0},
 };
 
@@ -45,59 +45,48 @@ static int put_ranges(const solve_job *job, const solve_mark *mark, json_t *list
 
 /* ---- reasons --------------------------------------------------------------------------------------------------------- */
 
-static void add_reason(json_t *reasons, const char *format, ...) ULNA_PRINTF(2, 3);
-
-static void add_reason(json_t *reasons, const char *format, ...)
+/* A word for programs. */
+static const char *name_of(unsigned code)
 {
-    char text[200];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    json_array_append_new(reasons, cli_json_text(text));
+    static const struct {
+        unsigned code;
+        const char *name;
+    } names[] = {{ULNA_REASON_POOR, "poor"},           {ULNA_REASON_UNDETERMINED, "undetermined"},
+                 {ULNA_REASON_LOST, "lost"},           {ULNA_REASON_UNSURE, "unsure"},
+                 {ULNA_REASON_MISPLACED, "misplaced"}, {ULNA_REASON_IMPLAUSIBLE, "implausible"},
+                 {ULNA_REASON_FRAMES, "frames"},       {ULNA_REASON_MARKERS, "markers"},
+                 {ULNA_REASON_ROUGH, "rough"},         {ULNA_REASON_OUTLIERS, "outliers"},
+                 {ULNA_REASON_LIMITS, "limits"},       {ULNA_REASON_UNMEASURED, "unmeasured"}};
+    size_t i = 0;
+    while (i + 1 < sizeof names / sizeof *names && names[i].code != code)
+        i++;
+    return names[i].name;
 }
 
-static void add_rejections(const solve_job *job, json_t *reasons)
+/* Findings that the verdict does not count are notes. */
+static void put_reasons(const solve_job *job)
 {
-    const ulna_trust *trust = &job->result.trust;
-    const ulna_track_summary *s = &job->result.summary;
-    double mm = 1e3 * trust->typical_rms;
-    if (trust->reasons & ULNA_REASON_POOR)
-        add_reason(reasons, "errors of %.0f mm are more than skin moves on bones", mm);
-    else if (trust->reasons & ULNA_REASON_ROUGH)
-        add_reason(reasons, "errors of %.0f mm are large (rough offsets)", mm);
-    if (trust->reasons & ULNA_REASON_UNDETERMINED)
-        add_reason(reasons, "%d marker%s cannot determine %d degrees of freedom", s->markers_used,
-                   s->markers_used == 1 ? "" : "s", trust->dofs_moved);
-    if (trust->reasons & ULNA_REASON_LOST)
-        add_reason(reasons, "more than a tenth of the frames are lost");
-    if (trust->reasons & ULNA_REASON_UNSURE)
-        add_reason(reasons, "more than half of the frames are lost, doubtful, bridged or empty");
-    if (trust->reasons & ULNA_REASON_MISPLACED)
-        add_reason(reasons, "more than a quarter of the markers are attached in the wrong place");
-    if (trust->reasons & ULNA_REASON_IMPLAUSIBLE)
-        add_reason(reasons, "more than a quarter of the angles are far outside their limits");
-}
-
-static void add_looks(const solve_job *job, json_t *reasons)
-{
-    const ulna_trust *trust = &job->result.trust;
-    int swaps = job->result.swap_count;
-    for (const solve_mark *mark = solve_marks; mark->flag; mark++) {
-        long long count = json_integer_value(json_object_get(job->object, solve_mark_count(mark)));
-        if (count && mark->text)
-            add_reason(reasons, "%lld frame%s %s", count, count == 1 ? " is" : "s are", mark->text);
+    json_t *reasons = put_list(job->object, "reasons"), *codes = put_list(job->object, "reason_codes");
+    const ulna_findings *findings = &job->result.findings;
+    for (int i = 0; i < findings->count; i++) {
+        const ulna_finding *finding = &findings->list[i];
+        if (!(finding->code & job->result.trust.reasons)) {
+            files_note_text(job->notes, "%s", finding->text);
+            continue;
+        }
+        json_array_append_new(reasons, cli_json_text(finding->text));
+        json_array_append_new(codes, cli_json_text(name_of(finding->code)));
     }
-    if (trust->reasons & ULNA_REASON_OUTLIERS)
-        add_reason(reasons, "markers are too far off to count in more than half of the frames");
-    if (trust->misplaced)
-        add_reason(reasons, "%d marker%s too far off in most frames", trust->misplaced,
-                   trust->misplaced == 1 ? " is" : "s are");
-    if (swaps)
-        add_reason(reasons, "markers are swapped in %d range%s of frames", swaps, swaps == 1 ? "" : "s");
-    if (trust->angles_outside)
-        add_reason(reasons, "%d angle%s far outside %s limits for more than a tenth of the take", trust->angles_outside,
-                   trust->angles_outside == 1 ? " is" : "s are", trust->angles_outside == 1 ? "its" : "their");
+}
+
+/* By their names. */
+static void put_unmeasured(const solve_job *job)
+{
+    json_t *list = put_list(job->object, "unmeasured");
+    char label[300];
+    for (int d = 0; d < ulna_model_dof_count(job->model); d++)
+        if (!job->result.dofs[d].is_measured && ulna_model_dof_label(job->model, d, label, sizeof label))
+            json_array_append_new(list, cli_json_text(label));
 }
 
 const char *solve_mark_count(const solve_mark *mark)
@@ -112,10 +101,10 @@ void solve_add_verdict(solve_job *job)
     for (const solve_mark *mark = solve_marks; mark->flag; mark++)
         put_count(job->object, solve_mark_count(mark), put_ranges(job, mark, put_list(ranges, mark->label)));
     put_text(job->object, "verdict", names[job->result.trust.verdict]);
-    json_t *reasons = put_list(job->object, "reasons");
-    add_rejections(job, reasons);
-    add_looks(job, reasons);
+    put_reasons(job);
+    put_unmeasured(job);
     put_text(job->shown, "verdict", solve_verdict_text(job->result.trust.verdict));
+    put_flag(job->shown, "is_partly", job->result.trust.verdict == ULNA_VERDICT_TRUST && job->result.trust.unmeasured);
 }
 
 const char *solve_verdict_text(ulna_verdict verdict)
@@ -145,7 +134,9 @@ static void ranges_text(const json_t *list, char *text, size_t size)
 
 void solve_say_verdict(const cli *tool, const solve_job *job)
 {
-    fact_line(tool, job->shown, "verdict", "{verdict}[{r.reasons?}: {r.reasons}]");
+    fact_line(
+        tool, job->shown, "verdict",
+        "{verdict}[{is_partly?}, but for joints that no marker measures (see the note)][{r.reasons?}: {r.reasons}]");
 }
 
 void solve_say_ranges(const cli *tool, const solve_job *job)

@@ -15,8 +15,11 @@
  *     status = ulna_take_create(&options, &take, &error);
  *     if (status == ULNA_OK)
  *         status = ulna_track(take, NULL, &result, &error);
- *     if (status == ULNA_OK)
- *         printf("%d frames, %.1f mm off\n", result.clip.frame_count, 1e3 * result.summary.rms_mean);
+ *     for (int i = 0; status == ULNA_OK && i < take->findings.count; i++)
+ *         fprintf(stderr, "%s\n", take->findings.list[i].text); // a wrong unit, exchanged sides, ...: no result is right
+ *     if (status == ULNA_OK && result.trust.verdict != ULNA_VERDICT_TRUST)
+ *         for (int i = 0; i < result.findings.count; i++)
+ *             printf("%s\n", result.findings.list[i].text);
  *
  * End with ulna_track_result_release and ulna_take_destroy. examples/track_c3d.c goes from files to files.
  */
@@ -144,6 +147,19 @@ enum {
         32 /* a root that moves freely, and never three markers at once, nor numbers for half of shown_dofs */
 };
 
+/* What speaks against a take, or against what was solved from it, as a sentence for people: what is wrong, and what to do. */
+typedef struct ulna_finding {
+    unsigned code; /* ULNA_DOUBT_... of a take, ULNA_REASON_... of a result */
+    char text[260];
+} ulna_finding;
+
+enum { ULNA_MOST_FINDINGS = 24 };
+
+typedef struct ulna_findings {
+    int count;
+    ulna_finding list[ULNA_MOST_FINDINGS];
+} ulna_findings;
+
 /*
  * A skeleton, a recording of it, and how they belong together: made once, then only read, by several threads if need be. The
  * recording stays as it is; model, recording and reference must stay while the take is used, but may be released before it.
@@ -171,6 +187,7 @@ typedef struct ulna_take {
     double size_ratio; /* how far apart the markers are, beside the skeleton's at rest: 1000 where millimetres were read
                               * as metres; 0 if they are all in one place; NaN if unknown */
     unsigned doubts;   /* ULNA_DOUBT_... */
+    ulna_findings findings; /* the same in words */
     double
         size_factor; /* with ULNA_DOUBT_SIZE: by which lengths must be divided: the power of ten within a factor of 2 of
                       * size_ratio, or else size_ratio itself. 1 without */
@@ -199,7 +216,7 @@ typedef struct ulna_take {
 
 /* ULNA_ERR_ARGUMENT if options cannot be used (axes that are no rotation, no frames, a body that the model does not have, a
  * subject that is not there), or if no marker of the attachment is in the recording; ULNA_ERR_MODEL if no name is known. A take
- * with doubts is made: the caller decides. `ulna solve` and `ulna calibrate` refuse it. */
+ * with doubts is made: the caller decides, and take->findings says why. `ulna solve` and `ulna calibrate` refuse it. */
 ULNA_API ulna_status ulna_take_create(const ulna_take_options *options, ulna_take **take, ulna_error *error);
 ULNA_API void ulna_take_destroy(ulna_take *take);
 /* Where marker `marker` of the take's set is in a frame, in the model's axes. 0, and NaN, if it is missing. */
@@ -333,6 +350,15 @@ typedef struct ulna_goal_report {
     int worst_frame;
 } ulna_goal_report;
 
+/* How well the markers show a degree of freedom, and whether it stays inside its limits. */
+typedef struct ulna_dof_report {
+    /* rad, m: its standard deviation, other joints being known, if every marker is off by 1 cm (for an adult) in each direction;
+     * the median of some frames. INFINITY: it moves no marker that is seen */
+    double deviation;
+    int is_measured; /* 1: this is at most 30 degrees (a tenth of the skeleton's length scale), or it is locked */
+    int is_outside;  /* 1: more than 20 degrees outside its limits, in more than a tenth of the frames */
+} ulna_dof_report;
+
 /* Two outliers of the set, each at the other's place: labels that were exchanged. */
 typedef struct ulna_swap {
     int a, b;
@@ -356,18 +382,21 @@ typedef enum ulna_verdict {
 /* Why. */
 enum {
     /* rejected */
-    ULNA_REASON_POOR = 1,           /* is_poor */
-    ULNA_REASON_UNDETERMINED = 2,   /* is_undetermined */
+    ULNA_REASON_POOR = 1, /* is_poor */
+    ULNA_REASON_UNDETERMINED =
+        2, /* rejected: three numbers for each marker seen are less than 3/4 of dofs_moved; to be looked at:
+                                     * is_undetermined */
     ULNA_REASON_LOST = 4,           /* more than 10 % of the frames are lost */
     ULNA_REASON_UNSURE = 8,         /* more than half of the frames are lost, doubtful, bridged or empty */
     ULNA_REASON_MISPLACED = 16,     /* more than a quarter of the markers are misplaced */
     ULNA_REASON_IMPLAUSIBLE = 1024, /* ROUGH, and angles_outside is more than a quarter of the angles with limits */
     /* to be looked at */
-    ULNA_REASON_FRAMES = 32,    /* some frame has a mark other than OUTLIERS and STARTED */
-    ULNA_REASON_MARKERS = 64,   /* some marker is misplaced, or swapped with another */
-    ULNA_REASON_ROUGH = 128,    /* typical_rms is more than 1.5 cm for an adult, in proportion for other sizes */
-    ULNA_REASON_OUTLIERS = 256, /* more than half of the frames have outliers */
-    ULNA_REASON_LIMITS = 512    /* angles_outside is not 0 */
+    ULNA_REASON_FRAMES = 32,      /* some frame has a mark other than OUTLIERS and STARTED */
+    ULNA_REASON_MARKERS = 64,     /* some marker is misplaced, or swapped with another */
+    ULNA_REASON_ROUGH = 128,      /* typical_rms is more than 1.5 cm for an adult, in proportion for other sizes */
+    ULNA_REASON_OUTLIERS = 256,   /* more than half of the frames have outliers */
+    ULNA_REASON_LIMITS = 512,     /* angles_outside is not 0 */
+    ULNA_REASON_UNMEASURED = 2048 /* more than a quarter of the degrees of freedom are not measured */
 };
 
 /* What a small error does not say. */
@@ -382,6 +411,7 @@ typedef struct ulna_trust {
     int is_poor;         /* this is more than 3 cm: more than skin moves on bones */
     int misplaced;       /* markers */
     int dofs_moved;      /* degrees of freedom that move a marker which is seen; the others stay as they began */
+    int unmeasured;      /* degrees of freedom that are not measured (ulna_dof_report), these among them */
     int is_undetermined; /* 1: even these are more than three for each marker seen, so the markers cannot determine them */
     int angles_outside; /* angles that are more than 20 degrees outside their limits in more than a tenth of the frames: then
                          * it is the offsets or the limits that are wrong, not the frames */
@@ -395,6 +425,7 @@ typedef struct ulna_track_result {
     double *distances;     /* frame_count x set.count: of each marker from its place on the skeleton; NaN: missing */
     ulna_recording solved; /* with options.solved_markers: the skeleton's markers, in the recording's axes */
     ulna_marker_report *markers; /* set.count */
+    ulna_dof_report *dofs;       /* nv */
     ulna_goal_report *goals;     /* one for each term that options.extend added */
     int goal_count;
     ulna_swap *swaps; /* at most 64; with a robust loss */
@@ -403,7 +434,9 @@ typedef struct ulna_track_result {
     int gap_count;
     ulna_track_summary summary;
     ulna_trust trust;
-    size_t frame_room, marker_room, swap_room, gap_room;
+    ulna_findings
+        findings; /* trust.reasons in words, and with ULNA_REASON_UNMEASURED what is not measured, however little */
+    size_t frame_room, marker_room, dof_room, swap_room, gap_room;
 } ulna_track_result;
 
 /*

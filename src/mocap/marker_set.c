@@ -357,7 +357,8 @@ ulna_status ulna_marker_set_write_csv(const ulna_marker_set *set, const ulna_mod
 ulna_status ulna_marker_set_load(const char *path, const ulna_model *model, ulna_marker_set *set, ulna_error *error)
 {
     if (!path || !model || !set)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a path, a model and a pointer for the marker set are needed");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a path, a model and a pointer for the marker set are needed%s",
+                         !model ? ": the model is NULL, so the file that was read for it has no skeleton" : "");
     ulna_text text = ulna_text_empty(&set->allocator);
     ulna_status status = ulna_file_read(path, MOST_BYTES, &text, error);
     if (status == ULNA_OK)

@@ -62,7 +62,8 @@ static int is_up(char up)
 static ulna_status check(const ulna_take_options *o, ulna_error *error)
 {
     if (!o || !o->model || !o->recording)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a take needs a model and a recording");
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a take needs a model and a recording%s",
+                         o && !o->model ? ": the model is NULL, so the file that was read for it has no skeleton" : "");
     if (o->recording->frame_count < 1)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "the recording has no frames");
     if (o->axes && !is_rotation(o->axes))

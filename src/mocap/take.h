@@ -43,6 +43,8 @@ ulna_status ulna_take_choose_subject(ulna_take *take, const ulna_take_options *o
 
 /* take_check.c: which markers of the set are at the origin in truth; then size, fits and doubts. */
 ulna_status ulna_take_check_origin(ulna_take *take);
+/* findings.c: the take's doubts in words. */
+void ulna_take_add_findings(ulna_take *take);
 ulna_status ulna_take_find_doubts(ulna_take *take, int is_thorough, ulna_error *error);
 /* ULNA_ERR_NUMBER, and where, if a value of the clip is NaN or infinite. */
 ulna_status ulna_take_check_numbers(const ulna_take *take, const ulna_clip *clip, ulna_error *error);

@@ -387,7 +387,10 @@ ulna_status ulna_take_find_doubts(ulna_take *take, int is_thorough, ulna_error *
     check_markers(take);
     int is_from_reference =
         take->attach == ULNA_ATTACH_REFERENCE; /* offsets that follow the recording, whatever it is */
-    return is_thorough && !take->doubts && !is_from_reference && take->most_seen ? check_sides(take, error) : ULNA_OK;
+    ulna_status status =
+        is_thorough && !take->doubts && !is_from_reference && take->most_seen ? check_sides(take, error) : ULNA_OK;
+    ulna_take_add_findings(take);
+    return status;
 }
 
 ulna_status ulna_take_check_numbers(const ulna_take *take, const ulna_clip *clip, ulna_error *error)

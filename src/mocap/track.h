@@ -45,6 +45,12 @@ ulna_status ulna_track_oracle(ulna_track_job *j, ulna_error *error);
 ulna_status ulna_track_result_begin(const ulna_take *take, ulna_track_result *result, ulna_error *error);
 ulna_status ulna_track_result_finish(ulna_track_job *j, double started, ulna_error *error);
 
+/* track_measured.c: what the markers say of each degree of freedom. `is_visible`: nb, 1 on the way to a marker that is seen. */
+ulna_status ulna_track_find_measured(const ulna_track_job *j, const unsigned char *is_visible);
+
+/* findings.c: the reasons of the verdict in words. */
+void ulna_track_add_findings(const ulna_take *take, ulna_track_result *result);
+
 /* track_verdict.c: marks frames in which a joint jumps or leaves its limits; then, with all sums and findings there, the verdict. */
 ulna_status ulna_track_mark_motion(const ulna_track_job *j);
 void ulna_track_judge(const ulna_model *model, ulna_track_result *result);

@@ -25,10 +25,13 @@ ulna_status ulna_track_result_begin(const ulna_take *take, ulna_track_result *r,
     r->solved = ulna_recording_empty(allocator);
     r->frame_room = frames;
     r->marker_room = markers;
+    r->dof_room = (size_t)take->model->nv;
     r->frames = ulna_allocate(allocator, frames, sizeof *r->frames);
     r->distances = ulna_allocate(allocator, frames * markers, sizeof *r->distances);
     r->markers = ulna_allocate(allocator, markers, sizeof *r->markers);
-    if (!r->frames || !r->distances || !r->markers || ulna_clip_resize(&r->clip, take->model->nq, take->frame_count))
+    r->dofs = ulna_allocate(allocator, r->dof_room, sizeof *r->dofs);
+    if (!r->frames || !r->distances || !r->markers || !r->dofs ||
+        ulna_clip_resize(&r->clip, take->model->nq, take->frame_count))
         return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d frames", take->frame_count);
     for (size_t i = 0; i < frames * markers; i++)
         r->distances[i] = (double)NAN;
@@ -44,6 +47,7 @@ void ulna_track_result_release(ulna_track_result *r)
         ulna_release(&allocator, r->frames, r->frame_room, sizeof *r->frames);
         ulna_release(&allocator, r->distances, r->frame_room * r->marker_room, sizeof *r->distances);
         ulna_release(&allocator, r->markers, r->marker_room, sizeof *r->markers);
+        ulna_release(&allocator, r->dofs, r->dof_room, sizeof *r->dofs);
         ulna_release(&allocator, r->goals, (size_t)r->goal_count, sizeof *r->goals);
         ulna_release(&allocator, r->swaps, r->swap_room, sizeof *r->swaps);
         ulna_release(&allocator, r->gaps, r->gap_room, sizeof *r->gaps);
@@ -323,6 +327,8 @@ static ulna_status find_trust(const ulna_track_job *j)
         seen += j->result->markers[i].seen > 0;
     trust->is_undetermined = NUMBERS * seen < trust->dofs_moved;
     trust->motion = ulna_clip_check(model, &j->result->clip);
+    if (status == ULNA_OK)
+        status = ulna_track_find_measured(j, marks);
     ulna_release(allocator, marks, 2 * bodies, 1);
     ulna_release(allocator, since, bodies, sizeof *since);
     return status;
@@ -432,8 +438,10 @@ ulna_status ulna_track_result_finish(ulna_track_job *j, double started, ulna_err
         status = find_swaps(j);
     if (status == ULNA_OK)
         status = find_trust(j);
-    if (status == ULNA_OK)
+    if (status == ULNA_OK) {
         ulna_track_judge(model, r);
+        ulna_track_add_findings(j->take, r);
+    }
     if (status == ULNA_OK)
         status = place_solved(j);
     if (status != ULNA_OK)

@@ -20,6 +20,8 @@
 #define MOST_MISPLACED 0.25           /* of the markers */
 #define MOST_ANGLES_OUTSIDE 0.25      /* of those with limits */
 #define MOST_WITH_OUTLIERS 0.5        /* of the frames */
+#define MOST_UNMEASURED 0.25          /* of the degrees of freedom */
+#define FEWEST_NUMBERS 0.75           /* that markers give, beside the degrees of freedom that move them */
 #define ROUGH (0.015 / 1.3)           /* metres a metre of the skeleton's length scale, which is 1.3 m for an adult */
 #define ROTATION_PER_COORDINATE 3.142 /* a quaternion that moves by d rotates by 2 d to pi d; an angle by d */
 
@@ -115,9 +117,10 @@ static void mark_limits(const ulna_track_job *j)
 {
     for (int d = 0; d < j->take->model->nv; d++) {
         int count = find_far_outside(j, d, 0);
-        if (count > OFTEN_OUTSIDE * j->total)
-            j->result->trust.angles_outside++;
-        else if (count)
+        int is_often = count > OFTEN_OUTSIDE * j->total;
+        j->result->dofs[d].is_outside = is_often;
+        j->result->trust.angles_outside += is_often;
+        if (count && !is_often)
             find_far_outside(j, d, 1);
     }
 }
@@ -145,28 +148,31 @@ static unsigned reasons_to_reject(const ulna_track_result *r, int is_rough)
     int unsure_frames = 0;
     for (int f = 0; f < s->frames; f++)
         unsure_frames += (r->frames[f].flags & unsure) != 0;
+    int is_guessed = 3 * s->markers_used < FEWEST_NUMBERS * r->trust.dofs_moved;
     int is_implausible = is_rough && r->trust.angles_outside > MOST_ANGLES_OUTSIDE * r->trust.motion.limited;
-    return (r->trust.is_poor ? ULNA_REASON_POOR : 0u) | (r->trust.is_undetermined ? ULNA_REASON_UNDETERMINED : 0u) |
+    return (r->trust.is_poor ? ULNA_REASON_POOR : 0u) | (is_guessed ? ULNA_REASON_UNDETERMINED : 0u) |
            (s->lost > MOST_LOST * s->frames ? ULNA_REASON_LOST : 0u) |
            (unsure_frames > MOST_UNSURE * s->frames ? ULNA_REASON_UNSURE : 0u) |
            (r->trust.misplaced > MOST_MISPLACED * s->markers_used ? ULNA_REASON_MISPLACED : 0u) |
            (is_implausible ? ULNA_REASON_IMPLAUSIBLE : 0u);
 }
 
-static unsigned reasons_to_look(const ulna_track_result *r, int is_rough)
+static unsigned reasons_to_look(const ulna_model *model, const ulna_track_result *r, int is_rough)
 {
     const ulna_track_summary *s = &r->summary;
     int marked = s->lost + s->recovered + s->empty + s->doubtful + s->bridged + s->jumps + s->outside_limits;
     return (marked ? ULNA_REASON_FRAMES : 0u) | (r->swap_count || r->trust.misplaced ? ULNA_REASON_MARKERS : 0u) |
            (is_rough ? ULNA_REASON_ROUGH : 0u) |
            (s->with_outliers > MOST_WITH_OUTLIERS * s->frames ? ULNA_REASON_OUTLIERS : 0u) |
-           (r->trust.angles_outside ? ULNA_REASON_LIMITS : 0u);
+           (r->trust.angles_outside ? ULNA_REASON_LIMITS : 0u) |
+           (r->trust.is_undetermined ? ULNA_REASON_UNDETERMINED : 0u) |
+           (r->trust.unmeasured > MOST_UNMEASURED * model->nv ? ULNA_REASON_UNMEASURED : 0u);
 }
 
 void ulna_track_judge(const ulna_model *model, ulna_track_result *r)
 {
     int is_rough = r->trust.typical_rms > ROUGH * model->length_scale;
     unsigned rejecting = reasons_to_reject(r, is_rough);
-    r->trust.reasons = rejecting | reasons_to_look(r, is_rough);
+    r->trust.reasons = rejecting | reasons_to_look(model, r, is_rough);
     r->trust.verdict = rejecting ? ULNA_VERDICT_REJECT : r->trust.reasons ? ULNA_VERDICT_LOOK : ULNA_VERDICT_TRUST;
 }

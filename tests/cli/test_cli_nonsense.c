@@ -359,7 +359,7 @@ static void assumed_units_are_named_first(void **state)
     assert_int_equal(ulna_test_tool_run(tool, "convert human.asf small.bvh --unit 0.0564"), 0);
     json_t *object = run(tool, "calibrate --json -s small.bvh -m bad.c3d -o out.csv", 3);
     ulna_test_says(tool->err,
-                   "a BVH file does not state its unit, centimetres are assumed; give --skeleton-unit 0.0564");
+                   "a BVH file does not state its unit, centimetres are assumed: give --skeleton-unit 0.0564");
     json_decref(object);
     json_decref(run(tool, "calibrate --json -s small.bvh -m bad.c3d -o out.csv --skeleton-unit 0.0564", 0));
     assert_int_equal(ulna_test_tool_run(tool, "global small.bvh --skeleton-unit 0.0564 -a out.csv -m bad.c3d"), 0);

@@ -204,6 +204,29 @@ static void repeated_notes_are_gathered(void **state)
     json_decref(object);
 }
 
+/* Without arms and head, most angles are not measured: not to be trusted, however small the error. */
+static void unmeasured_joints_are_named(void **state)
+{
+    ulna_test_tool *tool = *state;
+    write_attachment(tool, "a.csv", NULL, NULL);
+    ulna_test_tool_shell(tool, "grep -E '^#|bone|thigh|shank|foot|toes|pelvis' a.csv >legs.csv");
+    json_t *object = solve(tool, "-s human -m take.c3d -a legs.csv", 0);
+    assert_string_equal(json_string_value(json_object_get(object, "verdict")), "look");
+    json_t *codes = json_object_get(object, "reason_codes"), *reasons = json_object_get(object, "reasons");
+    assert_int_equal(json_array_size(codes), json_array_size(reasons));
+    assert_string_equal(json_string_value(json_array_get(codes, 0)), "unmeasured");
+    ulna_test_says(json_string_value(json_array_get(reasons, 0)),
+                   "39 of 59 degrees of freedom are not measured by the markers: lower_spine and beyond");
+    assert_int_equal(json_array_size(json_object_get(object, "unmeasured")), 39);
+    json_decref(object);
+    object = solve(tool, "-s human -m take.c3d -a a.csv", 0);
+    assert_true(
+        has_note(object, "4 of 59 degrees of freedom are not measured by the markers: left_thumb, right_thumb"));
+    json_decref(object);
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s human -m take.c3d -a a.csv"), 0);
+    ulna_test_says(tool->out, "trust it, but for joints that no marker measures");
+}
+
 static double rms_of_all(json_t *object)
 {
     return json_number_value(json_object_get(object, "rms_typical_mm"));
@@ -594,6 +617,7 @@ int main(void)
         TEST(units_can_be_said),
         TEST(repeated_notes_are_gathered),
         TEST(bad_takes_have_an_exit_code),
+        TEST(unmeasured_joints_are_named),
         TEST(key_points_need_no_attachment),
         TEST(balls_have_limits),
         TEST(frames_can_be_chosen),

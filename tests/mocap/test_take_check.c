@@ -77,6 +77,9 @@ static void sizes_and_sides_are_checked(void **state)
     take = make(&options);
     assert_int_equal(take->doubts, ULNA_DOUBT_SIZE);
     assert_true(fabs(take->size_factor / take->size_ratio - 1) < 1e-12);
+    assert_int_equal(take->findings.count, 1);
+    assert_int_equal(take->findings.list[0].code, ULNA_DOUBT_SIZE);
+    assert_non_null(strstr(take->findings.list[0].text, "times as far apart as on the skeleton"));
     ulna_take_destroy(take);
     scale(&s.recording, 1 / 25.4, 1 / 25.4);
     scale(&s.recording, -1, 1);

@@ -6,19 +6,21 @@
 #include "support.h"
 #include "support_swing.h"
 
-enum { FRAMES = 100, MARKERS = 20 };
+enum { FRAMES = 100, MARKERS = 20, DOFS = 200 };
 
 /* A result with nothing to complain about, but for what a case changes. */
 typedef struct scene {
     ulna_test_swing swing;
     ulna_frame_report frames[FRAMES];
+    ulna_dof_report dofs[DOFS];
     ulna_track_result result;
 } scene;
 
 static void begin(scene *s)
 {
     memset(s->frames, 0, sizeof s->frames);
-    s->result = (ulna_track_result){.frames = s->frames};
+    assert_true(ulna_model_dof_count(s->swing.model) <= DOFS);
+    s->result = (ulna_track_result){.frames = s->frames, .dofs = s->dofs};
     s->result.summary = (ulna_track_summary){.frames = FRAMES, .markers_used = MARKERS, .rms_mean = 0.005};
     s->result.trust = (ulna_trust){.unmarked = FRAMES, .typical_rms = 0.005, .motion.limited = 40};
 }
@@ -75,7 +77,16 @@ static void every_rule_counts(void **state)
     s.result.swap_count = 1;
     expect(&s, ULNA_VERDICT_LOOK, ULNA_REASON_MARKERS);
     trust->is_undetermined = 1;
+    trust->dofs_moved = 80; /* 60 numbers are 3/4 of that */
+    expect(&s, ULNA_VERDICT_LOOK, ULNA_REASON_UNDETERMINED);
+    trust->is_undetermined = 1;
+    trust->dofs_moved = 81;
     expect(&s, ULNA_VERDICT_REJECT, ULNA_REASON_UNDETERMINED);
+    int nv = ulna_model_dof_count(s.swing.model);
+    trust->unmeasured = nv / 4;
+    expect(&s, ULNA_VERDICT_TRUST, 0);
+    trust->unmeasured = nv / 4 + 1;
+    expect(&s, ULNA_VERDICT_LOOK, ULNA_REASON_UNMEASURED);
     trust->typical_rms = 0.02;
     expect(&s, ULNA_VERDICT_LOOK, ULNA_REASON_ROUGH);
     trust->typical_rms = 0.02;
@@ -174,9 +185,107 @@ static void limits_count_by_frames_or_by_angles(void **state)
         assert_int_equal(ulna_track_mark_motion(&job), ULNA_OK);
         assert_int_equal(count_marks(&s, ULNA_TRACK_LIMITS), cases[i].marked);
         assert_int_equal(s.result.trust.angles_outside, cases[i].angles);
+        assert_int_equal(s.dofs[d].is_outside, cases[i].angles);
         ulna_clip_release(&s.result.clip);
     }
     ulna_test_swing_release(&s.swing);
+}
+
+/* ---- what the markers measure ------------------------------------------------------------------------------------------------ */
+
+static const char *text_of(const ulna_findings *findings, unsigned code)
+{
+    for (int i = 0; i < findings->count; i++)
+        if (findings->list[i].code == code)
+            return findings->list[i].text;
+    return "";
+}
+
+/* Keeps the markers whose body is at or below `body`, or all others. */
+static void keep_markers(ulna_test_swing *s, int body, int is_below)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->set.count; i++) {
+        int b = s->set.items[i].body;
+        while (b != ULNA_NONE && b != body)
+            b = ulna_model_body_parent(s->model, b);
+        if ((b == body) == is_below)
+            s->set.items[kept++] = s->set.items[i];
+    }
+    s->set.count = kept;
+}
+
+static ulna_track_result track(const ulna_test_swing *s)
+{
+    ulna_take_options options = ulna_take_options_default();
+    ulna_take *take = NULL;
+    ulna_track_result r = {0};
+    options.model = s->model;
+    options.recording = &s->recording;
+    options.set = &s->set;
+    assert_int_equal(ulna_take_create(&options, &take, NULL), ULNA_OK);
+    assert_int_equal(ulna_track(take, NULL, &r, NULL), ULNA_OK);
+    ulna_take_destroy(take);
+    return r;
+}
+
+static int dof_of(const ulna_model *model, const char *name)
+{
+    char label[100];
+    for (int d = 0; d < ulna_model_dof_count(model); d++)
+        if (ulna_model_dof_label(model, d, label, sizeof label) && strcmp(label, name) == 0)
+            return d;
+    fail_msg("no degree of freedom %s", name);
+    return ULNA_NONE;
+}
+
+/* All markers: only the thumbs have none. */
+static void small_rest_is_told_but_trusted(void **state)
+{
+    (void)state;
+    ulna_test_swing s = ulna_test_swing_make(60, 0);
+    ulna_track_result r = track(&s);
+    assert_int_equal(r.trust.verdict, ULNA_VERDICT_TRUST);
+    assert_int_equal(r.trust.unmeasured, 4);
+    assert_int_equal(r.findings.count, 1);
+    assert_string_equal(text_of(&r.findings, ULNA_REASON_UNMEASURED),
+                        "4 of 59 degrees of freedom are not measured by the markers: left_thumb, right_thumb");
+    ulna_track_result_release(&r);
+    ulna_test_swing_release(&s);
+}
+
+/* Legs alone: the error is as small, but nothing is known of the upper body. */
+static void half_a_body_is_not_trusted(void **state)
+{
+    (void)state;
+    ulna_test_swing s = ulna_test_swing_make(60, 0);
+    keep_markers(&s, ulna_model_find_body(s.model, "lower_spine"), 0);
+    ulna_track_result r = track(&s);
+    assert_int_equal(r.trust.verdict, ULNA_VERDICT_LOOK);
+    assert_int_equal(r.trust.reasons, ULNA_REASON_UNMEASURED);
+    assert_string_equal(text_of(&r.findings, ULNA_REASON_UNMEASURED),
+                        "39 of 59 degrees of freedom are not measured by the markers: lower_spine and beyond");
+    assert_true(isinf(r.dofs[dof_of(s.model, "left_forearm.Rx")].deviation));
+    assert_true(r.dofs[dof_of(s.model, "left_shank")].is_measured);
+    ulna_track_result_release(&r);
+    ulna_test_swing_release(&s);
+}
+
+/* A marker on the axis of a twist moves with the elbow, and says nothing of the twist. */
+static void a_twist_without_lever_is_not_measured(void **state)
+{
+    (void)state;
+    ulna_test_swing s = ulna_test_swing_make(60, 0);
+    int hand = ulna_model_find_body(s.model, "left_hand"), forearm = ulna_model_find_body(s.model, "left_forearm");
+    keep_markers(&s, forearm, 0);
+    const double joint[3] = {0, 0, 0};
+    assert_int_equal(ulna_marker_set_add(&s.set, "LWRA", hand, joint, 1), ULNA_OK);
+    ulna_track_result r = track(&s);
+    assert_false(r.dofs[dof_of(s.model, "left_forearm.Rx")].is_measured);
+    assert_true(r.dofs[dof_of(s.model, "left_forearm.Ry")].is_measured);
+    assert_non_null(strstr(text_of(&r.findings, ULNA_REASON_UNMEASURED), "left_forearm.Rx, left_hand and beyond"));
+    ulna_track_result_release(&r);
+    ulna_test_swing_release(&s);
 }
 
 int main(void)
@@ -185,6 +294,9 @@ int main(void)
         cmocka_unit_test(every_rule_counts),
         cmocka_unit_test(jumps_are_rotations),
         cmocka_unit_test(limits_count_by_frames_or_by_angles),
+        cmocka_unit_test(small_rest_is_told_but_trusted),
+        cmocka_unit_test(half_a_body_is_not_trusted),
+        cmocka_unit_test(a_twist_without_lever_is_not_measured),
     };
     return cmocka_run_group_tests_name("verdict", tests, NULL, NULL);
 }
