@@ -130,6 +130,7 @@ static ulna_take_options take_options(const calibrate_job *job, const ulna_conte
     ulna_take_options o = ulna_take_options_for(&job->skeleton, markers);
     o.set = job->set.count ? &job->set : NULL;
     o.attach = job->attach_path ? ULNA_ATTACH_SET : ULNA_ATTACH_NAMES;
+    o.check = 1;
     axes_apply(&job->axes, &o);
     o.subject = job->subject;
     return o;
@@ -164,12 +165,35 @@ static void note_take(const calibrate_job *job)
                         take->size_ratio);
 }
 
+/* Whether a recording can be right: the first one, or another, whose file the notes name. */
+static ulna_status check_take(const calibrate_job *job, const ulna_take *take, const ulna_content *markers,
+                              const char *path, json_t *object, ulna_error *error)
+{
+    const doubt_advice advice = {.subjects = "--subject NAME calibrates for one of them, --all-subjects for each",
+                                 .skeleton = &job->skeleton,
+                                 .markers = markers,
+                                 .is_markers_unit_given = job->markers_unit > 0,
+                                 .is_skeleton_unit_given = job->skeleton_unit > 0,
+                                 .is_forced = job->is_forced};
+    if (markers == &job->markers)
+        return doubts_check(take, &advice, object, job->notes, error);
+    json_t *own = json_object(), *notes = json_array(), *note;
+    size_t i;
+    ulna_status status = doubts_check(take, &advice, own, notes, error);
+    json_array_foreach(notes, i, note)
+    {
+        files_note_text(job->notes, "%.200s: %s", path, json_string_value(note));
+    }
+    json_decref(notes);
+    json_decref(own);
+    return status;
+}
+
 static int make_take(json_t *object, calibrate_job *job, ulna_error *error)
 {
     ulna_take_options o = take_options(job, &job->markers);
     o.reference = job->reference_path ? &job->reference : NULL;
     o.reference_offsets = job->reference_path != NULL;
-    o.check = 1;
     if (ulna_take_create(&o, &job->take, error)) {
         ulna_error why = *error;
         if (why.status == ULNA_ERR_MODEL)
@@ -178,24 +202,19 @@ static int make_take(json_t *object, calibrate_job *job, ulna_error *error)
     }
     job->from = bones_from(job);
     note_take(job);
+    if (check_take(job, job->take, &job->markers, job->markers_path, object, error))
+        return files_fail(object, job->markers_path, error);
     for (int i = 0; i < job->more_count; i++) {
         ulna_take_options more = take_options(job, &job->more[i]);
-        if (ulna_take_create(&more, &job->more_takes[i], error))
+        if (ulna_take_create(&more, &job->more_takes[i], error) ||
+            check_take(job, job->more_takes[i], &job->more[i], job->more_paths[i], object, error))
             return files_fail(object, job->more_paths[i], error);
     }
-    const doubt_advice advice = {.subjects = "--subject NAME calibrates for one of them, --all-subjects for each",
-                                 .skeleton = &job->skeleton,
-                                 .markers = &job->markers,
-                                 .is_markers_unit_given = job->markers_unit > 0,
-                                 .is_skeleton_unit_given = job->skeleton_unit > 0,
-                                 .is_forced = job->is_forced};
-    if (doubts_check(job->take, &advice, object, job->notes, error))
-        return files_fail(object, job->markers_path, error);
     return CLI_DONE;
 }
 
 /* Bone lengths of the person who stands still; the take is made anew with these, and begins with the offsets found here. */
-static ulna_status find_lengths(calibrate_job *job, ulna_error *error)
+static ulna_status find_lengths(calibrate_job *job, json_t *object, ulna_error *error)
 {
     ulna_take *still = NULL;
     ulna_calibrate_options options = ulna_calibrate_options_static();
@@ -207,6 +226,8 @@ static ulna_status find_lengths(calibrate_job *job, ulna_error *error)
         return cli_fail(error, ULNA_ERR_MEMORY, "no room for the markers");
     ulna_take_options o = take_options(job, &job->still);
     ulna_status status = ulna_take_create(&o, &still, error);
+    if (status == ULNA_OK)
+        status = check_take(job, still, &job->still, job->static_path, object, error);
     if (status == ULNA_OK)
         status = ulna_calibrate(still, &options, &job->lengths, error);
     ulna_take_destroy(still);
@@ -221,6 +242,7 @@ static ulna_status find_lengths(calibrate_job *job, ulna_error *error)
     o.model = job->lengths.model;
     o.attach = ULNA_ATTACH_SET;
     o.axes = before->axes;
+    o.check = 0; /* it was */
     status = ulna_take_create(&o, &job->take, error);
     ulna_take_destroy(before);
     return status;
@@ -257,7 +279,7 @@ static int run(const cli *tool, json_t *object, calibrate_job *job, ulna_error *
     options.progress = show;
     options.progress_context = &bar;
     if (job->static_path) {
-        status = find_lengths(job, error);
+        status = find_lengths(job, object, error);
         options.scale = options.symmetric = 0;
     }
     if (status == ULNA_OK) {
@@ -375,6 +397,28 @@ static int calibrate_person(const cli *tool, json_t *object, const calibrate_job
     return code;
 }
 
+/* No file of theirs is an input, nor another's. */
+static int check_files(const cli *tool, const calibrate_job *pattern, const ulna_take *take)
+{
+    int count = 0, people = take ? take->subject_count : 0, rows = people ? people : 1;
+    char **names = calloc(2 * (size_t)rows, sizeof *names);
+    int is_named = names != NULL;
+    for (int s = 0; s < rows && is_named; s++) {
+        const char *person = people ? take->subjects[s] : NULL;
+        if (pattern->output_path)
+            is_named &=
+                (names[count++] = folder_file(pattern->output_path, pattern->markers_path, person, "csv")) != NULL;
+        if (pattern->model_path)
+            is_named &=
+                (names[count++] = folder_file(pattern->model_path, pattern->markers_path, person, "json")) != NULL;
+    }
+    int code = is_named ? cli_check_outputs(tool, (const char *const *)names, count) : cli_exit_code(ULNA_ERR_MEMORY);
+    for (int i = 0; i < count && names; i++)
+        free(names[i]);
+    free(names);
+    return code;
+}
+
 /* The people of the first recording, one after the other: 1 if some failed, and the highest code if all of them did. */
 static int calibrate_people(const cli *tool, json_t *object, const calibrate_job *pattern)
 {
@@ -383,8 +427,8 @@ static int calibrate_people(const cli *tool, json_t *object, const calibrate_job
     if (files_skeleton(pattern->skeleton_path, pattern->skeleton_unit, &skeleton, &error))
         return files_fail(object, pattern->skeleton_path, &error);
     ulna_take *take = files_people(pattern->markers_path, pattern->markers_unit, &skeleton, &markers);
-    int count = take ? take->subject_count : 0, highest = CLI_DONE, done = 0;
-    if (!count)
+    int highest = check_files(tool, pattern, take), count = take && !highest ? take->subject_count : 0, done = 0;
+    if (!count && !highest)
         highest = calibrate_person(tool, object, pattern, NULL);
     json_t *people = count ? put_list(object, "people") : NULL;
     for (int s = 0; s < count; s++) {

@@ -264,6 +264,48 @@ static void doubled_names_are_refused(void **state)
     refuses(*state, CALIBRATE, "names occur twice", "prefix");
 }
 
+/* ---- calibration with several recordings --------------------------------------------------------------------------------------- */
+
+/* Each of them is checked, and the message names its file: `bad.c3d` is not the first one. */
+static void every_recording_of_a_calibration_is_checked(void **state)
+{
+#define SECOND "calibrate --json -s human.asf --frames 40 -o out.csv -m walk.c3d bad.c3d"
+#define STATIC "calibrate --json -s human.asf --frames 40 -o out.csv -m walk.c3d --static bad.c3d"
+    ulna_test_tool *tool = *state;
+    ulna_content walk = load_walk(tool);
+    scale(&walk.recording, 10, 10, 10);
+    write_bad(tool, &walk);
+    static const char *const lines[] = {SECOND, STATIC};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        json_t *object = run(tool, lines[i], 3), *error = json_object_get(object, "error");
+        ulna_test_says(json_string_value(json_object_get(error, "message")), "times as far apart");
+        ulna_test_says(tool->err, "bad.c3d: ");
+        assert_false(exists(tool, "out.csv"));
+        json_decref(object);
+    }
+    assert_true(notes_say(tool, SECOND " --no-checks", "bad.c3d: the markers are"));
+    walk = load_walk(tool);
+    scale(&walk.recording, -1, 1, 1);
+    write_bad(tool, &walk);
+    json_decref(run(tool, SECOND, 3));
+    ulna_test_says(tool->err, "bad.c3d: ");
+    ulna_test_says(tool->err, "mirrored");
+#undef SECOND
+#undef STATIC
+}
+
+/* Files that are named after people are compared with the inputs too. */
+static void calibrating_all_people_overwrites_no_input(void **state)
+{
+    ulna_test_tool *tool = *state;
+    write_two(tool, "Anna:", "Bert:");
+    ulna_test_tool_shell(tool, "mkdir out && cp walk-markers.csv out/bad-Anna.csv");
+    assert_int_equal(
+        ulna_test_tool_run(tool, "calibrate -s human.asf -m bad.c3d --all-subjects -a out/bad-Anna.csv -o ./out/"), 2);
+    ulna_test_says(tool->err, "would overwrite the input 'out/bad-Anna.csv'");
+    ulna_test_tool_shell(tool, "cmp walk-markers.csv out/bad-Anna.csv");
+}
+
 /* ---- axes and sides ---------------------------------------------------------------------------------------------------------- */
 
 static void mirrored_axes_are_refused(void **state)
@@ -511,6 +553,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(options_about_people_are_checked, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(people_are_not_sought_in_a_file_without_markers, open_sample,
                                         ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(every_recording_of_a_calibration_is_checked, open_sample, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(calibrating_all_people_overwrites_no_input, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(doubled_names_are_refused, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(mirrored_axes_are_refused, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(exchanged_sides_are_refused, open_sample, ulna_test_tool_close),
