@@ -240,7 +240,8 @@ ulna_status ulna_calibrator_reduce_key(ulna_calibrator *c, int k)
 }
 
 /*
- * dp = J dq = -J H^-1 W dz = -sum_d y_d x_d dz / D_d,  y = L^-T JT,  x = L^-T W: J the rows of the joint's place.
+ * dp = J dq + u dz,  J dq = -J H^-1 W dz = -sum_d y_d x_d dz / D_d,  y = L^-T JT,  x = L^-T W: J the rows of the joint's place,
+ * u its motion per unit of a scale if no joint moves.
  */
 void ulna_calibrator_joint_rows(ulna_calibrator *c, int body, double *rows)
 {
@@ -277,6 +278,10 @@ void ulna_calibrator_joint_rows(ulna_calibrator *c, int body, double *rows)
             for (int i = c->first[d] - 1; i < c->last[d] - 1; i++)
                 to[i] += factor * x[i];
         }
+    const int *path = c->path + (size_t)body * (size_t)c->groups;
+    for (int i = 0; i < (c->groups ? c->path_count[body] : 0); i++)
+        for (int k = 0; k < 3; k++)
+            rows[nz * (size_t)k + (size_t)path[i]] += drift_of(c, path[i], body)[k];
 }
 
 ulna_status ulna_calibrator_reduce(ulna_calibrator *c)

@@ -498,6 +498,82 @@ static void test_sessions(void **state)
     ulna_model_destroy(model);
 }
 
+/* Where a joint is in the pose that fits best, with one scale changed by h. */
+static void joint_at_scale(ulna_calibrator *c, int group, double h, const double *key, int body, double place[3])
+{
+    double *q = malloc((size_t)c->nq * sizeof *q);
+    ulna_pose *pose;
+    memcpy(q, key, (size_t)c->nq * sizeof *q);
+    c->z[group] += h;
+    assert_int_equal(ulna_calibrator_apply(c), ULNA_OK);
+    assert_int_equal(ulna_solver_set_options(c->solver, &c->warm, NULL), ULNA_OK);
+    for (int i = 0; i < 6; i++)
+        ulna_key_solve(c, 0, q, 0, 1);
+    assert_int_equal(ulna_pose_create(c->scaled ? c->scaled : c->base, NULL, &pose, NULL), ULNA_OK);
+    ulna_pose_forward(pose, q);
+    ulna_pose_body(pose, body, place, NULL);
+    ulna_pose_destroy(pose);
+    c->z[group] -= h;
+    free(q);
+}
+
+/* Rows of joint deviations against differences: a scale moves joints by itself, and through the pose that follows. */
+static void test_joints_follow_scales(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {"left_shank", "left_foot", "left_hand", "right_forearm"};
+    const double h = 1e-4;
+    ulna_model *model = sample("human");
+    ulna_marker_set set = own_markers(model);
+    ulna_clip clip = make_motion(model, 5, 71);
+    ulna_recording recording = record(model, &clip, &set);
+    ulna_calibrate_options options = ulna_calibrate_options_default();
+    ulna_take *take;
+    ulna_calibrator *c;
+    options.scale = 1;
+    options.posture = 1e-5;
+    options.limits = 0;
+    options.loss_scale = 0.04;
+    assert_int_equal(ulna_test_take(model, &set, &recording, NULL, NULL, &take, NULL), ULNA_OK);
+    assert_int_equal(ulna_calibrator_create(take, &take->set, &options, &c, NULL), ULNA_OK);
+    assert_int_equal(ulna_calibrator_set_keys(c, 1, (const int[]){2}), ULNA_OK);
+    ulna_calibrator_set_posture(c, 1e-5);
+    c->loss_scale = 0;
+    for (int i = 0; i < c->count; i++)
+        memcpy(ulna_offset(c, i), take->set.items[c->item[i]].offset, 3 * sizeof(double));
+    c->warm.decrease = 1e-15;
+    c->warm.hybrid.trust_last = 0;
+    c->warm.iterations = 500;
+    double *key = ulna_key_q(c, 0), *rows = calloc(3 * (size_t)c->nz, sizeof *rows);
+    ulna_key_start(c, 0, 0, key);
+    joint_at_scale(c, 0, 0, key, 0, (double[3]){0});
+    for (int i = 0; i < 6; i++)
+        ulna_key_solve(c, 0, key, 0, 1);
+    for (size_t n = 0; n < sizeof bodies / sizeof *bodies; n++) {
+        int body = ulna_model_find_body(model, bodies[n]), group = body < 0 ? -1 : c->group[body];
+        double above[3], below[3];
+        assert_true(group >= 0);
+        joint_at_scale(c, group, h, key, body, above);
+        joint_at_scale(c, group, -h, key, body, below);
+        joint_at_scale(c, group, 0, key, body, (double[3]){0});
+        assert_int_equal(ulna_calibrator_reduce_key(c, 0), ULNA_OK);
+        ulna_calibrator_joint_rows(c, body, rows);
+        for (int k = 0; k < 3; k++) {
+            double difference = (above[k] - below[k]) / (2 * h),
+                   found = rows[(size_t)k * (size_t)c->nz + (size_t)group];
+            if (!(fabs(difference - found) < 2e-3))
+                fail_msg("%s, %c: %g by differences, %g by rows", bodies[n], "xyz"[k], difference, found);
+        }
+    }
+    free(rows);
+    ulna_calibrator_destroy(c);
+    ulna_take_destroy(take);
+    ulna_recording_release(&recording);
+    ulna_clip_release(&clip);
+    ulna_marker_set_release(&set);
+    ulna_model_destroy(model);
+}
+
 static ulna_calibration calibrate_two(const ulna_model *model, const ulna_marker_set sets[2],
                                       const ulna_recording recordings[2])
 {
@@ -561,6 +637,7 @@ int main(void)
         cmocka_unit_test(test_template),
         cmocka_unit_test(test_standing_poses),
         cmocka_unit_test(test_static_pose),
+        cmocka_unit_test(test_joints_follow_scales),
         cmocka_unit_test(test_sessions),
         cmocka_unit_test(test_sessions_with_prefixes),
     };
