@@ -59,7 +59,7 @@ ulna_status ulna_take_find_axes(ulna_take *take, const ulna_take_options *option
  */
 ulna_status ulna_marker_set_from_motion(const ulna_take *take, int all, ulna_marker_set *set, ulna_error *error);
 /* How much the recording's markers move on the bodies that carry them best (m^2, sum of variances): for three axes. */
-ulna_status ulna_take_unrest(ulna_take *take, double axes[3][9], double unrest[3], ulna_error *error);
+ulna_status ulna_take_marker_motion(ulna_take *take, double axes[3][9], double motion[3], ulna_error *error);
 
 /* Frames of all bodies, in the world, for some poses. */
 typedef struct ulna_places {

@@ -42,13 +42,13 @@ static ulna_status up_of_bones(const ulna_take *take, char *up, ulna_error *erro
 
 static ulna_status by_reference(ulna_take *take, ulna_error *error)
 {
-    double axes[WAYS][9], unrest[WAYS];
+    double axes[WAYS][9], motion[WAYS];
     int best = 0;
     for (int way = 0; way < WAYS; way++)
         circle(way, axes[way]);
-    ulna_status status = ulna_take_unrest(take, axes, unrest, error);
+    ulna_status status = ulna_take_marker_motion(take, axes, motion, error);
     for (int way = 1; way < WAYS; way++)
-        best = unrest[way] < unrest[best] ? way : best;
+        best = motion[way] < motion[best] ? way : best;
     circle(best, take->axes);
     take->axes_source = ULNA_AXES_REFERENCE;
     return status;

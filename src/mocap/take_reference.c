@@ -57,9 +57,9 @@ static int local_place(const ulna_places *p, int sample, int body, double local[
     return ulna_all_finite(x, 3);
 }
 
-/* Weights by the distance from the mean of the pass before, from wide to narrow: the first pass is a plain mean. */
-/* Mean of the marker at hand in the frame of a body, by Geman-McClure's weights, so that outliers do not move it; and its
- * variance about that (m^2), weighted likewise. INFINITY if it was never seen. */
+/* Mean of the marker in places->x in the frame of a body, and its variance about that (m^2). Both are weighted by Geman-McClure's
+ * loss, so that outliers do not move them: the first pass is a plain mean, the next ones weigh by the distance from the mean
+ * before, with a scale that gets narrower. INFINITY if the marker was never seen. */
 static double mean_place(const ulna_places *places, int body, double scale, double mean[3])
 {
     double spread = INFINITY, local[3], off[3];
@@ -153,23 +153,29 @@ static void gather(const ulna_take *take, const stretch *frames, int marker, uln
         ulna_take_marker(take, sample_frame(frames, s, places->samples), marker, places->x + 3 * (size_t)s);
 }
 
+/* Adds the markers of the recording that the set does not have. */
 static ulna_status attach_all(const ulna_take *take, const stretch *frames, ulna_places *places, ulna_marker_set *set)
 {
     const ulna_recording *recording = take->recording;
-    ulna_status status = ULNA_OK;
-    for (int m = 0; m < recording->marker_count && status == ULNA_OK; m++) {
-        const char *name = ulna_marker_own_name(recording, m);
+    size_t markers = (size_t)recording->marker_count;
+    unsigned char *is_attached = ulna_allocate(&take->allocator, markers, 1);
+    ulna_status status = is_attached || !markers ? ULNA_OK : ULNA_ERR_MEMORY;
+    for (size_t i = 0; i < set->count && status == ULNA_OK; i++) {
+        int found = ulna_recording_find(recording, set->items[i].marker);
+        if (found != ULNA_NONE)
+            is_attached[found] = 1;
+    }
+    for (int m = 0; m < (int)markers && status == ULNA_OK; m++) {
+        const char *name = is_attached[m] ? NULL : ulna_marker_own_name(recording, m);
         double offset[3];
-        size_t i = 0;
-        while (i < set->count && ulna_recording_find(recording, set->items[i].marker) != m)
-            i++;
-        if (!name || i < set->count)
+        if (!name)
             continue;
         gather(take, frames, m, places);
         int body = ulna_places_nearest(places, SETTLED, offset, NULL);
         if (body != ULNA_NONE)
             status = ulna_marker_set_add(set, name, body, offset, 1);
     }
+    ulna_release(&take->allocator, is_attached, markers, 1);
     return status;
 }
 
@@ -202,11 +208,11 @@ ulna_status ulna_marker_set_from_motion(const ulna_take *take, int all, ulna_mar
     return set->count ? ULNA_OK : ulna_fail(error, ULNA_ERR_ARGUMENT, "no marker of the recording is ever visible");
 }
 
-ulna_status ulna_take_unrest(ulna_take *take, double axes[3][9], double unrest[3], ulna_error *error)
+ulna_status ulna_take_marker_motion(ulna_take *take, double axes[3][9], double motion[3], ulna_error *error)
 {
     ulna_places places;
     stretch frames;
-    memset(unrest, 0, 3 * sizeof *unrest);
+    memset(motion, 0, 3 * sizeof *motion);
     ulna_status status = place_bodies(take, AXES_SAMPLES, &frames, &places, error);
     if (status != ULNA_OK)
         return status;
@@ -218,7 +224,7 @@ ulna_status ulna_take_unrest(ulna_take *take, double axes[3][9], double unrest[3
                 continue;
             gather(take, &frames, m, &places);
             if (ulna_places_nearest(&places, SETTLED, mean, &spread) != ULNA_NONE)
-                unrest[way] += spread;
+                motion[way] += spread;
         }
     }
     ulna_places_release(&places);
