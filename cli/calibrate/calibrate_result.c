@@ -67,7 +67,7 @@ void calibrate_add_results(json_t *object, const calibrate_job *job)
         json_t *apart = put_list(session, "rms_mm"), *elsewhere = put_list(session, "elsewhere");
         put_flag(session, "placed_anew", r->is_placed_anew);
         for (int t = 0; t < r->take_count; t++)
-            json_array_append_new(apart, json_real(1e3 * r->take_rms[t]));
+            json_array_append_new(apart, cli_json_number(1e3 * r->take_rms[t]));
         for (size_t i = 0; i < r->set.count; i++)
             if (r->markers[i].is_elsewhere)
                 json_array_append_new(elsewhere, cli_json_text(r->set.items[i].marker));
@@ -105,18 +105,31 @@ static int append(char text[TEXT], const char *format, ...)
     return 1;
 }
 
-/* Bones from the one with the highest value down, while it is above `least`: names, and `factor` times the value. */
-static void list_bones(const calibrate_job *job, const double *values, double least, double factor, const char *unit,
-                       char text[TEXT])
+/* What has the values of a list: a marker of the set, or a bone. */
+typedef const char *(*name_of)(const calibrate_job *job, int index);
+
+static const char *bone_name(const calibrate_job *job, int index)
+{
+    return ulna_model_body_name(job->skeleton.model, index);
+}
+
+static const char *marker_name(const calibrate_job *job, int index)
+{
+    return job->result.set.items[index].marker;
+}
+
+/* Names from the one with the highest value down, while it is above `least`, and `factor` times the value. */
+static void list_largest(const calibrate_job *job, name_of name, const double *values, int count, double least,
+                         double factor, const char *unit, char text[TEXT])
 {
     double last = INFINITY;
-    int before = -1, count = ulna_model_body_count(job->skeleton.model), more = 0;
+    int before = -1, more = 0;
     for (int shown = 0;; shown++) {
         int best = -1;
-        for (int b = 0; b < count; b++) /* the next below `last`, or as high and farther on */
-            if ((values[b] < last || (values[b] == last && b > before)) && values[b] > least &&
-                (best < 0 || values[b] > values[best]))
-                best = b;
+        for (int i = 0; i < count; i++) /* the next below `last`, or as high and farther on */
+            if ((values[i] < last || (values[i] == last && i > before)) && values[i] > least &&
+                (best < 0 || values[i] > values[best]))
+                best = i;
         if (best < 0)
             break;
         last = values[best];
@@ -124,38 +137,29 @@ static void list_bones(const calibrate_job *job, const double *values, double le
         if (shown >= MOST_NAMES)
             more++;
         else
-            append(text, "%.40s %.0f%s", ulna_model_body_name(job->skeleton.model, best), factor * values[best], unit);
+            append(text, "%.40s %.0f%s", name(job, best), factor * values[best], unit);
     }
     if (more)
         append(text, "and %d more", more);
 }
 
-/* Markers from the one that is least sure down. */
-static void list_unsure_markers(const ulna_calibration *r, char text[TEXT])
+static void list_bones(const calibrate_job *job, const double *values, double least, double factor, const char *unit,
+                       char text[TEXT])
 {
-    int shown = 0, more = 0;
-    double last = INFINITY;
-    for (;; shown++) {
-        double most = UNSURE_MARKER;
-        size_t best = r->set.count;
-        for (size_t i = 0; i < r->set.count; i++) {
-            const double *d = r->markers[i].deviation;
-            double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-            if (length < last && length > most) {
-                most = length;
-                best = i;
-            }
-        }
-        if (best == r->set.count)
-            break;
-        last = most;
-        if (shown < MOST_NAMES)
-            append(text, "%.40s %.0f", r->set.items[best].marker, 1e3 * most);
-        else
-            more++;
+    list_largest(job, bone_name, values, ulna_model_body_count(job->skeleton.model), least, factor, unit, text);
+}
+
+static void list_unsure_markers(const calibrate_job *job, char text[TEXT])
+{
+    const ulna_calibration *r = &job->result;
+    double *lengths = calloc(r->set.count + 1, sizeof *lengths);
+    for (size_t i = 0; i < r->set.count && lengths; i++) {
+        const double *d = r->markers[i].deviation;
+        lengths[i] = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
     }
-    if (more)
-        append(text, "and %d more", more);
+    if (lengths)
+        list_largest(job, marker_name, lengths, (int)r->set.count, UNSURE_MARKER, 1e3, "", text);
+    free(lengths);
 }
 
 static void say_unsure(const cli *tool, const calibrate_job *job)
@@ -164,7 +168,7 @@ static void say_unsure(const cli *tool, const calibrate_job *job)
     char markers[TEXT] = "", joints[TEXT] = "";
     if (r->undetermined < 0)
         return;
-    list_unsure_markers(r, markers);
+    list_unsure_markers(job, markers);
     list_bones(job, r->deviation, UNSURE_JOINT, 1e3, "", joints);
     if (r->is_undetermined)
         fact_text(tool, "unsure",

@@ -126,7 +126,7 @@ static void run_chunks(const void *context, int first, int last)
         }
 }
 
-/* Returns the earliest failure, however the threads ran. */
+/* Returns the failure of the first chunk that has one. After a failure no chunk begins, so with several threads it may be another. */
 static ulna_status track_chunks(ulna_track_job *j, ulna_error *error)
 {
     enum { FRAME_US = 10 };
