@@ -408,7 +408,7 @@ typedef struct ulna_trust {
     double
         typical_rms; /* m: the same; if they are less than a quarter of the frames, the mean over all frames, where distances
                           * above the scale of the loss count as that */
-    int is_poor;         /* this is more than 3 cm: more than skin moves on bones */
+    int is_poor;         /* this is more than 3 cm on an adult, less on a smaller skeleton: more than skin moves */
     int misplaced;       /* markers */
     int dofs_moved;      /* degrees of freedom that move a marker which is seen; the others stay as they began */
     int unmeasured;      /* degrees of freedom that are not measured (ulna_dof_report), these among them */

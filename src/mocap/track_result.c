@@ -13,7 +13,6 @@ enum {
     LONG_GAP = 12, /* frames: shorter ones are bridged by motion */
     NUMBERS = 3    /* that a marker gives */
 };
-#define POOR 0.03            /* metres: more than skin and soft tissue move */
 #define FEWEST_UNMARKED 0.25 /* of the frames, to judge the take by them */
 #define MOST_FRAMES 0.5      /* of those in which a marker is seen: then it is not the marker that is wrong */
 
@@ -307,7 +306,6 @@ static void find_unmarked(const ulna_track_job *j, ulna_trust *trust)
     trust->unmarked_rms = trust->unmarked ? sum / trust->unmarked : (double)NAN;
     trust->typical_rms =
         trust->unmarked >= FEWEST_UNMARKED * j->total && trust->unmarked ? trust->unmarked_rms : mean_bounded_rms(j);
-    trust->is_poor = trust->typical_rms > POOR;
 }
 
 static ulna_status find_trust(const ulna_track_job *j)

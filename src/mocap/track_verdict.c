@@ -6,6 +6,7 @@
  * next and 3000 degrees/s. Where the frame rate is not known, 30 degrees do. Limits of skeleton files are rough, often narrower
  * than people are: only angles far outside are marked. Frames that are lost say nothing about either.
  */
+#include "mocap/anatomy.h"
 #include "mocap/track.h"
 #include "model/model.h"
 #include "ulna/kinematics.h"
@@ -22,7 +23,8 @@
 #define MOST_WITH_OUTLIERS 0.5        /* of the frames */
 #define MOST_UNMEASURED 0.25          /* of the degrees of freedom */
 #define FEWEST_NUMBERS 0.75           /* that markers give, beside the degrees of freedom that move them */
-#define ROUGH (0.015 / 1.3)           /* metres a metre of the skeleton's length scale, which is 1.3 m for an adult */
+#define ROUGH 0.015                   /* m on an adult: more than markers on skin are usually off */
+#define POOR 0.03                     /* m on an adult: more than skin and soft tissue move */
 #define ROTATION_PER_COORDINATE 3.142 /* a quaternion that moves by d rotates by 2 d to pi d; an angle by d */
 
 /* ---- jumps ------------------------------------------------------------------------------------------------------------- */
@@ -171,7 +173,9 @@ static unsigned reasons_to_look(const ulna_model *model, const ulna_track_result
 
 void ulna_track_judge(const ulna_model *model, ulna_track_result *r)
 {
-    int is_rough = r->trust.typical_rms > ROUGH * model->length_scale;
+    const double length = model->length_scale / ULNA_ADULT_LENGTH_SCALE;
+    int is_rough = r->trust.typical_rms > ROUGH * length;
+    r->trust.is_poor = r->trust.typical_rms > POOR * length;
     unsigned rejecting = reasons_to_reject(r, is_rough);
     r->trust.reasons = rejecting | reasons_to_look(model, r, is_rough);
     r->trust.verdict = rejecting ? ULNA_VERDICT_REJECT : r->trust.reasons ? ULNA_VERDICT_LOOK : ULNA_VERDICT_TRUST;

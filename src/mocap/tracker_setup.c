@@ -1,4 +1,5 @@
 /* A tracker: its options, its memory, and what it forgets. */
+#include "mocap/anatomy.h"
 #include "mocap/tracker.h"
 #include "solve/solver.h"
 
@@ -43,11 +44,11 @@ ulna_track_options ulna_track_options_default(void)
     return o;
 }
 
-/* Numbers for an adult, whose length scale is 1.3 m: weights go with the square of the length. Plain least squares have no priors
+/* Numbers for an adult: weights go with the square of the length. Plain least squares have no priors
  * but a trace of posture, for what no marker determines. */
 void ulna_track_options_resolve(const ulna_model *model, ulna_track_options *o)
 {
-    const double length = model->length_scale / 1.3, square = length * length;
+    const double length = model->length_scale / ULNA_ADULT_LENGTH_SCALE, square = length * length;
     const int is_plain = o->loss == ULNA_LOSS_SQUARE;
     struct {
         double *option, automatic;

@@ -94,8 +94,34 @@ static void every_rule_counts(void **state)
     expect(&s, ULNA_VERDICT_REJECT, ULNA_REASON_ROUGH | ULNA_REASON_LIMITS | ULNA_REASON_IMPLAUSIBLE);
     trust->angles_outside = 11;
     expect(&s, ULNA_VERDICT_LOOK, ULNA_REASON_LIMITS);
-    trust->is_poor = 1;
-    expect(&s, ULNA_VERDICT_REJECT, ULNA_REASON_POOR);
+    ulna_test_swing_release(&s.swing);
+}
+
+/* 1.5 and 3 cm are those of an adult: what is poor grows with the skeleton. */
+static void errors_count_by_the_size_of_the_skeleton(void **state)
+{
+    (void)state;
+    scene s = {.swing = ulna_test_swing_make(1, 0)};
+    int count = ulna_model_body_count(s.swing.model);
+    double lengths[200];
+    ulna_model *half, *adult = s.swing.model;
+    assert_true(count <= 200);
+    for (int b = 0; b < count; b++)
+        lengths[b] = 0.5 * ulna_model_bone_length(adult, b);
+    assert_int_equal(ulna_model_with_lengths(adult, lengths, NULL, &half, NULL), ULNA_OK);
+    for (int is_half = 0; is_half < 2; is_half++) {
+        s.swing.model = is_half ? half : adult;
+        double length = ulna_model_length_scale(s.swing.model) / 1.3;
+        begin(&s);
+        s.result.trust.typical_rms = 0.0149 * length;
+        expect(&s, ULNA_VERDICT_TRUST, 0);
+        s.result.trust.typical_rms = 0.0299 * length;
+        expect(&s, ULNA_VERDICT_LOOK, ULNA_REASON_ROUGH);
+        s.result.trust.typical_rms = 0.0301 * length;
+        expect(&s, ULNA_VERDICT_REJECT, ULNA_REASON_ROUGH | ULNA_REASON_POOR);
+    }
+    s.swing.model = adult;
+    ulna_model_destroy(half);
     ulna_test_swing_release(&s.swing);
 }
 
@@ -292,6 +318,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_rule_counts),
+        cmocka_unit_test(errors_count_by_the_size_of_the_skeleton),
         cmocka_unit_test(jumps_are_rotations),
         cmocka_unit_test(limits_count_by_frames_or_by_angles),
         cmocka_unit_test(small_rest_is_told_but_trusted),
