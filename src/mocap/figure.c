@@ -61,7 +61,7 @@ int ulna_model_directions(const ulna_model *model, const ulna_pose *rest, double
     return 1;
 }
 
-static int first_child(const ulna_model *model, int body)
+int ulna_first_child(const ulna_model *model, int body)
 {
     for (int b = body + 1; b < model->nb && body != ULNA_NONE; b++)
         if (model->body[b].parent == body)
@@ -170,7 +170,7 @@ static int bone_to_follow(const ulna_figure *f, const ulna_spot *spot, char side
 {
     if (spot->anchor == ULNA_FOOT)
         joint = ulna_bone_find(f->model, ULNA_BONES_SHANK, side);
-    int next = first_child(f->model, joint);
+    int next = ulna_first_child(f->model, joint);
     if (next == ULNA_NONE && joint != ULNA_NONE && spot->anchor == ULNA_ARM) { /* a last bone: as the one before */
         next = joint;
         joint = f->model->body[joint].parent;
@@ -218,7 +218,7 @@ double ulna_figure_place(const ulna_figure *f, const ulna_spot *spot, char side,
         int joint = ulna_bone_find(f->model, spot->from ? spot->from : spot->bones, on), is_there = joint != ULNA_NONE;
         joint = is_there ? joint : body;
         ulna_pose_body(f->rest, joint, place, NULL);
-        if (between(f->rest, joint, first_child(f->model, joint), bone))
+        if (between(f->rest, joint, ulna_first_child(f->model, joint), bone))
             for (int k = 0; k < 3; k++)
                 place[k] += is_there ? spot->along * bone[k] : 0;
         if (f->has_axes && spot->anchor != ULNA_JOINT)

@@ -19,7 +19,6 @@
 
 /* Sizes beyond this, beside the skeleton's, are a mistake of the unit rather than a person. */
 #define MOST_RATIO 3.0
-#define ADULT_LENGTH 1.205 /* m: ulna_model_length_scale of an adult */
 
 enum { MOST_FRAMES = 2000, LIST = 4 };
 
@@ -27,8 +26,9 @@ typedef struct key {
     int marker; /* of the recording */
     const ulna_keypoint *row;
     char side;
-    int body; /* that carries it; ULNA_NONE: the skeleton has no such bone */
-    int base; /* the body in whose joint it begins; ULNA_NONE: the free end of `body` */
+    int body;            /* that carries it; ULNA_NONE: the skeleton has no such bone */
+    int base;            /* the body in whose joint it begins; ULNA_NONE: the free end of `body` */
+    int is_zero_missing; /* 0, 0, 0 is not where it is */
 } key;
 
 typedef struct fitting {
@@ -50,14 +50,6 @@ static void subtract(const double a[3], const double b[3], double difference[3])
 
 /* ---- which bone ---------------------------------------------------------------------------------------------------------- */
 
-static int first_child(const ulna_model *model, int body)
-{
-    for (int b = body + 1; body != ULNA_NONE && b < model->nb; b++)
-        if (model->body[b].parent == body)
-            return b;
-    return ULNA_NONE;
-}
-
 static void find_place(fitting *f, key *k)
 {
     char side = k->row->sides == 1 ? k->side : 0;
@@ -65,12 +57,28 @@ static void find_place(fitting *f, key *k)
     if (begins == ULNA_NONE)
         ends = ulna_bone_find(f->model, k->row->ends, side);
     k->body = begins != ULNA_NONE ? begins : ends;
-    k->base = begins != ULNA_NONE ? begins : first_child(f->model, ends);
+    k->base = begins != ULNA_NONE ? begins : ulna_first_child(f->model, ends);
     if (k->row->kind == ULNA_KEYPOINT_JOINT && k->base != ULNA_NONE) {
         k->body = k->base;
         if (f->joint[k->base] == ULNA_NONE)
             f->joint[k->base] = k->marker;
     }
+}
+
+/* Systems write 0, 0, 0 for what they did not find. One key point may be the origin itself, throughout: the pelvis, or
+ * the wrist of a hand alone, but none of a left and a right one. */
+static void find_zeros(fitting *f)
+{
+    int origins = 0;
+    for (int m = 0; m < f->recording->marker_count; m++) {
+        int zeros = 0;
+        for (int frame = 0; frame < f->recording->frame_count; frame++)
+            zeros += ulna_is_zero(ulna_recording_frame(f->recording, frame) + 3 * (size_t)m);
+        f->keys[m].is_zero_missing = zeros < f->recording->frame_count || f->keys[m].side;
+        origins += !f->keys[m].is_zero_missing;
+    }
+    for (int m = 0; m < f->recording->marker_count && origins > 1; m++)
+        f->keys[m].is_zero_missing = 1;
 }
 
 static int find_places(fitting *f, const ulna_keypoint_system *system)
@@ -86,6 +94,7 @@ static int find_places(fitting *f, const ulna_keypoint_system *system)
             find_place(f, k);
         found += k->body != ULNA_NONE;
     }
+    find_zeros(f);
     return found;
 }
 
@@ -98,7 +107,7 @@ static int middle_of(const fitting *f, int frame, const int *markers, double x[3
     x[0] = x[1] = x[2] = 0;
     for (; markers[count] != ULNA_NONE; count++) {
         const double *p = ulna_recording_frame(f->recording, frame) + 3 * (size_t)markers[count];
-        if (!ulna_is_position(p))
+        if (!ulna_is_position(p) || (ulna_is_zero(p) && f->keys[markers[count]].is_zero_missing))
             return 0;
         for (int i = 0; i < 3; i++)
             x[i] += p[i];
@@ -235,8 +244,7 @@ static ulna_status scale_model(fitting *f, ulna_model **scaled, ulna_error *erro
         return ulna_fail(error, ULNA_ERR_MODEL, "no two key points that are ends of a bone are ever seen together");
     if (ratio > MOST_RATIO || ratio < 1 / MOST_RATIO)
         return ulna_fail(error, ULNA_ERR_ARGUMENT,
-                         "the key points are %.3g times as large as the skeleton: is their unit of length right? "
-                         "--input-unit changes it",
+                         "the key points are %.3g times as large as the skeleton: is their unit of length right?",
                          ratio);
     for (int b = 0; b < f->model->nb; b++)
         f->ratio[b] *= ulna_model_bone_length(f->model, b);
@@ -354,9 +362,10 @@ static void place_between(const fitting *f, const ulna_pose *rest, const char *b
     }
 }
 
-static void place_key(const fitting *f, const ulna_pose *rest, const double *directions, double size, const key *k,
-                      double offset[3])
+static void place_key(const fitting *f, const ulna_figure *figure, const key *k, double offset[3])
 {
+    const ulna_pose *rest = figure->rest;
+    const double *axes = figure->axes;
     double R[9], origin[3], base[3], world[3] = {0, 0, 0};
     ulna_pose_body(rest, k->body, origin, R);
     if (k->base != ULNA_NONE) {
@@ -368,38 +377,31 @@ static void place_key(const fitting *f, const ulna_pose *rest, const double *dir
         place_between(f, rest, ULNA_BONES_ARM, origin, world);
     if (k->row->kind == ULNA_KEYPOINT_BETWEEN_HIPS)
         place_between(f, rest, ULNA_BONES_THIGH, origin, world);
-    for (int i = 0; i < 3 && directions; i++)
-        world[i] += size * ((k->side == 'r' ? -1 : 1) * k->row->at[0] * directions[i] +
-                            k->row->at[1] * directions[3 + i] + k->row->at[2] * directions[6 + i]);
+    for (int i = 0; i < 3 && figure->has_axes; i++)
+        world[i] += figure->size * ((k->side == 'r' ? -1 : 1) * k->row->at[0] * axes[i] + k->row->at[1] * axes[3 + i] +
+                                    k->row->at[2] * axes[6 + i]);
     ulna_unrotate(R, world, offset);
 }
 
 static ulna_status attach(const fitting *f, const ulna_model *scaled, ulna_marker_set *set, ulna_error *error)
 {
-    ulna_pose *rest = NULL;
-    double directions[9], offset[3], size = ulna_model_length_scale(scaled) / ADULT_LENGTH;
-    ulna_status status = ulna_pose_create(scaled, f->allocator, &rest, error);
-    if (status == ULNA_OK)
-        status = ulna_pose_forward(rest, scaled->rest);
-    int has_directions = status == ULNA_OK && ulna_model_directions(scaled, rest, directions);
+    ulna_figure figure;
+    double offset[3];
+    ulna_status status = ulna_figure_create(scaled, f->allocator, &figure);
+    if (status != ULNA_OK)
+        ulna_fail(error, status, "no memory for a pose");
     for (int m = 0; m < f->recording->marker_count && status == ULNA_OK; m++) {
         const key *k = &f->keys[m];
         if (k->body == ULNA_NONE || ulna_recording_find(f->recording, f->recording->names[m]) != m)
             continue;
-        place_key(f, rest, has_directions ? directions : NULL, size, k, offset);
+        place_key(f, &figure, k, offset);
         status = ulna_marker_set_add(set, f->recording->names[m], k->body, offset, k->row->weight);
     }
-    ulna_pose_destroy(rest);
+    ulna_figure_release(&figure);
     return status;
 }
 
 /* ---- which way is up -------------------------------------------------------------------------------------------------------- */
-
-static int largest(const double x[3])
-{
-    int best = fabs(x[1]) > fabs(x[0]) ? 1 : 0;
-    return fabs(x[2]) > fabs(x[best]) ? 2 : best;
-}
 
 /* From hips to shoulders, on average. */
 static int recorded_up(const fitting *f, double up[3])
@@ -426,20 +428,14 @@ static int recorded_up(const fitting *f, double up[3])
     return ulna_norm(up) > 0;
 }
 
-/* An exchange of x, y and z that takes the recording's up to the skeleton's, and half a turn where that points down. */
 static void stand_up(const fitting *f, double axes[9])
 {
     double directions[9], up[3];
     ulna_identity9(axes);
     if (!ulna_model_directions(f->model, f->rest, directions) || !recorded_up(f, up))
         return;
-    int from = largest(up), to = largest(directions + 3), is_down = (up[from] > 0) != (directions[3 + to] > 0);
-    for (int i = 0; i < 9; i++)
-        axes[i] = 0;
-    for (int i = 0; i < 3; i++) {
-        int row = (to + i) % 3;
-        axes[3 * row + (from + i) % 3] = is_down && i < 2 ? -1 : 1;
-    }
+    int from = ulna_largest(up), to = ulna_largest(directions + 3);
+    ulna_axes_exchange(from, to, (up[from] > 0) != (directions[3 + to] > 0), axes);
 }
 
 /* ---- all of it --------------------------------------------------------------------------------------------------------------- */

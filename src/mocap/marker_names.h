@@ -1,6 +1,6 @@
 /*
  * marker_names.h (private): what names say. Which bone a marker of a common set sits on (marker_names.c), and where on a person of
- * the skeleton's size it sits at rest, give or take how much (marker_template.c).
+ * the skeleton's size it sits at rest, give or take how much (figure.c).
  */
 #ifndef ULNA_SRC_MOCAP_MARKER_NAMES_H
 #define ULNA_SRC_MOCAP_MARKER_NAMES_H
@@ -58,7 +58,7 @@ void ulna_plain_name(const char *name, char plain[ULNA_MARKER_NAME]);
 int ulna_names_are_mirrored(const char *left, const char *right);
 int ulna_names_are_partners(const char *a, const char *b);
 
-/* ---- marker_template.c ---- */
+/* ---- figure.c ---- */
 
 /* A skeleton at rest, as anatomy sees it. */
 typedef struct ulna_figure {
@@ -71,6 +71,8 @@ typedef struct ulna_figure {
     double size;                  /* against an adult of 1.75 m */
 } ulna_figure;
 
+/* The first body that this one carries; ULNA_NONE if there is none. */
+int ulna_first_child(const ulna_model *model, int body);
 ulna_status ulna_figure_create(const ulna_model *model, const ulna_allocator *allocator, ulna_figure *figure);
 void ulna_figure_release(ulna_figure *figure);
 /* Where the spot is at rest, in the world, and the directions of its spread (rows); `body` is where the marker sits. Returns the

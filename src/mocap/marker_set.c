@@ -187,13 +187,6 @@ static ulna_status read_row(set_reader *r, const ulna_word *cells, size_t count)
     return status == ULNA_OK ? status : ulna_fail(r->error, status, "no memory for marker '%s'", marker);
 }
 
-static ulna_status name_file(const char *path, ulna_status status, ulna_error *error)
-{
-    if (status != ULNA_OK && error && path)
-        snprintf(error->path, sizeof error->path, "%s", path);
-    return status;
-}
-
 /* All lines; the reader's scan begins at the first. */
 static ulna_status read_table(set_reader *r)
 {
@@ -289,7 +282,7 @@ ulna_status ulna_marker_template_load(const char *path, const ulna_model *model,
     ulna_text_release(&text);
     if (status != ULNA_OK)
         ulna_marker_template_release(markers);
-    return name_file(path, status, error);
+    return ulna_fail_file(error, path, status);
 }
 
 /* Would the name be read back as it is? A cell holds anything but the end of a line, and the text is UTF-8. */

@@ -273,8 +273,10 @@ static ulna_status use_keypoints(ulna_take *take, const ulna_take_options *o, ul
         take->attach = ULNA_ATTACH_SET;
         return status;
     }
-    status =
-        ulna_keypoints_fit(take->model, take->recording, system, &take->allocator, &take->scaled, all, axes, error);
+    ulna_recording part = *take->recording; /* the frames of the take */
+    part.positions += 3 * (size_t)part.marker_count * (size_t)take->skipped;
+    part.frame_count = take->frame_count;
+    status = ulna_keypoints_fit(take->model, &part, system, &take->allocator, &take->scaled, all, axes, error);
     if (status != ULNA_OK)
         return status;
     take->model = take->scaled;

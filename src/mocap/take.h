@@ -49,7 +49,13 @@ ulna_status ulna_take_find_doubts(ulna_take *take, int is_thorough, ulna_error *
 /* ULNA_ERR_NUMBER, and where, if a value of the clip is NaN or infinite. */
 ulna_status ulna_take_check_numbers(const ulna_take *take, const ulna_clip *clip, ulna_error *error);
 
-/* take_axes.c: fills axes, axes_source, up and model_up. */
+/* take_axes.c */
+/* The axis along which x is longest. */
+int ulna_largest(const double x[3]);
+/* An exchange of x, y and z in a circle that takes axis `from` of the recording to axis `to` of the model; if they point against
+ * each other, half a turn besides. */
+void ulna_axes_exchange(int from, int to, int is_opposite, double axes[9]);
+/* Fills axes, axes_source, up and model_up. */
 ulna_status ulna_take_find_axes(ulna_take *take, const ulna_take_options *options, ulna_error *error);
 
 /*

@@ -331,6 +331,48 @@ static void down_becomes_up(void **state)
     ulna_test_take_release(&take);
 }
 
+/* Lengths are those of the frames that are used, and 0, 0, 0 is no place but for the origin. */
+static void only_what_is_seen_counts(void **state)
+{
+    (void)state;
+    ulna_test_take take = ulna_test_take_make(60);
+    ulna_model *person = another_person(take.model);
+    ulna_recording r = record(person, &take.clip, body_names[0], 17, 0, 0);
+    for (int f = 0; f < 40; f++) { /* another person was there before */
+        double *x = ulna_recording_frame(&r, f);
+        for (int i = 0; i < 3 * 17; i++)
+            x[i] *= 1.5;
+    }
+    int knee = 14, hidden = ulna_recording_find(&r, "right_wrist"); /* never found, and found in few frames */
+    for (int f = 0; f < 60; f++)
+        for (int k = 0; k < 3; k++) {
+            ulna_recording_frame(&r, f)[3 * hidden + k] = 0;
+            if (f < 55)
+                ulna_recording_frame(&r, f)[3 * knee + k] = 0;
+        }
+    ulna_recording_frame(&r, 0)[3 * hidden] = NAN;
+    ulna_take_options options = ulna_take_options_default();
+    ulna_take *made;
+    ulna_error error;
+    options.model = take.model;
+    options.recording = &r;
+    options.attach = ULNA_ATTACH_KEYPOINTS;
+    options.first_frame = r.first_frame + 40;
+    if (ulna_take_create(&options, &made, &error) != ULNA_OK)
+        fail_msg("%s", error.message);
+    static const char *const bones[] = {"left_forearm", "left_hand", "left_shank", "left_foot", "right_shank"};
+    for (size_t i = 0; i < sizeof bones / sizeof *bones; i++) {
+        int body = ulna_model_find_body(person, bones[i]);
+        double ratio = ulna_model_bone_length(made->model, body) / ulna_model_bone_length(person, body);
+        if (fabs(ratio - 1) > 1e-6)
+            fail_msg("%s is %g times as long", bones[i], ratio);
+    }
+    ulna_take_destroy(made);
+    ulna_recording_release(&r);
+    ulna_model_destroy(person);
+    ulna_test_take_release(&take);
+}
+
 /* ---- hands ----------------------------------------------------------------------------------------------------------- */
 
 /* Fingers that close and open, `size` times as large as the built-in hand. */
@@ -487,6 +529,7 @@ int main(void)
         cmocka_unit_test(markers_are_no_key_points),
         cmocka_unit_test(bodies_come_back),
         cmocka_unit_test(down_becomes_up),
+        cmocka_unit_test(only_what_is_seen_counts),
         cmocka_unit_test(hands_come_back),
         cmocka_unit_test(a_recorded_hand_is_solved),
         cmocka_unit_test(memory_may_fail_and_points_be_missing),

@@ -3,9 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "support_mocap.h"
 #include "support_swing.h"
+#include "ulna/formats.h"
 #include "ulna/kinematics.h"
 #include "ulna/sample.h"
 
@@ -227,6 +229,97 @@ static void axes_are_found(void **state)
         }
     }
     ulna_test_swing_release(&s);
+}
+
+/* The axis of a skeleton may point down: its y, where the recording's y points up. */
+static void a_skeleton_may_stand_on_its_head(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "HIERARCHY\nROOT Hips\n{\nOFFSET 0 0 0\n"
+        "CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n"
+        "JOINT Spine\n{\nOFFSET 0 -20 0\nCHANNELS 3 Zrotation Xrotation Yrotation\n"
+        "JOINT LeftArm\n{\nOFFSET 20 -30 0\nCHANNELS 3 Zrotation Xrotation Yrotation\nEnd Site\n{\nOFFSET 30 0 0\n}\n}\n"
+        "JOINT RightArm\n{\nOFFSET -20 -30 0\nCHANNELS 3 Zrotation Xrotation Yrotation\n"
+        "End Site\n{\nOFFSET -30 0 0\n}\n}\n}\n"
+        "JOINT LeftUpLeg\n{\nOFFSET 10 0 0\nCHANNELS 3 Zrotation Xrotation Yrotation\n"
+        "JOINT LeftLeg\n{\nOFFSET 0 43 0\nCHANNELS 3 Zrotation Xrotation Yrotation\nEnd Site\n{\nOFFSET 0 42 0\n}\n}\n}\n"
+        "JOINT RightUpLeg\n{\nOFFSET -10 0 0\nCHANNELS 3 Zrotation Xrotation Yrotation\n"
+        "JOINT RightLeg\n{\nOFFSET 0 43 0\nCHANNELS 3 Zrotation Xrotation Yrotation\n"
+        "End Site\n{\nOFFSET 0 42 0\n}\n}\n}\n}\n";
+    ulna_content content = ulna_content_empty(NULL);
+    ulna_error error;
+    if (ulna_content_read(text, sizeof text - 1, ULNA_FORMAT_BVH, NULL, &content, &error) != ULNA_OK)
+        fail_msg("%s", error.message);
+    int count = ulna_model_body_count(content.model);
+    ulna_marker_set set = ulna_marker_set_empty(NULL);
+    ulna_recording recording = ulna_recording_empty(NULL);
+    ulna_pose *pose;
+    assert_int_equal(ulna_recording_resize(&recording, count, 1), ULNA_OK);
+    assert_int_equal(ulna_pose_create(content.model, NULL, &pose, NULL), ULNA_OK);
+    ulna_pose_forward(pose, ulna_model_rest(content.model));
+    for (int b = 0; b < count; b++) {
+        static const double origin[3] = {0, 0, 0};
+        double *x = recording.positions + 3 * b;
+        snprintf(recording.names[b], ULNA_MARKER_NAME, "M%d", b);
+        assert_int_equal(ulna_marker_set_add(&set, recording.names[b], b, origin, 1), ULNA_OK);
+        ulna_pose_body(pose, b, x, NULL);
+        for (int k = 0; k < 3; k++)
+            x[k] = (k ? -1 : 1) * x[k] + 1; /* upright */
+    }
+    for (int is_known = 0; is_known < 2; is_known++) {
+        ulna_take_options options = ulna_take_options_default();
+        options.model = content.model;
+        options.recording = &recording;
+        options.set = &set;
+        options.up = (char)(is_known ? 'y' : 0);
+        ulna_take *take = make(&options);
+        static const double expected[3] = {0, -1, 0};
+        assert_int_equal(take->model_up, 'y');
+        assert_int_equal(take->axes_source, is_known ? ULNA_AXES_UP : ULNA_AXES_UPRIGHT);
+        assert_memory_equal(take->axes + 3, expected, sizeof expected);
+        ulna_take_destroy(take);
+    }
+    ulna_pose_destroy(pose);
+    ulna_recording_release(&recording);
+    ulna_marker_set_release(&set);
+    ulna_content_release(&content);
+}
+
+/* A reference motion attaches thousands of markers in no time: work grows with the square of their number at most. */
+static void many_markers_are_attached_soon(void **state)
+{
+    (void)state;
+    enum { COUNT = 4000 };
+    ulna_model *arm;
+    ulna_recording recording = ulna_recording_empty(NULL);
+    ulna_clip clip = ulna_clip_empty(NULL);
+    assert_int_equal(ulna_sample_create("two-link", NULL, &arm, NULL), ULNA_OK);
+    int nq = ulna_model_coordinate_count(arm);
+    assert_int_equal(ulna_clip_resize(&clip, nq, 1), ULNA_OK);
+    memcpy(ulna_clip_frame(&clip, 0), ulna_model_rest(arm), (size_t)nq * sizeof(double));
+    assert_int_equal(ulna_recording_resize(&recording, COUNT, 1), ULNA_OK);
+    for (int m = 0; m < COUNT; m++) {
+        snprintf(recording.names[m], ULNA_MARKER_NAME, "a long name of a marker, number %d", m);
+        for (int k = 0; k < 3; k++)
+            recording.positions[3 * m + k] = 0.1 + 1e-4 * m + k;
+    }
+    ulna_take_options options = ulna_take_options_default();
+    options.model = arm;
+    options.recording = &recording;
+    options.reference = &clip;
+    options.attach = ULNA_ATTACH_REFERENCE;
+    options.axes = (const double[9]){1, 0, 0, 0, 1, 0, 0, 0, 1};
+    clock_t begun = clock();
+    ulna_take *take = make(&options);
+    double seconds = (double)(clock() - begun) / CLOCKS_PER_SEC;
+    print_message("%d markers: %.2f s\n", COUNT, seconds);
+    assert_int_equal(take->set.count, COUNT);
+    assert_true(seconds < 20);
+    ulna_take_destroy(take);
+    ulna_clip_release(&clip);
+    ulna_recording_release(&recording);
+    ulna_model_destroy(arm);
 }
 
 static void axes_that_are_no_rotation_are_refused(void **state)
@@ -569,6 +662,8 @@ int main(void)
         cmocka_unit_test(frames_are_chosen_by_number),
         cmocka_unit_test(extreme_frame_numbers_are_refused),
         cmocka_unit_test(axes_are_found),
+        cmocka_unit_test(a_skeleton_may_stand_on_its_head),
+        cmocka_unit_test(many_markers_are_attached_soon),
         cmocka_unit_test(axes_that_are_no_rotation_are_refused),
         cmocka_unit_test(distances_are_those_of_the_frames),
         cmocka_unit_test(what_is_wrong_is_found),
