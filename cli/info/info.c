@@ -91,12 +91,12 @@ static void print_model(const cli *tool, const json_t *row)
 /* ---- what may be a mistake: each check adds at most a sentence or two ------------------------------------------ */
 
 /* The first few of many names: "hip, knee, ankle and 4 more". */
-typedef struct roster {
+typedef struct name_list {
     int count;
     char names[512];
-} roster;
+} name_list;
 
-static void enlist(roster *list, const char *name)
+static void add_name(name_list *list, const char *name)
 {
     enum { SHOWN = 4 };
     size_t length = strlen(list->names);
@@ -104,15 +104,15 @@ static void enlist(roster *list, const char *name)
         snprintf(list->names + length, sizeof list->names - length, "%s%.100s", length ? ", " : "", name);
 }
 
-static void enlist_dof(roster *list, const ulna_model *model, int dof)
+static void add_dof_name(name_list *list, const ulna_model *model, int dof)
 {
     char label[512];
     ulna_model_dof_label(model, dof, label, sizeof label);
-    enlist(list, label);
+    add_name(list, label);
 }
 
 /* "3 bones have zero length: a, b, c". The first two texts are for one and for several. */
-static void add_note(json_t *notes, const roster *list, const char *one, const char *several)
+static void add_note(json_t *notes, const name_list *list, const char *one, const char *several)
 {
     char more[32] = "";
     if (list->count == 0)
@@ -133,23 +133,23 @@ static int could_be_limited(const ulna_model *model, int dof)
 
 static void note_limits(const ulna_model *model, json_t *notes)
 {
-    roster unlimited = {0}, locked = {0}, wide = {0}, resting = {0};
+    name_list unlimited = {0}, locked = {0}, wide = {0}, resting = {0};
     int limited = 0;
     for (int i = 0; i < ulna_model_dof_count(model); i++) {
         double lower = ulna_model_lower(model)[i], upper = ulna_model_upper(model)[i];
         if (!is_limited(model, i)) {
             if (could_be_limited(model, i))
-                enlist_dof(&unlimited, model, i);
+                add_dof_name(&unlimited, model, i);
             continue;
         }
         limited++;
         double rest = ulna_model_rest(model)[ulna_model_dof_coordinate(model, i)];
         if (lower == upper)
-            enlist_dof(&locked, model, i);
+            add_dof_name(&locked, model, i);
         else if (rest == lower || rest == upper)
-            enlist_dof(&resting, model, i);
+            add_dof_name(&resting, model, i);
         if (!ulna_model_dof_is_translation(model, i) && isfinite(upper - lower) && upper - lower > 12.6)
-            enlist_dof(&wide, model, i); /* degrees, perhaps? */
+            add_dof_name(&wide, model, i); /* degrees, perhaps? */
     }
     if (limited == 0 && unlimited.count > 0)
         files_note_text(notes, "no degree of freedom has limits");
@@ -164,10 +164,10 @@ static void note_limits(const ulna_model *model, json_t *notes)
 
 static void note_bones(const ulna_model *model, const figure *shape, json_t *notes)
 {
-    roster empty = {0};
+    name_list empty = {0};
     for (int i = 1; i < ulna_model_body_count(model); i++)
         if (ulna_model_bone_length(model, i) == 0)
-            enlist(&empty, ulna_model_body_name(model, i));
+            add_name(&empty, ulna_model_body_name(model, i));
     add_note(notes, &empty, "one bone has zero length", "bones have zero length");
 
     double size = 0;
@@ -193,18 +193,18 @@ static int is_possible(const ulna_mass *mass)
 
 static void note_masses(const ulna_model *model, json_t *notes)
 {
-    roster massless = {0}, points = {0}, impossible = {0};
+    name_list massless = {0}, points = {0}, impossible = {0};
     int heavy = 0;
     for (int i = 0; i < ulna_model_body_count(model); i++) {
         const ulna_mass *mass = ulna_model_body_mass(model, i);
         const char *name = ulna_model_body_name(model, i);
         heavy += mass->mass > 0;
         if (mass->mass == 0)
-            enlist(&massless, name);
+            add_name(&massless, name);
         else if (mass->inertia[0] == 0 && mass->inertia[1] == 0 && mass->inertia[2] == 0)
-            enlist(&points, name);
+            add_name(&points, name);
         if (!is_possible(mass))
-            enlist(&impossible, name);
+            add_name(&impossible, name);
     }
     if (heavy > 0)
         add_note(notes, &massless, "one body has no mass, though others have",
@@ -233,7 +233,7 @@ static void note_twins(const ulna_model *model, json_t *notes)
 {
     int count = ulna_model_marker_count(model);
     placed_marker *places = calloc((size_t)count + 1, sizeof *places);
-    roster twins = {0};
+    name_list twins = {0};
     if (!places)
         return;
     for (int i = 0; i < count; i++) {
@@ -244,7 +244,7 @@ static void note_twins(const ulna_model *model, json_t *notes)
     qsort(places, (size_t)count, sizeof *places, compare_places);
     for (int i = 1; i < count; i++)
         if (compare_places(&places[i - 1], &places[i]) == 0)
-            enlist(&twins, ulna_model_marker_name(model, places[i].index));
+            add_name(&twins, ulna_model_marker_name(model, places[i].index));
     add_note(notes, &twins, "one marker is in the same place as another", "markers are in the same place as another");
     free(places);
 }
@@ -254,7 +254,7 @@ static void note_unseen(const ulna_model *model, json_t *notes)
 {
     int count = ulna_model_body_count(model);
     char *seen = calloc((size_t)count, 1);
-    roster unseen = {0};
+    name_list unseen = {0};
     if (!seen)
         return;
     for (int i = 0; i < ulna_model_marker_count(model); i++)
@@ -265,21 +265,21 @@ static void note_unseen(const ulna_model *model, json_t *notes)
             seen[ulna_model_body_parent(model, i)] = 1;
     for (int i = 0; i < ulna_model_dof_count(model); i++)
         if (!seen[ulna_model_dof_body(model, i)])
-            enlist_dof(&unseen, model, i);
+            add_dof_name(&unseen, model, i);
     add_note(notes, &unseen, "one degree of freedom moves no marker", "degrees of freedom move no marker");
     free(seen);
 }
 
 static void note_markers(const ulna_model *model, json_t *notes)
 {
-    roster weightless = {0};
+    name_list weightless = {0};
     if (ulna_model_marker_count(model) == 0) {
         files_note_text(notes, "there are no markers");
         return;
     }
     for (int i = 0; i < ulna_model_marker_count(model); i++)
         if (ulna_model_marker_weight(model, i) == 0)
-            enlist(&weightless, ulna_model_marker_name(model, i));
+            add_name(&weightless, ulna_model_marker_name(model, i));
     add_note(notes, &weightless, "one marker has no weight", "markers have no weight");
     note_twins(model, notes);
     note_unseen(model, notes);

@@ -11,14 +11,14 @@
 /* ---- lists of names -------------------------------------------------------------------------------------------- */
 
 /* "A, B, C and more" */
-typedef struct roster {
+typedef struct name_list {
     int count;
     char text[300];
-} roster;
+} name_list;
 
-static void enlist(roster *list, int most, const char *format, ...) ULNA_PRINTF(3, 4);
+static void add_name(name_list *list, int most, const char *format, ...) ULNA_PRINTF(3, 4);
 
-static void enlist(roster *list, int most, const char *format, ...)
+static void add_name(name_list *list, int most, const char *format, ...)
 {
     size_t length = strlen(list->text);
     if (list->count++ < most) {
@@ -62,11 +62,11 @@ void solve_note_take(solve_job *job)
 {
     enum { SHOWN = 8 };
     const ulna_take *take = job->take;
-    roster absent = {0}, unused = {0};
+    name_list absent = {0}, unused = {0};
     for (size_t i = 0; i < take->absent.count; i++)
-        enlist(&absent, SHOWN, "%.30s", take->absent.items[i].marker);
+        add_name(&absent, SHOWN, "%.30s", take->absent.items[i].marker);
     for (int i = 0; i < take->unused_count; i++)
-        enlist(&unused, SHOWN, "%.30s", take->recording->names[take->unused[i]]);
+        add_name(&unused, SHOWN, "%.30s", take->recording->names[take->unused[i]]);
     if (take->out_of_range)
         files_note_text(job->notes, "%lld position%s more than %g km from the origin, and count%s as missing",
                         take->out_of_range, take->out_of_range == 1 ? " is" : "s are", ULNA_FARTHEST_MARKER / 1e3,
@@ -85,28 +85,40 @@ void solve_note_take(solve_job *job)
 
 /* ---- notes on what the numbers alone would hide -------------------------------------------------------------------- */
 
+/* Whether the limb was led over the gap: only where it is seen on both sides. */
+static int is_bridged(const ulna_track_result *r, const ulna_gap *gap)
+{
+    int middle = (gap->first + gap->last) / 2;
+    return gap->first > 0 && gap->last < r->summary.frames - 1 && (r->frames[middle].flags & ULNA_TRACK_BRIDGED);
+}
+
 static void note_gaps(const solve_job *job)
 {
     enum { SHOWN = 6 };
     const ulna_track_result *r = &job->result;
-    roster gaps = {0};
-    for (int i = 0; i < r->gap_count; i++)
-        enlist(&gaps, SHOWN, "%.30s (frames %d to %d)", ulna_model_body_name(job->model, r->gaps[i].body),
-               r->gaps[i].first + job->take->first_frame, r->gaps[i].last + job->take->first_frame);
-    if (gaps.count)
-        files_note_text(job->notes, "no marker is seen on or beyond %s: %s", gaps.text,
-                        r->summary.bridged ? "led to where it is seen next" : "held where it was seen last");
+    const char *const ways[] = {job->options.causal ? "held where it was seen last"
+                                                    : "held, as it is not seen on both sides of the gap",
+                                "led to where it is seen next"};
+    for (int way = 1; way >= 0; way--) {
+        name_list gaps = {0};
+        for (int i = 0; i < r->gap_count; i++)
+            if (is_bridged(r, &r->gaps[i]) == way)
+                add_name(&gaps, SHOWN, "%.30s (frames %d to %d)", ulna_model_body_name(job->model, r->gaps[i].body),
+                         r->gaps[i].first + job->take->first_frame, r->gaps[i].last + job->take->first_frame);
+        if (gaps.count)
+            files_note_text(job->notes, "no marker is seen on or beyond %s: %s", gaps.text, ways[way]);
+    }
 }
 
 static void note_misplaced(const solve_job *job)
 {
     enum { SHOWN = 8 };
     const ulna_marker_report *markers = job->result.markers;
-    roster list = {0};
+    name_list list = {0};
     for (size_t i = 0; i < job->take->set.count; i++)
         if (markers[i].misplaced)
-            enlist(&list, SHOWN, "%.30s in %d of %d frames", job->take->set.items[i].marker, markers[i].outliers,
-                   markers[i].seen);
+            add_name(&list, SHOWN, "%.30s in %d of %d frames", job->take->set.items[i].marker, markers[i].outliers,
+                     markers[i].seen);
     if (list.count)
         files_note_text(job->notes, "too far off to count: %s; attached elsewhere rather than stray: calibrate again",
                         list.text);
@@ -221,7 +233,7 @@ static void put_worst_markers(const solve_job *job)
     enum { SHOWN = 3 };
     const ulna_marker_report *markers = job->result.markers;
     int before[SHOWN], count = (int)job->take->set.count;
-    roster list = {0};
+    name_list list = {0};
     for (int k = 0; k < SHOWN && k < count; k++) {
         int worst = -1;
         for (int i = 0; i < count; i++) {
@@ -234,7 +246,7 @@ static void put_worst_markers(const solve_job *job)
         if (worst < 0)
             break;
         before[k] = worst;
-        enlist(&list, SHOWN, "%.40s %.1f mm", job->take->set.items[worst].marker, 1e3 * markers[worst].rms);
+        add_name(&list, SHOWN, "%.40s %.1f mm", job->take->set.items[worst].marker, 1e3 * markers[worst].rms);
     }
     put_text(job->shown, "worst", list.text);
 }
@@ -244,14 +256,14 @@ static void put_outliers(const solve_job *job)
 {
     enum { SHOWN = 6 };
     const ulna_track_result *r = &job->result;
-    roster list = {0};
+    name_list list = {0};
     for (size_t i = 0; i < job->take->set.count; i++) {
         int swapped = 0;
         for (int k = 0; k < r->swap_count; k++)
             swapped += r->swaps[k].a == (int)i || r->swaps[k].b == (int)i ? r->swaps[k].frames : 0;
         if (r->markers[i].outliers > swapped)
-            enlist(&list, SHOWN, "%.40s in %d frames", job->take->set.items[i].marker,
-                   r->markers[i].outliers - swapped);
+            add_name(&list, SHOWN, "%.40s in %d frames", job->take->set.items[i].marker,
+                     r->markers[i].outliers - swapped);
     }
     put_text(job->shown, "outliers", list.text);
 }

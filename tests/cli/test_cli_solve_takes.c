@@ -65,6 +65,37 @@ static void gaps_are_told(void **state)
     free(page);
 }
 
+static void hide(ulna_recording *r, const char *const *names, int first, int last)
+{
+    for (; *names; names++) {
+        int m = ulna_recording_find(r, *names);
+        assert_true(m >= 0);
+        for (int f = first; f <= last; f++)
+            for (int k = 0; k < 3; k++)
+                ulna_recording_frame(r, f)[3 * m + k] = NAN;
+    }
+}
+
+/* A hand that is seen on both sides of its gap is led over it; one that is not seen again is held. */
+static void each_gap_is_told_by_itself(void **state)
+{
+    static const char *const left[] = {"LWRA", "LWRB", "LFIN", NULL}, *const right[] = {"RWRA", "RWRB", "RFIN", NULL};
+    ulna_test_tool *tool = *state;
+    ulna_test_take take = ulna_test_take_make(FRAMES);
+    hide(&take.markers, left, 30, 59);
+    hide(&take.markers, right, FRAMES - 30, FRAMES - 1);
+    ulna_test_take_write(tool->folder, "gaps.c3d", NULL, NULL, &take.markers);
+    ulna_test_take_release(&take);
+    json_t *object = solve(tool, "-s human -m gaps.c3d", 0);
+    assert_true(has_note(object, "left_hand (frames 31 to 60): led to where it is seen next"));
+    assert_true(has_note(object, "right_hand (frames 91 to 120): held, as it is not seen on both sides of the gap"));
+    json_decref(object);
+    object = solve(tool, "-s human -m gaps.c3d --causal", 0);
+    assert_true(has_note(object, "(frames 31 to 60)"));
+    assert_true(has_note(object, "held where it was seen last"));
+    json_decref(object);
+}
+
 /* One frame of zeros, and a marker on its way to the moon: one frame is lost, the next one found again, all is told. */
 static void garbage_is_told(void **state)
 {
@@ -309,6 +340,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_take, ulna_test_tool_close)
     const struct CMUnitTest tests[] = {
         TEST(gaps_are_told),
+        TEST(each_gap_is_told_by_itself),
         TEST(garbage_is_told),
         TEST(swapped_markers_are_weighed_down),
         TEST(takes_are_solved_side_by_side),
