@@ -79,8 +79,8 @@ typedef enum ulna_attach {
     ULNA_ATTACH_NAMES,   /* the same, and further markers by their names (see below): a start for ulna_calibrate */
     ULNA_ATTACH_KEYPOINTS, /* key points of a marker-less system at the joints of a skeleton scaled to them (see below), if the
                             * recording has more of these than of the model's own markers; else as ULNA_ATTACH_SET */
-    ULNA_ATTACH_REFERENCE /* the same, offsets as they are in options.reference; and markers that are not known so are on the
-                           * body in whose frame they move least there */
+    ULNA_ATTACH_REFERENCE /* as ULNA_ATTACH_NAMES, with offsets as they are in options.reference; markers whose names are not
+                           * known are on the body in whose frame they move least there */
 } ulna_attach;
 
 /*
@@ -287,8 +287,8 @@ typedef struct ulna_track_options {
     int chunk_frames;   /* the take is cut into chunks of so many frames, each begun afresh; 0: not cut */
     int overlap_frames; /* frames before a chunk that are solved only to find the way in */
     int threads;        /* chunks side by side; the result does not depend on it. 0: one per processor */
-    int continuous; /* 1: angles without jumps, near the middle of their limits (ulna_clip_unwind and ulna_clip_home),
-                         * unless limits bind. The poses are the same */
+    int continuous;     /* 1: angles without jumps (ulna_clip_unwind), near the middle of their limits unless limits
+                         * bind. The poses are the same */
     int solved_markers; /* 1: the result has the markers of the solved skeleton */
     int oracle; /* 1: the protocol of the exact-Hessian paper (section 6). Each frame's offsets are those of its pose in the
                  * take's reference, so that f = 0 can be reached. Of these options, method, limits, iterations, start and
@@ -366,7 +366,8 @@ typedef struct ulna_swap {
     int frames;      /* in which both were seen so */
 } ulna_swap;
 
-/* A body, and all beyond it, without any marker for 12 frames or more: it is held where it was seen last. */
+/* A body, and all beyond it, without any marker for 12 frames or more. It is led from where it was seen last to where it is seen
+ * next (ULNA_TRACK_BRIDGED); at the ends of a take, and with options.causal, it is held where it was seen. */
 typedef struct ulna_gap {
     int body;
     int first, last; /* indices in the take */

@@ -65,8 +65,8 @@ static inline double *ulna_recording_frame(const ulna_recording *recording, int 
 {
     return recording->positions + (size_t)frame * (size_t)recording->marker_count * 3;
 }
-/* The marker of that name; if there is none, the only one of that name without the subject's prefix ("Daniel:LFHD" is LFHD) or
- * in other letter case. ULNA_NONE if there is none. */
+/* The marker of that name; if there is none, the first of that name without the subject's prefix ("Daniel:LFHD" is LFHD); if there
+ * is none, the only one of that name in other letter case. ULNA_NONE if there is none, or several of the last kind. */
 ULNA_API int ulna_recording_find(const ulna_recording *recording, const char *name);
 /* The number of missing positions, over all frames. */
 ULNA_API long long ulna_recording_missing(const ulna_recording *recording);

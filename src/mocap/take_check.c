@@ -4,8 +4,8 @@
  *
  * A mirror image is found by fits: the skeleton is fitted to a few frames as they are, to their mirror image, and to the frames
  * with the markers of left and right exchanged. People are nearly their own mirror image: mirrored axes look like exchanged
- * names. Where one of the two explains the recording better, it is named; else both are. An alarm needs a fit that is at least
- * twice as good as that of the recording as it is, in the median over the frames.
+ * names. Where one of the two explains the recording better, it is named; else both are. An alarm needs a fit whose
+ * error is less than three quarters of that of the recording as it is, in the median over the frames.
  */
 #include <math.h>
 #include <string.h>
