@@ -51,12 +51,19 @@ static const char *name_of(unsigned code)
     static const struct {
         unsigned code;
         const char *name;
-    } names[] = {{ULNA_REASON_POOR, "poor"},           {ULNA_REASON_UNDETERMINED, "undetermined"},
-                 {ULNA_REASON_LOST, "lost"},           {ULNA_REASON_UNSURE, "unsure"},
-                 {ULNA_REASON_MISPLACED, "misplaced"}, {ULNA_REASON_IMPLAUSIBLE, "implausible"},
-                 {ULNA_REASON_FRAMES, "frames"},       {ULNA_REASON_MARKERS, "markers"},
-                 {ULNA_REASON_ROUGH, "rough"},         {ULNA_REASON_OUTLIERS, "outliers"},
-                 {ULNA_REASON_LIMITS, "limits"},       {ULNA_REASON_UNMEASURED, "unmeasured"}};
+    } names[] = {{ULNA_REASON_POOR, "poor"},
+                 {ULNA_REASON_UNDETERMINED, "undetermined"},
+                 {ULNA_REASON_LOST, "lost"},
+                 {ULNA_REASON_UNSURE, "unsure"},
+                 {ULNA_REASON_MISPLACED, "misplaced"},
+                 {ULNA_REASON_IMPLAUSIBLE, "implausible"},
+                 {ULNA_REASON_FRAMES, "frames"},
+                 {ULNA_REASON_MARKERS, "markers"},
+                 {ULNA_REASON_ROUGH, "rough"},
+                 {ULNA_REASON_OUTLIERS, "outliers"},
+                 {ULNA_REASON_LIMITS, "limits"},
+                 {ULNA_REASON_UNMEASURED, "unmeasured"},
+                 {ULNA_REASON_CUT, "cut"}};
     size_t i = 0;
     while (i + 1 < sizeof names / sizeof *names && names[i].code != code)
         i++;

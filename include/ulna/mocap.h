@@ -392,12 +392,13 @@ enum {
     ULNA_REASON_MISPLACED = 16,     /* more than a quarter of the markers are misplaced */
     ULNA_REASON_IMPLAUSIBLE = 1024, /* ROUGH, and angles_outside is more than a quarter of the angles with limits */
     /* to be looked at */
-    ULNA_REASON_FRAMES = 32,      /* some frame has a mark other than OUTLIERS and STARTED */
-    ULNA_REASON_MARKERS = 64,     /* some marker is misplaced, or swapped with another */
-    ULNA_REASON_ROUGH = 128,      /* typical_rms is more than 1.5 cm for an adult, in proportion for other sizes */
-    ULNA_REASON_OUTLIERS = 256,   /* more than half of the frames have outliers */
-    ULNA_REASON_LIMITS = 512,     /* angles_outside is not 0 */
-    ULNA_REASON_UNMEASURED = 2048 /* more than a quarter of the degrees of freedom are not measured */
+    ULNA_REASON_FRAMES = 32,       /* some frame has a mark other than OUTLIERS and STARTED */
+    ULNA_REASON_MARKERS = 64,      /* some marker is misplaced, or swapped with another */
+    ULNA_REASON_ROUGH = 128,       /* typical_rms is more than 1.5 cm for an adult, in proportion for other sizes */
+    ULNA_REASON_OUTLIERS = 256,    /* more than half of the frames have outliers */
+    ULNA_REASON_LIMITS = 512,      /* angles_outside is not 0 */
+    ULNA_REASON_UNMEASURED = 2048, /* more than a quarter of the degrees of freedom are not measured */
+    ULNA_REASON_CUT = 4096         /* cut_frames is not 0 */
 };
 
 /* What a small error does not say. */
@@ -416,6 +417,7 @@ typedef struct ulna_trust {
     int is_undetermined; /* 1: even these are more than three for each marker seen, so the markers cannot determine them */
     int angles_outside; /* angles that are more than 20 degrees outside their limits in more than a tenth of the frames: then
                          * it is the offsets or the limits that are wrong, not the frames */
+    int cut_frames;            /* frames after the take that the recording should have: its file ends early */
     ulna_clip_findings motion; /* limits that are left, and jumps */
 } ulna_trust;
 

@@ -54,6 +54,7 @@ typedef struct ulna_recording {
     double frame_seconds;            /* 0 if unknown */
     char (*names)[ULNA_MARKER_NAME]; /* marker_count; each ends with a zero byte */
     double *positions;               /* frame_count x marker_count x 3, metres */
+    int cut_frames;                  /* that the file states beyond these: it ends early */
     size_t capacity;                 /* of positions, in doubles */
 } ulna_recording;
 

@@ -263,6 +263,9 @@ void ulna_track_add_findings(const ulna_take *take, ulna_track_result *r)
     add_rejections(r);
     add_frames(r);
     add_markers(take, r);
+    if (r->trust.cut_frames)
+        add(&r->findings, ULNA_REASON_CUT, "the file of the recording ends early: %d frame%s missing",
+            r->trust.cut_frames, r->trust.cut_frames == 1 ? " is" : "s are");
     add_limits(take->model, r);
     add_unmeasured(take->model, r);
 }

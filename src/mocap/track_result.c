@@ -325,6 +325,8 @@ static ulna_status find_trust(const ulna_track_job *j)
         seen += j->result->markers[i].seen > 0;
     trust->is_undetermined = NUMBERS * seen < trust->dofs_moved;
     trust->motion = ulna_clip_check(model, &j->result->clip);
+    if (j->take->skipped + j->take->frame_count == j->take->recording->frame_count)
+        trust->cut_frames = j->take->recording->cut_frames;
     if (status == ULNA_OK)
         status = ulna_track_find_measured(j, marks);
     ulna_release(allocator, marks, 2 * bodies, 1);

@@ -115,6 +115,24 @@ static void garbage_is_told(void **state)
     json_decref(object);
 }
 
+/* A copy that was not completed: to be looked at, unless the missing frames were not asked for. */
+static void a_file_that_ends_early_is_looked_at(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool, "head -c $(($(wc -c <take.c3d) * 3 / 4)) take.c3d >cut.c3d");
+    json_t *object = solve(tool, "-s human -m cut.c3d --loss square", 0);
+    int missing = FRAMES - (int)integer(object, "frames");
+    char words[80];
+    snprintf(words, sizeof words, "the file of the recording ends early: %d frames are missing", missing);
+    assert_true(missing > 10 && missing < 60);
+    assert_string_equal(json_string_value(json_object_get(object, "verdict")), "look");
+    assert_string_equal(json_string_value(json_array_get(json_object_get(object, "reasons"), 0)), words);
+    json_decref(object);
+    object = solve(tool, "-s human -m cut.c3d --loss square --frames 1:50", 0);
+    assert_string_equal(json_string_value(json_object_get(object, "verdict")), "trust");
+    json_decref(object);
+}
+
 static void swapped_markers_are_weighed_down(void **state)
 {
     ulna_test_tool *tool = *state;
@@ -342,6 +360,7 @@ int main(void)
         TEST(gaps_are_told),
         TEST(each_gap_is_told_by_itself),
         TEST(garbage_is_told),
+        TEST(a_file_that_ends_early_is_looked_at),
         TEST(swapped_markers_are_weighed_down),
         TEST(takes_are_solved_side_by_side),
         TEST(one_bad_take_does_not_stop_the_others),

@@ -376,6 +376,7 @@ static void a_file_that_ends_early(void **state)
             snprintf(words, sizeof words, "the file ends early: 50 frames are stated, %d are present", frames);
             assert_frames(&c.recording, &m, 1e-3, frames);
             assert_remark(&c.remarks, 0, words);
+            assert_int_equal(c.recording.cut_frames, 50 - frames);
         }
         ulna_content_release(&c);
     }

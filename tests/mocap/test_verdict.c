@@ -87,6 +87,8 @@ static void every_rule_counts(void **state)
     expect(&s, ULNA_VERDICT_TRUST, 0);
     trust->unmeasured = nv / 4 + 1;
     expect(&s, ULNA_VERDICT_LOOK, ULNA_REASON_UNMEASURED);
+    trust->cut_frames = 1;
+    expect(&s, ULNA_VERDICT_LOOK, ULNA_REASON_CUT);
     trust->typical_rms = 0.02;
     expect(&s, ULNA_VERDICT_LOOK, ULNA_REASON_ROUGH);
     trust->typical_rms = 0.02;

@@ -35,6 +35,7 @@ typedef struct c3d_layout {
     int points, analog, is_real;
     double scale;  /* of integers; 1 for floats */
     double frames; /* that fill the file, or 0 */
+    int cut;       /* frames that are told beyond the end of the file */
     size_t start, frame_bytes;
 } c3d_layout;
 
@@ -190,7 +191,7 @@ static double without_padding(const ulna_c3d_file *file, const c3d_layout *layou
     return frames;
 }
 
-static int choose_frames(const ulna_c3d_file *file, const c3d_choices *told, const c3d_layout *layout)
+static int choose_frames(const ulna_c3d_file *file, const c3d_choices *told, c3d_layout *layout)
 {
     double room = room_of(file, layout), best = layout->frames, most = 0, least = INFINITY;
     int is_full = 0; /* 65535 says "more than fits here" */
@@ -212,6 +213,7 @@ static int choose_frames(const ulna_c3d_file *file, const c3d_choices *told, con
         best = without_padding(file, layout, room);
     if (best == 0) {
         best = room;
+        layout->cut = most - room < INT_MAX ? (int)fmax(most - room, 0) : INT_MAX;
         if (most > 0)
             ulna_remarks_add(file->remarks, 0, (long long)file->length,
                              "the file ends early: %.0f frames are stated, %.0f are present", most, best);
@@ -474,6 +476,7 @@ static ulna_status read_recording(const ulna_c3d_file *file, const ulna_c3d_para
         return ulna_fail(error, status, "no memory for %d points in %d frames", layout.points, frames);
     double rate = frame_rate(file, p);
     recording->first_frame = first_frame(file, p);
+    recording->cut_frames = layout.cut;
     recording->frame_seconds = rate > 0 ? 1 / rate : 0;
     describe(file, p, &layout, options, &content->source);
     content->source.analog = layout.analog;

@@ -184,6 +184,8 @@ static ulna_status read_table(trc_reader *r)
     snprintf(t->content->source.text, sizeof t->content->source.text, "%s", r->unit);
     status = ulna_marker_table_read(t);
     int frames = t->content->recording.frame_count;
+    if (status == ULNA_OK && r->frames > frames)
+        t->content->recording.cut_frames = r->frames - frames < INT_MAX ? (int)(r->frames - frames) : INT_MAX;
     if (status == ULNA_OK && r->frames != frames)
         ulna_remarks_add(&t->content->remarks, r->value_line, -1, "NumFrames is %.0f, but there are %d rows%s",
                          r->frames, frames, r->frames > frames ? ": the file may have been cut off" : "");
