@@ -162,7 +162,7 @@ static ulna_status make_recording(conversion *c, ulna_error *error)
 
 /* ---- writing ------------------------------------------------------------------------------------------------- */
 
-static int turn_balls(json_t *object, conversion *c, const char *path)
+static int convert_balls(json_t *object, conversion *c, const char *path)
 {
     ulna_model *fresh = NULL;
     ulna_error error;
@@ -255,7 +255,7 @@ static int convert_main(cli *tool)
     c.notes = json_array();
     code = read_files(tool, object, &c);
     if (!code)
-        code = turn_balls(object, &c, tool->operands[0]);
+        code = convert_balls(object, &c, tool->operands[0]);
     if (!code)
         code = write_file(tool, object, &c);
     if (!code)

@@ -2,7 +2,7 @@
  * goals.h: what people want a skeleton to reach, from files and from the command line.
  *
  * CSV: a goal a line, "name,x,y,z" or "name,x,y,z,weight", where the name is a marker's or else a body's (then its origin
- * is meant). Metres in the world. "name,x,y,z,qx,qy,qz,qw", perhaps with a weight behind, also says how the body is turned,
+ * is meant). Metres in the world. "name,x,y,z,qx,qy,qz,qw", perhaps with a weight behind, also gives the orientation of the body,
  * as a quaternion; with x, y and z empty only that. A first line "name,x,y,z" is a heading, # begins a comment line.
  *
  * JSON: {"goals": [...], "start": [...]}. A goal is {"marker": NAME, "position": [x, y, z]} or {"body": NAME, "point": [x, y,

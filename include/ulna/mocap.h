@@ -91,7 +91,7 @@ typedef enum ulna_attach {
  *
  * Key points: MediaPipe (33 of a body, 21 of a hand), OpenPose BODY_25, COCO-17 and SMPL-24, by their names in the usual spellings
  * (left_shoulder, LShoulder, L_Shoulder, ...) or by numbers from 0 on (0, 1, ... or landmark_0, ...), if at least 70 % of them are
- * there. Bones get the median length between their key points; the recording is turned so that the person stands upright,
+ * there. Bones get the median length between their key points; the recording is rotated so that the person stands upright,
  * unless `axes` or `up` say otherwise. The take has a model of its own then, with the same joints: ulna_take.scaled.
  *
  * A set's marker is found in the recording by its name; failing that, by the name without the subject's prefix, letter case

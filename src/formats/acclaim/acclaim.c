@@ -30,10 +30,10 @@ void ulna_acclaim_axis(const double angles[3], const char order[3], double rotat
 {
     ulna_identity9(rotation);
     for (int i = 0; i < 3; i++) {
-        double turn[9], product[9];
+        double about[9], product[9];
         int axis = order[i] - 'X';
-        ulna_rotation_about(axis, angles[axis], turn);
-        ulna_multiply9(turn, rotation, product);
+        ulna_rotation_about(axis, angles[axis], about);
+        ulna_multiply9(about, rotation, product);
         ulna_copy9(product, rotation);
     }
     for (int i = 0; i < 9; i++)
@@ -52,15 +52,15 @@ double ulna_acclaim_length(const ulna_write_options *options, double *unit_m)
 /* 0 if the joint is none that Acclaim can say: its motion must be plan->pre T R plan->preT, each axis once at most. */
 static int channels_of(const ulna_joint_plan *plan, ulna_acclaim_channels *channels)
 {
-    int place[6] = {-1, -1, -1, -1, -1, -1}, turns = 0; /* by segment */
+    int place[6] = {-1, -1, -1, -1, -1, -1}, rotations = 0; /* by segment */
     *channels = (ulna_acclaim_channels){0};
     for (int s = 0; s < plan->segment_count; s++) {
         unsigned segment = plan->segment[s];
-        int is_slide = ulna_segment_is_slide(segment);
-        if (segment >= ULNA_SEGMENT_BALL || plan->sign < 0 || place[segment] >= 0 || (is_slide && turns > 0))
+        int is_translation = ulna_segment_is_slide(segment);
+        if (segment >= ULNA_SEGMENT_BALL || plan->sign < 0 || place[segment] >= 0 || (is_translation && rotations > 0))
             return 0;
         place[segment] = s;
-        turns += !is_slide;
+        rotations += !is_translation;
     }
     for (int axis = 0; axis < 3; axis++)
         if (place[ULNA_SEGMENT_TX + axis] >= 0) {
@@ -69,7 +69,7 @@ static int channels_of(const ulna_joint_plan *plan, ulna_acclaim_channels *chann
             channels->channel[k].axis = (char)('x' + axis);
             channels->channel[k].coordinate = place[ULNA_SEGMENT_TX + axis];
         }
-    for (int s = plan->segment_count - 1; s >= plan->segment_count - turns; s--) {
+    for (int s = plan->segment_count - 1; s >= plan->segment_count - rotations; s--) {
         int k = channels->count++;
         channels->channel[k].kind = 'r';
         channels->channel[k].axis = (char)('x' + plan->segment[s]);
@@ -233,35 +233,35 @@ int ulna_acclaim_is_end(const char *end, const char *bone)
  *   reversed                                     the same rotations, by the angles with the other sign
  */
 typedef struct saying {
-    char turns[4], slides[4];            /* "ZYX", "xyz" */
-    int has_same_turns, has_same_slides; /* each is one of the old joint */
-    int is_general;                      /* the old joint has no such parts at all */
+    char rotations[4], translations[4];            /* "ZYX", "xyz" */
+    int has_same_rotations, has_same_translations; /* each is one of the old joint */
+    int is_general;                                /* the old joint has no such parts at all */
 } saying;
 
 static saying say_joint(const ulna_joint_plan *plan)
 {
-    saying s = {.has_same_turns = 1, .has_same_slides = 1};
-    unsigned turned = 0, slid = 0;
-    int turns = 0, slides = 0;
+    saying s = {.has_same_rotations = 1, .has_same_translations = 1};
+    unsigned rotated = 0, translated = 0;
+    int rotations = 0, translations = 0;
     for (int i = 0; i < plan->segment_count; i++) {
         unsigned segment = plan->segment[i];
         if (ulna_segment_is_slide(segment)) {
             unsigned bit = 1u << (segment - ULNA_SEGMENT_TX);
-            s.has_same_slides = s.has_same_slides && !turns && !s.is_general && !(slid & bit);
-            slid |= bit;
-        } else if (segment >= ULNA_SEGMENT_BALL || turned & 1u << segment) {
+            s.has_same_translations = s.has_same_translations && !rotations && !s.is_general && !(translated & bit);
+            translated |= bit;
+        } else if (segment >= ULNA_SEGMENT_BALL || rotated & 1u << segment) {
             s.is_general |= segment >= ULNA_SEGMENT_BALL;
-            s.has_same_turns = 0;
+            s.has_same_rotations = 0;
         } else {
-            turned |= 1u << segment;
-            s.turns[turns++] = (char)('X' + segment);
+            rotated |= 1u << segment;
+            s.rotations[rotations++] = (char)('X' + segment);
         }
     }
-    if (!s.has_same_turns)
-        memcpy(s.turns, "ZYX", 4);
-    for (unsigned axis = 0; axis < 3 && slid; axis++)
-        if (!s.has_same_slides || slid & 1u << axis)
-            s.slides[slides++] = (char)('x' + axis);
+    if (!s.has_same_rotations)
+        memcpy(s.rotations, "ZYX", 4);
+    for (unsigned axis = 0; axis < 3 && translated; axis++)
+        if (!s.has_same_translations || translated & 1u << axis)
+            s.translations[translations++] = (char)('x' + axis);
     return s;
 }
 
@@ -269,14 +269,14 @@ static ulna_joint make_joint(const ulna_model *model, int body, const ulna_joint
 {
     char order[16] = "";
     size_t used = 0;
-    for (const char *c = s->slides; *c; c++)
+    for (const char *c = s->translations; *c; c++)
         used += (size_t)snprintf(order + used, sizeof order - used, "T%c", *c);
-    for (const char *c = s->turns; *c; c++)
+    for (const char *c = s->rotations; *c; c++)
         used += (size_t)snprintf(order + used, sizeof order - used, "R%c", *c - 'X' + 'x');
-    int is_free = strlen(s->slides) == 3 && strlen(s->turns) == 3;
-    ulna_joint joint = is_free        ? ulna_joint_free_euler(s->turns)
-                       : s->slides[0] ? ulna_joint_sequence(order)
-                                      : ulna_joint_euler(s->turns);
+    int is_free = strlen(s->translations) == 3 && strlen(s->rotations) == 3;
+    ulna_joint joint = is_free              ? ulna_joint_free_euler(s->rotations)
+                       : s->translations[0] ? ulna_joint_sequence(order)
+                                            : ulna_joint_euler(s->rotations);
     if (is_free && body == 0) /* about the axes of the world: readers do not agree on what `orientation` means */
         ulna_transpose9(model->body[0].placement_rotation, joint.frame);
     else
@@ -287,12 +287,12 @@ static ulna_joint make_joint(const ulna_model *model, int body, const ulna_joint
 /* Which old degree of freedom a new one is. Those that stay stand before all that have no single number. */
 static void match_dofs(const ulna_joint_plan *old, const ulna_joint_plan *fresh, const saying *s, int from[6])
 {
-    double turned = 0;
+    double rotated = 0;
     for (int i = 0; i < 9; i++)
-        turned = fmax(turned, fabs(old->pre[i] - fresh->pre[i]));
+        rotated = fmax(rotated, fabs(old->pre[i] - fresh->pre[i]));
     for (int i = 0; i < fresh->segment_count; i++) {
-        int stays =
-            turned < 1e-12 && (ulna_segment_is_slide(fresh->segment[i]) ? s->has_same_slides : s->has_same_turns);
+        int stays = rotated < 1e-12 &&
+                    (ulna_segment_is_slide(fresh->segment[i]) ? s->has_same_translations : s->has_same_rotations);
         from[i] = ULNA_NONE;
         for (int o = 0; o < old->segment_count && stays; o++)
             if (old->segment[o] == fresh->segment[i])

@@ -4,8 +4,8 @@
  * Sources: M. Schafer, Acclaim Skeleton File Definition V1.10 (1994, 1995), and Vicon's notes on it. With
  *
  *   C        what `axis a b c XYZ` says: Rz(c) Ry(b) Rx(a), the letters in the order of application about fixed axes
- *   T        what the slides tx, ty, tz of the degrees of freedom say
- *   R        what their turns say, in the order of the `dof` line, which is that of application about fixed axes too:
+ *   T        what the translations tx, ty, tz of the degrees of freedom say
+ *   R        what their rotations say, in the order of the `dof` line, which is that of application about fixed axes too:
  *            `dof rx ry rz` is Rz Ry Rx. The letters of `axis` do not matter for it.
  *
  * a bone moves by C T R C^-1 where it begins, and begins where its parent ends. At rest all bones have the axes of the
@@ -28,7 +28,7 @@
 
 /* From where a bone begins to where it ends, in metres. A direction of no length gives none. */
 void ulna_acclaim_tip(const double direction[3], double length, double unit_m, double tip[3]);
-/* C: the turns of `order`, such as "XYZ", by the angles about x, y and z (radians), one after the other. */
+/* C: the rotations of `order`, such as "XYZ", by the angles about x, y and z (radians), one after the other. */
 void ulna_acclaim_axis(const double angles[3], const char order[3], double rotation[9]);
 
 /* The comment of an AMC by Ulna that repeats `length` of its ASF, which the format has no word for. */
@@ -38,8 +38,8 @@ double ulna_acclaim_length(const ulna_write_options *options, double *unit_m);
 
 /* ---- joints --------------------------------------------------------------------------------------------------------- */
 
-/* What Acclaim calls the degrees of freedom of a joint, in the order in which an AMC file lists their values: slides
- * along x, y, z, then turns in the order of their application. */
+/* What Acclaim calls the degrees of freedom of a joint, in the order in which an AMC file lists their values: translations
+ * along x, y, z, then rotations in the order of their application. */
 typedef struct ulna_acclaim_channel {
     char kind, axis; /* 't' or 'r'; 'x', 'y', 'z' */
     int coordinate;  /* of the joint */

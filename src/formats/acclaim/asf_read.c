@@ -390,7 +390,7 @@ static ulna_status check_tree(asf_reader *r)
     return ULNA_OK;
 }
 
-/* Which of the bone's listed degrees of freedom is the joint's k-th: slides along x, y, z, then turns, last applied
+/* Which of the bone's listed degrees of freedom is the joint's k-th: translations along x, y, z, then rotations, last applied
  * first. */
 static int joint_order(const asf_bone *bone, int order[DOFS])
 {
@@ -405,7 +405,7 @@ static int joint_order(const asf_bone *bone, int order[DOFS])
     return count;
 }
 
-/* The turns come in another order than the letters of `axis`. That is as it should be, but programs differ there. */
+/* The rotations come in another order than the letters of `axis`. That is as it should be, but programs differ there. */
 static int is_reordered(const asf_bone *bone)
 {
     const char *last = bone->axis_order;
@@ -438,21 +438,21 @@ static ulna_status set_limits(asf_reader *r, int body, const int order[DOFS], in
 static ulna_status set_joint(asf_reader *r, int body)
 {
     const asf_bone *bone = &r->bone[body];
-    int order[DOFS], count = joint_order(bone, order), slides = 0;
+    int order[DOFS], count = joint_order(bone, order), translations = 0;
     if (count == 0)
         return ULNA_OK;
-    char text[2 * DOFS + 1] = "", turns[4] = "";
+    char text[2 * DOFS + 1] = "", rotations[4] = "";
     for (int k = 0; k < count; k++) {
         char kind = bone->dof[order[k]][0], axis = bone->dof[order[k]][1];
         text[2 * k] = kind == 't' ? 'T' : 'R';
         text[2 * k + 1] = axis;
-        slides += kind == 't';
+        translations += kind == 't';
         if (kind == 'r')
-            turns[k - slides] = (char)(axis - 'x' + 'X');
+            rotations[k - translations] = (char)(axis - 'x' + 'X');
     }
-    ulna_joint joint = count == 6 ? ulna_joint_free_euler(turns)
-                       : slides   ? ulna_joint_sequence(text)
-                                  : ulna_joint_euler(turns);
+    ulna_joint joint = count == 6     ? ulna_joint_free_euler(rotations)
+                       : translations ? ulna_joint_sequence(text)
+                                      : ulna_joint_euler(rotations);
     if (body > 0) {
         double angles[3] = {bone->axis[0] * r->angle, bone->axis[1] * r->angle, bone->axis[2] * r->angle};
         ulna_acclaim_axis(angles, bone->axis_order, joint.frame);

@@ -1,14 +1,14 @@
 /*
  * Writes ASF, Acclaim's skeleton file, for any skeleton; acclaim.h says what it means.
  *
- * Bodies here may be turned against their parents and sit anywhere; bones there begin where their parent ends and have,
+ * Bodies here may be rotated against their parents and sit anywhere; bones there begin where their parent ends and have,
  * at rest, the axes of the world. With every joint in its zero pose,
  *
  *   r      takes the axes in which a body's joint moves to those of the file: parent's r * parent's offset * placement
  *   start  where the joint is, from the joint of the parent, in the axes of the file
  *
  * and the axis C of a bone is r times the frame of its joint (plan->pre). The root's own r is the inverse of that frame, so
- * that its orientation is all that turns the file's axes against the world. The tip of a bone is where its first child
+ * that its orientation is all that rotates the file's axes against the world. The tip of a bone is where its first child
  * starts; a child that starts elsewhere gets a bone without degrees of freedom in between, CHILD_start. The tip of a bone
  * without children is the body's own origin; a fixed body NAME_end as the only child is the tip, and no bone.
  *
@@ -65,10 +65,10 @@ static void place_body(asf_writer *w, int b)
     }
     const ulna_body *parent = &w->model->body[body->parent];
     asf_bone *above = &w->bone[body->parent];
-    double turned[9], at[3];
+    double rotated[9], at[3];
     ulna_compose(parent->offset_rotation, parent->offset_position, body->placement_rotation, body->placement_position,
-                 turned, at);
-    ulna_multiply9(above->r, turned, bone->r);
+                 rotated, at);
+    ulna_multiply9(above->r, rotated, bone->r);
     ulna_rotate(above->r, at, bone->start);
     if (above->last_child == ULNA_NONE)
         above->first_child = b;
@@ -216,7 +216,7 @@ static const char *find_axis(const asf_writer *w, const double rotation[9], doub
     return order;
 }
 
-/* Angles of zero may be told in any order: then in that of the joint's turns, since some programs go by `axis` there. */
+/* Angles of zero may be told in any order: then in that of the joint's rotations, since some programs go by `axis` there. */
 static void name_order(const ulna_acclaim_channels *channels, const double angles[3], const char *found, char order[4])
 {
     int count = 0, is_odd = 0;
@@ -271,11 +271,11 @@ static void put_root(asf_writer *w)
     const ulna_body *root = &w->model->body[0];
     const ulna_acclaim_channels *channels = &w->channels[0];
     ulna_joint_plan plan;
-    double turned[9], angles[3];
+    double rotated[9], angles[3];
     char order[4];
     ulna_joint_resolve(&w->model->joint[0], &plan, NULL);
-    ulna_multiply9(root->placement_rotation, plan.pre, turned);
-    const char *found = find_axis(w, turned, angles);
+    ulna_multiply9(root->placement_rotation, plan.pre, rotated);
+    const char *found = find_axis(w, rotated, angles);
     name_order(channels, angles, found, order);
     ulna_put(&w->out, ":root\n  order");
     put_channels(w, channels, 1);

@@ -32,7 +32,7 @@ typedef struct ulna_bvh {
     double unit;
 } ulna_bvh;
 
-/* Makes the model of `content`, and turns the rows of its clip into the model's coordinates. */
+/* Makes the model of `content`, and converts the rows of its clip to the model's coordinates. */
 ulna_status ulna_bvh_build(ulna_bvh *b, ulna_error *error);
 
 /* ---- a model on its way to a file ------------------------------------------------------------------------------- */
@@ -53,10 +53,10 @@ typedef struct ulna_bvh_node {
     int first, count; /* channels within a frame */
     int is_fitted;    /* some of them show the motion */
     ulna_bvh_channel channel[ULNA_JOINT_MAX_SEGMENTS];
-    ulna_joint_plan plan, turns; /* the joint, and the three turns that it is written as */
-    double base[9];              /* B */
-    double start[3];             /* from the parent's origin at zero coordinates, in its axes; m */
-    double offset[3];            /* OFFSET, as it is read back; m */
+    ulna_joint_plan plan, rotations; /* the joint, and the three rotations that it is written as */
+    double base[9];                  /* B */
+    double start[3];                 /* from the parent's origin at zero coordinates, in its axes; m */
+    double offset[3];                /* OFFSET, as it is read back; m */
 } ulna_bvh_node;
 
 typedef struct ulna_bvh_nodes {
@@ -66,7 +66,7 @@ typedef struct ulna_bvh_nodes {
     int *node_of;     /* bodies: the node that has their frame */
     double (*ref)[9]; /* bodies: G */
     int frames;
-    double *value;    /* frames x channels: turns, and how far positions are from `start`; rad, m */
+    double *value;    /* frames x channels: rotations, and how far positions are from `start`; rad, m */
     double *rest;     /* the same of the rest pose */
     int dof_channels; /* as in the write options */
     int fixed, fitted, split;

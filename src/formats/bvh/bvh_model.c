@@ -59,10 +59,10 @@ static void decide_positions(ulna_bvh *b)
 
 /* ---- joints ----------------------------------------------------------------------------------------------------- */
 
-/* Slides along x, y, z first, then turns as listed. `order` gets the joint's coordinate of each channel. */
-static ulna_joint joint_of(const ulna_bvh_joint *joint, int order[MOST], int *slides)
+/* Translations along x, y, z first, then rotations as listed. `order` gets the joint's coordinate of each channel. */
+static ulna_joint joint_of(const ulna_bvh_joint *joint, int order[MOST], int *translations)
 {
-    char steps[2 * MOST + 1] = "", turns[MOST + 1] = "";
+    char steps[2 * MOST + 1] = "", rotations[MOST + 1] = "";
     int made = 0;
     for (int axis = 0; axis < 3; axis++)
         for (int k = 0; k < joint->count; k++)
@@ -71,19 +71,19 @@ static ulna_joint joint_of(const ulna_bvh_joint *joint, int order[MOST], int *sl
                 steps[2 * made + 1] = (char)('x' + axis);
                 order[k] = made++;
             }
-    *slides = made;
+    *translations = made;
     for (int k = 0; k < joint->count; k++)
         if (joint->channel[k] <= ULNA_SEGMENT_RZ) {
             steps[2 * made] = 'R';
             steps[2 * made + 1] = (char)('x' + joint->channel[k]);
-            turns[made - *slides] = (char)('X' + joint->channel[k]);
+            rotations[made - *translations] = (char)('X' + joint->channel[k]);
             order[k] = made++;
         }
-    int turning = made - *slides;
-    return made == 0                      ? ulna_joint_fixed()
-           : *slides == 0 && turning <= 3 ? ulna_joint_euler(turns)
-           : *slides == 3 && turning == 3 ? ulna_joint_free_euler(turns)
-                                          : ulna_joint_sequence(steps);
+    int rotating = made - *translations;
+    return made == 0                             ? ulna_joint_fixed()
+           : *translations == 0 && rotating <= 3 ? ulna_joint_euler(rotations)
+           : *translations == 3 && rotating == 3 ? ulna_joint_free_euler(rotations)
+                                                 : ulna_joint_sequence(steps);
 }
 
 /* A root whose positions replace its offset moves from the origin and rests at the offset: its coordinates are then
@@ -92,8 +92,8 @@ static ulna_status set_joint(ulna_bvh *b, int body, ulna_error *error)
 {
     const ulna_bvh_joint *joint = &b->joint[body];
     double position[3], rest[MOST] = {0};
-    int order[MOST], slides;
-    ulna_joint made = joint_of(joint, order, &slides);
+    int order[MOST], translations;
+    ulna_joint made = joint_of(joint, order, &translations);
     for (int i = 0; i < 3; i++)
         position[i] = joint->offset[i] * b->unit;
     for (int k = 0; k < joint->count && joint->parent < 0 && joint->replaces; k++) {
@@ -151,10 +151,10 @@ static void map_channels(const ulna_bvh *b, bvh_channel *channel)
 {
     for (size_t j = 0; j < b->joint_count; j++) {
         const ulna_bvh_joint *joint = &b->joint[j];
-        int order[MOST], slides, at;
+        int order[MOST], translations, at;
         if (!joint->count)
             continue;
-        joint_of(joint, order, &slides);
+        joint_of(joint, order, &translations);
         int body = ulna_model_find_body(b->content->model, ulna_builder_body_name(b->builder, (int)j));
         ulna_model_body_coordinates(b->content->model, body, &at);
         for (int k = 0; k < joint->count; k++) {

@@ -1,15 +1,15 @@
 /*
  * Any skeleton as the joints of a BVH file.
  *
- * BVH has offsets and turns about coordinate axes, but no turned frames. So every body gets new axes, those of the
+ * BVH has offsets and rotations about coordinate axes, but no rotated frames. So every body gets new axes, those of the
  * world in the zero pose. With G the rotation of a body there, P and O the rotations of placement and offset, and J
  * that of the joint,
  *
  *     B = G_parent P,   G = B O,   BVH's rotation = B J Bt,   OFFSET = G_parent * position of the placement
  *
- * Turns about coordinate axes of the new frames are written as they are, all others as three turns, in the joint's
+ * Rotations about coordinate axes of the new frames are written as they are, all others as three rotations, in the joint's
  * own order or else Z X Y, nearest to the frame before. A joint whose body has its origin elsewhere (an offset behind
- * a turn) becomes two, NAME_joint and NAME. Fixed bodies have three rotations of zero, and joints of fewer than three
+ * a rotation) becomes two, NAME_joint and NAME. Fixed bodies have three rotations of zero, and joints of fewer than three
  * rotations get the others, which stay zero: Blender refuses joints of one or two rotations. The write option
  * `dof_channels` leaves these others out.
  */
@@ -30,49 +30,49 @@ static void add_channel(ulna_bvh_node *node, int segment, int sign, int coordina
     node->is_fitted |= coordinate < 0;
 }
 
-static int is_turn(unsigned segment)
+static int is_rotation(unsigned segment)
 {
     return segment <= ULNA_SEGMENT_RZ;
 }
 
 /* The coordinate axis of the new frame along which axis k of the joint lies, and which way; -1 if it is none. */
-static int axis_along(const double turned[9], int k, int *sign)
+static int axis_along(const double rotated[9], int k, int *sign)
 {
     for (int a = 0; a < 3; a++)
-        if (fabs(turned[3 * ((a + 1) % 3) + k]) <= 1e-15 && fabs(turned[3 * ((a + 2) % 3) + k]) <= 1e-15) {
-            *sign = turned[3 * a + k] > 0 ? 1 : -1;
+        if (fabs(rotated[3 * ((a + 1) % 3) + k]) <= 1e-15 && fabs(rotated[3 * ((a + 2) % 3) + k]) <= 1e-15) {
+            *sign = rotated[3 * a + k] > 0 ? 1 : -1;
             return a;
         }
     return -1;
 }
 
-/* Slides before the first turn, along different axes of the new frame, are channels as they are; all others need
+/* Translations before the first rotation, along different axes of the new frame, are channels as they are; all others need
  * three. */
-static void add_positions(ulna_bvh_node *node, const double turned[9], int coordinate)
+static void add_positions(ulna_bvh_node *node, const double rotated[9], int coordinate)
 {
     const ulna_joint_plan *plan = &node->plan;
-    int at[3] = {-1, -1, -1}, way[3] = {1, 1, 1}, slides = 0, turns = 0, is_direct = 1;
+    int at[3] = {-1, -1, -1}, way[3] = {1, 1, 1}, translations = 0, rotations = 0, is_direct = 1;
     for (int i = 0, c = coordinate; i < plan->segment_count; i++) {
         unsigned segment = plan->segment[i];
         if (ulna_segment_is_slide(segment)) {
-            int sign = 1, axis = axis_along(turned, (int)segment - ULNA_SEGMENT_TX, &sign);
-            is_direct &= !turns && axis >= 0 && at[axis] < 0;
-            slides++;
+            int sign = 1, axis = axis_along(rotated, (int)segment - ULNA_SEGMENT_TX, &sign);
+            is_direct &= !rotations && axis >= 0 && at[axis] < 0;
+            translations++;
             if (is_direct) {
                 at[axis] = c;
                 way[axis] = sign * plan->sign;
             }
         } else
-            turns++;
+            rotations++;
         c += ulna_segment_coordinates((ulna_segment)segment);
     }
-    for (int axis = 0; axis < 3 && slides; axis++)
+    for (int axis = 0; axis < 3 && translations; axis++)
         if (!is_direct || at[axis] >= 0)
             add_channel(node, ULNA_SEGMENT_TX + axis, way[axis], is_direct ? at[axis] : -1);
 }
 
 /* Rotations of zero about the axes that a joint does not have, behind its own. */
-static void add_missing_turns(ulna_bvh_node *node)
+static void add_missing_rotations(ulna_bvh_node *node)
 {
     static const unsigned char zxy[3] = {ULNA_SEGMENT_RZ, ULNA_SEGMENT_RX, ULNA_SEGMENT_RY};
     int used = 0, was_fitted = node->is_fitted;
@@ -84,48 +84,48 @@ static void add_missing_turns(ulna_bvh_node *node)
     node->is_fitted = was_fitted;
 }
 
-/* The same for up to three turns about different axes. */
-static ulna_status add_turns(ulna_bvh_nodes *w, ulna_bvh_node *node, const double turned[9], int coordinate,
-                             ulna_error *error)
+/* The same for up to three rotations about different axes. */
+static ulna_status add_rotations(ulna_bvh_nodes *w, ulna_bvh_node *node, const double rotated[9], int coordinate,
+                                 ulna_error *error)
 {
     const ulna_joint_plan *plan = &node->plan;
-    int turns = 0, used = 0, is_direct = 1, has_order = 1, at[MOST], axis[MOST], way[MOST];
+    int rotations = 0, used = 0, is_direct = 1, has_order = 1, at[MOST], axis[MOST], way[MOST];
     char order[4] = "ZXY";
     for (int i = 0, c = coordinate; i < plan->segment_count; i++) {
         unsigned segment = plan->segment[i];
         if (!ulna_segment_is_slide(segment)) {
-            int sign = 1, own = is_turn(segment) ? (int)segment : 0;
-            at[turns] = c;
-            axis[turns] = axis_along(turned, own, &sign);
-            way[turns] = sign * plan->sign;
-            has_order &= is_turn(segment) && !(used & 1 << own);
-            is_direct &= has_order && axis[turns] >= 0;
+            int sign = 1, own = is_rotation(segment) ? (int)segment : 0;
+            at[rotations] = c;
+            axis[rotations] = axis_along(rotated, own, &sign);
+            way[rotations] = sign * plan->sign;
+            has_order &= is_rotation(segment) && !(used & 1 << own);
+            is_direct &= has_order && axis[rotations] >= 0;
             used |= 1 << own;
-            turns++;
+            rotations++;
         }
         c += ulna_segment_coordinates((ulna_segment)segment);
     }
-    for (int i = 0; i < turns && is_direct; i++)
+    for (int i = 0; i < rotations && is_direct; i++)
         add_channel(node, axis[i], way[i], at[i]);
     if (is_direct && !w->dof_channels)
-        add_missing_turns(node);
+        add_missing_rotations(node);
     if (is_direct)
         return ULNA_OK;
-    for (int i = 0, k = 0; i < plan->segment_count && has_order && turns == 3; i++)
-        if (is_turn(plan->segment[i]))
+    for (int i = 0, k = 0; i < plan->segment_count && has_order && rotations == 3; i++)
+        if (is_rotation(plan->segment[i]))
             order[k++] = (char)('X' + plan->segment[i]);
     for (int i = 0; i < 3; i++)
         add_channel(node, order[i] - 'X', 1, -1);
     w->fitted++;
     ulna_joint euler = ulna_joint_euler(order);
-    return ulna_joint_resolve(&euler, &node->turns, error);
+    return ulna_joint_resolve(&euler, &node->rotations, error);
 }
 
 static void add_zeros(ulna_bvh_nodes *w, ulna_bvh_node *node)
 {
     for (int axis = 0; axis < 3 && node->parent < 0; axis++) /* many programs want six channels there */
         add_channel(node, ULNA_SEGMENT_TX + axis, 1, -1);
-    add_missing_turns(node);
+    add_missing_rotations(node);
     node->is_fitted = 0;
     w->fixed++;
 }
@@ -165,7 +165,7 @@ static void split_node(ulna_bvh_nodes *w, ulna_bvh_node *joint, const double arm
 static ulna_status add_body(ulna_bvh_nodes *w, int index, ulna_error *error)
 {
     const ulna_body *body = &w->model->body[index];
-    double above[9], turned[9], arm[3];
+    double above[9], rotated[9], arm[3];
     ulna_identity9(above);
     if (body->parent >= 0)
         ulna_copy9(w->ref[body->parent], above);
@@ -178,7 +178,7 @@ static ulna_status add_body(ulna_bvh_nodes *w, int index, ulna_error *error)
     ulna_multiply9(node->base, body->offset_rotation, w->ref[index]);
     ulna_rotate(above, body->placement_position, node->start);
     ulna_rotate(node->base, body->offset_position, arm);
-    ulna_multiply9(node->base, node->plan.pre, turned);
+    ulna_multiply9(node->base, node->plan.pre, rotated);
 
     if (node->plan.segment_count == 0 && node->parent >= 0 && is_end(w, body, &w->node[node->parent])) {
         node->is_end = 1;
@@ -186,13 +186,13 @@ static ulna_status add_body(ulna_bvh_nodes *w, int index, ulna_error *error)
     } else if (node->plan.segment_count == 0) {
         add_zeros(w, node);
     } else {
-        add_positions(node, turned, body->coordinate);
-        status = add_turns(w, node, turned, body->coordinate, error);
+        add_positions(node, rotated, body->coordinate);
+        status = add_rotations(w, node, rotated, body->coordinate, error);
     }
-    int does_turn = 0;
+    int does_rotate = 0;
     for (int i = 0; i < node->plan.segment_count; i++)
-        does_turn |= !ulna_segment_is_slide(node->plan.segment[i]);
-    if (does_turn && (arm[0] != 0 || arm[1] != 0 || arm[2] != 0))
+        does_rotate |= !ulna_segment_is_slide(node->plan.segment[i]);
+    if (does_rotate && (arm[0] != 0 || arm[1] != 0 || arm[2] != 0))
         split_node(w, node, arm);
     else
         for (int i = 0; i < 3; i++)
@@ -205,31 +205,31 @@ static ulna_status add_body(ulna_bvh_nodes *w, int index, ulna_error *error)
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
-/* Of the channels that show the motion: where it goes, and its turns nearest to `near`. */
+/* Of the channels that show the motion: where it goes, and its rotations nearest to `near`. */
 static void fit_motion(const ulna_bvh_node *node, const double *q, const double *near, double *value)
 {
     double rotation[9], translation[3], half[9], back[9], seen[9], moved[3], angle[3], start[3] = {0, 0, 0};
     const double nowhere[3] = {0, 0, 0};
-    int turns = 0;
+    int rotations = 0;
     ulna_joint_motion(&node->plan, q, rotation, translation);
     ulna_rotate(node->base, translation, moved);
     ulna_multiply9(node->base, rotation, half);
     ulna_transpose9(node->base, back);
     ulna_multiply9(half, back, seen);
     for (int i = 0; i < node->count; i++)
-        if (is_turn(node->channel[i].segment) && near)
-            start[turns++] = near[i];
-    if (node->turns.segment_count)
-        ulna_joint_fit(&node->turns, 1, seen, nowhere, start, angle);
-    turns = 0;
+        if (is_rotation(node->channel[i].segment) && near)
+            start[rotations++] = near[i];
+    if (node->rotations.segment_count)
+        ulna_joint_fit(&node->rotations, 1, seen, nowhere, start, angle);
+    rotations = 0;
     for (int i = 0; i < node->count; i++) {
         const ulna_bvh_channel *channel = &node->channel[i];
-        int is_angle = is_turn(channel->segment), turn = turns;
-        turns += is_angle;
+        int is_angle = is_rotation(channel->segment), k = rotations;
+        rotations += is_angle;
         if (channel->coordinate < 0)
-            value[i] = !is_angle                   ? moved[channel->segment - ULNA_SEGMENT_TX]
-                       : node->turns.segment_count ? angle[turn]
-                                                   : 0;
+            value[i] = !is_angle                       ? moved[channel->segment - ULNA_SEGMENT_TX]
+                       : node->rotations.segment_count ? angle[k]
+                                                       : 0;
     }
 }
 

@@ -1,8 +1,8 @@
 /*
  * Reads BVH: a tree of joints (HIERARCHY), then one row of channel values for each frame (MOTION).
  *
- * A joint stands at OFFSET in its parent's axes and turns by its rotation channels in the order listed, each about
- * the axes that the ones before have turned: "Zrotation Xrotation Yrotation" is Rz Rx Ry. Position channels move it
+ * A joint stands at OFFSET in its parent's axes and rotates by its rotation channels in the order listed, each about
+ * the axes that the ones before have rotated: "Zrotation Xrotation Yrotation" is Rz Rx Ry. Position channels move it
  * along the parent's axes, wherever they are listed. Angles are degrees. An End Site becomes a fixed body NAME_end.
  *
  * The clip first gets the rows as they stand; bvh_model.c makes a model of the joints and coordinates of the rows.
@@ -166,7 +166,7 @@ static int channel_of(ulna_word word)
     return -1;
 }
 
-/* A position once, and no turn about the axis of the turn before, which would be the same channel twice. */
+/* A position once, and no rotation about the axis of the rotation before, which would be the same channel twice. */
 static int is_repeated(const ulna_bvh_joint *joint, int channel)
 {
     for (int i = joint->count - 1; i >= 0; i--) {

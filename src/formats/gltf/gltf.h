@@ -36,8 +36,8 @@ enum {
 #define ULNA_GLTF_CLIP_KEY "ulna_clip"
 #define ULNA_GLTF_RECORDING_KEY "ulna_recording"
 
-/* Does a body slide, or is this the rounding of single precision? Both in metres, in the parent's frame. */
-static inline int ulna_gltf_slides(const double place[3], const double rest[3])
+/* Does a body translate, or is this the rounding of single precision? Both in metres, in the parent's frame. */
+static inline int ulna_gltf_translates(const double place[3], const double rest[3])
 {
     double way[3] = {place[0] - rest[0], place[1] - rest[1], place[2] - rest[2]};
     return ulna_norm(way) > 5e-7 * ulna_norm(rest) + 1e-7;

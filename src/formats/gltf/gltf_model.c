@@ -3,7 +3,7 @@
  *
  * A node becomes a body that rests where the node does: its placement is T R of the node, and the joint moves from there,
  *
- *     slide = Rt (T(t) - T),   turn = Rt R(t)        (R with the half turn of a mirroring scale: gltf_read.h)
+ *     translation = Rt (T(t) - T),   rotation = Rt R(t)        (R with the half turn of a mirroring scale: gltf_read.h)
  *
  * by a ball, or freely for the root and for nodes whose translation changes.
  */
@@ -63,11 +63,11 @@ static ulna_status find_slides(const ulna_gltf *g, const ulna_gltf_grid *grid)
         if (!(node->flags & ULNA_GLTF_CHOSEN) || !track)
             continue;
         place_of(g, node, node->translation, rest);
-        for (int f = 0; f < grid->frames && status == ULNA_OK && !(node->flags & ULNA_GLTF_SLIDES); f++) {
+        for (int f = 0; f < grid->frames && status == ULNA_OK && !(node->flags & ULNA_GLTF_TRANSLATES); f++) {
             status = ulna_gltf_sample(g, track, grid, f, value);
             place_of(g, node, value, place);
-            if (status == ULNA_OK && ulna_gltf_slides(place, rest))
-                node->flags |= ULNA_GLTF_SLIDES;
+            if (status == ULNA_OK && ulna_gltf_translates(place, rest))
+                node->flags |= ULNA_GLTF_TRANSLATES;
         }
     }
     return status;
@@ -84,7 +84,7 @@ static ulna_status add_body(const ulna_gltf *g, int index)
     ulna_json_node json = ulna_json_element(&g->nodes, (size_t)index);
     char name[NAME];
     double place[3], rotation[9];
-    int is_free = is_root(g, node) || (node->flags & ULNA_GLTF_SLIDES);
+    int is_free = is_root(g, node) || (node->flags & ULNA_GLTF_TRANSLATES);
     ulna_status status = choose_name(g, &json, name);
     if (status == ULNA_OK)
         status = ulna_builder_add_body(g->builder, name, ULNA_NONE, &node->body, g->error);
@@ -149,12 +149,12 @@ static void conjugate_times(const double a[4], const double b[4], double result[
 
 /* Coordinates of a body in a frame; `before` are those of the frame before, or NULL. */
 static ulna_status fill_body(const ulna_gltf *g, const ulna_gltf_node *node, const ulna_gltf_grid *grid, int frame,
-                             const double *before, int slides, double *q)
+                             const double *before, int translations, double *q)
 {
-    const ulna_gltf_track *turns = track_of(g, node, ULNA_GLTF_ROTATION),
-                          *moves = slides ? track_of(g, node, ULNA_GLTF_TRANSLATION) : NULL;
+    const ulna_gltf_track *rotations = track_of(g, node, ULNA_GLTF_ROTATION),
+                          *moves = translations ? track_of(g, node, ULNA_GLTF_TRANSLATION) : NULL;
     double value[4], place[3], rest[3], way[3], rotation[9], sign = 0;
-    double *turn = q + (slides ? 3 : 0);
+    double *quaternion = q + (translations ? 3 : 0);
     ulna_status status = ULNA_OK;
     if (moves)
         status = ulna_gltf_sample(g, moves, grid, frame, value);
@@ -166,19 +166,19 @@ static ulna_status fill_body(const ulna_gltf *g, const ulna_gltf_node *node, con
         ulna_quaternion_to_rotation(node->rotation, rotation);
         ulna_unrotate(rotation, way, q);
     }
-    turn[3] = 1;
-    if (!turns || status != ULNA_OK)
+    quaternion[3] = 1;
+    if (!rotations || status != ULNA_OK)
         return status;
-    status = ulna_gltf_sample(g, turns, grid, frame, value);
+    status = ulna_gltf_sample(g, rotations, grid, frame, value);
     if (status != ULNA_OK)
         return status;
     ulna_quaternion_multiply(value, node->half_turn, value);
-    conjugate_times(node->rotation, value, turn);
-    const double upright[4] = {0, 0, 0, 1}, *near = before ? before + (slides ? 3 : 0) : upright;
+    conjugate_times(node->rotation, value, quaternion);
+    const double upright[4] = {0, 0, 0, 1}, *near = before ? before + (translations ? 3 : 0) : upright;
     for (int i = 0; i < 4; i++)
-        sign += near[i] * turn[i];
+        sign += near[i] * quaternion[i];
     for (int i = 0; i < 4 && sign < 0; i++)
-        turn[i] = -turn[i];
+        quaternion[i] = -quaternion[i];
     return ULNA_OK;
 }
 

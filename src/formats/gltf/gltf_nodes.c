@@ -45,17 +45,17 @@ static int normalise(double q[4])
 static void take_scale_apart(ulna_gltf_node *node, const double scale[3])
 {
     int negative = (scale[0] < 0) + (scale[1] < 0) + (scale[2] < 0), sign = negative % 2 ? -1 : 1;
-    double turned[4] = {0, 0, 0, 1};
+    double rotated[4] = {0, 0, 0, 1};
     for (int i = 0; i < 3; i++) {
         int is_kept = (scale[i] < 0) == (sign < 0); /* the axis of the half turn, if two others are not */
         node->stretch[i] = sign * fabs(scale[i]);
         if (is_kept && negative % 3) {
-            memset(turned, 0, sizeof turned);
-            turned[i] = 1;
+            memset(rotated, 0, sizeof rotated);
+            rotated[i] = 1;
         }
     }
-    memcpy(node->half_turn, turned, sizeof turned);
-    ulna_quaternion_multiply(node->rotation, turned, node->rotation);
+    memcpy(node->half_turn, rotated, sizeof rotated);
+    ulna_quaternion_multiply(node->rotation, rotated, node->rotation);
 }
 
 static ulna_status read_matrix(ulna_gltf *g, const ulna_json_node *matrix, ulna_gltf_node *node, double scale[3])

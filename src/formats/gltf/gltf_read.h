@@ -40,20 +40,20 @@ typedef struct ulna_gltf_track {
 } ulna_gltf_track;
 
 enum {
-    ULNA_GLTF_JOINT = 1,     /* a skin lists it */
-    ULNA_GLTF_CARRIES = 2,   /* a mesh, camera or other thing hangs on it */
-    ULNA_GLTF_MARKER = 4,    /* a point of a body */
-    ULNA_GLTF_RECORDED = 8,  /* a marker of a recording */
-    ULNA_GLTF_CHOSEN = 16,   /* part of the skeleton */
-    ULNA_GLTF_SLIDES = 32,   /* part of it, and its translation changes */
-    ULNA_GLTF_PARENTAL = 64, /* has children */
-    ULNA_GLTF_HIDDEN = 128,  /* hangs on a marker */
+    ULNA_GLTF_JOINT = 1,       /* a skin lists it */
+    ULNA_GLTF_CARRIES = 2,     /* a mesh, camera or other thing hangs on it */
+    ULNA_GLTF_MARKER = 4,      /* a point of a body */
+    ULNA_GLTF_RECORDED = 8,    /* a marker of a recording */
+    ULNA_GLTF_CHOSEN = 16,     /* part of the skeleton */
+    ULNA_GLTF_TRANSLATES = 32, /* part of it, and its translation changes */
+    ULNA_GLTF_PARENTAL = 64,   /* has children */
+    ULNA_GLTF_HIDDEN = 128,    /* hangs on a marker */
 };
 
 /*
  * A node's own transform is T R S. The scale is taken apart, S = N diag(stretch), where N is a half turn about an axis or
  * nothing, and the numbers of `stretch` have one sign: so mirrored nodes keep proper frames, and every position is right,
- * if their lengths are the same. If not, children are placed right, but what they turn is not sheared as it should be.
+ * if their lengths are the same. If not, children are placed right, but what they rotate is not sheared as it should be.
  */
 typedef struct ulna_gltf_node {
     int parent;

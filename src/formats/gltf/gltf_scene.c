@@ -145,11 +145,11 @@ static void add_channel(ulna_gltf_scene *s, ulna_gltf_channel channel)
  * same: so what was read back is written as it was. (Finer steps for small numbers would drift, since these do not change the
  * length; measured on 3e6 quaternions, at most three passes are needed.) The sign is that of `near`, or the one whose last
  * number but zeros is positive. */
-static void round_turn(const double turn[4], const float *near, float result[4])
+static void round_rotation(const double quaternion[4], const float *near, float result[4])
 {
     const double step = 1 << 24;
     double q[4], way = 0;
-    memcpy(q, turn, sizeof q);
+    memcpy(q, quaternion, sizeof q);
     for (int pass = 0, same = 0; pass < 8 && !same; pass++) {
         double norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
         same = pass > 0;
@@ -182,16 +182,16 @@ static void rest_body(ulna_gltf_scene *s, int index, const ulna_joint_plan *plan
 {
     const ulna_body *body = &s->model->body[index];
     ulna_gltf_rest *rest = &s->rest[index];
-    double place[3], rotation[9], turn[4], rounded[3];
+    double place[3], rotation[9], quaternion[4], rounded[3];
     place_body(body, plan, s->model->rest + body->coordinate, place, rotation);
-    ulna_rotation_to_quaternion(rotation, turn);
+    ulna_rotation_to_quaternion(rotation, quaternion);
     ulna_gltf_round_place(s, place, rest->translation);
-    round_turn(turn, NULL, rest->rotation);
+    round_rotation(quaternion, NULL, rest->rotation);
     for (int i = 0; i < 4; i++)
-        turn[i] = (double)rest->rotation[i];
+        quaternion[i] = (double)rest->rotation[i];
     for (int i = 0; i < 3; i++)
         rounded[i] = (double)rest->translation[i];
-    ulna_quaternion_to_rotation(turn, rotation);
+    ulna_quaternion_to_rotation(quaternion, rotation);
     if (body->parent < 0) {
         ulna_copy9(rotation, rest->world_rotation);
         ulna_copy3(rounded, rest->world_place);
@@ -203,8 +203,8 @@ static void rest_body(ulna_gltf_scene *s, int index, const ulna_joint_plan *plan
 }
 
 typedef struct body_frames {
-    float *places, *turns; /* 3 and 4 per frame */
-    int slides, does_turn;
+    float *places, *rotations; /* 3 and 4 per frame */
+    int translations, does_rotate;
 } body_frames;
 
 static void follow_body(ulna_gltf_scene *s, int index, const ulna_joint_plan *plan, body_frames *frames)
@@ -212,20 +212,20 @@ static void follow_body(ulna_gltf_scene *s, int index, const ulna_joint_plan *pl
     const ulna_body *body = &s->model->body[index];
     const ulna_clip *clip = s->job->clip;
     const float *near = s->rest[index].rotation;
-    double rest[3], place[3], rotation[9], turn[4];
-    frames->slides = frames->does_turn = 0;
+    double rest[3], place[3], rotation[9], quaternion[4];
+    frames->translations = frames->does_rotate = 0;
     for (int i = 0; i < 3; i++)
         rest[i] = (double)s->rest[index].translation[i];
     for (int f = 0; f < clip->frame_count && s->status == ULNA_OK; f++) {
-        float *to = frames->turns + 4 * (size_t)f;
+        float *to = frames->rotations + 4 * (size_t)f;
         place_body(body, plan, ulna_clip_frame(clip, f) + body->coordinate, place, rotation);
-        ulna_rotation_to_quaternion(rotation, turn);
+        ulna_rotation_to_quaternion(rotation, quaternion);
         ulna_gltf_round_place(s, place, frames->places + 3 * (size_t)f);
-        round_turn(turn, near, to);
+        round_rotation(quaternion, near, to);
         near = to;
-        frames->slides |= ulna_gltf_slides(place, rest);
+        frames->translations |= ulna_gltf_translates(place, rest);
         for (int i = 0; i < 4; i++)
-            frames->does_turn |= fabs((double)to[i] - (double)s->rest[index].rotation[i]) > 2e-7;
+            frames->does_rotate |= fabs((double)to[i] - (double)s->rest[index].rotation[i]) > 2e-7;
     }
 }
 
@@ -233,11 +233,12 @@ static void add_body_tracks(ulna_gltf_scene *s, int index, const body_frames *fr
 {
     size_t count = (size_t)s->job->clip->frame_count;
     int node = ulna_gltf_body_node(index);
-    if (frames->does_turn)
-        add_channel(
-            s, (ulna_gltf_channel){
-                   .node = node, .path = "rotation", .times = times, .values = put_floats(s, frames->turns, count, 4)});
-    if (frames->slides)
+    if (frames->does_rotate)
+        add_channel(s, (ulna_gltf_channel){.node = node,
+                                           .path = "rotation",
+                                           .times = times,
+                                           .values = put_floats(s, frames->rotations, count, 4)});
+    if (frames->translations)
         add_channel(s, (ulna_gltf_channel){.node = node,
                                            .path = "translation",
                                            .times = times,
@@ -335,9 +336,9 @@ static void add_bodies(ulna_gltf_scene *s)
     const ulna_clip *clip = s->job->clip;
     size_t count = clip ? (size_t)clip->frame_count : 0;
     body_frames frames = {.places = ulna_allocate(&s->allocator, count + 1, 3 * sizeof(float)),
-                          .turns = ulna_allocate(&s->allocator, count + 1, 4 * sizeof(float))};
+                          .rotations = ulna_allocate(&s->allocator, count + 1, 4 * sizeof(float))};
     int times = 0;
-    if (!list_markers(s) || !frames.places || !frames.turns)
+    if (!list_markers(s) || !frames.places || !frames.rotations)
         fail(s, ULNA_ERR_MEMORY, "no memory for the bodies");
     else if (clip) {
         check_clip(s);
@@ -354,7 +355,7 @@ static void add_bodies(ulna_gltf_scene *s)
             continue;
         follow_body(s, b, &plan, &frames);
         if (b == 0)
-            frames.does_turn = 1; /* one track at least, so that the frames are not lost */
+            frames.does_rotate = 1; /* one track at least, so that the frames are not lost */
         add_body_tracks(s, b, &frames, times);
     }
     if (s->status == ULNA_OK) {
@@ -362,7 +363,7 @@ static void add_bodies(ulna_gltf_scene *s)
         s->size = size_of(s);
     }
     ulna_release(&s->allocator, frames.places, count + 1, 3 * sizeof(float));
-    ulna_release(&s->allocator, frames.turns, count + 1, 4 * sizeof(float));
+    ulna_release(&s->allocator, frames.rotations, count + 1, 4 * sizeof(float));
 }
 
 /* ---- the recording ---------------------------------------------------------------------------------------------- */

@@ -37,7 +37,7 @@ static void draw_corners(ulna_gltf_scene *s, int body, const double way[3], size
     static const double octahedron[CORNERS][3] = {
         {0, 0, 0}, {0.07, 0, 0.15}, {0, 0.07, 0.15}, {-0.07, 0, 0.15}, {0, -0.07, 0.15}, {0, 0, 1},
     };
-    double length = ulna_norm(way), along[3], frame[9], at[3], corner[3], turned[3];
+    double length = ulna_norm(way), along[3], frame[9], at[3], corner[3], rotated[3];
     float rounded[3];
     (void)number;
     for (int i = 0; i < 3; i++)
@@ -47,10 +47,10 @@ static void draw_corners(ulna_gltf_scene *s, int body, const double way[3], size
         for (int i = 0; i < 3; i++)
             at[i] = octahedron[c][i] * length;
         ulna_rotate(frame, at, corner);
-        ulna_rotate(s->rest[body].world_rotation, corner, turned);
+        ulna_rotate(s->rest[body].world_rotation, corner, rotated);
         for (int i = 0; i < 3; i++)
-            turned[i] += s->rest[body].world_place[i];
-        ulna_gltf_round_place(s, turned, rounded);
+            rotated[i] += s->rest[body].world_place[i];
+        ulna_gltf_round_place(s, rotated, rounded);
         ulna_gltf_put_bounded(s, rounded);
     }
 }

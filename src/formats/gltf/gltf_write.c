@@ -3,7 +3,7 @@
  *
  * One buffer holds all numbers. The bones are one mesh with a skin, so that programs take the bodies for joints of a
  * skeleton; markers are nodes with one sphere. Units are metres. glTF has y up; a model with another axis up is written as it
- * is, under one node that can be turned.
+ * is, under one node that can be rotated.
  */
 #include <stdint.h>
 #include <string.h>
@@ -64,13 +64,13 @@ static void put_body(const ulna_gltf_scene *s, ulna_writer *out, int index)
 {
     const ulna_model *model = s->model;
     const ulna_body *body = &model->body[index];
-    const float *turn = s->rest[index].rotation;
+    const float *quaternion = s->rest[index].rotation;
     int count = 0;
     ulna_put(out, ",\n");
     put_name(out, ulna_model_body_name(model, index));
     put_place(out, s->rest[index].translation);
-    if (turn[0] != 0 || turn[1] != 0 || turn[2] != 0)
-        put_floats(out, "rotation", turn, 4);
+    if (quaternion[0] != 0 || quaternion[1] != 0 || quaternion[2] != 0)
+        put_floats(out, "rotation", quaternion, 4);
     for (int at = body->preorder + 1; at < body->preorder + body->subtree;) {
         put_child(out, ulna_gltf_body_node(model->preorder[at]), &count);
         at += model->body[model->preorder[at]].subtree;

@@ -173,7 +173,7 @@ static ulna_status read_rest(reader *in, const ulna_json_node *body_node, int bo
     if (status == ULNA_OK)
         status = ulna_json_locate(&node, ulna_builder_set_rest(in->builder, body, rest, count, in->error));
 
-    /* A quaternion, which has no limits, stands behind the slides, or before them if the joint is reversed. */
+    /* A quaternion, which has no limits, stands behind the translations, or before them if the joint is reversed. */
     for (int k = 0; k < dofs && status == ULNA_OK; k++) {
         int at = k + (count > dofs && joint->reversed);
         ulna_json_node element = ulna_json_element(&node, (size_t)at);

@@ -51,8 +51,8 @@ static int is_identity(const double rotation[9])
 static void put_transform(ulna_writer *out, const char *key, const double position[3], const double rotation[9])
 {
     int moved = !all_equal(position, 3, 0);
-    int turned = !is_identity(rotation);
-    if (!moved && !turned)
+    int rotated = !is_identity(rotation);
+    if (!moved && !rotated)
         return;
     put_key(out, key);
     ulna_put(out, "{");
@@ -60,7 +60,7 @@ static void put_transform(ulna_writer *out, const char *key, const double positi
         ulna_put(out, "\"position\": ");
         put_numbers(out, position, 3);
     }
-    if (turned) {
+    if (rotated) {
         ulna_put(out, moved ? ", \"rotation\": " : "\"rotation\": ");
         put_rows(out, rotation);
     }
