@@ -172,18 +172,26 @@ static void find_chains(ulna_anatomy *a, const ulna_model *model, const ulna_pos
     }
 }
 
-/* `beyond`: nb, scratch: joints hang on it, near or far. */
+/*
+ * Joints that no marker shows, or one. One marker shows the two rotations across the way to it, never a third: a joint of three that has
+ * no other marker, on it or beyond, is held near rest as toes and fingers are.
+ * `beyond`: nb, scratch: joints hang on a body, near or far, and bit MARKED if they carry markers.
+ */
 static void find_ends(ulna_anatomy *a, const ulna_model *model, unsigned char *beyond)
 {
+    enum { JOINTS = 1, MARKED = 2 };
     memset(beyond, 0, (size_t)model->nb);
-    for (int b = model->nb - 1; b > 0; b--)
-        beyond[model->body[b].parent] |= beyond[b] || model->body[b].dof_count > 0;
+    for (int b = model->nb - 1; b > 0; b--) {
+        int here = (model->body[b].dof_count ? JOINTS : 0) | (a->own[b] ? MARKED : 0);
+        beyond[model->body[b].parent] |= (unsigned char)(beyond[b] | here);
+    }
     for (int b = 0; b < model->nb; b++) {
         int parent = model->body[b].parent;
         if (!model->body[b].dof_count || a->own[b] > 1 || a->is_root[b] || a->is_on_axis[b])
             continue;
-        a->is_tip[b] = !beyond[b];
-        a->is_girdle[b] = beyond[b] && parent != ULNA_NONE && a->is_on_axis[parent];
+        int has_joints = beyond[b] & JOINTS, is_shown = beyond[b] & MARKED || rotations_of(model, b) < 3;
+        a->is_girdle[b] = has_joints && parent != ULNA_NONE && a->is_on_axis[parent];
+        a->is_tip[b] = !a->is_girdle[b] && (!has_joints || !is_shown);
     }
 }
 
