@@ -144,7 +144,7 @@ static int make_recording(const ulna_model *model, const ulna_clip *clip, const 
 
 /* Sums; divided at the end. */
 typedef struct sums {
-    double orientation, position, offset, most, squares;
+    double orientation, position, joint, offset, most, squares;
     long long runs, offsets, directions, covered, joints, joints_covered;
 } sums;
 
@@ -166,22 +166,22 @@ static void compare_offsets(const ulna_marker_set *truth, const ulna_calibration
 }
 
 /* Joint centres: the mean over the take of how far they are off. */
-static void compare_joints(const ulna_take *take, const ulna_clip *truth, const ulna_clip *got,
-                           const ulna_calibration *found, sums *s)
+static void compare_joints(const ulna_model *person, const ulna_model *model, const ulna_clip *truth,
+                           const ulna_clip *got, const ulna_calibration *found, sums *s)
 {
     enum { EVERY = 20 };
     ulna_pose *a = NULL, *b = NULL;
-    if (ulna_pose_create(take->model, NULL, &a, NULL) == ULNA_OK &&
-        ulna_pose_create(take->model, NULL, &b, NULL) == ULNA_OK)
+    if (ulna_pose_create(person, NULL, &a, NULL) == ULNA_OK && ulna_pose_create(model, NULL, &b, NULL) == ULNA_OK)
         for (int f = 0; f < got->frame_count; f += EVERY) {
             double x[3], y[3];
             ulna_pose_forward(a, ulna_clip_frame(truth, f));
             ulna_pose_forward(b, ulna_clip_frame(got, f));
-            for (int body = 0; body < take->model->nb; body++) {
-                if (!take->model->body[body].dof_count)
+            for (int body = 0; body < model->nb; body++) {
+                if (!model->body[body].dof_count)
                     continue;
                 ulna_pose_body(a, body, x, NULL);
                 ulna_pose_body(b, body, y, NULL);
+                s->joint += 1e3 * distance(x, y);
                 s->joints++;
                 s->joints_covered += distance(x, y) < WITHIN * found->deviation[body];
             }
@@ -190,8 +190,24 @@ static void compare_joints(const ulna_take *take, const ulna_clip *truth, const 
     ulna_pose_destroy(b);
 }
 
+/* The skeleton as it is, or with other shoulders. A bone is named by the body at its end. */
+static ulna_model *make_person(const ulna_model *model, int has_other_shoulders)
+{
+    ulna_model *person = NULL;
+    double *lengths = malloc((size_t)model->nb * sizeof *lengths);
+    for (int b = 0; b < model->nb && lengths; b++) {
+        const char *name = ulna_model_body_name(model, b);
+        double factor = strstr(name, "humerus") ? 0.8 : strstr(name, "radius") ? 1.12 : 1;
+        lengths[b] = (has_other_shoulders ? factor : 1) * ulna_model_bone_length(model, b);
+    }
+    if (lengths)
+        ulna_model_with_lengths(model, lengths, NULL, &person, NULL);
+    free(lengths);
+    return person;
+}
+
 static int run_truth(const ulna_content *skeleton, const ulna_clip *clip, const ulna_marker_set *expected,
-                     const ulna_marker_set *true_set, uint64_t *random, sums *s)
+                     const ulna_marker_set *true_set, const calibrate_truth_case *wanted, uint64_t *random, sums *s)
 {
     static const double same[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     ulna_recording recording = ulna_recording_empty(NULL);
@@ -200,19 +216,23 @@ static int run_truth(const ulna_content *skeleton, const ulna_clip *clip, const 
     ulna_calibration found = {0};
     ulna_track_result result = {0};
     poses_figures figures;
-    int ready = make_recording(skeleton->model, clip, true_set, random, &recording);
+    ulna_calibrate_options options = ulna_calibrate_options_default();
+    options.shoulders = wanted->finds_shoulders;
+    ulna_model *person = make_person(skeleton->model, wanted->has_other_shoulders);
+    int ready = person && make_recording(person, clip, true_set, random, &recording);
     o.model = skeleton->model;
     o.recording = &recording;
     o.axes = same;
     o.set = expected;
-    ready =
-        ready && ulna_take_create(&o, &take, NULL) == ULNA_OK && ulna_calibrate(take, NULL, &found, NULL) == ULNA_OK;
+    ready = ready && ulna_take_create(&o, &take, NULL) == ULNA_OK &&
+            ulna_calibrate(take, &options, &found, NULL) == ULNA_OK;
     o.set = &found.set;
+    o.model = found.model ? found.model : o.model;
     ready = ready && ulna_take_create(&o, &placed, NULL) == ULNA_OK &&
             ulna_track(placed, NULL, &result, NULL) == ULNA_OK && poses_measure(placed, &result, clip, &figures);
     if (ready) {
         compare_offsets(true_set, &found, s);
-        compare_joints(placed, clip, &result.clip, &found, s);
+        compare_joints(person, placed->model, clip, &result.clip, &found, s);
         s->orientation += figures.orientation_deg;
         s->position += figures.position_mm;
         s->runs++;
@@ -221,6 +241,7 @@ static int run_truth(const ulna_content *skeleton, const ulna_clip *clip, const 
     ulna_calibration_release(&found);
     ulna_take_destroy(placed);
     ulna_take_destroy(take);
+    ulna_model_destroy(person);
     ulna_recording_release(&recording);
     return ready;
 }
@@ -240,7 +261,7 @@ static int place_truth(const ulna_take *by_names, const ulna_take *by_reference,
     return 1;
 }
 
-static int run_source(const source *from, int rule, int first_seed, int seeds, sums *s)
+static int run_source(const source *from, const calibrate_truth_case *wanted, sums *s)
 {
     ulna_content skeleton = load(from->skeleton, NULL), markers = load(from->markers, NULL);
     ulna_read_options read = ulna_read_options_for(&skeleton);
@@ -255,11 +276,11 @@ static int run_source(const source *from, int rule, int first_seed, int seeds, s
         o.reference_offsets = 1;
         ready = ready && ulna_take_create(&o, &by_reference, NULL) == ULNA_OK;
     }
-    for (int seed = first_seed; seed < first_seed + seeds && ready; seed++) {
-        uint64_t random = (uint64_t)seed;
+    for (int i = 0; i < wanted->seeds && ready; i++) {
+        uint64_t random = (uint64_t)(wanted->first_seed + i);
         ulna_marker_set truth = ulna_marker_set_empty(NULL);
-        ready = place_truth(by_names, by_reference, rule, &random, &truth) &&
-                run_truth(&skeleton, &reference.clip, &by_names->set, &truth, &random, s);
+        ready = place_truth(by_names, by_reference, wanted->rule, &random, &truth) &&
+                run_truth(&skeleton, &reference.clip, &by_names->set, &truth, wanted, &random, s);
         ulna_marker_set_release(&truth);
     }
     ulna_take_destroy(by_reference);
@@ -270,15 +291,16 @@ static int run_source(const source *from, int rule, int first_seed, int seeds, s
     return ready;
 }
 
-int calibrate_measure_truth(int rule, int first_seed, int seeds, calibrate_truth *truth)
+int calibrate_measure_truth(const calibrate_truth_case *wanted, calibrate_truth *truth)
 {
     sums s = {0};
     for (int t = 0; t < CALIBRATE_TAKES; t++)
-        if (sources[t].reference && !run_source(&sources[t], rule, first_seed, seeds, &s))
+        if (sources[t].reference && !run_source(&sources[t], wanted, &s))
             return 0;
     double runs = (double)s.runs, offsets = (double)s.offsets, directions = (double)s.directions;
     *truth = (calibrate_truth){.orientation_deg = s.orientation / runs,
                                .position_mm = s.position / runs,
+                               .joints_mm = s.joint / (double)s.joints,
                                .offset_mm = s.offset / offsets,
                                .offset_most_mm = s.most,
                                .covered = 100 * (double)s.covered / directions,

@@ -4,7 +4,7 @@
 
 #include "ulna/calibrate.h"
 
-enum { CALIBRATE_TAKES = 5, CALIBRATE_TRUTHS = 2, CALIBRATE_MARKERS = 64 };
+enum { CALIBRATE_TAKES = 5, CALIBRATE_MARKERS = 64 };
 
 /* Offsets found in the two halves of a take, against each other: mm. */
 typedef struct calibrate_halves {
@@ -17,7 +17,8 @@ typedef struct calibrate_halves {
 /* Means over takes and seeds. */
 typedef struct calibrate_truth {
     double orientation_deg,
-        position_mm; /* of bones and joints, tracked, against the motion that the markers were made from */
+        position_mm;  /* of bones and joints, tracked, against the motion that the markers were made from */
+    double joints_mm; /* of all joints with DOFs against the person's, whose bones may have other lengths */
     double offset_mm, offset_most_mm;
     double covered, joints_covered; /* percent: errors within twice the deviation that was told */
     double error_over_deviation;    /* root mean square */
@@ -27,10 +28,14 @@ typedef struct calibrate_truth {
 const char *calibrate_take_name(int take);
 int calibrate_measure_halves(int take, calibrate_halves *halves);
 
-/*
- * Markers made from a reference motion: true offsets, skin that moves by 6 mm with the pose, 1 mm of noise. `rule` 0: offsets as the
- * reference has them; 1: expected places give or take 2 cm in each coordinate.
- */
-int calibrate_measure_truth(int rule, int first_seed, int seeds, calibrate_truth *truth);
+/* Markers made from a reference motion: true offsets, skin that moves by 6 mm with the pose, 1 mm of noise. */
+typedef struct calibrate_truth_case {
+    int rule; /* 0: offsets as the reference has them; 1: expected places give or take 2 cm in each coordinate */
+    int first_seed, seeds;
+    int has_other_shoulders; /* the person's clavicles are 80 % of the skeleton's, the upper arms 112 % */
+    int finds_shoulders;     /* options.shoulders */
+} calibrate_truth_case;
+
+int calibrate_measure_truth(const calibrate_truth_case *wanted, calibrate_truth *truth);
 
 #endif

@@ -28,7 +28,9 @@ static int read_options(const cli *tool, calibrate_job *job)
     job->options = ulna_calibrate_options_default();
     job->options.evaluate_only = cli_value(tool, "average") != NULL;
     job->options.symmetric = cli_value(tool, "symmetric") != NULL;
-    job->options.scale = job->options.symmetric || cli_value(tool, "scale") || job->static_path;
+    job->options.shoulders = cli_value(tool, "shoulders") != NULL;
+    job->options.scale =
+        job->options.symmetric || job->options.shoulders || cli_value(tool, "scale") || job->static_path;
     job->options.repair = cli_value(tool, "repair") != NULL;
     if (!job->skeleton_path || !job->markers_path)
         return cli_usage(tool, "--skeleton and --markers are needed");
@@ -38,7 +40,11 @@ static int read_options(const cli *tool, calibrate_job *job)
         return cli_usage(tool, "several takes go with neither --static nor --reference");
     if (job->model_path && !job->options.scale)
         return cli_usage(
-            tool, "--model-out writes the skeleton with new bone lengths: it needs --scale, --symmetric or --static");
+            tool,
+            "--model-out writes the skeleton with new bone lengths: it needs --scale, --symmetric, --shoulders or --static");
+    if (job->options.shoulders && (job->options.symmetric || cli_value(tool, "scale") || job->static_path))
+        return cli_usage(tool,
+                         "--shoulders finds two lengths, --scale, --symmetric and --static all: give one of them");
     if (job->options.evaluate_only && !job->reference_path)
         return cli_usage(tool, "--average needs --reference");
     if (job->options.evaluate_only && (job->options.scale || job->options.repair))
@@ -256,7 +262,7 @@ static int show(void *context, int done, int total)
     return 0;
 }
 
-/* What symmetric lengths would give, from a few frames; a failure says nothing. */
+/* What symmetric lengths, of all bones or of the shoulders, would give, from a few frames; a failure says nothing. */
 static void try_lengths(calibrate_job *job)
 {
     enum { FEW = 60 };
@@ -267,6 +273,8 @@ static void try_lengths(calibrate_job *job)
     options.repair = 0;
     options.frames = options.frames < FEW ? options.frames : FEW;
     ulna_calibrate(job->take, &options, &job->other, NULL);
+    options.shoulders = 1;
+    ulna_calibrate(job->take, &options, &job->shoulders, NULL);
 }
 
 static int run(const cli *tool, json_t *object, calibrate_job *job, ulna_error *error)
@@ -367,6 +375,7 @@ static int calibrate_one(const cli *tool, json_t *object, const calibrate_job *p
     ulna_marker_template_release(&job.expected);
     ulna_take_destroy(job.take);
     ulna_calibration_release(&job.other);
+    ulna_calibration_release(&job.shoulders);
     ulna_calibration_release(&job.lengths);
     ulna_marker_set_release(&job.set);
     ulna_clip_release(&job.reference);
@@ -496,6 +505,9 @@ static const cli_option options[] = {
     {"average", 0, NULL, "Do not calibrate: use the mean offsets in the reference motion."},
     {"scale", 0, NULL, "Find bone lengths too."},
     {"symmetric", 0, NULL, "Find bone lengths too, the same on the left and on the right."},
+    {"shoulders", 0, NULL,
+     "Find the lengths of clavicles and upper arms too, the same on the left and on the right: if shoulders are far off while the "
+     "arms are raised."},
     {"static", 0, "FILE",
      "Find bone lengths in this recording of the same person standing still, instead of in the take. The pose is that of the "
      "skeleton at rest, or --static-pose."},

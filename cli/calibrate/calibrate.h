@@ -35,8 +35,8 @@ typedef struct calibrate_job {
 
     ulna_calibration result;
     ulna_calibration lengths; /* of the static recording */
-    ulna_calibration
-        other; /* of few frames, with bone lengths, to see whether these are the person's; empty if they are found */
+    /* Of few frames, with bone lengths, to see whether these are the person's; empty if they are found. */
+    ulna_calibration other, shoulders;
 } calibrate_job;
 
 /* calibrate_result.c */

@@ -57,6 +57,7 @@ void calibrate_add_results(json_t *object, const calibrate_job *job)
     put_count(object, "unmatched", r->unmatched);
     put_number(object, "rms_all_mm", 1e3 * r->rms_all);
     put_number(object, "rms_all_with_lengths_mm", job->other.scale ? 1e3 * job->other.rms_all : (double)NAN);
+    put_number(object, "rms_all_with_shoulders_mm", job->shoulders.scale ? 1e3 * job->shoulders.rms_all : (double)NAN);
     put_text(object, "bones_from", job->from);
     put_numbers(object, "axes", job->take->axes, 9);
     json_t *markers = put_list(object, "markers");
@@ -270,6 +271,9 @@ static void say_other_lengths(const cli *tool, const calibrate_job *job)
     fact_text(tool, "lengths",
               "not this person's, it seems: with --symmetric the error, outliers too, falls from %.1f to %.1f mm%s%s",
               1e3 * job->result.rms_all, 1e3 * job->other.rms_all, *text ? ". Bones that end at " : "", text);
+    if (job->shoulders.scale && job->result.rms_all > LENGTHS_MATTER * job->shoulders.rms_all)
+        fact_text(tool, "", "to %.1f mm with --shoulders, which changes clavicles and upper arms only",
+                  1e3 * job->shoulders.rms_all);
 }
 
 static void say_error(const cli *tool, const json_t *object, const calibrate_job *job)

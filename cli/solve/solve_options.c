@@ -285,7 +285,7 @@ static const cli_option options[] = {
      "the axes of the skeleton. A goal of weight 1 counts as much as a marker."},
     {"ball", 0, "KIND",
      "How joints with three rotations are solved: euler (as in the file, the default), quaternion, expmap or swing-twist. "
-     "swing-twist makes a cone for the bone and a range of its twist from the limits of the angles. quaternion and expmap have no "
+     "swing-twist makes a pyramid for the bone and a range of its twist from the limits of the angles. quaternion and expmap have no "
      "limits; with --bounds they are solved as swing-twist."},
     {"frames", 0, "A:B",
      "Solve only frames A to B, by the numbers of the file. A: means from A to the end, :B from the start to B."},

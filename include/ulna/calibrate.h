@@ -52,13 +52,14 @@ typedef struct ulna_calibrate_options {
     /* What is expected besides the markers (docs/calibration.md); weights in m^2/rad^2 where a marker's is 1. ULNA_AUTO is the number
      * given here for an adult, and more or less for others in proportion. 0: none. */
     double posture; /* 1e-5: joints toward rest; more for trunk, clavicles, toes, fingers, and in the first stages */
-    double limits;  /* 3e-5: joints toward their limits, where they are beyond them */
+    double limits;  /* 5e-5: joints toward their limits, where they are beyond them */
     double prior;   /* offsets toward their expected places, per frame, where 2 cm are usual on an adult */
     const ulna_marker_template *markers; /* expected places of markers, before those known by name. May be NULL */
     int is_static;      /* 1: the person stands still: joints are held ten times more where posture is ULNA_AUTO */
     int keep_near_set;  /* 1: offsets are held where the take has them, all alike, give or take 2 cm on an adult */
     int scale;          /* 1: bone lengths too */
     int symmetric;      /* 1: left and right by the same factor, paired by name */
+    int shoulders;      /* 1: lengths of clavicles and upper arms, and no others, as if symmetric */
     double scale_prior; /* m^2 per unit of scale and frame; ten times that in the first stage */
     int repair;         /* 1: markers that look wrong are moved to the bone in whose frame they move least */
     double suspect;     /* a marker looks wrong if its RMS is above so many times the median */
@@ -132,7 +133,7 @@ typedef struct ulna_calibration {
  * Finds the offsets of the take's markers on their bodies. They are expected about where the take's set has them; one that is
  * 0, 0, 0 where markers of its name sit, or if that is not known, in the middle of the bone. `options` may be NULL; `result` is
  * overwritten, and empty after a failure. A tenth of a second for a take with 41 markers. Deterministic; one thread.
- * ULNA_ERR_STATE if the progress function cancels.
+ * ULNA_ERR_STATE if the progress function cancels; ULNA_ERR_MODEL for options.shoulders on a skeleton without clavicles.
  */
 ULNA_API ulna_status ulna_calibrate(const ulna_take *take, const ulna_calibrate_options *options,
                                     ulna_calibration *result, ulna_error *error);

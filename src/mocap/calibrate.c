@@ -59,7 +59,9 @@ static ulna_calibrate_options resolve(const ulna_model *model, const ulna_calibr
     if (o.posture == ULNA_AUTO)
         o.posture = (o.is_static ? 1e-4 : 1e-5) * square;
     if (o.limits == ULNA_AUTO)
-        o.limits = 3e-5 * square;
+        o.limits = 5e-5 * square;
+    if (o.shoulders)
+        o.scale = o.symmetric = 1;
     return o;
 }
 

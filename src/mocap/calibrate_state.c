@@ -80,14 +80,23 @@ static int carries_marker(const ulna_model *model, const int *body, int count, i
     return 0;
 }
 
-/* A group per bone that has a length and moves a marker; with `symmetric`, one for both sides. */
-static int group_bones(const ulna_model *model, const int *body, int count, int symmetric, int *group)
+/* Is the bone that ends at b a clavicle, or the upper arm that hangs on one? */
+static int is_of_shoulder(const ulna_anatomy *anatomy, const ulna_model *model, int b)
+{
+    int parent = model->body[b].parent, before = model->body[parent].parent;
+    return anatomy->is_girdle[parent] || (before != ULNA_NONE && anatomy->is_girdle[before]);
+}
+
+/* A group per bone that has a length and moves a marker; with `symmetric`, one for both sides. `shoulders`: NULL for all bones. */
+static int group_bones(const ulna_model *model, const int *body, int count, int symmetric,
+                       const ulna_anatomy *shoulders, int *group)
 {
     int groups = 0;
     for (int b = 0; b < model->nb; b++)
         group[b] = -1;
     for (int b = 1; b < model->nb; b++) {
-        if (group[b] >= 0 || !(ulna_norm(ulna_body_bone(model, b)) > 1e-6) || !carries_marker(model, body, count, b))
+        if (group[b] >= 0 || !(ulna_norm(ulna_body_bone(model, b)) > 1e-6) || !carries_marker(model, body, count, b) ||
+            (shoulders && !is_of_shoulder(shoulders, model, b)))
             continue;
         int other = symmetric ? ulna_mirror_body(model, b) : ULNA_NONE;
         if (other > 0 && ulna_norm(ulna_body_bone(model, other)) > 1e-6)
@@ -95,6 +104,19 @@ static int group_bones(const ulna_model *model, const int *body, int count, int 
         group[b] = groups++;
     }
     return groups;
+}
+
+/* Into `group` (nb), for `count` markers on the bodies `body`; how many there are. */
+static ulna_status find_groups(const ulna_calibrator *c, const int *body, const double *weight, int *group, int *groups)
+{
+    ulna_anatomy *shoulders = NULL;
+    ulna_status status = ULNA_OK;
+    if (c->options.shoulders)
+        status = ulna_anatomy_create(c->base, body, weight, c->count, &c->allocator, &shoulders);
+    if (status == ULNA_OK)
+        *groups = group_bones(c->base, body, c->count, c->options.symmetric, shoulders, group);
+    ulna_anatomy_destroy(shoulders);
+    return status;
 }
 
 static void find_paths(ulna_calibrator *c)
@@ -230,7 +252,10 @@ static ulna_status fill(ulna_calibrator *c, const ulna_marker_set *set, place *p
     arena = (ulna_arena){c->memory, 0, 0};
     take_arrays(c, &arena);
     sort_markers(c, set, places);
-    group_bones(c->base, c->body, c->count, c->options.symmetric, c->group);
+    int groups;
+    ulna_status status = find_groups(c, c->body, c->weight, c->group, &groups);
+    if (status != ULNA_OK)
+        return status;
     for (int b = 0; b < c->nb && !c->options.scale; b++)
         c->group[b] = -1;
     find_paths(c);
@@ -238,7 +263,6 @@ static ulna_status fill(ulna_calibrator *c, const ulna_marker_set *set, place *p
     find_columns(c);
     set_start(c, set);
     memcpy(c->rest, c->options.shown ? c->options.shown : c->base->rest, (size_t)c->nq * sizeof *c->rest);
-    ulna_status status = ULNA_OK;
     if (c->options.standing && !c->options.shown)
         status = ulna_standing_pose(c->base, c->options.standing, &c->allocator, c->rest, error);
     if (status == ULNA_OK)
@@ -258,17 +282,26 @@ static ulna_status fill(ulna_calibrator *c, const ulna_marker_set *set, place *p
 }
 
 /* Groups are counted before there is memory for them. */
-static ulna_status count_groups(ulna_calibrator *c, const ulna_marker_set *set)
+static ulna_status count_groups(ulna_calibrator *c, const ulna_marker_set *set, ulna_error *error)
 {
-    size_t need = (size_t)c->nb + (size_t)c->count;
-    int *scratch = ulna_allocate(&c->allocator, need, sizeof *scratch);
-    if (!scratch)
-        return ULNA_ERR_MEMORY;
-    for (int i = 0; i < c->count; i++)
-        scratch[c->nb + i] = set->items[i].body;
-    if (c->options.scale)
-        c->groups = group_bones(c->base, scratch + c->nb, c->count, c->options.symmetric, scratch);
-    ulna_release(&c->allocator, scratch, need, sizeof *scratch);
+    size_t nb = (size_t)c->nb, count = set->count;
+    int *scratch = ulna_allocate(&c->allocator, nb + count, sizeof *scratch);
+    double *weight = ulna_allocate(&c->allocator, count, sizeof *weight);
+    ulna_status status = scratch && weight ? ULNA_OK : ULNA_ERR_MEMORY;
+    for (size_t i = 0; i < count && status == ULNA_OK; i++) {
+        scratch[nb + i] = set->items[i].body;
+        weight[i] = set->items[i].weight;
+    }
+    if (status == ULNA_OK && c->options.scale)
+        status = find_groups(c, scratch + nb, weight, scratch, &c->groups);
+    ulna_release(&c->allocator, scratch, nb + count, sizeof *scratch);
+    ulna_release(&c->allocator, weight, count, sizeof *weight);
+    if (status != ULNA_OK)
+        return ulna_fail(error, status, "no memory for a calibration");
+    if (c->options.shoulders && !c->groups)
+        return ulna_fail(error, ULNA_ERR_MODEL,
+                         "the skeleton has no clavicles, with one marker each at most, between its spine and its arms: "
+                         "find all lengths instead");
     return ULNA_OK;
 }
 
@@ -299,9 +332,7 @@ ulna_status ulna_calibrator_create(const ulna_take *take, const ulna_marker_set 
                            .unit = take->model->length_scale / ULNA_ADULT_LENGTH_SCALE,
                            .posture = options->posture};
     set_options(c);
-    ulna_status status = ULNA_OK;
-    if (count_groups(c, set) != ULNA_OK)
-        status = ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a calibration");
+    ulna_status status = count_groups(c, set, error);
     c->nz = c->groups + 3 * c->count;
     c->stride = (size_t)(1 + c->nz + 1 + 7) / 8 * 8; /* a zero may follow the last column */
     if (status == ULNA_OK) {

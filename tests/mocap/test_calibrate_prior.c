@@ -120,6 +120,23 @@ static void test_lone_trunk_markers(void **state)
     ulna_model_destroy(model);
 }
 
+/* One marker cannot show three rotations: the joint is held, unless there are markers beyond it. */
+static void test_one_marker_on_a_ball(void **state)
+{
+    (void)state;
+    ulna_model *model = build(bvh, BVH);
+    int hand = ulna_model_find_body(model, "LeftHand"), forearm = ulna_model_find_body(model, "LeftForeArm");
+    const int body[4] = {forearm, hand, hand, ulna_model_find_body(model, "Spine3")};
+    static const double weight[4] = {1, 1, 1, 1}, alone[4] = {1, 0, 0, 1};
+    for (int way = 0; way < 2; way++) {
+        ulna_anatomy *anatomy;
+        assert_int_equal(ulna_anatomy_create(model, body, way ? alone : weight, 4, NULL, &anatomy), ULNA_OK);
+        assert_true((ulna_anatomy_posture(anatomy, forearm) > 1) == way); /* in the second its hand shows nothing */
+        ulna_anatomy_destroy(anatomy);
+    }
+    ulna_model_destroy(model);
+}
+
 /* ---- places ---- */
 
 static ulna_model *build_in_unit(double unit)
@@ -323,6 +340,75 @@ static void test_deviations_cover_the_truth(void **state)
     print_message("%d of %d offsets within two deviations\n", covered, all);
     assert_true(covered > 0.9 * all);
     ulna_marker_set_release(&expected);
+    ulna_model_destroy(model);
+}
+
+/* ---- lengths of the shoulders ---- */
+
+/* The sample with shorter clavicles and longer upper arms. */
+static ulna_model *with_other_shoulders(const ulna_model *model)
+{
+    ulna_model *other;
+    double lengths[64];
+    assert_true(model->nb <= 64);
+    for (int b = 0; b < model->nb; b++) {
+        const char *name = ulna_model_body_name(model, b);
+        double factor = strstr(name, "_upper_arm") ? 0.75 : strstr(name, "_forearm") ? 1.12 : 1;
+        lengths[b] = factor * ulna_model_bone_length(model, b);
+    }
+    assert_int_equal(ulna_model_with_lengths(model, lengths, NULL, &other, NULL), ULNA_OK);
+    return other;
+}
+
+/* Lengths that no offset makes up for are found, and nothing else changes. */
+static void test_shoulder_lengths(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("human"), *person = with_other_shoulders(model);
+    ulna_marker_set set = own_markers(model), truth = disturbed(&set, 0.01, 81);
+    ulna_clip clip = make_motion(model, 400, 82);
+    ulna_recording recording = record(person, &clip, &truth);
+    ulna_calibrate_options options = ulna_calibrate_options_default();
+    ulna_calibration without = calibrate(model, &set, &recording, NULL, &options);
+    options.shoulders = 1;
+    ulna_calibration found = calibrate(model, &set, &recording, NULL, &options);
+    print_message("%.2f mm, %.2f mm with the lengths of the shoulders\n", 1e3 * without.rms_all, 1e3 * found.rms_all);
+    assert_true(found.rms_all < 0.5 * without.rms_all);
+    for (int b = 0; b < found.body_count; b++) {
+        const char *name = ulna_model_body_name(model, b);
+        double wanted = strstr(name, "_upper_arm") ? 0.75 : strstr(name, "_forearm") ? 1.12 : 1;
+        if (fabs(found.scale[b] - wanted) > (wanted == 1 ? 0 : 0.05))
+            fail_msg("%s: %.3f, not %.3f", name, found.scale[b], wanted);
+    }
+    ulna_calibration_release(&found);
+    ulna_calibration_release(&without);
+    ulna_recording_release(&recording);
+    ulna_clip_release(&clip);
+    ulna_marker_set_release(&truth);
+    ulna_marker_set_release(&set);
+    ulna_model_destroy(person);
+    ulna_model_destroy(model);
+}
+
+/* ... and a skeleton without clavicles says so. */
+static void test_no_shoulders(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("right-hand");
+    ulna_marker_set set = own_markers(model);
+    ulna_clip clip = ulna_clip_empty(NULL);
+    assert_int_equal(ulna_clip_resize(&clip, model->nq, 1), ULNA_OK);
+    memcpy(ulna_clip_frame(&clip, 0), model->rest, (size_t)model->nq * sizeof(double));
+    ulna_recording recording = record(model, &clip, &set);
+    ulna_calibrate_options options = ulna_calibrate_options_default();
+    ulna_calibration found;
+    ulna_error error;
+    options.shoulders = 1;
+    assert_int_equal(ulna_test_calibrate(model, &set, &recording, NULL, &options, &found, &error), ULNA_ERR_MODEL);
+    assert_non_null(strstr(error.message, "clavicles"));
+    ulna_recording_release(&recording);
+    ulna_clip_release(&clip);
+    ulna_marker_set_release(&set);
     ulna_model_destroy(model);
 }
 
@@ -629,11 +715,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lone_toes_and_fingers),
         cmocka_unit_test(test_lone_trunk_markers),
+        cmocka_unit_test(test_one_marker_on_a_ball),
         cmocka_unit_test(test_places_grow_with_the_skeleton),
         cmocka_unit_test(test_any_unit),
         cmocka_unit_test(test_slope_of_expectations),
         cmocka_unit_test(test_mirrored_sides),
         cmocka_unit_test(test_deviations_cover_the_truth),
+        cmocka_unit_test(test_shoulder_lengths),
+        cmocka_unit_test(test_no_shoulders),
         cmocka_unit_test(test_template),
         cmocka_unit_test(test_standing_poses),
         cmocka_unit_test(test_static_pose),

@@ -91,6 +91,15 @@ static void make_dirty(ulna_recording *r)
     }
 }
 
+/* One marker shows the two rotations across the way to it, if that is not short; a third, about it, never. */
+static void assert_shown_by_one(const ulna_model *model, const ulna_attachment *item)
+{
+    int rotations = model->body[item->body].dof_count;
+    if (rotations > 2 || ulna_norm(item->offset) < 0.08)
+        fail_msg("%s is alone on %s: %d rotations, %.0f mm away", item->marker, ulna_model_body_name(model, item->body),
+                 rotations, 1e3 * ulna_norm(item->offset));
+}
+
 static void test_hdm_names(void **state)
 {
     ulna_test_need_data(state);
@@ -110,10 +119,9 @@ static void test_hdm_names(void **state)
         int alone = 1;
         for (size_t j = 0; j < t.set.count; j++)
             alone &= i == j || t.set.items[i].body != t.set.items[j].body;
-        const char *bone = ulna_model_body_name(t.hdm.skeleton.model, t.set.items[i].body);
-        if (alone && t.hdm.skeleton.model->body[t.set.items[i].body].dof_count >= 2 && !strstr(bone, "clavicle") &&
-            !strstr(bone, "hand"))
-            fail_msg("%s is alone on %s", t.set.items[i].marker, bone);
+        const ulna_attachment *item = &t.set.items[i];
+        if (alone && t.hdm.skeleton.model->body[item->body].dof_count >= 2)
+            assert_shown_by_one(t.hdm.skeleton.model, item);
     }
     release_take(&t);
 }
@@ -137,8 +145,8 @@ static void test_hdm_offsets(void **state)
                   1e3 * clean.rms_held_out, 100 * clean.violations);
     /* Offsets that anatomy allows cost fit, most of it at the shoulders where the arms are raised: this skeleton's clavicles are too
      * long and its upper arms too short. Where offsets could go anywhere it was 7.0 mm, with 16 % of the angles beyond limits. */
-    assert_true(rms <= 9.7e-3);
-    assert_true(clean.rms_held_out < 8.5e-3);
+    assert_true(rms <= 9.6e-3);
+    assert_true(clean.rms_held_out < 8.3e-3);
     assert_true(clean.outliers < 0.015);
     assert_true(clean.undetermined > 5 && clean.undetermined < 30);
     assert_true(clean.violations < 0.055);
@@ -156,6 +164,17 @@ static void test_hdm_offsets(void **state)
     release_take(&t);
 }
 
+/* Offsets that fit best, wherever that is, as those of the oracle are. */
+static ulna_calibrate_options nothing_expected(void)
+{
+    ulna_calibrate_options options = ulna_calibrate_options_default();
+    options.blocks = 0;
+    options.prior = 1e-5;
+    options.limits = 0;
+    options.posture = 1e-6;
+    return options;
+}
+
 static void test_hdm_lengths(void **state)
 {
     ulna_test_need_data(state);
@@ -165,8 +184,19 @@ static void test_hdm_lengths(void **state)
     ulna_calibration found = calibrate(t.hdm.skeleton.model, &t.set, &t.hdm.markers.recording, t.axes, &options);
     double rms = take_rms(&t, &found);
     print_message("take %.3f mm; used %.3f, held out %.3f\n", 1e3 * rms, 1e3 * found.rms, 1e3 * found.rms_held_out);
-    assert_true(rms <= 7.8e-3);
-    assert_true(found.rms_held_out < 7.3e-3);
+    assert_true(rms <= 7.65e-3);
+    assert_true(found.rms_held_out < 7.2e-3);
+    for (int way = 0; way < 2;
+         way++) { /* of clavicles and upper arms alone; and of all, where offsets may go anywhere */
+        ulna_calibration_release(&found);
+        options = way ? nothing_expected() : ulna_calibrate_options_default();
+        options.shoulders = !way;
+        options.scale = options.symmetric = way;
+        found = calibrate(t.hdm.skeleton.model, &t.set, &t.hdm.markers.recording, t.axes, &options);
+        rms = take_rms(&t, &found);
+        print_message("%s: take %.3f mm\n", way ? "nothing expected" : "shoulders", 1e3 * rms);
+        assert_true(rms <= (way ? 6.25e-3 : 8.1e-3));
+    }
     ulna_calibration_release(&found);
     release_take(&t);
 }
@@ -217,7 +247,7 @@ static void test_hdm_repair(void **state)
         }
     assert_only_arms_are_suspect(&found);
     print_message("repaired %d: take %.3f mm\n", found.repaired, 1e3 * take_rms(&t, &found));
-    assert_true(take_rms(&t, &found) < 9e-3);
+    assert_true(take_rms(&t, &found) < 8.5e-3);
     ulna_calibration_release(&told);
     ulna_calibration_release(&found);
     release_take(&t);
@@ -266,17 +296,6 @@ enum { FOLDS = 5, BLOCK = 77 }; /* frames: 0.64 s, 51 blocks */
 static int fold_of(int frame)
 {
     return frame / BLOCK % FOLDS;
-}
-
-/* Their offsets are those that fit best, wherever that is, on their bones; so are ours if nothing is expected of them. */
-static ulna_calibrate_options nothing_expected(void)
-{
-    ulna_calibrate_options options = ulna_calibrate_options_default();
-    options.blocks = 0;
-    options.prior = 1e-5;
-    options.limits = 0;
-    options.posture = 1e-6;
-    return options;
 }
 
 static ulna_calibration calibrate_without(take *t, int fold)
@@ -410,11 +429,11 @@ static void test_other_takes(void **state)
         double mm, held_out_mm;
         int suspects;
     } cases[] = {
-        {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_01-03_01_120.c3d", 5.4, 4.8,
+        {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_01-03_01_120.c3d", 5.3, 4.7,
          2}, /* shoulders, here and in the next: raised arms */
-        {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_03-02_02_120.c3d", 6.0, 8.1, 1},
-        {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_06-03_03_120.c3d", 4.7, 4.7, 1}, /* LTOE jumps in a few frames */
-        {"cmu/02.asf", "cmu/02_01.c3d", 3.1, 2.9, 0},
+        {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_03-02_02_120.c3d", 5.9, 8.0, 1},
+        {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_06-03_03_120.c3d", 4.65, 4.5, 1}, /* LTOE jumps in a few frames */
+        {"cmu/02.asf", "cmu/02_01.c3d", 3.05, 2.8, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ulna_content skeleton = ulna_content_empty(NULL), markers = ulna_content_empty(NULL);
