@@ -224,8 +224,7 @@ ulna_status cli_write_text(const char *path, const char *text, size_t bytes, uln
     ulna_status status = ulna_output_open(path, NULL, &output, error);
     if (status == ULNA_OK) {
         ulna_sink sink = ulna_output_sink(output);
-        (void)sink.write(sink.context, text, bytes);
-        status = ulna_output_commit(output, error); /* which knows whether the writing failed, and why */
+        status = ulna_output_commit(output, sink.write(sink.context, text, bytes), error);
     }
     cli_writing_end(is_counted);
     return status;

@@ -311,7 +311,7 @@ void cli_look_around(cli *tool)
 
 enum { WIDTH = 30 };
 
-static double seconds(void)
+double cli_seconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -325,12 +325,12 @@ void progress_begin(progress *bar, const cli *tool)
         .is_shown = !tool->quiet && isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0,
         .ascii = tool->ascii,
     };
-    bar->begun = bar->drawn = seconds();
+    bar->begun = bar->drawn = cli_seconds();
 }
 
 void progress_show(progress *bar, double part, const char *what)
 {
-    double now = bar->is_shown ? seconds() : 0;
+    double now = bar->is_shown ? cli_seconds() : 0;
     if (!bar->is_shown || now - bar->begun < 0.3 || (bar->is_drawn && now - bar->drawn < 0.1))
         return;
     int full = (int)(part * WIDTH + 0.5);
@@ -354,12 +354,12 @@ void progress_end(progress *bar)
 void progress_restart(progress *bar)
 {
     progress_end(bar);
-    bar->begun = bar->drawn = seconds();
+    bar->begun = bar->drawn = cli_seconds();
 }
 
 double progress_seconds(const progress *bar)
 {
-    double since = seconds() - bar->begun;
+    double since = cli_seconds() - bar->begun;
     return since > 1e-9 ? since : 1e-9;
 }
 
@@ -376,18 +376,18 @@ struct progress_wait {
 static void *wait_and_report(void *context)
 {
     progress_wait *w = context;
-    double begun = seconds();
+    double begun = cli_seconds();
     int is_drawn = 0;
     pthread_mutex_lock(&w->lock);
     while (!w->is_over) {
         struct timespec until;
-        double since = seconds() - begun;
+        double since = cli_seconds() - begun;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_sec += 1;
         pthread_cond_timedwait(&w->ended, &w->lock, &until);
-        if (w->is_over || since + 0.5 > seconds() - begun) /* woken early */
+        if (w->is_over || since + 0.5 > cli_seconds() - begun) /* woken early */
             continue;
-        fprintf(stderr, "\r\033[K%s, %.0f s", w->what, seconds() - begun);
+        fprintf(stderr, "\r\033[K%s, %.0f s", w->what, cli_seconds() - begun);
         fflush(stderr);
         is_drawn = 1;
     }

@@ -81,6 +81,7 @@ typedef struct progress {
     double begun, drawn; /* seconds */
 } progress;
 
+double cli_seconds(void); /* on a clock that only goes forward */
 void progress_begin(progress *bar, const cli *tool);
 /* `part`: 0 .. 1; `what` is being done: a few words. Draws at most ten times a second, and not in the first third. */
 void progress_show(progress *bar, double part, const char *what);

@@ -79,10 +79,7 @@ static ulna_status write_counted(solve_job *job, const char *path, const ulna_mo
         progress_restart(job->bar);
     }
     status = ulna_content_write(format, model, motion, markers, options, &sink, &remarks, error);
-    if (status != ULNA_OK && status != ULNA_ERR_IO)
-        ulna_output_discard(output);
-    else
-        status = ulna_output_commit(output, error); /* which knows of every write that failed, and why */
+    status = ulna_output_commit(output, status, error);
     files_note(job->notes, path, &remarks);
     ulna_remarks_release(&remarks);
     return status;

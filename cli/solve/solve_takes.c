@@ -31,13 +31,6 @@ typedef struct watch {
     int index;
 } watch;
 
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* ---- progress ------------------------------------------------------------------------------------------------ */
 
 static void draw(crew *c)
@@ -50,7 +43,7 @@ static void draw(crew *c)
         frames += c->frames[i];
         done += c->is_done[i];
     }
-    double rate = frames / fmax(1e-9, seconds() - c->begun);
+    double rate = frames / fmax(1e-9, cli_seconds() - c->begun);
     if (c->count > 1)
         snprintf(text, sizeof text, "%d of %d takes, %.0f frames/s", done, c->count, rate);
     else
@@ -64,7 +57,7 @@ static int show(void *context, int done, int total)
     crew *c = w->crew;
     pthread_mutex_lock(&c->lock);
     if (!c->totals[w->index] && c->count == 1)
-        c->begun = seconds();
+        c->begun = cli_seconds();
     c->frames[w->index] = done;
     c->totals[w->index] = total;
     draw(c);
@@ -156,7 +149,7 @@ static int plan(const cli *tool, solve_job *jobs, int count)
 
 void solve_all(const cli *tool, solve_job *jobs, int count, void (*tell)(const cli *tool, solve_job *job, int count))
 {
-    crew c = {.jobs = jobs, .count = count, .begun = seconds()};
+    crew c = {.jobs = jobs, .count = count, .begun = cli_seconds()};
     int workers = plan(tool, jobs, count), started = 0;
     pthread_t *threads = calloc((size_t)workers, sizeof *threads);
     c.is_done = calloc((size_t)count, 1);

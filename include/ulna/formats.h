@@ -247,9 +247,9 @@ typedef struct ulna_output ulna_output;
 ULNA_API ulna_status ulna_output_open(const char *path, const ulna_allocator *allocator, ulna_output **output,
                                       ulna_error *error);
 ULNA_API ulna_sink ulna_output_sink(ulna_output *output);
-/* Both end the output, whatever they return. ulna_output_discard removes the temporary file; it accepts NULL. */
-ULNA_API ulna_status ulna_output_commit(ulna_output *output, ulna_error *error);
-ULNA_API void ulna_output_discard(ulna_output *output);
+/* Ends the output, whatever it returns. `status` is that of the writing: unless it is ULNA_OK, or ULNA_ERR_IO, of which the output
+ * itself knows what failed, the temporary file is removed and `status` is returned. */
+ULNA_API ulna_status ulna_output_commit(ulna_output *output, ulna_status status, ulna_error *error);
 
 #ifdef __cplusplus
 }

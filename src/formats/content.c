@@ -313,10 +313,7 @@ ulna_status ulna_content_save(const char *path, const ulna_model *model, const u
     if (status == ULNA_OK) {
         ulna_sink sink = ulna_output_sink(output);
         status = ulna_content_write(format, model, clip, recording, options, &sink, remarks, error);
-        if (status == ULNA_OK || status == ULNA_ERR_IO)
-            status = ulna_output_commit(output, error); /* which knows of every write that failed, and why */
-        else
-            ulna_output_discard(output);
+        status = ulna_output_commit(output, status, error);
     }
     return ulna_fail_file(error, path, status);
 }

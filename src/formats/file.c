@@ -224,34 +224,25 @@ static void end_output(ulna_output *output)
     ulna_release(&allocator, output, output->bytes, 1);
 }
 
-void ulna_output_discard(ulna_output *output)
-{
-    if (!output)
-        return;
-    fclose(output->file);
-    if (output->temporary)
-        remove(output->temporary);
-    end_output(output);
-}
-
-ulna_status ulna_output_commit(ulna_output *output, ulna_error *error)
+ulna_status ulna_output_commit(ulna_output *output, ulna_status status, ulna_error *error)
 {
     if (!output)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "there is no output");
-    int failure = output->failure;
+    int failure = output->failure, is_given_up = status != ULNA_OK && status != ULNA_ERR_IO;
     errno = 0;
     if (!failure && fflush(output->file))
         failure = errno ? errno : EIO;
-    if (!failure && output->temporary && fsync(fileno(output->file)))
+    if (!failure && output->temporary && !is_given_up && fsync(fileno(output->file)))
         failure = errno;
     if (fclose(output->file) && !failure)
         failure = errno ? errno : EIO;
-    if (!failure && output->temporary && rename(output->temporary, output->path))
+    if (!failure && output->temporary && !is_given_up && rename(output->temporary, output->path))
         failure = errno;
-    if (failure && output->temporary)
+    if ((failure || is_given_up) && output->temporary)
         remove(output->temporary);
 
-    ulna_status status = failure ? fail_io(error, "cannot write the file", failure) : ULNA_OK;
+    if (!is_given_up)
+        status = failure ? fail_io(error, "cannot write the file", failure) : ULNA_OK;
     ulna_fail_file(error, output->path, status);
     end_output(output);
     return status;

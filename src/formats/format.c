@@ -204,6 +204,5 @@ ulna_status ulna_model_save(const ulna_model *model, const char *path, ulna_erro
     if (status != ULNA_OK)
         return status;
     ulna_sink sink = ulna_output_sink(output);
-    ulna_model_write_json(model, &sink, NULL);
-    return ulna_output_commit(output, error); /* which knows of every write that failed, and why */
+    return ulna_output_commit(output, ulna_model_write_json(model, &sink, error), error);
 }

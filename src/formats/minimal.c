@@ -39,15 +39,10 @@ ulna_sink ulna_output_sink(ulna_output *output)
     return (ulna_sink){0};
 }
 
-ulna_status ulna_output_commit(ulna_output *output, ulna_error *error)
+ulna_status ulna_output_commit(ulna_output *output, ulna_status status, ulna_error *error)
 {
-    (void)output;
+    (void)output, (void)status;
     return unsupported(error);
-}
-
-void ulna_output_discard(ulna_output *output)
-{
-    (void)output;
 }
 
 static ulna_status no_json(ulna_error *error)

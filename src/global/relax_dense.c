@@ -6,16 +6,9 @@
 #include <string.h>
 
 #include "global/relax_tree.h"
+#include "math/math3.h"
 
 enum { LARGEST = ULNA_RELAX_SIZE * ULNA_RELAX_SIZE };
-
-static double inner(int count, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int i = 0; i < count; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
 
 static void multiply(int n, const double *A, const double *B, double *C)
 {
@@ -68,7 +61,7 @@ int ulna_relax_dense_factor(ulna_relax_edge *edge, double *gap)
         const ulna_relax_block *block = &edge->block[b];
         if (!invert(block->size, block->S, block->U))
             return 0;
-        *gap += inner(block->size * block->size, block->S, block->X);
+        *gap += ulna_inner(block->size * block->size, block->S, block->X);
     }
     return 1;
 }
@@ -87,7 +80,7 @@ void ulna_relax_dense_hessian(const ulna_relaxation *r, const ulna_relax_edge *e
             multiply(n, XE, block->U, XEU);
             for (int other = 0; other <= at; other++) {
                 const int i = block->used[other];
-                const double h = inner(nn, block->E + (size_t)i * (size_t)nn, XEU);
+                const double h = ulna_inner(nn, block->E + (size_t)i * (size_t)nn, XEU);
                 H[i * variables + k] += h;
                 if (i != k)
                     H[k * variables + i] += h;
@@ -114,7 +107,7 @@ void ulna_relax_dense_gradient(const ulna_relaxation *r, ulna_relax_edge *edge, 
         for (int i = 0; i < nn; i++)
             Y[i] = corrector < 0 ? block->X[i] + sigma_mu * block->dX[i] : sigma_mu * block->U[i] - block->T[i];
         for (int at = 0; at < block->used_count; at++)
-            edge->local[block->used[at]] -= inner(nn, block->E + (size_t)block->used[at] * (size_t)nn, Y);
+            edge->local[block->used[at]] -= ulna_inner(nn, block->E + (size_t)block->used[at] * (size_t)nn, Y);
     }
 }
 
@@ -199,9 +192,9 @@ void ulna_relax_dense_products(const ulna_relax_edge *edge, double products[3])
     for (int b = 0; b < edge->block_count; b++) {
         const ulna_relax_block *block = &edge->block[b];
         const int nn = block->size * block->size;
-        products[0] += inner(nn, block->dS, block->X);
-        products[1] += inner(nn, block->S, block->dX);
-        products[2] += inner(nn, block->dS, block->dX);
+        products[0] += ulna_inner(nn, block->dS, block->X);
+        products[1] += ulna_inner(nn, block->S, block->dX);
+        products[2] += ulna_inner(nn, block->dS, block->dX);
     }
 }
 

@@ -134,14 +134,6 @@ int ulna_relax_cholesky(int n, const double *A, double *L)
     return 1;
 }
 
-static double dot_rows(int columns, const double *x, const double *y)
-{
-    double sum = 0;
-    for (int i = 0; i < columns; i++)
-        sum += x[i] * y[i];
-    return sum;
-}
-
 /* Singular values (descending) and left singular vectors (columns of U) of B, n x columns, which is overwritten. One-sided
  * Jacobi method on pairs of rows: small values have a small relative error. */
 static void singular_values(int n, int columns, double *B, double *values, double *U)
@@ -153,7 +145,8 @@ static void singular_values(int n, int columns, double *B, double *values, doubl
         for (int i = 0; i < n; i++)
             for (int k = i + 1; k < n; k++) {
                 double *x = B + i * columns, *y = B + k * columns;
-                const double xx = dot_rows(columns, x, x), yy = dot_rows(columns, y, y), xy = dot_rows(columns, x, y);
+                const double xx = ulna_inner(columns, x, x), yy = ulna_inner(columns, y, y),
+                             xy = ulna_inner(columns, x, y);
                 if (!(fabs(xy) > 1e-16 * sqrt(xx) * sqrt(yy)))
                     continue;
                 const double angle = 0.5 * atan2(2 * xy, yy - xx), c = cos(angle), s = sin(angle);
@@ -163,7 +156,7 @@ static void singular_values(int n, int columns, double *B, double *values, doubl
             }
     }
     for (int i = 0; i < n; i++)
-        values[i] = sqrt(dot_rows(columns, B + i * columns, B + i * columns));
+        values[i] = sqrt(ulna_inner(columns, B + i * columns, B + i * columns));
     sort_columns(n, values, U);
 }
 
@@ -191,14 +184,14 @@ static void compress(int rows, int columns, double *B, double *L)
     memset(L, 0, (size_t)rows * (size_t)rows * sizeof *L);
     for (int i = 0; i < rows; i++) {
         double *row = B + i * columns;
-        const double before = sqrt(dot_rows(columns, row, row));
+        const double before = sqrt(ulna_inner(columns, row, row));
         for (int k = 0; k < 2 * i; k++) { /* twice, for rounding */
-            const double *other = B + k % i * columns, along = dot_rows(columns, row, other);
+            const double *other = B + k % i * columns, along = ulna_inner(columns, row, other);
             L[i * rows + k % i] += along;
             for (int c = 0; c < columns; c++)
                 row[c] -= along * other[c];
         }
-        const double rest = sqrt(dot_rows(columns, row, row));
+        const double rest = sqrt(ulna_inner(columns, row, row));
         const int counts = rest > 1e-14 * before;
         L[i * (rows + 1)] = counts ? rest : 0;
         for (int c = 0; c < columns; c++)

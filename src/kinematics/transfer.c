@@ -56,19 +56,6 @@ static double frame_distance(const frame *a, const frame *b)
 /* A coordinate that misses its limit by less is moved onto it, as the builder does with rest values. */
 #define SLACK 1e-9
 
-static int is_inside(const ulna_model *model, const ulna_body *b, const double *q)
-{
-    for (int j = b->dof; j < b->dof + b->dof_count; j++) {
-        int c = model->dof_coordinate[j];
-        if (c == ULNA_NONE)
-            continue;
-        double value = q[c - b->coordinate];
-        if (value < model->lower[j] - SLACK || value > model->upper[j] + SLACK)
-            return 0;
-    }
-    return 1;
-}
-
 static void clamp(const ulna_model *model, const ulna_body *b, double *q)
 {
     for (int j = b->dof; j < b->dof + b->dof_count; j++) {
@@ -92,10 +79,7 @@ static double turn_between(double angle, double low, double high)
 /* Full turns of a rotation or rotation vector: along its direction, as far as the limits cut it there. */
 static void turn_vector(int count, const double *lower, const double *upper, double *w)
 {
-    double direction[3] = {1, 0, 0}, length = 0, low = -INFINITY, high = INFINITY;
-    for (int i = 0; i < count; i++)
-        length += w[i] * w[i];
-    length = sqrt(length);
+    double direction[3] = {1, 0, 0}, length = sqrt(ulna_inner(count, w, w)), low = -INFINITY, high = INFINITY;
     for (int i = 0; i < count; i++) {
         double u = direction[i] = length > 0 ? w[i] / length : direction[i];
         if (u != 0) {
@@ -134,27 +118,19 @@ static int other_branch(const ulna_joint_plan *plan, const double *near_q, const
     return 1;
 }
 
-static double distance_from(const double *near_q, const double *q, int count)
-{
-    double sum = 0;
-    for (int i = 0; i < count; i++)
-        sum += (q[i] - near_q[i]) * (q[i] - near_q[i]);
-    return sum;
-}
-
 /* Takes the nearest answer inside the limits, if there is one. */
 static void enter_limits(const ulna_model *model, int body, const ulna_joint_plan *plan, const double *near_q,
                          double *q)
 {
     const ulna_body *b = &model->body[body];
-    if (!is_inside(model, b, q)) {
+    if (!ulna_joint_is_inside(model, body, SLACK, q)) {
         double answer[2][7], distance[2] = {INFINITY, INFINITY};
         memcpy(answer[0], q, (size_t)plan->coordinate_count * sizeof *q);
         int count = other_branch(plan, near_q, q, answer[1]) ? 2 : 1;
         for (int n = 0; n < count; n++) {
             turn_segments(model, b, plan, answer[n]);
-            if (is_inside(model, b, answer[n]))
-                distance[n] = distance_from(near_q, answer[n], plan->coordinate_count);
+            if (ulna_joint_is_inside(model, body, SLACK, answer[n]))
+                distance[n] = ulna_squared_distance(near_q, answer[n], plan->coordinate_count);
         }
         int best = distance[1] < distance[0];
         if (isinf(distance[best]))

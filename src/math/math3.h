@@ -24,6 +24,22 @@ static inline void ulna_cross(const double a[3], const double b[3], double c[3])
     c[2] = a[0] * b[1] - a[1] * b[0];
 }
 
+static inline double ulna_inner(int n, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+static inline double ulna_squared_distance(const double *a, const double *b, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += (b[i] - a[i]) * (b[i] - a[i]);
+    return sum;
+}
+
 static inline double ulna_norm(const double a[3])
 {
     return sqrt(ulna_dot(a, a));
@@ -109,6 +125,8 @@ void ulna_log(const double r[9], double w[3]);
 /* Quaternion of any length but zero to rotation; rotation to unit quaternion with w >= 0. */
 void ulna_quaternion_to_rotation(const double q[4], double r[9]);
 void ulna_rotation_to_quaternion(const double r[9], double q[4]);
+/* Gives it length 1; returns the length that it had. */
+double ulna_quaternion_normalise(double q[4]);
 /* result = a b (result may be a or b), normalised. */
 void ulna_quaternion_multiply(const double a[4], const double b[4], double result[4]);
 void ulna_quaternion_exp(const double w[3], double q[4]);

@@ -19,11 +19,12 @@ void ulna_rotation_about(int axis, double angle, double r[9])
 
 /* ---- quaternions ----------------------------------------------------------------------------------------- */
 
-static void normalise4(double q[4])
+double ulna_quaternion_normalise(double q[4])
 {
     double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
     for (int i = 0; i < 4; i++)
         q[i] /= length;
+    return length;
 }
 
 void ulna_quaternion_to_rotation(const double q[4], double r[9])
@@ -62,7 +63,7 @@ void ulna_rotation_to_quaternion(const double r[9], double q[4])
         q[k] = r[3 * i + k] + r[3 * k + i];
         q[3] = r[3 * k + j] - r[3 * j + k];
     }
-    normalise4(q);
+    ulna_quaternion_normalise(q);
     if (q[3] < 0)
         for (int i = 0; i < 4; i++)
             q[i] = -q[i];
@@ -76,7 +77,7 @@ void ulna_quaternion_multiply(const double a[4], const double b[4], double resul
         a[3] * b[2] + a[2] * b[3] + a[0] * b[1] - a[1] * b[0],
         a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2],
     };
-    normalise4(product);
+    ulna_quaternion_normalise(product);
     memcpy(result, product, sizeof product);
 }
 

@@ -306,15 +306,6 @@ static int move_suspects(ulna_calibrator *c, const ulna_calibration *result, uln
     return moved;
 }
 
-static ulna_status copy_set(const ulna_marker_set *from, ulna_marker_set *to)
-{
-    ulna_status status = ULNA_OK;
-    for (size_t i = 0; i < from->count && status == ULNA_OK; i++)
-        status = ulna_marker_set_add(to, from->items[i].marker, from->items[i].body, from->items[i].offset,
-                                     from->items[i].weight);
-    return status;
-}
-
 static void note_moves(const ulna_marker_set *before, ulna_calibration *result)
 {
     result->repaired = 0;
@@ -335,7 +326,7 @@ static ulna_status evaluate(const ulna_take *take, ulna_calibration *result, uln
     ulna_pose *pose = NULL;
     double squares = 0, x[3], at[3];
     long long seen = 0;
-    ulna_status status = copy_set(&take->set, &result->set);
+    ulna_status status = ulna_marker_set_add_all(&take->set, &result->set);
     if (status == ULNA_OK)
         status = ulna_pose_create(take->model, &take->allocator, &pose, NULL);
     for (int f = 0; f < take->frame_count && status == ULNA_OK; f++) {
@@ -369,7 +360,7 @@ static ulna_status calibrate(const ulna_take *take, const ulna_calibrate_options
                              ulna_error *error)
 {
     ulna_marker_set now = ulna_marker_set_empty(&take->allocator);
-    ulna_status status = copy_set(&take->set, &now);
+    ulna_status status = ulna_marker_set_add_all(&take->set, &now);
     if (status != ULNA_OK)
         ulna_fail(error, status, "no memory for %zu markers", take->set.count);
     int rounds = 0, rescued = 0;

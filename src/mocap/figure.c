@@ -149,22 +149,6 @@ void ulna_figure_release(ulna_figure *f)
 
 /* ---- spots ------------------------------------------------------------------------------------------------------------ */
 
-/* Q (by rows) turns the unit vector a to b the short way. */
-static void shortest_rotation(const double a[3], const double b[3], double Q[9])
-{
-    double v[3], c = ulna_dot(a, b), k = 1 / (1 + c);
-    ulna_cross(a, b, v);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            Q[3 * i + j] = k * v[i] * v[j] + (i == j ? c : 0);
-    Q[1] -= v[2];
-    Q[2] += v[1];
-    Q[3] += v[2];
-    Q[5] -= v[0];
-    Q[6] -= v[1];
-    Q[7] += v[0];
-}
-
 /* The bone that the axes of a spot follow, from its joint to the next. */
 static int bone_to_follow(const ulna_figure *f, const ulna_spot *spot, char side, int joint, double bone[3])
 {
@@ -191,7 +175,7 @@ static void follow_bone(const ulna_figure *f, const ulna_spot *spot, char side, 
     }
     if (ulna_dot(bone, from) < SAME_WAY)
         return;
-    shortest_rotation(from, bone, Q);
+    ulna_shortest_turn(from, bone, Q);
     for (int row = 0; row < 3; row++)
         ulna_rotate(Q, f->axes + 3 * row, axes + 3 * row);
 }

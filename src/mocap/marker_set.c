@@ -368,9 +368,5 @@ ulna_status ulna_marker_set_save(const ulna_marker_set *set, const ulna_model *m
     if (status != ULNA_OK)
         return status;
     ulna_sink sink = ulna_output_sink(output);
-    status = ulna_marker_set_write_csv(set, model, &sink, error);
-    if (status == ULNA_OK || status == ULNA_ERR_IO)
-        return ulna_output_commit(output, error); /* which knows of every write that failed, and why */
-    ulna_output_discard(output);
-    return ulna_fail_file(error, path, status);
+    return ulna_output_commit(output, ulna_marker_set_write_csv(set, model, &sink, error), error);
 }

@@ -119,7 +119,7 @@ static ulna_status line_up_reference(ulna_take *take, ulna_error *error)
 
 /* ---- which marker sits where ------------------------------------------------------------------------------------------ */
 
-static ulna_status add_all(const ulna_marker_set *from, ulna_marker_set *to)
+ulna_status ulna_marker_set_add_all(const ulna_marker_set *from, ulna_marker_set *to)
 {
     ulna_status status = ULNA_OK;
     for (size_t i = 0; i < from->count && status == ULNA_OK; i++)
@@ -151,7 +151,7 @@ static void drop_unknown(const ulna_recording *recording, ulna_marker_set *set)
 static ulna_status collect(ulna_take *take, const ulna_take_options *o, ulna_marker_set *all, ulna_error *error)
 {
     const ulna_recording *recording = take->recording; /* of the person that was chosen */
-    ulna_status status = o->set ? add_all(o->set, all) : ulna_marker_set_from_model(all, o->model);
+    ulna_status status = o->set ? ulna_marker_set_add_all(o->set, all) : ulna_marker_set_from_model(all, o->model);
     if (status != ULNA_OK)
         return ulna_fail(error, status, "the marker set cannot be used: %s", ulna_status_text(status));
     if (take->attach == ULNA_ATTACH_SET)

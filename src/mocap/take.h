@@ -98,6 +98,8 @@ int ulna_mirror_body(const ulna_model *model, int body);
 /* Unit vectors left, up, forward of the skeleton at rest, by the names of its bodies; 0 if they do not say. */
 int ulna_model_directions(const ulna_model *model, const ulna_pose *rest, double axes[9]);
 
+/* Adds the markers of one set to another. */
+ulna_status ulna_marker_set_add_all(const ulna_marker_set *from, ulna_marker_set *to);
 /* As ulna_marker_set_load, from memory. */
 ulna_status ulna_marker_set_read_csv(const char *text, size_t length, const ulna_model *model, ulna_marker_set *set,
                                      ulna_error *error);

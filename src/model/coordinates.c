@@ -56,9 +56,7 @@ static int is_limited(const ulna_model *model, int dof, int count)
  * half-turn is not re-expressed each time. Sine and cosine remove whole turns without rounding them. */
 static int shorten(double *w, int count)
 {
-    double square = 0;
-    for (int i = 0; i < count; i++)
-        square += w[i] * w[i];
+    double square = ulna_inner(count, w, w);
     if (!(square > 2.25 * ULNA_PI * ULNA_PI) || isinf(square))
         return 0;
     double length = sqrt(square), angle = atan2(sin(length), cos(length));
@@ -114,4 +112,16 @@ int ulna_model_clamp(const ulna_model *model, double *q)
         moved++;
     }
     return moved;
+}
+
+int ulna_joint_is_inside(const ulna_model *model, int body, double slack, const double *q)
+{
+    const ulna_body *b = &model->body[body];
+    for (int j = b->dof; j < b->dof + b->dof_count; j++) {
+        int c = model->dof_coordinate[j];
+        double value = c == ULNA_NONE ? 0 : q[c - b->coordinate];
+        if (c != ULNA_NONE && (value < model->lower[j] - slack || value > model->upper[j] + slack))
+            return 0;
+    }
+    return 1;
 }

@@ -190,15 +190,12 @@ static void place(const fit *f, const double value[MAX], state *x)
 /* Half the sum of squares; residual: wanted minus reached, translation first, then the columns of the rotation. */
 static double residual(const fit *f, const state *x, double d[12])
 {
-    double sum = 0;
     for (int row = 0; row < 3; row++) {
         d[row] = f->translation[row] - x->position[row];
         for (int column = 0; column < 3; column++)
             d[3 + 3 * column + row] = f->rotation[3 * row + column] - x->rotation[3 * row + column];
     }
-    for (int i = 0; i < 12; i++)
-        sum += d[i] * d[i];
-    return 0.5 * sum;
+    return 0.5 * ulna_inner(12, d, d);
 }
 
 /* Column i of the Jacobian of the twelve numbers. */
@@ -424,10 +421,9 @@ static void fit_general(const fit *f, const double *near_q, double *q)
     double *to = q + f->coordinate[i];
 
     if (f->segment[i] == ULNA_SEGMENT_BALL) {
-        double c[4], product = 0;
+        double c[4];
         ulna_rotation_to_quaternion(f->rotation, c);
-        for (int k = 0; k < 4; k++)
-            product += c[k] * near[k];
+        double product = ulna_inner(4, c, near);
         for (int k = 0; k < 4; k++)
             to[k] = product < 0 ? -c[k] : c[k];
     } else if (f->segment[i] == ULNA_SEGMENT_EXPMAP) {

@@ -76,6 +76,8 @@ int ulna_joint_three_turns(const ulna_joint_plan *plan, int turn[3]);
  * whole turns are for the caller to choose.
  */
 int ulna_joint_other_family(const ulna_joint_plan *plan, const double *q, double *other);
+/* Every coordinate of the body's joint, which q begins with, is inside its limits or outside by no more than `slack`. */
+int ulna_joint_is_inside(const ulna_model *model, int body, double slack, const double *q);
 
 enum {
     ULNA_LINK_UNTURNED = 1, /* rotation is the identity */

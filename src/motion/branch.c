@@ -18,14 +18,8 @@
 /* A rotation vector of two or three parts. No rotation at all has any direction. */
 static void settle_vector(int count, const double *near, double *w)
 {
-    double length = 0, along = 0, distance = 0;
-    for (int i = 0; i < count; i++) {
-        length += w[i] * w[i];
-        along += w[i] * near[i];
-        distance += near[i] * near[i];
-    }
-    length = sqrt(length);
-    distance = sqrt(distance);
+    double length = sqrt(ulna_inner(count, w, w)), along = ulna_inner(count, w, near);
+    double distance = sqrt(ulna_inner(count, near, near));
     if (length > 1e-12) {
         double scale = ulna_nearest_turn(length, along / length) / length;
         for (int i = 0; i < count && scale != 1; i++)
@@ -39,19 +33,9 @@ static void settle_vector(int count, const double *near, double *w)
 
 static void settle_quaternion(const double *near, double *q)
 {
-    double product = 0;
-    for (int i = 0; i < 4; i++)
-        product += q[i] * near[i];
+    double product = ulna_inner(4, q, near);
     for (int i = 0; i < 4 && product < 0; i++)
         q[i] = -q[i];
-}
-
-static double distance_from(const double *near_q, const double *q, int count)
-{
-    double sum = 0;
-    for (int i = 0; i < count; i++)
-        sum += (q[i] - near_q[i]) * (q[i] - near_q[i]);
-    return sum;
 }
 
 double ulna_motion_distance(const double rotation[9], const double translation[3], const double other_rotation[9],
@@ -131,20 +115,9 @@ int ulna_joint_settle(const ulna_joint_plan *plan, const double *near_q, double 
     if (ulna_joint_other_family(plan, q, other)) {
         for (int s = 0; s < plan->segment_count; s++)
             other[s] = ulna_segment_is_slide(plan->segment[s]) ? other[s] : ulna_nearest_turn(other[s], near_q[s]);
-        if (distance_from(near_q, other, at) < distance_from(near_q, q, at))
+        if (ulna_squared_distance(near_q, other, at) < ulna_squared_distance(near_q, q, at))
             memcpy(q, other, (size_t)at * sizeof *q);
         settle_locked(plan, near_q, q);
-    }
-    return 1;
-}
-
-int ulna_joint_is_inside(const ulna_model *model, int body, const double *q)
-{
-    const ulna_body *b = &model->body[body];
-    for (int j = b->dof; j < b->dof + b->dof_count; j++) {
-        int c = model->dof_coordinate[j];
-        if (c != ULNA_NONE && (q[c - b->coordinate] < model->lower[j] || q[c - b->coordinate] > model->upper[j]))
-            return 0;
     }
     return 1;
 }

@@ -354,12 +354,12 @@ static int convert_joint(const joint_pair *pair, double length, const double *fr
 static void enter_limits(const ulna_model *to, int body, const ulna_joint_plan *plan, const double *near_q, double *q)
 {
     double other[7];
-    if (ulna_joint_is_inside(to, body, q) || !ulna_joint_other_family(plan, q, other))
+    if (ulna_joint_is_inside(to, body, 0, q) || !ulna_joint_other_family(plan, q, other))
         return;
     for (int s = 0; s < plan->segment_count; s++)
         if (!ulna_segment_is_slide(plan->segment[s]))
             other[s] = ulna_nearest_turn(other[s], near_q[s]);
-    if (ulna_joint_is_inside(to, body, other))
+    if (ulna_joint_is_inside(to, body, 0, other))
         memcpy(q, other, (size_t)plan->coordinate_count * sizeof *q);
 }
 
@@ -447,7 +447,7 @@ ulna_status ulna_clip_unwind(const ulna_model *model, ulna_clip *clip)
             memcpy(settled, q, (size_t)count * sizeof *q);
             if (!ulna_joint_settle(&plan, ulna_clip_frame(clip, f - 1) + at, settled))
                 continue;
-            if (ulna_joint_is_inside(model, b, settled) || !ulna_joint_is_inside(model, b, q))
+            if (ulna_joint_is_inside(model, b, 0, settled) || !ulna_joint_is_inside(model, b, 0, q))
                 memcpy(q, settled, (size_t)count * sizeof *q);
         }
     }

@@ -7,6 +7,7 @@
 
 #include "base/algorithms.h"
 #include "base/base.h"
+#include "math/math3.h"
 #include "papers/paper_program.h"
 
 #define COMPLEMENT_MOST 16
@@ -191,22 +192,16 @@ ulna_status ulna_program_close(ulna_program *program)
 /* Orthogonalises v to the columns, twice for accuracy, normalises it and appends it; 0 if it depends on them. */
 static int add_column(int n, int count, double *columns, const double *v)
 {
-    double *x = columns + n * count, before = 0, after = 0;
-    for (int i = 0; i < n; i++) {
-        x[i] = v[i];
-        before += v[i] * v[i];
-    }
+    double *x = columns + n * count;
+    memcpy(x, v, (size_t)n * sizeof *x);
     for (int pass = 0; pass < 2; pass++)
         for (int c = 0; c < count; c++) {
-            double along = 0;
-            for (int i = 0; i < n; i++)
-                along += columns[n * c + i] * x[i];
+            double along = ulna_inner(n, columns + n * c, x);
             for (int i = 0; i < n; i++)
                 x[i] -= along * columns[n * c + i];
         }
-    for (int i = 0; i < n; i++)
-        after += x[i] * x[i];
-    if (after <= 1e-18 * before || after == 0)
+    double after = ulna_inner(n, x, x);
+    if (after <= 1e-18 * ulna_inner(n, v, v) || after == 0)
         return 0;
     for (int i = 0; i < n; i++)
         x[i] /= sqrt(after);

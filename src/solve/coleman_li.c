@@ -21,6 +21,8 @@
  */
 #include "solve/coleman_li.h"
 
+#include "math/math3.h"
+
 #define THETA 0.995
 #define SNAP 1e-10 /* radians or length scales: nearer to a limit is on it */
 
@@ -54,19 +56,11 @@ void ulna_interior_scale(const ulna_solver *s, ulna_interior *in)
     in->theta = fmax(THETA, 1 - most / s->curvature);
 }
 
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
 ulna_status ulna_interior_model(const ulna_solver *s, const ulna_interior *in, ulna_linear_map apply, void *context,
                                 const double *h, double *product, double *value)
 {
     ulna_status status = apply(context, h, product);
-    *value = dot(s->nv, in->slope, h) + 0.5 * dot(s->nv, h, product);
+    *value = ulna_inner(s->nv, in->slope, h) + 0.5 * ulna_inner(s->nv, h, product);
     return status;
 }
 
@@ -107,7 +101,8 @@ static double lowest(double slope, double curvature, double low, double high)
 /* Cuts h short at the lowest point within `most` times h; `product` is A h. Returns its value. */
 static double go_along(const ulna_solver *s, const ulna_interior *in, const double *product, double most, double *h)
 {
-    double slope = dot(s->nv, in->slope, h), curvature = dot(s->nv, h, product), at = lowest(slope, curvature, 0, most);
+    double slope = ulna_inner(s->nv, in->slope, h), curvature = ulna_inner(s->nv, h, product),
+           at = lowest(slope, curvature, 0, most);
     for (int j = 0; j < s->nv; j++)
         h[j] *= at;
     return at * (slope + 0.5 * curvature * at);
@@ -125,12 +120,12 @@ static ulna_status go_reflected(const ulna_solver *s, ulna_interior *in, ulna_li
     int n = s->nv, next;
     memcpy(r, p, (size_t)n * sizeof *r);
     r[hit] = -r[hit];
-    double slope = dot(n, in->slope, r) + part * dot(n, r, in->product);
-    double corner = part * (dot(n, in->slope, p) + 0.5 * part * dot(n, p, in->product));
+    double slope = ulna_inner(n, in->slope, r) + part * ulna_inner(n, r, in->product);
+    double corner = part * (ulna_inner(n, in->slope, p) + 0.5 * part * ulna_inner(n, p, in->product));
     ulna_status status = ulna_interior_model(s, in, apply, context, r, in->scratch, &unused);
-    double curvature = dot(n, r, in->scratch), pp = dot(n, p, p), low = (1 - in->theta) * part;
+    double curvature = ulna_inner(n, r, in->scratch), pp = ulna_inner(n, p, p), low = (1 - in->theta) * part;
     double high = fmin(in->theta * way_to_limit(s, in, p, part, r, &next),
-                       way_to_sphere(part * part * pp, part * dot(n, p, r), pp, radius));
+                       way_to_sphere(part * part * pp, part * ulna_inner(n, p, r), pp, radius));
     *value = (double)INFINITY;
     if (status != ULNA_OK || !(low <= high))
         return status;
@@ -151,7 +146,7 @@ static ulna_status go_downhill(const ulna_solver *s, ulna_interior *in, ulna_lin
         a[j] = -in->slope[j];
     ulna_status status = apply(context, a, in->scratch);
     double most =
-        fmin(in->theta * way_to_limit(s, in, NULL, 0, a, &hit), way_to_sphere(0, 0, dot(s->nv, a, a), radius));
+        fmin(in->theta * way_to_limit(s, in, NULL, 0, a, &hit), way_to_sphere(0, 0, ulna_inner(s->nv, a, a), radius));
     *value = go_along(s, in, in->scratch, most, a);
     return status;
 }

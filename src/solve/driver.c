@@ -4,6 +4,7 @@
  * Methods only make iterations (solver.h). Whether an iteration was the last is decided here, in judge(), by the same
  * rules for all of them.
  */
+#include "math/math3.h"
 #include "solve/solver.h"
 
 /* ---- the record ------------------------------------------------------------------------------------------------ */
@@ -93,11 +94,9 @@ static ulna_status gain_of_descent(ulna_solver *s, double *gain)
         slope += way[j] * s->gradient[j];
     }
     for (int t = 0; t < 2 && slope > 0 && status == ULNA_OK; t++) { /* the stiffer of Gauss-Newton and exact */
-        double along = 0;
         status = ulna_work_hessian_multiply(s->work, t, way, product);
-        for (int j = 0; j < s->nv && status == ULNA_OK; j++)
-            along += way[j] * product[j];
-        curve = fmax(curve, along);
+        if (status == ULNA_OK)
+            curve = fmax(curve, ulna_inner(s->nv, way, product));
     }
     *gain = curve > 0 ? 0.5 * slope * slope / curve : 0;
     return status;

@@ -17,6 +17,7 @@
  * Fails: a gradient of zero is the end, be it a saddle point (see result.verified). Slow where H is so indefinite
  * that most steps end at the first negative curvature.
  */
+#include "math/math3.h"
 #include "solve/coleman_li.h"
 
 #include <limits.h>
@@ -213,10 +214,7 @@ static ulna_status settle(ulna_solver *s, double left)
 
 static double length_of(const ulna_solver *s, const double *h)
 {
-    double sum = 0;
-    for (int j = 0; j < s->nv; j++)
-        sum += h[j] * h[j];
-    return sqrt(sum);
+    return sqrt(ulna_inner(s->nv, h, h));
 }
 
 static void adapt_radius(newton_pcg *m, double gain, double length)

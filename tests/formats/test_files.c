@@ -239,8 +239,8 @@ static void torn_files_are_never_seen(void **state)
     assert_int_equal(ulna_output_open(path, NULL, &output, &error), ULNA_OK);
     ulna_sink sink = ulna_output_sink(output);
     assert_int_equal(sink.write(sink.context, "half", 4), ULNA_OK);
-    ulna_output_discard(output);
-    ulna_output_discard(NULL);
+    assert_int_equal(ulna_output_commit(output, ULNA_ERR_MEMORY, NULL), ULNA_ERR_MEMORY);
+    assert_int_equal(ulna_output_commit(NULL, ULNA_OK, NULL), ULNA_ERR_ARGUMENT);
     assert_int_equal(ulna_model_load(path, NULL, &again, &error), ULNA_OK);
     ulna_model_destroy(again);
     assert_int_equal(unlink(path), 0);
@@ -262,8 +262,8 @@ static void two_writers_do_not_meet(void **state)
     ulna_sink one = ulna_output_sink(first), two = ulna_output_sink(second);
     assert_int_equal(one.write(one.context, "first", 5), ULNA_OK);
     assert_int_equal(two.write(two.context, "second", 6), ULNA_OK);
-    assert_int_equal(ulna_output_commit(second, &error), ULNA_OK);
-    assert_int_equal(ulna_output_commit(first, &error), ULNA_OK);
+    assert_int_equal(ulna_output_commit(second, ULNA_OK, &error), ULNA_OK);
+    assert_int_equal(ulna_output_commit(first, ULNA_OK, &error), ULNA_OK);
     assert_int_equal(ulna_file_read(path, 100, &text, &error), ULNA_OK);
     assert_string_equal(text.data, "first");
     ulna_text_release(&text);

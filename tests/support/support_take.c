@@ -62,7 +62,7 @@ void ulna_test_take_write(const char *folder, const char *name, const ulna_model
     ulna_sink sink = ulna_output_sink(output);
     assert_int_equal(ulna_content_write(ulna_format_of_name(name), model, clip, recording, NULL, &sink, NULL, NULL),
                      ULNA_OK);
-    assert_int_equal(ulna_output_commit(output, NULL), ULNA_OK);
+    assert_int_equal(ulna_output_commit(output, ULNA_OK, NULL), ULNA_OK);
 }
 
 int ulna_test_take_open(void **state, int frames)

@@ -175,9 +175,7 @@ static void read_value(const ulna_gltf_track *track, size_t key, int part, doubl
 /* Along the shorter arc, at even speed. */
 static void slerp(const double a[4], const double b[4], double s, double *value)
 {
-    double cosine = 0;
-    for (int i = 0; i < 4; i++)
-        cosine += a[i] * b[i];
+    double cosine = ulna_inner(4, a, b);
     double sign = cosine < 0 ? -1 : 1, angle = acos(fmin(fabs(cosine), 1)), sine = sin(angle);
     double from = sine > 1e-6 ? sin((1 - s) * angle) / sine : 1 - s, to = sine > 1e-6 ? sin(s * angle) / sine : s;
     for (int i = 0; i < 4; i++)
@@ -197,14 +195,6 @@ static void cubic(const ulna_gltf_track *track, size_t key, double s, double sec
                    (3 * s2 - 2 * s3) * end[i] + seconds * (s3 - s2) * in[i];
 }
 
-static int unit_length(double q[4])
-{
-    double norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-    for (int i = 0; i < 4; i++)
-        q[i] /= norm;
-    return norm > 0 && isfinite(norm);
-}
-
 static int interpolate(const ulna_gltf_track *track, size_t key, double s, double seconds, double *value)
 {
     double next[4];
@@ -214,7 +204,7 @@ static int interpolate(const ulna_gltf_track *track, size_t key, double s, doubl
     }
     read_value(track, key + 1, 1, next);
     if (track->path == ULNA_GLTF_ROTATION) {
-        if (!unit_length(value) || !unit_length(next))
+        if (!(ulna_quaternion_normalise(value) > 0) || !(ulna_quaternion_normalise(next) > 0))
             return 0;
         slerp(value, next, s, value);
     } else
@@ -236,7 +226,7 @@ ulna_status ulna_gltf_sample(const ulna_gltf *g, const ulna_gltf_track *track, c
             is_valid = interpolate(track, key, (time - start) / (end - start), end - start, value);
     }
     if (track->path == ULNA_GLTF_ROTATION)
-        is_valid &= unit_length(value);
+        is_valid &= ulna_quaternion_normalise(value) > 0;
     if (!is_valid || !ulna_all_finite(value, track->values.components))
         return ulna_fail(g->error, ULNA_ERR_NUMBER, "accessor %d: its value for frame %d is not a %s",
                          track->values.accessor, frame, track->path == ULNA_GLTF_ROTATION ? "rotation" : "position");

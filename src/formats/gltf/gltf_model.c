@@ -153,7 +153,7 @@ static ulna_status fill_body(const ulna_gltf *g, const ulna_gltf_node *node, con
 {
     const ulna_gltf_track *rotations = track_of(g, node, ULNA_GLTF_ROTATION),
                           *moves = translations ? track_of(g, node, ULNA_GLTF_TRANSLATION) : NULL;
-    double value[4], place[3], rest[3], way[3], rotation[9], sign = 0;
+    double value[4], place[3], rest[3], way[3], rotation[9];
     double *quaternion = q + (translations ? 3 : 0);
     ulna_status status = ULNA_OK;
     if (moves)
@@ -175,8 +175,7 @@ static ulna_status fill_body(const ulna_gltf *g, const ulna_gltf_node *node, con
     ulna_quaternion_multiply(value, node->half_turn, value);
     conjugate_times(node->rotation, value, quaternion);
     const double upright[4] = {0, 0, 0, 1}, *near = before ? before + (translations ? 3 : 0) : upright;
-    for (int i = 0; i < 4; i++)
-        sign += near[i] * quaternion[i];
+    double sign = ulna_inner(4, near, quaternion);
     for (int i = 0; i < 4 && sign < 0; i++)
         quaternion[i] = -quaternion[i];
     return ULNA_OK;

@@ -25,22 +25,6 @@ static ulna_status read_numbers(const ulna_json_node *node, const char *key, dou
     return status;
 }
 
-static int normalise(double q[4])
-{
-    double largest = 0, norm = 0;
-    for (int i = 0; i < 4; i++)
-        largest = fmax(largest, fabs(q[i]));
-    if (!(largest > 0))
-        return 0;
-    for (int i = 0; i < 4; i++) {
-        q[i] /= largest;
-        norm += q[i] * q[i];
-    }
-    for (int i = 0; i < 4; i++)
-        q[i] /= sqrt(norm);
-    return 1;
-}
-
 /* S = N diag(stretch): see gltf_read.h. An even number of negative signs is a half turn; an odd one is that and -1. */
 static void take_scale_apart(ulna_gltf_node *node, const double scale[3])
 {
@@ -105,7 +89,7 @@ static ulna_status read_transform(ulna_gltf *g, const ulna_json_node *json, ulna
         status = read_numbers(json, "scale", scale, 3);
     if (status == ULNA_OK)
         status = read_numbers(json, "rotation", node->rotation, 4);
-    if (status == ULNA_OK && !normalise(node->rotation)) {
+    if (status == ULNA_OK && !(ulna_quaternion_normalise(node->rotation) > 0)) {
         ulna_json_find(json, "rotation", &rotation);
         return ulna_json_fail(&rotation, ULNA_ERR_MODEL, "the quaternion is zero");
     }
