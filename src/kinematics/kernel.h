@@ -55,8 +55,8 @@ typedef struct ulna_targets {
     const ulna_robust *robust;
     ulna_pull_sums *sums; /* nl, out: set where a link has pulls */
     ulna_vec4 *values;    /* 2 count, out: value and residual of each pull */
-    double *squares;      /* count, padded, out: of the residuals */
-    double *weights;      /* count, padded, out: with the factors of the loss */
+    double *squares;      /* count, padded, out: of the residuals; only if the loss is not the square */
+    double *weights;      /* count, padded, out: times the factors of the loss; likewise */
 } ulna_targets;
 
 /* rho(d) and factor(d) at the squared distance `square`, with `inverse` = 1 / c^2. */
