@@ -1,7 +1,7 @@
 /*
  * bench_poses [--json FILE] [TAKE...]: how true the poses are that `ulna calibrate` and `ulna solve` give, by their default options,
  * on the takes of $ULNA_DATA that have a skeleton and a recording; and beside them plain least squares, as tracking was before it
- * knew priors. --offsets FOLDER reads TAKE.csv there instead of calibrating.
+ * knew priors. --offsets FOLDER reads TAKE.csv there instead of calibrating; --shoulders and --symmetric find bone lengths too.
  */
 #include <math.h>
 #include <stdio.h>
@@ -73,7 +73,8 @@ static void run(const ulna_take *take, int way, outcome *to)
 }
 
 /* The take with the markers where they sit, by calibration or from a file. */
-static ulna_take *attach(const subject *s, ulna_take_options *options, const char *folder, ulna_calibration *found)
+static ulna_take *attach(const subject *s, ulna_take_options *options, const char *folder,
+                         const ulna_calibrate_options *calibrate, ulna_calibration *found)
 {
     ulna_take *made = NULL, *by_names = NULL;
     ulna_marker_set set = ulna_marker_set_empty(NULL);
@@ -85,7 +86,8 @@ static ulna_take *attach(const subject *s, ulna_take_options *options, const cha
     } else if (!folder) {
         options->attach = ULNA_ATTACH_NAMES;
         if (ulna_take_create(options, &by_names, NULL) == ULNA_OK &&
-            ulna_calibrate(by_names, NULL, found, NULL) == ULNA_OK) {
+            ulna_calibrate(by_names, calibrate, found, NULL) == ULNA_OK) {
+            options->model = found->model ? found->model : options->model;
             options->attach = ULNA_ATTACH_SET;
             options->set = &found->set;
             options->axes = by_names->axes;
@@ -97,7 +99,7 @@ static ulna_take *attach(const subject *s, ulna_take_options *options, const cha
     return made;
 }
 
-static void run_subject(const subject *s, const char *folder, outcome to[WAYS])
+static void run_subject(const subject *s, const char *folder, const ulna_calibrate_options *calibrate, outcome to[WAYS])
 {
     ulna_content skeleton = load(s->skeleton, NULL), markers = load(s->markers, NULL);
     ulna_content reference = ulna_content_empty(NULL);
@@ -108,7 +110,7 @@ static void run_subject(const subject *s, const char *folder, outcome to[WAYS])
             reference = load(s->reference, &read);
         ulna_take_options options = ulna_take_options_for(&skeleton, &markers);
         options.reference = reference.clip.frame_count ? &reference.clip : NULL;
-        ulna_take *take = attach(s, &options, folder, &found);
+        ulna_take *take = attach(s, &options, folder, calibrate, &found);
         for (int way = 0; way < WAYS && take; way++)
             run(take, way, &to[way]);
         ulna_take_destroy(take);
@@ -165,12 +167,16 @@ int main(int argc, char **argv)
 {
     static outcome all[SUBJECTS][WAYS];
     const char *json = NULL, *folder = NULL;
+    ulna_calibrate_options calibrate = ulna_calibrate_options_default();
     int chosen = 0;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0 && i + 1 < argc)
             json = argv[++i];
         else if (strcmp(argv[i], "--offsets") == 0 && i + 1 < argc)
             folder = argv[++i];
+        calibrate.shoulders |= strcmp(argv[i], "--shoulders") == 0;
+        if (strcmp(argv[i], "--symmetric") == 0)
+            calibrate.scale = calibrate.symmetric = 1;
         for (int s = 0; s < SUBJECTS; s++)
             chosen |= (strcmp(argv[i], subjects[s].name) == 0) << s;
     }
@@ -179,7 +185,7 @@ int main(int argc, char **argv)
     for (int s = 0; s < SUBJECTS; s++) {
         if (chosen && !(chosen >> s & 1))
             continue;
-        run_subject(&subjects[s], folder, all[s]);
+        run_subject(&subjects[s], folder, &calibrate, all[s]);
         for (int w = 0; w < WAYS; w++) {
             const poses_figures *f = &all[s][w].figures;
             if (all[s][w].ready)
