@@ -232,8 +232,8 @@ enum {
     ULNA_TRACK_OUTLIERS = 8,  /* markers were weighed down by the robust loss */
     ULNA_TRACK_STARTED = 16,  /* a fresh start: the first frame in which a marker was seen */
     ULNA_TRACK_DOUBTFUL = 32, /* the pose may be wrong, though it is not lost */
-    ULNA_TRACK_BRIDGED =
-        64, /* a limb that no marker showed was led from where it was seen last to where it was seen next */
+    ULNA_TRACK_BRIDGED = 64,  /* a limb that no marker showed was moved from where it was seen last to where it is seen
+                               * next; or held there, if there is no other, or with options.causal */
     /* By ulna_track alone, which knows the whole take: */
     ULNA_TRACK_JUMP =
         128, /* a joint rotates by more than 30 degrees from the frame before, and faster than 3000 degrees/s */
@@ -332,7 +332,7 @@ typedef struct ulna_track_summary {
     int iterations_max;
     long long missing;                 /* positions, of markers with a weight */
     double seconds;                    /* wall clock */
-    double us_mean, us_median, us_max; /* microseconds per frame on one core */
+    double us_mean, us_median, us_max; /* microseconds per frame on one core, without the passes over the whole take */
 } ulna_track_summary;
 
 /* How far a marker of the take's set is from its place on the skeleton. Metres. */
@@ -366,8 +366,8 @@ typedef struct ulna_swap {
     int frames;      /* in which both were seen so */
 } ulna_swap;
 
-/* A body, and all beyond it, without any marker for 12 frames or more. It is led from where it was seen last to where it is seen
- * next (ULNA_TRACK_BRIDGED); at the ends of a take, and with options.causal, it is held where it was seen. */
+/* A body, and all beyond it, without any marker for 12 frames or more. Marked as bridged. It is moved from where it was seen last to where it is seen
+ * next; at the ends of a take, and with options.causal, it is held where it was seen. */
 typedef struct ulna_gap {
     int body;
     int first, last; /* indices in the take */

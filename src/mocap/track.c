@@ -65,9 +65,10 @@ void ulna_track_keep(const ulna_track_job *j, const ulna_tracker *tracker, int f
 
 void ulna_track_progress(ulna_track_job *j)
 {
-    if (!j->options->progress || atomic_flag_test_and_set(&j->in_progress))
+    long long done = atomic_fetch_add(&j->done, 1) + 1, all = (long long)j->passes * j->total;
+    if (!j->options->progress || (done % 32 && done != all) || atomic_flag_test_and_set(&j->in_progress))
         return;
-    if (j->options->progress(j->options->progress_context, atomic_load(&j->done), j->total))
+    if (j->options->progress(j->options->progress_context, (int)(done / j->passes), j->total))
         atomic_store(&j->cancelled, 1);
     atomic_flag_clear(&j->in_progress);
 }
@@ -90,9 +91,7 @@ static ulna_status follow(ulna_track_job *j, ulna_tracker *tracker, int index, d
         if (!counts)
             continue;
         ulna_track_keep(j, tracker, frame, &report);
-        atomic_fetch_add(&j->done, 1);
-        if ((frame & 31) == 0 || frame == last - 1)
-            ulna_track_progress(j);
+        ulna_track_progress(j);
     }
     return status;
 }
@@ -184,7 +183,8 @@ ulna_status ulna_track(const ulna_take *take, const ulna_track_options *options,
                         .options = o,
                         .result = result,
                         .chunk = o->chunk_frames > 0 && o->chunk_frames < total ? o->chunk_frames : total,
-                        .total = total};
+                        .total = total,
+                        .passes = o->oracle || o->causal ? 1 : 2 + ULNA_TRACK_SWEEPS};
     j.chunks = (total - 1) / j.chunk + 1;
     status = ulna_track_result_begin(take, result, error);
     if (status == ULNA_OK)

@@ -20,8 +20,10 @@ typedef struct ulna_track_job {
     int *item;                    /* used.count: their numbers in the take's set */
     int counting;                 /* of them: with a weight */
     int chunk, chunks, total;     /* frames of a chunk; chunks; frames */
+    int passes;                   /* over all frames */
     ulna_track_outcome *outcomes; /* one per chunk */
-    atomic_int done, cancelled;
+    atomic_int cancelled;
+    atomic_llong done;       /* frames of all passes */
     atomic_flag in_progress; /* a thread is in the progress function */
 } ulna_track_job;
 
@@ -29,13 +31,14 @@ typedef struct ulna_track_job {
 void ulna_track_gather(const ulna_track_job *j, int frame, double *positions);
 /* Report and distances of the frame that the tracker has solved last. */
 void ulna_track_keep(const ulna_track_job *j, const ulna_tracker *tracker, int frame, const ulna_frame_report *report);
-/* Calls the progress function. One thread does; others do not wait for it. */
+/* Counts a frame of a pass and, now and then, calls the progress function. One thread does; others do not wait for it. */
 void ulna_track_progress(ulna_track_job *j);
 
 /* track_seams.c: joins the chunks, and fills gaps. */
 ulna_status ulna_track_stitch(ulna_track_job *j, ulna_error *error);
 
-/* track_passes.c: from behind, bridges, sweeps, and all distances measured again. */
+/* track_passes.c: from behind, without markers that are astray, bridges, sweeps, and all distances measured again. */
+enum { ULNA_TRACK_SWEEPS = 2 };
 ulna_status ulna_track_look_back(ulna_track_job *j, ulna_error *error);
 
 /* track_oracle.c: all frames with offsets of the reference. */

@@ -171,7 +171,6 @@ ulna_status ulna_track_oracle(ulna_track_job *j, ulna_error *error)
                                    : ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a frame");
     for (int f = 0; f < j->total && status == ULNA_OK && !atomic_load(&j->cancelled); f++) {
         status = one_frame(j, pose, positions, f, error);
-        atomic_fetch_add(&j->done, 1);
         ulna_track_progress(j);
     }
     ulna_pose_destroy(pose);

@@ -221,7 +221,8 @@ static void find_visible(const ulna_track_job *j, int frame, unsigned char *visi
     const ulna_model *model = j->take->model;
     memset(visible, 0, (size_t)model->nb);
     for (size_t i = 0; i < j->take->set.count; i++)
-        if (frame < 0 ? j->result->markers[i].seen > 0 : !isnan(distance_at(j, frame, i)))
+        if (j->take->set.items[i].weight > 0 &&
+            (frame < 0 ? j->result->markers[i].seen > 0 : !isnan(distance_at(j, frame, i))))
             for (int b = j->take->set.items[i].body; b != ULNA_NONE && !visible[b]; b = model->body[b].parent)
                 visible[b] = 1;
 }
@@ -234,6 +235,8 @@ static ulna_status add_gap(const ulna_track_job *j, int body, int first, int las
     r->gaps = gaps;
     if (status == ULNA_OK)
         r->gaps[r->gap_count++] = (ulna_gap){body, first, last};
+    for (int f = first; f <= last; f++)
+        r->frames[f].flags |= r->frames[f].flags & ULNA_TRACK_EMPTY ? 0u : (unsigned)ULNA_TRACK_BRIDGED;
     return status;
 }
 
@@ -261,6 +264,24 @@ static ulna_status find_gaps(const ulna_track_job *j, unsigned char *ever, unsig
             since[b] = -1;
         }
     }
+    return status;
+}
+
+/* Gaps, and which joints move a marker at all. */
+static ulna_status find_limbs(const ulna_track_job *j)
+{
+    const ulna_model *model = j->take->model;
+    const ulna_allocator *allocator = &j->take->allocator;
+    size_t bodies = (size_t)model->nb;
+    unsigned char *marks = ulna_allocate(allocator, 2 * bodies, 1);
+    int *since = ulna_allocate(allocator, bodies, sizeof *since);
+    ulna_status status = marks && since ? find_gaps(j, marks, marks + bodies, since) : ULNA_ERR_MEMORY;
+    for (int b = 0; b < model->nb && status == ULNA_OK; b++)
+        j->result->trust.dofs_moved += marks[b] ? model->body[b].dof_count : 0;
+    if (status == ULNA_OK)
+        status = ulna_track_find_measured(j, marks);
+    ulna_release(allocator, marks, 2 * bodies, 1);
+    ulna_release(allocator, since, bodies, sizeof *since);
     return status;
 }
 
@@ -308,30 +329,17 @@ static void find_unmarked(const ulna_track_job *j, ulna_trust *trust)
         trust->unmarked >= FEWEST_UNMARKED * j->total && trust->unmarked ? trust->unmarked_rms : mean_bounded_rms(j);
 }
 
-static ulna_status find_trust(const ulna_track_job *j)
+static void find_trust(const ulna_track_job *j)
 {
-    const ulna_model *model = j->take->model;
-    const ulna_allocator *allocator = &j->take->allocator;
     ulna_trust *trust = &j->result->trust;
-    size_t bodies = (size_t)model->nb;
-    unsigned char *marks = ulna_allocate(allocator, 2 * bodies, 1);
-    int *since = ulna_allocate(allocator, bodies, sizeof *since), seen = 0;
-    ulna_status status = marks && since ? find_gaps(j, marks, marks + bodies, since) : ULNA_ERR_MEMORY;
-    if (status == ULNA_OK)
-        find_unmarked(j, trust);
-    for (int b = 0; b < model->nb && status == ULNA_OK; b++)
-        trust->dofs_moved += marks[b] ? model->body[b].dof_count : 0;
+    int seen = 0;
+    find_unmarked(j, trust);
     for (size_t i = 0; i < j->take->set.count; i++)
-        seen += j->result->markers[i].seen > 0;
+        seen += j->result->markers[i].seen > 0 && j->take->set.items[i].weight > 0;
     trust->is_undetermined = NUMBERS * seen < trust->dofs_moved;
-    trust->motion = ulna_clip_check(model, &j->result->clip);
+    trust->motion = ulna_clip_check(j->take->model, &j->result->clip);
     if (j->take->skipped + j->take->frame_count == j->take->recording->frame_count)
         trust->cut_frames = j->take->recording->cut_frames;
-    if (status == ULNA_OK)
-        status = ulna_track_find_measured(j, marks);
-    ulna_release(allocator, marks, 2 * bodies, 1);
-    ulna_release(allocator, since, bodies, sizeof *since);
-    return status;
 }
 
 /* ---- terms of the caller's own ---------------------------------------------------------------------------------------------- */
@@ -428,17 +436,18 @@ ulna_status ulna_track_result_finish(ulna_track_job *j, double started, ulna_err
     }
     if (status == ULNA_OK)
         status = ulna_track_mark_motion(j);
+    measure_markers(j);
+    if (status == ULNA_OK)
+        status = find_limbs(j);
     sum_up(j, &r->summary);
     if (!j->options->oracle) /* which times the solving alone */
         r->summary.seconds = ulna_seconds() - started;
-    measure_markers(j);
     if (status == ULNA_OK)
         status = find_median(j, &r->summary);
     if (status == ULNA_OK)
         status = find_swaps(j);
-    if (status == ULNA_OK)
-        status = find_trust(j);
     if (status == ULNA_OK) {
+        find_trust(j);
         ulna_track_judge(model, r);
         ulna_track_add_findings(j->take, r);
     }

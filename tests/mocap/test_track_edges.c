@@ -258,13 +258,43 @@ static void a_hidden_limb_is_held_or_bridged(void **state)
                 off[causal] += fabs(q - s.truth[f * s.nq + c]);
             }
         assert_true(away > 0.1); /* else rest would be as good */
-        assert_int_equal(frames[60].flags, causal ? 0 : ULNA_TRACK_BRIDGED);
+        assert_int_equal(frames[60].flags, ULNA_TRACK_BRIDGED);
         assert_true(causal || most < 1.5 * usual);
         assert_true(error_of(&s, &clip, 80) < 5e-3);
         ulna_clip_release(&clip);
     }
     assert_true(off[0] < 0.5 * off[1]);
     ulna_test_swing_release(&s);
+}
+
+/* From frame 40 on the arm shows one marker, which does not count. Its frames are marked to the end. */
+static void a_limb_that_is_not_seen_again_is_marked(void **state)
+{
+    (void)state;
+    enum { FRAMES = 100 };
+    for (int causal = 0; causal <= 1; causal++) {
+        ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
+        int arm = ulna_model_find_body(s.model, "left_upper_arm"), hidden = 0;
+        for (size_t i = 0; i < s.set.count; i++) {
+            if (!ulna_model_is_ancestor(s.model, arm, s.set.items[i].body))
+                continue;
+            if (!hidden++)
+                s.set.items[i].weight = 0;
+            else
+                for (int f = 40; f < FRAMES; f++)
+                    set_marker(&s, f, (int)i, (double)NAN);
+        }
+        ulna_clip clip;
+        ulna_frame_report frames[FRAMES];
+        ulna_track_options options = ulna_track_options_default();
+        options.causal = causal;
+        ulna_track_summary summary = ulna_test_swing_track(&s, &options, &clip, frames);
+        assert_int_equal(summary.bridged, FRAMES - 40);
+        assert_int_equal(frames[39].flags & ULNA_TRACK_BRIDGED, 0);
+        assert_int_equal(frames[FRAMES - 1].flags & ULNA_TRACK_BRIDGED, ULNA_TRACK_BRIDGED);
+        ulna_clip_release(&clip);
+        ulna_test_swing_release(&s);
+    }
 }
 
 /* The same with a shoulder's marker that is 3 cm from where it should be, so that it and the arm's markers disagree about the
@@ -454,6 +484,30 @@ static void a_caller_may_cancel(void **state)
     ulna_test_swing_release(&s);
 }
 
+static int stop_late(void *context, int done, int total)
+{
+    int *last = context;
+    assert_true(done >= *last);
+    *last = done;
+    return done > total / 2; /* the frames have been tracked once then, a quarter of the work */
+}
+
+static void a_caller_may_cancel_when_the_frames_are_tracked(void **state)
+{
+    (void)state;
+    ulna_test_swing s = ulna_test_swing_make(300, 0);
+    int last = 0;
+    ulna_clip clip = ulna_clip_empty(NULL);
+    ulna_error error;
+    ulna_track_options options = ulna_track_options_default();
+    options.progress = stop_late;
+    options.progress_context = &last;
+    assert_says(ulna_test_track(s.model, &s.set, &s.recording, NULL, &options, &clip, NULL, NULL, &error),
+                ULNA_ERR_STATE, "cancelled");
+    assert_in_range(last, 150, 170);
+    ulna_test_swing_release(&s);
+}
+
 /* Residuals are those of the last frame, whether it was reported or not, and none after an empty one. */
 static void residuals_are_those_of_the_last_frame(void **state)
 {
@@ -558,12 +612,14 @@ int main(void)
         cmocka_unit_test(long_garbage_stays_lost),
         cmocka_unit_test(positions_that_are_none_are_missing),
         cmocka_unit_test(a_hidden_limb_is_held_or_bridged),
+        cmocka_unit_test(a_limb_that_is_not_seen_again_is_marked),
         cmocka_unit_test(a_girdle_goes_with_its_hidden_limb),
         cmocka_unit_test(a_gap_to_the_end_is_held_over_chunks),
         cmocka_unit_test(a_gap_over_a_seam_keeps_its_turns),
         cmocka_unit_test(hdm05_has_no_seams),
         cmocka_unit_test(any_chunk_length_will_do),
         cmocka_unit_test(a_caller_may_cancel),
+        cmocka_unit_test(a_caller_may_cancel_when_the_frames_are_tracked),
         cmocka_unit_test(residuals_are_those_of_the_last_frame),
         cmocka_unit_test(weights_may_be_zero),
         cmocka_unit_test(a_marker_on_no_body_is_refused),

@@ -1,0 +1,156 @@
+/*
+ * Markers that go astray: one drifts away by and by, is exchanged with another, or sticks to something else. The robust loss lets go
+ * of it, but not before it has pulled its limb along; where it alone shows a joint, that joint follows it for as long as it can.
+ *
+ * A marker is astray where its distance stands out from its own in the whole take, while the markers near it are where they should
+ * be. It is left out for the stretch, and the joints near it are solved again, from before and from behind. If markers near it are
+ * off too, it is the pose or the skeleton that does not fit: then it stays, and the frames are doubtful.
+ */
+#include <string.h>
+
+#include "mocap/track_passes.h"
+
+#define NEAR 0.25  /* of the scale of the loss: a marker so near to its place is where it should be, */
+#define OFF 0.5    /* and one so far from it is not, however usual that is */
+#define MOSTLY 0.9 /* of the frames */
+
+enum {
+    NEIGHBOURS = 2, /* joints between the bodies of markers that are near each other */
+    REACH = 3       /* joints from a marker's body: those beyond do not depend on it */
+};
+
+/* The next stretch from frame *last on in which marker i leaves its usual distance until it is back, and is astray in between. A
+ * spike of a few frames does no harm: the loss gives it no weight. Returns 0 if there is none. */
+static int next_stretch(const ulna_passes *p, size_t i, int *first, int *last)
+{
+    for (int f = *last; f < p->total; f = *last + 1) {
+        int is_astray = 0;
+        for (*first = *last = f; *last < p->total && !(ulna_pass_distance(p, *last, i) <= p->usual[i]); ++*last)
+            is_astray |= ulna_pass_distance(p, *last, i) > p->astray[i];
+        if (is_astray && *last - *first >= ULNA_PASS_MARGIN)
+            return 1;
+    }
+    return 0;
+}
+
+void ulna_pass_suspect_astray(ulna_passes *p)
+{
+    for (size_t i = 0; i < p->j->used.count; i++)
+        for (int first, last = 0; next_stretch(p, i, &first, &last);)
+            memset(p->suspect + first, 1, (size_t)(last - first));
+}
+
+static int depth_of(const ulna_model *model, int body)
+{
+    int depth = 0;
+    while ((body = model->body[body].parent) != ULNA_NONE)
+        depth++;
+    return depth;
+}
+
+/* Joints between two bodies. */
+static int joints_between(const ulna_model *model, int a, int b)
+{
+    int joints = 0, depth[2] = {depth_of(model, a), depth_of(model, b)};
+    for (; a != b; joints++) {
+        int *deeper = depth[0] >= depth[1] ? &a : &b;
+        depth[deeper == &b]--;
+        *deeper = model->body[*deeper].parent;
+    }
+    return joints;
+}
+
+/* Are the markers near it where they should be? If they are off too, it is the pose or the skeleton that does not fit. */
+static int is_alone(const ulna_passes *p, int frame, size_t i)
+{
+    const ulna_attachment *items = p->j->used.items;
+    double scale = p->j->options->loss_scale;
+    for (size_t k = 0; k < p->j->used.count; k++)
+        if (k != i && ulna_pass_distance(p, frame, k) > fmax(NEAR * scale, fmin(OFF * scale, p->usual[k])) &&
+            joints_between(p->j->take->model, items[i].body, items[k].body) <= NEIGHBOURS)
+            return 0;
+    return 1;
+}
+
+/* The stretch, and some frames around it: a marker goes astray by and by, and at first the pose goes along. */
+static void set_aside(ulna_passes *p, size_t i, int first, int last)
+{
+    int margin = (last - first) / 4;
+    for (int f = first - margin > 0 ? first - margin : 0; f < last + margin && f < p->total; f++) {
+        ulna_pass_aside(p, f)[i] = 1;
+        p->suspect[f] = 1;
+    }
+}
+
+static void doubt(const ulna_passes *p, int first, int last)
+{
+    for (int f = first; f < last; f++)
+        if (!(*ulna_pass_flags(p, f) & (ULNA_TRACK_EMPTY | ULNA_TRACK_LOST)))
+            *ulna_pass_flags(p, f) |= ULNA_TRACK_DOUBTFUL;
+}
+
+static void find_astray(ulna_passes *p, size_t i)
+{
+    for (int first, last = 0; next_stretch(p, i, &first, &last);) {
+        int astray = 0, alone = 0;
+        for (int f = first; f < last; f++)
+            if (ulna_pass_distance(p, f, i) > p->astray[i]) {
+                astray++;
+                alone += is_alone(p, f, i);
+            }
+        if (alone >= MOSTLY * astray)
+            set_aside(p, i, first, last);
+        else
+            doubt(p, first, last);
+    }
+}
+
+/* The joints near the markers that are set aside in frames first .. last - 1. */
+static void choose_joints(ulna_passes *p, int first, int last)
+{
+    const ulna_model *model = p->j->take->model;
+    memset(p->is_mended, 0, (size_t)model->nb);
+    for (size_t i = 0; i < p->j->used.count; i++) {
+        int f = first;
+        while (f < last && !ulna_pass_aside(p, f)[i])
+            f++;
+        for (int b = 0; b < model->nb && f < last; b++)
+            p->is_mended[b] |= joints_between(model, p->j->used.items[i].body, b) <= REACH;
+    }
+}
+
+/* Once more from before, without the markers that are set aside. */
+static ulna_status track_forward(ulna_passes *p, int first, int last)
+{
+    ulna_status status = ULNA_OK;
+    ulna_pass_resume(p, first - 1);
+    for (int f = first; f < last && status == ULNA_OK; f++) {
+        ulna_frame_report report;
+        ulna_pass_gather(p, f, p->positions);
+        status = ulna_tracker_frame(p->tracker, p->positions, p->scratch, &report);
+        if (status != ULNA_OK)
+            break;
+        ulna_pass_copy_mended(p, p->scratch, ulna_pass_pose(p, f));
+        p->cost[f] = ulna_pass_cost(p, p->tracker->distance);
+    }
+    return status;
+}
+
+ulna_status ulna_pass_leave_out_astray(ulna_passes *p)
+{
+    ulna_status status = ULNA_OK;
+    memset(p->suspect, 0, (size_t)p->total);
+    for (size_t i = 0; i < p->j->used.count; i++)
+        find_astray(p, i);
+    for (int first = 0, last; first < p->total && status == ULNA_OK; first = last + 1) {
+        for (last = first; last < p->total && p->suspect[last];)
+            last++;
+        if (last == first)
+            continue;
+        choose_joints(p, first, last);
+        status = track_forward(p, first, last);
+        if (status == ULNA_OK)
+            status = ulna_pass_mend(p, first, last);
+    }
+    return status;
+}

@@ -1,0 +1,169 @@
+/*
+ * Stretches that stand out are tracked from behind: from the first good frame after them to the last one before. The two ways are
+ * joined at the frame where the costs of the frames before it and behind it, and the steps from frame to frame, are least
+ * together.
+ */
+#include <string.h>
+
+#include "base/base.h"
+#include "math/math3.h"
+#include "mocap/track_passes.h"
+
+#define DISAGREE 0.35 /* radians a frame of a joint, where two ways meet */
+#define STEP 5        /* median costs of a frame: what a step by DISAGREE counts, where two ways are weighed */
+
+void ulna_pass_find_suspects(ulna_passes *p)
+{
+    const unsigned marks = ULNA_TRACK_LOST | ULNA_TRACK_RECOVERED;
+    for (int f = 0; f < p->total; f++) {
+        if (ulna_pass_is_empty(p, f) || (p->cost[f] <= p->limit && !(*ulna_pass_flags(p, f) & marks)))
+            continue;
+        for (int k = f - ULNA_PASS_MARGIN > 0 ? f - ULNA_PASS_MARGIN : 0; k <= f + ULNA_PASS_MARGIN && k < p->total;
+             k++)
+            p->suspect[k] = 1;
+    }
+}
+
+/* aT b: the rotation from a to b, as a sees it. */
+static void between(const double a[9], const double b[9], double by[9])
+{
+    double back[9];
+    ulna_transpose9(a, back);
+    ulna_multiply9(back, b, by);
+}
+
+/* The largest rotation of a joint between two poses, in whatever angles. */
+static double step_between(const ulna_passes *p, const double *a, const double *b)
+{
+    const ulna_model *model = p->j->take->model;
+    double R[2][9], up[2][9], joint[2][9], by[9], w[3], most = 0;
+    if (ulna_pose_forward(p->pose[0], a) != ULNA_OK || ulna_pose_forward(p->pose[1], b) != ULNA_OK)
+        return (double)INFINITY;
+    for (int i = 0; i < model->nb; i++) {
+        if (!model->body[i].dof_count)
+            continue;
+        for (int k = 0; k < 2; k++) {
+            ulna_pose_body(p->pose[k], i, NULL, R[k]);
+            memcpy(joint[k], R[k], sizeof R[k]);
+            if (model->body[i].parent >= 0) {
+                ulna_pose_body(p->pose[k], model->body[i].parent, NULL, up[k]);
+                between(up[k], R[k], joint[k]);
+            }
+        }
+        between(joint[0], joint[1], by);
+        ulna_log(by, w);
+        most = fmax(most, ulna_norm(w));
+    }
+    return most;
+}
+
+static double *back_of(const ulna_passes *p, int last, int frame)
+{
+    return p->back + (size_t)(last - 1 - frame) * (size_t)p->nq;
+}
+
+/* Room for the way back to `frame`. */
+static ulna_status grow_back(ulna_passes *p, int last, int frame)
+{
+    void *back = p->back;
+    ulna_status status = ulna_grow(&p->j->take->allocator, &back, &p->back_room, (size_t)(last - frame) * (size_t)p->nq,
+                                   sizeof *p->back);
+    p->back = back;
+    return status;
+}
+
+/* Tracks back from frame `last` - 1 to `first`; where it starts from is the frame `last`, or nothing at the end. */
+static ulna_status track_back(ulna_passes *p, int first, int last)
+{
+    ulna_status status = grow_back(p, last, first);
+    if (status == ULNA_OK)
+        ulna_pass_resume(p, last);
+    for (int f = last - 1; f >= first && status == ULNA_OK; f--) {
+        ulna_frame_report report;
+        ulna_pass_gather(p, f, p->positions);
+        status = ulna_tracker_frame(p->tracker, p->positions, back_of(p, last, f), &report);
+        p->back_cost[f] = ulna_pass_cost(p, p->tracker->distance);
+        p->back_lost[f] = (report.flags & ULNA_TRACK_LOST) != 0;
+    }
+    return status;
+}
+
+/* What a step from one pose to the next counts; either may be NULL, beyond the take. */
+static double step_cost(const ulna_passes *p, const double *a, const double *b)
+{
+    double by = a && b ? step_between(p, a, b) / DISAGREE : 0;
+    return STEP * fmax(p->median, 1e-12) * by * by;
+}
+
+/* A frame of the way from before; NULL: there is none. */
+static const double *before(const ulna_passes *p, int frame)
+{
+    return frame >= 0 ? ulna_pass_pose(p, frame) : NULL;
+}
+
+/* A frame of the way back, which ends in frame `last`. */
+static const double *behind(const ulna_passes *p, int last, int frame)
+{
+    return frame < last ? back_of(p, last, frame) : frame < p->total ? ulna_pass_pose(p, frame) : NULL;
+}
+
+/* The first frame of the way back, from which on it is better: `last` if it never is. */
+static int find_join(const ulna_passes *p, int first, int last)
+{
+    double best = INFINITY, rest = 0, done = 0;
+    int at = last;
+    for (int f = first; f < last; f++)
+        rest += p->back_cost[f] + step_cost(p, behind(p, last, f), behind(p, last, f + 1));
+    for (int f = first; f <= last; f++) {
+        double sum = done + step_cost(p, before(p, f - 1), behind(p, last, f)) + rest;
+        if (sum < best) {
+            best = sum;
+            at = f;
+        }
+        if (f < last) {
+            done += p->cost[f] + step_cost(p, before(p, f - 1), before(p, f));
+            rest -= p->back_cost[f] + step_cost(p, behind(p, last, f), behind(p, last, f + 1));
+        }
+    }
+    return at;
+}
+
+/* Frames from the best place on are those of the way back. */
+static void join(ulna_passes *p, int first, int last)
+{
+    int at = find_join(p, first, last);
+    for (int f = at; f < last; f++) {
+        ulna_pass_copy_mended(p, back_of(p, last, f), ulna_pass_pose(p, f));
+        if (!p->back_lost[f] && *ulna_pass_flags(p, f) & ULNA_TRACK_LOST)
+            *ulna_pass_flags(p, f) = (*ulna_pass_flags(p, f) & ~(unsigned)ULNA_TRACK_LOST) | ULNA_TRACK_RECOVERED;
+        p->cost[f] = p->back_cost[f];
+    }
+    const unsigned known = ULNA_TRACK_LOST | ULNA_TRACK_RECOVERED;
+    if (at > 0 && at < p->total && !((*ulna_pass_flags(p, at) | *ulna_pass_flags(p, at - 1)) & known) &&
+        step_between(p, ulna_pass_pose(p, at - 1), ulna_pass_pose(p, at)) > DISAGREE)
+        for (int f = at - 1; f <= at; f++)
+            *ulna_pass_flags(p, f) |= ULNA_TRACK_DOUBTFUL;
+}
+
+ulna_status ulna_pass_mend(ulna_passes *p, int first, int last)
+{
+    ulna_status status = track_back(p, first, last);
+    if (status == ULNA_OK)
+        join(p, first, last);
+    return status;
+}
+
+ulna_status ulna_pass_mend_all(ulna_passes *p)
+{
+    ulna_status status = ULNA_OK;
+    memset(p->is_mended, 1, (size_t)p->j->take->model->nb);
+    for (int last = p->total, first; last > 0 && status == ULNA_OK; last = first - 1) {
+        for (first = last; first > 0 && p->suspect[first - 1];)
+            first--;
+        if (first < last)
+            status = ulna_pass_mend(p, first, last);
+    }
+    for (int f = 0; f < p->total && status == ULNA_OK; f++)
+        status = p->suspect[f] ? ulna_pass_measure(p, f) : ULNA_OK;
+    return status;
+}

@@ -1,0 +1,105 @@
+/* track_passes.h (private): what the passes over a whole take share. Their order, and what each is for: track_passes.c. */
+#ifndef ULNA_SRC_MOCAP_TRACK_PASSES_H
+#define ULNA_SRC_MOCAP_TRACK_PASSES_H
+
+#include <math.h>
+
+#include "mocap/track.h"
+#include "mocap/tracker.h"
+#include "model/model.h"
+
+enum { ULNA_PASS_MARGIN = 10 }; /* frames around a stretch */
+
+typedef struct ulna_passes {
+    ulna_track_job *j;
+    ulna_tracker *tracker;
+    int nq, nv, total;
+    double *positions; /* of a frame */
+    double *cost;      /* total */
+    double *sorted;    /* total */
+    double *usual,
+        *astray;          /* count: distances of a marker that are no surprise; from which on it may have gone astray */
+    unsigned char *aside; /* total x count: astray, so it counts as missing */
+    unsigned char *suspect;   /* total */
+    unsigned char *back_lost; /* total: the way back is lost there */
+    unsigned char *hidden;    /* total x nb: no marker shows it */
+    unsigned char *is_girdle; /* nb: between trunk and limb, with a marker at most (anatomy.h) */
+    unsigned char *is_mended; /* nb: its joint is; others stay as they are */
+    double *back;             /* nq a frame: the way back, its last frame first */
+    size_t back_room;
+    ulna_pose *pose[2];
+    double *scratch;            /* nq */
+    double *back_cost;          /* total */
+    double *d0, *d1, *d2, *way; /* nv */
+    double median, limit;       /* of the cost: from which on it stands out */
+} ulna_passes;
+
+static inline double *ulna_pass_pose(const ulna_passes *p, int frame)
+{
+    return ulna_clip_frame(&p->j->result->clip, frame);
+}
+
+static inline unsigned *ulna_pass_flags(const ulna_passes *p, int frame)
+{
+    return &p->j->result->frames[frame].flags;
+}
+
+static inline int ulna_pass_is_empty(const ulna_passes *p, int frame)
+{
+    return (*ulna_pass_flags(p, frame) & ULNA_TRACK_EMPTY) != 0;
+}
+
+static inline unsigned char *ulna_pass_aside(const ulna_passes *p, int frame)
+{
+    return p->aside + (size_t)frame * p->j->used.count;
+}
+
+/* How far marker i of the used ones is from its place on the skeleton; NaN: missing. */
+static inline double ulna_pass_distance(const ulna_passes *p, int frame, size_t i)
+{
+    return p->j->result->distances[(size_t)frame * p->j->take->set.count + (size_t)p->j->item[i]];
+}
+
+/* ---- track_passes.c ---------------------------------------------------------------------------------------------- */
+
+/* The positions of a frame, without markers that are set aside. */
+void ulna_pass_gather(const ulna_passes *p, int frame, double *positions);
+/* The tracker goes on from a frame; from nothing if that is not in the take. */
+void ulna_pass_resume(ulna_passes *p, int frame);
+/* Of the markers alone, a mean over those that `distances` (count) has: frames with gaps compare with others. */
+double ulna_pass_cost(const ulna_passes *p, const double *distances);
+/* Report, distances and cost of a frame, for the pose that it has now. */
+ulna_status ulna_pass_measure(ulna_passes *p, int frame);
+/* One step from q, held to the frame's neighbours; the markers are those of tracker->seen. */
+ulna_status ulna_pass_step(ulna_passes *p, int frame, const double *q, double *result);
+/* Copies the joints that are mended. */
+void ulna_pass_copy_mended(const ulna_passes *p, const double *from, double *to);
+
+/* ---- track_behind.c ---------------------------------------------------------------------------------------------- */
+
+/* Marks the frames that stand out, and some around them. */
+void ulna_pass_find_suspects(ulna_passes *p);
+/* Tracks the stretch of suspect frames that ends before `last` from behind, and joins the two ways. */
+ulna_status ulna_pass_mend(ulna_passes *p, int first, int last);
+ulna_status ulna_pass_mend_all(ulna_passes *p);
+
+/* ---- track_astray.c ---------------------------------------------------------------------------------------------- */
+
+/* Frames in which a marker may have gone astray are suspect. */
+void ulna_pass_suspect_astray(ulna_passes *p);
+/* Finds markers that have gone astray, and solves those stretches without them. */
+ulna_status ulna_pass_leave_out_astray(ulna_passes *p);
+
+/* ---- track_bridges.c --------------------------------------------------------------------------------------------- */
+
+ulna_status ulna_pass_find_hidden(ulna_passes *p);
+void ulna_pass_bridge(ulna_passes *p);
+/* Where the markers of a limb go and return, the joints that are seen would step. The steps are spread over the frames between. */
+void ulna_pass_blend(ulna_passes *p);
+
+static inline unsigned char *ulna_pass_hidden(const ulna_passes *p, int frame)
+{
+    return p->hidden + (size_t)frame * (size_t)p->j->take->model->nb;
+}
+
+#endif
