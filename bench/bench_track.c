@@ -2,13 +2,14 @@
  * bench_track: a recording of a whole body followed frame by frame: HDM_dg_03-05_02, 3,866 frames, 41 markers at
  * calibrated offsets, 58 degrees of freedom. ulna_tracker, Ceres and Simbody's Assembler on the same skeleton, with
  * the same offsets, from the same starts, one thread, CPU time, alternating; and a prototype outside of this repository, if
- * it is present.
+ * it is present ($ULNA_YARDSTICK).
  *
- * All minimise the same: soft limits of joints, which no peer has, are switched off in ulna; `ulna_default_...` are
- * with them. The first frame is ulna's alone: it searches from rest; peers and prototype are given a pose there. Equal
- * accuracy: each peer stops by the loosest tolerance that brings its sum of marker distances, mean over the frames, to
- * within 0.05 cm of ulna's, or lower; `..._default` and `..._fine` have a fixed one. Simbody takes some 10 ms a frame:
- * it runs on four stretches of 100 frames, evenly cut, and the ratio is to ulna's time and sum on those frames.
+ * ulna and Ceres minimise the same: Geman-McClure's loss and ulna's priors, which come from each contender's own last frames;
+ * soft limits of joints are switched off in ulna (`ulna_default_...` are with them). Simbody knows squares of distances alone. The
+ * first frame is ulna's alone: it searches from rest; the others are given a pose there. Equal accuracy: each peer stops by the
+ * loosest tolerance that brings its sum of marker distances, mean over the frames, to within 0.05 cm of ulna's, or lower;
+ * `..._default` and Simbody have a fixed one. Simbody takes some 10 ms a frame: it runs on four stretches of 100 frames,
+ * evenly cut, and the ratio is to ulna's time and sum on those frames.
  */
 #include "support.h"
 #include "track.h"
@@ -18,18 +19,33 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SKELETON "hdm05/HDM_dg.asf"
+#define RECORDING "hdm05/HDM_dg_03-05_02_120.c3d"
+
+static const struct {
+    const char *name, *skeleton, *recording;
+} takes[] = {
+    {"dg0305", SKELETON, RECORDING},
+    {"dg0103", SKELETON, "hdm05/HDM_dg_01-03_01_120.c3d"},
+    {"dg0302", SKELETON, "hdm05/HDM_dg_03-02_02_120.c3d"},
+    {"dg0603", SKELETON, "hdm05/HDM_dg_06-03_03_120.c3d"},
+    {"cmu0201", "cmu/02.asf", "cmu/02_01.c3d"},
+};
+enum { TAKES = sizeof takes / sizeof *takes };
 enum { ROUNDS = 5, TIMES = 5, STRETCHES = 4, STRETCH_FRAMES = 100, MOST_PEERS = 8, POSES = 20 };
 
-/* The prototype of the tracker, on the same take, with the same offsets, after five runs each: with a fresh start where the track is lost, as
- * ulna has it, and without. */
+/* A prototype of the tracker on the same take, with its offsets; and ulna with these. */
 typedef struct track_yardstick {
-    double us, bare_us; /* microseconds a frame, the best */
-    double iterations, sum_cm;
+    char folder[1024];  /* its programs; "" if it is not there */
+    double us, bare_us; /* microseconds a frame, the best: with a report, without */
+    track_take take;
+    track_whole ulna;
 } track_yardstick;
 
 typedef struct scene {
     track_take take;
     peer_skeleton skeleton;
+    track_contest contest;
     track_stretch whole, cut[STRETCHES];
     track_runner ulna, peer[MOST_PEERS];
     int peers;
@@ -88,63 +104,37 @@ static double compare_kinematics(const scene *s, const bench_peer *peer, void *s
 
 /* ---- the prototype ------------------------------------------------------------------------------------------------ */
 
-/* Lines such as "k2 mu 0.001 ftol 3e-04 recov1: 5.31 us/frame (best 5.20) it 2.82 max 50 ev 2.99 rej 0.13 sum
- * 21.878 ..."; recov0 is without fresh starts. It goes on with other offsets: closing the pipe ends it. */
-static int read_lines(const char *command, track_yardstick *yardstick)
+/* Built beforehand, since it stands on an older tree of this project: `make -C prototypes/poses ULNA=<that tree>`. */
+static void yardstick_find(track_yardstick *y)
 {
-    char line[1024];
-    int found = 0;
+    const char *folder = getenv("ULNA_YARDSTICK");
+    char program[1100], offsets[1100];
+    snprintf(y->folder, sizeof y->folder, "%s", folder ? folder : "/tmp/ulna-yardstick/poses");
+    snprintf(program, sizeof program, "%s/timing", y->folder);
+    snprintf(offsets, sizeof offsets, "%s/cal/dg0305.csv", y->folder);
+    if (access(program, X_OK) == 0 && track_take_load(&y->take, SKELETON, RECORDING, offsets))
+        return;
+    printf("(no yardstick: $ULNA_YARDSTICK is the folder with the programs of the prototype 'poses')\n");
+    y->folder[0] = 0;
+}
+
+/* Runs it; keeps the lowest times. Lines such as "dg0305   lean, recipe, 3e-2, report   min 3.63 median 3.70 us". */
+static void yardstick_run(track_yardstick *y)
+{
+    char command[1200], line[1024];
+    snprintf(command, sizeof command, "cd '%s' && ./timing dg0305 2>/dev/null", y->folder);
     FILE *pipe = popen(command, "r");
-    while (pipe && found != 3 && fgets(line, sizeof line, pipe)) {
-        int fresh;
-        double best, iterations, sum;
-        const char *at = strstr(line, " sum ");
-        if (sscanf(line, "k2 mu %*f ftol %*f recov%d: %*f us/frame (best %lf) it %lf", &fresh, &best, &iterations) !=
-                3 ||
-            !at || sscanf(at, " sum %lf", &sum) != 1 || fresh > 1)
-            continue;
-        double *us = fresh ? &yardstick->us : &yardstick->bare_us;
-        *us = *us > 0 ? fmin(*us, best) : best;
-        if (fresh)
-            yardstick->iterations = iterations, yardstick->sum_cm = sum;
-        found |= fresh ? 2 : 1;
+    while (pipe && fgets(line, sizeof line, pipe)) {
+        const char *at = strstr(line, " min ");
+        double *to = strstr(line, "lean, recipe, 3e-2, report ") ? &y->us
+                     : strstr(line, "lean, recipe, 3e-2  ")      ? &y->bare_us
+                                                                 : NULL;
+        double us;
+        if (to && at && sscanf(at, " min %lf", &us) == 1)
+            *to = *to > 0 ? fmin(*to, us) : us;
     }
     if (pipe)
         pclose(pipe);
-    return found == 3;
-}
-
-static void yardstick_remove(const char *folder)
-{
-    char command[256];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    if (system(command) != 0)
-        fprintf(stderr, "bench_track: %s is still there\n", folder);
-}
-
-/* Builds it into a new folder where ../shared/prototypes (or $ULNA_PROTOTYPES) is. 0 if there is none. */
-static int yardstick_build(char folder[64])
-{
-    const char *prototypes = getenv("ULNA_PROTOTYPES");
-    char command[2048];
-    track_yardstick aside = {0};
-    snprintf(folder, 64, "/tmp/ulna-trackXXXXXX");
-    prototypes = prototypes ? prototypes : ULNA_SOURCE_DIR "/../shared/prototypes";
-    if (access(prototypes, R_OK) != 0 || !mkdtemp(folder))
-        return 0;
-    snprintf(command, sizeof command, "make -s -C '%s' OUT='%s' track 2>/dev/null", prototypes, folder);
-    if (read_lines(command, &aside))
-        return 1;
-    yardstick_remove(folder);
-    return 0;
-}
-
-/* Runs it; keeps the lowest times. 0 if it does not say what is expected. */
-static int yardstick_run(const char *folder, track_yardstick *yardstick)
-{
-    char command[256];
-    snprintf(command, sizeof command, "cd '%s' && ./track take.bin 5 2>/dev/null", folder);
-    return read_lines(command, yardstick);
 }
 
 /* ---- rounds ------------------------------------------------------------------------------------------------------ */
@@ -169,7 +159,7 @@ static void add_peers(scene *s, const char *library, const bench_peer *peers, co
         printf("(%s is not here: tools/bootstrap bench installs it)\n", library);
     for (const bench_peer *p = peers; p && p->name && s->peers < MOST_PEERS; p++) {
         track_runner *r = &s->peer[s->peers];
-        if (!track_runner_fit(r, p, &s->skeleton, &s->take, stretches, count, &s->ulna)) {
+        if (!track_runner_fit(r, &s->contest, p, &s->skeleton, &s->take, stretches, count, &s->ulna)) {
             printf("(%s: no tolerance comes to the same sum)\n", p->name);
             continue;
         }
@@ -181,10 +171,10 @@ static void add_peers(scene *s, const char *library, const bench_peer *peers, co
     }
 }
 
-static void run_ulna(const scene *s, const ulna_track_options *options, int with_reports, track_whole *best)
+static void run_ulna(const track_take *take, const ulna_track_options *options, int with_reports, track_whole *best)
 {
     track_whole now;
-    stop_if(!track_ulna(&s->take, options, TIMES, with_reports, &now), "tracking");
+    stop_if(!track_ulna(take, options, TIMES, with_reports, &now), "tracking");
     if (best->us == 0 || now.us < best->us)
         *best = now;
 }
@@ -192,21 +182,21 @@ static void run_ulna(const scene *s, const ulna_track_options *options, int with
 /* The peers take part in every other round: they need a thousand times as long. */
 static void play(scene *s)
 {
-    char folder[64];
-    int has_yardstick = yardstick_build(folder);
     const ulna_track_options options = track_options_of_contest();
+    track_yardstick *y = &s->yardstick;
+    yardstick_find(y);
     for (int round = 0; round < ROUNDS; round++) {
-        run_ulna(s, &options, 1, &s->with_reports);
-        run_ulna(s, &options, 0, &s->bare);
-        run_ulna(s, NULL, 1, &s->as_default);
-        if (has_yardstick && !yardstick_run(folder, &s->yardstick))
-            printf("(the yardstick broke down)\n");
-        track_run(&s->ulna, &s->skeleton, &s->take, NULL);
+        run_ulna(&s->take, &options, 1, &s->with_reports);
+        run_ulna(&s->take, &options, 0, &s->bare);
+        run_ulna(&s->take, NULL, 1, &s->as_default);
+        if (*y->folder) {
+            run_ulna(&y->take, NULL, 1, &y->ulna);
+            yardstick_run(y);
+        }
+        track_run(&s->ulna, &s->contest, &s->skeleton, &s->take, NULL);
         for (int i = 0; round % 2 == 0 && i < s->peers; i++)
-            track_run(&s->peer[i], &s->skeleton, &s->take, s->ulna.q);
+            track_run(&s->peer[i], &s->contest, &s->skeleton, &s->take, s->ulna.q);
     }
-    if (has_yardstick)
-        yardstick_remove(folder);
 }
 
 /* ---- the report -------------------------------------------------------------------------------------------------- */
@@ -224,7 +214,6 @@ static void report_ulna(const scene *s, bench_report *report)
     double frames = s->take.frames - 1;
     bench_add(report, "ulna_us", w->us, "a frame with its report: mean of all but the first, quickest of all runs");
     bench_add(report, "ulna_bare_us", s->bare.us, "the same without a report");
-    bench_add(report, "ulna_median_us", track_median_us(&s->ulna), "over frames, of each the quickest run");
     bench_add(report, "ulna_start_us", w->start_us, "the first frame: a search from rest, spared the others");
     bench_add(report, "ulna_sum_cm", 100 * track_mean_sum(&s->ulna, &s->whole, 1), "distances of all markers, mean");
     bench_add(report, "ulna_iterations", (double)w->iterations / frames, "mean");
@@ -265,6 +254,35 @@ static const track_runner *best_ceres(const scene *s)
     return best;
 }
 
+/* Of each take that is there: the mean, and how far single frames are from it. */
+static void report_spreads(bench_report *report)
+{
+    for (int i = 0; i < TAKES; i++) {
+        track_take take;
+        track_spread spread;
+        if (!track_take_load(&take, takes[i].skeleton, takes[i].recording, NULL))
+            continue;
+        stop_if(!track_ulna_spread(&take, TIMES, &spread), "tracking");
+        add(report, takes[i].name, "us", spread.mean,
+            "default options, with report, clock between frames; all but the first");
+        add(report, takes[i].name, "median_us", spread.median, "of each frame the quickest run");
+        add(report, takes[i].name, "p99_us", spread.p99, "one frame in a hundred takes longer");
+        add(report, takes[i].name, "max_us", spread.most, "the slowest frame");
+        track_take_free(&take);
+    }
+}
+
+static void report_yardstick(const track_yardstick *y, bench_report *report)
+{
+    if (!(y->us > 0))
+        return;
+    bench_add(report, "yardstick_us", y->us, "prototype with report; quickest of all runs");
+    bench_add(report, "yardstick_bare_us", y->bare_us, "without");
+    bench_add(report, "ulna_us_beside_yardstick", y->ulna.us,
+              "default options, with report, with the prototype's offsets");
+    bench_add(report, "ulna_over_yardstick", y->ulna.us / y->us, "aim: 1.15 at most");
+}
+
 static void report_all(const scene *s, bench_report *report)
 {
     const track_runner *best = best_ceres(s);
@@ -283,15 +301,8 @@ static void report_all(const scene *s, bench_report *report)
                   "ulna on these frames");
     }
     bench_add(report, "kinematics_m", s->kinematics, "largest difference of peers' kinematics from ulna's");
-    if (s->yardstick.us > 0) {
-        bench_add(report, "yardstick_us", s->yardstick.us,
-                  "prototype with fresh starts, no report; quickest of all runs");
-        bench_add(report, "yardstick_sum_cm", s->yardstick.sum_cm, "its own");
-        bench_add(report, "yardstick_iterations", s->yardstick.iterations, "its own");
-        bench_add(report, "yardstick_bare_us", s->yardstick.bare_us, "without fresh starts");
-        bench_add(report, "ulna_over_yardstick", s->with_reports.us / s->yardstick.us, "aim: 1.2 at most");
-        bench_add(report, "ulna_bare_over_yardstick", s->bare.us / s->yardstick.us, "neither makes reports");
-    }
+    report_yardstick(&s->yardstick, report);
+    report_spreads(report);
 }
 
 static int write_json(const char *path, const bench_report *report, const scene *s)
@@ -325,7 +336,7 @@ int main(int argc, char **argv)
         setenv("OPENBLAS_NUM_THREADS", "1", 1);
         execv(argv[0], argv);
     }
-    if (!track_take_load(&s.take)) {
+    if (!track_take_load(&s.take, SKELETON, RECORDING, NULL)) {
         printf("bench_track: no data; set ULNA_DATA\n");
         return 0;
     }
@@ -337,8 +348,9 @@ int main(int argc, char **argv)
     }
     s.kinematics = compare_kinematics(&s, NULL, NULL);
     stop_if(!(s.kinematics < 1e-9), "agreement of the peers' skeleton with ulna's");
+    stop_if(!track_contest_open(&s.contest, &s.take, &s.skeleton), "the peers' objective");
     stop_if(!track_runner_open(&s.ulna, NULL, &s.skeleton, &s.take, &s.whole, 1, 0), "memory");
-    track_run(&s.ulna, &s.skeleton, &s.take, NULL);
+    track_run(&s.ulna, &s.contest, &s.skeleton, &s.take, NULL);
     add_peers(&s, "Ceres", CERES_PEERS, &s.whole, 1);
     add_peers(&s, "TinySolver of Ceres", TINY_PEERS, &s.whole, 1);
     add_peers(&s, "Simbody", SIMBODY_PEERS, s.cut, STRETCHES);
@@ -350,6 +362,8 @@ int main(int argc, char **argv)
         track_runner_close(&s.peer[i]);
     track_runner_close(&s.ulna);
     peer_skeleton_close(&s.skeleton);
+    track_contest_close(&s.contest);
+    track_take_free(&s.yardstick.take);
     track_take_free(&s.take);
     return failed;
 }

@@ -32,14 +32,18 @@ typedef struct peer_dof {
 } peer_dof;
 
 typedef struct peer_skeleton {
-    int nv, markers, residuals;             /* residuals = 3 x markers */
+    int nv, markers, residuals;             /* residuals = 3 x markers, and nv more with priors */
     peer_dof *dof;                          /* nv */
     int *parent, *slides, *coordinate_axis; /* nv: as in dof, and so is origin; apart for the innermost loops */
     double (*origin)[3];
     double *lower, *upper; /* nv */
     int *marker_dof;       /* markers: the last degree of freedom that moves it */
     double (*marker)[3];   /* markers: where it is in the zero pose */
-    peer_frame *frame;     /* nv: scratch */
+    peer_frame *frame;     /* nv: scratch, and q */
+    double *q;
+    /* Of bench_track: Geman-McClure's scale, 0 for squares; 1/2 weight (q - goal)^2 for each degree of freedom, or NULL. */
+    double loss_scale;
+    double *prior_weight, *prior_goal; /* nv */
 } peer_skeleton;
 
 /* With the markers of the set, or (NULL) the model's own. 0 if the skeleton has other joints than rotations about and
@@ -52,10 +56,13 @@ void peer_forward(const peer_skeleton *s, const double *q);
 void peer_marker(const peer_skeleton *s, int marker, double place[3]);
 /* d place / d q of one degree of freedom that moves it; entries `stride` apart. */
 void peer_column(const peer_skeleton *s, int dof, const double place[3], double *column, int stride);
+/* A marker's residual with the loss in it, so that half its square is the cost; its factor for rows of J, and how much of r rT these
+ * lose: row - along r (r . row). */
+void peer_apply_loss(const peer_skeleton *s, double r[3], double *factor, double *along);
 /* All residuals place - goal, and J unless NULL: entry (row, column) at row * row_stride + column * column_stride. */
 void peer_residuals(const peer_skeleton *s, const double *goals, double *residuals, double *jacobian, int row_stride,
                     int column_stride);
-/* f = 1/2 |r|^2, m^2, and the sum of distances unless NULL, m. */
+/* f, m^2: 1/2 |r|^2 unless there are loss or priors; and the sum of distances unless NULL, m. */
 double peer_errors(const peer_skeleton *s, const double *goals, double *sum);
 /* f and its gradient (nv), by sums from the leaves to the root. */
 double peer_gradient(const peer_skeleton *s, const double *goals, double *gradient);

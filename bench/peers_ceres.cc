@@ -12,6 +12,7 @@
 #include <ceres/ceres.h>
 #include <glog/logging.h>
 
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -85,14 +86,23 @@ class Marker : public ceres::CostFunction
         const peer_skeleton *s = state_->skeleton;
         double p[3];
         peer_marker(s, marker_, p);
+        double factor = 1, along = 0;
         for (int k = 0; k < 3; k++)
             residuals[k] = p[k] - state_->goals[3 * marker_ + k];
+        if (s->loss_scale > 0)
+            peer_apply_loss(s, residuals, &factor, &along);
         for (size_t b = 0; jacobians && b < blocks_.size(); b++) {
             if (!jacobians[b])
                 continue;
             const int first = blocks_[b].first, count = blocks_[b].count;
-            for (int j = 0; j < count; j++)
-                peer_column(s, first + j, p, jacobians[b] + j, count);
+            for (int j = 0; j < count; j++) {
+                double *e = jacobians[b] + j;
+                peer_column(s, first + j, p, e, count);
+                const double lost =
+                    along * (residuals[0] * e[0] + residuals[1] * e[count] + residuals[2] * e[2 * count]);
+                for (int k = 0; k < 3 && s->loss_scale > 0; k++)
+                    e[k * count] = factor * (e[k * count] - lost * residuals[k]);
+            }
         }
         return true;
     }
@@ -101,6 +111,32 @@ class Marker : public ceres::CostFunction
     State *state_;
     int marker_;
     std::vector<Block> blocks_;
+};
+
+/* The priors of one joint. */
+class Prior : public ceres::CostFunction
+{
+  public:
+    Prior(State *state, Block block) : state_(state), block_(block)
+    {
+        set_num_residuals(block.count);
+        mutable_parameter_block_sizes()->push_back(block.count);
+    }
+    bool Evaluate(double const *const *parameters, double *residuals, double **jacobians) const override
+    {
+        const peer_skeleton *s = state_->skeleton;
+        for (int j = 0; j < block_.count; j++) {
+            const double root = std::sqrt(s->prior_weight[block_.first + j]);
+            residuals[j] = root * (parameters[0][j] - s->prior_goal[block_.first + j]);
+            for (int k = 0; jacobians && jacobians[0] && k < block_.count; k++)
+                jacobians[0][j * block_.count + k] = j == k ? root : 0;
+        }
+        return true;
+    }
+
+  private:
+    State *state_;
+    Block block_;
 };
 
 class LowEnough : public ceres::IterationCallback
@@ -151,8 +187,12 @@ void add_markers(Peer *peer)
 {
     const peer_skeleton *s = peer->state.skeleton;
     const std::vector<Block> all = joints(s);
-    for (const Block &block : all)
-        peer->problem->AddParameterBlock(&peer->state.q[static_cast<size_t>(block.first)], block.count);
+    for (const Block &block : all) {
+        double *q = &peer->state.q[static_cast<size_t>(block.first)];
+        peer->problem->AddParameterBlock(q, block.count);
+        if (s->prior_weight)
+            peer->problem->AddResidualBlock(new Prior(&peer->state, block), nullptr, q);
+    }
     for (int m = 0; m < s->markers; m++) {
         std::vector<bool> moves(static_cast<size_t>(s->nv), false);
         for (int i = s->marker_dof[m]; i >= 0; i = s->dof[i].parent)

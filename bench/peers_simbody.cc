@@ -210,9 +210,9 @@ void close(void *self)
 const bench_peer *track_peers_simbody(void)
 {
     static const bench_peer peers[] = {
-        {"simbody", "Assembler::track", 0, 0, open, solve, close, 0, 0, begin, places},
+        {"simbody", "Assembler::track", 0, 0, open, solve, close, 0, 3e-5, begin, places},
         {"simbody_fine", "Assembler::track", 0, 0, open, solve, close, 0, 1e-5, begin, places},
-        {"simbody_predicted", "initialize and track, from the prediction", PREDICTED, 0, open, solve, close, 1, 0,
+        {"simbody_predicted", "initialize and track, from the prediction", PREDICTED, 0, open, solve, close, 1, 3e-5,
          begin, places},
         {},
     };

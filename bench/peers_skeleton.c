@@ -81,9 +81,10 @@ int peer_skeleton_open(const ulna_model *model, const ulna_marker_set *set, peer
                          .upper = calloc(n, sizeof *s->upper),
                          .marker_dof = calloc(m, sizeof *s->marker_dof),
                          .marker = calloc(m, sizeof *s->marker),
-                         .frame = calloc(n, sizeof *s->frame)};
+                         .frame = calloc(n, sizeof *s->frame),
+                         .q = calloc(n, sizeof *s->q)};
     int good = zero && s->dof && s->parent && s->slides && s->coordinate_axis && s->origin && s->lower && s->upper &&
-               s->marker_dof && s->marker && s->frame && ulna_model_coordinate_count(model) == nv &&
+               s->marker_dof && s->marker && s->frame && s->q && ulna_model_coordinate_count(model) == nv &&
                ulna_pose_create(model, NULL, &pose, NULL) == ULNA_OK && ulna_pose_forward(pose, zero) == ULNA_OK;
     for (int i = 0; good && i < nv; i++) {
         good = take_dof(&s->dof[i], pose, i);
@@ -114,6 +115,7 @@ void peer_skeleton_close(peer_skeleton *s)
     free(s->marker_dof);
     free(s->marker);
     free(s->frame);
+    free(s->q);
     *s = (peer_skeleton){0};
 }
 
@@ -138,6 +140,7 @@ static void rotate(const peer_dof *dof, const peer_frame *up, double angle, peer
 
 void peer_forward(const peer_skeleton *s, const double *q)
 {
+    memcpy(s->q, q, (size_t)s->nv * sizeof *q);
     for (int i = 0; i < s->nv; i++) {
         const peer_frame *up = s->parent[i] < 0 ? &world : &s->frame[s->parent[i]];
         peer_frame *at = &s->frame[i];
@@ -197,32 +200,66 @@ static inline void spread(const peer_skeleton *s, int dof, const double p[3], do
         put_column(s, dof, p, rows + (ptrdiff_t)dof * column_stride, row_stride);
 }
 
+/* With v = 1 / (1 + r r / c^2) the cost is v r r / 2: the residual sqrt(v) r, its derivative sqrt(v) (1 - v / c^2 r rT) dr. */
+void peer_apply_loss(const peer_skeleton *s, double r[3], double *factor, double *along)
+{
+    double inverse = 1 / (s->loss_scale * s->loss_scale),
+           v = 1 / (1 + (r[0] * r[0] + r[1] * r[1] + r[2] * r[2]) * inverse);
+    *factor = sqrt(v);
+    *along = inverse; /* v / c^2 of the r before, which is 1 / c^2 of the r after */
+    for (int k = 0; k < 3; k++)
+        r[k] *= *factor;
+}
+
+static void apply_loss(const peer_skeleton *s, int marker, double r[3], double *rows, int row_stride, int column_stride)
+{
+    double factor, along;
+    peer_apply_loss(s, r, &factor, &along);
+    for (int dof = rows ? s->marker_dof[marker] : -1; dof >= 0; dof = s->parent[dof]) {
+        double *e = rows + (ptrdiff_t)dof * column_stride;
+        double lost = along * (r[0] * e[0] + r[1] * e[row_stride] + r[2] * e[2 * row_stride]);
+        for (int k = 0; k < 3; k++)
+            e[k * row_stride] = factor * (e[k * row_stride] - lost * r[k]);
+    }
+}
+
 void peer_residuals(const peer_skeleton *s, const double *goals, double *residuals, double *jacobian, int row_stride,
                     int column_stride)
 {
     if (jacobian)
         memset(jacobian, 0, (size_t)s->nv * (size_t)s->residuals * sizeof *jacobian);
     for (int m = 0; m < s->markers; m++) {
-        double p[3];
+        double p[3], *rows = jacobian ? jacobian + (ptrdiff_t)3 * m * row_stride : NULL;
         peer_marker(s, m, p);
         for (int k = 0; k < 3; k++)
             residuals[3 * m + k] = p[k] - goals[3 * m + k];
+        if (rows)
+            spread(s, s->marker_dof[m], p, rows, row_stride, column_stride);
+        if (s->loss_scale > 0)
+            apply_loss(s, m, residuals + 3 * m, rows, row_stride, column_stride);
+    }
+    for (int i = 0; i < s->nv && s->prior_weight; i++) {
+        int row = 3 * s->markers + i;
+        double root = sqrt(s->prior_weight[i]);
+        residuals[row] = root * (s->q[i] - s->prior_goal[i]);
         if (jacobian)
-            spread(s, s->marker_dof[m], p, jacobian + (ptrdiff_t)3 * m * row_stride, row_stride, column_stride);
+            jacobian[(ptrdiff_t)row * row_stride + (ptrdiff_t)i * column_stride] = root;
     }
 }
 
 double peer_errors(const peer_skeleton *s, const double *goals, double *sum)
 {
-    double f = 0, distances = 0;
+    double f = 0, distances = 0, inverse = s->loss_scale > 0 ? 1 / (s->loss_scale * s->loss_scale) : 0;
     for (int m = 0; m < s->markers; m++) {
         double p[3], square = 0;
         peer_marker(s, m, p);
         for (int k = 0; k < 3; k++)
             square += (p[k] - goals[3 * m + k]) * (p[k] - goals[3 * m + k]);
-        f += 0.5 * square;
+        f += 0.5 * square / (1 + square * inverse);
         distances += sqrt(square);
     }
+    for (int i = 0; i < s->nv && s->prior_weight; i++)
+        f += 0.5 * s->prior_weight[i] * (s->q[i] - s->prior_goal[i]) * (s->q[i] - s->prior_goal[i]);
     if (sum)
         *sum = distances;
     return f;

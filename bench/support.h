@@ -17,7 +17,7 @@ typedef struct bench_report {
         char name[64];
         char note[96];
         double value;
-    } row[64];
+    } row[96];
     int count;
 } bench_report;
 

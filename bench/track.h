@@ -10,11 +10,12 @@ typedef struct track_take {
     ulna_model *model;   /* thumbs welded: no marker sees them */
     ulna_marker_set set; /* calibrated offsets */
     int frames, markers;
-    double *goals; /* frames x markers x 3: metres, axes of the model; all seen in all frames */
+    double *goals; /* frames x markers x 3: metres, axes of the model; NaN where it is missing */
 } track_take;
 
-/* HDM_dg_03-05_02 from $ULNA_DATA or ../shared/data, the offsets from the oracles beside it. 0 if it is not there. */
-int track_take_load(track_take *take);
+/* A skeleton and a recording below $ULNA_DATA or ../shared/data; offsets from a file of `ulna calibrate`, or (NULL) calibrated. 0 if
+ * it is not there. */
+int track_take_load(track_take *take, const char *skeleton, const char *recording, const char *offsets);
 void track_take_free(track_take *take);
 const double *track_take_goals(const track_take *take, int frame);
 
@@ -43,6 +44,15 @@ typedef struct track_runner {
     int failed; /* frames in which it broke down; q then stays */
 } track_runner;
 
+/* One objective for all: the peers' skeleton gets ulna's loss, and before each frame ulna's priors, by a tracker of its own. */
+typedef struct track_contest {
+    ulna_tracker *guide;
+    double *prior_weight, *prior_goal; /* nv */
+} track_contest;
+
+int track_contest_open(track_contest *c, const track_take *take, peer_skeleton *skeleton);
+void track_contest_close(track_contest *c);
+
 /* 0 if it cannot take part, or there is no memory. The stretches are not copied. */
 int track_runner_open(track_runner *r, const bench_peer *peer, const peer_skeleton *skeleton, const track_take *take,
                       const track_stretch *stretches, int count, double tolerance);
@@ -53,16 +63,16 @@ void track_runner_close(track_runner *r);
  * prediction 2 q1 - q2, unless f there is above 1.2 times the last frame's and above that of q1; or, if it takes no
  * starts, from its own last answer.
  */
-void track_run(track_runner *r, const peer_skeleton *skeleton, const track_take *take, const double *starts);
+void track_run(track_runner *r, const track_contest *c, const peer_skeleton *skeleton, const track_take *take,
+               const double *starts);
 
 /* Opens the peer with the loosest tolerance of 3e-2, 1e-2, 3e-3, ... that ends within the margin of ulna's sum over
  * its frames, or with its own, and leaves that first round in it. 0 if none does. */
-int track_runner_fit(track_runner *r, const bench_peer *peer, const peer_skeleton *skeleton, const track_take *take,
-                     const track_stretch *stretches, int count, const track_runner *ulna);
+int track_runner_fit(track_runner *r, const track_contest *c, const bench_peer *peer, const peer_skeleton *skeleton,
+                     const track_take *take, const track_stretch *stretches, int count, const track_runner *ulna);
 
-/* Means over the frames of `stretches`, of the quickest round; the median over frames, of each the quickest round. */
+/* Means over the frames of `stretches`, of the quickest round. */
 double track_mean_us(const track_runner *r, const track_stretch *stretches, int count);
-double track_median_us(const track_runner *r);
 double track_mean_sum(const track_runner *r, const track_stretch *stretches, int count); /* m */
 
 /* The default but for one thing: soft limits of joints, which no peer has. So all minimise the same. */
@@ -80,5 +90,12 @@ typedef struct track_whole {
 
 int track_ulna(const track_take *take, const ulna_track_options *options, int times, int with_reports,
                track_whole *whole);
+
+/* Over all frames but the first, default options, with a report, of each the quickest of `times` runs. */
+typedef struct track_spread {
+    double mean, median, p99, most; /* microseconds a frame */
+} track_spread;
+
+int track_ulna_spread(const track_take *take, int times, track_spread *spread);
 
 #endif

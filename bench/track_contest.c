@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mocap/tracker.h"
+#include "objective/problem.h"
+
 enum { ITERATIONS = 50 }; /* of a peer, a frame */
 
 /* ---- runners ----------------------------------------------------------------------------------------------------- */
@@ -66,6 +69,47 @@ static double errors_at(const peer_skeleton *s, const double *goals, const doubl
     return peer_errors(s, goals, sum);
 }
 
+int track_contest_open(track_contest *c, const track_take *take, peer_skeleton *skeleton)
+{
+    ulna_track_options options = track_options_of_contest();
+    size_t nv = (size_t)skeleton->nv;
+    *c = (track_contest){.prior_weight = calloc(nv, sizeof(double)), .prior_goal = calloc(nv, sizeof(double))};
+    int good = c->prior_weight && c->prior_goal &&
+               ulna_tracker_create(take->model, &take->set, &options, NULL, &c->guide, NULL) == ULNA_OK;
+    if (good) {
+        skeleton->loss_scale = c->guide->options.loss_scale;
+        skeleton->prior_weight = c->prior_weight;
+        skeleton->prior_goal = c->prior_goal;
+        skeleton->residuals = 3 * skeleton->markers + skeleton->nv;
+    } else
+        track_contest_close(c);
+    return good;
+}
+
+void track_contest_close(track_contest *c)
+{
+    ulna_tracker_destroy(c->guide);
+    free(c->prior_weight);
+    free(c->prior_goal);
+    *c = (track_contest){0};
+}
+
+/* What ulna expects of a frame after q1 and q2, which may be NULL. */
+static void expect(const track_contest *c, int nv, const double *q1, const double *q2)
+{
+    ulna_tracker *t = c->guide;
+    t->history = q2 ? 2 : 1;
+    for (int i = 0; i < nv; i++) {
+        t->q1[i] = q1[i];
+        t->velocity[i] = q2 ? q1[i] - q2[i] : 0;
+    }
+    ulna_tracker_expect_course(t);
+    for (int i = 0; i < nv; i++) {
+        c->prior_weight[i] = t->prior_weight[i] * t->problem->unit[i];
+        c->prior_goal[i] = t->prior_goal[i];
+    }
+}
+
 /* The start of a frame, into q. Part of the peer's time, as it is part of ulna's. */
 static void predict(const peer_skeleton *s, const double *goals, const double *q1, const double *q2, double last_f,
                     double *q)
@@ -79,8 +123,8 @@ static void predict(const peer_skeleton *s, const double *goals, const double *q
         memcpy(q, q1, (size_t)s->nv * sizeof *q);
 }
 
-static void run_stretch(track_runner *r, const peer_skeleton *s, const track_take *take, const double *starts,
-                        const track_stretch *at, double clock)
+static void run_stretch(track_runner *r, const track_contest *c, const peer_skeleton *s, const track_take *take,
+                        const double *starts, const track_stretch *at, double clock)
 {
     const double *q1 = starts + (ptrdiff_t)(at->first ? at->first - 1 : 0) * s->nv, *q2 = NULL;
     double last_f = 0;
@@ -90,6 +134,7 @@ static void run_stretch(track_runner *r, const peer_skeleton *s, const track_tak
         const double *goals = track_take_goals(take, f);
         double *q = r->q + (ptrdiff_t)f * s->nv, start = bench_now();
         peer_result result = {0};
+        expect(c, s->nv, q1, q2);
         if (r->peer->predicts)
             predict(s, goals, q1, q2, last_f, q);
         else
@@ -132,7 +177,8 @@ static void run_ulna(track_runner *r, const peer_skeleton *s, const track_take *
     ulna_tracker_destroy(tracker);
 }
 
-void track_run(track_runner *r, const peer_skeleton *skeleton, const track_take *take, const double *starts)
+void track_run(track_runner *r, const track_contest *c, const peer_skeleton *skeleton, const track_take *take,
+               const double *starts)
 {
     double clock = clock_cost();
     if (r->rounds == TRACK_ROUNDS)
@@ -140,12 +186,12 @@ void track_run(track_runner *r, const peer_skeleton *skeleton, const track_take 
     if (!r->peer)
         run_ulna(r, skeleton, take, clock);
     for (int i = 0; r->peer && i < r->stretch_count; i++)
-        run_stretch(r, skeleton, take, starts, &r->stretches[i], clock);
+        run_stretch(r, c, skeleton, take, starts, &r->stretches[i], clock);
     r->rounds++;
 }
 
-int track_runner_fit(track_runner *r, const bench_peer *peer, const peer_skeleton *skeleton, const track_take *take,
-                     const track_stretch *stretches, int count, const track_runner *ulna)
+int track_runner_fit(track_runner *r, const track_contest *c, const bench_peer *peer, const peer_skeleton *skeleton,
+                     const track_take *take, const track_stretch *stretches, int count, const track_runner *ulna)
 {
     double enough = track_mean_sum(ulna, stretches, count) + TRACK_MARGIN;
     for (int half = 3; half < 20; half++) { /* 3e-2, 1e-2, 3e-3, ... */
@@ -153,7 +199,7 @@ int track_runner_fit(track_runner *r, const bench_peer *peer, const peer_skeleto
         double tolerance = peer->tolerance > 0 ? peer->tolerance : (half % 2 ? 3 : 1) * pow(10, -tenths);
         if (!track_runner_open(r, peer, skeleton, take, stretches, count, tolerance))
             return 0;
-        track_run(r, skeleton, take, ulna->q);
+        track_run(r, c, skeleton, take, ulna->q);
         if (peer->tolerance > 0 || (!r->failed && track_mean_sum(r, stretches, count) <= enough))
             return 1;
         track_runner_close(r);
@@ -184,31 +230,6 @@ double track_mean_us(const track_runner *r, const track_stretch *stretches, int 
 double track_mean_sum(const track_runner *r, const track_stretch *stretches, int count)
 {
     return mean(r->sum, stretches, count);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double track_median_us(const track_runner *r)
-{
-    double *least = calloc((size_t)r->frames, sizeof *least), median = (double)NAN;
-    int count = 0;
-    for (int f = 0; least && f < r->frames; f++) {
-        double us = (double)INFINITY;
-        for (int i = 0; i < r->rounds; i++)
-            us = fmin(us, r->us[i][f]); /* NaN is passed over */
-        if (isfinite(us))
-            least[count++] = us;
-    }
-    if (count) {
-        qsort(least, (size_t)count, sizeof *least, by_value);
-        median = least[count / 2];
-    }
-    free(least);
-    return median;
 }
 
 /* ---- the whole take at a stretch --------------------------------------------------------------------------------- */
@@ -257,4 +278,49 @@ int track_ulna(const track_take *take, const ulna_track_options *options, int ti
     free(q);
     ulna_tracker_destroy(tracker);
     return good && q;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Each frame's time into `least`, if it is less than before. */
+static int time_frames(ulna_tracker *tracker, const track_take *take, double *q, double *least)
+{
+    double clock = clock_cost();
+    int good = 1;
+    ulna_tracker_reset(tracker, NULL);
+    for (int f = 0; f < take->frames && good; f++) {
+        ulna_frame_report report;
+        double start = bench_now();
+        good = ulna_tracker_frame(tracker, track_take_goals(take, f), q, &report) == ULNA_OK;
+        least[f] = fmin(least[f], (bench_now() - start - clock) * 1e6);
+    }
+    return good;
+}
+
+int track_ulna_spread(const track_take *take, int times, track_spread *spread)
+{
+    int count = take->frames - 1;
+    ulna_tracker *tracker = NULL;
+    double *q = calloc((size_t)ulna_model_coordinate_count(take->model), sizeof *q), sum = 0;
+    double *least = calloc((size_t)take->frames, sizeof *least);
+    int good =
+        q && least && count > 0 && ulna_tracker_create(take->model, &take->set, NULL, NULL, &tracker, NULL) == ULNA_OK;
+    for (int f = 0; f < take->frames && good; f++)
+        least[f] = (double)INFINITY;
+    for (int i = 0; i < times && good; i++)
+        good = time_frames(tracker, take, q, least);
+    if (good) {
+        qsort(least + 1, (size_t)count, sizeof *least, by_value);
+        for (int f = 1; f <= count; f++)
+            sum += least[f];
+        *spread = (track_spread){sum / count, least[1 + count / 2], least[1 + (int)(0.99 * count)], least[count]};
+    }
+    free(least);
+    free(q);
+    ulna_tracker_destroy(tracker);
+    return good;
 }

@@ -2,10 +2,8 @@
 #include "track.h"
 #include "ulna/calibrate.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void data_path(char *path, size_t size, const char *name)
 {
@@ -34,74 +32,57 @@ static ulna_status weld_thumbs(const ulna_model *model, ulna_model **result)
     return status;
 }
 
-static ulna_attachment *find(const ulna_marker_set *set, const char *name)
+/* Where the markers sit: from a file of `ulna calibrate`, or as the library calibrates them. */
+static int find_offsets(const ulna_take *by_names, const char *offsets, ulna_marker_set *set)
 {
-    for (size_t i = 0; i < set->count; i++) {
-        const char *colon = strchr(set->items[i].marker, ':');
-        if (strcmp(colon ? colon + 1 : set->items[i].marker, name) == 0)
-            return &set->items[i];
+    ulna_calibration found = {0};
+    int ready = offsets ? ulna_marker_set_load(offsets, by_names->model, set, NULL) == ULNA_OK
+                        : ulna_calibrate(by_names, NULL, &found, NULL) == ULNA_OK;
+    for (size_t i = 0; ready && !offsets && i < found.set.count; i++) {
+        const ulna_attachment *item = &found.set.items[i];
+        ready = ulna_marker_set_add(set, item->marker, item->body, item->offset, item->weight) == ULNA_OK;
     }
-    return NULL;
-}
-
-/* Lines "LFHD x y z", centimetres in the bone's frame: one for each marker of the set. */
-static int read_offsets(ulna_marker_set *set)
-{
-    char path[2048], name[64];
-    double cm[3];
-    size_t found = 0;
-    data_path(path, sizeof path, "../oracles/hdm05/dg_03-05_02_offsets_cm.txt");
-    FILE *file = fopen(path, "r");
-    while (file && fscanf(file, "%63s %lf %lf %lf", name, &cm[0], &cm[1], &cm[2]) == 4) {
-        ulna_attachment *at = find(set, name);
-        for (int k = 0; at && k < 3; k++)
-            at->offset[k] = 0.01 * cm[k];
-        found += at != NULL;
-    }
-    if (file)
-        fclose(file);
-    return found == set->count;
+    ulna_calibration_release(&found);
+    return ready;
 }
 
 static int take_goals(track_take *take, const ulna_take *from)
 {
+    size_t numbers = 3 * (size_t)from->frame_count * from->set.count;
     take->frames = from->frame_count;
-    take->markers = (int)take->set.count;
-    take->goals = calloc((size_t)take->frames * (size_t)take->markers, 3 * sizeof *take->goals);
+    take->markers = (int)from->set.count;
+    take->goals = calloc(numbers, sizeof *take->goals);
     for (int f = 0; take->goals && f < take->frames; f++)
         for (int m = 0; m < take->markers; m++)
-            if (!ulna_take_position(from, f, m, take->goals + 3 * ((ptrdiff_t)f * take->markers + m)))
-                return 0;
+            ulna_take_position(from, f, m, take->goals + 3 * ((ptrdiff_t)f * take->markers + m));
     return take->goals != NULL;
 }
 
-/* Markers by their names; the model's (x, y, z) is the recording's (y, z, x). */
-static int match(track_take *take, const ulna_content *markers)
+static int match(track_take *take, const ulna_content *skeleton, const ulna_content *markers, const char *offsets)
 {
-    static const double axes[9] = {0, 1, 0, 0, 0, 1, 1, 0, 0};
-    ulna_take_options options = ulna_take_options_default();
-    ulna_take *made = NULL;
+    ulna_take_options options = ulna_take_options_for(skeleton, markers);
+    ulna_take *by_names = NULL, *made = NULL;
     options.model = take->model;
-    options.recording = &markers->recording;
     options.attach = ULNA_ATTACH_NAMES;
-    options.axes = axes;
-    int ready = ulna_take_create(&options, &made, NULL) == ULNA_OK;
-    for (size_t i = 0; ready && i < made->set.count; i++) {
-        const ulna_attachment *item = &made->set.items[i];
-        ready = ulna_marker_set_add(&take->set, item->marker, item->body, item->offset, item->weight) == ULNA_OK;
+    int ready = ulna_take_create(&options, &by_names, NULL) == ULNA_OK && find_offsets(by_names, offsets, &take->set);
+    if (ready) {
+        options.attach = ULNA_ATTACH_SET;
+        options.set = &take->set;
+        options.axes = by_names->axes;
+        ready = ulna_take_create(&options, &made, NULL) == ULNA_OK && made->set.count == take->set.count &&
+                take_goals(take, made);
     }
-    ready = ready && take_goals(take, made);
     ulna_take_destroy(made);
+    ulna_take_destroy(by_names);
     return ready;
 }
 
-int track_take_load(track_take *take)
+int track_take_load(track_take *take, const char *skeleton_name, const char *recording, const char *offsets)
 {
     ulna_content skeleton = ulna_content_empty(NULL), markers = ulna_content_empty(NULL);
     *take = (track_take){.set = ulna_marker_set_empty(NULL)};
-    int ready = load("hdm05/HDM_dg.asf", &skeleton) && load("hdm05/HDM_dg_03-05_02_120.c3d", &markers) &&
-                weld_thumbs(skeleton.model, &take->model) == ULNA_OK && match(take, &markers) &&
-                read_offsets(&take->set);
+    int ready = load(skeleton_name, &skeleton) && load(recording, &markers) &&
+                weld_thumbs(skeleton.model, &take->model) == ULNA_OK && match(take, &skeleton, &markers, offsets);
     ulna_content_release(&markers);
     ulna_content_release(&skeleton);
     if (!ready)
