@@ -15,5 +15,7 @@ int report_stride(const solve_job *job);
 /* Two standard deviations of each degree of freedom in `count` frames, `step` apart: nv x count, radians or metres. Fails
  * where they cannot be known. */
 ulna_status report_bands(const solve_job *job, int step, int count, double *bands);
+/* Whether the attachment says how sure its offsets are, so that bands have that in them. */
+int report_knows_offsets(const solve_job *job);
 
 #endif

@@ -1,10 +1,11 @@
 /*
  * How sure the joint values are, at some frames: two standard deviations, from the markers of that frame alone and at the pose that
- * was found. The noise of a marker is estimated from the take's typical error. Errors that all frames share, such as those of
- * offsets, are not in it.
+ * was found. The noise of a marker is estimated from the take's typical error; the attachment's deviations say how far offsets may be
+ * off, which all frames share.
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/solve/report.h"
 #include "ulna/kinematics.h"
@@ -20,6 +21,7 @@ typedef struct band_maker {
     ulna_pose *pose;
     double *places;     /* set.count x 3 */
     double *covariance; /* nv x nv */
+    double *deviation;  /* set.count x 3: of the offsets */
     int posture;        /* term */
     double sigma;       /* metres */
 } band_maker;
@@ -51,7 +53,10 @@ static ulna_status begin_bands(band_maker *m)
     size_t nv = (size_t)ulna_model_dof_count(model);
     m->places = calloc(3 * m->job->take->set.count, sizeof *m->places);
     m->covariance = calloc(nv * nv, sizeof *m->covariance);
-    ulna_status status = m->places && m->covariance ? ULNA_OK : ULNA_ERR_MEMORY;
+    m->deviation = calloc(3 * m->job->take->set.count, sizeof *m->deviation);
+    ulna_status status = m->places && m->covariance && m->deviation ? ULNA_OK : ULNA_ERR_MEMORY;
+    for (size_t i = 0; i < m->job->take->set.count && status == ULNA_OK; i++)
+        memcpy(m->deviation + 3 * i, m->job->take->set.items[i].deviation, 3 * sizeof *m->deviation);
     if (status == ULNA_OK)
         status = ulna_pose_create(model, NULL, &m->pose, NULL);
     if (status == ULNA_OK)
@@ -68,6 +73,7 @@ static void end_bands(band_maker *m)
     ulna_pose_destroy(m->pose);
     free(m->places);
     free(m->covariance);
+    free(m->deviation);
 }
 
 /* Goals where the skeleton has its markers, so that the pose is the best one; none for those that are missing. */
@@ -89,7 +95,19 @@ static ulna_status find_covariance(band_maker *m, int frame)
         status = ulna_problem_set_goal(m->problem, m->posture, q);
     if (status == ULNA_OK)
         status = ulna_work_evaluate(m->work, q, &f);
-    return status == ULNA_OK ? ulna_work_covariance(m->work, NULL, NULL, m->sigma, m->covariance) : status;
+    if (status == ULNA_OK)
+        status = ulna_work_covariance_with_offsets(m->work, NULL, NULL, m->sigma, 0, (int)take->set.count, m->deviation,
+                                                   m->covariance);
+    return status;
+}
+
+int report_knows_offsets(const solve_job *job)
+{
+    const ulna_marker_set *set = &job->take->set;
+    for (size_t i = 0; i < set->count; i++)
+        if (set->items[i].deviation[0] > 0 || set->items[i].deviation[1] > 0 || set->items[i].deviation[2] > 0)
+            return 1;
+    return 0;
 }
 
 ulna_status report_bands(const solve_job *job, int step, int count, double *bands)

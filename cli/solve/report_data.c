@@ -357,7 +357,8 @@ static void put_dofs(const solve_job *job, double *memory, markup *page)
 {
     bands b = find_bands(job);
     int is_first = 1;
-    markup_format(page, "\"band_step\":%.9g,\"dofs\":[", (double)b.step / report_stride(job));
+    markup_format(page, "\"band_step\":%.9g,\"band_offsets\":%d,\"dofs\":[", (double)b.step / report_stride(job),
+                  report_knows_offsets(job));
     for (int d = 0; d < ulna_model_dof_count(job->model); d++)
         if (ulna_model_dof_coordinate(job->model, d) != ULNA_NONE) {
             markup_put(page, is_first ? "" : ",");

@@ -40,6 +40,7 @@ typedef struct ulna_attachment {
     int body;
     double offset[3]; /* metres, in the body's frame */
     double weight;
+    double deviation[3]; /* metres, along x, y, z of the body: standard deviation of the offset; 0: not known */
 } ulna_attachment;
 
 typedef struct ulna_marker_set {
@@ -55,7 +56,7 @@ ULNA_API ulna_status ulna_marker_set_add(ulna_marker_set *set, const char *marke
 /* The markers that the model itself has. */
 ULNA_API ulna_status ulna_marker_set_from_model(ulna_marker_set *set, const ulna_model *model);
 /*
- * A table: marker, bone, x, y, z and optionally weight; metres, or the unit of a line "# unit: mm" above. Commas, semicolons or
+ * A table: marker, bone, x, y, z and optionally weight and three deviations; metres, or the unit of a line "# unit: mm" above. Commas, semicolons or
  * tabs, with quotes as in RFC 4180; a first line of headings may be there; lines that begin with # are comments. Errors name
  * the line; bones that the model does not have, and markers that are listed twice, are errors. The writer refuses what would
  * not be read back as it is (ULNA_ERR_UNSUPPORTED): names with line ends or bytes that are not UTF-8.

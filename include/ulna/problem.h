@@ -272,6 +272,14 @@ ULNA_API ulna_status ulna_work_sensitivity(ulna_work *work, const unsigned char 
  */
 ULNA_API ulna_status ulna_work_covariance(ulna_work *work, const unsigned char *locked, const double *shift,
                                           double sigma, double *covariance);
+/*
+ * The same, and what uncertain offsets add: how much the joints are off if the points of terms first .. first + count - 1, all of
+ * type point, sit elsewhere on their bodies. `deviation` (count x 3): metres, standard deviations along x, y and z of the body,
+ * independent of each other; 0 where the offset is sure. To first order, and without what residuals that are not 0 add.
+ */
+ULNA_API ulna_status ulna_work_covariance_with_offsets(ulna_work *work, const unsigned char *locked,
+                                                       const double *shift, double sigma, int first, int count,
+                                                       const double *deviation, double *covariance);
 
 /* ---- derivative checker --------------------------------------------------------------------------------- */
 

@@ -309,6 +309,8 @@ static void fill_markers(ulna_calibrator *c, const tally *tallies, ulna_calibrat
                                      .deviation = {t->deviation[0], t->deviation[1], t->deviation[2]},
                                      .undetermined = t->undetermined,
                                      .moved_from = ULNA_NONE};
+        for (int k = 0; k < 3; k++)
+            result->set.items[t->number].deviation[k] = isfinite(t->deviation[k]) ? t->deviation[k] : 0;
         if (t->seen)
             sorted[known++] = sqrt(t->squares / t->seen);
     }

@@ -52,7 +52,7 @@ static ulna_status unite(session *s)
             if (*column != ULNA_NONE)
                 continue;
             *column = (int)s->all.count;
-            status = ulna_marker_set_add(&s->all, item->marker, item->body, item->offset, item->weight);
+            status = ulna_marker_set_append(&s->all, item);
         }
     }
     return status;

@@ -41,6 +41,14 @@ ulna_status ulna_marker_set_add(ulna_marker_set *set, const char *marker, int bo
     return ULNA_OK;
 }
 
+ulna_status ulna_marker_set_append(ulna_marker_set *set, const ulna_attachment *item)
+{
+    ulna_status status = ulna_marker_set_add(set, item->marker, item->body, item->offset, item->weight);
+    if (status == ULNA_OK)
+        memcpy(set->items[set->count - 1].deviation, item->deviation, sizeof item->deviation);
+    return status;
+}
+
 ulna_status ulna_marker_set_from_model(ulna_marker_set *set, const ulna_model *model)
 {
     if (!set || !model)
@@ -59,13 +67,13 @@ ulna_status ulna_marker_set_from_model(ulna_marker_set *set, const ulna_model *m
 
 /* ---- the table ------------------------------------------------------------------------------------------------------ */
 
-enum { FEWEST_CELLS = 5, MOST_CELLS = 8, SPREADS = 3, MOST_BYTES = 16 << 20 };
+enum { FEWEST_CELLS = 5, WEIGHT = 5, TEMPLATE_CELLS = 8, MOST_CELLS = 9, SPREADS = 3, MOST_BYTES = 16 << 20 };
 
 typedef struct set_reader {
     ulna_scan scan;
     const ulna_model *model;
     ulna_marker_set *set;
-    ulna_marker_template *places; /* NULL: a line may end with a weight; else, with spreads */
+    ulna_marker_template *places; /* NULL: a line may end with weight and deviations; else, with spreads */
     size_t most_cells;
     ulna_names names; /* of the markers so far */
     ulna_error *error;
@@ -153,13 +161,14 @@ static ulna_status add_spread(ulna_marker_template *places, const double *given)
 static ulna_status read_row(set_reader *r, const ulna_word *cells, size_t count)
 {
     char marker[ULNA_MARKER_NAME], bone[ULNA_BODY_NAME];
-    double numbers[MOST_CELLS - 2] = {0, 0, 0, r->places ? NAN : 1, NAN, NAN}; /* offset; weight or spreads */
+    double usual = r->places ? (double)NAN : 0; /* offset; then weight and deviations, or spreads */
+    double numbers[MOST_CELLS - 2] = {0, 0, 0, r->places ? usual : 1, usual, usual, usual};
     if (count < FEWEST_CELLS || count > r->most_cells)
-        return ulna_scan_fail(&r->scan, &cells[0], r->error, ULNA_ERR_PARSE,
-                              r->places
-                                  ? "%s%zu cells; a line has marker, bone, left, up, forward and up to three spreads"
-                                  : "%s%zu cells; a line has marker, bone, x, y, z and optionally a weight",
-                              count > r->most_cells ? "more than " : "", count > r->most_cells ? r->most_cells : count);
+        return ulna_scan_fail(
+            &r->scan, &cells[0], r->error, ULNA_ERR_PARSE,
+            r->places ? "%s%zu cells; a line has marker, bone, left, up, forward and up to three spreads"
+                      : "%s%zu cells; a line has marker, bone, x, y, z and optionally a weight and three deviations",
+            count > r->most_cells ? "more than " : "", count > r->most_cells ? r->most_cells : count);
     if (!ulna_cell_copy(cells[0], marker, sizeof marker) || !marker[0])
         return ulna_scan_fail(&r->scan, &cells[0], r->error, ULNA_ERR_PARSE,
                               "the marker's name is missing or longer than %d bytes", ULNA_MARKER_NAME - 1);
@@ -168,20 +177,23 @@ static ulna_status read_row(set_reader *r, const ulna_word *cells, size_t count)
         return ulna_scan_fail(&r->scan, &cells[1], r->error, ULNA_ERR_PARSE, "the skeleton has no bone '%.60s'", bone);
     for (size_t k = 2; k < count; k++)
         if (cells[k].length &&
-            (!ulna_cell_value(cells[k], r->delimiter, k < 5 || r->places ? r->unit : 1, &numbers[k - 2]) ||
+            (!ulna_cell_value(cells[k], r->delimiter, k == WEIGHT && !r->places ? 1 : r->unit, &numbers[k - 2]) ||
              !isfinite(numbers[k - 2])))
             return ulna_scan_fail(&r->scan, &cells[k], r->error, ULNA_ERR_PARSE, "'%.*s' is not a number",
                                   (int)(cells[k].length < 40 ? cells[k].length : 40), cells[k].text);
     if (!r->places && !(numbers[3] >= 0))
         return ulna_scan_fail(&r->scan, &cells[5], r->error, ULNA_ERR_PARSE, "the weight must be 0 or more");
-    for (size_t k = 5; k < count && r->places; k++)
-        if (numbers[k - 2] <= 0)
-            return ulna_scan_fail(&r->scan, &cells[k], r->error, ULNA_ERR_PARSE, "a spread must be above 0");
+    for (size_t k = WEIGHT; k < count; k++)
+        if (r->places ? numbers[k - 2] <= 0 : numbers[k - 2] < 0)
+            return ulna_scan_fail(&r->scan, &cells[k], r->error, ULNA_ERR_PARSE,
+                                  r->places ? "a spread must be above 0" : "a deviation must be 0 or more");
     if (ulna_names_find(&r->names, marker) != ULNA_NONE)
         return ulna_scan_fail(&r->scan, &cells[0], r->error, ULNA_ERR_PARSE, "marker '%s' is listed twice", marker);
     ulna_status status = ulna_names_add(&r->names, marker);
     if (status == ULNA_OK)
         status = ulna_marker_set_add(r->set, marker, body, numbers, r->places ? 1 : numbers[3]);
+    if (status == ULNA_OK && !r->places)
+        memcpy(r->set->items[r->set->count - 1].deviation, numbers + 4, SPREADS * sizeof *numbers);
     if (status == ULNA_OK && r->places)
         status = add_spread(r->places, numbers + 3);
     return status == ULNA_OK ? status : ulna_fail(r->error, status, "no memory for marker '%s'", marker);
@@ -220,7 +232,7 @@ ulna_status ulna_marker_set_read_csv(const char *text, size_t length, const ulna
     set_reader r = {.scan = ulna_scan_start(text, length),
                     .model = model,
                     .set = set,
-                    .most_cells = FEWEST_CELLS + 1,
+                    .most_cells = MOST_CELLS,
                     .names = ulna_names_empty(&set->allocator),
                     .error = error,
                     .unit = 1};
@@ -271,7 +283,7 @@ ulna_status ulna_marker_template_load(const char *path, const ulna_model *model,
                     .model = model,
                     .set = &markers->set,
                     .places = markers,
-                    .most_cells = MOST_CELLS,
+                    .most_cells = TEMPLATE_CELLS,
                     .names = ulna_names_empty(NULL),
                     .error = error,
                     .unit = 1e-3};
@@ -307,10 +319,12 @@ static ulna_status check_set(const ulna_marker_set *set, const ulna_model *model
                                "marker %zu: the name of the marker or of its bone has a line end or is not UTF-8, and "
                                "cannot be written",
                                i + 1);
-        else if (!isfinite(item->offset[0] + item->offset[1] + item->offset[2] + item->weight))
-            status =
-                ulna_fail(error, ULNA_ERR_NUMBER,
-                          "the offset or weight of marker '%s' is NaN or infinite, and is not written", item->marker);
+        else if (!isfinite(item->offset[0] + item->offset[1] + item->offset[2] + item->weight + item->deviation[0] +
+                           item->deviation[1] + item->deviation[2]))
+            status = ulna_fail(
+                error, ULNA_ERR_NUMBER,
+                "the offset, its deviation or the weight of marker '%s' is NaN or infinite, and is not written",
+                item->marker);
         else if (ulna_names_find(&names, item->marker) != ULNA_NONE)
             status = ulna_fail(error, ULNA_ERR_UNSUPPORTED, "marker '%s' is listed twice", item->marker);
         else if (ulna_names_add(&names, item->marker) != ULNA_OK)
@@ -330,15 +344,20 @@ ulna_status ulna_marker_set_write_csv(const ulna_marker_set *set, const ulna_mod
         return status;
     ulna_writer w;
     ulna_writer_start(&w, sink);
-    ulna_put(&w, "# unit: m\nmarker,bone,x,y,z,weight\n");
+    int has_deviations = 0;
+    for (size_t i = 0; i < set->count; i++)
+        for (int k = 0; k < 3; k++)
+            has_deviations |= set->items[i].deviation[k] > 0;
+    ulna_put(&w, "# unit: m\nmarker,bone,x,y,z,weight");
+    ulna_put(&w, has_deviations ? ",deviation x,deviation y,deviation z\n" : "\n");
     for (size_t i = 0; i < set->count; i++) {
         const ulna_attachment *item = &set->items[i];
         ulna_put_cell(&w, item->marker);
         ulna_put(&w, ",");
         ulna_put_cell(&w, ulna_model_body_name(model, item->body));
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; k < (has_deviations ? 7 : 4); k++) {
             ulna_put(&w, ",");
-            ulna_put_number(&w, k < 3 ? item->offset[k] : item->weight);
+            ulna_put_number(&w, k < 3 ? item->offset[k] : k == 3 ? item->weight : item->deviation[k - 4]);
         }
         ulna_put(&w, "\n");
     }

@@ -123,8 +123,7 @@ ulna_status ulna_marker_set_add_all(const ulna_marker_set *from, ulna_marker_set
 {
     ulna_status status = ULNA_OK;
     for (size_t i = 0; i < from->count && status == ULNA_OK; i++)
-        status = ulna_marker_set_add(to, from->items[i].marker, from->items[i].body, from->items[i].offset,
-                                     from->items[i].weight);
+        status = ulna_marker_set_append(to, &from->items[i]);
     return status;
 }
 
@@ -241,7 +240,7 @@ static ulna_status match(ulna_take *take, const ulna_marker_set *all, ulna_error
         if (found != ULNA_NONE && owner[found] != (int)i)
             found = ULNA_NONE;
         ulna_marker_set *to = found == ULNA_NONE ? &take->absent : &take->set;
-        status = ulna_marker_set_add(to, item->marker, item->body, item->offset, item->weight);
+        status = ulna_marker_set_append(to, item);
         if (status != ULNA_OK || found == ULNA_NONE)
             continue;
         take->source[take->set.count - 1] = found;

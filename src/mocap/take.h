@@ -100,6 +100,8 @@ int ulna_model_directions(const ulna_model *model, const ulna_pose *rest, double
 
 /* Adds the markers of one set to another. */
 ulna_status ulna_marker_set_add_all(const ulna_marker_set *from, ulna_marker_set *to);
+/* All that is known of one marker. */
+ulna_status ulna_marker_set_append(ulna_marker_set *set, const ulna_attachment *item);
 /* As ulna_marker_set_load, from memory. */
 ulna_status ulna_marker_set_read_csv(const char *text, size_t length, const ulna_model *model, ulna_marker_set *set,
                                      ulna_error *error);

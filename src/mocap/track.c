@@ -28,7 +28,7 @@ static ulna_status choose_markers(ulna_track_job *j, ulna_error *error)
         const ulna_attachment *item = &take->set.items[i];
         if (!take->seen[i])
             continue;
-        status = ulna_marker_set_add(&j->used, item->marker, item->body, item->offset, item->weight);
+        status = ulna_marker_set_append(&j->used, item);
         if (status == ULNA_OK)
             j->item[j->used.count - 1] = (int)i;
         j->counting += item->weight > 0;

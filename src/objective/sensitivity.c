@@ -92,17 +92,62 @@ static int is_spoilt(const double *covariance, size_t n)
     return 0;
 }
 
+/* A += column column', where the column is what the force does to each DOF on the path of the body. */
+static void add_square(const ulna_work *work, int body, const double force[6], double *A)
+{
+    size_t n = (size_t)work->problem->model->nv;
+    double *column = work->sweep.right;
+    memset(column, 0, n * sizeof *column);
+    ulna_spread_row(work, body, force, 0, 1, column);
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < n && column[j] != 0; i++)
+            A[j * n + i] += column[i] * column[j];
+}
+
+/* An offset that is off by d moves the point by R d, which pulls as a goal does that is off by -R d. */
+static void add_offset(const ulna_work *work, const ulna_term *term, const double deviation[3], double *A)
+{
+    double w = ulna_term_weight(work->problem, term);
+    ulna_body_place place;
+    ulna_goal_forces slope = {{0}};
+    if (!(w > 0))
+        return;
+    ulna_work_place(work, term->body, &place);
+    ulna_term_kind_of(term->type)->slope(term, w, &place, slope);
+    for (int axis = 0; axis < 3; axis++) {
+        double force[6] = {0};
+        for (int k = 0; k < 3; k++)
+            for (int i = 0; i < 6; i++)
+                force[i] += deviation[axis] * place.rotation[3 * k + axis] * slope[k][i];
+        add_square(work, term->body, force, A);
+    }
+}
+
 /*
  * Noise e of unit variance in the weighted residuals moves the solution by dq = H^-1 Jt e, so its covariance is
- * H^-1 JtJ H^-1. In place: A = JtJ; A <- H^-1 A by columns, transpose, and once more, since both are symmetric.
+ * H^-1 JtJ H^-1; offsets add to JtJ. In place: A = JtJ; A <- H^-1 A by columns, transpose, and once more, since both are
+ * symmetric.
  */
-ulna_status ulna_work_covariance(ulna_work *work, const unsigned char *locked, const double *shift, double sigma,
-                                 double *covariance)
+ulna_status ulna_work_covariance_with_offsets(ulna_work *work, const unsigned char *locked, const double *shift,
+                                              double sigma, int first, int count, const double *deviation,
+                                              double *covariance)
 {
-    if (!work || !covariance || !(sigma >= 0) || isinf(sigma))
+    if (!work || !covariance || !(sigma >= 0) || isinf(sigma) || count < 0 || (count && !deviation))
         return ULNA_ERR_ARGUMENT;
+    for (int i = 0; i < count; i++) {
+        const ulna_term *term = ulna_term_at(work->problem, first + i);
+        if (!term || term->type != ULNA_TERM_POINT)
+            return ULNA_ERR_ARGUMENT;
+        for (int k = 0; k < 3; k++)
+            if (!(deviation[3 * i + k] >= 0) || isinf(deviation[3 * i + k]))
+                return ULNA_ERR_NUMBER;
+    }
     size_t n = (size_t)work->problem->model->nv;
     ulna_status status = ulna_work_hessian_dense(work, 0, covariance);
+    for (size_t i = 0; i < n * n && status == ULNA_OK; i++)
+        covariance[i] *= sigma * sigma;
+    for (int i = 0; i < count && status == ULNA_OK; i++)
+        add_offset(work, ulna_term_at(work->problem, first + i), deviation + 3 * (size_t)i, covariance);
     if (status == ULNA_OK)
         status = factor(work, locked, shift);
     if (status == ULNA_OK)
@@ -114,9 +159,13 @@ ulna_status ulna_work_covariance(ulna_work *work, const unsigned char *locked, c
     if (status == ULNA_OK && is_spoilt(covariance, n))
         return ULNA_ERR_SINGULAR;
     for (size_t j = 0; j < n; j++)
-        for (size_t i = 0; i <= j; i++) {
-            double mean = 0.5 * (covariance[j * n + i] + covariance[i * n + j]);
-            covariance[j * n + i] = covariance[i * n + j] = sigma * sigma * mean;
-        }
+        for (size_t i = 0; i <= j; i++)
+            covariance[j * n + i] = covariance[i * n + j] = 0.5 * (covariance[j * n + i] + covariance[i * n + j]);
     return status;
+}
+
+ulna_status ulna_work_covariance(ulna_work *work, const unsigned char *locked, const double *shift, double sigma,
+                                 double *covariance)
+{
+    return ulna_work_covariance_with_offsets(work, locked, shift, sigma, 0, 0, NULL, covariance);
 }

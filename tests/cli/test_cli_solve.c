@@ -5,6 +5,7 @@
 #include "support_take.h"
 #include "support_tool.h"
 #include "ulna/mocap.h"
+#include "ulna/sample.h"
 
 enum { FRAMES = 120 };
 
@@ -460,6 +461,42 @@ static void report_stands_alone(void **state)
     json_decref(solve(tool, "-s human -m take.c3d --report ''", 2));
 }
 
+/* Offsets that are 2 cm off, or may be, show in the bands: these are wider. */
+static double first_band(ulna_test_tool *tool, const char *attachment, int knows_offsets)
+{
+    char line[128];
+    snprintf(line, sizeof line, "-s human -m take.c3d -a %s --report r.html", attachment);
+    json_decref(solve(tool, line, 0));
+    char *page = ulna_test_tool_file(tool, "r.html");
+    const char *flag = strstr(page, "\"band_offsets\":"), *band = flag ? strstr(flag, "\"band\":{") : NULL;
+    assert_non_null(band);
+    assert_int_equal(atoi(flag + strlen("\"band_offsets\":")), knows_offsets);
+    const char *middle = strstr(band, "\"o\":");
+    assert_non_null(middle);
+    double value = strtod(middle + strlen("\"o\":"), NULL);
+    free(page);
+    return value;
+}
+
+static void bands_have_the_deviations_of_offsets(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_marker_set set = ulna_marker_set_empty(NULL);
+    ulna_model *human;
+    char path[256];
+    assert_int_equal(ulna_sample_create("human", NULL, &human, NULL), ULNA_OK);
+    assert_int_equal(ulna_marker_set_from_model(&set, human), ULNA_OK);
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < set.count; i++)
+            set.items[i].deviation[0] = set.items[i].deviation[1] = set.items[i].deviation[2] = round ? 0.02 : 0;
+        ulna_test_path(path, sizeof path, tool->folder, round ? "unsure.csv" : "sure.csv");
+        assert_int_equal(ulna_marker_set_save(&set, human, path, NULL), ULNA_OK);
+    }
+    assert_true(first_band(tool, "unsure.csv", 1) > 5 * first_band(tool, "sure.csv", 0));
+    ulna_marker_set_release(&set);
+    ulna_model_destroy(human);
+}
+
 /* The truth beside the solve: nearly the same. */
 static void a_second_motion_is_compared(void **state)
 {
@@ -629,6 +666,7 @@ int main(void)
         TEST(an_amc_needs_its_asf),
         TEST(limits_come_from_a_table),
         TEST(report_stands_alone),
+        TEST(bands_have_the_deviations_of_offsets),
         TEST(a_second_motion_is_compared),
         TEST(mistakes_are_told),
         TEST(one_bad_output_does_not_stop_the_others),

@@ -45,6 +45,22 @@ static void marker_tables_are_read_and_written(void **state)
     ulna_marker_set_release(&set);
     ulna_text_release(&text);
 
+    assert_int_equal(read_set(model, "# unit: mm\nA,flange,1,2,3,0.5,4,5,6\nB,elbow,1,2,3,,7\n", &set, &error),
+                     ULNA_OK);
+    assert_true(set.items[0].weight == 0.5 && set.items[1].weight == 1 && set.items[1].deviation[1] == 0);
+    assert_true(fabs(set.items[0].deviation[2] - 0.006) < 1e-15 && fabs(set.items[1].deviation[0] - 0.007) < 1e-15);
+    assert_int_equal(ulna_marker_set_write_csv(&set, model, &sink, &error), ULNA_OK);
+    assert_non_null(strstr(text.data, "weight,deviation x,deviation y,deviation z"));
+    assert_int_equal(read_set(model, text.data, &again, &error), ULNA_OK);
+    assert_memory_equal(again.items, set.items, set.count * sizeof *set.items);
+    ulna_text_release(&text);
+    set.items[0].deviation[1] = NAN;
+    assert_says(ulna_marker_set_write_csv(&set, model, &sink, &error), ULNA_ERR_NUMBER, "deviation");
+    ulna_marker_set_release(&again);
+    ulna_marker_set_release(&set);
+    assert_says(read_set(model, "A,flange,1,2,3,1,0,-1,0\n", &set, &error), ULNA_ERR_PARSE, "deviation must be");
+    assert_says(read_set(model, "A,flange,1,2,3,1,0,0,0,0\n", &set, &error), ULNA_ERR_PARSE, "more than 9 cells");
+
     assert_says(read_set(model, "A,flange,1,2\n", &set, &error), ULNA_ERR_PARSE, "marker, bone, x, y, z");
     assert_int_equal(error.line, 1);
     assert_says(read_set(model, "# x\nA,flange,1,2,3\nB,wing,1,2,3\n", &set, &error), ULNA_ERR_PARSE, "wing");

@@ -418,6 +418,132 @@ static void where_residuals_vanish(void **state)
     ulna_test_bench_close(&b);
 }
 
+/* A human with its markers at their goals, give or take: offsets that are off, goals that are. */
+typedef struct crowd {
+    ulna_model *model;
+    int nv, nq, markers;
+    double *q, *goals, *deviation; /* the true pose; of its markers; of the offsets */
+    double sigma;
+} crowd;
+
+static crowd crowd_open(void)
+{
+    crowd c = {.sigma = 5e-4};
+    assert_int_equal(ulna_sample_create("human", NULL, &c.model, NULL), ULNA_OK);
+    c.nv = ulna_model_dof_count(c.model);
+    c.nq = ulna_model_coordinate_count(c.model);
+    c.markers = ulna_model_marker_count(c.model);
+    c.q = ulna_test_numbers(c.nq);
+    c.goals = ulna_test_numbers(3 * c.markers);
+    c.deviation = ulna_test_numbers(3 * c.markers);
+    for (int k = 0; k < c.nq; k++)
+        c.q[k] = ulna_model_rest(c.model)[k] + 0.2 * sin(3.0 * k);
+    for (int k = 0; k < 3 * c.markers; k++)
+        c.deviation[k] = 5e-4 * (1 + k % 4);
+    ulna_pose *pose;
+    assert_int_equal(ulna_pose_create(c.model, NULL, &pose, NULL), ULNA_OK);
+    assert_int_equal(ulna_pose_forward(pose, c.q), ULNA_OK);
+    assert_int_equal(ulna_pose_markers(pose, c.goals), ULNA_OK);
+    ulna_pose_destroy(pose);
+    return c;
+}
+
+static void crowd_close(crowd *c)
+{
+    free(c->q);
+    free(c->goals);
+    free(c->deviation);
+    ulna_model_destroy(c->model);
+}
+
+/* `rng` NULL: nothing is off. The posture is a measurement too, and keeps thumbs from being free. */
+static ulna_test_bench crowd_problem(const crowd *c, ulna_test_rng *rng)
+{
+    ulna_test_bench b = {.nv = c->nv, .nq = c->nq, .q = ulna_test_numbers(c->nq)};
+    double unit = sqrt(0.01), *reference = ulna_test_numbers(c->nq), *step = ulna_test_numbers(c->nv);
+    assert_int_equal(ulna_problem_create(c->model, NULL, &b.problem, NULL), ULNA_OK);
+    for (int m = 0; m < c->markers; m++) {
+        double offset[3], goal[3];
+        ulna_model_marker_position(c->model, m, offset);
+        for (int k = 0; k < 3; k++) {
+            offset[k] += rng ? c->deviation[3 * m + k] * ulna_test_rng_normal(rng) : 0;
+            goal[k] = c->goals[3 * m + k] + (rng ? c->sigma * ulna_test_rng_normal(rng) : 0);
+        }
+        int body = ulna_model_marker_body(c->model, m);
+        assert_int_equal(ulna_problem_add_point(b.problem, body, offset, goal, 1, NULL, NULL), ULNA_OK);
+    }
+    double length = ulna_model_length_scale(c->model);
+    for (int d = 0; d < c->nv && rng; d++)
+        step[d] =
+            c->sigma / unit * ulna_test_rng_normal(rng) / (ulna_model_dof_is_translation(c->model, d) ? 1 : length);
+    ulna_model_integrate(c->model, c->q, step, reference);
+    assert_int_equal(ulna_problem_add_posture(b.problem, reference, NULL, 0.01, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_ready(b.problem, NULL), ULNA_OK);
+    assert_int_equal(ulna_work_create(b.problem, NULL, &b.work, NULL), ULNA_OK);
+    memcpy(b.q, c->q, (size_t)c->nq * sizeof *b.q);
+    free(reference);
+    free(step);
+    return b;
+}
+
+/* Squares of how far the solution is off are added to `sums`. */
+static void crowd_solve(const crowd *c, ulna_test_rng *rng, double *sums)
+{
+    ulna_test_bench b = crowd_problem(c, rng);
+    double *step = ulna_test_numbers(c->nv), *total = ulna_test_numbers(c->nv), f;
+    for (int round = 0; round < 3; round++) {
+        ulna_step_options options = {.t = 1};
+        assert_int_equal(ulna_work_evaluate(b.work, b.q, &f), ULNA_OK);
+        assert_int_equal(ulna_work_step(b.work, &options, step, NULL, NULL), ULNA_OK);
+        ulna_model_integrate(c->model, b.q, step, b.q);
+        for (int d = 0; d < c->nv; d++)
+            total[d] += step[d];
+    }
+    for (int d = 0; d < c->nv; d++)
+        sums[d] += total[d] * total[d];
+    free(step);
+    free(total);
+    ulna_test_bench_close(&b);
+}
+
+/* Against solves with offsets and goals that are off at random. */
+static void offsets_that_are_off(void **state)
+{
+    enum { ROUNDS = 1500 };
+    (void)state;
+    crowd c = crowd_open();
+    ulna_test_rng rng = ulna_test_rng_seed(4711);
+    ulna_test_bench b = crowd_problem(&c, NULL);
+    size_t nv = (size_t)c.nv;
+    double *C = ulna_test_numbers(c.nv * c.nv), *N = ulna_test_numbers(c.nv * c.nv), *sums = ulna_test_numbers(c.nv), f;
+    assert_int_equal(ulna_work_evaluate(b.work, b.q, &f), ULNA_OK);
+    assert_int_equal(ulna_work_covariance_with_offsets(b.work, NULL, NULL, c.sigma, 0, c.markers, c.deviation, C),
+                     ULNA_OK);
+    assert_int_equal(ulna_work_covariance(b.work, NULL, NULL, c.sigma, N), ULNA_OK);
+    for (int round = 0; round < ROUNDS; round++)
+        crowd_solve(&c, &rng, sums);
+    int wider = 0;
+    for (size_t d = 0; d < nv; d++) {
+        double found = sqrt(sums[d] / ROUNDS), expected = sqrt(C[d * nv + d]);
+        if (!(found > 0.9 * expected && found < 1.1 * expected))
+            fail_msg("degree of freedom %zu: %g, expected %g", d, found, expected);
+        wider += expected > 1.5 * sqrt(N[d * nv + d]);
+    }
+    assert_true(wider > c.nv / 2);
+    double bad[3] = {0, NAN, 0};
+    assert_int_equal(ulna_work_covariance_with_offsets(b.work, NULL, NULL, 1, 0, 1, bad, C), ULNA_ERR_NUMBER);
+    assert_int_equal(ulna_work_covariance_with_offsets(b.work, NULL, NULL, 1, 0, 1, NULL, C), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_work_covariance_with_offsets(b.work, NULL, NULL, 1, c.markers, 1, c.deviation, C),
+                     ULNA_ERR_ARGUMENT); /* the posture */
+    assert_int_equal(ulna_work_covariance_with_offsets(b.work, NULL, NULL, 1, -1, 1, c.deviation, C),
+                     ULNA_ERR_ARGUMENT);
+    free(C);
+    free(N);
+    free(sums);
+    ulna_test_bench_close(&b);
+    crowd_close(&c);
+}
+
 /* ---- edges
  * --------------------------------------------------------------------------------------------------------------- */
 
@@ -532,8 +658,13 @@ static void edges(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(against_solving_again),  cmocka_unit_test(from_sensitivities), cmocka_unit_test(against_dense),
-        cmocka_unit_test(where_residuals_vanish), cmocka_unit_test(redundant),          cmocka_unit_test(edges),
+        cmocka_unit_test(against_solving_again),
+        cmocka_unit_test(from_sensitivities),
+        cmocka_unit_test(against_dense),
+        cmocka_unit_test(where_residuals_vanish),
+        cmocka_unit_test(offsets_that_are_off),
+        cmocka_unit_test(redundant),
+        cmocka_unit_test(edges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

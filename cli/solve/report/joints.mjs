@@ -132,6 +132,7 @@ export function startJoints() {
   $('pairedbox').hidden = !dofs.some(dof => dof.other >= 0);
   $('onlybox').hidden = !dofs.some(dof => dof.isOutside);
   $('bandnote').hidden = !dofs.some(dof => dof.band);
+  if (D.band_offsets) $('bandoffsets').textContent = 'most of their width may come from the offsets, whose deviations the attachment gives: such errors last all take';
   $('filter').oninput = $('only').onchange = choose;
   $('paired').onchange = build;
   $('big').addEventListener('close', close);
