@@ -201,20 +201,20 @@ static void put_points(markup *page, const char *name, const double *points, siz
     markup_put(page, "\",\n");
 }
 
-/* The tallest of the frames, for the camera. */
-static double height_of(const places *p, int up)
+/* How far the bodies of a frame are apart along an axis, in the frame where that is most: for the camera. */
+static double extent_of(const places *p, int axis)
 {
-    double tallest = 0;
+    double most = 0;
     for (int k = 0; k < p->frames; k++) {
         double low = INFINITY, high = -INFINITY;
         for (int b = 0; b < p->bodies; b++) {
-            double x = p->body[3 * ((size_t)k * (size_t)p->bodies + (size_t)b) + (size_t)up];
+            double x = p->body[3 * ((size_t)k * (size_t)p->bodies + (size_t)b) + (size_t)axis];
             low = fmin(low, x);
             high = fmax(high, x);
         }
-        tallest = fmax(tallest, high - low);
+        most = fmax(most, high - low);
     }
-    return tallest;
+    return most;
 }
 
 static void put_places(const solve_job *job, const places *p, markup *page)
@@ -225,9 +225,11 @@ static void put_places(const solve_job *job, const places *p, markup *page)
         center[i] = 0.5 * (p->low[i] + p->high[i]);
         unit = fmax(unit, (0.5 * (p->high[i] - p->low[i]) + MARGIN) / 32767);
     }
-    double height = fmax(height_of(p, up), 0.5 * ulna_model_length_scale(job->model));
-    markup_format(page, "\"up\":%d,\"center\":[%.6f,%.6f,%.6f],\"unit\":%.9g,\"floor\":%.6f,\"height\":%.6f,\n", up,
+    double height = fmax(extent_of(p, up), 0.5 * ulna_model_length_scale(job->model));
+    double size = fmax(height, 0.9 * fmax(extent_of(p, (up + 1) % 3), extent_of(p, (up + 2) % 3)));
+    markup_format(page, "\"up\":%d,\"center\":[%.6f,%.6f,%.6f],\"unit\":%.9g,\"floor\":%.6f,\"height\":%.6f,", up,
                   center[0], center[1], center[2], unit, p->low[up], height);
+    markup_format(page, "\"size\":%.6f,\n", size);
     size_t frames = (size_t)p->frames * 3;
     put_points(page, "bodies", p->body, frames * (size_t)p->bodies, center, unit);
     put_points(page, "seen", p->seen, frames * (size_t)p->markers, center, unit);
@@ -350,6 +352,52 @@ static void put_dof(const solve_job *job, int d, const bands *b, double *memory,
     }
     put_series(page, memory, gather(job, c, unit, 0, memory));
     markup_put(page, "}");
+}
+
+/* How a degree of freedom moves its body at rest: the axis of a rotation, or the direction of a translation; world axes. */
+static void find_axis(const ulna_model *model, ulna_pose *pose, double *q, int d, double axis[3])
+{
+    const double step = 1e-4;
+    double before[9], after[9], from[3], to[3];
+    int body = ulna_model_dof_body(model, d), c = ulna_model_dof_coordinate(model, d);
+    memcpy(q, ulna_model_rest(model), (size_t)ulna_model_coordinate_count(model) * sizeof *q);
+    ulna_pose_forward(pose, q);
+    ulna_pose_body(pose, body, from, before);
+    q[c] += step;
+    ulna_pose_forward(pose, q);
+    ulna_pose_body(pose, body, to, after);
+    for (int i = 0; i < 3; i++) {
+        int a = (i + 1) % 3, b = (i + 2) % 3; /* after times before', its antisymmetric part */
+        double turn = 0;
+        for (int k = 0; k < 3; k++)
+            turn += after[3 * b + k] * before[3 * a + k] - after[3 * a + k] * before[3 * b + k];
+        axis[i] = ulna_model_dof_is_translation(model, d) ? (to[i] - from[i]) / step : 0.5 * turn / step;
+    }
+}
+
+/* The skeleton at rest tells left from right, and which way the joints of both sides move: places of bodies, axes of the degrees of
+ * freedom. */
+static void put_rest(const solve_job *job, markup *page)
+{
+    const ulna_model *model = job->model;
+    double *q = calloc((size_t)ulna_model_coordinate_count(model) + 1, sizeof *q), x[3];
+    ulna_pose *pose = NULL;
+    int is_known = q && !ulna_pose_create(model, NULL, &pose, NULL) && !ulna_pose_forward(pose, ulna_model_rest(model));
+    markup_put(page, "\"rest\":[");
+    for (int b = 0; b < ulna_model_body_count(model) && is_known; b++) {
+        ulna_pose_body(pose, b, x, NULL);
+        markup_format(page, "%s[%.4g,%.4g,%.4g]", b ? "," : "", x[0], x[1], x[2]);
+    }
+    markup_put(page, "],\n\"axes\":[");
+    for (int d = 0, n = 0; d < ulna_model_dof_count(model) && is_known; d++) {
+        if (ulna_model_dof_coordinate(model, d) == ULNA_NONE)
+            continue;
+        find_axis(model, pose, q, d, x);
+        markup_format(page, "%s[%.4g,%.4g,%.4g]", n++ ? "," : "", x[0], x[1], x[2]);
+    }
+    markup_put(page, "],\n");
+    ulna_pose_destroy(pose);
+    free(q);
 }
 
 /* Quaternions have no values that are worth a chart. */
@@ -475,6 +523,7 @@ void report_data(markup *page, const void *about)
         put_frames(job, "iterations", iterations_of, memory, page);
         put_frames(job, "missing", missing_of, memory, page);
         put_flags(job, page);
+        put_rest(job, page);
         put_dofs(job, memory, page);
         put_map(job, page);
         put_names(job, page);

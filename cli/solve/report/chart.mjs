@@ -1,5 +1,5 @@
 /* Values over frames: with limits, bands of uncertainty, marks of frames, and the values under the pointer. */
-import {colour, frameCount, flags, markOf, numberOf, sizedWithBackground, timeText} from './data.mjs';
+import {colour, frameCount, flags, markOf, numberOf, roomForNames, sizedWithBackground, timeText} from './data.mjs';
 import {go, panTime, time, whenTimeChanges, zoomTime} from './time.mjs';
 
 const charts = [];
@@ -59,7 +59,7 @@ function setScale(chart) {
 
 /* Where things are on the canvas, at its present size and in the present stretch of time. */
 function frameOfChart(chart, width, height) {
-  const left = chart.small ? 34 : 52, right = 8, top = 8, bottom = chart.small ? 4 : 20;
+  const left = chart.small ? 34 : roomForNames(width), right = 8, top = 8, bottom = chart.small ? 4 : 20;
   const w = width - left - right, h = height - top - bottom, span = time.to - time.from;
   return {
     left, top, w, h, right: width - right, bottom: height - bottom,

@@ -86,6 +86,14 @@ export const markerSides = sidesOf(markerNames);
 export const bodySides = sidesOf(D.body_names);
 export const dofSides = sidesOf(D.dofs.map(dof => dof.n));
 
+export const hasSides = [...markerSides, ...bodySides].some(({side}) => side !== 'middle');
+
+/* Left of all charts over time, so that their frames are below each other: room for the names of markers, if there is any. */
+export function roomForNames(width) {
+  const longest = Math.max(...markerNames.map(name => name.length));
+  return Math.max(52, Math.min(5.8 * longest + 10, 0.18 * width));
+}
+
 /* ---- colours and canvases */
 
 export const colour = {};

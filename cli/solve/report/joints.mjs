@@ -3,28 +3,44 @@ import {$, bodySides, dofSides, series} from './data.mjs';
 import {addChart, drawChart, removeChart} from './chart.mjs';
 import {drawAll} from './time.mjs';
 
-const UNSURE = 60; /* degrees: a band this wide says that the markers do not determine the angle */
+/* A band this wide, in degrees or metres, says that the markers do not determine the value. */
+const UNSURE = {'°': 60, m: 0.25 * D.size};
 
 /* A frame without markers does not count. */
 function bandOf(dof) {
   if (!dof.band) return null;
-  const values = series(dof.band).map(v => (Number.isNaN(v) ? UNSURE : v));
-  return Float32Array.from(values).sort()[Math.floor(values.length / 2)] < UNSURE ? values : null;
+  const values = series(dof.band).map(v => (Number.isNaN(v) ? UNSURE[dof.u] : v));
+  return Float32Array.from(values).sort()[Math.floor(values.length / 2)] < UNSURE[dof.u] ? values : null;
 }
 
 const dofs = D.dofs.map((dof, i) => {
   const values = series(dof), hasLimits = dof.lo !== null || dof.hi !== null;
   const low = dof.lo ?? -Infinity, high = dof.hi ?? Infinity;
   return {
-    ...dof, ...dofSides[i], values, low, high, band: bandOf(dof), ghost: dof.ghost ? series(dof.ghost) : null,
+    ...dof, ...dofSides[i], axis: D.axes[i], values, low, high, band: bandOf(dof), ghost: dof.ghost ? series(dof.ghost) : null,
     isOutside: hasLimits && values.some(v => v < low - 0.01 || v > high + 0.01),
     isUndetermined: Boolean(dof.band) && !bandOf(dof), side: bodySides[dof.body].side === 'middle' ? 'middle' : dofSides[i].side,
   };
 });
 
-/* Left and right have opposite signs on many skeletons; limits that mirror each other show it. */
+/* From right to left, on the skeleton at rest. */
+function leftAtRest() {
+  const sum = [0, 0, 0];
+  bodySides.forEach(({side, other}, i) => {
+    if (side === 'left') D.rest[i].forEach((x, j) => { sum[j] += x - D.rest[other][j]; });
+  });
+  const length = Math.hypot(...sum) || 1;
+  return sum.map(x => x / length);
+}
+
+function dot(a, b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* Whether the right one moves the other way: against the mirror image of the left one. Axes of rotations are mirrored the other way round. */
 function isMirrored(left, right) {
-  return left.lo !== null && left.hi !== null && left.lo !== right.lo && left.lo === -right.hi && left.hi === -right.lo;
+  const n = leftAtRest(), across = dot(left.axis, n), image = left.axis.map((x, j) => x - 2 * across * n[j]);
+  return (left.u === 'm' ? 1 : -1) * dot(image, right.axis) < 0;
 }
 
 function negated(values) {
@@ -73,7 +89,7 @@ function open(group) {
   $('bigtitle').textContent = captionOf(group);
   $('key').replaceChildren(...group.lines.map(line => {
     const item = document.createElement('span'), dot = document.createElement('span');
-    dot.className = `key ${line.colour}`;
+    dot.className = `key ${line.colour}${line.isDashed ? ' dashed' : ''}`;
     item.append(dot, line.name);
     return item;
   }));

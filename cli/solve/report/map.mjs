@@ -1,5 +1,5 @@
 /* All markers over time: how far each is from its place on the skeleton, and where it is missing. */
-import {$, bytes, colour, markerNames, markerSides, numberOf, sizedWithBackground} from './data.mjs';
+import {$, bytes, colour, markerNames, markerSides, numberOf, roomForNames, sizedWithBackground} from './data.mjs';
 import {drawCursor, drawFrameNumbers, drawTip, listenToTime} from './chart.mjs';
 import {time, whenTimeChanges} from './time.mjs';
 
@@ -45,7 +45,7 @@ export function paintMap() {
 }
 
 function placeOfMap(width, height) {
-  const left = 52, top = 4, bottom = height - 20, w = width - left - 8, span = time.to - time.from;
+  const left = roomForNames(width), top = 4, bottom = height - 20, w = width - left - 8, span = time.to - time.from;
   return {left, top, bottom, w, h: bottom - top, row: (bottom - top) / order.length,
           x: frame => left + w * (frame - time.from) / span,
           frameAt: x => Math.max(0, Math.min(D.frames - 1, Math.round(time.from + span * (x - left) / w)))};
@@ -58,7 +58,7 @@ function drawNames(g, at) {
   g.textAlign = 'right';
   g.textBaseline = 'middle';
   for (let row = 0; row < order.length; row += skip)
-    g.fillText(markerNames[order[row]].slice(0, 8), at.left - 4, at.top + (row + 0.5) * at.row);
+    g.fillText(markerNames[order[row]].slice(0, (at.left - 8) / 5.5), at.left - 4, at.top + (row + 0.5) * at.row);
 }
 
 function drawPointedCell(g, at, width) {

@@ -1,5 +1,5 @@
 /* The player: the skeleton, its markers and a ghost, seen from a camera that moves around them. */
-import {$, bodySides, colour, markerNames, markerSides, MISSING, shorts, sized} from './data.mjs';
+import {$, bodySides, colour, hasSides, markerNames, markerSides, MISSING, shorts, sized} from './data.mjs';
 import {time, whenTimeChanges} from './time.mjs';
 
 const bodies = shorts(D.bodies), seen = shorts(D.seen), fitted = shorts(D.fitted), ghost = D.ghost ? shorts(D.ghost) : null;
@@ -44,8 +44,8 @@ function leftward() {
 function ghostShift() {
   const shift = [0, 0, 0];
   if ($('ghost').value !== 'beside') return shift;
-  shift[across] = -Math.sin(camera.yaw) * 0.9 * D.height;
-  shift[along] = Math.cos(camera.yaw) * 0.9 * D.height;
+  shift[across] = -Math.sin(camera.yaw) * 0.9 * D.size;
+  shift[along] = Math.cos(camera.yaw) * 0.9 * D.size;
   return shift;
 }
 
@@ -59,7 +59,7 @@ function followTarget() {
 function projection(width, height) {
   const {yaw, pitch, zoom, isFlat, target} = camera;
   const cy = Math.cos(yaw), sy = Math.sin(yaw), cp = Math.cos(pitch), sp = Math.sin(pitch);
-  const far = 4.2 * D.height / zoom, scale = 3.1 * Math.min(height, 1.4 * width);
+  const far = 4.2 * D.size / zoom, scale = 3.1 * Math.min(height, 1.4 * width);
   return p => {
     const a = p[across] - target[across], b = p[along] - target[along], u = p[up] - target[up];
     const x = sy * a - cy * b, back = cy * a + sy * b, y = cp * u - sp * back, depth = far - (sp * u + cp * back);
@@ -97,7 +97,7 @@ function strokeSegments(g, see, segments) {
 }
 
 function drawFloor(g, see) {
-  const step = D.height > 5 ? 2 : D.height > 0.6 ? 0.5 : 0.05, n = 8, segments = [];
+  const step = D.size > 5 ? 2 : D.size > 0.6 ? 0.5 : 0.05, n = 8, segments = [];
   const a0 = Math.round(camera.target[across] / step), b0 = Math.round(camera.target[along] / step);
   const at = (a, b) => {
     const p = [0, 0, 0];
@@ -118,15 +118,13 @@ D.on.forEach((body, marker) => {
   if (!D.parents.includes(body)) tips.set(body, [...(tips.get(body) || []), marker]);
 });
 
-function tipOf(markers) {
-  const mean = [0, 0, 0], p = [0, 0, 0];
-  let count = 0;
-  for (const m of markers) {
-    if (!placeOf(fitted, D.marker_count, m, p)) continue;
-    for (let j = 0; j < 3; j++) mean[j] += p[j];
-    count++;
-  }
-  return count ? mean.map(x => x / count) : null;
+/* The middle of the markers that are far from its joint: some key points are at the joint itself. */
+function tipOf(joint, markers) {
+  const places = [], p = [0, 0, 0];
+  for (const m of markers)
+    if (placeOf(fitted, D.marker_count, m, p)) places.push({at: [...p], far: Math.hypot(...p.map((x, j) => x - joint[j]))});
+  const most = Math.max(...places.map(({far}) => far)), ends = places.filter(({far}) => far >= 0.5 * most);
+  return ends.length ? [0, 1, 2].map(j => ends.reduce((sum, {at}) => sum + at[j] / ends.length, 0)) : null;
 }
 
 function bonesOf(data, hasTips) {
@@ -136,8 +134,8 @@ function bonesOf(data, hasTips) {
     if (placeOf(data, D.body_count, i, p) && placeOf(data, D.body_count, D.parents[i], q)) bones[bodySides[i].side].push([p, q]);
   }
   for (const [body, markers] of hasTips ? tips : []) {
-    const p = [0, 0, 0], tip = tipOf(markers);
-    if (tip && placeOf(data, D.body_count, body, p)) bones[bodySides[body].side].push([p, tip]);
+    const p = [0, 0, 0], isThere = placeOf(data, D.body_count, body, p), tip = isThere ? tipOf(p, markers) : null;
+    if (tip) bones[bodySides[body].side].push([p, tip]);
   }
   return bones;
 }
@@ -256,5 +254,6 @@ export function listenToScene() {
   $('views').addEventListener('click', e => { if (e.target.dataset.view) lookFrom(e.target.dataset.view); });
   $('names').onchange = $('follow').onchange = $('ghost').onchange = drawScene;
   $('ghostbox').hidden = !ghost;
+  $('sides').hidden = !hasSides;
   whenTimeChanges(drawScene);
 }
