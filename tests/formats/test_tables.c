@@ -238,6 +238,33 @@ static void markers_come_back(void **state)
     }
 }
 
+/* A fourth column of a key point says how sure its system is: what it only guessed is missing. */
+static void guesses_are_missing(void **state)
+{
+    (void)state;
+    static const char text[] = "frame,hip_x,hip_y,hip_z,hip_visibility,knee_x,knee_y,knee_z,knee_visibility\n"
+                               "0,1,2,3,0.9,4,5,6,0.5\n1,1,2,3,0.49,4,5,6,\n2,,,,0.1,4,5,6,1\n3,1,2,3\n";
+    static const int is_there[4][2] = {{1, 1}, {0, 1}, {0, 1}, {1, 0}};
+    ulna_content content = ulna_content_empty(NULL);
+    ulna_error error;
+    assert_int_equal(ulna_content_read(text, sizeof text - 1, ULNA_FORMAT_CSV, NULL, &content, &error), ULNA_OK);
+    assert_int_equal(content.recording.marker_count, 2);
+    assert_int_equal(content.recording.frame_count, 4);
+    assert_string_equal(content.recording.names[1], "knee");
+    for (int f = 0; f < 4; f++)
+        for (int m = 0; m < 2; m++) {
+            double x = ulna_recording_frame(&content.recording, f)[3 * m];
+            assert_true(is_there[f][m] ? x == (m ? 4 : 1) : isnan(x));
+        }
+    assert_remark(&content.remarks, -1, "1 positions have a visibility below 0.5");
+    ulna_content_release(&content);
+    static const char *const bad[] = {"frame,hip_x,hip_y,hip_z,hip_visibility\n0,1,2,3,much\n",
+                                      "frame,hip_x,hip_y,hip_z,knee_visibility\n0,1,2,3,1\n"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_not_equal(ulna_content_read(bad[i], strlen(bad[i]), ULNA_FORMAT_CSV, NULL, &content, &error),
+                             ULNA_OK);
+}
+
 /* Where no such locale is installed, one can often be compiled. */
 static int set_decimal_comma(const char *folder)
 {
@@ -338,11 +365,11 @@ static void marker_names_that_change(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cells_of_a_line),           cmocka_unit_test(decimal_units_change_no_digit),
-        cmocka_unit_test(times_come_back),           cmocka_unit_test(rounded_times_give_the_rate),
-        cmocka_unit_test(joints_come_back),          cmocka_unit_test(markers_come_back),
-        cmocka_unit_test(marker_names_that_change),  cmocka_unit_test(locales_do_not_matter),
-        cmocka_unit_test(memory_and_sinks_may_fail),
+        cmocka_unit_test(cells_of_a_line),       cmocka_unit_test(decimal_units_change_no_digit),
+        cmocka_unit_test(times_come_back),       cmocka_unit_test(rounded_times_give_the_rate),
+        cmocka_unit_test(joints_come_back),      cmocka_unit_test(markers_come_back),
+        cmocka_unit_test(guesses_are_missing),   cmocka_unit_test(marker_names_that_change),
+        cmocka_unit_test(locales_do_not_matter), cmocka_unit_test(memory_and_sinks_may_fail),
     };
     return cmocka_run_group_tests_name("tables", tests, NULL, NULL);
 }

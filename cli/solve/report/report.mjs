@@ -15,7 +15,7 @@ function drawMarkedFrames(g, width, height) {
     const mark = markOf(i);
     if (!mark) continue;
     g.fillStyle = colour[mark.colour];
-    g.fillRect(i * each, mark.isQuiet ? height / 2 : 0, Math.max(1.5, each), height);
+    g.fillRect(i * each, mark.isQuiet ? height / 2 : 0, Math.max(1.5, each + 0.5), height);
   }
 }
 

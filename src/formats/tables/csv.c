@@ -7,8 +7,8 @@
  *     1,0,0.1,0.2,0.3                       time,pelvis.Tx,hip.Rz,knee
  *                                           0,0.5,12.5,40
  *
- * Read as markers if the columns are NAME.x, NAME.y, NAME.z (or _x, X, ...), else as joint values of a skeleton that is at
- * hand. Cells are separated by commas, semicolons (then decimal commas are read too, as spreadsheets in many countries write
+ * Read as markers if the columns are NAME.x, NAME.y, NAME.z (or _x, X, ...), with NAME.visibility or without, else as joint values
+ * of a skeleton that is at hand. Cells are separated by commas, semicolons (then decimal commas are read too, as spreadsheets in many countries write
  * them) or tabs. What the file does not state is assumed: metres and degrees.
  *
  * Written with joint values if there are any, else with markers; degrees and metres unless asked otherwise; commas, decimal

@@ -14,8 +14,11 @@ typedef struct reader {
     ulna_table *table;
     int has_times;          /* no row lacks its time */
     int shorts, short_line; /* rows that are too short */
-    long long nameless, halves;
+    long long nameless, halves, hidden;
 } reader;
+
+enum { AXES = 3, WITH_VISIBILITY = 4 };
+#define LEAST_VISIBLE 0.5 /* below: a system's guess, which counts as missing */
 
 static ulna_status add_frame(const ulna_table *table)
 {
@@ -57,20 +60,36 @@ static ulna_status read_position(const ulna_table *table, ulna_word cell, double
     return isfinite(*x) ? ULNA_OK : ulna_table_fail_cell(table, cell, "usable position: it is too far away");
 }
 
+/* How visible the point is, 0 .. 1, or how sure its system. */
+static ulna_status read_visibility(reader *r, ulna_word cell, double x[AXES])
+{
+    double visibility = 1;
+    if (!ulna_cell_number(cell, r->table->delimiter, &visibility) && !ulna_cell_is_missing(cell))
+        return ulna_table_fail_cell(r->table, cell, "number");
+    if (visibility >= LEAST_VISIBLE)
+        return ULNA_OK;
+    r->hidden += !isnan(x[0]);
+    x[0] = x[1] = x[2] = (double)NAN;
+    return ULNA_OK;
+}
+
 static ulna_status read_cells(reader *r, size_t whole, double *out, int *read)
 {
     ulna_table *table = r->table;
     ulna_row row = ulna_row_start(&table->scan, table->delimiter);
     ulna_word cell;
-    size_t values = 3 * (size_t)table->content->recording.marker_count, first = table->first;
+    size_t values = table->each * (size_t)table->content->recording.marker_count, first = table->first;
     int frame = table->content->recording.frame_count - 1, is_value;
     ulna_status status = ULNA_OK;
     for (size_t column = 0; column < whole && status == ULNA_OK && ulna_row_next(&row, &cell); column++) {
         status = ulna_table_read_time(table, column, cell, frame, &is_value);
         if (!is_value || column < first)
             continue;
-        if (column - first < values) {
-            *read = (int)(column - first) + 1;
+        size_t marker = (column - first) / table->each, k = (column - first) % table->each;
+        if (column - first < values && k == AXES) {
+            status = read_visibility(r, cell, out + AXES * marker);
+        } else if (column - first < values) {
+            *read = (int)(AXES * marker + k) + 1;
             status = read_position(table, cell, &out[*read - 1]);
         } else
             r->nameless += !ulna_cell_is_missing(cell);
@@ -83,7 +102,8 @@ static ulna_status read_row(reader *r)
     ulna_table *table = r->table;
     ulna_recording *recording = &table->content->recording;
     int values = 3 * recording->marker_count, read = 0;
-    size_t whole = ulna_row_whole(&table->scan, table->delimiter, table->first + (size_t)values);
+    size_t cells = table->first + table->each * (size_t)recording->marker_count;
+    size_t whole = ulna_row_whole(&table->scan, table->delimiter, cells);
     if (whole != SIZE_MAX)
         ulna_remarks_add(&table->content->remarks, table->scan.line, (long long)table->scan.length,
                          whole > table->first ? "the file ends inside this row; its last number is left out"
@@ -115,6 +135,9 @@ static void remark(const reader *r)
     if (r->nameless)
         ulna_remarks_add(remarks, 0, -1, "%lld values are in columns without a marker name and are left out",
                          r->nameless);
+    if (r->hidden)
+        ulna_remarks_add(remarks, 0, -1, "%lld positions have a visibility below %g; they count as missing", r->hidden,
+                         LEAST_VISIBLE);
     if (r->halves)
         ulna_remarks_add(remarks, 0, -1, "%lld positions have only one or two coordinates; they count as missing",
                          r->halves);
@@ -182,13 +205,27 @@ static int coordinate_of(ulna_word cell, ulna_word *marker)
     return cell.length ? axis : -1;
 }
 
-static int are_markers(const ulna_cells *cells, size_t first)
+/* NAME_visibility and the like, behind the coordinates of NAME. */
+static int is_visibility_of(ulna_word cell, ulna_word marker)
 {
-    if (cells->count <= first || (cells->count - first) % 3 != 0)
+    if (cell.length < marker.length + 2 || memcmp(cell.text, marker.text, marker.length) != 0 ||
+        !strchr("._-: ", cell.text[marker.length]))
+        return 0;
+    ulna_word rest = {cell.text + marker.length + 1, cell.length - marker.length - 1};
+    return ulna_word_is_listed(rest, "visibility confidence conf score likelihood presence v c");
+}
+
+static int are_markers(const ulna_cells *cells, size_t first, size_t each)
+{
+    if (cells->count <= first || (cells->count - first) % each != 0)
         return 0;
     ulna_word marker = {NULL, 0}, here;
     for (size_t i = first; i < cells->count; i++) {
-        int axis = (int)((i - first) % 3);
+        int axis = (int)((i - first) % each);
+        if (axis == AXES && !is_visibility_of(cells->items[i], marker))
+            return 0;
+        if (axis == AXES)
+            continue;
         if (coordinate_of(cells->items[i], &here) != axis)
             return 0;
         if (axis && (here.length != marker.length || memcmp(here.text, marker.text, here.length) != 0))
@@ -198,10 +235,11 @@ static int are_markers(const ulna_cells *cells, size_t first)
     return 1;
 }
 
-ulna_status ulna_table_has_markers(const ulna_table *table, int *has_markers)
+ulna_status ulna_table_has_markers(ulna_table *table, int *has_markers)
 {
     int is_joint = 0;
-    *has_markers = are_markers(&table->columns, table->first);
+    table->each = are_markers(&table->columns, table->first, WITH_VISIBILITY) ? WITH_VISIBILITY : AXES;
+    *has_markers = table->each == WITH_VISIBILITY || are_markers(&table->columns, table->first, AXES);
     ulna_status status = *has_markers && table->options->model ? ulna_joint_columns(table, &is_joint) : ULNA_OK;
     *has_markers &= !is_joint;
     return status;
@@ -233,9 +271,9 @@ ulna_status ulna_table_name_markers(ulna_table *table, size_t count, int has_quo
 ulna_status ulna_marker_columns_name(ulna_table *table)
 {
     ulna_word *names = table->columns.items;
-    size_t count = (table->columns.count - table->first) / 3;
+    size_t count = (table->columns.count - table->first) / table->each;
     for (size_t m = 0; m < count; m++) {
-        ulna_word column = names[table->first + 3 * m];
+        ulna_word column = names[table->first + table->each * m];
         coordinate_of(column, &names[m]);
     }
     return ulna_table_name_markers(table, count, 1);

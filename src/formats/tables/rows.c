@@ -182,6 +182,7 @@ ulna_table ulna_table_start(const char *data, size_t length, const ulna_read_opt
                         .columns = {.allocator = &content->remarks.allocator},
                         .frame_column = ULNA_NONE,
                         .time_column = ULNA_NONE,
+                        .each = 3,
                         .degrees = -1,
                         .times = {.allocator = &content->remarks.allocator},
                         .numbers = {.first = ULNA_NO_FRAME}};

@@ -105,6 +105,7 @@ typedef struct ulna_table {
     ulna_cells columns; /* their names */
     int frame_column, time_column;
     size_t first;  /* column of the first marker */
+    size_t each;   /* columns of a marker: x, y, z, and maybe how visible it is */
     double unit_m; /* metres per unit of length */
     int degrees;   /* angles are degrees; -1: not stated, which means degrees */
     double rate;   /* as stated; 0: not stated */
@@ -126,8 +127,9 @@ ulna_status ulna_table_names(ulna_table *table);
 int ulna_is_frame_column(ulna_word cell);
 int ulna_is_time_column(ulna_word cell);
 /* Whether the columns from `first` on are coordinates of markers, three by three: NAME.x NAME.y NAME.z, NAME_tx ..., NAMEX
- * ...; and none of them names a coordinate of the skeleton in the options, if there is one. */
-ulna_status ulna_table_has_markers(const ulna_table *table, int *has_markers);
+ * ...; or four by four, with NAME_visibility, as key points have them. None of them names a coordinate of the skeleton in the options, if
+ * there is one. */
+ulna_status ulna_table_has_markers(ulna_table *table, int *has_markers);
 
 /* Reads a frame number or a time; `is_value` is 1 if the column is of neither. A time may be missing. */
 ulna_status ulna_table_read_time(ulna_table *table, size_t column, ulna_word cell, int frame, int *is_value);
