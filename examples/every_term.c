@@ -97,7 +97,7 @@ int main(void)
 
     /* How uncertain the joints are if a measured point has a noise of 1 mm: the diagonal has the variances. */
     double *covariance = calloc((size_t)nv * (size_t)nv, sizeof *covariance), largest = 0;
-    check(ulna_work_covariance(work, locked, NULL, 0.001, covariance), &error);
+    check(ulna_work_covariance(work, locked, NULL, 0.001, NULL, covariance), &error);
     for (int d = 0; d < nv; d++)
         largest = fmax(largest, sqrt(covariance[d * nv + d]));
     printf("noise of 1 mm: the least certain joint has a standard deviation of %.1f mm or mrad\n", 1000 * largest);

@@ -81,6 +81,7 @@ static ulna_status find_covariance(band_maker *m, int frame)
 {
     const ulna_take *take = m->job->take;
     const double *q = ulna_clip_frame(&m->job->result.clip, frame);
+    const ulna_unsure_points points = {0, (int)take->set.count, m->deviation};
     double seen[3], f;
     ulna_status status = ulna_pose_forward(m->pose, q);
     for (size_t i = 0; i < take->set.count && status == ULNA_OK; i++) {
@@ -96,8 +97,7 @@ static ulna_status find_covariance(band_maker *m, int frame)
     if (status == ULNA_OK)
         status = ulna_work_evaluate(m->work, q, &f);
     if (status == ULNA_OK)
-        status = ulna_work_covariance_with_offsets(m->work, NULL, NULL, m->sigma, 0, (int)take->set.count, m->deviation,
-                                                   m->covariance);
+        status = ulna_work_covariance(m->work, NULL, NULL, m->sigma, &points, m->covariance);
     return status;
 }
 

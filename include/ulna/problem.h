@@ -260,6 +260,12 @@ ULNA_API ulna_status ulna_work_term_error(ulna_work *work, int term, double *err
 ULNA_API ulna_status ulna_work_sensitivity(ulna_work *work, const unsigned char *locked, const double *shift, int term,
                                            double *dq);
 
+/* Points that may sit elsewhere on their bodies, as markers whose offsets were calibrated do. */
+typedef struct ulna_unsure_points {
+    int first, count;        /* terms, all of type point */
+    const double *deviation; /* count x 3: m, standard deviations along x, y, z of the body, independent; 0: sure */
+} ulna_unsure_points;
+
 /*
  * How sure the joints are: the covariance of q, nv x nv, if every residual has independent noise of standard
  * deviation sigma / sqrt(weight), the weight being that in f: times length^2 for rotations. In other
@@ -268,18 +274,11 @@ ULNA_API ulna_status ulna_work_sensitivity(ulna_work *work, const unsigned char 
  * vanish, sigma^2 (JtJ)^-1. Posture terms count as measurements too. From the data themselves, sigma is about
  * sqrt(2 f / (residuals - free degrees of freedom)). `locked`, `shift` and statuses as above: rows and columns of locked
  * degrees of freedom are 0; with a shift, H + shift is inverted; ULNA_ERR_SINGULAR if the shift is so small that
- * nothing is left of the numbers (1e-6 of the largest diagonal element is ample). O(nv^2); does not allocate.
+ * nothing is left of the numbers (1e-6 of the largest diagonal element is ample). `points` (may be NULL) adds what these do, to
+ * first order, and without what residuals that are not 0 add. O(nv^2); does not allocate.
  */
 ULNA_API ulna_status ulna_work_covariance(ulna_work *work, const unsigned char *locked, const double *shift,
-                                          double sigma, double *covariance);
-/*
- * The same, and what uncertain offsets add: how much the joints are off if the points of terms first .. first + count - 1, all of
- * type point, sit elsewhere on their bodies. `deviation` (count x 3): metres, standard deviations along x, y and z of the body,
- * independent of each other; 0 where the offset is sure. To first order, and without what residuals that are not 0 add.
- */
-ULNA_API ulna_status ulna_work_covariance_with_offsets(ulna_work *work, const unsigned char *locked,
-                                                       const double *shift, double sigma, int first, int count,
-                                                       const double *deviation, double *covariance);
+                                          double sigma, const ulna_unsure_points *points, double *covariance);
 
 /* ---- derivative checker --------------------------------------------------------------------------------- */
 

@@ -128,26 +128,25 @@ static void add_offset(const ulna_work *work, const ulna_term *term, const doubl
  * H^-1 JtJ H^-1; offsets add to JtJ. In place: A = JtJ; A <- H^-1 A by columns, transpose, and once more, since both are
  * symmetric.
  */
-ulna_status ulna_work_covariance_with_offsets(ulna_work *work, const unsigned char *locked, const double *shift,
-                                              double sigma, int first, int count, const double *deviation,
-                                              double *covariance)
+ulna_status ulna_work_covariance(ulna_work *work, const unsigned char *locked, const double *shift, double sigma,
+                                 const ulna_unsure_points *points, double *covariance)
 {
-    if (!work || !covariance || !(sigma >= 0) || isinf(sigma) || count < 0 || (count && !deviation))
+    int count = points ? points->count : 0;
+    if (!work || !covariance || !(sigma >= 0) || isinf(sigma) || count < 0 || (count && !points->deviation))
         return ULNA_ERR_ARGUMENT;
-    for (int i = 0; i < count; i++) {
-        const ulna_term *term = ulna_term_at(work->problem, first + i);
+    for (int i = 0; i < 3 * count; i++) {
+        const ulna_term *term = ulna_term_at(work->problem, points->first + i / 3);
         if (!term || term->type != ULNA_TERM_POINT)
             return ULNA_ERR_ARGUMENT;
-        for (int k = 0; k < 3; k++)
-            if (!(deviation[3 * i + k] >= 0) || isinf(deviation[3 * i + k]))
-                return ULNA_ERR_NUMBER;
+        if (!(points->deviation[i] >= 0) || isinf(points->deviation[i]))
+            return ULNA_ERR_NUMBER;
     }
     size_t n = (size_t)work->problem->model->nv;
     ulna_status status = ulna_work_hessian_dense(work, 0, covariance);
     for (size_t i = 0; i < n * n && status == ULNA_OK; i++)
         covariance[i] *= sigma * sigma;
     for (int i = 0; i < count && status == ULNA_OK; i++)
-        add_offset(work, ulna_term_at(work->problem, first + i), deviation + 3 * (size_t)i, covariance);
+        add_offset(work, ulna_term_at(work->problem, points->first + i), points->deviation + 3 * (size_t)i, covariance);
     if (status == ULNA_OK)
         status = factor(work, locked, shift);
     if (status == ULNA_OK)
@@ -162,10 +161,4 @@ ulna_status ulna_work_covariance_with_offsets(ulna_work *work, const unsigned ch
         for (size_t i = 0; i <= j; i++)
             covariance[j * n + i] = covariance[i * n + j] = 0.5 * (covariance[j * n + i] + covariance[i * n + j]);
     return status;
-}
-
-ulna_status ulna_work_covariance(ulna_work *work, const unsigned char *locked, const double *shift, double sigma,
-                                 double *covariance)
-{
-    return ulna_work_covariance_with_offsets(work, locked, shift, sigma, 0, 0, NULL, covariance);
 }

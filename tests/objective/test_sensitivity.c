@@ -286,7 +286,7 @@ static void from_sensitivities(void **state)
             shift[d] = round % 4 < 2 ? 30 : 0; /* far from a minimum: H alone may not be definite */
             locked[d] = (unsigned char)(round % 2 && ulna_test_rng_index(&rng, 3) == 0);
         }
-        ulna_status status = ulna_work_covariance(b.work, locked, shift, sigma, C);
+        ulna_status status = ulna_work_covariance(b.work, locked, shift, sigma, NULL, C);
         for (int t = 0; t < terms && status == ULNA_OK; t++) {
             int coupling = ulna_problem_term_type(b.problem, t) == ULNA_TERM_COUPLING;
             double w = ulna_problem_weight(b.problem, t);
@@ -367,7 +367,7 @@ static void against_dense(void **state)
             shift[d] = ulna_test_rng_uniform(&rng, 5, 20);
             locked[d] = (unsigned char)(round % 2 && ulna_test_rng_index(&rng, 4) == 0);
         }
-        ulna_status status = ulna_work_covariance(b.work, round % 2 ? locked : NULL, shift, 1, C);
+        ulna_status status = ulna_work_covariance(b.work, round % 2 ? locked : NULL, shift, 1, NULL, C);
         if (status == ULNA_OK && nv) {
             dense_covariance(&b, locked, shift, dense);
             assert_relative(C, dense, nv * nv, 1e-9, "covariance against dense", round);
@@ -405,7 +405,7 @@ static void where_residuals_vanish(void **state)
     assert_int_equal(ulna_problem_set_points(b.problem, first, markers, goals), ULNA_OK);
     assert_int_equal(ulna_work_evaluate(b.work, b.q, &f), ULNA_OK);
     assert_true(f < 1e-28);
-    assert_int_equal(ulna_work_covariance(b.work, NULL, NULL, sigma, C), ULNA_OK);
+    assert_int_equal(ulna_work_covariance(b.work, NULL, NULL, sigma, NULL, C), ULNA_OK);
     assert_int_equal(ulna_work_hessian_dense(b.work, 0, G), ULNA_OK);
     for (int i = 0; i < nv; i++)
         inverse[i * nv + i] = sigma * sigma;
@@ -517,9 +517,10 @@ static void offsets_that_are_off(void **state)
     size_t nv = (size_t)c.nv;
     double *C = ulna_test_numbers(c.nv * c.nv), *N = ulna_test_numbers(c.nv * c.nv), *sums = ulna_test_numbers(c.nv), f;
     assert_int_equal(ulna_work_evaluate(b.work, b.q, &f), ULNA_OK);
-    assert_int_equal(ulna_work_covariance_with_offsets(b.work, NULL, NULL, c.sigma, 0, c.markers, c.deviation, C),
-                     ULNA_OK);
-    assert_int_equal(ulna_work_covariance(b.work, NULL, NULL, c.sigma, N), ULNA_OK);
+    assert_int_equal(
+        ulna_work_covariance(b.work, NULL, NULL, c.sigma, &(ulna_unsure_points){0, c.markers, c.deviation}, C),
+        ULNA_OK);
+    assert_int_equal(ulna_work_covariance(b.work, NULL, NULL, c.sigma, NULL, N), ULNA_OK);
     for (int round = 0; round < ROUNDS; round++)
         crowd_solve(&c, &rng, sums);
     int wider = 0;
@@ -531,11 +532,12 @@ static void offsets_that_are_off(void **state)
     }
     assert_true(wider > c.nv / 2);
     double bad[3] = {0, NAN, 0};
-    assert_int_equal(ulna_work_covariance_with_offsets(b.work, NULL, NULL, 1, 0, 1, bad, C), ULNA_ERR_NUMBER);
-    assert_int_equal(ulna_work_covariance_with_offsets(b.work, NULL, NULL, 1, 0, 1, NULL, C), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_work_covariance_with_offsets(b.work, NULL, NULL, 1, c.markers, 1, c.deviation, C),
+    assert_int_equal(ulna_work_covariance(b.work, NULL, NULL, 1, &(ulna_unsure_points){0, 1, bad}, C), ULNA_ERR_NUMBER);
+    assert_int_equal(ulna_work_covariance(b.work, NULL, NULL, 1, &(ulna_unsure_points){0, 1, NULL}, C),
+                     ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_work_covariance(b.work, NULL, NULL, 1, &(ulna_unsure_points){c.markers, 1, c.deviation}, C),
                      ULNA_ERR_ARGUMENT); /* the posture */
-    assert_int_equal(ulna_work_covariance_with_offsets(b.work, NULL, NULL, 1, -1, 1, c.deviation, C),
+    assert_int_equal(ulna_work_covariance(b.work, NULL, NULL, 1, &(ulna_unsure_points){-1, 1, c.deviation}, C),
                      ULNA_ERR_ARGUMENT);
     free(C);
     free(N);
@@ -571,7 +573,7 @@ static void redundant(void **state)
     assert_int_equal(ulna_problem_set_goal(b.problem, 0, goal), ULNA_OK);
     assert_int_equal(ulna_work_evaluate(b.work, b.q, &f), ULNA_OK);
     assert_int_equal(ulna_work_sensitivity(b.work, NULL, NULL, 0, dq), ULNA_ERR_SINGULAR);
-    assert_int_equal(ulna_work_covariance(b.work, NULL, NULL, 1, (double[49]){0}), ULNA_ERR_SINGULAR);
+    assert_int_equal(ulna_work_covariance(b.work, NULL, NULL, 1, NULL, (double[49]){0}), ULNA_ERR_SINGULAR);
     assert_int_equal(ulna_work_sensitivity(b.work, NULL, shift, 0, dq), ULNA_OK);
     ulna_jacobian_options options = ulna_jacobian_options_default();
     options.rows = ULNA_ROWS_LINEAR;
@@ -609,21 +611,21 @@ static void edges(void **state)
     assert_int_equal(ulna_work_create(p, &allocator, &w, NULL), ULNA_OK);
 
     assert_int_equal(ulna_work_sensitivity(w, NULL, NULL, point, dq), ULNA_ERR_STATE);
-    assert_int_equal(ulna_work_covariance(w, NULL, NULL, 1, C), ULNA_ERR_STATE);
+    assert_int_equal(ulna_work_covariance(w, NULL, NULL, 1, NULL, C), ULNA_ERR_STATE);
     assert_int_equal(ulna_work_evaluate(w, q, &f), ULNA_OK);
     assert_int_equal(ulna_work_sensitivity(NULL, NULL, NULL, point, dq), ULNA_ERR_ARGUMENT);
     assert_int_equal(ulna_work_sensitivity(w, NULL, NULL, 4, dq), ULNA_ERR_ARGUMENT);
     assert_int_equal(ulna_work_sensitivity(w, NULL, NULL, point, NULL), ULNA_ERR_ARGUMENT);
     assert_int_equal(ulna_work_sensitivity(w, NULL, shift, point, dq), ULNA_ERR_NUMBER);
-    assert_int_equal(ulna_work_covariance(NULL, NULL, NULL, 1, C), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_work_covariance(w, NULL, NULL, 1, NULL), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_work_covariance(w, NULL, NULL, -1, C), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_work_covariance(w, NULL, NULL, NAN, C), ULNA_ERR_ARGUMENT);
-    assert_int_equal(ulna_work_covariance(w, NULL, NULL, INFINITY, C), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_work_covariance(NULL, NULL, NULL, 1, NULL, C), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_work_covariance(w, NULL, NULL, 1, NULL, NULL), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_work_covariance(w, NULL, NULL, -1, NULL, C), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_work_covariance(w, NULL, NULL, NAN, NULL, C), ULNA_ERR_ARGUMENT);
+    assert_int_equal(ulna_work_covariance(w, NULL, NULL, INFINITY, NULL, C), ULNA_ERR_ARGUMENT);
 
     /* Pointing away from its goal, stretched out: a maximum of f. */
     assert_int_equal(ulna_work_sensitivity(w, NULL, NULL, point, dq), ULNA_ERR_INDEFINITE);
-    assert_int_equal(ulna_work_covariance(w, NULL, NULL, 1, C), ULNA_ERR_INDEFINITE);
+    assert_int_equal(ulna_work_covariance(w, NULL, NULL, 1, NULL, C), ULNA_ERR_INDEFINITE);
 
     q[0] = acos(0.25), q[1] = -2 * q[0]; /* the tip is at the goal */
     assert_int_equal(ulna_work_evaluate(w, q, &f), ULNA_OK);
@@ -646,7 +648,7 @@ static void edges(void **state)
         for (int i = 0; i < 6; i++)
             assert_true(dq[i] == 0);
     }
-    assert_int_equal(ulna_work_covariance(w, NULL, NULL, 0, C), ULNA_OK);
+    assert_int_equal(ulna_work_covariance(w, NULL, NULL, 0, NULL, C), ULNA_OK);
     assert_true(C[0] == 0 && C[3] == 0);
     assert_int_equal(memory.calls, calls);
     ulna_work_destroy(w);
