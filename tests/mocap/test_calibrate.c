@@ -557,40 +557,49 @@ static void test_hostile(void **state)
     ulna_model_destroy(model);
 }
 
+/* With the allocation of that number failing; *failed is 0 if there are not so many. */
+static ulna_status calibrate_failing(const ulna_model *model, const ulna_clip *clip, long failing, int shoulders,
+                                     int *failed)
+{
+    static const double points[2][3] = {{0.3, 0.1, 0}, {0.5, 0, 0.1}};
+    ulna_test_memory memory = {.fail_at = failing};
+    ulna_allocator allocator = ulna_test_allocator(&memory);
+    ulna_marker_set truth = ulna_marker_set_empty(NULL), set = ulna_marker_set_empty(&allocator);
+    for (int i = 0; i < 2; i++)
+        ulna_marker_set_add(&truth, i ? "a" : "b", ulna_model_body_count(model) - 1, points[i], 1);
+    ulna_recording recording = record(model, clip, &truth);
+    ulna_calibration result = {0};
+    ulna_calibrate_options options = ulna_calibrate_options_default();
+    options.keys = 5;
+    options.frames = 10;
+    options.scale = options.repair = 1;
+    options.shoulders = shoulders;
+    options.suspect = 1e-6; /* so that there is something to repair */
+    ulna_status status = ULNA_OK;
+    for (int i = 0; i < 2 && status == ULNA_OK; i++)
+        status = ulna_marker_set_add(&set, i ? "a" : "b", ulna_model_body_count(model) - 1, points[i], 1);
+    if (status == ULNA_OK)
+        status = ulna_test_calibrate(model, &set, &recording, NULL, &options, &result, NULL);
+    ulna_calibration_release(&result);
+    ulna_marker_set_release(&set);
+    ulna_marker_set_release(&truth);
+    ulna_recording_release(&recording);
+    ulna_test_memory_check(&memory);
+    *failed = memory.failed != 0;
+    return status;
+}
+
 static void test_memory(void **state)
 {
     (void)state;
     ulna_model *model = sample("two-link");
-    static const double points[2][3] = {{0.3, 0.1, 0}, {0.5, 0, 0.1}};
     ulna_clip clip = make_motion(model, 120, 14); /* enough for blocks */
-    for (long failing = 0;; failing++) {
-        ulna_test_memory memory = {.fail_at = failing};
-        ulna_allocator allocator = ulna_test_allocator(&memory);
-        ulna_marker_set truth = ulna_marker_set_empty(NULL), set = ulna_marker_set_empty(&allocator);
-        for (int i = 0; i < 2; i++)
-            ulna_marker_set_add(&truth, i ? "a" : "b", ulna_model_body_count(model) - 1, points[i], 1);
-        ulna_recording recording = record(model, &clip, &truth);
-        ulna_calibration result = {0};
-        ulna_calibrate_options options = ulna_calibrate_options_default();
-        options.keys = 5;
-        options.frames = 10;
-        options.scale = options.repair = 1;
-        options.suspect = 1e-6; /* so that there is something to repair */
-        ulna_status status = ULNA_OK;
-        for (int i = 0; i < 2 && status == ULNA_OK; i++)
-            status = ulna_marker_set_add(&set, i ? "a" : "b", ulna_model_body_count(model) - 1, points[i], 1);
-        if (status == ULNA_OK)
-            status = ulna_test_calibrate(model, &set, &recording, NULL, &options, &result, NULL);
-        ulna_calibration_release(&result);
-        ulna_marker_set_release(&set);
-        ulna_marker_set_release(&truth);
-        ulna_recording_release(&recording);
-        ulna_test_memory_check(&memory);
-        if (!memory.failed) {
-            assert_int_equal(status, ULNA_OK);
-            break;
+    for (int shoulders = 0; shoulders < 2; shoulders++) {
+        int failed = 1;
+        for (long failing = 0; failed; failing++) {
+            ulna_status status = calibrate_failing(model, &clip, failing, shoulders, &failed);
+            assert_int_equal(status, failed ? ULNA_ERR_MEMORY : shoulders ? ULNA_ERR_MODEL : ULNA_OK);
         }
-        assert_int_equal(status, ULNA_ERR_MEMORY);
     }
     ulna_clip_release(&clip);
     ulna_model_destroy(model);
