@@ -92,7 +92,7 @@ ulna_status doubts_check(const ulna_take *take, const doubt_advice *advice, json
     for (int i = 0; i < take->findings.count; i++) {
         say(take, &take->findings.list[i], advice, text, sizeof text);
         if (!advice->is_forced)
-            return cli_fail(error, ULNA_ERR_ARGUMENT, "%s (--no-checks goes on)", text);
+            return cli_fail(error, ULNA_ERR_ARGUMENT, "%s (--no-checks goes on nevertheless)", text);
         files_note_text(notes, "%s", text);
     }
     return ULNA_OK;

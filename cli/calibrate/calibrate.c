@@ -37,7 +37,7 @@ static int read_options(const cli *tool, calibrate_job *job)
     if (job->static_pose && !job->static_path)
         return cli_usage(tool, "--static-pose says how the person stands in the recording of --static: give that too");
     if (job->more_count && (job->static_path || job->reference_path))
-        return cli_usage(tool, "several takes go with neither --static nor --reference");
+        return cli_usage(tool, "--static and --reference are for a single take: give one recording");
     if (job->model_path && !job->options.scale)
         return cli_usage(
             tool,

@@ -299,7 +299,7 @@ ulna_status calibrate_check(const calibrate_job *job, ulna_error *error)
     return cli_fail(
         error, ULNA_ERR_ARGUMENT,
         "%.0f %% of the positions are too far off to count, so nothing is written: is it this skeleton, are "
-        "the units right, is each marker on the right bone? (--no-checks goes on)",
+        "the units right, is each marker on the right bone? (--no-checks goes on nevertheless)",
         100 * r->outliers);
 }
 

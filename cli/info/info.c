@@ -346,7 +346,7 @@ void motion_note(const ulna_model *model, const ulna_clip_findings *found, json_
     if (found->farthest_dof != ULNA_NONE)
         ulna_model_dof_label(model, found->farthest_dof, label, sizeof label);
     if (found->outside)
-        files_note_text(notes, "%d of %d degrees of freedom with limits leave them; %s most, by %.1f degrees",
+        files_note_text(notes, "%d of %d degrees of freedom with limits exceed them, the most %s, by %.1f degrees",
                         found->outside, found->limited, label, found->farthest_outside / DEGREE);
     if (found->jumps)
         files_note_text(notes, "angles jump by more than 90 degrees from one frame to the next %d time%s", found->jumps,

@@ -57,7 +57,7 @@ static void put_facts(markup *page, const void *about)
              job->take->first_frame + job->take->frame_count - 1, (int)job->take->set.count);
     put_fact(page, "Recording", text);
     solve_attach_text(job, text, sizeof text);
-    put_fact(page, "Markers sit", text);
+    put_fact(page, "Where markers are", text);
     solve_axes_sentence(job->take, text, sizeof text);
     put_fact(page, "Axes", text);
     snprintf(text, sizeof text, "%s; limits %s%.200s%s%s", o->solve.method ? o->solve.method : "hybrid",

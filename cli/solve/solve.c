@@ -9,7 +9,7 @@ static int check_attachment(const cli *tool, solve_job *pattern, const solve_ske
     if (pattern->attach != ATTACH_MODEL || ulna_model_marker_count(skeleton->file.model) > 0)
         return CLI_DONE;
     if (!pattern->reference_path || cli_value(tool, "attach"))
-        return cli_usage(tool, "the skeleton has no markers of its own: --attach FILE says where they sit, and 'ulna "
+        return cli_usage(tool, "the skeleton has no markers of its own: --attach FILE says where they are, and 'ulna "
                                "calibrate' makes such a file; --reference MOTION can be used instead");
     pattern->attach = ATTACH_REFERENCE;
     return CLI_DONE;

@@ -72,7 +72,7 @@ static ulna_status read_row(const ulna_model *model, char *fields[FIELDS], doubl
                         "the skeleton has no degree of freedom '%.80s'; `ulna info --values` lists them", fields[0]);
     double unit = ulna_model_dof_is_translation(model, d) ? 1 : DEGREE;
     if (!read_limit(fields[1], -INFINITY, unit, &lower[d]) || !read_limit(fields[2], INFINITY, unit, &upper[d]))
-        return cli_fail(error, ULNA_ERR_PARSE, "the limits of '%.80s' are no numbers", fields[0]);
+        return cli_fail(error, ULNA_ERR_PARSE, "the limits of '%.80s' are not numbers", fields[0]);
     if (lower[d] > upper[d])
         return cli_fail(error, ULNA_ERR_PARSE, "the limits of '%.80s' are the wrong way round", fields[0]);
     return ULNA_OK;
@@ -209,7 +209,7 @@ int solve_begin(solve_job *job, const solve_skeleton *skeleton)
         files_note_text(job->notes, "quaternions and rotation vectors have no limits: with --bounds, joints of three "
                                     "rotations are solved as swing and twist, which have");
     if (skeleton->dropped)
-        files_note_text(job->notes, "limits of %d angles do not fit the other kind of joint, and do not count",
+        files_note_text(job->notes, "limits of %d angles do not fit the other kind of joint and are ignored",
                         skeleton->dropped);
     job->failures = calloc((size_t)job->output_count + 3, sizeof *job->failures);
     return job->failures ? CLI_DONE : cli_exit_code(ULNA_ERR_MEMORY);

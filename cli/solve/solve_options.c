@@ -32,7 +32,7 @@ static int read_paths(const cli *tool, solve_job *job)
     if (job->subject && cli_value(tool, "all-subjects"))
         return cli_usage(tool, "--subject names one person, --all-subjects solves all of them: give one of these");
     if (!job->skeleton_path || !*job->skeleton_path)
-        return cli_usage(tool, "--skeleton FILE is needed: whose joints are to be found?");
+        return cli_usage(tool, "--skeleton FILE is needed: the skeleton to solve");
     const char *constraints = cli_value(tool, "constraints");
     int from_stdin = (strcmp(job->skeleton_path, "-") == 0) + (constraints && strcmp(constraints, "-") == 0);
     for (int i = 0; i == 0 || solve_take(tool, i); i++) {
@@ -43,7 +43,7 @@ static int read_paths(const cli *tool, solve_job *job)
     }
     if (from_stdin > 1)
         return cli_usage(
-            tool, "standard input is either the skeleton, the markers of one take or the constraints: one of them");
+            tool, "standard input can be only one of these: the skeleton, the markers of one take, the constraints");
     if (constraints && strcmp(constraints, "-") == 0 && solve_take(tool, 1))
         return cli_usage(tool, "constraints of several takes are read from a file, not from standard input");
     if (job->reference_path && solve_take(tool, 1))
@@ -162,7 +162,7 @@ static int read_frames(const cli *tool, solve_job *job)
     } else if (!colon)
         last = first;
     if (is_wrong || (colon && text[0] == ':' && !text[1]))
-        return cli_usage(tool, "--frames takes A:B, frames as the file counts them, not '%s'", text);
+        return cli_usage(tool, "--frames takes A:B, numbers of frames in the file, not '%s'", text);
     job->first = (int)first;
     job->last = (int)last;
     return CLI_DONE;

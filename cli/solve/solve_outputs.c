@@ -11,7 +11,8 @@ int solve_check_outputs(const cli *tool, const solve_job *job)
 {
     for (int i = 0; i < job->output_count; i++)
         if (!ulna_format_writes(ulna_format_of_name(job->outputs[i])))
-            return cli_usage(tool, "'%s': the ending of a name tells what to write: .amc, .bvh, .csv, .mot, .glb, ...",
+            return cli_usage(tool,
+                             "'%s': unknown extension, which decides the format: .amc, .bvh, .csv, .mot, .glb, ...",
                              job->outputs[i]);
     return CLI_DONE;
 }

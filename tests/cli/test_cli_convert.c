@@ -364,7 +364,7 @@ static void odd_values_are_noted(void **state)
     ulna_test_take_write(tool->folder, "odd.csv", take.model, &take.clip, NULL);
     ulna_test_take_release(&take);
     assert_int_equal(ulna_test_tool_run(tool, "info human.json odd.csv"), 0);
-    ulna_test_says(tool->out, "degrees of freedom with limits leave them; left_shank most");
+    ulna_test_says(tool->out, "degrees of freedom with limits exceed them, the most");
     ulna_test_says(tool->out, "angles jump by more than 90 degrees from one");
 }
 

@@ -289,8 +289,8 @@ static void balls_have_limits(void **state)
     ulna_test_tool *tool = *state;
     json_t *object = solve(tool, "-s human -m take.c3d --ball quaternion --bounds skeleton --loss square", 0);
     assert_true(has_note(object, "are solved as swing and twist"));
-    assert_false(has_note(object, "leave them"));
-    assert_false(has_note(object, "do not count"));
+    assert_false(has_note(object, "exceed them"));
+    assert_false(has_note(object, "are ignored"));
     json_decref(object);
 }
 
@@ -542,7 +542,7 @@ static void mistakes_are_told(void **state)
     } cases[] = {
         {"-m take.c3d", 2, "--skeleton FILE is needed"},
         {"-s human", 2, "--markers FILE is needed"},
-        {"-s - -m -", 2, "standard input is either"},
+        {"-s - -m -", 2, "standard input can be only one of these"},
         {"-s human -m take.c3d --robust", 2,
          "--robust any more: the robust loss is now the default, and --loss square"},
         {"-s human -m take.c3d --robust-distance=4", 2, "--robust-distance any more: use --loss-distance CM"},
@@ -550,7 +550,7 @@ static void mistakes_are_told(void **state)
         {"-s human -m take.c3d --ball round", 2, "--ball takes euler"},
         {"-s human -m take.c3d --tol x", 2, "--tol takes a number"},
         {"-s human -m take.c3d --max-iter 0", 2, "--max-iter takes a whole number from 1"},
-        {"-s human -m take.c3d -o out.xyz", 2, "'out.xyz': the ending of a name tells what to write"},
+        {"-s human -m take.c3d -o out.xyz", 2, "'out.xyz': unknown extension, which decides the format"},
         {"-s human -m take.c3d ''", 2, "a file name is needed"},
         {"-s human -m take.c3d --formats amc", 2, "--formats goes with -o FOLDER/"},
         {"-s human -m take.c3d -o out/ --formats amc,xyz", 2, "--formats takes endings"},
@@ -640,7 +640,7 @@ static void limits_come_from_a_table(void **state)
     json_decref(solve(tool, "-s human -m take.c3d --bounds round.csv", 3));
     ulna_test_says(tool->err, "wrong way round");
     json_decref(solve(tool, "-s human -m take.c3d --bounds number.csv", 3));
-    ulna_test_says(tool->err, "no numbers");
+    ulna_test_says(tool->err, "are not numbers");
 }
 
 int main(void)
