@@ -172,8 +172,7 @@ static void emit_terms(ulna_reducer *work, ulna_reduced *r, ulna_gather gather)
         if (term->node == 0) /* it cannot move: offset is its position */
             continue;
         const ulna_part *part = &work->parts[term->node];
-        for (int k = 0; k < 3; k++)
-            term->offset[k] += part->carried[k];
+        ulna_accumulate3(part->carried, term->offset);
         term->gathered &= work->gathers[base] != ULNA_NONE;
         term->rotation_node = term->gathered ? work->parts[part->owner].node : ULNA_NONE;
         term->node =

@@ -166,8 +166,7 @@ static int is_at_ball(const ulna_reducer *work, size_t term, int translation, co
 {
     const ulna_reduced_term *at = &work->to->terms[term];
     double apart[3];
-    for (int i = 0; i < 3; i++)
-        apart[i] = at->offset[i] - ball->offset[i];
+    ulna_subtract3(at->offset, ball->offset, apart);
     return at->node == translation && work->problem->term[term].type == ULNA_TERM_POINT &&
            ulna_norm(apart) <= work->tiny;
 }
@@ -215,8 +214,7 @@ void ulna_reduce_find_free(ulna_reducer *work)
         ulna_copy3(part->offset, ball->base);
         for (int k = 0; k < 3; k++) {
             ulna_part *along = &work->parts[translation[k]];
-            for (int i = 0; i < 3; i++)
-                ball->base[i] += along->offset[i];
+            ulna_accumulate3(along->offset, ball->base);
             ulna_copy3(along->axis, ball->along[k]);
             ball->translation[k] = along->dof;
             along->edge = ULNA_EDGE_WORLD;

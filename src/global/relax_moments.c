@@ -607,8 +607,7 @@ static void choose_units(const ulna_reduced *tree, ulna_relaxation *r)
             longest = fmax(longest, far);
         if (!(node->weight > 0))
             continue;
-        for (int k = 0; k < 3; k++)
-            sum[k] += node->goal[k];
+        ulna_accumulate3(node->goal, sum);
         count++;
     }
     for (int k = 0; k < 3; k++)

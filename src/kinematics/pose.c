@@ -114,8 +114,7 @@ void ulna_pose_body_relative(const ulna_pose *pose, int body, double position[3]
     }
     if (position) {
         ulna_rotate(link, b->link_position, position);
-        for (int i = 0; i < 3; i++)
-            position[i] += origin[i];
+        ulna_accumulate3(origin, position);
     }
     if (rotation)
         ulna_multiply9(link, b->link_rotation, rotation);
@@ -126,8 +125,7 @@ void ulna_pose_point_relative(const ulna_pose *pose, int body, const double poin
     double rotation[9], origin[3];
     ulna_pose_body_relative(pose, body, origin, rotation);
     ulna_rotate(rotation, point, position);
-    for (int i = 0; i < 3; i++)
-        position[i] += origin[i];
+    ulna_accumulate3(origin, position);
 }
 
 void ulna_pose_dof_relative(const ulna_pose *pose, int dof, double axis[3], double origin[3])
@@ -166,8 +164,7 @@ ulna_status ulna_pose_body(const ulna_pose *pose, int body, double position[3], 
         return status;
     ulna_pose_body_relative(pose, body, position, rotation);
     if (position)
-        for (int i = 0; i < 3; i++)
-            position[i] += pose->origin[i];
+        ulna_accumulate3(pose->origin, position);
     return ULNA_OK;
 }
 
@@ -177,8 +174,7 @@ ulna_status ulna_pose_point(const ulna_pose *pose, int body, const double point[
     if (status != ULNA_OK || !point || !position)
         return status != ULNA_OK ? status : ULNA_ERR_ARGUMENT;
     ulna_pose_point_relative(pose, body, point, position);
-    for (int i = 0; i < 3; i++)
-        position[i] += pose->origin[i];
+    ulna_accumulate3(pose->origin, position);
     return ULNA_OK;
 }
 

@@ -39,8 +39,7 @@ static frame between(const frame *a, const frame *b)
 static double frame_distance(const frame *a, const frame *b)
 {
     double apart[3], largest;
-    for (int i = 0; i < 3; i++)
-        apart[i] = a->position[i] - b->position[i];
+    ulna_subtract3(a->position, b->position, apart);
     largest = ulna_norm(apart);
     for (int axis = 0; axis < 3; axis++) {
         double tip[3];

@@ -45,6 +45,19 @@ static inline double ulna_norm(const double a[3])
     return sqrt(ulna_dot(a, a));
 }
 
+static inline void ulna_subtract3(const double a[3], const double b[3], double difference[3])
+{
+    for (int i = 0; i < 3; i++)
+        difference[i] = a[i] - b[i];
+}
+
+/* sum += a */
+static inline void ulna_accumulate3(const double a[3], double sum[3])
+{
+    for (int i = 0; i < 3; i++)
+        sum[i] += a[i];
+}
+
 static inline void ulna_copy3(const double a[3], double b[3])
 {
     memcpy(b, a, 3 * sizeof *b);

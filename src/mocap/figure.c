@@ -32,8 +32,7 @@ static int between(const ulna_pose *pose, int from, int to, double difference[3]
         return 0;
     ulna_pose_body(pose, from, a, NULL);
     ulna_pose_body(pose, to, b, NULL);
-    for (int k = 0; k < 3; k++)
-        difference[k] = b[k] - a[k];
+    ulna_subtract3(b, a, difference);
     return ulna_norm(difference) > 1e-6;
 }
 
@@ -107,8 +106,7 @@ static void measure(ulna_figure *f)
     double trunk[3], adult = 0, length = leg_length(f, 'l', &adult);
     if (!(adult > 0))
         length = leg_length(f, 'r', &adult);
-    for (int k = 0; k < 3; k++)
-        trunk[k] = f->shoulders[k] - f->hips[k];
+    ulna_subtract3(f->shoulders, f->hips, trunk);
     if (shoulders && hips) {
         length += ulna_norm(trunk);
         adult += ADULT_TRUNK;
@@ -220,8 +218,7 @@ void ulna_figure_to_body(const ulna_figure *f, int body, const double place[3], 
 {
     double p[3], R[9], d[3];
     ulna_pose_body(f->rest, body, p, R);
-    for (int k = 0; k < 3; k++)
-        d[k] = place[k] - p[k];
+    ulna_subtract3(place, p, d);
     ulna_unrotate(R, d, offset);
 }
 

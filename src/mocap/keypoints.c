@@ -42,12 +42,6 @@ typedef struct fitting {
     double *numbers; /* MOST_FRAMES, or a number per body */
 } fitting;
 
-static void subtract(const double a[3], const double b[3], double difference[3])
-{
-    for (int i = 0; i < 3; i++)
-        difference[i] = a[i] - b[i];
-}
-
 /* ---- which bone ---------------------------------------------------------------------------------------------------------- */
 
 static void find_place(fitting *f, key *k)
@@ -109,8 +103,7 @@ static int middle_of(const fitting *f, int frame, const int *markers, double x[3
         const double *p = ulna_recording_frame(f->recording, frame) + 3 * (size_t)markers[count];
         if (!ulna_is_position(p) || (ulna_is_zero(p) && f->keys[markers[count]].is_zero_missing))
             return 0;
-        for (int i = 0; i < 3; i++)
-            x[i] += p[i];
+        ulna_accumulate3(p, x);
     }
     for (int i = 0; i < 3 && count; i++)
         x[i] /= count;
@@ -125,7 +118,7 @@ static double distance_between(const fitting *f, const int *from, const int *to)
         double a[3], b[3], d[3];
         if (!middle_of(f, frame, from, a) || !middle_of(f, frame, to, b))
             continue;
-        subtract(b, a, d);
+        ulna_subtract3(b, a, d);
         f->numbers[count++] = ulna_norm(d);
     }
     return count ? ulna_median(f->numbers, (size_t)count) : 0;
@@ -147,7 +140,7 @@ static double rest_between(const fitting *f, const int *from, const int *to)
                 middle[l][k] += p[k] / count;
         }
     }
-    subtract(middle[1], middle[0], d);
+    ulna_subtract3(middle[1], middle[0], d);
     return ulna_norm(d);
 }
 
@@ -258,13 +251,12 @@ static ulna_status scale_model(fitting *f, ulna_model **scaled, ulna_error *erro
 static double handedness(double p[5][3])
 {
     double index[3], little[3], normal[3], bent[3], other[3];
-    subtract(p[1], p[0], index);
-    subtract(p[2], p[0], little);
+    ulna_subtract3(p[1], p[0], index);
+    ulna_subtract3(p[2], p[0], little);
     ulna_cross(index, little, normal);
-    subtract(p[3], p[1], bent);
-    subtract(p[4], p[2], other);
-    for (int k = 0; k < 3; k++)
-        bent[k] += other[k];
+    ulna_subtract3(p[3], p[1], bent);
+    ulna_subtract3(p[4], p[2], other);
+    ulna_accumulate3(other, bent);
     double size = ulna_norm(normal) * ulna_norm(bent);
     return size > 0 ? ulna_dot(normal, bent) / size : 0;
 }
@@ -340,7 +332,7 @@ static void add_tip(const fitting *f, const ulna_pose *rest, const key *k, doubl
         return;
     ulna_pose_body(rest, above, from, NULL);
     ulna_pose_body(rest, k->body, to, NULL);
-    subtract(to, from, along);
+    ulna_subtract3(to, from, along);
     double size = ulna_norm(along), length = size;
     if (joint != ULNA_NONE && k->row->kind == ULNA_KEYPOINT_TIP)
         length = distance_between(f, (int[]){joint, ULNA_NONE}, (int[]){k->marker, ULNA_NONE});
@@ -370,7 +362,7 @@ static void place_key(const fitting *f, const ulna_figure *figure, const key *k,
     ulna_pose_body(rest, k->body, origin, R);
     if (k->base != ULNA_NONE) {
         ulna_pose_body(rest, k->base, base, NULL);
-        subtract(base, origin, world);
+        ulna_subtract3(base, origin, world);
     } else
         add_tip(f, rest, k, world);
     if (k->row->kind == ULNA_KEYPOINT_BETWEEN_SHOULDERS)
@@ -420,7 +412,7 @@ static int recorded_up(const fitting *f, double up[3])
         double a[3], b[3], d[3];
         if (!middle_of(f, frame, from, a) || !middle_of(f, frame, to, b))
             continue;
-        subtract(b, a, d);
+        ulna_subtract3(b, a, d);
         double size = ulna_norm(d);
         for (int i = 0; i < 3 && size > 0; i++)
             up[i] += d[i] / size;

@@ -70,8 +70,7 @@ static double mean_place(const ulna_places *places, int body, double scale, doub
         for (int s = 0; s < places->samples; s++) {
             if (!local_place(places, s, body, local))
                 continue;
-            for (int k = 0; k < 3; k++)
-                off[k] = local[k] - mean[k];
+            ulna_subtract3(local, mean, off);
             double square = ulna_dot(off, off), r = unit * unit / (unit * unit + square), w = pass ? r * r : 1;
             for (int k = 0; k < 3; k++)
                 sum[k] += w * local[k];

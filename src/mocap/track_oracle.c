@@ -42,8 +42,7 @@ static ulna_status make_problem(const ulna_track_job *j, const ulna_pose *pose, 
         int is_there = !isnan(x[0]);
         if (is_there) {
             ulna_pose_body(pose, item->body, origin, rotation);
-            for (int k = 0; k < 3; k++)
-                away[k] = x[k] - origin[k];
+            ulna_subtract3(x, origin, away);
             ulna_unrotate(rotation, away, offset);
         }
         status =

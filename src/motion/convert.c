@@ -66,8 +66,7 @@ static void bone_direction(const ulna_model *model, int body, double direction[3
         const ulna_body *child = &model->body[model->preorder[at]];
         if (ulna_norm(child->placement_position) > 1e-9) {
             ulna_rotate(b->offset_rotation, child->placement_position, way);
-            for (int i = 0; i < 3; i++)
-                way[i] += b->offset_position[i];
+            ulna_accumulate3(b->offset_position, way);
             break;
         }
         at += child->subtree;

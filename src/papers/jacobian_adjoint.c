@@ -76,8 +76,7 @@ void ulna_walk_start(ulna_walk *walk, const ulna_model *model, const double *q, 
     walk->q = q;
     ulna_copy9(b->offset_rotation, walk->rotation);
     ulna_rotate(b->offset_rotation, effector->point, walk->position);
-    for (int i = 0; i < 3; i++)
-        walk->position[i] += b->offset_position[i];
+    ulna_accumulate3(b->offset_position, walk->position);
     enter_body(walk, effector->body);
 }
 

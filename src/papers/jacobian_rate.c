@@ -25,8 +25,7 @@ static void add_cross(const double a[3], const double b[3], double sum[3])
 {
     double c[3];
     ulna_cross(a, b, c);
-    for (int i = 0; i < 3; i++)
-        sum[i] += c[i];
+    ulna_accumulate3(c, sum);
 }
 
 /* ---- closed form ---- */

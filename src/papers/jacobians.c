@@ -167,8 +167,7 @@ static void multiply_segment(const zero_joint *zero, ulna_segment segment, int s
     ulna_unrotate(zero->rows, local, w);
     ulna_exp(w, r);
 
-    for (int i = 0; i < 3; i++)
-        arm[i] = all->position[i] - zero->origin[i];
+    ulna_subtract3(all->position, zero->origin, arm);
     ulna_rotate(r, arm, moved);
     for (int i = 0; i < 3; i++)
         all->position[i] = zero->origin[i] + moved[i];
@@ -188,8 +187,7 @@ static void pull_back(const zero_joint *zero, ulna_segment segment, const double
         return;
     }
     double arm[3], v[3];
-    for (int i = 0; i < 3; i++)
-        arm[i] = all->position[i] - zero->origin[i];
+    ulna_subtract3(all->position, zero->origin, arm);
     ulna_cross(a, arm, v);
     ulna_unrotate(all->rotation, v, twist);
     ulna_unrotate(all->rotation, a, twist + 3);

@@ -42,8 +42,7 @@ static void tensor_entry(const ulna_pose *pose, const double p[3], const double 
         return;
     double bent[3];
     bend_entry(pose, p, i, j, bent);
-    for (int r = 0; r < 3; r++)
-        k[r] += bent[r];
+    ulna_accumulate3(bent, k);
 }
 
 ulna_status ulna_papers_tensor(ulna_pose *pose, const ulna_effector *effector, double *tensor)

@@ -193,8 +193,7 @@ static void add_flat(const ulna_problem *problem, const ulna_term *term, const u
         return;
     }
     double c[3], d[3], Ce[3], Cc[3], Cd[3];
-    for (int k = 0; k < 3; k++)
-        arm[k] = p[k] - o[k];
+    ulna_subtract3(p, o, arm);
     ulna_cross(a, arm, d);
     ulna_cross(d, a, c);
     for (int k = 0; k < 3; k++)

@@ -77,8 +77,7 @@ static int rigid_motion(ulna_work *work, double rotation[9], double translation[
             if (term->type != ULNA_TERM_POINT || !(weight > 0))
                 continue;
             ulna_pose_point_relative(work->pose, term->body, term->local, x);
-            for (int k = 0; k < 3; k++)
-                y[k] = term->goal[k] - work->pose->origin[k];
+            ulna_subtract3(term->goal, work->pose->origin, y);
             if (pass == 0) {
                 total += weight;
                 for (int k = 0; k < 3; k++) {
@@ -118,8 +117,7 @@ ulna_status ulna_work_align_root(ulna_work *work, double *q)
     /* Where the root body should be, in the world; and the joint motion that puts it there. */
     ulna_pose_body_relative(work->pose, 0, old_p, old_r);
     ulna_compose(R, t, old_r, old_p, rotation, position);
-    for (int k = 0; k < 3; k++)
-        position[k] += work->pose->origin[k];
+    ulna_accumulate3(work->pose->origin, position);
     ulna_invert(root->placement_rotation, root->placement_position, old_r, old_p);
     ulna_compose(old_r, old_p, rotation, position, r, p);
     ulna_invert(root->offset_rotation, root->offset_position, old_r, old_p);

@@ -195,8 +195,7 @@ static ulna_status add_body(ulna_bvh_nodes *w, int index, ulna_error *error)
     if (does_rotate && (arm[0] != 0 || arm[1] != 0 || arm[2] != 0))
         split_node(w, node, arm);
     else
-        for (int i = 0; i < 3; i++)
-            node->start[i] += arm[i];
+        ulna_accumulate3(arm, node->start);
     w->node_of[index] = w->count - 1;
     const ulna_bvh_node *last = &w->node[w->count - 1];
     w->channels = last->first + last->count;

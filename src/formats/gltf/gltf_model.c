@@ -161,8 +161,7 @@ static ulna_status fill_body(const ulna_gltf *g, const ulna_gltf_node *node, con
     if (moves && status == ULNA_OK) {
         place_of(g, node, value, place);
         place_of(g, node, node->translation, rest);
-        for (int i = 0; i < 3; i++)
-            way[i] = place[i] - rest[i];
+        ulna_subtract3(place, rest, way);
         ulna_quaternion_to_rotation(node->rotation, rotation);
         ulna_unrotate(rotation, way, q);
     }
@@ -245,8 +244,7 @@ static ulna_status fill_marker(const ulna_gltf *g, const ulna_gltf_grid *grid, c
         ulna_copy3(place, at);
         if (parent) {
             ulna_rotate(parent->world_rotation, place, at);
-            for (int i = 0; i < 3; i++)
-                at[i] += parent->world_place[i];
+            ulna_accumulate3(parent->world_place, at);
         }
         if (!ulna_all_finite(at, 3))
             status = ulna_fail(g->error, ULNA_ERR_NUMBER, "frame %d of marker %d is too far away", f, marker);
