@@ -1,5 +1,5 @@
 /*
- * ulna/calibrate.h: from a skeleton and one recording to where the markers sit, and how long the bones are.
+ * ulna/calibrate.h: from a skeleton and one recording to where the markers are, and how long the bones are.
  *
  * Which bone a marker belongs to is known from its name, or from a marker set; no reference motion is needed. A low error is not
  * all: the result also has the error in blocks of the take that were not used, how far each offset and each joint may be off, how often
@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-/* Where markers sit, for those whose names are not known, or who know better: see ulna_marker_template_load. */
+/* Expected places of markers, for names that are not known and for protocols of your own: see ulna_marker_template_load. */
 typedef struct ulna_marker_template {
     ulna_marker_set set; /* bodies and offsets */
     double *spread;      /* set.count x 3: m, standard deviations to the left, up and forward at rest */
@@ -131,7 +131,7 @@ typedef struct ulna_calibration {
 
 /*
  * Finds the offsets of the take's markers on their bodies. They are expected about where the take's set has them; one that is
- * 0, 0, 0 where markers of its name sit, or if that is not known, in the middle of the bone. `options` may be NULL; `result` is
+ * 0, 0, 0 where markers of its name are usually worn, or if that is not known, in the middle of the bone. `options` may be NULL; `result` is
  * overwritten, and empty after a failure. A tenth of a second for a take with 41 markers. Deterministic; one thread.
  * ULNA_ERR_STATE if the progress function cancels; ULNA_ERR_MODEL for options.shoulders on a skeleton without clavicles.
  */

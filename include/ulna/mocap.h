@@ -1,7 +1,7 @@
 /*
  * ulna/mocap.h: from recorded markers to joint values.
  *
- * A marker set says which marker sits on which body, and where. A take is a skeleton, a recording and a marker set, matched by
+ * A marker set says which marker is on which body, and where. A take is a skeleton, a recording and a marker set, matched by
  * name and brought into the same axes. ulna_track solves all its frames: each starts from those before it, markers that are
  * missing are left out, and where the track is lost a fresh start follows, which the result reports. A tracker does the same frame
  * by frame, for live data.
@@ -11,7 +11,7 @@
  *     ulna_track_result result = {0};
  *     options.model = model;
  *     options.recording = &recording; // such as that of a C3D file
- *     options.set = &set;             // where its markers sit; NULL: as the model's own
+ *     options.set = &set;             // where its markers are; NULL: as the model's own
  *     status = ulna_take_create(&options, &take, &error);
  *     if (status == ULNA_OK)
  *         status = ulna_track(take, NULL, &result, &error);
@@ -88,7 +88,7 @@ typedef enum ulna_attach {
  * By names: those of common marker sets (Plug-in-Gait, CMU and HDM05: LFHD, C7, LSHO, RWRA, LFWT or LASI, LKNE, ...; Helen Hayes
  * and OpenSim's examples: R.Acromium, V.Sacral, L.Knee.Lat, ...) on the bodies that the skeleton has for them, by the names that
  * ASF files, BVH files and Ulna's samples use (lfemur, LeftUpLeg, left_thigh, ...). Letter case, points and a subject's prefix
- * such as "Daniel:" do not matter. Offsets are where such a marker sits on an adult of 1.75 m at rest.
+ * such as "Daniel:" do not matter. Offsets are where such a marker is on an adult of 1.75 m at rest.
  *
  * Key points: MediaPipe (33 of a body, 21 of a hand), OpenPose BODY_25, COCO-17 and SMPL-24, by their names in the usual spellings
  * (left_shoulder, LShoulder, L_Shoulder, ...) or by numbers from 0 on (0, 1, ... or landmark_0, ...), if at least 70 % of them are
@@ -342,7 +342,7 @@ typedef struct ulna_marker_report {
     int worst_frame;         /* index in the take */
     int seen;                /* frames */
     int outliers;            /* frames in which it is farther off than the scale of the robust loss */
-    int misplaced;           /* 1: in most of them. It sits elsewhere, rather than being stray */
+    int misplaced;           /* 1: in most of them. It is attached elsewhere, rather than an outlier */
 } ulna_marker_report;
 
 /* How far a term that options.extend added is from its goal (ulna_work_term_error), over the take. */

@@ -117,7 +117,7 @@ ULNA_API ulna_status ulna_builder_add_body(ulna_builder *builder, const char *na
 ULNA_API ulna_status ulna_builder_set_parent(ulna_builder *builder, int body, int parent, ulna_error *error);
 ULNA_API int ulna_builder_find_body(const ulna_builder *builder, const char *name); /* ULNA_NONE if absent */
 
-/* Where the joint sits in the parent's frame. `rotation` is 9 numbers row by row, or NULL for the identity; it is
+/* Where the joint is in the parent's frame. `rotation` is 9 numbers row by row, or NULL for the identity; it is
  * re-orthonormalised if within 1e-6 of a rotation and refused otherwise. */
 ULNA_API ulna_status ulna_builder_set_placement(ulna_builder *builder, int body, const double position[3],
                                                 const double *rotation, ulna_error *error);
