@@ -121,10 +121,9 @@ static int make_recording(const ulna_model *model, const ulna_clip *clip, const 
 {
     ulna_pose *pose = NULL;
     double *skin = malloc(3 * (size_t)clip->frame_count * sizeof *skin), R[9], x[3];
-    if (!skin || ulna_recording_resize(r, (int)set->count, clip->frame_count) != ULNA_OK ||
-        ulna_pose_create(model, NULL, &pose, NULL) != ULNA_OK)
-        return 0;
-    for (size_t i = 0; i < set->count; i++) {
+    int is_ready = skin && ulna_recording_resize(r, (int)set->count, clip->frame_count) == ULNA_OK &&
+                   ulna_pose_create(model, NULL, &pose, NULL) == ULNA_OK;
+    for (size_t i = 0; i < set->count && is_ready; i++) {
         snprintf(r->names[i], sizeof r->names[i], "%s", set->items[i].marker);
         make_skin(clip, random, skin);
         for (int f = 0; f < clip->frame_count; f++) {
@@ -139,7 +138,7 @@ static int make_recording(const ulna_model *model, const ulna_clip *clip, const 
     }
     ulna_pose_destroy(pose);
     free(skin);
-    return 1;
+    return is_ready;
 }
 
 /* Sums; divided at the end. */

@@ -193,7 +193,7 @@ static void measure_midline(const ulna_take *take, poses_figures *to)
         return;
     ulna_pose_forward(rest, take->model->rest);
     const char *const pairs[][2] = {{"lfemur", "rfemur"}, {"LeftUpLeg", "RightUpLeg"}, {"left_thigh", "right_thigh"}};
-    double a[3], b[3], origin[3];
+    double a[3], b[3], origin[3] = {0};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         int l = ulna_model_find_body(take->model, pairs[i][0]), r = ulna_model_find_body(take->model, pairs[i][1]);
         if (l < 0 || r < 0)

@@ -143,7 +143,7 @@ static void print_number(const json_t *value, const char *format, char *text, si
     char last = length ? format[length - 1] : 'g', known[8] = "";
     double number = json_number_value(value);
     if (length && length < sizeof known && strspn(format + 1, "+.0123456789") == length - 2 && strchr("dfeg", last))
-        memcpy(known, format, length);
+        snprintf(known, sizeof known, "%s", format);
     if (strcmp(format, "%mm") == 0)
         print_length(number, text, size);
     else if (!length && json_is_integer(value))
