@@ -34,7 +34,6 @@ enum {
     MANY_OUTLIERS = 3, /* one in so many: not the markers are wrong, but the pose */
     MANY_LEAPS = 2,    /* one in so many: the recording leaps */
     YOUNG = 20,        /* frames: what is usual is not known well */
-    PATIENCE = 30,     /* frames until what could not be found is looked for again, were its cost not to change */
     MOST_PATIENCE = 480
 };
 #define PREDICTION_MARGIN 1.2
@@ -372,7 +371,7 @@ static double plausible_limit(const ulna_tracker *t)
 static double lost_limit(const ulna_tracker *t)
 {
     const ulna_track_options *o = &t->options;
-    double outliers = o->loss ? FEW_OUTLIERS * cost_of(t, FAR * o->loss_scale) : 0;
+    double outliers = o->loss ? FEW_OUTLIERS * t->mean_weight * cost_of(t, FAR * o->loss_scale) : 0;
     return (t->age ? usual_limit(t) : plausible_limit(t)) + outliers;
 }
 
@@ -443,7 +442,7 @@ static ulna_status begin_track(ulna_tracker *t, double *q, candidate *best)
 {
     best->report.flags |= ULNA_TRACK_STARTED;
     t->has_jumped = 1;
-    t->rest_between = PATIENCE;
+    t->rest_between = ULNA_TRACKER_PATIENCE;
     return start_afresh(t, t->start, 0, q, &best->result, &best->report, &best->cost);
 }
 
@@ -457,12 +456,25 @@ static ulna_status continue_track(ulna_tracker *t, double limit, double *q, cand
     return find_again(t, t->age ? usual_limit(t) : 0, q, best);
 }
 
+/* The distances may be those of a pose that was not chosen. */
+static ulna_status measure_chosen(ulna_tracker *t, const double *q)
+{
+    ulna_work *work = ulna_solver_work(t->solver);
+    ulna_status status = t->is_measured ? ULNA_OK : ulna_pose_forward(ulna_work_pose(work), q);
+    if (status == ULNA_OK && !t->is_measured)
+        status = ulna_point_errors(work, 0, t->count, 0, t->distance);
+    t->is_measured = 1;
+    return status;
+}
+
 static ulna_status solve_frame(ulna_tracker *t, double *q, candidate *best)
 {
     double limit = lost_limit(t);
     t->has_jumped = 0;
     t->is_measured = 1;
     ulna_status status = t->history == 0 ? begin_track(t, q, best) : continue_track(t, limit, q, best);
+    if (status == ULNA_OK)
+        status = measure_chosen(t, q);
     if (status != ULNA_OK || t->options.lost_factor == 0)
         return status;
     int is_lost = is_too_high(t, best, limit);
@@ -491,7 +503,7 @@ static void learn_usual(ulna_tracker *t, double cost)
         t->usual *= 1 + (cost > t->usual ? 1 : -1) * (t->options.loss ? USUAL_RATE : SQUARE_RATE);
     t->age += t->age < YOUNG;
     if (cost <= usual_limit(t))
-        t->rest_between = PATIENCE;
+        t->rest_between = ULNA_TRACKER_PATIENCE;
 }
 
 /* What the next frame starts from. */
@@ -572,11 +584,6 @@ ulna_status ulna_tracker_frame(ulna_tracker *t, const double *positions, double 
     ulna_status status = ULNA_OK;
     if (seen) {
         status = solve_frame(t, q, &best);
-        if (status == ULNA_OK && !t->is_measured) { /* the distances are those of a pose that was not chosen */
-            status = ulna_pose_forward(ulna_work_pose(ulna_solver_work(t->solver)), q);
-            if (status == ULNA_OK)
-                status = ulna_point_errors(ulna_solver_work(t->solver), 0, t->count, 0, t->distance);
-        }
         if (status == ULNA_OK)
             remember(t, q, &best);
         best.report.flags |= best.report.outliers ? ULNA_TRACK_OUTLIERS : 0;

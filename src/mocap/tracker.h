@@ -9,6 +9,9 @@
 #include "ulna/mocap.h"
 
 #define ULNA_TRACKER_OUTLIER 0.25 /* of a marker's weight: less makes it an outlier */
+enum {
+    ULNA_TRACKER_PATIENCE = 30
+}; /* frames until what could not be found is looked for again, were its cost not to change */
 
 /* The weights of the priors, nv each; without a unit: times the square of the skeleton's length they are m^2/rad^2. */
 typedef struct ulna_prior_weights {
@@ -40,7 +43,8 @@ struct ulna_tracker {
     double *group_mean, *group_share;  /* groups: at most nv. Of its mean, what each DOF makes */
     double *weight, *distance;         /* count */
     int *body, *outlier;               /* count: whose it is; frames in a row that it has been an outlier */
-    unsigned char *idle;               /* nv: no marker ever moves it */
+    unsigned char *idle;               /* nv: no marker ever moves it, or it is locked by the options */
+    unsigned char *is_idle;            /* nb: no marker ever moves its joint */
     int has_idle, has_locked;          /* some DOFs are idle; some are locked by the options */
     unsigned char *anchored;           /* nb: a term of the caller's is about it */
     unsigned char *is_moved, *is_held; /* nb: a marker that is seen sits on it, or beyond it; or not */
@@ -62,7 +66,7 @@ struct ulna_tracker {
     int is_measured;                /* `distance` is that of the last answer */
     double kappa;                   /* damping over f, from frame to frame */
     double last_step;               /* its largest component, of the frame's last step */
-    double weights;                 /* of all markers */
+    double weights, mean_weight;    /* of all markers: their sum; and of those that count */
     double inverse, outlier_square; /* 1 / c^2 of the loss; from which squared distance on a marker is an outlier */
     int may_loop;                   /* ulna_tracker_may_loop */
     double deadline;                /* by ulna_seconds; INFINITY: none */

@@ -149,7 +149,7 @@ ulna_status ulna_tracker_loop(ulna_tracker *t, double *q, ulna_result *result)
     memcpy(q, s->q, (size_t)t->nq * sizeof *q);
     for (int b = 0; b < t->model->nb && t->has_idle; b++) { /* their priors hold them, but a soft limit might not */
         const ulna_body *body = &t->model->body[b];
-        if (body->dof_count && t->idle[body->dof])
+        if (t->is_idle[b])
             memcpy(q + body->coordinate, t->q1 + body->coordinate, (size_t)body->coordinate_count * sizeof *q);
     }
     return status;

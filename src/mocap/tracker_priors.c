@@ -206,8 +206,10 @@ void ulna_tracker_rest_idle(ulna_tracker *t, const ulna_marker_set *set)
     for (size_t i = 0; i < set->count; i++)
         t->is_moved[set->items[i].body] |= set->items[i].weight > 0;
     mark_paths(t);
-    for (int b = 0; b < t->model->nb; b++)
-        memset(t->idle + t->model->body[b].dof, !t->is_moved[b], (size_t)t->model->body[b].dof_count);
+    for (int b = 0; b < t->model->nb; b++) {
+        t->is_idle[b] = !t->is_moved[b];
+        memset(t->idle + t->model->body[b].dof, t->is_idle[b], (size_t)t->model->body[b].dof_count);
+    }
     for (int d = 0; d < t->nv; d++) {
         int is_locked = t->options.solve.locked && t->options.solve.locked[d];
         t->has_idle |= t->idle[d];

@@ -86,6 +86,7 @@ static void take_arrays(ulna_tracker *t, ulna_arena *arena)
     t->prior.group = ulna_arena_take(arena, nv, sizeof *t->prior.group);
     t->prior.grouped = ulna_arena_take(arena, nv, sizeof *t->prior.grouped);
     t->idle = ulna_arena_take(arena, nv, 1);
+    t->is_idle = ulna_arena_take(arena, nb, 1);
     t->weight = ulna_arena_take(arena, count, sizeof(double));
     t->distance = ulna_arena_take(arena, count, sizeof(double));
     t->body = ulna_arena_take(arena, count, sizeof(int));
@@ -140,8 +141,12 @@ static void set_loss(ulna_tracker *t)
     double square = t->options.loss_scale * t->options.loss_scale;
     t->inverse = 1 / square;
     t->outlier_square = outliers[t->options.loss] * square;
-    for (int i = 0; i < t->count; i++)
+    int counting = 0;
+    for (int i = 0; i < t->count; i++) {
         t->weights += t->weight[i];
+        counting += t->weight[i] > 0;
+    }
+    t->mean_weight = counting ? t->weights / counting : 0;
 }
 
 static ulna_status check_set(const ulna_model *model, const ulna_marker_set *set, ulna_error *error)
@@ -249,6 +254,7 @@ void ulna_tracker_reset(ulna_tracker *t, const double *q)
     memcpy(t->good, from, (size_t)t->nq * sizeof *from);
     t->history = t->age = t->was_lost = t->held = 0;
     t->usual = t->last_f = t->tolerated = 0;
+    t->patience = t->rest_between = ULNA_TRACKER_PATIENCE;
     for (int i = 0; i < t->count; i++)
         t->distance[i] = (double)NAN;
     t->is_measured = 1;

@@ -291,13 +291,61 @@ static void a_budget_bounds_the_worst_frame(void **state)
     ulna_test_swing_release(&s);
 }
 
+/* ---- locked DOFs ---------------------------------------------------------------------------------------------------- */
+
+/* One of a joint's three rotations is locked, another one moves; the head, which no marker shows, rests. */
+static void a_locked_angle_does_not_lock_its_joint(void **state)
+{
+    (void)state;
+    enum { FRAMES = 40 };
+    ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
+    int thigh = body_named(s.model, "left_thigh"), head = body_named(s.model, "head"), first = s.model->body[thigh].dof;
+    unsigned char *locked = calloc((size_t)s.model->nv, 1);
+    double *q = ulna_test_numbers(s.nq);
+    ulna_pose *pose;
+    assert_int_equal(ulna_pose_create(s.model, NULL, &pose, NULL), ULNA_OK);
+    assert_int_equal(s.model->body[thigh].dof_count, 3);
+    for (int lock = 0; lock < 3; lock++) {
+        int moves = s.model->body[thigh].coordinate + (lock + 1) % 3;
+        ulna_track_options options = ulna_track_options_default();
+        ulna_tracker *tracker;
+        memset(locked, 0, (size_t)s.model->nv);
+        locked[first + lock] = 1;
+        options.solve.locked = locked;
+        for (size_t i = 0; i < s.set.count; i++)
+            s.set.items[i].weight = s.set.items[i].body != head;
+        assert_int_equal(ulna_tracker_create(s.model, &s.set, &options, NULL, &tracker, NULL), ULNA_OK);
+        for (int f = 0; f < FRAMES; f++) {
+            double angle = s.model->rest[moves] + 0.2 + 0.3 * sin(0.1 * f), *x = ulna_recording_frame(&s.recording, f);
+            memcpy(q, s.model->rest, (size_t)s.nq * sizeof *q);
+            q[moves] = angle;
+            assert_int_equal(ulna_pose_forward(pose, q), ULNA_OK);
+            for (size_t i = 0; i < s.set.count; i++)
+                ulna_pose_point(pose, s.set.items[i].body, s.set.items[i].offset, x + 3 * i);
+            assert_int_equal(ulna_tracker_frame(tracker, x, q, NULL), ULNA_OK);
+            if (fabs(q[moves] - angle) > 0.01)
+                fail_msg("DOF %d locked, frame %d: the next one is off by %g", lock, f, q[moves] - angle);
+        }
+        ulna_tracker_destroy(tracker);
+    }
+    ulna_pose_destroy(pose);
+    free(q);
+    free(locked);
+    ulna_test_swing_release(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_human_has_a_spine),        cmocka_unit_test(an_arm_has_none),
-        cmocka_unit_test(any_tree_will_do),           cmocka_unit_test(the_loop_agrees_with_the_solver),
-        cmocka_unit_test(any_unit_of_length_will_do), cmocka_unit_test(noise_does_not_shake_joints),
-        cmocka_unit_test(a_budget_ends_searches),     cmocka_unit_test(a_budget_bounds_the_worst_frame),
+        cmocka_unit_test(a_human_has_a_spine),
+        cmocka_unit_test(an_arm_has_none),
+        cmocka_unit_test(any_tree_will_do),
+        cmocka_unit_test(the_loop_agrees_with_the_solver),
+        cmocka_unit_test(any_unit_of_length_will_do),
+        cmocka_unit_test(noise_does_not_shake_joints),
+        cmocka_unit_test(a_budget_ends_searches),
+        cmocka_unit_test(a_budget_bounds_the_worst_frame),
+        cmocka_unit_test(a_locked_angle_does_not_lock_its_joint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
