@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { MOST_ROUNDS = 64 }; /* of a selection */
+
 /* ---- random numbers ------------------------------------------------------------------------------------------ */
 
 uint64_t ulna_random_bits(uint64_t *state)
@@ -75,6 +77,49 @@ double ulna_median(double *numbers, size_t count)
 {
     ulna_sort_numbers(numbers, count);
     return count ? 0.5 * numbers[(count - 1) / 2] + 0.5 * numbers[count / 2] : (double)NAN;
+}
+
+/* Wirth's version of Hoare's selection: x[k] is in its place afterwards, none before it is larger, none after it smaller. After too
+ * many rounds what is left is sorted, so that there are no bad cases. */
+static void select_number(double *x, ptrdiff_t count, ptrdiff_t k)
+{
+    ptrdiff_t first = 0, last = count - 1;
+    for (int rounds = 0; first < last; rounds++) {
+        ptrdiff_t i = first, j = last;
+        double pivot = x[k];
+        if (rounds == MOST_ROUNDS) {
+            ulna_sort_numbers(x + first, (size_t)(last - first + 1));
+            return;
+        }
+        while (i <= j) {
+            for (; x[i] < pivot; i++)
+                ;
+            for (; x[j] > pivot; j--)
+                ;
+            if (i <= j) {
+                double number = x[i];
+                x[i++] = x[j];
+                x[j--] = number;
+            }
+        }
+        first = j < k ? i : first;
+        last = k < i ? j : last;
+    }
+}
+
+double ulna_quick_median(double *numbers, size_t count)
+{
+    if (!count)
+        return (double)NAN;
+    size_t lower = (count - 1) / 2;
+    select_number(numbers, (ptrdiff_t)count, (ptrdiff_t)lower);
+    double upper = numbers[lower];
+    if (count % 2 == 0) {
+        upper = numbers[lower + 1];
+        for (size_t i = lower + 2; i < count; i++)
+            upper = numbers[i] < upper ? numbers[i] : upper;
+    }
+    return 0.5 * numbers[lower] + 0.5 * upper;
 }
 
 /* ---- hashing ------------------------------------------------------------------------------------------------- */

@@ -56,13 +56,13 @@ double ulna_pass_cost(const ulna_passes *p, const double *distances)
     return weights > 0 ? sum / weights : 0;
 }
 
-/* The median and the spread of the numbers; they are sorted. */
+/* The median and the spread of the numbers, which are lost. */
 static double median_and_spread(double *numbers, size_t count, double *spread)
 {
-    double median = count ? ulna_median(numbers, count) : 0;
+    double median = count ? ulna_quick_median(numbers, count) : 0;
     for (size_t i = 0; i < count; i++)
         numbers[i] = fabs(numbers[i] - median);
-    *spread = fmax(count ? NORMAL * ulna_median(numbers, count) : 0, LEAST_SPREAD * median);
+    *spread = fmax(count ? NORMAL * ulna_quick_median(numbers, count) : 0, LEAST_SPREAD * median);
     return median;
 }
 

@@ -307,12 +307,13 @@ static void sorting_keeps_all_items_and_puts_them_in_order(void **state)
     uint64_t random = 1;
     for (size_t count = 0; count < 200; count++) {
         int items[200][3];
-        double numbers[200];
+        double numbers[200], others[200];
         int seen[200] = {0};
         for (size_t i = 0; i < count; i++) {
             int key = (int)(ulna_random_bits(&random) % 50);
             items[i][0] = key, items[i][1] = (int)i, items[i][2] = -key;
-            numbers[i] = ulna_random_normal(&random);
+            numbers[i] = count % 3 ? ulna_random_normal(&random) : key;
+            others[i] = numbers[i];
         }
         ulna_sort(items, count, sizeof items[0], by_key, "context");
         double median = ulna_median(numbers, count); /* sorts them */
@@ -326,6 +327,9 @@ static void sorting_keeps_all_items_and_puts_them_in_order(void **state)
             assert_true(median == 0.5 * numbers[(count - 1) / 2] + 0.5 * numbers[count / 2]);
         else
             assert_true(isnan(median));
+        double quick = ulna_quick_median(others, count);
+        assert_true(quick == median || (isnan(quick) && isnan(median)));
+        assert_true(count == 0 || ulna_quick_median(numbers, count) == median); /* sorted ones */
     }
 }
 
