@@ -33,6 +33,9 @@ static void fitting_unit(double by_ratio, double by_factor, char *text, size_t s
         snprintf(text, size, "%.3g", by_factor);
 }
 
+#define FOUND_LENGTHS                                                                                                  \
+    2.2 /* a size_ratio, or its inverse, up to which lengths are found: a child on an adult's skeleton */
+
 /* Which unit is wrong: the one that the user gave, or that was assumed; else perhaps the recording's. */
 static void advise_unit(const ulna_take *take, const doubt_advice *advice, char *text, size_t size)
 {
@@ -46,6 +49,8 @@ static void advise_unit(const ulna_take *take, const doubt_advice *advice, char 
         snprintf(text, size, ", and you gave --input-unit %s: is it %s?", given, recording);
     else if (advice->is_skeleton_unit_given)
         snprintf(text, size, ", and you gave --skeleton-unit %s: is it %s?", given, skeleton);
+    else if (take->size_ratio < ULNA_OTHER_PERSON && take->size_ratio > 1 / ULNA_OTHER_PERSON)
+        snprintf(text, size, " (--input-unit, --skeleton-unit; calibrate --symmetric finds bone lengths)");
     else if (advice->skeleton->format == ULNA_FORMAT_BVH)
         snprintf(text, size,
                  ", but a BVH file does not state its unit, centimetres are assumed: give --skeleton-unit %s",
@@ -66,6 +71,11 @@ static void say(const ulna_take *take, const ulna_finding *finding, const doubt_
     int is_known = is_unit && help[0] == ','; /* which unit it is: no need to say how wrong it is */
     size_t length = is_known ? strcspn(finding->text, ":") : strlen(finding->text);
     snprintf(text, size, "%.*s%s", (int)length, finding->text, help);
+}
+
+static int is_size_found(const ulna_take *take, const doubt_advice *advice)
+{
+    return advice->finds_lengths && take->size_ratio < FOUND_LENGTHS && take->size_ratio > 1 / FOUND_LENGTHS;
 }
 
 static void put_checks(const ulna_take *take, json_t *object)
@@ -90,6 +100,8 @@ ulna_status doubts_check(const ulna_take *take, const doubt_advice *advice, json
         files_note_text(notes, "%lld position%s exactly 0, 0, 0, and count%s as missing", take->at_zero,
                         take->at_zero == 1 ? " is" : "s are", take->at_zero == 1 ? "s" : "");
     for (int i = 0; i < take->findings.count; i++) {
+        if (take->findings.list[i].code == ULNA_DOUBT_SIZE && is_size_found(take, advice))
+            continue;
         say(take, &take->findings.list[i], advice, text, sizeof text);
         if (!advice->is_forced)
             return cli_fail(error, ULNA_ERR_ARGUMENT, "%s (--no-checks goes on nevertheless)", text);

@@ -90,6 +90,7 @@ typedef struct doubt_advice {
     const char *subjects; /* what to do about several people */
     const ulna_content *skeleton, *markers;
     int is_markers_unit_given, is_skeleton_unit_given; /* by the command line */
+    int finds_lengths;                                 /* children and adults may have one skeleton then */
     int is_forced;                                     /* --no-checks: doubts become notes */
 } doubt_advice;
 

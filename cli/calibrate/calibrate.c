@@ -180,6 +180,7 @@ static ulna_status check_take(const calibrate_job *job, const ulna_take *take, c
                                  .markers = markers,
                                  .is_markers_unit_given = job->markers_unit > 0,
                                  .is_skeleton_unit_given = job->skeleton_unit > 0,
+                                 .finds_lengths = job->options.scale,
                                  .is_forced = job->is_forced};
     if (markers == &job->markers)
         return doubts_check(take, &advice, object, job->notes, error);

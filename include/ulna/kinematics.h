@@ -10,7 +10,7 @@
  *     double place[3];
  *     ulna_pose_create(model, NULL, &pose, &error);
  *     ulna_pose_forward(pose, q);
- *     ulna_pose_point(pose, body, NULL, place); // where the origin of that body is
+ *     ulna_pose_body(pose, body, place, NULL); // where the origin of that body is
  *     ulna_pose_destroy(pose);
  */
 #ifndef ULNA_KINEMATICS_H

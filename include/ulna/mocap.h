@@ -140,13 +140,21 @@ typedef enum ulna_axes_source {
 enum {
     ULNA_DOUBT_SUBJECTS = 1, /* several people, and none was chosen */
     ULNA_DOUBT_DOUBLED = 2,  /* half of the names or more: several people without prefixes */
-    ULNA_DOUBT_SIZE = 4,     /* size_ratio is above 5 or below 1/5: a unit is wrong; or it is 0 */
+    ULNA_DOUBT_SIZE =
+        4, /* a unit or the skeleton is wrong: size_ratio is above 1.6, or below 1/1.6 even in frames with stretched
+                          * limbs; 5 and 1/5 without legs by name (femur, tibia, ...), or with many offsets of 0; or it is 0 */
     ULNA_DOUBT_MIRRORED =
         8, /* the skeleton fits the mirror image much better (RMS below 0.75): an axis points the other way */
     ULNA_DOUBT_SIDES = 16, /* the same with the names of left and right exchanged; both if they fit alike */
     ULNA_DOUBT_FEW =
-        32 /* a root that moves freely, and never three markers at once, nor numbers for half of shown_dofs */
+        32, /* a root that moves freely, and never three markers at once, nor numbers for half of shown_dofs */
+    ULNA_DOUBT_PART =
+        64, /* left and right of one part of the body, such as the legs, contradict those of another: `exchanged` */
+    ULNA_DOUBT_FLAT = 128 /* a skeleton with legs, and one coordinate is the same for all markers in all frames */
 };
+
+/* A size_ratio, or its inverse: up to here it may be the skeleton of somebody else, beyond it only a wrong unit. */
+#define ULNA_OTHER_PERSON 5.0
 
 /* What speaks against a take, or against what was solved from it, as a sentence for people: what is wrong, and what to do. */
 typedef struct ulna_finding {
@@ -195,6 +203,9 @@ typedef struct ulna_take {
     double fit
         [3]; /* with options.check: m, median RMS of a few frames: as they are, mirrored, left and right exchanged; NaN: not
                         * tried, such as mirror images where the first is small */
+    int exchanged
+        [2]; /* with ULNA_DOUBT_PART: two bodies; from right to left is one direction by the markers on the first one
+                       * (and beyond it, if it has a side), and the opposite by those on the second one. Else ULNA_NONE */
     int most_seen;  /* markers of the set in one frame */
     int shown_dofs; /* degrees of freedom that move a marker of the set */
     int doubled;    /* names of the set that the recording has more than once */

@@ -1,4 +1,5 @@
 /* What speaks against a take, and against what was solved from it, in sentences for people. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,6 +61,23 @@ static void add_subjects(ulna_take *take)
         take->subject_count, roster_text(&names));
 }
 
+/* How a factor may have come about; "" if nothing is near it. */
+static const char *known_factor(double factor)
+{
+    static const struct {
+        double factor;
+        const char *text;
+    } known[] = {{25.4, " (inches and millimetres?)"},
+                 {2.54, " (inches and centimetres?)"},
+                 {3.28, " (feet and metres?)"},
+                 {39.37, " (inches and metres?)"},
+                 {30.48, " (feet and centimetres?)"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (fabs(fabs(log(factor)) - log(known[i].factor)) < log(1.2))
+            return known[i].text;
+    return "";
+}
+
 /* Without an exponent. */
 static void add_size(ulna_take *take)
 {
@@ -76,9 +94,15 @@ static void add_size(ulna_take *take)
                  : *values[i] >= 1e-4 ? "%.3g"
                                       : "%.9f",
                  *values[i]);
-    add(&take->findings, ULNA_DOUBT_SIZE,
-        "the markers are %s times as far apart as on the skeleton: a unit of length is wrong by a factor of %s",
-        text[0], text[1]);
+    if (take->size_ratio < ULNA_OTHER_PERSON && take->size_ratio > 1 / ULNA_OTHER_PERSON)
+        add(&take->findings, ULNA_DOUBT_SIZE,
+            "the markers are %s times as far apart as on the skeleton%s: a unit of length is wrong, or it is the "
+            "skeleton of somebody else",
+            text[0], known_factor(take->size_ratio));
+    else
+        add(&take->findings, ULNA_DOUBT_SIZE,
+            "the markers are %s times as far apart as on the skeleton: a unit of length is wrong by a factor of %s%s",
+            text[0], text[1], known_factor(take->size_ratio));
 }
 
 static void add_mirrored(ulna_take *take)
@@ -110,6 +134,14 @@ static void add_few(ulna_take *take)
             seen, one, 3 * seen, take->shown_dofs);
 }
 
+static void add_part(ulna_take *take)
+{
+    add(&take->findings, ULNA_DOUBT_PART,
+        "left and right are exchanged on one part of the body: the markers on %.40s (and beyond) contradict those on "
+        "%.40s; rename the markers",
+        ulna_model_body_name(take->model, take->exchanged[0]), ulna_model_body_name(take->model, take->exchanged[1]));
+}
+
 void ulna_take_add_findings(ulna_take *take)
 {
     unsigned doubts = take->doubts;
@@ -122,8 +154,14 @@ void ulna_take_add_findings(ulna_take *take)
             take->doubled);
     if (doubts & ULNA_DOUBT_FEW)
         add_few(take);
+    if (doubts & ULNA_DOUBT_FLAT)
+        add(&take->findings, ULNA_DOUBT_FLAT,
+            "all markers are in one plane, as if one camera had seen them: positions in space are needed, with three "
+            "coordinates");
     if (doubts & ULNA_DOUBT_SIZE)
         add_size(take);
+    if (doubts & ULNA_DOUBT_PART)
+        add_part(take);
     if (doubts & (ULNA_DOUBT_MIRRORED | ULNA_DOUBT_SIDES))
         add_mirrored(take);
 }

@@ -46,8 +46,15 @@ ulna_status ulna_take_check_origin(ulna_take *take);
 /* findings.c: the take's doubts in words. */
 void ulna_take_add_findings(ulna_take *take);
 ulna_status ulna_take_find_doubts(ulna_take *take, int is_thorough, ulna_error *error);
+/* The set's markers on the skeleton at rest, count x 3; a frame of a sample of the take's. */
+ulna_status ulna_take_rest_positions(const ulna_take *take, double *points);
+int ulna_take_sample(const ulna_take *take, int sample, int samples);
 /* ULNA_ERR_NUMBER, and where, if a value of the clip is NaN or infinite. */
 ulna_status ulna_take_check_numbers(const ulna_take *take, const ulna_clip *clip, ulna_error *error);
+
+/* take_sides.c: parts of the body whose sides contradict each other; mirror images and exchanged sides of all. */
+ulna_status ulna_take_check_parts(ulna_take *take);
+ulna_status ulna_take_check_sides(ulna_take *take, ulna_error *error);
 
 /* take_axes.c */
 /* The axis along which x is longest. */

@@ -65,6 +65,15 @@ static void exchange_sides(ulna_recording *r)
             r->names[m][0] = r->names[m][0] == 'L' ? 'R' : 'L';
 }
 
+/* Only these markers, given without their side. */
+static void exchange_some(ulna_recording *r, const char *const *names)
+{
+    for (int m = 0; m < r->marker_count; m++)
+        for (int i = 0; names[i]; i++)
+            if (strcmp(r->names[m] + 1, names[i]) == 0)
+                r->names[m][0] = r->names[m][0] == 'L' ? 'R' : 'L';
+}
+
 /* Two people: the second one 1 m aside. */
 static ulna_recording two_people(const ulna_recording *one, const char *first, const char *second)
 {
@@ -330,6 +339,25 @@ static void exchanged_sides_are_refused(void **state)
     refuses(*state, CALIBRATE, "the names of left and right are exchanged", "mirror image");
 }
 
+/* They fit well once they are calibrated: hips and shoulders are close to each other. */
+static void exchanged_limbs_are_refused(void **state)
+{
+    static const char *const legs[] = {"THI", "KNE", "SHN", "ANK", "HEE", "TOE", "MT5", NULL},
+                             *const arms[] = {"SHO", "UPA", "ELB", "FRM", "WRA", "WRB", "FIN", NULL},
+                             *const pelvis[] = {"FWT", "BWT", NULL};
+    ulna_test_tool *tool = *state;
+    for (int which = 0; which < 3; which++) {
+        ulna_content walk = load_walk(tool);
+        exchange_some(&walk.recording, which == 1 ? arms : legs);
+        if (which == 2)
+            exchange_some(&walk.recording, pelvis);
+        write_bad(tool, &walk);
+        refuses(tool, SOLVE, "left and right are exchanged on one part of the body", "rename the markers");
+        refuses(tool, CALIBRATE, "left and right are exchanged on one part of the body", "rename the markers");
+    }
+    assert_true(notes_say(tool, SOLVE "--no-checks", "on one part of the body"));
+}
+
 /* ---- units ---------------------------------------------------------------------------------------------------------------------- */
 
 static void wrong_units_are_refused(void **state)
@@ -352,6 +380,48 @@ static void wrong_units_are_refused(void **state)
     assert_true(rms_of(tool, SOLVE "--input-unit m") < 5); /* the last one, mended as it says */
     json_decref(run(tool, CALIBRATE "--input-unit m", 0));
     assert_true(notes_say(tool, SOLVE "--no-checks", "by a factor of 0.001"));
+}
+
+static void flat_recordings_are_refused(void **state)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        ulna_content walk = load_walk(*state);
+        scale(&walk.recording, axis != 0, axis != 1, axis != 2);
+        write_bad(*state, &walk);
+        refuses(*state, SOLVE, "all markers are in one plane", "three coordinates");
+        refuses(*state, CALIBRATE, "all markers are in one plane", "three coordinates");
+    }
+}
+
+/* A folded skeleton fits markers that are too close to each other, the better the more freedom it has. */
+static void wrong_inches_and_feet_are_refused(void **state)
+{
+    static const struct {
+        double factor;
+        const char *advice;
+    } cases[] = {{0.5, "somebody else"},
+                 {2, "somebody else"},
+                 {0.3048, "(feet and metres?)"},
+                 {2.54, "(inches and centimetres?)"},
+                 {1 / 25.4, "(inches and millimetres?)"}};
+    ulna_test_tool *tool = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double by = cases[i].factor;
+        ulna_content walk = load_walk(tool);
+        scale(&walk.recording, by, by, by);
+        write_bad(tool, &walk);
+        refuses(tool, SOLVE, "times as far apart as on the skeleton", cases[i].advice);
+        refuses(tool, CALIBRATE, "times as far apart as on the skeleton", cases[i].advice);
+    }
+    /* A set that was calibrated so does not hide it. */
+    ulna_content walk = load_walk(tool);
+    scale(&walk.recording, 0.5, 0.5, 0.5);
+    write_bad(tool, &walk);
+    json_decref(run(tool, "calibrate --json -s human.asf -o folded.csv -m bad.c3d --frames 40 --no-checks", 0));
+    refuses(tool, "solve --json -s human.asf -a folded.csv -o out.amc -m bad.c3d", "0.4", "somebody else");
+    /* Lengths that are found may be a child's. */
+    json_decref(run(tool, CALIBRATE "--symmetric --frames 40", 0));
+    assert_int_equal(unlink_in(tool, "out.csv"), 0);
 }
 
 /* A unit that the user gives is checked like one that the file states. */
@@ -558,8 +628,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(doubled_names_are_refused, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(mirrored_axes_are_refused, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(exchanged_sides_are_refused, open_sample, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(exchanged_limbs_are_refused, open_sample, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(flat_recordings_are_refused, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(wrong_units_are_refused, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(wrong_given_units_are_refused, open_sample, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(wrong_inches_and_feet_are_refused, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(calibrations_that_fit_nothing_are_refused, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(assumed_units_are_named_first, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(too_few_markers_are_refused, open_sample, ulna_test_tool_close),

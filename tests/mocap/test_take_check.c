@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mocap/take.h"
 #include "support_mocap.h"
 #include "support_swing.h"
 #include "ulna/formats.h"
@@ -81,7 +82,12 @@ static void sizes_and_sides_are_checked(void **state)
     assert_int_equal(take->findings.list[0].code, ULNA_DOUBT_SIZE);
     assert_non_null(strstr(take->findings.list[0].text, "times as far apart as on the skeleton"));
     ulna_take_destroy(take);
-    scale(&s.recording, 1 / 25.4, 1 / 25.4);
+    scale(&s.recording, 0.6 / 25.4, 0.6 / 25.4); /* near 1: it is no power of ten */
+    take = make(&options);
+    assert_int_equal(take->doubts, ULNA_DOUBT_SIZE);
+    assert_true(fabs(take->size_factor / take->size_ratio - 1) < 1e-12);
+    ulna_take_destroy(take);
+    scale(&s.recording, 1 / 0.6, 1 / 0.6);
     scale(&s.recording, -1, 1);
     take = make(&options);
     assert_true(take->doubts & ULNA_DOUBT_MIRRORED);
@@ -482,6 +488,86 @@ static void recorded_takes_give_no_alarm(void **state)
     }
 }
 
+/* Markers as people wear them, on what a motion file says. */
+static ulna_recording markers_of_motion(const ulna_model *model, const ulna_clip *clip, const char *file)
+{
+    static const char *const names[] = {"FHD", "BHD", "SHO", "UPA", "ELB", "FRM", "WRA", "FIN",
+                                        "FWT", "BWT", "THI", "KNE", "SHN", "ANK", "HEE", "TOE"};
+    enum { NAMES = sizeof names / sizeof *names, MOST_FRAMES = 20 };
+    ulna_recording r = ulna_recording_empty(NULL);
+    ulna_marker_set set = ulna_marker_set_empty(NULL);
+    ulna_pose *pose;
+    int frames = clip->frame_count < MOST_FRAMES ? clip->frame_count : MOST_FRAMES;
+    assert_int_equal(ulna_recording_resize(&r, 2 * NAMES, frames), ULNA_OK);
+    for (int m = 0; m < 2 * NAMES; m++)
+        snprintf(r.names[m], ULNA_MARKER_NAME, "%c%s", m < NAMES ? 'L' : 'R', names[m % NAMES]);
+    if (ulna_marker_set_from_names(model, &r, &set, NULL, NULL))
+        fail_msg("%s: no names are known", file);
+    assert_int_equal(ulna_pose_create(model, NULL, &pose, NULL), ULNA_OK);
+    for (int f = 0; f < frames; f++) {
+        for (int m = 0; m < 2 * NAMES; m++)
+            put(&r, f, m, NAN);
+        assert_int_equal(ulna_pose_forward(pose, ulna_clip_frame(clip, (f * clip->frame_count) / frames)), ULNA_OK);
+        for (size_t i = 0; i < set.count; i++)
+            ulna_pose_point(pose, set.items[i].body, set.items[i].offset,
+                            ulna_recording_frame(&r, f) + 3 * ulna_recording_find(&r, set.items[i].marker));
+    }
+    ulna_pose_destroy(pose);
+    ulna_marker_set_release(&set);
+    return r;
+}
+
+/* Walking, kicking, boxing, jumping jacks, a pirouette, on skeletons of many programs; and legs exchanged. */
+static void motions_give_no_alarm(void **state)
+{
+    static const char *const files[][2] = {
+        {"cmu/02.asf", "cmu/02_01.amc"},
+        {"cmu/02.asf", "cmu/02_05.amc"},
+        {"cmu/03.asf", "cmu/03_02.amc"},
+        {"cmu/11.asf", "cmu/11_01.amc"},
+        {"hdm05/HDM_bd.asf", "hdm05/HDM_bd_kickLFront1Reps_001_120.amc"},
+        {"hdm05/HDM_bk.asf", "hdm05/HDM_bk_kickLFront1Reps_007_120.amc"},
+        {"cmu/16_15_cgspeed_mb.bvh", NULL},
+        {"cmu/16_35_cgspeed_mb.bvh", NULL},
+        {"cmu/35_01_cgspeed_mb.bvh", NULL},
+        {"bvh/animdraw_cmu1_jumping_jacks.bvh", NULL},
+        {"bvh/assimp_Boxing_Toes_extra_frame.bvh", NULL},
+        {"bvh/bvhtoolbox_walk01.bvh", NULL},
+        {"bvh/makehuman_walk1.bvh", NULL},
+        {"bvh/pymo_AV_8Walk_Meredith.bvh", NULL},
+        {"bvh/threejs_pirouette.bvh", NULL},
+    };
+    ulna_test_need_data(state);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char path[512];
+        ulna_error error;
+        ulna_content skeleton = load(files[i][0]), motion = ulna_content_empty(NULL);
+        ulna_read_options read = ulna_read_options_for(&skeleton);
+        if (files[i][1] && ulna_content_load(ulna_test_path(path, sizeof path, ulna_test_data_dir(), files[i][1]),
+                                             &read, &motion, &error))
+            fail_msg("%s", error.message);
+        ulna_recording r = markers_of_motion(skeleton.model, files[i][1] ? &motion.clip : &skeleton.clip, files[i][0]);
+        ulna_take_options options = ulna_take_options_default();
+        options.model = skeleton.model;
+        options.recording = &r;
+        options.attach = ULNA_ATTACH_NAMES;
+        ulna_take *take = make(&options);
+        if (take->doubts)
+            fail_msg("%s: doubts %u, size %g", files[i][0], take->doubts, take->size_ratio);
+        ulna_take_destroy(take);
+        for (int m = 0; m < r.marker_count; m++)
+            if (m % (r.marker_count / 2) >= 10)
+                r.names[m][0] = r.names[m][0] == 'L' ? 'R' : 'L';
+        take = make(&options);
+        if (!(take->doubts & ULNA_DOUBT_PART))
+            fail_msg("%s: exchanged legs are not found", files[i][0]);
+        ulna_take_destroy(take);
+        ulna_recording_release(&r);
+        ulna_content_release(&motion);
+        ulna_content_release(&skeleton);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -496,6 +582,7 @@ int main(void)
         cmocka_unit_test(nothing_at_all_ends_soon),
         cmocka_unit_test(results_are_numbers),
         cmocka_unit_test(recorded_takes_give_no_alarm),
+        cmocka_unit_test(motions_give_no_alarm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
