@@ -152,6 +152,23 @@ static const char *bones_from(const calibrate_job *job)
                                                    : "the markers' names";
 }
 
+static void note_template(const calibrate_job *job)
+{
+    char names[300] = "";
+    int count = 0;
+    for (size_t i = 0; i < job->expected.set.count; i++) {
+        const char *marker = job->expected.set.items[i].marker;
+        if (ulna_recording_find(&job->markers.recording, marker) != ULNA_NONE)
+            continue;
+        if (strlen(names) < 240)
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.40s", count ? ", " : "", marker);
+        count++;
+    }
+    if (count)
+        files_note_text(job->notes, "%d marker%s of the template %s not in the recording: %s%s", count,
+                        count == 1 ? "" : "s", count == 1 ? "is" : "are", names, strlen(names) >= 240 ? ", ..." : "");
+}
+
 static void note_take(const calibrate_job *job)
 {
     const ulna_take *take = job->take;
@@ -209,6 +226,7 @@ static int make_take(json_t *object, calibrate_job *job, ulna_error *error)
     }
     job->from = bones_from(job);
     note_take(job);
+    note_template(job);
     if (check_take(job, job->take, &job->markers, job->markers_path, object, error))
         return files_fail(object, job->markers_path, error);
     for (int i = 0; i < job->more_count; i++) {
@@ -272,6 +290,8 @@ static void try_lengths(calibrate_job *job)
         return;
     options.scale = options.symmetric = 1;
     options.repair = 0;
+    options.more = (const ulna_take *const *)job->more_takes;
+    options.more_count = job->more_count;
     options.frames = options.frames < FEW ? options.frames : FEW;
     ulna_calibrate(job->take, &options, &job->other, NULL);
     options.shoulders = 1;

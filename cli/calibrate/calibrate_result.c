@@ -285,7 +285,7 @@ static void say_error(const cli *tool, const json_t *object, const calibrate_job
     fact_line(tool, object, is_split ? "" : "error",
               job->options.evaluate_only
                   ? "{rms_mm%.2f} mm RMS from the reference motion, {frames_used} frames"
-                  : "{rms_mm%.2f} mm RMS in the {frames_used} frames used[, {rms_holdout_mm%.2f} mm in "
+                  : "{rms_mm%.2f} mm RMS in the {frames_used} frame{frames_used:/s} used[, {rms_holdout_mm%.2f} mm in "
                     "{frames_holdout} left out]");
     if (is_split)
         fact_text(tool, "", "without positions that are too far off to count");

@@ -361,8 +361,8 @@ static void print_summary(const cli *tool, const solve_job *job)
     int is_split = json_is_true(json_object_get(o, "some_unmarked"));
     fact_line(
         tool, o, "error",
-        "{some_unmarked?}rms {r.rms_unmarked_mm%.2f} mm on average in the {r.frames_unmarked} frames that are not "
-        "marked below");
+        "{some_unmarked?}rms {r.rms_unmarked_mm%.2f} mm on average in the {r.frames_unmarked} frame{r.frames_unmarked:/s} without a "
+        "mark below");
     fact_line(tool, o, is_split ? "in all" : "error",
               "rms {r.rms_mm.mean%.2f} mm on average, {r.rms_mm.max%.2f} mm at most (frame {worst_frame}); sum over "
               "markers {r.sum_cm.mean%.2f} cm");
@@ -374,7 +374,7 @@ static void print_summary(const cli *tool, const solve_job *job)
     say_swaps(tool, json_object_get(job->object, "swaps"));
     fact_line(tool, o, "outlying", "{outliers}");
     fact_line(tool, o, "missing",
-              "{r.missing_markers?}{r.missing_markers} marker positions, {missing_percent%.2g} % of all; most of "
+              "{r.missing_markers?}{r.missing_markers} marker positions, {missing_percent%.1f} % of all; most of "
               "{rarest}, in {rarest_missing} frames");
     fact_line(tool, o, "held",
               "{r.constraints.places?}{r.constraints.places} place{r.constraints.places:/s}, met to "

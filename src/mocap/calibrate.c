@@ -95,7 +95,12 @@ static ulna_status check(const ulna_take *take, const ulna_calibrate_options *o,
         if (!(numbers[i] >= 0) || isinf(numbers[i]))
             return ulna_fail(error, ULNA_ERR_ARGUMENT,
                              "options: posture, limits, priors, held_out and suspect must be finite and 0 or above");
-    if (o->keys < 1 || o->frames < 1 || o->blocks < 0 || o->held_out > 0.5 || (unsigned)o->loss > ULNA_LOSS_HUBER ||
+    if ((unsigned)o->loss > ULNA_LOSS_HUBER)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "options: loss is %d, which is no ulna_loss", (int)o->loss);
+    for (int i = 0; o->shown && i < take->model->nq; i++)
+        if (!isfinite(o->shown[i]))
+            return ulna_fail(error, ULNA_ERR_ARGUMENT, "options: coordinate %d of `shown` is NaN or infinite", i);
+    if (o->keys < 1 || o->frames < 1 || o->blocks < 0 || o->held_out > 0.5 ||
         (o->loss && (!(o->loss_scale > 0) || isinf(o->loss_scale))))
         return ulna_fail(
             error, ULNA_ERR_ARGUMENT,

@@ -69,6 +69,8 @@ ulna_status ulna_marker_set_from_model(ulna_marker_set *set, const ulna_model *m
 
 enum { FEWEST_CELLS = 5, WEIGHT = 5, TEMPLATE_CELLS = 8, MOST_CELLS = 9, SPREADS = 3, MOST_BYTES = 16 << 20 };
 
+#define FARTHEST 10.0 /* m, of a template: nothing on a person is so far from a bone */
+
 typedef struct set_reader {
     ulna_scan scan;
     const ulna_model *model;
@@ -183,6 +185,11 @@ static ulna_status read_row(set_reader *r, const ulna_word *cells, size_t count)
                                   (int)(cells[k].length < 40 ? cells[k].length : 40), cells[k].text);
     if (!r->places && !(numbers[3] >= 0))
         return ulna_scan_fail(&r->scan, &cells[5], r->error, ULNA_ERR_PARSE, "the weight must be 0 or more");
+    for (size_t k = 2; k < count && r->places; k++)
+        if (fabs(numbers[k - 2]) > FARTHEST)
+            return ulna_scan_fail(&r->scan, &cells[k], r->error, ULNA_ERR_PARSE,
+                                  "%.3g m is no place on a person: is the unit right? '# unit: cm' changes it",
+                                  numbers[k - 2]);
     for (size_t k = WEIGHT; k < count; k++)
         if (r->places ? numbers[k - 2] <= 0 : numbers[k - 2] < 0)
             return ulna_scan_fail(&r->scan, &cells[k], r->error, ULNA_ERR_PARSE,

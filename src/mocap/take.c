@@ -76,8 +76,10 @@ static ulna_status check(const ulna_take_options *o, ulna_error *error)
         if (o->set->items[i].body < 0 || o->set->items[i].body >= o->model->nb)
             return ulna_fail(error, ULNA_ERR_ARGUMENT, "marker '%s' is on body %d, which the model does not have",
                              o->set->items[i].marker, o->set->items[i].body);
+    if ((unsigned)o->attach > ULNA_ATTACH_REFERENCE)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "attach is %d, which is no ulna_attach", (int)o->attach);
     int needs_reference = o->attach == ULNA_ATTACH_REFERENCE || o->reference_offsets;
-    if ((unsigned)o->attach > ULNA_ATTACH_REFERENCE || (needs_reference && !o->reference))
+    if (needs_reference && !o->reference)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "offsets from a reference need a reference motion");
     if (o->reference && o->reference->coordinate_count != o->model->nq)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "the reference motion has %d coordinates, the skeleton %d",

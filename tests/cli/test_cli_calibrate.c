@@ -312,6 +312,10 @@ static void a_template_says_where(void **state)
     assert_string_equal(text(marker(object, "P7"), "bone"), "left_thigh");
     assert_true(number(marker(object, "P7"), "rms_mm") < 2);
     json_decref(object);
+    write_file(tool, "places.csv", "P7,left_thigh,55,-420,0,20\nP8,left_thigh,55,-300,0,20\n");
+    object = calibrate(tool, "-s human -m p.c3d --template places.csv --frames 20", 0);
+    assert_true(has_note(object, "1 marker of the template is not in the recording: P8"));
+    json_decref(object);
     write_file(tool, "places.csv", "P7,left_thigh,55,-420,0,-1\n");
     object = calibrate(tool, "-s human -m p.c3d --template places.csv", 3);
     ulna_test_says(tool->err, "places.csv:1:");
@@ -370,6 +374,13 @@ static void takes_of_a_session(void **state)
     json_decref(object);
     assert_int_equal(ulna_test_tool_run(tool, "calibrate -s human -m take.c3d second.c3d"), 0);
     ulna_test_says(tool->out, "2 takes");
+    /* What other lengths would give is of all takes. */
+    for (int i = 0; i < 3 * take.markers.frame_count * take.markers.marker_count; i++)
+        take.markers.positions[i] *= 0.8;
+    ulna_test_take_write(tool->folder, "second.c3d", NULL, NULL, &take.markers);
+    object = calibrate(tool, "-s human -m take.c3d second.c3d --frames 40", 1); /* placed anew */
+    assert_true(number(object, "rms_all_with_lengths_mm") > 5);
+    json_decref(object);
     object = calibrate(tool, "-s human -m take.c3d none.c3d", 4);
     ulna_test_says(tool->err, "none.c3d");
     json_decref(object);

@@ -58,7 +58,7 @@ static void gaps_are_told(void **state)
     assert_string_equal(json_string_value(json_array_get(json_object_get(object, "reasons"), 0)), "5 frames are empty");
     json_decref(object);
     char *page = ulna_test_tool_file(tool, "gaps.html");
-    ulna_test_says(page, "no marker is seen, and the pose is interpolated");
+    ulna_test_says(page, "no marker is seen: interpolated, or held before the first");
     ulna_test_says(page, "data-frame=\"41\">41–45<");
     ulna_test_says(page, "<div class=\"verdict look\"><strong>Look at it before you use it</strong>");
     ulna_test_says(page, "<li>5 frames are empty</li>");

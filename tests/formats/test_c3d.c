@@ -254,6 +254,16 @@ static void down_axis(maker *m)
     text_parameter(m, 1, "Y_SCREEN", "-Z", 2);
 }
 
+static void rates_beyond_all_cameras_are_remarked_upon(void **state)
+{
+    (void)state;
+    maker m = {.points = 3, .frames = 7, .labels = "A1  B   C   ", .rate = 1e9};
+    make(&m);
+    ulna_content c = read_made(&m);
+    assert_remark(&c.remarks, 0, "1e+09 per second");
+    ulna_content_release(&c);
+}
+
 static void units_axes_and_places(void **state)
 {
     (void)state;
@@ -758,6 +768,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_machines_and_numbers),
+        cmocka_unit_test(rates_beyond_all_cameras_are_remarked_upon),
         cmocka_unit_test(units_axes_and_places),
         cmocka_unit_test(names_of_points),
         cmocka_unit_test(the_length_of_the_file_decides),

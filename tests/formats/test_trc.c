@@ -97,6 +97,21 @@ static void dialects(void **state)
     ulna_content_release(&c);
 }
 
+/* TRC has no quotes: one that begins a name is a part of it, unless another ends it. */
+static void quotes_in_names(void **state)
+{
+    (void)state;
+    ulna_content c = read_text(HEAD "50\t50\t1\t4\tm\t50\t1\t1\nFrame#\tTime\t\">A\t\t\tB\t\t\tC\"\t\t\t\"D\"\t\t\n"
+                                    "1\t0\t1\t2\t3\t4\t5\t6\t7\t8\t9\t10\t11\t12\n");
+    assert_int_equal(c.remarks.count, 0);
+    assert_int_equal(c.recording.marker_count, 4);
+    assert_string_equal(c.recording.names[0], "\">A");
+    assert_string_equal(c.recording.names[1], "B");
+    assert_string_equal(c.recording.names[2], "C\"");
+    assert_string_equal(c.recording.names[3], "D");
+    ulna_content_release(&c);
+}
+
 static void spellings_of_missing(void **state)
 {
     (void)state;
@@ -373,6 +388,7 @@ int main(void)
         cmocka_unit_test(a_plain_file),
         cmocka_unit_test(ends_of_lines_and_separators),
         cmocka_unit_test(dialects),
+        cmocka_unit_test(quotes_in_names),
         cmocka_unit_test(spellings_of_missing),
         cmocka_unit_test(defects_are_remarked_upon),
         cmocka_unit_test(bad_files_are_refused),

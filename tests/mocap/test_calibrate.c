@@ -467,6 +467,16 @@ static void test_refusals(void **state)
     options = ulna_calibrate_options_default();
     options.prior = NAN;
     assert_int_equal(ulna_test_calibrate(model, &set, &recording, NULL, &options, &result, NULL), ULNA_ERR_ARGUMENT);
+    options = ulna_calibrate_options_default();
+    options.loss = (ulna_loss)-5;
+    assert_int_equal(ulna_test_calibrate(model, &set, &recording, NULL, &options, &result, &error), ULNA_ERR_ARGUMENT);
+    assert_non_null(strstr(error.message, "loss is -5"));
+    options = ulna_calibrate_options_default();
+    double *shown = ulna_clip_frame(&clip, 0);
+    options.shown = shown;
+    shown[7] = NAN;
+    assert_int_equal(ulna_test_calibrate(model, &set, &recording, NULL, &options, &result, &error), ULNA_ERR_ARGUMENT);
+    assert_non_null(strstr(error.message, "coordinate 7 of `shown`"));
     assert_int_equal(ulna_test_calibrate(NULL, &set, &recording, NULL, NULL, &result, NULL), ULNA_ERR_ARGUMENT);
     for (int i = 0; i < 3 * 50 * recording.marker_count; i++)
         recording.positions[i] = NAN;

@@ -446,6 +446,9 @@ static void test_template(void **state)
     assert_int_equal(ulna_marker_template_load(path, model, &t, &error), ULNA_ERR_PARSE);
     assert_non_null(strstr(error.message, "above 0"));
     assert_int_equal(t.set.count, 0);
+    write_text(path, "P1,left_thigh,1e30,-200,0,20\n");
+    assert_int_equal(ulna_marker_template_load(path, model, &t, &error), ULNA_ERR_PARSE);
+    assert_non_null(strstr(error.message, "no place on a person"));
     write_text(path, "P1,wing,80,-200,0\n");
     assert_int_equal(ulna_marker_template_load(path, model, &t, &error), ULNA_ERR_PARSE);
     remove(path);

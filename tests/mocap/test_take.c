@@ -322,7 +322,7 @@ static void many_markers_are_attached_soon(void **state)
     ulna_model_destroy(arm);
 }
 
-static void axes_that_are_no_rotation_are_refused(void **state)
+static void axes_and_attachments_that_are_none_are_refused(void **state)
 {
     (void)state;
     ulna_test_swing s = ulna_test_swing_make(3, 0);
@@ -340,6 +340,10 @@ static void axes_that_are_no_rotation_are_refused(void **state)
     ulna_take_options options = options_of(&s);
     ulna_take *take;
     ulna_error error;
+    options.attach = (ulna_attach)77;
+    assert_int_equal(ulna_take_create(&options, &take, &error), ULNA_ERR_ARGUMENT);
+    assert_non_null(strstr(error.message, "attach is 77"));
+    options.attach = ULNA_ATTACH_SET;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         options.axes = wrong[i];
         assert_int_equal(ulna_take_create(&options, &take, &error), ULNA_ERR_ARGUMENT);
@@ -664,7 +668,7 @@ int main(void)
         cmocka_unit_test(axes_are_found),
         cmocka_unit_test(a_skeleton_may_stand_on_its_head),
         cmocka_unit_test(many_markers_are_attached_soon),
-        cmocka_unit_test(axes_that_are_no_rotation_are_refused),
+        cmocka_unit_test(axes_and_attachments_that_are_none_are_refused),
         cmocka_unit_test(distances_are_those_of_the_frames),
         cmocka_unit_test(what_is_wrong_is_found),
         cmocka_unit_test(any_number_of_threads_will_do),

@@ -252,11 +252,16 @@ static int first_frame(const ulna_c3d_file *file, const ulna_c3d_parameters *p)
     return trial >= 1 && trial <= INT_MAX && trial == floor(trial) ? (int)trial : header_word(file, ULNA_C3D_AT_FIRST);
 }
 
+#define HIGHEST_RATE 1e5 /* frames per second; motion capture has up to a few thousand */
+
 static double frame_rate(const ulna_c3d_file *file, const ulna_c3d_parameters *p)
 {
     double rate = ulna_c3d_number(file, &p->rate);
     if (!(rate > 0) || !isfinite(rate))
         rate = ulna_c3d_float(file->data + ULNA_C3D_AT_RATE, file->processor);
+    if (rate > HIGHEST_RATE)
+        ulna_remarks_add(file->remarks, 0, ULNA_C3D_AT_RATE, "the frame rate is %g per second: no camera is so fast",
+                         rate);
     if (rate > 0 && isfinite(rate) && isfinite(1 / rate))
         return rate;
     ulna_remarks_add(file->remarks, 0, ULNA_C3D_AT_RATE,

@@ -50,10 +50,11 @@ static int next_word(ulna_row *row, ulna_word *cell)
     return cell->length > 0;
 }
 
-/* Behind the quote that ends a cell, whose first quote is at `from`; the end of the row if none does. */
-static const char *behind_quotes(const char *from, const char *end)
+/* Behind the quote that ends a cell, whose first quote is at `from`; the end of the row if none does. Between tabs cells end with
+ * the tab: `from` itself, since the quote is a letter of the cell then. */
+static const char *behind_quotes(const char *from, const char *end, char delimiter)
 {
-    for (const char *at = from + 1; at < end; at++) {
+    for (const char *at = from + 1; at < end && !(*at == '\t' && delimiter == '\t'); at++) {
         if (*at != '"')
             continue;
         if (at + 1 < end && at[1] == '"')
@@ -61,7 +62,7 @@ static const char *behind_quotes(const char *from, const char *end)
         else
             return at + 1;
     }
-    return end;
+    return delimiter == '\t' ? from : end;
 }
 
 int ulna_row_next(ulna_row *row, ulna_word *cell)
@@ -73,7 +74,7 @@ int ulna_row_next(ulna_row *row, ulna_word *cell)
     const char *from = row->here, *to;
     while (from < row->end && *from != row->delimiter && is_blank(*from))
         from++;
-    to = from < row->end && *from == '"' ? behind_quotes(from, row->end) : from;
+    to = from < row->end && *from == '"' ? behind_quotes(from, row->end, row->delimiter) : from;
     while (to < row->end && *to != row->delimiter)
         to++;
     row->here = to + 1;
