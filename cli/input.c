@@ -443,3 +443,14 @@ int folder_make(json_t *object, const char *folder)
     cli_fail(&error, ULNA_ERR_IO, "cannot create the folder: %s", strerror(failure));
     return files_fail(object, folder, &error);
 }
+
+int folder_make_for(json_t *object, const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    if (!slash || slash == path)
+        return CLI_DONE;
+    char *folder = strndup(path, (size_t)(slash - path));
+    int code = folder ? folder_make(object, folder) : cli_exit_code(ULNA_ERR_MEMORY);
+    free(folder);
+    return code;
+}

@@ -116,6 +116,8 @@ int fields_split(char *line, const char *separators, char **fields, int most);
 int folder_is(const char *path);
 /* mkdir -p. Prints an error, and returns the exit code. */
 int folder_make(json_t *object, const char *folder);
+/* The same for the folder of a file that is to be written; `path` may be NULL. */
+int folder_make_for(json_t *object, const char *path);
 /* "folder/name"; free() it. NULL without memory. */
 char *folder_join(const char *folder, const char *name);
 /* "folder/walk.amc" for the take x/walk.c3d, "folder/walk-Anna.amc" for a person in it (may be NULL); free() it. NULL without

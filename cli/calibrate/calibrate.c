@@ -10,6 +10,16 @@
 
 /* ---- the command line ------------------------------------------------------------------------------------------ */
 
+static int is_skeleton_name(const char *path)
+{
+    static const ulna_format formats[] = {ULNA_FORMAT_MODEL_JSON, ULNA_FORMAT_ASF, ULNA_FORMAT_BVH, ULNA_FORMAT_GLTF,
+                                          ULNA_FORMAT_GLB};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (ulna_format_of_name(path) == formats[i])
+            return 1;
+    return 0;
+}
+
 static int read_options(const cli *tool, calibrate_job *job)
 {
     job->skeleton_path = cli_value(tool, "skeleton");
@@ -45,6 +55,9 @@ static int read_options(const cli *tool, calibrate_job *job)
     if (job->options.shoulders && (job->options.symmetric || cli_value(tool, "scale") || job->static_path))
         return cli_usage(tool,
                          "--shoulders finds two lengths, --scale, --symmetric and --static all: give one of them");
+    if (job->model_path && !folder_is(job->model_path) && !is_skeleton_name(job->model_path))
+        return cli_usage(tool, "--model-out '%s': the ending is that of a skeleton: .json, .asf, .bvh, .gltf or .glb",
+                         job->model_path);
     if (job->options.evaluate_only && !job->reference_path)
         return cli_usage(tool, "--average needs --reference");
     if (job->options.evaluate_only && (job->options.scale || job->options.repair))
@@ -329,17 +342,30 @@ static int run(const cli *tool, json_t *object, calibrate_job *job, ulna_error *
     return status != ULNA_OK ? files_fail(object, about, error) : CLI_DONE;
 }
 
+/* In the format of its ending; an ASF with the unit of the skeleton's own. */
+static ulna_status write_model(const calibrate_job *job, ulna_error *error)
+{
+    ulna_write_options options = ulna_write_options_for(&job->skeleton, ulna_format_of_name(job->model_path));
+    return files_write(job->model_path, job->result.model, NULL, NULL, &options, job->notes, error);
+}
+
+static ulna_status write_set(const calibrate_job *job, ulna_error *error)
+{
+    int is_counted = cli_writing_begin(job->output_path);
+    ulna_status status = ulna_marker_set_save(&job->result.set, job->skeleton.model, job->output_path, error);
+    cli_writing_end(is_counted);
+    return status;
+}
+
 static int write_files(json_t *object, const calibrate_job *job, ulna_error *error)
 {
+    if (!job->output_path && !job->model_path)
+        files_note_text(job->notes, "nothing is written: -o FILE writes the table for 'ulna solve --attach'");
     for (int is_model = 0; is_model < 2; is_model++) {
         const char *path = is_model ? job->model_path : job->output_path;
         if (!path)
             continue;
-        int is_counted = cli_writing_begin(path);
-        ulna_status status = is_model ? ulna_model_save(job->result.model, path, error)
-                                      : ulna_marker_set_save(&job->result.set, job->skeleton.model, path, error);
-        cli_writing_end(is_counted);
-        if (status != ULNA_OK)
+        if (is_model ? write_model(job, error) : write_set(job, error))
             return files_fail(object, path, error);
         json_object_set_new(object, is_model ? "model" : "output", cli_json_text(path));
     }
@@ -353,6 +379,10 @@ static int calibrate(const cli *tool, json_t *object, calibrate_job *job)
     int code = read_files(object, job, &error);
     if (!code)
         code = make_take(object, job, &error);
+    if (!code)
+        code = folder_make_for(object, job->output_path);
+    if (!code)
+        code = folder_make_for(object, job->model_path);
     if (!code)
         code = run(tool, object, job, &error);
     if (code)
@@ -544,7 +574,9 @@ static const cli_option options[] = {
      "take and the person."},
     {"output", 'o', "FILE",
      "Write a CSV table of marker, bone, offset in metres and weight, for `ulna solve --attach`."},
-    {"model-out", 0, "FILE", "Write the skeleton with the new bone lengths as a model file."},
+    {"model-out", 0, "FILE",
+     "Write the skeleton with the new bone lengths, in the format of the extension: .json (a model file), .asf, .bvh, .gltf or "
+     ".glb."},
     {0},
 };
 

@@ -214,6 +214,9 @@ static void say_markers(const cli *tool, const calibrate_job *job)
     }
     if (*moved)
         fact_text(tool, "repaired", "%s", moved);
+    else if (job->options.repair)
+        fact_text(tool, "repaired",
+                  "none: no marker's error is above three times the median, or no bone suits it better");
     if (shown < r->suspects)
         snprintf(suspects + strlen(suspects), TEXT - strlen(suspects), ", and %d more", r->suspects - shown);
     if (*suspects)

@@ -257,6 +257,8 @@ static int convert_main(cli *tool)
     if (!code)
         code = convert_balls(object, &c, tool->operands[0]);
     if (!code)
+        code = folder_make_for(object, tool->operands[tool->operand_count - 1]);
+    if (!code)
         code = write_file(tool, object, &c);
     if (!code)
         show(tool, object, &c);

@@ -470,7 +470,7 @@ static int run(const cli *tool, json_t *object, global_job *job)
     ulna_error_clear(&error);
     int code = load(tool, object, job);
     if (!code)
-        code = global_check_outputs(tool);
+        code = global_check_outputs(tool, object);
     if (code)
         return code;
     if (solve_frames(tool, job, &error))

@@ -64,7 +64,7 @@ int global_place(const global_job *job, int frame, int number, double place[3]);
 /* ---- what was found: global_result.c ------------------------------------------------------------------------------ */
 
 /* Whether the formats of all outputs can hold a pose, before anything is solved. */
-int global_check_outputs(const cli *tool);
+int global_check_outputs(const cli *tool, json_t *object);
 /* The results into the object of --json, and for people. */
 void global_add_results(json_t *object, const global_job *job);
 void global_print(const cli *tool, const json_t *object, const global_job *job);

@@ -295,12 +295,15 @@ static int check_format(const cli *tool, const char *path)
     return CLI_DONE;
 }
 
-int global_check_outputs(const cli *tool)
+int global_check_outputs(const cli *tool, json_t *object)
 {
     int code = CLI_DONE;
     for (int i = 0; i < tool->given_count && !code; i++)
         if (is_output(tool, i))
             code = check_format(tool, tool->values[i]);
+    for (int i = 0; i < tool->given_count && !code; i++)
+        if (is_output(tool, i))
+            code = folder_make_for(object, tool->values[i]);
     return code;
 }
 

@@ -3,16 +3,12 @@
 
 #include <stdlib.h>
 
-/* Where markers sit, if neither the command line nor the skeleton says so. */
-static int check_attachment(const cli *tool, solve_job *pattern, const solve_skeleton *skeleton)
+/* A skeleton without markers takes them from the reference, or from key points if the recording has some. */
+static void choose_attachment(const cli *tool, solve_job *pattern, const solve_skeleton *skeleton)
 {
-    if (pattern->attach != ATTACH_MODEL || ulna_model_marker_count(skeleton->file.model) > 0)
-        return CLI_DONE;
-    if (!pattern->reference_path || cli_value(tool, "attach"))
-        return cli_usage(tool, "the skeleton has no markers of its own: --attach FILE says where they are, and 'ulna "
-                               "calibrate' makes such a file; --reference MOTION can be used instead");
-    pattern->attach = ATTACH_REFERENCE;
-    return CLI_DONE;
+    if (pattern->attach == ATTACH_MODEL && !ulna_model_marker_count(skeleton->file.model) && pattern->reference_path &&
+        !cli_value(tool, "attach"))
+        pattern->attach = ATTACH_REFERENCE;
 }
 
 /* One take's own code; of several 1 if some failed, and the highest code if all of them did. */
@@ -58,7 +54,7 @@ int cli_solve(cli *tool)
     json_t *object = json_object();
     code = solve_load_skeleton(object, &pattern, &skeleton, &error);
     if (!code)
-        code = check_attachment(tool, &pattern, &skeleton);
+        choose_attachment(tool, &pattern, &skeleton);
     pattern.skeleton = &skeleton.file;
     if (!code) {
         jobs = solve_make_jobs(tool, &pattern, &count);

@@ -263,8 +263,15 @@ static int make_take(solve_job *job, ulna_error *error)
     if (job->attach == ATTACH_FILE)
         o.set = &job->set;
     axes_apply(&job->axes, &o);
-    if (ulna_take_create(&o, &job->take, error))
+    if (ulna_take_create(&o, &job->take, error)) {
+        ulna_error why = *error;
+        if (why.status == ULNA_ERR_MODEL && !ulna_model_marker_count(job->model))
+            cli_fail(error, why.status,
+                     "%.150s; 'ulna calibrate -s S -m M -o a.csv' finds where they sit by their names, and --attach "
+                     "a.csv uses it",
+                     why.message);
         return solve_fail(job, job->object, job->markers_path, error);
+    }
     job->model = job->take->model; /* scaled to key points, perhaps */
     solve_note_take(job);
     const doubt_advice advice = {.subjects = "--subject NAME solves one of them, --all-subjects each by itself",

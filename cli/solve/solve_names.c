@@ -228,7 +228,8 @@ int solve_name_outputs(const cli *tool, json_t *object, solve_job *jobs, int cou
     if (!code)
         code = check_names(tool, jobs, count);
     for (int i = 0; i < tool->given_count && !code; i++)
-        if (names_a_place(tool, i) && folder_is(tool->values[i]))
-            code = folder_make(object, tool->values[i]);
+        if (names_a_place(tool, i))
+            code = folder_is(tool->values[i]) ? folder_make(object, tool->values[i])
+                                              : folder_make_for(object, tool->values[i]);
     return code;
 }

@@ -158,8 +158,10 @@ static ulna_status collect(ulna_take *take, const ulna_take_options *o, ulna_mar
     if (take->attach == ULNA_ATTACH_SET)
         return all->count
                    ? ULNA_OK
-                   : ulna_fail(error, ULNA_ERR_ARGUMENT,
-                               "there is no marker set with markers, and the model has no markers: give a marker set");
+                   : ulna_fail(
+                         error, o->set ? ULNA_ERR_ARGUMENT : ULNA_ERR_MODEL,
+                         o->set ? "the marker set has no markers"
+                                : "the skeleton has no markers of its own, and nothing says where markers sit on it");
     if (!o->set)
         drop_unknown(recording, all);
     size_t own = all->count;

@@ -360,6 +360,29 @@ static void markers_placed_anew_are_not_done(void **state)
     json_decref(object);
 }
 
+/* The ending of --model-out decides; folders are made; what was not done is said. */
+static void files_are_what_they_are_called(void **state)
+{
+    ulna_test_tool *tool = *state;
+    json_t *object =
+        calibrate(tool, "-s human -m take.c3d --frames 40 --symmetric --model-out new/m.asf -o new/sub/a.csv", 0);
+    assert_false(has_note(object, "nothing is written"));
+    json_decref(object);
+    char *asf = ulna_test_tool_file(tool, "new/m.asf"), *table = ulna_test_tool_file(tool, "new/sub/a.csv");
+    assert_non_null(strstr(asf, ":bonedata"));
+    free(asf);
+    free(table);
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s human -m take.c3d -a new/sub/a.csv -o other/sub/x.bvh"), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "convert other/sub/x.bvh third/sub/x.bvh"), 0);
+    free(ulna_test_tool_file(tool, "third/sub/x.bvh"));
+    assert_int_equal(ulna_test_tool_run(tool, "calibrate -s human -m take.c3d --frames 40 --repair"), 0);
+    ulna_test_says(tool->out, "repaired  none: ");
+    ulna_test_says(tool->out, "nothing is written: -o FILE");
+    ulna_test_tool_shell(tool, "echo x >file");
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s human -m take.c3d -o file/x.amc"), 4);
+    ulna_test_says(tool->err, "file: cannot create the folder");
+}
+
 static void takes_of_a_session(void **state)
 {
     ulna_test_tool *tool = *state;
@@ -400,6 +423,8 @@ static void mistakes_are_told(void **state)
         {"", 2, "--skeleton and --markers are needed"},
         {"-s human", 2, "--skeleton and --markers are needed"},
         {"-s human -m take.c3d --model-out m.json", 2, "--scale"},
+        {"-s human -m take.c3d --symmetric --model-out m.csv", 2, "the ending is that of a skeleton: .json, .asf"},
+        {"-s human -m take.c3d --symmetric --model-out m", 2, "the ending is that of a skeleton: .json, .asf"},
         {"-s human -m take.c3d --average", 2, "--reference"},
         {"-s human -m take.c3d --average --reference truth.csv --scale", 2, "--average"},
         {"-s human -m take.c3d --up w", 2, "x, y or z"},
@@ -410,7 +435,7 @@ static void mistakes_are_told(void **state)
         {"-s human -m truth.csv", 3, "truth.csv"},
         {"-s take.c3d -m take.c3d", 3, "skeleton"},
         {"-s human -m take.c3d --static none.c3d", 4, "none.c3d"},
-        {"-s human -m take.c3d -o no/such/folder.csv", 4, "folder.csv"},
+        {"-s human -m take.c3d -o take.c3d/folder.csv", 4, "take.c3d: cannot create the folder"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char line[256];
@@ -517,6 +542,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_static_pose_is_known, open_take, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(a_template_says_where, open_take, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(markers_placed_anew_are_not_done, open_take, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(files_are_what_they_are_called, open_take, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(takes_of_a_session, open_take, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(wrong_bones_are_told_and_mended, open_take, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(lengths_are_found, open_take, ulna_test_tool_close),
