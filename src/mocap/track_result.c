@@ -13,6 +13,7 @@ enum {
     LONG_GAP = 12, /* frames: shorter ones are bridged by motion */
     NUMBERS = 3    /* that a marker gives */
 };
+#define AS_USUAL 1.5         /* times the RMS of frames without marks */
 #define FEWEST_UNMARKED 0.25 /* of the frames, to judge the take by them */
 #define MOST_FRAMES 0.5      /* of those in which a marker is seen: then it is not the marker that is wrong */
 
@@ -200,8 +201,6 @@ static ulna_status find_swaps(const ulna_track_job *j)
 {
     const ulna_allocator *allocator = &j->take->allocator;
     size_t count = 3 * j->take->set.count;
-    if (!j->result->summary.with_outliers)
-        return ULNA_OK;
     ulna_pose *pose = NULL;
     double *memory = ulna_allocate(allocator, 2 * count, sizeof *memory);
     ulna_status status = memory ? ulna_pose_create(j->take->model, allocator, &pose, NULL) : ULNA_ERR_MEMORY;
@@ -211,6 +210,48 @@ static ulna_status find_swaps(const ulna_track_job *j)
     ulna_pose_destroy(pose);
     ulna_release(allocator, memory, 2 * count, sizeof *memory);
     return status;
+}
+
+static int is_swapped(const ulna_track_job *j, int frame, size_t marker)
+{
+    for (int i = 0; i < j->result->swap_count; i++) {
+        const ulna_swap *s = &j->result->swaps[i];
+        if (frame >= s->first && frame <= s->last && (s->a == (int)marker || s->b == (int)marker))
+            return distance_at(j, frame, marker) > j->options->loss_scale;
+    }
+    return 0;
+}
+
+/* The RMS of a frame without markers that are swapped; NaN if none is. */
+static double rms_without_swapped(const ulna_track_job *j, int frame)
+{
+    double sum = 0;
+    int seen = 0, swapped = 0;
+    for (size_t i = 0; i < j->take->set.count; i++) {
+        double d = distance_at(j, frame, i);
+        if (isnan(d))
+            continue;
+        int is_left_out = is_swapped(j, frame, i);
+        swapped += is_left_out;
+        seen += !is_left_out;
+        sum += is_left_out ? 0 : d * d;
+    }
+    return swapped && seen ? sqrt(sum / seen) : (double)NAN;
+}
+
+/* A frame stands out by its markers; if these are two that are swapped, and the others fit as usual, the pose is no worse. */
+static void forgive_swapped(const ulna_track_job *j)
+{
+    double usual = 0;
+    int count = 0;
+    for (int f = 0; f < j->total && j->result->swap_count; f++)
+        if (!(j->result->frames[f].flags & ~(unsigned)ULNA_TRACK_STARTED)) {
+            usual += j->result->frames[f].rms;
+            count++;
+        }
+    for (int f = 0; f < j->total && count; f++)
+        if (j->result->frames[f].flags & ULNA_TRACK_DOUBTFUL && rms_without_swapped(j, f) <= AS_USUAL * usual / count)
+            j->result->frames[f].flags &= ~(unsigned)ULNA_TRACK_DOUBTFUL;
 }
 
 /* ---- limbs that are not seen for a while ---------------------------------------------------------------------------------- */
@@ -439,13 +480,14 @@ ulna_status ulna_track_result_finish(ulna_track_job *j, double started, ulna_err
     measure_markers(j);
     if (status == ULNA_OK)
         status = find_limbs(j);
+    if (status == ULNA_OK)
+        status = find_swaps(j);
+    forgive_swapped(j);
     sum_up(j, &r->summary);
     if (!j->options->oracle) /* which times the solving alone */
         r->summary.seconds = ulna_seconds() - started;
     if (status == ULNA_OK)
         status = find_median(j, &r->summary);
-    if (status == ULNA_OK)
-        status = find_swaps(j);
     if (status == ULNA_OK) {
         find_trust(j);
         ulna_track_judge(model, r);

@@ -248,7 +248,7 @@ static void defects_are_reported(void **state)
     free(page);
     assert_int_equal(ulna_test_tool_run(tool, "solve -s human.asf -m walk.c3d -a walk-markers.csv"), 0);
     ulna_test_says(tool->out, "verdict   look at it before you use it: ");
-    ulna_test_says(tool->out, "doubtful  36 frames: 180 to 215");
+    assert_null(strstr(tool->out, "doubtful")); /* the swap explains the error, and all other markers fit */
     ulna_test_says(tool->out, "swapped   LKNE and RKNE in frames 180 to 215");
     ulna_test_says(tool->out, "empty     8 frames: 420 to 427");
     close_sample(&s);
