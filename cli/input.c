@@ -64,10 +64,28 @@ static ulna_status read_in_unit(const char *path, double unit_m, ulna_content *c
     return files_read(path, &options, content, error);
 }
 
+/* A name without an ending may be meant as that of a built-in skeleton. */
+static ulna_status fail_sample(const char *path, ulna_error *error)
+{
+    char names[200] = "";
+    ulna_error why = *error;
+    for (int i = 0; ulna_sample_name(i); i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "", ulna_sample_name(i));
+    if (strpbrk(path, "./"))
+        return why.status;
+    return cli_fail(error, why.status, "%.80s; nor is it a built-in skeleton (%s)", why.message, names);
+}
+
 ulna_status files_skeleton(const char *path, double unit_m, ulna_content *content, ulna_error *error)
 {
     ulna_status status = read_in_unit(path, unit_m, content, error);
-    if (status == ULNA_OK && !content->model)
+    if (status == ULNA_ERR_IO && access(path, F_OK) != 0)
+        return fail_sample(path, error);
+    if (status == ULNA_OK && !content->model && content->recording.marker_count)
+        status = cli_fail(error, ULNA_ERR_PARSE,
+                          "a skeleton is needed, but this file (%s) holds markers: are the two files exchanged?",
+                          ulna_format_text(content->format));
+    else if (status == ULNA_OK && !content->model)
         status = fail_kind("a skeleton", content, error);
     return status;
 }
@@ -310,6 +328,13 @@ void axes_apply(const axes_choice *choice, ulna_take_options *options)
         options->up = choice->up;
         options->model_up = options->model_up ? options->model_up : 'y';
     }
+}
+
+void axes_note(const axes_choice *choice, const ulna_content *markers, json_t *notes)
+{
+    if (choice->up && markers->source.up && choice->up != markers->source.up)
+        files_note_text(notes, "the recording states that %c is up; --up %c is used instead", markers->source.up,
+                        choice->up);
 }
 
 void axes_text(const double axes[9], char text[8])

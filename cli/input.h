@@ -80,6 +80,8 @@ typedef struct axes_choice {
 } axes_choice;
 
 int axes_read(const cli *tool, axes_choice *choice);
+/* A note if --up differs from what the recording states. */
+void axes_note(const axes_choice *choice, const ulna_content *markers, json_t *notes);
 void axes_apply(const axes_choice *choice, ulna_take_options *options);
 /* "yzx", with signs perhaps, for axes that are such letters: x of the model is y of the recording, and so on. */
 void axes_text(const double axes[9], char text[8]);

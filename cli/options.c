@@ -78,6 +78,14 @@ static const cli_option *find_option(const cli_option *options, const char *name
     return NULL;
 }
 
+/* "'ulna global', 'ulna compare'": commands that have the option. */
+static void find_others(const char *name, char *text, size_t size)
+{
+    for (const cli_command *const *other = cli_commands; *other; other++)
+        if (find_option((*other)->options, name, strlen(name), 0))
+            snprintf(text + strlen(text), size - strlen(text), "%s'ulna %s'", *text ? ", " : "", (*other)->name);
+}
+
 static int unknown_option(const cli *tool, const char *word)
 {
     char name[64];
@@ -91,6 +99,14 @@ static int unknown_option(const cli *tool, const char *word)
         nearest = cli_nearest(bare, tool->command->options, sizeof(cli_option));
     if (*bare && !nearest)
         nearest = cli_nearest(bare, cli_global_options, sizeof(cli_option));
+    char others[200] = "";
+    int is_begun =
+        nearest && strncmp(bare, nearest, strlen(bare) < strlen(nearest) ? strlen(bare) : strlen(nearest)) == 0;
+    if (*bare && tool->command && !is_begun)
+        find_others(bare, others, sizeof others);
+    if (*others)
+        return cli_usage(tool, "there is no option %s in 'ulna %s'; it is one of %s", name, tool->command->name,
+                         others);
     if (nearest)
         return cli_usage(tool, "there is no option %s; did you mean --%s?", name, nearest);
     if (tool->command)

@@ -62,6 +62,8 @@ static int read_options(const cli *tool, calibrate_job *job)
         return cli_usage(tool, "--average needs --reference");
     if (job->options.evaluate_only && (job->options.scale || job->options.repair))
         return cli_usage(tool, "--average takes offsets as the reference has them: no lengths and no --repair");
+    if (cli_value(tool, "frames") && strchr(cli_value(tool, "frames"), ':'))
+        return cli_usage(tool, "--frames takes the number of frames to use, spread evenly over the take, not a range");
     int code = numbers_count(tool, "frames", 1, 100000, &job->options.frames);
     if (job->options.keys > job->options.frames)
         job->options.keys = job->options.frames;
@@ -229,6 +231,7 @@ static ulna_status check_take(const calibrate_job *job, const ulna_take *take, c
 static int make_take(json_t *object, calibrate_job *job, ulna_error *error)
 {
     ulna_take_options o = take_options(job, &job->markers);
+    axes_note(&job->axes, &job->markers, job->notes);
     o.reference = job->reference_path ? &job->reference : NULL;
     o.reference_offsets = job->reference_path != NULL;
     if (ulna_take_create(&o, &job->take, error)) {

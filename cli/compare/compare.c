@@ -193,8 +193,8 @@ const fact_column compare_columns[] = {
     {"[{is_page?}iterations|iter]",             'r', "{iterations.median}"},
     {"[{is_page?}evaluations|eval]",            'r', "{evaluations.median}"},
     {"µs[{is_page?} per solve]",                'r', "[{is_long?}{us.median%d}|{us.median%.1f}]"},
-    {"limits",                                  'l', "[{in_limits?}kept][{is_turned?}{outside_deg%.2g}°]"
-                                                     "[{is_turned?}{is_moved?}, ][{is_moved?}{outside_mm%.2g} mm]"},
+    {"limits",                                  'l', "[{in_limits?}kept][{is_turned?}{outside_deg%.1f}°]"
+                                                     "[{is_turned?}{is_moved?}, ][{is_moved?}{outside_mm%.1f} mm]"},
     {"stopped by",                              'l', "{stopped_by}"},
     {0},
 };

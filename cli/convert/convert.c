@@ -42,7 +42,10 @@ static int read_options(const cli *tool, conversion *c)
         (code = cli_read_writing_options(tool, &c->write)))
         return code;
     if (ulna_format_of_name(out) == ULNA_FORMAT_UNKNOWN)
-        return cli_usage(tool, "'%s': unknown extension, which decides the format: .amc, .asf, .bvh, .c3d, ...", out);
+        return cli_usage(tool,
+                         "'%s': unknown extension, which decides the format: .json, .asf, .amc, .bvh, .c3d, .trc, "
+                         ".mot, .csv, .gltf or .glb",
+                         out);
     c->keeps_extras = ulna_format_of_name(out) == ULNA_FORMAT_C3D;
     return CLI_DONE;
 }
@@ -211,7 +214,8 @@ static int write_file(const cli *tool, json_t *object, conversion *c)
     ulna_status status =
         files_write(path, c->skeleton.model, is_made ? NULL : &c->clip, &c->recording, &c->write, c->notes, &error);
     progress_wait_end(wait);
-    if (status == ULNA_ERR_UNSUPPORTED && !c->skeleton.model) {
+    int is_unsolved = c->recording.frame_count && !c->clip.frame_count;
+    if (status == ULNA_ERR_UNSUPPORTED && (!c->skeleton.model || is_unsolved)) {
         size_t length = strlen(error.message);
         snprintf(error.message + length, sizeof error.message - length,
                  "; 'ulna solve' computes the motion of a skeleton from markers");

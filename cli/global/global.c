@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FAR_AWAY 20 /* times the skeleton's length scale */
+
 /* ==== what is read, made into a problem =========================================================================== */
 
 /* ---- goals of one's own ------------------------------------------------------------------------------------------ */
@@ -42,15 +44,21 @@ static ulna_status use_goals(global_job *job, ulna_error *error)
     job->goal = calloc(2 * (size_t)job->wanted.count + 1, sizeof *job->goal);
     if (!job->goal)
         return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
-    double weight = 0;
+    double weight = 0, farthest = 0;
     for (int i = 0; i < job->wanted.count; i++) {
         const goal *from = &job->wanted.list[i];
-        if (from->what & GOAL_POSITION)
+        if (from->what & GOAL_POSITION) {
             add_goal(job, from, 0);
+            farthest = fmax(farthest, hypot(hypot(from->position[0], from->position[1]), from->position[2]));
+        }
         if (from->what & GOAL_ORIENTATION)
             add_goal(job, from, 1);
         weight += from->weight;
     }
+    if (farthest > FAR_AWAY * ulna_model_length_scale(job->model))
+        files_note_text(job->notes,
+                        "a goal is %.0f m from the origin, the skeleton is about %.2g m large: is --unit right?",
+                        farthest, ulna_model_length_scale(job->model));
     if (!(weight > 0))
         return cli_fail(error, ULNA_ERR_PARSE, "all goals have weight 0: there is nothing to reach");
     job->frame_count = 1;

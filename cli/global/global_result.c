@@ -235,9 +235,10 @@ static void print_frames(const cli *tool, const json_t *object)
     fact_line(tool, object, "verdict",
               "{frames_proven} of {frames_solved} frames are proven to within {options.gap_percent} %");
     fact_line(tool, object, "error", "{frames_contradicted?}{frames_contradicted} frames: " CONTRADICTED);
-    fact_line(tool, object, "reach",
-              "{frames_unreachable?}in {frames_unreachable} frames the goals cannot be met: every pose is at least the "
-              "bound off");
+    fact_line(
+        tool, object, "reach",
+        "{frames_unreachable?}in {frames_unreachable} frame{frames_unreachable:/s} the goals cannot be met: no pose has a "
+        "lower cost than the bound");
     fact_line(tool, object, "time", "{ms%.3g} ms in all");
 }
 

@@ -486,7 +486,7 @@ static void show_recording(const cli *tool, const ulna_recording *recording, jso
     fact_line(tool, row, "space", "{size_m.0%.3f} x {size_m.1%.3f} x {size_m.2%.3f} m (x, y, z)");
     note_oddities(list, notes);
     fact_line(tool, row, "gaps",
-              "[{missing?}{missing} of {positions%d} positions missing, {missing_percent%.2g} %|none]");
+              "[{missing?}{missing} of {positions%d} positions missing, {missing_percent%.1f} %|none]");
     print_gaps(tool, list);
 }
 

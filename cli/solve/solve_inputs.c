@@ -263,6 +263,7 @@ static int make_take(solve_job *job, ulna_error *error)
     if (job->attach == ATTACH_FILE)
         o.set = &job->set;
     axes_apply(&job->axes, &o);
+    axes_note(&job->axes, &job->markers, job->notes);
     if (ulna_take_create(&o, &job->take, error)) {
         ulna_error why = *error;
         if (why.status == ULNA_ERR_MODEL && !ulna_model_marker_count(job->model))

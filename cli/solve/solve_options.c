@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/solve/solve.h"
 
@@ -21,6 +22,15 @@ const char *solve_take(const cli *tool, int index)
     return index < tool->operand_count ? tool->operands[index] : NULL;
 }
 
+/* An output whose -o was forgotten. */
+static int is_missing_motion(const char *path)
+{
+    ulna_format format = ulna_format_of_name(path);
+    int is_motion = format == ULNA_FORMAT_AMC || format == ULNA_FORMAT_BVH || format == ULNA_FORMAT_MOT ||
+                    format == ULNA_FORMAT_GLTF || format == ULNA_FORMAT_GLB;
+    return is_motion && access(path, F_OK) != 0;
+}
+
 static int read_paths(const cli *tool, solve_job *job)
 {
     job->skeleton_path = cli_value(tool, "skeleton");
@@ -31,6 +41,9 @@ static int read_paths(const cli *tool, solve_job *job)
     job->is_forced = cli_value(tool, "no-checks") != NULL;
     if (job->subject && cli_value(tool, "all-subjects"))
         return cli_usage(tool, "--subject names one person, --all-subjects solves all of them: give one of these");
+    if ((!job->skeleton_path || !*job->skeleton_path) && tool->operand_count == 2)
+        return cli_usage(tool, "--skeleton FILE is needed: 'ulna solve -s %s -m %s'?", tool->operands[0],
+                         tool->operands[1]);
     if (!job->skeleton_path || !*job->skeleton_path)
         return cli_usage(tool, "--skeleton FILE is needed: the skeleton to solve");
     const char *constraints = cli_value(tool, "constraints");
@@ -39,6 +52,8 @@ static int read_paths(const cli *tool, solve_job *job)
         const char *path = solve_take(tool, i);
         if (!path || !*path)
             return cli_usage(tool, "--markers FILE is needed: the recording to solve");
+        if (i && is_missing_motion(path))
+            return cli_usage(tool, "'%s' is no recording that exists: -o %s writes it", path, path);
         from_stdin += strcmp(path, "-") == 0;
     }
     if (from_stdin > 1)

@@ -98,7 +98,7 @@ static void note_gaps(const solve_job *job)
     const ulna_track_result *r = &job->result;
     const char *const ways[] = {job->options.causal ? "held where it was seen last"
                                                     : "held, as it is not seen on both sides of the gap",
-                                "led to where it is seen next"};
+                                "interpolated to where it is seen next"};
     for (int way = 1; way >= 0; way--) {
         name_list gaps = {0};
         for (int i = 0; i < r->gap_count; i++)
@@ -124,6 +124,33 @@ static void note_misplaced(const solve_job *job)
                         list.text);
 }
 
+/* The three rotations of the root, by their axes: the middle one near 90 degrees leaves the others without a meaning of their own. */
+static void note_gimbal_lock(const solve_job *job)
+{
+    enum { NEAR = 10 }; /* degrees */
+    char label[3][100] = {"", "", ""};
+    int at[3], count = 0, frames = 0, nv = ulna_model_dof_count(job->model);
+    for (int d = 0; d < nv && ulna_model_dof_body(job->model, d) == 0; d++) {
+        int c = ulna_model_dof_coordinate(job->model, d);
+        if (c == ULNA_NONE || ulna_model_dof_is_translation(job->model, d))
+            continue;
+        if (count == 3)
+            return;
+        ulna_model_dof_label(job->model, d, label[count], sizeof label[count]);
+        at[count++] = c;
+    }
+    if (count < 3 || strcmp(label[0], label[2]) == 0)
+        return;
+    for (int f = 0; f < job->result.clip.frame_count; f++)
+        frames += fabs(cos(ulna_clip_frame(&job->result.clip, f)[at[1]])) < sin(NEAR * DEGREE);
+    if (frames)
+        files_note_text(
+            job->notes,
+            "%s is within %d degrees of 90 or -90 in %d frame%s (gimbal lock): %s and %s rotate about nearly the same axis "
+            "there, and are large for a small rotation; --ball quaternion has no such angles",
+            label[1], NEAR, frames, frames == 1 ? "" : "s", label[0], label[2]);
+}
+
 static void note_trust(const solve_job *job)
 {
     const ulna_track_result *r = &job->result;
@@ -147,6 +174,7 @@ static void note_trust(const solve_job *job)
     if (!trust->motion.limited)
         files_note_text(job->notes, "the skeleton has no limits, so no angle is checked against any");
     motion_note(job->model, &trust->motion, job->notes);
+    note_gimbal_lock(job);
 }
 
 /* ---- facts ------------------------------------------------------------------------------------------------------- */
@@ -262,8 +290,8 @@ static void put_outliers(const solve_job *job)
         for (int k = 0; k < r->swap_count; k++)
             swapped += r->swaps[k].a == (int)i || r->swaps[k].b == (int)i ? r->swaps[k].frames : 0;
         if (r->markers[i].outliers > swapped)
-            add_name(&list, SHOWN, "%.40s in %d frames", job->take->set.items[i].marker,
-                     r->markers[i].outliers - swapped);
+            add_name(&list, SHOWN, "%.40s in %d frame%s", job->take->set.items[i].marker,
+                     r->markers[i].outliers - swapped, r->markers[i].outliers - swapped == 1 ? "" : "s");
     }
     put_text(job->shown, "outliers", list.text);
 }
@@ -280,12 +308,13 @@ static void put_shown(const solve_job *job)
     put_text(o, "axes", text);
     snprintf(text, sizeof text, "limits from %s", job->bounds_path ? job->bounds_path : "");
     put_text(o, "limits",
-             !job->bounded      ? "joint limits do not bind"
+             !job->bounded      ? "joint limits may be exceeded at a cost"
              : job->bounds_path ? text
                                 : "inside the skeleton's limits");
     put_flag(o, "some_unmarked", job->result.trust.unmarked && job->result.trust.unmarked < s->frames);
     put_flag(o, "is_bounded", job->result.trust.typical_rms != job->result.trust.unmarked_rms);
     put_count(o, "worst_frame", (long long)s->rms_max_frame + job->take->first_frame);
+    put_number(o, "sum_mm", 1e3 * s->sum_mean);
     put_worst_markers(job);
     put_outliers(job);
     int rarest = 0;
@@ -333,16 +362,17 @@ void solve_add_results(solve_job *job)
 
 /* ---- for people ---------------------------------------------------------------------------------------------- */
 
-static void say_swaps(const cli *tool, const json_t *swaps)
+static void say_swaps(const cli *tool, const json_t *swaps, int is_bounded)
 {
     enum { SHOWN = 6 };
     size_t count = json_array_size(swaps);
     for (size_t i = 0; i < count && i < SHOWN; i++) {
         json_t *row = json_array_get(swaps, i), *markers = json_object_get(row, "markers");
-        fact_text(tool, "swapped", "%s and %s in frames %lld to %lld", json_string_value(json_array_get(markers, 0)),
+        fact_text(tool, "swapped", "%s and %s in frames %lld to %lld%s", json_string_value(json_array_get(markers, 0)),
                   json_string_value(json_array_get(markers, 1)),
                   (long long)json_integer_value(json_object_get(row, "first")),
-                  (long long)json_integer_value(json_object_get(row, "last")));
+                  (long long)json_integer_value(json_object_get(row, "last")),
+                  is_bounded ? "; or limits keep a joint from following them" : "");
     }
     if (count > SHOWN)
         fact_text(tool, "swapped", "and %zu more times", count - SHOWN);
@@ -365,17 +395,17 @@ static void print_summary(const cli *tool, const solve_job *job)
         "mark below");
     fact_line(tool, o, is_split ? "in all" : "error",
               "rms {r.rms_mm.mean%.2f} mm on average, {r.rms_mm.max%.2f} mm at most (frame {worst_frame}); sum over "
-              "markers {r.sum_cm.mean%.2f} cm");
+              "markers {sum_mm%.1f} mm");
     fact_line(tool, o, "",
               "{is_bounded?}typical error {r.rms_typical_mm%.0f} mm: the same, but markers too far off to count are "
               "taken as off by --loss-distance");
     fact_line(tool, o, "worst", "{worst} (root mean square over the take)");
     solve_say_ranges(tool, job);
-    say_swaps(tool, json_object_get(job->object, "swaps"));
+    say_swaps(tool, json_object_get(job->object, "swaps"), job->bounded);
     fact_line(tool, o, "outlying", "{outliers}");
     fact_line(tool, o, "missing",
               "{r.missing_markers?}{r.missing_markers} marker positions, {missing_percent%.1f} % of all; most of "
-              "{rarest}, in {rarest_missing} frames");
+              "{rarest}, in {rarest_missing} frame{rarest_missing:/s}");
     fact_line(tool, o, "held",
               "{r.constraints.places?}{r.constraints.places} place{r.constraints.places:/s}, met to "
               "{r.constraints.rms_mm%.2f} mm (root mean square), {r.constraints.worst_mm%.2f} mm at worst (frame "

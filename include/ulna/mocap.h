@@ -422,10 +422,10 @@ typedef struct ulna_trust {
     double
         typical_rms; /* m: the same; if they are less than a quarter of the frames, the mean over all frames, where distances
                           * above the scale of the loss count as that */
-    int is_poor;         /* this is more than 3 cm on an adult, less on a smaller skeleton: more than skin moves */
-    int misplaced;       /* markers */
-    int dofs_moved;      /* degrees of freedom that move a marker which is seen; the others stay as they began */
-    int unmeasured;      /* degrees of freedom that are not measured (ulna_dof_report), these among them */
+    int is_poor;    /* this is more than 3 cm on an adult, less on a smaller skeleton: more than skin moves */
+    int misplaced;  /* markers */
+    int dofs_moved; /* degrees of freedom that move a marker which is seen; the others keep their values of the start */
+    int unmeasured; /* degrees of freedom that are not measured (ulna_dof_report), these among them */
     int is_undetermined; /* 1: even these are more than three for each marker seen, so the markers cannot determine them */
     int angles_outside; /* angles that are more than 20 degrees outside their limits in more than a tenth of the frames: then
                          * it is the offsets or the limits that are wrong, not the frames */

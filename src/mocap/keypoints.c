@@ -236,9 +236,14 @@ static ulna_status scale_model(fitting *f, ulna_model **scaled, ulna_error *erro
     if (!(ratio > 0))
         return ulna_fail(error, ULNA_ERR_MODEL, "no two key points that are ends of a bone are ever seen together");
     if (ratio > MOST_RATIO || ratio < 1 / MOST_RATIO)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT,
-                         "the key points are %.3g times as large as the skeleton: is their unit of length right?",
-                         ratio);
+        return ulna_fail(
+            error, ULNA_ERR_ARGUMENT,
+            ratio < 100 ? "the key points are %.3g times as large as the skeleton: is their unit of length right?%s"
+                        : "the key points are %.0f times as large as the skeleton: is their unit of length right?%s",
+            ratio,
+            ratio > 300 && ratio < 3000  ? " Millimetres (--input-unit mm), it seems"
+            : ratio > 30 && ratio <= 300 ? " Centimetres (--input-unit cm), it seems"
+                                         : "");
     for (int b = 0; b < f->model->nb; b++)
         f->ratio[b] *= ulna_model_bone_length(f->model, b);
     return ulna_model_with_lengths(f->model, f->ratio, f->allocator, scaled, error);

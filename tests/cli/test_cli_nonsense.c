@@ -614,6 +614,37 @@ static void hostile_recordings_end_well(void **state)
         ulna_test_tool_run(tool, "solve -s human.asf -a walk-markers.csv -o one.csv --frames 5 -m walk.c3d"), 0);
 }
 
+/* What is meant is not hard to guess: the message says it. */
+static void mistakes_have_advice(void **state)
+{
+    static const struct {
+        const char *line, *advice;
+        int code;
+    } cases[] = {
+        {"solve arm --goal x", "there is no option --goal in 'ulna solve'; it is one of ", 2},
+        {"solve -s human.asf --frame 3", "did you mean --frames?", 2},
+        {"solve human.asf walk.c3d", "'ulna solve -s human.asf -m walk.c3d'?", 2},
+        {"solve -s human.asf -m walk.c3d -a walk-markers.csv new.amc", "-o new.amc writes it", 2},
+        {"solve -s humn -m walk.c3d", "nor is it a built-in skeleton (human, ", 4},
+        {"solve -s walk.c3d -m human.asf", "are the two files exchanged?", 3},
+        {"solve -s human.asf -m walk.c3d", "'ulna calibrate -s S -m M -o a.csv' finds where they sit", 3},
+        {"solve -s human -m flat.csv", "the points have x and y only", 3},
+        {"convert human.asf x.foo", ".mot, .csv, .gltf or .glb", 2},
+        {"convert human.asf walk.c3d x.amc", "'ulna solve' computes the motion", 3},
+        {"calibrate -s human.asf -m walk.c3d --frames 20:30", "not a range", 2},
+    };
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool, "printf 'frame,time,nose.x,nose.y\\n1,0,1,2\\n' >flat.csv");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int code = ulna_test_tool_run(tool, cases[i].line);
+        if (code != cases[i].code)
+            fail_msg("%s: exit code %d: %s", cases[i].line, code, tool->err);
+        ulna_test_says(tool->err, cases[i].advice);
+    }
+    assert_int_equal(ulna_test_tool_run(tool, "global arm --goal 'tool 300 200 500'"), 0);
+    ulna_test_says(tool->out, "is --unit right?");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -641,6 +672,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(markers_without_known_names_are_refused, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(no_result_has_nan, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(markers_at_zero_count_as_missing, open_sample, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(mistakes_have_advice, open_sample, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(hostile_recordings_end_well, open_sample, ulna_test_tool_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -251,6 +251,9 @@ static void defects_are_reported(void **state)
     assert_null(strstr(tool->out, "doubtful")); /* the swap explains the error, and all other markers fit */
     ulna_test_says(tool->out, "swapped   LKNE and RKNE in frames 180 to 215");
     ulna_test_says(tool->out, "empty     8 frames: 420 to 427");
+    (void)ulna_test_tool_run(tool,
+                             "solve -s human.asf -m walk.c3d -a walk-markers.csv --up z --no-checks --frames 1:20");
+    ulna_test_says(tool->out, "the recording states that y is up; --up z is used instead");
     close_sample(&s);
 }
 

@@ -237,7 +237,8 @@ static void remark(const bvh_writer *w)
     if (clip && clip->first_frame != 1)
         ulna_remarks_add(remarks, 0, -1, "the first frame is number %d, which BVH cannot store", clip->first_frame);
     if (w->nodes.fitted)
-        ulna_remarks_add(remarks, 0, -1, "%d joints are written as three rotations", w->nodes.fitted);
+        ulna_remarks_add(remarks, 0, -1, "%d joint%s written as three rotations", w->nodes.fitted,
+                         w->nodes.fitted == 1 ? " is" : "s are");
     if (w->nodes.fixed)
         ulna_remarks_add(remarks, 0, -1, "%d fixed bod%s written with rotations of zero", w->nodes.fixed,
                          w->nodes.fixed == 1 ? "y is" : "ies are");

@@ -93,6 +93,21 @@ static ulna_status read_markers(ulna_table *t)
     return status == ULNA_OK ? ulna_marker_table_read(t) : status;
 }
 
+/* Columns NAME.x and NAME.y, and none for z: key points of a picture. */
+static int is_flat(const ulna_table *t)
+{
+    int x = 0, y = 0, z = 0;
+    for (size_t i = 0; i < t->columns.count; i++) {
+        ulna_word name = t->columns.items[i];
+        if (name.length < 2 || (name.text[name.length - 2] != '.' && name.text[name.length - 2] != '_'))
+            continue;
+        x += name.text[name.length - 1] == 'x';
+        y += name.text[name.length - 1] == 'y';
+        z += name.text[name.length - 1] == 'z';
+    }
+    return x && x == y && !z;
+}
+
 static ulna_status read_joints(ulna_table *t)
 {
     const ulna_model *model = t->options->model;
@@ -100,7 +115,9 @@ static ulna_status read_joints(ulna_table *t)
     if (!model)
         return ulna_scan_fail(
             &t->scan, NULL, t->error, ULNA_ERR_STATE,
-            "these columns are not markers (NAME.x, NAME.y, NAME.z); if they are joint values, give their skeleton");
+            is_flat(t) ? "the points have x and y only: points of a picture have no depth, and cannot be solved"
+                       : "these columns are not markers (NAME.x, NAME.y, NAME.z); if they are joint values, give their "
+                         "skeleton");
     for (int dof = 0; dof < ulna_model_dof_count(model); dof++)
         if (ulna_model_dof_coordinate(model, dof) != ULNA_NONE)
             *(ulna_model_dof_is_translation(model, dof) ? &lengths : &angles) = 1;
