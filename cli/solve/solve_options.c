@@ -306,8 +306,8 @@ static const cli_option options[] = {
      "Solve only frames A to B, by the numbers of the file. A: means from A to the end, :B from the start to B."},
     {"max-iter", 0, "N", "Maximum number of iterations per frame. Default: 50, or the limit of another method."},
     {"tol", 0, "X",
-     "Stop when an iteration lowers f by less than this fraction of f. Default: 3e-2, which with --smooth usually takes one "
-     "iteration; 1e-6 for other methods."},
+     "Stop when an iteration lowers f by less than this fraction of f. Default: 3e-2, which usually takes one iteration; 3e-4 "
+     "with --smooth 0 or --loss square; 1e-6 for other methods than hybrid."},
     {"causal", 0, NULL,
      "Use no later frames, as in live tracking. By default the whole take is solved again where that helps: stretches with unusually "
      "large errors also backwards, hidden limbs towards where they are seen next, and jumps smoothly."},

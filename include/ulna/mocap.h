@@ -445,7 +445,7 @@ typedef struct ulna_track_result {
     int goal_count;
     ulna_swap *swaps; /* at most 64; with a robust loss */
     int swap_count;
-    ulna_gap *gaps;
+    ulna_gap *gaps; /* in the order in which they begin */
     int gap_count;
     ulna_track_summary summary;
     ulna_trust trust;

@@ -274,8 +274,12 @@ static ulna_status add_gap(const ulna_track_job *j, int body, int first, int las
     void *gaps = r->gaps;
     ulna_status status = ulna_grow(&j->take->allocator, &gaps, &r->gap_room, (size_t)r->gap_count + 1, sizeof *r->gaps);
     r->gaps = gaps;
-    if (status == ULNA_OK)
-        r->gaps[r->gap_count++] = (ulna_gap){body, first, last};
+    if (status != ULNA_OK)
+        return status;
+    int at = r->gap_count++;
+    for (; at > 0 && r->gaps[at - 1].first > first; at--) /* in the order of their beginning */
+        r->gaps[at] = r->gaps[at - 1];
+    r->gaps[at] = (ulna_gap){body, first, last};
     for (int f = first; f <= last; f++)
         r->frames[f].flags |= r->frames[f].flags & ULNA_TRACK_EMPTY ? 0u : (unsigned)ULNA_TRACK_BRIDGED;
     return status;

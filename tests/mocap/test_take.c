@@ -454,6 +454,8 @@ static void what_is_wrong_is_found(void **state)
     for (int i = 0; i < r.gap_count; i++)
         if (r.gaps[i].body == foot && r.gaps[i].first == 70 && r.gaps[i].last == 89)
             gap = i;
+    for (int i = 1; i < r.gap_count; i++)
+        assert_true(r.gaps[i - 1].first <= r.gaps[i].first);
     assert_true(gap != ULNA_NONE);
     assert_true(!r.trust.is_undetermined && r.trust.dofs_moved <= ulna_model_dof_count(s.model));
     assert_true(r.trust.motion.limited > 0);
