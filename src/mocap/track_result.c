@@ -13,7 +13,7 @@ enum {
     LONG_GAP = 12, /* frames: shorter ones are bridged by motion */
     NUMBERS = 3    /* that a marker gives */
 };
-#define AS_USUAL 1.5         /* times the RMS of frames without marks */
+#define AS_USUAL 2.0         /* times the RMS of frames without marks */
 #define FEWEST_UNMARKED 0.25 /* of the frames, to judge the take by them */
 #define MOST_FRAMES 0.5      /* of those in which a marker is seen: then it is not the marker that is wrong */
 
@@ -217,7 +217,7 @@ static int is_swapped(const ulna_track_job *j, int frame, size_t marker)
     for (int i = 0; i < j->result->swap_count; i++) {
         const ulna_swap *s = &j->result->swaps[i];
         if (frame >= s->first && frame <= s->last && (s->a == (int)marker || s->b == (int)marker))
-            return distance_at(j, frame, marker) > j->options->loss_scale;
+            return 1;
     }
     return 0;
 }

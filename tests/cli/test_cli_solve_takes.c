@@ -87,7 +87,7 @@ static void each_gap_is_told_by_itself(void **state)
     ulna_test_take_write(tool->folder, "gaps.c3d", NULL, NULL, &take.markers);
     ulna_test_take_release(&take);
     json_t *object = solve(tool, "-s human -m gaps.c3d", 0);
-    assert_true(has_note(object, "left_hand (frames 31 to 60): led to where it is seen next"));
+    assert_true(has_note(object, "left_hand (frames 31 to 60): interpolated to where it is seen next"));
     assert_true(has_note(object, "right_hand (frames 91 to 120): held, as it is not seen on both sides of the gap"));
     json_decref(object);
     object = solve(tool, "-s human -m gaps.c3d --causal", 0);

@@ -271,7 +271,7 @@ static void hands_come_back(void **state)
     }
     ulna_recording big = ulna_test_record_hand(hands[0], 1000, 5); /* millimetres that were read as metres */
     assert_int_equal(hand_take(hands[0], &big, &rms, &error), ULNA_ERR_ARGUMENT);
-    assert_non_null(strstr(error.message, "1e+03 times as large as the skeleton: is their unit of length right?"));
+    assert_non_null(strstr(error.message, "1000 times as large as the skeleton: is their unit of length right?"));
     ulna_recording_release(&big);
     ulna_model *arm;
     assert_int_equal(ulna_sample_create("arm", NULL, &arm, NULL), ULNA_OK);
