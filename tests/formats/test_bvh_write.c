@@ -458,7 +458,7 @@ static void test_text(void **state)
     ulna_text_release(&own);
     assert_true(has_remark(&remarks, "time between frames is unknown"));
     assert_true(has_remark(&remarks, "the first frame is number 7"));
-    assert_true(has_remark(&remarks, "1 joints are written as three rotations"));
+    assert_true(has_remark(&remarks, "1 joint is written as three rotations"));
     assert_true(has_remark(&remarks, "2 fixed bodies"));
     assert_true(has_remark(&remarks, "1 bodies whose origin is away from their joint"));
     assert_true(has_remark(&remarks, "no limits: 1 are left out") &&
