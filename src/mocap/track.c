@@ -142,11 +142,8 @@ static ulna_status track_chunks(ulna_track_job *j, ulna_error *error)
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-static ulna_status check(const ulna_take *take, const ulna_track_options *o, const ulna_track_result *result,
-                         ulna_error *error)
+static ulna_status check(const ulna_take *take, const ulna_track_options *o, ulna_error *error)
 {
-    if (!take || !result)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a take and a pointer for the result are needed");
     if (o->chunk_frames < 0 || o->overlap_frames < 0 || o->threads < 0)
         return ulna_fail(error, ULNA_ERR_ARGUMENT,
                          "options: chunk_frames, overlap_frames and threads must not be negative");
@@ -170,11 +167,12 @@ ulna_status ulna_track(const ulna_take *take, const ulna_track_options *options,
                        ulna_error *error)
 {
     ulna_track_options resolved = options ? *options : ulna_track_options_default(), *o = &resolved;
-    if (take)
-        ulna_track_options_resolve(take->model, o);
     if (result)
         *result = (ulna_track_result){.goal_count = 0};
-    ulna_status status = check(take, o, result, error);
+    if (!take || !result)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a take and a pointer for the result are needed");
+    ulna_track_options_resolve(take->model, o);
+    ulna_status status = check(take, o, error);
     if (status != ULNA_OK)
         return status;
     double started = ulna_seconds();

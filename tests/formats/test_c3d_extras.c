@@ -1,4 +1,4 @@
-/* C3D to C3D: analog samples, force plates, events and every other parameter of recorded files are kept. */
+/* C3D to C3D: residuals and cameras, analog samples, force plates, events and every other parameter of recorded files are kept. */
 #include "formats/c3d/c3d.h"
 #include "formats/text/scan.h"
 #include "support_content.h"
@@ -126,6 +126,22 @@ static int assert_same_parameters(const char *name, const ulna_c3d_file *a, cons
     return compared;
 }
 
+/* Residual and cameras of each point that is there; returns how many are not 0. */
+static int assert_same_words(const char *name, const ulna_content *a, const ulna_content *b)
+{
+    int found = 0;
+    assert_true(b->extras->scale == (double)(float)a->extras->scale);
+    for (size_t i = 0; i < (size_t)a->extras->frames * (size_t)a->extras->points; i++) {
+        float word = a->extras->words[i] > 0 ? a->extras->words[i] : 0;
+        if (isnan(a->recording.positions[3 * i]))
+            continue;
+        if (b->extras->words[i] != word)
+            fail_msg("%s: point %zu has the word %g, not %g", name, i, (double)b->extras->words[i], (double)word);
+        found += word > 0;
+    }
+    return found;
+}
+
 /* ---- recorded files ----------------------------------------------------------------------------------------------- */
 
 static void files_of_many_makers_are_kept(void **state)
@@ -149,6 +165,7 @@ static void files_of_many_makers_are_kept(void **state)
         {"c3d/s24_MotionMonitor.c3d", 16, 112},
         {"c3d/s28_BTS_type1.c3d", 6, 6},
     };
+    int words = 0;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         size_t length;
         char *data = file_of(files[i].name, &length);
@@ -162,6 +179,7 @@ static void files_of_many_makers_are_kept(void **state)
         if (a->per_frame)
             assert_memory_equal(a->samples, b->samples, (size_t)a->frames * (size_t)a->per_frame * sizeof(float));
         assert_memory_equal(a->events, b->events, sizeof a->events);
+        words += assert_same_words(files[i].name, &first, &second);
         assert_true(isnan(a->analog_rate) || !a->per_frame || a->analog_rate == b->analog_rate);
         assert_same_recording(&first.recording, &second.recording, 2e-6);
         ulna_c3d_file before = open_bytes(data, length), after = open_bytes(once.data, once.length);
@@ -175,6 +193,7 @@ static void files_of_many_makers_are_kept(void **state)
         ulna_content_release(&second);
         free(data);
     }
+    assert_true(words > 10000);
 }
 
 /* Integers and floats of three machines: the same bytes. */

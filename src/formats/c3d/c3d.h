@@ -150,6 +150,7 @@ int ulna_c3d_text(const ulna_c3d_file *file, const ulna_c3d_parameter *parameter
 /* Where the frames are. */
 typedef struct ulna_c3d_data {
     int points, analog, is_real, frames;
+    double scale; /* of the residuals of points */
     size_t start, frame_bytes;
 } ulna_c3d_data;
 
@@ -161,6 +162,8 @@ struct ulna_extras {
     char up;
     int frames, per_frame, channels; /* analog samples: frames x per_frame, of so many channels */
     float *samples;
+    float *words;         /* frames x points: residual and cameras of each, the residual in units of `scale` */
+    double scale;         /* above 0 */
     double analog_rate;   /* NaN if it is not stated */
     ulna_text groups;     /* entries of a parameter section, with the writer's numbers of groups */
     ulna_text parameters; /* the same, without those that the writer states itself */

@@ -6,6 +6,8 @@
  * those of the writer (POINT, TRIAL and ANALOG first, then as they come), words and floats are converted. Samples of an
  * integer file become floats of the same value, so that ANALOG:SCALE, OFFSET and GEN_SCALE hold as they are.
  */
+#include <math.h>
+
 #include "base/base.h"
 #include "formats/c3d/c3d.h"
 #include "formats/text/scan.h"
@@ -215,7 +217,6 @@ static ulna_status keep_samples(const ulna_c3d_file *file, const ulna_c3d_parame
 {
     size_t word = data->is_real ? 4 : 2, points = 4 * word * (size_t)data->points, width = (size_t)data->analog;
     int no_sign = is_unsigned(file, p);
-    x->frames = data->frames;
     x->per_frame = data->analog;
     x->samples = ulna_allocate(&x->allocator, (size_t)x->frames, width * sizeof *x->samples);
     if (!x->samples)
@@ -226,6 +227,22 @@ static ulna_status keep_samples(const ulna_c3d_file *file, const ulna_c3d_parame
             x->samples[(size_t)f * width + i] = sample_of(from + i * word, file->processor, data->is_real, no_sign);
     }
     return ULNA_OK;
+}
+
+/* The fourth word of each point. */
+static ulna_status keep_words(const ulna_c3d_file *file, const ulna_c3d_data *data, ulna_extras *x)
+{
+    size_t word = data->is_real ? 4 : 2, points = (size_t)data->points;
+    x->scale = data->scale;
+    if (!points || !(x->scale > 0 && x->scale < INFINITY))
+        return ULNA_OK;
+    x->words = ulna_allocate(&x->allocator, (size_t)x->frames, points * sizeof *x->words);
+    for (size_t f = 0; f < (size_t)x->frames && x->words; f++)
+        for (size_t i = 0; i < points; i++) {
+            const unsigned char *from = file->data + data->start + f * data->frame_bytes + (4 * i + 3) * word;
+            x->words[f * points + i] = sample_of(from, file->processor, data->is_real, 0);
+        }
+    return x->words ? ULNA_OK : ULNA_ERR_MEMORY;
 }
 
 /* How many channels the samples of a frame are of: what is stated, if it divides them. */
@@ -269,6 +286,7 @@ ulna_status ulna_c3d_read_extras(const ulna_c3d_file *file, const ulna_c3d_param
         .allocator = *allocator, .groups = ulna_text_empty(allocator), .parameters = ulna_text_empty(allocator)};
     x->first_frame = content->recording.first_frame;
     x->points = data->points;
+    x->frames = data->frames;
     x->unit_m = content->source.unit_m;
     x->up = content->source.up;
     x->frame_seconds = content->recording.frame_seconds;
@@ -277,6 +295,8 @@ ulna_status ulna_c3d_read_extras(const ulna_c3d_file *file, const ulna_c3d_param
     ulna_status status = data->analog > 0 ? keep_samples(file, p, data, x) : ULNA_OK;
     if (status == ULNA_OK && x->per_frame)
         count_channels(file, p, x);
+    if (status == ULNA_OK)
+        status = keep_words(file, data, x);
     return status == ULNA_OK ? keep_entries(file, x) : status;
 }
 
@@ -286,6 +306,7 @@ void ulna_extras_release(ulna_extras *x)
         return;
     const ulna_allocator allocator = x->allocator;
     ulna_release(&allocator, x->samples, (size_t)x->frames, (size_t)x->per_frame * sizeof *x->samples);
+    ulna_release(&allocator, x->words, (size_t)x->frames, (size_t)x->points * sizeof *x->words);
     ulna_text_release(&x->groups);
     ulna_text_release(&x->parameters);
     ulna_release(&allocator, x, 1, sizeof *x);

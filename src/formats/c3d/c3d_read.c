@@ -33,7 +33,8 @@ static int header_word(const ulna_c3d_file *file, int at)
 /* One way to understand the file. */
 typedef struct c3d_layout {
     int points, analog, is_real;
-    double scale;  /* of integers; 1 for floats */
+    double scale; /* of integers; 1 for floats */
+    double residual_scale;
     double frames; /* that fill the file, or 0 */
     int cut;       /* frames that are told beyond the end of the file */
     size_t start, frame_bytes;
@@ -96,6 +97,7 @@ static void make_layout(double points, double scale, double start, double analog
     size_t word = scale < 0 ? 4 : 2;
     *layout = (c3d_layout){.points = (int)points, .analog = (int)analog, .is_real = scale < 0};
     layout->scale = scale < 0 ? 1 : scale;
+    layout->residual_scale = fabs(scale);
     layout->start = ((size_t)start - 1) * ULNA_C3D_BLOCK;
     layout->frame_bytes = (4 * (size_t)layout->points + (size_t)layout->analog) * word;
 }
@@ -493,11 +495,11 @@ static ulna_status read_recording(const ulna_c3d_file *file, const ulna_c3d_para
         status = ulna_markers_zeros(recording, file->remarks);
     if (status != ULNA_OK)
         return ulna_fail(error, status, "no memory for the names of the points");
-    const ulna_c3d_data data = {layout.points, layout.analog, layout.is_real, frames, layout.start, layout.frame_bytes};
+    const ulna_c3d_data data = {layout.points,         layout.analog, layout.is_real,    frames,
+                                layout.residual_scale, layout.start,  layout.frame_bytes};
     if (options->extras)
         status = ulna_c3d_read_extras(file, p, &data, content);
-    return status == ULNA_OK ? ULNA_OK
-                             : ulna_fail(error, status, "no memory for %d analog samples per frame", data.analog);
+    return status == ULNA_OK ? ULNA_OK : ulna_fail(error, status, "no memory for what the file holds besides points");
 }
 
 ulna_status ulna_c3d_read(const char *data, size_t length, const ulna_read_options *options, ulna_content *content,

@@ -290,13 +290,23 @@ static double scale_of(const ulna_recording *r, double unit)
     return largest >= 1e-30 ? -largest / 32000 : -1;
 }
 
-/* X, Y, Z and 0, or -1 for a marker that is missing. Returns 1 if the position is too far away for a float. */
-static int store_point(const double *x, double unit, unsigned char out[16])
+/* Residual and cameras of a point of the other file, or 0. */
+static float word_of(const c3d_job *job, int frame, int marker)
+{
+    const ulna_extras *x = job->extras;
+    long long at = x ? (long long)job->recording->first_frame - x->first_frame + frame : -1;
+    int is_known = x && x->words && x->points == job->recording->marker_count && at >= 0 && at < x->frames;
+    float word = is_known ? x->words[(size_t)at * (size_t)x->points + (size_t)marker] : 0;
+    return word > 0 ? word : 0; /* also of NaN, and of a point that was filled in */
+}
+
+/* X, Y, Z and `word`, or -1 for a marker that is missing. Returns 1 if the position is too far away for a float. */
+static int store_point(const double *x, double unit, float word, unsigned char out[16])
 {
     int is_known = is_there(x), too_far = is_known && is_far(x, unit);
     for (int k = 0; k < 3; k++)
         ulna_c3d_store_float(is_known && !too_far ? (float)(x[k] / unit) : 0, out + 4 * k);
-    ulna_c3d_store_float(is_known && !too_far ? 0 : -1, out + 12);
+    ulna_c3d_store_float(is_known && !too_far ? word : -1, out + 12);
     return too_far;
 }
 
@@ -346,7 +356,8 @@ static ulna_status write_frames(const ulna_writing *w, const c3d_job *job)
     int unknown = 0;
     for (int f = 0; f < r->frame_count && b.status == ULNA_OK; f++) {
         for (int m = 0; m < r->marker_count; m++)
-            far += store_point(ulna_recording_frame(r, f) + 3 * (size_t)m, job->unit, take_bytes(&b, 16));
+            far += store_point(ulna_recording_frame(r, f) + 3 * (size_t)m, job->unit, word_of(job, f, m),
+                               take_bytes(&b, 16));
         if (job->channels)
             unknown += put_samples(&b, job, f);
     }
@@ -431,7 +442,7 @@ static c3d_job job_of(const ulna_writing *w, double unit)
                    .extras = x};
     job.first = (uint32_t)(r->first_frame > 0 ? r->first_frame : 1);
     job.frames = (uint32_t)r->frame_count;
-    job.scale = scale_of(r, unit);
+    job.scale = x && x->words ? -x->scale * x->unit_m / unit : scale_of(r, unit); /* residuals are in it */
     set_analog(w, &job);
     return job;
 }
