@@ -172,22 +172,22 @@ static int write_report(solve_job *job)
     return CLI_DONE;
 }
 
-/* The analog data of the recording belong to its markers, not to those of the solved skeleton. */
-static void note_analog(const solve_job *job)
+/* What else the recording's file holds belongs to its markers, not to those of the solved skeleton. */
+static void note_extras(const solve_job *job)
 {
     int is_c3d = 0;
     for (int i = 0; i < job->output_count; i++)
         is_c3d |= ulna_format_of_name(job->outputs[i]) == ULNA_FORMAT_C3D;
-    if (is_c3d && job->markers.source.analog)
-        files_note_text(job->notes,
-                        "the analog data of the recording are not written; `ulna convert` to C3D keeps them");
+    if (is_c3d && job->markers.format == ULNA_FORMAT_C3D)
+        files_note_text(job->notes, "analog data, events, force plates and other parameters of the recording are not "
+                                    "written; `ulna convert` to C3D keeps them");
 }
 
 int solve_write_outputs(solve_job *job)
 {
     json_t *list = put_list(job->object, "outputs");
     int code = CLI_DONE;
-    note_analog(job);
+    note_extras(job);
     for (int i = 0; i < job->output_count; i++) {
         int failed = write_row(job, i, put_row(list));
         code = failed > code ? failed : code;
