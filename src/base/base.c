@@ -44,7 +44,7 @@ void ulna_error_clear(ulna_error *error)
     error->byte = -1;
 }
 
-ulna_status ulna_fail(ulna_error *error, ulna_status status, const char *format, ...)
+ulna_status(ulna_fail)(ulna_error *error, ulna_status status, const char *format, ...)
 {
     if (error) {
         va_list arguments;

@@ -6,6 +6,9 @@
 
 /* Fills `error` (may be NULL) and returns `status`, so that `return ulna_fail(...)` reads well. */
 ulna_status ulna_fail(ulna_error *error, ulna_status status, const char *format, ...) ULNA_PRINTF(3, 4);
+#ifdef __clang_analyzer__ /* which does not look into other files */
+#define ulna_fail(error, status, ...) (ulna_fail(error, status, __VA_ARGS__), status)
+#endif
 /* Adds the path to an error that is filled already, if `status` is one; returns `status`. */
 ulna_status ulna_fail_file(ulna_error *error, const char *path, ulna_status status);
 

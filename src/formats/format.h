@@ -52,7 +52,7 @@ const ulna_format_row *ulna_format_row_of(ulna_format format);
 /* ULNA_ERR_FORMAT, with a list of the formats that hold one of these parts. */
 ulna_status ulna_format_fail(ulna_error *error, unsigned parts);
 
-void ulna_extras_release(ulna_extras *extras); /* NULL is fine */
+void ulna_extras_release(ulna_extras *x); /* NULL is fine */
 
 /* As ulna_stream_read_known, for a file by name. */
 ulna_status ulna_file_read_known(const char *path, ulna_text *text, ulna_format *format, ulna_error *error);

@@ -443,7 +443,7 @@ static void find_moment_range(const double B[6 * TRAVEL], const double mean_p[3]
         edge->dropped =
             fmax(edge->dropped, 1e-15 * sigma[0] + (sigma[moving] > rounding * sigma[0] ? sigma[moving] : 0));
     const int moves = range_of(6, TRAVEL, scaled, found, &edge->dropped), rank = edge->moment_rank = 1 + moves;
-    double columns[49], L[49];
+    double columns[49] = {0}, L[49];
     for (int c = 0; c < rank; c++) {
         columns[7 * c] = c == 0;
         for (int i = 0; i < 3; i++) {

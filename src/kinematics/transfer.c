@@ -79,7 +79,7 @@ static double turn_between(double angle, double low, double high)
 static void turn_vector(int count, const double *lower, const double *upper, double *w)
 {
     double direction[3] = {1, 0, 0}, length = sqrt(ulna_inner(count, w, w)), low = -INFINITY, high = INFINITY;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && i < 3; i++) {
         double u = direction[i] = length > 0 ? w[i] / length : direction[i];
         if (u != 0) {
             double one = (lower[i] - SLACK) / u, other = (upper[i] + SLACK) / u;
@@ -88,7 +88,7 @@ static void turn_vector(int count, const double *lower, const double *upper, dou
         }
     }
     double turned = turn_between(length, low, high);
-    for (int i = 0; i < count && turned != length; i++)
+    for (int i = 0; i < count && i < 3 && turned != length; i++)
         w[i] = turned * direction[i];
 }
 

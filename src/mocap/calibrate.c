@@ -85,11 +85,8 @@ void ulna_calibration_release(ulna_calibration *result)
     }
 }
 
-static ulna_status check(const ulna_take *take, const ulna_calibrate_options *o, const ulna_calibration *result,
-                         ulna_error *error)
+static ulna_status check(const ulna_take *take, const ulna_calibrate_options *o, ulna_error *error)
 {
-    if (!take || !result)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a take and a pointer for the result are needed");
     const double numbers[] = {o->posture, o->limits, o->prior, o->scale_prior, o->held_out, o->suspect};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!(numbers[i] >= 0) || isinf(numbers[i]))
@@ -413,9 +410,10 @@ ulna_status ulna_calibrate(const ulna_take *take, const ulna_calibrate_options *
     double started = ulna_seconds();
     if (result)
         *result = empty_result(take ? &take->allocator : NULL);
-    if (take)
-        resolved = resolve(take->model, &resolved);
-    ulna_status status = check(take, o, result, error);
+    if (!take || !result)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a take and a pointer for the result are needed");
+    resolved = resolve(take->model, &resolved);
+    ulna_status status = check(take, o, error);
     if (status != ULNA_OK)
         return status;
     status = o->evaluate_only ? evaluate(take, result, error)

@@ -181,8 +181,8 @@ static void numbered_name(const ulna_keypoint_system *system, int number, char n
 /* How many of the system's key points the recording names. */
 static int count_named(const ulna_keypoint_system *system, const ulna_recording *recording)
 {
-    const ulna_keypoint *row[MOST_POINTS];
-    char side[MOST_POINTS], is_there[MOST_POINTS] = {0}, name[NAME];
+    const ulna_keypoint *row[MOST_POINTS] = {0};
+    char side[MOST_POINTS] = {0}, is_there[MOST_POINTS] = {0}, name[NAME];
     int count = 0;
     for (int i = 0; i < system->count; i++) {
         numbered_name(system, i, name);

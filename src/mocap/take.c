@@ -224,15 +224,15 @@ static void find_owners(const ulna_recording *recording, const ulna_marker_set *
 static ulna_status match(ulna_take *take, const ulna_marker_set *all, ulna_error *error)
 {
     const ulna_recording *recording = take->recording;
-    size_t markers = (size_t)recording->marker_count;
-    int *seen = ulna_allocate(&take->allocator, 2 * markers, sizeof *seen), *owner = seen ? seen + markers : NULL;
+    size_t markers = (size_t)recording->marker_count, room = 2 * markers + 1; /* there may be none */
+    int *seen = ulna_allocate(&take->allocator, room, sizeof *seen), *owner = seen ? seen + markers : NULL;
     take->room = all->count;
     take->unused_room = markers;
     take->source = ulna_allocate(&take->allocator, take->room, sizeof *take->source);
     take->seen = ulna_allocate(&take->allocator, take->room, sizeof *take->seen);
     take->unused = ulna_allocate(&take->allocator, markers, sizeof *take->unused);
     take->is_zero_missing = ulna_allocate(&take->allocator, markers, sizeof *take->is_zero_missing);
-    int has_room = take->source && take->seen && ((seen && take->unused && take->is_zero_missing) || !markers);
+    int has_room = take->source && take->seen && seen && ((take->unused && take->is_zero_missing) || !markers);
     ulna_status status = has_room ? ULNA_OK : ULNA_ERR_MEMORY;
     if (status == ULNA_OK) {
         count_sightings(take, seen);
@@ -253,7 +253,7 @@ static ulna_status match(ulna_take *take, const ulna_marker_set *all, ulna_error
     for (int m = 0; m < (int)markers && status == ULNA_OK; m++)
         if (owner[m] == ULNA_NONE && recording->names[m][0]) /* another subject's have none */
             take->unused[take->unused_count++] = m;
-    ulna_release(&take->allocator, seen, 2 * markers, sizeof *seen);
+    ulna_release(&take->allocator, seen, room, sizeof *seen);
     if (status == ULNA_OK)
         status = ulna_take_check_origin(take);
     if (status != ULNA_OK)

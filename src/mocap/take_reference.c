@@ -157,8 +157,8 @@ static ulna_status attach_all(const ulna_take *take, const stretch *frames, ulna
 {
     const ulna_recording *recording = take->recording;
     size_t markers = (size_t)recording->marker_count;
-    unsigned char *is_attached = ulna_allocate(&take->allocator, markers, 1);
-    ulna_status status = is_attached || !markers ? ULNA_OK : ULNA_ERR_MEMORY;
+    unsigned char *is_attached = ulna_allocate(&take->allocator, markers + 1, 1); /* there may be none */
+    ulna_status status = is_attached ? ULNA_OK : ULNA_ERR_MEMORY;
     for (size_t i = 0; i < set->count && status == ULNA_OK; i++) {
         int found = ulna_recording_find(recording, set->items[i].marker);
         if (found != ULNA_NONE)
@@ -174,7 +174,7 @@ static ulna_status attach_all(const ulna_take *take, const stretch *frames, ulna
         if (body != ULNA_NONE)
             status = ulna_marker_set_add(set, name, body, offset, 1);
     }
-    ulna_release(&take->allocator, is_attached, markers, 1);
+    ulna_release(&take->allocator, is_attached, markers + 1, 1);
     return status;
 }
 

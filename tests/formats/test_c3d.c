@@ -262,6 +262,7 @@ static void rates_beyond_all_cameras_are_remarked_upon(void **state)
     ulna_content c = read_made(&m);
     assert_remark(&c.remarks, 0, "1e+09 per second");
     ulna_content_release(&c);
+    free(m.data);
 }
 
 static void units_axes_and_places(void **state)

@@ -260,9 +260,11 @@ static void guesses_are_missing(void **state)
     ulna_content_release(&content);
     static const char *const bad[] = {"frame,hip_x,hip_y,hip_z,hip_visibility\n0,1,2,3,much\n",
                                       "frame,hip_x,hip_y,hip_z,knee_visibility\n0,1,2,3,1\n"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_not_equal(ulna_content_read(bad[i], strlen(bad[i]), ULNA_FORMAT_CSV, NULL, &content, &error),
                              ULNA_OK);
+        ulna_content_release(&content);
+    }
 }
 
 /* Where no such locale is installed, one can often be compiled. */

@@ -172,7 +172,7 @@ struct ulna_extras {
     unsigned char events[ULNA_C3D_EVENT_BYTES]; /* of the header; the key is 0 if it has none */
 };
 
-ulna_status ulna_c3d_read_extras(const ulna_c3d_file *file, const ulna_c3d_parameters *parameters,
-                                 const ulna_c3d_data *data, ulna_content *content);
+ulna_status ulna_c3d_read_extras(const ulna_c3d_file *file, const ulna_c3d_parameters *p, const ulna_c3d_data *data,
+                                 ulna_content *content);
 
 #endif

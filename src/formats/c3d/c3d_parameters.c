@@ -96,27 +96,27 @@ int ulna_c3d_parse_array(const ulna_c3d_file *file, size_t at, size_t end, ulna_
     return 1;
 }
 
-int ulna_c3d_parse_entry(const ulna_c3d_file *file, size_t at, ulna_remarks *remarks, ulna_c3d_entry *e)
+int ulna_c3d_parse_entry(const ulna_c3d_file *file, size_t at, ulna_remarks *remarks, ulna_c3d_entry *entry)
 {
     size_t end = file->section_end;
     if (at + 2 > end)
         return 0;
     int length = signed_byte(file->data[at]); /* negative: locked, which concerns editors */
-    e->at = at;
-    e->id = signed_byte(file->data[at + 1]);
-    e->length = (size_t)(length < 0 ? -length : length);
-    e->name = at + 2;
-    e->link = e->name + e->length;
-    if (length == 0 || e->id == 0)
+    entry->at = at;
+    entry->id = signed_byte(file->data[at + 1]);
+    entry->length = (size_t)(length < 0 ? -length : length);
+    entry->name = at + 2;
+    entry->link = entry->name + entry->length;
+    if (length == 0 || entry->id == 0)
         return 0;
-    if (e->link + 2 > end) {
+    if (entry->link + 2 > end) {
         ulna_remarks_add(remarks, 0, (long long)at,
                          "the parameter section ends inside a name; the parameters after it are lost");
         return -1;
     }
-    size_t distance = (size_t)ulna_c3d_word(file->data + e->link, file->processor);
-    e->next = distance ? e->link + distance : 0;
-    if (distance == 1 || e->next > end) {
+    size_t distance = (size_t)ulna_c3d_word(file->data + entry->link, file->processor);
+    entry->next = distance ? entry->link + distance : 0;
+    if (distance == 1 || entry->next > end) {
         ulna_remarks_add(remarks, 0, (long long)at,
                          "a parameter points outside the parameter section; the parameters after it are lost");
         return -1;

@@ -198,8 +198,8 @@ static void put_kept_parameters(c3d_bytes *b, c3d_job *job)
     size_t length = job->extras->parameters.length;
     job->left_out = 0;
     for (size_t at = 0, next; at < length; at = next) {
-        int letters = (signed char)data[at];
-        size_t name = (size_t)(letters < 0 ? -letters : letters), link = at + 2 + name;
+        unsigned char letters = (unsigned char)data[at]; /* negative, as a signed byte, if it is locked */
+        size_t name = letters < 128 ? letters : 256u - letters, link = at + 2 + name;
         next = link + (size_t)ulna_c3d_word((const unsigned char *)data + link, ULNA_C3D_PC);
         if (is_outdated(job, (signed char)data[at + 1], (ulna_word){data + at + 2, name}))
             continue;

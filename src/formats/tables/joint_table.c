@@ -353,7 +353,7 @@ static ulna_status prepare(reader *r)
         status = ULNA_ERR_MEMORY;
     if (status == ULNA_OK)
         status = list_labels(&r->coordinates, allocator, &all);
-    for (size_t c = 0; r->column && c < nq; c++)
+    for (size_t c = 0; status == ULNA_OK && c < nq; c++)
         r->column[c] = ULNA_NONE;
     if (status == ULNA_OK)
         match(r, &all);

@@ -113,14 +113,14 @@ static ulna_status read_row(reader *r)
     ulna_status status = add_frame(table);
     if (status != ULNA_OK)
         return status;
-    double *out = values ? ulna_recording_frame(recording, recording->frame_count - 1) : NULL;
+    double none[3] = {0}, *out = values ? ulna_recording_frame(recording, recording->frame_count - 1) : none;
     size_t times = table->times.count;
     status = read_cells(r, whole, out, &read);
     if (table->times.count == times)
         miss_time(r);
     if (read < values && whole == SIZE_MAX)
         r->short_line = r->shorts++ ? r->short_line : table->scan.line;
-    for (int m = 0; out && 3 * m < read; m++)
+    for (int m = 0; 3 * m < read; m++)
         finish_marker(r, out + 3 * (size_t)m);
     return status;
 }
