@@ -254,7 +254,7 @@ static ulna_status last_stage(ulna_calibrator *c)
         if (!ulna_calibrator_rescue(c, 3) && round > 1)
             break;
         ulna_calibrator_weigh_expectations(c);
-        status = ulna_calibrator_search(c, 1e-3, MOST_ROUNDS, 1);
+        status = ulna_calibrator_search(c, 1e-4, MOST_ROUNDS, 1);
     }
     return status;
 }

@@ -72,11 +72,17 @@ static int is_alone(const ulna_passes *p, int frame, size_t i)
     return 1;
 }
 
-/* The stretch, and some frames around it: a marker goes astray by and by, and at first the pose goes along. */
+/* Widens the stretch: a marker goes astray by and by, and at first the pose goes along. */
+static void widen(const ulna_passes *p, int *first, int *last)
+{
+    int margin = (*last - *first) / 4;
+    *first = *first - margin > 0 ? *first - margin : 0;
+    *last = *last + margin < p->total ? *last + margin : p->total;
+}
+
 static void set_aside(ulna_passes *p, size_t i, int first, int last)
 {
-    int margin = (last - first) / 4;
-    for (int f = first - margin > 0 ? first - margin : 0; f < last + margin && f < p->total; f++) {
+    for (int f = first; f < last; f++) {
         ulna_pass_aside(p, f)[i] = 1;
         p->suspect[f] = 1;
     }
@@ -92,14 +98,15 @@ static void doubt(const ulna_passes *p, int first, int last)
 static void find_astray(ulna_passes *p, size_t i)
 {
     for (int first, last = 0; next_stretch(p, i, &first, &last);) {
-        int astray = 0, alone = 0;
+        int astray = 0, alone = 0, from = first, to = last;
         for (int f = first; f < last; f++)
             if (ulna_pass_distance(p, f, i) > p->astray[i]) {
                 astray++;
                 alone += is_alone(p, f, i);
             }
+        widen(p, &from, &to);
         if (alone >= MOSTLY * astray)
-            set_aside(p, i, first, last);
+            set_aside(p, i, from, to);
         else
             doubt(p, first, last);
     }

@@ -79,7 +79,7 @@ static int find_parameter(const ulna_c3d_file *file, ulna_word group, ulna_word 
 static int same_array(const ulna_c3d_file *a, const ulna_c3d_entry *ea, const ulna_c3d_file *b,
                       const ulna_c3d_entry *eb)
 {
-    ulna_c3d_parameter p, q;
+    ulna_c3d_parameter p = {0}, q = {0};
     if (!ulna_c3d_parse_array(a, ea->link + 2, ea->next ? ea->next : a->section_end, &p) ||
         !ulna_c3d_parse_array(b, eb->link + 2, eb->next ? eb->next : b->section_end, &q))
         return 0;
@@ -234,7 +234,7 @@ static void samples_go_with_their_frames(void **state)
     memmove(r->positions, r->positions + 100 * width, 50 * width * sizeof *r->positions);
     assert_int_equal(ulna_recording_resize(r, r->marker_count, 50), ULNA_OK);
     r->first_frame += 100;
-    strcpy(r->names[0], "renamed");
+    snprintf(r->names[0], sizeof r->names[0], "renamed");
     ulna_text text = write_all(&part, 0, NULL);
     ulna_content again = read_all(text.data, text.length);
     assert_int_equal(again.recording.first_frame, 191);

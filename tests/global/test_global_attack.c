@@ -65,14 +65,14 @@ static double power(scene *s, double low, double high)
 
 static void unit_vector(scene *s, double v[3])
 {
-    double square = 0;
-    while (square < 0.01 || square > 1) {
+    double square;
+    do {
         square = 0;
         for (int i = 0; i < 3; i++) {
             v[i] = uniform(s, -1, 1);
             square += v[i] * v[i];
         }
-    }
+    } while (square < 0.01 || square > 1);
     for (int i = 0; i < 3; i++)
         v[i] /= sqrt(square);
 }

@@ -24,6 +24,7 @@ typedef struct scene {
     ulna_marker_set set;
     int frames, bodies;
     double *undisturbed; /* frames x bodies x 3: joint centres */
+    unsigned *flags;     /* frames */
 } scene;
 
 /* ---- the take --------------------------------------------------------------------------------------------------------- */
@@ -112,7 +113,9 @@ static int open_scene(void **state)
     }
     s->frames = s->recording->frame_count;
     s->bodies = ulna_model_body_count(s->model);
-    s->undisturbed = solve(s, s->recording, NULL);
+    s->flags = calloc((size_t)s->frames, sizeof *s->flags);
+    assert_non_null(s->flags);
+    s->undisturbed = solve(s, s->recording, s->flags);
     *state = s;
     return 0;
 }
@@ -121,6 +124,7 @@ static int close_scene(void **state)
 {
     scene *s = *state;
     free(s->undisturbed);
+    free(s->flags);
     ulna_marker_set_release(&s->set);
     ulna_content_release(&s->markers);
     ulna_content_release(&s->skeleton);
@@ -160,6 +164,15 @@ static double error_of(const scene *s, const double *centres, int frame)
     return worst;
 }
 
+/* Is the undisturbed pose itself in doubt, here or near? Then there is no truth to compare with. */
+static int has_no_truth(const scene *s, int frame)
+{
+    unsigned flags = 0;
+    for (int f = frame > AROUND ? frame - AROUND : 0; f <= frame + AROUND && f < s->frames; f++)
+        flags |= s->flags[f];
+    return (flags & ULNA_TRACK_DOUBTFUL) != 0;
+}
+
 /* ---- one marker drifts ---------------------------------------------------------------------------------------------------- */
 
 /* Slowly away by 30 cm, and back. */
@@ -184,7 +197,7 @@ static int check_drift(const scene *s, const char *name, int first, int axis)
     for (int f = first; f < s->frames; f++) {
         double off = error_of(s, centres, f);
         int is_after = f >= first + DRIFT;
-        if (off < OFF_M || (!is_after && (flags[f] & ~(unsigned)ULNA_TRACK_OUTLIERS)))
+        if (off < OFF_M || has_no_truth(s, f) || (!is_after && (flags[f] & ~(unsigned)ULNA_TRACK_OUTLIERS)))
             continue;
         unmarked += !is_after;
         after += is_after;
