@@ -276,7 +276,7 @@ static int run_source(const source *from, const calibrate_truth_case *wanted, su
         ready = ready && ulna_take_create(&o, &by_reference, NULL) == ULNA_OK;
     }
     for (int i = 0; i < wanted->seeds && ready; i++) {
-        uint64_t random = (uint64_t)(wanted->first_seed + i);
+        uint64_t random = (uint64_t)wanted->first_seed + (uint64_t)i;
         ulna_marker_set truth = ulna_marker_set_empty(NULL);
         ready = place_truth(by_names, by_reference, wanted->rule, &random, &truth) &&
                 run_truth(&skeleton, &reference.clip, &by_names->set, &truth, wanted, &random, s);

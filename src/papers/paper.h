@@ -119,7 +119,7 @@ void ulna_paper_lift(ulna_program *program, const ulna_affine rotation[9]);
  */
 double ulna_paper_round(const ulna_paper *paper, const double *x, ulna_reduced_pose *pose);
 /* The rotation nearest to a matrix (row by row), in the Frobenius norm. Returns the second eigenvalue of its Z. */
-double ulna_paper_nearest_rotation(const double matrix[9], double rotation[9]);
+double ulna_paper_nearest_rotation(const double R[9], double rotation[9]);
 /* The angle in [lower, upper] for which the rotation about `axis` is nearest to R. */
 double ulna_paper_angle(const double R[9], const double axis[3], double lower, double upper);
 

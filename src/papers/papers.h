@@ -23,8 +23,8 @@ typedef enum ulna_jacobian_route {
     ULNA_JACOBIAN_ROUTE_COUNT
 } ulna_jacobian_route;
 
-/* The Jacobian of ulna_pose_jacobian, by the route given: all agree to rounding, DIFFERENCES to about 1e-9. */
-ulna_status ulna_papers_jacobian(ulna_pose *pose, ulna_jacobian_route route, const ulna_jacobian_options *options,
+/* The Jacobian of ulna_pose_jacobian, by the route `which`: all agree to rounding, DIFFERENCES to about 1e-9. */
+ulna_status ulna_papers_jacobian(ulna_pose *pose, ulna_jacobian_route which, const ulna_jacobian_options *options,
                                  int count, const ulna_effector *effectors, double *jacobian);
 
 /* Its time derivative when the degrees of freedom move at `velocity` (nv) (recipe 1.3). GENERIC, ADJUSTED and

@@ -76,18 +76,19 @@ static ulna_status check_problem(const ulna_problem *problem, const ulna_reduce_
 
 /* ---- the relaxation ---------------------------------------------------------------------------------------------- */
 
-static ulna_status solve_and_round(const ulna_paper *paper, const ulna_sdp_options *options, double *x,
-                                   ulna_reduced_pose *pose, ulna_sdp_result *result, ulna_error *error)
+static ulna_status solve_and_round(const ulna_paper *paper, const ulna_reduced *reduced,
+                                   const ulna_sdp_options *options, double *x, ulna_reduced_pose *pose,
+                                   ulna_sdp_result *result, ulna_error *error)
 {
     const ulna_program_options limits = {options->iterations, options->gap};
     ulna_program_result solved;
     ulna_status status = ulna_program_solve(&paper->program, &limits, x, &solved, error);
     if (status != ULNA_OK)
         return status;
-    result->optimum = solved.optimum * paper->reduced->unit;
-    result->bound = solved.bound * paper->reduced->unit;
+    result->optimum = solved.optimum * reduced->unit;
+    result->bound = solved.bound * reduced->unit;
     result->iterations = solved.iterations;
-    result->limits_left_out = paper->reduced->limits_left_out;
+    result->limits_left_out = reduced->limits_left_out;
     result->spread = ulna_paper_round(paper, x, pose);
     return ULNA_OK;
 }
@@ -113,7 +114,7 @@ static ulna_status relax_and_round(const ulna_problem *problem, const ulna_sdp_o
             ulna_fail(error, status, "%s", ulna_status_text(status));
     }
     if (status == ULNA_OK)
-        status = solve_and_round(&paper, options, x, &pose, result, error);
+        status = solve_and_round(&paper, &reduced, options, x, &pose, result, error);
     if (status == ULNA_OK)
         status = ulna_reduced_to_q(&reduced, problem, &pose, q, q);
     ulna_reduced_pose_release(NULL, &pose);

@@ -109,7 +109,7 @@ static int is_about_points(ulna_word group, ulna_word name)
 
 static int assert_same_parameters(const char *name, const ulna_c3d_file *a, const ulna_c3d_file *b)
 {
-    ulna_c3d_entry e, other;
+    ulna_c3d_entry e = {0}, other = {0};
     int compared = 0;
     for (size_t at = a->section; at && ulna_c3d_parse_entry(a, at, NULL, &e) > 0; at = e.next) {
         if (e.id < 0)
