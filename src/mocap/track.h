@@ -54,7 +54,9 @@ ulna_status ulna_track_find_measured(const ulna_track_job *j, const unsigned cha
 /* findings.c: the reasons of the verdict in words. */
 void ulna_track_add_findings(const ulna_take *take, ulna_track_result *result);
 
-/* track_verdict.c: marks frames in which a joint jumps or leaves its limits; then, with all sums and findings there, the verdict. */
+/* track_verdict.c: the largest rotation of a joint between two poses, in SO(3). */
+double ulna_largest_rotation(const ulna_model *model, const ulna_pose *before, const ulna_pose *now);
+/* Marks frames in which a joint jumps or leaves its limits; then, with all sums and findings there, the verdict. */
 ulna_status ulna_track_mark_motion(const ulna_track_job *j);
 void ulna_track_judge(const ulna_model *model, ulna_track_result *result);
 

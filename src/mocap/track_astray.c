@@ -137,7 +137,7 @@ static ulna_status track_forward(ulna_passes *p, int first, int last)
         status = ulna_tracker_frame(p->tracker, p->positions, p->scratch, &report);
         if (status != ULNA_OK)
             break;
-        ulna_pass_copy_mended(p, p->scratch, ulna_pass_pose(p, f));
+        ulna_pass_copy(p, p->is_mended, 1, p->scratch, ulna_pass_pose(p, f));
         p->cost[f] = ulna_pass_cost(p, p->tracker->distance);
     }
     return status;

@@ -24,37 +24,12 @@ void ulna_pass_find_suspects(ulna_passes *p)
     }
 }
 
-/* aT b: the rotation from a to b, as a sees it. */
-static void between(const double a[9], const double b[9], double by[9])
-{
-    double back[9];
-    ulna_transpose9(a, back);
-    ulna_multiply9(back, b, by);
-}
-
 /* The largest rotation of a joint between two poses, in whatever angles. */
 static double step_between(const ulna_passes *p, const double *a, const double *b)
 {
-    const ulna_model *model = p->j->take->model;
-    double R[2][9], up[2][9], joint[2][9], by[9], w[3], most = 0;
     if (ulna_pose_forward(p->pose[0], a) != ULNA_OK || ulna_pose_forward(p->pose[1], b) != ULNA_OK)
         return (double)INFINITY;
-    for (int i = 0; i < model->nb; i++) {
-        if (!model->body[i].dof_count)
-            continue;
-        for (int k = 0; k < 2; k++) {
-            ulna_pose_body(p->pose[k], i, NULL, R[k]);
-            memcpy(joint[k], R[k], sizeof R[k]);
-            if (model->body[i].parent >= 0) {
-                ulna_pose_body(p->pose[k], model->body[i].parent, NULL, up[k]);
-                between(up[k], R[k], joint[k]);
-            }
-        }
-        between(joint[0], joint[1], by);
-        ulna_log(by, w);
-        most = fmax(most, ulna_norm(w));
-    }
-    return most;
+    return ulna_largest_rotation(p->j->take->model, p->pose[0], p->pose[1]);
 }
 
 static double *back_of(const ulna_passes *p, int last, int frame)
@@ -133,7 +108,7 @@ static void join(ulna_passes *p, int first, int last)
 {
     int at = find_join(p, first, last);
     for (int f = at; f < last; f++) {
-        ulna_pass_copy_mended(p, back_of(p, last, f), ulna_pass_pose(p, f));
+        ulna_pass_copy(p, p->is_mended, 1, back_of(p, last, f), ulna_pass_pose(p, f));
         if (!p->back_lost[f] && *ulna_pass_flags(p, f) & ULNA_TRACK_LOST)
             *ulna_pass_flags(p, f) = (*ulna_pass_flags(p, f) & ~(unsigned)ULNA_TRACK_LOST) | ULNA_TRACK_RECOVERED;
         p->cost[f] = p->back_cost[f];

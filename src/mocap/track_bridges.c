@@ -9,10 +9,7 @@
 
 #define FASTEST 3.0 /* times the way of a bridge: a velocity at its ends beyond that would overshoot */
 
-enum {
-    VELOCITY = 3, /* frames by which a velocity is measured */
-    STEPS = 3     /* until a pose without some of its markers is found */
-};
+enum { VELOCITY = 3 }; /* frames by which a velocity is measured */
 
 static int is_shown(const ulna_passes *p, int frame, size_t i)
 {
@@ -60,17 +57,17 @@ ulna_status ulna_pass_find_hidden(ulna_passes *p)
     return status;
 }
 
-/* The velocity of the seen frames up to, or from, `frame`; in d. */
+/* The velocity of the frames up to `frame` (direction -1), or from it on (1), in d: of a few of them, and only of those in which `body`
+ * is seen; ULNA_NONE: of all. */
 static void velocity_at(const ulna_passes *p, int body, int frame, int direction, double *d)
 {
-    const ulna_model *model = p->j->take->model;
     int n = 0;
-    while (n < VELOCITY && frame + direction * (n + 1) >= 0 && frame + direction * (n + 1) < p->total &&
-           !ulna_pass_hidden(p, frame + direction * (n + 1))[body])
-        n++;
+    for (int f = frame + direction; n < VELOCITY && f >= 0 && f < p->total; f += direction, n++)
+        if (body != ULNA_NONE && ulna_pass_hidden(p, f)[body])
+            break;
     memset(d, 0, (size_t)p->nv * sizeof *d);
     if (n)
-        ulna_model_difference(model, ulna_pass_pose(p, frame), ulna_pass_pose(p, frame + direction * n), d);
+        ulna_model_difference(p->j->take->model, ulna_pass_pose(p, frame), ulna_pass_pose(p, frame + direction * n), d);
     for (int k = 0; k < p->nv && n; k++)
         d[k] *= (double)direction / n;
 }
@@ -133,25 +130,14 @@ void ulna_pass_bridge(ulna_passes *p)
 
 /* ---- what hidden markers held -------------------------------------------------------------------------------------- */
 
-/* Takes half of the velocity of the frames from `frame` on, or up to it, from d. */
-static void subtract_half_velocity(ulna_passes *p, int frame, int direction, double *d)
-{
-    int n = 0;
-    while (n < VELOCITY && frame + direction * (n + 1) >= 0 && frame + direction * (n + 1) < p->total)
-        n++;
-    if (n)
-        ulna_model_difference(p->j->take->model, ulna_pass_pose(p, frame), ulna_pass_pose(p, frame + direction * n),
-                              p->d0);
-    for (int k = 0; k < p->nv && n; k++)
-        d[k] -= 0.5 * direction * p->d0[k] / n;
-}
-
-/* By how much the pose steps from `frame` - 1 to `frame`, other than by the motion before and after. */
+/* By how much the pose steps from `frame` - 1 to `frame`, other than by the mean of the velocities before and after. */
 static void find_step(ulna_passes *p, int frame, double *d)
 {
     ulna_model_difference(p->j->take->model, ulna_pass_pose(p, frame - 1), ulna_pass_pose(p, frame), d);
-    subtract_half_velocity(p, frame - 1, -1, d);
-    subtract_half_velocity(p, frame, 1, d);
+    velocity_at(p, ULNA_NONE, frame - 1, -1, p->d0);
+    velocity_at(p, ULNA_NONE, frame, 1, p->d1);
+    for (int k = 0; k < p->nv; k++)
+        d[k] -= 0.5 * (p->d0[k] + p->d1[k]);
 }
 
 /* In frames first .. last - 1 the limb is hidden. The steps of the others, where its markers go and return, are spread over them. */
@@ -170,11 +156,7 @@ static void blend(ulna_passes *p, int limb, int first, int last)
         for (int d = 0; d < p->nv; d++)
             p->d0[d] = (has_behind ? part * p->way[d] : 0) - (has_before ? (1 - part) * p->d2[d] : 0);
         ulna_model_integrate(model, q, p->d0, p->scratch);
-        for (int b = 0; b < model->nb; b++) {
-            const ulna_body *body = &model->body[b];
-            if (!ulna_pass_hidden(p, f)[b])
-                memcpy(q + body->coordinate, p->scratch + body->coordinate, (size_t)body->coordinate_count * sizeof *q);
-        }
+        ulna_pass_copy(p, ulna_pass_hidden(p, f), 0, p->scratch, q);
     }
 }
 

@@ -139,12 +139,12 @@ ulna_status ulna_pass_measure(ulna_passes *p, int frame)
     return ULNA_OK;
 }
 
-void ulna_pass_copy_mended(const ulna_passes *p, const double *from, double *to)
+void ulna_pass_copy(const ulna_passes *p, const unsigned char *marks, int mark, const double *from, double *to)
 {
     const ulna_model *model = p->j->take->model;
     for (int b = 0; b < model->nb; b++) {
         const ulna_body *body = &model->body[b];
-        if (p->is_mended[b])
+        if (marks[b] == mark)
             memcpy(to + body->coordinate, from + body->coordinate, (size_t)body->coordinate_count * sizeof *to);
     }
 }
@@ -157,7 +157,8 @@ static int has_no_pose(const ulna_passes *p, int frame)
     return (*ulna_pass_flags(p, frame) & (ULNA_TRACK_EMPTY | ULNA_TRACK_LOST)) != 0;
 }
 
-ulna_status ulna_pass_step(ulna_passes *p, int frame, const double *q, double *result)
+/* One step from q, held to the frame's neighbours; the markers are those of tracker->seen. */
+static ulna_status step(ulna_passes *p, int frame, const double *q, double *result)
 {
     ulna_tracker *t = p->tracker;
     double sides = 0;
@@ -185,12 +186,9 @@ static ulna_status sweep(ulna_passes *p, int frame)
     if (has_no_pose(p, frame))
         return ULNA_OK;
     ulna_pass_gather(p, frame, t->seen);
-    ulna_status status = ulna_pass_step(p, frame, q, t->trial);
-    for (int b = 0; b < t->model->nb && status == ULNA_OK; b++) {
-        const ulna_body *body = &t->model->body[b];
-        if (!ulna_pass_hidden(p, frame)[b])
-            memcpy(q + body->coordinate, t->trial + body->coordinate, (size_t)body->coordinate_count * sizeof *q);
-    }
+    ulna_status status = step(p, frame, q, t->trial);
+    if (status == ULNA_OK)
+        ulna_pass_copy(p, ulna_pass_hidden(p, frame), 0, t->trial, q);
     return status;
 }
 

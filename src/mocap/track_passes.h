@@ -14,12 +14,12 @@ typedef struct ulna_passes {
     ulna_track_job *j;
     ulna_tracker *tracker;
     int nq, nv, total;
-    double *positions; /* of a frame */
-    double *cost;      /* total */
-    double *sorted;    /* total */
-    double *usual,
-        *astray;          /* count: distances of a marker that are no surprise; from which on it may have gone astray */
-    unsigned char *aside; /* total x count: astray, so it counts as missing */
+    double *positions;        /* of a frame */
+    double *cost;             /* total */
+    double *sorted;           /* total */
+    double *usual;            /* count: up to which the distance of a marker is no surprise */
+    double *astray;           /* count: from which on it may have gone astray */
+    unsigned char *aside;     /* total x count: astray, so it counts as missing */
     unsigned char *suspect;   /* total */
     unsigned char *back_lost; /* total: the way back is lost there */
     unsigned char *hidden;    /* total x nb: no marker shows it */
@@ -70,10 +70,8 @@ void ulna_pass_resume(ulna_passes *p, int frame);
 double ulna_pass_cost(const ulna_passes *p, const double *distances);
 /* Report, distances and cost of a frame, for the pose that it has now. */
 ulna_status ulna_pass_measure(ulna_passes *p, int frame);
-/* One step from q, held to the frame's neighbours; the markers are those of tracker->seen. */
-ulna_status ulna_pass_step(ulna_passes *p, int frame, const double *q, double *result);
-/* Copies the joints that are mended. */
-void ulna_pass_copy_mended(const ulna_passes *p, const double *from, double *to);
+/* Copies the joints of the bodies b with marks[b] == mark, of a pose to another. */
+void ulna_pass_copy(const ulna_passes *p, const unsigned char *marks, int mark, const double *from, double *to);
 
 /* ---- track_behind.c ---------------------------------------------------------------------------------------------- */
 

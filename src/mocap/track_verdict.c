@@ -63,7 +63,7 @@ static double angle_between(const double a[9], const double b[9])
     return acos(fmax(-1, fmin(1, 0.5 * (trace - 1))));
 }
 
-static double largest_rotation(const ulna_model *model, const ulna_pose *before, const ulna_pose *now)
+double ulna_largest_rotation(const ulna_model *model, const ulna_pose *before, const ulna_pose *now)
 {
     double largest = 0, a[9], b[9];
     for (int i = 0; i < model->nb; i++) {
@@ -88,7 +88,7 @@ static ulna_status mark_jumps(const ulna_track_job *j, ulna_pose *before, ulna_p
         status = ulna_pose_forward(before, q0);
         if (status == ULNA_OK)
             status = ulna_pose_forward(now, q1);
-        if (status == ULNA_OK && largest_rotation(j->take->model, before, now) > limit)
+        if (status == ULNA_OK && ulna_largest_rotation(j->take->model, before, now) > limit)
             j->result->frames[f].flags |= ULNA_TRACK_JUMP;
     }
     return status;
