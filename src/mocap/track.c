@@ -182,7 +182,7 @@ ulna_status ulna_track(const ulna_take *take, const ulna_track_options *options,
                         .result = result,
                         .chunk = o->chunk_frames > 0 && o->chunk_frames < total ? o->chunk_frames : total,
                         .total = total,
-                        .passes = o->oracle || o->causal ? 1 : 2 + ULNA_TRACK_SWEEPS};
+                        .passes = o->oracle || o->causal ? 1 : 2 + (o->smooth > 0 ? ULNA_TRACK_SWEEPS : 0)};
     j.chunks = (total - 1) / j.chunk + 1;
     status = ulna_track_result_begin(take, result, error);
     if (status == ULNA_OK)

@@ -66,7 +66,8 @@ static int is_alone(const ulna_passes *p, int frame, size_t i)
     const ulna_attachment *items = p->j->used.items;
     double scale = p->j->options->loss_scale;
     for (size_t k = 0; k < p->j->used.count; k++)
-        if (k != i && ulna_pass_distance(p, frame, k) > fmax(NEAR * scale, fmin(OFF * scale, p->usual[k])) &&
+        if (k != i && items[k].weight > 0 &&
+            ulna_pass_distance(p, frame, k) > fmax(NEAR * scale, fmin(OFF * scale, p->usual[k])) &&
             joints_between(p->j->take->model, items[i].body, items[k].body) <= NEIGHBOURS)
             return 0;
     return 1;

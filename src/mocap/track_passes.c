@@ -97,7 +97,8 @@ static void find_marker_limits(ulna_passes *p)
                 p->sorted[n++] = ulna_pass_distance(p, f, i);
         double median = median_and_spread(p->sorted, n, &spread);
         p->usual[i] = fmax(median + NO_SURPRISE * spread, LEAST_EXCESS * p->j->options->loss_scale);
-        p->astray[i] = fmax(median + STANDS_OUT * spread, p->j->options->loss_scale);
+        p->astray[i] = p->j->used.items[i].weight > 0 ? fmax(median + STANDS_OUT * spread, p->j->options->loss_scale)
+                                                      : (double)INFINITY;
     }
 }
 
@@ -246,9 +247,10 @@ static ulna_status run(ulna_passes *p)
     ulna_track_job *j = p->j;
     find_costs(p);
     ulna_pass_find_suspects(p);
-    ulna_pass_suspect_astray(p);
+    if (j->options->loss) /* plain least squares weigh every marker in full */
+        ulna_pass_suspect_astray(p);
     ulna_status status = ulna_pass_mend_all(p);
-    if (status == ULNA_OK)
+    if (status == ULNA_OK && j->options->loss)
         status = ulna_pass_leave_out_astray(p);
     if (status == ULNA_OK && p->back && !j->options->solve.bounded)
         status = ulna_clip_unwind(j->take->model, &j->result->clip); /* the way back may have other angles for a pose */

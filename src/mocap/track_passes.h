@@ -18,7 +18,7 @@ typedef struct ulna_passes {
     double *cost;             /* total */
     double *sorted;           /* total */
     double *usual;            /* count: up to which the distance of a marker is no surprise */
-    double *astray;           /* count: from which on it may have gone astray */
+    double *astray;           /* count: from which on it may have gone astray; INFINITY if it has no weight */
     unsigned char *aside;     /* total x count: astray, so it counts as missing */
     unsigned char *suspect;   /* total */
     unsigned char *back_lost; /* total: the way back is lost there */

@@ -508,6 +508,83 @@ static void a_caller_may_cancel_when_the_frames_are_tracked(void **state)
     ulna_test_swing_release(&s);
 }
 
+static int note_progress(void *context, int done, int total)
+{
+    int *last = context;
+    assert_true(done >= *last && done <= total);
+    *last = done;
+    return 0;
+}
+
+/* Whatever passes there are: with sweeps, without, or the frames alone. */
+static void progress_ends_with_the_last_frame(void **state)
+{
+    (void)state;
+    ulna_test_swing s = ulna_test_swing_make(100, 0);
+    for (int way = 0; way < 3; way++) {
+        int last = 0;
+        ulna_clip clip;
+        ulna_track_options options = ulna_track_options_default();
+        options.loss = way == 1 ? ULNA_LOSS_SQUARE : options.loss;
+        options.causal = way == 2;
+        options.progress = note_progress;
+        options.progress_context = &last;
+        ulna_test_swing_track(&s, &options, &clip, NULL);
+        assert_int_equal(last, 100);
+        ulna_clip_release(&clip);
+    }
+    ulna_test_swing_release(&s);
+}
+
+/* Two markers of one body without weight that are far off for a while are no reason to doubt a frame. */
+static void markers_without_weight_raise_no_doubt(void **state)
+{
+    (void)state;
+    enum { FRAMES = 120 };
+    ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
+    ulna_clip clip;
+    ulna_frame_report frames[FRAMES];
+    int second = 1;
+    while (second < (int)s.set.count && s.set.items[second].body != s.set.items[second - 1].body)
+        second++;
+    assert_true(second < (int)s.set.count);
+    for (int i = second - 1; i <= second; i++) {
+        s.set.items[i].weight = 0;
+        for (int f = 40; f < 80; f++)
+            marker_of(&s, f, i)[0] += 0.5;
+    }
+    ulna_track_summary summary = ulna_test_swing_track(&s, NULL, &clip, frames);
+    assert_int_equal(summary.doubtful + summary.bridged + summary.lost, 0);
+    ulna_clip_release(&clip);
+    ulna_test_swing_release(&s);
+}
+
+/* Plain least squares count a stray marker in full, with later frames known or not. Its small weight keeps its neighbours in
+ * place, as a robust loss would. */
+static void least_squares_leave_no_marker_out(void **state)
+{
+    (void)state;
+    enum { FRAMES = 120, FIRST = 40, LAST = 80 };
+    ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
+    double f[2] = {0, 0};
+    s.set.items[4].weight = 0.05;
+    for (int i = FIRST; i < LAST; i++)
+        marker_of(&s, i, 4)[1] += 0.2;
+    for (int causal = 0; causal < 2; causal++) {
+        ulna_clip clip;
+        ulna_frame_report frames[FRAMES];
+        ulna_track_options options = ulna_track_options_default();
+        options.loss = ULNA_LOSS_SQUARE;
+        options.causal = causal;
+        ulna_test_swing_track(&s, &options, &clip, frames);
+        for (int i = FIRST; i < LAST; i++)
+            f[causal] += frames[i].f;
+        ulna_clip_release(&clip);
+    }
+    assert_true(f[0] <= 1.01 * f[1]);
+    ulna_test_swing_release(&s);
+}
+
 /* Residuals are those of the last frame, whether it was reported or not, and none after an empty one. */
 static void residuals_are_those_of_the_last_frame(void **state)
 {
@@ -620,6 +697,9 @@ int main(void)
         cmocka_unit_test(any_chunk_length_will_do),
         cmocka_unit_test(a_caller_may_cancel),
         cmocka_unit_test(a_caller_may_cancel_when_the_frames_are_tracked),
+        cmocka_unit_test(progress_ends_with_the_last_frame),
+        cmocka_unit_test(markers_without_weight_raise_no_doubt),
+        cmocka_unit_test(least_squares_leave_no_marker_out),
         cmocka_unit_test(residuals_are_those_of_the_last_frame),
         cmocka_unit_test(weights_may_be_zero),
         cmocka_unit_test(a_marker_on_no_body_is_refused),
