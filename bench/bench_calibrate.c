@@ -79,16 +79,16 @@ static void add(bench_report *report, const char *name, const outcome *result)
 
 static void add_halves(bench_report *report)
 {
-    double all[CALIBRATE_TAKES * CALIBRATE_MARKERS];
+    double all[BENCH_TAKES * CALIBRATE_MARKERS];
     int count = 0;
-    for (int t = 0; t < CALIBRATE_TAKES; t++) {
+    for (int t = 0; t < BENCH_TAKES; t++) {
         calibrate_halves halves;
         char label[64], note[96];
         if (!calibrate_measure_halves(t, &halves))
             continue;
-        snprintf(label, sizeof label, "halves_%s_median_mm", calibrate_take_name(t));
+        snprintf(label, sizeof label, "halves_%s_median_mm", bench_takes[t].name);
         bench_add(report, label, halves.median, "offsets of the two halves of the take against each other");
-        snprintf(label, sizeof label, "halves_%s_max_mm", calibrate_take_name(t));
+        snprintf(label, sizeof label, "halves_%s_max_mm", bench_takes[t].name);
         snprintf(note, sizeof note, "%.60s; aim 30 at most", halves.worst);
         bench_add(report, label, halves.most, note);
         memcpy(all + count, halves.all, (size_t)halves.marker_count * sizeof *all);

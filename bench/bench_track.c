@@ -19,19 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SKELETON "hdm05/HDM_dg.asf"
-#define RECORDING "hdm05/HDM_dg_03-05_02_120.c3d"
-
-static const struct {
-    const char *name, *skeleton, *recording;
-} takes[] = {
-    {"dg0305", SKELETON, RECORDING},
-    {"dg0103", SKELETON, "hdm05/HDM_dg_01-03_01_120.c3d"},
-    {"dg0302", SKELETON, "hdm05/HDM_dg_03-02_02_120.c3d"},
-    {"dg0603", SKELETON, "hdm05/HDM_dg_06-03_03_120.c3d"},
-    {"cmu0201", "cmu/02.asf", "cmu/02_01.c3d"},
-};
-enum { TAKES = sizeof takes / sizeof *takes };
 enum { ROUNDS = 5, TIMES = 5, STRETCHES = 4, STRETCH_FRAMES = 100, MOST_PEERS = 8, POSES = 20 };
 
 /* A prototype of the tracker on the same take, with its offsets; and ulna with these. */
@@ -104,18 +91,13 @@ static double compare_kinematics(const scene *s, const bench_peer *peer, void *s
 
 /* ---- the prototype ------------------------------------------------------------------------------------------------ */
 
-/* Built beforehand, since it stands on an older tree of this project: `make -C prototypes/poses ULNA=<that tree>`. */
 static void yardstick_find(track_yardstick *y)
 {
-    const char *folder = getenv("ULNA_YARDSTICK");
-    char program[1100], offsets[1100];
-    snprintf(y->folder, sizeof y->folder, "%s", folder ? folder : "/tmp/ulna-yardstick/poses");
-    snprintf(program, sizeof program, "%s/timing", y->folder);
+    char offsets[1100];
+    int is_there = bench_yardstick_find("timing", y->folder, sizeof y->folder);
     snprintf(offsets, sizeof offsets, "%s/cal/dg0305.csv", y->folder);
-    if (access(program, X_OK) == 0 && track_take_load(&y->take, SKELETON, RECORDING, offsets))
-        return;
-    printf("(no yardstick: $ULNA_YARDSTICK is the folder with the programs of the prototype 'poses')\n");
-    y->folder[0] = 0;
+    if (!is_there || !track_take_load(&y->take, &bench_takes[0], offsets))
+        y->folder[0] = 0;
 }
 
 /* Runs it; keeps the lowest times. Lines such as "dg0305   lean, recipe, 3e-2, report   min 3.63 median 3.70 us". */
@@ -257,17 +239,17 @@ static const track_runner *best_ceres(const scene *s)
 /* Of each take that is there: the mean, and how far single frames are from it. */
 static void report_spreads(bench_report *report)
 {
-    for (int i = 0; i < TAKES; i++) {
+    for (int i = 0; i < BENCH_TAKES; i++) {
         track_take take;
         track_spread spread;
-        if (!track_take_load(&take, takes[i].skeleton, takes[i].recording, NULL))
+        if (!track_take_load(&take, &bench_takes[i], NULL))
             continue;
         stop_if(!track_ulna_spread(&take, TIMES, &spread), "tracking");
-        add(report, takes[i].name, "us", spread.mean,
+        add(report, bench_takes[i].name, "us", spread.mean,
             "default options, with report, clock between frames; all but the first");
-        add(report, takes[i].name, "median_us", spread.median, "of each frame the quickest run");
-        add(report, takes[i].name, "p99_us", spread.p99, "one frame in a hundred takes longer");
-        add(report, takes[i].name, "max_us", spread.most, "the slowest frame");
+        add(report, bench_takes[i].name, "median_us", spread.median, "of each frame the quickest run");
+        add(report, bench_takes[i].name, "p99_us", spread.p99, "one frame in a hundred takes longer");
+        add(report, bench_takes[i].name, "max_us", spread.most, "the slowest frame");
         track_take_free(&take);
     }
 }
@@ -336,7 +318,7 @@ int main(int argc, char **argv)
         setenv("OPENBLAS_NUM_THREADS", "1", 1);
         execv(argv[0], argv);
     }
-    if (!track_take_load(&s.take, SKELETON, RECORDING, NULL)) {
+    if (!track_take_load(&s.take, &bench_takes[0], NULL)) {
         printf("bench_track: no data; set ULNA_DATA\n");
         return 0;
     }

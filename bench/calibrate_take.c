@@ -8,19 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static int load(const char *name, ulna_content *content)
-{
-    const char *folder = getenv("ULNA_DATA");
-    char path[2048];
-    *content = ulna_content_empty(NULL);
-    snprintf(path, sizeof path, "%s/hdm05/%s", folder ? folder : ULNA_SOURCE_DIR "/../shared/data", name);
-    return ulna_content_load(path, NULL, content, NULL) == ULNA_OK;
-}
+#include "support.h"
 
 int calibrate_take_load(calibrate_take *take)
 {
     memset(take, 0, sizeof *take);
-    int ready = load("HDM_dg.asf", &take->skeleton) && load("HDM_dg_03-05_02_120.c3d", &take->markers);
+    take->skeleton = bench_load(bench_takes[0].skeleton, NULL);
+    take->markers = bench_load(bench_takes[0].markers, NULL);
+    int ready = take->skeleton.model && take->markers.recording.frame_count;
     if (ready) {
         ulna_take_options options = ulna_take_options_for(&take->skeleton, &take->markers);
         options.attach = ULNA_ATTACH_NAMES;

@@ -10,6 +10,7 @@
 #include "math/math3.h"
 #include "model/model.h"
 #include "poses_measure.h"
+#include "support.h"
 #include "ulna/kinematics.h"
 
 #define SKIN 0.006  /* m, root mean square of each coordinate: moves with the pose */
@@ -17,33 +18,6 @@
 #define PLACED 0.02 /* m */
 
 enum { WITHIN = 2 /* deviations */ };
-
-typedef struct source {
-    const char *name, *skeleton, *markers, *reference;
-} source;
-
-static const source sources[CALIBRATE_TAKES] = {
-    {"dg0305", "hdm05/HDM_dg.asf", "hdm05/HDM_dg_03-05_02_120.c3d", "hdm05/HDM_dg_03-05_02_120.amc"},
-    {"dg0103", "hdm05/HDM_dg.asf", "hdm05/HDM_dg_01-03_01_120.c3d", "hdm05/HDM_dg_01-03_01_120.amc"},
-    {"dg0302", "hdm05/HDM_dg.asf", "hdm05/HDM_dg_03-02_02_120.c3d", NULL},
-    {"dg0603", "hdm05/HDM_dg.asf", "hdm05/HDM_dg_06-03_03_120.c3d", "hdm05/HDM_dg_06-03_03_120.amc"},
-    {"cmu0201", "cmu/02.asf", "cmu/02_01.c3d", "cmu/02_01.amc"},
-};
-
-const char *calibrate_take_name(int take)
-{
-    return sources[take].name;
-}
-
-static ulna_content load(const char *name, const ulna_read_options *options)
-{
-    const char *folder = getenv("ULNA_DATA");
-    char path[2048];
-    ulna_content content = ulna_content_empty(NULL);
-    snprintf(path, sizeof path, "%s/%s", folder ? folder : ULNA_SOURCE_DIR "/../shared/data", name);
-    ulna_content_load(path, options, &content, NULL);
-    return content;
-}
 
 static double distance(const double *a, const double *b)
 {
@@ -68,7 +42,8 @@ static int calibrate_half(const ulna_content *skeleton, const ulna_content *mark
 
 int calibrate_measure_halves(int take, calibrate_halves *halves)
 {
-    ulna_content skeleton = load(sources[take].skeleton, NULL), markers = load(sources[take].markers, NULL);
+    ulna_content skeleton = bench_load(bench_takes[take].skeleton, NULL),
+                 markers = bench_load(bench_takes[take].markers, NULL);
     ulna_calibration found[2] = {0};
     *halves = (calibrate_halves){0};
     int ready = skeleton.model && markers.recording.frame_count && calibrate_half(&skeleton, &markers, 0, &found[0]) &&
@@ -260,11 +235,11 @@ static int place_truth(const ulna_take *by_names, const ulna_take *by_reference,
     return 1;
 }
 
-static int run_source(const source *from, const calibrate_truth_case *wanted, sums *s)
+static int run_source(const bench_take *from, const calibrate_truth_case *wanted, sums *s)
 {
-    ulna_content skeleton = load(from->skeleton, NULL), markers = load(from->markers, NULL);
+    ulna_content skeleton = bench_load(from->skeleton, NULL), markers = bench_load(from->markers, NULL);
     ulna_read_options read = ulna_read_options_for(&skeleton);
-    ulna_content reference = load(from->reference, &read);
+    ulna_content reference = bench_load(from->reference, &read);
     ulna_take *by_names = NULL, *by_reference = NULL;
     int ready = skeleton.model && markers.recording.frame_count && reference.clip.frame_count;
     if (ready) {
@@ -293,8 +268,8 @@ static int run_source(const source *from, const calibrate_truth_case *wanted, su
 int calibrate_measure_truth(const calibrate_truth_case *wanted, calibrate_truth *truth)
 {
     sums s = {0};
-    for (int t = 0; t < CALIBRATE_TAKES; t++)
-        if (sources[t].reference && !run_source(&sources[t], wanted, &s))
+    for (int t = 0; t < BENCH_TAKES; t++)
+        if (bench_takes[t].reference && !run_source(&bench_takes[t], wanted, &s))
             return 0;
     double runs = (double)s.runs, offsets = (double)s.offsets, directions = (double)s.directions;
     *truth = (calibrate_truth){.orientation_deg = s.orientation / runs,

@@ -4,7 +4,7 @@
 
 #include "ulna/calibrate.h"
 
-enum { CALIBRATE_TAKES = 5, CALIBRATE_MARKERS = 64 };
+enum { CALIBRATE_MARKERS = 64 };
 
 /* Offsets found in the two halves of a take, against each other: mm. */
 typedef struct calibrate_halves {
@@ -24,8 +24,7 @@ typedef struct calibrate_truth {
     double error_over_deviation;    /* root mean square */
 } calibrate_truth;
 
-/* The takes of $ULNA_DATA, by number; 0 if the data are missing. */
-const char *calibrate_take_name(int take);
+/* `take` is one of bench_takes; 0 if its data are missing. */
 int calibrate_measure_halves(int take, calibrate_halves *halves);
 
 /* Markers made from a reference motion: true offsets, skin that moves by 6 mm with the pose, 1 mm of noise. */

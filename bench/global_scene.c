@@ -1,7 +1,7 @@
 /* Skeletons, poses and goals: see the header. */
 #include "global.h"
 #include "global/starts.h"
-#include "ulna/formats.h"
+#include "support.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -45,12 +45,6 @@ static void add_noise(uint64_t *state, double point[3])
 
 /* ---- oracle files ------------------------------------------------------------------------------------------------ */
 
-static void data_path(char *path, size_t size, const char *name)
-{
-    const char *folder = getenv("ULNA_DATA");
-    snprintf(path, size, "%s/%s", folder ? folder : ULNA_SOURCE_DIR "/../shared/data", name);
-}
-
 static int read_numbers(FILE *file, int count, double *numbers)
 {
     for (int i = 0; i < count; i++)
@@ -82,7 +76,7 @@ int global_oracle_read(const char *name, int most, global_oracle *oracles)
     char path[2048], file_name[128];
     int count = 0, read = 0;
     snprintf(file_name, sizeof file_name, "../oracles/global-ik/%s.txt", name);
-    data_path(path, sizeof path, file_name);
+    bench_data_path(path, sizeof path, file_name);
     FILE *file = fopen(path, "r");
     if (!file)
         return 0;
@@ -201,13 +195,13 @@ static int load_recorded(global_skeleton *s)
     enum { TAKES = sizeof names / sizeof *names };
     ulna_content skeleton = ulna_content_empty(NULL), takes[TAKES];
     char path[2048], name[128];
-    data_path(path, sizeof path, "hdm05/HDM_dg.asf");
+    bench_data_path(path, sizeof path, "hdm05/HDM_dg.asf");
     int good = ulna_content_load(path, NULL, &skeleton, NULL) == ULNA_OK && skeleton.model;
     const ulna_read_options options = ulna_read_options_for(&skeleton);
     for (int t = 0; t < TAKES; t++) {
         takes[t] = ulna_content_empty(NULL);
         snprintf(name, sizeof name, "hdm05/HDM_dg_%s.amc", names[t]);
-        data_path(path, sizeof path, name);
+        bench_data_path(path, sizeof path, name);
         good = good && ulna_content_load(path, &options, &takes[t], NULL) == ULNA_OK;
     }
     if (good) {

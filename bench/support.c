@@ -1,9 +1,10 @@
-/* Timing and reporting: see the header. */
+/* Timing, reporting and recorded data: see the header. */
 #include "support.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 double bench_now(void)
 {
@@ -62,4 +63,43 @@ const char *bench_json_path(int count, char **arguments)
         return arguments[2];
     fprintf(stderr, "usage: %s [--json FILE]\n", arguments[0]);
     exit(2);
+}
+
+/* ---- data ------------------------------------------------------------------------------------------------------------ */
+
+#define HDM_DG "hdm05/HDM_dg.asf"
+
+const bench_take bench_takes[BENCH_TAKES] = {
+    {"dg0305", HDM_DG, "hdm05/HDM_dg_03-05_02_120.c3d", "hdm05/HDM_dg_03-05_02_120.amc"},
+    {"dg0103", HDM_DG, "hdm05/HDM_dg_01-03_01_120.c3d", "hdm05/HDM_dg_01-03_01_120.amc"},
+    {"dg0302", HDM_DG, "hdm05/HDM_dg_03-02_02_120.c3d", NULL},
+    {"dg0603", HDM_DG, "hdm05/HDM_dg_06-03_03_120.c3d", "hdm05/HDM_dg_06-03_03_120.amc"},
+    {"cmu0201", "cmu/02.asf", "cmu/02_01.c3d", "cmu/02_01.amc"},
+};
+
+void bench_data_path(char *path, size_t size, const char *name)
+{
+    const char *folder = getenv("ULNA_DATA");
+    snprintf(path, size, "%s/%s", folder ? folder : ULNA_SOURCE_DIR "/../shared/data", name);
+}
+
+ulna_content bench_load(const char *name, const ulna_read_options *options)
+{
+    char path[2048];
+    ulna_content content = ulna_content_empty(NULL);
+    bench_data_path(path, sizeof path, name);
+    ulna_content_load(path, options, &content, NULL);
+    return content;
+}
+
+int bench_yardstick_find(const char *program, char *folder, size_t size)
+{
+    const char *given = getenv("ULNA_YARDSTICK");
+    char path[1200];
+    snprintf(folder, size, "%s", given ? given : "/tmp/ulna-yardstick/poses");
+    snprintf(path, sizeof path, "%s/%s", folder, program);
+    if (access(path, X_OK) == 0)
+        return 1;
+    printf("(no yardstick: $ULNA_YARDSTICK is the folder with the programs of the prototype 'poses')\n");
+    return 0;
 }

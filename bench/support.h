@@ -1,8 +1,10 @@
-/* support.h: timing and reporting, shared by the benchmarks. */
+/* support.h: timing, reporting and recorded data, shared by the benchmarks. */
 #ifndef ULNA_BENCH_H
 #define ULNA_BENCH_H
 
 #include <stdio.h>
+
+#include "ulna/formats.h"
 
 /* CPU seconds of this thread: other processes on the machine disturb it least. */
 double bench_now(void);
@@ -27,5 +29,21 @@ int bench_finish(const bench_report *report, const char *title, const char *json
 
 /* The value of `--json PATH`, or NULL. Other arguments end the program with a usage line. */
 const char *bench_json_path(int count, char **arguments);
+
+/* The file `name` in $ULNA_DATA or ../shared/data; what is in it, empty if it cannot be read. */
+void bench_data_path(char *path, size_t size, const char *name);
+ulna_content bench_load(const char *name, const ulna_read_options *options);
+
+/* Recorded takes there; `reference` may be NULL. */
+typedef struct bench_take {
+    const char *name, *skeleton, *markers, *reference;
+} bench_take;
+enum { BENCH_TAKES = 5 };
+extern const bench_take bench_takes[BENCH_TAKES];
+
+/* The folder with the programs of the prototype 'poses' ($ULNA_YARDSTICK, or where it builds them by itself), if `program` is there; else
+ * a line is printed, and 0 returned. They are built beforehand, since they stand on an older tree of this project:
+ * `make -C prototypes/poses ULNA=<that tree>`. */
+int bench_yardstick_find(const char *program, char *folder, size_t size);
 
 #endif

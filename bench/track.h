@@ -3,6 +3,7 @@
 #define ULNA_BENCH_TRACK_H
 
 #include "peers.h"
+#include "support.h"
 
 /* ---- the take: a skeleton, where its markers sit, and where they were seen (track_take.c) ------------------------- */
 
@@ -13,9 +14,9 @@ typedef struct track_take {
     double *goals; /* frames x markers x 3: metres, axes of the model; NaN where it is missing */
 } track_take;
 
-/* A skeleton and a recording below $ULNA_DATA or ../shared/data; offsets from a file of `ulna calibrate`, or (NULL) calibrated. 0 if
+/* Offsets from a file of `ulna calibrate`, or (NULL) calibrated. 0 if
  * it is not there. */
-int track_take_load(track_take *take, const char *skeleton, const char *recording, const char *offsets);
+int track_take_load(track_take *take, const bench_take *from, const char *offsets);
 void track_take_free(track_take *take);
 const double *track_take_goals(const track_take *take, int frame);
 

@@ -5,19 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void data_path(char *path, size_t size, const char *name)
-{
-    const char *folder = getenv("ULNA_DATA");
-    snprintf(path, size, "%s/%s", folder ? folder : ULNA_SOURCE_DIR "/../shared/data", name);
-}
-
-static int load(const char *name, ulna_content *content)
-{
-    char path[2048];
-    data_path(path, sizeof path, name);
-    return ulna_content_load(path, NULL, content, NULL) == ULNA_OK;
-}
-
 static ulna_status weld_thumbs(const ulna_model *model, ulna_model **result)
 {
     static const char *const thumbs[] = {"lthumb", "rthumb"};
@@ -77,11 +64,11 @@ static int match(track_take *take, const ulna_content *skeleton, const ulna_cont
     return ready;
 }
 
-int track_take_load(track_take *take, const char *skeleton_name, const char *recording, const char *offsets)
+int track_take_load(track_take *take, const bench_take *from, const char *offsets)
 {
-    ulna_content skeleton = ulna_content_empty(NULL), markers = ulna_content_empty(NULL);
+    ulna_content skeleton = bench_load(from->skeleton, NULL), markers = bench_load(from->markers, NULL);
     *take = (track_take){.set = ulna_marker_set_empty(NULL)};
-    int ready = load(skeleton_name, &skeleton) && load(recording, &markers) &&
+    int ready = skeleton.model && markers.recording.frame_count &&
                 weld_thumbs(skeleton.model, &take->model) == ULNA_OK && match(take, &skeleton, &markers, offsets);
     ulna_content_release(&markers);
     ulna_content_release(&skeleton);
