@@ -42,6 +42,7 @@ enum {
 #define WORSE 1.2        /* times what the last search ended with: search again */
 #define MUCH_BETTER 0.5  /* of that: search again as well */
 #define BETTER 0.9       /* of the cost: then a search has found the track */
+#define FOLLOWED 0.5     /* of the cost of outliers: so much is gone, then the skeleton has followed them */
 #define SET_APART 0.02   /* of a marker's weight: less, and it does not move the pose */
 #define FAR 20           /* times the scale of the loss: as far off as an outlier may be */
 #define USUAL_RATE 0.01  /* a frame: what is usual follows the cost's median slowly, so that no drift takes it along; */
@@ -302,11 +303,11 @@ static void keep(ulna_tracker *t, const double *q)
     memcpy(t->kept, q, (size_t)t->nq * sizeof *q);
 }
 
-/* The better of the one kept and `other`, whose pose is in q; it is there afterwards. */
-static void choose(ulna_tracker *t, double *q, candidate *best, const candidate *other)
+/* `other`, whose pose is in q, if it is better than the one kept; the pose of that one is there afterwards. */
+static void choose(ulna_tracker *t, double *q, candidate *best, const candidate *other, int is_better)
 {
     int iterations = other->report.iterations, evaluations = other->report.evaluations;
-    if (other->cost < best->cost)
+    if (is_better)
         *best = *other;
     else {
         memcpy(q, t->kept, (size_t)t->nq * sizeof *q);
@@ -325,18 +326,19 @@ static int is_due(const ulna_tracker *t, int i)
     return t->missing[i] == 2 || (frames % SECOND_THOUGHTS == 0 && (ratio & (ratio - 1)) == 0);
 }
 
-/* Outliers count in full for once. */
-static ulna_status think_again(ulna_tracker *t, double *q, candidate *best)
+/* Outliers count in full for once. If the skeleton can follow them, their cost is gone; if that only makes others outliers in their
+ * place, the pose stays: two poses that fit alike would take turns. */
+static ulna_status reconsider_outliers(ulna_tracker *t, double *q, candidate *best)
 {
-    int doubts = 0;
+    double cost = 0;
     if (!best->report.outliers || ulna_tracker_is_late(t))
         return ULNA_OK;
     for (int i = 0; i < t->count; i++)
         if (is_due(t, i)) {
             ulna_problem_set_loss(t->problem, i, 1, t->options.loss, (double)INFINITY);
-            doubts++;
+            cost += t->weight[i] * cost_of(t, t->distance[i]);
         }
-    if (!doubts)
+    if (cost == 0)
         return ULNA_OK;
     candidate other = *best;
     keep(t, q);
@@ -346,7 +348,7 @@ static ulna_status think_again(ulna_tracker *t, double *q, candidate *best)
     if (status == ULNA_OK)
         status = refine(t, q, &other.result, &other.report, &other.cost);
     if (status == ULNA_OK)
-        choose(t, q, best, &other);
+        choose(t, q, best, &other, other.cost < best->cost - FOLLOWED * cost);
     return status;
 }
 
@@ -396,7 +398,7 @@ static ulna_status find_again(ulna_tracker *t, double stop_below, double *q, can
         keep(t, q);
         status = start_afresh(t, starts[i], stop_below, q, &other.result, &other.report, &other.cost);
         if (status == ULNA_OK)
-            choose(t, q, best, &other);
+            choose(t, q, best, &other, other.cost < best->cost);
     }
     if (best->cost < BETTER * before)
         best->report.flags |= ULNA_TRACK_RECOVERED; /* unless it stays lost */
@@ -450,7 +452,7 @@ static ulna_status continue_track(ulna_tracker *t, double limit, double *q, cand
 {
     ulna_status status = follow(t, q, &best->result, &best->report, &best->cost);
     if (status == ULNA_OK)
-        status = think_again(t, q, best);
+        status = reconsider_outliers(t, q, best);
     if (status != ULNA_OK || t->options.lost_factor == 0 || !is_in_doubt(t, best->cost, limit))
         return status;
     return find_again(t, t->age ? usual_limit(t) : 0, q, best);

@@ -4,6 +4,7 @@
 #include "mocap/anatomy.h"
 #include "mocap/tracker.h"
 #include "model/model.h"
+#include "support_model.h"
 #include "support_swing.h"
 #include "support_units.h"
 #include "ulna/sample.h"
@@ -334,6 +335,50 @@ static void a_locked_angle_does_not_lock_its_joint(void **state)
     ulna_test_swing_release(&s);
 }
 
+/* ---- outliers ------------------------------------------------------------------------------------------------------- */
+
+/* A hinge with two markers, of which one leaps away and stays there. A third one of little weight, between them, leans now to this, now
+ * to that one: the hinge may follow either, but not in turn. */
+static void contradicting_markers_do_not_take_turns(void **state)
+{
+    (void)state;
+    enum { FRAMES = 200 };
+    const double apart = 0.2, place[3][3] = {{1, 0, 0}, {1, 0, 0.1}, {1, 0, -0.1}};
+    ulna_builder *builder = ulna_test_builder();
+    ulna_marker_set set = ulna_marker_set_empty(NULL);
+    ulna_track_options options = ulna_track_options_default();
+    ulna_tracker *tracker;
+    double q, before = 0;
+    ulna_test_set_joint(builder, ulna_test_add(builder, "hinge", ULNA_NONE), ulna_joint_revolute(0, 0, 1));
+    ulna_model *model = ulna_test_build(builder);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(ulna_marker_set_add(&set,
+                                             i == 0   ? "A"
+                                             : i == 1 ? "B"
+                                                      : "C",
+                                             0, place[i], i == 2 ? 0.1 : 1),
+                         ULNA_OK);
+    options.loss_scale = 0.06;
+    assert_int_equal(ulna_tracker_create(model, &set, &options, NULL, &tracker, NULL), ULNA_OK);
+    for (int f = 0; f < FRAMES; f++) {
+        const double angle[3] = {0, f < 10 ? 0 : apart, apart / 2 + 0.02 * sin(0.4 * f)};
+        double positions[9];
+        for (int i = 0; i < 3; i++) {
+            positions[3 * i] = cos(angle[i]);
+            positions[3 * i + 1] = sin(angle[i]);
+            positions[3 * i + 2] = place[i][2];
+        }
+        assert_int_equal(ulna_tracker_frame(tracker, positions, &q, NULL), ULNA_OK);
+        if (f > 1 && fabs(q - before) > apart / 4)
+            fail_msg("frame %d: from %g to %g", f, before, q);
+        before = q;
+    }
+    ulna_tracker_destroy(tracker);
+    ulna_marker_set_release(&set);
+    ulna_model_destroy(model);
+    ulna_builder_destroy(builder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +391,7 @@ int main(void)
         cmocka_unit_test(a_budget_ends_searches),
         cmocka_unit_test(a_budget_bounds_the_worst_frame),
         cmocka_unit_test(a_locked_angle_does_not_lock_its_joint),
+        cmocka_unit_test(contradicting_markers_do_not_take_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
