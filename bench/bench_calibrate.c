@@ -127,6 +127,7 @@ static void add_truth(bench_report *report)
             {"offset_max_mm", "of all takes and seeds", t.offset_most_mm},
             {"covered_percent", "offsets within two deviations; aim 90 to 99", t.covered},
             {"joints_covered_percent", "joint centres within two deviations; aim 90 to 99", t.joints_covered},
+            {"rotations_covered_percent", "rotations of joints likewise", t.rotations_covered},
         };
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
             char label[64];

@@ -200,6 +200,8 @@ static int write_json(const char *path, outcome all[BENCH_TAKES][WAYS])
                 continue;
             fprintf(file, "%s  \"%s_%s\": {", separator, bench_takes[s].name, ways[w]);
             put(file, "rms_cm", f->rms_cm, 0);
+            put(file, "rms_near_cm", f->rms_near_cm, 0);
+            put(file, "rms_frames_cm", f->rms_frames_cm, 0);
             put(file, "sum_cm", f->sum_cm, 0);
             put(file, "jumps15", f->jumps15, 0);
             put(file, "jumps30", f->jumps30, 0);
@@ -222,9 +224,10 @@ static void print_row(const char *take, const char *way, const outcome *o)
 {
     const poses_figures *f = &o->figures;
     if (o->ready)
-        printf("%-8s %-17s %7.4f %7.2f %6d %6d %6.2f %6.1f %6.2f %6.1f %6.1f %5.0f %7.2f %6d\n", take, way, f->rms_cm,
-               f->sum_cm, f->jumps15, f->jumps30, f->jerk, f->orientation_deg, f->orientation_rest_deg, f->position_mm,
-               f->limits_percent, f->midline_mm, o->us, o->marked);
+        printf("%-8s %-17s %7.4f %7.4f %7.4f %7.2f %6d %6d %6.2f %6.1f %6.2f %6.1f %6.1f %5.0f %7.2f %6d\n", take, way,
+               f->rms_cm, f->rms_near_cm, f->rms_frames_cm, f->sum_cm, f->jumps15, f->jumps30, f->jerk,
+               f->orientation_deg, f->orientation_rest_deg, f->position_mm, f->limits_percent, f->midline_mm, o->us,
+               o->marked);
 }
 
 int main(int argc, char **argv)
@@ -246,8 +249,8 @@ int main(int argc, char **argv)
     }
     if (!bench_yardstick_find("jumps", wanted.yardstick, sizeof wanted.yardstick))
         wanted.yardstick[0] = 0;
-    printf("%-8s %-17s %7s %7s %6s %6s %6s %6s %6s %6s %6s %5s %7s %6s\n", "take", "tracked by", "rms cm", "sum cm",
-           ">15", ">30", "jerk", "orient", "rest", "mm", "lim %", "mid", "us", "marked");
+    printf("%-8s %-17s %7s %7s %7s %7s %6s %6s %6s %6s %6s %6s %6s %5s %7s %6s\n", "take", "tracked by", "rms cm",
+           "<6 cm", "frames", "sum cm", ">15", ">30", "jerk", "orient", "rest", "mm", "lim %", "mid", "us", "marked");
     for (int t = 0; t < BENCH_TAKES; t++) {
         if (chosen && !(chosen >> t & 1))
             continue;

@@ -119,7 +119,7 @@ static int make_recording(const ulna_model *model, const ulna_clip *clip, const 
 /* Sums; divided at the end. */
 typedef struct sums {
     double orientation, position, joint, offset, most, squares;
-    long long runs, offsets, directions, covered, joints, joints_covered;
+    long long runs, offsets, directions, covered, joints, joints_covered, rotations, rotations_covered;
 } sums;
 
 static void compare_offsets(const ulna_marker_set *truth, const ulna_calibration *found, sums *s)
@@ -139,7 +139,32 @@ static void compare_offsets(const ulna_marker_set *truth, const ulna_calibration
     }
 }
 
-/* Joint centres: the mean over the take of how far they are off. */
+/* The rotation of a joint: of its body in its parent's frame. */
+static void joint_rotation(const ulna_pose *pose, const ulna_model *model, int body, double R[9])
+{
+    double own[9], parent[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, back[9];
+    ulna_pose_body(pose, body, NULL, own);
+    if (model->body[body].parent >= 0)
+        ulna_pose_body(pose, model->body[body].parent, NULL, parent);
+    ulna_transpose9(parent, back);
+    ulna_multiply9(back, own, R);
+}
+
+static void compare_rotation(const ulna_pose *truth, const ulna_pose *got, const ulna_model *model, int body,
+                             double deviation, sums *s)
+{
+    double A[9], B[9], trace = 0;
+    if (!isfinite(deviation))
+        return;
+    joint_rotation(truth, model, body, A);
+    joint_rotation(got, model, body, B);
+    for (int k = 0; k < 9; k++)
+        trace += A[k] * B[k];
+    s->rotations++;
+    s->rotations_covered += acos(fmax(-1, fmin(1, (trace - 1) / 2))) < WITHIN * deviation;
+}
+
+/* Joint centres: the mean over the take of how far they are off; and how often places and rotations are as near as was reported. */
 static void compare_joints(const ulna_model *person, const ulna_model *model, const ulna_clip *truth,
                            const ulna_clip *got, const ulna_calibration *found, sums *s)
 {
@@ -158,6 +183,7 @@ static void compare_joints(const ulna_model *person, const ulna_model *model, co
                 s->joint += 1e3 * distance(x, y);
                 s->joints++;
                 s->joints_covered += distance(x, y) < WITHIN * found->deviation[body];
+                compare_rotation(a, b, model, body, found->rotation_deviation[body], s);
             }
         }
     ulna_pose_destroy(a);
@@ -279,6 +305,7 @@ int calibrate_measure_truth(const calibrate_truth_case *wanted, calibrate_truth 
                                .offset_most_mm = s.most,
                                .covered = 100 * (double)s.covered / directions,
                                .joints_covered = 100 * (double)s.joints_covered / (double)s.joints,
+                               .rotations_covered = 100 * (double)s.rotations_covered / (double)s.rotations,
                                .error_over_deviation = sqrt(s.squares / directions)};
     return s.runs > 0;
 }

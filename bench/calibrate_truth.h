@@ -20,8 +20,9 @@ typedef struct calibrate_truth {
         position_mm;  /* of bones and joints, tracked, against the motion that the markers were made from */
     double joints_mm; /* of all joints with DOFs against the person's, whose bones may have other lengths */
     double offset_mm, offset_most_mm;
-    double covered, joints_covered; /* percent: errors within twice the deviation that was told */
-    double error_over_deviation;    /* root mean square */
+    /* Percent: errors of offsets, of joints' places and of their rotations within twice the deviation that was reported. */
+    double covered, joints_covered, rotations_covered;
+    double error_over_deviation; /* root mean square */
 } calibrate_truth;
 
 /* `take` is one of bench_takes; 0 if its data are missing. */

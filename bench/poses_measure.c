@@ -11,6 +11,7 @@
 
 #define DEGREES (180 / ULNA_PI)
 #define TOLERATED (5 / DEGREES)
+#define NEAR 0.06 /* m */
 
 enum { EVERY = 4 /* frames, against the reference */ };
 
@@ -83,15 +84,27 @@ static void find_shown(const ulna_take *take, unsigned char *is_shown)
 
 static void measure_markers(const ulna_take *take, const ulna_track_result *result, poses_figures *to)
 {
-    double squares = 0;
-    long long n = 0;
-    for (size_t i = 0; i < (size_t)take->frame_count * take->set.count; i++)
-        if (!isnan(result->distances[i])) {
-            squares += result->distances[i] * result->distances[i];
-            to->sum_cm += 100 * result->distances[i] / take->frame_count;
-            n++;
+    double squares = 0, near_squares = 0;
+    long long n = 0, near = 0;
+    for (int f = 0; f < take->frame_count; f++) {
+        double frame_squares = 0;
+        int seen = 0;
+        for (size_t i = 0; i < take->set.count; i++) {
+            double distance = result->distances[(size_t)f * take->set.count + i];
+            if (isnan(distance))
+                continue;
+            frame_squares += distance * distance;
+            near_squares += distance < NEAR ? distance * distance : 0;
+            near += distance < NEAR;
+            to->sum_cm += 100 * distance / take->frame_count;
+            seen++;
         }
+        squares += frame_squares;
+        n += seen;
+        to->rms_frames_cm += seen ? 100 * sqrt(frame_squares / seen) / take->frame_count : 0;
+    }
     to->rms_cm = 100 * sqrt(squares / (double)n);
+    to->rms_near_cm = 100 * sqrt(near_squares / (double)near);
 }
 
 static void measure_motion(const ulna_model *model, const places *p, const unsigned char *is_shown, poses_figures *to)

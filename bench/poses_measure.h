@@ -6,6 +6,8 @@
 
 typedef struct poses_figures {
     double rms_cm, sum_cm;  /* of all markers and frames; sum over markers, mean over frames */
+    double rms_near_cm;     /* without distances above 6 cm */
+    double rms_frames_cm;   /* mean over frames of the RMS of the frame */
     int jumps15, jumps30;   /* rotations of a joint by more than so many degrees from one frame to the next */
     double jerk;            /* degrees a frame^3, root mean square over joints: third difference of joint rotations */
     double orientation_deg; /* of bones against the reference: the constant part, a mean over bones; NaN without */

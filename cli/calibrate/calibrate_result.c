@@ -9,6 +9,8 @@
 enum { TEXT = 900, MOST_NAMES = 10 };
 #define UNSURE_MARKER 0.02 /* m, of a marker's offset: shown from here on */
 #define UNSURE_JOINT 0.015 /* m, of a joint's place: shown from here on */
+#define DEGREES 57.29577951308232
+#define UNSURE_ROTATION 20 /* degrees, of a joint's rotation: shown from here on */
 #define OUTLIERS_MATTER 2  /* times the error without them */
 #define MOST_OUTLIERS 0.3  /* of the positions: more means that nothing fits */
 #define LENGTHS_MATTER 1.2 /* times the error that other lengths would give */
@@ -75,11 +77,14 @@ void calibrate_add_results(json_t *object, const calibrate_job *job)
     }
     json_t *joints = put_object(object, "joint_deviation_mm"),
            *beyond = put_object(object, "limit_violation_percent_of");
+    json_t *rotations = put_object(object, "joint_rotation_deviation_deg");
     json_t *scales = r->scale ? put_object(object, "scales") : NULL;
     for (int b = 0; b < ulna_model_body_count(job->skeleton.model); b++) {
         const char *name = ulna_model_body_name(job->skeleton.model, b);
         if (r->deviation && r->deviation[b] > 0)
             put_number(joints, name, 1e3 * r->deviation[b]);
+        if (r->rotation_deviation && r->rotation_deviation[b] > 0)
+            put_number(rotations, name, DEGREES * r->rotation_deviation[b]);
         if (r->limit_violation && r->limit_violation[b] > 0)
             put_number(beyond, name, 100 * r->limit_violation[b]);
         if (r->scale && r->scale[b] != 1)
@@ -166,11 +171,12 @@ static void list_unsure_markers(const calibrate_job *job, char text[TEXT])
 static void say_unsure(const cli *tool, const calibrate_job *job)
 {
     const ulna_calibration *r = &job->result;
-    char markers[TEXT] = "", joints[TEXT] = "";
+    char markers[TEXT] = "", joints[TEXT] = "", rotations[TEXT] = "";
     if (r->undetermined < 0)
         return;
     list_unsure_markers(job, markers);
     list_bones(job, r->deviation, UNSURE_JOINT, 1e3, "", joints);
+    list_bones(job, r->rotation_deviation, UNSURE_ROTATION / DEGREES, DEGREES, "", rotations);
     if (r->is_undetermined)
         fact_text(tool, "unsure",
                   "nearly everything: most offsets stay about where they were expected. Either the take hardly moves "
@@ -179,6 +185,8 @@ static void say_unsure(const cli *tool, const calibrate_job *job)
         fact_text(tool, "unsure", "markers, mm (standard deviation of their place on the bone): %s", markers);
     if (*joints && !r->is_undetermined)
         fact_text(tool, *markers ? "" : "unsure", "joints, mm: %s", joints);
+    if (*rotations && !r->is_undetermined)
+        fact_text(tool, *markers || *joints ? "" : "unsure", "rotations of joints in a frame, degrees: %s", rotations);
 }
 
 static void say_limits(const cli *tool, const calibrate_job *job)

@@ -104,6 +104,9 @@ typedef struct ulna_calibration {
     double *scale;                   /* one factor per body of the skeleton; NULL without options.scale */
     double *limit_violation; /* per body: share of its limited angles that are more than 5 degrees beyond them */
     double *deviation;       /* per body: m, standard deviation of its joint's place; 0 if it has none, NaN unknown */
+    /* Per body: radians, standard deviation of its joint's rotation in a frame, about the axis that is determined least; 0 if it has
+     * no DOF, NaN if no marker shows it or it is unknown. */
+    double *rotation_deviation;
     int body_count;
     size_t room; /* that `markers` was taken for */
 

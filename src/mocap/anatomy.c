@@ -27,6 +27,7 @@
 #define SPINE 30            /* times the posture of a limb: trunk, neck */
 #define GIRDLE 100          /* clavicles: one marker, which skin moves, on two joints */
 #define TIP 10              /* toes, fingers */
+#define LONE 3              /* a hand with one marker: on average over a take within some 20 degrees of rest */
 
 enum { SHORTEST_FREE_CHAIN = 3, MOST_BODIES = 2000 /* of what has two halves: pairs are looked for among all */ };
 
@@ -36,7 +37,7 @@ static void take_arrays(ulna_anatomy *a, ulna_arena *arena)
 {
     size_t nb = (size_t)a->nb;
     int **numbers[] = {&a->mirror, &a->own, &a->chain};
-    unsigned char **marks[] = {&a->is_root, &a->is_on_axis, &a->is_girdle, &a->is_tip};
+    unsigned char **marks[] = {&a->is_root, &a->is_on_axis, &a->is_girdle, &a->is_tip, &a->is_lone};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = ulna_arena_take(arena, nb, sizeof **numbers[i]);
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
@@ -174,7 +175,8 @@ static void find_chains(ulna_anatomy *a, const ulna_model *model, const ulna_pos
 
 /*
  * Joints that no marker shows, or one. One marker shows the two rotations across the way to it, never a third: a joint of three that has
- * no other marker, on it or beyond, is held near rest as toes and fingers are.
+ * no other marker, on it or beyond, is held near rest as toes and fingers are. One of two that has a single marker follows it, but takes
+ * every error of that marker's offset for a rotation: it is held a little.
  * `beyond`: nb, scratch: joints hang on a body, near or far, and bit MARKED if they carry markers.
  */
 static void find_ends(ulna_anatomy *a, const ulna_model *model, unsigned char *beyond)
@@ -192,6 +194,7 @@ static void find_ends(ulna_anatomy *a, const ulna_model *model, unsigned char *b
         int has_joints = beyond[b] & JOINTS, is_shown = beyond[b] & MARKED || rotations_of(model, b) < 3;
         a->is_girdle[b] = has_joints && parent != ULNA_NONE && a->is_on_axis[parent];
         a->is_tip[b] = !a->is_girdle[b] && (!has_joints || !is_shown);
+        a->is_lone[b] = a->own[b] == 1 && !(beyond[b] & MARKED) && rotations_of(model, b) >= 2;
     }
 }
 
@@ -252,5 +255,9 @@ double ulna_anatomy_posture(const ulna_anatomy *a, int body)
 {
     if (a->is_root[body])
         return 0;
-    return a->is_on_axis[body] ? SPINE : a->is_girdle[body] ? GIRDLE : a->is_tip[body] ? TIP : 1;
+    return a->is_on_axis[body]  ? SPINE
+           : a->is_girdle[body] ? GIRDLE
+           : a->is_tip[body]    ? TIP
+           : a->is_lone[body]   ? LONE
+                                : 1;
 }

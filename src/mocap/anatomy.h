@@ -25,6 +25,7 @@ typedef struct ulna_anatomy {
     unsigned char *is_on_axis; /* nb: part of a chain on the midline, where there is one */
     unsigned char *is_girdle;  /* nb: between such a chain and a limb, with a marker at most: a clavicle */
     unsigned char *is_tip;     /* nb: a toe or finger, or a ball that one marker alone shows: nothing beyond it */
+    unsigned char *is_lone;    /* nb: two rotations or more, which one marker alone shows */
 } ulna_anatomy;
 
 /* `count` markers on the bodies `body`, with weights. */

@@ -78,6 +78,8 @@ void ulna_calibration_release(ulna_calibration *result)
         ulna_release(&allocator, result->scale, (size_t)result->body_count, sizeof *result->scale);
         ulna_release(&allocator, result->limit_violation, (size_t)result->body_count, sizeof *result->limit_violation);
         ulna_release(&allocator, result->deviation, (size_t)result->body_count, sizeof *result->deviation);
+        ulna_release(&allocator, result->rotation_deviation, (size_t)result->body_count,
+                     sizeof *result->rotation_deviation);
         ulna_release(&allocator, result->take_rms, (size_t)result->take_count, sizeof *result->take_rms);
         ulna_model_destroy(result->model);
         ulna_marker_set_release(&result->set);

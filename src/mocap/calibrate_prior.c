@@ -166,6 +166,11 @@ double ulna_calibrator_prior(const ulna_calibrator *c)
     return c->options.prior * c->prior_unit * fmax(1, INDEPENDENT / (double)c->keys);
 }
 
+double ulna_calibrator_frame_variance(const ulna_calibrator *c)
+{
+    return c->options.prior * c->prior_unit * INDEPENDENT;
+}
+
 /* ---- their sum -------------------------------------------------------------------------------------------------------------- */
 
 /* Offset minus expected place; of a pair, what is not mirrored. */

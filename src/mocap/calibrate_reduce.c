@@ -239,19 +239,42 @@ ulna_status ulna_calibrator_reduce_key(ulna_calibrator *c, int k)
     return ULNA_OK;
 }
 
-/*
- * dp = J dq + u dz,  J dq = -J H^-1 W dz = -sum_d y_d x_d dz / D_d,  y = L^-T JT,  x = L^-T W: J the rows of the joint's place,
- * u its motion per unit of a scale if no joint moves.
- */
+/* y <- L^-T y, three columns: then J H^-1 JT = yT y / D for y = JT. */
+static void eliminate_columns(const ulna_calibrator *c, double *y)
+{
+    const ulna_tree *tree = &c->problem->model->tree;
+    for (int d = c->nv - 1; d >= 0; d--) {
+        const double *row = c->rows + tree->row[d];
+        for (int u = 0; u < tree->depth[d] - 1; u++)
+            for (int k = 0; k < 3; k++)
+                y[3 * tree->path[d][u] + k] -= row[u] * y[3 * d + k];
+    }
+}
+
+/* J dq = -J H^-1 W dz = -sum_d y_d x_d dz / D_d,  y = L^-T JT,  x = L^-T W: three rows of nz. */
+static void follow_unknowns(const ulna_calibrator *c, const double *y, double *rows)
+{
+    size_t nz = (size_t)c->nz;
+    memset(rows, 0, 3 * nz * sizeof *rows);
+    for (int d = 0; d < c->nv; d++)
+        for (int k = 0; k < 3; k++) {
+            double factor = -y[3 * d + k] * c->pivot[d], *to = rows + nz * (size_t)k;
+            const double *x = c->W + (size_t)d * c->stride + 1; /* behind the gradient */
+            for (int i = 0; i < c->groups; i++)
+                to[i] += factor * x[i];
+            for (int i = c->first[d] - 1; i < c->last[d] - 1; i++)
+                to[i] += factor * x[i];
+        }
+}
+
+/* dp = J dq + u dz: J the rows of the joint's place, u its motion per unit of a scale if no joint moves. */
 void ulna_calibrator_joint_rows(ulna_calibrator *c, int body, double *rows)
 {
     const ulna_pose *pose = ulna_solver_work(c->solver)->pose;
-    const ulna_tree *tree = &c->problem->model->tree;
     const ulna_model *model = c->problem->model;
     size_t nz = (size_t)c->nz;
     double place[3], *y = c->follow;
     ulna_pose_body_relative(pose, body, place, NULL);
-    memset(rows, 0, 3 * nz * sizeof *rows);
     memset(y, 0, 3 * (size_t)c->nv * sizeof *y);
     for (int d = 0; d < c->nv; d++) {
         const double *S = (const double *)(pose->motion + 2 * (size_t)d);
@@ -263,25 +286,29 @@ void ulna_calibrator_joint_rows(ulna_calibrator *c, int body, double *rows)
         for (int k = 0; k < 3; k++)
             y[3 * d + k] += S[4 + k];
     }
-    for (int d = c->nv - 1; d >= 0; d--) {
-        const double *row = c->rows + tree->row[d];
-        for (int u = 0; u < tree->depth[d] - 1; u++)
-            for (int k = 0; k < 3; k++)
-                y[3 * tree->path[d][u] + k] -= row[u] * y[3 * d + k];
-    }
-    for (int d = 0; d < c->nv; d++)
-        for (int k = 0; k < 3; k++) {
-            double factor = -y[3 * d + k] * c->pivot[d], *to = rows + nz * (size_t)k;
-            const double *x = c->W + (size_t)d * c->stride + 1; /* behind the gradient */
-            for (int i = 0; i < c->groups; i++)
-                to[i] += factor * x[i];
-            for (int i = c->first[d] - 1; i < c->last[d] - 1; i++)
-                to[i] += factor * x[i];
-        }
+    eliminate_columns(c, y);
+    follow_unknowns(c, y, rows);
     const int *path = c->path + (size_t)body * (size_t)c->groups;
     for (int i = 0; i < (c->groups ? c->path_count[body] : 0); i++)
         for (int k = 0; k < 3; k++)
             rows[nz * (size_t)k + (size_t)path[i]] += drift_of(c, path[i], body)[k];
+}
+
+/* The rotation vector of a joint is J dq: J the axes of its own DOFs, so that no choice of angles matters. */
+void ulna_calibrator_rotation_rows(ulna_calibrator *c, int body, double *rows, double inverse[9])
+{
+    const ulna_pose *pose = ulna_solver_work(c->solver)->pose;
+    const ulna_body *own = &c->problem->model->body[body];
+    double *y = c->follow;
+    memset(y, 0, 3 * (size_t)c->nv * sizeof *y);
+    for (int d = own->dof; d < own->dof + own->dof_count; d++)
+        ulna_copy3((const double *)(pose->motion + 2 * (size_t)d), y + 3 * d);
+    eliminate_columns(c, y);
+    follow_unknowns(c, y, rows);
+    memset(inverse, 0, 9 * sizeof *inverse);
+    for (int d = 0; d < c->nv; d++)
+        for (int k = 0; k < 9; k++)
+            inverse[k] += c->pivot[d] * y[3 * d + k / 3] * y[3 * d + k % 3];
 }
 
 ulna_status ulna_calibrator_reduce(ulna_calibrator *c)

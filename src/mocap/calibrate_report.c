@@ -194,8 +194,50 @@ static double forward_square(size_t n, const double *L, double *x)
     return sum;
 }
 
-/* How far joints may be off in the poses, since the poses follow the offsets: over some of the keys. */
-static ulna_status find_joint_deviations(ulna_calibrator *c, double unit, double *deviation)
+/* Of a symmetric 3 x 3 matrix (Smith 1961). */
+static double largest_eigenvalue(const double A[9])
+{
+    double mean = (A[0] + A[4] + A[8]) / 3, B[9], squares = 0;
+    for (int k = 0; k < 9; k++) {
+        B[k] = A[k] - (k % 4 ? 0 : mean);
+        squares += B[k] * B[k];
+    }
+    double size = sqrt(squares / 6);
+    if (!(size > 0))
+        return mean;
+    double determinant =
+        B[0] * (B[4] * B[8] - B[5] * B[7]) - B[1] * (B[3] * B[8] - B[5] * B[6]) + B[2] * (B[3] * B[7] - B[4] * B[6]);
+    double cosine = determinant / (2 * size * size * size);
+    return mean + 2 * size * cos(acos(fmax(-1, fmin(1, cosine))) / 3);
+}
+
+/* Of the pose of a key: rad^2, about the axis that is determined least. The offsets are off in all frames alike, the positions of
+ * the markers in each frame anew. */
+static double rotation_variance(ulna_calibrator *c, double unit, int body, double *rows)
+{
+    size_t n = (size_t)c->nz;
+    double cov[9], frame = ulna_calibrator_frame_variance(c);
+    ulna_calibrator_rotation_rows(c, body, rows, cov);
+    for (int k = 0; k < 3; k++)
+        forward_square(n, c->factor, rows + n * (size_t)k);
+    for (int k = 0; k < 9; k++) {
+        const double *a = rows + n * (size_t)(k / 3), *b = rows + n * (size_t)(k % 3);
+        cov[k] *= frame;
+        for (size_t i = 0; i < n; i++)
+            cov[k] += unit * a[i] * b[i];
+    }
+    return fmax(largest_eigenvalue(cov), 0);
+}
+
+/* Does any marker move with the joint of a body? */
+static int is_shown(const ulna_calibrator *c, int body)
+{
+    int d = c->base->body[body].dof;
+    return c->last[d] > c->first[d];
+}
+
+/* How far joints may be off in the poses, in place and rotation, since the poses follow the offsets: over some of the keys. */
+static ulna_status find_joint_deviations(ulna_calibrator *c, double unit, double *place, double *rotation)
 {
     size_t n = (size_t)c->nz;
     double *rows = ulna_allocate(&c->allocator, 3 * n, sizeof *rows);
@@ -208,11 +250,14 @@ static ulna_status find_joint_deviations(ulna_calibrator *c, double unit, double
                 continue;
             ulna_calibrator_joint_rows(c, b, rows);
             for (int k = 0; k < 3; k++)
-                deviation[b] += unit * forward_square(n, c->factor, rows + n * (size_t)k) / samples;
+                place[b] += unit * forward_square(n, c->factor, rows + n * (size_t)k) / samples;
+            rotation[b] += is_shown(c, b) ? rotation_variance(c, unit, b, rows) / samples : NAN;
         }
     }
-    for (int b = 0; b < c->nb; b++)
-        deviation[b] = UNMODELLED * sqrt(deviation[b]);
+    for (int b = 0; b < c->nb; b++) {
+        place[b] = UNMODELLED * sqrt(place[b]);
+        rotation[b] = UNMODELLED * sqrt(rotation[b]);
+    }
     ulna_release(&c->allocator, rows, 3 * n, sizeof *rows);
     return status;
 }
@@ -220,8 +265,10 @@ static ulna_status find_joint_deviations(ulna_calibrator *c, double unit, double
 static ulna_status find_deviations(ulna_calibrator *c, tally *tallies, ulna_calibration *result)
 {
     double unit = ulna_calibrator_prior(c);
-    result->deviation = ulna_allocate(&result->set.allocator, (size_t)c->nb, sizeof *result->deviation);
-    if (!result->deviation)
+    size_t nb = (size_t)c->nb;
+    result->deviation = ulna_allocate(&result->set.allocator, nb, sizeof *result->deviation);
+    result->rotation_deviation = ulna_allocate(&result->set.allocator, nb, sizeof *result->rotation_deviation);
+    if (!result->deviation || !result->rotation_deviation)
         return ULNA_ERR_MEMORY;
     ulna_status status = ulna_calibrator_reduce(c);
     result->undetermined = -1;
@@ -231,7 +278,7 @@ static ulna_status find_deviations(ulna_calibrator *c, tally *tallies, ulna_cali
     }
     if (status != ULNA_OK || !(unit > 0) || !factor_precision(c, unit)) {
         for (int b = 0; b < c->nb; b++)
-            result->deviation[b] = NAN;
+            result->deviation[b] = result->rotation_deviation[b] = NAN;
         return status;
     }
     result->undetermined = 0;
@@ -239,7 +286,7 @@ static ulna_status find_deviations(ulna_calibrator *c, tally *tallies, ulna_cali
         find_deviation(c, i, unit, &tallies[i]);
         result->undetermined += tallies[i].undetermined;
     }
-    return find_joint_deviations(c, unit, result->deviation);
+    return find_joint_deviations(c, unit, result->deviation, result->rotation_deviation);
 }
 
 /* ---- repair ------------------------------------------------------------------------------------------------------ */

@@ -198,7 +198,10 @@ void ulna_key_residual(const ulna_calibrator *c, int i, double place[3], double 
 ulna_status ulna_calibrator_reduce(ulna_calibrator *c);
 /* How the joint of a body follows the unknowns in the pose of key k, which was reduced last: 3 rows of nz. */
 void ulna_calibrator_joint_rows(ulna_calibrator *c, int body, double *rows);
-/* Reduces key k alone, for that. */
+/* How the rotation of its joint does (rotation vector in the world), and that part of the inverse of H: what a pose leaves open
+ * where all unknowns are known. */
+void ulna_calibrator_rotation_rows(ulna_calibrator *c, int body, double *rows, double inverse[9]);
+/* Reduces key k alone, for these. */
 ulna_status ulna_calibrator_reduce_key(ulna_calibrator *c, int k);
 
 /* calibrate_prior.c: what is expected of the offsets, whatever the take shows. */
@@ -206,6 +209,8 @@ ulna_status ulna_calibrator_reduce_key(ulna_calibrator *c, int k);
 ulna_status ulna_calibrator_expect(ulna_calibrator *c, const ulna_marker_set *set);
 /* Of one frame, m^2: the variance of a marker's error divided by the number of frames that count as independent. */
 double ulna_calibrator_prior(const ulna_calibrator *c);
+/* m^2: that variance. */
+double ulna_calibrator_frame_variance(const ulna_calibrator *c);
 /* Weights by how far the present offsets are from what is expected. */
 void ulna_calibrator_weigh_expectations(ulna_calibrator *c);
 /* The sum over markers and pairs at the present z, without c->prior. */

@@ -343,6 +343,63 @@ static void test_deviations_cover_the_truth(void **state)
     ulna_model_destroy(model);
 }
 
+/* A palm with two rotations at the end of a fixed base, and beyond it a finger, which no marker shows. */
+static ulna_model *make_palm(void)
+{
+    static const double reach[3] = {0.3, 0, 0};
+    ulna_builder *builder;
+    ulna_model *model;
+    const ulna_joint joints[] = {ulna_joint_fixed(), ulna_joint_euler("YZ"), ulna_joint_revolute(0, 1, 0)};
+    static const char *const names[] = {"base", "palm", "finger"};
+    ulna_builder_create(NULL, &builder);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(ulna_builder_add_body(builder, names[i], i - 1, NULL, NULL), ULNA_OK);
+        assert_int_equal(ulna_builder_set_joint(builder, i, &joints[i], NULL), ULNA_OK);
+        ulna_builder_set_placement(builder, i, i ? reach : (const double[3]){0, 0, 0}, NULL, NULL);
+    }
+    assert_int_equal(ulna_builder_build(builder, NULL, &model, NULL), ULNA_OK);
+    ulna_builder_destroy(builder);
+    return model;
+}
+
+/*
+ * One marker at distance L of a joint of two rotations, whose posture has weight w; the offset has the spread s before the take. Across
+ * the lever the take says w / (L^2 + w) of the offset, since the joint follows it: the variance of the offset is
+ * p / (w / (L^2 + w) + p / s^2), and that of the rotation v / (L^2 + w) from the frame, L^2 / (L^2 + w)^2 times the offset's from the rest.
+ */
+static void test_rotation_of_a_lone_marker(void **state)
+{
+    (void)state;
+    const double lever = 0.1, guess = 0.06, unmodelled = 1.2, held = 3;
+    ulna_model *model = make_palm();
+    ulna_marker_set set = ulna_marker_set_empty(NULL);
+    ulna_marker_set_add(&set, "a", 0, (const double[3]){0.05, 0.05, 0}, 1);
+    ulna_marker_set_add(&set, "b", 0, (const double[3]){0.05, -0.05, 0}, 1);
+    ulna_marker_set_add(&set, "c", 1, (const double[3]){lever, 0, 0}, 1);
+    ulna_clip clip = make_motion(model, 60, 91);
+    for (int i = 0; i < clip.frame_count * clip.coordinate_count; i++)
+        ulna_clip_frame(&clip, 0)[i] *= 0.1; /* the lever stays across both axes */
+    ulna_recording recording = record(model, &clip, &set);
+    ulna_calibrate_options options = ulna_calibrate_options_default();
+    options.posture = 1e-5;
+    options.blocks = 0;
+    ulna_calibration found = calibrate(model, &set, &recording, NULL, &options);
+    double size = ulna_model_length_scale(model) / ULNA_ADULT_LENGTH_SCALE, w = held * options.posture;
+    double p = options.prior * 4e-4 * size * size, frame = 11 * p, both = lever * lever + w;
+    double offset = p / (w / both + p / (guess * guess * size * size));
+    double wanted = unmodelled * sqrt(frame / both + lever * lever / (both * both) * offset);
+    print_message("palm %.2f degrees, by hand %.2f\n", found.rotation_deviation[1] * 180 / ULNA_PI,
+                  wanted * 180 / ULNA_PI);
+    assert_true(fabs(found.rotation_deviation[1] - wanted) < 0.02 * wanted);
+    assert_true(found.rotation_deviation[0] == 0);   /* no joint */
+    assert_true(isnan(found.rotation_deviation[2])); /* no marker */
+    ulna_calibration_release(&found);
+    ulna_recording_release(&recording);
+    ulna_clip_release(&clip);
+    ulna_marker_set_release(&set);
+    ulna_model_destroy(model);
+}
+
 /* ---- lengths of the shoulders ---- */
 
 /* The sample with shorter clavicles and longer upper arms. */
@@ -724,6 +781,7 @@ int main(void)
         cmocka_unit_test(test_slope_of_expectations),
         cmocka_unit_test(test_mirrored_sides),
         cmocka_unit_test(test_deviations_cover_the_truth),
+        cmocka_unit_test(test_rotation_of_a_lone_marker),
         cmocka_unit_test(test_shoulder_lengths),
         cmocka_unit_test(test_no_shoulders),
         cmocka_unit_test(test_template),

@@ -126,6 +126,32 @@ static void test_hdm_names(void **state)
     release_take(&t);
 }
 
+/* Markers that names leave alone on a joint of two rotations determine it, with what is expected: about no axis may it be off by 30
+ * degrees, at which tracking takes an angle for unmeasured. */
+static void test_lone_markers_determine_their_joints(void **state)
+{
+    ulna_test_need_data(state);
+    take t = load_take();
+    const ulna_model *model = t.hdm.skeleton.model;
+    ulna_calibration found = calibrate(model, &t.set, &t.hdm.markers.recording, t.axes, NULL);
+    int lone = 0;
+    for (int b = 0; b < model->nb; b++) {
+        int own = 0;
+        for (size_t i = 0; i < t.set.count; i++)
+            own += t.set.items[i].body == b;
+        if (own != 1 || model->body[b].dof_count < 2)
+            continue;
+        const char *name = ulna_model_body_name(model, b);
+        double degrees = found.rotation_deviation[b] * 180 / ULNA_PI;
+        print_message("%s: %.1f degrees\n", name, degrees);
+        assert_true(degrees > 1 && degrees < (strstr(name, "clavicle") ? 8 : 20));
+        lone++;
+    }
+    assert_int_equal(lone, 4); /* SHO on clavicles, FIN on hands */
+    ulna_calibration_release(&found);
+    release_take(&t);
+}
+
 /* They are off where the arms are raised. */
 static void assert_only_arms_are_suspect(const ulna_calibration *found)
 {
@@ -463,10 +489,10 @@ static void test_other_takes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hdm_names),          cmocka_unit_test(test_hdm_offsets),
-        cmocka_unit_test(test_hdm_lengths),        cmocka_unit_test(test_hdm_repair),
-        cmocka_unit_test(test_hdm_against_oracle), cmocka_unit_test(test_hdm_cold_starts),
-        cmocka_unit_test(test_other_takes),
+        cmocka_unit_test(test_hdm_names),       cmocka_unit_test(test_lone_markers_determine_their_joints),
+        cmocka_unit_test(test_hdm_offsets),     cmocka_unit_test(test_hdm_lengths),
+        cmocka_unit_test(test_hdm_repair),      cmocka_unit_test(test_hdm_against_oracle),
+        cmocka_unit_test(test_hdm_cold_starts), cmocka_unit_test(test_other_takes),
     };
     return cmocka_run_group_tests_name("calibrate_takes", tests, NULL, NULL);
 }
