@@ -105,7 +105,7 @@ static void expect(const track_contest *c, int nv, const double *q1, const doubl
     }
     ulna_tracker_expect_course(t);
     for (int i = 0; i < nv; i++) {
-        c->prior_weight[i] = t->prior_weight[i] * t->problem->unit[i];
+        c->prior_weight[i] = t->prior_weight[i] * t->problem->term[t->prior_term].weight * t->problem->unit[i];
         c->prior_goal[i] = t->prior_goal[i];
     }
 }

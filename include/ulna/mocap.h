@@ -277,7 +277,9 @@ typedef struct ulna_track_options {
     /* What is expected of a pose besides its markers (docs/tracking.md): weights in m^2/rad^2 where a marker's is 1. ULNA_AUTO,
      * the default, is a part of the skeleton's length squared; for an adult the number given here. 0: none. With
      * ULNA_LOSS_SQUARE it means plain least squares: no smooth and no curve, a posture of 1e-7. */
-    double smooth;      /* 4e-4: toward where the last two frames were going; more where markers hardly show a joint */
+    double
+        smooth; /* 4e-4: toward where the last two frames were going, more where markers hardly show a joint; for whole
+                         * takes 7.5 times that toward both neighbours */
     double posture;     /* 1e-5: toward rest; not for the root */
     double curve;       /* 3e-5: joints of a spine or neck toward the mean of their chain */
     double hold;        /* 1e-3: joints that no marker shows, toward where they were seen last */
@@ -286,7 +288,7 @@ typedef struct ulna_track_options {
     double loss_scale;  /* c, m. ULNA_AUTO: 6 cm for an adult */
     int predict;        /* start from 2 q1 - q2, if that is no worse than q1 */
     double lost_factor; /* lost if the markers' cost is above this times the usual one + lost_excess; 0: never */
-    double lost_excess; /* m^2. ULNA_AUTO: 1e-4 for an adult */
+    double lost_excess; /* m^2 where the mean weight of the markers is 1. ULNA_AUTO: 1e-4 for an adult */
     double budget;      /* s: no search and no iteration begins later than this after the frame began; 0: no limit */
     /* Adds terms of the caller's own, which hold in every frame, to a tracker's problem, after the markers. Several
      * threads may call it at once. A track is lost by its markers alone, and reports are about them. May be NULL */

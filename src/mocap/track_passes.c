@@ -25,10 +25,8 @@
 #define LEAST_SPREAD 0.25 /* of the median */
 #define LEAST_EXCESS 0.1  /* of the scale of the loss: less on every marker does not stand out */
 #define NORMAL 1.4826     /* spreads a median absolute deviation, for a normal distribution */
-#define SWEEP                                                                                                          \
-    (3e-3 / (ULNA_ADULT_LENGTH_SCALE *                                                                                 \
-             ULNA_ADULT_LENGTH_SCALE)) /* m^2/rad^2 for an adult, of the length squared: toward each neighbour */
-#define LEAP 2.5                       /* radians from frame to frame: other angles for the same pose, not a motion */
+#define SWEEP 7.5         /* times the weight of the course: toward each neighbour */
+#define LEAP 2.5          /* radians from frame to frame: other angles for the same pose, not a motion */
 
 /* ---- cost -------------------------------------------------------------------------------------------------------- */
 
@@ -175,7 +173,7 @@ static ulna_status step(ulna_passes *p, int frame, const double *q, double *resu
             p->d1[d] += leaps || hidden[ulna_model_dof_body(t->model, d)] ? 0 : p->d0[d];
         }
     }
-    ulna_tracker_expect_neighbours(t, q, p->d1, sides, SWEEP);
+    ulna_tracker_expect_neighbours(t, q, p->d1, sides, SWEEP * t->options.smooth);
     ulna_status status = ulna_problem_set_points(t->problem, 0, t->count, t->seen);
     return status == ULNA_OK ? ulna_tracker_step(t, q, result) : status;
 }

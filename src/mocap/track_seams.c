@@ -104,7 +104,8 @@ static ulna_status track_on(ulna_track_job *j, seam *s, int first, int last, dou
         status = ulna_tracker_frame(s->tracker, s->positions, s->q, &report);
         if (status != ULNA_OK || is_same(j, s, s->q, there))
             break;
-        int is_worse = report.f > MUCH_WORSE * j->result->frames[*met].f + j->options->lost_excess;
+        double excess = j->options->lost_excess * s->tracker->mean_weight;
+        int is_worse = report.f > MUCH_WORSE * j->result->frames[*met].f + excess;
         if (is_worse || report.flags & (ULNA_TRACK_LOST | ULNA_TRACK_RECOVERED)) {
             j->result->frames[*met].flags |= j->result->frames[*met].flags & ULNA_TRACK_LOST ? 0 : ULNA_TRACK_RECOVERED;
             break;

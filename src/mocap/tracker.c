@@ -357,7 +357,7 @@ static ulna_status reconsider_outliers(ulna_tracker *t, double *q, candidate *be
 /* Above this cost the track is in doubt. */
 static double usual_limit(const ulna_tracker *t)
 {
-    return t->options.lost_factor * t->usual + t->options.lost_excess;
+    return t->options.lost_factor * t->usual + t->options.lost_excess * t->mean_weight;
 }
 
 /* As long as nothing is usual: what is out of the question. */

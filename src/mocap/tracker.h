@@ -13,8 +13,9 @@ enum {
     ULNA_TRACKER_PATIENCE = 30
 }; /* frames until what could not be found is looked for again, were its cost not to change */
 
-/* The weights of the priors, nv each; without a unit: times the square of the skeleton's length they are m^2/rad^2. */
+/* The weights of the priors, nv each; without a unit: times `sum` they are m^2/rad^2. */
 typedef struct ulna_prior_weights {
+    double sum;     /* m^2/rad^2: of the options' weights. The scale of the term, beside that of the markers */
     double *course; /* toward where the last two frames were going */
     double *rest;   /* toward rest */
     double curve;   /* toward the mean of its group, of each DOF that has one */
@@ -37,7 +38,7 @@ struct ulna_tracker {
     double *prior_goal;                     /* nq */
     double *hold_at;                        /* nq: where limbs that are not seen were seen last */
     double *velocity, *to_rest, *toward;    /* nv */
-    double *prior_weight;                   /* nv */
+    double *prior_weight;                   /* nv: over prior.sum */
     ulna_prior_weights prior;
     int groups, grouped;               /* and how many DOFs they have */
     double *group_mean, *group_share;  /* groups: at most nv. Of its mean, what each DOF makes */
@@ -105,7 +106,7 @@ void ulna_tracker_find_unseen(ulna_tracker *t);
 /* The prior of a frame that goes on from q1, and that of one that does not. */
 void ulna_tracker_expect_course(ulna_tracker *t);
 void ulna_tracker_expect_rest(ulna_tracker *t);
-/* That of a frame at q between others: `sides` neighbours, `to_sides` (nv) the sum of the steps to them. */
+/* That of a frame at q between others: `sides` neighbours, `to_sides` (nv) the sum of the steps to them, `weight` in m^2/rad^2. */
 void ulna_tracker_expect_neighbours(ulna_tracker *t, const double *q, const double *to_sides, double sides,
                                     double weight);
 

@@ -22,8 +22,8 @@
 #include "model/model.h"
 #include "objective/problem.h"
 
-#define COURSE 0.5      /* of the velocity */
-#define WEAK 0.018      /* of the length scale squared: a smaller H_jj makes a DOF one that markers hardly show */
+#define COURSE 0.5 /* of the velocity */
+#define WEAK 0.018 /* of mean weight and length scale squared: a smaller H_jj makes a DOF that markers hardly show */
 #define WEAK_BRAKE 2.25 /* times the weight of the course, in addition, for these */
 #define SPREAD 0.5      /* radians around rest, at which H_jj is taken */
 
@@ -78,7 +78,7 @@ static void find_groups(ulna_tracker *t, const ulna_anatomy *anatomy)
 ulna_status ulna_tracker_set_priors(ulna_tracker *t, ulna_work *work)
 {
     const ulna_track_options *o = &t->options;
-    double scale = t->model->length_scale * t->model->length_scale;
+    const double sum = t->prior.sum;
     ulna_anatomy *anatomy;
     ulna_status status = ulna_anatomy_create(t->model, t->body, t->weight, t->count, &t->allocator, &anatomy);
     if (status != ULNA_OK)
@@ -94,13 +94,13 @@ ulna_status ulna_tracker_set_priors(ulna_tracker *t, ulna_work *work)
         status = find_shown(t, work, t->to_rest);
     }
     for (int d = 0; d < t->nv; d++) {
-        int is_weak = o->smooth > 0 && t->to_rest[d] < WEAK * t->problem->unit[d];
-        t->prior.course[d] = o->smooth * (1 + (is_weak ? WEAK_BRAKE : 0)) / scale;
-        t->prior.rest[d] = anatomy->is_root[t->model->dof_body[d]] || t->idle[d] ? 0 : o->posture / scale;
+        int is_weak = o->smooth > 0 && t->to_rest[d] < WEAK * t->mean_weight * t->problem->unit[d];
+        t->prior.course[d] = o->smooth * (1 + (is_weak ? WEAK_BRAKE : 0)) / sum;
+        t->prior.rest[d] = anatomy->is_root[t->model->dof_body[d]] || t->idle[d] ? 0 : o->posture / sum;
         if (t->idle[d]) /* toward where it is */
-            t->prior.course[d] = fmax(t->prior.course[d], fmax(o->hold, o->posture) / scale);
+            t->prior.course[d] = fmax(t->prior.course[d], fmax(o->hold, o->posture) / sum);
     }
-    t->prior.curve = o->curve / scale;
+    t->prior.curve = o->curve / sum;
     ulna_anatomy_destroy(anatomy);
     return status;
 }
@@ -144,6 +144,7 @@ void ulna_tracker_expect_neighbours(ulna_tracker *t, const double *q, const doub
 {
     if (t->prior_term == ULNA_NONE)
         return;
+    weight /= t->prior.sum;
     for (int d = 0; d < t->nv; d++) {
         t->prior_weight[d] = sides * weight;
         t->toward[d] = weight * to_sides[d];
@@ -156,7 +157,7 @@ void ulna_tracker_expect_course(ulna_tracker *t)
 {
     if (t->prior_term == ULNA_NONE)
         return;
-    double hold = t->options.hold / (t->model->length_scale * t->model->length_scale);
+    double hold = t->options.hold / t->prior.sum;
     const double *restrict course = t->prior.course, *restrict velocity = t->velocity;
     const double part = t->history == 2 ? COURSE : 0;
     double *restrict weight = t->prior_weight, *restrict toward = t->toward;

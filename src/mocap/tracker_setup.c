@@ -109,8 +109,9 @@ static ulna_status make_problem(ulna_tracker *t, const ulna_marker_set *set, uln
         status = o->extend(o->extend_context, t->problem, error);
     if (status == ULNA_OK)
         ulna_tracker_rest_idle(t, set);
-    if (status == ULNA_OK && (o->smooth > 0 || o->posture > 0 || o->curve > 0 || o->hold > 0))
-        status = ulna_problem_add_posture(t->problem, NULL, NULL, 1, &t->prior_term, error);
+    t->prior.sum = o->smooth + o->posture + o->curve + o->hold;
+    if (status == ULNA_OK && t->prior.sum > 0)
+        status = ulna_problem_add_posture(t->problem, NULL, NULL, t->prior.sum / square, &t->prior_term, error);
     if (status == ULNA_OK && o->limits > 0)
         status = ulna_problem_add_limits(t->problem, NULL, NULL, o->limits / square, NULL, error);
     if (status == ULNA_OK)
@@ -211,6 +212,7 @@ ulna_status ulna_tracker_create(const ulna_model *model, const ulna_marker_set *
         t->weight[i] = set->items[i].weight;
         t->body[i] = set->items[i].body;
     }
+    set_loss(t);
     status = make_problem(t, set, error);
     if (status == ULNA_OK)
         status = make_solvers(t, error);
@@ -226,7 +228,6 @@ ulna_status ulna_tracker_create(const ulna_model *model, const ulna_marker_set *
         return status;
     }
     t->may_loop = ulna_tracker_may_loop(t);
-    set_loss(t);
     ulna_tracker_reset(t, NULL);
     *tracker = t;
     return ULNA_OK;

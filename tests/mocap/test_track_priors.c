@@ -335,6 +335,51 @@ static void a_locked_angle_does_not_lock_its_joint(void **state)
     ulna_test_swing_release(&s);
 }
 
+/* ---- weights -------------------------------------------------------------------------------------------------------- */
+
+/* The poses of a take with noise and strays, all weights times `factor`. */
+static ulna_clip track_weighted(ulna_test_swing *s, double factor, int causal)
+{
+    ulna_clip clip;
+    ulna_track_options options = ulna_track_options_default();
+    ulna_track_options_resolve(s->model, &options);
+    double *const weights[] = {&options.smooth, &options.posture, &options.curve, &options.hold, &options.limits};
+    for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
+        *weights[i] *= factor;
+    for (size_t i = 0; i < s->set.count; i++)
+        s->set.items[i].weight = factor;
+    options.causal = causal;
+    ulna_test_swing_track(s, &options, &clip, NULL);
+    return clip;
+}
+
+static void a_common_factor_of_all_weights_does_not_matter(void **state)
+{
+    (void)state;
+    enum { FRAMES = 120 };
+    ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
+    uint64_t random = 5;
+    for (int i = 0; i < 3 * FRAMES * s.recording.marker_count; i++)
+        ulna_recording_frame(&s.recording, 0)[i] += 0.006 * ulna_random_normal(&random);
+    for (int f = 30; f < 60; f++) /* a marker that is left out; the whole recording leaps, and is lost for a while */
+        ulna_recording_frame(&s.recording, f)[3 * 12] += 0.3;
+    for (int i = 0; i < 3 * 10 * s.recording.marker_count; i++)
+        ulna_recording_frame(&s.recording, 90)[i] = 0.7 * ulna_random_normal(&random);
+    for (int causal = 0; causal < 2; causal++) {
+        ulna_clip clip = track_weighted(&s, 1, causal);
+        for (double factor = 1.0 / 64; factor < 100; factor *= 4096) {
+            ulna_clip other = track_weighted(&s, factor, causal);
+            for (int i = 0; i < FRAMES * s.nq; i++)
+                if (fabs(clip.q[i] - other.q[i]) > 1e-6)
+                    fail_msg("weights x %g, frame %d: coordinate %d is %g, not %g", factor, i / s.nq, i % s.nq,
+                             other.q[i], clip.q[i]);
+            ulna_clip_release(&other);
+        }
+        ulna_clip_release(&clip);
+    }
+    ulna_test_swing_release(&s);
+}
+
 /* ---- outliers ------------------------------------------------------------------------------------------------------- */
 
 /* A hinge with two markers, of which one leaps away and stays there. A third one of little weight, between them, leans now to this, now
@@ -391,6 +436,7 @@ int main(void)
         cmocka_unit_test(a_budget_ends_searches),
         cmocka_unit_test(a_budget_bounds_the_worst_frame),
         cmocka_unit_test(a_locked_angle_does_not_lock_its_joint),
+        cmocka_unit_test(a_common_factor_of_all_weights_does_not_matter),
         cmocka_unit_test(contradicting_markers_do_not_take_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
