@@ -13,7 +13,8 @@
  * is shared by all.
  *
  * Units: f is in square metres. A rotation counts as a length: one radian weighs as much as `length` metres
- * (ulna_problem_set_length; by default the model's length scale). All weights are then plain numbers.
+ * (ulna_problem_set_length; by default the model's length scale). All weights are then plain numbers. A skeleton whose joints are all in
+ * one place has no length scale; then half of the longest way between two points of the terms is used, or 1 if there is none either.
  *
  *     double f;
  *     ulna_problem_create(model, NULL, &problem, &error);

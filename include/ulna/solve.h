@@ -22,7 +22,8 @@
  * The other methods ignore limits, as the papers that they come from do; result.violation says by how much.
  *
  * Units: steps, damping and default tolerances are relative to the model's length scale (ulna_model_length_scale), so a solve takes the
- * same iterations in millimetres, metres or kilometres; bit for bit if the ratio of the units is a power of two. Where goals are so far
+ * same iterations in millimetres, metres or kilometres; bit for bit if the ratio of the units is a power of two. If all joints are in
+ * one place, the points of the terms give the length scale instead; or ulna_problem_set_length; or the farthest goal. Where goals are so far
  * away that f is too coarse to show whether the joints are right, `stop` is `stalled` and not one that counts as converged.
  *
  * Threads: one solver per thread. The same start and options on the same machine give the same bits, unless the time limit `seconds`

@@ -57,8 +57,9 @@ static ulna_status make_solvers(ulna_global *g, ulna_error *error)
     local.restarts = 0;
     local.trace = NULL;
     local.trace_capacity = 0;
+    const double length = ulna_problem_length_scale(g->problem);
     if (local.objective < 0) /* a multiple of the length scale squared */
-        local.objective *= -g->model->length_scale * g->model->length_scale;
+        local.objective *= -length * length;
     local.objective = fmin(local.objective, g->options.absolute);
     ulna_status status = ULNA_OK;
     for (int i = 0; i < ULNA_GLOBAL_LANES && status == ULNA_OK; i++)
@@ -92,8 +93,9 @@ ulna_status ulna_global_create_with(const ulna_problem *problem, const ulna_glob
     if (status != ULNA_OK)
         return status;
     layout.model = problem->model;
+    const double length = ulna_problem_length_scale(problem);
     if (layout.options.absolute == 0)
-        layout.options.absolute = DEFAULT_ABSOLUTE * layout.model->length_scale * layout.model->length_scale;
+        layout.options.absolute = DEFAULT_ABSOLUTE * length * length;
     ulna_arena arena = {NULL, sizeof layout, 0};
     take_arrays(&layout, &arena);
     void *memory = arena.failed ? NULL : ulna_allocate(&layout.allocator, arena.used, 1);

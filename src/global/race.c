@@ -49,7 +49,7 @@ typedef struct race {
 static double rounding_of(const ulna_global *g, double f)
 {
     const ulna_reduced *tree = &g->reduced;
-    double weight = 0, far = g->model->length_scale, sum = f;
+    double weight = 0, far = ulna_problem_length_scale(g->problem), sum = f;
     for (size_t i = 0; i < g->problem->term_count; i++) {
         const ulna_term *term = &g->problem->term[i];
         if (term->type != ULNA_TERM_POINT || !(ulna_term_weight(g->problem, term) > 0))

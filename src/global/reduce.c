@@ -61,7 +61,7 @@ void ulna_reduced_release(ulna_reduced *reduced)
 /* The largest of: size of the skeleton, distances of points from their bodies, distances between goals. */
 static double size_of(const ulna_problem *problem)
 {
-    double size = problem->model->length_scale;
+    double size = ulna_problem_length_scale(problem);
     const double *first = NULL;
     for (size_t i = 0; i < problem->term_count; i++) {
         const ulna_term *term = &problem->term[i];
@@ -205,7 +205,8 @@ ulna_status ulna_reduced_create(const ulna_problem *problem, const ulna_reduce_o
         return ulna_fail(error, ULNA_ERR_LIMIT, "too many terms");
 
     ulna_reduced r = {.allocator = ulna_allocator_or_default(allocator)};
-    ulna_reducer work = {.problem = problem, .model = problem->model, .tiny = 1e-14 * problem->model->length_scale};
+    ulna_reducer work = {
+        .problem = problem, .model = problem->model, .tiny = 1e-14 * ulna_problem_length_scale(problem)};
     ulna_arena scratch = {0};
     ulna_status status = allocate(problem, &r, &work, &scratch);
     if (status == ULNA_OK)

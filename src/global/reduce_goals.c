@@ -188,6 +188,7 @@ double ulna_reduced_bound(const ulna_reduced *reduced, double cost)
 static int centroids_fit(const ulna_reduced *reduced, const ulna_problem *problem)
 {
     const ulna_reduction *to = reduced->reduction;
+    const double tiny = 1e-14 * ulna_problem_length_scale(problem);
     for (int n = 0; n < reduced->count; n++)
         memset(to->mean[n], 0, sizeof to->mean[n]);
     for (int i = 0; i < to->term_count; i++)
@@ -197,7 +198,7 @@ static int centroids_fit(const ulna_reduced *reduced, const ulna_problem *proble
     for (int i = 0; i < to->term_count; i++)
         if (to->terms[i].gathered) {
             int n = to->terms[i].node, has_bone = reduced->nodes[n].edge == ULNA_EDGE_BONE;
-            if ((ulna_norm(to->mean[n]) > 1e-14 * to->model->length_scale) != has_bone)
+            if ((ulna_norm(to->mean[n]) > tiny) != has_bone)
                 return 0;
         }
     return 1;

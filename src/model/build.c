@@ -367,7 +367,8 @@ static ulna_status measure(ulna_model *model, double *reach, ulna_error *error)
     for (int j = 0; j < model->nv && longest == 0; j++) /* all in one point: how far that can move */
         if (ulna_segment_is_slide(model->dof_segment[j]) && isfinite(model->upper[j] - model->lower[j]))
             longest = model->upper[j] - model->lower[j];
-    model->length_scale = longest / 2 > 0 ? longest / 2 : 1;
+    model->has_length = longest / 2 > 0;
+    model->length_scale = model->has_length ? longest / 2 : 1;
     return ULNA_OK;
 }
 

@@ -130,6 +130,7 @@ struct ulna_model {
     int max_dof_depth;
     int has_general; /* some link is ULNA_LINK_GENERAL */
     double length_scale;
+    int has_length; /* 0: the skeleton is one point without limits, and length_scale is 1 for want of a length */
 
     ulna_body *body;                  /* nb */
     ulna_joint *joint;                /* nb */

@@ -86,6 +86,81 @@ void ulna_term_refresh(ulna_problem *problem, const ulna_term *term)
     }
 }
 
+/* ---- the length scale --------------------------------------------------------------------------------------- */
+
+static int has_point(const ulna_term *term)
+{
+    return term->type == ULNA_TERM_POINT || term->type == ULNA_TERM_AIM || term->type == ULNA_TERM_PLANE ||
+           term->type == ULNA_TERM_LINE;
+}
+
+/* Half of the longest way between two points of the terms, where all bodies are in one place; as the model measures markers. */
+static double half_way_of_points(const ulna_problem *problem)
+{
+    double longest = 0, reach = 0;
+    for (size_t i = 0; i < problem->term_count; i++) {
+        double length = has_point(&problem->term[i]) ? ulna_norm(problem->term[i].local) : 0;
+        longest = fmax(longest, reach + length);
+        reach = fmax(reach, length);
+    }
+    return longest / 2;
+}
+
+/* How far from zero a term on coordinates wants a translation. */
+static double wanted_translation(const ulna_model *model, const ulna_term *term)
+{
+    double far = 0;
+    for (int d = 0; d < model->nv; d++) {
+        if (!ulna_segment_is_slide(model->dof_segment[d]))
+            continue;
+        if (term->type == ULNA_TERM_POSTURE)
+            far = fmax(far, fabs(term->values[model->dof_coordinate[d]]));
+        else if (term->type == ULNA_TERM_COUPLING && d == term->dof_b)
+            far = fmax(far, fabs(term->goal[1]));
+        else if (term->type == ULNA_TERM_LIMITS)
+            for (int side = 0; side < 2; side++) {
+                double limit = fabs(term->values[side * model->nv + d]);
+                far = fmax(far, isfinite(limit) ? limit : 0);
+            }
+    }
+    return far;
+}
+
+/* The farthest that a term wants a point to be from the root, or a translation from zero. */
+static double farthest_goal(const ulna_problem *problem)
+{
+    double farthest = 0, away[3];
+    for (size_t i = 0; i < problem->term_count; i++) {
+        const ulna_term *term = &problem->term[i];
+        if (!(ulna_term_weight(problem, term) > 0))
+            continue;
+        ulna_subtract3(term->goal, problem->model->body[0].placement_position, away);
+        farthest = fmax(farthest, has_point(term) ? ulna_norm(away) : wanted_translation(problem->model, term));
+    }
+    return farthest;
+}
+
+double ulna_problem_length_scale(const ulna_problem *problem)
+{
+    if (problem->model->has_length)
+        return problem->model->length_scale;
+    double length = half_way_of_points(problem);
+    if (!(length > 0))
+        length = problem->length_given ? problem->length : farthest_goal(problem);
+    return isnormal(length * length) ? length : 1;
+}
+
+void ulna_problem_measure(ulna_problem *problem)
+{
+    double nearest = ULNA_AIM_NEAREST * ulna_problem_length_scale(problem);
+    if (!problem->model->has_length && !problem->length_given) {
+        double length = half_way_of_points(problem);
+        problem->length = length > 0 ? length : 1;
+    }
+    for (size_t i = 0; i < problem->term_count; i++)
+        problem->term[i].nearest = nearest;
+}
+
 /* ---- asking and changing ------------------------------------------------------------------------------------ */
 
 ulna_term *ulna_term_at(const ulna_problem *problem, int term)
@@ -123,6 +198,7 @@ ulna_status ulna_problem_set_length(ulna_problem *problem, double length)
     if (!problem || !(length > 0) || isinf(length))
         return ULNA_ERR_ARGUMENT;
     problem->length = length;
+    problem->length_given = 1;
     problem->changes++;
     ulna_problem_set_units(problem);
     for (size_t i = 0; i < problem->term_count; i++)
@@ -253,6 +329,7 @@ ulna_status ulna_problem_copy_goals(const ulna_problem *from, ulna_problem *to)
     if (from->term_count > to->term_count || from->model != to->model)
         return ULNA_ERR_STATE;
     to->length = from->length;
+    to->length_given = from->length_given;
     ulna_problem_set_units(to);
     to->robust.loss = from->robust.loss;
     to->changes++;

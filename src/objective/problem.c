@@ -56,6 +56,7 @@ ulna_status ulna_problem_clone(const ulna_problem *problem, const ulna_allocator
     if (!made)
         return status;
     made->length = problem->length;
+    made->length_given = problem->length_given;
     made->robust.loss = problem->robust.loss;
     status = ulna_grow(&made->allocator, (void **)&made->term, &made->term_capacity, problem->term_count,
                        sizeof *made->term);
@@ -106,7 +107,6 @@ ulna_status ulna_term_add(ulna_problem *problem, ulna_term *term, double weight,
     drop_ready(problem);
     term->weight = weight;
     term->slot = ULNA_NONE;
-    term->nearest = ULNA_AIM_NEAREST * problem->model->length_scale;
     problem->term[problem->term_count] = *term;
     if (number)
         *number = (int)problem->term_count;
@@ -399,6 +399,7 @@ ulna_status ulna_problem_ready(ulna_problem *problem, ulna_error *error)
             problem->coordinate_term[coordinates++] = (int)i;
     }
     problem->ready = 1;
+    ulna_problem_measure(problem);
     ulna_problem_set_units(problem);
     for (size_t i = 0; i < problem->term_count; i++)
         ulna_term_refresh(problem, &problem->term[i]);

@@ -30,7 +30,8 @@ struct ulna_problem {
     unsigned structure; /* counts sortings: a work made for another one is refused */
     unsigned changes;   /* counts changes of goals and weights: derivatives are those of the last evaluation */
     double length;
-    double *unit; /* nv: length^2 for rotations, 1 for translations: of terms on coordinates */
+    int length_given; /* by the caller; otherwise ready finds it */
+    double *unit;     /* nv: length^2 for rotations, 1 for translations: of terms on coordinates */
     ulna_term *term;
     size_t term_count, term_capacity;
     int pull_count;     /* points and directions, which the sweeps know (kernel.h) */
@@ -139,6 +140,12 @@ int ulna_pulls_of(ulna_term_type type);
 /* The term of that number, or NULL. */
 ulna_term *ulna_term_at(const ulna_problem *problem, int term);
 
+/* The length by which everything scales that is measured in metres: the model's length scale. A skeleton that is one point has
+ * none, and the terms give it: half of the longest way between two of their points, as if these were markers; else the length that
+ * the caller gave; else the distance of the farthest goal from the root. 1 if all of these are zero. O(1), or O(terms). */
+double ulna_problem_length_scale(const ulna_problem *problem);
+/* Finds what depends on the length scale: the weight of rotations, if the caller gave none, and the least distance of an aim. */
+void ulna_problem_measure(ulna_problem *problem);
 /* Fills problem->unit, if the problem is ready. */
 void ulna_problem_set_units(ulna_problem *problem);
 /* As ulna_problem_set_points, for terms and goals that are known to be right. */

@@ -309,6 +309,7 @@ ulna_status ulna_solver_begin(ulna_solver *s, const double *q)
         status = ulna_solver_copy_goals(s);
     if (status != ULNA_OK)
         return status;
+    ulna_solver_measure(s);
     s->result = (ulna_result){.stop = ULNA_STOP_NONE};
     s->started = ulna_seconds();
     s->changes = s->given->changes;

@@ -187,6 +187,7 @@ static void place_points(const ulna_solver *s, fabrik *b)
 {
     const ulna_model *model = s->model;
     const ulna_pose *pose = s->work->pose;
+    const double length = s->length;
     const ulna_vec4 origin = {pose->origin[0], pose->origin[1], pose->origin[2], 0};
     for (int l = 0; l < model->nl; l++) {
         double reach = 0;
@@ -201,9 +202,9 @@ static void place_points(const ulna_solver *s, fabrik *b)
             if (pull)
                 x->wanted = pull->goal - origin * is_point;
             x->wanted[3] = is_point;
-            reach = fmax(reach, is_point > 0 ? size_of(x->now - pivot_of(s, l)) : model->length_scale);
+            reach = fmax(reach, is_point > 0 ? size_of(x->now - pivot_of(s, l)) : length);
         }
-        b->is_short[l] = reach <= 1e-9 * model->length_scale;
+        b->is_short[l] = reach <= 1e-9 * length;
     }
 }
 

@@ -85,7 +85,7 @@ static ulna_status raise_floor(ulna_solver *s, hybrid *h)
     ulna_status status = ulna_work_hessian_band(s->work, 0, &diagonal);
     for (int j = s->nv - 1; j >= 0; j--) {
         int above = s->model->tree.parent[j];
-        double size = above >= 0 && s->unit[above] == s->unit[j] ? fmax(floor[j], floor[above]) : floor[j];
+        double size = above >= 0 && ulna_is_same_kind(s->model, above, j) ? fmax(floor[j], floor[above]) : floor[j];
         floor[j] = SINGULAR_FLOOR * size;
     }
     return status;

@@ -64,7 +64,7 @@ static void shift_by_own_curvature(ulna_solver *s, double least, double *own)
 {
     for (int j = 0; j < s->nv; j++) {
         int above = s->model->tree.parent[j];
-        while (above >= 0 && s->unit[above] != s->unit[j])
+        while (above >= 0 && !ulna_is_same_kind(s->model, above, j))
             above = s->model->tree.parent[above];
         if (above >= 0 && own[j] < least * own[above])
             own[j] = own[above];

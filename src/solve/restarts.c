@@ -126,7 +126,7 @@ ulna_status ulna_work_align_root(ulna_work *work, double *q)
     double before[7];
     size_t bytes = (size_t)root->coordinate_count * sizeof *q;
     memcpy(before, q + root->coordinate, bytes);
-    ulna_joint_fit(&plan, model->length_scale, rotation, position, before, q + root->coordinate);
+    ulna_joint_fit(&plan, ulna_problem_length_scale(work->problem), rotation, position, before, q + root->coordinate);
     for (int j = root->dof; j < root->dof + root->dof_count; j++) {
         int c = model->dof_coordinate[j];
         if (c >= 0)

@@ -107,6 +107,28 @@ static double in_metres2(const ulna_solver *s, double threshold)
     return threshold < 0 ? -threshold * s->length2 : threshold;
 }
 
+/* What is measured by the length scale: units of DOFs, and thresholds. */
+static void set_length(ulna_solver *s)
+{
+    s->length2 = s->length * s->length;
+    for (int j = 0; j < s->nv; j++) {
+        s->unit[j] = ulna_model_dof_is_translation(s->model, j) ? s->length : 1;
+        s->inverse_unit[j] = 1 / s->unit[j];
+        s->scale[j] = s->unit[j] * (s->strength[j] > WEAKEST ? s->strength[j] : 1);
+        s->metric[j] = 1 / (s->scale[j] * s->scale[j]);
+    }
+    s->options.objective = in_metres2(s, s->objective);
+    s->options.stop_below = in_metres2(s, s->stop_below);
+}
+
+void ulna_solver_measure(ulna_solver *s)
+{
+    if (s->model->has_length)
+        return;
+    s->length = ulna_problem_length_scale(s->problem);
+    set_length(s);
+}
+
 /* Everything that the options say about DOFs, and thresholds in the problem's own unit. */
 static void set_arrays(ulna_solver *s)
 {
@@ -118,11 +140,9 @@ static void set_arrays(ulna_solver *s)
         int has_coordinate = model->dof_coordinate[j] >= 0;
         s->lower[j] = !has_coordinate ? -(double)INFINITY : o->lower ? o->lower[j] : model->lower[j];
         s->upper[j] = !has_coordinate ? (double)INFINITY : o->upper ? o->upper[j] : model->upper[j];
-        s->unit[j] = ulna_model_dof_is_translation(model, j) ? model->length_scale : 1;
         s->strength[j] = strength;
         s->locked[j] = (o->locked && o->locked[j]) || !(strength > WEAKEST);
         s->has_locked |= s->locked[j];
-        s->inverse_unit[j] = 1 / s->unit[j];
         if (s->bounded && (s->lower[j] > -(double)INFINITY || s->upper[j] < (double)INFINITY)) {
             int i = s->limited_count++;
             s->limited[i] = j;
@@ -130,11 +150,10 @@ static void set_arrays(ulna_solver *s)
             s->limited_low[i] = s->lower[j];
             s->limited_high[i] = s->upper[j];
         }
-        s->scale[j] = s->unit[j] * (strength > WEAKEST ? strength : 1);
-        s->metric[j] = 1 / (s->scale[j] * s->scale[j]);
     }
-    s->options.objective = in_metres2(s, o->objective);
-    s->options.stop_below = in_metres2(s, o->stop_below);
+    s->objective = o->objective;
+    s->stop_below = o->stop_below;
+    set_length(s);
     s->options.lower = s->lower;
     s->options.upper = s->upper;
     s->options.locked = s->locked;
@@ -196,7 +215,7 @@ ulna_status ulna_solver_create_with(const ulna_problem *problem, const ulna_opti
                           .model = problem->model,
                           .nv = problem->model->nv,
                           .nq = problem->model->nq,
-                          .length2 = problem->model->length_scale * problem->model->length_scale,
+                          .length = ulna_problem_length_scale(problem),
                           .penalty_term = ULNA_NONE};
     void *memory = NULL;
     ulna_arena arena = {NULL, sizeof layout, 0};

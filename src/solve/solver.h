@@ -81,7 +81,8 @@ struct ulna_solver {
     double *displacement, *shift, *step;              /* nv: scratch for steps */
     double *gradient;                                 /* nv: at q, if gradient_known */
     double *q, *trial, *best_q, *start_q, *attempt_q; /* nq */
-    double length2;                                   /* length scale squared */
+    double length, length2;                           /* length scale of the problem, and its square */
+    double objective, stop_below;                     /* as the caller gave them: negative in units of length2 */
     double curvature;                                 /* a scale for diagonal elements of the Hessian, m^2 / rad^2 */
 
     double f;
@@ -143,6 +144,11 @@ static inline double ulna_slope_along(const ulna_solver *s, const double *step)
         slope += s->gradient[j] * step[j];
     return slope;
 }
+/* Are both DOFs rotations, or both translations? Equal units do not say so: the length scale may be 1. */
+static inline int ulna_is_same_kind(const ulna_model *model, int a, int b)
+{
+    return !ulna_segment_is_slide(model->dof_segment[a]) == !ulna_segment_is_slide(model->dof_segment[b]);
+}
 /* Does the gradient, which must be known, vanish as options.gradient has it? */
 static inline int ulna_is_flat(const ulna_solver *s)
 {
@@ -199,6 +205,8 @@ ulna_status ulna_options_check(const ulna_options *options, const ulna_model *mo
 ulna_status ulna_solver_copy_goals(ulna_solver *s);
 ulna_status ulna_solver_first_f(ulna_solver *s);
 ulna_status ulna_solver_drop_penalty(ulna_solver *s);
+/* The length scale, if only the goals give it; and all that follows from it. */
+void ulna_solver_measure(ulna_solver *s);
 /* Moves coordinates onto the wanted limits, if they are kept; how many were outside. */
 int ulna_solver_clamp(const ulna_solver *s, double *q);
 /* Puts the start of attempt s->attempt > 0 into s->q (restarts.c). */

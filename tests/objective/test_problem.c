@@ -329,6 +329,44 @@ static void rotations_weigh_by_length(void **state)
     ulna_model_destroy(model);
 }
 
+/* A rigid body: its points give the length, else the caller, else the farthest goal. */
+static void length_of_a_single_body(void **state)
+{
+    (void)state;
+    ulna_builder *builder;
+    ulna_model *model;
+    ulna_problem *p;
+    const double place[3] = {7, 0, 0}, goal[3] = {7, 3, 4}, near[3] = {0, 0, 1}, far[3] = {0, 3, 0};
+    const ulna_joint joint = ulna_joint_free();
+    int term;
+    assert_int_equal(ulna_builder_create(NULL, &builder), ULNA_OK);
+    assert_int_equal(ulna_builder_add_body(builder, "body", ULNA_NONE, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_builder_set_joint(builder, 0, &joint, NULL), ULNA_OK);
+    assert_int_equal(ulna_builder_set_placement(builder, 0, place, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_builder_build(builder, NULL, &model, NULL), ULNA_OK);
+    ulna_builder_destroy(builder);
+    assert_int_equal(ulna_problem_create(model, NULL, &p, NULL), ULNA_OK);
+    assert_true(ulna_problem_length_scale(p) == 1); /* nothing says how large anything is */
+    assert_int_equal(ulna_problem_add_point(p, 0, NULL, goal, 1, &term, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_ready(p, NULL), ULNA_OK);
+    assert_true(ulna_problem_length_scale(p) == 5 && p->length == 1);
+    assert_int_equal(ulna_problem_set_weight(p, term, 0), ULNA_OK);
+    assert_true(ulna_problem_length_scale(p) == 1);
+    assert_int_equal(ulna_problem_add_point(p, 0, near, goal, 1, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_add_point(p, 0, far, goal, 1, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_ready(p, NULL), ULNA_OK);
+    assert_true(ulna_problem_length_scale(p) == 2 && p->length == 2);
+    assert_int_equal(ulna_problem_set_length(p, 9), ULNA_OK);
+    assert_true(ulna_problem_length_scale(p) == 2 && p->length == 9);
+    ulna_problem_destroy(p);
+    assert_int_equal(ulna_problem_create(model, NULL, &p, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_add_point(p, 0, NULL, goal, 1, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_set_length(p, 9), ULNA_OK);
+    assert_true(ulna_problem_length_scale(p) == 9);
+    ulna_problem_destroy(p);
+    ulna_model_destroy(model);
+}
+
 /* Every allocation failing in turn: a clean status, no leak, nothing half made. */
 static void failing_memory(void **state)
 {
@@ -446,6 +484,7 @@ int main(void)
         cmocka_unit_test(a_copy_is_its_own),        cmocka_unit_test(the_pose_of_a_work),
         cmocka_unit_test(numbers_of_a_step),        cmocka_unit_test(rotations_weigh_by_length),
         cmocka_unit_test(failing_memory),           cmocka_unit_test(ten_thousand_bones),
+        cmocka_unit_test(length_of_a_single_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 /*
  * Units: the same scene in any unit of length gives the same iterates, bit for bit up to the scale, if the ratio of the units
  * is a power of two. Every registered method, random trees of all joint types with limits, free roots, prismatic joints, and
- * every type of term but custom.
+ * every type of term but custom. Also where the skeleton has no length of its own: all joints in one place, and only the
+ * points of the terms, or only the goals, say how large the scene is.
  */
 #include "support_units.h"
 #include "ulna/sample.h"
@@ -13,8 +14,14 @@
 
 #define NO_CUSTOM (ULNA_TEST_ALL_TERMS & ~(1u << ULNA_TERM_CUSTOM))
 #define PULLS (1u << ULNA_TERM_POINT | 1u << ULNA_TERM_ORIENTATION | 1u << ULNA_TERM_DIRECTION)
+#define PLACES (1u << ULNA_TERM_POINT | 1u << ULNA_TERM_PLANE | 1u << ULNA_TERM_LINE)
 
 enum { ROWS = 400 };
+
+/* What has a length: the skeleton; the points of its terms, but no bone; nothing but goals. */
+typedef enum extent { BONES, POINTS, GOALS, EXTENTS } extent;
+
+static const char *const extent_name[EXTENTS] = {"a skeleton with bones", "points on one joint", "a single point"};
 
 typedef struct run {
     ulna_status status;
@@ -86,17 +93,32 @@ static int agree(const ulna_model *model, const char *method, uint64_t seed, int
     return !differs;
 }
 
+/* A third of the scenes weigh rotations by a length that the caller gave. */
+static void set_lengths(ulna_test_bench *bench, ulna_test_rng *rng, extent what, uint64_t seed)
+{
+    if (what != GOALS && seed % 3 == 1)
+        assert_int_equal(ulna_problem_set_length(bench->problem, 0.7), ULNA_OK);
+    if (what == POINTS) /* one at least is not where the joint is */
+        ulna_test_add_term(rng, bench->problem, ULNA_TERM_POINT);
+    for (size_t i = 0; i < bench->problem->term_count && what == GOALS; i++)
+        memset(bench->problem->term[i].local, 0, 3 * sizeof(double));
+}
+
 /* One random scene; `small` for methods that take long. */
-static ulna_test_bench scene(uint64_t seed, unsigned types, int small)
+static ulna_test_bench scene(uint64_t seed, extent what, unsigned types, int small)
 {
     ulna_test_rng rng = ulna_test_rng_seed(seed);
     ulna_test_tree_options tree = ulna_test_tree_options_default();
     static const int roots[] = {-1, ULNA_JOINT_FREE, ULNA_JOINT_FREE_EULER, ULNA_JOINT_PRISMATIC};
     tree.max_bodies = small ? 4 : 10;
-    tree.min_bodies = 2;
+    tree.min_bodies = what == BONES ? 2 : 1;
     tree.root = roots[seed % 4];
-    tree.limits = 0.4;
-    return ulna_test_bench_open(&rng, &tree, types, 1 + ulna_test_rng_index(&rng, 5));
+    tree.limits = what == BONES ? 0.4 : 0;
+    if (what != BONES)
+        tree.length_m = tree.markers = 0;
+    ulna_test_bench bench = ulna_test_bench_open(&rng, &tree, types, 1 + ulna_test_rng_index(&rng, 5));
+    set_lengths(&bench, &rng, what, seed);
+    return bench;
 }
 
 /* The scene of the seed in a unit 2^power as large, solved. */
@@ -105,7 +127,7 @@ static ulna_model *solve_scaled(const ulna_test_bench *bench, int power, const c
     double factor = ldexp(1, power), *q = ulna_test_numbers(bench->nq);
     ulna_model *model = ulna_test_scaled_model(bench->model, factor);
     ulna_problem *problem = ulna_test_scaled_problem(bench->problem, model, factor);
-    assert_true(ulna_model_length_scale(model) == factor * ulna_model_length_scale(bench->model));
+    assert_true(ulna_problem_length_scale(problem) == factor * ulna_problem_length_scale(bench->problem));
     ulna_test_scale_q(model, bench->q, factor, q);
     solve(problem, method, q, r);
     free(q);
@@ -113,13 +135,13 @@ static ulna_model *solve_scaled(const ulna_test_bench *bench, int power, const c
     return model;
 }
 
-static int differing_runs(const ulna_method_info *info, int scenes, int *total)
+static int differing_runs(const ulna_method_info *info, extent what, int scenes, int *total)
 {
     static const int powers[] = {-20, -10, -1, 1, 10, 20};
     int slow = info->flags & ULNA_METHOD_RELAXATION, differing = 0;
-    unsigned types = info->flags & ULNA_METHOD_POSITIONS ? PULLS : NO_CUSTOM;
+    unsigned types = (info->flags & ULNA_METHOD_POSITIONS ? PULLS : NO_CUSTOM) & (what == GOALS ? PLACES : ~0u);
     for (uint64_t seed = 1; seed <= (uint64_t)scenes; seed++) {
-        ulna_test_bench bench = scene(seed, types, slow);
+        ulna_test_bench bench = scene(seed, what, types, slow);
         run base, other;
         ulna_model_destroy(solve_scaled(&bench, 0, info->name, &base));
         for (size_t i = 0; i < sizeof powers / sizeof *powers; i++) {
@@ -141,10 +163,13 @@ static void same_in_any_unit(void **state)
     (void)state;
     for (int m = 0; m < ulna_method_count(); m++) {
         const ulna_method_info *info = ulna_method_at(m);
-        int total = 0, differing = differing_runs(info, info->flags & ULNA_METHOD_RELAXATION ? 3 : 16, &total);
-        if (differing)
-            print_error("%s: %d of %d runs differ\n", info->name, differing, total);
-        all += differing;
+        for (extent what = BONES; what < EXTENTS; what++) {
+            int total = 0,
+                differing = differing_runs(info, what, info->flags & ULNA_METHOD_RELAXATION ? 3 : 16, &total);
+            if (differing)
+                print_error("%s, %s: %d of %d runs differ\n", info->name, extent_name[what], differing, total);
+            all += differing;
+        }
     }
     assert_int_equal(all, 0);
 }
