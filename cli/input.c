@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/output.h"
+#include "src/base/algorithms.h"
 #include "ulna/kinematics.h"
 #include "ulna/sample.h"
 
@@ -185,6 +186,15 @@ ulna_status files_markers_of(const ulna_model *model, const ulna_clip *clip, uln
                                         ulna_status_text(status));
 }
 
+const char *files_marker_name(const ulna_marker_set *set, size_t marker)
+{
+    const char *name = set->items[marker].marker, *own = ulna_name_without_prefix(name);
+    for (size_t i = 0; i < set->count && own != name; i++)
+        if (i != marker && strcmp(ulna_name_without_prefix(set->items[i].marker), own) == 0)
+            return name;
+    return own;
+}
+
 int files_fail(json_t *object, const char *path, const ulna_error *error)
 {
     put_text(object, "file", path);
@@ -326,7 +336,7 @@ void axes_apply(const axes_choice *choice, ulna_take_options *options)
         options->axes = choice->axes;
     if (choice->up) {
         options->up = choice->up;
-        options->model_up = options->model_up ? options->model_up : 'y';
+        options->trust_up = 1;
     }
 }
 

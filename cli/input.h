@@ -30,6 +30,8 @@ ulna_take *files_people(const char *path, double unit_m, const ulna_content *ske
 ulna_status files_markers_of(const ulna_model *model, const ulna_clip *clip, ulna_recording *recording,
                              ulna_error *error);
 
+/* The name of a marker of the set for people: without a prefix such as "Anna:", if no other marker has the rest of the name. */
+const char *files_marker_name(const ulna_marker_set *set, size_t marker);
 /* Prints an error about a file, as "FILE:LINE: ..." or "FILE, byte N: ...", and adds `file` and `error` to the object of
  * --json. Returns the exit code. */
 int files_fail(json_t *object, const char *path, const ulna_error *error);

@@ -121,7 +121,7 @@ static const char *bone_name(const calibrate_job *job, int index)
 
 static const char *marker_name(const calibrate_job *job, int index)
 {
-    return job->result.set.items[index].marker;
+    return files_marker_name(&job->result.set, (size_t)index);
 }
 
 /* Names from the one with the highest value down, while it is above `least`, and `factor` times the value. */
@@ -211,7 +211,7 @@ static void say_markers(const cli *tool, const calibrate_job *job)
     char suspects[TEXT] = "", moved[TEXT] = "";
     int shown = 0;
     for (size_t i = 0; i < r->set.count && r->markers; i++) {
-        const char *name = r->set.items[i].marker;
+        const char *name = files_marker_name(&r->set, i);
         const char *bone = ulna_model_body_name(job->skeleton.model, r->set.items[i].body);
         if (r->markers[i].suspect)
             shown += append(suspects, "%.40s on %.40s %.0f mm (far off in %d of %d frames)", name, bone,
@@ -243,7 +243,7 @@ static void say_session(const cli *tool, const calibrate_job *job)
         append(apart, "%.2f", 1e3 * r->take_rms[t]);
     for (size_t i = 0; i < r->set.count; i++)
         if (r->markers[i].is_elsewhere)
-            append(text, "%.40s", r->set.items[i].marker);
+            append(text, "%.40s", files_marker_name(&r->set, i));
     fact_text(tool, "session", "%d takes; each by itself %s mm RMS", r->take_count, apart);
     if (r->is_placed_anew)
         fact_text(tool, "",

@@ -117,8 +117,8 @@ static void note_misplaced(const solve_job *job)
     name_list list = {0};
     for (size_t i = 0; i < job->take->set.count; i++)
         if (markers[i].misplaced)
-            add_name(&list, SHOWN, "%.30s in %d of %d frames", job->take->set.items[i].marker, markers[i].outliers,
-                     markers[i].seen);
+            add_name(&list, SHOWN, "%.30s in %d of %d frames", files_marker_name(&job->take->set, i),
+                     markers[i].outliers, markers[i].seen);
     if (list.count)
         files_note_text(job->notes, "too far off to count: %s; attached elsewhere rather than stray: calibrate again",
                         list.text);
@@ -274,7 +274,8 @@ static void put_worst_markers(const solve_job *job)
         if (worst < 0)
             break;
         before[k] = worst;
-        add_name(&list, SHOWN, "%.40s %.1f mm", job->take->set.items[worst].marker, 1e3 * markers[worst].rms);
+        add_name(&list, SHOWN, "%.40s %.1f mm", files_marker_name(&job->take->set, (size_t)worst),
+                 1e3 * markers[worst].rms);
     }
     put_text(job->shown, "worst", list.text);
 }
@@ -290,7 +291,7 @@ static void put_outliers(const solve_job *job)
         for (int k = 0; k < r->swap_count; k++)
             swapped += r->swaps[k].a == (int)i || r->swaps[k].b == (int)i ? r->swaps[k].frames : 0;
         if (r->markers[i].outliers > swapped)
-            add_name(&list, SHOWN, "%.40s in %d frame%s", job->take->set.items[i].marker,
+            add_name(&list, SHOWN, "%.40s in %d frame%s", files_marker_name(&job->take->set, i),
                      r->markers[i].outliers - swapped, r->markers[i].outliers - swapped == 1 ? "" : "s");
     }
     put_text(job->shown, "outliers", list.text);
@@ -320,7 +321,7 @@ static void put_shown(const solve_job *job)
     int rarest = 0;
     for (int i = 1; i < (int)job->take->set.count; i++)
         rarest = job->take->seen[i] < job->take->seen[rarest] ? i : rarest;
-    put_text(o, "rarest", job->take->set.items[rarest].marker);
+    put_text(o, "rarest", files_marker_name(&job->take->set, (size_t)rarest));
     put_count(o, "rarest_missing", s->frames - job->take->seen[rarest]);
     put_number(o, "missing_percent", 100.0 * (double)s->missing / ((double)s->frames * s->markers_used));
     put_number(o, "rate", s->frames / fmax(1e-9, s->seconds));

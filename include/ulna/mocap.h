@@ -113,6 +113,7 @@ typedef struct ulna_take_options {
     int first_frame, last_frame; /* frames to use, as the recording numbers them; it may have fewer */
     const double *axes; /* a rotation, 9 numbers row by row: model = axes x recording. NULL: found (ulna_axes_source) */
     char up, model_up;  /* which axis points up in the recording and for the skeleton: 'x', 'y', 'z'; 0: unknown */
+    int trust_up; /* 1: if neither model_up nor the bones say which axis points up for the skeleton, it is y; 0: axes are tried */
     /* Whose markers are used, where the recording has those of several people: "Anna" for Anna:LKNE, "" for names without a
      * prefix. NULL: the one whose names the set has, else the first; take->subjects lists them. Where there is one person only,
      * names without a prefix are theirs, and if all have one, it must be this. */

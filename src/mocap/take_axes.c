@@ -151,8 +151,8 @@ ulna_status ulna_take_find_axes(ulna_take *take, const ulna_take_options *o, uln
     ulna_status status = o->model_up ? ULNA_OK : up_of_bones(take, &up, error);
     if (status != ULNA_OK)
         return status;
-    int is_known = up.axis != ULNA_NONE;
-    if (!is_known)
+    int is_known = up.axis != ULNA_NONE || (o->up && o->trust_up);
+    if (up.axis == ULNA_NONE)
         up.axis = 1;
     take->up = o->up;
     if (is_known || !take->reference)

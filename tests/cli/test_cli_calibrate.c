@@ -446,6 +446,51 @@ static void mistakes_are_told(void **state)
     }
 }
 
+/* --up is about the recording: what is up for the skeleton, its bones say. */
+static void up_of_a_skeleton_by_its_bones(void **state)
+{
+    ulna_test_tool *tool = *state;
+    write_file(tool, "z.json",
+               "{\"format\": \"ulna-model\", \"version\": 1, \"name\": \"z\", \"bodies\": [\n"
+               "{\"name\": \"Hips\", \"joint\": {\"type\": \"free\"}},\n"
+               "{\"name\": \"Spine\", \"parent\": \"Hips\", \"placement\": {\"position\": [0, 0, 0.5]}, "
+               "\"joint\": {\"type\": \"ball\"}},\n"
+               "{\"name\": \"LeftUpLeg\", \"parent\": \"Hips\", \"placement\": {\"position\": [0.1, 0, 0]}, "
+               "\"joint\": {\"type\": \"ball\"}},\n"
+               "{\"name\": \"RightUpLeg\", \"parent\": \"Hips\", \"placement\": {\"position\": [-0.1, 0, 0]}, "
+               "\"joint\": {\"type\": \"ball\"}}]}\n");
+    write_file(tool, "z.csv", "# unit: m\nframe,A:x,A:y,A:z,B:x,B:y,B:z,C:x,C:y,C:z\n0,0,0,0.5,0.1,0,0,-0.1,0,0\n");
+    write_file(tool, "attach.csv", "marker,bone,x,y,z\nA,Spine,0,0,0\nB,LeftUpLeg,0,0,0\nC,RightUpLeg,0,0,0\n");
+    json_t *object = calibrate(tool, "-s z.json -m z.csv -a attach.csv --up z --no-checks", 0);
+    for (size_t k = 0; k < 9; k++)
+        assert_near(json_number_value(json_array_get(json_object_get(object, "axes"), k)), k % 4 == 0, 1e-12);
+    json_decref(object);
+}
+
+/* A prefix is not repeated with every name; in JSON, names are as the set has them. */
+static void names_without_their_prefix(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_take take = ulna_test_take_make(FRAMES);
+    for (int m = 0; m < take.markers.marker_count; m++) {
+        char name[ULNA_MARKER_NAME];
+        snprintf(name, sizeof name, "Anna:%.40s", take.markers.names[m]);
+        memcpy(take.markers.names[m], name, sizeof name);
+    }
+    ulna_test_take_write(tool->folder, "anna.c3d", NULL, NULL, &take.markers);
+    ulna_test_take_release(&take);
+    assert_int_equal(ulna_test_tool_run(tool, "convert human human.asf"), 0); /* without markers of its own */
+    assert_int_equal(ulna_test_tool_run(tool, "calibrate -s human.asf -m anna.c3d -o anna.csv"), 0);
+    ulna_test_says(tool->out, "RFIN");
+    assert_null(strstr(tool->out, "Anna:RFIN"));
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s human.asf -m anna.c3d -a anna.csv"), 0);
+    ulna_test_says(tool->out, "worst     ");
+    assert_null(strstr(tool->out, "worst     Anna:"));
+    json_t *object = calibrate(tool, "-s human.asf -m anna.c3d", 0);
+    assert_memory_equal(text(json_array_get(json_object_get(object, "markers"), 0), "name"), "Anna:", 5);
+    json_decref(object);
+}
+
 /* Recordings that say little or nonsense: an answer with a note, or a refusal that says why. */
 static void odd_recordings(void **state)
 {
@@ -548,6 +593,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(lengths_are_found, open_take, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(shoulders_are_found, open_take, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(mistakes_are_told, open_take, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(up_of_a_skeleton_by_its_bones, open_take, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(names_without_their_prefix, open_take, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(odd_recordings, open_take, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(recorded_takes, open_take, ulna_test_tool_close),
     };

@@ -230,6 +230,51 @@ static void axes_are_found(void **state)
     ulna_test_swing_release(&s);
 }
 
+/* Which way is up in the recording is certain: then the bones say what is up for the skeleton, or if they do not, it is y. */
+static void up_can_be_trusted(void **state)
+{
+    (void)state;
+    static const char *const names[2][6] = {{"Hips", "Spine", "LeftArm", "RightArm", "LeftUpLeg", "RightUpLeg"},
+                                            {"a", "b", "c", "d", "e", "f"}};
+    static const double at[6][3] = {{0, 0, 0}, {0, 0, .4}, {.2, 0, .1}, {-.2, 0, .1}, {.1, 0, 0}, {-.1, 0, 0}};
+    static const int parent[6] = {ULNA_NONE, 0, 1, 1, 0, 0};
+    static const double origin[3] = {0, 0, 0};
+    for (int is_unnamed = 0; is_unnamed < 2; is_unnamed++) { /* z is up at rest */
+        ulna_builder *builder;
+        ulna_model *model;
+        ulna_marker_set set = ulna_marker_set_empty(NULL);
+        ulna_recording recording = ulna_recording_empty(NULL);
+        assert_int_equal(ulna_recording_resize(&recording, 6, 1), ULNA_OK);
+        ulna_builder_create(NULL, &builder);
+        for (int b = 0; b < 6; b++) {
+            ulna_joint joint = b ? ulna_joint_euler("ZXY") : ulna_joint_free();
+            ulna_builder_add_body(builder, names[is_unnamed][b], parent[b], NULL, NULL);
+            ulna_builder_set_joint(builder, b, &joint, NULL);
+            ulna_builder_set_placement(builder, b, at[b], NULL, NULL);
+            snprintf(recording.names[b], ULNA_MARKER_NAME, "M%d", b);
+            ulna_marker_set_add(&set, recording.names[b], b, origin, 1);
+            for (int k = 0; k < 3; k++)
+                recording.positions[3 * b + k] = at[b][k] + (parent[b] > 0 ? at[parent[b]][k] : 0) + 1;
+        }
+        assert_int_equal(ulna_builder_build(builder, NULL, &model, NULL), ULNA_OK);
+        ulna_take_options options = ulna_take_options_default();
+        options.model = model;
+        options.recording = &recording;
+        options.set = &set;
+        options.up = 'z';
+        options.trust_up = 1;
+        ulna_take *take = make(&options);
+        assert_int_equal(take->axes_source, ULNA_AXES_UP);
+        assert_int_equal(take->model_up, is_unnamed ? 'y' : 'z');
+        assert_true(take->axes[is_unnamed ? 5 : 8] == 1);
+        ulna_take_destroy(take);
+        ulna_builder_destroy(builder);
+        ulna_recording_release(&recording);
+        ulna_marker_set_release(&set);
+        ulna_model_destroy(model);
+    }
+}
+
 /* The axis of a skeleton may point down: its y, where the recording's y points up. */
 static void a_skeleton_may_stand_on_its_head(void **state)
 {
@@ -665,6 +710,7 @@ int main(void)
         cmocka_unit_test(frames_are_chosen_by_number),
         cmocka_unit_test(extreme_frame_numbers_are_refused),
         cmocka_unit_test(axes_are_found),
+        cmocka_unit_test(up_can_be_trusted),
         cmocka_unit_test(a_skeleton_may_stand_on_its_head),
         cmocka_unit_test(many_markers_are_attached),
         cmocka_unit_test(axes_and_attachments_that_are_none_are_refused),
