@@ -144,7 +144,7 @@ static void measure_limits(const ulna_model *model, const ulna_clip *clip, const
     long long out = 0, all = 0;
     for (int d = 0; d < model->nv; d++) {
         int c = model->dof_coordinate[d], body = model->dof_body[d];
-        if (c < 0 || body == 0 || !is_shown[body] || ulna_segment_is_slide(model->dof_segment[d]) ||
+        if (c < 0 || body == 0 || !is_shown[body] || ulna_segment_is_translation(model->dof_segment[d]) ||
             (isinf(model->lower[d]) && isinf(model->upper[d])))
             continue;
         for (int f = 0; f < clip->frame_count; f++) {

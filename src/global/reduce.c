@@ -87,7 +87,7 @@ static ulna_status set_limits(const ulna_reducer *work, const ulna_reduce_option
     double held = 0, size = size_of(work->problem);
     for (int j = 0; j < model->nv && options->bounded; j++) {
         const double far = fmax(fabs(lower[j]), fabs(upper[j]));
-        if (ulna_segment_is_slide(model->dof_segment[j]) && far < INFINITY)
+        if (ulna_segment_is_translation(model->dof_segment[j]) && far < INFINITY)
             size = fmax(size, far);
     }
     memcpy(to->q, model->rest, (size_t)model->nq * sizeof *to->q);
@@ -100,7 +100,7 @@ static ulna_status set_limits(const ulna_reducer *work, const ulna_reduce_option
 
         /* A rotation whose range is rounding is locked; so is a translation within a micrometre per metre, for which
          * ulna_reduced_bound lowers the bound. */
-        const int moves = ulna_segment_is_slide(model->dof_segment[j]);
+        const int moves = ulna_segment_is_translation(model->dof_segment[j]);
         const double width = to->upper[j] - to->lower[j];
         to->locked[j] = width < INFINITY && width <= (moves ? 1e-6 * size : 1e-15 * (1 + fabs(to->lower[j])));
         if (to->locked[j] && c != ULNA_NONE) {
@@ -343,7 +343,7 @@ static int expand_segment(ulna_reducer *work, const ulna_link *link, int s, int 
         return 1;
     }
     if (segment <= ULNA_SEGMENT_TZ) {
-        add_single(work, link, ulna_segment_is_slide(segment) ? ULNA_EDGE_TRANSLATION : ULNA_EDGE_HINGE,
+        add_single(work, link, ulna_segment_is_translation(segment) ? ULNA_EDGE_TRANSLATION : ULNA_EDGE_HINGE,
                    (int)segment % 3, dof, at);
         return 1;
     }

@@ -80,7 +80,7 @@ void ulna_global_start(const ulna_model *model, const double *lower, const doubl
         else if (c < 0)
             any_rotation(step + d);
         else
-            step[d] = spread(lower[d], upper[d], !ulna_segment_is_slide(segment), q[c], step[d]) - q[c];
+            step[d] = spread(lower[d], upper[d], !ulna_segment_is_translation(segment), q[c], step[d]) - q[c];
         d += count - 1;
     }
     ulna_model_integrate(model, q, step, q);

@@ -34,7 +34,7 @@ static inline int ulna_dof_path(const ulna_model *model, int body, const int **d
 
 static inline int ulna_dof_slides(const ulna_model *model, int dof)
 {
-    return ulna_segment_is_slide(model->dof_segment[dof]);
+    return ulna_segment_is_translation(model->dof_segment[dof]);
 }
 
 /* Whether two DOFs belong to one ball, exponential map or swing: then they share a pivot, and their axes bend. */

@@ -132,7 +132,7 @@ void ulna_pose_dof_relative(const ulna_pose *pose, int dof, double axis[3], doub
 {
     const double *motion = (const double *)(pose->motion + 2 * (size_t)dof);
     const double *turn = motion, *slide = motion + 4;
-    if (ulna_segment_is_slide(pose->model->dof_segment[dof])) {
+    if (ulna_segment_is_translation(pose->model->dof_segment[dof])) {
         ulna_copy3(slide, axis);
         if (origin)
             ulna_copy3((const double *)&pose->frame[4 * (size_t)pose->model->dof_link[dof] + 3], origin);

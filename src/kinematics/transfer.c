@@ -98,7 +98,7 @@ static void turn_segments(const ulna_model *model, const ulna_body *b, const uln
     for (int s = 0; s < plan->segment_count; s++) {
         ulna_segment segment = (ulna_segment)plan->segment[s];
         int count = ulna_segment_dofs(segment);
-        if (segment != ULNA_SEGMENT_BALL && !ulna_segment_is_slide(segment))
+        if (segment != ULNA_SEGMENT_BALL && !ulna_segment_is_translation(segment))
             turn_vector(count, lower, upper, q);
         q += ulna_segment_coordinates(segment);
         lower += count;

@@ -150,7 +150,7 @@ void ulna_left_jacobian_inverse(const double w[3], double j[9]);
 /* d J_left / d w_k, row by row, for k = 0, 1, 2. */
 void ulna_left_jacobian_derivative(const double w[3], int k, double dj[9]);
 /* The shortest rotation that takes unit vector a to unit vector b (about any normal if they are opposite). */
-void ulna_shortest_turn(const double a[3], const double b[3], double r[9]);
+void ulna_shortest_rotation(const double a[3], const double b[3], double r[9]);
 /* A rotation whose third column is the unit vector z; the others are as near as can be to the coordinate axes,
  * exactly so when z is a coordinate axis. */
 void ulna_frame_around(const double z[3], double r[9]);

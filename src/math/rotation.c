@@ -123,7 +123,7 @@ static void any_normal(const double a[3], double n[3])
         n[i] /= length;
 }
 
-void ulna_shortest_turn(const double a[3], const double b[3], double r[9])
+void ulna_shortest_rotation(const double a[3], const double b[3], double r[9])
 {
     double v[3], n[3] = {0, 0, 0}, c = ulna_dot(a, b);
     ulna_cross(a, b, v);
@@ -167,7 +167,7 @@ void ulna_frame_around(const double z[3], double r[9])
             k = i;
     double sign = z[k] < 0 ? -1 : 1, axis[3] = {0, 0, 0}, turn[9];
     axis[k] = sign;
-    ulna_shortest_turn(axis, z, turn);
+    ulna_shortest_rotation(axis, z, turn);
 
     /* columns: the turned successor of axis k, then z x that, then z */
     int i = (k + 1) % 3, j = (k + 2) % 3;

@@ -103,18 +103,18 @@ static int rotations_of(const ulna_model *model, int b)
 {
     int count = 0;
     for (int d = model->body[b].dof; d < model->body[b].dof + model->body[b].dof_count; d++)
-        count += !ulna_segment_is_slide(model->dof_segment[d]);
+        count += !ulna_segment_is_translation(model->dof_segment[d]);
     return count;
 }
 
 /* Joints before the first branch, down to the last translation, if they can take the skeleton anywhere. */
 static void find_root(ulna_anatomy *a, const ulna_model *model)
 {
-    int slides = 0;
+    int translations = 0;
     for (int d = 0; d < model->nv; d++)
-        slides += model->dof_link[d] <= model->reference && ulna_segment_is_slide(model->dof_segment[d]);
+        translations += model->dof_link[d] <= model->reference && ulna_segment_is_translation(model->dof_segment[d]);
     for (int b = 0; b < model->nb; b++)
-        a->is_root[b] = slides >= 3 && model->body[b].link <= model->reference;
+        a->is_root[b] = translations >= 3 && model->body[b].link <= model->reference;
 }
 
 /* Does the joint of b have the rotations of its parent's, about the same axes at rest? */

@@ -68,7 +68,7 @@ static int count_beyond(const ulna_calibrator *c, int d)
 {
     int at = c->base->dof_coordinate[d], beyond = 0;
     double low = c->base->lower[d], high = c->base->upper[d];
-    if (at < 0 || c->base->dof_body[d] == 0 || ulna_segment_is_slide(c->base->dof_segment[d]) ||
+    if (at < 0 || c->base->dof_body[d] == 0 || ulna_segment_is_translation(c->base->dof_segment[d]) ||
         (isinf(low) && isinf(high)))
         return -1;
     for (int k = 0; k < c->keys; k++) {

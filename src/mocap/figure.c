@@ -173,7 +173,7 @@ static void follow_bone(const ulna_figure *f, const ulna_spot *spot, char side, 
     }
     if (ulna_dot(bone, from) < SAME_WAY)
         return;
-    ulna_shortest_turn(from, bone, Q);
+    ulna_shortest_rotation(from, bone, Q);
     for (int row = 0; row < 3; row++)
         ulna_rotate(Q, f->axes + 3 * row, axes + 3 * row);
 }

@@ -169,7 +169,7 @@ static ulna_status step(ulna_passes *p, int frame, const double *q, double *resu
         ulna_model_difference(t->model, q, ulna_pass_pose(p, frame + side), p->d0);
         const unsigned char *hidden = ulna_pass_hidden(p, frame + side);
         for (int d = 0; d < p->nv; d++) { /* a bridge holds nothing, nor do angles that leap, as near gimbal lock */
-            int leaps = !ulna_segment_is_slide(t->model->dof_segment[d]) && fabs(p->d0[d]) >= LEAP;
+            int leaps = !ulna_segment_is_translation(t->model->dof_segment[d]) && fabs(p->d0[d]) >= LEAP;
             p->d1[d] += leaps || hidden[ulna_model_dof_body(t->model, d)] ? 0 : p->d0[d];
         }
     }

@@ -44,7 +44,7 @@ static ulna_status find_shown(ulna_tracker *t, ulna_work *work, double *shown)
         double f;
         for (int d = 0; d < t->nv; d++) {
             double by = SPREAD * (2 * ulna_random_uniform(&random) - 1);
-            t->velocity[d] = ulna_segment_is_slide(t->model->dof_segment[d]) ? 0 : by;
+            t->velocity[d] = ulna_segment_is_translation(t->model->dof_segment[d]) ? 0 : by;
         }
         ulna_model_integrate(t->model, t->model->rest, t->velocity, t->trial);
         status = ulna_work_evaluate(work, t->trial, &f);

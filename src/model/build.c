@@ -365,7 +365,7 @@ static ulna_status measure(ulna_model *model, double *reach, ulna_error *error)
     if (isinf(longest))
         return ulna_fail(error, ULNA_ERR_NUMBER, "the lengths of the skeleton overflow");
     for (int j = 0; j < model->nv && longest == 0; j++) /* all in one point: how far that can move */
-        if (ulna_segment_is_slide(model->dof_segment[j]) && isfinite(model->upper[j] - model->lower[j]))
+        if (ulna_segment_is_translation(model->dof_segment[j]) && isfinite(model->upper[j] - model->lower[j]))
             longest = model->upper[j] - model->lower[j];
     model->has_length = longest / 2 > 0;
     model->length_scale = model->has_length ? longest / 2 : 1;

@@ -301,7 +301,7 @@ static void resolve_swing_twist(const ulna_joint *joint, ulna_joint_plan *plan)
 {
     double around[9], shortest[9], w[3], local[3], turned[9];
     ulna_frame_around(joint->center, around);
-    ulna_shortest_turn(joint->axis, joint->center, shortest);
+    ulna_shortest_rotation(joint->axis, joint->center, shortest);
     turn_plan(plan, joint->frame, around);
     add_segment(plan, ULNA_SEGMENT_SWING);
     add_segment(plan, ULNA_SEGMENT_RZ);
@@ -455,7 +455,7 @@ int ulna_joint_three_turns(const ulna_joint_plan *plan, int turn[3])
     for (int s = 0; s < plan->segment_count; s++) {
         if (plan->segment[s] >= ULNA_SEGMENT_BALL)
             return 0;
-        if (ulna_segment_is_slide(plan->segment[s]))
+        if (ulna_segment_is_translation(plan->segment[s]))
             continue;
         if (turns == 3 || (turns > 0 && plan->segment[turn[turns - 1]] == plan->segment[s]))
             return 0;

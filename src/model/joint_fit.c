@@ -445,7 +445,7 @@ static void fit_general(const fit *f, const double *near_q, double *q)
 static void scale_slides(const fit *f, double factor, double *q)
 {
     for (int i = 0; i < f->count; i++)
-        if (ulna_segment_is_slide(f->segment[i]))
+        if (ulna_segment_is_translation(f->segment[i]))
             q[f->coordinate[i]] *= factor;
 }
 

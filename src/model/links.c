@@ -51,11 +51,11 @@ static void cut_blocks(ulna_link *link)
             i -= twisted;
             continue;
         }
-        if (growing && slides == ulna_segment_is_slide(segment))
+        if (growing && slides == ulna_segment_is_translation(segment))
             size[count - 1]++;
         else
             size[count++] = 1;
-        slides = ulna_segment_is_slide(segment);
+        slides = ulna_segment_is_translation(segment);
         growing = size[count - 1] < 3;
     }
     link->block_count = (unsigned char)count;
@@ -93,7 +93,7 @@ static void fill_link(ulna_link *link, const ulna_model *model, int index, const
         link->segment[i] = plan->segment[i];
         if (plan->segment[i] >= ULNA_SEGMENT_BALL || plan->sign < 0)
             link->flags |= ULNA_LINK_GENERAL;
-        if (ulna_segment_is_slide(plan->segment[i]))
+        if (ulna_segment_is_translation(plan->segment[i]))
             link->flags |= ULNA_LINK_SLIDES;
     }
     cut_blocks(link);

@@ -187,7 +187,7 @@ int ulna_model_dof_body(const ulna_model *model, int dof)
 
 int ulna_model_dof_is_translation(const ulna_model *model, int dof)
 {
-    return is_dof(model, dof) && ulna_segment_is_slide(model->dof_segment[dof]);
+    return is_dof(model, dof) && ulna_segment_is_translation(model->dof_segment[dof]);
 }
 
 int ulna_model_dof_coordinate(const ulna_model *model, int dof)

@@ -46,7 +46,7 @@ ulna_status ulna_joint_normalise(const ulna_joint *joint, ulna_joint *normal, ul
 int ulna_segment_dofs(ulna_segment segment);
 int ulna_segment_coordinates(ulna_segment segment);
 
-static inline int ulna_segment_is_slide(unsigned segment)
+static inline int ulna_segment_is_translation(unsigned segment)
 {
     return segment >= ULNA_SEGMENT_TX && segment <= ULNA_SEGMENT_TZ;
 }

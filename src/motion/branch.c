@@ -85,7 +85,7 @@ static int is_settled(const ulna_joint_plan *plan, const double *near_q, const d
 {
     int turn[3], turns = 0;
     for (int s = 0; s < plan->segment_count; s++) {
-        int slides = ulna_segment_is_slide(plan->segment[s]);
+        int slides = ulna_segment_is_translation(plan->segment[s]);
         if (plan->segment[s] >= ULNA_SEGMENT_BALL || (slides && turns))
             return 0;
         if (!slides && !(fabs(q[s] - near_q[s]) < ULNA_PI / 4))
@@ -107,14 +107,15 @@ int ulna_joint_settle(const ulna_joint_plan *plan, const double *near_q, double 
             settle_quaternion(near_q + at, q + at);
         else if (segment > ULNA_SEGMENT_BALL)
             settle_vector(count, near_q + at, q + at);
-        else if (!ulna_segment_is_slide(segment))
+        else if (!ulna_segment_is_translation(segment))
             q[at] = ulna_nearest_turn(q[at], near_q[at]);
         at += count;
     }
     double other[7] = {0};
     if (ulna_joint_other_family(plan, q, other)) {
         for (int s = 0; s < plan->segment_count; s++)
-            other[s] = ulna_segment_is_slide(plan->segment[s]) ? other[s] : ulna_nearest_turn(other[s], near_q[s]);
+            other[s] =
+                ulna_segment_is_translation(plan->segment[s]) ? other[s] : ulna_nearest_turn(other[s], near_q[s]);
         if (ulna_squared_distance(near_q, other, at) < ulna_squared_distance(near_q, q, at))
             memcpy(q, other, (size_t)at * sizeof *q);
         settle_locked(plan, near_q, q);

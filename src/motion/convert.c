@@ -138,7 +138,7 @@ static double mean_strength(const ulna_builder_body *body)
     int count = 0;
     for (int s = 0, k = 0; s < body->plan.segment_count; s++)
         for (int d = ulna_segment_dofs((ulna_segment)body->plan.segment[s]); d > 0; d--, k++)
-            if (!ulna_segment_is_slide(body->plan.segment[s])) {
+            if (!ulna_segment_is_translation(body->plan.segment[s])) {
                 sum += body->strength[k];
                 count++;
             }
@@ -181,7 +181,7 @@ static void match_slides(const ulna_joint_plan *old, const ulna_joint_plan *fres
 {
     for (int s = 0, k = 0; s < fresh->segment_count; s++) {
         int found = ULNA_NONE;
-        for (int o = 0, at = 0; ulna_segment_is_slide(fresh->segment[s]) && o < old->segment_count; o++) {
+        for (int o = 0, at = 0; ulna_segment_is_translation(fresh->segment[s]) && o < old->segment_count; o++) {
             found = old->segment[o] == fresh->segment[s] ? at : found;
             at += ulna_segment_dofs((ulna_segment)old->segment[o]);
         }
@@ -356,7 +356,7 @@ static void enter_limits(const ulna_model *to, int body, const ulna_joint_plan *
     if (ulna_joint_is_inside(to, body, 0, q) || !ulna_joint_other_family(plan, q, other))
         return;
     for (int s = 0; s < plan->segment_count; s++)
-        if (!ulna_segment_is_slide(plan->segment[s]))
+        if (!ulna_segment_is_translation(plan->segment[s]))
             other[s] = ulna_nearest_turn(other[s], near_q[s]);
     if (ulna_joint_is_inside(to, body, 0, other))
         memcpy(q, other, (size_t)plan->coordinate_count * sizeof *q);

@@ -32,7 +32,7 @@ static void step(const ulna_joint_plan *plan, path *p, const double *q, int is_f
     if (p->family)
         ulna_joint_other_family(plan, q, next);
     for (int s = 0; s < plan->segment_count; s++) {
-        int turns = !ulna_segment_is_slide(plan->segment[s]);
+        int turns = !ulna_segment_is_translation(plan->segment[s]);
         p->last[s] = turns && !is_first ? ulna_nearest_turn(next[s], p->last[s]) : next[s];
         p->sum[s] += p->last[s];
         p->squares[s] += p->last[s] * p->last[s];
@@ -43,7 +43,7 @@ static void step(const ulna_joint_plan *plan, path *p, const double *q, int is_f
 static void turns_home(const ulna_joint_plan *plan, const path *p, const double *home, int count, double *turns)
 {
     for (int s = 0; s < plan->segment_count; s++)
-        turns[s] = ulna_segment_is_slide(plan->segment[s])
+        turns[s] = ulna_segment_is_translation(plan->segment[s])
                        ? 0
                        : 2 * ULNA_PI * round((home[s] - p->sum[s] / count) / (2 * ULNA_PI));
 }
@@ -54,7 +54,7 @@ static double distance(const ulna_joint_plan *plan, const path *p, const double 
     double cost = 0;
     for (int s = 0; s < plan->segment_count; s++) {
         double off = turns[s] - home[s];
-        if (!ulna_segment_is_slide(plan->segment[s]))
+        if (!ulna_segment_is_translation(plan->segment[s]))
             cost += (p->squares[s] + 2 * off * p->sum[s]) / count + off * off;
     }
     return cost;
@@ -108,7 +108,7 @@ static void move_stretch(const ulna_joint_plan *plan, int coordinate, const doub
 static int jumps(const ulna_joint_plan *plan, const double *before, const double *q)
 {
     for (int s = 0; s < plan->segment_count; s++)
-        if (!ulna_segment_is_slide(plan->segment[s]) && fabs(q[s] - before[s]) > JUMP)
+        if (!ulna_segment_is_translation(plan->segment[s]) && fabs(q[s] - before[s]) > JUMP)
             return 1;
     return 0;
 }

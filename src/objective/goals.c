@@ -111,7 +111,7 @@ static double wanted_translation(const ulna_model *model, const ulna_term *term)
 {
     double far = 0;
     for (int d = 0; d < model->nv; d++) {
-        if (!ulna_segment_is_slide(model->dof_segment[d]))
+        if (!ulna_segment_is_translation(model->dof_segment[d]))
             continue;
         if (term->type == ULNA_TERM_POSTURE)
             far = fmax(far, fabs(term->values[model->dof_coordinate[d]]));
@@ -188,7 +188,7 @@ int ulna_problem_term_body(const ulna_problem *problem, int term)
 void ulna_problem_set_units(ulna_problem *problem)
 {
     for (int d = 0; d < problem->model->nv && problem->ready; d++) {
-        int slides = ulna_segment_is_slide(problem->model->dof_segment[d]);
+        int slides = ulna_segment_is_translation(problem->model->dof_segment[d]);
         problem->unit[d] = slides ? 1 : problem->length * problem->length;
     }
 }

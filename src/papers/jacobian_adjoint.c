@@ -137,7 +137,7 @@ static void body_subspace(const ulna_joint_plan *plan, const double *q, double *
         ulna_segment_axes(segment, plan->sign, q + coordinate, 1, axes);
         for (int k = 0; k < parts; k++) {
             double *twist = twists + 6 * (dof + k);
-            if (ulna_segment_is_slide(segment)) {
+            if (ulna_segment_is_translation(segment)) {
                 ulna_unrotate(tail, axes[k], twist);
                 memset(twist + 3, 0, 3 * sizeof *twist);
             } else {
@@ -187,7 +187,7 @@ static void adjusted_subspace(const ulna_joint_plan *plan, const double *q, doub
             double *twist = twists + 6 * dof;
             double axis[3];
             ulna_unrotate(motion, twist + 3, axis); /* a column of R* */
-            if (ulna_segment_is_slide(segment)) {
+            if (ulna_segment_is_translation(segment)) {
                 ulna_copy3(axis, twist);
                 memset(twist + 3, 0, 3 * sizeof *twist);
             } else {

@@ -387,7 +387,7 @@ static void adjusted_axes(const ulna_joint_plan *plan, const double *q, const do
     memset(w, 0, 3 * sizeof *w);
     for (int s = 0; s < plan->segment_count; s++) {
         ulna_segment segment = (ulna_segment)plan->segment[s];
-        int parts = ulna_segment_dofs(segment), slides = ulna_segment_is_slide(segment);
+        int parts = ulna_segment_dofs(segment), slides = ulna_segment_is_translation(segment);
         double axes[3][3], changes[3][3], step[9], slide[3], shift[3], whole[9];
         ulna_segment_axes(segment, plan->sign, q, 0, axes);
         axis_rates(segment, plan->sign, q, 0, speed + dof, changes);

@@ -148,7 +148,7 @@ static zero_joint joint_at_zero(const ulna_walk *walk)
 /* product <- exp(segment at q) * product */
 static void multiply_segment(const zero_joint *zero, ulna_segment segment, int sign, const double *q, product *all)
 {
-    if (ulna_segment_is_slide(segment)) {
+    if (ulna_segment_is_translation(segment)) {
         for (int i = 0; i < 3; i++)
             all->position[i] += sign * q[0] * zero->rows[3 * ((int)segment - ULNA_SEGMENT_TX) + i];
         return;
@@ -181,7 +181,7 @@ static void pull_back(const zero_joint *zero, ulna_segment segment, const double
 {
     double a[3];
     ulna_unrotate(zero->rows, axis, a);
-    if (ulna_segment_is_slide(segment)) {
+    if (ulna_segment_is_translation(segment)) {
         ulna_unrotate(all->rotation, a, twist);
         memset(twist + 3, 0, 3 * sizeof *twist);
         return;

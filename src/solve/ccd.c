@@ -186,7 +186,7 @@ static void add_flat(const ulna_problem *problem, const ulna_term *term, const u
     const double *a = (const double *)&axes->axis[i], *o = (const double *)&axes->through[i];
     double weight = ulna_term_weight(problem, term), p[3], r[3], e[3], arm[3];
     ulna_term_point(term, place, p, r);
-    if (ulna_segment_is_slide(axes->segment[i])) {
+    if (ulna_segment_is_translation(axes->segment[i])) {
         project(term, a, e);
         profile->g -= weight * ulna_dot(e, r);
         profile->h += weight * ulna_dot(e, e);
@@ -213,7 +213,7 @@ static void add_flat(const ulna_problem *problem, const ulna_term *term, const u
 static double own_weight(const joint *j, double weight)
 {
     double length = j->s->problem->length;
-    return ulna_segment_is_slide(j->axes->segment[j->i]) ? weight : weight * length * length;
+    return ulna_segment_is_translation(j->axes->segment[j->i]) ? weight : weight * length * length;
 }
 
 /* Does a term on limits have a say in it? */

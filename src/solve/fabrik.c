@@ -265,7 +265,7 @@ static ulna_vec4 beyond_translations(const ulna_solver *s, const ulna_link *link
     ulna_axes axes;
     ulna_axes_read(s->work->pose, link, &axes);
     for (int i = axes.count - 1; i >= 0; i--) {
-        if (!ulna_segment_is_slide(axes.segment[i]) || s->locked[link->dof + i])
+        if (!ulna_segment_is_translation(axes.segment[i]) || s->locked[link->dof + i])
             continue;
         ulna_profile profile = ulna_profile_of(s, &axes, i);
         ulna_vec4 a = axes.axis[i];

@@ -126,7 +126,7 @@ void ulna_axes_read(const ulna_pose *pose, const ulna_link *link, ulna_axes *axe
             axes->place[i] = (unsigned char)k;
             axes->part[i] = (unsigned char)part;
             axes->coordinate[i] = (unsigned char)coordinate;
-            axes->axis[i] = ulna_segment_is_slide(segment) ? motion[1] : motion[0];
+            axes->axis[i] = ulna_segment_is_translation(segment) ? motion[1] : motion[0];
             axes->through[i] = cross(motion[0], motion[1]); /* of a unit axis, the point nearest to the origin */
             axes->through[i][3] = 1;
         }
@@ -142,7 +142,7 @@ void ulna_axes_move(const ulna_axes *axes, int i, const double *q, double t, uln
 {
     if (ulna_axes_is_curved(axes, i)) {
         move_curved(axes, i, q, t, move, twist);
-    } else if (ulna_segment_is_slide(axes->segment[i])) {
+    } else if (ulna_segment_is_translation(axes->segment[i])) {
         *move = (ulna_move){.column[3] = axes->axis[i] * t};
         if (twist)
             *twist = (ulna_pair){{0}, axes->axis[i]};
@@ -267,7 +267,7 @@ void ulna_sums_along(const ulna_pull_sums *sums, const ulna_axes *axes, int i, d
     const ulna_vec4 *Q = sums->square, *M = sums->moment;
     ulna_vec4 a = axes->axis[i], o = axes->through[i], s = Q[3];
     double n = s[3];
-    if (ulna_segment_is_slide(axes->segment[i])) {
+    if (ulna_segment_is_translation(axes->segment[i])) {
         *g = -dot(a, force(sums));
         *h = n;
         return;
@@ -311,7 +311,7 @@ ulna_profile ulna_profile_of(const ulna_solver *s, const ulna_axes *axes, int i)
                             .stride = 0.1 * s->unit[dof],
                             .reach = 1e3 * s->unit[dof],
                             .fraction = fmin(s->scale[dof] / s->unit[dof], 1)};
-    if (curved || ulna_segment_is_slide(axes->segment[i]))
+    if (curved || ulna_segment_is_translation(axes->segment[i]))
         profile.kind = curved ? ULNA_PROFILE_CURVE : ULNA_PROFILE_TRANSLATION;
     if (s->bounded && c >= 0) {
         profile.low = fmin(s->lower[dof] - s->trial[c], 0);

@@ -147,7 +147,7 @@ static inline double ulna_slope_along(const ulna_solver *s, const double *step)
 /* Are both DOFs rotations, or both translations? Equal units do not say so: the length scale may be 1. */
 static inline int ulna_is_same_kind(const ulna_model *model, int a, int b)
 {
-    return !ulna_segment_is_slide(model->dof_segment[a]) == !ulna_segment_is_slide(model->dof_segment[b]);
+    return !ulna_segment_is_translation(model->dof_segment[a]) == !ulna_segment_is_translation(model->dof_segment[b]);
 }
 /* Does the gradient, which must be known, vanish as options.gradient has it? */
 static inline int ulna_is_flat(const ulna_solver *s)

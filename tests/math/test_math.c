@@ -243,7 +243,7 @@ static void the_series_meets_the_closed_form(void **state)
 static void check_turn(const double a[3], const double b[3])
 {
     double r[9], image[3], w[3];
-    ulna_shortest_turn(a, b, r);
+    ulna_shortest_rotation(a, b, r);
     assert_rotation(r);
     ulna_rotate(r, a, image);
     assert_near(image, b, 3, 2e-15);

@@ -154,7 +154,7 @@ static frame naive_motion(const ulna_joint *joint, const double *q)
             w[i] = q[0] * f[3 * i] + q[1] * f[3 * i + 1];
         naive_exp(w, r);
         apply_turn(&x, r);
-        ulna_shortest_turn(a, c, z);
+        ulna_shortest_rotation(a, c, z);
         apply_turn(&x, z);
         naive_turn(a, q[2], r);
         apply_turn(&x, r);
@@ -456,7 +456,7 @@ static void unit_of_length_does_not_matter(void **state)
             ulna_joint_fit(&plan, 0.7, r, t, near, q);
             ulna_joint_fit(&plan, unit * 0.7, r, large, near, other);
             for (int i = 0; i < plan.coordinate_count; i++)
-                assert_true(other[i] == q[i] * (ulna_segment_is_slide(plan.segment[i]) ? unit : 1));
+                assert_true(other[i] == q[i] * (ulna_segment_is_translation(plan.segment[i]) ? unit : 1));
         }
 }
 

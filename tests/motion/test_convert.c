@@ -358,7 +358,7 @@ static void scramble(ulna_test_rng *rng, const ulna_model *model, int body, doub
         else if (plan.segment[s] > ULNA_SEGMENT_BALL)
             for (int k = 0; k < count; k++)
                 at[k] *= 1 + 2 * PI * n / sqrt(length);
-        else if (!ulna_segment_is_slide(plan.segment[s]))
+        else if (!ulna_segment_is_translation(plan.segment[s]))
             at[0] += 2 * PI * n;
     }
 }

@@ -102,7 +102,7 @@ static void angles_come_home(void **state)
             assert_int_equal(ulna_joint_resolve(&model->joint[b], &plan, NULL), ULNA_OK);
             if (ulna_joint_other_family(&plan, at, other))
                 memcpy(at, other, (size_t)plan.coordinate_count * sizeof *at);
-            else if (plan.segment_count == 1 && !ulna_segment_is_slide(plan.segment[0]))
+            else if (plan.segment_count == 1 && !ulna_segment_is_translation(plan.segment[0]))
                 at[0] += 4 * ULNA_PI;
         }
     }

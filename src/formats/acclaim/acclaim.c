@@ -56,7 +56,7 @@ static int channels_of(const ulna_joint_plan *plan, ulna_acclaim_channels *chann
     *channels = (ulna_acclaim_channels){0};
     for (int s = 0; s < plan->segment_count; s++) {
         unsigned segment = plan->segment[s];
-        int is_translation = ulna_segment_is_slide(segment);
+        int is_translation = ulna_segment_is_translation(segment);
         if (segment >= ULNA_SEGMENT_BALL || plan->sign < 0 || place[segment] >= 0 || (is_translation && rotations > 0))
             return 0;
         place[segment] = s;
@@ -245,7 +245,7 @@ static saying say_joint(const ulna_joint_plan *plan)
     int rotations = 0, translations = 0;
     for (int i = 0; i < plan->segment_count; i++) {
         unsigned segment = plan->segment[i];
-        if (ulna_segment_is_slide(segment)) {
+        if (ulna_segment_is_translation(segment)) {
             unsigned bit = 1u << (segment - ULNA_SEGMENT_TX);
             s.has_same_translations = s.has_same_translations && !rotations && !s.is_general && !(translated & bit);
             translated |= bit;
@@ -292,7 +292,7 @@ static void match_dofs(const ulna_joint_plan *old, const ulna_joint_plan *fresh,
         rotated = fmax(rotated, fabs(old->pre[i] - fresh->pre[i]));
     for (int i = 0; i < fresh->segment_count; i++) {
         int stays = rotated < 1e-12 &&
-                    (ulna_segment_is_slide(fresh->segment[i]) ? s->has_same_translations : s->has_same_rotations);
+                    (ulna_segment_is_translation(fresh->segment[i]) ? s->has_same_translations : s->has_same_rotations);
         from[i] = ULNA_NONE;
         for (int o = 0; o < old->segment_count && stays; o++)
             if (old->segment[o] == fresh->segment[i])

@@ -54,7 +54,7 @@ static void add_positions(ulna_bvh_node *node, const double rotated[9], int coor
     int at[3] = {-1, -1, -1}, way[3] = {1, 1, 1}, translations = 0, rotations = 0, is_direct = 1;
     for (int i = 0, c = coordinate; i < plan->segment_count; i++) {
         unsigned segment = plan->segment[i];
-        if (ulna_segment_is_slide(segment)) {
+        if (ulna_segment_is_translation(segment)) {
             int sign = 1, axis = axis_along(rotated, (int)segment - ULNA_SEGMENT_TX, &sign);
             is_direct &= !rotations && axis >= 0 && at[axis] < 0;
             translations++;
@@ -93,7 +93,7 @@ static ulna_status add_rotations(ulna_bvh_nodes *w, ulna_bvh_node *node, const d
     char order[4] = "ZXY";
     for (int i = 0, c = coordinate; i < plan->segment_count; i++) {
         unsigned segment = plan->segment[i];
-        if (!ulna_segment_is_slide(segment)) {
+        if (!ulna_segment_is_translation(segment)) {
             int sign = 1, own = is_rotation(segment) ? (int)segment : 0;
             at[rotations] = c;
             axis[rotations] = axis_along(rotated, own, &sign);
@@ -191,7 +191,7 @@ static ulna_status add_body(ulna_bvh_nodes *w, int index, ulna_error *error)
     }
     int does_rotate = 0;
     for (int i = 0; i < node->plan.segment_count; i++)
-        does_rotate |= !ulna_segment_is_slide(node->plan.segment[i]);
+        does_rotate |= !ulna_segment_is_translation(node->plan.segment[i]);
     if (does_rotate && (arm[0] != 0 || arm[1] != 0 || arm[2] != 0))
         split_node(w, node, arm);
     else
