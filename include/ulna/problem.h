@@ -290,9 +290,12 @@ typedef struct ulna_derivative_report {
     double product;   /* products against rows and against the dense matrix */
     double residuals; /* f and gradient against the residuals and their Jacobian */
     double jacobian;  /* residual Jacobian against differences of the residuals */
+    double
+        rows; /* derivatives of the constraints that are switched on (constraint.h) against differences of their values */
+    double bends; /* second derivatives of a sum of them against differences of its gradient */
 } ulna_derivative_report;
 
-/* Allocates; for tests and for those who write new terms. Leaves the work evaluated at q. */
+/* Allocates; for tests and for those who write new terms or constraints. Leaves the work evaluated at q. */
 ULNA_API ulna_status ulna_work_check_derivatives(ulna_work *work, const double *q, ulna_derivative_report *report,
                                                  ulna_error *error);
 

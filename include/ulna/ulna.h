@@ -4,6 +4,7 @@
 
 #include "ulna/base.h"
 #include "ulna/calibrate.h"
+#include "ulna/constraint.h"
 #include "ulna/formats.h"
 #include "ulna/global.h"
 #include "ulna/kinematics.h"

@@ -5,10 +5,11 @@
  * about 1e-10 relative for smooth terms. Differences are taken along q (+) step, so quaternions are covered; since the
  * gradient of a quaternion is taken in a basis that turns along, differences of it give the Hessian plus a commutator, which
  * is antisymmetric: inside a quaternion the mean of (i, j) and (j, i) is compared. Reports are relative to the largest entry
- * of what is checked, so that tiny entries of a large matrix raise no alarm.
+ * of what is checked, so that tiny entries of a large matrix raise no alarm. Rows of constraints are checked with the axes of
+ * rotations frozen at q, and their second derivatives with multipliers that differ from row to row.
  */
 #include "math/math3.h"
-#include "objective/problem.h"
+#include "objective/constraint.h"
 
 #include <stdint.h>
 
@@ -174,6 +175,117 @@ static ulna_status check(checker *c, ulna_derivative_report *report)
     return at_offset(c, -1, 0, &f, NULL, NULL);
 }
 
+/* ---- constraints ------------------------------------------------------------------------------------------------- */
+
+typedef struct row_checker {
+    ulna_row *rows;
+    double *numbers;
+    size_t m, count;
+    double *y, *J, *value_plus, *value_minus, *g_plus, *g_minus, *H, *D;
+} row_checker;
+
+static ulna_status take_rows(const checker *c, row_checker *r)
+{
+    size_t nv = (size_t)c->nv, m = r->m = (size_t)ulna_problem_row_count(c->work->problem);
+    r->count = 3 * m + m * nv + 2 * nv + 2 * nv * nv;
+    r->rows = ulna_allocate(&c->work->allocator, m, sizeof *r->rows);
+    double *at = r->numbers = ulna_allocate(&c->work->allocator, r->count, sizeof *r->numbers);
+    if (!r->rows || !at)
+        return ULNA_ERR_MEMORY;
+    r->y = at, at += m;
+    r->value_plus = at, at += m;
+    r->value_minus = at, at += m;
+    r->J = at, at += m * nv;
+    r->g_plus = at, at += nv;
+    r->g_minus = at, at += nv;
+    r->H = at, at += nv * nv;
+    r->D = at;
+    for (size_t i = 0; i < m; i++)
+        r->y[i] = (i % 2 ? -1 : 1) * (0.5 + 0.37 * (double)(i % 4));
+    return ULNA_OK;
+}
+
+/* Values and JT y beside q, with the axes that were frozen at q. */
+static ulna_status rows_at_offset(checker *c, row_checker *r, int dof, double h, double *values, double *g)
+{
+    double f;
+    int count;
+    ulna_status status = at_offset(c, dof, h, &f, NULL, NULL);
+    if (status == ULNA_OK)
+        status = ulna_work_rows(c->work, 0, r->rows, &count);
+    if (status != ULNA_OK)
+        return status;
+    for (int i = 0; i < count; i++)
+        values[i] = r->rows[i].value;
+    memset(g, 0, (size_t)c->nv * sizeof *g);
+    ulna_rows_add_transposed(c->work, r->rows, count, r->y, g);
+    return ULNA_OK;
+}
+
+/* J, and H = sum y d2C, at q. */
+static ulna_status rows_at_q(checker *c, row_checker *r, int *count)
+{
+    double f;
+    size_t nv = (size_t)c->nv;
+    ulna_status status = at_offset(c, -1, 0, &f, NULL, NULL);
+    if (status == ULNA_OK)
+        status = ulna_work_rows(c->work, 1, r->rows, count);
+    if (status == ULNA_OK)
+        status = ulna_work_lagrangian_dense(c->work, 1, r->rows, *count, r->y, r->D);
+    if (status == ULNA_OK)
+        status = ulna_work_hessian_dense(c->work, 1, r->H);
+    for (size_t i = 0; i < nv * nv && status == ULNA_OK; i++)
+        r->H[i] -= r->D[i];
+    if (status == ULNA_OK)
+        ulna_rows_jacobian(c->work, r->rows, *count, r->m, r->J);
+    return status;
+}
+
+static ulna_status check_rows(checker *c, row_checker *r, ulna_derivative_report *report)
+{
+    const ulna_model *model = c->work->problem->model;
+    size_t nv = (size_t)c->nv;
+    int count;
+    ulna_status status = rows_at_q(c, r, &count);
+    if (status != ULNA_OK)
+        return status;
+    double floor =
+        1e-3 * c->work->problem->length; /* rows that nothing moves, as between bodies that are fixed together */
+    double J_scale = fmax(largest(r->J, r->m * nv), floor), H_scale = fmax(largest(r->H, nv * nv), J_scale), f;
+    for (int j = 0; j < c->nv; j++) {
+        double h = 6e-6 * (ulna_model_dof_is_translation(model, j) ? c->work->problem->length : 1);
+        status = rows_at_offset(c, r, j, h, r->value_plus, r->g_plus);
+        if (status == ULNA_OK)
+            status = rows_at_offset(c, r, j, -h, r->value_minus, r->g_minus);
+        if (status != ULNA_OK)
+            return status;
+        for (int i = 0; i < count; i++) {
+            double slope = (r->value_plus[i] - r->value_minus[i]) / (2 * h);
+            report->rows = worst(report->rows, fabs(slope - r->J[(size_t)j * r->m + (size_t)i]), J_scale);
+        }
+        for (size_t i = 0; i < nv; i++)
+            r->D[(size_t)j * nv + i] = (r->g_plus[i] - r->g_minus[i]) / (2 * h);
+    }
+    for (int j = 0; j < c->nv; j++)
+        for (int i = 0; i < c->nv; i++) {
+            size_t ij = (size_t)j * nv + (size_t)i, ji = (size_t)i * nv + (size_t)j;
+            double difference = same_quaternion(model, i, j) ? 0.5 * (r->D[ij] + r->D[ji]) : r->D[ij];
+            report->bends = worst(report->bends, fabs(difference - r->H[ij]), H_scale);
+        }
+    return at_offset(c, -1, 0, &f, NULL, NULL);
+}
+
+static ulna_status check_constraints(checker *c, ulna_derivative_report *report)
+{
+    row_checker r = {0};
+    ulna_status status = take_rows(c, &r);
+    if (status == ULNA_OK)
+        status = check_rows(c, &r, report);
+    ulna_release(&c->work->allocator, r.rows, r.m, sizeof *r.rows);
+    ulna_release(&c->work->allocator, r.numbers, r.count, sizeof *r.numbers);
+    return status;
+}
+
 ulna_status ulna_work_check_derivatives(ulna_work *work, const double *q, ulna_derivative_report *report,
                                         ulna_error *error)
 {
@@ -186,6 +298,8 @@ ulna_status ulna_work_check_derivatives(ulna_work *work, const double *q, ulna_d
     if (status != ULNA_OK)
         return ulna_fail(error, status, "derivative check: no memory for dense matrices of this size");
     status = check(&c, report);
+    if (status == ULNA_OK && ulna_problem_row_count(work->problem))
+        status = check_constraints(&c, report);
     ulna_release(&work->allocator, c.memory, c.count, sizeof *c.memory);
     return status == ULNA_OK ? status : ulna_fail(error, status, "derivative check: %s", ulna_status_text(status));
 }

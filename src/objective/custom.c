@@ -63,7 +63,7 @@ void ulna_custom_direction(ulna_custom_value *value, int k, const double arm[3],
 /* ---- evaluating -------------------------------------------------------------------------------------------- */
 
 /* row T, times `scale` */
-static void shift_row(const double row[6], const double p[3], double scale, double shifted[6])
+void ulna_shift_row(const double row[6], const double p[3], double scale, double shifted[6])
 {
     double turn[3];
     ulna_cross(p, row + 3, turn);
@@ -74,19 +74,19 @@ static void shift_row(const double row[6], const double p[3], double scale, doub
 }
 
 /* Tt sym(bend) T, times `scale`: first the rows, then the columns. */
-static void shift_bend(double bend[6][6], const double p[3], double scale, double shifted[6][6])
+void ulna_shift_bend(double bend[6][6], const double p[3], double scale, double shifted[6][6])
 {
     double half[6][6];
     for (int i = 0; i < 6; i++) {
         double row[6], moved[6];
         for (int j = 0; j < 6; j++)
             row[j] = 0.5 * (bend[i][j] + bend[j][i]);
-        shift_row(row, p, scale, moved);
+        ulna_shift_row(row, p, scale, moved);
         for (int j = 0; j < 6; j++)
             half[j][i] = moved[j];
     }
     for (int j = 0; j < 6; j++)
-        shift_row(half[j], p, 1, shifted[j]);
+        ulna_shift_row(half[j], p, 1, shifted[j]);
 }
 
 void ulna_evaluate_custom(const ulna_term *term, double weight, const ulna_body_place *place, ulna_term_value *value)
@@ -102,9 +102,9 @@ void ulna_evaluate_custom(const ulna_term *term, double weight, const ulna_body_
     custom->evaluate(custom->context, term->goal, place->rotation, position, &own);
     for (int k = 0; k < value->count; k++) {
         value->residual[k] = root * own.residual[k];
-        shift_row(own.row[k], place->position, root, value->row[k]);
+        ulna_shift_row(own.row[k], place->position, root, value->row[k]);
     }
-    shift_bend(own.bend, place->position, weight, value->bend);
+    ulna_shift_bend(own.bend, place->position, weight, value->bend);
     if (!ulna_all_finite(value->row[0], 6 * value->count) || !ulna_all_finite(value->bend[0], 36))
         value->residual[0] = (double)NAN; /* f then is none either, and ulna_work_evaluate says so */
 }

@@ -1,6 +1,6 @@
 /* Works: their memory, and f, gradient, Hessian and products at one q. */
 #include "math/math3.h"
-#include "objective/problem.h"
+#include "objective/constraint.h"
 
 /* ---- memory ------------------------------------------------------------------------------------------------- */
 
@@ -42,6 +42,7 @@ static void take_arrays(ulna_work *work, ulna_arena *arena)
     work->extra_second = ulna_arena_take(arena, 6 * links, sizeof *work->extra_second);
     work->extra_moment = ulna_arena_take(arena, 4 * links, sizeof *work->extra_moment);
     work->coupled = ulna_arena_take(arena, k * (nv + k + 2), sizeof *work->coupled);
+    ulna_constraint_work_take(work, arena);
 }
 
 ulna_status ulna_work_create(const ulna_problem *problem, const ulna_allocator *allocator, ulna_work **work,
@@ -72,7 +73,7 @@ ulna_status ulna_work_create(const ulna_problem *problem, const ulna_allocator *
     layout.bytes = arena.used;
     arena = (ulna_arena){memory, sizeof layout, 0};
     take_arrays(&layout, &arena);
-    layout.extras = (ulna_extras){problem->extra_of, layout.extra_curvature, layout.extra_second, layout.extra_moment};
+    ulna_work_unload_rows(&layout);
     layout.diagonal = (ulna_diagonal){layout.curve, layout.slope, layout.couple, layout.couple_second};
     *work = memory;
     **work = layout;
@@ -178,6 +179,8 @@ ulna_status ulna_work_evaluate(ulna_work *work, const double *q, double *f)
     ulna_pose *pose = work->pose;
     const ulna_model *model = pose->model;
     work->evaluated = work->composed = work->factored = pose->placed = 0;
+    if (work->problem->kept_count)
+        ulna_work_unload_rows(work);
     if (work->structure != work->problem->structure) /* terms were added: this work is too small for them */
         return ULNA_ERR_STATE;
     if (model->has_general && ulna_model_check_q(model, q, NULL) != ULNA_OK) /* a zero quaternion, say */

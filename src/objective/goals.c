@@ -1,6 +1,6 @@
 /* Goals and weights: checked, put in canonical form, and written where the sweeps read them. */
 #include "math/math3.h"
-#include "objective/problem.h"
+#include "objective/constraint.h"
 
 /* ---- what may be given ------------------------------------------------------------------------------------- */
 
@@ -17,6 +17,19 @@ int ulna_limits_are_valid(const double *lower, const double *upper, int n)
     return 1;
 }
 
+int ulna_unit_length(double x[3])
+{
+    double size = fmax(fabs(x[0]), fmax(fabs(x[1]), fabs(x[2])));
+    if (!(size > 0) || isinf(size))
+        return 0;
+    for (int i = 0; i < 3; i++)
+        x[i] /= size; /* first, so that the square neither overflows nor vanishes */
+    size = ulna_norm(x);
+    for (int i = 0; i < 3; i++)
+        x[i] /= size;
+    return 1;
+}
+
 ulna_status ulna_term_normalise(ulna_term *term, const char **fault)
 {
     const ulna_term_kind *kind = ulna_term_kind_of(term->type);
@@ -27,16 +40,8 @@ ulna_status ulna_term_normalise(ulna_term *term, const char **fault)
                        kind->canonical & ULNA_UNIT_GOAL_AXIS ? term->goal + 3 : NULL,
                        kind->canonical & ULNA_UNIT_LOCAL_AXIS ? term->local + 3 : NULL};
     for (int k = 0; k < 3; k++)
-        if (unit[k]) {
-            double size = fmax(fabs(unit[k][0]), fmax(fabs(unit[k][1]), fabs(unit[k][2])));
-            if (!(size > 0))
-                return *fault = "an axis, direction or normal has zero length", ULNA_ERR_ARGUMENT;
-            for (int i = 0; i < 3; i++)
-                unit[k][i] /= size; /* first, so that the square neither overflows nor vanishes */
-            size = ulna_norm(unit[k]);
-            for (int i = 0; i < 3; i++)
-                unit[k][i] /= size;
-        }
+        if (unit[k] && !ulna_unit_length(unit[k]))
+            return *fault = "an axis, direction or normal has zero length", ULNA_ERR_ARGUMENT;
     if (kind->canonical & ULNA_GOAL_IS_ROTATION)
         if (!(ulna_orthonormalise(term->goal) < 1e-6))
             return *fault = "the goal is not a rotation", ULNA_ERR_ARGUMENT;
@@ -94,12 +99,17 @@ static int has_point(const ulna_term *term)
            term->type == ULNA_TERM_LINE;
 }
 
-/* Half of the longest way between two points of the terms, where all bodies are in one place; as the model measures markers. */
+/* Half of the longest way between two points of the terms and constraints, where all bodies are in one place; as the model measures markers. */
 static double half_way_of_points(const ulna_problem *problem)
 {
     double longest = 0, reach = 0;
     for (size_t i = 0; i < problem->term_count; i++) {
         double length = has_point(&problem->term[i]) ? ulna_norm(problem->term[i].local) : 0;
+        longest = fmax(longest, reach + length);
+        reach = fmax(reach, length);
+    }
+    for (size_t i = 0; i < 2 * problem->kept_count; i++) {
+        double length = ulna_constraint_reach(&problem->kept[i / 2], (int)(i % 2));
         longest = fmax(longest, reach + length);
         reach = fmax(reach, length);
     }
@@ -201,6 +211,7 @@ ulna_status ulna_problem_set_length(ulna_problem *problem, double length)
     problem->length_given = 1;
     problem->changes++;
     ulna_problem_set_units(problem);
+    ulna_constraints_refresh(problem);
     for (size_t i = 0; i < problem->term_count; i++)
         ulna_term_refresh(problem, &problem->term[i]);
     return ULNA_OK;
@@ -347,5 +358,5 @@ ulna_status ulna_problem_copy_goals(const ulna_problem *from, ulna_problem *to)
             memcpy(values, source->values, source->value_count * sizeof *values);
         ulna_term_refresh(to, term);
     }
-    return ULNA_OK;
+    return ulna_constraints_copy_goals(from, to);
 }

@@ -1,6 +1,6 @@
 /* Building a problem: adding terms and sorting them by link. Goals and weights: goals.c. */
-#include "objective/problem.h"
 #include "math/math3.h"
+#include "objective/constraint.h"
 
 /* ---- create and destroy ------------------------------------------------------------------------------------ */
 
@@ -23,7 +23,7 @@ ulna_status ulna_problem_create(const ulna_model *model, const ulna_allocator *a
     return ULNA_OK;
 }
 
-static void drop_ready(ulna_problem *problem)
+void ulna_problem_drop_ready(ulna_problem *problem)
 {
     ulna_release(&problem->allocator, problem->ready_block, problem->ready_bytes, 1);
     problem->ready_block = NULL;
@@ -36,10 +36,11 @@ void ulna_problem_destroy(ulna_problem *problem)
     if (!problem)
         return;
     ulna_allocator allocator = problem->allocator;
-    drop_ready(problem);
+    ulna_problem_drop_ready(problem);
     for (size_t i = 0; i < problem->term_count; i++)
         ulna_release(&allocator, problem->term[i].values, problem->term[i].value_count, sizeof(double));
     ulna_release(&allocator, problem->term, problem->term_capacity, sizeof *problem->term);
+    ulna_constraints_drop(problem);
     ulna_release(&allocator, problem, 1, sizeof *problem);
 }
 
@@ -72,6 +73,8 @@ ulna_status ulna_problem_clone(const ulna_problem *problem, const ulna_allocator
         }
         made->term[made->term_count++] = term;
     }
+    if (status == ULNA_OK)
+        status = ulna_constraints_clone(problem, made);
     status = status == ULNA_OK ? ulna_problem_ready(made, error)
                                : ulna_fail(error, status, "no memory for a copy of %zu terms", problem->term_count);
     if (status != ULNA_OK)
@@ -104,7 +107,7 @@ ulna_status ulna_term_add(ulna_problem *problem, ulna_term *term, double weight,
                        sizeof *problem->term);
     if (status != ULNA_OK)
         return ulna_fail(error, status, "no memory for one more term");
-    drop_ready(problem);
+    ulna_problem_drop_ready(problem);
     term->weight = weight;
     term->slot = ULNA_NONE;
     problem->term[problem->term_count] = *term;
@@ -302,10 +305,12 @@ static void take_sorted(ulna_problem *problem, ulna_arena *arena)
     problem->robust.inverse =
         ulna_arena_take(arena, ulna_padded((size_t)problem->pull_count), sizeof *problem->robust.inverse);
     problem->extra_term = ulna_arena_take(arena, (size_t)problem->extra_count, sizeof *problem->extra_term);
-    problem->extra_of = problem->extra_count ? ulna_arena_take(arena, (size_t)nl, sizeof *problem->extra_of) : NULL;
+    int has_extras = problem->extra_count || problem->kept_count;
+    problem->extra_of = has_extras ? ulna_arena_take(arena, (size_t)nl, sizeof *problem->extra_of) : NULL;
     problem->coupling_term = ulna_arena_take(arena, (size_t)problem->coupling_count, sizeof *problem->coupling_term);
     problem->coordinate_term =
         ulna_arena_take(arena, (size_t)problem->coordinate_count, sizeof *problem->coordinate_term);
+    ulna_constraints_take(problem, arena);
 }
 
 /* Counting sort by link: `first` ends as the index, slots keep the order of addition inside a link. */
@@ -336,7 +341,7 @@ static void sort_pulls(ulna_problem *problem)
 
 static void sort_extras(ulna_problem *problem)
 {
-    if (!problem->extra_count)
+    if (!problem->extra_of)
         return;
     int nl = problem->model->nl, made = 0;
     for (int l = 0; l < nl; l++)
@@ -344,6 +349,7 @@ static void sort_extras(ulna_problem *problem)
     for (size_t i = 0; i < problem->term_count; i++)
         if (is_extra(&problem->term[i]))
             problem->extra_of[link_of(problem, &problem->term[i])] = 1;
+    ulna_constraints_mark_links(problem, problem->extra_of);
     for (int l = 0; l < nl; l++)
         problem->extra_of[l] = problem->extra_of[l] ? made++ : -1;
     problem->extra_links = made;
@@ -387,6 +393,7 @@ ulna_status ulna_problem_ready(ulna_problem *problem, ulna_error *error)
     arena = (ulna_arena){block, 0, 0};
     take_sorted(problem, &arena);
 
+    ulna_constraints_sort(problem);
     sort_pulls(problem);
     sort_extras(problem);
     int couplings = 0, coordinates = 0, row = 0;
@@ -401,6 +408,7 @@ ulna_status ulna_problem_ready(ulna_problem *problem, ulna_error *error)
     problem->ready = 1;
     ulna_problem_measure(problem);
     ulna_problem_set_units(problem);
+    ulna_constraints_refresh(problem);
     for (size_t i = 0; i < problem->term_count; i++)
         ulna_term_refresh(problem, &problem->term[i]);
     return ULNA_OK;

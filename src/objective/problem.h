@@ -48,7 +48,12 @@ struct ulna_problem {
     int coordinate_count; /* posture and limit terms */
     int *coordinate_term;
     int residual_count;
-    size_t ready_bytes; /* of the block behind the sorted arrays */
+    struct ulna_kept *kept; /* constraints: constraint.h */
+    size_t kept_count, kept_capacity;
+    int row_count;               /* of all constraints */
+    int mass_count;              /* links with mass, if a constraint is on the centre of mass */
+    struct ulna_link_mass *mass; /* mass_count */
+    size_t ready_bytes;          /* of the block behind the sorted arrays */
     void *ready_block;
 };
 
@@ -116,6 +121,9 @@ typedef struct ulna_term_kind {
 int ulna_term_size(const ulna_model *model, const ulna_term *term, int size);
 const ulna_term_kind *ulna_term_kind_of(ulna_term_type type);
 
+/* From twists at a body's origin, p, to twists at the pose's: a row, and the symmetric part of a bend (custom.c). */
+void ulna_shift_row(const double row[6], const double p[3], double scale, double shifted[6]);
+void ulna_shift_bend(double bend[6][6], const double p[3], double scale, double shifted[6][6]);
 void ulna_evaluate_custom(const ulna_term *term, double weight, const ulna_body_place *place, ulna_term_value *value);
 
 /* Points and directions x of a body under a small twist (w, v): x -> x + (w x x + v) + ..., without v for directions.
@@ -125,6 +133,10 @@ void ulna_row_of(const double c[3], const double x[3], double scale, int is_poin
 void ulna_bend_of(const double c[3], const double x[3], int is_point, double bend[6][6]);
 void ulna_bend_of_curvature(const double C[9], const double x[3], int is_point, double bend[6][6]);
 
+/* 0 .. pi */
+double ulna_angle_between(const double a[3], const double b[3]);
+/* The rotation vector from g to d, rotations row by row. */
+void ulna_rotation_between(const double d[9], const double g[9], double w[3]);
 /* The term's point, relative to the pose's origin, and the vector r from it to the place in its goal. */
 void ulna_term_point(const ulna_term *term, const ulna_body_place *place, double p[3], double r[3]);
 
@@ -134,6 +146,8 @@ ulna_status ulna_term_add(ulna_problem *problem, ulna_term *term, double weight,
 ulna_status ulna_term_normalise(ulna_term *term, const char **fault);
 int ulna_term_goal_size(const ulna_model *model, const ulna_term *term);
 int ulna_weight_is_valid(double weight);
+/* Brings a vector to unit length; 0 if it has none. */
+int ulna_unit_length(double x[3]);
 int ulna_limits_are_valid(const double *lower, const double *upper, int n);
 /* Pulls (kernel.h) that a term of this type becomes. */
 int ulna_pulls_of(ulna_term_type type);
@@ -146,6 +160,8 @@ ulna_term *ulna_term_at(const ulna_problem *problem, int term);
 double ulna_problem_length_scale(const ulna_problem *problem);
 /* Finds what depends on the length scale: the weight of rotations, if the caller gave none, and the least distance of an aim. */
 void ulna_problem_measure(ulna_problem *problem);
+/* Something was added: it must be sorted again, and works made before are refused. */
+void ulna_problem_drop_ready(ulna_problem *problem);
 /* Fills problem->unit, if the problem is ready. */
 void ulna_problem_set_units(ulna_problem *problem);
 /* As ulna_problem_set_points, for terms and goals that are known to be right. */
@@ -187,6 +203,14 @@ struct ulna_work {
     unsigned char *locked_copy;  /* nv */
     const unsigned char *locked; /* locked_copy, or NULL if the last step locked none */
     double *coupled;             /* Woodbury: nv x k solutions, then k x k factor, then 2 k */
+
+    /* Constraints: NULL without any. */
+    ulna_pair *loaded_curvature, *loaded_second; /* extras of the terms, and of rows that were loaded (constraint.h) */
+    ulna_vec4 *loaded_moment;
+    double *frozen;          /* 9 for each constraint: axes of its rotation rows */
+    unsigned char *has_axes; /* for each constraint: whether they are set */
+    double *
+        mass_moment; /* nl x 4 for constraints on the centre of mass: sum of share x centre over the subtree, and of share */
 };
 
 /* Where a body was put by the last evaluation. */

@@ -70,13 +70,18 @@ void ulna_term_point(const ulna_term *term, const ulna_body_place *place, double
     }
 }
 
+void ulna_rotation_between(const double d[9], const double g[9], double w[3])
+{
+    double back[9], between[9];
+    ulna_transpose9(g, back);
+    ulna_multiply9(d, back, between);
+    ulna_log(between, w);
+}
+
 /* log(R_goal RT): the rotation vector from a body's rotation to the goal. */
 static void rotation_residual(const ulna_term *term, const double rotation[9], double r[3])
 {
-    double back[9], between[9];
-    ulna_transpose9(rotation, back);
-    ulna_multiply9(term->goal, back, between);
-    ulna_log(between, r);
+    ulna_rotation_between(term->goal, rotation, r);
 }
 
 /* scale P(u) e_k */
@@ -88,7 +93,7 @@ static void project(const double u[3], int k, double scale, double x[3])
 
 /* ---- errors: how far a term is from its goal, in metres or radians, unweighted ----------------------------------- */
 
-static double angle_between(const double a[3], const double b[3])
+double ulna_angle_between(const double a[3], const double b[3])
 {
     double c[3];
     ulna_cross(a, b, c);
@@ -152,7 +157,7 @@ static double direction_error(const ulna_work *work, const ulna_term *term)
     double rotation[9], axis[3];
     ulna_pose_body_relative(work->pose, term->body, NULL, rotation);
     ulna_rotate(rotation, term->local + 3, axis);
-    return angle_between(axis, term->goal);
+    return ulna_angle_between(axis, term->goal);
 }
 
 /* Three directions of half the weight, whose goals turn by e_k x g. */
@@ -284,7 +289,7 @@ static double aim_error(const ulna_work *work, const ulna_term *term)
     ulna_pose_point_relative(work->pose, term->body, term->local, w);
     for (int i = 0; i < 3; i++)
         w[i] = (term->goal[i] - work->pose->origin[i]) - w[i];
-    return ulna_norm(w) > term->nearest ? angle_between(axis, w) : 0;
+    return ulna_norm(w) > term->nearest ? ulna_angle_between(axis, w) : 0;
 }
 
 /* ---- point on a plane, point on a line --------------------------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* After set-up nothing touches the heap: malloc and its kin are wrapped by the linker and counted. */
 #include "objective/problem.h"
 #include "papers/papers.h"
+#include "support_constraint.h"
 #include "support_heap.h"
-#include "support_problem.h"
 #include "ulna/sample.h"
 
 #include <stdlib.h>
@@ -109,11 +109,56 @@ static void nothing_allocates_after_set_up(void **state)
     }
 }
 
+/* Likewise with constraints: goals, switching, rows, loads, dense matrices. */
+static void constraints_do_not_allocate_after_set_up(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(42);
+    for (int round = 0; round < 100; round++) {
+        ulna_test_bench b =
+            ulna_test_constraint_bench(&rng, ulna_test_tree_options_default(), ULNA_CONSTRAINT_TYPE_COUNT, 6);
+        int most = ulna_problem_row_count(b.problem), count = 0;
+        ulna_row *rows = calloc((size_t)most + 1, sizeof *rows), *pieces = calloc(ULNA_ROW_PIECES, sizeof *pieces);
+        double *z = ulna_test_numbers(most), *dense = ulna_test_numbers(b.nv * b.nv), *v = ulna_test_numbers(b.nv), f;
+        double scale[ULNA_ROW_PIECES], error;
+        ulna_status bad = ULNA_OK;
+        heap_calls = 0;
+        counting = 1;
+        for (int i = 0; i < ulna_problem_constraint_count(b.problem); i++) {
+            const ulna_constraint *c = ulna_problem_constraint(b.problem, i);
+            OK(ulna_problem_set_constraint_goal(b.problem, i, c->corners ? c->corners : c->goal));
+            OK(ulna_problem_switch_constraint(b.problem, i, 0));
+            OK(ulna_problem_switch_constraint(b.problem, i, 1));
+        }
+        OK(ulna_work_evaluate(b.work, b.q, &f));
+        OK(ulna_work_rows(b.work, 1, rows, &count));
+        OK(ulna_work_rows(b.work, 0, rows, &count));
+        OK(ulna_work_load_rows(b.work, rows, count, NULL, NULL, z));
+        OK(ulna_work_lagrangian_dense(b.work, 1, rows, count, z, dense));
+        ulna_rows_multiply(b.work, rows, count, v, z);
+        ulna_rows_add_transposed(b.work, rows, count, z, v);
+        for (int i = 0; i < count; i++)
+            ulna_row_couplings(&rows[i], pieces, scale);
+        for (int i = 0; i < ulna_problem_constraint_count(b.problem); i++)
+            OK(ulna_work_constraint_error(b.work, i, &error));
+        counting = 0;
+        assert_int_equal(bad, ULNA_OK);
+        assert_int_equal(heap_calls, 0);
+        free(rows);
+        free(pieces);
+        free(z);
+        free(dense);
+        free(v);
+        ulna_test_bench_close(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_wrapping_works),
         cmocka_unit_test(nothing_allocates_after_set_up),
+        cmocka_unit_test(constraints_do_not_allocate_after_set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -297,6 +297,12 @@ ulna_model *ulna_test_random_tree(ulna_test_rng *rng, const ulna_test_tree_optio
              &error);
     }
 
+    for (int i = 0; chosen.masses > 0 && i < count; i++) {
+        ulna_mass mass = {.mass = chance(rng, chosen.masses) ? ulna_test_rng_uniform(rng, 0.1, 3) : 0};
+        ulna_test_rng_fill(rng, mass.center, 3, -chosen.length_m, chosen.length_m);
+        must(ulna_builder_set_mass(builder, i, &mass, &error), &error);
+    }
+
     ulna_model *model = NULL;
     must(ulna_builder_build(builder, NULL, &model, &error), &error);
     ulna_builder_destroy(builder);

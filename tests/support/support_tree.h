@@ -44,6 +44,7 @@ typedef struct ulna_test_tree_options {
     double length_m; /* placements, offsets and markers are up to this far in each direction */
     double far_m;    /* distance of the root's placement from the world's origin */
     int markers;     /* how many, on random bodies */
+    double masses;   /* chance of a mass */
 } ulna_test_tree_options;
 
 /* 1 to 40 bodies, all joint types, lengths up to 0.5 m, near the world's origin, 3 markers. */

@@ -1,0 +1,349 @@
+/*
+ * What rows of constraints do to the DOFs: products with their Jacobian, and their share of the Hessian, in the sums that the
+ * sweeps read (ulna_work_load_rows) or dense.
+ *
+ * In f - sum z C a row is like a term with the residual z (evaluate.c: add_extra): its force is z times the wrench, and z d2C
+ * is what exactness takes off. What moment and force hold of d2C is S_i . (tau_j, 0), i an ancestor of j or j itself, with
+ * tau = (M - tr M) w - g x v for the motion (w, v) of DOF j; inside a segment of several DOFs the derivative of the
+ * motion S_i with respect to q_j, times the wrench, joins it (kernel_rows.inc).
+ */
+#include "kinematics/jacobian.h"
+#include "math/math3.h"
+#include "objective/constraint.h"
+
+static const double *motion_of(const ulna_work *work, int dof)
+{
+    return (const double *)(work->pose->motion + 2 * (size_t)dof);
+}
+
+/* wrench . motion */
+static double along(const double wrench[6], const double *S)
+{
+    return wrench[0] * S[0] + wrench[1] * S[1] + wrench[2] * S[2] + wrench[3] * S[4] + wrench[4] * S[5] +
+           wrench[5] * S[6];
+}
+
+static int path_of(const ulna_work *work, int link, const int **path)
+{
+    return ulna_dof_path(work->problem->model, work->problem->model->link[link].body, path);
+}
+
+/* What the centre of mass along n does with one DOF. */
+static double centre_along(const ulna_work *work, const double n[3], int dof)
+{
+    const double *sum = work->mass_moment + 4 * (size_t)work->problem->model->dof_link[dof];
+    double wrench[6];
+    ulna_cross(sum, n, wrench);
+    for (int i = 0; i < 3; i++)
+        wrench[3 + i] = sum[3] * n[i];
+    return along(wrench, motion_of(work, dof));
+}
+
+/* ---- products ---------------------------------------------------------------------------------------------------- */
+
+/* out[d x stride] += factor dC/dq_d */
+static void spread(const ulna_work *work, const ulna_row *row, double factor, size_t stride, double *out)
+{
+    for (int p = 0; p < row->part_count; p++) {
+        const int *path;
+        int depth = path_of(work, row->part[p].link, &path);
+        for (int k = 0; k < depth; k++)
+            out[(size_t)path[k] * stride] += factor * along(row->part[p].wrench, motion_of(work, path[k]));
+    }
+    for (int d = 0; row->has_centre && d < work->problem->model->nv; d++)
+        out[(size_t)d * stride] += factor * centre_along(work, row->centre, d);
+    for (int k = 0; k < row->dof_count; k++)
+        out[(size_t)row->dof[k] * stride] += factor * row->coefficient[k];
+}
+
+void ulna_rows_jacobian(const ulna_work *work, const ulna_row *rows, int count, size_t rows_of, double *jacobian)
+{
+    for (int d = 0; d < work->problem->model->nv && count > 0; d++)
+        memset(jacobian + (size_t)d * rows_of, 0, (size_t)count * sizeof *jacobian);
+    for (int i = 0; i < count; i++)
+        spread(work, &rows[i], 1, rows_of, jacobian + i);
+}
+
+void ulna_rows_add_transposed(const ulna_work *work, const ulna_row *rows, int count, const double *y, double *gradient)
+{
+    for (int i = 0; i < count; i++)
+        if (y[i] != 0)
+            spread(work, &rows[i], y[i], 1, gradient);
+}
+
+void ulna_rows_multiply(const ulna_work *work, const ulna_row *rows, int count, const double *velocity, double *product)
+{
+    for (int i = 0; i < count; i++) {
+        const ulna_row *row = &rows[i];
+        double sum = 0;
+        for (int p = 0; p < row->part_count; p++) {
+            const int *path;
+            int depth = path_of(work, row->part[p].link, &path);
+            for (int k = 0; k < depth; k++)
+                sum += velocity[path[k]] * along(row->part[p].wrench, motion_of(work, path[k]));
+        }
+        for (int d = 0; row->has_centre && d < work->problem->model->nv; d++)
+            sum += velocity[d] * centre_along(work, row->centre, d);
+        for (int k = 0; k < row->dof_count; k++)
+            sum += velocity[row->dof[k]] * row->coefficient[k];
+        product[i] = sum;
+    }
+}
+
+/* ---- loading ----------------------------------------------------------------------------------------------------- */
+
+void ulna_work_unload_rows(ulna_work *work)
+{
+    const ulna_problem *problem = work->problem;
+    work->extras = (ulna_extras){problem->extra_count ? problem->extra_of : NULL, work->extra_curvature,
+                                 work->extra_second, work->extra_moment};
+}
+
+/* Where the sums of a link are. */
+typedef struct slot {
+    ulna_pair *curvature, *second;
+    ulna_vec4 *moment;
+} slot;
+
+static slot slot_of(ulna_work *work, int link)
+{
+    size_t at = (size_t)work->problem->extra_of[link];
+    return (slot){work->loaded_curvature + 6 * at, work->loaded_second + 6 * at, work->loaded_moment + 4 * at};
+}
+
+/* Adds scale u uT to the six columns. */
+static void add_square(ulna_pair *columns, const double u[6], double scale)
+{
+    const ulna_vec4 angular = {u[0], u[1], u[2], 0}, linear = {u[3], u[4], u[5], 0};
+    for (int j = 0; j < 6; j++) {
+        columns[j].angular += scale * u[j] * angular;
+        columns[j].linear += scale * u[j] * linear;
+    }
+}
+
+static void add_force(const slot *at, const double wrench[6], double y)
+{
+    for (int j = 0; j < 6; j++)
+        at->curvature[j].angular[3] -= y * wrench[j];
+}
+
+static void add_moment(const slot *at, const double moment[9], const double force[3], double z)
+{
+    at->moment[0] += z * (ulna_vec4){force[0], force[1], force[2], 0};
+    for (int j = 0; j < 3; j++)
+        at->moment[1 + j] += z * (ulna_vec4){moment[j], moment[3 + j], moment[6 + j], 0};
+}
+
+static void load_part(ulna_work *work, const ulna_row *row, int p, double y, double w, double z)
+{
+    const ulna_row_part *part = &row->part[p];
+    slot at = slot_of(work, part->link);
+    if (y != 0)
+        add_force(&at, part->wrench, y);
+    if (w != 0)
+        add_square(at.curvature, part->wrench, w);
+    if (z == 0)
+        return;
+    add_moment(&at, part->moment, part->force, z);
+    for (int b = 0; b < row->bend_count; b++)
+        if (row->bend[b].part == p)
+            add_square(at.second, row->bend[b].wrench[p], z * row->bend[b].scale);
+    for (int j = 0; row->is_own && j < 6; j++) {
+        const double *bend = row->own.bend[p][j]; /* symmetric */
+        at.second[j].angular += z * (ulna_vec4){bend[0], bend[1], bend[2], 0};
+        at.second[j].linear += z * (ulna_vec4){bend[3], bend[4], bend[5], 0};
+    }
+}
+
+/* The function n.p of a link's share of the centre of mass. */
+static void centre_function(const ulna_work *work, const ulna_row *row, const ulna_link_mass *mass, ulna_row_part *part)
+{
+    double p[3];
+    ulna_link_centre(work, mass, p);
+    part->link = mass->link;
+    for (int i = 0; i < 3; i++) {
+        part->force[i] = mass->share * row->centre[i];
+        for (int j = 0; j < 3; j++)
+            part->moment[3 * i + j] = p[i] * mass->share * row->centre[j];
+    }
+    ulna_cross(p, part->force, part->wrench);
+    ulna_copy3(part->force, part->wrench + 3);
+}
+
+static void load_centre(ulna_work *work, const ulna_row *row, double y, double z)
+{
+    for (int m = 0; m < work->problem->mass_count; m++) {
+        ulna_row_part part;
+        centre_function(work, row, &work->problem->mass[m], &part);
+        slot at = slot_of(work, part.link);
+        add_force(&at, part.wrench, y);
+        add_moment(&at, part.moment, part.force, z);
+    }
+}
+
+ulna_status ulna_work_load_rows(ulna_work *work, const ulna_row *rows, int count, const double *y, const double *w,
+                                const double *z)
+{
+    if (!work || (!rows && count > 0) || count < 0)
+        return ULNA_ERR_ARGUMENT;
+    ulna_status status = ulna_work_check(work);
+    if (status != ULNA_OK)
+        return status;
+    for (int i = 0; i < count; i++)
+        if ((w && w[i] != 0 && (rows[i].part_count > 1 || rows[i].has_centre || rows[i].dof_count)) ||
+            (y && y[i] != 0 && rows[i].dof_count))
+            return ULNA_ERR_ARGUMENT;
+    work->composed = work->factored = 0;
+    ulna_work_unload_rows(work);
+    size_t links = (size_t)work->problem->extra_links;
+    if (!count || !links)
+        return ULNA_OK;
+    memcpy(work->loaded_curvature, work->extra_curvature, 6 * links * sizeof *work->loaded_curvature);
+    memcpy(work->loaded_second, work->extra_second, 6 * links * sizeof *work->loaded_second);
+    memcpy(work->loaded_moment, work->extra_moment, 4 * links * sizeof *work->loaded_moment);
+    for (int i = 0; i < count; i++) {
+        double yi = y ? y[i] : 0, wi = w ? w[i] : 0, zi = z ? z[i] : 0;
+        for (int p = 0; p < rows[i].part_count; p++)
+            load_part(work, &rows[i], p, yi, wi, zi);
+        if (rows[i].has_centre && (yi != 0 || zi != 0))
+            load_centre(work, &rows[i], yi, zi);
+    }
+    work->extras =
+        (ulna_extras){work->problem->extra_of, work->loaded_curvature, work->loaded_second, work->loaded_moment};
+    return ULNA_OK;
+}
+
+/* ---- what leaves the pattern ------------------------------------------------------------------------------------- */
+
+static void fill_piece(const ulna_row *row, const double first[6], const double second[6], double sign, ulna_row *piece)
+{
+    *piece = (ulna_row){.constraint = row->constraint, .place = ULNA_NONE, .is_equation = 1, .part_count = 2};
+    for (int p = 0; p < 2; p++)
+        piece->part[p].link = row->part[p].link;
+    memcpy(piece->part[0].wrench, first, sizeof piece->part[0].wrench);
+    for (int i = 0; i < 6; i++)
+        piece->part[1].wrench[i] = sign * second[i];
+}
+
+int ulna_row_couplings(const ulna_row *row, ulna_row *piece, double *scale)
+{
+    int count = 0;
+    for (int b = 0; b < row->bend_count; b++)
+        if (row->bend[b].part == ULNA_NONE) {
+            fill_piece(row, row->bend[b].wrench[0], row->bend[b].wrench[1], 1, &piece[count]);
+            scale[count++] = row->bend[b].scale;
+        }
+    /* a bT + b aT = 1/2 (a + b)(a + b)T - 1/2 (a - b)(a - b)T, row by row of the cross term; a and b of one size */
+    for (int i = 0; row->is_own && row->part_count > 1 && i < 6; i++) {
+        double size = sqrt(ulna_inner(6, row->own.cross[i], row->own.cross[i])), a[6] = {0};
+        if (!(size > 0))
+            continue;
+        a[i] = size;
+        for (int side = 0; side < 2; side++) {
+            fill_piece(row, a, row->own.cross[i], side ? -1 : 1, &piece[count]);
+            scale[count++] = (side ? -0.5 : 0.5) / size;
+        }
+    }
+    return count;
+}
+
+/* ---- dense ------------------------------------------------------------------------------------------------------- */
+
+/* hessian += factor d2 of the functions that moment and force hold. */
+static void add_functions_dense(const ulna_work *work, const ulna_row_part *part, double factor, double *hessian)
+{
+    const ulna_model *model = work->problem->model;
+    const double *M = part->moment, trace = M[0] + M[4] + M[8];
+    size_t nv = (size_t)model->nv;
+    const int *path;
+    int depth = path_of(work, part->link, &path);
+    for (int b = 0; b < depth; b++) {
+        const double *S = motion_of(work, path[b]);
+        double turned[3], tau[3];
+        ulna_cross(part->force, S + 4, turned);
+        ulna_rotate(M, S, tau);
+        for (int i = 0; i < 3; i++)
+            tau[i] += -trace * S[i] - turned[i];
+        for (int a = 0; a <= b; a++) {
+            size_t i = (size_t)path[a], j = (size_t)path[b];
+            double h = ulna_dot(motion_of(work, path[a]), tau);
+            if (ulna_same_segment(model, path[a], path[b]))
+                h += along(part->wrench,
+                           (const double *)(work->pose->bend + 6 * i + 2 * (size_t)model->dof_part[path[b]]));
+            hessian[j * nv + i] += factor * h;
+            hessian[i * nv + j] += i == j ? 0 : factor * h;
+        }
+    }
+}
+
+/* hessian += factor S_i B S_j, i moving one link and j another or the same. */
+static void add_form_dense(const ulna_work *work, int first, int second, double B[6][6], double factor, double *hessian)
+{
+    size_t nv = (size_t)work->problem->model->nv;
+    const int *left, *right;
+    int rows = path_of(work, first, &left), columns = path_of(work, second, &right);
+    for (int b = 0; b < columns; b++) {
+        double force[6];
+        for (int i = 0; i < 6; i++)
+            force[i] = along(B[i], motion_of(work, right[b]));
+        for (int a = 0; a < rows; a++)
+            hessian[(size_t)right[b] * nv + (size_t)left[a]] += factor * along(force, motion_of(work, left[a]));
+    }
+}
+
+static void add_bend_dense(const ulna_work *work, const ulna_row *row, const ulna_row_bend *bend, double factor,
+                           double *hessian)
+{
+    for (int p = 0; p < 2; p++)
+        for (int q = 0; q < 2; q++) {
+            if (bend->part != ULNA_NONE && (bend->part != p || bend->part != q))
+                continue;
+            double form[6][6];
+            for (int i = 0; i < 6; i++)
+                for (int j = 0; j < 6; j++)
+                    form[i][j] = bend->wrench[p][i] * bend->wrench[q][j];
+            add_form_dense(work, row->part[p].link, row->part[q].link, form, factor * bend->scale, hessian);
+        }
+}
+
+static void add_own_dense(const ulna_work *work, const ulna_row *row, double factor, double *hessian)
+{
+    double bend[6][6], back[6][6];
+    for (int p = 0; p < row->part_count; p++) {
+        memcpy(bend, row->own.bend[p], sizeof bend);
+        add_form_dense(work, row->part[p].link, row->part[p].link, bend, factor, hessian);
+    }
+    if (row->part_count < 2)
+        return;
+    memcpy(bend, row->own.cross, sizeof bend);
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++)
+            back[i][j] = bend[j][i];
+    add_form_dense(work, row->part[0].link, row->part[1].link, bend, factor, hessian);
+    add_form_dense(work, row->part[1].link, row->part[0].link, back, factor, hessian);
+}
+
+ulna_status ulna_work_lagrangian_dense(ulna_work *work, double t, const ulna_row *rows, int count, const double *z,
+                                       double *hessian)
+{
+    ulna_status status = ulna_work_load_rows(work, NULL, 0, NULL, NULL, NULL);
+    if (status == ULNA_OK)
+        status = ulna_work_hessian_dense(work, t, hessian);
+    for (int i = 0; i < count && status == ULNA_OK; i++) {
+        const ulna_row *row = &rows[i];
+        if (z[i] == 0)
+            continue;
+        for (int p = 0; p < row->part_count; p++)
+            add_functions_dense(work, &row->part[p], -z[i], hessian);
+        for (int b = 0; b < row->bend_count; b++)
+            add_bend_dense(work, row, &row->bend[b], -z[i], hessian);
+        if (row->is_own)
+            add_own_dense(work, row, -z[i], hessian);
+        for (int m = 0; row->has_centre && m < work->problem->mass_count; m++) {
+            ulna_row_part part;
+            centre_function(work, row, &work->problem->mass[m], &part);
+            add_functions_dense(work, &part, -z[i], hessian);
+        }
+    }
+    return status;
+}

@@ -1,0 +1,257 @@
+/*
+ * Rows of constraints on rotations: orientation, frame, relative pose, direction, aim, angle.
+ *
+ * All but the angle have frozen axes: constraint.h says which, and why nothing vanishes at 180 degrees.
+ */
+#include "math/math3.h"
+#include "objective/constraint_rows.h"
+
+/* ---- rotations: orientation, frame, relative --------------------------------------------------------------------- */
+
+/* How far frozen axes are turned from the goal to where the body is, `angle` away: half-way, or up to 45 degrees from there. */
+static double frozen_angle(double angle)
+{
+    return angle - fmin(0.5 * angle, 0.25 * ULNA_PI);
+}
+
+/* The axes of the goal: in the world, or as `other` sees them. */
+static void goal_axes(const ulna_constraint_site *site, const double rotation[9], double g[9])
+{
+    ulna_multiply9(site->place[1].rotation, rotation, g);
+}
+
+static void freeze_axes(const double d[9], const double g[9], double E[9])
+{
+    double w[3], turn[9];
+    ulna_rotation_between(d, g, w);
+    double angle = ulna_norm(w), part = angle > 0 ? frozen_angle(angle) / angle : 0;
+    for (int i = 0; i < 3; i++)
+        w[i] *= part;
+    ulna_exp(w, turn);
+    ulna_multiply9(turn, g, E);
+}
+
+/* Row i: 1/2 sum_j (e_i x E_j).(d_j - g_j), times the length. */
+static void rotation_rows(const ulna_constraint_site *site, const double goal[9], ulna_row *rows)
+{
+    const double *d = site->place[0].rotation, *E = site->frozen;
+    double g[9];
+    goal_axes(site, goal, g);
+    if (site->freeze)
+        freeze_axes(d, g, site->frozen);
+    for (int i = 0; i < 3; i++) {
+        const double unit[3] = {i == 0, i == 1, i == 2};
+        for (int j = 0; j < 3; j++) {
+            double dj[3], gj[3], Ej[3], n[3], back[3], e[3];
+            ulna_column3(d, j, dj);
+            ulna_column3(g, j, gj);
+            ulna_column3(E, j, Ej);
+            ulna_cross(unit, Ej, n);
+            for (int k = 0; k < 3; k++) {
+                n[k] *= 0.5 * site->length;
+                back[k] = -n[k];
+                e[k] = dj[k] - gj[k];
+            }
+            rows[i].value += ulna_dot(n, e);
+            ulna_row_add_function(site, &rows[i], 0, dj, n, 0);
+            ulna_row_add_function(site, &rows[i], 1, gj, back, 0);
+        }
+        rows[i].noise = 1e-15 * site->length;
+    }
+}
+
+int ulna_orientation_rows(const ulna_constraint_site *site, ulna_row *rows)
+{
+    rotation_rows(site, site->kept->given.goal, rows);
+    return 3;
+}
+
+double ulna_orientation_error(const ulna_constraint_site *site)
+{
+    double g[9], w[3];
+    goal_axes(site, site->kept->given.goal, g);
+    ulna_rotation_between(site->place[0].rotation, g, w);
+    return ulna_norm(w);
+}
+
+/* Also of a relative pose: the goal is seen from place 1, which is the world for a frame. */
+int ulna_frame_rows(const ulna_constraint_site *site, ulna_row *rows)
+{
+    double p[3], o[3];
+    ulna_site_point(&site->place[0], site->kept->given.point, p);
+    ulna_site_point(&site->place[1], site->kept->given.goal, o);
+    ulna_rows_between(site, p, o, rows);
+    rotation_rows(site, site->kept->given.goal + 3, rows + 3);
+    return 6;
+}
+
+double ulna_frame_error(const ulna_constraint_site *site)
+{
+    double p[3], o[3], e[3], g[9], w[3];
+    ulna_site_point(&site->place[0], site->kept->given.point, p);
+    ulna_site_point(&site->place[1], site->kept->given.goal, o);
+    ulna_subtract3(p, o, e);
+    goal_axes(site, site->kept->given.goal + 3, g);
+    ulna_rotation_between(site->place[0].rotation, g, w);
+    return fmax(ulna_norm(e), site->length * ulna_norm(w));
+}
+
+/* ---- direction, aim ---------------------------------------------------------------------------------------------- */
+
+/* Two axes across the goal g, turned towards the direction d. */
+static void freeze_directions(const double d[3], const double g[3], double axes[6])
+{
+    double frame[9], w[3], turn[9], n[3];
+    ulna_frame_around(g, frame);
+    ulna_cross(g, d, w);
+    double sine = ulna_norm(w), angle = frozen_angle(atan2(sine, ulna_dot(g, d)));
+    for (int i = 0; i < 3; i++) /* opposite to the goal any axis will do */
+        w[i] = sine > 1e-9 ? w[i] / sine * angle : frame[3 * i] * angle;
+    ulna_exp(w, turn);
+    for (int k = 0; k < 2; k++) {
+        ulna_column3(frame, k, n);
+        ulna_rotate(turn, n, axes + 3 * (size_t)k);
+    }
+}
+
+/* n.(d - g) along two frozen axes n, times the length. */
+static void direction_row(const ulna_constraint_site *site, const double d[3], const double g[3], double n[3],
+                          ulna_row *row)
+{
+    double e[3];
+    ulna_subtract3(d, g, e);
+    for (int i = 0; i < 3; i++)
+        n[i] *= site->length;
+    row->value = ulna_dot(n, e);
+    row->noise = 1e-15 * site->length;
+    ulna_row_add_function(site, row, 0, d, n, 0);
+}
+
+int ulna_direction_rows(const ulna_constraint_site *site, ulna_row *rows)
+{
+    double d[3];
+    ulna_rotate(site->place[0].rotation, site->kept->given.axis, d);
+    if (site->freeze)
+        freeze_directions(d, site->kept->given.goal, site->frozen);
+    for (int k = 0; k < 2; k++) {
+        double n[3];
+        ulna_copy3(site->frozen + 3 * (size_t)k, n);
+        direction_row(site, d, site->kept->given.goal, n, &rows[k]);
+    }
+    return 2;
+}
+
+double ulna_direction_error(const ulna_constraint_site *site)
+{
+    double d[3];
+    ulna_rotate(site->place[0].rotation, site->kept->given.axis, d);
+    return ulna_angle_between(d, site->kept->given.goal);
+}
+
+/* Point, axis and the unit vector from the point to the place; returns how far that is. */
+static double aim_of(const ulna_constraint_site *site, double p[3], double d[3], double u[3])
+{
+    double goal[3];
+    ulna_site_point(&site->place[0], site->kept->given.point, p);
+    ulna_rotate(site->place[0].rotation, site->kept->given.axis, d);
+    ulna_site_from_world(site, site->kept->given.goal, goal);
+    ulna_subtract3(goal, p, u);
+    double distance = ulna_norm(u);
+    for (int i = 0; i < 3 && distance > site->kept->nearest; i++)
+        u[i] /= distance;
+    return distance;
+}
+
+/* -n.u(p) with u = e / r, e = goal - p, r = |e|, P = I - u uT: gradient P n / r, second derivatives
+ * ((P n) uT + u (P n)T + (n.u) P) / r^2. */
+static void add_aim(const ulna_constraint_site *site, const double p[3], const double u[3], const double n[3], double r,
+                    ulna_row *row)
+{
+    double along = ulna_dot(n, u), across[3], gradient[3], frame[9], a[3], b[3], plus[3], minus[3];
+    for (int i = 0; i < 3; i++) {
+        across[i] = n[i] - along * u[i];
+        gradient[i] = across[i] / r;
+    }
+    ulna_row_add_function(site, row, 0, p, gradient, 1);
+    double size = ulna_norm(across);
+    ulna_frame_around(u, frame);
+    for (int i = 0; i < 3; i++)
+        a[i] = size > 0 ? across[i] / size : frame[3 * i];
+    ulna_cross(u, a, b);
+    for (int i = 0; i < 3; i++) {
+        plus[i] = a[i] + u[i];
+        minus[i] = a[i] - u[i];
+    }
+    ulna_row_add_bend(row, 0, p, plus, 1, 0.5 * size / (r * r)); /* size (a uT + u aT) */
+    ulna_row_add_bend(row, 0, p, minus, 1, -0.5 * size / (r * r));
+    ulna_row_add_bend(row, 0, p, a, 1, along / (r * r));
+    ulna_row_add_bend(row, 0, p, b, 1, along / (r * r));
+}
+
+int ulna_aim_rows(const ulna_constraint_site *site, ulna_row *rows)
+{
+    double p[3], d[3], u[3], nothing[3] = {0};
+    double distance = aim_of(site, p, d, u);
+    int is_away = distance > site->kept->nearest; /* on the spot any direction is right */
+    if (site->freeze && is_away)
+        freeze_directions(d, u, site->frozen);
+    for (int k = 0; k < 2; k++) {
+        double n[3];
+        if (!is_away) {
+            ulna_row_add_function(site, &rows[k], 0, p, nothing, 1);
+            continue;
+        }
+        ulna_copy3(site->frozen + 3 * (size_t)k, n);
+        direction_row(site, d, u, n, &rows[k]);
+        add_aim(site, p, u, n, distance, &rows[k]);
+        rows[k].noise += ulna_site_noise(site, p) * site->length / distance;
+    }
+    return 2;
+}
+
+double ulna_aim_error(const ulna_constraint_site *site)
+{
+    double p[3], d[3], u[3];
+    return aim_of(site, p, d, u) > site->kept->nearest ? ulna_angle_between(d, u) : 0;
+}
+
+/* ---- angle: (cos goal - d.e) / sin goal, about the difference of the angles -------------------------------------- */
+
+static void angle_axes(const ulna_constraint_site *site, double d[3], double e[3])
+{
+    ulna_rotate(site->place[0].rotation, site->kept->given.axis, d);
+    ulna_rotate(site->place[1].rotation, site->kept->given.other_axis, e);
+}
+
+int ulna_angle_rows(const ulna_constraint_site *site, ulna_row *rows)
+{
+    double d[3], e[3], from_d[3], from_e[3], frame[9], goal = site->kept->given.goal[0];
+    angle_axes(site, d, e);
+    double scale = site->length / fmax(sin(goal), 0.01);
+    for (int i = 0; i < 3; i++) {
+        from_d[i] = -scale * d[i];
+        from_e[i] = -scale * e[i];
+    }
+    rows->value = scale * (cos(goal) - ulna_dot(d, e));
+    rows->noise = 1e-15 * scale;
+    ulna_row_add_function(site, rows, 0, d, from_e, 0);
+    ulna_row_add_function(site, rows, 1, e, from_d, 0);
+    if (site->link[1] < 0)
+        return 1;
+    ulna_frame_around(d, frame);
+    for (int k = 0; k < 2; k++) { /* 2 dd.de = sum of dd_k^2 + de_k^2 - (dd_k - de_k)^2 over two axes across d */
+        double axis[3];
+        ulna_column3(frame, k, axis);
+        ulna_row_add_bend(rows, 0, d, axis, 0, -scale);
+        ulna_row_add_bend(rows, 1, e, axis, 0, -scale);
+        ulna_row_add_bend_between(site, rows, d, e, axis, 0, scale);
+    }
+    return 1;
+}
+
+double ulna_angle_error(const ulna_constraint_site *site)
+{
+    double d[3], e[3];
+    angle_axes(site, d, e);
+    return ulna_angle_between(d, e) - site->kept->given.goal[0];
+}
