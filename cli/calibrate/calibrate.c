@@ -65,8 +65,8 @@ static int read_options(const cli *tool, calibrate_job *job)
     if (cli_value(tool, "frames") && strchr(cli_value(tool, "frames"), ':'))
         return cli_usage(tool, "--frames takes the number of frames to use, spread evenly over the take, not a range");
     int code = numbers_count(tool, "frames", 1, 100000, &job->options.frames);
-    if (job->options.keys > job->options.frames)
-        job->options.keys = job->options.frames;
+    if (job->options.first_frames > job->options.frames)
+        job->options.first_frames = job->options.frames;
     if (!code)
         code = numbers_unit(tool, "input-unit", &job->markers_unit);
     if (!code)
@@ -260,8 +260,8 @@ static ulna_status find_lengths(calibrate_job *job, json_t *object, ulna_error *
     ulna_take *still = NULL;
     ulna_calibrate_options options = ulna_calibrate_options_static();
     options.symmetric = job->options.symmetric;
-    options.shown = job->shown;
-    options.standing = job->standing;
+    options.static_pose = job->shown;
+    options.static_arms = job->standing;
     ulna_marker_set_release(&job->set);
     if (add_all(&job->take->set, &job->set) || add_all(&job->take->absent, &job->set))
         return cli_fail(error, ULNA_ERR_MEMORY, "no room for the markers");
@@ -306,8 +306,8 @@ static void try_lengths(calibrate_job *job)
         return;
     options.scale = options.symmetric = 1;
     options.repair = 0;
-    options.more = (const ulna_take *const *)job->more_takes;
-    options.more_count = job->more_count;
+    options.other_takes = (const ulna_take *const *)job->more_takes;
+    options.other_take_count = job->more_count;
     options.frames = options.frames < FEW ? options.frames : FEW;
     ulna_calibrate(job->take, &options, &job->other, NULL);
     options.shoulders = 1;
@@ -329,8 +329,8 @@ static int run(const cli *tool, json_t *object, calibrate_job *job, ulna_error *
     }
     if (status == ULNA_OK) {
         about = job->markers_path;
-        options.more = (const ulna_take *const *)job->more_takes;
-        options.more_count = job->more_count;
+        options.other_takes = (const ulna_take *const *)job->more_takes;
+        options.other_take_count = job->more_count;
         status = ulna_calibrate(job->take, &options, &job->result, error);
     }
     if (status == ULNA_OK && job->static_path) { /* the lengths as if they were the take's */

@@ -36,7 +36,7 @@ static void put_marker(const calibrate_job *job, size_t i, json_t *row)
     double deviation[3] = {1e3 * m->deviation[0], 1e3 * m->deviation[1], 1e3 * m->deviation[2]};
     put_numbers(row, "deviation_mm", deviation, 3);
     put_number(row, "undetermined", m->undetermined < 0 ? (double)NAN : m->undetermined);
-    put_flag(row, "suspect", m->suspect);
+    put_flag(row, "suspect", m->is_suspect);
     if (m->moved_from != ULNA_NONE)
         put_text(row, "moved_from", ulna_model_body_name(model, m->moved_from));
 }
@@ -54,7 +54,7 @@ void calibrate_add_results(json_t *object, const calibrate_job *job)
     put_number(object, "outlier_percent", 100 * r->outliers);
     put_number(object, "limit_violation_percent", 100 * r->violations);
     put_number(object, "undetermined_directions", r->undetermined < 0 ? (double)NAN : r->undetermined);
-    put_count(object, "suspects", r->suspects);
+    put_count(object, "suspects", r->suspect_count);
     put_count(object, "repaired", r->repaired);
     put_count(object, "unmatched", r->unmatched);
     put_number(object, "rms_all_mm", 1e3 * r->rms_all);
@@ -72,7 +72,7 @@ void calibrate_add_results(json_t *object, const calibrate_job *job)
         for (int t = 0; t < r->take_count; t++)
             json_array_append_new(apart, cli_json_number(1e3 * r->take_rms[t]));
         for (size_t i = 0; i < r->set.count; i++)
-            if (r->markers[i].is_elsewhere)
+            if (r->markers[i].differs_between_takes)
                 json_array_append_new(elsewhere, cli_json_text(r->set.items[i].marker));
     }
     json_t *joints = put_object(object, "joint_deviation_mm"),
@@ -213,7 +213,7 @@ static void say_markers(const cli *tool, const calibrate_job *job)
     for (size_t i = 0; i < r->set.count && r->markers; i++) {
         const char *name = files_marker_name(&r->set, i);
         const char *bone = ulna_model_body_name(job->skeleton.model, r->set.items[i].body);
-        if (r->markers[i].suspect)
+        if (r->markers[i].is_suspect)
             shown += append(suspects, "%.40s on %.40s %.0f mm (far off in %d of %d frames)", name, bone,
                             1e3 * r->markers[i].rms_all, r->markers[i].outliers, r->markers[i].seen);
         if (r->markers[i].moved_from != ULNA_NONE)
@@ -225,8 +225,8 @@ static void say_markers(const cli *tool, const calibrate_job *job)
     else if (job->options.repair)
         fact_text(tool, "repaired",
                   "none: no marker's error is above three times the median, or no bone suits it better");
-    if (shown < r->suspects)
-        snprintf(suspects + strlen(suspects), TEXT - strlen(suspects), ", and %d more", r->suspects - shown);
+    if (shown < r->suspect_count)
+        snprintf(suspects + strlen(suspects), TEXT - strlen(suspects), ", and %d more", r->suspect_count - shown);
     if (*suspects)
         fact_text(tool, "suspect", "%s: far more than the others. Are they on the right bone, and not swapped?%s",
                   suspects, job->options.repair ? "" : " --repair looks for a better one");
@@ -242,7 +242,7 @@ static void say_session(const cli *tool, const calibrate_job *job)
     for (int t = 0; t < r->take_count; t++)
         append(apart, "%.2f", 1e3 * r->take_rms[t]);
     for (size_t i = 0; i < r->set.count; i++)
-        if (r->markers[i].is_elsewhere)
+        if (r->markers[i].differs_between_takes)
             append(text, "%.40s", files_marker_name(&r->set, i));
     fact_text(tool, "session", "%d takes; each by itself %s mm RMS", r->take_count, apart);
     if (r->is_placed_anew)

@@ -43,43 +43,44 @@ ULNA_API ulna_status ulna_marker_template_load(const char *path, const ulna_mode
 ULNA_API void ulna_marker_template_release(ulna_marker_template *markers);
 
 typedef struct ulna_calibrate_options {
-    int keys;          /* frames of the first stages */
-    int frames;        /* frames of the last stage */
-    int blocks;        /* of the take that are not used, to measure the error there; 0: none */
-    double held_out;   /* their share of the take */
-    ulna_loss loss;    /* how distances count */
-    double loss_scale; /* m, of the last stage; twice and four times that before. ULNA_AUTO: 4 cm for an adult */
+    int first_frames;      /* frames of the first stages */
+    int frames;            /* frames of the last stage */
+    int held_out_blocks;   /* of the take that are not used, to measure the error there; 0: none */
+    double held_out_share; /* of the take, all of them together */
+    ulna_loss loss;        /* how distances count */
+    double loss_scale;     /* m, of the last stage; twice and four times that before. ULNA_AUTO: 4 cm for an adult */
     /* What is expected besides the markers (docs/calibration.md); weights in m^2/rad^2 where a marker's is 1. ULNA_AUTO is the number
      * given here for an adult, and more or less for others in proportion. 0: none. */
     double posture; /* 1e-5: joints toward rest; more for trunk, clavicles, toes, fingers, and in the first stages */
     double limits;  /* 5e-5: joints toward their limits, where they are beyond them */
     double prior;   /* offsets toward their expected places, per frame, where 2 cm are usual on an adult */
     const ulna_marker_template *markers; /* expected places of markers, before those known by name. May be NULL */
-    int is_static;      /* 1: the person stands still: joints are held ten times more where posture is ULNA_AUTO */
-    int keep_near_set;  /* 1: offsets are held where the take has them, all alike, give or take 2 cm on an adult */
-    int scale;          /* 1: bone lengths too */
-    int symmetric;      /* 1: left and right by the same factor, paired by name */
-    int shoulders;      /* 1: lengths of clavicles and upper arms, and no others, as if symmetric */
-    double scale_prior; /* m^2 per unit of scale and frame; ten times that in the first stage */
-    int repair;         /* 1: markers that look wrong are moved to the bone in whose frame they move least */
-    double suspect;     /* a marker looks wrong if its RMS is above so many times the median */
-    int evaluate_only;  /* 1: offsets stay as the take has them; only the error in its reference motion is found */
+    int is_static;         /* 1: the person stands still: joints are held ten times more where posture is ULNA_AUTO */
+    int keep_near_set;     /* 1: offsets are held where the take has them, all alike, give or take 2 cm on an adult */
+    int scale;             /* 1: bone lengths too */
+    int symmetric;         /* 1: left and right by the same factor, paired by name */
+    int shoulders;         /* 1: lengths of clavicles and upper arms, and no others, as if symmetric */
+    double scale_prior;    /* m^2 per unit of scale and frame; ten times that in the first stage */
+    int repair;            /* 1: markers that look wrong are moved to the bone in whose frame they move least */
+    double suspect_factor; /* a marker looks wrong if its RMS is above so many times the median */
+    int evaluate_only;     /* 1: offsets stay as the take has them; only the error in its reference motion is found */
     /* Other takes of the session, with the same model and the same markers, which are calibrated together with this one: more frames,
      * and movements that one take lacks. Each is calibrated by itself, too, to compare. */
-    const ulna_take *const *more;
-    int more_count;
-    char standing; /* the pose that the person takes throughout: 't' arms held out, 'n' hanging, 'a' halfway; 0: rest */
-    const double *shown; /* nq: that pose, if it is another one. May be NULL */
+    const ulna_take *const *other_takes;
+    int other_take_count;
+    char
+        static_arms; /* the pose that the person takes throughout: 't' arms held out, 'n' hanging, 'a' halfway; 0: rest */
+    const double *static_pose; /* nq: that pose, if it is another one. May be NULL */
     unsigned long long seed;
     int (*progress)(void *context, int done, int total); /* not 0 cancels. May be NULL */
     void *progress_context;
 } ulna_calibrate_options;
 
-/* 40 keys, 200 frames, 5 blocks of together 10 %; Geman-McClure at 4 cm; posture and limits as above, prior 1e-2, scale prior 1e-3;
+/* 40 and 200 frames, 5 blocks of together 10 %; Geman-McClure at 4 cm; posture and limits as above, prior 1e-2, scale prior 1e-3;
  * no scales, no repair, suspects above 3 medians. */
 ULNA_API ulna_calibrate_options ulna_calibrate_options_default(void);
 
-/* The same for a recording of someone who stands still, as the skeleton does at rest, or as `standing` or `shown` say: bone
+/* The same for a recording of someone who stands still, as the skeleton does at rest, or as `static_arms` or `static_pose` say: bone
  * lengths (scale is 1) so that markers have to move least on their bones (keep_near_set is 1, prior 1e-2). Poses are held ten times
  * more; no blocks. Lengths are as good as the offsets of the set are. */
 ULNA_API ulna_calibrate_options ulna_calibrate_options_static(void);
@@ -91,9 +92,9 @@ typedef struct ulna_calibrated_marker {
     double undetermined; /* 0 .. 3: directions in which the expected place decides, not the take; -1 if unknown */
     int seen;            /* of the frames used */
     int outliers;        /* of these, those that the robust loss gives less than a quarter of their weight */
-    int suspect;         /* rms_all above options.suspect medians, and above 1 % of ulna_model_length_scale */
-    int is_elsewhere;    /* two takes by themselves put it farther apart than their deviations explain */
-    int moved_from;      /* repair: the body that it was on before; ULNA_NONE if it was not moved */
+    int is_suspect;      /* rms_all above options.suspect_factor medians, and above 1 % of ulna_model_length_scale */
+    int differs_between_takes; /* two takes by themselves put it farther apart than their deviations explain */
+    int moved_from;            /* repair: the body that it was on before; ULNA_NONE if it was not moved */
 } ulna_calibrated_marker;
 
 /* Arrays and the model belong to the result. {0} is an empty result, which may be released. */
@@ -120,12 +121,13 @@ typedef struct ulna_calibration {
     double rms_all;      /* m, over the frames used, outliers too */
     int bodies;          /* that carry markers */
     double violations;   /* share of all limited joint angles that are more than 5 degrees beyond their limits */
-    int suspects, repaired;
-    double *take_rms; /* 1 + options.more_count: m, of each take with offsets of its own; NULL if there is one take */
+    int suspect_count, repaired;
+    double *
+        take_rms; /* 1 + options.other_take_count: m, of each take with offsets of its own; NULL if there is one take */
     int take_count;
-    int elsewhere; /* markers that are elsewhere in one take than in another */
+    int differing_count; /* markers that differ between takes */
     /* 1: markers were placed anew between takes, so that one calibration does not fit all: the error is more than a tenth above those
-     * of take_rms together, and there are markers elsewhere. */
+     * of take_rms together, and there are markers that differ. */
     int is_placed_anew;
     int rounds;  /* steps of the outer iteration */
     int rescued; /* poses that were found again elsewhere */

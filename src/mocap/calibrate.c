@@ -24,17 +24,17 @@ enum { MOST_ROUNDS = 30, MOST_REPAIRS = 3, FEWEST_FRAMES_FOR_BLOCKS = 100 };
 
 ulna_calibrate_options ulna_calibrate_options_default(void)
 {
-    return (ulna_calibrate_options){.keys = 40,
+    return (ulna_calibrate_options){.first_frames = 40,
                                     .frames = 200,
-                                    .blocks = 5,
-                                    .held_out = 0.1,
+                                    .held_out_blocks = 5,
+                                    .held_out_share = 0.1,
                                     .loss = ULNA_LOSS_GEMAN_MCCLURE,
                                     .loss_scale = ULNA_AUTO,
                                     .posture = ULNA_AUTO,
                                     .limits = ULNA_AUTO,
                                     .prior = 1e-2,
                                     .scale_prior = 1e-3,
-                                    .suspect = 3,
+                                    .suspect_factor = 3,
                                     .seed = 1};
 }
 
@@ -44,7 +44,7 @@ ulna_calibrate_options ulna_calibrate_options_static(void)
     o.scale = 1;
     o.is_static = 1;
     o.keep_near_set = 1;
-    o.blocks = 0;
+    o.held_out_blocks = 0;
     o.prior = 1e-2;
     return o;
 }
@@ -89,23 +89,25 @@ void ulna_calibration_release(ulna_calibration *result)
 
 static ulna_status check(const ulna_take *take, const ulna_calibrate_options *o, ulna_error *error)
 {
-    const double numbers[] = {o->posture, o->limits, o->prior, o->scale_prior, o->held_out, o->suspect};
+    const double numbers[] = {o->posture, o->limits, o->prior, o->scale_prior, o->held_out_share, o->suspect_factor};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!(numbers[i] >= 0) || isinf(numbers[i]))
-            return ulna_fail(error, ULNA_ERR_ARGUMENT,
-                             "options: posture, limits, priors, held_out and suspect must be finite and 0 or above");
+            return ulna_fail(
+                error, ULNA_ERR_ARGUMENT,
+                "options: posture, limits, priors, held_out_share and suspect_factor must be finite and 0 or above");
     if ((unsigned)o->loss > ULNA_LOSS_HUBER)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "options: loss is %d, which is no ulna_loss", (int)o->loss);
-    for (int i = 0; o->shown && i < take->model->nq; i++)
-        if (!isfinite(o->shown[i]))
-            return ulna_fail(error, ULNA_ERR_ARGUMENT, "options: coordinate %d of `shown` is NaN or infinite", i);
-    if (o->keys < 1 || o->frames < 1 || o->blocks < 0 || o->held_out > 0.5 ||
+    for (int i = 0; o->static_pose && i < take->model->nq; i++)
+        if (!isfinite(o->static_pose[i]))
+            return ulna_fail(error, ULNA_ERR_ARGUMENT, "options: coordinate %d of static_pose is NaN or infinite", i);
+    if (o->first_frames < 1 || o->frames < 1 || o->held_out_blocks < 0 || o->held_out_share > 0.5 ||
         (o->loss && (!(o->loss_scale > 0) || isinf(o->loss_scale))))
         return ulna_fail(
             error, ULNA_ERR_ARGUMENT,
-            "options: keys and frames must be at least 1, blocks at least 0, held_out at most 0.5, and a loss needs a scale above 0");
-    if (o->more_count < 0 || (o->more_count && !o->more))
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "options: more_count takes are needed in `more`");
+            "options: first_frames and frames must be at least 1, held_out_blocks at least 0, held_out_share at most 0.5, and "
+            "a loss needs a scale above 0");
+    if (o->other_take_count < 0 || (o->other_take_count && !o->other_takes))
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "options: other_take_count takes are needed in other_takes");
     if (o->evaluate_only && !take->reference)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "offsets from a reference need a take with a reference motion");
     return ULNA_OK;
@@ -115,10 +117,10 @@ static ulna_status check(const ulna_take *take, const ulna_calibrate_options *o,
 
 static int is_held(const ulna_calibrate_options *o, int frame, int frames)
 {
-    if (!o->blocks || !(o->held_out > 0) || frames < FEWEST_FRAMES_FOR_BLOCKS)
+    if (!o->held_out_blocks || !(o->held_out_share > 0) || frames < FEWEST_FRAMES_FOR_BLOCKS)
         return 0;
-    double at = (frame + 0.5) / frames * o->blocks, middle = floor(at) + 0.5;
-    return fabs(at - middle) < 0.5 * o->held_out;
+    double at = (frame + 0.5) / frames * o->held_out_blocks, middle = floor(at) + 0.5;
+    return fabs(at - middle) < 0.5 * o->held_out_share;
 }
 
 static int markers_seen(const ulna_calibrator *c, int frame)
@@ -272,7 +274,7 @@ static ulna_status calibrate_once(const ulna_take *take, const ulna_marker_set *
     choose_frames(c);
     if (!c->usable_count)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no frame of the recording has any of the markers");
-    status = set_keys(c, options->keys);
+    status = set_keys(c, options->first_frames);
     if (status == ULNA_OK)
         status = first_stages(c);
     if (status == ULNA_OK)
@@ -298,7 +300,7 @@ static int move_suspects(ulna_calibrator *c, const ulna_calibration *result, uln
         ulna_attachment *item = &set->items[c->item[i]];
         while (strcmp(result->set.items[number].marker, item->marker) != 0)
             number++;
-        if (!result->markers[number].suspect)
+        if (!result->markers[number].is_suspect)
             continue;
         int body = ulna_calibrator_nearest_body(c, i, offset);
         if (body == ULNA_NONE || body == item->body)
@@ -372,7 +374,7 @@ static ulna_status calibrate(const ulna_take *take, const ulna_calibrate_options
         ulna_calibrator *c = NULL;
         ulna_calibration_release(result);
         status = calibrate_once(take, &now, o, &c, result, error);
-        int again = status == ULNA_OK && o->repair && result->suspects && attempt < MOST_REPAIRS &&
+        int again = status == ULNA_OK && o->repair && result->suspect_count && attempt < MOST_REPAIRS &&
                     move_suspects(c, result, &now);
         if (status == ULNA_OK && !again && ulna_calibrator_measure_held_out(c, result) != ULNA_OK)
             status = ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d frames", c->held_count);
@@ -418,9 +420,9 @@ ulna_status ulna_calibrate(const ulna_take *take, const ulna_calibrate_options *
     ulna_status status = check(take, o, error);
     if (status != ULNA_OK)
         return status;
-    status = o->evaluate_only ? evaluate(take, result, error)
-             : o->more_count  ? ulna_calibrate_takes(take, o, result, error)
-                              : calibrate(take, o, result, error);
+    status = o->evaluate_only      ? evaluate(take, result, error)
+             : o->other_take_count ? ulna_calibrate_takes(take, o, result, error)
+                                   : calibrate(take, o, result, error);
     if (status != ULNA_OK) {
         ulna_calibration_release(result);
         return status;

@@ -361,12 +361,12 @@ static void fill_markers(ulna_calibrator *c, const tally *tallies, ulna_calibrat
         if (t->seen)
             sorted[known++] = sqrt(t->squares / t->seen);
     }
-    double limit = known ? c->options.suspect * ulna_median(sorted, (size_t)known) : INFINITY;
+    double limit = known ? c->options.suspect_factor * ulna_median(sorted, (size_t)known) : INFINITY;
     limit = fmax(limit, SUSPECT_LENGTH * ulna_model_length_scale(c->base));
     for (int i = 0; i < c->count; i++) {
         ulna_calibrated_marker *m = &result->markers[tallies[i].number];
-        m->suspect = m->rms_all > limit;
-        result->suspects += m->suspect;
+        m->is_suspect = m->rms_all > limit;
+        result->suspect_count += m->is_suspect;
     }
     result->rms = total_rms(c, tallies, &result->outliers);
 }

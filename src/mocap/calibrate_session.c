@@ -120,7 +120,7 @@ static void compare(ulna_calibration *together, const ulna_calibration *apart, i
     for (int t = 0; t < count; t++)
         squares += apart[t].rms * apart[t].rms / count;
     for (size_t i = 0; i < together->set.count; i++) {
-        int *elsewhere = &together->markers[i].is_elsewhere;
+        int *elsewhere = &together->markers[i].differs_between_takes;
         for (int a = 0; a < count; a++)
             for (int b = 0; b < a; b++) {
                 const char *marker = together->set.items[i].marker;
@@ -128,9 +128,9 @@ static void compare(ulna_calibration *together, const ulna_calibration *apart, i
                 int bt = find_marker(&apart[b].set, apart[b].set.count, marker);
                 *elsewhere |= at != ULNA_NONE && bt != ULNA_NONE && has_moved(&apart[a], &apart[b], at, bt);
             }
-        together->elsewhere += *elsewhere;
+        together->differing_count += *elsewhere;
     }
-    together->is_placed_anew = together->elsewhere && together->rms > ANEW * sqrt(squares);
+    together->is_placed_anew = together->differing_count && together->rms > ANEW * sqrt(squares);
 }
 
 static ulna_status look_at_each(const session *s, const ulna_take_options *united,
@@ -193,7 +193,7 @@ ulna_status ulna_calibrate_takes(const ulna_take *take, const ulna_calibrate_opt
 {
     const ulna_allocator *allocator = &take->allocator;
     ulna_calibrate_options one = *options;
-    size_t count = 1 + (size_t)options->more_count;
+    size_t count = 1 + (size_t)options->other_take_count;
     const ulna_take **takes = ulna_allocate(allocator, count, sizeof *takes);
     if (!takes)
         return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %zu takes", count);
@@ -203,7 +203,7 @@ ulna_status ulna_calibrate_takes(const ulna_take *take, const ulna_calibrate_opt
                  .recording = ulna_recording_empty(allocator)};
     ulna_status status = ULNA_OK;
     for (int t = 0; t < s.count && status == ULNA_OK; t++) {
-        takes[t] = t ? options->more[t - 1] : take;
+        takes[t] = t ? options->other_takes[t - 1] : take;
         if (!takes[t] || takes[t]->model != take->model)
             status =
                 ulna_fail(error, ULNA_ERR_ARGUMENT,
@@ -211,8 +211,8 @@ ulna_status ulna_calibrate_takes(const ulna_take *take, const ulna_calibrate_opt
         else
             s.room += takes[t]->set.count;
     }
-    one.more = NULL;
-    one.more_count = 0;
+    one.other_takes = NULL;
+    one.other_take_count = 0;
     if (status == ULNA_OK) {
         s.column = ulna_allocate(allocator, s.room, sizeof *s.column);
         status = s.column ? calibrate_takes(&s, &one, result, error)

@@ -262,9 +262,9 @@ static ulna_status fill(ulna_calibrator *c, const ulna_marker_set *set, place *p
     find_trunk(c);
     find_columns(c);
     set_start(c, set);
-    memcpy(c->rest, c->options.shown ? c->options.shown : c->base->rest, (size_t)c->nq * sizeof *c->rest);
-    if (c->options.standing && !c->options.shown)
-        status = ulna_standing_pose(c->base, c->options.standing, &c->allocator, c->rest, error);
+    memcpy(c->rest, c->options.static_pose ? c->options.static_pose : c->base->rest, (size_t)c->nq * sizeof *c->rest);
+    if (c->options.static_arms && !c->options.static_pose)
+        status = ulna_standing_pose(c->base, c->options.static_arms, &c->allocator, c->rest, error);
     if (status == ULNA_OK)
         status = ulna_calibrator_expect(c, set);
     if (status != ULNA_OK)

@@ -225,7 +225,7 @@ ulna_status ulna_calibrator_search(ulna_calibrator *c, double decrease, int most
 void ulna_calibrator_substitute(size_t n, const double *L, double *x);
 
 /* calibrate_session.c */
-/* The take and options->more as one; `result` is empty. */
+/* The take and options->other_takes as one; `result` is empty. */
 ulna_status ulna_calibrate_takes(const ulna_take *take, const ulna_calibrate_options *options, ulna_calibration *result,
                                  ulna_error *error);
 /* Rest with the arms held out ('t'), hanging ('n') or halfway ('a'), into q (nq). ULNA_ERR_MODEL if the names of the bodies do not say

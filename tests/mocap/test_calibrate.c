@@ -473,10 +473,10 @@ static void test_refusals(void **state)
     assert_non_null(strstr(error.message, "loss is -5"));
     options = ulna_calibrate_options_default();
     double *shown = ulna_clip_frame(&clip, 0);
-    options.shown = shown;
+    options.static_pose = shown;
     shown[7] = NAN;
     assert_int_equal(ulna_test_calibrate(model, &set, &recording, NULL, &options, &result, &error), ULNA_ERR_ARGUMENT);
-    assert_non_null(strstr(error.message, "coordinate 7 of `shown`"));
+    assert_non_null(strstr(error.message, "coordinate 7 of static_pose"));
     assert_int_equal(ulna_test_calibrate(NULL, &set, &recording, NULL, NULL, &result, NULL), ULNA_ERR_ARGUMENT);
     for (int i = 0; i < 3 * 50 * recording.marker_count; i++)
         recording.positions[i] = NAN;
@@ -580,11 +580,11 @@ static ulna_status calibrate_failing(const ulna_model *model, const ulna_clip *c
     ulna_recording recording = record(model, clip, &truth);
     ulna_calibration result = {0};
     ulna_calibrate_options options = ulna_calibrate_options_default();
-    options.keys = 5;
+    options.first_frames = 5;
     options.frames = 10;
     options.scale = options.repair = 1;
     options.shoulders = shoulders;
-    options.suspect = 1e-6; /* so that there is something to repair */
+    options.suspect_factor = 1e-6; /* so that there is something to repair */
     ulna_status status = ULNA_OK;
     for (int i = 0; i < 2 && status == ULNA_OK; i++)
         status = ulna_marker_set_add(&set, i ? "a" : "b", ulna_model_body_count(model) - 1, points[i], 1);

@@ -382,7 +382,7 @@ static void test_rotation_of_a_lone_marker(void **state)
     ulna_recording recording = record(model, &clip, &set);
     ulna_calibrate_options options = ulna_calibrate_options_default();
     options.posture = 1e-5;
-    options.blocks = 0;
+    options.held_out_blocks = 0;
     ulna_calibration found = calibrate(model, &set, &recording, NULL, &options);
     double size = ulna_model_length_scale(model) / ULNA_ADULT_LENGTH_SCALE, w = held * options.posture;
     double p = options.prior * 4e-4 * size * size, frame = 11 * p, both = lever * lever + w;
@@ -580,7 +580,7 @@ static void test_static_pose(void **state)
         ulna_calibrate_options options = ulna_calibrate_options_static();
         options.symmetric = 1;
         ulna_calibration rest = calibrate(model, &set, &recording, NULL, &options);
-        options.standing = "tn"[way];
+        options.static_arms = "tn"[way];
         ulna_calibration known = calibrate(model, &set, &recording, NULL, &options);
         before = forearm_error(model, model, lengths);
         after = forearm_error(model, known.model, lengths);
@@ -623,16 +623,16 @@ static void test_sessions(void **state)
         ulna_calibration found;
         ulna_calibrate_options options = ulna_calibrate_options_default();
         const ulna_take *const more[1] = {take[1]};
-        options.more = more;
-        options.more_count = 1;
+        options.other_takes = more;
+        options.other_take_count = 1;
         assert_int_equal(ulna_calibrate(take[0], &options, &found, NULL), ULNA_OK);
         assert_int_equal(found.take_count, 2);
         assert_int_equal(found.is_placed_anew, anew);
         assert_int_equal(found.set.count, set.count);
         for (size_t i = 0; i < found.set.count; i++)
             if (strcmp(found.set.items[i].marker, "LTHI") == 0)
-                assert_int_equal(found.markers[i].is_elsewhere, anew);
-        assert_true(anew || found.elsewhere == 0);
+                assert_int_equal(found.markers[i].differs_between_takes, anew);
+        assert_true(anew || found.differing_count == 0);
         ulna_calibration_release(&found);
         for (int t = 0; t < 2; t++) {
             ulna_take_destroy(take[t]);
@@ -730,8 +730,8 @@ static ulna_calibration calibrate_two(const ulna_model *model, const ulna_marker
         assert_int_equal(ulna_test_take(model, &sets[t], &recordings[t], NULL, NULL, &take[t], NULL), ULNA_OK);
     ulna_calibrate_options options = ulna_calibrate_options_default();
     const ulna_take *const more[1] = {take[1]};
-    options.more = more;
-    options.more_count = 1;
+    options.other_takes = more;
+    options.other_take_count = 1;
     if (ulna_calibrate(take[0], &options, &found, &error) != ULNA_OK)
         fail_msg("%s", error.message);
     for (int t = 0; t < 2; t++)

@@ -156,7 +156,7 @@ static void test_lone_markers_determine_their_joints(void **state)
 static void assert_only_arms_are_suspect(const ulna_calibration *found)
 {
     for (size_t i = 0; i < found->set.count; i++)
-        if (found->markers[i].suspect && !strstr(found->set.items[i].marker, "SHO") &&
+        if (found->markers[i].is_suspect && !strstr(found->set.items[i].marker, "SHO") &&
             !strstr(found->set.items[i].marker, "UPA"))
             fail_msg("%s is suspect", found->set.items[i].marker);
 }
@@ -194,7 +194,7 @@ static void test_hdm_offsets(void **state)
 static ulna_calibrate_options nothing_expected(void)
 {
     ulna_calibrate_options options = ulna_calibrate_options_default();
-    options.blocks = 0;
+    options.held_out_blocks = 0;
     options.prior = 1e-5;
     options.limits = 0;
     options.posture = 1e-6;
@@ -258,7 +258,7 @@ static void test_hdm_repair(void **state)
             }
     ulna_calibrate_options options = ulna_calibrate_options_default();
     ulna_calibration told = calibrate(t.hdm.skeleton.model, &t.set, &t.hdm.markers.recording, t.axes, &options);
-    assert_true(told.suspects >= WRONG);
+    assert_true(told.suspect_count >= WRONG);
     options.repair = 1;
     ulna_calibration found = calibrate(t.hdm.skeleton.model, &t.set, &t.hdm.markers.recording, t.axes, &options);
     for (int i = 0; i < WRONG; i++)
@@ -266,7 +266,7 @@ static void test_hdm_repair(void **state)
             if (strcmp(strchr(found.set.items[j].marker, ':') + 1, wrong[i][0]) != 0)
                 continue;
             int body = found.set.items[j].body, was = ulna_model_find_body(t.hdm.skeleton.model, wrong[i][1]);
-            assert_true(told.markers[j].suspect);
+            assert_true(told.markers[j].is_suspect);
             assert_int_equal(found.markers[j].moved_from, was);
             if (steps_between(t.hdm.skeleton.model, body, right[i]) > 2)
                 fail_msg("%s went to %s", wrong[i][0], ulna_model_body_name(t.hdm.skeleton.model, body));
@@ -478,7 +478,7 @@ static void test_other_takes(void **state)
                       1e3 * found.rms_held_out);
         assert_int_equal(found.set.count, 41);
         assert_true(1e3 * found.rms <= cases[i].mm && 1e3 * found.rms_held_out <= cases[i].held_out_mm);
-        assert_int_equal(found.suspects, cases[i].suspects);
+        assert_int_equal(found.suspect_count, cases[i].suspects);
         ulna_calibration_release(&found);
         ulna_take_destroy(made);
         ulna_content_release(&markers);
