@@ -98,6 +98,8 @@ int cli_unknown(const cli *tool, const char *what, const char *name, const char 
 
 /* The value is left alone where the option is not given. CLI_USAGE, and a message, where it is wrong. */
 int numbers_count(const cli *tool, const char *name, int least, int most, int *count);
+/* Numbers from A to B: "A:B", "A:", ":B" or "A". The missing end is left alone. `what` is for the message. */
+int numbers_range(const cli *tool, const char *name, const char *what, int *first, int *last);
 /* `unit` is for the message, such as " cm". */
 int numbers_real(const cli *tool, const char *name, double least, double most, const char *unit, double *value);
 /* A seed of random numbers. */

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,6 +269,35 @@ int numbers_count(const cli *tool, const char *name, int least, int most, int *c
 {
     const char *text = cli_value(tool, name);
     return text ? read_count(tool, name, text, least, most, count) : CLI_DONE;
+}
+
+/* A whole number that ends where `end` does, or at the end of the text if that is NULL. */
+static int is_number(const char *text, const char *end, int *number)
+{
+    char *stop;
+    errno = 0;
+    long value = strtol(text, &stop, 10);
+    *number = (int)value;
+    return !errno && stop != text && (end ? stop == end : !*stop) && value >= INT_MIN && value <= INT_MAX;
+}
+
+int numbers_range(const cli *tool, const char *name, const char *what, int *first, int *last)
+{
+    const char *text = cli_value(tool, name), *colon = text ? strchr(text, ':') : NULL;
+    if (!text)
+        return CLI_DONE;
+    int low = *first, high = *last, is_right = colon != text || colon[1];
+    if (colon != text)
+        is_right &= is_number(text, colon, &low);
+    if (!colon)
+        high = low;
+    else if (colon[1])
+        is_right &= is_number(colon + 1, NULL, &high);
+    if (!is_right || high < low)
+        return cli_usage(tool, "--%s takes A:B, %s, not '%s'", name, what, text);
+    *first = low;
+    *last = high;
+    return CLI_DONE;
 }
 
 int numbers_real(const cli *tool, const char *name, double least, double most, const char *unit, double *value)

@@ -54,7 +54,7 @@ int main(int count, char **arguments)
         printf("%-12s %-16s %7.1f %7.1f %7.1f mm%s\n", item->marker, ulna_model_body_name(take->model, item->body),
                1e3 * item->offset[0], 1e3 * item->offset[1], 1e3 * item->offset[2],
                found.markers[i].undetermined > 1.5 ? "  hardly determined by this take"
-               : found.markers[i].is_suspect          ? "  is it on the right bone?"
+               : found.markers[i].is_suspect       ? "  is it on the right bone?"
                                                    : "");
     }
     check(ulna_marker_set_save(&found.set, take->model, arguments[3], &error), &error);

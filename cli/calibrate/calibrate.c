@@ -1,6 +1,7 @@
 /* ulna calibrate: finds where the markers of a recording are on the skeleton. */
 #include "cli/calibrate/calibrate.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,20 @@ static int is_skeleton_name(const char *path)
         if (ulna_format_of_name(path) == formats[i])
             return 1;
     return 0;
+}
+
+/* How many, or with a colon, which of them. */
+static int read_frames(const cli *tool, calibrate_job *job)
+{
+    const char *frames = cli_value(tool, "frames");
+    job->first = INT_MIN;
+    job->last = INT_MAX;
+    if (frames && strchr(frames, ':'))
+        return numbers_range(tool, "frames", "numbers of frames in the file", &job->first, &job->last);
+    int code = numbers_count(tool, "frames", 1, 100000, &job->options.frames);
+    if (job->options.first_frames > job->options.frames)
+        job->options.first_frames = job->options.frames;
+    return code;
 }
 
 static int read_options(const cli *tool, calibrate_job *job)
@@ -62,11 +77,7 @@ static int read_options(const cli *tool, calibrate_job *job)
         return cli_usage(tool, "--average needs --reference");
     if (job->options.evaluate_only && (job->options.scale || job->options.repair))
         return cli_usage(tool, "--average takes offsets as the reference has them: no lengths and no --repair");
-    if (cli_value(tool, "frames") && strchr(cli_value(tool, "frames"), ':'))
-        return cli_usage(tool, "--frames takes the number of frames to use, spread evenly over the take, not a range");
-    int code = numbers_count(tool, "frames", 1, 100000, &job->options.frames);
-    if (job->options.first_frames > job->options.frames)
-        job->options.first_frames = job->options.frames;
+    int code = read_frames(tool, job);
     if (!code)
         code = numbers_unit(tool, "input-unit", &job->markers_unit);
     if (!code)
@@ -154,6 +165,10 @@ static ulna_take_options take_options(const calibrate_job *job, const ulna_conte
     o.check = 1;
     axes_apply(&job->axes, &o);
     o.subject = job->subject;
+    if (markers != &job->still) {
+        o.first_frame = job->first;
+        o.last_frame = job->last;
+    }
     return o;
 }
 
@@ -570,7 +585,8 @@ static const cli_option options[] = {
      "first frame shows the pose."},
     {"repair", 0, NULL,
      "Move each marker whose error is more than three times the median to the bone on which it moves least, and calibrate again."},
-    {"frames", 0, "N", "Number of frames to use, spread evenly over the take. Default: 200."},
+    {"frames", 0, "N",
+     "Number of frames to use, spread evenly over the take. Default: 200. A:B: use only frames A to B, by the numbers of the file."},
     CLI_RECORDING_OPTIONS,
     {"all-subjects", 0, NULL,
      "Calibrate for each person of the recording separately. --output and --model-out then name folders; files are named after the "

@@ -16,6 +16,7 @@ typedef struct calibrate_job {
     axes_choice axes;
     const char *subject;                  /* NULL: not chosen */
     const char *output_path, *model_path; /* may be NULL */
+    int first, last;                      /* frames of the recordings to use */
     int is_forced;                        /* --no-checks */
     double markers_unit, skeleton_unit;   /* metres; 0: as the files say */
     ulna_calibrate_options options;

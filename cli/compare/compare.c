@@ -37,14 +37,29 @@ static int read_start(const cli *tool, trial_options *options)
     return CLI_DONE;
 }
 
+/* How many, or with a colon, which of them. */
+static int read_frames(const cli *tool, trial_options *options)
+{
+    const char *text = cli_value(tool, "frames");
+    if (!text || !strchr(text, ':'))
+        return numbers_count(tool, "frames", 1, MOST_FRAMES, &options->frames);
+    int first = 1, last = options->frames, code = numbers_range(tool, "frames", "numbers of frames", &first, &last);
+    if (code)
+        return code;
+    if (first < 1 || last > MOST_FRAMES)
+        return cli_usage(tool, "--frames %s: frames have the numbers 1 to %d", text, MOST_FRAMES);
+    options->first = first - 1;
+    options->frames = last - options->first;
+    return CLI_DONE;
+}
+
 static int read_trials(const cli *tool, trial_options *options)
 {
     double spread = 3;
     int code;
     *options = (trial_options){.frames = has_goals(tool) ? 1 : 10, .seed = 1, .bounded = !cli_value(tool, "unbounded")};
-    if ((code = numbers_count(tool, "frames", 1, MOST_FRAMES, &options->frames)) ||
-        (code = numbers_seed(tool, "seed", &options->seed)) || (code = read_start(tool, options)) ||
-        (code = numbers_real(tool, "spread", 0, 180, " degrees", &spread)))
+    if ((code = read_frames(tool, options)) || (code = numbers_seed(tool, "seed", &options->seed)) ||
+        (code = read_start(tool, options)) || (code = numbers_real(tool, "spread", 0, 180, " degrees", &spread)))
         return code;
     int is_spread = has_goals(tool) ? options->frames > 1 : options->start == START_NEAR;
     if (!is_spread && cli_value(tool, "spread"))
@@ -393,7 +408,9 @@ static const cli_option options[] = {
      "Goals from a file, instead of random ones. CSV: one goal per line, name,x,y,z or name,x,y,z,weight, in metres; "
      "the name is that of a marker, or else of a body, whose origin is then meant. JSON: see docs/command-line.md."},
     {"goal", 0, "\"NAME X Y Z\"", "A goal, in metres. May be repeated, and combined with --goals."},
-    {"frames", 'n', "N", "Number of problems. Default: 10. With goals of your own, the number of starts. Default: 1."},
+    {"frames", 'n', "N",
+     "Number of problems; A:B, problems A to B, counted from 1. Default: 10. With goals of your own, the number of starts. Default: "
+     "1."},
     {"start", 0, "WHERE",
      "Start of the solves. near (default): near the pose from which random goals were made, see --spread; rest (default "
      "for goals of your own, unless their file has a start); zero: all joint values zero."},

@@ -22,7 +22,7 @@ typedef enum start_kind {
 } start_kind;
 
 typedef struct trial_options {
-    int frames;
+    int first, frames; /* number of the first frame, from 0, and how many */
     start_kind start;
     double spread; /* standard deviation of the starts, radians; for translations times the length scale */
     uint64_t seed;
@@ -51,7 +51,7 @@ typedef struct trials {
 ulna_status trials_create(trials *set, const ulna_model *model, const goals *wanted, const trial_options *options,
                           ulna_error *error);
 void trials_release(trials *set);
-/* Goals of the frame into the problem, and where to start into `start` (nq). */
+/* Goals of the frame, counted from the first, into the problem, and where to start into `start` (nq). */
 ulna_status trials_set_frame(trials *set, int frame, double *start);
 
 /* ---- the runs: contest.c ------------------------------------------------------------------------------- */

@@ -127,9 +127,9 @@ static void solve_all(contest *game, const entry *entries, double *q, double par
     for (int k = 0; k < frames; k++)
         for (int i = 0; i < game->count; i++) {
             contender *one = &game->contenders[i];
+            progress_show(bar, part * (k + (double)i / game->count) / frames, one->method->name);
             if (!one->refusal.status)
                 one->outcomes[k] = solve_frame(&game->set, &entries[i], k, q + nq, q);
-            progress_show(bar, part * (k + (i + 1.0) / game->count) / frames, one->method->name);
         }
 }
 

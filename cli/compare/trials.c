@@ -185,6 +185,7 @@ static ulna_status place_goals(trials *set, uint64_t *state)
 ulna_status trials_set_frame(trials *set, int frame, double *start)
 {
     uint64_t state = set->options.seed;
+    frame += set->options.first;
     state = ulna_random_bits(&state) + (uint64_t)frame;
     ulna_status status = set->is_made ? place_goals(set, &state) : ULNA_OK;
     const double *from = set->options.start == START_NEAR ? set->target : set->begin;

@@ -156,31 +156,11 @@ static int read_ball(const cli *tool, solve_job *job)
     return CLI_DONE;
 }
 
-/* "A:B", "A:", ":B" or "A" */
 static int read_frames(const cli *tool, solve_job *job)
 {
-    const char *text = cli_value(tool, "frames");
     job->first = INT_MIN;
     job->last = INT_MAX;
-    if (!text)
-        return CLI_DONE;
-    const char *colon = strchr(text, ':');
-    char *end = (char *)text;
-    long first = INT_MIN, last = INT_MAX;
-    errno = 0;
-    if (colon != text)
-        first = strtol(text, &end, 10);
-    int is_wrong = errno || !*text || (colon ? end != colon : *end) || first < INT_MIN || first > INT_MAX;
-    if (colon && colon[1]) {
-        last = strtol(colon + 1, &end, 10);
-        is_wrong |= errno || *end || end == colon + 1 || last < first || last > INT_MAX;
-    } else if (!colon)
-        last = first;
-    if (is_wrong || (colon && text[0] == ':' && !text[1]))
-        return cli_usage(tool, "--frames takes A:B, numbers of frames in the file, not '%s'", text);
-    job->first = (int)first;
-    job->last = (int)last;
-    return CLI_DONE;
+    return numbers_range(tool, "frames", "numbers of frames in the file", &job->first, &job->last);
 }
 
 static int read_method(const cli *tool, ulna_track_options *o)

@@ -431,6 +431,8 @@ static void mistakes_are_told(void **state)
         {"-s human -m take.c3d --axes xxz", 2, "yzx"},
         {"-s human -m take.c3d --axes xyz --up y", 2, "give one of --axes and --up"},
         {"-s human -m take.c3d --frames 0", 2, "frames"},
+        {"-s human -m take.c3d --frames 9:3", 2, "--frames takes A:B, numbers of frames in the file, not '9:3'"},
+        {"-s human -m take.c3d --frames 9000:", 3, "frame"},
         {"-s human -m none.c3d", 4, "none.c3d"},
         {"-s human -m truth.csv", 3, "truth.csv"},
         {"-s take.c3d -m take.c3d", 3, "skeleton"},
@@ -464,6 +466,14 @@ static void up_of_a_skeleton_by_its_bones(void **state)
     json_t *object = calibrate(tool, "-s z.json -m z.csv -a attach.csv --up z --no-checks", 0);
     for (size_t k = 0; k < 9; k++)
         assert_near(json_number_value(json_array_get(json_object_get(object, "axes"), k)), k % 4 == 0, 1e-12);
+    json_decref(object);
+}
+
+/* A range, as `ulna solve` takes it. */
+static void some_frames_are_used(void **state)
+{
+    json_t *object = calibrate(*state, "-s human -m take.c3d --frames 11:90", 0);
+    assert_int_equal(integer(object, "frames_used") + integer(object, "frames_holdout"), 80);
     json_decref(object);
 }
 
@@ -594,6 +604,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(shoulders_are_found, open_take, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(mistakes_are_told, open_take, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(up_of_a_skeleton_by_its_bones, open_take, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(some_frames_are_used, open_take, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(names_without_their_prefix, open_take, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(odd_recordings, open_take, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(recorded_takes, open_take, ulna_test_tool_close),

@@ -92,6 +92,27 @@ static int local_method_count(void)
     return count;
 }
 
+/* A:B are the frames that as many frames as B have: each can be looked at by itself. */
+static void frames_by_their_numbers(void **state)
+{
+    (void)state;
+    double largest[4], iterations[4];
+    static const char *const ranges[] = {"3", "1:1", "2:2", "3:3"};
+    for (int k = 0; k < 4; k++) {
+        char line[80];
+        snprintf(line, sizeof line, "compare --json -m hybrid --frames %s human", ranges[k]);
+        assert_int_equal(ulna_test_cli(line), 0);
+        json_t *object = ulna_test_cli_json(), *row = json_array_get(json_object_get(object, "methods"), 0);
+        assert_int_equal(ulna_test_json_integer(object, "frames"), k ? 1 : 3);
+        largest[k] = json_number_value(json_object_get(json_object_get(row, "f_m2"), "max"));
+        iterations[k] = json_number_value(json_object_get(json_object_get(row, "iterations"), "max"));
+        json_decref(object);
+    }
+    assert_true(largest[0] == fmax(largest[1], fmax(largest[2], largest[3])));
+    assert_true(iterations[0] == fmax(iterations[1], fmax(iterations[2], iterations[3])));
+    assert_true(largest[1] != largest[2] && largest[2] != largest[3]);
+}
+
 /* Every method that there is, on problems small enough for all of them, from near and from rest. */
 static void every_method_has_its_row(void **state)
 {
@@ -219,6 +240,8 @@ static void wrong_usage_is_told(void **state)
     } mistakes[] = {
         {"compare --frames 0", "--frames takes a whole number from 1 to 10000"},
         {"compare --frames many", "--frames takes a whole number"},
+        {"compare --frames 3:2", "--frames takes A:B"},
+        {"compare --frames 0:2", "frames have the numbers 1 to 10000"},
         {"compare --frames 1000000", "--frames takes a whole number"},
         {"compare --spread -1", "--spread takes a number from 0 to 180"},
         {"compare --spread nan", "--spread takes a number"},
@@ -402,6 +425,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_method_is_explained, ulna_test_cli_set_up, ulna_test_cli_tear_down),
         cmocka_unit_test_setup_teardown(default_run_succeeds, ulna_test_cli_set_up, ulna_test_cli_tear_down),
         cmocka_unit_test_setup_teardown(every_method_has_its_row, ulna_test_cli_set_up, ulna_test_cli_tear_down),
+        cmocka_unit_test_setup_teardown(frames_by_their_numbers, ulna_test_cli_set_up, ulna_test_cli_tear_down),
         cmocka_unit_test_setup_teardown(problems_depend_on_the_seed, ulna_test_cli_set_up, ulna_test_cli_tear_down),
         cmocka_unit_test_setup_teardown(options_reach_the_solver, ulna_test_cli_set_up, ulna_test_cli_tear_down),
         cmocka_unit_test_setup_teardown(success_is_judged_by_one_rule, ulna_test_cli_set_up, ulna_test_cli_tear_down),

@@ -631,7 +631,7 @@ static void mistakes_have_advice(void **state)
         {"solve -s human -m flat.csv", "the points have x and y only", 3},
         {"convert human.asf x.foo", ".mot, .csv, .gltf or .glb", 2},
         {"convert human.asf walk.c3d x.amc", "'ulna solve' computes the motion", 3},
-        {"calibrate -s human.asf -m walk.c3d --frames 20:30", "not a range", 2},
+        {"calibrate -s human.asf -m walk.c3d --frames 30:20", "--frames takes A:B", 2},
     };
     ulna_test_tool *tool = *state;
     ulna_test_tool_shell(tool, "printf 'frame,time,nose.x,nose.y\\n1,0,1,2\\n' >flat.csv");
