@@ -11,6 +11,7 @@
 #include "kinematics/pose.h"
 
 #include <math.h>
+#include <stdint.h>
 
 typedef struct ulna_pair {
     ulna_vec4 angular, linear;
@@ -106,6 +107,7 @@ typedef struct ulna_elimination {
     const double *shift;         /* nv: damping, added to the diagonal */
     const unsigned char *locked; /* nv: 1 = moves by `displacement` and no other; NULL: all free */
     const double *displacement;  /* nv, read where locked; NULL: by nothing */
+    int any_sign;                /* negative pivots are counted (ulna_sweep.negative), not refused */
 } ulna_elimination;
 
 /* Scratch of the sweeps, sized by the model alone. */
@@ -120,9 +122,25 @@ typedef struct ulna_sweep {
     ulna_pair *twist; /* nl: x, or the force of a subtree */
     double *size;     /* nl: how large the curvature of a subtree is, which is the scale of its rounding */
     double *path;     /* 6 x padded depth: motions of the current path */
-    double *right;    /* nv: right-hand side of ulna_kernel.substitute */
+    double *right;    /* nv: right-hand side of ulna_kernel.substitute, or what multipliers add to a step */
     int failed_dof;   /* where a pivot was not positive, or -1 */
+    int negative;     /* pivots, if the elimination took any sign */
 } ulna_sweep;
+
+/*
+ * Four rows beside the tree, one in each lane: the links on their way to the root, one bit each, and for all DOFs of these
+ * links u (`angular`) and v (`linear`) of the rows (see lanes_up). Other DOFs are not set.
+ */
+typedef struct ulna_lanes {
+    uint64_t *links;  /* ulna_link_words */
+    uint64_t *loaded; /* likewise: links whose wrenches are set (ulna_lanes_wrench) */
+    ulna_pair *dof;   /* nv */
+} ulna_lanes;
+
+static inline size_t ulna_link_words(const ulna_model *model)
+{
+    return ((size_t)model->nl + 63) / 64;
+}
 
 typedef struct ulna_kernel {
     const char *name;
@@ -136,13 +154,32 @@ typedef struct ulna_kernel {
                      const ulna_diagonal *diagonal, ulna_sweep *sweep, double *g);
     /* The step of the damped system by elimination on the tree. ULNA_ERR_INDEFINITE if a pivot is negative and
      * ULNA_ERR_SINGULAR if it is zero to rounding; failed_dof says where. `decrease` is that of the quadratic model with
-     * `diagonal` in it. */
+     * `diagonal` in it. Without `step` (NULL) only the factors are made, and the gains' lane 3. */
     ulna_status (*eliminate)(const ulna_pose *pose, const ulna_targets *targets, const ulna_extras *extras,
                              const ulna_diagonal *diagonal, const ulna_elimination *how, ulna_sweep *sweep,
                              double *step, double *decrease);
     /* H x = right with the factor that `eliminate` left (same locked set; locked rows give 0). x may be `right`. */
     void (*substitute)(const ulna_pose *pose, const unsigned char *locked, ulna_sweep *sweep, const double *right,
                        double *x);
+    /*
+     * Four rows on the factors that `eliminate` left: J of each is S . P at every DOF, P the sum of the wrenches beyond it, plus a
+     * coefficient. For each block of DOFs, G the block of the elimination: u = J of the rows with what is beyond the block
+     * eliminated, v = G^-1 u (0 for locked DOFs). Reads and destroys the wrenches of the links that are loaded, and, if
+     * `has_coefficients`, the coefficients, which are where u goes. drift = J d0 of the four rows.
+     */
+    void (*lanes_up)(const ulna_pose *pose, const ulna_sweep *sweep, const ulna_lanes *lanes, int has_coefficients,
+                     double drift[4]);
+    /* Adds the wrenches of rows n . (centre of mass) to all links with mass, and loads them: `normal` is x, y, z of four rows,
+     * 0 for other rows. */
+    void (*lanes_centre)(const ulna_pose *pose, const ulna_sweep *sweep, const ulna_lanes *lanes,
+                         const double normal[12]);
+    /* J M^-1 JT of four rows (lines) with four others (columns): sum of u vT over their common links. `block` and its transpose
+     * have `leading` doubles from one line to the next. */
+    void (*lanes_product)(const ulna_model *model, const ulna_lanes *a, const ulna_lanes *b, size_t leading,
+                          double *block, double *transpose);
+    /* d0 + M^-1 JT beta for `count` groups of rows, four multipliers each; leaves the twists of the links. */
+    void (*lanes_down)(const ulna_pose *pose, ulna_sweep *sweep, int count, const ulna_lanes *lanes, const double *beta,
+                       double *step);
     /* Composite curvature and moments of every link's subtree, for rows and multiply. */
     void (*compose)(const ulna_pose *pose, const ulna_targets *targets, const ulna_extras *extras, ulna_sweep *sweep);
     /* After compose: g, and H(t) = GN - t S in tree rows; if `second` is given, rows hold GN and `second` holds S. */
@@ -167,6 +204,12 @@ extern const ulna_kernel ulna_kernel_avx512;
 
 /* By name, or the best that this CPU runs for NULL; NULL if unknown or not supported. */
 const ulna_kernel *ulna_kernel_find(const char *name);
+
+/* Where the wrenches of four rows on a link are: 6 x 4 numbers. The curvature is not needed after the elimination. */
+static inline double *ulna_lanes_wrench(const ulna_sweep *sweep, int link)
+{
+    return (double *)(sweep->curvature + 6 * (size_t)link);
+}
 
 /* Takes the scratch of the sweeps from an arena (base.h). */
 void ulna_sweep_take(ulna_sweep *sweep, const ulna_model *model, ulna_arena *arena);

@@ -5,6 +5,7 @@
  *   dense     SVD, pivoted QR, eigenvalues, nearest positive definite matrix on caller-owned scratch (dense.c, LAPACK)
  *   band      banded Cholesky, the preconditioner of pcg (band.c)
  *   pcg       conjugate gradients that stop at negative curvature or at a trust radius (pcg.c)
+ *   dual      the small quadratic program of constraints, in their multipliers (dual.c)
  *
  * Nothing here allocates. Every call is safe from several threads as long as they do not share what is written. Unless a
  * comment says otherwise: sizes may be 0, a pointer that is needed but NULL gives ULNA_ERR_ARGUMENT, and NaN or infinity
@@ -147,6 +148,26 @@ size_t ulna_pcg_size(int n);
 ulna_status ulna_pcg(int n, ulna_linear_map apply, void *apply_context, ulna_linear_map precondition,
                      void *precondition_context, const double *rhs, double *x, const ulna_pcg_options *options,
                      double *work, ulna_pcg_info *info);
+
+/* ---- multipliers of constraints --------------------------------------------------------------------------- */
+
+/* Doubles of scratch for n rows; 0 if n is negative. */
+size_t ulna_dual_size(int n);
+
+/*
+ * Multipliers beta (n) of equations and inequalities. With w = c + S beta + E (beta - centre):
+ *   w = 0 for equations; beta >= 0, w >= 0, beta w = 0 for the others.
+ * S (n x n, symmetric, both triangles, `leading` doubles from one row to the next) may be indefinite; E >= 0 and centre have n
+ * numbers. `active` (n): which rows have w = 0; the search starts from it and leaves it as it ends. `negative` (may be NULL):
+ * negative pivots of S + E, which is what Sylvester counts, in the rows that are active at the end.
+ *
+ * One row changes at a time, the most violated first; after 3 n + 20 changes the one of least index (Murty), which ends
+ * if S + E is positive definite. ULNA_ERR_SINGULAR if a pivot is zero to rounding: redundant rows need E > 0.
+ * ULNA_ERR_CONVERGENCE if the search does not end, as it may for an indefinite S. After an error beta means nothing.
+ */
+ulna_status ulna_dual_solve(int n, const double *S, int leading, const double *c, const double *E, const double *centre,
+                            const unsigned char *is_equation, unsigned char *active, double *beta, double *scratch,
+                            int *negative);
 
 /* Copies the upper triangle of a column-major n x n matrix, A[i + n * j] with i < j, to the lower one; `threads` as in
  * ulna_parallel_for. */

@@ -142,6 +142,7 @@ static void lay_out(ulna_model *model, ulna_arena *arena, const sizes *n)
     model->joint = ulna_arena_take(arena, n->bodies, sizeof *model->joint);
     model->mass = ulna_arena_take(arena, n->bodies, sizeof *model->mass);
     model->link = ulna_arena_take(arena, n->links, sizeof *model->link);
+    model->link_mass = ulna_arena_take(arena, n->links, sizeof *model->link_mass);
     model->marker = ulna_arena_take(arena, n->markers, sizeof *model->marker);
     model->preorder = ulna_arena_take(arena, n->bodies, sizeof *model->preorder);
     model->body_by_name = ulna_arena_take(arena, n->bodies, sizeof *model->body_by_name);

@@ -147,11 +147,28 @@ static int find_reference(const ulna_model *model, int *children)
     return reference;
 }
 
+/* What each link carries of the whole mass; zero if nothing has mass. */
+static void share_mass(ulna_model *model)
+{
+    double whole = 0;
+    for (int i = 0; i < model->nb; i++)
+        whole += model->mass[i].mass;
+    for (int i = 0; whole > 0 && i < model->nb; i++) {
+        const ulna_body *body = &model->body[i];
+        double *share = model->link_mass[body->link], part = model->mass[i].mass / whole, centre[3];
+        ulna_rotate(body->link_rotation, model->mass[i].center, centre);
+        for (int k = 0; k < 3; k++)
+            share[k] += part * (centre[k] + body->link_position[k]);
+        share[3] += part;
+    }
+}
+
 void ulna_model_make_links(ulna_model *model, int *bucket, int *count)
 {
     number_links(model, bucket, count);
     for (int i = 0; i < model->nb; i++)
         place_body(model, i);
+    share_mass(model);
 
     for (int j = 0; j < model->nv; j++)
         model->dof_link[j] = model->body[model->dof_body[j]].link;

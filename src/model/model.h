@@ -136,6 +136,7 @@ struct ulna_model {
     ulna_joint *joint;                /* nb */
     ulna_mass *mass;                  /* nb */
     ulna_link *link;                  /* nl */
+    double (*link_mass)[4];           /* nl: first moment of its bodies in its frame, and mass, over the whole mass */
     ulna_marker *marker;              /* nm */
     int *preorder;                    /* nb: bodies in depth-first order */
     int *body_by_name;                /* nb, sorted by name */

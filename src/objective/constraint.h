@@ -127,13 +127,6 @@ typedef struct ulna_kept {
     double nearest; /* m: distances are not divided by less */
 } ulna_kept;
 
-/* Mass that moves with a link. */
-typedef struct ulna_link_mass {
-    int link;
-    double share;     /* of the whole */
-    double centre[3]; /* in the link's frame */
-} ulna_link_mass;
-
 /* Where a constraint is evaluated: constraint_rows.h. */
 typedef struct ulna_constraint_site ulna_constraint_site;
 
@@ -176,13 +169,12 @@ void ulna_constraints_drop(ulna_problem *problem);
 void ulna_constraints_refresh(ulna_problem *problem); /* the length has changed */
 /* How far its point on `body` (0) or on `other` (1) is from the body's origin; 0 if it has none. */
 double ulna_constraint_reach(const ulna_kept *kept, int which);
-void ulna_constraints_take(ulna_problem *problem, ulna_arena *arena);
 void ulna_constraints_sort(ulna_problem *problem);
 /* Sets is_touched of each link that rows put something on. */
 void ulna_constraints_mark_links(const ulna_problem *problem, int *is_touched);
 
-/* The centre of a link's mass, relative to the pose's origin. */
-void ulna_link_centre(const ulna_work *work, const ulna_link_mass *mass, double p[3]);
+/* What a link carries of the first moment of mass, over the whole mass, relative to the pose's origin. */
+void ulna_link_moment(const ulna_work *work, int link, double moment[3]);
 
 /* Arrays of a work. */
 void ulna_constraint_work_take(ulna_work *work, ulna_arena *arena);

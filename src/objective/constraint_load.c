@@ -155,26 +155,30 @@ static void load_part(ulna_work *work, const ulna_row *row, int p, double y, dou
     }
 }
 
-/* The function n.p of a link's share of the centre of mass. */
-static void centre_function(const ulna_work *work, const ulna_row *row, const ulna_link_mass *mass, ulna_row_part *part)
+/* The function n.p of a link's share of the centre of mass; 0 if it has none. */
+static int centre_function(const ulna_work *work, const ulna_row *row, int link, ulna_row_part *part)
 {
-    double p[3];
-    ulna_link_centre(work, mass, p);
-    part->link = mass->link;
+    double moment[3], share = work->problem->model->link_mass[link][3];
+    if (share == 0)
+        return 0;
+    ulna_link_moment(work, link, moment);
+    part->link = link;
     for (int i = 0; i < 3; i++) {
-        part->force[i] = mass->share * row->centre[i];
+        part->force[i] = share * row->centre[i];
         for (int j = 0; j < 3; j++)
-            part->moment[3 * i + j] = p[i] * mass->share * row->centre[j];
+            part->moment[3 * i + j] = moment[i] * row->centre[j];
     }
-    ulna_cross(p, part->force, part->wrench);
+    ulna_cross(moment, row->centre, part->wrench);
     ulna_copy3(part->force, part->wrench + 3);
+    return 1;
 }
 
 static void load_centre(ulna_work *work, const ulna_row *row, double y, double z)
 {
-    for (int m = 0; m < work->problem->mass_count; m++) {
+    for (int l = 0; l < work->problem->model->nl; l++) {
         ulna_row_part part;
-        centre_function(work, row, &work->problem->mass[m], &part);
+        if (!centre_function(work, row, l, &part))
+            continue;
         slot at = slot_of(work, part.link);
         add_force(&at, part.wrench, y);
         add_moment(&at, part.moment, part.force, z);
@@ -339,10 +343,10 @@ ulna_status ulna_work_lagrangian_dense(ulna_work *work, double t, const ulna_row
             add_bend_dense(work, row, &row->bend[b], -z[i], hessian);
         if (row->is_own)
             add_own_dense(work, row, -z[i], hessian);
-        for (int m = 0; row->has_centre && m < work->problem->mass_count; m++) {
+        for (int l = 0; row->has_centre && l < work->problem->model->nl; l++) {
             ulna_row_part part;
-            centre_function(work, row, &work->problem->mass[m], &part);
-            add_functions_dense(work, &part, -z[i], hessian);
+            if (centre_function(work, row, l, &part))
+                add_functions_dense(work, &part, -z[i], hessian);
         }
     }
     return status;

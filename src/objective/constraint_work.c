@@ -7,7 +7,7 @@ void ulna_constraint_work_take(ulna_work *work, ulna_arena *arena)
     const ulna_problem *problem = work->problem;
     if (!problem->kept_count)
         return;
-    size_t links = (size_t)problem->extra_links, nl = problem->mass_count ? (size_t)problem->model->nl : 0;
+    size_t links = (size_t)problem->extra_links, nl = problem->has_centre ? (size_t)problem->model->nl : 0;
     work->loaded_curvature = ulna_arena_take(arena, 6 * links, sizeof *work->loaded_curvature);
     work->loaded_second = ulna_arena_take(arena, 6 * links, sizeof *work->loaded_second);
     work->loaded_moment = ulna_arena_take(arena, 4 * links, sizeof *work->loaded_moment);
@@ -16,27 +16,22 @@ void ulna_constraint_work_take(ulna_work *work, ulna_arena *arena)
     work->mass_moment = ulna_arena_take(arena, 4 * nl, sizeof *work->mass_moment);
 }
 
-void ulna_link_centre(const ulna_work *work, const ulna_link_mass *mass, double p[3])
+void ulna_link_moment(const ulna_work *work, int link, double moment[3])
 {
-    const ulna_vec4 *frame = work->pose->frame + 4 * (size_t)mass->link;
+    const ulna_vec4 *frame = work->pose->frame + 4 * (size_t)link;
+    const double *share = work->problem->model->link_mass[link];
+    ulna_vec4 sum = frame[0] * share[0] + frame[1] * share[1] + frame[2] * share[2] + frame[3] * share[3];
     for (int i = 0; i < 3; i++)
-        p[i] =
-            frame[0][i] * mass->centre[0] + frame[1][i] * mass->centre[1] + frame[2][i] * mass->centre[2] + frame[3][i];
+        moment[i] = sum[i];
 }
 
 /* Sums over subtrees: of share x centre, and of share. */
 static void sum_masses(ulna_work *work)
 {
-    const ulna_problem *problem = work->problem;
-    const ulna_model *model = problem->model;
-    memset(work->mass_moment, 0, 4 * (size_t)model->nl * sizeof *work->mass_moment);
-    for (int m = 0; m < problem->mass_count; m++) {
-        const ulna_link_mass *mass = &problem->mass[m];
-        double p[3], *sum = work->mass_moment + 4 * (size_t)mass->link;
-        ulna_link_centre(work, mass, p);
-        for (int i = 0; i < 3; i++)
-            sum[i] = mass->share * p[i];
-        sum[3] = mass->share;
+    const ulna_model *model = work->problem->model;
+    for (int l = 0; l < model->nl; l++) {
+        ulna_link_moment(work, l, work->mass_moment + 4 * (size_t)l);
+        work->mass_moment[4 * (size_t)l + 3] = model->link_mass[l][3];
     }
     for (int l = model->nl - 1; l > 0; l--)
         for (int i = 0; i < 4; i++)
@@ -164,7 +159,7 @@ ulna_status ulna_work_rows(ulna_work *work, int freeze, ulna_row *rows, int *cou
     if (!is_placed(work))
         return ULNA_ERR_STATE;
     const ulna_problem *problem = work->problem;
-    if (problem->mass_count)
+    if (problem->has_centre)
         sum_masses(work);
     for (size_t i = 0; i < problem->kept_count; i++) {
         const ulna_kept *kept = &problem->kept[i];
@@ -216,7 +211,7 @@ ulna_status ulna_work_constraint_error(ulna_work *work, int number, double *erro
         *error = (double)NAN;
         return ULNA_OK;
     }
-    if (work->problem->mass_count)
+    if (work->problem->has_centre)
         sum_masses(work);
     ulna_row rows[ULNA_CONSTRAINT_CORNERS];
     ulna_constraint_site site;

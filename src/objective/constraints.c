@@ -370,7 +370,7 @@ void ulna_constraint_rows(const ulna_problem *problem, int number, int *first, i
     *count = ulna_kept_row_count(&problem->kept[number]);
 }
 
-static int has_mass(const ulna_problem *problem)
+static int keeps_centre(const ulna_problem *problem)
 {
     for (size_t i = 0; i < problem->kept_count; i++)
         if (ulna_constraint_kind_of(problem->kept[i].given.type)->flags & ULNA_KEEPS_MASS)
@@ -378,51 +378,14 @@ static int has_mass(const ulna_problem *problem)
     return 0;
 }
 
-void ulna_constraints_take(ulna_problem *problem, ulna_arena *arena)
-{
-    size_t links = has_mass(problem) ? (size_t)problem->model->nl : 0;
-    problem->mass = ulna_arena_take(arena, links, sizeof *problem->mass);
-}
-
-/* Mass and centre of what moves with each link. */
-static void sort_masses(ulna_problem *problem)
-{
-    const ulna_model *model = problem->model;
-    double total = 0;
-    for (int l = 0; l < model->nl; l++)
-        problem->mass[l] = (ulna_link_mass){.link = l};
-    for (int b = 0; b < model->nb; b++) {
-        const ulna_body *body = &model->body[b];
-        ulna_link_mass *sum = &problem->mass[body->link];
-        double m = model->mass[b].mass, centre[3];
-        ulna_rotate(body->link_rotation, model->mass[b].center, centre);
-        for (int i = 0; i < 3; i++)
-            sum->centre[i] += m * (body->link_position[i] + centre[i]);
-        sum->share += m;
-        total += m;
-    }
-    int count = 0;
-    for (int l = 0; l < model->nl; l++) {
-        ulna_link_mass sum = problem->mass[l];
-        if (!(sum.share > 0))
-            continue;
-        for (int i = 0; i < 3; i++)
-            sum.centre[i] /= sum.share;
-        sum.share /= total;
-        problem->mass[count++] = sum;
-    }
-    problem->mass_count = count;
-}
-
 void ulna_constraints_sort(ulna_problem *problem)
 {
-    problem->row_count = problem->mass_count = 0;
+    problem->row_count = 0;
     for (size_t i = 0; i < problem->kept_count; i++) {
         problem->kept[i].first_row = problem->row_count;
         problem->row_count += ulna_kept_row_count(&problem->kept[i]);
     }
-    if (has_mass(problem))
-        sort_masses(problem);
+    problem->has_centre = keeps_centre(problem);
 }
 
 void ulna_constraints_mark_links(const ulna_problem *problem, int *is_touched)
@@ -436,6 +399,6 @@ void ulna_constraints_mark_links(const ulna_problem *problem, int *is_touched)
         if ((flags & ULNA_KEEPS_OTHER) && given->other >= 0)
             is_touched[model->body[given->other].link] = 1;
     }
-    for (int m = 0; m < problem->mass_count; m++)
-        is_touched[problem->mass[m].link] = 1;
+    for (int l = 0; problem->has_centre && l < model->nl; l++)
+        is_touched[l] |= model->link_mass[l][3] != 0;
 }

@@ -42,6 +42,8 @@ static void take_arrays(ulna_work *work, ulna_arena *arena)
     work->extra_second = ulna_arena_take(arena, 6 * links, sizeof *work->extra_second);
     work->extra_moment = ulna_arena_take(arena, 4 * links, sizeof *work->extra_moment);
     work->coupled = ulna_arena_take(arena, k * (nv + k + 2), sizeof *work->coupled);
+    work->coupling_dof = ulna_arena_take(arena, 2 * k, sizeof *work->coupling_dof);
+    work->coupling_coefficient = ulna_arena_take(arena, 2 * k, sizeof *work->coupling_coefficient);
     ulna_constraint_work_take(work, arena);
 }
 

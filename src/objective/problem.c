@@ -310,7 +310,6 @@ static void take_sorted(ulna_problem *problem, ulna_arena *arena)
     problem->coupling_term = ulna_arena_take(arena, (size_t)problem->coupling_count, sizeof *problem->coupling_term);
     problem->coordinate_term =
         ulna_arena_take(arena, (size_t)problem->coordinate_count, sizeof *problem->coordinate_term);
-    ulna_constraints_take(problem, arena);
 }
 
 /* Counting sort by link: `first` ends as the index, slots keep the order of addition inside a link. */

@@ -50,10 +50,9 @@ struct ulna_problem {
     int residual_count;
     struct ulna_kept *kept; /* constraints: constraint.h */
     size_t kept_count, kept_capacity;
-    int row_count;               /* of all constraints */
-    int mass_count;              /* links with mass, if a constraint is on the centre of mass */
-    struct ulna_link_mass *mass; /* mass_count */
-    size_t ready_bytes;          /* of the block behind the sorted arrays */
+    int row_count;      /* of all constraints */
+    int has_centre;     /* a constraint is on the centre of mass */
+    size_t ready_bytes; /* of the block behind the sorted arrays */
     void *ready_block;
 };
 
@@ -203,6 +202,10 @@ struct ulna_work {
     unsigned char *locked_copy;  /* nv */
     const unsigned char *locked; /* locked_copy, or NULL if the last step locked none */
     double *coupled;             /* Woodbury: nv x k solutions, then k x k factor, then 2 k */
+    int *coupling_dof;           /* 2 for each coupling, of ulna_coupling_row, and their coefficients */
+    double *coupling_coefficient;
+    int has_centre_velocity; /* of the last ulna_border_step */
+    double centre_velocity[3];
 
     /* Constraints: NULL without any. */
     ulna_pair *loaded_curvature, *loaded_second; /* extras of the terms, and of rows that were loaded (constraint.h) */

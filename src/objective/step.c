@@ -110,7 +110,8 @@ ulna_status ulna_work_step(ulna_work *work, const ulna_step_options *options, do
     work->composed = work->factored = 0;
 
     const double *shift = shift_with_couplings(work, options->shift ? options->shift : work->zeros);
-    ulna_elimination how = {options->t, shift, options->locked, options->displacement};
+    ulna_elimination how = {
+        .t = options->t, .shift = shift, .locked = options->locked, .displacement = options->displacement};
     double fall = 0;
     status = work->pose->kernel->eliminate(work->pose, &work->targets, &work->extras, &work->diagonal, &how,
                                            &work->sweep, step, &fall);
