@@ -67,30 +67,25 @@ static ulna_status use_goals(global_job *job, ulna_error *error)
 
 /* ---- markers of a recording --------------------------------------------------------------------------------------- */
 
-/* Where markers sit, if neither the command line nor the skeleton says so. */
-static int check_attachment(const cli *tool, global_job *job)
+/* Where markers sit: by the skeleton, or if it has none, by the reference motion; key points need neither. */
+static void choose_attachment(const cli *tool, global_job *job)
 {
-    if (job->take.attach != ATTACH_MODEL || ulna_model_marker_count(job->model) > 0)
-        return CLI_DONE;
-    if (!job->take.reference_path || cli_value(tool, "attach"))
-        return cli_usage(tool,
-                         "the skeleton has no markers: give --attach FILE ('ulna calibrate' writes such a file) or "
-                         "--reference MOTION");
-    job->take.attach = ATTACH_REFERENCE;
-    return CLI_DONE;
+    if (job->take.attach == ATTACH_MODEL && !ulna_model_marker_count(job->model) && job->take.reference_path &&
+        !cli_value(tool, "attach"))
+        job->take.attach = ATTACH_REFERENCE;
 }
 
 static int read_take(const cli *tool, json_t *object, global_job *job)
 {
     solve_job *take = &job->take;
-    int code = check_attachment(tool, job);
-    if (!code)
-        code = solve_begin(take, &job->skeleton);
+    choose_attachment(tool, job);
+    int code = solve_begin(take, &job->skeleton);
     if (code)
         return code;
     code = solve_load(take);
     for (int i = 0; i < take->failure_count; i++)
         code = files_fail(object, take->failures[i].path, &take->failures[i].error);
+    job->model = take->model; /* scaled to key points, perhaps */
     return code;
 }
 

@@ -299,12 +299,25 @@ static void key_points_need_no_markers_on_the_skeleton(void **state)
                          "printf \"frame,time\"\n"
                          "for (i = 1; i <= n; i++) printf \",%s.x,%s.y,%s.z\", name[i], name[i], name[i]\n"
                          "for (f = 1; f <= 20; f++) { printf \"\\n%d,%g\", f, f / 100\n"
-                         "for (i = 1; i <= 3 * n; i++) printf \",%g\", at[i] }\n"
+                         "for (i = 1; i <= 3 * n; i++) printf \",%g\", .8 * at[i] }\n"
                          "print \"\" }\nEOF\nawk -f points.awk >points.csv");
     json_t *object = solve(tool, "-s own.asf -m points.csv -o points.bvh", 0);
     assert_string_equal(json_string_value(json_object_get(object, "keypoints")), "COCO");
     assert_int_equal(integer(object, "markers"), 17);
+    double rms = member(object, "rms_mm", "mean");
     json_decref(object);
+    static const char *const skeletons[] = {"own.asf",
+                                            "human"}; /* without markers, and with markers that do not matter */
+    for (int i = 0; i < 2; i++) {
+        char line[80];
+        snprintf(line, sizeof line, "%s -m points.csv --frame 3 --relax none", skeletons[i]);
+        object = ulna_test_tool_run_json(tool, "global", line, 0);
+        json_t *frame = json_array_get(json_object_get(object, "frames"), 0);
+        assert_below(number(frame, "rms_mm"), 1.5 * rms); /* on the skeleton that is scaled to them */
+        json_decref(object);
+    }
+    assert_int_equal(ulna_test_tool_run(tool, "global own.asf -m take.c3d"), 3);
+    ulna_test_says(tool->err, "'ulna calibrate -s S -m M -o a.csv' finds where they sit");
     json_decref(solve(tool, "-s own.asf -m take.c3d", 3));
     ulna_test_says(tool->err, "the skeleton has no markers of its own");
     ulna_test_says(tool->err, "'ulna calibrate -s S -m M -o a.csv' finds where they sit");
