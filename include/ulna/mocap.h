@@ -374,7 +374,8 @@ typedef struct ulna_dof_report {
     int is_outside;  /* 1: more than 20 degrees outside its limits, in more than a tenth of the frames */
 } ulna_dof_report;
 
-/* Two outliers of the set, each at the other's place: labels that were exchanged. */
+/* Two markers of the set with each other's names: they leapt to each other's places in one frame, and the tracking has exchanged them
+ * back (not with options.causal); or two outliers, each at the other's place. Distances are those of the names as recorded. */
 typedef struct ulna_swap {
     int a, b;
     int first, last; /* indices in the take */

@@ -44,10 +44,24 @@ static ulna_status choose_markers(ulna_track_job *j, ulna_error *error)
 
 /* ---- chunks ------------------------------------------------------------------------------------------------------ */
 
-void ulna_track_gather(const ulna_track_job *j, int frame, double *positions)
+void ulna_track_gather_recorded(const ulna_track_job *j, int frame, double *positions)
 {
     for (size_t i = 0; i < j->used.count; i++)
         ulna_take_marker(j->take, frame, j->take->source[j->item[i]], positions + 3 * i);
+}
+
+void ulna_track_gather(const ulna_track_job *j, int frame, double *positions)
+{
+    ulna_track_gather_recorded(j, frame, positions);
+    for (int i = j->exchange_count - 1; i >= 0;
+         i--) { /* the last one first: it happened to names that were exchanged already */
+        const ulna_exchange *e = &j->exchanges[i];
+        for (int k = 0; k < 3 && frame >= e->first; k++) {
+            double kept = positions[3 * e->a + k];
+            positions[3 * e->a + k] = positions[3 * e->b + k];
+            positions[3 * e->b + k] = kept;
+        }
+    }
 }
 
 void ulna_track_keep(const ulna_track_job *j, const ulna_tracker *tracker, int frame, const ulna_frame_report *report)
@@ -187,6 +201,11 @@ ulna_status ulna_track(const ulna_take *take, const ulna_track_options *options,
     status = ulna_track_result_begin(take, result, error);
     if (status == ULNA_OK)
         status = choose_markers(&j, error);
+    if (status == ULNA_OK && o->loss && !o->oracle && !o->causal) { /* plain least squares take names as they are */
+        status = ulna_track_find_exchanges(&j);
+        if (status != ULNA_OK)
+            ulna_fail(error, status, "no memory to look for exchanged names in %d frames", total);
+    }
     if (status == ULNA_OK)
         status = o->oracle ? ulna_track_oracle(&j, error) : track_in_chunks(&j, error);
     if (status == ULNA_OK && !o->oracle && !o->causal && !atomic_load(&j.cancelled))
@@ -197,6 +216,7 @@ ulna_status ulna_track(const ulna_take *take, const ulna_track_options *options,
         status = ulna_track_result_finish(&j, started, error);
     if (status == ULNA_OK)
         status = ulna_take_check_numbers(take, &result->clip, error);
+    ulna_release(&take->allocator, j.exchanges, j.exchange_room, sizeof *j.exchanges);
     ulna_release(&take->allocator, j.item, take->set.count, sizeof *j.item);
     ulna_marker_set_release(&j.used);
     if (status != ULNA_OK)

@@ -12,23 +12,38 @@ typedef struct ulna_track_outcome {
     double usual; /* the tracker's, in the end */
 } ulna_track_outcome;
 
+/* From frame `first` to the end of the take markers a and b of `used` have each other's names; two in a row undo each other. */
+typedef struct ulna_exchange {
+    int a, b;
+    int first;
+} ulna_exchange;
+
 typedef struct ulna_track_job {
     const ulna_take *take;
     const ulna_track_options *options;
     ulna_track_result *result;
-    ulna_marker_set used;         /* the take's markers that are seen somewhere */
-    int *item;                    /* used.count: their numbers in the take's set */
-    int counting;                 /* of them: with a weight */
-    int chunk, chunks, total;     /* frames of a chunk; chunks; frames */
-    int passes;                   /* over all frames */
+    ulna_marker_set used;     /* the take's markers that are seen somewhere */
+    int *item;                /* used.count: their numbers in the take's set */
+    int counting;             /* of them: with a weight */
+    int chunk, chunks, total; /* frames of a chunk; chunks; frames */
+    int passes;               /* over all frames */
+    ulna_exchange *exchanges; /* in the order in which they are found */
+    int exchange_count;
+    size_t exchange_room;
     ulna_track_outcome *outcomes; /* one per chunk */
     atomic_int cancelled;
     atomic_llong done;       /* frames of all passes */
     atomic_flag in_progress; /* a thread is in the progress function */
 } ulna_track_job;
 
-/* The positions of a frame, in the order of `used` and in the model's axes. */
+/* The positions of a frame, in the order of `used` and in the model's axes: as recorded, or with the exchanges undone. */
+void ulna_track_gather_recorded(const ulna_track_job *j, int frame, double *positions);
 void ulna_track_gather(const ulna_track_job *j, int frame, double *positions);
+/* How far a marker of the take's set is from its place on the skeleton; NaN: missing. */
+static inline double ulna_track_distance(const ulna_track_job *j, int frame, size_t marker)
+{
+    return j->result->distances[(size_t)frame * j->take->set.count + marker];
+}
 /* Report and distances of the frame that the tracker has solved last. */
 void ulna_track_keep(const ulna_track_job *j, const ulna_tracker *tracker, int frame, const ulna_frame_report *report);
 /* Counts a frame of a pass and, now and then, calls the progress function. One thread does; others do not wait for it. */
@@ -43,6 +58,12 @@ ulna_status ulna_track_look_back(ulna_track_job *j, ulna_error *error);
 
 /* track_oracle.c: all frames with offsets of the reference. */
 ulna_status ulna_track_oracle(ulna_track_job *j, ulna_error *error);
+
+/* track_swaps.c: markers that leap to each other's places, before the tracking: j->exchanges. */
+ulna_status ulna_track_find_exchanges(ulna_track_job *j);
+int ulna_track_is_exchanged(const ulna_track_job *j, int frame);
+/* After it: result->swaps, these and outliers at each other's places; frames that these explain are not doubtful. */
+ulna_status ulna_track_find_swaps(const ulna_track_job *j);
 
 /* track_result.c: memory of the result, which is empty; and what follows from its clip, frames and distances. */
 ulna_status ulna_track_result_begin(const ulna_take *take, ulna_track_result *result, ulna_error *error);

@@ -114,16 +114,13 @@ static void find_costs(ulna_passes *p)
 
 /* ---- measuring ---------------------------------------------------------------------------------------------------*/
 
-/* Report, distances and cost of a frame, for the pose that it has now. */
-ulna_status ulna_pass_measure(ulna_passes *p, int frame)
+/* The same for the positions in tracker->seen. */
+static ulna_status measure(ulna_passes *p, int frame)
 {
     ulna_track_job *j = p->j;
     ulna_tracker *t = p->tracker;
     ulna_work *work = ulna_solver_work(t->solver);
     ulna_frame_report now = j->result->frames[frame];
-    if (ulna_pass_is_empty(p, frame))
-        return ULNA_OK;
-    ulna_track_gather(j, frame, t->seen);
     ulna_status status = ulna_problem_set_points(t->problem, 0, t->count, t->seen);
     if (status == ULNA_OK)
         status = ulna_pose_forward(ulna_work_pose(work), ulna_pass_pose(p, frame));
@@ -136,6 +133,12 @@ ulna_status ulna_pass_measure(ulna_passes *p, int frame)
     p->cost[frame] = ulna_pass_cost(p, t->distance);
     ulna_track_keep(j, t, frame, &now);
     return ULNA_OK;
+}
+
+ulna_status ulna_pass_measure(ulna_passes *p, int frame)
+{
+    ulna_track_gather(p->j, frame, p->tracker->seen);
+    return ulna_pass_is_empty(p, frame) ? ULNA_OK : measure(p, frame);
 }
 
 void ulna_pass_copy(const ulna_passes *p, const unsigned char *marks, int mark, const double *from, double *to)
@@ -204,6 +207,7 @@ static ulna_status sweep_all(ulna_passes *p)
 
 /* ---- measuring again --------------------------------------------------------------------------------------------- */
 
+/* Cost and doubts without exchanged names; reports and distances are those of the markers as they were recorded. */
 static ulna_status measure_again(ulna_passes *p)
 {
     ulna_status status = ULNA_OK;
@@ -212,6 +216,10 @@ static ulna_status measure_again(ulna_passes *p)
         ulna_track_progress(p->j);
         if (p->cost[f] > p->limit && !(*ulna_pass_flags(p, f) & (ULNA_TRACK_EMPTY | ULNA_TRACK_LOST)))
             *ulna_pass_flags(p, f) |= ULNA_TRACK_DOUBTFUL;
+        if (status == ULNA_OK && ulna_track_is_exchanged(p->j, f)) {
+            ulna_track_gather_recorded(p->j, f, p->tracker->seen);
+            status = measure(p, f);
+        }
     }
     return status;
 }

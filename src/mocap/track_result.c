@@ -1,4 +1,4 @@
-/* What follows from a tracked take: sums, how far each marker is off, who changed places with whom, and how far to trust it. */
+/* What follows from a tracked take: sums, how far each marker is off, and how far to trust it. */
 #include <string.h>
 
 #include "base/algorithms.h"
@@ -8,12 +8,9 @@
 #include "motion/convert.h"
 
 enum {
-    MOST_SWAPS = 64,
-    PATIENCE = 30, /* frames: a swap goes on over so many in which one of the two is missing */
     LONG_GAP = 12, /* frames: shorter ones are bridged by motion */
     NUMBERS = 3    /* that a marker gives */
 };
-#define AS_USUAL 2.0         /* times the RMS of frames without marks */
 #define FEWEST_UNMARKED 0.25 /* of the frames, to judge the take by them */
 #define MOST_FRAMES 0.5      /* of those in which a marker is seen: then it is not the marker that is wrong */
 
@@ -114,18 +111,13 @@ static void sum_up(const ulna_track_job *j, ulna_track_summary *s)
 
 /* ---- markers ----------------------------------------------------------------------------------------------------------- */
 
-static double distance_at(const ulna_track_job *j, int frame, size_t marker)
-{
-    return j->result->distances[(size_t)frame * j->take->set.count + marker];
-}
-
 static void measure_markers(const ulna_track_job *j)
 {
     for (int f = 0; f < j->total; f++) {
         int has_outliers = (j->result->frames[f].flags & ULNA_TRACK_OUTLIERS) != 0;
         for (size_t i = 0; i < j->take->set.count; i++) {
             ulna_marker_report *m = &j->result->markers[i];
-            double d = distance_at(j, f, i);
+            double d = ulna_track_distance(j, f, i);
             if (isnan(d))
                 continue;
             if (d > m->worst || !m->seen) {
@@ -149,111 +141,6 @@ static void measure_markers(const ulna_track_job *j)
     }
 }
 
-static ulna_status add_swap(const ulna_track_job *j, int frame, int a, int b)
-{
-    ulna_track_result *r = j->result;
-    for (int i = r->swap_count - 1; i >= 0; i--) {
-        ulna_swap *s = &r->swaps[i];
-        if (s->a == a && s->b == b && frame - s->last <= PATIENCE) {
-            s->last = frame;
-            s->frames++;
-            return ULNA_OK;
-        }
-    }
-    if (r->swap_count == MOST_SWAPS)
-        return ULNA_OK;
-    void *swaps = r->swaps;
-    ulna_status status =
-        ulna_grow(&j->take->allocator, &swaps, &r->swap_room, (size_t)r->swap_count + 1, sizeof *r->swaps);
-    r->swaps = swaps;
-    if (status == ULNA_OK)
-        r->swaps[r->swap_count++] = (ulna_swap){a, b, frame, frame, 1};
-    return status;
-}
-
-static double distance_between(const double a[3], const double b[3])
-{
-    const double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
-    return ulna_norm(d);
-}
-
-/*
- * Two outliers, each more than the scale of the loss from its place on the skeleton, are swapped where each stands within it of the
- * other's place: then a label went to the wrong marker, and exchanging the two in the recording mends it.
- */
-static ulna_status find_swaps_in(const ulna_track_job *j, ulna_pose *pose, double *seen, double *here, int frame)
-{
-    const ulna_marker_set *set = &j->take->set;
-    double scale = j->options->loss_scale;
-    ulna_status status = ulna_pose_forward(pose, ulna_clip_frame(&j->result->clip, frame));
-    ulna_take_positions(j->take, frame, seen);
-    for (size_t i = 0; i < set->count && status == ULNA_OK; i++)
-        status = ulna_pose_point(pose, set->items[i].body, set->items[i].offset, here + 3 * i);
-    for (size_t a = 0; a < set->count; a++)
-        for (size_t b = a + 1; b < set->count && distance_at(j, frame, a) > scale && status == ULNA_OK; b++)
-            if (distance_at(j, frame, b) > scale && distance_between(seen + 3 * a, here + 3 * b) < scale &&
-                distance_between(seen + 3 * b, here + 3 * a) < scale)
-                status = add_swap(j, frame, (int)a, (int)b);
-    return status;
-}
-
-static ulna_status find_swaps(const ulna_track_job *j)
-{
-    const ulna_allocator *allocator = &j->take->allocator;
-    size_t count = 3 * j->take->set.count;
-    ulna_pose *pose = NULL;
-    double *memory = ulna_allocate(allocator, 2 * count, sizeof *memory);
-    ulna_status status = memory ? ulna_pose_create(j->take->model, allocator, &pose, NULL) : ULNA_ERR_MEMORY;
-    for (int f = 0; f < j->total && status == ULNA_OK; f++)
-        if (j->result->frames[f].flags & ULNA_TRACK_OUTLIERS)
-            status = find_swaps_in(j, pose, memory, memory + count, f);
-    ulna_pose_destroy(pose);
-    ulna_release(allocator, memory, 2 * count, sizeof *memory);
-    return status;
-}
-
-static int is_swapped(const ulna_track_job *j, int frame, size_t marker)
-{
-    for (int i = 0; i < j->result->swap_count; i++) {
-        const ulna_swap *s = &j->result->swaps[i];
-        if (frame >= s->first && frame <= s->last && (s->a == (int)marker || s->b == (int)marker))
-            return 1;
-    }
-    return 0;
-}
-
-/* The RMS of a frame without markers that are swapped; NaN if none is. */
-static double rms_without_swapped(const ulna_track_job *j, int frame)
-{
-    double sum = 0;
-    int seen = 0, swapped = 0;
-    for (size_t i = 0; i < j->take->set.count; i++) {
-        double d = distance_at(j, frame, i);
-        if (isnan(d))
-            continue;
-        int is_left_out = is_swapped(j, frame, i);
-        swapped += is_left_out;
-        seen += !is_left_out;
-        sum += is_left_out ? 0 : d * d;
-    }
-    return swapped && seen ? sqrt(sum / seen) : (double)NAN;
-}
-
-/* A frame stands out by its markers; if these are two that are swapped, and the others fit as usual, the pose is no worse. */
-static void forgive_swapped(const ulna_track_job *j)
-{
-    double usual = 0;
-    int count = 0;
-    for (int f = 0; f < j->total && j->result->swap_count; f++)
-        if (!(j->result->frames[f].flags & ~(unsigned)ULNA_TRACK_STARTED)) {
-            usual += j->result->frames[f].rms;
-            count++;
-        }
-    for (int f = 0; f < j->total && count; f++)
-        if (j->result->frames[f].flags & ULNA_TRACK_DOUBTFUL && rms_without_swapped(j, f) <= AS_USUAL * usual / count)
-            j->result->frames[f].flags &= ~(unsigned)ULNA_TRACK_DOUBTFUL;
-}
-
 /* ---- limbs that are not seen for a while ---------------------------------------------------------------------------------- */
 
 /* Bodies on the way to a marker that is seen in the frame; or, with frame < 0, in any. */
@@ -263,7 +150,7 @@ static void find_visible(const ulna_track_job *j, int frame, unsigned char *visi
     memset(visible, 0, (size_t)model->nb);
     for (size_t i = 0; i < j->take->set.count; i++)
         if (j->take->set.items[i].weight > 0 &&
-            (frame < 0 ? j->result->markers[i].seen > 0 : !isnan(distance_at(j, frame, i))))
+            (frame < 0 ? j->result->markers[i].seen > 0 : !isnan(ulna_track_distance(j, frame, i))))
             for (int b = j->take->set.items[i].body; b != ULNA_NONE && !visible[b]; b = model->body[b].parent)
                 visible[b] = 1;
 }
@@ -339,7 +226,7 @@ static double bounded_rms(const ulna_track_job *j, int frame)
     double sum = 0, scale = j->options->loss_scale;
     int seen = 0;
     for (size_t i = 0; i < j->take->set.count; i++) {
-        double d = distance_at(j, frame, i);
+        double d = ulna_track_distance(j, frame, i);
         if (isnan(d))
             continue;
         d = scale > 0 ? fmin(d, scale) : d; /* not with options.oracle */
@@ -485,8 +372,7 @@ ulna_status ulna_track_result_finish(ulna_track_job *j, double started, ulna_err
     if (status == ULNA_OK)
         status = find_limbs(j);
     if (status == ULNA_OK)
-        status = find_swaps(j);
-    forgive_swapped(j);
+        status = ulna_track_find_swaps(j);
     sum_up(j, &r->summary);
     if (!j->options->oracle) /* which times the solving alone */
         r->summary.seconds = ulna_seconds() - started;
