@@ -55,13 +55,13 @@ typedef struct ulna_calibrate_options {
     double limits;  /* 5e-5: joints toward their limits, where they are beyond them */
     double prior;   /* offsets toward their expected places, per frame, where 2 cm are usual on an adult */
     const ulna_marker_template *markers; /* expected places of markers, before those known by name. May be NULL */
-    int is_static;         /* 1: the person stands still: joints are held ten times more where posture is ULNA_AUTO */
-    int keep_near_set;     /* 1: offsets are held where the take has them, all alike, give or take 2 cm on an adult */
-    int scale;             /* 1: bone lengths too */
-    int symmetric;         /* 1: left and right by the same factor, paired by name */
-    int shoulders;         /* 1: lengths of clavicles and upper arms, and no others, as if symmetric */
-    double scale_prior;    /* m^2 per unit of scale and frame; ten times that in the first stage */
-    int repair;            /* 1: markers that look wrong are moved to the bone in whose frame they move least */
+    int is_static;      /* 1: the person stands still: joints are held ten times more where posture is ULNA_AUTO */
+    int keep_near_set;  /* 1: offsets are held where the take has them, all alike, give or take 2 cm on an adult */
+    int scale;          /* 1: bone lengths too */
+    int symmetric;      /* 1: left and right by the same factor, paired by name */
+    int shoulders;      /* 1: lengths of clavicles and upper arms, and no others, as if symmetric */
+    double scale_prior; /* 1e-3: m^2 per unit of scale and frame; ten times that in the first stage. May be ULNA_AUTO */
+    int repair;         /* 1: markers that look wrong are moved to the bone in whose frame they move least */
     double suspect_factor; /* a marker looks wrong if its RMS is above so many times the median */
     int evaluate_only;     /* 1: offsets stay as the take has them; only the error in its reference motion is found */
     /* Other takes of the session, with the same model and the same markers, which are calibrated together with this one: more frames,

@@ -33,7 +33,7 @@ ulna_calibrate_options ulna_calibrate_options_default(void)
                                     .posture = ULNA_AUTO,
                                     .limits = ULNA_AUTO,
                                     .prior = 1e-2,
-                                    .scale_prior = 1e-3,
+                                    .scale_prior = ULNA_AUTO,
                                     .suspect_factor = 3,
                                     .seed = 1};
 }
@@ -60,6 +60,8 @@ static ulna_calibrate_options resolve(const ulna_model *model, const ulna_calibr
         o.posture = (o.is_static ? 1e-4 : 1e-5) * square;
     if (o.limits == ULNA_AUTO)
         o.limits = 5e-5 * square;
+    if (o.scale_prior == ULNA_AUTO)
+        o.scale_prior = 1e-3 * square;
     if (o.shoulders)
         o.scale = o.symmetric = 1;
     return o;

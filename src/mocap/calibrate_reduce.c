@@ -20,7 +20,8 @@
 #include "math/math3.h"
 #include "mocap/calibrator.h"
 
-#define SMALL_SHIFT 1e-13 /* m^2/rad^2: keeps pivots of DOFs that nothing holds above zero */
+#define SMALL_SHIFT                                                                                                    \
+    1e-13 /* m^2/rad^2 on an adult, 1 for translations: keeps pivots of DOFs that nothing holds above zero */
 
 /* ---- one frame: V, h and W --------------------------------------------------------------------------------------------- */
 
@@ -203,6 +204,14 @@ static void gather_squares(ulna_calibrator *c)
     }
 }
 
+static void shift_pivots(ulna_calibrator *c, const ulna_model *model)
+{
+    const ulna_tree *tree = &model->tree;
+    for (int d = 0; d < c->nv; d++)
+        c->rows[tree->row[d] + (size_t)tree->depth[d] - 1] +=
+            SMALL_SHIFT * (ulna_segment_is_translation(model->dof_segment[d]) ? 1 : c->unit * c->unit);
+}
+
 /* ---- all frames ------------------------------------------------------------------------------------------------------------ */
 
 ulna_status ulna_calibrator_reduce_key(ulna_calibrator *c, int k)
@@ -216,7 +225,8 @@ ulna_status ulna_calibrator_reduce_key(ulna_calibrator *c, int k)
         status = ulna_work_hessian(work, 0, c->slope, c->rows, NULL);
     if (status != ULNA_OK)
         return status;
-    if (!c->kernel->factor(tree, SMALL_SHIFT, c->rows, c->pivot))
+    shift_pivots(c, c->problem->model);
+    if (!c->kernel->factor(tree, 0, c->rows, c->pivot))
         return ULNA_ERR_NUMBER;
     for (int d = 0; d < c->nv; d++) {
         double *row = c->W + (size_t)d * c->stride;

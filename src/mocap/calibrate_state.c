@@ -4,6 +4,7 @@
 #include "math/math3.h"
 #include "mocap/calibrator.h"
 
+#define NO_BONE 1e-6          /* of the length scale: a shorter bone is none */
 #define TRUNK_SHARE (1.0 / 3) /* of the markers: a body that carries more is part of the trunk */
 
 /* ---- markers ------------------------------------------------------------------------------------------------------ */
@@ -91,15 +92,16 @@ static int is_of_shoulder(const ulna_anatomy *anatomy, const ulna_model *model, 
 static int group_bones(const ulna_model *model, const int *body, int count, int symmetric,
                        const ulna_anatomy *shoulders, int *group)
 {
+    const double least = NO_BONE * model->length_scale;
     int groups = 0;
     for (int b = 0; b < model->nb; b++)
         group[b] = -1;
     for (int b = 1; b < model->nb; b++) {
-        if (group[b] >= 0 || !(ulna_norm(ulna_body_bone(model, b)) > 1e-6) || !carries_marker(model, body, count, b) ||
+        if (group[b] >= 0 || !(ulna_norm(ulna_body_bone(model, b)) > least) || !carries_marker(model, body, count, b) ||
             (shoulders && !is_of_shoulder(shoulders, model, b)))
             continue;
         int other = symmetric ? ulna_mirror_body(model, b) : ULNA_NONE;
-        if (other > 0 && ulna_norm(ulna_body_bone(model, other)) > 1e-6)
+        if (other > 0 && ulna_norm(ulna_body_bone(model, other)) > least)
             group[other] = groups;
         group[b] = groups++;
     }
@@ -432,15 +434,16 @@ static ulna_status make_rig(ulna_calibrator *c)
 {
     static const double nowhere[3] = {0, 0, 0};
     const ulna_model *model = c->scaled ? c->scaled : c->base;
+    const double square = c->unit * c->unit;
     ulna_status status = ulna_problem_create(model, &c->allocator, &c->problem, NULL);
-    if (status == ULNA_OK) /* the posture's weight is in m^2/rad^2, whatever the scales are */
-        status = ulna_problem_set_length(c->problem, 1);
+    if (status == ULNA_OK) /* weights are in m^2/rad^2, whatever the scales of bones are */
+        status = ulna_problem_set_length(c->problem, c->unit);
     for (int i = 0; i < c->count && status == ULNA_OK; i++)
         status = ulna_problem_add_point(c->problem, c->body[i], ulna_offset(c, i), nowhere, c->weight[i], NULL, NULL);
     if (status == ULNA_OK && c->options.posture > 0)
-        status = ulna_problem_add_posture(c->problem, c->rest, c->dof_posture, c->posture, NULL, NULL);
+        status = ulna_problem_add_posture(c->problem, c->rest, c->dof_posture, c->posture / square, NULL, NULL);
     if (status == ULNA_OK && c->options.limits > 0)
-        status = ulna_problem_add_limits(c->problem, NULL, NULL, c->options.limits, NULL, NULL);
+        status = ulna_problem_add_limits(c->problem, NULL, NULL, c->options.limits / square, NULL, NULL);
     if (status == ULNA_OK)
         status = ulna_problem_ready(c->problem, NULL);
     c->is_cold = 0;
@@ -451,7 +454,7 @@ void ulna_calibrator_set_posture(ulna_calibrator *c, double posture)
 {
     c->posture = posture;
     if (c->problem && c->options.posture > 0)
-        ulna_problem_set_weight(c->problem, c->count, posture);
+        ulna_problem_set_weight(c->problem, c->count, posture / (c->unit * c->unit));
 }
 
 ulna_status ulna_calibrator_apply(ulna_calibrator *c)

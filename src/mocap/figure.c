@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "kinematics/pose.h"
 #include "math/math3.h"
 #include "mocap/anatomy.h"
 #include "mocap/marker_names.h"
@@ -19,6 +20,7 @@
 #define ADULT_TRUNK 0.52 /* m, from the middle between the hips to that between the shoulders */
 #define ADULT_THIGH 0.43
 #define ADULT_SHANK 0.42
+#define NOWHERE 1e-6    /* of the length scale: nearer to each other, joints are in one place */
 #define NO_ANCHOR 3.0   /* factor of the spread: the skeleton lacks what the spot is measured from */
 #define NO_JOINT 1.5    /* it lacks the joint, but has the bone before it */
 #define SAME_WAY (-0.9) /* cosine: a bone that points against its axis leaves open about what to turn */
@@ -33,7 +35,7 @@ static int between(const ulna_pose *pose, int from, int to, double difference[3]
     ulna_pose_body(pose, from, a, NULL);
     ulna_pose_body(pose, to, b, NULL);
     ulna_subtract3(b, a, difference);
-    return ulna_norm(difference) > 1e-6;
+    return ulna_norm(difference) > NOWHERE * pose->model->length_scale;
 }
 
 int ulna_model_directions(const ulna_model *model, const ulna_pose *rest, double axes[9])
@@ -52,7 +54,7 @@ int ulna_model_directions(const ulna_model *model, const ulna_pose *rest, double
         left[k] /= length;
     }
     length = ulna_norm(up);
-    if (!(length > 1e-6))
+    if (!(length > NOWHERE * model->length_scale))
         return 0;
     for (int k = 0; k < 3; k++)
         up[k] /= length;

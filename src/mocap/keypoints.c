@@ -156,7 +156,7 @@ static double ratio_between(const fitting *f, const int *from, const int *to)
             return 0;
     a[i] = b[j] = ULNA_NONE;
     double rest = rest_between(f, from, to);
-    return rest > 1e-6 ? distance_between(f, a, b) / rest : 0;
+    return rest > 1e-6 * f->model->length_scale ? distance_between(f, a, b) / rest : 0;
 }
 
 /* All bodies from `body` up to a child of `above` that have no ratio yet. */

@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "mocap/anatomy.h"
 #include "mocap/take.h"
 #include "model/model.h"
 
 enum { MOTION_SAMPLES = 400, AXES_SAMPLES = 60, PASSES = 6 };
-#define SETTLED 0.03 /* m: markers farther from their mean in the body's frame count less and less */
+#define SETTLED 0.03 /* m on an adult: markers farther from their mean in the body's frame count less and less */
 #define ALIKE 0.01   /* of the spread: bodies that move as one see the same */
 
 static size_t frame_doubles(const ulna_places *p)
@@ -85,6 +86,11 @@ static double mean_place(const ulna_places *places, int body, double scale, doub
             mean[k] = sum[k] / weight;
     }
     return spread;
+}
+
+static double settled(const ulna_places *places)
+{
+    return SETTLED * places->model->length_scale / ULNA_ADULT_LENGTH_SCALE;
 }
 
 int ulna_places_nearest(const ulna_places *places, double scale, double mean[3], double *spread)
@@ -170,7 +176,7 @@ static ulna_status attach_all(const ulna_take *take, const stretch *frames, ulna
         if (!name)
             continue;
         gather(take, frames, m, places);
-        int body = ulna_places_nearest(places, SETTLED, offset, NULL);
+        int body = ulna_places_nearest(places, settled(places), offset, NULL);
         if (body != ULNA_NONE)
             status = ulna_marker_set_add(set, name, body, offset, 1);
     }
@@ -186,7 +192,7 @@ static void find_offsets(const ulna_take *take, const stretch *frames, ulna_plac
         if (m == ULNA_NONE)
             continue;
         gather(take, frames, m, places);
-        if (isfinite(mean_place(places, set->items[i].body, SETTLED, offset)))
+        if (isfinite(mean_place(places, set->items[i].body, settled(places), offset)))
             ulna_copy3(offset, set->items[i].offset);
     }
 }
@@ -222,7 +228,7 @@ ulna_status ulna_take_marker_motion(ulna_take *take, double axes[3][9], double m
             if (!ulna_marker_own_name(take->recording, m))
                 continue;
             gather(take, &frames, m, &places);
-            if (ulna_places_nearest(&places, SETTLED, mean, &spread) != ULNA_NONE)
+            if (ulna_places_nearest(&places, settled(&places), mean, &spread) != ULNA_NONE)
                 motion[way] += spread;
         }
     }

@@ -10,6 +10,7 @@
 #include "mocap/track_passes.h"
 
 #define DISAGREE 0.35 /* radians a frame of a joint, where two ways meet */
+#define NOTHING 1e-12 /* of the length scale squared: least cost of a frame, where markers fit exactly */
 #define STEP 5        /* median costs of a frame: what a step by DISAGREE counts, where two ways are weighed */
 
 void ulna_pass_find_suspects(ulna_passes *p)
@@ -66,8 +67,8 @@ static ulna_status track_back(ulna_passes *p, int first, int last)
 /* What a step from one pose to the next counts; either may be NULL, beyond the take. */
 static double step_cost(const ulna_passes *p, const double *a, const double *b)
 {
-    double by = a && b ? step_between(p, a, b) / DISAGREE : 0;
-    return STEP * fmax(p->median, 1e-12) * by * by;
+    double by = a && b ? step_between(p, a, b) / DISAGREE : 0, length = p->j->take->model->length_scale;
+    return STEP * fmax(p->median, NOTHING * length * length) * by * by;
 }
 
 /* A frame of the way from before; NULL: there is none. */

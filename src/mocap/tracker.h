@@ -66,7 +66,7 @@ struct ulna_tracker {
     int has_jumped;                 /* the frame's pose does not go on from q1 */
     int is_measured;                /* `distance` is that of the last answer */
     double kappa;                   /* damping over f, from frame to frame */
-    double last_step;               /* its largest component, of the frame's last step */
+    double last_step;               /* its largest component, of the frame's last step: radians or length scales */
     double weights, mean_weight;    /* of all markers: their sum; and of those that count */
     double inverse, outlier_square; /* 1 / c^2 of the loss; from which squared distance on a marker is an outlier */
     int may_loop;                   /* ulna_tracker_may_loop */

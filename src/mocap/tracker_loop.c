@@ -44,19 +44,21 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* The step's square by the shift, and its largest component. Two sums, so that none waits for the last. */
-static double measure_step(int n, const double *shift, const double *step, double *largest)
+/* The step's square by the shift, and its largest component in units of the solver. Two sums, so that none waits for the last. */
+static double measure_step(const ulna_solver *s, const double *shift, const double *step, double *largest)
 {
+    const double *inverse_unit = s->inverse_unit;
+    const int n = s->nv;
     double even = 0, odd = 0, most_even = 0, most_odd = 0;
     for (int d = 0; d + 1 < n; d += 2) {
         even += shift[d] * step[d] * step[d];
         odd += shift[d + 1] * step[d + 1] * step[d + 1];
-        most_even = larger(fabs(step[d]), most_even);
-        most_odd = larger(fabs(step[d + 1]), most_odd);
+        most_even = larger(fabs(step[d]) * inverse_unit[d], most_even);
+        most_odd = larger(fabs(step[d + 1]) * inverse_unit[d + 1], most_odd);
     }
     if (n % 2) {
         even += shift[n - 1] * step[n - 1] * step[n - 1];
-        most_even = larger(fabs(step[n - 1]), most_even);
+        most_even = larger(fabs(step[n - 1]) * inverse_unit[n - 1], most_even);
     }
     *largest = larger(most_even, most_odd);
     return even + odd;
@@ -74,7 +76,7 @@ static ulna_status take_step(ulna_tracker *t, double lambda, double *predicted)
     ulna_status status = ulna_work_step(s->work, &options, step, predicted, NULL);
     if (status != ULNA_OK)
         return status;
-    *predicted += 0.5 * measure_step(t->nv, shift, step, &t->last_step); /* ulna_work_step counts the shift in */
+    *predicted += 0.5 * measure_step(s, shift, step, &t->last_step); /* ulna_work_step counts the shift in */
     ulna_model_integrate(t->model, s->q, step, s->trial);
     return ULNA_OK;
 }

@@ -39,13 +39,15 @@ static void settle_quaternion(const double *near, double *q)
 }
 
 double ulna_motion_distance(const double rotation[9], const double translation[3], const double other_rotation[9],
-                            const double other_translation[3])
+                            const double other_translation[3], double length)
 {
     double largest = 0;
     for (int i = 0; i < 9; i++)
         largest = fmax(largest, fabs(rotation[i] - other_rotation[i]));
-    for (int i = 0; i < 3; i++)
-        largest = fmax(largest, fabs(translation[i] - other_translation[i]));
+    for (int i = 0; i < 3; i++) {
+        double apart = fabs(translation[i] - other_translation[i]);
+        largest = fmax(largest, apart > 0 ? apart / length : 0);
+    }
     return largest;
 }
 
@@ -72,7 +74,8 @@ static void settle_locked(const ulna_joint_plan *plan, const double *near_q, dou
         trial[turn[0]] += shift;
         trial[turn[2]] += sign * shift;
         ulna_joint_motion(plan, trial, trial_r, trial_t);
-        if (fabs(shift) > 1e-9 && ulna_motion_distance(r, t, trial_r, trial_t) < 1e-11) {
+        double length = ulna_norm(t) + ulna_norm(trial_t);
+        if (fabs(shift) > 1e-9 && ulna_motion_distance(r, t, trial_r, trial_t, length) < 1e-11) {
             memcpy(q, trial, (size_t)plan->coordinate_count * sizeof *q);
             return;
         }

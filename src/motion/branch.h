@@ -8,8 +8,8 @@
  * Euler angles, rotation vectors longer by a full turn, quaternions of the other sign. Returns 0 if q is plainly the nearest. */
 int ulna_joint_settle(const ulna_joint_plan *plan, const double *near_q, double *q);
 
-/* How far apart two motions are: the largest difference of an entry, translations in metres. */
+/* How far apart two motions are: the largest difference of an entry, translations in units of `length`, metres. */
 double ulna_motion_distance(const double rotation[9], const double translation[3], const double other_rotation[9],
-                            const double other_translation[3]);
+                            const double other_translation[3], double length);
 
 #endif

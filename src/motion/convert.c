@@ -56,6 +56,8 @@ static turning joint_turning(const ulna_joint *joint)
     return NO_BALL;
 }
 
+#define NO_BONE 1e-9 /* of the length scale: a shorter bone has no direction */
+
 /* The bone of a body: to the first child that is not where the body is, in the axes of the joint. */
 static void bone_direction(const ulna_model *model, int body, double direction[3])
 {
@@ -64,7 +66,7 @@ static void bone_direction(const ulna_model *model, int body, double direction[3
     ulna_copy3(b->offset_position, way);
     for (int at = b->preorder + 1; at < b->preorder + b->subtree;) {
         const ulna_body *child = &model->body[model->preorder[at]];
-        if (ulna_norm(child->placement_position) > 1e-9) {
+        if (ulna_norm(child->placement_position) > NO_BONE * model->length_scale) {
             ulna_rotate(b->offset_rotation, child->placement_position, way);
             ulna_accumulate3(b->offset_position, way);
             break;
@@ -72,7 +74,7 @@ static void bone_direction(const ulna_model *model, int body, double direction[3
         at += child->subtree;
     }
     memcpy(direction, (double[]){0, 0, 1}, 3 * sizeof *direction);
-    if (ulna_norm(way) > 1e-9)
+    if (ulna_norm(way) > NO_BONE * model->length_scale)
         ulna_unrotate(model->joint[body].frame, way, direction);
 }
 
@@ -312,21 +314,23 @@ typedef struct conversion {
     joint_pair *pair; /* by body */
 } conversion;
 
+#define ALLOWED 1e-9 /* difference of two placements: entries of a rotation, or length scales */
+
 /* The bodies and where their joints sit; joints are what may differ. */
 static ulna_status check_skeletons(const ulna_model *from, const ulna_model *to, ulna_error *error)
 {
     if (from->nb != to->nb)
         return ulna_fail(error, ULNA_ERR_MODEL, "one skeleton has %d bodies, the other %d", from->nb, to->nb);
-    double allowed = 1e-9 * (from->length_scale > 1 ? from->length_scale : 1);
+    const double length = from->length_scale;
     for (int i = 0; i < from->nb; i++) {
         const ulna_body *a = &from->body[i], *b = &to->body[i];
         if (a->parent != b->parent || strcmp(from->names + a->name, to->names + b->name) != 0)
             return ulna_fail(error, ULNA_ERR_MODEL, "body %d differs in name or parent: \"%.80s\" and \"%.80s\"", i,
                              from->names + a->name, to->names + b->name);
         if (ulna_motion_distance(a->placement_rotation, a->placement_position, b->placement_rotation,
-                                 b->placement_position) > allowed ||
-            ulna_motion_distance(a->offset_rotation, a->offset_position, b->offset_rotation, b->offset_position) >
-                allowed)
+                                 b->placement_position, length) > ALLOWED ||
+            ulna_motion_distance(a->offset_rotation, a->offset_position, b->offset_rotation, b->offset_position,
+                                 length) > ALLOWED)
             return ulna_fail(error, ULNA_ERR_MODEL,
                              "body \"%.80s\" has another position or orientation on its parent in the other skeleton",
                              from->names + a->name);
@@ -346,7 +350,7 @@ static int convert_joint(const joint_pair *pair, double length, const double *fr
         ulna_joint_settle(&pair->to, near_q, to_q);
     }
     ulna_joint_motion(&pair->to, to_q, reached, place);
-    return ulna_motion_distance(rotation, translation, reached, place) <= 1e-8 * (1 + ulna_norm(translation));
+    return ulna_motion_distance(rotation, translation, reached, place, length + ulna_norm(translation)) <= 1e-8;
 }
 
 /* The first frame begins in the family of angles that the limits allow, if only the other one does. */

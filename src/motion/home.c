@@ -158,7 +158,7 @@ ulna_status ulna_clip_home(const ulna_model *model, ulna_clip *clip)
 /* ---- what may be a mistake ------------------------------------------------------------------------------------------------ */
 
 #define FAST_JUMP (ULNA_PI / 2)
-#define ROUNDING 1e-6 /* of a limit */
+#define ROUNDING 1e-6 /* of a limit: radians or length scales */
 
 ulna_clip_findings ulna_clip_check(const ulna_model *model, const ulna_clip *clip)
 {
@@ -174,7 +174,7 @@ ulna_clip_findings ulna_clip_check(const ulna_model *model, const ulna_clip *cli
             found.jumps += f && is_angle && fabs(value - ulna_clip_frame(clip, f - 1)[at]) > FAST_JUMP;
         }
         found.limited += isfinite(lower) || isfinite(upper);
-        found.outside += farthest > ROUNDING;
+        found.outside += farthest > ROUNDING * (is_angle ? 1 : ulna_model_length_scale(model));
         if (is_angle && farthest > found.farthest_outside) {
             found.farthest_outside = farthest;
             found.farthest_dof = d;

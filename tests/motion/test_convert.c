@@ -7,6 +7,7 @@
 #include "motion/branch.h"
 #include "support_model.h"
 #include "support_tree.h"
+#include "support_units.h"
 #include "ulna/motion.h"
 #include "ulna/sample.h"
 
@@ -619,6 +620,46 @@ static void rest_is_inside_the_limits_of_swing_and_twist(void **state)
     }
 }
 
+/* In a unit 2^power as large: the same coordinates, bit for bit. */
+static void compare_scaled(const ulna_model *model, const ulna_clip *clip, ulna_ball ball, int power)
+{
+    double factor = ldexp(1, power);
+    ulna_model *scaled = ulna_test_scaled_model(model, factor);
+    ulna_model *to = with_balls(model, ball, NULL), *scaled_to = with_balls(scaled, ball, NULL);
+    ulna_clip moved = ulna_clip_empty(NULL);
+    assert_int_equal(ulna_clip_resize(&moved, clip->coordinate_count, clip->frame_count), ULNA_OK);
+    for (int f = 0; f < clip->frame_count && clip->coordinate_count; f++)
+        ulna_test_scale_q(model, ulna_clip_frame(clip, f), factor, ulna_clip_frame(&moved, f));
+    ulna_clip one = converted(model, clip, to), other = converted(scaled, &moved, scaled_to);
+    assert_int_equal(ulna_clip_check(to, &one).outside, ulna_clip_check(scaled_to, &other).outside);
+    for (int f = 0; f < clip->frame_count && one.coordinate_count; f++) {
+        ulna_test_scale_q(to, ulna_clip_frame(&one, f), factor, ulna_clip_frame(&one, f));
+        assert_memory_equal(ulna_clip_frame(&one, f), ulna_clip_frame(&other, f),
+                            (size_t)one.coordinate_count * sizeof(double));
+    }
+    ulna_clip_release(&one);
+    ulna_clip_release(&other);
+    ulna_clip_release(&moved);
+    ulna_model_destroy(to);
+    ulna_model_destroy(scaled_to);
+    ulna_model_destroy(scaled);
+}
+
+static void conversion_in_any_unit(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(91);
+    for (int round = 0; round < 60; round++) {
+        ulna_model *model = ulna_test_random_tree(&rng, NULL);
+        ulna_clip clip = random_clip(&rng, model, 4);
+        for (size_t b = 0; b < sizeof balls / sizeof *balls; b++)
+            for (int power = -40; power <= 40; power += 20)
+                compare_scaled(model, &clip, balls[b], power);
+        ulna_clip_release(&clip);
+        ulna_model_destroy(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -639,6 +680,7 @@ int main(void)
         cmocka_unit_test(skeletons_that_differ_are_refused),
         cmocka_unit_test(a_clip_can_be_converted_in_place),
         cmocka_unit_test(running_out_of_memory_is_told),
+        cmocka_unit_test(conversion_in_any_unit),
     };
     return cmocka_run_group_tests_name("convert", tests, NULL, NULL);
 }
