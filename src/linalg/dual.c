@@ -52,22 +52,22 @@ static inline void store_two(two x, double *to)
     *(two *)to = x;
 }
 
-/* Entries i and i + 1 (i even) of y = L^-1 (line of S), of the line y / D, and what they take off its pivot. */
-static inline two factor_two(const dual *q, const double *from, int i, double *y, double *line)
+/* Entries i and i + 1 (i even) of y = L^-1 (what is left of the line), of the line y / D, and what they take off its pivot.
+ * `first` is line i of L, `second` the next. */
+static inline two factor_two(two left, int i, const double *first, const double *second, two pivot, double *y,
+                             double *line)
 {
-    const double *first = q->lower + (size_t)i * (size_t)q->n, *second = first + q->n;
     two a = {0, 0}, b = {0, 0};
     for (int j = 0; j < i; j += 2) {
         two z = load_two(y + j);
         a += load_two(first + j) * z;
         b += load_two(second + j) * z;
     }
-    two x = (two){from[q->order[i]], from[q->order[i + 1]]} - ((two){a[0], b[0]} + (two){a[1], b[1]});
-    x[1] -= second[i] * x[0];
-    two l = x * load_two(q->pivot + i);
-    store_two(x, y + i);
-    store_two(l, line + i);
-    return x * l;
+    left -= (two){a[0], b[0]} + (two){a[1], b[1]};
+    left[1] -= second[i] * left[0];
+    store_two(left, y + i);
+    store_two(left * pivot, line + i);
+    return left * left * pivot;
 }
 
 static inline double inner(int n, const double *a, const double *b)
@@ -82,15 +82,18 @@ static inline double inner(int n, const double *a, const double *b)
 /* Makes line k of L D LT, with the lines before it in place; 0 if its pivot is zero. */
 static int factor_line(dual *q, int k)
 {
-    int row = q->order[k], i = 0;
-    const double *from = q->S + (size_t)row * q->leading;
-    double *y = q->y, *line = q->lower + (size_t)k * (size_t)q->n, diagonal = from[row] + q->E[row];
+    const int *order = q->order;
+    int row = order[k], i = 0;
+    size_t n = (size_t)q->n;
+    const double *from = q->S + (size_t)row * q->leading, *pivot = q->pivot, *above = q->lower;
+    double *y = q->y, *line = q->lower + (size_t)k * n, diagonal = from[row] + q->E[row];
     two less = {0, 0};
-    for (; i + 1 < k; i += 2)
-        less += factor_two(q, from, i, y, line);
+    for (; i + 1 < k; i += 2, above += 2 * n)
+        less +=
+            factor_two((two){from[order[i]], from[order[i + 1]]}, i, above, above + n, load_two(pivot + i), y, line);
     if (i < k) {
-        y[i] = from[q->order[i]] - inner(i, q->lower + (size_t)i * (size_t)q->n, y);
-        line[i] = y[i] * q->pivot[i];
+        y[i] = from[order[i]] - inner(i, above, y);
+        line[i] = y[i] * pivot[i];
         less[0] += y[i] * line[i];
     }
     double D = diagonal - (less[0] + less[1]);
@@ -130,7 +133,7 @@ static double slack_of(const dual *q, int row)
 static int find_change(const dual *q, const unsigned char *is_equation, const unsigned char *active, int first_only)
 {
     int found = -1;
-    if (q->count == q->equations && q->equations == q->n)
+    if (q->equations == q->n)
         return -1;
     double worst = 0, largest = 0;
     for (int k = 0; k < q->count; k++)
@@ -185,20 +188,25 @@ static ulna_status begin(dual *q, const double *c, const double *centre, const u
                          unsigned char *active)
 {
     int good = 1;
+    double sum = 0;
     for (int i = 0; i < q->n; i++) {
         q->right[i] = q->E[i] * centre[i] - c[i];
         q->size[i] = sqrt(fabs(q->S[(size_t)i * q->leading + (size_t)i] + q->E[i]));
-        q->equations += is_equation[i] != 0;
-        active[i] = active[i] || is_equation[i];
-        if (!isfinite(q->right[i] + q->size[i]))
-            return ULNA_ERR_NUMBER;
+        sum += fabs(q->right[i]) + q->size[i];
+        if (is_equation[i]) {
+            active[i] = 1;
+            q->order[q->count] = i;
+            good &= factor_line(q, q->count++);
+        }
     }
-    for (int equations = 1; equations >= 0; equations--)
-        for (int i = 0; i < q->n; i++)
-            if (active[i] && (is_equation[i] != 0) == equations) {
-                q->order[q->count] = i;
-                good &= factor_line(q, q->count++);
-            }
+    q->equations = q->count;
+    for (int i = 0; q->equations < q->n && i < q->n; i++)
+        if (active[i] && !is_equation[i]) {
+            q->order[q->count] = i;
+            good &= factor_line(q, q->count++);
+        }
+    if (!isfinite(sum))
+        return ULNA_ERR_NUMBER;
     return good ? ULNA_OK : ULNA_ERR_SINGULAR;
 }
 

@@ -10,6 +10,29 @@ enum { LANES = 4 };
 
 /* ---- memory and factors ---------------------------------------------------------------------------------------- */
 
+static inline int has_bit(const uint64_t *words, int k)
+{
+    return (int)(words[(unsigned)k / 64] >> ((unsigned)k % 64) & 1);
+}
+
+static inline void set_bit(uint64_t *words, int k)
+{
+    words[(unsigned)k / 64] |= (uint64_t)1 << ((unsigned)k % 64);
+}
+
+/* The root, links with mass, and those above them. */
+static void find_massive(const ulna_model *model, uint64_t *massive)
+{
+    memset(massive, 0, ulna_link_words(model) * sizeof *massive);
+    set_bit(massive, 0);
+    for (int l = model->nl - 1; l > 0; l--) {
+        if (model->link_mass[l][3] != 0)
+            set_bit(massive, l);
+        if (has_bit(massive, l))
+            set_bit(massive, model->link[l].parent);
+    }
+}
+
 void ulna_border_take(ulna_border *border, const ulna_model *model, int capacity, ulna_arena *arena)
 {
     size_t rows = ulna_padded((size_t)capacity), groups = rows / LANES + 1;
@@ -24,6 +47,9 @@ void ulna_border_take(ulna_border *border, const ulna_model *model, int capacity
     for (size_t g = 0; border->lanes && g < groups; g++)
         border->lanes[g] =
             (ulna_lanes){.links = sets + 2 * g * words, .loaded = sets + (2 * g + 1) * words, .dof = dofs + g * nv};
+    border->massive = ulna_arena_take(arena, words, sizeof *border->massive);
+    if (border->massive)
+        find_massive(model, border->massive);
 }
 
 ulna_status ulna_border_factor(ulna_work *work, const ulna_step_options *options, ulna_border *border)
@@ -55,20 +81,11 @@ ulna_status ulna_border_factor(ulna_work *work, const ulna_step_options *options
 
 /* ---- adding rows ------------------------------------------------------------------------------------------------- */
 
-static inline int has_bit(const uint64_t *words, int k)
-{
-    return (int)(words[(unsigned)k / 64] >> ((unsigned)k % 64) & 1);
-}
-
-static inline void set_bit(uint64_t *words, int k)
-{
-    words[(unsigned)k / 64] |= (uint64_t)1 << ((unsigned)k % 64);
-}
-
 /* What a group of rows is put into. */
 typedef struct group {
     const ulna_work *work;
     const ulna_lanes *lanes;
+    const uint64_t *massive;
     int has_coefficients;
     int link; /* the last that a row was put on */
 } group;
@@ -122,24 +139,26 @@ static void put_centres(group *x, const ulna_row *const *rows, int count, int fi
         for (int k = 0; rows[i]->has_centre && k < 3; k++)
             normal[LANES * k + first + i] = rows[i]->centre[k];
     wrench_at(x, 0);
-    for (int l = 1; l < model->nl; l++)
-        if (model->link_mass[l][3] != 0)
+    for (int l = 1; x->has_coefficients && l < model->nl; l++)
+        if (has_bit(x->massive, l))
             touch(x, l);
+    for (size_t w = 0; w < ulna_link_words(model); w++)
+        x->lanes->links[w] |= x->massive[w];
     x->work->pose->kernel->lanes_centre(x->work->pose, &x->work->sweep, x->lanes, normal);
 }
 
 /* Rows in the lanes first ... first + count - 1. */
-static void sweep_up(const ulna_work *work, const ulna_row *const *rows, int count, int first, const ulna_lanes *lanes,
-                     double drift[LANES])
+static void sweep_up(const ulna_work *work, const ulna_border *border, const ulna_row *const *rows, int count,
+                     int first, const ulna_lanes *lanes, double drift[LANES])
 {
-    group x = {work, lanes, 0, ULNA_NONE};
+    group x = {work, lanes, border->massive, 0, ULNA_NONE};
     int has_centre = 0;
     for (int i = 0; i < count; i++) {
         x.has_coefficients |= rows[i]->dof_count;
         has_centre |= rows[i]->has_centre;
     }
-    memset(lanes->links, 0, ulna_link_words(work->problem->model) * sizeof *lanes->links);
-    memset(lanes->loaded, 0, ulna_link_words(work->problem->model) * sizeof *lanes->loaded);
+    for (size_t w = 0, words = ulna_link_words(work->problem->model); w < words; w++)
+        lanes->links[w] = lanes->loaded[w] = 0;
     for (int i = 0; i < count; i++)
         put_row(&x, rows[i], first + i);
     if (has_centre)
@@ -182,7 +201,7 @@ ulna_status ulna_border_add(ulna_work *work, ulna_border *border, const ulna_row
         int n = count < LANES - first ? count : LANES - first;
         double drift[LANES];
         const ulna_lanes *lanes = &border->lanes[first ? border->capacity / LANES : last];
-        sweep_up(work, rows, n, first, lanes, drift);
+        sweep_up(work, border, rows, n, first, lanes, drift);
         if (first)
             merge(work->problem->model, lanes, &border->lanes[last]);
         memcpy(border->drift + border->count, drift + first, (size_t)n * sizeof *drift);

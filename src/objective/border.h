@@ -23,6 +23,7 @@ typedef struct ulna_border {
     double *drift;   /* capacity: J d0 */
     /* private */
     ulna_lanes *lanes; /* of four rows each, and one for scratch */
+    uint64_t *massive; /* links with mass, and those above them */
     double *beta;      /* capacity: multipliers, then zeros */
 } ulna_border;
 
