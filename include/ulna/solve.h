@@ -34,7 +34,7 @@
 
 #include <stdint.h>
 
-#include "ulna/problem.h"
+#include "ulna/constraint.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,13 +43,14 @@ extern "C" {
 /* ---- methods ------------------------------------------------------------------------------------------------- */
 
 enum {
-    ULNA_METHOD_BOUNDED = 1,    /* keeps joint limits */
-    ULNA_METHOD_MONOTONE = 2,   /* f never rises from one iteration to the next */
-    ULNA_METHOD_JACOBIAN = 4,   /* forms the dense Jacobian: residuals x nv numbers, O(nv^2 residuals) time */
-    ULNA_METHOD_HESSIAN = 8,    /* uses second derivatives */
-    ULNA_METHOD_LAPACK = 16,    /* not in a minimal build */
-    ULNA_METHOD_POSITIONS = 32, /* supports only terms that pull points: see `supports` */
-    ULNA_METHOD_SOFT = 64,      /* limits are penalties: kept approximately */
+    ULNA_METHOD_BOUNDED = 1,       /* keeps joint limits */
+    ULNA_METHOD_MONOTONE = 2,      /* f never rises from one iteration to the next */
+    ULNA_METHOD_JACOBIAN = 4,      /* forms the dense Jacobian: residuals x nv numbers, O(nv^2 residuals) time */
+    ULNA_METHOD_HESSIAN = 8,       /* uses second derivatives */
+    ULNA_METHOD_LAPACK = 16,       /* not in a minimal build */
+    ULNA_METHOD_POSITIONS = 32,    /* supports only terms that pull points: see `supports` */
+    ULNA_METHOD_SOFT = 64,         /* limits are penalties: kept approximately */
+    ULNA_METHOD_CONSTRAINED = 256, /* keeps constraints (constraint.h) */
     /* Begins with a convex relaxation (global.h) and ignores the start: ulna_solve then allocates, may take seconds, and only one
      * thread at a time runs it. */
     ULNA_METHOD_RELAXATION = 128
@@ -72,12 +73,13 @@ ULNA_API const ulna_method_info *ulna_method_find(const char *name); /* NULL if 
 /* ---- why an iteration ended ------------------------------------------------------------------------------------ */
 
 typedef enum ulna_stop {
-    ULNA_STOP_NONE = 0,    /* not ended yet (ulna_solver_step only) */
-    ULNA_STOP_OBJECTIVE,   /* f <= options.objective: the goals are met */
-    ULNA_STOP_GRADIENT,    /* the projected gradient is below options.gradient: a stationary point */
-    ULNA_STOP_DECREASE,    /* f fell, or is predicted to fall, by no more than options.decrease times f */
-    ULNA_STOP_STEP,        /* the last step was shorter than options.step */
-    ULNA_STOP_STALLED,     /* the method found no lower f, and none of the above holds */
+    ULNA_STOP_NONE = 0,  /* not ended yet (ulna_solver_step only) */
+    ULNA_STOP_OBJECTIVE, /* f <= options.objective: the goals are met */
+    ULNA_STOP_GRADIENT,  /* the projected gradient is below options.gradient: a stationary point */
+    ULNA_STOP_DECREASE,  /* f fell, or is predicted to fall, by no more than options.decrease times f */
+    ULNA_STOP_STEP,      /* the last step was shorter than options.step */
+    ULNA_STOP_STALLED,   /* the method found no lower f, and none of the above holds */
+    ULNA_STOP_INFEASIBLE, /* the constraints contradict each other or are out of reach, as far as q shows: it has the least violation nearby */
     ULNA_STOP_ITERATIONS,  /* the limit of iterations */
     ULNA_STOP_EVALUATIONS, /* the limit of evaluations of f */
     ULNA_STOP_TIME,        /* the limit of seconds */
@@ -139,9 +141,12 @@ typedef struct ulna_options {
     double decrease;  /* stop once an iteration decreases f by less than this times f */
     double gradient;  /* stop once no component of the projected gradient / length scale^2 is larger */
     double step;      /* stop once no component of the step is larger: radians, or metres / length scale */
-    int iterations;   /* limit for each attempt */
-    int evaluations;  /* limit for all attempts together */
-    double seconds;   /* limit for all attempts together */
+    /* With constraints (constraint.h) an end is only an end if no row is violated by more than `violation` times the length scale; and
+     * hybrid goes on until the KKT residual is below `kkt` times the largest weight times length scale^2, unless hybrid.verify is 0. */
+    double violation, kkt;
+    int iterations;  /* limit for each attempt */
+    int evaluations; /* limit for all attempts together */
+    double seconds;  /* limit for all attempts together */
     int (*cancel)(void *context,
                   const ulna_trace_row *now); /* called after each iteration; non-zero stops. May be NULL */
     void *cancel_context;                     /* passed to `cancel` */
@@ -164,6 +169,12 @@ typedef struct ulna_options {
         int verify;       /* 1: check that the end is a minimum, and leave saddle points along negative curvature */
         int trust_last; /* 1: take the last step, predicted to decrease f by less than `decrease`, without evaluating f there */
     } hybrid;
+    struct { /* hybrid on a problem with levels of constraints (constraint.h) */
+        double
+            ratio; /* price of a level over that of the one above it, 0 < ratio < 1: 1e-2 for real time, 1e-3 strict */
+        double
+            centre; /* of the length scale: errors up to this of a level that can be met are removed exactly from one frame to the next */
+    } levels;
     struct {
         int line_search; /* newton: 0: trust region; 1: line search (eq. 10 of the exact-Hessian paper) */
         double radius;   /* newton and newton-pcg: initial trust-region radius, radians */
@@ -204,8 +215,8 @@ typedef struct ulna_options {
 } ulna_options;
 
 /*
- * Method hybrid, limits kept; objective 1e-24 length scale^2, decrease 1e-9, gradient 1e-13, step 1e-14; no limit of evaluations or
- * seconds; no restarts, stop_below 1e-12 length scale^2, seed 1.
+ * Method hybrid, limits kept; objective 1e-24 length scale^2, decrease 1e-9, gradient 1e-13, step 1e-14, violation and kkt 1e-10; no limit
+ * of evaluations or seconds; no restarts, stop_below 1e-12 length scale^2, seed 1.
  */
 ULNA_API ulna_options ulna_options_default(void);
 
@@ -225,8 +236,14 @@ typedef struct ulna_result {
     int verified;
     double f, first_f; /* m^2: at the q returned, and at the start */
     int predicted;     /* 1: f is a prediction (hybrid.trust_last) */
-    /* Largest component of the projected gradient: m^2 / rad; for translations times the length scale. NaN if f is a prediction. */
+    /* Largest component of the projected gradient: m^2 / rad; for translations times the length scale. NaN if f is a prediction. With
+     * constraints that of the Lagrangian f - sum multiplier C. */
     double gradient;
+    /* With constraints; else 0. The largest violation: metres, rotations times the problem's length. The KKT residual: `gradient`, or if larger a
+     * multiplier of the wrong sign, or a product of multiplier and distance of an inequality. How many inequalities are active. 1 if the
+     * constraints were found to contradict each other, or to be out of reach: ulna_solver_constraint says which. */
+    double constraint_violation, kkt;
+    int active_constraints, infeasible;
     double violation;   /* largest violation of a limit, radians or metres; 0 for bounded methods */
     int at_limits;      /* number of DOFs on or beyond a limit */
     int clamped;        /* number of coordinates of the start that were outside their limits and moved onto them */
@@ -269,6 +286,19 @@ ULNA_API ulna_status ulna_solver_begin(ulna_solver *solver, const double *q);
 ULNA_API ulna_status ulna_solver_step(ulna_solver *solver, ulna_stop *stop);
 ULNA_API const double *ulna_solver_q(const ulna_solver *solver); /* the current q, nq */
 ULNA_API ulna_status ulna_solver_end(ulna_solver *solver, double *q, ulna_result *result);
+
+/* What became of a constraint, after a solve. */
+typedef struct ulna_constraint_state {
+    double error; /* how far it is from being kept: as ulna_work_constraint_error */
+    double multiplier
+        [ULNA_CONSTRAINT_CORNERS]; /* of its rows, m^2 of f per metre of the row: a force; >= 0 for inequalities */
+    int row_count;
+    int active;      /* 1: an equation, or an inequality that is at its bound and presses */
+    int conflicting; /* 1: it is violated, and the others are in its way (result.infeasible) */
+} ulna_constraint_state;
+
+/* ULNA_ERR_STATE before the first solve, ULNA_ERR_ARGUMENT if there is no such constraint. All zero while it is switched off. */
+ULNA_API ulna_status ulna_solver_constraint(ulna_solver *solver, int number, ulna_constraint_state *state);
 
 /* The work that the solver evaluates with. After a solve it is evaluated at the answer, ready for term errors, pose and sensitivity;
  * except after a prediction (result.predicted), where you evaluate it first. With `penalty` it has the goals of the last solve. */

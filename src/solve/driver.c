@@ -5,7 +5,7 @@
  * rules for all of them.
  */
 #include "math/math3.h"
-#include "solve/solver.h"
+#include "solve/constrained.h"
 
 /* ---- the record ------------------------------------------------------------------------------------------------ */
 
@@ -54,13 +54,15 @@ static ulna_stop judge(ulna_solver *s)
 {
     const ulna_options *o = &s->options;
     int limit = o->iterations ? o->iterations : s->method->info.iterations;
-    if (s->f <= o->objective && !s->predicted)
+    int is_kept = ulna_is_kept(s);
+    if (s->f <= o->objective && !s->predicted && is_kept)
         return ULNA_STOP_OBJECTIVE;
     if (s->now.stop != ULNA_STOP_NONE)
         return s->now.stop;
-    if (checks_gradient(s) && (s->iteration > 0 || s->method->uses_gradient) && s->gradient_known && ulna_is_flat(s))
+    if (is_kept && checks_gradient(s) && (s->iteration > 0 || s->method->uses_gradient) && s->gradient_known &&
+        ulna_is_flat(s))
         return ULNA_STOP_GRADIENT;
-    if (s->iteration > 0 && s->now.accepted) {
+    if (is_kept && s->iteration > 0 && s->now.accepted) {
         int is_lean = !s->now.unsettled && s->now.decrease <= o->decrease * (s->f + s->now.decrease);
         s->lean = is_lean ? s->lean + 1 : 0;
         if (o->decrease > 0 && s->lean >= s->method->patience)
@@ -186,7 +188,8 @@ static void close_attempt(ulna_solver *s, ulna_stop stop, int may_go_on)
     ulna_result *r = &s->result;
     const ulna_options *o = &s->options;
     r->attempts = s->attempt + 1;
-    int is_enough = s->best_f <= o->stop_below || s->best_f <= o->objective ||
+    int is_kept = !s->constrained || !s->constrained->best_infeasible;
+    int is_enough = (is_kept && (s->best_f <= o->stop_below || s->best_f <= o->objective)) ||
                     (o->agreeing_restarts > 0 && s->agreed >= o->agreeing_restarts);
     s->again = may_go_on && !is_final(stop) && !is_enough && s->attempt < o->restarts;
     if (!s->again)
@@ -201,7 +204,7 @@ static ulna_status end_attempt(ulna_solver *s, ulna_stop stop, int may_go_on)
         status = go_to_best(s, &stop);
     if (status != ULNA_OK)
         return status;
-    int is_first = s->attempt == 0, is_better = is_first || s->f < s->best_f;
+    int is_first = s->attempt == 0, is_better = is_first || ulna_is_better(s);
     if (!is_first && fabs(s->f - s->best_f) <= 0.01 * fmin(s->f, s->best_f) + s->options.objective)
         s->agreed++;
     else if (is_better)
@@ -213,6 +216,7 @@ static ulna_status end_attempt(ulna_solver *s, ulna_stop stop, int may_go_on)
         s->best_predicted = s->predicted;
         s->result.best_attempt = s->attempt;
         memcpy(s->best_q, s->q, (size_t)s->nq * sizeof *s->q);
+        ulna_keep_multipliers(s);
     }
     close_attempt(s, stop, may_go_on);
     return ULNA_OK;
@@ -395,7 +399,10 @@ ulna_status ulna_solver_end(ulna_solver *s, double *q, ulna_result *result)
         s->f = s->best_f;
         s->predicted = s->best_predicted;
         s->at_q = s->gradient_known = 0;
+        ulna_restore_multipliers(s);
     }
+    if (status == ULNA_OK && s->constrained)
+        status = ulna_report_constraints(s);
     if (status == ULNA_OK && s->own)
         status = ulna_solver_drop_penalty(s);
     if (status == ULNA_OK && !s->predicted) {
@@ -403,7 +410,7 @@ ulna_status ulna_solver_end(ulna_solver *s, double *q, ulna_result *result)
         ulna_mark_held(s);
     }
     r->verified = 0;
-    if (status == ULNA_OK && !s->predicted && !s->own)
+    if (status == ULNA_OK && !s->predicted && !s->own && !s->constrained)
         status = ulna_verify(s, s->best_minimum, &r->verified);
     if (status != ULNA_OK)
         return status;

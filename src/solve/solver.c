@@ -1,5 +1,5 @@
 /* Solvers: their memory and options, and the small services that methods share. */
-#include "solve/solver.h"
+#include "solve/constrained.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -21,6 +21,11 @@ static ulna_status take_arrays(ulna_solver *s, ulna_arena *arena, ulna_error *er
     s->limited_at = ulna_arena_take(arena, nv, sizeof *s->limited_at);
     s->locked = ulna_arena_take(arena, nv, 1);
     s->held = ulna_arena_take(arena, nv, 1);
+    s->constrained = NULL;
+    if (ulna_problem_row_count(s->problem)) {
+        s->constrained = ulna_arena_take(arena, 1, sizeof *s->constrained);
+        ulna_constrained_take(arena->memory ? s->constrained : &(ulna_constrained){0}, s->problem, arena);
+    }
     return s->method->layout ? s->method->layout(s, s->state, arena, error) : ULNA_OK;
 }
 
@@ -168,6 +173,30 @@ static int has_room_for_lapack(void)
     return room != NULL;
 }
 
+static int has_levels(const ulna_problem *problem)
+{
+    for (int i = 0; i < ulna_problem_constraint_count(problem); i++)
+        if (ulna_problem_constraint(problem, i)->level > 0)
+            return 1;
+    return 0;
+}
+
+/* A problem with constraints is for methods that keep them. */
+static ulna_status choose_for_constraints(ulna_solver *s, ulna_error *error)
+{
+    if (!ulna_problem_row_count(s->problem))
+        return ULNA_OK;
+    if (s->method == &ulna_method_hybrid)
+        s->method = has_levels(s->problem) ? &ulna_method_hybrid_levels : &ulna_method_hybrid_constrained;
+    if (s->method == &ulna_method_hybrid_constrained || s->method == &ulna_method_hybrid_levels ||
+        s->method->info.flags & ULNA_METHOD_CONSTRAINED)
+        return ULNA_OK;
+    return ulna_fail(
+        error, ULNA_ERR_UNSUPPORTED,
+        "method '%s' does not keep constraints, and the problem has some: use hybrid, lagrange or virtual-work",
+        s->method->info.name);
+}
+
 static ulna_status prepare(ulna_solver *layout, const ulna_problem *problem, const ulna_options *options,
                            const ulna_method *method, const ulna_method *inner, ulna_error *error)
 {
@@ -181,6 +210,9 @@ static ulna_status prepare(ulna_solver *layout, const ulna_problem *problem, con
     if (!layout->method)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "there is no method '%.64s'", layout->options.method);
     layout->options.method = layout->method->info.name;
+    status = choose_for_constraints(layout, error);
+    if (status != ULNA_OK)
+        return status;
     layout->bounded = options->bounded && (layout->method->info.flags & ULNA_METHOD_BOUNDED);
     if (!layout->method->iterate) /* penalty */
         status = make_penalty(layout, inner, error);
@@ -358,7 +390,7 @@ ulna_status ulna_try_q(ulna_solver *s, double *f)
 }
 
 /* Inside the limits, and exactly on one that the step was to end on: q + (limit - q) may miss it by rounding. */
-static void land(ulna_solver *s)
+void ulna_solver_land(ulna_solver *s)
 {
     const int *at = s->limited_at;
     const double *low = s->limited_low, *high = s->limited_high, *q = s->q;
@@ -379,7 +411,7 @@ ulna_status ulna_try(ulna_solver *s, const double *step, double length, double *
         along = s->displacement;
     }
     ulna_model_integrate(s->model, s->q, along, s->trial);
-    land(s);
+    ulna_solver_land(s);
     return ulna_try_q(s, f);
 }
 
@@ -421,8 +453,12 @@ ulna_status ulna_gradient_here(ulna_solver *s)
     if (s->gradient_known)
         return ULNA_OK;
     ulna_status status = ulna_return(s);
+    if (status == ULNA_OK && s->constrained) /* rows of the last step are in the work */
+        status = ulna_work_load_rows(s->work, NULL, 0, NULL, NULL, NULL);
     if (status == ULNA_OK)
         status = ulna_work_gradient(s->work, s->gradient);
+    if (status == ULNA_OK && s->constrained) /* of the Lagrangian */
+        status = ulna_take_off_multipliers(s);
     s->result.gradients++;
     s->gradient_known = status == ULNA_OK;
     return status;

@@ -53,6 +53,8 @@ typedef struct ulna_iteration {
     double damping, exactness;
 } ulna_iteration;
 
+struct ulna_constrained; /* constrained.h */
+
 struct ulna_solver {
     ulna_allocator allocator;
     size_t bytes;
@@ -91,6 +93,8 @@ struct ulna_solver {
     int predicted; /* f is a prediction: q was not evaluated */
     int minimum; /* set by a method: what ulna_is_minimum said; 1 at most if that was at an earlier q. See ulna_verify */
 
+    struct ulna_constrained *constrained; /* NULL for a problem without constraints */
+
     double best_f; /* of the attempts that have ended */
     ulna_stop best_stop;
     int best_minimum, best_predicted;
@@ -123,6 +127,8 @@ struct ulna_solver {
 /* f at q (+) length * step, with rounding beyond limits removed; the trial is s->trial. INFINITY where f is not a number.
  * Returns errors other than that. */
 ulna_status ulna_try(ulna_solver *s, const double *step, double length, double *f);
+/* Removes rounding beyond limits from s->trial: inside, and exactly on a limit that the step was to end on. */
+void ulna_solver_land(ulna_solver *s);
 /* The same for a q that the caller has put into s->trial. */
 ulna_status ulna_try_q(ulna_solver *s, double *f);
 /* The same at `length`, a half, a quarter, ... of it until f exists; INFINITY if it does not at 2^-40 either. */
@@ -221,6 +227,8 @@ void ulna_solver_forget(ulna_solver *solver);
 /* ---- the methods of this folder, each in the file of its family (by name: src/papers/methods.c) -------------------- */
 
 extern const ulna_method ulna_method_hybrid;
+extern const ulna_method ulna_method_hybrid_levels;      /* with priorities */
+extern const ulna_method ulna_method_hybrid_constrained; /* what hybrid is for a problem with constraints */
 extern const ulna_method ulna_method_bfgs;
 extern const ulna_method ulna_method_lbfgs;
 extern const ulna_method ulna_method_gradient;

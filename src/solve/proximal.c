@@ -1,0 +1,443 @@
+/*
+ * hybrid, with constraints: a proximal SQP on the tree.
+ *
+ * Each iteration solves the step of border_step.c: an exact or Gauss-Newton model of f - beta . C, rows linearised, limits
+ * inside. Two weights govern it (both relative to the largest weight of a term):
+ *
+ *   rho   of the merit, phi = f - beta C + rho/2 |C|^2; for C >= 0: f + rho/2 (max(0, beta/rho - C)^2 - (beta/rho)^2).
+ *   stiff >= rho, of the step: a row gives way by 1 / stiff about its multiplier.
+ *
+ * With stiff = rho it is Levenberg-Marquardt on phi with the old multipliers, which is safe anywhere. With stiff > rho it is
+ * SQP, and phi is taken with the new multipliers at both ends: then the step descends for any rho, and there is no Maratos
+ * effect. It starts soft, and grows stiff where steps are short and good. Where a step is refused, the rows are blamed as long as
+ * they are far from kept, and the damping lambda otherwise.
+ *
+ * If the linearised rows contradict each other twice, they become goals with a priced slack (levels.c): that finds the least
+ * violation. If it is zero, the iteration goes on here; if not, the set is infeasible, as far as q shows.
+ *
+ * Fails where every local method does: a set that can be kept elsewhere may be called infeasible here. Restarts are for that.
+ */
+#include "solve/constrained.h"
+
+#define KAPPA_LEAST 1e-12
+#define KAPPA_LEAST_GAUSS_NEWTON 0.03
+#define KAPPA_MOST 1e14
+#define KAPPA_QUIET 1e-6 /* at least, where a step within the rounding of phi did not reduce the KKT residual */
+#define FLOOR 1e-13      /* of the curvature scale */
+#define RHO_FIRST 0.1    /* rho and stiff: of the largest weight */
+#define STIFF_MOST 1e5
+#define RHO_MOST 1e8
+#define LITTLE 5e-5   /* of the length scale: rows that lack less are nearly kept */
+#define FAR_OFF 5e-4  /* that lack more are far from it */
+#define STEP_MOST 0.5 /* radians, of an SQP step */
+
+enum { QUIET_MOST = 6 };
+
+typedef struct proximal {
+    ulna_row_stepper stepper;
+    ulna_levels levels;                        /* where the rows cannot be kept */
+    double *give, *centre, *z, *beta, *linear; /* for each row */
+    double weight;                             /* the largest of a term */
+    double kappa, rho, stiff;
+    double reference;          /* violation when the multipliers were last set */
+    int has_given_up, returns; /* to here, from there */
+    int exact, good;           /* steps in a row that justify it */
+    double residual;           /* KKT, the last one */
+    int quiet;                 /* steps in the rounding of phi that did not reduce it */
+    int contradictions, stalls;
+    int has_carried;
+    double gain; /* of the last step that was accepted */
+} proximal;
+
+_Static_assert(sizeof(proximal) <= ULNA_METHOD_STATE, "state too large");
+
+static ulna_status layout(ulna_solver *s, void *state, ulna_arena *arena, ulna_error *error)
+{
+    proximal *p = state;
+    size_t n = (size_t)ulna_problem_row_count(s->problem);
+    (void)error;
+    ulna_row_stepper_take(&p->stepper, s, arena);
+    ulna_levels_take(&p->levels, s, arena);
+    double **numbers[] = {&p->give, &p->centre, &p->z, &p->beta, &p->linear};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        *numbers[i] = ulna_arena_take(arena, n, sizeof(double));
+    return ULNA_OK;
+}
+
+static ulna_status begin(ulna_solver *s, void *state)
+{
+    proximal *p = state;
+    ulna_constrained *c = s->constrained;
+    c->soft_from = 1;
+    ulna_status status = ulna_rows_here(s);
+    int is_warm = s->options.hybrid.keep_damping && p->has_carried && !s->forget && s->attempt == 0;
+    p->weight = ulna_largest_weight(s->problem);
+    if (!is_warm) {
+        memset(c->beta, 0, (size_t)c->capacity * sizeof *c->beta);
+        memset(p->stepper.is_active, 0, (size_t)c->capacity);
+        p->kappa = s->options.hybrid.kappa;
+        p->rho = p->stiff = RHO_FIRST * p->weight;
+    } else {
+        ulna_carry_numbers(c, c->beta);
+        for (int i = 0; i < c->count; i++)
+            p->stepper.is_active[i] = c->beta[i] > 0;
+    }
+    ulna_rows_carried(c);
+    c->infeasible = 0;
+    c->excess = c->violation;
+    p->kappa = fmin(p->kappa, 1);
+    p->reference = fmax(c->violation, 1e-6 * s->length);
+    p->has_given_up = p->returns = 0;
+    p->exact = p->good = p->contradictions = p->stalls = p->quiet = 0;
+    p->residual = (double)INFINITY;
+    p->has_carried = 1;
+    s->forget = 0;
+    return status;
+}
+
+/* ---- merit ----------------------------------------------------------------------------------------------------------- */
+
+static double shares(const ulna_constrained *c, const ulna_row *rows, const double *beta, double rho)
+{
+    double sum = 0;
+    for (int i = 0; i < c->count; i++)
+        sum += ulna_row_share(&rows[i], rows[i].value, beta[i], rho);
+    return sum;
+}
+
+/* Rounding of phi: of its sums, and of positions times the multipliers. */
+static double noise_of(const ulna_constrained *c, double f, double phi, const double *beta)
+{
+    double noise = 4e-16 * (fabs(phi) + f + fabs(phi - f));
+    for (int i = 0; i < c->count; i++)
+        noise += fabs(beta[i]) * c->rows[i].noise;
+    return noise;
+}
+
+static double squared_lack(const ulna_constrained *c)
+{
+    double sum = 0;
+    for (int i = 0; i < c->count; i++) {
+        double lack = ulna_row_lack(&c->rows[i]);
+        sum += lack * lack;
+    }
+    return sum;
+}
+
+/* ---- the step ---------------------------------------------------------------------------------------------------------- */
+
+static int is_sqp(const proximal *p)
+{
+    return p->stiff > p->rho;
+}
+
+static void set_rows(const ulna_solver *s, proximal *p)
+{
+    const ulna_constrained *c = s->constrained;
+    for (int i = 0; i < c->count; i++) {
+        double value = c->rows[i].value;
+        p->give[i] = 1 / p->stiff;
+        p->centre[i] = c->beta[i];
+        p->z[i] = c->beta[i];
+        if (!is_sqp(p)) /* the multiplier that the penalty stands for */
+            p->z[i] = c->rows[i].is_equation ? c->beta[i] - p->stiff * value : fmax(0, c->beta[i] - p->stiff * value);
+    }
+}
+
+/* Mean diagonal of S over the rows of constraints in the border; 0 if there are none. */
+static double mean_schur(const ulna_row_stepper *t)
+{
+    double sum = 0;
+    int count = 0;
+    for (int i = 0; i < t->count; i++)
+        if (t->whose[i] >= 0) {
+            sum += fabs(t->border.schur[(size_t)i * (size_t)t->border.capacity + (size_t)i]);
+            count++;
+        }
+    return count ? sum / count : 0;
+}
+
+/* The step with the exactness and damping that lead to one. */
+static ulna_status find_step(ulna_solver *s, proximal *p, ulna_row_step *step)
+{
+    for (int tries = 0;; tries++) {
+        const ulna_constrained *c = s->constrained;
+        double off = s->f + 0.5 * fmin(p->rho, p->weight) * squared_lack(c);
+        set_rows(s, p);
+        *step = (ulna_row_step){.lambda = fmax(p->kappa * off, FLOOR * s->curvature),
+                                .exact = p->exact,
+                                .give = p->give,
+                                .centre = p->centre,
+                                .z = p->z,
+                                .beta = p->beta,
+                                .linear = p->linear};
+        ulna_status status = ulna_take_row_step(s, &p->stepper, step);
+        if (tries == 60 || (status != ULNA_OK && status != ULNA_ERR_SINGULAR && status != ULNA_ERR_INDEFINITE &&
+                            status != ULNA_ERR_CONVERGENCE))
+            return status;
+        if (status != ULNA_OK || step->is_wrong) {
+            if (step->exact)
+                s->now.negative = 1;
+            else
+                p->kappa *= 10;
+            p->exact = 0;
+        } else if (p->returns < 2 && is_sqp(p) && ulna_is_contradictory(s, p->linear) && p->contradictions < 20) {
+            p->stiff = p->rho = fmin(10 * p->rho, RHO_MOST * p->weight);
+            p->has_given_up = ++p->contradictions >= 2;
+            if (p->has_given_up)
+                return ULNA_OK;
+        } else {
+            return ULNA_OK;
+        }
+    }
+}
+
+/* ---- after the step ---------------------------------------------------------------------------------------------------- */
+
+static void refuse(ulna_solver *s, proximal *p, double size)
+{
+    if (is_sqp(p) && s->constrained->excess > FAR_OFF * s->length) {
+        p->stiff = size > STEP_MOST ? p->rho : fmax(p->rho, 1e-2 * p->stiff);
+        if (p->good)
+            p->kappa = fmax(2 * p->kappa, 1e-6);
+    } else {
+        p->kappa = fmax(8 * p->kappa, 1e-2);
+    }
+    p->exact = p->good = 0;
+    if (p->kappa > KAPPA_MOST)
+        s->now.stop = ULNA_STOP_STALLED;
+}
+
+static void adapt_damping(const ulna_solver *s, proximal *p, double gain)
+{
+    double least = s->options.hybrid.exact ? KAPPA_LEAST : KAPPA_LEAST_GAUSS_NEWTON;
+    if (gain > 0.75)
+        p->kappa = fmax(0.2 * p->kappa, least);
+    else if (gain < 0.25)
+        p->kappa *= 4;
+}
+
+static void set_multipliers(ulna_solver *s, proximal *p)
+{
+    memcpy(s->constrained->beta, p->beta, (size_t)s->constrained->count * sizeof *p->beta);
+    p->reference = fmax(s->constrained->excess, 1e-15 * s->length);
+    s->gradient_known = 0;
+}
+
+/* As priorities have it, until the rows are kept after all. */
+static ulna_status go_on_as_levels(ulna_solver *s, proximal *p)
+{
+    int kept = 0;
+    ulna_status status = ulna_levels_iterate(s, &p->levels, &kept);
+    if (kept) {
+        p->has_given_up = p->contradictions = p->stalls = 0;
+        p->returns++;
+        p->rho = p->weight;
+        p->stiff = 100 * p->rho;
+        p->kappa = s->options.hybrid.kappa;
+        p->reference = s->constrained->excess;
+        p->exact = p->good = 0;
+    }
+    return status;
+}
+
+/* Multipliers: always after an SQP step; after a damped one if the violation fell, or if phi has nothing left to give. */
+static void adapt_rows(ulna_solver *s, proximal *p, int was_sqp, double before, double predicted)
+{
+    ulna_constrained *c = s->constrained;
+    double length = s->length, schur = mean_schur(&p->stepper);
+    if (was_sqp || c->excess <= 0.25 * p->reference || c->excess <= s->options.violation * length) {
+        set_multipliers(s, p);
+    } else if (predicted <= 0.1 * 0.5 * p->rho * squared_lack(c)) {
+        p->stalls += c->excess > 0.8 * p->reference && c->excess > LITTLE * length;
+        set_multipliers(s, p);
+        p->rho = fmin(10 * p->rho, RHO_MOST * p->weight);
+        p->stiff = fmax(p->stiff, p->rho);
+        if (p->stalls >= 3 && p->returns < 2) {
+            p->has_given_up = 1;
+            ulna_levels_give_up(s, &p->levels);
+            return;
+        }
+    }
+    if (p->gain > 0.6 && ulna_step_size(s, s->step) < 0.25 && c->excess <= 1.01 * before + 1e-12 * length) {
+        if (was_sqp && c->excess <= 0.3 * before && schur > 0)
+            p->rho = fmax(p->rho, fmin(30 / schur, 1e6 * p->weight));
+        p->stiff = fmin(100 * fmax(p->stiff, p->rho), fmax(STIFF_MOST * p->weight, p->rho));
+    }
+}
+
+static void adapt_quietly(ulna_solver *s, proximal *p, double residual)
+{
+    if (residual < 0.3 * p->residual) {
+        p->kappa = fmax(0.2 * p->kappa, KAPPA_LEAST);
+        p->quiet = 0;
+    } else if (residual > 0.9 * p->residual) {
+        p->kappa = fmax(8 * p->kappa, KAPPA_QUIET);
+        p->quiet++;
+    }
+    if (p->quiet >= QUIET_MOST)
+        s->now.stop =
+            residual <= 1e4 * s->options.kkt * p->weight * s->length2 ? ULNA_STOP_DECREASE : ULNA_STOP_STALLED;
+}
+
+/* Is this the end? Rows are kept, and the KKT residual is small; or, where that is enough, f does not fall. */
+static ulna_status settle(ulna_solver *s, proximal *p, double fell, int is_quiet)
+{
+    const ulna_constrained *c = s->constrained;
+    double residual;
+    if (c->excess > s->options.violation * s->length)
+        return ULNA_OK;
+    int is_lean = !s->options.hybrid.verify && fell <= s->options.decrease * s->f && p->gain > 0.5;
+    ulna_status status = ulna_kkt_residual(s, &residual);
+    if (status == ULNA_OK && is_quiet) /* phi says nothing any more: does the residual fall? */
+        adapt_quietly(s, p, residual);
+    p->residual = residual;
+    if (status == ULNA_OK && (is_lean || residual <= s->options.kkt * p->weight * s->length2))
+        s->now.stop = residual <= s->options.kkt * p->weight * s->length2 ? ULNA_STOP_GRADIENT : ULNA_STOP_DECREASE;
+    return status;
+}
+
+/* ---- one iteration ------------------------------------------------------------------------------------------------------- */
+
+typedef struct trial {
+    double f, phi, predicted, fell, size;
+    int is_sqp, is_quiet;
+} trial;
+
+static double predict(const ulna_constrained *c, const proximal *p, const ulna_row_step *step, const double *beta)
+{
+    double predicted = step->predicted + shares(c, c->rows, beta, p->rho);
+    for (int i = 0; i < c->count; i++)
+        predicted -= ulna_row_share(&c->rows[i], p->linear[i], beta[i], p->rho);
+    return predicted;
+}
+
+/* The last step of a frame, so short that its second-order error violates nothing, is not evaluated. */
+static int may_trust(const ulna_solver *s, const ulna_row_step *step, const trial *t)
+{
+    return s->options.hybrid.trust_last && !s->options.hybrid.verify && t->is_sqp && !step->met &&
+           t->predicted <= s->options.decrease * s->f && t->size * t->size <= s->options.violation;
+}
+
+static void trust(ulna_solver *s, proximal *p, const ulna_row_step *step)
+{
+    ulna_constrained *c = s->constrained;
+    ulna_model_integrate(s->model, s->q, s->step, s->trial);
+    ulna_solver_land(s);
+    ulna_accept(s, s->step, 1, s->f - step->predicted);
+    s->at_q = 0;
+    s->predicted = 1;
+    s->now.stop = ULNA_STOP_DECREASE;
+    set_multipliers(s, p);
+    c->violation = 0;
+    for (int i = 0; i < c->count; i++)
+        c->violation = fmax(c->violation, c->rows[i].is_equation ? fabs(p->linear[i]) : -p->linear[i]);
+}
+
+static ulna_status try_step(ulna_solver *s, proximal *p, trial *t)
+{
+    const ulna_constrained *c = s->constrained;
+    const double *beta = t->is_sqp ? p->beta : c->beta;
+    double here = shares(c, c->rows, beta, p->rho);
+    ulna_status status = ulna_try(s, s->step, 1, &t->f);
+    if (status == ULNA_OK && isfinite(t->f))
+        status = ulna_rows_at_trial(s);
+    if (status == ULNA_ERR_NUMBER) {
+        t->f = (double)INFINITY;
+        status = ULNA_OK;
+    }
+    if (status != ULNA_OK)
+        return status;
+    double phi = s->f + here, noise = noise_of(c, s->f, phi, beta);
+    t->phi = isfinite(t->f) ? t->f + shares(c, c->trial, beta, p->rho) : (double)INFINITY;
+    t->fell = phi - t->phi;
+    t->is_quiet = fabs(t->fell) <= 8 * noise && fabs(t->predicted) <= 8 * noise;
+    return ULNA_OK;
+}
+
+static int is_good(const ulna_solver *s, const trial *t)
+{
+    const ulna_constrained *c = s->constrained;
+    if (!(t->fell > 1e-4 * t->predicted || t->is_quiet))
+        return 0;
+    double after = ulna_rows_violation(c, c->trial, 1);
+    return !t->is_sqp || (t->size <= STEP_MOST && !(after > 2 * c->excess && after > FAR_OFF * s->length));
+}
+
+static const double *beta_of(const ulna_constrained *c, const proximal *p, const trial *t)
+{
+    return t->is_sqp ? p->beta : c->beta;
+}
+
+/* With the axes of rotations taken anew: what counts for the damping, or steps could run in circles. */
+static double gain_here(const ulna_constrained *c, const proximal *p, const trial *t, const double *beta)
+{
+    double phi = t->f + shares(c, c->rows, beta, p->rho);
+    return t->predicted > 0 ? fmin(t->fell, t->fell + t->phi - phi) / t->predicted : 1;
+}
+
+static ulna_status iterate(ulna_solver *s, void *state)
+{
+    proximal *p = state;
+    ulna_constrained *c = s->constrained;
+    ulna_row_step step;
+    s->now.unsettled = 1;
+    if (p->has_given_up)
+        return go_on_as_levels(s, p);
+    ulna_status status = find_step(s, p, &step);
+    s->now.damping = step.lambda;
+    s->now.exactness = p->exact;
+    if (status != ULNA_OK)
+        return status;
+    if (p->has_given_up) {
+        ulna_levels_give_up(s, &p->levels);
+        return ULNA_OK;
+    }
+    trial t = {.is_sqp = is_sqp(p), .size = ulna_step_size(s, s->step)};
+    t.predicted = predict(c, p, &step, t.is_sqp ? p->beta : c->beta);
+    while (t.is_sqp && !(t.predicted > 0) && 10 * p->rho < p->stiff) {
+        p->rho *= 10; /* negative curvature across the rows: phi must rise there */
+        t.predicted = predict(c, p, &step, p->beta);
+    }
+    if (may_trust(s, &step, &t)) {
+        trust(s, p, &step);
+        return ULNA_OK;
+    }
+    status = try_step(s, p, &t);
+    if (status != ULNA_OK)
+        return status;
+    if (!is_good(s, &t)) {
+        refuse(s, p, t.size);
+        return ulna_return(s);
+    }
+    double before = c->excess;
+    ulna_accept(s, s->step, 1, t.f);
+    status = ulna_rows_accept(s);
+    if (status != ULNA_OK)
+        return status;
+    p->gain = t.is_quiet || !(t.predicted > 0) ? 1 : t.fell / t.predicted;
+    if (!t.is_quiet)
+        adapt_damping(s, p, gain_here(c, p, &t, beta_of(c, p, &t)));
+    adapt_rows(s, p, t.is_sqp, before, t.predicted);
+    if (p->has_given_up)
+        return ULNA_OK;
+    status = settle(s, p, t.fell, t.is_quiet);
+    int may_be_exact = s->options.hybrid.exact && p->gain > 0.5 && t.size < 0.1;
+    p->good = may_be_exact ? p->good + 1 : 0;
+    p->exact = may_be_exact;
+    return status;
+}
+
+const ulna_method ulna_method_hybrid_constrained = {
+    .info = {.name = "hybrid",
+             .summary = "proximal SQP on the tree",
+             .source = "",
+             .supports = "all terms, all joints, all constraints",
+             .flags = ULNA_METHOD_BOUNDED | ULNA_METHOD_MONOTONE | ULNA_METHOD_HESSIAN,
+             .iterations = 500},
+    .predicts = 1,
+    .patience = 1,
+    .layout = layout,
+    .begin = begin,
+    .iterate = iterate,
+};
