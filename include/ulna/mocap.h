@@ -271,6 +271,41 @@ typedef struct ulna_frame_report {
 /* In an option: what suits the skeleton. */
 #define ULNA_AUTO (-1.0)
 
+/* ---- constraints of a take ------------------------------------------------------------------------------------------ */
+
+typedef struct ulna_frame_range {
+    int first, last; /* indices in the take; what is outside the take is ignored */
+} ulna_frame_range;
+
+/*
+ * A constraint (constraint.h) in some frames of a take. POINT, ORIENTATION and FRAME fade in before a range and out after it
+ * (options.fade): there the goal is where the tracked motion is, moved by a share of what separated the two at the end of the
+ * range. All others begin and end at once.
+ */
+typedef struct ulna_track_constraint {
+    ulna_constraint constraint;
+    const ulna_frame_range *ranges;
+    int range_count; /* 0: all frames */
+} ulna_track_constraint;
+
+/* A foot that stands, from one frame to another. */
+typedef struct ulna_stance {
+    int body;                  /* the foot */
+    int first, last;           /* indices in the take */
+    int flat_first, flat_last; /* in which its rotation is held too; flat_first > flat_last: the point alone */
+    double point[3]; /* m, in the body's frame: what stays where it is. In options, NaN in point[0] stands for the ball
+                                  * of the foot, the joint of its toes; or for the body's origin, if it is no foot or has no toes */
+    double skate_before, skate; /* m, in results: horizontal path of that point, as tracked and as held */
+} ulna_stance;
+
+/* What became of a constraint of options.constraints, in the order of these. Units as of ulna_work_constraint_error. */
+typedef struct ulna_constraint_report {
+    int frames;      /* in which it was to be kept, without those in which it fades */
+    double worst;    /* its largest error in these */
+    int worst_frame; /* index in the take */
+    int infeasible;  /* frames in which it was not kept, as others, or the reach of the skeleton, were in its way */
+} ulna_constraint_report;
+
 typedef struct ulna_track_options {
     ulna_options solve; /* method, limits, strengths; the stops are those of tracking */
     ulna_options fresh; /* for fresh starts: restarts, and stops to be sure */
@@ -292,7 +327,8 @@ typedef struct ulna_track_options {
     double lost_excess; /* m^2 where the mean weight of the markers is 1. ULNA_AUTO: 1e-4 for an adult */
     double budget;      /* s: no search and no iteration begins later than this after the frame began; 0: no limit */
     /* Adds terms of the caller's own, which hold in every frame, to a tracker's problem, after the markers. Several
-     * threads may call it at once. A track is lost by its markers alone, and reports are about them. May be NULL */
+     * threads may call it at once. A track is lost by its markers alone, and reports are about them. It may add constraints too
+     * (constraint.h): these are kept in every frame, live as well. May be NULL */
     ulna_status (*extend)(void *context, ulna_problem *problem, ulna_error *error);
     void *extend_context;
     const double *start; /* nq: for the first frame; NULL: the model's rest, its root moved to the markers */
@@ -308,6 +344,14 @@ typedef struct ulna_track_options {
     int oracle; /* 1: the protocol of the exact-Hessian paper (section 6). Each frame's offsets are those of its pose in the
                  * take's reference, so that f = 0 can be reached. Of these options, method, limits, iterations, start and
                  * progress count then */
+    /* Kept exactly, where that is possible, by a last pass over the frames; where it is not, frames are doubtful. */
+    const ulna_track_constraint *constraints;
+    int constraint_count;
+    int plant_feet; /* 1: feet that stand are found from the tracked motion, and stay where they are on average. Not with
+                     * options.causal. Feet are found by the names of their bodies, but for those that `stances` names */
+    const ulna_stance *stances; /* feet that stand, as far as the caller knows. Those of one body must not overlap */
+    int stance_count;
+    double fade; /* s, before and after each range or stance. ULNA_AUTO: 0.08. With options.causal only after it */
     int (*progress)(void *context, int done, int total); /* from one thread at a time; not 0 cancels. May be NULL */
     void *progress_context;
 } ulna_track_options;
@@ -447,7 +491,12 @@ typedef struct ulna_track_result {
     ulna_dof_report *dofs;       /* nv */
     ulna_goal_report *goals;     /* one for each term that options.extend added */
     int goal_count;
-    ulna_swap *swaps; /* at most 64; with a robust loss */
+    ulna_constraint_report *constraints; /* options.constraint_count */
+    int constraint_count;
+    ulna_stance *stances; /* those found and those given, in the order of their first frames */
+    int stance_count;
+    double unconstrained_rms; /* m: summary.rms_mean as it was before constraints and feet; the same without any */
+    ulna_swap *swaps;         /* at most 64; with a robust loss */
     int swap_count;
     ulna_gap *gaps; /* in the order in which they begin */
     int gap_count;
@@ -455,7 +504,7 @@ typedef struct ulna_track_result {
     ulna_trust trust;
     ulna_findings
         findings; /* trust.reasons in words, and with ULNA_REASON_UNMEASURED what is not measured, however little */
-    size_t frame_room, marker_room, dof_room, swap_room, gap_room;
+    size_t frame_room, marker_room, dof_room, swap_room, gap_room, stance_room;
 } ulna_track_result;
 
 /*

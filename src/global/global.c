@@ -29,6 +29,9 @@ static ulna_status check(const ulna_problem *problem, const ulna_global_options 
 {
     if (!problem)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no problem given");
+    if (ulna_problem_constraint_count(problem))
+        return ulna_fail(error, ULNA_ERR_UNSUPPORTED,
+                         "a global solve keeps no constraints, and the problem has some: use a solver with restarts");
     const double numbers[] = {o->gap, o->absolute, o->seconds};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!(numbers[i] >= 0) || isinf(numbers[i]))

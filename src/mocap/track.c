@@ -163,7 +163,7 @@ static ulna_status check(const ulna_take *take, const ulna_track_options *o, uln
                          "options: chunk_frames, overlap_frames and threads must not be negative");
     if (o->oracle && !take->reference)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "offsets for each frame need a take with a reference motion");
-    return ULNA_OK;
+    return ulna_track_check_constraints(take, o, error);
 }
 
 static ulna_status track_in_chunks(ulna_track_job *j, ulna_error *error)
@@ -198,6 +198,7 @@ ulna_status ulna_track(const ulna_take *take, const ulna_track_options *options,
                         .total = total,
                         .passes = o->oracle || o->causal ? 1 : 2 + (o->smooth > 0 ? ULNA_TRACK_SWEEPS : 0)};
     j.chunks = (total - 1) / j.chunk + 1;
+    j.passes += ulna_track_has_constraints(&j, NULL);
     status = ulna_track_result_begin(take, result, error);
     if (status == ULNA_OK)
         status = choose_markers(&j, error);
@@ -210,6 +211,8 @@ ulna_status ulna_track(const ulna_take *take, const ulna_track_options *options,
         status = o->oracle ? ulna_track_oracle(&j, error) : track_in_chunks(&j, error);
     if (status == ULNA_OK && !o->oracle && !o->causal && !atomic_load(&j.cancelled))
         status = ulna_track_look_back(&j, error);
+    if (status == ULNA_OK && o->causal && ulna_track_has_constraints(&j, NULL) && !atomic_load(&j.cancelled))
+        status = ulna_track_keep_constraints(&j, NULL, NULL, error);
     if (status == ULNA_OK && atomic_load(&j.cancelled))
         status = ulna_fail(error, ULNA_ERR_STATE, "cancelled");
     if (status == ULNA_OK)

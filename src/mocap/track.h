@@ -56,6 +56,23 @@ ulna_status ulna_track_stitch(ulna_track_job *j, ulna_error *error);
 enum { ULNA_TRACK_SWEEPS = 2 };
 ulna_status ulna_track_look_back(ulna_track_job *j, ulna_error *error);
 
+/* Times options.smooth, for each neighbour: what holds a frame to it in a sweep. */
+#define ULNA_TRACK_SWEEP 7.5
+/* The sum of the steps from q to the poses that `clip` has in the frames beside this one (nv), and how many there are. `hidden`: total x nb,
+ * joints that no marker shows and that hold nothing; or NULL. `step`: nv of scratch. */
+double ulna_track_to_neighbours(const ulna_track_job *j, const ulna_clip *clip, const unsigned char *hidden, int frame,
+                                const double *q, double *step, double *to_sides);
+/* The median of the numbers, which are in another order afterwards, and their spread: the median absolute deviation in standard deviations of a
+ * normal distribution, or a quarter of the median if that is more. */
+double ulna_median_and_spread(double *numbers, size_t count, double *spread);
+
+/* track_constraints.c: keeps constraints and plants feet, frame by frame, and measures the frames again. `aside`: total x used.count,
+ * markers that count as missing; `hidden`: as above. Both may be NULL. */
+int ulna_track_has_constraints(const ulna_track_job *j, const ulna_tracker *tracker);
+ulna_status ulna_track_check_constraints(const ulna_take *take, const ulna_track_options *options, ulna_error *error);
+ulna_status ulna_track_keep_constraints(ulna_track_job *j, const unsigned char *aside, const unsigned char *hidden,
+                                        ulna_error *error);
+
 /* track_oracle.c: all frames with offsets of the reference. */
 ulna_status ulna_track_oracle(ulna_track_job *j, ulna_error *error);
 
@@ -79,6 +96,8 @@ void ulna_track_add_findings(const ulna_take *take, ulna_track_result *result);
 double ulna_largest_rotation(const ulna_model *model, const ulna_pose *before, const ulna_pose *now);
 /* Marks frames in which a joint jumps or leaves its limits; then, with all sums and findings there, the verdict. */
 ulna_status ulna_track_mark_motion(const ulna_track_job *j);
+/* Radians, of the rotation from one to the other. */
+double ulna_track_rotation(const double a[9], const double b[9]);
 void ulna_track_judge(const ulna_model *model, ulna_track_result *result);
 
 /* Adds whole turns to the angles of q, so that they are nearest to those of `near`; not where limits of `options` bind.

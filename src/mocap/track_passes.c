@@ -8,6 +8,7 @@
  *   3. Limbs that no marker shows are bridged (track_bridges.c).
  *   4. Two sweeps, back and forth: each frame takes one step, held to both its neighbours, so that jumps that the markers do not
  *      call for wear off.
+ *   5. Constraints and planted feet are kept (track_constraints.c), last, so that nothing breaks them.
  * All distances are measured again. Frames are doubtful if their cost still stands out, if a marker that is not left out is far
  * off, or if the two ways met there without agreeing.
  */
@@ -25,7 +26,6 @@
 #define LEAST_SPREAD 0.25 /* of the median */
 #define LEAST_EXCESS 0.1  /* of the scale of the loss: less on every marker does not stand out */
 #define NORMAL 1.4826     /* spreads a median absolute deviation, for a normal distribution */
-#define SWEEP 7.5         /* times the weight of the course: toward each neighbour */
 #define LEAP 2.5          /* radians from frame to frame: other angles for the same pose, not a motion */
 
 /* ---- cost -------------------------------------------------------------------------------------------------------- */
@@ -54,8 +54,7 @@ double ulna_pass_cost(const ulna_passes *p, const double *distances)
     return weights > 0 ? sum / weights : 0;
 }
 
-/* The median and the spread of the numbers, which are lost. */
-static double median_and_spread(double *numbers, size_t count, double *spread)
+double ulna_median_and_spread(double *numbers, size_t count, double *spread)
 {
     double median = count ? ulna_quick_median(numbers, count) : 0;
     for (size_t i = 0; i < count; i++)
@@ -80,7 +79,7 @@ static void find_limit(ulna_passes *p)
     for (int f = 0; f < p->total; f++)
         if (!ulna_pass_is_empty(p, f))
             p->sorted[n++] = p->cost[f];
-    p->median = median_and_spread(p->sorted, n, &spread);
+    p->median = ulna_median_and_spread(p->sorted, n, &spread);
     p->limit = p->median + fmax(STANDS_OUT * spread, 0.5 * least * least);
 }
 
@@ -93,7 +92,7 @@ static void find_marker_limits(ulna_passes *p)
         for (int f = 0; f < p->total; f++)
             if (!isnan(ulna_pass_distance(p, f, i)))
                 p->sorted[n++] = ulna_pass_distance(p, f, i);
-        double median = median_and_spread(p->sorted, n, &spread);
+        double median = ulna_median_and_spread(p->sorted, n, &spread);
         p->usual[i] = fmax(median + NO_SURPRISE * spread, LEAST_EXCESS * p->j->options->loss_scale);
         p->astray[i] = p->j->used.items[i].weight > 0 ? fmax(median + STANDS_OUT * spread, p->j->options->loss_scale)
                                                       : (double)INFINITY;
@@ -154,29 +153,37 @@ void ulna_pass_copy(const ulna_passes *p, const unsigned char *marks, int mark, 
 /* ---- sweeps --------------------------------------------------------------------------------------------------- */
 
 /* Neither swept nor a good neighbour. */
-static int has_no_pose(const ulna_passes *p, int frame)
+static int has_no_pose(const ulna_track_job *j, int frame)
 {
-    return (*ulna_pass_flags(p, frame) & (ULNA_TRACK_EMPTY | ULNA_TRACK_LOST)) != 0;
+    return (j->result->frames[frame].flags & (ULNA_TRACK_EMPTY | ULNA_TRACK_LOST)) != 0;
+}
+
+double ulna_track_to_neighbours(const ulna_track_job *j, const ulna_clip *clip, const unsigned char *hidden, int frame,
+                                const double *q, double *step, double *to_sides)
+{
+    const ulna_model *model = j->take->model;
+    double sides = 0;
+    memset(to_sides, 0, (size_t)model->nv * sizeof *to_sides);
+    for (int near = frame - 1; near <= frame + (j->options->causal ? 0 : 1); near += 2) {
+        if (near < 0 || near >= j->total || has_no_pose(j, near))
+            continue;
+        sides++;
+        ulna_model_difference(model, q, ulna_clip_frame(clip, near), step);
+        for (int d = 0; d < model->nv; d++) { /* a bridge holds nothing, nor do angles that leap, as near gimbal lock */
+            int leaps = !ulna_segment_is_translation(model->dof_segment[d]) && fabs(step[d]) >= LEAP;
+            int is_hidden = hidden && hidden[(size_t)near * (size_t)model->nb + (size_t)ulna_model_dof_body(model, d)];
+            to_sides[d] += leaps || is_hidden ? 0 : step[d];
+        }
+    }
+    return sides;
 }
 
 /* One step from q, held to the frame's neighbours; the markers are those of tracker->seen. */
 static ulna_status step(ulna_passes *p, int frame, const double *q, double *result)
 {
     ulna_tracker *t = p->tracker;
-    double sides = 0;
-    memset(p->d1, 0, (size_t)p->nv * sizeof *p->d1);
-    for (int side = -1; side <= 1; side += 2) {
-        if (frame + side < 0 || frame + side >= p->total || has_no_pose(p, frame + side))
-            continue;
-        sides++;
-        ulna_model_difference(t->model, q, ulna_pass_pose(p, frame + side), p->d0);
-        const unsigned char *hidden = ulna_pass_hidden(p, frame + side);
-        for (int d = 0; d < p->nv; d++) { /* a bridge holds nothing, nor do angles that leap, as near gimbal lock */
-            int leaps = !ulna_segment_is_translation(t->model->dof_segment[d]) && fabs(p->d0[d]) >= LEAP;
-            p->d1[d] += leaps || hidden[ulna_model_dof_body(t->model, d)] ? 0 : p->d0[d];
-        }
-    }
-    ulna_tracker_expect_neighbours(t, q, p->d1, sides, SWEEP * t->options.smooth);
+    double sides = ulna_track_to_neighbours(p->j, &p->j->result->clip, p->hidden, frame, q, p->d0, p->d1);
+    ulna_tracker_expect_neighbours(t, q, p->d1, sides, ULNA_TRACK_SWEEP * t->options.smooth);
     ulna_status status = ulna_problem_set_points(t->problem, 0, t->count, t->seen);
     return status == ULNA_OK ? ulna_tracker_step(t, q, result) : status;
 }
@@ -185,7 +192,7 @@ static ulna_status sweep(ulna_passes *p, int frame)
 {
     ulna_tracker *t = p->tracker;
     double *q = ulna_pass_pose(p, frame);
-    if (has_no_pose(p, frame))
+    if (has_no_pose(p->j, frame))
         return ULNA_OK;
     ulna_pass_gather(p, frame, t->seen);
     ulna_status status = step(p, frame, q, t->trial);
@@ -270,13 +277,17 @@ static ulna_status run(ulna_passes *p)
         ulna_pass_blend(p);
     if (status == ULNA_OK)
         ulna_pass_bridge(p); /* to where the frames at their ends are now */
+    if (status == ULNA_OK && ulna_track_has_constraints(j, p->tracker)) {
+        status = ulna_track_keep_constraints(j, p->aside, p->hidden, p->error);
+        p->is_explained = status != ULNA_OK;
+    }
     return status == ULNA_OK ? measure_again(p) : status;
 }
 
 ulna_status ulna_track_look_back(ulna_track_job *j, ulna_error *error)
 {
     const ulna_allocator *allocator = &j->take->allocator;
-    ulna_passes p = {.j = j, .nq = j->take->model->nq, .nv = j->take->model->nv, .total = j->total};
+    ulna_passes p = {.j = j, .error = error, .nq = j->take->model->nq, .nv = j->take->model->nv, .total = j->total};
     ulna_arena arena = {0};
     take_arrays(&p, &arena);
     size_t bytes = arena.used;
@@ -289,8 +300,9 @@ ulna_status ulna_track_look_back(ulna_track_job *j, ulna_error *error)
     for (int k = 0; k < 2 && status == ULNA_OK; k++)
         status = ulna_pose_create(j->take->model, allocator, &p.pose[k], error);
     if (status == ULNA_OK) {
+        j->passes += ulna_track_has_constraints(j, p.tracker) - ulna_track_has_constraints(j, NULL);
         status = run(&p);
-        if (status != ULNA_OK)
+        if (status != ULNA_OK && !p.is_explained)
             ulna_fail(error, status, "the take cannot be looked over again: %s", ulna_status_text(status));
     }
     for (int k = 0; k < 2; k++)

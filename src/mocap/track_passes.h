@@ -12,6 +12,8 @@ enum { ULNA_PASS_MARGIN = 10 }; /* frames around a stretch */
 
 typedef struct ulna_passes {
     ulna_track_job *j;
+    ulna_error *error; /* may be NULL */
+    int is_explained;  /* a failure, in `error` */
     ulna_tracker *tracker;
     int nq, nv, total;
     double *positions;        /* of a frame */

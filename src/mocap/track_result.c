@@ -46,6 +46,8 @@ void ulna_track_result_release(ulna_track_result *r)
         ulna_release(&allocator, r->markers, r->marker_room, sizeof *r->markers);
         ulna_release(&allocator, r->dofs, r->dof_room, sizeof *r->dofs);
         ulna_release(&allocator, r->goals, (size_t)r->goal_count, sizeof *r->goals);
+        ulna_release(&allocator, r->constraints, (size_t)r->constraint_count, sizeof *r->constraints);
+        ulna_release(&allocator, r->stances, r->stance_room, sizeof *r->stances);
         ulna_release(&allocator, r->swaps, r->swap_room, sizeof *r->swaps);
         ulna_release(&allocator, r->gaps, r->gap_room, sizeof *r->gaps);
         ulna_recording_release(&r->solved);
@@ -107,6 +109,7 @@ static void sum_up(const ulna_track_job *j, ulna_track_summary *s)
     double *means[] = {&s->rms_mean, &s->sum_mean, &s->f_mean, &s->iterations_mean, &s->evaluations_mean, &s->us_mean};
     for (size_t i = 0; i < sizeof means / sizeof *means; i++)
         *means[i] = solved ? *means[i] / solved : 0;
+    j->result->unconstrained_rms = s->rms_mean + (solved ? j->result->unconstrained_rms / solved : 0);
 }
 
 /* ---- markers ----------------------------------------------------------------------------------------------------------- */

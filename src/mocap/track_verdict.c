@@ -55,7 +55,7 @@ static void joint_rotation(const ulna_model *model, const ulna_pose *pose, int b
             rotation[3 * i + k] = parent[i] * own[k] + parent[3 + i] * own[3 + k] + parent[6 + i] * own[6 + k];
 }
 
-static double angle_between(const double a[9], const double b[9])
+double ulna_track_rotation(const double a[9], const double b[9])
 {
     double trace = 0;
     for (int i = 0; i < 9; i++)
@@ -69,7 +69,7 @@ double ulna_largest_rotation(const ulna_model *model, const ulna_pose *before, c
     for (int i = 0; i < model->nb; i++) {
         joint_rotation(model, before, i, a);
         joint_rotation(model, now, i, b);
-        largest = fmax(largest, angle_between(a, b));
+        largest = fmax(largest, ulna_track_rotation(a, b));
     }
     return largest;
 }

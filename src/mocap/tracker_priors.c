@@ -197,12 +197,31 @@ static void mark_paths(ulna_tracker *t)
             t->is_moved[t->model->body[b].parent] = 1;
 }
 
+/* Bodies that a constraint moves. */
+static void anchor_constraint(ulna_tracker *t, const ulna_constraint *c)
+{
+    int two = c->type == ULNA_KEEP_DISTANCE || c->type == ULNA_KEEP_TOGETHER || c->type == ULNA_KEEP_RELATIVE ||
+              c->type == ULNA_KEEP_ANGLE || c->type == ULNA_KEEP_CUSTOM;
+    if (c->type == ULNA_KEEP_CENTRE || c->type == ULNA_KEEP_SUPPORT) { /* whatever has a mass */
+        memset(t->anchored, 1, (size_t)t->model->nb);
+        return;
+    }
+    for (int i = 0; i < c->dof_count && c->type == ULNA_KEEP_LINEAR; i++)
+        t->anchored[t->model->dof_body[c->dofs[i]]] = 1;
+    if (c->type != ULNA_KEEP_LINEAR && c->body != ULNA_NONE)
+        t->anchored[c->body] = 1;
+    if (two && c->other != ULNA_NONE)
+        t->anchored[c->other] = 1;
+}
+
 void ulna_tracker_rest_idle(ulna_tracker *t, const ulna_marker_set *set)
 {
     memset(t->anchored, 0, (size_t)t->model->nb);
     for (size_t i = set->count; i < t->problem->term_count; i++)
         if (t->problem->term[i].body != ULNA_NONE)
             t->anchored[t->problem->term[i].body] = 1;
+    for (int i = 0; i < ulna_problem_constraint_count(t->problem); i++)
+        anchor_constraint(t, ulna_problem_constraint(t->problem, i));
     memcpy(t->is_moved, t->anchored, (size_t)t->model->nb);
     for (size_t i = 0; i < set->count; i++)
         t->is_moved[set->items[i].body] |= set->items[i].weight > 0;

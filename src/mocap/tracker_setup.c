@@ -27,6 +27,7 @@ ulna_track_options ulna_track_options_default(void)
                             .lost_excess = ULNA_AUTO,
                             .overlap_frames = 20,
                             .threads = 1,
+                            .fade = ULNA_AUTO,
                             .continuous = 1};
     o.solve.bounded = o.fresh.bounded = 0;
     o.solve.decrease = ULNA_AUTO;
@@ -60,6 +61,7 @@ void ulna_track_options_resolve(const ulna_model *model, ulna_track_options *o)
         {&o->limits, 5e-6 * square},
         {&o->loss_scale, 0.06 * length},
         {&o->lost_excess, 1e-4 * square},
+        {&o->fade, 0.08},
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (*options[i].option == ULNA_AUTO)
@@ -121,6 +123,11 @@ static ulna_status make_problem(ulna_tracker *t, const ulna_marker_set *set, uln
 
 static ulna_status make_solvers(ulna_tracker *t, ulna_error *error)
 {
+    if (ulna_problem_constraint_count(t->problem)) { /* kept exactly: the usual short cuts would leave micrometres */
+        t->options.solve.hybrid.trust_last = 0;
+        t->options.solve.hybrid.exact = 1;
+        t->options.solve.iterations = t->options.solve.iterations ? 4 * t->options.solve.iterations : 0;
+    }
     ulna_status status = ulna_solver_create(t->problem, &t->options.solve, &t->allocator, &t->solver, error);
     if (status == ULNA_OK)
         status = ulna_solver_create(t->problem, &t->options.fresh, &t->allocator, &t->fresh, error);

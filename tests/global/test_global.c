@@ -210,6 +210,10 @@ static void mistakes_are_told(void **state)
     assert_int_equal(ulna_global_solve(global, NULL, &result, NULL), ULNA_ERR_ARGUMENT);
     ulna_global_destroy(global);
     ulna_global_destroy(NULL);
+    ulna_constraint pin = {.type = ULNA_KEEP_POINT, .goal = {0, 1, 0}};
+    assert_int_equal(ulna_problem_add_constraint(task.problem, &pin, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_ready(task.problem, NULL), ULNA_OK);
+    assert_int_equal(ulna_global_create(task.problem, NULL, NULL, &global, NULL), ULNA_ERR_UNSUPPORTED);
     free(q);
     ulna_test_task_release(&task);
 }
