@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "cli/input.h"
-#include "src/formats/json/json_reader.h"
 
 enum { MAX_BYTES = 1 << 26, FIELDS = 9, LONGEST_NAME = 255 };
 enum { GOALS_MARKERS = 1, GOALS_BODIES = 2 };
@@ -206,10 +205,47 @@ static ulna_status read_start(goals *wanted, const ulna_json_node *node)
     return status;
 }
 
+static ulna_status read_unit(goals *wanted, const ulna_json_node *root)
+{
+    ulna_json_node node;
+    const char *name;
+    if (!ulna_json_find(root, "unit", &node))
+        return ULNA_OK;
+    ulna_status status = ulna_json_string(&node, &name);
+    double metres = status == ULNA_OK ? ulna_unit_metres(name) : 1;
+    if (!(metres > 0))
+        return ulna_json_fail(&node, ULNA_ERR_PARSE, "should be m, cm, mm, in or ft, not '%.40s'", name);
+    wanted->unit_m = metres;
+    return status;
+}
+
+/* What is kept is not for commands that make goals small. */
+static ulna_status refuse_more(const ulna_json_node *root)
+{
+    static const char *const keys[] = {"constraints", "feet", "locked", "strengths"};
+    ulna_json_node node;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (ulna_json_find(root, keys[i], &node))
+            return ulna_json_fail(
+                &node, ULNA_ERR_UNSUPPORTED,
+                "this command takes goals, which are soft: it keeps no constraints and plants no feet; "
+                "`ulna solve --constraints` does, and --bounds keeps joint limits here");
+    return ULNA_OK;
+}
+
 static ulna_status read_document(goals *wanted, const ulna_json_node *root)
 {
-    ulna_json_node list, start;
-    ulna_status status = ulna_json_check_object(root, "goals, start");
+    ulna_json_node list = {0}, start;
+    ulna_status status = wanted->read_more ? ULNA_OK : refuse_more(root);
+    if (status == ULNA_OK)
+        status =
+            ulna_json_check_object(root, wanted->read_more ? "unit, goals, start, " GOALS_MORE : "unit, goals, start");
+    if (status == ULNA_OK)
+        status = read_unit(wanted, root);
+    if (status == ULNA_OK && wanted->read_more)
+        status = wanted->read_more(wanted->more_context, root);
+    if (status == ULNA_OK && wanted->read_more && !ulna_json_find(root, "goals", &list))
+        return ULNA_OK;
     if (status == ULNA_OK)
         status = ulna_json_need(root, "goals", &list);
     if (status == ULNA_OK && !json_is_object(list.value))
@@ -407,7 +443,7 @@ ulna_status goals_read(goals *wanted, const char *path, ulna_error *error)
     ulna_status status = ulna_file_read(strcmp(path, "-") == 0 ? "/dev/stdin" : path, MAX_BYTES, &file, error);
     if (status == ULNA_OK)
         status = read_text(wanted, &file, error);
-    if (status == ULNA_OK && wanted->count == before)
+    if (status == ULNA_OK && wanted->count == before && !wanted->read_more)
         status = cli_fail(error, ULNA_ERR_PARSE, "the file has no goals");
     ulna_text_release(&file);
     return status;

@@ -8,14 +8,18 @@
  * JSON: {"goals": [...], "start": [...]}. A goal is {"marker": NAME, "position": [x, y, z]} or {"body": NAME, "point": [x, y,
  * z] in the body's frame, the origin by default, "position": [x, y, z]}; instead of the position, or besides it, a body may
  * have an "orientation", as rows of a matrix (three lists, or nine numbers) or a quaternion [x, y, z, w]. "weight" is 1 by
- * default. Or "goals" is {NAME: [x, y, z], ...}, of markers or else bodies. "start" is where to begin: all coordinates of the
+ * default. Or "goals" is {NAME: [x, y, z], ...}, of markers or else bodies. "unit" is that of lengths: "m", "mm", .... "start" is where to begin: all coordinates of the
  * skeleton, in metres and radians.
  */
 #ifndef ULNA_CLI_GOALS_H
 #define ULNA_CLI_GOALS_H
 
 #include "cli/cli.h"
+#include "src/formats/json/json_reader.h"
 #include "ulna/problem.h"
+
+/* Keys of a file of constraints, which `ulna solve` keeps. */
+#define GOALS_MORE "constraints, feet, locked, strengths"
 
 enum { GOAL_POSITION = 1, GOAL_ORIENTATION = 2 };
 
@@ -35,6 +39,9 @@ typedef struct goals {
     int count, room;
     double *start; /* nq, or NULL */
     double unit_m; /* metres that a unit of length in files and texts is: 1, unless set before reading */
+    /* Reads what else GOALS_MORE names in a JSON file; NULL: that is an error. Then the file may be without goals. */
+    ulna_status (*read_more)(void *context, const ulna_json_node *root);
+    void *more_context;
 } goals;
 
 void goals_init(goals *wanted, const ulna_model *model);

@@ -6,6 +6,7 @@
 #include "cli/global/goals.h"
 #include "cli/input.h"
 #include "cli/output.h"
+#include "cli/solve/constraint_file.h"
 #include "ulna/mocap.h"
 
 /* Where the markers are on the skeleton. */
@@ -62,10 +63,11 @@ typedef struct solve_job {
     ulna_clip compared;  /* of compare_path */
     ulna_marker_set set; /* of attach_path */
     ulna_take *take;
-    double *limits; /* nv lower ones, nv upper ones; NULL: the skeleton's */
-    double *start;  /* nq; NULL: rest */
-    goals constraints;
-    json_t *notes; /* sentences: everything odd */
+    double *limits;              /* nv lower ones, nv upper ones; NULL: the skeleton's */
+    double *start;               /* nq; NULL: rest */
+    goals soft;                  /* of constraints_path: goals in every frame */
+    constraint_file constraints; /* and what is kept */
+    json_t *notes;               /* sentences: everything odd */
 
     /* What came out. */
     ulna_track_options options;
@@ -106,6 +108,8 @@ int solve_load(solve_job *job);
 /* What takes much memory; what is shown stays. */
 void solve_release_frames(solve_job *job);
 void solve_release(solve_job *job);
+/* A degree of freedom by its label; ULNA_NONE if there is none. */
+int solve_find_dof(const ulna_model *model, const char *name);
 /* Keeps a failure; returns its exit code. */
 int solve_fail(solve_job *job, json_t *where, const char *path, const ulna_error *error);
 
@@ -121,6 +125,9 @@ int solve_check_outputs(const cli *tool, const solve_job *job);
 int solve_is_marker_file(const char *path); /* which receives the solved markers */
 /* Files and report. */
 int solve_write_outputs(solve_job *job);
+/* solve_feet.c: a picture of the feet that stand, as an SVG file. */
+int solve_is_picture(const char *path);
+ulna_status solve_draw_feet(const solve_job *job, const char *path, ulna_error *error);
 
 /* Where the markers' places come from, and how the axes were found, in words. */
 void solve_attach_text(const solve_job *job, char *text, size_t size);

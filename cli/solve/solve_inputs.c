@@ -43,7 +43,7 @@ static int is_limit_table(const char *text)
     return !*text || isspace((unsigned char)*text);
 }
 
-static int find_dof(const ulna_model *model, const char *name)
+int solve_find_dof(const ulna_model *model, const char *name)
 {
     char label[300];
     for (int d = 0; d < ulna_model_dof_count(model); d++)
@@ -66,7 +66,7 @@ static int read_limit(const char *text, double empty, double unit, double *value
 static ulna_status read_row(const ulna_model *model, char *fields[FIELDS], double *lower, double *upper,
                             ulna_error *error)
 {
-    int d = find_dof(model, fields[0]);
+    int d = solve_find_dof(model, fields[0]);
     if (d == ULNA_NONE)
         return cli_fail(error, ULNA_ERR_PARSE,
                         "the skeleton has no degree of freedom '%.80s'; `ulna info --values` lists them", fields[0]);
@@ -310,18 +310,40 @@ static ulna_status extend(void *context, ulna_problem *problem, ulna_error *erro
     return goals_to_problem(context, problem, error);
 }
 
-/* Goals that hold in every frame, beside the markers: a hand on a table, a pelvis that stays upright. */
+static void use_constraints(solve_job *job)
+{
+    const constraint_file *file = &job->constraints;
+    ulna_track_options *o = &job->options;
+    o->constraints = file->list;
+    o->constraint_count = file->count;
+    o->stances = file->stances;
+    o->stance_count = file->stance_count;
+    o->plant_feet = file->plant_feet;
+    o->solve.locked = o->fresh.locked = file->locked;
+    o->solve.strength = o->fresh.strength = file->strength;
+    if (job->soft.count) {
+        o->extend = extend;
+        o->extend_context = &job->soft;
+    }
+}
+
+/* Goals beside the markers, constraints that are kept, feet that stand. */
 static int load_constraints(solve_job *job, ulna_error *error)
 {
     if (!job->constraints_path)
         return CLI_DONE;
-    goals_init(&job->constraints, job->model);
-    if (goals_read(&job->constraints, job->constraints_path, error))
+    goals_init(&job->soft, job->model);
+    job->constraints = (constraint_file){.take = job->take, .wanted = &job->soft, .notes = job->notes};
+    ulna_status status = constraint_file_read(&job->constraints, job->constraints_path, error);
+    if (status == ULNA_OK && job->constraints.plant_feet && job->options.causal)
+        status = cli_fail(
+            error, ULNA_ERR_UNSUPPORTED,
+            "\"feet\": \"auto\" needs the whole take: leave out --causal, or give the frames in which feet stand");
+    if (status != ULNA_OK)
         return solve_fail(job, job->object, job->constraints_path, error);
-    if (job->constraints.start)
+    if (job->soft.start)
         files_note_text(job->notes, "%s: its start is not used; --init says where to begin", job->constraints_path);
-    job->options.extend = extend;
-    job->options.extend_context = &job->constraints;
+    use_constraints(job);
     return CLI_DONE;
 }
 
@@ -352,7 +374,8 @@ void solve_release(solve_job *job)
 {
     solve_release_frames(job);
     ulna_marker_set_release(&job->set);
-    goals_release(&job->constraints);
+    goals_release(&job->soft);
+    constraint_file_release(&job->constraints);
     json_decref(job->notes);
     json_decref(job->shown);
     json_decref(job->object);

@@ -276,8 +276,10 @@ static const cli_option options[] = {
      "is then moved to the markers. global: the best pose of all, as `ulna global` finds it, also after the track is lost; this is "
      "more reliable, and slower."},
     {"constraints", 0, "FILE",
-     "Goals for every frame besides the markers, such as a hand on a table: CSV or JSON as for `ulna compare --goals`, in metres, in "
-     "the axes of the skeleton. A goal of weight 1 counts as much as a marker."},
+     "What holds besides the markers. JSON: constraints that are kept exactly, in all frames or some, such as a hand on a bar; feet "
+     "that stand, found by themselves (\"feet\": \"auto\") or given by frames, so that they do not skate; locked joints; and goals, which "
+     "are soft: one of weight 1 counts as much as a marker. CSV, as for `ulna compare --goals`: goals alone. In metres, or "
+     "the file's \"unit\", and in the axes of the skeleton. docs/constraints-file.md describes the file."},
     {"ball", 0, "KIND",
      "How joints with three rotations are solved: euler (as in the file, the default), quaternion, expmap or swing-twist. "
      "swing-twist makes a pyramid for the bone and a range of its twist from the limits of the angles. quaternion and expmap have no "
@@ -312,7 +314,8 @@ static const cli_option options[] = {
      "the person."},
     {"output", 'o', "FILE",
      "Write the motion in the format of the extension: .amc, .bvh, .csv, .mot or .glb; .c3d and .trc get the markers of the solved "
-     "skeleton. May be repeated. A folder, such as out/, gets one file per take, named after the take, in the formats of --formats. "
+     "skeleton; .svg, with \"feet\" of --constraints, a picture of how far feet that stand are from their places. May be "
+     "repeated. A folder, such as out/, gets one file per take, named after the take, in the formats of --formats. "
      "Folders are created if needed."},
     {"formats", 0, "A,B,...",
      "Formats of the files in an output folder: extensions such as amc,bvh,glb. Default: that of the skeleton (amc, bvh or glb), "

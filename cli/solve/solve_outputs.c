@@ -10,7 +10,11 @@
 int solve_check_outputs(const cli *tool, const solve_job *job)
 {
     for (int i = 0; i < job->output_count; i++)
-        if (!ulna_format_writes(ulna_format_of_name(job->outputs[i])))
+        if (solve_is_picture(job->outputs[i]) && !job->constraints_path)
+            return cli_usage(tool,
+                             "'%s' would be a picture of feet that stand: give --constraints a file with \"feet\"",
+                             job->outputs[i]);
+        else if (!solve_is_picture(job->outputs[i]) && !ulna_format_writes(ulna_format_of_name(job->outputs[i])))
             return cli_usage(tool,
                              "'%s': unknown extension, which decides the format: .amc, .bvh, .csv, .mot, .glb, ...",
                              job->outputs[i]);
@@ -152,7 +156,7 @@ static int write_row(solve_job *job, int index, json_t *row)
     ulna_error_clear(&error);
     const char *path = job->outputs[index];
     json_object_set_new(row, "file", cli_json_text(path));
-    if (write_file(job, path, &error)) {
+    if (solve_is_picture(path) ? solve_draw_feet(job, path, &error) : write_file(job, path, &error)) {
         json_object_set_new(row, "result", json_string("failed"));
         return solve_fail(job, row, path, &error);
     }

@@ -223,13 +223,13 @@ static void put_stops(const solve_job *job)
 }
 
 /* Terms of the tracking come in the order of the goals: the place of one, then its orientation. */
-static void put_constraints(const solve_job *job)
+static void put_goals(const solve_job *job)
 {
     double squares = 0, worst = 0, worst_turn = 0;
     int places = 0, turns = 0, term = 0;
     long long first = job->take->first_frame;
-    for (int i = 0; i < job->constraints.count && job->result.goal_count; i++) {
-        if (job->constraints.list[i].what & GOAL_POSITION) {
+    for (int i = 0; i < job->soft.count && job->result.goal_count; i++) {
+        if (job->soft.list[i].what & GOAL_POSITION) {
             const ulna_goal_report *g = &job->result.goals[term++];
             squares += g->rms * g->rms;
             if (!places++ || g->worst > worst) {
@@ -237,7 +237,7 @@ static void put_constraints(const solve_job *job)
                 put_count(job->shown, "place_frame", g->worst_frame + first);
             }
         }
-        if (job->constraints.list[i].what & GOAL_ORIENTATION) {
+        if (job->soft.list[i].what & GOAL_ORIENTATION) {
             const ulna_goal_report *g = &job->result.goals[term++];
             if (!turns++ || g->worst > worst_turn) {
                 worst_turn = g->worst;
@@ -247,12 +247,97 @@ static void put_constraints(const solve_job *job)
     }
     if (!places && !turns)
         return;
-    json_t *object = put_object(job->object, "constraints");
+    json_t *object = json_object_get(job->object, "constraints");
     put_count(object, "places", places);
     put_count(object, "orientations", turns);
     put_number(object, "rms_mm", places ? 1e3 * sqrt(squares / places) : 0);
     put_number(object, "worst_mm", 1e3 * worst);
     put_number(object, "worst_deg", worst_turn / DEGREE);
+}
+
+/* The unit in which the errors of a constraint are shown, and how many of the library's it has. */
+static const char *error_unit(ulna_constraint_type type, double *factor)
+{
+    int is_angle = type == ULNA_KEEP_ORIENTATION || type == ULNA_KEEP_DIRECTION || type == ULNA_KEEP_AIM ||
+                   type == ULNA_KEEP_ANGLE;
+    *factor = is_angle ? 1 / DEGREE : type == ULNA_KEEP_LINEAR ? 1 : 1e3;
+    return is_angle ? "deg" : type == ULNA_KEEP_LINEAR ? "sum" : "mm";
+}
+
+static void put_kept(const solve_job *job, json_t *object)
+{
+    json_t *list = put_list(object, "kept");
+    name_list broken = {0}, prior = {0};
+    int hard = 0;
+    for (int i = 0; i < job->result.constraint_count; i++) {
+        const ulna_constraint_report *r = &job->result.constraints[i];
+        const ulna_constraint *c = &job->constraints.list[i].constraint;
+        double factor;
+        const char *unit = error_unit(c->type, &factor);
+        json_t *row = put_row(list);
+        put_text(row, "name", job->constraints.own[i].name);
+        put_text(row, "type", ulna_constraint_type_name(c->type));
+        put_count(row, "level", c->level);
+        put_count(row, "frames", r->frames);
+        put_number(row, "worst", factor * r->worst);
+        put_text(row, "unit", unit);
+        put_count(row, "worst_frame", (long long)r->worst_frame + job->take->first_frame);
+        put_count(row, "infeasible", r->infeasible);
+        hard += c->level == 0;
+        if (r->infeasible)
+            add_name(&broken, 4, "%.60s in %d frame%s, off by %.3g %s at worst (frame %d)",
+                     job->constraints.own[i].name, r->infeasible, r->infeasible == 1 ? "" : "s", factor * r->worst,
+                     unit, r->worst_frame + job->take->first_frame);
+        else if (c->level > 0)
+            add_name(&prior, 4, "%.60s, off by %.3g %s at worst (frame %d)", job->constraints.own[i].name,
+                     factor * r->worst, unit, r->worst_frame + job->take->first_frame);
+    }
+    put_count(job->shown, "hard", hard);
+    put_text(job->shown, "broken", broken.text);
+    put_text(job->shown, "prior", prior.text);
+}
+
+static void put_feet(const solve_job *job)
+{
+    const ulna_track_result *r = &job->result;
+    json_t *object = put_object(job->object, "feet"), *list = put_list(object, "stances");
+    double before = 0, after = 0;
+    int first = job->take->first_frame, frames = 0;
+    for (int i = 0; i < r->stance_count; i++) {
+        const ulna_stance *s = &r->stances[i];
+        json_t *row = put_row(list);
+        put_text(row, "body", ulna_model_body_name(job->model, s->body));
+        put_count(row, "first", (long long)s->first + first);
+        put_count(row, "last", (long long)s->last + first);
+        if (s->flat_first <= s->flat_last) {
+            put_count(row, "flat_first", (long long)s->flat_first + first);
+            put_count(row, "flat_last", (long long)s->flat_last + first);
+        }
+        put_number(row, "skate_before_mm", 1e3 * s->skate_before);
+        put_number(row, "skate_mm", 1e3 * s->skate);
+        before += s->skate_before / r->stance_count;
+        after += s->skate / r->stance_count;
+        frames += s->last - s->first + 1;
+    }
+    put_number(object, "skate_before_mm", 1e3 * before);
+    put_number(object, "skate_mm", 1e3 * after);
+    put_count(object, "frames", frames);
+    put_count(job->shown, "stances", r->stance_count);
+    if (!r->stance_count)
+        files_note_text(job->notes,
+                        "no foot was found that stands still: give the frames in which feet do, in \"feet\"");
+}
+
+static void put_constraints(const solve_job *job)
+{
+    if (!job->constraints_path)
+        return;
+    json_t *object = put_object(job->object, "constraints");
+    put_goals(job);
+    put_number(job->object, "rms_unconstrained_mm", 1e3 * job->result.unconstrained_rms);
+    put_kept(job, object);
+    if (job->constraints.plant_feet || job->constraints.stance_count)
+        put_feet(job);
 }
 
 /* The three with the largest error. */
@@ -414,6 +499,13 @@ static void print_summary(const cli *tool, const solve_job *job)
     fact_line(tool, o, "held",
               "{r.constraints.orientations?}{r.constraints.orientations} orientation{r.constraints.orientations:/s}, "
               "met to {r.constraints.worst_deg%.2f} degrees at worst (frame {turn_frame})");
+    fact_line(tool, o, "kept", "{hard?}{hard} constraint{hard:/s}[{broken?}, but for {broken}]");
+    fact_line(tool, o, "priority", "{prior?}{prior}");
+    fact_line(
+        tool, o, "feet",
+        "{stances?}{stances} stance{stances:/s}: feet skate by {r.feet.skate_mm%.2f} mm in one, on average, and by "
+        "{r.feet.skate_before_mm%.1f} mm without the constraint; rms {r.rms_mm.mean%.2f} mm, without "
+        "{r.rms_unconstrained_mm%.2f} mm");
     fact_line(
         tool, o, "compared",
         "{r.compared.file}: joints are {r.compared.joints_mm%.1f} mm apart on average, {r.compared.joints_max_mm%.1f} mm at "

@@ -136,7 +136,7 @@ static void bad_json_is_refused(void **state)
         {"{}", ":1: \"goals\" is missing"},
         {"{\"goals\": 3}", ":1: goals: should be a list of goals, not a number"},
         {"{\"goals\": []}", ": the file has no goals"},
-        {"{\"goal\": []}", ":1: unknown key \"goal\"; known here: goals, start"},
+        {"{\"goal\": []}", ":1: unknown key \"goal\"; known here: unit, goals, start"},
         {"{\"goals\": [], \"goals\": []}", ":1: not valid JSON: duplicate object key"},
         {"{\n\"goals\": [\n1]}", ":3: goals[0]: should be an object, not a number"},
         {"{\"goals\": [\n{\"position\": [1, 2, 3]}]}",
