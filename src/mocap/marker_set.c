@@ -8,6 +8,7 @@
 #include "formats/text/names.h"
 #include "mocap/marker_names.h"
 #include "mocap/take.h"
+#include "model/model.h"
 #include "ulna/mocap.h"
 
 ulna_marker_set ulna_marker_set_empty(const ulna_allocator *allocator)
@@ -63,6 +64,17 @@ ulna_status ulna_marker_set_from_model(ulna_marker_set *set, const ulna_model *m
                                      ulna_model_marker_weight(model, m));
     }
     return status;
+}
+
+double ulna_marker_set_length_scale(const ulna_model *model, const ulna_marker_set *set)
+{
+    double longest = 0, reach = 0;
+    for (size_t i = 0; i < set->count && !model->has_length; i++) {
+        double length = ulna_norm(set->items[i].offset);
+        longest = fmax(longest, reach + length);
+        reach = fmax(reach, length);
+    }
+    return longest / 2 > 0 ? longest / 2 : model->length_scale;
 }
 
 /* ---- the table ------------------------------------------------------------------------------------------------------ */

@@ -20,6 +20,10 @@ static inline int ulna_is_zero(const double x[3])
     return x[0] == 0 && x[1] == 0 && x[2] == 0;
 }
 
+/* The length scale of a skeleton with markers: the model's, or if its joints are all in one place, half of the longest way between two
+ * markers. */
+double ulna_marker_set_length_scale(const ulna_model *model, const ulna_marker_set *set);
+
 /* A marker of the recording, by its number there, in a frame of the take and in the model's axes; 0 and NaN if it is missing. */
 static inline int ulna_take_marker(const ulna_take *take, int frame, int marker, double x[3])
 {

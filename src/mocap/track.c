@@ -185,7 +185,7 @@ ulna_status ulna_track(const ulna_take *take, const ulna_track_options *options,
         *result = (ulna_track_result){.goal_count = 0};
     if (!take || !result)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a take and a pointer for the result are needed");
-    ulna_track_options_resolve(take->model, o);
+    ulna_track_options_resolve(ulna_marker_set_length_scale(take->model, &take->set), o);
     ulna_status status = check(take, o, error);
     if (status != ULNA_OK)
         return status;

@@ -98,7 +98,7 @@ double ulna_largest_rotation(const ulna_model *model, const ulna_pose *before, c
 ulna_status ulna_track_mark_motion(const ulna_track_job *j);
 /* Radians, of the rotation from one to the other. */
 double ulna_track_rotation(const double a[9], const double b[9]);
-void ulna_track_judge(const ulna_model *model, ulna_track_result *result);
+void ulna_track_judge(const ulna_model *model, double length_scale, ulna_track_result *result);
 
 /* Adds whole turns to the angles of q, so that they are nearest to those of `near`; not where limits of `options` bind.
  * The same pose. */

@@ -67,7 +67,7 @@ static ulna_status track_back(ulna_passes *p, int first, int last)
 /* What a step from one pose to the next counts; either may be NULL, beyond the take. */
 static double step_cost(const ulna_passes *p, const double *a, const double *b)
 {
-    double by = a && b ? step_between(p, a, b) / DISAGREE : 0, length = p->j->take->model->length_scale;
+    double by = a && b ? step_between(p, a, b) / DISAGREE : 0, length = p->tracker->length_scale;
     return STEP * fmax(p->median, NOTHING * length * length) * by * by;
 }
 

@@ -87,7 +87,7 @@ static void bridge(ulna_passes *p, int body, int from, int to)
         for (int d = b->dof; d < b->dof + b->dof_count; d++) {
             double way = p->d0[d],
                    most = FASTEST * fabs(way) +
-                          (ulna_segment_is_translation(model->dof_segment[d]) ? 1e-9 * model->length_scale : 1e-9);
+                          (ulna_segment_is_translation(model->dof_segment[d]) ? 1e-9 * p->tracker->length_scale : 1e-9);
             double v0 = fmax(-most, fmin(most, span * p->d1[d])), v1 = fmax(-most, fmin(most, span * p->d2[d]));
             p->way[d] = way * (3 * s2 - 2 * s3) + v0 * (s3 - 2 * s2 + s) + v1 * (s3 - s2);
         }

@@ -77,7 +77,7 @@ static ulna_status measure(probe *p, int frame)
 static size_t sample(probe *p)
 {
     const unsigned useless = ULNA_TRACK_EMPTY | ULNA_TRACK_LOST;
-    double noise = NOISE * p->j->take->model->length_scale;
+    double noise = NOISE * ulna_marker_set_length_scale(p->j->take->model, &p->j->take->set);
     size_t found = 0;
     for (int s = 0; s < SAMPLES; s++) {
         int frame = (int)((s + 0.5) * p->j->total / SAMPLES);
@@ -95,13 +95,14 @@ static size_t sample(probe *p)
 ulna_status ulna_track_find_measured(const ulna_track_job *j, const unsigned char *is_visible)
 {
     const ulna_model *model = j->take->model;
+    const double far = UNMEASURED_LENGTH * ulna_marker_set_length_scale(model, &j->take->set);
     const unsigned char *locked = j->options->solve.locked;
     probe p = {.j = j};
     ulna_status status = begin(&p);
     size_t found = status == ULNA_OK && !j->options->oracle ? sample(&p) : 0;
     for (int d = 0; d < model->nv && status == ULNA_OK; d++) {
         ulna_dof_report *report = &j->result->dofs[d];
-        double most = ulna_model_dof_is_translation(model, d) ? UNMEASURED_LENGTH * model->length_scale : UNMEASURED;
+        double most = ulna_model_dof_is_translation(model, d) ? far : UNMEASURED;
         report->deviation = !is_visible[ulna_model_dof_body(model, d)] ? (double)INFINITY
                             : found ? ulna_median(p.deviations + (size_t)d * SAMPLES, found)
                                     : 0;

@@ -383,7 +383,7 @@ ulna_status ulna_track_result_finish(ulna_track_job *j, double started, ulna_err
         status = find_median(j, &r->summary);
     if (status == ULNA_OK) {
         find_trust(j);
-        ulna_track_judge(model, r);
+        ulna_track_judge(model, ulna_marker_set_length_scale(model, &j->take->set), r);
         ulna_track_add_findings(j->take, r);
     }
     if (status == ULNA_OK)

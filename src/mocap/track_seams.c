@@ -75,7 +75,7 @@ static void close_seam(const ulna_track_job *j, seam *s)
 /* The same pose, in whatever angles. */
 static int is_same(const ulna_track_job *j, const seam *s, const double *a, const double *b)
 {
-    double place[2][3], rotation[2][9], scale = j->take->model->length_scale;
+    double place[2][3], rotation[2][9], scale = ulna_marker_set_length_scale(j->take->model, &j->take->set);
     if (ulna_pose_forward(s->pose[0], a) != ULNA_OK || ulna_pose_forward(s->pose[1], b) != ULNA_OK)
         return 0;
     for (int i = 0; i < j->take->model->nb; i++) {

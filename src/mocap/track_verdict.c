@@ -171,9 +171,9 @@ static unsigned reasons_to_look(const ulna_model *model, const ulna_track_result
            (r->trust.unmeasured > MOST_UNMEASURED * model->nv ? ULNA_REASON_UNMEASURED : 0u);
 }
 
-void ulna_track_judge(const ulna_model *model, ulna_track_result *r)
+void ulna_track_judge(const ulna_model *model, double length_scale, ulna_track_result *r)
 {
-    const double length = model->length_scale / ULNA_ADULT_LENGTH_SCALE;
+    const double length = length_scale / ULNA_ADULT_LENGTH_SCALE;
     int is_rough = r->trust.typical_rms > ROUGH * length;
     r->trust.is_poor = r->trust.typical_rms > POOR * length;
     unsigned rejecting = reasons_to_reject(r, is_rough);

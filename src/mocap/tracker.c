@@ -226,7 +226,7 @@ ulna_status ulna_tracker_step(ulna_tracker *t, const double *q, double *result)
  * out. The centre is a middle value, no mean of two: of two markers far apart, one stays. */
 static ulna_status count_possible(ulna_tracker *t)
 {
-    double reach = OUT_OF_REACH * t->model->length_scale, centre[3];
+    double reach = OUT_OF_REACH * t->length_scale, centre[3];
     for (int k = 0; k < 3; k++) {
         size_t count = 0;
         for (int i = 0; i < t->count; i++)
@@ -363,7 +363,7 @@ static double usual_limit(const ulna_tracker *t)
 /* As long as nothing is usual: what is out of the question. */
 static double plausible_limit(const ulna_tracker *t)
 {
-    double rms = IMPLAUSIBLE * t->model->length_scale, weights = 0;
+    double rms = IMPLAUSIBLE * t->length_scale, weights = 0;
     for (int i = 0; i < t->count; i++)
         weights += isnan(t->seen[3 * i]) ? 0 : t->weight[i];
     return weights * cost_of(t, rms);

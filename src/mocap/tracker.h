@@ -26,6 +26,7 @@ typedef struct ulna_prior_weights {
 struct ulna_tracker {
     ulna_allocator allocator;
     const ulna_model *model;
+    double length_scale;        /* m: ulna_marker_set_length_scale */
     ulna_track_options options; /* without ULNA_AUTO */
     ulna_problem *problem;
     ulna_solver *solver, *fresh;
@@ -76,7 +77,7 @@ struct ulna_tracker {
 /* ---- tracker_setup.c --------------------------------------------------------------------------------------------- */
 
 /* Puts numbers in place of ULNA_AUTO. */
-void ulna_track_options_resolve(const ulna_model *model, ulna_track_options *options);
+void ulna_track_options_resolve(double length_scale, ulna_track_options *options);
 /* Sums up t->distance; returns the cost of the markers. */
 double ulna_tracker_report(const ulna_tracker *t, ulna_frame_report *report);
 /* Has the frame used up its budget? */

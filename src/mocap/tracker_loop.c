@@ -134,7 +134,7 @@ static ulna_status iterate(ulna_tracker *t, double curvature, ulna_result *resul
 ulna_status ulna_tracker_loop(ulna_tracker *t, double *q, ulna_result *result)
 {
     ulna_solver *s = t->solver;
-    const double curvature = t->weights * t->model->length_scale * t->model->length_scale;
+    const double curvature = t->weights * t->length_scale * t->length_scale;
     ulna_status status = ULNA_OK;
     *result = (ulna_result){.stop = ULNA_STOP_NONE, .evaluations = 1};
     t->kappa = fmin(t->kappa, KAPPA_BEGIN);

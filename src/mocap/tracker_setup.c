@@ -1,5 +1,6 @@
 /* A tracker: its options, its memory, and what it forgets. */
 #include "mocap/anatomy.h"
+#include "mocap/take.h"
 #include "mocap/tracker.h"
 #include "solve/solver.h"
 
@@ -47,9 +48,9 @@ ulna_track_options ulna_track_options_default(void)
 
 /* Numbers for an adult: weights go with the square of the length. Plain least squares have no priors
  * but a trace of posture, for what no marker determines. */
-void ulna_track_options_resolve(const ulna_model *model, ulna_track_options *o)
+void ulna_track_options_resolve(double length_scale, ulna_track_options *o)
 {
-    const double length = model->length_scale / ULNA_ADULT_LENGTH_SCALE, square = length * length;
+    const double length = length_scale / ULNA_ADULT_LENGTH_SCALE, square = length * length;
     const int is_plain = o->loss == ULNA_LOSS_SQUARE;
     struct {
         double *option, automatic;
@@ -102,8 +103,10 @@ static ulna_status make_problem(ulna_tracker *t, const ulna_marker_set *set, uln
 {
     static const double nowhere[3] = {0, 0, 0};
     const ulna_track_options *o = &t->options;
-    double square = t->model->length_scale * t->model->length_scale;
+    double square = t->length_scale * t->length_scale;
     ulna_status status = ulna_problem_create(t->model, &t->allocator, &t->problem, error);
+    if (status == ULNA_OK)
+        status = ulna_problem_set_length(t->problem, t->length_scale);
     for (size_t i = 0; i < set->count && status == ULNA_OK; i++)
         status = ulna_problem_add_point(t->problem, set->items[i].body, set->items[i].offset, nowhere,
                                         set->items[i].weight, NULL, error);
@@ -196,12 +199,13 @@ ulna_status ulna_tracker_create(const ulna_model *model, const ulna_marker_set *
         return status;
     ulna_tracker layout = {.allocator = ulna_allocator_or_default(allocator),
                            .model = model,
+                           .length_scale = ulna_marker_set_length_scale(model, set),
                            .options = options ? *options : ulna_track_options_default(),
                            .count = (int)set->count,
                            .prior_term = ULNA_NONE,
                            .nq = model->nq,
                            .nv = model->nv};
-    ulna_track_options_resolve(model, &layout.options);
+    ulna_track_options_resolve(layout.length_scale, &layout.options);
     status = check_options(&layout.options, model, error);
     if (status != ULNA_OK)
         return status;

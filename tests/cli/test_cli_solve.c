@@ -186,6 +186,37 @@ static void units_can_be_said(void **state)
     ulna_content_release(&out);
 }
 
+/* A person a thousand times as small, or as large: the same angles. */
+static void angles_do_not_depend_on_the_unit(void **state)
+{
+    ulna_test_tool *tool = *state;
+    static const char *const units[] = {"m", "mm", "km"};
+    char line[256], path[128];
+    ulna_content out[3];
+    write_attachment(tool, "a.csv", NULL, NULL);
+    assert_int_equal(ulna_test_tool_run(tool, "convert human s.bvh --unit m"), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "convert take.c3d t.csv --unit m"), 0);
+    for (int i = 0; i < 3; i++) {
+        snprintf(line, sizeof line, "sed 's/# unit: m/# unit: %s/' a.csv >a_%s.csv", units[i], units[i]);
+        ulna_test_tool_shell(tool, line);
+        snprintf(line, sizeof line, "sed 's/# lengths: m/# lengths: %s/' t.csv >t_%s.csv", units[i], units[i]);
+        ulna_test_tool_shell(tool, line);
+        snprintf(line, sizeof line, "-s s.bvh --skeleton-unit %s -m t_%s.csv -a a_%s.csv -o %s.bvh", units[i], units[i],
+                 units[i], units[i]);
+        json_decref(solve(tool, line, 0));
+        snprintf(line, sizeof line, "%s.bvh", units[i]);
+        out[i] = ulna_content_empty(NULL);
+        assert_int_equal(ulna_content_load(ulna_test_path(path, sizeof path, tool->folder, line), NULL, &out[i], NULL),
+                         ULNA_OK);
+        assert_int_equal(out[i].clip.frame_count, FRAMES);
+        for (int f = 0; f < FRAMES; f++)
+            for (int k = 3; k < out[0].clip.coordinate_count; k++) /* after the root's translation */
+                assert_near(ulna_clip_frame(&out[i].clip, f)[k], ulna_clip_frame(&out[0].clip, f)[k], 1e-4);
+    }
+    for (int i = 0; i < 3; i++)
+        ulna_content_release(&out[i]);
+}
+
 /* Several markers that are attached elsewhere are one note. */
 static void repeated_notes_are_gathered(void **state)
 {
@@ -694,6 +725,7 @@ int main(void)
         TEST(marker_files_leave_nothing_out),
         TEST(digits_and_channels_can_be_chosen),
         TEST(units_can_be_said),
+        TEST(angles_do_not_depend_on_the_unit),
         TEST(repeated_notes_are_gathered),
         TEST(bad_takes_have_an_exit_code),
         TEST(unmeasured_joints_are_named),

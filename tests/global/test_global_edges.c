@@ -3,6 +3,7 @@
 #include "support.h"
 #include "support_problem.h"
 #include "support_tree.h"
+#include "support_units.h"
 #include "ulna/global.h"
 
 #include <math.h>
@@ -237,6 +238,61 @@ static void units_do_not_matter(void **state)
             assert_true(reachable || fabs(result.bound / u / u - first.bound) <= 1e-6 * first.bound);
             arm_close(&a);
         }
+    }
+}
+
+/* One random scene in a unit 2^power as large; f, bound and q in the first unit. */
+static ulna_global_result solve_scaled(const ulna_test_bench *bench, int power, double *q)
+{
+    double factor = ldexp(1, power);
+    ulna_global_options options = ulna_global_options_default();
+    ulna_global_result result;
+    ulna_global *global;
+    ulna_model *model = ulna_test_scaled_model(bench->model, factor);
+    ulna_problem *problem = ulna_test_scaled_problem(bench->problem, model, factor);
+    options.starts = 8;
+    ulna_test_scale_q(model, bench->q, factor, q);
+    assert_int_equal(ulna_global_create(problem, &options, NULL, &global, NULL), ULNA_OK);
+    assert_int_equal(ulna_global_solve(global, q, &result, NULL), ULNA_OK);
+    ulna_test_scale_q(model, q, 1 / factor, q);
+    result.f /= factor * factor;
+    result.bound /= factor * factor;
+    ulna_global_destroy(global);
+    ulna_problem_destroy(problem);
+    ulna_model_destroy(model);
+    return result;
+}
+
+/* Random trees, with bones and, every second one, without: only the points of the terms have a length. */
+static void random_scenes_in_any_unit(void **state)
+{
+    (void)state;
+    static const int powers[] = {-20, -10, 10, 20};
+    static const int roots[] = {-1, ULNA_JOINT_FREE, ULNA_JOINT_FREE_EULER, ULNA_JOINT_PRISMATIC};
+    for (int seed = 1; seed <= 16; seed++) {
+        ulna_test_rng rng = ulna_test_rng_seed((uint64_t)seed);
+        ulna_test_tree_options tree = ulna_test_tree_options_default();
+        int has_bones = seed % 2;
+        tree.max_bodies = 5;
+        tree.root = roots[seed % 4];
+        tree.limits = has_bones ? 0.5 : 0;
+        if (!has_bones)
+            tree.length_m = tree.markers = 0;
+        ulna_test_bench bench =
+            ulna_test_bench_open(&rng, &tree, 1u << ULNA_TERM_POINT | 1u << ULNA_TERM_ORIENTATION, 2);
+        ulna_test_add_term(&rng, bench.problem, ULNA_TERM_POINT);
+        double *q = ulna_test_numbers(bench.nq), *other_q = ulna_test_numbers(bench.nq);
+        ulna_global_result first = solve_scaled(&bench, 0, q);
+        for (size_t n = 0; n < sizeof powers / sizeof *powers; n++) {
+            ulna_global_result other = solve_scaled(&bench, powers[n], other_q);
+            if (other.f != first.f || other.bound != first.bound || other.proven != first.proven ||
+                other.starts != first.starts || memcmp(q, other_q, (size_t)bench.nq * sizeof *q) != 0)
+                fail_msg("seed %d, 2^%d: f %g and %g, bound %g and %g", seed, powers[n], first.f, other.f, first.bound,
+                         other.bound);
+        }
+        free(q);
+        free(other_q);
+        ulna_test_bench_close(&bench);
     }
 }
 
@@ -481,6 +537,7 @@ int main(void)
         cmocka_unit_test(unbounded_methods_have_their_own_bound),
         cmocka_unit_test(terms_left_out_are_counted),
         cmocka_unit_test(units_do_not_matter),
+        cmocka_unit_test(random_scenes_in_any_unit),
         cmocka_unit_test(goals_may_go_far_away),
         cmocka_unit_test(long_chains_are_certified_by_their_length),
         cmocka_unit_test(goals_taken_from_a_pose_are_never_out_of_reach),

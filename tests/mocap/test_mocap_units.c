@@ -52,7 +52,14 @@ static scaled_take scaled(const ulna_test_swing *s, int power)
     int count = s->recording.marker_count;
     to.model = ulna_test_scaled_model(s->model, to.factor);
     to.recording = ulna_recording_empty(NULL);
-    assert_int_equal(ulna_marker_set_from_model(&to.set, to.model), ULNA_OK);
+    for (size_t i = 0; i < s->set.count; i++) {
+        double offset[3];
+        for (int k = 0; k < 3; k++)
+            offset[k] = to.factor * s->set.items[i].offset[k];
+        assert_int_equal(
+            ulna_marker_set_add(&to.set, s->set.items[i].marker, s->set.items[i].body, offset, s->set.items[i].weight),
+            ULNA_OK);
+    }
     assert_int_equal(ulna_recording_resize(&to.recording, count, s->frames), ULNA_OK);
     to.recording.frame_seconds = s->recording.frame_seconds;
     for (int m = 0; m < count; m++)
@@ -163,6 +170,56 @@ static void tracking_in_any_unit(void **state)
     options = ulna_track_options_default();
     options.global = options.solve.bounded = 1;
     compare_tracks(&s, &options, "found by a global solve");
+    ulna_test_swing_release(&s);
+}
+
+/* A body that moves freely, with five markers that only the set knows: no bone says how large it is. */
+static ulna_test_swing rigid_body(void)
+{
+    static const double places[5][3] = {{0.1, 0, 0}, {0, 0.12, 0}, {0, 0, 0.08}, {-0.07, 0.03, 0}, {0.05, -0.06, 0.04}};
+    ulna_test_swing s = {
+        .frames = FRAMES, .set = ulna_marker_set_empty(NULL), .recording = ulna_recording_empty(NULL), .nq = 6};
+    const ulna_joint joint = ulna_joint_free_euler("XYZ");
+    ulna_test_rng rng = ulna_test_rng_seed(23);
+    ulna_builder *builder;
+    ulna_pose *pose;
+    char name[ULNA_MARKER_NAME];
+    assert_int_equal(ulna_builder_create(NULL, &builder), ULNA_OK);
+    assert_int_equal(ulna_builder_add_body(builder, "wand", ULNA_NONE, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_builder_set_joint(builder, 0, &joint, NULL), ULNA_OK);
+    assert_int_equal(ulna_builder_build(builder, NULL, &s.model, NULL), ULNA_OK);
+    ulna_builder_destroy(builder);
+    assert_int_equal(ulna_recording_resize(&s.recording, 5, FRAMES), ULNA_OK);
+    s.recording.frame_seconds = 0.01;
+    assert_int_equal(ulna_pose_create(s.model, NULL, &pose, NULL), ULNA_OK);
+    for (int m = 0; m < 5; m++) {
+        snprintf(name, sizeof name, "w%d", m);
+        memcpy(s.recording.names[m], name, sizeof name);
+        assert_int_equal(ulna_marker_set_add(&s.set, name, 0, places[m], 1), ULNA_OK);
+    }
+    for (int f = 0; f < FRAMES; f++) {
+        const double q[6] = {0.01 * f, sin(0.05 * f), 1, 0.02 * f, 0.5 * sin(0.1 * f), 0.3 * cos(0.07 * f)};
+        assert_int_equal(ulna_pose_forward(pose, q), ULNA_OK);
+        for (int m = 0; m < 5; m++) {
+            double *x = ulna_recording_frame(&s.recording, f) + 3 * (size_t)m;
+            assert_int_equal(ulna_pose_point(pose, 0, places[m], x), ULNA_OK);
+            for (int k = 0; k < 3; k++)
+                x[k] += 0.001 * ulna_test_rng_normal(&rng) + (m == 2 && f > 90 && f < 95 ? 0.2 : 0);
+        }
+    }
+    ulna_pose_destroy(pose);
+    return s;
+}
+
+static void a_rigid_body_in_any_unit(void **state)
+{
+    (void)state;
+    ulna_test_swing s = rigid_body();
+    ulna_track_options options = ulna_track_options_default();
+    compare_tracks(&s, &options, "rigid body");
+    options.loss = ULNA_LOSS_SQUARE;
+    options.chunk_frames = 50;
+    compare_tracks(&s, &options, "rigid body, least squares in chunks");
     ulna_test_swing_release(&s);
 }
 
@@ -301,6 +358,7 @@ static void takes_in_any_unit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(tracking_in_any_unit),
+                                       cmocka_unit_test(a_rigid_body_in_any_unit),
                                        cmocka_unit_test(calibration_in_any_unit), cmocka_unit_test(takes_in_any_unit)};
     return cmocka_run_group_tests_name("mocap_units", tests, NULL, NULL);
 }

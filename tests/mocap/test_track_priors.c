@@ -342,7 +342,7 @@ static ulna_clip track_weighted(ulna_test_swing *s, double factor, int causal)
 {
     ulna_clip clip;
     ulna_track_options options = ulna_track_options_default();
-    ulna_track_options_resolve(s->model, &options);
+    ulna_track_options_resolve(ulna_model_length_scale(s->model), &options);
     double *const weights[] = {&options.smooth, &options.posture, &options.curve, &options.hold, &options.limits};
     for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
         *weights[i] *= factor;

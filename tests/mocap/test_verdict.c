@@ -27,7 +27,7 @@ static void begin(scene *s)
 
 static void expect(scene *s, ulna_verdict verdict, unsigned reasons)
 {
-    ulna_track_judge(s->swing.model, &s->result);
+    ulna_track_judge(s->swing.model, ulna_model_length_scale(s->swing.model), &s->result);
     assert_int_equal(s->result.trust.reasons, reasons);
     assert_int_equal(s->result.trust.verdict, verdict);
     begin(s);
