@@ -64,7 +64,7 @@ typedef struct ulna_row {
     int dof_count;
     const int *dof;
     const double *coefficient;
-    double price; /* 0: hard; else the row belongs to a level (the solver sets it) */
+    double price; /* weight within its level */
     int level;
 } ulna_row;
 

@@ -137,6 +137,7 @@ static int rows_of(const ulna_constraint_site *site, int number, ulna_row *rows)
         row->place = kept->first_row + (row->place == ULNA_NONE ? k : row->place);
         row->is_equation = !(kind->flags & ULNA_KEEPS_INSIDE) && kept->given.relation == ULNA_EQUAL;
         row->level = kept->given.level;
+        row->price = kept->given.weight > 0 ? kept->given.weight : 1;
         if (kept->given.relation == ULNA_AT_MOST)
             negate_row(row);
         is_finite &= finish_row(row);

@@ -140,9 +140,10 @@ static int add_broken_rows(ulna_solver *s, ulna_row_stepper *t, const ulna_row_s
     int added = 0;
     for (int i = 0; i < c->count; i++) {
         const ulna_row *row = &c->rows[i];
-        if (t->is_bordered[i] || is_inside(row) || t->count >= t->capacity)
+        if (t->is_bordered[i] || is_inside(row))
             continue;
-        if (row->value + ulna_border_velocity(s->work, row, s->step) < -row->noise) {
+        step->linear[i] = row->value + ulna_border_velocity(s->work, row, s->step);
+        if (step->linear[i] < -row->noise && t->count < t->capacity) {
             push_constraint(t, c, step, i);
             t->active[t->count - 1] = 1;
             added++;
@@ -210,8 +211,12 @@ static ulna_status solve_dual(ulna_solver *s, ulna_row_stepper *t, ulna_row_step
         if (status != ULNA_OK)
             return status;
         ulna_border_step(s->work, &t->border, t->beta, s->step);
-        if (round == ROUNDS || !(add_broken_rows(s, t, step) + add_broken_limits(s, t)))
+        if (!(add_broken_rows(s, t, step) + add_broken_limits(s, t)))
             return ULNA_OK;
+        if (round == ROUNDS) { /* what it still breaks is for the next step */
+            t->count = done;
+            return ULNA_OK;
+        }
     }
     return status;
 }
@@ -262,7 +267,8 @@ static void collect(ulna_solver *s, ulna_row_stepper *t, ulna_row_step *step)
 {
     const ulna_constrained *c = s->constrained;
     for (int i = 0; i < c->count; i++) {
-        step->linear[i] = c->rows[i].value + ulna_border_velocity(s->work, &c->rows[i], s->step);
+        if (t->is_bordered[i] || is_inside(&c->rows[i])) /* the others are known: the step was seen to keep them */
+            step->linear[i] = c->rows[i].value + ulna_border_velocity(s->work, &c->rows[i], s->step);
         step->beta[i] = is_inside(&c->rows[i]) ? step->centre[i] - step->linear[i] / step->give[i] : 0;
         t->is_active[i] = 0;
     }
@@ -276,13 +282,25 @@ static void collect(ulna_solver *s, ulna_row_stepper *t, ulna_row_step *step)
         }
 }
 
+/* Locked DOFs, and those that the gradient of the Lagrangian presses against a limit. */
+static ulna_status hold_pressed(ulna_solver *s, int *holds)
+{
+    if (!ulna_is_on_limits(s)) {
+        memcpy(s->held, s->locked, (size_t)s->nv);
+        *holds = s->has_locked;
+        return ULNA_OK;
+    }
+    ulna_status status = ulna_gradient_here(s);
+    *holds = status == ULNA_OK ? ulna_mark_held(s) : 0;
+    return status;
+}
+
 ulna_status ulna_take_row_step(ulna_solver *s, ulna_row_stepper *t, ulna_row_step *step)
 {
-    int negative = 0;
-    ulna_status status = ulna_gradient_here(s); /* of the Lagrangian: which limits are pressed */
+    int negative = 0, holds = 0;
+    ulna_status status = hold_pressed(s, &holds);
     if (status != ULNA_OK)
         return status;
-    int holds = ulna_mark_held(s);
     for (int j = 0; j < s->nv; j++)
         s->shift[j] = step->lambda * s->metric[j];
     status = choose_rows(s, t, step);

@@ -37,7 +37,7 @@ static int hold_violators(ulna_solver *s)
     return found;
 }
 
-static int is_on_limits(const ulna_solver *s)
+int ulna_is_on_limits(const ulna_solver *s)
 {
     const int *at = s->limited_at;
     const double *q = s->q, *low = s->limited_low, *high = s->limited_high;
@@ -51,7 +51,7 @@ ulna_status ulna_bounded_step(ulna_solver *s, double t, const double *extra, uln
 {
     int holds = 0;
     damped->met = 0;
-    if (is_on_limits(s)) {
+    if (ulna_is_on_limits(s)) {
         ulna_status status = ulna_gradient_here(s);
         if (status != ULNA_OK)
             return status;

@@ -287,13 +287,17 @@ static ulna_status settle(ulna_solver *s, proximal *p, double fell, int is_quiet
     double residual;
     if (c->excess > s->options.violation * s->length)
         return ULNA_OK;
-    int is_lean = !s->options.hybrid.verify && fell <= s->options.decrease * s->f && p->gain > 0.5;
+    if (!s->options.hybrid.verify && !is_quiet) { /* as in tracking: no residual is asked for */
+        if (fell <= s->options.decrease * s->f && p->gain > 0.5)
+            s->now.stop = ULNA_STOP_DECREASE;
+        return ULNA_OK;
+    }
     ulna_status status = ulna_kkt_residual(s, &residual);
     if (status == ULNA_OK && is_quiet) /* phi says nothing any more: does the residual fall? */
         adapt_quietly(s, p, residual);
     p->residual = residual;
-    if (status == ULNA_OK && (is_lean || residual <= s->options.kkt * p->weight * s->length2))
-        s->now.stop = residual <= s->options.kkt * p->weight * s->length2 ? ULNA_STOP_GRADIENT : ULNA_STOP_DECREASE;
+    if (status == ULNA_OK && residual <= s->options.kkt * p->weight * s->length2)
+        s->now.stop = ULNA_STOP_GRADIENT;
     return status;
 }
 

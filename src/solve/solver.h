@@ -168,6 +168,8 @@ static inline double ulna_little(const ulna_solver *s)
 /* Marks in s->held locked DOFs, and those on a limit that the negative gradient points out of (s->gradient must be known).
  * Returns the number marked. */
 int ulna_mark_held(ulna_solver *s);
+/* Is any DOF on a limit that is kept? */
+int ulna_is_on_limits(const ulna_solver *s);
 /* On or beyond its limits: -1 lower, 1 upper, 2 both, 0 inside or without coordinate. */
 int ulna_at_limit(const ulna_solver *s, const double *q, int dof);
 
