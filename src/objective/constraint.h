@@ -13,9 +13,9 @@
  * kernel.h), plus, for each bend, scale u uT with u = wrenches on both parts added: C gains 1/2 scale (u . twist)^2.
  *
  * Rotations (ORIENTATION, FRAME, RELATIVE) are rows with frozen axes: 1/2 sum_j E_j x (d_j - g_j), d the axes of the body, g
- * those of the goal, and E the axes of the goal turned towards d, where they were last frozen: half the angle, and from 90
- * degrees on to 45 degrees before d. The rows are linear in d and g. Their value is 2 sin(angle / 2) times the axis of the
- * rotation up to 90 degrees, and at least 1.41 beyond, where their derivative along the axis is at least 0.7: nothing
+ * those of the goal, and E the axes of the goal turned towards d, where they were last frozen: half the angle, and from 60
+ * degrees on to 30 degrees before d. The rows are linear in d and g. Their value is 2 sin(angle / 2) times the axis of the
+ * rotation up to 60 degrees, and at least 1 beyond, and their derivative along the axis is at least 0.87: nothing
  * vanishes at 180 degrees, as sin(angle) does. DIRECTION and AIM: n . (d - g) along two axes n that are turned likewise.
  */
 #ifndef ULNA_SRC_CONSTRAINT_H

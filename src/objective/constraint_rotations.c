@@ -8,10 +8,10 @@
 
 /* ---- rotations: orientation, frame, relative --------------------------------------------------------------------- */
 
-/* How far frozen axes are turned from the goal to where the body is, `angle` away: half-way, or up to 45 degrees from there. */
+/* How far frozen axes are turned from the goal to where the body is, `angle` away: half-way, or up to 30 degrees from there. */
 static double frozen_angle(double angle)
 {
-    return angle - fmin(0.5 * angle, 0.25 * ULNA_PI);
+    return angle - fmin(0.5 * angle, ULNA_PI / 6);
 }
 
 /* The axes of the goal: in the world, or as `other` sees them. */

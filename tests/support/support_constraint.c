@@ -144,6 +144,49 @@ int ulna_test_add_constraint(ulna_test_rng *rng, ulna_problem *problem, ulna_con
     return 1;
 }
 
+/* Numbers of the goal that are lengths: the first ones. */
+static int goal_lengths(ulna_constraint_type type)
+{
+    switch (type) {
+    case ULNA_KEEP_POINT:
+    case ULNA_KEEP_FRAME:
+    case ULNA_KEEP_AIM:
+    case ULNA_KEEP_LINE:
+    case ULNA_KEEP_PLANE:
+    case ULNA_KEEP_RELATIVE:
+    case ULNA_KEEP_CENTRE:
+        return 3;
+    case ULNA_KEEP_SPHERE:
+        return 4;
+    case ULNA_KEEP_BOX:
+        return 6;
+    case ULNA_KEEP_DISTANCE:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+void ulna_test_add_scaled_constraint(ulna_problem *problem, const ulna_constraint *constraint, double factor)
+{
+    const ulna_model *model = ulna_problem_model(problem);
+    ulna_constraint c = *constraint;
+    double corners[3 * ULNA_CONSTRAINT_CORNERS], factors[3] = {0};
+    for (int i = 0; i < 3; i++) {
+        c.point[i] *= factor;
+        c.other_point[i] *= factor;
+    }
+    for (int i = 0; i < goal_lengths(c.type); i++)
+        c.goal[i] *= factor;
+    for (int i = 0; i < 3 * c.corner_count; i++)
+        corners[i] = factor * constraint->corners[i];
+    for (int k = 0; k < c.dof_count; k++) /* the sum is a plain number */
+        factors[k] = constraint->coefficients[k] / (ulna_model_dof_is_translation(model, c.dofs[k]) ? factor : 1);
+    c.corners = corners;
+    c.coefficients = factors;
+    assert_int_equal(ulna_problem_add_constraint(problem, &c, NULL, NULL), ULNA_OK);
+}
+
 ulna_test_bench ulna_test_constraint_bench(ulna_test_rng *rng, ulna_test_tree_options options,
                                            ulna_constraint_type type, int count)
 {

@@ -41,6 +41,9 @@ ulna_model *ulna_test_scaled_model(const ulna_model *model, double factor)
                 assert_int_equal(ulna_builder_set_limits(builder, b, k, factor * ulna_model_lower(model)[dof + k],
                                                          factor * ulna_model_upper(model)[dof + k], NULL),
                                  ULNA_OK);
+        ulna_mass mass = *ulna_model_body_mass(model, b);
+        scale3(mass.center, factor, mass.center);
+        assert_int_equal(ulna_builder_set_mass(builder, b, &mass, NULL), ULNA_OK);
         if (count)
             assert_int_equal(ulna_builder_set_rest(builder, b, rest + at, count, NULL), ULNA_OK);
     }
