@@ -41,49 +41,108 @@ static double centre_along(const ulna_work *work, const double n[3], int dof)
 
 /* ---- products ---------------------------------------------------------------------------------------------------- */
 
-/* out[d x stride] += factor dC/dq_d */
-static void spread(const ulna_work *work, const ulna_row *row, double factor, size_t stride, double *out)
+/* out[d x stride] += wrench . S_d on the path of a link */
+static void spread(const ulna_work *work, int link, const double wrench[6], size_t stride, double *out)
 {
-    for (int p = 0; p < row->part_count; p++) {
-        const int *path;
-        int depth = path_of(work, row->part[p].link, &path);
-        for (int k = 0; k < depth; k++)
-            out[(size_t)path[k] * stride] += factor * along(row->part[p].wrench, motion_of(work, path[k]));
-    }
-    for (int d = 0; row->has_centre && d < work->problem->model->nv; d++)
-        out[(size_t)d * stride] += factor * centre_along(work, row->centre, d);
-    for (int k = 0; k < row->dof_count; k++)
-        out[(size_t)row->dof[k] * stride] += factor * row->coefficient[k];
+    const int *path;
+    int depth = path_of(work, link, &path);
+    for (int k = 0; k < depth; k++)
+        out[(size_t)path[k] * stride] += along(wrench, motion_of(work, path[k]));
 }
 
 void ulna_rows_jacobian(const ulna_work *work, const ulna_row *rows, int count, size_t rows_of, double *jacobian)
 {
-    for (int d = 0; d < work->problem->model->nv && count > 0; d++)
+    int nv = work->problem->model->nv;
+    for (int d = 0; d < nv && count > 0; d++)
         memset(jacobian + (size_t)d * rows_of, 0, (size_t)count * sizeof *jacobian);
-    for (int i = 0; i < count; i++)
-        spread(work, &rows[i], 1, rows_of, jacobian + i);
+    for (int i = 0; i < count; i++) {
+        const ulna_row *row = &rows[i];
+        for (int p = 0; p < row->part_count; p++)
+            spread(work, row->part[p].link, row->part[p].wrench, rows_of, jacobian + i);
+        for (int d = 0; row->has_centre && d < nv; d++)
+            jacobian[(size_t)d * rows_of + (size_t)i] += centre_along(work, row->centre, d);
+        for (int k = 0; k < row->dof_count; k++)
+            jacobian[(size_t)row->dof[k] * rows_of + (size_t)i] += row->coefficient[k];
+    }
+}
+
+/* Wrenches on one link, added up before they go up its path: neighbouring rows are mostly on the same one. */
+typedef struct pending {
+    int link;
+    double wrench[6];
+} pending;
+
+static void add_pending(const ulna_work *work, pending *sum, const ulna_row_part *part, double y, double *gradient)
+{
+    if (sum->link != part->link) {
+        if (sum->link >= 0)
+            spread(work, sum->link, sum->wrench, 1, gradient);
+        *sum = (pending){.link = part->link};
+    }
+    for (int i = 0; i < 6; i++)
+        sum->wrench[i] += y * part->wrench[i];
 }
 
 void ulna_rows_add_transposed(const ulna_work *work, const ulna_row *rows, int count, const double *y, double *gradient)
 {
-    for (int i = 0; i < count; i++)
-        if (y[i] != 0)
-            spread(work, &rows[i], y[i], 1, gradient);
+    pending sum[2] = {{.link = ULNA_NONE}, {.link = ULNA_NONE}};
+    double centre[3] = {0};
+    int has_centre = 0;
+    for (int i = 0; i < count; i++) {
+        const ulna_row *row = &rows[i];
+        if (y[i] == 0)
+            continue;
+        for (int p = 0; p < row->part_count; p++)
+            add_pending(work, &sum[p], &row->part[p], y[i], gradient);
+        for (int k = 0; row->has_centre && k < 3; k++)
+            centre[k] += y[i] * row->centre[k];
+        has_centre |= row->has_centre;
+        for (int k = 0; k < row->dof_count; k++)
+            gradient[row->dof[k]] += y[i] * row->coefficient[k];
+    }
+    for (int p = 0; p < 2; p++)
+        if (sum[p].link >= 0)
+            spread(work, sum[p].link, sum[p].wrench, 1, gradient);
+    for (int d = 0; has_centre && d < work->problem->model->nv; d++)
+        gradient[d] += centre_along(work, centre, d);
+}
+
+/* The twist of a link, sum S_d v_d over its path. */
+static void twist_of(const ulna_work *work, int link, const double *velocity, double twist[6])
+{
+    const int *path;
+    int depth = path_of(work, link, &path);
+    memset(twist, 0, 6 * sizeof *twist);
+    for (int k = 0; k < depth; k++) {
+        const double *S = motion_of(work, path[k]);
+        for (int i = 0; i < 3; i++) {
+            twist[i] += velocity[path[k]] * S[i];
+            twist[3 + i] += velocity[path[k]] * S[4 + i];
+        }
+    }
 }
 
 void ulna_rows_multiply(const ulna_work *work, const ulna_row *rows, int count, const double *velocity, double *product)
 {
+    int link[2] = {ULNA_NONE, ULNA_NONE}, has_velocity = 0;
+    double twist[2][6], centre[3] = {0};
     for (int i = 0; i < count; i++) {
         const ulna_row *row = &rows[i];
         double sum = 0;
         for (int p = 0; p < row->part_count; p++) {
-            const int *path;
-            int depth = path_of(work, row->part[p].link, &path);
-            for (int k = 0; k < depth; k++)
-                sum += velocity[path[k]] * along(row->part[p].wrench, motion_of(work, path[k]));
+            if (link[p] != row->part[p].link)
+                twist_of(work, link[p] = row->part[p].link, velocity, twist[p]);
+            sum += ulna_inner(6, row->part[p].wrench, twist[p]);
         }
-        for (int d = 0; row->has_centre && d < work->problem->model->nv; d++)
-            sum += velocity[d] * centre_along(work, row->centre, d);
+        if (row->has_centre && !has_velocity) {
+            has_velocity = 1;
+            for (int k = 0; k < 3; k++) {
+                const double unit[3] = {k == 0, k == 1, k == 2};
+                for (int d = 0; d < work->problem->model->nv; d++)
+                    centre[k] += velocity[d] * centre_along(work, unit, d);
+            }
+        }
+        sum += row->has_centre ? ulna_dot(row->centre, centre) : 0;
         for (int k = 0; k < row->dof_count; k++)
             sum += velocity[row->dof[k]] * row->coefficient[k];
         product[i] = sum;
@@ -99,64 +158,70 @@ void ulna_work_unload_rows(ulna_work *work)
                                  work->extra_second, work->extra_moment};
 }
 
-/* Where the sums of a link are. */
+/* Where the sums of a link are, as plain numbers: columns of eight (angular, linear, each with a lane 3), and of four. */
 typedef struct slot {
-    ulna_pair *curvature, *second;
-    ulna_vec4 *moment;
+    double *curvature, *second, *moment;
 } slot;
 
 static slot slot_of(ulna_work *work, int link)
 {
     size_t at = (size_t)work->problem->extra_of[link];
-    return (slot){work->loaded_curvature + 6 * at, work->loaded_second + 6 * at, work->loaded_moment + 4 * at};
+    return (slot){(double *)(work->loaded_curvature + 6 * at), (double *)(work->loaded_second + 6 * at),
+                  (double *)(work->loaded_moment + 4 * at)};
 }
 
-/* Adds scale u uT to the six columns. */
-static void add_square(ulna_pair *columns, const double u[6], double scale)
+/* Two lanes, which every machine has: the compiler does not find them by itself. */
+typedef double two __attribute__((vector_size(16)));
+
+/* Adds scale u uT to six columns. */
+static void add_square(double *columns, const double u[6], double scale)
 {
-    const ulna_vec4 angular = {u[0], u[1], u[2], 0}, linear = {u[3], u[4], u[5], 0};
+    const two u01 = {u[0], u[1]}, u2 = {u[2], 0}, u34 = {u[3], u[4]}, u5 = {u[5], 0};
     for (int j = 0; j < 6; j++) {
-        columns[j].angular += scale * u[j] * angular;
-        columns[j].linear += scale * u[j] * linear;
+        two factor = {scale * u[j], scale * u[j]}, *column = (two *)(columns + 8 * j);
+        column[0] += factor * u01;
+        column[1] += factor * u2;
+        column[2] += factor * u34;
+        column[3] += factor * u5;
     }
 }
 
-static void add_force(const slot *at, const double wrench[6], double y)
+static void add_linear(const slot *at, const ulna_row_part *part, double y, double z)
 {
+    const double *m = part->moment, *n = part->force;
+    two factor = {z, z}, *moment = (two *)at->moment;
     for (int j = 0; j < 6; j++)
-        at->curvature[j].angular[3] -= y * wrench[j];
-}
-
-static void add_moment(const slot *at, const double moment[9], const double force[3], double z)
-{
-    at->moment[0] += z * (ulna_vec4){force[0], force[1], force[2], 0};
-    for (int j = 0; j < 3; j++)
-        at->moment[1 + j] += z * (ulna_vec4){moment[j], moment[3 + j], moment[6 + j], 0};
+        at->curvature[8 * j + 3] -= y * part->wrench[j];
+    if (z == 0)
+        return;
+    moment[0] += factor * (two){n[0], n[1]};
+    moment[1] += factor * (two){n[2], 0};
+    for (int j = 0; j < 3; j++) {
+        moment[2 + 2 * j] += factor * (two){m[j], m[3 + j]};
+        moment[3 + 2 * j] += factor * (two){m[6 + j], 0};
+    }
 }
 
 static void load_part(ulna_work *work, const ulna_row *row, int p, double y, double w, double z)
 {
     const ulna_row_part *part = &row->part[p];
     slot at = slot_of(work, part->link);
-    if (y != 0)
-        add_force(&at, part->wrench, y);
+    add_linear(&at, part, y, z);
     if (w != 0)
         add_square(at.curvature, part->wrench, w);
     if (z == 0)
         return;
-    add_moment(&at, part->moment, part->force, z);
     for (int b = 0; b < row->bend_count; b++)
         if (row->bend[b].part == p)
             add_square(at.second, row->bend[b].wrench[p], z * row->bend[b].scale);
-    for (int j = 0; row->is_own && j < 6; j++) {
-        const double *bend = row->own.bend[p][j]; /* symmetric */
-        at.second[j].angular += z * (ulna_vec4){bend[0], bend[1], bend[2], 0};
-        at.second[j].linear += z * (ulna_vec4){bend[3], bend[4], bend[5], 0};
-    }
+    for (int j = 0; row->is_own && j < 6; j++)
+        for (int i = 0; i < 6; i++)
+            at.second[8 * j + (i < 3 ? i : i + 1)] += z * row->own.bend[p][i][j];
 }
 
-/* The function n.p of a link's share of the centre of mass; 0 if it has none. */
-static int centre_function(const ulna_work *work, const ulna_row *row, int link, ulna_row_part *part)
+/* The function n.p of a link's share of the centre of mass, with another n in the wrench; 0 if it has none. */
+static int centre_function(const ulna_work *work, const double n[3], const double of_wrench[3], int link,
+                           ulna_row_part *part)
 {
     double moment[3], share = work->problem->model->link_mass[link][3];
     if (share == 0)
@@ -164,25 +229,67 @@ static int centre_function(const ulna_work *work, const ulna_row *row, int link,
     ulna_link_moment(work, link, moment);
     part->link = link;
     for (int i = 0; i < 3; i++) {
-        part->force[i] = share * row->centre[i];
+        part->force[i] = share * n[i];
+        part->wrench[3 + i] = share * of_wrench[i];
         for (int j = 0; j < 3; j++)
-            part->moment[3 * i + j] = moment[i] * row->centre[j];
+            part->moment[3 * i + j] = moment[i] * n[j];
     }
-    ulna_cross(moment, row->centre, part->wrench);
-    ulna_copy3(part->force, part->wrench + 3);
+    ulna_cross(moment, of_wrench, part->wrench);
     return 1;
 }
 
-static void load_centre(ulna_work *work, const ulna_row *row, double y, double z)
+/* All rows of the centre at once: y and z are sums of normals. */
+static void load_centre(ulna_work *work, const double y[3], const double z[3])
 {
     for (int l = 0; l < work->problem->model->nl; l++) {
         ulna_row_part part;
-        if (!centre_function(work, row, l, &part))
-            continue;
-        slot at = slot_of(work, part.link);
-        add_force(&at, part.wrench, y);
-        add_moment(&at, part.moment, part.force, z);
+        if (centre_function(work, z, y, l, &part)) {
+            slot at = slot_of(work, l);
+            add_linear(&at, &part, 1, 1);
+        }
     }
+}
+
+static void load_rows(ulna_work *work, const ulna_row *rows, int count, const double *y, const double *w,
+                      const double *z)
+{
+    double centre_y[3] = {0}, centre_z[3] = {0};
+    int has_centre = 0;
+    for (int i = 0; i < count; i++) {
+        double yi = y ? y[i] : 0, wi = w ? w[i] : 0, zi = z ? z[i] : 0;
+        if (yi == 0 && wi == 0 && zi == 0)
+            continue;
+        for (int p = 0; p < rows[i].part_count; p++)
+            load_part(work, &rows[i], p, yi, wi, zi);
+        for (int k = 0; rows[i].has_centre && k < 3; k++) {
+            centre_y[k] += yi * rows[i].centre[k];
+            centre_z[k] += zi * rows[i].centre[k];
+        }
+        has_centre |= rows[i].has_centre;
+    }
+    if (has_centre)
+        load_centre(work, centre_y, centre_z);
+}
+
+static int fits_the_tree(const ulna_row *row, double y, double w)
+{
+    int is_on_one_body = row->part_count <= 1 && !row->has_centre && !row->dof_count;
+    return (w == 0 || is_on_one_body) && (y == 0 || !row->dof_count);
+}
+
+/* Whether a row adds to the symmetric second-order part. */
+static int has_bends(const ulna_row *rows, int count, const double *z)
+{
+    for (int i = 0; z && i < count; i++)
+        if (z[i] != 0 && (rows[i].bend_count || rows[i].is_own))
+            return 1;
+    return 0;
+}
+
+static void copy_lanes(const ulna_vec4 *from, size_t count, ulna_vec4 *to)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = from[i];
 }
 
 ulna_status ulna_work_load_rows(ulna_work *work, const ulna_row *rows, int count, const double *y, const double *w,
@@ -194,26 +301,20 @@ ulna_status ulna_work_load_rows(ulna_work *work, const ulna_row *rows, int count
     if (status != ULNA_OK)
         return status;
     for (int i = 0; i < count; i++)
-        if ((w && w[i] != 0 && (rows[i].part_count > 1 || rows[i].has_centre || rows[i].dof_count)) ||
-            (y && y[i] != 0 && rows[i].dof_count))
+        if (!fits_the_tree(&rows[i], y ? y[i] : 0, w ? w[i] : 0))
             return ULNA_ERR_ARGUMENT;
     work->composed = work->factored = 0;
     ulna_work_unload_rows(work);
     size_t links = (size_t)work->problem->extra_links;
     if (!count || !links)
         return ULNA_OK;
-    memcpy(work->loaded_curvature, work->extra_curvature, 6 * links * sizeof *work->loaded_curvature);
-    memcpy(work->loaded_second, work->extra_second, 6 * links * sizeof *work->loaded_second);
-    memcpy(work->loaded_moment, work->extra_moment, 4 * links * sizeof *work->loaded_moment);
-    for (int i = 0; i < count; i++) {
-        double yi = y ? y[i] : 0, wi = w ? w[i] : 0, zi = z ? z[i] : 0;
-        for (int p = 0; p < rows[i].part_count; p++)
-            load_part(work, &rows[i], p, yi, wi, zi);
-        if (rows[i].has_centre && (yi != 0 || zi != 0))
-            load_centre(work, &rows[i], yi, zi);
-    }
-    work->extras =
-        (ulna_extras){work->problem->extra_of, work->loaded_curvature, work->loaded_second, work->loaded_moment};
+    int is_bent = has_bends(rows, count, z);
+    copy_lanes(&work->extra_curvature->angular, 12 * links, &work->loaded_curvature->angular);
+    copy_lanes(&work->extra_second->angular, is_bent ? 12 * links : 0, &work->loaded_second->angular);
+    copy_lanes(work->extra_moment, 4 * links, work->loaded_moment);
+    load_rows(work, rows, count, y, w, z);
+    work->extras = (ulna_extras){work->problem->extra_of, work->loaded_curvature,
+                                 is_bent ? work->loaded_second : work->extra_second, work->loaded_moment};
     return ULNA_OK;
 }
 
@@ -345,7 +446,7 @@ ulna_status ulna_work_lagrangian_dense(ulna_work *work, double t, const ulna_row
             add_own_dense(work, row, -z[i], hessian);
         for (int l = 0; row->has_centre && l < work->problem->model->nl; l++) {
             ulna_row_part part;
-            if (centre_function(work, row, l, &part))
+            if (centre_function(work, row->centre, row->centre, l, &part))
                 add_functions_dense(work, &part, -z[i], hessian);
         }
     }

@@ -17,46 +17,66 @@ static double frozen_angle(double angle)
 /* The axes of the goal: in the world, or as `other` sees them. */
 static void goal_axes(const ulna_constraint_site *site, const double rotation[9], double g[9])
 {
-    ulna_multiply9(site->place[1].rotation, rotation, g);
+    if (site->link[1] < 0)
+        ulna_copy9(rotation, g);
+    else
+        ulna_multiply9(site->place[1].rotation, rotation, g);
 }
 
+/* Up to 60 degrees half-way, for which a quaternion needs no sine. */
 static void freeze_axes(const double d[9], const double g[9], double E[9])
 {
-    double w[3], turn[9];
-    ulna_rotation_between(d, g, w);
-    double angle = ulna_norm(w), part = angle > 0 ? frozen_angle(angle) / angle : 0;
-    for (int i = 0; i < 3; i++)
-        w[i] *= part;
-    ulna_exp(w, turn);
+    double back[9], between[9], q[4], w[3], turn[9];
+    ulna_transpose9(g, back);
+    ulna_multiply9(d, back, between);
+    ulna_rotation_to_quaternion(between, q);
+    if (q[3] >= 0.5 * sqrt(3)) {
+        q[3] += 1;
+        ulna_quaternion_to_rotation(q, turn);
+    } else {
+        ulna_log(between, w);
+        double angle = ulna_norm(w);
+        for (int i = 0; i < 3; i++)
+            w[i] *= frozen_angle(angle) / angle;
+        ulna_exp(w, turn);
+    }
     ulna_multiply9(turn, g, E);
+}
+
+/* Adds the function sum_j (e_i x E_j).x_j of the axes x of one body: with A = sum x_j E_jT its moment is A [e_i]xT. */
+static void add_axes(const ulna_constraint_site *site, ulna_row *row, int which, int i, const double A[9], double scale)
+{
+    if (site->link[which] < 0)
+        return;
+    ulna_row_part *part = &row->part[which];
+    int next = (i + 1) % 3, last = (i + 2) % 3;
+    memset(part, 0, sizeof *part);
+    part->link = site->link[which];
+    row->part_count = which + 1;
+    for (int k = 0; k < 3; k++) {
+        part->moment[3 * k + next] = -scale * A[3 * k + last];
+        part->moment[3 * k + last] = scale * A[3 * k + next];
+    }
 }
 
 /* Row i: 1/2 sum_j (e_i x E_j).(d_j - g_j), times the length. */
 static void rotation_rows(const ulna_constraint_site *site, const double goal[9], ulna_row *rows)
 {
-    const double *d = site->place[0].rotation, *E = site->frozen;
-    double g[9];
+    const double *d = site->place[0].rotation;
+    double g[9], across[9], A[9], B[9], scale = 0.5 * site->length;
     goal_axes(site, goal, g);
     if (site->freeze)
         freeze_axes(d, g, site->frozen);
+    ulna_transpose9(site->frozen, across);
+    ulna_multiply9(d, across, A);
+    ulna_multiply9(g, across, B);
     for (int i = 0; i < 3; i++) {
-        const double unit[3] = {i == 0, i == 1, i == 2};
-        for (int j = 0; j < 3; j++) {
-            double dj[3], gj[3], Ej[3], n[3], back[3], e[3];
-            ulna_column3(d, j, dj);
-            ulna_column3(g, j, gj);
-            ulna_column3(E, j, Ej);
-            ulna_cross(unit, Ej, n);
-            for (int k = 0; k < 3; k++) {
-                n[k] *= 0.5 * site->length;
-                back[k] = -n[k];
-                e[k] = dj[k] - gj[k];
-            }
-            rows[i].value += ulna_dot(n, e);
-            ulna_row_add_function(site, &rows[i], 0, dj, n, 0);
-            ulna_row_add_function(site, &rows[i], 1, gj, back, 0);
-        }
+        int next = (i + 1) % 3, last = (i + 2) % 3;
+        double off_d = A[3 * last + next] - A[3 * next + last], off_g = B[3 * last + next] - B[3 * next + last];
+        rows[i].value = scale * (off_d - off_g);
         rows[i].noise = 1e-15 * site->length;
+        add_axes(site, &rows[i], 0, i, A, scale);
+        add_axes(site, &rows[i], 1, i, B, -scale);
     }
 }
 
