@@ -316,7 +316,8 @@ typedef struct ulna_track_options {
     double
         smooth; /* 4e-4: toward where the last two frames were going, more where markers hardly show a joint; for whole
                          * takes 7.5 times that toward both neighbours */
-    double posture;     /* 1e-5: toward rest; not for the root */
+    double
+        posture; /* 1e-5: toward rest; not for the root. If offsets have deviations: as ulna_calibrate does, more for some */
     double curve;       /* 3e-5: joints of a spine or neck toward the mean of their chain */
     double hold;        /* 1e-3: joints that no marker shows, toward where they were seen last */
     double limits;      /* 5e-6: toward the joints' limits, where these do not bind */

@@ -41,14 +41,15 @@ struct ulna_tracker {
     double *velocity, *to_rest, *toward;    /* nv */
     double *prior_weight;                   /* nv: over prior.sum */
     ulna_prior_weights prior;
-    int groups, grouped;               /* and how many DOFs they have */
-    double *group_mean, *group_share;  /* groups: at most nv. Of its mean, what each DOF makes */
-    double *weight, *distance;         /* count */
-    int *body, *outlier;               /* count: whose it is; frames in a row that it has been an outlier */
-    unsigned char *idle;               /* nv: no marker ever moves it, or it is locked by the options */
-    unsigned char *is_idle;            /* nb: no marker ever moves its joint */
-    int has_idle, has_locked;          /* some DOFs are idle; some are locked by the options */
-    unsigned char *anchored;           /* nb: a term of the caller's is about it */
+    int groups, grouped;              /* and how many DOFs they have */
+    double *group_mean, *group_share; /* groups: at most nv. Of its mean, what each DOF makes */
+    double *weight, *distance;        /* count */
+    int *body, *outlier;              /* count: whose it is; frames in a row that it has been an outlier */
+    unsigned char *idle;              /* nv: no marker ever moves it, or it is locked by the options */
+    unsigned char *is_idle;           /* nb: no marker ever moves its joint */
+    int has_idle, has_locked;         /* some DOFs are idle; some are locked by the options */
+    int is_calibrated;       /* offsets have deviations: a calibration found them, with the posture that it expects */
+    unsigned char *anchored; /* nb: a term of the caller's is about it */
     unsigned char *is_moved, *is_held; /* nb: a marker that is seen sits on it, or beyond it; or not */
     unsigned char *missing;            /* count: 1 in this frame, 2 in the last one but not in this, else 0 */
     double *seen, *possible;           /* count x 3: this frame's positions; those of them that can be */

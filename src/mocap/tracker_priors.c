@@ -6,7 +6,7 @@
  * frames the priors are
  *   course   toward q1 + (q1 - q2) / 2, more where the markers hardly show a DOF (H_jj small). The lag is weight / H_jj
  *            frames: nothing where markers see, a brake where they do not. Half the velocity: in full, weak directions run on.
- *   rest     toward rest, but for the root.
+ *   rest     toward rest, but for the root; with the offsets of a calibration, as much as it did for each joint.
  *   curve    joints of a spine or neck toward the mean of their chain in q1: which of them bends is not to be seen.
  *   hold     joints that no marker moves in this frame, toward where they were seen last.
  * Their sum w_j (q_j - g_j)^2 / 2 has one goal, so a single term holds them. Options give weights in m^2/rad^2; docs/tracking.md.
@@ -75,6 +75,15 @@ static void find_groups(ulna_tracker *t, const ulna_anatomy *anatomy)
         t->group_share[group] = 1 / t->group_share[group];
 }
 
+/* Offsets of a calibration go with the posture that it expected: poses drawn to rest less than there would make up for it. Offsets
+ * of other origin may need joints far from rest. */
+static double rest_factor(const ulna_tracker *t, const ulna_anatomy *anatomy, int body)
+{
+    if (t->is_calibrated && t->options.loss != ULNA_LOSS_SQUARE)
+        return ulna_anatomy_posture(anatomy, body);
+    return anatomy->is_root[body] ? 0 : 1;
+}
+
 ulna_status ulna_tracker_set_priors(ulna_tracker *t, ulna_work *work)
 {
     const ulna_track_options *o = &t->options;
@@ -96,7 +105,7 @@ ulna_status ulna_tracker_set_priors(ulna_tracker *t, ulna_work *work)
     for (int d = 0; d < t->nv; d++) {
         int is_weak = o->smooth > 0 && t->to_rest[d] < WEAK * t->mean_weight * t->problem->unit[d];
         t->prior.course[d] = o->smooth * (1 + (is_weak ? WEAK_BRAKE : 0)) / sum;
-        t->prior.rest[d] = anatomy->is_root[t->model->dof_body[d]] || t->idle[d] ? 0 : o->posture / sum;
+        t->prior.rest[d] = t->idle[d] ? 0 : rest_factor(t, anatomy, t->model->dof_body[d]) * o->posture / sum;
         if (t->idle[d]) /* toward where it is */
             t->prior.course[d] = fmax(t->prior.course[d], fmax(o->hold, o->posture) / sum);
     }

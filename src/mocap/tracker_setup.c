@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "math/math3.h"
 #include "model/model.h"
 
 #define GLOBAL_GAP 0.05 /* markers never fit exactly: that no pose is better by more will do */
@@ -222,6 +223,7 @@ ulna_status ulna_tracker_create(const ulna_model *model, const ulna_marker_set *
     for (size_t i = 0; i < set->count; i++) {
         t->weight[i] = set->items[i].weight;
         t->body[i] = set->items[i].body;
+        t->is_calibrated |= ulna_norm(set->items[i].deviation) > 0;
     }
     set_loss(t);
     status = make_problem(t, set, error);

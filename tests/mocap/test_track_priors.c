@@ -253,6 +253,39 @@ static void a_budget_ends_searches(void **state)
     ulna_test_swing_release(&s);
 }
 
+/* Offsets of a calibration have deviations: then joints are drawn to rest as they were there. Plain least squares are not. */
+static void offsets_of_a_calibration_bring_its_posture(void **state)
+{
+    (void)state;
+    ulna_model *model;
+    ulna_marker_set set = ulna_marker_set_empty(NULL);
+    assert_int_equal(ulna_sample_create("human", NULL, &model, NULL), ULNA_OK);
+    assert_int_equal(ulna_marker_set_from_model(&set, model), ULNA_OK);
+    ulna_anatomy *anatomy = examine(model, &set);
+    for (int way = 0; way < 3; way++) {
+        int is_calibrated = way > 0, is_plain = way == 2;
+        ulna_track_options options = ulna_track_options_default();
+        ulna_tracker *t;
+        options.loss = is_plain ? ULNA_LOSS_SQUARE : options.loss;
+        set.items[3].deviation[1] = is_calibrated ? 0.01 : 0;
+        assert_int_equal(ulna_tracker_create(model, &set, &options, NULL, &t, NULL), ULNA_OK);
+        double one = t->prior.rest[model->body[body_named(model, "left_thigh")].dof];
+        assert_true(one > 0);
+        for (int d = 0; d < model->nv; d++) {
+            int body = model->dof_body[d];
+            double factor = ulna_anatomy_posture(anatomy, body);
+            if (!is_calibrated || is_plain)
+                factor = factor > 0;
+            assert_true(t->idle[d] || fabs(t->prior.rest[d] - factor * one) < 1e-12 * one);
+        }
+        ulna_tracker_destroy(t);
+    }
+    assert_true(ulna_anatomy_posture(anatomy, body_named(model, "upper_spine")) > 1);
+    ulna_anatomy_destroy(anatomy);
+    ulna_marker_set_release(&set);
+    ulna_model_destroy(model);
+}
+
 /* Markers that leap about the room in every frame: each is a lost track, or looks like one. Returns the most iterations of a frame,
  * the first one not counted. */
 static int most_iterations(const ulna_test_swing *s, const ulna_track_options *options)
@@ -433,6 +466,7 @@ int main(void)
         cmocka_unit_test(the_loop_agrees_with_the_solver),
         cmocka_unit_test(any_unit_of_length_will_do),
         cmocka_unit_test(noise_does_not_shake_joints),
+        cmocka_unit_test(offsets_of_a_calibration_bring_its_posture),
         cmocka_unit_test(a_budget_ends_searches),
         cmocka_unit_test(a_budget_bounds_the_worst_frame),
         cmocka_unit_test(a_locked_angle_does_not_lock_its_joint),
