@@ -19,18 +19,21 @@
 /* Of the sum that a number is computed from: less is not a violation. */
 #define VIOLATION_ROUNDING (64 * DBL_EPSILON)
 
+/* In memory that was given as doubles. */
+typedef int __attribute__((may_alias)) row_number;
+
 typedef struct dual {
     int n, count, equations; /* rows, active ones, equations */
     const double *S;
     size_t leading;
     const double *E;
-    double *right; /* n: E centre - c */
-    double *size;  /* n: sqrt |S_ii + E_i| */
-    double *lower; /* n x n: L, line by line */
-    double *pivot; /* n: 1 / D */
-    double *x;     /* n: L^-1 right, of the active ones */
-    double *y;     /* n */
-    int *order;    /* n: the active rows as they joined */
+    double *right;     /* n: E centre - c */
+    double *size;      /* n: sqrt |S_ii + E_i| */
+    double *lower;     /* n x n: L, line by line */
+    double *pivot;     /* n: 1 / D */
+    double *x;         /* n: L^-1 right, of the active ones */
+    double *y;         /* n */
+    row_number *order; /* n: the active rows as they joined */
 } dual;
 
 /* The list of rows is in the last doubles. */
@@ -82,7 +85,7 @@ static inline double inner(int n, const double *a, const double *b)
 /* Makes line k of L D LT, with the lines before it in place; 0 if its pivot is zero. */
 static int factor_line(dual *q, int k)
 {
-    const int *order = q->order;
+    const row_number *order = q->order;
     int row = order[k], i = 0;
     size_t n = (size_t)q->n;
     const double *from = q->S + (size_t)row * q->leading, *pivot = q->pivot, *above = q->lower;
@@ -177,9 +180,9 @@ static int change(dual *q, int row, unsigned char *active)
 static dual lay_out(int n, const double *S, int leading, const double *E, double *scratch)
 {
     size_t m = (size_t)n;
-    dual q = {.n = n, .S = S, .leading = (size_t)leading, .E = E, .right = scratch};
-    q.size = q.right + m, q.pivot = q.size + m, q.x = q.pivot + m, q.y = q.x + m, q.lower = q.y + m;
-    q.order = (int *)(q.lower + m * m);
+    dual q = {.n = n, .S = S, .leading = (size_t)leading, .E = E};
+    q.right = scratch, q.size = q.right + m, q.pivot = q.size + m, q.x = q.pivot + m, q.y = q.x + m, q.lower = q.y + m;
+    q.order = (row_number *)(q.lower + m * m);
     return q;
 }
 
