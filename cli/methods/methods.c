@@ -72,6 +72,7 @@ static void add_method(json_t *row, const ulna_method_info *method)
     put_text(row, "supports", method->supports);
     put_flag(row, "bounded", (flags & ULNA_METHOD_BOUNDED) != 0);
     put_text(row, "limits", flags & ULNA_METHOD_BOUNDED ? "kept" : flags & ULNA_METHOD_SOFT ? "nearly" : "ignored");
+    put_flag(row, "constraints", (flags & ULNA_METHOD_CONSTRAINED) != 0);
     put_flag(row, "monotone", (flags & ULNA_METHOD_MONOTONE) != 0);
     put_flag(row, "dense_jacobian", (flags & ULNA_METHOD_JACOBIAN) != 0);
     put_flag(row, "exact_hessian", (flags & ULNA_METHOD_HESSIAN) != 0);
@@ -130,6 +131,8 @@ static void print_method(const cli *tool, const json_t *row, const ulna_method_i
               method->flags & ULNA_METHOD_SOFT      ? "keeps the joint limits nearly: they are penalties"
               : method->flags & ULNA_METHOD_BOUNDED ? "keeps the joint limits itself"
                                                     : "ignores joint limits, and may end outside them");
+    fact_line(tool, row, "hard",
+              "[{constraints?}keeps constraints: see docs/constraints.md|refuses problems with constraints]");
     fact_line(tool, row, "descent",
               "[{monotone?}f falls from one iteration to the next|f may rise for a while; the best pose found is "
               "returned]");

@@ -44,7 +44,7 @@ extern "C" {
 
 enum {
     ULNA_METHOD_BOUNDED = 1,       /* keeps joint limits */
-    ULNA_METHOD_MONOTONE = 2,      /* f never rises from one iteration to the next */
+    ULNA_METHOD_MONOTONE = 2,      /* f never rises from one iteration to the next, unless to keep constraints */
     ULNA_METHOD_JACOBIAN = 4,      /* forms the dense Jacobian: residuals x nv numbers, O(nv^2 residuals) time */
     ULNA_METHOD_HESSIAN = 8,       /* uses second derivatives */
     ULNA_METHOD_LAPACK = 16,       /* not in a minimal build */
@@ -123,6 +123,12 @@ typedef enum ulna_dls_rule {
 
 typedef enum ulna_line_search { ULNA_LINE_WOLFE = 0, ULNA_LINE_BACKTRACKING } ulna_line_search;
 
+/* The step that virtual-work takes as if there were no constraints. */
+typedef enum ulna_virtual_step {
+    ULNA_VIRTUAL_GRADIENT = 0, /* down the gradient: ends where the KKT conditions hold */
+    ULNA_VIRTUAL_GAUSS_NEWTON /* damped Gauss-Newton: comes to rest at a point that is not a minimum, and says `stalled` */
+} ulna_virtual_step;
+
 typedef struct ulna_options {
     const char *method; /* name of the method; NULL: "hybrid" */
 
@@ -142,7 +148,8 @@ typedef struct ulna_options {
     double gradient;  /* stop once no component of the projected gradient / length scale^2 is larger */
     double step;      /* stop once no component of the step is larger: radians, or metres / length scale */
     /* With constraints (constraint.h) an end is only an end if no row is violated by more than `violation` times the length scale; and
-     * hybrid goes on until the KKT residual is below `kkt` times the largest weight times length scale^2, unless hybrid.verify is 0. */
+     * hybrid goes on until the KKT residual is below `kkt` times the largest weight times length scale^2, unless hybrid.verify is 0. lagrange and
+     * virtual-work end as `stalled` where it is not. */
     double violation, kkt;
     int iterations;  /* limit for each attempt */
     int evaluations; /* limit for all attempts together */
@@ -195,8 +202,9 @@ typedef struct ulna_options {
             damping; /* ULNA_DLS_ERROR: lambda / f; ULNA_DLS_FIXED: lambda / largest diagonal element of JtJ at the start.
                            0: the default of the rule, 1 or 1e-3 */
     } dls;
-    struct {              /* pinv, qr and transpose */
-        double tolerance; /* pinv: singular values below this times the largest count as 0; qr: likewise pivots */
+    struct { /* pinv, qr, transpose and virtual-work */
+        double
+            tolerance; /* pinv, virtual-work: singular values below this times the largest count as 0; qr: likewise pivots */
         double
             max_step; /* longer steps are shortened to this largest component, radians or metres / length scale; 0: never */
     } dense;
@@ -212,6 +220,14 @@ typedef struct ulna_options {
         const char *method; /* method that solves the problem with penalties in place of limits; NULL: "hybrid" */
         double weight;      /* of the penalties (lambda of eq. 16 of the convex-IK paper) */
     } penalty;
+    struct {
+        ulna_virtual_step step;
+    } virtual_work;
+    struct {
+        int exact; /* 1: Hessian of the Lagrangian where it is positive definite on the constraints; 0: Gauss-Newton only */
+        int slack; /* 1: inequalities C >= 0 as C - s^2 = 0 (eq. 30 of the survey). Comes to rest where s = 0, though the multiplier
+                      pulls, and says `stalled`; 0: by an active set */
+    } lagrange;
 } ulna_options;
 
 /*
@@ -268,7 +284,7 @@ typedef struct ulna_solver ulna_solver;
 ULNA_API ulna_status ulna_solver_create(const ulna_problem *problem, const ulna_options *options,
                                         const ulna_allocator *allocator, ulna_solver **solver, ulna_error *error);
 /* Changes the options without allocating. ULNA_ERR_ARGUMENT if the method, or an option that memory depends on (line.memory,
- * pcg.band_width, pcg.nearest_spd, penalty.method), would change. */
+ * pcg.band_width, pcg.nearest_spd, penalty.method, virtual_work.step, lagrange.slack), would change. */
 ULNA_API ulna_status ulna_solver_set_options(ulna_solver *solver, const ulna_options *options, ulna_error *error);
 ULNA_API void ulna_solver_destroy(ulna_solver *solver); /* NULL is allowed */
 

@@ -194,6 +194,62 @@ ulna_status ulna_dense_eigen(int n, double *A, int vectors, double *values, cons
     return info ? ULNA_ERR_CONVERGENCE : ULNA_OK;
 }
 
+/* ---- symmetric indefinite systems ------------------------------------------------------------------------------ */
+
+ulna_status ulna_dense_symmetric_need(int n, ulna_dense_need *need)
+{
+    const ulna_status status = begin_need(n, n, need);
+    if (status != ULNA_OK || n == 0)
+        return status;
+    double reals = 0, dummy = 0;
+    int pivot = 0;
+    if (LAPACKE_dsytrf_work(LAPACK_COL_MAJOR, 'L', n, &dummy, n, &pivot, &reals, -1))
+        return ULNA_ERR_LIMIT;
+    need->reals = (size_t)reals;
+    return ULNA_OK;
+}
+
+/* Negative eigenvalues of D: a block of two, which its pivots mark by a sign, has one of each. */
+static int count_negative(int n, const double *A, const int *pivot)
+{
+    int count = 0;
+    for (int j = 0; j < n; j++) {
+        count += pivot[j] < 0 || A[(size_t)j * ((size_t)n + 1)] < 0;
+        j += pivot[j] < 0;
+    }
+    return count;
+}
+
+ulna_status ulna_dense_symmetric_factor(int n, double *A, int *pivot, int *negative, const ulna_dense_work *work)
+{
+    ulna_dense_need need;
+    const ulna_status status = ulna_dense_symmetric_need(n, &need);
+    if (status != ULNA_OK)
+        return status;
+    if (!negative || (n > 0 && (!A || !pivot)) || check_work(need, work))
+        return ULNA_ERR_ARGUMENT;
+    *negative = 0;
+    if (n == 0)
+        return ULNA_OK;
+    if (!lower_finite(n, A))
+        return ULNA_ERR_NUMBER;
+    if (LAPACKE_dsytrf_work(LAPACK_COL_MAJOR, 'L', n, A, n, pivot, work->reals, (int)need.reals))
+        return ULNA_ERR_SINGULAR;
+    *negative = count_negative(n, A, pivot);
+    return ULNA_OK;
+}
+
+ulna_status ulna_dense_symmetric_solve(int n, const double *A, const int *pivot, double *b)
+{
+    if (n < 0 || (n > 0 && (!A || !pivot || !b)))
+        return ULNA_ERR_ARGUMENT;
+    if (!ulna_all_finite(b, n))
+        return ULNA_ERR_NUMBER;
+    if (n > 0)
+        LAPACKE_dsytrs_work(LAPACK_COL_MAJOR, 'L', n, 1, A, n, pivot, b, n);
+    return ULNA_OK;
+}
+
 /* ---- nearest positive definite matrix ------------------------------------------------------------------------ */
 
 /*

@@ -57,6 +57,24 @@ ulna_status ulna_dense_eigen(int n, double *A, int vectors, double *values, cons
     return ULNA_ERR_UNSUPPORTED;
 }
 
+ulna_status ulna_dense_symmetric_need(int n, ulna_dense_need *need)
+{
+    (void)n;
+    return unsupported(need);
+}
+
+ulna_status ulna_dense_symmetric_factor(int n, double *A, int *pivot, int *negative, const ulna_dense_work *work)
+{
+    (void)n, (void)A, (void)pivot, (void)negative, (void)work;
+    return ULNA_ERR_UNSUPPORTED;
+}
+
+ulna_status ulna_dense_symmetric_solve(int n, const double *A, const int *pivot, double *b)
+{
+    (void)n, (void)A, (void)pivot, (void)b;
+    return ULNA_ERR_UNSUPPORTED;
+}
+
 ulna_status ulna_nearest_spd_need(int n, ulna_dense_need *need)
 {
     (void)n;

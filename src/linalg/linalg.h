@@ -2,7 +2,8 @@
  * linalg.h (private): the linear algebra under the solvers.
  *
  *   tree      symmetric matrices with the sparsity of a kinematic tree: their storage
- *   dense     SVD, pivoted QR, eigenvalues, nearest positive definite matrix on caller-owned scratch (dense.c, LAPACK)
+ *   dense     SVD, pivoted QR, eigenvalues, symmetric indefinite systems, nearest positive definite matrix on caller-owned
+ *             scratch (dense.c, LAPACK)
  *   band      banded Cholesky, the preconditioner of pcg (band.c)
  *   pcg       conjugate gradients that stop at negative curvature or at a trust radius (pcg.c)
  *   dual      the small quadratic program of constraints, in their multipliers (dual.c)
@@ -85,6 +86,15 @@ ulna_status ulna_dense_qr_solve(int m, int n, double *A, const double *tau, cons
  * `vectors` is not 0, and is destroyed otherwise. */
 ulna_status ulna_dense_eigen_need(int n, ulna_dense_need *need);
 ulna_status ulna_dense_eigen(int n, double *A, int vectors, double *values, const ulna_dense_work *work);
+
+/*
+ * Symmetric systems A x = b that need not be definite (Bunch and Kaufman 1977). Factor: A (n x n, lower triangle read) becomes
+ * its factor L D LT, pivot: n; `negative` receives the number of its negative eigenvalues. ULNA_ERR_SINGULAR if D is. Solve: b
+ * (n) becomes x; any number of times.
+ */
+ulna_status ulna_dense_symmetric_need(int n, ulna_dense_need *need);
+ulna_status ulna_dense_symmetric_factor(int n, double *A, int *pivot, int *negative, const ulna_dense_work *work);
+ulna_status ulna_dense_symmetric_solve(int n, const double *A, const int *pivot, double *b);
 
 /* The symmetric positive semidefinite matrix nearest to A in the Frobenius norm, with its diagonal raised by rounding's
  * worth until Cholesky succeeds. A: n x n, both triangles read and written. */

@@ -9,6 +9,7 @@
 #include "papers/papers.h"
 #include "solve/solver.h"
 
+// clang-format off
 static const ulna_method *const methods[] = {
     &ulna_method_hybrid,
     &ulna_method_newton,
@@ -27,9 +28,12 @@ static const ulna_method *const methods[] = {
     &ulna_method_ccd,
     &ulna_method_fabrik,
     &ulna_method_penalty,
+    &ulna_method_lagrange,
+    &ulna_method_virtual_work,
     &ulna_method_sdp,
     NULL,
 };
+// clang-format on
 
 int ulna_method_count(void)
 {

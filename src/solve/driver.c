@@ -149,6 +149,18 @@ static ulna_status check_claim(ulna_solver *s, ulna_stop *stop)
     return status;
 }
 
+/* Dense methods for constraints may come to rest where the KKT conditions do not hold: then they have stalled. */
+static ulna_status check_kkt(ulna_solver *s, ulna_stop *stop)
+{
+    double residual;
+    if (*stop < ULNA_STOP_GRADIENT || *stop > ULNA_STOP_STEP)
+        return ULNA_OK;
+    ulna_status status = ulna_kkt_residual(s, &residual);
+    if (status == ULNA_OK && residual > s->options.kkt * ulna_largest_weight(s->problem) * s->length2)
+        *stop = ULNA_STOP_STALLED;
+    return status;
+}
+
 /* The best point of methods that may climb. */
 static void keep_best(ulna_solver *s)
 {
@@ -199,7 +211,7 @@ static void close_attempt(ulna_solver *s, ulna_stop stop, int may_go_on)
 /* Keeps the attempt if it is the best. */
 static ulna_status end_attempt(ulna_solver *s, ulna_stop stop, int may_go_on)
 {
-    ulna_status status = check_claim(s, &stop);
+    ulna_status status = s->constrained && s->method->checks_kkt ? check_kkt(s, &stop) : check_claim(s, &stop);
     if (status == ULNA_OK)
         status = go_to_best(s, &stop);
     if (status != ULNA_OK)

@@ -263,7 +263,7 @@ const ulna_method ulna_method_hybrid = {
                  "damped steps by elimination on the tree, blended from Gauss-Newton to exact Newton where that helps",
              .source = "exact-Hessian paper, section 7 (future work); damping lambda = kappa f",
              .supports = "all terms, all joints",
-             .flags = ULNA_METHOD_BOUNDED | ULNA_METHOD_MONOTONE | ULNA_METHOD_HESSIAN,
+             .flags = ULNA_METHOD_BOUNDED | ULNA_METHOD_MONOTONE | ULNA_METHOD_HESSIAN | ULNA_METHOD_CONSTRAINED,
              .iterations = 300},
     .predicts = 1,
     .patience = 1,

@@ -24,6 +24,8 @@ ulna_options ulna_options_default(void)
         .dense = {.tolerance = 1e-6, .max_step = 0.5},
         .line = {.rule = ULNA_LINE_WOLFE, .sufficient = 1e-4, .curvature = 0.9, .memory = 20},
         .penalty = {.method = "hybrid", .weight = 100},
+        .virtual_work = {.step = ULNA_VIRTUAL_GRADIENT},
+        .lagrange = {.exact = 1},
     };
     return options;
 }
@@ -95,8 +97,10 @@ ulna_status ulna_options_check(const ulna_options *options, const ulna_model *mo
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "option trace_capacity is %d, but there is no trace",
                          options->trace_capacity);
     if ((unsigned)options->lm.rule > ULNA_DAMPING_QUARTERS || (unsigned)options->dls.rule > ULNA_DLS_FIXED ||
-        (unsigned)options->line.rule > ULNA_LINE_BACKTRACKING)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "option lm.rule, dls.rule or line.rule is not one of its values");
+        (unsigned)options->line.rule > ULNA_LINE_BACKTRACKING ||
+        (unsigned)options->virtual_work.step > ULNA_VIRTUAL_GAUSS_NEWTON)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT,
+                         "option lm.rule, dls.rule, line.rule or virtual_work.step is not one of its values");
     return check_arrays(options, model, error);
 }
 

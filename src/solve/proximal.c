@@ -277,7 +277,7 @@ static void adapt_quietly(ulna_solver *s, proximal *p, double residual)
     }
     if (p->quiet >= QUIET_MOST)
         s->now.stop =
-            residual <= 1e4 * s->options.kkt * p->weight * s->length2 ? ULNA_STOP_DECREASE : ULNA_STOP_STALLED;
+            residual <= 1e3 * s->options.kkt * p->weight * s->length2 ? ULNA_STOP_DECREASE : ULNA_STOP_STALLED;
 }
 
 /* Is this the end? Rows are kept, and the KKT residual is small; or, where that is enough, f does not fall. */

@@ -297,7 +297,8 @@ ulna_status ulna_solver_set_options(ulna_solver *s, const ulna_options *options,
     const char *inner = options->penalty.method ? options->penalty.method : "hybrid";
     if (strcmp(name, old->method) != 0 || (s->own && strcmp(inner, s->method->info.name) != 0) ||
         options->line.memory != old->line.memory || options->pcg.band_width != old->pcg.band_width ||
-        options->pcg.nearest_spd != old->pcg.nearest_spd)
+        options->pcg.nearest_spd != old->pcg.nearest_spd || options->virtual_work.step != old->virtual_work.step ||
+        !options->lagrange.slack != !old->lagrange.slack)
         return ulna_fail(error, ULNA_ERR_ARGUMENT,
                          "the method and the options that set memory sizes cannot change: create another solver");
     name = old->method; /* outlives the caller's */

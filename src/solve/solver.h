@@ -26,6 +26,7 @@
 typedef struct ulna_method {
     ulna_method_info info;
     int uses_gradient; /* the driver has the gradient ready before each iteration, and may stop by it */
+    int checks_kkt;    /* with constraints an end counts as converged only if the KKT residual is below options.kkt */
     int predicts;      /* ends with `decrease` by a model of its own that is as good as Gauss-Newton's */
     int patience; /* iterations in a row with too little decrease before it counts as the end: 1 for fast methods */
     /* Takes the method's arrays from the arena and keeps the pointers in its state; runs twice (base.h). May refuse the
@@ -247,5 +248,7 @@ extern const ulna_method ulna_method_transpose;
 extern const ulna_method ulna_method_ccd;
 extern const ulna_method ulna_method_fabrik;
 extern const ulna_method ulna_method_penalty;
+extern const ulna_method ulna_method_virtual_work;
+extern const ulna_method ulna_method_lagrange;
 
 #endif

@@ -182,6 +182,38 @@ static double distance_between(int count, const double *A, const double *B)
     return distance;
 }
 
+/* A x = b, and as many negative eigenvalues as there are. */
+static void symmetric_systems_are_solved(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(35);
+    for (int n = 1; n < 40; n += 3) {
+        size_t size = (size_t)n;
+        double *A = new_symmetric(&rng, n), *x = new_random(&rng, size), *b = new_numbers(size);
+        double *values = new_eigenvalues(n, A, NULL), *factor = new_numbers(size * size);
+        int *pivot = calloc(size, sizeof *pivot), negative, expected = 0;
+        ulna_dense_work work = {0};
+        assert_non_null(pivot);
+        assert_int_equal(ulna_dense_symmetric_need(n, &work.have), ULNA_OK);
+        work.reals = new_numbers(work.have.reals);
+        memcpy(factor, A, size * size * sizeof *A);
+        dense_multiply(n, A, x, b);
+        for (int i = 0; i < n; i++)
+            expected += values[i] < 0;
+        assert_int_equal(ulna_dense_symmetric_factor(n, factor, pivot, &negative, &work), ULNA_OK);
+        assert_int_equal(negative, expected);
+        assert_int_equal(ulna_dense_symmetric_solve(n, factor, pivot, b), ULNA_OK);
+        assert_close(b, x, size, 1e-9);
+        memset(factor, 0, size * size * sizeof *factor);
+        assert_int_equal(ulna_dense_symmetric_factor(n, factor, pivot, &negative, &work), ULNA_ERR_SINGULAR);
+        factor[0] = (double)NAN;
+        assert_int_equal(ulna_dense_symmetric_factor(n, factor, pivot, &negative, &work), ULNA_ERR_NUMBER);
+        work.have.reals = 0;
+        assert_int_equal(ulna_dense_symmetric_factor(n, A, pivot, &negative, &work), ULNA_ERR_ARGUMENT);
+        free(A), free(x), free(b), free(values), free(factor), free(pivot), free(work.reals);
+    }
+}
+
 static void nearest_spd_is_near_and_definite(void **state)
 {
     (void)state;
@@ -325,6 +357,7 @@ int main(void)
         cmocka_unit_test(least_squares_finds_rank_and_minimum),
         cmocka_unit_test(a_given_tolerance_cuts_the_rank),
         cmocka_unit_test(eigenvectors_multiply_out),
+        cmocka_unit_test(symmetric_systems_are_solved),
         cmocka_unit_test(nearest_spd_is_near_and_definite),
         cmocka_unit_test(nearest_spd_of_nothing_much),
         cmocka_unit_test(sizes_are_checked),

@@ -52,6 +52,8 @@ static const struct {
     {"ccd",           "=--=========="},
     {"fabrik",        "=--=========="},
     {"penalty",       "======~======"},
+    {"lagrange",      "============="}, /* without constraints it is newton */
+    {"virtual-work",  "=~~====.====="}, /* gradient */
     {"sdp",           "=========x==="},
     /* clang-format on */
 };

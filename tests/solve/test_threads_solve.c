@@ -1,4 +1,5 @@
 /* One problem, two threads with a solver each, different starts: no race, and the bits of a single thread. */
+#include "support_constraints.h"
 #include "support_task.h"
 #include "support_tree.h"
 
@@ -36,19 +37,17 @@ static void *run(void *context)
     return NULL;
 }
 
-static void threads_share_a_problem(void **state)
+static void share(const ulna_test_task *task)
 {
-    (void)state;
-    ulna_test_task task = ulna_test_task_make(ULNA_TASK_HUMAN_WARM);
-    int nq = ulna_model_coordinate_count(task.model);
+    int nq = ulna_model_coordinate_count(task->model);
     size_t bytes = (size_t)STARTS * (size_t)nq * sizeof(double);
     double *together = malloc(bytes), *alone = malloc(bytes);
     for (int i = 0; i < ulna_method_count(); i++) {
         const char *method = ulna_method_at(i)->name;
         if (ulna_method_at(i)->flags & ULNA_METHOD_RELAXATION)
             continue; /* a second each: test_threads_sdp.c */
-        job jobs[2] = {{&task, method, 0, 2, together, ULNA_OK}, {&task, method, 1, 2, together, ULNA_OK}};
-        job single = {&task, method, 0, 1, alone, ULNA_OK};
+        job jobs[2] = {{task, method, 0, 2, together, ULNA_OK}, {task, method, 1, 2, together, ULNA_OK}};
+        job single = {task, method, 0, 1, alone, ULNA_OK};
         pthread_t thread[2];
         for (int t = 0; t < 2; t++)
             assert_int_equal(pthread_create(&thread[t], NULL, run, &jobs[t]), 0);
@@ -61,11 +60,31 @@ static void threads_share_a_problem(void **state)
     }
     free(together);
     free(alone);
+}
+
+static void threads_share_a_problem(void **state)
+{
+    (void)state;
+    ulna_test_task task = ulna_test_task_make(ULNA_TASK_HUMAN_WARM);
+    share(&task);
     ulna_test_task_release(&task);
+}
+
+/* Methods that keep none refuse it, on all threads. */
+static void threads_share_constraints(void **state)
+{
+    (void)state;
+    ulna_scene scene = ulna_scene_reach();
+    const ulna_test_task task = {"reach", scene.model, scene.problem, scene.start, 0};
+    share(&task);
+    ulna_scene_release(&scene);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(threads_share_a_problem)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_share_a_problem),
+        cmocka_unit_test(threads_share_constraints),
+    };
     return cmocka_run_group_tests_name("threads_solve", tests, NULL, NULL);
 }
