@@ -93,6 +93,13 @@ void ulna_rows_add_transposed(const ulna_work *work, const ulna_row *rows, int c
                               double *gradient);
 
 /*
+ * Multipliers when axes are frozen anew: `from` and `to` are rows of the same pose with the old and the new axes, and `y`, of
+ * the first, becomes what gives the same torques by the second. So JT y does not change, and the Lagrangian's gradient with it.
+ */
+void ulna_rows_turn_multipliers(const ulna_problem *problem, const ulna_row *from, const ulna_row *to, int count,
+                                double *y);
+
+/*
  * Puts the rows into the matrix and gradient that the sweeps see, from now until the next load or evaluation: with
  * multipliers y and weights w (each `count` numbers, or NULL for 0) the gradient gains - sum y_i dC_i, the Gauss-Newton matrix
  * sum w_i dC_iT dC_i, and the exact matrix (t = 1) also - sum z_i d2C_i, z the multipliers of the curvature. What leaves the

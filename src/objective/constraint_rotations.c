@@ -275,3 +275,65 @@ double ulna_angle_error(const ulna_constraint_site *site)
     angle_axes(site, d, e);
     return ulna_angle_between(d, e) - site->kept->given.goal[0];
 }
+
+/* ---- multipliers in new axes ------------------------------------------------------------------------------------- */
+
+/* Rows with frozen axes: the last ones of a constraint of this type. */
+static int frozen_rows(ulna_constraint_type type)
+{
+    switch (type) {
+    case ULNA_KEEP_ORIENTATION:
+    case ULNA_KEEP_FRAME:
+    case ULNA_KEEP_RELATIVE:
+        return 3;
+    case ULNA_KEEP_DIRECTION:
+    case ULNA_KEEP_AIM:
+        return 2;
+    default:
+        return 0;
+    }
+}
+
+/* The y for which y . to is nearest to y . from, by Cholesky's factor of 2 x 2 or 3 x 3 products of the wrenches. */
+static void turn(const ulna_row *from, const ulna_row *to, int n, double *y)
+{
+    double wrench[6] = {0}, G[3][3], x[3];
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 6; k++)
+            wrench[k] += y[i] * from[i].part[0].wrench[k];
+    for (int i = 0; i < n; i++) {
+        x[i] = ulna_inner(6, to[i].part[0].wrench, wrench);
+        for (int j = 0; j <= i; j++) {
+            double g = ulna_inner(6, to[i].part[0].wrench, to[j].part[0].wrench);
+            for (int k = 0; k < j; k++)
+                g -= G[i][k] * G[j][k];
+            if (i == j && !(g > 0))
+                return;
+            G[i][j] = i == j ? sqrt(g) : g / G[j][j];
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < i; k++)
+            x[i] -= G[i][k] * x[k];
+        x[i] /= G[i][i];
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int k = i + 1; k < n; k++)
+            x[i] -= G[k][i] * x[k];
+        x[i] /= G[i][i];
+    }
+    memcpy(y, x, (size_t)n * sizeof *y);
+}
+
+void ulna_rows_turn_multipliers(const ulna_problem *problem, const ulna_row *from, const ulna_row *to, int count,
+                                double *y)
+{
+    for (int end = 1; end <= count; end++) {
+        int number = from[end - 1].constraint;
+        if (number < 0 || (end < count && from[end].constraint == number))
+            continue;
+        int n = frozen_rows(problem->kept[number].given.type);
+        if (n > 0 && n <= end)
+            turn(from + end - n, to + end - n, n, y + end - n);
+    }
+}

@@ -419,6 +419,8 @@ static ulna_status iterate(ulna_solver *s, void *state)
     status = ulna_rows_accept(s);
     if (status != ULNA_OK)
         return status;
+    ulna_rows_turn_multipliers(s->problem, c->trial, c->rows, c->count, c->beta); /* trial: there, with the old axes */
+    ulna_rows_turn_multipliers(s->problem, c->trial, c->rows, c->count, p->beta);
     p->gain = t.is_quiet || !(t.predicted > 0) ? 1 : t.fell / t.predicted;
     if (!t.is_quiet)
         adapt_damping(s, p, gain_here(c, p, &t, beta_of(c, p, &t)));

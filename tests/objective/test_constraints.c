@@ -548,6 +548,40 @@ static void no_false_zero_at_half_a_turn(void **state)
     }
 }
 
+/* Axes are frozen anew, the torque stays. */
+static void multipliers_turn_with_the_axes(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(112);
+    const ulna_constraint_type types[3] = {ULNA_KEEP_ORIENTATION, ULNA_KEEP_FRAME, ULNA_KEEP_POINT};
+    for (int round = 0; round < 90; round++) {
+        ulna_test_bench b = ulna_test_constraint_bench(&rng, ulna_test_tree_options_default(), types[round % 3], 2);
+        int most = ulna_problem_row_count(b.problem), count;
+        ulna_row *rows[2] = {calloc((size_t)most + 1, sizeof **rows), calloc((size_t)most + 1, sizeof **rows)};
+        double *step = ulna_test_numbers(b.nv), *moved = ulna_test_numbers(b.nq), *y = ulna_test_numbers(most), f;
+        double *g[2] = {ulna_test_numbers(b.nv), ulna_test_numbers(b.nv)};
+        ulna_test_rng_fill(&rng, step, b.nv, -0.1, 0.1);
+        ulna_test_rng_fill(&rng, y, most, -1, 1);
+        assert_int_equal(ulna_work_rows(b.work, 1, rows[0], &count), ULNA_OK);
+        ulna_model_integrate(b.model, b.q, step, moved);
+        assert_int_equal(ulna_work_evaluate(b.work, moved, &f), ULNA_OK);
+        for (int k = 0; k < 2; k++)
+            assert_int_equal(ulna_work_rows(b.work, k, rows[k], &count), ULNA_OK);
+        ulna_rows_add_transposed(b.work, rows[0], count, y, g[0]);
+        ulna_rows_turn_multipliers(b.problem, rows[0], rows[1], count, y);
+        ulna_rows_add_transposed(b.work, rows[1], count, y, g[1]);
+        ulna_test_assert_close(g[1], g[0], b.nv, 1e-10, "JT y with new axes");
+        for (int k = 0; k < 2; k++) {
+            free(rows[k]);
+            free(g[k]);
+        }
+        free(step);
+        free(moved);
+        free(y);
+        ulna_test_bench_close(&b);
+    }
+}
+
 /* ---- goals, switching, copies ------------------------------------------------------------------------------------ */
 
 static void goals_change_and_constraints_rest(void **state)
@@ -841,6 +875,7 @@ int main(void)
         cmocka_unit_test(rows_are_in_metres),
         cmocka_unit_test(rows_scale_with_the_unit_of_length),
         cmocka_unit_test(no_false_zero_at_half_a_turn),
+        cmocka_unit_test(multipliers_turn_with_the_axes),
         cmocka_unit_test(goals_change_and_constraints_rest),
         cmocka_unit_test(copies_have_arrays_of_their_own),
         cmocka_unit_test(every_allocation_may_fail),
