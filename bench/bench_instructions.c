@@ -101,18 +101,9 @@ static void run_calls(int job, int calls, const char *kernel)
 /* Instructions of this program with so many calls, or a negative number. */
 static double count(const char *self, int job, int calls, const char *kernel)
 {
-    char command[1024], line[512];
-    double counted = -1;
-    snprintf(command, sizeof command,
-             "valgrind --tool=callgrind --callgrind-out-file=/dev/null '%s' --run %d %d %s 2>&1", self, job, calls,
-             kernel);
-    FILE *pipe = popen(command, "r");
-    while (pipe && fgets(line, sizeof line, pipe)) {
-        const char *at = strstr(line, "Collected :");
-        if (at)
-            counted = strtod(at + strlen("Collected :"), NULL);
-    }
-    return pipe && pclose(pipe) == 0 ? counted : -1;
+    char arguments[128];
+    snprintf(arguments, sizeof arguments, "--run %d %d %s", job, calls, kernel);
+    return bench_count_instructions(self, arguments);
 }
 
 int main(int argc, char **argv)

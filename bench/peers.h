@@ -1,5 +1,5 @@
 /*
- * peers.h: other people's solvers, for bench_solvers and bench_track: what they are given, and what they give back.
+ * peers.h: other people's solvers, for bench_solvers, bench_track and bench_constraints: what they are given, and what they give back.
  *
  * A peer must not be slowed down by us. It gets the skeleton as plain arrays and a routine of a few loops for
  * residuals and Jacobian (peers_skeleton.c), compiled for the machine, and is opened once; between solves only the
@@ -44,6 +44,9 @@ typedef struct peer_skeleton {
     /* Of bench_track: Geman-McClure's scale, 0 for squares; 1/2 weight (q - goal)^2 for each degree of freedom, or NULL. */
     double loss_scale;
     double *prior_weight, *prior_goal; /* nv */
+    /* Of bench_constraints: the last degrees of freedom of bodies that stay where they are at `rest`. */
+    int welded[2], welded_count;
+    const double *rest; /* nv */
 } peer_skeleton;
 
 /* With the markers of the set, or (NULL) the model's own. 0 if the skeleton has other joints than rotations about and
@@ -104,6 +107,7 @@ const bench_peer *bench_peers_nlopt(void);
 const bench_peer *track_peers_ceres(void);
 const bench_peer *track_peers_tiny(void);
 const bench_peer *track_peers_simbody(void);
+const bench_peer *constraint_peers_simbody(void);
 
 #ifdef __cplusplus
 }

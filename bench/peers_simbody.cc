@@ -132,6 +132,22 @@ void get_q(const Peer *peer, const State &state, double *q)
     }
 }
 
+/* Welds bodies to the ground where they are at rest. */
+void weld(Peer *peer)
+{
+    const peer_skeleton *skeleton = peer->skeleton;
+    State rest = peer->system.realizeTopology();
+    peer->matter.setUseEulerAngles(rest, true);
+    peer->system.realizeModel(rest);
+    set_q(peer, skeleton->rest, &rest);
+    peer->system.realize(rest, Stage::Position);
+    for (int i = 0; i < skeleton->welded_count; i++) {
+        const auto index = peer->place[static_cast<size_t>(skeleton->welded[i])].body;
+        MobilizedBody body = peer->matter.getMobilizedBody(index);
+        Constraint::Weld(peer->matter.updGround(), body.getBodyTransform(rest), body, Transform());
+    }
+}
+
 void *open(const bench_peer *self, const peer_skeleton *skeleton, const peer_stop *stop)
 {
     auto peer = std::make_unique<Peer>();
@@ -143,6 +159,8 @@ void *open(const bench_peer *self, const peer_skeleton *skeleton, const peer_sto
         if (!add_joint(peer.get(), first, last - first))
             return nullptr;
     }
+    if (skeleton->welded_count)
+        weld(peer.get());
     peer->state = peer->system.realizeTopology();
     peer->matter.setUseEulerAngles(peer->state, true);
     peer->system.realizeModel(peer->state);
@@ -214,6 +232,15 @@ const bench_peer *track_peers_simbody(void)
         {"simbody_fine", "Assembler::track", 0, 0, open, solve, close, 0, 1e-5, begin, places},
         {"simbody_predicted", "initialize and track, from the prediction", PREDICTED, 0, open, solve, close, 1, 3e-5,
          begin, places},
+        {},
+    };
+    return peers;
+}
+
+const bench_peer *constraint_peers_simbody(void)
+{
+    static const bench_peer peers[] = {
+        {"simbody", "Assembler::track, feet welded", 0, 0, open, solve, close, 0, 1e-4, begin, places},
         {},
     };
     return peers;

@@ -26,6 +26,21 @@ double bench_us(bench_body body, void *context, int batches, int calls)
     return best;
 }
 
+double bench_count_instructions(const char *self, const char *arguments)
+{
+    char command[1024], line[512];
+    double counted = -1;
+    snprintf(command, sizeof command, "valgrind --tool=callgrind --callgrind-out-file=/dev/null '%s' %s 2>&1", self,
+             arguments);
+    FILE *pipe = popen(command, "r");
+    while (pipe && fgets(line, sizeof line, pipe)) {
+        const char *at = strstr(line, "Collected :");
+        if (at)
+            counted = strtod(at + strlen("Collected :"), NULL);
+    }
+    return pipe && pclose(pipe) == 0 ? counted : -1;
+}
+
 void bench_add(bench_report *report, const char *name, double value, const char *note)
 {
     if (report->count < (int)(sizeof report->row / sizeof report->row[0])) {

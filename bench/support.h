@@ -13,13 +13,16 @@ double bench_now(void);
 typedef void (*bench_body)(void *context);
 double bench_us(bench_body body, void *context, int batches, int calls);
 
+/* Instructions of the program `self` with these arguments, counted by valgrind (callgrind), or a negative number. */
+double bench_count_instructions(const char *self, const char *arguments);
+
 /* A report: named numbers with a note each, printed as a table and written as JSON if a path is given. */
 typedef struct bench_report {
     struct {
         char name[64];
         char note[96];
         double value;
-    } row[96];
+    } row[128];
     int count;
 } bench_report;
 

@@ -1,10 +1,11 @@
-# Other people's solvers, bench/peers_*, for bench_solvers and bench_track. Those that are found are built in; a missing
+# Other people's solvers, bench/peers_*, for bench_solvers, bench_track and bench_constraints. Those that are found are built in; a missing
 # one is no error, unless ULNA_PEERS_OF names the benchmark (make bench-<suite> does). What was not found is looked for
 # again at every configuration. They are built as well as the compiler can for this very machine: a peer must not lose by our flags.
 set(peers_required_by "${ULNA_PEERS_OF}")
 unset(ULNA_PEERS_OF CACHE) # of this configuration alone
 target_sources(bench_solvers PRIVATE bench/peers_skeleton.c)
 target_sources(bench_track PRIVATE bench/peers_skeleton.c)
+target_sources(bench_constraints PRIVATE bench/peers_skeleton.c)
 set(peer_flags -ffp-contract=fast $<$<NOT:$<CONFIG:Debug>>:-O3>)
 include(CheckCCompilerFlag)
 check_c_compiler_flag(-march=native ULNA_HAS_MARCH_NATIVE)
@@ -24,6 +25,18 @@ if(NLOPT_FOUND)
     target_sources(bench_solvers PRIVATE bench/peers_nlopt.c)
     target_link_libraries(bench_solvers PRIVATE PkgConfig::NLOPT)
     target_compile_definitions(bench_solvers PRIVATE ULNA_BENCH_NLOPT)
+    target_sources(bench_constraints PRIVATE bench/peers_slsqp.c)
+    target_link_libraries(bench_constraints PRIVATE PkgConfig::NLOPT)
+    target_compile_definitions(bench_constraints PRIVATE ULNA_BENCH_NLOPT)
+endif()
+find_path(ipopt_include coin/IpStdCInterface.h NO_CACHE)
+find_library(ipopt_library ipopt NO_CACHE)
+if(ipopt_include AND ipopt_library)
+    set(IPOPT_FOUND TRUE)
+    target_sources(bench_constraints PRIVATE bench/peers_ipopt.c)
+    target_include_directories(bench_constraints SYSTEM PRIVATE "${ipopt_include}")
+    target_link_libraries(bench_constraints PRIVATE "${ipopt_library}")
+    target_compile_definitions(bench_constraints PRIVATE ULNA_BENCH_IPOPT)
 endif()
 
 # ulna_add_peers(<name> SOURCES... LIBRARIES... BENCHES...): peers in C++. Templates of their headers are compiled here
@@ -63,7 +76,8 @@ if(Ceres_FOUND)
         BENCHES bench_solvers bench_track)
 endif()
 if(Simbody_FOUND)
-    ulna_add_peers(simbody SOURCES bench/peers_simbody.cc LIBRARIES SimTKsimbody BENCHES bench_track)
+    ulna_add_peers(simbody SOURCES bench/peers_simbody.cc LIBRARIES SimTKsimbody
+        BENCHES bench_track bench_constraints)
     target_include_directories(ulna_bench_simbody SYSTEM PRIVATE "${Simbody_INCLUDE_DIR}")
 endif()
 
@@ -72,6 +86,7 @@ set(peers_of_bench_solvers Ceres:libceres-dev NLOPT:libnlopt-dev)
 set(peers_of_bench_track Ceres:libceres-dev Simbody:libsimbody-dev)
 set(peers_of_bench_global DSDP:libdsdp-dev sdpa:sdpa)
 set(peers_of_bench_instructions valgrind:valgrind)
+set(peers_of_bench_constraints IPOPT:coinor-libipopt-dev NLOPT:libnlopt-dev Simbody:libsimbody-dev valgrind:valgrind)
 find_program(sdpa_FOUND sdpa NO_CACHE)
 find_program(valgrind_FOUND valgrind NO_CACHE)
 foreach(peer ${peers_of_${peers_required_by}})
