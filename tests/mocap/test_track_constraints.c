@@ -331,18 +331,17 @@ static ulna_content load(const char *name)
     return content;
 }
 
-static walk open_walk(const char *skeleton, const char *markers)
+static void open_walk(walk *w, const char *skeleton, const char *markers)
 {
-    walk w = {.skeleton = load(skeleton), .markers = load(markers)};
+    *w = (walk){.skeleton = load(skeleton), .markers = load(markers)};
     ulna_error error;
-    ulna_take_options options = ulna_take_options_for(&w.skeleton, &w.markers);
+    ulna_take_options options = ulna_take_options_for(&w->skeleton, &w->markers);
     options.attach = ULNA_ATTACH_NAMES;
-    assert_int_equal(ulna_take_create(&options, &w.start, &error), ULNA_OK);
-    assert_int_equal(ulna_calibrate(w.start, NULL, &w.found, &error), ULNA_OK);
+    assert_int_equal(ulna_take_create(&options, &w->start, &error), ULNA_OK);
+    assert_int_equal(ulna_calibrate(w->start, NULL, &w->found, &error), ULNA_OK);
     options.attach = ULNA_ATTACH_SET;
-    options.set = &w.found.set;
-    assert_int_equal(ulna_take_create(&options, &w.take, &error), ULNA_OK);
-    return w;
+    options.set = &w->found.set;
+    assert_int_equal(ulna_take_create(&options, &w->take, &error), ULNA_OK);
 }
 
 static void close_walk(walk *w)
@@ -386,7 +385,8 @@ static double largest_step(const ulna_model *model, const ulna_clip *clip, int f
 static void feet_of_a_walk_stand(void **state)
 {
     (void)state;
-    walk w = open_walk("cmu/02.asf", "cmu/02_01.c3d");
+    walk w; /* the take points into it */
+    open_walk(&w, "cmu/02.asf", "cmu/02_01.c3d");
     const ulna_model *model = w.take->model;
     ulna_track_options options = ulna_track_options_default();
     ulna_track_result free_of = track(w.take, &options);
