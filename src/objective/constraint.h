@@ -26,6 +26,8 @@
 
 enum { ULNA_ROW_BENDS = 9, ULNA_ROW_PIECES = ULNA_ROW_BENDS + 12 };
 
+enum { ULNA_LEVELS_MOST = 8 };
+
 typedef struct ulna_row_part {
     int link;
     double moment[9]; /* sum x nT, row by row (x the row), relative to the pose's origin */

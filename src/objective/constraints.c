@@ -158,7 +158,7 @@ static ulna_status check(const ulna_model *model, ulna_constraint *given, ulna_e
     if (given->relation != ULNA_EQUAL && !(kind->flags & ULNA_KEEPS_RELATION))
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "%s constraint: this type has no relation: leave it at ULNA_EQUAL",
                          kind->name);
-    if (given->level < 0 || given->level > 8)
+    if (given->level < 0 || given->level > ULNA_LEVELS_MOST)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "%s constraint: the level must be 0 (hard) to 8, not %d", kind->name,
                          given->level);
     if (!ulna_weight_is_valid(given->weight))

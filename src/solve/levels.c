@@ -21,6 +21,7 @@
 
 #define FIRST_RATIO 0.1
 #define LOWEST_OVER_F 100 /* price of the lowest level over the largest weight in f, divided by the ratio */
+#define LEAST_WEIGHT 1e-8 /* of the largest of its level */
 #define KAPPA_FIRST 0.03  /* of the highest price */
 #define KAPPA_LEAST 1e-12 /* of the largest weight in f, as the next two */
 #define KAPPA_RAISED 1e-2
@@ -58,17 +59,27 @@ static int level_of(const ulna_constrained *c, int i)
     return c->rows[i].level + 1 - c->soft_from;
 }
 
+/* Of a row; hard ones have none, even where they have become a level. */
+static double weight_of(const ulna_row *row)
+{
+    return row->level > 0 && row->price > 0 ? row->price : 1;
+}
+
+/* Weights count within a level: there the largest stands for 1. */
 static void set_prices(ulna_solver *s, ulna_levels *p, double ratio)
 {
     const ulna_constrained *c = s->constrained;
+    double largest[ULNA_LEVELS_MOST + 1] = {0};
     p->ratio = ratio;
     p->level_count = 0;
     for (int i = 0; i < c->count; i++)
         p->level_count = level_of(c, i) > p->level_count ? level_of(c, i) : p->level_count;
+    for (int i = 0; i < c->count; i++)
+        largest[c->rows[i].level] = fmax(largest[c->rows[i].level], weight_of(&c->rows[i]));
     p->base = ulna_largest_weight(s->problem);
     p->top = p->base * LOWEST_OVER_F / pow(ratio, p->level_count);
     for (int i = 0; i < c->count; i++) {
-        double weight = c->rows[i].price > 0 ? c->rows[i].price : 1;
+        double weight = fmax(weight_of(&c->rows[i]) / largest[c->rows[i].level], LEAST_WEIGHT);
         p->price[i] = level_of(c, i) ? weight * p->top * pow(ratio, level_of(c, i) - 1) : 0;
     }
 }

@@ -243,6 +243,39 @@ static void a_pin_out_of_reach_is_named(void **state)
     end(&r);
 }
 
+/* ---- priorities -------------------------------------------------------------------------------------------------- */
+
+/* The left hand should be in two places, 0.2 m apart, by level. Weights count within a level, which has one goal each. */
+static run in_two_places(double first_weight, double second_weight)
+{
+    const double weights[2] = {first_weight, second_weight};
+    ulna_scene scene = ulna_scene_reach();
+    for (int i = 0; i < 2; i++) {
+        ulna_constraint pin = {.type = ULNA_KEEP_POINT,
+                               .body = ulna_model_find_body(scene.model, "left_hand"),
+                               .goal = {0.3, 1.1 + 0.2 * i, 0.2},
+                               .level = 1 + i,
+                               .weight = weights[i]};
+        assert_int_equal(ulna_problem_add_constraint(scene.problem, &pin, NULL, NULL), ULNA_OK);
+    }
+    assert_int_equal(ulna_problem_ready(scene.problem, NULL), ULNA_OK);
+    return solved(scene, NULL);
+}
+
+static void weights_count_within_a_level(void **state)
+{
+    (void)state;
+    run equal = in_two_places(1, 1), contrary = in_two_places(1e-12, 1e12);
+    for (int level = 1; level <= 2; level++) {
+        double error = state_of(&equal, 2 + level).error;
+        print_message("level %d: %.6f m\n", level, error);
+        assert_true(level == 1 ? error < 3e-3 : error > 0.19);
+        assert_near(state_of(&contrary, 2 + level).error, error, 1e-9);
+    }
+    end(&equal);
+    end(&contrary);
+}
+
 /* ---- tracking ---------------------------------------------------------------------------------------------------- */
 
 /* From where the last two frames point to. */
@@ -401,6 +434,7 @@ int main(void)
         cmocka_unit_test(a_pin_may_be_given_twice),
         cmocka_unit_test(contradicting_pins_are_named),
         cmocka_unit_test(a_pin_out_of_reach_is_named),
+        cmocka_unit_test(weights_count_within_a_level),
         cmocka_unit_test(markers_with_planted_feet),
         cmocka_unit_test(cold_starts_with_planted_feet),
         cmocka_unit_test(limits_as_rows_are_limits),
