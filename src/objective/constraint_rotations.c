@@ -294,17 +294,23 @@ static int frozen_rows(ulna_constraint_type type)
     }
 }
 
+/* Of two wrenches: torques in units of the length, so that they compare with forces. */
+static double inner_of_wrenches(const double a[6], const double b[6], double length)
+{
+    return ulna_dot(a, b) / (length * length) + ulna_dot(a + 3, b + 3);
+}
+
 /* The y for which y . to is nearest to y . from, by Cholesky's factor of 2 x 2 or 3 x 3 products of the wrenches. */
-static void turn(const ulna_row *from, const ulna_row *to, int n, double *y)
+static void turn(const ulna_row *from, const ulna_row *to, int n, double length, double *y)
 {
     double wrench[6] = {0}, G[3][3], x[3];
     for (int i = 0; i < n; i++)
         for (int k = 0; k < 6; k++)
             wrench[k] += y[i] * from[i].part[0].wrench[k];
     for (int i = 0; i < n; i++) {
-        x[i] = ulna_inner(6, to[i].part[0].wrench, wrench);
+        x[i] = inner_of_wrenches(to[i].part[0].wrench, wrench, length);
         for (int j = 0; j <= i; j++) {
-            double g = ulna_inner(6, to[i].part[0].wrench, to[j].part[0].wrench);
+            double g = inner_of_wrenches(to[i].part[0].wrench, to[j].part[0].wrench, length);
             for (int k = 0; k < j; k++)
                 g -= G[i][k] * G[j][k];
             if (i == j && !(g > 0))
@@ -334,6 +340,6 @@ void ulna_rows_turn_multipliers(const ulna_problem *problem, const ulna_row *fro
             continue;
         int n = frozen_rows(problem->kept[number].given.type);
         if (n > 0 && n <= end)
-            turn(from + end - n, to + end - n, n, y + end - n);
+            turn(from + end - n, to + end - n, n, problem->length, y + end - n);
     }
 }

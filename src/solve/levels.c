@@ -240,7 +240,7 @@ static ulna_status find_step(ulna_solver *s, ulna_levels *p, ulna_row_step *step
             if (!soft && !is_sqp(p))
                 p->z[i] = c->beta[i] - p->stiff * ulna_row_lack(&c->rows[i]);
         }
-        *step = (ulna_row_step){.lambda = p->kappa + FLOOR * p->base * s->length2,
+        *step = (ulna_row_step){.lambda = (p->kappa + FLOOR * p->base) * s->length2,
                                 .exact = p->exact,
                                 .give = p->give,
                                 .centre = p->around,

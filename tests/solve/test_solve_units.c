@@ -4,6 +4,8 @@
  * every type of term but custom. Also where the skeleton has no length of its own: all joints in one place, and only the
  * points of the terms, or only the goals, say how large the scene is.
  */
+#include "support_constraint.h"
+#include "support_kept.h"
 #include "support_units.h"
 #include "ulna/sample.h"
 #include "ulna/solve.h"
@@ -127,6 +129,9 @@ static ulna_model *solve_scaled(const ulna_test_bench *bench, int power, const c
     double factor = ldexp(1, power), *q = ulna_test_numbers(bench->nq);
     ulna_model *model = ulna_test_scaled_model(bench->model, factor);
     ulna_problem *problem = ulna_test_scaled_problem(bench->problem, model, factor);
+    for (int i = 0; i < ulna_problem_constraint_count(bench->problem); i++)
+        ulna_test_add_scaled_constraint(problem, ulna_problem_constraint(bench->problem, i), factor);
+    assert_int_equal(ulna_problem_ready(problem, NULL), ULNA_OK);
     assert_true(ulna_problem_length_scale(problem) == factor * ulna_problem_length_scale(bench->problem));
     ulna_test_scale_q(model, bench->q, factor, q);
     solve(problem, method, q, r);
@@ -172,6 +177,62 @@ static void same_in_any_unit(void **state)
         }
     }
     assert_int_equal(all, 0);
+}
+
+/* A random tree with masses, terms, and up to five constraints, hard or, in each third scene, of levels 0, 1 and 2. Most are kept by
+ * one hidden pose; in each fourth scene some by another. */
+static ulna_test_bench constrained_scene(uint64_t seed)
+{
+    ulna_test_rng rng = ulna_test_rng_seed(seed);
+    ulna_test_tree_options options = ulna_test_tree_options_default();
+    options.max_bodies = 10;
+    if (seed % 5 == 0) { /* no bones: the points of the constraints say how large it is */
+        options.length_m = options.limits = 0;
+        options.markers = 0;
+    }
+    ulna_test_bench bench = {.model = ulna_test_with_masses(&rng, ulna_test_random_tree(&rng, &options))};
+    bench.nv = ulna_model_dof_count(bench.model);
+    bench.nq = ulna_model_coordinate_count(bench.model);
+    bench.q = ulna_test_random_q(&rng, bench.model);
+    assert_int_equal(ulna_problem_create(bench.model, NULL, &bench.problem, NULL), ULNA_OK);
+    ulna_test_add_term(&rng, bench.problem, (ulna_term_type)ulna_test_rng_index(&rng, ULNA_TERM_CUSTOM));
+    ulna_test_add_term(&rng, bench.problem, ULNA_TERM_POSTURE);
+    double *hidden = ulna_test_random_q(&rng, bench.model), *other = ulna_test_random_q(&rng, bench.model);
+    int wanted = 1 + ulna_test_rng_index(&rng, 5);
+    for (int i = 0; i < 40 && ulna_problem_constraint_count(bench.problem) < wanted; i++) {
+        ulna_test_constraint c;
+        ulna_constraint_type type = (ulna_constraint_type)ulna_test_rng_index(&rng, ULNA_KEEP_CUSTOM);
+        if (!ulna_test_random_constraint(&rng, bench.model, seed % 4 == 0 && i % 2 ? other : hidden, type, &c))
+            continue;
+        c.given.level = seed % 3 == 0 ? i % 3 : 0;
+        assert_int_equal(ulna_problem_add_constraint(bench.problem, &c.given, NULL, NULL), ULNA_OK);
+    }
+    free(hidden);
+    free(other);
+    return bench;
+}
+
+static void constraints_in_any_unit(void **state)
+{
+    (void)state;
+    static const int powers[] = {-20, -10, 10, 20};
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        ulna_test_bench bench = constrained_scene(seed);
+        run base, other;
+        ulna_model_destroy(solve_scaled(&bench, 0, "hybrid", &base));
+        for (size_t i = 0; i < sizeof powers / sizeof *powers; i++) {
+            double factor = ldexp(1, powers[i]);
+            ulna_model *model = solve_scaled(&bench, powers[i], "hybrid", &other);
+            assert_true(agree(model, "hybrid with constraints", seed, powers[i], 1, &base, &other));
+            assert_true(other.result.constraint_violation == factor * base.result.constraint_violation);
+            assert_true(other.result.kkt == factor * factor * base.result.kkt);
+            assert_int_equal(other.result.infeasible, base.result.infeasible);
+            free(other.q);
+            ulna_model_destroy(model);
+        }
+        free(base.q);
+        ulna_test_bench_close(&bench);
+    }
 }
 
 /* Two points: one wanted 10^power m away in each direction, one near. */
@@ -226,7 +287,7 @@ static void far_goals_are_not_called_converged_by_rounding(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_in_any_unit),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_in_any_unit), cmocka_unit_test(constraints_in_any_unit),
                                        cmocka_unit_test(far_goals_are_not_called_converged_by_rounding)};
     return cmocka_run_group_tests_name("solve_units", tests, NULL, NULL);
 }
