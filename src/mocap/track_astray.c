@@ -16,7 +16,8 @@
 
 enum {
     NEIGHBOURS = 2, /* joints between the bodies of markers that are near each other */
-    REACH = 3       /* joints from a marker's body: those beyond do not depend on it */
+    REACH = 3,      /* joints from a marker's body: those beyond do not depend on it */
+    LIMB = 4        /* of a limb, with the one that joins it to the trunk */
 };
 
 /* The next stretch from frame *last on in which marker i leaves its usual distance until it is back, and is astray in between. A
@@ -113,18 +114,44 @@ static void find_astray(ulna_passes *p, size_t i)
     }
 }
 
+static void choose_near(const ulna_passes *p, size_t i, int reach)
+{
+    const ulna_model *model = p->j->take->model;
+    for (int b = 0; b < model->nb; b++)
+        p->is_mended[b] |= joints_between(model, p->j->used.items[i].body, b) <= reach;
+}
+
 /* The joints near the markers that are set aside in frames first .. last - 1. */
 static void choose_joints(ulna_passes *p, int first, int last)
 {
-    const ulna_model *model = p->j->take->model;
-    memset(p->is_mended, 0, (size_t)model->nb);
+    memset(p->is_mended, 0, (size_t)p->j->take->model->nb);
     for (size_t i = 0; i < p->j->used.count; i++) {
         int f = first;
         while (f < last && !ulna_pass_aside(p, f)[i])
             f++;
-        for (int b = 0; b < model->nb && f < last; b++)
-            p->is_mended[b] |= joints_between(model, p->j->used.items[i].body, b) <= REACH;
+        if (f < last)
+            choose_near(p, i, REACH);
     }
+}
+
+void ulna_pass_choose_suspects(ulna_passes *p, int first, int last)
+{
+    const unsigned marks = ULNA_TRACK_LOST | ULNA_TRACK_RECOVERED;
+    int strays = 0, is_all = 0;
+    memset(p->is_mended, 0, (size_t)p->j->take->model->nb);
+    for (size_t i = 0; i < p->j->used.count; i++) {
+        int frames = 0;
+        for (int f = first; f < last; f++)
+            frames += ulna_pass_distance(p, f, i) > p->astray[i];
+        if (frames >= ULNA_PASS_MARGIN)
+            choose_near(p, i, LIMB);
+        strays += frames >= ULNA_PASS_MARGIN;
+        is_all |= frames > 0 && frames < ULNA_PASS_MARGIN;
+    }
+    for (int f = first; f < last; f++)
+        is_all |= (*ulna_pass_flags(p, f) & marks) != 0;
+    if (is_all || !strays)
+        memset(p->is_mended, 1, (size_t)p->j->take->model->nb);
 }
 
 /* Once more from before, without the markers that are set aside. */

@@ -132,12 +132,13 @@ ulna_status ulna_pass_mend(ulna_passes *p, int first, int last)
 ulna_status ulna_pass_mend_all(ulna_passes *p)
 {
     ulna_status status = ULNA_OK;
-    memset(p->is_mended, 1, (size_t)p->j->take->model->nb);
     for (int last = p->total, first; last > 0 && status == ULNA_OK; last = first - 1) {
         for (first = last; first > 0 && p->suspect[first - 1];)
             first--;
-        if (first < last)
+        if (first < last) {
+            ulna_pass_choose_suspects(p, first, last);
             status = ulna_pass_mend(p, first, last);
+        }
     }
     for (int f = 0; f < p->total && status == ULNA_OK; f++)
         status = p->suspect[f] ? ulna_pass_measure(p, f) : ULNA_OK;

@@ -87,6 +87,9 @@ ulna_status ulna_pass_mend_all(ulna_passes *p);
 
 /* Frames in which a marker may have gone astray are suspect. */
 void ulna_pass_suspect_astray(ulna_passes *p);
+/* Which joints of suspect frames first .. last - 1 are solved again: those near markers that may have gone astray; all where the track
+ * was lost, or where no marker explains the cost. */
+void ulna_pass_choose_suspects(ulna_passes *p, int first, int last);
 /* Finds markers that have gone astray, and solves those stretches without them. */
 ulna_status ulna_pass_leave_out_astray(ulna_passes *p);
 
