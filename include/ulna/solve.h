@@ -178,7 +178,8 @@ typedef struct ulna_options {
     } hybrid;
     struct { /* hybrid on a problem with levels of constraints (constraint.h) */
         double
-            ratio; /* price of a level over that of the one above it, 0 < ratio < 1: 1e-2 for real time, 1e-3 strict */
+            ratio; /* price of a level over that of the one above it, 1e-6 to 0.5: 1e-2 for real time, 1e-3 strict. For n > 4 levels
+                      no less than 1e-12^(1/n), which is what numbers allow */
         double
             centre; /* of the length scale: errors up to this of a level that can be met are removed exactly from one frame to the next */
     } levels;

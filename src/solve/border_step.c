@@ -37,6 +37,7 @@ void ulna_row_stepper_take(ulna_row_stepper *t, const ulna_solver *s, ulna_arena
     t->whose = ulna_arena_take(arena, all, sizeof *t->whose);
     t->extra = ulna_arena_take(arena, (size_t)extra, sizeof *t->extra);
     t->extra_capacity = extra;
+    t->limit_capacity = limits;
     t->row = ulna_arena_take(arena, all, sizeof *t->row);
     double **numbers[] = {&t->c, &t->E, &t->centre, &t->beta};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -81,7 +82,7 @@ static void push_constraint(ulna_row_stepper *t, const ulna_constrained *c, cons
 static void push_quadratic(ulna_row_stepper *t, ulna_row *row, double weight)
 {
     row->is_equation = 1;
-    if (weight != 0 && t->extra_count < t->extra_capacity - LIMIT_ROWS) {
+    if (weight != 0 && t->extra_count < t->extra_capacity - t->limit_capacity) {
         push(t, row, QUADRATIC, 0, 1 / weight, 0);
         t->extra_count++;
     }
@@ -103,7 +104,7 @@ static void push_bends(const ulna_constrained *c, ulna_row_stepper *t, const uln
     double scale[ULNA_ROW_PIECES];
     for (int i = 0; i < c->count; i++) {
         int n = step->z[i] != 0 && c->rows[i].part_count == 2 ? ulna_row_couplings(&c->rows[i], piece, scale) : 0;
-        for (int k = 0; k < n && t->extra_count < t->extra_capacity - LIMIT_ROWS; k++) {
+        for (int k = 0; k < n && t->extra_count < t->extra_capacity - t->limit_capacity; k++) {
             t->extra[t->extra_count] = piece[k];
             push_quadratic(t, &t->extra[t->extra_count], -step->z[i] * scale[k]);
         }

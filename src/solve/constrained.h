@@ -111,6 +111,7 @@ typedef struct ulna_row_stepper {
     int *whose;      /* number of the row, or -1 - dof for a limit, or ULNA_QUADRATIC */
     ulna_row *extra; /* limits, couplings and bends */
     int extra_count, extra_capacity;
+    int limit_capacity; /* of them, kept for limits */
     const ulna_row **row;
     double *c, *E, *centre, *beta;
     unsigned char *is_equation, *active, *is_bordered;

@@ -34,7 +34,8 @@
 #define INFEASIBLE_RATIO 1e-5 /* for the least violation of hard rows */
 #define STATIONARY 1e-3       /* slope of the violation: it cannot fall; levels below the hard rows pull at it */
 #define KEPT 1e-6             /* of the length scale: with less than this violated they can be kept after all */
-#define NOISES 64             /* of the merit's rounding */
+#define PRICES_MOST 1e12
+#define NOISES 64 /* of the merit's rounding */
 #define STAGE_TOLERANCE 1e-5
 enum { QUIET_MOST = 12 };
 #define PATIENCE 40 /* warm iterations before it starts again from stage 1 */
@@ -66,6 +67,15 @@ static double weight_of(const ulna_row *row)
 }
 
 /* Weights count within a level: there the largest stands for 1. */
+/* The ratio, or for many levels what numbers allow: prices of the highest and of the lowest level are a factor of PRICES_MOST apart. */
+static double tightest(const ulna_constrained *c, double ratio)
+{
+    int count = 1;
+    for (int i = 0; i < c->count; i++)
+        count = level_of(c, i) > count ? level_of(c, i) : count;
+    return fmax(ratio, pow(PRICES_MOST, -1.0 / count));
+}
+
 static void set_prices(ulna_solver *s, ulna_levels *p, double ratio)
 {
     const ulna_constrained *c = s->constrained;
@@ -163,7 +173,7 @@ static ulna_status begin(ulna_solver *s, void *state)
     int is_warm = s->options.hybrid.keep_damping && p->has_carried && !s->forget && s->attempt == 0;
     c->infeasible = 0;
     c->soft_from = 1;
-    p->target = s->options.levels.ratio;
+    p->target = tightest(c, s->options.levels.ratio);
     p->growth = 4;
     p->refusals = p->spent = p->quiet = 0;
     p->residual = (double)INFINITY;
@@ -173,7 +183,7 @@ static ulna_status begin(ulna_solver *s, void *state)
             ulna_carry_numbers(c, carried[k]);
         for (int i = 0; i < c->count; i++)
             p->stepper.is_active[i] = c->beta[i] > 0;
-        set_prices(s, p, s->options.levels.ratio);
+        set_prices(s, p, p->target);
         p->is_cold = 0;
         p->is_primal = 0;
         p->exact = p->stiff >= STIFF_MOST * p->top && s->options.hybrid.exact;
@@ -194,7 +204,7 @@ void ulna_levels_give_up(ulna_solver *s, ulna_levels *p)
     ulna_constrained *c = s->constrained;
     c->soft_from = 0;
     c->excess = 0;
-    p->target = INFEASIBLE_RATIO;
+    p->target = tightest(c, INFEASIBLE_RATIO);
     begin_cold(s, p);
 }
 
@@ -478,7 +488,7 @@ static ulna_status iterate(ulna_solver *s, void *state)
     int kept = 0;
     ulna_status status = ulna_levels_iterate(s, p, &kept);
     if (kept) { /* the hard rows can be kept after all: from here, with them */
-        p->target = s->options.levels.ratio;
+        p->target = tightest(s->constrained, s->options.levels.ratio);
         begin_cold(s, p);
     }
     return status;

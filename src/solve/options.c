@@ -93,6 +93,9 @@ ulna_status ulna_options_check(const ulna_options *options, const ulna_model *mo
                              numbers[i].value, numbers[i].positive ? "above" : "not below");
     if (!(options->line.sufficient < options->line.curvature && options->line.curvature < 1))
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "options need 0 < line.sufficient < line.curvature < 1");
+    if (!(options->levels.ratio >= 1e-6 && options->levels.ratio <= 0.5))
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "option levels.ratio is %g: it must be from 1e-6 to 0.5",
+                         options->levels.ratio);
     if (options->trace_capacity && !options->trace)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "option trace_capacity is %d, but there is no trace",
                          options->trace_capacity);

@@ -2,11 +2,13 @@
 #include "support_constraints.h"
 #include "support_kept.h"
 #include "support_task.h"
+#include "ulna/sample.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define ARM_MOST 40
 #define PI 3.14159265358979323846
 
 #define assert_near(a, b, tolerance) assert_true(fabs((a) - (b)) <= (tolerance))
@@ -141,6 +143,43 @@ static void goal_is_behind_a_wall(void **state)
     }
     assert_true(touching >= 1);
     end(&r);
+}
+
+/* Rows on two bodies and couplings among the terms are outside of the tree: a small skeleton has room for them as well. */
+static void an_arm_keeps_distances(void **state)
+{
+    (void)state;
+    ulna_model *model;
+    ulna_problem *problem;
+    ulna_solver *solver;
+    assert_int_equal(ulna_sample_create("arm", NULL, &model, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_create(model, NULL, &problem, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_add_posture(problem, NULL, NULL, 1e-3, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_add_coupling(problem, 1, 3, -1, 0.5, 1, NULL, NULL), ULNA_OK);
+    int last = ulna_model_body_count(model) - 1, number;
+    ulna_constraint apart = {.type = ULNA_KEEP_DISTANCE, .body = last, .other = 1, .goal = {0.5}};
+    assert_int_equal(ulna_problem_add_constraint(problem, &apart, &number, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_ready(problem, NULL), ULNA_OK);
+    assert_int_equal(ulna_solver_create(problem, NULL, NULL, &solver, NULL), ULNA_OK);
+    int iterations = 0, most = 0, nq = ulna_model_coordinate_count(model);
+    double *q = ulna_test_numbers(nq);
+    for (int k = 0; k < 20; k++) {
+        ulna_result result;
+        const double distance = 0.35 + 0.02 * k;
+        assert_int_equal(ulna_problem_set_constraint_goal(problem, number, &distance), ULNA_OK);
+        for (int i = 0; i < nq; i++)
+            q[i] = 0.3 + 0.1 * i;
+        assert_int_equal(ulna_solve(solver, q, &result), ULNA_OK);
+        assert_true(result.converged && result.constraint_violation < 1e-9 && result.kkt < 1e-9);
+        iterations += result.iterations;
+        most = result.iterations > most ? result.iterations : most;
+    }
+    print_message("arm: %.1f iterations, %d at most\n", iterations / 20.0, most);
+    assert_true(most <= ARM_MOST);
+    free(q);
+    ulna_solver_destroy(solver);
+    ulna_problem_destroy(problem);
+    ulna_model_destroy(model);
 }
 
 /* ---- rotations: nothing ends half a turn away -------------------------------------------------------------------- */
@@ -429,6 +468,7 @@ int main(void)
         cmocka_unit_test(human_reaches_for_the_floor),
         cmocka_unit_test(hands_hold_a_bar),
         cmocka_unit_test(goal_is_behind_a_wall),
+        cmocka_unit_test(an_arm_keeps_distances),
         cmocka_unit_test(relative_poses_are_right),
         cmocka_unit_test(frames_are_right),
         cmocka_unit_test(a_pin_may_be_given_twice),
