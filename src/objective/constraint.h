@@ -24,7 +24,7 @@
 #include "objective/problem.h"
 #include "ulna/constraint.h"
 
-enum { ULNA_ROW_BENDS = 9, ULNA_ROW_PIECES = ULNA_ROW_BENDS + 12 };
+enum { ULNA_ROW_BENDS = 5, ULNA_ROW_PIECES = 12 }; /* most of a row: an angle, and a callback between two bodies */
 
 enum { ULNA_LEVELS_MOST = 8 };
 

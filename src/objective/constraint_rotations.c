@@ -213,8 +213,8 @@ int ulna_aim_rows(const ulna_constraint_site *site, ulna_row *rows)
     double p[3], d[3], u[3], nothing[3] = {0};
     double distance = aim_of(site, p, d, u);
     int is_away = distance > site->kept->nearest; /* on the spot any direction is right */
-    if (site->freeze && is_away)
-        freeze_directions(d, u, site->frozen);
+    if (site->freeze)                             /* on the spot about d: poses after this one need axes too */
+        freeze_directions(d, is_away ? u : d, site->frozen);
     for (int k = 0; k < 2; k++) {
         double n[3];
         if (!is_away) {
@@ -235,7 +235,9 @@ double ulna_aim_error(const ulna_constraint_site *site)
     return aim_of(site, p, d, u) > site->kept->nearest ? ulna_angle_between(d, u) : 0;
 }
 
-/* ---- angle: (cos goal - d.e) / sin goal, about the difference of the angles -------------------------------------- */
+/* ---- angle ------------------------------------------------------------------------------------------------------- */
+
+#define PARALLEL 1e-9 /* radians: second derivatives of an angle grow as its cotangent, which ends here */
 
 static void angle_axes(const ulna_constraint_site *site, double d[3], double e[3])
 {
@@ -243,29 +245,62 @@ static void angle_axes(const ulna_constraint_site *site, double d[3], double e[3
     ulna_rotate(site->place[1].rotation, site->kept->given.other_axis, e);
 }
 
+/* The unit vector w about which d opens the angle from e; returns the sine. Where d and e are parallel or opposite every w
+ * across d does so: one that lies along no axis of the world, since a hinge along such an axis may be all that can move. */
+static double opening_axis(const double d[3], const double e[3], double w[3])
+{
+    double frame[9];
+    ulna_cross(e, d, w);
+    double sine = ulna_norm(w);
+    ulna_frame_around(d, frame);
+    for (int i = 0; i < 3; i++)
+        w[i] = sine > PARALLEL ? w[i] / sine : 0.8 * frame[3 * i] + 0.6 * frame[3 * i + 1];
+    return sine;
+}
+
+/* Second derivatives of the angle, length / sine: what the functions of the parts have about w is taken out again, for along w
+ * the angle grows evenly; and -dd.de along w, 2 dd.de = dd^2 + de^2 - (dd - de)^2. */
+static void bend_angle(const ulna_constraint_site *site, const double d[3], const double e[3], const double w[3],
+                       double scale, ulna_row *row)
+{
+    double across_d[3], across_e[3], cosine = ulna_dot(d, e);
+    ulna_cross(w, d, across_d);
+    ulna_cross(w, e, across_e);
+    ulna_row_add_bend(row, 0, d, across_d, 0, -scale * cosine);
+    if (site->link[1] < 0)
+        return;
+    ulna_row_add_bend(row, 1, e, across_e, 0, -scale * cosine);
+    ulna_row_add_bend(row, 0, d, w, 0, -scale);
+    ulna_row_add_bend(row, 1, e, w, 0, -scale);
+    ulna_row_add_bend_between(site, row, d, e, w, 0, scale);
+}
+
+/* The angle minus the goal, times the length: the derivative is length w.(twist of d - twist of e) everywhere. The cosine in its
+ * place has no derivative where the axes are parallel, and no solver leaves such a pose. */
 int ulna_angle_rows(const ulna_constraint_site *site, ulna_row *rows)
 {
-    double d[3], e[3], from_d[3], from_e[3], frame[9], goal = site->kept->given.goal[0];
+    double d[3], e[3], w[3], from_d[3], from_e[3];
     angle_axes(site, d, e);
-    double scale = site->length / fmax(sin(goal), 0.01);
-    for (int i = 0; i < 3; i++) {
-        from_d[i] = -scale * d[i];
-        from_e[i] = -scale * e[i];
+    double sine = opening_axis(d, e, w);
+    rows->value = site->length * (ulna_angle_between(d, e) - site->kept->given.goal[0]);
+    rows->noise = 1e-15 * site->length;
+    if (sine > PARALLEL) {
+        double scale = site->length / sine; /* of -d.e, whose derivative is that of the angle times the sine */
+        for (int i = 0; i < 3; i++) {
+            from_d[i] = -scale * d[i];
+            from_e[i] = -scale * e[i];
+        }
+        bend_angle(site, d, e, w, scale, rows);
+    } else {
+        ulna_cross(w, d, from_e);
+        ulna_cross(e, w, from_d);
+        for (int i = 0; i < 3; i++) {
+            from_e[i] *= site->length;
+            from_d[i] *= site->length;
+        }
     }
-    rows->value = scale * (cos(goal) - ulna_dot(d, e));
-    rows->noise = 1e-15 * scale;
     ulna_row_add_function(site, rows, 0, d, from_e, 0);
     ulna_row_add_function(site, rows, 1, e, from_d, 0);
-    if (site->link[1] < 0)
-        return 1;
-    ulna_frame_around(d, frame);
-    for (int k = 0; k < 2; k++) { /* 2 dd.de = sum of dd_k^2 + de_k^2 - (dd_k - de_k)^2 over two axes across d */
-        double axis[3];
-        ulna_column3(frame, k, axis);
-        ulna_row_add_bend(rows, 0, d, axis, 0, -scale);
-        ulna_row_add_bend(rows, 1, e, axis, 0, -scale);
-        ulna_row_add_bend_between(site, rows, d, e, axis, 0, scale);
-    }
     return 1;
 }
 

@@ -548,6 +548,52 @@ static void no_false_zero_at_half_a_turn(void **state)
     }
 }
 
+/* Where the axes are parallel or opposite the row of an angle has its value, a bound and a derivative. */
+static void angles_have_a_derivative_everywhere(void **state)
+{
+    (void)state;
+    const double goals[3] = {1, 1e-12, ULNA_PI - 1e-12};
+    for (int k = 0; k < 12; k++) {
+        pair_of_bodies p = open_pair();
+        ulna_row rows[24];
+        double gradient[12] = {0}, unit = 1, goal = goals[k % 3], angle = k < 6 ? 0 : ULNA_PI;
+        ulna_constraint c = {.type = ULNA_KEEP_ANGLE, .body = 1, .axis = {1, 2, 2}, .goal = {goal}};
+        c.other = k % 2 ? 2 : ULNA_NONE;
+        for (int i = 0; i < 3; i++)
+            c.other_axis[i] = k < 6 ? c.axis[i] : -c.axis[i];
+        add(&p, &c);
+        evaluate(&p);
+        assert_int_equal(rows_of(&p, rows), 1);
+        assert_near(rows[0].value, 2 * (angle - goal), 1e-7); /* length 2 */
+        ulna_rows_add_transposed(p.work, rows, 1, &unit, gradient);
+        for (int b = 0; b < 2; b++) {
+            double push = ulna_norm(gradient + 6 * (size_t)b + 3);
+            assert_near(push, b == 0 || k % 2 ? 2 : 0, 1e-12);
+        }
+        close_pair(&p);
+    }
+}
+
+/* On its goal an aim asks for nothing, and has axes for the poses after that. */
+static void an_aim_on_its_goal_has_axes(void **state)
+{
+    (void)state;
+    pair_of_bodies p = open_pair();
+    ulna_row rows[24];
+    double f;
+    int count;
+    const ulna_constraint c = {.type = ULNA_KEEP_AIM, .body = 1, .axis = {1, 0, 0}};
+    add(&p, &c);
+    evaluate(&p);
+    assert_int_equal(rows_of(&p, rows), 2);
+    assert_near(hypot(rows[0].value, rows[1].value), 0, 0);
+    p.q[1] = 3;
+    assert_int_equal(ulna_work_evaluate(p.work, p.q, &f), ULNA_OK);
+    assert_int_equal(ulna_work_rows(p.work, 0, rows, &count), ULNA_OK);
+    assert_near(hypot(rows[0].value, rows[1].value), 2, 1e-12); /* 90 degrees off; length 2 */
+    close_pair(&p);
+}
+
 /* Axes are frozen anew, the torque stays. */
 static void multipliers_turn_with_the_axes(void **state)
 {
@@ -875,6 +921,8 @@ int main(void)
         cmocka_unit_test(rows_are_in_metres),
         cmocka_unit_test(rows_scale_with_the_unit_of_length),
         cmocka_unit_test(no_false_zero_at_half_a_turn),
+        cmocka_unit_test(angles_have_a_derivative_everywhere),
+        cmocka_unit_test(an_aim_on_its_goal_has_axes),
         cmocka_unit_test(multipliers_turn_with_the_axes),
         cmocka_unit_test(goals_change_and_constraints_rest),
         cmocka_unit_test(copies_have_arrays_of_their_own),

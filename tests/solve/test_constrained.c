@@ -182,6 +182,70 @@ static void an_arm_keeps_distances(void **state)
     ulna_model_destroy(model);
 }
 
+/* ---- angles that start at 0 or 180 degrees ----------------------------------------------------------------------- */
+
+/* Two bodies in a row, both with this joint. */
+static ulna_model *two_bodies(ulna_joint joint)
+{
+    ulna_builder *builder;
+    ulna_model *model;
+    const double at[3] = {0.5, 0, 0};
+    assert_int_equal(ulna_builder_create(NULL, &builder), ULNA_OK);
+    for (int b = 0; b < 2; b++) {
+        assert_int_equal(ulna_builder_add_body(builder, b ? "lower" : "upper", b - 1, NULL, NULL), ULNA_OK);
+        assert_int_equal(ulna_builder_set_placement(builder, b, at, NULL, NULL), ULNA_OK);
+        assert_int_equal(ulna_builder_set_joint(builder, b, &joint, NULL), ULNA_OK);
+    }
+    assert_int_equal(ulna_builder_build(builder, NULL, &model, NULL), ULNA_OK);
+    ulna_builder_destroy(builder);
+    return model;
+}
+
+/* From the rest pose, where the axes are exactly parallel or opposite. */
+static void solve_angle(ulna_joint joint, ulna_constraint angle)
+{
+    ulna_model *model = two_bodies(joint);
+    ulna_problem *problem;
+    ulna_solver *solver;
+    ulna_result result;
+    ulna_constraint_state kept;
+    double q[8];
+    assert_int_equal(ulna_problem_create(model, NULL, &problem, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_add_posture(problem, NULL, NULL, 1e-3, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_add_constraint(problem, &angle, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_ready(problem, NULL), ULNA_OK);
+    assert_int_equal(ulna_solver_create(problem, NULL, NULL, &solver, NULL), ULNA_OK);
+    memcpy(q, ulna_model_rest(model), (size_t)ulna_model_coordinate_count(model) * sizeof *q);
+    assert_int_equal(ulna_solve(solver, q, &result), ULNA_OK);
+    assert_int_equal(ulna_solver_constraint(solver, 0, &kept), ULNA_OK);
+    if (!result.converged || result.infeasible || !(kept.error < 1e-9) || result.iterations > 40)
+        fail_msg("angle %g: stop %d after %d iterations, %g rad off, infeasible %d", angle.goal[0], (int)result.stop,
+                 result.iterations, kept.error, result.infeasible);
+    ulna_solver_destroy(solver);
+    ulna_problem_destroy(problem);
+    ulna_model_destroy(model);
+}
+
+static void angles_leave_parallel_axes(void **state)
+{
+    (void)state;
+    const struct {
+        ulna_relation relation;
+        double side, goal; /* side -1: the axes are opposite */
+    } angles[] = {{ULNA_AT_LEAST, 1, 1}, {ULNA_EQUAL, 1, 3},    {ULNA_EQUAL, 1, 0.02},
+                  {ULNA_AT_MOST, -1, 1}, {ULNA_EQUAL, -1, 0.2}, {ULNA_EQUAL, -1, 3.1}};
+    for (size_t i = 0; i < sizeof angles / sizeof *angles; i++)
+        for (int k = 0; k < 3; k++) /* hinges about x, y and z: axes across them */
+            for (int other = ULNA_NONE; other < 1; other++) {
+                ulna_constraint angle = {.type = ULNA_KEEP_ANGLE, .body = 1, .other = other, .goal = {angles[i].goal}};
+                angle.relation = angles[i].relation;
+                angle.axis[(k + 1) % 3] = 1;
+                angle.other_axis[(k + 1) % 3] = angles[i].side;
+                solve_angle(ulna_joint_revolute(k == 0, k == 1, k == 2), angle);
+                solve_angle(ulna_joint_ball(), angle);
+            }
+}
+
 /* ---- rotations: nothing ends half a turn away -------------------------------------------------------------------- */
 
 /* Counts right ends, and those that are turned by more than 90 degrees. */
@@ -469,6 +533,7 @@ int main(void)
         cmocka_unit_test(hands_hold_a_bar),
         cmocka_unit_test(goal_is_behind_a_wall),
         cmocka_unit_test(an_arm_keeps_distances),
+        cmocka_unit_test(angles_leave_parallel_axes),
         cmocka_unit_test(relative_poses_are_right),
         cmocka_unit_test(frames_are_right),
         cmocka_unit_test(a_pin_may_be_given_twice),
