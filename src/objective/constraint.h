@@ -73,8 +73,8 @@ typedef struct ulna_row {
 /* Rows of all constraints, also of those that are switched off; the place of each constraint's first row is fixed by
  * ulna_problem_ready. */
 int ulna_problem_row_count(const ulna_problem *problem);
-/* Rows of one constraint. */
-void ulna_constraint_rows(const ulna_problem *problem, int number, int *first, int *count);
+/* Whether a type of its constraints has rows with frozen axes; after ulna_problem_ready. */
+int ulna_problem_has_frozen_rows(const ulna_problem *problem);
 
 /*
  * Evaluates the rows of all constraints that are switched on where the work's pose stands. `rows` has room for
@@ -158,8 +158,9 @@ enum {
 /* All about a type of constraint: one row of the table in constraint_rows.c. */
 typedef struct ulna_constraint_kind {
     const char *name;
-    int goal_size; /* -1: that of the callback */
-    int row_count; /* most rows; -1: one for each corner */
+    int goal_size;   /* -1: that of the callback */
+    int row_count;   /* most rows; -1: one for each corner */
+    int frozen_rows; /* how many of them, the last ones, have frozen axes */
     unsigned flags;
     /* Writes the rows, with value, parts, bends and noise; they come empty. Returns how many; `which` of the constraint's rows
      * each is, is in its `place`. */

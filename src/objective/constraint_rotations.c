@@ -313,22 +313,6 @@ double ulna_angle_error(const ulna_constraint_site *site)
 
 /* ---- multipliers in new axes ------------------------------------------------------------------------------------- */
 
-/* Rows with frozen axes: the last ones of a constraint of this type. */
-static int frozen_rows(ulna_constraint_type type)
-{
-    switch (type) {
-    case ULNA_KEEP_ORIENTATION:
-    case ULNA_KEEP_FRAME:
-    case ULNA_KEEP_RELATIVE:
-        return 3;
-    case ULNA_KEEP_DIRECTION:
-    case ULNA_KEEP_AIM:
-        return 2;
-    default:
-        return 0;
-    }
-}
-
 /* Of two wrenches: torques in units of the length, so that they compare with forces. */
 static double inner_of_wrenches(const double a[6], const double b[6], double length)
 {
@@ -336,7 +320,7 @@ static double inner_of_wrenches(const double a[6], const double b[6], double len
 }
 
 /* The y for which y . to is nearest to y . from, by Cholesky's factor of 2 x 2 or 3 x 3 products of the wrenches. */
-static void turn(const ulna_row *from, const ulna_row *to, int n, double length, double *y)
+static void convert_multipliers(const ulna_row *from, const ulna_row *to, int n, double length, double *y)
 {
     double wrench[6] = {0}, G[3][3], x[3];
     for (int i = 0; i < n; i++)
@@ -373,8 +357,8 @@ void ulna_rows_turn_multipliers(const ulna_problem *problem, const ulna_row *fro
         int number = from[end - 1].constraint;
         if (number < 0 || (end < count && from[end].constraint == number))
             continue;
-        int n = frozen_rows(problem->kept[number].given.type);
+        int n = ulna_constraint_kind_of(problem->kept[number].given.type)->frozen_rows;
         if (n > 0 && n <= end)
-            turn(from + end - n, to + end - n, n, problem->length, y + end - n);
+            convert_multipliers(from + end - n, to + end - n, n, problem->length, y + end - n);
     }
 }

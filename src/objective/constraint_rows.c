@@ -349,24 +349,24 @@ static int custom_rows(const ulna_constraint_site *site, ulna_row *rows)
 static const ulna_constraint_kind kinds[ULNA_CONSTRAINT_TYPE_COUNT] = {
 #define ROW(type, ...) [ULNA_KEEP_##type] = {__VA_ARGS__}
 #define K(flag) ULNA_KEEPS_##flag
-    /*   type         name          goal rows flags                                                              evaluate          error */
-    ROW(POINT,       "point",         3,  3, K(BODY),                                                            point_rows,       NULL),
-    ROW(ORIENTATION, "orientation",   9,  3, K(BODY) | K(ROTATION),                                              ulna_orientation_rows, ulna_orientation_error),
-    ROW(FRAME,       "frame",        12,  6, K(BODY) | K(ROTATION_3),                                            ulna_frame_rows,       ulna_frame_error),
-    ROW(DIRECTION,   "direction",     3,  2, K(BODY) | K(AXIS) | K(GOAL_AXIS),                                   ulna_direction_rows,   ulna_direction_error),
-    ROW(AIM,         "aim",           3,  2, K(BODY) | K(AXIS),                                                  ulna_aim_rows,         ulna_aim_error),
-    ROW(LINE,        "line",          6,  2, K(BODY) | K(NORMAL),                                                line_rows,        NULL),
-    ROW(PLANE,       "plane",         6,  1, K(BODY) | K(NORMAL) | K(RELATION),                                  plane_rows,       NULL),
-    ROW(SPHERE,      "sphere",        4,  1, K(BODY) | K(DISTANCE) | K(RELATION),                                sphere_rows,      NULL),
-    ROW(BOX,         "box",           6,  6, K(BODY) | K(INSIDE) | K(OPEN_SIDES),                                box_rows,         NULL),
-    ROW(DISTANCE,    "distance",      1,  1, K(BODY) | K(OTHER) | K(DISTANCE) | K(RELATION),                     distance_rows,    NULL),
-    ROW(TOGETHER,    "together",      0,  3, K(BODY) | K(OTHER),                                                 together_rows,    NULL),
-    ROW(RELATIVE,    "relative",     12,  6, K(BODY) | K(OTHER) | K(ROTATION_3),                                 ulna_frame_rows,       ulna_frame_error),
-    ROW(ANGLE,       "angle",         1,  1, K(BODY) | K(OTHER) | K(AXIS) | K(OTHER_AXIS) | K(RELATION),         ulna_angle_rows,       ulna_angle_error),
-    ROW(LINEAR,      "linear",        1,  1, K(RELATION),                                                        linear_rows,      linear_error),
-    ROW(CENTRE,      "centre",        6,  1, K(MASS) | K(NORMAL) | K(RELATION),                                  centre_rows,      NULL),
-    ROW(SUPPORT,     "support",       0, -1, K(MASS) | K(AXIS) | K(INSIDE),                                      support_rows,     NULL),
-    ROW(CUSTOM,      "custom",       -1,  1, K(BODY) | K(OTHER) | K(RELATION),                                   custom_rows,      NULL),
+    /*   type         name          goal rows frozen flags                                                          evaluate          error */
+    ROW(POINT,       "point",         3,  3, 0, K(BODY),                                                            point_rows,       NULL),
+    ROW(ORIENTATION, "orientation",   9,  3, 3, K(BODY) | K(ROTATION),                                              ulna_orientation_rows, ulna_orientation_error),
+    ROW(FRAME,       "frame",        12,  6, 3, K(BODY) | K(ROTATION_3),                                            ulna_frame_rows,       ulna_frame_error),
+    ROW(DIRECTION,   "direction",     3,  2, 2, K(BODY) | K(AXIS) | K(GOAL_AXIS),                                   ulna_direction_rows,   ulna_direction_error),
+    ROW(AIM,         "aim",           3,  2, 2, K(BODY) | K(AXIS),                                                  ulna_aim_rows,         ulna_aim_error),
+    ROW(LINE,        "line",          6,  2, 0, K(BODY) | K(NORMAL),                                                line_rows,        NULL),
+    ROW(PLANE,       "plane",         6,  1, 0, K(BODY) | K(NORMAL) | K(RELATION),                                  plane_rows,       NULL),
+    ROW(SPHERE,      "sphere",        4,  1, 0, K(BODY) | K(DISTANCE) | K(RELATION),                                sphere_rows,      NULL),
+    ROW(BOX,         "box",           6,  6, 0, K(BODY) | K(INSIDE) | K(OPEN_SIDES),                                box_rows,         NULL),
+    ROW(DISTANCE,    "distance",      1,  1, 0, K(BODY) | K(OTHER) | K(DISTANCE) | K(RELATION),                     distance_rows,    NULL),
+    ROW(TOGETHER,    "together",      0,  3, 0, K(BODY) | K(OTHER),                                                 together_rows,    NULL),
+    ROW(RELATIVE,    "relative",     12,  6, 3, K(BODY) | K(OTHER) | K(ROTATION_3),                                 ulna_frame_rows,       ulna_frame_error),
+    ROW(ANGLE,       "angle",         1,  1, 0, K(BODY) | K(OTHER) | K(AXIS) | K(OTHER_AXIS) | K(RELATION),         ulna_angle_rows,       ulna_angle_error),
+    ROW(LINEAR,      "linear",        1,  1, 0, K(RELATION),                                                        linear_rows,      linear_error),
+    ROW(CENTRE,      "centre",        6,  1, 0, K(MASS) | K(NORMAL) | K(RELATION),                                  centre_rows,      NULL),
+    ROW(SUPPORT,     "support",       0, -1, 0, K(MASS) | K(AXIS) | K(INSIDE),                                      support_rows,     NULL),
+    ROW(CUSTOM,      "custom",       -1,  1, 0, K(BODY) | K(OTHER) | K(RELATION),                                   custom_rows,      NULL),
 #undef K
 #undef ROW
 };

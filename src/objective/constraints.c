@@ -364,10 +364,9 @@ int ulna_problem_row_count(const ulna_problem *problem)
     return problem->row_count;
 }
 
-void ulna_constraint_rows(const ulna_problem *problem, int number, int *first, int *count)
+int ulna_problem_has_frozen_rows(const ulna_problem *problem)
 {
-    *first = problem->kept[number].first_row;
-    *count = ulna_kept_row_count(&problem->kept[number]);
+    return problem->has_frozen_rows;
 }
 
 static int keeps_centre(const ulna_problem *problem)
@@ -381,9 +380,11 @@ static int keeps_centre(const ulna_problem *problem)
 void ulna_constraints_sort(ulna_problem *problem)
 {
     problem->row_count = 0;
+    problem->has_frozen_rows = 0;
     for (size_t i = 0; i < problem->kept_count; i++) {
         problem->kept[i].first_row = problem->row_count;
         problem->row_count += ulna_kept_row_count(&problem->kept[i]);
+        problem->has_frozen_rows |= ulna_constraint_kind_of(problem->kept[i].given.type)->frozen_rows > 0;
     }
     problem->has_centre = keeps_centre(problem);
 }

@@ -50,9 +50,10 @@ struct ulna_problem {
     int residual_count;
     struct ulna_kept *kept; /* constraints: constraint.h */
     size_t kept_count, kept_capacity;
-    int row_count;      /* of all constraints */
-    int has_centre;     /* a constraint is on the centre of mass */
-    size_t ready_bytes; /* of the block behind the sorted arrays */
+    int row_count;       /* of all constraints */
+    int has_centre;      /* a constraint is on the centre of mass */
+    int has_frozen_rows; /* rows of a constraint have frozen axes */
+    size_t ready_bytes;  /* of the block behind the sorted arrays */
     void *ready_block;
 };
 

@@ -93,21 +93,10 @@ ulna_status ulna_rows_at_trial(ulna_solver *s)
     return ulna_work_rows(s->work, 0, s->constrained->trial, &count);
 }
 
-/* Rows with axes that are frozen at q. */
-static int has_frozen_axes(const ulna_problem *problem)
-{
-    const unsigned frozen = 1u << ULNA_KEEP_ORIENTATION | 1u << ULNA_KEEP_FRAME | 1u << ULNA_KEEP_DIRECTION |
-                            1u << ULNA_KEEP_AIM | 1u << ULNA_KEEP_RELATIVE;
-    for (int i = 0; i < ulna_problem_constraint_count(problem); i++)
-        if (frozen & 1u << ulna_problem_constraint(problem, i)->type)
-            return 1;
-    return 0;
-}
-
 ulna_status ulna_rows_accept(ulna_solver *s)
 {
     ulna_constrained *c = s->constrained;
-    if (!has_frozen_axes(s->problem)) {
+    if (!ulna_problem_has_frozen_rows(s->problem)) {
         ulna_row *rows = c->rows;
         c->rows = c->trial;
         c->trial = rows;
