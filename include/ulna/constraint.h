@@ -8,7 +8,7 @@
  *
  * Constraints are part of the problem. Add them, call ulna_problem_ready, create a solver; from then on goals may
  * change every frame, and constraints may be switched on and off, and nothing allocates. The default method, `hybrid`, keeps
- * them, as do `lagrange` and `virtual-work`; others refuse the problem.
+ * them all; `lagrange` and `virtual-work` keep those of level 0 and refuse levels; others refuse the problem.
  *
  *     int foot;
  *     ulna_constraint planted = {.type = ULNA_KEEP_FRAME, .body = body, .goal = {0.1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1}};
@@ -28,7 +28,8 @@ extern "C" {
 
 /*
  * What is kept. `point` and `axis` are in the frame of `body`, `other_point` and `other_axis` in that of `other`, or in the
- * world if that is ULNA_NONE. Where a relation is named, C is =, >= or <= the goal; all others are equations.
+ * world if that is ULNA_NONE. Where a relation is named, C is =, >= or <= the goal; BOX and SUPPORT are inequalities, all
+ * others equations.
  * Numbers of the goal, in this order:
  */
 typedef enum ulna_constraint_type {
@@ -39,9 +40,9 @@ typedef enum ulna_constraint_type {
     ULNA_KEEP_AIM,         /* the axis, from the point, towards a place: 3 */
     ULNA_KEEP_LINE,        /* the point on a line: a point of it, 3, and its direction, 3 */
     ULNA_KEEP_PLANE,       /* relation; height of the point over a plane: a point of it, 3, and its normal, 3 */
-    ULNA_KEEP_SPHERE,      /* relation; distance of the point from a centre, 3, and the radius: at most is inside */
+    ULNA_KEEP_SPHERE, /* relation; distance of the point from a centre, 3, and the radius, > 0 (0: POINT): at most is inside */
     ULNA_KEEP_BOX, /* the point inside a box: lower corner, 3, upper corner, 3; world axes; infinite sides are open */
-    ULNA_KEEP_DISTANCE, /* relation; distance of point and other_point: 1, > 0, or >= 0 for at most */
+    ULNA_KEEP_DISTANCE, /* relation; distance of point and other_point: 1, > 0 (0: TOGETHER) */
     ULNA_KEEP_TOGETHER, /* point and other_point at the same place: a closed loop; no goal */
     ULNA_KEEP_RELATIVE, /* the pose of `body` relative to `other`: where other's frame sees `point`, 3, then rotation, 9 */
     ULNA_KEEP_ANGLE,    /* relation; angle between axis and other_axis: 1, radians, 0 < angle < pi */

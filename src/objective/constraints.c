@@ -70,8 +70,11 @@ static ulna_status check_goal(ulna_constraint *given, const char **fault)
                    ULNA_ERR_ARGUMENT;
     }
     double last = goal_size(given) ? goal[goal_size(given) - 1] : 0;
-    if ((flags & ULNA_KEEPS_DISTANCE) && !(last > 0 || (last == 0 && given->relation == ULNA_AT_MOST)))
-        return *fault = "a distance or radius must be > 0, or >= 0 with ULNA_AT_MOST", ULNA_ERR_ARGUMENT;
+    if ((flags & ULNA_KEEPS_DISTANCE) && !(last > 0)) /* at 0 the row has a kink where it is kept */
+        return *fault = given->type == ULNA_KEEP_SPHERE
+                            ? "the radius must be > 0; to hold a point at a place use a point constraint"
+                            : "the distance must be > 0; to bring two points together use a together constraint",
+               ULNA_ERR_ARGUMENT;
     if (given->type == ULNA_KEEP_ANGLE && !(last > 0 && last < ULNA_PI))
         return *fault =
                    "the angle must be > 0 and < pi; to bring two axes together use a direction or relative constraint",
@@ -102,7 +105,7 @@ static ulna_status check_dofs(const ulna_model *model, const ulna_constraint *gi
 {
     if (given->dof_count < 1 || !given->dofs || !given->coefficients)
         return ulna_fail(error, ULNA_ERR_ARGUMENT,
-                         "linear constraint: it needs `dofs` and `coefficients`, dof_count of each");
+                         "linear constraint: it needs degrees of freedom, and a coefficient for each");
     int is_zero = 1;
     for (int k = 0; k < given->dof_count; k++) {
         int d = given->dofs[k];
@@ -131,19 +134,21 @@ static ulna_status check_bodies(const ulna_model *model, const ulna_constraint *
     if (kind->flags & ULNA_KEEPS_OTHER) {
         if (given->other < ULNA_NONE || given->other >= model->nb)
             return ulna_fail(error, ULNA_ERR_ARGUMENT,
-                             "%s constraint: there is no other body %d (ULNA_NONE: the world)", kind->name,
-                             given->other);
+                             "%s constraint: there is no other body %d; %d stands for the world", kind->name,
+                             given->other, ULNA_NONE);
         if (given->other == given->body)
             return ulna_fail(error, ULNA_ERR_ARGUMENT,
-                             "%s constraint: `other` is the same body, %d; use ULNA_NONE for the world", kind->name,
-                             given->other);
+                             "%s constraint: both bodies are \"%s\": the other one must be another body or the world",
+                             kind->name, ulna_model_body_name(model, given->other));
     }
     double mass = 0;
     for (int b = 0; b < model->nb; b++)
         mass += model->mass[b].mass;
     if ((kind->flags & ULNA_KEEPS_MASS) && !(mass > 0))
-        return ulna_fail(error, ULNA_ERR_ARGUMENT,
-                         "%s constraint: no body has a mass: set masses with ulna_builder_set_mass", kind->name);
+        return ulna_fail(
+            error, ULNA_ERR_ARGUMENT,
+            "%s constraint: no body has a mass: give masses in the model file, or by ulna_builder_set_mass",
+            kind->name);
     return ULNA_OK;
 }
 
@@ -156,7 +161,7 @@ static ulna_status check(const ulna_model *model, ulna_constraint *given, ulna_e
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "%s constraint: there is no relation %d", kind->name,
                          (int)given->relation);
     if (given->relation != ULNA_EQUAL && !(kind->flags & ULNA_KEEPS_RELATION))
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "%s constraint: this type has no relation: leave it at ULNA_EQUAL",
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "%s constraint: this type knows no \"at least\" or \"at most\"",
                          kind->name);
     if (given->level < 0 || given->level > ULNA_LEVELS_MOST)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "%s constraint: the level must be 0 (hard) to 8, not %d", kind->name,

@@ -807,8 +807,8 @@ static void messages_say_what_to_do(void **state)
         {{.type = ULNA_KEEP_POINT, .body = 9}, ULNA_ERR_ARGUMENT, "there is no body 9"},
         {{.type = ULNA_KEEP_POINT, .body = -1}, ULNA_ERR_ARGUMENT, "there is no body -1"},
         {{.type = ULNA_KEEP_TOGETHER, .body = 1, .other = 9}, ULNA_ERR_ARGUMENT, "no other body 9"},
-        {{.type = ULNA_KEEP_TOGETHER, .body = 1, .other = 1}, ULNA_ERR_ARGUMENT, "same body"},
-        {{.type = ULNA_KEEP_POINT, .relation = ULNA_AT_LEAST}, ULNA_ERR_ARGUMENT, "has no relation"},
+        {{.type = ULNA_KEEP_TOGETHER, .body = 1, .other = 1}, ULNA_ERR_ARGUMENT, "both bodies are \"first\""},
+        {{.type = ULNA_KEEP_POINT, .relation = ULNA_AT_LEAST}, ULNA_ERR_ARGUMENT, "no \"at least\""},
         {{.type = ULNA_KEEP_PLANE, .relation = (ulna_relation)5}, ULNA_ERR_ARGUMENT, "no relation 5"},
         {{.type = ULNA_KEEP_POINT, .level = 9}, ULNA_ERR_ARGUMENT, "0 (hard) to 8, not 9"},
         {{.type = ULNA_KEEP_POINT, .level = -1}, ULNA_ERR_ARGUMENT, "0 (hard) to 8"},
@@ -825,6 +825,10 @@ static void messages_say_what_to_do(void **state)
         {{.type = ULNA_KEEP_PLANE}, ULNA_ERR_ARGUMENT, "normal"},
         {{.type = ULNA_KEEP_SPHERE, .goal = {0, 0, 0, -1}}, ULNA_ERR_ARGUMENT, "radius"},
         {{.type = ULNA_KEEP_SPHERE}, ULNA_ERR_ARGUMENT, "radius"},
+        {{.type = ULNA_KEEP_SPHERE, .relation = ULNA_AT_MOST}, ULNA_ERR_ARGUMENT, "use a point constraint"},
+        {{.type = ULNA_KEEP_DISTANCE, .body = 1, .other = 2, .relation = ULNA_AT_MOST},
+         ULNA_ERR_ARGUMENT,
+         "use a together constraint"},
         {{.type = ULNA_KEEP_BOX, .goal = {0, 0, 0, 1, -1, 1}}, ULNA_ERR_ARGUMENT, "empty"},
         {{.type = ULNA_KEEP_BOX, .goal = {0, 0, (double)NAN, 1, 1, 1}}, ULNA_ERR_NUMBER, "NaN"},
         {{.type = ULNA_KEEP_BOX, .goal = {(double)INFINITY, 0, 0, (double)INFINITY, 1, 1}}, ULNA_ERR_ARGUMENT, "empty"},
@@ -833,7 +837,7 @@ static void messages_say_what_to_do(void **state)
         {{.type = ULNA_KEEP_ANGLE, .body = 1, .other = 2, .axis = {1}, .other_axis = {1}, .goal = {3.2}},
          ULNA_ERR_ARGUMENT,
          "< pi"},
-        {{LINEAR}, ULNA_ERR_ARGUMENT, "needs `dofs`"},
+        {{LINEAR}, ULNA_ERR_ARGUMENT, "needs degrees"},
         {{LINEAR, .dof_count = 2, .dofs = same}, ULNA_ERR_ARGUMENT, "listed twice"},
         {{LINEAR, .dof_count = 1, .dofs = none}, ULNA_ERR_ARGUMENT, "no degree of freedom 99"},
         {{LINEAR, .dof_count = 1, .dofs = ball}, ULNA_ERR_UNSUPPORTED, "quaternion"},
@@ -882,7 +886,7 @@ static void masses_are_needed_for_their_centre(void **state)
     const ulna_constraint c = {.type = ULNA_KEEP_CENTRE, .goal = {0, 0, 0, 0, 1, 0}};
     assert_int_equal(ulna_problem_create(model, NULL, &problem, NULL), ULNA_OK);
     assert_int_equal(ulna_problem_add_constraint(problem, &c, NULL, &error), ULNA_ERR_ARGUMENT);
-    assert_non_null(strstr(error.message, "ulna_builder_set_mass"));
+    assert_non_null(strstr(error.message, "in the model file, or by ulna_builder_set_mass"));
     ulna_problem_destroy(problem);
     ulna_model_destroy(model);
 }
