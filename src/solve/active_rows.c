@@ -150,7 +150,7 @@ static int flip_dof(const ulna_solver *s, ulna_active_rows *rows, int j, double 
 
 ulna_status ulna_active_solve(ulna_solver *s, ulna_active_rows *rows, const ulna_active_solver *solver)
 {
-    double broken = ROUNDING * s->model->length_scale;
+    double broken = ROUNDING * s->length;
     int most = FLIP_ALL + 3 * (rows->count + s->limited_count) + 20;
     for (int round = 0; round < most; round++) {
         ulna_status status = solver->solve(s, rows, solver->context);
@@ -182,7 +182,7 @@ double ulna_active_short(const ulna_solver *s, const ulna_active_rows *rows, con
 
 ulna_status ulna_active_explain(ulna_solver *s, ulna_active_rows *rows, const ulna_active_solver *solver)
 {
-    double near = NEAR * s->model->length_scale;
+    double near = NEAR * s->length;
     for (int i = 0; i < rows->count; i++)
         if (rows->is_equation[i] || rows->value[i] < near)
             rows->value[i] = 0;
@@ -200,7 +200,7 @@ ulna_status ulna_active_explain(ulna_solver *s, ulna_active_rows *rows, const ul
 static int set_prices(const ulna_solver *s, ulna_active_rows *rows, const double *beta)
 {
     int is_settled = 1;
-    double least = PRICE_LEAST * ulna_largest_weight(s->problem) * s->model->length_scale;
+    double least = PRICE_LEAST * ulna_largest_weight(s->problem) * s->length;
     for (int i = 0; i < rows->count; i++) {
         double wanted = fmax(PRICE_FACTOR * fabs(beta[i]), least);
         rows->price[i] = fmax(wanted, PRICE_DECAY * rows->price[i]);
@@ -222,7 +222,7 @@ static double noise_of(const ulna_solver *s, const ulna_active_rows *rows)
 {
     double noise = 4e-16 * s->f;
     for (int i = 0; i < rows->count; i++)
-        noise += rows->price[i] * fmax(s->constrained->rows[i].noise, 4e-16 * s->model->length_scale);
+        noise += rows->price[i] * fmax(s->constrained->rows[i].noise, 4e-16 * s->length);
     return noise;
 }
 
@@ -358,7 +358,7 @@ ulna_status ulna_active_stand(ulna_solver *s)
 void ulna_active_watch(ulna_solver *s, ulna_active_rows *rows, int found)
 {
     ulna_constrained *c = s->constrained;
-    int is_far = c->violation > FAR_OFF * s->model->length_scale;
+    int is_far = c->violation > FAR_OFF * s->length;
     rows->failures = is_far && (!found || ulna_is_contradictory(s, rows->linear)) ? rows->failures + 1 : 0;
     if (rows->failures < 2 || rows->approaches >= APPROACHES)
         return;
@@ -457,7 +457,7 @@ ulna_status ulna_active_approach(ulna_solver *s, ulna_active_rows *rows)
     }
     rows->kappa = fmax(0.2 * rows->kappa, 1e-12);
     status = accept(s, rows, rows->step, 1, f);
-    if (status == ULNA_OK && c->violation <= FAR_OFF * s->model->length_scale) {
+    if (status == ULNA_OK && c->violation <= FAR_OFF * s->length) {
         rows->is_approaching = rows->failures = 0;
         memset(rows->price, 0, (size_t)rows->capacity * sizeof *rows->price);
     } else if (status == ULNA_OK && before - after <= 1e-12 * before) {

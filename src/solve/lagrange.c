@@ -141,7 +141,7 @@ static void fill_rows(const ulna_solver *s, const ulna_active_rows *rows, lagran
     for (int i = 0; i < rows->count; i++) {
         int place = l->place[i], slack = s->nv + i;
         if (rows->slack) {
-            double curve = 2 * c->beta[i], damping = l->lambda / s->model->length_scale;
+            double curve = 2 * c->beta[i], damping = l->lambda / s->length;
             *at(l, slack, slack) = c->rows[i].is_equation ? 1 : (l->exact ? curve : fmax(curve, 0)) + damping;
         }
         if (place == ULNA_NONE)
@@ -236,7 +236,7 @@ static void set_give(const ulna_solver *s, lagrange *l)
     double schur = 0;
     for (int j = 0; j < s->nv; j++) {
         double curve = fabs(l->hessian[(size_t)j * (size_t)s->nv + (size_t)j]) + l->lambda * s->metric[j];
-        double least = FLAT * s->model->length_scale * s->inverse_unit[j];
+        double least = FLAT * s->length * s->inverse_unit[j];
         for (int i = 0; i < rows->count; i++) {
             double entry = rows->jacobian[(size_t)j * (size_t)rows->capacity + (size_t)i];
             schur += (entry * entry + least * least) / (curve * rows->count);
@@ -298,7 +298,7 @@ static ulna_status find_step(ulna_solver *s, lagrange *l, const ulna_active_solv
 static ulna_status settle(ulna_solver *s, lagrange *l, const ulna_active_solver *solver, int is_last)
 {
     ulna_active_rows *rows = &l->rows;
-    double reason = REASON * ulna_largest_weight(s->problem) * s->model->length_scale;
+    double reason = REASON * ulna_largest_weight(s->problem) * s->length;
     for (int i = 0; i < rows->count && !is_last; i++) {
         rows->beta[i] = s->constrained->beta[i] + rows->length * (rows->beta[i] - s->constrained->beta[i]);
         is_last |= !rows->slack && !(fabs(rows->beta[i]) <= reason);
