@@ -21,9 +21,28 @@ enum { LIMIT_ROWS = 48, ROUNDS = 12, QUADRATIC = INT32_MIN };
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
+/* Pieces of curvature between two bodies that ulna_row_couplings makes of the row of a constraint. */
+static int most_pieces(const ulna_constraint *constraint)
+{
+    if (constraint->other < 0)
+        return 0;
+    switch (constraint->type) {
+    case ULNA_KEEP_DISTANCE:
+    case ULNA_KEEP_ANGLE:
+        return 2;
+    case ULNA_KEEP_CUSTOM:
+        return ULNA_ROW_PIECES - ULNA_ROW_BENDS;
+    default:
+        return 0;
+    }
+}
+
 static int most_bends(const ulna_problem *problem)
 {
-    return 4 * ulna_problem_row_count(problem);
+    int most = 0;
+    for (int i = 0; i < ulna_problem_constraint_count(problem); i++)
+        most += most_pieces(ulna_problem_constraint(problem, i));
+    return most;
 }
 
 void ulna_row_stepper_take(ulna_row_stepper *t, const ulna_solver *s, ulna_arena *arena)

@@ -140,7 +140,8 @@ typedef struct ulna_levels {
     int has_carried, is_cold, spent;
 } ulna_levels;
 
-void ulna_levels_take(ulna_levels *p, const ulna_solver *s, ulna_arena *arena);
+/* Steps with the memory of `stepper`, which has been taken: whose method never steps at the same time. */
+void ulna_levels_take(ulna_levels *p, const ulna_solver *s, const ulna_row_stepper *stepper, ulna_arena *arena);
 /* The hard rows cannot be kept: from here on they are the highest level. Ends with ULNA_STOP_INFEASIBLE, or, if they can be kept after
  * all, with `kept` set and multipliers that belong to it. */
 void ulna_levels_give_up(ulna_solver *s, ulna_levels *p);

@@ -42,10 +42,10 @@ enum { QUIET_MOST = 12 };
 
 _Static_assert(sizeof(ulna_levels) <= ULNA_METHOD_STATE, "state too large");
 
-void ulna_levels_take(ulna_levels *p, const ulna_solver *s, ulna_arena *arena)
+void ulna_levels_take(ulna_levels *p, const ulna_solver *s, const ulna_row_stepper *stepper, ulna_arena *arena)
 {
     size_t n = (size_t)ulna_problem_row_count(s->problem);
-    ulna_row_stepper_take(&p->stepper, s, arena);
+    p->stepper = *stepper;
     double **numbers[] = {&p->give,   &p->centre, &p->around,     &p->z,     &p->beta,
                           &p->linear, &p->slack,  &p->next_slack, &p->price, &p->old_price};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -496,8 +496,10 @@ static ulna_status iterate(ulna_solver *s, void *state)
 
 static ulna_status layout(ulna_solver *s, void *state, ulna_arena *arena, ulna_error *error)
 {
+    ulna_row_stepper stepper = {0};
     (void)error;
-    ulna_levels_take(state, s, arena);
+    ulna_row_stepper_take(&stepper, s, arena);
+    ulna_levels_take(state, s, &stepper, arena);
     return ULNA_OK;
 }
 

@@ -57,7 +57,7 @@ static ulna_status layout(ulna_solver *s, void *state, ulna_arena *arena, ulna_e
     size_t n = (size_t)ulna_problem_row_count(s->problem);
     (void)error;
     ulna_row_stepper_take(&p->stepper, s, arena);
-    ulna_levels_take(&p->levels, s, arena);
+    ulna_levels_take(&p->levels, s, &p->stepper, arena);
     double **numbers[] = {&p->give, &p->centre, &p->z, &p->beta, &p->linear};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = ulna_arena_take(arena, n, sizeof(double));
