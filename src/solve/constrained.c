@@ -218,7 +218,7 @@ ulna_status ulna_solver_constraint(ulna_solver *s, int number, ulna_constraint_s
             continue;
         state->multiplier[state->row_count++] = c->beta[i];
         state->active |= row->is_equation || c->beta[i] > 0;
-        state->conflicting |= c->infeasible && fabs(ulna_row_lack(row)) > CONFLICTING * c->violation;
+        state->conflicting |= c->infeasible && row->level == 0 && fabs(ulna_row_lack(row)) > CONFLICTING * c->violation;
     }
     if (state->row_count == 0)
         state->error = 0;
