@@ -43,17 +43,17 @@ extern "C" {
 /* ---- methods ------------------------------------------------------------------------------------------------- */
 
 enum {
-    ULNA_METHOD_BOUNDED = 1,       /* keeps joint limits */
-    ULNA_METHOD_MONOTONE = 2,      /* f never rises from one iteration to the next, unless to keep constraints */
-    ULNA_METHOD_JACOBIAN = 4,      /* forms the dense Jacobian: residuals x nv numbers, O(nv^2 residuals) time */
-    ULNA_METHOD_HESSIAN = 8,       /* uses second derivatives */
-    ULNA_METHOD_LAPACK = 16,       /* not in a minimal build */
-    ULNA_METHOD_POSITIONS = 32,    /* supports only terms that pull points: see `supports` */
-    ULNA_METHOD_SOFT = 64,         /* limits are penalties: kept approximately */
-    ULNA_METHOD_CONSTRAINED = 256, /* keeps constraints (constraint.h) */
+    ULNA_METHOD_BOUNDED = 1,    /* keeps joint limits */
+    ULNA_METHOD_MONOTONE = 2,   /* f never rises from one iteration to the next, unless to keep constraints */
+    ULNA_METHOD_JACOBIAN = 4,   /* forms the dense Jacobian: residuals x nv numbers, O(nv^2 residuals) time */
+    ULNA_METHOD_HESSIAN = 8,    /* uses second derivatives */
+    ULNA_METHOD_LAPACK = 16,    /* not in a minimal build */
+    ULNA_METHOD_POSITIONS = 32, /* supports only terms that pull points: see `supports` */
+    ULNA_METHOD_SOFT = 64,      /* limits are penalties: kept approximately */
     /* Begins with a convex relaxation (global.h) and ignores the start: ulna_solve then allocates, may take seconds, and only one
      * thread at a time runs it. */
-    ULNA_METHOD_RELAXATION = 128
+    ULNA_METHOD_RELAXATION = 128,
+    ULNA_METHOD_CONSTRAINED = 256 /* keeps constraints (constraint.h) */
 };
 
 typedef struct ulna_method_info {
@@ -148,8 +148,9 @@ typedef struct ulna_options {
     double gradient;  /* stop once no component of the projected gradient / length scale^2 is larger */
     double step;      /* stop once no component of the step is larger: radians, or metres / length scale */
     /* With constraints (constraint.h) an end is only an end if no row is violated by more than `violation` times the length scale; and
-     * hybrid goes on until the KKT residual is below `kkt` times the largest weight times length scale^2, unless hybrid.verify is 0. lagrange and
-     * virtual-work end as `stalled` where it is not. */
+     * hybrid goes on until the KKT residual is below `kkt` times the largest weight times length scale^2, unless hybrid.verify is 0; or, where
+     * rounding lets it fall no further, below 1e3 times that, with `decrease`. With levels the bound is 1e4 times that, or the rounding of
+     * the largest multiplier. lagrange and virtual-work end as `stalled` where it is not. */
     double violation, kkt;
     int iterations;  /* limit for each attempt */
     int evaluations; /* limit for all attempts together */
@@ -256,8 +257,9 @@ typedef struct ulna_result {
     /* Largest component of the projected gradient: m^2 / rad; for translations times the length scale. NaN if f is a prediction. With
      * constraints that of the Lagrangian f - sum multiplier C. */
     double gradient;
-    /* With constraints; else 0. The largest violation: metres, rotations times the problem's length. The KKT residual: `gradient`, or if larger a
-     * multiplier of the wrong sign, or a product of multiplier and distance of an inequality. How many inequalities are active. 1 if the
+    /* With constraints; else 0. The largest violation of a hard constraint (level 0): metres, rotations times the problem's length; a prediction
+     * if f is one. The KKT residual: `gradient`, or if larger a multiplier of the wrong sign, or a product of multiplier and distance
+     * of an inequality; NaN if f is a prediction. How many inequalities are active. 1 if the
      * constraints were found to contradict each other, or to be out of reach: ulna_solver_constraint says which. */
     double constraint_violation, kkt;
     int active_constraints, infeasible;
@@ -306,12 +308,14 @@ ULNA_API ulna_status ulna_solver_end(ulna_solver *solver, double *q, ulna_result
 
 /* What became of a constraint, after a solve. */
 typedef struct ulna_constraint_state {
-    double error; /* how far it is from being kept: as ulna_work_constraint_error */
-    double multiplier
-        [ULNA_CONSTRAINT_CORNERS]; /* of its rows, m^2 of f per metre of the row: a force; >= 0 for inequalities */
+    /* How far it is from being kept: as ulna_work_constraint_error. After a prediction (result.predicted): before the last step. */
+    double error;
+    /* Of its rows, m^2 of f per metre of the row: a force; >= 0 for inequalities. Those of a box are its sides in the order of the goal,
+     * without sides that are open (infinite): row_count says how many are left. */
+    double multiplier[ULNA_CONSTRAINT_CORNERS];
     int row_count;
     int active;      /* 1: an equation, or an inequality that is at its bound and presses */
-    int conflicting; /* 1: it is violated, and the others are in its way (result.infeasible) */
+    int conflicting; /* 1: it is hard and violated, and the others are in its way (result.infeasible) */
 } ulna_constraint_state;
 
 /* ULNA_ERR_STATE before the first solve, ULNA_ERR_ARGUMENT if there is no such constraint. All zero while it is switched off. */
