@@ -66,7 +66,7 @@ typedef struct ulna_row {
     int dof_count;
     const int *dof;
     const double *coefficient;
-    double price; /* weight within its level */
+    double weight; /* within its level, > 0 */
     int level;
 } ulna_row;
 

@@ -76,7 +76,7 @@ static void clear_row(ulna_row *row)
 {
     row->part_count = row->bend_count = row->is_own = row->has_centre = row->dof_count = row->level = 0;
     row->place = ULNA_NONE;
-    row->value = row->noise = row->price = 0;
+    row->value = row->noise = row->weight = 0;
     row->dof = NULL;
     row->coefficient = NULL;
 }
@@ -137,7 +137,7 @@ static int rows_of(const ulna_constraint_site *site, int number, ulna_row *rows)
         row->place = kept->first_row + (row->place == ULNA_NONE ? k : row->place);
         row->is_equation = !(kind->flags & ULNA_KEEPS_INSIDE) && kept->given.relation == ULNA_EQUAL;
         row->level = kept->given.level;
-        row->price = kept->given.weight > 0 ? kept->given.weight : 1;
+        row->weight = kept->given.weight > 0 ? kept->given.weight : 1;
         if (kept->given.relation == ULNA_AT_MOST)
             negate_row(row);
         is_finite &= finish_row(row);

@@ -328,13 +328,9 @@ ulna_status ulna_active_settle(ulna_solver *s, const double *beta)
 
 ulna_status ulna_active_give_up(ulna_solver *s)
 {
-    double slope = 0;
     ulna_status status = ulna_return(s);
     s->now.stop = ULNA_STOP_STALLED;
-    if (status != ULNA_OK || ulna_is_kept(s))
-        return status;
-    status = ulna_violation_slope(s, &slope);
-    if (status == ULNA_OK && slope <= STATIONARY) {
+    if (status == ULNA_OK && !ulna_is_kept(s) && ulna_violation_slope(s) <= STATIONARY) {
         s->constrained->infeasible = 1;
         s->now.stop = ULNA_STOP_INFEASIBLE;
     }
@@ -367,14 +363,6 @@ void ulna_active_watch(ulna_solver *s, ulna_active_rows *rows, int found)
     rows->kappa = KAPPA_FIRST;
     memset(c->beta, 0, (size_t)c->count * sizeof *c->beta);
     s->gradient_known = 0;
-}
-
-static double squared_lack(const ulna_constrained *c, const ulna_row *rows)
-{
-    double sum = 0;
-    for (int i = 0; i < c->count; i++)
-        sum += ulna_row_lack(&rows[i]) * ulna_row_lack(&rows[i]);
-    return sum;
 }
 
 /* A AT + lambda over the free DOFs, A the rows that lack something, scaled; and what they lack after held DOFs have moved. */
@@ -438,7 +426,7 @@ static ulna_status violation_step(ulna_solver *s, ulna_active_rows *rows, double
 ulna_status ulna_active_approach(ulna_solver *s, ulna_active_rows *rows)
 {
     ulna_constrained *c = s->constrained;
-    double f, before = squared_lack(c, c->rows), after = (double)INFINITY;
+    double f, before = ulna_rows_squared_lack(c, c->rows), after = (double)INFINITY;
     ulna_status status = ulna_active_here(s, rows);
     s->now.damping = fmax(rows->kappa * before, FLOOR * s->length2);
     if (status == ULNA_OK)
@@ -450,7 +438,7 @@ ulna_status ulna_active_approach(ulna_solver *s, ulna_active_rows *rows)
     if (status != ULNA_OK && status != ULNA_ERR_NUMBER)
         return status;
     if (status == ULNA_OK && isfinite(f))
-        after = squared_lack(c, c->trial);
+        after = ulna_rows_squared_lack(c, c->trial);
     if (!(after < before)) {
         rows->kappa *= 8;
         return rows->kappa > KAPPA_MOST ? ulna_active_give_up(s) : ulna_return(s);

@@ -278,7 +278,6 @@ static void predict(ulna_solver *s, const ulna_row_stepper *t, ulna_row_step *st
         }
     for (int j = 0; j < s->nv; j++)
         cost += 0.5 * s->shift[j] * s->step[j] * s->step[j];
-    step->damped = cost;
     step->predicted = rest - 0.5 * along + cost;
 }
 

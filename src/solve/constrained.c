@@ -40,13 +40,21 @@ double ulna_rows_violation(const ulna_constrained *c, const ulna_row *rows, int 
     return most;
 }
 
-#define NEARLY_KEPT 5e-5 /* of the length scale */
+double ulna_rows_squared_lack(const ulna_constrained *c, const ulna_row *rows)
+{
+    double sum = 0;
+    for (int i = 0; i < c->count; i++) {
+        double lack = ulna_row_lack(&rows[i]);
+        sum += lack * lack;
+    }
+    return sum;
+}
 
 int ulna_is_contradictory(const ulna_solver *s, const double *linear)
 {
     const ulna_constrained *c = s->constrained;
     double left = 0;
-    if (c->excess <= NEARLY_KEPT * s->length)
+    if (c->excess <= ULNA_NEARLY_KEPT * s->length)
         return 0;
     for (int i = 0; i < c->count; i++)
         if (!ulna_row_is_soft(c, &c->rows[i]))
@@ -106,14 +114,13 @@ ulna_status ulna_rows_accept(ulna_solver *s)
     return ulna_rows_here(s);
 }
 
-ulna_status ulna_take_off_multipliers(ulna_solver *s)
+void ulna_take_off_multipliers(ulna_solver *s)
 {
     const ulna_constrained *c = s->constrained;
     double *minus = c->scratch;
     for (int i = 0; i < c->count; i++)
         minus[i] = -c->beta[i];
     ulna_rows_add_transposed(s->work, c->rows, c->count, minus, s->gradient);
-    return ULNA_OK;
 }
 
 ulna_status ulna_kkt_residual(ulna_solver *s, double *residual)
@@ -132,7 +139,7 @@ ulna_status ulna_kkt_residual(ulna_solver *s, double *residual)
     return ULNA_OK;
 }
 
-ulna_status ulna_violation_slope(ulna_solver *s, double *slope)
+double ulna_violation_slope(ulna_solver *s)
 {
     const ulna_constrained *c = s->constrained;
     double *lack = c->scratch, most = 0, length = s->length;
@@ -142,9 +149,8 @@ ulna_status ulna_violation_slope(ulna_solver *s, double *slope)
     }
     memset(s->gradient, 0, (size_t)s->nv * sizeof *s->gradient);
     ulna_rows_add_transposed(s->work, c->rows, c->count, lack, s->gradient);
-    *slope = most > 0 ? ulna_projected_gradient(s) / (most * length) : 0;
     s->gradient_known = 0;
-    return ULNA_OK;
+    return most > 0 ? ulna_projected_gradient(s) / (most * length) : 0;
 }
 
 /* ---- for the driver ----------------------------------------------------------------------------------------------- */

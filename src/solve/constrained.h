@@ -10,7 +10,6 @@
 #include "objective/border.h"
 #include "solve/solver.h"
 
-/* Rows of limits, couplings and bends that a step may need beside those of the constraints. */
 typedef struct ulna_constrained {
     int capacity;    /* rows of all constraints */
     int count;       /* of those that are switched on */
@@ -35,6 +34,9 @@ static inline double ulna_row_lack(const ulna_row *row)
     return row->is_equation || row->value < 0 ? row->value : 0;
 }
 
+/* Rows that lack less, of the length scale, are nearly kept: it is too early to say that they contradict each other. */
+#define ULNA_NEARLY_KEPT 5e-5
+
 static inline int ulna_row_is_soft(const ulna_constrained *c, const ulna_row *row)
 {
     return row->level >= c->soft_from;
@@ -58,10 +60,12 @@ ulna_status ulna_rows_at_trial(ulna_solver *s);
 ulna_status ulna_rows_accept(ulna_solver *s);
 /* Largest lack of the rows whose level is below this one, metres. */
 double ulna_rows_violation(const ulna_constrained *c, const ulna_row *rows, int level);
+/* Sum of the squares of what rows lack, m^2. */
+double ulna_rows_squared_lack(const ulna_constrained *c, const ulna_row *rows);
 /* Do the linearised hard rows leave more than half of their violation? Then they contradict each other here. */
 int ulna_is_contradictory(const ulna_solver *s, const double *linear);
 /* Takes JT beta off the gradient of f, which is then that of the Lagrangian. */
-ulna_status ulna_take_off_multipliers(ulna_solver *s);
+void ulna_take_off_multipliers(ulna_solver *s);
 /* The KKT residual at q, m^2 / rad: projected gradient of L, multipliers of the wrong sign and products beta C of inequalities. */
 ulna_status ulna_kkt_residual(ulna_solver *s, double *residual);
 /* ---- for the driver ---------------------------------------------------------------------------------------------- */
@@ -78,7 +82,7 @@ ulna_status ulna_report_constraints(ulna_solver *s);
 /* ---- for methods -------------------------------------------------------------------------------------------------- */
 
 /* How far q is from a stationary point of the violation: the projected JT C over the largest C. */
-ulna_status ulna_violation_slope(ulna_solver *s, double *slope);
+double ulna_violation_slope(ulna_solver *s);
 
 /* ---- the step (border_step.c) ----------------------------------------------------------------------------------- */
 
@@ -98,7 +102,6 @@ typedef struct ulna_row_step {
     double *beta;     /* for each row: its new multiplier */
     double *linear;   /* C + J d */
     double predicted; /* decrease of f - z . (curvature of C) by d, damping not counted */
-    double damped;    /* 1/2 dT shift d */
     int met;          /* limits that the step ends on */
     int is_wrong;     /* exact and not a minimum on the tangent of the rows: wrong inertia */
 } ulna_row_step;
@@ -108,7 +111,7 @@ typedef struct ulna_row_stepper {
     ulna_border border;
     int capacity;    /* rows of the border: constraints, limits, couplings, bends */
     int count;       /* of this step */
-    int *whose;      /* number of the row, or -1 - dof for a limit, or ULNA_QUADRATIC */
+    int *whose;      /* number of the row, or -1 - dof for a limit, or QUADRATIC (border_step.c) */
     ulna_row *extra; /* limits, couplings and bends */
     int extra_count, extra_capacity;
     int limit_capacity; /* of them, kept for limits */
@@ -131,13 +134,23 @@ typedef struct ulna_levels {
     double *give, *centre, *around, *z, *beta,
         *linear; /* for each row; `centre` e, `around` what the step relaxes about */
     double *slack, *next_slack, *price, *old_price;
-    double base, top; /* largest weight in f, and price of the highest level at the ratio of the moment */
-    double ratio, target;
+    double base, top;     /* largest weight in f, and price of the highest level at the ratio of the moment */
+    double ratio, target; /* of prices from level to level: of this stage, of the last one */
     int level_count;
-    double kappa, growth, rho, stiff, gain;
-    double residual; /* KKT, the last one */
-    int exact, is_primal, refusals, lifts, contradictions, quiet;
-    int has_carried, is_cold, spent;
+    double kappa;      /* damping: a weight; lambda is kappa times length scale^2 */
+    double growth;     /* of kappa, when a step is refused: doubles each time */
+    double rho, stiff; /* as in proximal.c: of the merit, and of the hard rows in the step */
+    double gain;       /* of the last step that was accepted */
+    double residual;   /* KKT, the last one */
+    int exact;
+    int is_primal;      /* slacks are what rows lack, not what the step predicts */
+    int refusals;       /* steps refused in a row while not primal */
+    int lifts;          /* how often kappa was raised for the last step */
+    int contradictions; /* steps in a row whose linearised hard rows contradict each other */
+    int quiet;          /* steps within the rounding of the merit that let the KKT residual rise */
+    int has_carried;    /* numbers of the last solve are there */
+    int is_cold;        /* began with the first stage */
+    int spent;          /* iterations since a warm start */
 } ulna_levels;
 
 /* Steps with the memory of `stepper`, which has been taken: whose method never steps at the same time. */

@@ -247,12 +247,8 @@ static void set_give(const ulna_solver *s, lagrange *l)
 
 static void set_damping(const ulna_solver *s, lagrange *l)
 {
-    double off = 0;
-    for (int i = 0; i < l->rows.count; i++) {
-        double lack = ulna_row_lack(&s->constrained->rows[i]);
-        off += 0.5 * lack * lack;
-    }
-    off = s->f + ulna_largest_weight(s->problem) * off;
+    const ulna_constrained *c = s->constrained;
+    double off = s->f + ulna_largest_weight(s->problem) * 0.5 * ulna_rows_squared_lack(c, c->rows);
     l->lambda = fmax(l->kappa * off, FLOOR * s->curvature);
     set_give(s, l);
 }

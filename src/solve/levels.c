@@ -11,7 +11,7 @@
  *   primal        s = -C after every step: plain weights. From far away.
  *   primal-dual   s as the step predicts it: near the end, and from one frame to the next.
  *   stages        a cold start begins with the ratio 0.1 and tightens it.
- *   centres e     set after a solve for the next one: e = beta min(1, kappa price / |beta|) over a level. A level that can be
+ *   centres e     set after a solve for the next one: e = beta min(1, most price / |beta|) over a level. A level that can be
  *                 met is then met, as by an exact penalty, and one that cannot keeps its minimisers.
  *
  * The Hessian is exact from the first warm step on. Where it is not positive on the tangent of the hard rows, or a step is
@@ -20,25 +20,27 @@
 #include "solve/constrained.h"
 
 #define FIRST_RATIO 0.1
-#define LOWEST_OVER_F 100 /* price of the lowest level over the largest weight in f, divided by the ratio */
+#define LOWEST_OVER_F 100 /* the lowest price is this times the largest weight in f, over the ratio */
 #define LEAST_WEIGHT 1e-8 /* of the largest of its level */
 #define KAPPA_FIRST 0.03  /* of the highest price */
 #define KAPPA_LEAST 1e-12 /* of the largest weight in f, as the next two */
 #define KAPPA_RAISED 1e-2
 #define FLOOR 1e-10
-#define MERIT 1e2      /* rho of the merit near the end, of the largest weight in f */
-#define STIFF_MOST 1e3 /* of the highest price */
-#define KAPPA_MOST 1e16
-#define FAR_OFF 1e-2 /* of the length scale: hard rows that a step may violate by */
-#define STEP_MOST 0.5
+#define MERIT 1e2             /* rho of the merit near the end, of the largest weight in f */
+#define STIFF_MOST 1e3        /* of the highest price */
+#define KAPPA_MOST 1e16       /* of the highest price */
+#define FAR_OFF 1e-2          /* of the length scale: hard rows that a step may violate by */
+#define STEP_MOST 0.5         /* radians, of an SQP step */
 #define INFEASIBLE_RATIO 1e-5 /* for the least violation of hard rows */
 #define STATIONARY 1e-3       /* slope of the violation: it cannot fall; levels below the hard rows pull at it */
 #define KEPT 1e-6             /* of the length scale: with less than this violated they can be kept after all */
-#define PRICES_MOST 1e12
-#define NOISES 64 /* of the merit's rounding */
-#define STAGE_TOLERANCE 1e-5
-enum { QUIET_MOST = 12 };
-#define PATIENCE 40 /* warm iterations before it starts again from stage 1 */
+#define PRICES_MOST 1e12      /* the highest price over the lowest */
+#define NOISES 64             /* of the merit's rounding */
+#define STAGE_TOLERANCE 1e-5  /* of stages before the last: rows of the length scale, the KKT residual of its scale */
+#define LAST_TOLERANCE 1e4 /* of options.kkt: prices are that much above the weights in f, and round so much coarser */
+#define TRIES 60           /* of one step, with more damping each */
+enum { QUIET_MOST = 12 };  /* steps within the rounding of the merit that let the KKT residual rise */
+#define PATIENCE 40        /* warm iterations before it starts again from stage 1 */
 
 _Static_assert(sizeof(ulna_levels) <= ULNA_METHOD_STATE, "state too large");
 
@@ -63,10 +65,9 @@ static int level_of(const ulna_constrained *c, int i)
 /* Of a row; hard ones have none, even where they have become a level. */
 static double weight_of(const ulna_row *row)
 {
-    return row->level > 0 && row->price > 0 ? row->price : 1;
+    return row->level > 0 ? row->weight : 1;
 }
 
-/* Weights count within a level: there the largest stands for 1. */
 /* The ratio, or for many levels what numbers allow: prices of the highest and of the lowest level are a factor of PRICES_MOST apart. */
 static double tightest(const ulna_constrained *c, double ratio)
 {
@@ -76,6 +77,7 @@ static double tightest(const ulna_constrained *c, double ratio)
     return fmax(ratio, pow(PRICES_MOST, -1.0 / count));
 }
 
+/* Weights count within a level: there the largest stands for 1. */
 static void set_prices(ulna_solver *s, ulna_levels *p, double ratio)
 {
     const ulna_constrained *c = s->constrained;
@@ -260,7 +262,7 @@ static ulna_status find_step(ulna_solver *s, ulna_levels *p, ulna_row_step *step
         ulna_status status = ulna_take_row_step(s, &p->stepper, step);
         int is_bad = status == ULNA_ERR_SINGULAR || status == ULNA_ERR_CONVERGENCE || status == ULNA_ERR_INDEFINITE ||
                      (status == ULNA_OK && step->is_wrong);
-        if (!is_bad || tries == 60)
+        if (!is_bad || tries == TRIES)
             return status;
         if (step->exact)
             s->now.negative = 1;
@@ -360,7 +362,7 @@ static void adapt(ulna_solver *s, ulna_levels *p, const trial *t, double before)
 static void set_centres(ulna_solver *s, ulna_levels *p)
 {
     ulna_constrained *c = s->constrained;
-    double kappa = s->options.levels.centre * s->length;
+    double most = s->options.levels.centre * s->length; /* error that a centre stands for */
     for (int l = 1; l <= p->level_count; l++) {
         double square = 0, price = 0;
         for (int i = 0; i < c->count; i++)
@@ -368,7 +370,7 @@ static void set_centres(ulna_solver *s, ulna_levels *p)
                 square += c->beta[i] * c->beta[i];
                 price = fmax(price, p->price[i]);
             }
-        double part = square > 0 ? fmin(1, kappa * price / sqrt(square)) : 0;
+        double part = square > 0 ? fmin(1, most * price / sqrt(square)) : 0;
         for (int i = 0; i < c->count; i++)
             if (level_of(c, i) == l) {
                 p->centre[i] = part * c->beta[i];
@@ -391,16 +393,15 @@ static void adapt_quietly(ulna_solver *s, ulna_levels *p, double residual)
 }
 
 /* All levels are as good as they get. */
-static ulna_status finish(ulna_solver *s, ulna_levels *p, int *kept)
+static void finish(ulna_solver *s, ulna_levels *p, int *kept)
 {
     ulna_constrained *c = s->constrained;
     if (c->soft_from > 0) {
         s->now.stop = ULNA_STOP_GRADIENT;
         set_centres(s, p);
-        return ULNA_OK;
+        return;
     }
-    double slope;
-    ulna_status status = ulna_violation_slope(s, &slope);
+    double slope = ulna_violation_slope(s);
     if (c->violation <= KEPT * s->length || slope > STATIONARY * (p->level_count > 1 ? 10 : 1)) {
         c->soft_from = 1;
         c->excess = c->violation;
@@ -409,7 +410,6 @@ static ulna_status finish(ulna_solver *s, ulna_levels *p, int *kept)
         s->now.stop = ULNA_STOP_INFEASIBLE;
         c->infeasible = 1;
     }
-    return status;
 }
 
 static ulna_status settle(ulna_solver *s, ulna_levels *p, int is_quiet, int *kept)
@@ -430,7 +430,7 @@ static ulna_status settle(ulna_solver *s, ulna_levels *p, int is_quiet, int *kep
             off = fmax(off, fabs(ulna_row_lack(&c->rows[i]) + p->slack[i]) +
                                 fabs(p->slack[i] - (c->beta[i] - p->centre[i]) / p->price[i]));
     }
-    double tolerance = is_last ? 1e4 * s->options.kkt : STAGE_TOLERANCE * pow(p->ratio, p->level_count);
+    double tolerance = is_last ? LAST_TOLERANCE * s->options.kkt : STAGE_TOLERANCE * pow(p->ratio, p->level_count);
     if (status != ULNA_OK ||
         residual > fmax(tolerance * (is_last ? p->base : p->top) * s->length2, 2e-15 * largest * length) ||
         off > enough * length)
@@ -438,9 +438,10 @@ static ulna_status settle(ulna_solver *s, ulna_levels *p, int is_quiet, int *kep
     if (!is_last) {
         tighten(s, p);
         p->exact = s->options.hybrid.exact;
-        return ULNA_OK;
+    } else {
+        finish(s, p, kept);
     }
-    return finish(s, p, kept);
+    return ULNA_OK;
 }
 
 ulna_status ulna_levels_iterate(ulna_solver *s, ulna_levels *p, int *kept)

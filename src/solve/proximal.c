@@ -27,11 +27,24 @@
 #define RHO_FIRST 0.1    /* rho and stiff: of the largest weight */
 #define STIFF_MOST 1e5
 #define RHO_MOST 1e8
-#define LITTLE 5e-5   /* of the length scale: rows that lack less are nearly kept */
-#define FAR_OFF 5e-4  /* that lack more are far from it */
+#define FAR_OFF 5e-4  /* of the length scale: rows that lack more are far from kept */
 #define STEP_MOST 0.5 /* radians, of an SQP step */
 
-enum { QUIET_MOST = 6 };
+#define SUFFICIENT 1e-4     /* phi must fall by this part of what is predicted */
+#define STIFFEN_GAIN 0.6    /* rows grow stiff after steps as good as this, */
+#define STIFFEN_STEP 0.25   /* as short, radians, */
+#define STIFFEN_EXCESS 1.01 /* and that let the violation rise by no more than rounding may */
+#define STIFFER 100         /* by this factor */
+#define RHO_SCHUR 30        /* rho over 1 / S, where phi bends across the rows more than f does */
+#define RHO_SCHUR_MOST 1e6  /* of the largest weight */
+#define LAST_TOLERANCE 1e3  /* of options.kkt: enough where rounding lets the KKT residual fall no further */
+
+enum {
+    QUIET_MOST = 6,
+    TRIES = 60,               /* of one step: with Gauss-Newton and more damping, and softer rows */
+    CONTRADICTIONS_MOST = 20, /* of linearised rows, in an attempt */
+    RETURNS_MOST = 2          /* from levels, in an attempt: then rows are not given up any more */
+};
 
 typedef struct proximal {
     ulna_row_stepper stepper;
@@ -114,16 +127,6 @@ static double noise_of(const ulna_constrained *c, double f, double phi, const do
     return noise;
 }
 
-static double squared_lack(const ulna_constrained *c)
-{
-    double sum = 0;
-    for (int i = 0; i < c->count; i++) {
-        double lack = ulna_row_lack(&c->rows[i]);
-        sum += lack * lack;
-    }
-    return sum;
-}
-
 /* ---- the step ---------------------------------------------------------------------------------------------------------- */
 
 static int is_sqp(const proximal *p)
@@ -162,7 +165,7 @@ static ulna_status find_step(ulna_solver *s, proximal *p, ulna_row_step *step)
 {
     for (int tries = 0;; tries++) {
         const ulna_constrained *c = s->constrained;
-        double off = s->f + 0.5 * fmin(p->rho, p->weight) * squared_lack(c);
+        double off = s->f + 0.5 * fmin(p->rho, p->weight) * ulna_rows_squared_lack(c, c->rows);
         set_rows(s, p);
         *step = (ulna_row_step){.lambda = fmax(p->kappa * off, FLOOR * s->curvature),
                                 .exact = p->exact,
@@ -172,8 +175,8 @@ static ulna_status find_step(ulna_solver *s, proximal *p, ulna_row_step *step)
                                 .beta = p->beta,
                                 .linear = p->linear};
         ulna_status status = ulna_take_row_step(s, &p->stepper, step);
-        if (tries == 60 || (status != ULNA_OK && status != ULNA_ERR_SINGULAR && status != ULNA_ERR_INDEFINITE &&
-                            status != ULNA_ERR_CONVERGENCE))
+        if (tries == TRIES || (status != ULNA_OK && status != ULNA_ERR_SINGULAR && status != ULNA_ERR_INDEFINITE &&
+                               status != ULNA_ERR_CONVERGENCE))
             return status;
         if (status != ULNA_OK || step->is_wrong) {
             if (step->exact)
@@ -181,7 +184,8 @@ static ulna_status find_step(ulna_solver *s, proximal *p, ulna_row_step *step)
             else
                 p->kappa *= 10;
             p->exact = 0;
-        } else if (p->returns < 2 && is_sqp(p) && ulna_is_contradictory(s, p->linear) && p->contradictions < 20) {
+        } else if (p->returns < RETURNS_MOST && is_sqp(p) && ulna_is_contradictory(s, p->linear) &&
+                   p->contradictions < CONTRADICTIONS_MOST) {
             p->stiff = p->rho = fmin(10 * p->rho, RHO_MOST * p->weight);
             p->has_given_up = ++p->contradictions >= 2;
             if (p->has_given_up)
@@ -233,7 +237,7 @@ static ulna_status go_on_as_levels(ulna_solver *s, proximal *p)
         p->has_given_up = p->contradictions = p->stalls = 0;
         p->returns++;
         p->rho = p->weight;
-        p->stiff = 100 * p->rho;
+        p->stiff = STIFFER * p->rho;
         p->kappa = s->options.hybrid.kappa;
         p->reference = s->constrained->excess;
         p->exact = p->good = 0;
@@ -248,21 +252,22 @@ static void adapt_rows(ulna_solver *s, proximal *p, int was_sqp, double before, 
     double length = s->length, schur = mean_schur(&p->stepper);
     if (was_sqp || c->excess <= 0.25 * p->reference || c->excess <= s->options.violation * length) {
         set_multipliers(s, p);
-    } else if (predicted <= 0.1 * 0.5 * p->rho * squared_lack(c)) {
-        p->stalls += c->excess > 0.8 * p->reference && c->excess > LITTLE * length;
+    } else if (predicted <= 0.1 * 0.5 * p->rho * ulna_rows_squared_lack(c, c->rows)) {
+        p->stalls += c->excess > 0.8 * p->reference && c->excess > ULNA_NEARLY_KEPT * length;
         set_multipliers(s, p);
         p->rho = fmin(10 * p->rho, RHO_MOST * p->weight);
         p->stiff = fmax(p->stiff, p->rho);
-        if (p->stalls >= 3 && p->returns < 2) {
+        if (p->stalls >= 3 && p->returns < RETURNS_MOST) {
             p->has_given_up = 1;
             ulna_levels_give_up(s, &p->levels);
             return;
         }
     }
-    if (p->gain > 0.6 && ulna_step_size(s, s->step) < 0.25 && c->excess <= 1.01 * before + 1e-12 * length) {
+    if (p->gain > STIFFEN_GAIN && ulna_step_size(s, s->step) < STIFFEN_STEP &&
+        c->excess <= STIFFEN_EXCESS * before + 1e-12 * length) {
         if (was_sqp && c->excess <= 0.3 * before && schur > 0)
-            p->rho = fmax(p->rho, fmin(30 / schur, 1e6 * p->weight));
-        p->stiff = fmin(100 * fmax(p->stiff, p->rho), fmax(STIFF_MOST * p->weight, p->rho));
+            p->rho = fmax(p->rho, fmin(RHO_SCHUR / schur, RHO_SCHUR_MOST * p->weight));
+        p->stiff = fmin(STIFFER * fmax(p->stiff, p->rho), fmax(STIFF_MOST * p->weight, p->rho));
     }
 }
 
@@ -276,8 +281,8 @@ static void adapt_quietly(ulna_solver *s, proximal *p, double residual)
         p->quiet++;
     }
     if (p->quiet >= QUIET_MOST)
-        s->now.stop =
-            residual <= 1e3 * s->options.kkt * p->weight * s->length2 ? ULNA_STOP_DECREASE : ULNA_STOP_STALLED;
+        s->now.stop = residual <= LAST_TOLERANCE * s->options.kkt * p->weight * s->length2 ? ULNA_STOP_DECREASE
+                                                                                           : ULNA_STOP_STALLED;
 }
 
 /* Is this the end? Rows are kept, and the KKT residual is small; or, where that is enough, f does not fall. */
@@ -307,6 +312,12 @@ typedef struct trial {
     double f, phi, predicted, fell, size;
     int is_sqp, is_quiet;
 } trial;
+
+/* The multipliers that phi is taken with. */
+static const double *beta_of(const ulna_constrained *c, const proximal *p, const trial *t)
+{
+    return t->is_sqp ? p->beta : c->beta;
+}
 
 static double predict(const ulna_constrained *c, const proximal *p, const ulna_row_step *step, const double *beta)
 {
@@ -341,7 +352,7 @@ static void trust(ulna_solver *s, proximal *p, const ulna_row_step *step)
 static ulna_status try_step(ulna_solver *s, proximal *p, trial *t)
 {
     const ulna_constrained *c = s->constrained;
-    const double *beta = t->is_sqp ? p->beta : c->beta;
+    const double *beta = beta_of(c, p, t);
     double here = shares(c, c->rows, beta, p->rho);
     ulna_status status = ulna_try(s, s->step, 1, &t->f);
     if (status == ULNA_OK && isfinite(t->f))
@@ -362,15 +373,10 @@ static ulna_status try_step(ulna_solver *s, proximal *p, trial *t)
 static int is_good(const ulna_solver *s, const trial *t)
 {
     const ulna_constrained *c = s->constrained;
-    if (!(t->fell > 1e-4 * t->predicted || t->is_quiet))
+    if (!(t->fell > SUFFICIENT * t->predicted || t->is_quiet))
         return 0;
     double after = ulna_rows_violation(c, c->trial, 1);
     return !t->is_sqp || (t->size <= STEP_MOST && !(after > 2 * c->excess && after > FAR_OFF * s->length));
-}
-
-static const double *beta_of(const ulna_constrained *c, const proximal *p, const trial *t)
-{
-    return t->is_sqp ? p->beta : c->beta;
 }
 
 /* With the axes of rotations taken anew: what counts for the damping, or steps could run in circles. */
@@ -380,10 +386,45 @@ static double gain_here(const ulna_constrained *c, const proximal *p, const tria
     return t->predicted > 0 ? fmin(t->fell, t->fell + t->phi - phi) / t->predicted : 1;
 }
 
+/* The step is found: what it is predicted to do, with a merit that it descends. */
+static trial judge_step(const ulna_solver *s, proximal *p, const ulna_row_step *step)
+{
+    const ulna_constrained *c = s->constrained;
+    trial t = {.is_sqp = is_sqp(p), .size = ulna_step_size(s, s->step)};
+    t.predicted = predict(c, p, step, beta_of(c, p, &t));
+    while (t.is_sqp && !(t.predicted > 0) && 10 * p->rho < p->stiff) {
+        p->rho *= 10; /* negative curvature across the rows: phi must rise there */
+        t.predicted = predict(c, p, step, p->beta);
+    }
+    return t;
+}
+
+static ulna_status accept(ulna_solver *s, proximal *p, const trial *t)
+{
+    ulna_constrained *c = s->constrained;
+    double before = c->excess;
+    ulna_accept(s, s->step, 1, t->f);
+    ulna_status status = ulna_rows_accept(s);
+    if (status != ULNA_OK)
+        return status;
+    /* The rows of the trial are those of this pose with the old axes; without frozen axes there is nothing to turn. */
+    ulna_rows_turn_multipliers(s->problem, c->trial, c->rows, c->count, c->beta);
+    ulna_rows_turn_multipliers(s->problem, c->trial, c->rows, c->count, p->beta);
+    p->gain = t->is_quiet || !(t->predicted > 0) ? 1 : t->fell / t->predicted;
+    if (!t->is_quiet)
+        adapt_damping(s, p, gain_here(c, p, t, beta_of(c, p, t)));
+    adapt_rows(s, p, t->is_sqp, before, t->predicted);
+    if (p->has_given_up)
+        return ULNA_OK;
+    status = settle(s, p, t->fell, t->is_quiet);
+    p->exact = s->options.hybrid.exact && p->gain > 0.5 && t->size < 0.1;
+    p->good = p->exact ? p->good + 1 : 0;
+    return status;
+}
+
 static ulna_status iterate(ulna_solver *s, void *state)
 {
     proximal *p = state;
-    ulna_constrained *c = s->constrained;
     ulna_row_step step;
     s->now.unsettled = 1;
     if (p->has_given_up)
@@ -397,12 +438,7 @@ static ulna_status iterate(ulna_solver *s, void *state)
         ulna_levels_give_up(s, &p->levels);
         return ULNA_OK;
     }
-    trial t = {.is_sqp = is_sqp(p), .size = ulna_step_size(s, s->step)};
-    t.predicted = predict(c, p, &step, t.is_sqp ? p->beta : c->beta);
-    while (t.is_sqp && !(t.predicted > 0) && 10 * p->rho < p->stiff) {
-        p->rho *= 10; /* negative curvature across the rows: phi must rise there */
-        t.predicted = predict(c, p, &step, p->beta);
-    }
+    trial t = judge_step(s, p, &step);
     if (may_trust(s, &step, &t)) {
         trust(s, p, &step);
         return ULNA_OK;
@@ -414,24 +450,7 @@ static ulna_status iterate(ulna_solver *s, void *state)
         refuse(s, p, t.size);
         return ulna_return(s);
     }
-    double before = c->excess;
-    ulna_accept(s, s->step, 1, t.f);
-    status = ulna_rows_accept(s);
-    if (status != ULNA_OK)
-        return status;
-    ulna_rows_turn_multipliers(s->problem, c->trial, c->rows, c->count, c->beta); /* trial: there, with the old axes */
-    ulna_rows_turn_multipliers(s->problem, c->trial, c->rows, c->count, p->beta);
-    p->gain = t.is_quiet || !(t.predicted > 0) ? 1 : t.fell / t.predicted;
-    if (!t.is_quiet)
-        adapt_damping(s, p, gain_here(c, p, &t, beta_of(c, p, &t)));
-    adapt_rows(s, p, t.is_sqp, before, t.predicted);
-    if (p->has_given_up)
-        return ULNA_OK;
-    status = settle(s, p, t.fell, t.is_quiet);
-    int may_be_exact = s->options.hybrid.exact && p->gain > 0.5 && t.size < 0.1;
-    p->good = may_be_exact ? p->good + 1 : 0;
-    p->exact = may_be_exact;
-    return status;
+    return accept(s, p, &t);
 }
 
 const ulna_method ulna_method_hybrid_constrained = {

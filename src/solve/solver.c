@@ -459,7 +459,7 @@ ulna_status ulna_gradient_here(ulna_solver *s)
     if (status == ULNA_OK)
         status = ulna_work_gradient(s->work, s->gradient);
     if (status == ULNA_OK && s->constrained) /* of the Lagrangian */
-        status = ulna_take_off_multipliers(s);
+        ulna_take_off_multipliers(s);
     s->result.gradients++;
     s->gradient_known = status == ULNA_OK;
     return status;
