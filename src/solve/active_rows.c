@@ -263,6 +263,8 @@ static ulna_status accept(ulna_solver *s, ulna_active_rows *rows, const double *
     rows->length = step == rows->step ? length : 1;
     ulna_accept(s, rows->taken, 1, f);
     ulna_status status = ulna_rows_accept(s);
+    if (status == ULNA_OK)
+        ulna_rows_turn(s, rows->beta);
     drop_multipliers(s);
     return status;
 }

@@ -114,6 +114,14 @@ ulna_status ulna_rows_accept(ulna_solver *s)
     return ulna_rows_here(s);
 }
 
+/* The rows of the trial are those of this pose with the old axes; without frozen axes there is nothing to turn. */
+void ulna_rows_turn(ulna_solver *s, double *others)
+{
+    ulna_constrained *c = s->constrained;
+    ulna_rows_turn_multipliers(s->problem, c->trial, c->rows, c->count, c->beta);
+    ulna_rows_turn_multipliers(s->problem, c->trial, c->rows, c->count, others);
+}
+
 void ulna_take_off_multipliers(ulna_solver *s)
 {
     const ulna_constrained *c = s->constrained;

@@ -58,6 +58,8 @@ void ulna_rows_carried(ulna_constrained *c);
 ulna_status ulna_rows_at_trial(ulna_solver *s);
 /* After ulna_accept: the rows of the trial become those of q, with axes frozen there. */
 ulna_status ulna_rows_accept(ulna_solver *s);
+/* After ulna_rows_accept: multipliers of q, and others of the same rows, are numbers about the old axes, and become those about the new ones. */
+void ulna_rows_turn(ulna_solver *s, double *others);
 /* Largest lack of the rows whose level is below this one, metres. */
 double ulna_rows_violation(const ulna_constrained *c, const ulna_row *rows, int level);
 /* Sum of the squares of what rows lack, m^2. */

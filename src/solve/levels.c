@@ -475,6 +475,8 @@ ulna_status ulna_levels_iterate(ulna_solver *s, ulna_levels *p, int *kept)
     p->slack = p->next_slack;
     p->next_slack = slack;
     ulna_accept(s, s->step, 1, t.f);
+    /* Multipliers are not turned with the axes of rotations: slacks and centres, which belong to them, are numbers about the old axes
+     * as well. Near the end the axes stand still. */
     status = ulna_rows_accept(s);
     if (status != ULNA_OK)
         return status;

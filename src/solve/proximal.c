@@ -407,9 +407,7 @@ static ulna_status accept(ulna_solver *s, proximal *p, const trial *t)
     ulna_status status = ulna_rows_accept(s);
     if (status != ULNA_OK)
         return status;
-    /* The rows of the trial are those of this pose with the old axes; without frozen axes there is nothing to turn. */
-    ulna_rows_turn_multipliers(s->problem, c->trial, c->rows, c->count, c->beta);
-    ulna_rows_turn_multipliers(s->problem, c->trial, c->rows, c->count, p->beta);
+    ulna_rows_turn(s, p->beta);
     p->gain = t->is_quiet || !(t->predicted > 0) ? 1 : t->fell / t->predicted;
     if (!t->is_quiet)
         adapt_damping(s, p, gain_here(c, p, t, beta_of(c, p, t)));
