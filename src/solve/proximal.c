@@ -198,16 +198,18 @@ static ulna_status find_step(ulna_solver *s, proximal *p, ulna_row_step *step)
 
 /* ---- after the step ---------------------------------------------------------------------------------------------------- */
 
+/* Where the damping is to blame, the Hessian stays exact: Gauss-Newton creeps along curved valleys of long arms. */
 static void refuse(ulna_solver *s, proximal *p, double size)
 {
     if (is_sqp(p) && s->constrained->excess > FAR_OFF * s->length) {
         p->stiff = size > STEP_MOST ? p->rho : fmax(p->rho, 1e-2 * p->stiff);
         if (p->good)
             p->kappa = fmax(2 * p->kappa, 1e-6);
+        p->exact = 0;
     } else {
         p->kappa = fmax(8 * p->kappa, 1e-2);
     }
-    p->exact = p->good = 0;
+    p->good = 0;
     if (p->kappa > KAPPA_MOST)
         s->now.stop = ULNA_STOP_STALLED;
 }
