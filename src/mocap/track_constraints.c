@@ -6,15 +6,16 @@
  * the tracked poses of its neighbours, not to what became of these. So a frame moves by what its constraints ask for and no
  * more, and does not carry on what others asked for. Multipliers start from the frame before.
  *
- * A foot that stands is a constraint on its ball, and while it is flat one on its rotation: goals are means of the tracked motion
- * over the stance. So that nothing steps where constraints on places and rotations begin and end, they fade: beside a range the goal is
+ * A foot that stands is a constraint on its ball, and while it is flat one on its rotation: goals are medians of the tracked places
+ * and means of the tracked rotations over the stance. So that nothing steps where constraints on places and rotations begin and end, they fade: beside a range the goal is
  * the tracked motion, moved by a share of what separates it from the goal at the end of the range. The share falls smoothly from 1
  * to 0. Between two ranges that are close it goes from the one to the other.
  *
- * A frame whose constraints cannot be kept has the least violation nearby, and is doubtful.
+ * A frame whose constraints cannot be kept has the least violation nearby, and is doubtful. So is one whose solve did not converge.
  */
 #include "mocap/track_constraints.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/algorithms.h"
@@ -25,7 +26,7 @@
 #include "solve/solver.h"
 
 #define DECREASE 1e-5 /* of f: an iteration that gains less is the last */
-#define KEPT 1e-6     /* of the length scale, or radians: a larger error is a constraint that is not kept */
+#define KEPT 1e-6     /* of the length, or radians: a larger error is a constraint that is not kept */
 
 enum { TURN = 3, MOTION = 6 }; /* where the rotation begins in a difference, and its size */
 
@@ -51,7 +52,7 @@ typedef struct keeper {
     int fade_in, fade_out;   /* frames */
     double *to_sides, *step; /* nv */
     double *numbers;         /* total */
-    double gain;             /* m: sum over the frames, RMS before minus RMS after */
+    double rise;             /* m: sum over the frames, RMS with constraints minus RMS as tracked */
     ulna_error *error;
 } keeper;
 
@@ -156,7 +157,7 @@ static ulna_status add_hold(keeper *k, const hold *what)
     return ULNA_OK;
 }
 
-/* The mean over frames of the tracked motion: medians for the place, the nearest rotation to the mean of the rotations. */
+/* The middle of the tracked motion over frames: medians for the place, the nearest rotation to the mean of the rotations. */
 static ulna_status mean_goal(const keeper *k, const ulna_constraint *c, int first, int last, double *goal)
 {
     double value[ULNA_CONSTRAINT_GOAL] = {0}, middle[9], sum[9] = {0};
@@ -362,11 +363,30 @@ static ulna_status measure(keeper *k, int frame, const double *q, ulna_frame_rep
     return status;
 }
 
+/* The largest error, in the unit of the constraint, with which it is kept. */
+static double most_error(const keeper *k, const ulna_constraint *c)
+{
+    double length = k->tracker->solver->length, most = 0;
+    switch (c->type) {
+    case ULNA_KEEP_ORIENTATION:
+    case ULNA_KEEP_DIRECTION:
+    case ULNA_KEEP_AIM:
+    case ULNA_KEEP_ANGLE:
+        return KEPT;
+    case ULNA_KEEP_LINEAR: /* where the coordinate that counts most would be off by KEPT */
+        for (int i = 0; i < c->dof_count; i++)
+            most = fmax(most, fabs(c->coefficients[i]) *
+                                  (ulna_model_dof_is_translation(k->j->take->model, c->dofs[i]) ? length : 1));
+        return KEPT * most;
+    default:
+        return KEPT * length;
+    }
+}
+
 /* How well the constraints are kept at q. Returns 0 through `kept` if a hard one is not. */
 static ulna_status judge(keeper *k, int frame, const double *q, int *kept)
 {
     ulna_work *work = ulna_solver_work(k->tracker->solver);
-    const double most = KEPT * fmax(1, k->j->take->model->length_scale);
     double f, error;
     ulna_status status = ulna_work_evaluate(work, q, &f);
     *kept = 1;
@@ -376,7 +396,8 @@ static ulna_status judge(keeper *k, int frame, const double *q, int *kept)
         status = ulna_work_constraint_error(work, i, &error);
         if (status != ULNA_OK || isnan(error))
             continue;
-        int is_hard = ulna_problem_constraint(k->tracker->problem, i)->level == 0, is_broken = is_hard && error > most;
+        const ulna_constraint *c = ulna_problem_constraint(k->tracker->problem, i);
+        int is_broken = c->level == 0 && error > most_error(k, c);
         *kept &= !is_broken;
         if (number < 0 || number >= k->j->options->constraint_count ||
             find_holds(k, number, frame, &before, &after) != HELD)
@@ -409,8 +430,10 @@ static ulna_status solve_frame(keeper *k, int frame)
         status = measure(k, frame, q, &now);
     if (status != ULNA_OK)
         return status;
-    k->gain += now.rms - before;
-    now.flags |= kept || now.flags & ULNA_TRACK_EMPTY ? 0u : (unsigned)ULNA_TRACK_DOUBTFUL;
+    k->rise += now.rms - before;
+    int is_sure = (kept && result.converged) || now.flags & ULNA_TRACK_EMPTY;
+    now.flags |= is_sure ? 0u : (unsigned)ULNA_TRACK_DOUBTFUL;
+    now.stop = result.stop;
     now.iterations += result.iterations;
     now.evaluations += result.evaluations;
     now.seconds += ulna_seconds() - started;
@@ -523,6 +546,38 @@ static int overlap(const ulna_stance *a, const ulna_stance *b)
     return a->body == b->body && a->first <= b->last && b->first <= a->last;
 }
 
+/* Ranges in order are compared with the one before only. */
+static ulna_status check_ranges(const ulna_track_constraint *c, int number, ulna_error *error)
+{
+    int latest = INT_MIN;
+    if (c->range_count < 0 || (c->range_count > 0 && !c->ranges))
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "constraints[%d]: range_count is %d%s", number, c->range_count,
+                         c->range_count < 0 ? ": it must not be negative" : ", but ranges is NULL");
+    for (int i = 0; i < c->range_count; i++) {
+        const ulna_frame_range *r = &c->ranges[i];
+        for (int k = 0; k < i && r->first <= latest; k++)
+            if (r->first <= c->ranges[k].last && c->ranges[k].first <= r->last)
+                return ulna_fail(error, ULNA_ERR_ARGUMENT,
+                                 "constraints[%d]: two ranges overlap: frames %d to %d and %d to %d", number,
+                                 c->ranges[k].first, c->ranges[k].last, r->first, r->last);
+        latest = r->last > latest ? r->last : latest;
+    }
+    return ULNA_OK;
+}
+
+static ulna_status check_lists(const ulna_track_options *o, ulna_error *error)
+{
+    if (o->constraint_count > 0 && !o->constraints)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "options: constraint_count is %d, but constraints is NULL",
+                         o->constraint_count);
+    if (o->stance_count > 0 && !o->stances)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "options: stance_count is %d, but stances is NULL", o->stance_count);
+    ulna_status status = ULNA_OK;
+    for (int i = 0; i < o->constraint_count && status == ULNA_OK; i++)
+        status = check_ranges(&o->constraints[i], i, error);
+    return status;
+}
+
 ulna_status ulna_track_check_constraints(const ulna_take *take, const ulna_track_options *o, ulna_error *error)
 {
     if (o->constraint_count < 0 || o->stance_count < 0 || !(o->fade >= 0) || isinf(o->fade))
@@ -533,6 +588,9 @@ ulna_status ulna_track_check_constraints(const ulna_take *take, const ulna_track
                          "feet that stand are found from the whole take: give their frames, or do not ask for causal");
     if (o->oracle && (o->constraint_count || o->stance_count || o->plant_feet))
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "offsets for each frame are an experiment without constraints");
+    ulna_status status = check_lists(o, error);
+    if (status != ULNA_OK)
+        return status;
     for (int i = 0; i < o->stance_count; i++) {
         if (o->stances[i].body < 0 || o->stances[i].body >= take->model->nb)
             return ulna_fail(error, ULNA_ERR_ARGUMENT, "a stance is of body %d, which the model does not have",
@@ -628,7 +686,7 @@ ulna_status ulna_track_keep_constraints(ulna_track_job *j, const unsigned char *
         status = solve_frames(&k);
     if (status == ULNA_OK)
         status = measure_skate(&k);
-    j->result->unconstrained_rms -= k.gain; /* the rest follows with the mean */
+    j->result->unconstrained_rms -= k.rise; /* the rest follows with the mean */
     end(&k);
     if (status != ULNA_OK && own.status == ULNA_OK)
         ulna_fail(&own, status, "the constraints of the take cannot be solved: %s", ulna_status_text(status));

@@ -167,6 +167,69 @@ static void a_place_out_of_reach_is_said(void **state)
     close_scene(&s);
 }
 
+/* A place near by is met. One iteration is not enough for it: then the frame is doubtful, though no hard constraint is broken. */
+static void a_solve_that_does_not_converge_is_doubtful(void **state)
+{
+    (void)state;
+    scene s;
+    open_scene(&s);
+    const int middle = (FIRST + LAST) / 2;
+    ulna_frame_range range = {middle, middle};
+    ulna_track_constraint hold = {
+        .constraint = {.type = ULNA_KEEP_POINT, .body = s.hand, .level = 1}, .ranges = &range, .range_count = 1};
+    ulna_track_options options = ulna_track_options_default();
+    memcpy(hold.constraint.goal, s.place, sizeof s.place);
+    hold.constraint.goal[1] += 0.002;
+    options.constraints = &hold;
+    options.constraint_count = 1;
+    options.fade = 0;
+    ulna_track_result kept = track(s.take, &options);
+    assert_false(kept.frames[middle].flags & ULNA_TRACK_DOUBTFUL);
+    ulna_track_result_release(&kept);
+    options.solve.iterations = 1;
+    kept = track(s.take, &options);
+    assert_int_equal(kept.constraints[0].infeasible, 0);
+    assert_true(kept.frames[middle].flags & ULNA_TRACK_DOUBTFUL);
+    assert_int_equal(kept.frames[middle].stop, ULNA_STOP_ITERATIONS);
+    ulna_track_result_release(&kept);
+    close_scene(&s);
+}
+
+/* Two sums of a joint that are `apart` radians apart; in how many frames of the range the first is not kept. */
+static int contradicted(const scene *s, double coefficient, double apart)
+{
+    int dof;
+    ulna_frame_range range = {FIRST, FIRST + 3};
+    ulna_track_constraint sums[2] = {{.ranges = &range, .range_count = 1}, {.ranges = &range, .range_count = 1}};
+    ulna_track_options options = ulna_track_options_default();
+    assert_int_equal(ulna_model_body_dofs(s->swing.model, ulna_model_find_body(s->swing.model, "left_shank"), &dof), 1);
+    for (int i = 0; i < 2; i++)
+        sums[i].constraint = (ulna_constraint){.type = ULNA_KEEP_LINEAR,
+                                               .dofs = &dof,
+                                               .coefficients = &coefficient,
+                                               .dof_count = 1,
+                                               .goal = {coefficient * (0.3 + i * apart)}};
+    options.constraints = sums;
+    options.constraint_count = 2;
+    ulna_track_result kept = track(s->take, &options);
+    int frames = kept.constraints[0].infeasible;
+    ulna_track_result_release(&kept);
+    return frames;
+}
+
+/* The unit of a sum does not matter: a joint that is off by 0.1 mrad is not where it should be, one by a nanoradian is. */
+static void what_is_kept_goes_by_the_unit(void **state)
+{
+    (void)state;
+    scene s;
+    open_scene(&s);
+    for (double coefficient = 1e-3; coefficient < 2e3; coefficient *= 1e3) {
+        assert_int_equal(contradicted(&s, coefficient, 2e-4), 4);
+        assert_int_equal(contradicted(&s, coefficient, 2e-9), 0);
+    }
+    close_scene(&s);
+}
+
 /* A tracker with constraints of its own keeps them in every frame, as they come. */
 static ulna_status add_hold(void *context, ulna_problem *problem, ulna_error *error)
 {
@@ -240,12 +303,42 @@ static void nonsense_is_refused(void **state)
     options = good;
     options.constraint_count = -1;
     refused(s.take, &options, ULNA_ERR_ARGUMENT, "constraint_count");
+    options = good;
+    options.constraint_count = 1;
+    refused(s.take, &options, ULNA_ERR_ARGUMENT, "constraints is NULL");
+    options = good;
+    options.stance_count = 1;
+    refused(s.take, &options, ULNA_ERR_ARGUMENT, "stances is NULL");
     ulna_track_constraint hold = {.constraint = {.type = ULNA_KEEP_POINT, .body = s.hand, .goal = {NAN, 0, 0}}};
     options = good;
     options.constraints = &hold;
     options.constraint_count = 1;
     ulna_track_result result = {0};
     assert_true(ulna_track(s.take, &options, &result, NULL) != ULNA_OK);
+    close_scene(&s);
+}
+
+static void wrong_ranges_are_refused(void **state)
+{
+    (void)state;
+    scene s;
+    open_scene(&s);
+    ulna_frame_range ranges[3] = {{20, 30}, {5, 10}, {8, 12}};
+    ulna_track_constraint hold = {.constraint = {.type = ULNA_KEEP_POINT, .body = s.hand}, .range_count = 1};
+    ulna_track_options options = ulna_track_options_default();
+    options.constraints = &hold;
+    options.constraint_count = 1;
+    refused(s.take, &options, ULNA_ERR_ARGUMENT, "ranges is NULL");
+    hold.ranges = ranges;
+    hold.range_count = -1;
+    refused(s.take, &options, ULNA_ERR_ARGUMENT, "negative");
+    hold.range_count = 3;
+    refused(s.take, &options, ULNA_ERR_ARGUMENT, "frames 5 to 10 and 8 to 12");
+    memcpy(hold.constraint.goal, s.place, sizeof s.place);
+    ranges[2] = (ulna_frame_range){11, 12}; /* out of order is no mistake */
+    ulna_track_result kept = track(s.take, &options);
+    assert_int_equal(kept.constraints[0].frames, 11 + 6 + 2);
+    ulna_track_result_release(&kept);
     close_scene(&s);
 }
 
@@ -417,8 +510,11 @@ int main(void)
         cmocka_unit_test(a_hand_is_held_in_a_range),
         cmocka_unit_test(causal_frames_keep_them_too),
         cmocka_unit_test(a_place_out_of_reach_is_said),
+        cmocka_unit_test(a_solve_that_does_not_converge_is_doubtful),
+        cmocka_unit_test(what_is_kept_goes_by_the_unit),
         cmocka_unit_test(a_live_tracker_keeps_them),
         cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(wrong_ranges_are_refused),
         cmocka_unit_test(ranges_outside_the_take_are_ignored),
         cmocka_unit_test(memory_may_be_refused),
         cmocka_unit_test_setup(feet_of_a_walk_stand, ulna_test_need_data),
