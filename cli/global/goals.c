@@ -229,7 +229,7 @@ static ulna_status refuse_more(const ulna_json_node *root)
             return ulna_json_fail(
                 &node, ULNA_ERR_UNSUPPORTED,
                 "this command takes goals, which are soft: it keeps no constraints and plants no feet; "
-                "`ulna solve --constraints` does, and --bounds keeps joint limits here");
+                "`ulna solve --constraints` does");
     return ULNA_OK;
 }
 
@@ -433,6 +433,12 @@ static ulna_status read_text(goals *wanted, ulna_text *file, ulna_error *error)
         return cli_fail(error, ULNA_ERR_PARSE, "the file is empty");
     if (memchr(text, 0, length))
         return cli_fail(error, ULNA_ERR_PARSE, "this is not a text file: goals are CSV or JSON");
+    if (text[blanks] == '[') {
+        cli_fail(error, ULNA_ERR_PARSE, "the file is a list: it should be an object, {\"%s\": [...]}",
+                 wanted->read_more ? "constraints" : "goals");
+        error->line = 1;
+        return ULNA_ERR_PARSE;
+    }
     return text[blanks] == '{' ? goals_read_json(wanted, text, length, error) : read_csv(wanted, text, error);
 }
 

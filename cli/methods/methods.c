@@ -60,6 +60,12 @@ static void needs_text(unsigned flags, char *text, size_t size)
     }
 }
 
+/* The methods by dense matrices keep hard constraints only. */
+static int keeps_levels(const ulna_method_info *method)
+{
+    return (method->flags & ULNA_METHOD_CONSTRAINED) && !(method->flags & ULNA_METHOD_LAPACK);
+}
+
 /* The facts about a method, for --json and for people. */
 static void add_method(json_t *row, const ulna_method_info *method)
 {
@@ -73,6 +79,7 @@ static void add_method(json_t *row, const ulna_method_info *method)
     put_flag(row, "bounded", (flags & ULNA_METHOD_BOUNDED) != 0);
     put_text(row, "limits", flags & ULNA_METHOD_BOUNDED ? "kept" : flags & ULNA_METHOD_SOFT ? "nearly" : "ignored");
     put_flag(row, "constraints", (flags & ULNA_METHOD_CONSTRAINED) != 0);
+    put_flag(row, "levels", keeps_levels(method));
     put_flag(row, "monotone", (flags & ULNA_METHOD_MONOTONE) != 0);
     put_flag(row, "dense_jacobian", (flags & ULNA_METHOD_JACOBIAN) != 0);
     put_flag(row, "exact_hessian", (flags & ULNA_METHOD_HESSIAN) != 0);
@@ -131,11 +138,15 @@ static void print_method(const cli *tool, const json_t *row, const ulna_method_i
               method->flags & ULNA_METHOD_SOFT      ? "keeps the joint limits nearly: they are penalties"
               : method->flags & ULNA_METHOD_BOUNDED ? "keeps the joint limits itself"
                                                     : "ignores joint limits, and may end outside them");
-    fact_line(tool, row, "hard",
-              "[{constraints?}keeps constraints: see docs/constraints.md|refuses problems with constraints]");
-    fact_line(tool, row, "descent",
-              "[{monotone?}f falls from one iteration to the next|f may rise for a while; the best pose found is "
-              "returned]");
+    int is_constrained = (method->flags & ULNA_METHOD_CONSTRAINED) != 0;
+    fact_text(tool, "hard", "%s",
+              keeps_levels(method) ? "keeps constraints, and goals by priority (levels): see docs/constraints.md"
+              : is_constrained     ? "keeps constraints, but refuses priorities (levels): see docs/constraints.md"
+                                   : "refuses problems with constraints");
+    fact_text(tool, "descent", "%s",
+              !(method->flags & ULNA_METHOD_MONOTONE) ? "f may rise for a while; the best pose found is returned"
+              : is_constrained ? "f falls from one iteration to the next, unless to keep constraints"
+                               : "f falls from one iteration to the next");
     fact_line(tool, row, "needs", "[{needs?}{needs}|only the gradient and what the tree gives]");
     fact_line(tool, row, "limit",
               "[{iterations?}{iterations} iterations by default|64 starts by default: see 'ulna help global']");

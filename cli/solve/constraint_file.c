@@ -10,7 +10,8 @@
 #include "cli/solve/solve.h"
 
 #define DEGREE (3.14159265358979323846 / 180)
-enum { MOST_RANGES = 100000, MOST_CONSTRAINTS = 200 };
+#define HUGE_LENGTHS 1e12 /* of the skeleton's length */
+enum { MOST_RANGES = 100000, MOST_CONSTRAINTS = 200, MOST_LEVEL = 8 };
 
 /* What the entries of a type have besides name, type, frames, level and weight. */
 typedef struct entry_keys {
@@ -478,6 +479,9 @@ static ulna_status read_level(entry *e)
     ulna_status status = ULNA_OK;
     if (ulna_json_find(e->node, "level", &level))
         status = read_count(&level, &e->c.level);
+    if (status == ULNA_OK && (e->c.level < 0 || e->c.level > MOST_LEVEL))
+        return ulna_json_fail(&level, ULNA_ERR_PARSE, "should be 0, which is hard, or 1 to %d, not %d", MOST_LEVEL,
+                              e->c.level);
     if (status != ULNA_OK || !ulna_json_find(e->node, "weight", &weight))
         return status;
     if (e->c.level == 0)
@@ -523,20 +527,46 @@ static ulna_status read_name(entry *e)
     return status;
 }
 
+static int has_huge(const double *numbers, int count, double most)
+{
+    for (int i = 0; i < count; i++)
+        if (isfinite(numbers[i]) && fabs(numbers[i]) > most)
+            return 1;
+    return 0;
+}
+
+/* Squares of numbers that are too large are not finite. */
+static ulna_status check_size(entry *e)
+{
+    double most = HUGE_LENGTHS * ulna_model_length_scale(model_of(e->file));
+    int is_huge = has_huge(e->c.goal, ULNA_CONSTRAINT_GOAL, most) || has_huge(e->c.point, 3, most) ||
+                  has_huge(e->c.other_point, 3, most) || has_huge(e->c.axis, 3, most) ||
+                  has_huge(e->c.other_axis, 3, most) || has_huge(e->own.corners, 3 * e->c.corner_count, most);
+    return is_huge
+               ? ulna_json_fail(e->node, ULNA_ERR_PARSE,
+                                "has a number that is too large: lengths are in the file's \"unit\", and a skeleton "
+                                "of %.3g m can be solved up to %.0e m from its origin",
+                                ulna_model_length_scale(model_of(e->file)), most)
+               : ULNA_OK;
+}
+
 /* The library says what else is wrong with it. */
 static ulna_status try_constraint(const entry *e)
 {
     ulna_problem *trial = NULL;
-    ulna_status status = ulna_problem_create(model_of(e->file), NULL, &trial, e->node->document->error);
+    ulna_error error;
+    ulna_error_clear(&error);
+    ulna_status status = ulna_problem_create(model_of(e->file), NULL, &trial, &error);
     if (status == ULNA_OK)
-        status = ulna_problem_add_constraint(trial, &e->c, NULL, e->node->document->error);
+        status = ulna_problem_add_constraint(trial, &e->c, NULL, &error);
     ulna_problem_destroy(trial);
-    return ulna_json_locate(e->node, status);
+    return status == ULNA_OK ? ULNA_OK : ulna_json_fail(e->node, status, "%s", error.message);
 }
 
 static ulna_status read_entry(entry *e)
 {
-    static ulna_status (*const steps[])(entry *) = {read_bodies, read_relation, read_goal, read_level, read_name};
+    static ulna_status (*const steps[])(entry *) = {read_bodies, read_relation, read_goal,
+                                                    read_level,  check_size,    read_name};
     ulna_status status = ulna_json_need_object(e->node);
     if (status == ULNA_OK)
         status = read_type(e);
@@ -562,8 +592,11 @@ static ulna_status read_constraints(constraint_file *file, const ulna_json_node 
     ulna_status status = ulna_json_check_list(list, "constraints");
     size_t count = status == ULNA_OK ? json_array_size(list->value) : 0;
     if (count > MOST_CONSTRAINTS)
-        return ulna_json_fail(list, ULNA_ERR_LIMIT, "has %zu constraints: at most %d are possible", count,
-                              MOST_CONSTRAINTS);
+        return ulna_json_fail(
+            list, ULNA_ERR_LIMIT,
+            "has %zu constraints: at most %d are possible. An entry holds in many ranges of frames; for a place "
+            "that moves, use a goal for each frame with `ulna_tracker` in C",
+            count, MOST_CONSTRAINTS);
     file->list = calloc(count + 1, sizeof *file->list);
     file->own = calloc(count + 1, sizeof *file->own);
     if (!file->list || !file->own)

@@ -327,6 +327,18 @@ static void use_constraints(solve_job *job)
     }
 }
 
+/* Of a file without feet. */
+static ulna_status refuse_pictures(const solve_job *job, ulna_error *error)
+{
+    for (int i = 0; i < job->output_count; i++)
+        if (solve_is_picture(job->outputs[i]))
+            return cli_fail(error, ULNA_ERR_UNSUPPORTED,
+                            "'%.80s' would be a picture of feet that stand, and this file has no \"feet\": add "
+                            "\"feet\": \"auto\"",
+                            job->outputs[i]);
+    return ULNA_OK;
+}
+
 /* Goals beside the markers, constraints that are kept, feet that stand. */
 static int load_constraints(solve_job *job, ulna_error *error)
 {
@@ -339,6 +351,8 @@ static int load_constraints(solve_job *job, ulna_error *error)
         status = cli_fail(
             error, ULNA_ERR_UNSUPPORTED,
             "\"feet\": \"auto\" needs the whole take: leave out --causal, or give the frames in which feet stand");
+    if (status == ULNA_OK && !job->constraints.plant_feet && !job->constraints.stance_count)
+        status = refuse_pictures(job, error);
     if (status != ULNA_OK)
         return solve_fail(job, job->object, job->constraints_path, error);
     if (job->soft.start)

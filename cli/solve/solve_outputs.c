@@ -150,13 +150,23 @@ static ulna_status write_file(solve_job *job, const char *path, ulna_error *erro
 
 /* ---- all of them --------------------------------------------------------------------------------------------- */
 
+static ulna_status write_picture(const solve_job *job, const char *path, ulna_error *error)
+{
+    return job->result.stance_count
+               ? solve_draw_feet(job, path, error)
+               : cli_fail(error, ULNA_ERR_UNSUPPORTED,
+                          "no foot was found that stands still, so there is nothing to draw: give the frames in "
+                          "which feet do, in \"feet\" of %s",
+                          job->constraints_path);
+}
+
 static int write_row(solve_job *job, int index, json_t *row)
 {
     ulna_error error;
     ulna_error_clear(&error);
     const char *path = job->outputs[index];
     json_object_set_new(row, "file", cli_json_text(path));
-    if (solve_is_picture(path) ? solve_draw_feet(job, path, &error) : write_file(job, path, &error)) {
+    if (solve_is_picture(path) ? write_picture(job, path, &error) : write_file(job, path, &error)) {
         json_object_set_new(row, "result", json_string("failed"));
         return solve_fail(job, row, path, &error);
     }

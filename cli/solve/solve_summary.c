@@ -264,11 +264,23 @@ static const char *error_unit(ulna_constraint_type type, double *factor)
     return is_angle ? "deg" : type == ULNA_KEEP_LINEAR ? "sum" : "mm";
 }
 
+/* The hard constraint with the largest error, if all are kept. */
+static void put_worst_kept(const solve_job *job, int number)
+{
+    const ulna_constraint_report *r = &job->result.constraints[number];
+    double factor;
+    const char *unit = error_unit(job->constraints.list[number].constraint.type, &factor);
+    char text[160];
+    snprintf(text, sizeof text, "%.60s, off by %.2g %s (frame %d)", job->constraints.own[number].name,
+             factor * r->worst, unit, r->worst_frame + job->take->first_frame);
+    put_text(job->shown, "worst_kept", text);
+}
+
 static void put_kept(const solve_job *job, json_t *object)
 {
     json_t *list = put_list(object, "kept");
     name_list broken = {0}, prior = {0};
-    int hard = 0;
+    int hard = 0, worst = ULNA_NONE;
     for (int i = 0; i < job->result.constraint_count; i++) {
         const ulna_constraint_report *r = &job->result.constraints[i];
         const ulna_constraint *c = &job->constraints.list[i].constraint;
@@ -281,19 +293,24 @@ static void put_kept(const solve_job *job, json_t *object)
         put_count(row, "frames", r->frames);
         put_number(row, "worst", factor * r->worst);
         put_text(row, "unit", unit);
-        put_count(row, "worst_frame", (long long)r->worst_frame + job->take->first_frame);
+        if (r->frames)
+            put_count(row, "worst_frame", (long long)r->worst_frame + job->take->first_frame);
         put_count(row, "infeasible", r->infeasible);
         hard += c->level == 0;
+        worst =
+            c->level == 0 && r->frames && (worst < 0 || r->worst > job->result.constraints[worst].worst) ? i : worst;
         if (r->infeasible)
             add_name(&broken, 4, "%.60s in %d frame%s, off by %.3g %s at worst (frame %d)",
                      job->constraints.own[i].name, r->infeasible, r->infeasible == 1 ? "" : "s", factor * r->worst,
                      unit, r->worst_frame + job->take->first_frame);
-        else if (c->level > 0)
+        else if (c->level > 0 && r->frames)
             add_name(&prior, 4, "%.60s, off by %.3g %s at worst (frame %d)", job->constraints.own[i].name,
                      factor * r->worst, unit, r->worst_frame + job->take->first_frame);
     }
     put_count(job->shown, "hard", hard);
     put_text(job->shown, "broken", broken.text);
+    if (worst != ULNA_NONE && !*broken.text)
+        put_worst_kept(job, worst);
     put_text(job->shown, "prior", prior.text);
 }
 
@@ -336,6 +353,7 @@ static void put_constraints(const solve_job *job)
     put_goals(job);
     put_number(job->object, "rms_unconstrained_mm", 1e3 * job->result.unconstrained_rms);
     put_kept(job, object);
+    put_flag(job->shown, "has_cost", job->result.constraint_count || job->result.stance_count);
     if (job->constraints.plant_feet || job->constraints.stance_count)
         put_feet(job);
 }
@@ -499,13 +517,15 @@ static void print_summary(const cli *tool, const solve_job *job)
     fact_line(tool, o, "held",
               "{r.constraints.orientations?}{r.constraints.orientations} orientation{r.constraints.orientations:/s}, "
               "met to {r.constraints.worst_deg%.2f} degrees at worst (frame {turn_frame})");
-    fact_line(tool, o, "kept", "{hard?}{hard} constraint{hard:/s}[{broken?}, but for {broken}]");
+    fact_line(tool, o, "kept",
+              "{hard?}{hard} constraint{hard:/s}[{broken?}, but for {broken}][{worst_kept?}; at worst {worst_kept}]");
     fact_line(tool, o, "priority", "{prior?}{prior}");
     fact_line(
         tool, o, "feet",
         "{stances?}{stances} stance{stances:/s}: feet skate by {r.feet.skate_mm%.2f} mm in one, on average, and by "
-        "{r.feet.skate_before_mm%.1f} mm without the constraint; rms {r.rms_mm.mean%.2f} mm, without "
-        "{r.rms_unconstrained_mm%.2f} mm");
+        "{r.feet.skate_before_mm%.1f} mm without the constraint");
+    fact_line(tool, o, "cost",
+              "{has_cost?}rms {r.rms_mm.mean%.2f} mm, {r.rms_unconstrained_mm%.2f} mm without constraints and feet");
     fact_line(
         tool, o, "compared",
         "{r.compared.file}: joints are {r.compared.joints_mm%.1f} mm apart on average, {r.compared.joints_max_mm%.1f} mm at "

@@ -183,7 +183,8 @@ static void a_hand_is_kept_exactly(void **state)
     }
     json_decref(object);
     assert_int_equal(ulna_test_tool_run(tool, "solve -s human -m take.c3d --constraints kept.json"), 0);
-    ulna_test_says(tool->out, "1 constraint");
+    ulna_test_says(tool->out, "1 constraint; at worst the bar, off by");
+    ulna_test_says(tool->out, "mm without constraints and feet");
 }
 
 /* Three metres up: it is said which constraint, in how many frames, and by how much. */
@@ -197,6 +198,7 @@ static void what_cannot_be_kept_is_named(void **state)
     int code = ulna_test_tool_run(tool, "solve -s human -m take.c3d --constraints high.json");
     assert_in_range(code, 0, 1);
     ulna_test_says(tool->out, "but for high in 4 frames");
+    ulna_test_says(tool->out, "mm without constraints and feet");
     ulna_test_says(tool->out, "doubtful");
 }
 
@@ -213,7 +215,13 @@ static void mistakes_of_a_file_have_a_line(void **state)
         {"{\"constraints\": [\n" POINT ", \"weight\": 2}]}", "bad.json:2", "no weight"},
         {"{\"constraints\": [\n" POINT ", \"soft\": true}]}", "bad.json:2", "goals"},
         {"{\"constraints\": [\n" POINT ", \"level\": 1.5}]}", "bad.json:2", "whole number"},
-        {"{\"constraints\": [\n" POINT ", \"level\": 99}]}", "bad.json:2", "level"},
+        {"{\"constraints\": [\n" POINT ", \"level\": 9}]}", "bad.json:2", "constraints[0]: level"},
+        {"{\"constraints\": [\n" POINT ", \"level\": -1}]}", "bad.json:2", "1 to 8"},
+        {"{\"constraints\": [\n" POINT "},\n{\"type\": \"point\", \"body\": \"head\", \"position\": [1e308, 0, 0]}]}",
+         "bad.json:3", "constraints[1]"},
+        {"{\"constraints\": [\n{\"type\": \"distance\", \"body\": \"head\", \"distance\": -1}]}", "bad.json:2",
+         "constraints[0]"},
+        {" [1]", "bad.json:1", "{\"constraints\": [...]}"},
         {"{\"constraints\": [\n" POINT ", \"frames\": [[1, 3],\n [3, 4]]}]}", "bad.json:2", "two ranges"},
         {"{\"constraints\": [\n" POINT ", \"frames\": [[9, 3]]}]}", "bad.json:2", "after"},
         {"{\"constraints\": [\n" POINT ", \"frames\": []}]}", "bad.json:2", "no range"},
@@ -294,12 +302,46 @@ static void what_is_not_in_the_take_is_noted(void **state)
     write_file(tool, "later.json", "{\"constraints\": [" POINT ", \"frames\": [[900, 1000]]}]}");
     json_t *object = solve(tool, "--constraints later.json", 0);
     assert_true(has_note(object, "nothing in common with the take"));
+    const json_t *kept = json_object_get(json_object_get(object, "constraints"), "kept");
+    assert_null(json_object_get(json_array_get(kept, 0), "worst_frame"));
     json_decref(object);
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s human -m take.c3d --constraints later.json -o feet.svg"), 3);
+    ulna_test_says(tool->err, "later.json");
+    ulna_test_says(tool->err, "no \"feet\"");
     write_file(tool, "feet.json", "{\"feet\": \"auto\"}");
     assert_int_equal(ulna_test_tool_run(tool, "solve -s human -m take.c3d --causal --constraints feet.json"), 3);
     ulna_test_says(tool->err, "--causal");
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s human -m take.c3d --constraints feet.json -o feet.svg"), 3);
+    ulna_test_says(tool->err, "nothing to draw");
     assert_int_equal(ulna_test_tool_run(tool, "solve -s human -m take.c3d -o feet.svg"), 2);
     ulna_test_says(tool->err, "--constraints");
+}
+
+static void too_many_constraints_are_refused(void **state)
+{
+    enum { MANY = 201 };
+    ulna_test_tool *tool = *state;
+    char *text = calloc(MANY + 1, 100);
+    assert_non_null(text);
+    char *end = stpcpy(text, "{\"constraints\": [");
+    for (int i = 0; i < MANY; i++)
+        end = stpcpy(stpcpy(end, i ? "},\n" : ""), POINT);
+    stpcpy(end, "}]}");
+    write_file(tool, "many.json", text);
+    free(text);
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s human -m take.c3d --constraints many.json"), 3);
+    ulna_test_says(tool->err, "201 constraints: at most 200");
+    ulna_test_says(tool->err, "ranges of frames");
+}
+
+static void methods_say_what_they_keep(void **state)
+{
+    ulna_test_tool *tool = *state;
+    assert_int_equal(ulna_test_tool_run(tool, "methods lagrange"), 0);
+    ulna_test_says(tool->out, "refuses priorities");
+    assert_int_equal(ulna_test_tool_run(tool, "methods hybrid"), 0);
+    ulna_test_says(tool->out, "goals by priority");
+    ulna_test_says(tool->out, "unless to keep constraints");
 }
 
 /* Commands that take goals say what to do with constraints. */
@@ -311,6 +353,7 @@ static void global_refuses_constraints(void **state)
     ulna_test_says(tool->err, "hard.json:2");
     ulna_test_says(tool->err, "ulna solve --constraints");
     assert_int_equal(ulna_test_tool_run(tool, "compare human --goals hard.json"), 3);
+    assert_null(strstr(tool->err, "--bounds")); /* which it does not have */
     write_file(tool, "soft.json", "{\"unit\": \"cm\", \"goals\": {\"left_hand\": [20, 110, 40]}}");
     assert_int_equal(ulna_test_tool_run(tool, "global human --goals soft.json --relax none --starts 1"), 0);
 }
@@ -386,6 +429,8 @@ int main(void)
         TEST(mistakes_of_a_file_have_a_line),
         TEST(damaged_files_do_no_harm),
         TEST(what_is_not_in_the_take_is_noted),
+        TEST(too_many_constraints_are_refused),
+        TEST(methods_say_what_they_keep),
         TEST(global_refuses_constraints),
         cmocka_unit_test_setup_teardown(feet_of_a_walk_stand_in_the_file, open_walk, ulna_test_tool_close),
     };
