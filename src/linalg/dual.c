@@ -235,7 +235,8 @@ ulna_status ulna_dual_solve(int n, const double *S, int leading, const double *c
             return ULNA_ERR_SINGULAR;
     }
     int below = 0;
-    memset(beta, 0, (size_t)n * sizeof *beta);
+    if (n > 0)
+        memset(beta, 0, (size_t)n * sizeof *beta);
     for (int k = 0; k < q.count; k++) {
         int row = q.order[k];
         if (!isfinite(q.y[k]))
