@@ -282,7 +282,7 @@ static const cli_option options[] = {
      "the file's \"unit\", and in the axes of the skeleton. docs/constraints-file.md describes the file."},
     {"ball", 0, "KIND",
      "How joints with three rotations are solved: euler (as in the file, the default), quaternion, expmap or swing-twist. "
-     "swing-twist makes a pyramid for the bone and a range of its twist from the limits of the angles. quaternion and expmap have no "
+     "swing-twist makes a cone for the bone and a range of its twist from the limits of the angles. quaternion and expmap have no "
      "limits; with --bounds they are solved as swing-twist."},
     {"frames", 0, "A:B",
      "Solve only frames A to B, by the numbers of the file. A: means from A to the end, :B from the start to B."},

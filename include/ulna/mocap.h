@@ -307,7 +307,9 @@ typedef struct ulna_constraint_report {
 } ulna_constraint_report;
 
 typedef struct ulna_track_options {
-    ulna_options solve; /* method, limits, strengths; the stops are those of tracking */
+    /* Method, limits, strengths; the stops are those of tracking. `bounded` with the method hybrid also holds the swing of each swing-twist
+     * joint whose limits are finite in a cone: it is no farther from its centre than the widest of its limits */
+    ulna_options solve;
     ulna_options fresh; /* for fresh starts: restarts, and stops to be sure */
     int global;         /* 1: fresh starts by ulna_global_solve, not by restarts: surer, and some ten times slower */
     /* What is expected of a pose besides its markers (docs/tracking.md): weights in m^2/rad^2 where a marker's is 1. ULNA_AUTO,

@@ -309,13 +309,30 @@ static phase goal_of(const keeper *k, int number, int frame, double *goal)
     return FADING;
 }
 
-/* Sets the goals of a frame, and switches constraints on and off. Returns how many are on. */
+/* Whether the frame, as tracked, is outside of a cone of the tracker's: constraints after those of the list. */
+static ulna_status leaves_cone(const keeper *k, int frame, int *leaves)
+{
+    const ulna_problem *problem = k->tracker->problem;
+    int i = k->first_number + (int)k->count, count = ulna_problem_constraint_count(problem);
+    ulna_work *work = ulna_solver_work(k->tracker->solver);
+    double f, error;
+    ulna_status status = i < count ? ulna_work_evaluate(work, ulna_clip_frame(&k->tracked, frame), &f) : ULNA_OK;
+    for (*leaves = 0; i < count && !*leaves && status == ULNA_OK; i++) {
+        status = ulna_work_constraint_error(work, i, &error);
+        *leaves = status == ULNA_OK && error > 0;
+    }
+    return status;
+}
+
+/* Sets the goals of a frame, and switches constraints on and off. Returns how many are on, without cones that are kept. */
 static ulna_status set_goals(keeper *k, int frame, int *on)
 {
     ulna_problem *problem = k->tracker->problem;
     double goal[ULNA_CONSTRAINT_GOAL] = {0};
-    ulna_status status = pose_at(k, frame);
-    *on = k->first_number; /* those of options.extend always are */
+    ulna_status status = leaves_cone(k, frame, on);
+    if (status == ULNA_OK)
+        status = pose_at(k, frame);
+    *on += k->first_number; /* those of options.extend always are */
     for (int i = 0; i < (int)k->count && status == ULNA_OK; i++) {
         phase is = goal_of(k, i, frame, goal);
         status = ulna_problem_switch_constraint(problem, k->first_number + i, is != OFF);
@@ -538,6 +555,7 @@ int ulna_track_has_constraints(const ulna_track_job *j, const ulna_tracker *trac
 {
     const ulna_track_options *o = j->options;
     return o->constraint_count > 0 || o->stance_count > 0 || o->plant_feet ||
+           (!o->oracle && ulna_tracker_has_cones(j->take->model, &o->solve)) ||
            (tracker && ulna_problem_constraint_count(tracker->problem) > 0);
 }
 

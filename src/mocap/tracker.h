@@ -79,6 +79,8 @@ struct ulna_tracker {
 
 /* Puts numbers in place of ULNA_AUTO. */
 void ulna_track_options_resolve(double length_scale, ulna_track_options *options);
+/* Whether limits hold the swing of some joint in a cone, by a constraint that trackers add by themselves. */
+int ulna_tracker_has_cones(const ulna_model *model, const ulna_options *options);
 /* Sums up t->distance; returns the cost of the markers. */
 double ulna_tracker_report(const ulna_tracker *t, ulna_frame_report *report);
 /* Has the frame used up its budget? */

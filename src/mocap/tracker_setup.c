@@ -11,7 +11,8 @@
 #include "math/math3.h"
 #include "model/model.h"
 
-#define GLOBAL_GAP 0.05 /* markers never fit exactly: that no pose is better by more will do */
+#define CONE_MARGIN 1e-9 /* rad: more than constraints are off when a solve ends */
+#define GLOBAL_GAP 0.05  /* markers never fit exactly: that no pose is better by more will do */
 
 ulna_track_options ulna_track_options_default(void)
 {
@@ -72,6 +73,79 @@ void ulna_track_options_resolve(double length_scale, ulna_track_options *o)
         o->solve.decrease = o->smooth > 0 ? 3e-2 : 3e-4;
 }
 
+/* ---- cones -------------------------------------------------------------------------------------------------------- */
+
+/* Where the swing of a joint begins among its DOFs and coordinates (all have one each); ULNA_NONE without. */
+static int find_swing(const ulna_joint_plan *plan)
+{
+    int at = 0;
+    for (int i = 0; i < plan->segment_count; i++) {
+        if (plan->segment[i] == ULNA_SEGMENT_SWING)
+            return at;
+        at += ulna_segment_dofs((ulna_segment)plan->segment[i]);
+    }
+    return ULNA_NONE;
+}
+
+/* The half-angle of the cone of a swing: the widest of its limits, or the rest pose if that is farther out. 0 without. */
+static double cone_angle(const ulna_model *model, const ulna_options *o, int dof, int coordinate)
+{
+    const double *lower = o->lower ? o->lower : model->lower, *upper = o->upper ? o->upper : model->upper;
+    const double *rest = model->rest + coordinate;
+    double widest = sqrt(rest[0] * rest[0] + rest[1] * rest[1]);
+    for (int d = dof; d < dof + 2; d++)
+        widest = fmax(widest, fmax(fabs(lower[d]), fabs(upper[d])));
+    return widest < ULNA_PI ? widest : 0; /* also where a side is open */
+}
+
+/*
+ * Limits of single DOFs hold a swing in a pyramid, in whose corners it is farther out than any of its limits. The cone cuts them off:
+ * the bone, which is z of the joint's moving frame, is no farther from z of its fixed one than the widest limit.
+ */
+static int make_cone(const ulna_model *model, const ulna_options *o, int body, ulna_constraint *cone)
+{
+    static const double z[3] = {0, 0, 1};
+    const ulna_body *b = &model->body[body];
+    ulna_joint_plan plan;
+    double axis[3];
+    if (b->parent < 0 || model->joint[body].type != ULNA_JOINT_SWING_TWIST ||
+        ulna_joint_resolve(&model->joint[body], &plan, NULL) != ULNA_OK)
+        return 0;
+    int at = find_swing(&plan);
+    *cone = (ulna_constraint){.type = ULNA_KEEP_ANGLE, .relation = ULNA_AT_MOST, .body = body, .other = b->parent};
+    cone->goal[0] = cone_angle(model, o, b->dof + at, b->coordinate + at) - CONE_MARGIN;
+    ulna_unrotate(plan.post, z, axis);
+    ulna_unrotate(b->offset_rotation, axis, cone->axis);
+    ulna_rotate(plan.pre, z, axis);
+    ulna_rotate(b->placement_rotation, axis, cone->other_axis);
+    return cone->goal[0] > 0;
+}
+
+int ulna_tracker_has_cones(const ulna_model *model, const ulna_options *o)
+{
+    ulna_constraint cone;
+    int found = 0;
+    for (int b = 0; b < model->nb && o->bounded && !found; b++)
+        found = make_cone(model, o, b, &cone);
+    return found && (!o->method || strcmp(o->method, ulna_method_hybrid.info.name) == 0);
+}
+
+/* After idle joints are known: these, and locked ones, are where they are. */
+static ulna_status add_cones(ulna_tracker *t, ulna_error *error)
+{
+    const ulna_options *o = &t->options.solve;
+    ulna_constraint cone;
+    ulna_status status = ULNA_OK;
+    if (t->options.global || !ulna_tracker_has_cones(t->model, o)) /* a global solve keeps no constraints */
+        return ULNA_OK;
+    for (int b = 0; b < t->model->nb && status == ULNA_OK; b++) {
+        const ulna_body *body = &t->model->body[b];
+        if (!memchr(t->idle + body->dof, 1, (size_t)body->dof_count) && make_cone(t->model, o, b, &cone))
+            status = ulna_problem_add_constraint(t->problem, &cone, NULL, error);
+    }
+    return status;
+}
+
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 static void take_arrays(ulna_tracker *t, ulna_arena *arena)
@@ -113,8 +187,10 @@ static ulna_status make_problem(ulna_tracker *t, const ulna_marker_set *set, uln
                                         set->items[i].weight, NULL, error);
     if (status == ULNA_OK && o->extend)
         status = o->extend(o->extend_context, t->problem, error);
-    if (status == ULNA_OK)
+    if (status == ULNA_OK) {
         ulna_tracker_rest_idle(t, set);
+        status = add_cones(t, error);
+    }
     t->prior.sum = o->smooth + o->posture + o->curve + o->hold;
     if (status == ULNA_OK && t->prior.sum > 0)
         status = ulna_problem_add_posture(t->problem, NULL, NULL, t->prior.sum / square, &t->prior_term, error);

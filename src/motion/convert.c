@@ -218,7 +218,7 @@ static int twist_turn(const ulna_joint_plan *old, const ulna_joint_plan *fresh)
     return best;
 }
 
-/* Where the bone lies along an axis of the angles, each angle's range; else a pyramid as wide as the wider of the two swings. */
+/* Where the bone lies along an axis of the angles, each angle's range; else that of the wider of the two swings, for both. Trackers add the cone. */
 static void map_limits(const ulna_builder_body *old, int twist, const ulna_joint_plan *fresh, double lower[3],
                        double upper[3])
 {
