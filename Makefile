@@ -70,6 +70,7 @@ bench-%: bootstrap-bench build/build.ninja
 	cmake -DULNA_BENCH=ON -DULNA_PEERS_OF=bench_$* build
 	cmake --build build -j $(JOBS) --target bench_$*
 	@mkdir -p build/bench
+	@case $* in poses|track) JOBS=$(JOBS) tools/build-yardstick build/bench/yardstick ;; esac
 	build/bench_$* --json build/bench/$*.json
 
 fuzz: bootstrap-check build/fuzz/build.ninja ## every fuzz target for FUZZ_SECONDS each

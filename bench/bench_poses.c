@@ -1,7 +1,7 @@
 /*
  * bench_poses [--json FILE] [TAKE...]: how true the poses are that `ulna calibrate` and `ulna solve` give, by their default options,
  * on the takes of $ULNA_DATA that have a skeleton and a recording; and beside them plain least squares, as tracking was before it
- * knew priors. Where the prototype 'poses' is present ($ULNA_YARDSTICK) it runs too, with its sweeps, and ulna with the offsets
+ * knew priors. Where the prototype 'poses' is present (tools/build-yardstick) it runs too, with its sweeps, and ulna with the offsets
  * that it has. --offsets FOLDER reads TAKE.csv there instead of calibrating; --shoulders and --symmetric find bone lengths too.
  */
 #include <math.h>
@@ -103,7 +103,11 @@ static int yardstick_measure(const char *folder, const bench_take *take, outcome
                                 "loss=.06,post=1e-5,curve=3e-5,s0=3e-4,rho=.5,sw=1e-3,ftol=3e-2,sm=1e-3,passes=2");
     poses_figures *f = &to->figures;
     char line[1024];
-    *f = (poses_figures){.orientation_deg = (double)NAN, .position_mm = (double)NAN, .midline_mm = (double)NAN};
+    *f = (poses_figures){.rms_near_cm = (double)NAN,
+                         .rms_frames_cm = (double)NAN,
+                         .orientation_deg = (double)NAN,
+                         .position_mm = (double)NAN,
+                         .midline_mm = (double)NAN};
     int found = 0;
     while (pipe && fgets(line, sizeof line, pipe))
         if (sscanf(line,

@@ -2,7 +2,7 @@
  * bench_track: a recording of a whole body followed frame by frame: HDM_dg_03-05_02, 3,866 frames, 41 markers at
  * calibrated offsets, 58 degrees of freedom. ulna_tracker, Ceres and Simbody's Assembler on the same skeleton, with
  * the same offsets, from the same starts, one thread, CPU time, alternating; and a prototype outside of this repository, if
- * it is present ($ULNA_YARDSTICK).
+ * it is present (tools/build-yardstick).
  *
  * ulna and Ceres minimise the same: Geman-McClure's loss and ulna's priors, which come from each contender's own last frames;
  * soft limits of joints are switched off in ulna (`ulna_default_...` are with them). Simbody knows squares of distances alone. The

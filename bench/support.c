@@ -111,10 +111,12 @@ int bench_yardstick_find(const char *program, char *folder, size_t size)
 {
     const char *given = getenv("ULNA_YARDSTICK");
     char path[1200];
-    snprintf(folder, size, "%s", given ? given : "/tmp/ulna-yardstick/poses");
+    snprintf(folder, size, "%s", given ? given : ULNA_SOURCE_DIR "/build/bench/yardstick/poses");
     snprintf(path, sizeof path, "%s/%s", folder, program);
     if (access(path, X_OK) == 0)
         return 1;
-    printf("(no yardstick: $ULNA_YARDSTICK is the folder with the programs of the prototype 'poses')\n");
+    printf(
+        "(no yardstick: tools/build-yardstick builds it where the prototype 'poses' is present; or $ULNA_YARDSTICK is the folder with "
+        "its programs)\n");
     return 0;
 }
