@@ -235,6 +235,8 @@ int ulna_mirror_body(const ulna_model *model, int body)
 #define SHORT_LEVER                                                                                                    \
     0.08 /* m on an adult: nearer to its joint, a single marker shows more of its own place than of the angle */
 
+enum { MOST_ROUNDS = 8 };
+
 /* Markers from `first` on were put on bodies by their names. */
 typedef struct names_job {
     const ulna_figure *figure;
@@ -305,7 +307,8 @@ static int better_body(const names_job *job, const ulna_attachment *item)
     return first == body && is_short ? parent : first;
 }
 
-static ulna_status move_lone_markers(names_job *job)
+/* Returns through `moved` how many went elsewhere: then a chain may have become longer, in which others are alone. */
+static ulna_status move_lone_markers(names_job *job, int *moved)
 {
     size_t count = job->set->count;
     const ulna_allocator *allocator = &job->set->allocator;
@@ -323,6 +326,7 @@ static ulna_status move_lone_markers(names_job *job)
         int to = better_body(job, item);
         job->anatomy->own[item->body]--;
         job->anatomy->own[to]++;
+        *moved += to != item->body;
         item->body = to;
     }
     ulna_anatomy_destroy(job->anatomy);
@@ -394,8 +398,10 @@ ulna_status ulna_marker_set_from_names(const ulna_model *model, const ulna_recor
         else
             status = ulna_marker_set_add(set, recording->names[m], body, nowhere, 1);
     }
-    if (status == ULNA_OK)
-        status = move_lone_markers(&job);
+    for (int round = 0, moved = 1; round < MOST_ROUNDS && moved && status == ULNA_OK; round++) {
+        moved = 0;
+        status = move_lone_markers(&job, &moved);
+    }
     if (status == ULNA_OK)
         set_offsets(&figure, set, job.first);
     ulna_figure_release(&figure);

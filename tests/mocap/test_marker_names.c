@@ -1,0 +1,146 @@
+/*
+ * Bones by names never leave a marker alone on a free joint of two rotations or more, whatever markers there are and on whatever
+ * skeleton: the marker goes to another bone, or the joint is held near rest. Random parts of a common marker set on several skeletons.
+ */
+#include <string.h>
+
+#include "mocap/anatomy.h"
+#include "mocap/take.h"
+#include "model/model.h"
+#include "support_mocap.h"
+#include "ulna/formats.h"
+#include "ulna/sample.h"
+
+static const char *const names[] = {
+    "LFHD", "RFHD", "LBHD", "RBHD", "C7",   "CLAV", "STRN", "T10",  "RBAC", "LSHO", "RSHO",
+    "LUPA", "RUPA", "LELB", "RELB", "LFRM", "RFRM", "LWRA", "RWRA", "LWRB", "RWRB", "LTHM",
+    "RTHM", "LFIN", "RFIN", "LFWT", "RFWT", "LBWT", "RBWT", "LTHI", "RTHI", "LKNE", "RKNE",
+    "LSHN", "RSHN", "LANK", "RANK", "LHEE", "RHEE", "LMT5", "RMT5", "LTOE", "RTOE",
+};
+enum { NAMES = sizeof names / sizeof *names, SUBSETS = 300 };
+
+static int rotations_of(const ulna_model *model, int body)
+{
+    int count = 0;
+    for (int d = model->body[body].dof; d < model->body[body].dof + model->body[body].dof_count; d++)
+        count += !ulna_model_dof_is_translation(model, d);
+    return count;
+}
+
+/* Markers on a body and beyond it. */
+static int markers_from(const ulna_model *model, const ulna_anatomy *a, int body)
+{
+    int count = 0;
+    for (int b = body; b < model->nb; b++) {
+        int up = b;
+        while (up != ULNA_NONE && up != body)
+            up = model->body[up].parent;
+        count += up == body ? a->own[b] : 0;
+    }
+    return count;
+}
+
+/* The joints between a lone marker and the first body that others show too: a single one. */
+static int joints_of_run(const ulna_model *model, const ulna_anatomy *a, int body)
+{
+    int count = 0;
+    for (int b = body; b != ULNA_NONE && !a->is_root[b] && !a->is_on_axis[b] && markers_from(model, a, b) == 1;
+         b = model->body[b].parent)
+        count += model->body[b].dof_count > 0;
+    return count;
+}
+
+static void check_set(const ulna_model *model, const ulna_marker_set *set, int *lone)
+{
+    int body[NAMES];
+    double weight[NAMES];
+    ulna_anatomy *a;
+    for (size_t i = 0; i < set->count; i++) {
+        body[i] = set->items[i].body;
+        weight[i] = 1;
+    }
+    assert_int_equal(ulna_anatomy_create(model, body, weight, (int)set->count, NULL, &a), ULNA_OK);
+    for (int b = 0; b < model->nb; b++) {
+        if (a->own[b] != 1 || a->is_root[b] || rotations_of(model, b) < 2)
+            continue;
+        *lone += 1;
+        if (a->is_on_axis[b]) /* a chain that bends two ways: it has no other marker to go to */
+            for (int k = 0; k < model->nb; k++)
+                if (k != b && a->chain[k] == a->chain[b] && a->own[k])
+                    fail_msg("%s has one marker, and %s some", ulna_model_body_name(model, b),
+                             ulna_model_body_name(model, k));
+        if (markers_from(model, a, b) == 1) {
+            if (!(ulna_anatomy_posture(a, b) > 1) || joints_of_run(model, a, b) > 1)
+                fail_msg("%s has one marker and is free", ulna_model_body_name(model, b));
+        } else if (model->body[b].parent >= 0 && a->is_on_axis[model->body[b].parent]) {
+            assert_true(ulna_anatomy_posture(a, b) > 1); /* a clavicle */
+        }
+    }
+    ulna_anatomy_destroy(a);
+}
+
+/* Returns how many markers were alone on such a joint, and held. */
+static int check_skeleton(const ulna_model *model, uint64_t seed)
+{
+    ulna_test_rng rng = ulna_test_rng_seed(seed);
+    int lone = 0;
+    for (int n = 0; n < SUBSETS; n++) {
+        ulna_recording recording = ulna_recording_empty(NULL);
+        ulna_marker_set set = ulna_marker_set_empty(NULL);
+        double share = n ? ulna_test_rng_uniform(&rng, 0.2, 1) : 1;
+        int count = 0;
+        assert_int_equal(ulna_recording_resize(&recording, NAMES, 1), ULNA_OK);
+        for (int i = 0; i < NAMES; i++)
+            if (n == 0 || ulna_test_rng_uniform(&rng, 0, 1) < share)
+                snprintf(recording.names[count++], sizeof recording.names[0], "%s", names[i]);
+        for (int i = count; i < NAMES; i++)
+            snprintf(recording.names[i], sizeof recording.names[0], "*%d", i);
+        if (ulna_marker_set_from_names(model, &recording, &set, NULL, NULL) == ULNA_OK)
+            check_set(model, &set, &lone);
+        ulna_marker_set_release(&set);
+        ulna_recording_release(&recording);
+    }
+    return lone;
+}
+
+static void no_marker_alone_on_the_human(void **state)
+{
+    (void)state;
+    ulna_model *model;
+    assert_int_equal(ulna_sample_create("human", NULL, &model, NULL), ULNA_OK);
+    assert_true(check_skeleton(model, 811) > 0);
+    ulna_model_destroy(model);
+}
+
+static void no_marker_alone_on_recorded_skeletons(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"hdm05/HDM_dg.asf",
+                                        "hdm05/HDM_bd.asf",
+                                        "cmu/02.asf",
+                                        "bvh/pymo_AV_8Walk_Meredith.bvh",
+                                        "bvh/animdraw_cmu1_jumping_jacks.bvh",
+                                        "bvh/assimp_Boxing_Toes_extra_frame.bvh",
+                                        "bvh/threejs_pirouette.bvh",
+                                        "bvh/makehuman_walk1.bvh"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char path[512];
+        ulna_error error;
+        ulna_content content = ulna_content_empty(NULL);
+        if (ulna_content_load(ulna_test_path(path, sizeof path, ulna_test_data_dir(), files[i]), NULL, &content,
+                              &error))
+            fail_msg("%s: %s", files[i], error.message);
+        print_message("%s: %d times one marker on a joint of two rotations, held or shown by markers beyond it\n",
+                      files[i], check_skeleton(content.model, 812 + i));
+        ulna_content_release(&content);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_marker_alone_on_the_human),
+        cmocka_unit_test_setup(no_marker_alone_on_recorded_skeletons, ulna_test_need_data),
+    };
+    return cmocka_run_group_tests_name("bones by names", tests, NULL, NULL);
+}
