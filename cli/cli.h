@@ -87,9 +87,6 @@ void cli_look_around(cli *tool);
 /* The value of an option ("" if it takes none), NULL if it was not given; the last one counts. */
 const char *cli_value(const cli *tool, const char *name);
 
-/* The nearest of the names to a misspelt word, or NULL if none is near. `stride`: bytes from one `const char *` to the
- * next, as in an array of structs that begin with the name. */
-const char *cli_nearest(const char *word, const void *first_name, size_t stride);
 /* Complains that there is no WHAT of this name, and asks whether the nearest of the names (up to a NULL) was meant, or
  * else says `otherwise`. Returns CLI_USAGE. */
 int cli_unknown(const cli *tool, const char *what, const char *name, const char *const *names, const char *otherwise);
@@ -186,6 +183,15 @@ int cli_solve(cli *tool);
 
 /* NULL for an unknown name, after a message with the nearest one (cli_usage). */
 const ulna_method_info *methods_find(const cli *tool, const char *name);
+/* --set NAME=VALUE, all of them in order, into the options. CLI_USAGE after a message: an unknown name, a bad value, or an option that none of
+ * the methods (names, `count`) uses. */
+#define CLI_SET_OPTION                                                                                                            \
+    {                                                                                                                             \
+        "set", 0, "NAME=VALUE",                                                                                                   \
+            "Set an option of the method, such as pcg.band_width=8 or objective=1e-6. 'ulna methods NAME' lists them with their " \
+            "defaults and meanings. May be repeated."                                                                             \
+    }
+int methods_set_options(const cli *tool, const char *const *methods, int count, ulna_options *options);
 /* What `ulna global` does, described as a method; it is not one of the library's. */
 extern const ulna_method_info methods_global;
 

@@ -7,63 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/algorithms.h"
+
 /* ---- guessing ----------------------------------------------------------------------------------------- */
-
-/* Edits from one word to the other: letters put in, left out, replaced, or two neighbours swapped. */
-static int distance(const char *a, const char *b)
-{
-    enum { LONGEST = 32 };
-    int rows[3][LONGEST + 1];
-    int length_a = (int)strnlen(a, LONGEST + 1), length_b = (int)strnlen(b, LONGEST + 1);
-    if (length_a > LONGEST || length_b > LONGEST)
-        return LONGEST;
-
-    int *before = rows[0], *above = rows[1], *row = rows[2];
-    for (int j = 0; j <= length_b; j++)
-        row[j] = j;
-    for (int i = 1; i <= length_a; i++) {
-        int *oldest = before;
-        before = above;
-        above = row;
-        row = oldest;
-        row[0] = i;
-        for (int j = 1; j <= length_b; j++) {
-            int best = above[j - 1] + (a[i - 1] != b[j - 1]);
-            if (above[j] + 1 < best)
-                best = above[j] + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
-                best = before[j - 2] + 1;
-            row[j] = best;
-        }
-    }
-    return row[length_b];
-}
-
-const char *cli_nearest(const char *word, const void *first_name, size_t stride)
-{
-    const char *nearest = NULL;
-    size_t length = strlen(word);
-    int least = length < 4 ? 2 : 3; /* further away it is another word */
-    for (const char *row = first_name;; row += stride) {
-        const char *name;
-        memcpy(&name, row, sizeof name);
-        if (!name)
-            return nearest;
-        int edits = distance(word, name);
-        if (length >= 3 && strncmp(word, name, length) == 0)
-            edits = 0; /* the beginning of it */
-        if (edits < least) {
-            least = edits;
-            nearest = name;
-        }
-    }
-}
 
 int cli_unknown(const cli *tool, const char *what, const char *name, const char *const *names, const char *otherwise)
 {
-    const char *nearest = cli_nearest(name, names, sizeof *names);
+    const char *nearest = ulna_nearest_name(name, names, sizeof *names);
     return nearest ? cli_usage(tool, "there is no %s '%s'; did you mean '%s'?", what, name, nearest)
                    : cli_usage(tool, "there is no %s '%s'%s", what, name, otherwise);
 }
@@ -97,9 +47,9 @@ static int unknown_option(const cli *tool, const char *word)
     if (old)
         return cli_usage(tool, "there is no option %s any more: %s", name, old->text);
     if (*bare && tool->command && tool->command->options)
-        nearest = cli_nearest(bare, tool->command->options, sizeof(cli_option));
+        nearest = ulna_nearest_name(bare, tool->command->options, sizeof(cli_option));
     if (*bare && !nearest)
-        nearest = cli_nearest(bare, cli_global_options, sizeof(cli_option));
+        nearest = ulna_nearest_name(bare, cli_global_options, sizeof(cli_option));
     char others[200] = "";
     int is_begun =
         nearest && strncmp(bare, nearest, strlen(bare) < strlen(nearest) ? strlen(bare) : strlen(nearest)) == 0;

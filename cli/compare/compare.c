@@ -110,6 +110,16 @@ static int read_methods(const cli *tool, contest *game)
     return code;
 }
 
+static int set_options(const cli *tool, contest *game)
+{
+    const char **names = calloc((size_t)game->count + 1, sizeof *names);
+    for (int i = 0; names && i < game->count; i++)
+        names[i] = game->contenders[i].method->name;
+    int code = names ? methods_set_options(tool, names, game->count, &game->options) : CLI_PARTLY;
+    free(names);
+    return code;
+}
+
 /* Fills methods and options of the contest, and how to make its trials. */
 static int read_options(const cli *tool, contest *game, trial_options *options)
 {
@@ -126,7 +136,9 @@ static int read_options(const cli *tool, contest *game, trial_options *options)
         return cli_usage(tool, "--report needs the name of a file");
     if (tool->operand_count && path && strcmp(tool->operands[0], "-") == 0 && strcmp(path, "-") == 0)
         return cli_usage(tool, "standard input can be the model or the goals, not both");
-    return read_methods(tool, game);
+    if ((code = read_methods(tool, game)))
+        return code;
+    return set_options(tool, game);
 }
 
 static int read_goals(const cli *tool, json_t *object, goals *wanted)
@@ -422,6 +434,7 @@ static const cli_option options[] = {
     {"unbounded", 0, NULL, "Ignore joint limits in all methods."},
     {"max-iter", 0, "N", "Maximum number of iterations. Default: that of each method."},
     {"tol", 0, "X", "Stop when f is at most X square metres. Default: 1e-24."},
+    CLI_SET_OPTION,
     {"report", 'r', "FILE", "Write a report with the table and plots of convergence: one HTML file without scripts."},
     {0},
 };

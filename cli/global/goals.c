@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/input.h"
+#include "src/base/algorithms.h"
 
 enum { MAX_BYTES = 1 << 26, FIELDS = 9, LONGEST_NAME = 255 };
 enum { GOALS_MARKERS = 1, GOALS_BODIES = 2 };
@@ -50,7 +51,7 @@ static const char *nearest_name(const ulna_model *model, int among, const char *
             names[i] = ulna_model_marker_name(model, i);
         for (int i = 0; i < bodies; i++)
             names[markers + i] = ulna_model_body_name(model, i);
-        nearest = cli_nearest(name, names, sizeof *names);
+        nearest = ulna_nearest_name(name, names, sizeof *names);
     }
     free(names);
     return nearest;

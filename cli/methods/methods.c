@@ -1,6 +1,7 @@
 /* ulna methods [NAME...]: the ways to solve that there are. */
 #include "cli/cli.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,131 @@ const ulna_method_info *methods_find(const cli *tool, const char *name)
     cli_unknown(tool, "method", name, names ? names : &none, "; 'ulna methods' lists them");
     free(names);
     return NULL;
+}
+
+/* ---- options of methods ------------------------------------------------------------------------------- */
+
+/* One of the words of a list that blanks separate? */
+static int is_listed(const char *list, const char *word)
+{
+    for (size_t length; *list; list += length + (list[length] == ' ')) {
+        length = strcspn(list, " ");
+        if (strlen(word) == length && strncmp(list, word, length) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+static int uses_option(const char *method, const ulna_option_info *option)
+{
+    return !option->methods || is_listed(option->methods, method);
+}
+
+static const ulna_option_info *find_option(const char *name)
+{
+    const ulna_option_info *option;
+    for (int i = 0; (option = ulna_option_at(i)); i++)
+        if (strcmp(option->name, name) == 0)
+            return option;
+    return NULL;
+}
+
+/* `penalty` passes options on to the method that it uses, and the race of `global` to its local solves. */
+static int is_used(const ulna_option_info *option, const char *const *methods, int count, const ulna_options *options)
+{
+    for (int i = 0; i < count; i++) {
+        int passes_on = strcmp(methods[i], "penalty") == 0;
+        const char *inner = options->penalty.method ? options->penalty.method : "hybrid";
+        if (uses_option(methods[i], option) || (passes_on && uses_option(inner, option)) ||
+            (strcmp(methods[i], methods_global.name) == 0 && uses_option("hybrid", option)))
+            return 1;
+    }
+    return 0;
+}
+
+static int set_option(const cli *tool, const char *text, ulna_options *options)
+{
+    char name[64];
+    ulna_error error;
+    const char *equals = strchr(text, '=');
+    ulna_error_clear(&error);
+    if (!equals || equals == text || equals - text >= (ptrdiff_t)sizeof name)
+        return cli_usage(tool, "--set takes NAME=VALUE, such as objective=1e-6, not '%s'", text);
+    snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
+    if (strcmp(name, "method") == 0)
+        return cli_usage(tool, "--set method=... : use --%s", cli_value(tool, "methods") ? "methods" : "method");
+    return ulna_options_set(options, name, equals + 1, &error) ? cli_usage(tool, "--set %s: %s", text, error.message)
+                                                               : CLI_DONE;
+}
+
+int methods_set_options(const cli *tool, const char *const *methods, int count, ulna_options *options)
+{
+    int code = CLI_DONE;
+    for (int i = 0; i < tool->given_count && !code; i++)
+        if (strcmp(tool->given[i]->name, "set") == 0)
+            code = set_option(tool, tool->values[i], options);
+    for (int i = 0; i < tool->given_count && !code; i++) {
+        if (strcmp(tool->given[i]->name, "set") != 0)
+            continue;
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(tool->values[i], "="), tool->values[i]);
+        const ulna_option_info *option = find_option(name);
+        if (!is_used(option, methods, count, options))
+            code = cli_usage(tool, "--set %s has no effect: it is an option of %s", tool->values[i], option->methods);
+    }
+    return code;
+}
+
+/* Those of a method, or all if that is NULL. */
+static void add_options(json_t *list, const char *method)
+{
+    const ulna_options defaults = ulna_options_default();
+    const ulna_option_info *option;
+    for (int i = 0; (option = ulna_option_at(i)); i++) {
+        char text[64];
+        if (strcmp(option->name, "method") == 0 || (method && !uses_option(method, option)))
+            continue;
+        json_t *row = put_row(list);
+        ulna_option_text(option, &defaults, text, sizeof text);
+        put_text(row, "name", option->name);
+        put_text(row, "default", text);
+        if (option->choices)
+            put_text(row, "choices", option->choices);
+        if (option->methods)
+            put_text(row, "methods", option->methods);
+        put_text(row, "meaning", option->meaning);
+    }
+}
+
+/* Its own options first, then those that all methods have. */
+static void print_options(const cli *tool, const json_t *list)
+{
+    for (int own = 1; own >= 0; own--) {
+        size_t i;
+        json_t *row;
+        int count = 0;
+        json_array_foreach(list, i, row)
+        {
+            const char *choices = json_string_value(json_object_get(row, "choices"));
+            const char *name = json_string_value(json_object_get(row, "name"));
+            if ((json_object_get(row, "methods") != NULL) != own)
+                continue;
+            if (count++ == 0)
+                cli_say(tool, own ? "Options of its own, for --set NAME=VALUE:\n" : "Options of all methods:\n");
+            char text[700];
+            snprintf(text, sizeof text, "%s (default %s%s%s)", json_string_value(json_object_get(row, "meaning")),
+                     json_string_value(json_object_get(row, "default")), choices ? "; one of: " : "",
+                     choices ? choices : "");
+            enum { COLUMN = 24 };
+            cli_say(tool, "  %s", name);
+            int column = cli_width(name) + 2;
+            if (column >= COLUMN - 1) {
+                cli_say(tool, "\n");
+                column = 0;
+            }
+            table_wrap(tool, 0, COLUMN, column, text);
+        }
+    }
 }
 
 /* ---- in words ----------------------------------------------------------------------------------------- */
@@ -167,6 +293,7 @@ static int methods_main(cli *tool)
         for (int i = 0; i < ulna_method_count(); i++)
             add_method(put_row(list), ulna_method_at(i));
         add_method(put_object(object, "global"), &methods_global);
+        add_options(put_list(object, "options"), NULL);
         print_list(tool);
     }
     for (int i = 0; i < tool->operand_count; i++) {
@@ -176,6 +303,9 @@ static int methods_main(cli *tool)
         if (i > 0)
             cli_say(tool, "\n");
         print_method(tool, row, method);
+        if (method != &methods_global)
+            add_options(put_list(row, "options"), method->name);
+        print_options(tool, json_object_get(row, "options"));
     }
     cli_json_print(tool, object);
     return CLI_DONE;
@@ -192,8 +322,10 @@ const cli_command methods_command = {
     .summary = "list the solution methods",
     .text =
         "Lists every method: whether it keeps joint limits, its default limit of iterations, and what it needs. With "
-        "names, describes these methods: their sources, and which goals they support.",
+        "names, describes these methods: their sources, which goals they support, and their options for --set of "
+        "`ulna solve` and `ulna compare`, with defaults and meanings. --json without names lists the options of all methods.",
     .examples = "ulna methods\tall methods\n"
-                "ulna methods hybrid lm\tmore about two of them",
+                "ulna methods hybrid lm\tmore about two of them\n"
+                "ulna methods newton-pcg\tits options, to be set with --set",
     .run = methods_main,
 };

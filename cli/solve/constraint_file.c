@@ -8,6 +8,7 @@
 
 #include "cli/input.h"
 #include "cli/solve/solve.h"
+#include "src/base/algorithms.h"
 
 #define DEGREE (3.14159265358979323846 / 180)
 #define HUGE_LENGTHS 1e12 /* of the skeleton's length */
@@ -100,7 +101,7 @@ static ulna_status read_count(const ulna_json_node *node, int *count)
 static ulna_status unknown(const ulna_json_node *node, const char *what, const char *name, const char **names,
                            const char *list)
 {
-    const char *nearest = names ? cli_nearest(name, names, sizeof *names) : NULL;
+    const char *nearest = names ? ulna_nearest_name(name, names, sizeof *names) : NULL;
     return nearest ? ulna_json_fail(node, ULNA_ERR_PARSE, "there is no %s '%.80s'; did you mean '%.80s'?", what, name,
                                     nearest)
                    : ulna_json_fail(node, ULNA_ERR_PARSE, "there is no %s '%.80s'%s", what, name, list);

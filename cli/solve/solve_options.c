@@ -215,6 +215,9 @@ static int read_tracking(const cli *tool, solve_job *job)
         code = numbers_real(tool, weights[i].name, 0, 1e6, " m2/rad2", weights[i].weight);
     if (!code)
         code = numbers_real(tool, "budget", 1, 1e9, " microseconds", &budget_us);
+    const char *method = o->solve.method ? o->solve.method : "hybrid";
+    if (!code)
+        code = methods_set_options(tool, &method, 1, &o->solve);
     o->budget = 1e-6 * budget_us;
     o->causal = cli_value(tool, "causal") != NULL;
     return code ? code : read_loss(tool, o);
@@ -290,6 +293,7 @@ static const cli_option options[] = {
     {"tol", 0, "X",
      "Stop when an iteration lowers f by less than this fraction of f. Default: 3e-2, which usually takes one iteration; 3e-4 "
      "with --smooth 0 or --loss square; 1e-6 for other methods than hybrid."},
+    CLI_SET_OPTION,
     {"causal", 0, NULL,
      "Use no later frames, as in live tracking. By default the whole take is solved again where that helps: stretches with unusually "
      "large errors also backwards, hidden limbs towards where they are seen next, and jumps smoothly."},

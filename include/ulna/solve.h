@@ -118,8 +118,21 @@ typedef enum ulna_damping_rule {
 
 typedef enum ulna_dls_rule {
     ULNA_DLS_ERROR = 0, /* damping proportional to f: strong far from the goals, zero at them (Chan & Lawrence 1988) */
-    ULNA_DLS_FIXED      /* constant damping */
+    ULNA_DLS_FIXED,     /* constant damping, relative to JtJ at the start */
+    ULNA_DLS_ABSOLUTE   /* constant damping: lambda of eq. 35 of the recipe as it stands, m^2 / rad^2 */
 } ulna_dls_rule;
+
+/* The metric in which bfgs, lbfgs, cg and gradient begin. */
+typedef enum ulna_first_metric {
+    ULNA_START_SCALED = 0, /* Gauss-Newton's diagonal at the start */
+    ULNA_START_IDENTITY    /* the identity, over radians and length scales: as in textbooks and in MATLAB's fminunc */
+} ulna_first_metric;
+
+typedef enum ulna_pinv_form {
+    ULNA_PINV_SVD = 0, /* by singular values: exists at every pose */
+    ULNA_PINV_ROWS /* Jt (JJt)^-1, eq. 34 of the recipe, by the residuals x residuals matrix: exists only where all residuals are
+                          independent, and stops as `stalled` elsewhere */
+} ulna_pinv_form;
 
 typedef enum ulna_line_search { ULNA_LINE_WOLFE = 0, ULNA_LINE_BACKTRACKING } ulna_line_search;
 
@@ -192,6 +205,7 @@ typedef struct ulna_options {
         double tolerance;   /* relative residual at which they stop (the paper's epsilon) */
         int band_width;     /* of the banded preconditioner (the paper's b) */
         int max_iterations; /* 0: nv^2 */
+        int fixed;       /* 1: the tolerance stays as it is; 0: it becomes smaller near the end, for fast convergence */
         int nearest_spd; /* 1: replace an indefinite Hessian by the nearest semidefinite one (Higham 1988); dense, O(nv^3) */
     } pcg;
     struct { /* lm and lm-marquardt */
@@ -202,14 +216,25 @@ typedef struct ulna_options {
         ulna_dls_rule rule;
         double
             damping; /* ULNA_DLS_ERROR: lambda / f; ULNA_DLS_FIXED: lambda / largest diagonal element of JtJ at the start.
-                           0: the default of the rule, 1 or 1e-3 */
+                        ULNA_DLS_ABSOLUTE: lambda, m^2 / rad^2. 0: the default of the rule: 1, 1e-3, 1e-3 */
     } dls;
+    struct {
+        ulna_pinv_form form;
+    } pinv;
     struct { /* pinv, qr, transpose and virtual-work */
         double
             tolerance; /* pinv, virtual-work: singular values below this times the largest count as 0; qr: likewise pivots */
         double
             max_step; /* longer steps are shortened to this largest component, radians or metres / length scale; 0: never */
     } dense;
+    struct { /* bfgs, lbfgs, cg and gradient */
+        ulna_first_metric start;
+    } bfgs;
+    /* A fixed step length, as the survey has it: dq = -alpha g, rad^2 / m^2 (translations: times the length scale squared). Every step is
+     * taken, whether f falls or not, and the best point is returned. 0: a length that the method finds itself. */
+    struct {
+        double gradient, transpose; /* by name: gradient.alpha, transpose.alpha */
+    } alpha;
     struct { /* line searches of bfgs, lbfgs, cg and newton (gradient always uses backtracking) */
         ulna_line_search
             rule; /* with limits, the search path is projected onto them, and a step that meets one need only satisfy
@@ -221,6 +246,9 @@ typedef struct ulna_options {
     struct {
         const char *method; /* method that solves the problem with penalties in place of limits; NULL: "hybrid" */
         double weight;      /* of the penalties (lambda of eq. 16 of the convex-IK paper) */
+        double
+            length; /* m: the penalty of an angle is 1/2 weight length^2 (angle beyond its limit)^2. 0: the problem's length scale. 1: the
+                          weight is in m^2 / rad^2, which is eq. 16 with lengths in metres; 0.01: in centimetres, and so on */
     } penalty;
     struct {
         ulna_virtual_step step;
@@ -237,6 +265,36 @@ typedef struct ulna_options {
  * of evaluations or seconds; no restarts, stop_below 1e-12 length scale^2, seed 1.
  */
 ULNA_API ulna_options ulna_options_default(void);
+
+/* ---- options by name --------------------------------------------------------------------------------------------- */
+
+typedef enum ulna_option_type {
+    ULNA_OPTION_REAL,   /* double */
+    ULNA_OPTION_COUNT,  /* int */
+    ULNA_OPTION_FLAG,   /* int: 0 or 1; also no and yes */
+    ULNA_OPTION_CHOICE, /* an enum, by one of the words in `choices` */
+    ULNA_OPTION_METHOD, /* the name of a method */
+    ULNA_OPTION_SEED    /* uint64_t */
+} ulna_option_type;
+
+/* A number or word of ulna_options. Arrays, functions and the trace have no names. */
+typedef struct ulna_option_info {
+    const char *
+        name; /* as in C: "objective", "pcg.band_width"; but "gradient.alpha" for alpha.gradient, and "transpose.alpha" */
+    ulna_option_type type;
+    double least, most;  /* range of a number */
+    int is_open;         /* 1: `least` itself is not allowed */
+    const char *choices; /* words, separated by blanks, for the values 0, 1, ... of an enum */
+    const char *methods; /* which use it: names, separated by blanks; NULL: all */
+    const char *meaning; /* one or two sentences */
+    size_t offset;       /* in ulna_options */
+} ulna_option_info;
+
+ULNA_API const ulna_option_info *ulna_option_at(int index); /* NULL past the last */
+/* Sets an option by its name to a value that is written as text. Errors (ULNA_ERR_ARGUMENT) have the nearest names, or the range. */
+ULNA_API ulna_status ulna_options_set(ulna_options *options, const char *name, const char *value, ulna_error *error);
+/* The value that `options` has, as text that ulna_options_set reads. */
+ULNA_API void ulna_option_text(const ulna_option_info *option, const ulna_options *options, char *text, size_t size);
 
 /* ---- results ----------------------------------------------------------------------------------------------------- */
 
@@ -263,11 +321,14 @@ typedef struct ulna_result {
      * constraints were found to contradict each other, or to be out of reach: ulna_solver_constraint says which. */
     double constraint_violation, kkt;
     int active_constraints, infeasible;
-    double violation;   /* largest violation of a limit, radians or metres; 0 for bounded methods */
-    int at_limits;      /* number of DOFs on or beyond a limit */
-    int clamped;        /* number of coordinates of the start that were outside their limits and moved onto them */
-    int iterations;     /* in all attempts, as are the next three */
-    int evaluations;    /* of f */
+    double violation; /* largest violation of a limit, radians or metres; 0 for bounded methods */
+    int at_limits;    /* number of DOFs on or beyond a limit */
+    int clamped;      /* number of coordinates of the start that were outside their limits and moved onto them */
+    int iterations;   /* in all attempts, as are the next three */
+    int evaluations;  /* of f */
+    /* The same count added up over the iterations: the sum, over the rows of a trace, of the evaluations up to each. "Calls" in the tables of
+     * the exact-Hessian paper seem to be counted so. */
+    long long evaluations_added;
     int gradients;      /* of the gradient, where it was computed separately */
     int factorisations; /* of matrices, or eliminations on the tree */
     int attempts;       /* 1 + restarts made */
@@ -287,7 +348,7 @@ typedef struct ulna_solver ulna_solver;
 ULNA_API ulna_status ulna_solver_create(const ulna_problem *problem, const ulna_options *options,
                                         const ulna_allocator *allocator, ulna_solver **solver, ulna_error *error);
 /* Changes the options without allocating. ULNA_ERR_ARGUMENT if the method, or an option that memory depends on (line.memory,
- * pcg.band_width, pcg.nearest_spd, penalty.method, virtual_work.step, lagrange.slack), would change. */
+ * pcg.band_width, pcg.nearest_spd, pinv.form, penalty.method, virtual_work.step, lagrange.slack), would change. */
 ULNA_API ulna_status ulna_solver_set_options(ulna_solver *solver, const ulna_options *options, ulna_error *error);
 ULNA_API void ulna_solver_destroy(ulna_solver *solver); /* NULL is allowed */
 

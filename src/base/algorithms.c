@@ -163,3 +163,58 @@ const char *ulna_name_without_prefix(const char *name)
     const char *colon = strrchr(name, ':');
     return colon && colon[1] ? colon + 1 : name;
 }
+
+/* ---- misspelt names ---------------------------------------------------------------------------------------------- */
+
+/* Edits from one word to the other: letters put in, left out, replaced, or two neighbours swapped. */
+static int distance(const char *a, const char *b)
+{
+    enum { LONGEST = 32 };
+    int rows[3][LONGEST + 1];
+    size_t size_a = strlen(a), size_b = strlen(b);
+    if (size_a > LONGEST || size_b > LONGEST)
+        return LONGEST;
+    int length_a = (int)size_a, length_b = (int)size_b;
+
+    int *before = rows[0], *above = rows[1], *row = rows[2];
+    for (int j = 0; j <= length_b; j++)
+        row[j] = j;
+    for (int i = 1; i <= length_a; i++) {
+        int *oldest = before;
+        before = above;
+        above = row;
+        row = oldest;
+        row[0] = i;
+        for (int j = 1; j <= length_b; j++) {
+            int best = above[j - 1] + (a[i - 1] != b[j - 1]);
+            if (above[j] + 1 < best)
+                best = above[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            row[j] = best;
+        }
+    }
+    return row[length_b];
+}
+
+const char *ulna_nearest_name(const char *word, const void *first_name, size_t stride)
+{
+    const char *nearest = NULL;
+    size_t length = strlen(word);
+    int least = length < 4 ? 2 : 3; /* further away it is another word */
+    for (const char *row = first_name;; row += stride) {
+        const char *name;
+        memcpy(&name, row, sizeof name);
+        if (!name)
+            return nearest;
+        int edits = distance(word, name);
+        if (length >= 3 && strncmp(word, name, length) == 0)
+            edits = 0; /* the beginning of it */
+        if (edits < least) {
+            least = edits;
+            nearest = name;
+        }
+    }
+}

@@ -1,4 +1,5 @@
-/* algorithms.h (private): the library's one random number generator, one sort, one median, one hash, one way to compare names. */
+/* algorithms.h (private): the library's one random number generator, one sort, one median, one hash, one way to compare names, one guess
+ * at what a misspelt one should have been. */
 #ifndef ULNA_SRC_ALGORITHMS_H
 #define ULNA_SRC_ALGORITHMS_H
 
@@ -31,6 +32,9 @@ size_t ulna_hash(const char *text, uint64_t seed, int fold_case);
 /* ASCII, whatever the locale is: <ctype.h> is not used in the library. Other bytes are neither letters nor digits. */
 int ulna_lower(int c);
 int ulna_is_alphanumeric(int c);
+/* The nearest of the names, up to a NULL, to a misspelt word; NULL if none is near. `stride`: bytes from one `const char *` to the
+ * next, as in an array of structs that begin with the name. */
+const char *ulna_nearest_name(const char *word, const void *first_name, size_t stride);
 /* As strcmp, but the letters A to Z count as a to z. */
 int ulna_compare_names(const char *a, const char *b);
 /* "LKNE" of "Anna:LKNE": what stands behind the last colon, if anything does. */

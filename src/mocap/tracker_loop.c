@@ -26,7 +26,9 @@
 
 int ulna_tracker_may_loop(const ulna_tracker *t)
 {
-    const ulna_options *o = &t->options.solve;
+    const ulna_options *o = &t->options.solve, usual = ulna_options_default();
+    if (o->objective != usual.objective || o->gradient != usual.gradient || o->step != usual.step || o->restarts)
+        return 0; /* stops that only the driver looks at */
     return t->solver->method == &ulna_method_hybrid && !o->bounded && !t->problem->coupling_count && !o->hybrid.exact &&
            !o->hybrid.verify && o->hybrid.trust_last && o->hybrid.keep_damping && !o->trace_capacity && !o->cancel &&
            !(o->seconds > 0) && !o->evaluations && (t->options.smooth > 0 || t->options.posture > 0);

@@ -62,6 +62,12 @@ const ulna_method_info *ulna_method_find(const char *name)
     return method ? &method->info : NULL;
 }
 
+ulna_status ulna_options_set(ulna_options *options, const char *name, const char *value, ulna_error *error)
+{
+    const ulna_method *method = entry(value);
+    return ulna_options_put(options, name, value, method ? method->info.name : NULL, error);
+}
+
 /* ---- by name ----------------------------------------------------------------------------------------------------- */
 
 /* The method of the options, and the one that `penalty` solves with; NULL where there is none of that name. */

@@ -9,7 +9,8 @@
  *     dq = scale y, shortened if it moves a joint by more than dense.max_step.
  *
  *   J, r   m x nv and m, of all terms: goals, posture, limits, couplings; r = sqrt(weight) (goal - value)
- *   S^+    1 / s where s > tolerance s_1, else 0. The recipe's (34), Jt (JJt)^-1, is the case of full row rank
+ *   S^+    1 / s where s > tolerance s_1, else 0. The recipe's (34), Jt (JJt)^-1, is the case of full row rank;
+ *          options.pinv.form rows computes it as it is written, by the m x m matrix
  *   P      column pivoting; pivots below tolerance times the first end the rank, and y is 0 in the other columns: the
  *          basic solution, which leaves as many joints as it can where they are
  *
@@ -26,16 +27,18 @@
 #include <float.h>
 
 typedef struct dense {
-    int is_qr;
-    int m, k;     /* residuals; min(m, nv) */
-    double *A;    /* m x nv */
-    double *r;    /* m */
-    double *y;    /* nv */
-    double *U;    /* m x k (pinv) */
-    double *VT;   /* k x nv (pinv) */
-    double *s;    /* k: singular values, or tau of QR */
-    double *copy; /* m (qr) */
-    int *column;  /* nv (qr) */
+    int is_qr, is_rows;
+    int m, k;       /* residuals; min(m, nv) */
+    double *A;      /* m x nv */
+    double *r;      /* m */
+    double *y;      /* nv */
+    double *U;      /* m x k (pinv) */
+    double *VT;     /* k x nv (pinv) */
+    double *s;      /* k: singular values, or tau of QR */
+    double *copy;   /* m (qr, rows) */
+    double *normal; /* m x m (rows): A At, then its factors */
+    int *pivot;     /* m (rows) */
+    int *column;    /* nv (qr) */
     ulna_dense_work work;
     ulna_circling circling;
 } dense;
@@ -55,8 +58,16 @@ static ulna_status layout(ulna_solver *s, void *state, ulna_arena *arena, ulna_e
     h->m = ulna_work_residual_count(s->work);
     h->k = h->m < s->nv ? h->m : s->nv;
     h->is_qr = s->method == &ulna_method_qr;
-    ulna_status status =
-        h->is_qr ? ulna_dense_qr_need(h->m, s->nv, &h->work.have) : ulna_dense_svd_need(h->m, s->nv, &h->work.have);
+    h->is_rows = !h->is_qr && s->options.pinv.form == ULNA_PINV_ROWS;
+    if (h->is_rows && h->m > s->nv)
+        return ulna_fail(
+            error, ULNA_ERR_UNSUPPORTED,
+            "option pinv.form rows: %d residuals of %d degrees of freedom are never independent, so JJt has no "
+            "inverse; use svd",
+            h->m, s->nv);
+    ulna_status status = h->is_qr     ? ulna_dense_qr_need(h->m, s->nv, &h->work.have)
+                         : h->is_rows ? ulna_dense_symmetric_need(h->m, &h->work.have)
+                                      : ulna_dense_svd_need(h->m, s->nv, &h->work.have);
     if (status != ULNA_OK)
         return ulna_fail(error, status, "%d residuals and %d degrees of freedom are too many for method '%s'", h->m,
                          s->nv, s->method->info.name);
@@ -67,7 +78,11 @@ static ulna_status layout(ulna_solver *s, void *state, ulna_arena *arena, ulna_e
     h->s = ulna_arena_take(arena, k, sizeof *h->s);
     h->work.reals = ulna_arena_take(arena, h->work.have.reals, sizeof *h->work.reals);
     h->work.integers = ulna_arena_take(arena, h->work.have.integers, sizeof *h->work.integers);
-    if (h->is_qr) {
+    if (h->is_rows) {
+        h->normal = ulna_arena_take(arena, m, m * sizeof *h->normal);
+        h->copy = ulna_arena_take(arena, m, sizeof *h->copy);
+        h->pivot = ulna_arena_take(arena, m, sizeof *h->pivot);
+    } else if (h->is_qr) {
         h->copy = ulna_arena_take(arena, m, sizeof *h->copy);
         h->column = ulna_arena_take(arena, nv, sizeof *h->column);
     } else {
@@ -112,6 +127,34 @@ static ulna_status solve_pinv(ulna_solver *s, dense *h, promise *gives)
         for (int j = 0; j < s->nv && is_kept; j++)
             h->y[j] += h->VT[(size_t)j * (size_t)h->k + (size_t)i] * along / h->s[i];
     }
+    return status;
+}
+
+/* y = At (AAt)^-1 r, as the recipe writes it. Rows that depend on each other have no inverse, which a pivot of zero, or of rounding,
+ * shows as a negative eigenvalue or as a step that does not meet the linear goals. */
+static ulna_status solve_rows(ulna_solver *s, dense *h, promise *gives)
+{
+    size_t m = (size_t)h->m;
+    int negative = 0;
+    for (size_t a = 0; a < m; a++)
+        for (size_t b = a; b < m; b++) {
+            double sum = 0;
+            for (int j = 0; j < s->nv; j++)
+                sum += h->A[(size_t)j * m + a] * h->A[(size_t)j * m + b];
+            h->normal[a * m + b] = h->normal[b * m + a] = sum;
+        }
+    ulna_status status = ulna_dense_symmetric_factor(h->m, h->normal, h->pivot, &negative, &h->work);
+    if (status == ULNA_OK && negative)
+        status = ULNA_ERR_SINGULAR;
+    memcpy(h->copy, h->r, m * sizeof *h->r);
+    if (status == ULNA_OK)
+        status = ulna_dense_symmetric_solve(h->m, h->normal, h->pivot, h->copy);
+    for (int j = 0; j < s->nv && status == ULNA_OK; j++) {
+        h->y[j] = 0;
+        for (size_t a = 0; a < m; a++)
+            h->y[j] += h->A[(size_t)j * m + a] * h->copy[a];
+    }
+    gives->decrease = s->f; /* the linear model meets every goal */
     return status;
 }
 
@@ -175,7 +218,7 @@ static ulna_status iterate(ulna_solver *s, void *state)
     promise gives = {0, 0};
     ulna_status status = form_rows(s, h);
     if (status == ULNA_OK)
-        status = h->is_qr ? solve_qr(s, h, &gives) : solve_pinv(s, h, &gives);
+        status = h->is_qr ? solve_qr(s, h, &gives) : h->is_rows ? solve_rows(s, h, &gives) : solve_pinv(s, h, &gives);
     s->result.factorisations++;
     if (status != ULNA_OK) /* LAPACK does not converge: numbers beyond all bounds */
         return status == ULNA_ERR_CONVERGENCE ? ULNA_ERR_NUMBER : status;

@@ -164,7 +164,7 @@ static ulna_status check_kkt(ulna_solver *s, ulna_stop *stop)
 /* The best point of methods that may climb. */
 static void keep_best(ulna_solver *s)
 {
-    if (s->f < s->attempt_f && !(s->method->info.flags & ULNA_METHOD_MONOTONE)) {
+    if (s->f < s->attempt_f && !s->monotone) {
         s->attempt_f = s->f;
         memcpy(s->attempt_q, s->q, (size_t)s->nq * sizeof *s->q);
     }
@@ -173,7 +173,7 @@ static void keep_best(ulna_solver *s)
 /* A method that climbed at the end goes back to its best point, and what is said is said of that one. */
 static ulna_status go_to_best(ulna_solver *s, ulna_stop *stop)
 {
-    if ((s->method->info.flags & ULNA_METHOD_MONOTONE) || !(s->attempt_f < s->f))
+    if (s->monotone || !(s->attempt_f < s->f))
         return ULNA_OK;
     double risen = s->f - s->attempt_f;
     memcpy(s->q, s->attempt_q, (size_t)s->nq * sizeof *s->q);
@@ -242,6 +242,7 @@ static ulna_status after_iteration(ulna_solver *s)
     if (status != ULNA_OK)
         return status;
     keep_best(s);
+    s->result.evaluations_added += s->result.evaluations;
     ulna_stop stop = judge(s);
     if (is_watched(s)) {
         ulna_trace_row row = {0};

@@ -14,7 +14,8 @@
  * Limits. DOFs on a limit that -g presses against stay; the path is projected; cg starts again from -g whenever the set
  * of these DOFs changes.
  *
- * Changed: the survey's fixed step length is replaced by a line search (line_search.c). For gradient it is
+ * Changed: the survey's fixed step length is replaced by a line search (line_search.c); options.alpha.gradient brings it back: then every
+ * step is taken, better or not, until 50 in a row have found no lower point, and the driver keeps the best. For gradient it is
  * backtracking, whatever options.line.rule says, from |s|^2/(s y) and (s y)/|y|^2 in turn: these lengths do their work
  * where they are not the minimum along the line, and a Wolfe search doubles the iterations. For cg it begins with the
  * length that would bring the same decrease as the last one. Steepest is a matter of scale: it is that of solver.h over
@@ -25,6 +26,7 @@
  * thousands; cg to its root. They are for comparison, for rough answers, and for goals that change faster than they can
  * be reached.
  */
+#include "solve/least_squares.h"
 #include "solve/line_search.h"
 
 #define FIRST_STEP 0.3   /* the first step of all, and */
@@ -42,6 +44,7 @@ typedef struct descent {
     int has_last;             /* line.step and the above are those of the last iteration */
     int was_short;            /* the last step was below options.step */
     int iteration;
+    ulna_circling circling; /* gradient, with a fixed length */
 } descent;
 
 _Static_assert(sizeof(descent) <= ULNA_METHOD_STATE, "state too large");
@@ -63,6 +66,7 @@ static ulna_status begin(ulna_solver *s, void *state)
     descent *m = state;
     double largest;
     m->has_last = m->was_short = m->iteration = 0;
+    m->circling = (ulna_circling){0};
     return ulna_line_metric(s, m->metric, &largest);
 }
 
@@ -139,10 +143,26 @@ static double secant_length(const ulna_solver *s, const descent *m)
     return m->iteration % 2 ? ss / sy : sy / yy;
 }
 
+/* The survey's method as written: a step of a fixed length, whatever f does. */
+static ulna_status leap(ulna_solver *s, descent *m)
+{
+    int found;
+    for (int j = 0; j < s->nv; j++)
+        s->step[j] = s->held[j] ? 0 : -s->scale[j] * s->scale[j] * s->gradient[j];
+    ulna_status status = ulna_line_leap(s, &m->line, s->step, s->options.alpha.gradient, &found);
+    if (status == ULNA_OK && !found)
+        s->now.stop = ULNA_STOP_STALLED;
+    else if (status == ULNA_OK)
+        ulna_stop_circling(s, &m->circling);
+    return status;
+}
+
 static ulna_status iterate_gradient(ulna_solver *s, void *state)
 {
     descent *m = state;
     look_around(s, m);
+    if (s->options.alpha.gradient > 0)
+        return leap(s, m);
     m->line.curvature = -1;
     return descend(s, m, m->has_last ? secant_length(s, m) : 0);
 }

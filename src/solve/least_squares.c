@@ -19,7 +19,7 @@
  *
  *     dq = Jt (JJt + lambda I)^-1 r = (JtJ + lambda I)^-1 Jt r.
  *
- * The two forms are one by the push-through identity, and the second is O(DOF) here. lambda is constant, or c f:
+ * The two forms are one by the push-through identity, and the second is O(DOF) here. lambda is constant (as it stands, or relative to JtJ), or c f:
  * large far away, none at the goal (Chan & Lawrence 1988; Sugihara 2011). As in the papers every step is taken,
  * better or not; the driver keeps the best point. Changed: limits met inside the step; a step to where f is not a
  * number is halved; it ends when 50 steps in a row have found no lower point.
@@ -35,7 +35,8 @@
  *
  *     dq = -alpha v,      alpha = (g v) / (v JtJ v).
  *
- * Changed: a step that moves a joint by more than dense.max_step is shortened. Every step is taken, better or not,
+ * or the fixed length options.alpha.transpose, as textbooks have it.
+ * Changed: a step that moves a joint by more than dense.max_step is shortened, unless its length is fixed. Every step is taken, better or not,
  * until 50 in a row have found no lower point; the driver keeps the best. Limits are not looked at, as in the papers.
  * Fails by patience: it is steepest descent with the exact length for the linear model, and zigzags as that does. The
  * number of iterations grows with the ratio of the largest to the least curvature, thousands for a full body.
@@ -198,14 +199,16 @@ static ulna_status begin_dls(ulna_solver *s, void *state)
     damped *h = state;
     double damping = s->options.dls.damping, largest = 0;
     ulna_status status = ulna_normal_diagonal(s, s->shift, &largest);
-    *h = (damped){.factor = damping > 0 ? damping : 1, .constant = (damping > 0 ? damping : 1e-3) * largest};
+    int is_absolute = s->options.dls.rule == ULNA_DLS_ABSOLUTE;
+    *h = (damped){.factor = damping > 0 ? damping : 1,
+                  .constant = (damping > 0 ? damping : 1e-3) * (is_absolute ? 1 : largest)};
     return status;
 }
 
 static ulna_status iterate_dls(ulna_solver *s, void *state)
 {
     damped *h = state;
-    ulna_damped_step step = {.lambda = s->options.dls.rule == ULNA_DLS_FIXED ? h->constant : h->factor * s->f};
+    ulna_damped_step step = {.lambda = s->options.dls.rule == ULNA_DLS_ERROR ? h->factor * s->f : h->constant};
     double f, alpha = 1;
     ulna_status status = ulna_damped_step_here(s, NULL, &step);
     if (status != ULNA_OK)
@@ -258,18 +261,22 @@ static ulna_status iterate_transpose(ulna_solver *s, void *state)
         v[j] = s->locked[j] ? 0 : s->scale[j] * s->scale[j] * s->gradient[j];
         along += s->gradient[j] * v[j];
     }
-    status = ulna_work_hessian_multiply(s->work, 0, v, product);
-    if (status != ULNA_OK)
-        return status;
-    for (int j = 0; j < s->nv; j++)
-        curvature += v[j] * product[j];
-    double alpha = along / curvature, size = ulna_step_size(s, v), most = s->options.dense.max_step;
-    if (!(curvature > 0) || !isfinite(alpha)) {
-        s->now.stop = ULNA_STOP_STALLED;
-        return ULNA_OK;
+    double alpha = s->options.alpha.transpose;
+    if (!(alpha > 0)) {
+        status = ulna_work_hessian_multiply(s->work, 0, v, product);
+        if (status != ULNA_OK)
+            return status;
+        for (int j = 0; j < s->nv; j++)
+            curvature += v[j] * product[j];
+        double size = ulna_step_size(s, v), most = s->options.dense.max_step;
+        alpha = curvature > 0 ? along / curvature : (double)NAN;
+        if (!isfinite(alpha)) {
+            s->now.stop = ULNA_STOP_STALLED;
+            return ULNA_OK;
+        }
+        if (most > 0 && alpha * size > most)
+            alpha = most / size;
     }
-    if (most > 0 && alpha * size > most)
-        alpha = most / size;
     double length = -alpha;
     status = ulna_try_shorter(s, v, &length, &f);
     if (status != ULNA_OK)

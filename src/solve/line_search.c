@@ -299,6 +299,19 @@ ulna_status ulna_line_walk(ulna_solver *s, ulna_line *line, const double *direct
     return ULNA_OK;
 }
 
+ulna_status ulna_line_leap(ulna_solver *s, ulna_line *line, const double *direction, double length, int *found)
+{
+    path p = {s, line, direction, -1};
+    double f;
+    line->met = project(&p, length);
+    ulna_status status = ulna_try_q(s, &f);
+    *found = status == ULNA_OK && !isinf(f);
+    if (*found)
+        ulna_accept(s, line->step, 1, f);
+    s->now.damping = line->length = length;
+    return status;
+}
+
 /* Curvature of f at q along s->step: Gauss-Newton's or the exact one, whichever is larger. */
 static ulna_status curvature_along(ulna_solver *s, double *product, double *curvature)
 {
@@ -324,8 +337,12 @@ ulna_status ulna_line_give_up(ulna_solver *s, const ulna_line *line, double pred
 ulna_status ulna_line_metric(ulna_solver *s, double *metric, double *largest)
 {
     ulna_band diagonal = {.n = s->nv, .width = 0, .entries = metric};
-    ulna_status status = ulna_work_hessian_band(s->work, 0, &diagonal);
     *largest = 0;
+    if (s->options.bfgs.start == ULNA_START_IDENTITY) {
+        memcpy(metric, s->scale, (size_t)s->nv * sizeof *metric);
+        return ULNA_OK;
+    }
+    ulna_status status = ulna_work_hessian_band(s->work, 0, &diagonal);
     for (int j = 0; j < s->nv && status == ULNA_OK; j++) {
         metric[j] *= s->unit[j] * s->unit[j];
         *largest = fmax(*largest, metric[j]);

@@ -77,6 +77,9 @@ void ulna_line_layout(const ulna_solver *s, ulna_line *line, ulna_arena *arena);
  */
 ulna_status ulna_line_walk(ulna_solver *s, ulna_line *line, const double *direction, double first, int *found);
 
+/* Goes along it by `length`, projected in the same way, whether f falls or not. `found` 0: f is not a number there. */
+ulna_status ulna_line_leap(ulna_solver *s, ulna_line *line, const double *direction, double length, int *found);
+
 /*
  * After a search down the gradient (s->step, still there) that found nothing: sets s->now.stop. That is `decrease` if f
  * could not fall by more than its rounding there, by the curvature along the way, or if the method's own model says
@@ -87,7 +90,7 @@ ulna_status ulna_line_give_up(ulna_solver *s, const ulna_line *line, double pred
 /*
  * Scales for methods that learn slowly how stiff each DOF is: s->scale over the root of Gauss-Newton's diagonal at q,
  * which is made relative to its largest element (returned, m^2 / rad^2) and not let below a small part of it. The work
- * must stand at q.
+ * must stand at q. With options.bfgs.start identity: s->scale alone, and 0.
  */
 ulna_status ulna_line_metric(ulna_solver *s, double *metric, double *largest);
 

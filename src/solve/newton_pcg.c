@@ -13,7 +13,7 @@
  *
  * Changed: MATLAB solves the trust region problem in the plane of the conjugate gradient solution and the gradient;
  * we stop conjugate gradients at the sphere, or follow negative curvature to it, as Steihaug does. Near the end
- * epsilon falls with the root of the gradient, so that convergence is superlinear.
+ * epsilon falls with the root of the gradient, so that convergence is superlinear; options.pcg.fixed holds it, as the paper does.
  * Fails: a gradient of zero is the end, be it a saddle point (see result.verified). Slow where H is so indefinite
  * that most steps end at the first negative curvature.
  */
@@ -180,7 +180,8 @@ static ulna_status solve(ulna_solver *s, newton_pcg *m, hatted *context, int *is
     size = sqrt(size);
     m->first_slope = fmax(m->first_slope, size);
     double forced = m->first_slope > 0 ? sqrt(size / m->first_slope) : 1;
-    ulna_pcg_options options = {.tolerance = fmin(s->options.pcg.tolerance, fmax(forced, 1e-10)),
+    double least = s->options.pcg.fixed ? s->options.pcg.tolerance : fmax(forced, 1e-10);
+    ulna_pcg_options options = {.tolerance = fmin(s->options.pcg.tolerance, least),
                                 .max_iterations = limit        ? limit
                                                   : nv < 46340 ? nv * nv
                                                                : INT_MAX,

@@ -53,57 +53,17 @@ static ulna_status check_arrays(const ulna_options *options, const ulna_model *m
 
 ulna_status ulna_options_check(const ulna_options *options, const ulna_model *model, ulna_error *error)
 {
-    const struct {
-        const char *name;
-        double value;
-        int positive;
-    } numbers[] = {
-        {"objective", fabs(options->objective), 0},
-        {"decrease", options->decrease, 0},
-        {"gradient", options->gradient, 0},
-        {"step", options->step, 0},
-        {"violation", options->violation, 1},
-        {"kkt", options->kkt, 1},
-        {"seconds", options->seconds, 0},
-        {"stop_below", fabs(options->stop_below), 0},
-        {"iterations", options->iterations, 0},
-        {"evaluations", options->evaluations, 0},
-        {"restarts", options->restarts, 0},
-        {"agreeing_restarts", options->agreeing_restarts, 0},
-        {"trace_capacity", options->trace_capacity, 0},
-        {"hybrid.kappa", options->hybrid.kappa, 1},
-        {"levels.ratio", options->levels.ratio, 1},
-        {"levels.centre", options->levels.centre, 0},
-        {"newton.radius", options->newton.radius, 1},
-        {"pcg.tolerance", options->pcg.tolerance, 1},
-        {"pcg.band_width", options->pcg.band_width, 0},
-        {"pcg.max_iterations", options->pcg.max_iterations, 0},
-        {"lm.damping", options->lm.damping, 1},
-        {"dls.damping", options->dls.damping, 0},
-        {"dense.tolerance", options->dense.tolerance, 0},
-        {"dense.max_step", options->dense.max_step, 0},
-        {"line.sufficient", options->line.sufficient, 1},
-        {"line.curvature", options->line.curvature, 1},
-        {"line.memory", options->line.memory, 1},
-        {"penalty.weight", options->penalty.weight, 1},
-    };
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (!is_tolerance(numbers[i].value) || (numbers[i].positive && !(numbers[i].value > 0)))
-            return ulna_fail(error, ULNA_ERR_ARGUMENT, "option %s is %g: it must be a number %s 0", numbers[i].name,
-                             numbers[i].value, numbers[i].positive ? "above" : "not below");
+    ulna_status status = ulna_options_check_numbers(options, error);
+    if (status != ULNA_OK)
+        return status;
     if (!(options->line.sufficient < options->line.curvature && options->line.curvature < 1))
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "options need 0 < line.sufficient < line.curvature < 1");
-    if (!(options->levels.ratio >= 1e-6 && options->levels.ratio <= 0.5))
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "option levels.ratio is %g: it must be from 1e-6 to 0.5",
-                         options->levels.ratio);
+    if (options->trace_capacity < 0)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "option trace_capacity is %d: it must be a number not below 0",
+                         options->trace_capacity);
     if (options->trace_capacity && !options->trace)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "option trace_capacity is %d, but there is no trace",
                          options->trace_capacity);
-    if ((unsigned)options->lm.rule > ULNA_DAMPING_QUARTERS || (unsigned)options->dls.rule > ULNA_DLS_FIXED ||
-        (unsigned)options->line.rule > ULNA_LINE_BACKTRACKING ||
-        (unsigned)options->virtual_work.step > ULNA_VIRTUAL_GAUSS_NEWTON)
-        return ulna_fail(error, ULNA_ERR_ARGUMENT,
-                         "option lm.rule, dls.rule, line.rule or virtual_work.step is not one of its values");
     return check_arrays(options, model, error);
 }
 

@@ -34,8 +34,9 @@ static ulna_status take_arrays(ulna_solver *s, ulna_arena *arena, ulna_error *er
 /*
  * penalty: another method, with the limits as a term in place of bounds.
  *
- * Source: convex IK, section 5.1, eq. 16: f + lambda sum dist(q_i, [lower_i, upper_i])^2, lambda = 100. In the units of problem.h
- * the penalty is 1/2 lambda length^2 dist^2 for rotations and 1/2 lambda dist^2 for translations, a term of type limits.
+ * Source: convex IK, section 5.1, eq. 16: f + lambda sum dist(q_i, [lower_i, upper_i])^2, lambda = 100, where f is twice that of
+ * problem.h. The penalty is 1/2 lambda length^2 dist^2 for rotations, a term of type limits; length is the problem's, which makes lambda
+ * a plain number, or options.penalty.length. The paper does not say in which unit its lambda is.
  *
  * There is no iteration of its own. The driver solves a copy of the caller's problem that has the term, with the method that
  * options.penalty.method names, and the result's f is that of the caller's problem.
@@ -50,6 +51,13 @@ const ulna_method ulna_method_penalty = {
              .iterations = 300},
     .patience = 1,
 };
+
+/* Weight of the term: its unit of length for angles is options.penalty.length in place of the problem's. */
+static double penalty_weight(const ulna_solver *s)
+{
+    double length = s->options.penalty.length, ratio = length > 0 ? length / s->given->length : 1;
+    return s->options.penalty.weight * ratio * ratio;
+}
 
 /* For `penalty`: the problem with its limits as a term, and the method that solves it. */
 static ulna_status make_penalty(ulna_solver *s, const ulna_method *inner, ulna_error *error)
@@ -66,7 +74,7 @@ static ulna_status make_penalty(ulna_solver *s, const ulna_method *inner, ulna_e
     if (status != ULNA_OK)
         return status;
     const double *low = o->lower ? o->lower : s->model->lower, *high = o->upper ? o->upper : s->model->upper;
-    status = ulna_problem_add_limits(s->own, low, high, o->penalty.weight, &s->penalty_term, error);
+    status = ulna_problem_add_limits(s->own, low, high, penalty_weight(s), &s->penalty_term, error);
     if (status == ULNA_OK)
         status = ulna_problem_ready(s->own, error);
     s->problem = s->own;
@@ -87,7 +95,7 @@ ulna_status ulna_solver_first_f(ulna_solver *s)
         status = ulna_work_evaluate(s->work, s->q, &s->result.first_f);
     s->result.evaluations++;
     if (status == ULNA_OK)
-        status = ulna_problem_set_weight(s->own, s->penalty_term, s->options.bounded ? s->options.penalty.weight : 0);
+        status = ulna_problem_set_weight(s->own, s->penalty_term, s->options.bounded ? penalty_weight(s) : 0);
     return status;
 }
 
@@ -156,6 +164,8 @@ static void set_arrays(ulna_solver *s)
             s->limited_high[i] = s->upper[j];
         }
     }
+    s->monotone = (s->method->info.flags & ULNA_METHOD_MONOTONE) &&
+                  !(s->method == &ulna_method_gradient && o->alpha.gradient > 0);
     s->objective = o->objective;
     s->stop_below = o->stop_below;
     set_length(s);
@@ -297,8 +307,8 @@ ulna_status ulna_solver_set_options(ulna_solver *s, const ulna_options *options,
     const char *inner = options->penalty.method ? options->penalty.method : "hybrid";
     if (strcmp(name, old->method) != 0 || (s->own && strcmp(inner, s->method->info.name) != 0) ||
         options->line.memory != old->line.memory || options->pcg.band_width != old->pcg.band_width ||
-        options->pcg.nearest_spd != old->pcg.nearest_spd || options->virtual_work.step != old->virtual_work.step ||
-        !options->lagrange.slack != !old->lagrange.slack)
+        options->pcg.nearest_spd != old->pcg.nearest_spd || options->pinv.form != old->pinv.form ||
+        options->virtual_work.step != old->virtual_work.step || !options->lagrange.slack != !old->lagrange.slack)
         return ulna_fail(error, ULNA_ERR_ARGUMENT,
                          "the method and the options that set memory sizes cannot change: create another solver");
     name = old->method; /* outlives the caller's */

@@ -69,7 +69,8 @@ struct ulna_solver {
     ulna_work *work;
     ulna_options options;
     int nv, nq;
-    int bounded; /* limits are kept by this method and wanted */
+    int bounded;  /* limits are kept by this method and wanted */
+    int monotone; /* f never rises: the method's flag, unless an option takes every step */
 
     double *lower, *upper;              /* nv: wanted limits; infinite for quaternions */
     double *unit, *scale;               /* nv: 1 or length scale; and times strength */
@@ -210,6 +211,11 @@ ulna_status ulna_escape(ulna_solver *s, int *escaped);
 /* ---- for the driver -------------------------------------------------------------------------------------------- */
 
 ulna_status ulna_options_check(const ulna_options *options, const ulna_model *model, ulna_error *error);
+/* Every number by the range that the table of options gives (option_table.c). */
+ulna_status ulna_options_check_numbers(const ulna_options *options, ulna_error *error);
+/* ulna_options_set, given the method of the name `value` if there is one: the names are known to a higher layer. */
+ulna_status ulna_options_put(ulna_options *options, const char *name, const char *value, const char *method,
+                             ulna_error *error);
 /* `penalty`: goals of the caller's problem into the copy; f at the start, and at the end, without the penalties. */
 ulna_status ulna_solver_copy_goals(ulna_solver *s);
 ulna_status ulna_solver_first_f(ulna_solver *s);

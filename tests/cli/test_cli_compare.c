@@ -40,6 +40,64 @@ static void every_method_is_listed(void **state)
     json_decref(object);
 }
 
+/* `ulna methods NAME` lists what --set takes, and nothing else. */
+static void options_are_listed_and_set(void **state)
+{
+    (void)state;
+    const ulna_option_info *option;
+    assert_int_equal(ulna_test_cli("methods --json"), 0);
+    json_t *object = ulna_test_cli_json(), *list = json_object_get(object, "options");
+    int count = 0;
+    while (ulna_option_at(count))
+        count++;
+    assert_int_equal(json_array_size(list), count - 1); /* all but `method` */
+    json_decref(object);
+    for (int i = 1; (option = ulna_option_at(i)) != NULL; i++) {
+        char command[200], text[64], method[32];
+        const ulna_options defaults = ulna_options_default();
+        const char *names = option->methods ? option->methods : "hybrid";
+        snprintf(method, sizeof method, "%.*s", (int)strcspn(names, " "), names);
+        ulna_option_text(option, &defaults, text, sizeof text);
+        snprintf(command, sizeof command, "methods %s", method);
+        assert_int_equal(ulna_test_cli(command), 0);
+        ulna_test_assert_says(ulna_test_cli_out(), option->name);
+        snprintf(command, sizeof command, "compare arm -n 1 -m %s --set %s=%s --set iterations=1", method, option->name,
+                 text);
+        int code = ulna_test_cli(command);
+        if (code > 1)
+            fail_msg("%s: exit code %d: %s", command, code, ulna_test_cli_err());
+    }
+    for (const char *line = ulna_test_cli_out(); *line; line += strcspn(line, "\n") + 1)
+        assert_true(strcspn(line, "\n") <= 80);
+}
+
+static void options_take_effect(void **state)
+{
+    (void)state;
+    assert_int_equal(ulna_test_cli("compare arm --json -n 3 -m newton-pcg,gradient --set iterations=2"), 1);
+    json_t *object = ulna_test_cli_json(), *row = json_array_get(json_object_get(object, "methods"), 0);
+    assert_true(ulna_test_json_median(row, "iterations") == 2);
+    json_decref(object);
+    static const struct {
+        const char *set, *message;
+    } wrong[] = {
+        {"lm.rul=quarters", "did you mean 'lm.rule'?"},
+        {"lm.rule=fletcher", "one of nielsen, classic, quarters"},
+        {"lm.damping=0", "a number above 0"},
+        {"pcg.tolerance=0.1", "has no effect: it is an option of newton-pcg"},
+        {"lm.rule", "NAME=VALUE"},
+        {"=1", "NAME=VALUE"},
+        {"method=lm", "use --method"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char command[200];
+        snprintf(command, sizeof command, "compare arm -m lm --set %s", wrong[i].set);
+        assert_int_equal(ulna_test_cli(command), 2);
+        ulna_test_assert_says(ulna_test_cli_err(), wrong[i].message);
+        assert_string_equal(ulna_test_cli_out(), "");
+    }
+}
+
 static void one_method_is_explained(void **state)
 {
     (void)state;
@@ -422,6 +480,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_method_is_listed, ulna_test_cli_set_up, ulna_test_cli_tear_down),
+        cmocka_unit_test_setup_teardown(options_are_listed_and_set, ulna_test_cli_set_up, ulna_test_cli_tear_down),
+        cmocka_unit_test_setup_teardown(options_take_effect, ulna_test_cli_set_up, ulna_test_cli_tear_down),
         cmocka_unit_test_setup_teardown(one_method_is_explained, ulna_test_cli_set_up, ulna_test_cli_tear_down),
         cmocka_unit_test_setup_teardown(default_run_succeeds, ulna_test_cli_set_up, ulna_test_cli_tear_down),
         cmocka_unit_test_setup_teardown(every_method_has_its_row, ulna_test_cli_set_up, ulna_test_cli_tear_down),
