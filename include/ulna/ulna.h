@@ -12,6 +12,7 @@
 #include "ulna/model.h"
 #include "ulna/motion.h"
 #include "ulna/problem.h"
+#include "ulna/reach.h"
 #include "ulna/sample.h"
 #include "ulna/solve.h"
 #include "ulna/version.h"

@@ -1,0 +1,395 @@
+/*
+ * The calls: works, one problem, many, a path, all solutions. Goals and seeds are checked here, once, and answers are judged here, by
+ * forward kinematics, whichever solve they come from.
+ */
+#include "base/parallel.h"
+#include "kinematics/pose.h"
+#include "math/math3.h"
+#include "reach/chain.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- works -------------------------------------------------------------------------------------------------------------- */
+
+static void take_arrays(ulna_reach_work *work, const ulna_reach *reach, ulna_arena *arena)
+{
+    size_t nq = (size_t)reach->nq, nv = (size_t)reach->nv, tips = (size_t)reach->tip_count;
+    double **per_coordinate[] = {&work->seed, &work->trial, &work->best, &work->found, &work->slid};
+    double **per_dof[] = {&work->step, &work->lower, &work->upper};
+    for (size_t i = 0; i < sizeof per_coordinate / sizeof *per_coordinate; i++)
+        *per_coordinate[i] = ulna_arena_take(arena, nq, sizeof(double));
+    for (size_t i = 0; i < sizeof per_dof / sizeof *per_dof; i++)
+        *per_dof[i] = ulna_arena_take(arena, nv, sizeof(double));
+    work->target = ulna_arena_take(arena, tips, sizeof *work->target);
+    work->error = ulna_arena_take(arena, tips, sizeof *work->error);
+    work->chain = reach->chain ? ulna_arena_take(arena, ulna_chain_scratch(reach->chain), 1) : NULL;
+}
+
+ulna_status ulna_reach_work_create(const ulna_reach *reach, const ulna_allocator *allocator, ulna_reach_work **result,
+                                   ulna_error *error)
+{
+    if (result)
+        *result = NULL;
+    if (!reach || !result)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "ulna_reach_work_create needs a reach and a place for the result");
+    ulna_reach_work counting = {0}, *work;
+    ulna_arena arena = {0};
+    ulna_allocator chosen = ulna_allocator_or_default(allocator);
+    ulna_arena_take(&arena, 1, sizeof counting);
+    take_arrays(&counting, reach, &arena);
+    size_t bytes = arena.used;
+    unsigned char *memory = arena.failed ? NULL : ulna_allocate(&chosen, bytes, 1);
+    if (!memory)
+        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for the work of a reach, %zu bytes", bytes);
+    arena = (ulna_arena){.memory = memory};
+    work = ulna_arena_take(&arena, 1, sizeof *work);
+    *work = (ulna_reach_work){.allocator = chosen, .bytes = bytes, .reach = reach};
+    take_arrays(work, reach, &arena);
+    ulna_status status = ulna_pose_create(reach->model, &chosen, &work->pose, error);
+    if (status == ULNA_OK)
+        status = ulna_tree_create(work, error);
+    if (status != ULNA_OK) {
+        ulna_reach_work_destroy(work);
+        return status;
+    }
+    *result = work;
+    return ULNA_OK;
+}
+
+void ulna_reach_work_destroy(ulna_reach_work *work)
+{
+    if (!work)
+        return;
+    ulna_tree_destroy(work);
+    ulna_pose_destroy(work->pose);
+    ulna_allocator allocator = work->allocator;
+    ulna_release(&allocator, work, work->bytes, 1);
+}
+
+/* ---- answers -------------------------------------------------------------------------------------------------------------- */
+
+ulna_status ulna_reach_errors(ulna_reach_work *work, const ulna_target *target, const double *q,
+                              ulna_reach_error *errors)
+{
+    const ulna_reach *reach = work->reach;
+    ulna_status status = ulna_pose_forward(work->pose, q);
+    for (int i = 0; i < reach->tip_count && status == ULNA_OK; i++) {
+        const ulna_reach_tip *tip = &reach->tip[i].given;
+        ulna_reach_error *e = &errors[i];
+        double rotation[2][9], position[2][3] = {{0}}, off[2] = {0}, sum[2] = {0};
+        ulna_identity9(rotation[1]);
+        ulna_pose_body(work->pose, tip->body, position[0], rotation[0]);
+        if (tip->relative_to != ULNA_NONE)
+            ulna_pose_body(work->pose, tip->relative_to, position[1], rotation[1]);
+        ulna_tip_error(&reach->tip[i], &target[i], (const double(*)[9])rotation, (const double(*)[3])position, e->axis,
+                       NULL);
+        for (int k = 0; k < 6; k++) {
+            double share = e->axis[k] / tip->tolerance[k];
+            sum[k / 3] += e->axis[k] * e->axis[k];
+            off[k / 3] += share * share;
+        }
+        e->position = sqrt(sum[0]);
+        e->rotation = sqrt(sum[1]);
+        e->within = off[0] <= 1 && off[1] <= 1;
+    }
+    return status;
+}
+
+void ulna_reach_wrap(const ulna_reach *reach, const ulna_reach_query *query, double *q)
+{
+    for (int j = 0; j < reach->nv; j++) {
+        int c = reach->model->dof_coordinate[j];
+        if (c < 0)
+            continue;
+        double low = query->lower[j], high = query->upper[j];
+        if (reach->turns[j] && !reach->locked[j] && high - low >= 2 * ULNA_PI) {
+            double near = ulna_nearest_turn(q[c], query->seed[c]);
+            near += near < low ? 2 * ULNA_PI : near > high ? -2 * ULNA_PI : 0;
+            q[c] = near;
+        }
+        q[c] = fmin(fmax(q[c], low), high);
+    }
+}
+
+double ulna_reach_distance(const ulna_reach *reach, const double *from, const double *q, double *step, int *jumped)
+{
+    const ulna_model *model = reach->model;
+    double sum = 0, largest = 0;
+    *jumped = 0;
+    ulna_model_difference(model, from, q, step);
+    for (int j = 0; j < reach->nv; j++) {
+        double way = reach->distance_weight[j] * step[j] / reach->unit[j], turn = step[j];
+        sum += way * way;
+        largest = fmax(largest, fabs(way));
+        if (ulna_segment_is_translation(model->dof_segment[j]))
+            continue;
+        if (reach->turns[j])
+            turn = ulna_nearest_turn(turn, 0);
+        else if (model->dof_segment[j] == ULNA_SEGMENT_BALL && model->dof_part[j] == 0)
+            turn = ulna_norm(step + j);
+        *jumped |= fabs(turn) > reach->options.jump;
+    }
+    return reach->options.norm == ULNA_REACH_NORM_LARGEST ? largest : sqrt(sum);
+}
+
+ulna_status ulna_reach_judge(ulna_reach_work *work, const ulna_reach_query *query, const double *q, int kept,
+                             ulna_reach_result *result)
+{
+    const ulna_reach *reach = work->reach;
+    double farthest = -1;
+    ulna_status status = ulna_reach_errors(work, query->target, q, work->error);
+    if (status != ULNA_OK)
+        return status;
+    result->reached = kept;
+    result->position_error = result->rotation_error = 0;
+    for (int i = 0; i < reach->tip_count; i++) {
+        const ulna_reach_error *e = &work->error[i];
+        const double *tolerance = reach->tip[i].given.tolerance;
+        double off = 0;
+        for (int k = 0; k < 6; k++)
+            off = fmax(off, fabs(e->axis[k]) / tolerance[k]);
+        result->position_error = fmax(result->position_error, e->position);
+        result->rotation_error = fmax(result->rotation_error, e->rotation);
+        result->reached &= e->within;
+        if (off > farthest) {
+            farthest = off;
+            result->worst = i;
+        }
+    }
+    result->at_limits = 0;
+    for (int j = 0; j < reach->nv; j++) {
+        int c = reach->model->dof_coordinate[j];
+        if (c < 0)
+            continue;
+        result->at_limits += q[c] <= reach->lower[j] || q[c] >= reach->upper[j];
+        result->reached &= q[c] >= reach->lower[j] && q[c] <= reach->upper[j];
+    }
+    result->distance = ulna_reach_distance(reach, query->seed, q, work->step, &result->jumped);
+    return ULNA_OK;
+}
+
+/* ---- checks of goals and seeds ---------------------------------------------------------------------------------------------- */
+
+static ulna_status check_goals(const ulna_reach *reach, const ulna_reach_goal *goals, ulna_target *target)
+{
+    for (int i = 0; i < reach->tip_count; i++) {
+        ulna_copy3(goals[i].position, target[i].position);
+        memcpy(target[i].quaternion, goals[i].rotation, sizeof target[i].quaternion);
+        for (int k = 0; k < 3; k++)
+            if (!(fabs(target[i].position[k]) <= reach->far))
+                return ULNA_ERR_NUMBER;
+        if (!ulna_all_finite(target[i].quaternion, 4))
+            return ULNA_ERR_NUMBER;
+        double length = ulna_quaternion_normalise(target[i].quaternion);
+        if (!(length > 0) || !isfinite(length))
+            return ULNA_ERR_NUMBER;
+        ulna_quaternion_to_rotation(target[i].quaternion, target[i].rotation);
+    }
+    return ULNA_OK;
+}
+
+/* Checks and copies the seed, and moves it into the limits. */
+static ulna_status check_seed(ulna_reach_work *work, const double *seed)
+{
+    const ulna_reach *reach = work->reach;
+    const double *from = seed ? seed : reach->model->rest;
+    if (ulna_model_check_q(reach->model, from, NULL) != ULNA_OK)
+        return ULNA_ERR_NUMBER;
+    memmove(work->seed, from, (size_t)reach->nq * sizeof *from);
+    for (int j = 0; j < reach->nv; j++) {
+        int c = reach->model->dof_coordinate[j];
+        if (c >= 0)
+            work->seed[c] = fmin(fmax(work->seed[c], reach->lower[j]), reach->upper[j]);
+    }
+    return ULNA_OK;
+}
+
+static ulna_reach_query query_of(const ulna_reach_work *work, ulna_reach_mode mode)
+{
+    const ulna_reach *reach = work->reach;
+    return (ulna_reach_query){
+        .mode = mode,
+        .target = work->target,
+        .seed = work->seed,
+        .lower = reach->lower,
+        .upper = reach->upper,
+        .deadline = reach->options.seconds > 0 ? ulna_seconds() + reach->options.seconds : 0,
+    };
+}
+
+static ulna_status solve_query(ulna_reach_work *work, const ulna_reach_query *query, double *q,
+                               ulna_reach_result *result)
+{
+    const ulna_chain *chain = work->reach->chain;
+    *result = (ulna_reach_result){0};
+    if (chain && ulna_chain_solve(chain, work->chain, query, q, result))
+        return ULNA_OK;
+    return ulna_tree_solve(work, query, q, result);
+}
+
+/* ---- one problem, and many ----------------------------------------------------------------------------------------------------- */
+
+ulna_status ulna_reach_solve(ulna_reach_work *work, const ulna_reach_goal *goals, const double *seed, double *q,
+                             ulna_reach_result *result)
+{
+    if (!work || !goals || !q)
+        return ULNA_ERR_ARGUMENT;
+    ulna_reach_result own;
+    ulna_status status = check_goals(work->reach, goals, work->target);
+    if (status == ULNA_OK)
+        status = check_seed(work, seed);
+    if (status != ULNA_OK)
+        return status;
+    ulna_reach_query query = query_of(work, work->reach->options.mode);
+    status = solve_query(work, &query, q, &own);
+    if (status == ULNA_OK && result)
+        *result = own;
+    return status;
+}
+
+typedef struct many {
+    ulna_reach_work *const *works;
+    int work_count, count;
+    const ulna_reach_goal *goals;
+    const double *seeds;
+    double *q;
+    ulna_reach_result *results;
+    int *failed; /* one per work: its first problem that failed */
+    ulna_status *status;
+} many;
+
+enum { MOST_WORKS = 256 }; /* as many threads as ulna_parallel_for starts */
+
+/* The share of each work: neighbours, so that a chain's lanes are full. */
+static void solve_share(const void *context, int first, int last)
+{
+    const many *m = context;
+    for (int w = first; w < last; w++) {
+        ulna_reach_work *work = m->works[w];
+        const ulna_reach *reach = work->reach;
+        size_t nq = (size_t)reach->nq;
+        int begin = (int)((long long)m->count * w / m->work_count);
+        int end = (int)((long long)m->count * (w + 1) / m->work_count);
+        for (int i = begin; i < end; i++) {
+            ulna_reach_result own;
+            ulna_status status = ulna_reach_solve(work, m->goals + (size_t)i * (size_t)reach->tip_count,
+                                                  m->seeds ? m->seeds + (size_t)i * nq : NULL, m->q + (size_t)i * nq,
+                                                  m->results ? &m->results[i] : &own);
+            if (status != ULNA_OK && m->status[w] == ULNA_OK) {
+                m->status[w] = status;
+                m->failed[w] = i;
+            }
+        }
+    }
+}
+
+ulna_status ulna_reach_solve_many(ulna_reach_work *const *works, int work_count, int count,
+                                  const ulna_reach_goal *goals, const double *seeds, double *q,
+                                  ulna_reach_result *results, int *failed)
+{
+    int first[MOST_WORKS];
+    ulna_status status[MOST_WORKS] = {ULNA_OK};
+    if (failed)
+        *failed = ULNA_NONE;
+    if (!works || work_count < 1 || count < 0 || (count > 0 && (!goals || !q)))
+        return ULNA_ERR_ARGUMENT;
+    for (int w = 0; w < work_count; w++)
+        if (!works[w] || works[w]->reach != works[0]->reach)
+            return ULNA_ERR_ARGUMENT;
+    int used = work_count < MOST_WORKS ? work_count : MOST_WORKS;
+    many m = {works, used, count, goals, seeds, q, results, first, status};
+    ulna_parallel_for(used, count * 5.0, used, 1, solve_share, &m);
+    for (int w = 0; w < used; w++)
+        if (status[w] != ULNA_OK) {
+            if (failed)
+                *failed = first[w];
+            return status[w];
+        }
+    return ULNA_OK;
+}
+
+/* ---- several solutions ------------------------------------------------------------------------------------------------------------ */
+
+ulna_status ulna_reach_all(ulna_reach_work *work, const ulna_reach_goal *goals, const double *seed, int capacity,
+                           double *q, ulna_reach_result *results, int *count)
+{
+    if (!work || !goals || !q || !results || !count || capacity < 1)
+        return ULNA_ERR_ARGUMENT;
+    ulna_status status = check_goals(work->reach, goals, work->target);
+    if (status == ULNA_OK)
+        status = check_seed(work, seed);
+    if (status != ULNA_OK)
+        return status;
+    const ulna_chain *chain = work->reach->chain;
+    ulna_reach_query query = query_of(work, ULNA_REACH_NEAREST);
+    if (chain && ulna_chain_all(chain, work->chain, &query, capacity, q, results, count))
+        return ULNA_OK;
+    return ulna_tree_all(work, &query, capacity, q, results, count);
+}
+
+/* ---- a path ------------------------------------------------------------------------------------------------------------------------ */
+
+/* Limits around where the robot is now. */
+static void narrow_limits(ulna_reach_work *work, const double *max_step, ulna_reach_query *query)
+{
+    const ulna_reach *reach = work->reach;
+    for (int j = 0; j < reach->nv; j++) {
+        int c = reach->model->dof_coordinate[j];
+        double at = c >= 0 ? work->seed[c] : 0;
+        work->lower[j] = c >= 0 ? fmax(reach->lower[j], at - max_step[j]) : reach->lower[j];
+        work->upper[j] = c >= 0 ? fmin(reach->upper[j], at + max_step[j]) : reach->upper[j];
+    }
+    query->lower = work->lower;
+    query->upper = work->upper;
+    query->is_narrow = 1;
+}
+
+static ulna_status check_steps(const ulna_reach *reach, const double *max_step)
+{
+    for (int j = 0; j < reach->nv && max_step; j++)
+        if (!(max_step[j] > 0))
+            return ULNA_ERR_ARGUMENT;
+    return ULNA_OK;
+}
+
+ulna_status ulna_reach_path(ulna_reach_work *work, int count, const ulna_reach_goal *goals, const double *seed,
+                            const double *max_step, double *q, ulna_reach_result *results, int *jumps, int *missed)
+{
+    if (!work || count < 0 || (count > 0 && (!goals || !q)))
+        return ULNA_ERR_ARGUMENT;
+    const ulna_reach *reach = work->reach;
+    int jumped = 0, unreached = 0;
+    ulna_status status = check_steps(reach, max_step);
+    for (int i = 0; i < count && status == ULNA_OK; i++) { /* all goals first: a path is solved whole or not at all */
+        status = check_goals(reach, goals + (size_t)i * (size_t)reach->tip_count, work->target);
+    }
+    for (int i = 0; i < count && status == ULNA_OK; i++) {
+        ulna_reach_result own, *result = results ? &results[i] : &own;
+        double *at = q + (size_t)i * (size_t)reach->nq;
+        check_goals(reach, goals + (size_t)i * (size_t)reach->tip_count, work->target);
+        status = check_seed(work, i > 0 ? at - reach->nq : seed);
+        if (status != ULNA_OK)
+            break;
+        ulna_reach_query query = query_of(work, i > 0 || max_step ? ULNA_REACH_NEAR : reach->options.mode);
+        if (max_step)
+            narrow_limits(work, max_step, &query);
+        status = solve_query(work, &query, at, result);
+        jumped += result->jumped;
+        unreached += !result->reached;
+    }
+    if (status == ULNA_OK && jumps)
+        *jumps = jumped;
+    if (status == ULNA_OK && missed)
+        *missed = unreached;
+    return status;
+}
+
+ulna_status ulna_reach_measure(ulna_reach_work *work, const ulna_reach_goal *goals, const double *q,
+                               ulna_reach_error *errors)
+{
+    if (!work || !goals || !q || !errors)
+        return ULNA_ERR_ARGUMENT;
+    ulna_status status = check_goals(work->reach, goals, work->target);
+    return status == ULNA_OK ? ulna_reach_errors(work, work->target, q, errors) : status;
+}
