@@ -169,6 +169,9 @@ typedef struct ulna_kernel {
      */
     void (*lanes_up)(const ulna_pose *pose, const ulna_sweep *sweep, const ulna_lanes *lanes, int has_coefficients,
                      double drift[4]);
+    /* The centre of mass relative to the pose's origin, and its velocity by the twists of the links; lane 3 says nothing. */
+    void (*centre)(const ulna_pose *pose, double place[4]);
+    void (*centre_velocity)(const ulna_pose *pose, const ulna_sweep *sweep, double velocity[4]);
     /* Adds the wrenches of rows n . (centre of mass) to all links with mass, and loads them: `normal` is x, y, z of four rows,
      * 0 for other rows. */
     void (*lanes_centre)(const ulna_pose *pose, const ulna_sweep *sweep, const ulna_lanes *lanes,

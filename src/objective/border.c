@@ -224,23 +224,13 @@ void ulna_border_step(ulna_work *work, const ulna_border *border, const double *
     work->has_centre_velocity = 0;
 }
 
-/* Of the twists that the last step left: sum over links of m v + w x (m c). */
+/* Of the twists that the last step left. */
 static const double *centre_velocity(ulna_work *work)
 {
-    const ulna_model *model = work->problem->model;
-    if (work->has_centre_velocity)
-        return work->centre_velocity;
-    double *sum = memset(work->centre_velocity, 0, sizeof work->centre_velocity);
-    for (int l = 0; l < model->nl; l++) {
-        const ulna_pair *twist = &work->sweep.twist[l];
-        double moment[3], rotated[3], share = model->link_mass[l][3];
-        ulna_link_moment(work, l, moment);
-        ulna_cross((const double *)&twist->angular, moment, rotated);
-        for (int k = 0; k < 3; k++)
-            sum[k] += rotated[k] + share * twist->linear[k];
-    }
+    if (!work->has_centre_velocity)
+        work->pose->kernel->centre_velocity(work->pose, &work->sweep, work->centre_velocity);
     work->has_centre_velocity = 1;
-    return sum;
+    return work->centre_velocity;
 }
 
 double ulna_border_velocity(ulna_work *work, const ulna_row *row, const double *step)

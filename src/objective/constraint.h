@@ -84,6 +84,9 @@ int ulna_problem_has_frozen_rows(const ulna_problem *problem);
  */
 ulna_status ulna_work_rows(ulna_work *work, int freeze, ulna_row *rows, int *count);
 
+/* Whether axes that are frozen should be taken anew where the rows were last evaluated: not while body and goal are near them. */
+int ulna_work_has_old_axes(const ulna_work *work);
+
 /* Their derivatives, count x nv, column-major with leading dimension `rows_of`. */
 void ulna_rows_jacobian(const ulna_work *work, const ulna_row *rows, int count, size_t rows_of, double *jacobian);
 
@@ -182,9 +185,6 @@ double ulna_constraint_reach(const ulna_kept *kept, int which);
 void ulna_constraints_sort(ulna_problem *problem);
 /* Sets is_touched of each link that rows put something on. */
 void ulna_constraints_mark_links(const ulna_problem *problem, int *is_touched);
-
-/* What a link carries of the first moment of mass, over the whole mass, relative to the pose's origin. */
-void ulna_link_moment(const ulna_work *work, int link, double moment[3]);
 
 /* Arrays of a work. */
 void ulna_constraint_work_take(ulna_work *work, ulna_arena *arena);

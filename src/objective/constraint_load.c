@@ -31,12 +31,41 @@ static int path_of(const ulna_work *work, int link, const int **path)
 /* What the centre of mass along n does with one DOF. */
 static double centre_along(const ulna_work *work, const double n[3], int dof)
 {
-    const double *sum = work->mass_moment + 4 * (size_t)work->problem->model->dof_link[dof];
+    const double *sum = (const double *)&work->mass_moment[work->problem->model->dof_link[dof]];
     double wrench[6];
     ulna_cross(sum, n, wrench);
     for (int i = 0; i < 3; i++)
         wrench[3 + i] = sum[3] * n[i];
     return along(wrench, motion_of(work, dof));
+}
+
+/* What a link carries of the first moment of mass, over the whole mass, relative to the pose's origin; lane 3: of the mass. */
+static ulna_vec4 link_moment(const ulna_work *work, int link)
+{
+    const ulna_vec4 *frame = work->pose->frame + 4 * (size_t)link;
+    const double *share = work->problem->model->link_mass[link];
+    ulna_vec4 sum = frame[0] * share[0] + frame[1] * share[1] + frame[2] * share[2] + frame[3] * share[3];
+    sum[3] = share[3];
+    return sum;
+}
+
+/* Sums over subtrees, for centre_along: of share x centre, and of share. */
+static void sum_masses(const ulna_work *work)
+{
+    const ulna_model *model = work->problem->model;
+    ulna_vec4 *sum = work->mass_moment;
+    for (int l = 0; l < model->nl; l++)
+        sum[l] = link_moment(work, l);
+    for (int l = model->nl - 1; l > 0; l--)
+        sum[model->link[l].parent] += sum[l];
+}
+
+static int has_centre(const ulna_row *rows, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (rows[i].has_centre)
+            return 1;
+    return 0;
 }
 
 /* ---- products ---------------------------------------------------------------------------------------------------- */
@@ -53,6 +82,8 @@ static void spread(const ulna_work *work, int link, const double wrench[6], size
 void ulna_rows_jacobian(const ulna_work *work, const ulna_row *rows, int count, size_t rows_of, double *jacobian)
 {
     int nv = work->problem->model->nv;
+    if (has_centre(rows, count))
+        sum_masses(work);
     for (int d = 0; d < nv && count > 0; d++)
         memset(jacobian + (size_t)d * rows_of, 0, (size_t)count * sizeof *jacobian);
     for (int i = 0; i < count; i++) {
@@ -87,7 +118,7 @@ void ulna_rows_add_transposed(const ulna_work *work, const ulna_row *rows, int c
 {
     pending sum[2] = {{.link = ULNA_NONE}, {.link = ULNA_NONE}};
     double centre[3] = {0};
-    int has_centre = 0;
+    int is_on_centre = 0;
     for (int i = 0; i < count; i++) {
         const ulna_row *row = &rows[i];
         if (y[i] == 0)
@@ -96,14 +127,16 @@ void ulna_rows_add_transposed(const ulna_work *work, const ulna_row *rows, int c
             add_pending(work, &sum[p], &row->part[p], y[i], gradient);
         for (int k = 0; row->has_centre && k < 3; k++)
             centre[k] += y[i] * row->centre[k];
-        has_centre |= row->has_centre;
+        is_on_centre |= row->has_centre;
         for (int k = 0; k < row->dof_count; k++)
             gradient[row->dof[k]] += y[i] * row->coefficient[k];
     }
     for (int p = 0; p < 2; p++)
         if (sum[p].link >= 0)
             spread(work, sum[p].link, sum[p].wrench, 1, gradient);
-    for (int d = 0; has_centre && d < work->problem->model->nv; d++)
+    if (is_on_centre)
+        sum_masses(work);
+    for (int d = 0; is_on_centre && d < work->problem->model->nv; d++)
         gradient[d] += centre_along(work, centre, d);
 }
 
@@ -136,6 +169,7 @@ void ulna_rows_multiply(const ulna_work *work, const ulna_row *rows, int count, 
         }
         if (row->has_centre && !has_velocity) {
             has_velocity = 1;
+            sum_masses(work);
             for (int k = 0; k < 3; k++) {
                 const double unit[3] = {k == 0, k == 1, k == 2};
                 for (int d = 0; d < work->problem->model->nv; d++)
@@ -163,9 +197,28 @@ typedef struct slot {
     double *curvature, *second, *moment;
 } slot;
 
+/* What the terms put on a link; most problems with constraints have no such terms. */
+static void start_slot(ulna_work *work, size_t at)
+{
+    size_t bytes = 6 * sizeof *work->loaded_curvature, moment_bytes = 4 * sizeof *work->loaded_moment;
+    if (work->problem->extra_count) {
+        memcpy(work->loaded_curvature + 6 * at, work->extra_curvature + 6 * at, bytes);
+        memcpy(work->loaded_second + 6 * at, work->extra_second + 6 * at, bytes);
+        memcpy(work->loaded_moment + 4 * at, work->extra_moment + 4 * at, moment_bytes);
+    } else {
+        memset(work->loaded_curvature + 6 * at, 0, bytes);
+        memset(work->loaded_second + 6 * at, 0, bytes);
+        memset(work->loaded_moment + 4 * at, 0, moment_bytes);
+    }
+}
+
 static slot slot_of(ulna_work *work, int link)
 {
     size_t at = (size_t)work->problem->extra_of[link];
+    if (work->loaded_of[link] < 0) {
+        work->loaded_of[link] = (int)at;
+        start_slot(work, at);
+    }
     return (slot){(double *)(work->loaded_curvature + 6 * at), (double *)(work->loaded_second + 6 * at),
                   (double *)(work->loaded_moment + 4 * at)};
 }
@@ -223,10 +276,11 @@ static void load_part(ulna_work *work, const ulna_row *row, int p, double y, dou
 static int centre_function(const ulna_work *work, const double n[3], const double of_wrench[3], int link,
                            ulna_row_part *part)
 {
-    double moment[3], share = work->problem->model->link_mass[link][3];
+    double share = work->problem->model->link_mass[link][3];
     if (share == 0)
         return 0;
-    ulna_link_moment(work, link, moment);
+    const ulna_vec4 sum = link_moment(work, link);
+    const double moment[3] = {sum[0], sum[1], sum[2]};
     part->link = link;
     for (int i = 0; i < 3; i++) {
         part->force[i] = share * n[i];
@@ -254,7 +308,7 @@ static void load_rows(ulna_work *work, const ulna_row *rows, int count, const do
                       const double *z)
 {
     double centre_y[3] = {0}, centre_z[3] = {0};
-    int has_centre = 0;
+    int is_on_centre = 0;
     for (int i = 0; i < count; i++) {
         double yi = y ? y[i] : 0, wi = w ? w[i] : 0, zi = z ? z[i] : 0;
         if (yi == 0 && wi == 0 && zi == 0)
@@ -265,9 +319,9 @@ static void load_rows(ulna_work *work, const ulna_row *rows, int count, const do
             centre_y[k] += yi * rows[i].centre[k];
             centre_z[k] += zi * rows[i].centre[k];
         }
-        has_centre |= rows[i].has_centre;
+        is_on_centre |= rows[i].has_centre;
     }
-    if (has_centre)
+    if (is_on_centre)
         load_centre(work, centre_y, centre_z);
 }
 
@@ -275,21 +329,6 @@ static int fits_the_tree(const ulna_row *row, double y, double w)
 {
     int is_on_one_body = row->part_count <= 1 && !row->has_centre && !row->dof_count;
     return (w == 0 || is_on_one_body) && (y == 0 || !row->dof_count);
-}
-
-/* Whether a row adds to the symmetric second-order part. */
-static int has_bends(const ulna_row *rows, int count, const double *z)
-{
-    for (int i = 0; z && i < count; i++)
-        if (z[i] != 0 && (rows[i].bend_count || rows[i].is_own))
-            return 1;
-    return 0;
-}
-
-static void copy_lanes(const ulna_vec4 *from, size_t count, ulna_vec4 *to)
-{
-    for (size_t i = 0; i < count; i++)
-        to[i] = from[i];
 }
 
 ulna_status ulna_work_load_rows(ulna_work *work, const ulna_row *rows, int count, const double *y, const double *w,
@@ -305,16 +344,15 @@ ulna_status ulna_work_load_rows(ulna_work *work, const ulna_row *rows, int count
             return ULNA_ERR_ARGUMENT;
     work->composed = work->factored = 0;
     ulna_work_unload_rows(work);
-    size_t links = (size_t)work->problem->extra_links;
-    if (!count || !links)
+    if (!count || !work->problem->extra_links)
         return ULNA_OK;
-    int is_bent = has_bends(rows, count, z);
-    copy_lanes(&work->extra_curvature->angular, 12 * links, &work->loaded_curvature->angular);
-    copy_lanes(&work->extra_second->angular, is_bent ? 12 * links : 0, &work->loaded_second->angular);
-    copy_lanes(work->extra_moment, 4 * links, work->loaded_moment);
+    for (int l = 0; l < work->problem->model->nl; l++)
+        work->loaded_of[l] = ULNA_NONE;
+    for (int l = 0; work->problem->extra_count && l < work->problem->model->nl; l++)
+        if (work->problem->extra_of[l] >= 0)
+            slot_of(work, l);
     load_rows(work, rows, count, y, w, z);
-    work->extras = (ulna_extras){work->problem->extra_of, work->loaded_curvature,
-                                 is_bent ? work->loaded_second : work->extra_second, work->loaded_moment};
+    work->extras = (ulna_extras){work->loaded_of, work->loaded_curvature, work->loaded_second, work->loaded_moment};
     return ULNA_OK;
 }
 

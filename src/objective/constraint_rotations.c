@@ -59,6 +59,9 @@ static void add_axes(const ulna_constraint_site *site, ulna_row *row, int which,
     }
 }
 
+/* Axes this near to the body and to the goal, as the trace of the rotation between says, are as good as new ones. */
+#define NEAR_TRACE 2.9975 /* 1 + 2 cos(0.05 rad) */
+
 /* Row i: 1/2 sum_j (e_i x E_j).(d_j - g_j), times the length. */
 static void rotation_rows(const ulna_constraint_site *site, const double goal[9], ulna_row *rows)
 {
@@ -70,6 +73,7 @@ static void rotation_rows(const ulna_constraint_site *site, const double goal[9]
     ulna_transpose9(site->frozen, across);
     ulna_multiply9(d, across, A);
     ulna_multiply9(g, across, B);
+    *site->has_old_axes = !(A[0] + A[4] + A[8] > NEAR_TRACE && B[0] + B[4] + B[8] > NEAR_TRACE);
     for (int i = 0; i < 3; i++) {
         int next = (i + 1) % 3, last = (i + 2) % 3;
         double off_d = A[3 * last + next] - A[3 * next + last], off_g = B[3 * last + next] - B[3 * next + last];
@@ -151,6 +155,7 @@ int ulna_direction_rows(const ulna_constraint_site *site, ulna_row *rows)
 {
     double d[3];
     ulna_rotate(site->place[0].rotation, site->kept->given.axis, d);
+    *site->has_old_axes = 1;
     if (site->freeze)
         freeze_directions(d, site->kept->given.goal, site->frozen);
     for (int k = 0; k < 2; k++) {
@@ -213,7 +218,8 @@ int ulna_aim_rows(const ulna_constraint_site *site, ulna_row *rows)
     double p[3], d[3], u[3], nothing[3] = {0};
     double distance = aim_of(site, p, d, u);
     int is_away = distance > site->kept->nearest; /* on the spot any direction is right */
-    if (site->freeze)                             /* on the spot about d: poses after this one need axes too */
+    *site->has_old_axes = 1;
+    if (site->freeze) /* on the spot about d: poses after this one need axes too */
         freeze_directions(d, is_away ? u : d, site->frozen);
     for (int k = 0; k < 2; k++) {
         double n[3];

@@ -101,11 +101,29 @@ static void row_between(const ulna_constraint_site *site, ulna_row *row, const d
     ulna_row_add_function(site, row, 1, y, back, 1);
 }
 
+/* sign times coordinate i of x: a row_add_function along an axis of the world, on a part that has none yet. */
+static void add_coordinate(const ulna_constraint_site *site, ulna_row *row, int which, const double x[3], int i,
+                           double sign)
+{
+    ulna_row_part *part = &row->part[which];
+    memset(part, 0, sizeof *part);
+    part->link = site->link[which];
+    row->part_count = which + 1;
+    for (int k = 0; k < 3; k++)
+        part->moment[3 * k + i] = sign * x[k];
+    part->force[i] = sign;
+}
+
 void ulna_rows_between(const ulna_constraint_site *site, const double x[3], const double y[3], ulna_row *rows)
 {
+    double noise = ulna_site_noise(site, x) + ulna_site_noise(site, y);
     for (int i = 0; i < 3; i++) {
-        const double unit[3] = {i == 0, i == 1, i == 2};
-        row_between(site, &rows[i], x, y, unit);
+        rows[i].value = x[i] - y[i];
+        rows[i].noise = noise;
+        if (site->link[0] >= 0)
+            add_coordinate(site, &rows[i], 0, x, i, 1);
+        if (site->link[1] >= 0)
+            add_coordinate(site, &rows[i], 1, y, i, -1);
     }
 }
 

@@ -9,11 +9,12 @@ struct ulna_constraint_site {
     const ulna_kept *kept;
     ulna_body_place place[2]; /* of `body` and `other`; the world is a place too */
     double origin[3];         /* of the pose, in the world */
-    double centre[3];         /* of mass, relative to the origin */
+    double centre[4];         /* of mass, relative to the origin; the last number says nothing */
     double length;
     int link[2]; /* ULNA_NONE: the world */
     int freeze;
-    double *frozen; /* 9: axes of its rotation rows */
+    double *frozen;              /* 9: axes of its rotation rows */
+    unsigned char *has_old_axes; /* types with frozen axes set it: would other axes be better here? */
     const double *q;
     const int *coordinate; /* nv: model->dof_coordinate */
 };

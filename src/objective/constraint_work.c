@@ -13,30 +13,9 @@ void ulna_constraint_work_take(ulna_work *work, ulna_arena *arena)
     work->loaded_moment = ulna_arena_take(arena, 4 * links, sizeof *work->loaded_moment);
     work->frozen = ulna_arena_take(arena, 9 * problem->kept_count, sizeof *work->frozen);
     work->has_axes = ulna_arena_take(arena, problem->kept_count, sizeof *work->has_axes);
-    work->mass_moment = ulna_arena_take(arena, 4 * nl, sizeof *work->mass_moment);
-}
-
-void ulna_link_moment(const ulna_work *work, int link, double moment[3])
-{
-    const ulna_vec4 *frame = work->pose->frame + 4 * (size_t)link;
-    const double *share = work->problem->model->link_mass[link];
-    ulna_vec4 sum = frame[0] * share[0] + frame[1] * share[1] + frame[2] * share[2] + frame[3] * share[3];
-    for (int i = 0; i < 3; i++)
-        moment[i] = sum[i];
-}
-
-/* Sums over subtrees: of share x centre, and of share. */
-static void sum_masses(ulna_work *work)
-{
-    const ulna_model *model = work->problem->model;
-    for (int l = 0; l < model->nl; l++) {
-        ulna_link_moment(work, l, work->mass_moment + 4 * (size_t)l);
-        work->mass_moment[4 * (size_t)l + 3] = model->link_mass[l][3];
-    }
-    for (int l = model->nl - 1; l > 0; l--)
-        for (int i = 0; i < 4; i++)
-            work->mass_moment[4 * (size_t)model->link[l].parent + (size_t)i] +=
-                work->mass_moment[4 * (size_t)l + (size_t)i];
+    work->has_old_axes = ulna_arena_take(arena, problem->kept_count, sizeof *work->has_old_axes);
+    work->loaded_of = ulna_arena_take(arena, (size_t)problem->model->nl, sizeof *work->loaded_of);
+    work->mass_moment = ulna_arena_take(arena, nl, sizeof *work->mass_moment);
 }
 
 /* ---- one constraint ---------------------------------------------------------------------------------------------- */
@@ -68,8 +47,6 @@ static void open_site(const ulna_work *work, const ulna_kept *kept, ulna_constra
         else
             ulna_work_place(work, body[b], &site->place[b]);
     }
-    if (flags & ULNA_KEEPS_MASS)
-        ulna_copy3(work->mass_moment, site->centre); /* of the root, which has all */
 }
 
 static void clear_row(ulna_row *row)
@@ -104,10 +81,10 @@ static void negate_row(ulna_row *row)
     scale_numbers(row->centre, row->has_centre ? 3 : 0, -1);
 }
 
-/* Wrenches from moments; returns whether all is finite. */
-static int finish_row(ulna_row *row)
+/* Wrenches from moments; returns 0, or a number that is not finite if one of them is not. */
+static double finish_row(ulna_row *row)
 {
-    int is_finite = isfinite(row->value);
+    double zero = 0 * row->value;
     for (int p = 0; p < row->part_count; p++) {
         ulna_row_part *part = &row->part[p];
         const double *m = part->moment;
@@ -115,11 +92,12 @@ static int finish_row(ulna_row *row)
         part->wrench[1] = m[6] - m[2];
         part->wrench[2] = m[1] - m[3];
         ulna_copy3(part->force, part->wrench + 3);
-        is_finite &= ulna_all_finite(part->wrench, 6);
+        for (int k = 0; k < 6; k++)
+            zero += 0 * part->wrench[k];
     }
-    if (row->is_own)
-        is_finite &= ulna_all_finite(&row->own.bend[0][0][0], 72) && ulna_all_finite(&row->own.cross[0][0], 36);
-    return is_finite;
+    if (row->is_own && !(ulna_all_finite(&row->own.bend[0][0][0], 72) && ulna_all_finite(&row->own.cross[0][0], 36)))
+        zero = (double)NAN;
+    return zero;
 }
 
 /* The rows of one constraint; how many, or -1 if one is not finite. */
@@ -127,7 +105,9 @@ static int rows_of(const ulna_constraint_site *site, int number, ulna_row *rows)
 {
     const ulna_kept *kept = site->kept;
     const ulna_constraint_kind *kind = ulna_constraint_kind_of(kept->given.type);
-    int most = ulna_kept_row_count(kept), is_finite = 1;
+    int most = ulna_kept_row_count(kept);
+    int is_equation = !(kind->flags & ULNA_KEEPS_INSIDE) && kept->given.relation == ULNA_EQUAL;
+    double zero = 0, weight = kept->given.weight > 0 ? kept->given.weight : 1;
     for (int k = 0; k < most; k++)
         clear_row(&rows[k]);
     int count = kind->evaluate(site, rows);
@@ -135,14 +115,14 @@ static int rows_of(const ulna_constraint_site *site, int number, ulna_row *rows)
         ulna_row *row = &rows[k];
         row->constraint = number;
         row->place = kept->first_row + (row->place == ULNA_NONE ? k : row->place);
-        row->is_equation = !(kind->flags & ULNA_KEEPS_INSIDE) && kept->given.relation == ULNA_EQUAL;
+        row->is_equation = is_equation;
         row->level = kept->given.level;
-        row->weight = kept->given.weight > 0 ? kept->given.weight : 1;
+        row->weight = weight;
         if (kept->given.relation == ULNA_AT_MOST)
             negate_row(row);
-        is_finite &= finish_row(row);
+        zero += finish_row(row);
     }
-    return is_finite ? count : -1;
+    return zero == 0 ? count : -1;
 }
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */
@@ -160,18 +140,19 @@ ulna_status ulna_work_rows(ulna_work *work, int freeze, ulna_row *rows, int *cou
     if (!is_placed(work))
         return ULNA_ERR_STATE;
     const ulna_problem *problem = work->problem;
+    ulna_constraint_site site;
     if (problem->has_centre)
-        sum_masses(work);
+        work->pose->kernel->centre(work->pose, site.centre);
     for (size_t i = 0; i < problem->kept_count; i++) {
         const ulna_kept *kept = &problem->kept[i];
         if (freeze || kept->is_off)
             work->has_axes[i] = 0;
         if (kept->is_off)
             continue;
-        ulna_constraint_site site;
         open_site(work, kept, &site);
         site.freeze = !work->has_axes[i];
         site.frozen = work->frozen + 9 * i;
+        site.has_old_axes = &work->has_old_axes[i];
         int made = rows_of(&site, (int)i, rows + *count);
         if (made < 0)
             return ULNA_ERR_NUMBER;
@@ -179,6 +160,15 @@ ulna_status ulna_work_rows(ulna_work *work, int freeze, ulna_row *rows, int *cou
         *count += made;
     }
     return ULNA_OK;
+}
+
+int ulna_work_has_old_axes(const ulna_work *work)
+{
+    for (size_t i = 0; i < work->problem->kept_count; i++)
+        if (!work->problem->kept[i].is_off && work->has_old_axes[i] &&
+            ulna_constraint_kind_of(work->problem->kept[i].given.type)->frozen_rows)
+            return 1;
+    return 0;
 }
 
 /* How far a signed difference is from keeping the relation. */
@@ -212,14 +202,16 @@ ulna_status ulna_work_constraint_error(ulna_work *work, int number, double *erro
         *error = (double)NAN;
         return ULNA_OK;
     }
-    if (work->problem->has_centre)
-        sum_masses(work);
     ulna_row rows[ULNA_CONSTRAINT_CORNERS];
     ulna_constraint_site site;
     double axes[9];
+    unsigned char has_old_axes;
+    if (work->problem->has_centre)
+        work->pose->kernel->centre(work->pose, site.centre);
     open_site(work, kept, &site);
     site.freeze = 1;
     site.frozen = axes;
+    site.has_old_axes = &has_old_axes;
     int count = kind->error ? 0 : rows_of(&site, number, rows);
     *error = kind->error ? violation(kept->given.relation, kind->error(&site)) : violation_of_rows(rows, count);
     return count >= 0 && isfinite(*error) ? ULNA_OK : ULNA_ERR_NUMBER;

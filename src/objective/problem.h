@@ -206,15 +206,17 @@ struct ulna_work {
     int *coupling_dof;           /* 2 for each coupling, of ulna_coupling_row, and their coefficients */
     double *coupling_coefficient;
     int has_centre_velocity; /* of the last ulna_border_step */
-    double centre_velocity[3];
+    double centre_velocity[4];
 
     /* Constraints: NULL without any. */
     ulna_pair *loaded_curvature, *loaded_second; /* extras of the terms, and of rows that were loaded (constraint.h) */
     ulna_vec4 *loaded_moment;
     double *frozen;          /* 9 for each constraint: axes of its rotation rows */
     unsigned char *has_axes; /* for each constraint: whether they are set */
-    double *
-        mass_moment; /* nl x 4 for constraints on the centre of mass: sum of share x centre over the subtree, and of share */
+    int *loaded_of;          /* nl: which of these a link has, -1 for none */
+    unsigned char *
+        has_old_axes; /* for each constraint: whether its frozen axes are no longer good where rows were last evaluated */
+    ulna_vec4 *mass_moment; /* nl, scratch for constraints on the centre of mass: sums over subtrees */
 };
 
 /* Where a body was put by the last evaluation. */

@@ -23,20 +23,14 @@ double ulna_largest_weight(const ulna_problem *problem)
     return most > 0 ? most : 1;
 }
 
-double ulna_row_share(const ulna_row *row, double value, double beta, double rho)
-{
-    if (row->is_equation)
-        return value * (0.5 * rho * value - beta);
-    double open = fmax(0, beta / rho - value);
-    return 0.5 * rho * (open * open - (beta / rho) * (beta / rho));
-}
-
 double ulna_rows_violation(const ulna_constrained *c, const ulna_row *rows, int level)
 {
     double most = 0;
-    for (int i = 0; i < c->count; i++)
-        if (rows[i].level < level)
-            most = fmax(most, fabs(ulna_row_lack(&rows[i])));
+    for (int i = 0; i < c->count; i++) {
+        double lack = fabs(ulna_row_lack(&rows[i]));
+        if (rows[i].level < level && lack > most)
+            most = lack;
+    }
     return most;
 }
 
@@ -76,6 +70,7 @@ ulna_status ulna_rows_here(ulna_solver *s)
         status = ulna_work_rows(s->work, 1, c->rows, &c->count);
     if (status == ULNA_OK)
         measure(c);
+    c->is_fresh = status == ULNA_OK;
     return status;
 }
 
@@ -104,20 +99,24 @@ ulna_status ulna_rows_at_trial(ulna_solver *s)
 ulna_status ulna_rows_accept(ulna_solver *s)
 {
     ulna_constrained *c = s->constrained;
-    if (!ulna_problem_has_frozen_rows(s->problem)) {
-        ulna_row *rows = c->rows;
-        c->rows = c->trial;
-        c->trial = rows;
-        measure(c);
-        return ULNA_OK;
-    }
-    return ulna_rows_here(s);
+    int has_axes = ulna_problem_has_frozen_rows(s->problem);
+    c->has_new_axes = has_axes && ulna_work_has_old_axes(s->work);
+    if (c->has_new_axes)
+        return ulna_rows_here(s);
+    ulna_row *rows = c->rows;
+    c->rows = c->trial;
+    c->trial = rows;
+    c->is_fresh = !has_axes;
+    measure(c);
+    return ULNA_OK;
 }
 
-/* The rows of the trial are those of this pose with the old axes; without frozen axes there is nothing to turn. */
+/* The rows of the trial are those of this pose with the old axes. */
 void ulna_rows_turn(ulna_solver *s, double *others)
 {
     ulna_constrained *c = s->constrained;
+    if (!c->has_new_axes)
+        return;
     ulna_rows_turn_multipliers(s->problem, c->trial, c->rows, c->count, c->beta);
     ulna_rows_turn_multipliers(s->problem, c->trial, c->rows, c->count, others);
 }
@@ -179,14 +178,32 @@ int ulna_is_better(const ulna_solver *s)
     return now < best || (now == best && s->f < s->best_f);
 }
 
-void ulna_keep_multipliers(ulna_solver *s)
+/* Multipliers stand beside rows whose axes are frozen at q. */
+static ulna_status refresh(ulna_solver *s)
+{
+    ulna_constrained *c = s->constrained;
+    ulna_row *rows = c->rows;
+    if (c->is_fresh || s->predicted)
+        return ULNA_OK;
+    c->rows = c->trial;
+    c->trial = rows;
+    ulna_status status = ulna_rows_here(s);
+    if (status == ULNA_OK)
+        ulna_rows_turn_multipliers(s->problem, c->trial, c->rows, c->count, c->beta);
+    s->gradient_known = 0;
+    return status;
+}
+
+ulna_status ulna_keep_multipliers(ulna_solver *s)
 {
     ulna_constrained *c = s->constrained;
     if (!c)
-        return;
+        return ULNA_OK;
+    ulna_status status = refresh(s);
     memcpy(c->best_beta, c->beta, (size_t)c->capacity * sizeof *c->beta);
     c->best_violation = c->violation;
     c->best_infeasible = c->infeasible;
+    return status;
 }
 
 void ulna_restore_multipliers(ulna_solver *s)
@@ -196,13 +213,14 @@ void ulna_restore_multipliers(ulna_solver *s)
         return;
     memcpy(c->beta, c->best_beta, (size_t)c->capacity * sizeof *c->beta);
     c->infeasible = c->best_infeasible;
+    c->is_fresh = 0;
 }
 
 ulna_status ulna_report_constraints(ulna_solver *s)
 {
     ulna_constrained *c = s->constrained;
     ulna_result *r = &s->result;
-    ulna_status status = s->predicted ? ULNA_OK : ulna_rows_here(s);
+    ulna_status status = s->predicted || c->is_fresh ? ULNA_OK : ulna_rows_here(s);
     r->kkt = (double)NAN;
     if (status == ULNA_OK && !s->predicted)
         status = ulna_kkt_residual(s, &r->kkt);

@@ -25,6 +25,8 @@ typedef struct ulna_constrained {
     int best_infeasible;
     double violation; /* largest of the hard rows at q, metres */
     double excess;    /* the same, 0 if they are soft for now */
+    int has_new_axes; /* the last ulna_rows_accept took the axes of rotations anew */
+    int is_fresh;     /* rows are those of q with axes frozen there, if they have any */
     int infeasible;   /* the constraints contradict each other, or are out of reach: q has the least violation nearby */
 } ulna_constrained;
 
@@ -45,7 +47,13 @@ static inline int ulna_row_is_soft(const ulna_constrained *c, const ulna_row *ro
 /* The largest weight of a term; 1 if there is none. */
 double ulna_largest_weight(const ulna_problem *problem);
 /* What a row adds to the merit at `value`: -beta C + rho/2 C^2; for C >= 0, rho/2 (max(0, beta/rho - C)^2 - (beta/rho)^2). */
-double ulna_row_share(const ulna_row *row, double value, double beta, double rho);
+static inline double ulna_row_share(const ulna_row *row, double value, double beta, double rho)
+{
+    if (row->is_equation)
+        return value * (0.5 * rho * value - beta);
+    double at = beta / rho, open = at > value ? at - value : 0;
+    return 0.5 * rho * (open * open - at * at);
+}
 
 void ulna_constrained_take(ulna_constrained *c, const ulna_problem *problem, ulna_arena *arena);
 /* Rows at s->q, where the work stands; axes of rotations are frozen there. Computes the violations. */
@@ -56,7 +64,7 @@ void ulna_carry_numbers(ulna_constrained *c, double *numbers);
 void ulna_rows_carried(ulna_constrained *c);
 /* Rows at s->trial, where the work stands, with the axes of q. */
 ulna_status ulna_rows_at_trial(ulna_solver *s);
-/* After ulna_accept: the rows of the trial become those of q, with axes frozen there. */
+/* After ulna_accept: the rows of the trial become those of q; axes of rotations that are no longer good there are frozen there. */
 ulna_status ulna_rows_accept(ulna_solver *s);
 /* After ulna_rows_accept: multipliers of q, and others of the same rows, are numbers about the old axes, and become those about the new ones. */
 void ulna_rows_turn(ulna_solver *s, double *others);
@@ -76,8 +84,8 @@ ulna_status ulna_kkt_residual(ulna_solver *s, double *residual);
 int ulna_is_kept(const ulna_solver *s);
 /* Is this attempt better than the best before it: less violated, or kept as well and with a lower f? */
 int ulna_is_better(const ulna_solver *s);
-void ulna_keep_multipliers(ulna_solver *s);    /* of the best attempt */
-void ulna_restore_multipliers(ulna_solver *s); /* to it */
+ulna_status ulna_keep_multipliers(ulna_solver *s); /* of the best attempt */
+void ulna_restore_multipliers(ulna_solver *s);     /* to it */
 /* Fills the result from the rows at q. */
 ulna_status ulna_report_constraints(ulna_solver *s);
 

@@ -180,7 +180,9 @@ static ulna_status go_to_best(ulna_solver *s, ulna_stop *stop)
     s->f = s->attempt_f;
     s->at_q = s->gradient_known = 0;
     s->minimum = s->minimum > 0;
-    ulna_status status = ulna_gradient_here(s);
+    ulna_status status = s->constrained ? ulna_rows_here(s) : ULNA_OK;
+    if (status == ULNA_OK)
+        status = ulna_gradient_here(s);
     if (*stop == ULNA_STOP_GRADIENT || *stop == ULNA_STOP_STEP ||
         (*stop == ULNA_STOP_DECREASE && risen > s->options.decrease * s->f))
         *stop = s->gradient_known && ulna_is_flat(s) ? ULNA_STOP_GRADIENT : ULNA_STOP_STALLED;
@@ -228,10 +230,10 @@ static ulna_status end_attempt(ulna_solver *s, ulna_stop stop, int may_go_on)
         s->best_predicted = s->predicted;
         s->result.best_attempt = s->attempt;
         memcpy(s->best_q, s->q, (size_t)s->nq * sizeof *s->q);
-        ulna_keep_multipliers(s);
+        status = ulna_keep_multipliers(s);
     }
     close_attempt(s, stop, may_go_on);
-    return ULNA_OK;
+    return status;
 }
 
 static ulna_status after_iteration(ulna_solver *s)
