@@ -20,7 +20,7 @@
 #include "solve/constrained.h"
 
 #define KAPPA_LEAST 1e-12
-#define KAPPA_LEAST_GAUSS_NEWTON 0.03
+#define KAPPA_LEAST_GAUSS_NEWTON 0.1 /* with 0.03 tracking refuses a step in each frame; goals with more noise agree */
 #define KAPPA_MOST 1e14
 #define KAPPA_QUIET 1e-6 /* at least, where a step within the rounding of phi did not reduce the KKT residual */
 #define FLOOR 1e-13      /* of the curvature scale */
@@ -107,6 +107,13 @@ static ulna_status begin(ulna_solver *s, void *state)
     s->forget = 0;
     return status;
 }
+
+/* A step, and what came of it. */
+typedef struct trial {
+    double f, phi, predicted, fell, size;
+    double here; /* what the rows add to phi at q */
+    int is_sqp, is_quiet;
+} trial;
 
 /* ---- merit ----------------------------------------------------------------------------------------------------------- */
 
@@ -248,13 +255,13 @@ static ulna_status go_on_as_levels(ulna_solver *s, proximal *p)
 }
 
 /* Multipliers: always after an SQP step; after a damped one if the violation fell, or if phi has nothing left to give. */
-static void adapt_rows(ulna_solver *s, proximal *p, int was_sqp, double before, double predicted)
+static void adapt_rows(ulna_solver *s, proximal *p, const trial *t, double before)
 {
     ulna_constrained *c = s->constrained;
-    double length = s->length, schur = mean_schur(&p->stepper);
-    if (was_sqp || c->excess <= 0.25 * p->reference || c->excess <= s->options.violation * length) {
+    double length = s->length;
+    if (t->is_sqp || c->excess <= 0.25 * p->reference || c->excess <= s->options.violation * length) {
         set_multipliers(s, p);
-    } else if (predicted <= 0.1 * 0.5 * p->rho * ulna_rows_squared_lack(c, c->rows)) {
+    } else if (t->predicted <= 0.1 * 0.5 * p->rho * ulna_rows_squared_lack(c, c->rows)) {
         p->stalls += c->excess > 0.8 * p->reference && c->excess > ULNA_NEARLY_KEPT * length;
         set_multipliers(s, p);
         p->rho = fmin(10 * p->rho, RHO_MOST * p->weight);
@@ -265,9 +272,9 @@ static void adapt_rows(ulna_solver *s, proximal *p, int was_sqp, double before, 
             return;
         }
     }
-    if (p->gain > STIFFEN_GAIN && ulna_step_size(s, s->step) < STIFFEN_STEP &&
-        c->excess <= STIFFEN_EXCESS * before + 1e-12 * length) {
-        if (was_sqp && c->excess <= 0.3 * before && schur > 0)
+    if (p->gain > STIFFEN_GAIN && t->size < STIFFEN_STEP && c->excess <= STIFFEN_EXCESS * before + 1e-12 * length) {
+        double schur = t->is_sqp && c->excess <= 0.3 * before ? mean_schur(&p->stepper) : 0;
+        if (schur > 0)
             p->rho = fmax(p->rho, fmin(RHO_SCHUR / schur, RHO_SCHUR_MOST * p->weight));
         p->stiff = fmin(STIFFER * fmax(p->stiff, p->rho), fmax(STIFF_MOST * p->weight, p->rho));
     }
@@ -310,23 +317,19 @@ static ulna_status settle(ulna_solver *s, proximal *p, double fell, int is_quiet
 
 /* ---- one iteration ------------------------------------------------------------------------------------------------------- */
 
-typedef struct trial {
-    double f, phi, predicted, fell, size;
-    int is_sqp, is_quiet;
-} trial;
-
 /* The multipliers that phi is taken with. */
 static const double *beta_of(const ulna_constrained *c, const proximal *p, const trial *t)
 {
     return t->is_sqp ? p->beta : c->beta;
 }
 
-static double predict(const ulna_constrained *c, const proximal *p, const ulna_row_step *step, const double *beta)
+static void predict(const ulna_constrained *c, const proximal *p, const ulna_row_step *step, trial *t)
 {
-    double predicted = step->predicted + shares(c, c->rows, beta, p->rho);
+    const double *beta = beta_of(c, p, t);
+    t->here = shares(c, c->rows, beta, p->rho);
+    t->predicted = step->predicted + t->here;
     for (int i = 0; i < c->count; i++)
-        predicted -= ulna_row_share(&c->rows[i], p->linear[i], beta[i], p->rho);
-    return predicted;
+        t->predicted -= ulna_row_share(&c->rows[i], p->linear[i], beta[i], p->rho);
 }
 
 /* The last step of a frame, so short that its second-order error violates nothing, is not evaluated. */
@@ -355,7 +358,6 @@ static ulna_status try_step(ulna_solver *s, proximal *p, trial *t)
 {
     const ulna_constrained *c = s->constrained;
     const double *beta = beta_of(c, p, t);
-    double here = shares(c, c->rows, beta, p->rho);
     ulna_status status = ulna_try(s, s->step, 1, &t->f);
     if (status == ULNA_OK && isfinite(t->f))
         status = ulna_rows_at_trial(s);
@@ -365,7 +367,7 @@ static ulna_status try_step(ulna_solver *s, proximal *p, trial *t)
     }
     if (status != ULNA_OK)
         return status;
-    double phi = s->f + here, noise = noise_of(c, s->f, phi, beta);
+    double phi = s->f + t->here, noise = noise_of(c, s->f, phi, beta);
     t->phi = isfinite(t->f) ? t->f + shares(c, c->trial, beta, p->rho) : (double)INFINITY;
     t->fell = phi - t->phi;
     t->is_quiet = fabs(t->fell) <= 8 * noise && fabs(t->predicted) <= 8 * noise;
@@ -382,9 +384,9 @@ static int is_good(const ulna_solver *s, const trial *t)
 }
 
 /* With the axes of rotations taken anew: what counts for the damping, or steps could run in circles. */
-static double gain_here(const ulna_constrained *c, const proximal *p, const trial *t, const double *beta)
+static double gain_here(const ulna_constrained *c, const proximal *p, const trial *t)
 {
-    double phi = t->f + shares(c, c->rows, beta, p->rho);
+    double phi = c->has_new_axes ? t->f + shares(c, c->rows, beta_of(c, p, t), p->rho) : t->phi;
     return t->predicted > 0 ? fmin(t->fell, t->fell + t->phi - phi) / t->predicted : 1;
 }
 
@@ -393,10 +395,10 @@ static trial judge_step(const ulna_solver *s, proximal *p, const ulna_row_step *
 {
     const ulna_constrained *c = s->constrained;
     trial t = {.is_sqp = is_sqp(p), .size = ulna_step_size(s, s->step)};
-    t.predicted = predict(c, p, step, beta_of(c, p, &t));
+    predict(c, p, step, &t);
     while (t.is_sqp && !(t.predicted > 0) && 10 * p->rho < p->stiff) {
         p->rho *= 10; /* negative curvature across the rows: phi must rise there */
-        t.predicted = predict(c, p, step, p->beta);
+        predict(c, p, step, &t);
     }
     return t;
 }
@@ -412,8 +414,8 @@ static ulna_status accept(ulna_solver *s, proximal *p, const trial *t)
     ulna_rows_turn(s, p->beta);
     p->gain = t->is_quiet || !(t->predicted > 0) ? 1 : t->fell / t->predicted;
     if (!t->is_quiet)
-        adapt_damping(s, p, gain_here(c, p, t, beta_of(c, p, t)));
-    adapt_rows(s, p, t->is_sqp, before, t->predicted);
+        adapt_damping(s, p, gain_here(c, p, t));
+    adapt_rows(s, p, t, before);
     if (p->has_given_up)
         return ULNA_OK;
     status = settle(s, p, t->fell, t->is_quiet);
