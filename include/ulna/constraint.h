@@ -6,6 +6,9 @@
  * is a goal with a strict priority: it is met as well as limits, hard constraints and all lower levels allow, before
  * anything of a higher level counts; the terms of the problem count last.
  *
+ * The couplings of the model (model.h: mimic joints) are constraints of every problem: LINEAR ones of level 0, which come
+ * first, numbers 0, 1, ... They cannot be changed or switched off.
+ *
  * Constraints are part of the problem. Add them, call ulna_problem_ready, create a solver; from then on goals may
  * change every frame, and constraints may be switched on and off, and nothing allocates. The default method, `hybrid`, keeps
  * them all; `lagrange` and `virtual-work` keep those of level 0 and refuse levels; others refuse the problem.

@@ -34,7 +34,7 @@ ULNA_API const char *ulna_pose_kernel(const ulna_pose *pose);
 
 /* ---- forward kinematics -------------------------------------------------------------------------------- */
 
-/* Places all bodies. O(bodies). ULNA_ERR_NUMBER if q holds NaN, infinity or a zero quaternion; the pose is then as it was. */
+/* Places all bodies; coupled coordinates (model.h) are those that their masters say, whatever q holds there. O(bodies). ULNA_ERR_NUMBER if q holds NaN, infinity or a zero quaternion; the pose is then as it was. */
 ULNA_API ulna_status ulna_pose_forward(ulna_pose *pose, const double *q);
 
 /* World position and rotation (3x3, row by row) of a body's frame; either may be NULL. */
@@ -87,6 +87,7 @@ ULNA_API ulna_jacobian_options ulna_jacobian_options_default(void);
 
 /* The stacked Jacobian of `count` effectors at the last forward pose: 3 or 6 rows per effector, one column per degree of
  * freedom unless the options list the columns. Columns of degrees of freedom that do not move an effector are zero.
+ * The column of a master includes what is coupled to it (model.h), times the multiplier; that of a coupled degree of freedom is zero.
  * `pose` is not changed, but its scratch is used (hence not const). */
 ULNA_API ulna_status ulna_pose_jacobian(ulna_pose *pose, const ulna_jacobian_options *options, int count,
                                         const ulna_effector *effectors, double *jacobian);

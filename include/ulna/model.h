@@ -121,7 +121,7 @@ ULNA_API int ulna_builder_find_body(const ulna_builder *builder, const char *nam
  * re-orthonormalised if within 1e-6 of a rotation and refused otherwise. */
 ULNA_API ulna_status ulna_builder_set_placement(ulna_builder *builder, int body, const double position[3],
                                                 const double *rotation, ulna_error *error);
-/* Replaces the joint; limits, rest values and strengths of the body go back to their defaults. */
+/* Replaces the joint; limits, rest values, strengths and couplings of the body go back to their defaults. */
 ULNA_API ulna_status ulna_builder_set_joint(ulna_builder *builder, int body, const ulna_joint *joint,
                                             ulna_error *error);
 /* A fixed transform from the end of the joint to the body's own frame; the identity by default. */
@@ -138,6 +138,19 @@ ULNA_API ulna_status ulna_builder_set_rest(ulna_builder *builder, int body, cons
  * 0 locks it. Solvers use it, ulna_work_step does not. */
 ULNA_API ulna_status ulna_builder_set_strength(ulna_builder *builder, int body, int k, double strength,
                                                ulna_error *error);
+/*
+ * Couples degree of freedom `k` of a body to another, its master, as a gear or a linkage does (URDF: a mimic joint):
+ *
+ *     q(body, k) = multiplier * q(master, master_k) + offset
+ *
+ * A master may itself be coupled: building resolves such chains and refuses cycles. The limits of a coupled DOF also limit
+ * its master. `master` ULNA_NONE removes the coupling. Not for quaternions. See "couplings" below.
+ */
+ULNA_API ulna_status ulna_builder_couple(ulna_builder *builder, int body, int k, int master, int master_k,
+                                         double multiplier, double offset, ulna_error *error);
+/* Name of the body's joint, as robots have: labels of its degrees of freedom begin with it. "" (the default): the body's
+ * name. Unique among joints that have a name or a degree of freedom. */
+ULNA_API ulna_status ulna_builder_set_joint_name(ulna_builder *builder, int body, const char *name, ulna_error *error);
 ULNA_API ulna_status ulna_builder_set_user_data(ulna_builder *builder, int body, void *data);
 ULNA_API ulna_status ulna_builder_set_mass(ulna_builder *builder, int body, const ulna_mass *mass, ulna_error *error);
 /* A named point of a body. Marker names are unique among markers. `marker` (may be NULL) receives its index. */
@@ -183,6 +196,10 @@ ULNA_API int ulna_model_find_body(const ulna_model *model, const char *name);
 ULNA_API const char *ulna_model_body_name(const ulna_model *model, int body);
 ULNA_API int ulna_model_body_parent(const ulna_model *model, int body);
 ULNA_API const ulna_joint *ulna_model_body_joint(const ulna_model *model, int body);
+/* The name of the body's joint; the body's own if the joint has none. And the body whose joint is called so, or ULNA_NONE:
+ * joints without a name of their own and without degrees of freedom are not found. */
+ULNA_API const char *ulna_model_joint_name(const ulna_model *model, int body);
+ULNA_API int ulna_model_find_joint(const ulna_model *model, const char *name);
 ULNA_API void *ulna_model_body_user_data(const ulna_model *model, int body);
 ULNA_API const ulna_mass *ulna_model_body_mass(const ulna_model *model, int body);
 /* Placement and offset as given to the builder; either output may be NULL. */
@@ -204,8 +221,8 @@ ULNA_API int ulna_model_dof_body(const ulna_model *model, int dof);
 ULNA_API int ulna_model_dof_is_translation(const ulna_model *model, int dof);
 /* The coordinate that a degree of freedom moves, or ULNA_NONE for those of a quaternion. */
 ULNA_API int ulna_model_dof_coordinate(const ulna_model *model, int dof);
-/* "left_knee" for a single degree of freedom, "hip.Rz" or "pelvis.w1" for one of several ("hip.Rz2" for the second rotation
- * about z). Returns the length. */
+/* By the name of the joint: "left_knee" for a single degree of freedom, "hip.Rz" or "pelvis.w1" for one of several ("hip.Rz2"
+ * for the second rotation about z). Returns the length. */
 ULNA_API int ulna_model_dof_label(const ulna_model *model, int dof, char *text, size_t size);
 
 /* Arrays owned by the model. */
@@ -213,6 +230,23 @@ ULNA_API const double *ulna_model_lower(const ulna_model *model);    /* nv; -INF
 ULNA_API const double *ulna_model_upper(const ulna_model *model);    /* nv */
 ULNA_API const double *ulna_model_strength(const ulna_model *model); /* nv */
 ULNA_API const double *ulna_model_rest(const ulna_model *model);     /* nq */
+
+/*
+ * Couplings. A coupled DOF has no say of its own: q = multiplier * q(master) + offset. In a finished model no master is itself
+ * coupled, the limits of a master keep all that follow it inside theirs, and the limits of a coupled DOF are what these
+ * make of it. Its coordinate is part of q all the same. ulna_pose_forward and ulna_pose_jacobian go by the masters alone;
+ * every problem of the model has the couplings as hard constraints, its first ones (constraint.h), so that solvers keep
+ * them; q that is made by other means is completed by ulna_model_couple.
+ */
+typedef struct ulna_coupling {
+    int dof, master;
+    double multiplier, offset;
+} ulna_coupling;
+
+/* By ascending `dof`; `count` receives how many. */
+ULNA_API const ulna_coupling *ulna_model_couplings(const ulna_model *model, int *count);
+/* Sets coupled coordinates to what their masters say. */
+ULNA_API void ulna_model_couple(const ulna_model *model, double *q);
 
 /* Markers. */
 ULNA_API int ulna_model_find_marker(const ulna_model *model, const char *name);
@@ -252,7 +286,7 @@ ULNA_API void ulna_model_integrate(const ulna_model *model, const double *q, con
  * than pi; those with a finite limit stay as they are. The pose is the same, but q jumps: terms that compare q with other
  * coordinates see that, so call it between solves, not within. Returns how many vectors changed. */
 ULNA_API int ulna_model_wrap(const ulna_model *model, double *q);
-/* Moves coordinates outside their limits onto them, and says how many. */
+/* Moves coordinates outside their limits onto them, and says how many; coupled ones follow their masters. */
 ULNA_API int ulna_model_clamp(const ulna_model *model, double *q);
 /* ULNA_ERR_NUMBER if a coordinate is not finite or a quaternion is zero; `coordinate` (may be NULL) says which. */
 ULNA_API ulna_status ulna_model_check_q(const ulna_model *model, const double *q, int *coordinate);

@@ -191,18 +191,15 @@ static void turn_back(const double rotation[9], double x[3])
     ulna_copy3(turned, x);
 }
 
-static void simple_column(const simple_job *job, int dof, double *out)
+/* out += factor * column of the DOF */
+static void add_column(const simple_job *job, int dof, double factor, double *out)
 {
     const ulna_pose *pose = job->pose;
     const ulna_jacobian_options *options = job->options;
     const ulna_body *body = &pose->model->body[pose->model->dof_body[dof]];
     int slides = ulna_dof_slides(pose->model, dof), from = body->preorder, to = from + body->subtree;
     int height = rows_of(options);
-    double axis[3], origin[3], factor = options->scale ? options->scale[dof] : 1;
-    memset(out, 0, (size_t)height * (size_t)job->size * sizeof *out);
-    if (!(options->motions & (slides ? ULNA_MOTIONS_PRISMATIC : ULNA_MOTIONS_REVOLUTE)))
-        return;
-
+    double axis[3], origin[3];
     ulna_pose_dof_relative(pose, dof, axis, origin);
     for (int i = 0; i < 3; i++)
         axis[i] *= factor;
@@ -217,10 +214,28 @@ static void simple_column(const simple_job *job, int dof, double *out)
             turn_back(job->rotation + 9 * (size_t)e, w);
         }
         if (options->rows & ULNA_ROWS_LINEAR)
-            ulna_copy3(v, out);
+            ulna_accumulate3(v, out);
         if (options->rows & ULNA_ROWS_ANGULAR)
-            ulna_copy3(w, out + height - 3);
+            ulna_accumulate3(w, out + height - 3);
     }
+}
+
+/* What moves with the DOF: itself and all that is coupled to it; a coupled DOF moves nothing by itself (model.h). */
+static void simple_column(const simple_job *job, int dof, double *out)
+{
+    const ulna_model *model = job->pose->model;
+    const ulna_jacobian_options *options = job->options;
+    double factor = options->scale ? options->scale[dof] : 1;
+    memset(out, 0, (size_t)rows_of(options) * (size_t)job->size * sizeof *out);
+    if (!(options->motions & (ulna_dof_slides(model, dof) ? ULNA_MOTIONS_PRISMATIC : ULNA_MOTIONS_REVOLUTE)))
+        return;
+    for (int i = 0; i < model->nc; i++)
+        if (model->coupling[i].dof == dof)
+            return;
+    add_column(job, dof, factor, out);
+    for (int i = 0; i < model->nc; i++)
+        if (model->coupling[i].master == dof)
+            add_column(job, model->coupling[i].dof, factor * model->coupling[i].multiplier, out);
 }
 
 static void simple_columns(const void *context, int first, int last)

@@ -89,6 +89,11 @@ ulna_status ulna_pose_forward(ulna_pose *pose, const double *q)
     ulna_status status = ulna_model_check_q(pose->model, q, NULL);
     if (status != ULNA_OK)
         return status;
+    if (pose->model->nc) { /* the scratch holds nq and more, and forward does not use it */
+        memcpy(pose->scratch, q, (size_t)pose->model->nq * sizeof *q);
+        ulna_model_couple(pose->model, pose->scratch);
+        q = pose->scratch;
+    }
     pose->kernel->forward(pose, q, NULL);
     pose->placed = 1;
     pose->placements++;

@@ -94,13 +94,15 @@ static ulna_status check_rest(const ulna_builder *builder, ulna_error *error)
 /* ---- sizes and the block ------------------------------------------------------------------------------------ */
 
 typedef struct sizes {
-    size_t bodies, dofs, coordinates, links, markers, paths, names;
+    size_t bodies, dofs, coordinates, links, markers, couplings, paths, names;
 } sizes;
 
 /* Uses s->stack: first for whether a body has DOFs below it, then for the depth of its last DOF. */
 static sizes count_sizes(const ulna_builder *builder, scratch *s)
 {
-    sizes n = {.bodies = builder->body_count, .markers = builder->marker_count};
+    sizes n = {.bodies = builder->body_count,
+               .markers = builder->marker_count,
+               .couplings = ulna_builder_coupling_count(builder)};
     int count = (int)builder->body_count;
 
     n.names = strlen(builder->text + builder->title) + 1;
@@ -109,6 +111,7 @@ static sizes count_sizes(const ulna_builder *builder, scratch *s)
     for (int i = 0; i < count; i++) {
         const ulna_builder_body *b = &builder->body[i];
         n.names += strlen(builder->text + b->name) + 1;
+        n.names += b->joint_name ? strlen(builder->text + b->joint_name) + 1 : 0;
         n.dofs += (size_t)b->plan.dof_count;
         n.coordinates += (size_t)b->plan.coordinate_count;
         n.links += b->plan.dof_count > 0 || b->parent == ULNA_NONE;
@@ -147,6 +150,8 @@ static void lay_out(ulna_model *model, ulna_arena *arena, const sizes *n)
     model->preorder = ulna_arena_take(arena, n->bodies, sizeof *model->preorder);
     model->body_by_name = ulna_arena_take(arena, n->bodies, sizeof *model->body_by_name);
     model->marker_by_name = ulna_arena_take(arena, n->markers, sizeof *model->marker_by_name);
+    model->joint_by_name = ulna_arena_take(arena, n->bodies, sizeof *model->joint_by_name);
+    model->coupling = ulna_arena_take(arena, n->couplings, sizeof *model->coupling);
     model->dof_body = ulna_arena_take(arena, n->dofs, sizeof *model->dof_body);
     model->dof_link = ulna_arena_take(arena, n->dofs, sizeof *model->dof_link);
     model->dof_coordinate = ulna_arena_take(arena, n->dofs, sizeof *model->dof_coordinate);
@@ -185,6 +190,7 @@ static ulna_status model_create(const ulna_allocator *allocator, const sizes *n,
     m->nq = (int)n->coordinates;
     m->nl = (int)n->links;
     m->nm = (int)n->markers;
+    m->nc = (int)n->couplings;
     arena = (ulna_arena){.memory = (unsigned char *)m};
     lay_out(m, &arena, n);
     *model = m;
@@ -233,6 +239,7 @@ static void fill_bodies(ulna_model *model, const ulna_builder *builder, const sc
         const ulna_builder_body *from = &builder->body[s->order[i]];
         ulna_body *body = &model->body[i];
         body->name = copy_name(model, &used, builder->text + from->name);
+        body->joint_name = from->joint_name ? copy_name(model, &used, builder->text + from->joint_name) : body->name;
         body->parent = from->parent == ULNA_NONE ? ULNA_NONE : s->rank[from->parent];
         body->depth = i > 0 ? model->body[body->parent].depth + 1 : 0;
         body->dof = dof;
@@ -282,6 +289,25 @@ static void sort_by_name(int *index, int count, const char *names, const int *of
     for (int i = 0; i < count; i++)
         index[i] = i;
     ulna_sort(index, (size_t)count, sizeof *index, by_name, &list);
+}
+
+/* Joints that have a name or a degree of freedom, by name: labels of degrees of freedom must differ. */
+static ulna_status sort_joints(ulna_model *model, ulna_error *error)
+{
+    const ulna_body *body = model->body;
+    const name_list list = {model->names, &body->joint_name, sizeof *body};
+    for (int i = 0; i < model->nb; i++)
+        if (body[i].joint_name != body[i].name || body[i].dof_count > 0)
+            model->joint_by_name[model->nj++] = i;
+    ulna_sort(model->joint_by_name, (size_t)model->nj, sizeof *model->joint_by_name, by_name, &list);
+    for (int i = 1; i < model->nj; i++) {
+        int a = model->joint_by_name[i - 1], b = model->joint_by_name[i];
+        if (strcmp(name_at(&list, a), name_at(&list, b)) == 0)
+            return ulna_fail(error, ULNA_ERR_MODEL,
+                             "two joints are called " NAME ": those of the bodies " NAME " and " NAME,
+                             name_at(&list, a), model->names + body[a].name, model->names + body[b].name);
+    }
+    return ULNA_OK;
 }
 
 /* Subtrees and depth-first positions. Uses `next` (one int a body): where a body's next child goes. */
@@ -412,8 +438,12 @@ ulna_status ulna_builder_build(const ulna_builder *builder, const ulna_allocator
         sort_by_name(m->body_by_name, m->nb, m->names, &m->body->name, sizeof *m->body);
         fill_ancestry(m, s.stack);
         fill_tree(m, s.stack);
-        ulna_model_make_links(m, s.order, s.stack);
-        status = measure(m, s.reach, error);
+        status = sort_joints(m, error);
+        if (status == ULNA_OK)
+            status = ulna_model_make_couplings(m, builder, s.order, s.rank, error);
+        ulna_model_make_links(m, s.order, s.stack); /* last: it overwrites order and stack */
+        if (status == ULNA_OK)
+            status = measure(m, s.reach, error);
     }
     if (status != ULNA_OK)
         ulna_model_destroy(m);

@@ -190,7 +190,7 @@ ulna_status ulna_builder_set_name(ulna_builder *builder, const char *name, ulna_
 
 /* ---- bodies ---------------------------------------------------------------------------------------------- */
 
-/* What a fresh joint has: no limits, full strength, the zero pose as rest. */
+/* What a fresh joint has: no limits, full strength, no coupling, the zero pose as rest. */
 static void reset_dofs(ulna_builder_body *body)
 {
     body->rest_given = 0;
@@ -199,6 +199,7 @@ static void reset_dofs(ulna_builder_body *body)
         body->lower[k] = -INFINITY;
         body->upper[k] = INFINITY;
         body->strength[k] = 1;
+        body->coupling[k] = (ulna_builder_coupling){0};
     }
 }
 
@@ -340,6 +341,20 @@ ulna_status ulna_builder_set_joint(ulna_builder *builder, int body, const ulna_j
     return ULNA_OK;
 }
 
+ulna_status ulna_builder_set_joint_name(ulna_builder *builder, int body, const char *name, ulna_error *error)
+{
+    ulna_status status = need_body(builder, body, error);
+    if (status == ULNA_OK)
+        status = check_name(name, "joint", 1, error);
+    if (status != ULNA_OK)
+        return status;
+    status = reserve_text(builder, strlen(name));
+    if (status != ULNA_OK)
+        return ulna_fail(error, status, "out of memory at joint " NAME, name);
+    builder->body[body].joint_name = *name ? add_text(builder, name) : 0;
+    return ULNA_OK;
+}
+
 /* The segment of DOF k of a joint. */
 static ulna_segment segment_of(const ulna_joint_plan *plan, int k)
 {
@@ -386,6 +401,34 @@ ulna_status ulna_builder_set_strength(ulna_builder *builder, int body, int k, do
         return ulna_fail(error, ULNA_ERR_MODEL, "body " NAME ": the strength of degree of freedom %d is negative", name,
                          k);
     builder->body[body].strength[k] = strength;
+    return ULNA_OK;
+}
+
+ulna_status ulna_builder_couple(ulna_builder *builder, int body, int k, int master, int master_k, double multiplier,
+                                double offset, ulna_error *error)
+{
+    ulna_status status = need_dof(builder, body, k, error);
+    if (status != ULNA_OK)
+        return status;
+    const char *name = ulna_builder_body_name(builder, body);
+    if (master == ULNA_NONE) {
+        builder->body[body].coupling[k] = (ulna_builder_coupling){0};
+        return ULNA_OK;
+    }
+    status = need_dof(builder, master, master_k, error);
+    if (status != ULNA_OK)
+        return status;
+    if (!isfinite(multiplier) || !isfinite(offset))
+        return ulna_fail(error, ULNA_ERR_NUMBER,
+                         "body " NAME ": multiplier and offset of the coupling of degree of freedom %d must be finite",
+                         name, k);
+    if (segment_of(&builder->body[body].plan, k) == ULNA_SEGMENT_BALL ||
+        segment_of(&builder->body[master].plan, master_k) == ULNA_SEGMENT_BALL)
+        return ulna_fail(error, ULNA_ERR_UNSUPPORTED,
+                         "body " NAME ": a degree of freedom of a quaternion has no coordinate and cannot be coupled",
+                         name);
+    builder->body[body].coupling[k] = (ulna_builder_coupling){
+        .is_coupled = 1, .master = master, .master_dof = master_k, .multiplier = multiplier, .offset = offset};
     return ULNA_OK;
 }
 

@@ -7,8 +7,16 @@
 
 #define ULNA_MAX_BODIES (1 << 28) /* so that seven coordinates a body still count in an int */
 
+/* One DOF follows another: see ulna_builder_couple. */
+typedef struct ulna_builder_coupling {
+    int is_coupled;
+    int master, master_dof; /* body of the builder, and which of its DOFs */
+    double multiplier, offset;
+} ulna_builder_coupling;
+
 typedef struct ulna_builder_body {
-    size_t name; /* offset into text */
+    size_t name;       /* offset into text */
+    size_t joint_name; /* likewise; 0: none */
     int parent;
     int rest_given;
     ulna_joint joint; /* in normal form */
@@ -17,6 +25,7 @@ typedef struct ulna_builder_body {
     double offset_rotation[9], offset_position[3];
     double rest[7];
     double lower[6], upper[6], strength[6];
+    ulna_builder_coupling coupling[6];
     ulna_mass mass;
     void *user_data;
 } ulna_builder_body;
@@ -51,6 +60,13 @@ const char *ulna_builder_body_name(const ulna_builder *builder, int body);
 /* Rest coordinates: those given, or the zero pose; within 1e-9 of the limits they are moved into them, and so is a zero
  * pose from any distance. Returns the first DOF whose given rest value is outside, or -1. */
 int ulna_builder_rest(const ulna_builder_body *body, double rest[7]);
+
+/* How many DOFs are coupled. */
+size_t ulna_builder_coupling_count(const ulna_builder *builder);
+/* Couplings of the model, from finished bodies and degrees of freedom: chains resolved, limits and rest values of masters and
+ * of what follows them. `order`: the builder's body of each of the model's; `rank`: the other way. */
+ulna_status ulna_model_make_couplings(ulna_model *model, const ulna_builder *builder, const int *order, const int *rank,
+                                      ulna_error *error);
 
 /* Links, from finished bodies and degrees of freedom. `bucket` and `count` are scratch, one int per body each. */
 void ulna_model_make_links(ulna_model *model, int *bucket, int *count);

@@ -111,6 +111,7 @@ int ulna_model_clamp(const ulna_model *model, double *q)
         q[c] = q[c] < model->lower[j] ? model->lower[j] : model->upper[j];
         moved++;
     }
+    ulna_model_couple(model, q);
     return moved;
 }
 

@@ -29,7 +29,17 @@ static ulna_status copy_body(const ulna_model *model, int index, ulna_builder *b
     }
     to->mass = model->mass[index];
     to->user_data = body->user_data;
-    return ULNA_OK;
+    return body->joint_name == body->name
+               ? ULNA_OK
+               : ulna_builder_set_joint_name(builder, index, model->names + body->joint_name, error);
+}
+
+static ulna_status copy_coupling(const ulna_model *model, const ulna_coupling *c, ulna_builder *builder,
+                                 ulna_error *error)
+{
+    int body = model->dof_body[c->dof], master = model->dof_body[c->master];
+    return ulna_builder_couple(builder, body, c->dof - model->body[body].dof, master,
+                               c->master - model->body[master].dof, c->multiplier, c->offset, error);
 }
 
 ulna_status ulna_builder_from_model(const ulna_model *model, const ulna_allocator *allocator, ulna_builder **builder,
@@ -46,6 +56,8 @@ ulna_status ulna_builder_from_model(const ulna_model *model, const ulna_allocato
     status = ulna_builder_set_name(*builder, model->names, error);
     for (int i = 0; i < model->nb && status == ULNA_OK; i++)
         status = copy_body(model, i, *builder, error);
+    for (int i = 0; i < model->nc && status == ULNA_OK; i++)
+        status = copy_coupling(model, &model->coupling[i], *builder, error);
     for (int i = 0; i < model->nm && status == ULNA_OK; i++) {
         const ulna_marker *m = &model->marker[i];
         status =
@@ -174,6 +186,7 @@ static void reverse_joint(const ulna_builder_body *from, ulna_builder_body *to)
     double rest[7];
     ulna_builder_rest(from, rest);
     to->rest_given = 1;
+    to->joint_name = from->joint_name;
     to->joint = from->joint;
     to->joint.reversed = !from->joint.reversed;
     ulna_joint_resolve(&to->joint, &to->plan, NULL);
@@ -251,12 +264,48 @@ static ulna_status set_root(ulna_builder *builder, double length, int root, ulna
     }
 
     body[root].parent = ULNA_NONE;
+    body[root].joint_name = 0; /* its joint is its old parent's now */
     status = ulna_builder_set_placement(builder, root, nowhere, NULL, error);
     if (status == ULNA_OK)
         status = ulna_builder_set_offset(builder, root, nowhere, NULL, error);
     if (status == ULNA_OK)
         status = ulna_builder_set_joint(builder, root, &joint, error);
     return status != ULNA_OK ? status : ulna_builder_set_rest(builder, root, q, plan.coordinate_count, error);
+}
+
+/* Which DOF of which body a DOF of the model is after re-rooting: the joint of a body on the way from the old root to the new
+ * one is that of its old parent, and lists its segments in reverse order. */
+static void moved_dof(const ulna_model *model, int root, int dof, int *body, int *k)
+{
+    const ulna_body *b = &model->body[model->dof_body[dof]];
+    *body = model->dof_body[dof];
+    *k = dof - b->dof;
+    if (*body > 0 && ulna_model_is_ancestor(model, *body, root)) {
+        int part = model->dof_part[dof], size = ulna_segment_dofs((ulna_segment)model->dof_segment[dof]);
+        *k = b->dof_count - (*k - part + size) + part;
+        *body = b->parent;
+    }
+}
+
+/* Couplings of the re-rooted builder, whose bodies have the numbers of the model's. */
+static ulna_status move_couplings(const ulna_model *model, int root, ulna_builder *builder, ulna_error *error)
+{
+    for (size_t i = 0; i < builder->body_count; i++)
+        memset(builder->body[i].coupling, 0, sizeof builder->body[i].coupling);
+    for (int i = 0; i < model->nc; i++) {
+        const ulna_coupling *c = &model->coupling[i];
+        int body, k, master, master_k;
+        if (model->dof_body[c->dof] == 0 || model->dof_body[c->master] == 0)
+            return ulna_fail(error, ULNA_ERR_UNSUPPORTED,
+                             "the joint of the root, body " NAME ", is coupled to another: re-rooting would remove it",
+                             model->names + model->body[0].name);
+        moved_dof(model, root, c->dof, &body, &k);
+        moved_dof(model, root, c->master, &master, &master_k);
+        ulna_status status = ulna_builder_couple(builder, body, k, master, master_k, c->multiplier, c->offset, error);
+        if (status != ULNA_OK)
+            return status;
+    }
+    return ULNA_OK;
 }
 
 ulna_status ulna_model_reroot(const ulna_model *model, int root, const ulna_allocator *allocator, ulna_model **result,
@@ -275,6 +324,8 @@ ulna_status ulna_model_reroot(const ulna_model *model, int root, const ulna_allo
         return status;
     if (root != 0)
         status = set_root(builder, model->length_scale, root, error);
+    if (root != 0 && model->nc && status == ULNA_OK)
+        status = move_couplings(model, root, builder, error);
     if (status == ULNA_OK)
         status = ulna_builder_build(builder, allocator, result, error);
     ulna_builder_destroy(builder);

@@ -79,6 +79,17 @@ int ulna_model_find_body(const ulna_model *model, const char *name)
     return find_by_name(model, model->body_by_name, model->nb, &model->body->name, sizeof *model->body, name);
 }
 
+int ulna_model_find_joint(const ulna_model *model, const char *name)
+{
+    return find_by_name(model, model->joint_by_name, model->nj, &model->body->joint_name, sizeof *model->body, name);
+}
+
+const char *ulna_model_joint_name(const ulna_model *model, int body)
+{
+    const ulna_body *b = body_at(model, body);
+    return b ? model->names + b->joint_name : NULL;
+}
+
 const char *ulna_model_body_name(const ulna_model *model, int body)
 {
     const ulna_body *b = body_at(model, body);
@@ -204,7 +215,7 @@ int ulna_model_dof_label(const ulna_model *model, int dof, char *text, size_t si
         return ULNA_NONE;
     }
     const ulna_body *body = &model->body[model->dof_body[dof]];
-    const char *name = model->names + body->name;
+    const char *name = model->names + body->joint_name;
     unsigned segment = model->dof_segment[dof];
     if (body->dof_count == 1)
         return snprintf(text, size, "%s", name);

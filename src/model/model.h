@@ -108,7 +108,8 @@ typedef struct ulna_marker {
 } ulna_marker;
 
 typedef struct ulna_body {
-    int name; /* offset into names */
+    int name;       /* offset into names */
+    int joint_name; /* likewise; that of the body if the joint has none */
     int parent;
     int dof, dof_count;
     int coordinate, coordinate_count;
@@ -126,6 +127,7 @@ struct ulna_model {
     ulna_allocator allocator;
     size_t bytes;
     int nb, nv, nq, nl, nm; /* bodies, DOFs, coordinates, links, markers */
+    int nc, nj;             /* couplings, joints that are found by name */
     int reference; /* link near which coordinates are taken: links 0 .. reference form a chain without branches */
     int max_dof_depth;
     int has_general; /* some link is ULNA_LINK_GENERAL */
@@ -141,6 +143,8 @@ struct ulna_model {
     int *preorder;                    /* nb: bodies in depth-first order */
     int *body_by_name;                /* nb, sorted by name */
     int *marker_by_name;              /* nm, sorted by name */
+    int *joint_by_name;               /* nj bodies, sorted by the names of their joints */
+    ulna_coupling *coupling;          /* nc */
     int *dof_body;                    /* nv */
     int *dof_link;                    /* nv */
     int *dof_coordinate;              /* nv: -1 for quaternion tangents */

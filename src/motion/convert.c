@@ -78,12 +78,21 @@ static void bone_direction(const ulna_model *model, int body, double direction[3
         ulna_unrotate(model->joint[body].frame, way, direction);
 }
 
+/* A coupling is of coordinates: another kind of joint does not have them. */
+static int is_coupled(const ulna_model *model, int body)
+{
+    for (int i = 0; i < model->nc; i++)
+        if (model->dof_body[model->coupling[i].dof] == body || model->dof_body[model->coupling[i].master] == body)
+            return 1;
+    return 0;
+}
+
 /* 0 if the joint stays. */
 static int other_joint(const ulna_model *model, int body, ulna_ball ball, ulna_joint *joint)
 {
     const ulna_joint *old = &model->joint[body];
     turning turns = joint_turning(old);
-    if (turns == NO_BALL)
+    if (turns == NO_BALL || is_coupled(model, body))
         return 0;
     int has_letters =
         old->type == ULNA_JOINT_EULER || old->type == ULNA_JOINT_FREE_EULER || old->type == ULNA_JOINT_SEQUENCE;

@@ -176,6 +176,7 @@ const ulna_constraint_kind *ulna_constraint_kind_of(ulna_constraint_type type);
 int ulna_kept_row_count(const ulna_kept *kept);
 
 /* Parts of the functions of ulna_problem in problem.c and goals.c. */
+ulna_status ulna_constraints_add_couplings(ulna_problem *problem); /* to a problem that has none yet */
 ulna_status ulna_constraints_clone(const ulna_problem *from, ulna_problem *to);
 ulna_status ulna_constraints_copy_goals(const ulna_problem *from, ulna_problem *to);
 void ulna_constraints_drop(ulna_problem *problem);

@@ -272,11 +272,35 @@ ulna_status ulna_problem_add_constraint(ulna_problem *problem, const ulna_constr
     return ULNA_OK;
 }
 
+/* Those of the model (model.h), as the first constraints: coordinate - multiplier x master = offset. */
+ulna_status ulna_constraints_add_couplings(ulna_problem *problem)
+{
+    ulna_status status = ULNA_OK;
+    for (int i = 0; i < problem->model->nc && status == ULNA_OK; i++) {
+        const ulna_coupling *c = &problem->model->coupling[i];
+        const int dofs[2] = {c->dof, c->master};
+        const double coefficients[2] = {1, -c->multiplier};
+        ulna_constraint row = {.type = ULNA_KEEP_LINEAR, .body = ULNA_NONE, .other = ULNA_NONE, .weight = 1};
+        row.dof_count = c->multiplier == 0 ? 1 : 2;
+        row.dofs = dofs;
+        row.coefficients = coefficients;
+        row.goal[0] = c->offset;
+        status = append(problem, &row, 0);
+    }
+    return status;
+}
+
 /* ---- asking and changing ---------------------------------------------------------------------------------------- */
 
 static ulna_kept *kept_at(const ulna_problem *problem, int number)
 {
     return problem && number >= 0 && (size_t)number < problem->kept_count ? &problem->kept[number] : NULL;
+}
+
+/* One that may be changed: those of the model may not. */
+static ulna_kept *changeable_at(const ulna_problem *problem, int number)
+{
+    return problem && number < problem->model->nc ? NULL : kept_at(problem, number);
 }
 
 int ulna_problem_constraint_count(const ulna_problem *problem)
@@ -292,7 +316,7 @@ const ulna_constraint *ulna_problem_constraint(const ulna_problem *problem, int 
 
 ulna_status ulna_problem_set_constraint_goal(ulna_problem *problem, int number, const double *goal)
 {
-    ulna_kept *kept = kept_at(problem, number);
+    ulna_kept *kept = changeable_at(problem, number);
     if (!kept)
         return ULNA_ERR_ARGUMENT;
     ulna_constraint next = kept->given;
@@ -317,7 +341,7 @@ ulna_status ulna_problem_set_constraint_goal(ulna_problem *problem, int number, 
 
 ulna_status ulna_problem_switch_constraint(ulna_problem *problem, int number, int on)
 {
-    ulna_kept *kept = kept_at(problem, number);
+    ulna_kept *kept = changeable_at(problem, number);
     if (!kept)
         return ULNA_ERR_ARGUMENT;
     kept->is_off = !on;
@@ -330,7 +354,7 @@ ulna_status ulna_problem_switch_constraint(ulna_problem *problem, int number, in
 ulna_status ulna_constraints_clone(const ulna_problem *from, ulna_problem *to)
 {
     ulna_status status = ULNA_OK;
-    for (size_t i = 0; i < from->kept_count && status == ULNA_OK; i++)
+    for (size_t i = to->kept_count; i < from->kept_count && status == ULNA_OK; i++) /* couplings are there already */
         status = append(to, &from->kept[i].given, from->kept[i].is_off);
     return status;
 }

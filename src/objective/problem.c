@@ -19,6 +19,11 @@ ulna_status ulna_problem_create(const ulna_model *model, const ulna_allocator *a
     made->allocator = memory;
     made->model = model;
     made->length = model->length_scale;
+    ulna_status status = ulna_constraints_add_couplings(made);
+    if (status != ULNA_OK) {
+        ulna_problem_destroy(made);
+        return ulna_fail(error, status, "no memory for the %d couplings of the model", model->nc);
+    }
     *problem = made;
     return ULNA_OK;
 }

@@ -304,6 +304,7 @@ int ulna_solver_clamp(const ulna_solver *s, double *q)
         moved += inside != x;
         q[at[i]] = inside;
     }
+    ulna_model_couple(s->model, q);
     return moved;
 }
 
@@ -438,6 +439,7 @@ ulna_status ulna_solver_end(ulna_solver *s, double *q, ulna_result *result)
     measure_limits(s);
     r->seconds = ulna_seconds() - s->started;
     memcpy(q, s->q, (size_t)s->nq * sizeof *q);
+    ulna_model_couple(s->model, q); /* they are constraints, kept to a tolerance: now to the bit */
     if (result)
         *result = *r;
     return ULNA_OK;

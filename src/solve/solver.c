@@ -142,6 +142,27 @@ void ulna_solver_measure(ulna_solver *s)
     set_length(s);
 }
 
+/* Coupled DOFs (model.h) have no limits of their own: two limits and an equation for one motion would be one too many. What
+ * the options ask of them is asked of their masters; if one is locked, so are all that move with it. */
+static void set_couplings(ulna_solver *s)
+{
+    const ulna_model *model = s->model;
+    for (int i = 0; i < model->nc; i++) {
+        const ulna_coupling *c = &model->coupling[i];
+        double m = c->multiplier, a = (s->lower[c->dof] - c->offset) / m, b = (s->upper[c->dof] - c->offset) / m;
+        if (m != 0 && (s->options.lower || s->options.upper)) { /* the model's own are cut already */
+            double low = fmax(s->lower[c->master], fmin(a, b)), high = fmin(s->upper[c->master], fmax(a, b));
+            s->lower[c->master] = fmin(low, s->upper[c->master]);
+            s->upper[c->master] = fmax(high, s->lower[c->master]);
+        }
+        s->lower[c->dof] = -(double)INFINITY;
+        s->upper[c->dof] = (double)INFINITY;
+        s->locked[c->master] |= s->locked[c->dof];
+    }
+    for (int i = 0; i < model->nc; i++)
+        s->locked[model->coupling[i].dof] |= s->locked[model->coupling[i].master];
+}
+
 /* Everything that the options say about DOFs, and thresholds in the problem's own unit. */
 static void set_arrays(ulna_solver *s)
 {
@@ -155,6 +176,9 @@ static void set_arrays(ulna_solver *s)
         s->upper[j] = !has_coordinate ? (double)INFINITY : o->upper ? o->upper[j] : model->upper[j];
         s->strength[j] = strength;
         s->locked[j] = (o->locked && o->locked[j]) || !(strength > WEAKEST);
+    }
+    set_couplings(s);
+    for (int j = 0; j < s->nv; j++) {
         s->has_locked |= s->locked[j];
         if (s->bounded && (s->lower[j] > -(double)INFINITY || s->upper[j] < (double)INFINITY)) {
             int i = s->limited_count++;

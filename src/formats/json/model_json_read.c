@@ -93,12 +93,12 @@ static ulna_status read_joint_fields(const ulna_json_node *node, ulna_joint *joi
 
 static ulna_status read_joint(reader *in, const ulna_json_node *body_node, int body, ulna_joint *joint)
 {
-    ulna_json_node node, type_node;
+    ulna_json_node node, type_node, name_node;
     const char *name = NULL;
     *joint = ulna_joint_fixed();
     if (!ulna_json_find(body_node, "joint", &node))
         return ULNA_OK;
-    ulna_status status = ulna_json_check_object(&node, "type, axis, center, order, frame, reversed");
+    ulna_status status = ulna_json_check_object(&node, "type, name, axis, center, order, frame, reversed");
     if (status == ULNA_OK)
         status = ulna_json_need_string(&node, "type", &type_node, &name);
     if (status != ULNA_OK)
@@ -111,8 +111,14 @@ static ulna_status read_joint(reader *in, const ulna_json_node *body_node, int b
             name);
     joint->type = (ulna_joint_type)type;
     status = read_joint_fields(&node, joint);
-    return status != ULNA_OK ? status
-                             : ulna_json_locate(&node, ulna_builder_set_joint(in->builder, body, joint, in->error));
+    if (status == ULNA_OK)
+        status = ulna_json_locate(&node, ulna_builder_set_joint(in->builder, body, joint, in->error));
+    if (status != ULNA_OK || !ulna_json_find(&node, "name", &name_node))
+        return status;
+    status = ulna_json_string(&name_node, &name);
+    if (status == ULNA_OK)
+        status = ulna_json_locate(&name_node, ulna_builder_set_joint_name(in->builder, body, name, in->error));
+    return status;
 }
 
 /* A list with one entry per degree of freedom (or per coordinate). */
@@ -391,6 +397,60 @@ static ulna_status read_markers(reader *in, const ulna_json_node *markers)
     return status;
 }
 
+/* ---- couplings ---------------------------------------------------------------------------------------- */
+
+/* A degree of freedom by the keys for its body and for its index there, 0 by default. */
+static ulna_status read_coupled_dof(reader *in, const ulna_json_node *node, const char *body_key, const char *dof_key,
+                                    int *body, int *dof)
+{
+    ulna_json_node part;
+    const char *name = NULL;
+    double index = 0;
+    ulna_status status = ulna_json_need_string(node, body_key, &part, &name);
+    if (status != ULNA_OK)
+        return status;
+    *body = ulna_builder_find_body(in->builder, name);
+    if (*body == ULNA_NONE)
+        return ulna_json_fail(&part, ULNA_ERR_MODEL, "there is no body \"%.80s\"", name);
+    status = ulna_json_find_number(node, dof_key, &index);
+    if (status == ULNA_OK && !(index >= 0 && index < 6 && index == (int)index)) {
+        ulna_json_find(node, dof_key, &part);
+        return ulna_json_fail(&part, ULNA_ERR_PARSE, "should be a whole number from 0 to 5");
+    }
+    *dof = (int)index;
+    return status;
+}
+
+static ulna_status read_coupling(reader *in, const ulna_json_node *node)
+{
+    int body = ULNA_NONE, dof = 0, master = ULNA_NONE, master_dof = 0;
+    double multiplier = 1, offset = 0;
+    ulna_status status = ulna_json_check_object(node, "body, dof, master, master_dof, multiplier, offset");
+    if (status == ULNA_OK)
+        status = read_coupled_dof(in, node, "body", "dof", &body, &dof);
+    if (status == ULNA_OK)
+        status = read_coupled_dof(in, node, "master", "master_dof", &master, &master_dof);
+    if (status == ULNA_OK)
+        status = ulna_json_find_number(node, "multiplier", &multiplier);
+    if (status == ULNA_OK)
+        status = ulna_json_find_number(node, "offset", &offset);
+    if (status != ULNA_OK)
+        return status;
+    return ulna_json_locate(
+        node, ulna_builder_couple(in->builder, body, dof, master, master_dof, multiplier, offset, in->error));
+}
+
+static ulna_status read_couplings(reader *in, const ulna_json_node *couplings)
+{
+    ulna_status status = ulna_json_check_list(couplings, "couplings");
+    size_t count = json_array_size(couplings->value);
+    for (size_t i = 0; i < count && status == ULNA_OK; i++) {
+        ulna_json_node node = ulna_json_element(couplings, i);
+        status = read_coupling(in, &node);
+    }
+    return status;
+}
+
 /* ---- the document ------------------------------------------------------------------------------------- */
 
 static ulna_status read_header(reader *in, const ulna_json_node *root)
@@ -411,7 +471,7 @@ static ulna_status read_header(reader *in, const ulna_json_node *root)
         status = ulna_json_fail(&node, ULNA_ERR_UNSUPPORTED, "the file has version %g, this program reads version %d",
                                 version, ULNA_MODEL_JSON_VERSION);
     if (status == ULNA_OK)
-        status = ulna_json_check_object(root, "format, version, units, name, bodies, markers");
+        status = ulna_json_check_object(root, "format, version, units, name, bodies, couplings, markers");
     if (status == ULNA_OK && ulna_json_find(root, "name", &node)) {
         status = ulna_json_string(&node, &name);
         if (status == ULNA_OK)
@@ -442,7 +502,7 @@ static ulna_status read_units(const ulna_json_node *root)
 
 static ulna_status read_document(reader *in, const ulna_json_node *root, ulna_model **model)
 {
-    ulna_json_node bodies, markers;
+    ulna_json_node bodies, couplings, markers;
     ulna_status status = read_header(in, root);
     if (status == ULNA_OK)
         status = read_units(root);
@@ -456,11 +516,15 @@ static ulna_status read_document(reader *in, const ulna_json_node *root, ulna_mo
         status = ulna_json_fail(&bodies, ULNA_ERR_LIMIT, "too many bodies");
     if (status == ULNA_OK)
         status = read_bodies(in, &bodies);
+    int has_couplings = status == ULNA_OK && ulna_json_find(root, "couplings", &couplings);
+    if (has_couplings)
+        status = read_couplings(in, &couplings);
     if (status == ULNA_OK && ulna_json_find(root, "markers", &markers))
         status = read_markers(in, &markers);
     if (status != ULNA_OK)
         return status;
-    return ulna_json_locate(&bodies, ulna_builder_build(in->builder, &in->allocator, model, in->error));
+    return ulna_json_locate(has_couplings ? &couplings : &bodies,
+                            ulna_builder_build(in->builder, &in->allocator, model, in->error));
 }
 
 ulna_status ulna_model_read_json(const char *text, size_t length, const ulna_allocator *allocator, ulna_model **model,

@@ -67,11 +67,15 @@ static void put_transform(ulna_writer *out, const char *key, const double positi
     ulna_put(out, "}");
 }
 
-static void put_joint(ulna_writer *out, const ulna_joint *joint)
+static void put_joint(ulna_writer *out, const ulna_joint *joint, const char *name)
 {
     unsigned keys = ulna_joint_keys(joint->type);
     put_key(out, "joint");
     ulna_print(out, "{\"type\": \"%s\"", ulna_joint_type_name(joint->type));
+    if (name) {
+        ulna_put(out, ", \"name\": ");
+        ulna_put_json_string(out, name);
+    }
     if (keys & ULNA_JOINT_HAS_ORDER)
         ulna_print(out, ", \"order\": \"%s\"", joint->order);
     if (keys & ULNA_JOINT_HAS_AXIS) {
@@ -158,7 +162,8 @@ static void put_body(ulna_writer *out, const ulna_model *model, int body)
     }
     ulna_model_body_placement(model, body, position, rotation);
     put_transform(out, "placement", position, rotation);
-    put_joint(out, joint);
+    const char *joint_name = ulna_model_joint_name(model, body);
+    put_joint(out, joint, strcmp(joint_name, ulna_model_body_name(model, body)) == 0 ? NULL : joint_name);
     ulna_model_body_offset(model, body, position, rotation);
     put_transform(out, "offset", position, rotation);
 
@@ -195,6 +200,30 @@ static void put_marker(ulna_writer *out, const ulna_model *model, int marker)
     ulna_put(out, "}");
 }
 
+/* A body and which of its degrees of freedom, unless that is the first. */
+static void put_dof(ulna_writer *out, const ulna_model *model, int dof, const char *body_key, const char *dof_key)
+{
+    int body = ulna_model_dof_body(model, dof), first;
+    ulna_model_body_dofs(model, body, &first);
+    ulna_print(out, "\"%s\": ", body_key);
+    ulna_put_json_string(out, ulna_model_body_name(model, body));
+    if (dof > first)
+        ulna_print(out, ", \"%s\": %d", dof_key, dof - first);
+}
+
+static void put_coupling(ulna_writer *out, const ulna_model *model, const ulna_coupling *coupling)
+{
+    ulna_put(out, "    {");
+    put_dof(out, model, coupling->dof, "body", "dof");
+    ulna_put(out, ", ");
+    put_dof(out, model, coupling->master, "master", "master_dof");
+    if (coupling->multiplier != 1)
+        ulna_print(out, ", \"multiplier\": %g", coupling->multiplier);
+    if (coupling->offset != 0)
+        ulna_print(out, ", \"offset\": %g", coupling->offset);
+    ulna_put(out, "}");
+}
+
 ulna_status ulna_model_write_json(const ulna_model *model, const ulna_sink *sink, ulna_error *error)
 {
     if (!model || !sink || !sink->write)
@@ -214,6 +243,15 @@ ulna_status ulna_model_write_json(const ulna_model *model, const ulna_sink *sink
     for (int i = 0; i < bodies; i++) {
         put_body(&out, model, i);
         ulna_put(&out, i + 1 < bodies ? ",\n" : "\n  ]");
+    }
+
+    int count;
+    const ulna_coupling *couplings = ulna_model_couplings(model, &count);
+    if (count)
+        ulna_put(&out, ",\n  \"couplings\": [\n");
+    for (int i = 0; i < count; i++) {
+        put_coupling(&out, model, &couplings[i]);
+        ulna_put(&out, i + 1 < count ? ",\n" : "\n  ]");
     }
 
     int markers = ulna_model_marker_count(model);
