@@ -1,0 +1,135 @@
+/*
+ * serial_kernel.h (private): a chain in canonical form, and the loops that work on several candidates at once.
+ *
+ * Canonical form. Lengths are divided by the chain's own length, so that a translation by 1 counts as a rotation by 1.
+ * Frame i has joint i along its z axis:
+ *
+ *     frame(i + 1) = frame(i) * Rz(angle[i] + q[i]) * (translation[i], Rx(tilt))      joint i revolute
+ *     frame(i + 1) = frame(i) * Tz(q[i]) Rz(angle[i]) * (translation[i], Rx(tilt))    joint i prismatic
+ *
+ * These are Denavit and Hartenberg's parameters but for neighbours that are nearly, not quite, parallel: their common
+ * normal is too far away, and translation[i] keeps a part along y. What is before joint 0 and behind the last joint is
+ * folded into the goal, so that the origin of the last frame, which the goal is for, lies on the last axis.
+ */
+#ifndef ULNA_REACH_SERIAL_KERNEL_H
+#define ULNA_REACH_SERIAL_KERNEL_H
+
+#include "base/base.h"
+#include "reach/serial.h"
+
+#define ULNA_SERIAL_LANES 8 /* the most that a kernel has */
+
+/* Samples of the inner joints, and what the scan needs to know about the last frame at each. */
+typedef struct ulna_serial_table {
+    int lanes;      /* samples side by side: the scan finds the best of each lane */
+    int blocks;     /* samples = lanes * blocks */
+    int features;   /* 7: 2p, z axis, -(|2p|^2 + 1) / 2;  10: the x axis too, if the last joint is sampled */
+    float *feature; /* [block][feature][lane] */
+    float *q;       /* [sample][n] */
+} ulna_serial_table;
+
+enum { ULNA_SERIAL_SMALL = 0, ULNA_SERIAL_LARGE, ULNA_SERIAL_CELLS, ULNA_SERIAL_TABLES };
+
+struct ulna_serial {
+    int n;
+    int padded;                            /* joints as the kernels see them: those from n on are fixed */
+    unsigned char slides[ULNA_SERIAL_MAX]; /* prismatic */
+    unsigned char
+        free[ULNA_SERIAL_MAX]; /* revolute with a range of a whole turn and more: it is wrapped, not clamped */
+    double angle[ULNA_SERIAL_MAX], sine[ULNA_SERIAL_MAX],
+        cosine[ULNA_SERIAL_MAX];            /* of `angle`, for prismatic joints */
+    double translation[ULNA_SERIAL_MAX][3]; /* none behind the last joint */
+    double tilt_sine[ULNA_SERIAL_MAX], tilt_cosine[ULNA_SERIAL_MAX];
+    double clamp_lower[ULNA_SERIAL_MAX], clamp_upper[ULNA_SERIAL_MAX]; /* scaled; infinite for free joints */
+    double no_lower[ULNA_SERIAL_MAX], no_upper[ULNA_SERIAL_MAX];       /* infinite */
+    double sample_lower[ULNA_SERIAL_MAX], sample_range[ULNA_SERIAL_MAX];
+    double stride[ULNA_SERIAL_MAX]; /* of the low-discrepancy sequence over all joints */
+    double unit[ULNA_SERIAL_MAX];   /* metres or radians in one scaled unit */
+
+    double length;   /* metres in one scaled unit */
+    double reach;    /* scaled: no joint is farther from the last frame; INFINITY without limits */
+    double base[12]; /* world or base body to frame 0: rotation row by row, then position, in metres */
+    double tool[12]; /* last frame to the tip */
+    double lower[ULNA_SERIAL_MAX], upper[ULNA_SERIAL_MAX]; /* as in the model */
+    int coordinate[ULNA_SERIAL_MAX], dof[ULNA_SERIAL_MAX];
+
+    int has_tables;
+    ulna_serial_table table[ULNA_SERIAL_TABLES];
+    const struct ulna_serial_kernel *kernel;
+
+    ulna_allocator allocator;
+    size_t bytes;
+};
+
+/* A goal in canonical form. */
+typedef struct ulna_serial_target {
+    ulna_serial_aim aim;
+    double column[4][3]; /* x, y, z axes and origin of the last frame; for SPIN and POSITION: z the axis, the point */
+    double point[3];     /* that must be there, in the last frame */
+    double axis[3];      /* SPIN: in the last frame */
+    double lever;        /* scaled distance from the last frame's origin to where the position is measured */
+    double met_position; /* squares of errors, scaled, that meet the tolerances */
+    double met_rotation;
+    double certified_below; /* a bound of the errors after a step that is small enough without looking */
+    double bend;            /* errors after a step are below |error - J step| + bend * |step|_1^2 */
+    int folded_spin;        /* SPIN about the last joint's axis, and for the last frame's origin */
+    int uses_table;
+} ulna_serial_target;
+
+/* Candidates, one in each lane: [joint][lane]. */
+typedef struct ulna_serial_lanes {
+    double q[ULNA_SERIAL_MAX][ULNA_SERIAL_LANES];
+    double target[12][ULNA_SERIAL_LANES]; /* columns of ulna_serial_target */
+    double damping[ULNA_SERIAL_LANES];    /* lambda = damping * cost + a floor */
+    double cost[ULNA_SERIAL_LANES];       /* half the square of the error, before the last step */
+    const double *lower, *upper;          /* n: the chain's limits, or infinite ones */
+    const ulna_serial_target *goal;       /* aim, point, axis, tolerances: the same in all lanes */
+    int stop_at_first;                    /* no step as soon as a lane has converged */
+    unsigned converged;                   /* bits of lanes that met the goal before the step; they did not move */
+    unsigned certified;                   /* bits of lanes that meet it after the step */
+} __attribute__((aligned(64))) ulna_serial_lanes;
+
+typedef struct ulna_serial_kernel {
+    const char *name;
+    int lanes;
+    /* One step of damped least squares in each lane. */
+    void (*step)(const ulna_serial *chain, ulna_serial_lanes *state);
+    /* The last frame in each lane: x, y, z axis and origin, [12][lane]. */
+    void (*forward)(const ulna_serial *chain, double (*q)[ULNA_SERIAL_LANES], double (*frame)[ULNA_SERIAL_LANES]);
+    /* The best sample of each lane of the table, and its score. */
+    void (*scan)(const ulna_serial *chain, const ulna_serial_table *table, const ulna_serial_target *target,
+                 float *score, int *sample);
+    /* Candidates from `lanes` samples: the inner joints as they are, the first and the last in closed form. */
+    void (*begin)(const ulna_serial *chain, const ulna_serial_table *table, const ulna_serial_target *target,
+                  const int *sample, ulna_serial_lanes *state);
+} ulna_serial_kernel;
+
+extern const ulna_serial_kernel ulna_serial_kernel_portable;
+#ifndef ULNA_NO_X86
+extern const ulna_serial_kernel ulna_serial_kernel_avx2;
+extern const ulna_serial_kernel ulna_serial_kernel_avx512;
+#endif
+
+/* By name, or for NULL the fastest that this CPU supports; NULL if unknown or not supported. */
+const ulna_serial_kernel *ulna_serial_kernel_find(const char *name);
+/* ulna_serial_create with a given kernel. */
+ulna_status ulna_serial_create_with(const ulna_model *model, int base, int tip, const double *lower,
+                                    const double *upper, const ulna_serial_kernel *kernel,
+                                    const ulna_allocator *allocator, ulna_serial **chain, ulna_error *error);
+
+/* serial.c */
+void ulna_serial_target_set(const ulna_serial *chain, const ulna_serial_goal *goal, ulna_serial_target *target);
+/* Prepares all lanes for a goal: target, limits, damping. */
+void ulna_serial_lanes_set(const ulna_serial *chain, const ulna_serial_target *target, ulna_serial_lanes *state);
+/* Scaled coordinates of one lane to q, as near to the seed as whole turns allow; 0 if they are outside the limits. */
+int ulna_serial_accept(const ulna_serial *chain, const ulna_serial_lanes *state, int lane, const double *seed,
+                       double *q);
+
+/* The additive recurrence of M. Roberts ("R-sequence") in `count` dimensions: sample k is the fractional part of 0.5 + k stride. */
+void ulna_serial_strides(int count, double *stride);
+
+/* serial_table.c */
+void ulna_serial_tables_take(ulna_serial *chain, ulna_arena *arena);
+void ulna_serial_tables_fill(ulna_serial *chain);
+
+#endif
