@@ -12,9 +12,10 @@ enum { MOST_FRAMES = 10000, MOST_ITERATIONS = 1000000000 };
 
 /* ---- the command line ----------------------------------------------------------------------------------- */
 
+/* Constraints may come without goals: then these are random ones, though the problems are as with goals of one's own. */
 static int has_goals(const cli *tool)
 {
-    return cli_value(tool, "goals") || cli_value(tool, "goal");
+    return cli_value(tool, "goals") || cli_value(tool, "goal") || cli_value(tool, "constraints");
 }
 
 static int read_start(const cli *tool, trial_options *options)
@@ -32,7 +33,8 @@ static int read_start(const cli *tool, trial_options *options)
     if (!names[found])
         return cli_usage(tool, "--start takes near, rest or zero, not '%s'", text);
     if (found == START_NEAR && has_goals(tool))
-        return cli_usage(tool, "--start near is for random goals: no pose is known that meets goals of your own");
+        return cli_usage(tool, "--start near is for random goals: no pose is known that meets goals or constraints of "
+                               "your own");
     options->start = (start_kind)found;
     return CLI_DONE;
 }
@@ -89,8 +91,10 @@ static int read_methods(const cli *tool, contest *game)
         return CLI_PARTLY;
     }
     const ulna_method_info *next;
+    unsigned wanted = cli_value(tool, "constraints") ? ULNA_METHOD_CONSTRAINED : 0;
     for (int i = 0; !text && (next = ulna_method_at(i)); i++)
-        if (!(next->flags & ULNA_METHOD_RELAXATION)) /* seconds a solve, where others take microseconds */
+        if (!(next->flags & ULNA_METHOD_RELAXATION) /* seconds a solve, where others take microseconds */
+            && (next->flags & wanted) == wanted)
             add_method(tool, game, next);
     int code = CLI_DONE;
     while (text && !code) {
@@ -128,6 +132,9 @@ static int read_options(const cli *tool, contest *game, trial_options *options)
     game->options.bounded = !cli_value(tool, "unbounded");
     int code;
     const char *report = cli_value(tool, "report"), *path = cli_value(tool, "goals");
+    if (path && cli_value(tool, "constraints"))
+        return cli_usage(tool, "a file of --constraints can have goals too: give it or --goals, not both");
+    path = path ? path : cli_value(tool, "constraints");
     if ((code = read_trials(tool, options)) ||
         (code = numbers_count(tool, "max-iter", 1, MOST_ITERATIONS, &game->options.iterations)) ||
         (code = numbers_real(tool, "tol", 0, 1e6, " m2", &game->options.objective)))
@@ -135,19 +142,21 @@ static int read_options(const cli *tool, contest *game, trial_options *options)
     if (report && !*report)
         return cli_usage(tool, "--report needs the name of a file");
     if (tool->operand_count && path && strcmp(tool->operands[0], "-") == 0 && strcmp(path, "-") == 0)
-        return cli_usage(tool, "standard input can be the model or the goals, not both");
+        return cli_usage(tool, "standard input can be the model or the goals and constraints, not both");
     if ((code = read_methods(tool, game)))
         return code;
     return set_options(tool, game);
 }
 
-static int read_goals(const cli *tool, json_t *object, goals *wanted)
+static int read_goals(const cli *tool, json_t *object, goals *wanted, constraint_file *kept)
 {
     ulna_error error;
     ulna_error_clear(&error);
-    const char *path = cli_value(tool, "goals");
+    const char *path = cli_value(tool, "goals"), *constraints = cli_value(tool, "constraints");
     if (path && goals_read(wanted, path, &error))
         return files_fail(object, path, &error);
+    if (constraints && constraint_file_read(kept, constraints, &error))
+        return files_fail(object, constraints, &error);
     for (int i = 0; i < tool->given_count; i++)
         if (strcmp(tool->given[i]->name, "goal") == 0 && goals_add_text(wanted, tool->values[i], &error))
             return cli_usage(tool, "--goal '%s': %s", tool->values[i], error.message);
@@ -167,7 +176,8 @@ static void put_contender(json_t *row, const contest *game, const contender *one
     put_count(row, "successes", one->successes);
     put_count(row, "failures", one->failures);
     for (int i = 0; i < MEASURES; i++) {
-        if ((i == MEASURE_RMS_MM && !game->set.points) || (i == MEASURE_RMS_DEG && !game->set.orientations))
+        if ((i == MEASURE_RMS_MM && !game->set.points) || (i == MEASURE_RMS_DEG && !game->set.orientations) ||
+            (i == MEASURE_VIOLATION_MM && !game->set.kept->count))
             continue;
         json_t *spread = put_object(row, measure_names[i]);
         put_number(spread, "median", one->spreads[i].median);
@@ -194,6 +204,7 @@ static void put_results(json_t *object, const contest *game, const char *model, 
     put_text(object, "goals", source);
     put_count(object, "positions", set->points);
     put_count(object, "orientations", set->orientations);
+    put_count(object, "constraints", set->kept->count);
     put_count(object, "frames", set->options.frames);
     put_text(object, "start", starts[set->options.start]);
     put_number(object, "spread_deg", set->options.spread / COMPARE_DEGREE);
@@ -217,6 +228,7 @@ const fact_column compare_columns[] = {
     {"f [{is_page?}in ]m²",                     'r', "{f_m2.median%.1e}"},
     {"{positions?}rms [{is_page?}in ]mm",       'r', "{rms_mm.median%.3g}"},
     {"{orientations?}rms[{is_page?} in ]°",     'r', "{rms_deg.median%.3g}"},
+    {"{constraints?}violation[{is_page?} in] mm", 'r', "{violation_mm.max%.1g}"},
     {"[{is_page?}iterations|iter]",             'r', "{iterations.median}"},
     {"[{is_page?}evaluations|eval]",            'r', "{evaluations.median}"},
     {"µs[{is_page?} per solve]",                'r', "[{is_long?}{us.median%d}|{us.median%.1f}]"},
@@ -259,6 +271,7 @@ static json_t *shown_row(const contest *game, const contender *one, json_t *row)
     put_flag(shown, "is_strong", game->best >= 0 && one == &game->contenders[game->best]);
     put_count(shown, "positions", game->set.points);
     put_count(shown, "orientations", game->set.orientations);
+    put_count(shown, "constraints", game->set.kept->count);
     if (one->refusal.status) {
         snprintf(text, sizeof text, "not run: %s", one->refusal.message);
         put_text(shown, "spanning", text);
@@ -297,8 +310,8 @@ static json_t *describe(const contest *game, const json_t *object)
     put_text(shown, "place", places[options->start]);
     put_flag(shown, "is_page", 1); /* when a page quotes this; tables on the screen quote the rows */
     put_flag(shown, "is_near", options->start == START_NEAR);
-    put_flag(shown, "is_made", game->set.is_made);
-    put_flag(shown, "is_own", !game->set.is_made);
+    put_flag(shown, "is_made", game->set.is_made && !game->set.kept->count);
+    put_flag(shown, "is_own", !game->set.is_made || game->set.kept->count);
     put_flag(shown, "is_many", options->frames > 1);
     put_count(shown, "more", options->start != START_NEAR && options->spread > 0 ? options->frames - 1 : 0);
     put_number(shown, "enough_m2", fmax(game->options.objective, 1e-12));
@@ -310,13 +323,14 @@ static json_t *describe(const contest *game, const json_t *object)
     return shown;
 }
 
-const char compare_goals_text[] = "{wanted}[, from {goals}]";
+const char compare_goals_text[] = "{wanted}[; {constraints?}{constraints} constraint{constraints:/s}][, from {goals}]";
 const char compare_start_text[] = "[{is_near?}{spread_deg%.4g}° off the pose of the goals|{place}]"
                                   "[{more?}, then {more} pose{more:/s} {spread_deg%.4g}° off it]";
 const char compare_success_text[] =
     "[{is_many?}Medians over the frames; limits: the largest violation. ]Success: "
     "[{is_made?}all goals met, f at most {enough_m2} m².|f within 0.1 % of the lowest that any method found]"
-    "[{is_own?}{bounded?} inside the limits][{is_own?}, or at most {enough_m2} m².]";
+    "[{is_own?}{bounded?} inside the limits][{is_own?}, or at most {enough_m2} m²][{constraints?}, and all hard "
+    "constraints kept to 1e-6 of the skeleton's length][{is_own?}.]";
 
 /* ---- results, as text ------------------------------------------------------------------------------------- */
 
@@ -368,20 +382,26 @@ static int compare(const cli *tool, json_t *object, contest *game, const ulna_mo
                    trial_options *how)
 {
     goals wanted;
+    const ulna_take still = {.model = model};
+    constraint_file kept = {.take = &still, .has_no_frames = 1, .wanted = &wanted};
     ulna_error error;
     ulna_error_clear(&error);
     goals_init(&wanted, model);
-    int code = read_goals(tool, object, &wanted);
+    int code = read_goals(tool, object, &wanted, &kept);
     if (!code) {
+        game->options.locked = kept.locked;
+        game->options.strength = kept.strength;
         if (wanted.start && !cli_value(tool, "start") && !cli_value(tool, "cold"))
             how->start = START_GIVEN;
-        const char *path = cli_value(tool, "goals");
+        const char *path = cli_value(tool, cli_value(tool, "constraints") ? "constraints" : "goals");
         const char *source = path ? path : wanted.count ? "the command line" : NULL;
-        if (trials_create(&game->set, model, &wanted, how, &error))
+        if (trials_create(&game->set, model, &wanted, &kept, how, &error))
             code = files_fail(object, error.line && path ? path : name, &error);
         else
             code = run(tool, object, name, source, game);
     }
+    trials_release(&game->set); /* they are made of what follows */
+    constraint_file_release(&kept);
     goals_release(&wanted);
     return code;
 }
@@ -415,11 +435,15 @@ static int compare_main(cli *tool)
 
 static const cli_option options[] = {
     {"methods", 'm', "A,B,...",
-     "Methods to run; `ulna methods` lists them. Default: all except the global ones, which take longer."},
+     "Methods to run; `ulna methods` lists them. Default: all except the global ones, which take longer; with --constraints, those that "
+     "keep constraints."},
     {"goals", 0, "FILE",
      "Goals from a file, instead of random ones. CSV: one goal per line, name,x,y,z or name,x,y,z,weight, in metres; "
      "the name is that of a marker, or else of a body, whose origin is then meant. JSON: see docs/command-line.md."},
-    {"goal", 0, "\"NAME X Y Z\"", "A goal, in metres. May be repeated, and combined with --goals."},
+    {"constraints", 0, "FILE",
+     "Constraints that every solve keeps, and goals, from a JSON file as for `ulna solve --constraints`, without frames and feet: see "
+     "docs/constraints-file.md."},
+    {"goal", 0, "\"NAME X Y Z\"", "A goal, in metres. May be repeated, and combined with --goals or --constraints."},
     {"frames", 'n', "N",
      "Number of problems; A:B, problems A to B, counted from 1. Default: 10. With goals of your own, the number of starts. Default: "
      "1."},
@@ -453,17 +477,19 @@ const cli_command compare_command = {
         "limits were kept, or else the largest violation; and why the solves stopped. Figures are medians over the "
         "problems. A problem is solved if all goals are met: f at most 1e-12 m2. Goals of your own may be out of "
         "reach; then f must be within 0.1 % of the lowest that any method found (with limits: any method that kept "
-        "them).\n\n"
+        "them). With constraints, the largest violation of a hard one is a column more, and a problem is solved only if all are "
+        "kept to 1e-6 of the skeleton's length.\n\n"
         "MODEL is a model file, or the name of a built-in skeleton. Default: human. Without goals of your own, "
         "goals are the positions of the markers (or of the ends of the limbs, if there are no markers) in random "
         "poses inside the limits. The same seed gives the same problems.\n\n"
         "The exit code is 0 if some method solved all problems, else 1.",
     .options = options,
-    .reads = "goals OPERANDS",
+    .reads = "goals constraints OPERANDS",
     .writes = "report",
     .examples = "ulna compare\tall methods, starts near the goals\n"
                 "ulna compare --cold --report c.html\tfrom rest, with plots\n"
                 "ulna compare arm --goal \"tool 0.3 0.2 0.5\"\ta goal of your own\n"
-                "ulna compare m.json --goals g.csv\ta skeleton of your own",
+                "ulna compare m.json --goals g.csv\ta skeleton of your own\n"
+                "ulna compare human --constraints c.json\twith constraints, by the methods that keep them",
     .run = compare_main,
 };

@@ -10,6 +10,7 @@
 #include "cli/global/goals.h"
 #include "cli/markup.h"
 #include "cli/output.h"
+#include "cli/solve/constraint_file.h"
 #include "ulna/global.h"
 
 /* ---- the problems: trials.c ---------------------------------------------------------------------------- */
@@ -34,9 +35,10 @@ typedef struct trials {
     trial_options options;
     const ulna_model *model;
     ulna_problem *problem;
-    ulna_work *work;          /* to judge answers with, independent of the methods */
-    int points, orientations; /* goals that have a weight, of each kind */
-    double weight;            /* their sum */
+    ulna_work *work;             /* to judge answers with, independent of the methods */
+    int points, orientations;    /* goals that have a weight, of each kind */
+    double weight;               /* their sum */
+    const constraint_file *kept; /* constraints of the problem, in this order */
 
     int is_made, has_markers; /* goals are generated: of the markers, or of the ends of limbs if there are none */
     int effector_count;
@@ -47,9 +49,9 @@ typedef struct trials {
     double *step;           /* nv */
 } trials;
 
-/* `wanted`: the goals, or none (count 0) to generate them. */
-ulna_status trials_create(trials *set, const ulna_model *model, const goals *wanted, const trial_options *options,
-                          ulna_error *error);
+/* `wanted`: the goals, or none (count 0) to generate them. `kept` must stay until the release. */
+ulna_status trials_create(trials *set, const ulna_model *model, const goals *wanted, const constraint_file *kept,
+                          const trial_options *options, ulna_error *error);
 void trials_release(trials *set);
 /* Goals of the frame, counted from the first, into the problem, and where to start into `start` (nq). */
 ulna_status trials_set_frame(trials *set, int frame, double *start);
@@ -64,6 +66,7 @@ typedef struct outcome {
     double f;                       /* m^2 */
     double rms_m;                   /* over point goals, unweighted */
     double rms_rad;                 /* over orientations */
+    double violation_m;             /* largest of the hard constraints; rotations times the length scale */
     double angle_outside;           /* largest violation of limits: radians */
     double translation_outside;     /* metres */
     double iterations, evaluations; /* NaN for `global`, whose starts count their own */
@@ -74,7 +77,16 @@ typedef struct spread_of { /* over the frames that did not fail */
     double median, largest;
 } spread_of;
 
-enum { MEASURE_F, MEASURE_RMS_MM, MEASURE_RMS_DEG, MEASURE_ITERATIONS, MEASURE_EVALUATIONS, MEASURE_US, MEASURES };
+enum {
+    MEASURE_F,
+    MEASURE_RMS_MM,
+    MEASURE_RMS_DEG,
+    MEASURE_VIOLATION_MM,
+    MEASURE_ITERATIONS,
+    MEASURE_EVALUATIONS,
+    MEASURE_US,
+    MEASURES
+};
 extern const char *const measure_names[MEASURES]; /* in JSON */
 
 typedef struct curve {

@@ -19,6 +19,7 @@ static const double best_part = 1e-3, best_rest = 1e-12;
 
 static const double degrees = 1 / COMPARE_DEGREE;
 static const double rounding = 1e-9; /* rad or m beyond a limit that count as inside */
+static const double keeping = 1e-6;  /* of the length scale: constraints that are violated by no more are kept */
 
 static ulna_status no_memory(ulna_error *error)
 {
@@ -52,6 +53,37 @@ static ulna_status measure_goals(trials *set, const double *q, outcome *one)
     }
     one->rms_m = sqrt(squares[0] / set->points); /* NaN if there are none */
     one->rms_rad = sqrt(squares[1] / set->orientations);
+    return status;
+}
+
+static int is_angle(ulna_constraint_type type)
+{
+    return type == ULNA_KEEP_ORIENTATION || type == ULNA_KEEP_DIRECTION || type == ULNA_KEEP_AIM ||
+           type == ULNA_KEEP_ANGLE;
+}
+
+/* Metres that one unit of the error of a constraint counts as: of a sum, one unit of its largest share. */
+static double unit_of(const ulna_model *model, const ulna_constraint *c)
+{
+    double most = 0, length = ulna_model_length_scale(model);
+    for (int k = 0; k < c->dof_count; k++) {
+        double unit = ulna_model_dof_is_translation(model, c->dofs[k]) ? 1 : length;
+        most = fmax(most, fabs(c->coefficients[k]) / unit);
+    }
+    return c->type == ULNA_KEEP_LINEAR ? 1 / most : is_angle(c->type) ? length : 1;
+}
+
+static ulna_status measure_constraints(trials *set, outcome *one)
+{
+    ulna_status status = ULNA_OK;
+    for (int i = 0; status == ULNA_OK && i < set->kept->count; i++) {
+        const ulna_constraint *c = &set->kept->list[i].constraint;
+        double error;
+        if (c->level > 0)
+            continue;
+        status = ulna_work_constraint_error(set->work, i, &error);
+        one->violation_m = fmax(one->violation_m, error * unit_of(set->model, c));
+    }
     return status;
 }
 
@@ -93,6 +125,8 @@ static outcome solve_frame(trials *set, const entry *with, int frame, double *st
     }
     if (!one.status)
         one.status = measure_goals(set, q, &one);
+    if (!one.status)
+        one.status = measure_constraints(set, &one);
     if (!one.status)
         measure_limits(set->model, q, &one);
     return one;
@@ -150,16 +184,21 @@ int contender_is_inside(const contender *one)
     return one->outside_deg <= rounding * degrees && one->outside_mm <= rounding * 1e3;
 }
 
-/* The least f of a frame: that of goals that were made from a pose is 0. A method that left limits that others kept has not
- * solved the same problem. */
+static int is_kept(const contest *game, const outcome *one)
+{
+    return one->violation_m <= keeping * ulna_model_length_scale(game->set.model);
+}
+
+/* The least f of a frame: that of goals that were made from a pose is 0, unless constraints are in the way. A method that left
+ * limits or broke constraints that others kept has not solved the same problem. */
 static double best_of(const contest *game, int frame)
 {
-    if (game->set.is_made)
+    if (game->set.is_made && !game->set.kept->count)
         return 0;
     double inside = (double)INFINITY, any = (double)INFINITY;
     for (int i = 0; i < game->count; i++) {
         const contender *one = &game->contenders[i];
-        if (one->refusal.status || one->outcomes[frame].status)
+        if (one->refusal.status || one->outcomes[frame].status || !is_kept(game, &one->outcomes[frame]))
             continue;
         any = fmin(any, one->outcomes[frame].f);
         if (!game->set.options.bounded || is_inside(&one->outcomes[frame]))
@@ -175,11 +214,13 @@ static void judge_frame(contest *game, int frame)
     for (int i = 0; i < game->count; i++) {
         contender *one = &game->contenders[i];
         if (!one->refusal.status)
-            one->outcomes[frame].success = !one->outcomes[frame].status && one->outcomes[frame].f <= enough;
+            one->outcomes[frame].success = !one->outcomes[frame].status && one->outcomes[frame].f <= enough &&
+                                           is_kept(game, &one->outcomes[frame]);
     }
 }
 
-const char *const measure_names[MEASURES] = {"f_m2", "rms_mm", "rms_deg", "iterations", "evaluations", "us"};
+const char *const measure_names[MEASURES] = {"f_m2",       "rms_mm",      "rms_deg", "violation_mm",
+                                             "iterations", "evaluations", "us"};
 
 static const struct {
     size_t offset; /* in an outcome */
@@ -188,6 +229,7 @@ static const struct {
     [MEASURE_F] = {offsetof(outcome, f), 1},
     [MEASURE_RMS_MM] = {offsetof(outcome, rms_m), 1e3},
     [MEASURE_RMS_DEG] = {offsetof(outcome, rms_rad), 1 / COMPARE_DEGREE},
+    [MEASURE_VIOLATION_MM] = {offsetof(outcome, violation_m), 1e3},
     [MEASURE_ITERATIONS] = {offsetof(outcome, iterations), 1},
     [MEASURE_EVALUATIONS] = {offsetof(outcome, evaluations), 1},
     [MEASURE_US] = {offsetof(outcome, seconds), 1e6},

@@ -134,10 +134,18 @@ static ulna_status allocate(trials *set, const goals *wanted, ulna_error *error)
     return ULNA_OK;
 }
 
-ulna_status trials_create(trials *set, const ulna_model *model, const goals *wanted, const trial_options *options,
-                          ulna_error *error)
+static ulna_status add_constraints(trials *set, ulna_error *error)
 {
-    *set = (trials){.model = model, .options = *options};
+    ulna_status status = ULNA_OK;
+    for (int i = 0; status == ULNA_OK && i < set->kept->count; i++)
+        status = ulna_problem_add_constraint(set->problem, &set->kept->list[i].constraint, NULL, error);
+    return status;
+}
+
+ulna_status trials_create(trials *set, const ulna_model *model, const goals *wanted, const constraint_file *kept,
+                          const trial_options *options, ulna_error *error)
+{
+    *set = (trials){.model = model, .kept = kept, .options = *options};
     if (ulna_model_dof_count(model) == 0)
         return cli_fail(error, ULNA_ERR_MODEL, "the skeleton has no degree of freedom: there is nothing to solve");
     ulna_status status = allocate(set, wanted, error);
@@ -145,6 +153,8 @@ ulna_status trials_create(trials *set, const ulna_model *model, const goals *wan
         status = ulna_problem_create(model, NULL, &set->problem, error);
     if (status == ULNA_OK)
         status = wanted->count ? take_goals(set, wanted, error) : make_goals(set, error);
+    if (status == ULNA_OK)
+        status = add_constraints(set, error);
     if (status == ULNA_OK) {
         count_goals(set);
         if (set->points + set->orientations == 0)

@@ -230,7 +230,7 @@ static ulna_status refuse_more(const ulna_json_node *root)
             return ulna_json_fail(
                 &node, ULNA_ERR_UNSUPPORTED,
                 "this command takes goals, which are soft: it keeps no constraints and plants no feet; "
-                "`ulna solve --constraints` does");
+                "`ulna solve --constraints` and `ulna compare --constraints` do");
     return ULNA_OK;
 }
 

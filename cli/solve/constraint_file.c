@@ -242,6 +242,9 @@ static ulna_status read_frames(const constraint_file *file, const ulna_json_node
     *count = 0;
     if (!ulna_json_find(object, "frames", &list))
         return ULNA_OK;
+    if (file->has_no_frames)
+        return ulna_json_fail(&list, ULNA_ERR_UNSUPPORTED,
+                              "here constraints hold in every problem: leave out \"frames\"");
     ulna_status status = ulna_json_check_list(&list, "ranges of frames");
     if (status != ULNA_OK)
         return status;
@@ -678,6 +681,10 @@ static ulna_status read_feet(constraint_file *file, const ulna_json_node *feet)
 {
     int is_text = json_is_string(feet->value);
     ulna_status status = ULNA_OK;
+    if (file->has_no_frames)
+        return ulna_json_fail(feet, ULNA_ERR_UNSUPPORTED,
+                              "feet stand in frames of a recording, for `ulna solve`; here keep a foot by an entry of "
+                              "\"constraints\" of the type \"frame\"");
     if (!is_text && !json_is_array(feet->value))
         return ulna_json_fail(feet, ULNA_ERR_PARSE, "should be \"auto\", or a list of feet with their frames");
     for (size_t i = 0; i < (is_text ? 1 : json_array_size(feet->value)) && status == ULNA_OK; i++) {

@@ -358,6 +358,67 @@ static void global_refuses_constraints(void **state)
     assert_int_equal(ulna_test_tool_run(tool, "global human --goals soft.json --relax none --starts 1"), 0);
 }
 
+static const json_t *row_of(const json_t *object, const char *name)
+{
+    const json_t *rows = json_object_get(object, "methods");
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        if (strcmp(json_string_value(json_object_get(row, "name")), name) == 0)
+            return row;
+    }
+    fail_msg("no row of %s", name);
+    return NULL;
+}
+
+static double figure_of(const json_t *row, const char *key, const char *which)
+{
+    return json_number_value(json_object_get(json_object_get(row, key), which));
+}
+
+/* Feet planted, hands to a place on the floor that is too far away: three methods keep the feet and find the same f. */
+static void compare_keeps_constraints(void **state)
+{
+    static const char reach[] =
+        "{\"constraints\": [\n"
+        "{\"type\": \"frame\", \"body\": \"left_foot\", \"position\": [0.1, 0.08, 0], \"orientation\": [0, 0, 0, 1]},\n"
+        "{\"type\": \"frame\", \"body\": \"right_foot\", \"position\": [-0.1, 0.08, 0], \"orientation\": [0, 0, 0, 1]}],\n"
+        "\"goals\": {\"left_hand\": [0.25, 0.1, 1.6], \"right_hand\": [-0.25, 0.1, 1.6]}}";
+    static const char *const names[] = {"hybrid", "lagrange", "virtual-work"};
+    ulna_test_tool *tool = *state;
+    write_file(tool, "reach.json", reach);
+    assert_int_equal(ulna_test_tool_run(tool, "compare human --json --constraints reach.json"), 0);
+    json_t *object = json_loads(tool->out, 0, NULL);
+    assert_int_equal(json_array_size(json_object_get(object, "methods")), 3);
+    assert_int_equal(json_integer_value(json_object_get(object, "constraints")), 2);
+    double best = figure_of(row_of(object, "hybrid"), "f_m2", "median");
+    assert_true(best > 1e-3); /* the hands do not reach that far */
+    for (int i = 0; i < 3; i++) {
+        const json_t *row = row_of(object, names[i]);
+        assert_int_equal(json_integer_value(json_object_get(row, "successes")), 1);
+        assert_true(figure_of(row, "violation_mm", "max") < 1e-5);
+        assert_true(fabs(figure_of(row, "f_m2", "median") - best) < 1e-6 * best);
+    }
+    json_decref(object);
+    assert_int_equal(ulna_test_tool_run(tool, "compare human --constraints reach.json --methods hybrid,lm"), 0);
+    ulna_test_says(tool->out, "2 positions; 2 constraints, from reach.json");
+    ulna_test_says(tool->out, "violation mm");
+    ulna_test_says(tool->out, "method 'lm' does not keep constraints");
+
+    /* Without goals these are random, and the hand that is held is in their way; so is a joint that is locked. */
+    write_file(tool, "locked.json", "{\"locked\": [\"left_thigh\"],\n\"constraints\": [" POINT "}]}");
+    assert_int_equal(ulna_test_tool_run(tool, "compare human --constraints locked.json --methods hybrid"), 0);
+    ulna_test_says(tool->out, "41 markers");
+
+    write_file(tool, "frames.json", "{\"constraints\": [\n" POINT ",\n\"frames\": [1, 2]}]}");
+    assert_int_equal(ulna_test_tool_run(tool, "compare human --constraints frames.json"), 3);
+    ulna_test_says(tool->err, "frames.json:3");
+    ulna_test_says(tool->err, "leave out \"frames\"");
+    write_file(tool, "feet.json", "{\n\"feet\": \"auto\"}");
+    assert_int_equal(ulna_test_tool_run(tool, "compare human --constraints feet.json"), 3);
+    ulna_test_says(tool->err, "feet.json:2");
+    ulna_test_says(tool->err, "of the type \"frame\"");
+}
+
 /* ---- a walk --------------------------------------------------------------------------------------------------------------- */
 
 static int open_walk(void **state)
@@ -432,6 +493,7 @@ int main(void)
         TEST(too_many_constraints_are_refused),
         TEST(methods_say_what_they_keep),
         TEST(global_refuses_constraints),
+        TEST(compare_keeps_constraints),
         cmocka_unit_test_setup_teardown(feet_of_a_walk_stand_in_the_file, open_walk, ulna_test_tool_close),
     };
     return cmocka_run_group_tests_name("ulna solve --constraints", tests, NULL, NULL);
