@@ -560,7 +560,7 @@ static int calibrate_main(cli *tool)
 /* ---- the command line -------------------------------------------------------------------------------- */
 
 static const cli_option options[] = {
-    {"skeleton", 's', "FILE", "Skeleton: an ASF, BVH, glTF or model file, or the name of a built-in skeleton."},
+    {"skeleton", 's', "FILE", "Skeleton: an ASF, BVH, glTF, URDF or model file, or the name of a built-in skeleton."},
     {"markers", 'm', "FILE", "Recording: C3D, TRC or CSV. Further recordings of the same session may follow it."},
     {"attach", 'a', "FILE",
      "The bone of each marker, and the offset to start from: a CSV table of marker, bone, x, y, z; 0, 0, 0 starts in the middle of "

@@ -556,7 +556,7 @@ const cli_command global_command = {
         "lower cost. Local solves, from the solution of the relaxation and from many other starts, give a pose and its "
         "cost. If cost and bound meet, no better pose exists. If the bound is above zero, the goals cannot be met, and "
         "the bound says by how much at least.\n\n"
-        "SKELETON is an ASF, BVH, glTF or model file, or the name of a built-in skeleton. The bound takes into account "
+        "SKELETON is an ASF, BVH, glTF, URDF or model file, or the name of a built-in skeleton. The bound takes into account "
         "positions, orientations, all joints, and the limits of rotations and translations.\n\n"
         "The exit code is 0 even if nothing is proven or the goals are out of reach: see `proven` and `unreachable` in "
         "the output of --json.",

@@ -298,7 +298,7 @@ int solve_read_options(const cli *tool, solve_job *job)
 
 static const cli_option options[] = {
     {"skeleton", 's', "FILE",
-     "Skeleton to solve: an ASF, BVH, glTF or model file, or the name of a built-in skeleton."},
+     "Skeleton to solve: an ASF, BVH, glTF, URDF or model file, or the name of a built-in skeleton."},
     {"markers", 'm', "FILE",
      "Recording to solve: C3D, TRC or CSV. Further recordings may follow it, or come at the end of the line."},
     {"attach", 'a', "WHERE",

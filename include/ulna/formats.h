@@ -20,8 +20,8 @@
  * product of both, and if these lists pass 1 GiB the file is refused with ULNA_ERR_LIMIT. Numbers are read and written with a
  * decimal point in every locale. What each format holds is described in docs/formats.md.
  *
- * A build with ULNA_MINIMAL has all writers, and the readers of text and C3D; reading JSON or glTF and everything that opens
- * a file returns ULNA_ERR_UNSUPPORTED.
+ * A build with ULNA_MINIMAL has all writers, and the readers of text and C3D; reading JSON, glTF or URDF and everything that
+ * opens a file returns ULNA_ERR_UNSUPPORTED.
  */
 #ifndef ULNA_FORMATS_H
 #define ULNA_FORMATS_H
@@ -79,6 +79,7 @@ typedef enum ulna_format {
     ULNA_FORMAT_CSV,        /* joint values or markers over time, a table with commas */
     ULNA_FORMAT_GLTF,       /* glTF 2.0: skeleton and motion, as JSON with its buffers inside */
     ULNA_FORMAT_GLB,        /* the same, binary */
+    ULNA_FORMAT_URDF,       /* robots, XML; not written */
     ULNA_FORMAT_COUNT
 } ulna_format;
 

@@ -99,6 +99,7 @@ static const ulna_format_row formats[ULNA_FORMAT_COUNT] = {
                           sniff_gltf, ulna_gltf_read, ulna_gltf_write},
     [ULNA_FORMAT_GLB] = {"glb", "glTF (binary)", "glb", SKELETON | MOTION | MARKERS, SKELETON | MOTION | MARKERS,
                          sniff_glb, ulna_glb_read, ulna_glb_write},
+    [ULNA_FORMAT_URDF] = {"urdf", "URDF", "urdf", SKELETON, 0, ulna_urdf_sniff, ulna_urdf_read, NULL},
 };
 /* clang-format on */
 

@@ -32,9 +32,9 @@ typedef ulna_status ulna_format_reader(const char *data, size_t length, const ul
 typedef ulna_status ulna_format_writer(const ulna_writing *writing, ulna_error *error);
 
 ulna_format_sniffer ulna_asf_sniff, ulna_amc_sniff, ulna_bvh_sniff, ulna_c3d_sniff, ulna_trc_sniff, ulna_mot_sniff,
-    ulna_csv_sniff;
+    ulna_csv_sniff, ulna_urdf_sniff;
 ulna_format_reader ulna_asf_read, ulna_amc_read, ulna_bvh_read, ulna_c3d_read, ulna_trc_read, ulna_mot_read,
-    ulna_csv_read, ulna_gltf_read, ulna_glb_read;
+    ulna_csv_read, ulna_gltf_read, ulna_glb_read, ulna_urdf_read;
 ulna_format_writer ulna_asf_write, ulna_amc_write, ulna_bvh_write, ulna_c3d_write, ulna_trc_write, ulna_mot_write,
     ulna_csv_write, ulna_gltf_write, ulna_glb_write;
 

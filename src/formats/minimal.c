@@ -1,4 +1,4 @@
-/* What a minimal build (ULNA_MINIMAL) has in place of everything that opens files or needs jansson: see CMakeLists.txt. */
+/* What a minimal build (ULNA_MINIMAL) has in place of everything that opens files or needs jansson or expat: see CMakeLists.txt. */
 #include "base/base.h"
 #include "formats/format.h"
 
@@ -70,4 +70,17 @@ ulna_status ulna_glb_read(const char *data, size_t length, const ulna_read_optio
                           ulna_error *error)
 {
     return ulna_gltf_read(data, length, options, content, error);
+}
+
+int ulna_urdf_sniff(const char *data, size_t length)
+{
+    (void)data, (void)length;
+    return 0;
+}
+
+ulna_status ulna_urdf_read(const char *data, size_t length, const ulna_read_options *options, ulna_content *content,
+                           ulna_error *error)
+{
+    (void)data, (void)length, (void)options, (void)content;
+    return ulna_fail(error, ULNA_ERR_UNSUPPORTED, "this build of the library does not read XML");
 }

@@ -11,7 +11,7 @@
 #include "support_recorded.h"
 #include "ulna/kinematics.h"
 
-static const char *const folders[] = {"bvh", "c3d", "cmu", "hand", "hdm05", "trc"};
+static const char *const folders[] = {"bvh", "c3d", "cmu", "hand", "hdm05", "trc", "urdf"};
 
 /* ---- one format ------------------------------------------------------------------------------------------------------ */
 

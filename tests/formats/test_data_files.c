@@ -90,6 +90,21 @@ static const expected motions[] = {
     {"hdm05/HDM_dg_03-05_02_120.amc", ULNA_FORMAT_AMC, .frames = 3866, .unit_m = ACCLAIM, .up = 'y'},
     {"hdm05/HDM_dg_06-03_03_120.amc", ULNA_FORMAT_AMC, .frames = 202, .unit_m = ACCLAIM, .up = 'y'},
     {"hdm05/HDM_dg_kickLFront1Reps_013_120.amc", ULNA_FORMAT_AMC, .frames = 359, .unit_m = ACCLAIM, .up = 'y'},
+    {"urdf/allegro_right_hand.urdf", ULNA_FORMAT_URDF, .bodies = 21, .dofs = 16, .unit_m = 1, .up = 'z'},
+    {"urdf/bullet_humanoid_spherical.urdf", ULNA_FORMAT_URDF, .bodies = 16, .dofs = 28, .unit_m = 1, .up = 'z',
+     .remarks = {"zero bytes at the end of the file are passed over",
+                 "8 joints are of type spherical, which URDF does not have, such as \"chest\": read as ball joints"}},
+    {"urdf/dart_test_joint_properties.urdf", ULNA_FORMAT_URDF, .bodies = 3, .dofs = 2, .unit_m = 1, .up = 'z'},
+    {"urdf/double_pendulum_continuous.urdf", ULNA_FORMAT_URDF, .bodies = 3, .dofs = 2, .unit_m = 1, .up = 'z'},
+    {"urdf/jaxsim_4_bar_opened.urdf", ULNA_FORMAT_URDF, .bodies = 7, .dofs = 4, .unit_m = 1, .up = 'z'},
+    {"urdf/kinova_jaco.urdf", ULNA_FORMAT_URDF, .bodies = 13, .dofs = 6, .unit_m = 1, .up = 'z'},
+    {"urdf/kuka_iiwa_bullet.urdf", ULNA_FORMAT_URDF, .bodies = 8, .dofs = 7, .unit_m = 1, .up = 'z'},
+    {"urdf/nao.urdf", ULNA_FORMAT_URDF, .bodies = 79, .dofs = 42, .unit_m = 1, .up = 'z'},
+    {"urdf/panda.urdf", ULNA_FORMAT_URDF, .bodies = 13, .dofs = 9, .unit_m = 1, .up = 'z'},
+    {"urdf/stretch_SE3.urdf", ULNA_FORMAT_URDF, .bodies = 61, .dofs = 14, .unit_m = 1, .up = 'z'},
+    {"urdf/unitree_g1_29dof.urdf", ULNA_FORMAT_URDF, .bodies = 39, .dofs = 29, .unit_m = 1, .up = 'z',
+     .remarks = {"1 element is not of URDF, such as <mujoco>: passed over"}},
+    {"urdf/ur5_robot.urdf", ULNA_FORMAT_URDF, .bodies = 11, .dofs = 6, .unit_m = 1, .up = 'z'},
 };
 // clang-format on
 
@@ -174,7 +189,7 @@ static const expected recordings[] = {
 // clang-format off
 static const expected refused[] = {
     {"c3d/btk_Empty.c3d", .status = ULNA_ERR_PARSE, .line = 0, .error = "the file is empty"},
-    {"cmu/READMEFIRST_cgspeed.txt", .status = ULNA_ERR_FORMAT, .line = 0, .error = "unknown file format; Ulna reads Ulna model (JSON), Acclaim skeleton (ASF), Acclaim motion (AMC), Biovision (BVH), C3D, TRC, OpenSim motion (MOT, STO), CSV, glTF (JSON), glTF (binary)"},
+    {"cmu/READMEFIRST_cgspeed.txt", .status = ULNA_ERR_FORMAT, .line = 0, .error = "unknown file format; Ulna reads Ulna model (JSON), Acclaim skeleton (ASF), Acclaim motion (AMC), Biovision (BVH), C3D, TRC, OpenSim motion (MOT, STO), CSV, glTF (JSON), glTF (binary), URDF"},
     {"hand/iwer_pinch_hand_pose.json", .status = ULNA_ERR_PARSE, .line = 1, .error = "this JSON is not an Ulna model: it does not say \"format\": \"ulna-model\""},
     {"hand/iwer_relaxed_hand_pose.json", .status = ULNA_ERR_PARSE, .line = 1, .error = "this JSON is not an Ulna model: it does not say \"format\": \"ulna-model\""},
     {"trc/formats/btk_Truncated.trc", .status = ULNA_ERR_PARSE, .line = 2, .error = "the file ends before the values of DataRate, NumFrames, ..."},
@@ -307,7 +322,7 @@ static int is_listed(const char *name)
 
 static void no_file_is_forgotten(void **state)
 {
-    static const char *const folders[] = {"bvh", "c3d", "cmu", "hand", "hdm05", "trc"};
+    static const char *const folders[] = {"bvh", "c3d", "cmu", "hand", "hdm05", "trc", "urdf"};
     ulna_test_recorded list = {0};
     ulna_test_need_data(state);
     for (size_t i = 0; i < COUNT(folders); i++)

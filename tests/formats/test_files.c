@@ -283,7 +283,7 @@ static void contents_are_saved_by_name(void **state)
         memcpy(ulna_clip_frame(&clip, f), ulna_model_rest(human), (size_t)clip.coordinate_count * sizeof *clip.q);
     for (int i = 1; i < ULNA_FORMAT_COUNT; i++) {
         static const char *const endings[] = {"",    "json", "asf", "amc",  "bvh", "c3d",
-                                              "trc", "mot",  "csv", "gltf", "glb"};
+                                              "trc", "mot",  "csv", "gltf", "glb", "urdf"};
         ulna_format format = (ulna_format)i;
         const ulna_content no_file = ulna_content_empty(NULL);
         ulna_write_options options = ulna_write_options_for(&no_file, format);
