@@ -7,7 +7,7 @@ DEVELOPER ?= OFF
 
 suites = $(patsubst bench/bench_%.c,%,$(wildcard bench/bench_*.c))
 
-.PHONY: help run build test check bench fuzz install clean format bootstrap bootstrap-test bootstrap-check bootstrap-bench
+.PHONY: help run build test check bench papers fuzz install clean format bootstrap bootstrap-test bootstrap-check bootstrap-bench
 .PHONY: check-static check-asan check-tsan check-minimal
 .DEFAULT_GOAL := build
 
@@ -72,6 +72,10 @@ bench-%: bootstrap-bench build/build.ninja
 	@mkdir -p build/bench
 	@case $* in poses|track) JOBS=$(JOBS) tools/build-yardstick build/bench/yardstick ;; esac
 	build/bench_$* --json build/bench/$*.json
+
+papers: bootstrap build/build.ninja ## figures and tables of the papers, made again: build/papers/index.html
+	cmake --build build -j $(JOBS) --target ulna
+	build/ulna paper all -o build/papers
 
 fuzz: bootstrap-check build/fuzz/build.ninja ## every fuzz target for FUZZ_SECONDS each
 	cmake --build build/fuzz -j $(JOBS)

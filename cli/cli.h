@@ -174,7 +174,7 @@ void cli_catch_signals(void);
 
 /* Each in its own folder, with its options. */
 extern const cli_command info_command, sample_command, solve_command, calibrate_command, convert_command,
-    definiteness_command, methods_command, compare_command, global_command, help_command;
+    definiteness_command, methods_command, compare_command, global_command, paper_command, help_command;
 
 int cli_definiteness(cli *tool);
 int cli_solve(cli *tool);

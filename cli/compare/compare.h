@@ -142,15 +142,18 @@ ulna_status compare_write_page(contest *game, const json_t *shown, const char *p
 
 /*
  * log10 f over iterations or time, a line per method, as inline SVG. Colours come from the page: --c0 ... --c7 for
- * lines, --ink, --faint, --grid and --paper for the rest. Lines of number n have the class "s<n>", so that the page can
- * hide them.
+ * lines, --ink, --faint, --grid and --paper for the rest; plot.css has the rules. Lines of number n have the class "s<n>", so
+ * that the page can hide them.
  */
 
+extern const char plot_css[]; /* plot.css: the style of plots, after page.css */
+
 enum { PLOT_COLOURS = 8 }; /* further lines repeat them, dashed */
+enum { PLOT_WIDTH = 600, PLOT_HEIGHT = 420 };
 
 typedef struct plot_line {
-    const char *name;
-    int style; /* number of the colour, dash and mark */
+    const char *name; /* NULL: no label at its end */
+    int style;        /* number of the colour, dash and mark */
     int count;
     const double *x, *y;
 } plot_line;
@@ -158,9 +161,12 @@ typedef struct plot_line {
 typedef struct plot {
     const char *title;
     const char *x_title;
-    int is_time;      /* x is in microseconds, on a logarithmic axis; otherwise it counts from 0 */
-    double low, high; /* of log10 f: the axis goes to whole numbers around these */
-    double weight;    /* of all goals: for an axis of root mean squares beside f; 0 for none */
+    const char *y_title; /* NULL: f in square metres */
+    const char *place;   /* where it is in a larger picture: attributes of its element; NULL: it stands alone */
+    int is_time;         /* x is in microseconds, on a logarithmic axis; otherwise it counts from 0 */
+    int is_linear;       /* x counts on a linear axis, however far */
+    double low, high;    /* of log10 f: the axis goes to whole numbers around these */
+    double weight;       /* of all goals: for an axis of root mean squares beside f; 0 for none */
     const plot_line *lines;
     int line_count;
 } plot;

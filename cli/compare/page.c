@@ -37,6 +37,7 @@ static void put_style(markup *page, const void *about)
 {
     const report *of = about;
     markup_put(page, page_css);
+    markup_put(page, plot_css);
     markup_put(page, compare_css);
     for (int i = 0; i < of->game->count; i++)
         markup_format(page,

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { WIDTH = 600, HEIGHT = 420, LEFT = 56, RIGHT = 72, TOP = 14, BOTTOM = 48, MOST_LABELS = 64 };
+enum { WIDTH = PLOT_WIDTH, HEIGHT = PLOT_HEIGHT, LEFT = 56, RIGHT = 72, TOP = 14, BOTTOM = 48, MOST_LABELS = 64 };
 static const double right_edge = WIDTH - RIGHT, bottom_edge = HEIGHT - BOTTOM;
 
 typedef struct box {
@@ -50,7 +50,7 @@ static void find_ranges(view *v)
         }
     }
     enum { FEW = 40 };
-    v->is_linear = !v->chart->is_time && x_high <= FEW;
+    v->is_linear = v->chart->is_linear || (!v->chart->is_time && x_high <= FEW);
     v->x_low = v->chart->is_time ? log10(x_low) : 0;
     v->x_high = scale_x(v, x_high);
     double room = v->x_high - v->x_low; /* for the labels at the ends of lines */
@@ -79,6 +79,8 @@ static void draw_counts(const view *v)
     char label[32];
     if (v->is_linear) {
         int step = v->x_high > 24 ? 5 : v->x_high > 10 ? 2 : 1;
+        while (v->x_high / step > 12)
+            step *= step % 4 == 0 || step % 10 == 0 ? 5 : 2;
         for (int k = 0; k <= (int)v->x_high; k += step) {
             snprintf(label, sizeof label, "%d", k);
             tick_x(v, k, label);
@@ -179,7 +181,8 @@ static void draw_axes(const view *v)
         svg_segment(v->page, tick, right_edge, TOP, right_edge, bottom_edge);
     double middle = 0.5 * (TOP + bottom_edge);
     svg_text(v->page, SVG_MIDDLE, "", 0.5 * (LEFT + right_edge), HEIGHT - 10, "%s", v->chart->x_title);
-    svg_text(v->page, SVG_MIDDLE | SVG_UPWARDS, "", 13, middle, "f in m²");
+    svg_text(v->page, SVG_MIDDLE | SVG_UPWARDS, "", 13, middle, "%s",
+             v->chart->y_title ? v->chart->y_title : "f in m²");
     if (v->chart->weight > 0)
         svg_text(v->page, SVG_MIDDLE | SVG_UPWARDS, "", WIDTH - 3, middle, "rms distance to the goals");
     markup_put(v->page, "</g>\n");
@@ -249,7 +252,7 @@ static void draw_line(const view *v, const plot_line *line)
     int count = place_points(v, line, points);
     markup_format(page, "<g class=\"line s%d\" style=\"--c:var(--c%d)\"><title>", line->style,
                   line->style % PLOT_COLOURS);
-    markup_escape(page, line->name);
+    markup_escape(page, line->name ? line->name : "");
     markup_put(page, "</title>");
     svg_line(page, "class=\"grab\"", points, count);
     svg_line(page, stroke(line->style), points, count);
@@ -288,8 +291,8 @@ static void draw_label(view *v, const plot_line *line)
 {
     static const double shifts[] = {0, -11, 11, -20, 20};
     svg_point end = place_end(v, line);
-    double width = 6.2 * cli_width(line->name) + 2;
-    for (int i = 0; i < 10; i++) {
+    double width = line->name ? 6.2 * cli_width(line->name) + 2 : 0;
+    for (int i = 0; line->name && i < 10; i++) {
         int is_left = i >= 5;
         box place = {is_left ? end.x - width - 7 : end.x + 7, end.y + shifts[i % 5] - 6, width, 11};
         if (!is_free(v, place))
@@ -309,9 +312,10 @@ static void draw_label(view *v, const plot_line *line)
 void plot_write(const plot *chart, markup *page)
 {
     view v = {.chart = chart, .page = page};
-    char attributes[120];
+    char attributes[240];
     find_ranges(&v);
-    snprintf(attributes, sizeof attributes, "role=\"img\" aria-label=\"%s\"", chart->title);
+    snprintf(attributes, sizeof attributes, "%s role=\"img\" aria-label=\"%s\"", chart->place ? chart->place : "",
+             chart->title);
     svg_begin(page, WIDTH, HEIGHT, attributes);
     draw_axes(&v);
     markup_put(page, "<g class=\"lines\">\n");

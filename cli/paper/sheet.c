@@ -1,0 +1,155 @@
+/* Sheets: tables as CSV files, written and read back. */
+#include "cli/paper/paper.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- writing --------------------------------------------------------------------------------------------------------- */
+
+static void append(sheet *table, const char *text)
+{
+    if (!table->status)
+        table->status = ulna_text_append(&table->text, text, strlen(text));
+}
+
+void sheet_begin(sheet *table, const char *headings)
+{
+    *table = (sheet){.text = ulna_text_empty(NULL)};
+    append(table, headings);
+    append(table, "\n");
+}
+
+/* What is no number is a dash, not "nan" or "-nan". */
+static void replace_nan(char *line)
+{
+    for (char *at; (at = strstr(line, "nan")) != NULL;) {
+        char *from = at > line && at[-1] == '-' ? at - 1 : at;
+        *from = '-';
+        memmove(from + 1, at + 3, strlen(at + 3) + 1);
+    }
+}
+
+void sheet_row(sheet *table, const char *format, ...)
+{
+    char line[1001];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    replace_nan(line);
+    append(table, line);
+    append(table, "\n");
+}
+
+void sheet_release(sheet *table)
+{
+    ulna_text_release(&table->text);
+    free(table->cells);
+    *table = (sheet){.text = ulna_text_empty(NULL)};
+}
+
+/* ---- reading --------------------------------------------------------------------------------------------------------- */
+
+/* Cuts one cell off, whose quotes are taken away in place. Returns what ended it: a comma, a newline or 0. */
+static char cut_cell(char **next, char **cell)
+{
+    char *from = *next, *to = *next;
+    int is_quoted = *from == '"';
+    *cell = to;
+    from += is_quoted;
+    while (*from && (is_quoted || (*from != ',' && *from != '\n'))) {
+        if (is_quoted && *from == '"') {
+            if (from[1] != '"') {
+                from++;
+                break;
+            }
+            from++;
+        }
+        *to++ = *from++;
+    }
+    char end = *from;
+    *to = 0;
+    *next = end ? from + 1 : from;
+    return end;
+}
+
+static int count_cells(const char *text)
+{
+    int count = 1;
+    for (; *text; text++)
+        count += *text == ',' || *text == '\n';
+    return count;
+}
+
+ulna_status sheet_parse(sheet *table, ulna_error *error)
+{
+    char *next = table->text.data, end = '\n';
+    int count = 0, in_row = 0;
+    if (table->status || !next)
+        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    table->cells = calloc((size_t)count_cells(next), sizeof *table->cells);
+    if (!table->cells)
+        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    while (*next) {
+        end = cut_cell(&next, &table->cells[count++]);
+        in_row++;
+        if (end == ',' && *next)
+            continue;
+        if (table->rows == 0)
+            table->columns = in_row;
+        if (in_row != table->columns)
+            return cli_fail(error, ULNA_ERR_PARSE, "row %d has %d cells, where the headings have %d", table->rows,
+                            in_row, table->columns);
+        table->rows++;
+        in_row = 0;
+    }
+    return ULNA_OK;
+}
+
+ulna_status sheet_load(sheet *table, const char *path, ulna_error *error)
+{
+    *table = (sheet){.text = ulna_text_empty(NULL)};
+    ulna_status status = ulna_file_read(path, ULNA_MAX_INPUT_BYTES, &table->text, error);
+    return status != ULNA_OK ? status : sheet_parse(table, error);
+}
+
+int sheet_count(const sheet *table)
+{
+    return table->rows > 0 ? table->rows - 1 : 0;
+}
+
+int sheet_column(const sheet *table, const char *name)
+{
+    for (int i = 0; i < table->columns; i++)
+        if (strcmp(table->cells[i], name) == 0)
+            return i;
+    return -1;
+}
+
+const char *sheet_cell(const sheet *table, int row, int column)
+{
+    return column < 0 ? "" : table->cells[(size_t)(row + 1) * (size_t)table->columns + (size_t)column];
+}
+
+double sheet_number(const sheet *table, int row, int column)
+{
+    const char *text = sheet_cell(table, row, column);
+    char *end;
+    double value = strtod(text, &end);
+    return end == text || *end ? (double)NAN : value;
+}
+
+int sheet_kinds(const sheet *table, int column, const char **kinds, int most)
+{
+    int count = 0;
+    for (int row = 0; row < sheet_count(table); row++) {
+        const char *text = sheet_cell(table, row, column);
+        int k = 0;
+        while (k < count && strcmp(kinds[k], text) != 0)
+            k++;
+        if (k == count && count < most)
+            kinds[count++] = text;
+    }
+    return count;
+}

@@ -1,0 +1,202 @@
+/* `ulna paper`, run as its users run it: the conclusions of the papers, files, the page, what goes wrong. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "support_tool.h"
+
+/* ---- the sheets that a run has written ------------------------------------------------------------------------------ */
+
+/* The cell of the row whose first cells are those of `keys` (separated by commas), in the column of that heading; free() it. */
+static char *cell(const ulna_test_tool *tool, const char *file, const char *keys, const char *heading)
+{
+    char *text = ulna_test_tool_file(tool, file), *found = NULL;
+    int column = 0;
+    const char *at = text;
+    for (; strncmp(at, heading, strlen(heading)) != 0 || !strchr(",\n", at[strlen(heading)]); column++) {
+        at += strcspn(at, ",\n");
+        if (*at != ',')
+            fail_msg("%s has no column %s", file, heading);
+        at++;
+    }
+    for (const char *line = text; *line && !found; line += strcspn(line, "\n") + 1) {
+        if (strncmp(line, keys, strlen(keys)) != 0 || line[strlen(keys)] != ',')
+            continue;
+        for (int i = 0; i < column; i++)
+            line += strcspn(line, ",\n") + 1;
+        found = strndup(line, strcspn(line, ",\n"));
+    }
+    free(text);
+    if (!found)
+        fail_msg("%s has no row %s", file, keys);
+    return found;
+}
+
+static double value(const ulna_test_tool *tool, const char *file, const char *keys, const char *heading)
+{
+    char *text = cell(tool, file, keys, heading);
+    double number_there = atof(text);
+    free(text);
+    return number_there;
+}
+
+/* Runs some items into the folder `out`; NULL for the data: none. Returns the object of --json. */
+static json_t *run(ulna_test_tool *tool, const char *items, const char *data)
+{
+    char arguments[2048];
+    snprintf(arguments, sizeof arguments, "paper --json --quick %s -o out %s%s", items, data ? "--data " : "",
+             data ? data : "");
+    assert_int_equal(ulna_test_tool_run(tool, arguments), 0);
+    assert_string_equal(tool->err, "");
+    return ulna_test_tool_json(tool);
+}
+
+static json_t *facts(const json_t *object, const char *item)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(object, "items"), i, row)
+    {
+        if (strcmp(json_string_value(json_object_get(row, "name")), item) == 0)
+            return json_object_get(row, "facts");
+    }
+    fail_msg("%s did not run", item);
+    return NULL;
+}
+
+/* ---- conclusions ------------------------------------------------------------------------------------------------------ */
+
+static void frames_converge_as_in_the_paper(const json_t *object)
+{
+    const json_t *near = facts(object, "fig3"), *zero = facts(object, "fig5");
+    assert_true(member(near, "bfgs", "f_at_10") > 1e3 * member(near, "newton-pcg", "f_at_10"));
+    assert_true(member(near, "lm-marquardt", "f_at_10") < 1e-2);
+    assert_true(member(near, "hybrid", "iterations_to_1e-2") <= member(near, "newton-pcg", "iterations_to_1e-2"));
+    const json_t *limits = facts(object, "fig4");
+    assert_true(member(limits, "newton-pcg", "reached") == member(limits, "newton-pcg", "frames"));
+    assert_null(json_object_get(limits, "lm-marquardt"));
+    assert_true(member(zero, "bfgs", "reached") < member(zero, "newton-pcg", "reached"));
+    assert_true(member(zero, "hybrid", "reached") >= member(zero, "lm-marquardt", "reached"));
+}
+
+static void takes_are_reconstructed_as_in_the_paper(const json_t *object)
+{
+    const json_t *row = facts(object, "table4");
+    assert_true(member(row, "bfgs_10", "cm") > member(row, "bfgs_100", "cm"));
+    assert_true(member(row, "bfgs_100", "cm") > member(row, "newton-pcg_10", "cm"));
+    assert_true(member(row, "newton_10", "cm") < 1);
+}
+
+/* Every cell of a table is on the page. */
+static void page_shows(const ulna_test_tool *tool, const char *page, const char *file)
+{
+    char path[64], shown[128];
+    snprintf(path, sizeof path, "out/%s", file);
+    char *text = ulna_test_tool_file(tool, path);
+    int cells = 0;
+    for (const char *at = strchr(text, '\n') + 1; *at; at += strcspn(at, ",\n") + 1, cells++) {
+        snprintf(shown, sizeof shown, ">%.*s</td>", (int)strcspn(at, ",\n"), at);
+        ulna_test_says(page, shown);
+    }
+    assert_true(cells > 3);
+    free(text);
+}
+
+static void everything_runs_without_data(void **state)
+{
+    ulna_test_tool *tool = *state;
+    json_t *object = run(tool, "all", NULL);
+    assert_true(json_is_null(json_object_get(object, "data")));
+    assert_string_equal(json_string_value(json_object_get(facts(object, "table4"), "take")), "walk");
+    takes_are_reconstructed_as_in_the_paper(object);
+    char *page = ulna_test_tool_file(tool, "out/index.html");
+    page_shows(tool, page, "table4.csv");
+    page_shows(tool, page, "table4-paper.csv");
+    page_shows(tool, page, "fig5-summary.csv");
+    ulna_test_says(page, "23.78");
+    ulna_test_says(page, "dg_03-05_02");
+    assert_null(strstr(page, "{{"));
+    assert_null(strstr(page, "http-equiv"));
+    free(page);
+    ulna_test_tool_shell(tool, "test -s out/fig3.svg && ! ls out | grep tmp");
+    json_decref(object);
+}
+
+static void conclusions_hold_on_recorded_data(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_need_data(state);
+    json_t *object = run(tool, "fig3 fig4 fig5 table4", ulna_test_data_dir());
+    frames_converge_as_in_the_paper(object);
+    takes_are_reconstructed_as_in_the_paper(object);
+    static const struct {
+        const char *column;
+        double cm;
+    } first_row[] = {{"quasi-Newton 10", 23.78}, {"quasi-Newton 100", 1.61}, {"exact Hessian 10", 0.5}};
+    for (int i = 0; i < 3; i++) {
+        char keys[64];
+        snprintf(keys, sizeof keys, "dg_03-05_02,oracle,%s", first_row[i].column);
+        assert_near(value(tool, "out/table4.csv", keys, "error_cm"), first_row[i].cm, 0.2 * first_row[i].cm);
+    }
+    json_decref(object);
+}
+
+/* ---- what goes wrong ---------------------------------------------------------------------------------------------------- */
+
+static void items_are_listed(void **state)
+{
+    ulna_test_tool *tool = *state;
+    assert_int_equal(ulna_test_tool_run(tool, "paper"), 0);
+    ulna_test_says(tool->out, "table4");
+    json_t *object = ulna_test_tool_run_json(tool, "paper", "list", 0);
+    assert_true(json_array_size(json_object_get(object, "items")) >= 8);
+    json_decref(object);
+    assert_int_equal(ulna_test_tool_run(tool, "paper tabel4"), 2);
+    ulna_test_says(tool->err, "did you mean 'table4'?");
+    assert_int_equal(ulna_test_tool_run(tool, "paper list all"), 2);
+}
+
+static void bad_folders_are_refused(void **state)
+{
+    ulna_test_tool *tool = *state;
+    assert_int_equal(ulna_test_tool_run(tool, "paper table4 --quick --data nowhere -o out"), 4);
+    ulna_test_says(tool->err, "nowhere");
+    ulna_test_tool_shell(tool, "! test -e out && echo no >file");
+    assert_int_equal(ulna_test_tool_run(tool, "paper table4 --quick -o file"), 4);
+    assert_int_equal(ulna_test_tool_run(tool, "paper table4 --quick -o file/inside"), 4);
+    ulna_test_tool_shell(tool, "test \"$(cat file)\" = no");
+    /* A folder that cannot be written to is found before the work begins; root may write anywhere. */
+    ulna_test_tool_shell(tool, "mkdir -p out/index.html");
+    assert_int_equal(ulna_test_tool_run(tool, "paper table4 --quick -o out"), 4);
+    ulna_test_tool_shell(tool, "test \"$(ls out)\" = index.html");
+}
+
+/* Files with the names of takes, and nothing of the kind inside. */
+static void hostile_data_are_refused(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool,
+                         "mkdir -p d/deep && ln -s .. d/deep/loop && echo x >d/HDM_dg.asf && head -c 4096 /dev/zero "
+                         ">d/deep/HDM_dg_03-05_02_120.c3d && echo y >d/HDM_dg_03-05_02_120.amc");
+    assert_int_equal(ulna_test_tool_run(tool, "paper table4 --quick --data d -o out"), 3);
+    ulna_test_says(tool->err, "HDM_dg.asf");
+    ulna_test_tool_shell(tool, "! test -e out/index.html && ! ls out | grep .");
+    /* A take without its skeleton is as good as missing. */
+    ulna_test_tool_shell(tool, "rm d/HDM_dg.asf");
+    json_t *object = run(tool, "fig8", "d");
+    assert_true(json_array_size(json_object_get(object, "missing")) > 0);
+    json_decref(object);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(items_are_listed, ulna_test_tool_open, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(bad_folders_are_refused, ulna_test_tool_open, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(hostile_data_are_refused, ulna_test_tool_open, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(everything_runs_without_data, ulna_test_tool_open, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(conclusions_hold_on_recorded_data, ulna_test_tool_open, ulna_test_tool_close),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
