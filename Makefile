@@ -40,6 +40,7 @@ run: bootstrap build/build.ninja ## build the tool, then solve the built-in take
 	cd build/sample && ../ulna solve --skeleton human.asf --markers walk.c3d --attach walk-markers.csv \
 	    -o walk.amc -o walk.bvh -o walk.glb --report report.html
 	@echo; echo "Open build/sample/report.html in a browser."
+	@echo "A robot: build/ulna reach arm --tip tool --goal \"0.4 0.2 0.5\""
 
 test: bootstrap-test build/build.ninja ## release build and all tests
 	cmake --build build -j $(JOBS)

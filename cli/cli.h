@@ -168,13 +168,15 @@ int cli_check_outputs(const cli *tool, const char *const *outputs, int output_co
 int cli_writing_begin(const char *path);
 void cli_writing_end(int is_counted);
 ulna_status cli_write_text(const char *path, const char *text, size_t bytes, ulna_error *error);
+/* An object as --json prints it, with all digits. */
+ulna_status cli_write_json(const char *path, const json_t *object, ulna_error *error);
 void cli_catch_signals(void);
 
 /* ---- the commands ------------------------------------------------------------------------------------- */
 
 /* Each in its own folder, with its options. */
 extern const cli_command info_command, sample_command, solve_command, calibrate_command, convert_command,
-    definiteness_command, methods_command, compare_command, global_command, paper_command, help_command;
+    definiteness_command, methods_command, compare_command, global_command, reach_command, paper_command, help_command;
 
 int cli_definiteness(cli *tool);
 int cli_solve(cli *tool);

@@ -229,3 +229,15 @@ ulna_status cli_write_text(const char *path, const char *text, size_t bytes, uln
     cli_writing_end(is_counted);
     return status;
 }
+
+ulna_status cli_write_json(const char *path, const json_t *object, ulna_error *error)
+{
+    char *text = json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    if (!text)
+        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    size_t length = strlen(text);
+    text[length] = '\n'; /* in place of the zero */
+    ulna_status status = cli_write_text(path, text, length + 1, error);
+    free(text);
+    return status;
+}

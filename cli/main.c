@@ -21,8 +21,19 @@ const cli_option cli_global_options[] = {
 };
 
 const cli_command *const cli_commands[] = {
-    &info_command,    &sample_command,  &solve_command,  &calibrate_command, &convert_command, &definiteness_command,
-    &methods_command, &compare_command, &global_command, &paper_command,     &help_command,    NULL,
+    &info_command,
+    &sample_command,
+    &solve_command,
+    &calibrate_command,
+    &convert_command,
+    &definiteness_command,
+    &methods_command,
+    &compare_command,
+    &global_command,
+    &reach_command,
+    &paper_command,
+    &help_command,
+    NULL,
 };
 
 const cli_command *cli_find_command(const cli *tool, const char *name)

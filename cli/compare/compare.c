@@ -382,8 +382,7 @@ static int compare(const cli *tool, json_t *object, contest *game, const ulna_mo
                    trial_options *how)
 {
     goals wanted;
-    const ulna_take still = {.model = model};
-    constraint_file kept = {.take = &still, .has_no_frames = 1, .wanted = &wanted};
+    constraint_file kept = {.wanted = &wanted};
     ulna_error error;
     ulna_error_clear(&error);
     goals_init(&wanted, model);

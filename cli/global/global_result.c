@@ -310,18 +310,6 @@ int global_check_outputs(const cli *tool, json_t *object)
 
 /* ---- one file ---------------------------------------------------------------------------------------------------- */
 
-static ulna_status write_json(const char *path, const json_t *object, ulna_error *error)
-{
-    char *text = json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-    if (!text)
-        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
-    size_t length = strlen(text);
-    text[length] = '\n'; /* in place of the zero */
-    ulna_status status = cli_write_text(path, text, length + 1, error);
-    free(text);
-    return status;
-}
-
 /* Where the goals are, to be seen beside the skeleton. */
 static ulna_status goals_as_markers(const global_job *job, ulna_recording *result, ulna_error *error)
 {
@@ -374,7 +362,7 @@ int global_write_outputs(const cli *tool, json_t *object, global_job *job)
             continue;
         json_t *row = put_row(list);
         int is_json = ulna_format_of_name(path) == ULNA_FORMAT_MODEL_JSON;
-        if (is_json ? write_json(path, object, &error) : write_motion(job, path, &error)) {
+        if (is_json ? cli_write_json(path, object, &error) : write_motion(job, path, &error)) {
             int failed = files_fail(row, path, &error);
             code = failed > code ? failed : code;
             put_text(row, "result", "failed");

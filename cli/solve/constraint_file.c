@@ -60,7 +60,7 @@ static ulna_status no_memory(const ulna_json_node *node)
 
 static const ulna_model *model_of(const constraint_file *file)
 {
-    return file->take->model;
+    return file->wanted->model;
 }
 
 /* Numbers that must be there, times a unit. */
@@ -130,7 +130,7 @@ static ulna_status read_body(const constraint_file *file, const ulna_json_node *
 /* A marker of the take's attachment, with or without the subject before the colon; or else of the skeleton. */
 static ulna_status read_marker(const constraint_file *file, const ulna_json_node *node, int *body, double point[3])
 {
-    const ulna_marker_set *set = &file->take->set;
+    const ulna_marker_set none = ulna_marker_set_empty(NULL), *set = file->take ? &file->take->set : &none;
     const char *name;
     ulna_status status = ulna_json_string(node, &name);
     if (status != ULNA_OK)
@@ -242,7 +242,7 @@ static ulna_status read_frames(const constraint_file *file, const ulna_json_node
     *count = 0;
     if (!ulna_json_find(object, "frames", &list))
         return ULNA_OK;
-    if (file->has_no_frames)
+    if (!file->take)
         return ulna_json_fail(&list, ULNA_ERR_UNSUPPORTED,
                               "here constraints hold in every problem: leave out \"frames\"");
     ulna_status status = ulna_json_check_list(&list, "ranges of frames");
@@ -681,7 +681,7 @@ static ulna_status read_feet(constraint_file *file, const ulna_json_node *feet)
 {
     int is_text = json_is_string(feet->value);
     ulna_status status = ULNA_OK;
-    if (file->has_no_frames)
+    if (!file->take)
         return ulna_json_fail(feet, ULNA_ERR_UNSUPPORTED,
                               "feet stand in frames of a recording, for `ulna solve`; here keep a foot by an entry of "
                               "\"constraints\" of the type \"frame\"");

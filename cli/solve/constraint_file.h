@@ -21,9 +21,8 @@ typedef struct file_constraint {
 } file_constraint;
 
 typedef struct constraint_file {
-    const ulna_take *take; /* its skeleton, attachment and frames */
-    int has_no_frames;     /* it stands for a skeleton alone: frames and feet are refused */
-    goals *wanted;         /* receives the goals */
+    const ulna_take *take; /* NULL: a skeleton alone; frames and feet are refused */
+    goals *wanted;         /* has the model, and receives the goals */
     json_t *notes;         /* about frames outside the take */
     ulna_track_constraint *list;
     file_constraint *own; /* for each of the list */

@@ -170,7 +170,7 @@ ULNA_API ulna_status ulna_reach_all(ulna_reach_work *work, const ulna_reach_goal
  * is solved by options.mode, the others as by ULNA_REACH_NEAR, and `jumped` and `distance` of a result are about the step from the
  * sample before (for the first: from the seed). Goals count x tips, q count x nq, results count or NULL. `max_step` (nv, > 0; NULL: no
  * limit; not for the DOFs of quaternions): no joint moves by more from one sample to the next, nor from the seed to the first; where a goal is then out of reach, q
- * follows it as closely as it can. `jumps` and `missed` (may be NULL) receive how many samples jumped, and how many were not reached.
+ * follows it as closely as it can. `jumps` and `missed` (may be NULL) receive how many samples after the first jumped, and how many were not reached.
  */
 ULNA_API ulna_status ulna_reach_path(ulna_reach_work *work, int count, const ulna_reach_goal *goals, const double *seed,
                                      const double *max_step, double *q, ulna_reach_result *results, int *jumps,

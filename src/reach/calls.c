@@ -96,6 +96,17 @@ ulna_status ulna_reach_errors(ulna_reach_work *work, const ulna_target *target, 
     return status;
 }
 
+/* Coupled coordinates follow their masters, whose limits keep them inside theirs but for rounding. */
+static void couple(const ulna_reach *reach, const double *lower, const double *upper, double *q)
+{
+    const ulna_model *model = reach->model;
+    ulna_model_couple(model, q);
+    for (int i = 0; i < model->nc; i++) {
+        int j = model->coupling[i].dof, c = model->dof_coordinate[j];
+        q[c] = fmin(fmax(q[c], lower[j]), upper[j]);
+    }
+}
+
 void ulna_reach_wrap(const ulna_reach *reach, const ulna_reach_query *query, double *q)
 {
     for (int j = 0; j < reach->nv; j++) {
@@ -110,6 +121,7 @@ void ulna_reach_wrap(const ulna_reach *reach, const ulna_reach_query *query, dou
         }
         q[c] = fmin(fmax(q[c], low), high);
     }
+    couple(reach, query->lower, query->upper, q);
 }
 
 double ulna_reach_distance(const ulna_reach *reach, const double *from, const double *q, double *step, int *jumped)
@@ -202,6 +214,7 @@ static ulna_status check_seed(ulna_reach_work *work, const double *seed)
         if (c >= 0)
             work->seed[c] = fmin(fmax(work->seed[c], reach->lower[j]), reach->upper[j]);
     }
+    couple(reach, reach->lower, reach->upper, work->seed);
     return ULNA_OK;
 }
 
@@ -375,7 +388,7 @@ ulna_status ulna_reach_path(ulna_reach_work *work, int count, const ulna_reach_g
         if (max_step)
             narrow_limits(work, max_step, &query);
         status = solve_query(work, &query, at, result);
-        jumped += result->jumped;
+        jumped += i > 0 && result->jumped;
         unreached += !result->reached;
     }
     if (status == ULNA_OK && jumps)

@@ -159,6 +159,8 @@ static void copy_options(ulna_reach *reach, const ulna_reach_options *given)
         reach->unit[j] = ulna_segment_is_translation(segment) ? model->length_scale : 1;
         reach->turns[j] = segment <= ULNA_SEGMENT_RZ;
     }
+    for (int i = 0; i < model->nc; i++) /* a turn of a master is no whole turn of what follows it */
+        reach->turns[model->coupling[i].dof] = reach->turns[model->coupling[i].master] = 0;
     if (given->posture)
         memcpy(reach->posture, given->posture, (size_t)reach->nq * sizeof *reach->posture);
     o->lower = reach->lower;
@@ -210,7 +212,8 @@ static ulna_status make_problem(ulna_reach *reach, ulna_reach_form form, const u
     if (status == ULNA_OK)
         status = ulna_problem_set_length(problem, reach->model->length_scale);
     for (int i = 0; i < given->constraint_count && status == ULNA_OK; i++)
-        status = ulna_problem_add_constraint(problem, &given->constraints[i], NULL, error);
+        status =
+            ulna_problem_add_constraint(problem, &given->constraints[i], i ? NULL : &reach->first_constraint, error);
     for (int i = 0; i < reach->tip_count && status == ULNA_OK; i++)
         status = ulna_tip_add(&reach->tip[i], problem, form, &reach->numbers[form][i], error);
     if (form == ULNA_REACH_HARD && status == ULNA_OK)

@@ -73,7 +73,8 @@ struct ulna_reach {
     int root_moves;                          /* no DOF of the root is locked, and it has some */
     ulna_problem *problem[ULNA_REACH_FORMS]; /* SOFT is NULL where a goal is relative to a link */
     ulna_tip_numbers *numbers[ULNA_REACH_FORMS];
-    int posture_term;
+    int posture_term,
+        first_constraint;     /* numbers; that of the first constraint of the options is the same in both forms */
     struct ulna_chain *chain; /* NULL: the general solve serves */
 };
 

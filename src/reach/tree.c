@@ -118,14 +118,14 @@ static ulna_status set_goals(search *s)
     return status;
 }
 
-/* The constraints of the options come first in both forms. */
 static int are_kept(search *s, ulna_reach_form form)
 {
     ulna_work *evaluated = ulna_solver_work(s->work->solver[form]);
     int kept = 1;
     for (int i = 0; i < s->work->reach->options.constraint_count; i++) {
         double error;
-        kept &= ulna_work_constraint_error(evaluated, i, &error) == ULNA_OK && !(error > KEPT);
+        kept &= ulna_work_constraint_error(evaluated, s->work->reach->first_constraint + i, &error) == ULNA_OK &&
+                !(error > KEPT);
     }
     return kept;
 }

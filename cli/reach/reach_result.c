@@ -1,0 +1,213 @@
+/* What `ulna reach` found: facts, tables, files. */
+#include "cli/reach/reach.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEGREE (3.14159265358979323846 / 180)
+
+/* ---- facts ---------------------------------------------------------------------------------------------------------------- */
+
+static void put_tips(json_t *object, const reach_job *job, const ulna_reach_error *errors)
+{
+    json_t *list = put_list(object, "tips");
+    for (int i = 0; i < job->tip_count; i++) {
+        json_t *row = put_row(list);
+        const double *w = job->tip[i].tip.weight;
+        put_text(row, "name", job->tip[i].name);
+        put_text(row, "relative_to", job->tip[i].relative_to);
+        put_flag(row, "within", errors[i].within);
+        if (w[0] + w[1] + w[2] > 0)
+            put_number(row, "position_error_m", errors[i].position);
+        if (w[3] + w[4] + w[5] > 0)
+            put_number(row, "rotation_error_rad", errors[i].rotation);
+        put_numbers(row, "axis_errors", errors[i].axis, 6);
+    }
+}
+
+static void put_joints(json_t *object, const reach_job *job, const double *q)
+{
+    const double *lower = ulna_model_lower(job->model), *upper = ulna_model_upper(job->model);
+    json_t *list = put_list(object, "joints");
+    for (int j = 0; j < job->nv; j++) {
+        char label[300];
+        int c = ulna_model_dof_coordinate(job->model, j), is_slide = ulna_model_dof_is_translation(job->model, j);
+        if (c < 0)
+            continue;
+        json_t *row = put_row(list);
+        ulna_model_dof_label(job->model, j, label, sizeof label);
+        put_text(row, "name", label);
+        double shown = fabs(q[c]) < 5e-12 ? 0 : q[c]; /* no "-0.00" */
+        put_number(row, "value", shown);
+        put_number(row, is_slide ? "mm" : "degrees", is_slide ? 1e3 * shown : shown / DEGREE);
+        put_number(row, "change", q[c] - job->seed[c]);
+        put_number(row, "lower", lower[j]);
+        put_number(row, "upper", upper[j]);
+        put_flag(row, "at_limit", q[c] <= lower[j] || q[c] >= upper[j]);
+        put_flag(row, "locked", job->locked[j]);
+    }
+}
+
+void reach_put_result(json_t *object, reach_job *job, const ulna_reach_goal *targets, const double *q,
+                      const ulna_reach_result *result)
+{
+    ulna_reach_error errors[REACH_MOST_TIPS];
+    put_flag(object, "reached", result->reached);
+    put_number(object, "position_error_m", result->position_error);
+    put_number(object, "rotation_error_rad", result->rotation_error);
+    put_number(object, "distance", result->distance);
+    put_flag(object, "jumped", result->jumped);
+    put_count(object, "at_limits", result->at_limits);
+    put_count(object, "iterations", result->iterations);
+    put_count(object, "restarts", result->restarts);
+    put_flag(object, "out_of_time", result->out_of_time);
+    put_numbers(object, "q", q, job->nq);
+    if (ulna_reach_measure(job->work, targets, q, errors) == ULNA_OK)
+        put_tips(object, job, errors);
+    put_joints(object, job, q);
+}
+
+/* ---- for people ------------------------------------------------------------------------------------------------------------- */
+
+/* Joints that moved; all of them if the robot has few. */
+static json_t *joints_to_show(const json_t *object)
+{
+    enum { FEW = 12 };
+    json_t *all = json_object_get(object, "joints"), *shown = json_array(), *row;
+    size_t i;
+    json_array_foreach(all, i, row)
+    {
+        if (json_array_size(all) <= FEW || fabs(json_number_value(json_object_get(row, "change"))) > 5e-5)
+            json_array_append(shown, row);
+    }
+    return shown;
+}
+
+void reach_print_result(const cli *tool, const json_t *object)
+{
+    json_t *shown = joints_to_show(object);
+    static const fact_column tips[] = {
+        {"tip", 'l', "{name}[ from {relative_to}]"},
+        {"", 'l', "[{within?}reached|closest]"},
+        {"position error", 'r', "{position_error_m%.2e} m"},
+        {"rotation error", 'r', "{rotation_error_rad%.2e} rad"},
+        {0},
+    };
+    static const fact_column joints[] = {
+        {"joint", 'l', "{name}"},
+        {"value", 'r', "{value%.6f}"},
+        {"", 'r', "[{degrees%.2f}°|{mm%.2f} mm]"},
+        {"change", 'r', "{change%.4f}"},
+        {"", 'l', "[{at_limit?}at its limit|{locked?}locked|]"},
+        {0},
+    };
+    fact_line(tool, object, "result",
+              "[{reached?}reached, inside the limits|NOT reached: this is the closest configuration found]");
+    fact_line(tool, object, "time", "{out_of_time?}the budget ended the search");
+    cli_say(tool, "\n");
+    fact_table(tool, 2, json_object_get(object, "tips"), tips);
+    cli_say(tool, "\n");
+    fact_table(tool, 2, shown, joints);
+    cli_say(tool, "\n");
+    size_t others = json_array_size(json_object_get(object, "joints")) - json_array_size(shown);
+    if (others)
+        fact_text(tool, "others", "%zu joints stay where they are", others);
+    json_decref(shown);
+    fact_line(tool, object, "effort",
+              "{us%.3g} µs, {iterations} iteration{iterations:/s}, {restarts} restart{restarts:/s}; solver: {solver}");
+}
+
+void reach_print_all(const cli *tool, const json_t *object)
+{
+    static const fact_column solutions[] = {
+        {"solution", 'r', "{number}"},
+        {"distance", 'r', "{distance%.4f}"},
+        {"joints (radians, metres)", 'l', "{text}"},
+        {0},
+    };
+    fact_line(
+        tool, object, "result",
+        "[{solutions_found?}{solutions_found} solution{solutions_found:/s}, nearest to the seed first|NOT reached: see "
+        "below for the closest configuration]");
+    cli_say(tool, "\n");
+    if (json_array_size(json_object_get(object, "solutions")))
+        fact_table(tool, 2, json_object_get(object, "solutions"), solutions);
+    cli_say(tool, "\n");
+    fact_line(tool, object, "effort", "{us%.3g} µs; solver: {solver}");
+}
+
+/* ---- files --------------------------------------------------------------------------------------------------------------------- */
+
+static int is_output(const cli *tool, int i)
+{
+    return strcmp(tool->given[i]->name, "output") == 0;
+}
+
+int reach_check_outputs(const cli *tool, json_t *object)
+{
+    int code = CLI_DONE;
+    for (int i = 0; i < tool->given_count && !code; i++) {
+        const char *path = tool->values[i];
+        if (!is_output(tool, i))
+            continue;
+        ulna_format format = ulna_format_of_name(path);
+        if (format != ULNA_FORMAT_MODEL_JSON && !(ulna_format_writes(format) & ULNA_HOLDS_MOTION))
+            code = cli_usage(
+                tool,
+                "'%s': the extension says the format: .csv, .mot, .amc, .bvh or .glb for joint values, .json for "
+                "the output of --json",
+                path);
+        if (!code)
+            code = folder_make_for(object, path);
+    }
+    return code;
+}
+
+static ulna_status write_motion(const reach_job *job, const char *path, int count, const double *q, ulna_error *error)
+{
+    ulna_write_options options = ulna_write_options_for(&job->file, ulna_format_of_name(path));
+    ulna_clip clip = ulna_clip_empty(NULL);
+    ulna_recording none = ulna_recording_empty(NULL);
+    if (ulna_clip_resize(&clip, job->nq, count))
+        return cli_fail(error, ULNA_ERR_MEMORY, "no memory for %d samples", count);
+    clip.first_frame = 1;
+    if (job->rate > 0)
+        clip.frame_seconds = 1 / job->rate;
+    else if (job->poses.times && count > 1)
+        clip.frame_seconds = (job->poses.times[count - 1] - job->poses.times[0]) / (count - 1);
+    for (int i = 0; i < count; i++)
+        memcpy(ulna_clip_frame(&clip, i), q + (size_t)i * (size_t)job->nq, (size_t)job->nq * sizeof *q);
+    ulna_status status = files_write(path, job->model, &clip, &none, &options, job->notes, error);
+    ulna_clip_release(&clip);
+    return status;
+}
+
+int reach_write_outputs(const cli *tool, json_t *object, reach_job *job, int count, const double *q)
+{
+    int code = CLI_DONE;
+    json_t *list = json_array();
+    for (int i = 0; i < tool->given_count; i++) {
+        const char *path = tool->values[i];
+        ulna_error error;
+        ulna_status status;
+        ulna_error_clear(&error);
+        if (!is_output(tool, i))
+            continue;
+        json_t *row = put_row(list);
+        if (ulna_format_of_name(path) == ULNA_FORMAT_MODEL_JSON)
+            status = cli_write_json(path, object, &error);
+        else
+            status = write_motion(job, path, count, q, &error);
+        if (status != ULNA_OK) {
+            int failed = files_fail(row, path, &error);
+            code = failed > code ? failed : code;
+        } else {
+            put_text(row, "file", path);
+            fact_text(tool, "wrote", "%s", path);
+        }
+        put_text(row, "result", status == ULNA_OK ? "written" : "failed");
+    }
+    json_object_set_new(object, "outputs", list);
+    return code;
+}

@@ -1,0 +1,260 @@
+/* `ulna reach`, run as its users run it: goals of all shapes, several tips, solutions, paths, the standard test, bad input. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "support_tool.h"
+#include "ulna/ulna.h"
+
+static int is(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_boolean(value))
+        fail_msg("%s is neither true nor false", key);
+    return json_is_true(value);
+}
+
+/* Where a link of a sample is at the q of the answer, by forward kinematics. */
+static void place(const char *sample, const json_t *q, const char *link, double position[3], double rotation[9])
+{
+    ulna_model *model;
+    ulna_pose *pose;
+    double values[128];
+    assert_int_equal(ulna_sample_create(sample, NULL, &model, NULL), ULNA_OK);
+    assert_int_equal(json_array_size(q), ulna_model_coordinate_count(model));
+    for (size_t i = 0; i < json_array_size(q); i++)
+        values[i] = json_number_value(json_array_get(q, i));
+    assert_int_equal(ulna_pose_create(model, NULL, &pose, NULL), ULNA_OK);
+    assert_int_equal(ulna_pose_forward(pose, values), ULNA_OK);
+    assert_int_equal(ulna_pose_body(pose, ulna_model_find_body(model, link), position, rotation), ULNA_OK);
+    ulna_pose_destroy(pose);
+    ulna_model_destroy(model);
+}
+
+static void a_pose_is_reached(void **state)
+{
+    double p[3], r[9];
+    json_t *o = ulna_test_tool_run_json(*state, "reach", "arm --goal '0.4 0.2 0.5 1 0 0 0'", 0);
+    assert_true(is(o, "reached"));
+    place("arm", json_object_get(o, "q"), "flange", p, r);
+    assert_near(p[0], 0.4, 2e-6);
+    assert_near(p[1], 0.2, 2e-6);
+    assert_near(p[2], 0.5, 2e-6);
+    assert_near(r[0], 1, 2e-6); /* half a turn about x */
+    assert_near(r[4], -1, 2e-6);
+    assert_int_equal(json_array_size(json_object_get(o, "joints")), 7);
+    json_decref(o);
+}
+
+static void partial_goals(void **state)
+{
+    double p[3], r[9];
+    json_t *o = ulna_test_tool_run_json(*state, "reach", "arm --goal '0.4 0.2 0.5' --direction 'x 0 0 -1'", 0);
+    place("arm", json_object_get(o, "q"), "flange", p, r);
+    assert_near(r[6], -1, 2e-6); /* its x axis points down */
+    assert_near(p[2], 0.5, 2e-6);
+    json_decref(o);
+    o = ulna_test_tool_run_json(*state, "reach", "arm --goal '0 0.6 0 0.8'", 0);
+    place("arm", json_object_get(o, "q"), "flange", p, r);
+    assert_near(r[0], 0.28, 2e-6); /* a rotation about y by 2 asin 0.6, anywhere */
+    json_decref(o);
+    o = ulna_test_tool_run_json(*state, "reach", "arm --goal '0.4 9 0.5 1 0 0 0' --free 'y, rz'", 0);
+    place("arm", json_object_get(o, "q"), "flange", p, r);
+    assert_near(p[0], 0.4, 2e-6);
+    assert_near(p[2], 0.5, 2e-6);
+    assert_near(r[8], -1, 2e-6);
+    json_decref(o);
+}
+
+static void several_tips_and_links(void **state)
+{
+    double p[3], r[9], head[3], turn[9];
+    json_t *o = ulna_test_tool_run_json(
+        *state, "reach",
+        "human -t left_hand -g '0.5 1.3 0.3' -t right_hand -g '-0.5 1.3 0.3' -t left_foot -g '0.1 0.1 0'", 0);
+    place("human", json_object_get(o, "q"), "right_hand", p, r);
+    assert_near(p[0], -0.5, 2e-6);
+    assert_int_equal(json_array_size(json_object_get(o, "tips")), 3);
+    json_decref(o);
+    o = ulna_test_tool_run_json(*state, "reach",
+                                "human --lock pelvis --tip left_hand --relative-to head --goal '0.15 0 0.2'", 0);
+    place("human", json_object_get(o, "q"), "left_hand", p, r);
+    place("human", json_object_get(o, "q"), "head", head, turn);
+    for (int k = 0; k < 3; k++) { /* seen from the head */
+        double seen = 0;
+        for (int i = 0; i < 3; i++)
+            seen += turn[3 * i + k] * (p[i] - head[i]);
+        assert_near(seen, k == 0 ? 0.15 : k == 1 ? 0 : 0.2, 2e-6);
+    }
+    json_decref(o);
+}
+
+static void out_of_reach_is_said(void **state)
+{
+    json_t *o = ulna_test_tool_run_json(*state, "reach", "arm --goal '3 0 0.5'", 1);
+    assert_false(is(o, "reached"));
+    assert_true(number(o, "position_error_m") > 1.5);
+    json_decref(o);
+    assert_int_equal(ulna_test_tool_run(*state, "reach arm --goal '3 0 0.5'"), 1);
+    ulna_test_says(((ulna_test_tool *)*state)->out, "NOT reached");
+}
+
+static void locks_and_seeds(void **state)
+{
+    json_t *o =
+        ulna_test_tool_run_json(*state, "reach", "arm --goal '0.4 0.2 0.5' --lock upper_arm_turn=0.3 --lock flange", 0);
+    json_t *q = json_object_get(o, "q");
+    assert_near(json_number_value(json_array_get(q, 2)), 0.3, 1e-12);
+    assert_near(json_number_value(json_array_get(q, 6)), 0, 0);
+    json_decref(o);
+    json_t *any = ulna_test_tool_run_json(*state, "reach",
+                                          "arm --goal '0.4 0.2 0.5 1 0 0 0' --seed '0 .5 0 1.3 0 .8 0' --any", 0);
+    o = ulna_test_tool_run_json(*state, "reach",
+                                "arm --goal '0.4 0.2 0.5 1 0 0 0' --seed '0 .5 0 1.3 0 .8 0' --nearest", 0);
+    assert_true(is(o, "reached") && number(o, "distance") <= number(any, "distance") + 1e-9);
+    json_decref(any);
+    json_decref(o);
+}
+
+static void solutions_are_listed_nearest_first(void **state)
+{
+    json_t *o = ulna_test_tool_run_json(*state, "reach", "arm --goal '0.4 0.2 0.5 1 0 0 0' --all -o all.csv", 0), *row;
+    json_t *list = json_object_get(o, "solutions");
+    double before = 0;
+    size_t i;
+    assert_int_equal(json_array_size(list), integer(o, "solutions_found"));
+    assert_true(json_array_size(list) >= 2);
+    json_array_foreach(list, i, row)
+    {
+        double p[3], r[9];
+        assert_true(is(row, "reached") && number(row, "distance") >= before);
+        before = number(row, "distance");
+        place("arm", json_object_get(row, "q"), "flange", p, r);
+        assert_near(p[0], 0.4, 2e-6);
+        assert_near(r[4], -1, 2e-6);
+    }
+    json_decref(o);
+    free(ulna_test_tool_file(*state, "all.csv"));
+}
+
+static void paths_are_followed(void **state)
+{
+    ulna_test_tool_shell(*state, "echo time,x,y,z,qx,qy,qz,qw >line.csv; for i in 0 1 2 3 4 5 6 7 8 9; do"
+                                 " echo 0.0$i,0.5,0.1$i,0.3,1,0,0,0; done >>line.csv");
+    json_t *o = ulna_test_tool_run_json(*state, "reach", "arm --path line.csv -o joints.csv -o joints.mot", 0);
+    assert_int_equal(integer(o, "samples"), 10);
+    assert_int_equal(integer(o, "jumps"), 0);
+    assert_int_equal(integer(o, "missed"), 0);
+    json_decref(o);
+    o = ulna_test_tool_run_json(*state, "reach", "arm --path line.csv --seed joints.csv --max-speed 100", 0);
+    json_decref(o); /* fast enough */
+    o = ulna_test_tool_run_json(*state, "reach", "arm --path line.csv --max-speed 0.5", 1);
+    assert_int_equal(integer(o, "missed"), 10); /* 0.005 rad a sample, from rest */
+    json_decref(o);
+    char *joints = ulna_test_tool_file(*state, "joints.csv");
+    ulna_test_says(joints, "shoulder_turn");
+    free(joints);
+}
+
+static void constraints_are_kept(void **state)
+{
+    double p[3], r[9];
+    ulna_test_tool_shell(
+        *state, "echo '{\"constraints\": [{\"type\": \"plane\", \"body\": \"elbow\", \"relation\": \"at least\","
+                " \"through\": [0, 0, 0.75], \"normal\": [0, 0, 1]}], \"locked\": [\"shoulder_turn\"]}' >keep.json;"
+                "echo '{\"feet\": \"auto\"}' >feet.json");
+    json_t *o = ulna_test_tool_run_json(*state, "reach", "arm --goal '0.4 0.1 0.5' --constraints keep.json", 0);
+    place("arm", json_object_get(o, "q"), "elbow", p, r);
+    assert_true(p[2] >= 0.75 - 1e-6);
+    assert_near(json_number_value(json_array_get(json_object_get(o, "q"), 0)), 0, 0);
+    json_decref(o);
+    assert_int_equal(ulna_test_tool_run(*state, "reach arm --goal '0.4 0.1 0.5' --constraints feet.json"), 3);
+    ulna_test_says(((ulna_test_tool *)*state)->err, "feet.json");
+}
+
+static void the_standard_test(void **state)
+{
+    json_t *o = ulna_test_tool_run_json(*state, "reach", "arm --bench 300 --seed-rng 5", 0);
+    assert_near(number(o, "success_percent"), 100, 0);
+    assert_int_equal(integer(o, "out_of_limits"), 0);
+    assert_int_equal(integer(o, "false_successes"), 0);
+    assert_true(member(o, "us", "median") <= member(o, "us", "p99"));
+    assert_true(member(o, "iterations", "mean") > 0 && member(o, "restarts", "mean") >= 0);
+    json_decref(o);
+    o = ulna_test_tool_run_json(*state, "reach", "arm --bench 300 --start near", 0);
+    assert_int_equal(integer(o, "jumps"), 0);
+    json_decref(o);
+    o = ulna_test_tool_run_json(*state, "reach", "hand -t index_distal --free 'rx ry rz' -t thumb_distal --bench 50",
+                                0);
+    assert_near(number(o, "success_percent"), 100, 0);
+    json_decref(o);
+}
+
+static void bad_input_has_messages(void **state)
+{
+    static const struct {
+        const char *arguments;
+        int code;
+        const char *says;
+    } cases[] = {
+        {"", 2, "no robot given"},
+        {"arm", 2, "has no goal"},
+        {"nosuch --goal '0 0 0'", 4, "nosuch"},
+        {"arm --goal '0.4 0.2'", 2, "--goal takes"},
+        {"arm --goal '0.4 nan 0'", 2, "--goal takes"},
+        {"arm --goal '0 0 0 0 0 0 0'", 2, "quaternion is zero"},
+        {"arm --goal '1e300 0 0'", 3, "too far away"},
+        {"arm --tip tol --goal '0 0 0'", 2, "did you mean 'tool'"},
+        {"arm --relative-to flanje --goal '0 0 0'", 2, "did you mean 'flange'"},
+        {"arm --relative-to flange --goal '0 0 0'", 2, "no joint is between"},
+        {"human --goal '0 0 0'", 2, "choose with --tip"},
+        {"arm --goal '0 0 1' --free qx", 2, "--free takes"},
+        {"arm --goal '0 0 1' --free 'x y z'", 2, "all axes are free"},
+        {"arm --goal '0 0 1' --tolerance 0", 2, "not above 0"},
+        {"arm --goal '0 0 1' --direction '0 0 0'", 2, "--direction takes"},
+        {"arm --goal '0 0 1' --lock knee", 2, "no joint 'knee'"},
+        {"arm --goal '0 0 1' --lock elbow=99", 2, "limits are"},
+        {"arm --goal '0 0 1' --seed '1 2 3'", 2, "7 numbers"},
+        {"arm --goal '0 0 1' --seed nosuch.csv", 4, "nosuch.csv"},
+        {"arm --goal '0 0 1' --budget 5", 2, "500us"},
+        {"arm --goal '0 0 1' --max-speed 1", 2, "need --path"},
+        {"arm --bench 10 --goal '0 0 1'", 2, "goals of its own"},
+        {"arm --bench 10 --start far", 2, "random or near"},
+        {"arm --path nosuch.csv", 4, "nosuch.csv"},
+        {"arm --path bad.csv", 3, "bad.csv:3"},
+        {"arm --path short.csv", 3, "short.csv:1"},
+        {"arm --path empty.csv", 3, "no poses"},
+        {"arm --goal '0.4 0.2 0.5' -o x.trc", 2, "extension"},
+    };
+    ulna_test_tool_shell(
+        *state, "printf 'x,y,z\\n0.4,0.2,0.5\\n0.4,oops,0.5\\n' >bad.csv; echo 1,2 >short.csv; echo x,y,z >empty.csv");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char line[300];
+        snprintf(line, sizeof line, "reach %s", cases[i].arguments);
+        int code = ulna_test_tool_run(*state, line);
+        if (code != cases[i].code)
+            fail_msg("ulna %s: exit code %d, not %d: %s", line, code, cases[i].code, ((ulna_test_tool *)*state)->err);
+        ulna_test_says(((ulna_test_tool *)*state)->err, cases[i].says);
+    }
+}
+
+/* Every block of commands in docs/reach.md, one after the other. */
+static void page_runs_as_written(void **state)
+{
+    ulna_test_tool_shell(*state,
+                         "mkdir bin; ln -s '" ULNA_TEST_CLI "' bin/ulna; PATH=$PWD/bin:$PATH; export PATH;"
+                         "sed -n '/^```sh$/,/^```$/{/^```/d;p}' '" ULNA_SOURCE_DIR "/docs/reach.md' >page.sh;"
+                         "test $(wc -l <page.sh) -ge 12 && sh -e page.sh >out 2>err || { cat out err; exit 1; };"
+                         "test -s joints.csv -a -s slow.csv");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, ulna_test_tool_open, ulna_test_tool_close)
+    const struct CMUnitTest tests[] = {
+        TEST(a_pose_is_reached),      TEST(partial_goals),        TEST(several_tips_and_links),
+        TEST(out_of_reach_is_said),   TEST(locks_and_seeds),      TEST(solutions_are_listed_nearest_first),
+        TEST(paths_are_followed),     TEST(constraints_are_kept), TEST(the_standard_test),
+        TEST(bad_input_has_messages), TEST(page_runs_as_written),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
