@@ -298,7 +298,7 @@ static const glyphs fine = {"│  ", "├─ ", "└─ ", "±", "°"}, plain = 
 static void short_label(const ulna_model *model, int dof, char *text, size_t size)
 {
     char label[512];
-    size_t prefix = strlen(ulna_model_body_name(model, ulna_model_dof_body(model, dof)));
+    size_t prefix = strlen(ulna_model_joint_name(model, ulna_model_dof_body(model, dof)));
     int length = ulna_model_dof_label(model, dof, label, sizeof label);
     snprintf(text, size, "%s", length > (int)prefix + 1 ? label + prefix + 1 : "");
 }

@@ -131,14 +131,15 @@ static int could_be_limited(const ulna_model *model, int dof)
     return ulna_model_dof_coordinate(model, dof) != ULNA_NONE && ulna_model_dof_body(model, dof) != 0;
 }
 
+/* A robot may have joints without limits, and rests as its maker has built it. */
 static void note_limits(const ulna_model *model, json_t *notes)
 {
     name_list unlimited = {0}, locked = {0}, wide = {0}, resting = {0};
-    int limited = 0;
+    int limited = 0, is_robot = robot_is(model);
     for (int i = 0; i < ulna_model_dof_count(model); i++) {
         double lower = ulna_model_lower(model)[i], upper = ulna_model_upper(model)[i];
         if (!is_limited(model, i)) {
-            if (could_be_limited(model, i))
+            if (could_be_limited(model, i) && !is_robot)
                 add_dof_name(&unlimited, model, i);
             continue;
         }
@@ -146,7 +147,7 @@ static void note_limits(const ulna_model *model, json_t *notes)
         double rest = ulna_model_rest(model)[ulna_model_dof_coordinate(model, i)];
         if (lower == upper)
             add_dof_name(&locked, model, i);
-        else if (rest == lower || rest == upper)
+        else if ((rest == lower || rest == upper) && !is_robot)
             add_dof_name(&resting, model, i);
         if (!ulna_model_dof_is_translation(model, i) && isfinite(upper - lower) && upper - lower > 12.6)
             add_dof_name(&wide, model, i); /* degrees, perhaps? */
@@ -290,6 +291,8 @@ static void note_model(const ulna_model *model, const figure *shape, json_t *not
     if (ulna_model_dof_count(model) == 0)
         files_note_text(notes, "nothing can move");
     note_limits(model, notes);
+    if (robot_is(model)) /* its links may lie in one place, weigh nothing, and wear no markers */
+        return;
     note_bones(model, shape, notes);
     note_masses(model, notes);
     note_markers(model, notes);
@@ -543,6 +546,8 @@ static ulna_status show_content(const cli *tool, const ulna_content *content, co
         add_model(row, content->model, &shape);
         print_model(tool, row);
         note_model(content->model, &shape, notes);
+        if (robot_is(content->model))
+            robot_add(row, content->model);
     }
     show_source(tool, content, row);
     if (content->clip.frame_count && model)
@@ -550,6 +555,8 @@ static ulna_status show_content(const cli *tool, const ulna_content *content, co
     if (content->recording.frame_count)
         show_recording(tool, &content->recording, row, notes);
     files_print_notes(tool, notes);
+    if (content->model && robot_is(content->model))
+        robot_print(tool, row);
     if (content->model)
         draw(tool, content->model, &shape, how, row);
     figure_release(&shape);
@@ -661,7 +668,9 @@ const cli_command info_command = {
     .text =
         "For a skeleton: the number of bodies, degrees of freedom and markers, joints by type, limits, mass and size at "
         "rest. Notes list possible mistakes, such as bones of zero length, degrees of freedom without limits or that "
-        "move no marker, and bodies without mass where others have one.\n\n"
+        "move no marker, and bodies without mass where others have one. For a robot, such as a URDF: each moving joint "
+        "with its type, link and range (in radians and metres) and what it mimics; and its tips, the links that nothing hangs on, with "
+        "the degrees of freedom that move them and the longest distance from the first of these joints.\n\n"
         "For a motion: frames, rate, and values that exceed their limits or jump. For a recording: markers, gaps (the "
         "longest, and the markers that are missing most) and the space covered. Anything unusual that was found while "
         "reading is listed with its line or byte. A motion without a skeleton of its own, such as AMC, needs its "
@@ -672,6 +681,7 @@ const cli_command info_command = {
     .reads = "OPERANDS",
     .examples = "ulna info human.json\tsummary of a skeleton\n"
                 "ulna info --tree --draw human.json\tits joints, and a drawing\n"
+                "ulna info robot.urdf\tjoints, limits, mimic joints and tips of a robot\n"
                 "ulna info s.asf t.amc t.c3d\ta motion with its skeleton, and a recording\n"
                 "ulna info --json *.json\tfor other programs",
     .run = info_main,

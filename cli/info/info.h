@@ -31,6 +31,14 @@ json_t *figure_draw(const figure *shape, const drawing *how);
 void tree_print(const cli *tool, const ulna_model *model, int is_ascii);
 json_t *tree_json(const ulna_model *model);
 
+/* ---- robots: robot.c ------------------------------------------------------------------------------------- */
+
+/* Whether joints have names of their own, as those of robots do. */
+int robot_is(const ulna_model *model);
+/* Moving joints, which follow which, tips: into the object of --json, and from there onto the screen. */
+void robot_add(json_t *row, const ulna_model *model);
+void robot_print(const cli *tool, const json_t *row);
+
 /* ---- what may be a mistake in a motion: info.c ---------------------------------------------------------- */
 
 /* Adds sentences to a list: values that leave their limits, or jump. */

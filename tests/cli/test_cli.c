@@ -293,6 +293,42 @@ static void unwritable_places_are_told(void **state)
 
 /* ---- info --------------------------------------------------------------------------------------------- */
 
+static void info_tells_about_robots(void **state)
+{
+    (void)state;
+    static const char robot[] =
+        "<robot name='gripper'><link name='palm'/><link name='left'/><link name='right'/><link name='tip'/>"
+        "<joint name='open' type='prismatic'><parent link='palm'/><child link='left'/><axis xyz='0 1 0'/>"
+        "<limit lower='0' upper='0.04'/></joint>"
+        "<joint name='follow' type='prismatic'><parent link='palm'/><child link='right'/><axis xyz='0 1 0'/>"
+        "<limit lower='-0.04' upper='0'/><mimic joint='open' multiplier='-1'/></joint>"
+        "<joint name='nail' type='fixed'><parent link='left'/><child link='tip'/><origin xyz='0.1 0 0'/></joint>"
+        "</robot>";
+    char path[128];
+    FILE *file = fopen(ulna_test_path(path, sizeof path, folder, "gripper.urdf"), "w");
+    assert_true(file && fputs(robot, file) >= 0 && fclose(file) == 0);
+    assert_int_equal(ulna("info gripper.urdf"), 0);
+    assert_says(out, "URDF \"gripper\"");
+    assert_says(out, "open    prismatic  left        0 to 0.04 m   -");
+    assert_says(out, "follow  prismatic  right       -0.04 to 0 m  -1 open");
+    assert_says(out, "tip      1  0.140 m");
+    assert_null(strstr(out, "note"));
+    assert_int_equal(ulna("info --json gripper.urdf"), 0);
+    json_t *object = json_output();
+    json_t *row = json_array_get(json_object_get(object, "files"), 0);
+    assert_int_equal(json_array_size(json_object_get(row, "moving_joints")), 2);
+    assert_int_equal(json_integer_value(json_object_get(row, "mimics")), 1);
+    json_t *mimic = json_object_get(json_array_get(json_object_get(row, "moving_joints"), 1), "mimic");
+    assert_string_equal(json_string_value(json_object_get(mimic, "joint")), "open");
+    assert_true(json_number_value(json_object_get(mimic, "multiplier")) == -1);
+    assert_int_equal(json_array_size(json_object_get(row, "tips")), 2);
+    json_decref(object);
+    assert_int_equal(ulna("convert gripper.urdf gripper.json"), 0);
+    assert_int_equal(ulna("info --tree --draw gripper.json"), 0);
+    assert_says(out, "-1 open");
+    assert_int_equal(ulna("convert gripper.urdf other.urdf"), 3);
+}
+
 static void info_tells_about_models(void **state)
 {
     (void)state;
@@ -527,6 +563,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(samples_are_written, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unwritable_places_are_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(info_tells_about_models, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(info_tells_about_robots, set_up, tear_down),
         cmocka_unit_test_setup_teardown(info_goes_on_after_bad_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(names_are_cleaned, set_up, tear_down),
         cmocka_unit_test_setup_teardown(drawings_are_complete, set_up, tear_down),
