@@ -177,6 +177,14 @@ static int change(dual *q, int row, unsigned char *active)
     return good;
 }
 
+static int negative_pivots(const dual *q)
+{
+    int count = 0;
+    for (int k = 0; k < q->count; k++)
+        count += q->pivot[k] < 0;
+    return count;
+}
+
 static dual lay_out(int n, const double *S, int leading, const double *E, double *scratch)
 {
     size_t m = (size_t)n;
@@ -223,18 +231,17 @@ ulna_status ulna_dual_solve(int n, const double *S, int leading, const double *c
     ulna_status status = begin(&q, c, centre, is_equation, active);
     if (status != ULNA_OK)
         return status;
-    int rounds = 3 * n + 20, most = 50 * rounds;
+    int rounds = 3 * n + 20, most = 50 * rounds; /* an indefinite matrix gets two times `rounds`: it may cycle */
     for (int round = 0;; round++) {
         solve_active(&q);
         int row = find_change(&q, is_equation, active, round > rounds);
         if (row < 0)
             break;
-        if (round == most)
+        if (round == most || (round == 2 * rounds && negative_pivots(&q)))
             return ULNA_ERR_CONVERGENCE;
         if (!change(&q, row, active))
             return ULNA_ERR_SINGULAR;
     }
-    int below = 0;
     if (n > 0)
         memset(beta, 0, (size_t)n * sizeof *beta);
     for (int k = 0; k < q.count; k++) {
@@ -242,9 +249,8 @@ ulna_status ulna_dual_solve(int n, const double *S, int leading, const double *c
         if (!isfinite(q.y[k]))
             return ULNA_ERR_NUMBER;
         beta[row] = is_equation[row] ? q.y[k] : fmax(q.y[k], 0);
-        below += q.pivot[k] < 0;
     }
     if (negative)
-        *negative = below;
+        *negative = negative_pivots(&q);
     return ULNA_OK;
 }
