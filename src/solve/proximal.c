@@ -23,8 +23,10 @@
 #define KAPPA_LEAST_GAUSS_NEWTON 0.1 /* with 0.03 tracking refuses a step in each frame; goals with more noise agree */
 #define KAPPA_MOST 1e14
 #define KAPPA_QUIET 1e-6 /* at least, where a step within the rounding of phi did not reduce the KKT residual */
-#define FLOOR 1e-13      /* of the curvature scale */
-#define RHO_FIRST 0.1    /* rho and stiff: of the largest weight */
+#define LOWER 0.2        /* kappa, after a good step, by this factor */
+#define LOWER_GAUSS_NEWTON 0.45
+#define FLOOR 1e-13   /* of the curvature scale */
+#define RHO_FIRST 0.1 /* rho and stiff: of the largest weight */
 #define STIFF_MOST 1e5
 #define RHO_MOST 1e8
 #define FAR_OFF 5e-4  /* of the length scale: rows that lack more are far from kept */
@@ -35,9 +37,11 @@
 #define STIFFEN_STEP 0.25   /* as short, radians, */
 #define STIFFEN_EXCESS 1.01 /* and that let the violation rise by no more than rounding may */
 #define STIFFER 100         /* by this factor */
-#define RHO_SCHUR 30        /* rho over 1 / S, where phi bends across the rows more than f does */
-#define RHO_SCHUR_MOST 1e6  /* of the largest weight */
-#define LAST_TOLERANCE 1e3  /* of options.kkt: enough where rounding lets the KKT residual fall no further */
+#define STIFFEN_AGAIN                                                                                                  \
+    0.3              /* where such a step was refused far from the rows: once the violation has fallen to this part */
+#define RHO_SCHUR 30 /* rho over 1 / S, where phi bends across the rows more than f does */
+#define RHO_SCHUR_MOST 1e6 /* of the largest weight */
+#define LAST_TOLERANCE 1e3 /* of options.kkt: enough where rounding lets the KKT residual fall no further */
 
 enum {
     QUIET_MOST = 6,
@@ -59,7 +63,8 @@ typedef struct proximal {
     int quiet;                 /* steps in the rounding of phi that did not reduce it */
     int contradictions, stalls;
     int has_carried;
-    double gain; /* of the last step that was accepted */
+    double gain;    /* of the last step that was accepted */
+    double too_far; /* violation where a step with stiff rows was last refused */
 } proximal;
 
 _Static_assert(sizeof(proximal) <= ULNA_METHOD_STATE, "state too large");
@@ -102,7 +107,7 @@ static ulna_status begin(ulna_solver *s, void *state)
     p->reference = fmax(c->violation, 1e-6 * s->length);
     p->has_given_up = p->returns = 0;
     p->exact = p->good = p->contradictions = p->stalls = p->quiet = 0;
-    p->residual = (double)INFINITY;
+    p->residual = p->too_far = (double)INFINITY;
     p->has_carried = 1;
     s->forget = 0;
     return status;
@@ -209,6 +214,7 @@ static ulna_status find_step(ulna_solver *s, proximal *p, ulna_row_step *step)
 static void refuse(ulna_solver *s, proximal *p, double size)
 {
     if (is_sqp(p) && s->constrained->excess > FAR_OFF * s->length) {
+        p->too_far = s->constrained->excess;
         p->stiff = size > STEP_MOST ? p->rho : fmax(p->rho, 1e-2 * p->stiff);
         if (p->good)
             p->kappa = fmax(2 * p->kappa, 1e-6);
@@ -225,7 +231,7 @@ static void adapt_damping(const ulna_solver *s, proximal *p, double gain)
 {
     double least = s->options.hybrid.exact ? KAPPA_LEAST : KAPPA_LEAST_GAUSS_NEWTON;
     if (gain > 0.75)
-        p->kappa = fmax(0.2 * p->kappa, least);
+        p->kappa = fmax((p->exact ? LOWER : LOWER_GAUSS_NEWTON) * p->kappa, least);
     else if (gain < 0.25)
         p->kappa *= 4;
 }
@@ -272,7 +278,9 @@ static void adapt_rows(ulna_solver *s, proximal *p, const trial *t, double befor
             return;
         }
     }
-    if (p->gain > STIFFEN_GAIN && t->size < STIFFEN_STEP && c->excess <= STIFFEN_EXCESS * before + 1e-12 * length) {
+    int is_near = c->excess <= FAR_OFF * length || c->excess <= STIFFEN_AGAIN * p->too_far;
+    if (is_near && p->gain > STIFFEN_GAIN && t->size < STIFFEN_STEP &&
+        c->excess <= STIFFEN_EXCESS * before + 1e-12 * length) {
         double schur = t->is_sqp && c->excess <= 0.3 * before ? mean_schur(&p->stepper) : 0;
         if (schur > 0)
             p->rho = fmax(p->rho, fmin(RHO_SCHUR / schur, RHO_SCHUR_MOST * p->weight));
