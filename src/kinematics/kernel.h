@@ -89,7 +89,7 @@ static inline double ulna_loss_factor(ulna_loss loss, double square, double inve
 typedef struct ulna_extras {
     const int *of;              /* nl, -1 for none; NULL if there are no extras at all */
     const ulna_pair *curvature; /* 6 each */
-    const ulna_pair *second;    /* 6 each */
+    const ulna_pair *second;    /* 6 each; NULL: all zero */
     const ulna_vec4 *moment;    /* 4 each: g, then the columns of M */
 } ulna_extras;
 

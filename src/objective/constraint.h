@@ -70,6 +70,9 @@ typedef struct ulna_row {
     int level;
 } ulna_row;
 
+/* An inequality 0 >= 0 that touches nothing; numbers of parts and bends that it does not have stay undefined. */
+void ulna_row_clear(ulna_row *row);
+
 /* Rows of all constraints, also of those that are switched off; the place of each constraint's first row is fixed by
  * ulna_problem_ready. */
 int ulna_problem_row_count(const ulna_problem *problem);

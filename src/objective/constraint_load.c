@@ -207,7 +207,8 @@ static void start_slot(ulna_work *work, size_t at)
         memcpy(work->loaded_moment + 4 * at, work->extra_moment + 4 * at, moment_bytes);
     } else {
         memset(work->loaded_curvature + 6 * at, 0, bytes);
-        memset(work->loaded_second + 6 * at, 0, bytes);
+        if (work->has_bends)
+            memset(work->loaded_second + 6 * at, 0, bytes);
         memset(work->loaded_moment + 4 * at, 0, moment_bytes);
     }
 }
@@ -331,6 +332,15 @@ static int fits_the_tree(const ulna_row *row, double y, double w)
     return (w == 0 || is_on_one_body) && (y == 0 || !row->dof_count);
 }
 
+/* Whether a row adds to the symmetric second-order part. */
+static int has_bends(const ulna_row *rows, int count, const double *z)
+{
+    for (int i = 0; z && i < count; i++)
+        if (z[i] != 0 && (rows[i].bend_count || rows[i].is_own))
+            return 1;
+    return 0;
+}
+
 ulna_status ulna_work_load_rows(ulna_work *work, const ulna_row *rows, int count, const double *y, const double *w,
                                 const double *z)
 {
@@ -346,13 +356,15 @@ ulna_status ulna_work_load_rows(ulna_work *work, const ulna_row *rows, int count
     ulna_work_unload_rows(work);
     if (!count || !work->problem->extra_links)
         return ULNA_OK;
+    work->has_bends = work->problem->extra_count || has_bends(rows, count, z);
     for (int l = 0; l < work->problem->model->nl; l++)
         work->loaded_of[l] = ULNA_NONE;
     for (int l = 0; work->problem->extra_count && l < work->problem->model->nl; l++)
         if (work->problem->extra_of[l] >= 0)
             slot_of(work, l);
     load_rows(work, rows, count, y, w, z);
-    work->extras = (ulna_extras){work->loaded_of, work->loaded_curvature, work->loaded_second, work->loaded_moment};
+    work->extras = (ulna_extras){work->loaded_of, work->loaded_curvature, work->has_bends ? work->loaded_second : NULL,
+                                 work->loaded_moment};
     return ULNA_OK;
 }
 

@@ -49,10 +49,11 @@ static void open_site(const ulna_work *work, const ulna_kept *kept, ulna_constra
     }
 }
 
-static void clear_row(ulna_row *row)
+void ulna_row_clear(ulna_row *row)
 {
+    row->constraint = row->place = ULNA_NONE;
     row->part_count = row->bend_count = row->is_own = row->has_centre = row->dof_count = row->level = 0;
-    row->place = ULNA_NONE;
+    row->is_equation = 0;
     row->value = row->noise = row->weight = 0;
     row->dof = NULL;
     row->coefficient = NULL;
@@ -109,7 +110,7 @@ static int rows_of(const ulna_constraint_site *site, int number, ulna_row *rows)
     int is_equation = !(kind->flags & ULNA_KEEPS_INSIDE) && kept->given.relation == ULNA_EQUAL;
     double zero = 0, weight = kept->given.weight > 0 ? kept->given.weight : 1;
     for (int k = 0; k < most; k++)
-        clear_row(&rows[k]);
+        ulna_row_clear(&rows[k]);
     int count = kind->evaluate(site, rows);
     for (int k = 0; k < count; k++) {
         ulna_row *row = &rows[k];

@@ -213,6 +213,7 @@ struct ulna_work {
     ulna_vec4 *loaded_moment;
     double *frozen;          /* 9 for each constraint: axes of its rotation rows */
     unsigned char *has_axes; /* for each constraint: whether they are set */
+    int has_bends;           /* loaded_second is not zero */
     int *loaded_of;          /* nl: which of these a link has, -1 for none */
     unsigned char *
         has_old_axes; /* for each constraint: whether its frozen axes are no longer good where rows were last evaluated */

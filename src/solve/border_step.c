@@ -192,11 +192,11 @@ static int add_broken_limits(ulna_solver *s, ulna_row_stepper *t)
         if ((!is_low && !is_high) || s->held[dof] || t->extra_count == t->extra_capacity || has_limit_row(t, dof))
             continue;
         ulna_row *row = &t->extra[t->extra_count++];
-        *row = (ulna_row){.constraint = ULNA_NONE,
-                          .dof_count = 1,
-                          .dof = &s->limited[i],
-                          .coefficient = is_low ? &one : &minus_one,
-                          .value = is_low ? from - s->limited_low[i] : s->limited_high[i] - from};
+        ulna_row_clear(row);
+        row->dof_count = 1;
+        row->dof = &s->limited[i];
+        row->coefficient = is_low ? &one : &minus_one;
+        row->value = is_low ? from - s->limited_low[i] : s->limited_high[i] - from;
         push(t, row, -1 - dof, row->value, 0, 0);
         added++;
     }
