@@ -21,6 +21,9 @@
  * Limits: methods with the flag ULNA_METHOD_BOUNDED never return a q outside the limits; a start outside is first moved onto them.
  * The other methods ignore limits, as the papers that they come from do; result.violation says by how much.
  *
+ * Rotation vectors (expmap, swing-twist) longer than 1.5 pi are replaced by the same rotation within pi, at the start and on the way, unless f
+ * would rise, or limits, locked DOFs or sums of coordinates look at the vector itself.
+ *
  * Units: steps, damping and default tolerances are relative to the model's length scale (ulna_model_length_scale), so a solve takes the
  * same iterations in millimetres, metres or kilometres; bit for bit if the ratio of the units is a power of two. If all joints are in
  * one place, the points of the terms give the length scale instead; or ulna_problem_set_length; or the farthest goal. Where goals are so far

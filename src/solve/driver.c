@@ -258,6 +258,51 @@ static ulna_status after_iteration(ulna_solver *s)
     return end_attempt(s, stop, 1);
 }
 
+/* ---- rotation vectors ------------------------------------------------------------------------------------------ */
+
+/* May q become s->trial, the same pose by other rotation vectors? Not where a limit, a locked DOF or a sum of coordinates looks at the vector
+ * itself. */
+static int may_wrap(const ulna_solver *s)
+{
+    for (int i = 0; i < s->limited_count; i++)
+        if (s->trial[s->limited_at[i]] != s->q[s->limited_at[i]])
+            return 0;
+    for (int j = 0; j < s->nv && s->has_locked; j++) {
+        int c = s->model->dof_coordinate[j];
+        if (s->locked[j] && c >= 0 && s->trial[c] != s->q[c])
+            return 0;
+    }
+    for (int i = 0; i < ulna_problem_constraint_count(s->problem); i++) {
+        ulna_constraint_type type = ulna_problem_constraint(s->problem, i)->type;
+        if (type == ULNA_KEEP_LINEAR || type == ULNA_KEEP_CUSTOM)
+            return 0;
+    }
+    return 1;
+}
+
+/*
+ * Rotation vectors have no derivatives of full rank at a whole turn: methods crawl there, or stop at a minimum that is none. Vectors longer
+ * than 1.5 pi are replaced by the same rotation within pi (ulna_model_wrap), unless f would rise, as a posture term may have it.
+ */
+static ulna_status wrap(ulna_solver *s, int *is_wrapped)
+{
+    double f;
+    *is_wrapped = 0;
+    if (!s->has_vectors || s->predicted)
+        return ULNA_OK;
+    memcpy(s->trial, s->q, (size_t)s->nq * sizeof *s->q);
+    if (!ulna_model_wrap(s->model, s->trial) || !may_wrap(s))
+        return ULNA_OK;
+    ulna_status status = ulna_try_q(s, &f);
+    if (status != ULNA_OK || f > s->f * (1 + 1e-9) + 1e-24 * s->length2)
+        return status == ULNA_OK ? ulna_return(s) : status;
+    memcpy(s->q, s->trial, (size_t)s->nq * sizeof *s->q);
+    s->f = f;
+    s->at_q = *is_wrapped = 1;
+    s->gradient_known = s->minimum = 0;
+    return ULNA_OK;
+}
+
 static ulna_status begin_attempt(ulna_solver *s)
 {
     s->at_q = s->gradient_known = s->predicted = s->minimum = 0;
@@ -271,9 +316,13 @@ static ulna_status begin_attempt(ulna_solver *s)
     }
     if (status != ULNA_OK)
         return status;
+    int is_wrapped;
     s->at_q = 1;
     s->attempt_f = (double)INFINITY;
-    if (s->method->begin)
+    if (s->attempt == 0 && !s->own)
+        s->result.first_f = s->f;
+    status = wrap(s, &is_wrapped);
+    if (status == ULNA_OK && s->method->begin)
         status = s->method->begin(s, s->state);
     return status == ULNA_OK ? after_iteration(s) : status;
 }
@@ -343,8 +392,6 @@ ulna_status ulna_solver_begin(ulna_solver *s, const double *q)
     s->curvature = curvature_scale(s);
     if (status == ULNA_OK)
         status = begin_attempt(s);
-    if (!s->own)
-        s->result.first_f = s->f;
     status = begin_others(s, status);
     s->running = status == ULNA_OK;
     return status;
@@ -374,6 +421,11 @@ ulna_status ulna_solver_step(ulna_solver *s, ulna_stop *stop)
         }
         s->iteration++;
         s->result.iterations++;
+        int is_wrapped = 0;
+        if (status == ULNA_OK && s->now.accepted && s->now.stop == ULNA_STOP_NONE)
+            status = wrap(s, &is_wrapped);
+        if (status == ULNA_OK && is_wrapped && s->method->begin) /* what it has learnt is about other coordinates */
+            status = s->method->begin(s, s->state);
         if (status == ULNA_OK)
             status = begin_others(s, after_iteration(s));
     }

@@ -168,8 +168,9 @@ static void set_arrays(ulna_solver *s)
 {
     const ulna_options *o = &s->options;
     const ulna_model *model = s->model;
-    s->has_locked = s->limited_count = 0;
+    s->has_locked = s->has_vectors = s->limited_count = 0;
     for (int j = 0; j < s->nv; j++) {
+        s->has_vectors |= model->dof_segment[j] > ULNA_SEGMENT_BALL;
         double strength = o->strength ? o->strength[j] : model->strength[j];
         int has_coordinate = model->dof_coordinate[j] >= 0;
         s->lower[j] = !has_coordinate ? -(double)INFINITY : o->lower ? o->lower[j] : model->lower[j];

@@ -80,6 +80,7 @@ struct ulna_solver {
     double *limited_low, *limited_high; /* limited_count */
     double *inverse_unit, *strength;    /* nv */
     int has_locked;
+    int has_vectors;                                  /* joints by rotation vectors: expmap, swing-twist */
     unsigned char *locked;                            /* nv: locked by the user or of no strength */
     unsigned char *held;                              /* nv: for steps, and what ulna_solver_locked gives */
     double *displacement, *shift, *step;              /* nv: scratch for steps */

@@ -1,4 +1,5 @@
 /* The driver: stopping, step by step, limits, used again, trace, truth. */
+#include "math/math3.h"
 #include "solve/solver.h"
 #include "support_model.h"
 #include "support_problem.h"
@@ -83,6 +84,125 @@ static void every_method_heeds_gradient_and_step(void **state)
                          ulna_stop_name(result.stop));
         }
     ulna_test_task_release(&task);
+}
+
+/* ---- rotation vectors ---- */
+
+/* Two bones on joints by rotation vectors, three points on each; the goals are where the points are at `goal`. */
+static void make_vectors(const double *goal, ulna_model **model, ulna_problem **problem)
+{
+    ulna_builder *builder = ulna_test_builder();
+    for (int b = 0; b < 2; b++) {
+        int body = ulna_test_add(builder, b ? "lower" : "upper", b - 1);
+        ulna_test_set_joint(builder, body, ulna_joint_expmap());
+        if (b)
+            assert_int_equal(ulna_builder_set_placement(builder, body, (const double[3]){0.3, 0, 0}, NULL, NULL),
+                             ULNA_OK);
+    }
+    *model = ulna_test_build(builder);
+    ulna_builder_destroy(builder);
+    ulna_pose *pose;
+    assert_int_equal(ulna_pose_create(*model, NULL, &pose, NULL), ULNA_OK);
+    assert_int_equal(ulna_pose_forward(pose, goal), ULNA_OK);
+    assert_int_equal(ulna_problem_create(*model, NULL, problem, NULL), ULNA_OK);
+    for (int i = 0; i < 6; i++) {
+        double point[3] = {0.2, 0, 0}, place[3];
+        point[i % 3] += 0.1;
+        assert_int_equal(ulna_pose_point(pose, i / 3, point, place), ULNA_OK);
+        assert_int_equal(ulna_problem_add_point(*problem, i / 3, point, place, 1, NULL, NULL), ULNA_OK);
+    }
+    assert_int_equal(ulna_problem_ready(*problem, NULL), ULNA_OK);
+    ulna_pose_destroy(pose);
+}
+
+/* Started near a whole turn, where the derivative of a rotation vector has rank one, every method does what it does from the same pose near zero. */
+static void whole_turns_do_no_harm(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(27);
+    for (int round = 0; round < 4; round++) {
+        double goal[6], wound[6], plain[6];
+        for (int b = 0; b < 2; b++) {
+            double axis[3], length = 0;
+            for (int k = 0; k < 3; k++) {
+                axis[k] = ulna_test_rng_normal(&rng);
+                length += axis[k] * axis[k];
+                goal[3 * b + k] = 0.3 * ulna_test_rng_normal(&rng);
+            }
+            for (int k = 0; k < 3; k++) {
+                axis[k] /= sqrt(length);
+                wound[3 * b + k] = (2 * ULNA_PI - 0.05) * axis[k];
+            }
+        }
+        ulna_model *model;
+        ulna_problem *problem;
+        make_vectors(goal, &model, &problem);
+        memcpy(plain, wound, sizeof plain);
+        assert_int_equal(ulna_model_wrap(model, plain), 2);
+        for (int i = 0; i < ulna_method_count(); i++) {
+            ulna_options options = ulna_options_default();
+            ulna_result far, near;
+            double q[6], other[6];
+            options.method = ulna_method_at(i)->name;
+            memcpy(q, wound, sizeof q);
+            memcpy(other, plain, sizeof other);
+            ulna_status status = ulna_solve_once(problem, &options, q, &far, NULL);
+            if (status == ULNA_ERR_UNSUPPORTED)
+                continue;
+            assert_int_equal(status, ULNA_OK);
+            assert_int_equal(ulna_solve_once(problem, &options, other, &near, NULL), ULNA_OK);
+            if (far.iterations != near.iterations || fabs(far.f - near.f) > 1e-15 || far.stop != near.stop)
+                fail_msg("%s: %d iterations to %g from a whole turn, %d to %g from the same pose", options.method,
+                         far.iterations, far.f, near.iterations, near.f);
+            if (!(far.f < 1e-10))
+                fail_msg("%s: f = %g", options.method, far.f);
+        }
+        ulna_problem_destroy(problem);
+        ulna_model_destroy(model);
+    }
+}
+
+/* On the way: from 1.4 pi the nearest way to the goal leads over a whole turn. */
+static void whole_turns_are_passed(void **state)
+{
+    (void)state;
+    double goal[6] = {0, 0, 2 * ULNA_PI + 0.4, 0.2, 0.1, 0};
+    const double start[6] = {0.02, 0.01, 1.45 * ULNA_PI, 0.1, 0, 0};
+    ulna_model *model;
+    ulna_problem *problem;
+    make_vectors(goal, &model, &problem);
+    static const char *const names[] = {"hybrid", "newton",       "newton-pcg",   "bfgs", "lbfgs",
+                                        "lm",     "lm-marquardt", "gauss-newton", "dls",  "cg"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        ulna_options options = ulna_options_default();
+        ulna_result result;
+        double q[6];
+        options.method = names[i];
+        memcpy(q, start, sizeof q);
+        assert_int_equal(ulna_solve_once(problem, &options, q, &result, NULL), ULNA_OK);
+        if (!(result.f < 1e-12))
+            fail_msg("%s: f = %g after %d iterations", names[i], result.f, result.iterations);
+        assert_true(sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2]) < 1.5 * ULNA_PI + 1e-9);
+    }
+
+    /* What looks at the vector itself keeps it: a locked joint, and a posture that wants it so. */
+    unsigned char locked[6] = {1, 1, 1, 0, 0, 0};
+    ulna_options options = ulna_options_default();
+    ulna_result result;
+    double q[6];
+    memcpy(q, goal, sizeof q);
+    options.locked = locked;
+    assert_int_equal(ulna_solve_once(problem, &options, q, &result, NULL), ULNA_OK);
+    assert_memory_equal(q, goal, 3 * sizeof *q);
+    options.locked = NULL;
+    assert_int_equal(ulna_problem_add_posture(problem, goal, NULL, 1, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_problem_ready(problem, NULL), ULNA_OK);
+    memcpy(q, goal, sizeof q);
+    q[3] += 0.3;
+    assert_int_equal(ulna_solve_once(problem, &options, q, &result, NULL), ULNA_OK);
+    assert_true(fabs(q[2] - goal[2]) < 1e-6);
+    ulna_problem_destroy(problem);
+    ulna_model_destroy(model);
 }
 
 /* An early end, options read back and given again, a start where f does not exist: the solver is as good as before. */
@@ -297,6 +417,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_stopping_rule_stops),  cmocka_unit_test(every_method_heeds_gradient_and_step),
+        cmocka_unit_test(whole_turns_do_no_harm),     cmocka_unit_test(whole_turns_are_passed),
         cmocka_unit_test(a_solver_can_be_used_again), cmocka_unit_test(restarts_where_f_does_not_exist_are_dropped),
         cmocka_unit_test(a_flat_start_is_left),       cmocka_unit_test(limits_are_met_exactly),
         cmocka_unit_test(step_by_step_is_the_same),   cmocka_unit_test(the_trace_tells_every_iteration),

@@ -202,6 +202,7 @@ static void strong_wolfe_holds_on_problems(void **state)
         ulna_line line = line_for(b.nv);
         int found;
         assert_int_equal(ulna_solver_begin(s, b.q), ULNA_OK);
+        memcpy(b.q, s->q, (size_t)b.nq * sizeof *b.q); /* rotation vectors may have been shortened */
         downhill(&rng, s, d);
         memcpy(old, s->gradient, (size_t)b.nv * sizeof *old);
         f0 = s->f;
