@@ -65,7 +65,8 @@ struct cli {
     const cli_command *command;
     int json, quiet, threads; /* threads: 0 = as many as there are processors */
     int help, version;
-    int json_ahead; /* --json occurs, perhaps after a mistake: the error is printed as JSON too */
+    ulna_error *refusal; /* receives what is wrong with the command line; NULL: it is printed */
+    int json_ahead;      /* --json occurs, perhaps after a mistake: the error is printed as JSON too */
 
     /* Standard output: a terminal with colours? No letters but ASCII? How wide? */
     int colour, ascii, columns;
@@ -125,7 +126,8 @@ void cli_say(const cli *tool, const char *format, ...) ULNA_PRINTF(2, 3);
 void cli_title(const cli *tool, const char *format, ...) ULNA_PRINTF(2, 3);
 /* To standard error, as "ulna: ...". */
 void cli_complain(const char *format, ...) ULNA_PRINTF(1, 2);
-/* The same about a wrong command line, which is also the one object of --json. Returns CLI_USAGE. */
+/* The same about a wrong command line, which is also the one object of --json; or only to tool->refusal. Returns
+ * CLI_USAGE. */
 int cli_usage(const cli *tool, const char *format, ...) ULNA_PRINTF(2, 3);
 /* Fills an error, as functions of the library do. Returns the status. */
 ulna_status cli_fail(ulna_error *error, ulna_status status, const char *format, ...) ULNA_PRINTF(3, 4);
@@ -175,7 +177,7 @@ void cli_catch_signals(void);
 /* ---- the commands ------------------------------------------------------------------------------------- */
 
 /* Each in its own folder, with its options. */
-extern const cli_command info_command, sample_command, solve_command, calibrate_command, convert_command,
+extern const cli_command info_command, sample_command, solve_command, calibrate_command, batch_command, convert_command,
     definiteness_command, methods_command, compare_command, global_command, reach_command, paper_command, help_command;
 
 int cli_definiteness(cli *tool);

@@ -195,10 +195,16 @@ const char *files_marker_name(const ulna_marker_set *set, size_t marker)
     return own;
 }
 
-int files_fail(json_t *object, const char *path, const ulna_error *error)
+int files_put_error(json_t *object, const char *path, const ulna_error *error)
 {
     put_text(object, "file", path);
     json_object_set_new(object, "error", cli_json_error(error));
+    return cli_exit_code(error->status);
+}
+
+int files_fail(json_t *object, const char *path, const ulna_error *error)
+{
+    int code = files_put_error(object, path, error);
     fflush(stdout); /* so that messages are in order where both go to one place */
     if (error->line > 0)
         cli_complain("%s:%d: %s", path, error->line, error->message);
@@ -206,7 +212,7 @@ int files_fail(json_t *object, const char *path, const ulna_error *error)
         cli_complain("%s, byte %lld: %s", path, error->byte, error->message);
     else
         cli_complain("%s: %s", path, error->message);
-    return cli_exit_code(error->status);
+    return code;
 }
 
 /* ---- notes ------------------------------------------------------------------------------------------------ */

@@ -35,6 +35,8 @@ const char *files_marker_name(const ulna_marker_set *set, size_t marker);
 /* Prints an error about a file, as "FILE:LINE: ..." or "FILE, byte N: ...", and adds `file` and `error` to the object of
  * --json. Returns the exit code. */
 int files_fail(json_t *object, const char *path, const ulna_error *error);
+/* The same, but prints nothing. */
+int files_put_error(json_t *object, const char *path, const ulna_error *error);
 
 /* The remarks of a reader, as "FILE:LINE: ...": the first few, and how many more there are. With path NULL: all of them,
  * as "line LINE: ...". */

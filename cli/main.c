@@ -21,10 +21,12 @@ const cli_option cli_global_options[] = {
 };
 
 const cli_command *const cli_commands[] = {
+    /* clang-format off */
     &info_command,
     &sample_command,
     &solve_command,
     &calibrate_command,
+    &batch_command,
     &convert_command,
     &definiteness_command,
     &methods_command,
@@ -34,6 +36,7 @@ const cli_command *const cli_commands[] = {
     &paper_command,
     &help_command,
     NULL,
+    /* clang-format on */
 };
 
 const cli_command *cli_find_command(const cli *tool, const char *name)

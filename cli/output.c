@@ -148,8 +148,11 @@ int cli_usage(const cli *tool, const char *format, ...)
     char *text = cli_format(format, arguments);
     va_end(arguments);
     const char *message = text ? text : "out of memory";
-    fprintf(stderr, "ulna: %s\n", message);
-    if (tool->json || tool->json_ahead)
+    if (tool->refusal)
+        cli_fail(tool->refusal, ULNA_ERR_ARGUMENT, "%s", message);
+    else
+        fprintf(stderr, "ulna: %s\n", message);
+    if (!tool->refusal && (tool->json || tool->json_ahead))
         print_object(json_pack("{s:{s:s, s:o}}", "error", "status", "usage", "message", cli_json_text(message)));
     free(text);
     return CLI_USAGE;

@@ -539,17 +539,21 @@ static int check_folders(const cli *tool, json_t *object, const calibrate_job *j
     return code;
 }
 
-static int calibrate_main(cli *tool)
+int calibrate_run(const cli *tool, json_t *object)
 {
     calibrate_job pattern = {0};
     int code = read_options(tool, &pattern), is_all = cli_value(tool, "all-subjects") != NULL;
-    if (code)
-        return code;
-    json_t *object = json_object();
-    if (is_all)
+    if (!code && is_all)
         code = check_folders(tool, object, &pattern);
     if (!code)
         code = is_all ? calibrate_people(tool, object, &pattern) : calibrate_one(tool, object, &pattern);
+    return code;
+}
+
+static int calibrate_main(cli *tool)
+{
+    json_t *object = json_object();
+    int code = calibrate_run(tool, object);
     if (code == CLI_USAGE) /* which is in JSON already */
         json_decref(object);
     else

@@ -40,6 +40,10 @@ typedef struct calibrate_job {
     ulna_calibration other, shoulders;
 } calibrate_job;
 
+/* `ulna calibrate` of a parsed command line. `object` receives what --json shows, but for a wrong command line. Returns the
+ * exit code. */
+int calibrate_run(const cli *tool, json_t *object);
+
 /* calibrate_result.c */
 void calibrate_add_results(json_t *object, const calibrate_job *job);
 void calibrate_print(const cli *tool, const json_t *object, const calibrate_job *job);

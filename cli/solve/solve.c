@@ -22,7 +22,8 @@ static int code_of(const solve_job *jobs, int count)
     return count > 1 && solved && highest ? CLI_PARTLY : highest;
 }
 
-static int run_jobs(const cli *tool, json_t *object, solve_job *jobs, int count, const solve_skeleton *skeleton)
+static int run_jobs(const cli *tool, json_t *object, solve_job *jobs, int count, const solve_skeleton *skeleton,
+                    solve_teller *tell)
 {
     int code = CLI_DONE;
     for (int i = 0; i < count && !code; i++)
@@ -31,7 +32,7 @@ static int run_jobs(const cli *tool, json_t *object, solve_job *jobs, int count,
         code = solve_check_outputs(tool, &jobs[0]);
     if (code)
         return code;
-    solve_all(tool, jobs, count, solve_tell);
+    solve_all(tool, jobs, count, tell);
     if (count == 1)
         json_object_update(object, jobs[0].object);
     json_t *list = count > 1 ? json_array() : NULL;
@@ -42,7 +43,7 @@ static int run_jobs(const cli *tool, json_t *object, solve_job *jobs, int count,
     return code_of(jobs, count);
 }
 
-int cli_solve(cli *tool)
+int solve_run(const cli *tool, json_t *object, solve_teller *tell)
 {
     solve_job pattern = {0}, *jobs = NULL;
     solve_skeleton skeleton = {.file = ulna_content_empty(NULL)};
@@ -51,7 +52,6 @@ int cli_solve(cli *tool)
     if (code)
         return code;
     ulna_error_clear(&error);
-    json_t *object = json_object();
     code = solve_load_skeleton(object, &pattern, &skeleton, &error);
     if (!code)
         choose_attachment(tool, &pattern, &skeleton);
@@ -63,14 +63,21 @@ int cli_solve(cli *tool)
     if (!code)
         code = solve_name_outputs(tool, object, jobs, count);
     if (!code)
-        code = run_jobs(tool, object, jobs, count, &skeleton);
-    if (code == CLI_USAGE) /* which is in JSON already */
-        json_decref(object);
-    else
-        cli_json_print(tool, object);
+        code = run_jobs(tool, object, jobs, count, &skeleton, tell);
     for (int i = 0; i < count && jobs; i++)
         solve_release(&jobs[i]);
     free(jobs);
     solve_release_skeleton(&skeleton);
+    return code;
+}
+
+int cli_solve(cli *tool)
+{
+    json_t *object = json_object();
+    int code = solve_run(tool, object, solve_tell);
+    if (code == CLI_USAGE) /* which is in JSON already */
+        json_decref(object);
+    else
+        cli_json_print(tool, object);
     return code;
 }

@@ -82,6 +82,15 @@ typedef struct solve_job {
     progress *bar;
 } solve_job;
 
+/* ---- all of it: solve.c ------------------------------------------------------------------------------------ */
+
+/* Called for each take in order, as soon as it and those before are done. */
+typedef void solve_teller(const cli *tool, solve_job *job, int count);
+
+/* `ulna solve` of a parsed command line, from its files to its files. `object` receives what --json shows, but for a wrong
+ * command line; `tell` says the rest. Returns the exit code. */
+int solve_run(const cli *tool, json_t *object, solve_teller *tell);
+
 /* ---- the command line: solve_options.c ------------------------------------------------------------------- */
 
 int solve_read_options(const cli *tool, solve_job *job);
@@ -115,8 +124,8 @@ int solve_fail(solve_job *job, json_t *where, const char *path, const ulna_error
 
 /* ---- solving: solve_takes.c ---------------------------------------------------------------------------------- */
 
-/* All takes side by side; `tell` is called for each in order, as soon as it and those before are done. */
-void solve_all(const cli *tool, solve_job *jobs, int count, void (*tell)(const cli *tool, solve_job *job, int count));
+/* All takes side by side. */
+void solve_all(const cli *tool, solve_job *jobs, int count, solve_teller *tell);
 
 /* ---- what is written: solve_outputs.c, solve_summary.c -------------------------------------------------------- */
 

@@ -85,7 +85,8 @@ static ulna_status write_counted(solve_job *job, const char *path, const ulna_mo
     }
     status = ulna_content_write(format, model, motion, markers, options, &sink, &remarks, error);
     status = ulna_output_commit(output, status, error);
-    files_note(job->notes, path, &remarks);
+    const char *slash = strrchr(path, '/'); /* without its folder, which is not where a batch leaves it */
+    files_note(job->notes, slash ? slash + 1 : path, &remarks);
     ulna_remarks_release(&remarks);
     return status;
 }

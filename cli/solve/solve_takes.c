@@ -72,7 +72,9 @@ static void solve_one(solve_job *job)
 {
     ulna_error error;
     ulna_error_clear(&error);
+    double begun = cli_seconds();
     job->code = solve_load(job);
+    put_number(job->object, "read_seconds", cli_seconds() - begun);
     if (job->code)
         return;
     job->options.oracle = job->attach == ATTACH_ORACLE;
@@ -84,7 +86,9 @@ static void solve_one(solve_job *job)
     }
     job->is_solved = 1;
     solve_add_results(job);
+    begun = cli_seconds();
     int code = solve_write_outputs(job);
+    put_number(job->object, "write_seconds", cli_seconds() - begun);
     json_object_set(job->object, "notes", job->notes);
     int is_usable = !job->result.summary.lost && job->result.trust.verdict != ULNA_VERDICT_REJECT;
     job->code = code ? code : is_usable ? CLI_DONE : CLI_PARTLY;
@@ -124,7 +128,7 @@ static void *work(void *context)
     return NULL;
 }
 
-static void tell_all(crew *c, const cli *tool, void (*tell)(const cli *tool, solve_job *job, int count))
+static void tell_all(crew *c, const cli *tool, solve_teller *tell)
 {
     for (int i = 0; i < c->count; i++) {
         pthread_mutex_lock(&c->lock);
@@ -147,7 +151,7 @@ static int plan(const cli *tool, solve_job *jobs, int count)
     return workers;
 }
 
-void solve_all(const cli *tool, solve_job *jobs, int count, void (*tell)(const cli *tool, solve_job *job, int count))
+void solve_all(const cli *tool, solve_job *jobs, int count, solve_teller *tell)
 {
     crew c = {.jobs = jobs, .count = count, .begun = cli_seconds()};
     int workers = plan(tool, jobs, count), started = 0;

@@ -1,0 +1,647 @@
+/* ulna batch: whole databases of takes, in processes of their own, with a journal, so that a second run does only the rest. */
+#include "cli/batch/batch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ulna/ulna.h"
+
+typedef struct batch_run {
+    const cli *tool;
+    json_t *object;
+    const char *output;
+    batch_plan plan;
+    batch_shard shard;
+    batch_setup setup;
+    batch_pool limits; /* of processes: workers, time, memory */
+    batch_journal journal;
+    unsigned char *is_chosen; /* for each take of the plan */
+    int *order, count;        /* takes to solve, the largest first */
+    int *groups, group_count; /* calibrations that they need */
+
+    progress bar;
+    double begun, bytes, bytes_done;
+    int done, failed, kept;
+    long long frames;
+    int is_stopped; /* because of `failure` */
+    ulna_error failure;
+} batch_run;
+
+/* ---- what is shown while it runs ------------------------------------------------------------------------------------------------ */
+
+static void print_line(const json_t *row)
+{
+    char *text = json_dumps(row, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
+    printf("%s\n", text ? text : "{}");
+    free(text);
+    fflush(stdout); /* as they come */
+}
+
+static void draw(void *context)
+{
+    batch_run *run = context;
+    char text[120], left[40] = "";
+    double part = run->bytes > 0 ? fmin(1, run->bytes_done / run->bytes) : 0, seconds = cli_seconds() - run->begun;
+    double rest = part > 0 ? seconds * (1 - part) / part : 0;
+    if (part > 0.01 && rest >= 90)
+        snprintf(left, sizeof left, ", %.0f min left", rest / 60);
+    else if (part > 0.01)
+        snprintf(left, sizeof left, ", %.0f s left", rest);
+    snprintf(text, sizeof text, "%d of %d takes, %d failed, %.0f frames/s%s", run->done + run->failed, run->count,
+             run->failed, (double)run->frames / fmax(1e-9, seconds), left);
+    progress_show(&run->bar, part, text);
+}
+
+/* A line for each take; on a terminal, where there is a bar, only for those that failed. */
+static void tell_take(batch_run *run, json_t *row, int is_kept)
+{
+    int is_done = strcmp(json_string_value(json_object_get(row, "status")), "done") == 0;
+    run->done += is_done;
+    run->failed += !is_done;
+    run->kept += is_kept;
+    if (run->tool->json) {
+        json_t *shown = json_copy(row);
+        put_flag(shown, "kept", is_kept);
+        print_line(shown);
+        json_decref(shown);
+        return;
+    }
+    if (is_kept || (run->bar.is_shown && is_done))
+        return;
+    progress_end(&run->bar);
+    fact_line(run->tool, row, NULL,
+              is_done ? "{status} {take}: {frames} frames, {rms_mm%.2f} mm, {verdict}, {seconds%.2f} s"
+                      : "{status} {take}: {message}");
+    fflush(stdout);
+}
+
+/* ---- files in their place --------------------------------------------------------------------------------------------------------- */
+
+/* What cannot be written now cannot be written for the next take either. */
+static int stop(batch_run *run, const char *path, int number)
+{
+    run->is_stopped = 1;
+    cli_fail(&run->failure, ULNA_ERR_IO, "%.150s: cannot write the file: %s", path, strerror(number));
+    return 0;
+}
+
+/* From the work folder to its name below OUT. */
+static int move_file(batch_run *run, const char *folder, const char *from_name, const char *name)
+{
+    char *from = folder_join(folder, from_name), *to = folder_join(run->output, name);
+    json_t *unused = json_object();
+    errno = 0;
+    int is_moved = from && to && !folder_make_for(unused, to) && rename(from, to) == 0;
+    if (!is_moved)
+        (void)stop(run, to ? to : name, errno ? errno : ENOMEM);
+    json_decref(unused);
+    free(from);
+    free(to);
+    return is_moved;
+}
+
+static int move_outputs(batch_run *run, const batch_take *take, int slot, const json_t *row)
+{
+    char number[24];
+    size_t i;
+    json_t *file;
+    snprintf(number, sizeof number, "%d", slot);
+    char *folder = folder_join(run->journal.work_folder, number);
+    int is_moved = folder != NULL;
+    json_array_foreach(json_object_get(row, "files"), i, file)
+    {
+        const char *name = json_string_value(json_object_get(file, "file")), *dot = name ? strrchr(name, '.') : NULL;
+        char *from = dot ? folder_file("", take->path, NULL, dot + 1) : NULL;
+        is_moved = is_moved && from && move_file(run, folder, from + 1, name);
+        free(from);
+    }
+    free(folder);
+    return is_moved;
+}
+
+/* Of a take that was solved before and fails now. */
+static void remove_outputs(const batch_run *run, const json_t *known)
+{
+    size_t i;
+    json_t *file;
+    json_array_foreach(json_object_get(known, "files"), i, file)
+    {
+        const char *name = json_string_value(json_object_get(file, "file"));
+        char *path = name ? folder_join(run->output, name) : NULL;
+        if (path)
+            (void)remove(path);
+        free(path);
+    }
+}
+
+/* ---- takes ------------------------------------------------------------------------------------------------------------------------- */
+
+static json_t *known_line(const batch_run *run, const batch_take *take)
+{
+    json_t *name = cli_json_text(take->name), *line = json_object_get(run->journal.lines, json_string_value(name));
+    json_decref(name);
+    return line;
+}
+
+/* Calibrated offsets, the table of the plan, or none. */
+static json_t *solve_number(void *context, int index, int slot, take_key *tell, void *tell_context)
+{
+    const batch_run *run = context;
+    const batch_take *take = &run->plan.takes[run->order[index]];
+    const batch_calibration *group = take->calibration == ULNA_NONE ? NULL : &run->plan.calibrations[take->calibration];
+    const char *status = group ? json_string_value(json_object_get(group->result, "status")) : NULL;
+    const char *message = group ? json_string_value(json_object_get(group->result, "message")) : NULL;
+    if (take->problem)
+        return take_failed("%s", take->problem);
+    if (group && (!status || strcmp(status, "failed") == 0))
+        return take_failed("no calibration of %s: %s", group->name, message ? message : "it did not end");
+    char *table = group && strcmp(status, "done") == 0 ? take_calibration_path(run->output, group, ".csv") : NULL;
+    json_t *row =
+        take_solve(&run->setup, take, table ? table : take->attach, known_line(run, take), slot, tell, tell_context);
+    free(table);
+    return row;
+}
+
+static void complete_row(json_t *row, const batch_take *take, const char *key)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    put_text(row, "take", take->name);
+    put_text(row, "subject", take->subject);
+    put_text(row, "key", key);
+    put_text(row, "version", ulna_version());
+    put_number(row, "time", (double)now.tv_sec + 1e-9 * (double)now.tv_nsec);
+    json_object_del(row, "is_output");
+}
+
+static int settle_take(void *context, int index, int slot, const char *key, json_t *row)
+{
+    batch_run *run = context;
+    const batch_take *take = &run->plan.takes[run->order[index]];
+    json_t *known = known_line(run, take);
+    const char *status = json_string_value(json_object_get(row, "status")), *error = NULL;
+    int goes_on = 1;
+    run->bytes_done += take->bytes;
+    if (status && strcmp(status, "kept") == 0) {
+        run->frames += json_integer_value(json_object_get(known, "frames"));
+        tell_take(run, known, 1);
+        json_decref(row);
+        return 1;
+    }
+    error = json_string_value(json_object_get(row, "error"));
+    if (json_is_true(json_object_get(row, "is_output")) && error && strcmp(error, "io") == 0) {
+        run->is_stopped = 1;
+        cli_fail(&run->failure, ULNA_ERR_IO, "%s", json_string_value(json_object_get(row, "message")));
+        json_decref(row);
+        return 0;
+    }
+    if (status && strcmp(status, "done") == 0)
+        goes_on = move_outputs(run, take, slot, row);
+    else
+        remove_outputs(run, known);
+    complete_row(row, take, key);
+    if (goes_on && journal_add(&run->journal, row, &run->failure)) {
+        run->is_stopped = 1;
+        goes_on = 0;
+    }
+    if (goes_on) {
+        run->frames += json_integer_value(json_object_get(row, "frames"));
+        tell_take(run, row, 0);
+    }
+    json_decref(row);
+    return goes_on;
+}
+
+/* ---- calibrations -------------------------------------------------------------------------------------------------------------------- */
+
+static json_t *calibrate_number(void *context, int index, int slot, take_key *tell, void *tell_context)
+{
+    const batch_run *run = context;
+    (void)tell;
+    (void)tell_context;
+    return take_calibrate(&run->setup, &run->plan, &run->plan.calibrations[run->groups[index]], slot);
+}
+
+static int settle_calibration(void *context, int index, int slot, const char *key, json_t *row)
+{
+    batch_run *run = context;
+    (void)slot;
+    (void)key;
+    run->plan.calibrations[run->groups[index]].result = row;
+    return 1;
+}
+
+static void run_calibrations(batch_run *run)
+{
+    batch_pool pool = run->limits;
+    pool.workers = pool_workers(run->tool, run->group_count);
+    pool.run = calibrate_number;
+    pool.settle = settle_calibration;
+    pool.context = run;
+    if (run->group_count)
+        (void)pool_run(&pool, run->group_count);
+}
+
+static void run_takes(batch_run *run)
+{
+    batch_pool pool = run->limits;
+    int threads = pool_workers(run->tool, 65536);
+    pool.workers = pool_workers(run->tool, run->count);
+    run->setup.threads = threads / pool.workers;
+    pool.run = solve_number;
+    pool.settle = settle_take;
+    pool.tick = draw;
+    pool.context = run;
+    (void)pool_run(&pool, run->count);
+}
+
+/* ---- the plan of this shard ------------------------------------------------------------------------------------------------------------ */
+
+static int by_size(const void *a, const void *b)
+{
+    const batch_take *x = *(const batch_take *const *)a, *y = *(const batch_take *const *)b;
+    return x->bytes > y->bytes ? -1 : x->bytes < y->bytes ? 1 : (x > y) - (x < y);
+}
+
+/* The largest first: whoever is busy last is busy with little. */
+static int choose_takes(batch_run *run)
+{
+    size_t count = (size_t)run->plan.count;
+    const batch_take **sorted = calloc(count + 1, sizeof *sorted);
+    run->is_chosen = calloc(count + 1, 1);
+    run->order = calloc(count + 1, sizeof *run->order);
+    run->groups = calloc((size_t)run->plan.calibration_count + 1, sizeof *run->groups);
+    int has_memory =
+        sorted && run->is_chosen && run->order && run->groups && shards_choose(&run->plan, run->shard, run->is_chosen);
+    for (int i = 0; i < run->plan.count && has_memory; i++) {
+        const batch_take *take = &run->plan.takes[i];
+        if (!run->is_chosen[i])
+            continue;
+        sorted[run->count++] = take;
+        run->bytes += take->bytes;
+        if (take->calibration != ULNA_NONE && !run->plan.calibrations[take->calibration].is_wanted) {
+            run->plan.calibrations[take->calibration].is_wanted = 1;
+            run->groups[run->group_count++] = take->calibration;
+        }
+    }
+    if (has_memory)
+        qsort(sorted, (size_t)run->count, sizeof *sorted, by_size);
+    for (int i = 0; i < run->count && has_memory; i++)
+        run->order[i] = (int)(sorted[i] - run->plan.takes);
+    free(sorted);
+    return has_memory;
+}
+
+static int make_plan(batch_run *run, const char *source, const batch_common *common)
+{
+    int code = folder_is(source) ? plan_folder(run->object, source, common, &run->plan)
+                                 : plan_manifest(run->object, source, common, &run->plan);
+    if (code)
+        return code;
+    if (!plan_finish(&run->plan) || !choose_takes(run)) {
+        cli_complain("out of memory");
+        return CLI_PARTLY;
+    }
+    return CLI_DONE;
+}
+
+/* ---- tables ------------------------------------------------------------------------------------------------------------------------------ */
+
+/* Written in the work folder, then moved, so that nothing else is ever in OUT. */
+static int write_tables(batch_run *run, const char *work_folder, const json_t *rows, const json_t *counts)
+{
+    static const char *const names[] = {"results.csv", "results.jsonl", "index.html"};
+    ulna_error error;
+    ulna_error_clear(&error);
+    if (results_write(work_folder, rows, &error) || overview_write(work_folder, rows, counts, &error))
+        return files_fail(run->object, run->output, &error);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!move_file(run, work_folder, names[i], names[i]))
+            return files_fail(run->object, run->output, &run->failure);
+    return CLI_DONE;
+}
+
+static int write_plan(batch_run *run, const char *work_folder)
+{
+    ulna_error error;
+    char *path = folder_join(work_folder, "plan.csv");
+    ulna_error_clear(&error);
+    ulna_status status =
+        path ? plan_write(&run->plan, path, &error) : cli_fail(&error, ULNA_ERR_MEMORY, "out of memory");
+    free(path);
+    if (status != ULNA_OK)
+        return files_fail(run->object, run->output, &error);
+    return move_file(run, work_folder, "plan.csv", "plan.csv") ? CLI_DONE
+                                                               : files_fail(run->object, run->output, &run->failure);
+}
+
+/* ---- the summary --------------------------------------------------------------------------------------------------------------------------- */
+
+static void say_summary(const batch_run *run, json_t *counts)
+{
+    const cli *tool = run->tool;
+    put_count(counts, "kept", run->kept);
+    put_number(counts, "elapsed_seconds", cli_seconds() - run->begun);
+    put_text(counts, "output", run->output);
+    fact_line(
+        tool, counts, NULL,
+        "{takes} take{takes:/s}: {done} solved[{kept?} ({kept} before)][{failed?}, {failed} failed][{missing?}, {missing} not yet "
+        "solved]");
+    fact_line(tool, counts, "verdicts", "{trust} can be trusted, {look} to look at, {reject} not to be used");
+    fact_line(tool, counts, "time", "{elapsed_seconds%.1f} s, {frames} frames");
+}
+
+/* The rows of the takes that this process had, or of all. */
+static json_t *rows_of(const batch_run *run, const json_t *lines)
+{
+    json_t *all = results_rows(&run->plan, lines), *own = json_array(), *row;
+    size_t i;
+    json_array_foreach(all, i, row)
+    {
+        if (!run->is_chosen || run->is_chosen[i])
+            json_array_append(own, row);
+    }
+    json_decref(all);
+    return own;
+}
+
+static int finish(batch_run *run)
+{
+    json_t *rows = rows_of(run, run->journal.lines), *counts = json_object();
+    int code = CLI_DONE;
+    results_count(rows, counts);
+    progress_end(&run->bar);
+    if (run->shard.count == 1 && !run->is_stopped)
+        code = write_tables(run, run->journal.work_folder, rows, counts);
+    say_summary(run, counts);
+    if (!code && run->shard.count == 1 && !run->is_stopped)
+        fact_line(run->tool, counts, "wrote", "{output}/index.html, results.csv, results.jsonl");
+    if (run->shard.count > 1)
+        cli_say(run->tool, "shard %d of %d; `ulna batch --merge %s` makes the tables\n", run->shard.number,
+                run->shard.count, run->output);
+    if (run->is_stopped)
+        cli_complain("stopped: %s; with room to write, the same command goes on", run->failure.message);
+    else if (pool_signal)
+        cli_complain("stopped by signal %d: %d of %d takes are done; the same command goes on", (int)pool_signal,
+                     run->done + run->failed, run->count);
+    if (run->tool->json) {
+        json_t *line = json_object();
+        json_object_set(line, "summary", counts);
+        if (run->is_stopped)
+            json_object_set_new(line, "error", cli_json_error(&run->failure));
+        print_line(line);
+        json_decref(line);
+    }
+    int is_partial = run->failed || json_integer_value(json_object_get(counts, "missing"));
+    json_decref(rows);
+    json_decref(counts);
+    return run->is_stopped ? CLI_IO : code ? code : is_partial ? CLI_PARTLY : CLI_DONE;
+}
+
+/* ---- the commands ---------------------------------------------------------------------------------------------------------------------------- */
+
+/* A folder of somebody else is not filled: outputs might replace its files. */
+static int check_output(const cli *tool, const char *output)
+{
+    DIR *open = opendir(output);
+    struct dirent *entry;
+    int has_journal = 0, is_empty = 1;
+    while (open && (entry = readdir(open)) != NULL) {
+        has_journal |= strcmp(entry->d_name, "journal") == 0;
+        is_empty &= entry->d_name[0] == '.';
+    }
+    if (open)
+        (void)closedir(open);
+    return is_empty || has_journal
+               ? CLI_DONE
+               : cli_usage(tool, "'%s' has files that are not of a batch: give a new folder to --output", output);
+}
+
+static int solve_all(batch_run *run, int is_slurm, int tasks)
+{
+    int code = check_output(run->tool, run->output);
+    if (!code)
+        code = folder_make(run->object, run->output);
+    if (!code)
+        code = journal_open(run->tool, run->object, run->output, run->shard, &run->journal);
+    if (!code)
+        code = write_plan(run, run->journal.work_folder);
+    if (!code && is_slurm)
+        code = slurm_write(run->tool, run->object, run->output, tasks);
+    if (!code && !is_slurm) {
+        run->setup.work_folder = run->journal.work_folder;
+        run->begun = cli_seconds();
+        pool_catch_signals();
+        progress_begin(&run->bar, run->tool);
+        run_calibrations(run);
+        run_takes(run);
+        code = finish(run);
+        json_object_clear(run->object);
+    }
+    journal_close(&run->journal);
+    if (pool_signal) {
+        fflush(stdout);
+        signal(pool_signal, SIG_DFL);
+        (void)raise(pool_signal);
+    }
+    return code;
+}
+
+/* Tables of what the journals have. */
+static int merge(batch_run *run)
+{
+    char *plan = folder_join(run->output, "plan.csv"), *work_folder = folder_join(run->output, "journal/merge.work");
+    const batch_common common = {.output = run->output};
+    int code = plan && work_folder ? plan_manifest(run->object, plan, &common, &run->plan) : CLI_PARTLY;
+    if (!code)
+        code = plan_finish(&run->plan) ? folder_make(run->object, work_folder) : CLI_PARTLY;
+    if (!code) {
+        json_t *lines = journal_read(run->output), *rows = rows_of(run, lines), *counts = json_object();
+        run->begun = cli_seconds();
+        results_count(rows, counts);
+        code = write_tables(run, work_folder, rows, counts);
+        say_summary(run, counts);
+        int is_whole = !json_integer_value(json_object_get(counts, "failed")) &&
+                       !json_integer_value(json_object_get(counts, "missing"));
+        if (run->tool->json && !code)
+            print_line(counts);
+        code = code ? code : is_whole ? CLI_DONE : CLI_PARTLY;
+        journal_remove_tree(work_folder);
+        json_decref(lines);
+        json_decref(rows);
+        json_decref(counts);
+    }
+    free(plan);
+    free(work_folder);
+    return code;
+}
+
+static int read_isolation(const cli *tool, batch_pool *pool)
+{
+    const char *text = cli_value(tool, "isolate");
+    pool->is_isolated = !text || strcmp(text, "on") == 0;
+    if (!pool->is_isolated && strcmp(text, "off") != 0)
+        return cli_usage(tool, "--isolate takes on or off, not '%s'", text);
+    pool->seconds = 600;
+    pool->megabytes = 4096;
+    int code = numbers_real(tool, "time-limit", 0, 1e7, " s", &pool->seconds);
+    return code ? code : numbers_real(tool, "memory", 0, 1e9, " MB", &pool->megabytes);
+}
+
+static int read_options(const cli *tool, batch_run *run, batch_common *common, int *tasks)
+{
+    common->skeleton = cli_value(tool, "skeleton");
+    common->attach = cli_value(tool, "attach");
+    common->words = cli_value(tool, "options");
+    common->output = run->output;
+    run->setup.output = run->output;
+    run->setup.formats = cli_value(tool, "formats");
+    run->setup.has_reports = !cli_value(tool, "no-reports");
+    run->setup.is_retried = cli_value(tool, "retry-failed") != NULL;
+    run->shard = (batch_shard){1, 1};
+    if (!run->output || !*run->output)
+        return cli_usage(tool, "--output FOLDER is needed: where motions, reports and tables go");
+    if (cli_value(tool, "submit") && !cli_value(tool, "slurm"))
+        return cli_usage(tool, "--submit goes with --slurm N");
+    if (cli_value(tool, "slurm") && cli_value(tool, "shard"))
+        return cli_usage(tool, "--slurm N runs all shards: leave out --shard");
+    int code = numbers_count(tool, "slurm", 1, 65535, tasks);
+    if (!code && !cli_value(tool, "slurm"))
+        code = shards_read(tool, &run->shard);
+    return code ? code : read_isolation(tool, &run->limits);
+}
+
+static int check_formats(const cli *tool, const char *formats)
+{
+    for (const char *at = formats; at && *at; at += strcspn(at, ","), at += *at == ',') {
+        char name[16];
+        size_t length = strcspn(at, ",");
+        snprintf(name, sizeof name, "x.%.*s", length < 8 ? (int)length : 0, at);
+        if (!ulna_format_writes(ulna_format_of_name(name)))
+            return cli_usage(tool, "--formats takes endings such as amc,bvh,glb, not '%s'", formats);
+    }
+    return CLI_DONE;
+}
+
+static int run_batch(batch_run *run)
+{
+    const cli *tool = run->tool;
+    batch_common common;
+    int tasks = 0;
+    if (cli_value(tool, "merge")) {
+        if (tool->given_count > 1)
+            return cli_usage(tool, "--merge makes the tables of a folder, and goes with no other option: ulna batch "
+                                   "--merge OUT");
+        run->output = tool->operands[0];
+        return merge(run);
+    }
+    run->output = cli_value(tool, "output");
+    int code = read_options(tool, run, &common, &tasks);
+    if (!code)
+        code = check_formats(tool, run->setup.formats);
+    if (!code)
+        code = make_plan(run, tool->operands[0], &common);
+    if (code)
+        return code;
+    if (!cli_value(tool, "dry-run"))
+        return solve_all(run, tasks > 0, tasks);
+    plan_show(tool, &run->plan, run->is_chosen);
+    for (int i = 0; i < run->plan.count; i++)
+        if (run->is_chosen[i] && run->plan.takes[i].problem)
+            return CLI_PARTLY;
+    return CLI_DONE;
+}
+
+static int batch_main(cli *tool)
+{
+    batch_run run = {.tool = tool, .object = json_object(), .journal = {.file = -1, .lock = -1}};
+    ulna_error_clear(&run.failure);
+    int code = run_batch(&run);
+    if (tool->json && code != CLI_USAGE && json_object_size(run.object))
+        print_line(run.object);
+    json_decref(run.object);
+    plan_release(&run.plan);
+    free(run.is_chosen);
+    free(run.order);
+    free(run.groups);
+    return code;
+}
+
+/* ---- the command line -------------------------------------------------------------------------------------------------------------------------- */
+
+static const cli_option options[] = {
+    {"output", 'o', "FOLDER",
+     "Where motions, reports and tables go: a new folder, or that of an earlier run, which is then continued."},
+    {"skeleton", 's', "FILE",
+     "Skeleton of all takes for which neither their folders nor the manifest give one. With a "
+     "folder: of all takes."},
+    {"attach", 'a', "FILE",
+     "Where the markers are, as for `ulna solve`, for takes without a table of their own. Default: found by a calibration for each "
+     "subject and session, unless the skeleton has markers or the recording has key points."},
+    {"formats", 0, "A,B,...",
+     "Formats of the motions: extensions such as amc,bvh,glb. Default: that of the skeleton (amc, bvh or glb), else csv."},
+    {"options", 0, "TEXT",
+     "Options of `ulna solve` for all takes, such as \"--bounds skeleton --loss square\". Names of files in it are relative to the "
+     "current folder. The column options of a manifest adds to it."},
+    {"no-reports", 0, NULL, "Write no report for each take; the table and the overview are written."},
+    {"dry-run", 0, NULL,
+     "Show the takes, their skeletons and markers, and what is missing. Nothing is solved or written."},
+    {"retry-failed", 0, NULL, "Also solve takes again that failed before. By default only what is new or changed."},
+    {"isolate", 0, "on|off",
+     "on (default): each take is solved in a process of its own, so that one that crashes, hangs or uses up memory fails alone. off: "
+     "in threads of one process, without limits."},
+    {"time-limit", 0, "S",
+     "Longest time for a take or a calibration, in seconds; then it fails. Default: 600. 0: no limit."},
+    {"memory", 0, "MB",
+     "Most memory for a take or a calibration, in megabytes; then it fails. Default: 4096. 0: no limit."},
+    {"shard", 0, "K/N",
+     "Solve only part K of N, from 1; the parts have about the same size of recordings. Default: as an array scheduler says "
+     "(SLURM_ARRAY_TASK_ID and the variables of SGE, LSF, AWS Batch and Google), else all. /N: K from the scheduler, where it does not "
+     "say N (PBS_ARRAY_INDEX, JOB_COMPLETION_INDEX of Kubernetes)."},
+    {"slurm", 0, "N",
+     "Write job scripts for Slurm: an array of N shards, each with --threads processors (default: 1), and a job that makes the tables "
+     "when all have ended. Nothing is solved."},
+    {"slurm-options", 0, "TEXT", "Options of sbatch for these scripts, such as \"--partition=long --time=2:00:00\"."},
+    {"submit", 0, NULL, "With --slurm: submit the scripts with sbatch."},
+    {"merge", 0, NULL,
+     "Make table and overview of an output folder from the journals of all shards: ulna batch --merge OUT."},
+    {0},
+};
+
+const cli_command batch_command = {
+    .name = "batch",
+    .operands = "FOLDER|MANIFEST -o OUT",
+    .operand = "a folder of takes or a manifest",
+    .least = 1,
+    .most = 1,
+    .summary = "solve whole databases of takes, on one machine or a cluster",
+    .text =
+        "Solves all C3D and TRC files in a folder and below, or the takes of a manifest. The skeleton of a take is the file whose name "
+        "begins the take's name (02.asf for 02_01.c3d), or the only skeleton, in the folder of the take or above. A table of markers is "
+        "found in the same way, as NAME-markers.csv; without one, the offsets of the markers are calibrated once for each subject and "
+        "session (folder). A manifest is a CSV table whose heading names the columns take, skeleton, attach, subject, options (of `ulna "
+        "solve`) and name (of the outputs), in any order; only take is needed.\n\n"
+        "OUT receives the motions and reports, in the folders that the takes had, results.csv and results.jsonl with a row for each take, "
+        "and index.html, which shows the worst takes first. A take that fails is listed with the reason, and the others are solved. The "
+        "results do not depend on threads, shards or order.\n\n"
+        "A run can be stopped or killed at any time. The same command then goes on: a take is done when its files and its line in "
+        "OUT/journal are there for the same bytes of all inputs, the same options and the same version. Two batches cannot write to one "
+        "folder at once, except for different shards of one number.\n\n"
+        "With --json, a line with an object is printed for each take as it ends, and a last one with a summary. The exit code is 1 if a "
+        "take failed or is missing, and 4 if the output cannot be written. docs/cluster.md explains the rest.",
+    .options = options,
+    .reads = "skeleton attach OPERANDS", /* it writes to a folder that has nothing of others */
+    .examples = "ulna batch database -o solved\tall takes of a folder\n"
+                "ulna batch database -o solved --dry-run\twhat would be solved, and what is missing\n"
+                "ulna batch takes.csv -o solved --formats amc,glb\ta manifest; motions in two formats\n"
+                "ulna batch database -o solved --retry-failed\tfailed ones again, as after an update\n"
+                "ulna batch database -o solved --slurm 32 --submit\ton a cluster\n"
+                "ulna batch --merge solved\ttables of what the shards have done",
+    .run = batch_main,
+};

@@ -1,0 +1,166 @@
+/*
+ * batch.h: the parts of `ulna batch`. A plan lists takes and what they need; a pool runs them in processes of their own, or in
+ * threads; the journal remembers what is done; tables and a page are made from the journal.
+ *
+ * OUT/plan.csv               the plan, which is a manifest too
+ * OUT/NAME.amc, NAME.html    what the take NAME gave
+ * OUT/calibration/           offsets of markers, one table for each subject and session, and what `ulna calibrate` says of it
+ * OUT/results.csv, .jsonl    the table of results
+ * OUT/index.html             the overview
+ * OUT/journal/K-of-N.jsonl   a line for each take that ended, written by shard K of N
+ * OUT/journal/K-of-N.work/   files on their way: complete ones are moved to their place
+ */
+#ifndef ULNA_CLI_BATCH_H
+#define ULNA_CLI_BATCH_H
+
+#include <signal.h>
+
+#include "cli/cli.h"
+#include "cli/input.h"
+#include "cli/markup.h"
+#include "cli/output.h"
+
+/* ---- the plan: plan.c, manifest.c ---------------------------------------------------------------------------------- */
+
+typedef struct batch_take {
+    char *name;                                /* of its outputs, below OUT and without an ending */
+    char *path;                                /* the recording */
+    char *skeleton, *attach, *subject, *words; /* "": none. words: options of `ulna solve` */
+    char *shared;                              /* those of them that `ulna calibrate` takes too */
+    char *problem;                             /* why it cannot be solved; NULL: it can */
+    double bytes;                              /* of the recording */
+    int calibration;                           /* its index; ULNA_NONE: no marker is looked for */
+} batch_take;
+
+/* What takes of one subject and session share: where the markers are. */
+typedef struct batch_calibration {
+    char *name;     /* below OUT/calibration, without an ending */
+    int *takes;     /* to calibrate with, the largest first */
+    int take_count; /* at most BATCH_CALIBRATION_TAKES */
+    int is_wanted;  /* by a take of this shard */
+    json_t *result; /* {"status": "done", "not needed" or "failed", "message"} */
+} batch_calibration;
+
+enum { BATCH_CALIBRATION_TAKES = 8 };
+
+typedef struct batch_plan {
+    batch_take *takes; /* by name */
+    int count, room;
+    batch_calibration *calibrations;
+    int calibration_count;
+    int left_out; /* recordings of a take that another recording gives */
+} batch_plan;
+
+/* What all takes share, by the command line. "" or NULL: nothing. */
+typedef struct batch_common {
+    const char *skeleton, *attach, *words;
+    const char *output; /* not searched for takes */
+} batch_common;
+
+/* Walks a folder, or reads a manifest. The exit code, after telling what is wrong. */
+int plan_folder(json_t *object, const char *folder, const batch_common *common, batch_plan *plan);
+int plan_manifest(json_t *object, const char *path, const batch_common *common, batch_plan *plan);
+/* Sorts the takes, finds names that are not unique, and groups takes that share a calibration. 0 without memory. */
+int plan_finish(batch_plan *plan);
+/* A new take, all of whose texts are empty; NULL without memory. */
+batch_take *plan_add(batch_plan *plan, const char *name, const char *path);
+/* Replaces a text; 0 without memory. */
+int plan_set(char **text, const char *value);
+void plan_complain(batch_take *take, const char *format, ...) ULNA_PRINTF(2, 3);
+void plan_release(batch_plan *plan);
+/* The plan as a manifest. */
+ulna_status plan_write(const batch_plan *plan, const char *path, ulna_error *error);
+void plan_show(const cli *tool, const batch_plan *plan, const unsigned char *is_chosen);
+
+/* A field of CSV: one with separators, quotes or blanks at its ends is in quotes. */
+void table_put_field(markup *text, const char *field, int is_last);
+/* Splits a record of CSV in place, quotes removed; returns the number of fields, `most` + 1 if there are more, -1 if a quote is
+ * not closed. `next` goes on to the next record; `line` counts lines, which quotes may contain. */
+int table_split_record(char **next, char **fields, int most, int *line);
+
+/* ---- one take: take.c ------------------------------------------------------------------------------------------------ */
+
+typedef struct batch_setup {
+    const char *output;      /* OUT */
+    const char *formats;     /* NULL: those of the skeleton */
+    int has_reports;         /* HTML for each take */
+    int threads;             /* inside a take */
+    int is_retried;          /* failed ones again */
+    const char *work_folder; /* with a folder for each slot */
+} batch_setup;
+
+/* Whether the options of a take are options of `ulna solve` that a batch can use, or the reason why not. Fills take->shared. */
+ulna_status take_check_words(batch_take *take, ulna_error *error);
+
+/* Solves a take into a slot of the work folder. The first line that `tell` gets, before the work begins, is the key of its
+ * input: bytes, options, version. `known`: its line in the journal, or NULL. Returns {"status": "kept"} where that still holds,
+ * else the line for the journal. */
+typedef void take_key(void *context, const char *key);
+json_t *take_solve(const batch_setup *setup, const batch_take *take, const char *attach, const json_t *known, int slot,
+                   take_key *tell, void *context);
+/* Finds offsets for a group, unless somebody has. */
+json_t *take_calibrate(const batch_setup *setup, const batch_plan *plan, const batch_calibration *group, int slot);
+char *take_calibration_path(const char *output, const batch_calibration *group, const char *ending);
+json_t *take_failed(const char *format, ...) ULNA_PRINTF(1, 2);
+
+/* ---- running: pool.c -------------------------------------------------------------------------------------------------- */
+
+typedef struct batch_pool {
+    int workers, is_isolated;
+    double seconds;   /* longest time of one; 0: no limit */
+    double megabytes; /* most memory of one; 0: no limit */
+    /* Works on number `index`. In a process of its own if isolated: what it changes is lost, but for what it returns. */
+    json_t *(*run)(void *context, int index, int slot, take_key *tell, void *tell_context);
+    /* Receives the result, in the order in which they end, one at a time. `key`: "" if none was told. Takes the reference.
+     * Returns 0 to stop. */
+    int (*settle)(void *context, int index, int slot, const char *key, json_t *result);
+    void (*tick)(void *context); /* a few times a second; may be NULL */
+    void *context;
+} batch_pool;
+
+extern volatile sig_atomic_t pool_signal; /* that asked to stop; 0: none */
+void pool_catch_signals(void);
+/* Runs number 0 .. count - 1. Returns how many were settled. */
+int pool_run(const batch_pool *pool, int count);
+int pool_workers(const cli *tool, int count);
+
+/* ---- the journal: journal.c ------------------------------------------------------------------------------------------- */
+
+typedef struct batch_shard {
+    int number, count; /* 1 .. count */
+} batch_shard;
+
+typedef struct batch_journal {
+    char *path, *work_folder;
+    int file, lock;
+    json_t *lines; /* by name of take: the line that counts */
+} batch_journal;
+
+/* Takes the lock, reads all journals and empties the work folder. The exit code, after telling what is wrong. */
+int journal_open(const cli *tool, json_t *object, const char *output, batch_shard shard, batch_journal *journal);
+/* Reads all journals of OUT. */
+json_t *journal_read(const char *output);
+ulna_status journal_add(batch_journal *journal, json_t *line, ulna_error *error);
+void journal_close(batch_journal *journal);
+/* Removes a folder with all that is in it. */
+void journal_remove_tree(const char *folder);
+
+/* ---- on a cluster: shards.c, slurm.c ------------------------------------------------------------------------------------ */
+
+/* --shard, or what an array scheduler says; 1 of 1 without either. */
+int shards_read(const cli *tool, batch_shard *shard);
+/* Which takes belong to the shard: the largest first, each to the shard with the least bytes so far. 0 without memory. */
+int shards_choose(const batch_plan *plan, batch_shard shard, unsigned char *is_chosen);
+/* Writes the scripts of --slurm, and submits them with --submit. */
+int slurm_write(const cli *tool, json_t *object, const char *output, int tasks);
+
+/* ---- results: results.c, overview.c --------------------------------------------------------------------------------------- */
+
+/* A row for each take of the plan: its line in the journal, or {"status": "missing"}. */
+json_t *results_rows(const batch_plan *plan, const json_t *lines);
+/* Counts of rows: takes, done, failed, missing, frames, doubtful takes, seconds. */
+void results_count(const json_t *rows, json_t *object);
+ulna_status results_write(const char *output, const json_t *rows, ulna_error *error);
+ulna_status overview_write(const char *output, const json_t *rows, const json_t *counts, ulna_error *error);
+
+#endif

@@ -1,0 +1,205 @@
+/*
+ * The journal of a batch: a line of JSON for each take that ended, added when its outputs are in their place. Each shard writes
+ * a file of its own; all of them are read. A line that was cut off by a crash is no JSON, and does not count.
+ *
+ * The lock is one of the system (fcntl), on a byte of OUT/journal/lock for each shard: it ends with the process, however that
+ * ends. Shards of one number run side by side; shards of different numbers would share takes, and are refused.
+ */
+#define _XOPEN_SOURCE 700 /* nftw */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/batch/batch.h"
+
+enum { SHARDS_MOST = 65536 };
+
+/* ---- reading -------------------------------------------------------------------------------------------------------------------- */
+
+/* Of two lines about one take the later one counts. */
+static void add_line(json_t *lines, json_t *line)
+{
+    const char *take = json_string_value(json_object_get(line, "take"));
+    const json_t *before = take ? json_object_get(lines, take) : NULL;
+    if (take && (!before || json_number_value(json_object_get(line, "time")) >=
+                                json_number_value(json_object_get(before, "time"))))
+        json_object_set(lines, take, line);
+}
+
+static void read_journal(const char *path, json_t *lines)
+{
+    ulna_text text = ulna_text_empty(NULL);
+    char *next = ulna_file_read(path, SIZE_MAX / 4, &text, NULL) == ULNA_OK ? text.data : NULL;
+    while (next && *next) {
+        char *line = next, *end = strchr(line, '\n');
+        next = end ? end + 1 : NULL;
+        if (end)
+            *end = 0;
+        json_t *object = json_loads(line, 0, NULL);
+        add_line(lines, object);
+        json_decref(object);
+    }
+    ulna_text_release(&text);
+}
+
+json_t *journal_read(const char *output)
+{
+    json_t *lines = json_object();
+    char *folder = folder_join(output, "journal");
+    DIR *open = folder ? opendir(folder) : NULL;
+    struct dirent *entry;
+    while (open && (entry = readdir(open)) != NULL) {
+        size_t length = strlen(entry->d_name);
+        char *path = folder_join(folder, entry->d_name);
+        if (path && length > 6 && strcmp(entry->d_name + length - 6, ".jsonl") == 0)
+            read_journal(path, lines);
+        free(path);
+    }
+    if (open)
+        (void)closedir(open);
+    free(folder);
+    return lines;
+}
+
+/* ---- the lock --------------------------------------------------------------------------------------------------------------------- */
+
+static int is_locked(int file, off_t from, off_t length, long *process)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = from, .l_len = length};
+    if (fcntl(file, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK)
+        return 0;
+    *process = (long)lock.l_pid;
+    return 1;
+}
+
+/* The shard's own byte first: of two that come at once, at least one sees the other. */
+static int take_lock(const cli *tool, int file, const char *output, batch_shard shard)
+{
+    off_t row = (off_t)shard.count * SHARDS_MOST;
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = row + shard.number, .l_len = 1};
+    long process = 0;
+    if (fcntl(file, F_SETLK, &lock) != 0) {
+        if (errno != EACCES && errno != EAGAIN) {
+            cli_complain("%s/journal/lock: this file system has no locks (%s): use another output folder", output,
+                         strerror(errno));
+            return CLI_IO;
+        }
+        (void)is_locked(file, row + shard.number, 1, &process);
+        return cli_usage(tool, "another batch (process %ld) writes to '%s': wait for it, or end it", process, output);
+    }
+    if (is_locked(file, 0, row, &process) || is_locked(file, row + SHARDS_MOST, 0, &process))
+        return cli_usage(
+            tool,
+            "another batch (process %ld) writes to '%s' with another number of shards than %d: wait for it, "
+            "or end it",
+            process, output, shard.count);
+    return CLI_DONE;
+}
+
+/* ---- files -------------------------------------------------------------------------------------------------------------------------- */
+
+static int remove_one(const char *path, const struct stat *about, int type, struct FTW *place)
+{
+    (void)about;
+    (void)type;
+    (void)place;
+    (void)remove(path);
+    return 0;
+}
+
+void journal_remove_tree(const char *folder)
+{
+    (void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static int open_file(json_t *object, const char *path, int flags)
+{
+    ulna_error error;
+    int file = open(path, flags | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0) {
+        cli_fail(&error, ULNA_ERR_IO, "cannot write the file: %s", strerror(errno));
+        (void)files_fail(object, path, &error);
+    }
+    return file;
+}
+
+/* A line that a crash cut off is ended, so that the next one is a line of its own. */
+static void end_last_line(int file)
+{
+    char last = '\n';
+    off_t end = lseek(file, 0, SEEK_END);
+    if (end > 0 && pread(file, &last, 1, end - 1) == 1 && last != '\n')
+        (void)!write(file, "\n", 1);
+}
+
+int journal_open(const cli *tool, json_t *object, const char *output, batch_shard shard, batch_journal *journal)
+{
+    char name[64];
+    *journal = (batch_journal){.file = -1, .lock = -1};
+    char *folder = folder_join(output, "journal"), *lock = folder ? folder_join(folder, "lock") : NULL;
+    snprintf(name, sizeof name, "%d-of-%d.jsonl", shard.number, shard.count);
+    journal->path = folder ? folder_join(folder, name) : NULL;
+    snprintf(name, sizeof name, "%d-of-%d.work", shard.number, shard.count);
+    journal->work_folder = folder ? folder_join(folder, name) : NULL;
+    int code =
+        lock && journal->path && journal->work_folder ? folder_make(object, folder) : cli_exit_code(ULNA_ERR_MEMORY);
+    if (!code) {
+        journal->lock = open_file(object, lock, O_RDWR);
+        code = journal->lock < 0 ? CLI_IO : take_lock(tool, journal->lock, output, shard);
+    }
+    if (!code) {
+        journal->file = open_file(object, journal->path, O_RDWR | O_APPEND);
+        code = journal->file < 0 ? CLI_IO : CLI_DONE;
+    }
+    if (!code) {
+        end_last_line(journal->file);
+        journal->lines = journal_read(output);
+        journal_remove_tree(journal->work_folder); /* of a batch that was killed */
+        code = folder_make(object, journal->work_folder);
+    }
+    free(folder);
+    free(lock);
+    return code;
+}
+
+/* In one piece, so that a crash loses the line or keeps it. */
+ulna_status journal_add(batch_journal *journal, json_t *line, ulna_error *error)
+{
+    char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    size_t length = text ? strlen(text) : 0;
+    char *whole = text ? realloc(text, length + 2) : NULL;
+    ssize_t written = -1;
+    if (!whole) {
+        free(text);
+        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    }
+    memcpy(whole + length, "\n", 2);
+    errno = 0;
+    do
+        written = write(journal->file, whole, length + 1);
+    while (written < 0 && errno == EINTR);
+    free(whole);
+    if (written == (ssize_t)length + 1) {
+        add_line(journal->lines, line);
+        return ULNA_OK;
+    }
+    return cli_fail(error, ULNA_ERR_IO, "cannot write the journal: %s", strerror(errno ? errno : ENOSPC));
+}
+
+void journal_close(batch_journal *journal)
+{
+    if (journal->work_folder && journal->file >= 0)
+        journal_remove_tree(journal->work_folder);
+    if (journal->file >= 0)
+        (void)close(journal->file);
+    if (journal->lock >= 0)
+        (void)close(journal->lock); /* and the lock with it */
+    json_decref(journal->lines);
+    free(journal->path);
+    free(journal->work_folder);
+}

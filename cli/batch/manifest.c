@@ -1,0 +1,266 @@
+/*
+ * Manifests: CSV tables of takes.
+ *
+ *     take,skeleton,attach,subject,options,name
+ *     walk.c3d,anna.asf,anna.csv,Anna,--frames 100:900,
+ *
+ * The heading names the columns, in any order; only `take` is needed. Files are beside the manifest or have absolute names. Empty
+ * cells take what the command line says. A plan is written as such a table.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/batch/batch.h"
+
+enum { TAKE, SKELETON, ATTACH, SUBJECT, OPTIONS, NAME, COLUMNS };
+static const char *const titles[COLUMNS] = {"take", "skeleton", "attach", "subject", "options", "name"};
+
+/* ---- lines ------------------------------------------------------------------------------------------------------------ */
+
+void table_put_field(markup *text, const char *field, int is_last)
+{
+    size_t length = strlen(field);
+    int is_quoted = strpbrk(field, ",;\"\n\r#") ||
+                    (length && (isspace((unsigned char)*field) || isspace((unsigned char)field[length - 1])));
+    if (is_quoted)
+        markup_put(text, "\"");
+    for (; *field; field++) {
+        const char one[2] = {*field, 0};
+        markup_put(text, is_quoted && *field == '"' ? "\"\"" : one);
+    }
+    if (is_quoted)
+        markup_put(text, "\"");
+    markup_put(text, is_last ? "\n" : ",");
+}
+
+/* One field, which ends before `*stop`; NULL if its quote is open. */
+static char *take_field(char **at, char *stop, int *line)
+{
+    char *from = *at, *to, *field;
+    while (*from == ' ' || *from == '\t')
+        from++;
+    if (*from != '"') {
+        field = from;
+        from += strcspn(from, ",;\r\n");
+        *stop = *from;
+        *at = from + (*from != 0);
+        *from = 0;
+        fields_trim_end(field);
+        return field;
+    }
+    for (field = to = ++from; *from != '"' || from[1] == '"'; from++) {
+        if (!*from)
+            return NULL;
+        from += *from == '"';
+        *line += *from == '\n';
+        *to++ = *from;
+    }
+    from++;
+    from += strspn(from, " \t");
+    *stop = *from;
+    *at = from + (*from != 0);
+    *to = 0;
+    return *stop && !strchr(",;\r\n", *stop) ? NULL : field;
+}
+
+int table_split_record(char **next, char **fields, int most, int *line)
+{
+    int count = 0;
+    char stop = ',';
+    for (++*line; stop == ',' || stop == ';'; count++) {
+        char *field = take_field(next, &stop, line);
+        if (!field)
+            return -1;
+        if (count < most)
+            fields[count] = field;
+    }
+    if (stop == '\r' && **next == '\n')
+        ++*next;
+    return count > most ? most + 1 : count;
+}
+
+/* ---- reading ---------------------------------------------------------------------------------------------------------- */
+
+static int find_column(const char *title)
+{
+    int found = 0;
+    while (found < COLUMNS && strcmp(titles[found], title) != 0)
+        found++;
+    return found;
+}
+
+/* Which column each field is. */
+static ulna_status read_heading(char **next, int *columns, int *count, int *line, ulna_error *error)
+{
+    char *fields[COLUMNS];
+    int has_take = 0;
+    *count = table_split_record(next, fields, COLUMNS, line);
+    for (int i = 0; i < *count && *count <= COLUMNS; i++) {
+        columns[i] = find_column(fields[i]);
+        if (columns[i] == COLUMNS)
+            return cli_fail(error, ULNA_ERR_PARSE,
+                            "there is no column '%.40s'; the heading names take, skeleton, attach, subject, options, "
+                            "name, or some of them",
+                            fields[i]);
+        has_take |= columns[i] == TAKE;
+    }
+    if (*count < 1 || *count > COLUMNS || !has_take)
+        return cli_fail(error, ULNA_ERR_PARSE,
+                        "the first line of a manifest names its columns: take, and any of skeleton, attach, subject, "
+                        "options, name");
+    return ULNA_OK;
+}
+
+/* A file of the manifest, or a word such as the name of a built-in skeleton. */
+static char *resolve(const char *folder, const char *name)
+{
+    struct stat about;
+    char *path = *name == '/' || !*folder ? strdup(name) : folder_join(folder, name);
+    if (path && *name != '/' && stat(path, &about) != 0 && !strpbrk(name, "./")) {
+        free(path);
+        path = strdup(name);
+    }
+    return path;
+}
+
+/* Where outputs go: as the recording lies below the manifest, or by subject. */
+static char *make_name(const char *take, const char *subject)
+{
+    const char *slash = strrchr(take, '/'), *base = slash ? slash + 1 : take, *dot = strrchr(base, '.');
+    int is_below = *take != '/' && !strstr(take, "..");
+    const char *from = is_below ? take + (strncmp(take, "./", 2) == 0 ? 2 : 0) : base;
+    size_t length = dot && dot > base ? (size_t)(dot - from) : strlen(from);
+    char *stem = strndup(from, length);
+    char *name = stem && !is_below && *subject ? folder_join(subject, stem) : NULL;
+    if (!name)
+        return stem;
+    free(stem);
+    return name;
+}
+
+/* Below OUT, and not where the batch itself writes. */
+static int is_good_name(const char *name)
+{
+    static const char *const own[] = {"plan", "results", "index"};
+    for (const char *at = name; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL)
+        if (strncmp(at, "../", 3) == 0 || strcmp(at, "..") == 0 || *at == '/' || !*at)
+            return 0;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcmp(name, own[i]) == 0)
+            return 0;
+    return strncmp(name, "journal/", 8) != 0 && strncmp(name, "calibration/", 12) != 0;
+}
+
+static int add_row(batch_plan *plan, const char *folder, const batch_common *common, char *const cells[COLUMNS])
+{
+    char *name = *cells[NAME] ? strdup(cells[NAME]) : make_name(cells[TAKE], cells[SUBJECT]);
+    char *path = resolve(folder, cells[TAKE]);
+    batch_take *take = name && path ? plan_add(plan, name, path) : NULL;
+    char *skeleton = *cells[SKELETON]   ? resolve(folder, cells[SKELETON])
+                     : common->skeleton ? strdup(common->skeleton)
+                                        : strdup("");
+    char *attach = *cells[ATTACH]   ? resolve(folder, cells[ATTACH])
+                   : common->attach ? strdup(common->attach)
+                                    : strdup("");
+    int is_added = take && skeleton && attach && plan_set(&take->skeleton, skeleton) &&
+                   plan_set(&take->attach, attach) && plan_set(&take->subject, cells[SUBJECT]);
+    if (is_added) {
+        size_t size = strlen(cells[OPTIONS]) + strlen(common->words ? common->words : "") + 2;
+        char *words = malloc(size);
+        if (words)
+            snprintf(words, size, "%s%s%s", common->words ? common->words : "",
+                     common->words && *common->words && *cells[OPTIONS] ? " " : "", cells[OPTIONS]);
+        is_added = words && plan_set(&take->words, words);
+        free(words);
+    }
+    if (is_added && !is_good_name(name))
+        plan_complain(take,
+                      "the name '%.200s' is not one of a file below the output folder, or the batch uses it: give "
+                      "another one in the column name",
+                      name);
+    if (is_added && !*take->skeleton)
+        plan_complain(take, "the manifest names no skeleton for it, and there is no --skeleton");
+    free(name);
+    free(path);
+    free(skeleton);
+    free(attach);
+    return is_added;
+}
+
+static ulna_status read_rows(char *next, const char *folder, const batch_common *common, batch_plan *plan,
+                             ulna_error *error)
+{
+    int columns[COLUMNS], count = 0, line = 0;
+    ulna_status status = read_heading(&next, columns, &count, &line, error);
+    while (status == ULNA_OK && *next) {
+        char *fields[COLUMNS], *cells[COLUMNS];
+        char empty[] = "";
+        int begun = line + 1;
+        if (*next == '#') { /* a comment */
+            next += strcspn(next, "\n");
+            next += *next == '\n';
+            line++;
+            continue;
+        }
+        int found = table_split_record(&next, fields, COLUMNS, &line);
+        if (found == 1 && !*fields[0])
+            continue;
+        for (int i = 0; i < COLUMNS; i++)
+            cells[i] = empty;
+        for (int i = 0; i < found && i < count && found <= count; i++)
+            cells[columns[i]] = fields[i];
+        if (found < 0)
+            status = cli_fail(error, ULNA_ERR_PARSE, "a quote is not closed, or something follows it");
+        else if (found > count)
+            status = cli_fail(error, ULNA_ERR_PARSE, "more cells than the %d columns of the heading", count);
+        else if (!*cells[TAKE])
+            status = cli_fail(error, ULNA_ERR_PARSE, "the take is missing in this line");
+        else if (!add_row(plan, folder, common, cells))
+            status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        if (status != ULNA_OK)
+            error->line = begun;
+    }
+    return status;
+}
+
+int plan_manifest(json_t *object, const char *path, const batch_common *common, batch_plan *plan)
+{
+    enum { MOST = 1 << 28 };
+    ulna_error error;
+    ulna_text text = ulna_text_empty(NULL);
+    ulna_error_clear(&error);
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("");
+    ulna_status status =
+        folder ? ulna_file_read(path, MOST, &text, &error) : cli_fail(&error, ULNA_ERR_MEMORY, "out of memory");
+    if (status == ULNA_OK && (!text.data || memchr(text.data, 0, text.length)))
+        status = cli_fail(&error, ULNA_ERR_PARSE, "a manifest is a table of takes in CSV, which this is not");
+    if (status == ULNA_OK)
+        status =
+            read_rows(text.data + (strncmp(text.data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0), folder, common, plan, &error);
+    ulna_text_release(&text);
+    free(folder);
+    return status != ULNA_OK ? files_fail(object, path, &error) : CLI_DONE;
+}
+
+/* ---- writing ---------------------------------------------------------------------------------------------------------- */
+
+ulna_status plan_write(const batch_plan *plan, const char *path, ulna_error *error)
+{
+    markup text;
+    markup_init(&text);
+    for (int i = 0; i < COLUMNS; i++)
+        table_put_field(&text, titles[i], i + 1 == COLUMNS);
+    for (int i = 0; i < plan->count; i++) {
+        const batch_take *take = &plan->takes[i];
+        const char *const cells[COLUMNS] = {take->path,    take->skeleton, take->attach,
+                                            take->subject, take->words,    take->name};
+        for (int k = 0; k < COLUMNS; k++)
+            table_put_field(&text, cells[k], k + 1 == COLUMNS);
+    }
+    ulna_status status = markup_write(&text, path, error);
+    markup_release(&text);
+    return status;
+}

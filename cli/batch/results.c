@@ -1,0 +1,134 @@
+/* The table of results, as CSV and as lines of JSON: a row for each take of the plan, in the order of names. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/batch/batch.h"
+
+static const char *const columns[] = {"take",          "subject",       "status",          "verdict", "frames",
+                                      "markers",       "rms_mm",        "rms_max_mm",      "lost",    "doubtful",
+                                      "empty",         "jumps",         "missing_markers", "seconds", "read_seconds",
+                                      "solve_seconds", "write_seconds", "us_per_frame",    "message", "files"};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+json_t *results_rows(const batch_plan *plan, const json_t *lines)
+{
+    json_t *rows = json_array();
+    for (int i = 0; i < plan->count; i++) {
+        const batch_take *take = &plan->takes[i];
+        json_t *name = cli_json_text(take->name), *line = json_object_get(lines, json_string_value(name));
+        json_t *row = line && !take->problem ? json_copy(line) : json_object();
+        json_object_set_new(row, "take", name);
+        put_text(row, "subject", take->subject);
+        if (take->problem || !line)
+            put_text(row, "status", take->problem ? "failed" : "missing");
+        if (take->problem)
+            put_text(row, "message", take->problem);
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+static int is_word(const json_t *row, const char *key, const char *word)
+{
+    const char *text = json_string_value(json_object_get(row, key));
+    return text && strcmp(text, word) == 0;
+}
+
+void results_count(const json_t *rows, json_t *object)
+{
+    static const char *const counted[][2] = {{"status", "done"},   {"status", "failed"}, {"status", "missing"},
+                                             {"verdict", "trust"}, {"verdict", "look"},  {"verdict", "reject"}};
+    size_t i;
+    json_t *row;
+    double seconds = 0;
+    long long frames = 0;
+    put_count(object, "takes", (long long)json_array_size(rows));
+    for (size_t k = 0; k < sizeof counted / sizeof *counted; k++) {
+        long long count = 0;
+        json_array_foreach(rows, i, row)
+        {
+            count += is_word(row, counted[k][0], counted[k][1]);
+        }
+        put_count(object, counted[k][1], count);
+    }
+    json_array_foreach(rows, i, row)
+    {
+        seconds += json_number_value(json_object_get(row, "seconds"));
+        frames += json_integer_value(json_object_get(row, "frames"));
+    }
+    put_count(object, "frames", frames);
+    put_number(object, "seconds", seconds);
+}
+
+/* A number, a text, or the names of files. */
+static void put_cell(markup *text, const json_t *value, int is_last)
+{
+    if (json_is_string(value)) {
+        table_put_field(text, json_string_value(value), is_last);
+        return;
+    }
+    char *dumped = json_is_number(value) ? json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6)) : NULL;
+    size_t i;
+    json_t *file;
+    json_array_foreach(value, i, file)
+    {
+        markup_put(text, i ? " " : "\"");
+        for (const char *at = json_string_value(json_object_get(file, "file")); at && *at; at++) {
+            const char one[2] = {*at, 0};
+            markup_put(text, *at == '"' ? "\"\"" : one);
+        }
+    }
+    markup_put(text, dumped ? dumped : json_array_size(value) ? "\"" : "");
+    markup_put(text, is_last ? "\n" : ",");
+    free(dumped);
+}
+
+static ulna_status write_csv(const char *path, const json_t *rows, ulna_error *error)
+{
+    markup text;
+    size_t i;
+    json_t *row;
+    markup_init(&text);
+    for (int k = 0; k < COLUMNS; k++)
+        table_put_field(&text, columns[k], k + 1 == COLUMNS);
+    json_array_foreach(rows, i, row)
+    {
+        for (int k = 0; k < COLUMNS; k++)
+            put_cell(&text, json_object_get(row, columns[k]), k + 1 == COLUMNS);
+    }
+    ulna_status status = markup_write(&text, path, error);
+    markup_release(&text);
+    return status;
+}
+
+static ulna_status write_lines(const char *path, const json_t *rows, ulna_error *error)
+{
+    markup text;
+    size_t i;
+    json_t *row;
+    markup_init(&text);
+    json_array_foreach(rows, i, row)
+    {
+        char *line = json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(12));
+        if (!line)
+            text.status = ULNA_ERR_MEMORY;
+        markup_put(&text, line ? line : "");
+        markup_put(&text, "\n");
+        free(line);
+    }
+    ulna_status status = markup_write(&text, path, error);
+    markup_release(&text);
+    return status;
+}
+
+ulna_status results_write(const char *output, const json_t *rows, ulna_error *error)
+{
+    char *table = folder_join(output, "results.csv"), *lines = folder_join(output, "results.jsonl");
+    ulna_status status =
+        table && lines ? write_csv(table, rows, error) : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    if (status == ULNA_OK)
+        status = write_lines(lines, rows, error);
+    free(table);
+    free(lines);
+    return status;
+}
