@@ -4,6 +4,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 20
 DEVELOPER ?= OFF
+PYTHON ?= python3# one that has the solvers from PyPI with which bench-reach compares, if you like
 
 suites = $(patsubst bench/bench_%.c,%,$(wildcard bench/bench_*.c))
 
@@ -73,6 +74,7 @@ bench-%: bootstrap-bench build/build.ninja
 	@mkdir -p build/bench
 	@case $* in poses|track) JOBS=$(JOBS) tools/build-yardstick build/bench/yardstick ;; esac
 	build/bench_$* --json build/bench/$*.json
+	@case $* in reach) cmake --build build -j $(JOBS) --target ulna && $(PYTHON) bench/reach_peers.py --json build/bench/reach_peers.json ;; esac
 
 papers: bootstrap build/build.ninja ## figures and tables of the papers, made again: build/papers/index.html
 	cmake --build build -j $(JOBS) --target ulna
