@@ -35,8 +35,7 @@ static int no_memory(json_t *object, const reach_job *job)
 /* ---- names --------------------------------------------------------------------------------------------------------------- */
 
 /* A link, or with `point` also a marker, which is a point of its link. */
-static int find_link(const cli *tool, const reach_job *job, const char *option, const char *name, int *body,
-                     double *point)
+static int find_link(const cli *tool, const reach_job *job, const char *name, int *body, double *point)
 {
     const ulna_model *model = job->model;
     int marker = point ? ulna_model_find_marker(model, name) : ULNA_NONE, bodies = ulna_model_body_count(model);
@@ -54,9 +53,7 @@ static int find_link(const cli *tool, const reach_job *job, const char *option, 
         names[i] = ulna_model_body_name(model, i);
     for (int i = 0; names && i < markers; i++)
         names[bodies + i] = ulna_model_marker_name(model, i);
-    char what[40];
-    snprintf(what, sizeof what, "--%s: link", option);
-    int code = names ? cli_unknown(tool, what, name, names, "; `ulna info --tree` lists them") : CLI_USAGE;
+    int code = names ? cli_unknown(tool, "link", name, names, "; `ulna info --tree` lists them") : CLI_USAGE;
     free(names);
     return code;
 }
@@ -183,7 +180,7 @@ static int add_tip(const cli *tool, reach_job *job, const char *name)
         return cli_usage(tool, "more than %d tips", REACH_MOST_TIPS);
     reach_tip *tip = &job->tip[job->tip_count];
     *tip = (reach_tip){.name = name, .tip = ulna_reach_tip_default(0), .goal = {.rotation = {0, 0, 0, 1}}};
-    int code = find_link(tool, job, "tip", name, &tip->tip.body, tip->tip.point);
+    int code = find_link(tool, job, name, &tip->tip.body, tip->tip.point);
     job->tip_count += !code;
     return code;
 }
@@ -229,7 +226,7 @@ static int read_tip_option(const cli *tool, reach_job *job, const char *option, 
         return read_tool(tool, tip, value);
     if (strcmp(option, "relative-to") == 0) {
         tip->relative_to = value;
-        return find_link(tool, job, option, value, &tip->tip.relative_to, NULL);
+        return find_link(tool, job, value, &tip->tip.relative_to, NULL);
     }
     code = read_axes(tool, option, value, axes);
     if (!code && strcmp(option, "tolerance") == 0)

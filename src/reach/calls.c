@@ -23,6 +23,17 @@ static void take_arrays(ulna_reach_work *work, const ulna_reach *reach, ulna_are
         *per_dof[i] = ulna_arena_take(arena, nv, sizeof(double));
     work->target = ulna_arena_take(arena, tips, sizeof *work->target);
     work->error = ulna_arena_take(arena, tips, sizeof *work->error);
+    if (reach->uses_rows)
+        ulna_rows_take(work, arena);
+    work->part = ulna_arena_take(arena, (size_t)reach->part_count, sizeof *work->part);
+    size_t parts = (size_t)reach->part_count, numbers = 0;
+    for (int i = 0; i < reach->part_count; i++)
+        numbers += ULNA_PART_ALL * (size_t)reach->part[i].nq;
+    work->part_all = ulna_arena_take(arena, numbers, sizeof *work->part_all);
+    work->part_result = ulna_arena_take(arena, ULNA_PART_ALL * parts, sizeof *work->part_result);
+    work->part_found = ulna_arena_take(arena, parts, sizeof *work->part_found);
+    work->part_used = ulna_arena_take(arena, parts, sizeof *work->part_used);
+    work->part_goal = ulna_arena_take(arena, tips, sizeof *work->part_goal);
     work->chain = reach->chain ? ulna_arena_take(arena, ulna_chain_scratch(reach->chain), 1) : NULL;
 }
 
@@ -33,7 +44,7 @@ ulna_status ulna_reach_work_create(const ulna_reach *reach, const ulna_allocator
         *result = NULL;
     if (!reach || !result)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "ulna_reach_work_create needs a reach and a place for the result");
-    ulna_reach_work counting = {0}, *work;
+    ulna_reach_work counting = {.reach = reach}, *work;
     ulna_arena arena = {0};
     ulna_allocator chosen = ulna_allocator_or_default(allocator);
     ulna_arena_take(&arena, 1, sizeof counting);
@@ -46,8 +57,12 @@ ulna_status ulna_reach_work_create(const ulna_reach *reach, const ulna_allocator
     work = ulna_arena_take(&arena, 1, sizeof *work);
     *work = (ulna_reach_work){.allocator = chosen, .bytes = bytes, .reach = reach};
     take_arrays(work, reach, &arena);
-    ulna_status status = ulna_pose_create(reach->model, &chosen, &work->pose, error);
-    if (status == ULNA_OK)
+    ulna_status status = ULNA_OK;
+    if (reach->part_count > 0)
+        status = ulna_parts_work_create(work, error);
+    else
+        status = ulna_pose_create(reach->model, &chosen, &work->pose, error);
+    if (status == ULNA_OK && reach->part_count == 0)
         status = ulna_tree_create(work, error);
     if (status != ULNA_OK) {
         ulna_reach_work_destroy(work);
@@ -61,6 +76,7 @@ void ulna_reach_work_destroy(ulna_reach_work *work)
 {
     if (!work)
         return;
+    ulna_parts_work_destroy(work);
     ulna_tree_destroy(work);
     ulna_pose_destroy(work->pose);
     ulna_allocator allocator = work->allocator;
@@ -96,12 +112,16 @@ ulna_status ulna_reach_errors(ulna_reach_work *work, const ulna_target *target, 
     return status;
 }
 
-/* Coupled coordinates follow their masters, whose limits keep them inside theirs but for rounding. */
-static void couple(const ulna_reach *reach, const double *lower, const double *upper, double *q)
+void ulna_reach_clamp(const ulna_reach *reach, const double *lower, const double *upper, double *q)
 {
     const ulna_model *model = reach->model;
+    for (int j = 0; j < reach->nv; j++) {
+        int c = model->dof_coordinate[j];
+        if (c >= 0)
+            q[c] = fmin(fmax(q[c], lower[j]), upper[j]);
+    }
     ulna_model_couple(model, q);
-    for (int i = 0; i < model->nc; i++) {
+    for (int i = 0; i < model->nc; i++) { /* the limits of masters keep these inside theirs, but for rounding */
         int j = model->coupling[i].dof, c = model->dof_coordinate[j];
         q[c] = fmin(fmax(q[c], lower[j]), upper[j]);
     }
@@ -119,9 +139,8 @@ void ulna_reach_wrap(const ulna_reach *reach, const ulna_reach_query *query, dou
             near += near < low ? 2 * ULNA_PI : near > high ? -2 * ULNA_PI : 0;
             q[c] = near;
         }
-        q[c] = fmin(fmax(q[c], low), high);
     }
-    couple(reach, query->lower, query->upper, q);
+    ulna_reach_clamp(reach, query->lower, query->upper, q);
 }
 
 double ulna_reach_distance(const ulna_reach *reach, const double *from, const double *q, double *step, int *jumped)
@@ -209,12 +228,7 @@ static ulna_status check_seed(ulna_reach_work *work, const double *seed)
     if (ulna_model_check_q(reach->model, from, NULL) != ULNA_OK)
         return ULNA_ERR_NUMBER;
     memmove(work->seed, from, (size_t)reach->nq * sizeof *from);
-    for (int j = 0; j < reach->nv; j++) {
-        int c = reach->model->dof_coordinate[j];
-        if (c >= 0)
-            work->seed[c] = fmin(fmax(work->seed[c], reach->lower[j]), reach->upper[j]);
-    }
-    couple(reach, reach->lower, reach->upper, work->seed);
+    ulna_reach_clamp(reach, reach->lower, reach->upper, work->seed);
     return ULNA_OK;
 }
 
@@ -243,19 +257,44 @@ static ulna_status solve_query(ulna_reach_work *work, const ulna_reach_query *qu
 
 /* ---- one problem, and many ----------------------------------------------------------------------------------------------------- */
 
+/* Limits around where the robot is now. */
+static void narrow_limits(ulna_reach_work *work, const double *max_step, ulna_reach_query *query)
+{
+    const ulna_reach *reach = work->reach;
+    for (int j = 0; j < reach->nv; j++) {
+        int c = reach->model->dof_coordinate[j];
+        double at = c >= 0 ? work->seed[c] : 0;
+        work->lower[j] = c >= 0 ? fmax(reach->lower[j], at - max_step[j]) : reach->lower[j];
+        work->upper[j] = c >= 0 ? fmin(reach->upper[j], at + max_step[j]) : reach->upper[j];
+    }
+    query->lower = work->lower;
+    query->upper = work->upper;
+    query->is_narrow = 1;
+}
+
+ulna_status ulna_reach_step(ulna_reach_work *work, ulna_reach_mode mode, const ulna_reach_goal *goals,
+                            const double *seed, const double *max_step, double *q, ulna_reach_result *result)
+{
+    ulna_status status = check_goals(work->reach, goals, work->target);
+    if (status == ULNA_OK)
+        status = check_seed(work, seed);
+    if (status != ULNA_OK)
+        return status;
+    if (work->reach->part_count > 0)
+        return ulna_parts_solve(work, mode, goals, max_step, q, result);
+    ulna_reach_query query = query_of(work, mode);
+    if (max_step)
+        narrow_limits(work, max_step, &query);
+    return solve_query(work, &query, q, result);
+}
+
 ulna_status ulna_reach_solve(ulna_reach_work *work, const ulna_reach_goal *goals, const double *seed, double *q,
                              ulna_reach_result *result)
 {
     if (!work || !goals || !q)
         return ULNA_ERR_ARGUMENT;
     ulna_reach_result own;
-    ulna_status status = check_goals(work->reach, goals, work->target);
-    if (status == ULNA_OK)
-        status = check_seed(work, seed);
-    if (status != ULNA_OK)
-        return status;
-    ulna_reach_query query = query_of(work, work->reach->options.mode);
-    status = solve_query(work, &query, q, &own);
+    ulna_status status = ulna_reach_step(work, work->reach->options.mode, goals, seed, NULL, q, &own);
     if (status == ULNA_OK && result)
         *result = own;
     return status;
@@ -334,6 +373,8 @@ ulna_status ulna_reach_all(ulna_reach_work *work, const ulna_reach_goal *goals, 
         status = check_seed(work, seed);
     if (status != ULNA_OK)
         return status;
+    if (work->reach->part_count > 0)
+        return ulna_parts_all(work, goals, capacity, q, results, count);
     const ulna_chain *chain = work->reach->chain;
     ulna_reach_query query = query_of(work, ULNA_REACH_NEAREST);
     if (chain && ulna_chain_all(chain, work->chain, &query, capacity, q, results, count))
@@ -342,21 +383,6 @@ ulna_status ulna_reach_all(ulna_reach_work *work, const ulna_reach_goal *goals, 
 }
 
 /* ---- a path ------------------------------------------------------------------------------------------------------------------------ */
-
-/* Limits around where the robot is now. */
-static void narrow_limits(ulna_reach_work *work, const double *max_step, ulna_reach_query *query)
-{
-    const ulna_reach *reach = work->reach;
-    for (int j = 0; j < reach->nv; j++) {
-        int c = reach->model->dof_coordinate[j];
-        double at = c >= 0 ? work->seed[c] : 0;
-        work->lower[j] = c >= 0 ? fmax(reach->lower[j], at - max_step[j]) : reach->lower[j];
-        work->upper[j] = c >= 0 ? fmin(reach->upper[j], at + max_step[j]) : reach->upper[j];
-    }
-    query->lower = work->lower;
-    query->upper = work->upper;
-    query->is_narrow = 1;
-}
 
 static ulna_status check_steps(const ulna_reach *reach, const double *max_step)
 {
@@ -380,14 +406,11 @@ ulna_status ulna_reach_path(ulna_reach_work *work, int count, const ulna_reach_g
     for (int i = 0; i < count && status == ULNA_OK; i++) {
         ulna_reach_result own, *result = results ? &results[i] : &own;
         double *at = q + (size_t)i * (size_t)reach->nq;
-        check_goals(reach, goals + (size_t)i * (size_t)reach->tip_count, work->target);
-        status = check_seed(work, i > 0 ? at - reach->nq : seed);
+        status = ulna_reach_step(work, i > 0 || max_step ? ULNA_REACH_NEAR : reach->options.mode,
+                                 goals + (size_t)i * (size_t)reach->tip_count, i > 0 ? at - reach->nq : seed, max_step,
+                                 at, result);
         if (status != ULNA_OK)
             break;
-        ulna_reach_query query = query_of(work, i > 0 || max_step ? ULNA_REACH_NEAR : reach->options.mode);
-        if (max_step)
-            narrow_limits(work, max_step, &query);
-        status = solve_query(work, &query, at, result);
         jumped += i > 0 && result->jumped;
         unreached += !result->reached;
     }
@@ -404,5 +427,7 @@ ulna_status ulna_reach_measure(ulna_reach_work *work, const ulna_reach_goal *goa
     if (!work || !goals || !q || !errors)
         return ULNA_ERR_ARGUMENT;
     ulna_status status = check_goals(work->reach, goals, work->target);
+    if (status == ULNA_OK && work->reach->part_count > 0)
+        return ulna_parts_measure(work, goals, q, errors);
     return status == ULNA_OK ? ulna_reach_errors(work, work->target, q, errors) : status;
 }

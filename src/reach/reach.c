@@ -104,6 +104,7 @@ static void take_arrays(ulna_reach *reach, ulna_arena *arena, int has_posture)
     reach->turns = ulna_arena_take(arena, nv, 1);
     reach->posture = has_posture ? ulna_arena_take(arena, (size_t)reach->nq, sizeof(double)) : NULL;
     reach->tip = ulna_arena_take(arena, tips, sizeof *reach->tip);
+    reach->part = ulna_arena_take(arena, tips, sizeof *reach->part);
     for (int form = 0; form < ULNA_REACH_FORMS; form++)
         reach->numbers[form] = ulna_arena_take(arena, tips, sizeof *reach->numbers[form]);
 }
@@ -134,6 +135,7 @@ void ulna_reach_destroy(ulna_reach *reach)
 {
     if (!reach)
         return;
+    ulna_parts_destroy(reach);
     ulna_chain_destroy(reach->chain);
     for (int form = 0; form < ULNA_REACH_FORMS; form++)
         ulna_problem_destroy(reach->problem[form]);
@@ -156,7 +158,7 @@ static void copy_options(ulna_reach *reach, const ulna_reach_options *given)
         reach->strength[j] = given->strength ? given->strength[j] : model->strength[j];
         reach->distance_weight[j] = given->distance_weight ? given->distance_weight[j] : 1;
         reach->locked[j] = (given->locked && given->locked[j]) || !(reach->strength[j] > 0);
-        reach->unit[j] = ulna_segment_is_translation(segment) ? model->length_scale : 1;
+        reach->unit[j] = ulna_segment_is_translation(segment) ? reach->length : 1;
         reach->turns[j] = segment <= ULNA_SEGMENT_RZ;
     }
     for (int i = 0; i < model->nc; i++) /* a turn of a master is no whole turn of what follows it */
@@ -210,7 +212,7 @@ static ulna_status make_problem(ulna_reach *reach, ulna_reach_form form, const u
     ulna_status status = ulna_problem_create(reach->model, &reach->allocator, &reach->problem[form], error);
     ulna_problem *problem = reach->problem[form];
     if (status == ULNA_OK)
-        status = ulna_problem_set_length(problem, reach->model->length_scale);
+        status = ulna_problem_set_length(problem, reach->length);
     for (int i = 0; i < given->constraint_count && status == ULNA_OK; i++)
         status =
             ulna_problem_add_constraint(problem, &given->constraints[i], i ? NULL : &reach->first_constraint, error);
@@ -226,16 +228,21 @@ static ulna_status prepare(ulna_reach *reach, const ulna_reach_tip *tips, const 
 {
     int relative = 0;
     copy_options(reach, given);
-    reach->far = FAR * reach->model->length_scale;
+    reach->far = FAR * reach->length;
     for (int i = 0; i < reach->tip_count; i++) {
         reach->tip[i].given = tips[i];
-        ulna_tip_prepare(&reach->tip[i], reach->model);
+        ulna_tip_prepare(&reach->tip[i], reach->length);
         relative |= tips[i].relative_to != ULNA_NONE;
     }
     reach->objective = met_objective(reach);
     ulna_options solving = ulna_tree_options(reach, ULNA_REACH_SOFT);
     ulna_status status = ulna_options_check(&solving, reach->model, error); /* limits, strengths */
-    if (status == ULNA_OK && !relative)
+    if (status == ULNA_OK && given->constraint_count == 0)
+        status = ulna_parts_create(reach, tips, given, error);
+    if (status != ULNA_OK || reach->part_count > 0)
+        return status;
+    reach->uses_rows = relative || (reach->model->nc > 0 && given->constraint_count == 0);
+    if (!relative)
         status = make_problem(reach, ULNA_REACH_SOFT, given, error);
     if (status == ULNA_OK)
         status = make_problem(reach, ULNA_REACH_HARD, given, error);
@@ -245,6 +252,14 @@ static ulna_status prepare(ulna_reach *reach, const ulna_reach_tip *tips, const 
 ulna_status ulna_reach_create(const ulna_model *model, int tip_count, const ulna_reach_tip *tips,
                               const ulna_reach_options *options, const ulna_allocator *allocator, ulna_reach **result,
                               ulna_error *error)
+{
+    return ulna_reach_create_scaled(model, tip_count, tips, options, model ? model->length_scale : 1, allocator, result,
+                                    error);
+}
+
+ulna_status ulna_reach_create_scaled(const ulna_model *model, int tip_count, const ulna_reach_tip *tips,
+                                     const ulna_reach_options *options, double length, const ulna_allocator *allocator,
+                                     ulna_reach **result, ulna_error *error)
 {
     if (result)
         *result = NULL;
@@ -264,6 +279,7 @@ ulna_status ulna_reach_create(const ulna_model *model, int tip_count, const ulna
     status = allocate(model, tip_count, given->posture != NULL, allocator, &reach);
     if (status != ULNA_OK)
         return ulna_fail(error, status, "no memory for a reach of %d tips", tip_count);
+    reach->length = length;
     status = prepare(reach, tips, given, error);
     if (status != ULNA_OK) {
         ulna_reach_destroy(reach);
@@ -275,5 +291,10 @@ ulna_status ulna_reach_create(const ulna_model *model, int tip_count, const ulna
 
 const char *ulna_reach_solver_name(const ulna_reach *reach)
 {
-    return reach->chain ? "chain" : "tree";
+    int chains = 0;
+    for (int i = 0; i < reach->part_count; i++)
+        chains += reach->part[i].reach->chain != NULL;
+    if (reach->part_count == 0)
+        return reach->chain ? "chain" : "tree";
+    return chains == reach->part_count ? "chain" : chains == 0 ? "tree" : "chain and tree";
 }

@@ -3,7 +3,9 @@
  *
  *   reach.c    checks of tips and options; making and destroying
  *   tip.c      errors of a tip and their derivatives; its goal as terms and constraints of a problem
+ *   parts.c    tips that share no joint are solved apart, each on a model with only the bodies that matter
  *   tree.c     the general solve: starts, attempts by the solver on the tree, which answer is best
+ *   rows.c     least squares on the rows of the tips, where the elimination on the tree does not serve
  *   calls.c    the public calls: one problem, many, a path, all solutions; wrapping, limits, the flag `reached`
  *   chain*.c   the fast solve of one tip on a serial chain (chain.h)
  */
@@ -57,19 +59,38 @@ typedef struct ulna_tip_numbers {
     int axis[6];            /* constraints of single axes */
 } ulna_tip_numbers;
 
+enum { ULNA_PART_ALL = 8 };
+
+/* Tips that share joints, as a reach of its own. */
+typedef struct ulna_reach_part {
+    ulna_model *model;
+    struct ulna_reach *reach;
+    int tip_count, nv, nq;
+    int *tip, *dof, *coordinate; /* their numbers in the whole; one block, at `tip` */
+    size_t bytes;
+} ulna_reach_part;
+
+/* With parts, only the first three groups of members are used: the parts have the rest. */
 struct ulna_reach {
     ulna_allocator allocator;
     size_t bytes;
     const ulna_model *model;
     int nv, nq, tip_count;
-    ulna_tip *tip;              /* tip_count */
+    double length; /* metres that a radian weighs */
+
+    int part_count; /* 0: it is solved as a whole */
+    ulna_reach_part *part;
+
     ulna_reach_options options; /* its arrays are the reach's own; all but `posture` are always there */
     double *lower, *upper, *strength, *distance_weight, *posture_weight, *posture;
-    unsigned char *locked;                   /* nv: also those of strength 0 */
-    double *unit;                            /* nv: 1 for rotations, the length scale for translations */
-    unsigned char *turns;                    /* nv: 1 for rotations that are the same pose after a whole turn */
+    unsigned char *locked; /* nv: also those of strength 0 */
+    double *unit;          /* nv: 1 for rotations, `length` for translations */
+    unsigned char *turns;  /* nv: 1 for rotations that are the same pose after a whole turn */
+
+    ulna_tip *tip;                           /* tip_count */
     double far;                              /* goals farther away than this are refused */
     double objective;                        /* m^2: f of the soft form from which on every tip is within tolerance */
+    int uses_rows;                           /* goals relative to a link, or couplings without other constraints */
     int root_moves;                          /* no DOF of the root is locked, and it has some */
     ulna_problem *problem[ULNA_REACH_FORMS]; /* SOFT is NULL where a goal is relative to a link */
     ulna_tip_numbers *numbers[ULNA_REACH_FORMS];
@@ -88,6 +109,16 @@ typedef struct ulna_reach_query {
     double deadline;             /* of ulna_seconds; 0: none */
 } ulna_reach_query;
 
+/* Memory of rows.c: for 6 rows a tip. */
+typedef struct ulna_rows {
+    int count;                       /* rows */
+    double *jacobian, *body;         /* rows x nv, 6 x nv: column-major */
+    double *matrix;                  /* rows x rows */
+    double *error, *rest, *solution; /* rows */
+    double *metric, *step;           /* nv */
+    double *trial;                   /* nq */
+} ulna_rows;
+
 struct ulna_reach_work {
     ulna_allocator allocator;
     size_t bytes;
@@ -99,13 +130,20 @@ struct ulna_reach_work {
     ulna_reach_error *error;                    /* tip_count */
     double *seed, *trial, *best, *found, *slid; /* nq */
     double *step, *lower, *upper;               /* nv */
+    ulna_rows rows;                             /* where the reach uses rows */
     void *chain;                                /* scratch of the chain solve */
+    ulna_reach_work **part;                     /* part_count */
+    ulna_reach_goal *part_goal;                 /* tip_count */
+    /* Several solutions of each part: ULNA_PART_ALL each, one part behind the other. */
+    double *part_all;
+    ulna_reach_result *part_result;
+    int *part_found, *part_used; /* part_count */
 };
 
 /* ---- tip.c ----------------------------------------------------------------------------------------------------------- */
 
 /* Fills what follows from tip->given, which was checked. */
-void ulna_tip_prepare(ulna_tip *tip, const ulna_model *model);
+void ulna_tip_prepare(ulna_tip *tip, double length);
 /* Errors of the tip along and about the axes of its goal; 0 for those that are free. Frames: of the body, then of the link
  * that the goal is relative to (identity for the world). `row` (may be NULL): derivatives over twists (w, v) of both frames. */
 void ulna_tip_error(const ulna_tip *tip, const ulna_target *target, const double rotation[2][9],
@@ -115,8 +153,34 @@ ulna_status ulna_tip_add(const ulna_tip *tip, ulna_problem *problem, ulna_reach_
 ulna_status ulna_tip_set_goal(const ulna_tip *tip, ulna_problem *problem, ulna_reach_form form,
                               const ulna_tip_numbers *numbers, const ulna_target *target);
 
+/* ---- reach.c --------------------------------------------------------------------------------------------------------- */
+
+/* ulna_reach_create where one radian weighs as much as `length` metres. */
+ulna_status ulna_reach_create_scaled(const ulna_model *model, int tip_count, const ulna_reach_tip *tips,
+                                     const ulna_reach_options *options, double length, const ulna_allocator *allocator,
+                                     ulna_reach **reach, ulna_error *error);
+
+/* ---- parts.c --------------------------------------------------------------------------------------------------------- */
+
+/* Leaves part_count 0 where all joints and tips belong together. */
+ulna_status ulna_parts_create(ulna_reach *reach, const ulna_reach_tip *tips, const ulna_reach_options *given,
+                              ulna_error *error);
+void ulna_parts_destroy(ulna_reach *reach);
+ulna_status ulna_parts_work_create(ulna_reach_work *work, ulna_error *error);
+void ulna_parts_work_destroy(ulna_reach_work *work);
+/* As ulna_reach_step, from work->seed. */
+ulna_status ulna_parts_solve(ulna_reach_work *work, ulna_reach_mode mode, const ulna_reach_goal *goals,
+                             const double *max_step, double *q, ulna_reach_result *result);
+ulna_status ulna_parts_all(ulna_reach_work *work, const ulna_reach_goal *goals, int capacity, double *q,
+                           ulna_reach_result *results, int *count);
+ulna_status ulna_parts_measure(ulna_reach_work *work, const ulna_reach_goal *goals, const double *q,
+                               ulna_reach_error *errors);
+
 /* ---- calls.c: shared by both solves ------------------------------------------------------------------------------------- */
 
+/* One solve, with all checks. max_step as of ulna_reach_path, or NULL. q may be the seed. */
+ulna_status ulna_reach_step(ulna_reach_work *work, ulna_reach_mode mode, const ulna_reach_goal *goals,
+                            const double *seed, const double *max_step, double *q, ulna_reach_result *result);
 /* Errors of all tips by forward kinematics at q. */
 ulna_status ulna_reach_errors(ulna_reach_work *work, const ulna_target *target, const double *q,
                               ulna_reach_error *errors);
@@ -127,6 +191,16 @@ double ulna_reach_distance(const ulna_reach *reach, const double *from, const do
 /* Fills all of `result` that follows from q: errors, flag, limits, distance. Constraints: `kept`. */
 ulna_status ulna_reach_judge(ulna_reach_work *work, const ulna_reach_query *query, const double *q, int kept,
                              ulna_reach_result *result);
+
+/* Moves coordinates into the limits; coupled ones follow their masters. */
+void ulna_reach_clamp(const ulna_reach *reach, const double *lower, const double *upper, double *q);
+
+/* ---- rows.c ---------------------------------------------------------------------------------------------------------- */
+
+void ulna_rows_take(ulna_reach_work *work, ulna_arena *arena);
+/* From q, inside the limits, to the closest configuration near it; adds to the number of iterations. */
+ulna_status ulna_rows_solve(ulna_reach_work *work, const ulna_reach_query *query, int iterations, double *q,
+                            int *iterations_made);
 
 /* ---- tree.c ---------------------------------------------------------------------------------------------------------- */
 

@@ -16,12 +16,12 @@
 #include <math.h>
 #include <string.h>
 
-void ulna_tip_prepare(ulna_tip *tip, const ulna_model *model)
+void ulna_tip_prepare(ulna_tip *tip, double length)
 {
     const double *w = tip->given.weight;
     int rotations = 0, free_axis = 0, last_axis = 0;
     double most_position = fmax(fmax(w[0], w[1]), w[2]), most_rotation = fmax(fmax(w[3], w[4]), w[5]);
-    tip->length = model->length_scale;
+    tip->length = length;
     ulna_quaternion_to_rotation(tip->given.rotation, tip->rotation);
     tip->position_axes = 0;
     tip->equal_positions = tip->equal_rotations = 1;

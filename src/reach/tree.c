@@ -71,8 +71,10 @@ typedef struct search {
     const ulna_reach_query *query;
     ulna_reach_result best; /* of work->best */
     double best_cost;       /* weighted squares of its errors, m^2; its distance counts where it is reached */
+    int limit;              /* of iterations, for each attempt by rows */
     int attempts, iterations;
     int out_of_time;
+    int is_sliding; /* the attempt is that of slide() */
 } search;
 
 /* Options that change from call to call: limits of a path, time left. */
@@ -130,23 +132,35 @@ static int are_kept(search *s, ulna_reach_form form)
     return kept;
 }
 
+/* What goals are first solved by, the other one slides. */
+static ulna_reach_form first_form(const search *s)
+{
+    return s->work->solver[ULNA_REACH_SOFT] ? ULNA_REACH_SOFT : ULNA_REACH_HARD;
+}
+
 /* Solves from q and judges the answer. A start at which f is not finite counts as one that led nowhere. */
 static ulna_status attempt(search *s, ulna_reach_form form, double *q, ulna_reach_result *result, double *cost)
 {
     ulna_reach_work *work = s->work;
     const ulna_reach *reach = work->reach;
-    ulna_result solved;
+    ulna_result solved = {0};
+    ulna_status status = ULNA_OK;
+    int kept = 1, by_rows = reach->uses_rows && !s->is_sliding;
     *result = (ulna_reach_result){0};
     *cost = (double)INFINITY;
-    ulna_status status = ulna_solve(work->solver[form], q, &solved);
     s->attempts++;
+    if (by_rows)
+        status = ulna_rows_solve(work, s->query, s->limit, q, &s->iterations);
+    if (status == ULNA_OK && (!by_rows || reach->options.constraint_count > 0)) {
+        status = ulna_solve(work->solver[form], q, &solved);
+        s->iterations += solved.iterations;
+        s->out_of_time |= solved.stop == ULNA_STOP_TIME;
+        kept = status == ULNA_OK && are_kept(s, form);
+    }
     if (status == ULNA_ERR_NUMBER)
         return ULNA_OK;
     if (status != ULNA_OK)
         return status;
-    s->iterations += solved.iterations;
-    s->out_of_time |= solved.stop == ULNA_STOP_TIME;
-    int kept = are_kept(s, form);
     ulna_reach_wrap(reach, s->query, q);
     status = ulna_reach_judge(work, s->query, q, kept, result);
     *cost = kept ? 0 : solved.constraint_violation * solved.constraint_violation;
@@ -156,12 +170,6 @@ static ulna_status attempt(search *s, ulna_reach_form form, double *q, ulna_reac
             *cost += reach->tip[i].given.weight[k] * off * off;
         }
     return status;
-}
-
-/* What goals are first solved by, and what then slides. */
-static ulna_reach_form first_form(const search *s)
-{
-    return s->work->solver[ULNA_REACH_SOFT] ? ULNA_REACH_SOFT : ULNA_REACH_HARD;
 }
 
 /* Is the first better: reached rather than not, then nearer to the seed (or the posture) if that counts, else closer to the goals? */
@@ -196,7 +204,9 @@ static ulna_status slide(search *s, double *q, ulna_reach_result *result, double
     int jumped;
     const double *to = work->reach->posture ? work->reach->posture : s->query->seed;
     memcpy(work->slid, q, bytes);
+    s->is_sliding = 1;
     ulna_status status = attempt(s, ULNA_REACH_HARD, work->slid, &slid, &slid_cost);
+    s->is_sliding = 0;
     s->attempts--;
     if (status != ULNA_OK || !slid.reached)
         return status;
@@ -212,7 +222,8 @@ static ulna_status slide(search *s, double *q, ulna_reach_result *result, double
 
 static int wants_slide(const search *s)
 {
-    return first_form(s) == ULNA_REACH_SOFT && (s->query->mode == ULNA_REACH_NEAREST || s->work->reach->posture);
+    return (first_form(s) == ULNA_REACH_SOFT || s->work->reach->uses_rows) &&
+           (s->query->mode == ULNA_REACH_NEAREST || s->work->reach->posture);
 }
 
 /* An attempt from work->trial; work->best is updated. */
@@ -303,6 +314,7 @@ static ulna_status polish(search *s)
     ulna_reach_result result;
     double cost;
     ulna_status status = set_options(s, form, 1);
+    s->limit = work->reach->options.iterations > POLISH ? work->reach->options.iterations : POLISH;
     memcpy(work->trial, work->best, (size_t)work->reach->nq * sizeof *work->trial);
     if (status == ULNA_OK)
         status = attempt(s, form, work->trial, &result, &cost);
@@ -328,7 +340,7 @@ static ulna_status restore(const search *s, ulna_status status)
 
 ulna_status ulna_tree_solve(ulna_reach_work *work, const ulna_reach_query *query, double *q, ulna_reach_result *result)
 {
-    search s = {.work = work, .query = query, .best_cost = (double)INFINITY};
+    search s = {.work = work, .query = query, .best_cost = (double)INFINITY, .limit = work->reach->options.iterations};
     ulna_status status = set_goals(&s);
     if (status == ULNA_OK)
         status = run_starts(&s);
@@ -384,7 +396,7 @@ static void insert(const search *s, int capacity, double *q, ulna_reach_result *
 ulna_status ulna_tree_all(ulna_reach_work *work, const ulna_reach_query *query, int capacity, double *q,
                           ulna_reach_result *results, int *count)
 {
-    search s = {.work = work, .query = query};
+    search s = {.work = work, .query = query, .limit = work->reach->options.iterations};
     int most = work->reach->options.restarts > FOR_ALL ? work->reach->options.restarts : FOR_ALL;
     ulna_status status = set_goals(&s);
     *count = 0;
