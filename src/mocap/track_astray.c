@@ -77,7 +77,7 @@ static int is_alone(const ulna_passes *p, int frame, size_t i)
 /* Widens the stretch: a marker goes astray by and by, and at first the pose goes along. */
 static void widen(const ulna_passes *p, int *first, int *last)
 {
-    int margin = (*last - *first) / 4;
+    int margin = (*last - *first) / 2;
     *first = *first - margin > 0 ? *first - margin : 0;
     *last = *last + margin < p->total ? *last + margin : p->total;
 }

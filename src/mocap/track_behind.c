@@ -13,11 +13,22 @@
 #define NOTHING 1e-12 /* of the length scale squared: least cost of a frame, where markers fit exactly */
 #define STEP 5        /* median costs of a frame: what a step by DISAGREE counts, where two ways are weighed */
 
+/* Joints far beyond their limits: in most of the take, and it is the limits that are wrong. */
+static int is_beyond(const ulna_passes *p, int frame)
+{
+    return p->j->options->loss && ulna_tracker_put_back(p->tracker, ulna_pass_pose(p, frame), NULL) > 0;
+}
+
 void ulna_pass_find_suspects(ulna_passes *p)
 {
     const unsigned marks = ULNA_TRACK_LOST | ULNA_TRACK_RECOVERED;
+    int beyond = 0;
+    for (int f = 0; f < p->total; f++)
+        beyond += is_beyond(p, f);
     for (int f = 0; f < p->total; f++) {
-        if (ulna_pass_is_empty(p, f) || (p->cost[f] <= p->limit && !(*ulna_pass_flags(p, f) & marks)))
+        int stands_out =
+            p->cost[f] > p->limit || *ulna_pass_flags(p, f) & marks || (2 * beyond < p->total && is_beyond(p, f));
+        if (ulna_pass_is_empty(p, f) || !stands_out)
             continue;
         for (int k = f - ULNA_PASS_MARGIN > 0 ? f - ULNA_PASS_MARGIN : 0; k <= f + ULNA_PASS_MARGIN && k < p->total;
              k++)

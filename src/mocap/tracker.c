@@ -317,13 +317,19 @@ static void choose(ulna_tracker *t, double *q, candidate *best, const candidate 
     best->report.evaluations = evaluations;
 }
 
-/* Has a marker been an outlier for 1 (if it has returned), 5, 10, 20, 40 ... frames? */
+/* After 5, 10, 20, 40 ... frames. */
+static int is_time(int frames)
+{
+    int ratio = frames / SECOND_THOUGHTS;
+    return frames > 0 && frames % SECOND_THOUGHTS == 0 && (ratio & (ratio - 1)) == 0;
+}
+
+/* Has a marker been an outlier for so many frames, or 1 if it has returned? */
 static int is_due(const ulna_tracker *t, int i)
 {
-    int frames = t->outlier[i] + 1, ratio = frames / SECOND_THOUGHTS;
     if (isnan(t->distance[i]) || !(t->weight[i] > 0) || !is_outlier(t, t->distance[i]))
         return 0;
-    return t->missing[i] == 2 || (frames % SECOND_THOUGHTS == 0 && (ratio & (ratio - 1)) == 0);
+    return t->missing[i] == 2 || is_time(t->outlier[i] + 1);
 }
 
 /* Outliers count in full for once. If the skeleton can follow them, their cost is gone; if that only makes others outliers in their
@@ -350,6 +356,32 @@ static ulna_status reconsider_outliers(ulna_tracker *t, double *q, candidate *be
     if (status == ULNA_OK)
         choose(t, q, best, &other, other.cost < best->cost - FOLLOWED * cost);
     return status;
+}
+
+/*
+ * A joint that one marker shows fits it in two ways, and a marker that drifted and came back may have left it in the wrong one, far
+ * beyond its limits. So such joints start from rest for once: if the markers fit as well, they stay within their limits.
+ */
+static ulna_status reconsider_joints(ulna_tracker *t, double *q, candidate *best)
+{
+    if (!t->options.loss || !ulna_tracker_put_back(t, q, NULL)) /* plain least squares expect nothing of a pose */
+        return ULNA_OK;
+    if (!is_time(++t->beyond) || ulna_tracker_is_late(t))
+        return ULNA_OK;
+    candidate other = *best;
+    keep(t, q);
+    ulna_tracker_put_back(t, t->kept, q);
+    ulna_tracker_expect_rest(t);
+    ulna_status status = refine(t, q, &other.result, &other.report, &other.cost);
+    if (status != ULNA_OK)
+        return status;
+    int is_better = other.cost <= best->cost && !ulna_tracker_put_back(t, q, NULL);
+    choose(t, q, best, &other, is_better);
+    if (is_better) {
+        best->report.flags |= ULNA_TRACK_RECOVERED;
+        t->has_jumped = 1;
+    }
+    return ULNA_OK;
 }
 
 /* ---- losing the track, and finding it again ---------------------------------------------------------------------- */
@@ -453,6 +485,8 @@ static ulna_status continue_track(ulna_tracker *t, double limit, double *q, cand
     ulna_status status = follow(t, q, &best->result, &best->report, &best->cost);
     if (status == ULNA_OK)
         status = reconsider_outliers(t, q, best);
+    if (status == ULNA_OK)
+        status = reconsider_joints(t, q, best);
     if (status != ULNA_OK || t->options.lost_factor == 0 || !is_in_doubt(t, best->cost, limit))
         return status;
     return find_again(t, t->age ? usual_limit(t) : 0, q, best);

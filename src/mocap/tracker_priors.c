@@ -263,3 +263,25 @@ void ulna_tracker_find_unseen(ulna_tracker *t)
         t->held += t->is_held[b] ? 1 : -1;
     }
 }
+
+/* ---- joints far beyond their limits ------------------------------------------------------------------------------- */
+
+#define FAR_BEYOND 1.5 /* radians: of two ways to fit one marker, the other is about half a turn away */
+
+int ulna_tracker_put_back(const ulna_tracker *t, const double *q, double *to)
+{
+    const ulna_model *model = t->model;
+    int count = 0;
+    for (int b = 0; b < model->nb; b++) {
+        const ulna_body *body = &model->body[b];
+        const double *at = q + body->coordinate, *lower = model->lower + body->dof, *upper = model->upper + body->dof;
+        int is_far = 0;
+        for (int k = 0; k < body->dof_count && body->dof_count == body->coordinate_count; k++)
+            is_far |= fmax(lower[k] - at[k], at[k] - upper[k]) > FAR_BEYOND && !t->idle[body->dof + k] &&
+                      !ulna_segment_is_translation(model->dof_segment[body->dof + k]);
+        count += is_far;
+        if (is_far && to)
+            memcpy(to + body->coordinate, model->rest + body->coordinate, (size_t)body->coordinate_count * sizeof *to);
+    }
+    return count;
+}
