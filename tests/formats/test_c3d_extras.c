@@ -248,11 +248,46 @@ static void samples_go_with_their_frames(void **state)
     r->first_frame = 300;
     text = write_all(&part, 1, &remarks);
     assert_remark(&remarks, 0, "analog samples of 22 frames are not there and are written as 0");
-    assert_remark(&remarks, 0, "stay in a unit of 0.001 m");
+    assert_remark(&remarks, 0, "such as calibration matrices, stay in a unit of 0.001 m");
     ulna_remarks_release(&remarks);
     ulna_text_release(&text);
     ulna_content_release(&again);
     ulna_content_release(&part);
+    ulna_content_release(&whole);
+    free(data);
+}
+
+/* Where a force plate is goes with the markers. */
+static void force_plates_follow_the_unit(void **state)
+{
+    ulna_test_need_data(state);
+    static const char *const names[] = {"CORNERS", "ORIGIN", "ZERO"};
+    size_t length;
+    char *data = file_of("c3d/btk_shd01.c3d", &length); /* millimetres */
+    ulna_content whole = read_all(data, length);
+    ulna_text text = write_all(&whole, 1, NULL);
+    ulna_c3d_file file[2] = {open_bytes(data, length), open_bytes(text.data, text.length)};
+    for (int i = 0; i < 3; i++) {
+        ulna_c3d_entry e[2] = {{0}, {0}};
+        ulna_c3d_parameter p[2] = {{0}, {0}};
+        for (int k = 0; k < 2; k++) {
+            assert_true(find_parameter(&file[k], (ulna_word){"FORCE_PLATFORM", 14},
+                                       (ulna_word){names[i], strlen(names[i])}, &e[k]));
+            assert_true(
+                ulna_c3d_parse_array(&file[k], e[k].link + 2, e[k].next ? e[k].next : file[k].section_end, &p[k]));
+        }
+        assert_int_equal(p[0].bytes, p[1].bytes);
+        assert_true(p[0].bytes > 0);
+        double unit = i < 2 ? 1e-3 : 1, most = 0;
+        for (size_t at = 0; at < p[0].bytes && p[0].type == 4; at += 4) {
+            double before = ulna_c3d_float(file[0].data + p[0].at + at, file[0].processor);
+            double after = ulna_c3d_float(file[1].data + p[1].at + at, file[1].processor);
+            assert_true(fabs(after - unit * before) <= 1e-6 * fabs(unit * before));
+            most = fmax(most, fabs(before));
+        }
+        assert_true(i > 0 || most > 1);
+    }
+    ulna_text_release(&text);
     ulna_content_release(&whole);
     free(data);
 }
@@ -269,9 +304,8 @@ static void nothing_is_read_unasked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_of_many_makers_are_kept),
-        cmocka_unit_test(six_ways_become_one),
-        cmocka_unit_test(samples_go_with_their_frames),
+        cmocka_unit_test(files_of_many_makers_are_kept), cmocka_unit_test(six_ways_become_one),
+        cmocka_unit_test(samples_go_with_their_frames),  cmocka_unit_test(force_plates_follow_the_unit),
         cmocka_unit_test(nothing_is_read_unasked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,7 +159,8 @@ typedef struct c3d_job {
     const ulna_extras *extras;  /* NULL: none */
     uint32_t channels, samples; /* analog: how many, and samples of each per frame */
     double analog_rate;
-    int left_out; /* parameters for which there was no room */
+    int left_out;     /* parameters for which there was no room */
+    int force_plates; /* number of their group; 0: none */
 } c3d_job;
 
 /* As on a screen that is looked at from the front: which way is right, which way is up. */
@@ -191,6 +192,54 @@ static int is_outdated(const c3d_job *job, int group, ulna_word name)
            ulna_word_is_like((ulna_word){name.text, 12}, "DESCRIPTIONS");
 }
 
+/* The letters of the name with which an entry of a parameter section begins. Their number is negative, as a signed byte, if it is locked. */
+static ulna_word name_of(const char *entry)
+{
+    unsigned char letters = (unsigned char)*entry;
+    return (ulna_word){entry + 2, letters < 128 ? letters : 256u - letters};
+}
+
+/* Where the entry after this one begins. */
+static size_t next_entry(const char *data, size_t at)
+{
+    size_t link = at + 2 + name_of(data + at).length;
+    return link + (size_t)ulna_c3d_word((const unsigned char *)data + link, ULNA_C3D_PC);
+}
+
+/* Where the force plates' group is among those that are kept: its number, 0 without. */
+static int find_force_plates(const ulna_extras *x)
+{
+    for (size_t at = 0; at < x->groups.length; at = next_entry(x->groups.data, at))
+        if (ulna_word_is_like(name_of(x->groups.data + at), "FORCE_PLATFORM"))
+            return -(signed char)x->groups.data[at + 1];
+    return 0;
+}
+
+/* How many floats of a parameter are lengths in the unit of the points, and where: corners and origins of force plates. */
+static size_t find_lengths(const c3d_job *job, const char *entry, size_t length, size_t *first)
+{
+    ulna_word name = name_of(entry);
+    size_t at = 2 + name.length + 2, count = 1; /* type, dimensions, sizes, values */
+    if (job->unit == job->extras->unit_m || (signed char)entry[1] != job->force_plates ||
+        !(ulna_word_is_like(name, "CORNERS") || ulna_word_is_like(name, "ORIGIN")) || at + 2 > length ||
+        entry[at] != (char)sizeof(float))
+        return 0;
+    size_t dimensions = (unsigned char)entry[at + 1];
+    for (size_t i = 0; i < dimensions && at + 2 + i < length; i++)
+        count *= (unsigned char)entry[at + 2 + i];
+    *first = at + 2 + dimensions;
+    return *first + count * sizeof(float) <= length ? count : 0;
+}
+
+static void put_kept_parameter(c3d_bytes *b, const c3d_job *job, const char *entry, size_t length)
+{
+    size_t first = 0, count = find_lengths(job, entry, length, &first), last = first + count * sizeof(float);
+    put(b, entry, first);
+    for (size_t at = first; at < last; at += sizeof(float))
+        put_float(b, ulna_c3d_float((const unsigned char *)entry + at, ULNA_C3D_PC) * job->extras->unit_m / job->unit);
+    put(b, entry + last, length - last);
+}
+
 /* As many parameters of the other file as there is room for. */
 static void put_kept_parameters(c3d_bytes *b, c3d_job *job)
 {
@@ -198,15 +247,13 @@ static void put_kept_parameters(c3d_bytes *b, c3d_job *job)
     size_t length = job->extras->parameters.length;
     job->left_out = 0;
     for (size_t at = 0, next; at < length; at = next) {
-        unsigned char letters = (unsigned char)data[at]; /* negative, as a signed byte, if it is locked */
-        size_t name = letters < 128 ? letters : 256u - letters, link = at + 2 + name;
-        next = link + (size_t)ulna_c3d_word((const unsigned char *)data + link, ULNA_C3D_PC);
-        if (is_outdated(job, (signed char)data[at + 1], (ulna_word){data + at + 2, name}))
+        next = next_entry(data, at);
+        if (is_outdated(job, (signed char)data[at + 1], name_of(data + at)))
             continue;
         if (b->text.length + (next - at) > (size_t)MOST_BLOCKS * ULNA_C3D_BLOCK)
             job->left_out++;
         else
-            put(b, data + at, next - at);
+            put_kept_parameter(b, job, data + at, next - at);
     }
 }
 
@@ -440,6 +487,7 @@ static c3d_job job_of(const ulna_writing *w, double unit)
                    .rate = r->frame_seconds > 0 ? 1 / r->frame_seconds : 0,
                    .up = x && x->has_screen && up == x->up ? 0 : up,
                    .extras = x};
+    job.force_plates = x ? find_force_plates(x) : 0;
     job.first = (uint32_t)(r->first_frame > 0 ? r->first_frame : 1);
     job.frames = (uint32_t)r->frame_count;
     job.scale = x && x->words ? -x->scale * x->unit_m / unit : scale_of(r, unit); /* residuals are in it */
@@ -454,7 +502,8 @@ static void remark_on_extras(const ulna_writing *w, const c3d_job *job)
                          job->left_out);
     if (job->extras && job->unit != job->extras->unit_m)
         ulna_remarks_add(w->remarks, 0, -1,
-                         "lengths in other parameters, such as the corners of force plates, stay in a unit of %g m",
+                         "corners and origins of force plates are converted too; lengths in other parameters, such as "
+                         "calibration matrices, stay in a unit of %g m",
                          job->extras->unit_m);
 }
 
