@@ -16,7 +16,7 @@
 /* Joints far beyond their limits: in most of the take, and it is the limits that are wrong. */
 static int is_beyond(const ulna_passes *p, int frame)
 {
-    return p->j->options->loss && ulna_tracker_put_back(p->tracker, ulna_pass_pose(p, frame), NULL) > 0;
+    return p->j->options->loss && ulna_tracker_is_far_beyond(p->tracker, ulna_pass_pose(p, frame));
 }
 
 void ulna_pass_find_suspects(ulna_passes *p)

@@ -364,7 +364,7 @@ static ulna_status reconsider_outliers(ulna_tracker *t, double *q, candidate *be
  */
 static ulna_status reconsider_joints(ulna_tracker *t, double *q, candidate *best)
 {
-    if (!t->options.loss || !ulna_tracker_put_back(t, q, NULL)) /* plain least squares expect nothing of a pose */
+    if (!t->options.loss || !ulna_tracker_is_far_beyond(t, q)) /* plain least squares expect nothing of a pose */
         return ULNA_OK;
     if (!is_time(++t->beyond) || ulna_tracker_is_late(t))
         return ULNA_OK;
@@ -375,7 +375,7 @@ static ulna_status reconsider_joints(ulna_tracker *t, double *q, candidate *best
     ulna_status status = refine(t, q, &other.result, &other.report, &other.cost);
     if (status != ULNA_OK)
         return status;
-    int is_better = other.cost <= best->cost && !ulna_tracker_put_back(t, q, NULL);
+    int is_better = other.cost <= best->cost && !ulna_tracker_is_far_beyond(t, q);
     choose(t, q, best, &other, is_better);
     if (is_better) {
         best->report.flags |= ULNA_TRACK_RECOVERED;

@@ -63,6 +63,7 @@ struct ulna_tracker {
     int rest_between;               /* and how many the next time: more after each search in vain */
     int was_lost;                   /* the last frame */
     int held;                       /* bodies that are */
+    double *far_below, *far_above;  /* nq: limits of angles, and as much more as is far beyond them */
     int beyond;                     /* frames with a joint far beyond its limits */
     int leap;                       /* frames in a row in which most markers moved farther than the scale of the loss */
     int had_outliers;               /* the last frame */
@@ -106,8 +107,12 @@ ulna_status ulna_tracker_loop(ulna_tracker *t, double *q, ulna_result *result);
 ulna_status ulna_tracker_set_priors(ulna_tracker *t, ulna_work *work);
 /* Joints that no marker of the set, nor a term of the caller's, ever moves are left out of the solving. */
 void ulna_tracker_rest_idle(ulna_tracker *t, const ulna_marker_set *set);
-/* Puts joints that are far beyond their limits in q to rest in `to`, which may be NULL. Returns how many there are. */
-int ulna_tracker_put_back(const ulna_tracker *t, const double *q, double *to);
+/* What is far beyond the limits; after idle joints are known. */
+void ulna_tracker_set_far(ulna_tracker *t);
+/* Is a joint far beyond its limits? */
+int ulna_tracker_is_far_beyond(const ulna_tracker *t, const double *q);
+/* Puts the joints that are so in q to rest in `to`. */
+void ulna_tracker_put_back(const ulna_tracker *t, const double *q, double *to);
 /* Which joints no marker moves in this frame. To be called where markers have appeared or disappeared. */
 void ulna_tracker_find_unseen(ulna_tracker *t);
 /* The prior of a frame that goes on from q1, and that of one that does not. */

@@ -268,20 +268,42 @@ void ulna_tracker_find_unseen(ulna_tracker *t)
 
 #define FAR_BEYOND 1.5 /* radians: of two ways to fit one marker, the other is about half a turn away */
 
-int ulna_tracker_put_back(const ulna_tracker *t, const double *q, double *to)
+void ulna_tracker_set_far(ulna_tracker *t)
 {
-    const ulna_model *model = t->model;
-    int count = 0;
-    for (int b = 0; b < model->nb; b++) {
-        const ulna_body *body = &model->body[b];
-        const double *at = q + body->coordinate, *lower = model->lower + body->dof, *upper = model->upper + body->dof;
-        int is_far = 0;
-        for (int k = 0; k < body->dof_count && body->dof_count == body->coordinate_count; k++)
-            is_far |= fmax(lower[k] - at[k], at[k] - upper[k]) > FAR_BEYOND && !t->idle[body->dof + k] &&
-                      !ulna_segment_is_translation(model->dof_segment[body->dof + k]);
-        count += is_far;
-        if (is_far && to)
-            memcpy(to + body->coordinate, model->rest + body->coordinate, (size_t)body->coordinate_count * sizeof *to);
+    for (int i = 0; i < t->nq; i++) {
+        t->far_below[i] = -(double)INFINITY;
+        t->far_above[i] = (double)INFINITY;
     }
-    return count;
+    for (int b = 0; b < t->model->nb; b++) {
+        const ulna_body *body = &t->model->body[b];
+        for (int k = 0; k < body->dof_count && body->dof_count == body->coordinate_count; k++) {
+            int d = body->dof + k;
+            if (t->idle[d] || ulna_segment_is_translation(t->model->dof_segment[d]))
+                continue;
+            t->far_below[body->coordinate + k] = t->model->lower[d] - FAR_BEYOND;
+            t->far_above[body->coordinate + k] = t->model->upper[d] + FAR_BEYOND;
+        }
+    }
+}
+
+int ulna_tracker_is_far_beyond(const ulna_tracker *t, const double *q)
+{
+    const double *below = t->far_below, *above = t->far_above;
+    int is_far = 0;
+    for (int i = 0; i < t->nq; i++) /* every frame: without branches */
+        is_far |= (q[i] < below[i]) | (q[i] > above[i]);
+    return is_far;
+}
+
+void ulna_tracker_put_back(const ulna_tracker *t, const double *q, double *to)
+{
+    for (int b = 0; b < t->model->nb; b++) {
+        const ulna_body *body = &t->model->body[b];
+        int is_far = 0;
+        for (int i = body->coordinate; i < body->coordinate + body->coordinate_count; i++)
+            is_far |= q[i] < t->far_below[i] || q[i] > t->far_above[i];
+        if (is_far)
+            memcpy(to + body->coordinate, t->model->rest + body->coordinate,
+                   (size_t)body->coordinate_count * sizeof *to);
+    }
 }

@@ -151,7 +151,8 @@ static ulna_status add_cones(ulna_tracker *t, ulna_error *error)
 static void take_arrays(ulna_tracker *t, ulna_arena *arena)
 {
     size_t nq = (size_t)t->nq, nv = (size_t)t->nv, nb = (size_t)t->model->nb, count = (size_t)t->count;
-    double **per_coordinate[] = {&t->q1, &t->q2, &t->trial, &t->start, &t->kept, &t->good, &t->prior_goal, &t->hold_at};
+    double **per_coordinate[] = {&t->q1,   &t->q2,         &t->trial,   &t->start,     &t->kept,
+                                 &t->good, &t->prior_goal, &t->hold_at, &t->far_below, &t->far_above};
     double **per_dof[] = {&t->velocity,     &t->to_rest,    &t->toward,     &t->prior_weight,
                           &t->prior.course, &t->prior.rest, &t->group_mean, &t->group_share};
     unsigned char **per_body[] = {&t->anchored, &t->is_moved, &t->is_held};
@@ -189,6 +190,7 @@ static ulna_status make_problem(ulna_tracker *t, const ulna_marker_set *set, uln
         status = o->extend(o->extend_context, t->problem, error);
     if (status == ULNA_OK) {
         ulna_tracker_rest_idle(t, set);
+        ulna_tracker_set_far(t);
         status = add_cones(t, error);
     }
     t->prior.sum = o->smooth + o->posture + o->curve + o->hold;
