@@ -78,24 +78,62 @@ static ulna_status read_row(const ulna_model *model, char *fields[FIELDS], doubl
     return ULNA_OK;
 }
 
-static ulna_status read_limits(solve_job *job, char *text, ulna_error *error)
+static ulna_status read_rows(const ulna_model *model, char *text, double *lower, double *upper, ulna_error *error)
 {
-    int nv = ulna_model_dof_count(job->model), number = 0;
+    int number = 0;
     char *fields[FIELDS], *line;
     ulna_status status = ULNA_OK;
-    job->limits = calloc(2 * (size_t)nv + 1, sizeof *job->limits);
-    if (!job->limits)
-        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
-    memcpy(job->limits, ulna_model_lower(job->model), (size_t)nv * sizeof *job->limits);
-    memcpy(job->limits + nv, ulna_model_upper(job->model), (size_t)nv * sizeof *job->limits);
     fields_line(&text, &number); /* the heading */
     while (status == ULNA_OK && (line = fields_line(&text, &number)) != NULL) {
         status = fields_split(line, SEPARATORS, fields, FIELDS) == FIELDS
-                     ? read_row(job->model, fields, job->limits, job->limits + nv, error)
+                     ? read_row(model, fields, lower, upper, error)
                      : cli_fail(error, ULNA_ERR_PARSE, "a line has a name and two limits: dof,lower,upper");
         if (status != ULNA_OK && error)
             error->line = number;
     }
+    return status;
+}
+
+/* Limits of the file's angles become those of swing and twist. */
+static ulna_status convert_limits(const ulna_model *from, double *lower, double *upper, ulna_error *error)
+{
+    ulna_builder *builder = NULL;
+    ulna_model *limited = NULL, *balls = NULL;
+    size_t bytes = (size_t)ulna_model_dof_count(from) * sizeof *lower;
+    ulna_status status = ulna_builder_from_model(from, NULL, &builder, error);
+    for (int b = 0; b < ulna_model_body_count(from) && status == ULNA_OK; b++) {
+        int first, count = ulna_model_body_dofs(from, b, &first);
+        for (int k = 0, d = first; k < count && status == ULNA_OK; k++, d++)
+            if (lower[d] != ulna_model_lower(from)[d] || upper[d] != ulna_model_upper(from)[d])
+                status = ulna_builder_set_limits(builder, b, k, lower[d], upper[d], error);
+    }
+    if (status == ULNA_OK)
+        status = ulna_builder_build(builder, NULL, &limited, error);
+    if (status == ULNA_OK)
+        status = ulna_model_with_balls(limited, ULNA_BALL_SWING_TWIST, NULL, &balls, NULL, error);
+    if (status == ULNA_OK) {
+        memcpy(lower, ulna_model_lower(balls), bytes);
+        memcpy(upper, ulna_model_upper(balls), bytes);
+    }
+    ulna_model_destroy(balls);
+    ulna_model_destroy(limited);
+    ulna_builder_destroy(builder);
+    return status;
+}
+
+/* The table is about the angles of the file, whatever joints are solved. */
+static ulna_status read_limits(solve_job *job, char *text, ulna_error *error)
+{
+    const ulna_model *file = job->skeleton->model;
+    int nv = ulna_model_dof_count(file);
+    job->limits = calloc(2 * (size_t)nv + 1, sizeof *job->limits);
+    if (!job->limits)
+        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    memcpy(job->limits, ulna_model_lower(file), (size_t)nv * sizeof *job->limits);
+    memcpy(job->limits + nv, ulna_model_upper(file), (size_t)nv * sizeof *job->limits);
+    ulna_status status = read_rows(file, text, job->limits, job->limits + nv, error);
+    if (status == ULNA_OK && job->joints != file)
+        status = convert_limits(file, job->limits, job->limits + nv, error);
     return status;
 }
 

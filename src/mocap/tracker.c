@@ -317,19 +317,13 @@ static void choose(ulna_tracker *t, double *q, candidate *best, const candidate 
     best->report.evaluations = evaluations;
 }
 
-/* After 5, 10, 20, 40 ... frames. */
-static int is_time(int frames)
-{
-    int ratio = frames / SECOND_THOUGHTS;
-    return frames > 0 && frames % SECOND_THOUGHTS == 0 && (ratio & (ratio - 1)) == 0;
-}
-
-/* Has a marker been an outlier for so many frames, or 1 if it has returned? */
+/* Has a marker been an outlier for 1 (if it has returned), 5, 10, 20, 40 ... frames? */
 static int is_due(const ulna_tracker *t, int i)
 {
+    int frames = t->outlier[i] + 1, ratio = frames / SECOND_THOUGHTS;
     if (isnan(t->distance[i]) || !(t->weight[i] > 0) || !is_outlier(t, t->distance[i]))
         return 0;
-    return t->missing[i] == 2 || is_time(t->outlier[i] + 1);
+    return t->missing[i] == 2 || (frames % SECOND_THOUGHTS == 0 && (ratio & (ratio - 1)) == 0);
 }
 
 /* Outliers count in full for once. If the skeleton can follow them, their cost is gone; if that only makes others outliers in their
@@ -364,9 +358,10 @@ static ulna_status reconsider_outliers(ulna_tracker *t, double *q, candidate *be
  */
 static ulna_status reconsider_joints(ulna_tracker *t, double *q, candidate *best)
 {
-    if (!t->options.loss || !ulna_tracker_is_far_beyond(t, q)) /* plain least squares expect nothing of a pose */
-        return ULNA_OK;
-    if (!is_time(++t->beyond) || ulna_tracker_is_late(t))
+    if (!t->options.loss || ++t->frames % SECOND_THOUGHTS || !ulna_tracker_is_far_beyond(t, q))
+        return ULNA_OK; /* plain least squares expect nothing of a pose */
+    t->beyond++;
+    if (t->beyond & (t->beyond - 1) || ulna_tracker_is_late(t))
         return ULNA_OK;
     candidate other = *best;
     keep(t, q);

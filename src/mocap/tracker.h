@@ -64,7 +64,7 @@ struct ulna_tracker {
     int was_lost;                   /* the last frame */
     int held;                       /* bodies that are */
     double *far_below, *far_above;  /* nq: limits of angles, and as much more as is far beyond them */
-    int beyond;                     /* frames with a joint far beyond its limits */
+    int frames, beyond;             /* since the reset; of every fifth, those with a joint far beyond its limits */
     int leap;                       /* frames in a row in which most markers moved farther than the scale of the loss */
     int had_outliers;               /* the last frame */
     int has_jumped;                 /* the frame's pose does not go on from q1 */

@@ -290,7 +290,7 @@ int ulna_tracker_is_far_beyond(const ulna_tracker *t, const double *q)
 {
     const double *below = t->far_below, *above = t->far_above;
     int is_far = 0;
-    for (int i = 0; i < t->nq; i++) /* every frame: without branches */
+    for (int i = 0; i < t->nq; i++) /* without branches: it is often asked */
         is_far |= (q[i] < below[i]) | (q[i] > above[i]);
     return is_far;
 }

@@ -682,6 +682,26 @@ static void an_amc_needs_its_asf(void **state)
     json_decref(object);
 }
 
+static double rms_of(ulna_test_tool *tool, const char *arguments)
+{
+    json_t *object = solve(tool, arguments, 0);
+    double rms = json_number_value(json_object_get(json_object_get(object, "rms_mm"), "mean"));
+    json_decref(object);
+    return rms;
+}
+
+/* Limits of the file's angles, by their names, hold for balls too: as a cone and a twist. */
+static void a_table_limits_balls(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool,
+                         "printf 'dof,lower,upper\\nleft_upper_arm.Rz,-90,20\\nleft_upper_arm.Ry,-5,5\\n' >arm.csv;"
+                         "printf 'dof,lower,upper\\nleft_upper_arm.Rz,-179,179\\n' >wide.csv");
+    double narrow = rms_of(tool, "-s human -m take.c3d --ball quaternion --bounds arm.csv --frames 1:60");
+    double wide = rms_of(tool, "-s human -m take.c3d --ball quaternion --bounds wide.csv --frames 1:60");
+    assert_true(narrow > 1.05 * wide);
+}
+
 static void limits_come_from_a_table(void **state)
 {
     ulna_test_tool *tool = *state;
@@ -740,6 +760,7 @@ int main(void)
         TEST(a_reference_tells_offsets),
         TEST(an_amc_needs_its_asf),
         TEST(limits_come_from_a_table),
+        TEST(a_table_limits_balls),
         TEST(report_stands_alone),
         TEST(bands_have_the_deviations_of_offsets),
         TEST(a_second_motion_is_compared),
