@@ -34,7 +34,13 @@ static void take_arrays(ulna_reach_work *work, const ulna_reach *reach, ulna_are
     work->part_found = ulna_arena_take(arena, parts, sizeof *work->part_found);
     work->part_used = ulna_arena_take(arena, parts, sizeof *work->part_used);
     work->part_goal = ulna_arena_take(arena, tips, sizeof *work->part_goal);
-    work->chain = reach->chain ? ulna_arena_take(arena, ulna_chain_scratch(reach->chain), 1) : NULL;
+    if (!reach->chain)
+        return;
+    work->chain = ulna_arena_take(arena, ulna_chain_scratch(reach->chain), 1);
+    work->block.target = ulna_arena_take(arena, ULNA_REACH_BLOCK, sizeof *work->block.target);
+    work->block.seed = ulna_arena_take(arena, ULNA_REACH_BLOCK * nq, sizeof(double));
+    work->block.q = ulna_arena_take(arena, ULNA_REACH_BLOCK * nq, sizeof(double));
+    work->block.result = ulna_arena_take(arena, ULNA_REACH_BLOCK, sizeof *work->block.result);
 }
 
 ulna_status ulna_reach_work_create(const ulna_reach *reach, const ulna_allocator *allocator, ulna_reach_work **result,
@@ -313,25 +319,93 @@ typedef struct many {
 
 enum { MOST_WORKS = 256 }; /* as many threads as ulna_parallel_for starts */
 
+static ulna_reach_result *result_of(const many *m, int i, ulna_reach_result *own)
+{
+    return m->results ? &m->results[i] : own;
+}
+
+static const double *seed_of(const many *m, const ulna_reach *reach, int i)
+{
+    return m->seeds ? m->seeds + (size_t)i * (size_t)reach->nq : NULL;
+}
+
+static void note(const many *m, int w, int i, ulna_status status)
+{
+    if (status != ULNA_OK && (m->status[w] == ULNA_OK || i < m->failed[w])) {
+        m->status[w] = status;
+        m->failed[w] = i;
+    }
+}
+
+static void solve_single(const many *m, int w, int i)
+{
+    const ulna_reach *reach = m->works[w]->reach;
+    ulna_reach_result own;
+    note(m, w, i,
+         ulna_reach_solve(m->works[w], m->goals + (size_t)i * (size_t)reach->tip_count, seed_of(m, reach, i),
+                          m->q + (size_t)i * (size_t)reach->nq, result_of(m, i, &own)));
+}
+
+/* Problems `first` to `last`, at most ULNA_REACH_BLOCK, of one tip on a chain, which is the whole or its only part: side by side. */
+static void solve_block(const many *m, int w, int first, int last)
+{
+    ulna_reach_work *work = m->works[w];
+    const ulna_reach *reach = work->reach;
+    const ulna_reach_part *part = reach->part_count == 1 ? &reach->part[0] : NULL;
+    ulna_reach_work *leaf = part ? work->part[0] : work;
+    ulna_reach_block *b = &leaf->block;
+    size_t nq = (size_t)leaf->reach->nq;
+    int count = 0;
+    for (int i = first; i < last; i++) {
+        ulna_status status = check_goals(leaf->reach, m->goals + i, &b->target[count]);
+        if (status == ULNA_OK)
+            status = check_seed(work, seed_of(m, reach, i));
+        note(m, w, i, status);
+        if (status != ULNA_OK)
+            continue;
+        for (size_t c = 0; c < nq; c++)
+            b->seed[(size_t)count * nq + c] = work->seed[part ? (size_t)part->coordinate[c] : c];
+        b->number[count++] = i;
+    }
+    ulna_reach_query query = query_of(leaf, leaf->reach->options.mode);
+    query.target = b->target;
+    query.seed = b->seed;
+    ulna_chain_solve_many(leaf->reach->chain, leaf->chain, &query, count, b->q, b->result, b->served);
+    for (int k = 0; k < count; k++) {
+        int i = b->number[k];
+        double *q = m->q + (size_t)i * (size_t)reach->nq;
+        if (!b->served[k]) {
+            solve_single(m, w, i);
+            continue;
+        }
+        if (m->results)
+            m->results[i] = b->result[k];
+        if (part) { /* the joints of no tip */
+            check_seed(work, seed_of(m, reach, i));
+            memcpy(q, work->seed, (size_t)reach->nq * sizeof *q);
+        }
+        for (size_t c = 0; c < nq; c++)
+            q[part ? (size_t)part->coordinate[c] : c] = b->q[(size_t)k * nq + c];
+        if (part)
+            ulna_model_couple(reach->model, q);
+    }
+}
+
 /* The share of each work: neighbours, so that a chain's lanes are full. */
 static void solve_share(const void *context, int first, int last)
 {
     const many *m = context;
     for (int w = first; w < last; w++) {
-        ulna_reach_work *work = m->works[w];
-        const ulna_reach *reach = work->reach;
-        size_t nq = (size_t)reach->nq;
+        const ulna_reach_work *work = m->works[w];
+        const ulna_reach *leaf = work->reach->part_count == 1 ? work->reach->part[0].reach : work->reach;
         int begin = (int)((long long)m->count * w / m->work_count);
         int end = (int)((long long)m->count * (w + 1) / m->work_count);
-        for (int i = begin; i < end; i++) {
-            ulna_reach_result own;
-            ulna_status status = ulna_reach_solve(work, m->goals + (size_t)i * (size_t)reach->tip_count,
-                                                  m->seeds ? m->seeds + (size_t)i * nq : NULL, m->q + (size_t)i * nq,
-                                                  m->results ? &m->results[i] : &own);
-            if (status != ULNA_OK && m->status[w] == ULNA_OK) {
-                m->status[w] = status;
-                m->failed[w] = i;
-            }
+        int step = leaf->chain && !(leaf->options.seconds > 0) ? ULNA_REACH_BLOCK : 1;
+        for (int i = begin; i < end; i += step) {
+            if (step == 1)
+                solve_single(m, w, i);
+            else
+                solve_block(m, w, i, i + step < end ? i + step : end);
         }
     }
 }

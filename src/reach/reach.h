@@ -119,6 +119,16 @@ typedef struct ulna_rows {
     double *trial;                   /* nq */
 } ulna_rows;
 
+/* Problems of a chain that are solved side by side. */
+enum { ULNA_REACH_BLOCK = 64 };
+typedef struct ulna_reach_block {
+    ulna_target *target; /* ULNA_REACH_BLOCK */
+    double *seed, *q;    /* x nq */
+    ulna_reach_result *result;
+    int number[ULNA_REACH_BLOCK];
+    unsigned char served[ULNA_REACH_BLOCK];
+} ulna_reach_block;
+
 struct ulna_reach_work {
     ulna_allocator allocator;
     size_t bytes;
@@ -132,6 +142,7 @@ struct ulna_reach_work {
     double *step, *lower, *upper;               /* nv */
     ulna_rows rows;                             /* where the reach uses rows */
     void *chain;                                /* scratch of the chain solve */
+    ulna_reach_block block;                     /* where there is a chain */
     ulna_reach_work **part;                     /* part_count */
     ulna_reach_goal *part_goal;                 /* tip_count */
     /* Several solutions of each part: ULNA_PART_ALL each, one part behind the other. */
