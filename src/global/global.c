@@ -29,6 +29,11 @@ static ulna_status check(const ulna_problem *problem, const ulna_global_options 
 {
     if (!problem)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no problem given");
+    if (ulna_problem_model(problem)->nc)
+        return ulna_fail(
+            error, ULNA_ERR_UNSUPPORTED,
+            "a global solve keeps no couplings, and joints of the model follow others (mimic joints): use a "
+            "solver with restarts");
     if (ulna_problem_constraint_count(problem))
         return ulna_fail(error, ULNA_ERR_UNSUPPORTED,
                          "a global solve keeps no constraints, and the problem has some: use a solver with restarts");

@@ -200,5 +200,6 @@ ulna_status ulna_pose_transfer(const ulna_pose *from, ulna_pose *to_pose, double
         return ULNA_ERR_MODEL;
     if (error_m)
         *error_m = largest;
+    ulna_model_couple(model, to);
     return ulna_pose_forward(to_pose, to);
 }

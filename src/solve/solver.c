@@ -226,6 +226,11 @@ static ulna_status choose_for_constraints(ulna_solver *s, ulna_error *error)
     if (s->method == &ulna_method_hybrid_constrained || s->method == &ulna_method_hybrid_levels ||
         s->method->info.flags & ULNA_METHOD_CONSTRAINED)
         return ULNA_OK;
+    if (ulna_problem_constraint_count(s->problem) == s->model->nc)
+        return ulna_fail(
+            error, ULNA_ERR_UNSUPPORTED,
+            "method '%s' does not keep couplings, and joints of the model follow others (mimic joints): use hybrid, lagrange or virtual-work",
+            s->method->info.name);
     return ulna_fail(
         error, ULNA_ERR_UNSUPPORTED,
         "method '%s' does not keep constraints, and the problem has some: use hybrid, lagrange or virtual-work",

@@ -232,7 +232,7 @@ static double check_robot(const char *name, int *mimics)
 
     ulna_pose *pose;
     ulna_test_rng rng = ulna_test_rng_seed(42);
-    double *q = malloc((size_t)(model->nq + 1) * sizeof *q), worst = 0;
+    double *q = malloc(((size_t)model->nq + 1) * sizeof *q), worst = 0;
     assert_int_equal(ulna_pose_create(model, NULL, &pose, NULL), ULNA_OK);
     for (int round = 0; round < 50; round++) {
         random_pose(&rng, model, q);

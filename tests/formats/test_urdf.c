@@ -257,27 +257,25 @@ static void mistakes_are_refused_with_their_lines(void **state)
 }
 
 /* `many` times the same text between two others. */
-static char *repeated(const char *head, const char *text, int many, const char *tail)
+static ulna_text repeated(const char *head, const char *text, int many, const char *tail)
 {
-    size_t each = strlen(text), at = strlen(head);
-    char *made = malloc(at + each * (size_t)many + strlen(tail) + 1);
-    assert_non_null(made);
-    memcpy(made, head, at);
-    for (int i = 0; i < many; i++, at += each)
-        memcpy(made + at, text, each);
-    memcpy(made + at, tail, strlen(tail) + 1);
+    ulna_text made = ulna_text_empty(NULL);
+    ulna_text_append(&made, head, strlen(head));
+    for (int i = 0; i < many; i++)
+        ulna_text_append(&made, text, strlen(text));
+    ulna_text_append(&made, tail, strlen(tail));
     return made;
 }
 
-static void check_attack(char *text, ulna_status expected, const char *words)
+static void check_attack(ulna_text text, ulna_status expected, const char *words)
 {
     ulna_content content = ulna_content_empty(NULL);
     ulna_error error;
-    ulna_status status = ulna_content_read(text, strlen(text), ULNA_FORMAT_URDF, NULL, &content, &error);
+    ulna_status status = ulna_content_read(text.data, text.length, ULNA_FORMAT_URDF, NULL, &content, &error);
     if (status != expected || !strstr(error.message, words))
         fail_msg("status %d: %s", status, error.message);
     ulna_content_release(&content);
-    free(text);
+    ulna_text_release(&text);
 }
 
 static void attacks_are_refused(void **state)

@@ -245,7 +245,7 @@ static void forward_and_jacobian_go_by_the_masters(void **state)
     const double h = 1e-6;
     for (int round = 0; round < COUPLED_ROUNDS; round++) {
         ulna_model *m = random_coupled(&rng, 0, 0);
-        double *q = ulna_test_random_q(&rng, m), *full = malloc((size_t)(m->nq + 1) * sizeof *full);
+        double *q = ulna_test_random_q(&rng, m), *full = malloc(((size_t)m->nq + 1) * sizeof *full);
         memcpy(full, q, (size_t)m->nq * sizeof *q);
         ulna_model_couple(m, full);
         ulna_test_frame *frames = ulna_test_frames(m, full);
@@ -260,8 +260,8 @@ static void forward_and_jacobian_go_by_the_masters(void **state)
 
         ulna_effector tip = {.body = m->nb - 1, .point = {0.1, -0.2, 0.3}};
         ulna_jacobian_options options = ulna_jacobian_options_default();
-        double *jacobian = malloc(6 * (size_t)(m->nv + 1) * sizeof *jacobian);
-        double *step = calloc((size_t)(m->nv + 1), sizeof *step);
+        double *jacobian = malloc((6 * (size_t)m->nv + 6) * sizeof *jacobian);
+        double *step = calloc((size_t)m->nv + 1, sizeof *step);
         assert_int_equal(ulna_pose_jacobian(pose, &options, 1, &tip, jacobian), ULNA_OK);
         for (int d = 0; d < m->nv; d++) {
             double ahead[3], behind[3];
@@ -326,7 +326,7 @@ static void rerooting_keeps_couplings(void **state)
             assert_int_equal(status, ULNA_OK);
             assert_int_equal(other->nc, m->nc);
             ulna_pose *from, *to;
-            double *q = ulna_test_random_q(&rng, m), *p = malloc((size_t)(other->nq + 1) * sizeof *p), left = 1;
+            double *q = ulna_test_random_q(&rng, m), *p = malloc(((size_t)other->nq + 1) * sizeof *p), left = 1;
             for (int i = 0; i < m->nq; i++)
                 q[i] = m->rest[i] + 0.3 * q[i];
             ulna_pose_create(m, NULL, &from, NULL);
@@ -440,7 +440,8 @@ static void solved_as_well_as_by_search(void **state)
 
     options = ulna_options_default();
     options.method = "lbfgs";
-    assert_says(ulna_solver_create(problem, &options, NULL, &solver, &error), ULNA_ERR_UNSUPPORTED, "lbfgs");
+    assert_says(ulna_solver_create(problem, &options, NULL, &solver, &error), ULNA_ERR_UNSUPPORTED, "lbfgs",
+                "couplings");
     ulna_problem_destroy(problem);
     ulna_pose_destroy(pose);
     ulna_model_destroy(m);
