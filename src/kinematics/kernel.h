@@ -87,10 +87,11 @@ static inline double ulna_loss_factor(ulna_loss loss, double square, double inve
  * `second` the part of the exact second-order term that is symmetric (may be zero), and `moment` their share of g and M.
  */
 typedef struct ulna_extras {
-    const int *of;              /* nl, -1 for none; NULL if there are no extras at all */
-    const ulna_pair *curvature; /* 6 each */
-    const ulna_pair *second;    /* 6 each; NULL: all zero */
-    const ulna_vec4 *moment;    /* 4 each: g, then the columns of M */
+    const int *of;                /* nl, -1 for none; NULL if there are no extras at all */
+    const ulna_pair *curvature;   /* 6 each */
+    const ulna_pair *second;      /* 6 each; NULL: all zero */
+    const ulna_vec4 *moment;      /* 4 each: g, then the columns of M */
+    const unsigned char *is_flat; /* nl: the link has moments alone, its other sums mean nothing; NULL: none is so */
 } ulna_extras;
 
 /* Terms on coordinates (posture, limits, damping). `couple` is for segments of several DOFs: entry [3 j + part(i)],

@@ -189,7 +189,7 @@ void ulna_work_unload_rows(ulna_work *work)
 {
     const ulna_problem *problem = work->problem;
     work->extras = (ulna_extras){problem->extra_count ? problem->extra_of : NULL, work->extra_curvature,
-                                 work->extra_second, work->extra_moment};
+                                 work->extra_second, work->extra_moment, NULL};
 }
 
 /* Where the sums of a link are, as plain numbers: columns of eight (angular, linear, each with a lane 3), and of four. */
@@ -198,27 +198,34 @@ typedef struct slot {
 } slot;
 
 /* What the terms put on a link; most problems with constraints have no such terms. */
-static void start_slot(ulna_work *work, size_t at)
+static void start_columns(ulna_work *work, size_t at)
 {
-    size_t bytes = 6 * sizeof *work->loaded_curvature, moment_bytes = 4 * sizeof *work->loaded_moment;
+    size_t bytes = 6 * sizeof *work->loaded_curvature;
     if (work->problem->extra_count) {
         memcpy(work->loaded_curvature + 6 * at, work->extra_curvature + 6 * at, bytes);
         memcpy(work->loaded_second + 6 * at, work->extra_second + 6 * at, bytes);
-        memcpy(work->loaded_moment + 4 * at, work->extra_moment + 4 * at, moment_bytes);
     } else {
         memset(work->loaded_curvature + 6 * at, 0, bytes);
         if (work->has_bends)
             memset(work->loaded_second + 6 * at, 0, bytes);
-        memset(work->loaded_moment + 4 * at, 0, moment_bytes);
     }
 }
 
-static slot slot_of(ulna_work *work, int link)
+/* The sums of a link, `is_flat` if only the moments are wanted. */
+static slot slot_of(ulna_work *work, int link, int is_flat)
 {
-    size_t at = (size_t)work->problem->extra_of[link];
+    size_t at = (size_t)work->problem->extra_of[link], bytes = 4 * sizeof *work->loaded_moment;
     if (work->loaded_of[link] < 0) {
         work->loaded_of[link] = (int)at;
-        start_slot(work, at);
+        work->is_flat[link] = 1;
+        if (work->problem->extra_count)
+            memcpy(work->loaded_moment + 4 * at, work->extra_moment + 4 * at, bytes);
+        else
+            memset(work->loaded_moment + 4 * at, 0, bytes);
+    }
+    if (work->is_flat[link] && !is_flat) {
+        work->is_flat[link] = 0;
+        start_columns(work, at);
     }
     return (slot){(double *)(work->loaded_curvature + 6 * at), (double *)(work->loaded_second + 6 * at),
                   (double *)(work->loaded_moment + 4 * at)};
@@ -244,7 +251,7 @@ static void add_linear(const slot *at, const ulna_row_part *part, double y, doub
 {
     const double *m = part->moment, *n = part->force;
     two factor = {z, z}, *moment = (two *)at->moment;
-    for (int j = 0; j < 6; j++)
+    for (int j = 0; j < 6 && y != 0; j++)
         at->curvature[8 * j + 3] -= y * part->wrench[j];
     if (z == 0)
         return;
@@ -259,7 +266,7 @@ static void add_linear(const slot *at, const ulna_row_part *part, double y, doub
 static void load_part(ulna_work *work, const ulna_row *row, int p, double y, double w, double z)
 {
     const ulna_row_part *part = &row->part[p];
-    slot at = slot_of(work, part->link);
+    slot at = slot_of(work, part->link, y == 0 && w == 0 && !row->bend_count && !row->is_own);
     add_linear(&at, part, y, z);
     if (w != 0)
         add_square(at.curvature, part->wrench, w);
@@ -296,11 +303,12 @@ static int centre_function(const ulna_work *work, const double n[3], const doubl
 /* All rows of the centre at once: y and z are sums of normals. */
 static void load_centre(ulna_work *work, const double y[3], const double z[3])
 {
+    int is_flat = y[0] == 0 && y[1] == 0 && y[2] == 0;
     for (int l = 0; l < work->problem->model->nl; l++) {
         ulna_row_part part;
         if (centre_function(work, z, y, l, &part)) {
-            slot at = slot_of(work, l);
-            add_linear(&at, &part, 1, 1);
+            slot at = slot_of(work, l, is_flat);
+            add_linear(&at, &part, !is_flat, 1);
         }
     }
 }
@@ -361,10 +369,10 @@ ulna_status ulna_work_load_rows(ulna_work *work, const ulna_row *rows, int count
         work->loaded_of[l] = ULNA_NONE;
     for (int l = 0; work->problem->extra_count && l < work->problem->model->nl; l++)
         if (work->problem->extra_of[l] >= 0)
-            slot_of(work, l);
+            slot_of(work, l, 0);
     load_rows(work, rows, count, y, w, z);
     work->extras = (ulna_extras){work->loaded_of, work->loaded_curvature, work->has_bends ? work->loaded_second : NULL,
-                                 work->loaded_moment};
+                                 work->loaded_moment, work->is_flat};
     return ULNA_OK;
 }
 

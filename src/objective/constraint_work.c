@@ -14,6 +14,7 @@ void ulna_constraint_work_take(ulna_work *work, ulna_arena *arena)
     work->frozen = ulna_arena_take(arena, 9 * problem->kept_count, sizeof *work->frozen);
     work->has_axes = ulna_arena_take(arena, problem->kept_count, sizeof *work->has_axes);
     work->has_old_axes = ulna_arena_take(arena, problem->kept_count, sizeof *work->has_old_axes);
+    work->is_flat = ulna_arena_take(arena, (size_t)problem->model->nl, sizeof *work->is_flat);
     work->loaded_of = ulna_arena_take(arena, (size_t)problem->model->nl, sizeof *work->loaded_of);
     work->mass_moment = ulna_arena_take(arena, nl, sizeof *work->mass_moment);
 }

@@ -214,6 +214,7 @@ struct ulna_work {
     double *frozen;          /* 9 for each constraint: axes of its rotation rows */
     unsigned char *has_axes; /* for each constraint: whether they are set */
     int has_bends;           /* loaded_second is not zero */
+    unsigned char *is_flat;  /* nl: only loaded_moment is not zero */
     int *loaded_of;          /* nl: which of these a link has, -1 for none */
     unsigned char *
         has_old_axes; /* for each constraint: whether its frozen axes are no longer good where rows were last evaluated */
