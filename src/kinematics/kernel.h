@@ -173,6 +173,8 @@ typedef struct ulna_kernel {
     /* The centre of mass relative to the pose's origin, and its velocity by the twists of the links; lane 3 says nothing. */
     void (*centre)(const ulna_pose *pose, double place[4]);
     void (*centre_velocity)(const ulna_pose *pose, const ulna_sweep *sweep, double velocity[4]);
+    /* nl: share of the mass times its place, summed over the subtree of each link, and in lane 3 the sum of the shares. */
+    void (*centre_sums)(const ulna_pose *pose, ulna_vec4 *sums);
     /* Adds the wrenches of rows n . (centre of mass) to all links with mass, and loads them: `normal` is x, y, z of four rows,
      * 0 for other rows. */
     void (*lanes_centre)(const ulna_pose *pose, const ulna_sweep *sweep, const ulna_lanes *lanes,

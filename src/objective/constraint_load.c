@@ -49,15 +49,10 @@ static ulna_vec4 link_moment(const ulna_work *work, int link)
     return sum;
 }
 
-/* Sums over subtrees, for centre_along: of share x centre, and of share. */
+/* For centre_along. */
 static void sum_masses(const ulna_work *work)
 {
-    const ulna_model *model = work->problem->model;
-    ulna_vec4 *sum = work->mass_moment;
-    for (int l = 0; l < model->nl; l++)
-        sum[l] = link_moment(work, l);
-    for (int l = model->nl - 1; l > 0; l--)
-        sum[model->link[l].parent] += sum[l];
+    work->pose->kernel->centre_sums(work->pose, work->mass_moment);
 }
 
 static int has_centre(const ulna_row *rows, int count)
@@ -197,6 +192,19 @@ typedef struct slot {
     double *curvature, *second, *moment;
 } slot;
 
+/* Compilers make a slow instruction of memset, and of a loop, for so few numbers. */
+static void clear_four(ulna_vec4 *x)
+{
+    x[0] = x[1] = x[2] = x[3] = (ulna_vec4){0};
+}
+
+static void clear_columns(ulna_pair *columns)
+{
+    clear_four(&columns[0].angular);
+    clear_four(&columns[2].angular);
+    clear_four(&columns[4].angular);
+}
+
 /* What the terms put on a link; most problems with constraints have no such terms. */
 static void start_columns(ulna_work *work, size_t at)
 {
@@ -204,11 +212,11 @@ static void start_columns(ulna_work *work, size_t at)
     if (work->problem->extra_count) {
         memcpy(work->loaded_curvature + 6 * at, work->extra_curvature + 6 * at, bytes);
         memcpy(work->loaded_second + 6 * at, work->extra_second + 6 * at, bytes);
-    } else {
-        memset(work->loaded_curvature + 6 * at, 0, bytes);
-        if (work->has_bends)
-            memset(work->loaded_second + 6 * at, 0, bytes);
+        return;
     }
+    clear_columns(work->loaded_curvature + 6 * at);
+    if (work->has_bends)
+        clear_columns(work->loaded_second + 6 * at);
 }
 
 /* The sums of a link, `is_flat` if only the moments are wanted. */
@@ -221,7 +229,7 @@ static slot slot_of(ulna_work *work, int link, int is_flat)
         if (work->problem->extra_count)
             memcpy(work->loaded_moment + 4 * at, work->extra_moment + 4 * at, bytes);
         else
-            memset(work->loaded_moment + 4 * at, 0, bytes);
+            clear_four(work->loaded_moment + 4 * at);
     }
     if (work->is_flat[link] && !is_flat) {
         work->is_flat[link] = 0;

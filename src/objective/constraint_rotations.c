@@ -50,10 +50,10 @@ static void add_axes(const ulna_constraint_site *site, ulna_row *row, int which,
         return;
     ulna_row_part *part = &row->part[which];
     int next = (i + 1) % 3, last = (i + 2) % 3;
-    memset(part, 0, sizeof *part);
     part->link = site->link[which];
     row->part_count = which + 1;
     for (int k = 0; k < 3; k++) {
+        part->force[k] = part->moment[3 * k + i] = 0;
         part->moment[3 * k + next] = -scale * A[3 * k + last];
         part->moment[3 * k + last] = scale * A[3 * k + next];
     }

@@ -106,12 +106,14 @@ static void add_coordinate(const ulna_constraint_site *site, ulna_row *row, int 
                            double sign)
 {
     ulna_row_part *part = &row->part[which];
-    memset(part, 0, sizeof *part);
     part->link = site->link[which];
     row->part_count = which + 1;
-    for (int k = 0; k < 3; k++)
-        part->moment[3 * k + i] = sign * x[k];
-    part->force[i] = sign;
+    for (int j = 0; j < 3; j++) {
+        double n = j == i ? sign : 0;
+        part->force[j] = n;
+        for (int k = 0; k < 3; k++)
+            part->moment[3 * k + j] = n * x[k];
+    }
 }
 
 void ulna_rows_between(const ulna_constraint_site *site, const double x[3], const double y[3], ulna_row *rows)

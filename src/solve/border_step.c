@@ -187,8 +187,11 @@ static int add_broken_limits(ulna_solver *s, ulna_row_stepper *t)
     for (int i = 0; i < s->limited_count; i++) {
         int dof = s->limited[i];
         double from = s->q[s->limited_at[i]], to = from + s->step[dof];
+        double low = s->limited_low[i], high = s->limited_high[i];
+        if (to >= low && to <= high)
+            continue;
         double slack = 4 * DBL_EPSILON * (fabs(from) + fabs(to));
-        int is_low = to<s->limited_low[i] - slack, is_high = to> s->limited_high[i] + slack;
+        int is_low = to<low - slack, is_high = to> high + slack;
         if ((!is_low && !is_high) || s->held[dof] || t->extra_count == t->extra_capacity || has_limit_row(t, dof))
             continue;
         ulna_row *row = &t->extra[t->extra_count++];
@@ -196,7 +199,7 @@ static int add_broken_limits(ulna_solver *s, ulna_row_stepper *t)
         row->dof_count = 1;
         row->dof = &s->limited[i];
         row->coefficient = is_low ? &one : &minus_one;
-        row->value = is_low ? from - s->limited_low[i] : s->limited_high[i] - from;
+        row->value = is_low ? from - low : high - from;
         push(t, row, -1 - dof, row->value, 0, 0);
         added++;
     }
