@@ -38,21 +38,6 @@ static void reflect(const ulna_model *model, double *q)
     ulna_model_clamp(model, q);
 }
 
-/* All coordinates zero, except quaternions, which no degree of freedom owns: the identity. */
-static void zero_pose(const ulna_model *model, double *q)
-{
-    int nq = ulna_model_coordinate_count(model), run = 0;
-    for (int i = 0; i < nq; i++)
-        q[i] = 1;
-    for (int i = 0; i < ulna_model_dof_count(model); i++)
-        if (ulna_model_dof_coordinate(model, i) != ULNA_NONE)
-            q[ulna_model_dof_coordinate(model, i)] = 0;
-    for (int i = 0; i < nq; i++) { /* (x, y, z, w), one after the other */
-        run = q[i] != 0 ? run + 1 : 0;
-        q[i] = run && run % 4 == 0;
-    }
-}
-
 /* ---- set-up --------------------------------------------------------------------------------------------- */
 
 static int is_end(const ulna_model *model, int body)
@@ -127,7 +112,7 @@ static ulna_status allocate(trials *set, const goals *wanted, ulna_error *error)
     if (!set->target || !set->begin || !set->step)
         return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
     if (set->options.start == START_ZERO)
-        zero_pose(set->model, set->begin);
+        ulna_model_zero(set->model, set->begin);
     else
         memcpy(set->begin, set->options.start == START_GIVEN ? wanted->start : ulna_model_rest(set->model),
                nq * sizeof *set->begin);

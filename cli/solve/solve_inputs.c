@@ -137,8 +137,9 @@ static ulna_status read_limits(solve_job *job, char *text, ulna_error *error)
     return status;
 }
 
-/* The least and greatest value of each degree of freedom, and a twentieth of the range to each side, as in the paper.
- * The root may go anywhere: its values are those of the place and heading of one take. */
+/* From the least value of each degree of freedom to the greatest, each widened by a twentieth of itself: lower - 0.05 |lower| to
+ * upper + 0.05 |upper|, as in the code of the exact-Hessian paper. The root may go anywhere: its values are those of the place
+ * and heading of one take. */
 static void limits_of(solve_job *job, const ulna_clip *clip)
 {
     const double margin = 0.05;
@@ -151,8 +152,8 @@ static void limits_of(solve_job *job, const ulna_clip *clip)
             high = fmax(high, ulna_clip_frame(clip, f)[c]);
         }
         int is_free = c == ULNA_NONE || ulna_model_dof_body(job->model, d) == 0;
-        job->limits[d] = is_free ? -INFINITY : low - margin * (high - low);
-        job->limits[nv + d] = is_free ? INFINITY : high + margin * (high - low);
+        job->limits[d] = is_free ? -INFINITY : low - margin * fabs(low);
+        job->limits[nv + d] = is_free ? INFINITY : high + margin * fabs(high);
     }
 }
 
@@ -296,6 +297,7 @@ static int make_take(solve_job *job, ulna_error *error)
     o.attach = job->attach == ATTACH_REFERENCE || job->attach == ATTACH_ORACLE ? ULNA_ATTACH_REFERENCE
                : job->attach == ATTACH_MODEL                                   ? ULNA_ATTACH_KEYPOINTS
                                                                                : ULNA_ATTACH_SET;
+    o.paper_bones = job->attach == ATTACH_ORACLE;
     if (job->attach == ATTACH_FILE && ulna_marker_set_load(job->attach_path, job->model, &job->set, error))
         return solve_fail(job, job->object, job->attach_path, error);
     if (job->attach == ATTACH_FILE)

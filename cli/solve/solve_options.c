@@ -13,6 +13,7 @@ enum {
     MOST_ITERATIONS = 1000000,
     CHUNK_FRAMES = 5000 /* of long takes, so that threads can share them; whatever --threads is */
 };
+#define PAPER_OBJECTIVE 1e-6 /* m^2: the exact-Hessian paper stops at f < 1e-2 cm^2 */
 
 const char *solve_take(const cli *tool, int index)
 {
@@ -98,6 +99,47 @@ static int read_attach(const cli *tool, solve_job *job)
     return CLI_DONE;
 }
 
+static int read_oracle_start(const cli *tool, solve_job *job)
+{
+    static const char *const names[] = {"solution", "reference", "zero", NULL};
+    const char *text = cli_value(tool, "oracle-start");
+    int found = 0;
+    if (!text)
+        return CLI_DONE;
+    if (job->attach != ATTACH_ORACLE)
+        return cli_usage(tool, "--oracle-start is for --attach oracle");
+    while (names[found] && strcmp(names[found], text) != 0)
+        found++;
+    if (!names[found])
+        return cli_usage(tool, "--oracle-start takes solution, reference or zero, not '%s'", text);
+    job->options.oracle_start = (ulna_oracle_start)found;
+    return CLI_DONE;
+}
+
+/* The experiment has no priors and no loss, looks at no other frame, and stops by f alone. */
+static int read_oracle(const cli *tool, solve_job *job)
+{
+    static const char *const others[] = {"smooth", "posture",       "curve",  "soft-limits", "budget",
+                                         "loss",   "loss-distance", "causal", NULL};
+    ulna_options *o = &job->options.solve;
+    if (job->attach != ATTACH_ORACLE)
+        return read_oracle_start(tool, job);
+    for (int i = 0; others[i]; i++)
+        if (cli_value(tool, others[i]))
+            return cli_usage(tool,
+                             "--attach oracle solves each frame by itself, by plain least squares: --%s has no effect",
+                             others[i]);
+    const char *init = cli_value(tool, "init");
+    if (init && (job->options.global || strcmp(init, "rest") == 0))
+        return cli_usage(tool, "--attach oracle starts as --oracle-start says, or from a pose: --init %s has no effect",
+                         init);
+    *o = ulna_options_default();
+    o->bounded = 0;
+    o->objective = PAPER_OBJECTIVE;
+    o->decrease = o->gradient = o->step = 0;
+    return read_oracle_start(tool, job);
+}
+
 static int read_bounds(const cli *tool, solve_job *job)
 {
     const char *text = cli_value(tool, "bounds");
@@ -172,7 +214,8 @@ static int read_method(const cli *tool, ulna_track_options *o)
     if (!method)
         return CLI_USAGE;
     o->solve.method = method->name;
-    if (strcmp(method->name, "hybrid") != 0) { /* slower ones need to be sure, and more iterations */
+    if (strcmp(method->name, "hybrid") != 0 &&
+        o->solve.decrease != 0) { /* slower ones need to be sure, and more iterations */
         o->solve.decrease = 1e-6;
         o->solve.iterations = 0;
     }
@@ -206,7 +249,9 @@ static int read_tracking(const cli *tool, solve_job *job)
         double *weight;
     } const weights[] = {
         {"smooth", &o->smooth}, {"posture", &o->posture}, {"curve", &o->curve}, {"soft-limits", &o->limits}};
-    int code = read_method(tool, o);
+    int code = read_oracle(tool, job);
+    if (!code)
+        code = read_method(tool, o);
     if (!code)
         code = numbers_count(tool, "max-iter", 1, MOST_ITERATIONS, &o->solve.iterations);
     if (!code)
@@ -261,8 +306,14 @@ static const cli_option options[] = {
      "calibrate` writes it. model (default): the markers of the skeleton; if the recording has key points of a markerless system "
      "(MediaPipe, OpenPose BODY_25, COCO, SMPL), they are put at the joints, and the bones are scaled to them. reference (default "
      "for a skeleton without markers): each marker is on the bone that its name says, or else on the bone on which it moves least "
-     "in the reference motion, at its mean offset there. oracle: the same bones, with the offset of each frame, so that the error "
-     "can be zero; this is the experiment of the exact-Hessian paper."},
+     "in the reference motion, at its mean offset there. oracle: the same bones, with the offset that the "
+     "reference has in each frame, so that the error can be zero. This is the experiment of the exact-Hessian paper: one solve a frame by "
+     "--method, from --oracle-start, without priors or a second attempt; it ends at f < 1e-2 cm2 (--set objective=1e-6, in m2) or at "
+     "--max-iter; degrees of freedom that move no marker, such as the thumbs of HDM05, stay where they are. A frame that ends above is lost."},
+    {"oracle-start", 0, "WHERE",
+     "Start of each frame with --attach oracle. solution (default): the solution of the frame before; for the first frame as reference, or "
+     "as --init says. reference: the reference in the frame before. zero: all angles zero and the root at the mean of the markers, or as "
+     "--init says."},
     {"reference", 0, "FILE", "A motion of the same take, with the same frames, such as the AMC file of a C3D file."},
     {"compare-with", 0, "FILE",
      "A second motion of the same take, such as another solve. The report shows it as a transparent skeleton, and the summary "
@@ -271,7 +322,7 @@ static const cli_option options[] = {
      "Solution method; `ulna methods` lists them. Default: hybrid, which also makes the fresh starts of the other methods."},
     {"bounds", 0, "WHICH",
      "Joint limits. none (default, except for key points). skeleton: the limits of the skeleton. A motion file: the range seen in "
-     "that motion, plus 5 % on each side, and no limits for the root. A CSV file with the heading dof,lower,upper: limits in "
+     "that motion, each end widened by 5 % of its own value, and no limits for the root: as in the code of the exact-Hessian paper. A CSV file with the heading dof,lower,upper: limits in "
      "degrees and metres, by the names of `ulna info --values`; an empty cell means no limit, and what the file does not list "
      "keeps the limits of the skeleton."},
     {"init", 0, "WHERE",

@@ -437,6 +437,8 @@ void solve_add_results(solve_job *job)
     const ulna_track_summary *s = &r->summary;
     put_count(o, "frames", s->frames);
     put_count(o, "dof", ulna_model_dof_count(job->model));
+    if (job->attach == ATTACH_ORACLE)
+        put_count(o, "dof_moved", r->trust.dofs_moved);
     put_count(o, "markers", s->markers_used);
     if (job->take->keypoints)
         put_text(o, "keypoints", job->take->keypoints);
@@ -445,7 +447,10 @@ void solve_add_results(solve_job *job)
     put_number(json_object_get(o, "us_per_frame"), "median", s->us_median);
     put_number(put_object(o, "iterations"), "mean", s->iterations_mean);
     put_count(json_object_get(o, "iterations"), "max", s->iterations_max);
-    put_number(put_object(o, "evaluations"), "mean", s->evaluations_mean);
+    json_t *evaluations = put_object(o, "evaluations");
+    put_number(evaluations, "mean", s->evaluations_mean);
+    if (job->attach == ATTACH_ORACLE)
+        put_number(evaluations, "added_mean", s->evaluations_added_mean);
     put_number(o, "rms_unmarked_mm", 1e3 * r->trust.unmarked_rms);
     put_count(o, "frames_unmarked", r->trust.unmarked);
     put_number(o, "rms_typical_mm", 1e3 * r->trust.typical_rms);

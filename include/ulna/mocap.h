@@ -110,6 +110,8 @@ typedef struct ulna_take_options {
     /* 1: offsets are those of the reference motion (a robust mean), whatever `attach` is. Where ULNA_ATTACH_NAMES knows no marker
      * at all, it is ULNA_ATTACH_REFERENCE then. */
     int reference_offsets;
+    int paper_bones; /* 1: C7, T10, LFIN and RFIN are on lowerneck, lowerback, lfingers and rfingers, where names alone put them, if the
+                      * model has these: as the exact-Hessian paper has them on the skeletons of HDM05 */
     int first_frame, last_frame; /* frames to use, as the recording numbers them; it may have fewer */
     const double *axes; /* a rotation, 9 numbers row by row: model = axes x recording. NULL: found (ulna_axes_source) */
     char up, model_up;  /* which axis points up in the recording and for the skeleton: 'x', 'y', 'z'; 0: unknown */
@@ -263,7 +265,8 @@ typedef struct ulna_frame_report {
     int seen;         /* markers */
     int outliers;
     int iterations, evaluations;
-    ulna_stop stop; /* of the solve that gave the pose; ULNA_STOP_NONE if there was none */
+    long long evaluations_added; /* as ulna_result has it; 0 but for options.oracle */
+    ulna_stop stop;              /* of the solve that gave the pose; ULNA_STOP_NONE if there was none */
     unsigned flags;
     double seconds;
 } ulna_frame_report;
@@ -306,6 +309,14 @@ typedef struct ulna_constraint_report {
     int infeasible;  /* frames in which it was not kept, as others, or the reach of the skeleton, were in its way */
 } ulna_constraint_report;
 
+/* Where a frame starts with options.oracle. */
+typedef enum ulna_oracle_start {
+    ULNA_ORACLE_SOLUTION =
+        0, /* the solution of the frame before; the first frame as ULNA_ORACLE_REFERENCE, or from options.start */
+    ULNA_ORACLE_REFERENCE, /* the reference pose of the frame before; for its first frame, of that frame */
+    ULNA_ORACLE_ZERO       /* all angles zero, the root where the markers are on average; or from options.start */
+} ulna_oracle_start;
+
 typedef struct ulna_track_options {
     /* Method, limits, strengths; the stops are those of tracking. `bounded` with the method hybrid also holds the swing of each swing-twist
      * joint whose limits are finite in a cone: it is no farther from its centre than the widest of its limits */
@@ -344,9 +355,12 @@ typedef struct ulna_track_options {
     int continuous;     /* 1: angles without jumps (ulna_clip_unwind), near the middle of their limits unless limits
                          * bind. The poses are the same */
     int solved_markers; /* 1: the result has the markers of the solved skeleton */
-    int oracle; /* 1: the protocol of the exact-Hessian paper (section 6). Each frame's offsets are those of its pose in the
-                 * take's reference, so that f = 0 can be reached. Of these options, method, limits, iterations, start and
-                 * progress count then */
+    /* 1: the protocol of the exact-Hessian paper (section 6). Each frame's offsets are those of its pose in the take's reference, so that
+     * f = 0 can be reached. One solve a frame by `solve` as it is (but hybrid.trust_last), from oracle_start: no prior, no loss, no alignment, no second attempt but
+     * solve.restarts. DOFs that move no marker stay where they are. A frame is lost if it ends above solve.objective. Of the other options,
+     * `start` and `progress` count. */
+    int oracle;
+    ulna_oracle_start oracle_start;
     /* Kept exactly, where that is possible, by a last pass over the frames; where it is not, frames are doubtful. */
     const ulna_track_constraint *constraints;
     int constraint_count;
@@ -391,6 +405,7 @@ typedef struct ulna_track_summary {
     double sum_mean, sum_max; /* m */
     double f_mean, f_max;     /* m^2 */
     double iterations_mean, evaluations_mean;
+    double evaluations_added_mean; /* with options.oracle */
     int iterations_max;
     long long missing;                 /* positions, of markers with a weight */
     double seconds;                    /* wall clock */

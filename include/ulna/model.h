@@ -288,6 +288,8 @@ ULNA_API void ulna_model_integrate(const ulna_model *model, const double *q, con
 ULNA_API int ulna_model_wrap(const ulna_model *model, double *q);
 /* Moves coordinates outside their limits onto them, and says how many; coupled ones follow their masters. */
 ULNA_API int ulna_model_clamp(const ulna_model *model, double *q);
+/* All coordinates zero, quaternions the identity: what papers call theta = 0. Limits are not looked at. */
+ULNA_API void ulna_model_zero(const ulna_model *model, double *q);
 /* ULNA_ERR_NUMBER if a coordinate is not finite or a quaternion is zero; `coordinate` (may be NULL) says which. */
 ULNA_API ulna_status ulna_model_check_q(const ulna_model *model, const double *q, int *coordinate);
 

@@ -148,6 +148,21 @@ static void drop_unknown(const ulna_recording *recording, ulna_marker_set *set)
     set->count = kept;
 }
 
+/* The bones on which the authors of the exact-Hessian paper have markers, where ours differ. */
+static void use_paper_bones(const ulna_model *model, ulna_marker_set *set, size_t first)
+{
+    static const struct {
+        const char *marker, *bone;
+    } theirs[] = {{"C7", "lowerneck"}, {"T10", "lowerback"}, {"LFIN", "lfingers"}, {"RFIN", "rfingers"}};
+    for (size_t i = first; i < set->count; i++)
+        for (size_t k = 0; k < sizeof theirs / sizeof *theirs; k++) {
+            int body = ulna_model_find_body(model, theirs[k].bone);
+            if (body != ULNA_NONE &&
+                ulna_compare_names(ulna_name_without_prefix(set->items[i].marker), theirs[k].marker) == 0)
+                set->items[i].body = body;
+        }
+}
+
 /* The attachment, but for what the reference motion adds. */
 static ulna_status collect(ulna_take *take, const ulna_take_options *o, ulna_marker_set *all, ulna_error *error)
 {
@@ -167,6 +182,8 @@ static ulna_status collect(ulna_take *take, const ulna_take_options *o, ulna_mar
     size_t own = all->count;
     status = ulna_marker_set_from_names(o->model, recording, all, NULL, error);
     take->named = (int)(all->count - own);
+    if (o->paper_bones)
+        use_paper_bones(o->model, all, own);
     for (size_t i = own; i < all->count && o->attach == ULNA_ATTACH_REFERENCE; i++) {
         const char *name = ulna_marker_own_name(recording, ulna_recording_find(recording, all->items[i].marker));
         if (name)

@@ -163,6 +163,8 @@ static ulna_status check(const ulna_take *take, const ulna_track_options *o, uln
                          "options: chunk_frames, overlap_frames and threads must not be negative");
     if (o->oracle && !take->reference)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "offsets for each frame need a take with a reference motion");
+    if ((unsigned)o->oracle_start > ULNA_ORACLE_ZERO)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "options: oracle_start is not one of its values");
     return ulna_track_check_constraints(take, o, error);
 }
 
@@ -185,6 +187,8 @@ ulna_status ulna_track(const ulna_take *take, const ulna_track_options *options,
         *result = (ulna_track_result){.goal_count = 0};
     if (!take || !result)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a take and a pointer for the result are needed");
+    if (o->oracle && o->solve.decrease == ULNA_AUTO) /* which is about tracking */
+        o->solve.decrease = ulna_options_default().decrease;
     ulna_track_options_resolve(ulna_marker_set_length_scale(take->model, &take->set), o);
     ulna_status status = check(take, o, error);
     if (status != ULNA_OK)

@@ -97,6 +97,7 @@ static void sum_up(const ulna_track_job *j, ulna_track_summary *s)
         s->f_mean += r->f;
         s->iterations_mean += r->iterations;
         s->evaluations_mean += r->evaluations;
+        s->evaluations_added_mean += (double)r->evaluations_added;
         s->us_mean += 1e6 * r->seconds;
         s->rms_max_frame = r->rms > s->rms_max ? f : s->rms_max_frame;
         s->rms_max = fmax(s->rms_max, r->rms);
@@ -106,7 +107,9 @@ static void sum_up(const ulna_track_job *j, ulna_track_summary *s)
         s->iterations_max = r->iterations > s->iterations_max ? r->iterations : s->iterations_max;
     }
     s->seconds = s->us_mean / 1e6;
-    double *means[] = {&s->rms_mean, &s->sum_mean, &s->f_mean, &s->iterations_mean, &s->evaluations_mean, &s->us_mean};
+    double *means[] = {&s->rms_mean,        &s->sum_mean,         &s->f_mean,
+                       &s->iterations_mean, &s->evaluations_mean, &s->evaluations_added_mean,
+                       &s->us_mean};
     for (size_t i = 0; i < sizeof means / sizeof *means; i++)
         *means[i] = solved ? *means[i] / solved : 0;
     j->result->unconstrained_rms = s->rms_mean + (solved ? j->result->unconstrained_rms / solved : 0);

@@ -126,3 +126,19 @@ int ulna_joint_is_inside(const ulna_model *model, int body, double slack, const 
     }
     return 1;
 }
+
+void ulna_model_zero(const ulna_model *model, double *q)
+{
+    if (!model || !q)
+        return;
+    int run = 0;
+    for (int i = 0; i < model->nq; i++)
+        q[i] = 1;
+    for (int d = 0; d < model->nv; d++)
+        if (model->dof_coordinate[d] >= 0)
+            q[model->dof_coordinate[d]] = 0;
+    for (int i = 0; i < model->nq; i++) { /* what no DOF owns are quaternions (x, y, z, w), one after the other */
+        run = q[i] != 0 ? run + 1 : 0;
+        q[i] = run && run % 4 == 0;
+    }
+}

@@ -39,7 +39,7 @@ static void gaps_are_told(void **state)
             ulna_recording_frame(&take.markers, f)[i] = NAN;
     ulna_test_take_write(tool->folder, "gaps.c3d", NULL, NULL, &take.markers);
     ulna_test_take_release(&take);
-    json_t *object = solve(tool, "-s human -m gaps.c3d -a oracle --reference truth.csv", 0);
+    json_t *object = solve(tool, "-s human -m gaps.c3d -a oracle --reference truth.csv --set objective=1e-12", 0);
     assert_int_equal(integer(object, "empty"), 5);
     assert_int_equal(integer(object, "missing_markers"), 5 * 41 + 10);
     assert_int_equal(integer(json_object_get(object, "stops"), "empty"), 5);
@@ -349,6 +349,8 @@ static void recorded_take_is_solved(void **state)
              data, data, data);
     object = solve(tool, line, 0);
     assert_int_equal(integer(object, "frames"), 202);
+    assert_int_equal(integer(object, "dof"), 62);
+    assert_int_equal(integer(object, "dof_moved"), 58); /* both thumbs carry no marker */
     assert_below(member(object, "f_cm2", "max"), 1e-2);
     json_decref(object);
 }

@@ -629,10 +629,100 @@ static void an_oracle_reaches_zero(void **state)
     ulna_take_destroy(take);
     take_options.reference = &truth;
     take = make(&take_options);
+    options.solve = ulna_options_default();
+    options.solve.bounded = 0;
+    options.solve.objective = 1e-10;
+    for (int start = ULNA_ORACLE_SOLUTION; start <= ULNA_ORACLE_REFERENCE; start++) {
+        options.oracle_start = (ulna_oracle_start)start;
+        assert_int_equal(ulna_track(take, &options, &r, NULL), ULNA_OK);
+        assert_true(r.summary.rms_max < 1e-4);
+        assert_int_equal(r.summary.lost, 0);
+        for (int f = 0; f < 30; f++) {
+            assert_true(r.frames[f].f <= 1e-10);
+            assert_true(r.frames[f].evaluations_added >= r.frames[f].evaluations);
+        }
+        ulna_track_result_release(&r);
+    }
+    options.oracle_start = (ulna_oracle_start)7;
+    assert_int_equal(ulna_track(take, &options, &r, NULL), ULNA_ERR_ARGUMENT);
+    ulna_take_destroy(take);
+    ulna_clip_release(&truth);
+    ulna_test_swing_release(&s);
+}
+
+/*
+ * By the protocol: a frame has as many iterations as options.solve says, and no second attempt; it starts from the reference of the frame
+ * before, from the solution, or from zero with the root at the mean of the markers; what moves no marker stays.
+ */
+static void an_oracle_follows_the_protocol(void **state)
+{
+    (void)state;
+    enum { FRAMES = 12 };
+    ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
+    ulna_clip truth = ulna_clip_empty(NULL);
+    assert_int_equal(ulna_clip_resize(&truth, s.nq, FRAMES), ULNA_OK);
+    memcpy(truth.q, s.truth, FRAMES * (size_t)s.nq * sizeof(double));
+    ulna_take_options take_options = options_of(&s);
+    take_options.reference = &truth;
+    ulna_take *take = make(&take_options);
+    ulna_track_options options = ulna_track_options_default();
+    options.oracle = 1;
+    options.solve = ulna_options_default();
+    options.solve.method = "bfgs";
+    options.solve.iterations = 3;
+    options.solve.objective = 1e-20;
+    options.continuous = 0;
+    ulna_track_result r;
+    for (int start = ULNA_ORACLE_SOLUTION; start <= ULNA_ORACLE_ZERO; start++) {
+        options.oracle_start = (ulna_oracle_start)start;
+        assert_int_equal(ulna_track(take, &options, &r, NULL), ULNA_OK);
+        for (int f = 1; f < FRAMES; f++) {
+            assert_true(r.frames[f].iterations <= 3);
+            assert_true(r.frames[f].evaluations < 60);
+            assert_true((r.frames[f].flags & ULNA_TRACK_LOST) != 0 || r.frames[f].f <= 1e-20);
+        }
+        ulna_track_result_release(&r);
+    }
+
+    /* A solve that may not move returns its start. */
+    const ulna_model *model = take->model;
+    int nv = ulna_model_dof_count(model), nq = ulna_model_coordinate_count(model);
+    unsigned char *locked = malloc((size_t)nv);
+    memset(locked, 1, (size_t)nv);
+    options.solve.locked = locked;
+    options.oracle_start = ULNA_ORACLE_REFERENCE;
     assert_int_equal(ulna_track(take, &options, &r, NULL), ULNA_OK);
-    assert_true(r.summary.rms_max < 1e-4);
-    assert_int_equal(r.summary.lost, 0);
+    for (int f = 1; f < FRAMES; f++)
+        assert_memory_equal(ulna_clip_frame(&r.clip, f), ulna_clip_frame(&truth, f - 1), (size_t)nq * sizeof(double));
     ulna_track_result_release(&r);
+    options.oracle_start = ULNA_ORACLE_ZERO;
+    assert_int_equal(ulna_track(take, &options, &r, NULL), ULNA_OK);
+    double *zero = calloc((size_t)nq, sizeof *zero), mean[3] = {0, 0, 0}, root[3];
+    ulna_model_zero(model, zero);
+    ulna_pose *pose;
+    assert_int_equal(ulna_pose_create(model, NULL, &pose, NULL), ULNA_OK);
+    assert_int_equal(ulna_pose_forward(pose, ulna_clip_frame(&r.clip, 5)), ULNA_OK);
+    assert_int_equal(ulna_pose_body(pose, 0, root, NULL), ULNA_OK);
+    int seen = 0;
+    for (size_t i = 0; i < take->set.count; i++) {
+        double x[3];
+        if (!ulna_take_position(take, 5, (int)i, x))
+            continue;
+        seen++;
+        for (int k = 0; k < 3; k++)
+            mean[k] += x[k];
+    }
+    for (int k = 0; k < 3; k++)
+        assert_true(fabs(root[k] - mean[k] / seen) < 1e-9);
+    for (int d = 0; d < nv; d++) {
+        int c = ulna_model_dof_coordinate(model, d);
+        if (c != ULNA_NONE && !ulna_model_dof_is_translation(model, d))
+            assert_true(ulna_clip_frame(&r.clip, 5)[c] == zero[c]);
+    }
+    ulna_track_result_release(&r);
+    ulna_pose_destroy(pose);
+    free(zero);
+    free(locked);
     ulna_take_destroy(take);
     ulna_clip_release(&truth);
     ulna_test_swing_release(&s);
@@ -719,6 +809,7 @@ int main(void)
         cmocka_unit_test(any_number_of_threads_will_do),
         cmocka_unit_test(goals_are_measured),
         cmocka_unit_test(an_oracle_reaches_zero),
+        cmocka_unit_test(an_oracle_follows_the_protocol),
         cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(a_take_may_be_destroyed_last),
     };
