@@ -1,43 +1,252 @@
-/* Which problems the fast solve of chains serves: none yet, so every call takes the general solve. */
+/*
+ * Problems that the fast solve of serial chains serves (serial.h): one tip, reached through joints that are rotations and translations
+ * along fixed axes, none of them locked; all three axes of its position or none, and all axes of its rotation, all but one, or
+ * none; no posture, no constraints. Steps are not scaled by strengths: every solution is as good as any other.
+ */
 #include "reach/chain.h"
 
-ulna_status ulna_chain_create(const ulna_reach *reach, ulna_chain **chain, ulna_error *error)
+#include "math/math3.h"
+#include "reach/serial.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BLOCK = 64 }; /* problems that go through the lanes together */
+
+struct ulna_chain {
+    ulna_allocator allocator;
+    const ulna_reach *reach;
+    ulna_serial *serial;
+    int n;
+    ulna_serial_goal goal; /* aim, point, axis, tolerances */
+    ulna_serial_norm norm;
+    double body_rotation[9]; /* the body's frame in that of the tip */
+};
+
+typedef struct scratch {
+    ulna_serial_goal goal[BLOCK];
+    ulna_serial_result result[BLOCK];
+    double seed[BLOCK * ULNA_SERIAL_MAX], q[BLOCK * ULNA_SERIAL_MAX];
+} scratch;
+
+/* ---- which problems ------------------------------------------------------------------------------------------------------ */
+
+/* The aim of a tip; 0 if there is none for it. */
+static int find_aim(const ulna_tip *tip, ulna_serial_aim *aim)
 {
-    (void)reach;
-    (void)error;
-    *chain = NULL;
+    if (tip->position_axes == 3 && tip->kind == ULNA_TIP_FULL)
+        *aim = ULNA_SERIAL_POSE;
+    else if (tip->position_axes == 3 && tip->kind == ULNA_TIP_SWING)
+        *aim = ULNA_SERIAL_SPIN;
+    else if (tip->position_axes == 3 && tip->kind == ULNA_TIP_FREE)
+        *aim = ULNA_SERIAL_POSITION;
+    else if (tip->position_axes == 0 && tip->kind == ULNA_TIP_FULL)
+        *aim = ULNA_SERIAL_ORIENTATION;
+    else
+        return 0;
+    return 1;
+}
+
+/* What does not depend on the goal. Tolerances: the smallest of all axes meets those of each. */
+static void set_tip(ulna_chain *chain, const ulna_tip *tip, ulna_serial_aim aim)
+{
+    ulna_serial_goal *goal = &chain->goal;
+    goal->aim = aim;
+    ulna_copy3(tip->given.point, goal->point);
+    ulna_transpose9(tip->rotation, chain->body_rotation);
+    for (int r = 0; r < 3; r++)
+        goal->axis[r] = aim == ULNA_SERIAL_SPIN ? tip->rotation[3 * r + tip->axis] : 0;
+    goal->position_tolerance = goal->rotation_tolerance = INFINITY;
+    for (int k = 0; k < 3; k++) {
+        goal->position_tolerance = fmin(goal->position_tolerance, tip->given.tolerance[k]);
+        if (aim != ULNA_SERIAL_SPIN || k != tip->axis)
+            goal->rotation_tolerance = fmin(goal->rotation_tolerance, tip->given.tolerance[3 + k]);
+    }
+}
+
+static int can_move_freely(const ulna_reach *reach, const ulna_serial *serial)
+{
+    int couplings;
+    const ulna_coupling *coupling = ulna_model_couplings(reach->model, &couplings);
+    for (int i = 0; i < ulna_serial_count(serial); i++) {
+        const int dof = ulna_serial_dofs(serial)[i];
+        if (reach->locked[dof])
+            return 0;
+        for (int k = 0; k < couplings; k++)
+            if (coupling[k].dof == dof)
+                return 0;
+    }
+    return 1;
+}
+
+ulna_status ulna_chain_create(const ulna_reach *reach, ulna_chain **result, ulna_error *error)
+{
+    ulna_serial_aim aim;
+    ulna_serial *serial;
+    *result = NULL;
+    if (reach->tip_count != 1 || reach->posture || reach->options.constraint_count > 0 ||
+        !find_aim(&reach->tip[0], &aim))
+        return ULNA_OK;
+    ulna_status status = ulna_serial_create(reach->model, reach->tip[0].given.relative_to, reach->tip[0].given.body,
+                                            reach->lower, reach->upper, &reach->allocator, &serial, error);
+    if (status == ULNA_ERR_UNSUPPORTED)
+        return ULNA_OK;
+    if (status != ULNA_OK)
+        return status;
+    ulna_chain *chain = can_move_freely(reach, serial) ? ulna_allocate(&reach->allocator, 1, sizeof *chain) : NULL;
+    if (!chain) {
+        status = can_move_freely(reach, serial) ? ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a serial chain")
+                                                : ULNA_OK;
+        ulna_serial_destroy(serial);
+        return status;
+    }
+    *chain =
+        (ulna_chain){.allocator = reach->allocator, .reach = reach, .serial = serial, .n = ulna_serial_count(serial)};
+    set_tip(chain, &reach->tip[0], aim);
+    chain->norm.is_largest = reach->options.norm == ULNA_REACH_NORM_LARGEST;
+    for (int i = 0; i < chain->n; i++) {
+        const int dof = ulna_serial_dofs(serial)[i];
+        chain->norm.weight[i] = reach->distance_weight[dof] / reach->unit[dof];
+    }
+    *result = chain;
     return ULNA_OK;
 }
 
 void ulna_chain_destroy(ulna_chain *chain)
 {
-    (void)chain;
+    if (!chain)
+        return;
+    const ulna_allocator allocator = chain->allocator;
+    ulna_serial_destroy(chain->serial);
+    ulna_release(&allocator, chain, 1, sizeof *chain);
 }
 
 size_t ulna_chain_scratch(const ulna_chain *chain)
 {
     (void)chain;
-    return 0;
+    return sizeof(scratch);
 }
 
-int ulna_chain_solve(const ulna_chain *chain, void *scratch, const ulna_reach_query *query, double *q,
+/* ---- there and back --------------------------------------------------------------------------------------------------------- */
+
+/* A goal of the tip as one of its body. */
+static void set_goal(const ulna_chain *chain, const ulna_target *target, ulna_serial_goal *goal)
+{
+    *goal = chain->goal;
+    ulna_copy3(target->position, goal->position);
+    ulna_multiply9(target->rotation, chain->body_rotation, goal->rotation);
+}
+
+static void gather(const ulna_chain *chain, const double *q, double *x)
+{
+    const int *coordinate = ulna_serial_coordinates(chain->serial);
+    for (int i = 0; i < chain->n; i++)
+        x[i] = q[coordinate[i]];
+}
+
+/* All coordinates: those of the chain from x, the others from the seed. */
+static void scatter(const ulna_chain *chain, const double *seed, const double *x, double *q)
+{
+    const int *coordinate = ulna_serial_coordinates(chain->serial);
+    if (q != seed)
+        memcpy(q, seed, (size_t)chain->reach->nq * sizeof *q);
+    for (int i = 0; i < chain->n; i++)
+        q[coordinate[i]] = x[i];
+    ulna_model_couple(chain->reach->model, q);
+}
+
+static void fill_result(const ulna_chain *chain, const ulna_serial_goal *goal, const ulna_serial_result *solved,
+                        const double *seed, const double *x, const double *q, ulna_reach_result *result)
+{
+    const ulna_reach *reach = chain->reach;
+    const int *dof = ulna_serial_dofs(chain->serial);
+    *result = (ulna_reach_result){.reached = solved->reached, .iterations = solved->iterations};
+    result->restarts = solved->starts > 0 ? solved->starts - 1 : 0;
+    ulna_serial_error(chain->serial, goal, x, &result->position_error, &result->rotation_error);
+    for (int j = 0; j < reach->nv; j++) {
+        const int c = reach->model->dof_coordinate[j];
+        result->at_limits += c >= 0 && (q[c] <= reach->lower[j] || q[c] >= reach->upper[j]);
+    }
+    result->distance = ulna_serial_distance(chain->serial, &chain->norm, x, seed);
+    for (int i = 0; i < chain->n; i++) {
+        const int is_translation = ulna_segment_is_translation(reach->model->dof_segment[dof[i]]);
+        result->jumped |= !is_translation && fabs(ulna_nearest_turn(x[i] - seed[i], 0)) > reach->options.jump;
+    }
+}
+
+static int is_inside(const ulna_chain *chain, const ulna_reach_query *query, const double *x)
+{
+    const int *dof = ulna_serial_dofs(chain->serial);
+    for (int i = 0; i < chain->n; i++)
+        if (x[i] < query->lower[dof[i]] || x[i] > query->upper[dof[i]])
+            return 0;
+    return 1;
+}
+
+/* ---- calls -------------------------------------------------------------------------------------------------------------------- */
+
+int ulna_chain_solve(const ulna_chain *chain, void *memory, const ulna_reach_query *query, double *q,
                      ulna_reach_result *result)
 {
-    (void)chain, (void)scratch, (void)query, (void)q, (void)result;
-    return 0;
+    (void)memory;
+    ulna_serial_goal goal;
+    ulna_serial_result solved;
+    double seed[ULNA_SERIAL_MAX], x[ULNA_SERIAL_MAX];
+    set_goal(chain, query->target, &goal);
+    gather(chain, query->seed, seed);
+    if (query->mode == ULNA_REACH_NEAREST)
+        solved = ulna_serial_solve_nearest(chain->serial, &goal, seed, &chain->norm, 1, x);
+    else if (query->mode == ULNA_REACH_NEAR)
+        solved = ulna_serial_solve_near(chain->serial, &goal, seed, x);
+    else
+        solved = ulna_serial_solve_any(chain->serial, &goal, seed, x);
+    if (query->is_narrow && !(solved.reached && is_inside(chain, query, x)))
+        return 0;
+    if (!solved.reached)
+        return 0;
+    scatter(chain, query->seed, x, q);
+    fill_result(chain, &goal, &solved, seed, x, q, result);
+    return 1;
 }
 
-void ulna_chain_solve_many(const ulna_chain *chain, void *scratch, const ulna_reach_query *query, int count, double *q,
+void ulna_chain_solve_many(const ulna_chain *chain, void *memory, const ulna_reach_query *query, int count, double *q,
                            ulna_reach_result *results, unsigned char *served)
 {
-    (void)chain, (void)scratch, (void)query, (void)q, (void)results;
-    for (int i = 0; i < count; i++)
-        served[i] = 0;
+    scratch *s = memory;
+    const int nq = chain->reach->nq, n = chain->n;
+    for (int first = 0; first < count; first += BLOCK) {
+        const int size = count - first < BLOCK ? count - first : BLOCK;
+        for (int i = 0; i < size; i++) {
+            set_goal(chain, &query->target[first + i], &s->goal[i]);
+            gather(chain, query->seed + (size_t)(first + i) * (size_t)nq, s->seed + i * n);
+        }
+        ulna_serial_solve_many(chain->serial, query->mode == ULNA_REACH_NEAR, size, s->goal, s->seed, s->q, s->result);
+        for (int i = 0; i < size; i++) {
+            const size_t at = (size_t)(first + i) * (size_t)nq;
+            served[first + i] = s->result[i].reached != 0;
+            if (!s->result[i].reached)
+                continue;
+            scatter(chain, query->seed + at, s->q + i * n, q + at);
+            fill_result(chain, &s->goal[i], &s->result[i], s->seed + i * n, s->q + i * n, q + at, &results[first + i]);
+        }
+    }
 }
 
-int ulna_chain_all(const ulna_chain *chain, void *scratch, const ulna_reach_query *query, int capacity, double *q,
+int ulna_chain_all(const ulna_chain *chain, void *memory, const ulna_reach_query *query, int capacity, double *q,
                    ulna_reach_result *results, int *count)
 {
-    (void)chain, (void)scratch, (void)query, (void)capacity, (void)q, (void)results, (void)count;
-    return 0;
+    (void)memory;
+    ulna_serial_goal goal;
+    double seed[ULNA_SERIAL_MAX], x[ULNA_SERIAL_ALL][ULNA_SERIAL_MAX];
+    set_goal(chain, query->target, &goal);
+    gather(chain, query->seed, seed);
+    ulna_serial_result solved;
+    *count = ulna_serial_solve_all(chain->serial, &goal, seed, &chain->norm,
+                                   capacity < ULNA_SERIAL_ALL ? capacity : ULNA_SERIAL_ALL, x, &solved);
+    for (int k = 0; k < *count; k++) {
+        double *to = q + (size_t)k * (size_t)chain->reach->nq;
+        scatter(chain, query->seed, x[k], to);
+        fill_result(chain, &goal, &solved, seed, x[k], to, &results[k]);
+    }
+    return *count > 0;
 }

@@ -499,18 +499,18 @@ void ulna_serial_error(const ulna_serial *chain, const ulna_serial_goal *goal, c
 
 /* ---- back to coordinates --------------------------------------------------------------------------------------------------- */
 
-int ulna_serial_accept(const ulna_serial *chain, const ulna_serial_lanes *state, int lane, const double *seed,
-                       double *q)
+int ulna_serial_accept_at(const ulna_serial *chain, double (*scaled)[ULNA_SERIAL_LANES], int lane, const double *seed,
+                          double *q)
 {
     for (int i = 0; i < chain->n; i++) {
-        double x = state->q[i][lane];
+        double x = scaled[i][lane];
         if (!(fabs(x) < LARGEST_ANGLE))
             return 0;
         if (chain->slides[i]) {
             x *= chain->length;
         } else {
             const double turn = 2 * ULNA_PI;
-            x -= turn * rint((x - seed[i]) * (1 / turn));
+            x = ulna_serial_unturn(x, seed[i]);
             if (x > chain->upper[i])
                 x -= turn * ceil((x - chain->upper[i] - LIMIT_SLACK) / turn);
             if (x < chain->lower[i])
@@ -519,7 +519,7 @@ int ulna_serial_accept(const ulna_serial *chain, const ulna_serial_lanes *state,
         const double slack = LIMIT_SLACK * chain->unit[i];
         if (x > chain->upper[i] + slack || x < chain->lower[i] - slack)
             return 0;
-        q[i] = fmin(fmax(x, chain->lower[i]), chain->upper[i]);
+        q[i] = ulna_serial_clamp(x, chain->lower[i], chain->upper[i]);
     }
     return 1;
 }

@@ -77,4 +77,34 @@ ulna_serial_result ulna_serial_solve_any(const ulna_serial *chain, const ulna_se
 ulna_serial_result ulna_serial_solve_near(const ulna_serial *chain, const ulna_serial_goal *goal, const double *seed,
                                           double *q);
 
+/* A distance between coordinates: of weight * difference, in radians and metres. */
+typedef struct ulna_serial_norm {
+    double weight[ULNA_SERIAL_MAX]; /* n, >= 0 */
+    int is_largest;                 /* 1: the largest; 0: the root of the sum of squares */
+} ulna_serial_norm;
+
+double ulna_serial_distance(const ulna_serial *chain, const ulna_serial_norm *norm, const double *a, const double *b);
+
+/* Of all solutions that are found the one nearest to the seed. norm NULL: weights of 1, sum of squares. `thorough`: where
+ * solutions form curves, walks along them. */
+ulna_serial_result ulna_serial_solve_nearest(const ulna_serial *chain, const ulna_serial_goal *goal, const double *seed,
+                                             const ulna_serial_norm *norm, int thorough, double *q);
+
+/* The solution to which `start` leads, and of its neighbourhood the one nearest to the seed. q is untouched if it leads to none. */
+ulna_serial_result ulna_serial_solve_from(const ulna_serial *chain, const ulna_serial_goal *goal, const double *start,
+                                          const double *seed, const ulna_serial_norm *norm, double *q);
+
+#define ULNA_SERIAL_ALL 32
+
+/* Several solutions, nearest first, at most `capacity` and ULNA_SERIAL_ALL; returns how many were found. They differ by more than 0.1
+ * in some joint (radians, or lengths of the chain). A redundant chain gives the nearest of each neighbourhood. */
+int ulna_serial_solve_all(const ulna_serial *chain, const ulna_serial_goal *goal, const double *seed,
+                          const ulna_serial_norm *norm, int capacity, double (*q)[ULNA_SERIAL_MAX],
+                          ulna_serial_result *result);
+
+/* `count` goals, all of one aim, point, axis and tolerances, in vector lanes: as by ulna_serial_solve_near, or by ulna_serial_solve_any.
+ * seeds and q: count x n. */
+void ulna_serial_solve_many(const ulna_serial *chain, int is_near, int count, const ulna_serial_goal *goals,
+                            const double *seeds, double *q, ulna_serial_result *results);
+
 #endif

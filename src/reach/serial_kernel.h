@@ -89,11 +89,26 @@ typedef struct ulna_serial_lanes {
     unsigned certified;                   /* bits of lanes that meet it after the step */
 } __attribute__((aligned(64))) ulna_serial_lanes;
 
+/* Steps along solutions of a redundant chain. Arrays have ULNA_SERIAL_MAX entries, scaled. */
+typedef struct ulna_serial_slide {
+    double seed[ULNA_SERIAL_MAX],
+        weight[ULNA_SERIAL_MAX];      /* the distance is sqrt(sum weight (q - seed)^2); weights > 0 */
+    double cap;                       /* the longest step */
+    double stop_below;                /* shorter steps than this are not made where the goal is met */
+    unsigned moving;                  /* bits of lanes that may move */
+    double length[ULNA_SERIAL_LANES]; /* of the step along the solutions */
+    double direction[ULNA_SERIAL_MAX][ULNA_SERIAL_LANES]; /* of a trace */
+} ulna_serial_slide;
+
 typedef struct ulna_serial_kernel {
     const char *name;
     int lanes;
     /* One step of damped least squares in each lane. */
     void (*step)(const ulna_serial *chain, ulna_serial_lanes *state);
+    /* One step towards the goal and, along its solutions, towards the seed; converged: lanes that met the goal before it. */
+    void (*slide)(const ulna_serial *chain, ulna_serial_lanes *state, ulna_serial_slide *slide);
+    /* One step towards the goal and along its solutions; cost: before it. */
+    void (*trace)(const ulna_serial *chain, ulna_serial_lanes *state, ulna_serial_slide *slide);
     /* The last frame in each lane: x, y, z axis and origin, [12][lane]. */
     void (*forward)(const ulna_serial *chain, double (*q)[ULNA_SERIAL_LANES], double (*frame)[ULNA_SERIAL_LANES]);
     /* The best sample of each lane of the table, and its score. */
@@ -117,13 +132,49 @@ ulna_status ulna_serial_create_with(const ulna_model *model, int base, int tip, 
                                     const double *upper, const ulna_serial_kernel *kernel,
                                     const ulna_allocator *allocator, ulna_serial **chain, ulna_error *error);
 
+/* Without calls: fmin, fmax and rint are functions on the machines that everything but kernels is compiled for. */
+static inline double ulna_serial_clamp(double x, double lower, double upper)
+{
+    return x < lower ? lower : x > upper ? upper : x;
+}
+
+/* The nearest integer of a number below 2^51, by its last bits. */
+static inline double ulna_serial_round(double x)
+{
+    const double rounder = 6755399441055744.0; /* 1.5 * 2^52 */
+    return (x + rounder) - rounder;
+}
+
+/* An angle without whole turns: within half a turn of `near`. */
+static inline double ulna_serial_unturn(double angle, double near)
+{
+    const double turn = 6.28318530717958647692;
+    return angle - turn * ulna_serial_round((angle - near) * (1 / turn));
+}
+
 /* serial.c */
 void ulna_serial_target_set(const ulna_serial *chain, const ulna_serial_goal *goal, ulna_serial_target *target);
 /* Prepares all lanes for a goal: target, limits, damping. */
 void ulna_serial_lanes_set(const ulna_serial *chain, const ulna_serial_target *target, ulna_serial_lanes *state);
 /* Scaled coordinates of one lane to q, as near to the seed as whole turns allow; 0 if they are outside the limits. */
-int ulna_serial_accept(const ulna_serial *chain, const ulna_serial_lanes *state, int lane, const double *seed,
-                       double *q);
+int ulna_serial_accept_at(const ulna_serial *chain, double (*scaled)[ULNA_SERIAL_LANES], int lane, const double *seed,
+                          double *q);
+static inline int ulna_serial_accept(const ulna_serial *chain, ulna_serial_lanes *state, int lane, const double *seed,
+                                     double *q)
+{
+    return ulna_serial_accept_at(chain, state->q, lane, seed, q);
+}
+
+/* serial_solve.c */
+enum { ULNA_SERIAL_BEST = 16 }; /* samples that the scan of the small and of the large table finds */
+/* The most that lambda is, times the cost: little damping finds solutions from afar sooner, more damping stays near the seed. */
+#define ULNA_SERIAL_DAMPING_ANY 0.1
+#define ULNA_SERIAL_DAMPING_NEAR 1.0
+/* Samples with the best scores, best first. */
+void ulna_serial_find_samples(const ulna_serial *chain, const ulna_serial_table *table,
+                              const ulna_serial_target *target, int *sample);
+/* The seed in scaled units, inside the limits; angles of free joints below a turn. */
+void ulna_serial_scale_seed(const ulna_serial *chain, const double *seed, double *scaled);
 
 /* The additive recurrence of M. Roberts ("R-sequence") in `count` dimensions: sample k is the fractional part of 0.5 + k stride. */
 void ulna_serial_strides(int count, double *stride);

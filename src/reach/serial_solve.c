@@ -19,14 +19,11 @@
 
 enum {
     ITERATIONS = 12,    /* from a table's candidate, or from the seed */
-    TABLE_SAMPLES = 16, /* of each table */
     FIRST_SAMPLES = 32, /* low-discrepancy samples with twice as many iterations; later ones have five times as many */
     ROUNDS = 400,       /* of one vector of candidates */
     NEAR_ROUNDS = 8,    /* around the seed */
 };
 
-#define DAMPING_ANY 0.1
-#define DAMPING_NEAR 1.0
 /* Solutions with some joint farther from the seed are not near: radians, or lengths of the chain. */
 #define NEAR 1.0
 
@@ -52,15 +49,13 @@ static void set_damping(ulna_serial_lanes *state, double damping)
 
 static double clamped(const ulna_serial *chain, int i, double x)
 {
-    return fmin(fmax(x, chain->clamp_lower[i]), chain->clamp_upper[i]);
+    return ulna_serial_clamp(x, chain->clamp_lower[i], chain->clamp_upper[i]);
 }
 
-/* The seed in scaled units, inside the limits; angles of free joints below a turn. */
-static void scale_seed(const ulna_serial *chain, const double *seed, double *scaled)
+void ulna_serial_scale_seed(const ulna_serial *chain, const double *seed, double *scaled)
 {
     for (int i = 0; i < chain->n; i++)
-        scaled[i] = chain->free[i] ? seed[i] - 2 * ULNA_PI * rint(seed[i] / (2 * ULNA_PI))
-                                   : clamped(chain, i, seed[i] / chain->unit[i]);
+        scaled[i] = chain->free[i] ? ulna_serial_unturn(seed[i], 0) : clamped(chain, i, seed[i] / chain->unit[i]);
 }
 
 static double sequence(const ulna_serial *chain, int i, int k)
@@ -86,16 +81,15 @@ static void begin_around(const ulna_serial *chain, const double *scaled, double 
             state->q[i][l] = clamped(chain, i, scaled[i] + radius * (2 * sequence(chain, i, first + l) - 1));
 }
 
-/* The 16 samples of the table with the best scores, best first. */
-static void find_samples(const ulna_serial *chain, const ulna_serial_table *table, const ulna_serial_target *target,
-                         int *sample)
+void ulna_serial_find_samples(const ulna_serial *chain, const ulna_serial_table *table,
+                              const ulna_serial_target *target, int *sample)
 {
-    float score[TABLE_SAMPLES];
-    int found[TABLE_SAMPLES];
+    float score[ULNA_SERIAL_BEST];
+    int found[ULNA_SERIAL_BEST];
     chain->kernel->scan(chain, table, target, score, found);
-    for (int i = 0; i < TABLE_SAMPLES; i++) { /* without branches: each goes to its rank */
+    for (int i = 0; i < ULNA_SERIAL_BEST; i++) { /* without branches: each goes to its rank */
         int rank = 0;
-        for (int k = 0; k < TABLE_SAMPLES; k++)
+        for (int k = 0; k < ULNA_SERIAL_BEST; k++)
             rank += (score[k] > score[i]) | ((score[k] == score[i]) & (k < i));
         sample[rank] = found[i];
     }
@@ -125,12 +119,12 @@ static int first_solution(const ulna_serial *chain, ulna_serial_lanes *state, in
 static int solve_from_tables(const ulna_serial *chain, const ulna_serial_target *target, ulna_serial_lanes *state,
                              const double *seed, double *q, ulna_serial_result *result)
 {
-    set_damping(state, DAMPING_ANY);
+    set_damping(state, ULNA_SERIAL_DAMPING_ANY);
     for (int t = ULNA_SERIAL_SMALL; t <= ULNA_SERIAL_LARGE; t++) {
         const ulna_serial_table *table = &chain->table[t];
-        int sample[TABLE_SAMPLES];
-        find_samples(chain, table, target, sample);
-        for (int first = 0; first < TABLE_SAMPLES; first += chain->kernel->lanes) {
+        int sample[ULNA_SERIAL_BEST];
+        ulna_serial_find_samples(chain, table, target, sample);
+        for (int first = 0; first < ULNA_SERIAL_BEST; first += chain->kernel->lanes) {
             chain->kernel->begin(chain, table, target, sample + first, state);
             if (first_solution(chain, state, ITERATIONS, seed, q, result))
                 return 1;
@@ -145,7 +139,7 @@ static int solve_from_anywhere(const ulna_serial *chain, ulna_serial_lanes *stat
 {
     for (int round = 0, sample = 1; round < ROUNDS; round++, sample += chain->kernel->lanes) {
         const int limited = round % 2 == 0;
-        set_damping(state, !limited ? DAMPING_ANY : round % 4 ? 1.0 : 0.02);
+        set_damping(state, !limited ? ULNA_SERIAL_DAMPING_ANY : round % 4 ? 1.0 : 0.02);
         state->lower = limited ? chain->clamp_lower : chain->no_lower;
         state->upper = limited ? chain->clamp_upper : chain->no_upper;
         begin_anywhere(chain, sample, state);
@@ -165,7 +159,7 @@ static int solve_any(const ulna_serial *chain, const ulna_serial_target *target,
 static void give_seed_back(const ulna_serial *chain, const double *seed, double *q)
 {
     for (int i = 0; i < chain->n; i++)
-        q[i] = fmin(fmax(seed[i], chain->lower[i]), chain->upper[i]);
+        q[i] = ulna_serial_clamp(seed[i], chain->lower[i], chain->upper[i]);
 }
 
 ulna_serial_result ulna_serial_solve_any(const ulna_serial *chain, const ulna_serial_goal *goal, const double *seed,
@@ -199,7 +193,7 @@ static int solve_around(const ulna_serial *chain, ulna_serial_lanes *state, cons
     const unsigned all = (1u << chain->kernel->lanes) - 1;
     double best = NEAR;
     for (int round = 0; round < NEAR_ROUNDS; round++) {
-        set_damping(state, round % 2 ? DAMPING_ANY : DAMPING_NEAR);
+        set_damping(state, round % 2 ? ULNA_SERIAL_DAMPING_ANY : ULNA_SERIAL_DAMPING_NEAR);
         begin_around(chain, scaled, 0.15 * (1 + round % 4), 1 + round * chain->kernel->lanes, state);
         result->starts++;
         unsigned done = 0;
@@ -234,11 +228,11 @@ ulna_serial_result ulna_serial_solve_near(const ulna_serial *chain, const ulna_s
     double scaled[ULNA_SERIAL_MAX];
     ulna_serial_target_set(chain, goal, &target);
     ulna_serial_lanes_set(chain, &target, &state);
-    scale_seed(chain, seed, scaled);
+    ulna_serial_scale_seed(chain, seed, scaled);
     for (int i = 0; i < chain->n; i++)
         for (int l = 0; l < chain->kernel->lanes; l++)
             state.q[i][l] = scaled[i];
-    set_damping(&state, DAMPING_NEAR);
+    set_damping(&state, ULNA_SERIAL_DAMPING_NEAR);
     result.reached = first_solution(chain, &state, ITERATIONS, seed, q, &result);
     if (!result.reached) {
         state.stop_at_first = 0;

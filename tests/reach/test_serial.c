@@ -474,6 +474,217 @@ static void test_certificates(void **state)
     }
 }
 
+/* ---- many, nearest, all ------------------------------------------------------------------------------------------------- */
+
+static void test_many(void **state)
+{
+    (void)state;
+    enum { COUNT = 500 };
+    static ulna_serial_goal goals[COUNT];
+    static ulna_serial_result results[COUNT];
+    static double seeds[COUNT * ULNA_SERIAL_MAX], found[COUNT * ULNA_SERIAL_MAX];
+    for (int k = 0; k < KERNELS; k++)
+        for (int r = 0; r < ulna_test_robot_count; r++)
+            for (int near = 0; near < 2; near++) {
+                if (!ulna_serial_kernel_find(kernel_names[k]))
+                    continue;
+                ulna_test_rng rng = ulna_test_rng_seed(11);
+                setting s = robot_setting(&ulna_test_robots[r], kernel_names[k]);
+                for (int i = 0; i < COUNT; i++) {
+                    double q[ULNA_SERIAL_MAX];
+                    random_q(&s, &rng, q);
+                    goals[i] = goal_at(&s, q);
+                    if (near)
+                        noisy_q(&s, &rng, q, seeds + i * s.n);
+                    else
+                        random_q(&s, &rng, seeds + i * s.n);
+                }
+                ulna_serial_solve_many(s.chain, near, COUNT, goals, seeds, found, results);
+                for (int i = 0; i < COUNT; i++) {
+                    assert_true(results[i].reached);
+                    assert_solution(&s, &goals[i], found + i * s.n);
+                }
+                clear(&s);
+            }
+}
+
+/* Against many starts, each slid towards the seed. */
+static void test_nearest(void **state)
+{
+    (void)state;
+    for (int r = 0; r < ULNA_TEST_ARMS; r++)
+        for (int near = 0; near < 2; near++) {
+            ulna_test_rng rng = ulna_test_rng_seed(12);
+            setting s = robot_setting(&ulna_test_robots[r], NULL);
+            enum { COUNT = 200 };
+            int good = 0;
+            for (int k = 0; k < COUNT; k++) {
+                double q[ULNA_SERIAL_MAX], seed[ULNA_SERIAL_MAX], start[ULNA_SERIAL_MAX], found[ULNA_SERIAL_MAX];
+                random_q(&s, &rng, q);
+                const ulna_serial_goal goal = goal_at(&s, q);
+                if (near)
+                    noisy_q(&s, &rng, q, seed);
+                else
+                    random_q(&s, &rng, seed);
+                double least = ulna_serial_distance(s.chain, NULL, q, seed);
+                for (int i = 0; i < 50; i++) {
+                    random_q(&s, &rng, start);
+                    if (ulna_serial_solve_from(s.chain, &goal, start, seed, NULL, found).reached) {
+                        assert_solution(&s, &goal, found);
+                        least = fmin(least, ulna_serial_distance(s.chain, NULL, found, seed));
+                    }
+                }
+                assert_true(ulna_serial_solve_nearest(s.chain, &goal, seed, NULL, k % 2, found).reached);
+                assert_solution(&s, &goal, found);
+                good += ulna_serial_distance(s.chain, NULL, found, seed) < least + 1e-3;
+            }
+            if (good < (near ? 0.99 : 0.93) * COUNT)
+                fail_msg("%s, %s seed: nearest %d of %d", ulna_test_robots[r].name, near ? "near" : "random", good,
+                         COUNT);
+            clear(&s);
+        }
+}
+
+/* Weights: a joint that must not move moves less. */
+static void test_nearest_weighted(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(13);
+    setting s = robot_setting(&ulna_test_robots[2], NULL);
+    double plain = 0, weighted = 0;
+    for (int k = 0; k < 100; k++) {
+        double q[ULNA_SERIAL_MAX], seed[ULNA_SERIAL_MAX], found[ULNA_SERIAL_MAX];
+        ulna_serial_norm norm = {.weight = {1, 1, 30, 1, 1, 1, 1}};
+        random_q(&s, &rng, q);
+        const ulna_serial_goal goal = goal_at(&s, q);
+        noisy_q(&s, &rng, q, seed);
+        assert_true(ulna_serial_solve_nearest(s.chain, &goal, seed, NULL, 0, found).reached);
+        plain += fabs(found[2] - seed[2]);
+        assert_true(ulna_serial_solve_nearest(s.chain, &goal, seed, &norm, 0, found).reached);
+        assert_solution(&s, &goal, found);
+        weighted += fabs(found[2] - seed[2]);
+    }
+    assert_true(weighted < 0.5 * plain); /* at limits it must move */
+    clear(&s);
+}
+
+static void test_all(void **state)
+{
+    (void)state;
+    for (int r = 0; r < ulna_test_robot_count; r++) {
+        ulna_test_rng rng = ulna_test_rng_seed(14);
+        setting s = robot_setting(&ulna_test_robots[r], NULL);
+        int most = 0;
+        for (int k = 0; k < 50; k++) {
+            double q[ULNA_SERIAL_MAX], seed[ULNA_SERIAL_MAX], found[ULNA_SERIAL_ALL][ULNA_SERIAL_MAX], last = 0;
+            ulna_serial_result result;
+            random_q(&s, &rng, q);
+            random_q(&s, &rng, seed);
+            const ulna_serial_goal goal = goal_at(&s, q);
+            const int count = ulna_serial_solve_all(s.chain, &goal, seed, NULL, 12, found, &result);
+            assert_true(count >= 1 && count <= 12 && result.reached);
+            most = count > most ? count : most;
+            for (int i = 0; i < count; i++) {
+                assert_solution(&s, &goal, found[i]);
+                const double distance = ulna_serial_distance(s.chain, NULL, found[i], seed);
+                assert_true(distance >= last);
+                last = distance;
+                for (int j = 0; j < i; j++) {
+                    double largest = 0;
+                    for (int c = 0; c < s.n; c++)
+                        largest = fmax(largest, fabs(found[i][c] - found[j][c]) / s.chain->unit[c]);
+                    assert_true(largest > 0.1);
+                }
+            }
+        }
+        if (r < ULNA_TEST_ARMS)
+            assert_true(most >= 4);
+        clear(&s);
+    }
+}
+
+/* Twice the same, to the bit, whatever was solved in between. */
+static void test_same_bits(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(15);
+    setting s = robot_setting(&ulna_test_robots[2], NULL);
+    double seed[ULNA_SERIAL_MAX], found[20][3][ULNA_SERIAL_MAX], again[ULNA_SERIAL_MAX];
+    ulna_serial_goal goal[20];
+    random_q(&s, &rng, seed);
+    for (int pass = 0; pass < 2; pass++)
+        for (int k = 0; k < 20; k++) {
+            if (pass == 0) {
+                double q[ULNA_SERIAL_MAX];
+                random_q(&s, &rng, q);
+                goal[k] = goal_at(&s, q);
+            }
+            for (int mode = 0; mode < 3; mode++) {
+                double *to = pass == 0 ? found[k][mode] : again;
+                if (mode == 0)
+                    ulna_serial_solve_any(s.chain, &goal[k], seed, to);
+                else if (mode == 1)
+                    ulna_serial_solve_near(s.chain, &goal[k], seed, to);
+                else
+                    ulna_serial_solve_nearest(s.chain, &goal[k], seed, NULL, 1, to);
+                if (pass == 1)
+                    assert_memory_equal(found[k][mode], again, (size_t)s.n * sizeof *again);
+            }
+        }
+    clear(&s);
+}
+
+/* Singular poses and poses at limits: wrist aligned, elbow straight, every joint at a limit. */
+static void test_hard_goals(void **state)
+{
+    (void)state;
+    for (int r = 0; r < ulna_test_robot_count; r++) {
+        ulna_test_rng rng = ulna_test_rng_seed(16);
+        setting s = robot_setting(&ulna_test_robots[r], NULL);
+        for (int k = 0; k < 300; k++) {
+            double q[ULNA_SERIAL_MAX], seed[ULNA_SERIAL_MAX], found[ULNA_SERIAL_MAX];
+            random_q(&s, &rng, q);
+            for (int i = 0; i < s.n; i++) {
+                const double lower = ulna_serial_lower(s.chain)[i], upper = ulna_serial_upper(s.chain)[i];
+                if (k % 3 == 0 && lower <= 0 && upper >= 0 && i % 2 == k % 2)
+                    q[i] = 0;
+                else if (k % 3 == 1 && (i == k % s.n || k % 12 == 1))
+                    q[i] = k % 2 ? lower : upper;
+            }
+            const ulna_serial_goal goal = goal_at(&s, q);
+            random_q(&s, &rng, seed);
+            if (!ulna_serial_solve_any(s.chain, &goal, seed, found).reached)
+                fail_msg("%s: goal %d is not reached", ulna_test_robots[r].name, k);
+            assert_solution(&s, &goal, found);
+            noisy_q(&s, &rng, q, seed);
+            if (!ulna_serial_solve_near(s.chain, &goal, seed, found).reached)
+                fail_msg("%s: goal %d is not reached from near", ulna_test_robots[r].name, k);
+            assert_solution(&s, &goal, found);
+        }
+        clear(&s);
+    }
+}
+
+/* Too far away: not reached, and q is inside the limits all the same. */
+static void test_unreachable(void **state)
+{
+    (void)state;
+    for (int r = 0; r < ulna_test_robot_count; r++) {
+        ulna_test_rng rng = ulna_test_rng_seed(17);
+        setting s = robot_setting(&ulna_test_robots[r], NULL);
+        for (int k = 0; k < 3; k++) {
+            double q[ULNA_SERIAL_MAX], found[ULNA_SERIAL_MAX];
+            random_q(&s, &rng, q);
+            ulna_serial_goal goal = goal_at(&s, q);
+            goal.position[k] += 20;
+            assert_false(ulna_serial_solve_any(s.chain, &goal, q, found).reached);
+            for (int i = 0; i < s.n; i++)
+                assert_true(found[i] >= ulna_serial_lower(s.chain)[i] && found[i] <= ulna_serial_upper(s.chain)[i]);
+        }
+        clear(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -488,6 +699,13 @@ int main(void)
         cmocka_unit_test(test_partial_goals),
         cmocka_unit_test(test_random_robots),
         cmocka_unit_test(test_certificates),
+        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_nearest_weighted),
+        cmocka_unit_test(test_all),
+        cmocka_unit_test(test_same_bits),
+        cmocka_unit_test(test_hard_goals),
+        cmocka_unit_test(test_unreachable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
