@@ -435,6 +435,24 @@ static int read_relax(const cli *tool, global_job *job)
     return CLI_DONE;
 }
 
+static int read_sdpa(const cli *tool, global_job *job)
+{
+    static const char *const forms[] = {"F0", "F1", "F2", NULL};
+    const char *text = cli_value(tool, "sdpa-form");
+    int found = ULNA_SDPA_REDUCED;
+    job->sdpa_path = cli_value(tool, "sdpa");
+    if (job->sdpa_path && !*job->sdpa_path)
+        return cli_usage(tool, "--sdpa needs the name of a file");
+    if (text && !job->sdpa_path)
+        return cli_usage(tool, "--sdpa-form needs --sdpa FILE");
+    for (found = text ? 0 : found; text && forms[found] && strcmp(forms[found], text) != 0;)
+        found++;
+    if (!forms[found])
+        return cli_usage(tool, "--sdpa-form takes F0, F1 or F2, not '%s'", text);
+    job->sdpa_form = (ulna_sdpa_form)found;
+    return CLI_DONE;
+}
+
 static int read_numbers(const cli *tool, global_job *job)
 {
     enum { MOST_THREADS = 256 }; /* that the library takes */
@@ -456,8 +474,8 @@ static int read_numbers(const cli *tool, global_job *job)
 
 static int read_options(const cli *tool, global_job *job)
 {
-    static int (*const readers[])(const cli *, global_job *) = {read_skeleton, read_source, read_bounds, read_relax,
-                                                                read_numbers};
+    static int (*const readers[])(const cli *, global_job *) = {read_skeleton, read_source, read_bounds,
+                                                                read_relax,    read_sdpa,   read_numbers};
     int code = CLI_DONE;
     job->options = ulna_global_options_default();
     for (size_t i = 0; i < sizeof readers / sizeof *readers && !code; i++)
@@ -467,6 +485,27 @@ static int read_options(const cli *tool, global_job *job)
 
 /* ==== the command ================================================================================================= */
 
+/* --sdpa: the semidefinite program of the first frame. */
+static int write_program(json_t *object, global_job *job)
+{
+    char *text = NULL;
+    size_t length = 0;
+    ulna_error error;
+    ulna_error_clear(&error);
+    int seen = set_frame(job, 0);
+    ulna_status status =
+        seen < 0 ? cli_fail(&error, ULNA_ERR_NUMBER, "the first frame has a marker at infinity")
+                 : ulna_problem_sdpa(job->problem, job->sdpa_form, &job->options.local, &text, &length, &error);
+    if (status != ULNA_OK)
+        return files_fail(object, job->skeleton_path, &error);
+    status = cli_write_text(job->sdpa_path, text, length, &error);
+    free(text);
+    if (status != ULNA_OK)
+        return files_fail(object, job->sdpa_path, &error);
+    put_text(object, "sdpa", job->sdpa_path);
+    return CLI_DONE;
+}
+
 static int run(const cli *tool, json_t *object, global_job *job)
 {
     ulna_error error;
@@ -475,6 +514,8 @@ static int run(const cli *tool, json_t *object, global_job *job)
     if (!code)
         code = global_check_outputs(tool, object);
     if (code)
+        return code;
+    if (job->sdpa_path && (code = write_program(object, job)))
         return code;
     if (solve_frames(tool, job, &error))
         return files_fail(object, job->has_take ? job->take.markers_path : job->skeleton_path, &error);
@@ -525,8 +566,7 @@ static const cli_option options[] = {
      "Axes of the recording that are x, y and z of the skeleton, such as yzx. Default: found automatically."},
     {"up", 0, "AXIS", "Axis of the recording that points up: x, y or z. The other axes follow from it."},
     {"bounds", 0, "WHICH",
-     "Joint limits: skeleton (default), the limits of the skeleton; none; or, with --markers, a motion file: the range "
-     "seen in that motion, plus 5 %."},
+     "Joint limits: skeleton (default), the limits of the skeleton; none; or, with --markers, a motion file, as in `ulna solve`."},
     {"gap", 0, "X", "Stop when the cost is proven to be within this fraction of the optimum. Default: 0.001."},
     {"starts", 0, "N", "Maximum number of local solves. Default: 64."},
     {"seconds", 0, "S",
@@ -535,6 +575,12 @@ static const cli_option options[] = {
     {"relax", 0, "KIND",
      "Relaxations that bound the cost: bones (default), the fast one and then the tight one; hull, only the fast one; "
      "none, only local solves, with a bound of 0."},
+    {"sdpa", 0, "FILE",
+     "Also write the semidefinite program of the convex-IK paper for the first frame, in the sparse format of SDPA, for other solvers. Its first "
+     "line says how the cost follows from the objective."},
+    {"sdpa-form", 0, "FORM",
+     "Which one. F0: the paper's relaxation (14) as written, which has no interior. F1 (default): the same minimum, with an interior. F2: "
+     "tighter. See docs/global.md."},
     {"seed", 0, "N", "Seed of the random starts. Default: 1."},
     {"output", 'o', "FILE",
      "Write the pose as a motion, in the format of the extension: .amc, .bvh, .csv, .mot or .glb (which also shows the "
@@ -562,7 +608,7 @@ const cli_command global_command = {
         "the output of --json.",
     .options = options,
     .reads = "skeleton goals markers attach reference bounds OPERANDS",
-    .writes = "output",
+    .writes = "output sdpa",
     .examples = "ulna global arm --goal \"tool 0.3 0.2 0.5\"\ta position to reach\n"
                 "ulna global arm --goal \"tool 3 0 0\"\tout of reach: by how much at least?\n"
                 "ulna global human --goals g.csv -o pose.bvh\twrite the pose\n"

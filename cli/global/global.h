@@ -33,6 +33,8 @@ typedef struct global_job {
     int has_take;           /* goals are markers of a recording */
     double unit_m;          /* of goals */
     ulna_global_options options;
+    const char *sdpa_path; /* NULL: none */
+    ulna_sdpa_form sdpa_form;
     int first, last; /* the frames asked for, as the file counts; first > last: the first one of all */
     /* What is said of the recording, and what was read of it: all frames, which tell more of axes and offsets. */
     solve_job take;

@@ -92,6 +92,22 @@ ULNA_API void ulna_global_destroy(ulna_global *global);
  * or strength 0). */
 ULNA_API ulna_status ulna_global_solve(ulna_global *global, double *q, ulna_global_result *result, ulna_error *error);
 
+/* ---- for other solvers ------------------------------------------------------------------------------------------------- */
+
+/* The semidefinite programs of the convex-IK paper (docs/global.md). The minimum of each, in m^2, is at most that of f over all poses. */
+typedef enum ulna_sdpa_form {
+    ULNA_SDPA_LITERAL =
+        0, /* F0: (14) as written, without its linear equations. It has no interior: few solvers get near its minimum */
+    ULNA_SDPA_REDUCED, /* F1: the same minimum, with an interior */
+    ULNA_SDPA_HULL     /* F2: Ulna's, at least as tight */
+} ulna_sdpa_form;
+
+/* The program of a problem in the sparse format of SDPA: `length` bytes and a zero, to be freed with free(). A comment in its first line says
+ * how f follows from the objective. `options` (its limits and whether they count) may be NULL. ULNA_ERR_UNSUPPORTED where the form does not
+ * take a joint or no term is known to it, ULNA_ERR_STATE if there is nothing to solve for. */
+ULNA_API ulna_status ulna_problem_sdpa(const ulna_problem *problem, ulna_sdpa_form form, const ulna_options *options,
+                                       char **text, size_t *length, ulna_error *error);
+
 #ifdef __cplusplus
 }
 #endif

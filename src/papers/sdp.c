@@ -11,6 +11,10 @@
 #include "papers/paper.h"
 #include "papers/papers.h"
 #include "solve/solver.h"
+#include "ulna/global.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 
 ulna_sdp_options ulna_sdp_options_default(void)
 {
@@ -256,3 +260,53 @@ const ulna_method ulna_method_sdp = {
     .begin = begin,
     .iterate = iterate,
 };
+
+/* ---- the program, for others ----------------------------------------------------------------------------------------- */
+
+/* The text of the program below a line that says what its objective means. */
+static ulna_status write_text(const ulna_reduced *reduced, const ulna_paper *paper, char **text, size_t *length)
+{
+    char heading[200], *program = NULL;
+    size_t size = 0;
+    ulna_allocator memory = ulna_allocator_or_default(NULL);
+    ulna_status status = ulna_sdpa_write(&paper->program, NULL, &program, &size);
+    if (status != ULNA_OK)
+        return status;
+    int head = snprintf(heading, sizeof heading, "\"f in m2 = %.17g (objective + %.17g)\n", reduced->unit,
+                        paper->program.objective.constant);
+    *text = malloc((size_t)head + size + 1);
+    if (*text) {
+        memcpy(*text, heading, (size_t)head);
+        memcpy(*text + head, program, size + 1);
+        *length = (size_t)head + size;
+    }
+    ulna_release(&memory, program, size + 1, 1);
+    return *text ? ULNA_OK : ULNA_ERR_MEMORY;
+}
+
+ulna_status ulna_problem_sdpa(const ulna_problem *problem, ulna_sdpa_form form, const ulna_options *options,
+                              char **text, size_t *length, ulna_error *error)
+{
+    static const ulna_paper_form forms[] = {ULNA_PAPER_LITERAL, ULNA_PAPER_REDUCED, ULNA_PAPER_HULL};
+    if (!problem || !text || !length || (unsigned)form > ULNA_SDPA_HULL)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT,
+                         "a problem, one of the three forms and a place for the text are needed");
+    *text = NULL;
+    *length = 0;
+    ulna_reduce_options reduce = {.bounded = options ? options->bounded : 1,
+                                  .lower = options ? options->lower : NULL,
+                                  .upper = options ? options->upper : NULL};
+    ulna_reduced reduced = {0};
+    ulna_paper paper = {0};
+    ulna_status status = ulna_reduced_create(problem, &reduce, NULL, &reduced, error);
+    if (status == ULNA_OK)
+        status = ulna_paper_create(&reduced, forms[form], NULL, &paper, error);
+    if (status == ULNA_OK) {
+        status = write_text(&reduced, &paper, text, length);
+        if (status != ULNA_OK)
+            ulna_fail(error, status, "no memory for the text of the program");
+    }
+    ulna_paper_release(&paper);
+    ulna_reduced_release(&reduced);
+    return status;
+}

@@ -432,6 +432,42 @@ static void frames_of_a_recording(void **state)
 
 /* ---- bad input ------------------------------------------------------------------------------------------------------ */
 
+/* The three programs of a goal out of reach; where SDPA is installed, their minima, which no pose can beat. */
+static void programs_are_written(void **state)
+{
+    (void)state;
+    static const char *const forms[] = {"F0", "F1", "F2"};
+    int has_sdpa = system("command -v sdpa >/dev/null 2>&1") == 0;
+    for (int i = 0; i < 3; i++) {
+        char command[200];
+        double unit, constant, minimum;
+        snprintf(command, sizeof command,
+                 "global --json arm --goal 'tool 1.5 1 0.2' --sdpa program.dat-s --sdpa-form %s", forms[i]);
+        json_t *object = run(command);
+        double cost = real(object, "cost");
+        assert_string_equal(ulna_test_json_string(object, "sdpa"), "program.dat-s");
+        json_decref(object);
+        char *text = ulna_test_cli_read("program.dat-s");
+        assert_int_equal(sscanf(text, "\"f in m2 = %lf (objective + %lf)", &unit, &constant), 2);
+        free(text);
+        if (!has_sdpa)
+            continue;
+        assert_int_equal(
+            ulna_test_cli("--version >version; sdpa -ds program.dat-s -o program.out -numThreads 1 >screen"), 0);
+        text = ulna_test_cli_read("program.out");
+        const char *line = strstr(text, "objValPrimal = ");
+        assert_non_null(line);
+        assert_int_equal(sscanf(line, "objValPrimal = %lf", &minimum), 1);
+        free(text);
+        double bound = unit * (minimum + constant);
+        assert_true(bound < cost * (1 + 1e-3) && bound > 0.9 * cost);
+    }
+    assert_int_equal(ulna_test_cli("global arm --goal 'tool 1 0 0' --sdpa-form F1"), 2);
+    assert_int_equal(ulna_test_cli("global arm --goal 'tool 1 0 0' --sdpa p --sdpa-form F3"), 2);
+    ulna_test_assert_says(ulna_test_cli_err(), "F0, F1 or F2");
+    assert_int_equal(ulna_test_cli("global arm --goal 'tool 1 0 0' --sdpa no/such/folder/p"), 4);
+}
+
 static void mistakes_are_told(void **state)
 {
     (void)state;
@@ -528,6 +564,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_key_is_there, ulna_test_cli_set_up, ulna_test_cli_tear_down),
         cmocka_unit_test_setup_teardown(poses_are_written, ulna_test_cli_set_up, ulna_test_cli_tear_down),
         cmocka_unit_test_setup_teardown(frames_of_a_recording, ulna_test_cli_set_up, ulna_test_cli_tear_down),
+        cmocka_unit_test_setup_teardown(programs_are_written, ulna_test_cli_set_up, ulna_test_cli_tear_down),
         cmocka_unit_test_setup_teardown(mistakes_are_told, ulna_test_cli_set_up, ulna_test_cli_tear_down),
         cmocka_unit_test_setup_teardown(global_is_listed_and_compared, ulna_test_cli_set_up, ulna_test_cli_tear_down),
     };
