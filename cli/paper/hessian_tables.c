@@ -212,9 +212,11 @@ static ulna_status run_take(paper_job *job, const paper_take *take, const ulna_m
                             double until, sheet *table, ulna_error *error)
 {
     ulna_status status = ULNA_OK;
-    int frames = fixed && job->is_quick && take->frames > 600 ? 600 : take->frames;
+    int frames = fixed && job->is_quick && take->frames > 200 ? 200 : take->frames;
     for (int i = 0; i < COLUMNS && status == ULNA_OK; i++) {
         const trial how = {take, &rivals[columns[i].by], columns[i].iterations, HESSIAN_STOP_CM2, 0};
+        if (job->is_quick && columns[i].by == RIVAL_TEXTBOOK && columns[i].iterations > 10)
+            continue;
         reconstruction sum;
         double part = (until - from) / COLUMNS;
         status = reconstruct(job, &how, frames, fixed, from + i * part, from + (i + 1) * part, &sum, error);

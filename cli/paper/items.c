@@ -57,6 +57,63 @@ static const paper_part table4_parts[] = {
     {0},
 };
 
+static const paper_part a10_parts[] = {
+    {"a10", 0, DRAW_REGIONS, "panel,shoulder_deg,elbow_deg,region",
+     "White: positive definite; light: indefinite; dark: negative definite; red: semidefinite.", "shoulder", "elbow",
+     NULL},
+    {"a10-shares", 0, DRAW_TABLE, NULL, "Shares of the regions, by the sweep and in closed form", NULL, NULL, NULL},
+    {0},
+};
+static const paper_part condition_parts[] = {
+    {"condition", 0, DRAW_CURVES, "take,line,where,frame,condition",
+     "Condition number of the exact Hessian along a take.", "frame", "condition number", NULL},
+    {"condition-summary", 0, DRAW_TABLE, NULL, "At the solution of each frame", NULL, NULL, NULL},
+    {0},
+};
+static const paper_part stills_parts[] = {
+    {"stills", 0, DRAW_STILLS, "panel,kind,ax,ay,az,bx,by,bz", "Skeleton in the pose of the frame, and its markers.",
+     NULL, NULL, NULL},
+    {0},
+};
+static const paper_part player_parts[] = {
+    {"player", 0, DRAW_PLAYER, NULL, "The motion of the file, and what two methods make of its markers.", NULL, NULL,
+     NULL},
+    {0},
+};
+static const paper_part convex3_parts[] = {
+    {"convex3", 0, DRAW_BOXES, "panel,method,cost_mm", "Cost (15) of all starts; below 1e-9 mm drawn there.", NULL,
+     "cost in mm", NULL},
+    {"convex3-summary", 0, DRAW_TABLE, NULL, "Exact: cost below 0.001 mm", NULL, NULL, NULL},
+    {0},
+};
+static const paper_part convex4_parts[] = {
+    {"convex4", 0, DRAW_BOXES, "panel,method,cost_mm", "Cost (15) of all poses and starts; below 1e-9 mm drawn there.",
+     NULL, "cost in mm", NULL},
+    {"convex4-summary", 0, DRAW_TABLE, NULL, "Over all poses and starts", NULL, NULL, NULL},
+    {0},
+};
+static const paper_part convex5_parts[] = {
+    {"convex5", 0, DRAW_BOXES, "panel,method,normalised_mm",
+     "Cost minus that of the best start of the pose. At the bottom: as good as that one, or better.", NULL,
+     "normalised cost in mm", NULL},
+    {"convex5-summary", 0, DRAW_TABLE, NULL, "Normalised costs over all poses and starts", NULL, NULL, NULL},
+    {0},
+};
+static const paper_part convex6_parts[] = {
+    {"convex6", 0, DRAW_STILLS, "panel,kind,ax,ay,az,bx,by,bz",
+     "Red: observed points; blue: the same points of the skeleton; lines: what is between them.", NULL, NULL, NULL},
+    {"convex6-costs", 0, DRAW_TABLE, NULL, "Cost (15)", NULL, NULL, NULL},
+    {0},
+};
+static const paper_part convex_time_parts[] = {
+    {"sdp-time-paper", 1, DRAW_BARS, "skeleton,method,seconds", "Mean time of (14) by MOSEK.", NULL, "s",
+     "skeleton,method,seconds\nbody and hand,SDP-IK by MOSEK,17\n"},
+    {"sdp-time", 0, DRAW_BARS, "skeleton,method,seconds", "Mean time of a pose, all joints observed with noise.", NULL,
+     "s", NULL},
+    {"sdp-time", 0, DRAW_TABLE, NULL, "The same in numbers", NULL, NULL, NULL},
+    {0},
+};
+
 const paper_item paper_items[] = {
     {"fig3", "exact Hessian", "Fig. 3", "Convergence of single frames, unconstrained",
      "With fewer than 10 iterations the exact method usually is several orders of magnitude more accurate than quasi-Newton; LM "
@@ -111,5 +168,61 @@ const paper_item paper_items[] = {
      "{take}: quasi-Newton 10 {bfgs_10.cm%.2f} cm, quasi-Newton 100 {bfgs_100.cm%.2f}, exact Hessian 10 {newton-pcg_10.cm%.2f}, newton 10 "
      "{newton_10.cm%.2f}, hybrid 10 {hybrid_10.cm%.2f}",
      table4_parts, paper_run_table4},
+    {"a10", "exact Hessian", "Fig. A.10", "Definiteness of the Hessian of two links",
+     "The Hessian is positive definite only where the residual is small, and negative definite where it is large. Goals at (1, 0), (2, 0) and (3, 0), "
+     "links of 1 m. The paper gives only a picture, no shares.",
+     "Nothing differs but that shares are given: they are those of the closed form. Semidefinite cells lie on curves, which have no area.",
+     "positive definite: {positive_1%.1f}, {positive_2%.1f} and {positive_3%.1f} % of all poses; negative definite: {negative_1%.1f}, {negative_2%.1f} and "
+     "{negative_3%.1f} %",
+     a10_parts, paper_run_a10},
+    {"condition", "exact Hessian", "Section 6.7", "Condition numbers along a take",
+     "The condition number of the Hessian can become quite large: more than 1e5. The paper gives no other number.",
+     "Units are radians and centimetres. Some directions move no marker at all, such as neck joints against each other: without them the number would be "
+     "infinite, and with them left out it is as large as the paper says.",
+     "median {median%.1e}, largest {largest%.1e}, above 1e5 in {above_percent%.0f} % of the frames, {unseen} direction{unseen:/s} left out; at the pose of the frame before, the Hessian is "
+     "indefinite in {indefinite_percent%.0f} %",
+     condition_parts, paper_run_condition},
+    {"stills", "exact Hessian", "Figs. 2 and 6", "Frames of the motions",
+     "Walking, punching and kicking; jumping jacks, skiing, elbow to knee, squat. Pictures only.",
+     "The frames are those of our Figs. 3 and 7.", "{fight} and {workout}", stills_parts, paper_run_stills},
+    {"player", "exact Hessian", "Video", "Reconstructed motion, side by side",
+     "A video shows the reconstructed motions beside the original; the exact Hessian gives the qualitatively best one, quasi-Newton with 10 iterations a very "
+     "poor one.",
+     "The same take as in the first row of Table 4, solved in the same way.", "{take}, {frames} frames", player_parts,
+     paper_run_player},
+    {"convex3", "convex", "Fig. 3", "Local methods from random starts",
+     "Gradient descent, trust region and CG end with similar costs, L-BFGS significantly worse; gradient descent and CG are significantly slower. "
+     "8 poses of a hand, 5 starts each, at most 30 s. The paper gives only a picture.",
+     "L-BFGS is not worse here: with enough iterations all four come to the same minima, so that the paper's result says more about Manopt's "
+     "default stopping than about the method. λ = 100 is taken for millimetres.",
+     "exact fits: GD {gradient.exact_percent%.0f} %, TR {newton.exact_percent%.0f} %, CG {cg.exact_percent%.0f} %, L-BFGS {lbfgs.exact_percent%.0f} %; "
+     "TR in {newton.seconds%.2g} s",
+     convex3_parts, paper_run_convex3},
+    {"convex4", "convex", "Fig. 4", "Noise-free observations: local starts against SDP-IK",
+     "SDP-IK almost always fits exactly; local optimisation has many outliers by bad starts. 100 natural poses, 20 starts, all shown. The paper gives only "
+     "a picture.",
+     "The same: where all joints are observed, SDP-IK is exact and single starts often are not. Where only ends are observed, many poses fit, and a good "
+     "trust region finds one of them from most starts.",
+     "below 0.1 mm: body, all joints: TR {body_all.tr.good_percent%.0f} % of the starts, SDP-IK {body_all.sdp.good_percent%.0f} % of the poses, global "
+     "{body_all.global.good_percent%.0f} %; hand: {hand_all.tr.good_percent%.0f}, {hand_all.sdp.good_percent%.0f}, {hand_all.global.good_percent%.0f} %",
+     convex4_parts, paper_run_convex4},
+    {"convex5", "convex", "Fig. 5", "Noisy observations: normalised costs",
+     "SDP-IK is as good as the best of 20 starts or better. Noise r·d with r up to 10 mm for the hand, 100 mm for the body. The paper gives only a picture.",
+     "The same. All three end with a trust region on (16), whose limits are penalties: λ = 100 is taken for millimetres.",
+     "within 0.1 mm of the best start: body, all joints: TR {body_all.tr.good_percent%.0f} %, SDP-IK {body_all.sdp.good_percent%.0f} %, global "
+     "{body_all.global.good_percent%.0f} %; hand: {hand_all.tr.good_percent%.0f}, {hand_all.sdp.good_percent%.0f}, {hand_all.global.good_percent%.0f} %",
+     convex5_parts, paper_run_convex5},
+    {"convex6", "convex", "Fig. 6", "Noisy points, local result, projected relaxation, SDP-IK",
+     "Pictures of the noisy points, of a local result with wrong limbs, of the projected solution of (14), and of SDP-IK. The "
+     "paper gives no numbers for them.",
+     "Poses and noise are our own; the local result is the worst of 20 starts.",
+     "body: local {body.local_mm%.1f} mm, projected {body.projected_mm%.1f}, SDP-IK {body.sdp_mm%.1f}; hand: {hand.local_mm%.1f}, {hand.projected_mm%.1f}, "
+     "{hand.sdp_mm%.1f}",
+     convex6_parts, paper_run_convex6},
+    {"sdp-time", "convex", "Section 6", "Time of the relaxation",
+     "About 17 s on average for (14) on an i5, by YALMIP and MOSEK, for the hand and for the body.",
+     "The redundancy of (14) is removed before DSDP solves it; Ulna's own relaxation is tighter and is solved along the tree of the skeleton.",
+     "body {body.sdp_s%.2f} s by DSDP, {body.global_ms%.1f} ms by global; hand {hand.sdp_s%.2f} s, {hand.global_ms%.1f} ms",
+     convex_time_parts, paper_run_convex_time},
     {0},
 };

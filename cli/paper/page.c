@@ -34,13 +34,13 @@ static const json_t *row_of(const report *of, const paper_item *item)
 
 /* ---- tables -------------------------------------------------------------------------------------------------------- */
 
-static void put_heading(markup *page, const char *text)
+static void put_heading(markup *page, const char *text, int is_word)
 {
     char words[80];
     snprintf(words, sizeof words, "%s", text);
     for (char *at = words; *at; at++)
         *at = *at == '_' ? ' ' : *at;
-    markup_put(page, "<th>");
+    markup_put(page, is_word ? "<th class=\"word\">" : "<th>");
     markup_escape(page, words);
     markup_put(page, "</th>");
 }
@@ -49,7 +49,7 @@ static void put_table(markup *page, const sheet *table)
 {
     markup_put(page, "<div class=\"scroll\"><table><thead><tr>");
     for (int i = 0; i < table->columns; i++)
-        put_heading(page, table->cells[i]);
+        put_heading(page, table->cells[i], sheet_count(table) && isnan(sheet_number(table, 0, i)));
     markup_put(page, "</tr></thead><tbody>\n");
     for (int row = 0; row < sheet_count(table); row++) {
         markup_put(page, "<tr>");

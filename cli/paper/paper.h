@@ -159,6 +159,15 @@ ulna_status paper_run_fig8(paper_job *job, ulna_error *error);
 ulna_status paper_run_table3(paper_job *job, ulna_error *error);
 ulna_status paper_run_table4(paper_job *job, ulna_error *error);
 ulna_status paper_run_timing(paper_job *job, ulna_error *error);
+ulna_status paper_run_a10(paper_job *job, ulna_error *error);
+ulna_status paper_run_condition(paper_job *job, ulna_error *error);
+ulna_status paper_run_stills(paper_job *job, ulna_error *error);
+ulna_status paper_run_player(paper_job *job, ulna_error *error);
+ulna_status paper_run_convex3(paper_job *job, ulna_error *error);
+ulna_status paper_run_convex4(paper_job *job, ulna_error *error);
+ulna_status paper_run_convex5(paper_job *job, ulna_error *error);
+ulna_status paper_run_convex6(paper_job *job, ulna_error *error);
+ulna_status paper_run_convex_time(paper_job *job, ulna_error *error);
 
 /* ---- pictures: draw.c; the page: page.c ---------------------------------------------------------------------------------- */
 

@@ -201,6 +201,11 @@ ULNA_API ulna_status ulna_work_hessian_multiply(ulna_work *work, double t, const
 
 /* H(t) as a dense matrix, nv x nv, both triangles. O(DOF x depth), and nv^2 numbers. */
 ULNA_API ulna_status ulna_work_hessian_dense(ulna_work *work, double t, double *hessian);
+/* Eigenvalues of D H(t) D, ascending, where D is the diagonal matrix of `scale` (nv; NULL: 1): H in other units of the degrees of freedom.
+ * Those with scale 0 are left out. `values` has room for nv, `count` (may be NULL) receives how many there are. Largest over least is
+ * the condition number. Allocates; O(nv^3). ULNA_ERR_UNSUPPORTED in a minimal build. */
+ULNA_API ulna_status ulna_work_hessian_eigenvalues(ulna_work *work, double t, const double *scale, double *values,
+                                                   int *count, ulna_error *error);
 
 /* ---- one step by elimination ---------------------------------------------------------------------------- */
 

@@ -11,6 +11,7 @@
 #include "ulna/mocap.h"
 #include "ulna/model.h"
 #include "ulna/motion.h"
+#include "ulna/papers.h"
 #include "ulna/problem.h"
 #include "ulna/reach.h"
 #include "ulna/sample.h"

@@ -8,6 +8,7 @@
  * all at the same time if there are threads; then those that this makes room for; and so on. The lower triangle is a copy.
  * O(DOF x depth) arithmetic, and n^2 numbers to write, which takes most of the time.
  */
+#include "base/base.h"
 #include "base/parallel.h"
 #include "linalg/linalg.h"
 #include "objective/problem.h"
@@ -106,6 +107,51 @@ ulna_status ulna_work_hessian_dense(ulna_work *work, double t, double *hessian)
     add_couplings(work, hessian);
     ulna_mirror_upper(tree->n, hessian, work->pose->threads);
     return ULNA_OK;
+}
+
+/* D H D without the rows and columns of zeros, close together at the beginning of the matrix. Returns how many are left. */
+static int scale_and_pack(int nv, const double *scale, double *hessian)
+{
+    int kept = 0;
+    size_t n = (size_t)nv;
+    double *next = hessian;
+    for (size_t j = 0; j < n; j++) {
+        double by = scale ? scale[j] : 1;
+        kept += by != 0;
+        for (size_t i = 0; i < n && by != 0; i++)
+            if (!scale || scale[i] != 0)
+                *next++ = hessian[j * n + i] * by * (scale ? scale[i] : 1);
+    }
+    return kept;
+}
+
+ulna_status ulna_work_hessian_eigenvalues(ulna_work *work, double t, const double *scale, double *values, int *count,
+                                          ulna_error *error)
+{
+    if (!work || !values)
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "a work and room for the eigenvalues are needed");
+    int nv = ulna_model_dof_count(work->problem->model), kept = 0;
+    const ulna_allocator *memory = &work->allocator;
+    ulna_dense_need need = {0};
+    size_t entries = (size_t)nv * (size_t)nv;
+    ulna_status status = ulna_dense_eigen_need(nv, &need);
+    if (status != ULNA_OK)
+        return ulna_fail(error, status, "eigenvalues of %d degrees of freedom: %s", nv, ulna_status_text(status));
+    double *hessian = ulna_allocate(memory, entries, sizeof *hessian);
+    double *reals = ulna_allocate(memory, need.reals, sizeof *reals);
+    int *integers = ulna_allocate(memory, need.integers, sizeof *integers);
+    const ulna_dense_work room = {reals, integers, need};
+    status = hessian && reals && integers ? ulna_work_hessian_dense(work, t, hessian) : ULNA_ERR_MEMORY;
+    if (status == ULNA_OK) {
+        kept = scale_and_pack(nv, scale, hessian);
+        status = kept ? ulna_dense_eigen(kept, hessian, 0, values, &room) : ULNA_OK;
+    }
+    ulna_release(memory, hessian, entries, sizeof *hessian);
+    ulna_release(memory, reals, need.reals, sizeof *reals);
+    ulna_release(memory, integers, need.integers, sizeof *integers);
+    if (count)
+        *count = status == ULNA_OK ? kept : 0;
+    return status == ULNA_OK ? ULNA_OK : ulna_fail(error, status, "no eigenvalues: %s", ulna_status_text(status));
 }
 
 /* ---- the band: what the preconditioner of PCG is made of, without forming H --------------------------------------- */

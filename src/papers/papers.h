@@ -4,13 +4,13 @@
  * No solver needs them: ulna_pose_jacobian, ulna_work_hessian and ulna_global_solve give the same results faster, or
  * better ones. "recipe" is Rabbani, A recipe to cook Jacobian (2017); "exact-Hessian" is Erleben and
  * Andrews, Solving inverse kinematics using exact Hessian matrices (2018); "convex IK" is Yenamandra and
- * others, Convex Optimisation for Inverse Kinematics (2019), whose relaxation (14) ulna_sdp_solve solves.
+ * others, Convex Optimisation for Inverse Kinematics (2019): see ulna/papers.h.
  */
 #ifndef ULNA_SRC_PAPERS_H
 #define ULNA_SRC_PAPERS_H
 
 #include "ulna/kinematics.h"
-#include "ulna/solve.h"
+#include "ulna/papers.h"
 
 /* ---- Jacobians by every route ------------------------------------------------------------------------------ */
 
@@ -53,45 +53,6 @@ ulna_status ulna_papers_dense_hessian(ulna_pose *pose, int count, const ulna_eff
 ulna_status ulna_papers_product_of_exponentials(ulna_pose *pose, const double *q, const ulna_effector *effector,
                                                 double position[3], double rotation[9]);
 
-/* ---- the convex-IK paper's own method -------------------------------------------------------------------- */
-
-/* Relaxation (14), solved by DSDP; projection onto SO(3), extraction of angles, then refinement by a trust region
- * (section 4.2.2). ulna_global_solve has tighter bounds, and is a hundred times faster. Also the method "sdp" of
- * ulna_solve. */
-typedef struct ulna_sdp_options {
-    ulna_options local; /* of the refinement; its limits and locked degrees of freedom also apply to the relaxation */
-    int iterations;     /* of DSDP, at most */
-    double gap; /* at which DSDP ends, relative to 1 + |optimum| in units of its own, where lengths are about 1 */
-} ulna_sdp_options;
-
-/* newton, bounded; 200 iterations, gap 1e-8. */
-ulna_sdp_options ulna_sdp_options_default(void);
-
-typedef struct ulna_sdp_result {
-    double f;         /* m^2, at the returned q */
-    double rounded_f; /* m^2, of the projected relaxation, before refinement */
-    double optimum;   /* m^2: upper bound of the relaxation's minimum */
-    double bound;     /* m^2: lower bound of it: no pose within the limits has a lower f, to DSDP's accuracy */
-    double spread;  /* largest second eigenvalue of E[q qT] among the rotations: 0 if all have rank one; at most 1/2 */
-    int iterations; /* of DSDP */
-    int limits_left_out;  /* number of limits that the relaxation ignores */
-    double relax_seconds; /* until q was rounded */
-    double seconds;       /* in all */
-    ulna_result local;
-} ulna_sdp_result;
-
-/*
- * Needs no starting pose: `q` (nq) is read only for joints that no goal depends on and for locked degrees of freedom,
- * and receives the answer. `options` NULL for the default; `result` and `error` may be NULL.
- *
- * Takes trees of revolute and ball joints below a free, prismatic or fixed root, with point, orientation and direction
- * goals. ULNA_ERR_UNSUPPORTED, with the reason in `error`: a prismatic joint below a revolute one, another type of term, or a
- * build without DSDP. ULNA_ERR_CONVERGENCE if DSDP found no answer, ULNA_ERR_STATE if there is no goal. q is then
- * unchanged. Allocates; DSDP runs in one thread at a time.
- */
-ulna_status ulna_sdp_solve(const ulna_problem *problem, const ulna_sdp_options *options, double *q,
-                           ulna_sdp_result *result, ulna_error *error);
-
-extern const struct ulna_method ulna_method_sdp; /* the same as a method of ulna_solve */
+extern const struct ulna_method ulna_method_sdp; /* ulna_sdp_solve as a method of ulna_solve */
 
 #endif

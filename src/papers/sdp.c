@@ -166,6 +166,8 @@ ulna_status ulna_sdp_solve(const ulna_problem *problem, const ulna_sdp_options *
     if (status == ULNA_OK) {
         ulna_reduce_options reduce = tree_options(solver, q);
         status = relax_and_round(problem, &wanted, &reduce, q, &own, error);
+        if (status == ULNA_OK && wanted.projected)
+            memcpy(wanted.projected, q, (size_t)solver->nq * sizeof *q);
     }
     if (status == ULNA_OK)
         status = ulna_solve(solver, q, &own.local);

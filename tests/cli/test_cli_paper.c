@@ -88,6 +88,39 @@ static void takes_are_reconstructed_as_in_the_paper(const json_t *object)
     assert_true(member(row, "newton_10", "cm") < 1);
 }
 
+/* Shares of the map against the closed form: cells on curves may go either way, at most some 0.3 % of 72 x 72. */
+static void regions_are_those_of_the_closed_form(const ulna_test_tool *tool)
+{
+    static const char *const regions[] = {"positive", "indefinite", "negative", "semidefinite"};
+    for (int goal = 1; goal <= 3; goal++)
+        for (int i = 0; i < 4; i++) {
+            char keys[64];
+            snprintf(keys, sizeof keys, "(%d; 0),%s", goal, regions[i]);
+            double found = value(tool, "out/a10-shares.csv", keys, "percent");
+            assert_near(found, value(tool, "out/a10-shares.csv", keys, "closed_form_percent"), 0.3);
+        }
+    assert_near(value(tool, "out/a10-shares.csv", "(1; 0),positive", "closed_form_percent"), 13.76, 0.02);
+}
+
+/* The relaxation finds what single starts often miss; with noise it is as good as the best of them. */
+static void relaxation_is_better_than_starts(const json_t *object)
+{
+    static const char *const views[] = {"body_all", "hand_all"};
+    for (int i = 0; i < 2; i++) {
+        const json_t *clean = json_object_get(facts(object, "convex4"), views[i]);
+        const json_t *noisy = json_object_get(facts(object, "convex5"), views[i]);
+        assert_near(member(clean, "sdp", "good_percent"), 100, 0);
+        assert_near(member(clean, "global", "good_percent"), 100, 0);
+        assert_true(member(clean, "tr", "good_percent") < 100);
+        assert_near(member(noisy, "sdp", "good_percent"), 100, 0);
+        assert_near(member(noisy, "global", "good_percent"), 100, 0);
+    }
+    const json_t *body = json_object_get(facts(object, "convex6"), "body"), *time = facts(object, "sdp-time");
+    assert_true(number(body, "projected_mm") > number(body, "sdp_mm"));
+    assert_true(number(body, "local_mm") >= number(body, "sdp_mm") - 0.1);
+    assert_true(member(time, "body", "global_ms") < 1e3 * member(time, "body", "sdp_s"));
+}
+
 /* Every cell of a table is on the page. */
 static void page_shows(const ulna_test_tool *tool, const char *page, const char *file)
 {
@@ -110,10 +143,13 @@ static void everything_runs_without_data(void **state)
     assert_true(json_is_null(json_object_get(object, "data")));
     assert_string_equal(json_string_value(json_object_get(facts(object, "table4"), "take")), "walk");
     takes_are_reconstructed_as_in_the_paper(object);
+    regions_are_those_of_the_closed_form(tool);
     char *page = ulna_test_tool_file(tool, "out/index.html");
     page_shows(tool, page, "table4.csv");
     page_shows(tool, page, "table4-paper.csv");
     page_shows(tool, page, "fig5-summary.csv");
+    page_shows(tool, page, "a10-shares.csv");
+    page_shows(tool, page, "convex4-summary.csv");
     ulna_test_says(page, "23.78");
     ulna_test_says(page, "dg_03-05_02");
     assert_null(strstr(page, "{{"));
@@ -127,7 +163,8 @@ static void conclusions_hold_on_recorded_data(void **state)
 {
     ulna_test_tool *tool = *state;
     ulna_test_need_data(state);
-    json_t *object = run(tool, "fig3 fig4 fig5 table4", ulna_test_data_dir());
+    json_t *object = run(tool, "fig3 fig4 fig5 table4 convex4 convex5 convex6 sdp-time", ulna_test_data_dir());
+    relaxation_is_better_than_starts(object);
     frames_converge_as_in_the_paper(object);
     takes_are_reconstructed_as_in_the_paper(object);
     static const struct {

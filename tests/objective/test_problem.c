@@ -476,6 +476,65 @@ static void ten_thousand_bones(void **state)
     }
 }
 
+/* Sums of eigenvalues and of their squares are those of the matrix; scales and zeros in them; failing memory. */
+static void eigenvalues_of_the_hessian(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("human");
+    for (long fail = -1; fail < 8; fail++) {
+        ulna_test_memory memory = {.fail_at = -1};
+        ulna_allocator allocator = ulna_test_allocator(&memory);
+        int nv = ulna_model_dof_count(model), count = -1;
+        ulna_problem *p;
+        ulna_work *w;
+        double f, sum = 0, squares = 0, *values = ulna_test_numbers(nv), *scale = ulna_test_numbers(nv);
+        double *h = ulna_test_numbers(nv * nv), *q = ulna_test_numbers(ulna_model_coordinate_count(model));
+        assert_int_equal(ulna_problem_create(model, &allocator, &p, NULL), ULNA_OK);
+        assert_int_equal(ulna_problem_add_markers(p, NULL, NULL), ULNA_OK);
+        assert_int_equal(ulna_problem_ready(p, NULL), ULNA_OK);
+        assert_int_equal(ulna_work_create(p, &allocator, &w, NULL), ULNA_OK);
+        for (int i = 0; i < ulna_model_coordinate_count(model); i++)
+            q[i] = ulna_model_rest(model)[i] + 0.2 * sin(i);
+        for (int i = 0; i < nv; i++)
+            scale[i] = i % 5 ? 0.5 + 0.01 * i : 0;
+        assert_int_equal(ulna_work_evaluate(w, q, &f), ULNA_OK);
+        assert_int_equal(ulna_work_hessian_dense(w, 1, h), ULNA_OK);
+        for (int i = 0; i < nv; i++)
+            for (int j = 0; j < nv; j++) {
+                double entry = scale[i] * h[j * nv + i] * scale[j];
+                sum += i == j ? entry : 0;
+                squares += entry * entry;
+            }
+        memory.fail_at = fail < 0 ? -1 : memory.calls + fail;
+        ulna_status status = ulna_work_hessian_eigenvalues(w, 1, scale, values, &count, NULL);
+        memory.fail_at = -1;
+        if (fail >= 3 || fail < 0) {
+            assert_int_equal(status, ULNA_OK);
+            assert_int_equal(count, nv - (nv + 4) / 5);
+            for (int i = 0; i < count; i++) {
+                assert_true(i == 0 || values[i] >= values[i - 1]);
+                sum -= values[i];
+                squares -= values[i] * values[i];
+            }
+            assert_true(fabs(sum) < 1e-9 && fabs(squares) < 1e-9);
+            assert_int_equal(ulna_work_hessian_eigenvalues(w, 1, NULL, values, &count, NULL), ULNA_OK);
+            assert_int_equal(count, nv);
+        } else {
+            assert_int_equal(status, ULNA_ERR_MEMORY);
+            assert_int_equal(count, 0);
+        }
+        assert_int_equal(ulna_work_hessian_eigenvalues(w, 1, NULL, NULL, NULL, NULL), ULNA_ERR_ARGUMENT);
+        free(values);
+        free(scale);
+        free(h);
+        free(q);
+        ulna_work_destroy(w);
+        ulna_problem_destroy(p);
+        ulna_test_memory_check(&memory);
+    }
+    ulna_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -484,7 +543,7 @@ int main(void)
         cmocka_unit_test(a_copy_is_its_own),        cmocka_unit_test(the_pose_of_a_work),
         cmocka_unit_test(numbers_of_a_step),        cmocka_unit_test(rotations_weigh_by_length),
         cmocka_unit_test(failing_memory),           cmocka_unit_test(ten_thousand_bones),
-        cmocka_unit_test(length_of_a_single_body),
+        cmocka_unit_test(length_of_a_single_body),  cmocka_unit_test(eigenvalues_of_the_hessian),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -210,6 +210,23 @@ static void test_sdp_two_links(void **state)
         assert_near(result.f, 0.5 * off * off, 1e-12);
         assert_near(result.optimum, off > 0 ? result.f : 0, 1e-6); /* the hull of a circle is its disc */
 
+        /* the pose before the refinement, whose f is rounded_f */
+        double projected[2] = {9, 9}, answer[2];
+        ulna_work *work;
+        options = ulna_sdp_options_default();
+        options.projected = projected;
+        q[0] = 0.1, q[1] = 0.2;
+        assert_int_equal(ulna_sdp_solve(problem, &options, q, &result, NULL), ULNA_OK);
+        memcpy(answer, q, sizeof answer);
+        assert_int_equal(ulna_work_create(problem, NULL, &work, NULL), ULNA_OK);
+        double f;
+        assert_int_equal(ulna_work_evaluate(work, projected, &f), ULNA_OK);
+        assert_near(f, result.rounded_f, 1e-14);
+        assert_int_equal(ulna_work_evaluate(work, answer, &f), ULNA_OK);
+        assert_near(f, result.f, 1e-14);
+        assert_true(result.f <= result.rounded_f);
+        ulna_work_destroy(work);
+
         options = ulna_sdp_options_default();
         options.iterations = 1;
         q[0] = 0.1;
