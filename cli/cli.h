@@ -204,5 +204,7 @@ extern const ulna_method_info methods_global;
 /* `ulna help` and `ulna COMMAND --help`: who asks for help gets it, even with --quiet. */
 void cli_print_overview(const cli *tool);
 void cli_print_help(const cli *tool, const cli_command *command);
+/* `ulna help --completion SHELL`: completion.c. CLI_USAGE, after a message, for a shell that has none. */
+int cli_print_completion(const cli *tool, const char *shell);
 
 #endif

@@ -248,6 +248,12 @@ static int help_main(cli *tool)
     const cli_command *command = name ? cli_find_command(tool, name) : NULL;
     if (name && !command)
         return CLI_USAGE;
+    const char *shell = cli_value(tool, "completion");
+    if (shell && (tool->json || name || cli_value(tool, "man")))
+        return cli_usage(tool,
+                         "--completion prints a script for a shell; it takes neither --json, --man nor a command");
+    if (shell)
+        return cli_print_completion(tool, shell);
     if (cli_value(tool, "man")) {
         if (tool->json || name)
             return cli_usage(tool, "--man prints the whole manual page; it takes neither --json nor a command");
@@ -265,6 +271,7 @@ static int help_main(cli *tool)
 
 static const cli_option options[] = {
     {"man", 0, NULL, "Print the manual page, for man(1)."},
+    {"completion", 0, "bash|zsh|fish", "Print the script that completes commands and options in this shell."},
     {0},
 };
 
@@ -278,6 +285,7 @@ const cli_command help_command = {
     .text = "Without a command, lists all commands. With --json, prints the tables that the help is made of.",
     .options = options,
     .examples = "ulna help info\thow to use info\n"
-                "ulna help --man | man -l -\tthe manual page",
+                "ulna help --man | man -l -\tthe manual page\n"
+                "eval \"$(ulna help --completion bash)\"\tcompletion in this shell, if it is not installed",
     .run = help_main,
 };

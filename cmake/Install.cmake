@@ -1,4 +1,4 @@
-# Headers, both libraries, pkg-config and CMake packages, the tool and its man page.
+# Headers, both libraries, pkg-config and CMake packages, the tool, its man page and completion for shells.
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/ulna")
 
@@ -8,6 +8,12 @@ install(TARGETS ulna_shared EXPORT ulna-shared-targets)
 install(TARGETS ulna_static EXPORT ulna-static-targets)
 if(TARGET ulna)
     install(TARGETS ulna)
+    if(NOT CMAKE_CROSSCOMPILING)
+        set(completion "${PROJECT_BINARY_DIR}/completion")
+        install(FILES "${completion}/ulna.bash" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME ulna)
+        install(FILES "${completion}/ulna.zsh" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" RENAME _ulna)
+        install(FILES "${completion}/ulna.fish" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
+    endif()
 endif()
 if(EXISTS "${PROJECT_SOURCE_DIR}/docs/ulna.1")
     install(FILES docs/ulna.1 DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")

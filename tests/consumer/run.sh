@@ -25,6 +25,13 @@ LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export PKG_CONFIG_PATH LD_LIBRARY_PATH
 cd "$work"
 
+step "completion for shells"
+if [ -x prefix/bin/ulna ]; then
+    for file in bash-completion/completions/ulna zsh/site-functions/_ulna fish/vendor_completions.d/ulna.fish; do
+        grep -q solve "prefix/share/$file" || fail "$file is not installed, or empty"
+    done
+fi
+
 step "only ulna_* is exported"
 nm -D --defined-only "$libraries/libulna.so" | awk '$2 != "A" { print $3 }' >exports
 grep -q '^ulna_version$' exports || fail "ulna_version is not exported"
