@@ -88,6 +88,14 @@ if(ULNA_TESTS)
             ENVIRONMENT "${test_environment}")
     endif()
 
+    # A batch on a real Slurm, started for the test; skipped where its packages are missing.
+    if(TARGET ulna AND NOT ULNA_SANITIZE AND NOT ULNA_FUZZ)
+        add_test(NAME tools_slurm_batch COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/slurm_batch.sh" $<TARGET_FILE:ulna>
+            "${PROJECT_BINARY_DIR}/slurm_batch")
+        set_tests_properties(tools_slurm_batch PROPERTIES LABELS tools TIMEOUT 600 SKIP_RETURN_CODE 77
+            ENVIRONMENT "${test_environment}")
+    endif()
+
     # What we write, judged by the Khronos validator.
     add_test(NAME tools_gltf_validate COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/gltf_validate.sh" "${PROJECT_BINARY_DIR}"
         $<TARGET_FILE:test_gltf_write>)
