@@ -64,19 +64,12 @@ static void set_tip(ulna_chain *chain, const ulna_tip *tip, ulna_serial_aim aim)
     }
 }
 
-static int can_move_freely(const ulna_reach *reach, const ulna_serial *serial)
+static int is_locked(const ulna_reach *reach, const ulna_serial *serial)
 {
-    int couplings;
-    const ulna_coupling *coupling = ulna_model_couplings(reach->model, &couplings);
-    for (int i = 0; i < ulna_serial_count(serial); i++) {
-        const int dof = ulna_serial_dofs(serial)[i];
-        if (reach->locked[dof])
-            return 0;
-        for (int k = 0; k < couplings; k++)
-            if (coupling[k].dof == dof)
-                return 0;
-    }
-    return 1;
+    for (int i = 0; i < ulna_serial_count(serial); i++)
+        if (reach->locked[ulna_serial_dofs(serial)[i]])
+            return 1;
+    return 0;
 }
 
 ulna_status ulna_chain_create(const ulna_reach *reach, ulna_chain **result, ulna_error *error)
@@ -93,10 +86,9 @@ ulna_status ulna_chain_create(const ulna_reach *reach, ulna_chain **result, ulna
         return ULNA_OK;
     if (status != ULNA_OK)
         return status;
-    ulna_chain *chain = can_move_freely(reach, serial) ? ulna_allocate(&reach->allocator, 1, sizeof *chain) : NULL;
+    ulna_chain *chain = is_locked(reach, serial) ? NULL : ulna_allocate(&reach->allocator, 1, sizeof *chain);
     if (!chain) {
-        status = can_move_freely(reach, serial) ? ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a serial chain")
-                                                : ULNA_OK;
+        status = is_locked(reach, serial) ? ULNA_OK : ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a serial chain");
         ulna_serial_destroy(serial);
         return status;
     }
@@ -144,6 +136,21 @@ static void gather(const ulna_chain *chain, const double *q, double *x)
         x[i] = q[coordinate[i]];
 }
 
+/* Masters of coupled joints of the chain that are not on it themselves. */
+static void move_masters(const ulna_chain *chain, const double *x, double *q)
+{
+    const ulna_reach *reach = chain->reach;
+    int count;
+    const ulna_coupling *coupling = ulna_model_couplings(reach->model, &count);
+    for (int k = 0; k < count; k++)
+        for (int i = 0; i < chain->n; i++)
+            if (ulna_serial_dofs(chain->serial)[i] == coupling[k].dof) {
+                const int master = coupling[k].master;
+                const double value = (x[i] - coupling[k].offset) / coupling[k].multiplier;
+                q[reach->model->dof_coordinate[master]] = fmin(fmax(value, reach->lower[master]), reach->upper[master]);
+            }
+}
+
 /* All coordinates: those of the chain from x, the others from the seed. */
 static void scatter(const ulna_chain *chain, const double *seed, const double *x, double *q)
 {
@@ -152,6 +159,9 @@ static void scatter(const ulna_chain *chain, const double *seed, const double *x
         memcpy(q, seed, (size_t)chain->reach->nq * sizeof *q);
     for (int i = 0; i < chain->n; i++)
         q[coordinate[i]] = x[i];
+    if (chain->reach->model->nc == 0)
+        return;
+    move_masters(chain, x, q);
     ulna_model_couple(chain->reach->model, q);
 }
 
@@ -183,6 +193,27 @@ static int is_inside(const ulna_chain *chain, const ulna_reach_query *query, con
     return 1;
 }
 
+/* Out of reach: the closest configuration, if all axes that count have the same weight. */
+static int find_closest(const ulna_chain *chain, const ulna_serial_goal *goal, const double *seed, double *x,
+                        ulna_serial_result *solved)
+{
+    const ulna_tip *tip = &chain->reach->tip[0];
+    double position = 0, rotation = 0;
+    if (!tip->equal_positions || !tip->equal_rotations)
+        return 0;
+    for (int k = 0; k < 3; k++) {
+        position = fmax(position, tip->given.weight[k]);
+        rotation = fmax(rotation, tip->given.weight[3 + k]);
+    }
+    const int both = position > 0 && rotation > 0;
+    const ulna_serial_result closest = ulna_serial_solve_closest(
+        chain->serial, goal, seed, both ? tip->length * sqrt(rotation / position) : tip->length, x);
+    solved->reached = closest.reached;
+    solved->starts += closest.starts;
+    solved->iterations += closest.iterations;
+    return 1;
+}
+
 /* ---- calls -------------------------------------------------------------------------------------------------------------------- */
 
 int ulna_chain_solve(const ulna_chain *chain, void *memory, const ulna_reach_query *query, double *q,
@@ -202,7 +233,7 @@ int ulna_chain_solve(const ulna_chain *chain, void *memory, const ulna_reach_que
         solved = ulna_serial_solve_any(chain->serial, &goal, seed, x);
     if (query->is_narrow && !(solved.reached && is_inside(chain, query, x)))
         return 0;
-    if (!solved.reached)
+    if (!solved.reached && !find_closest(chain, &goal, seed, x, &solved))
         return 0;
     scatter(chain, query->seed, x, q);
     fill_result(chain, &goal, &solved, seed, x, q, result);
@@ -214,6 +245,14 @@ void ulna_chain_solve_many(const ulna_chain *chain, void *memory, const ulna_rea
 {
     scratch *s = memory;
     const int nq = chain->reach->nq, n = chain->n;
+    for (int i = 0; i < count && query->mode == ULNA_REACH_NEAREST; i++) { /* one at a time: each fills the lanes */
+        ulna_reach_query single = *query;
+        single.target += i;
+        single.seed += (size_t)i * (size_t)nq;
+        served[i] = (unsigned char)ulna_chain_solve(chain, memory, &single, q + (size_t)i * (size_t)nq, &results[i]);
+    }
+    if (query->mode == ULNA_REACH_NEAREST)
+        return;
     for (int first = 0; first < count; first += BLOCK) {
         const int size = count - first < BLOCK ? count - first : BLOCK;
         for (int i = 0; i < size; i++) {

@@ -219,8 +219,7 @@ static void set_limits(ulna_serial *chain, int i, double lower, double upper)
 {
     chain->lower[i] = lower;
     chain->upper[i] = upper;
-    chain->free[i] = !chain->slides[i] && upper - lower >= 2 * ULNA_PI - 1e-9;
-    chain->unit[i] = chain->slides[i] ? chain->length : 1;
+    chain->free[i] = chain->wraps[i] && upper - lower >= 2 * ULNA_PI - 1e-9;
     chain->no_lower[i] = -INFINITY, chain->no_upper[i] = INFINITY;
     chain->clamp_lower[i] = chain->free[i] ? -INFINITY : lower / chain->unit[i];
     chain->clamp_upper[i] = chain->free[i] ? INFINITY : upper / chain->unit[i];
@@ -231,6 +230,50 @@ static void set_limits(ulna_serial *chain, int i, double lower, double upper)
         from = isinf(from) ? (isinf(to) ? -1 : to - 2) : from, to = isinf(to) ? from + 2 : to;
     chain->sample_lower[i] = from;
     chain->sample_range[i] = to - from;
+}
+
+/* The coupling of a degree of freedom, or NULL. */
+static const ulna_coupling *find_coupling(const ulna_model *model, int dof)
+{
+    for (int k = 0; k < model->nc; k++)
+        if (model->coupling[k].dof == dof)
+            return &model->coupling[k];
+    return NULL;
+}
+
+/* Which joints move together. q = m r + o for each of a group, with r the value of the group's master, on the chain or not: so
+ * q[i] = (m[i] / m[k]) q[k] + o[i] - (m[i] / m[k]) o[k] for its first joint k. */
+static void find_owners(ulna_serial *chain, const ulna_model *model)
+{
+    int master[ULNA_SERIAL_MAX];
+    double multiplier[ULNA_SERIAL_MAX], offset[ULNA_SERIAL_MAX];
+    for (int i = 0; i < ULNA_SERIAL_MAX; i++) {
+        chain->owner[i] = i;
+        chain->ratio[i] = chain->moves[i] = 1;
+        chain->wraps[i] = i < chain->n && !chain->slides[i];
+    }
+    for (int i = 0; i < chain->n; i++) {
+        const ulna_coupling *coupling = find_coupling(model, chain->dof[i]);
+        master[i] = coupling ? coupling->master : chain->dof[i];
+        multiplier[i] = coupling ? coupling->multiplier : 1;
+        offset[i] = coupling ? coupling->offset : 0;
+        int k = 0;
+        while (master[k] != master[i])
+            k++;
+        if (k == i) {
+            chain->freedoms++;
+            continue;
+        }
+        const double ratio = multiplier[i] / multiplier[k];
+        chain->is_coupled = 1;
+        chain->owner[i] = k;
+        chain->ratio[i] = ratio * chain->unit[k] / chain->unit[i];
+        chain->shift[i] = (offset[i] - ratio * offset[k]) / chain->unit[i];
+        chain->moves[k] += fabs(chain->ratio[i]);
+        chain->wraps[i] = chain->wraps[k] = 0;
+    }
+    if (chain->is_coupled)
+        chain->padded = ULNA_SERIAL_MAX;
 }
 
 static void make_canonical(ulna_serial *chain, const path *p)
@@ -264,6 +307,9 @@ static void make_canonical(ulna_serial *chain, const path *p)
     chain->reach = (length + extent) / chain->length;
     memcpy(chain->base, &base, sizeof base);
     memcpy(chain->tool, &rest, sizeof rest);
+    for (int i = 0; i < ULNA_SERIAL_MAX; i++)
+        chain->unit[i] = i < p->n && chain->slides[i] ? chain->length : 1;
+    find_owners(chain, p->model);
     for (int i = 0; i < p->n; i++) {
         set_limits(chain, i, p->lower[p->dof[i]], p->upper[p->dof[i]]);
         chain->sine[i] = sin(chain->angle[i]);
@@ -273,7 +319,7 @@ static void make_canonical(ulna_serial *chain, const path *p)
     }
     for (int i = p->n; i < ULNA_SERIAL_MAX; i++) { /* padding: translations between limits of 0 */
         chain->slides[i] = 1;
-        chain->cosine[i] = chain->tilt_cosine[i] = chain->unit[i] = 1;
+        chain->cosine[i] = chain->tilt_cosine[i] = 1;
     }
     chain->tilt_cosine[p->n - 1] = 1;
 }
@@ -457,24 +503,18 @@ void ulna_serial_target_set(const ulna_serial *chain, const ulna_serial_goal *go
 void ulna_serial_error(const ulna_serial *chain, const ulna_serial_goal *goal, const double *q, double *position,
                        double *rotation)
 {
+    const frame *base = (const frame *)chain->base, *tool = (const frame *)chain->tool;
+    double x[ULNA_SERIAL_MAX][ULNA_SERIAL_LANES] = {{0}}, column[12][ULNA_SERIAL_LANES];
+    for (int i = 0; i < chain->n; i++)
+        x[i][0] = q[i] / chain->unit[i];
+    chain->kernel->forward(chain, x, column);
     frame f;
-    memcpy(&f, chain->base, sizeof f);
-    for (int i = 0; i < chain->n; i++) {
-        frame link = {.position = {0, 0, chain->slides[i] ? q[i] : 0}};
-        double turn[9], way[3], tilted[9];
-        ulna_rotation_about(2, chain->angle[i] + (chain->slides[i] ? 0 : q[i]), turn);
-        ulna_rotate(turn, chain->translation[i], way);
-        for (int r = 0; r < 3; r++)
-            link.position[r] += chain->length * way[r];
-        const double sine = chain->tilt_sine[i], cosine = chain->tilt_cosine[i];
-        const double tilt[9] = {1, 0, 0, 0, cosine, -sine, 0, sine, cosine};
-        ulna_multiply9(turn, tilt, tilted);
-        ulna_copy9(tilted, link.rotation);
-        f = times(&f, &link);
-    }
-    frame tool;
-    memcpy(&tool, chain->tool, sizeof tool);
-    f = times(&f, &tool);
+    for (int k = 0; k < 9; k++)
+        f.rotation[k] = column[3 * (k % 3) + k / 3][0];
+    for (int r = 0; r < 3; r++)
+        f.position[r] = column[9 + r][0] * chain->length;
+    f = times(base, &f);
+    f = times(&f, tool);
     double at[3], difference[9], w[3];
     ulna_rotate(f.rotation, goal->point, at);
     ulna_accumulate3(f.position, at);
@@ -492,8 +532,11 @@ void ulna_serial_error(const ulna_serial *chain, const ulna_serial_goal *goal, c
         double transposed[9];
         ulna_transpose9(f.rotation, transposed);
         ulna_multiply9(goal->rotation, transposed, difference);
-        ulna_log(difference, w);
-        *rotation = goal->aim == ULNA_SERIAL_POSITION ? 0 : ulna_norm(w);
+        w[0] = difference[7] - difference[5], w[1] = difference[2] - difference[6],
+        w[2] = difference[3] - difference[1];
+        *rotation = goal->aim == ULNA_SERIAL_POSITION
+                        ? 0
+                        : atan2(ulna_norm(w), difference[0] + difference[4] + difference[8] - 1);
     }
 }
 
@@ -506,8 +549,10 @@ int ulna_serial_accept_at(const ulna_serial *chain, double (*scaled)[ULNA_SERIAL
         double x = scaled[i][lane];
         if (!(fabs(x) < LARGEST_ANGLE))
             return 0;
-        if (chain->slides[i]) {
-            x *= chain->length;
+        if (chain->owner[i] != i)
+            x = chain->ratio[i] * scaled[chain->owner[i]][lane] + chain->shift[i];
+        if (!chain->wraps[i]) {
+            x *= chain->unit[i];
         } else {
             const double turn = 2 * ULNA_PI;
             x = ulna_serial_unturn(x, seed[i]);

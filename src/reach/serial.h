@@ -94,6 +94,11 @@ ulna_serial_result ulna_serial_solve_nearest(const ulna_serial *chain, const uln
 ulna_serial_result ulna_serial_solve_from(const ulna_serial *chain, const ulna_serial_goal *goal, const double *start,
                                           const double *seed, const ulna_serial_norm *norm, double *q);
 
+/* The configuration inside the limits with the least sum of squares of position error and rotation_length * 2 sin(angle / 2), the
+ * rotation error, of 16 starts and the seed. For goals that are out of reach. */
+ulna_serial_result ulna_serial_solve_closest(const ulna_serial *chain, const ulna_serial_goal *goal, const double *seed,
+                                             double rotation_length, double *q);
+
 #define ULNA_SERIAL_ALL 32
 
 /* Several solutions, nearest first, at most `capacity` and ULNA_SERIAL_ALL; returns how many were found. They differ by more than 0.1

@@ -109,6 +109,7 @@ void ulna_serial_solve_many(const ulna_serial *chain, int is_near, int count, co
     ulna_serial_lanes_set(chain, &b.target, &b.state);
     for (int l = 0; l < ULNA_SERIAL_LANES; l++)
         b.state.damping[l] = is_near ? ULNA_SERIAL_DAMPING_NEAR : ULNA_SERIAL_DAMPING_ANY;
+    b.state.is_shared = 1;
     const int lanes = chain->kernel->lanes;
     int busy = 0;
     for (int l = 0; l < lanes; l++)

@@ -46,6 +46,13 @@ struct ulna_serial {
     double stride[ULNA_SERIAL_MAX]; /* of the low-discrepancy sequence over all joints */
     double unit[ULNA_SERIAL_MAX];   /* metres or radians in one scaled unit */
 
+    /* Joints that follow others (mimic joints): q[i] = ratio q[owner] + shift, scaled; owner < i. The first of a group owns it. */
+    int is_coupled, freedoms; /* freedoms: owners */
+    int owner[ULNA_SERIAL_MAX];
+    double ratio[ULNA_SERIAL_MAX], shift[ULNA_SERIAL_MAX];
+    double moves[ULNA_SERIAL_MAX];        /* sum of |ratio| of all that it moves */
+    unsigned char wraps[ULNA_SERIAL_MAX]; /* a whole turn more is the same pose */
+
     double length;   /* metres in one scaled unit */
     double reach;    /* scaled: no joint is farther from the last frame; INFINITY without limits */
     double base[12]; /* world or base body to frame 0: rotation row by row, then position, in metres */
@@ -84,6 +91,7 @@ typedef struct ulna_serial_lanes {
     double cost[ULNA_SERIAL_LANES];       /* half the square of the error, before the last step */
     const double *lower, *upper;          /* n: the chain's limits, or infinite ones */
     const ulna_serial_target *goal;       /* aim, point, axis, tolerances: the same in all lanes */
+    int is_shared;                        /* lanes have different goals: none may depend on the others, to the bit */
     int stop_at_first;                    /* no step as soon as a lane has converged */
     unsigned converged;                   /* bits of lanes that met the goal before the step; they did not move */
     unsigned certified;                   /* bits of lanes that meet it after the step */
@@ -173,6 +181,8 @@ enum { ULNA_SERIAL_BEST = 16 }; /* samples that the scan of the small and of the
 /* Samples with the best scores, best first. */
 void ulna_serial_find_samples(const ulna_serial *chain, const ulna_serial_table *table,
                               const ulna_serial_target *target, int *sample);
+/* Samples of the whole joint space, from number `first` on. */
+void ulna_serial_begin_anywhere(const ulna_serial *chain, int first, ulna_serial_lanes *state);
 /* The seed in scaled units, inside the limits; angles of free joints below a turn. */
 void ulna_serial_scale_seed(const ulna_serial *chain, const double *seed, double *scaled);
 

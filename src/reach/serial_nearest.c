@@ -89,7 +89,7 @@ static void set_damping(ulna_serial_lanes *state)
 static int is_redundant(const ulna_serial *chain, const ulna_serial_target *target)
 {
     static const int rows[] = {6, 5, 3, 3};
-    return chain->n > rows[target->aim] - (target->folded_spin ? 1 : 0);
+    return chain->freedoms > rows[target->aim] - (target->folded_spin ? 1 : 0);
 }
 
 static void begin_search(search *s, const ulna_serial *chain, const ulna_serial_goal *goal, const double *seed,
@@ -108,6 +108,9 @@ static void begin_search(search *s, const ulna_serial *chain, const ulna_serial_
         s->slide.seed[i] = used ? seed[i] / chain->unit[i] : 0;
         s->slide.weight[i] = weight * weight;
     }
+    for (int i = 0; i < chain->n; i++)
+        if (chain->owner[i] != i)
+            s->slide.weight[chain->owner[i]] += chain->ratio[i] * chain->ratio[i] * s->slide.weight[i];
 }
 
 /* ---- sliding ------------------------------------------------------------------------------------------------------------- */
@@ -456,7 +459,7 @@ ulna_serial_result ulna_serial_solve_nearest(const ulna_serial *chain, const uln
     }
     double start[CELLS][ULNA_SERIAL_MAX], solutions[CELLS][ULNA_SERIAL_MAX], distances[CELLS];
     find_starts(&s, start, CANDIDATES);
-    if (redundant && thorough && chain->n == 7 && s.target.aim == ULNA_SERIAL_POSE) {
+    if (redundant && thorough && chain->freedoms == 7 && s.target.aim == ULNA_SERIAL_POSE) {
         trace_curves(&s, start, CANDIDATES);
     } else {
         found list = {.capacity = CELLS, .q = solutions, .distance = distances};

@@ -39,6 +39,7 @@ void ulna_serial_lanes_set(const ulna_serial *chain, const ulna_serial_target *t
     state->lower = chain->clamp_lower;
     state->upper = chain->clamp_upper;
     state->goal = target;
+    state->is_shared = 0;
 }
 
 static void set_damping(ulna_serial_lanes *state, double damping)
@@ -64,8 +65,7 @@ static double sequence(const ulna_serial *chain, int i, int k)
     return u - floor(u);
 }
 
-/* Samples of the whole space, from number `first` on. */
-static void begin_anywhere(const ulna_serial *chain, int first, ulna_serial_lanes *state)
+void ulna_serial_begin_anywhere(const ulna_serial *chain, int first, ulna_serial_lanes *state)
 {
     for (int i = 0; i < chain->n; i++)
         for (int l = 0; l < chain->kernel->lanes; l++)
@@ -142,16 +142,25 @@ static int solve_from_anywhere(const ulna_serial *chain, ulna_serial_lanes *stat
         set_damping(state, !limited ? ULNA_SERIAL_DAMPING_ANY : round % 4 ? 1.0 : 0.02);
         state->lower = limited ? chain->clamp_lower : chain->no_lower;
         state->upper = limited ? chain->clamp_upper : chain->no_upper;
-        begin_anywhere(chain, sample, state);
+        ulna_serial_begin_anywhere(chain, sample, state);
         if (first_solution(chain, state, (sample <= FIRST_SAMPLES ? 2 : 5) * ITERATIONS, seed, q, result))
             return 1;
     }
     return 0;
 }
 
+/* Beyond the chain's length: no joint is farther from the last frame than `reach`. */
+static int is_too_far(const ulna_serial *chain, const ulna_serial_target *target)
+{
+    return target->aim != ULNA_SERIAL_ORIENTATION &&
+           ulna_norm(target->column[3]) > chain->reach + ulna_norm(target->point) + sqrt(2 * target->met_position) * 2;
+}
+
 static int solve_any(const ulna_serial *chain, const ulna_serial_target *target, ulna_serial_lanes *state,
                      const double *seed, double *q, ulna_serial_result *result)
 {
+    if (is_too_far(chain, target))
+        return 0;
     return (target->uses_table && solve_from_tables(chain, target, state, seed, q, result)) ||
            solve_from_anywhere(chain, state, seed, q, result);
 }

@@ -20,7 +20,7 @@ static const struct {
 
 void ulna_serial_tables_take(ulna_serial *chain, ulna_arena *arena)
 {
-    chain->has_tables = chain->n >= 3;
+    chain->has_tables = chain->n >= 3 && !chain->is_coupled;
     if (!chain->has_tables)
         return;
     for (int t = 0; t < ULNA_SERIAL_TABLES; t++) {

@@ -131,7 +131,7 @@ static void check_forward(setting *s, ulna_test_rng *rng)
         random_q(s, rng, q);
         ulna_serial_goal goal = goal_at(s, q);
         ulna_serial_error(s->chain, &goal, q, &position, &rotation);
-        assert_true(position < 1e-12 && rotation < 1e-7); /* the angle of a rotation near 0 */
+        assert_true(position < 1e-12 && rotation < 1e-12);
 
         ulna_serial_target target;
         double x[ULNA_SERIAL_MAX][ULNA_SERIAL_LANES] = {{0}}, frame[12][ULNA_SERIAL_LANES];
@@ -223,6 +223,51 @@ static void test_forward_between_branches(void **state)
         clear(&s);
     }
     ulna_builder_destroy(builder);
+}
+
+/* Joints that follow others: the same goals as the library's kinematics, with the couplings in it, and solutions that keep them. */
+static void test_coupled(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(18);
+    for (int r = 0; r < 24; r++) {
+        const int joints = 4 + r % 6, master_is_last = r % 2;
+        ulna_test_robot robot = ulna_test_random_robot(&rng, joints, 0.2);
+        ulna_model *plain = ulna_test_robot_model(&robot), *model;
+        ulna_builder *builder;
+        ulna_error error;
+        assert_int_equal(ulna_builder_from_model(plain, NULL, &builder, &error), ULNA_OK);
+        ulna_model_destroy(plain);
+        const int master = master_is_last ? joints - 1 : 0;
+        assert_int_equal(ulna_builder_couple(builder, 1, 0, master, 0, 0.5, 0.1, &error), ULNA_OK);
+        assert_int_equal(ulna_builder_couple(builder, 2, 0, master, 0, -0.4, 0.15, &error), ULNA_OK);
+        assert_int_equal(ulna_builder_build(builder, NULL, &model, &error), ULNA_OK);
+        ulna_builder_destroy(builder);
+        setting s = setting_of(model, ULNA_NONE, joints, kernel_names[r % KERNELS]);
+        int reached = 0;
+        for (int k = 0; k < 50; k++) {
+            double q[32], x[ULNA_SERIAL_MAX], seed[ULNA_SERIAL_MAX], found[ULNA_SERIAL_MAX];
+            random_q(&s, &rng, x);
+            for (int i = 0; i < s.n; i++)
+                q[ulna_serial_coordinates(s.chain)[i]] = x[i];
+            ulna_model_couple(model, q);
+            for (int i = 0; i < s.n; i++)
+                x[i] = q[ulna_serial_coordinates(s.chain)[i]];
+            const ulna_serial_goal goal = goal_at(&s, x);
+            noisy_q(&s, &rng, x, seed);
+            const int near = ulna_serial_solve_near(s.chain, &goal, seed, found).reached;
+            reached += near;
+            if (near) {
+                assert_solution(&s, &goal, found); /* by couplings: see place_tip */
+                assert_true(fabs(found[1] - 0.5 * found[master] - 0.1) < 1e-9);
+                assert_true(fabs(found[2] + 0.4 * found[master] - 0.15) < 1e-9);
+            }
+            if (ulna_serial_solve_nearest(s.chain, &goal, seed, NULL, 1, found).reached)
+                assert_solution(&s, &goal, found);
+        }
+        assert_true(reached >= 49);
+        clear(&s);
+    }
 }
 
 static void test_refused(void **state)
@@ -665,6 +710,61 @@ static void test_hard_goals(void **state)
     }
 }
 
+static double closest_cost(setting *s, const ulna_serial_goal *goal, double length, const double *q)
+{
+    double position, rotation;
+    errors_at(s, goal, q, &position, &rotation);
+    return 0.5 * position * position + length * length * (1 - cos(rotation));
+}
+
+/* What is found is not worse than random configurations nor than its own neighbours inside the limits. */
+static void test_closest(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(19);
+    for (int r = 0; r < ulna_test_robot_count + 8; r++)
+        for (int k = 0; k < 8; k++) {
+            const ulna_test_robot robot =
+                r < ulna_test_robot_count ? ulna_test_robots[r] : ulna_test_random_robot(&rng, 2 + r % 7, 0.2);
+            setting s = robot_setting(&robot, NULL);
+            double q[ULNA_SERIAL_MAX], found[ULNA_SERIAL_MAX], other[ULNA_SERIAL_MAX], length = 0.3;
+            random_q(&s, &rng, q);
+            ulna_serial_goal goal = random_goal(&s, &rng, (ulna_serial_aim)(k % 3), q);
+            goal.position[k % 3] += 1.5 + s.chain->length;
+            assert_false(ulna_serial_solve_closest(s.chain, &goal, q, length, found).reached);
+            const double least = closest_cost(&s, &goal, length, found);
+            for (int i = 0; i < 400; i++) {
+                if (i % 2)
+                    random_q(&s, &rng, other);
+                for (int j = 0; j < s.n && i % 2 == 0; j++)
+                    other[j] =
+                        fmin(fmax(found[j] + ulna_test_rng_uniform(&rng, -0.01, 0.01), ulna_serial_lower(s.chain)[j]),
+                             ulna_serial_upper(s.chain)[j]);
+                const double cost = closest_cost(&s, &goal, length, other);
+                if (cost < least - 1e-8)
+                    fail_msg("%s, aim %d, sample %d: %.10g, but %.10g is found", robot.name, goal.aim, i, cost, least);
+            }
+            clear(&s);
+        }
+}
+
+/* A goal that can be reached is its own closest configuration. */
+static void test_closest_reached(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(20);
+    setting s = robot_setting(&ulna_test_robots[3], NULL);
+    for (int k = 0; k < 50; k++) {
+        double q[ULNA_SERIAL_MAX], found[ULNA_SERIAL_MAX], seed[ULNA_SERIAL_MAX];
+        random_q(&s, &rng, q);
+        noisy_q(&s, &rng, q, seed);
+        const ulna_serial_goal goal = goal_at(&s, q);
+        assert_true(ulna_serial_solve_closest(s.chain, &goal, seed, 0.3, found).reached);
+        assert_solution(&s, &goal, found);
+    }
+    clear(&s);
+}
+
 /* Too far away: not reached, and q is inside the limits all the same. */
 static void test_unreachable(void **state)
 {
@@ -691,6 +791,7 @@ int main(void)
         cmocka_unit_test(test_forward_of_robots),
         cmocka_unit_test(test_forward_nearly_parallel),
         cmocka_unit_test(test_forward_between_branches),
+        cmocka_unit_test(test_coupled),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_step_is_newton),
@@ -705,6 +806,8 @@ int main(void)
         cmocka_unit_test(test_all),
         cmocka_unit_test(test_same_bits),
         cmocka_unit_test(test_hard_goals),
+        cmocka_unit_test(test_closest),
+        cmocka_unit_test(test_closest_reached),
         cmocka_unit_test(test_unreachable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
