@@ -6,7 +6,7 @@
 
 int main(int count, char **arguments)
 {
-    enum { PROBLEMS = 300, YARDSTICK_PROBLEMS = 2000 };
+    enum { PROBLEMS = 1000, YARDSTICK_PROBLEMS = 2000 };
     static bench_report report;
     const char *path = bench_json_path(count, arguments);
     int is_same = reach_contest_kdl(&report, PROBLEMS);

@@ -44,7 +44,7 @@ void reach_pose_error(const double position[3], const double rotation[9], const 
 /* ---- contests: rows of the report ------------------------------------------------------------------------------------- */
 
 /* For each robot: forward kinematics against KDL's (fk_minus_kdl_*, m), then the same problems by our solver and by KDL's, a block of each in turn:
- * success in %, mean microseconds, and the ratio (kdl_over_ulna_*). Nothing without KDL. Returns 0 if a frame differs. */
+ * success in %, mean microseconds, and the ratio (kdl_over_ulna_*; kdl_over_ulna for all robots together). Nothing without KDL. Returns 0 if a frame differs. */
 int reach_contest_kdl(bench_report *report, int count);
 /* For each robot that the prototype knows, built from its own table of axes: any_over_yardstick_* and near_over_yardstick_*, our time
  * over the prototype's, on the same problems in turns. Nothing without the prototype. */
