@@ -136,6 +136,7 @@ void ulna_reach_destroy(ulna_reach *reach)
     if (!reach)
         return;
     ulna_parts_destroy(reach);
+    ulna_branches_destroy(reach);
     ulna_chain_destroy(reach->chain);
     for (int form = 0; form < ULNA_REACH_FORMS; form++)
         ulna_problem_destroy(reach->problem[form]);
@@ -246,6 +247,8 @@ static ulna_status prepare(ulna_reach *reach, const ulna_reach_tip *tips, const 
         status = make_problem(reach, ULNA_REACH_SOFT, given, error);
     if (status == ULNA_OK)
         status = make_problem(reach, ULNA_REACH_HARD, given, error);
+    if (status == ULNA_OK)
+        status = ulna_branches_create(reach, error);
     return status == ULNA_OK ? ulna_chain_create(reach, &reach->chain, error) : status;
 }
 

@@ -5,6 +5,7 @@
  *   tip.c      errors of a tip and their derivatives; its goal as terms and constraints of a problem
  *   parts.c    tips that share no joint are solved apart, each on a model with only the bodies that matter
  *   tree.c     the general solve: starts, attempts by the solver on the tree, which answer is best
+ *   branches.c starts for tips on common joints, from the tables of their chains
  *   rows.c     least squares on the rows of the tips, where the elimination on the tree does not serve
  *   calls.c    the public calls: one problem, many, a path, all solutions; wrapping, limits, the flag `reached`
  *   chain*.c   the fast solve of one tip on a serial chain (chain.h)
@@ -17,7 +18,8 @@
 #include "ulna/reach.h"
 #include "ulna/solve.h"
 
-struct ulna_chain; /* chain.h */
+struct ulna_chain;  /* chain.h */
+struct ulna_branch; /* branches.c */
 
 /* A goal, checked and in canonical form: unit quaternion, its rotation row by row. */
 typedef struct ulna_target {
@@ -95,8 +97,10 @@ struct ulna_reach {
     ulna_problem *problem[ULNA_REACH_FORMS]; /* SOFT is NULL where a goal is relative to a link */
     ulna_tip_numbers *numbers[ULNA_REACH_FORMS];
     int posture_term,
-        first_constraint;     /* numbers; that of the first constraint of the options is the same in both forms */
-    struct ulna_chain *chain; /* NULL: the general solve serves */
+        first_constraint;       /* numbers; that of the first constraint of the options is the same in both forms */
+    struct ulna_branch *branch; /* tip_count; NULL: starts are chosen without tables */
+    double *sample;             /* of branches.c: configurations, for the joints that tips share */
+    struct ulna_chain *chain;   /* NULL: the general solve serves */
 };
 
 /* What one solve is about. All arrays are those of the work or of the reach. */
@@ -205,6 +209,14 @@ ulna_status ulna_reach_judge(ulna_reach_work *work, const ulna_reach_query *quer
 
 /* Moves coordinates into the limits; coupled ones follow their masters. */
 void ulna_reach_clamp(const ulna_reach *reach, const double *lower, const double *upper, double *q);
+
+/* ---- branches.c ------------------------------------------------------------------------------------------------------ */
+
+/* Leaves reach->branch NULL where tips, joints or options are not for it. */
+ulna_status ulna_branches_create(ulna_reach *reach, ulna_error *error);
+void ulna_branches_destroy(ulna_reach *reach);
+/* Start number k = 0, 1, ... */
+ulna_status ulna_branches_start(ulna_reach_work *work, const ulna_reach_query *query, int k, double *q);
 
 /* ---- rows.c ---------------------------------------------------------------------------------------------------------- */
 

@@ -21,7 +21,7 @@
 #define CLOSE 0.5  /* of options.jump: a solution as near as this to the seed need not be compared with others */
 #define POLISH 300 /* iterations for the closest configuration */
 
-enum { AROUND = 8, NARROW_AROUND = 2, CANDIDATES = 24, FOR_ALL = 100 };
+enum { AROUND = 8, NARROW_AROUND = 2, CANDIDATES = 24, FOR_ALL = 100, BRANCHES = 4, BRANCH_ITERATIONS = 20 };
 
 /* ---- solvers --------------------------------------------------------------------------------------------------------------- */
 
@@ -71,7 +71,7 @@ typedef struct search {
     const ulna_reach_query *query;
     ulna_reach_result best; /* of work->best */
     double best_cost;       /* weighted squares of its errors, m^2; its distance counts where it is reached */
-    int limit;              /* of iterations, for each attempt by rows */
+    int limit;              /* of iterations, for each attempt */
     int attempts, iterations;
     int out_of_time;
     int is_sliding; /* the attempt is that of slide() */
@@ -87,7 +87,6 @@ static ulna_status set_options(search *s, ulna_reach_form form, int polish)
     if (query->deadline > 0)
         options.seconds = fmax(query->deadline - ulna_seconds(), 1e-9);
     if (polish) {
-        options.iterations = options.iterations > POLISH ? options.iterations : POLISH;
         options.hybrid.verify = 1;
     }
     return ulna_solver_set_options(s->work->solver[form], &options, NULL);
@@ -151,6 +150,7 @@ static ulna_status attempt(search *s, ulna_reach_form form, double *q, ulna_reac
     s->attempts++;
     if (by_rows)
         status = ulna_rows_solve(work, s->query, s->limit, q, &s->iterations);
+    work->solver[form]->options.iterations = s->limit;
     if (status == ULNA_OK && (!by_rows || reach->options.constraint_count > 0)) {
         status = ulna_solve(work->solver[form], q, &solved);
         s->iterations += solved.iterations;
@@ -261,11 +261,18 @@ static void around_seed(search *s, int k)
     ulna_reach_wrap(reach, s->query, work->trial);
 }
 
-/* Anywhere, k = 0, 1, ... */
+/* Anywhere, k = 0, 1, ...: in turns from the tables of branches, if there are some, and by the sequence. */
 static ulna_status anywhere(search *s, int k)
 {
     ulna_reach_work *work = s->work;
     const ulna_reach *reach = work->reach;
+    if (reach->branch && (k < BRANCHES || k % 2)) {
+        s->limit = k < BRANCHES ? BRANCH_ITERATIONS : reach->options.iterations;
+        ulna_status status = ulna_branches_start(work, s->query, k, work->trial);
+        ulna_reach_wrap(reach, s->query, work->trial);
+        return status;
+    }
+    s->limit = reach->options.iterations;
     from_seed(s);
     ulna_global_start(reach->model, s->query->lower, s->query->upper, reach->locked, reach->options.seed, k, work->step,
                       work->trial);
@@ -291,9 +298,13 @@ static ulna_status run_starts(search *s)
     int near = s->query->mode != ULNA_REACH_ANY;
     int around = s->query->is_narrow ? NARROW_AROUND : near ? AROUND : 0;
     int most = s->query->is_narrow && o->restarts > NARROW_AROUND ? NARROW_AROUND : o->restarts;
-    from_seed(s);
-    ulna_status status = try_start(s);
-    for (int k = 0; k < most && status == ULNA_OK && !is_enough(s) && !has_ended(s); k++) {
+    int at_seed = near || !s->work->reach->branch; /* any solution: tables know better than the seed */
+    ulna_status status = ULNA_OK;
+    if (at_seed) {
+        from_seed(s);
+        status = try_start(s);
+    }
+    for (int k = 0; k < most + !at_seed && status == ULNA_OK && !is_enough(s) && !has_ended(s); k++) {
         if (k < around)
             around_seed(s, k);
         else if (near && s->best.reached && k >= around + CANDIDATES)
