@@ -391,21 +391,23 @@ static void solve_block(const many *m, int w, int first, int last)
     }
 }
 
-/* The share of each work: neighbours, so that a chain's lanes are full. */
+/* The share of each work: whole blocks, cut by the number of problems alone. The lanes of a kernel round differently with other
+ * neighbours, so that blocks that go by the number of threads would show it. */
 static void solve_share(const void *context, int first, int last)
 {
     const many *m = context;
     for (int w = first; w < last; w++) {
         const ulna_reach_work *work = m->works[w];
         const ulna_reach *leaf = work->reach->part_count == 1 ? work->reach->part[0].reach : work->reach;
-        int begin = (int)((long long)m->count * w / m->work_count);
-        int end = (int)((long long)m->count * (w + 1) / m->work_count);
-        int step = leaf->chain && !(leaf->options.seconds > 0) ? ULNA_REACH_BLOCK : 1;
-        for (int i = begin; i < end; i += step) {
-            if (step == 1)
+        int size = leaf->chain && !(leaf->options.seconds > 0) ? ULNA_REACH_BLOCK : 1;
+        int blocks = (m->count - 1) / size + 1;
+        int begin = size * (int)((long long)blocks * w / m->work_count);
+        int end = size * (int)((long long)blocks * (w + 1) / m->work_count);
+        for (int i = begin; i < end && i < m->count; i += size) {
+            if (size == 1)
                 solve_single(m, w, i);
             else
-                solve_block(m, w, i, i + step < end ? i + step : end);
+                solve_block(m, w, i, m->count - i < size ? m->count : i + size);
         }
     }
 }
@@ -420,6 +422,8 @@ ulna_status ulna_reach_solve_many(ulna_reach_work *const *works, int work_count,
         *failed = ULNA_NONE;
     if (!works || work_count < 1 || count < 0 || (count > 0 && (!goals || !q)))
         return ULNA_ERR_ARGUMENT;
+    if (count == 0)
+        return ULNA_OK;
     for (int w = 0; w < work_count; w++)
         if (!works[w] || works[w]->reach != works[0]->reach)
             return ULNA_ERR_ARGUMENT;

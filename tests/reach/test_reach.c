@@ -406,7 +406,7 @@ static void several_solutions(void **state)
 static void many_are_as_one_by_one(void **state)
 {
     (void)state;
-    enum { COUNT = 50 };
+    enum { COUNT = 200 };
     ulna_model *model = sample("arm");
     ulna_reach_tip tip = tip_on(model, "flange");
     ulna_test_reach t = ulna_test_reach_make(model, 1, &tip, NULL);
@@ -423,9 +423,13 @@ static void many_are_as_one_by_one(void **state)
         ulna_test_reach_goals(&t, truth, &goals[i]);
         assert_int_equal(ulna_reach_solve(works[0], &goals[i], seeds + 7 * i, one + 7 * i, &alone[i]), ULNA_OK);
     }
-    for (int threads = 1; threads <= 3; threads += 2) {
+    double serial[COUNT * 7];
+    for (int threads = 1; threads <= 3; threads++) {
         int failed;
         assert_int_equal(ulna_reach_solve_many(works, threads, COUNT, goals, seeds, many, together, &failed), ULNA_OK);
+        if (threads == 1)
+            memcpy(serial, many, sizeof serial);
+        assert_memory_equal(serial, many, sizeof serial); /* the bits of one thread */
         assert_int_equal(failed, ULNA_NONE);
         for (int i = 0; i < COUNT; i++) {
             double position, rotation;
@@ -440,7 +444,8 @@ static void many_are_as_one_by_one(void **state)
     assert_int_equal(ulna_reach_solve_many(works, 2, COUNT, goals, seeds, again, together, &failed), ULNA_ERR_NUMBER);
     assert_int_equal(failed, 17);
     for (int i = 0; i < COUNT; i++)
-        assert_true(i == 17 || memcmp(again + 7 * i, many + 7 * i, 7 * sizeof *again) == 0);
+        for (int j = 0; j < 7; j++) /* other neighbours in a vector may round differently */
+            assert_true(i == 17 || fabs(again[7 * i + j] - many[7 * i + j]) < 1e-9);
     for (int w = 0; w < 3; w++)
         ulna_reach_work_destroy(works[w]);
     ulna_test_reach_release(&t);
