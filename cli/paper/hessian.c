@@ -125,7 +125,7 @@ ulna_status hessian_zero_start(const paper_take *take, int frame, double *q, uln
             for (int k = 0; k < 3; k++)
                 middle[k] += place[k];
         }
-    memset(q, 0, (size_t)ulna_model_coordinate_count(model) * sizeof *q);
+    ulna_model_zero(model, q);
     ulna_status status = ulna_pose_create(model, NULL, &pose, error);
     if (status == ULNA_OK)
         status = ulna_pose_forward(pose, q);

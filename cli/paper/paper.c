@@ -170,7 +170,7 @@ static int run_items(paper_job *job, json_t *object)
     return code;
 }
 
-static void print_missing(const cli *tool, const json_t *missing, const char *folder)
+static void print_missing(const cli *tool, const json_t *missing)
 {
     if (!json_array_size(missing))
         return;
@@ -180,7 +180,6 @@ static void print_missing(const cli *tool, const json_t *missing, const char *fo
         "Takes that the papers use and that are not all there: {takes}. Fetch their C3D and AMC files and the ASF of their actor "
         "from HDM05 (resources.mpi-inf.mpg.de/HDM05), put them into a folder, and name it by --data.");
     json_decref(about);
-    (void)folder;
 }
 
 /* Whether files can be written into the folder, before minutes of work. */
@@ -216,7 +215,7 @@ static int run_all(paper_job *job, json_t *object)
         if (paper_write_page(job->folder, object, &error))
             code = files_fail(object, *error.path ? error.path : job->folder, &error);
         else {
-            print_missing(job->tool, job->data.missing, job->data.folder);
+            print_missing(job->tool, job->data.missing);
             put_text(object, "page", path);
             cli_say(job->tool, "Page: %s\n", path ? path : "");
         }

@@ -102,80 +102,30 @@ const char *paper_data_file(const paper_data *data, const char *name, const char
 static const double inch_m = 0.025189, asf_length = 0.45; /* of the authors' code; an inch has 2.54 cm */
 static const double hdm05_axes[9] = {0, 1, 0, 0, 0, 1, 1, 0, 0};
 
-/* Which bone carries which markers, as the authors of the exact-Hessian paper chose them. */
-static const struct {
-    const char *bone, *markers;
-} bones[] = {
-    {"head", "LFHD RFHD LBHD RBHD"},
-    {"lowerneck", "C7"},
-    {"lowerback", "T10"},
-    {"thorax", "CLAV"},
-    {"upperback", "STRN RBAC"},
-    {"lclavicle", "LSHO"},
-    {"lhumerus", "LUPA LELB"},
-    {"lradius", "LFRM"},
-    {"lwrist", "LWRA LWRB"},
-    {"lfingers", "LFIN"},
-    {"rclavicle", "RSHO"},
-    {"rhumerus", "RUPA RELB"},
-    {"rradius", "RFRM"},
-    {"rwrist", "RWRA RWRB"},
-    {"rfingers", "RFIN"},
-    {"root", "LFWT RFWT LBWT RBWT"},
-    {"lfemur", "LTHI LKNE"},
-    {"ltibia", "LSHN"},
-    {"lfoot", "LANK LHEE"},
-    {"ltoes", "LTOE LMT5"},
-    {"rfemur", "RTHI RKNE"},
-    {"rtibia", "RSHN"},
-    {"rfoot", "RANK RHEE"},
-    {"rtoes", "RTOE RMT5"},
-};
-
 static ulna_status no_memory(ulna_error *error)
 {
     return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
 }
 
-static ulna_status set_of_authors(paper_take *take, ulna_error *error)
-{
-    for (size_t i = 0; i < sizeof bones / sizeof *bones; i++) {
-        int body = ulna_model_find_body(take->skeleton.model, bones[i].bone);
-        if (body == ULNA_NONE)
-            return cli_fail(error, ULNA_ERR_MODEL, "the skeleton has no bone '%s': it is not one of HDM05",
-                            bones[i].bone);
-        for (const char *at = bones[i].markers; *at; at += strspn(at, " ")) {
-            static const double nowhere[3] = {0};
-            char name[8] = "";
-            size_t length = strcspn(at, " ");
-            memcpy(name, at, length);
-            at += length;
-            if (ulna_marker_set_add(&take->set, name, body, nowhere, 1))
-                return no_memory(error);
-        }
-    }
-    return ULNA_OK;
-}
-
-/* Matches markers and bones. `set`: NULL for the take's own. */
-static ulna_status match(const paper_take *take, const ulna_marker_set *set, ulna_take **matched, ulna_error *error)
+/* What the recording is matched by: names on the bones that the authors of the exact-Hessian paper chose, or the set of the built-in take. */
+static ulna_take_options options_of(const paper_take *take)
 {
     ulna_take_options options = ulna_take_options_for(&take->skeleton, &take->markers);
-    options.set = set ? set : &take->set;
-    options.reference = take->poses;
-    if (take->is_recorded)
-        options.axes = hdm05_axes;
-    return ulna_take_create(&options, matched, error);
+    if (!take->is_recorded) {
+        options.set = &take->set;
+        return options;
+    }
+    options.attach = ULNA_ATTACH_NAMES;
+    options.paper_bones = 1;
+    options.axes = hdm05_axes;
+    return options;
 }
 
 ulna_status paper_take_calibrate(const paper_take *take, ulna_calibration *found, ulna_error *error)
 {
-    ulna_take_options options = ulna_take_options_for(&take->skeleton, &take->markers);
+    ulna_take_options options = options_of(take);
     ulna_take *plain = NULL;
     *found = (ulna_calibration){0};
-    options.set = &take->set;
-    if (take->is_recorded)
-        options.axes = hdm05_axes;
     ulna_status status = ulna_take_create(&options, &plain, error);
     if (status == ULNA_OK)
         status = ulna_calibrate(plain, NULL, found, error);
@@ -190,8 +140,11 @@ static ulna_status track_poses(paper_take *take, ulna_error *error)
     ulna_take *matched = NULL;
     ulna_track_result result = {0};
     ulna_status status = paper_take_calibrate(take, &found, error);
+    ulna_take_options options = options_of(take);
+    options.attach = ULNA_ATTACH_SET;
+    options.set = &found.set;
     if (status == ULNA_OK)
-        status = match(take, &found.set, &matched, error);
+        status = ulna_take_create(&options, &matched, error);
     if (status == ULNA_OK)
         status = ulna_track(matched, NULL, &result, error);
     if (status == ULNA_OK) {
@@ -250,7 +203,9 @@ static ulna_status describe_joints(paper_take *take, ulna_error *error)
 
 static ulna_status finish(paper_take *take, ulna_error *error)
 {
-    ulna_status status = match(take, NULL, &take->take, error);
+    ulna_take_options options = options_of(take);
+    options.reference = take->poses;
+    ulna_status status = ulna_take_create(&options, &take->take, error);
     if (status != ULNA_OK)
         return status;
     int first = take->take->reference_shift < 0 ? -take->take->reference_shift : 0;
@@ -265,15 +220,12 @@ static ulna_status finish(paper_take *take, ulna_error *error)
 
 /* ---- of HDM05 ------------------------------------------------------------------------------------------------------ */
 
-static ulna_status load_recorded(const paper_data *data, paper_take *take, const char *c3d, const char *amc,
-                                 const char *asf, ulna_error *error)
+static ulna_status load_recorded(paper_take *take, const char *c3d, const char *amc, const char *asf, ulna_error *error)
 {
     take->is_recorded = 1;
     ulna_status status = files_skeleton(asf, inch_m / asf_length, &take->skeleton, error);
     if (status == ULNA_OK)
         status = files_markers(c3d, 0, &take->markers, error);
-    if (status == ULNA_OK)
-        status = set_of_authors(take, error);
     if (status == ULNA_OK && amc) {
         json_t *notes = json_array();
         status = files_motion(amc, &take->skeleton, &take->motion.clip, notes, error);
@@ -281,7 +233,6 @@ static ulna_status load_recorded(const paper_data *data, paper_take *take, const
         json_decref(notes);
     } else if (status == ULNA_OK)
         status = track_poses(take, error);
-    (void)data;
     snprintf(take->about, sizeof take->about, "HDM05 %s, poses %s", take->name,
              amc ? "of its AMC" : "tracked by Ulna, since there is no AMC");
     return status != ULNA_OK ? status : finish(take, error);
@@ -391,10 +342,17 @@ static paper_take *new_take(const char *name)
     return take;
 }
 
+/* Takes that only stand in for others are not missed. */
 static void note_missing(paper_data *data, const char *name)
 {
+    static const char *const of_papers[] = {"dg_03-02_01", "dg_03-05_02", "dg_03-02_03", "bk_05-03_03", "mm_03-05_02"};
     size_t i;
     json_t *text;
+    int is_used = 0;
+    for (i = 0; i < sizeof of_papers / sizeof *of_papers; i++)
+        is_used |= strcmp(of_papers[i], name) == 0;
+    if (!is_used)
+        return;
     json_array_foreach(data->missing, i, text)
     {
         if (strcmp(json_string_value(text), name) == 0)
@@ -433,7 +391,7 @@ ulna_status paper_take_find(paper_data *data, const char *name, paper_take **tak
     paper_take *loaded = new_take(name);
     if (!loaded)
         return no_memory(error);
-    return keep(data, loaded, load_recorded(data, loaded, c3d, amc, asf, error), take, error);
+    return keep(data, loaded, load_recorded(loaded, c3d, amc, asf, error), take, error);
 }
 
 ulna_status paper_take_first(paper_data *data, const char *const *names, paper_take **take, ulna_error *error)

@@ -1,9 +1,9 @@
 #!/bin/sh
-# report_page.sh ULNA FOLDER: is the page of `ulna solve --report` alive in a browser?
+# report_page.sh ULNA FOLDER: are the pages of `ulna solve --report` and `ulna paper` alive in a browser?
 #
-# Makes the page of the built-in take in FOLDER and opens it in Chromium, without a window: wide and light, where report_page.mjs
-# uses it as a reader does; then narrow and dark, for a picture, FOLDER/report.png. The console must be silent. Exit 77 if
-# there is no Chromium, but 1 if ULNA_REQUIRE_DATA=1.
+# Makes the pages of the built-in take in FOLDER and opens each in Chromium, without a window: wide and light, where report_page.mjs or
+# papers_page.mjs uses it as a reader does; then narrow and dark, for a picture, FOLDER/report.png and papers.png. The console must be
+# silent. Exit 77 if there is no Chromium, but 1 if ULNA_REQUIRE_DATA=1.
 set -eu
 ulna=$1 folder=$2
 here=$(cd "$(dirname "$0")" && pwd)
@@ -19,9 +19,10 @@ fi
 
 mkdir -p "$folder"
 cd "$folder"
-rm -rf profile report.png
+rm -rf profile papers report.png papers.png
 "$ulna" sample --quiet --force --only walk .
 "$ulna" solve --quiet -s human.asf -m walk.c3d -a walk-markers.csv --compare-with walk-true.amc --report report.html
+"$ulna" paper --quick --quiet fig5 table4 a10 condition stills player convex3 -o papers
 
 # open_page FILE ARGUMENTS...: what Chromium prints goes to page.out, its log to page.log.
 open_page() {
@@ -36,23 +37,27 @@ open_page() {
     fi
 }
 
-# The page with a record of its errors at the beginning, and the reader at the end.
-{
-    sed '/<head>/q' report.html
-    echo '<script>window.failures = []; addEventListener("error", e => window.failures.push(e.message));</script>'
-    sed '1,/<head>/d; /^<\/body>/,$d' report.html
-    echo '<script type="module">'
-    cat "$here/report_page.mjs"
-    echo '</script></body></html>'
-} >probe.html
-open_page probe.html --window-size=1200,2400 --dump-dom
-sed -n '/report-page: /,/report-page: end/p' page.out | sed 's/<[^>]*>//g' >found.txt
-if ! grep -q '^report-page: 0 problems' found.txt; then
-    cat found.txt
-    echo "report_page: FAILED" >&2
-    exit 1
-fi
-open_page report.html --window-size=420,1600 --blink-settings=preferredColorScheme=0 --screenshot="$PWD/report.png"
-[ "$(wc -c <report.png)" -gt 20000 ] || { echo "report_page: the picture is empty" >&2; exit 1; }
+# try_page PAGE NAME: the page with a record of its errors at the beginning, and NAME_page.mjs at the end; then its picture.
+try_page() {
+    {
+        sed '/<head>/q' "$1"
+        echo '<script>window.failures = []; addEventListener("error", e => window.failures.push(e.message));</script>'
+        sed '1,/<head>/d; /^<\/body>/,$d' "$1"
+        echo '<script type="module">'
+        cat "$here/$2_page.mjs"
+        echo '</script></body></html>'
+    } >probe.html
+    open_page probe.html --window-size=1200,2400 --dump-dom
+    sed -n '/report-page: /,/report-page: end/p' page.out | sed 's/<[^>]*>//g' >found.txt
+    if ! grep -q '^report-page: 0 problems' found.txt; then
+        cat found.txt
+        echo "report_page: $1: FAILED" >&2
+        exit 1
+    fi
+    open_page "$1" --window-size=420,1600 --blink-settings=preferredColorScheme=0 --screenshot="$PWD/$2.png"
+    [ "$(wc -c <"$2.png")" -gt 20000 ] || { echo "report_page: the picture of $1 is empty" >&2; exit 1; }
+}
+try_page report.html report
+try_page papers/index.html papers
 rm -rf profile
 echo "report_page: ok"
