@@ -18,6 +18,47 @@ static int has_goals(const cli *tool)
     return cli_value(tool, "goals") || cli_value(tool, "goal") || cli_value(tool, "constraints");
 }
 
+/* Frames of a recording: where they start. */
+static int read_recorded_start(const cli *tool, trial_options *options)
+{
+    static const struct {
+        const char *name;
+        start_kind kind;
+    } names[] = {
+        {"tracked", START_TRACKED}, {"reference", START_REFERENCE}, {"rest", START_REST}, {"zero", START_ZERO}};
+    const char *text = cli_value(tool, "start"), *attach = cli_value(tool, "attach");
+    options->start = cli_value(tool, "cold")                   ? START_REST
+                     : attach && strcmp(attach, "oracle") == 0 ? START_REFERENCE
+                                                               : START_TRACKED;
+    for (size_t i = 0; text && i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i].name, text) == 0) {
+            options->start = names[i].kind;
+            return CLI_DONE;
+        }
+    return text ? cli_usage(tool, "--start takes tracked, reference, rest or zero with --markers, not '%s'", text)
+                : CLI_DONE;
+}
+
+/* What a recording excludes, and what needs one. */
+static int read_recorded(const cli *tool, trial_options *options)
+{
+    static const char *const others[] = {"goals", "goal", "constraints", "spread", "seed", "unbounded"};
+    static const char *const needing[] = {"attach", "reference", "bounds",     "pick",    "axes",
+                                          "up",     "ball",      "input-unit", "subject", "no-checks"};
+    int is_recorded = cli_value(tool, "markers") != NULL;
+    for (size_t i = 0; is_recorded && i < sizeof others / sizeof *others; i++)
+        if (cli_value(tool, others[i]))
+            return cli_usage(tool, "--%s is not for frames of a recording (--markers)", others[i]);
+    for (size_t i = 0; !is_recorded && i < sizeof needing / sizeof *needing; i++)
+        if (cli_value(tool, needing[i]))
+            return cli_usage(tool, "--%s needs --markers, a recording", needing[i]);
+    if (!is_recorded)
+        return CLI_DONE;
+    options->frames = 10;
+    int code = numbers_count(tool, "pick", 1, MOST_FRAMES, &options->frames);
+    return code ? code : read_recorded_start(tool, options);
+}
+
 static int read_start(const cli *tool, trial_options *options)
 {
     static const char *const names[] = {"near", "rest", "zero", NULL};
@@ -60,6 +101,8 @@ static int read_trials(const cli *tool, trial_options *options)
     double spread = 3;
     int code;
     *options = (trial_options){.frames = has_goals(tool) ? 1 : 10, .seed = 1, .bounded = !cli_value(tool, "unbounded")};
+    if ((code = read_recorded(tool, options)) || cli_value(tool, "markers"))
+        return code;
     if ((code = read_frames(tool, options)) || (code = numbers_seed(tool, "seed", &options->seed)) ||
         (code = read_start(tool, options)) || (code = numbers_real(tool, "spread", 0, 180, " degrees", &spread)))
         return code;
@@ -197,7 +240,7 @@ static void put_contender(json_t *row, const contest *game, const contender *one
 
 static void put_results(json_t *object, const contest *game, const char *model, const char *source)
 {
-    static const char *const starts[] = {"near", "rest", "zero", "file"};
+    static const char *const starts[] = {"near", "rest", "zero", "file", "tracked", "reference"};
     const trials *set = &game->set;
     put_text(object, "model", model);
     put_count(object, "dof", ulna_model_dof_count(set->model));
@@ -291,6 +334,9 @@ static void describe_goals(const trials *set, char *text, size_t size)
     if (set->is_made)
         snprintf(text, size, "%d %s at random poses inside the limits", set->effector_count,
                  set->has_markers ? (set->effector_count == 1 ? "marker" : "markers") : "ends of limbs");
+    else if (set->recorded)
+        snprintf(text, size, "%d markers%s", set->points,
+                 set->is_oracle ? ", with the offsets of each frame's reference pose (oracle)" : "");
     else if (set->orientations == 0)
         snprintf(text, size, "%d position%s", set->points, set->points == 1 ? "" : "s");
     else
@@ -301,7 +347,12 @@ static void describe_goals(const trials *set, char *text, size_t size)
 /* What templates quote besides the results. */
 static json_t *describe(const contest *game, const json_t *object)
 {
-    static const char *const places[] = {"the pose of the goals", "rest", "zero", "the pose in the file"};
+    static const char *const places[] = {"the pose of the goals",
+                                         "rest",
+                                         "zero",
+                                         "the pose in the file",
+                                         "the pose that tracking found in the frame before",
+                                         "the reference in the frame before"};
     const trial_options *options = &game->set.options;
     char text[256];
     json_t *shown = json_copy((json_t *)object);
@@ -405,6 +456,35 @@ static int compare(const cli *tool, json_t *object, contest *game, const ulna_mo
     return code;
 }
 
+/* Frames of a recording. */
+static int compare_recorded(const cli *tool, json_t *object, contest *game, const char *skeleton, trial_options *how)
+{
+    recorded from = {.skeleton = {.file = ulna_content_empty(NULL)}};
+    ulna_error error;
+    ulna_error_clear(&error);
+    int code = recorded_load(tool, object, skeleton, &from);
+    if (!code) {
+        how->bounded = from.job.bounded;
+        if (recorded_prepare(&from, how->start, how->frames, &error))
+            code = error.status == ULNA_ERR_ARGUMENT ? cli_usage(tool, "%s", error.message)
+                                                     : files_fail(object, from.job.markers_path, &error);
+    }
+    if (!code) {
+        game->options.bounded = from.job.bounded;
+        game->options.lower = from.job.options.solve.lower;
+        game->options.upper = from.job.options.solve.upper;
+        game->options.locked = from.locked;
+        if (trials_create_recorded(&game->set, &from, how, &error))
+            code = files_fail(object, from.job.markers_path, &error);
+        else
+            code = run(tool, object, skeleton, from.job.markers_path, game);
+        files_print_notes(tool, from.job.notes);
+    }
+    trials_release(&game->set);
+    recorded_release(&from);
+    return code;
+}
+
 static int compare_main(cli *tool)
 {
     contest game = {.best = -1};
@@ -416,7 +496,11 @@ static int compare_main(cli *tool)
     if (!code) {
         const char *name = tool->operand_count ? tool->operands[0] : "human";
         json_t *object = json_object();
-        if (tool->operand_count ? cli_load_model(name, &model, &error) : ulna_sample_create(name, NULL, &model, &error))
+        if (cli_value(tool, "markers"))
+            code = compare_recorded(tool, object, &game,
+                                    cli_value(tool, "skeleton") ? cli_value(tool, "skeleton") : name, &how);
+        else if (tool->operand_count ? cli_load_model(name, &model, &error)
+                                     : ulna_sample_create(name, NULL, &model, &error))
             code = files_fail(object, name, &error);
         else
             code = compare(tool, object, &game, model, name, &how);
@@ -446,8 +530,22 @@ static const cli_option options[] = {
     {"frames", 'n', "N",
      "Number of problems; A:B, problems A to B, counted from 1. Default: 10. With goals of your own, the number of starts. Default: "
      "1."},
+    {"skeleton", 's', "FILE", "The skeleton of --markers, if it is not given as MODEL."},
+    {"markers", 0, "FILE",
+     "Frames of a recording in place of random goals: C3D, TRC or CSV. The following options up to --no-checks are those of `ulna solve`; "
+     "--frames A:B then is by the numbers of the file."},
+    {"attach", 'a', "WHERE",
+     "Where the markers are: a CSV file as `ulna calibrate` writes it, model, reference or oracle."},
+    {"reference", 0, "FILE", "A motion of the same take, such as the AMC file of a C3D file."},
+    {"bounds", 0, "WHICH",
+     "Joint limits of recorded frames: none (default), skeleton, a motion file or a table of limits."},
+    {"ball", 0, "KIND",
+     "How joints with three rotations are solved: euler (default), quaternion, expmap or swing-twist."},
+    CLI_RECORDING_OPTIONS,
+    {"pick", 0, "N", "How many recorded frames to solve, evenly spaced in those of --frames. Default: 10."},
     {"start", 0, "WHERE",
-     "Start of the solves. near (default): near the pose from which random goals were made, see --spread; rest (default "
+     "Start of recorded frames: tracked (default), the pose that tracking finds in the frame before; reference (default with --attach oracle), the "
+     "reference in the frame before; rest; zero: all angles zero, the root at the mean of the markers. Start of other problems: near (default): near the pose from which random goals were made, see --spread; rest (default "
      "for goals of your own, unless their file has a start); zero: all joint values zero."},
     {"cold", 0, NULL, "The same as --start rest."},
     {"spread", 0, "DEG",
@@ -483,7 +581,7 @@ const cli_command compare_command = {
         "poses inside the limits. The same seed gives the same problems.\n\n"
         "The exit code is 0 if some method solved all problems, else 1.",
     .options = options,
-    .reads = "goals constraints OPERANDS",
+    .reads = "skeleton markers attach reference bounds goals constraints OPERANDS",
     .writes = "report",
     .examples = "ulna compare\tall methods, starts near the goals\n"
                 "ulna compare --cold --report c.html\tfrom rest, with plots\n"

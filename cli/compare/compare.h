@@ -11,6 +11,7 @@
 #include "cli/markup.h"
 #include "cli/output.h"
 #include "cli/solve/constraint_file.h"
+#include "cli/solve/solve.h"
 #include "ulna/global.h"
 
 /* ---- the problems: trials.c ---------------------------------------------------------------------------- */
@@ -19,7 +20,9 @@ typedef enum start_kind {
     START_NEAR, /* the pose that the goals were generated from, perturbed */
     START_REST,
     START_ZERO,
-    START_GIVEN /* by the goals' file */
+    START_GIVEN,    /* by the goals' file */
+    START_TRACKED,  /* recorded frames: the pose that tracking finds in the frame before */
+    START_REFERENCE /* the same of the reference */
 } start_kind;
 
 typedef struct trial_options {
@@ -30,6 +33,25 @@ typedef struct trial_options {
     int bounded;
 } trial_options;
 
+/* Frames of a recording: recorded.c. {0} before it is loaded. */
+typedef struct recorded {
+    solve_skeleton skeleton;
+    solve_job job;
+    int count, *picked;    /* frames of the take */
+    double *starts;        /* count x nq */
+    unsigned char *locked; /* nv: moves no marker */
+} recorded;
+
+/* The exit code; failures are reported and kept in `object`. Release in any case. */
+int recorded_load(const cli *tool, json_t *object, const char *skeleton, recorded *from);
+/* Picks so many frames, and finds where they start. */
+ulna_status recorded_prepare(recorded *from, start_kind kind, int wanted, ulna_error *error);
+void recorded_release(recorded *from);
+/* The problem of a frame, by its number among those picked; with oracle offsets every frame has its own, else all have the same. */
+ulna_status recorded_problem(const recorded *from, int index, ulna_problem **problem, ulna_error *error);
+/* Its markers as goals; positions: 3 x markers. */
+ulna_status recorded_goals(const recorded *from, int index, ulna_problem *problem, double *positions);
+
 /* A frame is generated from the seed each time it is needed, and is always the same. */
 typedef struct trials {
     trial_options options;
@@ -39,6 +61,9 @@ typedef struct trials {
     int points, orientations;    /* goals that have a weight, of each kind */
     double weight;               /* their sum */
     const constraint_file *kept; /* constraints of the problem, in this order */
+    const recorded *recorded;    /* NULL: not of a recording */
+    int is_oracle;               /* the problem is another one in every frame: solvers too */
+    const double *lower, *upper; /* nv */
 
     int is_made, has_markers; /* goals are generated: of the markers, or of the ends of limbs if there are none */
     int effector_count;
@@ -52,6 +77,8 @@ typedef struct trials {
 /* `wanted`: the goals, or none (count 0) to generate them. `kept` must stay until the release. */
 ulna_status trials_create(trials *set, const ulna_model *model, const goals *wanted, const constraint_file *kept,
                           const trial_options *options, ulna_error *error);
+/* The same for frames of a recording. */
+ulna_status trials_create_recorded(trials *set, const recorded *from, const trial_options *options, ulna_error *error);
 void trials_release(trials *set);
 /* Goals of the frame, counted from the first, into the problem, and where to start into `start` (nq). */
 ulna_status trials_set_frame(trials *set, int frame, double *start);

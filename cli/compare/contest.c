@@ -28,9 +28,10 @@ static ulna_status no_memory(ulna_error *error)
 
 /* ---- one solve ------------------------------------------------------------------------------------------ */
 
-static void measure_limits(const ulna_model *model, const double *q, outcome *one)
+static void measure_limits(const trials *set, const double *q, outcome *one)
 {
-    const double *lower = ulna_model_lower(model), *upper = ulna_model_upper(model);
+    const ulna_model *model = set->model;
+    const double *lower = set->lower, *upper = set->upper;
     for (int i = 0; i < ulna_model_dof_count(model); i++) {
         int k = ulna_model_dof_coordinate(model, i);
         double outside = k == ULNA_NONE ? 0 : fmax(lower[i] - q[k], q[k] - upper[i]);
@@ -49,6 +50,8 @@ static ulna_status measure_goals(trials *set, const double *q, outcome *one)
         if (!(ulna_problem_weight(set->problem, i) > 0))
             continue;
         status = ulna_work_term_error(set->work, i, &error);
+        if (isnan(error)) /* a marker that is missing */
+            continue;
         squares[ulna_problem_term_type(set->problem, i) != ULNA_TERM_POINT] += error * error;
     }
     one->rms_m = sqrt(squares[0] / set->points); /* NaN if there are none */
@@ -109,12 +112,11 @@ static ulna_status run_once(const entry *with, double *q, outcome *one, double *
     return ULNA_OK;
 }
 
-static outcome solve_frame(trials *set, const entry *with, int frame, double *start, double *q)
+static outcome solve_frame(trials *set, const entry *with, const double *start, double *q)
 {
     size_t size = (size_t)ulna_model_coordinate_count(set->model) * sizeof *q;
     outcome one = {.seconds = (double)INFINITY, .f = (double)INFINITY};
     double spent = 0, seconds = 0;
-    one.status = trials_set_frame(set, frame, start);
     for (int i = 0; !one.status && i < REPEATS && spent < repeat_seconds; i++) {
         memcpy(q, start, size);
         one.status = run_once(with, q, &one, &seconds);
@@ -128,7 +130,7 @@ static outcome solve_frame(trials *set, const entry *with, int frame, double *st
     if (!one.status)
         one.status = measure_constraints(set, &one);
     if (!one.status)
-        measure_limits(set->model, q, &one);
+        measure_limits(set, q, &one);
     return one;
 }
 
@@ -137,7 +139,8 @@ static ulna_status enter(contest *game, entry *entries, ulna_error *error)
 {
     for (int i = 0; i < game->count; i++) {
         contender *one = &game->contenders[i];
-        one->outcomes = calloc((size_t)game->set.options.frames, sizeof *one->outcomes);
+        if (!one->outcomes)
+            one->outcomes = calloc((size_t)game->set.options.frames, sizeof *one->outcomes);
         if (!one->outcomes)
             return no_memory(error);
         ulna_options options = game->options;
@@ -153,18 +156,36 @@ static ulna_status enter(contest *game, entry *entries, ulna_error *error)
     return ULNA_OK;
 }
 
+static void leave(const contest *game, entry *entries)
+{
+    for (int i = 0; entries && i < game->count; i++) {
+        ulna_solver_destroy(entries[i].solver);
+        ulna_global_destroy(entries[i].global);
+        entries[i] = (entry){0};
+    }
+}
+
 /* All methods solve a frame before the next one, so that a machine that becomes slow or fast is so for all of them. */
-static void solve_all(contest *game, const entry *entries, double *q, double part, progress *bar)
+static ulna_status solve_frames(contest *game, entry *entries, double *q, double part, progress *bar, ulna_error *error)
 {
     int frames = game->set.options.frames;
-    size_t nq = (size_t)ulna_model_coordinate_count(game->set.model);
-    for (int k = 0; k < frames; k++)
-        for (int i = 0; i < game->count; i++) {
+    double *start = q + ulna_model_coordinate_count(game->set.model);
+    ulna_status status = ULNA_OK;
+    for (int k = 0; k < frames && status == ULNA_OK; k++) {
+        if (game->set.is_oracle)
+            leave(game, entries);
+        ulna_status set = trials_set_frame(&game->set, k, start);
+        if (set == ULNA_OK && game->set.is_oracle)
+            status = enter(game, entries, error);
+        for (int i = 0; i < game->count && status == ULNA_OK; i++) {
             contender *one = &game->contenders[i];
             progress_show(bar, part * (k + (double)i / game->count) / frames, one->method->name);
             if (!one->refusal.status)
-                one->outcomes[k] = solve_frame(&game->set, &entries[i], k, q + nq, q);
+                one->outcomes[k] =
+                    set != ULNA_OK ? (outcome){.status = set} : solve_frame(&game->set, &entries[i], start, q);
         }
+    }
+    return status;
 }
 
 /* ---- judging -------------------------------------------------------------------------------------------- */
@@ -193,7 +214,7 @@ static int is_kept(const contest *game, const outcome *one)
  * limits or broke constraints that others kept has not solved the same problem. */
 static double best_of(const contest *game, int frame)
 {
-    if (game->set.is_made && !game->set.kept->count)
+    if ((game->set.is_made && !game->set.kept->count) || (game->set.is_oracle && !game->set.options.bounded))
         return 0;
     double inside = (double)INFINITY, any = (double)INFINITY;
     for (int i = 0; i < game->count; i++) {
@@ -331,19 +352,31 @@ static ulna_status copy_rows(curve *to, const ulna_trace_row *rows, int count, d
 }
 
 /* The same solves as before, traced. A solve that fails leaves an empty trail. */
-static ulna_status record(contest *game, const contender *one, ulna_solver *solver, const ulna_trace_row *rows,
-                          int room, double *q, curve *trails, ulna_error *error)
+static ulna_status record(contest *game, const contender *one, const ulna_options *options, double *q, curve *trails,
+                          ulna_error *error)
 {
+    const ulna_trace_row *rows = options->trace;
+    int room = options->trace_capacity;
+    ulna_solver *solver = NULL;
     ulna_status status = ULNA_OK;
     for (int i = 0; status == ULNA_OK && i < game->traced; i++) {
         ulna_result result;
-        if (trials_set_frame(&game->set, i, q) || ulna_solve(solver, q, &result) || one->outcomes[i].status)
+        if (game->set.is_oracle) {
+            ulna_solver_destroy(solver);
+            solver = NULL;
+        }
+        if (trials_set_frame(&game->set, i, q))
+            continue;
+        if (!solver)
+            status = ulna_solver_create(game->set.problem, options, NULL, &solver, error);
+        if (status != ULNA_OK || ulna_solve(solver, q, &result) || one->outcomes[i].status)
             continue;
         double clock = result.seconds > 0 ? one->outcomes[i].seconds / result.seconds : 1;
         int count = result.trace_count < room ? result.trace_count : room;
         if (count > 0)
             status = copy_rows(&trails[i], rows, count, clock, error);
     }
+    ulna_solver_destroy(solver);
     return status;
 }
 
@@ -426,7 +459,6 @@ static ulna_status trace_curves(contest *game, contender *one, ulna_error *error
     int limit = options.iterations ? options.iterations : one->method->iterations;
     int room = limit >= MOST_ROWS ? MOST_ROWS : limit + 1, frames = game->set.options.frames;
     game->traced = frames < CURVES_FRAMES ? frames : CURVES_FRAMES;
-    ulna_solver *solver = NULL;
     ulna_trace_row *rows = calloc((size_t)room, sizeof *rows);
     curve trails[CURVES_FRAMES] = {0};
     double *q = calloc((size_t)ulna_model_coordinate_count(game->set.model), sizeof *q);
@@ -438,14 +470,11 @@ static ulna_status trace_curves(contest *game, contender *one, ulna_error *error
     if (!rows || !q)
         no_memory(error);
     else
-        status = ulna_solver_create(game->set.problem, &options, NULL, &solver, error);
-    if (status == ULNA_OK)
-        status = record(game, one, solver, rows, room, q, trails, error);
+        status = record(game, one, &options, q, trails, error);
     if (status == ULNA_OK)
         status = make_curves(one, trails, game->traced, error);
     for (int i = 0; i < CURVES_FRAMES; i++)
         curve_release(&trails[i]);
-    ulna_solver_destroy(solver);
     free(rows);
     free(q);
     return status;
@@ -463,14 +492,11 @@ ulna_status contest_run(contest *game, int is_traced, progress *bar, ulna_error 
         no_memory(error);
     else
         status = enter(game, entries, error);
-    if (status == ULNA_OK) {
-        solve_all(game, entries, q, part, bar);
+    if (status == ULNA_OK)
+        status = solve_frames(game, entries, q, part, bar, error);
+    if (status == ULNA_OK)
         status = judge(game, error);
-    }
-    for (int i = 0; entries && i < game->count; i++) {
-        ulna_solver_destroy(entries[i].solver);
-        ulna_global_destroy(entries[i].global);
-    }
+    leave(game, entries);
     free(entries);
     free(q);
     for (int i = 0; status == ULNA_OK && is_traced && i < game->count; i++) {

@@ -201,12 +201,13 @@ static ulna_status solve_first(contest *game, const contender *one, scene *view,
 {
     ulna_options options = game->options;
     options.method = one->method->name;
-    ulna_pose *pose = ulna_work_pose(game->set.work);
     ulna_solver *solver;
-    ulna_status status = ulna_solver_create(game->set.problem, &options, NULL, &solver, NULL);
+    ulna_status status = trials_set_frame(&game->set, 0, q);
+    if (status == ULNA_OK)
+        status = ulna_solver_create(game->set.problem, &options, NULL, &solver, NULL);
     if (status != ULNA_OK)
         return status;
-    status = trials_set_frame(&game->set, 0, q);
+    ulna_pose *pose = ulna_work_pose(game->set.work);
     if (status == ULNA_OK)
         status = place_all(view, pose, q, view->start);
     if (status == ULNA_OK)

@@ -130,7 +130,11 @@ static ulna_status add_constraints(trials *set, ulna_error *error)
 ulna_status trials_create(trials *set, const ulna_model *model, const goals *wanted, const constraint_file *kept,
                           const trial_options *options, ulna_error *error)
 {
-    *set = (trials){.model = model, .kept = kept, .options = *options};
+    *set = (trials){.model = model,
+                    .kept = kept,
+                    .options = *options,
+                    .lower = ulna_model_lower(model),
+                    .upper = ulna_model_upper(model)};
     if (ulna_model_dof_count(model) == 0)
         return cli_fail(error, ULNA_ERR_MODEL, "the skeleton has no degree of freedom: there is nothing to solve");
     ulna_status status = allocate(set, wanted, error);
@@ -148,6 +152,52 @@ ulna_status trials_create(trials *set, const ulna_model *model, const goals *wan
     if (status == ULNA_OK)
         status = ulna_problem_ready(set->problem, error);
     return status != ULNA_OK ? status : ulna_work_create(set->problem, NULL, &set->work, error);
+}
+
+ulna_status trials_create_recorded(trials *set, const recorded *from, const trial_options *options, ulna_error *error)
+{
+    static const constraint_file none = {0};
+    const ulna_take *take = from->job.take;
+    const ulna_options *given = &from->job.options.solve;
+    *set = (trials){.model = take->model,
+                    .kept = &none,
+                    .recorded = from,
+                    .is_oracle = from->job.attach == ATTACH_ORACLE,
+                    .options = *options,
+                    .lower = given->lower ? given->lower : ulna_model_lower(take->model),
+                    .upper = given->upper ? given->upper : ulna_model_upper(take->model)};
+    set->options.frames = from->count;
+    set->options.first = 0;
+    ulna_status status = take_effectors(set, (int)take->set.count, error);
+    for (size_t i = 0; status == ULNA_OK && i < take->set.count; i++) {
+        ulna_effector *at = &set->effectors[set->effector_count++];
+        at->body = take->set.items[i].body;
+        memcpy(at->point, take->set.items[i].offset, sizeof at->point);
+    }
+    if (status == ULNA_OK)
+        status = recorded_problem(from, 0, &set->problem, error);
+    if (status == ULNA_OK)
+        count_goals(set);
+    return status != ULNA_OK ? status : ulna_work_create(set->problem, NULL, &set->work, error);
+}
+
+/* With oracle offsets a new problem, in which the goals are already. */
+static ulna_status set_recorded(trials *set, int frame, double *start)
+{
+    size_t nq = (size_t)ulna_model_coordinate_count(set->model);
+    memcpy(start, set->recorded->starts + nq * (size_t)frame, nq * sizeof *start);
+    if (!set->is_oracle)
+        return recorded_goals(set->recorded, frame, set->problem, set->positions);
+    ulna_work_destroy(set->work);
+    ulna_problem_destroy(set->problem);
+    set->work = NULL;
+    set->problem = NULL;
+    ulna_status status = recorded_problem(set->recorded, frame, &set->problem, NULL);
+    if (status == ULNA_OK)
+        status = ulna_work_create(set->problem, NULL, &set->work, NULL);
+    for (int i = 0; status == ULNA_OK && i < set->effector_count; i++)
+        ulna_take_position(set->recorded->job.take, set->recorded->picked[frame], i, set->positions + 3 * (size_t)i);
+    return status;
 }
 
 void trials_release(trials *set)
@@ -179,6 +229,8 @@ static ulna_status place_goals(trials *set, uint64_t *state)
 
 ulna_status trials_set_frame(trials *set, int frame, double *start)
 {
+    if (set->recorded)
+        return set_recorded(set, frame, start);
     uint64_t state = set->options.seed;
     frame += set->options.first;
     state = ulna_random_bits(&state) + (uint64_t)frame;

@@ -237,6 +237,19 @@ ULNA_API void ulna_take_destroy(ulna_take *take);
 /* Where marker `marker` of the take's set is in a frame, in the model's axes. 0, and NaN, if it is missing. */
 ULNA_API int ulna_take_position(const ulna_take *take, int frame, int marker, double position[3]);
 
+/*
+ * The experiments of the exact-Hessian paper, frame by frame; ulna_track does whole takes so (ulna_track_options.oracle). `pose` is of the take's
+ * model.
+ */
+/* A problem with the markers of the frame as goals, where each marker has the offset that the take's reference gives it in that frame: f = 0 is
+ * reached at the reference pose. Term i is marker i of the set; missing ones are off. Destroy it with ulna_problem_destroy. */
+ULNA_API ulna_status ulna_take_oracle_problem(const ulna_take *take, int frame, ulna_pose *pose, ulna_problem **problem,
+                                              ulna_error *error);
+/* All angles zero, and the root where the markers of the frame are on average. */
+ULNA_API ulna_status ulna_take_zero_start(const ulna_take *take, int frame, ulna_pose *pose, double *q);
+/* locked (nv): 1 for DOFs that move no marker with a weight, such as those of thumbs. How many. */
+ULNA_API int ulna_take_idle_dofs(const ulna_take *take, unsigned char *locked);
+
 /* ---- tracking ------------------------------------------------------------------------------------------------------ */
 
 /* What happened to a frame; several may be true, but not recovered and lost. */

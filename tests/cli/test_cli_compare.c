@@ -98,6 +98,57 @@ static void options_take_effect(void **state)
     }
 }
 
+/* Recorded frames: by an attachment from the tracked poses, and by the protocol of the exact-Hessian paper. */
+static void recorded_frames_are_compared(void **state)
+{
+    (void)state;
+    assert_int_equal(ulna_test_cli("sample --quiet ."), 0);
+    assert_int_equal(
+        ulna_test_cli("compare --json human.asf --markers walk.c3d -a walk-markers.csv -m hybrid,lm,newton --pick 4"),
+        0);
+    json_t *object = ulna_test_cli_json(), *row;
+    size_t i;
+    assert_string_equal(ulna_test_json_string(object, "goals"), "walk.c3d");
+    assert_string_equal(ulna_test_json_string(object, "start"), "tracked");
+    assert_int_equal(ulna_test_json_integer(object, "frames"), 4);
+    json_array_foreach(json_object_get(object, "methods"), i, row)
+    {
+        assert_int_equal(ulna_test_json_integer(row, "successes"), 4);
+        assert_true(ulna_test_json_median(row, "rms_mm") < 5);
+    }
+    json_decref(object);
+
+    assert_int_equal(ulna_test_cli("solve --quiet -s human.asf -m walk.c3d -a walk-markers.csv -o walk.amc"), 0);
+    static const char oracle[] =
+        "compare --json human.asf --markers walk.c3d -a oracle --reference walk.amc --frames 10:60 --pick 3 --tol 1e-6";
+    char command[400];
+    for (int zero = 0; zero < 2; zero++) {
+        snprintf(command, sizeof command, "%s -m newton,bfgs,lm-marquardt --report page.html %s", oracle,
+                 zero ? "--start zero" : "");
+        assert_in_range(ulna_test_cli(command), 0, 1);
+        object = ulna_test_cli_json();
+        assert_string_equal(ulna_test_json_string(object, "start"), zero ? "zero" : "reference");
+        json_t *newton = json_array_get(json_object_get(object, "methods"), 0),
+               *bfgs = json_array_get(json_object_get(object, "methods"), 1);
+        if (!zero) {
+            assert_int_equal(ulna_test_json_integer(newton, "successes"), 3);
+            assert_true(ulna_test_json_median(newton, "f_m2") <= 1e-6);
+        }
+        assert_true(ulna_test_json_median(newton, "iterations") < ulna_test_json_median(bfgs, "iterations"));
+        json_decref(object);
+        char *page = ulna_test_cli_read("page.html");
+        ulna_test_assert_says(page, "<svg");
+        free(page);
+    }
+    static const char *const wrong[] = {"compare --pick 3", "compare human.asf --markers walk.c3d --seed 2",
+                                        "compare human.asf --markers walk.c3d -a walk-markers.csv --start near",
+                                        "compare human.asf --markers walk.c3d -a walk-markers.csv --start reference",
+                                        "compare human.asf --markers walk.c3d -a oracle"};
+    for (i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(ulna_test_cli(wrong[i]), 2);
+    assert_int_equal(ulna_test_cli("compare human.asf --markers nothing.c3d -a walk-markers.csv"), 4);
+}
+
 static void one_method_is_explained(void **state)
 {
     (void)state;
@@ -484,6 +535,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_method_is_listed, ulna_test_cli_set_up, ulna_test_cli_tear_down),
         cmocka_unit_test_setup_teardown(options_are_listed_and_set, ulna_test_cli_set_up, ulna_test_cli_tear_down),
+        cmocka_unit_test_setup_teardown(recorded_frames_are_compared, ulna_test_cli_set_up, ulna_test_cli_tear_down),
         cmocka_unit_test_setup_teardown(options_take_effect, ulna_test_cli_set_up, ulna_test_cli_tear_down),
         cmocka_unit_test_setup_teardown(one_method_is_explained, ulna_test_cli_set_up, ulna_test_cli_tear_down),
         cmocka_unit_test_setup_teardown(default_run_succeeds, ulna_test_cli_set_up, ulna_test_cli_tear_down),

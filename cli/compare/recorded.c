@@ -1,0 +1,173 @@
+/*
+ * The problems of `ulna compare --markers`: frames of a recording, with the offsets of an attachment, or with those of each frame's own
+ * reference pose, which is the experiment of the exact-Hessian paper. Every method starts a frame from the same pose.
+ */
+#include "cli/compare/compare.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is read: as `ulna solve` reads it ------------------------------------------------------------------ */
+
+static int is_input(const char *name)
+{
+    static const char *const inputs[] = {"markers", "attach", "reference",  "bounds",        "axes",    "up",
+                                         "frames",  "ball",   "input-unit", "skeleton-unit", "subject", "no-checks"};
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        if (strcmp(name, inputs[i]) == 0)
+            return 1;
+    return 0;
+}
+
+static const cli_option *skeleton_option(void)
+{
+    const cli_option *option = solve_command.options;
+    while (strcmp(option->name, "skeleton") != 0)
+        option++;
+    return option;
+}
+
+/* The options that are about files and frames; those about methods are compare's own. */
+static int read_as_solve(const cli *tool, const char *skeleton, solve_job *job)
+{
+    cli other = *tool;
+    other.given = calloc((size_t)tool->given_count + 1, sizeof(const cli_option *));
+    other.values = calloc((size_t)tool->given_count + 1, sizeof *other.values);
+    other.given_count = other.operand_count = 0;
+    int code = cli_exit_code(ULNA_ERR_MEMORY);
+    if (other.given && other.values) {
+        for (int i = 0; i < tool->given_count; i++)
+            if (is_input(tool->given[i]->name)) {
+                other.given[other.given_count] = tool->given[i];
+                other.values[other.given_count++] = tool->values[i];
+            }
+        other.given[other.given_count] = skeleton_option();
+        other.values[other.given_count++] = skeleton;
+        code = solve_read_options(&other, job);
+    }
+    free(other.given);
+    free(other.values);
+    return code;
+}
+
+int recorded_load(const cli *tool, json_t *object, const char *skeleton, recorded *from)
+{
+    ulna_error error;
+    ulna_error_clear(&error);
+    int code = read_as_solve(tool, skeleton, &from->job);
+    if (!code)
+        code = solve_load_skeleton(object, &from->job, &from->skeleton, &error);
+    if (!code && from->job.attach == ATTACH_MODEL && !ulna_model_marker_count(from->skeleton.file.model) &&
+        from->job.reference_path && !cli_value(tool, "attach"))
+        from->job.attach = ATTACH_REFERENCE;
+    if (!code)
+        code = solve_begin(&from->job, &from->skeleton);
+    if (!code && (code = solve_load(&from->job)) != CLI_DONE && from->job.failure_count)
+        files_fail(object, from->job.failures[0].path, &from->job.failures[0].error);
+    return code;
+}
+
+void recorded_release(recorded *from)
+{
+    free(from->picked);
+    free(from->starts);
+    free(from->locked);
+    if (from->job.notes) /* begun */
+        solve_release(&from->job);
+    solve_release_skeleton(&from->skeleton);
+}
+
+/* ---- which frames, and where they start ------------------------------------------------------------------------ */
+
+/* As far apart from each other as the recording allows; not the first frame, which has none before it. */
+static ulna_status pick_frames(recorded *from, int wanted, ulna_error *error)
+{
+    int first = from->job.take->frame_count > 1, left = from->job.take->frame_count - first;
+    from->count = wanted < left ? wanted : left;
+    from->picked = calloc((size_t)from->count + 1, sizeof *from->picked);
+    for (int i = 0; from->picked && i < from->count; i++)
+        from->picked[i] = first + (int)((2LL * i + 1) * left / (2LL * from->count));
+    return from->picked ? ULNA_OK : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+}
+
+/* The poses that `ulna solve` finds, for starts of the frames after them. */
+static ulna_status track(recorded *from, ulna_track_result *tracked, ulna_error *error)
+{
+    ulna_track_options options = ulna_track_options_default();
+    options.solve.bounded = options.fresh.bounded = from->job.bounded;
+    options.solve.lower = options.fresh.lower = from->job.options.solve.lower;
+    options.solve.upper = options.fresh.upper = from->job.options.solve.upper;
+    options.continuous = 0;
+    return ulna_track(from->job.take, &options, tracked, error);
+}
+
+static ulna_status find_start(recorded *from, start_kind kind, int frame, const ulna_track_result *tracked,
+                              ulna_pose *pose, double *q)
+{
+    const ulna_take *take = from->job.take;
+    const ulna_clip *clip = kind == START_REFERENCE ? take->reference : &tracked->clip;
+    int before = frame - 1 + (kind == START_REFERENCE ? take->reference_shift : 0);
+    if (kind == START_ZERO)
+        return ulna_take_zero_start(take, frame, pose, q);
+    const double *at =
+        kind == START_REST ? ulna_model_rest(take->model) : ulna_clip_frame(clip, before < 0 ? 0 : before);
+    memcpy(q, at, (size_t)ulna_model_coordinate_count(take->model) * sizeof *q);
+    return ULNA_OK;
+}
+
+ulna_status recorded_prepare(recorded *from, start_kind kind, int wanted, ulna_error *error)
+{
+    const ulna_take *take = from->job.take;
+    size_t nq = (size_t)ulna_model_coordinate_count(take->model);
+    ulna_track_result tracked = {0};
+    ulna_pose *pose = NULL;
+    if (kind == START_REFERENCE && !take->reference)
+        return cli_fail(error, ULNA_ERR_ARGUMENT, "--start reference needs --reference MOTION");
+    ulna_status status = pick_frames(from, wanted, error);
+    from->starts = calloc(nq * (size_t)from->count + 1, sizeof *from->starts);
+    from->locked = calloc((size_t)ulna_model_dof_count(take->model) + 1, 1);
+    if (status == ULNA_OK && (!from->starts || !from->locked))
+        status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    if (status == ULNA_OK && kind == START_TRACKED)
+        status = track(from, &tracked, error);
+    if (status == ULNA_OK)
+        status = ulna_pose_create(take->model, NULL, &pose, error);
+    for (int i = 0; i < from->count && status == ULNA_OK; i++)
+        status = find_start(from, kind, from->picked[i], &tracked, pose, from->starts + nq * (size_t)i);
+    if (status == ULNA_OK)
+        ulna_take_idle_dofs(take, from->locked);
+    ulna_pose_destroy(pose);
+    ulna_track_result_release(&tracked);
+    return status;
+}
+
+/* ---- a frame's problem ------------------------------------------------------------------------------------------- */
+
+ulna_status recorded_problem(const recorded *from, int index, ulna_problem **problem, ulna_error *error)
+{
+    const ulna_take *take = from->job.take;
+    ulna_status status;
+    if (from->job.attach == ATTACH_ORACLE) {
+        ulna_pose *pose = NULL;
+        status = ulna_pose_create(take->model, NULL, &pose, error);
+        if (status == ULNA_OK)
+            status = ulna_take_oracle_problem(take, from->picked[index], pose, problem, error);
+        ulna_pose_destroy(pose);
+        return status;
+    }
+    const double nowhere[3] = {0, 0, 0};
+    status = ulna_problem_create(take->model, NULL, problem, error);
+    for (size_t i = 0; i < take->set.count && status == ULNA_OK; i++)
+        status = ulna_problem_add_point(*problem, take->set.items[i].body, take->set.items[i].offset, nowhere,
+                                        take->set.items[i].weight, NULL, error);
+    return status != ULNA_OK ? status : ulna_problem_ready(*problem, error);
+}
+
+ulna_status recorded_goals(const recorded *from, int index, ulna_problem *problem, double *positions)
+{
+    int count = (int)from->job.take->set.count;
+    for (int i = 0; i < count; i++)
+        ulna_take_position(from->job.take, from->picked[index], i, positions + 3 * (size_t)i);
+    return ulna_problem_set_points(problem, 0, count, positions);
+}
