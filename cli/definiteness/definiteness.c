@@ -182,6 +182,7 @@ static json_t *request_json(const request *wish)
     json_t *object = json_object();
     put_text(object, "file", wish->path);
     put_text(object, "model", ulna_model_name(wish->model));
+    put_count(object, "hessian_dof", wish->over ? wish->over_count : 2);
     put_axis(put_object(object, "x"), wish, &wish->axes[0]);
     put_axis(put_object(object, "y"), wish, &wish->axes[1]);
     json_t *point = put_object(object, "point");

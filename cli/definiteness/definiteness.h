@@ -3,8 +3,8 @@
  * picture of it.
  *
  * The objective is f = 1/2 |goal - point|^2 + 1/2 W |q - rest|^2, in square metres; W, the posture weight, is 0 unless
- * asked for. Where is its exact Hessian over two degrees of freedom, the others at rest, positive definite? This is
- * Appendix A of the exact-Hessian paper. Radians and metres throughout.
+ * asked for. Where is its exact Hessian over two degrees of freedom, or more, positive definite, while two are swept and the others
+ * are at rest? This is Appendix A of the exact-Hessian paper. Radians and metres throughout.
  */
 #ifndef ULNA_CLI_DEFINITENESS_H
 #define ULNA_CLI_DEFINITENESS_H
@@ -47,6 +47,8 @@ typedef struct request {
     int size;      /* cells along an axis */
     int bounds;    /* also inside the limits */
     double weight; /* of the posture, m2/rad2; 0: without */
+    double *over;  /* nv: 1 for degrees of freedom of the Hessian; NULL: the two that are swept */
+    int over_count;
 } request;
 
 /* Reads options and model. Reports what is wrong and returns the exit code. Release in any case. */
@@ -74,12 +76,15 @@ typedef struct sweep {
     double *q;          /* nq */
     double *unit;       /* nv, zeros */
     double *column;     /* nv */
+    const double *over; /* nv, or NULL: as in the request */
+    double *values;     /* nv: eigenvalues, if `over` is given */
 } sweep;
 
 /* At one place. */
 typedef struct sweep_sample {
     double f;
-    double low, high; /* eigenvalues */
+    double low, high;   /* eigenvalues: the lowest and the highest */
+    double least, most; /* their absolute values */
     double hessian[3] /* xx, xy, yy */, gradient[2];
 } sweep_sample;
 

@@ -299,6 +299,40 @@ static int fail_file(const cli *tool, const request *wish, const ulna_error *err
     return code;
 }
 
+/* --over: all, or names with commas between them; a name that is a body stands for all its degrees of freedom. */
+static int read_over(const cli *tool, request *wish)
+{
+    const char *text = cli_value(tool, "over");
+    int count = ulna_model_dof_count(wish->model);
+    if (!text)
+        return CLI_DONE;
+    wish->over = calloc((size_t)count + 1, sizeof *wish->over);
+    if (!wish->over) {
+        cli_complain("out of memory");
+        return CLI_PARTLY;
+    }
+    int is_all = strcmp(text, "all") == 0;
+    for (int i = 0; i < count && is_all; i++)
+        wish->over[i] = 1;
+    while (!is_all && *text) {
+        char name[300], label[300];
+        int length = (int)strcspn(text, ","), found = 0;
+        snprintf(name, sizeof name, "%.*s", length, text);
+        for (int i = 0; i < count; i++) {
+            ulna_model_dof_label(wish->model, i, label, sizeof label);
+            const char *body = ulna_model_body_name(wish->model, ulna_model_dof_body(wish->model, i));
+            if (strcmp(label, name) == 0 || strcmp(body, name) == 0)
+                found = (int)(wish->over[i] = 1);
+        }
+        if (!found)
+            return cli_usage(tool, "--over: the model has no degree of freedom and no body '%s'", name);
+        text += length + (text[length] == ',');
+    }
+    for (int i = 0; i < count; i++)
+        wish->over_count += wish->over[i] != 0;
+    return wish->over_count ? CLI_DONE : cli_usage(tool, "--over takes all, or names of degrees of freedom or bodies");
+}
+
 int request_read(const cli *tool, request *wish)
 {
     int code;
@@ -312,6 +346,8 @@ int request_read(const cli *tool, request *wish)
                             : ulna_sample_create(wish->path, NULL, &wish->model, &error))
         return fail_file(tool, wish, &error);
     code = find_point(tool, wish);
+    if (!code)
+        code = read_over(tool, wish);
     if (code)
         return code;
     ulna_pose *pose = NULL;
@@ -327,6 +363,8 @@ int request_read(const cli *tool, request *wish)
 
 void request_release(request *wish)
 {
+    free(wish->over);
+    wish->over = NULL;
     ulna_model_destroy(wish->model);
     wish->model = NULL;
 }
@@ -338,6 +376,9 @@ static const cli_option options[] = {
      "Degree of freedom of the horizontal axis: its name, as in `ulna info --tree`, or its number, from 0. Default for "
      "--x and --y: the two joint angles nearest to the point that move it."},
     {"y", 0, "DOF", "Degree of freedom of the vertical axis."},
+    {"over", 0, "A,B,...",
+     "Degrees of freedom of the Hessian, by name, or bodies for all of theirs; all: every one. Default: those of --x and --y. The others are at "
+     "rest but count: a chain of three links that is swept over two is semi-definite where two of its links collapse."},
     {"goal", 0, "\"X Y Z\"",
      "Target position of the point, in metres. May be repeated, up to 12 times. Default: three goals, at 0.5, 1 and 1.5 "
      "times the distance from the upper joint to the point at rest."},
@@ -366,17 +407,18 @@ const cli_command definiteness_command = {
     .least = 0,
     .most = 1,
     .summary = "map where the exact Hessian is positive definite",
-    .text = "Sweeps two degrees of freedom of a skeleton, the others at rest, and evaluates the exact Hessian of f, "
-            "half the squared distance from a point to its goal. Where the Hessian is positive definite, Newton's "
-            "method converges fast; elsewhere it must be modified. MODEL is a model file, or the name of a built-in "
-            "skeleton. Default: two-link, two links of 1 m, as in Appendix A of the exact-Hessian paper.\n\n"
-            "The figures are percentages of the cells, each sampled in its middle: positive definite, indefinite, "
-            "negative definite, and semi-definite, where an eigenvalue is below 1e-9 of the other one. Then condition "
-            "numbers (largest by smallest absolute eigenvalue), the lowest eigenvalue in m2/rad2 (a posture weight "
-            "above its absolute value makes all cells positive definite), f, and the distance from the point to the "
-            "goal where f is lowest.\n\n"
-            "The picture has a panel for each goal: the map in white, light grey, dark grey and red, and below it the "
-            "surface of f. On red curves an eigenvalue passes through zero; a blue frame shows limits.",
+    .text =
+        "Sweeps two degrees of freedom of a skeleton, the others at rest, and evaluates the exact Hessian of f over these two, or over those of --over: "
+        "half the squared distance from a point to its goal. Where the Hessian is positive definite, Newton's "
+        "method converges fast; elsewhere it must be modified. MODEL is a model file, or the name of a built-in "
+        "skeleton. Default: two-link, two links of 1 m, as in Appendix A of the exact-Hessian paper.\n\n"
+        "The figures are percentages of the cells, each sampled in its middle: positive definite, indefinite, "
+        "negative definite, and semi-definite, where an eigenvalue is below 1e-9 of the largest one. Then condition "
+        "numbers (largest by smallest absolute eigenvalue), the lowest eigenvalue in m2/rad2 (a posture weight "
+        "above its absolute value makes all cells positive definite), f, and the distance from the point to the "
+        "goal where f is lowest.\n\n"
+        "The picture has a panel for each goal: the map in white, light grey, dark grey and red, and below it the "
+        "surface of f. On red curves an eigenvalue passes through zero; a blue frame shows limits.",
     .options = options,
     .reads = "OPERANDS",
     .writes = "output",

@@ -38,7 +38,9 @@ ulna_status sweep_create(const request *wish, sweep *over, ulna_error *error)
     over->q = calloc(nq, sizeof *over->q);
     over->unit = calloc(nv, sizeof *over->unit);
     over->column = calloc(nv, sizeof *over->column);
-    if (status == ULNA_OK && (!over->q || !over->unit || !over->column)) {
+    over->over = wish->over;
+    over->values = calloc(nv, sizeof *over->values);
+    if (status == ULNA_OK && (!over->q || !over->unit || !over->column || !over->values)) {
         status = ULNA_ERR_MEMORY;
         cli_fail(error, status, "out of memory");
     }
@@ -56,6 +58,7 @@ void sweep_release(sweep *over)
     free(over->q);
     free(over->unit);
     free(over->column);
+    free(over->values);
     *over = (sweep){0};
 }
 
@@ -80,6 +83,22 @@ static void eigenvalues(double a, double b, double c, double *low, double *high)
     *high = fmax(large, small);
 }
 
+/* Over all degrees of freedom that were chosen. */
+static ulna_status all_eigenvalues(sweep *over, sweep_sample *sample)
+{
+    int count = 0;
+    ulna_status status = ulna_work_hessian_eigenvalues(over->work, 1, over->over, over->values, &count, NULL);
+    if (status != ULNA_OK || count == 0)
+        return status;
+    sample->low = over->values[0];
+    sample->high = over->values[count - 1];
+    sample->least = INFINITY;
+    for (int i = 0; i < count; i++)
+        sample->least = fmin(sample->least, fabs(over->values[i]));
+    sample->most = fmax(fabs(sample->low), fabs(sample->high));
+    return ULNA_OK;
+}
+
 ulna_status sweep_at(sweep *over, const double place[2], sweep_sample *sample)
 {
     for (int k = 0; k < 2; k++)
@@ -93,6 +112,10 @@ ulna_status sweep_at(sweep *over, const double place[2], sweep_sample *sample)
         sample->hessian[k + 1] = over->column[over->dof[1]];
     }
     eigenvalues(sample->hessian[0], sample->hessian[1], sample->hessian[2], &sample->low, &sample->high);
+    sample->least = fmin(fabs(sample->low), fabs(sample->high));
+    sample->most = fmax(fabs(sample->low), fabs(sample->high));
+    if (status == ULNA_OK && over->over)
+        status = all_eigenvalues(over, sample);
     if (status == ULNA_OK)
         status = ulna_work_gradient(over->work, over->column);
     for (int k = 0; k < 2; k++)
@@ -102,8 +125,7 @@ ulna_status sweep_at(sweep *over, const double place[2], sweep_sample *sample)
 
 static double condition(const sweep *over, const sweep_sample *sample)
 {
-    double a = fabs(sample->low), b = fabs(sample->high);
-    double large = fmax(a, b), small = fmin(a, b);
+    double large = sample->most, small = sample->least;
     return large <= over->zero || small <= SWEEP_TOLERANCE * large ? INFINITY : large / small;
 }
 
@@ -132,8 +154,10 @@ static void choose_step(const sweep *over, const sweep_sample *at, const double 
                 step[k] = -at->gradient[k] / fmax(fabs(k ? c : a), over->zero);
         return;
     }
+    double pair[2];
+    eigenvalues(a, b, c, &pair[0], &pair[1]);
     for (int k = 0; k < 2; k++) {
-        double value = k ? at->high : at->low;
+        double value = pair[k];
         double x = b, y = value - a; /* an eigenvector, by whichever row of H - value I is longer */
         if (fabs(value - c) > fabs(y)) {
             x = value - c;

@@ -264,6 +264,49 @@ static void degenerate_sweeps_are_told(void **state)
     json_decref(object);
 }
 
+/* The Hessian of all degrees of freedom. For two it is the one that is swept; for three links it is positive, or negative, definite only where its
+ * part over two of them is (Cauchy's interlacing), and less often. */
+static void more_degrees_of_freedom(void **state)
+{
+    ulna_test_tool *tool = *state;
+    static const char *const shares[] = {"positive_percent", "indefinite_percent", "negative_percent",
+                                         "semidefinite_percent"};
+    json_t *pair = run_json(tool, "--size 60"), *both = run_json(tool, "--size 60 --over all");
+    for (size_t goal = 0; goal < 3; goal++)
+        for (int i = 0; i < 4; i++)
+            assert_true(fabs(json_number_value(json_object_get(sweep_of(pair, goal, 0), shares[i])) -
+                             json_number_value(json_object_get(sweep_of(both, goal, 0), shares[i]))) < 1e-9);
+    json_decref(pair);
+    json_decref(both);
+    ulna_test_tool_shell(
+        tool,
+        "printf '{\"format\": \"ulna-model\", \"version\": 1, \"name\": \"three\", \"bodies\": ["
+        "{\"name\": \"a\", \"joint\": {\"type\": \"revolute\", \"axis\": [0, 0, 1]}},"
+        "{\"name\": \"b\", \"parent\": \"a\", \"placement\": {\"position\": [1, 0, 0]}, \"joint\": {\"type\": \"revolute\", \"axis\": [0, 0, 1]}},"
+        "{\"name\": \"c\", \"parent\": \"b\", \"placement\": {\"position\": [1, 0, 0]}, \"joint\": {\"type\": \"revolute\", \"axis\": [0, 0, 1]}}],"
+        "\"markers\": [{\"name\": \"tip\", \"body\": \"c\", \"position\": [1, 0, 0]}]}' >three.json");
+    pair = run_json(tool, "three.json --size 60 --goal '1.5 0.7 0'");
+    json_t *all = run_json(tool, "three.json --size 60 --goal '1.5 0.7 0' --over all");
+    both = run_json(tool, "three.json --size 60 --goal '1.5 0.7 0' --over b,c");
+    assert_int_equal(json_integer_value(json_object_get(pair, "hessian_dof")), 2);
+    assert_int_equal(json_integer_value(json_object_get(all, "hessian_dof")), 3);
+    double sum = 0;
+    for (int i = 0; i < 4; i++) {
+        double of_pair = json_number_value(json_object_get(sweep_of(pair, 0, 0), shares[i]));
+        double of_all = json_number_value(json_object_get(sweep_of(all, 0, 0), shares[i]));
+        assert_true(fabs(of_pair - json_number_value(json_object_get(sweep_of(both, 0, 0), shares[i]))) < 1e-9);
+        if (i == 0 || i == 2)
+            assert_true(of_all < of_pair);
+        sum += of_all;
+    }
+    assert_true(fabs(sum - 100) < 1e-9);
+    json_decref(pair);
+    json_decref(all);
+    json_decref(both);
+    assert_int_equal(ulna_test_tool_run(tool, "definiteness --over nobody"), 2);
+    assert_int_equal(ulna_test_tool_run(tool, "definiteness --over ''"), 2);
+}
+
 static void mistakes_are_told(void **state)
 {
     ulna_test_tool *tool = *state;
@@ -346,6 +389,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(posture_adds_to_the_diagonal, ulna_test_tool_open, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(points_and_dofs_have_several_names, ulna_test_tool_open, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(degenerate_sweeps_are_told, ulna_test_tool_open, ulna_test_tool_close),
+        cmocka_unit_test_setup_teardown(more_degrees_of_freedom, ulna_test_tool_open, ulna_test_tool_close),
         cmocka_unit_test_setup_teardown(mistakes_are_told, ulna_test_tool_open, ulna_test_tool_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
