@@ -200,9 +200,9 @@ static void put_frame(bvh_writer *w, const double *row)
             if (node->first + i)
                 ulna_put(&w->out, " ");
             if (axis < 0)
-                put_value(w, value, ULNA_PI / 180);
+                ulna_put_scaled(&w->out, value, ULNA_PI / 180, w->job->options->digits);
             else if (node->offset[axis] == 0)
-                put_value(w, value + node->start[axis], w->unit);
+                ulna_put_scaled(&w->out, value + node->start[axis], w->unit, w->job->options->digits);
             else
                 put_position(w, value + (node->start[axis] - node->offset[axis]), node->offset[axis]);
         }

@@ -84,29 +84,37 @@ static const uint64_t powers[MOST_POWER - LEAST_POWER + 1][2] = {
     {0xc2781f49ffcfa6d5, 0x3cbf6b71c76b25fb},
 };
 
-/* Exponent of the first bit of 10^q. */
+/* floor(numerator / 2^18), also of negative ones. */
+static int shifted(int numerator)
+{
+    return numerator >= 0 ? numerator >> 18 : ~(~numerator >> 18);
+}
+
+/* Exponent of the first bit of 10^q: floor(q log2(10)), exact for the powers above. */
 static int binary_exponent(int q)
 {
-    return (int)floor(q * 3.321928094887362); /* log2(10); q is small */
+    return shifted(q * 870826);
+}
+
+/* floor(binary log10(2)), exact for every exponent of a double. */
+static int decimal_exponent(int binary)
+{
+    return shifted(binary * 78913);
 }
 
 static void multiply(uint64_t a, uint64_t b, uint64_t *high, uint64_t *low)
 {
+#ifdef __SIZEOF_INT128__
+    __extension__ typedef unsigned __int128 wide;
+    wide product = (wide)a * b;
+    *low = (uint64_t)product;
+    *high = (uint64_t)(product >> 64);
+#else
     uint64_t a1 = a >> 32, a0 = a & 0xffffffff, b1 = b >> 32, b0 = b & 0xffffffff;
     uint64_t cross = (a0 * b0 >> 32) + (a1 * b0 & 0xffffffff) + a0 * b1;
     *low = a * b;
     *high = a1 * b1 + (a1 * b0 >> 32) + (cross >> 32);
-}
-
-static int leading_zeros(uint64_t word)
-{
-    int count = 0;
-    for (int step = 32; step; step /= 2)
-        if (!(word >> (64 - step))) {
-            word <<= step;
-            count += step;
-        }
-    return count;
+#endif
 }
 
 /* ---- digits to doubles -------------------------------------------------------------------------------------------- */
@@ -140,7 +148,7 @@ double ulna_decimal_value(uint64_t digits, int exponent)
         return slow_value(digits, exponent);
 
     const uint64_t *power = powers[exponent - LEAST_POWER];
-    int shift = leading_zeros(digits);
+    int shift = __builtin_clzll(digits);
     uint64_t word = digits << shift, high, low, more, rest;
     multiply(word, power[0], &high, &low);
     if ((high & 0x1ff) == 0x1ff) { /* the bits behind could carry into the 55 that are needed */
@@ -190,7 +198,7 @@ ulna_expansion ulna_decimal_expand(double value)
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     int binary = (int)(bits >> 52 & 2047) - 1023; /* value = 1.xxx * 2^binary */
-    int power = 16 - (int)floor(binary * 0.30102999566398120);
+    int power = 16 - decimal_exponent(binary);
     if (binary == -1023 || power < LEAST_POWER || power > MOST_POWER)
         return e;
 
@@ -257,32 +265,54 @@ ulna_decimal ulna_decimal_shortest(double value, int *digits)
 
 /* ---- texts -------------------------------------------------------------------------------------------------------- */
 
+/* The digits, the first one first; returns how many. */
+static int put_digits(uint64_t number, char digits[24])
+{
+    static const char pairs[] =
+        "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354555657"
+        "585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+    char *at = digits + 20, *end = at;
+    for (; number >= 100; number /= 100)
+        memcpy(at -= 2, pairs + 2 * (number % 100), 2);
+    if (number >= 10)
+        memcpy(at -= 2, pairs + 2 * number, 2);
+    else
+        *--at = (char)('0' + number);
+    int count = (int)(end - at);
+    memmove(digits, at, (size_t)count);
+    return count;
+}
+
 int ulna_decimal_text(ulna_decimal number, int is_negative, int digits, char text[ULNA_NUMBER_SIZE])
 {
     char figure[24];
-    int count = 0, at = 0;
-    uint64_t left = number.digits;
-    do
-        figure[count++] = (char)('0' + left % 10); /* the last one first */
-    while ((left /= 10) > 0);
+    int count = put_digits(number.digits, figure), at = 0;
     int first = number.exponent + count - 1; /* exponent of the first digit */
     if (is_negative)
         text[at++] = '-';
     if (first < -4 || first >= digits) {
-        text[at++] = figure[count - 1];
+        text[at++] = figure[0];
         if (count > 1)
             text[at++] = '.';
-        for (int i = count - 2; i >= 0; i--)
-            text[at++] = figure[i];
+        memcpy(text + at, figure + 1, (size_t)count - 1);
+        at += count - 1;
         at += snprintf(text + at, (size_t)(ULNA_NUMBER_SIZE - at), "e%c%02d", first < 0 ? '-' : '+', abs(first));
         return at;
     }
-    for (int place = first > 0 ? first : 0; place >= 0 || place >= number.exponent; place--) {
-        int i = place - number.exponent;
-        if (place == -1)
-            text[at++] = '.';
-        text[at++] = i >= 0 && i < count ? figure[i] : '0';
-    }
+    int whole = first + 1 < 0 ? 0 : first + 1 < count ? first + 1 : count; /* digits before the point */
+    int zeros = first < 0 ? -1 - first : 0;                                /* between the point and the first digit */
+    if (whole == 0)
+        text[at++] = '0';
+    memcpy(text + at, figure, (size_t)whole);
+    at += whole;
+    for (int i = 0; i < number.exponent; i++)
+        text[at++] = '0';
+    if (number.exponent < 0)
+        text[at++] = '.';
+    for (int i = 0; i < zeros; i++)
+        text[at++] = '0';
+    memcpy(text + at, figure + whole, (size_t)(count - whole));
+    at += count - whole;
     text[at] = 0;
     return at;
 }
