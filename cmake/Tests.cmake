@@ -173,6 +173,10 @@ if(ULNA_BENCH)
         target_compile_definitions(${name} PRIVATE "ULNA_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
     endforeach()
     target_sources(bench_calibrate PRIVATE bench/poses_measure.c) # which bench_poses has too
+    if(TARGET ulna) # which bench_batch runs
+        add_dependencies(bench_batch ulna)
+        target_compile_definitions(bench_batch PRIVATE "ULNA_BENCH_TOOL=\"$<TARGET_FILE:ulna>\"")
+    endif()
     target_sources(bench_constraints PRIVATE tests/support/support_constraints.c) # the scenes of test_constrained
     target_include_directories(bench_constraints PRIVATE "${PROJECT_SOURCE_DIR}/tests/support")
     include(Peers)
