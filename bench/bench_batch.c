@@ -127,8 +127,8 @@ static outcome run(const char *database, const char *options)
              "rm -rf %s/%s.out/journal/*.jsonl %s/%s.out/*.amc %s/%s.out/*.bvh %s/%s.out/*.glb", work, database, work,
              database, work, database, work, database);
     stop_if(system(command) != 0, "rm");
-    snprintf(command, sizeof command, "%s batch -q %s/%s -o %s/%s.out --no-reports %s", ULNA_BENCH_TOOL, work,
-             database, work, database, options);
+    snprintf(command, sizeof command, "%s batch -q %s/%s -o %s/%s.out --no-reports %s", ULNA_BENCH_TOOL, work, database,
+             work, database, options);
     getrusage(RUSAGE_CHILDREN, &before);
     double begun = wall_now();
     stop_if(system(command) != 0, "ulna batch failed");
