@@ -65,8 +65,9 @@ check-tsan: bootstrap-check build/tsan/build.ninja
 	ctest --preset tsan -j $(JOBS)
 
 # Suites never run side by side: they measure time.
-bench: bootstrap-bench ## all benchmarks, numbers in build/bench/*.json
+bench: bootstrap-bench ## all benchmarks, numbers in build/bench/*.json, one page in build/bench/index.html
 	@for suite in $(suites); do $(MAKE) --no-print-directory bench-$$suite || exit 1; done
+	@$(PYTHON) tools/bench-page build/bench
 # Configured anew each time: the peers may have been installed since. A peer that is missing is an error.
 bench-%: bootstrap-bench build/build.ninja
 	cmake -DULNA_BENCH=ON -DULNA_PEERS_OF=bench_$* build

@@ -73,8 +73,9 @@ if(ULNA_TESTS)
     add_test(NAME tools_check_interface COMMAND "${PROJECT_SOURCE_DIR}/tools/check-interface" $<TARGET_FILE:ulna_shared>)
     add_test(NAME tools_check_layers_self_test COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/check_layers_test.sh")
     add_test(NAME tools_check_map COMMAND "${PROJECT_SOURCE_DIR}/tools/check-map")
+    add_test(NAME tools_bench_page COMMAND "${PROJECT_SOURCE_DIR}/tests/tools/bench_page.sh")
     add_test(NAME tools_check_options COMMAND "${PROJECT_SOURCE_DIR}/tools/check-options")
-    set_tests_properties(tools_check_layers tools_check_interface tools_check_layers_self_test tools_check_map tools_check_options PROPERTIES LABELS tools TIMEOUT 60)
+    set_tests_properties(tools_check_layers tools_check_interface tools_check_layers_self_test tools_check_map tools_check_options tools_bench_page PROPERTIES LABELS tools TIMEOUT 60)
 
     # The scripts, styles and templates of the tool's pages.
     add_test(NAME tools_check_pages COMMAND "${PROJECT_SOURCE_DIR}/tools/check-pages")
