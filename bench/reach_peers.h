@@ -46,8 +46,9 @@ void reach_pose_error(const double position[3], const double rotation[9], const 
 /* For each robot: forward kinematics against KDL's (fk_minus_kdl_*, m), then the same problems by our solver and by KDL's, a block of each in turn:
  * success in %, mean microseconds, and the ratio (kdl_over_ulna_*; kdl_over_ulna for all robots together). Nothing without KDL. Returns 0 if a frame differs. */
 int reach_contest_kdl(bench_report *report, int count);
-/* For each robot that the prototype knows, built from its own table of axes: any_over_yardstick_* and near_over_yardstick_*, our time
- * over the prototype's, on the same problems in turns. Nothing without the prototype. */
+/* For each robot of the prototypes, built from their own table of axes: our time over theirs, on the same problems in turns:
+ * any_over_yardstick_*, near_over_yardstick_*, and for the solution nearest to the start, from near ones and from random ones,
+ * nearest_over_yardstick_* and nearest_random_over_yardstick_*. Nothing without the prototypes. */
 void reach_contest_yardstick(bench_report *report, int count);
 
 /* ---- Orocos KDL: peers_kdl.cc ----------------------------------------------------------------------------------------- */

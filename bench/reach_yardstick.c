@@ -63,6 +63,7 @@ typedef struct prototype {
     void *library;
     void *(*open)(int n, const double (*dh)[4], const double *lower, const double *upper);
     int (*solve)(void *self, int is_near, const double *T, const double *start, double *q);
+    double (*nearest)(void *self, int is_near, const double *T, const double *start, double *q);
 } prototype;
 
 static int prototype_load(prototype *p)
@@ -71,7 +72,7 @@ static int prototype_load(prototype *p)
     char file[] = "/tmp/ulna-armXXXXXX", source[1024], command[4096];
     *p = (prototype){0};
     folder = folder ? folder : ULNA_SOURCE_DIR "/../shared/prototypes";
-    snprintf(source, sizeof source, "%.900s/arm/v9.c", folder);
+    snprintf(source, sizeof source, "%.900s/arm2/near.c", folder);
     if (access(source, R_OK) != 0)
         return 0;
     int made = mkstemp(file);
@@ -80,8 +81,8 @@ static int prototype_load(prototype *p)
     close(made);
     snprintf(command, sizeof command,
              "cc -O3 -march=native -fno-math-errno -fno-trapping-math -D_GNU_SOURCE -DW=4 -w -shared -fPIC "
-             "-I'%s/arm' '%s/bench/yardstick_arm.c' -o %s -lm",
-             folder, ULNA_SOURCE_DIR, file);
+             "-I'%.900s/arm2' -I'%.900s/arm' '%s/bench/yardstick_arm.c' -o %s -lm",
+             folder, folder, ULNA_SOURCE_DIR, file);
     if (system(command) == 0)
         p->library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     unlink(file); /* it stays mapped */
@@ -89,7 +90,8 @@ static int prototype_load(prototype *p)
         return 0;
     *(void **)&p->open = dlsym(p->library, "yardstick_open");
     *(void **)&p->solve = dlsym(p->library, "yardstick_solve");
-    return p->open && p->solve;
+    *(void **)&p->nearest = dlsym(p->library, "yardstick_nearest");
+    return p->open && p->solve && p->nearest;
 }
 
 /* ---- one robot ---------------------------------------------------------------------------------------------------------- */
@@ -101,22 +103,44 @@ typedef struct race {
     const reach_problems *problems;
     ulna_reach_goal *goals;
     double (*T)[12];
-    int is_near;
+    int is_near;    /* starts near the solution */
+    int is_nearest; /* the solution nearest to the start is asked for */
 } race;
+
+static const double *start_of(const race *r, int i)
+{
+    return r->problems->start + (size_t)i * (size_t)r->problems->nq;
+}
 
 static void our_round(const race *r)
 {
     double q[8];
     for (int i = 0; i < r->problems->count; i++)
-        ulna_reach_solve(r->ours, &r->goals[i], r->problems->start + (size_t)i * (size_t)r->problems->nq, q, NULL);
+        ulna_reach_solve(r->ours, &r->goals[i], start_of(r, i), q, NULL);
 }
 
 static void their_round(const race *r)
 {
     double q[8];
     for (int i = 0; i < r->problems->count; i++)
-        r->prototype->solve(r->theirs, r->is_near, r->T[i], r->problems->start + (size_t)i * (size_t)r->problems->nq,
-                            q);
+        if (r->is_nearest)
+            r->prototype->nearest(r->theirs, r->is_near, r->T[i], start_of(r, i), q);
+        else
+            r->prototype->solve(r->theirs, r->is_near, r->T[i], start_of(r, i), q);
+}
+
+/* In how many % of the problems our solution is as near to the start as the prototype's, to 1e-3 rad. */
+static double as_near_percent(const race *r)
+{
+    int count = 0;
+    for (int i = 0; i < r->problems->count; i++) {
+        double q[8];
+        ulna_reach_result result;
+        double theirs = r->prototype->nearest(r->theirs, r->is_near, r->T[i], start_of(r, i), q);
+        ulna_reach_solve(r->ours, &r->goals[i], start_of(r, i), q, &result);
+        count += result.reached && result.distance <= theirs + 1e-3;
+    }
+    return 100.0 * count / r->problems->count;
 }
 
 /* The poses as both want them. */
@@ -151,25 +175,30 @@ static void run(race *r, bench_report *report, const char *what, const char *rob
     bench_add(report, name, ours / theirs, "our time over the prototype's");
     snprintf(name, sizeof name, "yardstick_%s_us_%s", what, robot);
     bench_add(report, name, 1e6 * theirs / r->problems->count, "the prototype, mean us");
+    if (r->is_nearest) {
+        snprintf(name, sizeof name, "%s_as_near_percent_%s", what, robot);
+        bench_add(report, name, as_near_percent(r), "our solution is as near to the start as the prototype's, %");
+    }
 }
 
-static void race_robot(const prototype *proto, const yardstick_robot *robot, int is_near, int count,
+static void race_robot(const prototype *proto, const yardstick_robot *robot, int is_near, int is_nearest, int count,
                        bench_report *report)
 {
+    static const char *const names[2][2] = {{"any", "near"}, {"nearest_random", "nearest"}};
     ulna_model *model = make_model(robot);
     ulna_reach_options options = ulna_reach_options_default();
     ulna_reach_tip tip = ulna_reach_tip_default(robot->n - 1);
     ulna_reach *reach = NULL;
     reach_problems problems = {0};
-    race r = {.prototype = proto, .problems = &problems, .is_near = is_near};
-    options.mode = is_near ? ULNA_REACH_NEAR : ULNA_REACH_ANY;
+    race r = {.prototype = proto, .problems = &problems, .is_near = is_near, .is_nearest = is_nearest};
+    options.mode = is_nearest ? ULNA_REACH_NEAREST : is_near ? ULNA_REACH_NEAR : ULNA_REACH_ANY;
     r.theirs = proto->open(robot->n, robot->dh, robot->lower, robot->upper);
     r.goals = calloc((size_t)count, sizeof *r.goals);
     r.T = calloc((size_t)count, sizeof *r.T);
     if (model && r.theirs && r.goals && r.T && reach_problems_make(model, robot->n - 1, count, is_near, 5, &problems) &&
         ulna_reach_create(model, 1, &tip, &options, NULL, &reach, NULL) == ULNA_OK &&
         ulna_reach_work_create(reach, NULL, &r.ours, NULL) == ULNA_OK)
-        run(&r, report, is_near ? "near" : "any", robot->name);
+        run(&r, report, names[is_nearest][is_near], robot->name);
     ulna_reach_work_destroy(r.ours);
     ulna_reach_destroy(reach);
     reach_problems_release(&problems);
@@ -187,7 +216,7 @@ void reach_contest_yardstick(bench_report *report, int count)
         return;
     }
     for (size_t i = 0; i < sizeof robots / sizeof *robots; i++)
-        for (int is_near = 0; is_near < 2; is_near++)
-            race_robot(&p, &robots[i], is_near, count, report);
+        for (int k = 0; k < 4; k++)
+            race_robot(&p, &robots[i], k % 2, k / 2, k / 2 ? count / 4 : count, report);
     dlclose(p.library);
 }
