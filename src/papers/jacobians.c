@@ -246,3 +246,58 @@ ulna_status ulna_papers_product_of_exponentials(ulna_pose *pose, const double *q
     ulna_compose(start.rotation, start.position, all.rotation, all.position, rotation, position);
     return ULNA_OK;
 }
+
+/* =============================================================================================================== */
+
+/*
+ * The spatial frame. A rotation about axis a through o has the twist (o x a, a), a translation (a, 0): Ad of (13) times any body Jacobian
+ * has these columns, whichever effector that one is of. So 41 effectors share one set of columns, where the routes above walk from
+ * each of them to the root.
+ */
+ulna_status ulna_papers_spatial_jacobian(ulna_pose *pose, double *spatial)
+{
+    if (!pose || !spatial)
+        return ULNA_ERR_ARGUMENT;
+    ulna_status status = ULNA_OK;
+    for (int d = 0; d < pose->model->nv && status == ULNA_OK; d++) {
+        double axis[3], origin[3], *twist = spatial + 6 * (size_t)d;
+        status = ulna_pose_dof_axis(pose, d, axis, origin);
+        memset(twist, 0, 6 * sizeof *twist);
+        if (ulna_dof_slides(pose->model, d))
+            ulna_copy3(axis, twist);
+        else {
+            ulna_cross(origin, axis, twist);
+            ulna_copy3(axis, twist + 3);
+        }
+    }
+    return status;
+}
+
+ulna_status ulna_papers_jacobian_shared(ulna_pose *pose, int count, const ulna_effector *effectors, double *spatial,
+                                        double *jacobian)
+{
+    const ulna_jacobian_options options = ulna_jacobian_options_default();
+    ulna_status status = ulna_jacobian_check(pose, &options, count, effectors, jacobian);
+    if (status == ULNA_OK)
+        status = ulna_papers_spatial_jacobian(pose, spatial);
+    if (status != ULNA_OK)
+        return status;
+    const ulna_model *model = pose->model;
+    const size_t rows = 6 * (size_t)count;
+    memset(jacobian, 0, rows * (size_t)model->nv * sizeof *jacobian);
+    for (int e = 0; e < count && status == ULNA_OK; e++) {
+        double p[3], across[3];
+        status = ulna_pose_point(pose, effectors[e].body, effectors[e].point, p);
+        for (int b = effectors[e].body; b >= 0; b = ulna_model_body_parent(model, b))
+            for (int d = model->body[b].dof, end = d + model->body[b].dof_count; d < end; d++) {
+                const double *twist = spatial + 6 * (size_t)d;
+                double *column = jacobian + rows * (size_t)d + 6 * (size_t)e;
+                ulna_cross(twist + 3, p, across);
+                for (int i = 0; i < 3; i++) {
+                    column[i] = twist[i] + across[i];
+                    column[3 + i] = twist[3 + i];
+                }
+            }
+    }
+    return status;
+}

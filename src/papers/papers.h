@@ -27,6 +27,16 @@ typedef enum ulna_jacobian_route {
 ulna_status ulna_papers_jacobian(ulna_pose *pose, ulna_jacobian_route which, const ulna_jacobian_options *options,
                                  int count, const ulna_effector *effectors, double *jacobian);
 
+/* The spatial Jacobian (recipe eq. 13, 29 with the whole adjoint): 6 x nv, column by column, the twist (v, w) of each degree of freedom in the
+ * world frame, v being the velocity at the world's origin. It does not depend on an effector: those that a degree of freedom moves share its
+ * column. */
+ulna_status ulna_papers_spatial_jacobian(ulna_pose *pose, double *spatial);
+/* The Jacobian of ulna_pose_jacobian with its default options (6 rows each, world axes), by these shared columns: each effector at p moves
+ * with v + w x p. `spatial` (6 x nv): scratch. O(nv) for all effectors together, and then the non-zero entries. Loses digits far from the
+ * world's origin. */
+ulna_status ulna_papers_jacobian_shared(ulna_pose *pose, int count, const ulna_effector *effectors, double *spatial,
+                                        double *jacobian);
+
 /* Its time derivative when the degrees of freedom move at `velocity` (nv) (recipe 1.3). GENERIC, ADJUSTED and
  * TWISTS differentiate their adjoints (eq. 14-15) and motion subspaces; SIMPLE has a closed form in world vectors: all
  * four agree to rounding. DIFFERENCES differentiates numerically along the motion, to about 1e-9. */
