@@ -65,35 +65,46 @@ static ulna_status solve_sdp(scene *of, int view, double *q, double *projected, 
     return status;
 }
 
-static ulna_status solve_global(scene *of, int view, int threads, double *q, answer *found, ulna_global_result *about,
-                                ulna_error *error)
-{
-    ulna_global_options options = ulna_global_options_default();
-    ulna_global *global = NULL;
-    options.local.lower = of->lower;
-    options.local.upper = of->upper;
-    options.threads = threads;
-    memcpy(q, ulna_model_rest(of->model), (size_t)ulna_model_coordinate_count(of->model) * sizeof *q);
-    ulna_status status = ulna_global_create(of->problems[view], &options, NULL, &global, error);
-    if (status == ULNA_OK)
-        status = ulna_global_solve(global, q, about, error);
-    /* It keeps limits exactly: refined by (16), too, so that costs compare. */
-    ulna_options refine = local_options(of, "newton", 30);
-    if (status == ULNA_OK)
-        status = ulna_solve_once(of->problems[view], &refine, q, NULL, error);
-    if (status == ULNA_OK)
-        status = scene_cost(of, view, q, &found->cost_mm);
-    found->seconds = about->seconds;
-    ulna_global_destroy(global);
-    return status;
-}
-
 static double *new_pose(const scene *of, ulna_error *error)
 {
     double *q = calloc((size_t)ulna_model_coordinate_count(of->model) + 1, sizeof *q);
     if (!q)
         cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
     return q;
+}
+
+ulna_status scene_solve_global(scene *of, int view, int threads, double *q, ulna_global_result *about,
+                               ulna_error *error)
+{
+    ulna_global_options options = ulna_global_options_default();
+    ulna_global *global = NULL;
+    double *own = q ? NULL : new_pose(of, error), *to = q ? q : own;
+    if (!to)
+        return ULNA_ERR_MEMORY;
+    options.local.lower = of->lower;
+    options.local.upper = of->upper;
+    options.threads = threads;
+    memcpy(to, ulna_model_rest(of->model), (size_t)ulna_model_coordinate_count(of->model) * sizeof *to);
+    ulna_status status = ulna_global_create(of->problems[view], &options, NULL, &global, error);
+    if (status == ULNA_OK)
+        status = ulna_global_solve(global, to, about, error);
+    ulna_global_destroy(global);
+    free(own);
+    return status;
+}
+
+/* It keeps limits exactly: refined by (16), too, so that costs compare. */
+static ulna_status solve_global(scene *of, int view, int threads, double *q, answer *found, ulna_global_result *about,
+                                ulna_error *error)
+{
+    ulna_options refine = local_options(of, "newton", 30);
+    ulna_status status = scene_solve_global(of, view, threads, q, about, error);
+    if (status == ULNA_OK)
+        status = ulna_solve_once(of->problems[view], &refine, q, NULL, error);
+    if (status == ULNA_OK)
+        status = scene_cost(of, view, q, &found->cost_mm);
+    found->seconds = about->seconds;
+    return status;
 }
 
 /* ---- Fig. 3: local methods ------------------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "cli/paper/paper.h"
+#include "ulna/global.h"
 
 enum { SCENE_POINTS = 64 };
 enum { VIEW_ALL, VIEW_ENDS, VIEWS }; /* all joints are observed; or the root and the ends of limbs */
@@ -43,5 +44,8 @@ ulna_status scene_observe(scene *of, int view, int pose, int is_noisy);
 ulna_status scene_cost(scene *of, int view, const double *q, double *cost_mm);
 /* Uniform within the limits, and over all rotations of a free root, which is at `root`. q: nq. */
 ulna_status scene_random_pose(const scene *of, const double root[3], uint64_t *state, double *q, ulna_error *error);
+/* The best pose of a view, from rest, with limits kept; q: nq, or NULL if it is not wanted. In convex.c. */
+ulna_status scene_solve_global(scene *of, int view, int threads, double *q, ulna_global_result *about,
+                               ulna_error *error);
 
 #endif

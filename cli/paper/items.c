@@ -114,6 +114,28 @@ static const paper_part convex_time_parts[] = {
     {0},
 };
 
+static const paper_part survey_parts[] = {
+    {"survey", 0, DRAW_CURVES, "panel,line,method,iteration,f_m2", "f over iterations, all methods from rest.",
+     "iterations", "f in m²", NULL},
+    {"survey-results", 0, DRAW_TABLE, NULL, "Where each method ends", NULL, NULL, NULL},
+    {0},
+};
+static const paper_part cold_parts[] = {
+    {"cold", 0, DRAW_TABLE, NULL,
+     "Frames with f < 1e-2 cm² by so many iterations; and how many iterations use which Hessian", NULL, NULL, NULL},
+    {0},
+};
+static const paper_part growth_parts[] = {
+    {"growth", 0, DRAW_CURVES, "panel,line,what,count,us", "Time of f, gradient and an exact Newton step.", "count",
+     "µs", NULL},
+    {"growth", 0, DRAW_TABLE, NULL, "The same in numbers", NULL, NULL, NULL},
+    {0},
+};
+static const paper_part gaps_parts[] = {
+    {"gaps", 0, DRAW_TABLE, NULL, "Proven: within 0.1 % of the lower bound, or 0", NULL, NULL, NULL},
+    {0},
+};
+
 const paper_item paper_items[] = {
     {"fig3", "exact Hessian", "Fig. 3", "Convergence of single frames, unconstrained",
      "With fewer than 10 iterations the exact method usually is several orders of magnitude more accurate than quasi-Newton; LM "
@@ -224,5 +246,27 @@ const paper_item paper_items[] = {
      "The redundancy of (14) is removed before DSDP solves it; Ulna's own relaxation is tighter and is solved along the tree of the skeleton.",
      "body {body.sdp_s%.2f} s by DSDP, {body.global_ms%.1f} ms by global; hand {hand.sdp_s%.2f} s, {hand.global_ms%.1f} ms",
      convex_time_parts, paper_run_convex_time},
+    {"survey", "survey", "Sections 4 to 7", "Its methods on one reaching problem",
+     "The survey has no experiments: it derives transpose, pseudo-inverse, damped least squares, virtual work, steepest descent, Levenberg-Marquardt and Lagrange "
+     "multipliers.",
+     "There is nothing to differ from. An arm of seven hinges reaches for a point, from rest, 200 iterations at most; then with a height for its middle, which "
+     "virtual-work, lagrange and hybrid keep.",
+     "{solved} methods reach the point; with the constraint {kept} do", survey_parts, paper_run_survey},
+    {"cold", "exact Hessian", "Section 7, beyond", "Cold starts of all methods, and how exact hybrid is",
+     "Future work: a method that chooses between exact and approximate Hessians by what to expect of them.",
+     "hybrid is such a method; from θ = 0 it uses Gauss-Newton far from the goals and the exact Hessian near them.",
+     "by 20 iterations: hybrid {hybrid.by_20}, newton {newton.by_20}, lm {lm.by_20} of {hybrid.frames} frames; hybrid's iterations: {hybrid.newton_percent%.0f} % exact, "
+     "{hybrid.blended_percent%.0f} % between",
+     cold_parts, paper_run_cold},
+    {"growth", "exact Hessian", "Algorithm 4, beyond", "How the cost of a Newton step grows",
+     "Quadratic time in the number of bones to fill the Hessian, and cubic to factor it.",
+     "The step is made by elimination on the tree, without the matrix: time goes with the bones, and hardly with depth or markers.",
+     "{factor} times as many bones take {bones%.1f} times as long, {factor} times the depth {depth%.1f} times, {factor} times as many markers {markers%.1f} times",
+     growth_parts, paper_run_growth},
+    {"gaps", "convex", "Section 7, beyond", "Proven gaps",
+     "The relaxation has a global optimum, but the paper does not use it as a bound.",
+     "`ulna global` computes a lower bound of the cost over all poses, and stops when the best pose found is proven.",
+     "proven: body, all joints {body_0%.0f} % without noise and {body_1%.0f} % with; hand {hand_0%.0f} and {hand_1%.0f} %",
+     gaps_parts, paper_run_gaps},
     {0},
 };

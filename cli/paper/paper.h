@@ -168,6 +168,10 @@ ulna_status paper_run_convex4(paper_job *job, ulna_error *error);
 ulna_status paper_run_convex5(paper_job *job, ulna_error *error);
 ulna_status paper_run_convex6(paper_job *job, ulna_error *error);
 ulna_status paper_run_convex_time(paper_job *job, ulna_error *error);
+ulna_status paper_run_survey(paper_job *job, ulna_error *error);
+ulna_status paper_run_cold(paper_job *job, ulna_error *error);
+ulna_status paper_run_growth(paper_job *job, ulna_error *error);
+ulna_status paper_run_gaps(paper_job *job, ulna_error *error);
 
 /* ---- pictures: draw.c; the page: page.c ---------------------------------------------------------------------------------- */
 

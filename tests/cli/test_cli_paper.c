@@ -144,6 +144,12 @@ static void everything_runs_without_data(void **state)
     assert_string_equal(json_string_value(json_object_get(facts(object, "table4"), "take")), "walk");
     takes_are_reconstructed_as_in_the_paper(object);
     regions_are_those_of_the_closed_form(tool);
+    assert_true(number(facts(object, "survey"), "solved") >= 15);
+    assert_near(number(facts(object, "survey"), "kept"), 3, 0); /* hybrid, lagrange, virtual-work */
+    assert_near(member(facts(object, "cold"), "hybrid", "by_200"), member(facts(object, "cold"), "hybrid", "frames"),
+                0);
+    assert_near(number(facts(object, "gaps"), "body_0"), 100, 0);
+    assert_near(number(facts(object, "gaps"), "hand_0"), 100, 0);
     char *page = ulna_test_tool_file(tool, "out/index.html");
     page_shows(tool, page, "table4.csv");
     page_shows(tool, page, "table4-paper.csv");
