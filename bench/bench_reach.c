@@ -1,14 +1,15 @@
 /*
- * The reach solver beside its peers: Orocos KDL on four recorded robots, which also checks forward kinematics, and the prototype of the
+ * The reach solver alone, by the standard test, and beside its peers: Orocos KDL on four recorded robots, which also checks forward kinematics, and the prototype of the
  * arms.
  */
 #include "reach_peers.h"
 
 int main(int count, char **arguments)
 {
-    enum { PROBLEMS = 1000, YARDSTICK_PROBLEMS = 2000 };
+    enum { STANDARD_PROBLEMS = 2000, PROBLEMS = 1000, YARDSTICK_PROBLEMS = 2000 };
     static bench_report report;
     const char *path = bench_json_path(count, arguments);
+    reach_standard(&report, STANDARD_PROBLEMS);
     int is_same = reach_contest_kdl(&report, PROBLEMS);
     reach_contest_yardstick(&report, YARDSTICK_PROBLEMS);
     if (!is_same)

@@ -22,7 +22,7 @@ typedef struct bench_report {
         char name[64];
         char note[96];
         double value;
-    } row[128];
+    } row[192];
     int count;
 } bench_report;
 

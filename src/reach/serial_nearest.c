@@ -25,6 +25,7 @@ enum {
     FULL_STEPS = 8,   /* of a slide; then the cap shrinks */
     CURVE_ROUNDS = 4, /* vectors of curves */
     CURVE_STEPS = 80, /* of one curve */
+    ALL_ROUNDS = 4,   /* of CELLS starts, if all solutions are asked for; fewer if one finds nothing new */
     KEPT = 8,         /* points of curves from which to slide */
 };
 
@@ -209,17 +210,23 @@ static void add_solution(const search *s, found *list, const double *q)
     memcpy(list->q[at], q, (size_t)s->chain->n * sizeof *q);
 }
 
+/* The low-discrepancy sequence over all joints, from number `first` on. */
+static void sample_starts(const ulna_serial *chain, double (*start)[ULNA_SERIAL_MAX], int count, int first)
+{
+    for (int k = 0; k < count; k++)
+        for (int i = 0; i < chain->n; i++) {
+            const double u = 0.5 + chain->stride[i] * (first + k);
+            start[k][i] = chain->sample_lower[i] + (u - floor(u)) * chain->sample_range[i];
+        }
+}
+
 /* Starting points, the most promising first, from the table of cells or, without tables, from the low-discrepancy sequence. */
 static void find_starts(const search *s, double (*start)[ULNA_SERIAL_MAX], int count)
 {
     const ulna_serial *chain = s->chain;
     const ulna_serial_table *table = &chain->table[ULNA_SERIAL_CELLS];
     if (!s->target.uses_table) {
-        for (int k = 0; k < count; k++)
-            for (int i = 0; i < chain->n; i++) {
-                const double u = 0.5 + chain->stride[i] * (k + 1);
-                start[k][i] = chain->sample_lower[i] + (u - floor(u)) * chain->sample_range[i];
-            }
+        sample_starts(chain, start, count, 1);
         return;
     }
     float score[CELLS];
@@ -444,6 +451,30 @@ static void trace_curves(search *s, double (*start)[ULNA_SERIAL_MAX], int count)
     slide_from(s, kept.q, kept.count);
 }
 
+/* ---- the largest change -------------------------------------------------------------------------------------------------------- */
+
+/*
+ * For the norm of the largest change: slides again from the best point, with weights that grow with the changes themselves (iteratively
+ * reweighted least squares: the weights |change|^(p-2) turn a sum of squares into a sum of p-th powers).
+ */
+static void sharpen(search *s)
+{
+    enum { ROUNDS = 6 };
+    const double *weight = s->norm->weight;
+    double base[ULNA_SERIAL_MAX], from[1][ULNA_SERIAL_MAX];
+    memcpy(base, s->slide.weight, sizeof base);
+    for (int round = 0; round < ROUNDS; round++) {
+        memcpy(from[0], s->q, (size_t)s->chain->n * sizeof *s->q);
+        for (int i = 0; i < s->chain->n; i++) {
+            const double share = weight[i] * fabs(from[0][i] - s->seed[i]) / (s->best + 1e-12) + 0.05,
+                         square = share * share;
+            s->slide.weight[i] = base[i] * square * square;
+        }
+        slide_from(s, from, 1);
+    }
+    memcpy(s->slide.weight, base, sizeof base);
+}
+
 /* ---- calls --------------------------------------------------------------------------------------------------------------------- */
 
 ulna_serial_result ulna_serial_solve_nearest(const ulna_serial *chain, const ulna_serial_goal *goal, const double *seed,
@@ -454,6 +485,8 @@ ulna_serial_result ulna_serial_solve_nearest(const ulna_serial *chain, const uln
     const int redundant = is_redundant(chain, &s.target);
     solve_from(&s, seed);
     if (s.best < INFINITY && ulna_serial_distance(chain, NULL, q, seed) < ENOUGH) {
+        if (redundant && norm && norm->is_largest)
+            sharpen(&s);
         s.result.reached = 1;
         return s.result;
     }
@@ -483,6 +516,8 @@ ulna_serial_result ulna_serial_solve_nearest(const ulna_serial *chain, const uln
                 slide_from(&s, any, 1);
         }
     }
+    if (s.result.reached && redundant && norm && norm->is_largest)
+        sharpen(&s);
     return s.result;
 }
 
@@ -496,7 +531,7 @@ ulna_serial_result ulna_serial_solve_from(const ulna_serial *chain, const ulna_s
     return s.result;
 }
 
-/* Every start leads to a solution; a redundant chain slides from each, alone. */
+/* Starts until a round of them finds nothing new; a redundant chain slides from each solution, alone. */
 int ulna_serial_solve_all(const ulna_serial *chain, const ulna_serial_goal *goal, const double *seed,
                           const ulna_serial_norm *norm, int capacity, double (*q)[ULNA_SERIAL_MAX],
                           ulna_serial_result *result)
@@ -511,8 +546,14 @@ int ulna_serial_solve_all(const ulna_serial *chain, const ulna_serial_goal *goal
     solve_from(&s, seed);
     if (s.best < INFINITY)
         add_solution(&s, &all, slid);
+    found *into = redundant ? &list : &all;
     find_starts(&s, start, CELLS);
-    converge(&s, start, CELLS, 1, take_inside, redundant ? &list : &all);
+    for (int round = 0, before = -1; round < ALL_ROUNDS && into->count > before; round++) {
+        before = into->count;
+        if (round > 0)
+            sample_starts(chain, start, CELLS, 1 + round * CELLS);
+        converge(&s, start, CELLS, 1, take_inside, into);
+    }
     for (int k = 0; k < list.count; k++) {
         s.best = INFINITY;
         slide_from(&s, &list.q[k], 1);
