@@ -504,9 +504,12 @@ void ulna_serial_error(const ulna_serial *chain, const ulna_serial_goal *goal, c
                        double *rotation)
 {
     const frame *base = (const frame *)chain->base, *tool = (const frame *)chain->tool;
-    double x[ULNA_SERIAL_MAX][ULNA_SERIAL_LANES] = {{0}}, column[12][ULNA_SERIAL_LANES];
-    for (int i = 0; i < chain->n; i++)
-        x[i][0] = q[i] / chain->unit[i];
+    double x[ULNA_SERIAL_MAX][ULNA_SERIAL_LANES], column[12][ULNA_SERIAL_LANES];
+    for (int i = 0; i < ULNA_SERIAL_MAX; i++) {
+        const double value = i >= chain->n ? 0 : chain->slides[i] ? q[i] / chain->length : q[i];
+        for (int l = 0; l < chain->kernel->lanes; l++)
+            x[i][l] = value;
+    }
     chain->kernel->forward(chain, x, column);
     frame f;
     for (int k = 0; k < 9; k++)

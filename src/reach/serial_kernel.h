@@ -111,6 +111,8 @@ typedef struct ulna_serial_slide {
 typedef struct ulna_serial_kernel {
     const char *name;
     int lanes;
+    /* The target into all lanes, and zeros into the padding of q. */
+    void (*aim)(const ulna_serial *chain, const ulna_serial_target *target, ulna_serial_lanes *state);
     /* One step of damped least squares in each lane. */
     void (*step)(const ulna_serial *chain, ulna_serial_lanes *state);
     /* One step towards the goal and, along its solutions, towards the seed; converged: lanes that met the goal before it. */

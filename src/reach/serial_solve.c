@@ -31,11 +31,7 @@ enum {
 
 void ulna_serial_lanes_set(const ulna_serial *chain, const ulna_serial_target *target, ulna_serial_lanes *state)
 {
-    for (int l = 0; l < ULNA_SERIAL_LANES; l++)
-        for (int k = 0; k < 12; k++)
-            state->target[k][l] = target->column[k / 3][k % 3];
-    for (int i = chain->n; i < ULNA_SERIAL_MAX; i++)
-        memset(state->q[i], 0, sizeof state->q[i]);
+    chain->kernel->aim(chain, target, state);
     state->lower = chain->clamp_lower;
     state->upper = chain->clamp_upper;
     state->goal = target;
