@@ -76,6 +76,18 @@ static double value_of(const ulna_active_rows *rows, const ulna_row *row, int i,
     return row->value - slack * slack;
 }
 
+/* A derivative that is rounding alone, as that of a point on an axis, would ask for a force without bounds. */
+static void clear_rounding(const ulna_solver *s, ulna_active_rows *rows)
+{
+    const ulna_constrained *c = s->constrained;
+    for (int j = 0; j < s->nv; j++)
+        for (int i = 0; i < c->count; i++) {
+            double *entry = &rows->jacobian[(size_t)j * (size_t)rows->capacity + (size_t)i];
+            if (fabs(*entry) * s->unit[j] <= 4 * c->rows[i].noise)
+                *entry = 0;
+        }
+}
+
 ulna_status ulna_active_here(ulna_solver *s, ulna_active_rows *rows)
 {
     const ulna_constrained *c = s->constrained;
@@ -86,6 +98,7 @@ ulna_status ulna_active_here(ulna_solver *s, ulna_active_rows *rows)
         return status;
     rows->count = c->count;
     ulna_rows_jacobian(s->work, c->rows, c->count, (size_t)rows->capacity, rows->jacobian);
+    clear_rounding(s, rows);
     for (int i = 0; i < c->count; i++) {
         rows->is_equation[i] = c->rows[i].is_equation || rows->slack;
         rows->value[i] = value_of(rows, &c->rows[i], i, 0);

@@ -216,6 +216,21 @@ void ulna_restore_multipliers(ulna_solver *s)
     c->is_fresh = 0;
 }
 
+/* Where the goals are met and the rows kept, no force is needed: those of the way there would be taken for forces that act. */
+static ulna_status drop_multipliers(ulna_solver *s, double *kkt)
+{
+    ulna_constrained *c = s->constrained;
+    double without;
+    memset(c->beta, 0, (size_t)c->capacity * sizeof *c->beta);
+    ulna_status status = ulna_kkt_residual(s, &without);
+    if (status != ULNA_OK || without <= *kkt) {
+        *kkt = without;
+        return status;
+    }
+    memcpy(c->beta, c->best_beta, (size_t)c->capacity * sizeof *c->beta);
+    return ulna_kkt_residual(s, kkt);
+}
+
 ulna_status ulna_report_constraints(ulna_solver *s)
 {
     ulna_constrained *c = s->constrained;
@@ -224,6 +239,8 @@ ulna_status ulna_report_constraints(ulna_solver *s)
     r->kkt = (double)NAN;
     if (status == ULNA_OK && !s->predicted)
         status = ulna_kkt_residual(s, &r->kkt);
+    if (status == ULNA_OK && r->stop == ULNA_STOP_OBJECTIVE)
+        status = drop_multipliers(s, &r->kkt);
     r->constraint_violation = c->violation;
     r->infeasible = c->infeasible;
     r->active_constraints = 0;

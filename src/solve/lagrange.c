@@ -160,6 +160,34 @@ static void fill_rows(const ulna_solver *s, const ulna_active_rows *rows, lagran
     }
 }
 
+/* Unknown i over the one of the scaled system, where all are lengths: pivots do not depend on the unit of length. Those that are
+ * given, held DOFs and slacks of equations, stand alone. */
+static double scaling(const ulna_solver *s, const ulna_active_rows *rows, int i)
+{
+    int row = i - s->nv;
+    if (row < 0)
+        return rows->hold[i] ? 1 : s->unit[i] / s->length;
+    return rows->slack && row < rows->count && !s->constrained->rows[row].is_equation ? 1 / sqrt(s->length) : 1;
+}
+
+static void scale_system(const ulna_solver *s, const ulna_active_rows *rows, lagrange *l)
+{
+    for (int j = 0; j < l->used; j++)
+        for (int i = j; i < l->used; i++)
+            *at(l, i, j) *= scaling(s, rows, i) * scaling(s, rows, j);
+}
+
+/* The right-hand side becomes the solution. */
+static ulna_status solve_system(const ulna_solver *s, const ulna_active_rows *rows, lagrange *l)
+{
+    for (int i = 0; i < l->used; i++)
+        l->right[i] *= scaling(s, rows, i);
+    ulna_status status = ulna_dense_symmetric_solve(l->used, l->system, l->pivot, l->right);
+    for (int i = 0; i < l->used; i++)
+        l->right[i] *= scaling(s, rows, i);
+    return status;
+}
+
 /* ULNA_ERR_INDEFINITE: H is not positive definite where the rows hold. */
 static ulna_status factor(ulna_solver *s, const ulna_active_rows *rows, lagrange *l)
 {
@@ -169,6 +197,7 @@ static ulna_status factor(ulna_solver *s, const ulna_active_rows *rows, lagrange
     memset(l->right, 0, (size_t)l->used * sizeof *l->right);
     fill_dofs(s, rows, l);
     fill_rows(s, rows, l);
+    scale_system(s, rows, l);
     for (int i = 0; i < rows->count; i++)
         active += l->place[i] != ULNA_NONE;
     s->result.factorisations++;
@@ -197,7 +226,7 @@ static ulna_status solve(ulna_solver *s, ulna_active_rows *rows, void *context)
     lagrange *l = context;
     ulna_status status = factor(s, rows, l);
     if (status == ULNA_OK)
-        status = ulna_dense_symmetric_solve(l->used, l->system, l->pivot, l->right);
+        status = solve_system(s, rows, l);
     if (status != ULNA_OK)
         return status;
     for (int j = 0; j < s->nv; j++)
@@ -221,7 +250,7 @@ static ulna_status correct(ulna_solver *s, ulna_active_rows *rows, void *context
     for (int i = 0; i < rows->count; i++)
         if (l->place[i] != ULNA_NONE)
             l->right[l->place[i]] = -value[i];
-    ulna_status status = ulna_dense_symmetric_solve(l->used, l->system, l->pivot, l->right);
+    ulna_status status = solve_system(s, rows, l);
     for (int j = 0; j < s->nv; j++)
         step[j] += rows->hold[j] ? 0 : l->right[j];
     return status;

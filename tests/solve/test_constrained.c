@@ -182,6 +182,35 @@ static void an_arm_keeps_distances(void **state)
     ulna_model_destroy(model);
 }
 
+/* No term, and a table above which the tip comes to be: no force acts there, and nothing is active. */
+static void a_row_that_holds_nothing_is_not_active(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 40; k++) {
+        ulna_scene scene = {.start = ulna_test_numbers(1), .nq = 1, .nv = 1};
+        ulna_builder *builder;
+        const ulna_joint slide = ulna_joint_prismatic(0, 0, 1);
+        ulna_constraint table = {
+            .type = ULNA_KEEP_SPHERE, .relation = ULNA_AT_LEAST, .goal = {0, 0, 0, 0.1 + 0.05 * k}};
+        scene.start[0] = 0.01 * (k % 7) + 1e-3;
+        assert_int_equal(ulna_builder_create(NULL, &builder), ULNA_OK);
+        assert_int_equal(ulna_builder_add_body(builder, "slide", ULNA_NONE, NULL, NULL), ULNA_OK);
+        assert_int_equal(ulna_builder_set_joint(builder, 0, &slide, NULL), ULNA_OK);
+        assert_int_equal(ulna_builder_build(builder, NULL, &scene.model, NULL), ULNA_OK);
+        ulna_builder_destroy(builder);
+        assert_int_equal(ulna_problem_create(scene.model, NULL, &scene.problem, NULL), ULNA_OK);
+        table.point[0] = 0.05;
+        assert_int_equal(ulna_problem_add_constraint(scene.problem, &table, NULL, NULL), ULNA_OK);
+        assert_int_equal(ulna_problem_ready(scene.problem, NULL), ULNA_OK);
+        run r = solved(scene, NULL);
+        ulna_constraint_state s = state_of(&r, 0);
+        assert_int_equal(r.result.stop, ULNA_STOP_OBJECTIVE);
+        assert_true(s.error == 0 && s.multiplier[0] == 0 && !s.active);
+        assert_true(r.result.kkt == 0 && r.result.gradient == 0 && r.result.active_constraints == 0);
+        end(&r);
+    }
+}
+
 /* ---- angles that start at 0 or 180 degrees ----------------------------------------------------------------------- */
 
 /* Two bodies in a row, both with this joint. */
@@ -533,6 +562,7 @@ int main(void)
         cmocka_unit_test(hands_hold_a_bar),
         cmocka_unit_test(goal_is_behind_a_wall),
         cmocka_unit_test(an_arm_keeps_distances),
+        cmocka_unit_test(a_row_that_holds_nothing_is_not_active),
         cmocka_unit_test(angles_leave_parallel_axes),
         cmocka_unit_test(relative_poses_are_right),
         cmocka_unit_test(frames_are_right),

@@ -223,6 +223,45 @@ static void a_skeleton_that_cannot_move_stands(void **state)
     }
 }
 
+/* A point on the axis of the shoulder does not move: planes through it hold to rounding, and derivatives of heights are rounding. */
+static void rows_that_nothing_moves_need_no_force(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(12);
+    static const char *const methods[] = {"lagrange", "virtual-work"};
+    for (int i = 0; i < 100; i++) {
+        ulna_scene scene = {.start = ulna_test_numbers(2), .nv = 2, .nq = 2};
+        ulna_builder *builder = ulna_test_builder();
+        ulna_constraint plane = {.type = ULNA_KEEP_PLANE, .relation = ULNA_AT_LEAST};
+        double bone[3] = {1, 0, 0}, goal[3], axis[3], place[3];
+        for (int k = 0; k < 3; k++) {
+            goal[k] = ulna_test_rng_uniform(&rng, -1, 1);
+            axis[k] = ulna_test_rng_uniform(&rng, -1, 1);
+            place[k] = ulna_test_rng_uniform(&rng, -1, 1);
+            plane.point[k] = 0.3 * axis[k];
+            plane.goal[k] = place[k] + plane.point[k];
+            plane.goal[3 + k] = ulna_test_rng_uniform(&rng, -1, 1);
+        }
+        for (int b = 0; b < 2; b++) {
+            int body = ulna_test_add(builder, b ? "forearm" : "upper_arm", b - 1);
+            ulna_test_set_joint(builder, body, ulna_joint_revolute(axis[b], axis[1 - b], axis[2]));
+            assert_int_equal(ulna_builder_set_placement(builder, body, b ? bone : place, NULL, NULL), ULNA_OK);
+        }
+        scene.model = ulna_test_build(builder);
+        ulna_builder_destroy(builder);
+        assert_int_equal(ulna_problem_create(scene.model, NULL, &scene.problem, NULL), ULNA_OK);
+        assert_int_equal(ulna_problem_add_point(scene.problem, 1, bone, goal, 1, NULL, NULL), ULNA_OK);
+        assert_int_equal(ulna_problem_add_constraint(scene.problem, &plane, NULL, NULL), ULNA_OK);
+        assert_int_equal(ulna_problem_ready(scene.problem, NULL), ULNA_OK);
+        ulna_options options = options_of(methods[i % 2]);
+        run r = solve(&scene, &options);
+        assert_true(r.result.converged);
+        assert_true(fabs(r.multiplier) < 1e5); /* beside derivatives of 1e-17 */
+        free(r.q);
+        ulna_scene_release(&scene);
+    }
+}
+
 static void what_they_do_not_have_is_refused(void **state)
 {
     (void)state;
@@ -264,6 +303,7 @@ int main(void)
         cmocka_unit_test(slacks_find_active_inequalities_too),
         cmocka_unit_test(contradictions_are_not_called_converged),
         cmocka_unit_test(a_skeleton_that_cannot_move_stands),
+        cmocka_unit_test(rows_that_nothing_moves_need_no_force),
         cmocka_unit_test(what_they_do_not_have_is_refused),
     };
     return cmocka_run_group_tests_name("constrained_dense", tests, NULL, NULL);
