@@ -101,6 +101,8 @@ static ulna_status check_places(ulna_constraint *given, unsigned flags, const ch
     return check_goal(given, fault);
 }
 
+#define COEFFICIENT_MOST 1e100 /* sums of coefficients and their reciprocals are finite */
+
 static ulna_status check_dofs(const ulna_model *model, const ulna_constraint *given, ulna_error *error)
 {
     if (given->dof_count < 1 || !given->dofs || !given->coefficients)
@@ -115,15 +117,17 @@ static ulna_status check_dofs(const ulna_model *model, const ulna_constraint *gi
             return ulna_fail(error, ULNA_ERR_UNSUPPORTED,
                              "linear constraint: degree of freedom %d belongs to a quaternion and has no coordinate",
                              d);
-        if (!isfinite(given->coefficients[k]))
-            return ulna_fail(error, ULNA_ERR_NUMBER, "linear constraint: coefficient %d is NaN or infinite", k);
+        if (!(fabs(given->coefficients[k]) <= COEFFICIENT_MOST))
+            return ulna_fail(error, ULNA_ERR_NUMBER, "linear constraint: coefficient %d is NaN, infinite or too large",
+                             k);
         for (int i = 0; i < k; i++)
             if (given->dofs[i] == d)
                 return ulna_fail(error, ULNA_ERR_ARGUMENT,
                                  "linear constraint: degree of freedom %d is listed twice: add its coefficients up", d);
-        is_zero &= given->coefficients[k] == 0;
+        is_zero &= fabs(given->coefficients[k]) < 1 / COEFFICIENT_MOST;
     }
-    return is_zero ? ulna_fail(error, ULNA_ERR_ARGUMENT, "linear constraint: all coefficients are 0") : ULNA_OK;
+    return is_zero ? ulna_fail(error, ULNA_ERR_ARGUMENT, "linear constraint: all coefficients are 0, or too small")
+                   : ULNA_OK;
 }
 
 static ulna_status check_bodies(const ulna_model *model, const ulna_constraint *given, const ulna_constraint_kind *kind,
@@ -161,7 +165,8 @@ static ulna_status check(const ulna_model *model, ulna_constraint *given, ulna_e
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "%s constraint: there is no relation %d", kind->name,
                          (int)given->relation);
     if (given->relation != ULNA_EQUAL && !(kind->flags & ULNA_KEEPS_RELATION))
-        return ulna_fail(error, ULNA_ERR_ARGUMENT, "%s constraint: this type knows no \"at least\" or \"at most\"",
+        return ulna_fail(error, ULNA_ERR_ARGUMENT,
+                         "%s constraint: this type has no \"at least\" or \"at most\": leave out the relation",
                          kind->name);
     if (given->level < 0 || given->level > ULNA_LEVELS_MOST)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "%s constraint: the level must be 0 (hard) to 8, not %d", kind->name,

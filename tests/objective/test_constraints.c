@@ -794,7 +794,8 @@ static void messages_say_what_to_do(void **state)
     pair_of_bodies p = open_pair();
     const double clockwise[9] = {0, 0, 0, 0, 1, 0, 1, 0, 0}, line[9] = {0, 0, 0, 1, 0, 0, 2, 0, 0};
     const double arrow[12] = {0, 0, 0, 2, -2, 0, 1, 0, 0, 2, 2, 0}, twice[9] = {0, 0, 0, 0, 0, 1, 1, 0, 0};
-    const double one[2] = {1, 1}, zero[2] = {0, 0}, nan_corner[9] = {0, 0, 0, 1, 0, 0, 0, (double)NAN, 0};
+    const double extremes[2] = {1e-320, 1e307}, one[2] = {1, 1}, zero[2] = {0, 0},
+                 nan_corner[9] = {0, 0, 0, 1, 0, 0, 0, (double)NAN, 0};
     const int dofs[2] = {0, 1}, same[2] = {1, 1}, ball[1] = {4}, none[1] = {99};
 #define SUPPORT .type = ULNA_KEEP_SUPPORT, .axis = { 0, 0, 1 }
 #define LINEAR .type = ULNA_KEEP_LINEAR, .coefficients = one
@@ -845,6 +846,12 @@ static void messages_say_what_to_do(void **state)
         {{.type = ULNA_KEEP_LINEAR, .coefficients = nan_corner + 7, .dof_count = 1, .dofs = dofs},
          ULNA_ERR_NUMBER,
          "coefficient 0"},
+        {{.type = ULNA_KEEP_LINEAR, .coefficients = extremes, .dof_count = 1, .dofs = dofs},
+         ULNA_ERR_ARGUMENT,
+         "too small"},
+        {{.type = ULNA_KEEP_LINEAR, .coefficients = extremes, .dof_count = 2, .dofs = dofs},
+         ULNA_ERR_NUMBER,
+         "coefficient 1"},
         {{SUPPORT, .corner_count = 2, .corners = line}, ULNA_ERR_ARGUMENT, "3 to 16 corners"},
         {{SUPPORT, .corner_count = 17, .corners = line}, ULNA_ERR_ARGUMENT, "3 to 16 corners"},
         {{SUPPORT, .corner_count = 3}, ULNA_ERR_ARGUMENT, "3 to 16 corners"},
