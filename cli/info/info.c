@@ -313,6 +313,18 @@ static void show_frames(const cli *tool, int count, int first, double seconds, j
         "does not say how many per second]");
 }
 
+static void add_limits(json_t *row, const ulna_model *model, int dof)
+{
+    int is_length = ulna_model_dof_is_translation(model, dof);
+    double unit = is_length ? 1 : DEGREE;
+    char label[300];
+    ulna_model_dof_label(model, dof, label, sizeof label);
+    put_text(row, "dof", label);
+    put_text(row, "unit", is_length ? "m" : "deg");
+    put_number(row, "lower", ulna_model_lower(model)[dof] / unit);
+    put_number(row, "upper", ulna_model_upper(model)[dof] / unit);
+}
+
 /* The range of one degree of freedom in a motion, and its limits. */
 static void add_range(json_t *list, const ulna_model *model, const ulna_clip *clip, int dof)
 {
@@ -320,7 +332,6 @@ static void add_range(json_t *list, const ulna_model *model, const ulna_clip *cl
     int outside = 0, jumps = 0; /* frames */
     double low = INFINITY, high = -INFINITY, before = NAN, unit = is_length ? 1 : DEGREE;
     double lower = ulna_model_lower(model)[dof], upper = ulna_model_upper(model)[dof];
-    char label[300];
     if (coordinate == ULNA_NONE)
         return;
     for (int f = 0; f < clip->frame_count; f++) {
@@ -332,13 +343,9 @@ static void add_range(json_t *list, const ulna_model *model, const ulna_clip *cl
         before = value;
     }
     json_t *row = put_row(list);
-    ulna_model_dof_label(model, dof, label, sizeof label);
-    put_text(row, "dof", label);
-    put_text(row, "unit", is_length ? "m" : "deg");
+    add_limits(row, model, dof);
     put_number(row, "low", low / unit);
     put_number(row, "high", high / unit);
-    put_number(row, "lower", lower / unit);
-    put_number(row, "upper", upper / unit);
     put_count(row, "frames_outside", outside);
     put_count(row, "jumps", jumps);
 }
@@ -356,13 +363,29 @@ void motion_note(const ulna_model *model, const ulna_clip_findings *found, json_
                         found->jumps == 1 ? "" : "s");
 }
 
+#define LIMITS_COLUMN                                                                                                  \
+    {                                                                                                                  \
+        "limits", 'l', "[{lower%.4g} to {upper%.4g}|from {lower%.4g}|up to {upper%.4g}|none]"                          \
+    }
+
+/* The names and limits of a skeleton's degrees of freedom. */
+static void show_values(const cli *tool, const ulna_model *model, json_t *row)
+{
+    static const fact_column columns[] = {{"value", 'l', "{dof}"}, LIMITS_COLUMN, {"unit", 'l', "{unit}"}, {0}};
+    json_t *list = put_list(row, "values");
+    for (int d = 0; d < ulna_model_dof_count(model); d++)
+        add_limits(put_row(list), model, d);
+    cli_say(tool, "\n");
+    fact_table(tool, 2, list, columns);
+}
+
 static void show_motion(const cli *tool, const ulna_model *model, const ulna_clip *clip, json_t *row, json_t *notes)
 {
     static const fact_column columns[] = {
         {"value", 'l', "{dof}"},
         {"least", 'r', "{low%.4g}"},
         {"most", 'r', "{high%.4g}"},
-        {"limits", 'l', "[{lower%.4g} to {upper%.4g}|from {lower%.4g}|up to {upper%.4g}|none]"},
+        LIMITS_COLUMN,
         {"unit", 'l', "{unit}[{frames_outside?}, outside]"},
         {0},
     };
@@ -557,6 +580,8 @@ static ulna_status show_content(const cli *tool, const ulna_content *content, co
     files_print_notes(tool, notes);
     if (content->model && robot_is(content->model))
         robot_print(tool, row);
+    if (content->model && !content->clip.frame_count && cli_value(tool, "values"))
+        show_values(tool, content->model, row);
     if (content->model)
         draw(tool, content->model, &shape, how, row);
     figure_release(&shape);
@@ -654,7 +679,8 @@ static const cli_option options[] = {
     {"up", 0, "AXIS", "Axis that points up in the drawing: x, y or z. Default: y or z, whichever is taller."},
     {"ascii", 0, NULL,
      "Use only ASCII characters for the drawing and the tree. Default where the locale is not UTF-8."},
-    {"values", 'v', NULL, "For a motion, show the range and the limits of each value, in degrees and metres."},
+    {"values", 'v', NULL,
+     "Show the name and the limits of each value (degree of freedom), in degrees and metres; for a motion also its range."},
     {0},
 };
 

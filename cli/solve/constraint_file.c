@@ -12,7 +12,7 @@
 
 #define DEGREE (3.14159265358979323846 / 180)
 #define HUGE_LENGTHS 1e12 /* of the skeleton's length */
-enum { MOST_RANGES = 100000, MOST_CONSTRAINTS = 200, MOST_LEVEL = 8 };
+enum { MOST_RANGES = 10000, MOST_CONSTRAINTS = 200, MOST_LEVEL = 8 };
 
 /* What the entries of a type have besides name, type, frames, level and weight. */
 typedef struct entry_keys {
@@ -50,6 +50,19 @@ typedef struct entry {
     ulna_frame_range *ranges;
     int range_count;
 } entry;
+
+static const char *find_keys(ulna_constraint_type type)
+{
+    for (size_t i = 0; i < sizeof keys_of / sizeof *keys_of; i++)
+        if (keys_of[i].type == type)
+            return keys_of[i].keys;
+    return NULL;
+}
+
+static int has_key(const entry *e, const char *key)
+{
+    return strstr(find_keys(e->c.type), key) != NULL;
+}
 
 /* ---- small things --------------------------------------------------------------------------------------------- */
 
@@ -165,7 +178,9 @@ static ulna_status read_target(const entry *e, const char *body_key, const char 
     if (has_body && has_marker)
         return ulna_json_fail(e->node, ULNA_ERR_PARSE, "needs \"%s\" or \"%s\", not both", body_key, marker_key);
     if (!has_body && !has_marker && is_needed)
-        return ulna_json_fail(e->node, ULNA_ERR_PARSE, "needs \"%s\" or \"%s\"", body_key, marker_key);
+        return has_key(e, marker_key)
+                   ? ulna_json_fail(e->node, ULNA_ERR_PARSE, "needs \"%s\" or \"%s\"", body_key, marker_key)
+                   : ulna_json_fail(e->node, ULNA_ERR_PARSE, "needs \"%s\"", body_key);
     ulna_status status = has_body     ? read_body(e->file, &own, body)
                          : has_marker ? read_marker(e->file, &marker, body, point)
                                       : ULNA_OK;
@@ -250,8 +265,10 @@ static ulna_status read_frames(const constraint_file *file, const ulna_json_node
         return status;
     int is_single = json_is_number(json_array_get(list.value, 0));
     size_t size = is_single ? 1 : json_array_size(list.value);
-    if (size == 0 || size > MOST_RANGES)
-        return ulna_json_fail(&list, ULNA_ERR_PARSE, size ? "has more than 100000 ranges" : "has no range of frames");
+    if (size == 0)
+        return ulna_json_fail(&list, ULNA_ERR_PARSE, "has no range of frames");
+    if (size > MOST_RANGES)
+        return ulna_json_fail(&list, ULNA_ERR_LIMIT, "has more than %d ranges of frames", MOST_RANGES);
     *ranges = calloc(size, sizeof **ranges);
     if (!*ranges)
         return no_memory(&list);
@@ -433,14 +450,6 @@ static ulna_status read_goal(entry *e)
 
 /* ---- an entry -------------------------------------------------------------------------------------------------------- */
 
-static const char *find_keys(ulna_constraint_type type)
-{
-    for (size_t i = 0; i < sizeof keys_of / sizeof *keys_of; i++)
-        if (keys_of[i].type == type)
-            return keys_of[i].keys;
-    return NULL;
-}
-
 static ulna_status read_type(entry *e)
 {
     const char *names[ULNA_CONSTRAINT_TYPE_COUNT + 1] = {0}, *text;
@@ -497,12 +506,6 @@ static ulna_status read_level(entry *e)
     return status == ULNA_OK && !(e->c.weight > 0)
                ? ulna_json_fail(&weight, ULNA_ERR_PARSE, "should be above 0, not %g", e->c.weight)
                : status;
-}
-
-static int has_key(const entry *e, const char *key)
-{
-    const char *at = strstr(find_keys(e->c.type), key);
-    return at != NULL;
 }
 
 static ulna_status read_bodies(entry *e)
@@ -622,6 +625,8 @@ static ulna_status add_stances(constraint_file *file, const ulna_json_node *node
                                const ulna_frame_range *ranges, int count, int is_flat)
 {
     size_t room = (size_t)file->stance_count + (size_t)count;
+    if (room > MOST_RANGES)
+        return ulna_json_fail(node, ULNA_ERR_LIMIT, "feet have more than %d ranges of frames", MOST_RANGES);
     ulna_stance *list = realloc(file->stances, room * sizeof *list);
     if (!list)
         return no_memory(node);
