@@ -177,7 +177,8 @@ static void measure_nearest(standard *s, int is_near, int count, int starts)
             }
             const char *how = is_near ? "near" : thorough ? "traced" : "random";
             snprintf(what, sizeof what, "nearest_%s_percent", how);
-            add(s, what, 100.0 * nearest / count, "within 1e-3 rad of the nearest of thousands of starts, %");
+            add(s, what, 100.0 * nearest / count,
+                "within 1e-3 rad of the nearest of 500 starts, slid, and of curves, %");
             snprintf(what, sizeof what, "nearest_%s_us", how);
             add(s, what, 1e6 * best / count, "mean us");
         }
