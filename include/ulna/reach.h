@@ -116,7 +116,8 @@ ULNA_API ulna_status ulna_reach_create(const ulna_model *model, int tip_count, c
                                        const ulna_reach_options *options, const ulna_allocator *allocator,
                                        ulna_reach **reach, ulna_error *error);
 ULNA_API void ulna_reach_destroy(ulna_reach *reach); /* NULL is allowed */
-/* "chain" if the fast solve of serial chains serves these tips and options, "tree" if the general solver does. */
+/* "chain" if the fast solve of serial chains serves these tips and options, "tree" if the general solver does, "chain and tree" if tips
+ * that share no joint are solved by one and the other. */
 ULNA_API const char *ulna_reach_solver_name(const ulna_reach *reach);
 
 /* One for each thread. The reach must outlive it. */

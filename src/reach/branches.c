@@ -3,8 +3,8 @@
  *
  * For a few samples of the common joints each branch looks its goal up in its table (serial_table.c): the score says how near the best
  * sample of the branch comes. The common joints with the best sum of scores win, and each branch starts from the best of its candidates
- * after a few steps on its own. On the arms of a Unitree G1 (seventeen joints, two poses) such a start leads to the goals in about nine of ten
- * cases, one that is chosen blindly in about four of ten (docs/reach.md).
+ * after a few steps on its own. The wrists of a Unitree G1 (seventeen joints, two poses) then need 0.4 restarts on average, and 1.7 from
+ * starts that do not know the goals (`ulna reach --bench`).
  */
 #include "global/starts.h"
 #include "math/math3.h"
