@@ -384,6 +384,44 @@ static void measure_threads(bench_report *report)
     ulna_model_destroy(chain);
 }
 
+/* ---- the recipe's routes to one Jacobian of all markers ---- */
+
+typedef struct recipe {
+    const scene *s;
+    int route; /* an ulna_jacobian_route; negative: by columns that the effectors share */
+    double *spatial, *J;
+} recipe;
+
+static void run_recipe(void *context)
+{
+    const recipe *r = context;
+    const ulna_jacobian_options options = ulna_jacobian_options_default();
+    if (r->route < 0)
+        ulna_papers_jacobian_shared(r->s->pose, r->s->effectors, r->s->effector, r->spatial, r->J);
+    else
+        ulna_papers_jacobian(r->s->pose, (ulna_jacobian_route)r->route, &options, r->s->effectors, r->s->effector,
+                             r->J);
+}
+
+static void measure_recipe(bench_report *report, const scene *s)
+{
+    static const struct {
+        const char *name, *note;
+        int route;
+    } routes[] = {
+        {"jacobian_simple_us", "J of all markers by cross products", ULNA_JACOBIAN_SIMPLE},
+        {"jacobian_generic_us", "the recipe's procedure 2, from each effector to the root", ULNA_JACOBIAN_GENERIC},
+        {"jacobian_adjusted_us", "its procedure 3", ULNA_JACOBIAN_ADJUSTED},
+        {"jacobian_shared_us", "its spatial frame: columns shared by the effectors", -1}};
+    recipe r = {.s = s, .spatial = numbers(6 * (size_t)s->nv), .J = numbers(6 * (size_t)s->effectors * (size_t)s->nv)};
+    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
+        r.route = routes[i].route;
+        bench_add(report, routes[i].name, bench_us(run_recipe, &r, BATCHES, 200), routes[i].note);
+    }
+    free(r.spatial);
+    free(r.J);
+}
+
 int main(int argc, char **argv)
 {
     const char *json = bench_json_path(argc, argv);
@@ -420,6 +458,7 @@ int main(int argc, char **argv)
     bench_add(&report, "step_gn_portable_us", portable, "portable kernel; aim: <= 5");
     bench_add(&report, "dense_alg4_us", dense, "Algorithm 4 of the paper, dense");
     bench_add(&report, "dense_over_tree", dense / exact, "Algorithm 4 by columns; by the paper's own loops it was 23");
+    measure_recipe(&report, &s);
     measure_growth(&report, human, step_gn);
     measure_threads(&report);
     against_yardstick(&report);
