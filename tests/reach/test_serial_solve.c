@@ -1,0 +1,424 @@
+/* Serial chains: any solution and near ones, many, nearest, all, closest; checked by the library's own forward kinematics. */
+#include "support_serial.h"
+
+#include "math/math3.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- solving --------------------------------------------------------------------------------------------------------- */
+
+static void check_goals(const ulna_test_robot *robot, const char *kernel, ulna_serial_aim aim, int count, uint64_t seed,
+                        double least)
+{
+    ulna_test_rng rng = ulna_test_rng_seed(seed);
+    ulna_test_serial s = ulna_test_serial_robot(robot, kernel);
+    int any = 0, near = 0, jumps = 0;
+    for (int k = 0; k < count; k++) {
+        double q[ULNA_SERIAL_MAX], from[ULNA_SERIAL_MAX], found[ULNA_SERIAL_MAX];
+        ulna_test_serial_q(&s, &rng, q);
+        ulna_serial_goal goal = ulna_test_serial_goal(&s, &rng, aim, q);
+        ulna_test_serial_q(&s, &rng, from);
+        if (ulna_serial_solve_any(s.chain, &goal, from, found).reached) {
+            ulna_test_serial_assert_solution(&s, &goal, found);
+            any++;
+        }
+        ulna_test_serial_near(&s, &rng, q, from);
+        if (ulna_serial_solve_near(s.chain, &goal, from, found).reached) {
+            ulna_test_serial_assert_solution(&s, &goal, found);
+            near++;
+            double largest = 0;
+            for (int i = 0; i < s.n; i++)
+                largest = fmax(largest, fabs(robot->joint[i].slides ? found[i] - from[i]
+                                                                    : remainder(found[i] - from[i], 2 * ULNA_PI)));
+            jumps += largest > 1;
+        }
+    }
+    if (any < least * count || near < least * count || jumps > 0)
+        fail_msg("%s, %s, aim %d: any %d, near %d of %d, %d jumps", robot->name, kernel, aim, any, near, count, jumps);
+    ulna_test_serial_release(&s);
+}
+
+static void test_goals_of_robots(void **state)
+{
+    (void)state;
+    for (int k = 0; k < ULNA_TEST_SERIAL_KERNELS; k++)
+        for (int r = 0; r < ulna_test_robot_count; r++)
+            if (ulna_serial_kernel_find(ulna_test_serial_kernels[k]))
+                check_goals(&ulna_test_robots[r], ulna_test_serial_kernels[k], ULNA_SERIAL_POSE, k == 1 ? 10000 : 2000,
+                            6, 1);
+}
+
+static void test_partial_goals(void **state)
+{
+    (void)state;
+    for (int k = 0; k < ULNA_TEST_SERIAL_KERNELS; k++)
+        for (int r = 0; r < ulna_test_robot_count; r++)
+            for (int aim = 1; aim < 4; aim++)
+                if (ulna_serial_kernel_find(ulna_test_serial_kernels[k]))
+                    check_goals(&ulna_test_robots[r], ulna_test_serial_kernels[k], (ulna_serial_aim)aim, 1000, 7, 1);
+}
+
+/* Robots that no constant was tuned for. */
+static void test_random_robots(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(8);
+    for (int r = 0; r < 60; r++) {
+        const ulna_test_robot robot = ulna_test_random_robot(&rng, 2 + r % 9, r % 2 ? 0.25 : 0);
+        check_goals(&robot, NULL, ULNA_SERIAL_POSE, 200, 9, 0.995);
+    }
+}
+
+/* A quarter of a million goals for each arm: what is reached is reached. */
+static void test_certificates(void **state)
+{
+    (void)state;
+    for (int r = 0; r < ULNA_TEST_ARMS; r++) {
+        ulna_test_serial s = ulna_test_serial_robot(&ulna_test_robots[r], NULL);
+        ulna_test_rng rng = ulna_test_rng_seed(10);
+        for (int k = 0; k < 250000; k++) {
+            double q[ULNA_SERIAL_MAX], from[ULNA_SERIAL_MAX], found[ULNA_SERIAL_MAX];
+            ulna_test_serial_q(&s, &rng, q);
+            const ulna_serial_goal goal = ulna_test_serial_goal_at(&s, q);
+            ulna_test_serial_near(&s, &rng, q, from);
+            if (!ulna_serial_solve_near(s.chain, &goal, from, found).reached)
+                fail_msg("%s: goal %d is not reached", ulna_test_robots[r].name, k);
+            ulna_test_serial_assert_solution(&s, &goal, found);
+        }
+        ulna_test_serial_release(&s);
+    }
+}
+
+/* Joints that follow others: the same goals as the library's kinematics, with the couplings in it, and solutions that keep them. */
+static void test_coupled(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(18);
+    for (int r = 0; r < 24; r++) {
+        const int joints = 4 + r % 6, master_is_last = r % 2;
+        ulna_test_robot robot = ulna_test_random_robot(&rng, joints, 0.2);
+        ulna_model *plain = ulna_test_robot_model(&robot), *model;
+        ulna_builder *builder;
+        ulna_error error;
+        assert_int_equal(ulna_builder_from_model(plain, NULL, &builder, &error), ULNA_OK);
+        ulna_model_destroy(plain);
+        const int master = master_is_last ? joints - 1 : 0;
+        assert_int_equal(ulna_builder_couple(builder, 1, 0, master, 0, 0.5, 0.1, &error), ULNA_OK);
+        assert_int_equal(ulna_builder_couple(builder, 2, 0, master, 0, -0.4, 0.15, &error), ULNA_OK);
+        assert_int_equal(ulna_builder_build(builder, NULL, &model, &error), ULNA_OK);
+        ulna_builder_destroy(builder);
+        ulna_test_serial s =
+            ulna_test_serial_make(model, ULNA_NONE, joints, ulna_test_serial_kernels[r % ULNA_TEST_SERIAL_KERNELS]);
+        int reached = 0;
+        for (int k = 0; k < 50; k++) {
+            double q[32], x[ULNA_SERIAL_MAX], seed[ULNA_SERIAL_MAX], found[ULNA_SERIAL_MAX];
+            ulna_test_serial_q(&s, &rng, x);
+            for (int i = 0; i < s.n; i++)
+                q[ulna_serial_coordinates(s.chain)[i]] = x[i];
+            ulna_model_couple(model, q);
+            for (int i = 0; i < s.n; i++)
+                x[i] = q[ulna_serial_coordinates(s.chain)[i]];
+            const ulna_serial_goal goal = ulna_test_serial_goal_at(&s, x);
+            ulna_test_serial_near(&s, &rng, x, seed);
+            const int near = ulna_serial_solve_near(s.chain, &goal, seed, found).reached;
+            reached += near;
+            if (near) {
+                ulna_test_serial_assert_solution(&s, &goal, found); /* by couplings: see ulna_test_serial_place */
+                assert_true(fabs(found[1] - 0.5 * found[master] - 0.1) < 1e-9);
+                assert_true(fabs(found[2] + 0.4 * found[master] - 0.15) < 1e-9);
+            }
+            if (ulna_serial_solve_nearest(s.chain, &goal, seed, NULL, 1, found).reached)
+                ulna_test_serial_assert_solution(&s, &goal, found);
+        }
+        assert_true(reached >= 49);
+        ulna_test_serial_release(&s);
+    }
+}
+
+/* ---- many, nearest, all ------------------------------------------------------------------------------------------------- */
+
+static void test_many(void **state)
+{
+    (void)state;
+    enum { COUNT = 500 };
+    static ulna_serial_goal goals[COUNT];
+    static ulna_serial_result results[COUNT];
+    static double seeds[COUNT * ULNA_SERIAL_MAX], found[COUNT * ULNA_SERIAL_MAX];
+    for (int k = 0; k < ULNA_TEST_SERIAL_KERNELS; k++)
+        for (int r = 0; r < ulna_test_robot_count; r++)
+            for (int near = 0; near < 2; near++) {
+                if (!ulna_serial_kernel_find(ulna_test_serial_kernels[k]))
+                    continue;
+                ulna_test_rng rng = ulna_test_rng_seed(11);
+                ulna_test_serial s = ulna_test_serial_robot(&ulna_test_robots[r], ulna_test_serial_kernels[k]);
+                for (int i = 0; i < COUNT; i++) {
+                    double q[ULNA_SERIAL_MAX];
+                    ulna_test_serial_q(&s, &rng, q);
+                    goals[i] = ulna_test_serial_goal_at(&s, q);
+                    if (near)
+                        ulna_test_serial_near(&s, &rng, q, seeds + i * s.n);
+                    else
+                        ulna_test_serial_q(&s, &rng, seeds + i * s.n);
+                }
+                ulna_serial_solve_many(s.chain, near, COUNT, goals, seeds, found, results);
+                for (int i = 0; i < COUNT; i++) {
+                    assert_true(results[i].reached);
+                    ulna_test_serial_assert_solution(&s, &goals[i], found + i * s.n);
+                }
+                ulna_test_serial_release(&s);
+            }
+}
+
+/* Against many starts, each slid towards the seed. */
+static void test_nearest(void **state)
+{
+    (void)state;
+    for (int r = 0; r < ULNA_TEST_ARMS; r++)
+        for (int near = 0; near < 2; near++) {
+            ulna_test_rng rng = ulna_test_rng_seed(12);
+            ulna_test_serial s = ulna_test_serial_robot(&ulna_test_robots[r], NULL);
+            enum { COUNT = 200 };
+            int good = 0;
+            for (int k = 0; k < COUNT; k++) {
+                double q[ULNA_SERIAL_MAX], seed[ULNA_SERIAL_MAX], start[ULNA_SERIAL_MAX], found[ULNA_SERIAL_MAX];
+                ulna_test_serial_q(&s, &rng, q);
+                const ulna_serial_goal goal = ulna_test_serial_goal_at(&s, q);
+                if (near)
+                    ulna_test_serial_near(&s, &rng, q, seed);
+                else
+                    ulna_test_serial_q(&s, &rng, seed);
+                double least = ulna_serial_distance(s.chain, NULL, q, seed);
+                for (int i = 0; i < 50; i++) {
+                    ulna_test_serial_q(&s, &rng, start);
+                    if (ulna_serial_solve_from(s.chain, &goal, start, seed, NULL, found).reached) {
+                        ulna_test_serial_assert_solution(&s, &goal, found);
+                        least = fmin(least, ulna_serial_distance(s.chain, NULL, found, seed));
+                    }
+                }
+                assert_true(ulna_serial_solve_nearest(s.chain, &goal, seed, NULL, k % 2, found).reached);
+                ulna_test_serial_assert_solution(&s, &goal, found);
+                good += ulna_serial_distance(s.chain, NULL, found, seed) < least + 1e-3;
+            }
+            if (good < (near ? 0.99 : 0.93) * COUNT)
+                fail_msg("%s, %s seed: nearest %d of %d", ulna_test_robots[r].name, near ? "near" : "random", good,
+                         COUNT);
+            ulna_test_serial_release(&s);
+        }
+}
+
+/* Weights: a joint that must not move moves less. */
+static void test_nearest_weighted(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(13);
+    ulna_test_serial s = ulna_test_serial_robot(&ulna_test_robots[2], NULL);
+    double plain = 0, weighted = 0;
+    for (int k = 0; k < 100; k++) {
+        double q[ULNA_SERIAL_MAX], seed[ULNA_SERIAL_MAX], found[ULNA_SERIAL_MAX];
+        ulna_serial_norm norm = {.weight = {1, 1, 30, 1, 1, 1, 1}};
+        ulna_test_serial_q(&s, &rng, q);
+        const ulna_serial_goal goal = ulna_test_serial_goal_at(&s, q);
+        ulna_test_serial_near(&s, &rng, q, seed);
+        assert_true(ulna_serial_solve_nearest(s.chain, &goal, seed, NULL, 0, found).reached);
+        plain += fabs(found[2] - seed[2]);
+        assert_true(ulna_serial_solve_nearest(s.chain, &goal, seed, &norm, 0, found).reached);
+        ulna_test_serial_assert_solution(&s, &goal, found);
+        weighted += fabs(found[2] - seed[2]);
+    }
+    assert_true(weighted < 0.5 * plain); /* at limits it must move */
+    ulna_test_serial_release(&s);
+}
+
+static void test_all(void **state)
+{
+    (void)state;
+    for (int r = 0; r < ulna_test_robot_count; r++) {
+        ulna_test_rng rng = ulna_test_rng_seed(14);
+        ulna_test_serial s = ulna_test_serial_robot(&ulna_test_robots[r], NULL);
+        int most = 0;
+        for (int k = 0; k < 50; k++) {
+            double q[ULNA_SERIAL_MAX], seed[ULNA_SERIAL_MAX], found[ULNA_SERIAL_ALL][ULNA_SERIAL_MAX], last = 0;
+            ulna_serial_result result;
+            ulna_test_serial_q(&s, &rng, q);
+            ulna_test_serial_q(&s, &rng, seed);
+            const ulna_serial_goal goal = ulna_test_serial_goal_at(&s, q);
+            const int count = ulna_serial_solve_all(s.chain, &goal, seed, NULL, 12, found, &result);
+            assert_true(count >= 1 && count <= 12 && result.reached);
+            most = count > most ? count : most;
+            for (int i = 0; i < count; i++) {
+                ulna_test_serial_assert_solution(&s, &goal, found[i]);
+                const double distance = ulna_serial_distance(s.chain, NULL, found[i], seed);
+                assert_true(distance >= last);
+                last = distance;
+                for (int j = 0; j < i; j++) {
+                    double largest = 0;
+                    for (int c = 0; c < s.n; c++)
+                        largest = fmax(largest, fabs(found[i][c] - found[j][c]) / s.chain->unit[c]);
+                    assert_true(largest > 0.1);
+                }
+            }
+        }
+        if (r < ULNA_TEST_ARMS)
+            assert_true(most >= 4);
+        ulna_test_serial_release(&s);
+    }
+}
+
+/* Twice the same, to the bit, whatever was solved in between. */
+static void test_same_bits(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(15);
+    ulna_test_serial s = ulna_test_serial_robot(&ulna_test_robots[2], NULL);
+    double seed[ULNA_SERIAL_MAX], found[20][3][ULNA_SERIAL_MAX], again[ULNA_SERIAL_MAX];
+    ulna_serial_goal goal[20];
+    ulna_test_serial_q(&s, &rng, seed);
+    for (int pass = 0; pass < 2; pass++)
+        for (int k = 0; k < 20; k++) {
+            if (pass == 0) {
+                double q[ULNA_SERIAL_MAX];
+                ulna_test_serial_q(&s, &rng, q);
+                goal[k] = ulna_test_serial_goal_at(&s, q);
+            }
+            for (int mode = 0; mode < 3; mode++) {
+                double *to = pass == 0 ? found[k][mode] : again;
+                if (mode == 0)
+                    ulna_serial_solve_any(s.chain, &goal[k], seed, to);
+                else if (mode == 1)
+                    ulna_serial_solve_near(s.chain, &goal[k], seed, to);
+                else
+                    ulna_serial_solve_nearest(s.chain, &goal[k], seed, NULL, 1, to);
+                if (pass == 1)
+                    assert_memory_equal(found[k][mode], again, (size_t)s.n * sizeof *again);
+            }
+        }
+    ulna_test_serial_release(&s);
+}
+
+/* Singular poses and poses at limits: wrist aligned, elbow straight, every joint at a limit. */
+static void test_hard_goals(void **state)
+{
+    (void)state;
+    for (int r = 0; r < ulna_test_robot_count; r++) {
+        ulna_test_rng rng = ulna_test_rng_seed(16);
+        ulna_test_serial s = ulna_test_serial_robot(&ulna_test_robots[r], NULL);
+        for (int k = 0; k < 300; k++) {
+            double q[ULNA_SERIAL_MAX], seed[ULNA_SERIAL_MAX], found[ULNA_SERIAL_MAX];
+            ulna_test_serial_q(&s, &rng, q);
+            for (int i = 0; i < s.n; i++) {
+                const double lower = ulna_serial_lower(s.chain)[i], upper = ulna_serial_upper(s.chain)[i];
+                if (k % 3 == 0 && lower <= 0 && upper >= 0 && i % 2 == k % 2)
+                    q[i] = 0;
+                else if (k % 3 == 1 && (i == k % s.n || k % 12 == 1))
+                    q[i] = k % 2 ? lower : upper;
+            }
+            const ulna_serial_goal goal = ulna_test_serial_goal_at(&s, q);
+            ulna_test_serial_q(&s, &rng, seed);
+            if (!ulna_serial_solve_any(s.chain, &goal, seed, found).reached)
+                fail_msg("%s: goal %d is not reached", ulna_test_robots[r].name, k);
+            ulna_test_serial_assert_solution(&s, &goal, found);
+            ulna_test_serial_near(&s, &rng, q, seed);
+            if (!ulna_serial_solve_near(s.chain, &goal, seed, found).reached)
+                fail_msg("%s: goal %d is not reached from near", ulna_test_robots[r].name, k);
+            ulna_test_serial_assert_solution(&s, &goal, found);
+        }
+        ulna_test_serial_release(&s);
+    }
+}
+
+static double closest_cost(ulna_test_serial *s, const ulna_serial_goal *goal, double length, const double *q)
+{
+    double position, rotation;
+    ulna_test_serial_errors(s, goal, q, &position, &rotation);
+    return 0.5 * position * position + length * length * (1 - cos(rotation));
+}
+
+/* What is found is not worse than random configurations nor than its own neighbours inside the limits. */
+static void test_closest(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(19);
+    for (int r = 0; r < ulna_test_robot_count + 8; r++)
+        for (int k = 0; k < 8; k++) {
+            const ulna_test_robot robot =
+                r < ulna_test_robot_count ? ulna_test_robots[r] : ulna_test_random_robot(&rng, 2 + r % 7, 0.2);
+            ulna_test_serial s = ulna_test_serial_robot(&robot, NULL);
+            double q[ULNA_SERIAL_MAX], found[ULNA_SERIAL_MAX], other[ULNA_SERIAL_MAX], length = 0.3;
+            ulna_test_serial_q(&s, &rng, q);
+            ulna_serial_goal goal = ulna_test_serial_goal(&s, &rng, (ulna_serial_aim)(k % 3), q);
+            goal.position[k % 3] += 1.5 + s.chain->length;
+            assert_false(ulna_serial_solve_closest(s.chain, &goal, q, length, found).reached);
+            const double least = closest_cost(&s, &goal, length, found);
+            for (int i = 0; i < 400; i++) {
+                if (i % 2)
+                    ulna_test_serial_q(&s, &rng, other);
+                for (int j = 0; j < s.n && i % 2 == 0; j++)
+                    other[j] =
+                        fmin(fmax(found[j] + ulna_test_rng_uniform(&rng, -0.01, 0.01), ulna_serial_lower(s.chain)[j]),
+                             ulna_serial_upper(s.chain)[j]);
+                const double cost = closest_cost(&s, &goal, length, other);
+                if (cost < least - 1e-8)
+                    fail_msg("%s, aim %d, sample %d: %.10g, but %.10g is found", robot.name, goal.aim, i, cost, least);
+            }
+            ulna_test_serial_release(&s);
+        }
+}
+
+/* A goal that can be reached is its own closest configuration. */
+static void test_closest_reached(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(20);
+    ulna_test_serial s = ulna_test_serial_robot(&ulna_test_robots[3], NULL);
+    for (int k = 0; k < 50; k++) {
+        double q[ULNA_SERIAL_MAX], found[ULNA_SERIAL_MAX], seed[ULNA_SERIAL_MAX];
+        ulna_test_serial_q(&s, &rng, q);
+        ulna_test_serial_near(&s, &rng, q, seed);
+        const ulna_serial_goal goal = ulna_test_serial_goal_at(&s, q);
+        assert_true(ulna_serial_solve_closest(s.chain, &goal, seed, 0.3, found).reached);
+        ulna_test_serial_assert_solution(&s, &goal, found);
+    }
+    ulna_test_serial_release(&s);
+}
+
+/* Too far away: not reached, and q is inside the limits all the same. */
+static void test_unreachable(void **state)
+{
+    (void)state;
+    for (int r = 0; r < ulna_test_robot_count; r++) {
+        ulna_test_rng rng = ulna_test_rng_seed(17);
+        ulna_test_serial s = ulna_test_serial_robot(&ulna_test_robots[r], NULL);
+        for (int k = 0; k < 3; k++) {
+            double q[ULNA_SERIAL_MAX], found[ULNA_SERIAL_MAX];
+            ulna_test_serial_q(&s, &rng, q);
+            ulna_serial_goal goal = ulna_test_serial_goal_at(&s, q);
+            goal.position[k] += 20;
+            assert_false(ulna_serial_solve_any(s.chain, &goal, q, found).reached);
+            for (int i = 0; i < s.n; i++)
+                assert_true(found[i] >= ulna_serial_lower(s.chain)[i] && found[i] <= ulna_serial_upper(s.chain)[i]);
+        }
+        ulna_test_serial_release(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_goals_of_robots),
+        cmocka_unit_test(test_partial_goals),
+        cmocka_unit_test(test_random_robots),
+        cmocka_unit_test(test_certificates),
+        cmocka_unit_test(test_coupled),
+        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_nearest_weighted),
+        cmocka_unit_test(test_all),
+        cmocka_unit_test(test_same_bits),
+        cmocka_unit_test(test_hard_goals),
+        cmocka_unit_test(test_closest),
+        cmocka_unit_test(test_closest_reached),
+        cmocka_unit_test(test_unreachable),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
