@@ -248,6 +248,37 @@ static void run_calibrations(batch_run *run)
         (void)pool_run(&pool, run->group_count);
 }
 
+/*
+ * Where the markers were placed anew between takes of a group, no table of offsets holds for all of them: each of its takes is then
+ * calibrated by itself.
+ */
+static int split_groups(batch_run *run)
+{
+    int groups = run->plan.calibration_count;
+    run->group_count = 0;
+    for (int i = 0; i < run->plan.count; i++) {
+        int number = run->plan.takes[i].calibration;
+        if (!run->is_chosen[i] || number == ULNA_NONE || number >= groups)
+            continue;
+        batch_calibration *group = &run->plan.calibrations[number];
+        json_t *session = json_object_get(json_object_get(group->result, "calibration"), "session");
+        if (!json_is_true(json_object_get(session, "placed_anew")))
+            continue;
+        if (group->is_wanted && !run->tool->json) {
+            json_t *named = json_pack("{s:s}", "name", group->name);
+            progress_end(&run->bar);
+            fact_line(run->tool, named, NULL,
+                      "{name}: the markers were placed anew between takes; each take is calibrated by itself");
+            json_decref(named);
+        }
+        group->is_wanted = 0; /* said once */
+        if (!plan_calibrate_alone(&run->plan, i))
+            return 0;
+        run->groups[run->group_count++] = run->plan.takes[i].calibration;
+    }
+    return 1;
+}
+
 static void run_takes(batch_run *run)
 {
     batch_pool pool = run->limits;
@@ -276,7 +307,7 @@ static int choose_takes(batch_run *run)
     const batch_take **sorted = calloc(count + 1, sizeof *sorted);
     run->is_chosen = calloc(count + 1, 1);
     run->order = calloc(count + 1, sizeof *run->order);
-    run->groups = calloc((size_t)run->plan.calibration_count + 1, sizeof *run->groups);
+    run->groups = calloc(count + 1, sizeof *run->groups);
     int has_memory =
         sorted && run->is_chosen && run->order && run->groups && shards_choose(&run->plan, run->shard, run->is_chosen);
     for (int i = 0; i < run->plan.count && has_memory; i++) {
@@ -440,8 +471,14 @@ static int solve_all(batch_run *run, int is_slurm, int tasks)
         pool_catch_signals();
         progress_begin(&run->bar, run->tool);
         run_calibrations(run);
-        run_takes(run);
-        code = finish(run);
+        if (split_groups(run)) {
+            run_calibrations(run);
+            run_takes(run);
+            code = finish(run);
+        } else {
+            cli_complain("out of memory");
+            code = CLI_PARTLY;
+        }
         json_object_clear(run->object);
     }
     journal_close(&run->journal);

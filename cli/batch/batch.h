@@ -38,7 +38,8 @@ typedef struct batch_calibration {
     int *takes;     /* to calibrate with, the largest first */
     int take_count; /* at most BATCH_CALIBRATION_TAKES */
     int is_wanted;  /* by a take of this shard */
-    json_t *result; /* {"status": "done", "not needed" or "failed", "message"} */
+    json_t *
+        result; /* {"status": "done", "not needed" or "failed", "message", "calibration": what `ulna calibrate` says} */
 } batch_calibration;
 
 enum { BATCH_CALIBRATION_TAKES = 8 };
@@ -62,6 +63,8 @@ int plan_folder(json_t *object, const char *folder, const batch_common *common, 
 int plan_manifest(json_t *object, const char *path, const batch_common *common, batch_plan *plan);
 /* Sorts the takes, finds names that are not unique, and groups takes that share a calibration. 0 without memory. */
 int plan_finish(batch_plan *plan);
+/* Takes it out of its group, into one of its own. 0 without memory. */
+int plan_calibrate_alone(batch_plan *plan, int take);
 /* A new take, all of whose texts are empty; NULL without memory. */
 batch_take *plan_add(batch_plan *plan, const char *name, const char *path);
 /* Replaces a text; 0 without memory. */

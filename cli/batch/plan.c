@@ -426,6 +426,23 @@ static void add_to_group(const batch_plan *plan, batch_calibration *group, int t
     group->takes[at] = take;
 }
 
+/* An empty group; it owns the name, which may be NULL where there was no memory for it. */
+static int add_group(batch_plan *plan, char *name)
+{
+    batch_calibration *grown =
+        realloc(plan->calibrations, ((size_t)plan->calibration_count + 1) * sizeof *plan->calibrations);
+    if (grown)
+        plan->calibrations = grown;
+    int *takes = calloc(BATCH_CALIBRATION_TAKES, sizeof *takes);
+    if (!grown || !takes || !name) {
+        free(name);
+        free(takes);
+        return ULNA_NONE;
+    }
+    grown[plan->calibration_count] = (batch_calibration){.name = name, .takes = takes};
+    return plan->calibration_count++;
+}
+
 /* A number makes the name unique where takes of one subject have several skeletons or options. */
 static int find_group(batch_plan *plan, int index)
 {
@@ -443,23 +460,27 @@ static int find_group(batch_plan *plan, int index)
         }
         same_name++;
     }
-    batch_calibration *grown =
-        realloc(plan->calibrations, ((size_t)plan->calibration_count + 1) * sizeof *plan->calibrations);
-    if (grown)
-        plan->calibrations = grown;
-    int *takes = calloc(BATCH_CALIBRATION_TAKES, sizeof *takes);
     size_t size = name ? strlen(name) + 16 : 1;
-    char *unique = malloc(size);
-    if (!grown || !takes || !unique || !name) {
-        free(name);
-        free(takes);
-        free(unique);
-        return ULNA_NONE;
-    }
-    snprintf(unique, size, same_name ? "%s~%d" : "%s", name, same_name + 1);
+    char *unique = name ? malloc(size) : NULL;
+    if (unique)
+        snprintf(unique, size, same_name ? "%s~%d" : "%s", name, same_name + 1);
     free(name);
-    grown[plan->calibration_count] = (batch_calibration){.name = unique, .takes = takes};
-    return plan->calibration_count++;
+    return add_group(plan, unique);
+}
+
+int plan_calibrate_alone(batch_plan *plan, int index)
+{
+    batch_take *take = &plan->takes[index];
+    size_t size = strlen(take->name) + 16;
+    char *name = malloc(size);
+    if (name)
+        snprintf(name, size, "%s~take", take->name);
+    int group = add_group(plan, name);
+    if (group == ULNA_NONE)
+        return 0;
+    take->calibration = group;
+    add_to_group(plan, &plan->calibrations[group], index);
+    return 1;
 }
 
 int plan_finish(batch_plan *plan)

@@ -669,6 +669,30 @@ static void calibrations_are_shared(void **state)
     expect_result(tool, "out2", "x", "failed", "no calibration of human: ");
 }
 
+/* Two takes of an actor: markers of the left leg sit 7 cm apart. One calibration for both doubles the error. */
+static void markers_may_be_placed_anew(void **state)
+{
+    ulna_test_tool *tool = *state;
+    char command[1024];
+    ulna_test_need_data(state);
+    snprintf(command, sizeof command,
+             "mkdir anew && cd anew && for f in HDM_dg.asf HDM_dg_01-03_01_120.c3d HDM_dg_03-02_02_120.c3d; do ln -s "
+             "'%s/hdm05/'$f; done",
+             ulna_test_data_dir());
+    ulna_test_tool_shell(tool, command);
+    expect(tool, "anew -o out --no-reports", 0);
+    ulna_test_says(tool->out, "the markers were placed anew between takes; each take is calibrated by itself");
+    static const char *const takes[] = {"HDM_dg_01-03_01_120", "HDM_dg_03-02_02_120"};
+    for (int i = 0; i < 2; i++) {
+        json_t *row = result_of(tool, "out", takes[i]);
+        assert_below(number(row, "rms_mm"), 7);
+        json_decref(row);
+    }
+    ulna_test_tool_shell(tool,
+                         "[ -s out/calibration/HDM_dg.csv ] && [ -s out/calibration/HDM_dg_03-02_02_120~take.csv ]");
+    assert_int_equal(count_of(tool, "anew -o out --no-reports", 0, "kept"), 2);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_takes, ulna_test_tool_close)
@@ -694,6 +718,7 @@ int main(void)
         TEST(scripts_are_written_and_submitted),
         TEST(wrong_command_lines_are_refused),
         TEST(calibrations_are_shared),
+        TEST(markers_may_be_placed_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
