@@ -115,28 +115,10 @@ ulna_status hessian_solve(const trial *how, ulna_problem *problem, int repeats, 
 
 ulna_status hessian_zero_start(const paper_take *take, int frame, double *q, ulna_error *error)
 {
-    const ulna_model *model = take->skeleton.model;
-    double middle[3] = {0}, root[3], place[3], axis[3], origin[3];
-    int seen = 0;
     ulna_pose *pose = NULL;
-    for (int i = 0; i < (int)take->take->set.count; i++)
-        if (ulna_take_position(take->take, frame, i, place)) {
-            seen++;
-            for (int k = 0; k < 3; k++)
-                middle[k] += place[k];
-        }
-    ulna_model_zero(model, q);
-    ulna_status status = ulna_pose_create(model, NULL, &pose, error);
+    ulna_status status = ulna_pose_create(take->skeleton.model, NULL, &pose, error);
     if (status == ULNA_OK)
-        status = ulna_pose_forward(pose, q);
-    if (status == ULNA_OK)
-        status = ulna_pose_body(pose, 0, root, NULL);
-    for (int i = 0; i < ulna_model_dof_count(model) && status == ULNA_OK; i++)
-        if (ulna_model_dof_body(model, i) == 0 && ulna_model_dof_is_translation(model, i)) {
-            status = ulna_pose_dof_axis(pose, i, axis, origin);
-            for (int k = 0; k < 3; k++)
-                q[ulna_model_dof_coordinate(model, i)] += axis[k] * (middle[k] / (seen ? seen : 1) - root[k]);
-        }
+        status = ulna_take_zero_start(take->take, frame, pose, q);
     ulna_pose_destroy(pose);
     return status;
 }
