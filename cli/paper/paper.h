@@ -138,7 +138,7 @@ typedef struct paper_part {
 
 struct paper_item {
     const char *name;  /* as the command line has it */
-    const char *paper; /* "exact Hessian" or "convex" */
+    const char *paper; /* "exact Hessian", "convex", "survey" or "recipe" */
     const char *shown; /* "Fig. 3" */
     const char *title;
     const char *claim;       /* what the paper reports, in words */
@@ -171,6 +171,9 @@ ulna_status paper_run_convex_time(paper_job *job, ulna_error *error);
 ulna_status paper_run_survey(paper_job *job, ulna_error *error);
 ulna_status paper_run_cold(paper_job *job, ulna_error *error);
 ulna_status paper_run_growth(paper_job *job, ulna_error *error);
+ulna_status paper_run_recipe(paper_job *job, ulna_error *error);
+ulna_status paper_run_recipe8(paper_job *job, ulna_error *error);
+ulna_status paper_run_clamp(paper_job *job, ulna_error *error);
 ulna_status paper_run_gaps(paper_job *job, ulna_error *error);
 
 /* ---- pictures: draw.c; the page: page.c ---------------------------------------------------------------------------------- */

@@ -121,6 +121,28 @@ static void relaxation_is_better_than_starts(const json_t *object)
     assert_true(member(time, "body", "global_ms") < 1e3 * member(time, "body", "sdp_s"));
 }
 
+/* Routes to a Jacobian are one; a robust inverse solves where the transpose does not; limits belong inside a solver. */
+static void recipe_is_as_it_says(const json_t *object)
+{
+    static const char *const same[] = {"simple", "generic", "adjusted", "twists", "shared"};
+    const json_t *routes = facts(object, "recipe"), *solvers = facts(object, "recipe8"),
+                 *limits = facts(object, "clamp");
+    assert_near(number(routes, "effectors"), 41, 0);
+    for (int i = 0; i < 5; i++)
+        assert_true(member(routes, same[i], "difference") < 1e-13);
+    assert_true(member(routes, "differences", "difference") > 0); /* it is another way, and not exact */
+    assert_true(member(routes, "differences", "difference") < 1e-8);
+    assert_near(member(solvers, "dls", "near"), 100, 0);
+    assert_near(member(solvers, "hybrid", "near"), 100, 0);
+    assert_true(member(solvers, "transpose", "near") < 50);
+    assert_true(member(solvers, "robust", "away") > member(solvers, "robust", "near")); /* λ slows it there */
+    static const char *const methods[] = {"hybrid", "dls", "hybrid_oriented", "dls_oriented"};
+    for (int i = 0; i < 4; i++) {
+        assert_true(member(limits, methods[i], "inside") > member(limits, methods[i], "after"));
+        assert_true(member(limits, methods[i], "inside") > member(limits, methods[i], "steps"));
+    }
+}
+
 /* Every cell of a table is on the page. */
 static void page_shows(const ulna_test_tool *tool, const char *page, const char *file)
 {
@@ -148,6 +170,7 @@ static void everything_runs_without_data(void **state)
     assert_near(number(facts(object, "survey"), "kept"), 3, 0); /* hybrid, lagrange, virtual-work */
     assert_near(member(facts(object, "cold"), "hybrid", "by_200"), member(facts(object, "cold"), "hybrid", "frames"),
                 0);
+    recipe_is_as_it_says(object);
     assert_near(number(facts(object, "gaps"), "body_0"), 100, 0);
     assert_near(number(facts(object, "gaps"), "hand_0"), 100, 0);
     char *page = ulna_test_tool_file(tool, "out/index.html");
@@ -155,13 +178,18 @@ static void everything_runs_without_data(void **state)
     page_shows(tool, page, "table4-paper.csv");
     page_shows(tool, page, "fig5-summary.csv");
     page_shows(tool, page, "a10-shares.csv");
+    page_shows(tool, page, "recipe.csv");
+    page_shows(tool, page, "recipe8.csv");
+    page_shows(tool, page, "recipe8-paper.csv");
+    page_shows(tool, page, "clamp.csv");
     page_shows(tool, page, "convex4-summary.csv");
     ulna_test_says(page, "23.78");
     ulna_test_says(page, "dg_03-05_02");
     assert_null(strstr(page, "{{"));
     assert_null(strstr(page, "http-equiv"));
     free(page);
-    ulna_test_tool_shell(tool, "test -s out/fig3.svg && ! ls out | grep tmp");
+    ulna_test_tool_shell(
+        tool, "test -s out/fig3.svg && test -s out/recipe-times.svg && test -s out/recipe8.svg && ! ls out | grep tmp");
     json_decref(object);
 }
 
