@@ -118,18 +118,24 @@ ulna_status ulna_reach_errors(ulna_reach_work *work, const ulna_target *target, 
     return status;
 }
 
+/* Not by fmin and fmax: they are calls. */
+static double clamped(double x, double lower, double upper)
+{
+    return x < lower ? lower : x > upper ? upper : x;
+}
+
 void ulna_reach_clamp(const ulna_reach *reach, const double *lower, const double *upper, double *q)
 {
     const ulna_model *model = reach->model;
     for (int j = 0; j < reach->nv; j++) {
         int c = model->dof_coordinate[j];
         if (c >= 0)
-            q[c] = fmin(fmax(q[c], lower[j]), upper[j]);
+            q[c] = clamped(q[c], lower[j], upper[j]);
     }
     ulna_model_couple(model, q);
     for (int i = 0; i < model->nc; i++) { /* the limits of masters keep these inside theirs, but for rounding */
         int j = model->coupling[i].dof, c = model->dof_coordinate[j];
-        q[c] = fmin(fmax(q[c], lower[j]), upper[j]);
+        q[c] = clamped(q[c], lower[j], upper[j]);
     }
 }
 

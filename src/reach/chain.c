@@ -165,22 +165,27 @@ static void scatter(const ulna_chain *chain, const double *seed, const double *x
     ulna_model_couple(chain->reach->model, q);
 }
 
-static void fill_result(const ulna_chain *chain, const ulna_serial_goal *goal, const ulna_serial_result *solved,
-                        const double *seed, const double *x, const double *q, ulna_reach_result *result)
+static void fill_result(const ulna_chain *chain, const ulna_serial_result *solved, const double *seed, const double *x,
+                        const double *q, ulna_reach_result *result)
 {
     const ulna_reach *reach = chain->reach;
     const int *dof = ulna_serial_dofs(chain->serial);
-    *result = (ulna_reach_result){.reached = solved->reached, .iterations = solved->iterations};
+    *result = (ulna_reach_result){
+        .reached = solved->reached,
+        .position_error = solved->position_error,
+        .rotation_error = solved->rotation_error,
+        .iterations = solved->iterations,
+    };
     result->restarts = solved->starts > 0 ? solved->starts - 1 : 0;
-    ulna_serial_error(chain->serial, goal, x, &result->position_error, &result->rotation_error);
     for (int j = 0; j < reach->nv; j++) {
         const int c = reach->model->dof_coordinate[j];
         result->at_limits += c >= 0 && (q[c] <= reach->lower[j] || q[c] >= reach->upper[j]);
     }
     result->distance = ulna_serial_distance(chain->serial, &chain->norm, x, seed);
-    for (int i = 0; i < chain->n; i++) {
-        const int is_translation = ulna_segment_is_translation(reach->model->dof_segment[dof[i]]);
-        result->jumped |= !is_translation && fabs(ulna_nearest_turn(x[i] - seed[i], 0)) > reach->options.jump;
+    for (int i = 0; i < chain->n && !result->jumped; i++) {
+        const double way = x[i] - seed[i], jump = reach->options.jump;
+        result->jumped = fabs(way) > jump && !ulna_segment_is_translation(reach->model->dof_segment[dof[i]]) &&
+                         fabs(ulna_nearest_turn(way, 0)) > jump;
     }
 }
 
@@ -191,6 +196,11 @@ static int is_inside(const ulna_chain *chain, const ulna_reach_query *query, con
         if (x[i] < query->lower[dof[i]] || x[i] > query->upper[dof[i]])
             return 0;
     return 1;
+}
+
+static void measure(const ulna_chain *chain, const ulna_serial_goal *goal, const double *x, ulna_serial_result *solved)
+{
+    ulna_serial_error(chain->serial, goal, x, &solved->position_error, &solved->rotation_error);
 }
 
 /* Out of reach: the closest configuration, if all axes that count have the same weight. */
@@ -211,6 +221,7 @@ static int find_closest(const ulna_chain *chain, const ulna_serial_goal *goal, c
     solved->reached = closest.reached;
     solved->starts += closest.starts;
     solved->iterations += closest.iterations;
+    measure(chain, goal, x, solved);
     return 1;
 }
 
@@ -225,18 +236,21 @@ int ulna_chain_solve(const ulna_chain *chain, void *memory, const ulna_reach_que
     double seed[ULNA_SERIAL_MAX], x[ULNA_SERIAL_MAX];
     set_goal(chain, query->target, &goal);
     gather(chain, query->seed, seed);
-    if (query->mode == ULNA_REACH_NEAREST)
+    if (query->mode == ULNA_REACH_NEAREST) {
         solved = ulna_serial_solve_nearest(chain->serial, &goal, seed, &chain->norm, 1, x);
-    else if (query->mode == ULNA_REACH_NEAR)
+        if (solved.reached)
+            measure(chain, &goal, x, &solved);
+    } else if (query->mode == ULNA_REACH_NEAR) {
         solved = ulna_serial_solve_near(chain->serial, &goal, seed, x);
-    else
+    } else {
         solved = ulna_serial_solve_any(chain->serial, &goal, seed, x);
+    }
     if (query->is_narrow && !(solved.reached && is_inside(chain, query, x)))
         return 0;
     if (!solved.reached && !find_closest(chain, &goal, seed, x, &solved))
         return 0;
     scatter(chain, query->seed, x, q);
-    fill_result(chain, &goal, &solved, seed, x, q, result);
+    fill_result(chain, &solved, seed, x, q, result);
     return 1;
 }
 
@@ -266,7 +280,7 @@ void ulna_chain_solve_many(const ulna_chain *chain, void *memory, const ulna_rea
             if (!s->result[i].reached)
                 continue;
             scatter(chain, query->seed + at, s->q + i * n, q + at);
-            fill_result(chain, &s->goal[i], &s->result[i], s->seed + i * n, s->q + i * n, q + at, &results[first + i]);
+            fill_result(chain, &s->result[i], s->seed + i * n, s->q + i * n, q + at, &results[first + i]);
         }
     }
 }
@@ -285,7 +299,8 @@ int ulna_chain_all(const ulna_chain *chain, void *memory, const ulna_reach_query
     for (int k = 0; k < *count; k++) {
         double *to = q + (size_t)k * (size_t)chain->reach->nq;
         scatter(chain, query->seed, x[k], to);
-        fill_result(chain, &goal, &solved, seed, x[k], to, &results[k]);
+        measure(chain, &goal, x[k], &solved);
+        fill_result(chain, &solved, seed, x[k], to, &results[k]);
     }
     return *count > 0;
 }

@@ -439,6 +439,7 @@ static void fold_spin(ulna_serial_target *target)
         target->column[3][r] -= target->point[2] * target->column[2][r];
     }
     target->lever = fabs(target->point[2]);
+    target->arm[2] = target->point[2];
     target->point[2] = 0;
     target->axis[0] = target->axis[1] = 0, target->axis[2] = 1;
     target->folded_spin = 1;
@@ -463,6 +464,7 @@ void ulna_serial_target_set(const ulna_serial *chain, const ulna_serial_goal *go
     target->lever = 0;
     target->folded_spin = 0;
     memset(target->point, 0, sizeof target->point);
+    memset(target->arm, 0, sizeof target->arm);
     target->axis[0] = target->axis[1] = 0, target->axis[2] = 1;
     target->bend = goal->aim == ULNA_SERIAL_SPIN ? 1.1 : 0.55;
     if (goal->aim == ULNA_SERIAL_POSE || goal->aim == ULNA_SERIAL_ORIENTATION) {
@@ -476,7 +478,9 @@ void ulna_serial_target_set(const ulna_serial *chain, const ulna_serial_goal *go
         for (int r = 0; r < 3; r++)
             position[r] -= way[r];
         set_columns(target->column, last, position, chain->length);
-        target->lever = goal->aim == ULNA_SERIAL_POSE ? ulna_norm(point) / chain->length : 0;
+        for (int r = 0; r < 3; r++)
+            target->arm[r] = point[r] / chain->length;
+        target->lever = goal->aim == ULNA_SERIAL_POSE ? ulna_norm(target->arm) : 0;
     } else {
         ulna_rotate(rotation, goal->axis, axis);
         set_columns(target->column, rotation, position, chain->length);
@@ -500,47 +504,76 @@ void ulna_serial_target_set(const ulna_serial *chain, const ulna_serial_goal *go
     target->uses_table = chain->has_tables && (goal->aim == ULNA_SERIAL_POSE || target->folded_spin);
 }
 
+/* Errors of solutions are small: below 1e-3 the series is as good as atan2, to 13 digits. */
+static double angle_of(double sine, double cosine)
+{
+    return cosine > 0 && sine < 1e-3 ? sine + sine * sine * sine / 6 : atan2(sine, cosine);
+}
+
+/* Metres: of the point of the last frame f that the goal is for, with `arm` from there to where the goal was given. */
+static double position_error(const ulna_serial *chain, const ulna_serial_target *goal, const double *f, const double *t)
+{
+    double way[3];
+    for (int r = 0; r < 3; r++) {
+        way[r] = f[9 + r] - t[9 + r];
+        for (int k = 0; k < 3; k++)
+            way[r] += f[3 * k + r] * (goal->point[k] + goal->arm[k]) - t[3 * k + r] * goal->arm[k];
+    }
+    return chain->length * ulna_norm(way);
+}
+
+static double rotation_error(const ulna_serial_target *goal, const double *f, const double *t)
+{
+    double c[3];
+    if (goal->aim == ULNA_SERIAL_SPIN) {
+        double axis[3];
+        for (int r = 0; r < 3; r++)
+            axis[r] = f[r] * goal->axis[0] + f[3 + r] * goal->axis[1] + f[6 + r] * goal->axis[2];
+        ulna_cross(t + 6, axis, c);
+        return angle_of(ulna_norm(c), ulna_dot(t + 6, axis));
+    }
+    /* F T' = rotation by the error: its trace is 1 + 2 cos, the sum of cross products of columns 2 sin times its axis. */
+    double sum[3] = {0}, trace = 0;
+    for (int k = 0; k < 9; k += 3) {
+        ulna_cross(t + k, f + k, c);
+        ulna_accumulate3(c, sum);
+        trace += ulna_dot(t + k, f + k);
+    }
+    return angle_of(0.5 * ulna_norm(sum), 0.5 * (trace - 1));
+}
+
+void ulna_serial_set_lane(const ulna_serial *chain, const double *q, int lane, ulna_serial_lanes *state)
+{
+    for (int i = 0; i < chain->n; i++)
+        state->q[i][lane] = chain->slides[i] ? q[i] / chain->length : q[i];
+}
+
+void ulna_serial_measure(const ulna_serial *chain, ulna_serial_lanes *state, int count, double *position,
+                         double *rotation)
+{
+    const ulna_serial_target *goal = state->goal;
+    double last[12][ULNA_SERIAL_LANES];
+    chain->kernel->forward(chain, state->q, last);
+    for (int l = 0; l < count; l++) {
+        double f[12], t[12];
+        for (int k = 0; k < 12; k++) {
+            f[k] = last[k][l];
+            t[k] = state->target[k][l];
+        }
+        position[l] = goal->aim == ULNA_SERIAL_ORIENTATION ? 0 : position_error(chain, goal, f, t);
+        rotation[l] = goal->aim == ULNA_SERIAL_POSITION ? 0 : rotation_error(goal, f, t);
+    }
+}
+
 void ulna_serial_error(const ulna_serial *chain, const ulna_serial_goal *goal, const double *q, double *position,
                        double *rotation)
 {
-    const frame *base = (const frame *)chain->base, *tool = (const frame *)chain->tool;
-    double x[ULNA_SERIAL_MAX][ULNA_SERIAL_LANES], column[12][ULNA_SERIAL_LANES];
-    for (int i = 0; i < ULNA_SERIAL_MAX; i++) {
-        const double value = i >= chain->n ? 0 : chain->slides[i] ? q[i] / chain->length : q[i];
-        for (int l = 0; l < chain->kernel->lanes; l++)
-            x[i][l] = value;
-    }
-    chain->kernel->forward(chain, x, column);
-    frame f;
-    for (int k = 0; k < 9; k++)
-        f.rotation[k] = column[3 * (k % 3) + k / 3][0];
-    for (int r = 0; r < 3; r++)
-        f.position[r] = column[9 + r][0] * chain->length;
-    f = times(base, &f);
-    f = times(&f, tool);
-    double at[3], difference[9], w[3];
-    ulna_rotate(f.rotation, goal->point, at);
-    ulna_accumulate3(f.position, at);
-    if (position)
-        *position = goal->aim == ULNA_SERIAL_ORIENTATION ? 0 : sqrt(ulna_squared_distance(at, goal->position, 3));
-    if (!rotation)
-        return;
-    if (goal->aim == ULNA_SERIAL_SPIN) {
-        double a[3], b[3], c[3];
-        ulna_rotate(f.rotation, goal->axis, a);
-        ulna_rotate(goal->rotation, goal->axis, b);
-        ulna_cross(a, b, c);
-        *rotation = atan2(ulna_norm(c), ulna_dot(a, b));
-    } else {
-        double transposed[9];
-        ulna_transpose9(f.rotation, transposed);
-        ulna_multiply9(goal->rotation, transposed, difference);
-        w[0] = difference[7] - difference[5], w[1] = difference[2] - difference[6],
-        w[2] = difference[3] - difference[1];
-        *rotation = goal->aim == ULNA_SERIAL_POSITION
-                        ? 0
-                        : atan2(ulna_norm(w), difference[0] + difference[4] + difference[8] - 1);
-    }
+    ulna_serial_target target;
+    ulna_serial_lanes state = {0};
+    ulna_serial_target_set(chain, goal, &target);
+    ulna_serial_lanes_set(chain, &target, &state);
+    ulna_serial_set_lane(chain, q, 0, &state);
+    ulna_serial_measure(chain, &state, 1, position, rotation);
 }
 
 /* ---- back to coordinates --------------------------------------------------------------------------------------------------- */

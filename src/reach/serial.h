@@ -46,6 +46,8 @@ typedef struct ulna_serial_result {
     int reached;
     int starts;     /* starting points tried, those of one vector counted as one */
     int iterations; /* steps of one vector of candidates */
+    /* Of any, near and many, if reached: how far the tip at q is from the goal, as by ulna_serial_error; metres and radians. */
+    double position_error, rotation_error;
 } ulna_serial_result;
 
 /*
@@ -64,7 +66,7 @@ const int *ulna_serial_dofs(const ulna_serial *chain);        /* n */
 const double *ulna_serial_lower(const ulna_serial *chain);    /* n; -INFINITY if none */
 const double *ulna_serial_upper(const ulna_serial *chain);    /* n */
 
-/* How far the tip at q is from the goal: metres, and radians. Plain forward kinematics; either output may be NULL. */
+/* How far the tip at q is from the goal: metres, and radians. By forward kinematics. */
 void ulna_serial_error(const ulna_serial *chain, const ulna_serial_goal *goal, const double *q, double *position,
                        double *rotation);
 

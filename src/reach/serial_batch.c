@@ -1,6 +1,6 @@
 /*
  * Many goals at once, one in each lane of a vector. A lane that is done takes the next goal; goals that do not converge from their
- * seed or from the first candidates of the table are solved alone, as serial_solve.c does.
+ * seed or from the first candidates of the table are solved alone, as serial_solve.c does. Errors of solutions are measured in lanes too.
  */
 #include "math/math3.h"
 #include "reach/serial_kernel.h"
@@ -26,6 +26,8 @@ typedef struct batch {
     ulna_serial_lanes state;
     ulna_serial_target target; /* aim, point, axis and tolerances of all */
     slot slot[ULNA_SERIAL_LANES];
+    ulna_serial_lanes solved; /* solutions whose errors are not measured yet */
+    int solved_count, solved_problem[ULNA_SERIAL_LANES];
 } batch;
 
 static void start_candidate(batch *b, int lane)
@@ -73,6 +75,29 @@ static int take_problem(batch *b, int lane)
     return 1;
 }
 
+static void measure_solved(batch *b)
+{
+    double position[ULNA_SERIAL_LANES], rotation[ULNA_SERIAL_LANES];
+    ulna_serial_measure(b->chain, &b->solved, b->solved_count, position, rotation);
+    for (int i = 0; i < b->solved_count; i++) {
+        b->results[b->solved_problem[i]].position_error = position[i];
+        b->results[b->solved_problem[i]].rotation_error = rotation[i];
+    }
+    b->solved_count = 0;
+}
+
+/* Keeps the solution of a lane's problem until all lanes are full. */
+static void add_solved(batch *b, int lane, const double *q)
+{
+    const int to = b->solved_count++;
+    b->solved_problem[to] = b->slot[lane].problem;
+    ulna_serial_set_lane(b->chain, q, to, &b->solved);
+    for (int k = 0; k < 12; k++)
+        b->solved.target[k][to] = b->state.target[k][lane];
+    if (b->solved_count == b->chain->kernel->lanes)
+        measure_solved(b);
+}
+
 /* After a step: 1 if the lane's problem has been dealt with. */
 static int look_at(batch *b, int lane)
 {
@@ -84,6 +109,7 @@ static int look_at(batch *b, int lane)
     if (done && ulna_serial_accept(b->chain, &b->state, lane, b->seeds + at, b->q + at)) {
         *result = (ulna_serial_result){
             .reached = 1, .starts = s->candidate + 1, .iterations = s->candidate * ITERATIONS + s->iterations};
+        add_solved(b, lane, b->q + at);
         return 1;
     }
     if (!done && s->iterations < ITERATIONS)
@@ -110,6 +136,7 @@ void ulna_serial_solve_many(const ulna_serial *chain, int is_near, int count, co
     for (int l = 0; l < ULNA_SERIAL_LANES; l++)
         b.state.damping[l] = is_near ? ULNA_SERIAL_DAMPING_NEAR : ULNA_SERIAL_DAMPING_ANY;
     b.state.is_shared = 1;
+    ulna_serial_lanes_set(chain, &b.target, &b.solved);
     const int lanes = chain->kernel->lanes;
     int busy = 0;
     for (int l = 0; l < lanes; l++)
@@ -120,4 +147,5 @@ void ulna_serial_solve_many(const ulna_serial *chain, int is_near, int count, co
             if (b.slot[l].problem != ULNA_NONE && look_at(&b, l))
                 busy -= !take_problem(&b, l);
     }
+    measure_solved(&b);
 }

@@ -74,7 +74,8 @@ typedef struct ulna_serial_target {
     double column[4][3]; /* x, y, z axes and origin of the last frame; for SPIN and POSITION: z the axis, the point */
     double point[3];     /* that must be there, in the last frame */
     double axis[3];      /* SPIN: in the last frame */
-    double lever;        /* scaled distance from the last frame's origin to where the position is measured */
+    double arm[3];       /* from there to where the position is measured, in the last frame */
+    double lever;        /* length of `arm` */
     double met_position; /* squares of errors, scaled, that meet the tolerances */
     double met_rotation;
     double certified_below; /* a bound of the errors after a step that is small enough without looking */
@@ -166,6 +167,11 @@ static inline double ulna_serial_unturn(double angle, double near)
 void ulna_serial_target_set(const ulna_serial *chain, const ulna_serial_goal *goal, ulna_serial_target *target);
 /* Prepares all lanes for a goal: target, limits, damping. */
 void ulna_serial_lanes_set(const ulna_serial *chain, const ulna_serial_target *target, ulna_serial_lanes *state);
+/* q into one lane. */
+void ulna_serial_set_lane(const ulna_serial *chain, const double *q, int lane, ulna_serial_lanes *state);
+/* Metres and radians from the target, in each of the first `count` lanes, by forward kinematics. */
+void ulna_serial_measure(const ulna_serial *chain, ulna_serial_lanes *state, int count, double *position,
+                         double *rotation);
 /* Scaled coordinates of one lane to q, as near to the seed as whole turns allow; 0 if they are outside the limits. */
 int ulna_serial_accept_at(const ulna_serial *chain, double (*scaled)[ULNA_SERIAL_LANES], int lane, const double *seed,
                           double *q);

@@ -161,8 +161,15 @@ static int solve_any(const ulna_serial *chain, const ulna_serial_target *target,
            solve_from_anywhere(chain, state, seed, q, result);
 }
 
-static void give_seed_back(const ulna_serial *chain, const double *seed, double *q)
+/* The errors of a solution; without one, q is the seed. */
+static void finish(const ulna_serial *chain, ulna_serial_lanes *state, const double *seed, double *q,
+                   ulna_serial_result *result)
 {
+    if (result->reached) {
+        ulna_serial_set_lane(chain, q, 0, state);
+        ulna_serial_measure(chain, state, 1, &result->position_error, &result->rotation_error);
+        return;
+    }
     for (int i = 0; i < chain->n; i++)
         q[i] = ulna_serial_clamp(seed[i], chain->lower[i], chain->upper[i]);
 }
@@ -176,8 +183,7 @@ ulna_serial_result ulna_serial_solve_any(const ulna_serial *chain, const ulna_se
     ulna_serial_target_set(chain, goal, &target);
     ulna_serial_lanes_set(chain, &target, &state);
     result.reached = solve_any(chain, &target, &state, seed, q, &result);
-    if (!result.reached)
-        give_seed_back(chain, seed, q);
+    finish(chain, &state, seed, q, &result);
     return result;
 }
 
@@ -244,7 +250,6 @@ ulna_serial_result ulna_serial_solve_near(const ulna_serial *chain, const ulna_s
         result.reached = solve_around(chain, &state, scaled, seed, q, &result) ||
                          solve_any(chain, &target, &state, seed, q, &result);
     }
-    if (!result.reached)
-        give_seed_back(chain, seed, q);
+    finish(chain, &state, seed, q, &result);
     return result;
 }

@@ -48,6 +48,38 @@ static void test_forward_of_robots(void **state)
     }
 }
 
+/* Errors of every aim, near the goal and far from it, as the library's own forward kinematics has them. */
+static void test_errors(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(21);
+    for (int r = 0; r < 120; r++) {
+        const ulna_test_robot robot = r < ulna_test_robot_count
+                                          ? ulna_test_robots[r]
+                                          : ulna_test_random_robot(&rng, 1 + r % ULNA_SERIAL_MAX, 0.3);
+        ulna_test_serial s = ulna_test_serial_robot(&robot, ulna_test_serial_kernels[r % ULNA_TEST_SERIAL_KERNELS]);
+        for (int k = 0; k < 40; k++) {
+            double q[ULNA_SERIAL_MAX], position, rotation, expected[2];
+            ulna_test_serial_q(&s, &rng, q);
+            ulna_serial_goal goal = ulna_test_serial_goal(&s, &rng, (ulna_serial_aim)(k % 4), q);
+            if (goal.aim == ULNA_SERIAL_SPIN && k % 8 < 4) { /* about the last joint: see fold_spin */
+                const double along[3] = {0, 0, k % 3 - 1.0}, out[3] = {0, 0, k % 16 < 8 ? 1 : -1};
+                ulna_copy3(along, goal.point);
+                ulna_copy3(out, goal.axis);
+                ulna_test_serial_place(&s, q, goal.point, goal.position, goal.rotation);
+            }
+            const double size = pow(10, -(k / 4));
+            for (int i = 0; i < s.n; i++)
+                q[i] += size * ulna_test_rng_uniform(&rng, -1, 1);
+            ulna_serial_error(s.chain, &goal, q, &position, &rotation);
+            ulna_test_serial_errors(&s, &goal, q, &expected[0], &expected[1]);
+            assert_true(fabs(position - expected[0]) < 1e-13 * (10 + s.chain->length));
+            assert_true(fabs(rotation - expected[1]) < 1e-12);
+        }
+        ulna_test_serial_release(&s);
+    }
+}
+
 /* Neighbouring axes that are nearly parallel: their common normal would be a kilometre away. */
 static void test_forward_nearly_parallel(void **state)
 {
@@ -262,6 +294,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forward_of_robots),
+        cmocka_unit_test(test_errors),
         cmocka_unit_test(test_forward_nearly_parallel),
         cmocka_unit_test(test_forward_between_branches),
         cmocka_unit_test(test_refused),

@@ -165,6 +165,10 @@ static void test_many(void **state)
                 for (int i = 0; i < COUNT; i++) {
                     assert_true(results[i].reached);
                     ulna_test_serial_assert_solution(&s, &goals[i], found + i * s.n);
+                    double position, rotation;
+                    ulna_test_serial_errors(&s, &goals[i], found + i * s.n, &position, &rotation);
+                    assert_true(fabs(results[i].position_error - position) < 1e-13);
+                    assert_true(fabs(results[i].rotation_error - rotation) < 1e-13);
                 }
                 ulna_test_serial_release(&s);
             }
