@@ -81,14 +81,14 @@ void ulna_serial_find_samples(const ulna_serial *chain, const ulna_serial_table 
                               const ulna_serial_target *target, int *sample)
 {
     float score[ULNA_SERIAL_BEST];
-    int found[ULNA_SERIAL_BEST];
+    int found[ULNA_SERIAL_BEST], rank[ULNA_SERIAL_BEST] = {0};
     chain->kernel->scan(chain, table, target, score, found);
-    for (int i = 0; i < ULNA_SERIAL_BEST; i++) { /* without branches: each goes to its rank */
-        int rank = 0;
+    /* Each goes to its rank: no branches, and in vectors over k. */
+    for (int i = 0; i < ULNA_SERIAL_BEST; i++)
         for (int k = 0; k < ULNA_SERIAL_BEST; k++)
-            rank += (score[k] > score[i]) | ((score[k] == score[i]) & (k < i));
-        sample[rank] = found[i];
-    }
+            rank[k] += (score[i] > score[k]) | ((score[i] == score[k]) & (i < k));
+    for (int k = 0; k < ULNA_SERIAL_BEST; k++)
+        sample[rank[k]] = found[k];
 }
 
 /* ---- any -------------------------------------------------------------------------------------------------------------- */
