@@ -163,15 +163,15 @@ static inline double ulna_serial_unturn(double angle, double near)
     return angle - turn * ulna_serial_round((angle - near) * (1 / turn));
 }
 
-/* serial.c */
+/* serial_goal.c */
 void ulna_serial_target_set(const ulna_serial *chain, const ulna_serial_goal *goal, ulna_serial_target *target);
-/* Prepares all lanes for a goal: target, limits, damping. */
-void ulna_serial_lanes_set(const ulna_serial *chain, const ulna_serial_target *target, ulna_serial_lanes *state);
 /* q into one lane. */
 void ulna_serial_set_lane(const ulna_serial *chain, const double *q, int lane, ulna_serial_lanes *state);
 /* Metres and radians from the target, in each of the first `count` lanes, by forward kinematics. */
 void ulna_serial_measure(const ulna_serial *chain, ulna_serial_lanes *state, int count, double *position,
                          double *rotation);
+
+/* serial.c */
 /* Scaled coordinates of one lane to q, as near to the seed as whole turns allow; 0 if they are outside the limits. */
 int ulna_serial_accept_at(const ulna_serial *chain, double (*scaled)[ULNA_SERIAL_LANES], int lane, const double *seed,
                           double *q);
@@ -186,6 +186,8 @@ enum { ULNA_SERIAL_BEST = 16 }; /* samples that the scan of the small and of the
 /* The most that lambda is, times the cost: little damping finds solutions from afar sooner, more damping stays near the seed. */
 #define ULNA_SERIAL_DAMPING_ANY 0.1
 #define ULNA_SERIAL_DAMPING_NEAR 1.0
+/* Prepares all lanes for a goal: target and limits. */
+void ulna_serial_lanes_set(const ulna_serial *chain, const ulna_serial_target *target, ulna_serial_lanes *state);
 /* Samples with the best scores, best first. */
 void ulna_serial_find_samples(const ulna_serial *chain, const ulna_serial_table *table,
                               const ulna_serial_target *target, int *sample);
