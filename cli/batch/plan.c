@@ -327,7 +327,8 @@ int plan_folder(json_t *object, const char *folder, const batch_common *common, 
         files.number = about.st_ino;
     }
     int is_open = walk(&files, ""), code = CLI_DONE;
-    qsort(files.list, (size_t)files.count, sizeof *files.list, by_path);
+    if (files.count) /* no list where nothing was found */
+        qsort(files.list, (size_t)files.count, sizeof *files.list, by_path);
     for (int i = 0; i < files.count && is_open && files.has_memory; i++) {
         if (files.list[i].kind != KIND_TAKE)
             continue;
@@ -487,7 +488,8 @@ int plan_finish(batch_plan *plan)
 {
     char *here = getcwd(NULL, 0);
     int is_done = here != NULL;
-    qsort(plan->takes, (size_t)plan->count, sizeof *plan->takes, by_name);
+    if (plan->count)
+        qsort(plan->takes, (size_t)plan->count, sizeof *plan->takes, by_name);
     for (int i = 0; i < plan->count && is_done; i++) {
         batch_take *take = &plan->takes[i];
         is_done = make_absolute(&take->path, here) && make_absolute(&take->skeleton, here) &&
