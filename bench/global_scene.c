@@ -1,6 +1,6 @@
 /* Skeletons, poses and goals: see the header. */
 #include "global.h"
-#include "global/starts.h"
+#include "papers/papers.h"
 #include "support.h"
 
 #include <math.h>
@@ -26,11 +26,7 @@ double global_uniform(uint64_t *state)
 void global_random_pose(const ulna_model *model, uint64_t seed, const double place[3], double *q)
 {
     double step[8 * GLOBAL_JOINTS];
-    memcpy(q, ulna_model_rest(model), (size_t)ulna_model_coordinate_count(model) * sizeof *q);
-    for (int d = 0, slides = 0; d < ulna_model_dof_count(model) && slides < 3; d++)
-        if (ulna_model_dof_is_translation(model, d))
-            q[ulna_model_dof_coordinate(model, d)] = place[slides++];
-    ulna_global_start(model, ulna_model_lower(model), ulna_model_upper(model), NULL, seed, 0, step, q);
+    ulna_papers_random_pose(model, ulna_model_lower(model), ulna_model_upper(model), place, seed, step, q);
 }
 
 /* r d: an even direction, and an even length up to NOISE. */

@@ -186,6 +186,22 @@ ulna_status files_markers_of(const ulna_model *model, const ulna_clip *clip, uln
                                         ulna_status_text(status));
 }
 
+void files_limits_of(const ulna_model *model, const ulna_clip *clip, double *lower, double *upper)
+{
+    const double margin = 0.05;
+    for (int d = 0; d < ulna_model_dof_count(model); d++) {
+        int c = ulna_model_dof_coordinate(model, d);
+        double low = INFINITY, high = -INFINITY;
+        for (int f = 0; f < clip->frame_count && c != ULNA_NONE; f++) {
+            low = fmin(low, ulna_clip_frame(clip, f)[c]);
+            high = fmax(high, ulna_clip_frame(clip, f)[c]);
+        }
+        int is_free = c == ULNA_NONE || ulna_model_dof_body(model, d) == 0;
+        lower[d] = is_free ? -INFINITY : low - margin * fabs(low);
+        upper[d] = is_free ? INFINITY : high + margin * fabs(high);
+    }
+}
+
 const char *files_marker_name(const ulna_marker_set *set, size_t marker)
 {
     const char *name = set->items[marker].marker, *own = ulna_name_without_prefix(name);

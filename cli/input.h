@@ -30,6 +30,11 @@ ulna_take *files_people(const char *path, double unit_m, const ulna_content *ske
 ulna_status files_markers_of(const ulna_model *model, const ulna_clip *clip, ulna_recording *recording,
                              ulna_error *error);
 
+/* From the least value of each degree of freedom to the greatest, each widened by a twentieth of itself: lower - 0.05 |lower| to
+ * upper + 0.05 |upper|, as in the code of the exact-Hessian paper. The root may go anywhere: its values are those of the place
+ * and heading of one take. lower, upper: nv. */
+void files_limits_of(const ulna_model *model, const ulna_clip *clip, double *lower, double *upper);
+
 /* The name of a marker of the set for people: without a prefix such as "Anna:", if no other marker has the rest of the name. */
 const char *files_marker_name(const ulna_marker_set *set, size_t marker);
 /* Prints an error about a file, as "FILE:LINE: ..." or "FILE, byte N: ...", and adds `file` and `error` to the object of

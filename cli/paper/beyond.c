@@ -112,10 +112,10 @@ typedef struct cold_tally {
     long long newton, blended, gauss_newton; /* iterations */
 } cold_tally;
 
-static void count_cold(const trial_result *found, cold_tally *sum)
+static void count_cold(const trial_result *found, double solved_cm2, cold_tally *sum)
 {
     int at = 0;
-    while (at < found->row_count && found->rows[at].f >= HESSIAN_STOP_CM2)
+    while (at < found->row_count && found->rows[at].f >= solved_cm2)
         at++;
     for (int c = 0; c < COLD_COLUMNS; c++)
         sum->reached[c] += at < found->row_count && at <= cold_iterations[c];
@@ -128,9 +128,10 @@ static void count_cold(const trial_result *found, cold_tally *sum)
     sum->frames++;
 }
 
-static ulna_status run_cold(const paper_take *take, const rival *by, int frames, cold_tally *sum, ulna_error *error)
+static ulna_status run_cold(const paper_take *take, const rival *by, int is_fixed, int frames, cold_tally *sum,
+                            ulna_error *error)
 {
-    const trial how = {take, by, HESSIAN_MOST_ITERATIONS, HESSIAN_STOP_CM2, 0};
+    trial how = {take, by, HESSIAN_MOST_ITERATIONS, 0, 0};
     trial_result *found = malloc(sizeof *found);
     double *q = calloc((size_t)ulna_model_coordinate_count(take->skeleton.model) + 1, sizeof *q);
     ulna_status status = found && q ? ULNA_OK : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
@@ -138,13 +139,13 @@ static ulna_status run_cold(const paper_take *take, const rival *by, int frames,
     for (int i = 0; i < frames && status == ULNA_OK; i++) {
         int frame = (int)((i + 0.5) * take->frames / frames);
         ulna_problem *problem = NULL;
-        status = paper_take_problem(take, frame, NULL, &problem, error);
+        status = hessian_open_frame(take, frame, is_fixed, 0, &problem, &how.objective, error);
         if (status == ULNA_OK)
             status = hessian_zero_start(take, frame, q, error);
-        if (status == ULNA_OK && ulna_problem_term_count(problem))
+        if (status == ULNA_OK && problem)
             status = hessian_solve(&how, problem, 0, q, found, error);
-        if (status == ULNA_OK && ulna_problem_term_count(problem))
-            count_cold(found, sum);
+        if (status == ULNA_OK && problem)
+            count_cold(found, how.objective, sum);
         ulna_problem_destroy(problem);
     }
     free(found);
@@ -152,41 +153,47 @@ static ulna_status run_cold(const paper_take *take, const rival *by, int frames,
     return status;
 }
 
+static void add_cold(const ulna_method_info *method, int is_fixed, const cold_tally *sum, sheet *table, json_t *facts)
+{
+    int has_hessian = (method->flags & ULNA_METHOD_HESSIAN) != 0; /* others have no share of it */
+    double all = has_hessian ? (double)(sum->newton + sum->blended + sum->gauss_newton) : (double)NAN;
+    double newton = 100 * (double)sum->newton / all, blended = 100 * (double)sum->blended / all;
+    sheet_row(table, "%s,%s,%d,%d,%d,%d,%d,%d,%d,%.0f,%.0f,%.0f", is_fixed ? "fixed" : "oracle", method->name,
+              sum->frames, sum->reached[0], sum->reached[1], sum->reached[2], sum->reached[3], sum->reached[4],
+              sum->reached[5], newton, blended, 100 * (double)sum->gauss_newton / all);
+    json_t *fact = put_object(facts, method->name);
+    put_count(fact, "frames", sum->frames);
+    put_count(fact, "by_20", sum->reached[2]);
+    put_count(fact, "by_200", sum->reached[5]);
+    put_number(fact, "newton_percent", newton);
+    put_number(fact, "blended_percent", blended);
+}
+
 ulna_status paper_run_cold(paper_job *job, ulna_error *error)
 {
     static const char *const names[] = {"dg_03-05_02", NULL};
+    int methods = ulna_method_count();
     paper_take *take = NULL;
     sheet table;
-    sheet_begin(
-        &table,
-        "method,frames,by_5,by_10,by_20,by_50,by_100,by_200,newton_percent,blended_percent,gauss_newton_percent");
+    sheet_begin(&table, "offsets,method,frames,by_5,by_10,by_20,by_50,by_100,by_200,newton_percent,blended_percent,"
+                        "gauss_newton_percent");
     ulna_status status = paper_take_first(&job->data, names, &take, error);
-    for (int i = 0; i < ulna_method_count() && status == ULNA_OK; i++) {
-        const ulna_method_info *method = ulna_method_at(i);
+    if (status == ULNA_OK)
+        status = paper_take_calibrate(take, error);
+    json_t *fixed = put_object(job->facts, "fixed");
+    for (int i = 0; i < 2 * methods && status == ULNA_OK; i++) {
+        int is_fixed = i >= methods;
+        const ulna_method_info *method = ulna_method_at(i % methods);
         const rival by = {method->name, method->name, NULL, 0};
         cold_tally sum;
         if (method->flags & (ULNA_METHOD_RELAXATION | ULNA_METHOD_SOFT | ULNA_METHOD_POSITIONS))
             continue;
-        paper_show(job, (double)i / ulna_method_count());
-        status = run_cold(take, &by, job->is_quick ? 4 : 40, &sum, error);
-        if (status == ULNA_ERR_UNSUPPORTED) {
+        paper_show(job, 0.5 * i / methods);
+        status = run_cold(take, &by, is_fixed, job->is_quick ? 4 : 40, &sum, error);
+        if (status == ULNA_OK)
+            add_cold(method, is_fixed, &sum, &table, is_fixed ? fixed : job->facts);
+        else if (status == ULNA_ERR_UNSUPPORTED)
             status = ULNA_OK;
-            continue;
-        }
-        int has_hessian = (method->flags & ULNA_METHOD_HESSIAN) != 0; /* others have no share of it */
-        double all = has_hessian ? (double)(sum.newton + sum.blended + sum.gauss_newton) : (double)NAN, percent[3];
-        percent[0] = 100 * (double)sum.newton / all;
-        percent[1] = 100 * (double)sum.blended / all;
-        percent[2] = 100 * (double)sum.gauss_newton / all;
-        sheet_row(&table, "%s,%d,%d,%d,%d,%d,%d,%d,%.0f,%.0f,%.0f", method->name, sum.frames, sum.reached[0],
-                  sum.reached[1], sum.reached[2], sum.reached[3], sum.reached[4], sum.reached[5], percent[0],
-                  percent[1], percent[2]);
-        json_t *fact = put_object(job->facts, method->name);
-        put_count(fact, "frames", sum.frames);
-        put_count(fact, "by_20", sum.reached[2]);
-        put_count(fact, "by_200", sum.reached[5]);
-        put_number(fact, "newton_percent", percent[0]);
-        put_number(fact, "blended_percent", percent[1]);
     }
     if (status == ULNA_OK)
         status = paper_save(job, "cold", &table, error);

@@ -38,9 +38,8 @@ static ulna_status solve_local(scene *of, int view, const ulna_options *options,
                                answer *found, ulna_error *error)
 {
     ulna_result result;
-    ulna_status status = scene_random_pose(of, of->middle, &seed, q, error);
-    if (status == ULNA_OK)
-        status = ulna_solve_once(of->problems[view], options, q, &result, error);
+    scene_random_pose(of, seed, q);
+    ulna_status status = ulna_solve_once(of->problems[view], options, q, &result, error);
     if (status == ULNA_OK)
         status = scene_cost(of, view, q, &found->cost_mm);
     found->seconds = status == ULNA_OK ? result.seconds : 0;
@@ -256,7 +255,7 @@ static ulna_status run_boxes(paper_job *job, const char *name, int is_noisy, uln
     sheet_begin(&run.summary, "panel,method,solves,median_mm,ninth_decile_mm,largest_mm,below_0.1_mm_percent");
     for (int is_hand = 0; is_hand < 2 && status == ULNA_OK; is_hand++) {
         scene of;
-        status = scene_open(job, &of, is_hand, job->is_quick ? 1 + is_hand : 100, error);
+        status = scene_open(job, &of, is_hand, job->is_quick ? 2 + 2 * is_hand : 100, error);
         for (int view = 0; view < VIEWS && status == ULNA_OK; view++)
             status = run_view(job, &of, is_hand, view, &run, error);
         scene_close(&of);

@@ -21,13 +21,14 @@ typedef struct view_of {
 /* A skeleton with natural poses. Metres. */
 typedef struct scene {
     const char *name; /* "body" or "hand" */
-    char about[160];
+    char about[200];
     const ulna_model *model;
     ulna_model *own; /* the same, if it is the scene's; else NULL */
     int has_tips;    /* ends of limbs are markers */
     int poses;
     double *q;             /* poses x nq */
     double *lower, *upper; /* nv */
+    double *step;          /* nv, scratch */
     double noise_m;        /* largest */
     view_of views[VIEWS];
     ulna_problem *problems[VIEWS]; /* f = sum |y - p|^2 */
@@ -42,8 +43,8 @@ void scene_close(scene *of);
 ulna_status scene_observe(scene *of, int view, int pose, int is_noisy);
 /* Cost (15) of the paper in millimetres: the root of f over the number of points. */
 ulna_status scene_cost(scene *of, int view, const double *q, double *cost_mm);
-/* Uniform within the limits, and over all rotations of a free root, which is at `root`. q: nq. */
-ulna_status scene_random_pose(const scene *of, const double root[3], uint64_t *state, double *q, ulna_error *error);
+/* Drawn evenly within the limits, and over all rotations of a free root, which is in the middle of the observed points. q: nq. */
+void scene_random_pose(scene *of, uint64_t seed, double *q);
 /* The best pose of a view, from rest, with limits kept; q: nq, or NULL if it is not wanted. In convex.c. */
 ulna_status scene_solve_global(scene *of, int view, int threads, double *q, ulna_global_result *about,
                                ulna_error *error);

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "src/base/algorithms.h"
+#include "src/formats/json/json_reader.h"
+#include "src/papers/papers.h"
 #include "ulna/sample.h"
-
-#define PI 3.14159265358979323846
 
 static ulna_status no_memory(ulna_error *error)
 {
@@ -17,23 +17,27 @@ static ulna_status no_memory(ulna_error *error)
 
 /* ---- poses ----------------------------------------------------------------------------------------------------------- */
 
-/* Poses evenly spread over several clips, one after the other. */
-static ulna_status spread_poses(scene *of, const ulna_clip *clips, int clip_count, ulna_error *error)
+/* Poses evenly spread over several clips, one after the other; and at the end all of `whole`, if these are at most half of the poses. */
+static ulna_status spread_poses(scene *of, const ulna_clip *clips, int clip_count, const ulna_clip *whole,
+                                ulna_error *error)
 {
     size_t nq = (size_t)ulna_model_coordinate_count(of->model);
-    int total = 0;
+    int total = 0, kept = whole && 2 * whole->frame_count <= of->poses ? whole->frame_count : 0;
     for (int i = 0; i < clip_count; i++)
         total += clips[i].frame_count;
-    of->poses = total < of->poses ? total : of->poses;
+    int count = total < of->poses - kept ? total : of->poses - kept;
+    of->poses = count + kept;
     of->q = calloc((size_t)of->poses + 1, nq * sizeof *of->q);
     if (!of->q || of->poses < 1)
         return of->q ? cli_fail(error, ULNA_ERR_ARGUMENT, "there are no poses") : no_memory(error);
-    for (int i = 0; i < of->poses; i++) {
-        int k = 0, frame = (int)((i + 0.5) * total / of->poses);
+    for (int i = 0; i < count; i++) {
+        int k = 0, frame = (int)((i + 0.5) * total / count);
         for (; frame >= clips[k].frame_count; k++)
             frame -= clips[k].frame_count;
         memcpy(of->q + (size_t)i * nq, ulna_clip_frame(&clips[k], frame), nq * sizeof *of->q);
     }
+    if (kept)
+        memcpy(of->q + (size_t)count * nq, whole->q, (size_t)kept * nq * sizeof *of->q);
     return ULNA_OK;
 }
 
@@ -44,13 +48,14 @@ static ulna_status widen_limits(scene *of, ulna_error *error)
     size_t nq = (size_t)ulna_model_coordinate_count(of->model);
     of->lower = calloc((size_t)nv + 1, sizeof *of->lower);
     of->upper = calloc((size_t)nv + 1, sizeof *of->upper);
-    if (!of->lower || !of->upper)
+    of->step = calloc((size_t)nv + 1, sizeof *of->step);
+    if (!of->lower || !of->upper || !of->step)
         return no_memory(error);
     for (int i = 0; i < nv; i++) {
         int c = ulna_model_dof_coordinate(of->model, i);
         of->lower[i] = ulna_model_lower(of->model)[i];
         of->upper[i] = ulna_model_upper(of->model)[i];
-        for (int k = 0; k < of->poses && c != ULNA_NONE; k++) {
+        for (int k = 0; k < of->poses && of->q && c != ULNA_NONE; k++) {
             double at = of->q[(size_t)k * nq + (size_t)c];
             of->lower[i] = fmin(of->lower[i], at - 0.01);
             of->upper[i] = fmax(of->upper[i], at + 0.01);
@@ -59,88 +64,200 @@ static ulna_status widen_limits(scene *of, ulna_error *error)
     return ULNA_OK;
 }
 
-static ulna_status load_body(paper_job *job, scene *of, ulna_error *error)
+/* Motions of HDM05 and CMU. Their skeletons have the same bones with the same axes to within 3 degrees, so that the angles of all of them are poses
+ * of one; as in the paper, whose motions are angles, too. */
+static const char *const body_motions[] = {
+    "dg_01-03_01",
+    "dg_03-05_02",
+    "dg_06-03_03",
+    "dg_kickLFront1Reps",
+    "bd_kickLFront1Reps",
+    "bk_kickLFront1Reps",
+    "/02_01.",
+    "/02_03.",
+    "/02_05.",
+    "/03_02.",
+    "/11_01.",
+};
+enum { MOTIONS = sizeof body_motions / sizeof *body_motions, HDM05_MOTIONS = 6 };
+
+static ulna_status load_motions(paper_job *job, scene *of, const ulna_content *skeleton, ulna_error *error)
 {
-    static const char *const names[] = {"dg_01-03_01", "dg_03-05_02", "dg_06-03_03", "dg_kickLFront1Reps"};
-    enum { TAKES = sizeof names / sizeof *names };
-    const char *asf = paper_data_file(&job->data, "HDM_dg", ".asf");
-    ulna_content skeleton = ulna_content_empty(NULL);
-    ulna_clip clips[TAKES];
+    ulna_clip clips[MOTIONS];
     json_t *notes = json_array();
-    int count = 0;
+    int count = 0, of_hdm05 = 0;
     ulna_status status = ULNA_OK;
-    if (asf)
-        status = files_skeleton(asf, 0, &skeleton, error);
-    for (int i = 0; i < TAKES && asf && status == ULNA_OK; i++) {
-        const char *amc = paper_data_file(&job->data, names[i], ".amc");
+    for (int i = 0; i < MOTIONS && status == ULNA_OK; i++) {
+        const char *amc = paper_data_file(&job->data, body_motions[i], ".amc");
         clips[count] = ulna_clip_empty(NULL);
         if (amc)
-            status = files_motion(amc, &skeleton, &clips[count++], notes, error);
+            status = files_motion(amc, skeleton, &clips[count++], notes, error);
+        of_hdm05 += amc && i < HDM05_MOTIONS;
     }
-    if (status == ULNA_OK && count) {
-        of->model = of->own = skeleton.model;
-        skeleton.model = NULL;
-        snprintf(of->about, sizeof of->about, "HDM05, actor dg: poses of %d motions", count);
-        status = spread_poses(of, clips, count, error);
-    } else if (status == ULNA_OK) {
-        static const char *const none[] = {NULL};
-        paper_take *take;
-        status = paper_take_first(&job->data, none, &take, error);
-        if (status == ULNA_OK) {
-            of->model = take->skeleton.model;
-            snprintf(of->about, sizeof of->about, "the built-in walk");
-            status = spread_poses(of, take->poses, 1, error);
-        }
-    }
+    snprintf(of->about, sizeof of->about, "actor dg of HDM05 in poses of %d motions of HDM05 and %d of CMU", of_hdm05,
+             count - of_hdm05);
+    if (status == ULNA_OK)
+        status = spread_poses(of, clips, count, NULL, error);
     for (int i = 0; i < count; i++)
         ulna_clip_release(&clips[i]);
-    ulna_content_release(&skeleton);
     json_decref(notes);
     return status;
 }
 
-/* Key points of a hand over time, tracked: poses of a hand as long as these show. */
-static ulna_status track_hand(scene *of, ulna_model *hand, const char *path, ulna_error *error)
+static ulna_status load_body(paper_job *job, scene *of, ulna_error *error)
 {
-    ulna_content points = ulna_content_empty(NULL);
-    ulna_take *take = NULL;
-    ulna_track_result result = {0};
-    ulna_take_options options = ulna_take_options_default();
-    ulna_status status = files_markers(path, 0, &points, error);
-    options.model = hand;
-    options.recording = &points.recording;
-    options.attach = ULNA_ATTACH_KEYPOINTS;
+    static const char *const none[] = {NULL};
+    const char *asf = paper_data_file(&job->data, "HDM_dg", ".asf");
+    int has_motion = 0;
+    for (int i = 0; i < MOTIONS; i++)
+        has_motion |= paper_data_file(&job->data, body_motions[i], ".amc") != NULL;
+    if (!asf || !has_motion) {
+        paper_take *take;
+        ulna_status status = paper_take_first(&job->data, none, &take, error);
+        if (status != ULNA_OK)
+            return status;
+        of->model = take->skeleton.model;
+        snprintf(of->about, sizeof of->about, "the built-in walk");
+        return spread_poses(of, take->poses, 1, NULL, error);
+    }
+    ulna_content skeleton = ulna_content_empty(NULL);
+    ulna_status status = files_skeleton(asf, 0, &skeleton, error);
+    of->model = skeleton.model;
     if (status == ULNA_OK)
-        status = ulna_take_create(&options, &take, error);
-    if (status == ULNA_OK)
-        status = ulna_track(take, NULL, &result, error);
-    if (status == ULNA_OK) {
-        of->model = take->model;
-        if (take->scaled) {
-            of->own = take->scaled;
-            take->scaled = NULL;
-            ulna_model_destroy(hand);
-        } else
-            of->own = hand;
-        status = spread_poses(of, &result.clip, 1, error);
-    } else
-        ulna_model_destroy(hand);
-    ulna_track_result_release(&result);
-    ulna_take_destroy(take);
-    ulna_content_release(&points);
+        status = load_motions(job, of, &skeleton, error);
+    of->own = skeleton.model;
+    skeleton.model = NULL;
+    ulna_content_release(&skeleton);
     return status;
 }
 
-/* Without recorded hands: anywhere within the limits. */
-static ulna_status random_hands(scene *of, ulna_error *error)
+/* Key points of a hand, tracked: poses of a hand as long as these show, which is `scaled`. */
+static ulna_status track_hand(const ulna_model *hand, const ulna_recording *points, ulna_model **scaled,
+                              ulna_clip *poses, ulna_error *error)
 {
-    static const double nowhere[3] = {0, 0, 0};
-    size_t nq = (size_t)ulna_model_coordinate_count(of->model);
-    uint64_t state = 2019;
-    of->q = calloc((size_t)of->poses + 1, nq * sizeof *of->q);
-    ulna_status status = of->q ? ULNA_OK : no_memory(error);
-    for (int i = 0; i < of->poses && status == ULNA_OK; i++)
-        status = scene_random_pose(of, nowhere, &state, of->q + (size_t)i * nq, error);
+    ulna_take *take = NULL;
+    ulna_track_result result = {0};
+    ulna_take_options options = ulna_take_options_default();
+    options.model = hand;
+    options.recording = points;
+    options.attach = ULNA_ATTACH_KEYPOINTS;
+    ulna_status status = ulna_take_create(&options, &take, error);
+    if (status == ULNA_OK)
+        status = ulna_track(take, NULL, &result, error);
+    if (status == ULNA_OK) {
+        *scaled = take->scaled;
+        take->scaled = NULL;
+        *poses = result.clip;
+        result.clip = ulna_clip_empty(NULL);
+    }
+    ulna_track_result_release(&result);
+    ulna_take_destroy(take);
+    return status;
+}
+
+/* Key points of MediaPipe and the joints of WebXR at these places. */
+static const char *const hand_points[][2] = {
+    {"wrist", "wrist"},
+    {"thumb_cmc", "thumb-metacarpal"},
+    {"thumb_mcp", "thumb-phalanx-proximal"},
+    {"thumb_ip", "thumb-phalanx-distal"},
+    {"thumb_tip", "thumb-tip"},
+    {"index_mcp", "index-finger-phalanx-proximal"},
+    {"index_pip", "index-finger-phalanx-intermediate"},
+    {"index_dip", "index-finger-phalanx-distal"},
+    {"index_tip", "index-finger-tip"},
+    {"middle_mcp", "middle-finger-phalanx-proximal"},
+    {"middle_pip", "middle-finger-phalanx-intermediate"},
+    {"middle_dip", "middle-finger-phalanx-distal"},
+    {"middle_tip", "middle-finger-tip"},
+    {"ring_mcp", "ring-finger-phalanx-proximal"},
+    {"ring_pip", "ring-finger-phalanx-intermediate"},
+    {"ring_dip", "ring-finger-phalanx-distal"},
+    {"ring_tip", "ring-finger-tip"},
+    {"pinky_mcp", "pinky-finger-phalanx-proximal"},
+    {"pinky_pip", "pinky-finger-phalanx-intermediate"},
+    {"pinky_dip", "pinky-finger-phalanx-distal"},
+    {"pinky_tip", "pinky-finger-tip"},
+};
+enum { HAND_POINTS = sizeof hand_points / sizeof *hand_points };
+
+/* A pose of WebXR: a matrix for each joint, column by column, of a left hand: x is mirrored. */
+static ulna_status read_hand_pose(const char *path, double *points, ulna_error *error)
+{
+    ulna_text text = ulna_text_empty(NULL);
+    ulna_json document = {0};
+    ulna_json_node transforms;
+    ulna_status status = ulna_file_read(path, 1 << 20, &text, error);
+    if (status != ULNA_OK)
+        return status;
+    status = ulna_json_open(&document, text.data, text.length, error);
+    ulna_json_node root = ulna_json_root(&document);
+    if (status == ULNA_OK)
+        status = ulna_json_need(&root, "jointTransforms", &transforms);
+    for (int i = 0; i < HAND_POINTS && status == ULNA_OK; i++) {
+        double matrix[16] = {0};
+        ulna_json_node joint, value;
+        status = ulna_json_need(&transforms, hand_points[i][1], &joint);
+        if (status == ULNA_OK)
+            status = ulna_json_need(&joint, "offsetMatrix", &value);
+        if (status == ULNA_OK)
+            status = ulna_json_numbers(&value, matrix, 16);
+        points[3 * i] = -matrix[12];
+        points[3 * i + 1] = matrix[13];
+        points[3 * i + 2] = matrix[14];
+    }
+    if (status != ULNA_OK && error && !*error->path)
+        snprintf(error->path, sizeof error->path, "%s", path);
+    ulna_json_close(&document);
+    ulna_text_release(&text);
+    return status;
+}
+
+/* The poses of two files, where they are there, as angles of the built-in hand. */
+static ulna_status load_hand_poses(paper_job *job, const ulna_model *hand, ulna_clip *poses, ulna_error *error)
+{
+    static const char *const names[] = {"pinch_hand_pose", "relaxed_hand_pose"};
+    ulna_recording points = ulna_recording_empty(NULL);
+    ulna_model *scaled = NULL;
+    ulna_status status = ULNA_OK;
+    for (int i = 0; i < 2 && status == ULNA_OK; i++) {
+        const char *path = paper_data_file(&job->data, names[i], ".json");
+        if (!path)
+            continue;
+        if (ulna_recording_resize(&points, HAND_POINTS, points.frame_count + 1))
+            status = no_memory(error);
+        if (status == ULNA_OK)
+            status = read_hand_pose(path, ulna_recording_frame(&points, points.frame_count - 1), error);
+    }
+    for (int i = 0; i < points.marker_count; i++)
+        snprintf(points.names[i], ULNA_MARKER_NAME, "%s", hand_points[i][0]);
+    if (status == ULNA_OK && points.frame_count)
+        status = track_hand(hand, &points, &scaled, poses, error);
+    ulna_model_destroy(scaled);
+    ulna_recording_release(&points);
+    return status;
+}
+
+/* Recorded poses, on a hand as long as the one of the recording. */
+static ulna_status load_recorded_hand(paper_job *job, scene *of, const ulna_model *hand, const char *path,
+                                      ulna_error *error)
+{
+    ulna_content points = ulna_content_empty(NULL);
+    ulna_clip frames = ulna_clip_empty(NULL), poses = ulna_clip_empty(NULL);
+    ulna_status status = files_markers(path, 0, &points, error);
+    if (status == ULNA_OK)
+        status = track_hand(hand, &points.recording, &of->own, &frames, error);
+    if (status == ULNA_OK)
+        status = load_hand_poses(job, hand, &poses, error);
+    of->model = of->own;
+    if (status == ULNA_OK)
+        status = spread_poses(of, &frames, 1, &poses, error);
+    snprintf(of->about, sizeof of->about,
+             "the built-in hand, scaled to recorded key points, in poses of their %d frames and of %d files",
+             frames.frame_count, poses.frame_count);
+    ulna_clip_release(&frames);
+    ulna_clip_release(&poses);
+    ulna_content_release(&points);
     return status;
 }
 
@@ -149,56 +266,31 @@ static ulna_status load_hand(paper_job *job, scene *of, ulna_error *error)
     const char *path = paper_data_file(&job->data, "human_joint_right", ".csv");
     ulna_model *hand = NULL;
     ulna_status status = ulna_sample_create("right-hand", NULL, &hand, error);
-    if (status != ULNA_OK)
+    if (status == ULNA_OK && path) {
+        status = load_recorded_hand(job, of, hand, path, error);
+        ulna_model_destroy(hand);
         return status;
-    if (path) {
-        snprintf(of->about, sizeof of->about, "the built-in hand, scaled to recorded key points: poses of 621 frames");
-        return track_hand(of, hand, path, error);
     }
     of->model = of->own = hand;
     snprintf(of->about, sizeof of->about, "the built-in hand in random poses, since there are no recorded ones");
-    return random_hands(of, error);
+    return status;
 }
 
 /* ---- random poses ------------------------------------------------------------------------------------------------------ */
 
-/* A rotation vector, uniform over all rotations (Shoemake 1992). */
-static void any_rotation(uint64_t *state, double step[3])
+void scene_random_pose(scene *of, uint64_t seed, double *q)
 {
-    double u = ulna_random_uniform(state), a = 2 * PI * ulna_random_uniform(state),
-           b = 2 * PI * ulna_random_uniform(state);
-    double v[3] = {sqrt(1 - u) * sin(a), sqrt(1 - u) * cos(a), sqrt(u) * sin(b)};
-    double sine = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]), angle = 2 * atan2(sine, sqrt(u) * cos(b));
-    for (int i = 0; i < 3; i++)
-        step[i] = sine > 0 ? v[i] / sine * angle : 0;
+    ulna_papers_random_pose(of->model, of->lower, of->upper, of->middle, seed, of->step, q);
 }
 
-ulna_status scene_random_pose(const scene *of, const double root[3], uint64_t *state, double *q, ulna_error *error)
+/* Without recorded poses: anywhere within the limits. */
+static ulna_status draw_poses(scene *of, ulna_error *error)
 {
-    const ulna_model *model = of->model;
-    int nv = ulna_model_dof_count(model), translations = 0;
-    double *step = calloc((size_t)nv + 3, sizeof *step);
-    const double *lower = of->lower ? of->lower : ulna_model_lower(model);
-    const double *upper = of->upper ? of->upper : ulna_model_upper(model);
-    if (!step)
-        return no_memory(error);
-    memcpy(q, ulna_model_rest(model), (size_t)ulna_model_coordinate_count(model) * sizeof *q);
-    for (int i = 0; i < nv; i++) {
-        int c = ulna_model_dof_coordinate(model, i);
-        double u = ulna_random_uniform(state);
-        if (c == ULNA_NONE) {
-            any_rotation(state, step + i);
-            i += 2;
-        } else if (ulna_model_dof_is_translation(model, i))
-            step[i] = translations < 3 ? root[translations++] - q[c] : 0;
-        else if (isfinite(lower[i]) && isfinite(upper[i]))
-            step[i] = lower[i] + u * (upper[i] - lower[i]) - q[c];
-        else
-            step[i] = PI * (2 * u - 1) - q[c];
-    }
-    ulna_model_integrate(model, q, step, q);
-    free(step);
-    return ULNA_OK;
+    size_t nq = (size_t)ulna_model_coordinate_count(of->model);
+    of->q = calloc((size_t)of->poses + 1, nq * sizeof *of->q);
+    for (int i = 0; i < of->poses && of->q; i++)
+        scene_random_pose(of, 2019 + (uint64_t)i, of->q + (size_t)i * nq);
+    return of->q ? ULNA_OK : no_memory(error);
 }
 
 /* ---- observations ------------------------------------------------------------------------------------------------------ */
@@ -276,6 +368,8 @@ ulna_status scene_open(paper_job *job, scene *of, int is_hand, int poses, ulna_e
     ulna_status status = is_hand ? load_hand(job, of, error) : load_body(job, of, error);
     if (status == ULNA_OK)
         status = widen_limits(of, error);
+    if (status == ULNA_OK && !of->q)
+        status = draw_poses(of, error);
     if (status == ULNA_OK) {
         find_points(of);
         status = make_problems(of, error);
@@ -295,6 +389,7 @@ void scene_close(scene *of)
     free(of->q);
     free(of->lower);
     free(of->upper);
+    free(of->step);
     *of = (scene){0};
 }
 

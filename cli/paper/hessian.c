@@ -64,18 +64,6 @@ ulna_options hessian_options(const trial *how)
 
 /* ---- one solve ------------------------------------------------------------------------------------------------------- */
 
-static ulna_status measure(ulna_solver *solver, const ulna_problem *problem, trial_result *found)
-{
-    ulna_status status = ULNA_OK;
-    found->sum_cm = 0;
-    for (int i = 0; i < ulna_problem_term_count(problem) && status == ULNA_OK; i++) {
-        double metres;
-        status = ulna_work_term_error(ulna_solver_work(solver), i, &metres);
-        found->sum_cm += 100 * metres;
-    }
-    return status;
-}
-
 ulna_status hessian_solve(const trial *how, ulna_problem *problem, int repeats, double *q, trial_result *found,
                           ulna_error *error)
 {
@@ -101,8 +89,6 @@ ulna_status hessian_solve(const trial *how, ulna_problem *problem, int repeats, 
     memcpy(q, start, nq * sizeof *q);
     if (status == ULNA_OK)
         status = ulna_solve(solver, q, &found->result);
-    if (status == ULNA_OK)
-        status = measure(solver, problem, found);
     if (repeats > 0)
         found->result.seconds = seconds;
     found->row_count = found->result.trace_count < ROOM ? found->result.trace_count : ROOM;
@@ -110,6 +96,27 @@ ulna_status hessian_solve(const trial *how, ulna_problem *problem, int repeats, 
         found->added_calls += found->rows[i].evaluations;
     ulna_solver_destroy(solver);
     free(start);
+    return status;
+}
+
+ulna_status hessian_open_frame(const paper_take *take, int frame, int is_fixed, int is_bounded, ulna_problem **problem,
+                               double *solved_cm2, ulna_error *error)
+{
+    const trial how = {take, &rivals[RIVAL_NEWTON], HESSIAN_MOST_ITERATIONS, 0, is_bounded};
+    ulna_options options = hessian_options(&how);
+    ulna_result result = {0};
+    *solved_cm2 = HESSIAN_STOP_CM2;
+    ulna_status status = paper_take_problem(take, frame, is_fixed, problem, error);
+    if (status != ULNA_OK || !*problem || !is_fixed)
+        return status;
+    size_t nq = (size_t)ulna_model_coordinate_count(take->skeleton.model);
+    double *q = malloc((nq + 1) * sizeof *q);
+    if (!q)
+        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    memcpy(q, paper_take_pose(take, frame), nq * sizeof *q);
+    status = ulna_solve_once(*problem, &options, q, &result, error);
+    *solved_cm2 += result.f;
+    free(q);
     return status;
 }
 

@@ -18,6 +18,13 @@ extern const rival rivals[RIVALS + 1]; /* the last one is for Table 4 alone */
 enum { HESSIAN_MOST_ITERATIONS = 200, HESSIAN_MOST_FRAMES = 16 };
 #define HESSIAN_STOP_CM2 1e-2 /* the paper's f < 1e-2 */
 
+/*
+ * The problem of a frame, and the f below which it counts as solved: 1e-2 cm^2 more than the least, which is 0 with offsets of the frame's own
+ * pose, and with fixed ones where newton ends from that pose. NULL if no marker is seen.
+ */
+ulna_status hessian_open_frame(const paper_take *take, int frame, int is_fixed, int is_bounded, ulna_problem **problem,
+                               double *solved_cm2, ulna_error *error);
+
 /* How to solve one frame. */
 typedef struct trial {
     const paper_take *take;
@@ -36,7 +43,6 @@ typedef struct trial_result {
     ulna_trace_row rows[HESSIAN_MOST_ITERATIONS + 2];
     int row_count;
     long long added_calls; /* evaluations so far, added up over the iterations: 1 + 2 + ... */
-    double sum_cm;         /* sum of the distances of all markers */
 } trial_result;
 
 /* From q to the answer, in q. With `repeats` > 1, the time is the shortest of so many solves. */

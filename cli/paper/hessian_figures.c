@@ -12,17 +12,17 @@ typedef enum start { START_BEFORE, START_ZERO } start; /* the pose of the frame 
 
 /* What is run on each frame. */
 typedef struct setting {
+    const char *panel; /* NULL: one for each kind of motion */
     start from;
     int is_bounded;
     int iterations;
-    const ulna_marker_set *fixed; /* offsets; NULL: of the frame's own pose */
 } setting;
 
 enum { MOST_SOLVES = 64 };
 
 /* Over the frames of a setting, of one method. */
 typedef struct tally {
-    double reached_at[MOST_SOLVES]; /* iterations until f < 1e-2 */
+    double reached_at[MOST_SOLVES]; /* iterations until it counts as solved */
     double at_ten[MOST_SOLVES], last[MOST_SOLVES], iterations[MOST_SOLVES], ms[MOST_SOLVES];
     int reached, count;
 } tally;
@@ -35,7 +35,7 @@ typedef struct sheets {
 static void sheets_begin(sheets *to)
 {
     sheet_begin(&to->lines, "panel,frame,method,iteration,f_cm2,seconds");
-    sheet_begin(&to->summary, "panel,method,frames,reached_1e-2,iterations_to_1e-2,f_at_10_cm2,f_last_cm2,ms");
+    sheet_begin(&to->summary, "panel,method,frames,solved,iterations_to_solved,f_at_10_cm2,f_last_cm2,ms");
 }
 
 static void sheets_release(sheets *to)
@@ -52,12 +52,12 @@ static ulna_status sheets_save(paper_job *job, const char *name, sheets *of, uln
     return status != ULNA_OK ? status : paper_save(job, summary, &of->summary, error);
 }
 
-static void count(tally *sum, const trial_result *found)
+static void count(tally *sum, const trial_result *found, double solved_cm2)
 {
     int last = found->row_count - 1, k = 0;
     if (sum->count == MOST_SOLVES || last < 0)
         return;
-    while (k <= last && found->rows[k].f >= HESSIAN_STOP_CM2)
+    while (k <= last && found->rows[k].f >= solved_cm2)
         k++;
     if (k <= last)
         sum->reached_at[sum->reached++] = k;
@@ -89,15 +89,16 @@ static ulna_status find_start(const paper_take *take, start from, int frame, dou
     return ULNA_OK;
 }
 
-static ulna_status run_frame(const paper_take *take, const setting *how, const char *panel, int frame, tally *sums,
-                             sheets *to, ulna_error *error)
+static ulna_status run_frame(const paper_take *take, const setting *how, int is_fixed, const char *panel, int frame,
+                             tally *sums, sheets *to, ulna_error *error)
 {
     ulna_problem *problem = NULL;
     trial_result *found = malloc(sizeof *found);
-    double *q = calloc((size_t)ulna_model_coordinate_count(take->skeleton.model) + 1, sizeof *q);
-    ulna_status status = q && found ? paper_take_problem(take, frame, how->fixed, &problem, error)
-                                    : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
-    for (int i = 0; i < RIVALS && status == ULNA_OK; i++) {
+    double *q = calloc((size_t)ulna_model_coordinate_count(take->skeleton.model) + 1, sizeof *q), solved_cm2;
+    ulna_status status = q && found
+                             ? hessian_open_frame(take, frame, is_fixed, how->is_bounded, &problem, &solved_cm2, error)
+                             : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    for (int i = 0; i < RIVALS && problem && status == ULNA_OK; i++) {
         const trial one = {take, &rivals[i], how->iterations, 0, how->is_bounded};
         if (how->is_bounded && !rivals[i].is_bounded)
             continue;
@@ -106,7 +107,7 @@ static ulna_status run_frame(const paper_take *take, const setting *how, const c
             status = hessian_solve(&one, problem, 1, q, found, error);
         if (status == ULNA_OK) {
             add_lines(&to->lines, panel, frame + 1, rivals[i].name, found);
-            count(&sums[i], found);
+            count(&sums[i], found, solved_cm2);
         }
     }
     ulna_problem_destroy(problem);
@@ -115,25 +116,26 @@ static ulna_status run_frame(const paper_take *take, const setting *how, const c
     return status;
 }
 
-/* Every frame of all kinds; a panel for each kind, unless `panel` is given. Part `from` to `to` of the item's progress. */
-static ulna_status run_kinds(paper_job *job, const paper_take *take, const setting *how, const frame_choice *kinds,
-                             int kind_count, const char *panel, double from, double until, sheets *to,
-                             ulna_error *error)
+/* Every frame of all kinds. `part`, `share`: of the item's progress. */
+static ulna_status run_kinds(paper_job *job, const paper_take *take, const setting *how, int is_fixed,
+                             const frame_choice *kinds, int kind_count, double part, double share, sheets *to,
+                             json_t *facts, ulna_error *error)
 {
     tally *sums = calloc(RIVALS, sizeof *sums);
     ulna_status status = sums ? ULNA_OK : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
     for (int k = 0; k < kind_count && status == ULNA_OK; k++)
         for (int i = 0; i < kinds[k].count && status == ULNA_OK; i++) {
-            paper_show(job, from + (until - from) * (k + (double)i / kinds[k].count) / kind_count);
-            status = run_frame(take, how, panel ? panel : kinds[k].kind, kinds[k].frames[i], sums, to, error);
+            paper_show(job, part + share * (k + (double)i / kinds[k].count) / kind_count);
+            status = run_frame(take, how, is_fixed, how->panel ? how->panel : kinds[k].kind, kinds[k].frames[i], sums,
+                               to, error);
         }
     for (int i = 0; i < RIVALS && status == ULNA_OK; i++)
         if (sums[i].count) {
-            add_summary(&to->summary, panel ? panel : "all", rivals[i].name, &sums[i]);
-            json_t *fact = put_object(job->facts, rivals[i].method);
+            add_summary(&to->summary, how->panel ? how->panel : "all", rivals[i].name, &sums[i]);
+            json_t *fact = put_object(facts, rivals[i].method);
             put_count(fact, "frames", sums[i].count);
-            put_count(fact, "reached", sums[i].reached);
-            put_number(fact, "iterations_to_1e-2", ulna_median(sums[i].reached_at, (size_t)sums[i].reached));
+            put_count(fact, "solved", sums[i].reached);
+            put_number(fact, "iterations", ulna_median(sums[i].reached_at, (size_t)sums[i].reached));
             put_number(fact, "f_at_10", ulna_median(sums[i].at_ten, (size_t)sums[i].count));
             put_number(fact, "f_last", ulna_median(sums[i].last, (size_t)sums[i].count));
         }
@@ -141,95 +143,67 @@ static ulna_status run_kinds(paper_job *job, const paper_take *take, const setti
     return status;
 }
 
-/* ---- Figs. 3, 4 and 5 ------------------------------------------------------------------------------------------------ */
-
-static ulna_status run_fight(paper_job *job, const char *name, start from, int is_bounded, int iterations,
-                             ulna_error *error)
+/* With offsets of each frame's own pose, as "NAME.csv"; and with fixed ones, as "NAME-fixed.csv". Facts are those of the last setting. */
+static ulna_status run_settings(paper_job *job, const char *name, paper_take *take, const setting *settings,
+                                int setting_count, const frame_choice *kinds, int kind_count, ulna_error *error)
 {
-    paper_take *take;
-    frame_choice kinds[3];
-    sheets to;
-    setting how = {from, is_bounded, iterations, NULL};
-    sheets_begin(&to);
-    ulna_status status = hessian_fight_take(job, &take, error);
-    if (status == ULNA_OK)
-        status = hessian_fight_frames(take, job->is_quick ? 2 : 4, kinds, error);
-    if (status == ULNA_OK)
-        status =
-            run_kinds(job, take, &how, kinds, 3, NULL, 0, from == START_BEFORE && !is_bounded ? 0.5 : 1, &to, error);
-    if (status == ULNA_OK)
-        status = sheets_save(job, name, &to, error);
-    sheets_release(&to);
+    ulna_status status = paper_take_calibrate(take, error);
+    for (int is_fixed = 0; is_fixed < 2 && status == ULNA_OK; is_fixed++) {
+        json_t *facts = is_fixed ? put_object(job->facts, "fixed") : job->facts;
+        char file[32];
+        sheets to;
+        snprintf(file, sizeof file, "%s%s", name, is_fixed ? "-fixed" : "");
+        sheets_begin(&to);
+        for (int i = 0; i < setting_count && status == ULNA_OK; i++)
+            status = run_kinds(job, take, &settings[i], is_fixed, kinds, kind_count,
+                               0.5 * (is_fixed + (double)i / setting_count), 0.5 / setting_count, &to, facts, error);
+        if (status == ULNA_OK)
+            status = sheets_save(job, file, &to, error);
+        sheets_release(&to);
+    }
     return status;
 }
 
-/* The same frames with offsets that hold for the whole take. */
-static ulna_status run_fixed(paper_job *job, const char *name, ulna_error *error)
+/* ---- Figs. 3, 4, 5 and 7 --------------------------------------------------------------------------------------------- */
+
+static ulna_status run_fight(paper_job *job, const char *name, const setting *how, ulna_error *error)
 {
     paper_take *take;
     frame_choice kinds[3];
-    sheets to;
-    ulna_calibration found = {0};
-    json_t *oracle = json_deep_copy(job->facts);
-    sheets_begin(&to);
     ulna_status status = hessian_fight_take(job, &take, error);
     if (status == ULNA_OK)
         status = hessian_fight_frames(take, job->is_quick ? 2 : 4, kinds, error);
-    if (status == ULNA_OK)
-        status = paper_take_calibrate(take, &found, error);
-    setting how = {START_BEFORE, 0, 100, &found.set};
-    if (status == ULNA_OK)
-        status = run_kinds(job, take, &how, kinds, 3, NULL, 0.5, 1, &to, error);
-    if (status == ULNA_OK)
-        status = sheets_save(job, name, &to, error);
-    json_object_update(job->facts, oracle); /* the line quotes those of the paper's own protocol */
-    json_decref(oracle);
-    ulna_calibration_release(&found);
-    sheets_release(&to);
-    return status;
+    return status == ULNA_OK ? run_settings(job, name, take, how, 1, kinds, 3, error) : status;
 }
 
 ulna_status paper_run_fig3(paper_job *job, ulna_error *error)
 {
-    ulna_status status = run_fight(job, "fig3", START_BEFORE, 0, 100, error);
-    return status != ULNA_OK ? status : run_fixed(job, "fig3-fixed", error);
+    return run_fight(job, "fig3", &(setting){NULL, START_BEFORE, 0, 100}, error);
 }
 
 ulna_status paper_run_fig4(paper_job *job, ulna_error *error)
 {
-    return run_fight(job, "fig4", START_BEFORE, 1, 100, error);
+    return run_fight(job, "fig4", &(setting){NULL, START_BEFORE, 1, 100}, error);
 }
 
 ulna_status paper_run_fig5(paper_job *job, ulna_error *error)
 {
-    return run_fight(job, "fig5", START_ZERO, 0, HESSIAN_MOST_ITERATIONS, error);
+    return run_fight(job, "fig5", &(setting){NULL, START_ZERO, 0, HESSIAN_MOST_ITERATIONS}, error);
 }
-
-/* ---- Fig. 7 ---------------------------------------------------------------------------------------------------------- */
 
 ulna_status paper_run_fig7(paper_job *job, ulna_error *error)
 {
-    static const struct {
-        const char *panel;
-        setting how;
-    } panels[] = {
-        {"unconstrained", {START_BEFORE, 0, 100, NULL}},
-        {"bounded", {START_BEFORE, 1, 100, NULL}},
-        {"from zero", {START_ZERO, 0, HESSIAN_MOST_ITERATIONS, NULL}},
+    static const setting settings[] = {
+        {"unconstrained", START_BEFORE, 0, 100},
+        {"bounded", START_BEFORE, 1, 100},
+        {"from zero", START_ZERO, 0, HESSIAN_MOST_ITERATIONS},
     };
     paper_take *take;
     frame_choice kinds[4];
-    sheets to;
-    sheets_begin(&to);
     ulna_status status = hessian_workout_take(job, &take, error);
     if (status == ULNA_OK)
         status = hessian_workout_frames(take, kinds, error);
-    for (int i = 0; i < 3 && status == ULNA_OK; i++)
-        status = run_kinds(job, take, &panels[i].how, kinds, 4, panels[i].panel, i / 3.0, (i + 1) / 3.0, &to, error);
-    if (status == ULNA_OK)
-        status = sheets_save(job, "fig7", &to, error);
-    sheets_release(&to);
-    return status;
+    return status == ULNA_OK ? run_settings(job, "fig7", take, settings, 3, kinds, 4, error) : status;
 }
 
 /* ---- Fig. 8: PCG's tolerance and bandwidth ----------------------------------------------------------------------------- */
@@ -244,9 +218,9 @@ static ulna_status run_sweep(const paper_take *take, int frame, sheets *to, json
     double *q = calloc((size_t)ulna_model_coordinate_count(take->skeleton.model) + 1, sizeof *q);
     ulna_trace_row rows[HESSIAN_MOST_ITERATIONS + 2];
     ulna_status status =
-        q ? paper_take_problem(take, frame, NULL, &problem, error) : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        q ? paper_take_problem(take, frame, 0, &problem, error) : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
     for (int e = 0; e < 3; e++)
-        for (int b = 0; b < 6 && status == ULNA_OK; b++) {
+        for (int b = 0; b < 6 && problem && status == ULNA_OK; b++) {
             ulna_options options = hessian_options(&base);
             ulna_solver *solver = NULL;
             ulna_result result;

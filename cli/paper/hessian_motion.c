@@ -154,9 +154,10 @@ static ulna_status run_condition_frame(const paper_take *take, int frame, int is
     ulna_work *work = NULL;
     double condition;
     int is_indefinite, unseen;
-    ulna_status status = paper_take_problem(take, frame, NULL, &problem, error);
-    if (status == ULNA_OK)
-        status = ulna_work_create(problem, NULL, &work, error);
+    ulna_status status = paper_take_problem(take, frame, 0, &problem, error);
+    if (status != ULNA_OK || !problem)
+        return status;
+    status = ulna_work_create(problem, NULL, &work, error);
     if (status == ULNA_OK)
         status = condition_at(work, paper_take_pose(take, frame - is_before), found, &condition, &unseen,
                               &is_indefinite, error);
@@ -313,8 +314,8 @@ static ulna_status add_motion(paper_job *job, const paper_take *take, const riva
         else {
             ulna_problem *problem = NULL;
             ulna_options options = hessian_options(&how);
-            status = paper_take_problem(take, f, NULL, &problem, error);
-            if (status == ULNA_OK && ulna_problem_term_count(problem))
+            status = paper_take_problem(take, f, 0, &problem, error);
+            if (status == ULNA_OK && problem)
                 status = ulna_solve_once(problem, &options, q, NULL, error);
             ulna_problem_destroy(problem);
         }

@@ -14,25 +14,28 @@ typedef struct means {
     int solved, frames;
 } means;
 
-static ulna_status run_frame(const trial *how, int frame, means *sum, ulna_error *error)
+/* With `is_stopped` until the frame counts as solved, else all iterations. */
+static ulna_status run_frame(const trial *base, int frame, int is_fixed, int is_stopped, means *sum, ulna_error *error)
 {
-    const ulna_model *model = how->take->skeleton.model;
-    size_t nq = (size_t)ulna_model_coordinate_count(model);
+    trial how = *base;
+    double solved_cm2;
+    size_t nq = (size_t)ulna_model_coordinate_count(how.take->skeleton.model);
     ulna_problem *problem = NULL;
     trial_result *found = malloc(sizeof *found);
     double *q = calloc(nq + 1, sizeof *q);
-    ulna_status status = found && q ? paper_take_problem(how->take, frame, NULL, &problem, error)
+    ulna_status status = found && q ? hessian_open_frame(how.take, frame, is_fixed, 0, &problem, &solved_cm2, error)
                                     : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
-    if (status == ULNA_OK) {
-        memcpy(q, paper_take_pose(how->take, frame > 0 ? frame - 1 : 0), nq * sizeof *q);
-        status = hessian_solve(how, problem, REPEATS, q, found, error);
+    if (status == ULNA_OK && problem) {
+        how.objective = is_stopped ? solved_cm2 : 0;
+        memcpy(q, paper_take_pose(how.take, frame > 0 ? frame - 1 : 0), nq * sizeof *q);
+        status = hessian_solve(&how, problem, REPEATS, q, found, error);
     }
-    if (status == ULNA_OK) {
+    if (status == ULNA_OK && problem) {
         sum->ms += 1e3 * found->result.seconds;
         sum->calls += found->result.evaluations;
         sum->added += (double)found->added_calls;
         sum->iterations += found->result.iterations;
-        sum->solved += found->result.f <= HESSIAN_STOP_CM2;
+        sum->solved += found->result.f <= solved_cm2;
         sum->frames++;
     }
     ulna_problem_destroy(problem);
@@ -41,14 +44,13 @@ static ulna_status run_frame(const trial *how, int frame, means *sum, ulna_error
     return status;
 }
 
-static ulna_status run_frames(const paper_take *take, const rival *by, const frame_choice *kind, int iterations,
-                              double objective, means *sum, ulna_error *error)
+static ulna_status run_frames(const trial *how, const frame_choice *kind, int is_fixed, int is_stopped, means *sum,
+                              ulna_error *error)
 {
-    const trial how = {take, by, iterations, objective, 0};
     ulna_status status = ULNA_OK;
     *sum = (means){0};
     for (int i = 0; i < kind->count && status == ULNA_OK; i++)
-        status = run_frame(&how, kind->frames[i], sum, error);
+        status = run_frame(how, kind->frames[i], is_fixed, is_stopped, sum, error);
     if (sum->frames) {
         sum->ms /= sum->frames;
         sum->calls /= sum->frames;
@@ -80,31 +82,43 @@ static ulna_status find_kinds(paper_job *job, kinds_of_table3 *found, ulna_error
         return status;
     found->take[0] = found->take[1] = found->take[2] = fight;
     found->take[3] = workout;
+    status = paper_take_calibrate(fight, error);
+    if (status == ULNA_OK)
+        status = paper_take_calibrate(workout, error);
     found->kind[3] = (frame_choice){.kind = "workout"};
     for (int k = 0; k < 4; k++)
         for (int i = 0; i < parts[k].count; i++)
             found->kind[3].frames[found->kind[3].count++] = parts[k].frames[i];
-    return ULNA_OK;
+    return status;
+}
+
+static const char *const offset_names[2] = {"oracle", "fixed"};
+
+/* The member of that name; made if there is none. */
+static json_t *fact_of(json_t *facts, const char *name)
+{
+    json_t *fact = json_object_get(facts, name);
+    return fact ? fact : put_object(facts, name);
 }
 
 ulna_status paper_run_table3(paper_job *job, ulna_error *error)
 {
     sheet table;
     kinds_of_table3 kinds;
-    sheet_begin(&table, "motion,method,ms,calls,calls_added_up,iterations,solved,frames");
+    sheet_begin(&table, "motion,offsets,method,ms,calls,calls_added_up,iterations,solved,frames");
     ulna_status status = find_kinds(job, &kinds, error);
-    for (int k = 0; k < 4 && status == ULNA_OK; k++)
-        for (int i = 0; i < RIVALS && status == ULNA_OK; i++) {
-            means sum;
-            paper_show(job, (k * RIVALS + i) / (4.0 * RIVALS));
-            status = run_frames(kinds.take[k], &rivals[i], &kinds.kind[k], HESSIAN_MOST_ITERATIONS, HESSIAN_STOP_CM2,
-                                &sum, error);
-            sheet_row(&table, "%s,%s,%.3g,%.3g,%.4g,%.3g,%d,%d", kinds.kind[k].kind, rivals[i].name, sum.ms, sum.calls,
-                      sum.added, sum.iterations, sum.solved, sum.frames);
-            json_t *fact = json_object_get(job->facts, rivals[i].method);
-            fact = fact ? fact : put_object(job->facts, rivals[i].method);
-            put_number(fact, kinds.kind[k].kind, sum.ms);
-        }
+    for (int row = 0; row < 8 * RIVALS && status == ULNA_OK; row++) {
+        int is_fixed = row / (4 * RIVALS), k = row / RIVALS % 4;
+        const rival *by = &rivals[row % RIVALS];
+        const trial how = {kinds.take[k], by, HESSIAN_MOST_ITERATIONS, 0, 0};
+        means sum;
+        paper_show(job, row / (8.0 * RIVALS));
+        status = run_frames(&how, &kinds.kind[k], is_fixed, 1, &sum, error);
+        sheet_row(&table, "%s,%s,%s,%.3g,%.3g,%.4g,%.3g,%d,%d", kinds.kind[k].kind, offset_names[is_fixed], by->name,
+                  sum.ms, sum.calls, sum.added, sum.iterations, sum.solved, sum.frames);
+        put_number(fact_of(is_fixed ? fact_of(job->facts, "fixed") : job->facts, by->method), kinds.kind[k].kind,
+                   sum.ms);
+    }
     if (status == ULNA_OK)
         status = paper_save(job, "table3", &table, error);
     sheet_release(&table);
@@ -115,20 +129,23 @@ ulna_status paper_run_timing(paper_job *job, ulna_error *error)
 {
     sheet table;
     kinds_of_table3 kinds;
-    sheet_begin(&table, "what,method,iterations,ms,us_per_iteration");
+    sheet_begin(&table, "offsets,method,iterations,ms,us_per_iteration");
     ulna_status status = find_kinds(job, &kinds, error);
-    for (int i = 0; i < RIVALS && status == ULNA_OK; i++) {
+    for (int row = 0; row < 2 * RIVALS && status == ULNA_OK; row++) {
+        const rival *by = &rivals[row % RIVALS];
+        int is_fixed = row / RIVALS;
         means all = {0};
         for (int k = 0; k < 3 && status == ULNA_OK; k++) {
+            const trial how = {kinds.take[k], by, 100, 0, 0};
             means sum;
-            paper_show(job, (3 * i + k) / (3.0 * RIVALS));
-            status = run_frames(kinds.take[k], &rivals[i], &kinds.kind[k], 100, 0, &sum, error);
+            paper_show(job, (3 * row + k) / (6.0 * RIVALS));
+            status = run_frames(&how, &kinds.kind[k], is_fixed, 0, &sum, error);
             all.ms += sum.ms / 3;
             all.iterations += sum.iterations / 3;
         }
-        sheet_row(&table, "100 iterations,%s,%.3g,%.3g,%.3g", rivals[i].name, all.iterations, all.ms,
+        sheet_row(&table, "%s,%s,%.3g,%.3g,%.3g", offset_names[is_fixed], by->name, all.iterations, all.ms,
                   1e3 * all.ms / all.iterations);
-        put_number(job->facts, rivals[i].method, all.ms);
+        put_number(is_fixed ? fact_of(job->facts, "fixed") : job->facts, by->method, all.ms);
     }
     if (status == ULNA_OK)
         status = paper_save(job, "timing", &table, error);
@@ -156,22 +173,23 @@ typedef struct reconstruction {
 } reconstruction;
 
 /* One frame, from q to the answer in q. Frames without a marker are left out. */
-static ulna_status one_frame(const trial *how, int frame, const ulna_marker_set *fixed, double *q, reconstruction *sum,
+static ulna_status one_frame(const trial *how, int frame, int is_fixed, double *q, reconstruction *sum,
                              ulna_error *error)
 {
     ulna_options options = hessian_options(how);
     ulna_problem *problem = NULL;
     ulna_solver *solver = NULL;
     ulna_result result = {0};
-    ulna_status status = paper_take_problem(how->take, frame, fixed, &problem, error);
-    if (status == ULNA_OK && ulna_problem_term_count(problem) > 0)
-        status = ulna_solver_create(problem, &options, NULL, &solver, error);
-    if (status == ULNA_OK && solver)
+    ulna_status status = paper_take_problem(how->take, frame, is_fixed, &problem, error);
+    if (status != ULNA_OK || !problem)
+        return status;
+    status = ulna_solver_create(problem, &options, NULL, &solver, error);
+    if (status == ULNA_OK)
         status = ulna_solve(solver, q, &result);
-    for (int i = 0; status == ULNA_OK && solver && i < ulna_problem_term_count(problem); i++) {
-        double metres = 0;
+    for (int i = 0; status == ULNA_OK && i < ulna_problem_term_count(problem); i++) {
+        double metres;
         status = ulna_work_term_error(ulna_solver_work(solver), i, &metres);
-        sum->cm += 100 * metres;
+        sum->cm += isfinite(metres) ? 100 * metres : 0; /* NaN: not seen */
     }
     sum->ms += 1e3 * result.seconds;
     sum->iterations += result.iterations;
@@ -184,8 +202,8 @@ static ulna_status one_frame(const trial *how, int frame, const ulna_marker_set 
 }
 
 /* The whole take, each frame from the solution of the last; the first one from its own pose, as in the authors' code. */
-static ulna_status reconstruct(paper_job *job, const trial *how, int frames, const ulna_marker_set *fixed, double from,
-                               double until, reconstruction *sum, ulna_error *error)
+static ulna_status reconstruct(paper_job *job, const trial *how, int frames, int is_fixed, double from, double until,
+                               reconstruction *sum, ulna_error *error)
 {
     size_t nq = (size_t)ulna_model_coordinate_count(how->take->skeleton.model);
     double *q = calloc(nq + 1, sizeof *q);
@@ -196,7 +214,7 @@ static ulna_status reconstruct(paper_job *job, const trial *how, int frames, con
     for (int f = 0; f < frames && status == ULNA_OK; f++) {
         if (f % 32 == 0)
             paper_show(job, from + (until - from) * f / frames);
-        status = one_frame(how, f, fixed, q, sum, error);
+        status = one_frame(how, f, is_fixed, q, sum, error);
     }
     if (sum->frames) {
         sum->ms /= sum->frames;
@@ -208,24 +226,24 @@ static ulna_status reconstruct(paper_job *job, const trial *how, int frames, con
     return status;
 }
 
-static ulna_status run_take(paper_job *job, const paper_take *take, const ulna_marker_set *fixed, double from,
-                            double until, sheet *table, ulna_error *error)
+static ulna_status run_take(paper_job *job, const paper_take *take, int is_fixed, double from, double until,
+                            sheet *table, ulna_error *error)
 {
     ulna_status status = ULNA_OK;
-    int frames = fixed && job->is_quick && take->frames > 200 ? 200 : take->frames;
+    int frames = is_fixed && job->is_quick && take->frames > 200 ? 200 : take->frames;
     for (int i = 0; i < COLUMNS && status == ULNA_OK; i++) {
         const trial how = {take, &rivals[columns[i].by], columns[i].iterations, HESSIAN_STOP_CM2, 0};
         if (job->is_quick && columns[i].by == RIVAL_TEXTBOOK && columns[i].iterations > 10)
             continue;
         reconstruction sum;
         double part = (until - from) / COLUMNS;
-        status = reconstruct(job, &how, frames, fixed, from + i * part, from + (i + 1) * part, &sum, error);
-        sheet_row(table, "%s,%s,%s %d,%d,%.3g,%.4g,%.3g,%.3g,%.1f", take->name, fixed ? "fixed" : "oracle",
+        status = reconstruct(job, &how, frames, is_fixed, from + i * part, from + (i + 1) * part, &sum, error);
+        sheet_row(table, "%s,%s,%s %d,%d,%.3g,%.4g,%.3g,%.3g,%.1f", take->name, offset_names[is_fixed],
                   rivals[columns[i].by].name, columns[i].iterations, sum.frames, sum.ms, sum.cm, sum.iterations,
                   sum.calls, sum.frames ? 100.0 * sum.solved / sum.frames : 0);
-        if (!fixed && !json_object_get(job->facts, "take"))
+        if (!is_fixed && !json_object_get(job->facts, "take"))
             put_text(job->facts, "take", take->name);
-        if (!fixed && strcmp(json_string_value(json_object_get(job->facts, "take")), take->name) == 0) {
+        if (!is_fixed && strcmp(json_string_value(json_object_get(job->facts, "take")), take->name) == 0) {
             char key[48];
             snprintf(key, sizeof key, "%s_%d",
                      columns[i].by == RIVAL_TEXTBOOK ? "identity" : rivals[columns[i].by].method,
@@ -247,7 +265,6 @@ ulna_status paper_run_table4(paper_job *job, ulna_error *error)
     paper_take *takes[MOST];
     int count = 0;
     sheet table;
-    ulna_calibration found = {0};
     ulna_status status = ULNA_OK;
     for (int i = 0; i < MOST && status == ULNA_OK && (i < 4 || !job->is_quick); i++) {
         paper_take *take;
@@ -258,15 +275,16 @@ ulna_status paper_run_table4(paper_job *job, ulna_error *error)
     if (status == ULNA_OK && count == 0)
         status = paper_take_first(&job->data, none, &takes[count++], error);
     sheet_begin(&table, "take,offsets,method,frames,ms,error_cm,iterations,calls,reached_percent");
-    for (int i = 0; i < count && status == ULNA_OK; i++)
-        status = run_take(job, takes[i], NULL, (double)i / (count + 1), (i + 1.0) / (count + 1), &table, error);
-    if (status == ULNA_OK)
-        status = paper_take_calibrate(takes[0], &found, error);
-    if (status == ULNA_OK)
-        status = run_take(job, takes[0], &found.set, count / (count + 1.0), 1, &table, error);
+    for (int i = 0; i < 2 * count && status == ULNA_OK; i++) {
+        int is_fixed = i >= count;
+        if (is_fixed)
+            status = paper_take_calibrate(takes[i % count], error);
+        if (status == ULNA_OK)
+            status =
+                run_take(job, takes[i % count], is_fixed, i / (2.0 * count), (i + 1) / (2.0 * count), &table, error);
+    }
     if (status == ULNA_OK)
         status = paper_save(job, "table4", &table, error);
-    ulna_calibration_release(&found);
     sheet_release(&table);
     return status;
 }

@@ -54,6 +54,8 @@ typedef struct paper_take {
     ulna_clip own;          /* poses of Ulna's own, where there is no AMC */
     const ulna_clip *poses; /* of the files, or `own` */
     int shift;              /* frame f of the take is frame f + shift of the poses */
+    ulna_calibration fixed; /* offsets that hold for all frames; after paper_take_calibrate */
+    int is_calibrated;
     int frames;
     int dof;               /* that move */
     unsigned char *locked; /* nv: thumbs */
@@ -75,7 +77,7 @@ typedef struct paper_data {
 /* Lists the files of a folder, and of folders in it. */
 ulna_status paper_data_open(paper_data *data, const char *folder, ulna_error *error);
 void paper_data_close(paper_data *data);
-/* The file whose name contains `name` and ends with `ending`, letter case ignored; NULL if there is none. */
+/* The file whose name contains `name` and ends with `ending`, letter case ignored; NULL if there is none. "/02_01." is where a name begins. */
 const char *paper_data_file(const paper_data *data, const char *name, const char *ending);
 /* The take of that name; NULL, and a line in `missing`, if the data do not have it. The status is an error of reading. */
 ulna_status paper_take_find(paper_data *data, const char *name, paper_take **take, ulna_error *error);
@@ -84,14 +86,14 @@ ulna_status paper_take_first(paper_data *data, const char *const *names, paper_t
 
 /* Pose of a frame in the file, nq. */
 const double *paper_take_pose(const paper_take *take, int frame);
+/* Finds the offsets that hold for all frames, by calibration on the take itself, unless they are known. */
+ulna_status paper_take_calibrate(paper_take *take, ulna_error *error);
 /*
- * The problem of one frame: f = 1/2 sum |marker - its place|^2 in cm^2. With `fixed` NULL, offsets are those of the frame's own pose
- * (the oracle of the paper), so that f = 0 there; else the offsets of the set.
+ * The problem of one frame: f = 1/2 sum |marker - its place|^2 in cm^2. Offsets are those of the frame's own pose (the oracle of the paper), so
+ * that f = 0 there; or the fixed ones. NULL if no marker is seen in the frame.
  */
-ulna_status paper_take_problem(const paper_take *take, int frame, const ulna_marker_set *fixed, ulna_problem **problem,
+ulna_status paper_take_problem(const paper_take *take, int frame, int is_fixed, ulna_problem **problem,
                                ulna_error *error);
-/* Offsets that hold for all frames, calibrated on the take itself. Release the result. */
-ulna_status paper_take_calibrate(const paper_take *take, ulna_calibration *found, ulna_error *error);
 
 /* ---- items: items.c -------------------------------------------------------------------------------------------------- */
 

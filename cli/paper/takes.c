@@ -89,7 +89,7 @@ static int contains(const char *text, const char *part)
 const char *paper_data_file(const paper_data *data, const char *name, const char *ending)
 {
     for (int i = 0; i < data->file_count; i++) {
-        const char *slash = strrchr(data->files[i], '/'), *base = slash ? slash + 1 : data->files[i];
+        const char *slash = strrchr(data->files[i], '/'), *base = slash ? slash : data->files[i];
         size_t length = strlen(base), end = strlen(ending);
         if (length >= end && ulna_compare_names(base + length - end, ending) == 0 && contains(base, name))
             return data->files[i];
@@ -121,14 +121,16 @@ static ulna_take_options options_of(const paper_take *take)
     return options;
 }
 
-ulna_status paper_take_calibrate(const paper_take *take, ulna_calibration *found, ulna_error *error)
+ulna_status paper_take_calibrate(paper_take *take, ulna_error *error)
 {
     ulna_take_options options = options_of(take);
     ulna_take *plain = NULL;
-    *found = (ulna_calibration){0};
+    if (take->is_calibrated)
+        return ULNA_OK;
     ulna_status status = ulna_take_create(&options, &plain, error);
     if (status == ULNA_OK)
-        status = ulna_calibrate(plain, NULL, found, error);
+        status = ulna_calibrate(plain, NULL, &take->fixed, error);
+    take->is_calibrated = status == ULNA_OK;
     ulna_take_destroy(plain);
     return status;
 }
@@ -136,13 +138,12 @@ ulna_status paper_take_calibrate(const paper_take *take, ulna_calibration *found
 /* Poses of a recording that has none: its markers tracked with calibrated offsets. */
 static ulna_status track_poses(paper_take *take, ulna_error *error)
 {
-    ulna_calibration found;
     ulna_take *matched = NULL;
     ulna_track_result result = {0};
-    ulna_status status = paper_take_calibrate(take, &found, error);
+    ulna_status status = paper_take_calibrate(take, error);
     ulna_take_options options = options_of(take);
     options.attach = ULNA_ATTACH_SET;
-    options.set = &found.set;
+    options.set = &take->fixed.set;
     if (status == ULNA_OK)
         status = ulna_take_create(&options, &matched, error);
     if (status == ULNA_OK)
@@ -154,21 +155,7 @@ static ulna_status track_poses(paper_take *take, ulna_error *error)
     }
     ulna_track_result_release(&result);
     ulna_take_destroy(matched);
-    ulna_calibration_release(&found);
     return status;
-}
-
-/* Lowest and highest value of a degree of freedom over all poses. */
-static void find_range(const paper_take *take, int coordinate, double *lower, double *upper)
-{
-    *lower = (double)INFINITY;
-    *upper = -(double)INFINITY;
-    for (int f = 0; f < take->frames; f++) {
-        *lower = fmin(*lower, paper_take_pose(take, f)[coordinate]);
-        *upper = fmax(*upper, paper_take_pose(take, f)[coordinate]);
-    }
-    *lower -= 0.05 * fabs(*lower);
-    *upper += 0.05 * fabs(*upper);
 }
 
 static ulna_status describe_joints(paper_take *take, ulna_error *error)
@@ -184,20 +171,14 @@ static ulna_status describe_joints(paper_take *take, ulna_error *error)
     if (!take->locked || !take->lower || !take->upper || !take->strength || !take->centimetres)
         return no_memory(error);
     for (int i = 0; i < nv; i++) {
-        int body = ulna_model_dof_body(model, i), coordinate = ulna_model_dof_coordinate(model, i);
-        int is_free = ulna_model_body_parent(model, body) < 0 || coordinate == ULNA_NONE;
-        take->locked[i] = (unsigned char)contains(ulna_model_body_name(model, body), "thumb");
-        take->dof += !take->locked[i];
         int moves = ulna_model_dof_is_translation(model, i);
         double length = ulna_model_length_scale(model);
+        take->locked[i] = (unsigned char)contains(ulna_model_body_name(model, ulna_model_dof_body(model, i)), "thumb");
+        take->dof += !take->locked[i];
         take->strength[i] = moves ? 0.5 / length : 1;
         take->centimetres[i] = moves ? 0.01 / length : 1;
-        if (is_free) {
-            take->lower[i] = -(double)INFINITY;
-            take->upper[i] = (double)INFINITY;
-        } else
-            find_range(take, coordinate, &take->lower[i], &take->upper[i]);
     }
+    files_limits_of(model, take->poses, take->lower, take->upper);
     return ULNA_OK;
 }
 
@@ -297,6 +278,7 @@ static void close_take(paper_take *take)
     if (!take)
         return;
     ulna_take_destroy(take->take);
+    ulna_calibration_release(&take->fixed);
     ulna_clip_release(&take->own);
     ulna_marker_set_release(&take->set);
     ulna_content_release(&take->skeleton);
@@ -415,42 +397,43 @@ const double *paper_take_pose(const paper_take *take, int frame)
     return ulna_clip_frame(take->poses, frame + take->shift);
 }
 
-/* Where a place of the world is in the frame of a body. */
-static void to_body(const ulna_pose *pose, int body, const double place[3], double offset[3])
+static const double cm2 = 1e4; /* of a square metre */
+
+/* The set of the calibration is the take's own, so that item i is the same marker in both. */
+static ulna_status add_fixed(const paper_take *take, int frame, ulna_problem **problem, ulna_error *error)
 {
-    double origin[3], rotation[9];
-    ulna_pose_body(pose, body, origin, rotation);
-    for (int i = 0; i < 3; i++) {
-        offset[i] = 0;
-        for (int k = 0; k < 3; k++)
-            offset[i] += rotation[3 * k + i] * (place[k] - origin[k]);
+    const ulna_marker_set *set = &take->fixed.set;
+    ulna_status status = ulna_problem_create(take->skeleton.model, NULL, problem, error);
+    for (int i = 0; i < (int)set->count && status == ULNA_OK; i++) {
+        double place[3];
+        if (ulna_take_position(take->take, frame, i, place))
+            status =
+                ulna_problem_add_point(*problem, set->items[i].body, set->items[i].offset, place, cm2, NULL, error);
     }
+    return status == ULNA_OK ? ulna_problem_ready(*problem, error) : status;
 }
 
-ulna_status paper_take_problem(const paper_take *take, int frame, const ulna_marker_set *fixed, ulna_problem **problem,
-                               ulna_error *error)
+static ulna_status add_oracle(const paper_take *take, int frame, ulna_problem **problem, ulna_error *error)
 {
-    static const double cm2 = 1e4; /* of a square metre */
-    const ulna_marker_set *set = &take->take->set;
     ulna_pose *pose = NULL;
-    *problem = NULL;
     ulna_status status = ulna_pose_create(take->skeleton.model, NULL, &pose, error);
     if (status == ULNA_OK)
-        status = ulna_pose_forward(pose, paper_take_pose(take, frame));
-    if (status == ULNA_OK)
-        status = ulna_problem_create(take->skeleton.model, NULL, problem, error);
-    for (int i = 0; i < (int)set->count && status == ULNA_OK; i++) {
-        double place[3], offset[3];
-        if (!ulna_take_position(take->take, frame, i, place))
-            continue;
-        to_body(pose, set->items[i].body, place, offset);
-        for (size_t k = 0; fixed && k < fixed->count; k++)
-            if (strcmp(fixed->items[k].marker, set->items[i].marker) == 0)
-                memcpy(offset, fixed->items[k].offset, sizeof offset);
-        status = ulna_problem_add_point(*problem, set->items[i].body, offset, place, cm2, NULL, error);
-    }
-    if (status == ULNA_OK)
-        status = ulna_problem_ready(*problem, error);
+        status = ulna_take_oracle_problem(take->take, frame, pose, problem, error);
+    for (int i = 0; status == ULNA_OK && i < ulna_problem_term_count(*problem); i++)
+        status = ulna_problem_set_weight(*problem, i, cm2);
     ulna_pose_destroy(pose);
     return status;
+}
+
+ulna_status paper_take_problem(const paper_take *take, int frame, int is_fixed, ulna_problem **problem,
+                               ulna_error *error)
+{
+    double place[3];
+    int is_seen = 0;
+    *problem = NULL;
+    for (int i = 0; i < (int)take->take->set.count && !is_seen; i++)
+        is_seen = ulna_take_position(take->take, frame, i, place);
+    if (!is_seen)
+        return ULNA_OK;
+    return is_fixed ? add_fixed(take, frame, problem, error) : add_oracle(take, frame, problem, error);
 }

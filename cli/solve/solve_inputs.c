@@ -137,26 +137,6 @@ static ulna_status read_limits(solve_job *job, char *text, ulna_error *error)
     return status;
 }
 
-/* From the least value of each degree of freedom to the greatest, each widened by a twentieth of itself: lower - 0.05 |lower| to
- * upper + 0.05 |upper|, as in the code of the exact-Hessian paper. The root may go anywhere: its values are those of the place
- * and heading of one take. */
-static void limits_of(solve_job *job, const ulna_clip *clip)
-{
-    const double margin = 0.05;
-    int nv = ulna_model_dof_count(job->model);
-    for (int d = 0; d < nv; d++) {
-        int c = ulna_model_dof_coordinate(job->model, d);
-        double low = INFINITY, high = -INFINITY;
-        for (int f = 0; f < clip->frame_count && c != ULNA_NONE; f++) {
-            low = fmin(low, ulna_clip_frame(clip, f)[c]);
-            high = fmax(high, ulna_clip_frame(clip, f)[c]);
-        }
-        int is_free = c == ULNA_NONE || ulna_model_dof_body(job->model, d) == 0;
-        job->limits[d] = is_free ? -INFINITY : low - margin * fabs(low);
-        job->limits[nv + d] = is_free ? INFINITY : high + margin * fabs(high);
-    }
-}
-
 /* 1 if the file is a table of limits, and is read; 0 if it is something else, or cannot be read: others say so. */
 static int load_limit_table(solve_job *job, ulna_status *status, ulna_error *error)
 {
@@ -181,7 +161,7 @@ static ulna_status load_bounds(solve_job *job, ulna_error *error)
     if (status == ULNA_OK && !job->limits)
         status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
     if (job->limits)
-        limits_of(job, &clip);
+        files_limits_of(job->model, &clip, job->limits, job->limits + nv);
     ulna_clip_release(&clip);
     return status;
 }

@@ -9,6 +9,8 @@
 #ifndef ULNA_SRC_PAPERS_H
 #define ULNA_SRC_PAPERS_H
 
+#include <stdint.h>
+
 #include "ulna/kinematics.h"
 #include "ulna/papers.h"
 
@@ -62,6 +64,13 @@ ulna_status ulna_papers_dense_hessian(ulna_pose *pose, int count, const ulna_eff
  * `q` as in forward; the pose is not changed. Position and rotation (row by row) of the effector point. */
 ulna_status ulna_papers_product_of_exponentials(ulna_pose *pose, const double *q, const ulna_effector *effector,
                                                 double position[3], double rotation[9]);
+
+/* ---- random poses ------------------------------------------------------------------------------------------ */
+
+/* A start of convex IK, section 5: drawn evenly within the limits (lower, upper: nv), rotations without limits over all of them; the first three
+ * translations that have none are at `root`. q: nq; step: scratch, nv. */
+void ulna_papers_random_pose(const ulna_model *model, const double *lower, const double *upper, const double root[3],
+                             uint64_t seed, double *step, double *q);
 
 extern const struct ulna_method ulna_method_sdp; /* ulna_sdp_solve as a method of ulna_solve */
 

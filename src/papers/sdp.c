@@ -8,6 +8,7 @@
  * rounded mean may end in a local minimum. result.spread is then large.
  */
 #include "base/base.h"
+#include "global/starts.h"
 #include "papers/paper.h"
 #include "papers/papers.h"
 #include "solve/solver.h"
@@ -15,6 +16,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 ulna_sdp_options ulna_sdp_options_default(void)
 {
@@ -311,4 +313,16 @@ ulna_status ulna_problem_sdpa(const ulna_problem *problem, ulna_sdpa_form form, 
     ulna_paper_release(&paper);
     ulna_reduced_release(&reduced);
     return status;
+}
+
+/* ---- starts ------------------------------------------------------------------------------------------------------ */
+
+void ulna_papers_random_pose(const ulna_model *model, const double *lower, const double *upper, const double root[3],
+                             uint64_t seed, double *step, double *q)
+{
+    memcpy(q, ulna_model_rest(model), (size_t)ulna_model_coordinate_count(model) * sizeof *q);
+    for (int d = 0, placed = 0; d < ulna_model_dof_count(model) && placed < 3; d++)
+        if (ulna_model_dof_is_translation(model, d))
+            q[ulna_model_dof_coordinate(model, d)] = root[placed++];
+    ulna_global_start(model, lower, upper, NULL, seed, 0, step, q);
 }
