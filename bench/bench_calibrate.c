@@ -22,6 +22,8 @@
 
 enum { REPEATS = 7, FIRST_SEED = 401, SEEDS = 6, FEW_SEEDS = 3 };
 
+#define SKIN 0.006 /* m */
+
 typedef struct outcome {
     double ms, cpu_ms; /* medians */
     double take_mm, held_out_mm;
@@ -105,12 +107,14 @@ static void add_truth(bench_report *report)
         const char *name;
         calibrate_truth_case wanted;
     } cases[] = {
-        {"reference", {.first_seed = FIRST_SEED, .seeds = SEEDS}},
-        {"placed", {.rule = 1, .first_seed = FIRST_SEED, .seeds = SEEDS}},
-        {"other_shoulders", {.first_seed = FIRST_SEED, .seeds = FEW_SEEDS, .has_other_shoulders = 1}},
+        {"reference", {.skin = SKIN, .first_seed = FIRST_SEED, .seeds = SEEDS}},
+        {"placed", {.rule = 1, .skin = SKIN, .first_seed = FIRST_SEED, .seeds = SEEDS}},
+        {"rough_reference", {.skin = 2 * SKIN, .first_seed = FIRST_SEED, .seeds = FEW_SEEDS}},
+        {"rough_placed", {.rule = 1, .skin = 2 * SKIN, .first_seed = FIRST_SEED, .seeds = FEW_SEEDS}},
+        {"other_shoulders", {.skin = SKIN, .first_seed = FIRST_SEED, .seeds = FEW_SEEDS, .has_other_shoulders = 1}},
         {"found_shoulders",
-         {.first_seed = FIRST_SEED, .seeds = FEW_SEEDS, .has_other_shoulders = 1, .finds_shoulders = 1}},
-        {"same_shoulders", {.first_seed = FIRST_SEED, .seeds = FEW_SEEDS, .finds_shoulders = 1}},
+         {.skin = SKIN, .first_seed = FIRST_SEED, .seeds = FEW_SEEDS, .has_other_shoulders = 1, .finds_shoulders = 1}},
+        {"same_shoulders", {.skin = SKIN, .first_seed = FIRST_SEED, .seeds = FEW_SEEDS, .finds_shoulders = 1}},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         calibrate_truth t;

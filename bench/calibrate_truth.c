@@ -13,7 +13,6 @@
 #include "support.h"
 #include "ulna/kinematics.h"
 
-#define SKIN 0.006  /* m, root mean square of each coordinate: moves with the pose */
 #define NOISE 0.001 /* m */
 #define PLACED 0.02 /* m */
 
@@ -66,8 +65,8 @@ int calibrate_measure_halves(int take, calibrate_halves *halves)
 
 /* ---- known truth ------------------------------------------------------------------------------------------------------ */
 
-/* Where a marker is off because of skin: a random mixture of the joint angles, as large as SKIN. `out`: frames x 3. */
-static void make_skin(const ulna_clip *clip, uint64_t *random, double *out)
+/* Where a marker is off because of skin: a random mixture of the joint angles, as large as `size`. `out`: frames x 3. */
+static void make_skin(const ulna_clip *clip, double size, uint64_t *random, double *out)
 {
     enum { ROOT = 6 };
     int nq = clip->coordinate_count, frames = clip->frame_count;
@@ -87,12 +86,12 @@ static void make_skin(const ulna_clip *clip, uint64_t *random, double *out)
     for (int i = 0; i < 3 * frames; i++)
         squares += out[i] * out[i] / frames;
     for (int i = 0; i < 3 * frames && squares > 0; i++)
-        out[i] *= SKIN / sqrt(squares);
+        out[i] *= size / sqrt(squares);
 }
 
 /* The recording of a set of true offsets. */
-static int make_recording(const ulna_model *model, const ulna_clip *clip, const ulna_marker_set *set, uint64_t *random,
-                          ulna_recording *r)
+static int make_recording(const ulna_model *model, const ulna_clip *clip, const ulna_marker_set *set, double skin_size,
+                          uint64_t *random, ulna_recording *r)
 {
     ulna_pose *pose = NULL;
     double *skin = malloc(3 * (size_t)clip->frame_count * sizeof *skin), R[9], x[3];
@@ -100,7 +99,7 @@ static int make_recording(const ulna_model *model, const ulna_clip *clip, const 
                    ulna_pose_create(model, NULL, &pose, NULL) == ULNA_OK;
     for (size_t i = 0; i < set->count && is_ready; i++) {
         snprintf(r->names[i], sizeof r->names[i], "%s", set->items[i].marker);
-        make_skin(clip, random, skin);
+        make_skin(clip, skin_size, random, skin);
         for (int f = 0; f < clip->frame_count; f++) {
             double *to = ulna_recording_frame(r, f) + 3 * i;
             ulna_pose_forward(pose, ulna_clip_frame(clip, f));
@@ -219,7 +218,7 @@ static int run_truth(const ulna_content *skeleton, const ulna_clip *clip, const 
     ulna_calibrate_options options = ulna_calibrate_options_default();
     options.shoulders = wanted->finds_shoulders;
     ulna_model *person = make_person(skeleton->model, wanted->has_other_shoulders);
-    int ready = person && make_recording(person, clip, true_set, random, &recording);
+    int ready = person && make_recording(person, clip, true_set, wanted->skin, random, &recording);
     o.model = skeleton->model;
     o.recording = &recording;
     o.axes = same;

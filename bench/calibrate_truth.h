@@ -28,9 +28,10 @@ typedef struct calibrate_truth {
 /* `take` is one of bench_takes; 0 if its data are missing. */
 int calibrate_measure_halves(int take, calibrate_halves *halves);
 
-/* Markers made from a reference motion: true offsets, skin that moves by 6 mm with the pose, 1 mm of noise. */
+/* Markers made from a reference motion: true offsets, skin that moves with the pose, 1 mm of noise. */
 typedef struct calibrate_truth_case {
-    int rule; /* 0: offsets as the reference has them; 1: expected places give or take 2 cm in each coordinate */
+    int rule;    /* 0: offsets as the reference has them; 1: expected places give or take 2 cm in each coordinate */
+    double skin; /* m, root mean square */
     int first_seed, seeds;
     int has_other_shoulders; /* the person's clavicles are 80 % of the skeleton's, the upper arms 112 % */
     int finds_shoulders;     /* options.shoulders */

@@ -12,7 +12,8 @@
 #define OUTLIER_WEIGHT 0.25 /* of the robust loss: sightings below it are set apart */
 #define UNMODELLED                                                                                                     \
     1.2 /* of deviations: skin moves with the pose, not at random, so errors are larger than noise would make them */
-#define LITTLE 0.5                 /* of the directions that poses could make up for, undetermined: most of them */
+#define LEAST_LEFT 0.25 /* of the variance of a marker's error: few markers on many joints follow nearly everything */
+#define LITTLE 0.5      /* of the directions that poses could make up for, undetermined: most of them */
 #define SUSPECT_LENGTH 0.01        /* of the skeleton's length scale: less than that is no wrong bone */
 #define BEYOND (5 * ULNA_PI / 180) /* of a limit: rounding of models and people */
 
@@ -165,6 +166,30 @@ static int factor_precision(ulna_calibrator *c, double unit)
     return c->kernel->cholesky(c->nz, c->factor);
 }
 
+/* Degrees of freedom that some marker moves with. */
+static int count_shown(const ulna_calibrator *c)
+{
+    int shown = 0;
+    for (int d = 0; d < c->nv; d++)
+        shown += c->last[d] > c->first[d];
+    return shown;
+}
+
+/*
+ * The variance of a marker's error over the one that the prior takes for known (ulna_calibrator_frame_variance), at least 1: where the
+ * take's own is larger, since skin moves more or bones have other lengths, what was found is less sure. Poses follow the markers,
+ * so that only 1 - DOFs / coordinates of the variance is left in the distances.
+ */
+static double find_excess(const ulna_calibrator *c, const tally *tallies)
+{
+    double outliers, coordinates = 0, rms = total_rms(c, tallies, &outliers);
+    for (int i = 0; i < c->count; i++)
+        coordinates += 3.0 * tallies[i].seen / c->keys;
+    double left = fmax(1 - count_shown(c) / coordinates, LEAST_LEFT);
+    double ratio = rms * rms / (left * ulna_calibrator_frame_variance(c));
+    return ratio > 1 ? ratio : 1;
+}
+
 /* Directions of marker i that its expected place decides: the trace of unit u A times the block of the inverse. */
 static void find_deviation(ulna_calibrator *c, int i, double unit, tally *t)
 {
@@ -213,10 +238,10 @@ static double largest_eigenvalue(const double A[9])
 
 /* Of the pose of a key: rad^2, about the axis that is determined least. The offsets are off in all frames alike, the positions of
  * the markers in each frame anew. */
-static double rotation_variance(ulna_calibrator *c, double unit, int body, double *rows)
+static double rotation_variance(ulna_calibrator *c, double excess, int body, double *rows)
 {
     size_t n = (size_t)c->nz;
-    double cov[9], frame = ulna_calibrator_frame_variance(c);
+    double cov[9], unit = excess * ulna_calibrator_prior(c), frame = excess * ulna_calibrator_frame_variance(c);
     ulna_calibrator_rotation_rows(c, body, rows, cov);
     for (int k = 0; k < 3; k++)
         forward_square(n, c->factor, rows + n * (size_t)k);
@@ -237,10 +262,10 @@ static int is_shown(const ulna_calibrator *c, int body)
 }
 
 /* How far joints may be off in the poses, in place and rotation, since the poses follow the offsets: over some of the keys. */
-static ulna_status find_joint_deviations(ulna_calibrator *c, double unit, double *place, double *rotation)
+static ulna_status find_joint_deviations(ulna_calibrator *c, double excess, double *place, double *rotation)
 {
     size_t n = (size_t)c->nz;
-    double *rows = ulna_allocate(&c->allocator, 3 * n, sizeof *rows);
+    double *rows = ulna_allocate(&c->allocator, 3 * n, sizeof *rows), unit = excess * ulna_calibrator_prior(c);
     ulna_status status = rows ? ULNA_OK : ULNA_ERR_MEMORY;
     int samples = c->keys < JOINT_SAMPLES ? c->keys : JOINT_SAMPLES;
     for (int s = 0; s < samples && status == ULNA_OK; s++) {
@@ -251,7 +276,7 @@ static ulna_status find_joint_deviations(ulna_calibrator *c, double unit, double
             ulna_calibrator_joint_rows(c, b, rows);
             for (int k = 0; k < 3; k++)
                 place[b] += unit * forward_square(n, c->factor, rows + n * (size_t)k) / samples;
-            rotation[b] += is_shown(c, b) ? rotation_variance(c, unit, b, rows) / samples : NAN;
+            rotation[b] += is_shown(c, b) ? rotation_variance(c, excess, b, rows) / samples : NAN;
         }
     }
     for (int b = 0; b < c->nb; b++) {
@@ -264,7 +289,7 @@ static ulna_status find_joint_deviations(ulna_calibrator *c, double unit, double
 
 static ulna_status find_deviations(ulna_calibrator *c, tally *tallies, ulna_calibration *result)
 {
-    double unit = ulna_calibrator_prior(c);
+    double excess = find_excess(c, tallies), unit = excess * ulna_calibrator_prior(c);
     size_t nb = (size_t)c->nb;
     result->deviation = ulna_allocate(&result->set.allocator, nb, sizeof *result->deviation);
     result->rotation_deviation = ulna_allocate(&result->set.allocator, nb, sizeof *result->rotation_deviation);
@@ -286,7 +311,7 @@ static ulna_status find_deviations(ulna_calibrator *c, tally *tallies, ulna_cali
         find_deviation(c, i, unit, &tallies[i]);
         result->undetermined += tallies[i].undetermined;
     }
-    return find_joint_deviations(c, unit, result->deviation, result->rotation_deviation);
+    return find_joint_deviations(c, excess, result->deviation, result->rotation_deviation);
 }
 
 /* ---- repair ------------------------------------------------------------------------------------------------------ */
@@ -330,10 +355,7 @@ static ulna_status fill_set(ulna_calibrator *c, const ulna_marker_set *set, ulna
 static void fill_totals(const ulna_calibrator *c, const tally *tallies, ulna_calibration *result)
 {
     double all = 0, seen = 0;
-    int dofs = 0;
-    for (int d = 0; d < c->nv; d++)
-        dofs += c->last[d] > c->first[d];
-    result->is_undetermined = result->undetermined > LITTLE * fmin(dofs, 3 * (double)c->count);
+    result->is_undetermined = result->undetermined > LITTLE * fmin(count_shown(c), 3 * (double)c->count);
     for (int i = 0; i < c->count; i++) {
         all += tallies[i].squares;
         seen += tallies[i].seen;
