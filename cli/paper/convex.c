@@ -215,8 +215,8 @@ static void sum_up(paper_job *job, box_run *run, const char *panel, const char *
             exact += costs[w][i] < 0.1;
         double median = ulna_median(costs[w], (size_t)count), share = count ? 100.0 * exact / count : 0;
         sheet_row(&run->summary, "%s,%s,%d,%.3g,%.3g,%.3g,%.1f", panel, way_names[w], count, median,
-                  count ? costs[w][(int)(0.9 * (count - 1))] : (double)NAN, count ? costs[w][count - 1] : (double)NAN,
-                  share);
+                  count ? costs[w][(int)ceil(0.9 * (count - 1))] : (double)NAN,
+                  count ? costs[w][count - 1] : (double)NAN, share);
         json_t *of = put_object(fact, names[w]);
         put_number(of, "median_mm", median);
         put_number(of, "good_percent", share);
@@ -294,10 +294,13 @@ static ulna_status add_still(scene *of, int view, const char *panel, const doubl
     }
     for (int i = 0; i < points->count && status == ULNA_OK; i++) {
         const double *y = of->goals + 3 * i;
-        double p[3];
+        double a[3], p[3];
         memcpy(p, y, sizeof p);
         if (q) {
+            ulna_pose_body(of->pose, points->points[i].body, a, NULL);
             ulna_pose_point(of->pose, points->points[i].body, points->points[i].point, p);
+            if (of->has_tips) /* from the last joint to the tip */
+                sheet_row(table, "%s,bone,%.5f,%.5f,%.5f,%.5f,%.5f,%.5f", panel, a[0], a[1], a[2], p[0], p[1], p[2]);
             sheet_row(table, "%s,miss,%.5f,%.5f,%.5f,%.5f,%.5f,%.5f", panel, y[0], y[1], y[2], p[0], p[1], p[2]);
             sheet_row(table, "%s,point,%.5f,%.5f,%.5f,%.5f,%.5f,%.5f", panel, p[0], p[1], p[2], p[0], p[1], p[2]);
         }
@@ -306,68 +309,71 @@ static ulna_status add_still(scene *of, int view, const char *panel, const doubl
     return status;
 }
 
-/* The worst of 20 starts: as in the paper, which shows local results that are wrong. */
-static ulna_status find_trap(scene *of, int view, double *q, answer *found, ulna_error *error)
+/* The worst of 20 starts, in the pose in which starts differ most: the paper, too, shows local results that are wrong. Observes that pose. */
+static ulna_status find_trap(scene *of, int view, double *q, ulna_error *error)
 {
+    enum { STARTS = 20 };
     ulna_options options = local_options(of, "newton", 30);
     size_t bytes = (size_t)ulna_model_coordinate_count(of->model) * sizeof *q;
-    double *next = new_pose(of, error);
-    ulna_status status = next ? ULNA_OK : ULNA_ERR_MEMORY;
-    found->cost_mm = -1;
-    for (uint64_t k = 0; k < 20 && status == ULNA_OK; k++) {
-        answer one;
-        status = solve_local(of, view, &options, 5000 + k, next, &one, error);
-        if (status == ULNA_OK && one.cost_mm > found->cost_mm) {
-            *found = one;
-            memcpy(q, next, bytes);
+    double *next = new_pose(of, error), *worst = new_pose(of, error), widest = -1;
+    int pose = 0;
+    ulna_status status = next && worst ? ULNA_OK : ULNA_ERR_MEMORY;
+    for (int i = 0; i < of->poses && status == ULNA_OK; i++) {
+        double least = (double)INFINITY, most = -1;
+        status = scene_observe(of, view, i, 1);
+        for (uint64_t k = 0; k < STARTS && status == ULNA_OK; k++) {
+            answer one;
+            status = solve_local(of, view, &options, 5000 + k, next, &one, error);
+            if (status == ULNA_OK && one.cost_mm > most)
+                memcpy(worst, next, bytes);
+            most = fmax(most, one.cost_mm);
+            least = fmin(least, one.cost_mm);
+        }
+        if (status == ULNA_OK && most - least > widest) {
+            widest = most - least;
+            pose = i;
+            memcpy(q, worst, bytes);
         }
     }
     free(next);
-    return status;
+    free(worst);
+    return status == ULNA_OK ? scene_observe(of, view, pose, 1) : status;
 }
 
 static ulna_status run_stills(paper_job *job, int is_hand, sheet *table, sheet *costs, ulna_error *error)
 {
+    enum { LOCAL, PROJECTED, SDP, PICTURES };
+    static const char *const names[PICTURES] = {"local", "projected (14)", "SDP-IK"};
     scene of;
     char panel[64];
     ulna_sdp_result about = {0};
-    answer local = {0}, sdp = {0};
-    double projected_mm = 0, *q = NULL, *projected = NULL;
+    answer sdp;
+    double cost_mm[PICTURES] = {0}, *q[PICTURES] = {0};
     ulna_status status = scene_open(job, &of, is_hand, 5, error);
-    if (status == ULNA_OK) {
-        q = new_pose(&of, error);
-        projected = new_pose(&of, error);
-        status = q && projected ? scene_observe(&of, VIEW_ALL, 2 < of.poses ? 2 : 0, 1) : ULNA_ERR_MEMORY;
-    }
+    for (int i = 0; i < PICTURES && status == ULNA_OK; i++)
+        status = (q[i] = new_pose(&of, error)) ? ULNA_OK : ULNA_ERR_MEMORY;
     if (status == ULNA_OK)
-        status = solve_sdp(&of, VIEW_ALL, q, projected, &sdp, &about, error);
-    snprintf(panel, sizeof panel, "%s: noisy points", of.name ? of.name : "");
+        status = find_trap(&of, VIEW_ALL, q[LOCAL], error);
+    if (status == ULNA_OK)
+        status = solve_sdp(&of, VIEW_ALL, q[SDP], q[PROJECTED], &sdp, &about, error);
+    snprintf(panel, sizeof panel, "%s: noisy points", is_hand ? "hand" : "body");
     if (status == ULNA_OK)
         status = add_still(&of, VIEW_ALL, panel, NULL, table);
-    double *local_q = status == ULNA_OK ? new_pose(&of, error) : NULL;
-    if (local_q)
-        status = find_trap(&of, VIEW_ALL, local_q, &local, error);
-    if (status == ULNA_OK)
-        status = scene_cost(&of, VIEW_ALL, projected, &projected_mm);
-    snprintf(panel, sizeof panel, "%s: local", of.name ? of.name : "");
-    if (status == ULNA_OK)
-        status = add_still(&of, VIEW_ALL, panel, local_q, table);
-    snprintf(panel, sizeof panel, "%s: projected (14)", of.name ? of.name : "");
-    if (status == ULNA_OK)
-        status = add_still(&of, VIEW_ALL, panel, projected, table);
-    snprintf(panel, sizeof panel, "%s: SDP-IK", of.name ? of.name : "");
-    if (status == ULNA_OK)
-        status = add_still(&of, VIEW_ALL, panel, q, table);
-    if (status == ULNA_OK) {
-        sheet_row(costs, "%s,%.3g,%.3g,%.3g", of.name, local.cost_mm, projected_mm, sdp.cost_mm);
-        json_t *fact = put_object(job->facts, of.name);
-        put_number(fact, "local_mm", local.cost_mm);
-        put_number(fact, "projected_mm", projected_mm);
-        put_number(fact, "sdp_mm", sdp.cost_mm);
+    for (int i = 0; i < PICTURES && status == ULNA_OK; i++) {
+        snprintf(panel, sizeof panel, "%s: %s", of.name, names[i]);
+        status = scene_cost(&of, VIEW_ALL, q[i], &cost_mm[i]);
+        if (status == ULNA_OK)
+            status = add_still(&of, VIEW_ALL, panel, q[i], table);
     }
-    free(q);
-    free(projected);
-    free(local_q);
+    if (status == ULNA_OK) {
+        sheet_row(costs, "%s,%.3g,%.3g,%.3g", of.name, cost_mm[LOCAL], cost_mm[PROJECTED], cost_mm[SDP]);
+        json_t *fact = put_object(job->facts, of.name);
+        put_number(fact, "local_mm", cost_mm[LOCAL]);
+        put_number(fact, "projected_mm", cost_mm[PROJECTED]);
+        put_number(fact, "sdp_mm", cost_mm[SDP]);
+    }
+    for (int i = 0; i < PICTURES; i++)
+        free(q[i]);
     scene_close(&of);
     return status;
 }

@@ -242,7 +242,8 @@ static ulna_status run_sweep(const paper_take *take, int frame, sheets *to, json
                 reached = reached < 0 && rows[k].f < HESSIAN_STOP_CM2 ? k : reached;
             }
             if (status == ULNA_OK) {
-                sheet_row(&to->summary, "%s,%s,1,%d,%d,,%.3g,%.3g", panel, name, reached >= 0, reached, result.f,
+                sheet_row(&to->summary, "%s,%s,1,%d,%d,%.3g,%.3g,%.3g", panel, name, reached >= 0, reached,
+                          rows[result.trace_count > 10 ? 10 : result.trace_count - 1].f, result.f,
                           1e3 * result.seconds);
                 put_count(facts, "runs", 1 + json_integer_value(json_object_get(facts, "runs")));
                 put_count(facts, "reached", (reached >= 0) + json_integer_value(json_object_get(facts, "reached")));

@@ -45,16 +45,27 @@ static void put_heading(markup *page, const char *text, int is_word)
     markup_put(page, "</th>");
 }
 
+/* Whether some cell is more than a number, "-" or nothing. */
+static int is_words(const sheet *table, int column)
+{
+    for (int row = 0; row < sheet_count(table); row++) {
+        const char *text = sheet_cell(table, row, column);
+        if (isnan(sheet_number(table, row, column)) && *text && strcmp(text, "-") != 0)
+            return 1;
+    }
+    return 0;
+}
+
 static void put_table(markup *page, const sheet *table)
 {
     markup_put(page, "<div class=\"scroll\"><table><thead><tr>");
     for (int i = 0; i < table->columns; i++)
-        put_heading(page, table->cells[i], sheet_count(table) && isnan(sheet_number(table, 0, i)));
+        put_heading(page, table->cells[i], is_words(table, i));
     markup_put(page, "</tr></thead><tbody>\n");
     for (int row = 0; row < sheet_count(table); row++) {
         markup_put(page, "<tr>");
         for (int i = 0; i < table->columns; i++) {
-            markup_put(page, isnan(sheet_number(table, row, i)) ? "<td class=\"word\">" : "<td>");
+            markup_put(page, is_words(table, i) ? "<td class=\"word\">" : "<td>");
             markup_escape(page, sheet_cell(table, row, i));
             markup_put(page, "</td>");
         }
@@ -115,7 +126,10 @@ static void put_part(markup *page, const paper_part *part, const sheet *table)
     else if (part->drawing == DRAW_PLAYER)
         put_player(page, table);
     else {
-        markup_put(page, "<div class=\"panels\">\n");
+        markup_format(page, "<div class=\"panels%s\">\n",
+                      part->drawing == DRAW_CURVES   ? " wide"
+                      : part->drawing == DRAW_STILLS ? " narrow"
+                                                     : "");
         paper_draw(part, table, 0, page);
         markup_put(page, "</div>\n");
     }

@@ -412,9 +412,10 @@ static void put_shown(const solve_job *job)
     put_text(o, "axes", text);
     snprintf(text, sizeof text, "limits from %s", job->bounds_path ? job->bounds_path : "");
     put_text(o, "limits",
-             !job->bounded      ? "joint limits may be exceeded at a cost"
-             : job->bounds_path ? text
-                                : "inside the skeleton's limits");
+             job->bounded && job->bounds_path ? text
+             : job->bounded                   ? "inside the skeleton's limits"
+             : job->attach == ATTACH_ORACLE   ? "joint limits ignored"
+                                              : "joint limits may be exceeded at a cost");
     put_flag(o, "some_unmarked", job->result.trust.unmarked && job->result.trust.unmarked < s->frames);
     put_flag(o, "is_bounded", job->result.trust.typical_rms != job->result.trust.unmarked_rms);
     put_count(o, "worst_frame", (long long)s->rms_max_frame + job->take->first_frame);

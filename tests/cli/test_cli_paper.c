@@ -151,6 +151,8 @@ static void relaxation_is_better_than_starts(const json_t *object)
     const json_t *body = json_object_get(facts(object, "convex6"), "body"), *time = facts(object, "sdp-time");
     assert_true(number(body, "projected_mm") > number(body, "sdp_mm"));
     assert_true(number(body, "local_mm") >= number(body, "sdp_mm") - 0.1);
+    assert_true(member(facts(object, "convex6"), "hand", "local_mm") >
+                member(facts(object, "convex6"), "hand", "sdp_mm"));
     assert_true(member(time, "body", "global_ms") < 1e3 * member(time, "body", "sdp_s"));
 }
 
