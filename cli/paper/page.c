@@ -16,6 +16,7 @@ typedef struct report {
     const char *folder;
     const json_t *ran;
     sheet *sheets; /* of all parts of all items that ran, in their order */
+    json_t *facts; /* of all items that ran, by their names */
 } report;
 
 static const cli unicode = {0}; /* templates are filled as on a terminal that shows every letter */
@@ -127,9 +128,9 @@ static void put_part(markup *page, const paper_part *part, const sheet *table)
         put_player(page, table);
     else {
         markup_format(page, "<div class=\"panels%s\">\n",
-                      part->drawing == DRAW_CURVES   ? " wide"
-                      : part->drawing == DRAW_STILLS ? " narrow"
-                                                     : "");
+                      part->drawing == DRAW_CURVES || part->drawing == DRAW_BOXES ? " wide"
+                      : part->drawing == DRAW_STILLS                              ? " narrow"
+                                                                                  : "");
         paper_draw(part, table, 0, page);
         markup_put(page, "</div>\n");
     }
@@ -152,7 +153,7 @@ static int has_reported(const paper_item *item)
     return 0;
 }
 
-static void put_item(markup *page, const paper_item *item, const json_t *row, const sheet *sheets)
+static void put_item(markup *page, const paper_item *item, const json_t *row, const json_t *facts, const sheet *sheets)
 {
     markup_format(page, "<section id=\"%s\"><h2>%s of the %s paper: ", item->name, item->shown, item->paper);
     markup_escape(page, item->title);
@@ -163,9 +164,12 @@ static void put_item(markup *page, const paper_item *item, const json_t *row, co
         if (item->parts[i].is_reported)
             put_part(page, &item->parts[i], &sheets[i]);
     markup_put(page, "</div><div class=\"ours\"><h3>Ulna</h3>\n");
-    char *line = fact_fill(&unicode, json_object_get(row, "facts"), item->line);
-    if (line)
-        put_paragraph(page, "found", line);
+    char *line = fact_fill(&unicode, facts, item->line);
+    if (line) {
+        markup_put(page, "<p><span class=\"found\">");
+        markup_escape(page, line);
+        markup_format(page, "</span> <a href=\"%s-facts.csv\">%s-facts.csv</a></p>\n", item->name, item->name);
+    }
     free(line);
     for (int i = 0; item->parts[i].name; i++)
         if (!item->parts[i].is_reported)
@@ -191,7 +195,7 @@ static void put_items(markup *page, const void *about)
         const json_t *row = row_of(of, item);
         if (!row)
             continue;
-        put_item(page, item, row, next);
+        put_item(page, item, row, json_object_get(of->facts, item->name), next);
         for (const paper_part *part = item->parts; part->name; part++)
             next++;
     }
@@ -242,13 +246,25 @@ static void put_version(markup *page, const void *about)
 
 /* ---- files --------------------------------------------------------------------------------------------------------- */
 
-static ulna_status load_part(const report *of, const paper_part *part, sheet *table, ulna_error *error)
+static ulna_status load_sheet(const report *of, const char *part, sheet *table, ulna_error *error)
 {
     char name[80];
-    snprintf(name, sizeof name, "%s.csv", part->name);
+    snprintf(name, sizeof name, "%s.csv", part);
     char *path = folder_join(of->folder, name);
     ulna_status status = path ? sheet_load(table, path, error) : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
     free(path);
+    return status;
+}
+
+static ulna_status load_facts(const report *of, const paper_item *item, ulna_error *error)
+{
+    char name[64];
+    sheet table = {0};
+    snprintf(name, sizeof name, "%s-facts", item->name);
+    ulna_status status = load_sheet(of, name, &table, error);
+    if (status == ULNA_OK)
+        json_object_set_new(of->facts, item->name, sheet_facts(&table));
+    sheet_release(&table);
     return status;
 }
 
@@ -291,26 +307,31 @@ static ulna_status write_page(const report *of, ulna_error *error)
 
 ulna_status paper_write_page(const char *folder, const json_t *ran, ulna_error *error)
 {
-    report of = {.folder = folder, .ran = ran};
+    report of = {.folder = folder, .ran = ran, .facts = json_object()};
     int count = 0, next = 0;
     ulna_status status = ULNA_OK;
     for (const paper_item *item = paper_items; item->name; item++)
         for (const paper_part *part = item->parts; part->name; part++)
             count++;
     of.sheets = calloc((size_t)count + 1, sizeof *of.sheets);
-    if (!of.sheets)
-        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
-    for (const paper_item *item = paper_items; item->name && status == ULNA_OK; item++)
-        for (const paper_part *part = item->parts; row_of(&of, item) && part->name && status == ULNA_OK; part++) {
-            status = load_part(&of, part, &of.sheets[next], error);
+    if (!of.sheets || !of.facts)
+        status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    for (const paper_item *item = paper_items; item->name && status == ULNA_OK; item++) {
+        if (!row_of(&of, item))
+            continue;
+        status = load_facts(&of, item, error);
+        for (const paper_part *part = item->parts; part->name && status == ULNA_OK; part++) {
+            status = load_sheet(&of, part->name, &of.sheets[next], error);
             if (status == ULNA_OK)
                 status = write_picture(&of, part, &of.sheets[next], error);
             next++;
         }
+    }
     if (status == ULNA_OK)
         status = write_page(&of, error);
     for (int i = 0; i < next; i++)
         sheet_release(&of.sheets[i]);
     free(of.sheets);
+    json_decref(of.facts);
     return status;
 }

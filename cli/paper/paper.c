@@ -116,6 +116,18 @@ static ulna_status save_reported(const paper_job *job, ulna_error *error)
     return status;
 }
 
+static ulna_status save_facts(paper_job *job, ulna_error *error)
+{
+    char name[64];
+    sheet table;
+    snprintf(name, sizeof name, "%s-facts", job->item->name);
+    sheet_begin(&table, "fact,value");
+    sheet_put_facts(&table, "", job->facts);
+    ulna_status status = paper_save(job, name, &table, error);
+    sheet_release(&table);
+    return status;
+}
+
 static int run_item(paper_job *job, json_t *list)
 {
     ulna_error error;
@@ -129,6 +141,8 @@ static int run_item(paper_job *job, json_t *list)
     ulna_status status = job->item->run(job, &error);
     if (status == ULNA_OK)
         status = save_reported(job, &error);
+    if (status == ULNA_OK)
+        status = save_facts(job, &error);
     put_number(row, "seconds", cli_seconds() - begun);
     if (status != ULNA_OK) {
         progress_end(&job->bar);
@@ -150,16 +164,17 @@ static int run_items(paper_job *job, json_t *object)
 {
     const cli *tool = job->tool;
     json_t *list = put_list(object, "items");
-    int count = 0, code = CLI_DONE, done = 0;
+    int seconds = 0, code = CLI_DONE, done = 0;
     for (const paper_item *item = paper_items; item->name; item++)
-        count += is_wanted(tool, item);
+        seconds += is_wanted(tool, item) ? item->seconds : 0;
     progress_begin(&job->bar, tool);
     for (const paper_item *item = paper_items; item->name && !code; item++) {
         if (!is_wanted(tool, item))
             continue;
         job->item = item;
-        job->done = (double)done++ / count;
-        job->share = 1.0 / count;
+        job->done = (double)done / seconds;
+        job->share = (double)item->seconds / seconds;
+        done += item->seconds;
         code = run_item(job, list);
         if (!code) {
             progress_end(&job->bar);

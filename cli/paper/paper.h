@@ -35,6 +35,9 @@ int sheet_column(const sheet *table, const char *name); /* -1 if there is none *
 const char *sheet_cell(const sheet *table, int row,
                        int column); /* row 0 is the first below the headings; "" for column -1 */
 double sheet_number(const sheet *table, int row, int column); /* NaN if it is none */
+/* Facts as rows of a sheet with the headings fact,value: members of members as "fixed.bfgs.solved"; and back. */
+void sheet_put_facts(sheet *table, const char *prefix, const json_t *facts);
+json_t *sheet_facts(const sheet *table);
 /* How many different texts the column has, in the order in which they occur; the first `most` of them. */
 int sheet_kinds(const sheet *table, int column, const char **kinds, int most);
 
@@ -107,7 +110,7 @@ typedef struct paper_job {
     progress bar;
     double done, share; /* of all items: before this one, and of this one */
     const paper_item *item;
-    json_t *facts; /* of the item: numbers that its line quotes */
+    json_t *facts; /* of the item: numbers that its line quotes; the page reads them from "ITEM-facts.csv" */
     json_t *notes; /* of the item: sentences */
 } paper_job;
 
@@ -148,6 +151,7 @@ struct paper_item {
     const char *line;        /* template of a line about the facts */
     const paper_part *parts; /* up to one without a name */
     ulna_status (*run)(paper_job *job, ulna_error *error);
+    int seconds; /* about, of the full size: its part of the progress bar */
 };
 
 extern const paper_item paper_items[]; /* up to one without a name */

@@ -153,3 +153,53 @@ int sheet_kinds(const sheet *table, int column, const char **kinds, int most)
     }
     return count;
 }
+
+/* ---- facts ------------------------------------------------------------------------------------------------------------- */
+
+void sheet_put_facts(sheet *table, const char *prefix, const json_t *facts)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)facts, key, value)
+    {
+        char name[200];
+        snprintf(name, sizeof name, "%s%s%s", prefix, *prefix ? "." : "", key);
+        if (json_is_object(value))
+            sheet_put_facts(table, name, value);
+        else if (json_is_string(value))
+            sheet_row(table, "%s,%s", name, json_string_value(value));
+        else if (json_is_integer(value))
+            sheet_row(table, "%s,%lld", name, (long long)json_integer_value(value));
+        else
+            sheet_row(table, "%s,%.12g", name, json_is_real(value) ? json_real_value(value) : (double)NAN);
+    }
+}
+
+static json_t *value_of(const char *text)
+{
+    char *end;
+    long long count = strtoll(text, &end, 10);
+    if (*text && !*end)
+        return json_integer(count);
+    double number = strtod(text, &end);
+    if (*text && !*end)
+        return json_real(number);
+    return strcmp(text, "-") == 0 ? json_null() : cli_json_text(text);
+}
+
+json_t *sheet_facts(const sheet *table)
+{
+    json_t *facts = json_object();
+    for (int row = 0; row < sheet_count(table); row++) {
+        json_t *at = facts;
+        const char *name = sheet_cell(table, row, 0);
+        for (const char *dot; (dot = strchr(name, '.')) != NULL; name = dot + 1) {
+            char part[200];
+            snprintf(part, sizeof part, "%.*s", (int)(dot - name), name);
+            json_t *inside = json_object_get(at, part);
+            at = inside ? inside : put_object(at, part);
+        }
+        json_object_set_new(at, name, value_of(sheet_cell(table, row, 1)));
+    }
+    return facts;
+}

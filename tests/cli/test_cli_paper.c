@@ -218,6 +218,12 @@ static void everything_runs_without_data(void **state)
     page_shows(tool, page, "recipe8-paper.csv");
     page_shows(tool, page, "clamp.csv");
     page_shows(tool, page, "convex4-summary.csv");
+    double cm = value(tool, "out/table4-facts.csv", "bfgs_10.cm", "value");
+    char quoted[40];
+    snprintf(quoted, sizeof quoted, "quasi-Newton 10 %.2f cm", cm);
+    assert_near(cm, member(facts(object, "table4"), "bfgs_10", "cm"), 1e-9 * cm);
+    ulna_test_says(page, quoted); /* the sentence, too, is made from a file */
+    ulna_test_says(page, "table4-facts.csv");
     ulna_test_says(page, "23.78");
     ulna_test_says(page, "dg_03-05_02");
     assert_null(strstr(page, "{{"));
