@@ -162,8 +162,8 @@ static json_t *solve_number(void *context, int index, int slot, take_key *tell, 
     if (group && (!status || strcmp(status, "failed") == 0))
         return take_failed("no calibration of %s: %s", group->name, message ? message : "it did not end");
     char *table = group && strcmp(status, "done") == 0 ? take_calibration_path(run->output, group, ".csv") : NULL;
-    json_t *row =
-        take_solve(&run->setup, take, table ? table : take->attach, known_line(run, take), slot, tell, tell_context);
+    take_markers markers = {.table = table ? table : take->attach, .calibration = table ? group->result : NULL};
+    json_t *row = take_solve(&run->setup, take, &markers, known_line(run, take), slot, tell, tell_context);
     free(table);
     return row;
 }

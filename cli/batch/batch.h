@@ -95,12 +95,18 @@ typedef struct batch_setup {
 /* Whether the options of a take are options of `ulna solve` that a batch can use, or the reason why not. Fills take->shared. */
 ulna_status take_check_words(batch_take *take, ulna_error *error);
 
+/* Where the markers of a take are on the skeleton. */
+typedef struct take_markers {
+    const char *table;         /* "": none */
+    const json_t *calibration; /* whose table it is; NULL: it was there */
+} take_markers;
+
 /* Solves a take into a slot of the work folder. The first line that `tell` gets, before the work begins, is the key of its
  * input: bytes, options, version. `known`: its line in the journal, or NULL. Returns {"status": "kept"} where that still holds,
  * else the line for the journal. */
 typedef void take_key(void *context, const char *key);
-json_t *take_solve(const batch_setup *setup, const batch_take *take, const char *attach, const json_t *known, int slot,
-                   take_key *tell, void *context);
+json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_markers *markers, const json_t *known,
+                   int slot, take_key *tell, void *context);
 /* Finds offsets for a group, unless somebody has. */
 json_t *take_calibrate(const batch_setup *setup, const batch_plan *plan, const batch_calibration *group, int slot);
 char *take_calibration_path(const char *output, const batch_calibration *group, const char *ending);

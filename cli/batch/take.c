@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -389,17 +390,40 @@ static void apply_fault(const batch_take *take)
     }
 }
 
-json_t *take_solve(const batch_setup *setup, const batch_take *take, const char *attach, const json_t *known, int slot,
-                   take_key *tell, void *context)
+/*
+ * The axes that the calibration found by trying, as a word: finding them again would take longer than to solve a short take, and
+ * takes of a session have the same. Empty where a file or the user says them.
+ */
+static void name_axes(const batch_take *take, const json_t *calibration, char word[8])
 {
-    char key[20], threads[16];
+    const json_t *object = json_object_get(calibration, "calibration"), *list = json_object_get(object, "axes");
+    double axes[9] = {0};
+    int entries = 0;
+    *word = 0;
+    if (!json_is_true(json_object_get(object, "axes_tried")) || strstr(take->shared, "--axes=") ||
+        strstr(take->shared, "--up="))
+        return;
+    for (size_t i = 0; i < 9; i++) {
+        axes[i] = json_number_value(json_array_get(list, i));
+        entries += fabs(axes[i]) > 0.5;
+    }
+    if (entries == 3)
+        axes_text(axes, word);
+}
+
+json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_markers *markers, const json_t *known,
+                   int slot, take_key *tell, void *context)
+{
+    char key[20], threads[16], axes[8];
     double begun = cli_seconds();
     char *folder = make_slot(setup, slot);
     command_line line = begin_line("solve");
     snprintf(threads, sizeof threads, "%d", setup->threads);
+    name_axes(take, markers->calibration, axes);
     add_pair(&line, "-s", take->skeleton);
     add_pair(&line, "-m", take->path);
-    add_pair(&line, "-a", attach);
+    add_pair(&line, "-a", markers->table);
+    add_pair(&line, "--axes", axes);
     add_pair(&line, "--formats", setup->formats);
     add_pair(&line, "-o", folder);
     if (setup->has_reports)

@@ -41,6 +41,19 @@ static void put_marker(const calibrate_job *job, size_t i, json_t *row)
         put_text(row, "moved_from", ulna_model_body_name(model, m->moved_from));
 }
 
+/* Were the axes found by trying, the same ones for all takes? Then they are those of the session. */
+static int are_axes_tried(const calibrate_job *job)
+{
+    for (int i = -1; i < job->more_count; i++) {
+        const ulna_take *take = i < 0 ? job->take : job->more_takes[i];
+        if (take->axes_source != ULNA_AXES_FIT && take->axes_source != ULNA_AXES_UPRIGHT)
+            return 0;
+        if (memcmp(take->axes, job->take->axes, sizeof take->axes) != 0)
+            return 0;
+    }
+    return 1;
+}
+
 void calibrate_add_results(json_t *object, const calibrate_job *job)
 {
     const ulna_calibration *r = &job->result;
@@ -62,6 +75,7 @@ void calibrate_add_results(json_t *object, const calibrate_job *job)
     put_number(object, "rms_all_with_shoulders_mm", job->shoulders.scale ? 1e3 * job->shoulders.rms_all : (double)NAN);
     put_text(object, "bones_from", job->from);
     put_numbers(object, "axes", job->take->axes, 9);
+    put_flag(object, "axes_tried", are_axes_tried(job));
     json_t *markers = put_list(object, "markers");
     for (size_t i = 0; i < r->set.count; i++)
         put_marker(job, i, put_row(markers));

@@ -36,12 +36,21 @@ void ulna_pass_find_suspects(ulna_passes *p)
     }
 }
 
-/* The largest rotation of a joint between two poses, in whatever angles. */
-static double step_between(const ulna_passes *p, const double *a, const double *b)
+/* The joints of a pose; NULL: beyond the take. */
+static void turn_joints(const ulna_passes *p, const double *q, ulna_pass_joints *joints)
 {
-    if (ulna_pose_forward(p->pose[0], a) != ULNA_OK || ulna_pose_forward(p->pose[1], b) != ULNA_OK)
+    joints->is_there = q != NULL;
+    joints->is_known = q && ulna_pose_forward(p->pose, q) == ULNA_OK;
+    if (joints->is_known)
+        ulna_joint_rotations(p->j->take->model, p->pose, joints->rotations);
+}
+
+/* The largest rotation of a joint between two poses, in whatever angles. */
+static double step_between(const ulna_passes *p, const ulna_pass_joints *a, const ulna_pass_joints *b)
+{
+    if (!a->is_known || !b->is_known)
         return (double)INFINITY;
-    return ulna_largest_rotation(p->j->take->model, p->pose[0], p->pose[1]);
+    return ulna_largest_rotation(p->j->take->model->nb, a->rotations, b->rotations);
 }
 
 static double *back_of(const ulna_passes *p, int last, int frame)
@@ -75,10 +84,10 @@ static ulna_status track_back(ulna_passes *p, int first, int last)
     return status;
 }
 
-/* What a step from one pose to the next counts; either may be NULL, beyond the take. */
-static double step_cost(const ulna_passes *p, const double *a, const double *b)
+/* What a step from one pose to the next counts; either may be beyond the take. */
+static double step_cost(const ulna_passes *p, const ulna_pass_joints *a, const ulna_pass_joints *b)
 {
-    double by = a && b ? step_between(p, a, b) / DISAGREE : 0, length = p->tracker->length_scale;
+    double by = a->is_there && b->is_there ? step_between(p, a, b) / DISAGREE : 0, length = p->tracker->length_scale;
     return STEP * fmax(p->median, NOTHING * length * length) * by * by;
 }
 
@@ -94,30 +103,66 @@ static const double *behind(const ulna_passes *p, int last, int frame)
     return frame < last ? back_of(p, last, frame) : frame < p->total ? ulna_pass_pose(p, frame) : NULL;
 }
 
+static void exchange(ulna_pass_joints *a, ulna_pass_joints *b)
+{
+    ulna_pass_joints kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* What the steps from frame to frame count, on each way and across from the one to the other. Each pose is turned once. */
+static void weigh_steps(ulna_passes *p, int first, int last)
+{
+    ulna_pass_joints *from = &p->joints[0], *to = &p->joints[1], *here = &p->joints[2], *next = &p->joints[3];
+    turn_joints(p, before(p, first - 1), from);
+    turn_joints(p, behind(p, last, first), here);
+    for (int f = first; f <= last; f++) {
+        ulna_pass_steps *steps = &p->steps[f];
+        steps->across = step_cost(p, from, here);
+        if (f == last)
+            break;
+        turn_joints(p, before(p, f), to);
+        turn_joints(p, behind(p, last, f + 1), next);
+        steps->before = step_cost(p, from, to);
+        steps->behind = step_cost(p, here, next);
+        exchange(from, to);
+        exchange(here, next);
+    }
+}
+
 /* The first frame of the way back, from which on it is better: `last` if it never is. */
 static int find_join(const ulna_passes *p, int first, int last)
 {
     double best = INFINITY, rest = 0, done = 0;
     int at = last;
     for (int f = first; f < last; f++)
-        rest += p->back_cost[f] + step_cost(p, behind(p, last, f), behind(p, last, f + 1));
+        rest += p->back_cost[f] + p->steps[f].behind;
     for (int f = first; f <= last; f++) {
-        double sum = done + step_cost(p, before(p, f - 1), behind(p, last, f)) + rest;
+        double sum = done + p->steps[f].across + rest;
         if (sum < best) {
             best = sum;
             at = f;
         }
         if (f < last) {
-            done += p->cost[f] + step_cost(p, before(p, f - 1), before(p, f));
-            rest -= p->back_cost[f] + step_cost(p, behind(p, last, f), behind(p, last, f + 1));
+            done += p->cost[f] + p->steps[f].before;
+            rest -= p->back_cost[f] + p->steps[f].behind;
         }
     }
     return at;
 }
 
+/* Do the poses of two frames differ by more than a step from frame to frame? */
+static int is_leap(ulna_passes *p, int frame)
+{
+    turn_joints(p, ulna_pass_pose(p, frame - 1), &p->joints[0]);
+    turn_joints(p, ulna_pass_pose(p, frame), &p->joints[1]);
+    return step_between(p, &p->joints[0], &p->joints[1]) > DISAGREE;
+}
+
 /* Frames from the best place on are those of the way back. */
 static void join(ulna_passes *p, int first, int last)
 {
+    weigh_steps(p, first, last);
     int at = find_join(p, first, last);
     for (int f = at; f < last; f++) {
         ulna_pass_copy(p, p->is_mended, 1, back_of(p, last, f), ulna_pass_pose(p, f));
@@ -126,8 +171,7 @@ static void join(ulna_passes *p, int first, int last)
         p->cost[f] = p->back_cost[f];
     }
     const unsigned known = ULNA_TRACK_LOST | ULNA_TRACK_RECOVERED;
-    if (at > 0 && at < p->total && !((*ulna_pass_flags(p, at) | *ulna_pass_flags(p, at - 1)) & known) &&
-        step_between(p, ulna_pass_pose(p, at - 1), ulna_pass_pose(p, at)) > DISAGREE)
+    if (at > 0 && at < p->total && !((*ulna_pass_flags(p, at) | *ulna_pass_flags(p, at - 1)) & known) && is_leap(p, at))
         for (int f = at - 1; f <= at; f++)
             *ulna_pass_flags(p, f) |= ULNA_TRACK_DOUBTFUL;
 }

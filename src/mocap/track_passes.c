@@ -171,7 +171,7 @@ double ulna_track_to_neighbours(const ulna_track_job *j, const ulna_clip *clip, 
         ulna_model_difference(model, q, ulna_clip_frame(clip, near), step);
         for (int d = 0; d < model->nv; d++) { /* a bridge holds nothing, nor do angles that leap, as near gimbal lock */
             int leaps = !ulna_segment_is_translation(model->dof_segment[d]) && fabs(step[d]) >= LEAP;
-            int is_hidden = hidden && hidden[(size_t)near * (size_t)model->nb + (size_t)ulna_model_dof_body(model, d)];
+            int is_hidden = hidden && hidden[(size_t)near * (size_t)model->nb + (size_t)model->dof_body[d]];
             to_sides[d] += leaps || is_hidden ? 0 : step[d];
         }
     }
@@ -245,6 +245,9 @@ static void take_arrays(ulna_passes *p, ulna_arena *arena)
         *per_frame[i] = ulna_arena_take(arena, total, sizeof(double));
     for (size_t i = 0; i < sizeof per_dof / sizeof *per_dof; i++)
         *per_dof[i] = ulna_arena_take(arena, nv, sizeof(double));
+    for (int i = 0; i < 4; i++)
+        p->joints[i].rotations = ulna_arena_take(arena, 9 * nb, sizeof(double));
+    p->steps = ulna_arena_take(arena, total + 1, sizeof *p->steps);
     p->usual = ulna_arena_take(arena, j->used.count, sizeof(double));
     p->astray = ulna_arena_take(arena, j->used.count, sizeof(double));
     p->aside = ulna_arena_take(arena, total * j->used.count, 1);
@@ -297,16 +300,15 @@ ulna_status ulna_track_look_back(ulna_track_job *j, ulna_error *error)
     arena = (ulna_arena){memory, 0, 0};
     take_arrays(&p, &arena);
     ulna_status status = ulna_tracker_create(j->take->model, &j->used, j->options, allocator, &p.tracker, error);
-    for (int k = 0; k < 2 && status == ULNA_OK; k++)
-        status = ulna_pose_create(j->take->model, allocator, &p.pose[k], error);
+    if (status == ULNA_OK)
+        status = ulna_pose_create(j->take->model, allocator, &p.pose, error);
     if (status == ULNA_OK) {
         j->passes += ulna_track_has_constraints(j, p.tracker) - ulna_track_has_constraints(j, NULL);
         status = run(&p);
         if (status != ULNA_OK && !p.is_explained)
             ulna_fail(error, status, "the take cannot be looked over again: %s", ulna_status_text(status));
     }
-    for (int k = 0; k < 2; k++)
-        ulna_pose_destroy(p.pose[k]);
+    ulna_pose_destroy(p.pose);
     ulna_tracker_destroy(p.tracker);
     ulna_release(allocator, p.back, p.back_room, sizeof *p.back);
     ulna_release(allocator, memory, bytes, 1);

@@ -10,6 +10,19 @@
 
 enum { ULNA_PASS_MARGIN = 10 }; /* frames around a stretch */
 
+/* The joints of a pose, as rotations: whatever angles it has. */
+typedef struct ulna_pass_joints {
+    double *rotations; /* nb x 9 */
+    int is_there, is_known;
+} ulna_pass_joints;
+
+/* What steps from a frame to the next count where two ways are weighed. */
+typedef struct ulna_pass_steps {
+    double before; /* to this frame, on the way from before */
+    double across; /* to this frame of the way back, from the frame before of the other way */
+    double behind; /* from this frame, on the way back */
+} ulna_pass_steps;
+
 typedef struct ulna_passes {
     ulna_track_job *j;
     ulna_error *error; /* may be NULL */
@@ -29,7 +42,9 @@ typedef struct ulna_passes {
     unsigned char *is_mended; /* nb: its joint is; others stay as they are */
     double *back;             /* nq a frame: the way back, its last frame first */
     size_t back_room;
-    ulna_pose *pose[2];
+    ulna_pose *pose;
+    ulna_pass_joints joints[4];
+    ulna_pass_steps *steps;     /* total + 1 */
     double *scratch;            /* nq */
     double *back_cost;          /* total */
     double *d0, *d1, *d2, *way; /* nv */

@@ -6,6 +6,7 @@
  * next and 3000 degrees/s. Where the frame rate is not known, 30 degrees do. Limits of skeleton files are rough, often narrower
  * than people are: only angles far outside are marked. Frames that are lost say nothing about either.
  */
+#include "base/base.h"
 #include "mocap/anatomy.h"
 #include "mocap/track.h"
 #include "model/model.h"
@@ -43,52 +44,61 @@ static double largest_rotation_bound(const ulna_model *model, const double *befo
     return largest;
 }
 
-/* The rotation of a body relative to its parent. */
-static void joint_rotation(const ulna_model *model, const ulna_pose *pose, int b, double rotation[9])
+/* The rotation of each body relative to its parent. */
+void ulna_joint_rotations(const ulna_model *model, const ulna_pose *pose, double *rotations)
 {
-    double parent[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, own[9];
-    ulna_pose_body(pose, b, NULL, own);
-    if (model->body[b].parent != ULNA_NONE)
-        ulna_pose_body(pose, model->body[b].parent, NULL, parent);
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++)
-            rotation[3 * i + k] = parent[i] * own[k] + parent[3 + i] * own[3 + k] + parent[6 + i] * own[6 + k];
+    for (int b = 0; b < model->nb; b++) {
+        double parent[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, own[9], *rotation = rotations + 9 * (size_t)b;
+        ulna_pose_body(pose, b, NULL, own);
+        if (model->body[b].parent != ULNA_NONE)
+            ulna_pose_body(pose, model->body[b].parent, NULL, parent);
+        for (int i = 0; i < 3; i++)
+            for (int k = 0; k < 3; k++)
+                rotation[3 * i + k] = parent[i] * own[k] + parent[3 + i] * own[3 + k] + parent[6 + i] * own[6 + k];
+    }
 }
 
-double ulna_track_rotation(const double a[9], const double b[9])
+/* The cosine of the angle between two rotations. */
+static double cosine_between(const double a[9], const double b[9])
 {
     double trace = 0;
     for (int i = 0; i < 9; i++)
         trace += a[i] * b[i];
-    return acos(fmax(-1, fmin(1, 0.5 * (trace - 1))));
+    return fmax(-1, fmin(1, 0.5 * (trace - 1)));
 }
 
-double ulna_largest_rotation(const ulna_model *model, const ulna_pose *before, const ulna_pose *now)
+double ulna_track_rotation(const double a[9], const double b[9])
 {
-    double largest = 0, a[9], b[9];
-    for (int i = 0; i < model->nb; i++) {
-        joint_rotation(model, before, i, a);
-        joint_rotation(model, now, i, b);
-        largest = fmax(largest, ulna_track_rotation(a, b));
-    }
-    return largest;
+    return acos(cosine_between(a, b));
 }
 
-static ulna_status mark_jumps(const ulna_track_job *j, ulna_pose *before, ulna_pose *now)
+double ulna_largest_rotation(int bodies, const double *before, const double *now)
+{
+    double least = 1;
+    for (int i = 0; i < bodies; i++)
+        least = fmin(least, cosine_between(before + 9 * (size_t)i, now + 9 * (size_t)i));
+    return acos(least);
+}
+
+static ulna_status mark_jumps(const ulna_track_job *j, ulna_pose *pose, double *rotations)
 {
     const ulna_clip *clip = &j->result->clip;
     const ulna_frame_report *marks = j->result->frames;
+    const ulna_model *model = j->take->model;
     double limit = fmax(JUMP, clip->frame_seconds > 0 ? JUMP_SPEED * clip->frame_seconds : 0);
+    double *before = rotations, *now = rotations + 9 * (size_t)model->nb;
     ulna_status status = ULNA_OK;
     for (int f = 1; f < j->total && status == ULNA_OK; f++) {
         const double *q0 = ulna_clip_frame(clip, f - 1), *q1 = ulna_clip_frame(clip, f);
-        if ((marks[f - 1].flags | marks[f].flags) & ULNA_TRACK_LOST ||
-            largest_rotation_bound(j->take->model, q0, q1) <= limit)
+        if ((marks[f - 1].flags | marks[f].flags) & ULNA_TRACK_LOST || largest_rotation_bound(model, q0, q1) <= limit)
             continue;
-        status = ulna_pose_forward(before, q0);
-        if (status == ULNA_OK)
-            status = ulna_pose_forward(now, q1);
-        if (status == ULNA_OK && ulna_largest_rotation(j->take->model, before, now) > limit)
+        status = ulna_pose_forward(pose, q0);
+        if (status != ULNA_OK)
+            break;
+        ulna_joint_rotations(model, pose, before);
+        status = ulna_pose_forward(pose, q1);
+        ulna_joint_rotations(model, pose, now);
+        if (status == ULNA_OK && ulna_largest_rotation(model->nb, before, now) > limit)
             j->result->frames[f].flags |= ULNA_TRACK_JUMP;
     }
     return status;
@@ -129,15 +139,17 @@ static void mark_limits(const ulna_track_job *j)
 
 ulna_status ulna_track_mark_motion(const ulna_track_job *j)
 {
-    ulna_pose *before = NULL, *now = NULL;
-    ulna_status status = ulna_pose_create(j->take->model, &j->take->allocator, &before, NULL);
+    const ulna_allocator *allocator = &j->take->allocator;
+    size_t room = 18 * (size_t)j->take->model->nb;
+    ulna_pose *pose = NULL;
+    double *rotations = ulna_allocate(allocator, room, sizeof *rotations);
+    ulna_status status =
+        rotations ? ulna_pose_create(j->take->model, allocator, &pose, NULL) : (ulna_status)ULNA_ERR_MEMORY;
     if (status == ULNA_OK)
-        status = ulna_pose_create(j->take->model, &j->take->allocator, &now, NULL);
-    if (status == ULNA_OK)
-        status = mark_jumps(j, before, now);
+        status = mark_jumps(j, pose, rotations);
     mark_limits(j);
-    ulna_pose_destroy(before);
-    ulna_pose_destroy(now);
+    ulna_pose_destroy(pose);
+    ulna_release(allocator, rotations, room, sizeof *rotations);
     return status;
 }
 

@@ -54,8 +54,10 @@ double ulna_motion_distance(const double rotation[9], const double translation[3
 static int is_locked(const ulna_joint_plan *plan, const int turn[3], const double *q)
 {
     int is_proper = plan->segment[turn[0]] == plan->segment[turn[2]];
-    double b = q[turn[1]], swing = is_proper ? sin(b) : cos(b);
-    return fabs(swing) <= 1e-10;
+    double b = q[turn[1]];
+    if (!is_proper && fabs(b) < 1.5) /* as nearly always */
+        return 0;
+    return fabs(is_proper ? sin(b) : cos(b)) <= 1e-10;
 }
 
 /* In gimbal lock, the first and third angle move against each other, or along, without moving the body: to where they

@@ -446,22 +446,33 @@ ulna_status ulna_clip_convert(const ulna_model *from, const ulna_clip *clip, con
     return ULNA_OK;
 }
 
+/* The joint of a body in frame f, nearest to the frame before. */
+static void unwind_joint(const ulna_model *model, int b, const ulna_joint_plan *plan, ulna_clip *clip, int f)
+{
+    int at = model->body[b].coordinate;
+    size_t bytes = (size_t)plan->coordinate_count * sizeof(double);
+    double *q = ulna_clip_frame(clip, f) + at, settled[7];
+    memcpy(settled, q, bytes);
+    if (!ulna_joint_settle(plan, ulna_clip_frame(clip, f - 1) + at, settled))
+        return;
+    if (ulna_joint_is_inside(model, b, 0, settled) || !ulna_joint_is_inside(model, b, 0, q))
+        memcpy(q, settled, bytes);
+}
+
 ulna_status ulna_clip_unwind(const ulna_model *model, ulna_clip *clip)
 {
     if (!model || !clip || (clip->frame_count > 0 && clip->coordinate_count != model->nq))
         return ULNA_ERR_ARGUMENT;
-    for (int b = 0; b < model->nb; b++) {
-        ulna_joint_plan plan;
-        ulna_joint_resolve(&model->joint[b], &plan, NULL);
-        int at = model->body[b].coordinate, count = plan.coordinate_count;
-        for (int f = 1; count > 0 && f < clip->frame_count; f++) {
-            double *q = ulna_clip_frame(clip, f) + at, settled[7];
-            memcpy(settled, q, (size_t)count * sizeof *q);
-            if (!ulna_joint_settle(&plan, ulna_clip_frame(clip, f - 1) + at, settled))
-                continue;
-            if (ulna_joint_is_inside(model, b, 0, settled) || !ulna_joint_is_inside(model, b, 0, q))
-                memcpy(q, settled, (size_t)count * sizeof *q);
-        }
-    }
+    size_t count = (size_t)model->nb;
+    ulna_joint_plan *plans = ulna_allocate(&model->allocator, count, sizeof *plans);
+    if (!plans)
+        return ULNA_ERR_MEMORY;
+    for (int b = 0; b < model->nb; b++)
+        ulna_joint_resolve(&model->joint[b], &plans[b], NULL);
+    for (int f = 1; f < clip->frame_count; f++) /* not joint by joint: memory is read in its order */
+        for (int b = 0; b < model->nb; b++)
+            if (plans[b].coordinate_count > 0)
+                unwind_joint(model, b, &plans[b], clip, f);
+    ulna_release(&model->allocator, plans, count, sizeof *plans);
     return ULNA_OK;
 }

@@ -86,23 +86,28 @@ static void choose(const ulna_joint_plan *plan, const double *home, const path p
         *now = best;
 }
 
-static void move_stretch(const ulna_joint_plan *plan, int coordinate, const double *home, ulna_clip *clip, int first,
-                         int last, form *now)
+/* `q`: the joint's own coordinates, a frame after the other. Returns 1 if they are others afterwards. */
+static int move_stretch(const ulna_joint_plan *plan, const double *home, double *q, int first, int last, form *now)
 {
     double other[MOST];
+    size_t width = (size_t)plan->segment_count;
     path p[2] = {{.family = 0}, {.family = 1}};
-    int families = 1 + ulna_joint_other_family(plan, ulna_clip_frame(clip, first) + coordinate, other);
+    int families = 1 + ulna_joint_other_family(plan, q + (size_t)first * width, other), is_moved = 0;
     for (int family = 0; family < families; family++)
         for (int f = first; f < last; f++)
-            step(plan, &p[family], ulna_clip_frame(clip, f) + coordinate, f == first);
+            step(plan, &p[family], q + (size_t)f * width, f == first);
     choose(plan, home, p, families, last - first, first == 0, now);
     path moved = {.family = now->family};
     for (int f = first; f < last; f++) {
-        double *q = ulna_clip_frame(clip, f) + coordinate;
-        step(plan, &moved, q, f == first);
-        for (int s = 0; s < plan->segment_count; s++)
-            q[s] = moved.last[s] + now->turns[s];
+        double *to = q + (size_t)f * width;
+        step(plan, &moved, to, f == first);
+        for (size_t s = 0; s < width; s++) {
+            double value = moved.last[s] + now->turns[s];
+            is_moved |= value != to[s];
+            to[s] = value;
+        }
     }
+    return is_moved;
 }
 
 static int jumps(const ulna_joint_plan *plan, const double *before, const double *q)
@@ -122,37 +127,53 @@ static int is_elementary(const ulna_joint_plan *plan)
     return plan->segment_count > 0;
 }
 
-static void move_joint(const ulna_model *model, int b, const ulna_joint_plan *plan, ulna_clip *clip)
+/* A joint's coordinates of all frames, out of the clip or back to it: the passes over them do not read the others along. */
+static void copy_joint(const ulna_clip *clip, int coordinate, size_t width, int is_back, double *q)
+{
+    for (int f = 0; f < clip->frame_count; f++, q += width) {
+        double *there = ulna_clip_frame(clip, f) + coordinate;
+        memcpy(is_back ? there : q, is_back ? q : there, width * sizeof *q);
+    }
+}
+
+/* `q`: room for the joint's coordinates of all frames. */
+static void move_joint(const ulna_model *model, int b, const ulna_joint_plan *plan, ulna_clip *clip, double *q)
 {
     const ulna_body *body = &model->body[b];
     double home[MOST];
+    size_t width = (size_t)plan->segment_count;
     for (int s = 0; s < plan->segment_count; s++) {
         double lower = model->lower[body->dof + s], upper = model->upper[body->dof + s];
         int limited = isfinite(lower) && isfinite(upper);
         home[s] = limited ? 0.5 * (lower + upper) : model->rest[body->coordinate + s];
     }
     form now = {0};
+    int is_moved = 0;
+    copy_joint(clip, body->coordinate, width, 0, q);
     for (int first = 0, f = 1; f <= clip->frame_count; f++)
-        if (f == clip->frame_count ||
-            jumps(plan, ulna_clip_frame(clip, f - 1) + body->coordinate, ulna_clip_frame(clip, f) + body->coordinate)) {
-            move_stretch(plan, body->coordinate, home, clip, first, f, &now);
+        if (f == clip->frame_count || jumps(plan, q + (size_t)(f - 1) * width, q + (size_t)f * width)) {
+            is_moved |= move_stretch(plan, home, q, first, f, &now);
             first = f;
         }
+    if (is_moved)
+        copy_joint(clip, body->coordinate, width, 1, q);
 }
 
 ulna_status ulna_clip_home(const ulna_model *model, ulna_clip *clip)
 {
     if (!model || !clip || (clip->frame_count && clip->coordinate_count != model->nq))
         return ULNA_ERR_ARGUMENT;
-    for (int b = 0; b < model->nb; b++) {
+    size_t frames = (size_t)clip->frame_count;
+    double *q = ulna_allocate(&model->allocator, frames, MOST * sizeof *q);
+    ulna_status status = q || !frames ? ULNA_OK : ULNA_ERR_MEMORY;
+    for (int b = 0; b < model->nb && status == ULNA_OK; b++) {
         ulna_joint_plan plan;
-        ulna_status status = ulna_joint_resolve(&model->joint[b], &plan, NULL);
-        if (status != ULNA_OK)
-            return status;
-        if (is_elementary(&plan))
-            move_joint(model, b, &plan, clip);
+        status = ulna_joint_resolve(&model->joint[b], &plan, NULL);
+        if (status == ULNA_OK && is_elementary(&plan) && frames)
+            move_joint(model, b, &plan, clip, q);
     }
-    return ULNA_OK;
+    ulna_release(&model->allocator, q, frames, MOST * sizeof *q);
+    return status;
 }
 
 /* ---- what may be a mistake ------------------------------------------------------------------------------------------------ */
@@ -160,24 +181,52 @@ ulna_status ulna_clip_home(const ulna_model *model, ulna_clip *clip)
 #define FAST_JUMP (ULNA_PI / 2)
 #define ROUNDING 1e-6 /* of a limit: radians or length scales */
 
+/* Degrees of freedom that are looked at together: each frame is read once for all of them. */
+enum { TOGETHER = 16 };
+
+typedef struct range {
+    int dof, at, is_angle;
+    double lower, upper, farthest;
+} range;
+
+static void check_frames(const ulna_clip *clip, range *ranges, int count, ulna_clip_findings *found)
+{
+    for (int f = 0; f < clip->frame_count; f++) {
+        const double *q = ulna_clip_frame(clip, f), *before = f ? ulna_clip_frame(clip, f - 1) : q;
+        for (int i = 0; i < count; i++) {
+            range *r = &ranges[i];
+            double value = q[r->at], below = r->lower - value, above = value - r->upper;
+            double away = below > above ? below : above;
+            r->farthest = away > r->farthest ? away : r->farthest;
+            found->jumps += r->is_angle && fabs(value - before[r->at]) > FAST_JUMP;
+        }
+    }
+}
+
 ulna_clip_findings ulna_clip_check(const ulna_model *model, const ulna_clip *clip)
 {
     ulna_clip_findings found = {.farthest_dof = ULNA_NONE};
-    for (int d = 0; d < ulna_model_dof_count(model); d++) {
-        double lower = ulna_model_lower(model)[d], upper = ulna_model_upper(model)[d], farthest = 0;
-        int at = ulna_model_dof_coordinate(model, d), is_angle = !ulna_model_dof_is_translation(model, d);
-        if (at == ULNA_NONE)
-            continue;
-        for (int f = 0; f < clip->frame_count; f++) {
-            double value = ulna_clip_frame(clip, f)[at];
-            farthest = fmax(farthest, fmax(lower - value, value - upper));
-            found.jumps += f && is_angle && fabs(value - ulna_clip_frame(clip, f - 1)[at]) > FAST_JUMP;
+    for (int d = 0, count = ulna_model_dof_count(model); d < count;) {
+        range ranges[TOGETHER];
+        int n = 0;
+        for (; d < count && n < TOGETHER; d++) {
+            int at = ulna_model_dof_coordinate(model, d);
+            if (at != ULNA_NONE)
+                ranges[n++] = (range){d,
+                                      at,
+                                      !ulna_model_dof_is_translation(model, d),
+                                      ulna_model_lower(model)[d],
+                                      ulna_model_upper(model)[d],
+                                      0};
         }
-        found.limited += isfinite(lower) || isfinite(upper);
-        found.outside += farthest > ROUNDING * (is_angle ? 1 : ulna_model_length_scale(model));
-        if (is_angle && farthest > found.farthest_outside) {
-            found.farthest_outside = farthest;
-            found.farthest_dof = d;
+        check_frames(clip, ranges, n, &found);
+        for (const range *r = ranges; r < ranges + n; r++) {
+            found.limited += isfinite(r->lower) || isfinite(r->upper);
+            found.outside += r->farthest > ROUNDING * (r->is_angle ? 1 : ulna_model_length_scale(model));
+            if (r->is_angle && r->farthest > found.farthest_outside) {
+                found.farthest_outside = r->farthest;
+                found.farthest_dof = r->dof;
+            }
         }
     }
     return found;

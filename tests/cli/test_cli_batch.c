@@ -691,6 +691,11 @@ static void markers_may_be_placed_anew(void **state)
     ulna_test_tool_shell(tool,
                          "[ -s out/calibration/HDM_dg.csv ] && [ -s out/calibration/HDM_dg_03-02_02_120~take.csv ]");
     assert_int_equal(count_of(tool, "anew -o out --no-reports", 0, "kept"), 2);
+    /* The axes that the calibration tried are those that the take alone finds. */
+    ulna_test_tool_shell(
+        tool,
+        "t=HDM_dg_01-03_01_120; grep -q '\"axes_tried\": true' out/calibration/$t~take.json && " ULNA
+        " solve -q -s anew/HDM_dg.asf -m anew/$t.c3d -a out/calibration/$t~take.csv -o alone.amc && cmp alone.amc out/$t.amc");
 }
 
 int main(void)

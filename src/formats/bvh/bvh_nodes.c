@@ -204,11 +204,43 @@ static ulna_status add_body(ulna_bvh_nodes *w, int index, ulna_error *error)
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
+/* Entries of a rotation are known to 1e-16: what is far below is a zero, and is written as such. */
+static double clear(double entry)
+{
+    return fabs(entry) < 1e-20 ? 0 : entry;
+}
+
+/*
+ * The angles of R = Ri(a) Rj(b) Rk(c) nearest to `near`, i j k three different axes: of the two triples (a, b, c) and
+ * (a + pi, pi - b, c + pi), with whole turns. Near gimbal lock, where a and c cannot be told apart, it is ulna_joint_fit's.
+ */
+static void fit_angles(const ulna_joint_plan *plan, const double r[9], const double near[3], double angle[3])
+{
+    const double nowhere[3] = {0, 0, 0}, locked = 1e-3; /* cosine of b */
+    const int i = plan->segment[0], j = plan->segment[1], k = plan->segment[2];
+    double sign = (i + 1) % 3 == j ? 1 : -1, other[3], distance = 0, other_distance = 0;
+    double y = -sign * clear(r[3 * j + k]), x = r[3 * k + k], cosine = sqrt(x * x + y * y);
+    if (cosine < locked) {
+        ulna_joint_fit(plan, 1, r, nowhere, near, angle);
+        return;
+    }
+    angle[0] = atan2(y, x);
+    angle[1] = atan2(sign * clear(r[3 * i + k]), cosine);
+    angle[2] = atan2(-sign * clear(r[3 * i + j]), r[3 * i + i]);
+    for (int n = 0; n < 3; n++) {
+        other[n] = ulna_nearest_turn(n == 1 ? ULNA_PI - angle[n] : angle[n] + ULNA_PI, near[n]);
+        angle[n] = ulna_nearest_turn(angle[n], near[n]);
+        distance += (angle[n] - near[n]) * (angle[n] - near[n]);
+        other_distance += (other[n] - near[n]) * (other[n] - near[n]);
+    }
+    if (other_distance < distance)
+        memcpy(angle, other, sizeof other);
+}
+
 /* Of the channels that show the motion: where it goes, and its rotations nearest to `near`. */
 static void fit_motion(const ulna_bvh_node *node, const double *q, const double *near, double *value)
 {
     double rotation[9], translation[3], half[9], back[9], seen[9], moved[3], angle[3], start[3] = {0, 0, 0};
-    const double nowhere[3] = {0, 0, 0};
     int rotations = 0;
     ulna_joint_motion(&node->plan, q, rotation, translation);
     ulna_rotate(node->base, translation, moved);
@@ -219,7 +251,7 @@ static void fit_motion(const ulna_bvh_node *node, const double *q, const double 
         if (is_rotation(node->channel[i].segment) && near)
             start[rotations++] = near[i];
     if (node->rotations.segment_count)
-        ulna_joint_fit(&node->rotations, 1, seen, nowhere, start, angle);
+        fit_angles(&node->rotations, seen, start, angle);
     rotations = 0;
     for (int i = 0; i < node->count; i++) {
         const ulna_bvh_channel *channel = &node->channel[i];

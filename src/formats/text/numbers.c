@@ -237,12 +237,27 @@ static ulna_decimal slow_round(double value, int digits)
     return without_zeros(d);
 }
 
+/* floor(number / 10^drop) for numbers below 2^60: whether 17 digits or 18 come is anybody's guess, also the processor's, so no branch
+ * and no division. Of the factors 2^(63 + s) / 10^drop, s the bits of 10^drop behind the first. */
+static uint64_t without_digits(uint64_t number, int drop)
+{
+    static const struct {
+        uint64_t factor;
+        int shift;
+    } tens[] = {{0x8000000000000000, 0}, {0x6666666666666667, 3}, {0x51eb851eb851eb86, 6}, {0x4189374bc6a7ef9e, 9}};
+    uint64_t high, low;
+    if (drop >= (int)(sizeof tens / sizeof *tens))
+        return number / whole_tens[drop];
+    multiply(number << 1, tens[drop].factor, &high, &low);
+    return high >> tens[drop].shift;
+}
+
 ulna_decimal ulna_decimal_round(const ulna_expansion *expansion, int digits)
 {
     if (!expansion->is_known)
         return slow_round(expansion->value, digits);
     int drop = expansion->count - digits, is_up;
-    uint64_t kept = expansion->floor / whole_tens[drop], behind = expansion->floor % whole_tens[drop];
+    uint64_t kept = without_digits(expansion->floor, drop), behind = expansion->floor - kept * whole_tens[drop];
     uint64_t half = drop ? whole_tens[drop] / 2 : (uint64_t)1 << 63, part = drop ? behind : expansion->fraction;
     int is_near = drop ? (part == half && expansion->fraction < SLACK) ||
                              (part == half - 1 && expansion->fraction > UINT64_MAX - SLACK)
@@ -265,56 +280,73 @@ ulna_decimal ulna_decimal_shortest(double value, int *digits)
 
 /* ---- texts -------------------------------------------------------------------------------------------------------- */
 
-/* The digits, the first one first; returns how many. */
-static int put_digits(uint64_t number, char digits[24])
+/* Eight digits, all at once: halves of four in a word, then pairs, then digits, each in the place that is written first. */
+static void put_eight(uint32_t number, char *to)
 {
-    static const char pairs[] =
-        "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354555657"
-        "585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
-    char *at = digits + 20, *end = at;
-    for (; number >= 100; number /= 100)
-        memcpy(at -= 2, pairs + 2 * (number % 100), 2);
-    if (number >= 10)
-        memcpy(at -= 2, pairs + 2 * number, 2);
-    else
-        *--at = (char)('0' + number);
-    int count = (int)(end - at);
-    memmove(digits, at, (size_t)count);
-    return count;
+    uint64_t halves = number / 10000 | (uint64_t)(number % 10000) << 32;
+    uint64_t upper = (halves * 10486 >> 20) & 0x7f0000007f; /* / 100 */
+    uint64_t pairs = upper | (halves - 100 * upper) << 16;
+    uint64_t tens = (pairs * 103 >> 10) & 0xf000f000f000f; /* / 10 */
+    uint64_t digits = (tens | (pairs - 10 * tens) << 8) + 0x3030303030303030;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    digits = __builtin_bswap64(digits);
+#endif
+    memcpy(to, &digits, 8);
+}
+
+/* All copies are of FIGURE bytes, as copies of a known size need no call; what is behind the digits is not looked at. */
+enum { MOST_DIGITS = 17, FIGURE = 24 };
+
+/* The digits, 17 at most; returns the first of them, of `count`. */
+static const char *put_digits(uint64_t number, char figure[3 * FIGURE], int *count)
+{
+    uint64_t upper = number / 100000000;
+    int bits = 64 - __builtin_clzll(number | 1), digits = bits * 1233 >> 12; /* log10(2) */
+    *count = digits + (number >= whole_tens[digits] || number == 0);
+    figure[0] = (char)('0' + upper / 100000000);
+    put_eight((uint32_t)(upper % 100000000), figure + 1);
+    put_eight((uint32_t)(number % 100000000), figure + 9);
+    return figure + MOST_DIGITS - *count;
+}
+
+/* "1.2345e-05" */
+static int exponent_text(const char *figure, int count, int first, char *text)
+{
+    int at = 0;
+    text[at++] = figure[0];
+    if (count > 1)
+        text[at++] = '.';
+    memcpy(text + at, figure + 1, (size_t)count - 1);
+    at += count - 1;
+    return at + snprintf(text + at, 8, "e%c%02d", first < 0 ? '-' : '+', abs(first));
 }
 
 int ulna_decimal_text(ulna_decimal number, int is_negative, int digits, char text[ULNA_NUMBER_SIZE])
 {
-    char figure[24];
-    int count = put_digits(number.digits, figure), at = 0;
+    char memory[3 * FIGURE] = {0};
+    int count, at = is_negative != 0;
+    const char *figure = put_digits(number.digits, memory, &count);
     int first = number.exponent + count - 1; /* exponent of the first digit */
-    if (is_negative)
-        text[at++] = '-';
-    if (first < -4 || first >= digits) {
-        text[at++] = figure[0];
-        if (count > 1)
-            text[at++] = '.';
-        memcpy(text + at, figure + 1, (size_t)count - 1);
-        at += count - 1;
-        at += snprintf(text + at, (size_t)(ULNA_NUMBER_SIZE - at), "e%c%02d", first < 0 ? '-' : '+', abs(first));
-        return at;
+    text[0] = '-';
+    if (first < -4 || first >= digits)
+        return at + exponent_text(figure, count, first, text + at);
+    if (first < 0) {
+        memcpy(text + at, "0.0000", 6);
+        at += 1 - first;
+        memcpy(text + at, figure, FIGURE);
+    } else if (number.exponent < 0) {
+        memcpy(text + at, figure, FIGURE);
+        memcpy(text + at + first + 2, figure + first + 1, FIGURE);
+        text[at + first + 1] = '.';
+        at++;
+    } else {
+        memcpy(text + at, figure, FIGURE);
+        for (int i = 0; i < number.exponent; i++)
+            text[at + count + i] = '0';
+        at += number.exponent;
     }
-    int whole = first + 1 < 0 ? 0 : first + 1 < count ? first + 1 : count; /* digits before the point */
-    int zeros = first < 0 ? -1 - first : 0;                                /* between the point and the first digit */
-    if (whole == 0)
-        text[at++] = '0';
-    memcpy(text + at, figure, (size_t)whole);
-    at += whole;
-    for (int i = 0; i < number.exponent; i++)
-        text[at++] = '0';
-    if (number.exponent < 0)
-        text[at++] = '.';
-    for (int i = 0; i < zeros; i++)
-        text[at++] = '0';
-    memcpy(text + at, figure + whole, (size_t)(count - whole));
-    at += count - whole;
-    text[at] = 0;
-    return at;
+    text[at + count] = 0;
+    return at + count;
 }
 
 /* ---- in a file's own unit ------------------------------------------------------------------------------------------- */
@@ -356,12 +388,106 @@ static int short_text(double x, double value, double scale, char text[ULNA_NUMBE
     return 0;
 }
 
+/*
+ * The doubles whose product with the scale is the value: bit k is x moved by k - 2 of its last place, as more than two are out by
+ * the roundings of the division and of the product. -1 near a power of two, where the last place changes.
+ */
+static int find_steps(double x, double value, double scale)
+{
+    enum { NEAR = 4 };
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    uint64_t mantissa = bits & 0xfffffffffffff;
+    int found = 0;
+    if (mantissa < NEAR || mantissa > 0xfffffffffffff - NEAR)
+        return -1;
+    bits -= 2;
+    for (int k = 0; k < 5; k++, bits++) {
+        double y;
+        memcpy(&y, &bits, sizeof y);
+        found |= (y * scale == value) << k;
+    }
+    return found;
+}
+
+/* So many of its last place. */
+static double moved(double x, int steps)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits += (uint64_t)(int64_t)steps;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* How far a rounding to fewer digits may be from x, in 2^-FINE units of the expansion's last digit. */
+enum { FINE = 20, UNSURE = 64 };
+
+typedef struct reach {
+    int64_t below, above; /* twice the distance */
+} reach;
+
+/* A decimal number is read as one of the doubles that find_steps found if it lies within half a step of these. */
+static reach find_reach(const ulna_expansion *e, int steps)
+{
+    int low = __builtin_ctz((unsigned)steps) - 2, high = 29 - __builtin_clz((unsigned)steps);
+    uint64_t bits;
+    memcpy(&bits, &e->value, sizeof bits);
+    int binary = (int)(bits >> 52 & 2047) - 1023, power = -e->exponent;
+    int shift = 62 - binary - binary_exponent(power);
+    int64_t ulp = (int64_t)(powers[power - LEAST_POWER][0] >> (53 + shift - FINE));
+    return (reach){(2 * low - 1) * ulp, (2 * high + 1) * ulp};
+}
+
+/* 1: rounded to so many digits the number is still read as the value; 0: it is not; -1: that cannot be said so quickly. */
+static int is_short(const ulna_expansion *e, const reach *within, int drop, ulna_decimal *number)
+{
+    uint64_t ten = whole_tens[drop], kept = without_digits(e->floor, drop), behind = e->floor - kept * ten;
+    int64_t below = (int64_t)(behind << FINE | e->fraction >> (64 - FINE)), half = (int64_t)(ten << (FINE - 1));
+    if (below > half - UNSURE && below < half + UNSURE)
+        return -1;
+    int is_up = below > half;
+    int64_t away = 2 * (is_up ? (int64_t)(ten << FINE) - below : -below);
+    if (away <= within->below - UNSURE || away >= within->above + UNSURE)
+        return 0;
+    *number = (ulna_decimal){kept + (uint64_t)is_up, e->exponent + drop};
+    return away >= within->below + UNSURE && away <= within->above - UNSURE ? 1 : -1;
+}
+
+/* What ulna_format_scaled says, without reading numbers back; 0 where that is not certain. */
+static int quick_text(double x, double value, double scale, char text[ULNA_NUMBER_SIZE])
+{
+    enum { NOT_MOVED = 1 << 2 };
+    int steps = find_steps(fabs(x), fabs(value), scale), is_found = 0, digits;
+    if (!steps) { /* the nearest that is a product */
+        value = x * scale;
+        x = value / scale;
+        steps = find_steps(fabs(x), fabs(value), scale);
+    }
+    ulna_expansion e = ulna_decimal_expand(fabs(x));
+    ulna_decimal number;
+    if (!e.is_known || steps <= 0)
+        return 0;
+    reach within = find_reach(&e, steps);
+    for (digits = 15; digits < 17 && !is_found; digits += !is_found)
+        is_found = is_short(&e, &within, e.count - digits, &number);
+    if (is_found < 0)
+        return 0;
+    if (is_found)
+        return ulna_decimal_text(without_zeros(number), x < 0, digits, text);
+    if (!(steps & NOT_MOVED))
+        e = ulna_decimal_expand(moved(fabs(x), steps & 1 << 3 ? 1 : steps & 1 << 1 ? -1 : steps & 1 << 4 ? 2 : -2));
+    return ulna_decimal_text(ulna_decimal_round(&e, 17), x < 0, 17, text);
+}
+
 int ulna_format_scaled(double value, double scale, int digits, char text[ULNA_NUMBER_SIZE])
 {
     double x = value / scale;
     if (x == 0 || digits > 0)
         return digits_text(x, digits, text);
-    int length = short_text(x, value, scale, text);
+    int length = quick_text(x, value, scale, text);
+    if (!length)
+        length = short_text(x, value, scale, text);
     if (length)
         return length;
     double factor = find_factor(x, value, scale);
@@ -377,6 +503,10 @@ int ulna_format_scaled(double value, double scale, int digits, char text[ULNA_NU
 void ulna_put_scaled(ulna_writer *writer, double value, double scale, int digits)
 {
     char text[ULNA_NUMBER_SIZE];
+    if (sizeof writer->buffer - writer->used >= sizeof text) {
+        writer->used += (size_t)ulna_format_scaled(value, scale, digits, writer->buffer + writer->used);
+        return;
+    }
     int length = ulna_format_scaled(value, scale, digits, text);
     ulna_put_bytes(writer, text, (size_t)length);
 }

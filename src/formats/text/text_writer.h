@@ -26,8 +26,8 @@ void ulna_put_number(ulna_writer *writer, double value);
 /* In quotes, with JSON's escapes. The text must be UTF-8, as all names are. */
 void ulna_put_json_string(ulna_writer *writer, const char *text);
 
-/* Enough for any number, zero byte included. */
-#define ULNA_NUMBER_SIZE 32
+/* Enough for any number, zero byte included, and for copies of whole words that go beyond its end. */
+#define ULNA_NUMBER_SIZE 48
 /* What ulna_put_number writes. Returns the length. `value` must be finite. */
 int ulna_format_number(double value, char text[ULNA_NUMBER_SIZE]);
 
