@@ -143,7 +143,7 @@ static void begin_branch(const ulna_reach_work *work, const ulna_target *target,
     double near[ULNA_SERIAL_MAX], start[ULNA_SERIAL_MAX];
     aim_branch(work, target, tip, &aim);
     look_up(chain, &aim, sample);
-    ulna_serial_lanes_set(chain, &aim, &state);
+    ulna_serial_lanes_set(chain, chain->kernel, &aim, &state);
     chain->kernel->begin(chain, &chain->table[ULNA_SERIAL_SMALL], &aim, sample, &state);
     for (int l = 0; l < ULNA_SERIAL_LANES; l++)
         state.damping[l] = DAMPING;

@@ -237,7 +237,7 @@ int ulna_chain_solve(const ulna_chain *chain, void *memory, const ulna_reach_que
     set_goal(chain, query->target, &goal);
     gather(chain, query->seed, seed);
     if (query->mode == ULNA_REACH_NEAREST) {
-        solved = ulna_serial_solve_nearest(chain->serial, &goal, seed, &chain->norm, 1, x);
+        solved = ulna_serial_solve_nearest(chain->serial, &goal, seed, &chain->norm, ULNA_SERIAL_THOROUGH, x);
         if (solved.reached)
             measure(chain, &goal, x, &solved);
     } else if (query->mode == ULNA_REACH_NEAR) {

@@ -12,11 +12,15 @@
 #define LARGEST_ANGLE 1e4
 
 /* Best last. */
-static const ulna_serial_kernel *const kernels[] = {
-    &ulna_serial_kernel_portable,
+static const struct {
+    const ulna_serial_kernel *kernel, *wide;
+    const char *cpu;
+} kernels[] = {
+    {&ulna_serial_kernel_portable, &ulna_serial_kernel_portable, "portable"},
 #ifndef ULNA_NO_X86
-    &ulna_serial_kernel_avx2,
-    &ulna_serial_kernel_avx512,
+    {&ulna_serial_kernel_avx2, &ulna_serial_kernel_avx2, "avx2"},
+    {&ulna_serial_kernel_wide_avx512, &ulna_serial_kernel_wide_avx512, "avx512"},
+    {&ulna_serial_kernel_avx512, &ulna_serial_kernel_wide_avx512, "avx512"},
 #endif
 };
 enum { KERNEL_COUNT = sizeof kernels / sizeof kernels[0] };
@@ -24,9 +28,17 @@ enum { KERNEL_COUNT = sizeof kernels / sizeof kernels[0] };
 const ulna_serial_kernel *ulna_serial_kernel_find(const char *name)
 {
     for (int k = KERNEL_COUNT - 1; k >= 0; k--)
-        if ((!name || strcmp(name, kernels[k]->name) == 0) && ulna_cpu_runs(kernels[k]->name))
-            return kernels[k];
+        if ((!name || strcmp(name, kernels[k].kernel->name) == 0) && ulna_cpu_runs(kernels[k].cpu))
+            return kernels[k].kernel;
     return NULL;
+}
+
+static const ulna_serial_kernel *wide_of(const ulna_serial_kernel *kernel)
+{
+    int k = KERNEL_COUNT - 1;
+    while (k > 0 && kernels[k].kernel != kernel)
+        k--;
+    return kernels[k].wide;
 }
 
 /* ---- the joints on the way ----------------------------------------------------------------------------------------- */
@@ -337,7 +349,7 @@ ulna_status ulna_serial_create_with(const ulna_model *model, int base, int tip, 
     if (status != ULNA_OK)
         return status;
 
-    ulna_serial found = {.kernel = kernel, .allocator = ulna_allocator_or_default(allocator)};
+    ulna_serial found = {.kernel = kernel, .wide = wide_of(kernel), .allocator = ulna_allocator_or_default(allocator)};
     make_canonical(&found, &p);
     ulna_serial_strides(found.n, found.stride);
     ulna_arena arena = {0};

@@ -87,10 +87,12 @@ typedef struct ulna_serial_norm {
 
 double ulna_serial_distance(const ulna_serial *chain, const ulna_serial_norm *norm, const double *a, const double *b);
 
-/* Of all solutions that are found the one nearest to the seed. norm NULL: weights of 1, sum of squares. `thorough`: where
- * solutions form curves, walks along them. */
+/* How many curves of solutions are followed, and in what steps, where solutions form curves: FINE is for comparisons. */
+typedef enum ulna_serial_effort { ULNA_SERIAL_QUICK = 0, ULNA_SERIAL_THOROUGH, ULNA_SERIAL_FINE } ulna_serial_effort;
+
+/* Of all solutions that are found the one nearest to the seed. norm NULL: weights of 1, sum of squares. */
 ulna_serial_result ulna_serial_solve_nearest(const ulna_serial *chain, const ulna_serial_goal *goal, const double *seed,
-                                             const ulna_serial_norm *norm, int thorough, double *q);
+                                             const ulna_serial_norm *norm, ulna_serial_effort effort, double *q);
 
 /* The solution to which `start` leads, and of its neighbourhood the one nearest to the seed. q is untouched if it leads to none. */
 ulna_serial_result ulna_serial_solve_from(const ulna_serial *chain, const ulna_serial_goal *goal, const double *start,

@@ -44,12 +44,12 @@ static int find_candidates(const ulna_serial *chain, const ulna_serial_target *t
     int sample[ULNA_SERIAL_BEST];
     ulna_serial_lanes found;
     ulna_serial_find_samples(chain, &chain->table[ULNA_SERIAL_SMALL], target, sample);
-    ulna_serial_lanes_set(chain, target, &found);
-    chain->kernel->begin(chain, &chain->table[ULNA_SERIAL_SMALL], target, sample, &found);
-    for (int l = 0; l < chain->kernel->lanes; l++)
+    ulna_serial_lanes_set(chain, chain->wide, target, &found);
+    chain->wide->begin(chain, &chain->table[ULNA_SERIAL_SMALL], target, sample, &found);
+    for (int l = 0; l < chain->wide->lanes; l++)
         for (int i = 0; i < chain->n; i++)
             s->start[l][i] = found.q[i][l];
-    return chain->kernel->lanes;
+    return chain->wide->lanes;
 }
 
 /* The next goal into a lane; 0 if there is none left. */
@@ -94,7 +94,7 @@ static void add_solved(batch *b, int lane, const double *q)
     ulna_serial_set_lane(b->chain, q, to, &b->solved);
     for (int k = 0; k < 12; k++)
         b->solved.target[k][to] = b->state.target[k][lane];
-    if (b->solved_count == b->chain->kernel->lanes)
+    if (b->solved_count == b->chain->wide->lanes)
         measure_solved(b);
 }
 
@@ -132,17 +132,17 @@ void ulna_serial_solve_many(const ulna_serial *chain, int is_near, int count, co
     batch b = {
         .chain = chain, .is_near = is_near, .count = count, .goals = goals, .seeds = seeds, .q = q, .results = results};
     ulna_serial_target_set(chain, &goals[0], &b.target);
-    ulna_serial_lanes_set(chain, &b.target, &b.state);
+    ulna_serial_lanes_set(chain, chain->wide, &b.target, &b.state);
     for (int l = 0; l < ULNA_SERIAL_LANES; l++)
         b.state.damping[l] = is_near ? ULNA_SERIAL_DAMPING_NEAR : ULNA_SERIAL_DAMPING_ANY;
     b.state.is_shared = 1;
-    ulna_serial_lanes_set(chain, &b.target, &b.solved);
-    const int lanes = chain->kernel->lanes;
+    ulna_serial_lanes_set(chain, chain->wide, &b.target, &b.solved);
+    const int lanes = chain->wide->lanes;
     int busy = 0;
     for (int l = 0; l < lanes; l++)
         busy += take_problem(&b, l);
     while (busy > 0) {
-        chain->kernel->step(chain, &b.state);
+        chain->wide->step(chain, &b.state);
         for (int l = 0; l < lanes; l++)
             if (b.slot[l].problem != ULNA_NONE && look_at(&b, l))
                 busy -= !take_problem(&b, l);

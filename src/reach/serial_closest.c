@@ -261,7 +261,7 @@ ulna_serial_result ulna_serial_solve_closest(const ulna_serial *chain, const uln
     const int lanes = chain->kernel->lanes;
     set_wish(chain, goal, rotation_length, &w);
     ulna_serial_target_set(chain, goal, &target);
-    ulna_serial_lanes_set(chain, &target, &state);
+    ulna_serial_lanes_set(chain, chain->kernel, &target, &state);
     state.stop_at_first = 0;
     for (int l = 0; l < ULNA_SERIAL_LANES; l++)
         state.damping[l] = ULNA_SERIAL_DAMPING_NEAR;

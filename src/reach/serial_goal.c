@@ -160,7 +160,7 @@ void ulna_serial_measure(const ulna_serial *chain, ulna_serial_lanes *state, int
 {
     const ulna_serial_target *goal = state->goal;
     double last[12][ULNA_SERIAL_LANES];
-    chain->kernel->forward(chain, state->q, last);
+    state->kernel->forward(chain, state->q, last);
     for (int l = 0; l < count; l++) {
         double f[12], t[12];
         for (int k = 0; k < 12; k++) {
@@ -178,7 +178,7 @@ void ulna_serial_error(const ulna_serial *chain, const ulna_serial_goal *goal, c
     ulna_serial_target target;
     ulna_serial_lanes state = {0};
     ulna_serial_target_set(chain, goal, &target);
-    ulna_serial_lanes_set(chain, &target, &state);
+    ulna_serial_lanes_set(chain, chain->kernel, &target, &state);
     ulna_serial_set_lane(chain, q, 0, &state);
     ulna_serial_measure(chain, &state, 1, position, rotation);
 }

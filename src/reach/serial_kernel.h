@@ -62,7 +62,8 @@ struct ulna_serial {
 
     int has_tables;
     ulna_serial_table table[ULNA_SERIAL_TABLES];
-    const struct ulna_serial_kernel *kernel;
+    const struct ulna_serial_kernel *kernel; /* for one problem: what few candidates need */
+    const struct ulna_serial_kernel *wide;   /* for many candidates or problems: as many lanes as the CPU has */
 
     ulna_allocator allocator;
     size_t bytes;
@@ -91,11 +92,12 @@ typedef struct ulna_serial_lanes {
     double damping[ULNA_SERIAL_LANES];    /* lambda = damping * cost + a floor */
     double cost[ULNA_SERIAL_LANES];       /* half the square of the error, before the last step */
     const double *lower, *upper;          /* n: the chain's limits, or infinite ones */
-    const ulna_serial_target *goal;       /* aim, point, axis, tolerances: the same in all lanes */
-    int is_shared;                        /* lanes have different goals: none may depend on the others, to the bit */
-    int stop_at_first;                    /* no step as soon as a lane has converged */
-    unsigned converged;                   /* bits of lanes that met the goal before the step; they did not move */
-    unsigned certified;                   /* bits of lanes that meet it after the step */
+    const struct ulna_serial_kernel *kernel;
+    const ulna_serial_target *goal; /* aim, point, axis, tolerances: the same in all lanes */
+    int is_shared;                  /* lanes have different goals: none may depend on the others, to the bit */
+    int stop_at_first;              /* no step as soon as a lane has converged */
+    unsigned converged;             /* bits of lanes that met the goal before the step; they did not move */
+    unsigned certified;             /* bits of lanes that meet it after the step */
 } __attribute__((aligned(64))) ulna_serial_lanes;
 
 /* Steps along solutions of a redundant chain. Arrays have ULNA_SERIAL_MAX entries, scaled. */
@@ -106,7 +108,17 @@ typedef struct ulna_serial_slide {
     double stop_below;                /* shorter steps than this are not made where the goal is met */
     unsigned moving;                  /* bits of lanes that may move */
     double length[ULNA_SERIAL_LANES]; /* of the step along the solutions */
-    double direction[ULNA_SERIAL_MAX][ULNA_SERIAL_LANES]; /* of a trace */
+    unsigned stuck;                   /* bits of lanes for which no step leads inside the limits */
+
+    /* Traces. The point of each lane before the step: in the turn that is nearest to the seed inside the limits, how far outside the
+     * limits it is, and the square of its distance from the seed. */
+    double direction[ULNA_SERIAL_MAX][ULNA_SERIAL_LANES];
+    double point[ULNA_SERIAL_MAX][ULNA_SERIAL_LANES], outside[ULNA_SERIAL_LANES], square[ULNA_SERIAL_LANES];
+    double middle[ULNA_SERIAL_MAX];                        /* angles come back within half a turn of it */
+    double lower[ULNA_SERIAL_MAX], upper[ULNA_SERIAL_MAX]; /* limits, those of free joints too */
+    double share[ULNA_SERIAL_MAX];                         /* weights of squares in the distance, each joint's own */
+    int is_single;                                         /* the goal leaves the chain one direction */
+    int is_largest;                                        /* the distance is the largest change */
 } ulna_serial_slide;
 
 typedef struct ulna_serial_kernel {
@@ -120,6 +132,8 @@ typedef struct ulna_serial_kernel {
     void (*slide)(const ulna_serial *chain, ulna_serial_lanes *state, ulna_serial_slide *slide);
     /* One step towards the goal and along its solutions; cost: before it. */
     void (*trace)(const ulna_serial *chain, ulna_serial_lanes *state, ulna_serial_slide *slide);
+    /* Bits of the lanes of a trace whose points are nearer to `point` than the square root of `square`, whole turns not counted. */
+    unsigned (*passing)(const ulna_serial *chain, const ulna_serial_slide *slide, const double *point, double square);
     /* The last frame in each lane: x, y, z axis and origin, [12][lane]. */
     void (*forward)(const ulna_serial *chain, double (*q)[ULNA_SERIAL_LANES], double (*frame)[ULNA_SERIAL_LANES]);
     /* The best sample of each lane of the table, and its score. */
@@ -134,6 +148,7 @@ extern const ulna_serial_kernel ulna_serial_kernel_portable;
 #ifndef ULNA_NO_X86
 extern const ulna_serial_kernel ulna_serial_kernel_avx2;
 extern const ulna_serial_kernel ulna_serial_kernel_avx512;
+extern const ulna_serial_kernel ulna_serial_kernel_wide_avx512;
 #endif
 
 /* By name, or for NULL the fastest that this CPU supports; NULL if unknown or not supported. */
@@ -186,8 +201,9 @@ enum { ULNA_SERIAL_BEST = 16 }; /* samples that the scan of the small and of the
 /* The most that lambda is, times the cost: little damping finds solutions from afar sooner, more damping stays near the seed. */
 #define ULNA_SERIAL_DAMPING_ANY 0.1
 #define ULNA_SERIAL_DAMPING_NEAR 1.0
-/* Prepares all lanes for a goal: target and limits. */
-void ulna_serial_lanes_set(const ulna_serial *chain, const ulna_serial_target *target, ulna_serial_lanes *state);
+/* Prepares all lanes of a kernel for a goal: target and limits. */
+void ulna_serial_lanes_set(const ulna_serial *chain, const ulna_serial_kernel *kernel, const ulna_serial_target *target,
+                           ulna_serial_lanes *state);
 /* Samples with the best scores, best first. */
 void ulna_serial_find_samples(const ulna_serial *chain, const ulna_serial_table *table,
                               const ulna_serial_target *target, int *sample);

@@ -29,9 +29,11 @@ enum {
 
 /* ---- starting points ------------------------------------------------------------------------------------------------ */
 
-void ulna_serial_lanes_set(const ulna_serial *chain, const ulna_serial_target *target, ulna_serial_lanes *state)
+void ulna_serial_lanes_set(const ulna_serial *chain, const ulna_serial_kernel *kernel, const ulna_serial_target *target,
+                           ulna_serial_lanes *state)
 {
-    chain->kernel->aim(chain, target, state);
+    kernel->aim(chain, target, state);
+    state->kernel = kernel;
     state->lower = chain->clamp_lower;
     state->upper = chain->clamp_upper;
     state->goal = target;
@@ -181,7 +183,7 @@ ulna_serial_result ulna_serial_solve_any(const ulna_serial *chain, const ulna_se
     ulna_serial_target target;
     ulna_serial_lanes state;
     ulna_serial_target_set(chain, goal, &target);
-    ulna_serial_lanes_set(chain, &target, &state);
+    ulna_serial_lanes_set(chain, chain->kernel, &target, &state);
     result.reached = solve_any(chain, &target, &state, seed, q, &result);
     finish(chain, &state, seed, q, &result);
     return result;
@@ -238,7 +240,7 @@ ulna_serial_result ulna_serial_solve_near(const ulna_serial *chain, const ulna_s
     ulna_serial_lanes state;
     double scaled[ULNA_SERIAL_MAX];
     ulna_serial_target_set(chain, goal, &target);
-    ulna_serial_lanes_set(chain, &target, &state);
+    ulna_serial_lanes_set(chain, chain->kernel, &target, &state);
     ulna_serial_scale_seed(chain, seed, scaled);
     for (int i = 0; i < chain->n; i++)
         for (int l = 0; l < chain->kernel->lanes; l++)

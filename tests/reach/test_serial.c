@@ -194,7 +194,7 @@ static void set_lanes(const ulna_test_serial *s, const ulna_serial_target *targe
                       ulna_serial_lanes *lanes)
 {
     memset(lanes, 0, sizeof *lanes);
-    ulna_serial_lanes_set(s->chain, target, lanes);
+    ulna_serial_lanes_set(s->chain, s->chain->kernel, target, lanes);
     for (int l = 0; l < ULNA_SERIAL_LANES; l++) {
         lanes->damping[l] = damping;
         for (int i = 0; i < s->n; i++)

@@ -5,14 +5,16 @@
 #include <math.h>
 #include <string.h>
 
-const char *const ulna_test_serial_kernels[ULNA_TEST_SERIAL_KERNELS] = {"portable", "avx2", "avx512"};
+const char *const ulna_test_serial_kernels[ULNA_TEST_SERIAL_KERNELS] = {"portable", "avx2", "avx512", "wide avx512"};
 
 ulna_test_serial ulna_test_serial_make(ulna_model *model, int base, int tip, const char *kernel)
 {
     ulna_test_serial s = {.model = model, .base = base, .tip = tip};
     ulna_error error;
-    if (ulna_serial_create_with(model, base, tip, NULL, NULL, ulna_serial_kernel_find(kernel), NULL, &s.chain,
-                                &error) != ULNA_OK)
+    const ulna_serial_kernel *found = ulna_serial_kernel_find(kernel);
+    if (!found) /* not on this CPU */
+        found = ulna_serial_kernel_find(NULL);
+    if (ulna_serial_create_with(model, base, tip, NULL, NULL, found, NULL, &s.chain, &error) != ULNA_OK)
         fail_msg("%s", error.message);
     assert_int_equal(ulna_pose_create(model, NULL, &s.pose, &error), ULNA_OK);
     s.n = ulna_serial_count(s.chain);

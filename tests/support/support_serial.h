@@ -6,7 +6,7 @@
 #include "support_robots.h"
 #include "ulna/kinematics.h"
 
-enum { ULNA_TEST_SERIAL_KERNELS = 3 };
+enum { ULNA_TEST_SERIAL_KERNELS = 4 };
 extern const char *const ulna_test_serial_kernels[ULNA_TEST_SERIAL_KERNELS]; /* names */
 
 /* A model, its pose and the chain from a base to a tip. */
