@@ -44,7 +44,7 @@ void reach_pose_error(const double position[3], const double rotation[9], const 
 /* ---- contests: rows of the report ------------------------------------------------------------------------------------- */
 
 /* For each robot: any solution from random starts and near ones (any_*, near_*: success in %, mean, median and 99th percentile in us, jumps),
- * batches (batch_*), the share of nearest solutions that are the nearest of 500 starts (nearest_*), several solutions (all_*). */
+ * batches (batch_*), the share of nearest solutions that are the nearest of 2000 starts, slid, and of all curves (nearest_*), several solutions (all_*). */
 void reach_standard(bench_report *report, int count);
 /* For each robot: forward kinematics against KDL's (fk_minus_kdl_*, m), then the same problems by our solver and by KDL's, a block of each in turn:
  * success in %, mean microseconds, and the ratio (kdl_over_ulna_*; kdl_over_ulna for all robots together). Nothing without KDL. Returns 0 if a frame differs. */

@@ -119,10 +119,12 @@ typedef struct reference {
     ulna_serial *chain;
     ulna_serial_goal *goal; /* count */
     double *seed, *least;   /* count x n, count */
-    int n;
+    int n, count;
+    const ulna_serial_norm *norm;
 } reference;
 
-/* The least distance by `starts` starts, half of them uniform and half around the seed, each slid, and by tracing; and the truth. */
+/* The least distance by `starts` starts, half of them uniform and half around the seed, each slid, and by following all curves in
+ * small steps; and the truth. */
 static void find_reference(standard *s, const reach_problems *p, int count, int starts, reference *r)
 {
     const int *coordinate = ulna_serial_coordinates(r->chain);
@@ -134,9 +136,9 @@ static void find_reference(standard *s, const reach_problems *p, int count, int 
             truth[c] = p->q[i * s->nq + coordinate[c]];
         }
         r->goal[i] = ulna_serial_goal_pose(p->position[i], p->rotation[i]);
-        r->least[i] = ulna_serial_distance(r->chain, NULL, truth, seed);
-        if (ulna_serial_solve_nearest(r->chain, &r->goal[i], seed, NULL, 1, q).reached)
-            r->least[i] = fmin(r->least[i], ulna_serial_distance(r->chain, NULL, q, seed));
+        r->least[i] = ulna_serial_distance(r->chain, r->norm, truth, seed);
+        if (ulna_serial_solve_nearest(r->chain, &r->goal[i], seed, r->norm, ULNA_SERIAL_FINE, q).reached)
+            r->least[i] = fmin(r->least[i], ulna_serial_distance(r->chain, r->norm, q, seed));
         for (int k = 0; k < starts; k++) {
             for (int c = 0; c < r->n; c++) {
                 const double low = fmax(ulna_serial_lower(r->chain)[c], -2 * PI),
@@ -144,44 +146,54 @@ static void find_reference(standard *s, const reach_problems *p, int count, int 
                 const double u = ulna_random_uniform(&random);
                 start[c] = k % 2 ? low + u * (high - low) : fmin(fmax(seed[c] + 2 * u - 1, low), high);
             }
-            if (ulna_serial_solve_from(r->chain, &r->goal[i], start, seed, NULL, q).reached)
-                r->least[i] = fmin(r->least[i], ulna_serial_distance(r->chain, NULL, q, seed));
+            if (ulna_serial_solve_from(r->chain, &r->goal[i], start, seed, r->norm, q).reached)
+                r->least[i] = fmin(r->least[i], ulna_serial_distance(r->chain, r->norm, q, seed));
         }
     }
 }
 
-static void measure_nearest(standard *s, int is_near, int count, int starts)
+/* How often one effort finds the nearest, and its time. */
+static void measure_effort(standard *s, const reference *r, ulna_serial_effort effort, const char *how)
+{
+    double best = INFINITY, q[ULNA_SERIAL_MAX];
+    int nearest = 0;
+    char what[48];
+    for (int i = 0; i < r->count; i++)
+        if (ulna_serial_solve_nearest(r->chain, &r->goal[i], r->seed + i * r->n, r->norm, effort, q).reached)
+            nearest += ulna_serial_distance(r->chain, r->norm, q, r->seed + i * r->n) < r->least[i] + 1e-3;
+    for (int pass = 0; pass < 5; pass++) {
+        const double begun = bench_now();
+        for (int i = 0; i < r->count; i++)
+            ulna_serial_solve_nearest(r->chain, &r->goal[i], r->seed + i * r->n, r->norm, effort, q);
+        best = fmin(best, bench_now() - begun);
+    }
+    snprintf(what, sizeof what, "nearest_%s_percent", how);
+    add(s, what, 100.0 * nearest / r->count,
+        "within 1e-3 rad of the nearest of 2000 starts, slid, and of all curves, %");
+    snprintf(what, sizeof what, "nearest_%s_us", how);
+    add(s, what, 1e6 * best / r->count, "mean us");
+}
+
+/* `traced`, as ulna_reach_solve does it: more candidates, smaller steps. `largest`: the largest change of a joint is what counts. */
+static void measure_nearest(standard *s, int is_near, int is_largest, int count, int starts)
 {
     const reach_problems *p = &s->problems[is_near];
-    reference r = {0};
+    ulna_serial_norm norm = {.is_largest = is_largest};
+    reference r = {.count = count, .norm = is_largest ? &norm : NULL};
     if (ulna_serial_create(s->model, ULNA_NONE, s->tip, NULL, NULL, NULL, &r.chain, NULL) != ULNA_OK)
         return;
     r.n = ulna_serial_count(r.chain);
+    for (int i = 0; i < r.n; i++)
+        norm.weight[i] = 1;
     r.goal = calloc((size_t)count, sizeof *r.goal);
     r.seed = calloc((size_t)(count * r.n), sizeof *r.seed);
     r.least = calloc((size_t)count, sizeof *r.least);
-    if (r.goal && r.seed && r.least) {
+    if (r.goal && r.seed && r.least && (r.n == 7 || !is_largest)) {
+        static const char *const names[2][2] = {{"random", "near"}, {"largest_random", "largest_near"}};
         find_reference(s, p, count, starts, &r);
-        for (int thorough = 0; thorough < (is_near || r.n < 7 ? 1 : 2); thorough++) {
-            double best = INFINITY, q[ULNA_SERIAL_MAX];
-            int nearest = 0;
-            char what[48];
-            for (int i = 0; i < count; i++)
-                if (ulna_serial_solve_nearest(r.chain, &r.goal[i], r.seed + i * r.n, NULL, thorough, q).reached)
-                    nearest += ulna_serial_distance(r.chain, NULL, q, r.seed + i * r.n) < r.least[i] + 1e-3;
-            for (int pass = 0; pass < 3; pass++) {
-                const double begun = bench_now();
-                for (int i = 0; i < count; i++)
-                    ulna_serial_solve_nearest(r.chain, &r.goal[i], r.seed + i * r.n, NULL, thorough, q);
-                best = fmin(best, bench_now() - begun);
-            }
-            const char *how = is_near ? "near" : thorough ? "traced" : "random";
-            snprintf(what, sizeof what, "nearest_%s_percent", how);
-            add(s, what, 100.0 * nearest / count,
-                "within 1e-3 rad of the nearest of 500 starts, slid, and of curves, %");
-            snprintf(what, sizeof what, "nearest_%s_us", how);
-            add(s, what, 1e6 * best / count, "mean us");
-        }
+        measure_effort(s, &r, is_near ? ULNA_SERIAL_THOROUGH : ULNA_SERIAL_QUICK, names[is_largest][is_near]);
+        if (!is_near && r.n == 7)
+            measure_effort(s, &r, ULNA_SERIAL_THOROUGH, is_largest ? "largest_traced" : "traced");
     }
     free(r.goal);
     free(r.seed);
@@ -266,14 +278,15 @@ static void close_robot(standard *s)
 
 void reach_standard(bench_report *report, int count)
 {
-    enum { NEAREST = 200, STARTS = 500, ALL = 300 };
+    enum { NEAREST = 200, STARTS = 2000, ALL = 300 };
     for (int i = 0; i < REACH_ROBOTS; i++) {
         standard s = {.robot = &reach_robots[i], .report = report};
         if (open_robot(&s, count)) {
             for (int near = 0; near < 2; near++) {
                 measure_single(&s, near);
                 measure_batch(&s, near);
-                measure_nearest(&s, near, count < NEAREST ? count : NEAREST, STARTS);
+                for (int largest = 0; largest < 2; largest++)
+                    measure_nearest(&s, near, largest, count < NEAREST ? count : NEAREST, STARTS);
             }
             measure_all(&s, count < ALL ? count : ALL);
         } else {
