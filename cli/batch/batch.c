@@ -75,9 +75,12 @@ static void tell_take(batch_run *run, json_t *row, int is_kept)
     if (is_kept || (run->bar.is_shown && is_done))
         return;
     progress_end(&run->bar);
-    fact_line(run->tool, row, NULL,
-              is_done ? "{status} {take}: {frames} frames, {rms_mm%.2f} mm, {verdict}, {seconds%.2f} s"
-                      : "{status} {take}: {message}");
+    fact_line(
+        run->tool, row, NULL,
+        is_done
+            ? "{status} {take}: {frames} frames, {rms_mm%.2f} mm, {verdict}, {seconds%.2f} s[{placed_anew?}, calibrated by "
+              "itself: its markers were placed anew]"
+            : "{status} {take}: {message}");
     fflush(stdout);
 }
 
@@ -149,6 +152,29 @@ static json_t *known_line(const batch_run *run, const batch_take *take)
     return line;
 }
 
+/*
+ * Calibrated by itself, where the markers of this take are not where they were in those that its group was calibrated with. NULL: they
+ * are, or it cannot be calibrated alone. free() the name of the group.
+ */
+static json_t *calibrate_apart(const batch_run *run, int index, int slot, batch_calibration *alone)
+{
+    const batch_take *take = &run->plan.takes[index];
+    const batch_calibration *group = &run->plan.calibrations[take->calibration];
+    size_t size = strlen(take->name) + 16;
+    if (group->take_count < 2 || !placement_differs(json_object_get(group->result, "distances"), take->path))
+        return NULL;
+    *alone = (batch_calibration){.name = malloc(size), .takes = &index, .take_count = 1};
+    if (!alone->name)
+        return NULL;
+    snprintf(alone->name, size, "%s~take", take->name);
+    json_t *result = take_calibrate(&run->setup, &run->plan, alone, slot);
+    alone->takes = NULL;
+    if (strcmp(json_string_value(json_object_get(result, "status")), "done") == 0)
+        return result;
+    json_decref(result);
+    return NULL;
+}
+
 /* Calibrated offsets, the table of the plan, or none. */
 static json_t *solve_number(void *context, int index, int slot, take_key *tell, void *tell_context)
 {
@@ -161,9 +187,19 @@ static json_t *solve_number(void *context, int index, int slot, take_key *tell, 
         return take_failed("%s", take->problem);
     if (group && (!status || strcmp(status, "failed") == 0))
         return take_failed("no calibration of %s: %s", group->name, message ? message : "it did not end");
-    char *table = group && strcmp(status, "done") == 0 ? take_calibration_path(run->output, group, ".csv") : NULL;
-    take_markers markers = {.table = table ? table : take->attach, .calibration = table ? group->result : NULL};
+    batch_calibration alone = {0};
+    int is_calibrated = group && strcmp(status, "done") == 0;
+    json_t *own = is_calibrated ? calibrate_apart(run, run->order[index], slot, &alone) : NULL;
+    char *table = is_calibrated ? take_calibration_path(run->output, own ? &alone : group, ".csv") : NULL;
+    take_markers markers = {.table = table ? table : take->attach,
+                            .calibration = own     ? own
+                                           : table ? group->result
+                                                   : NULL};
     json_t *row = take_solve(&run->setup, take, &markers, known_line(run, take), slot, tell, tell_context);
+    if (own)
+        put_flag(row, "placed_anew", 1);
+    json_decref(own);
+    free(alone.name);
     free(table);
     return row;
 }
@@ -249,8 +285,8 @@ static void run_calibrations(batch_run *run)
 }
 
 /*
- * Where the markers were placed anew between takes of a group, no table of offsets holds for all of them: each of its takes is then
- * calibrated by itself.
+ * Where the markers were placed anew between takes of a group, no table of offsets holds for all of them. If no two of them are on the
+ * same bone, only the calibration itself tells (placement.c): each of its takes is then calibrated by itself.
  */
 static int split_groups(batch_run *run)
 {
@@ -262,7 +298,8 @@ static int split_groups(batch_run *run)
             continue;
         batch_calibration *group = &run->plan.calibrations[number];
         json_t *session = json_object_get(json_object_get(group->result, "calibration"), "session");
-        if (!json_is_true(json_object_get(session, "placed_anew")))
+        if (!json_is_true(json_object_get(session, "placed_anew")) ||
+            placement_is_known(json_object_get(group->result, "distances")))
             continue;
         if (group->is_wanted && !run->tool->json) {
             json_t *named = json_pack("{s:s}", "name", group->name);

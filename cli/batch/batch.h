@@ -112,6 +112,16 @@ json_t *take_calibrate(const batch_setup *setup, const batch_plan *plan, const b
 char *take_calibration_path(const char *output, const batch_calibration *group, const char *ending);
 json_t *take_failed(const char *format, ...) ULNA_PRINTF(1, 2);
 
+/* ---- where the markers are: placement.c -------------------------------------------------------------------------------- */
+
+/* Pairs of markers that their names put on the same bone; then their distances, from each of some recordings: returns its frames. */
+json_t *placement_pairs(const char *skeleton, const char *path);
+int placement_learn(json_t *distances, const char *path);
+/* Are there any? */
+int placement_is_known(const json_t *distances);
+/* Were the markers of another recording placed anew? */
+int placement_differs(const json_t *distances, const char *path);
+
 /* ---- running: pool.c -------------------------------------------------------------------------------------------------- */
 
 typedef struct batch_pool {

@@ -16,7 +16,8 @@
 #include "src/base/algorithms.h"
 #include "ulna/ulna.h"
 
-enum { TOGETHER = 3 }; /* takes that a calibration uses; if it fails, others are tried alone */
+/* Takes that a calibration uses; more, where these are short. If it fails, others are tried alone. */
+enum { TOGETHER = 3, SHORT = 2000 /* frames, of all of them */ };
 
 /* ---- words of a command line ---------------------------------------------------------------------------------------------- */
 
@@ -488,11 +489,10 @@ static int is_calibration_needed(const batch_take *take)
     return is_needed;
 }
 
-/* With `count` takes of the group from number `first` on, to `path`. */
-static json_t *calibrate_with(const batch_plan *plan, const batch_calibration *group, int first, int count,
-                              const char *path, char key[20])
+/* With these takes of the plan, to `path`. */
+static json_t *calibrate_with(const batch_plan *plan, const int *takes, int count, const char *path, char key[20])
 {
-    const batch_take *take = &plan->takes[group->takes[first]];
+    const batch_take *take = &plan->takes[takes[0]];
     json_t *object = json_object(), *row = NULL;
     command_line line = begin_line("calibrate");
     add_pair(&line, "-s", take->skeleton);
@@ -501,7 +501,7 @@ static json_t *calibrate_with(const batch_plan *plan, const batch_calibration *g
     (void)add_options(&line, take->shared);
     add_pair(&line, "-m", take->path);
     for (int i = 1; i < count; i++)
-        add_word(&line, plan->takes[group->takes[first + i]].path);
+        add_word(&line, plan->takes[takes[i]].path);
     int code = parse_line(&line);
     if (!code && key)
         make_key(&line, key);
@@ -519,18 +519,45 @@ static json_t *calibrate_with(const batch_plan *plan, const batch_calibration *g
     return row;
 }
 
+static int is_done(const json_t *row)
+{
+    return strcmp(json_string_value(json_object_get(row, "status")), "done") == 0;
+}
+
+/* Those of the group's takes whose markers are where they are in the largest; `distances`: of these. */
+static int choose_alike(const batch_plan *plan, const batch_calibration *group, int *chosen, json_t *distances)
+{
+    int count = 0, frames = 0;
+    for (int i = 0; i < group->take_count && (count < TOGETHER || frames < SHORT); i++) {
+        const char *path = plan->takes[group->takes[i]].path;
+        if (count && placement_differs(distances, path))
+            continue;
+        frames += placement_learn(distances, path);
+        chosen[count++] = group->takes[i];
+    }
+    return count;
+}
+
 static json_t *find_offsets(const batch_plan *plan, const batch_calibration *group, const char *path)
 {
-    int together = group->take_count < TOGETHER ? group->take_count : TOGETHER;
-    if (!is_calibration_needed(&plan->takes[group->takes[0]]))
+    const batch_take *first = &plan->takes[group->takes[0]];
+    int chosen[BATCH_CALIBRATION_TAKES];
+    if (!is_calibration_needed(first))
         return json_pack("{s:s}", "status", "not needed");
-    json_t *row = calibrate_with(plan, group, 0, together, path, NULL);
-    for (int i = 0; i < group->take_count && together > 1; i++) {
-        if (strcmp(json_string_value(json_object_get(row, "status")), "done") == 0)
-            break;
+    json_t *distances = placement_pairs(first->skeleton, first->path);
+    int count = choose_alike(plan, group, chosen, distances);
+    json_t *row = calibrate_with(plan, chosen, count, path, NULL);
+    for (int i = 0; i < group->take_count && group->take_count > 1 && !is_done(row); i++) {
+        const batch_take *take = &plan->takes[group->takes[i]];
         json_decref(row);
-        row = calibrate_with(plan, group, i, 1, path, NULL);
+        json_decref(distances);
+        row = calibrate_with(plan, &group->takes[i], 1, path, NULL);
+        distances = placement_pairs(take->skeleton, take->path);
+        (void)placement_learn(distances, take->path);
     }
+    if (is_done(row))
+        json_object_set(row, "distances", distances);
+    json_decref(distances);
     return row;
 }
 
@@ -550,7 +577,7 @@ static json_t *keep_calibration(json_t *row, const char *const made[2], const ch
     json_t *unused = json_object();
     ulna_error_clear(&error);
     errno = 0;
-    int is_found = strcmp(json_string_value(json_object_get(row, "status")), "done") == 0;
+    int is_found = is_done(row);
     int is_kept = write_record(row, made[1], &error) && !folder_make_for(unused, places[0]);
     for (int i = is_found ? 0 : 1; i < 2 && is_kept; i++)
         is_kept = rename(made[i], places[i]) == 0;
@@ -590,7 +617,7 @@ json_t *take_calibrate(const batch_setup *setup, const batch_plan *plan, const b
     int lock = lock_group(setup, group);
     if (table && record && final_table && final_record) {
         const char *const made[] = {table, record}, *const places[] = {final_table, final_record};
-        json_decref(calibrate_with(plan, group, 0, group->take_count, table, key));
+        json_decref(calibrate_with(plan, group->takes, group->take_count, table, key));
         row = load_record(setup, final_record, final_table, key);
         if (!row) {
             row = find_offsets(plan, group, table);
