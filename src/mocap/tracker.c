@@ -33,6 +33,7 @@ enum {
     FEW_OUTLIERS = 3,
     MANY_OUTLIERS = 3, /* one in so many: not the markers are wrong, but the pose */
     MANY_LEAPS = 2,    /* one in so many: the recording leaps */
+    BRIEF = 20,        /* iterations of an attempt to bring joints back: most that succeed take fewer */
     YOUNG = 20,        /* frames: what is usual is not known well */
     MOST_PATIENCE = 480
 };
@@ -173,6 +174,17 @@ static ulna_status refine(ulna_tracker *t, double *q, ulna_result *result, ulna_
     set_stop(t, 1);
     ulna_status status = begin(t, q);
     return status == ULNA_OK ? run(t, q, result, report, cost) : status;
+}
+
+/* The same in a few iterations, for an attempt that will be made again later if it fails. */
+static ulna_status refine_briefly(ulna_tracker *t, double *q, ulna_result *result, ulna_frame_report *report,
+                                  double *cost)
+{
+    const int most = t->options.solve.iterations, few = most < BRIEF ? most : BRIEF;
+    t->options.solve.iterations = t->solver->options.iterations = few;
+    ulna_status status = refine(t, q, result, report, cost);
+    t->options.solve.iterations = t->solver->options.iterations = most;
+    return status;
 }
 
 /* From `start`, or from another pose if f is lower there; that is only looked at if the start is suspect. */
@@ -367,7 +379,7 @@ static ulna_status reconsider_joints(ulna_tracker *t, double *q, candidate *best
     keep(t, q);
     ulna_tracker_put_back(t, t->kept, q);
     ulna_tracker_expect_rest(t);
-    ulna_status status = refine(t, q, &other.result, &other.report, &other.cost);
+    ulna_status status = refine_briefly(t, q, &other.result, &other.report, &other.cost);
     if (status != ULNA_OK)
         return status;
     int is_better = other.cost <= best->cost && !ulna_tracker_is_far_beyond(t, q);

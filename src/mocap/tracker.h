@@ -18,9 +18,11 @@ typedef struct ulna_prior_weights {
     double sum;     /* m^2/rad^2: of the options' weights. The scale of the term, beside that of the markers */
     double *course; /* toward where the last two frames were going */
     double *rest;   /* toward rest */
-    double curve;   /* toward the mean of its group, of each DOF that has one */
-    int *group;     /* DOFs about the same axis of a chain of joints, or ULNA_NONE */
-    int *grouped;   /* the DOFs that have one */
+    double *whole;  /* their sum, with the curve's */
+    double *course_share, *rest_share, *curve_share; /* each over `whole` */
+    double curve;                                    /* toward the mean of its group, of each DOF that has one */
+    int *group;                                      /* DOFs about the same axis of a chain of joints, or ULNA_NONE */
+    int *grouped;                                    /* the DOFs that have one */
 } ulna_prior_weights;
 
 struct ulna_tracker {

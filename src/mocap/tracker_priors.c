@@ -110,6 +110,14 @@ ulna_status ulna_tracker_set_priors(ulna_tracker *t, ulna_work *work)
             t->prior.course[d] = fmax(t->prior.course[d], fmax(o->hold, o->posture) / sum);
     }
     t->prior.curve = o->curve / sum;
+    for (int d = 0; d < t->nv; d++) {
+        double curve = t->prior.group[d] != ULNA_NONE ? t->prior.curve : 0;
+        double whole = t->prior.course[d] + t->prior.rest[d] + curve, inverse = whole > 0 ? 1 / whole : 0;
+        t->prior.whole[d] = whole;
+        t->prior.course_share[d] = inverse * t->prior.course[d];
+        t->prior.rest_share[d] = inverse * t->prior.rest[d];
+        t->prior.curve_share[d] = inverse * curve;
+    }
     ulna_anatomy_destroy(anatomy);
     return status;
 }
@@ -127,55 +135,36 @@ static void find_rest(ulna_tracker *t, const double *q)
     }
 }
 
-/* From q: posture and curve, beside another prior with the weights in t->prior_weight and, in t->toward, these times the ways to
- * its goals. Then the sum of all is the problem's. */
-static void expect(ulna_tracker *t, const double *q)
-{
-    const double *restrict rest = t->prior.rest, *restrict to_rest = t->to_rest, curve = t->prior.curve;
-    double *restrict weight = t->prior_weight, *restrict toward = t->toward;
-    find_rest(t, q);
-    for (int d = 0; d < t->nv; d++) {
-        weight[d] += rest[d];
-        toward[d] += rest[d] * to_rest[d];
-    }
-    for (int i = 0; i < t->grouped; i++) {
-        int d = t->prior.grouped[i];
-        weight[d] += curve;
-        toward[d] += curve * (t->group_mean[t->prior.group[d]] + to_rest[d]);
-    }
-    for (int d = 0; d < t->nv; d++) /* without a weight there is no way either */
-        toward[d] /= weight[d] > 0 ? weight[d] : 1;
-    ulna_model_integrate(t->model, q, toward, t->prior_goal);
-}
-
 void ulna_tracker_expect_neighbours(ulna_tracker *t, const double *q, const double *to_sides, double sides,
                                     double weight)
 {
+    const double *restrict rest = t->prior.rest, *restrict to_rest = t->to_rest, curve = t->prior.curve;
+    double *restrict sum = t->prior_weight, *restrict toward = t->toward;
     if (t->prior_term == ULNA_NONE)
         return;
     weight /= t->prior.sum;
+    find_rest(t, q);
     for (int d = 0; d < t->nv; d++) {
-        t->prior_weight[d] = sides * weight;
-        t->toward[d] = weight * to_sides[d];
+        sum[d] = sides * weight + rest[d];
+        toward[d] = weight * to_sides[d] + rest[d] * to_rest[d];
     }
-    expect(t, q);
+    for (int i = 0; i < t->grouped; i++) {
+        int d = t->prior.grouped[i];
+        sum[d] += curve;
+        toward[d] += curve * (t->group_mean[t->prior.group[d]] + to_rest[d]);
+    }
+    for (int d = 0; d < t->nv; d++) /* without a weight there is no way either */
+        toward[d] /= sum[d] > 0 ? sum[d] : 1;
+    ulna_model_integrate(t->model, q, toward, t->prior_goal);
     ulna_problem_set_posture(t->problem, t->prior_term, t->prior_goal, t->prior_weight);
 }
 
-void ulna_tracker_expect_course(ulna_tracker *t)
+/* Joints that are not seen go to where they were seen last. */
+static void expect_held(ulna_tracker *t)
 {
-    if (t->prior_term == ULNA_NONE)
-        return;
     double hold = t->options.hold / t->prior.sum;
-    const double *restrict course = t->prior.course, *restrict velocity = t->velocity;
-    const double part = t->history == 2 ? COURSE : 0;
-    double *restrict weight = t->prior_weight, *restrict toward = t->toward;
-    for (int d = 0; d < t->nv; d++) {
-        weight[d] = course[d];
-        toward[d] = part * course[d] * velocity[d];
-    }
-    expect(t, t->q1);
-    for (int b = 0; b < t->model->nb && t->held; b++) {
+    memcpy(t->prior_weight, t->prior.whole, (size_t)t->nv * sizeof *t->prior_weight);
+    for (int b = 0; b < t->model->nb; b++) {
         const ulna_body *body = &t->model->body[b];
         if (!t->is_held[b])
             continue;
@@ -184,7 +173,27 @@ void ulna_tracker_expect_course(ulna_tracker *t)
         for (int d = body->dof; d < body->dof + body->dof_count; d++)
             t->prior_weight[d] = fmax(t->prior_weight[d], hold);
     }
-    ulna_problem_set_posture(t->problem, t->prior_term, t->prior_goal, t->prior_weight);
+}
+
+void ulna_tracker_expect_course(ulna_tracker *t)
+{
+    const double *restrict course = t->prior.course_share, *restrict rest = t->prior.rest_share;
+    const double *restrict velocity = t->velocity, *restrict to_rest = t->to_rest;
+    const double part = t->history == 2 ? COURSE : 0;
+    double *restrict toward = t->toward;
+    if (t->prior_term == ULNA_NONE)
+        return;
+    find_rest(t, t->q1);
+    for (int d = 0; d < t->nv; d++)
+        toward[d] = part * course[d] * velocity[d] + rest[d] * to_rest[d];
+    for (int i = 0; i < t->grouped; i++) {
+        int d = t->prior.grouped[i];
+        toward[d] += t->prior.curve_share[d] * (t->group_mean[t->prior.group[d]] + to_rest[d]);
+    }
+    ulna_model_integrate(t->model, t->q1, toward, t->prior_goal);
+    if (t->held)
+        expect_held(t);
+    ulna_problem_set_posture(t->problem, t->prior_term, t->prior_goal, t->held ? t->prior_weight : t->prior.whole);
 }
 
 void ulna_tracker_expect_rest(ulna_tracker *t)

@@ -153,8 +153,9 @@ static void take_arrays(ulna_tracker *t, ulna_arena *arena)
     size_t nq = (size_t)t->nq, nv = (size_t)t->nv, nb = (size_t)t->model->nb, count = (size_t)t->count;
     double **per_coordinate[] = {&t->q1,   &t->q2,         &t->trial,   &t->start,     &t->kept,
                                  &t->good, &t->prior_goal, &t->hold_at, &t->far_below, &t->far_above};
-    double **per_dof[] = {&t->velocity,     &t->to_rest,    &t->toward,     &t->prior_weight,
-                          &t->prior.course, &t->prior.rest, &t->group_mean, &t->group_share};
+    double **per_dof[] = {&t->velocity,         &t->to_rest,           &t->toward,      &t->prior_weight,
+                          &t->prior.course,     &t->prior.rest,        &t->prior.whole, &t->prior.course_share,
+                          &t->prior.rest_share, &t->prior.curve_share, &t->group_mean,  &t->group_share};
     unsigned char **per_body[] = {&t->anchored, &t->is_moved, &t->is_held};
     for (size_t i = 0; i < sizeof per_coordinate / sizeof *per_coordinate; i++)
         *per_coordinate[i] = ulna_arena_take(arena, nq, sizeof(double));

@@ -6,6 +6,7 @@
 #include "kinematics/kernel.h"
 #include "ulna/problem.h"
 
+/* What changes with every frame comes first: of a point, it is in one line of the cache. */
 typedef struct ulna_term {
     ulna_term_type type;
     int body;     /* or ULNA_NONE */
@@ -13,10 +14,10 @@ typedef struct ulna_term {
     int row;      /* its first residual */
     int sleeping; /* a missing marker */
     double weight;
+    double goal[9];    /* as set: place, direction, rotation, point and normal, (ratio, offset) */
     double loss_scale; /* c of the robust loss; 0: it counts by its square */
     double local[6];   /* point and axis, body frame */
     double nearest;    /* m: closer to its goal than this an aim has no derivatives */
-    double goal[9];    /* as set: place, direction, rotation, point and normal, (ratio, offset) */
     int dof_a, dof_b;
     ulna_custom custom;
     double *values; /* posture: nq reference, nv factors; limits: nv lower, nv upper */
