@@ -255,7 +255,7 @@ static ulna_status run_boxes(paper_job *job, const char *name, int is_noisy, uln
     sheet_begin(&run.summary, "panel,method,solves,median_mm,ninth_decile_mm,largest_mm,below_0.1_mm_percent");
     for (int is_hand = 0; is_hand < 2 && status == ULNA_OK; is_hand++) {
         scene of;
-        status = scene_open(job, &of, is_hand, job->is_quick ? 2 + 2 * is_hand : 100, error);
+        status = scene_open(job, &of, is_hand, job->is_quick ? 2 + 6 * is_hand : 100, error);
         for (int view = 0; view < VIEWS && status == ULNA_OK; view++)
             status = run_view(job, &of, is_hand, view, &run, error);
         scene_close(&of);

@@ -24,6 +24,7 @@ typedef struct scene {
     char about[200];
     const ulna_model *model;
     ulna_model *own; /* the same, if it is the scene's; else NULL */
+    int root;        /* the body whose joint is observed as the root */
     int has_tips;    /* ends of limbs are markers */
     int poses;
     double *q;             /* poses x nq */

@@ -67,19 +67,24 @@ static ulna_status widen_limits(scene *of, ulna_error *error)
 /* Motions of HDM05 and CMU. Their skeletons have the same bones with the same axes to within 3 degrees, so that the angles of all of them are poses
  * of one; as in the paper, whose motions are angles, too. */
 static const char *const body_motions[] = {
+    /* HDM05 */
     "dg_01-03_01",
+    "dg_03-02_01",
+    "dg_03-02_03",
     "dg_03-05_02",
     "dg_06-03_03",
     "dg_kickLFront1Reps",
     "bd_kickLFront1Reps",
+    "bk_05-03_03",
     "bk_kickLFront1Reps",
+    /* CMU */
     "/02_01.",
     "/02_03.",
     "/02_05.",
     "/03_02.",
     "/11_01.",
 };
-enum { MOTIONS = sizeof body_motions / sizeof *body_motions, HDM05_MOTIONS = 6 };
+enum { MOTIONS = sizeof body_motions / sizeof *body_motions, HDM05_MOTIONS = 9 };
 
 static ulna_status load_motions(paper_job *job, scene *of, const ulna_content *skeleton, ulna_error *error)
 {
@@ -261,12 +266,39 @@ static ulna_status load_recorded_hand(paper_job *job, scene *of, const ulna_mode
     return status;
 }
 
+/* The built-in hand without its forearm, as the paper's: it begins at the wrist. */
+static ulna_status make_hand(ulna_model **hand, ulna_error *error)
+{
+    static const double nowhere[3] = {0, 0, 0};
+    const ulna_joint rigid = ulna_joint_fixed();
+    int palm = ULNA_NONE;
+    ulna_model *whole = NULL;
+    ulna_builder *builder = NULL;
+    ulna_status status = ulna_sample_create("right-hand", NULL, &whole, error);
+    if (status == ULNA_OK)
+        status = ulna_builder_from_model(whole, NULL, &builder, error);
+    if (status == ULNA_OK) {
+        palm = ulna_builder_find_body(builder, "palm");
+        status = ulna_builder_set_joint(builder, palm, &rigid, error);
+    }
+    if (status == ULNA_OK)
+        status = ulna_builder_set_placement(builder, palm, nowhere, NULL, error);
+    if (status == ULNA_OK)
+        status = ulna_builder_build(builder, NULL, hand, error);
+    ulna_builder_destroy(builder);
+    ulna_model_destroy(whole);
+    return status;
+}
+
 static ulna_status load_hand(paper_job *job, scene *of, ulna_error *error)
 {
     const char *path = paper_data_file(&job->data, "human_joint_right", ".csv");
     ulna_model *hand = NULL;
-    ulna_status status = ulna_sample_create("right-hand", NULL, &hand, error);
-    if (status == ULNA_OK && path) {
+    ulna_status status = make_hand(&hand, error);
+    if (status != ULNA_OK)
+        return status;
+    of->root = ulna_model_find_body(hand, "palm");
+    if (path) {
         status = load_recorded_hand(job, of, hand, path, error);
         ulna_model_destroy(hand);
         return status;
@@ -326,9 +358,8 @@ static void find_points(scene *of)
 {
     const ulna_model *model = of->model;
     view_of *all = &of->views[VIEW_ALL], *ends = &of->views[VIEW_ENDS];
-    for (int b = 0; b < ulna_model_body_count(model); b++) {
-        int is_root = ulna_model_body_parent(model, b) < 0, is_end = ulna_model_subtree(model, b, NULL) == 1,
-            has_tip = 0;
+    for (int b = of->root; b < ulna_model_body_count(model); b++) {
+        int is_root = b == of->root, is_end = ulna_model_subtree(model, b, NULL) == 1, has_tip = 0;
         if (is_root || is_new_place(model, b, all))
             add_point(all, b, NULL);
         for (int m = 0; m < ulna_model_marker_count(model) && is_end && of->has_tips; m++)

@@ -89,7 +89,10 @@ typedef void (*panel_drawer)(const view *v, const char *panel, const char *place
 
 static void put_panels(const view *v, panel_drawer draw, double width, double height, int is_file, markup *page)
 {
-    int across = v->panel_count < 3 ? v->panel_count : 3, down = (v->panel_count + across - 1) / (across ? across : 1);
+    int across = v->panel_count < 3        ? v->panel_count
+                 : v->panel_count % 4 == 0 ? 4 /* four pictures of each skeleton */
+                                           : 3;
+    int down = (v->panel_count + across - 1) / (across ? across : 1);
     if (is_file) {
         double total_width = across * (width + GAP), total_height = down * (height + TITLE + GAP);
         svg_begin(page, total_width, total_height, "");

@@ -249,7 +249,7 @@ const paper_item paper_items[] = {
     {"convex3", "convex", "Fig. 3", "Local methods from random starts",
      "Gradient descent, trust region and CG end with similar costs, L-BFGS significantly worse; gradient descent and CG are significantly slower. "
      "8 poses of a hand, 5 starts each, at most 30 s. The paper gives only a picture.",
-     "L-BFGS is not worse here: it fits exactly as often as CG does, or more often, in a similar time. The authors ran the methods of "
+     "With the recordings of docs/papers.md L-BFGS fits exactly about as often as CG does, in a similar time. The authors ran the methods of "
      "Manopt, with its rules for stopping. λ = 100 is taken for millimetres.",
      "exact fits: GD {gradient.exact_percent%.0f} %, TR {newton.exact_percent%.0f} %, CG {cg.exact_percent%.0f} %, L-BFGS {lbfgs.exact_percent%.0f} %; "
      "median times {gradient.seconds%.1e}, {newton.seconds%.1e}, {cg.seconds%.1e} and {lbfgs.seconds%.1e} s",
@@ -264,7 +264,7 @@ const paper_item paper_items[] = {
      convex4_parts, paper_run_convex4, 200},
     {"convex5", "convex", "Fig. 5", "Noisy observations: normalised costs",
      "SDP-IK is as good as the best of 20 starts or better. Noise r·d with r up to 10 mm for the hand, 100 mm for the body. The paper gives only a picture.",
-     "The same. All three end with a trust region on (16), whose limits are penalties: λ = 100 is taken for millimetres.",
+     "The same but for few poses. All three end with a trust region on (16), whose limits are penalties: λ = 100 is taken for millimetres.",
      "within 0.1 mm of the best start: body, all joints: TR {body_all.tr.good_percent%.0f} %, SDP-IK {body_all.sdp.good_percent%.0f} %, global "
      "{body_all.global.good_percent%.0f} %; hand: {hand_all.tr.good_percent%.0f}, {hand_all.sdp.good_percent%.0f}, {hand_all.global.good_percent%.0f} %",
      convex5_parts, paper_run_convex5, 200},
