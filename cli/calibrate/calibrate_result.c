@@ -192,10 +192,11 @@ static void say_unsure(const cli *tool, const calibrate_job *job)
     list_bones(job, r->deviation, UNSURE_JOINT, 1e3, "", joints);
     list_bones(job, r->rotation_deviation, UNSURE_ROTATION / DEGREES, DEGREES, "", rotations);
     if (r->is_undetermined)
-        fact_text(tool, "unsure",
-                  "nearly everything: most offsets stay about where they were expected. Either the take hardly moves "
-                  "(one in which every joint bends helps), or the skeleton is another's (--scale finds its lengths), or "
-                  "the error is too large to tell");
+        fact_text(
+            tool, "unsure",
+            "nearly everything: most offsets stay about where they were expected. Either the take hardly moves "
+            "(one in which every joint bends helps), or the skeleton is another's (--scale finds its lengths), or "
+            "the error is too large to tell");
     else if (*markers)
         fact_text(tool, "unsure", "markers, mm (standard deviation of their place on the bone): %s", markers);
     if (*joints && !r->is_undetermined)
