@@ -105,7 +105,7 @@ static void measure_batch(standard *s, int is_near)
     const reach_problems *p = &s->problems[is_near];
     ulna_reach_work *work = s->work[is_near ? ULNA_REACH_NEAR : ULNA_REACH_ANY];
     double best = INFINITY;
-    for (int k = 0; k < 5; k++) {
+    for (int k = 0; k < 20; k++) {
         const double begun = bench_now();
         ulna_reach_solve_many(&work, 1, p->count, s->goals[is_near], p->start, s->q, s->results, NULL);
         best = fmin(best, bench_now() - begun);

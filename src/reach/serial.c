@@ -335,6 +335,70 @@ void ulna_serial_strides(int count, double *stride)
         stride[i] = power /= x;
 }
 
+/* The last frame at a sample of the joint space, with one joint moved by `way`. */
+static void sample_frame(const ulna_serial *chain, int sample, int joint, double way, double *last)
+{
+    double q[ULNA_SERIAL_MAX][ULNA_SERIAL_LANES] = {{0}}, lanes[12][ULNA_SERIAL_LANES];
+    for (int i = 0; i < chain->n; i++) {
+        const double u = 0.5 + chain->stride[i] * (sample + 1);
+        double x = chain->sample_lower[i] + (u - floor(u)) * chain->sample_range[i] + (i == joint ? way : 0);
+        if (chain->owner[i] != i)
+            x = chain->ratio[i] * q[chain->owner[i]][0] + chain->shift[i];
+        for (int l = 0; l < ULNA_SERIAL_LANES; l++)
+            q[i][l] = x;
+    }
+    chain->kernel->forward(chain, q, lanes);
+    for (int k = 0; k < 12; k++)
+        last[k] = lanes[k][0];
+}
+
+/* By elimination with the largest row first. */
+static int rank_of(int count, double (*row)[12])
+{
+    const double small = 1e-6;
+    for (int rank = 0; rank < count; rank++) {
+        int best = rank;
+        for (int i = rank; i < count; i++)
+            if (ulna_inner(12, row[i], row[i]) > ulna_inner(12, row[best], row[best]))
+                best = i;
+        double pivot[12];
+        const double square = ulna_inner(12, row[best], row[best]);
+        if (square < small * small)
+            return rank;
+        memcpy(pivot, row[best], sizeof pivot);
+        memcpy(row[best], row[rank], sizeof pivot);
+        memcpy(row[rank], pivot, sizeof pivot);
+        for (int i = rank + 1; i < count; i++) {
+            const double part = ulna_inner(12, pivot, row[i]) / square;
+            for (int k = 0; k < 12; k++)
+                row[i][k] -= part * pivot[k];
+        }
+    }
+    return count;
+}
+
+/* By differences. Joints with one axis, or a plane that the chain cannot leave, make it redundant with fewer joints than others. */
+static void find_rank(ulna_serial *chain)
+{
+    const double h = 1e-5;
+    for (int sample = 0; sample < 3; sample++) {
+        double change[ULNA_SERIAL_MAX][12] = {{0}};
+        int count = 0;
+        for (int i = 0; i < chain->n; i++) {
+            double behind[12], ahead[12];
+            if (chain->owner[i] != i)
+                continue;
+            sample_frame(chain, sample, i, -h, behind);
+            sample_frame(chain, sample, i, h, ahead);
+            for (int k = 0; k < 12; k++)
+                change[count][k] = (ahead[k] - behind[k]) / (2 * h);
+            count++;
+        }
+        const int rank = rank_of(count, change);
+        chain->rank = rank > chain->rank ? rank : chain->rank;
+    }
+}
+
 ulna_status ulna_serial_create_with(const ulna_model *model, int base, int tip, const double *lower,
                                     const double *upper, const ulna_serial_kernel *kernel,
                                     const ulna_allocator *allocator, ulna_serial **chain, ulna_error *error)
@@ -362,6 +426,7 @@ ulna_status ulna_serial_create_with(const ulna_model *model, int base, int tip, 
     *chain = ulna_arena_take(&arena, 1, sizeof found);
     ulna_serial_tables_take(&found, &arena);
     **chain = found;
+    find_rank(*chain);
     ulna_serial_tables_fill(*chain);
     return ULNA_OK;
 }

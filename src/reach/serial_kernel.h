@@ -50,6 +50,7 @@ struct ulna_serial {
     int is_coupled, freedoms; /* freedoms: owners */
     int owner[ULNA_SERIAL_MAX];
     double ratio[ULNA_SERIAL_MAX], shift[ULNA_SERIAL_MAX];
+    int rank;                             /* of the derivative of the pose, but for singular poses */
     double moves[ULNA_SERIAL_MAX];        /* sum of |ratio| of all that it moves */
     unsigned char wraps[ULNA_SERIAL_MAX]; /* a whole turn more is the same pose */
 

@@ -17,10 +17,9 @@
 
 enum {
     CELLS = ULNA_SERIAL_CELLS_FOUND,
-    ITERATIONS = 25, /* of a slide, and of a candidate */
+    ITERATIONS = 25, /* of a candidate */
     LOOK_AFTER = 10, /* iterations after which a candidate must be close to the goal */
     SLIDES = 8,      /* nearest solutions from which to slide */
-    FULL_STEPS = 8,  /* of a slide; then the cap shrinks */
     PATIENCE = 4,    /* steps after which a slide must be inside the limits */
     ALL_ROUNDS = 4,  /* of CELLS starts, if all solutions are asked for; fewer if one finds nothing new */
 };
@@ -35,6 +34,11 @@ enum {
 #define SLIDE_FAR 0.6       /* nor by more than this, rad, as long as it has not met the goal */
 #define BESIDE 0.07         /* from the seed to where other lanes start, rad */
 #define DISTANCE_SCORE 0.02 /* candidates: score lost per squared distance of the inner joints from the seed */
+
+/* Iterations of a slide, and how many of them before the cap shrinks: on surfaces, along curves. */
+static const struct {
+    int all, full;
+} slide_steps[2] = {{50, 20}, {25, 8}};
 
 /* How curves are followed: candidates that lead to them, and the step, rad. */
 static const struct {
@@ -60,15 +64,13 @@ double ulna_serial_distance(const ulna_serial *chain, const ulna_serial_norm *no
     return norm && norm->is_largest ? largest : sqrt(sum);
 }
 
-/* Returns the distance. */
-static double keep_best(search *s, const double *q)
+static void keep_best(search *s, const double *q)
 {
     const double distance = ulna_serial_distance(s->chain, s->norm, q, s->seed);
     if (distance < s->best) {
         s->best = distance;
         memcpy(s->q, q, (size_t)s->chain->n * sizeof *q);
     }
-    return distance;
 }
 
 static void set_lanes(search *s, const ulna_serial_kernel *kernel)
@@ -79,12 +81,16 @@ static void set_lanes(search *s, const ulna_serial_kernel *kernel)
         s->state.damping[l] = DAMPING;
 }
 
-/* Rows that a goal has. */
-static const int rows[] = {6, 5, 3, 3};
+/* Rows of a goal that the chain can change. */
+static int rows_of(const ulna_serial *chain, const ulna_serial_target *target)
+{
+    static const int rows[] = {6, 5, 3, 3};
+    return target->aim == ULNA_SERIAL_POSE ? chain->rank : rows[target->aim];
+}
 
 static int is_redundant(const ulna_serial *chain, const ulna_serial_target *target)
 {
-    return chain->freedoms > rows[target->aim] - (target->folded_spin ? 1 : 0);
+    return chain->freedoms > rows_of(chain, target) - (target->folded_spin ? 1 : 0);
 }
 
 /* The solutions form curves. If the goal leaves the last joint alone, that joint is one: it has no need to be followed. */
@@ -112,7 +118,7 @@ static void begin_search(search *s, const ulna_serial *chain, const ulna_serial_
         s->slide.middle[i] = chain->free[i] ? s->slide.seed[i] : 0.5 * (s->slide.lower[i] + s->slide.upper[i]);
     }
     s->slide.is_largest = norm && norm->is_largest;
-    s->slide.is_single = chain->freedoms == rows[s->target.aim] + 1;
+    s->slide.is_single = chain->freedoms == rows_of(chain, &s->target) + 1;
     for (int i = 0; i < chain->n; i++)
         if (chain->owner[i] != i)
             s->slide.weight[chain->owner[i]] += chain->ratio[i] * chain->ratio[i] * s->slide.weight[i];
@@ -127,24 +133,27 @@ static void set_lane(search *s, int lane, const double *q)
             ulna_serial_clamp(q[i] / s->chain->unit[i], s->chain->clamp_lower[i], s->chain->clamp_upper[i]);
 }
 
-/* Of lanes that are on their way: those that are too far away to become the best, or outside the limits and bound to stay there. */
-static unsigned hopeless(const search *s, double (*q)[ULNA_SERIAL_LANES], unsigned moving, int k)
+/* After a step from `before`: keeps the best point of those that meet the goal. Returns the bits of lanes that have arrived, or cannot
+ * become the best: they are too far away, or outside the limits and bound to stay there. */
+static unsigned look_at(search *s, double (*before)[ULNA_SERIAL_LANES], int k)
 {
-    unsigned bits = s->slide.stuck & (k >= PATIENCE ? moving : 0);
+    const unsigned met = s->state.converged, moving = s->slide.moving;
+    unsigned done = k >= PATIENCE ? s->slide.stuck & ~met : 0;
     for (int l = 0; moving >> l; l++) {
-        double sum = 0, largest = 0;
-        for (int i = 0; i < s->chain->n; i++) {
-            const double way = q[i][l] - s->slide.seed[i], part = s->slide.share[i] * way * way;
-            sum += part;
-            largest = part > largest ? part : largest;
-        }
-        const double most = s->best + SLIDE_FAR * s->pace;
-        bits |= (unsigned)((s->slide.is_largest ? largest : sum) > most * most) << l;
+        double q[ULNA_SERIAL_MAX];
+        const int is_met = met >> l & 1;
+        const double length = s->slide.length[l], most = s->best * (1 + 1e-9);
+        if (!(moving >> l & 1))
+            continue;
+        if (is_met && s->slide.square[l] < most * most && ulna_serial_accept_at(s->chain, before, l, s->seed, q))
+            keep_best(s, q);
+        const double ahead = s->best + s->pace * (is_met ? SLIDE_AHEAD * length : SLIDE_FAR);
+        done |= (unsigned)((is_met && length < SLIDE_STOP) || s->slide.square[l] > ahead * ahead) << l;
     }
-    return bits;
+    return done;
 }
 
-/* Slides in the lanes `moving`, and keeps the best point of all. A lane that cannot become the best ends. */
+/* Slides in the lanes `moving`, and keeps the best point of all. */
 static void slide_lanes(search *s, unsigned moving)
 {
     s->slide.moving = moving;
@@ -154,25 +163,14 @@ static void slide_lanes(search *s, unsigned moving)
     for (int i = 0; i < s->chain->n && s->slide.is_single; i++)
         for (int l = 0; l < ULNA_SERIAL_LANES; l++)
             s->slide.direction[i][l] = ulna_serial_direction[i % 2];
-    for (int k = 0; k < ITERATIONS && s->slide.moving; k++) {
+    for (int k = 0; k < slide_steps[s->slide.is_single].all && s->slide.moving; k++) {
         double before[ULNA_SERIAL_MAX][ULNA_SERIAL_LANES];
         memcpy(before, s->state.q, (size_t)s->chain->n * sizeof before[0]);
-        if (k >= FULL_STEPS)
+        if (k >= slide_steps[s->slide.is_single].full)
             s->slide.cap *= 0.6;
         s->state.kernel->slide(s->chain, &s->state, &s->slide);
         s->result.iterations++;
-        const unsigned met = s->state.converged & s->slide.moving;
-        for (int l = 0; met >> l; l++) {
-            double q[ULNA_SERIAL_MAX], distance = 0;
-            if (!(met >> l & 1))
-                continue;
-            if (ulna_serial_accept_at(s->chain, before, l, s->seed, q))
-                distance = keep_best(s, q);
-            const double length = s->slide.length[l];
-            if (length < SLIDE_STOP || distance - SLIDE_AHEAD * s->pace * length > s->best)
-                s->slide.moving &= ~(1u << l);
-        }
-        s->slide.moving &= ~hopeless(s, before, s->slide.moving & ~met, k);
+        s->slide.moving &= ~look_at(s, before, k);
     }
 }
 

@@ -290,9 +290,43 @@ static void test_kernels_agree(void **state)
     }
 }
 
+/* Joints with one axis, and a chain in a plane: the pose changes in fewer ways than there are joints. */
+static void test_rank(void **state)
+{
+    (void)state;
+    static const struct {
+        int joints, same, planar, rank;
+    } cases[] = {{6, 0, 0, 6}, {7, 0, 0, 6}, {6, 1, 0, 5}, {7, 1, 0, 6}, {4, 0, 1, 3}, {3, 0, 0, 3}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        ulna_builder *builder;
+        ulna_model *model;
+        ulna_error error;
+        const ulna_joint hinge = ulna_joint_revolute(0, 0, 1);
+        assert_int_equal(ulna_builder_create(NULL, &builder), ULNA_OK);
+        for (int k = 0; k < cases[c].joints; k++) {
+            char name[16];
+            const int is_same = cases[c].same && k == 2; /* the next joint has the same axis */
+            const double angle = is_same || cases[c].planar ? 0 : 1.2 + 0.3 * k;
+            const double position[3] = {is_same ? 0 : 0.3, 0, cases[c].planar ? 0 : 0.1 + 0.02 * k};
+            const double rotation[9] = {1, 0, 0, 0, cos(angle), -sin(angle), 0, sin(angle), cos(angle)};
+            snprintf(name, sizeof name, "link%d", k);
+            ulna_builder_add_body(builder, name, k - 1, NULL, NULL);
+            ulna_builder_set_joint(builder, k, &hinge, NULL);
+            ulna_builder_set_limits(builder, k, 0, -2, 2, NULL);
+            ulna_builder_set_offset(builder, k, position, rotation, NULL);
+        }
+        assert_int_equal(ulna_builder_build(builder, NULL, &model, &error), ULNA_OK);
+        ulna_builder_destroy(builder);
+        ulna_test_serial s = ulna_test_serial_make(model, ULNA_NONE, cases[c].joints - 1, NULL);
+        assert_int_equal(s.chain->rank, cases[c].rank);
+        ulna_test_serial_release(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rank),
         cmocka_unit_test(test_forward_of_robots),
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_forward_nearly_parallel),
