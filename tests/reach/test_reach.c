@@ -91,6 +91,49 @@ static void two_hands_and_a_foot(void **state)
     assert_int_equal(solve_sample("human", 3, links, "111111", 500), 500);
 }
 
+/* A torso of `torso` joints with two arms of seven: none of the robots that constants for several tips were tuned on. */
+static ulna_model *two_arms(int torso)
+{
+    static const double axes[7][3] = {{0, 1, 0}, {1, 0, 0}, {0, 0, 1}, {0, 1, 0}, {0, 0, 1}, {0, 1, 0}, {1, 0, 0}};
+    static const double lengths[7] = {0, 0, 0.12, 0.14, 0.13, 0.12, 0.05};
+    ulna_builder *builder;
+    ulna_model *model;
+    assert_int_equal(ulna_builder_create(NULL, &builder), ULNA_OK);
+    for (int i = 0; i < torso + 14; i++) {
+        const int in_torso = i < torso, k = in_torso ? 2 - i % 3 : (i - torso) % 7, is_left = i < torso + 7;
+        const int first = !in_torso && k == 0;
+        const double at[3] = {0, first ? (is_left ? 0.2 : -0.2) : 0, in_torso ? 0.15 : first ? 0.1 : -lengths[k]};
+        const double *axis = in_torso ? axes[k == 2 ? 2 : k == 1 ? 0 : 1] : axes[k];
+        const ulna_joint joint = ulna_joint_revolute(axis[0], axis[1], axis[2]);
+        const double range = in_torso ? 0.8 : k == 3 ? 1.2 : 2;
+        char name[16];
+        snprintf(name, sizeof name, "%s%d", in_torso ? "torso" : is_left ? "left" : "right", k);
+        assert_int_equal(ulna_builder_add_body(builder, name, first ? torso - 1 : i - 1, NULL, NULL), ULNA_OK);
+        assert_int_equal(ulna_builder_set_placement(builder, i, at, NULL, NULL), ULNA_OK);
+        assert_int_equal(ulna_builder_set_joint(builder, i, &joint, NULL), ULNA_OK);
+        assert_int_equal(ulna_builder_set_limits(builder, i, 0, -range - 0.1 * k, range, NULL), ULNA_OK);
+    }
+    assert_int_equal(ulna_builder_build(builder, NULL, &model, NULL), ULNA_OK);
+    ulna_builder_destroy(builder);
+    return model;
+}
+
+/* With one joint in the torso about one goal in a thousand needs more than the 100 restarts of the default. */
+static void two_arms_on_a_torso(void **state)
+{
+    (void)state;
+    ulna_reach_options options = ulna_reach_options_default();
+    options.restarts = 400;
+    for (int torso = 1; torso <= 3; torso++) {
+        ulna_model *model = two_arms(torso);
+        const ulna_reach_tip tips[2] = {tip_on(model, "left6"), tip_on(model, "right6")};
+        ulna_test_reach t = ulna_test_reach_make(model, 2, tips, &options);
+        assert_int_equal(solve_random(&t, 8, 300), 300);
+        ulna_test_reach_release(&t);
+        ulna_model_destroy(model);
+    }
+}
+
 static void five_fingertips(void **state)
 {
     (void)state;
@@ -723,6 +766,7 @@ int main(void)
         cmocka_unit_test(one_arm),
         cmocka_unit_test(partial_goals),
         cmocka_unit_test(two_hands_and_a_foot),
+        cmocka_unit_test(two_arms_on_a_torso),
         cmocka_unit_test(five_fingertips),
         cmocka_unit_test(prismatic_joints),
         cmocka_unit_test(relative_goals),
