@@ -22,6 +22,8 @@
 
 enum { GAUSS_NEWTON = 20, NEWTON = 40, FINISHED = 3, STARTS = 16 };
 
+#define CLOSER 1e-6 /* of the cost: what another start must gain to be preferred to the seed */
+
 typedef struct place {
     double axis[ULNA_SERIAL_MAX][3], origin[ULNA_SERIAL_MAX][3];
     double column[3][3], end[3];
@@ -256,7 +258,7 @@ ulna_serial_result ulna_serial_solve_closest(const ulna_serial *chain, const uln
     ulna_serial_lanes state;
     wish w;
     best b = {.count = 0};
-    double scaled[ULNA_SERIAL_MAX];
+    double scaled[ULNA_SERIAL_MAX], own[ULNA_SERIAL_MAX];
     int sample[ULNA_SERIAL_BEST];
     const int lanes = chain->kernel->lanes;
     set_wish(chain, goal, rotation_length, &w);
@@ -277,14 +279,17 @@ ulna_serial_result ulna_serial_solve_closest(const ulna_serial *chain, const uln
             state.q[i][0] = scaled[i];
         approach(chain, &w, &state, &b, &result);
     }
+    for (int i = 0; i < chain->n; i++)
+        own[i] = state.q[i][0];
     double least = INFINITY, x[ULNA_SERIAL_MAX][ULNA_SERIAL_LANES];
-    for (int k = 0; k < b.count; k++) {
-        const double cost = finish(&w, b.q[k], &result.iterations);
-        if (!(cost < least))
+    for (int k = -1; k < b.count;
+         k++) { /* the seed first: what is no closer does not replace it, so that paths do not jump */
+        double *from = k < 0 ? own : b.q[k], found[ULNA_SERIAL_MAX];
+        const double cost = finish(&w, from, &result.iterations);
+        if (!(cost < least * (1 - CLOSER)))
             continue;
-        double found[ULNA_SERIAL_MAX];
         for (int i = 0; i < chain->n; i++)
-            x[i][0] = b.q[k][i];
+            x[i][0] = from[i];
         if (ulna_serial_accept_at(chain, x, 0, seed, found)) {
             least = cost;
             memcpy(q, found, (size_t)chain->n * sizeof *q);

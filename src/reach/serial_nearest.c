@@ -472,6 +472,7 @@ int ulna_serial_solve_all(const ulna_serial *chain, const ulna_serial_goal *goal
             sample_starts(chain, start, CELLS, 1 + round * CELLS);
         ulna_serial_converge(&s, start, CELLS, 1, take_inside, into);
     }
+    set_lanes(&s, chain->kernel); /* one at a time */
     for (int k = 0; k < list.count; k++) {
         s.best = INFINITY;
         ulna_serial_slide_from(&s, &list.q[k], 1);

@@ -437,6 +437,33 @@ static void test_unreachable(void **state)
     }
 }
 
+/* A goal out of reach that moves a little: of configurations that are equally close, the one that the seed leads to. */
+static void test_closest_stays(void **state)
+{
+    (void)state;
+    for (int r = 0; r < ULNA_TEST_ARMS; r++) {
+        ulna_test_rng rng = ulna_test_rng_seed(20);
+        ulna_test_serial s = ulna_test_serial_robot(&ulna_test_robots[r], NULL);
+        for (int k = 0; k < 20; k++) {
+            double q[ULNA_SERIAL_MAX], seed[ULNA_SERIAL_MAX], found[ULNA_SERIAL_MAX];
+            ulna_test_serial_q(&s, &rng, q);
+            ulna_test_serial_q(&s, &rng, seed);
+            ulna_serial_goal goal = ulna_test_serial_goal_at(&s, q);
+            goal.aim = ULNA_SERIAL_POSITION; /* the last joints may turn as they like */
+            for (int c = 0; c < 3; c++)
+                goal.position[c] *= 5;
+            for (int step = 0; step < 10; step++) {
+                assert_false(ulna_serial_solve_closest(s.chain, &goal, seed, 1, found).reached);
+                for (int i = 0; i < s.n && step > 0; i++)
+                    assert_true(fabs(found[i] - seed[i]) < 0.05);
+                memcpy(seed, found, sizeof seed);
+                goal.position[step % 3] += 1e-4;
+            }
+        }
+        ulna_test_serial_release(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -447,7 +474,7 @@ int main(void)
         cmocka_unit_test(test_nearest_weighted), cmocka_unit_test(test_all),
         cmocka_unit_test(test_same_bits),        cmocka_unit_test(test_hard_goals),
         cmocka_unit_test(test_closest),          cmocka_unit_test(test_closest_reached),
-        cmocka_unit_test(test_unreachable),
+        cmocka_unit_test(test_closest_stays),    cmocka_unit_test(test_unreachable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
