@@ -1,12 +1,13 @@
 /*
  * bench_batch: whole databases by `ulna batch`. The recorded takes of HDM05 and CMU, linked under many names up to --takes (500), or the
  * built-in walk where there are none: takes a second with one and two processes and threads, where the time goes, what a frame costs
- * from file to file in each format, and the largest process.
+ * from file to file in each format, and the largest process. --formats-only measures just what a frame costs, in half a minute.
  *
  * Times of one frame are CPU time, of all processes of a run: other programs on the machine disturb them least. Takes a second and
  * scaling are wall clock times, and mean something only on a machine that is otherwise idle.
  */
 #define _DEFAULT_SOURCE
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -20,6 +21,8 @@
 #ifndef ULNA_BENCH_TOOL
 #define ULNA_BENCH_TOOL "ulna"
 #endif
+
+enum { FEW = 20 }; /* takes, for the times of formats */
 
 typedef struct outcome {
     double wall, cpu; /* seconds */
@@ -50,38 +53,49 @@ static double wall_now(void)
 
 /* ---- the database ---------------------------------------------------------------------------------------------------- */
 
-static void link_file(const char *from, const char *name)
+static void make_folder(const char *name)
 {
-    char to[600];
-    snprintf(to, sizeof to, "%s/db/%s", work, name);
-    stop_if(symlink(from, to) != 0, "cannot link a recording");
+    char path[700];
+    snprintf(path, sizeof path, "%s/%s", work, name);
+    stop_if(mkdir(path, 0777) != 0 && errno != EEXIST, "cannot make a folder");
 }
 
-/* One skeleton and its takes; returns how many there are now. */
-static int add_takes(int most)
+/* To a name below the folder of the benchmark; one that is there stays. */
+static void link_file(const char *from, const char *name)
+{
+    char to[900];
+    snprintf(to, sizeof to, "%s/%s", work, name);
+    stop_if(symlink(from, to) != 0 && errno != EEXIST, "cannot link a recording");
+}
+
+/* Copies of a take, in a folder of their own with its skeleton: they are a session, as its markers were placed for it. */
+static int add_copy(const char *database, int take, int copy)
+{
+    const char *markers = bench_takes[take].markers, *skeleton = bench_takes[take].skeleton;
+    const char *slash = strrchr(skeleton, '/'), *stem = slash ? slash + 1 : skeleton;
+    char path[400], name[700], session[300];
+    bench_data_path(path, sizeof path, markers);
+    if (access(path, R_OK) != 0)
+        return 0;
+    snprintf(session, sizeof session, "%s/%s", database, bench_takes[take].name);
+    make_folder(session);
+    snprintf(name, sizeof name, "%s/%.*s-%03d.c3d", session, (int)strcspn(stem, "."), stem, copy);
+    link_file(path, name);
+    bench_data_path(path, sizeof path, skeleton);
+    snprintf(name, sizeof name, "%s/%s", session, stem);
+    link_file(path, name);
+    return 1;
+}
+
+/* Returns how many there are now. */
+static int add_takes(const char *database, int most)
 {
     int count = 0;
-    char path[400], name[200];
+    make_folder(database);
     for (int copy = 0; count < most; copy++) {
         int before = count;
-        for (int i = 0; i < BENCH_TAKES && count < most; i++) {
-            const char *slash = strrchr(bench_takes[i].markers, '/'), *of = strrchr(bench_takes[i].skeleton, '/');
-            const char *stem = of ? of + 1 : bench_takes[i].skeleton;
-            bench_data_path(path, sizeof path, bench_takes[i].markers);
-            if (access(path, R_OK) != 0)
-                continue;
-            /* The skeleton's name begins the take's; copies have a number. */
-            snprintf(name, sizeof name, "%.*s-%03d-%s", (int)strcspn(stem, "."), stem, copy,
-                     slash ? slash + 1 : bench_takes[i].markers);
-            link_file(path, name);
-            bench_data_path(path, sizeof path, bench_takes[i].skeleton);
-            snprintf(name, sizeof name, "%s", stem);
-            char there[600];
-            snprintf(there, sizeof there, "%s/db/%s", work, name);
-            if (access(there, F_OK) != 0)
-                link_file(path, name);
-            count++;
-        }
+        for (int i = 0; i < BENCH_TAKES && count < most; i++)
+            count += add_copy(database, i, copy);
         if (count == before)
             break;
     }
@@ -89,19 +103,25 @@ static int add_takes(int most)
 }
 
 /* Where there is no recorded data. */
-static int add_walks(int most)
+static void add_walks(const char *database, int most)
 {
-    char command[700], name[60];
+    char command[700], name[100];
     snprintf(command, sizeof command, "%s sample -q %s/sample", ULNA_BENCH_TOOL, work);
     stop_if(system(command) != 0, "ulna sample");
     snprintf(command, sizeof command, "%s/sample/human.asf", work);
-    link_file(command, "human.asf");
+    snprintf(name, sizeof name, "%s/human.asf", database);
+    link_file(command, name);
     snprintf(command, sizeof command, "%s/sample/walk.c3d", work);
     for (int i = 0; i < most; i++) {
-        snprintf(name, sizeof name, "human-%03d.c3d", i);
+        snprintf(name, sizeof name, "%s/human-%03d.c3d", database, i);
         link_file(command, name);
     }
-    return most;
+}
+
+static void make_database(const char *name, int takes)
+{
+    if (!add_takes(name, takes))
+        add_walks(name, takes);
 }
 
 /* ---- runs ---------------------------------------------------------------------------------------------------------------- */
@@ -124,8 +144,9 @@ static outcome run(const char *database, const char *options)
     struct rusage before, after;
     outcome o = {0};
     snprintf(command, sizeof command,
-             "rm -rf %s/%s.out/journal/*.jsonl %s/%s.out/*.amc %s/%s.out/*.bvh %s/%s.out/*.glb", work, database, work,
-             database, work, database, work, database);
+             "mkdir -p %s/%s.out && find %s/%s.out -name '*.amc' -o -name '*.bvh' -o -name '*.glb' -o -path "
+             "'*/journal/*.jsonl' | xargs rm -f",
+             work, database, work, database);
     stop_if(system(command) != 0, "rm");
     snprintf(command, sizeof command, "%s batch -q %s/%s -o %s/%s.out --no-reports %s", ULNA_BENCH_TOOL, work, database,
              work, database, options);
@@ -212,22 +233,23 @@ int main(int argc, char **argv)
     static bench_report report;
     struct rusage usage;
     char command[400];
-    int most = 500;
-    if (argc >= 3 && strcmp(argv[1], "--takes") == 0) {
+    int most = 500, is_few = argc >= 2 && strcmp(argv[1], "--formats-only") == 0;
+    if (is_few) {
+        argv++;
+        argc--;
+    } else if (argc >= 3 && strcmp(argv[1], "--takes") == 0) {
         most = (int)strtol(argv[2], NULL, 10);
         argv += 2;
         argc -= 2;
     }
     const char *json = bench_json_path(argc, argv);
     stop_if(!mkdtemp(work) || most < 1, "no folder to work in");
-    snprintf(command, sizeof command, "mkdir %s/db", work);
-    stop_if(system(command) != 0, "mkdir");
-    if (!add_takes(most))
-        add_walks(most);
-    snprintf(command, sizeof command, "mkdir %s/few && cd %s/db && cp -P *.asf *-00[0-3]* ../few", work, work);
-    stop_if(system(command) != 0, "cp");
+    make_database("few", most < FEW ? most : FEW);
+    if (!is_few)
+        make_database("db", most);
     measure_formats(&report);
-    measure_scaling(&report);
+    if (!is_few)
+        measure_scaling(&report);
     getrusage(RUSAGE_CHILDREN, &usage);
     bench_add(&report, "peak_mb", (double)usage.ru_maxrss / 1024, "memory of the largest process, in MB");
     snprintf(command, sizeof command, "rm -rf %s", work);
