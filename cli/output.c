@@ -312,7 +312,7 @@ void cli_look_around(cli *tool)
 
 /* ==== progress ==================================================================================================== */
 
-enum { WIDTH = 30 };
+enum { WIDTH = 30, LEAST_WIDTH = 6, AROUND = 8 /* "100 % ", a blank, and the last column, which stays free */ };
 
 double cli_seconds(void)
 {
@@ -327,6 +327,7 @@ void progress_begin(progress *bar, const cli *tool)
     *bar = (progress){
         .is_shown = !tool->quiet && isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0,
         .ascii = tool->ascii,
+        .columns = tool->columns > AROUND + LEAST_WIDTH ? tool->columns : CLI_COLUMNS,
     };
     bar->begun = bar->drawn = cli_seconds();
 }
@@ -336,12 +337,14 @@ void progress_show(progress *bar, double part, const char *what)
     double now = bar->is_shown ? cli_seconds() : 0;
     if (!bar->is_shown || now - bar->begun < 0.3 || (bar->is_drawn && now - bar->drawn < 0.1))
         return;
-    int full = (int)(part * WIDTH + 0.5);
-    full = full < 0 ? 0 : full > WIDTH ? WIDTH : full;
+    int width = bar->columns - AROUND - (int)strlen(what); /* the bar gives way to the words */
+    width = width < LEAST_WIDTH ? LEAST_WIDTH : width > WIDTH ? WIDTH : width;
+    int full = (int)(part * width + 0.5);
+    full = full < 0 ? 0 : full > width ? width : full;
     fprintf(stderr, "\r\033[K%3.0f %% ", 100 * part);
-    for (int i = 0; i < WIDTH; i++)
+    for (int i = 0; i < width; i++)
         fputs(i < full ? (bar->ascii ? "#" : "━") : (bar->ascii ? "." : "─"), stderr);
-    fprintf(stderr, " %.30s", what);
+    fprintf(stderr, " %.*s", bar->columns - AROUND - width, what);
     fflush(stderr);
     bar->is_drawn = 1;
     bar->drawn = now;

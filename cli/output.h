@@ -77,6 +77,7 @@ void table_wrap(const cli *tool, int strong, int indent, int column, const char 
 typedef struct progress {
     int is_shown; /* wanted, and there is a terminal */
     int ascii;
+    int columns; /* of the terminal */
     int is_drawn;
     double begun, drawn; /* seconds */
 } progress;

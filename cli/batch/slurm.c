@@ -188,8 +188,10 @@ int slurm_write(const cli *tool, json_t *object, const char *output, int tasks)
     }
     if (!code && cli_value(tool, "submit"))
         code = submit_both(tool, object, array, merge);
-    else if (!code)
-        cli_say(tool, "submit them with:\n  sbatch --dependency=afterany:$(sbatch --parsable %s) %s\n", array, merge);
+    else if (!code) {
+        cli_say(tool, "submit them with:\n");
+        cli_say(tool, "  sbatch --dependency=afterany:$(sbatch --parsable %s) %s\n", array, merge);
+    }
     free(array);
     free(merge);
     return code;

@@ -585,7 +585,8 @@ static void scripts_are_written_and_submitted(void **state)
         "--options '--smooth 0'",
         0);
     ulna_test_says(tool->out,
-                   "sbatch --dependency=afterany:$(sbatch --parsable o'ut/slurm/array.sh) o'ut/slurm/merge.sh");
+                   "submit them with:\n  sbatch --dependency=afterany:$(sbatch --parsable o'ut/slurm/array.sh) "
+                   "o'ut/slurm/merge.sh\n");
     char *script = ulna_test_tool_file(tool, "o'ut/slurm/array.sh");
     ulna_test_says(script, "#!/bin/sh\n");
     ulna_test_says(script, "#SBATCH --array=1-3\n");
@@ -629,6 +630,19 @@ static void wrong_command_lines_are_refused(void **state)
         expect(tool, lines[i], 2);
     expect(tool, "--merge nowhere", 4);
     ulna_test_tool_shell(tool, "[ ! -e out ]");
+}
+
+/* The bar gives way to the words, down to a narrow window. */
+static void time_left_is_shown_on_a_terminal(void **state)
+{
+    ulna_test_tool *tool = *state;
+    if (system("command -v script >/dev/null") != 0)
+        skip();
+    ulna_test_tool_shell(tool,
+                         "for c in 70 120; do TERM=xterm COLUMNS=$c script -qec '" ULNA
+                         " batch db -s human -o out'$c' --no-reports --threads 1' /dev/null >shown$c </dev/null; done; "
+                         "grep -q 'takes, 0 failed, [0-9]* frames/s, [0-9]* s left' shown70 && "
+                         "grep -q 'takes, 0 failed, [0-9]* frames/s, [0-9]* s left' shown120");
 }
 
 /* ---- calibrations ------------------------------------------------------------------------------------------------------------------- */
@@ -727,6 +741,7 @@ int main(void)
         TEST(schedulers_are_asked),
         TEST(scripts_are_written_and_submitted),
         TEST(wrong_command_lines_are_refused),
+        TEST(time_left_is_shown_on_a_terminal),
         TEST(calibrations_are_shared),
         TEST(markers_may_be_placed_anew),
     };
