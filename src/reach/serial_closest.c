@@ -282,8 +282,8 @@ ulna_serial_result ulna_serial_solve_closest(const ulna_serial *chain, const uln
     for (int i = 0; i < chain->n; i++)
         own[i] = state.q[i][0];
     double least = INFINITY, x[ULNA_SERIAL_MAX][ULNA_SERIAL_LANES];
-    for (int k = -1; k < b.count;
-         k++) { /* the seed first: what is no closer does not replace it, so that paths do not jump */
+    /* The seed first: what is no closer does not replace it, so that paths do not jump. */
+    for (int k = -1; k < b.count; k++) {
         double *from = k < 0 ? own : b.q[k], found[ULNA_SERIAL_MAX];
         const double cost = finish(&w, from, &result.iterations);
         if (!(cost < least * (1 - CLOSER)))

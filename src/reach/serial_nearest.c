@@ -107,6 +107,7 @@ static void begin_search(search *s, const ulna_serial *chain, const ulna_serial_
     ulna_serial_target_set(chain, goal, &s->target);
     s->pace = 0;
     s->slide.stop_below = SLIDE_STOP;
+    memset(s->slide.direction, 0, sizeof s->slide.direction); /* of padding, too, which does not move */
     for (int i = 0; i < ULNA_SERIAL_MAX; i++) {
         const int used = i < chain->n;
         const double weight = used && norm ? fmax(norm->weight[i], 1e-3) * chain->unit[i] : used ? chain->unit[i] : 1;
