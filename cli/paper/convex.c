@@ -324,7 +324,9 @@ static ulna_status find_trap(scene *of, int view, double *q, ulna_error *error)
         for (uint64_t k = 0; k < STARTS && status == ULNA_OK; k++) {
             answer one;
             status = solve_local(of, view, &options, 5000 + k, next, &one, error);
-            if (status == ULNA_OK && one.cost_mm > most)
+            if (status != ULNA_OK)
+                break;
+            if (one.cost_mm > most)
                 memcpy(worst, next, bytes);
             most = fmax(most, one.cost_mm);
             least = fmin(least, one.cost_mm);

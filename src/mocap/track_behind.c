@@ -37,7 +37,7 @@ void ulna_pass_find_suspects(ulna_passes *p)
 }
 
 /* The joints of a pose; NULL: beyond the take. */
-static void turn_joints(const ulna_passes *p, const double *q, ulna_pass_joints *joints)
+static void find_joints(const ulna_passes *p, const double *q, ulna_pass_joints *joints)
 {
     joints->is_there = q != NULL;
     joints->is_known = q && ulna_pose_forward(p->pose, q) == ULNA_OK;
@@ -110,19 +110,19 @@ static void exchange(ulna_pass_joints *a, ulna_pass_joints *b)
     *b = kept;
 }
 
-/* What the steps from frame to frame count, on each way and across from the one to the other. Each pose is turned once. */
+/* What the steps from frame to frame count, on each way and across from the one to the other. The joints of each pose are found once. */
 static void weigh_steps(ulna_passes *p, int first, int last)
 {
     ulna_pass_joints *from = &p->joints[0], *to = &p->joints[1], *here = &p->joints[2], *next = &p->joints[3];
-    turn_joints(p, before(p, first - 1), from);
-    turn_joints(p, behind(p, last, first), here);
+    find_joints(p, before(p, first - 1), from);
+    find_joints(p, behind(p, last, first), here);
     for (int f = first; f <= last; f++) {
         ulna_pass_steps *steps = &p->steps[f];
         steps->across = step_cost(p, from, here);
         if (f == last)
             break;
-        turn_joints(p, before(p, f), to);
-        turn_joints(p, behind(p, last, f + 1), next);
+        find_joints(p, before(p, f), to);
+        find_joints(p, behind(p, last, f + 1), next);
         steps->before = step_cost(p, from, to);
         steps->behind = step_cost(p, here, next);
         exchange(from, to);
@@ -154,8 +154,8 @@ static int find_join(const ulna_passes *p, int first, int last)
 /* Do the poses of two frames differ by more than a step from frame to frame? */
 static int is_leap(ulna_passes *p, int frame)
 {
-    turn_joints(p, ulna_pass_pose(p, frame - 1), &p->joints[0]);
-    turn_joints(p, ulna_pass_pose(p, frame), &p->joints[1]);
+    find_joints(p, ulna_pass_pose(p, frame - 1), &p->joints[0]);
+    find_joints(p, ulna_pass_pose(p, frame), &p->joints[1]);
     return step_between(p, &p->joints[0], &p->joints[1]) > DISAGREE;
 }
 

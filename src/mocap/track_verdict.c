@@ -97,8 +97,10 @@ static ulna_status mark_jumps(const ulna_track_job *j, ulna_pose *pose, double *
             break;
         ulna_joint_rotations(model, pose, before);
         status = ulna_pose_forward(pose, q1);
+        if (status != ULNA_OK)
+            break;
         ulna_joint_rotations(model, pose, now);
-        if (status == ULNA_OK && ulna_largest_rotation(model->nb, before, now) > limit)
+        if (ulna_largest_rotation(model->nb, before, now) > limit)
             j->result->frames[f].flags |= ULNA_TRACK_JUMP;
     }
     return status;

@@ -67,8 +67,8 @@ ulna_status ulna_papers_product_of_exponentials(ulna_pose *pose, const double *q
 
 /* ---- random poses ------------------------------------------------------------------------------------------ */
 
-/* A start of convex IK, section 5: drawn evenly within the limits (lower, upper: nv), rotations without limits over all of them; the first three
- * translations that have none are at `root`. q: nq; step: scratch, nv. */
+/* A start of convex IK, section 5: drawn evenly within the limits (lower, upper: nv), rotations without limits over a whole turn. Of the first
+ * three translations, those without limits are at `root`. q: nq; step: scratch, nv. */
 void ulna_papers_random_pose(const ulna_model *model, const double *lower, const double *upper, const double root[3],
                              uint64_t seed, double *step, double *q);
 
