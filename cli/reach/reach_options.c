@@ -185,14 +185,21 @@ static int add_tip(const cli *tool, reach_job *job, const char *name)
     return code;
 }
 
-/* The only link at the end of a chain, if there is one only. */
+static int is_moved(const ulna_model *model, int body)
+{
+    while (body != ULNA_NONE && !ulna_model_body_dofs(model, body, NULL))
+        body = ulna_model_body_parent(model, body);
+    return body != ULNA_NONE;
+}
+
+/* The only link at the end of a chain, if there is one only; ends that no joint moves do not count. */
 static int default_tip(const cli *tool, reach_job *job)
 {
     const char *leaf = NULL;
     char list[300] = "";
     int count = 0;
     for (int b = 0; b < ulna_model_body_count(job->model); b++)
-        if (ulna_model_subtree(job->model, b, NULL) == 1) {
+        if (ulna_model_subtree(job->model, b, NULL) == 1 && is_moved(job->model, b)) {
             leaf = ulna_model_body_name(job->model, b);
             snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", count++ ? ", " : "", leaf);
         }

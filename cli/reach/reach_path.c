@@ -167,7 +167,7 @@ static void print_path(const cli *tool, const json_t *object)
     fact_line(tool, object, "path", "{reached_samples} of {samples} sample{samples:/s} reached");
     fact_line(tool, object, "missed", "{missed?}sample{missed:/s} {missed_samples}");
     fact_line(tool, object, "jumps", "{jumps} jump{jumps:/s}[ {jumps?}at sample{jumps:/s} {jump_samples}]");
-    fact_line(tool, object, "errors", "at most {position_error_m%.2e} m and {rotation_error_rad%.2e} rad");
+    fact_line(tool, object, "errors", "at most {position_error_m%.3g} m and {rotation_error_rad%.3g} rad");
     fact_line(
         tool, object, "effort",
         "{us.mean%.3g} µs, {iterations.mean%.2f} iterations and {restarts.mean%.2g} restarts a sample; solver: {solver}");

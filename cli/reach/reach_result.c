@@ -90,8 +90,8 @@ void reach_print_result(const cli *tool, const json_t *object)
     static const fact_column tips[] = {
         {"tip", 'l', "{name}[ from {relative_to}]"},
         {"", 'l', "[{within?}reached|closest]"},
-        {"position error", 'r', "{position_error_m%.2e} m"},
-        {"rotation error", 'r', "{rotation_error_rad%.2e} rad"},
+        {"position error", 'r', "{position_error_m%.3g} m"},
+        {"rotation error", 'r', "{rotation_error_rad%.3g} rad"},
         {0},
     };
     static const fact_column joints[] = {

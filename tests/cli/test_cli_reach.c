@@ -237,6 +237,20 @@ static void bad_input_has_messages(void **state)
     }
 }
 
+/* A plate on the base is an end, too, but none that a goal can be meant for. */
+static void an_end_that_no_joint_moves_is_no_tip(void **state)
+{
+    ulna_test_tool_shell(
+        *state, "cat >plate.urdf <<'END'\n<robot name='r'><link name='base'/><link name='plate'/><link name='hand'/>"
+                "<joint name='nail' type='fixed'><parent link='base'/><child link='plate'/></joint>"
+                "<joint name='rail' type='prismatic'><parent link='base'/><child link='hand'/><axis xyz='1 0 0'/>"
+                "<limit lower='0' upper='1'/></joint></robot>\nEND\n");
+    assert_int_equal(ulna_test_tool_run(*state, "reach plate.urdf --goal '0.5 0 0'"), 0);
+    ulna_test_says(((ulna_test_tool *)*state)->out, "hand  reached");
+    assert_int_equal(ulna_test_tool_run(*state, "reach plate.urdf --goal '3 0 0'"), 1);
+    ulna_test_says(((ulna_test_tool *)*state)->out, "hand  closest             2 m");
+}
+
 /* Every block of commands in docs/reach.md, one after the other. */
 static void page_runs_as_written(void **state)
 {
@@ -254,7 +268,7 @@ int main(void)
         TEST(a_pose_is_reached),      TEST(partial_goals),        TEST(several_tips_and_links),
         TEST(out_of_reach_is_said),   TEST(locks_and_seeds),      TEST(solutions_are_listed_nearest_first),
         TEST(paths_are_followed),     TEST(constraints_are_kept), TEST(the_standard_test),
-        TEST(bad_input_has_messages), TEST(page_runs_as_written),
+        TEST(bad_input_has_messages), TEST(page_runs_as_written), TEST(an_end_that_no_joint_moves_is_no_tip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
