@@ -136,6 +136,9 @@ ulna_status files_motion(const char *path, const ulna_content *skeleton, ulna_cl
 ulna_status files_markers(const char *path, double unit_m, ulna_content *content, ulna_error *error)
 {
     ulna_status status = read_in_unit(path, unit_m, content, error);
+    if (status == ULNA_ERR_STATE && ulna_format_of_name(path) == ULNA_FORMAT_AMC)
+        return cli_fail(error, ULNA_ERR_PARSE,
+                        "a recording of markers is needed, but this file (AMC) holds joint values");
     if (status == ULNA_OK && (content->recording.marker_count < 1 || content->recording.frame_count < 1))
         status = content->recording.marker_count < 1
                      ? fail_kind("a recording of markers", content, error)

@@ -97,11 +97,11 @@ static void put_figures(markup *page, const void *about)
     const solve_job *job = about;
     const ulna_track_summary *s = &job->result.summary;
     put_figure(page, "frames", "%.0f", s->frames);
-    put_figure(page, "mm rms, mean", "%.2f", 1e3 * s->rms_mean);
+    put_figure(page, "mm rms, typical", "%.2f", 1e3 * job->result.trust.typical_rms);
+    put_figure(page, "mm rms, all frames", "%.2f", 1e3 * s->rms_mean);
     put_figure(page, "mm rms, worst frame", "%.2f", 1e3 * s->rms_max);
     put_figure(page, "cm sum over markers", "%.2f", 1e2 * s->sum_mean);
     put_figure(page, "marker positions missing", "%.0f", (double)s->missing);
-    put_figure(page, "frames recovered", "%.0f", s->recovered);
     put_figure(page, "frames lost", "%.0f", s->lost);
     put_figure(page, "µs a frame, median", "%.1f", s->us_median);
 }

@@ -197,12 +197,15 @@ static ulna_status collect(ulna_take *take, const ulna_take_options *o, ulna_mar
 static ulna_status fail_match(const ulna_take *take, const ulna_marker_set *all, ulna_error *error)
 {
     const ulna_recording *r = take->recording;
-    char names[150] = "";
-    for (int m = 0; m < r->marker_count && strlen(names) < 100; m++)
+    enum { ENOUGH = 50 };
+    char names[ENOUGH + 45] = "";
+    for (int m = 0; m < r->marker_count && strlen(names) < ENOUGH; m++)
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.40s", m ? ", " : "", r->names[m]);
-    return ulna_fail(error, ULNA_ERR_ARGUMENT,
-                     "no marker of the set is in the recording: the set has '%s', the recording %s%s",
-                     all->items[0].marker, *names ? names : "none", strlen(names) >= 100 ? ", ..." : "");
+    return ulna_fail(
+        error, ULNA_ERR_ARGUMENT,
+        "no marker of the set is in the recording: the set has '%.30s', the recording %s%s; 'ulna calibrate' "
+        "makes a set for it",
+        all->items[0].marker, *names ? names : "none", strlen(names) >= ENOUGH ? ", ..." : "");
 }
 
 /* Sightings of the recording's markers in the frames of the take. */

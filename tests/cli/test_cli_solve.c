@@ -471,6 +471,7 @@ static void attachments_are_matched_by_name(void **state)
     ulna_test_says(tool->err, "ulna: bone.csv:2: the skeleton has no bone 'tail'");
     json_decref(solve(tool, "-s human -m take.c3d -a none.csv", 3));
     ulna_test_says(tool->err, "no marker of the set is in the recording: the set has 'A', the recording Eve:");
+    ulna_test_says(tool->err, ", ...; 'ulna calibrate' makes a set for it");
     json_decref(solve(tool, "-s human -m take.c3d -a absent.csv", 4));
 }
 
@@ -634,8 +635,8 @@ static void a_second_motion_is_compared(void **state)
 static void mistakes_are_told(void **state)
 {
     ulna_test_tool *tool = *state;
-    ulna_test_tool_shell(tool,
-                         "printf 'nothing that anybody reads' >junk; : >empty.c3d; head -c 700 take.c3d >cut.c3d");
+    ulna_test_tool_shell(tool, "printf 'nothing that anybody reads' >junk; : >empty.c3d; head -c 700 take.c3d >cut.c3d;"
+                               "printf ':FULLY-SPECIFIED\\n:DEGREES\\n1\\nroot 0 0 0 0 0 0\\n' >motion.amc");
     static const struct {
         const char *arguments;
         int code;
@@ -665,6 +666,8 @@ static void mistakes_are_told(void **state)
         {"-s human -m absent.c3d", 4, "absent.c3d: cannot open the file"},
         {"-s human -m junk", 3, "junk: unknown file format; Ulna reads Ulna model (JSON)"},
         {"-s human -m empty.c3d", 3, "empty.c3d: the file is empty"},
+        {"-s human -m motion.amc", 3,
+         "motion.amc: a recording of markers is needed, but this file (AMC) holds joint values"},
         {"-s take.c3d -m take.c3d", 3, "take.c3d: a skeleton is needed, but this file (C3D)"},
         {"-s two-link -m take.c3d --attach junk", 3, "junk"},
         {"-s human -m take.c3d --bounds junk", 3, "junk"},
