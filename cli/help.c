@@ -1,4 +1,5 @@
 /* The help texts and the manual page, both from the tables of the commands. */
+#include <ctype.h>
 #include <string.h>
 
 #include "cli/output.h"
@@ -174,8 +175,8 @@ static void man_examples(const char *examples)
 static void man_command(const cli_command *command)
 {
     printf(".SS \"ulna %s [OPTIONS] %s\"\n", command->name, command->operands);
-    printf("To ");
-    put_paragraph(command->summary, ".PP");
+    printf("%c", toupper((unsigned char)*command->summary));
+    put_paragraph(command->summary + 1, ".PP");
     printf(".PP\n");
     put_paragraph(command->text, ".PP");
     man_options(command->options);

@@ -420,7 +420,7 @@ static void say_summary(const batch_run *run, json_t *counts)
     fact_line(
         tool, counts, NULL,
         "{takes} take{takes:/s}: {done} solved[{failed?}, {failed} failed][{missing?}, {missing} not yet solved][{kept?}; {kept} of "
-        "them before]");
+        "them in an earlier run]");
     fact_line(tool, counts, "verdicts", "{trust} can be trusted, {look} to look at, {reject} not to be used");
     fact_line(tool, counts, "time", "{elapsed_seconds%.1f} s, {frames} frames");
 }

@@ -304,8 +304,8 @@ static int add_take(const found_files *files, const found_file *file, const batc
     if (is_added && !*own && skeleton.rivals[1])
         plan_complain(
             take,
-            "which skeleton is its own? The names of %.100s and %.100s do not begin its name: give --skeleton, "
-            "or a manifest",
+            "there are several skeletons (%.100s, %.100s), and its name begins with none of theirs: give --skeleton, or a "
+            "manifest",
             skeleton.rivals[0]->path, skeleton.rivals[1]->path);
     else if (is_added && !*own)
         plan_complain(take, "there is no skeleton beside it or above: give --skeleton, or a manifest");

@@ -106,7 +106,7 @@ void robot_print(const cli *tool, const json_t *row)
         {"range", 'l',
          "[{lower%.4g} to {upper%.4g} {unit}|from {lower%.4g} {unit}|up to {upper%.4g} {unit}|no limits]"},
         {json_integer_value(json_object_get(row, "mimics")) ? "mimics" : NULL, 'l',
-         "{mimic.multiplier%.4g} {mimic.joint}[{mimic.offset?} + {mimic.offset%.4g}]"},
+         "{mimic.multiplier%.4g} * {mimic.joint}[{mimic.offset?} + {mimic.offset%.4g}]"},
         {0},
     };
     static const fact_column tips[] = {

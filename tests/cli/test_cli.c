@@ -310,7 +310,7 @@ static void info_tells_about_robots(void **state)
     assert_int_equal(ulna("info gripper.urdf"), 0);
     assert_says(out, "URDF \"gripper\"");
     assert_says(out, "open    prismatic  left        0 to 0.04 m   -");
-    assert_says(out, "follow  prismatic  right       -0.04 to 0 m  -1 open");
+    assert_says(out, "follow  prismatic  right       -0.04 to 0 m  -1 * open");
     assert_says(out, "tip      1  0.140 m");
     assert_null(strstr(out, "note"));
     assert_int_equal(ulna("info --json gripper.urdf"), 0);
@@ -325,7 +325,7 @@ static void info_tells_about_robots(void **state)
     json_decref(object);
     assert_int_equal(ulna("convert gripper.urdf gripper.json"), 0);
     assert_int_equal(ulna("info --tree --draw gripper.json"), 0);
-    assert_says(out, "-1 open");
+    assert_says(out, "-1 * open");
     assert_int_equal(ulna("convert gripper.urdf other.urdf"), 3);
 }
 

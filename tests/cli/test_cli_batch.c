@@ -155,7 +155,7 @@ static void skeletons_are_found(void **state)
     expect_end(planned(plan, "one/day1/x"), "skeleton", "/db/one/s.json"); /* the only one, in a folder above */
     assert_string_equal(json_string_value(json_object_get(planned(plan, "one/day1/x"), "subject")), "one/day1");
     ulna_test_says(json_string_value(json_object_get(planned(plan, "none/y"), "problem")), "there is no skeleton");
-    ulna_test_says(json_string_value(json_object_get(planned(plan, "two/z"), "problem")), "two/k.asf and two/l.asf");
+    ulna_test_says(json_string_value(json_object_get(planned(plan, "two/z"), "problem")), "two/k.asf, two/l.asf");
     json_decref(plan);
     expect(tool, "db -o out --dry-run", 1);
     ulna_test_says(tool->out,
