@@ -107,6 +107,14 @@ static int rotations_of(const ulna_model *model, int b)
     return count;
 }
 
+int ulna_moving_parent(const ulna_model *model, int body)
+{
+    int up = model->body[body].parent;
+    while (up != ULNA_NONE && !model->body[up].dof_count)
+        up = model->body[up].parent;
+    return up;
+}
+
 /* Joints before the first branch, down to the last translation, if they can take the skeleton anywhere. */
 static void find_root(ulna_anatomy *a, const ulna_model *model)
 {
@@ -188,7 +196,7 @@ static void find_ends(ulna_anatomy *a, const ulna_model *model, unsigned char *b
         beyond[model->body[b].parent] |= (unsigned char)(beyond[b] | here);
     }
     for (int b = 0; b < model->nb; b++) {
-        int parent = model->body[b].parent;
+        int parent = ulna_moving_parent(model, b);
         if (!model->body[b].dof_count || a->own[b] > 1 || a->is_root[b] || a->is_on_axis[b])
             continue;
         int has_joints = beyond[b] & JOINTS, is_shown = beyond[b] & MARKED || rotations_of(model, b) < 3;

@@ -33,6 +33,9 @@ ulna_status ulna_anatomy_create(const ulna_model *model, const int *body, const 
                                 const ulna_allocator *allocator, ulna_anatomy **anatomy);
 void ulna_anatomy_destroy(ulna_anatomy *anatomy);
 
+/* The body with a joint that moves, nearest to `body` toward the root; bodies fixed to their parents are passed over. Or ULNA_NONE. */
+int ulna_moving_parent(const ulna_model *model, int body);
+
 /* How strongly a body's rotations are drawn to rest, in units of `posture`: much where few markers show them. */
 double ulna_anatomy_posture(const ulna_anatomy *anatomy, int body);
 

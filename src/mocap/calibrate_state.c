@@ -84,8 +84,9 @@ static int carries_marker(const ulna_model *model, const int *body, int count, i
 /* Is the bone that ends at b a clavicle, or the upper arm that hangs on one? */
 static int is_of_shoulder(const ulna_anatomy *anatomy, const ulna_model *model, int b)
 {
-    int parent = model->body[b].parent, before = model->body[parent].parent;
-    return anatomy->is_girdle[parent] || (before != ULNA_NONE && anatomy->is_girdle[before]);
+    int parent = ulna_moving_parent(model, b),
+        before = parent == ULNA_NONE ? ULNA_NONE : ulna_moving_parent(model, parent);
+    return (parent != ULNA_NONE && anatomy->is_girdle[parent]) || (before != ULNA_NONE && anatomy->is_girdle[before]);
 }
 
 /* A group per bone that has a length and moves a marker; with `symmetric`, one for both sides. `shoulders`: NULL for all bones. */

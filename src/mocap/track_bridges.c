@@ -35,7 +35,7 @@ static void hide_girdles(const ulna_passes *p, unsigned char *hidden)
     for (int b = 0; b < model->nb; b++)
         if (p->is_girdle[b] && !hidden[b]) {
             int c = b + 1;
-            while (c < model->nb && !(model->body[c].parent == b && model->body[c].dof_count && !hidden[c]))
+            while (c < model->nb && !(model->body[c].dof_count && !hidden[c] && ulna_moving_parent(model, c) == b))
                 c++;
             hidden[b] = c == model->nb;
         }

@@ -173,13 +173,19 @@ static ulna_status add_gap(const ulna_track_job *j, int body, int first, int las
     for (; at > 0 && r->gaps[at - 1].first > first; at--) /* in the order of their beginning */
         r->gaps[at] = r->gaps[at - 1];
     r->gaps[at] = (ulna_gap){body, first, last};
-    for (int f = first; f <= last; f++)
-        r->frames[f].flags |= r->frames[f].flags & ULNA_TRACK_EMPTY ? 0u : (unsigned)ULNA_TRACK_BRIDGED;
     return status;
 }
 
-/* A gap counts for the body nearest to the root alone; of a whole frame, the frame is called empty. */
-static ulna_status find_gaps(const ulna_track_job *j, unsigned char *ever, unsigned char *now, int *since)
+static void mark_gap(const ulna_track_job *j, int first, int last)
+{
+    for (int f = first; f <= last; f++)
+        if (!(j->result->frames[f].flags & ULNA_TRACK_EMPTY))
+            j->result->frames[f].flags |= ULNA_TRACK_BRIDGED;
+}
+
+/* A gap counts for the body nearest to the root alone; of a whole frame, the frame is called empty. While what carries the body is hidden
+ * too, the gap goes on. `shown`: nb, frames of the gap in which what carries the body is seen. */
+static ulna_status find_gaps(const ulna_track_job *j, unsigned char *ever, unsigned char *now, int *since, int *shown)
 {
     const ulna_model *model = j->take->model;
     ulna_status status = ULNA_OK;
@@ -192,12 +198,16 @@ static ulna_status find_gaps(const ulna_track_job *j, unsigned char *ever, unsig
         else
             memset(now, 1, (size_t)model->nb);
         for (int b = 1; b < model->nb && status == ULNA_OK; b++) {
-            int is_gap = ever[b] && !now[b] && now[model->body[b].parent];
-            if (is_gap && since[b] < 0)
-                since[b] = f;
+            int is_gap = ever[b] && !now[b];
+            if (is_gap) {
+                shown[b] = (since[b] < 0 ? 0 : shown[b]) + now[model->body[b].parent];
+                since[b] = since[b] < 0 ? f : since[b];
+            }
             if (is_gap || since[b] < 0)
                 continue;
             if (f - since[b] >= LONG_GAP)
+                mark_gap(j, since[b], f - 1);
+            if (shown[b] >= LONG_GAP)
                 status = add_gap(j, b, since[b], f - 1);
             since[b] = -1;
         }
@@ -212,14 +222,14 @@ static ulna_status find_limbs(const ulna_track_job *j)
     const ulna_allocator *allocator = &j->take->allocator;
     size_t bodies = (size_t)model->nb;
     unsigned char *marks = ulna_allocate(allocator, 2 * bodies, 1);
-    int *since = ulna_allocate(allocator, bodies, sizeof *since);
-    ulna_status status = marks && since ? find_gaps(j, marks, marks + bodies, since) : ULNA_ERR_MEMORY;
+    int *since = ulna_allocate(allocator, 2 * bodies, sizeof *since);
+    ulna_status status = marks && since ? find_gaps(j, marks, marks + bodies, since, since + bodies) : ULNA_ERR_MEMORY;
     for (int b = 0; b < model->nb && status == ULNA_OK; b++)
         j->result->trust.dofs_moved += marks[b] ? model->body[b].dof_count : 0;
     if (status == ULNA_OK)
         status = ulna_track_find_measured(j, marks);
     ulna_release(allocator, marks, 2 * bodies, 1);
-    ulna_release(allocator, since, bodies, sizeof *since);
+    ulna_release(allocator, since, 2 * bodies, sizeof *since);
     return status;
 }
 

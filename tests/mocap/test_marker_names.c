@@ -136,10 +136,67 @@ static void no_marker_alone_on_recorded_skeletons(void **state)
     }
 }
 
+/* Puts a body that does not move between a body and its parent. */
+static void insert_fixed(ulna_builder *builder, const ulna_model *model, const char *name)
+{
+    char fixed[64];
+    int body = ulna_builder_find_body(builder, name), between;
+    const char *parent = ulna_model_body_name(model, ulna_model_body_parent(model, ulna_model_find_body(model, name)));
+    snprintf(fixed, sizeof fixed, "%s_start", name);
+    assert_int_equal(ulna_builder_add_body(builder, fixed, ulna_builder_find_body(builder, parent), &between, NULL),
+                     ULNA_OK);
+    assert_int_equal(ulna_builder_set_parent(builder, body, between, NULL), ULNA_OK);
+}
+
+static ulna_anatomy *anatomy_of(const ulna_model *model)
+{
+    int body[NAMES], count = ulna_model_marker_count(model);
+    double weight[NAMES];
+    ulna_anatomy *a;
+    assert_true(count > 0 && count <= NAMES);
+    for (int i = 0; i < count; i++) {
+        body[i] = ulna_model_marker_body(model, i);
+        weight[i] = 1;
+    }
+    assert_int_equal(ulna_anatomy_create(model, body, weight, count, NULL, &a), ULNA_OK);
+    return a;
+}
+
+/* ASF skeletons have bones without degrees of freedom: clavicles on them, or with arms on them, are clavicles. */
+static void fixed_bodies_change_nothing(void **state)
+{
+    (void)state;
+    static const char *const after[] = {"left_clavicle", "right_clavicle", "left_upper_arm", "right_upper_arm"};
+    ulna_model *model, *other;
+    ulna_builder *builder;
+    int girdles = 0;
+    assert_int_equal(ulna_sample_create("human", NULL, &model, NULL), ULNA_OK);
+    assert_int_equal(ulna_builder_from_model(model, NULL, &builder, NULL), ULNA_OK);
+    for (size_t i = 0; i < sizeof after / sizeof *after; i++)
+        insert_fixed(builder, model, after[i]);
+    assert_int_equal(ulna_builder_build(builder, NULL, &other, NULL), ULNA_OK);
+    ulna_anatomy *a = anatomy_of(model), *b = anatomy_of(other);
+    for (int i = 0; i < model->nb; i++) {
+        int k = ulna_model_find_body(other, ulna_model_body_name(model, i));
+        assert_int_equal(a->is_girdle[i], b->is_girdle[k]);
+        assert_float_equal(ulna_anatomy_posture(a, i), ulna_anatomy_posture(b, k), 0);
+        girdles += a->is_girdle[i];
+    }
+    assert_int_equal(girdles, 2);
+    assert_int_equal(ulna_moving_parent(other, ulna_model_find_body(other, "left_upper_arm")),
+                     ulna_model_find_body(other, "left_clavicle"));
+    ulna_anatomy_destroy(a);
+    ulna_anatomy_destroy(b);
+    ulna_builder_destroy(builder);
+    ulna_model_destroy(other);
+    ulna_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_marker_alone_on_the_human),
+        cmocka_unit_test(fixed_bodies_change_nothing),
         cmocka_unit_test_setup(no_marker_alone_on_recorded_skeletons, ulna_test_need_data),
     };
     return cmocka_run_group_tests_name("bones by names", tests, NULL, NULL);

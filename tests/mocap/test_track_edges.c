@@ -267,6 +267,32 @@ static void a_hidden_limb_is_held_or_bridged(void **state)
     ulna_test_swing_release(&s);
 }
 
+/* The arm is hidden, and the markers of its clavicle come and go: no frame of it is without a mark, and it is one gap. */
+static void a_flickering_girdle_does_not_hide_a_gap(void **state)
+{
+    (void)state;
+    enum { FRAMES = 120, PERIODS = 2 };
+    static const int period[PERIODS] = {2, 9};
+    for (int i = 0; i < 2 * PERIODS; i++) {
+        ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
+        int arm = ulna_model_find_body(s.model, "left_upper_arm"), girdle = ulna_model_body_parent(s.model, arm);
+        for (size_t m = 0; m < s.set.count; m++)
+            for (int f = 40; f < 80 && ulna_model_is_ancestor(s.model, girdle, s.set.items[m].body); f++)
+                if (s.set.items[m].body != girdle || f % period[i / 2])
+                    set_marker(&s, f, (int)m, (double)NAN);
+        ulna_clip clip;
+        ulna_frame_report frames[FRAMES];
+        ulna_track_options options = ulna_track_options_default();
+        options.causal = i % 2;
+        ulna_test_swing_track(&s, &options, &clip, frames);
+        for (int f = 40; f < 80; f++)
+            assert_true(frames[f].flags & ULNA_TRACK_BRIDGED);
+        assert_false(frames[20].flags & ULNA_TRACK_BRIDGED || frames[100].flags & ULNA_TRACK_BRIDGED);
+        ulna_clip_release(&clip);
+        ulna_test_swing_release(&s);
+    }
+}
+
 /* From frame 40 on the arm shows one marker, which does not count. Its frames are marked to the end. */
 static void a_limb_that_is_not_seen_again_is_marked(void **state)
 {
@@ -689,6 +715,7 @@ int main(void)
         cmocka_unit_test(long_garbage_stays_lost),
         cmocka_unit_test(positions_that_are_none_are_missing),
         cmocka_unit_test(a_hidden_limb_is_held_or_bridged),
+        cmocka_unit_test(a_flickering_girdle_does_not_hide_a_gap),
         cmocka_unit_test(a_limb_that_is_not_seen_again_is_marked),
         cmocka_unit_test(a_girdle_goes_with_its_hidden_limb),
         cmocka_unit_test(a_gap_to_the_end_is_held_over_chunks),
