@@ -175,13 +175,16 @@ static void test_many(void **state)
 }
 
 /* Against many starts, each slid towards the seed: in how many of `count` problems the nearest was found. */
-static int count_nearest(ulna_test_serial *s, ulna_test_rng *rng, const ulna_serial_norm *norm, int near, int count)
+static int count_nearest(ulna_test_serial *s, ulna_test_rng *rng, const ulna_serial_norm *norm, ulna_serial_aim aim,
+                         int near, int count)
 {
     int good = 0;
     for (int k = 0; k < count; k++) {
         double q[ULNA_SERIAL_MAX], seed[ULNA_SERIAL_MAX], start[ULNA_SERIAL_MAX], found[ULNA_SERIAL_MAX];
         ulna_test_serial_q(s, rng, q);
-        const ulna_serial_goal goal = ulna_test_serial_goal_at(s, q);
+        ulna_serial_goal goal = ulna_test_serial_goal_at(s, q);
+        goal.aim = aim;
+        goal.axis[0] = 1, goal.axis[1] = goal.axis[2] = 0;
         if (near)
             ulna_test_serial_near(s, rng, q, seed);
         else
@@ -215,7 +218,7 @@ static void test_nearest(void **state)
                 ulna_test_rng rng = ulna_test_rng_seed(12);
                 ulna_test_serial s = ulna_test_serial_robot(
                     &ulna_test_robots[r], ulna_test_serial_kernels[(r + n + near) % ULNA_TEST_SERIAL_KERNELS]);
-                const int good = count_nearest(&s, &rng, norms[n], near, COUNT);
+                const int good = count_nearest(&s, &rng, norms[n], ULNA_SERIAL_POSE, near, COUNT);
                 if (good < (near ? 0.99 : 0.96) * COUNT)
                     fail_msg("%s, norm %d, %s seed: nearest %d of %d", ulna_test_robots[r].name, n,
                              near ? "near" : "random", good, COUNT);
@@ -235,11 +238,29 @@ static void test_nearest_random(void **state)
         ulna_test_robot robot = ulna_test_random_robot(&rng, joints, 0.1);
         ulna_test_serial s = ulna_test_serial_robot(&robot, ulna_test_serial_kernels[r % ULNA_TEST_SERIAL_KERNELS]);
         for (int near = 0; near < 2; near++)
-            good[near] += count_nearest(&s, &rng, NULL, near, COUNT);
+            good[near] += count_nearest(&s, &rng, NULL, ULNA_SERIAL_POSE, near, COUNT);
         ulna_test_serial_release(&s);
     }
     if (good[0] < 0.94 * ROBOTS * COUNT || good[1] < 0.99 * ROBOTS * COUNT)
         fail_msg("random seeds %d, near seeds %d of %d", good[0], good[1], ROBOTS * COUNT);
+}
+
+/* A spin that is left free is one joint more: it is less sure. */
+static void test_nearest_spin(void **state)
+{
+    (void)state;
+    enum { COUNT = 100 };
+    for (int r = 0; r < ULNA_TEST_ARMS; r++) {
+        ulna_test_rng rng = ulna_test_rng_seed(21);
+        ulna_test_serial s = ulna_test_serial_robot(&ulna_test_robots[r], NULL);
+        const int random = count_nearest(&s, &rng, NULL, ULNA_SERIAL_SPIN, 0, COUNT);
+        const int near = count_nearest(&s, &rng, NULL, ULNA_SERIAL_SPIN, 1, COUNT);
+        print_message("%s, free spin: nearest %d from random seeds, %d from near ones\n", ulna_test_robots[r].name,
+                      random, near);
+        if (random < 0.85 * COUNT || near < 0.95 * COUNT)
+            fail_msg("%s: random seeds %d, near seeds %d of %d", ulna_test_robots[r].name, random, near, COUNT);
+        ulna_test_serial_release(&s);
+    }
 }
 
 /* Weights: a joint that must not move moves less. */
@@ -500,14 +521,23 @@ static void test_closest_stays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_goals_of_robots),  cmocka_unit_test(test_partial_goals),
-        cmocka_unit_test(test_random_robots),    cmocka_unit_test(test_certificates),
-        cmocka_unit_test(test_coupled),          cmocka_unit_test(test_many),
-        cmocka_unit_test(test_nearest),          cmocka_unit_test(test_nearest_random),
-        cmocka_unit_test(test_nearest_weighted), cmocka_unit_test(test_all),
-        cmocka_unit_test(test_same_bits),        cmocka_unit_test(test_same_bits_on_any_stack),
-        cmocka_unit_test(test_hard_goals),       cmocka_unit_test(test_closest),
-        cmocka_unit_test(test_closest_reached),  cmocka_unit_test(test_closest_stays),
+        cmocka_unit_test(test_goals_of_robots),
+        cmocka_unit_test(test_partial_goals),
+        cmocka_unit_test(test_random_robots),
+        cmocka_unit_test(test_certificates),
+        cmocka_unit_test(test_coupled),
+        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_nearest_random),
+        cmocka_unit_test(test_nearest_weighted),
+        cmocka_unit_test(test_nearest_spin),
+        cmocka_unit_test(test_all),
+        cmocka_unit_test(test_same_bits),
+        cmocka_unit_test(test_same_bits_on_any_stack),
+        cmocka_unit_test(test_hard_goals),
+        cmocka_unit_test(test_closest),
+        cmocka_unit_test(test_closest_reached),
+        cmocka_unit_test(test_closest_stays),
         cmocka_unit_test(test_unreachable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
