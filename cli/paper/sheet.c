@@ -20,13 +20,18 @@ void sheet_begin(sheet *table, const char *headings)
     append(table, "\n");
 }
 
-/* What is no number is a dash, not "nan" or "-nan". */
+/* A cell that is no number is a dash, not "nan" or "-nan"; names that have these letters in them stay. */
 static void replace_nan(char *line)
 {
-    for (char *at; (at = strstr(line, "nan")) != NULL;) {
-        char *from = at > line && at[-1] == '-' ? at - 1 : at;
-        *from = '-';
-        memmove(from + 1, at + 3, strlen(at + 3) + 1);
+    for (char *cell = line; *cell;) {
+        size_t length = strcspn(cell, ",");
+        size_t sign = *cell == '-';
+        if (length == sign + 3 && strncmp(cell + sign, "nan", 3) == 0) {
+            *cell = '-';
+            memmove(cell + 1, cell + length, strlen(cell + length) + 1);
+            length = 1;
+        }
+        cell += length + (cell[length] == ',');
     }
 }
 

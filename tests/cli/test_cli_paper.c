@@ -103,14 +103,17 @@ static void notes_say(const json_t *object, const char *item, const char *text)
 {
     size_t i;
     json_t *row;
+    int found = 0;
     json_array_foreach(json_object_get(object, "items"), i, row)
     {
         if (strcmp(json_string_value(json_object_get(row, "name")), item) == 0) {
             char *notes = json_dumps(json_object_get(row, "notes"), 0);
             ulna_test_says(notes, text);
             free(notes);
+            found++;
         }
     }
+    assert_int_equal(found, 1);
 }
 
 static void takes_are_reconstructed_as_in_the_paper(const json_t *object)
