@@ -267,7 +267,7 @@ static void a_hidden_limb_is_held_or_bridged(void **state)
     ulna_test_swing_release(&s);
 }
 
-/* The arm is hidden, and the markers of its clavicle come and go: no frame of it is without a mark, and it is one gap. */
+/* The arm is hidden, and the markers of its clavicle come and go: no frame of it is without a mark. */
 static void a_flickering_girdle_does_not_hide_a_gap(void **state)
 {
     (void)state;
