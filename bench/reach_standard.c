@@ -186,7 +186,7 @@ static void measure_nearest(standard *s, int is_near, int is_largest, int count,
     for (int i = 0; i < r.n; i++)
         norm.weight[i] = 1;
     r.goal = calloc((size_t)count, sizeof *r.goal);
-    r.seed = calloc((size_t)(count * r.n), sizeof *r.seed);
+    r.seed = calloc((size_t)count * (size_t)r.n, sizeof *r.seed);
     r.least = calloc((size_t)count, sizeof *r.least);
     if (r.goal && r.seed && r.least && (r.n == 7 || !is_largest)) {
         static const char *const names[2][2] = {{"random", "near"}, {"largest_random", "largest_near"}};

@@ -116,11 +116,11 @@ json_t *take_failed(const char *format, ...) ULNA_PRINTF(1, 2);
 
 /* Pairs of markers that their names put on the same bone; then their distances, from each of some recordings: returns its frames. */
 json_t *placement_pairs(const char *skeleton, const char *path);
-int placement_learn(json_t *distances, const char *path);
+int placement_learn(json_t *pairs, const char *path);
 /* Are there any? */
-int placement_is_known(const json_t *distances);
+int placement_is_known(const json_t *pairs);
 /* Were the markers of another recording placed anew? */
-int placement_differs(const json_t *distances, const char *path);
+int placement_differs(const json_t *pairs, const char *path);
 
 /* ---- running: pool.c -------------------------------------------------------------------------------------------------- */
 

@@ -127,11 +127,11 @@ ulna_status paper_run_convex3(paper_job *job, ulna_error *error)
         int count = 0, exact = 0;
         for (int i = 0; i < hand.poses && status == ULNA_OK; i++)
             for (int k = 0; k < starts && status == ULNA_OK; k++) {
-                answer found;
+                answer found = {0};
                 paper_show(job, (m + (i + (double)k / starts) / hand.poses) / 4);
                 status = scene_observe(&hand, VIEW_ALL, i, 0);
                 if (status == ULNA_OK)
-                    status = solve_local(&hand, VIEW_ALL, &options, (uint64_t)(100 * i + k), q, &found, error);
+                    status = solve_local(&hand, VIEW_ALL, &options, 100 * (uint64_t)i + (uint64_t)k, q, &found, error);
                 sheet_row(&table, "cost,%s,%d,%d,%.6g,%.4g", methods[m].name, i + 1, k + 1, found.cost_mm,
                           found.seconds);
                 exact += found.cost_mm < 1e-3;
@@ -180,7 +180,7 @@ static ulna_status run_pose(paper_job *job, scene *of, int view, const char *pan
     answer found[WAYS] = {{0}}, *local = calloc((size_t)run->starts, sizeof *local);
     ulna_status status = q && local ? scene_observe(of, view, pose, run->is_noisy) : ULNA_ERR_MEMORY;
     for (int k = 0; k < run->starts && status == ULNA_OK; k++) {
-        status = solve_local(of, view, &options, (uint64_t)(1000 * pose + k), q, &local[k], error);
+        status = solve_local(of, view, &options, 1000 * (uint64_t)pose + (uint64_t)k, q, &local[k], error);
         best = fmin(best, local[k].cost_mm);
     }
     if (status == ULNA_OK)
@@ -205,7 +205,7 @@ static ulna_status run_pose(paper_job *job, scene *of, int view, const char *pan
 }
 
 static void sum_up(paper_job *job, box_run *run, const char *panel, const char *key, double *costs[WAYS],
-                   int counts[WAYS])
+                   const int counts[WAYS])
 {
     json_t *fact = put_object(job->facts, key);
     static const char *const names[WAYS] = {"tr", "sdp", "global"};

@@ -104,7 +104,8 @@ static void put_panels(const view *v, panel_drawer draw, double width, double he
     }
     for (int i = 0; i < v->panel_count; i++) {
         char place[160];
-        double x = i % across * (width + GAP) + GAP / 2.0, y = (double)(i / across) * (height + TITLE + GAP);
+        int row = i / across, column = i % across;
+        double x = column * (width + GAP) + GAP / 2.0, y = row * (height + TITLE + GAP);
         snprintf(place, sizeof place, "x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\"", x, y + TITLE, width, height);
         if (is_file) {
             svg_text(page, 0, "", x + 8, y + TITLE - 6, "%s", v->panels[i]);

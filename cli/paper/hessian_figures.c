@@ -258,7 +258,7 @@ static ulna_status run_sweep(const paper_take *take, int frame, sheets *to, json
 ulna_status paper_run_fig8(paper_job *job, ulna_error *error)
 {
     paper_take *take;
-    frame_choice kinds[3];
+    frame_choice kinds[3] = {{0}};
     sheets to;
     sheets_begin(&to);
     ulna_status status = hessian_fight_take(job, &take, error);

@@ -46,7 +46,8 @@ static ulna_status sweep(ulna_work *work, int goal, int side, sheet *cells, int 
 {
     ulna_status status = ULNA_OK;
     for (int k = 0; k < side * side && status == ULNA_OK; k++) {
-        double q[2] = {2 * PI * (k % side + 0.5) / side - PI, 2 * PI * (k / side + 0.5) / side - PI}, f, values[2];
+        int row = k / side, column = k % side;
+        double q[2] = {2 * PI * (column + 0.5) / side - PI, 2 * PI * (row + 0.5) / side - PI}, f, values[2];
         status = ulna_work_evaluate(work, q, &f);
         if (status == ULNA_OK)
             status = ulna_work_hessian_eigenvalues(work, 1, NULL, values, NULL, error);

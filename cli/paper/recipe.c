@@ -216,7 +216,7 @@ static void reach_close(reach *r)
 /* The goal: where the tool is in the pose q. */
 static ulna_status reach_goal(reach *r, const double *q)
 {
-    double place[3], rotation[9];
+    double place[3] = {0}, rotation[9] = {0};
     ulna_status status = ulna_pose_forward(r->pose, q);
     if (status == ULNA_OK)
         status = ulna_pose_body(r->pose, r->tool, place, rotation);

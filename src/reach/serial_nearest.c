@@ -244,7 +244,7 @@ static int is_same(const ulna_serial *chain, const double *a, const double *b)
 
 void ulna_serial_found_add(found *list, const double *q, double distance)
 {
-    if (list->count == list->capacity && list->distance[list->count - 1] <= distance)
+    if (!list->capacity || (list->count == list->capacity && list->distance[list->count - 1] <= distance))
         return;
     int at = list->count < list->capacity ? list->count++ : list->count - 1;
     for (; at > 0 && list->distance[at - 1] > distance; at--) {

@@ -632,17 +632,18 @@ static void wrong_command_lines_are_refused(void **state)
     ulna_test_tool_shell(tool, "[ ! -e out ]");
 }
 
-/* The bar gives way to the words, down to a narrow window. */
+/* The bar gives way to the words, down to a narrow window. A take that hangs makes it last long enough for a bar. */
 static void time_left_is_shown_on_a_terminal(void **state)
 {
     ulna_test_tool *tool = *state;
     if (system("command -v script >/dev/null") != 0)
         skip();
-    ulna_test_tool_shell(tool,
-                         "for c in 70 120; do TERM=xterm COLUMNS=$c script -qec '" ULNA
-                         " batch db -s human -o out'$c' --no-reports --threads 1' /dev/null >shown$c </dev/null; done; "
-                         "grep -q 'takes, 0 failed, [0-9]* frames/s, [0-9]* s left' shown70 && "
-                         "grep -q 'takes, 0 failed, [0-9]* frames/s, [0-9]* s left' shown120");
+    ulna_test_tool_shell(
+        tool,
+        "for c in 70 120; do ULNA_BATCH_FAULT='hang a/a_03' TERM=xterm COLUMNS=$c script -qec '" ULNA
+        " batch db -s human -o out'$c' --no-reports --threads 1 --time-limit 1' /dev/null >shown$c </dev/null; done; "
+        "grep -q 'takes, [01] failed, [0-9]* frames/s, [0-9]* s left' shown70 && "
+        "grep -q 'takes, [01] failed, [0-9]* frames/s, [0-9]* s left' shown120");
 }
 
 /* ---- calibrations ------------------------------------------------------------------------------------------------------------------- */

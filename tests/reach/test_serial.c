@@ -68,7 +68,8 @@ static void test_errors(void **state)
                 ulna_copy3(out, goal.axis);
                 ulna_test_serial_place(&s, q, goal.point, goal.position, goal.rotation);
             }
-            const double size = pow(10, -(k / 4));
+            const int magnitude = k / 4;
+            const double size = pow(10, -magnitude);
             for (int i = 0; i < s.n; i++)
                 q[i] += size * ulna_test_rng_uniform(&rng, -1, 1);
             ulna_serial_error(s.chain, &goal, q, &position, &rotation);
