@@ -407,8 +407,8 @@ static int calibrate(const cli *tool, json_t *object, calibrate_job *job)
         return code;
     calibrate_add_results(object, job);
     calibrate_print(tool, object, job);
-    code =
-        calibrate_check(job, &error) ? files_fail(object, job->markers_path, &error) : write_files(object, job, &error);
+    code = calibrate_check(&job->result, job->is_forced, &error) ? files_fail(object, job->markers_path, &error)
+                                                                 : write_files(object, job, &error);
     fact_line(tool, object, "wrote", "{output}");
     fact_line(tool, object, "wrote", "{model}");
     files_print_notes(tool, job->notes);

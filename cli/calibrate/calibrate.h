@@ -47,7 +47,7 @@ int calibrate_run(const cli *tool, json_t *object);
 /* calibrate_result.c */
 void calibrate_add_results(json_t *object, const calibrate_job *job);
 void calibrate_print(const cli *tool, const json_t *object, const calibrate_job *job);
-/* ULNA_ERR_ARGUMENT, and what to look at, if the result means nothing. */
-ulna_status calibrate_check(const calibrate_job *job, ulna_error *error);
+/* ULNA_ERR_ARGUMENT, and what to look at, if the result means nothing; --no-checks forces it. */
+ulna_status calibrate_check(const ulna_calibration *result, int is_forced, ulna_error *error);
 
 #endif

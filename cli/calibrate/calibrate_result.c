@@ -318,10 +318,9 @@ static void say_error(const cli *tool, const json_t *object, const calibrate_job
         fact_text(tool, "", "without positions that are too far off to count");
 }
 
-ulna_status calibrate_check(const calibrate_job *job, ulna_error *error)
+ulna_status calibrate_check(const ulna_calibration *r, int is_forced, ulna_error *error)
 {
-    const ulna_calibration *r = &job->result;
-    if (job->is_forced || !(r->outliers > MOST_OUTLIERS))
+    if (is_forced || !(r->outliers > MOST_OUTLIERS))
         return ULNA_OK;
     return cli_fail(
         error, ULNA_ERR_ARGUMENT,

@@ -535,7 +535,7 @@ static const cli_option options[] = {
      "Frames of a recording in place of random goals: C3D, TRC or CSV. The following options up to --no-checks are those of `ulna solve`; "
      "--frames A:B then is by the numbers of the file."},
     {"attach", 'a', "WHERE",
-     "Where the markers are: a CSV file as `ulna calibrate` writes it, model, reference or oracle."},
+     "Where the markers are: a CSV file as `ulna calibrate` writes it, model, names, reference or oracle."},
     {"reference", 0, "FILE", "A motion of the same take, such as the AMC file of a C3D file."},
     {"bounds", 0, "WHICH",
      "Joint limits of recorded frames: none (default), skeleton, a motion file or a table of limits."},

@@ -58,9 +58,6 @@ int recorded_load(const cli *tool, json_t *object, const char *skeleton, recorde
     int code = read_as_solve(tool, skeleton, &from->job);
     if (!code)
         code = solve_load_skeleton(object, &from->job, &from->skeleton, &error);
-    if (!code && from->job.attach == ATTACH_MODEL && !ulna_model_marker_count(from->skeleton.file.model) &&
-        from->job.reference_path && !cli_value(tool, "attach"))
-        from->job.attach = ATTACH_REFERENCE;
     if (!code)
         code = solve_begin(&from->job, &from->skeleton);
     if (!code && (code = solve_load(&from->job)) != CLI_DONE && from->job.failure_count)

@@ -67,18 +67,9 @@ static ulna_status use_goals(global_job *job, ulna_error *error)
 
 /* ---- markers of a recording --------------------------------------------------------------------------------------- */
 
-/* Where markers sit: by the skeleton, or if it has none, by the reference motion; key points need neither. */
-static void choose_attachment(const cli *tool, global_job *job)
-{
-    if (job->take.attach == ATTACH_MODEL && !ulna_model_marker_count(job->model) && job->take.reference_path &&
-        !cli_value(tool, "attach"))
-        job->take.attach = ATTACH_REFERENCE;
-}
-
-static int read_take(const cli *tool, json_t *object, global_job *job)
+static int read_take(json_t *object, global_job *job)
 {
     solve_job *take = &job->take;
-    choose_attachment(tool, job);
     int code = solve_begin(take, &job->skeleton);
     if (code)
         return code;
@@ -199,7 +190,7 @@ static int load(const cli *tool, json_t *object, global_job *job)
     if (code)
         return code;
     job->model = job->skeleton.file.model;
-    code = job->has_take ? read_take(tool, object, job) : read_goals(tool, object, job, &error);
+    code = job->has_take ? read_take(object, job) : read_goals(tool, object, job, &error);
     if (code)
         return code;
     if (job->has_take)
@@ -386,7 +377,8 @@ static int read_recording(const cli *tool, global_job *job)
     job->take.first = INT_MIN;
     job->take.last = INT_MAX;
     if (!code && job->take.attach == ATTACH_ORACLE)
-        return cli_usage(tool, "--attach takes a file name, model or reference; oracle works only in 'ulna solve'");
+        return cli_usage(tool,
+                         "--attach takes a file name, model, names or reference; oracle works only in 'ulna solve'");
     return code;
 }
 
@@ -556,8 +548,8 @@ static const cli_option options[] = {
     {"markers", 'm', "FILE", "Use the markers of a recording as goals: C3D, TRC or CSV."},
     {"input-unit", 0, "UNIT", "Unit of length of the recording, if it differs from what it states."},
     {"attach", 'a', "WHERE",
-     "Where the markers are attached: a CSV file as `ulna calibrate` writes it; model (default) or reference, as in "
-     "`ulna solve`."},
+     "Where the markers are attached: a CSV file as `ulna calibrate` writes it; model, reference or names, with the default "
+     "of `ulna solve`."},
     {"reference", 0, "FILE", "A motion of the same take, for --attach reference."},
     {"frame", 0, "N", "Frame of the recording, by the numbers of the file. Default: the first frame."},
     {"frames", 0, "A:B", "Frames A to B, inclusive. Each also starts from the solution of the frame before."},

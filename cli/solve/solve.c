@@ -3,14 +3,6 @@
 
 #include <stdlib.h>
 
-/* A skeleton without markers takes them from the reference, or from key points if the recording has some. */
-static void choose_attachment(const cli *tool, solve_job *pattern, const solve_skeleton *skeleton)
-{
-    if (pattern->attach == ATTACH_MODEL && !ulna_model_marker_count(skeleton->file.model) && pattern->reference_path &&
-        !cli_value(tool, "attach"))
-        pattern->attach = ATTACH_REFERENCE;
-}
-
 /* One take's own code; of several 1 if some failed, and the highest code if all of them did. */
 static int code_of(const solve_job *jobs, int count)
 {
@@ -53,8 +45,6 @@ int solve_run(const cli *tool, json_t *object, solve_teller *tell)
         return code;
     ulna_error_clear(&error);
     code = solve_load_skeleton(object, &pattern, &skeleton, &error);
-    if (!code)
-        choose_attachment(tool, &pattern, &skeleton);
     pattern.skeleton = &skeleton.file;
     if (!code) {
         jobs = solve_make_jobs(tool, &pattern, &count);

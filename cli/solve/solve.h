@@ -11,10 +11,13 @@
 
 /* Where the markers are on the skeleton. */
 typedef enum attach_kind {
-    ATTACH_MODEL = 0, /* as the skeleton's own markers */
+    ATTACH_DEFAULT =
+        0,        /* not said: the first of these that there is: the skeleton's own, the reference, key points, names */
+    ATTACH_MODEL, /* as the skeleton's own markers */
     ATTACH_FILE,
     ATTACH_REFERENCE, /* the offsets of the reference motion, averaged over its frames */
-    ATTACH_ORACLE     /* those of each frame: then f = 0 can be reached, as in the exact-Hessian paper */
+    ATTACH_ORACLE,    /* those of each frame: then f = 0 can be reached, as in the exact-Hessian paper */
+    ATTACH_NAMES      /* on the bones that the markers' names say, where a calibration on the take itself finds them */
 } attach_kind;
 
 /* The skeleton, which all takes share. */
@@ -59,9 +62,10 @@ typedef struct solve_job {
     const ulna_model *joints;     /* with the joints that are solved */
     const ulna_model *model;      /* the same, or the take's own: scaled to key points */
     ulna_content markers;
-    ulna_clip reference; /* of `model`, as the next one */
-    ulna_clip compared;  /* of compare_path */
-    ulna_marker_set set; /* of attach_path */
+    ulna_clip reference;   /* of `model`, as the next one */
+    ulna_clip compared;    /* of compare_path */
+    ulna_marker_set set;   /* of attach_path, or calibrated */
+    double calibrated_rms; /* m, of ATTACH_NAMES */
     ulna_take *take;
     double *limits;              /* nv lower ones, nv upper ones; NULL: the skeleton's */
     double *start;               /* nq; NULL: rest */

@@ -1,9 +1,11 @@
 /* Everything that `ulna solve` reads, made ready for solving. */
 #include <ctype.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/calibrate/calibrate.h"
 #include "cli/input.h"
 #include "cli/solve/solve.h"
 
@@ -265,8 +267,54 @@ static int load_compared(solve_job *job, ulna_error *error)
     return CLI_DONE;
 }
 
-static int make_take(solve_job *job, ulna_error *error)
+static ulna_status check_take(const solve_job *job, const ulna_take *take, json_t *notes, ulna_error *error)
 {
+    const doubt_advice advice = {.subjects = "--subject NAME solves one of them, --all-subjects each by itself",
+                                 .skeleton = job->skeleton,
+                                 .markers = &job->markers,
+                                 .is_markers_unit_given = job->markers_unit > 0,
+                                 .is_skeleton_unit_given = job->skeleton_unit > 0,
+                                 .is_forced = job->is_forced};
+    return doubts_check(take, &advice, job->object, notes, error);
+}
+
+/* As `ulna calibrate` with its defaults, on all frames, whichever are solved. */
+static ulna_status calibrate_on_take(solve_job *job, ulna_take_options o, ulna_error *error)
+{
+    ulna_take *take = NULL;
+    ulna_calibration found = {0};
+    json_t *notes = json_array(); /* said again of the take that is solved */
+    o.model = job->skeleton->model;
+    o.attach = ULNA_ATTACH_NAMES;
+    o.first_frame = INT_MIN;
+    o.last_frame = INT_MAX;
+    o.reference = NULL;
+    ulna_status status = ulna_take_create(&o, &take, error);
+    if (status == ULNA_OK)
+        status = check_take(job, take, notes, error);
+    if (status == ULNA_OK)
+        status = ulna_calibrate(take, NULL, &found, error);
+    if (status == ULNA_OK)
+        status = calibrate_check(&found, job->is_forced, error);
+    if (status == ULNA_OK) {
+        job->set = found.set;
+        job->calibrated_rms = found.rms;
+        found.set = ulna_marker_set_empty(NULL);
+    }
+    ulna_calibration_release(&found);
+    ulna_take_destroy(take);
+    json_decref(notes);
+    return status;
+}
+
+/* The take, with the markers where job->attach says. */
+static ulna_status create_take(solve_job *job, ulna_error *error)
+{
+    static const ulna_attach kinds[] = {[ATTACH_MODEL] = ULNA_ATTACH_KEYPOINTS,
+                                        [ATTACH_FILE] = ULNA_ATTACH_SET,
+                                        [ATTACH_REFERENCE] = ULNA_ATTACH_REFERENCE,
+                                        [ATTACH_ORACLE] = ULNA_ATTACH_REFERENCE,
+                                        [ATTACH_NAMES] = ULNA_ATTACH_SET};
     ulna_take_options o = ulna_take_options_for(job->skeleton, &job->markers);
     o.model = job->model;
     o.subject = job->subject;
@@ -274,36 +322,37 @@ static int make_take(solve_job *job, ulna_error *error)
     o.first_frame = job->first;
     o.last_frame = job->last;
     o.reference = job->reference_path ? &job->reference : NULL;
-    o.attach = job->attach == ATTACH_REFERENCE || job->attach == ATTACH_ORACLE ? ULNA_ATTACH_REFERENCE
-               : job->attach == ATTACH_MODEL                                   ? ULNA_ATTACH_KEYPOINTS
-                                                                               : ULNA_ATTACH_SET;
+    o.attach = kinds[job->attach];
     o.paper_bones = job->attach == ATTACH_ORACLE;
+    o.set = job->attach == ATTACH_FILE || job->attach == ATTACH_NAMES ? &job->set : NULL;
+    axes_apply(&job->axes, &o);
+    ulna_status status = job->attach == ATTACH_NAMES ? calibrate_on_take(job, o, error) : ULNA_OK;
+    return status == ULNA_OK ? ulna_take_create(&o, &job->take, error) : status;
+}
+
+static int make_take(solve_job *job, ulna_error *error)
+{
+    int is_chosen = job->attach != ATTACH_DEFAULT, has_own = ulna_model_marker_count(job->model) > 0;
+    if (!is_chosen)
+        job->attach = !has_own && job->reference_path ? ATTACH_REFERENCE : ATTACH_MODEL;
     if (job->attach == ATTACH_FILE && ulna_marker_set_load(job->attach_path, job->model, &job->set, error))
         return solve_fail(job, job->object, job->attach_path, error);
-    if (job->attach == ATTACH_FILE)
-        o.set = &job->set;
-    axes_apply(&job->axes, &o);
     axes_note(&job->axes, &job->markers, job->notes);
-    if (ulna_take_create(&o, &job->take, error)) {
-        ulna_error why = *error;
-        if (why.status == ULNA_ERR_MODEL && !ulna_model_marker_count(job->model))
-            cli_fail(error, why.status,
-                     "%.150s; 'ulna calibrate -s S -m M -o a.csv' finds where they sit by their names, and --attach "
-                     "a.csv uses it",
-                     why.message);
-        return solve_fail(job, job->object, job->markers_path, error);
+    ulna_status status = create_take(job, error);
+    if (status == ULNA_ERR_MODEL && !is_chosen && !has_own && job->attach == ATTACH_MODEL) { /* no key points, either */
+        job->attach = ATTACH_NAMES;
+        status = create_take(job, error);
     }
-    job->model = job->take->model; /* scaled to key points, perhaps */
-    solve_note_take(job);
-    const doubt_advice advice = {.subjects = "--subject NAME solves one of them, --all-subjects each by itself",
-                                 .skeleton = job->skeleton,
-                                 .markers = &job->markers,
-                                 .is_markers_unit_given = job->markers_unit > 0,
-                                 .is_skeleton_unit_given = job->skeleton_unit > 0,
-                                 .is_forced = job->is_forced};
-    if (doubts_check(job->take, &advice, job->object, job->notes, error))
-        return solve_fail(job, job->object, job->markers_path, error);
-    return CLI_DONE;
+    if (status == ULNA_ERR_MODEL) {
+        ulna_error why = *error;
+        cli_fail(error, why.status, "%.200s; --attach takes a table that says which", why.message);
+    }
+    if (status == ULNA_OK) {
+        job->model = job->take->model; /* scaled to key points, perhaps */
+        solve_note_take(job);
+        status = check_take(job, job->take, job->notes, error);
+    }
+    return status != ULNA_OK ? solve_fail(job, job->object, job->markers_path, error) : CLI_DONE;
 }
 
 static int load_limits_and_start(solve_job *job, ulna_error *error)

@@ -77,13 +77,17 @@ static int needs_reference(const cli *tool, const solve_job *job, const char *op
                                : cli_usage(tool, "%s needs --reference MOTION, a motion of the same take", option);
 }
 
-/* The skeleton's own markers are preferred, but only solve_inputs.c knows whether there are any. */
+/* The default depends on the files: solve_inputs.c chooses it. */
 static int read_attach(const cli *tool, solve_job *job)
 {
     const char *text = cli_value(tool, "attach");
-    job->attach = ATTACH_MODEL;
+    job->attach = text ? ATTACH_MODEL : ATTACH_DEFAULT;
     if (!text || strcmp(text, "model") == 0)
         return CLI_DONE;
+    if (strcmp(text, "names") == 0) {
+        job->attach = ATTACH_NAMES;
+        return CLI_DONE;
+    }
     if (strcmp(text, "oracle") == 0) {
         job->attach = ATTACH_ORACLE;
         return needs_reference(tool, job, "--attach oracle");
@@ -93,7 +97,7 @@ static int read_attach(const cli *tool, solve_job *job)
         return needs_reference(tool, job, "--attach reference");
     }
     if (!*text)
-        return cli_usage(tool, "--attach takes a file name, model, reference or oracle");
+        return cli_usage(tool, "--attach takes a file name, model, names, reference or oracle");
     job->attach = ATTACH_FILE;
     job->attach_path = text;
     return CLI_DONE;
@@ -305,8 +309,10 @@ static const cli_option options[] = {
      "Where the markers are on the skeleton. A file: a CSV table of marker, bone, x, y, z and optionally weight, as `ulna "
      "calibrate` writes it. model (default): the markers of the skeleton; if the recording has key points of a markerless system "
      "(MediaPipe, OpenPose BODY_25, COCO, SMPL), they are put at the joints, and the bones are scaled to them. reference (default "
-     "for a skeleton without markers): each marker is on the bone that its name says, or else on the bone on which it moves least "
-     "in the reference motion, at its mean offset there. oracle: the same bones, with the offset that the "
+     "for a skeleton without markers, with --reference): each marker is on the bone that its name says, or else on the bone on which "
+     "it moves least in the reference motion, at its mean offset there. names (default for a skeleton without markers otherwise): each "
+     "marker is on the bone that its name says, where `ulna calibrate` finds it in all frames of this take; for several takes of one session, "
+     "calibrate them together and give the file. oracle: the bones of reference, with the offset that the "
      "reference has in each frame, so that the error can be zero. This is the experiment of the exact-Hessian paper: one solve a frame by "
      "--method, from --oracle-start, without priors or a second attempt; it ends at f < 1e-2 cm2 (--set objective=1e-6, in m2) or at "
      "--max-iter; degrees of freedom that move no marker, such as the thumbs of HDM05, stay where they are. A frame that ends above is lost."},

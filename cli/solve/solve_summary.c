@@ -36,10 +36,17 @@ static void add_name(name_list *list, int most, const char *format, ...)
 
 void solve_attach_text(const solve_job *job, char *text, size_t size)
 {
-    static const char *const words[] = {"the skeleton's own markers", "", "offsets averaged over the reference motion",
-                                        "the reference pose of every frame (oracle)"};
+    static const char *const words[] = {[ATTACH_MODEL] = "the skeleton's own markers",
+                                        [ATTACH_REFERENCE] = "offsets averaged over the reference motion",
+                                        [ATTACH_ORACLE] = "the reference pose of every frame (oracle)"};
     if (job->take && job->take->keypoints)
         snprintf(text, size, "key points (%s) at the joints of the skeleton, scaled to them", job->take->keypoints);
+    else if (job->attach == ATTACH_NAMES)
+        snprintf(
+            text, size,
+            "on bones by the markers' names, calibrated on this take (%.1f mm RMS); `ulna calibrate` says how sure "
+            "that is",
+            1e3 * job->calibrated_rms);
     else
         snprintf(text, size, "%s", job->attach == ATTACH_FILE ? job->attach_path : words[job->attach]);
 }
