@@ -109,6 +109,8 @@ static void add_truth(bench_report *report)
     } cases[] = {
         {"reference", {.skin = SKIN, .first_seed = FIRST_SEED, .seeds = SEEDS}},
         {"placed", {.rule = 1, .skin = SKIN, .first_seed = FIRST_SEED, .seeds = SEEDS}},
+        {"others", {.rule = 1, .skin = SKIN, .first_seed = FIRST_SEED, .seeds = FEW_SEEDS, .is_others = 1}},
+        {"rough_others", {.rule = 1, .skin = 2 * SKIN, .first_seed = FIRST_SEED, .seeds = FEW_SEEDS, .is_others = 1}},
         {"rough_reference", {.skin = 2 * SKIN, .first_seed = FIRST_SEED, .seeds = FEW_SEEDS}},
         {"rough_placed", {.rule = 1, .skin = 2 * SKIN, .first_seed = FIRST_SEED, .seeds = FEW_SEEDS}},
         {"other_shoulders", {.skin = SKIN, .first_seed = FIRST_SEED, .seeds = FEW_SEEDS, .has_other_shoulders = 1}},

@@ -260,6 +260,15 @@ static int place_truth(const ulna_take *by_names, const ulna_take *by_reference,
     return 1;
 }
 
+/* People and motions that no constant was chosen with; of their recordings only the names of the markers count. (The kick of HDM05's
+ * actor bd is left out: its AMC has the right foot pointing backward, by two angles of about -190 degrees.) */
+static const bench_take others[] = {
+    {"bk", "hdm05/HDM_bk.asf", "hdm05/HDM_dg_03-05_02_120.c3d", "hdm05/HDM_bk_kickLFront1Reps_007_120.amc"},
+    {"cmu0205", "cmu/02.asf", "cmu/02_01.c3d", "cmu/02_05.amc"},
+    {"cmu0302", "cmu/03.asf", "cmu/02_01.c3d", "cmu/03_02.amc"},
+    {"cmu1101", "cmu/11.asf", "cmu/02_01.c3d", "cmu/11_01.amc"},
+};
+
 static int run_source(const bench_take *from, const calibrate_truth_case *wanted, sums *s)
 {
     ulna_content skeleton = bench_load(from->skeleton, NULL), markers = bench_load(from->markers, NULL);
@@ -270,10 +279,10 @@ static int run_source(const bench_take *from, const calibrate_truth_case *wanted
     if (ready) {
         ulna_take_options o = ulna_take_options_for(&skeleton, &markers);
         o.attach = ULNA_ATTACH_NAMES;
-        o.reference = &reference.clip;
         ready = ulna_take_create(&o, &by_names, NULL) == ULNA_OK;
+        o.reference = &reference.clip;
         o.reference_offsets = 1;
-        ready = ready && ulna_take_create(&o, &by_reference, NULL) == ULNA_OK;
+        ready = ready && (wanted->rule || ulna_take_create(&o, &by_reference, NULL) == ULNA_OK);
     }
     for (int i = 0; i < wanted->seeds && ready; i++) {
         uint64_t random = (uint64_t)wanted->first_seed + (uint64_t)i;
@@ -293,8 +302,10 @@ static int run_source(const bench_take *from, const calibrate_truth_case *wanted
 int calibrate_measure_truth(const calibrate_truth_case *wanted, calibrate_truth *truth)
 {
     sums s = {0};
-    for (int t = 0; t < BENCH_TAKES; t++)
-        if (bench_takes[t].reference && !run_source(&bench_takes[t], wanted, &s))
+    const bench_take *from = wanted->is_others ? others : bench_takes;
+    int count = wanted->is_others ? (int)(sizeof others / sizeof *others) : BENCH_TAKES;
+    for (int t = 0; t < count; t++)
+        if (from[t].reference && !run_source(&from[t], wanted, &s))
             return 0;
     double runs = (double)s.runs, offsets = (double)s.offsets, directions = (double)s.directions;
     *truth = (calibrate_truth){.orientation_deg = s.orientation / runs,

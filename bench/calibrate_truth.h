@@ -35,6 +35,7 @@ typedef struct calibrate_truth_case {
     int first_seed, seeds;
     int has_other_shoulders; /* the person's clavicles are 80 % of the skeleton's, the upper arms 112 % */
     int finds_shoulders;     /* options.shoulders */
+    int is_others;           /* motions of people and takes that no constant was chosen with; rule 1 only */
 } calibrate_truth_case;
 
 int calibrate_measure_truth(const calibrate_truth_case *wanted, calibrate_truth *truth);
