@@ -309,6 +309,19 @@ static int read_configurations(const cli *tool, json_t *object, reach_job *job)
     return code;
 }
 
+/* A joint that follows another one takes neither a value nor a strength: its master has them. */
+static int refuse_follower(const cli *tool, const reach_job *job, const char *option, const char *text, int dof)
+{
+    int count;
+    const ulna_coupling *coupling = ulna_model_couplings(job->model, &count);
+    for (int i = 0; i < count; i++)
+        if (coupling[i].dof == dof)
+            return cli_usage(tool, "--%s %s: this joint follows %s: give --%s for that one", option, text,
+                             ulna_model_joint_name(job->model, ulna_model_dof_body(job->model, coupling[i].master)),
+                             option);
+    return CLI_DONE;
+}
+
 /* --lock, --strength and --distance-weight, by joint. */
 static int read_joints(const cli *tool, json_t *object, reach_job *job)
 {
@@ -339,6 +352,10 @@ static int read_joints(const cli *tool, json_t *object, reach_job *job)
             return cli_usage(tool, "--%s takes JOINT=NUMBER, 0 or above, not '%s'", option, text);
         for (int j = first; j < first + count; j++) {
             int c = ulna_model_dof_coordinate(job->model, j);
+            if (has_value && weights != job->distance_weight)
+                code = refuse_follower(tool, job, option, text, j);
+            if (code)
+                return code;
             if (weights)
                 weights[j] = value;
             else

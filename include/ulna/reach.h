@@ -71,7 +71,7 @@ typedef struct ulna_reach_goal {
 /* ---- options ---------------------------------------------------------------------------------------------------------- */
 
 typedef enum ulna_reach_mode {
-    ULNA_REACH_ANY = 0, /* any solution, as soon as possible */
+    ULNA_REACH_ANY = 0, /* any solution, as soon as possible; if strengths differ, one for which weak DOFs move less */
     ULNA_REACH_NEAR,    /* the one that the seed leads to; another, near the seed if there is one, only if that fails */
     ULNA_REACH_NEAREST, /* of all solutions that are found the one nearest to the seed (see `distance`); takes longer */
     ULNA_REACH_MODE_COUNT
@@ -82,14 +82,21 @@ typedef enum ulna_reach_norm {
     ULNA_REACH_NORM_LARGEST      /* the largest change of a joint */
 } ulna_reach_norm;
 
-/* Arrays are copied. A change of a translation counts as metres / length scale of the model. */
+/*
+ * Arrays are copied. A change of a translation counts as metres / length scale of the model.
+ *
+ * Strengths: where the goals leave a choice, DOFs of small strength move less, in every mode. A change counts as change / strength: in the
+ * distance of ULNA_REACH_NEAREST, of ulna_reach_all and of the posture, and in the steps from the seed. Only ratios count for what is found. Goals come first: what is
+ * reached without strengths is reached with them, and ULNA_REACH_NEAR does not jump for their sake. A DOF that follows another one has the strength of that one.
+ */
 typedef struct ulna_reach_options {
     ulna_reach_mode mode;
-    const double *lower, *upper;   /* nv each: limits; +-INFINITY for none. NULL: those of the model */
-    const unsigned char *locked;   /* nv: non-zero keeps a DOF where the seed has it. NULL: none is locked */
-    const double *strength;        /* nv, >= 0: scale of the steps of each DOF; 0 locks it. NULL: the model's */
-    const double *distance_weight; /* nv, >= 0: of the changes in the distance from the seed. NULL: 1 */
-    ulna_reach_norm norm;          /* of that distance */
+    const double *lower, *upper; /* nv each: limits; +-INFINITY for none. NULL: those of the model */
+    const unsigned char *locked; /* nv: non-zero keeps a DOF where the seed has it. NULL: none is locked */
+    const double *strength;      /* nv, >= 0: how willingly each DOF moves (below); 0 locks it. NULL: the model's */
+    const double *
+        distance_weight; /* nv, >= 0: of the changes in the distance from the seed, which are divided by the strengths. NULL: 1 */
+    ulna_reach_norm norm;  /* of that distance */
     const double *posture; /* nq: a configuration to be near to as far as the goals leave a choice. NULL: none. With
                                       ULNA_REACH_NEAREST it takes the place of the seed */
     int constraint_count;  /* what q must keep besides (constraint.h); only level 0 */
@@ -135,7 +142,7 @@ typedef struct ulna_reach_result {
     int iterations;        /* in all starts */
     int restarts;          /* starts after the first */
     int at_limits;         /* DOFs on a limit */
-    double distance;       /* of q from the seed, by options.norm and distance_weight */
+    double distance;       /* of q from the seed, by options.norm, distance_weight and strength */
     int jumped;      /* 1: some rotation differs from the seed by more than options.jump, whole turns not counted */
     int out_of_time; /* 1: ended by options.seconds */
 } ulna_reach_result;

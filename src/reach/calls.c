@@ -253,6 +253,7 @@ static ulna_reach_query query_of(const ulna_reach_work *work, ulna_reach_mode mo
         .seed = work->seed,
         .lower = reach->lower,
         .upper = reach->upper,
+        .strength = reach->strength,
         .deadline = reach->options.seconds > 0 ? ulna_seconds() + reach->options.seconds : 0,
     };
 }

@@ -1,7 +1,11 @@
 /*
  * Problems that the fast solve of serial chains serves (serial.h): one tip, reached through joints that are rotations and translations
  * along fixed axes, none of them locked; all three axes of its position or none, and all axes of its rotation, all but one, or
- * none; no posture, no constraints. Steps are not scaled by strengths: every solution is as good as any other.
+ * none; no posture, no constraints.
+ *
+ * Strengths. Any solution is then the nearest one by changes / strength. Near a seed, what the plain solve finds from the seed is slid along the solutions to where the sum of squares of changes / strength is least,
+ * so that goals are reached as they are without strengths. Where that would be a jump, or beyond the step that a path allows, strengths that
+ * differ less are tried: their roots.
  */
 #include "reach/chain.h"
 
@@ -11,7 +15,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = 64 }; /* problems that go through the lanes together */
+enum {
+    BLOCK = 64,   /* problems that go through the lanes together */
+    SOFTENED = 4, /* strengths as they are, and three times the roots of those before */
+};
+
+#define WEAKEST 1e-4 /* of the largest strength: weaker joints count as this, since they may be needed all the same */
 
 struct ulna_chain {
     ulna_allocator allocator;
@@ -20,7 +29,9 @@ struct ulna_chain {
     int n;
     ulna_serial_goal goal; /* aim, point, axis, tolerances */
     ulna_serial_norm norm;
-    double body_rotation[9]; /* the body's frame in that of the tip */
+    int is_weighted;                 /* joints differ in strength */
+    ulna_serial_norm cost[SOFTENED]; /* of changes, if they do */
+    double body_rotation[9];         /* the body's frame in that of the tip */
 };
 
 typedef struct scratch {
@@ -72,6 +83,21 @@ static int is_locked(const ulna_reach *reach, const ulna_serial *serial)
     return 0;
 }
 
+static void set_costs(ulna_chain *chain)
+{
+    const ulna_reach *reach = chain->reach;
+    const int *dof = ulna_serial_dofs(chain->serial);
+    double strongest = 0;
+    for (int i = 0; i < chain->n; i++)
+        strongest = fmax(strongest, reach->strength[dof[i]]);
+    for (int i = 0; i < chain->n; i++) {
+        double cost = 1 / fmax(reach->strength[dof[i]] / strongest, WEAKEST);
+        chain->is_weighted |= cost != 1;
+        for (int k = 0; k < SOFTENED; k++, cost = sqrt(cost))
+            chain->cost[k].weight[i] = cost / reach->unit[dof[i]];
+    }
+}
+
 ulna_status ulna_chain_create(const ulna_reach *reach, ulna_chain **result, ulna_error *error)
 {
     ulna_serial_aim aim;
@@ -100,6 +126,7 @@ ulna_status ulna_chain_create(const ulna_reach *reach, ulna_chain **result, ulna
         const int dof = ulna_serial_dofs(serial)[i];
         chain->norm.weight[i] = reach->distance_weight[dof] / reach->unit[dof];
     }
+    set_costs(chain);
     *result = chain;
     return ULNA_OK;
 }
@@ -165,11 +192,23 @@ static void scatter(const ulna_chain *chain, const double *seed, const double *x
     ulna_model_couple(chain->reach->model, q);
 }
 
+static int has_jumped(const ulna_chain *chain, const double *seed, const double *x)
+{
+    const ulna_reach *reach = chain->reach;
+    const int *dof = ulna_serial_dofs(chain->serial);
+    for (int i = 0; i < chain->n; i++) {
+        const double way = x[i] - seed[i], jump = reach->options.jump;
+        if (fabs(way) > jump && !ulna_segment_is_translation(reach->model->dof_segment[dof[i]]) &&
+            fabs(ulna_nearest_turn(way, 0)) > jump)
+            return 1;
+    }
+    return 0;
+}
+
 static void fill_result(const ulna_chain *chain, const ulna_serial_result *solved, const double *seed, const double *x,
                         const double *q, ulna_reach_result *result)
 {
     const ulna_reach *reach = chain->reach;
-    const int *dof = ulna_serial_dofs(chain->serial);
     *result = (ulna_reach_result){
         .reached = solved->reached,
         .position_error = solved->position_error,
@@ -182,11 +221,7 @@ static void fill_result(const ulna_chain *chain, const ulna_serial_result *solve
         result->at_limits += c >= 0 && (q[c] <= reach->lower[j] || q[c] >= reach->upper[j]);
     }
     result->distance = ulna_serial_distance(chain->serial, &chain->norm, x, seed);
-    for (int i = 0; i < chain->n && !result->jumped; i++) {
-        const double way = x[i] - seed[i], jump = reach->options.jump;
-        result->jumped = fabs(way) > jump && !ulna_segment_is_translation(reach->model->dof_segment[dof[i]]) &&
-                         fabs(ulna_nearest_turn(way, 0)) > jump;
-    }
+    result->jumped = has_jumped(chain, seed, x);
 }
 
 static int is_inside(const ulna_chain *chain, const ulna_reach_query *query, const double *x)
@@ -225,7 +260,34 @@ static int find_closest(const ulna_chain *chain, const ulna_serial_goal *goal, c
     return 1;
 }
 
+/* Slides a solution to where weak joints move less. */
+static void spare_weak(const ulna_chain *chain, const ulna_reach_query *query, const ulna_serial_goal *goal,
+                       const double *seed, double *x, ulna_serial_result *solved)
+{
+    const int may_jump = has_jumped(chain, seed, x);
+    for (int k = 0; k < SOFTENED; k++) {
+        double slid[ULNA_SERIAL_MAX];
+        const ulna_serial_result found = ulna_serial_solve_from(chain->serial, goal, x, seed, &chain->cost[k], slid);
+        solved->starts += found.starts;
+        solved->iterations += found.iterations;
+        if (!found.reached || !is_inside(chain, query, slid) || (!may_jump && has_jumped(chain, seed, slid)))
+            continue;
+        if (ulna_serial_distance(chain->serial, &chain->cost[0], slid, seed) <
+            ulna_serial_distance(chain->serial, &chain->cost[0], x, seed)) {
+            memcpy(x, slid, (size_t)chain->n * sizeof *x);
+            measure(chain, goal, x, solved);
+        }
+        return;
+    }
+}
+
 /* ---- calls -------------------------------------------------------------------------------------------------------------------- */
+
+/* Any solution will do, but not if weak joints are to move less. */
+static int is_by_distance(const ulna_chain *chain, const ulna_reach_query *query)
+{
+    return query->mode == ULNA_REACH_NEAREST || (query->mode == ULNA_REACH_ANY && chain->is_weighted);
+}
 
 int ulna_chain_solve(const ulna_chain *chain, void *memory, const ulna_reach_query *query, double *q,
                      ulna_reach_result *result)
@@ -236,7 +298,7 @@ int ulna_chain_solve(const ulna_chain *chain, void *memory, const ulna_reach_que
     double seed[ULNA_SERIAL_MAX], x[ULNA_SERIAL_MAX];
     set_goal(chain, query->target, &goal);
     gather(chain, query->seed, seed);
-    if (query->mode == ULNA_REACH_NEAREST) {
+    if (is_by_distance(chain, query)) {
         solved = ulna_serial_solve_nearest(chain->serial, &goal, seed, &chain->norm, ULNA_SERIAL_THOROUGH, x);
         if (solved.reached)
             measure(chain, &goal, x, &solved);
@@ -245,6 +307,8 @@ int ulna_chain_solve(const ulna_chain *chain, void *memory, const ulna_reach_que
     } else {
         solved = ulna_serial_solve_any(chain->serial, &goal, seed, x);
     }
+    if (chain->is_weighted && solved.reached && query->mode == ULNA_REACH_NEAR)
+        spare_weak(chain, query, &goal, seed, x, &solved);
     if (query->is_narrow && !(solved.reached && is_inside(chain, query, x)))
         return 0;
     if (!solved.reached && !find_closest(chain, &goal, seed, x, &solved))
@@ -259,13 +323,13 @@ void ulna_chain_solve_many(const ulna_chain *chain, void *memory, const ulna_rea
 {
     scratch *s = memory;
     const int nq = chain->reach->nq, n = chain->n;
-    for (int i = 0; i < count && query->mode == ULNA_REACH_NEAREST; i++) { /* one at a time: each fills the lanes */
+    for (int i = 0; i < count && is_by_distance(chain, query); i++) { /* one at a time: each fills the lanes */
         ulna_reach_query single = *query;
         single.target += i;
         single.seed += (size_t)i * (size_t)nq;
         served[i] = (unsigned char)ulna_chain_solve(chain, memory, &single, q + (size_t)i * (size_t)nq, &results[i]);
     }
-    if (query->mode == ULNA_REACH_NEAREST)
+    if (is_by_distance(chain, query))
         return;
     for (int first = 0; first < count; first += BLOCK) {
         const int size = count - first < BLOCK ? count - first : BLOCK;
@@ -279,6 +343,8 @@ void ulna_chain_solve_many(const ulna_chain *chain, void *memory, const ulna_rea
             served[first + i] = s->result[i].reached != 0;
             if (!s->result[i].reached)
                 continue;
+            if (chain->is_weighted)
+                spare_weak(chain, query, &s->goal[i], s->seed + i * n, s->q + i * n, &s->result[i]);
             scatter(chain, query->seed + at, s->q + i * n, q + at);
             fill_result(chain, &s->result[i], s->seed + i * n, s->q + i * n, q + at, &results[first + i]);
         }

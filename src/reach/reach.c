@@ -11,6 +11,10 @@
 #define FAR 1e9      /* lengths of the model: beyond it nothing is left of the digits of a tolerance */
 #define POSTURE 1e-2 /* weight of the posture in the hard form: what counts is that it is there */
 
+/* Strengths beyond these count as these where distances are weighed, so that squares stay in the range of numbers. */
+#define WEAKEST 1e-6
+#define STRONGEST 1e6
+
 ulna_reach_tip ulna_reach_tip_default(int body)
 {
     return (ulna_reach_tip){
@@ -96,8 +100,8 @@ static ulna_status check_options(const ulna_reach_options *options, const ulna_m
 static void take_arrays(ulna_reach *reach, ulna_arena *arena, int has_posture)
 {
     size_t nv = (size_t)reach->nv, tips = (size_t)reach->tip_count;
-    double **per_dof[] = {&reach->lower,           &reach->upper,          &reach->strength,
-                          &reach->distance_weight, &reach->posture_weight, &reach->unit};
+    double **per_dof[] = {&reach->lower,          &reach->upper, &reach->strength, &reach->distance_weight,
+                          &reach->posture_weight, &reach->unit,  &reach->even};
     for (size_t i = 0; i < sizeof per_dof / sizeof *per_dof; i++)
         *per_dof[i] = ulna_arena_take(arena, nv, sizeof(double));
     reach->locked = ulna_arena_take(arena, nv, 1);
@@ -146,6 +150,37 @@ void ulna_reach_destroy(ulna_reach *reach)
 
 /* ---- set-up ------------------------------------------------------------------------------------------------------------ */
 
+/* Joints that follow another one move as willingly as that does, and all are locked if one of them is. */
+static void follow_masters(ulna_reach *reach)
+{
+    const ulna_model *model = reach->model;
+    for (int i = 0; i < model->nc; i++)
+        reach->locked[model->coupling[i].master] |= reach->locked[model->coupling[i].dof];
+    for (int i = 0; i < model->nc; i++) {
+        int dof = model->coupling[i].dof, master = model->coupling[i].master;
+        reach->locked[dof] = reach->locked[master];
+        if (reach->strength[dof] > 0) /* else it is 0, or still to be refused */
+            reach->strength[dof] = reach->strength[master];
+        reach->turns[dof] = reach->turns[master] = 0; /* a turn of a master is no whole turn of what follows it */
+    }
+}
+
+/* Weak joints are to move less: the distance counts changes / strength, as the steps do. */
+static void weigh_distances(ulna_reach *reach, const ulna_reach_options *given)
+{
+    double strength = 0;
+    reach->is_weighted = 0;
+    for (int j = 0; j < reach->nv; j++) {
+        const double own = fmin(fmax(reach->strength[j], WEAKEST), STRONGEST);
+        reach->distance_weight[j] = given->distance_weight ? given->distance_weight[j] : 1;
+        if (reach->locked[j])
+            continue;
+        reach->distance_weight[j] /= own;
+        reach->is_weighted |= strength > 0 && own != strength;
+        strength = own;
+    }
+}
+
 static void copy_options(ulna_reach *reach, const ulna_reach_options *given)
 {
     const ulna_model *model = reach->model;
@@ -157,13 +192,13 @@ static void copy_options(ulna_reach *reach, const ulna_reach_options *given)
         reach->lower[j] = given->lower ? given->lower[j] : model->lower[j];
         reach->upper[j] = given->upper ? given->upper[j] : model->upper[j];
         reach->strength[j] = given->strength ? given->strength[j] : model->strength[j];
-        reach->distance_weight[j] = given->distance_weight ? given->distance_weight[j] : 1;
         reach->locked[j] = (given->locked && given->locked[j]) || !(reach->strength[j] > 0);
+        reach->even[j] = 1;
         reach->unit[j] = ulna_segment_is_translation(segment) ? reach->length : 1;
         reach->turns[j] = segment <= ULNA_SEGMENT_RZ;
     }
-    for (int i = 0; i < model->nc; i++) /* a turn of a master is no whole turn of what follows it */
-        reach->turns[model->coupling[i].dof] = reach->turns[model->coupling[i].master] = 0;
+    follow_masters(reach);
+    weigh_distances(reach, given);
     if (given->posture)
         memcpy(reach->posture, given->posture, (size_t)reach->nq * sizeof *reach->posture);
     o->lower = reach->lower;

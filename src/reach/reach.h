@@ -84,8 +84,11 @@ struct ulna_reach {
     ulna_reach_part *part;
 
     ulna_reach_options options; /* its arrays are the reach's own; all but `posture` are always there */
-    double *lower, *upper, *strength, *distance_weight, *posture_weight, *posture;
+    double *lower, *upper, *strength, *distance_weight, *posture_weight,
+        *posture;          /* distance_weight: given / strength */
     unsigned char *locked; /* nv: also those of strength 0 */
+    int is_weighted;       /* joints that may move differ in strength */
+    double *even;          /* nv: ones, for steps without strengths */
     double *unit;          /* nv: 1 for rotations, `length` for translations */
     unsigned char *turns;  /* nv: 1 for rotations that are the same pose after a whole turn */
 
@@ -110,6 +113,7 @@ typedef struct ulna_reach_query {
     const double *seed;          /* nq, inside the limits below */
     const double *lower, *upper; /* nv: in force; within a path they may be narrower than those of the reach */
     int is_narrow;               /* 1: they are */
+    const double *strength;      /* nv: in force */
     double deadline;             /* of ulna_seconds; 0: none */
 } ulna_reach_query;
 

@@ -113,7 +113,7 @@ static void set_metric(ulna_reach_work *work, const ulna_reach_query *query, con
     ulna_rows *r = &work->rows;
     for (int j = 0; j < reach->nv; j++) {
         int c = reach->model->dof_coordinate[j];
-        double unit = reach->strength[j] * reach->unit[j];
+        double unit = query->strength[j] * reach->unit[j];
         double slope = ulna_inner(r->count, r->jacobian + (size_t)j * (size_t)r->count, r->error);
         int held = reach->locked[j] || (c >= 0 && slope > 0 && q[c] <= query->lower[j]) ||
                    (c >= 0 && slope < 0 && q[c] >= query->upper[j]);

@@ -74,7 +74,8 @@ typedef struct search {
     int limit;              /* of iterations, for each attempt */
     int attempts, iterations;
     int out_of_time;
-    int is_sliding; /* the attempt is that of slide() */
+    int is_sliding;       /* the attempt is that of slide() */
+    ulna_reach_query own; /* of weighted joints, whose strengths change from start to start */
 } search;
 
 /* Options that change from call to call: limits of a path, time left. */
@@ -84,12 +85,29 @@ static ulna_status set_options(search *s, ulna_reach_form form, int polish)
     ulna_options options = ulna_tree_options(s->work->reach, form);
     options.lower = query->lower;
     options.upper = query->upper;
+    options.strength = query->strength;
     if (query->deadline > 0)
         options.seconds = fmax(query->deadline - ulna_seconds(), 1e-9);
     if (polish) {
         options.hybrid.verify = 1;
     }
     return ulna_solver_set_options(s->work->solver[form], &options, NULL);
+}
+
+/* Steps without strengths, too, in turns: weak joints may be what a goal needs, or what avoids a jump. */
+static ulna_status set_strengths(search *s, int plain)
+{
+    const ulna_reach *reach = s->work->reach;
+    ulna_status status = ULNA_OK;
+    if (!reach->is_weighted)
+        return ULNA_OK;
+    s->own = *s->query;
+    s->own.strength = plain ? reach->even : reach->strength;
+    s->query = &s->own;
+    for (int form = 0; form < ULNA_REACH_FORMS && status == ULNA_OK; form++)
+        if (s->work->solver[form])
+            status = set_options(s, (ulna_reach_form)form, 0);
+    return status;
 }
 
 static int has_ended(search *s)
@@ -294,22 +312,27 @@ static int is_enough(search *s)
 
 static ulna_status run_starts(search *s)
 {
-    const ulna_reach_options *o = &s->work->reach->options;
+    const ulna_reach *reach = s->work->reach;
+    const ulna_reach_options *o = &reach->options;
     int near = s->query->mode != ULNA_REACH_ANY;
     int around = s->query->is_narrow ? NARROW_AROUND : near ? AROUND : 0;
     int most = s->query->is_narrow && o->restarts > NARROW_AROUND ? NARROW_AROUND : o->restarts;
-    int at_seed = near || !s->work->reach->branch; /* any solution: tables know better than the seed */
+    /* Any solution: tables know better than the seed, but not which joints are to move less. */
+    int at_seed = near || !reach->branch || reach->is_weighted;
     ulna_status status = ULNA_OK;
     if (at_seed) {
         from_seed(s);
         status = try_start(s);
     }
     for (int k = 0; k < most + !at_seed && status == ULNA_OK && !is_enough(s) && !has_ended(s); k++) {
-        if (k < around)
+        status = set_strengths(s, k % 4 < 2);
+        if (k == 0 && reach->is_weighted)
+            from_seed(s);
+        else if (k < around)
             around_seed(s, k);
         else if (near && s->best.reached && k >= around + CANDIDATES)
             break;
-        else
+        else if (status == ULNA_OK)
             status = anywhere(s, k - around);
         if (status == ULNA_OK)
             status = try_start(s);
@@ -340,7 +363,8 @@ static ulna_status polish(search *s)
 static ulna_status restore(const search *s, ulna_status status)
 {
     ulna_reach_work *work = s->work;
-    for (int form = 0; form < ULNA_REACH_FORMS && (s->query->is_narrow || s->query->deadline > 0); form++)
+    int changed = s->query->is_narrow || s->query->deadline > 0 || s->query->strength != work->reach->strength;
+    for (int form = 0; form < ULNA_REACH_FORMS && changed; form++)
         if (work->solver[form]) {
             ulna_options options = ulna_tree_options(work->reach, (ulna_reach_form)form);
             ulna_status set = ulna_solver_set_options(work->solver[form], &options, NULL);

@@ -115,6 +115,63 @@ static void locks_and_seeds(void **state)
     json_decref(o);
 }
 
+/* A weak joint of a serial chain moves less, from rest, from a seed and with --nearest; a joint that follows another has no strength of its own. */
+static void weak_joints_move_less(void **state)
+{
+    static const char *const how[] = {"", "--seed '0.2 0.5 0.3 1.3 0.2 0.8 0.1'", "--nearest",
+                                      "--nearest --norm largest --seed '0.2 0.5 0.3 1.3 0.2 0.8 0.1'"};
+    for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+        const double seed = i % 2 ? 0.3 : 0;
+        double way[2];
+        for (int weak = 0; weak < 2; weak++) {
+            char line[200];
+            snprintf(line, sizeof line, "arm --goal '0.4 0.2 0.5 1 0 0 0' %s %s", how[i],
+                     weak ? "--strength upper_arm_turn=0.01" : "");
+            json_t *o = ulna_test_tool_run_json(*state, "reach", line, 0);
+            assert_true(is(o, "reached"));
+            way[weak] = fabs(json_number_value(json_array_get(json_object_get(o, "q"), 2)) - seed);
+            json_decref(o);
+        }
+        if (!(way[1] < 0.2 * way[0] && way[1] < 0.05))
+            fail_msg("%s: the weak joint moves by %g, without --strength by %g", how[i], way[1], way[0]);
+    }
+}
+
+static const char *const gripper =
+    "<robot name='gripper'><link name='base'/><link name='arm'/><link name='hand'/><link name='left'/><link name='right'/>"
+    "<joint name='turn' type='revolute'><parent link='base'/><child link='arm'/><axis xyz='0 0 1'/>"
+    "<limit lower='-2' upper='2' effort='1' velocity='1'/></joint>"
+    "<joint name='bend' type='revolute'><origin xyz='0 0 0.3'/><parent link='arm'/><child link='hand'/><axis xyz='0 1 0'/>"
+    "<limit lower='-2' upper='2' effort='1' velocity='1'/></joint>"
+    "<joint name='open' type='prismatic'><origin xyz='0.1 0 0'/><parent link='hand'/><child link='left'/><axis xyz='0 1 0'/>"
+    "<limit lower='0' upper='0.1' effort='1' velocity='1'/></joint>"
+    "<joint name='close' type='prismatic'><origin xyz='0.1 0 0'/><parent link='hand'/><child link='right'/><axis xyz='0 -1 0'/>"
+    "<limit lower='0' upper='0.1' effort='1' velocity='1'/><mimic joint='open'/></joint></robot>";
+
+static void joints_that_follow(void **state)
+{
+    ulna_test_tool *tool = *state;
+    json_t *o;
+    char line[3000];
+    snprintf(line, sizeof line, "cat >gripper.urdf <<'END'\n%s\nEND\n", gripper);
+    ulna_test_tool_shell(tool, line);
+    assert_int_equal(ulna_test_tool_run(tool, "reach gripper.urdf -t right -g '0.1 -0.05 0.3' --strength close=0.1"),
+                     2);
+    ulna_test_says(tool->err, "this joint follows open: give --strength for that one");
+    assert_int_equal(ulna_test_tool_run(tool, "reach gripper.urdf -t right -g '0.1 -0.05 0.3' --lock close=0.01"), 2);
+    ulna_test_says(tool->err, "this joint follows open: give --lock for that one");
+    /* Locked by what it follows, although that is not on its chain, or itself. */
+    static const char *const locks[] = {"open", "close", "open=0.02"};
+    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
+        snprintf(line, sizeof line, "gripper.urdf -t right -g '0.1 -0.05 0.3' --lock %s", locks[i]);
+        o = ulna_test_tool_run_json(tool, "reach", line, 1);
+        const double at = i < 2 ? 0 : 0.02;
+        assert_near(json_number_value(json_array_get(json_object_get(o, "q"), 2)), at, 0);
+        assert_near(json_number_value(json_array_get(json_object_get(o, "q"), 3)), at, 0);
+        json_decref(o);
+    }
+}
+
 static void solutions_are_listed_nearest_first(void **state)
 {
     json_t *o = ulna_test_tool_run_json(*state, "reach", "arm --goal '0.4 0.2 0.5 1 0 0 0' --all -o all.csv", 0), *row;
@@ -213,6 +270,11 @@ static void bad_input_has_messages(void **state)
         {"arm --goal '0 0 1' --direction '0 0 0'", 2, "--direction takes"},
         {"arm --goal '0 0 1' --lock knee", 2, "no joint 'knee'"},
         {"arm --goal '0 0 1' --lock elbow=99", 2, "limits are"},
+        {"arm --goal '0 0 1' --strength elbow", 2, "JOINT=NUMBER"},
+        {"arm --goal '0 0 1' --strength elbow=-1", 2, "0 or above"},
+        {"arm --goal '0 0 1' --strength elbow=nan", 2, "'nan' is not a number"},
+        {"arm --goal '0 0 1' --strength elbow=inf", 2, "'inf' is not a number"},
+        {"arm --goal '0 0 1' --strength elbov=1", 2, "no joint 'elbov'"},
         {"arm --goal '0 0 1' --seed '1 2 3'", 2, "7 numbers"},
         {"arm --goal '0 0 1' --seed nosuch.csv", 4, "nosuch.csv"},
         {"arm --goal '0 0 1' --budget 5", 2, "500us"},
@@ -265,10 +327,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, ulna_test_tool_open, ulna_test_tool_close)
     const struct CMUnitTest tests[] = {
-        TEST(a_pose_is_reached),      TEST(partial_goals),        TEST(several_tips_and_links),
-        TEST(out_of_reach_is_said),   TEST(locks_and_seeds),      TEST(solutions_are_listed_nearest_first),
-        TEST(paths_are_followed),     TEST(constraints_are_kept), TEST(the_standard_test),
-        TEST(bad_input_has_messages), TEST(page_runs_as_written), TEST(an_end_that_no_joint_moves_is_no_tip),
+        TEST(a_pose_is_reached),      TEST(partial_goals),
+        TEST(several_tips_and_links), TEST(out_of_reach_is_said),
+        TEST(locks_and_seeds),        TEST(weak_joints_move_less),
+        TEST(joints_that_follow),     TEST(solutions_are_listed_nearest_first),
+        TEST(paths_are_followed),     TEST(constraints_are_kept),
+        TEST(the_standard_test),      TEST(bad_input_has_messages),
+        TEST(page_runs_as_written),   TEST(an_end_that_no_joint_moves_is_no_tip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -399,6 +399,130 @@ static void locked_and_weighted_joints(void **state)
     ulna_model_destroy(model);
 }
 
+/* How far joint `weak` moves on average from seeds near the goals, with its strength, and that nothing is lost by it. */
+static double weak_moves(const ulna_model *model, const char *axes, ulna_reach_mode mode, int weak, double strength)
+{
+    enum { COUNT = 200, MOST = 8 };
+    const int nv = ulna_model_dof_count(model);
+    ulna_reach_tip tip = tip_on(model, ulna_model_body_name(model, ulna_model_body_count(model) - 1));
+    leave_free(&tip, axes);
+    double strengths[ULNA_TEST_REACH_Q], moved = 0;
+    for (int j = 0; j < nv; j++)
+        strengths[j] = j == weak ? strength : 1;
+    ulna_reach_options options = ulna_reach_options_default();
+    options.mode = mode;
+    options.strength = strengths;
+    ulna_test_reach t = ulna_test_reach_make(model, 1, &tip, &options);
+    static ulna_reach_goal goals[COUNT];
+    static ulna_reach_result results[COUNT];
+    static double seeds[COUNT * MOST], q[COUNT * MOST];
+    double truth[MOST];
+    ulna_test_rng rng = ulna_test_rng_seed(31);
+    for (int i = 0; i < COUNT; i++) {
+        ulna_test_reach_q(&rng, model, truth);
+        ulna_test_reach_goals(&t, truth, &goals[i]);
+        for (int j = 0; j < nv; j++) {
+            const double away = truth[j] + ulna_test_rng_uniform(&rng, -0.2, 0.2);
+            seeds[i * nv + j] = fmin(fmax(away, ulna_model_lower(model)[j]), ulna_model_upper(model)[j]);
+        }
+    }
+    for (int together = 0; together < 2; together++) {
+        if (together)
+            assert_int_equal(ulna_reach_solve_many(&t.work, 1, COUNT, goals, seeds, q, results, NULL), ULNA_OK);
+        double sum = 0;
+        for (int i = 0; i < COUNT; i++) {
+            ulna_reach_error error;
+            if (!together)
+                assert_int_equal(ulna_reach_solve(t.work, &goals[i], seeds + i * nv, q + i * nv, &results[i]), ULNA_OK);
+            assert_int_equal(ulna_reach_measure(t.work, &goals[i], q + i * nv, &error), ULNA_OK);
+            assert_true(results[i].reached && error.within && ulna_test_reach_inside(model, q + i * nv));
+            assert_true(mode != ULNA_REACH_NEAR || !results[i].jumped);
+            sum += fabs(q[i * nv + weak] - seeds[i * nv + weak]) / COUNT;
+        }
+        assert_true(!together || strength == 1 || fabs(sum - moved) < 0.02);
+        moved = sum;
+    }
+    ulna_test_reach_release(&t);
+    return moved;
+}
+
+/* A joint of small strength moves less where others can do it; in every mode, for all kinds of goals, rotations and translations. */
+static void weak_joints_move_less(void **state)
+{
+    (void)state;
+    static const struct {
+        int is_mobile, weak;
+        const char *axes;
+        double most; /* of what it moves otherwise */
+    } cases[] = {
+        {0, 2, "111111", 0.5}, {0, 1, "111000", 0.2}, {0, 3, "000111", 0.1}, {0, 4, "111110", 0.6},
+        {1, 0, "111111", 0.2}, {1, 5, "111111", 0.5}, {1, 0, "111000", 0.1}, {0, 1, "101000", 0.2},
+    };
+    ulna_model *models[2] = {sample("arm"), mobile_arm()};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int mode = 0; mode < ULNA_REACH_MODE_COUNT; mode++) {
+            const ulna_model *model = models[cases[i].is_mobile];
+            const double plain = weak_moves(model, cases[i].axes, (ulna_reach_mode)mode, cases[i].weak, 1);
+            const double moved = weak_moves(model, cases[i].axes, (ulna_reach_mode)mode, cases[i].weak, 0.01);
+            const double strong = weak_moves(model, cases[i].axes, (ulna_reach_mode)mode, cases[i].weak, 100);
+            if (!(moved <= cases[i].most * plain) || !(strong >= moved))
+                fail_msg("case %zu, mode %d: it moves by %g, with little strength by %g, with much by %g", i, mode,
+                         plain, moved, strong);
+            weak_moves(model, cases[i].axes, (ulna_reach_mode)mode, cases[i].weak, 1e-300);
+            weak_moves(model, cases[i].axes, (ulna_reach_mode)mode, cases[i].weak, 1e300);
+        }
+    ulna_model_destroy(models[0]);
+    ulna_model_destroy(models[1]);
+}
+
+/* Along a path, too, with and without a largest step; the nearest comes first among several; the same strength for all changes nothing. */
+static void weak_joints_on_paths(void **state)
+{
+    (void)state;
+    enum { SAMPLES = 100, WEAK = 4 };
+    ulna_model *model = sample("arm");
+    ulna_reach_tip tip = tip_on(model, "flange");
+    double moved[3], q[3][SAMPLES * 7], step[7];
+    for (int c = 0; c < 3; c++) { /* no strengths, one weak joint, all alike */
+        const double weak[7] = {1, 1, 1, 1, 0.02, 1, 1}, alike[7] = {0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5};
+        const double seed[7] = {0.3, 0.5, 0.4, 1.3, 0.3, 0.8, 0.2};
+        ulna_reach_options options = ulna_reach_options_default();
+        options.strength = c == 1 ? weak : c == 2 ? alike : NULL;
+        options.mode = ULNA_REACH_NEAR;
+        ulna_test_reach t = ulna_test_reach_make(model, 1, &tip, &options);
+        ulna_reach_goal goals[SAMPLES];
+        int jumps, missed, count;
+        for (int i = 0; i < SAMPLES; i++)
+            goals[i] = (ulna_reach_goal){{0.5, 0.2 - 0.4 * i / SAMPLES, 0.3}, {0.9, 0.4, 0, 0}};
+        assert_int_equal(ulna_reach_path(t.work, SAMPLES, goals, seed, NULL, q[c], NULL, &jumps, &missed), ULNA_OK);
+        assert_true(jumps == 0 && missed == 0);
+        moved[c] = 0;
+        for (int i = 1; i < SAMPLES; i++)
+            moved[c] += fabs(q[c][7 * i + WEAK] - q[c][7 * i - 7 + WEAK]);
+        for (int j = 0; j < 7; j++)
+            step[j] = 0.02;
+        ulna_reach_result results[16];
+        double again[SAMPLES * 7];
+        assert_int_equal(ulna_reach_path(t.work, SAMPLES, goals, q[c], step, again, NULL, &jumps, &missed), ULNA_OK);
+        assert_true(jumps == 0 && missed == 0);
+        for (int i = 1; i < SAMPLES; i++)
+            for (int j = 0; j < 7; j++)
+                assert_true(fabs(again[7 * i + j] - again[7 * i - 7 + j]) <= step[j] * (1 + 1e-12));
+        assert_int_equal(ulna_reach_all(t.work, &goals[50], seed, 16, again, results, &count), ULNA_OK);
+        for (int k = 0; k < count; k++) {
+            double sum = 0;
+            for (int j = 0; j < 7; j++)
+                sum += pow((again[7 * k + j] - seed[j]) / (options.strength ? options.strength[j] : 1), 2);
+            assert_true(fabs(results[k].distance - sqrt(sum)) <= 1e-9 * sqrt(sum));
+            assert_true(k == 0 || results[k].distance >= results[k - 1].distance);
+        }
+        ulna_test_reach_release(&t);
+    }
+    assert_true(moved[0] > 0.02 && moved[1] < 0.1 * moved[0]);
+    assert_memory_equal(q[0], q[2], sizeof q[0]);
+    ulna_model_destroy(model);
+}
+
 static void several_solutions(void **state)
 {
     (void)state;
@@ -777,6 +901,8 @@ int main(void)
         cmocka_unit_test(nearest_is_not_farther),
         cmocka_unit_test(posture_in_the_null_space),
         cmocka_unit_test(locked_and_weighted_joints),
+        cmocka_unit_test(weak_joints_move_less),
+        cmocka_unit_test(weak_joints_on_paths),
         cmocka_unit_test(several_solutions),
         cmocka_unit_test(many_are_as_one_by_one),
         cmocka_unit_test(paths),
