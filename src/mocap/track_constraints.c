@@ -169,7 +169,7 @@ static ulna_status mean_goal(const keeper *k, const ulna_constraint *c, int firs
             value_of(k->pose, c, value);
             k->numbers[f - first] = value[place + axis];
         }
-        goal[place + axis] = ulna_quick_median(k->numbers, (size_t)(last - first + 1));
+        goal[place + axis] = ulna_quick_median(k->numbers, (size_t)last - (size_t)first + 1);
     }
     for (int f = first; f <= last && rotation >= 0 && status == ULNA_OK; f++) {
         status = pose_at(k, f);
@@ -289,7 +289,7 @@ static int fade(const keeper *k, const hold *before, const hold *after, int fram
         share[1] = after && until <= k->fade_in ? smooth(1 - until / (k->fade_in + 1)) : 0;
     }
     for (int i = 0; i < MOTION; i++)
-        motion[i] = (share[0] > 0 ? share[0] * before->after[i] : 0) + (share[1] > 0 ? share[1] * after->before[i] : 0);
+        motion[i] = (before ? share[0] * before->after[i] : 0) + (after ? share[1] * after->before[i] : 0);
     return share[0] > 0 || share[1] > 0;
 }
 

@@ -200,7 +200,7 @@ static void leave_out_slides(const gait *g, ulna_stance *s)
     for (int axis = 0; axis < 3; axis++) {
         for (int f = s->first; f <= s->last; f++)
             g->selected[f - s->first] = g->place[3 * (size_t)f + (size_t)axis];
-        c.place[axis] = ulna_quick_median(g->selected, (size_t)(s->last - s->first + 1));
+        c.place[axis] = ulna_quick_median(g->selected, (size_t)s->last - (size_t)s->first + 1);
     }
     longest_run(&c, stays, &s->first, &s->last);
 }

@@ -85,7 +85,7 @@ ulna_status ulna_take_zero_start(const ulna_take *take, int frame, ulna_pose *po
 {
     if (!take || !pose || !q)
         return ULNA_ERR_ARGUMENT;
-    double middle[3] = {0, 0, 0}, x[3], root[3], axis[3], origin[3], away[3];
+    double middle[3] = {0, 0, 0}, x[3], root[3] = {0}, axis[3], origin[3], away[3];
     int seen = 0;
     for (size_t i = 0; i < take->set.count; i++)
         if (ulna_take_position(take, frame, (int)i, x)) {

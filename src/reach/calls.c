@@ -435,7 +435,8 @@ ulna_status ulna_reach_solve_many(ulna_reach_work *const *works, int work_count,
         if (!works[w] || works[w]->reach != works[0]->reach)
             return ULNA_ERR_ARGUMENT;
     int used = work_count < MOST_WORKS ? work_count : MOST_WORKS;
-    many m = {works, used, count, goals, seeds, q, results, first, status};
+    many m = {works, used, count, goals, seeds, NULL, results, first, status};
+    m.q = q;
     ulna_parallel_for(used, count * 5.0, used, 1, solve_share, &m);
     for (int w = 0; w < used; w++)
         if (status[w] != ULNA_OK) {

@@ -177,7 +177,7 @@ ulna_status ulna_tip_set_goal(const ulna_tip *tip, ulna_problem *problem, ulna_r
 /* ulna_reach_create where one radian weighs as much as `length` metres. */
 ulna_status ulna_reach_create_scaled(const ulna_model *model, int tip_count, const ulna_reach_tip *tips,
                                      const ulna_reach_options *options, double length, const ulna_allocator *allocator,
-                                     ulna_reach **reach, ulna_error *error);
+                                     ulna_reach **result, ulna_error *error);
 
 /* ---- parts.c --------------------------------------------------------------------------------------------------------- */
 

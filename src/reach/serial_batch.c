@@ -129,8 +129,8 @@ void ulna_serial_solve_many(const ulna_serial *chain, int is_near, int count, co
 {
     if (count < 1)
         return;
-    batch b = {
-        .chain = chain, .is_near = is_near, .count = count, .goals = goals, .seeds = seeds, .q = q, .results = results};
+    batch b = {.chain = chain, .is_near = is_near, .count = count, .goals = goals, .seeds = seeds, .results = results};
+    b.q = q;
     ulna_serial_target_set(chain, &goals[0], &b.target);
     ulna_serial_lanes_set(chain, chain->wide, &b.target, &b.state);
     for (int l = 0; l < ULNA_SERIAL_LANES; l++)

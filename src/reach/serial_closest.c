@@ -90,11 +90,13 @@ static void put_at(const wish *w, const double *q, place *at)
     }
     ulna_rotate(R, w->point, at->end);
     ulna_accumulate3(p, at->end);
-    if (w->aim == ULNA_SERIAL_SPIN)
-        ulna_rotate(R, w->free_axis, at->column[0]);
-    for (int k = 0; k < 3 && w->axes == 3; k++)
-        for (int r = 0; r < 3; r++)
-            at->column[k][r] = R[3 * r + k];
+    for (int k = 0; k < w->axes; k++) {
+        const double column[3] = {R[k], R[3 + k], R[6 + k]};
+        if (w->aim == ULNA_SERIAL_SPIN)
+            ulna_rotate(R, w->free_axis, at->column[k]);
+        else
+            ulna_copy3(column, at->column[k]);
+    }
 }
 
 static double cost_at(const wish *w, const double *q, place *at)

@@ -238,7 +238,7 @@ ulna_serial_result ulna_serial_solve_near(const ulna_serial *chain, const ulna_s
     ulna_serial_result result = {0};
     ulna_serial_target target;
     ulna_serial_lanes state;
-    double scaled[ULNA_SERIAL_MAX];
+    double scaled[ULNA_SERIAL_MAX] = {0};
     ulna_serial_target_set(chain, goal, &target);
     ulna_serial_lanes_set(chain, chain->kernel, &target, &state);
     ulna_serial_scale_seed(chain, seed, scaled);

@@ -86,7 +86,7 @@ void ulna_serial_tables_fill(ulna_serial *chain)
     for (int t = 0; t < ULNA_SERIAL_TABLES; t++) {
         ulna_serial_table *table = &chain->table[t];
         for (int lane = 0; lane < table->lanes; lane++) {
-            double lower[ULNA_SERIAL_MAX], range[ULNA_SERIAL_MAX];
+            double lower[ULNA_SERIAL_MAX] = {0}, range[ULNA_SERIAL_MAX] = {0};
             if (t == ULNA_SERIAL_CELLS)
                 set_cell(chain, lane, lower, range);
             for (int block = 0; block < table->blocks; block += kernel_lanes) {
