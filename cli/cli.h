@@ -131,7 +131,21 @@ void cli_complain(const char *format, ...) ULNA_PRINTF(1, 2);
 int cli_usage(const cli *tool, const char *format, ...) ULNA_PRINTF(2, 3);
 /* Fills an error, as functions of the library do. Returns the status. */
 ulna_status cli_fail(ulna_error *error, ulna_status status, const char *format, ...) ULNA_PRINTF(3, 4);
+#ifdef __clang_analyzer__ /* which does not look into other files */
+#define cli_fail(error, status, ...) (cli_fail(error, status, __VA_ARGS__), status)
+#define cli_usage(tool, ...) (cli_usage(tool, __VA_ARGS__), CLI_USAGE)
+#endif
+static inline ulna_status cli_no_memory(ulna_error *error)
+{
+    return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+}
 int cli_exit_code(ulna_status status);
+/* Complains about it. Returns CLI_PARTLY. */
+static inline int cli_out_of_memory(void)
+{
+    cli_complain("out of memory");
+    return CLI_PARTLY;
+}
 /* Formatted and cleaned, also of newlines: a name cannot begin a line of its own. free() it; NULL without memory. */
 char *cli_format(const char *format, va_list arguments);
 /* Whether a text begins with a character that can be shown. `size`: its bytes, 1 where it is not UTF-8. */
@@ -161,6 +175,8 @@ void cli_json_print(const cli *tool, json_t *object);
  * Both return CLI_DONE, or CLI_USAGE after a message with both names.
  */
 int cli_check_files(const cli *tool);
+/* Whether the name is one of the words of a list such as cli_command.reads. */
+int cli_is_listed(const char *list, const char *name);
 int cli_check_outputs(const cli *tool, const char *const *outputs, int output_count);
 
 /*

@@ -89,12 +89,12 @@ static int compare_names(const cli *tool, const char *const *inputs, const ident
 static int check_names(const cli *tool, const char *const *inputs, int input_count, const char *const *outputs,
                        int output_count)
 {
-    int count = input_count + output_count, code = cli_exit_code(ULNA_ERR_MEMORY);
+    int count = input_count + output_count;
     identity *all = calloc((size_t)count + 1, sizeof *all);
     for (int i = 0; i < count && all; i++)
         all[i] = i < input_count ? identify(inputs[i], 1) : identify(outputs[i - input_count], 0);
-    if (all)
-        code = compare_names(tool, inputs, all, input_count, outputs, all + input_count, output_count);
+    int code = all ? compare_names(tool, inputs, all, input_count, outputs, all + input_count, output_count)
+                   : cli_out_of_memory();
     for (int i = 0; i < count && all; i++)
         free(all[i].path);
     free(all);
@@ -103,8 +103,7 @@ static int check_names(const cli *tool, const char *const *inputs, int input_cou
 
 /* ---- the files that a command line names -------------------------------------------------------------------------- */
 
-/* Whether the name is one of the words of a list such as cli_command.reads. */
-static int is_listed(const char *list, const char *name)
+int cli_is_listed(const char *list, const char *name)
 {
     size_t length = strlen(name);
     for (const char *at = list; at && *at; at += strspn(at, " ")) {
@@ -120,21 +119,20 @@ static int is_listed(const char *list, const char *name)
 static int list_inputs(const cli *tool, const char **read)
 {
     const cli_command *command = tool->command;
-    int operands = tool->operand_count - is_listed(command->writes, "LAST"), count = 0;
-    for (int i = 0; i < operands && is_listed(command->reads, "OPERANDS"); i++)
+    int operands = tool->operand_count - cli_is_listed(command->writes, "LAST"), count = 0;
+    for (int i = 0; i < operands && cli_is_listed(command->reads, "OPERANDS"); i++)
         read[count++] = tool->operands[i];
     for (int i = 0; i < tool->given_count; i++)
-        if (is_listed(command->reads, tool->given[i]->name))
+        if (cli_is_listed(command->reads, tool->given[i]->name))
             read[count++] = tool->values[i];
     return count;
 }
 
 int cli_check_outputs(const cli *tool, const char *const *outputs, int output_count)
 {
-    int room = tool->given_count + tool->operand_count + 1, code = cli_exit_code(ULNA_ERR_MEMORY);
+    int room = tool->given_count + tool->operand_count + 1;
     const char **read = calloc((size_t)room, sizeof *read);
-    if (read)
-        code = check_names(tool, read, list_inputs(tool, read), outputs, output_count);
+    int code = read ? check_names(tool, read, list_inputs(tool, read), outputs, output_count) : cli_out_of_memory();
     free(read);
     return code;
 }
@@ -142,13 +140,14 @@ int cli_check_outputs(const cli *tool, const char *const *outputs, int output_co
 int cli_check_files(const cli *tool)
 {
     const cli_command *command = tool->command;
-    int room = tool->given_count + 1, count = 0, code = cli_exit_code(ULNA_ERR_MEMORY);
+    int room = tool->given_count + 1, count = 0;
     const char **written = calloc((size_t)room, sizeof *written);
-    if (written) {
-        if (tool->operand_count && is_listed(command->writes, "LAST"))
+    int code = written ? CLI_DONE : cli_out_of_memory();
+    if (!code) {
+        if (tool->operand_count && cli_is_listed(command->writes, "LAST"))
             written[count++] = tool->operands[tool->operand_count - 1];
         for (int i = 0; i < tool->given_count; i++)
-            if (is_listed(command->writes, tool->given[i]->name))
+            if (cli_is_listed(command->writes, tool->given[i]->name))
                 written[count++] = tool->values[i];
         code = cli_check_outputs(tool, written, count);
     }
@@ -234,7 +233,7 @@ ulna_status cli_write_json(const char *path, const json_t *object, ulna_error *e
 {
     char *text = json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     if (!text)
-        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        return cli_no_memory(error);
     size_t length = strlen(text);
     text[length] = '\n'; /* in place of the zero */
     ulna_status status = cli_write_text(path, text, length + 1, error);

@@ -510,7 +510,7 @@ int folder_make_for(json_t *object, const char *path)
     if (!slash || slash == path)
         return CLI_DONE;
     char *folder = strndup(path, (size_t)(slash - path));
-    int code = folder ? folder_make(object, folder) : cli_exit_code(ULNA_ERR_MEMORY);
+    int code = folder ? folder_make(object, folder) : cli_out_of_memory();
     free(folder);
     return code;
 }

@@ -178,10 +178,8 @@ int cli_parse(cli *tool, int argc, char **argv)
     tool->given = calloc(room, sizeof(const cli_option *));
     tool->values = calloc(room, sizeof *tool->values);
     tool->operands = calloc(room, sizeof *tool->operands);
-    if (!tool->given || !tool->values || !tool->operands) {
-        cli_complain("out of memory");
-        return CLI_PARTLY;
-    }
+    if (!tool->given || !tool->values || !tool->operands)
+        return cli_out_of_memory();
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         tool->json_ahead |= strcmp(argv[i], "--json") == 0;
     int result = CLI_DONE, only_words = 0;

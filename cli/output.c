@@ -141,7 +141,7 @@ void cli_complain(const char *format, ...)
     free(text);
 }
 
-int cli_usage(const cli *tool, const char *format, ...)
+int(cli_usage)(const cli *tool, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -158,7 +158,7 @@ int cli_usage(const cli *tool, const char *format, ...)
     return CLI_USAGE;
 }
 
-ulna_status cli_fail(ulna_error *error, ulna_status status, const char *format, ...)
+ulna_status(cli_fail)(ulna_error *error, ulna_status status, const char *format, ...)
 {
     va_list arguments;
     if (!error)

@@ -372,10 +372,8 @@ static int make_plan(batch_run *run, const char *source, const batch_common *com
                                  : plan_manifest(run->object, source, common, &run->plan);
     if (code)
         return code;
-    if (!plan_finish(&run->plan) || !choose_takes(run)) {
-        cli_complain("out of memory");
-        return CLI_PARTLY;
-    }
+    if (!plan_finish(&run->plan) || !choose_takes(run))
+        return cli_out_of_memory();
     return CLI_DONE;
 }
 
@@ -400,8 +398,7 @@ static int write_plan(batch_run *run, const char *work_folder)
     ulna_error error;
     char *path = folder_join(work_folder, "plan.csv");
     ulna_error_clear(&error);
-    ulna_status status =
-        path ? plan_write(&run->plan, path, &error) : cli_fail(&error, ULNA_ERR_MEMORY, "out of memory");
+    ulna_status status = path ? plan_write(&run->plan, path, &error) : cli_no_memory(&error);
     free(path);
     if (status != ULNA_OK)
         return files_fail(run->object, run->output, &error);
@@ -512,10 +509,8 @@ static int solve_all(batch_run *run, int is_slurm, int tasks)
             run_calibrations(run);
             run_takes(run);
             code = finish(run);
-        } else {
-            cli_complain("out of memory");
-            code = CLI_PARTLY;
-        }
+        } else
+            code = cli_out_of_memory();
         json_object_clear(run->object);
     }
     journal_close(&run->journal);
@@ -532,9 +527,9 @@ static int merge(batch_run *run)
 {
     char *plan = folder_join(run->output, "plan.csv"), *work_folder = folder_join(run->output, "journal/merge.work");
     const batch_common common = {.output = run->output};
-    int code = plan && work_folder ? plan_manifest(run->object, plan, &common, &run->plan) : CLI_PARTLY;
+    int code = plan && work_folder ? plan_manifest(run->object, plan, &common, &run->plan) : cli_out_of_memory();
     if (!code)
-        code = plan_finish(&run->plan) ? folder_make(run->object, work_folder) : CLI_PARTLY;
+        code = plan_finish(&run->plan) ? folder_make(run->object, work_folder) : cli_out_of_memory();
     if (!code) {
         json_t *lines = journal_read(run->output), *rows = rows_of(run, lines), *counts = json_object();
         run->begun = cli_seconds();

@@ -64,7 +64,7 @@ int plan_manifest(json_t *object, const char *path, const batch_common *common, 
 /* Sorts the takes, finds names that are not unique, and groups takes that share a calibration. 0 without memory. */
 int plan_finish(batch_plan *plan);
 /* Takes it out of its group, into one of its own. 0 without memory. */
-int plan_calibrate_alone(batch_plan *plan, int take);
+int plan_calibrate_alone(batch_plan *plan, int index);
 /* A new take, all of whose texts are empty; NULL without memory. */
 batch_take *plan_add(batch_plan *plan, const char *name, const char *path);
 /* Replaces a text; 0 without memory. */

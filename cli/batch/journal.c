@@ -146,8 +146,7 @@ int journal_open(const cli *tool, json_t *object, const char *output, batch_shar
     journal->path = folder ? folder_join(folder, name) : NULL;
     snprintf(name, sizeof name, "%d-of-%d.work", shard.number, shard.count);
     journal->work_folder = folder ? folder_join(folder, name) : NULL;
-    int code =
-        lock && journal->path && journal->work_folder ? folder_make(object, folder) : cli_exit_code(ULNA_ERR_MEMORY);
+    int code = lock && journal->path && journal->work_folder ? folder_make(object, folder) : cli_out_of_memory();
     if (!code) {
         journal->lock = open_file(object, lock, O_RDWR);
         code = journal->lock < 0 ? CLI_IO : take_lock(tool, journal->lock, output, shard);
@@ -176,7 +175,7 @@ ulna_status journal_add(batch_journal *journal, json_t *line, ulna_error *error)
     ssize_t written = -1;
     if (!whole) {
         free(text);
-        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        return cli_no_memory(error);
     }
     memcpy(whole + length, "\n", 2);
     errno = 0;

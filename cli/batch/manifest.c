@@ -218,7 +218,7 @@ static ulna_status read_rows(char *next, const char *folder, const batch_common 
         else if (!*cells[TAKE])
             status = cli_fail(error, ULNA_ERR_PARSE, "the take is missing in this line");
         else if (!add_row(plan, folder, common, cells))
-            status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+            status = cli_no_memory(error);
         if (status != ULNA_OK)
             error->line = begun;
     }
@@ -233,8 +233,7 @@ int plan_manifest(json_t *object, const char *path, const batch_common *common, 
     ulna_error_clear(&error);
     const char *slash = strrchr(path, '/');
     char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("");
-    ulna_status status =
-        folder ? ulna_file_read(path, MOST, &text, &error) : cli_fail(&error, ULNA_ERR_MEMORY, "out of memory");
+    ulna_status status = folder ? ulna_file_read(path, MOST, &text, &error) : cli_no_memory(&error);
     if (status == ULNA_OK && (!text.data || memchr(text.data, 0, text.length)))
         status = cli_fail(&error, ULNA_ERR_PARSE, "a manifest is a table of takes in CSV, which this is not");
     if (status == ULNA_OK)

@@ -340,7 +340,7 @@ int plan_folder(json_t *object, const char *folder, const batch_common *common, 
     if (!is_open)
         cli_fail(&error, ULNA_ERR_IO, "cannot open the folder");
     else if (!files.has_memory)
-        cli_fail(&error, ULNA_ERR_MEMORY, "out of memory");
+        cli_no_memory(&error);
     else if (!plan->count)
         cli_fail(&error, ULNA_ERR_ARGUMENT,
                  "there is no C3D or TRC file in this folder or below; recordings as CSV are named in a manifest");

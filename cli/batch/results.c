@@ -124,8 +124,7 @@ static ulna_status write_lines(const char *path, const json_t *rows, ulna_error 
 ulna_status results_write(const char *output, const json_t *rows, ulna_error *error)
 {
     char *table = folder_join(output, "results.csv"), *lines = folder_join(output, "results.jsonl");
-    ulna_status status =
-        table && lines ? write_csv(table, rows, error) : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    ulna_status status = table && lines ? write_csv(table, rows, error) : cli_no_memory(error);
     if (status == ULNA_OK)
         status = write_lines(lines, rows, error);
     free(table);

@@ -96,7 +96,7 @@ static ulna_status write_array(const cli *tool, const char *output, int tasks, c
                   threads);
     put_batch_options(tool, &script);
     markup_put(&script, "\n");
-    ulna_status status = plan ? markup_write(&script, path, error) : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    ulna_status status = plan ? markup_write(&script, path, error) : cli_no_memory(error);
     markup_release(&script);
     free(plan);
     return status;
@@ -174,7 +174,7 @@ int slurm_write(const cli *tool, json_t *object, const char *output, int tasks)
     ulna_error error;
     char *array = folder_join(output, "slurm/array.sh"), *merge = folder_join(output, "slurm/merge.sh");
     ulna_error_clear(&error);
-    int code = array && merge ? folder_make_for(object, array) : cli_exit_code(ULNA_ERR_MEMORY);
+    int code = array && merge ? folder_make_for(object, array) : cli_out_of_memory();
     if (!code && write_array(tool, output, tasks, array, &error))
         code = files_fail(object, array, &error);
     if (!code && write_merge(tool, output, merge, &error))

@@ -89,7 +89,7 @@ static int parse_line(command_line *line)
     line->tool = (cli){.refusal = &line->refusal, .columns = CLI_COLUMNS};
     ulna_error_clear(&line->refusal);
     if (!line->is_whole)
-        return cli_exit_code(cli_fail(&line->refusal, ULNA_ERR_MEMORY, "out of memory"));
+        return cli_exit_code(cli_no_memory(&line->refusal));
     int code = cli_parse(&line->tool, line->count, line->words);
     line->tool.quiet = 1;
     return code;
@@ -139,7 +139,7 @@ ulna_status take_check_words(batch_take *take, ulna_error *error)
     if (status == ULNA_OK && (line.tool.operand_count || line.tool.help || line.tool.version))
         status = cli_fail(error, ULNA_ERR_ARGUMENT, "they are options of `ulna solve`, and no files");
     if (status == ULNA_OK && !share_options(&line.tool, take))
-        status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        status = cli_no_memory(error);
     end_line(&line);
     return status;
 }
@@ -564,8 +564,7 @@ static json_t *find_offsets(const batch_plan *plan, const batch_calibration *gro
 static int write_record(const json_t *row, const char *path, ulna_error *error)
 {
     char *text = json_dumps(row, JSON_INDENT(2));
-    ulna_status status =
-        text ? cli_write_text(path, text, strlen(text), error) : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    ulna_status status = text ? cli_write_text(path, text, strlen(text), error) : cli_no_memory(error);
     free(text);
     return status == ULNA_OK;
 }

@@ -427,11 +427,8 @@ static int calibrate_one(const cli *tool, json_t *object, const calibrate_job *p
     job.notes = json_array();
     for (int i = 0; i < job.more_count && job.more; i++)
         job.more[i] = ulna_content_empty(NULL);
-    int has_memory = job.more && job.more_takes, code = CLI_PARTLY;
-    if (has_memory)
-        code = calibrate(tool, object, &job);
-    else
-        cli_complain("out of memory");
+    int has_memory = job.more && job.more_takes;
+    int code = has_memory ? calibrate(tool, object, &job) : cli_out_of_memory();
     json_object_set_new(object, "notes", job.notes);
     ulna_calibration_release(&job.result);
     for (int i = 0; i < job.more_count && has_memory; i++) {
@@ -469,7 +466,7 @@ static int calibrate_person(const cli *tool, json_t *object, const calibrate_job
     if (person)
         json_object_set_new(object, "subject", cli_json_text(person));
     int is_named = (!pattern->output_path || output) && (!pattern->model_path || model);
-    int code = is_named ? calibrate_one(tool, object, &job) : cli_exit_code(ULNA_ERR_MEMORY);
+    int code = is_named ? calibrate_one(tool, object, &job) : cli_out_of_memory();
     free(output);
     free(model);
     return code;
@@ -490,7 +487,7 @@ static int check_files(const cli *tool, const calibrate_job *pattern, const ulna
             is_named &=
                 (names[count++] = folder_file(pattern->model_path, pattern->markers_path, person, "json")) != NULL;
     }
-    int code = is_named ? cli_check_outputs(tool, (const char *const *)names, count) : cli_exit_code(ULNA_ERR_MEMORY);
+    int code = is_named ? cli_check_outputs(tool, (const char *const *)names, count) : cli_out_of_memory();
     for (int i = 0; i < count && names; i++)
         free(names[i]);
     free(names);

@@ -129,10 +129,8 @@ static int read_methods(const cli *tool, contest *game)
 {
     const char *text = cli_value(tool, "methods");
     game->contenders = calloc((size_t)ulna_method_count() + 2, sizeof *game->contenders);
-    if (!game->contenders) {
-        cli_complain("out of memory");
-        return CLI_PARTLY;
-    }
+    if (!game->contenders)
+        return cli_out_of_memory();
     const ulna_method_info *next;
     unsigned wanted = cli_value(tool, "constraints") ? ULNA_METHOD_CONSTRAINED : 0;
     for (int i = 0; !text && (next = ulna_method_at(i)); i++)
@@ -162,7 +160,7 @@ static int set_options(const cli *tool, contest *game)
     const char **names = calloc((size_t)game->count + 1, sizeof *names);
     for (int i = 0; names && i < game->count; i++)
         names[i] = game->contenders[i].method->name;
-    int code = names ? methods_set_options(tool, names, game->count, &game->options) : CLI_PARTLY;
+    int code = names ? methods_set_options(tool, names, game->count, &game->options) : cli_out_of_memory();
     free(names);
     return code;
 }

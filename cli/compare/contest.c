@@ -21,11 +21,6 @@ static const double degrees = 1 / COMPARE_DEGREE;
 static const double rounding = 1e-9; /* rad or m beyond a limit that count as inside */
 static const double keeping = 1e-6;  /* of the length scale: constraints that are violated by no more are kept */
 
-static ulna_status no_memory(ulna_error *error)
-{
-    return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
-}
-
 /* ---- one solve ------------------------------------------------------------------------------------------ */
 
 static void measure_limits(const trials *set, const double *q, outcome *one)
@@ -142,7 +137,7 @@ static ulna_status enter(contest *game, entry *entries, ulna_error *error)
         if (!one->outcomes)
             one->outcomes = calloc((size_t)game->set.options.frames, sizeof *one->outcomes);
         if (!one->outcomes)
-            return no_memory(error);
+            return cli_no_memory(error);
         ulna_options options = game->options;
         ulna_global_options global = ulna_global_options_default();
         options.method = one->method->name;
@@ -294,7 +289,7 @@ static ulna_status judge(contest *game, ulna_error *error)
     int frames = game->set.options.frames;
     double *scratch = calloc((size_t)frames, sizeof *scratch);
     if (!scratch)
-        return no_memory(error);
+        return cli_no_memory(error);
     for (int i = 0; i < frames; i++)
         judge_frame(game, i);
     game->best = -1;
@@ -329,7 +324,7 @@ static ulna_status curve_create(curve *line, int count, ulna_error *error)
     line->x = calloc((size_t)count, sizeof *line->x);
     line->y = calloc((size_t)count, sizeof *line->y);
     line->count = line->x && line->y ? count : 0;
-    return line->count ? ULNA_OK : no_memory(error);
+    return line->count ? ULNA_OK : cli_no_memory(error);
 }
 
 static void curve_release(curve *line)
@@ -468,7 +463,7 @@ static ulna_status trace_curves(contest *game, contender *one, ulna_error *error
 
     ulna_status status = ULNA_ERR_MEMORY;
     if (!rows || !q)
-        no_memory(error);
+        cli_no_memory(error);
     else
         status = record(game, one, &options, q, trails, error);
     if (status == ULNA_OK)
@@ -489,7 +484,7 @@ ulna_status contest_run(contest *game, int is_traced, progress *bar, ulna_error 
     double *q = calloc(2 * (size_t)ulna_model_coordinate_count(game->set.model), sizeof *q);
     ulna_status status = ULNA_ERR_MEMORY;
     if (!entries || !q)
-        no_memory(error);
+        cli_no_memory(error);
     else
         status = enter(game, entries, error);
     if (status == ULNA_OK)

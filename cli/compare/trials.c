@@ -49,7 +49,7 @@ static ulna_status take_effectors(trials *set, int room, ulna_error *error)
 {
     set->effectors = calloc((size_t)room + 1, sizeof *set->effectors);
     set->positions = calloc((size_t)room + 1, 3 * sizeof *set->positions);
-    return set->effectors && set->positions ? ULNA_OK : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    return set->effectors && set->positions ? ULNA_OK : cli_no_memory(error);
 }
 
 static ulna_status make_goals(trials *set, ulna_error *error)
@@ -110,7 +110,7 @@ static ulna_status allocate(trials *set, const goals *wanted, ulna_error *error)
     set->begin = calloc(nq + 1, sizeof *set->begin);
     set->step = calloc(nv + 1, sizeof *set->step);
     if (!set->target || !set->begin || !set->step)
-        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        return cli_no_memory(error);
     if (set->options.start == START_ZERO)
         ulna_model_zero(set->model, set->begin);
     else

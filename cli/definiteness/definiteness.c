@@ -325,10 +325,8 @@ int cli_definiteness(cli *tool)
         column *columns = calloc((size_t)wish.goal_count * (size_t)way_count, sizeof *columns);
         if (columns)
             code = run(tool, &wish, columns, way_count);
-        else {
-            cli_complain("out of memory");
-            code = CLI_PARTLY;
-        }
+        else
+            code = cli_out_of_memory();
         free(columns);
     }
     request_release(&wish);

@@ -144,8 +144,7 @@ static int find_dof(const cli *tool, const char *option, const request *wish, in
     label *labels = calloc((size_t)count + 1, sizeof *labels);
     const char **names = calloc((size_t)count + 1, sizeof *names);
     if (!labels || !names) {
-        cli_complain("out of memory");
-        code = CLI_PARTLY;
+        code = cli_out_of_memory();
         count = 0;
     }
     for (int i = 0; i < count; i++) {
@@ -307,10 +306,8 @@ static int read_over(const cli *tool, request *wish)
     if (!text)
         return CLI_DONE;
     wish->over = calloc((size_t)count + 1, sizeof *wish->over);
-    if (!wish->over) {
-        cli_complain("out of memory");
-        return CLI_PARTLY;
-    }
+    if (!wish->over)
+        return cli_out_of_memory();
     int is_all = strcmp(text, "all") == 0;
     for (int i = 0; i < count && is_all; i++)
         wish->over[i] = 1;
@@ -354,7 +351,7 @@ int request_read(const cli *tool, request *wish)
     double *jacobian = calloc(3 * (size_t)ulna_model_dof_count(wish->model) + 1, sizeof *jacobian);
     ulna_status status = ulna_pose_create(wish->model, NULL, &pose, &error);
     if (status == ULNA_OK && !jacobian)
-        status = cli_fail(&error, ULNA_ERR_MEMORY, "out of memory");
+        status = cli_no_memory(&error);
     code = status != ULNA_OK || !jacobian ? fail_file(tool, wish, &error) : choose_at_rest(tool, wish, pose, jacobian);
     ulna_pose_destroy(pose);
     free(jacobian);

@@ -33,7 +33,7 @@ static ulna_status goals_append(goals *wanted, const goal *next, ulna_error *err
         int room = wanted->room ? wanted->room : 32;
         goal *list = room > INT_MAX / 2 ? NULL : realloc(wanted->list, 2 * (size_t)room * sizeof *list);
         if (!list)
-            return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+            return cli_no_memory(error);
         wanted->list = list;
         wanted->room = 2 * room;
     }
@@ -199,7 +199,7 @@ static ulna_status read_start(goals *wanted, const ulna_json_node *node)
     free(wanted->start);
     wanted->start = calloc((size_t)nq + 1, sizeof *wanted->start);
     if (!wanted->start)
-        return cli_fail(node->document->error, ULNA_ERR_MEMORY, "out of memory");
+        return cli_no_memory(node->document->error);
     ulna_status status = ulna_json_numbers(node, wanted->start, nq);
     if (status == ULNA_OK && ulna_model_check_q(wanted->model, wanted->start, &coordinate))
         status = ulna_json_fail(node, ULNA_ERR_PARSE, "the quaternion of coordinate %d is zero", coordinate);
@@ -369,7 +369,7 @@ ulna_status goals_add_text(goals *wanted, const char *text, ulna_error *error)
     static const int counts[] = {8, 7, 4};
     char *fields[FIELDS], *copy = strdup(text);
     if (!copy)
-        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        return cli_no_memory(error);
     int count = 0;
     if (strchr(text, ','))
         count = fields_split(copy, ",", fields, FIELDS);

@@ -51,7 +51,7 @@ static ulna_status run_method(const ulna_model *arm, const ulna_problem *problem
     ulna_result result;
     double *q = calloc((size_t)ulna_model_coordinate_count(arm) + 1, sizeof *q);
     if (!q)
-        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        return cli_no_memory(error);
     memcpy(q, ulna_model_rest(arm), (size_t)ulna_model_coordinate_count(arm) * sizeof *q);
     options.method = method->name;
     options.iterations = SURVEY_ITERATIONS;
@@ -134,7 +134,7 @@ static ulna_status run_cold(const paper_take *take, const rival *by, int is_fixe
     trial how = {take, by, HESSIAN_MOST_ITERATIONS, 0, 0};
     trial_result *found = malloc(sizeof *found);
     double *q = calloc((size_t)ulna_model_coordinate_count(take->skeleton.model) + 1, sizeof *q);
-    ulna_status status = found && q ? ULNA_OK : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    ulna_status status = found && q ? ULNA_OK : cli_no_memory(error);
     *sum = (cold_tally){0};
     for (int i = 0; i < frames && status == ULNA_OK; i++) {
         int frame = (int)((i + 0.5) * take->frames / frames);
@@ -244,8 +244,7 @@ static ulna_status time_step(const ulna_model *model, const ulna_problem *proble
     double *numbers = calloc(3 * (size_t)nv + 1, sizeof *numbers), *q = numbers, *shift = numbers + nv,
            *step = numbers + 2 * nv, f;
     ulna_work *work = NULL;
-    ulna_status status =
-        numbers ? ulna_work_create(problem, NULL, &work, error) : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    ulna_status status = numbers ? ulna_work_create(problem, NULL, &work, error) : cli_no_memory(error);
     for (int i = 0; i < nv && numbers; i++) {
         shift[i] = 10.0 * nv * nv; /* positive definite in any case */
         q[i] = 0.02 * sin(i);

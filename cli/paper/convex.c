@@ -68,7 +68,7 @@ static double *new_pose(const scene *of, ulna_error *error)
 {
     double *q = calloc((size_t)ulna_model_coordinate_count(of->model) + 1, sizeof *q);
     if (!q)
-        cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        cli_no_memory(error);
     return q;
 }
 
@@ -232,7 +232,7 @@ static ulna_status run_view(paper_job *job, scene *of, int is_hand, int view, bo
     ulna_status status = ULNA_OK;
     for (int w = 0; w < WAYS; w++) {
         costs[w] = calloc((size_t)of->poses * (size_t)run->starts + 1, sizeof *costs[w]);
-        status = costs[w] ? status : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        status = costs[w] ? status : cli_no_memory(error);
     }
     for (int i = 0; i < of->poses && status == ULNA_OK; i++) {
         paper_show(job, (2 * is_hand + view + (double)i / of->poses) / 4);

@@ -10,11 +10,6 @@
 #include "src/papers/papers.h"
 #include "ulna/sample.h"
 
-static ulna_status no_memory(ulna_error *error)
-{
-    return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
-}
-
 /* ---- poses ----------------------------------------------------------------------------------------------------------- */
 
 /* Poses evenly spread over several clips, one after the other; and at the end all of `whole`, if these are at most half of the poses. */
@@ -29,7 +24,7 @@ static ulna_status spread_poses(scene *of, const ulna_clip *clips, int clip_coun
     of->poses = count + kept;
     of->q = calloc((size_t)of->poses + 1, nq * sizeof *of->q);
     if (!of->q || of->poses < 1)
-        return of->q ? cli_fail(error, ULNA_ERR_ARGUMENT, "there are no poses") : no_memory(error);
+        return of->q ? cli_fail(error, ULNA_ERR_ARGUMENT, "there are no poses") : cli_no_memory(error);
     for (int i = 0; i < count; i++) {
         int k = 0, frame = (int)((i + 0.5) * total / count);
         for (; frame >= clips[k].frame_count; k++)
@@ -50,7 +45,7 @@ static ulna_status widen_limits(scene *of, ulna_error *error)
     of->upper = calloc((size_t)nv + 1, sizeof *of->upper);
     of->step = calloc((size_t)nv + 1, sizeof *of->step);
     if (!of->lower || !of->upper || !of->step)
-        return no_memory(error);
+        return cli_no_memory(error);
     for (int i = 0; i < nv; i++) {
         int c = ulna_model_dof_coordinate(of->model, i);
         of->lower[i] = ulna_model_lower(of->model)[i];
@@ -230,7 +225,7 @@ static ulna_status load_hand_poses(paper_job *job, const ulna_model *hand, ulna_
         if (!path)
             continue;
         if (ulna_recording_resize(&points, HAND_POINTS, points.frame_count + 1))
-            status = no_memory(error);
+            status = cli_no_memory(error);
         if (status == ULNA_OK)
             status = read_hand_pose(path, ulna_recording_frame(&points, points.frame_count - 1), error);
     }
@@ -322,7 +317,7 @@ static ulna_status draw_poses(scene *of, ulna_error *error)
     of->q = calloc((size_t)of->poses + 1, nq * sizeof *of->q);
     for (int i = 0; i < of->poses && of->q; i++)
         scene_random_pose(of, 2019 + (uint64_t)i, of->q + (size_t)i * nq);
-    return of->q ? ULNA_OK : no_memory(error);
+    return of->q ? ULNA_OK : cli_no_memory(error);
 }
 
 /* ---- observations ------------------------------------------------------------------------------------------------------ */

@@ -528,18 +528,17 @@ void paper_draw(const paper_part *part, const sheet *table, int is_file, markup 
         [DRAW_BOXES] = {draw_boxes, BOXES_WIDTH, BOXES_HEIGHT},
         [DRAW_STILLS] = {draw_still, STILL_WIDTH, STILL_HEIGHT},
         [DRAW_REGIONS] = {draw_regions, REGIONS_SIZE, REGIONS_SIZE - REGIONS_LEFT + REGIONS_BOTTOM},
+        [DRAW_PLAYER] = {NULL, 0, 0},
     };
     view v = {.part = part, .table = table};
     find_columns(&v);
-    if (part->drawing == DRAW_TABLE || part->drawing == DRAW_PLAYER)
-        return;
     if (part->drawing == DRAW_BARS) {
         v.panels[v.panel_count++] = "";
         put_panels(&v, draw_bars, BARS_WIDTH, bars_height(&v), is_file, page);
-        return;
+    } else if (drawers[part->drawing].draw) {
+        v.panel_count = sheet_kinds(table, v.columns[0][0], v.panels, MOST_KINDS);
+        if (v.panel_count)
+            put_panels(&v, drawers[part->drawing].draw, drawers[part->drawing].width, drawers[part->drawing].height,
+                       is_file, page);
     }
-    v.panel_count = sheet_kinds(table, v.columns[0][0], v.panels, MOST_KINDS);
-    if (v.panel_count)
-        put_panels(&v, drawers[part->drawing].draw, drawers[part->drawing].width, drawers[part->drawing].height,
-                   is_file, page);
 }

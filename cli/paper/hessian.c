@@ -74,7 +74,7 @@ ulna_status hessian_solve(const trial *how, ulna_problem *problem, int repeats, 
     ulna_solver *solver = NULL;
     *found = (trial_result){0};
     if (!start)
-        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        return cli_no_memory(error);
     memcpy(start, q, nq * sizeof *start);
     ulna_status status = ulna_solver_create(problem, &options, NULL, &solver, error);
     for (int i = 0; i < repeats && status == ULNA_OK; i++) {
@@ -112,7 +112,7 @@ ulna_status hessian_open_frame(const paper_take *take, int frame, int is_fixed, 
     size_t nq = (size_t)ulna_model_coordinate_count(take->skeleton.model);
     double *q = malloc((nq + 1) * sizeof *q);
     if (!q)
-        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        return cli_no_memory(error);
     memcpy(q, paper_take_pose(take, frame), nq * sizeof *q);
     status = ulna_solve_once(*problem, &options, q, &result, error);
     *solved_cm2 += result.f;
@@ -245,8 +245,8 @@ static ulna_status choose(const paper_take *take, scorer score, int kind_count, 
     limb_bodies bodies = find_limbs(take->skeleton.model);
     double *scores = calloc((size_t)take->frames, KINDS * sizeof *scores);
     limbs *at = calloc((size_t)take->frames, sizeof *at);
-    ulna_status status = scores && at ? ulna_pose_create(take->skeleton.model, NULL, &pose, error)
-                                      : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    ulna_status status =
+        scores && at ? ulna_pose_create(take->skeleton.model, NULL, &pose, error) : cli_no_memory(error);
     for (int f = 0; f < take->frames && status == ULNA_OK; f++) {
         status = place_limbs(take, pose, &bodies, f, &at[f]);
         if (f >= LOOK_BACK)

@@ -97,7 +97,7 @@ static ulna_status run_frame(const paper_take *take, const setting *how, int is_
     double *q = calloc((size_t)ulna_model_coordinate_count(take->skeleton.model) + 1, sizeof *q), solved_cm2;
     ulna_status status = q && found
                              ? hessian_open_frame(take, frame, is_fixed, how->is_bounded, &problem, &solved_cm2, error)
-                             : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+                             : cli_no_memory(error);
     for (int i = 0; i < RIVALS && problem && status == ULNA_OK; i++) {
         const trial one = {take, &rivals[i], how->iterations, 0, how->is_bounded};
         if (how->is_bounded && !rivals[i].is_bounded)
@@ -122,7 +122,7 @@ static ulna_status run_kinds(paper_job *job, const paper_take *take, const setti
                              json_t *facts, ulna_error *error)
 {
     tally *sums = calloc(RIVALS, sizeof *sums);
-    ulna_status status = sums ? ULNA_OK : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    ulna_status status = sums ? ULNA_OK : cli_no_memory(error);
     for (int k = 0; k < kind_count && status == ULNA_OK; k++)
         for (int i = 0; i < kinds[k].count && status == ULNA_OK; i++) {
             paper_show(job, part + share * (k + (double)i / kinds[k].count) / kind_count);
@@ -217,8 +217,7 @@ static ulna_status run_sweep(const paper_take *take, int frame, sheets *to, json
     ulna_problem *problem = NULL;
     double *q = calloc((size_t)ulna_model_coordinate_count(take->skeleton.model) + 1, sizeof *q);
     ulna_trace_row rows[HESSIAN_MOST_ITERATIONS + 2];
-    ulna_status status =
-        q ? paper_take_problem(take, frame, 0, &problem, error) : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    ulna_status status = q ? paper_take_problem(take, frame, 0, &problem, error) : cli_no_memory(error);
     for (int e = 0; e < 3; e++)
         for (int b = 0; b < 6 && problem && status == ULNA_OK; b++) {
             ulna_options options = hessian_options(&base);

@@ -190,7 +190,7 @@ ulna_status paper_run_condition(paper_job *job, ulna_error *error)
     double *numbers = calloc(2 * (size_t)nv + MOST + 1, sizeof *numbers);
     conditions found = {numbers, numbers + nv, numbers + 2 * nv, 0, 0, 0};
     if (status == ULNA_OK && !numbers)
-        status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        status = cli_no_memory(error);
     if (status == ULNA_OK)
         scale_dofs(take, found.scale);
     for (int i = 0; i < 2 * most && status == ULNA_OK; i++) {
@@ -304,8 +304,7 @@ static ulna_status add_motion(paper_job *job, const paper_take *take, const riva
     char name[64];
     ulna_pose *pose = NULL;
     double *q = calloc(nq + 1, sizeof *q);
-    ulna_status status =
-        q ? ulna_pose_create(model, NULL, &pose, error) : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    ulna_status status = q ? ulna_pose_create(model, NULL, &pose, error) : cli_no_memory(error);
     snprintf(name, sizeof name, "%s%s", by ? by->name : "original", by ? " 10" : "");
     if (status == ULNA_OK)
         memcpy(q, paper_take_pose(take, 0), nq * sizeof *q);

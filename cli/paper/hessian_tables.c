@@ -24,7 +24,7 @@ static ulna_status run_frame(const trial *base, int frame, int is_fixed, int is_
     trial_result *found = malloc(sizeof *found);
     double *q = calloc(nq + 1, sizeof *q);
     ulna_status status = found && q ? hessian_open_frame(how.take, frame, is_fixed, 0, &problem, &solved_cm2, error)
-                                    : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+                                    : cli_no_memory(error);
     if (status == ULNA_OK && problem) {
         how.objective = is_stopped ? solved_cm2 : 0;
         memcpy(q, paper_take_pose(how.take, frame > 0 ? frame - 1 : 0), nq * sizeof *q);
@@ -207,7 +207,7 @@ static ulna_status reconstruct(paper_job *job, const trial *how, int frames, int
 {
     size_t nq = (size_t)ulna_model_coordinate_count(how->take->skeleton.model);
     double *q = calloc(nq + 1, sizeof *q);
-    ulna_status status = q ? ULNA_OK : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    ulna_status status = q ? ULNA_OK : cli_no_memory(error);
     *sum = (reconstruction){0};
     if (status == ULNA_OK)
         memcpy(q, paper_take_pose(how->take, 0), nq * sizeof *q);

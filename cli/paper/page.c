@@ -251,7 +251,7 @@ static ulna_status load_sheet(const report *of, const char *part, sheet *table, 
     char name[80];
     snprintf(name, sizeof name, "%s.csv", part);
     char *path = folder_join(of->folder, name);
-    ulna_status status = path ? sheet_load(table, path, error) : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    ulna_status status = path ? sheet_load(table, path, error) : cli_no_memory(error);
     free(path);
     return status;
 }
@@ -276,7 +276,7 @@ static ulna_status write_picture(const report *of, const paper_part *part, const
     snprintf(name, sizeof name, "%s.svg", part->name);
     char *path = folder_join(of->folder, name);
     paper_draw(part, table, 1, &page);
-    ulna_status status = path ? ULNA_OK : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    ulna_status status = path ? ULNA_OK : cli_no_memory(error);
     if (status == ULNA_OK && page.text.length)
         status = markup_write(&page, path, error);
     markup_release(&page);
@@ -299,7 +299,7 @@ static ulna_status write_page(const report *of, ulna_error *error)
     markup_init(&page);
     markup_fill(&page, papers_html, parts, of);
     char *path = folder_join(of->folder, "index.html");
-    ulna_status status = path ? markup_write(&page, path, error) : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    ulna_status status = path ? markup_write(&page, path, error) : cli_no_memory(error);
     free(path);
     markup_release(&page);
     return status;
@@ -315,7 +315,7 @@ ulna_status paper_write_page(const char *folder, const json_t *ran, ulna_error *
             count++;
     of.sheets = calloc((size_t)count + 1, sizeof *of.sheets);
     if (!of.sheets || !of.facts)
-        status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        status = cli_no_memory(error);
     for (const paper_item *item = paper_items; item->name && status == ULNA_OK; item++) {
         if (!row_of(&of, item))
             continue;

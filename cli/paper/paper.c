@@ -37,8 +37,7 @@ static ulna_status save_text(const paper_job *job, const char *part, const char 
     char name[80];
     snprintf(name, sizeof name, "%s.csv", part);
     char *path = folder_join(job->folder, name);
-    ulna_status status =
-        path ? cli_write_text(path, text, length, error) : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    ulna_status status = path ? cli_write_text(path, text, length, error) : cli_no_memory(error);
     free(path);
     return status;
 }
@@ -205,8 +204,7 @@ static int check_folder(json_t *object, const char *folder)
     char *path = folder_join(folder, "index.html");
     ulna_output *output = NULL;
     int is_counted = cli_writing_begin(path ? path : folder);
-    ulna_status status =
-        path ? ulna_output_open(path, NULL, &output, &error) : cli_fail(&error, ULNA_ERR_MEMORY, "out of memory");
+    ulna_status status = path ? ulna_output_open(path, NULL, &output, &error) : cli_no_memory(&error);
     if (status == ULNA_OK)
         ulna_output_commit(output, ULNA_ERR_STATE, NULL); /* takes the temporary file away */
     cli_writing_end(is_counted);

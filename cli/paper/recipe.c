@@ -65,7 +65,7 @@ static ulna_status effectors_open(effectors *e, ulna_error *error)
     e->reference = calloc(e->size, sizeof *e->reference);
     e->found = calloc(e->size, sizeof *e->found);
     if (!e->list || !e->q || !e->spatial || !e->reference || !e->found)
-        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        return cli_no_memory(error);
     for (int i = 0; i < e->count; i++) {
         e->list[i].body = ulna_model_marker_body(e->model, i);
         ulna_model_marker_position(e->model, i, e->list[i].point);

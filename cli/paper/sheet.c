@@ -92,10 +92,10 @@ ulna_status sheet_parse(sheet *table, ulna_error *error)
     char *next = table->text.data, end = '\n';
     int count = 0, in_row = 0;
     if (table->status || !next)
-        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        return cli_no_memory(error);
     table->cells = calloc((size_t)count_cells(next), sizeof *table->cells);
     if (!table->cells)
-        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        return cli_no_memory(error);
     while (*next) {
         end = cut_cell(&next, &table->cells[count++]);
         in_row++;

@@ -41,7 +41,7 @@ static ulna_status list_files(paper_data *data, const char *folder, int depth, u
             continue;
         char *path = folder_join(folder, entry->d_name);
         if (!path) {
-            status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+            status = cli_no_memory(error);
             break;
         }
         int is_there = stat(path, &about) == 0, is_kept = 0;
@@ -50,7 +50,7 @@ static ulna_status list_files(paper_data *data, const char *folder, int depth, u
         else if (is_there && S_ISREG(about.st_mode)) {
             is_kept = add_file(data, path);
             if (!is_kept)
-                status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+                status = cli_no_memory(error);
         }
         if (!is_kept)
             free(path);
@@ -101,11 +101,6 @@ const char *paper_data_file(const paper_data *data, const char *name, const char
 
 static const double inch_m = 0.025189, asf_length = 0.45; /* of the authors' code; an inch has 2.54 cm */
 static const double hdm05_axes[9] = {0, 1, 0, 0, 0, 1, 1, 0, 0};
-
-static ulna_status no_memory(ulna_error *error)
-{
-    return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
-}
 
 /* What the recording is matched by: names on the bones that the authors of the exact-Hessian paper chose, or the set of the built-in take. */
 static ulna_take_options options_of(const paper_take *take)
@@ -169,7 +164,7 @@ static ulna_status describe_joints(paper_take *take, ulna_error *error)
     take->strength = calloc(room, sizeof *take->strength);
     take->centimetres = calloc(room, sizeof *take->centimetres);
     if (!take->locked || !take->lower || !take->upper || !take->strength || !take->centimetres)
-        return no_memory(error);
+        return cli_no_memory(error);
     for (int i = 0; i < nv; i++) {
         int moves = ulna_model_dof_is_translation(model, i);
         double length = ulna_model_length_scale(model);
@@ -246,7 +241,7 @@ static ulna_status set_of_human(paper_take *take, ulna_error *error)
     ulna_model *human = NULL;
     ulna_status status = ulna_sample_create("human", NULL, &human, error);
     if (status == ULNA_OK && ulna_marker_set_from_model(&take->set, human))
-        status = no_memory(error);
+        status = cli_no_memory(error);
     for (size_t i = 0; i < take->set.count && status == ULNA_OK; i++) {
         int body = ulna_model_find_body(take->skeleton.model, ulna_model_body_name(human, take->set.items[i].body));
         take->set.items[i].body = body == ULNA_NONE ? 0 : body;
@@ -372,7 +367,7 @@ ulna_status paper_take_find(paper_data *data, const char *name, paper_take **tak
         return ULNA_OK;
     paper_take *loaded = new_take(name);
     if (!loaded)
-        return no_memory(error);
+        return cli_no_memory(error);
     return keep(data, loaded, load_recorded(loaded, c3d, amc, asf, error), take, error);
 }
 
@@ -386,7 +381,7 @@ ulna_status paper_take_first(paper_data *data, const char *const *names, paper_t
         return status;
     paper_take *loaded = new_take("walk");
     if (!loaded)
-        return no_memory(error);
+        return cli_no_memory(error);
     return keep(data, loaded, load_built_in(loaded, error), take, error);
 }
 

@@ -160,9 +160,8 @@ static int reach_main(cli *tool)
     reach_job *job = calloc(1, sizeof *job);
     json_t *object = json_object();
     if (!job) {
-        cli_complain("out of memory");
         json_decref(object);
-        return CLI_PARTLY;
+        return cli_out_of_memory();
     }
     *job = (reach_job){.robot = tool->operands[0],
                        .file = ulna_content_empty(NULL),

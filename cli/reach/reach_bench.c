@@ -267,7 +267,7 @@ int reach_run_bench(const cli *tool, json_t *object, reach_job *job)
     ulna_error error;
     double *truth = calloc((size_t)job->nq + 1, sizeof *truth), *step = calloc((size_t)job->nv + 1, sizeof *step);
     ulna_error_clear(&error);
-    ulna_status status = truth && step ? ULNA_OK : cli_fail(&error, ULNA_ERR_MEMORY, "out of memory");
+    ulna_status status = truth && step ? ULNA_OK : cli_no_memory(&error);
     if (status == ULNA_OK)
         status = make_room(&b, &error);
     if (status == ULNA_OK)

@@ -28,7 +28,7 @@ int reach_numbers(const char *text, double *numbers, int most)
 static int no_memory(json_t *object, const reach_job *job)
 {
     ulna_error error;
-    cli_fail(&error, ULNA_ERR_MEMORY, "out of memory");
+    cli_no_memory(&error);
     return files_fail(object, job->robot, &error);
 }
 

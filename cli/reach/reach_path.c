@@ -49,7 +49,7 @@ static ulna_status add_line(reach_poses *poses, const double *numbers, int colum
         if (times)
             poses->times = times;
         if (!targets || (has_time && !times))
-            return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+            return cli_no_memory(error);
         *room = more;
     }
     int each = (columns - has_time) / tips;
@@ -103,8 +103,7 @@ ulna_status reach_read_poses(reach_poses *poses, const char *path, int tip_count
     ulna_text text = ulna_text_empty(NULL);
     ulna_status status = ulna_file_read(strcmp(path, "-") == 0 ? "/dev/stdin" : path, MOST_BYTES, &text, error);
     if (status == ULNA_OK)
-        status =
-            ulna_text_append(&text, "", 1) == ULNA_OK ? ULNA_OK : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        status = ulna_text_append(&text, "", 1) == ULNA_OK ? ULNA_OK : cli_no_memory(error);
     if (status == ULNA_OK && strlen(text.data) + 1 != text.length)
         status = cli_fail(error, ULNA_ERR_PARSE, "the file is not text: it has a zero byte");
     if (status == ULNA_OK)

@@ -105,10 +105,8 @@ static int write_item(const cli *tool, json_t *list, const char *folder, const i
     ulna_error error;
     ulna_error_clear(&error);
     char *path = folder_join(folder, it->file);
-    if (!path) {
-        cli_complain("out of memory");
-        return CLI_PARTLY;
-    }
+    if (!path)
+        return cli_out_of_memory();
     outcome result = FAILED;
     ulna_status status =
         it->part == ULNA_NONE ? write_model(it->sample, &text, &error) : sample_take_write(it->part, &text, &error);

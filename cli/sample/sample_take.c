@@ -178,7 +178,7 @@ static ulna_status sample_take_motion(const ulna_model *human, ulna_clip *clip, 
     int nq = ulna_model_coordinate_count(human);
     ulna_status status = ulna_pose_create(human, NULL, &pose, error);
     if (status == ULNA_OK && ulna_clip_resize(clip, nq, SAMPLE_TAKE_FRAMES))
-        status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        status = cli_no_memory(error);
     find_soles(human, soles);
     for (int f = 0; f < SAMPLE_TAKE_FRAMES && status == ULNA_OK; f++) {
         moment m = moment_at((double)f / SAMPLE_TAKE_RATE);
@@ -289,7 +289,7 @@ static ulna_status write_attachment(const ulna_model *human, ulna_text *text, ul
     if (status == ULNA_OK)
         status = ulna_content_read(asf.data, asf.length, ULNA_FORMAT_ASF, NULL, &content, error);
     if (status == ULNA_OK && ulna_marker_set_from_model(&set, human))
-        status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        status = cli_no_memory(error);
     for (size_t i = 0; i < set.count && status == ULNA_OK; i++) {
         int bone = ulna_model_find_body(content.model, ulna_model_body_name(human, set.items[i].body));
         set.items[i].body = bone == ULNA_NONE ? 0 : bone;

@@ -68,7 +68,7 @@ static int has_key(const entry *e, const char *key)
 
 static ulna_status no_memory(const ulna_json_node *node)
 {
-    return cli_fail(node->document->error, ULNA_ERR_MEMORY, "out of memory");
+    return cli_no_memory(node->document->error);
 }
 
 static const ulna_model *model_of(const constraint_file *file)

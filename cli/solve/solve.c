@@ -48,7 +48,7 @@ int solve_run(const cli *tool, json_t *object, solve_teller *tell)
     pattern.skeleton = &skeleton.file;
     if (!code) {
         jobs = solve_make_jobs(tool, &pattern, &count);
-        code = jobs ? CLI_DONE : CLI_PARTLY;
+        code = jobs ? CLI_DONE : cli_out_of_memory();
     }
     if (!code)
         code = solve_name_outputs(tool, object, jobs, count);

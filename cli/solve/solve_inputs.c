@@ -130,7 +130,7 @@ static ulna_status read_limits(solve_job *job, char *text, ulna_error *error)
     int nv = ulna_model_dof_count(file);
     job->limits = calloc(2 * (size_t)nv + 1, sizeof *job->limits);
     if (!job->limits)
-        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        return cli_no_memory(error);
     memcpy(job->limits, ulna_model_lower(file), (size_t)nv * sizeof *job->limits);
     memcpy(job->limits + nv, ulna_model_upper(file), (size_t)nv * sizeof *job->limits);
     ulna_status status = read_rows(file, text, job->limits, job->limits + nv, error);
@@ -161,7 +161,7 @@ static ulna_status load_bounds(solve_job *job, ulna_error *error)
     status = load_motion(job, job->bounds_path, &clip, error);
     job->limits = status != ULNA_OK ? NULL : calloc(2 * (size_t)nv + 1, sizeof *job->limits);
     if (status == ULNA_OK && !job->limits)
-        status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        status = cli_no_memory(error);
     if (job->limits)
         files_limits_of(job->model, &clip, job->limits, job->limits + nv);
     ulna_clip_release(&clip);
@@ -174,7 +174,7 @@ static ulna_status start_from(solve_job *job, const ulna_clip *clip, int frame, 
     frame = frame < 0 ? 0 : frame < clip->frame_count ? frame : clip->frame_count - 1;
     job->start = calloc(nq + 1, sizeof *job->start);
     if (!job->start)
-        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        return cli_no_memory(error);
     memcpy(job->start, ulna_clip_frame(clip, frame), nq * sizeof *job->start);
     return ULNA_OK;
 }
@@ -233,7 +233,7 @@ int solve_begin(solve_job *job, const solve_skeleton *skeleton)
         files_note_text(job->notes, "limits of %d angles do not fit the other kind of joint and are ignored",
                         skeleton->dropped);
     job->failures = calloc((size_t)job->output_count + 3, sizeof *job->failures);
-    return job->failures ? CLI_DONE : cli_exit_code(ULNA_ERR_MEMORY);
+    return job->failures ? CLI_DONE : cli_out_of_memory();
 }
 
 int solve_fail(solve_job *job, json_t *where, const char *path, const ulna_error *error)

@@ -109,7 +109,7 @@ static int add_output(solve_job *job, char *path)
         job->outputs = grown;
     if (!grown || !path) {
         free(path);
-        return cli_exit_code(ULNA_ERR_MEMORY);
+        return cli_out_of_memory();
     }
     job->outputs[job->output_count++] = path;
     return CLI_DONE;
@@ -136,7 +136,7 @@ static int name_job(const cli *tool, solve_job *job, const endings *list)
             code = name_one(tool, job, tool->values[i], list);
     if (report && !code) {
         job->report_path = folder_is(report) ? in_folder(report, job, "html") : strdup(report);
-        code = job->report_path ? CLI_DONE : cli_exit_code(ULNA_ERR_MEMORY);
+        code = job->report_path ? CLI_DONE : cli_out_of_memory();
     }
     return code;
 }
@@ -173,12 +173,12 @@ static int check_takes(const cli *tool, const named *all, size_t total)
 static int check_names(const cli *tool, const solve_job *jobs, int count)
 {
     size_t total = 0, room = 1;
-    int code = cli_exit_code(ULNA_ERR_MEMORY);
     for (int i = 0; i < count; i++)
         room += (size_t)jobs[i].output_count + 1;
     named *all = calloc(room, sizeof *all);
     const char **paths = calloc(room, sizeof *paths);
-    if (all && paths) {
+    int code = all && paths ? CLI_DONE : cli_out_of_memory();
+    if (!code) {
         for (int i = 0; i < count; i++)
             for (int k = 0; name_of(&jobs[i], k); k++)
                 all[total++] = (named){name_of(&jobs[i], k), jobs[i].markers_path};

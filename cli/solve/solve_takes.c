@@ -167,8 +167,7 @@ void solve_all(const cli *tool, solve_job *jobs, int count, solve_teller *tell)
         jobs[0].bar = &c.bar;
     }
     if (!c.is_done || !c.frames || !c.totals || !threads) {
-        cli_complain("out of memory");
-        jobs[0].code = CLI_PARTLY;
+        jobs[0].code = cli_out_of_memory();
     } else {
         while (count > 1 && started < workers && pthread_create(&threads[started], NULL, work, &c) == 0)
             started++;
