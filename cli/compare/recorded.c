@@ -10,52 +10,15 @@
 
 /* ---- what is read: as `ulna solve` reads it ------------------------------------------------------------------ */
 
-static int is_input(const char *name)
-{
-    static const char *const inputs[] = {"markers", "attach", "reference",  "bounds",        "axes",    "up",
-                                         "frames",  "ball",   "input-unit", "skeleton-unit", "subject", "no-checks"};
-    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
-        if (strcmp(name, inputs[i]) == 0)
-            return 1;
-    return 0;
-}
-
-static const cli_option *skeleton_option(void)
-{
-    const cli_option *option = solve_command.options;
-    while (strcmp(option->name, "skeleton") != 0)
-        option++;
-    return option;
-}
-
-/* The options that are about files and frames; those about methods are compare's own. */
-static int read_as_solve(const cli *tool, const char *skeleton, solve_job *job)
-{
-    cli other = *tool;
-    other.given = calloc((size_t)tool->given_count + 1, sizeof(const cli_option *));
-    other.values = calloc((size_t)tool->given_count + 1, sizeof *other.values);
-    other.given_count = other.operand_count = 0;
-    int code = cli_exit_code(ULNA_ERR_MEMORY);
-    if (other.given && other.values) {
-        for (int i = 0; i < tool->given_count; i++)
-            if (is_input(tool->given[i]->name)) {
-                other.given[other.given_count] = tool->given[i];
-                other.values[other.given_count++] = tool->values[i];
-            }
-        other.given[other.given_count] = skeleton_option();
-        other.values[other.given_count++] = skeleton;
-        code = solve_read_options(&other, job);
-    }
-    free(other.given);
-    free(other.values);
-    return code;
-}
+/* The options about files and frames; those about methods are compare's own. */
+static const char inputs[] =
+    "markers attach reference bounds axes up frames ball input-unit skeleton-unit subject no-checks";
 
 int recorded_load(const cli *tool, json_t *object, const char *skeleton, recorded *from)
 {
     ulna_error error;
     ulna_error_clear(&error);
-    int code = read_as_solve(tool, skeleton, &from->job);
+    int code = solve_read_recording(tool, skeleton, inputs, &from->job);
     if (!code)
         code = solve_load_skeleton(object, &from->job, &from->skeleton, &error);
     if (!code)
@@ -85,7 +48,7 @@ static ulna_status pick_frames(recorded *from, int wanted, ulna_error *error)
     from->picked = calloc((size_t)from->count + 1, sizeof *from->picked);
     for (int i = 0; from->picked && i < from->count; i++)
         from->picked[i] = first + (int)((2LL * i + 1) * left / (2LL * from->count));
-    return from->picked ? ULNA_OK : cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+    return from->picked ? ULNA_OK : cli_no_memory(error);
 }
 
 /* The poses that `ulna solve` finds, for starts of the frames after them. */
@@ -125,7 +88,7 @@ ulna_status recorded_prepare(recorded *from, start_kind kind, int wanted, ulna_e
     from->starts = calloc(nq * (size_t)from->count + 1, sizeof *from->starts);
     from->locked = calloc((size_t)ulna_model_dof_count(take->model) + 1, 1);
     if (status == ULNA_OK && (!from->starts || !from->locked))
-        status = cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        status = cli_no_memory(error);
     if (status == ULNA_OK && kind == START_TRACKED)
         status = track(from, &tracked, error);
     if (status == ULNA_OK)

@@ -43,7 +43,7 @@ static ulna_status use_goals(global_job *job, ulna_error *error)
 {
     job->goal = calloc(2 * (size_t)job->wanted.count + 1, sizeof *job->goal);
     if (!job->goal)
-        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        return cli_no_memory(error);
     double weight = 0, farthest = 0;
     for (int i = 0; i < job->wanted.count; i++) {
         const goal *from = &job->wanted.list[i];
@@ -107,7 +107,7 @@ static ulna_status use_take(global_job *job, ulna_error *error)
     ulna_status status = ULNA_OK;
     job->goal = calloc(set->count + 1, sizeof *job->goal);
     if (!job->goal)
-        return cli_fail(error, ULNA_ERR_MEMORY, "out of memory");
+        return cli_no_memory(error);
     for (size_t i = 0; i < set->count && status == ULNA_OK; i++) {
         const ulna_attachment *item = &set->items[i];
         global_goal *to = &job->goal[job->goal_count++];
@@ -328,39 +328,6 @@ static int read_skeleton(const cli *tool, global_job *job)
     return CLI_DONE;
 }
 
-static const cli_option *option_of(const cli *tool, const char *name)
-{
-    const cli_option *option = tool->command->options;
-    while (option->name && strcmp(option->name, name) != 0)
-        option++;
-    return option;
-}
-
-/* The part about the recording is that of `ulna solve`, which has the skeleton as an option, and --frames alone. */
-static int read_as_solve(const cli *tool, global_job *job)
-{
-    cli other = *tool;
-    int count = tool->given_count;
-    other.given = calloc((size_t)count + 1, sizeof(const cli_option *));
-    other.values = calloc((size_t)count + 1, sizeof *other.values);
-    int code = cli_exit_code(ULNA_ERR_MEMORY);
-    if (other.given && other.values) {
-        for (int i = 0; i < count; i++) {
-            int is_frame = strcmp(tool->given[i]->name, "frame") == 0;
-            other.given[i] = is_frame ? option_of(tool, "frames") : tool->given[i];
-            other.values[i] = tool->values[i];
-        }
-        other.given[count] = option_of(tool, "skeleton");
-        other.values[count] = job->skeleton_path;
-        other.given_count = count + 1;
-        other.operand_count = 0;
-        code = solve_read_options(&other, &job->take);
-    }
-    free(other.given);
-    free(other.values);
-    return code;
-}
-
 static int read_recording(const cli *tool, global_job *job)
 {
     int takes = 0;
@@ -370,7 +337,7 @@ static int read_recording(const cli *tool, global_job *job)
         return cli_usage(tool, "--markers is given %d times: give one recording", takes);
     if (cli_value(tool, "frame") && cli_value(tool, "frames"))
         return cli_usage(tool, "give either --frame or --frames");
-    int code = read_as_solve(tool, job);
+    int code = solve_read_recording(tool, job->skeleton_path, NULL, &job->take);
     int is_said = cli_value(tool, "frame") || cli_value(tool, "frames");
     job->first = is_said ? job->take.first : 1;
     job->last = is_said ? job->take.last : 0;

@@ -98,6 +98,8 @@ int solve_run(const cli *tool, json_t *object, solve_teller *tell);
 /* ---- the command line: solve_options.c ------------------------------------------------------------------- */
 
 int solve_read_options(const cli *tool, solve_job *job);
+/* The same for the recording of another command: its options whose names are in the list (NULL: all of them), --frame as --frames, and the skeleton. */
+int solve_read_recording(const cli *tool, const char *skeleton, const char *names, solve_job *job);
 /* One job for each recording, or with --all-subjects for each person in each. NULL without memory. */
 solve_job *solve_make_jobs(const cli *tool, const solve_job *pattern, int *count);
 /* The recordings that are named, as options or operands: number `index`, NULL past the end. */

@@ -424,3 +424,35 @@ const cli_command solve_command = {
                 "ulna solve -s s.asf -a a.csv -o out/ -m *.c3d\tmany takes",
     .run = cli_solve,
 };
+
+static const cli_option *option_of(const char *name)
+{
+    const cli_option *option = options;
+    while (strcmp(option->name, name) != 0)
+        option++;
+    return option;
+}
+
+int solve_read_recording(const cli *tool, const char *skeleton, const char *names, solve_job *job)
+{
+    cli other = *tool;
+    other.given = calloc((size_t)tool->given_count + 1, sizeof(const cli_option *));
+    other.values = calloc((size_t)tool->given_count + 1, sizeof *other.values);
+    other.given_count = other.operand_count = 0;
+    int code = other.given && other.values ? CLI_DONE : cli_out_of_memory();
+    if (!code) {
+        for (int i = 0; i < tool->given_count; i++) {
+            const cli_option *option = tool->given[i];
+            if (names && !cli_is_listed(names, option->name))
+                continue;
+            other.given[other.given_count] = strcmp(option->name, "frame") == 0 ? option_of("frames") : option;
+            other.values[other.given_count++] = tool->values[i];
+        }
+        other.given[other.given_count] = option_of("skeleton");
+        other.values[other.given_count++] = skeleton;
+        code = solve_read_options(&other, job);
+    }
+    free(other.given);
+    free(other.values);
+    return code;
+}
