@@ -64,7 +64,8 @@ static const char *name_of(unsigned code)
                  {ULNA_REASON_OUTLIERS, "outliers"},
                  {ULNA_REASON_LIMITS, "limits"},
                  {ULNA_REASON_UNMEASURED, "unmeasured"},
-                 {ULNA_REASON_CUT, "cut"}};
+                 {ULNA_REASON_CUT, "cut"},
+                 {ULNA_REASON_OFFSETS, "offsets"}};
     size_t i = 0;
     while (i + 1 < sizeof names / sizeof *names && names[i].code != code)
         i++;

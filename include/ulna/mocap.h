@@ -47,6 +47,7 @@ typedef struct ulna_marker_set {
     ulna_allocator allocator;
     ulna_attachment *items;
     size_t count, capacity;
+    int is_undetermined; /* 1: offsets of a calibration that could hardly determine them (ulna_calibration.is_undetermined) */
 } ulna_marker_set;
 
 ULNA_API ulna_marker_set ulna_marker_set_empty(const ulna_allocator *allocator);
@@ -489,7 +490,8 @@ enum {
     ULNA_REASON_OUTLIERS = 256,    /* more than half of the frames have outliers */
     ULNA_REASON_LIMITS = 512,      /* angles_outside is not 0 */
     ULNA_REASON_UNMEASURED = 2048, /* more than a quarter of the degrees of freedom are not measured */
-    ULNA_REASON_CUT = 4096         /* cut_frames is not 0 */
+    ULNA_REASON_CUT = 4096,        /* cut_frames is not 0 */
+    ULNA_REASON_OFFSETS = 16384    /* the marker set is undetermined */
 };
 
 /* What a small error does not say. */
@@ -509,6 +511,7 @@ typedef struct ulna_trust {
     int angles_outside; /* angles that are more than 20 degrees outside their limits in more than a tenth of the frames: then
                          * it is the offsets or the limits that are wrong, not the frames */
     int cut_frames;            /* frames after the take that the recording should have: its file ends early */
+    int is_set_undetermined;   /* that of the marker set */
     ulna_clip_findings motion; /* limits that are left, and jumps */
 } ulna_trust;
 

@@ -14,7 +14,9 @@
     1.2 /* of deviations: skin moves with the pose, not at random, so errors are larger than noise would make them */
 #define LEAST_LEFT 0.25 /* of the variance of a marker's error: few markers on many joints follow nearly everything */
 #define LITTLE 0.5      /* of the directions that poses could make up for, undetermined: most of them */
-#define SUSPECT_LENGTH 0.01        /* of the skeleton's length scale: less than that is no wrong bone */
+#define SUSPECT_LENGTH 0.01 /* of the skeleton's length scale: less than that is no wrong bone */
+#define STILL                                                                                                          \
+    (3 * ULNA_PI / 180) /* root mean square deviation of the angles of someone who stands still: at most that */
 #define BEYOND (5 * ULNA_PI / 180) /* of a limit: rounding of models and people */
 
 enum { JOINT_SAMPLES = 8 };
@@ -352,10 +354,34 @@ static ulna_status fill_set(ulna_calibrator *c, const ulna_marker_set *set, ulna
     return status;
 }
 
+/* Does the take show one pose only? Then each offset goes with some rotation, and what is expected decides between them. */
+static int is_one_pose(const ulna_calibrator *c)
+{
+    double variance = 0;
+    int angles = 0;
+    for (int d = 0; d < c->nv; d++) {
+        int at = c->base->dof_coordinate[d];
+        double sum = 0, squares = 0;
+        if (at < 0 || c->last[d] <= c->first[d] || c->base->dof_body[d] == 0 ||
+            ulna_segment_is_translation(c->base->dof_segment[d]))
+            continue;
+        for (int k = 0; k < c->keys; k++) {
+            double x = remainder(ulna_key_q(c, k)[at] - ulna_key_q(c, 0)[at], 2 * ULNA_PI);
+            sum += x / c->keys;
+            squares += x * x / c->keys;
+        }
+        variance += squares - sum * sum;
+        angles++;
+    }
+    return angles && variance < STILL * STILL * angles;
+}
+
 static void fill_totals(const ulna_calibrator *c, const tally *tallies, ulna_calibration *result)
 {
     double all = 0, seen = 0;
-    result->is_undetermined = result->undetermined > LITTLE * fmin(count_shown(c), 3 * (double)c->count);
+    result->is_undetermined = result->undetermined > LITTLE * fmin(count_shown(c), 3 * (double)c->count) ||
+                              (!c->options.is_static && is_one_pose(c));
+    result->set.is_undetermined = result->is_undetermined;
     for (int i = 0; i < c->count; i++) {
         all += tallies[i].squares;
         seen += tallies[i].seen;

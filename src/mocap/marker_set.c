@@ -95,14 +95,17 @@ typedef struct set_reader {
     char delimiter; /* of the current row */
 } set_reader;
 
-/* "# unit: mm" */
+/* "# unit: mm", "# offsets: undetermined" */
 static ulna_status read_comment(set_reader *r)
 {
     ulna_scan line = r->scan;
-    ulna_word word;
+    ulna_word key, word;
     char name[ULNA_MARKER_NAME];
-    if (!ulna_scan_word(&line, "#:", &word) || !ulna_word_is_like(word, "unit") ||
-        !ulna_scan_word(&line, "#:,;", &word))
+    if (!ulna_scan_word(&line, "#:", &key) || !ulna_scan_word(&line, "#:,;", &word))
+        return ULNA_OK;
+    if (ulna_word_is_like(key, "offsets") && ulna_word_is_like(word, "undetermined"))
+        r->set->is_undetermined = 1;
+    if (!ulna_word_is_like(key, "unit"))
         return ULNA_OK;
     ulna_word_copy(word, name, sizeof name);
     r->unit = ulna_unit_metres(name);
@@ -367,7 +370,10 @@ ulna_status ulna_marker_set_write_csv(const ulna_marker_set *set, const ulna_mod
     for (size_t i = 0; i < set->count; i++)
         for (int k = 0; k < 3; k++)
             has_deviations |= set->items[i].deviation[k] > 0;
-    ulna_put(&w, "# unit: m\nmarker,bone,x,y,z,weight");
+    ulna_put(&w, "# unit: m\n");
+    if (set->is_undetermined)
+        ulna_put(&w, "# offsets: undetermined\n");
+    ulna_put(&w, "marker,bone,x,y,z,weight");
     ulna_put(&w, has_deviations ? ",deviation x,deviation y,deviation z\n" : "\n");
     for (size_t i = 0; i < set->count; i++) {
         const ulna_attachment *item = &set->items[i];

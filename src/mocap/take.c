@@ -126,6 +126,7 @@ ulna_status ulna_marker_set_add_all(const ulna_marker_set *from, ulna_marker_set
     ulna_status status = ULNA_OK;
     for (size_t i = 0; i < from->count && status == ULNA_OK; i++)
         status = ulna_marker_set_append(to, &from->items[i]);
+    to->is_undetermined |= from->is_undetermined;
     return status;
 }
 
@@ -245,6 +246,7 @@ static ulna_status match(ulna_take *take, const ulna_marker_set *all, ulna_error
 {
     const ulna_recording *recording = take->recording;
     size_t markers = (size_t)recording->marker_count, room = 2 * markers + 1; /* there may be none */
+    take->set.is_undetermined = all->is_undetermined;
     int *seen = ulna_allocate(&take->allocator, room, sizeof *seen), *owner = seen ? seen + markers : NULL;
     take->room = all->count;
     take->unused_room = markers;

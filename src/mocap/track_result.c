@@ -288,6 +288,7 @@ static void find_trust(const ulna_track_job *j)
     trust->motion = ulna_clip_check(j->take->model, &j->result->clip);
     if (j->take->skipped + j->take->frame_count == j->take->recording->frame_count)
         trust->cut_frames = j->take->recording->cut_frames;
+    trust->is_set_undetermined = j->take->set.is_undetermined;
 }
 
 /* ---- terms of the caller's own ---------------------------------------------------------------------------------------------- */

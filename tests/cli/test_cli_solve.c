@@ -374,6 +374,29 @@ static void a_skeleton_without_markers_is_calibrated(void **state)
     json_decref(solve(tool, "-s own.asf -m take.c3d --input-unit cm", 3)); /* it is checked, as by `ulna calibrate` */
 }
 
+/* One pose, however long: offsets and angles make up for each other. The table of a calibration says so as well. */
+static void offsets_of_one_pose_are_a_guess(void **state)
+{
+    ulna_test_tool *tool = *state;
+    assert_int_equal(ulna_test_tool_run(tool, "convert human own.asf"), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "convert take.c3d take.trc"), 0);
+    ulna_test_tool_shell(tool,
+                         "awk 'BEGIN { FS = OFS = \"\\t\" } NR == 3 { $3 = $8 = 40 } NR < 7\n"
+                         "NR == 7 { for (i = 1; i <= 40; i++) { $1 = i; $2 = i / 120; print } }' take.trc >still.trc");
+    assert_int_equal(ulna_test_tool_run(tool, "calibrate -s own.asf -m still.trc -o still.csv"), 0);
+    static const char *const lines[] = {"-s own.asf -m still.trc", "-s own.asf -m still.trc -a still.csv",
+                                        "-s own.asf -m take.c3d"};
+    for (int i = 0; i < 3; i++) {
+        json_t *object = solve(tool, lines[i], 0);
+        char *reasons = json_dumps(json_object_get(object, "reasons"), 0);
+        assert_int_equal(strstr(reasons, "the offsets of the markers are a guess") != NULL, i < 2);
+        if (i < 2)
+            assert_string_equal(json_string_value(json_object_get(object, "verdict")), "look");
+        free(reasons);
+        json_decref(object);
+    }
+}
+
 /* Limits hold for balls too: as those of swing and twist. */
 static void balls_have_limits(void **state)
 {
@@ -837,6 +860,7 @@ int main(void)
         TEST(key_points_need_no_attachment),
         TEST(key_points_need_no_markers_on_the_skeleton),
         TEST(a_skeleton_without_markers_is_calibrated),
+        TEST(offsets_of_one_pose_are_a_guess),
         TEST(balls_have_limits),
         TEST(frames_can_be_chosen),
         TEST(threads_do_not_matter),
