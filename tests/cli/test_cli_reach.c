@@ -1,6 +1,7 @@
 /* `ulna reach`, run as its users run it: goals of all shapes, several tips, solutions, paths, the standard test, bad input. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "support_tool.h"
 #include "ulna/ulna.h"
@@ -85,6 +86,39 @@ static void several_tips_and_links(void **state)
             seen += turn[3 * i + k] * (p[i] - head[i]);
         assert_near(seen, k == 0 ? 0.15 : k == 1 ? 0 : 0.2, 2e-6);
     }
+    json_decref(o);
+}
+
+/* All fingertips of a hand at once: each gets where it is in a hand that is half closed. */
+static void five_fingertips(void **state)
+{
+    static const char *const links[] = {"thumb_distal", "index_distal", "middle_distal", "ring_distal",
+                                        "little_distal"};
+    char line[1000] = "hand --lock forearm", more[200];
+    double goal[3], p[3], r[9];
+    json_t *closed = json_array();
+    for (int i = 0; i < 29; i++) /* a root of seven numbers, then angles */
+        json_array_append_new(closed, json_real(i == 6 ? 1 : i < 9 ? 0 : -0.2));
+    for (int i = 0; i < 5; i++) {
+        place("hand", closed, links[i], goal, r);
+        snprintf(more, sizeof more, " -t %s -g '%.9f %.9f %.9f'", links[i], goal[0], goal[1], goal[2]);
+        strcat(line, more);
+    }
+    json_t *o = ulna_test_tool_run_json(*state, "reach", line, 0);
+    assert_true(is(o, "reached"));
+    for (int i = 0; i < 5; i++) {
+        place("hand", closed, links[i], goal, r);
+        place("hand", json_object_get(o, "q"), links[i], p, r);
+        for (int k = 0; k < 3; k++)
+            assert_near(p[k], goal[k], 2e-6);
+    }
+    json_decref(closed);
+    json_decref(o);
+    o = ulna_test_tool_run_json(
+        *state, "reach",
+        "hand -t thumb_distal -t index_distal -t middle_distal -t ring_distal -t little_distal --bench 200", 0);
+    assert_near(number(o, "success_percent"), 100, 0);
+    assert_int_equal(integer(o, "false_successes"), 0);
     json_decref(o);
 }
 
@@ -327,13 +361,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, ulna_test_tool_open, ulna_test_tool_close)
     const struct CMUnitTest tests[] = {
-        TEST(a_pose_is_reached),      TEST(partial_goals),
-        TEST(several_tips_and_links), TEST(out_of_reach_is_said),
-        TEST(locks_and_seeds),        TEST(weak_joints_move_less),
-        TEST(joints_that_follow),     TEST(solutions_are_listed_nearest_first),
-        TEST(paths_are_followed),     TEST(constraints_are_kept),
-        TEST(the_standard_test),      TEST(bad_input_has_messages),
-        TEST(page_runs_as_written),   TEST(an_end_that_no_joint_moves_is_no_tip),
+        TEST(a_pose_is_reached),      TEST(partial_goals),        TEST(several_tips_and_links),
+        TEST(five_fingertips),        TEST(out_of_reach_is_said), TEST(locks_and_seeds),
+        TEST(weak_joints_move_less),  TEST(joints_that_follow),   TEST(solutions_are_listed_nearest_first),
+        TEST(paths_are_followed),     TEST(constraints_are_kept), TEST(the_standard_test),
+        TEST(bad_input_has_messages), TEST(page_runs_as_written), TEST(an_end_that_no_joint_moves_is_no_tip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

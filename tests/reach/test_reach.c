@@ -88,7 +88,7 @@ static void two_hands_and_a_foot(void **state)
 {
     (void)state;
     static const char *const links[] = {"left_hand", "right_hand", "left_foot"};
-    assert_int_equal(solve_sample("human", 3, links, "111111", 500), 500);
+    assert_int_equal(solve_sample("human", 3, links, "111111", 1000), 1000);
 }
 
 /* A torso of `torso` joints with two arms of seven: none of the robots that constants for several tips were tuned on. */
@@ -139,8 +139,8 @@ static void five_fingertips(void **state)
     (void)state;
     static const char *const links[] = {"thumb_distal", "index_distal", "middle_distal", "ring_distal",
                                         "little_distal"};
-    assert_int_equal(solve_sample("hand", 5, links, "111111", 500), 500);
-    assert_int_equal(solve_sample("hand", 5, links, "111000", 500), 500);
+    assert_int_equal(solve_sample("hand", 5, links, "111111", 1000), 1000);
+    assert_int_equal(solve_sample("hand", 5, links, "111000", 1000), 1000);
 }
 
 /* A rail, a lift and an arm: prismatic joints below revolute ones. */
