@@ -83,6 +83,39 @@ static int is_locked(const ulna_reach *reach, const ulna_serial *serial)
     return 0;
 }
 
+static int find_joint(const ulna_chain *chain, int dof)
+{
+    for (int i = 0; i < chain->n; i++)
+        if (ulna_serial_dofs(chain->serial)[i] == dof)
+            return i;
+    return ULNA_NONE;
+}
+
+/* Weights of changes in the distance. A master that is not on the chain moves with the first joint that follows it. */
+static void set_norm(ulna_chain *chain)
+{
+    const ulna_reach *reach = chain->reach;
+    const double *weight = reach->distance_weight, *unit = reach->unit;
+    chain->norm.is_largest = reach->options.norm == ULNA_REACH_NORM_LARGEST;
+    for (int i = 0; i < chain->n; i++) {
+        const int dof = ulna_serial_dofs(chain->serial)[i];
+        chain->norm.weight[i] = weight[dof] / unit[dof];
+    }
+    for (int master = 0; master < reach->nv; master++) {
+        int count, first = ULNA_NONE;
+        const ulna_coupling *coupling = ulna_model_couplings(reach->model, &count);
+        for (int k = 0; k < count && find_joint(chain, master) == ULNA_NONE && first == ULNA_NONE; k++) {
+            if (coupling[k].master == master)
+                first = find_joint(chain, coupling[k].dof);
+            if (first == ULNA_NONE)
+                continue;
+            const double more = weight[master] / unit[master] / fabs(coupling[k].multiplier);
+            double *own = &chain->norm.weight[first];
+            *own = chain->norm.is_largest ? fmax(*own, more) : hypot(*own, more);
+        }
+    }
+}
+
 static void set_costs(ulna_chain *chain)
 {
     const ulna_reach *reach = chain->reach;
@@ -121,11 +154,7 @@ ulna_status ulna_chain_create(const ulna_reach *reach, ulna_chain **result, ulna
     *chain =
         (ulna_chain){.allocator = reach->allocator, .reach = reach, .serial = serial, .n = ulna_serial_count(serial)};
     set_tip(chain, &reach->tip[0], aim);
-    chain->norm.is_largest = reach->options.norm == ULNA_REACH_NORM_LARGEST;
-    for (int i = 0; i < chain->n; i++) {
-        const int dof = ulna_serial_dofs(serial)[i];
-        chain->norm.weight[i] = reach->distance_weight[dof] / reach->unit[dof];
-    }
+    set_norm(chain);
     set_costs(chain);
     *result = chain;
     return ULNA_OK;

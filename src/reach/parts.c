@@ -195,6 +195,24 @@ static ulna_status number_part(const plan *p, int group, ulna_reach_part *part)
     return ULNA_OK;
 }
 
+/* Joints outside the part that follow one of it move with that one, and count in the distance. */
+static void weigh_followers(const plan *p, const ulna_reach_options *given, const ulna_reach_part *part)
+{
+    const ulna_reach *reach = p->reach;
+    const ulna_model *model = reach->model;
+    for (int i = 0; i < model->nc; i++)
+        for (int j = 0; j < part->nv && !p->keep[model->dof_body[model->coupling[i].dof]]; j++) {
+            const int dof = model->coupling[i].dof;
+            if (part->dof[j] != model->coupling[i].master)
+                continue;
+            const double own = given->distance_weight ? given->distance_weight[dof] : 1;
+            const double more =
+                own * fabs(model->coupling[i].multiplier) * reach->unit[part->dof[j]] / reach->unit[dof];
+            double *weight = &p->distance_weight[j];
+            *weight = given->norm == ULNA_REACH_NORM_LARGEST ? fmax(*weight, more) : hypot(*weight, more);
+        }
+}
+
 static ulna_status make_part(const plan *p, const ulna_reach_options *given, int part_count, ulna_reach_part *part,
                              ulna_error *error)
 {
@@ -216,6 +234,7 @@ static ulna_status make_part(const plan *p, const ulna_reach_options *given, int
         p->distance_weight[j] = given->distance_weight ? given->distance_weight[part->dof[j]] : 1;
         p->locked[j] = reach->locked[part->dof[j]];
     }
+    weigh_followers(p, given, part);
     for (int c = 0; c < part->nq && reach->posture; c++)
         p->posture[c] = reach->posture[part->coordinate[c]];
     options.lower = p->lower;

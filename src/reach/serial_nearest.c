@@ -20,6 +20,7 @@ enum {
     ITERATIONS = 25, /* of a candidate */
     LOOK_AFTER = 10, /* iterations after which a candidate must be close to the goal */
     SLIDES = 8,      /* nearest solutions from which to slide */
+    SPINS = 8,       /* angles of a free spin at which candidates are looked up */
     PATIENCE = 4,    /* steps after which a slide must be inside the limits */
     ALL_ROUNDS = 4,  /* of CELLS starts, if all solutions are asked for; fewer if one finds nothing new */
 };
@@ -102,7 +103,7 @@ static int follows_curves(const search *s)
 static void begin_search(search *s, const ulna_serial *chain, const ulna_serial_goal *goal, const double *seed,
                          const ulna_serial_norm *norm, double *q)
 {
-    s->chain = chain, s->norm = norm, s->seed = seed, s->q = q, s->best = INFINITY;
+    s->chain = chain, s->goal = goal, s->norm = norm, s->seed = seed, s->q = q, s->best = INFINITY;
     s->result = (ulna_serial_result){0};
     ulna_serial_target_set(chain, goal, &s->target);
     s->pace = 0;
@@ -274,19 +275,20 @@ static void sample_starts(const ulna_serial *chain, double (*start)[ULNA_SERIAL_
         }
 }
 
-/* Starting points, the most promising first, from the table of cells or, without tables, from the low-discrepancy sequence. */
-static void find_starts(const search *s, double (*start)[ULNA_SERIAL_MAX], int count)
+/* A sample of the table of cells as a candidate, for the pose at one angle of a free spin. */
+typedef struct candidate {
+    float score;
+    int sample, spin;
+} candidate;
+
+/* The best sample of each cell for a pose, with scores that fall with the distance of the inner joints from the seed. */
+static void score_cells(const search *s, const ulna_serial_target *pose, int spin, candidate *list)
 {
     const ulna_serial *chain = s->chain;
     const ulna_serial_table *table = &chain->table[ULNA_SERIAL_CELLS];
-    if (!s->target.uses_table) {
-        sample_starts(chain, start, count, 1);
-        return;
-    }
     float score[CELLS];
-    int sample[CELLS], ranked[CELLS];
-    ulna_serial_lanes lanes;
-    chain->wide->scan(chain, table, &s->target, score, sample);
+    int sample[CELLS];
+    chain->wide->scan(chain, table, pose, score, sample);
     for (int k = 0; k < CELLS; k++) {
         double sum = 0;
         for (int i = 1; i < chain->n - 1; i++) {
@@ -294,21 +296,86 @@ static void find_starts(const search *s, double (*start)[ULNA_SERIAL_MAX], int c
             const double short_way = chain->free[i] ? ulna_serial_unturn(way, 0) : way;
             sum += short_way * short_way;
         }
-        score[k] -= (float)(DISTANCE_SCORE * sum);
+        list[k] = (candidate){score[k] - (float)(DISTANCE_SCORE * sum), sample[k], spin};
     }
+}
+
+/* Puts candidates into a list of at most `capacity`, best first. */
+static int merge_best(const candidate *from, candidate *list, int count, int capacity)
+{
     for (int k = 0; k < CELLS; k++) {
-        int rank = 0;
-        for (int j = 0; j < CELLS; j++)
-            rank += (score[j] > score[k]) | ((score[j] == score[k]) & (j < k));
-        ranked[rank] = sample[k];
+        if (count == capacity && from[k].score <= list[count - 1].score)
+            continue;
+        int at = count < capacity ? count++ : count - 1;
+        for (; at > 0 && list[at - 1].score < from[k].score; at--)
+            list[at] = list[at - 1];
+        list[at] = from[k];
     }
-    ulna_serial_lanes_set(chain, chain->wide, &s->target, &lanes);
-    for (int first = 0; first < count; first += chain->wide->lanes) {
-        chain->wide->begin(chain, table, &s->target, ranked + first, &lanes);
-        for (int l = 0; l < chain->wide->lanes; l++)
+    return count;
+}
+
+/* The first and the last joint of the candidates of one spin in closed form. */
+static void begin_candidates(const search *s, const ulna_serial_target *pose, int spin, const candidate *list,
+                             int count, double (*start)[ULNA_SERIAL_MAX])
+{
+    const ulna_serial *chain = s->chain;
+    const int most = chain->wide->lanes;
+    int sample[ULNA_SERIAL_LANES], number[ULNA_SERIAL_LANES], size = 0;
+    ulna_serial_lanes lanes;
+    ulna_serial_lanes_set(chain, chain->wide, pose, &lanes);
+    for (int k = 0; k <= count; k++) {
+        if (k < count && list[k].spin == spin) {
+            sample[size] = list[k].sample;
+            number[size++] = k;
+        }
+        if (size < most && !(k == count && size > 0))
+            continue;
+        for (int l = size; l < most; l++)
+            sample[l] = sample[0];
+        chain->wide->begin(chain, &chain->table[ULNA_SERIAL_CELLS], pose, sample, &lanes);
+        for (int l = 0; l < size; l++)
             for (int i = 0; i < chain->n; i++)
-                start[first + l][i] = lanes.q[i][l];
+                start[number[l]][i] = lanes.q[i][l];
+        size = 0;
     }
+}
+
+/* The poses that a goal with a free spin allows, at equal angles. */
+static void spin_poses(const search *s, ulna_serial_target *poses)
+{
+    for (int k = 0; k < SPINS; k++) {
+        ulna_serial_goal pose = *s->goal;
+        double turn[9], vector[3];
+        for (int r = 0; r < 3; r++)
+            vector[r] = 2 * ULNA_PI * k / SPINS * s->goal->axis[r];
+        ulna_exp(vector, turn);
+        ulna_multiply9(s->goal->rotation, turn, pose.rotation);
+        pose.aim = ULNA_SERIAL_POSE;
+        ulna_serial_target_set(s->chain, &pose, &poses[k]);
+    }
+}
+
+/* Starting points, the most promising first, from the table of cells or, without tables, from the low-discrepancy sequence. */
+static void find_starts(const search *s, double (*start)[ULNA_SERIAL_MAX], int count)
+{
+    const int spins = s->target.aim == ULNA_SERIAL_SPIN && !s->target.folded_spin ? SPINS : 1;
+    candidate cells[CELLS], best[CELLS];
+    ulna_serial_target poses[SPINS];
+    int found_count = 0;
+    if (!s->target.uses_table && !(spins > 1 && s->chain->has_tables)) {
+        sample_starts(s->chain, start, count, 1);
+        return;
+    }
+    if (spins > 1)
+        spin_poses(s, poses);
+    else
+        poses[0] = s->target;
+    for (int k = 0; k < spins; k++) {
+        score_cells(s, &poses[k], k, cells);
+        found_count = merge_best(cells, best, found_count, count);
+    }
+    for (int k = 0; k < spins; k++)
+        begin_candidates(s, &poses[k], k, best, count, start);
 }
 
 void ulna_serial_converge(search *s, double (*start)[ULNA_SERIAL_MAX], int count, int limited, ulna_serial_take take,

@@ -8,6 +8,7 @@ enum { ULNA_SERIAL_CELLS_FOUND = 32 }; /* candidates: one of each cell of the ta
 
 typedef struct ulna_serial_search {
     const ulna_serial *chain;
+    const ulna_serial_goal *goal;
     const ulna_serial_norm *norm;
     const double *seed;
     ulna_serial_target target;

@@ -194,6 +194,18 @@ static void joints_that_follow(void **state)
     ulna_test_says(tool->err, "this joint follows open: give --strength for that one");
     assert_int_equal(ulna_test_tool_run(tool, "reach gripper.urdf -t right -g '0.1 -0.05 0.3' --lock close=0.01"), 2);
     ulna_test_says(tool->err, "this joint follows open: give --lock for that one");
+    /* The distance counts both, whichever of them is on the way to the tip. */
+    for (int left = 0; left < 2; left++) {
+        double distance[2];
+        for (int is_largest = 0; is_largest < 2; is_largest++) {
+            snprintf(line, sizeof line, "gripper.urdf -t %s --nearest %s",
+                     left ? "left -g '0.1 0.05 0.3'" : "right -g '0.1 -0.05 0.3'", is_largest ? "--norm largest" : "");
+            o = ulna_test_tool_run_json(tool, "reach", line, 0);
+            distance[is_largest] = number(o, "distance");
+            json_decref(o);
+        }
+        assert_near(distance[0], sqrt(2) * distance[1], 1e-6);
+    }
     /* Locked by what it follows, although that is not on its chain, or itself. */
     static const char *const locks[] = {"open", "close", "open=0.02"};
     for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {

@@ -88,10 +88,22 @@ void ulna_test_serial_errors(ulna_test_serial *s, const ulna_serial_goal *goal, 
         goal->aim == ULNA_SERIAL_POSITION ? 0 : atan2(ulna_norm(w), difference[0] + difference[4] + difference[8] - 1);
 }
 
+/* Joints that follow others go where these are. */
+static void follow(const ulna_test_serial *s, double *q)
+{
+    double all[32] = {0};
+    for (int i = 0; i < s->n; i++)
+        all[ulna_serial_coordinates(s->chain)[i]] = q[i];
+    ulna_model_couple(s->model, all);
+    for (int i = 0; i < s->n; i++)
+        q[i] = all[ulna_serial_coordinates(s->chain)[i]];
+}
+
 void ulna_test_serial_q(const ulna_test_serial *s, ulna_test_rng *rng, double *q)
 {
     for (int i = 0; i < s->n; i++)
         q[i] = ulna_test_rng_uniform(rng, ulna_serial_lower(s->chain)[i], ulna_serial_upper(s->chain)[i]);
+    follow(s, q);
 }
 
 void ulna_test_serial_near(const ulna_test_serial *s, ulna_test_rng *rng, const double *q, double *seed)
@@ -99,6 +111,7 @@ void ulna_test_serial_near(const ulna_test_serial *s, ulna_test_rng *rng, const 
     for (int i = 0; i < s->n; i++)
         seed[i] = fmin(fmax(q[i] + 0.1 * ulna_test_rng_normal(rng), ulna_serial_lower(s->chain)[i]),
                        ulna_serial_upper(s->chain)[i]);
+    follow(s, seed);
 }
 
 void ulna_test_serial_assert_solution(ulna_test_serial *s, const ulna_serial_goal *goal, const double *q)
