@@ -1,70 +1,126 @@
 /* Completion for shells, from the same tables as help and manual page: commands, options, and what options take. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/paper/paper.h"
+#include "ulna/sample.h"
 
 /* ---- what a word can be ------------------------------------------------------------------------------------------------ */
 
-typedef enum value_kind {
-    VALUE_NONE,   /* the option takes nothing */
-    VALUE_ANY,    /* something that cannot be guessed */
-    VALUE_FILE,   /* a file or a folder */
-    VALUE_METHOD, /* a method by name */
-    VALUE_CHOICE  /* one of the words of "on|off", or the name of a command */
-} value_kind;
+/* What an option takes, by its name and by what the synopsis calls it: each word that its text mentions is offered. */
+static const struct {
+    const char *option, *argument, *words;
+} known[] = {
+    {"attach", "WHERE", "model names reference oracle"},
+    {"axes", "ABC", "auto"},
+    {"ball", "KIND", "euler quaternion expmap swing-twist"},
+    {"bounds", "WHICH", "none skeleton"},
+    {"bvh-channels", "KIND", "three dof"},
+    {"init", "WHERE", "rest first global"},
+    {"loss", "KIND", "geman-mcclure cauchy huber square"},
+    {"norm", "NORM", "squares largest"},
+    {"oracle-start", "WHERE", "solution reference zero"},
+    {"relax", "KIND", "bones hull none"},
+    {"sdpa-form", "FORM", "F0 F1 F2"},
+    {"seed", "Q", "rest"},
+    {"start", "KIND", "random near"},
+    {"start", "WHERE", "tracked near reference rest zero"},
+    {"static-pose", "POSE", "t n a"},
+    {"up", "AXIS", "x y z"},
+};
 
-/* Whether the name is one of the words of a list such as cli_command.reads. */
-static int is_listed(const char *list, const char *name)
+typedef struct offer {
+    char words[1000]; /* each after a blank */
+    int files;        /* files and folders as well */
+} offer;
+
+static void add(offer *to, const char *word, int length)
 {
-    size_t length = strlen(name);
-    for (const char *at = list; at && (at = strstr(at, name)) != NULL; at += length)
-        if ((at == list || at[-1] == ' ') && (!at[length] || at[length] == ' '))
+    size_t used = strlen(to->words);
+    snprintf(to->words + used, sizeof to->words - used, " %.*s", length, word);
+}
+
+static void add_word(offer *to, const char *word)
+{
+    add(to, word, (int)strlen(word));
+}
+
+static int mentions(const char *text, const char *word, size_t length)
+{
+    static const char inside[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
+    for (const char *at = text; *at; at += strcspn(at, inside)) {
+        size_t size = strspn(at, inside);
+        if (size == length && memcmp(at, word, length) == 0)
             return 1;
+        at += size;
+    }
     return 0;
 }
 
-static value_kind kind_of(const cli_command *command, const cli_option *option)
-{
-    const char *argument = option->argument;
-    if (!argument)
-        return VALUE_NONE;
-    if (strcmp(option->name, "method") == 0 || strcmp(option->name, "methods") == 0)
-        return VALUE_METHOD;
-    if (strchr(argument, '|'))
-        return VALUE_CHOICE;
-    int is_file = is_listed(command->reads, option->name) || is_listed(command->writes, option->name) ||
-                  strstr(argument, "FILE") || strstr(argument, "FOLDER") || strstr(argument, "DIR");
-    return is_file ? VALUE_FILE : VALUE_ANY;
-}
-
-static value_kind kind_of_operands(const cli_command *command)
-{
-    if (command == &methods_command)
-        return VALUE_METHOD;
-    if (command == &help_command)
-        return VALUE_CHOICE;
-    int is_file =
-        is_listed(command->reads, "OPERANDS") || is_listed(command->writes, "LAST") || strstr(command->operands, "DIR");
-    return is_file ? VALUE_FILE : VALUE_ANY;
-}
-
-static void put_commands(void)
+static void add_commands(offer *to)
 {
     for (int i = 0; cli_commands[i]; i++)
-        printf("%s%s", i ? " " : "", cli_commands[i]->name);
+        add_word(to, cli_commands[i]->name);
 }
 
-/* "on off" of "on|off"; names of methods or commands. */
-static void put_words(value_kind kind, const cli_option *option)
+static void add_methods(offer *to)
 {
-    if (kind == VALUE_METHOD)
-        for (int i = 0; ulna_method_at(i); i++)
-            printf("%s%s", i ? " " : "", ulna_method_at(i)->name);
-    else if (!option)
-        put_commands();
-    else
-        for (const char *at = option->argument; *at; at++)
-            putchar(*at == '|' ? ' ' : *at);
+    for (int i = 0; ulna_method_at(i); i++)
+        add_word(to, ulna_method_at(i)->name);
+}
+
+static void add_samples(offer *to)
+{
+    for (int i = 0; ulna_sample_name(i); i++)
+        add_word(to, ulna_sample_name(i));
+}
+
+static offer offer_for(const cli_command *command, const cli_option *option)
+{
+    const char *name = option->name, *argument = option->argument;
+    offer made = {.files = cli_is_listed(command->reads, name) || cli_is_listed(command->writes, name) ||
+                           strstr(argument, "FILE") || strstr(argument, "FOLDER") || strstr(argument, "DIR")};
+    if (strcmp(name, "method") == 0 || strcmp(name, "methods") == 0)
+        add_methods(&made);
+    else if (strcmp(name, "skeleton") == 0 || (command == &sample_command && strcmp(name, "only") == 0))
+        add_samples(&made);
+    else if (strcmp(argument, "UNIT") == 0)
+        add_word(&made, "m cm mm in ft");
+    for (const char *at = argument; strchr(argument, '|') && *at; at += *at == '|') {
+        int length = (int)strcspn(at, "|");
+        add(&made, at, length);
+        at += length;
+    }
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        for (const char *at = known[i].words;
+             *at && strcmp(name, known[i].option) == 0 && strcmp(argument, known[i].argument) == 0;
+             at += strspn(at, " ")) {
+            size_t length = strcspn(at, " ");
+            if (mentions(option->text, at, length))
+                add(&made, at, (int)length);
+            at += length;
+        }
+    return made;
+}
+
+static offer offer_for_operands(const cli_command *command)
+{
+    offer made = {.files = cli_is_listed(command->reads, "OPERANDS") || cli_is_listed(command->writes, "LAST") ||
+                           strstr(command->operands, "DIR")};
+    if (command == &methods_command)
+        add_methods(&made);
+    else if (command == &help_command)
+        add_commands(&made);
+    else if (command == &info_command || strstr(command->operands, "MODEL") || strstr(command->operands, "SKELETON") ||
+             strstr(command->operands, "ROBOT"))
+        add_samples(&made);
+    else if (command == &paper_command) {
+        add_word(&made, "all");
+        for (int i = 0; paper_items[i].name; i++)
+            add_word(&made, paper_items[i].name);
+    }
+    return made;
 }
 
 /* The first sentence of a text, in single quotes that are open; a backslash before what `escaped` lists. */
@@ -90,19 +146,16 @@ static void bash_option_names(const cli_option *options)
 }
 
 /* A case for each option that takes something: what comes after it. */
-static void bash_values(const cli_command *command, const cli_option *options)
+static void bash_values(const char *name, const cli_command *command, const cli_option *options)
 {
     for (; options && options->name; options++) {
-        value_kind kind = kind_of(command, options);
-        if (kind == VALUE_NONE)
+        if (!options->argument)
             continue;
-        printf("    %s:--%s", command->name, options->name);
+        offer values = offer_for(command, options);
+        printf("    %s:--%s", name, options->name);
         if (options->letter)
-            printf("|%s:-%c", command->name, options->letter);
-        printf(") words='");
-        if (kind == VALUE_METHOD || kind == VALUE_CHOICE)
-            put_words(kind, options);
-        printf("' files=%d ;;\n", kind == VALUE_FILE);
+            printf("|%s:-%c", name, options->letter);
+        printf(") words='%s' files=%d ;;\n", values.words, values.files);
     }
 }
 
@@ -111,27 +164,32 @@ static void print_bash(void)
     printf("# bash completion of ulna, written by 'ulna help --completion bash'; do not edit.\n"
            "_ulna() {\n"
            "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command= words= files=0 i\n"
+           "    if [[ $word == = ]]; then\n"
+           "        word=\n"
+           "    elif [[ $before == = ]]; then\n"
+           "        before=${COMP_WORDS[COMP_CWORD-2]}\n"
+           "    fi\n"
            "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
            "        case ${COMP_WORDS[i]} in\n"
-           "        --threads) ((i++)) ;;\n"
+           "        --threads) [[ ${COMP_WORDS[++i]} != = ]] || ((i++)) ;;\n"
            "        -*) ;;\n"
            "        *) command=${COMP_WORDS[i]}; break ;;\n"
            "        esac\n"
            "    done\n"
            "    case $command:$before in\n");
+    bash_values("", cli_commands[0], cli_global_options);
     for (int i = 0; cli_commands[i]; i++) {
-        bash_values(cli_commands[i], cli_commands[i]->options);
-        bash_values(cli_commands[i], cli_global_options);
+        bash_values(cli_commands[i]->name, cli_commands[i], cli_commands[i]->options);
+        bash_values(cli_commands[i]->name, cli_commands[i], cli_global_options);
     }
-    printf("    :*) words='");
-    put_commands();
+    offer commands = {0};
+    add_commands(&commands);
+    printf("    :*) words='%s", commands.words);
     bash_option_names(cli_global_options);
     printf("' ;;\n");
     for (int i = 0; cli_commands[i]; i++) {
-        value_kind kind = kind_of_operands(cli_commands[i]);
-        printf("    %s:*) files=%d words='", cli_commands[i]->name, kind == VALUE_FILE);
-        if (kind == VALUE_METHOD || kind == VALUE_CHOICE)
-            put_words(kind, NULL);
+        offer operands = offer_for_operands(cli_commands[i]);
+        printf("    %s:*) files=%d words='%s", cli_commands[i]->name, operands.files, operands.words);
         bash_option_names(cli_commands[i]->options);
         bash_option_names(cli_global_options);
         printf("' ;;\n");
@@ -149,42 +207,42 @@ static void print_bash(void)
 
 /* ---- zsh --------------------------------------------------------------------------------------------------------------- */
 
-static void zsh_value(value_kind kind, const cli_option *option)
+static void zsh_offer(offer values)
 {
-    if (kind == VALUE_METHOD || kind == VALUE_CHOICE) {
-        printf("(");
-        put_words(kind, option);
-        printf(")");
-    } else if (kind == VALUE_FILE)
-        printf("_files");
+    if (*values.words && values.files)
+        printf(" _ulna_words_or_files%s", values.words);
+    else if (*values.words)
+        printf("(%s)", values.words + 1);
     else
-        printf(" ");
+        printf(values.files ? "_files" : " ");
 }
 
-static void zsh_options(const cli_command *command)
+static void zsh_options(const cli_command *command, const cli_option *options)
 {
-    const cli_option *const lists[] = {command->options, cli_global_options};
-    for (int i = 0; i < 2; i++)
-        for (const cli_option *o = lists[i]; o && o->name; o++) {
-            if (o->letter)
-                printf("            '*'{-%c,--%s}'[", o->letter, o->name);
-            else
-                printf("            '*--%s[", o->name);
-            put_sentence(o->text, "[]:\\");
-            printf("]");
-            if (o->argument) {
-                printf(":%s:", o->name);
-                zsh_value(kind_of(command, o), o);
-            }
-            printf("' \\\n");
+    for (const cli_option *o = options; o && o->name; o++) {
+        if (o->letter)
+            printf("            '*'{-%c%s,--%s%s}'[", o->letter, o->argument ? "+" : "", o->name,
+                   o->argument ? "=" : "");
+        else
+            printf("            '*--%s%s[", o->name, o->argument ? "=" : "");
+        put_sentence(o->text, "[]:\\");
+        printf("]");
+        if (o->argument) {
+            printf(":%s:", o->name);
+            zsh_offer(offer_for(command, o));
         }
+        printf("' \\\n");
+    }
 }
 
 static void print_zsh(void)
 {
     printf("#compdef ulna\n# zsh completion of ulna, written by 'ulna help --completion zsh'; do not edit.\n"
+           "_ulna_words_or_files() {\n    compadd -- \"$@\"\n    _files\n}\n"
            "_ulna() {\n    local context state line\n    typeset -A opt_args\n"
-           "    _arguments -C '1:command:->command' '*::argument:->argument'\n"
+           "    _arguments -C \\\n");
+    zsh_options(cli_commands[0], cli_global_options);
+    printf("            '(-): :->command' '(-)*:: :->argument'\n"
            "    case $state in\n    command)\n        local -a commands\n        commands=(\n");
     for (int i = 0; cli_commands[i]; i++) {
         printf("            '%s:", cli_commands[i]->name);
@@ -194,9 +252,10 @@ static void print_zsh(void)
     printf("        )\n        _describe command commands\n        ;;\n    argument)\n        case $words[1] in\n");
     for (int i = 0; cli_commands[i]; i++) {
         printf("        %s)\n            _arguments \\\n", cli_commands[i]->name);
-        zsh_options(cli_commands[i]);
+        zsh_options(cli_commands[i], cli_commands[i]->options);
+        zsh_options(cli_commands[i], cli_global_options);
         printf("            '*:operand:");
-        zsh_value(kind_of_operands(cli_commands[i]), NULL);
+        zsh_offer(offer_for_operands(cli_commands[i]));
         printf("'\n            ;;\n");
     }
     printf("        esac\n        ;;\n    esac\n}\n"
@@ -205,50 +264,47 @@ static void print_zsh(void)
 
 /* ---- fish -------------------------------------------------------------------------------------------------------------- */
 
-static void fish_option(const char *condition, const cli_command *command, const cli_option *option)
+static void fish_options(const char *name, const cli_command *command, const cli_option *options)
 {
-    value_kind kind = kind_of(command, option);
-    printf("complete -c ulna -n '%s' -l %s", condition, option->name);
-    if (option->letter)
-        printf(" -s %c", option->letter);
-    if (kind == VALUE_FILE)
-        printf(" -r -F");
-    else if (kind != VALUE_NONE)
-        printf(" -x");
-    if (kind == VALUE_METHOD || kind == VALUE_CHOICE) {
-        printf(" -a '");
-        put_words(kind, option);
-        printf("'");
+    for (const cli_option *o = options; o && o->name; o++) {
+        printf("complete -c ulna -n '__ulna_at %s' -l %s", name, o->name);
+        if (o->letter)
+            printf(" -s %c", o->letter);
+        if (o->argument) {
+            offer values = offer_for(command, o);
+            printf(values.files ? " -r -F" : " -x");
+            if (*values.words)
+                printf(" -a '%s'", values.words + 1);
+        }
+        printf(" -d '");
+        put_sentence(o->text, "\\");
+        printf("'\n");
     }
-    printf(" -d '");
-    put_sentence(option->text, "\\");
-    printf("'\n");
 }
 
 static void print_fish(void)
 {
-    printf("# fish completion of ulna, written by 'ulna help --completion fish'; do not edit.\n");
+    printf("# fish completion of ulna, written by 'ulna help --completion fish'; do not edit.\n"
+           "function __ulna_at # whether this is the command of the line, or 'none'\n"
+           "    set -l command none\n    set -l takes_next 0\n    set -l words (commandline -opc)\n"
+           "    for word in $words[2..-1]\n"
+           "        if test $takes_next = 1\n            set takes_next 0\n"
+           "        else if test \"$word\" = --threads\n            set takes_next 1\n"
+           "        else if not string match -q -- '-*' $word\n            set command $word\n            break\n"
+           "        end\n    end\n    test $command = $argv[1]\nend\n"
+           "complete -c ulna -f -n '__ulna_at none'\n");
+    fish_options("none", cli_commands[0], cli_global_options);
     for (int i = 0; cli_commands[i]; i++) {
         const cli_command *command = cli_commands[i];
-        value_kind kind = kind_of_operands(command);
-        char condition[80];
-        printf("complete -c ulna -f -n __fish_use_subcommand -a %s -d '", command->name);
+        offer operands = offer_for_operands(command);
+        printf("complete -c ulna -f -n '__ulna_at none' -a %s -d '", command->name);
         put_sentence(command->summary, "\\");
         printf("'\n");
-        snprintf(condition, sizeof condition, "__fish_seen_subcommand_from %.40s", command->name);
-        for (const cli_option *o = command->options; o && o->name; o++)
-            fish_option(condition, command, o);
-        for (const cli_option *o = cli_global_options; o->name; o++)
-            fish_option(condition, command, o);
-        if (kind == VALUE_FILE)
-            continue;
-        printf("complete -c ulna -f -n '%s'", condition);
-        if (kind == VALUE_METHOD || kind == VALUE_CHOICE) {
-            printf(" -a '");
-            put_words(kind, NULL);
-            printf("'");
-        }
-        printf("\n");
+        fish_options(command->name, command, command->options);
+        fish_options(command->name, command, cli_global_options);
+        if (*operands.words || !operands.files)
+            printf("complete -c ulna -n '__ulna_at %s'%s -a '%s'\n", command->name, operands.files ? "" : " -f",
+                   operands.words);
     }
 }
 
