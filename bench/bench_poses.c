@@ -54,25 +54,25 @@ static void run(const ulna_take *take, int way, outcome *to)
 }
 
 /* The take with the markers where they sit, by calibration or from `name`.csv in a folder. */
-static ulna_take *attach(const char *name, ulna_take_options *options, const char *folder,
+static ulna_take *attach(const char *name, ulna_take_options options, const char *folder,
                          const ulna_calibrate_options *calibrate, ulna_calibration *found)
 {
     ulna_take *made = NULL, *by_names = NULL;
     ulna_marker_set set = ulna_marker_set_empty(NULL);
     char path[1200];
     snprintf(path, sizeof path, "%s/%s.csv", folder ? folder : "", name);
-    if (folder && ulna_marker_set_load(path, options->model, &set, NULL) == ULNA_OK) {
-        options->set = &set;
-        ulna_take_create(options, &made, NULL);
+    if (folder && ulna_marker_set_load(path, options.model, &set, NULL) == ULNA_OK) {
+        options.set = &set;
+        ulna_take_create(&options, &made, NULL);
     } else if (!folder) {
-        options->attach = ULNA_ATTACH_NAMES;
-        if (ulna_take_create(options, &by_names, NULL) == ULNA_OK &&
+        options.attach = ULNA_ATTACH_NAMES;
+        if (ulna_take_create(&options, &by_names, NULL) == ULNA_OK &&
             ulna_calibrate(by_names, calibrate, found, NULL) == ULNA_OK) {
-            options->model = found->model ? found->model : options->model;
-            options->attach = ULNA_ATTACH_SET;
-            options->set = &found->set;
-            options->axes = by_names->axes;
-            ulna_take_create(options, &made, NULL);
+            options.model = found->model ? found->model : options.model;
+            options.attach = ULNA_ATTACH_SET;
+            options.set = &found->set;
+            options.axes = by_names->axes;
+            ulna_take_create(&options, &made, NULL);
         }
         ulna_take_destroy(by_names);
     }
@@ -144,9 +144,8 @@ static void run_beside_yardstick(const bench_take *s, const ulna_take_options *o
                                  outcome to[WAYS])
 {
     char folder[1100];
-    ulna_take_options with_offsets = *options;
     snprintf(folder, sizeof folder, "%s/cal", yardstick);
-    ulna_take *take = attach(yardstick_name(s), &with_offsets, folder, NULL, NULL);
+    ulna_take *take = attach(yardstick_name(s), *options, folder, NULL, NULL);
     if (take)
         run(take, YARDSTICK_OFFSETS, &to[YARDSTICK_OFFSETS]);
     ulna_take_destroy(take);
@@ -167,7 +166,7 @@ static void run_take(const bench_take *s, const settings *wanted, outcome to[WAY
         options.reference = reference.clip.frame_count ? &reference.clip : NULL;
         if (*wanted->yardstick)
             run_beside_yardstick(s, &options, wanted->yardstick, to);
-        ulna_take *take = attach(s->name, &options, wanted->offsets, &wanted->calibrate, &found);
+        ulna_take *take = attach(s->name, options, wanted->offsets, &wanted->calibrate, &found);
         for (int way = DEFAULT; way <= LEAST_SQUARES && take; way++)
             run(take, way, &to[way]);
         ulna_take_destroy(take);

@@ -14,7 +14,7 @@ int main(void)
     ulna_problem *problem;
     ulna_solver *solver;
     ulna_result result;
-    ulna_constraint_state foot, hand;
+    ulna_constraint_state foot = {0}, hand = {0};
     double start[3], worst_foot = 0, worst_hand = 0;
     int number;
     if (ulna_sample_create("human", NULL, &model, NULL) || ulna_pose_create(model, NULL, &pose, NULL) ||
@@ -34,13 +34,15 @@ int main(void)
         ulna_solver_create(problem, &options, NULL, &solver, NULL))
         return 1;
     double *q = calloc((size_t)ulna_model_coordinate_count(model), sizeof *q);
+    if (!q)
+        return 1;
     memcpy(q, ulna_model_rest(model), (size_t)ulna_model_coordinate_count(model) * sizeof *q);
-    for (int frame = 0; frame < 300; frame++) {
+    int failed = 0;
+    for (int frame = 0; frame < 300 && !failed; frame++) {
         double t = 6.283185307179586 * frame / 100;
         const double goal[3] = {start[0] + 0.2 * (1 - cos(t)), start[1] + 0.2 * sin(2 * t), start[2] + 0.2 * sin(t)};
-        if (ulna_problem_set_constraint_goal(problem, number, goal) || ulna_solve(solver, q, &result) ||
-            ulna_solver_constraint(solver, 0, &foot) || ulna_solver_constraint(solver, number, &hand))
-            return 1;
+        failed = ulna_problem_set_constraint_goal(problem, number, goal) || ulna_solve(solver, q, &result) ||
+                 ulna_solver_constraint(solver, 0, &foot) || ulna_solver_constraint(solver, number, &hand);
         worst_foot = fmax(worst_foot, foot.error);
         worst_hand = fmax(worst_hand, hand.error);
     }
@@ -51,5 +53,5 @@ int main(void)
     ulna_problem_destroy(problem);
     ulna_pose_destroy(pose);
     ulna_model_destroy(model);
-    return worst_foot < 1e-6 ? 0 : 1;
+    return failed || worst_foot >= 1e-6;
 }

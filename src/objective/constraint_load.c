@@ -157,7 +157,7 @@ void ulna_rows_multiply(const ulna_work *work, const ulna_row *rows, int count, 
     for (int i = 0; i < count; i++) {
         const ulna_row *row = &rows[i];
         double sum = 0;
-        for (int p = 0; p < row->part_count; p++) {
+        for (int p = 0; p < 2 && p < row->part_count; p++) {
             if (link[p] != row->part[p].link)
                 twist_of(work, link[p] = row->part[p].link, velocity, twist[p]);
             sum += ulna_inner(6, row->part[p].wrench, twist[p]);

@@ -238,9 +238,9 @@ static ulna_status append(ulna_problem *problem, const ulna_constraint *given, i
     made.number_count = 2 * dofs + corners;
     if (dofs)
         made.dofs = ulna_allocate(&problem->allocator, dofs, sizeof *made.dofs);
-    if (made.number_count)
+    if (dofs || corners)
         made.numbers = ulna_allocate(&problem->allocator, made.number_count, sizeof *made.numbers);
-    if ((dofs && !made.dofs) || (made.number_count && !made.numbers)) {
+    if ((dofs && !made.dofs) || ((dofs || corners) && !made.numbers)) {
         drop(&problem->allocator, &made);
         return ULNA_ERR_MEMORY;
     }

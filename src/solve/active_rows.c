@@ -116,7 +116,8 @@ ulna_status ulna_active_here(ulna_solver *s, ulna_active_rows *rows)
 
 double ulna_active_displacement(const ulna_solver *s, const ulna_active_rows *rows, int dof)
 {
-    int c = s->model->dof_coordinate[dof], hold = rows->hold[dof];
+    const int c = s->model->dof_coordinate[dof];
+    const signed char hold = rows->hold[dof];
     return hold == ULNA_LOCKED || !hold ? 0 : (hold < 0 ? s->lower[dof] : s->upper[dof]) - s->q[c];
 }
 
@@ -150,7 +151,8 @@ static int flip_row(ulna_active_rows *rows, int i, double pull, double broken)
 
 static int flip_dof(const ulna_solver *s, ulna_active_rows *rows, int j, double pull)
 {
-    int c = s->model->dof_coordinate[j], hold = rows->hold[j];
+    const int c = s->model->dof_coordinate[j];
+    const signed char hold = rows->hold[j];
     if (c < 0 || !s->bounded || hold == ULNA_LOCKED)
         return 0;
     double to = s->q[c] + rows->step[j], rounding = ROUNDING * s->unit[j];
@@ -441,7 +443,7 @@ static ulna_status violation_step(ulna_solver *s, ulna_active_rows *rows, double
 ulna_status ulna_active_approach(ulna_solver *s, ulna_active_rows *rows)
 {
     ulna_constrained *c = s->constrained;
-    double f, before = ulna_rows_squared_lack(c, c->rows), after = (double)INFINITY;
+    double f = (double)INFINITY, before = ulna_rows_squared_lack(c, c->rows), after = (double)INFINITY;
     ulna_status status = ulna_active_here(s, rows);
     s->now.damping = fmax(rows->kappa * before, FLOOR * s->length2);
     if (status == ULNA_OK)

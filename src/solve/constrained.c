@@ -223,9 +223,11 @@ static ulna_status drop_multipliers(ulna_solver *s, double *kkt)
     double without;
     memset(c->beta, 0, (size_t)c->capacity * sizeof *c->beta);
     ulna_status status = ulna_kkt_residual(s, &without);
-    if (status != ULNA_OK || without <= *kkt) {
-        *kkt = without;
+    if (status != ULNA_OK)
         return status;
+    if (without <= *kkt) {
+        *kkt = without;
+        return ULNA_OK;
     }
     memcpy(c->beta, c->best_beta, (size_t)c->capacity * sizeof *c->beta);
     return ulna_kkt_residual(s, kkt);

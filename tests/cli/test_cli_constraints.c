@@ -459,7 +459,7 @@ static void feet_of_a_walk_stand_in_the_file(void **state)
         int body = ulna_model_find_body(skeleton.model, json_string_value(json_object_get(s, "body")));
         int toes = ulna_model_find_body(skeleton.model,
                                         body == ulna_model_find_body(skeleton.model, "lfoot") ? "ltoes" : "rtoes");
-        double first[3], now[3];
+        double first[3] = {0}, now[3] = {0};
         for (long long f = integer(s, "first"); f <= integer(s, "last"); f++) {
             assert_int_equal(ulna_pose_forward(pose, ulna_clip_frame(&motion.clip, (int)(f - motion.clip.first_frame))),
                              ULNA_OK);

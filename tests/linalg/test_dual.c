@@ -117,7 +117,7 @@ static void equals_the_search_over_all_sets(void **state)
     for (int round = 0; round < 2000; round++) {
         int n = 1 + ulna_test_rng_index(&rng, MOST), negative = -1;
         program p = random_program(&rng, n, 1 + ulna_test_rng_index(&rng, n + 2), 0);
-        double expected[MOST], beta[MOST];
+        double expected[MOST] = {0}, beta[MOST];
         unsigned char active[MOST], again[MOST];
         for (int i = 0; i < n; i++) /* a warm start that is right, wrong or absent */
             active[i] = (unsigned char)(round % 2 ? ulna_test_rng_index(&rng, 2) : 0);

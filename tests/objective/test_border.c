@@ -403,7 +403,7 @@ static void kernels_agree(void **state)
         random_rows rows;
         fill_rows(&rng, b.model, &rows);
         double beta[MOST_ROWS], f, *step = ulna_test_numbers(b.nv), *first = ulna_test_numbers(b.nv);
-        double S[MOST_ROWS * MOST_ROWS];
+        double S[MOST_ROWS * MOST_ROWS] = {0};
         ulna_test_rng_fill(&rng, beta, rows.count, -1, 1);
         for (int k = 0; k < 3; k++) {
             border_memory memory = border_open(b.model, MOST_ROWS);

@@ -214,7 +214,7 @@ static void test_step_is_newton(void **state)
         const ulna_test_robot robot = ulna_test_random_robot(&rng, 6 + r % 3, 0.2);
         const ulna_serial_aim aim = (ulna_serial_aim)(r / 4 % 4);
         ulna_test_serial s = ulna_test_serial_robot(&robot, NULL);
-        double q[ULNA_SERIAL_MAX], from[ULNA_SERIAL_MAX], position, rotation, new_position, new_rotation;
+        double q[ULNA_SERIAL_MAX], from[ULNA_SERIAL_MAX] = {0}, position, rotation, new_position, new_rotation;
         for (int i = 0; i < s.n; i++) {
             const double middle = robot.joint[i].slides ? 0.2 : 0, half = robot.joint[i].slides ? 0.19 : 2.5;
             q[i] = middle + ulna_test_rng_uniform(&rng, -half, half);

@@ -11,18 +11,15 @@
 
 #define PI 3.14159265358979323846
 
-void ulna_scene_expect(ulna_status status, const char *what)
+void ulna_scene_end(ulna_status status, const char *what)
 {
-    if (status == ULNA_OK)
-        return;
     fprintf(stderr, "scene: %s: %s\n", what, ulna_status_text(status));
     exit(1);
 }
 
 static void *expect_memory(void *memory)
 {
-    if (!memory)
-        ulna_scene_expect(ULNA_ERR_MEMORY, "memory");
+    ulna_scene_expect(memory ? ULNA_OK : ULNA_ERR_MEMORY, "memory");
     return memory;
 }
 

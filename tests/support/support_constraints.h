@@ -21,7 +21,12 @@ typedef struct ulna_scene {
 } ulna_scene;
 
 void ulna_scene_release(ulna_scene *scene);
-void ulna_scene_expect(ulna_status status, const char *what); /* ends the program unless it is ULNA_OK */
+_Noreturn void ulna_scene_end(ulna_status status, const char *what);
+static inline void ulna_scene_expect(ulna_status status, const char *what)
+{
+    if (status != ULNA_OK)
+        ulna_scene_end(status, what);
+}
 ulna_solver *ulna_scene_solver(const ulna_scene *scene, const ulna_options *options);
 
 /* Four bars of 1, 3, 3 and 3.5 m, whose crank makes full turns. Constraint 0 closes the loop, DOF 0 is the crank. */
