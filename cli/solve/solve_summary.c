@@ -450,6 +450,8 @@ void solve_add_results(solve_job *job)
     put_count(o, "markers", s->markers_used);
     if (job->take->keypoints)
         put_text(o, "keypoints", job->take->keypoints);
+    if (job->attach == ATTACH_NAMES)
+        put_number(o, "calibration_rms_mm", 1e3 * job->calibrated_rms);
     put_text(o, "method", job->options.solve.method ? job->options.solve.method : ulna_method_at(0)->name);
     put_spread(o, "us_per_frame", s->us_mean, s->us_max);
     put_number(json_object_get(o, "us_per_frame"), "median", s->us_median);

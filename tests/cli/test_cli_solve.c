@@ -365,6 +365,7 @@ static void a_skeleton_without_markers_is_calibrated(void **state)
     json_decref(solve(tool, "-s own.asf -m take.c3d -a own.csv -o two.amc", 0));
     json_t *object = solve(tool, "-s own.asf -m take.c3d -o one.amc", 0);
     assert_below(member(object, "rms_mm", "mean"), 5);
+    assert_below(number(object, "calibration_rms_mm"), 5);
     json_decref(object);
     ulna_test_tool_shell(tool, "cmp one.amc two.amc");
     json_decref(solve(tool, "-s own.asf -m take.c3d -a own.csv --frames 5:9 -o two.amc", 0));
