@@ -284,6 +284,11 @@ static void add_notes(global_job *job)
     if (first->terms_left_out)
         files_note_text(job->notes, "the bound does not take %d goals into account: it holds, but may be low",
                         first->terms_left_out);
+    int followers;
+    ulna_model_couplings(job->model, &followers);
+    if (followers)
+        files_note_text(job->notes, "%d joint%s another: the bound lets %s move freely; it holds, but may be low",
+                        followers, followers == 1 ? " follows" : "s follow", followers == 1 ? "it" : "them");
     if (first->limits_left_out)
         files_note_text(job->notes, "the bound does not take %d limits into account: it holds, but may be low",
                         first->limits_left_out);

@@ -37,6 +37,9 @@ json_t *tree_json(const ulna_model *model);
 int robot_is(const ulna_model *model);
 /* Moving joints, which follow which, tips: into the object of --json, and from there onto the screen. */
 void robot_add(json_t *row, const ulna_model *model);
+/* The longest way from the first joint that moves to the origin of a link: it cannot get farther from there; INFINITY without limits. How many
+ * degrees of freedom move it, and the body of that joint. */
+double robot_reach(const ulna_model *model, int tip, int *dofs, int *first);
 void robot_print(const cli *tool, const json_t *row);
 
 /* ---- what may be a mistake in a motion: info.c ---------------------------------------------------------- */

@@ -57,20 +57,21 @@ static double travel(const ulna_model *model, int body)
     return sum;
 }
 
-/* The longest way from the first joint that moves to the origin of the link: it cannot get farther from there. And how many
- * degrees of freedom move it. */
-static double reach_of(const ulna_model *model, int tip, int *dofs)
+double robot_reach(const ulna_model *model, int tip, int *dofs, int *first)
 {
     double way = 0, reach = 0;
     *dofs = 0;
+    *first = ULNA_NONE;
     for (int body = tip; body != ULNA_NONE; body = ulna_model_body_parent(model, body)) {
         double place[3], offset[3];
         int count = ulna_model_body_dofs(model, body, NULL);
         ulna_model_body_placement(model, body, place, NULL);
         ulna_model_body_offset(model, body, offset, NULL);
         way += hypot(hypot(offset[0], offset[1]), offset[2]) + travel(model, body);
-        if (count > 0)
-            reach = way; /* what is above the first joint does not count */
+        if (count > 0) { /* what is above the first joint does not count */
+            reach = way;
+            *first = body;
+        }
         *dofs += count;
         way += hypot(hypot(place[0], place[1]), place[2]);
     }
@@ -86,8 +87,8 @@ void robot_add(json_t *row, const ulna_model *model)
         add_joint(joints, model, d);
     put_count(row, "mimics", mimics);
     for (int i = 0; i < ulna_model_body_count(model); i++) {
-        int dofs = 0;
-        double reach = ulna_model_subtree(model, i, NULL) == 1 ? reach_of(model, i, &dofs) : 0;
+        int dofs = 0, first;
+        double reach = ulna_model_subtree(model, i, NULL) == 1 ? robot_reach(model, i, &dofs, &first) : 0;
         if (dofs == 0)
             continue;
         json_t *tip = put_row(tips);

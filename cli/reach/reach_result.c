@@ -1,6 +1,8 @@
 /* What `ulna reach` found: facts, tables, files. */
 #include "cli/reach/reach.h"
 
+#include "cli/info/info.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +11,45 @@
 
 /* ---- facts ---------------------------------------------------------------------------------------------------------------- */
 
-static void put_tips(json_t *object, const reach_job *job, const ulna_reach_error *errors)
+/* Where the first joint that moves is, at rest: nothing above it moves. */
+static int place_joint(const ulna_model *model, int body, double at[3])
+{
+    ulna_pose *pose = NULL;
+    double place[3], rotation[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    int parent = ulna_model_body_parent(model, body), done = 1;
+    at[0] = at[1] = at[2] = 0;
+    if (parent != ULNA_NONE) {
+        done = ulna_pose_create(model, NULL, &pose, NULL) == ULNA_OK &&
+               ulna_pose_forward(pose, ulna_model_rest(model)) == ULNA_OK &&
+               ulna_pose_body(pose, parent, at, rotation) == ULNA_OK;
+        ulna_pose_destroy(pose);
+    }
+    ulna_model_body_placement(model, body, place, NULL);
+    for (int r = 0; r < 3; r++)
+        at[r] += rotation[3 * r] * place[0] + rotation[3 * r + 1] * place[1] + rotation[3 * r + 2] * place[2];
+    return done;
+}
+
+/* A goal that is too far away from the first joint: how far the tip gets. */
+static void put_reach(json_t *row, const reach_job *job, const reach_tip *tip, const ulna_reach_goal *target)
+{
+    const double *point = tip->tip.point, *weight = tip->tip.weight;
+    double at[3];
+    int dofs, first;
+    double reach = robot_reach(job->model, tip->tip.body, &dofs, &first) + hypot(hypot(point[0], point[1]), point[2]);
+    if (!isfinite(reach) || tip->relative_to || !(weight[0] > 0 && weight[1] > 0 && weight[2] > 0) ||
+        !place_joint(job->model, first, at))
+        return;
+    double away = hypot(hypot(target->position[0] - at[0], target->position[1] - at[1]), target->position[2] - at[2]);
+    if (away <= reach)
+        return;
+    put_number(row, "reach_m", reach);
+    put_number(row, "goal_distance_m", away);
+    put_text(row, "reach_from", ulna_model_joint_name(job->model, first));
+}
+
+static void put_tips(json_t *object, const reach_job *job, const ulna_reach_goal *targets,
+                     const ulna_reach_error *errors)
 {
     json_t *list = put_list(object, "tips");
     for (int i = 0; i < job->tip_count; i++) {
@@ -23,6 +63,8 @@ static void put_tips(json_t *object, const reach_job *job, const ulna_reach_erro
         if (w[3] + w[4] + w[5] > 0)
             put_number(row, "rotation_error_rad", errors[i].rotation);
         put_numbers(row, "axis_errors", errors[i].axis, 6);
+        if (!errors[i].within)
+            put_reach(row, job, &job->tip[i], &targets[i]);
     }
 }
 
@@ -64,7 +106,7 @@ void reach_put_result(json_t *object, reach_job *job, const ulna_reach_goal *tar
     put_flag(object, "out_of_time", result->out_of_time);
     put_numbers(object, "q", q, job->nq);
     if (ulna_reach_measure(job->work, targets, q, errors) == ULNA_OK)
-        put_tips(object, job, errors);
+        put_tips(object, job, targets, errors);
     put_joints(object, job, q);
 }
 
@@ -82,6 +124,30 @@ static json_t *joints_to_show(const json_t *object)
             json_array_append(shown, row);
     }
     return shown;
+}
+
+static void print_reach(const cli *tool, const json_t *tips)
+{
+    enum { SURELY = 100 }; /* goals so many times farther away are in another unit */
+    size_t i;
+    json_t *row;
+    int some = 0;
+    json_array_foreach(tips, i, row)
+    {
+        double reach = json_number_value(json_object_get(row, "reach_m"));
+        double away = json_number_value(json_object_get(row, "goal_distance_m"));
+        if (!(away > reach))
+            continue;
+        fact_line(
+            tool, row, "reach",
+            "{name} gets no farther than {reach_m%.3g} m from joint {reach_from}; its goal is {goal_distance_m%.3g} m away "
+            "from there");
+        if (away > SURELY * reach)
+            fact_text(tool, "", "goals are in metres");
+        some = 1;
+    }
+    if (some)
+        cli_say(tool, "\n");
 }
 
 void reach_print_result(const cli *tool, const json_t *object)
@@ -108,6 +174,7 @@ void reach_print_result(const cli *tool, const json_t *object)
     cli_say(tool, "\n");
     fact_table(tool, 2, json_object_get(object, "tips"), tips);
     cli_say(tool, "\n");
+    print_reach(tool, json_object_get(object, "tips"));
     fact_table(tool, 2, shown, joints);
     cli_say(tool, "\n");
     size_t others = json_array_size(json_object_get(object, "joints")) - json_array_size(shown);

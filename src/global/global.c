@@ -29,12 +29,8 @@ static ulna_status check(const ulna_problem *problem, const ulna_global_options 
 {
     if (!problem)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no problem given");
-    if (ulna_problem_model(problem)->nc)
-        return ulna_fail(
-            error, ULNA_ERR_UNSUPPORTED,
-            "a global solve keeps no couplings, and joints of the model follow others (mimic joints): use a "
-            "solver with restarts");
-    if (ulna_problem_constraint_count(problem))
+    /* Couplings are constraints of every problem of their model: local solves keep them, and without them the bound still holds. */
+    if (ulna_problem_constraint_count(problem) > ulna_problem_model(problem)->nc)
         return ulna_fail(error, ULNA_ERR_UNSUPPORTED,
                          "a global solve keeps no constraints, and the problem has some: use a solver with restarts");
     const double numbers[] = {o->gap, o->absolute, o->seconds};
@@ -184,6 +180,7 @@ ulna_status ulna_global_solve(ulna_global *g, double *q, ulna_global_result *res
     ulna_status status = ulna_model_check_q(g->model, q, NULL);
     if (status != ULNA_OK)
         return ulna_fail(error, status, "the guess is not a pose: it contains NaN or infinity");
+    ulna_model_couple(g->model, q); /* locked joints stay where they are */
     if (g->options.relax)
         status = make_tree(g, q, error);
     return status == ULNA_OK ? ulna_global_race(g, q, result, error) : status;

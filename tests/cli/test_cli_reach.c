@@ -130,6 +130,15 @@ static void out_of_reach_is_said(void **state)
     json_decref(o);
     assert_int_equal(ulna_test_tool_run(*state, "reach arm --goal '3 0 0.5'"), 1);
     ulna_test_says(((ulna_test_tool *)*state)->out, "NOT reached");
+    ulna_test_tool *tool = *state; /* how far it gets, where that is the reason */
+    assert_int_equal(ulna_test_tool_run(tool, "reach arm --goal '3 0 0'"), 1);
+    ulna_test_says(tool->out, "flange gets no farther than 1.02 m from joint shoulder_turn");
+    ulna_test_says(tool->out, "3 m away");
+    assert_null(strstr(tool->out, "in metres"));
+    assert_int_equal(ulna_test_tool_run(tool, "reach arm --goal '0 500 300'"), 1);
+    ulna_test_says(tool->out, "goals are in metres");
+    assert_int_equal(ulna_test_tool_run(tool, "reach arm --goal '0.01 0 0.01'"), 1);
+    assert_null(strstr(tool->out, "no farther"));
 }
 
 static void locks_and_seeds(void **state)
@@ -206,6 +215,15 @@ static void joints_that_follow(void **state)
         }
         assert_near(distance[0], sqrt(2) * distance[1], 1e-6);
     }
+    /* `ulna global` keeps couplings: fingers on both sides alike are proven, unlike ones are not. */
+    o = ulna_test_tool_run_json(tool, "global", "gripper.urdf --goal 'left 0.1 0.05 0.3' --goal 'right 0.1 -0.05 0.3'",
+                                0);
+    assert_true(is(o, "proven") && number(o, "cost") < 1e-12);
+    json_decref(o);
+    assert_int_equal(
+        ulna_test_tool_run(tool, "global gripper.urdf --goal 'left 0.1 0.09 0.3' --goal 'right 0.1 -0.05 0.3'"), 0);
+    ulna_test_says(tool->out, "not proven");
+    ulna_test_says(tool->out, "1 joint follows another");
     /* Locked by what it follows, although that is not on its chain, or itself. */
     static const char *const locks[] = {"open", "close", "open=0.02"};
     for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {

@@ -10,6 +10,7 @@
 #include "support_tree.h"
 #include "ulna/constraint.h"
 #include "ulna/formats.h"
+#include "ulna/global.h"
 #include "ulna/solve.h"
 
 #define COUPLED_ROUNDS 150
@@ -401,6 +402,9 @@ static void solved_as_well_as_by_search(void **state)
     ulna_options options = ulna_options_default();
     options.restarts = 8;
     assert_int_equal(ulna_solver_create(problem, &options, NULL, &solver, &error), ULNA_OK);
+    ulna_global *global;
+    int met = 0, unreachable = 0;
+    assert_int_equal(ulna_global_create(problem, NULL, NULL, &global, &error), ULNA_OK);
 
     for (int round = 0; round < 200; round++) {
         double goal[3] = {ulna_test_rng_uniform(&rng, -0.9, 0.9), ulna_test_rng_uniform(&rng, -0.6, 0.6), 0};
@@ -425,7 +429,22 @@ static void solved_as_well_as_by_search(void **state)
         }
         if (!(found < best + 1e-9))
             fail_msg("round %d: cost %g, by search %g", round, found, best);
+
+        /* A global solve is as good, keeps the couplings, and no bound is above what the search found. */
+        ulna_global_result proof;
+        memcpy(q, (double[]){0.1, 0.5, -3, 3}, sizeof q);
+        assert_int_equal(ulna_global_solve(global, q, &proof, &error), ULNA_OK);
+        memcpy(completed, q, sizeof q);
+        ulna_model_couple(m, completed);
+        assert_memory_equal(completed, q, sizeof q);
+        assert_true(fabs(cost(pose, q, tip, goal) - proof.f) < 1e-15 && proof.f < best + 1e-9);
+        assert_true(proof.bound <= best + 1e-12 && !proof.contradicted);
+        assert_true(!proof.proven || proof.f - best < 1e-3 * best + 1e-9);
+        met += proof.proven && !proof.unreachable;
+        unreachable += proof.unreachable;
     }
+    assert_true(met > 20 && unreachable > 20);
+    ulna_global_destroy(global);
     ulna_solver_destroy(solver);
 
     /* locked: what moves with it stands still, too */
