@@ -128,6 +128,7 @@ static int add_method(const cli *tool, contest *game, const ulna_method_info *me
 static int read_methods(const cli *tool, contest *game)
 {
     const char *text = cli_value(tool, "methods");
+    game->count = 0;
     game->contenders = calloc((size_t)ulna_method_count() + 2, sizeof *game->contenders);
     if (!game->contenders)
         return cli_out_of_memory();

@@ -182,17 +182,18 @@ ulna_status paper_run_condition(paper_job *job, ulna_error *error)
     static const char *const names[] = {"dg_03-05_02", NULL};
     enum { MOST = 500 };
     paper_take *take = NULL;
+    ulna_status status = paper_take_first(&job->data, names, &take, error);
+    if (status != ULNA_OK)
+        return status;
+    int nv = ulna_model_dof_count(take->skeleton.model), most = job->is_quick ? 60 : MOST, above = 0;
+    double *numbers = calloc(2 * (size_t)nv + MOST + 1, sizeof *numbers);
+    if (!numbers)
+        return cli_no_memory(error);
+    conditions found = {numbers, numbers + nv, numbers + 2 * nv, 0, 0, 0};
     sheet table, sorted;
     sheet_begin(&table, "take,line,where,frame,condition,definiteness,unseen_directions");
     sheet_begin(&sorted, "take,frames,median,largest,above_1e5_percent,indefinite_before_percent,unseen_directions");
-    ulna_status status = paper_take_first(&job->data, names, &take, error);
-    int nv = take ? ulna_model_dof_count(take->skeleton.model) : 0, most = job->is_quick ? 60 : MOST, above = 0;
-    double *numbers = calloc(2 * (size_t)nv + MOST + 1, sizeof *numbers);
-    conditions found = {numbers, numbers + nv, numbers + 2 * nv, 0, 0, 0};
-    if (status == ULNA_OK && !numbers)
-        status = cli_no_memory(error);
-    if (status == ULNA_OK)
-        scale_dofs(take, found.scale);
+    scale_dofs(take, found.scale);
     for (int i = 0; i < 2 * most && status == ULNA_OK; i++) {
         int frame = 1 + (int)((double)(i % most) * (take->frames - 1) / most);
         paper_show(job, 0.5 * i / most);
