@@ -77,9 +77,6 @@ void plan_show(const cli *tool, const batch_plan *plan, const unsigned char *is_
 
 /* A field of CSV: one with separators, quotes or blanks at its ends is in quotes. */
 void table_put_field(markup *text, const char *field, int is_last);
-/* Splits a record of CSV in place, quotes removed; returns the number of fields, `most` + 1 if there are more, -1 if a quote is
- * not closed. `next` goes on to the next record; `line` counts lines, which quotes may contain. */
-int table_split_record(char **next, char **fields, int most, int *line);
 
 /* ---- one take: take.c ------------------------------------------------------------------------------------------------ */
 

@@ -65,7 +65,9 @@ static char *take_field(char **at, char *stop, int *line)
     return *stop && !strchr(",;\r\n", *stop) ? NULL : field;
 }
 
-int table_split_record(char **next, char **fields, int most, int *line)
+/* Splits a record of CSV in place, quotes removed; returns the number of fields, `most` + 1 if there are more, -1 if a quote is
+ * not closed. `next` goes on to the next record; `line` counts lines, which quotes may contain. */
+static int split_record(char **next, char **fields, int most, int *line)
 {
     int count = 0;
     char stop = ',';
@@ -96,7 +98,7 @@ static ulna_status read_heading(char **next, int *columns, int *count, int *line
 {
     char *fields[COLUMNS];
     int has_take = 0;
-    *count = table_split_record(next, fields, COLUMNS, line);
+    *count = split_record(next, fields, COLUMNS, line);
     for (int i = 0; i < *count && *count <= COLUMNS; i++) {
         columns[i] = find_column(fields[i]);
         if (columns[i] == COLUMNS)
@@ -204,7 +206,7 @@ static ulna_status read_rows(char *next, const char *folder, const batch_common 
             line++;
             continue;
         }
-        int found = table_split_record(&next, fields, COLUMNS, &line);
+        int found = split_record(&next, fields, COLUMNS, &line);
         if (found == 1 && !*fields[0])
             continue;
         for (int i = 0; i < COLUMNS; i++)

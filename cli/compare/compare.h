@@ -147,7 +147,6 @@ typedef struct contest {
 ulna_status contest_run(contest *game, int is_traced, progress *bar, ulna_error *error);
 void contest_release(contest *game);
 
-int contender_is_global(const contender *one);
 int contender_is_inside(const contender *one); /* never outside the limits by more than rounding */
 
 enum { CURVES_FRAMES = 32 }; /* frames that curves are made from */

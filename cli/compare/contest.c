@@ -129,6 +129,11 @@ static outcome solve_frame(trials *set, const entry *with, const double *start, 
     return one;
 }
 
+static int is_global(const contender *one)
+{
+    return one->method == &methods_global;
+}
+
 /* A solver for each contender that can take the problem. */
 static ulna_status enter(contest *game, entry *entries, ulna_error *error)
 {
@@ -143,7 +148,7 @@ static ulna_status enter(contest *game, entry *entries, ulna_error *error)
         options.method = one->method->name;
         global.local = game->options;
         global.seed = game->set.options.seed;
-        if (contender_is_global(one))
+        if (is_global(one))
             ulna_global_create(game->set.problem, &global, NULL, &entries[i].global, &one->refusal);
         else
             ulna_solver_create(game->set.problem, &options, NULL, &entries[i].solver, &one->refusal);
@@ -188,11 +193,6 @@ static ulna_status solve_frames(contest *game, entry *entries, double *q, double
 static int is_inside(const outcome *one)
 {
     return one->angle_outside <= rounding && one->translation_outside <= rounding;
-}
-
-int contender_is_global(const contender *one)
-{
-    return one->method == &methods_global;
 }
 
 int contender_is_inside(const contender *one)
@@ -273,7 +273,7 @@ static void sum_up(contender *one, int frames, double *scratch)
             one->failure = one->failures++ ? one->failure : at->status;
             continue;
         }
-        if (contender_is_global(one))
+        if (is_global(one))
             one->global_stops[at->global_stop]++;
         else
             one->stops[at->stop]++;
@@ -496,8 +496,7 @@ ulna_status contest_run(contest *game, int is_traced, progress *bar, ulna_error 
     free(q);
     for (int i = 0; status == ULNA_OK && is_traced && i < game->count; i++) {
         progress_show(bar, part + (1 - part) * i / game->count, game->contenders[i].method->name);
-        if (!game->contenders[i].refusal.status &&
-            !contender_is_global(&game->contenders[i])) /* it has no iterations */
+        if (!game->contenders[i].refusal.status && !is_global(&game->contenders[i])) /* it has no iterations */
             status = trace_curves(game, &game->contenders[i], error);
     }
     return status;

@@ -131,7 +131,6 @@ typedef struct map_panel {
     unsigned char *node_regions;
 } map_panel;
 
-extern const char *const map_region_names[SWEEP_REGION_COUNT];
 /* "12.34 %", and "< 0.01 %" for what is little but not nothing. */
 const char *map_percent_text(double percent, char *text, size_t size);
 

@@ -21,7 +21,7 @@ enum {
 
 static const unsigned limits_colour = 0x1F5FBF;
 
-const char *const map_region_names[SWEEP_REGION_COUNT] = {
+static const char *const region_names[SWEEP_REGION_COUNT] = {
     [SWEEP_POSITIVE] = "positive definite",
     [SWEEP_INDEFINITE] = "indefinite",
     [SWEEP_NEGATIVE] = "negative definite",
@@ -282,7 +282,7 @@ static void draw_legend(markup *paper, const sweep_tally *tally, double x, doubl
         draw_frame(paper, MAP_RULE, 0.8, x, row, 12, 12);
         svg_text(paper, SVG_END, "", x + 78, row + 10.5, "%s",
                  map_percent_text(tally->percent[region], share, sizeof share));
-        svg_text(paper, 0, "", x + 88, row + 10.5, "%s%s", map_region_names[region],
+        svg_text(paper, 0, "", x + 88, row + 10.5, "%s%s", region_names[region],
                  region == SWEEP_SEMIDEFINITE ? ", and the curves" : "");
     }
 }

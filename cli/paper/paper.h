@@ -20,15 +20,14 @@
 typedef struct sheet {
     ulna_text text;
     ulna_status status; /* once memory is out, nothing more is kept */
-    char **cells;       /* rows x columns, the first row being the headings; after sheet_parse */
+    char **cells;       /* rows x columns, the first row being the headings; after sheet_load */
     int rows, columns;
 } sheet;
 
 void sheet_begin(sheet *table, const char *headings); /* "take,method,error_cm" */
 void sheet_row(sheet *table, const char *format, ...) ULNA_PRINTF(2, 3);
 void sheet_release(sheet *table);
-/* Cells out of the text, which is cut in place. Quotes as in RFC 4180. Rows of another length are an error. */
-ulna_status sheet_parse(sheet *table, ulna_error *error);
+/* From CSV, with quotes as in RFC 4180. Rows of another length are an error. */
 ulna_status sheet_load(sheet *table, const char *path, ulna_error *error);
 int sheet_count(const sheet *table);                    /* of rows below the headings */
 int sheet_column(const sheet *table, const char *name); /* -1 if there is none */

@@ -87,7 +87,7 @@ static int count_cells(const char *text)
     return count;
 }
 
-ulna_status sheet_parse(sheet *table, ulna_error *error)
+static ulna_status parse(sheet *table, ulna_error *error)
 {
     char *next = table->text.data, end = '\n';
     int count = 0, in_row = 0;
@@ -116,7 +116,7 @@ ulna_status sheet_load(sheet *table, const char *path, ulna_error *error)
 {
     *table = (sheet){.text = ulna_text_empty(NULL)};
     ulna_status status = ulna_file_read(path, ULNA_MAX_INPUT_BYTES, &table->text, error);
-    return status != ULNA_OK ? status : sheet_parse(table, error);
+    return status != ULNA_OK ? status : parse(table, error);
 }
 
 int sheet_count(const sheet *table)

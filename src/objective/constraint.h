@@ -93,9 +93,6 @@ int ulna_work_has_old_axes(const ulna_work *work);
 /* Their derivatives, count x nv, column-major with leading dimension `rows_of`. */
 void ulna_rows_jacobian(const ulna_work *work, const ulna_row *rows, int count, size_t rows_of, double *jacobian);
 
-/* J v: what each row changes by with the velocity v of the DOFs (nv). */
-void ulna_rows_multiply(const ulna_work *work, const ulna_row *rows, int count, const double *velocity,
-                        double *product);
 /* Adds JT y to `gradient`. */
 void ulna_rows_add_transposed(const ulna_work *work, const ulna_row *rows, int count, const double *y,
                               double *gradient);

@@ -135,49 +135,6 @@ void ulna_rows_add_transposed(const ulna_work *work, const ulna_row *rows, int c
         gradient[d] += centre_along(work, centre, d);
 }
 
-/* The twist of a link, sum S_d v_d over its path. */
-static void twist_of(const ulna_work *work, int link, const double *velocity, double twist[6])
-{
-    const int *path;
-    int depth = path_of(work, link, &path);
-    memset(twist, 0, 6 * sizeof *twist);
-    for (int k = 0; k < depth; k++) {
-        const double *S = motion_of(work, path[k]);
-        for (int i = 0; i < 3; i++) {
-            twist[i] += velocity[path[k]] * S[i];
-            twist[3 + i] += velocity[path[k]] * S[4 + i];
-        }
-    }
-}
-
-void ulna_rows_multiply(const ulna_work *work, const ulna_row *rows, int count, const double *velocity, double *product)
-{
-    int link[2] = {ULNA_NONE, ULNA_NONE}, has_velocity = 0;
-    double twist[2][6], centre[3] = {0};
-    for (int i = 0; i < count; i++) {
-        const ulna_row *row = &rows[i];
-        double sum = 0;
-        for (int p = 0; p < 2 && p < row->part_count; p++) {
-            if (link[p] != row->part[p].link)
-                twist_of(work, link[p] = row->part[p].link, velocity, twist[p]);
-            sum += ulna_inner(6, row->part[p].wrench, twist[p]);
-        }
-        if (row->has_centre && !has_velocity) {
-            has_velocity = 1;
-            sum_masses(work);
-            for (int k = 0; k < 3; k++) {
-                const double unit[3] = {k == 0, k == 1, k == 2};
-                for (int d = 0; d < work->problem->model->nv; d++)
-                    centre[k] += velocity[d] * centre_along(work, unit, d);
-            }
-        }
-        sum += row->has_centre ? ulna_dot(row->centre, centre) : 0;
-        for (int k = 0; k < row->dof_count; k++)
-            sum += velocity[row->dof[k]] * row->coefficient[k];
-        product[i] = sum;
-    }
-}
-
 /* ---- loading ----------------------------------------------------------------------------------------------------- */
 
 void ulna_work_unload_rows(ulna_work *work)

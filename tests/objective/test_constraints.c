@@ -201,7 +201,7 @@ static void loaded_rows_are_in_the_step(void **state)
     }
 }
 
-static void products_agree_with_the_jacobian(void **state)
+static void transposed_product_agrees_with_the_jacobian(void **state)
 {
     (void)state;
     ulna_test_rng rng = ulna_test_rng_seed(105);
@@ -209,26 +209,17 @@ static void products_agree_with_the_jacobian(void **state)
         ulna_test_bench b =
             ulna_test_constraint_bench(&rng, ulna_test_tree_options_default(), ULNA_CONSTRAINT_TYPE_COUNT, 5);
         loads l = open_loads(&rng, &b);
-        double *v = ulna_test_numbers(b.nv), *down = ulna_test_numbers(b.nv), *expected = ulna_test_numbers(b.nv);
-        double *Jv = ulna_test_numbers(l.count), *rate = ulna_test_numbers(l.count);
-        ulna_test_rng_fill(&rng, v, b.nv, -1, 1);
+        double *down = ulna_test_numbers(b.nv), *expected = ulna_test_numbers(b.nv);
         ulna_test_rng_fill(&rng, down, b.nv, -1, 1);
         for (int d = 0; d < b.nv; d++) {
             expected[d] = down[d];
-            for (int i = 0; i < l.count; i++) {
-                rate[i] += l.J[d * l.count + i] * v[d];
+            for (int i = 0; i < l.count; i++)
                 expected[d] += l.J[d * l.count + i] * l.z[i];
-            }
         }
-        ulna_rows_multiply(b.work, l.rows, l.count, v, Jv);
         ulna_rows_add_transposed(b.work, l.rows, l.count, l.z, down);
-        ulna_test_assert_close(Jv, rate, l.count, 1e-13, "J v");
         ulna_test_assert_close(down, expected, b.nv, 1e-13, "JT y");
-        free(v);
         free(down);
         free(expected);
-        free(Jv);
-        free(rate);
         close_loads(&l);
         ulna_test_bench_close(&b);
     }
@@ -925,7 +916,7 @@ int main(void)
         cmocka_unit_test(mixtures_on_random_trees),
         cmocka_unit_test(loaded_rows_are_in_the_matrix),
         cmocka_unit_test(loaded_rows_are_in_the_step),
-        cmocka_unit_test(products_agree_with_the_jacobian),
+        cmocka_unit_test(transposed_product_agrees_with_the_jacobian),
         cmocka_unit_test(loads_that_leave_the_tree_are_refused),
         cmocka_unit_test(terms_do_not_see_constraints),
         cmocka_unit_test(errors_are_in_the_units_of_users),

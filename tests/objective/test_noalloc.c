@@ -135,7 +135,6 @@ static void constraints_do_not_allocate_after_set_up(void **state)
         OK(ulna_work_rows(b.work, 0, rows, &count));
         OK(ulna_work_load_rows(b.work, rows, count, NULL, NULL, z));
         OK(ulna_work_lagrangian_dense(b.work, 1, rows, count, z, dense));
-        ulna_rows_multiply(b.work, rows, count, v, z);
         ulna_rows_add_transposed(b.work, rows, count, z, v);
         for (int i = 0; i < count; i++)
             ulna_row_couplings(&rows[i], pieces, scale);
