@@ -325,16 +325,22 @@ static void print_row(const cli *tool, const table *t, int row)
 {
     const char *spanning = spanning_text(t, row);
     int strong = !row || json_is_true(json_object_get(json_array_get(t->list, (size_t)row - 1), "is_strong"));
-    int column = t->indent, last = spanning ? 1 : t->columns - 1;
+    int column = t->indent, last = spanning ? 1 : t->columns - 1, shown = last;
+    while (!spanning && shown > 0 && !*cell_text(t, row, shown)) /* no blanks at the end of a line */
+        shown--;
     cli_say(tool, "%*s", t->indent, "");
-    for (int k = 0; k < last; k++) {
+    for (int k = 0; k < last && k <= shown; k++) {
         const char *text = cell_text(t, row, k);
         int pad = t->widths[k] - cli_width(text), is_right = t->align[k] == 'r';
         say(tool, strong, is_right ? pad : 0, text, (int)strlen(text));
-        cli_say(tool, "%*s", t->gap + (is_right ? 0 : pad), "");
+        if (k < shown)
+            cli_say(tool, "%*s", t->gap + (is_right ? 0 : pad), "");
         column += t->widths[k] + t->gap;
     }
-    table_wrap(tool, strong, column, column, spanning ? spanning : cell_text(t, row, last));
+    if (shown < last)
+        cli_say(tool, "\n");
+    else
+        table_wrap(tool, strong, column, column, spanning ? spanning : cell_text(t, row, last));
 }
 
 void fact_table(const cli *tool, int indent, const json_t *list, const fact_column *columns)

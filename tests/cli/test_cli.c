@@ -427,6 +427,27 @@ static void names_are_cleaned(void **state)
     json_decref(object);
 }
 
+static void lines_have_no_blanks_at_their_end(void **state)
+{
+    (void)state;
+    static const char *const commands[] = {
+        "help",
+        "info --tree --values arm",
+        "info --draw human",
+        "methods",
+        "methods newton",
+        "reach arm --goal '0.4 0.2 0.5'",
+        "reach arm --goal '0.4 0.2 0.5' --lock elbow",
+        "compare arm --frames 2 --methods hybrid,lm",
+        "global arm --goal 'tool 3 0 0'",
+    };
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        assert_in_range(ulna(commands[i]), 0, 1); /* 1: not reached */
+        if (strstr(out, " \n"))
+            fail_msg("%s:\n%s", commands[i], out);
+    }
+}
+
 /* ---- drawings ----------------------------------------------------------------------------------------- */
 
 /* A gate: up, to the right along the top, and half-way down again, w wide and h high. */
@@ -566,6 +587,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(info_tells_about_robots, set_up, tear_down),
         cmocka_unit_test_setup_teardown(info_goes_on_after_bad_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(names_are_cleaned, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lines_have_no_blanks_at_their_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(drawings_are_complete, set_up, tear_down),
         cmocka_unit_test_setup_teardown(drawings_suit_the_terminal, set_up, tear_down),
         cmocka_unit_test_setup_teardown(notes_tell_what_is_odd, set_up, tear_down),
