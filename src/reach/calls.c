@@ -372,6 +372,8 @@ static void solve_block(const many *m, int w, int first, int last)
             continue;
         for (size_t c = 0; c < nq; c++)
             b->seed[(size_t)count * nq + c] = work->seed[part ? (size_t)part->coordinate[c] : c];
+        if (part) /* the joints of no tip */
+            memcpy(m->q + (size_t)i * (size_t)reach->nq, work->seed, (size_t)reach->nq * sizeof *work->seed);
         b->number[count++] = i;
     }
     ulna_reach_query query = query_of(leaf, leaf->reach->options.mode);
@@ -387,10 +389,6 @@ static void solve_block(const many *m, int w, int first, int last)
         }
         if (m->results)
             m->results[i] = b->result[k];
-        if (part) { /* the joints of no tip */
-            check_seed(work, seed_of(m, reach, i));
-            memcpy(q, work->seed, (size_t)reach->nq * sizeof *q);
-        }
         for (size_t c = 0; c < nq; c++)
             q[part ? (size_t)part->coordinate[c] : c] = b->q[(size_t)k * nq + c];
         if (part)

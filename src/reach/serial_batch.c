@@ -62,7 +62,7 @@ static int take_problem(batch *b, int lane)
     s->problem = b->next++;
     s->candidate = 0;
     const double *seed = b->seeds + (size_t)s->problem * (size_t)b->chain->n;
-    ulna_serial_target_set(b->chain, &b->goals[s->problem], &b->target);
+    ulna_serial_target_move(b->chain, &b->goals[s->problem], &b->target);
     for (int k = 0; k < 12; k++)
         b->state.target[k][lane] = b->target.column[k / 3][k % 3];
     if (!b->is_near && b->target.uses_table) {

@@ -24,13 +24,13 @@ ulna_serial_goal ulna_serial_goal_pose(const double position[3], const double ro
     return goal;
 }
 
-/* column[k][r] = entry (r, k) of R, and column[3] = x / length. */
-static void set_columns(double column[4][3], const double *R, const double *x, double length)
+/* column[k][r] = entry (r, k) of R, and column[3] = x * scale. */
+static void set_columns(double column[4][3], const double *R, const double *x, double scale)
 {
     for (int r = 0; r < 3; r++) {
         for (int k = 0; k < 3; k++)
             column[k][r] = R[3 * r + k];
-        column[3][r] = x[r] / length;
+        column[3][r] = x[r] * scale;
     }
 }
 
@@ -42,11 +42,7 @@ static int is_last_axis(const ulna_serial_target *target)
 
 static void fold_spin(ulna_serial_target *target)
 {
-    const double sign = target->axis[2];
-    for (int r = 0; r < 3; r++) {
-        target->column[2][r] *= sign;
-        target->column[3][r] -= target->point[2] * target->column[2][r];
-    }
+    target->folded_sign = target->axis[2];
     target->lever = fabs(target->point[2]);
     target->arm[2] = target->point[2];
     target->point[2] = 0;
@@ -54,10 +50,10 @@ static void fold_spin(ulna_serial_target *target)
     target->folded_spin = 1;
 }
 
-void ulna_serial_target_set(const ulna_serial *chain, const ulna_serial_goal *goal, ulna_serial_target *target)
+void ulna_serial_target_move(const ulna_serial *chain, const ulna_serial_goal *goal, ulna_serial_target *target)
 {
-    const double *base = chain->base, *tool = chain->tool; /* rotation row by row, then position */
-    double from_base[3], rotation[9], position[3], point[3], axis[3];
+    const double *base = chain->base, *tool = chain->tool, inverse = 1 / chain->length;
+    double from_base[3], rotation[9], position[3], way[3];
     ulna_subtract3(goal->position, base + 9, from_base);
     ulna_unrotate(base, from_base, position);
     /* rotation = base^-1 goal */
@@ -65,9 +61,34 @@ void ulna_serial_target_set(const ulna_serial *chain, const ulna_serial_goal *go
         for (int k = 0; k < 3; k++)
             rotation[3 * r + k] =
                 base[r] * goal->rotation[k] + base[3 + r] * goal->rotation[3 + k] + base[6 + r] * goal->rotation[6 + k];
+    if (goal->aim == ULNA_SERIAL_POSE || goal->aim == ULNA_SERIAL_ORIENTATION) {
+        double last[9];
+        for (int r = 0; r < 3; r++)
+            for (int k = 0; k < 3; k++)
+                last[3 * r + k] = rotation[3 * r] * tool[3 * k] + rotation[3 * r + 1] * tool[3 * k + 1] +
+                                  rotation[3 * r + 2] * tool[3 * k + 2];
+        set_columns(target->column, last, position, inverse);
+        ulna_rotate(last, target->arm, way);
+        for (int r = 0; r < 3; r++)
+            target->column[3][r] -= way[r];
+        return;
+    }
+    set_columns(target->column, rotation, position, inverse);
+    ulna_rotate(rotation, goal->axis, target->column[2]);
+    for (int r = 0; r < 3 && target->folded_spin; r++) {
+        target->column[2][r] *= target->folded_sign;
+        target->column[3][r] -= target->arm[2] * target->column[2][r];
+    }
+}
+
+void ulna_serial_target_set(const ulna_serial *chain, const ulna_serial_goal *goal, ulna_serial_target *target)
+{
+    const double *tool = chain->tool; /* rotation row by row, then position */
+    double point[3], reach = chain->reach;
     ulna_rotate(tool, goal->point, point);
     ulna_accumulate3(tool + 9, point);
-    double reach = chain->reach;
+    for (int r = 0; r < 3; r++)
+        point[r] /= chain->length;
     target->aim = goal->aim;
     target->lever = 0;
     target->folded_spin = 0;
@@ -76,30 +97,17 @@ void ulna_serial_target_set(const ulna_serial *chain, const ulna_serial_goal *go
     target->axis[0] = target->axis[1] = 0, target->axis[2] = 1;
     target->bend = goal->aim == ULNA_SERIAL_SPIN ? 1.1 : 0.55;
     if (goal->aim == ULNA_SERIAL_POSE || goal->aim == ULNA_SERIAL_ORIENTATION) {
-        double last[9], way[3];
-        for (int r = 0; r < 3; r++)
-            for (int k = 0; k < 3; k++)
-                last[3 * r + k] = rotation[3 * r] * tool[3 * k] + rotation[3 * r + 1] * tool[3 * k + 1] +
-                                  rotation[3 * r + 2] * tool[3 * k + 2];
-        ulna_rotate(last, point, way);
-        for (int r = 0; r < 3; r++)
-            position[r] -= way[r];
-        set_columns(target->column, last, position, chain->length);
-        for (int r = 0; r < 3; r++)
-            target->arm[r] = point[r] / chain->length;
+        ulna_copy3(point, target->arm);
         target->lever = goal->aim == ULNA_SERIAL_POSE ? ulna_norm(target->arm) : 0;
     } else {
-        ulna_rotate(rotation, goal->axis, axis);
-        set_columns(target->column, rotation, position, chain->length);
-        ulna_copy3(axis, target->column[2]);
         if (goal->aim == ULNA_SERIAL_SPIN)
             ulna_rotate(tool, goal->axis, target->axis);
-        for (int r = 0; r < 3; r++)
-            target->point[r] = point[r] / chain->length;
-        reach += ulna_norm(point) / chain->length;
+        ulna_copy3(point, target->point);
+        reach += ulna_norm(point);
         if (goal->aim == ULNA_SERIAL_SPIN && is_last_axis(target))
             fold_spin(target);
     }
+    ulna_serial_target_move(chain, goal, target);
     const double position_tolerance = 0.5 * goal->position_tolerance / chain->length,
                  rotation_tolerance = 0.5 * goal->rotation_tolerance;
     target->met_position =

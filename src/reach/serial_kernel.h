@@ -83,6 +83,7 @@ typedef struct ulna_serial_target {
     double certified_below; /* a bound of the errors after a step that is small enough without looking */
     double bend;            /* errors after a step are below |error - J step| + bend * |step|_1^2 */
     int folded_spin;        /* SPIN about the last joint's axis, and for the last frame's origin */
+    double folded_sign;     /* of that axis along the joint's */
     int uses_table;
 } ulna_serial_target;
 
@@ -181,6 +182,8 @@ static inline double ulna_serial_unturn(double angle, double near)
 
 /* serial_goal.c */
 void ulna_serial_target_set(const ulna_serial *chain, const ulna_serial_goal *goal, ulna_serial_target *target);
+/* Another position and rotation; aim, point, axis and tolerances are those of the target. */
+void ulna_serial_target_move(const ulna_serial *chain, const ulna_serial_goal *goal, ulna_serial_target *target);
 /* q into one lane. */
 void ulna_serial_set_lane(const ulna_serial *chain, const double *q, int lane, ulna_serial_lanes *state);
 /* Metres and radians from the target, in each of the first `count` lanes, by forward kinematics. */
