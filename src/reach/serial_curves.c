@@ -158,11 +158,14 @@ static unsigned meet(const ulna_serial_search *s, const curves *c, const walker 
 static unsigned find_passed(const ulna_serial_search *s, curves *c, const walker *walkers, unsigned busy)
 {
     const double near = PASSED * s->slide.cap;
+    unsigned char passing[SOLUTIONS];
     unsigned done = 0;
     int count = 0;
+    s->chain->wide->passing(s->chain, &s->slide, (const double(*)[ULNA_SERIAL_MAX])c->q, c->open, c->open_count,
+                            near * near, passing);
     for (int at = 0; at < c->open_count; at++) {
         const int k = c->open[at];
-        const unsigned here = busy & s->chain->wide->passing(s->chain, &s->slide, c->q[k], near * near);
+        const unsigned here = busy & passing[at];
         int is_open = 1;
         for (int l = 0; here >> l && is_open; l++)
             if (here >> l & 1)

@@ -134,8 +134,10 @@ typedef struct ulna_serial_kernel {
     void (*slide)(const ulna_serial *chain, ulna_serial_lanes *state, ulna_serial_slide *slide);
     /* One step towards the goal and along its solutions; cost: before it. */
     void (*trace)(const ulna_serial *chain, ulna_serial_lanes *state, ulna_serial_slide *slide);
-    /* Bits of the lanes of a trace whose points are nearer to `point` than the square root of `square`, whole turns not counted. */
-    unsigned (*passing)(const ulna_serial *chain, const ulna_serial_slide *slide, const double *point, double square);
+    /* For each of `count` points, by their numbers: bits of the lanes of a trace that are nearer to it than the square root of `square`,
+     * whole turns not counted. */
+    void (*passing)(const ulna_serial *chain, const ulna_serial_slide *slide, const double (*points)[ULNA_SERIAL_MAX],
+                    const int *number, int count, double square, unsigned char *here);
     /* The last frame in each lane: x, y, z axis and origin, [12][lane]. */
     void (*forward)(const ulna_serial *chain, double (*q)[ULNA_SERIAL_LANES], double (*frame)[ULNA_SERIAL_LANES]);
     /* The best sample of each lane of the table, and its score. */
