@@ -94,15 +94,15 @@ static void five_fingertips(void **state)
 {
     static const char *const links[] = {"thumb_distal", "index_distal", "middle_distal", "ring_distal",
                                         "little_distal"};
-    char line[1000] = "hand --lock forearm", more[200];
+    char line[1000] = "hand --lock forearm";
     double goal[3], p[3], r[9];
     json_t *closed = json_array();
     for (int i = 0; i < 29; i++) /* a root of seven numbers, then angles */
         json_array_append_new(closed, json_real(i == 6 ? 1 : i < 9 ? 0 : -0.2));
     for (int i = 0; i < 5; i++) {
         place("hand", closed, links[i], goal, r);
-        snprintf(more, sizeof more, " -t %s -g '%.9f %.9f %.9f'", links[i], goal[0], goal[1], goal[2]);
-        strcat(line, more);
+        size_t used = strlen(line);
+        snprintf(line + used, sizeof line - used, " -t %s -g '%.9f %.9f %.9f'", links[i], goal[0], goal[1], goal[2]);
     }
     json_t *o = ulna_test_tool_run_json(*state, "reach", line, 0);
     assert_true(is(o, "reached"));
