@@ -20,15 +20,14 @@ enum {
     SOFTENED = 4, /* strengths as they are, and three times the roots of those before */
 };
 
-#define WEAKEST 1e-4 /* of the largest strength: weaker joints count as this, since they may be needed all the same */
-
 struct ulna_chain {
     ulna_allocator allocator;
     const ulna_reach *reach;
     ulna_serial *serial;
     int n;
-    ulna_serial_goal goal; /* aim, point, axis, tolerances */
-    ulna_serial_norm norm;
+    ulna_serial_goal goal;           /* aim, point, axis, tolerances */
+    ulna_serial_norm norm;           /* of distances */
+    ulna_serial_norm search;         /* the same but for a factor: weights near 1 */
     int is_weighted;                 /* joints differ in strength */
     ulna_serial_norm cost[SOFTENED]; /* of changes, if they do */
     double body_rotation[9];         /* the body's frame in that of the tip */
@@ -120,12 +119,11 @@ static void set_costs(ulna_chain *chain)
 {
     const ulna_reach *reach = chain->reach;
     const int *dof = ulna_serial_dofs(chain->serial);
-    double strongest = 0;
-    for (int i = 0; i < chain->n; i++)
-        strongest = fmax(strongest, reach->strength[dof[i]]);
+    chain->search = chain->norm;
     for (int i = 0; i < chain->n; i++) {
-        double cost = 1 / fmax(reach->strength[dof[i]] / strongest, WEAKEST);
-        chain->is_weighted |= cost != 1;
+        double cost = 1 / reach->strength[dof[i]];
+        chain->search.weight[i] *= reach->strongest;
+        chain->is_weighted |= reach->strength[dof[i]] != reach->strength[dof[0]];
         for (int k = 0; k < SOFTENED; k++, cost = sqrt(cost))
             chain->cost[k].weight[i] = cost / reach->unit[dof[i]];
     }
@@ -328,7 +326,7 @@ int ulna_chain_solve(const ulna_chain *chain, void *memory, const ulna_reach_que
     set_goal(chain, query->target, &goal);
     gather(chain, query->seed, seed);
     if (is_by_distance(chain, query)) {
-        solved = ulna_serial_solve_nearest(chain->serial, &goal, seed, &chain->norm, ULNA_SERIAL_THOROUGH, x);
+        solved = ulna_serial_solve_nearest(chain->serial, &goal, seed, &chain->search, ULNA_SERIAL_THOROUGH, x);
         if (solved.reached)
             measure(chain, &goal, x, &solved);
     } else if (query->mode == ULNA_REACH_NEAR) {
@@ -389,7 +387,7 @@ int ulna_chain_all(const ulna_chain *chain, void *memory, const ulna_reach_query
     set_goal(chain, query->target, &goal);
     gather(chain, query->seed, seed);
     ulna_serial_result solved;
-    *count = ulna_serial_solve_all(chain->serial, &goal, seed, &chain->norm,
+    *count = ulna_serial_solve_all(chain->serial, &goal, seed, &chain->search,
                                    capacity < ULNA_SERIAL_ALL ? capacity : ULNA_SERIAL_ALL, x, &solved);
     for (int k = 0; k < *count; k++) {
         double *to = q + (size_t)k * (size_t)chain->reach->nq;

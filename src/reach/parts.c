@@ -230,7 +230,7 @@ static ulna_status make_part(const plan *p, const ulna_reach_options *given, int
     for (int j = 0; j < part->nv; j++) {
         p->lower[j] = reach->lower[part->dof[j]];
         p->upper[j] = reach->upper[part->dof[j]];
-        p->strength[j] = reach->strength[part->dof[j]];
+        p->strength[j] = (given->strength ? given->strength : reach->model->strength)[part->dof[j]];
         p->distance_weight[j] = given->distance_weight ? given->distance_weight[part->dof[j]] : 1;
         p->locked[j] = reach->locked[part->dof[j]];
     }

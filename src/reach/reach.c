@@ -11,9 +11,8 @@
 #define FAR 1e9      /* lengths of the model: beyond it nothing is left of the digits of a tolerance */
 #define POSTURE 1e-2 /* weight of the posture in the hard form: what counts is that it is there */
 
-/* Strengths beyond these count as these where distances are weighed, so that squares stay in the range of numbers. */
-#define WEAKEST 1e-6
-#define STRONGEST 1e6
+#define WEAKEST 1e-4 /* of the largest strength: weaker joints count as this, since they may be needed all the same */
+#define LARGE 1e100  /* strengths beyond this, or its inverse, count as this: squares stay in the range of numbers */
 
 ulna_reach_tip ulna_reach_tip_default(int body)
 {
@@ -165,19 +164,22 @@ static void follow_masters(ulna_reach *reach)
     }
 }
 
-/* Weak joints are to move less: the distance counts changes / strength, as the steps do. */
-static void weigh_distances(ulna_reach *reach, const ulna_reach_options *given)
+/* Weak joints are to move less: the distance counts changes / strength. For steps only ratios count, to the strongest joint. */
+static void weigh_joints(ulna_reach *reach, const ulna_reach_options *given)
 {
-    double strength = 0;
+    reach->strongest = 1 / LARGE;
+    for (int j = 0; j < reach->nv; j++)
+        if (!reach->locked[j])
+            reach->strongest = fmin(fmax(reach->strongest, reach->strength[j]), LARGE);
     reach->is_weighted = 0;
     for (int j = 0; j < reach->nv; j++) {
-        const double own = fmin(fmax(reach->strength[j], WEAKEST), STRONGEST);
         reach->distance_weight[j] = given->distance_weight ? given->distance_weight[j] : 1;
-        if (reach->locked[j])
+        if (reach->locked[j] || !isfinite(reach->strength[j])) /* still to be refused */
             continue;
+        const double own = fmin(fmax(reach->strength[j], WEAKEST * reach->strongest), reach->strongest);
         reach->distance_weight[j] /= own;
-        reach->is_weighted |= strength > 0 && own != strength;
-        strength = own;
+        reach->strength[j] = own / reach->strongest;
+        reach->is_weighted |= own < reach->strongest;
     }
 }
 
@@ -198,7 +200,7 @@ static void copy_options(ulna_reach *reach, const ulna_reach_options *given)
         reach->turns[j] = segment <= ULNA_SEGMENT_RZ;
     }
     follow_masters(reach);
-    weigh_distances(reach, given);
+    weigh_joints(reach, given);
     if (given->posture)
         memcpy(reach->posture, given->posture, (size_t)reach->nq * sizeof *reach->posture);
     o->lower = reach->lower;
@@ -235,7 +237,8 @@ static ulna_status add_posture(ulna_reach *reach, ulna_problem *problem, ulna_er
 {
     double total = 0;
     for (int j = 0; j < reach->nv; j++) {
-        reach->posture_weight[j] = reach->distance_weight[j] * reach->distance_weight[j];
+        double weight = reach->distance_weight[j] * (reach->locked[j] ? 1 : reach->strongest);
+        reach->posture_weight[j] = weight * weight;
         total += reach->posture_weight[j];
     }
     return ulna_problem_add_posture(problem, reach->posture, total > 0 ? reach->posture_weight : NULL, POSTURE,

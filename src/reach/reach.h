@@ -84,13 +84,15 @@ struct ulna_reach {
     ulna_reach_part *part;
 
     ulna_reach_options options; /* its arrays are the reach's own; all but `posture` are always there */
-    double *lower, *upper, *strength, *distance_weight, *posture_weight,
-        *posture;          /* distance_weight: given / strength */
-    unsigned char *locked; /* nv: also those of strength 0 */
-    int is_weighted;       /* joints that may move differ in strength */
-    double *even;          /* nv: ones, for steps without strengths */
-    double *unit;          /* nv: 1 for rotations, `length` for translations */
-    unsigned char *turns;  /* nv: 1 for rotations that are the same pose after a whole turn */
+    double *lower, *upper, *posture_weight, *posture;
+    double *strength;        /* nv: in units of the strongest that may move */
+    double *distance_weight; /* nv: as given / strength as given */
+    double strongest;        /* as given */
+    unsigned char *locked;   /* nv: also those of strength 0 */
+    int is_weighted;         /* joints that may move differ in strength */
+    double *even;            /* nv: ones, for steps without strengths */
+    double *unit;            /* nv: 1 for rotations, `length` for translations */
+    unsigned char *turns;    /* nv: 1 for rotations that are the same pose after a whole turn */
 
     ulna_tip *tip;                           /* tip_count */
     double far;                              /* goals farther away than this are refused */

@@ -306,8 +306,9 @@ static ulna_status anywhere(search *s, int k)
 /* Is the best answer so far good enough to stop? */
 static int is_enough(search *s)
 {
+    const ulna_reach *reach = s->work->reach;
     return s->best.reached && (s->query->mode == ULNA_REACH_ANY || !s->best.jumped) &&
-           (s->query->mode != ULNA_REACH_NEAREST || s->best.distance <= CLOSE * s->work->reach->options.jump);
+           (s->query->mode != ULNA_REACH_NEAREST || s->best.distance * reach->strongest <= CLOSE * reach->options.jump);
 }
 
 static ulna_status run_starts(search *s)

@@ -523,6 +523,55 @@ static void weak_joints_on_paths(void **state)
     ulna_model_destroy(model);
 }
 
+/* Strengths times a power of two: the same bits in every mode, on a chain and by the general solve. Beyond numbers that are strengths: refused. */
+static void ratios_of_strengths(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("arm");
+    const ulna_reach_tip tip = tip_on(model, "flange");
+    const double bad[] = {-1, (double)NAN, (double)INFINITY};
+    for (int mode = 0; mode < ULNA_REACH_MODE_COUNT; mode++)
+        for (int is_tree = 0; is_tree < 2; is_tree++) {
+            double q[3][20][7];
+            for (int k = 0; k < 3; k++) {
+                const double scale = k == 0 ? 1 : k == 1 ? 0x1p-20 : 0x1p30;
+                double strength[7] = {1, 0.3, 0.9, 0.2, 0.01, 0.7, 0.5};
+                const unsigned char locked[7] = {0, 0, (unsigned char)is_tree, 0, 0, 0, 0};
+                ulna_reach_options options = ulna_reach_options_default();
+                for (int j = 0; j < 7; j++)
+                    strength[j] *= scale;
+                options.mode = (ulna_reach_mode)mode;
+                options.strength = strength;
+                options.locked = locked;
+                ulna_test_reach t = ulna_test_reach_make(model, 1, &tip, &options);
+                assert_string_equal(ulna_reach_solver_name(t.reach), is_tree ? "tree" : "chain");
+                ulna_test_rng rng = ulna_test_rng_seed(32);
+                for (int i = 0; i < 20; i++) {
+                    ulna_reach_goal goal;
+                    ulna_reach_result result;
+                    double truth[7], seed[7];
+                    ulna_test_reach_q(&rng, model, truth);
+                    ulna_test_reach_q(&rng, model, seed);
+                    seed[2] = truth[2];
+                    ulna_test_reach_goals(&t, truth, &goal);
+                    assert_int_equal(ulna_reach_solve(t.work, &goal, seed, q[k][i], &result), ULNA_OK);
+                    assert_true(result.reached);
+                }
+                ulna_test_reach_release(&t);
+            }
+            assert_memory_equal(q[0], q[1], sizeof q[0]);
+            assert_memory_equal(q[0], q[2], sizeof q[0]);
+        }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const double strength[7] = {1, 1, bad[i], 1, 1, 1, 1};
+        ulna_reach_options options = ulna_reach_options_default();
+        ulna_reach *reach;
+        options.strength = strength;
+        assert_int_equal(ulna_reach_create(model, 1, &tip, &options, NULL, &reach, NULL), ULNA_ERR_ARGUMENT);
+    }
+    ulna_model_destroy(model);
+}
+
 static void several_solutions(void **state)
 {
     (void)state;
@@ -903,6 +952,7 @@ int main(void)
         cmocka_unit_test(locked_and_weighted_joints),
         cmocka_unit_test(weak_joints_move_less),
         cmocka_unit_test(weak_joints_on_paths),
+        cmocka_unit_test(ratios_of_strengths),
         cmocka_unit_test(several_solutions),
         cmocka_unit_test(many_are_as_one_by_one),
         cmocka_unit_test(paths),
