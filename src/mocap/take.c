@@ -35,10 +35,49 @@ int ulna_take_position(const ulna_take *take, int frame, int marker, double posi
     return ulna_take_marker(take, frame, take->source[marker], position);
 }
 
+/* Which axis of the recording each of the model's is, and its sign, if they are only exchanged; else 0. */
+static int find_exchange(const double axes[9], int from[3], double sign[3])
+{
+    for (int k = 0; k < 3; k++) {
+        from[k] = ulna_largest(axes + 3 * k);
+        sign[k] = axes[3 * k + from[k]];
+        for (int i = 0; i < 3; i++)
+            if (axes[3 * k + i] != (i == from[k] ? copysign(1, sign[k]) : 0))
+                return 0;
+    }
+    return 1;
+}
+
+void ulna_take_gather(const ulna_take *take, int frame, size_t count, const int *markers, double *positions)
+{
+    const double *row = ulna_recording_frame(take->recording, take->skipped + frame);
+    const unsigned char *is_zero_missing = take->is_zero_missing;
+    int from[3];
+    double sign[3];
+    if (!find_exchange(take->axes, from, sign)) {
+        for (size_t i = 0; i < count; i++)
+            ulna_take_marker(take, frame, markers[i], positions + 3 * i);
+        return;
+    }
+    const int a = from[0], b = from[1], c = from[2];
+    const double x = sign[0], y = sign[1], z = sign[2];
+    for (size_t i = 0; i < count; i++) {
+        const double *at = row + 3 * (size_t)markers[i];
+        double *to = positions + 3 * i;
+        if (!ulna_is_position(at) ||
+            (at[0] == 0 && is_zero_missing && is_zero_missing[markers[i]] && ulna_is_zero(at))) {
+            to[0] = to[1] = to[2] = (double)NAN;
+            continue;
+        }
+        to[0] = x * at[a];
+        to[1] = y * at[b];
+        to[2] = z * at[c];
+    }
+}
+
 void ulna_take_positions(const ulna_take *take, int frame, double *positions)
 {
-    for (size_t i = 0; i < take->set.count; i++)
-        ulna_take_marker(take, frame, take->source[i], positions + 3 * i);
+    ulna_take_gather(take, frame, take->set.count, take->source, positions);
 }
 
 /* ---- checks --------------------------------------------------------------------------------------------------------- */

@@ -36,6 +36,9 @@ static inline int ulna_take_marker(const ulna_take *take, int frame, int marker,
     return 1;
 }
 
+/* Some of them at once, `markers` by their numbers in the recording. */
+void ulna_take_gather(const ulna_take *take, int frame, size_t count, const int *markers, double *positions);
+
 /* The name of the recording's marker without the subject's prefix, unless that is another one's; NULL for a point that the recording
  * system could not name: *0, *1, ... */
 const char *ulna_marker_own_name(const ulna_recording *recording, int marker);

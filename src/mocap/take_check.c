@@ -158,13 +158,13 @@ static ulna_status compare_sizes(ulna_take *take, double *stretched)
     for (int s = 0; s < SIZE_SAMPLES && status == ULNA_OK; s++) {
         double *points = rest + 3 * count, *ratios = points + 3 * count;
         ulna_take_positions(take, ulna_take_sample(take, s, SIZE_SAMPLES), points);
-        double ratio = ulna_median(ratios, pair_ratios(rest, points, count, ratios));
+        double ratio = ulna_quick_median(ratios, pair_ratios(rest, points, count, ratios));
         if (!isnan(ratio))
             frames[found++] = ratio;
     }
     ulna_sort_numbers(frames, found);
     *stretched = found ? frames[found - 1 - found / STRAYS] : (double)NAN;
-    take->size_ratio = ulna_median(frames, found);
+    take->size_ratio = ulna_quick_median(frames, found);
     ulna_release(&take->allocator, rest, room, sizeof *rest);
     return status;
 }

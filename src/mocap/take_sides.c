@@ -116,7 +116,7 @@ static ulna_status fit(const fitting *f, int way, double *rms)
         if (status == ULNA_OK && report.seen)
             all[count++] = report.rms;
     }
-    *rms = ulna_median(all, count);
+    *rms = ulna_quick_median(all, count);
     return status;
 }
 

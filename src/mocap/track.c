@@ -23,14 +23,17 @@ static ulna_status choose_markers(ulna_track_job *j, ulna_error *error)
     const ulna_take *take = j->take;
     j->used = ulna_marker_set_empty(&take->allocator);
     j->item = ulna_allocate(&take->allocator, take->set.count, sizeof *j->item);
-    ulna_status status = j->item ? ULNA_OK : ULNA_ERR_MEMORY;
+    j->source = ulna_allocate(&take->allocator, take->set.count, sizeof *j->source);
+    ulna_status status = j->item && j->source ? ULNA_OK : ULNA_ERR_MEMORY;
     for (size_t i = 0; i < take->set.count && status == ULNA_OK; i++) {
         const ulna_attachment *item = &take->set.items[i];
         if (!take->seen[i])
             continue;
         status = ulna_marker_set_append(&j->used, item);
-        if (status == ULNA_OK)
+        if (status == ULNA_OK) {
             j->item[j->used.count - 1] = (int)i;
+            j->source[j->used.count - 1] = take->source[i];
+        }
         j->counting += item->weight > 0;
     }
     if (status != ULNA_OK)
@@ -46,8 +49,7 @@ static ulna_status choose_markers(ulna_track_job *j, ulna_error *error)
 
 void ulna_track_gather_recorded(const ulna_track_job *j, int frame, double *positions)
 {
-    for (size_t i = 0; i < j->used.count; i++)
-        ulna_take_marker(j->take, frame, j->take->source[j->item[i]], positions + 3 * i);
+    ulna_take_gather(j->take, frame, j->used.count, j->source, positions);
 }
 
 void ulna_track_gather(const ulna_track_job *j, int frame, double *positions)
@@ -225,6 +227,7 @@ ulna_status ulna_track(const ulna_take *take, const ulna_track_options *options,
         status = ulna_take_check_numbers(take, &result->clip, error);
     ulna_release(&take->allocator, j.exchanges, j.exchange_room, sizeof *j.exchanges);
     ulna_release(&take->allocator, j.item, take->set.count, sizeof *j.item);
+    ulna_release(&take->allocator, j.source, take->set.count, sizeof *j.source);
     ulna_marker_set_release(&j.used);
     if (status != ULNA_OK)
         ulna_track_result_release(result);

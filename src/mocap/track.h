@@ -24,6 +24,7 @@ typedef struct ulna_track_job {
     ulna_track_result *result;
     ulna_marker_set used;     /* the take's markers that are seen somewhere */
     int *item;                /* used.count: their numbers in the take's set */
+    int *source;              /* used.count: and in the recording */
     int counting;             /* of them: with a weight */
     int chunk, chunks, total; /* frames of a chunk; chunks; frames */
     int passes;               /* over all frames */

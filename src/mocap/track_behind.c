@@ -26,8 +26,8 @@ void ulna_pass_find_suspects(ulna_passes *p)
     for (int f = 0; f < p->total; f++)
         beyond += is_beyond(p, f);
     for (int f = 0; f < p->total; f++) {
-        int stands_out =
-            p->cost[f] > p->limit || *ulna_pass_flags(p, f) & marks || (2 * beyond < p->total && is_beyond(p, f));
+        int stands_out = p->cost[f] > p->limit || *ulna_pass_flags(p, f) & marks ||
+                         (beyond && 2 * beyond < p->total && is_beyond(p, f));
         if (ulna_pass_is_empty(p, f) || !stands_out)
             continue;
         for (int k = f - ULNA_PASS_MARGIN > 0 ? f - ULNA_PASS_MARGIN : 0; k <= f + ULNA_PASS_MARGIN && k < p->total;

@@ -11,9 +11,19 @@
 
 enum { VELOCITY = 3 }; /* frames by which a velocity is measured */
 
-static int is_shown(const ulna_passes *p, int frame, size_t i)
+/* Which markers are: count. Returns 1 if they are others than before. */
+static int find_shown(const ulna_passes *p, int frame, unsigned char *is_shown)
 {
-    return p->j->used.items[i].weight > 0 && !ulna_pass_aside(p, frame)[i] && !isnan(ulna_pass_distance(p, frame, i));
+    const unsigned char *aside = ulna_pass_aside(p, frame);
+    const double *distances = p->j->result->distances + (size_t)frame * p->j->take->set.count;
+    const int *item = p->j->item, count = (int)p->j->used.count;
+    int changes = 0;
+    for (int i = 0; i < count; i++) {
+        unsigned char now = (unsigned char)(!aside[i] & !isnan(distances[item[i]]));
+        changes |= now ^ is_shown[i];
+        is_shown[i] = now;
+    }
+    return changes;
 }
 
 /* Clavicles and the like, by the shape of the skeleton. */
@@ -44,13 +54,19 @@ static void hide_girdles(const ulna_passes *p, unsigned char *hidden)
 ulna_status ulna_pass_find_hidden(ulna_passes *p)
 {
     const ulna_model *model = p->j->take->model;
+    const ulna_marker_set *used = &p->j->used;
+    unsigned char *is_shown = p->is_shown;
     ulna_status status = find_girdles(p);
     for (int f = 0; f < p->total && status == ULNA_OK; f++) {
         unsigned char *hidden = ulna_pass_hidden(p, f);
+        if (!find_shown(p, f, is_shown) && f) {
+            memcpy(hidden, ulna_pass_hidden(p, f - 1), (size_t)model->nb);
+            continue;
+        }
         memset(hidden, 1, (size_t)model->nb);
-        for (size_t i = 0; i < p->j->used.count; i++)
-            for (int b = p->j->used.items[i].body; is_shown(p, f, i) && b != ULNA_NONE && hidden[b];
-                 b = model->body[b].parent)
+        for (size_t i = 0; i < used->count; i++)
+            for (int b = is_shown[i] && used->items[i].weight > 0 ? used->items[i].body : ULNA_NONE;
+                 b != ULNA_NONE && hidden[b]; b = model->body[b].parent)
                 hidden[b] = 0;
         hide_girdles(p, hidden);
     }

@@ -120,9 +120,8 @@ static ulna_status measure(ulna_passes *p, int frame)
     ulna_tracker *t = p->tracker;
     ulna_work *work = ulna_solver_work(t->solver);
     ulna_frame_report now = j->result->frames[frame];
-    ulna_status status = ulna_problem_set_points(t->problem, 0, t->count, t->seen);
-    if (status == ULNA_OK)
-        status = ulna_pose_forward(ulna_work_pose(work), ulna_pass_pose(p, frame));
+    ulna_problem_put_points(t->problem, 0, t->count, t->seen); /* which are positions or missing */
+    ulna_status status = ulna_pose_forward(ulna_work_pose(work), ulna_pass_pose(p, frame));
     if (status == ULNA_OK)
         status = ulna_point_errors(work, 0, t->count, 0, t->distance);
     if (status != ULNA_OK)
@@ -158,6 +157,20 @@ static int has_no_pose(const ulna_track_job *j, int frame)
     return (j->result->frames[frame].flags & (ULNA_TRACK_EMPTY | ULNA_TRACK_LOST)) != 0;
 }
 
+/* Angles that leap hold nothing, as near gimbal lock. */
+static int leaps(const ulna_model *model, int dof)
+{
+    return !ulna_segment_is_translation(model->dof_segment[dof]);
+}
+
+/* Nor does a bridge. */
+static void stay_hidden(const ulna_model *model, const unsigned char *hidden, double *step)
+{
+    for (int b = 0; b < model->nb; b++)
+        for (int k = 0; hidden[b] && k < model->body[b].dof_count; k++)
+            step[model->body[b].dof + k] = 0;
+}
+
 double ulna_track_to_neighbours(const ulna_track_job *j, const ulna_clip *clip, const unsigned char *hidden, int frame,
                                 const double *q, double *step, double *to_sides)
 {
@@ -169,11 +182,10 @@ double ulna_track_to_neighbours(const ulna_track_job *j, const ulna_clip *clip, 
             continue;
         sides++;
         ulna_model_difference(model, q, ulna_clip_frame(clip, near), step);
-        for (int d = 0; d < model->nv; d++) { /* a bridge holds nothing, nor do angles that leap, as near gimbal lock */
-            int leaps = !ulna_segment_is_translation(model->dof_segment[d]) && fabs(step[d]) >= LEAP;
-            int is_hidden = hidden && hidden[(size_t)near * (size_t)model->nb + (size_t)model->dof_body[d]];
-            to_sides[d] += leaps || is_hidden ? 0 : step[d];
-        }
+        if (hidden)
+            stay_hidden(model, hidden + (size_t)near * (size_t)model->nb, step);
+        for (int d = 0; d < model->nv; d++)
+            to_sides[d] += fabs(step[d]) >= LEAP && leaps(model, d) ? 0 : step[d];
     }
     return sides;
 }
@@ -184,8 +196,8 @@ static ulna_status step(ulna_passes *p, int frame, const double *q, double *resu
     ulna_tracker *t = p->tracker;
     double sides = ulna_track_to_neighbours(p->j, &p->j->result->clip, p->hidden, frame, q, p->d0, p->d1);
     ulna_tracker_expect_neighbours(t, q, p->d1, sides, ULNA_TRACK_SWEEP * t->options.smooth);
-    ulna_status status = ulna_problem_set_points(t->problem, 0, t->count, t->seen);
-    return status == ULNA_OK ? ulna_tracker_step(t, q, result) : status;
+    ulna_problem_put_points(t->problem, 0, t->count, t->seen); /* which are positions or missing */
+    return ulna_tracker_step(t, q, result);
 }
 
 static ulna_status sweep(ulna_passes *p, int frame)
@@ -254,6 +266,7 @@ static void take_arrays(ulna_passes *p, ulna_arena *arena)
     p->suspect = ulna_arena_take(arena, total, 1);
     p->back_lost = ulna_arena_take(arena, total, 1);
     p->hidden = ulna_arena_take(arena, total * nb, 1);
+    p->is_shown = ulna_arena_take(arena, j->used.count, 1);
     p->is_girdle = ulna_arena_take(arena, nb, 1);
     p->is_mended = ulna_arena_take(arena, nb, 1);
 }

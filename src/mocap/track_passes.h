@@ -38,6 +38,7 @@ typedef struct ulna_passes {
     unsigned char *suspect;   /* total */
     unsigned char *back_lost; /* total: the way back is lost there */
     unsigned char *hidden;    /* total x nb: no marker shows it */
+    unsigned char *is_shown;  /* count: in the frame at hand */
     unsigned char *is_girdle; /* nb: between trunk and limb, with a marker at most (anatomy.h) */
     unsigned char *is_mended; /* nb: its joint is; others stay as they are */
     double *back;             /* nq a frame: the way back, its last frame first */

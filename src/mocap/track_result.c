@@ -67,7 +67,7 @@ static ulna_status find_median(const ulna_track_job *j, ulna_track_summary *s)
     for (int f = 0; f < j->total; f++)
         if (!(j->result->frames[f].flags & ULNA_TRACK_EMPTY))
             times[count++] = 1e6 * j->result->frames[f].seconds;
-    s->us_median = count ? ulna_median(times, count) : 0;
+    s->us_median = count ? ulna_quick_median(times, count) : 0;
     ulna_release(&j->take->allocator, times, room, sizeof *times);
     return ULNA_OK;
 }
@@ -149,10 +149,23 @@ static void measure_markers(const ulna_track_job *j)
 
 /* ---- limbs that are not seen for a while ---------------------------------------------------------------------------------- */
 
-/* Bodies on the way to a marker that is seen in the frame; or, with frame < 0, in any. */
+/* Are the same markers seen as in the frame before? */
+static int is_as_before(const ulna_track_job *j, int frame)
+{
+    const size_t count = j->take->set.count;
+    const double *now = j->result->distances + (size_t)frame * count, *before = now - count;
+    int changes = frame <= 0;
+    for (size_t i = 0; i < count && frame > 0; i++)
+        changes |= !isnan(now[i]) != !isnan(before[i]);
+    return !changes;
+}
+
+/* Bodies on the way to a marker that is seen in the frame; or, with frame < 0, in any. `visible` has those of the frame before. */
 static void find_visible(const ulna_track_job *j, int frame, unsigned char *visible)
 {
     const ulna_model *model = j->take->model;
+    if (is_as_before(j, frame))
+        return;
     memset(visible, 0, (size_t)model->nb);
     for (size_t i = 0; i < j->take->set.count; i++)
         if (j->take->set.items[i].weight > 0 &&

@@ -38,7 +38,7 @@ typedef struct trails {
     ulna_track_job *j;
     double *now, *last, *velocity, *expected;
     int *seen;   /* count: frame, or ULNA_NONE */
-    int *leaper; /* at most count */
+    int *leaper; /* at most count, and one that is none */
     void *memory;
     size_t bytes;
 } trails;
@@ -50,7 +50,7 @@ static void take_arrays(trails *t, ulna_arena *arena)
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         *places[i] = ulna_arena_take(arena, 3 * count, sizeof(double));
     t->seen = ulna_arena_take(arena, count, sizeof *t->seen);
-    t->leaper = ulna_arena_take(arena, count, sizeof *t->leaper);
+    t->leaper = ulna_arena_take(arena, count + 1, sizeof *t->leaper);
 }
 
 static ulna_status open_trails(ulna_track_job *j, trails *t)
@@ -69,20 +69,63 @@ static ulna_status open_trails(ulna_track_job *j, trails *t)
     return ULNA_OK;
 }
 
+/* Is every marker seen, in this frame and in the one before? */
+static int is_whole(const trails *t, int frame)
+{
+    const int count = (int)t->j->used.count;
+    int missing = 0;
+    for (int i = 0; i < count; i++)
+        missing |= t->seen[i] != frame - 1;
+    for (int i = 0; i < 3 * count; i += 3)
+        missing |= isnan(t->now[i]);
+    return frame > 0 && !missing;
+}
+
+/* Then it is simple: does none leap? What is remembered is as `remember` has it. */
+static int go_on(trails *t, int frame)
+{
+    const double least = LEAST_LEAP * t->j->options->loss_scale, *restrict now = t->now;
+    double *restrict last = t->last, *restrict velocity = t->velocity, *restrict expected = t->expected;
+    const int count = (int)t->j->used.count;
+    double most = 0;
+    for (int k = 0; k < 3 * count; k++) {
+        double off = now[k] - (last[k] + velocity[k]);
+        expected[k] = off * off;
+    }
+    for (int k = 0; k < 3 * count; k += 3) {
+        double square = expected[k] + expected[k + 1] + expected[k + 2];
+        most = square > most ? square : most;
+    }
+    if (most > least * least)
+        return 0;
+    for (int k = 0; k < 3 * count; k++) {
+        velocity[k] = now[k] - last[k];
+        last[k] = now[k];
+    }
+    for (int i = 0; i < count; i++)
+        t->seen[i] = frame;
+    return 1;
+}
+
 /* Markers that are not where they were going: returns how many; 0 if it is most of those that are seen. */
 static int find_leapers(trails *t, int frame)
 {
-    double least = LEAST_LEAP * t->j->options->loss_scale;
+    const double least = LEAST_LEAP * t->j->options->loss_scale, *now = t->now, *last = t->last,
+                 *velocity = t->velocity;
+    const int count = (int)t->j->used.count;
     int leaps = 0, seen = 0;
-    for (int i = 0; i < (int)t->j->used.count; i++) {
+    for (int i = 0; i < count; i++, now += 3, last += 3, velocity += 3) {
         int frames = frame - t->seen[i];
-        if (t->seen[i] == ULNA_NONE || frames > FORGET || !ulna_is_position(t->now + 3 * i))
+        if (t->seen[i] == ULNA_NONE || frames > FORGET || isnan(now[0]))
             continue;
+        double *to = t->expected + 3 * (size_t)i, square = 0;
         seen++;
-        for (int k = 3 * i; k < 3 * i + 3; k++)
-            t->expected[k] = t->last[k] + frames * t->velocity[k];
-        if (distance_between(t->now + 3 * i, t->expected + 3 * i) > least)
-            t->leaper[leaps++] = i;
+        for (int k = 0; k < 3; k++) {
+            to[k] = last[k] + frames * velocity[k];
+            square += (now[k] - to[k]) * (now[k] - to[k]);
+        }
+        t->leaper[leaps] = i;
+        leaps += square > least * least;
     }
     return leaps > MOST_LEAPS * seen ? 0 : leaps;
 }
@@ -132,12 +175,15 @@ static ulna_status find_exchanges_in(trails *t, int frame)
 
 static void remember(trails *t, int frame)
 {
-    for (int i = 0; i < (int)t->j->used.count; i++) {
-        double *now = t->now + 3 * i, *last = t->last + 3 * i;
-        if (!ulna_is_position(now))
+    const double *now = t->now;
+    double *last = t->last, *velocity = t->velocity;
+    const int count = (int)t->j->used.count;
+    for (int i = 0; i < count; i++, now += 3, last += 3, velocity += 3) {
+        if (isnan(now[0])) /* what is gathered is a position or missing */
             continue;
+        int is_next = t->seen[i] == frame - 1;
         for (int k = 0; k < 3; k++) {
-            t->velocity[3 * i + k] = t->seen[i] == frame - 1 ? now[k] - last[k] : 0;
+            velocity[k] = is_next ? now[k] - last[k] : 0;
             last[k] = now[k];
         }
         t->seen[i] = frame;
@@ -181,6 +227,8 @@ ulna_status ulna_track_find_exchanges(ulna_track_job *j)
     ulna_status status = open_trails(j, &t);
     for (int f = 0; f < j->total && status == ULNA_OK && j->exchange_count <= MOST_EXCHANGES; f++) {
         ulna_track_gather_recorded(j, f, t.now);
+        if (is_whole(&t, f) && go_on(&t, f))
+            continue;
         status = find_exchanges_in(&t, f);
         remember(&t, f);
     }
@@ -236,6 +284,15 @@ static int is_swap(const ulna_track_job *j, const double *seen, const double *he
     double scale = j->options->loss_scale;
     return ulna_track_distance(j, frame, a) > scale && ulna_track_distance(j, frame, b) > scale &&
            distance_between(seen + 3 * a, here + 3 * b) < scale && distance_between(seen + 3 * b, here + 3 * a) < scale;
+}
+
+/* A swap takes two markers that are off. */
+static int may_be_swapped(const ulna_track_job *j, int frame)
+{
+    int off = 0;
+    for (size_t i = 0; i < j->take->set.count; i++)
+        off += ulna_track_distance(j, frame, i) > j->options->loss_scale;
+    return off >= 2;
 }
 
 static ulna_status find_swaps_in(const ulna_track_job *j, ulna_pose *pose, double *seen, double *here, int frame)
@@ -302,7 +359,7 @@ ulna_status ulna_track_find_swaps(const ulna_track_job *j)
     double *memory = ulna_allocate(allocator, 2 * count, sizeof *memory);
     ulna_status status = memory ? ulna_pose_create(j->take->model, allocator, &pose, NULL) : ULNA_ERR_MEMORY;
     for (int f = 0; f < j->total && status == ULNA_OK; f++)
-        if (j->result->frames[f].flags & ULNA_TRACK_OUTLIERS || ulna_track_is_exchanged(j, f))
+        if ((j->result->frames[f].flags & ULNA_TRACK_OUTLIERS && may_be_swapped(j, f)) || ulna_track_is_exchanged(j, f))
             status = find_swaps_in(j, pose, memory, memory + count, f);
     ulna_pose_destroy(pose);
     ulna_release(allocator, memory, 2 * count, sizeof *memory);

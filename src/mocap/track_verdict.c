@@ -6,6 +6,8 @@
  * next and 3000 degrees/s. Where the frame rate is not known, 30 degrees do. Limits of skeleton files are rough, often narrower
  * than people are: only angles far outside are marked. Frames that are lost say nothing about either.
  */
+#include <string.h>
+
 #include "base/base.h"
 #include "mocap/anatomy.h"
 #include "mocap/track.h"
@@ -26,7 +28,8 @@
 #define FEWEST_NUMBERS 0.75           /* that markers give, beside the degrees of freedom that move them */
 #define ROUGH 0.015                   /* m on an adult: more than markers on skin are usually off */
 #define POOR 0.03                     /* m on an adult: more than skin and soft tissue move */
-#define ROTATION_PER_COORDINATE 3.142 /* a quaternion that moves by d rotates by 2 d to pi d; an angle by d */
+#define ROTATION_PER_ANGLE 1.001      /* rotations one after the other add up at most; and rounding */
+#define ROTATION_PER_COORDINATE 3.142 /* of others: a quaternion that moves by d rotates by 2 d to pi d */
 
 /* ---- jumps ------------------------------------------------------------------------------------------------------------- */
 
@@ -39,7 +42,9 @@ static double largest_rotation_bound(const ulna_model *model, const double *befo
         double sum = 0;
         for (int i = body->coordinate; i < body->coordinate + body->coordinate_count; i++)
             sum += fabs(now[i] - before[i]);
-        largest = fmax(largest, ROTATION_PER_COORDINATE * sum);
+        int has_angles = !body->dof_count || model->dof_segment[body->dof + body->dof_count - 1] < ULNA_SEGMENT_BALL;
+        sum *= has_angles ? ROTATION_PER_ANGLE : ROTATION_PER_COORDINATE;
+        largest = sum > largest ? sum : largest;
     }
     return largest;
 }
@@ -47,11 +52,14 @@ static double largest_rotation_bound(const ulna_model *model, const double *befo
 /* The rotation of each body relative to its parent. */
 void ulna_joint_rotations(const ulna_model *model, const ulna_pose *pose, double *rotations)
 {
-    for (int b = 0; b < model->nb; b++) {
-        double parent[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, own[9], *rotation = rotations + 9 * (size_t)b;
-        ulna_pose_body(pose, b, NULL, own);
-        if (model->body[b].parent != ULNA_NONE)
-            ulna_pose_body(pose, model->body[b].parent, NULL, parent);
+    for (int b = 0; b < model->nb; b++)
+        ulna_pose_body(pose, b, NULL, rotations + 9 * (size_t)b);
+    for (int b = model->nb - 1; b >= 0; b--) { /* those of parents come before */
+        double *rotation = rotations + 9 * (size_t)b, own[9];
+        if (model->body[b].parent == ULNA_NONE)
+            continue;
+        const double *parent = rotations + 9 * (size_t)model->body[b].parent;
+        memcpy(own, rotation, sizeof own);
         for (int i = 0; i < 3; i++)
             for (int k = 0; k < 3; k++)
                 rotation[3 * i + k] = parent[i] * own[k] + parent[3 + i] * own[3 + k] + parent[6 + i] * own[6 + k];

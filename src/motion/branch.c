@@ -51,13 +51,17 @@ double ulna_motion_distance(const double rotation[9], const double translation[3
     return largest;
 }
 
+#define NO_LOCK 1.5              /* radians: no gimbal lock where the second of three different rotations is smaller */
+#define LOCK 1e-10               /* cosine, or sine, of the second one */
+#define SMALL_STEP (ULNA_PI / 4) /* an eighth of a turn */
+
 static int is_locked(const ulna_joint_plan *plan, const int turn[3], const double *q)
 {
     int is_proper = plan->segment[turn[0]] == plan->segment[turn[2]];
     double b = q[turn[1]];
-    if (!is_proper && fabs(b) < 1.5) /* as nearly always */
+    if (!is_proper && fabs(b) < NO_LOCK) /* as nearly always */
         return 0;
-    return fabs(is_proper ? sin(b) : cos(b)) <= 1e-10;
+    return fabs(is_proper ? sin(b) : cos(b)) <= LOCK;
 }
 
 /* In gimbal lock, the first and third angle move against each other, or along, without moving the body: to where they
@@ -93,11 +97,30 @@ static int is_settled(const ulna_joint_plan *plan, const double *near_q, const d
         int slides = ulna_segment_is_translation(plan->segment[s]);
         if (plan->segment[s] >= ULNA_SEGMENT_BALL || (slides && turns))
             return 0;
-        if (!slides && !(fabs(q[s] - near_q[s]) < ULNA_PI / 4))
+        if (!slides && !(fabs(q[s] - near_q[s]) < SMALL_STEP))
             return 0;
         turns += !slides;
     }
     return !ulna_joint_three_turns(plan, turn) || !is_locked(plan, turn, q);
+}
+
+/* As is_settled says. */
+void ulna_joint_settled_within(const ulna_joint_plan *plan, ulna_settled *within)
+{
+    int turn[3], turns = 0, is_quick = 1;
+    for (int s = 0; s < plan->segment_count; s++) {
+        int slides = ulna_segment_is_translation(plan->segment[s]);
+        is_quick &= plan->segment[s] < ULNA_SEGMENT_BALL && !(slides && turns);
+        turns += !slides;
+    }
+    int has_three = ulna_joint_three_turns(plan, turn);
+    is_quick &= !has_three || plan->segment[turn[0]] != plan->segment[turn[2]];
+    for (int i = 0; i < plan->coordinate_count; i++) {
+        int slides = is_quick && ulna_segment_is_translation(plan->segment[i]);
+        within[i] = (ulna_settled){!is_quick ? 0 : slides ? (double)INFINITY : SMALL_STEP, -1, (double)INFINITY};
+        if (is_quick && has_three && i == turn[1])
+            within[i] = (ulna_settled){SMALL_STEP, 2 * LOCK, ULNA_PI - 2 * LOCK};
+    }
 }
 
 int ulna_joint_settle(const ulna_joint_plan *plan, const double *near_q, double *q)

@@ -459,20 +459,37 @@ static void unwind_joint(const ulna_model *model, int b, const ulna_joint_plan *
         memcpy(q, settled, bytes);
 }
 
+/* Whether a frame has to be looked at: in most, every rotation is near that of the frame before. */
+static int may_be_wound(int count, const ulna_settled *within, const double *before, const double *now)
+{
+    int is_settled = 1;
+    for (int i = 0; i < count; i++) {
+        double step = fabs(now[i] - before[i]), off = fabs(fabs(now[i]) - 0.5 * ULNA_PI);
+        is_settled &= (step < within[i].step) & (off > within[i].least) & (off < within[i].most);
+    }
+    return !is_settled;
+}
+
 ulna_status ulna_clip_unwind(const ulna_model *model, ulna_clip *clip)
 {
     if (!model || !clip || (clip->frame_count > 0 && clip->coordinate_count != model->nq))
         return ULNA_ERR_ARGUMENT;
-    size_t count = (size_t)model->nb;
+    size_t count = (size_t)model->nb, coordinates = (size_t)model->nq;
     ulna_joint_plan *plans = ulna_allocate(&model->allocator, count, sizeof *plans);
-    if (!plans)
-        return ULNA_ERR_MEMORY;
-    for (int b = 0; b < model->nb; b++)
+    ulna_settled *within = ulna_allocate(&model->allocator, coordinates + 1, sizeof *within);
+    ulna_status status = plans && within ? ULNA_OK : ULNA_ERR_MEMORY;
+    for (int b = 0; b < model->nb && status == ULNA_OK; b++) {
         ulna_joint_resolve(&model->joint[b], &plans[b], NULL);
-    for (int f = 1; f < clip->frame_count; f++) /* not joint by joint: memory is read in its order */
+        ulna_joint_settled_within(&plans[b], within + model->body[b].coordinate);
+    }
+    for (int f = 1; f < clip->frame_count && status == ULNA_OK; f++) { /* memory is read in its order */
+        if (!may_be_wound(model->nq, within, ulna_clip_frame(clip, f - 1), ulna_clip_frame(clip, f)))
+            continue;
         for (int b = 0; b < model->nb; b++)
             if (plans[b].coordinate_count > 0)
                 unwind_joint(model, b, &plans[b], clip, f);
+    }
     ulna_release(&model->allocator, plans, count, sizeof *plans);
-    return ULNA_OK;
+    ulna_release(&model->allocator, within, coordinates + 1, sizeof *within);
+    return status;
 }

@@ -16,6 +16,7 @@
 
 #define JUMP (ULNA_PI / 3)              /* from one frame to the next: no joint rotates so fast */
 #define MUCH_NEARER (ULNA_PI * ULNA_PI) /* rad^2, mean over the stretch: worth a jump */
+#define PLAINLY 1e-6                    /* rad^2, and of the distance: more than rounding */
 enum { MOST = ULNA_JOINT_MAX_SEGMENTS };
 
 typedef struct path {
@@ -136,17 +137,22 @@ static void copy_joint(const ulna_clip *clip, int coordinate, size_t width, int 
     }
 }
 
-/* `q`: room for the joint's coordinates of all frames. */
-static void move_joint(const ulna_model *model, int b, const ulna_joint_plan *plan, ulna_clip *clip, double *q)
+static void find_home(const ulna_model *model, int b, const ulna_joint_plan *plan, double home[MOST])
 {
     const ulna_body *body = &model->body[b];
-    double home[MOST];
-    size_t width = (size_t)plan->segment_count;
     for (int s = 0; s < plan->segment_count; s++) {
         double lower = model->lower[body->dof + s], upper = model->upper[body->dof + s];
         int limited = isfinite(lower) && isfinite(upper);
         home[s] = limited ? 0.5 * (lower + upper) : model->rest[body->coordinate + s];
     }
+}
+
+/* `q`: room for the joint's coordinates of all frames. */
+static void move_joint(const ulna_model *model, int b, const ulna_joint_plan *plan, const double *home, ulna_clip *clip,
+                       double *q)
+{
+    const ulna_body *body = &model->body[b];
+    size_t width = (size_t)plan->segment_count;
     form now = {0};
     int is_moved = 0;
     copy_joint(clip, body->coordinate, width, 0, q);
@@ -159,20 +165,85 @@ static void move_joint(const ulna_model *model, int b, const ulna_joint_plan *pl
         copy_joint(clip, body->coordinate, width, 1, q);
 }
 
+/* Of each coordinate over all frames: nq each. */
+typedef struct course {
+    double *sum, *squares, *largest; /* step from frame to frame */
+} course;
+
+static void follow_clip(const ulna_clip *clip, const course *all)
+{
+    double *restrict sum = all->sum, *restrict squares = all->squares, *restrict largest = all->largest;
+    for (int f = 0; f < clip->frame_count; f++) {
+        const double *q = ulna_clip_frame(clip, f), *before = f ? ulna_clip_frame(clip, f - 1) : q;
+        for (int i = 0; i < clip->coordinate_count; i++) {
+            double by = fabs(q[i] - before[i]);
+            sum[i] += q[i];
+            squares[i] += q[i] * q[i];
+            largest[i] = by > largest[i] ? by : largest[i];
+        }
+    }
+}
+
+/* The other set of three rotations, from the sums of the one: as ulna_joint_other_family. */
+static void mirror_path(const ulna_joint_plan *plan, const int turn[3], int count, const path *p, path *other)
+{
+    double second = plan->segment[turn[0]] == plan->segment[turn[2]] ? 0 : ULNA_PI;
+    *other = *p;
+    for (int k = 0; k < 3; k++) {
+        int s = turn[k];
+        double shift = k == 1 ? second : ULNA_PI, sign = k == 1 ? -1 : 1;
+        other->sum[s] = sign * p->sum[s] + count * shift;
+        other->squares[s] = p->squares[s] + 2 * sign * shift * p->sum[s] + count * shift * shift;
+    }
+}
+
+/* Is the joint plainly at home, without a jump? Then it stays; most do, and need no pass of their own. */
+static int is_at_home(const ulna_joint_plan *plan, const double *home, int count, const course *all, int at)
+{
+    double turns[MOST];
+    path p = {.family = 0}, other;
+    int turn[3];
+    for (int s = 0; s < plan->segment_count; s++) {
+        int slides = ulna_segment_is_translation(plan->segment[s]);
+        if (!slides && !(all->largest[at + s] <= JUMP))
+            return 0;
+        p.sum[s] = all->sum[at + s];
+        p.squares[s] = all->squares[at + s];
+    }
+    turns_home(plan, &p, home, count, turns);
+    for (int s = 0; s < plan->segment_count; s++)
+        if (turns[s] != 0)
+            return 0;
+    double found = distance(plan, &p, home, count, turns);
+    if (!ulna_joint_three_turns(plan, turn))
+        return isfinite(found);
+    mirror_path(plan, turn, count, &p, &other);
+    turns_home(plan, &other, home, count, turns);
+    return distance(plan, &other, home, count, turns) > found * (1 + PLAINLY) + PLAINLY;
+}
+
 ulna_status ulna_clip_home(const ulna_model *model, ulna_clip *clip)
 {
     if (!model || !clip || (clip->frame_count && clip->coordinate_count != model->nq))
         return ULNA_ERR_ARGUMENT;
-    size_t frames = (size_t)clip->frame_count;
-    double *q = ulna_allocate(&model->allocator, frames, MOST * sizeof *q);
-    ulna_status status = q || !frames ? ULNA_OK : ULNA_ERR_MEMORY;
-    for (int b = 0; b < model->nb && status == ULNA_OK; b++) {
+    const ulna_allocator *allocator = &model->allocator;
+    size_t frames = (size_t)clip->frame_count, nq = (size_t)model->nq, room = 3 * nq + frames * MOST;
+    double *memory = frames ? ulna_allocate(allocator, room, sizeof *memory) : NULL;
+    ulna_status status = memory || !frames ? ULNA_OK : ULNA_ERR_MEMORY;
+    course all = {memory, memory + nq, memory + 2 * nq};
+    if (memory)
+        follow_clip(clip, &all);
+    for (int b = 0; b < model->nb && memory && status == ULNA_OK; b++) {
         ulna_joint_plan plan;
+        double home[MOST];
         status = ulna_joint_resolve(&model->joint[b], &plan, NULL);
-        if (status == ULNA_OK && is_elementary(&plan) && frames)
-            move_joint(model, b, &plan, clip, q);
+        if (status != ULNA_OK || !is_elementary(&plan))
+            continue;
+        find_home(model, b, &plan, home);
+        if (!is_at_home(&plan, home, clip->frame_count, &all, model->body[b].coordinate))
+            move_joint(model, b, &plan, home, clip, memory + 3 * nq);
     }
-    ulna_release(&model->allocator, q, frames, MOST * sizeof *q);
+    ulna_release(allocator, memory, room, sizeof *memory);
     return status;
 }
 

@@ -38,10 +38,23 @@ static void put_head(amc_writer *w)
     ulna_print(&w->out, ":FULLY-SPECIFIED\n%s\n", w->angle == 1 ? ":RADIANS" : ":DEGREES");
 }
 
+static void put_line_number(amc_writer *w, long long number)
+{
+    char text[24], *at = text + sizeof text;
+    unsigned long long left = number < 0 ? 0 - (unsigned long long)number : (unsigned long long)number;
+    *--at = '\n';
+    do
+        *--at = (char)('0' + left % 10);
+    while (left /= 10);
+    if (number < 0)
+        *--at = '-';
+    ulna_put_bytes(&w->out, at, (size_t)(text + sizeof text - at));
+}
+
 static ulna_status put_frame(amc_writer *w, int frame, ulna_error *error)
 {
     long long number = (long long)w->clip->first_frame + frame;
-    ulna_print(&w->out, "%lld\n", number);
+    put_line_number(w, number);
     for (int b = 0; b < w->model->nb; b++) {
         const ulna_acclaim_channels *channels = &w->channels[b];
         if (channels->count == 0)
@@ -54,10 +67,10 @@ static ulna_status put_frame(amc_writer *w, int frame, ulna_error *error)
             if (!isfinite(value / scale))
                 return ulna_fail(error, ULNA_ERR_NUMBER, "frame %lld: a value of '%.60s' is not a number", number,
                                  ulna_model_body_name(w->model, b));
-            ulna_put(&w->out, " ");
+            ulna_put_char(&w->out, ' ');
             ulna_put_scaled(&w->out, value, scale, w->options->digits);
         }
-        ulna_put(&w->out, "\n");
+        ulna_put_char(&w->out, '\n');
     }
     return ULNA_OK;
 }

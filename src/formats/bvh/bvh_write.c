@@ -198,7 +198,7 @@ static void put_frame(bvh_writer *w, const double *row)
             int axis = node->channel[i].segment - ULNA_SEGMENT_TX;
             double value = row[node->first + i];
             if (node->first + i)
-                ulna_put(&w->out, " ");
+                ulna_put_char(&w->out, ' ');
             if (axis < 0)
                 ulna_put_scaled(&w->out, value, ULNA_PI / 180, w->job->options->digits);
             else if (node->offset[axis] == 0)
@@ -207,7 +207,7 @@ static void put_frame(bvh_writer *w, const double *row)
                 put_position(w, value + (node->start[axis] - node->offset[axis]), node->offset[axis]);
         }
     }
-    ulna_put(&w->out, "\n");
+    ulna_put_char(&w->out, '\n');
 }
 
 static int has_time(const ulna_clip *clip)

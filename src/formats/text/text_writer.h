@@ -19,6 +19,13 @@ ulna_status ulna_writer_finish(ulna_writer *writer, const char *what, ulna_error
 
 void ulna_put(ulna_writer *writer, const char *text);
 void ulna_put_bytes(ulna_writer *writer, const char *data, size_t bytes);
+static inline void ulna_put_char(ulna_writer *writer, char c)
+{
+    if (writer->used < sizeof writer->buffer)
+        writer->buffer[writer->used++] = c;
+    else
+        ulna_put_bytes(writer, &c, 1);
+}
 /* As printf, for %s, %c, %d, %lld and %zu; %g writes as ulna_put_number does. */
 void ulna_print(ulna_writer *writer, const char *format, ...) ULNA_PRINTF(2, 3);
 /* The fewest of 15, 16 or 17 digits that read back to the same bits; a decimal point in every locale. */
