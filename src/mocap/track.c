@@ -15,6 +15,8 @@
 #include "mocap/tracker.h"
 #include "model/model.h"
 
+#define LEAP 2.5 /* radians from frame to frame: other angles for the same pose, as near gimbal lock, and no motion */
+
 /* ---- markers ----------------------------------------------------------------------------------------------------- */
 
 /* A marker that is never seen leaves its joints to the start, as one that is not there. */
@@ -24,7 +26,10 @@ static ulna_status choose_markers(ulna_track_job *j, ulna_error *error)
     j->used = ulna_marker_set_empty(&take->allocator);
     j->item = ulna_allocate(&take->allocator, take->set.count, sizeof *j->item);
     j->source = ulna_allocate(&take->allocator, take->set.count, sizeof *j->source);
-    ulna_status status = j->item && j->source ? ULNA_OK : ULNA_ERR_MEMORY;
+    j->leap = ulna_allocate(&take->allocator, (size_t)take->model->nv, sizeof *j->leap);
+    ulna_status status = j->item && j->source && j->leap ? ULNA_OK : ULNA_ERR_MEMORY;
+    for (int d = 0; d < take->model->nv && status == ULNA_OK; d++)
+        j->leap[d] = ulna_segment_is_translation(take->model->dof_segment[d]) ? (double)INFINITY : LEAP;
     for (size_t i = 0; i < take->set.count && status == ULNA_OK; i++) {
         const ulna_attachment *item = &take->set.items[i];
         if (!take->seen[i])
@@ -228,6 +233,7 @@ ulna_status ulna_track(const ulna_take *take, const ulna_track_options *options,
     ulna_release(&take->allocator, j.exchanges, j.exchange_room, sizeof *j.exchanges);
     ulna_release(&take->allocator, j.item, take->set.count, sizeof *j.item);
     ulna_release(&take->allocator, j.source, take->set.count, sizeof *j.source);
+    ulna_release(&take->allocator, j.leap, (size_t)take->model->nv, sizeof *j.leap);
     ulna_marker_set_release(&j.used);
     if (status != ULNA_OK)
         ulna_track_result_release(result);

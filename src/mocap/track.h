@@ -26,6 +26,7 @@ typedef struct ulna_track_job {
     int *item;                /* used.count: their numbers in the take's set */
     int *source;              /* used.count: and in the recording */
     int counting;             /* of them: with a weight */
+    double *leap;             /* nv: a step to a neighbour by so much holds nothing */
     int chunk, chunks, total; /* frames of a chunk; chunks; frames */
     int passes;               /* over all frames */
     ulna_exchange *exchanges; /* in the order in which they are found */

@@ -26,7 +26,6 @@
 #define LEAST_SPREAD 0.25 /* of the median */
 #define LEAST_EXCESS 0.1  /* of the scale of the loss: less on every marker does not stand out */
 #define NORMAL 1.4826     /* spreads a median absolute deviation, for a normal distribution */
-#define LEAP 2.5          /* radians from frame to frame: other angles for the same pose, not a motion */
 
 /* ---- cost -------------------------------------------------------------------------------------------------------- */
 
@@ -157,13 +156,7 @@ static int has_no_pose(const ulna_track_job *j, int frame)
     return (j->result->frames[frame].flags & (ULNA_TRACK_EMPTY | ULNA_TRACK_LOST)) != 0;
 }
 
-/* Angles that leap hold nothing, as near gimbal lock. */
-static int leaps(const ulna_model *model, int dof)
-{
-    return !ulna_segment_is_translation(model->dof_segment[dof]);
-}
-
-/* Nor does a bridge. */
+/* A bridge holds nothing. */
 static void stay_hidden(const ulna_model *model, const unsigned char *hidden, double *step)
 {
     for (int b = 0; b < model->nb; b++)
@@ -175,6 +168,7 @@ double ulna_track_to_neighbours(const ulna_track_job *j, const ulna_clip *clip, 
                                 const double *q, double *step, double *to_sides)
 {
     const ulna_model *model = j->take->model;
+    const double *leap = j->leap;
     double sides = 0;
     memset(to_sides, 0, (size_t)model->nv * sizeof *to_sides);
     for (int near = frame - 1; near <= frame + (j->options->causal ? 0 : 1); near += 2) {
@@ -185,7 +179,7 @@ double ulna_track_to_neighbours(const ulna_track_job *j, const ulna_clip *clip, 
         if (hidden)
             stay_hidden(model, hidden + (size_t)near * (size_t)model->nb, step);
         for (int d = 0; d < model->nv; d++)
-            to_sides[d] += fabs(step[d]) >= LEAP && leaps(model, d) ? 0 : step[d];
+            to_sides[d] += fabs(step[d]) < leap[d] ? step[d] : 0;
     }
     return sides;
 }

@@ -78,20 +78,24 @@ static int is_outlier(const ulna_tracker *t, double distance)
 
 double ulna_tracker_report(const ulna_tracker *t, ulna_frame_report *report)
 {
+    const double *distance = t->distance, *weight = t->weight, inverse = t->inverse, far = t->outlier_square;
+    const int count = t->count, is_default = t->options.loss == ULNA_LOSS_GEMAN_MCCLURE;
     double squares = 0, sum = 0, f = 0, cost = 0, worst = -1;
     int seen = 0, outliers = 0, worst_marker = ULNA_NONE;
-    for (int i = 0; i < t->count; i++) {
-        double d = t->distance[i], w = t->weight[i], square = d * d;
+    for (int i = 0; i < count; i++) {
+        double d = distance[i], w = weight[i], square = d * d, half = 0.5 * w * square;
         if (!(w > 0) || isnan(d))
             continue;
         seen++;
-        outliers += square > t->outlier_square;
-        cost += w * ulna_loss_cost(t->options.loss, square, t->inverse);
+        outliers += square > far;
+        cost += is_default ? half / (1 + square * inverse) : w * ulna_loss_cost(t->options.loss, square, inverse);
         sum += d;
         squares += square;
-        f += 0.5 * w * square;
-        worst_marker = d > worst ? i : worst_marker;
-        worst = d > worst ? d : worst;
+        f += half;
+        if (d > worst) {
+            worst_marker = i;
+            worst = d;
+        }
     }
     report->seen = seen;
     report->outliers = outliers;
@@ -226,9 +230,12 @@ static ulna_status follow(ulna_tracker *t, double *q, ulna_result *result, ulna_
 ulna_status ulna_tracker_step(ulna_tracker *t, const double *q, double *result)
 {
     ulna_result aside;
-    t->solver->options.decrease = ONE_STEP;
+    ulna_status status = t->may_loop ? ulna_tracker_loop_step(t, q, result) : ULNA_ERR_SINGULAR;
+    if (status != ULNA_ERR_SINGULAR && status != ULNA_ERR_INDEFINITE)
+        return status;
+    t->solver->options.decrease = ONE_STEP; /* the solver, which knows what to do then */
     memcpy(result, q, (size_t)t->nq * sizeof *q);
-    ulna_status status = begin(t, q);
+    status = begin(t, q);
     return status == ULNA_OK ? solve(t, result, &aside) : status;
 }
 

@@ -49,7 +49,8 @@ struct ulna_tracker {
     int *body, *outlier;              /* count: whose it is; frames in a row that it has been an outlier */
     unsigned char *idle;              /* nv: no marker ever moves it, or it is locked by the options */
     unsigned char *is_idle;           /* nb: no marker ever moves its joint */
-    int has_idle, has_locked;         /* some DOFs are idle; some are locked by the options */
+    int has_locked;                   /* some DOFs are locked by the options */
+    int *idle_at, idle_count;         /* coordinates of idle joints */
     int is_calibrated;       /* offsets have deviations: a calibration found them, with the posture that it expects */
     unsigned char *anchored; /* nb: a term of the caller's is about it */
     unsigned char *is_moved, *is_held; /* nb: a marker that is seen sits on it, or beyond it; or not */
@@ -89,7 +90,7 @@ int ulna_tracker_has_cones(const ulna_model *model, const ulna_options *options)
 double ulna_tracker_report(const ulna_tracker *t, ulna_frame_report *report);
 /* Has the frame used up its budget? */
 int ulna_tracker_is_late(const ulna_tracker *t);
-/* A single step of t->problem from q, which is not evaluated. */
+/* A single step of t->problem from q, which is not evaluated. Joints that no marker ever moves may move a little. */
 ulna_status ulna_tracker_step(ulna_tracker *t, const double *q, double *result);
 /* As if q had been the last frame, where a cost of `usual` was usual. */
 void ulna_tracker_resume(ulna_tracker *t, const double *q, double usual);
@@ -100,6 +101,8 @@ void ulna_tracker_resume(ulna_tracker *t, const double *q, double usual);
 int ulna_tracker_may_loop(const ulna_tracker *t);
 /* Evaluates the problem at q: t->solver->f. */
 ulna_status ulna_tracker_loop_begin(ulna_tracker *t, const double *q);
+/* One step from q without an iteration around it. */
+ulna_status ulna_tracker_loop_step(ulna_tracker *t, const double *q, double *result);
 /* Iterates from there to q. ULNA_ERR_SINGULAR and _INDEFINITE are for the solver, from the start again. */
 ulna_status ulna_tracker_loop(ulna_tracker *t, double *q, ulna_result *result);
 

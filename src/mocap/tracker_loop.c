@@ -66,21 +66,51 @@ static double measure_step(const ulna_solver *s, const double *shift, const doub
     return even + odd;
 }
 
-/* The damped step into s->step, and q after it into s->trial. */
-static ulna_status take_step(ulna_tracker *t, double lambda, double *predicted)
+static double damping(const ulna_tracker *t, double f, double curvature)
+{
+    return fmax(t->kappa * fmin(f, ULNA_FAR * curvature), FLOOR * curvature);
+}
+
+/* The damped step into s->step. */
+static ulna_status find_step(ulna_tracker *t, double lambda, double *predicted)
 {
     ulna_solver *s = t->solver;
-    double *restrict shift = s->shift, *restrict step = s->step;
+    double *restrict shift = s->shift;
     const double *restrict metric = s->metric;
     for (int d = 0; d < t->nv; d++)
         shift[d] = lambda * metric[d];
     ulna_step_options options = {.shift = shift, .locked = t->has_locked ? s->locked : NULL};
-    ulna_status status = ulna_work_step(s->work, &options, step, predicted, NULL);
+    return ulna_work_step(s->work, &options, s->step, predicted, NULL);
+}
+
+/* The same, and q after it into s->trial. */
+static ulna_status take_step(ulna_tracker *t, double lambda, double *predicted)
+{
+    ulna_solver *s = t->solver;
+    ulna_status status = find_step(t, lambda, predicted);
     if (status != ULNA_OK)
         return status;
-    *predicted += 0.5 * measure_step(s, shift, step, &t->last_step); /* ulna_work_step counts the shift in */
-    ulna_model_integrate(t->model, s->q, step, s->trial);
+    *predicted += 0.5 * measure_step(s, s->shift, s->step, &t->last_step); /* ulna_work_step counts the shift in */
+    ulna_model_integrate(t->model, s->q, s->step, s->trial);
     return ULNA_OK;
+}
+
+static double curvature_of(const ulna_tracker *t)
+{
+    return t->weights * t->length_scale * t->length_scale;
+}
+
+ulna_status ulna_tracker_loop_step(ulna_tracker *t, const double *q, double *result)
+{
+    ulna_solver *s = t->solver;
+    double predicted;
+    ulna_status status = ulna_work_evaluate(s->work, q, &s->f);
+    t->kappa = fmin(t->kappa, KAPPA_BEGIN);
+    if (status == ULNA_OK)
+        status = find_step(t, damping(t, s->f, curvature_of(t)), &predicted);
+    if (status == ULNA_OK)
+        ulna_model_integrate(t->model, q, s->step, result);
+    return status;
 }
 
 static void exchange(ulna_solver *s)
@@ -103,7 +133,7 @@ static void adapt_damping(ulna_tracker *t, double gain, double share)
 static ulna_status iterate(ulna_tracker *t, double curvature, ulna_result *result)
 {
     ulna_solver *s = t->solver;
-    double lambda = fmax(t->kappa * fmin(s->f, ULNA_FAR * curvature), FLOOR * curvature), predicted, f;
+    double lambda = damping(t, s->f, curvature), predicted, f;
     ulna_status status = take_step(t, lambda, &predicted);
     if (status != ULNA_OK)
         return status;
@@ -136,7 +166,7 @@ static ulna_status iterate(ulna_tracker *t, double curvature, ulna_result *resul
 ulna_status ulna_tracker_loop(ulna_tracker *t, double *q, ulna_result *result)
 {
     ulna_solver *s = t->solver;
-    const double curvature = t->weights * t->length_scale * t->length_scale;
+    const double curvature = curvature_of(t);
     ulna_status status = ULNA_OK;
     *result = (ulna_result){.stop = ULNA_STOP_NONE, .evaluations = 1};
     t->kappa = fmin(t->kappa, KAPPA_BEGIN);
@@ -151,10 +181,7 @@ ulna_status ulna_tracker_loop(ulna_tracker *t, double *q, ulna_result *result)
     result->f = s->f;
     result->converged = result->stop == ULNA_STOP_DECREASE;
     memcpy(q, s->q, (size_t)t->nq * sizeof *q);
-    for (int b = 0; b < t->model->nb && t->has_idle; b++) { /* their priors hold them, but a soft limit might not */
-        const ulna_body *body = &t->model->body[b];
-        if (t->is_idle[b])
-            memcpy(q + body->coordinate, t->q1 + body->coordinate, (size_t)body->coordinate_count * sizeof *q);
-    }
+    for (int i = 0; i < t->idle_count; i++) /* their priors hold them, but a soft limit might not */
+        q[t->idle_at[i]] = t->q1[t->idle_at[i]];
     return status;
 }

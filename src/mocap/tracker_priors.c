@@ -247,10 +247,11 @@ void ulna_tracker_rest_idle(ulna_tracker *t, const ulna_marker_set *set)
     for (int b = 0; b < t->model->nb; b++) {
         t->is_idle[b] = !t->is_moved[b];
         memset(t->idle + t->model->body[b].dof, t->is_idle[b], (size_t)t->model->body[b].dof_count);
+        for (int k = 0; t->is_idle[b] && k < t->model->body[b].coordinate_count; k++)
+            t->idle_at[t->idle_count++] = t->model->body[b].coordinate + k;
     }
     for (int d = 0; d < t->nv; d++) {
         int is_locked = t->options.solve.locked && t->options.solve.locked[d];
-        t->has_idle |= t->idle[d];
         t->has_locked |= is_locked;
         t->idle[d] |= (unsigned char)is_locked;
     }

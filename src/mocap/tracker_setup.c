@@ -167,6 +167,7 @@ static void take_arrays(ulna_tracker *t, ulna_arena *arena)
     t->prior.grouped = ulna_arena_take(arena, nv, sizeof *t->prior.grouped);
     t->idle = ulna_arena_take(arena, nv, 1);
     t->is_idle = ulna_arena_take(arena, nb, 1);
+    t->idle_at = ulna_arena_take(arena, nq, sizeof *t->idle_at);
     t->weight = ulna_arena_take(arena, count, sizeof(double));
     t->distance = ulna_arena_take(arena, count, sizeof(double));
     t->body = ulna_arena_take(arena, count, sizeof(int));
