@@ -24,7 +24,7 @@ enum {
  * spike of a few frames does no harm: the loss gives it no weight. Returns 0 if there is none. */
 static int next_stretch(const ulna_passes *p, size_t i, int *first, int *last)
 {
-    for (int f = *last; f < p->total; f = *last + 1) {
+    for (int f = *last; f < p->total && p->farthest[i] > p->astray[i]; f = *last + 1) {
         int is_astray = 0;
         for (*first = *last = f; *last < p->total && !(ulna_pass_distance(p, *last, i) <= p->usual[i]); ++*last)
             is_astray |= ulna_pass_distance(p, *last, i) > p->astray[i];

@@ -195,7 +195,10 @@ ulna_status ulna_pass_mend_all(ulna_passes *p)
             status = ulna_pass_mend(p, first, last);
         }
     }
-    for (int f = 0; f < p->total && status == ULNA_OK; f++)
+    for (int f = 0; f < p->total && status == ULNA_OK; f++) {
         status = p->suspect[f] ? ulna_pass_measure(p, f) : ULNA_OK;
+        for (size_t i = 0; i < p->j->used.count && p->suspect[f]; i++)
+            p->farthest[i] = fmax(p->farthest[i], ulna_pass_distance(p, f, i)); /* not NaN */
+    }
     return status;
 }

@@ -88,9 +88,13 @@ static void find_marker_limits(ulna_passes *p)
     for (size_t i = 0; i < p->j->used.count; i++) {
         double spread;
         size_t n = 0;
-        for (int f = 0; f < p->total; f++)
-            if (!isnan(ulna_pass_distance(p, f, i)))
-                p->sorted[n++] = ulna_pass_distance(p, f, i);
+        p->farthest[i] = 0;
+        for (int f = 0; f < p->total; f++) {
+            double d = ulna_pass_distance(p, f, i);
+            p->sorted[n] = d;
+            n += (size_t)!isnan(d);
+            p->farthest[i] = d > p->farthest[i] ? d : p->farthest[i];
+        }
         double median = ulna_median_and_spread(p->sorted, n, &spread);
         p->usual[i] = fmax(median + NO_SURPRISE * spread, LEAST_EXCESS * p->j->options->loss_scale);
         p->astray[i] = p->j->used.items[i].weight > 0 ? fmax(median + STANDS_OUT * spread, p->j->options->loss_scale)
@@ -243,12 +247,12 @@ static void take_arrays(ulna_passes *p, ulna_arena *arena)
 {
     const ulna_track_job *j = p->j;
     size_t total = (size_t)p->total, nv = (size_t)p->nv, nb = (size_t)j->take->model->nb;
-    double **per_frame[] = {&p->cost, &p->sorted, &p->back_cost};
+    double **per_frame[] = {&p->cost, &p->sorted, &p->back_cost}; /* and one: a number may be written behind the last */
     double **per_dof[] = {&p->d0, &p->d1, &p->d2, &p->way};
     p->positions = ulna_arena_take(arena, 3 * j->used.count, sizeof(double));
     p->scratch = ulna_arena_take(arena, (size_t)p->nq, sizeof(double));
     for (size_t i = 0; i < sizeof per_frame / sizeof *per_frame; i++)
-        *per_frame[i] = ulna_arena_take(arena, total, sizeof(double));
+        *per_frame[i] = ulna_arena_take(arena, total + 1, sizeof(double));
     for (size_t i = 0; i < sizeof per_dof / sizeof *per_dof; i++)
         *per_dof[i] = ulna_arena_take(arena, nv, sizeof(double));
     for (int i = 0; i < 4; i++)
@@ -256,6 +260,7 @@ static void take_arrays(ulna_passes *p, ulna_arena *arena)
     p->steps = ulna_arena_take(arena, total + 1, sizeof *p->steps);
     p->usual = ulna_arena_take(arena, j->used.count, sizeof(double));
     p->astray = ulna_arena_take(arena, j->used.count, sizeof(double));
+    p->farthest = ulna_arena_take(arena, j->used.count, sizeof(double));
     p->aside = ulna_arena_take(arena, total * j->used.count, 1);
     p->suspect = ulna_arena_take(arena, total, 1);
     p->back_lost = ulna_arena_take(arena, total, 1);

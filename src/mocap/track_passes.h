@@ -33,6 +33,7 @@ typedef struct ulna_passes {
     double *cost;             /* total */
     double *sorted;           /* total */
     double *usual;            /* count: up to which the distance of a marker is no surprise */
+    double *farthest;         /* count: no distance of the marker is larger */
     double *astray;           /* count: from which on it may have gone astray; INFINITY if it has no weight */
     unsigned char *aside;     /* total x count: astray, so it counts as missing */
     unsigned char *suspect;   /* total */

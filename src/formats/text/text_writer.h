@@ -10,7 +10,7 @@ typedef struct ulna_writer {
     const ulna_sink *sink;
     ulna_status status;
     size_t used;
-    char buffer[4096];
+    char buffer[32768];
 } ulna_writer;
 
 void ulna_writer_start(ulna_writer *writer, const ulna_sink *sink);
