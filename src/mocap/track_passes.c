@@ -129,9 +129,9 @@ static ulna_status measure(ulna_passes *p, int frame)
         status = ulna_point_errors(work, 0, t->count, 0, t->distance);
     if (status != ULNA_OK)
         return status;
-    ulna_tracker_report(t, &now);
+    double cost = ulna_tracker_report(t, &now);
     now.flags = now.outliers ? now.flags | ULNA_TRACK_OUTLIERS : now.flags & ~(unsigned)ULNA_TRACK_OUTLIERS;
-    p->cost[frame] = ulna_pass_cost(p, t->distance);
+    p->cost[frame] = now.seen == j->counting ? cost / t->weights : ulna_pass_cost(p, t->distance);
     ulna_track_keep(j, t, frame, &now);
     return ULNA_OK;
 }

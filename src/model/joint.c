@@ -430,6 +430,18 @@ void ulna_segment_motion(ulna_segment segment, int sign, const double *q, double
     }
 }
 
+/* r R, R about an axis: two columns of r change. */
+static void turn_columns(double r[9], int axis, double angle)
+{
+    const int first = axis == 2 ? 0 : axis + 1, second = axis == 0 ? 2 : axis - 1;
+    const double c = cos(angle), s = sin(angle);
+    for (int i = 0; i < 9; i += 3) {
+        double x = r[i + first], y = r[i + second];
+        r[i + first] = x * c + y * s;
+        r[i + second] = y * c - x * s;
+    }
+}
+
 void ulna_joint_motion(const ulna_joint_plan *plan, const double *q, double rotation[9], double translation[3])
 {
     double r[9], t[3] = {0, 0, 0};
@@ -437,6 +449,11 @@ void ulna_joint_motion(const ulna_joint_plan *plan, const double *q, double rota
     for (int i = 0; i < plan->segment_count; i++) {
         ulna_segment segment = (ulna_segment)plan->segment[i];
         double step[9], slide[3], product[9], sum[3];
+        if (segment <= ULNA_SEGMENT_RZ) {
+            turn_columns(r, (int)segment, plan->sign * q[0]);
+            q++;
+            continue;
+        }
         ulna_segment_motion(segment, plan->sign, q, step, slide);
         ulna_compose(r, t, step, slide, product, sum);
         ulna_copy9(product, r);

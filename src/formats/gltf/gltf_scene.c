@@ -20,6 +20,8 @@ static void fail(ulna_gltf_scene *s, ulna_status status, const char *text)
         s->status = ulna_fail(s->error, status, "%s", text);
 }
 
+#define MOST_KEPT ((size_t)64 << 20) /* bytes of the buffer */
+
 static float single(ulna_gltf_scene *s, double value)
 {
     const double fine = 1 << 30;
@@ -57,6 +59,8 @@ static void put_bytes(ulna_gltf_scene *s, const unsigned char *bytes, size_t cou
     if (s->status != ULNA_OK)
         return;
     s->length += count;
+    if (!s->out && s->length <= MOST_KEPT && s->kept.length == s->length - count)
+        (void)ulna_text_append(&s->kept, (const char *)bytes, count); /* or it is made once more */
     if (s->out && !s->is_base64)
         ulna_put_bytes(s->out, (const char *)bytes, count);
     for (size_t i = 0; s->out && s->is_base64 && i < count; i++) {
@@ -64,6 +68,17 @@ static void put_bytes(ulna_gltf_scene *s, const unsigned char *bytes, size_t cou
         if (s->pending_count == 3)
             put_pending(s);
     }
+}
+
+void ulna_gltf_put_kept(ulna_gltf_scene *s, ulna_writer *out, int is_base64)
+{
+    const size_t length = s->length;
+    s->out = out;
+    s->is_base64 = is_base64;
+    put_bytes(s, (const unsigned char *)s->kept.data, s->kept.length);
+    put_pending(s);
+    s->out = NULL;
+    s->length = length;
 }
 
 void ulna_gltf_put_integer(ulna_gltf_scene *s, unsigned long value, int bytes)
@@ -122,8 +137,12 @@ void ulna_gltf_put_bounded(ulna_gltf_scene *s, const float *values)
 static int put_floats(ulna_gltf_scene *s, const float *values, size_t count, int components)
 {
     int slice = ulna_gltf_slice_start(s, ULNA_GLTF_FLOAT, components, 0);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    put_bytes(s, (const unsigned char *)values, count * (size_t)components * sizeof *values);
+#else
     for (size_t i = 0; i < count * (size_t)components; i++)
         put_float(s, values[i]);
+#endif
     ulna_gltf_slice_end(s, count);
     return slice;
 }
@@ -449,6 +468,7 @@ void ulna_gltf_scene_fill(ulna_gltf_scene *s)
 
 void ulna_gltf_scene_release(ulna_gltf_scene *s)
 {
+    ulna_text_release(&s->kept);
     ulna_release(&s->allocator, s->slice, s->slice_capacity, sizeof *s->slice);
     ulna_release(&s->allocator, s->channel, s->channel_capacity, sizeof *s->channel);
     ulna_release(&s->allocator, s->rest, (size_t)s->body_count + 1, sizeof *s->rest);

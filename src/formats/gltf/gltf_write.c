@@ -245,9 +245,13 @@ static void put_accessors(const ulna_gltf_scene *s, ulna_writer *out)
     ulna_put(out, "]");
 }
 
-/* The buffer, made once more and written on the way. */
+/* The buffer: what was kept of it, or made once more and written on the way. */
 static void put_numbers(ulna_gltf_scene *s, ulna_writer *out, int is_base64)
 {
+    if (s->kept.length == s->length) {
+        ulna_gltf_put_kept(s, out, is_base64);
+        return;
+    }
     ulna_writing job = *s->job;
     job.remarks = NULL; /* all is said */
     ulna_gltf_scene again = {.job = &job,
@@ -364,6 +368,7 @@ static ulna_status write_scene(const ulna_writing *writing, int is_binary, ulna_
         .recording = recording,
         .allocator = ulna_allocator_or_default(writing->model ? &writing->model->allocator : &recording->allocator),
         .error = error};
+    s.kept = ulna_text_empty(&s.allocator);
     ulna_gltf_scene_fill(&s);
     if (s.status == ULNA_OK)
         put_file(&s, is_binary);

@@ -53,10 +53,11 @@ typedef struct ulna_gltf_scene {
     double clip_s, recording_s; /* between frames */
     double size;                /* of the model, metres */
 
-    /* The buffer. It is made twice: counted first, since the JSON before it tells its parts, then written as it is made; an hour
-     * of motion would not fit into memory beside the motion itself. */
+    /* The buffer. It is counted first, since the JSON before it tells its parts. If it is not large it is kept meanwhile; else it is made
+     * once more and written as it is made: an hour of motion would not fit into memory beside the motion itself. */
     size_t length;            /* bytes so far */
     ulna_writer *out;         /* NULL: only counted */
+    ulna_text kept;           /* the first bytes; all of them if it is as long as the buffer */
     int is_base64;            /* written as text */
     unsigned char pending[3]; /* bytes that wait for a third, as text */
     size_t pending_count;
@@ -97,6 +98,8 @@ void ulna_gltf_scene_release(ulna_gltf_scene *s);
 /* In single precision, and no finer than a nanometre: so what was read back is written as the same number. */
 void ulna_gltf_round_place(ulna_gltf_scene *s, const double place[3], float result[3]);
 /* A new slice, into which the next numbers go; returns its number. */
+/* Writes all bytes that are kept, to s->out. */
+void ulna_gltf_put_kept(ulna_gltf_scene *s, ulna_writer *out, int is_base64);
 int ulna_gltf_slice_start(ulna_gltf_scene *s, int type, int components, int target);
 /* As many floats as the slice has components, which it counts in its bounds. */
 void ulna_gltf_put_bounded(ulna_gltf_scene *s, const float *values);

@@ -503,6 +503,10 @@ int ulna_format_scaled(double value, double scale, int digits, char text[ULNA_NU
 void ulna_put_scaled(ulna_writer *writer, double value, double scale, int digits)
 {
     char text[ULNA_NUMBER_SIZE];
+    if (value == 0) {
+        ulna_put_char(writer, '0');
+        return;
+    }
     if (sizeof writer->buffer - writer->used >= sizeof text) {
         writer->used += (size_t)ulna_format_scaled(value, scale, digits, writer->buffer + writer->used);
         return;
