@@ -74,17 +74,15 @@ static size_t round_up(size_t bytes)
     return (bytes + (ULNA_ALIGNMENT - 1)) & ~(size_t)(ULNA_ALIGNMENT - 1);
 }
 
-/* Recordings and clips are megabytes: in large pages, where the system has them, their first use takes a third of the time. The end of a
- * block gets one if it fills three quarters of it. */
+/* Recordings and clips are megabytes: in large pages, where the system has them, their first use takes a third of the time. */
 #if defined(MADV_HUGEPAGE)
 enum { LARGE_PAGE = 1 << 21 };
 
 static void *allocate_large(size_t bytes)
 {
-    size_t paged = (bytes + LARGE_PAGE / 4) & ~(size_t)(LARGE_PAGE - 1);
-    void *memory = aligned_alloc(LARGE_PAGE, round_up(bytes > paged ? bytes : paged));
+    void *memory = aligned_alloc(LARGE_PAGE, round_up(bytes));
     if (memory)
-        (void)madvise(memory, paged, MADV_HUGEPAGE); /* a wish */
+        (void)madvise(memory, bytes & ~(size_t)(LARGE_PAGE - 1), MADV_HUGEPAGE); /* a wish */
     return memory;
 }
 #endif
@@ -95,7 +93,7 @@ static void *default_allocate(void *context, size_t bytes)
     if (bytes > SIZE_MAX / 2)
         return NULL;
 #if defined(MADV_HUGEPAGE)
-    if (bytes >= LARGE_PAGE - LARGE_PAGE / 4)
+    if (bytes >= LARGE_PAGE)
         return allocate_large(bytes);
 #endif
     return aligned_alloc(ULNA_ALIGNMENT, round_up(bytes));

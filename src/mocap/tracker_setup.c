@@ -43,7 +43,7 @@ ulna_track_options ulna_track_options_default(void)
     o.fresh.decrease = 1e-5;
     o.fresh.iterations = 100;
     o.fresh.restarts = 30;
-    o.fresh.agreeing_restarts = 0;
+    o.fresh.agreeing_restarts = 8;
     o.fresh.hybrid.verify = 0;
     return o;
 }
