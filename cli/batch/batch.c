@@ -161,7 +161,7 @@ static json_t *calibrate_apart(const batch_run *run, int index, int slot, batch_
     const batch_take *take = &run->plan.takes[index];
     const batch_calibration *group = &run->plan.calibrations[take->calibration];
     size_t size = strlen(take->name) + 16;
-    if (group->take_count < 2 || !placement_differs(json_object_get(group->result, "distances"), take->path))
+    if (group->take_count < 2 || !placement_differs(json_object_get(group->result, "distances"), take->path, NULL))
         return NULL;
     *alone = (batch_calibration){.name = malloc(size), .takes = &index, .take_count = 1};
     if (!alone->name)

@@ -111,13 +111,12 @@ json_t *take_failed(const char *format, ...) ULNA_PRINTF(1, 2);
 
 /* ---- where the markers are: placement.c -------------------------------------------------------------------------------- */
 
-/* Pairs of markers that their names put on the same bone; then their distances, from each of some recordings: returns its frames. */
+/* Pairs of markers that their names put on the same bone. */
 json_t *placement_pairs(const char *skeleton, const char *path);
-int placement_learn(json_t *pairs, const char *path);
-/* Are there any? */
+/* Is a distance known? */
 int placement_is_known(const json_t *pairs);
-/* Were the markers of another recording placed anew? */
-int placement_differs(const json_t *pairs, const char *path);
+/* Were the markers of a recording placed anew? If not, and with `frames`, its distances count too, and it receives how many frames it has. */
+int placement_differs(json_t *pairs, const char *path, int *frames);
 
 /* ---- running: pool.c -------------------------------------------------------------------------------------------------- */
 

@@ -529,10 +529,10 @@ static int choose_alike(const batch_plan *plan, const batch_calibration *group, 
 {
     int count = 0, frames = 0;
     for (int i = 0; i < group->take_count && (count < TOGETHER || frames < SHORT); i++) {
-        const char *path = plan->takes[group->takes[i]].path;
-        if (count && placement_differs(distances, path))
+        int more = 0;
+        if (placement_differs(distances, plan->takes[group->takes[i]].path, &more))
             continue;
-        frames += placement_learn(distances, path);
+        frames += more;
         chosen[count++] = group->takes[i];
     }
     return count;
@@ -553,7 +553,8 @@ static json_t *find_offsets(const batch_plan *plan, const batch_calibration *gro
         json_decref(distances);
         row = calibrate_with(plan, &group->takes[i], 1, path, NULL);
         distances = placement_pairs(take->skeleton, take->path);
-        (void)placement_learn(distances, take->path);
+        int frames = 0;
+        (void)placement_differs(distances, take->path, &frames);
     }
     if (is_done(row))
         json_object_set(row, "distances", distances);

@@ -251,6 +251,18 @@ ULNA_API ulna_status ulna_take_zero_start(const ulna_take *take, int frame, ulna
 /* locked (nv): 1 for DOFs that move no marker with a weight, such as those of thumbs. How many. */
 ULNA_API int ulna_take_idle_dofs(const ulna_take *take, unsigned char *locked);
 
+/* ---- markers placed anew --------------------------------------------------------------------------------------------- */
+
+/* Two markers on the same bone, by their names in a recording, and the range of their distance in some; low > high or NaN: not known. */
+typedef struct ulna_marker_distance {
+    const char *a, *b;
+    double low, high; /* metres */
+} ulna_marker_distance;
+/* Are the markers of a recording where they were in those that the ranges come from, so that one calibration does for all? *is_anew: 1 if
+ * not. If they are, or if nothing is known, and with `learn`, the ranges are widened by this one. ULNA_ERR_MEMORY, or _ARGUMENT. */
+ULNA_API ulna_status ulna_placement_compare(const ulna_recording *recording, int learn, ulna_marker_distance *distances,
+                                            size_t count, int *is_anew);
+
 /* ---- tracking ------------------------------------------------------------------------------------------------------ */
 
 /* What happened to a frame; several may be true, but not recovered and lost. */

@@ -107,6 +107,12 @@ static void select_number(double *x, ptrdiff_t count, ptrdiff_t k)
     }
 }
 
+double ulna_select_number(double *numbers, size_t count, size_t k)
+{
+    select_number(numbers, (ptrdiff_t)count, (ptrdiff_t)k);
+    return numbers[k];
+}
+
 double ulna_quick_median(double *numbers, size_t count)
 {
     if (!count)

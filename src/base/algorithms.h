@@ -22,6 +22,8 @@ void ulna_sort(void *items, size_t count, size_t size, ulna_compare compare, con
 void ulna_sort_numbers(double *numbers, size_t count);
 /* Sorts the numbers and returns their median: the middle one, or the mean of the middle two; NaN if there are none. */
 double ulna_median(double *numbers, size_t count);
+/* The number that would be x[k] if they were sorted; they are in another order afterwards. k < count. */
+double ulna_select_number(double *numbers, size_t count, size_t k);
 /* The same median in a time that goes with the count; the numbers are in another order afterwards, but not sorted. */
 double ulna_quick_median(double *numbers, size_t count);
 
