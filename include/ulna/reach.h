@@ -86,8 +86,9 @@ typedef enum ulna_reach_norm {
  * Arrays are copied. A change of a translation counts as metres / length scale of the model.
  *
  * Strengths: where the goals leave a choice, DOFs of small strength move less, in every mode. A change counts as change / strength: in the
- * distance of ULNA_REACH_NEAREST, of ulna_reach_all and of the posture, and in the steps from the seed. Only ratios count for what is found; less than 1e-4 of the largest counts as that. Goals come first: what is
- * reached without strengths is reached with them, and ULNA_REACH_NEAR does not jump for their sake. A DOF that follows another one has the strength of that one.
+ * distance of ULNA_REACH_NEAREST, of ulna_reach_all and of the posture, and in the steps from the seed. Only ratios count for what is
+ * found; less than 1e-4 of the largest counts as that. Goals come first: some starts are made without strengths, and ULNA_REACH_NEAR
+ * does not jump for their sake. A DOF that follows another one has the strength of that one.
  */
 typedef struct ulna_reach_options {
     ulna_reach_mode mode;
