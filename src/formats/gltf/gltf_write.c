@@ -342,7 +342,7 @@ static void remark(const ulna_gltf_scene *s)
     int limited = 0, others = 0;
     for (int j = 0; s->model && j < s->model->nv; j++)
         limited += s->model->lower[j] > -(double)INFINITY || s->model->upper[j] < (double)INFINITY;
-    for (int b = 1; b < s->body_count; b++) {
+    for (int b = 1; s->model && b < s->body_count; b++) {
         ulna_joint_type type = s->model->joint[b].type;
         others += type != ULNA_JOINT_BALL && type != ULNA_JOINT_FREE;
     }
