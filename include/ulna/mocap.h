@@ -154,7 +154,8 @@ enum {
         32, /* a root that moves freely, and never three markers at once, nor numbers for half of shown_dofs */
     ULNA_DOUBT_PART =
         64, /* left and right of one part of the body, such as the legs, contradict those of another: `exchanged` */
-    ULNA_DOUBT_FLAT = 128 /* a skeleton with legs, and one coordinate is the same for all markers in all frames */
+    ULNA_DOUBT_FLAT = 128, /* a skeleton with legs, and one coordinate is the same for all markers in all frames */
+    ULNA_DOUBT_NAMES = 256 /* two markers look as if each had the other's name: `misnamed` */
 };
 
 /* A size_ratio, or its inverse: up to here it may be the skeleton of somebody else, beyond it only a wrong unit. */
@@ -210,9 +211,13 @@ typedef struct ulna_take {
     int exchanged
         [2]; /* with ULNA_DOUBT_PART: two bodies; from right to left is one direction by the markers on the first one
                        * (and beyond it, if it has a side), and the opposite by those on the second one. Else ULNA_NONE */
-    int most_seen;  /* markers of the set in one frame */
-    int shown_dofs; /* degrees of freedom that move a marker of the set */
-    int doubled;    /* names of the set that the recording has more than once */
+    int misnamed
+        [2]; /* with ULNA_DOUBT_NAMES: two markers of the set. With each other's names, distances to markers near them would be
+                      * those on the skeleton, and change less. Else ULNA_NONE */
+    int misnamed_beyond; /* pairs farther out on their limbs that have each other's names, too */
+    int most_seen;       /* markers of the set in one frame */
+    int shown_dofs;      /* degrees of freedom that move a marker of the set */
+    int doubled;         /* names of the set that the recording has more than once */
     char (*subjects)
         [ULNA_MARKER_NAME]; /* prefixes that have three names or more in common with another: several people */
     int subject_count;      /* 0, or at least 2 */

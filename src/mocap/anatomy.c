@@ -269,3 +269,22 @@ double ulna_anatomy_posture(const ulna_anatomy *a, int body)
            : a->is_lone[body]   ? LONE
                                 : 1;
 }
+
+static int depth_of(const ulna_model *model, int body)
+{
+    int depth = 0;
+    while ((body = model->body[body].parent) != ULNA_NONE)
+        depth++;
+    return depth;
+}
+
+int ulna_joints_between(const ulna_model *model, int a, int b)
+{
+    int joints = 0, depth[2] = {depth_of(model, a), depth_of(model, b)};
+    for (; a != b; joints++) {
+        int *deeper = depth[0] >= depth[1] ? &a : &b;
+        depth[deeper == &b]--;
+        *deeper = model->body[*deeper].parent;
+    }
+    return joints;
+}

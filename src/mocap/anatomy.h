@@ -36,6 +36,9 @@ void ulna_anatomy_destroy(ulna_anatomy *anatomy);
 /* The body with a joint that moves, nearest to `body` toward the root; bodies fixed to their parents are passed over. Or ULNA_NONE. */
 int ulna_moving_parent(const ulna_model *model, int body);
 
+/* Joints between two bodies of one skeleton. */
+int ulna_joints_between(const ulna_model *model, int a, int b);
+
 /* How strongly a body's rotations are drawn to rest, in units of `posture`: much where few markers show them. */
 double ulna_anatomy_posture(const ulna_anatomy *anatomy, int body);
 

@@ -142,6 +142,15 @@ static void add_part(ulna_take *take)
         ulna_model_body_name(take->model, take->exchanged[0]), ulna_model_body_name(take->model, take->exchanged[1]));
 }
 
+static void add_names(ulna_take *take)
+{
+    const char *a = take->set.items[take->misnamed[0]].marker, *b = take->set.items[take->misnamed[1]].marker;
+    add(&take->findings, ULNA_DOUBT_NAMES,
+        "%.50s and %.50s have each other's names, it seems%s: the distances to the markers near them are not those on the "
+        "skeleton, and would be the other way round; rename them",
+        a, b, take->misnamed_beyond ? ", and so have the markers farther out" : "");
+}
+
 void ulna_take_add_findings(ulna_take *take)
 {
     unsigned doubts = take->doubts;
@@ -162,6 +171,8 @@ void ulna_take_add_findings(ulna_take *take)
         add_size(take);
     if (doubts & ULNA_DOUBT_PART)
         add_part(take);
+    if (doubts & ULNA_DOUBT_NAMES)
+        add_names(take);
     if (doubts & (ULNA_DOUBT_MIRRORED | ULNA_DOUBT_SIDES))
         add_mirrored(take);
 }

@@ -63,6 +63,12 @@ ulna_status ulna_take_check_numbers(const ulna_take *take, const ulna_clip *clip
 ulna_status ulna_take_check_parts(ulna_take *take);
 ulna_status ulna_take_check_sides(ulna_take *take, ulna_error *error);
 
+/* partner[i]: the marker on the other side; itself on a body of the midline; else ULNA_NONE. Returns how many have one. */
+size_t ulna_take_find_partners(const ulna_take *take, int *partner);
+
+/* take_names.c: markers that have each other's names, by their distances from others. */
+ulna_status ulna_take_check_names(ulna_take *take);
+
 /* take_axes.c */
 /* The axis along which x is longest. */
 int ulna_largest(const double x[3]);

@@ -1,6 +1,6 @@
 /*
  * What cannot be right in a take, though a solver would fit it: a wrong unit, positions in one plane, too few markers, markers that
- * stand at the origin because they were not seen. Mirror images and exchanged sides: take_sides.c.
+ * stand at the origin because they were not seen. Mirror images and exchanged sides: take_sides.c; names of neighbours: take_names.c.
  */
 #include <math.h>
 #include <string.h>
@@ -280,7 +280,7 @@ ulna_status ulna_take_find_doubts(ulna_take *take, int is_thorough, ulna_error *
 {
     double stretched;
     take->fit[0] = take->fit[1] = take->fit[2] = (double)NAN;
-    take->exchanged[0] = take->exchanged[1] = ULNA_NONE;
+    take->exchanged[0] = take->exchanged[1] = take->misnamed[0] = take->misnamed[1] = ULNA_NONE;
     if (compare_sizes(take, &stretched) != ULNA_OK || ulna_take_check_parts(take) != ULNA_OK)
         return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %zu markers", take->set.count);
     check_size(take, stretched);
@@ -290,6 +290,8 @@ ulna_status ulna_take_find_doubts(ulna_take *take, int is_thorough, ulna_error *
         take->attach == ULNA_ATTACH_REFERENCE; /* offsets that follow the recording, whatever it is */
     int can_be_fitted = take->size_ratio < ULNA_OTHER_PERSON && take->size_ratio > 1 / ULNA_OTHER_PERSON;
     ulna_status status = ULNA_OK;
+    if (!is_from_reference && !take->doubts && has_offsets(&take->set) && ulna_take_check_names(take) != ULNA_OK)
+        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %zu markers", take->set.count);
     if (is_thorough && !is_from_reference && can_be_fitted && !(take->doubts & ~(unsigned)ULNA_DOUBT_SIZE))
         status = ulna_take_check_sides(take, error);
     ulna_take_add_findings(take);

@@ -37,8 +37,7 @@ enum {
 
 /* ---- mirror images --------------------------------------------------------------------------------------------------------- */
 
-/* partner[i]: the marker on the other side; itself on a body of the midline; else ULNA_NONE. Returns how many have one. */
-static size_t find_partners(const ulna_take *take, int *partner)
+size_t ulna_take_find_partners(const ulna_take *take, int *partner)
 {
     size_t found = 0;
     for (size_t i = 0; i < take->set.count; i++) {
@@ -123,7 +122,7 @@ static ulna_status fit(const fitting *f, int way, double *rms)
 static ulna_status fit_all(ulna_take *take, fitting *f)
 {
     choose_frames(f);
-    size_t paired = find_partners(take, f->partner), alone = 0;
+    size_t paired = ulna_take_find_partners(take, f->partner), alone = 0;
     for (size_t i = 0; i < take->set.count; i++)
         alone += f->partner[i] == ULNA_NONE;
     int has_sides =
@@ -333,7 +332,7 @@ ulna_status ulna_take_check_parts(ulna_take *take)
         p.points = p.rest + 3 * count;
         for (int b = 0; b < take->model->nb; b++)
             p.mirror[b] = ulna_mirror_body(take->model, b);
-        find_partners(take, p.partner);
+        ulna_take_find_partners(take, p.partner);
         status = parts_at_rest(&p);
     }
     for (int s = 0; s < PART_SAMPLES && status == ULNA_OK && p.count > 1; s++)

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "mocap/anatomy.h"
 #include "mocap/track_passes.h"
 
 #define NEAR 0.25  /* of the scale of the loss: a marker so near to its place is where it should be, */
@@ -41,26 +42,6 @@ void ulna_pass_suspect_astray(ulna_passes *p)
             memset(p->suspect + first, 1, (size_t)(last - first));
 }
 
-static int depth_of(const ulna_model *model, int body)
-{
-    int depth = 0;
-    while ((body = model->body[body].parent) != ULNA_NONE)
-        depth++;
-    return depth;
-}
-
-/* Joints between two bodies. */
-static int joints_between(const ulna_model *model, int a, int b)
-{
-    int joints = 0, depth[2] = {depth_of(model, a), depth_of(model, b)};
-    for (; a != b; joints++) {
-        int *deeper = depth[0] >= depth[1] ? &a : &b;
-        depth[deeper == &b]--;
-        *deeper = model->body[*deeper].parent;
-    }
-    return joints;
-}
-
 /* Are the markers near it where they should be? If they are off too, it is the pose or the skeleton that does not fit. */
 static int is_alone(const ulna_passes *p, int frame, size_t i)
 {
@@ -69,7 +50,7 @@ static int is_alone(const ulna_passes *p, int frame, size_t i)
     for (size_t k = 0; k < p->j->used.count; k++)
         if (k != i && items[k].weight > 0 &&
             ulna_pass_distance(p, frame, k) > fmax(NEAR * scale, fmin(OFF * scale, p->usual[k])) &&
-            joints_between(p->j->take->model, items[i].body, items[k].body) <= NEIGHBOURS)
+            ulna_joints_between(p->j->take->model, items[i].body, items[k].body) <= NEIGHBOURS)
             return 0;
     return 1;
 }
@@ -118,7 +99,7 @@ static void choose_near(const ulna_passes *p, size_t i, int reach)
 {
     const ulna_model *model = p->j->take->model;
     for (int b = 0; b < model->nb; b++)
-        p->is_mended[b] |= joints_between(model, p->j->used.items[i].body, b) <= reach;
+        p->is_mended[b] |= ulna_joints_between(model, p->j->used.items[i].body, b) <= reach;
 }
 
 /* The joints near the markers that are set aside in frames first .. last - 1. */

@@ -488,6 +488,103 @@ static void recorded_takes_give_no_alarm(void **state)
     }
 }
 
+/* ---- names ----------------------------------------------------------------------------------------------------------------------- */
+
+/* Exchanges the positions of two markers, found without their prefixes, in all frames. */
+static void exchange(ulna_recording *r, const char *a, const char *b)
+{
+    int i = ulna_recording_find(r, a), k = ulna_recording_find(r, b);
+    assert_true(i != ULNA_NONE && k != ULNA_NONE);
+    for (int f = 0; f < r->frame_count; f++)
+        for (int c = 0; c < 3; c++) {
+            double *x = ulna_recording_frame(r, f), kept = x[3 * i + c];
+            x[3 * i + c] = x[3 * k + c];
+            x[3 * k + c] = kept;
+        }
+}
+
+static int is_of(const ulna_take *take, const char *a, const char *b)
+{
+    int found = 0;
+    for (int i = 0; i < 2 && take->misnamed[i] != ULNA_NONE; i++) {
+        const char *name = take->set.items[take->misnamed[i]].marker, *colon = strrchr(name, ':');
+        name = colon ? colon + 1 : name;
+        found |= strcmp(name, a) == 0 ? 1 : strcmp(name, b) == 0 ? 2 : 0;
+    }
+    return found == 3;
+}
+
+/* Two names of one limb, or of both sides. */
+static void check_exchanged(const ulna_take_options *options, ulna_recording *r, const char *a, const char *b)
+{
+    exchange(r, a, b);
+    ulna_take *take = make(options);
+    if (take->doubts != ULNA_DOUBT_NAMES || !is_of(take, a, b))
+        fail_msg("%s and %s exchanged: doubts %u, %s", a, b, take->doubts,
+                 take->findings.count ? take->findings.list[0].text : "nothing");
+    assert_true(take->findings.count == 1 && strstr(take->findings.list[0].text, "have each other's names"));
+    ulna_take_destroy(take);
+    exchange(r, a, b);
+}
+
+/* The markers of both sides, the first of them nearest to the body. */
+static void check_parts(const ulna_take_options *options, ulna_recording *r, const char *const *names, int count)
+{
+    char left[8], right[8];
+    for (int twice = 0; twice < 2; twice++) {
+        for (int i = count - 1; i >= 0; i--) {
+            snprintf(left, sizeof left, "L%s", names[i]);
+            snprintf(right, sizeof right, "R%s", names[i]);
+            exchange(r, left, right);
+        }
+        if (twice)
+            return;
+        ulna_take *take = make(options);
+        if (take->doubts != ULNA_DOUBT_NAMES || take->misnamed_beyond < count - 2)
+            fail_msg("%s and beyond exchanged: doubts %u, %s", left, take->doubts,
+                     take->findings.count ? take->findings.list[0].text : "nothing");
+        assert_non_null(strstr(take->findings.list[0].text, "and so have the markers farther out"));
+        ulna_take_destroy(take);
+    }
+}
+
+static const char *const limb_pairs[][2] = {{"LKNE", "LANK"}, {"LELB", "LWRA"}, {"RTHI", "RKNE"}, {"RUPA", "RELB"},
+                                            {"LSHN", "LKNE"}, {"LANK", "RANK"}, {"LWRA", "RWRA"}, {"LKNE", "RKNE"},
+                                            {"LTOE", "RTOE"}, {"RELB", "LELB"}};
+static const char *const feet[] = {"ANK", "HEE", "TOE", "MT5"}, *const hands[] = {"WRA", "WRB", "FIN"};
+
+static void exchanged_neighbours_are_found(void **state)
+{
+    (void)state;
+    ulna_test_swing s = ulna_test_swing_make(300, 0);
+    ulna_take_options options = options_of(&s);
+    for (size_t i = 0; i < sizeof limb_pairs / sizeof *limb_pairs; i++)
+        check_exchanged(&options, &s.recording, limb_pairs[i][0], limb_pairs[i][1]);
+    check_parts(&options, &s.recording, feet, 4);
+    ulna_test_swing_release(&s);
+}
+
+/* By names only, where places are known least; in units of the file, whatever the size of the person. */
+static void exchanged_neighbours_are_found_in_recordings(void **state)
+{
+    static const char *const files[][2] = {{"hdm05/HDM_dg.asf", "hdm05/HDM_dg_03-05_02_120.c3d"},
+                                           {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_06-03_03_120.c3d"},
+                                           {"cmu/02.asf", "cmu/02_01.c3d"},
+                                           {"human", "cmu/02_01.c3d"}};
+    ulna_test_need_data(state);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        ulna_content skeleton = load(files[i][0]), markers = load(files[i][1]);
+        ulna_take_options options = ulna_take_options_for(&skeleton, &markers);
+        options.attach = ULNA_ATTACH_NAMES;
+        for (size_t k = 0; k < sizeof limb_pairs / sizeof *limb_pairs; k++)
+            check_exchanged(&options, &markers.recording, limb_pairs[k][0], limb_pairs[k][1]);
+        check_parts(&options, &markers.recording, feet, 4);
+        check_parts(&options, &markers.recording, hands, 3);
+        ulna_content_release(&markers);
+        ulna_content_release(&skeleton);
+    }
+}
+
 /* Markers as people wear them, on what a motion file says. */
 static ulna_recording markers_of_motion(const ulna_model *model, const ulna_clip *clip, const char *file)
 {
@@ -581,6 +678,8 @@ int main(void)
         cmocka_unit_test(every_failure_of_memory_is_reported),
         cmocka_unit_test(nothing_at_all_ends_soon),
         cmocka_unit_test(results_are_numbers),
+        cmocka_unit_test(exchanged_neighbours_are_found),
+        cmocka_unit_test(exchanged_neighbours_are_found_in_recordings),
         cmocka_unit_test(recorded_takes_give_no_alarm),
         cmocka_unit_test(motions_give_no_alarm),
     };
