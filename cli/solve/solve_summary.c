@@ -208,6 +208,18 @@ static void put_swaps(const solve_job *job)
     }
 }
 
+static void put_shifts(const solve_job *job)
+{
+    json_t *list = put_list(job->object, "shifts");
+    for (int i = 0; i < job->result.shift_count; i++) {
+        const ulna_shift *s = &job->result.shifts[i];
+        json_t *row = put_row(list);
+        put_text(row, "marker", job->take->set.items[s->marker].marker);
+        put_count(row, "frame", s->frame + job->take->first_frame);
+        put_number(row, "mm", 1e3 * s->distance);
+    }
+}
+
 static int has_converged(ulna_stop stop)
 {
     return stop == ULNA_STOP_OBJECTIVE || stop == ULNA_STOP_GRADIENT || stop == ULNA_STOP_DECREASE ||
@@ -470,6 +482,7 @@ void solve_add_results(solve_job *job)
     put_count(o, "missing_markers", s->missing);
     solve_add_verdict(job);
     put_swaps(job);
+    put_shifts(job);
     put_number(o, "seconds", s->seconds);
     put_numbers(o, "axes", job->take->axes, 9);
     put_stops(job);

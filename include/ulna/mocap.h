@@ -475,6 +475,14 @@ typedef struct ulna_swap {
     int frames;      /* in which both were seen so */
 } ulna_swap;
 
+/* A marker that shifted on its bone and stayed there: from this frame on it is elsewhere than before, by more than skin moves and at once. Its
+ * offset holds for one of the two parts at most. */
+typedef struct ulna_shift {
+    int marker;      /* of the take's set */
+    int frame;       /* index in the take: the first after it, give or take a tenth of a second */
+    double distance; /* m, at least: the pose goes along with the marker, and hides some of it */
+} ulna_shift;
+
 /* A body, and all beyond it, without any marker for 12 frames or more. Marked as bridged. It is moved from where it was seen last to where it is seen
  * next; at the ends of a take, and with options.causal, it is held where it was seen. */
 typedef struct ulna_gap {
@@ -508,6 +516,7 @@ enum {
     ULNA_REASON_LIMITS = 512,      /* angles_outside is not 0 */
     ULNA_REASON_UNMEASURED = 2048, /* more than a quarter of the degrees of freedom are not measured */
     ULNA_REASON_CUT = 4096,        /* cut_frames is not 0 */
+    ULNA_REASON_SHIFTED = 8192,    /* some marker shifted on its bone */
     ULNA_REASON_OFFSETS = 16384    /* the marker set is undetermined */
 };
 
@@ -549,13 +558,15 @@ typedef struct ulna_track_result {
     double unconstrained_rms; /* m: summary.rms_mean as it was before constraints and feet; the same without any */
     ulna_swap *swaps;         /* at most 64; with a robust loss */
     int swap_count;
+    ulna_shift *shifts; /* at most 16: those of markers near each other at one time are one, the farthest */
+    int shift_count;
     ulna_gap *gaps; /* in the order in which they begin */
     int gap_count;
     ulna_track_summary summary;
     ulna_trust trust;
     ulna_findings
         findings; /* trust.reasons in words, and with ULNA_REASON_UNMEASURED what is not measured, however little */
-    size_t frame_room, marker_room, dof_room, swap_room, gap_room, stance_room;
+    size_t frame_room, marker_room, dof_room, swap_room, gap_room, stance_room, shift_room;
 } ulna_track_result;
 
 /*

@@ -238,6 +238,22 @@ static void add_markers(const ulna_take *take, ulna_track_result *r)
             r->swap_count == 1 ? "" : "s");
 }
 
+/* What holds for one part of the take does not hold for the other. */
+static void add_shifts(const ulna_take *take, ulna_track_result *r)
+{
+    for (int i = 0; i < r->shift_count; i++) {
+        const ulna_shift *s = &r->shifts[i];
+        const ulna_attachment *item = &take->set.items[s->marker];
+        int is_late = 2 * s->frame > r->summary.frames, last = is_late ? r->summary.frames : s->frame;
+        add(&r->findings, ULNA_REASON_SHIFTED,
+            "%.40s has shifted on %.40s by %.0f mm or more at about frame %lld, and stays there: look at frames %lld to "
+            "%lld, or calibrate and solve the two parts apart",
+            item->marker, ulna_model_body_name(take->model, item->body), 1e3 * s->distance,
+            (long long)take->first_frame + s->frame, (long long)take->first_frame + (is_late ? s->frame : 0),
+            (long long)take->first_frame + last - 1);
+    }
+}
+
 static void add_limits(const ulna_model *model, ulna_track_result *r)
 {
     roster names = {0};
@@ -312,6 +328,7 @@ void ulna_track_add_findings(const ulna_take *take, ulna_track_result *r)
     add_rejections(r);
     add_frames(r);
     add_markers(take, r);
+    add_shifts(take, r);
     if (r->trust.cut_frames)
         add(&r->findings, ULNA_REASON_CUT, "the file of the recording ends early: %d frame%s missing",
             r->trust.cut_frames, r->trust.cut_frames == 1 ? " is" : "s are");

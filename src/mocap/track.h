@@ -84,6 +84,9 @@ int ulna_track_is_exchanged(const ulna_track_job *j, int frame);
 /* After it: result->swaps, these and outliers at each other's places; frames that these explain are not doubtful. */
 ulna_status ulna_track_find_swaps(const ulna_track_job *j);
 
+/* track_shifts.c: markers that shifted on their bones, result->shifts. */
+ulna_status ulna_track_find_shifts(const ulna_track_job *j, double length_scale);
+
 /* track_result.c: memory of the result, which is empty; and what follows from its clip, frames and distances. */
 ulna_status ulna_track_result_begin(const ulna_take *take, ulna_track_result *result, ulna_error *error);
 ulna_status ulna_track_result_finish(ulna_track_job *j, double started, ulna_error *error);

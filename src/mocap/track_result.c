@@ -49,6 +49,7 @@ void ulna_track_result_release(ulna_track_result *r)
         ulna_release(&allocator, r->constraints, (size_t)r->constraint_count, sizeof *r->constraints);
         ulna_release(&allocator, r->stances, r->stance_room, sizeof *r->stances);
         ulna_release(&allocator, r->swaps, r->swap_room, sizeof *r->swaps);
+        ulna_release(&allocator, r->shifts, r->shift_room, sizeof *r->shifts);
         ulna_release(&allocator, r->gaps, r->gap_room, sizeof *r->gaps);
         ulna_recording_release(&r->solved);
         ulna_clip_release(&r->clip);
@@ -390,6 +391,7 @@ ulna_status ulna_track_result_finish(ulna_track_job *j, double started, ulna_err
 {
     ulna_track_result *r = j->result;
     const ulna_model *model = j->take->model;
+    const double length_scale = ulna_marker_set_length_scale(model, &j->take->set);
     ulna_status status = ULNA_OK;
     if (j->options->continuous && !j->options->solve.bounded) {
         status = ulna_clip_unwind(model, &r->clip);
@@ -403,6 +405,8 @@ ulna_status ulna_track_result_finish(ulna_track_job *j, double started, ulna_err
         status = find_limbs(j);
     if (status == ULNA_OK)
         status = ulna_track_find_swaps(j);
+    if (status == ULNA_OK && !j->options->oracle) /* whose offsets are those of each frame */
+        status = ulna_track_find_shifts(j, length_scale);
     sum_up(j, &r->summary);
     if (!j->options->oracle) /* which times the solving alone */
         r->summary.seconds = ulna_seconds() - started;
@@ -410,7 +414,7 @@ ulna_status ulna_track_result_finish(ulna_track_job *j, double started, ulna_err
         status = find_median(j, &r->summary);
     if (status == ULNA_OK) {
         find_trust(j);
-        ulna_track_judge(model, ulna_marker_set_length_scale(model, &j->take->set), r);
+        ulna_track_judge(model, length_scale, r);
         ulna_track_add_findings(j->take, r);
     }
     if (status == ULNA_OK)

@@ -190,6 +190,7 @@ static unsigned reasons_to_look(const ulna_model *model, const ulna_track_result
            (s->with_outliers > MOST_WITH_OUTLIERS * s->frames ? ULNA_REASON_OUTLIERS : 0u) |
            (r->trust.angles_outside ? ULNA_REASON_LIMITS : 0u) |
            (r->trust.is_undetermined ? ULNA_REASON_UNDETERMINED : 0u) | (r->trust.cut_frames ? ULNA_REASON_CUT : 0u) |
+           (r->shift_count ? ULNA_REASON_SHIFTED : 0u) |
            (r->trust.unmeasured > MOST_UNMEASURED * model->nv ? ULNA_REASON_UNMEASURED : 0u) |
            (r->trust.is_set_undetermined ? ULNA_REASON_OFFSETS : 0u);
 }

@@ -1,0 +1,219 @@
+/* Markers that shift on the skin and stay there: found, with marker and frame, and not where skin moves with the pose. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support_mocap.h"
+#include "support_swing.h"
+#include "ulna/formats.h"
+#include "ulna/kinematics.h"
+
+enum { FRAMES = 600, AT = 360, NEAR = 15 };
+
+static int find(const ulna_test_swing *s, const char *name)
+{
+    for (size_t i = 0; i < s->set.count; i++)
+        if (strcmp(s->set.items[i].marker, name) == 0)
+            return (int)i;
+    fail_msg("no marker %s", name);
+    return ULNA_NONE;
+}
+
+static ulna_track_result track(const ulna_test_swing *s)
+{
+    ulna_take *take = NULL;
+    ulna_track_result result;
+    ulna_error error;
+    if (ulna_test_take(s->model, &s->set, &s->recording, NULL, NULL, &take, &error) ||
+        ulna_track(take, NULL, &result, &error))
+        fail_msg("%s", error.message);
+    ulna_take_destroy(take);
+    return result;
+}
+
+/* Moves a marker on its bone by `part` (frame) times 5 cm along the bone's axes. */
+static void move(ulna_test_swing *s, int marker, double size, double (*part)(int frame))
+{
+    ulna_pose *pose;
+    int body = s->set.items[marker].body;
+    assert_int_equal(ulna_pose_create(s->model, NULL, &pose, NULL), ULNA_OK);
+    for (int f = 0; f < s->frames; f++) {
+        double r[9], by = size * part(f) / sqrt(3);
+        assert_int_equal(ulna_pose_forward(pose, s->truth + (size_t)f * (size_t)s->nq), ULNA_OK);
+        ulna_pose_body(pose, body, NULL, r);
+        for (int k = 0; k < 3; k++)
+            ulna_recording_frame(&s->recording, f)[3 * marker + k] += by * (r[3 * k] + r[3 * k + 1] - r[3 * k + 2]);
+    }
+    ulna_pose_destroy(pose);
+}
+
+static double at_once(int frame)
+{
+    return frame >= AT;
+}
+
+static double back(int frame)
+{
+    return -at_once(frame);
+}
+
+static double now_and_then(int frame) /* as skin does with the pose */
+{
+    return 0.5 + 0.5 * sin(0.03 * frame);
+}
+
+static double by_and_by(int frame)
+{
+    return fmin(1, fmax(0, (frame - 200) / 200.0));
+}
+
+static const char *const names[] = {"LANK", "RKNE", "LTHI", "RWRA", "LELB", "C7", "STRN", "RFHD", "LFWT", "RTOE"};
+enum { NAMES = sizeof names / sizeof *names };
+
+static int is_told(const ulna_track_result *r, int marker)
+{
+    return r->shift_count == 1 && r->shifts[0].marker == marker && abs(r->shifts[0].frame - AT) <= NEAR;
+}
+
+static void a_shift_is_told(void **state)
+{
+    (void)state;
+    ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
+    ulna_track_result none = track(&s);
+    assert_int_equal(none.shift_count, 0);
+    for (int i = 0; i < NAMES; i++) {
+        int m = find(&s, names[i]);
+        move(&s, m, 0.05, at_once);
+        ulna_track_result r = track(&s);
+        if (!is_told(&r, m))
+            fail_msg("%s: %d shifts, the first of marker %d at frame %d", names[i], r.shift_count,
+                     r.shift_count ? r.shifts[0].marker : -1, r.shift_count ? r.shifts[0].frame : -1);
+        assert_true(r.shifts[0].distance > 0.01 && r.shifts[0].distance < 0.06);
+        assert_true(r.trust.verdict == ULNA_VERDICT_LOOK && r.trust.reasons & ULNA_REASON_SHIFTED);
+        int text = 0;
+        while (text < r.findings.count && r.findings.list[text].code != ULNA_REASON_SHIFTED)
+            text++;
+        assert_true(text < r.findings.count && strstr(r.findings.list[text].text, names[i]));
+        assert_non_null(strstr(r.findings.list[text].text, "has shifted"));
+        ulna_track_result_release(&r);
+        move(&s, m, 0.05, back);
+    }
+    ulna_track_result_release(&none);
+    ulna_test_swing_release(&s);
+}
+
+/* At other rates, where the rate is not known, and where the marker is missing in between. */
+static void rates_and_gaps_do_not_matter(void **state)
+{
+    (void)state;
+    static const double rates[] = {30, 240, 0};
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
+        s.recording.frame_seconds = rates[i] > 0 ? 1 / rates[i] : 0;
+        int m = find(&s, "LANK");
+        move(&s, m, 0.05, at_once);
+        for (int f = AT - 8; f < AT + 2; f++)
+            ulna_recording_frame(&s.recording, f)[3 * m] = (double)NAN;
+        ulna_track_result r = track(&s);
+        assert_true(is_told(&r, m));
+        ulna_track_result_release(&r);
+        ulna_test_swing_release(&s);
+    }
+}
+
+static void skin_that_moves_is_no_shift(void **state)
+{
+    (void)state;
+    double (*const courses[])(int) = {now_and_then, by_and_by};
+    for (size_t c = 0; c < 2; c++) {
+        ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
+        for (int i = 0; i < NAMES; i++)
+            move(&s, find(&s, names[i]), 0.03, courses[c]);
+        ulna_track_result r = track(&s);
+        assert_int_equal(r.shift_count, 0);
+        ulna_track_result_release(&r);
+        ulna_test_swing_release(&s);
+    }
+}
+
+/* ---- recorded takes ---------------------------------------------------------------------------------------------------------- */
+
+static ulna_content load(const char *name)
+{
+    char path[512];
+    ulna_error error;
+    ulna_content content = ulna_content_empty(NULL);
+    if (ulna_content_load(ulna_test_path(path, sizeof path, ulna_test_data_dir(), name), NULL, &content, &error))
+        fail_msg("%s: %s", name, error.message);
+    return content;
+}
+
+/* Calibrates and tracks; returns how many shifts there are, and the first one. */
+static int shifts_of(const ulna_content *skeleton, const ulna_content *markers, ulna_shift *first, char *name)
+{
+    ulna_take *take = NULL;
+    ulna_calibration found = {0};
+    ulna_track_result result = {0};
+    ulna_error error;
+    ulna_take_options options = ulna_take_options_for(skeleton, markers);
+    options.attach = ULNA_ATTACH_NAMES;
+    if (ulna_take_create(&options, &take, &error) || ulna_calibrate(take, NULL, &found, &error))
+        fail_msg("%s", error.message);
+    ulna_take_destroy(take);
+    options.attach = ULNA_ATTACH_SET;
+    options.set = &found.set;
+    if (ulna_take_create(&options, &take, &error) || ulna_track(take, NULL, &result, &error))
+        fail_msg("%s", error.message);
+    int count = result.shift_count;
+    if (count) {
+        *first = result.shifts[0];
+        snprintf(name, ULNA_MARKER_NAME, "%s", take->set.items[first->marker].marker);
+    }
+    ulna_track_result_release(&result);
+    ulna_calibration_release(&found);
+    ulna_take_destroy(take);
+    return count;
+}
+
+/* No false alarm; and in the take of somebody who walks straight on, a shift of 5 cm along an axis of the room is told. */
+static void recorded_takes_have_none(void **state)
+{
+    static const char *const takes[][2] = {{"hdm05/HDM_dg.asf", "hdm05/HDM_dg_03-05_02_120.c3d"},
+                                           {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_01-03_01_120.c3d"},
+                                           {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_03-02_02_120.c3d"},
+                                           {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_06-03_03_120.c3d"},
+                                           {"cmu/02.asf", "cmu/02_01.c3d"}};
+    static const char *const shifted[] = {"LANK", "LKNE", "RTHI", "LWRA", "T10", "RFHD"};
+    ulna_shift first;
+    char name[ULNA_MARKER_NAME];
+    ulna_test_need_data(state);
+    for (size_t i = 0; i < sizeof takes / sizeof *takes; i++) {
+        ulna_content skeleton = load(takes[i][0]), markers = load(takes[i][1]);
+        if (shifts_of(&skeleton, &markers, &first, name))
+            fail_msg("%s: %s at frame %d, %.0f mm", takes[i][1], name, first.frame, 1e3 * first.distance);
+        for (size_t k = 0; k < sizeof shifted / sizeof *shifted && strstr(takes[i][1], "02_01.c3d"); k++) {
+            int m = ulna_recording_find(&markers.recording, shifted[k]);
+            assert_true(m != ULNA_NONE);
+            for (int f = 150; f < markers.recording.frame_count; f++)
+                ulna_recording_frame(&markers.recording, f)[3 * m + 2] += 0.05;
+            if (shifts_of(&skeleton, &markers, &first, name) != 1 || !strstr(name, shifted[k]) ||
+                abs(first.frame - 150) > NEAR)
+                fail_msg("%s is not told", shifted[k]);
+            for (int f = 150; f < markers.recording.frame_count; f++)
+                ulna_recording_frame(&markers.recording, f)[3 * m + 2] -= 0.05;
+        }
+        ulna_content_release(&markers);
+        ulna_content_release(&skeleton);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_shift_is_told),
+        cmocka_unit_test(rates_and_gaps_do_not_matter),
+        cmocka_unit_test(skin_that_moves_is_no_shift),
+        cmocka_unit_test(recorded_takes_have_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
