@@ -154,7 +154,8 @@ enum {
         32, /* a root that moves freely, and never three markers at once, nor numbers for half of shown_dofs */
     ULNA_DOUBT_PART =
         64, /* left and right of one part of the body, such as the legs, contradict those of another: `exchanged` */
-    ULNA_DOUBT_FLAT = 128, /* a skeleton with legs, and one coordinate is the same for all markers in all frames */
+    ULNA_DOUBT_FLAT =
+        128, /* a skeleton with legs, or key points, and one coordinate is the same for all markers in all frames */
     ULNA_DOUBT_NAMES = 256 /* two markers look as if each had the other's name: `misnamed` */
 };
 

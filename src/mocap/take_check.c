@@ -203,7 +203,7 @@ static void check_size(ulna_take *take, double stretched)
 
 /* ---- one plane ------------------------------------------------------------------------------------------------------------ */
 
-/* Key points of one camera have two coordinates, and a third that stays the same. */
+/* Key points of one camera have two coordinates, and a third that stays the same. Other skeletons may move in a plane. */
 static void check_planes(ulna_take *take)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -220,7 +220,7 @@ static void check_planes(ulna_take *take)
     }
     for (int k = 0; k < 3; k++) {
         double others = fmin(high[(k + 1) % 3] - low[(k + 1) % 3], high[(k + 2) % 3] - low[(k + 2) % 3]);
-        if (has_legs(take->model) && high[k] - low[k] < ONE_PLANE * others)
+        if ((has_legs(take->model) || take->keypoints) && high[k] - low[k] < ONE_PLANE * others)
             take->doubts |= ULNA_DOUBT_FLAT;
     }
 }

@@ -148,6 +148,8 @@ ulna_status ulna_take_check_sides(ulna_take *take, ulna_error *error)
     ulna_track_options options = ulna_track_options_default();
     fitting f = {.take = take};
     options.fresh.restarts = RESTARTS;
+    options.solve.bounded = options.fresh.bounded =
+        take->keypoints != NULL; /* joints alone: which way they bend tells */
     double *memory = ulna_allocate(&take->allocator, room, sizeof *memory);
     f.partner = ulna_allocate(&take->allocator, count, sizeof *f.partner);
     ulna_status status = memory && f.partner ? ULNA_OK : ULNA_ERR_MEMORY;

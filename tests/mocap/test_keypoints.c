@@ -302,6 +302,61 @@ static void a_recorded_hand_is_solved(void **state)
     ulna_content_release(&content);
 }
 
+/* ---- what cannot be right ---------------------------------------------------------------------------------------------- */
+
+static unsigned doubts_of(const ulna_model *model, const ulna_recording *r)
+{
+    ulna_take_options options = ulna_take_options_default();
+    ulna_take *take;
+    ulna_error error;
+    options.model = model;
+    options.recording = r;
+    options.attach = ULNA_ATTACH_KEYPOINTS;
+    options.check = 1;
+    if (ulna_take_create(&options, &take, &error))
+        fail_msg("%s", error.message);
+    unsigned doubts = take->doubts;
+    ulna_take_destroy(take);
+    return doubts;
+}
+
+static void scale_axis(ulna_recording *r, int axis, double by)
+{
+    for (int i = 0; i < r->frame_count * r->marker_count; i++)
+        r->positions[3 * i + axis] *= by;
+}
+
+/* Joints alone, as SMPL has them, differ from their mirror image by the way in which they bend. */
+static void mirrored_and_flat_points_are_found(void **state)
+{
+    (void)state;
+    ulna_test_take take = ulna_test_take_make(60);
+    const unsigned sides = ULNA_DOUBT_MIRRORED | ULNA_DOUBT_SIDES;
+    for (int s = 0; s < ULNA_TEST_BODY_SYSTEMS; s++) {
+        ulna_recording r = ulna_test_record_body(take.model, &take.clip, ulna_test_body_names[s],
+                                                 ulna_test_body_systems[s].count, 0.01, 0);
+        assert_int_equal(doubts_of(take.model, &r), 0);
+        for (int axis = 0; axis < 3; axis += 2) {
+            scale_axis(&r, axis, -1);
+            if (!(doubts_of(take.model, &r) & sides))
+                fail_msg("%s is mirrored, and nothing is said", ulna_test_body_systems[s].name);
+            scale_axis(&r, axis, -1);
+        }
+        scale_axis(&r, 2, 0);
+        assert_true(doubts_of(take.model, &r) & ULNA_DOUBT_FLAT);
+        ulna_recording_release(&r);
+    }
+    ulna_test_take_release(&take);
+    ulna_model *hand;
+    assert_int_equal(ulna_sample_create("hand", NULL, &hand, NULL), ULNA_OK);
+    ulna_recording r = ulna_test_record_hand(hand, 1, 30);
+    assert_int_equal(doubts_of(hand, &r), 0);
+    scale_axis(&r, 2, 0);
+    assert_true(doubts_of(hand, &r) & ULNA_DOUBT_FLAT);
+    ulna_recording_release(&r);
+    ulna_model_destroy(hand);
+}
+
 /* ---- failures ---------------------------------------------------------------------------------------------------------- */
 
 static void memory_may_fail_and_points_be_missing(void **state)
@@ -351,6 +406,7 @@ int main(void)
         cmocka_unit_test(only_what_is_seen_counts),
         cmocka_unit_test(hands_come_back),
         cmocka_unit_test(a_recorded_hand_is_solved),
+        cmocka_unit_test(mirrored_and_flat_points_are_found),
         cmocka_unit_test(memory_may_fail_and_points_be_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
