@@ -286,6 +286,10 @@ static ulna_status find_lengths(calibrate_job *job, json_t *object, ulna_error *
         status = check_take(job, still, &job->still, job->static_path, object, error);
     if (status == ULNA_OK)
         status = ulna_calibrate(still, &options, &job->lengths, error);
+    if (status == ULNA_OK && job->lengths.last_frame - job->lengths.first_frame + 1 < still->frame_count)
+        files_note_text(job->notes, "%s: the person stands still in frames %d to %d, and these are used",
+                        job->static_path, still->first_frame + job->lengths.first_frame,
+                        still->first_frame + job->lengths.last_frame);
     ulna_take_destroy(still);
     for (size_t i = 0; i < job->set.count && status == ULNA_OK; i++)
         for (size_t j = 0; j < job->lengths.set.count; j++)

@@ -55,7 +55,9 @@ typedef struct ulna_calibrate_options {
     double limits;  /* 5e-5: joints toward their limits, where they are beyond them */
     double prior;   /* offsets toward their expected places, per frame, where 2 cm are usual on an adult */
     const ulna_marker_template *markers; /* expected places of markers, before those known by name. May be NULL */
-    int is_static;      /* 1: the person stands still: joints are held ten times more where posture is ULNA_AUTO */
+    /* 1: the person stands still: joints are held ten times more where posture is ULNA_AUTO. Frames before and after that are not used;
+     * ULNA_ERR_ARGUMENT if nine of ten markers stay within 3 cm (on an adult) for less than half a second, and not throughout */
+    int is_static;
     int keep_near_set;  /* 1: offsets are held where the take has them, all alike, give or take 2 cm on an adult */
     int scale;          /* 1: bone lengths too */
     int symmetric;      /* 1: left and right by the same factor, paired by name */
@@ -111,9 +113,11 @@ typedef struct ulna_calibration {
     int body_count;
     size_t room; /* that `markers` was taken for */
 
-    double rms;                       /* m, over the frames used, without outliers */
-    double rms_held_out;              /* m, over the blocks that were not used, likewise; NaN if there are none */
-    double outliers;                  /* share of the sightings in the frames used that are outliers */
+    double rms;          /* m, over the frames used, without outliers */
+    double rms_held_out; /* m, over the blocks that were not used, likewise; NaN if there are none */
+    double outliers;     /* share of the sightings in the frames used that are outliers */
+    int first_frame,
+        last_frame; /* indices in the take: those used are among these; with options.is_static, where the person stands still */
     int frames_used, frames_held_out; /* of the blocks, at most options.frames */
     int unmatched;                    /* markers of the input that the recording does not have */
     double undetermined; /* directions of offsets that the take does not determine: sum of the markers'; -1 unknown */

@@ -142,15 +142,15 @@ static int thin_out(int *frames, int count, int most)
     return most < count ? most : count;
 }
 
-/* Frames with at least half as many markers as the fullest one has; those inside the blocks apart. */
-static void choose_frames(ulna_calibrator *c)
+/* Frames first .. last with at least half as many markers as the fullest one has; those inside the blocks apart. */
+static void choose_frames(ulna_calibrator *c, int first, int last)
 {
     int frames = c->take->frame_count, most = 0;
     for (int f = 0; f < frames; f++) {
         int seen = markers_seen(c, f);
         most = seen > most ? seen : most;
     }
-    for (int f = 0; f < frames; f++) {
+    for (int f = first; f <= last; f++) {
         if (!most || 2 * markers_seen(c, f) < most)
             continue;
         if (is_held(&c->options, f, frames))
@@ -273,7 +273,12 @@ static ulna_status calibrate_once(const ulna_take *take, const ulna_marker_set *
     if (status != ULNA_OK)
         return status;
     ulna_calibrator *c = *made;
-    choose_frames(c);
+    int first = 0, last = take->frame_count - 1;
+    if (options->is_static)
+        status = ulna_take_find_still(take, &first, &last, error);
+    if (status != ULNA_OK)
+        return status;
+    choose_frames(c, first, last);
     if (!c->usable_count)
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "no frame of the recording has any of the markers");
     status = set_keys(c, options->first_frames);
@@ -283,6 +288,8 @@ static ulna_status calibrate_once(const ulna_take *take, const ulna_marker_set *
         status = last_stage(c);
     if (status == ULNA_OK)
         status = ulna_calibrator_report(c, set, result, error);
+    result->first_frame = first;
+    result->last_frame = last;
     if (status == ULNA_ERR_STATE)
         ulna_fail(error, status, "cancelled");
     else if (status != ULNA_OK)

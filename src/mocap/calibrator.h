@@ -241,4 +241,9 @@ ulna_status ulna_calibrator_measure_held_out(ulna_calibrator *c, ulna_calibratio
 /* The body in whose frame marker i moves least over the keys, and where it is there. */
 int ulna_calibrator_nearest_body(ulna_calibrator *c, int i, double offset[3]);
 
+/* ---- calibrate_still.c ---- */
+
+/* The longest part of the take in which the person stands still. ULNA_ERR_ARGUMENT if that is short. */
+ulna_status ulna_take_find_still(const ulna_take *take, int *first, int *last, ulna_error *error);
+
 #endif

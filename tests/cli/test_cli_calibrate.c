@@ -290,6 +290,8 @@ static void a_static_pose_is_known(void **state)
     ulna_test_tool *tool = *state;
     write_other_person(tool);
     json_decref(calibrate(tool, "-s human -m other.c3d --static still.c3d --static-pose t", 0));
+    json_decref(calibrate(tool, "-s human -m other.c3d --static other.c3d", 3));
+    ulna_test_says(tool->err, "other.c3d: nobody stands still in this static trial");
     json_t *object = calibrate(tool, "-s human -m other.c3d --static-pose t", 2);
     ulna_test_says(tool->err, "--static");
     json_decref(object);

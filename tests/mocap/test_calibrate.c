@@ -352,6 +352,50 @@ static void test_static_lengths(void **state)
     ulna_model_destroy(model);
 }
 
+/* What is used of a static trial is where the person stands still; one that walks throughout is refused. */
+static void test_static_stands_still(void **state)
+{
+    (void)state;
+    enum { FRAMES = 200, STILL = 80 };
+    ulna_model *model = sample("human");
+    int nq = ulna_model_coordinate_count(model);
+    ulna_marker_set truth = own_markers(model);
+    ulna_clip clip = ulna_clip_empty(NULL);
+    ulna_test_rng rng = ulna_test_rng_seed(35);
+    assert_int_equal(ulna_clip_resize(&clip, nq, FRAMES), ULNA_OK);
+    for (int walks = 0; walks < 2; walks++) {
+        for (int f = 0; f < FRAMES; f++)
+            for (int c = 0; c < nq; c++)
+                ulna_clip_frame(&clip, f)[c] = ulna_model_rest(model)[c] + 0.002 * ulna_test_rng_normal(&rng) +
+                                               (c == 0 && (walks || f >= STILL) ? 0.012 * (f - STILL) : 0);
+        ulna_recording recording = record(model, &clip, &truth);
+        recording.frame_seconds = 1.0 / 100;
+        ulna_calibrate_options options = ulna_calibrate_options_static();
+        ulna_calibration found = {0};
+        ulna_error error;
+        ulna_status status = ulna_test_calibrate(model, &truth, &recording, NULL, &options, &found, &error);
+        assert_int_equal(status, walks ? ULNA_ERR_ARGUMENT : ULNA_OK);
+        if (walks) {
+            assert_non_null(
+                strstr(error.message, "nobody stands still in this static trial: half of the markers move by"));
+            assert_non_null(strstr(error.message, "Record the person standing still"));
+        } else {
+            assert_int_equal(found.first_frame, 0);
+            assert_true(found.last_frame >= STILL - 1 && found.last_frame < STILL + 5);
+        }
+        ulna_calibration_release(&found);
+        options.is_static = 0; /* only a static trial must */
+        status = ulna_test_calibrate(model, &truth, &recording, NULL, &options, &found, &error);
+        assert_int_equal(status, ULNA_OK);
+        assert_true(found.first_frame == 0 && found.last_frame == FRAMES - 1);
+        ulna_calibration_release(&found);
+        ulna_recording_release(&recording);
+    }
+    ulna_clip_release(&clip);
+    ulna_marker_set_release(&truth);
+    ulna_model_destroy(model);
+}
+
 /* ---- before a calibration ---- */
 
 static ulna_take *reference_take(const ulna_model *model, const ulna_marker_set *set, const ulna_recording *recording,
@@ -626,6 +670,7 @@ int main(void)
         cmocka_unit_test(test_known_offsets),
         cmocka_unit_test(test_known_lengths),
         cmocka_unit_test(test_static_lengths),
+        cmocka_unit_test(test_static_stands_still),
         cmocka_unit_test(test_from_motion),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_little),
