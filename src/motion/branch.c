@@ -105,7 +105,7 @@ static int is_settled(const ulna_joint_plan *plan, const double *near_q, const d
 }
 
 /* As is_settled says. */
-void ulna_joint_settled_within(const ulna_joint_plan *plan, ulna_settled *within)
+void ulna_joint_settled_within(const ulna_joint_plan *plan, int at, const ulna_settled *within)
 {
     int turn[3], turns = 0, is_quick = 1;
     for (int s = 0; s < plan->segment_count; s++) {
@@ -117,9 +117,10 @@ void ulna_joint_settled_within(const ulna_joint_plan *plan, ulna_settled *within
     is_quick &= !has_three || plan->segment[turn[0]] != plan->segment[turn[2]];
     for (int i = 0; i < plan->coordinate_count; i++) {
         int slides = is_quick && ulna_segment_is_translation(plan->segment[i]);
-        within[i] = (ulna_settled){!is_quick ? 0 : slides ? (double)INFINITY : SMALL_STEP, -1, (double)INFINITY};
-        if (is_quick && has_three && i == turn[1])
-            within[i] = (ulna_settled){SMALL_STEP, 2 * LOCK, ULNA_PI - 2 * LOCK};
+        int is_second = is_quick && has_three && i == turn[1];
+        within->step[at + i] = !is_quick ? 0 : slides ? (double)INFINITY : SMALL_STEP;
+        within->least[at + i] = is_second ? 2 * LOCK : -1;
+        within->most[at + i] = is_second ? ULNA_PI - 2 * LOCK : (double)INFINITY;
     }
 }
 

@@ -11,9 +11,10 @@ int ulna_joint_settle(const ulna_joint_plan *plan, const double *near_q, double 
 /* Per coordinate: a joint whose coordinates all differ by less than `step` from those of the frame before, and are, without their sign,
  * farther than `least` and less than `most` from a quarter turn, is plainly the nearest. A step of 0: that cannot be said so quickly. */
 typedef struct ulna_settled {
-    double step, least, most;
+    double *step, *least, *most;
 } ulna_settled;
-void ulna_joint_settled_within(const ulna_joint_plan *plan, ulna_settled *within);
+/* Of the joint's coordinates, which begin at `at`. */
+void ulna_joint_settled_within(const ulna_joint_plan *plan, int at, const ulna_settled *within);
 
 /* How far apart two motions are: the largest difference of an entry, translations in units of `length`, metres. */
 double ulna_motion_distance(const double rotation[9], const double translation[3], const double other_rotation[9],

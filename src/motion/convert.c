@@ -462,34 +462,36 @@ static void unwind_joint(const ulna_model *model, int b, const ulna_joint_plan *
 /* Whether a frame has to be looked at: in most, every rotation is near that of the frame before. */
 static int may_be_wound(int count, const ulna_settled *within, const double *before, const double *now)
 {
-    int is_settled = 1;
+    const double *step = within->step, *least = within->least, *most = within->most;
+    long long beyond = 0; /* as wide as what is compared */
     for (int i = 0; i < count; i++) {
-        double step = fabs(now[i] - before[i]), off = fabs(fabs(now[i]) - 0.5 * ULNA_PI);
-        is_settled &= (step < within[i].step) & (off > within[i].least) & (off < within[i].most);
+        double by = fabs(now[i] - before[i]), off = fabs(fabs(now[i]) - 0.5 * ULNA_PI);
+        beyond |= (long long)!(by < step[i]) | (long long)!(off > least[i]) | (long long)!(off < most[i]);
     }
-    return !is_settled;
+    return beyond != 0;
 }
 
 ulna_status ulna_clip_unwind(const ulna_model *model, ulna_clip *clip)
 {
     if (!model || !clip || (clip->frame_count > 0 && clip->coordinate_count != model->nq))
         return ULNA_ERR_ARGUMENT;
-    size_t count = (size_t)model->nb, coordinates = (size_t)model->nq;
+    size_t count = (size_t)model->nb, nq = (size_t)model->nq;
     ulna_joint_plan *plans = ulna_allocate(&model->allocator, count, sizeof *plans);
-    ulna_settled *within = ulna_allocate(&model->allocator, coordinates + 1, sizeof *within);
-    ulna_status status = plans && within ? ULNA_OK : ULNA_ERR_MEMORY;
+    double *bounds = ulna_allocate(&model->allocator, 3 * nq, sizeof *bounds);
+    ulna_settled within = {bounds, bounds + nq, bounds + 2 * nq};
+    ulna_status status = plans && bounds ? ULNA_OK : ULNA_ERR_MEMORY;
     for (int b = 0; b < model->nb && status == ULNA_OK; b++) {
         ulna_joint_resolve(&model->joint[b], &plans[b], NULL);
-        ulna_joint_settled_within(&plans[b], within + model->body[b].coordinate);
+        ulna_joint_settled_within(&plans[b], model->body[b].coordinate, &within);
     }
     for (int f = 1; f < clip->frame_count && status == ULNA_OK; f++) { /* memory is read in its order */
-        if (!may_be_wound(model->nq, within, ulna_clip_frame(clip, f - 1), ulna_clip_frame(clip, f)))
+        if (!may_be_wound(model->nq, &within, ulna_clip_frame(clip, f - 1), ulna_clip_frame(clip, f)))
             continue;
         for (int b = 0; b < model->nb; b++)
             if (plans[b].coordinate_count > 0)
                 unwind_joint(model, b, &plans[b], clip, f);
     }
     ulna_release(&model->allocator, plans, count, sizeof *plans);
-    ulna_release(&model->allocator, within, coordinates + 1, sizeof *within);
+    ulna_release(&model->allocator, bounds, 3 * nq, sizeof *bounds);
     return status;
 }

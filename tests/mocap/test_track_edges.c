@@ -145,6 +145,25 @@ static void a_robust_start_bears_stray_markers(void **state)
     }
 }
 
+/* Restarts that agree make others needless: the same pose in a fraction of the iterations. */
+static void a_start_ends_where_restarts_agree(void **state)
+{
+    (void)state;
+    ulna_test_swing s = ulna_test_swing_make(3, 0);
+    ulna_frame_report frames[2][3];
+    ulna_clip clips[2];
+    ulna_track_options options = ulna_track_options_default();
+    ulna_test_swing_track(&s, &options, &clips[0], frames[0]);
+    options.fresh.agreeing_restarts = 0;
+    ulna_test_swing_track(&s, &options, &clips[1], frames[1]);
+    assert_true(2 * frames[0][0].iterations < frames[1][0].iterations);
+    for (int f = 0; f < 3; f++)
+        assert_true(fabs(frames[0][f].rms - frames[1][f].rms) < 1e-5 && error_of(&s, &clips[0], f) < 1e-3);
+    for (int i = 0; i < 2; i++)
+        ulna_clip_release(&clips[i]);
+    ulna_test_swing_release(&s);
+}
+
 /* A bad frame with fresh starts by the global search. */
 static void a_global_search_finds_the_track(void **state)
 {
@@ -711,6 +730,7 @@ int main(void)
         cmocka_unit_test(one_bad_frame_is_one_lost_frame),
         cmocka_unit_test(a_robust_loss_bears_a_bad_frame),
         cmocka_unit_test(a_robust_start_bears_stray_markers),
+        cmocka_unit_test(a_start_ends_where_restarts_agree),
         cmocka_unit_test(a_global_search_finds_the_track),
         cmocka_unit_test(long_garbage_stays_lost),
         cmocka_unit_test(positions_that_are_none_are_missing),
