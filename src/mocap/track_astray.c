@@ -17,6 +17,7 @@
 
 enum {
     NEIGHBOURS = 2, /* joints between the bodies of markers that are near each other */
+    FOLLOWED = 6,   /* a part of a stretch: before it and after it, the only marker of a joint may have moved it */
     REACH = 3,      /* joints from a marker's body: those beyond do not depend on it */
     LIMB = 4        /* of a limb, with the one that joins it to the trunk */
 };
@@ -78,6 +79,24 @@ static void doubt(const ulna_passes *p, int first, int last)
             *ulna_pass_flags(p, f) |= ULNA_TRACK_DOUBTFUL;
 }
 
+/* Does no other marker show its bone, nor one beyond it? Then the joint follows it, at no distance. */
+static int is_only(const ulna_passes *p, size_t i)
+{
+    const ulna_attachment *items = p->j->used.items;
+    for (size_t k = 0; k < p->j->used.count; k++)
+        if (k != i && items[k].weight > 0 && ulna_model_is_ancestor(p->j->take->model, items[i].body, items[k].body))
+            return 0;
+    return 1;
+}
+
+/* The joint has gone along before the marker stands out, and does so again before it is back. */
+static void doubt_around(const ulna_passes *p, int from, int to)
+{
+    int margin = (to - from) / FOLLOWED;
+    doubt(p, from > margin ? from - margin : 0, from);
+    doubt(p, to, to + margin < p->total ? to + margin : p->total);
+}
+
 static void find_astray(ulna_passes *p, size_t i)
 {
     for (int first, last = 0; next_stretch(p, i, &first, &last);) {
@@ -88,10 +107,13 @@ static void find_astray(ulna_passes *p, size_t i)
                 alone += is_alone(p, f, i);
             }
         widen(p, &from, &to);
-        if (alone >= MOSTLY * astray)
-            set_aside(p, i, from, to);
-        else
+        if (alone < MOSTLY * astray) {
             doubt(p, first, last);
+            continue;
+        }
+        set_aside(p, i, from, to);
+        if (is_only(p, i))
+            doubt_around(p, from, to);
     }
 }
 
