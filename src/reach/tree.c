@@ -325,7 +325,8 @@ static ulna_status run_starts(search *s)
         from_seed(s);
         status = try_start(s);
     }
-    for (int k = 0; k < most + !at_seed && status == ULNA_OK && !is_enough(s) && !has_ended(s); k++) {
+    most += !at_seed || reach->is_weighted; /* from the seed without strengths: no further start */
+    for (int k = 0; k < most && status == ULNA_OK && !is_enough(s) && !has_ended(s); k++) {
         status = set_strengths(s, k % 4 < 2);
         if (k == 0 && reach->is_weighted)
             from_seed(s);

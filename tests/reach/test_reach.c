@@ -562,6 +562,21 @@ static void ratios_of_strengths(void **state)
             assert_memory_equal(q[0], q[1], sizeof q[0]);
             assert_memory_equal(q[0], q[2], sizeof q[0]);
         }
+    for (int weak = 0; weak < 2; weak++) { /* without restarts, too, goals come before strengths */
+        const double strength[7] = {1, 1, 1, weak ? 0.001 : 1, 1, 1, 1};
+        const unsigned char locked[7] = {0, 0, 0, 0, 0, 0, 1};
+        const ulna_reach_goal goal = {{0.4, 0.2, 0.5}, {1, 0, 0, 0}};
+        ulna_reach_options options = ulna_reach_options_default();
+        ulna_reach_result result;
+        double q[7];
+        options.restarts = 0;
+        options.strength = strength;
+        options.locked = locked;
+        ulna_test_reach t = ulna_test_reach_make(model, 1, &tip, &options);
+        assert_int_equal(ulna_reach_solve(t.work, &goal, NULL, q, &result), ULNA_OK);
+        assert_true(result.reached);
+        ulna_test_reach_release(&t);
+    }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const double strength[7] = {1, 1, bad[i], 1, 1, 1, 1};
         ulna_reach_options options = ulna_reach_options_default();
