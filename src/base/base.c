@@ -80,9 +80,10 @@ enum { LARGE_PAGE = 1 << 21 };
 
 static void *allocate_large(size_t bytes)
 {
-    void *memory = aligned_alloc(LARGE_PAGE, round_up(bytes));
-    if (memory)
-        (void)madvise(memory, bytes & ~(size_t)(LARGE_PAGE - 1), MADV_HUGEPAGE); /* a wish */
+    void *memory; /* not by aligned_alloc, whose sizes must be multiples */
+    if (posix_memalign(&memory, LARGE_PAGE, bytes) != 0)
+        return NULL;
+    (void)madvise(memory, bytes & ~(size_t)(LARGE_PAGE - 1), MADV_HUGEPAGE); /* a wish */
     return memory;
 }
 #endif
