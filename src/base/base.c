@@ -1,7 +1,5 @@
 /* Status texts, error reports, the default allocator, the two-pass arena, growing arrays, what the CPU runs, time, version. */
-#if defined(__linux__)
-#define _DEFAULT_SOURCE /* madvise */
-#elif defined(__unix__) || defined(__APPLE__)
+#if defined(__unix__) || defined(__APPLE__)
 #define _POSIX_C_SOURCE 199309L
 #endif
 #include "base/base.h"
@@ -12,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
 
 #include "ulna/version.h"
 
@@ -74,30 +69,10 @@ static size_t round_up(size_t bytes)
     return (bytes + (ULNA_ALIGNMENT - 1)) & ~(size_t)(ULNA_ALIGNMENT - 1);
 }
 
-/* Recordings and clips are megabytes: in large pages, where the system has them, their first use takes a third of the time. */
-#if defined(MADV_HUGEPAGE)
-enum { LARGE_PAGE = 1 << 21 };
-
-static void *allocate_large(size_t bytes)
-{
-    void *memory; /* not by aligned_alloc, whose sizes must be multiples */
-    if (posix_memalign(&memory, LARGE_PAGE, bytes) != 0)
-        return NULL;
-    (void)madvise(memory, bytes & ~(size_t)(LARGE_PAGE - 1), MADV_HUGEPAGE); /* a wish */
-    return memory;
-}
-#endif
-
 static void *default_allocate(void *context, size_t bytes)
 {
     (void)context;
-    if (bytes > SIZE_MAX / 2)
-        return NULL;
-#if defined(MADV_HUGEPAGE)
-    if (bytes >= LARGE_PAGE)
-        return allocate_large(bytes);
-#endif
-    return aligned_alloc(ULNA_ALIGNMENT, round_up(bytes));
+    return bytes > SIZE_MAX - ULNA_ALIGNMENT ? NULL : aligned_alloc(ULNA_ALIGNMENT, round_up(bytes));
 }
 
 static void default_release(void *context, void *memory, size_t bytes)
