@@ -548,9 +548,41 @@ static void check_parts(const ulna_take_options *options, ulna_recording *r, con
     }
 }
 
-static const char *const limb_pairs[][2] = {{"LKNE", "LANK"}, {"LELB", "LWRA"}, {"RTHI", "RKNE"}, {"RUPA", "RELB"},
-                                            {"LSHN", "LKNE"}, {"LANK", "RANK"}, {"LWRA", "RWRA"}, {"LKNE", "RKNE"},
-                                            {"LTOE", "RTOE"}, {"RELB", "LELB"}};
+/* Many names that mean the left knee, and one right knee, which can be the partner of one only. */
+static void partners_are_one_to_one(void **state)
+{
+    (void)state;
+    static const char marks[] = "_-.+=~!@$%^&()?<>/|";
+    enum { MARKS = sizeof marks - 1 };
+    ulna_test_swing s = ulna_test_swing_make(60, 0);
+    ulna_take_options options = options_of(&s);
+    ulna_marker_set set = ulna_marker_set_empty(NULL);
+    ulna_recording r = ulna_recording_empty(NULL);
+    int left = ulna_recording_find(&s.recording, "LKNE"), right = ulna_recording_find(&s.recording, "RKNE");
+    assert_int_equal(ulna_recording_resize(&r, 2 * MARKS + 1, 60), ULNA_OK);
+    for (int i = 0; i < 2 * MARKS + 1; i++) {
+        char *name = r.names[i];
+        snprintf(name, sizeof r.names[i], i == 2 * MARKS ? "RKNE" : i < MARKS ? "L%cKNE" : "LK%cNE", marks[i % MARKS]);
+        for (size_t k = 0; k < s.set.count; k++)
+            if (strcmp(s.set.items[k].marker, i == 2 * MARKS ? "RKNE" : "LKNE") == 0)
+                assert_int_equal(ulna_marker_set_add(&set, name, s.set.items[k].body, s.set.items[k].offset, 1),
+                                 ULNA_OK);
+        for (int f = 0; f < 60; f++)
+            for (int c = 0; c < 3; c++)
+                ulna_recording_frame(&r, f)[3 * i + c] =
+                    ulna_recording_frame(&s.recording, f)[3 * (i == 2 * MARKS ? right : left) + c] + 1e-3 * i;
+    }
+    options.recording = &r;
+    options.set = &set;
+    ulna_take_destroy(make(&options)); /* valgrind and the sanitizers look on */
+    ulna_recording_release(&r);
+    ulna_marker_set_release(&set);
+    ulna_test_swing_release(&s);
+}
+
+static const char *const limb_pairs[][2] = {{"LKNE", "LANK"}, {"LELB", "LWRA"}, {"RUPA", "RELB"},
+                                            {"LSHN", "LKNE"}, {"LANK", "RANK"}, {"LWRA", "RWRA"},
+                                            {"LKNE", "RKNE"}, {"LTOE", "RTOE"}, {"RELB", "LELB"}};
 static const char *const feet[] = {"ANK", "HEE", "TOE", "MT5"}, *const hands[] = {"WRA", "WRB", "FIN"};
 
 static void exchanged_neighbours_are_found(void **state)
@@ -678,6 +710,7 @@ int main(void)
         cmocka_unit_test(every_failure_of_memory_is_reported),
         cmocka_unit_test(nothing_at_all_ends_soon),
         cmocka_unit_test(results_are_numbers),
+        cmocka_unit_test(partners_are_one_to_one),
         cmocka_unit_test(exchanged_neighbours_are_found),
         cmocka_unit_test(exchanged_neighbours_are_found_in_recordings),
         cmocka_unit_test(recorded_takes_give_no_alarm),
