@@ -37,8 +37,8 @@ static void put_reach(json_t *row, const reach_job *job, const reach_tip *tip, c
     double at[3];
     int dofs, first;
     double reach = robot_reach(job->model, tip->tip.body, &dofs, &first) + hypot(hypot(point[0], point[1]), point[2]);
-    if (!isfinite(reach) || tip->relative_to || !(weight[0] > 0 && weight[1] > 0 && weight[2] > 0) ||
-        !place_joint(job->model, first, at))
+    if (first == ULNA_NONE || !isfinite(reach) || tip->relative_to ||
+        !(weight[0] > 0 && weight[1] > 0 && weight[2] > 0) || !place_joint(job->model, first, at))
         return;
     double away = hypot(hypot(target->position[0] - at[0], target->position[1] - at[1]), target->position[2] - at[2]);
     if (away <= reach)

@@ -180,7 +180,7 @@ ulna_status ulna_global_solve(ulna_global *g, double *q, ulna_global_result *res
     ulna_status status = ulna_model_check_q(g->model, q, NULL);
     if (status != ULNA_OK)
         return ulna_fail(error, status, "the guess is not a pose: it contains NaN or infinity");
-    ulna_model_couple(g->model, q); /* locked joints stay where they are */
+    (void)ulna_solver_clamp(g->lane[0].solver, q); /* as the starts do: the bound is for where locked joints are then */
     if (g->options.relax)
         status = make_tree(g, q, error);
     return status == ULNA_OK ? ulna_global_race(g, q, result, error) : status;

@@ -47,7 +47,8 @@ static int is_seen(const double *x)
 static int measure(const ulna_recording *recording, const ulna_marker_distance *pair, spread *found)
 {
     double squares[SAMPLES];
-    const int a = find_marker(recording, pair->a), b = find_marker(recording, pair->b);
+    const int a = pair->a ? find_marker(recording, pair->a) : ULNA_NONE;
+    const int b = pair->b ? find_marker(recording, pair->b) : ULNA_NONE;
     size_t count = 0;
     if (a == ULNA_NONE || b == ULNA_NONE || a == b)
         return 0;

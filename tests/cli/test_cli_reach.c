@@ -139,6 +139,14 @@ static void out_of_reach_is_said(void **state)
     ulna_test_says(tool->out, "goals are in metres");
     assert_int_equal(ulna_test_tool_run(tool, "reach arm --goal '0.01 0 0.01'"), 1);
     assert_null(strstr(tool->out, "no farther"));
+    ulna_test_tool_shell(tool,
+                         "cat >fixed.urdf <<'EOF'\n"
+                         "<robot name=\"r\"><link name=\"base\"/><link name=\"arm\"/><link name=\"fixed\"/>\n"
+                         "<joint name=\"j\" type=\"continuous\"><parent link=\"base\"/><child link=\"arm\"/></joint>\n"
+                         "<joint name=\"f\" type=\"fixed\"><parent link=\"base\"/><child link=\"fixed\"/></joint>\n"
+                         "</robot>\nEOF");
+    assert_int_equal(ulna_test_tool_run(tool, "reach fixed.urdf --tip fixed --goal '0.001 0 0'"), 1);
+    assert_null(strstr(tool->out, "in metres")); /* no joint moves it: its reach says nothing */
 }
 
 static void locks_and_seeds(void **state)

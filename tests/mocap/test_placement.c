@@ -78,6 +78,9 @@ static void nonsense_is_refused(void **state)
     assert_int_equal(ulna_placement_compare(&r, 0, &pair, 1, NULL), ULNA_ERR_ARGUMENT);
     assert_int_equal(ulna_placement_compare(&r, 0, NULL, 0, &anew), ULNA_OK);
     assert_false(anew);
+    pair.b = NULL; /* says nothing, as a name that the recording does not have */
+    assert_int_equal(ulna_placement_compare(&r, 1, &pair, 1, &anew), ULNA_OK);
+    assert_false(anew);
     ulna_recording_release(&r);
 }
 

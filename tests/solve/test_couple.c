@@ -467,6 +467,52 @@ static void solved_as_well_as_by_search(void **state)
     ulna_builder_destroy(b);
 }
 
+/* A locked joint is brought to its limit by every start; the bound of a global solve is for the same pose. */
+static void bounds_know_where_locked_joints_are(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(31);
+    ulna_builder *b = ulna_test_builder();
+    for (int i = 0; i < 3; i++) {
+        static const char *const names[] = {"a", "b", "c"};
+        ulna_test_add(b, names[i], i - 1);
+        ulna_test_set_joint(b, i, ulna_joint_revolute(0, i == 2, i != 2));
+        assert_int_equal(ulna_builder_set_placement(b, i, (double[]){i ? 0.3 : 0, 0, 0}, NULL, NULL), ULNA_OK);
+        assert_int_equal(ulna_builder_set_limits(b, i, 0, -0.8, 0.8, NULL), ULNA_OK);
+    }
+    int term, tip = ulna_test_add(b, "tip", 2);
+    assert_int_equal(ulna_builder_set_placement(b, tip, (double[]){0.3, 0, 0}, NULL, NULL), ULNA_OK);
+    assert_int_equal(ulna_builder_couple(b, 1, 0, 0, 0, 0.7, 0.1, NULL), ULNA_OK);
+    ulna_model *m = ulna_test_build(b);
+    ulna_problem *problem;
+    ulna_global *global;
+    ulna_error error;
+    unsigned char locked[3] = {1, 0, 0};
+    ulna_global_options options = ulna_global_options_default();
+    options.local.bounded = 1;
+    options.local.locked = locked;
+    assert_int_equal(ulna_problem_create(m, NULL, &problem, &error), ULNA_OK);
+    assert_int_equal(ulna_problem_add_point(problem, tip, NULL, (double[]){0, 0, 0}, 1, &term, &error), ULNA_OK);
+    assert_int_equal(ulna_problem_ready(problem, &error), ULNA_OK);
+    assert_int_equal(ulna_global_create(problem, &options, NULL, &global, &error), ULNA_OK);
+    for (int round = 0; round < 100; round++) {
+        ulna_global_result r[2];
+        double goal[3], at = ulna_test_rng_uniform(&rng, -3, 3);
+        for (int k = 0; k < 3; k++)
+            goal[k] = ulna_test_rng_uniform(&rng, -0.9, 0.9);
+        assert_int_equal(ulna_problem_set_goal(problem, term, goal), ULNA_OK);
+        for (int is_inside = 0; is_inside < 2; is_inside++) {
+            double q[3] = {is_inside ? fmax(-0.8, fmin(0.8, at)) : at, 0, 0};
+            assert_int_equal(ulna_global_solve(global, q, &r[is_inside], &error), ULNA_OK);
+        }
+        assert_true(!r[0].contradicted && r[0].bound <= r[1].f + 1e-12 && fabs(r[0].f - r[1].f) < 1e-9);
+    }
+    ulna_global_destroy(global);
+    ulna_problem_destroy(problem);
+    ulna_model_destroy(m);
+    ulna_builder_destroy(b);
+}
+
 static void memory_may_run_out(void **state)
 {
     (void)state;
@@ -508,6 +554,7 @@ int main(void)
         cmocka_unit_test(forward_and_jacobian_go_by_the_masters),
         cmocka_unit_test(rerooting_keeps_couplings),
         cmocka_unit_test(solved_as_well_as_by_search),
+        cmocka_unit_test(bounds_know_where_locked_joints_are),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
