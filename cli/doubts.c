@@ -104,7 +104,7 @@ ulna_status doubts_check(const ulna_take *take, const doubt_advice *advice, json
             continue;
         say(take, &take->findings.list[i], advice, text, sizeof text);
         if (!advice->is_forced)
-            return cli_fail(error, ULNA_ERR_ARGUMENT, "%s (--no-checks goes on nevertheless)", text);
+            return cli_fail(error, ULNA_ERR_ARGUMENT, "%.220s (--no-checks goes on nevertheless)", text);
         files_note_text(notes, "%s", text);
     }
     return ULNA_OK;

@@ -252,7 +252,8 @@ static int make_take(json_t *object, calibrate_job *job, ulna_error *error)
     if (ulna_take_create(&o, &job->take, error)) {
         ulna_error why = *error;
         if (why.status == ULNA_ERR_MODEL)
-            cli_fail(error, why.status, "%.200s; --attach takes a table that says which", why.message);
+            cli_fail(error, why.status, "%.200s; --attach takes a table that says which marker is on which bone",
+                     why.message);
         return files_fail(object, job->markers_path, error);
     }
     job->from = bones_from(job);
@@ -316,21 +317,18 @@ static int show(void *context, int done, int total)
     return 0;
 }
 
-/* What symmetric lengths, of all bones or of the shoulders, would give, from a few frames; a failure says nothing. */
-static void try_lengths(calibrate_job *job)
+void calibrate_try_lengths(const ulna_take *take, const ulna_calibrate_options *options, ulna_calibration *found,
+                           ulna_calibration *all, ulna_calibration *shoulders)
 {
     enum { FEW = 60 };
-    ulna_calibrate_options options = job->options;
-    if (options.scale || options.evaluate_only || job->static_path)
-        return;
-    options.scale = options.symmetric = 1;
-    options.repair = 0;
-    options.other_takes = (const ulna_take *const *)job->more_takes;
-    options.other_take_count = job->more_count;
-    options.frames = options.frames < FEW ? options.frames : FEW;
-    ulna_calibrate(job->take, &options, &job->other, NULL);
-    options.shoulders = 1;
-    ulna_calibrate(job->take, &options, &job->shoulders, NULL);
+    ulna_calibrate_options o = *options;
+    o.scale = o.symmetric = 1;
+    o.repair = 0;
+    o.frames = o.frames < FEW ? o.frames : FEW;
+    ulna_calibrate(take, &o, all, NULL);
+    o.shoulders = 1;
+    ulna_calibrate(take, &o, shoulders, NULL);
+    found->set.is_other_person = all->scale && found->rms_all > LENGTHS_MATTER * all->rms_all;
 }
 
 static int run(const cli *tool, json_t *object, calibrate_job *job, ulna_error *error)
@@ -358,8 +356,9 @@ static int run(const cli *tool, json_t *object, calibrate_job *job, ulna_error *
         job->lengths.model = NULL;
         job->lengths.scale = NULL;
     }
-    if (status == ULNA_OK)
-        try_lengths(job);
+    options.progress = NULL;
+    if (status == ULNA_OK && !options.scale && !options.evaluate_only && !job->static_path)
+        calibrate_try_lengths(job->take, &options, &job->result, &job->other, &job->shoulders);
     progress_end(&bar);
     return status != ULNA_OK ? files_fail(object, about, error) : CLI_DONE;
 }

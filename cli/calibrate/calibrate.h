@@ -6,6 +6,8 @@
 #include "cli/output.h"
 #include "ulna/calibrate.h"
 
+#define LENGTHS_MATTER 1.2 /* times the error that other lengths would give: then the skeleton is another person's */
+
 typedef struct calibrate_job {
     /* The command line. */
     const char *skeleton_path, *markers_path;
@@ -43,6 +45,11 @@ typedef struct calibrate_job {
 /* `ulna calibrate` of a parsed command line. `object` receives what --json shows, but for a wrong command line. Returns the
  * exit code. */
 int calibrate_run(const cli *tool, json_t *object);
+
+/* What symmetric lengths, of all bones and of the shoulders alone, would give, from a few frames; a failure says nothing. Sets
+ * found->set.is_other_person. `options` are those that gave `found`. */
+void calibrate_try_lengths(const ulna_take *take, const ulna_calibrate_options *options, ulna_calibration *found,
+                           ulna_calibration *all, ulna_calibration *shoulders);
 
 /* calibrate_result.c */
 void calibrate_add_results(json_t *object, const calibrate_job *job);

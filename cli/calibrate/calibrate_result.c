@@ -13,7 +13,6 @@ enum { TEXT = 900, MOST_NAMES = 10 };
 #define UNSURE_ROTATION 20 /* degrees, of a joint's rotation: shown from here on */
 #define OUTLIERS_MATTER 2  /* times the error without them */
 #define MOST_OUTLIERS 0.3  /* of the positions: more means that nothing fits */
-#define LENGTHS_MATTER 1.2 /* times the error that other lengths would give */
 #define BEYOND_OFTEN 0.05  /* of a bone's angles: shown from here on */
 
 /* ---- for other programs --------------------------------------------------------------------------------------------- */
@@ -281,16 +280,11 @@ static void say_scales(const cli *tool, const calibrate_job *job)
                   *text ? "; the others to 2 % as they were" : ", to 2 %");
 }
 
-static int lengths_matter(const calibrate_job *job)
-{
-    return job->other.scale && job->result.rms_all > LENGTHS_MATTER * job->other.rms_all;
-}
-
 /* A skeleton of someone else, or whose bones were guessed: no offset makes up for that where limbs are lifted. */
 static void say_other_lengths(const cli *tool, const calibrate_job *job)
 {
     char text[TEXT] = "";
-    if (!lengths_matter(job))
+    if (!job->result.set.is_other_person)
         return;
     for (int b = 0; b < job->other.body_count; b++)
         if (fabs(job->other.scale[b] - 1) > 0.05)

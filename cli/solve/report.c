@@ -61,7 +61,7 @@ static void put_facts(markup *page, const void *about)
     solve_axes_sentence(job->take, text, sizeof text);
     put_fact(page, "Axes", text);
     snprintf(text, sizeof text, "%s; limits %s%.200s%s%s", o->solve.method ? o->solve.method : "hybrid",
-             !job->bounded      ? "ignored"
+             !job->bounded      ? "may be exceeded"
              : job->bounds_path ? "from "
                                 : "of the skeleton",
              job->bounds_path ? job->bounds_path : "", o->loss ? "; robust" : "", o->smooth > 0 ? "; smoothed" : "");

@@ -282,7 +282,8 @@ static ulna_status check_take(const solve_job *job, const ulna_take *take, json_
 static ulna_status calibrate_on_take(solve_job *job, ulna_take_options o, ulna_error *error)
 {
     ulna_take *take = NULL;
-    ulna_calibration found = {0};
+    ulna_calibrate_options options = ulna_calibrate_options_default();
+    ulna_calibration found = {0}, all = {0}, shoulders = {0};
     json_t *notes = json_array(); /* said again of the take that is solved */
     o.model = job->skeleton->model;
     o.attach = ULNA_ATTACH_NAMES;
@@ -293,14 +294,17 @@ static ulna_status calibrate_on_take(solve_job *job, ulna_take_options o, ulna_e
     if (status == ULNA_OK)
         status = check_take(job, take, notes, error);
     if (status == ULNA_OK)
-        status = ulna_calibrate(take, NULL, &found, error);
+        status = ulna_calibrate(take, &options, &found, error);
     if (status == ULNA_OK)
         status = calibrate_check(&found, job->is_forced, error);
     if (status == ULNA_OK) {
+        calibrate_try_lengths(take, &options, &found, &all, &shoulders);
         job->set = found.set;
         job->calibrated_rms = found.rms;
         found.set = ulna_marker_set_empty(NULL);
     }
+    ulna_calibration_release(&shoulders);
+    ulna_calibration_release(&all);
     ulna_calibration_release(&found);
     ulna_take_destroy(take);
     json_decref(notes);
@@ -330,6 +334,33 @@ static ulna_status create_take(solve_job *job, ulna_error *error)
     return status == ULNA_OK ? ulna_take_create(&o, &job->take, error) : status;
 }
 
+/* How many markers of the recording are known, by the skeleton or by their names. */
+static int count_by_names(const solve_job *job)
+{
+    ulna_take_options o = ulna_take_options_for(job->skeleton, &job->markers);
+    ulna_take *take = NULL;
+    o.attach = ULNA_ATTACH_NAMES;
+    o.subject = job->subject;
+    axes_apply(&job->axes, &o);
+    int count = ulna_take_create(&o, &take, NULL) == ULNA_OK ? (int)take->set.count : 0;
+    ulna_take_destroy(take);
+    return count;
+}
+
+/* Few of the skeleton's own markers, if any, are in the recording, and names of others are known. */
+static ulna_status prefer_names(solve_job *job, ulna_status status, ulna_error *error)
+{
+    int own = job->take ? (int)job->take->set.count : 0;
+    int is_about_keypoints = job->take ? job->take->keypoints != NULL : strstr(error->message, "key points") != NULL;
+    if (is_about_keypoints || (!job->take && status != ULNA_ERR_ARGUMENT) ||
+        2 * own >= job->markers.recording.marker_count || 2 * own >= count_by_names(job))
+        return status;
+    ulna_take_destroy(job->take);
+    job->take = NULL;
+    job->attach = ATTACH_NAMES;
+    return create_take(job, error);
+}
+
 static int make_take(solve_job *job, ulna_error *error)
 {
     int is_chosen = job->attach != ATTACH_DEFAULT, has_own = ulna_model_marker_count(job->model) > 0;
@@ -339,13 +370,15 @@ static int make_take(solve_job *job, ulna_error *error)
         return solve_fail(job, job->object, job->attach_path, error);
     axes_note(&job->axes, &job->markers, job->notes);
     ulna_status status = create_take(job, error);
-    if (status == ULNA_ERR_MODEL && !is_chosen && !has_own && job->attach == ATTACH_MODEL) { /* no key points, either */
+    if (!is_chosen && has_own && job->attach == ATTACH_MODEL)
+        status = prefer_names(job, status, error);
+    int has_nothing = status == ULNA_ERR_MODEL && !has_own && job->attach == ATTACH_MODEL;
+    if (has_nothing && !is_chosen && !strstr(error->message, "key points")) { /* what is wrong with these is said */
         job->attach = ATTACH_NAMES;
         status = create_take(job, error);
-    }
-    if (status == ULNA_ERR_MODEL) {
+    } else if (has_nothing && is_chosen) {
         ulna_error why = *error;
-        cli_fail(error, why.status, "%.200s; --attach takes a table that says which", why.message);
+        cli_fail(error, status, "%.150s; leave out --attach, or give a file of `ulna calibrate`", why.message);
     }
     if (status == ULNA_OK) {
         job->model = job->take->model; /* scaled to key points, perhaps */

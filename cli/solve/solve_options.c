@@ -310,7 +310,7 @@ static const cli_option options[] = {
      "calibrate` writes it. model (default): the markers of the skeleton; if the recording has key points of a markerless system "
      "(MediaPipe, OpenPose BODY_25, COCO, SMPL), they are put at the joints, and the bones are scaled to them. reference (default "
      "for a skeleton without markers, with --reference): each marker is on the bone that its name says, or else on the bone on which "
-     "it moves least in the reference motion, at its mean offset there. names (default for a skeleton without markers otherwise): each "
+     "it moves least in the reference motion, at its mean offset there. names (default otherwise for a skeleton without markers, or if few of its own are in the recording): each "
      "marker is on the bone that its name says, where `ulna calibrate` finds it in all frames of this take; for several takes of one session, "
      "calibrate them together and give the file. oracle: the bones of reference, with the offset that the "
      "reference has in each frame, so that the error can be zero. This is the experiment of the exact-Hessian paper: one solve a frame by "

@@ -490,6 +490,10 @@ void solve_add_results(solve_job *job)
     put_shown(job);
     solve_add_ghost(job);
     note_trust(job);
+    if (job->attach == ATTACH_MODEL && !job->take->keypoints && r->trust.verdict == ULNA_VERDICT_REJECT)
+        files_note_text(job->notes,
+                        "the markers are where the skeleton has its own: --attach names finds where they are from "
+                        "the take and their names");
 }
 
 /* ---- for people ---------------------------------------------------------------------------------------------- */

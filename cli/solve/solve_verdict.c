@@ -66,6 +66,7 @@ static const char *name_of(unsigned code)
                  {ULNA_REASON_UNMEASURED, "unmeasured"},
                  {ULNA_REASON_CUT, "cut"},
                  {ULNA_REASON_OFFSETS, "offsets"},
+                 {ULNA_REASON_LENGTHS, "lengths"},
                  {ULNA_REASON_SHIFTED, "shifted"}};
     size_t i = 0;
     while (i + 1 < sizeof names / sizeof *names && names[i].code != code)

@@ -355,32 +355,36 @@ static ulna_status fill_set(ulna_calibrator *c, const ulna_marker_set *set, ulna
 }
 
 /* Does the take show one pose only? Then each offset goes with some rotation, and what is expected decides between them. */
-static int is_one_pose(const ulna_calibrator *c)
+static ulna_status find_one_pose(const ulna_calibrator *c, int *is_one)
 {
-    double variance = 0;
+    size_t nv = (size_t)c->nv;
+    double *step = ulna_allocate(&c->allocator, 2 * nv, sizeof *step), *sum = step ? step + nv : NULL, variance = 0;
     int angles = 0;
-    for (int d = 0; d < c->nv; d++) {
-        int at = c->base->dof_coordinate[d];
-        double sum = 0, squares = 0;
-        if (at < 0 || c->last[d] <= c->first[d] || c->base->dof_body[d] == 0 ||
-            ulna_segment_is_translation(c->base->dof_segment[d]))
-            continue;
-        for (int k = 0; k < c->keys; k++) {
-            double x = remainder(ulna_key_q(c, k)[at] - ulna_key_q(c, 0)[at], 2 * ULNA_PI);
-            sum += x / c->keys;
-            squares += x * x / c->keys;
+    if (!step)
+        return ULNA_ERR_MEMORY;
+    for (int k = 0; k < c->keys; k++) {
+        ulna_model_difference(c->base, ulna_key_q(c, 0), ulna_key_q(c, k), step);
+        for (int d = 0; d < c->nv; d++) {
+            double x = remainder(step[d], 2 * ULNA_PI);
+            int counts = c->last[d] > c->first[d] && c->base->dof_body[d] != 0 &&
+                         !ulna_segment_is_translation(c->base->dof_segment[d]);
+            variance += counts ? x * x / c->keys : 0;
+            sum[d] = (k ? sum[d] : 0) + (counts ? x / c->keys : 0);
+            angles += k == 0 && counts;
         }
-        variance += squares - sum * sum;
-        angles++;
     }
-    return angles && variance < STILL * STILL * angles;
+    for (int d = 0; d < c->nv; d++)
+        variance -= sum[d] * sum[d];
+    *is_one = angles && variance < STILL * STILL * angles;
+    ulna_release(&c->allocator, step, 2 * nv, sizeof *step);
+    return ULNA_OK;
 }
 
-static void fill_totals(const ulna_calibrator *c, const tally *tallies, ulna_calibration *result)
+static void fill_totals(const ulna_calibrator *c, const tally *tallies, int is_one_pose, ulna_calibration *result)
 {
     double all = 0, seen = 0;
     result->is_undetermined = result->undetermined > LITTLE * fmin(count_shown(c), 3 * (double)c->count) ||
-                              (!c->options.is_static && is_one_pose(c));
+                              (!c->options.is_static && is_one_pose);
     result->set.is_undetermined = result->is_undetermined;
     for (int i = 0; i < c->count; i++) {
         all += tallies[i].squares;
@@ -441,6 +445,7 @@ ulna_status ulna_calibrator_report(ulna_calibrator *c, const ulna_marker_set *se
                                    ulna_error *error)
 {
     size_t count = (size_t)c->count;
+    int is_one_pose = 0;
     tally *tallies = ulna_allocate(&c->allocator, count, sizeof *tallies);
     result->room = count;
     result->body_count = c->nb;
@@ -452,9 +457,11 @@ ulna_status ulna_calibrator_report(ulna_calibrator *c, const ulna_marker_set *se
         measure(c, tallies);
         status = find_deviations(c, tallies, result);
     }
+    if (status == ULNA_OK)
+        status = find_one_pose(c, &is_one_pose);
     if (status == ULNA_OK) {
         fill_markers(c, tallies, result);
-        fill_totals(c, tallies, result);
+        fill_totals(c, tallies, is_one_pose, result);
     }
     if (status == ULNA_OK) {
         result->frames_used = c->keys;

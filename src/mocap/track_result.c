@@ -303,6 +303,7 @@ static void find_trust(const ulna_track_job *j)
     if (j->take->skipped + j->take->frame_count == j->take->recording->frame_count)
         trust->cut_frames = j->take->recording->cut_frames;
     trust->is_set_undetermined = j->take->set.is_undetermined;
+    trust->is_other_person = j->take->set.is_other_person;
 }
 
 /* ---- terms of the caller's own ---------------------------------------------------------------------------------------------- */
@@ -405,7 +406,8 @@ ulna_status ulna_track_result_finish(ulna_track_job *j, double started, ulna_err
         status = find_limbs(j);
     if (status == ULNA_OK)
         status = ulna_track_find_swaps(j);
-    if (status == ULNA_OK && !j->options->oracle) /* whose offsets are those of each frame */
+    if (status == ULNA_OK && !j->options->oracle &&
+        !j->take->keypoints) /* offsets of each frame; points without skin */
         status = ulna_track_find_shifts(j, length_scale);
     sum_up(j, &r->summary);
     if (!j->options->oracle) /* which times the solving alone */

@@ -80,8 +80,11 @@ static void key_points_need_no_markers_on_the_skeleton(void **state)
                                           "solve -s own.asf -m take.c3d -a model"};
     for (int i = 0; i < 3; i++) {
         assert_int_equal(ulna_test_tool_run(tool, refused[i]), 3);
-        ulna_test_says(tool->err, "--attach takes a table that says which");
+        ulna_test_says(tool->err, i < 2 ? "has a name from a common marker set" : "leave out --attach, or give a file");
     }
+    assert_int_equal(ulna_test_tool_run(tool, "convert hand own.bvh"), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "solve -s own.bvh -m points.csv"), 3);
+    ulna_test_says(tool->err, "use the built-in skeleton human");
 }
 
 /* By the names of the markers, as the two commands do, and from all frames however few are solved. */
@@ -103,6 +106,40 @@ static void a_skeleton_without_markers_is_calibrated(void **state)
     json_decref(solve(tool, "-s own.asf -m take.c3d --input-unit cm", 3)); /* it is checked, as by `ulna calibrate` */
 }
 
+/* Built-in skeletons have markers; a recording with others, of names that are known, is calibrated. */
+static void names_replace_markers_that_are_not_there(void **state)
+{
+    ulna_test_tool *tool = *state;
+    char line[600];
+    ulna_test_need_data(state);
+    snprintf(line, sizeof line, "-s human -m '%s/trc/gait2354/subject01_walk1.trc'", ulna_test_data_dir());
+    json_t *object = solve(tool, line, 0);
+    assert_int_equal(integer(object, "markers"), 41);
+    assert_below(number(object, "calibration_rms_mm"), 7);
+    json_decref(object);
+    object = solve(tool, "-s human -m take.c3d", 0); /* which has the skeleton's own */
+    assert_null(json_object_get(object, "calibration_rms_mm"));
+    json_decref(object);
+}
+
+/* Bones of another length fit, with angles that are wrong; the verdict and the table of the calibration say so. */
+static void skeletons_of_others_are_not_trusted(void **state)
+{
+    ulna_test_tool *tool = *state;
+    assert_int_equal(ulna_test_tool_run(tool, "convert human own.asf"), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "calibrate -s own.asf -m take.c3d --input-unit 0.00083 -o other.csv"), 0);
+    static const char *const lines[] = {"-s own.asf -m take.c3d --input-unit 0.00083",
+                                        "-s own.asf -m take.c3d --input-unit 0.00083 -a other.csv",
+                                        "-s own.asf -m take.c3d"};
+    for (int i = 0; i < 3; i++) {
+        json_t *object = solve(tool, lines[i], 0);
+        char *reasons = json_dumps(json_object_get(object, "reasons"), 0);
+        assert_int_equal(strstr(reasons, "the skeleton is not this person's") != NULL, i < 2);
+        free(reasons);
+        json_decref(object);
+    }
+}
+
 /* One pose, however long: offsets and angles make up for each other. The table of a calibration says so as well. */
 static void offsets_of_one_pose_are_a_guess(void **state)
 {
@@ -113,13 +150,15 @@ static void offsets_of_one_pose_are_a_guess(void **state)
                          "awk 'BEGIN { FS = OFS = \"\\t\" } NR == 3 { $3 = $8 = 40 } NR < 7\n"
                          "NR == 7 { for (i = 1; i <= 40; i++) { $1 = i; $2 = i / 120; print } }' take.trc >still.trc");
     assert_int_equal(ulna_test_tool_run(tool, "calibrate -s own.asf -m still.trc -o still.csv"), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "convert human balls.glb"), 0); /* quaternions */
     static const char *const lines[] = {"-s own.asf -m still.trc", "-s own.asf -m still.trc -a still.csv",
-                                        "-s own.asf -m take.c3d"};
-    for (int i = 0; i < 3; i++) {
+                                        "-s balls.glb -m still.trc -a names", "-s own.asf -m take.c3d",
+                                        "-s balls.glb -m take.c3d -a names"};
+    for (int i = 0; i < 5; i++) {
         json_t *object = solve(tool, lines[i], 0);
         char *reasons = json_dumps(json_object_get(object, "reasons"), 0);
-        assert_int_equal(strstr(reasons, "the offsets of the markers are a guess") != NULL, i < 2);
-        if (i < 2)
+        assert_int_equal(strstr(reasons, "the offsets of the markers are a guess") != NULL, i < 3);
+        if (i < 3)
             assert_string_equal(json_string_value(json_object_get(object, "verdict")), "look");
         free(reasons);
         json_decref(object);
@@ -179,6 +218,8 @@ int main(void)
         TEST(key_points_need_no_attachment),
         TEST(key_points_need_no_markers_on_the_skeleton),
         TEST(a_skeleton_without_markers_is_calibrated),
+        TEST(names_replace_markers_that_are_not_there),
+        TEST(skeletons_of_others_are_not_trusted),
         TEST(offsets_of_one_pose_are_a_guess),
         TEST(a_reference_tells_offsets),
     };

@@ -627,7 +627,7 @@ static void mistakes_have_advice(void **state)
         {"solve -s human.asf -m walk.c3d -a walk-markers.csv new.amc", "-o new.amc writes it", 2},
         {"solve -s humn -m walk.c3d", "nor is it a built-in skeleton (human, ", 4},
         {"solve -s walk.c3d -m human.asf", "are the two files exchanged?", 3},
-        {"solve -s human.asf -m walk.c3d -a model", "--attach takes a table that says which", 3},
+        {"solve -s human.asf -m walk.c3d -a model", "leave out --attach, or give a file", 3},
         {"solve -s human -m flat.csv", "the points have x and y only", 3},
         {"convert human.asf x.foo", ".mot, .csv, .gltf or .glb", 2},
         {"convert human.asf walk.c3d x.amc", "'ulna solve' computes the motion", 3},
