@@ -68,6 +68,21 @@ static void put_tips(json_t *object, const reach_job *job, const ulna_reach_goal
     }
 }
 
+/* A joint with a quaternion, the last four of its coordinates: how far it rotates from the seed. */
+static void put_ball(json_t *list, const reach_job *job, int body, const double *q)
+{
+    int first, count = ulna_model_body_coordinates(job->model, body, &first);
+    const double *now = q + first + count - 4, *seed = job->seed + first + count - 4;
+    double cosine = fabs(now[0] * seed[0] + now[1] * seed[1] + now[2] * seed[2] + now[3] * seed[3]);
+    json_t *row = put_row(list);
+    put_text(row, "name", ulna_model_joint_name(job->model, body));
+    put_numbers(row, "quaternion", now, 4);
+    put_number(row, "change", 2 * acos(fmin(1, cosine)));
+    int dof;
+    ulna_model_body_dofs(job->model, body, &dof);
+    put_flag(row, "locked", job->locked[dof]);
+}
+
 static void put_joints(json_t *object, const reach_job *job, const double *q)
 {
     const double *lower = ulna_model_lower(job->model), *upper = ulna_model_upper(job->model);
@@ -75,8 +90,13 @@ static void put_joints(json_t *object, const reach_job *job, const double *q)
     for (int j = 0; j < job->nv; j++) {
         char label[300];
         int c = ulna_model_dof_coordinate(job->model, j), is_slide = ulna_model_dof_is_translation(job->model, j);
-        if (c < 0)
+        if (c < 0) {
+            int body = ulna_model_dof_body(job->model, j),
+                is_last = j + 1 == job->nv || ulna_model_dof_body(job->model, j + 1) != body;
+            if (is_last)
+                put_ball(list, job, body, q);
             continue;
+        }
         json_t *row = put_row(list);
         ulna_model_dof_label(job->model, j, label, sizeof label);
         put_text(row, "name", label);

@@ -42,9 +42,12 @@ static int read_paths(const cli *tool, solve_job *job)
     job->is_forced = cli_value(tool, "no-checks") != NULL;
     if (job->subject && cli_value(tool, "all-subjects"))
         return cli_usage(tool, "--subject names one person, --all-subjects solves all of them: give one of these");
-    if ((!job->skeleton_path || !*job->skeleton_path) && tool->operand_count == 2)
-        return cli_usage(tool, "--skeleton FILE is needed: 'ulna solve -s %s -m %s'?", tool->operands[0],
-                         tool->operands[1]);
+    if ((!job->skeleton_path || !*job->skeleton_path) && tool->operand_count == 2) {
+        ulna_format first = ulna_format_of_name(tool->operands[0]);
+        int skeleton = first == ULNA_FORMAT_C3D || first == ULNA_FORMAT_TRC; /* the second, behind the recording */
+        return cli_usage(tool, "--skeleton FILE is needed: 'ulna solve -s %s -m %s'?", tool->operands[skeleton],
+                         tool->operands[!skeleton]);
+    }
     if (!job->skeleton_path || !*job->skeleton_path)
         return cli_usage(tool, "--skeleton FILE is needed: the skeleton to solve");
     const char *constraints = cli_value(tool, "constraints");

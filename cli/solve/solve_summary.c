@@ -431,10 +431,10 @@ static void put_shown(const solve_job *job)
     put_text(o, "axes", text);
     snprintf(text, sizeof text, "limits from %s", job->bounds_path ? job->bounds_path : "");
     put_text(o, "limits",
-             job->bounded && job->bounds_path ? text
-             : job->bounded                   ? "inside the skeleton's limits"
-             : job->attach == ATTACH_ORACLE   ? "joint limits ignored"
-                                              : "joint limits may be exceeded at a cost");
+             job->bounded && job->bounds_path                           ? text
+             : job->bounded                                             ? "inside the skeleton's limits"
+             : job->attach == ATTACH_ORACLE || job->options.limits == 0 ? "joint limits ignored"
+                                                                        : "joint limits may be exceeded at a cost");
     put_flag(o, "some_unmarked", job->result.trust.unmarked && job->result.trust.unmarked < s->frames);
     put_flag(o, "is_bounded", job->result.trust.typical_rms != job->result.trust.unmarked_rms);
     put_count(o, "worst_frame", (long long)s->rms_max_frame + job->take->first_frame);
@@ -519,7 +519,9 @@ static void print_summary(const cli *tool, const solve_job *job)
     const json_t *o = job->shown;
     cli_title(tool, "%s%s%s", job->markers_path, job->own_subject ? ", " : "",
               job->own_subject ? job->own_subject : "");
-    fact_line(tool, o, NULL, ": {r.frames} frames solved, {r.dof} degrees of freedom, {r.markers} markers");
+    fact_line(
+        tool, o, NULL,
+        ": {r.frames} frame{r.frames:/s} solved, {r.dof} degree{r.dof:/s} of freedom, {r.markers} marker{r.markers:/s}");
     solve_say_verdict(tool, job);
     fact_line(tool, o, "attached", "{attached}");
     fact_line(tool, o, "axes", "{axes}");

@@ -624,6 +624,7 @@ static void mistakes_have_advice(void **state)
         {"solve arm --goal x", "there is no option --goal in 'ulna solve'; it is one of ", 2},
         {"solve -s human.asf --frame 3", "did you mean --frames?", 2},
         {"solve human.asf walk.c3d", "'ulna solve -s human.asf -m walk.c3d'?", 2},
+        {"solve walk.c3d human.asf", "'ulna solve -s human.asf -m walk.c3d'?", 2},
         {"solve -s human.asf -m walk.c3d -a walk-markers.csv new.amc", "-o new.amc writes it", 2},
         {"solve -s humn -m walk.c3d", "nor is it a built-in skeleton (human, ", 4},
         {"solve -s walk.c3d -m human.asf", "are the two files exchanged?", 3},

@@ -147,6 +147,14 @@ static void out_of_reach_is_said(void **state)
                          "</robot>\nEOF");
     assert_int_equal(ulna_test_tool_run(tool, "reach fixed.urdf --tip fixed --goal '0.001 0 0'"), 1);
     assert_null(strstr(tool->out, "in metres")); /* no joint moves it: its reach says nothing */
+    ulna_test_tool_shell(tool, "sed 's/continuous/spherical/; "
+                               "s|<parent link=\"base\"/><child link=\"fixed\"/>|<parent link=\"arm\"/><child "
+                               "link=\"fixed\"/><origin xyz=\"0.3 0 0\"/>|' fixed.urdf >ball.urdf");
+    o = ulna_test_tool_run_json(tool, "reach", "ball.urdf --tip fixed --goal '0 0.3 0'", 0);
+    json_t *ball = json_array_get(json_object_get(o, "joints"), 0); /* ball joints are listed, too */
+    assert_int_equal(json_array_size(json_object_get(ball, "quaternion")), 4);
+    assert_true(fabs(number(ball, "change") - 1.5707963) < 1e-4);
+    json_decref(o);
 }
 
 static void locks_and_seeds(void **state)
