@@ -352,24 +352,39 @@ static void test_static_lengths(void **state)
     ulna_model_destroy(model);
 }
 
-/* What is used of a static trial is where the person stands still; one that walks throughout is refused. */
+/* Of frames first .. end - 1, only some markers stay, where they are in the first of them. */
+static void hide_but(ulna_recording *recording, int kept, int first, int end)
+{
+    for (int f = first; f < end; f++)
+        for (int i = 0; i < 3 * recording->marker_count; i++)
+            ulna_recording_frame(recording, f)[i] =
+                i < 3 * kept ? ulna_recording_frame(recording, first)[i] : (double)NAN;
+}
+
+/* What is used of a static trial is where the person stands still; one that walks throughout is refused. Frames without
+ * markers, or with those of a standing foot alone, show neither. */
 static void test_static_stands_still(void **state)
 {
     (void)state;
     enum { FRAMES = 200, STILL = 80 };
+    static const struct {
+        int walks, kept, first, end; /* markers; frames that have no others */
+    } trials[] = {{0, 0, 0, 0}, {0, 0, 30, 45}, {1, 0, 0, 0}, {1, 0, 0, 10}, {1, 4, 0, 60}};
     ulna_model *model = sample("human");
     int nq = ulna_model_coordinate_count(model);
     ulna_marker_set truth = own_markers(model);
     ulna_clip clip = ulna_clip_empty(NULL);
     ulna_test_rng rng = ulna_test_rng_seed(35);
     assert_int_equal(ulna_clip_resize(&clip, nq, FRAMES), ULNA_OK);
-    for (int walks = 0; walks < 2; walks++) {
+    for (size_t t = 0; t < sizeof trials / sizeof *trials; t++) {
+        int walks = trials[t].walks;
         for (int f = 0; f < FRAMES; f++)
             for (int c = 0; c < nq; c++)
                 ulna_clip_frame(&clip, f)[c] = ulna_model_rest(model)[c] + 0.002 * ulna_test_rng_normal(&rng) +
                                                (c == 0 && (walks || f >= STILL) ? 0.012 * (f - STILL) : 0);
         ulna_recording recording = record(model, &clip, &truth);
         recording.frame_seconds = 1.0 / 100;
+        hide_but(&recording, trials[t].kept, trials[t].first, trials[t].end);
         ulna_calibrate_options options = ulna_calibrate_options_static();
         ulna_calibration found = {0};
         ulna_error error;
@@ -388,6 +403,34 @@ static void test_static_stands_still(void **state)
         status = ulna_test_calibrate(model, &truth, &recording, NULL, &options, &found, &error);
         assert_int_equal(status, ULNA_OK);
         assert_true(found.first_frame == 0 && found.last_frame == FRAMES - 1);
+        ulna_calibration_release(&found);
+        ulna_recording_release(&recording);
+    }
+    ulna_clip_release(&clip);
+    ulna_marker_set_release(&truth);
+    ulna_model_destroy(model);
+}
+
+/* A short trial counts as a whole, but for frames without markers: as one of which a single frame is labelled. */
+static void test_static_of_few_frames(void **state)
+{
+    (void)state;
+    enum { FRAMES = 40 };
+    ulna_model *model = sample("human");
+    int nq = ulna_model_coordinate_count(model);
+    ulna_marker_set truth = own_markers(model);
+    ulna_clip clip = ulna_clip_empty(NULL);
+    assert_int_equal(ulna_clip_resize(&clip, nq, FRAMES), ULNA_OK);
+    for (int f = 0; f < FRAMES; f++)
+        memcpy(ulna_clip_frame(&clip, f), ulna_model_rest(model), (size_t)nq * sizeof(double));
+    for (int only = 1; only < FRAMES; only += FRAMES / 2) {
+        ulna_recording recording = record(model, &clip, &truth);
+        recording.frame_seconds = 1.0 / 100;
+        hide_but(&recording, 0, 0, only);
+        hide_but(&recording, 0, only + 1, FRAMES);
+        ulna_calibrate_options options = ulna_calibrate_options_static();
+        ulna_calibration found = calibrate(model, &truth, &recording, NULL, &options);
+        assert_true(found.first_frame == only && found.last_frame == only);
         ulna_calibration_release(&found);
         ulna_recording_release(&recording);
     }
@@ -671,6 +714,7 @@ int main(void)
         cmocka_unit_test(test_known_lengths),
         cmocka_unit_test(test_static_lengths),
         cmocka_unit_test(test_static_stands_still),
+        cmocka_unit_test(test_static_of_few_frames),
         cmocka_unit_test(test_from_motion),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_little),
