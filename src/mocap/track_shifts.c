@@ -1,15 +1,17 @@
 /*
- * Markers that shift on the skin and stay where they are then: knocked, or loose and pressed on again. Their distance from the
- * skeleton need not stand out, as the pose goes along, and the take after it is as smooth as before.
+ * Markers that shift on the skin and stay where they are then: knocked, or loose and pressed on again. Their distance
+ * from the skeleton need not stand out, as the pose goes along, and the take after it is as smooth as before.
  *
  * What tells is where a marker is in the frame of its bone, and how far it is from the three markers next to it. Skin
- * moves it with the pose, by centimetres, but by and by, and again and again; a shift happens at once, once, and lasts. So a step of
- * these three numbers counts if
+ * moves it with the pose, by centimetres, but by and by, and again and again; a shift happens at once, once, and lasts.
+ * So a step of these three numbers counts if
  *   - it is the largest of the take: far larger than any other change along its way in the same time (`ISOLATED`),
  *   - before and after it, in the whole take, the marker is apart by about as much (`LASTS`), and
  *   - by more than it moves about on either side (`CLEAR`), and by more than `LEAST`.
- * Changes that come with a pose fail the first or the second; of distances, also those that the skeleton makes too, as joints bend. Where the marker was missing between, changes over as long a time count
- * as the others. All constants were chosen on HDM05's dg 01-03_01 and CMU's 02_01; docs/tracking.md has what others show.
+ * Changes that come with a pose fail the first or the second; of distances, also those that the skeleton makes too, as
+ * joints bend. Where the marker was missing between, changes over as long a time count as the others; if the take is too
+ * short for these, nothing shows that it was no drift, and there is no shift. All constants were chosen on HDM05's
+ * dg 01-03_01 and CMU's 02_01.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -66,7 +68,13 @@ typedef struct samples {
     double *where; /* count x 3 */
     double *sums;  /* (count + 1) x 3: of those before */
     double *sorted;
+    int since[MOST_SHIFTS]; /* of the result's shifts: the last frame before it */
 } samples;
+
+typedef struct dated_shift {
+    ulna_shift shift;
+    int since;
+} dated_shift;
 
 /* ---- where markers are on their bones ---------------------------------------------------------------------------------------- */
 
@@ -206,11 +214,23 @@ static int guard_at(const samples *s, int n)
     return guard > 2 * s->guard + 1 ? guard : s->guard;
 }
 
-/* The largest change along a direction, over as long a time, that has nothing to do with the step. */
+/* The sample from which on the marker is elsewhere: the first after it was missing, or else in the middle. */
+static int first_behind(const samples *s, int n)
+{
+    int first = n + s->guard / 2;
+    for (int i = n; i <= n + s->guard; i++)
+        if (s->at[i] - s->at[i - 1] > s->at[first] - s->at[first - 1])
+            first = i;
+    return first;
+}
+
+/* The largest change along a direction, over as long a time, that has nothing to do with the step. INFINITY if there
+ * are too few of them: they overlap, and show about the same change unless they begin far enough apart (half of that time:
+ * enough for made drifts of several forms). */
 static double largest_elsewhere(const samples *s, int n, int guard, const double along[3])
 {
     double largest = 0, step[3];
-    int last = s->seen - guard - s->width;
+    int last = s->seen - guard - s->width, compared = 0;
     for (int i = s->width; i <= last; i++) {
         if (i + guard + s->width > n - s->width && i - s->width < n + s->guard + s->width) {
             i = n + s->guard + 2 * s->width - 1; /* on to the first one after it */
@@ -219,8 +239,9 @@ static double largest_elsewhere(const samples *s, int n, int guard, const double
         step_at(s, i, guard, step);
         double size = fabs(ulna_dot(step, along));
         largest = size > largest ? size : largest; /* fmax would be a call */
+        compared++;
     }
-    return largest;
+    return compared < guard / 2 ? (double)INFINITY : largest;
 }
 
 /* The median place of samples first .. last - 1. */
@@ -349,17 +370,17 @@ static int largest_step(const samples *s, const int *tried, int count, int margi
     return best;
 }
 
-static ulna_shift find_shift(const samples *s, int marker)
+static dated_shift find_shift(const samples *s, int marker)
 {
-    ulna_shift found = {s->j->item[marker], 0, 0};
+    dated_shift found = {{s->j->item[marker], 0, 0}, 0};
     int tried[CANDIDATES], margin = (int)(LEAST_SIDE * s->seen);
     margin = margin > SIDE_WINDOWS * s->width ? margin : SIDE_WINDOWS * s->width;
-    for (int i = 0; i < CANDIDATES && found.distance == 0; i++) {
+    for (int i = 0; i < CANDIDATES && found.shift.distance == 0; i++) {
         tried[i] = largest_step(s, tried, i, margin);
         if (tried[i] == ULNA_NONE)
             break;
-        found.distance = shift_at(s, marker, tried[i]);
-        found.frame = s->at[tried[i] + s->guard / 2];
+        int behind = first_behind(s, tried[i]);
+        found = (dated_shift){{s->j->item[marker], s->at[behind], shift_at(s, marker, tried[i])}, s->at[behind - 1]};
         if (guard_at(s, tried[i]) == s->guard) /* a smaller step is no better; but any is large after a while unseen */
             break;
     }
@@ -368,23 +389,27 @@ static ulna_shift find_shift(const samples *s, int marker)
 
 /* ---- all of it --------------------------------------------------------------------------------------------------------------- */
 
-/* Two markers near each other that step at the same time: the one that steps farther takes the other's place along. */
-static int explains(const samples *s, const ulna_shift *a, const ulna_shift *b)
+/* Two markers near each other that may step at the same time, as far as they are seen, or one marker by its place and by
+ * its distances: the one that steps farther takes the other's place along. */
+static int explains(const samples *s, int i, const dated_shift *b)
 {
     const ulna_attachment *items = s->j->take->set.items;
-    int frames = 2 * (s->width + s->guard) * s->every;
-    return abs(a->frame - b->frame) <= frames &&
-           ulna_joints_between(s->j->take->model, items[a->marker].body, items[b->marker].body) <= NEIGHBOURS;
+    const ulna_shift *a = &s->j->result->shifts[i];
+    int frames = (2 * (s->width + s->guard) - 1) * s->every; /* and one sample from `since` to the frame */
+    return s->since[i] - frames <= b->shift.frame && b->since - frames <= a->frame &&
+           ulna_joints_between(s->j->take->model, items[a->marker].body, items[b->shift.marker].body) <= NEIGHBOURS;
 }
 
-static void add_shift(const samples *s, const ulna_shift *found)
+static void add_shift(samples *s, const dated_shift *found)
 {
     ulna_track_result *r = s->j->result;
     int i = 0;
-    while (i < r->shift_count && !explains(s, &r->shifts[i], found))
+    while (i < r->shift_count && !explains(s, i, found))
         i++;
-    if (i < r->shift_count ? r->shifts[i].distance < found->distance : i < MOST_SHIFTS)
-        r->shifts[i] = *found;
+    if (i < r->shift_count ? r->shifts[i].distance < found->shift.distance : i < MOST_SHIFTS) {
+        r->shifts[i] = found->shift;
+        s->since[i] = found->since;
+    }
     r->shift_count += i == r->shift_count && i < MOST_SHIFTS;
 }
 
@@ -402,8 +427,8 @@ static void look(samples *s)
         read_course(s, i);
         if (s->j->used.items[i].weight <= 0 || s->seen < FEWEST || s->seen < FEWEST_WINDOWS * (s->width + s->guard))
             continue;
-        ulna_shift found = find_shift(s, i);
-        if (found.distance > 0)
+        dated_shift found = find_shift(s, i);
+        if (found.shift.distance > 0)
             add_shift(s, &found);
     }
 }

@@ -47,6 +47,13 @@ static void move(ulna_test_swing *s, int marker, double size, double (*part)(int
     ulna_pose_destroy(pose);
 }
 
+/* Makes a marker missing in frames first .. end - 1. */
+static void hide(ulna_test_swing *s, int marker, int first, int end)
+{
+    for (int f = first; f < end; f++)
+        ulna_recording_frame(&s->recording, f)[3 * marker] = (double)NAN;
+}
+
 static double at_once(int frame)
 {
     return frame >= AT;
@@ -65,6 +72,11 @@ static double now_and_then(int frame) /* as skin does with the pose */
 static double by_and_by(int frame)
 {
     return fmin(1, fmax(0, (frame - 200) / 200.0));
+}
+
+static double slowly(int frame)
+{
+    return fmin(1, fmax(0, (frame - 100) / 400.0));
 }
 
 static const char *const names[] = {"LANK", "RKNE", "LTHI", "RWRA", "LELB", "C7", "STRN", "RFHD", "LFWT", "RTOE"};
@@ -112,8 +124,7 @@ static void rates_and_gaps_do_not_matter(void **state)
         s.recording.frame_seconds = rates[i] > 0 ? 1 / rates[i] : 0;
         int m = find(&s, "LANK");
         move(&s, m, 0.05, at_once);
-        for (int f = AT - 8; f < AT + 2; f++)
-            ulna_recording_frame(&s.recording, f)[3 * m] = (double)NAN;
+        hide(&s, m, AT - 8, AT + 2);
         ulna_track_result r = track(&s);
         assert_true(is_told(&r, m));
         ulna_track_result_release(&r);
@@ -134,6 +145,47 @@ static void skin_that_moves_is_no_shift(void **state)
         ulna_track_result_release(&r);
         ulna_test_swing_release(&s);
     }
+}
+
+/* It is one shift, although it is seen from places and from distances; and its frame is the first after the gap. */
+static void a_shift_in_a_gap_is_one(void **state)
+{
+    (void)state;
+    static const int gaps[][2] = {{350, 362}, {330, 380}, {300, 400}};
+    for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++)
+        for (int i = 0; i < NAMES; i++) {
+            ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
+            int m = find(&s, names[i]), end = gaps[g][1];
+            move(&s, m, 0.05, at_once);
+            hide(&s, m, gaps[g][0], end);
+            ulna_track_result r = track(&s);
+            if (r.shift_count != 1 || r.shifts[0].marker != m || r.shifts[0].frame < end || r.shifts[0].frame > end + 2)
+                fail_msg("%s, gap up to %d: %d shifts, the first of marker %d at frame %d", names[i], end,
+                         r.shift_count, r.shift_count ? r.shifts[0].marker : -1,
+                         r.shift_count ? r.shifts[0].frame : -1);
+            ulna_track_result_release(&r);
+            ulna_test_swing_release(&s);
+        }
+}
+
+/* Before and after a gap it is elsewhere, but no more than it moves in as long a time; or nothing shows how far that is. */
+static void a_slow_drift_with_a_gap_is_no_shift(void **state)
+{
+    (void)state;
+    static const int gaps[][2] = {{250, 350}, {150, 450}, {100, 500}};
+    for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++)
+        for (int i = 0; i < NAMES; i++) {
+            ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
+            int m = find(&s, names[i]);
+            move(&s, m, 0.03, slowly);
+            hide(&s, m, gaps[g][0], gaps[g][1]);
+            ulna_track_result r = track(&s);
+            if (r.shift_count)
+                fail_msg("%s, gap from %d: a shift of marker %d at frame %d", names[i], gaps[g][0], r.shifts[0].marker,
+                         r.shifts[0].frame);
+            ulna_track_result_release(&r);
+            ulna_test_swing_release(&s);
+        }
 }
 
 /* ---- recorded takes ---------------------------------------------------------------------------------------------------------- */
@@ -213,6 +265,8 @@ int main(void)
         cmocka_unit_test(a_shift_is_told),
         cmocka_unit_test(rates_and_gaps_do_not_matter),
         cmocka_unit_test(skin_that_moves_is_no_shift),
+        cmocka_unit_test(a_shift_in_a_gap_is_one),
+        cmocka_unit_test(a_slow_drift_with_a_gap_is_no_shift),
         cmocka_unit_test(recorded_takes_have_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
