@@ -318,17 +318,21 @@ static int show(void *context, int done, int total)
 }
 
 void calibrate_try_lengths(const ulna_take *take, const ulna_calibrate_options *options, ulna_calibration *found,
-                           ulna_calibration *all, ulna_calibration *shoulders)
+                           ulna_calibration *all, ulna_calibration *shoulders, double *before)
 {
     enum { FEW = 60 };
     ulna_calibrate_options o = *options;
-    o.scale = o.symmetric = 1;
+    ulna_calibration plain = {0};
     o.repair = 0;
     o.frames = o.frames < FEW ? o.frames : FEW;
+    ulna_calibrate(take, &o, &plain, NULL); /* the same frames: a bad one says nothing about lengths */
+    o.scale = o.symmetric = 1;
     ulna_calibrate(take, &o, all, NULL);
     o.shoulders = 1;
     ulna_calibrate(take, &o, shoulders, NULL);
-    found->set.is_other_person = all->scale && found->rms_all > LENGTHS_MATTER * all->rms_all;
+    *before = plain.rms_all;
+    found->set.has_other_lengths = all->scale && plain.rms_all > LENGTHS_MATTER * all->rms_all;
+    ulna_calibration_release(&plain);
 }
 
 static int run(const cli *tool, json_t *object, calibrate_job *job, ulna_error *error)
@@ -358,7 +362,7 @@ static int run(const cli *tool, json_t *object, calibrate_job *job, ulna_error *
     }
     options.progress = NULL;
     if (status == ULNA_OK && !options.scale && !options.evaluate_only && !job->static_path)
-        calibrate_try_lengths(job->take, &options, &job->result, &job->other, &job->shoulders);
+        calibrate_try_lengths(job->take, &options, &job->result, &job->other, &job->shoulders, &job->rms_before);
     progress_end(&bar);
     return status != ULNA_OK ? files_fail(object, about, error) : CLI_DONE;
 }

@@ -284,15 +284,15 @@ static void say_scales(const cli *tool, const calibrate_job *job)
 static void say_other_lengths(const cli *tool, const calibrate_job *job)
 {
     char text[TEXT] = "";
-    if (!job->result.set.is_other_person)
+    if (!job->result.set.has_other_lengths)
         return;
     for (int b = 0; b < job->other.body_count; b++)
         if (fabs(job->other.scale[b] - 1) > 0.05)
             append(text, "%.40s %.0f %%", ulna_model_body_name(job->skeleton.model, b), 100 * job->other.scale[b]);
     fact_text(tool, "lengths",
               "not this person's, it seems: with --symmetric the error, outliers too, falls from %.1f to %.1f mm%s%s",
-              1e3 * job->result.rms_all, 1e3 * job->other.rms_all, *text ? ". Bones that end at " : "", text);
-    if (job->shoulders.scale && job->result.rms_all > LENGTHS_MATTER * job->shoulders.rms_all)
+              1e3 * job->rms_before, 1e3 * job->other.rms_all, *text ? ". Bones that end at " : "", text);
+    if (job->shoulders.scale && job->rms_before > LENGTHS_MATTER * job->shoulders.rms_all)
         fact_text(tool, "", "to %.1f mm with --shoulders, which changes clavicles and upper arms only",
                   1e3 * job->shoulders.rms_all);
 }

@@ -298,7 +298,8 @@ static ulna_status calibrate_on_take(solve_job *job, ulna_take_options o, ulna_e
     if (status == ULNA_OK)
         status = calibrate_check(&found, job->is_forced, error);
     if (status == ULNA_OK) {
-        calibrate_try_lengths(take, &options, &found, &all, &shoulders);
+        double before;
+        calibrate_try_lengths(take, &options, &found, &all, &shoulders, &before);
         job->set = found.set;
         job->calibrated_rms = found.rms;
         found.set = ulna_marker_set_empty(NULL);

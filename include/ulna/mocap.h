@@ -48,7 +48,7 @@ typedef struct ulna_marker_set {
     ulna_attachment *items;
     size_t count, capacity;
     int is_undetermined; /* 1: offsets of a calibration that could hardly determine them (ulna_calibration.is_undetermined) */
-    int is_other_person; /* 1: with other bone lengths their calibration would fit much better: the skeleton is another's */
+    int has_other_lengths; /* 1: with other bone lengths their calibration would fit much better: they are not this person's */
 } ulna_marker_set;
 
 ULNA_API ulna_marker_set ulna_marker_set_empty(const ulna_allocator *allocator);
@@ -520,7 +520,7 @@ enum {
     ULNA_REASON_CUT = 4096,        /* cut_frames is not 0 */
     ULNA_REASON_SHIFTED = 8192,    /* some marker shifted on its bone */
     ULNA_REASON_OFFSETS = 16384,   /* the marker set is undetermined */
-    ULNA_REASON_LENGTHS = 32768    /* the marker set is for the skeleton of another person */
+    ULNA_REASON_LENGTHS = 32768    /* the marker set says that the person has other bone lengths */
 };
 
 /* What a small error does not say. */
@@ -541,7 +541,7 @@ typedef struct ulna_trust {
                          * it is the offsets or the limits that are wrong, not the frames */
     int cut_frames;            /* frames after the take that the recording should have: its file ends early */
     int is_set_undetermined;   /* that of the marker set */
-    int is_other_person;       /* likewise */
+    int has_other_lengths;     /* likewise */
     ulna_clip_findings motion; /* limits that are left, and jumps */
 } ulna_trust;
 

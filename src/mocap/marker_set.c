@@ -95,7 +95,7 @@ typedef struct set_reader {
     char delimiter; /* of the current row */
 } set_reader;
 
-/* "# unit: mm", "# offsets: undetermined", "# skeleton: another" */
+/* "# unit: mm", "# offsets: undetermined", "# lengths: others" */
 static ulna_status read_comment(set_reader *r)
 {
     ulna_scan line = r->scan;
@@ -105,8 +105,8 @@ static ulna_status read_comment(set_reader *r)
         return ULNA_OK;
     if (ulna_word_is_like(key, "offsets") && ulna_word_is_like(word, "undetermined"))
         r->set->is_undetermined = 1;
-    if (ulna_word_is_like(key, "skeleton") && ulna_word_is_like(word, "another"))
-        r->set->is_other_person = 1;
+    if (ulna_word_is_like(key, "lengths") && ulna_word_is_like(word, "others"))
+        r->set->has_other_lengths = 1;
     if (!ulna_word_is_like(key, "unit"))
         return ULNA_OK;
     ulna_word_copy(word, name, sizeof name);
@@ -375,8 +375,8 @@ ulna_status ulna_marker_set_write_csv(const ulna_marker_set *set, const ulna_mod
     ulna_put(&w, "# unit: m\n");
     if (set->is_undetermined)
         ulna_put(&w, "# offsets: undetermined\n");
-    if (set->is_other_person)
-        ulna_put(&w, "# skeleton: another person's\n");
+    if (set->has_other_lengths)
+        ulna_put(&w, "# lengths: others\n");
     ulna_put(&w, "marker,bone,x,y,z,weight");
     ulna_put(&w, has_deviations ? ",deviation x,deviation y,deviation z\n" : "\n");
     for (size_t i = 0; i < set->count; i++) {

@@ -166,7 +166,7 @@ ulna_status ulna_marker_set_add_all(const ulna_marker_set *from, ulna_marker_set
     for (size_t i = 0; i < from->count && status == ULNA_OK; i++)
         status = ulna_marker_set_append(to, &from->items[i]);
     to->is_undetermined |= from->is_undetermined;
-    to->is_other_person |= from->is_other_person;
+    to->has_other_lengths |= from->has_other_lengths;
     return status;
 }
 
@@ -287,7 +287,7 @@ static ulna_status match(ulna_take *take, const ulna_marker_set *all, ulna_error
     const ulna_recording *recording = take->recording;
     size_t markers = (size_t)recording->marker_count, room = 2 * markers + 1; /* there may be none */
     take->set.is_undetermined = all->is_undetermined;
-    take->set.is_other_person = all->is_other_person;
+    take->set.has_other_lengths = all->has_other_lengths;
     int *seen = ulna_allocate(&take->allocator, room, sizeof *seen), *owner = seen ? seen + markers : NULL;
     take->room = all->count;
     take->unused_room = markers;

@@ -303,7 +303,7 @@ static void find_trust(const ulna_track_job *j)
     if (j->take->skipped + j->take->frame_count == j->take->recording->frame_count)
         trust->cut_frames = j->take->recording->cut_frames;
     trust->is_set_undetermined = j->take->set.is_undetermined;
-    trust->is_other_person = j->take->set.is_other_person;
+    trust->has_other_lengths = j->take->set.has_other_lengths;
 }
 
 /* ---- terms of the caller's own ---------------------------------------------------------------------------------------------- */
@@ -406,8 +406,8 @@ ulna_status ulna_track_result_finish(ulna_track_job *j, double started, ulna_err
         status = find_limbs(j);
     if (status == ULNA_OK)
         status = ulna_track_find_swaps(j);
-    if (status == ULNA_OK && !j->options->oracle &&
-        !j->take->keypoints) /* offsets of each frame; points without skin */
+    /* Not with offsets of each frame, points without skin, or bones whose lengths make markers shift as joints bend. */
+    if (status == ULNA_OK && !j->options->oracle && !j->take->keypoints && !j->take->set.has_other_lengths)
         status = ulna_track_find_shifts(j, length_scale);
     sum_up(j, &r->summary);
     if (!j->options->oracle) /* which times the solving alone */

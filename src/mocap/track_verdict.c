@@ -193,7 +193,7 @@ static unsigned reasons_to_look(const ulna_model *model, const ulna_track_result
            (r->shift_count ? ULNA_REASON_SHIFTED : 0u) |
            (r->trust.unmeasured > MOST_UNMEASURED * model->nv ? ULNA_REASON_UNMEASURED : 0u) |
            (r->trust.is_set_undetermined ? ULNA_REASON_OFFSETS : 0u) |
-           (r->trust.is_other_person ? ULNA_REASON_LENGTHS : 0u);
+           (r->trust.has_other_lengths ? ULNA_REASON_LENGTHS : 0u);
 }
 
 void ulna_track_judge(const ulna_model *model, double length_scale, ulna_track_result *r)
