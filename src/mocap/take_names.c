@@ -23,6 +23,7 @@
 #define MUCH 0.06      /* a pair, on average: less says nothing */
 #define GAIN 0.12      /* a pair, on average: names are wrong only then */
 #define OF_BEFORE 0.5  /* the cost may be afterwards at most */
+#define AS_GOOD 0.8    /* of the gain of a whole limb: two shoulders explain it as well as all that is beyond them */
 #define MOST_RATIO 1.6 /* of sizes, by which distances on the skeleton are corrected */
 
 enum {
@@ -159,8 +160,8 @@ static void try_pairs(naming *n)
             if (n->own[a] < MUCH / 2 && n->own[b] < MUCH / 2) /* then nothing is wrong with them */
                 continue;
             exchange(n, a, b);
-            double gain = gain_of(n);
-            if (gain <= n->gain)
+            double gain = gain_of(n), least = n->take->misnamed_beyond ? AS_GOOD * n->gain : n->gain;
+            if (gain <= least)
                 continue;
             n->gain = gain;
             n->take->misnamed[0] = a;

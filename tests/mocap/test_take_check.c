@@ -580,9 +580,9 @@ static void partners_are_one_to_one(void **state)
     ulna_test_swing_release(&s);
 }
 
-static const char *const limb_pairs[][2] = {{"LKNE", "LANK"}, {"LELB", "LWRA"}, {"RUPA", "RELB"},
-                                            {"LSHN", "LKNE"}, {"LANK", "RANK"}, {"LWRA", "RWRA"},
-                                            {"LKNE", "RKNE"}, {"LTOE", "RTOE"}, {"RELB", "LELB"}};
+static const char *const limb_pairs[][2] = {{"LKNE", "LANK"}, {"LELB", "LWRA"}, {"RUPA", "RELB"}, {"LSHN", "LKNE"},
+                                            {"LANK", "RANK"}, {"LWRA", "RWRA"}, {"LKNE", "RKNE"}, {"LTOE", "RTOE"},
+                                            {"RELB", "LELB"}, {"LSHO", "RSHO"}};
 static const char *const feet[] = {"ANK", "HEE", "TOE", "MT5"}, *const hands[] = {"WRA", "WRB", "FIN"};
 
 static void exchanged_neighbours_are_found(void **state)
