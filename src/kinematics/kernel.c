@@ -39,3 +39,20 @@ void ulna_sweep_take(ulna_sweep *sweep, const ulna_model *model, ulna_arena *are
     sweep->right = ulna_arena_take(arena, nv, sizeof *sweep->right);
     sweep->failed_dof = -1;
 }
+
+void ulna_abreast_take(ulna_abreast_arrays *arrays, int points, ulna_arena *arena)
+{
+    size_t nq = (size_t)arrays->model->nq, nv = (size_t)arrays->model->nv, nl = (size_t)arrays->model->nl;
+    size_t count = (size_t)points;
+    struct {
+        double **array;
+        size_t items;
+    } const by_lanes[] = {{&arrays->q, nq},          {&arrays->goal, 3 * count}, {&arrays->weight, count},
+                          {&arrays->cost, 1},        {&arrays->slope, nv},       {&arrays->curve, nv},
+                          {&arrays->step, nv},       {&arrays->sine, nq},        {&arrays->cosine, nq},
+                          {&arrays->motion, 6 * nv}, {&arrays->gain, 7 * nv},    {&arrays->frame, 12 * nl},
+                          {&arrays->sums, 27 * nl}};
+    for (size_t i = 0; i < sizeof by_lanes / sizeof *by_lanes; i++)
+        *by_lanes[i].array = ulna_arena_take(arena, by_lanes[i].items, ULNA_ABREAST * sizeof(double));
+    arrays->is_good = ulna_arena_take(arena, ULNA_ABREAST, 1);
+}

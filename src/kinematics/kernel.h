@@ -138,6 +138,26 @@ typedef struct ulna_lanes {
     ulna_pair *dof;   /* nv */
 } ulna_lanes;
 
+/*
+ * Many poses of a skeleton, one in each lane (kernel_abreast.inc). Arrays "by lanes" have ULNA_ABREAST numbers in a row for each of
+ * their items, one for each pose; the others are the same for all poses.
+ */
+enum { ULNA_ABREAST = 8 };
+typedef struct ulna_abreast_arrays {
+    const ulna_model *model;
+    const int *first;            /* nl + 1: the points on link l are first[l] .. first[l + 1] - 1 */
+    const double *local;         /* 3 for each point: in the link's frame */
+    const double *inverse;       /* for each point 1 / c^2 of its loss; 0: the square */
+    const double *metric;        /* nv: damping is lambda times this */
+    const unsigned char *locked; /* nv, or NULL */
+    double *q;                   /* nq by lanes */
+    double *goal, *weight;       /* 3, 1 for each point, by lanes: relative to the root's position; weight 0: missing */
+    double *cost, *slope, *curve; /* 1, nv, nv by lanes: of the terms on coordinates */
+    double *step;                 /* nv by lanes, out */
+    unsigned char *is_good;       /* ULNA_ABREAST, out: all pivots were positive, so there is a step */
+    double *sine, *cosine, *motion, *gain, *frame, *sums; /* scratch */
+} ulna_abreast_arrays;
+
 static inline size_t ulna_link_words(const ulna_model *model)
 {
     return ((size_t)model->nl + 63) / 64;
@@ -186,6 +206,8 @@ typedef struct ulna_kernel {
     /* d0 + M^-1 JT beta for `count` groups of rows, four multipliers each; leaves the twists of the links. */
     void (*lanes_down)(const ulna_pose *pose, ulna_sweep *sweep, int count, const ulna_lanes *lanes, const double *beta,
                        double *step);
+    /* A Gauss-Newton step for ULNA_ABREAST poses, damped by lambda = kappa f: f at most `most_f`, lambda at least `least_lambda`. */
+    void (*abreast)(const ulna_abreast_arrays *arrays, double kappa, double most_f, double least_lambda);
     /* Composite curvature and moments of every link's subtree, for rows and multiply. */
     void (*compose)(const ulna_pose *pose, const ulna_targets *targets, const ulna_extras *extras, ulna_sweep *sweep);
     /* After compose: g, and H(t) = GN - t S in tree rows; if `second` is given, rows hold GN and `second` holds S. */
@@ -216,6 +238,9 @@ static inline double *ulna_lanes_wrench(const ulna_sweep *sweep, int link)
 {
     return (double *)(sweep->curvature + 6 * (size_t)link);
 }
+
+/* Takes all arrays by lanes, and their scratch, from an arena (base.h). `points`: how many. */
+void ulna_abreast_take(ulna_abreast_arrays *arrays, int points, ulna_arena *arena);
 
 /* Takes the scratch of the sweeps from an arena (base.h). */
 void ulna_sweep_take(ulna_sweep *sweep, const ulna_model *model, ulna_arena *arena);

@@ -6,8 +6,7 @@
  *      from behind (track_behind.c).
  *   2. Markers that go astray while those around them fit are left out (track_astray.c).
  *   3. Limbs that no marker shows are bridged (track_bridges.c).
- *   4. Two sweeps, back and forth: each frame takes one step, held to both its neighbours, so that jumps that the markers do not
- *      call for wear off.
+ *   4. Two sweeps, back and forth (track_sweeps.c).
  *   5. Constraints and planted feet are kept (track_constraints.c), last, so that nothing breaks them.
  * All distances are measured again. Frames are doubtful if their cost still stands out, if a marker that is not left out is far
  * off, or if the two ways met there without agreeing.
@@ -152,76 +151,6 @@ void ulna_pass_copy(const ulna_passes *p, const unsigned char *marks, int mark, 
     }
 }
 
-/* ---- sweeps --------------------------------------------------------------------------------------------------- */
-
-/* Neither swept nor a good neighbour. */
-static int has_no_pose(const ulna_track_job *j, int frame)
-{
-    return (j->result->frames[frame].flags & (ULNA_TRACK_EMPTY | ULNA_TRACK_LOST)) != 0;
-}
-
-/* A bridge holds nothing. */
-static void stay_hidden(const ulna_model *model, const unsigned char *hidden, double *step)
-{
-    for (int b = 0; b < model->nb; b++)
-        for (int k = 0; hidden[b] && k < model->body[b].dof_count; k++)
-            step[model->body[b].dof + k] = 0;
-}
-
-double ulna_track_to_neighbours(const ulna_track_job *j, const ulna_clip *clip, const unsigned char *hidden, int frame,
-                                const double *q, double *step, double *to_sides)
-{
-    const ulna_model *model = j->take->model;
-    const double *leap = j->leap;
-    double sides = 0;
-    memset(to_sides, 0, (size_t)model->nv * sizeof *to_sides);
-    for (int near = frame - 1; near <= frame + (j->options->causal ? 0 : 1); near += 2) {
-        if (near < 0 || near >= j->total || has_no_pose(j, near))
-            continue;
-        sides++;
-        ulna_model_difference(model, q, ulna_clip_frame(clip, near), step);
-        if (hidden)
-            stay_hidden(model, hidden + (size_t)near * (size_t)model->nb, step);
-        for (int d = 0; d < model->nv; d++)
-            to_sides[d] += fabs(step[d]) < leap[d] ? step[d] : 0;
-    }
-    return sides;
-}
-
-/* One step from q, held to the frame's neighbours; the markers are those of tracker->seen. */
-static ulna_status step(ulna_passes *p, int frame, const double *q, double *result)
-{
-    ulna_tracker *t = p->tracker;
-    double sides = ulna_track_to_neighbours(p->j, &p->j->result->clip, p->hidden, frame, q, p->d0, p->d1);
-    ulna_tracker_expect_neighbours(t, q, p->d1, sides, ULNA_TRACK_SWEEP * t->options.smooth);
-    ulna_problem_put_points(t->problem, 0, t->count, t->seen); /* which are positions or missing */
-    return ulna_tracker_step(t, q, result);
-}
-
-static ulna_status sweep(ulna_passes *p, int frame)
-{
-    ulna_tracker *t = p->tracker;
-    double *q = ulna_pass_pose(p, frame);
-    if (has_no_pose(p->j, frame))
-        return ULNA_OK;
-    ulna_pass_gather(p, frame, t->seen);
-    ulna_status status = step(p, frame, q, t->trial);
-    if (status == ULNA_OK)
-        ulna_pass_copy(p, ulna_pass_hidden(p, frame), 0, t->trial, q);
-    return status;
-}
-
-static ulna_status sweep_all(ulna_passes *p)
-{
-    ulna_status status = ULNA_OK;
-    for (int n = 0; n < ULNA_TRACK_SWEEPS; n++)
-        for (int i = 0; i < p->total && status == ULNA_OK && !atomic_load(&p->j->cancelled); i++) {
-            status = sweep(p, n % 2 ? i : p->total - 1 - i);
-            ulna_track_progress(p->j);
-        }
-    return status;
-}
-
 /* ---- measuring again --------------------------------------------------------------------------------------------- */
 
 /* Cost and doubts without exchanged names; reports and distances are those of the markers as they were recorded. */
@@ -287,7 +216,7 @@ static ulna_status run(ulna_passes *p)
     if (status == ULNA_OK)
         ulna_pass_bridge(p);
     if (status == ULNA_OK && j->options->smooth > 0)
-        status = sweep_all(p);
+        status = ulna_pass_sweep(p);
     if (status == ULNA_OK)
         ulna_pass_blend(p);
     if (status == ULNA_OK)

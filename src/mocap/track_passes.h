@@ -117,6 +117,10 @@ void ulna_pass_bridge(ulna_passes *p);
 /* Where the markers of a limb go and return, the joints that are seen would step. The steps are spread over the frames between. */
 void ulna_pass_blend(ulna_passes *p);
 
+/* ---- track_sweeps.c ---------------------------------------------------------------------------------------------- */
+
+ulna_status ulna_pass_sweep(ulna_passes *p);
+
 static inline unsigned char *ulna_pass_hidden(const ulna_passes *p, int frame)
 {
     return p->hidden + (size_t)frame * (size_t)p->j->take->model->nb;

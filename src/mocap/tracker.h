@@ -8,6 +8,8 @@
 #include "ulna/global.h"
 #include "ulna/mocap.h"
 
+struct ulna_abreast; /* objective/problem.h */
+
 #define ULNA_TRACKER_OUTLIER 0.25 /* of a marker's weight: less makes it an outlier */
 enum {
     ULNA_TRACKER_PATIENCE = 30
@@ -103,6 +105,9 @@ int ulna_tracker_may_loop(const ulna_tracker *t);
 ulna_status ulna_tracker_loop_begin(ulna_tracker *t, const double *q);
 /* One step from q without an iteration around it. */
 ulna_status ulna_tracker_loop_step(ulna_tracker *t, const double *q, double *result);
+/* Such steps for many frames at once; *abreast is NULL if they must be made one by one. */
+ulna_status ulna_tracker_abreast(const ulna_tracker *t, struct ulna_abreast **abreast);
+void ulna_tracker_loop_abreast(ulna_tracker *t, struct ulna_abreast *abreast);
 /* Iterates from there to q. ULNA_ERR_SINGULAR and _INDEFINITE are for the solver, from the start again. */
 ulna_status ulna_tracker_loop(ulna_tracker *t, double *q, ulna_result *result);
 

@@ -265,4 +265,20 @@ double ulna_coupling_weight(const ulna_problem *problem, const ulna_term *term);
 /* Adds -d(gradient)/d(goal) of number `column` of the goal (problem.h: ulna_work_sensitivity) to `right` (nv). */
 void ulna_coordinate_goal_slope(const ulna_work *work, const ulna_term *term, int column, double *right);
 
+/* ---- abreast.c: a damped Gauss-Newton step for ULNA_ABREAST poses at once, each with goals and weights of its own ------------ */
+
+typedef struct ulna_abreast ulna_abreast;
+
+/* *abreast is NULL if the skeleton or its terms are of a kind that only single steps know (kernel_abreast.inc): quaternions, say.
+ * `metric` (nv) and `locked` (nv, or NULL) stay the caller's: damping of a DOF is lambda times its metric. */
+ulna_status ulna_abreast_create(const ulna_problem *problem, const double *metric, const unsigned char *locked,
+                                const ulna_allocator *allocator, ulna_abreast **abreast);
+void ulna_abreast_destroy(ulna_abreast *abreast);
+/* Puts q, and the problem as it is now, into a lane. The work, one of the same problem, must be evaluated again afterwards. */
+void ulna_abreast_load(ulna_abreast *abreast, int lane, ulna_work *work, const double *q);
+/* All steps, damped by lambda = kappa f: f counts as `most_f` at most, and lambda is `least_lambda` at least. */
+void ulna_abreast_solve(ulna_abreast *abreast, const ulna_work *work, double kappa, double most_f, double least_lambda);
+/* The step of a lane (nv); 0 if there is none, as its matrix is not positive definite. */
+int ulna_abreast_step(const ulna_abreast *abreast, int lane, double *step);
+
 #endif
