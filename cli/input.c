@@ -146,6 +146,55 @@ ulna_status files_markers(const char *path, double unit_m, ulna_content *content
     return status;
 }
 
+/* ---- a recording for several uses ---------------------------------------------------------------------------------- */
+
+files_kept files_keep(const char *path)
+{
+    files_kept kept = {.path = path, .bytes = ulna_text_empty(NULL), .content = ulna_content_empty(NULL)};
+    struct stat about;
+    if (!path || stat(path, &about) != 0 || !S_ISREG(about.st_mode) ||
+        ulna_file_read(path, SIZE_MAX / 4, &kept.bytes, NULL) != ULNA_OK)
+        files_kept_release(&kept);
+    return kept;
+}
+
+const ulna_text *files_kept_bytes(files_kept *kept, const char *path)
+{
+    return kept && kept->path && path && strcmp(kept->path, path) == 0 ? &kept->bytes : NULL;
+}
+
+const ulna_content *files_kept_markers(files_kept *kept)
+{
+    if (!kept->path)
+        return NULL;
+    ulna_format format = ulna_format_sniff(kept->bytes.data, kept->bytes.length);
+    if (format == ULNA_FORMAT_UNKNOWN)
+        format = ulna_format_of_name(kept->path);
+    if (kept->content.format == ULNA_FORMAT_UNKNOWN &&
+        ulna_content_read(kept->bytes.data, kept->bytes.length, format, NULL, &kept->content, NULL) != ULNA_OK)
+        files_kept_release(kept);
+    return kept->path && kept->content.recording.marker_count > 0 && kept->content.recording.frame_count > 0
+               ? &kept->content
+               : NULL;
+}
+
+int files_kept_take(files_kept *kept, const char *path, double unit_m, ulna_content *content)
+{
+    if (unit_m > 0 || !files_kept_bytes(kept, path) || !files_kept_markers(kept))
+        return 0;
+    *content = kept->content;
+    kept->content = ulna_content_empty(NULL);
+    files_kept_release(kept);
+    return 1;
+}
+
+void files_kept_release(files_kept *kept)
+{
+    ulna_text_release(&kept->bytes);
+    ulna_content_release(&kept->content);
+    kept->path = NULL;
+}
+
 /* The take is used for nothing else, so one marker will do. */
 ulna_take *files_people(const char *path, double unit_m, const ulna_content *skeleton, ulna_content *markers)
 {

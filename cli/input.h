@@ -23,6 +23,22 @@ ulna_status files_motion(const char *path, const ulna_content *skeleton, ulna_cl
 ulna_status files_adopt(ulna_content *own, const ulna_model *model, ulna_error *error);
 /* Markers over time. */
 ulna_status files_markers(const char *path, double unit_m, ulna_content *content, ulna_error *error);
+
+/* A recording for several uses that is read from its file once. Where that fails, whoever reads the file itself says why. */
+typedef struct files_kept {
+    const char *path; /* NULL: nothing is kept */
+    ulna_text bytes;
+    ulna_content content; /* in the unit that the file says; empty until it is asked for */
+} files_kept;
+
+files_kept files_keep(const char *path);
+/* NULL: not of this path, or it could not be read. */
+const ulna_text *files_kept_bytes(files_kept *kept, const char *path);
+const ulna_content *files_kept_markers(files_kept *kept);
+/* Moves the markers of that path to `content`, as files_markers would read them; 0 if they are not there. */
+int files_kept_take(files_kept *kept, const char *path, double unit_m, ulna_content *content);
+void files_kept_release(files_kept *kept);
+
 /* The people in a recording, as take->subjects; NULL if it has one only, or cannot be read: who uses it says why. Destroy the
  * take, and release `markers`. */
 ulna_take *files_people(const char *path, double unit_m, const ulna_content *skeleton, ulna_content *markers);

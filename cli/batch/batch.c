@@ -156,12 +156,12 @@ static json_t *known_line(const batch_run *run, const batch_take *take)
  * Calibrated by itself, where the markers of this take are not where they were in those that its group was calibrated with. NULL: they
  * are, or it cannot be calibrated alone. free() the name of the group.
  */
-static json_t *calibrate_apart(const batch_run *run, int index, int slot, batch_calibration *alone)
+static json_t *calibrate_apart(const batch_run *run, int index, files_kept *kept, int slot, batch_calibration *alone)
 {
     const batch_take *take = &run->plan.takes[index];
     const batch_calibration *group = &run->plan.calibrations[take->calibration];
     size_t size = strlen(take->name) + 16;
-    if (group->take_count < 2 || !placement_differs(json_object_get(group->result, "distances"), take->path, NULL))
+    if (group->take_count < 2 || !placement_differs(json_object_get(group->result, "distances"), kept, NULL))
         return NULL;
     *alone = (batch_calibration){.name = malloc(size), .takes = &index, .take_count = 1};
     if (!alone->name)
@@ -189,13 +189,15 @@ static json_t *solve_number(void *context, int index, int slot, take_key *tell, 
         return take_failed("no calibration of %s: %s", group->name, message ? message : "it did not end");
     batch_calibration alone = {0};
     int is_calibrated = group && strcmp(status, "done") == 0;
-    json_t *own = is_calibrated ? calibrate_apart(run, run->order[index], slot, &alone) : NULL;
+    files_kept kept = files_keep(take->path);
+    json_t *own = is_calibrated ? calibrate_apart(run, run->order[index], &kept, slot, &alone) : NULL;
     char *table = is_calibrated ? take_calibration_path(run->output, own ? &alone : group, ".csv") : NULL;
     take_markers markers = {.table = table ? table : take->attach,
                             .calibration = own     ? own
                                            : table ? group->result
                                                    : NULL};
-    json_t *row = take_solve(&run->setup, take, &markers, known_line(run, take), slot, tell, tell_context);
+    json_t *row = take_solve(&run->setup, take, &markers, &kept, known_line(run, take), slot, tell, tell_context);
+    files_kept_release(&kept);
     if (own)
         put_flag(row, "placed_anew", 1);
     json_decref(own);

@@ -99,11 +99,11 @@ typedef struct take_markers {
 } take_markers;
 
 /* Solves a take into a slot of the work folder. The first line that `tell` gets, before the work begins, is the key of its
- * input: bytes, options, version. `known`: its line in the journal, or NULL. Returns {"status": "kept"} where that still holds,
+ * input: bytes, options, version. `kept`: its recording, which is used up. `known`: its line in the journal, or NULL. Returns {"status": "kept"} where that still holds,
  * else the line for the journal. */
 typedef void take_key(void *context, const char *key);
-json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_markers *markers, const json_t *known,
-                   int slot, take_key *tell, void *context);
+json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_markers *markers, files_kept *kept,
+                   const json_t *known, int slot, take_key *tell, void *context);
 /* Finds offsets for a group, unless somebody has. */
 json_t *take_calibrate(const batch_setup *setup, const batch_plan *plan, const batch_calibration *group, int slot);
 char *take_calibration_path(const char *output, const batch_calibration *group, const char *ending);
@@ -116,7 +116,7 @@ json_t *placement_pairs(const char *skeleton, const char *path);
 /* Is a distance known? */
 int placement_is_known(const json_t *pairs);
 /* Were the markers of a recording placed anew? If not, and with `frames`, its distances count too, and it receives how many frames it has. */
-int placement_differs(json_t *pairs, const char *path, int *frames);
+int placement_differs(json_t *pairs, files_kept *kept, int *frames);
 
 /* ---- running: pool.c -------------------------------------------------------------------------------------------------- */
 

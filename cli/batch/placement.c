@@ -61,10 +61,10 @@ static void keep_ranges(const ulna_marker_distance *distances, json_t *pairs)
 }
 
 /* Where it cannot be said, they are where they were: who solves it says what is wrong. */
-int placement_differs(json_t *pairs, const char *path, int *frames)
+int placement_differs(json_t *pairs, files_kept *kept, int *frames)
 {
     size_t count = json_array_size(pairs);
-    ulna_content markers = ulna_content_empty(NULL);
+    const ulna_content *markers = count || frames ? files_kept_markers(kept) : NULL;
     ulna_marker_distance *distances = malloc((count + 1) * sizeof *distances);
     int differs = 0;
     for (size_t i = 0; i < count && distances; i++) {
@@ -73,14 +73,13 @@ int placement_differs(json_t *pairs, const char *path, int *frames)
                                               json_string_value(json_object_get(row, "b")), number_of(row, "low"),
                                               number_of(row, "high")};
     }
-    if (distances && (count || frames) && files_markers(path, 0, &markers, NULL) == ULNA_OK) {
-        ulna_status status = ulna_placement_compare(&markers.recording, frames != NULL, distances, count, &differs);
+    if (distances && markers) {
+        ulna_status status = ulna_placement_compare(&markers->recording, frames != NULL, distances, count, &differs);
         if (frames)
-            *frames = markers.recording.frame_count;
+            *frames = markers->recording.frame_count;
         if (frames && !differs && status == ULNA_OK)
             keep_ranges(distances, pairs);
     }
     free(distances);
-    ulna_content_release(&markers);
     return differs;
 }

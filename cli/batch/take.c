@@ -170,15 +170,16 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 }
 
 /* The bytes of a file; of what is no file, only its name. */
-static uint64_t hash_file(uint64_t hash, const char *path)
+static uint64_t hash_file(uint64_t hash, const char *path, files_kept *kept)
 {
-    ulna_text text = ulna_text_empty(NULL);
-    struct stat about;
-    if (stat(path, &about) == 0 && S_ISREG(about.st_mode) && !ulna_file_read(path, SIZE_MAX / 4, &text, NULL))
-        hash = hash_bytes(hash, text.data ? text.data : "", text.length);
-    else
-        hash = hash_text(hash, path);
-    ulna_text_release(&text);
+    files_kept own = {0};
+    if (!files_kept_bytes(kept, path)) {
+        own = files_keep(path);
+        kept = &own;
+    }
+    const ulna_text *text = files_kept_bytes(kept, path);
+    hash = text ? hash_bytes(hash, text->data ? text->data : "", text->length) : hash_text(hash, path);
+    files_kept_release(&own);
     return hash;
 }
 
@@ -193,10 +194,10 @@ static void make_key(const command_line *line, char key[20])
             continue;
         hash = hash_text(hash, name);
         if (strcmp(name, "report") != 0)
-            hash = hash_file(hash, tool->values[i]);
+            hash = hash_file(hash, tool->values[i], tool->kept);
     }
     for (int i = 0; i < tool->operand_count; i++)
-        hash = hash_file(hash, tool->operands[i]);
+        hash = hash_file(hash, tool->operands[i], tool->kept);
     snprintf(key, 20, "%016llx", (unsigned long long)hash);
 }
 
@@ -412,8 +413,8 @@ static void name_axes(const batch_take *take, const json_t *calibration, char wo
         axes_text(axes, word);
 }
 
-json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_markers *markers, const json_t *known,
-                   int slot, take_key *tell, void *context)
+json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_markers *markers, files_kept *kept,
+                   const json_t *known, int slot, take_key *tell, void *context)
 {
     char key[20], threads[16], axes[8];
     double begun = cli_seconds();
@@ -435,6 +436,7 @@ json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_
     if (!folder || parse_line(&line))
         row = take_failed("%s", folder ? line.refusal.message : "out of memory");
     else {
+        line.tool.kept = kept;
         make_key(&line, key);
         tell(context, key);
         apply_fault(take);
@@ -530,7 +532,10 @@ static int choose_alike(const batch_plan *plan, const batch_calibration *group, 
     int count = 0, frames = 0;
     for (int i = 0; i < group->take_count && (count < TOGETHER || frames < SHORT); i++) {
         int more = 0;
-        if (placement_differs(distances, plan->takes[group->takes[i]].path, &more))
+        files_kept kept = files_keep(plan->takes[group->takes[i]].path);
+        int differs = placement_differs(distances, &kept, &more);
+        files_kept_release(&kept);
+        if (differs)
             continue;
         frames += more;
         chosen[count++] = group->takes[i];
@@ -554,7 +559,9 @@ static json_t *find_offsets(const batch_plan *plan, const batch_calibration *gro
         row = calibrate_with(plan, &group->takes[i], 1, path, NULL);
         distances = placement_pairs(take->skeleton, take->path);
         int frames = 0;
-        (void)placement_differs(distances, take->path, &frames);
+        files_kept kept = files_keep(take->path);
+        (void)placement_differs(distances, &kept, &frames);
+        files_kept_release(&kept);
     }
     if (is_done(row))
         json_object_set(row, "distances", distances);

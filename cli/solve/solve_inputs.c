@@ -247,7 +247,9 @@ int solve_fail(solve_job *job, json_t *where, const char *path, const ulna_error
 static int load_markers(solve_job *job, ulna_error *error)
 {
     progress_wait *wait = job->tool ? progress_wait_begin(job->tool, "reading", job->markers_path) : NULL;
-    ulna_status status = files_markers(job->markers_path, job->markers_unit, &job->markers, error);
+    ulna_status status = ULNA_OK;
+    if (!job->tool || !files_kept_take(job->tool->kept, job->markers_path, job->markers_unit, &job->markers))
+        status = files_markers(job->markers_path, job->markers_unit, &job->markers, error);
     progress_wait_end(wait);
     files_note(job->notes, job->markers_path, &job->markers.remarks);
     return status != ULNA_OK ? solve_fail(job, job->object, job->markers_path, error) : CLI_DONE;
