@@ -65,9 +65,9 @@ struct cli {
     const cli_command *command;
     int json, quiet, threads; /* threads: 0 = as many as there are processors */
     int help, version;
-    ulna_error *refusal; /* receives what is wrong with the command line; NULL: it is printed */
+    ulna_error *refusal;     /* receives what is wrong with the command line; NULL: it is printed */
     struct files_kept *kept; /* a recording that is in memory (input.h), or NULL */
-    int json_ahead;      /* --json occurs, perhaps after a mistake: the error is printed as JSON too */
+    int json_ahead;          /* --json occurs, perhaps after a mistake: the error is printed as JSON too */
 
     /* Standard output: a terminal with colours? No letters but ASCII? How wide? */
     int colour, ascii, columns;

@@ -139,8 +139,8 @@ typedef struct ulna_lanes {
 } ulna_lanes;
 
 /*
- * Many poses of a skeleton, one in each lane (kernel_abreast.inc). Arrays "by lanes" have ULNA_ABREAST numbers in a row for each of
- * their items, one for each pose; the others are the same for all poses.
+ * Many poses of a skeleton, one in each lane (kernel_abreast.inc). What is to be solved comes in rows, one for each pose; the kernel
+ * turns them into arrays "by lanes", which have ULNA_ABREAST numbers in a row for each of their items, one for each pose.
  */
 enum { ULNA_ABREAST = 8 };
 typedef struct ulna_abreast_arrays {
@@ -150,11 +150,14 @@ typedef struct ulna_abreast_arrays {
     const double *inverse;       /* for each point 1 / c^2 of its loss; 0: the square */
     const double *metric;        /* nv: damping is lambda times this */
     const unsigned char *locked; /* nv, or NULL */
+    size_t items;                /* of a row: those of the five arrays below, and some to fill it up */
+    double *rows;                /* ULNA_ABREAST x items */
     double *q;                   /* nq by lanes */
+    double *slope, *curve;       /* nv, nv by lanes: of the terms on coordinates */
     double *goal, *weight;       /* 3, 1 for each point, by lanes: relative to the root's position; weight 0: missing */
-    double *cost, *slope, *curve; /* 1, nv, nv by lanes: of the terms on coordinates */
-    double *step;                 /* nv by lanes, out */
-    unsigned char *is_good;       /* ULNA_ABREAST, out: all pivots were positive, so there is a step */
+    double *cost;                /* by lanes: of the terms on coordinates */
+    double *step;                /* nv by lanes, out */
+    unsigned char *is_good;      /* ULNA_ABREAST, out: all pivots were positive, so there is a step */
     double *sine, *cosine, *motion, *gain, *frame, *sums; /* scratch */
 } ulna_abreast_arrays;
 

@@ -197,36 +197,57 @@ int ulna_marker_body(const ulna_model *model, const char *marker)
     return found ? ulna_bone_find(model, found->bones, found->sides == ULNA_SIDED ? side : 0) : ULNA_NONE;
 }
 
-int ulna_names_are_mirrored(const char *left, const char *right)
+/* Of plain names: 1 if they differ by left against right, -1 if by right against left, else 0. */
+static int compare_sides(const char *a, const char *b)
 {
     static const char *const sides[][2] = {
         {"l", "r"}, {"left", "right"}, {"lef", "righ"}}; /* the last: before a common t */
-    char a[NAME], b[NAME];
-    ulna_plain_name(left, a);
-    ulna_plain_name(right, b);
     size_t m = strlen(a), n = strlen(b), begin = 0, end = 0;
+    if (m > n + 1 || n > m + 1)
+        return 0;
     while (begin < m && begin < n && a[begin] == b[begin])
         begin++;
     while (end < m - begin && end < n - begin && a[m - 1 - end] == b[n - 1 - end])
         end++;
-    a[m - end] = b[n - end] = 0; /* only the difference is left */
-    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
-        if (strcmp(a + begin, sides[i][0]) == 0 && strcmp(b + begin, sides[i][1]) == 0)
+    m -= begin + end; /* only the difference is left */
+    n -= begin + end;
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
+        size_t l = strlen(sides[i][0]), r = strlen(sides[i][1]);
+        if (m == l && n == r && !strncmp(a + begin, sides[i][0], l) && !strncmp(b + begin, sides[i][1], r))
             return 1;
+        if (m == r && n == l && !strncmp(a + begin, sides[i][1], r) && !strncmp(b + begin, sides[i][0], l))
+            return -1;
+    }
     return 0;
+}
+
+static int compare_names(const char *a, const char *b)
+{
+    char first[NAME], second[NAME];
+    ulna_plain_name(a, first);
+    ulna_plain_name(b, second);
+    return compare_sides(first, second);
+}
+
+int ulna_names_are_mirrored(const char *left, const char *right)
+{
+    return compare_names(left, right) > 0;
 }
 
 int ulna_names_are_partners(const char *a, const char *b)
 {
-    return ulna_names_are_mirrored(a, b) || ulna_names_are_mirrored(b, a);
+    return compare_names(a, b) != 0;
 }
 
 int ulna_mirror_body(const ulna_model *model, int body)
 {
-    const char *name = ulna_model_body_name(model, body);
-    for (int b = 0; b < model->nb; b++)
-        if (ulna_names_are_partners(ulna_model_body_name(model, b), name))
+    char name[NAME], other[NAME];
+    ulna_plain_name(ulna_model_body_name(model, body), name);
+    for (int b = 0; b < model->nb; b++) {
+        ulna_plain_name(ulna_model_body_name(model, b), other);
+        if (compare_sides(name, other))
             return b;
+    }
     return ULNA_NONE;
 }
 

@@ -100,20 +100,23 @@ static void change(const fitting *f, int way)
     }
 }
 
-/* The median RMS of the frames, as they are (0), mirrored (1), or with sides exchanged (2). */
-static ulna_status fit(const fitting *f, int way, double *rms)
+/* The median RMS of the frames, as they are (0), mirrored (1), or with sides exchanged (2). If most of them are below `enough`, so is the
+ * median, and the others need not be fitted. */
+static ulna_status fit(const fitting *f, int way, double enough, double *rms)
 {
     double all[FIT_FRAMES];
-    size_t count = 0;
+    size_t count = 0, good = 0;
     ulna_status status = ULNA_OK;
-    for (int k = 0; k < FIT_FRAMES && status == ULNA_OK; k++) {
+    for (int k = 0; k < FIT_FRAMES && good <= FIT_FRAMES / 2 && status == ULNA_OK; k++) {
         ulna_frame_report report;
         ulna_take_positions(f->take, f->frames[k], f->points);
         change(f, way);
         ulna_tracker_reset(f->tracker, NULL);
         status = ulna_tracker_frame(f->tracker, f->changed, f->q, &report);
-        if (status == ULNA_OK && report.seen)
+        if (status == ULNA_OK && report.seen) {
+            good += report.rms <= enough;
             all[count++] = report.rms;
+        }
     }
     *rms = ulna_quick_median(all, count);
     return status;
@@ -127,11 +130,12 @@ static ulna_status fit_all(ulna_take *take, fitting *f)
         alone += f->partner[i] == ULNA_NONE;
     int has_sides =
         paired >= FEWEST_PAIRED && alone * MOSTLY_PAIRED <= take->set.count; /* those left out fit no worse */
-    ulna_status status = fit(f, 0, &take->fit[0]);
-    if (!(take->fit[0] > GOOD_FIT * ulna_model_length_scale(take->model)))
+    double enough = GOOD_FIT * ulna_model_length_scale(take->model);
+    ulna_status status = fit(f, 0, enough, &take->fit[0]);
+    if (!(take->fit[0] > enough))
         return status;
     for (int way = 1; way < WAYS && status == ULNA_OK && (way < 2 || has_sides); way++)
-        status = fit(f, way, &take->fit[way]);
+        status = fit(f, way, -1, &take->fit[way]);
     double mirrored = take->fit[1], exchanged = take->fit[2];
     if (!(fmin(mirrored, exchanged) < MUCH_BETTER * take->fit[0]))
         return status;

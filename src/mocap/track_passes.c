@@ -144,6 +144,10 @@ ulna_status ulna_pass_measure(ulna_passes *p, int frame)
 void ulna_pass_copy(const ulna_passes *p, const unsigned char *marks, int mark, const double *from, double *to)
 {
     const ulna_model *model = p->j->take->model;
+    if (!memchr(marks, !mark, (size_t)model->nb)) { /* as in most frames, where nothing is hidden */
+        memcpy(to, from, (size_t)model->nq * sizeof *to);
+        return;
+    }
     for (int b = 0; b < model->nb; b++) {
         const ulna_body *body = &model->body[b];
         if (marks[b] == mark)

@@ -89,7 +89,7 @@ void ulna_pass_resume(ulna_passes *p, int frame);
 double ulna_pass_cost(const ulna_passes *p, const double *distances);
 /* Report, distances and cost of a frame, for the pose that it has now. */
 ulna_status ulna_pass_measure(ulna_passes *p, int frame);
-/* Copies the joints of the bodies b with marks[b] == mark, of a pose to another. */
+/* Copies the joints of the bodies b with marks[b] == mark, of a pose to another. Marks are 0 or 1. */
 void ulna_pass_copy(const ulna_passes *p, const unsigned char *marks, int mark, const double *from, double *to);
 
 /* ---- track_behind.c ---------------------------------------------------------------------------------------------- */

@@ -24,6 +24,8 @@ static int has_no_pose(const ulna_track_job *j, int frame)
 /* A bridge holds nothing. */
 static void stay_hidden(const ulna_model *model, const unsigned char *hidden, double *step)
 {
+    if (!memchr(hidden, 1, (size_t)model->nb)) /* as in most frames */
+        return;
     for (int b = 0; b < model->nb; b++)
         for (int k = 0; hidden[b] && k < model->body[b].dof_count; k++)
             step[model->body[b].dof + k] = 0;
@@ -49,47 +51,66 @@ double ulna_track_to_neighbours(const ulna_track_job *j, const ulna_clip *clip, 
     return sides;
 }
 
-/* Puts the markers of a frame, and what holds it to its neighbours, into the tracker's problem. Returns how many hold it. */
-static double pose_problem(ulna_passes *p, int frame)
+/* The way to the neighbours of a frame into p->d1; returns how many there are. */
+static double find_neighbours(ulna_passes *p, int frame)
 {
-    ulna_tracker *t = p->tracker;
-    const double *q = ulna_pass_pose(p, frame);
-    double sides = ulna_track_to_neighbours(p->j, &p->j->result->clip, p->hidden, frame, q, p->d0, p->d1);
-    ulna_tracker_expect_neighbours(t, q, p->d1, sides, ULNA_TRACK_SWEEP * t->options.smooth);
-    ulna_pass_gather(p, frame, t->seen);
-    ulna_problem_put_points(t->problem, 0, t->count, t->seen); /* which are positions or missing */
-    return sides;
+    return ulna_track_to_neighbours(p->j, &p->j->result->clip, p->hidden, frame, ulna_pass_pose(p, frame), p->d0,
+                                    p->d1);
+}
+
+static double sweep_weight(const ulna_tracker *t)
+{
+    return ULNA_TRACK_SWEEP * t->options.smooth;
+}
+
+/* What no marker shows stays on its bridge. */
+static void move_to(ulna_passes *p, int frame, const double *q)
+{
+    ulna_pass_copy(p, ulna_pass_hidden(p, frame), 0, q, ulna_pass_pose(p, frame));
 }
 
 static ulna_status sweep_one(ulna_passes *p, int frame)
 {
-    double *q = ulna_pass_pose(p, frame);
+    ulna_tracker *t = p->tracker;
+    const double *q = ulna_pass_pose(p, frame);
     if (has_no_pose(p->j, frame))
         return ULNA_OK;
-    pose_problem(p, frame);
-    ulna_status status = ulna_tracker_step(p->tracker, q, p->tracker->trial);
+    ulna_tracker_expect_neighbours(t, q, p->d1, find_neighbours(p, frame), sweep_weight(t));
+    ulna_pass_gather(p, frame, t->seen);
+    ulna_problem_put_points(t->problem, 0, t->count, t->seen); /* which are positions or missing */
+    ulna_status status = ulna_tracker_step(t, q, t->trial);
     if (status == ULNA_OK)
-        ulna_pass_copy(p, ulna_pass_hidden(p, frame), 0, p->tracker->trial, q);
+        move_to(p, frame, t->trial);
     return status;
 }
 
-/* One frame of each stretch; none of them is the neighbour of another. A frame that nothing holds may be singular, and steps alone. */
+/* 0 if the frame is to be swept by itself: nothing holds it, so that its matrix may be singular. */
+static int load(ulna_passes *p, ulna_abreast *abreast, int lane, int frame)
+{
+    ulna_tracker *t = p->tracker;
+    const double *q = ulna_pass_pose(p, frame);
+    double sides = has_no_pose(p->j, frame) ? 0 : find_neighbours(p, frame);
+    if (!(sides > 0))
+        return 0;
+    ulna_pass_gather(p, frame, t->seen);
+    double cost = ulna_tracker_neighbour_terms(t, q, p->d1, sides, sweep_weight(t));
+    ulna_abreast_load(abreast, lane, t->solver->work, q, cost, t->seen);
+    return 1;
+}
+
+/* One frame of each stretch; none of them is the neighbour of another. */
 static ulna_status sweep_abreast(ulna_passes *p, ulna_abreast *abreast, const int *frames, int count)
 {
     ulna_tracker *t = p->tracker;
     ulna_status status = ULNA_OK;
     unsigned char is_loaded[ULNA_ABREAST] = {0};
-    for (int k = 0; k < count; k++) {
-        is_loaded[k] = !has_no_pose(p->j, frames[k]) && pose_problem(p, frames[k]) > 0;
-        if (is_loaded[k])
-            ulna_abreast_load(abreast, k, t->solver->work, ulna_pass_pose(p, frames[k]));
-    }
+    for (int k = 0; k < count; k++)
+        is_loaded[k] = (unsigned char)load(p, abreast, k, frames[k]);
     ulna_tracker_loop_abreast(t, abreast);
     for (int k = 0; k < count && status == ULNA_OK; k++) {
-        double *q = ulna_pass_pose(p, frames[k]);
         if (is_loaded[k] && ulna_abreast_step(abreast, k, p->d0)) {
-            ulna_model_integrate(t->model, q, p->d0, t->trial);
-            ulna_pass_copy(p, ulna_pass_hidden(p, frames[k]), 0, t->trial, q);
+            ulna_model_integrate(t->model, ulna_pass_pose(p, frames[k]), p->d0, t->trial);
+            move_to(p, frames[k], t->trial);
         } else {
             status = sweep_one(p, frames[k]);
         }

@@ -131,5 +131,9 @@ void ulna_tracker_expect_rest(ulna_tracker *t);
 /* That of a frame at q between others: `sides` neighbours, `to_sides` (nv) the sum of the steps to them, `weight` in m^2/rad^2. */
 void ulna_tracker_expect_neighbours(ulna_tracker *t, const double *q, const double *to_sides, double sides,
                                     double weight);
+/* The same, and the other terms on coordinates, as work->slope and curve at q; returns their cost. For skeletons without quaternions, and
+ * trackers with a course. */
+double ulna_tracker_neighbour_terms(ulna_tracker *t, const double *q, const double *to_sides, double sides,
+                                    double weight);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * A Gauss-Newton step for many poses at once: what the kernel needs of a problem (kinematics/kernel_abreast.inc), lane by lane.
  *
- * Terms on coordinates are evaluated one pose after the other, as everywhere; points and the elimination go abreast.
+ * Terms on coordinates come with each pose; points and the elimination go abreast.
  */
 #include <math.h>
 #include <string.h>
@@ -14,6 +14,8 @@ struct ulna_abreast {
     const ulna_problem *problem;
     ulna_abreast_arrays arrays;
     double *local, *inverse; /* 3, 1 for each point */
+    double *weight;          /* of each point, if it is there */
+    int *term;               /* of each point: the terms are in the caller's order, points sorted by link */
 };
 
 /* The position of the root is that of its slides, and no other link of its chain slides. */
@@ -41,6 +43,8 @@ static void take_arrays(ulna_abreast *a, ulna_arena *arena)
     int count = a->problem->pull_count;
     a->local = ulna_arena_take(arena, 3 * (size_t)count, sizeof *a->local);
     a->inverse = ulna_arena_take(arena, (size_t)count, sizeof *a->inverse);
+    a->weight = ulna_arena_take(arena, (size_t)count, sizeof *a->weight);
+    a->term = ulna_arena_take(arena, (size_t)count, sizeof *a->term);
     ulna_abreast_take(&a->arrays, count, arena);
 }
 
@@ -52,6 +56,11 @@ static void copy_points(ulna_abreast *a)
             a->local[3 * i + k] = problem->pull[i].local[k];
         a->inverse[i] = problem->robust.loss == ULNA_LOSS_SQUARE ? 0 : problem->robust.inverse[i];
     }
+    for (size_t k = 0; k < problem->term_count; k++)
+        if (problem->term[k].type == ULNA_TERM_POINT) {
+            a->weight[problem->term[k].slot] = problem->term[k].weight;
+            a->term[problem->term[k].slot] = (int)k;
+        }
     a->arrays.local = a->local;
     a->arrays.inverse = a->inverse;
 }
@@ -97,27 +106,24 @@ static void find_origin(const ulna_model *model, const double *q, double origin[
             origin[k] += q[root->coordinate + s] * root->rotation[root->segment[s] - ULNA_SEGMENT_TX][k];
 }
 
-void ulna_abreast_load(ulna_abreast *abreast, int lane, ulna_work *work, const double *q)
+void ulna_abreast_load(ulna_abreast *abreast, int lane, const ulna_work *work, const double *q, double cost,
+                       const double *points)
 {
     const ulna_abreast_arrays *a = &abreast->arrays;
-    const ulna_pull *pull = abreast->problem->pull;
     const size_t nv = (size_t)a->model->nv, count = (size_t)abreast->problem->pull_count;
-    double origin[3];
+    double *row = a->rows + (size_t)lane * a->items, *goal = row + 3 * nv, *weight = goal + 3 * count, origin[3];
+    memcpy(row, q, nv * sizeof *row);
+    memcpy(row + nv, work->slope, nv * sizeof *row);
+    memcpy(row + 2 * nv, work->curve, nv * sizeof *row);
     find_origin(a->model, q, origin);
-    memcpy(work->pose->q, q, nv * sizeof *q); /* which is where terms on coordinates look */
-    work->evaluated = work->composed = work->factored = work->pose->placed = 0;
-    a->cost[lane] = ulna_coordinate_terms(work);
-    for (size_t d = 0; d < nv; d++) {
-        size_t at = d * ULNA_ABREAST + (size_t)lane;
-        a->q[at] = q[d];
-        a->slope[at] = work->slope[d];
-        a->curve[at] = work->curve[d];
-    }
     for (size_t i = 0; i < count; i++) {
+        const double *point = points + 3 * (size_t)abreast->term[i];
+        int is_there = !isnan(point[0] + point[1] + point[2]);
         for (size_t k = 0; k < 3; k++)
-            a->goal[(3 * i + k) * ULNA_ABREAST + (size_t)lane] = pull[i].goal[k] - origin[k];
-        a->weight[i * ULNA_ABREAST + (size_t)lane] = pull[i].goal[3];
+            goal[3 * i + k] = is_there ? point[k] - origin[k] : 0;
+        weight[i] = is_there ? abreast->weight[i] : 0;
     }
+    weight[count] = cost;
 }
 
 void ulna_abreast_solve(ulna_abreast *abreast, const ulna_work *work, double kappa, double most_f, double least_lambda)

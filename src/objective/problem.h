@@ -251,6 +251,8 @@ ulna_status ulna_work_step_solve(ulna_work *work, const double *right, double *x
 
 /* Terms on coordinates at work->pose->q: adds to f, fills slope, curve and couple. */
 double ulna_coordinate_terms(ulna_work *work);
+/* One of them: adds to what slope, curve and couple have; returns its f. */
+double ulna_coordinate_term(ulna_work *work, const ulna_term *term);
 /* Rows of coordinate and coupling terms for ulna_work_residuals; J is m x nv from row `at` on. Returns the rows written. */
 int ulna_coordinate_residuals(const ulna_work *work, const ulna_term *term, int at, int m, double *residuals,
                               double *jacobian);
@@ -274,8 +276,10 @@ typedef struct ulna_abreast ulna_abreast;
 ulna_status ulna_abreast_create(const ulna_problem *problem, const double *metric, const unsigned char *locked,
                                 const ulna_allocator *allocator, ulna_abreast **abreast);
 void ulna_abreast_destroy(ulna_abreast *abreast);
-/* Puts q, and the problem as it is now, into a lane. The work, one of the same problem, must be evaluated again afterwards. */
-void ulna_abreast_load(ulna_abreast *abreast, int lane, ulna_work *work, const double *q);
+/* Puts a pose into a lane: q; the terms on coordinates there, by their cost and work->slope and curve; and where the points, the
+ * first terms of the problem, should be (3 each; NaN: missing), whatever goals the problem has. */
+void ulna_abreast_load(ulna_abreast *abreast, int lane, const ulna_work *work, const double *q, double cost,
+                       const double *points);
 /* All steps, damped by lambda = kappa f: f counts as `most_f` at most, and lambda is `least_lambda` at least. */
 void ulna_abreast_solve(ulna_abreast *abreast, const ulna_work *work, double kappa, double most_f, double least_lambda);
 /* The step of a lane (nv); 0 if there is none, as its matrix is not positive definite. */

@@ -56,6 +56,21 @@ static void compare(const ulna_abreast *abreast, const lane *lanes, int nv, cons
     free(step);
 }
 
+/* After the single step: the work has the terms on coordinates. */
+static void load(ulna_test_bench *b, ulna_abreast *abreast, int k, const double *q)
+{
+    int count = ulna_problem_term_count(b->problem);
+    double *points = ulna_test_numbers(3 * count);
+    for (int t = 0; t < count; t++) {
+        const ulna_term *term = &b->problem->term[t];
+        for (int i = 0; i < 3; i++)
+            points[3 * t + i] = term->sleeping ? (double)NAN : term->goal[i];
+    }
+    memcpy(b->work->pose->q, q, (size_t)b->nq * sizeof *q);
+    ulna_abreast_load(abreast, k, b->work, q, ulna_coordinate_terms(b->work), points);
+    free(points);
+}
+
 /* All lanes with the kernel at hand. */
 static void run_round(ulna_test_rng *rng, ulna_test_bench *b, double far_m, const char *kernel, int round)
 {
@@ -76,7 +91,7 @@ static void run_round(ulna_test_rng *rng, ulna_test_bench *b, double far_m, cons
             lanes[k].q[d] += d < 3 ? far_m : 0;
         move_goals(rng, b->problem, far_m);
         single_step(b, metric, held, &lanes[k]);
-        ulna_abreast_load(abreast, k, b->work, lanes[k].q);
+        load(b, abreast, k, lanes[k].q);
     }
     ulna_abreast_solve(abreast, b->work, KAPPA, MOST_F, LEAST_LAMBDA);
     compare(abreast, lanes, b->nv, kernel, round);
