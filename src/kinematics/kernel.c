@@ -40,27 +40,19 @@ void ulna_sweep_take(ulna_sweep *sweep, const ulna_model *model, ulna_arena *are
     sweep->failed_dof = -1;
 }
 
-void ulna_abreast_take(ulna_abreast_arrays *arrays, int points, ulna_arena *arena)
+void ulna_abreast_take(ulna_abreast_arrays *arrays, ulna_arena *arena)
 {
-    size_t nq = (size_t)arrays->model->nq, nv = (size_t)arrays->model->nv, nl = (size_t)arrays->model->nl;
-    size_t lanes = ULNA_ABREAST, count = (size_t)points, items = nq + 2 * nv + 4 * count + 1;
+    size_t nv = (size_t)arrays->model->nv, nl = (size_t)arrays->model->nl, count = (size_t)arrays->count;
     struct {
         double **array;
         size_t items;
-    } const scratch[] = {{&arrays->step, nv},       {&arrays->sine, nq},     {&arrays->cosine, nq},
-                         {&arrays->motion, 6 * nv}, {&arrays->gain, 7 * nv}, {&arrays->frame, 12 * nl},
-                         {&arrays->sums, 27 * nl}};
-    arrays->items = (items + lanes - 1) / lanes * lanes;
-    arrays->rows = ulna_arena_take(arena, lanes * arrays->items, sizeof(double));
-    arrays->q = ulna_arena_take(arena, lanes * arrays->items, sizeof(double));
-    if (arrays->q) { /* one after the other, in the order of a row */
-        arrays->slope = arrays->q + lanes * nq;
-        arrays->curve = arrays->slope + lanes * nv;
-        arrays->goal = arrays->curve + lanes * nv;
-        arrays->weight = arrays->goal + lanes * 3 * count;
-        arrays->cost = arrays->weight + lanes * count;
-    }
-    for (size_t i = 0; i < sizeof scratch / sizeof *scratch; i++)
-        *scratch[i].array = ulna_arena_take(arena, scratch[i].items, lanes * sizeof(double));
-    arrays->is_good = ulna_arena_take(arena, lanes, 1);
+    } const by_lanes[] = {
+        {&arrays->sides, 1},     {&arrays->step, nv},       {&arrays->q, nv},
+        {&arrays->q_before, nv}, {&arrays->q_after, nv},    {&arrays->point, 4 * count},
+        {&arrays->slope, nv},    {&arrays->curve, nv},      {&arrays->mean, (size_t)arrays->hold.groups},
+        {&arrays->sine, nv},     {&arrays->cosine, nv},     {&arrays->motion, 6 * nv},
+        {&arrays->gain, 7 * nv}, {&arrays->frame, 12 * nl}, {&arrays->sums, 27 * nl}};
+    for (size_t i = 0; i < sizeof by_lanes / sizeof *by_lanes; i++)
+        *by_lanes[i].array = ulna_arena_take(arena, by_lanes[i].items, ULNA_ABREAST * sizeof(double));
+    arrays->is_good = ulna_arena_take(arena, ULNA_ABREAST, 1);
 }

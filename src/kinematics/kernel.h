@@ -139,26 +139,47 @@ typedef struct ulna_lanes {
 } ulna_lanes;
 
 /*
- * Many poses of a skeleton, one in each lane (kernel_abreast.inc). What is to be solved comes in rows, one for each pose; the kernel
- * turns them into arrays "by lanes", which have ULNA_ABREAST numbers in a row for each of their items, one for each pose.
+ * Many poses of a skeleton, one in each lane (kernel_abreast.inc). Arrays "by lanes" have ULNA_ABREAST numbers in a row for each of their
+ * items, one for each pose; the kernel makes them from a row of each pose.
  */
 enum { ULNA_ABREAST = 8 };
+
+/* What holds the coordinates of each pose, all alike: 1/2 w (q - goal)^2 for each DOF and goal. */
+typedef struct ulna_abreast_hold {
+    double side;               /* weight toward the poses before and after */
+    const double *leap;        /* nv: one that is as far away holds nothing */
+    const double *rest_weight; /* nv: toward rest */
+    const double *rest;        /* nv */
+    double group_weight;       /* toward the mean of a group, both counted from rest */
+    int grouped, groups;
+    const int *grouped_dof;      /* grouped */
+    const int *group;            /* nv */
+    const double *group_share;   /* groups: of a DOF in the mean */
+    const double *lower, *upper; /* nv */
+    double limit;                /* weight of what is beyond them */
+    const double *unit;          /* nv */
+    double scale;                /* all of these weights count scale times unit */
+} ulna_abreast_hold;
+
 typedef struct ulna_abreast_arrays {
     const ulna_model *model;
     const int *first;            /* nl + 1: the points on link l are first[l] .. first[l + 1] - 1 */
+    int count;                   /* points */
     const double *local;         /* 3 for each point: in the link's frame */
     const double *inverse;       /* for each point 1 / c^2 of its loss; 0: the square */
     const double *metric;        /* nv: damping is lambda times this */
     const unsigned char *locked; /* nv, or NULL */
-    size_t items;                /* of a row: those of the five arrays below, and some to fill it up */
-    double *rows;                /* ULNA_ABREAST x items */
-    double *q;                   /* nq by lanes */
-    double *slope, *curve;       /* nv, nv by lanes: of the terms on coordinates */
-    double *goal, *weight;       /* 3, 1 for each point, by lanes: relative to the root's position; weight 0: missing */
-    double *cost;                /* by lanes: of the terms on coordinates */
-    double *step;                /* nv by lanes, out */
-    unsigned char *is_good;      /* ULNA_ABREAST, out: all pivots were positive, so there is a step */
-    double *sine, *cosine, *motion, *gain, *frame, *sums; /* scratch */
+    ulna_abreast_hold hold;
+
+    const double *row[ULNA_ABREAST], *before[ULNA_ABREAST], *after[ULNA_ABREAST]; /* nv each: of each pose */
+    const double *points[ULNA_ABREAST]; /* 4 for each point: relative to the root's position, and weight; 0: missing */
+    double *sides;                      /* by lanes: how many of before and after count, one at least */
+
+    double *step;           /* nv by lanes, out */
+    unsigned char *is_good; /* ULNA_ABREAST, out: all pivots were positive, so there is a step */
+
+    /* Scratch, by lanes. */
+    double *q, *q_before, *q_after, *point, *slope, *curve, *mean, *sine, *cosine, *motion, *gain, *frame, *sums;
 } ulna_abreast_arrays;
 
 static inline size_t ulna_link_words(const ulna_model *model)
@@ -242,8 +263,8 @@ static inline double *ulna_lanes_wrench(const ulna_sweep *sweep, int link)
     return (double *)(sweep->curvature + 6 * (size_t)link);
 }
 
-/* Takes all arrays by lanes, and their scratch, from an arena (base.h). `points`: how many. */
-void ulna_abreast_take(ulna_abreast_arrays *arrays, int points, ulna_arena *arena);
+/* Takes the arrays by lanes from an arena (base.h). */
+void ulna_abreast_take(ulna_abreast_arrays *arrays, ulna_arena *arena);
 
 /* Takes the scratch of the sweeps from an arena (base.h). */
 void ulna_sweep_take(ulna_sweep *sweep, const ulna_model *model, ulna_arena *arena);

@@ -51,22 +51,15 @@ double ulna_track_to_neighbours(const ulna_track_job *j, const ulna_clip *clip, 
     return sides;
 }
 
-/* The way to the neighbours of a frame into p->d1; returns how many there are. */
-static double find_neighbours(ulna_passes *p, int frame)
-{
-    return ulna_track_to_neighbours(p->j, &p->j->result->clip, p->hidden, frame, ulna_pass_pose(p, frame), p->d0,
-                                    p->d1);
-}
-
-static double sweep_weight(const ulna_tracker *t)
-{
-    return ULNA_TRACK_SWEEP * t->options.smooth;
-}
-
 /* What no marker shows stays on its bridge. */
 static void move_to(ulna_passes *p, int frame, const double *q)
 {
     ulna_pass_copy(p, ulna_pass_hidden(p, frame), 0, q, ulna_pass_pose(p, frame));
+}
+
+static double sweep_weight(const ulna_passes *p)
+{
+    return ULNA_TRACK_SWEEP * p->tracker->options.smooth;
 }
 
 static ulna_status sweep_one(ulna_passes *p, int frame)
@@ -75,7 +68,8 @@ static ulna_status sweep_one(ulna_passes *p, int frame)
     const double *q = ulna_pass_pose(p, frame);
     if (has_no_pose(p->j, frame))
         return ULNA_OK;
-    ulna_tracker_expect_neighbours(t, q, p->d1, find_neighbours(p, frame), sweep_weight(t));
+    double sides = ulna_track_to_neighbours(p->j, &p->j->result->clip, p->hidden, frame, q, p->d0, p->d1);
+    ulna_tracker_expect_neighbours(t, q, p->d1, sides, sweep_weight(p));
     ulna_pass_gather(p, frame, t->seen);
     ulna_problem_put_points(t->problem, 0, t->count, t->seen); /* which are positions or missing */
     ulna_status status = ulna_tracker_step(t, q, t->trial);
@@ -84,36 +78,64 @@ static ulna_status sweep_one(ulna_passes *p, int frame)
     return status;
 }
 
-/* 0 if the frame is to be swept by itself: nothing holds it, so that its matrix may be singular. */
-static int load(ulna_passes *p, ulna_abreast *abreast, int lane, int frame)
+/* ---- abreast ------------------------------------------------------------------------------------------------------- */
+
+typedef struct sweeping {
+    ulna_passes *p;
+    ulna_abreast *abreast;           /* NULL: steps are made one by one */
+    double *spare;                   /* 2 ULNA_ABREAST x nq: neighbours, where some of their joints are hidden */
+    int frames[ULNA_ABREAST], count; /* at hand: no two of them are neighbours */
+} sweeping;
+
+/* The pose `near` that holds a frame; NULL: none. Joints that are hidden there are where those of the frame are, so that they hold nothing;
+ * if the frame itself has the same ones hidden, no marker sees them, they do not move, and need no such care. */
+static const double *neighbour(const sweeping *s, int near, int frame, double *spare)
 {
-    ulna_tracker *t = p->tracker;
+    const ulna_passes *p = s->p;
+    if (near < 0 || near >= p->total || has_no_pose(p->j, near))
+        return NULL;
+    const double *pose = ulna_pass_pose(p, near), *q = ulna_pass_pose(p, frame);
+    const unsigned char *hidden = ulna_pass_hidden(p, near);
+    if (!memcmp(hidden, ulna_pass_hidden(p, frame), (size_t)p->j->take->model->nb))
+        return pose;
+    memcpy(spare, pose, (size_t)p->nq * sizeof *spare);
+    ulna_pass_copy(p, hidden, 1, q, spare);
+    return spare;
+}
+
+/* 0 if the frame is to be swept by itself: nothing holds it, so that its matrix may be singular. */
+static int load(const sweeping *s, int lane)
+{
+    const ulna_passes *p = s->p;
+    const int frame = s->frames[lane];
     const double *q = ulna_pass_pose(p, frame);
-    double sides = has_no_pose(p->j, frame) ? 0 : find_neighbours(p, frame);
-    if (!(sides > 0))
+    double *spare = s->spare + 2 * (size_t)lane * (size_t)p->nq;
+    const double *before = neighbour(s, frame - 1, frame, spare);
+    const double *after = neighbour(s, frame + 1, frame, spare + p->nq);
+    if (has_no_pose(p->j, frame) || (!before && !after))
         return 0;
-    ulna_pass_gather(p, frame, t->seen);
-    double cost = ulna_tracker_neighbour_terms(t, q, p->d1, sides, sweep_weight(t));
-    ulna_abreast_load(abreast, lane, t->solver->work, q, cost, t->seen);
+    ulna_pass_gather(p, frame, p->tracker->seen);
+    ulna_abreast_load(s->abreast, lane, q, before, after, p->tracker->seen);
     return 1;
 }
 
-/* One frame of each stretch; none of them is the neighbour of another. */
-static ulna_status sweep_abreast(ulna_passes *p, ulna_abreast *abreast, const int *frames, int count)
+static ulna_status sweep_frames(const sweeping *s)
 {
-    ulna_tracker *t = p->tracker;
+    ulna_passes *p = s->p;
     ulna_status status = ULNA_OK;
     unsigned char is_loaded[ULNA_ABREAST] = {0};
-    for (int k = 0; k < count; k++)
-        is_loaded[k] = (unsigned char)load(p, abreast, k, frames[k]);
-    ulna_tracker_loop_abreast(t, abreast);
-    for (int k = 0; k < count && status == ULNA_OK; k++) {
-        if (is_loaded[k] && ulna_abreast_step(abreast, k, p->d0)) {
-            ulna_model_integrate(t->model, ulna_pass_pose(p, frames[k]), p->d0, t->trial);
-            move_to(p, frames[k], t->trial);
+    for (int k = 0; k < s->count && s->abreast; k++)
+        is_loaded[k] = (unsigned char)load(s, k);
+    if (s->abreast)
+        ulna_tracker_loop_abreast(p->tracker, s->abreast);
+    for (int k = 0; k < s->count && status == ULNA_OK; k++) {
+        if (is_loaded[k] && ulna_abreast_step(s->abreast, k, p->d0)) {
+            ulna_model_integrate(p->j->take->model, ulna_pass_pose(p, s->frames[k]), p->d0, p->tracker->trial);
+            move_to(p, s->frames[k], p->tracker->trial);
         } else {
-            status = sweep_one(p, frames[k]);
+            status = sweep_one(p, s->frames[k]);
         }
+        ulna_track_progress(p->j);
     }
     return status;
 }
@@ -124,36 +146,38 @@ static int begins(const ulna_passes *p, int k, int count)
     return (int)((long long)p->total * k / count);
 }
 
-static ulna_status sweep(ulna_passes *p, ulna_abreast *abreast, int is_back)
+static ulna_status sweep(sweeping *s, int is_back)
 {
-    int count = p->total / LEAST_STRETCH, longest, frames[ULNA_ABREAST];
+    const ulna_passes *p = s->p;
+    int count = p->total / LEAST_STRETCH;
     count = count < 1 ? 1 : count > ULNA_ABREAST ? ULNA_ABREAST : count;
-    longest = (p->total + count - 1) / count;
+    int longest = (p->total + count - 1) / count;
     ulna_status status = ULNA_OK;
     for (int i = 0; i < longest && status == ULNA_OK && !atomic_load(&p->j->cancelled); i++) {
-        int n = 0;
+        s->count = 0;
         for (int k = 0; k < count; k++) {
             int first = begins(p, k, count), last = begins(p, k + 1, count);
             if (i < last - first)
-                frames[n++] = is_back ? last - 1 - i : first + i;
+                s->frames[s->count++] = is_back ? last - 1 - i : first + i;
         }
-        if (abreast)
-            status = sweep_abreast(p, abreast, frames, n);
-        for (int k = 0; k < n; k++) {
-            if (!abreast && status == ULNA_OK)
-                status = sweep_one(p, frames[k]);
-            ulna_track_progress(p->j);
-        }
+        status = sweep_frames(s);
     }
     return status;
 }
 
 ulna_status ulna_pass_sweep(ulna_passes *p)
 {
-    ulna_abreast *abreast;
-    ulna_status status = ulna_tracker_abreast(p->tracker, &abreast);
+    const ulna_allocator *allocator = &p->j->take->allocator;
+    sweeping s = {.p = p};
+    size_t room = 2 * ULNA_ABREAST * (size_t)p->nq;
+    ulna_status status = ulna_tracker_abreast(p->tracker, p->j->leap, sweep_weight(p), &s.abreast);
+    if (status == ULNA_OK) {
+        s.spare = ulna_allocate(allocator, room, sizeof *s.spare);
+        status = s.spare ? ULNA_OK : ULNA_ERR_MEMORY;
+    }
     for (int n = 0; n < ULNA_TRACK_SWEEPS && status == ULNA_OK; n++)
-        status = sweep(p, abreast, n % 2 == 0);
-    ulna_abreast_destroy(abreast);
+        status = sweep(&s, n % 2 == 0);
+    ulna_release(allocator, s.spare, room, sizeof *s.spare);
+    ulna_abreast_destroy(s.abreast);
     return status;
 }

@@ -105,8 +105,7 @@ int ulna_tracker_may_loop(const ulna_tracker *t);
 ulna_status ulna_tracker_loop_begin(ulna_tracker *t, const double *q);
 /* One step from q without an iteration around it. */
 ulna_status ulna_tracker_loop_step(ulna_tracker *t, const double *q, double *result);
-/* Such steps for many frames at once; *abreast is NULL if they must be made one by one. */
-ulna_status ulna_tracker_abreast(const ulna_tracker *t, struct ulna_abreast **abreast);
+/* Such steps for many frames at once (ulna_tracker_abreast). */
 void ulna_tracker_loop_abreast(ulna_tracker *t, struct ulna_abreast *abreast);
 /* Iterates from there to q. ULNA_ERR_SINGULAR and _INDEFINITE are for the solver, from the start again. */
 ulna_status ulna_tracker_loop(ulna_tracker *t, double *q, ulna_result *result);
@@ -131,9 +130,9 @@ void ulna_tracker_expect_rest(ulna_tracker *t);
 /* That of a frame at q between others: `sides` neighbours, `to_sides` (nv) the sum of the steps to them, `weight` in m^2/rad^2. */
 void ulna_tracker_expect_neighbours(ulna_tracker *t, const double *q, const double *to_sides, double sides,
                                     double weight);
-/* The same, and the other terms on coordinates, as work->slope and curve at q; returns their cost. For skeletons without quaternions, and
- * trackers with a course. */
-double ulna_tracker_neighbour_terms(ulna_tracker *t, const double *q, const double *to_sides, double sides,
-                                    double weight);
+/* The same for many frames at once, held by `weight`, with a neighbour that is as far away as `leap` (nv) holding nothing. *abreast is NULL
+ * if they must be solved one by one. */
+ulna_status ulna_tracker_abreast(const ulna_tracker *t, const double *leap, double weight,
+                                 struct ulna_abreast **abreast);
 
 #endif

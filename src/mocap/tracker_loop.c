@@ -113,15 +113,6 @@ ulna_status ulna_tracker_loop_step(ulna_tracker *t, const double *q, double *res
     return status;
 }
 
-ulna_status ulna_tracker_abreast(const ulna_tracker *t, ulna_abreast **abreast)
-{
-    *abreast = NULL;
-    if (!t->may_loop)
-        return ULNA_OK;
-    return ulna_abreast_create(t->problem, t->solver->metric, t->has_locked ? t->solver->locked : NULL, &t->allocator,
-                               abreast);
-}
-
 void ulna_tracker_loop_abreast(ulna_tracker *t, ulna_abreast *abreast)
 {
     const double curvature = curvature_of(t);

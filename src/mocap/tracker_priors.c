@@ -136,11 +136,13 @@ static void find_rest(ulna_tracker *t, const double *q)
     }
 }
 
-/* What holds a frame between others, into prior_weight; and times the way to where it is held, into toward. */
-static void sum_neighbours(ulna_tracker *t, const double *q, const double *to_sides, double sides, double weight)
+void ulna_tracker_expect_neighbours(ulna_tracker *t, const double *q, const double *to_sides, double sides,
+                                    double weight)
 {
     const double *restrict rest = t->prior.rest, *restrict to_rest = t->to_rest, curve = t->prior.curve;
     double *restrict sum = t->prior_weight, *restrict toward = t->toward;
+    if (t->prior_term == ULNA_NONE)
+        return;
     weight /= t->prior.sum;
     find_rest(t, q);
     for (int d = 0; d < t->nv; d++) {
@@ -152,42 +154,37 @@ static void sum_neighbours(ulna_tracker *t, const double *q, const double *to_si
         sum[d] += curve;
         toward[d] += curve * (t->group_mean[t->prior.group[d]] + to_rest[d]);
     }
-}
-
-void ulna_tracker_expect_neighbours(ulna_tracker *t, const double *q, const double *to_sides, double sides,
-                                    double weight)
-{
-    if (t->prior_term == ULNA_NONE)
-        return;
-    sum_neighbours(t, q, to_sides, sides, weight);
     for (int d = 0; d < t->nv; d++) /* without a weight there is no way either */
-        t->toward[d] /= t->prior_weight[d] > 0 ? t->prior_weight[d] : 1;
-    ulna_model_integrate(t->model, q, t->toward, t->prior_goal);
+        toward[d] /= sum[d] > 0 ? sum[d] : 1;
+    ulna_model_integrate(t->model, q, toward, t->prior_goal);
     ulna_problem_set_posture(t->problem, t->prior_term, t->prior_goal, t->prior_weight);
 }
 
-/* With w the sum of the weights and u that of their pulls the prior is |u|^2 / 2 w at q: its slope is -u, its curvature w. */
-double ulna_tracker_neighbour_terms(ulna_tracker *t, const double *q, const double *to_sides, double sides,
-                                    double weight)
+ulna_status ulna_tracker_abreast(const ulna_tracker *t, const double *leap, double weight, ulna_abreast **abreast)
 {
     const ulna_problem *problem = t->problem;
-    ulna_work *work = t->solver->work;
-    const double *restrict sum = t->prior_weight, *restrict toward = t->toward, *restrict unit = problem->unit;
-    double *restrict slope = work->slope, *restrict curve = work->curve, f = 0;
-    const double scale = ulna_term_weight(problem, &problem->term[t->prior_term]);
-    sum_neighbours(t, q, to_sides, sides, weight);
-    for (int d = 0; d < t->nv; d++) {
-        double pull = toward[d] / (sum[d] > 0 ? sum[d] : 1);
-        slope[d] = -scale * unit[d] * toward[d];
-        curve[d] = scale * unit[d] * sum[d];
-        f -= 0.5 * slope[d] * pull;
-    }
-    memcpy(work->pose->q, q, (size_t)t->nq * sizeof *q); /* where the others look */
-    work->evaluated = work->composed = work->factored = work->pose->placed = 0;
-    for (int i = 0; i < problem->coordinate_count; i++)
-        if (problem->coordinate_term[i] != t->prior_term)
-            f += ulna_coordinate_term(work, &problem->term[problem->coordinate_term[i]]);
-    return f;
+    const int has_limits = t->options.limits > 0;
+    *abreast = NULL;
+    /* Terms on coordinates that a caller has added are not in `hold`. */
+    if (!t->may_loop || t->prior_term == ULNA_NONE || problem->coordinate_count != 1 + has_limits)
+        return ULNA_OK;
+    const ulna_abreast_hold hold = {.side = weight / t->prior.sum,
+                                    .leap = leap,
+                                    .rest_weight = t->prior.rest,
+                                    .rest = t->model->rest,
+                                    .group_weight = t->prior.curve,
+                                    .grouped = t->grouped,
+                                    .groups = t->groups,
+                                    .grouped_dof = t->prior.grouped,
+                                    .group = t->prior.group,
+                                    .group_share = t->group_share,
+                                    .lower = t->model->lower,
+                                    .upper = t->model->upper,
+                                    .limit = has_limits ? t->options.limits / t->prior.sum : 0,
+                                    .unit = problem->unit,
+                                    .scale = ulna_term_weight(problem, &problem->term[t->prior_term])};
+    return ulna_abreast_create(problem, t->solver->metric, t->has_locked ? t->solver->locked : NULL, &hold,
+                               &t->allocator, abreast);
 }
 
 /* Joints that are not seen go to where they were seen last. */

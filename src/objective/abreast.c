@@ -1,7 +1,8 @@
 /*
  * A Gauss-Newton step for many poses at once: what the kernel needs of a problem (kinematics/kernel_abreast.inc), lane by lane.
  *
- * Terms on coordinates come with each pose; points and the elimination go abreast.
+ * Of the problem only its points count, with goals that come with each pose. What holds coordinates is given apart, since it
+ * is about the poses before and after.
  */
 #include <math.h>
 #include <string.h>
@@ -16,6 +17,8 @@ struct ulna_abreast {
     double *local, *inverse; /* 3, 1 for each point */
     double *weight;          /* of each point, if it is there */
     int *term;               /* of each point: the terms are in the caller's order, points sorted by link */
+    double *points;          /* ULNA_ABREAST x 4 for each point */
+    double *nothing;         /* 4 for each point, or nv: zeros, for lanes that are not used */
 };
 
 /* The position of the root is that of its slides, and no other link of its chain slides. */
@@ -40,12 +43,14 @@ static int is_known(const ulna_problem *problem)
 
 static void take_arrays(ulna_abreast *a, ulna_arena *arena)
 {
-    int count = a->problem->pull_count;
-    a->local = ulna_arena_take(arena, 3 * (size_t)count, sizeof *a->local);
-    a->inverse = ulna_arena_take(arena, (size_t)count, sizeof *a->inverse);
-    a->weight = ulna_arena_take(arena, (size_t)count, sizeof *a->weight);
-    a->term = ulna_arena_take(arena, (size_t)count, sizeof *a->term);
-    ulna_abreast_take(&a->arrays, count, arena);
+    size_t count = (size_t)a->arrays.count, nv = (size_t)a->arrays.model->nv;
+    a->local = ulna_arena_take(arena, 3 * count, sizeof *a->local);
+    a->inverse = ulna_arena_take(arena, count, sizeof *a->inverse);
+    a->weight = ulna_arena_take(arena, count, sizeof *a->weight);
+    a->term = ulna_arena_take(arena, count, sizeof *a->term);
+    a->points = ulna_arena_take(arena, 4 * count * ULNA_ABREAST, sizeof *a->points);
+    a->nothing = ulna_arena_take(arena, 4 * count > nv ? 4 * count : nv, sizeof *a->nothing);
+    ulna_abreast_take(&a->arrays, arena);
 }
 
 static void copy_points(ulna_abreast *a)
@@ -65,13 +70,23 @@ static void copy_points(ulna_abreast *a)
     a->arrays.inverse = a->inverse;
 }
 
-ulna_status ulna_abreast_create(const ulna_problem *problem, const double *metric, const unsigned char *locked,
-                                const ulna_allocator *allocator, ulna_abreast **abreast)
+static void empty_lane(ulna_abreast *a, int lane)
 {
-    ulna_abreast layout = {
-        .allocator = ulna_allocator_or_default(allocator),
-        .problem = problem,
-        .arrays = {.model = problem->model, .first = problem->pull_first, .metric = metric, .locked = locked}};
+    a->arrays.row[lane] = a->arrays.before[lane] = a->arrays.after[lane] = a->arrays.points[lane] = a->nothing;
+    a->arrays.sides[lane] = 1;
+}
+
+ulna_status ulna_abreast_create(const ulna_problem *problem, const double *metric, const unsigned char *locked,
+                                const ulna_abreast_hold *hold, const ulna_allocator *allocator, ulna_abreast **abreast)
+{
+    ulna_abreast layout = {.allocator = ulna_allocator_or_default(allocator),
+                           .problem = problem,
+                           .arrays = {.model = problem->model,
+                                      .first = problem->pull_first,
+                                      .count = problem->pull_count,
+                                      .metric = metric,
+                                      .locked = locked,
+                                      .hold = *hold}};
     ulna_arena arena = {NULL, sizeof layout, 0};
     *abreast = NULL;
     if (!is_known(problem))
@@ -84,6 +99,8 @@ ulna_status ulna_abreast_create(const ulna_problem *problem, const double *metri
     arena = (ulna_arena){memory, sizeof layout, 0};
     take_arrays(&layout, &arena);
     copy_points(&layout);
+    for (int lane = 0; lane < ULNA_ABREAST; lane++)
+        empty_lane(&layout, lane);
     *abreast = memory;
     **abreast = layout;
     return ULNA_OK;
@@ -106,29 +123,31 @@ static void find_origin(const ulna_model *model, const double *q, double origin[
             origin[k] += q[root->coordinate + s] * root->rotation[root->segment[s] - ULNA_SEGMENT_TX][k];
 }
 
-void ulna_abreast_load(ulna_abreast *abreast, int lane, const ulna_work *work, const double *q, double cost,
+void ulna_abreast_load(ulna_abreast *abreast, int lane, const double *q, const double *before, const double *after,
                        const double *points)
 {
-    const ulna_abreast_arrays *a = &abreast->arrays;
-    const size_t nv = (size_t)a->model->nv, count = (size_t)abreast->problem->pull_count;
-    double *row = a->rows + (size_t)lane * a->items, *goal = row + 3 * nv, *weight = goal + 3 * count, origin[3];
-    memcpy(row, q, nv * sizeof *row);
-    memcpy(row + nv, work->slope, nv * sizeof *row);
-    memcpy(row + 2 * nv, work->curve, nv * sizeof *row);
+    ulna_abreast_arrays *a = &abreast->arrays;
+    double *row = abreast->points + 4 * (size_t)a->count * (size_t)lane, origin[3];
     find_origin(a->model, q, origin);
-    for (size_t i = 0; i < count; i++) {
+    for (int i = 0; i < a->count; i++, row += 4) {
         const double *point = points + 3 * (size_t)abreast->term[i];
         int is_there = !isnan(point[0] + point[1] + point[2]);
-        for (size_t k = 0; k < 3; k++)
-            goal[3 * i + k] = is_there ? point[k] - origin[k] : 0;
-        weight[i] = is_there ? abreast->weight[i] : 0;
+        for (int k = 0; k < 3; k++)
+            row[k] = is_there ? point[k] - origin[k] : 0;
+        row[3] = is_there ? abreast->weight[i] : 0;
     }
-    weight[count] = cost;
+    a->points[lane] = abreast->points + 4 * (size_t)a->count * (size_t)lane;
+    a->row[lane] = q;
+    a->before[lane] = before ? before : q; /* no way to go */
+    a->after[lane] = after ? after : q;
+    a->sides[lane] = (before != NULL) + (after != NULL);
 }
 
 void ulna_abreast_solve(ulna_abreast *abreast, const ulna_work *work, double kappa, double most_f, double least_lambda)
 {
     work->pose->kernel->abreast(&abreast->arrays, kappa, most_f, least_lambda);
+    for (int lane = 0; lane < ULNA_ABREAST; lane++)
+        empty_lane(abreast, lane);
 }
 
 int ulna_abreast_step(const ulna_abreast *abreast, int lane, double *step)

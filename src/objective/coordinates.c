@@ -103,7 +103,7 @@ double ulna_coupling_weight(const ulna_problem *problem, const ulna_term *term)
 }
 
 /* A posture or limits. Without quaternions coordinates are degrees of freedom, and the kernel knows what to do. */
-double ulna_coordinate_term(ulna_work *work, const ulna_term *term)
+static double coordinate_term(ulna_work *work, const ulna_term *term)
 {
     const ulna_problem *problem = work->problem;
     const int nv = problem->model->nv, is_posture = term->type == ULNA_TERM_POSTURE;
@@ -129,7 +129,7 @@ double ulna_coordinate_terms(ulna_work *work)
     }
     double f = 0;
     for (int i = 0; i < problem->coordinate_count; i++)
-        f += ulna_coordinate_term(work, &problem->term[problem->coordinate_term[i]]);
+        f += coordinate_term(work, &problem->term[problem->coordinate_term[i]]);
     for (int i = 0; i < problem->coupling_count; i++) {
         const ulna_term *term = &problem->term[problem->coupling_term[i]];
         double r = ulna_coupling_residual(work, term), w = ulna_coupling_weight(problem, term);

@@ -251,8 +251,6 @@ ulna_status ulna_work_step_solve(ulna_work *work, const double *right, double *x
 
 /* Terms on coordinates at work->pose->q: adds to f, fills slope, curve and couple. */
 double ulna_coordinate_terms(ulna_work *work);
-/* One of them: adds to what slope, curve and couple have; returns its f. */
-double ulna_coordinate_term(ulna_work *work, const ulna_term *term);
 /* Rows of coordinate and coupling terms for ulna_work_residuals; J is m x nv from row `at` on. Returns the rows written. */
 int ulna_coordinate_residuals(const ulna_work *work, const ulna_term *term, int at, int m, double *residuals,
                               double *jacobian);
@@ -271,14 +269,15 @@ void ulna_coordinate_goal_slope(const ulna_work *work, const ulna_term *term, in
 
 typedef struct ulna_abreast ulna_abreast;
 
-/* *abreast is NULL if the skeleton or its terms are of a kind that only single steps know (kernel_abreast.inc): quaternions, say.
- * `metric` (nv) and `locked` (nv, or NULL) stay the caller's: damping of a DOF is lambda times its metric. */
+/* *abreast is NULL if the skeleton or its terms are of a kind that only single steps know (kernel_abreast.inc): quaternions, say. Of the
+ * problem only points count; `hold` is what is said of coordinates. `metric` (nv), `locked` (nv, or NULL) and the arrays of `hold` stay
+ * the caller's: damping of a DOF is lambda times its metric. */
 ulna_status ulna_abreast_create(const ulna_problem *problem, const double *metric, const unsigned char *locked,
-                                const ulna_allocator *allocator, ulna_abreast **abreast);
+                                const ulna_abreast_hold *hold, const ulna_allocator *allocator, ulna_abreast **abreast);
 void ulna_abreast_destroy(ulna_abreast *abreast);
-/* Puts a pose into a lane: q; the terms on coordinates there, by their cost and work->slope and curve; and where the points, the
- * first terms of the problem, should be (3 each; NaN: missing), whatever goals the problem has. */
-void ulna_abreast_load(ulna_abreast *abreast, int lane, const ulna_work *work, const double *q, double cost,
+/* Puts a pose into a lane, until the next solve: q, the poses that hold it, of which one may be NULL, and where the points, the
+ * first terms of the problem, should be (3 each; NaN: missing). q, before and after must stay until then. */
+void ulna_abreast_load(ulna_abreast *abreast, int lane, const double *q, const double *before, const double *after,
                        const double *points);
 /* All steps, damped by lambda = kappa f: f counts as `most_f` at most, and lambda is `least_lambda` at least. */
 void ulna_abreast_solve(ulna_abreast *abreast, const ulna_work *work, double kappa, double most_f, double least_lambda);
