@@ -87,8 +87,8 @@ typedef struct sweeping {
     int frames[ULNA_ABREAST], count; /* at hand: no two of them are neighbours */
 } sweeping;
 
-/* The pose `near` that holds a frame; NULL: none. Joints that are hidden there are where those of the frame are, so that they hold nothing;
- * if the frame itself has the same ones hidden, no marker sees them, they do not move, and need no such care. */
+/* The pose `near` that holds a frame; NULL: none. Joints that are hidden there are put where those of the frame are, so that they hold
+ * nothing. Those that no marker ever shows are there in all frames. */
 static const double *neighbour(const sweeping *s, int near, int frame, double *spare)
 {
     const ulna_passes *p = s->p;
@@ -96,7 +96,7 @@ static const double *neighbour(const sweeping *s, int near, int frame, double *s
         return NULL;
     const double *pose = ulna_pass_pose(p, near), *q = ulna_pass_pose(p, frame);
     const unsigned char *hidden = ulna_pass_hidden(p, near);
-    if (!memcmp(hidden, ulna_pass_hidden(p, frame), (size_t)p->j->take->model->nb))
+    if (!memcmp(hidden, p->tracker->is_idle, (size_t)p->j->take->model->nb))
         return pose;
     memcpy(spare, pose, (size_t)p->nq * sizeof *spare);
     ulna_pass_copy(p, hidden, 1, q, spare);
