@@ -79,39 +79,31 @@ double ulna_median(double *numbers, size_t count)
     return count ? 0.5 * numbers[(count - 1) / 2] + 0.5 * numbers[count / 2] : (double)NAN;
 }
 
-/* Moves the numbers below the pivot, or with `is_equal` those that are not above it, to the front; returns where they end. No branch
- * depends on a number: half of them would be guessed wrong. */
-static ptrdiff_t part(double *x, ptrdiff_t first, ptrdiff_t end, double pivot, int is_equal)
-{
-    ptrdiff_t to = first;
-    for (ptrdiff_t i = first; i < end; i++) {
-        double number = x[i];
-        x[i] = x[to];
-        x[to] = number;
-        to += is_equal ? number <= pivot : number < pivot;
-    }
-    return to;
-}
-
-/* Hoare's selection: x[k] is in its place afterwards, none before it is larger, none after it smaller. After too many rounds what is
- * left is sorted, so that there are no bad cases. */
+/* Wirth's version of Hoare's selection: x[k] is in its place afterwards, none before it is larger, none after it smaller. After too
+ * many rounds what is left is sorted, so that there are no bad cases. */
 static void select_number(double *x, ptrdiff_t count, ptrdiff_t k)
 {
-    ptrdiff_t first = 0, end = count;
-    for (int rounds = 0; end - first > 1; rounds++) {
+    ptrdiff_t first = 0, last = count - 1;
+    for (int rounds = 0; first < last; rounds++) {
+        ptrdiff_t i = first, j = last;
         double pivot = x[k];
         if (rounds == MOST_ROUNDS) {
-            ulna_sort_numbers(x + first, (size_t)(end - first));
+            ulna_sort_numbers(x + first, (size_t)(last - first + 1));
             return;
         }
-        ptrdiff_t smaller = part(x, first, end, pivot, 0);
-        if (k < smaller) {
-            end = smaller;
-            continue;
+        while (i <= j) {
+            for (; x[i] < pivot; i++)
+                ;
+            for (; x[j] > pivot; j--)
+                ;
+            if (i <= j) {
+                double number = x[i];
+                x[i++] = x[j];
+                x[j--] = number;
+            }
         }
-        first = part(x, smaller, end, pivot, 1);
-        if (k < first)
-            return;
+        first = j < k ? i : first;
+        last = k < i ? j : last;
     }
 }
 
