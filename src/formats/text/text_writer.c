@@ -95,6 +95,13 @@ void ulna_put_bytes(ulna_writer *writer, const char *data, size_t bytes)
     writer->used += bytes;
 }
 
+char *ulna_put_room(ulna_writer *writer, size_t bytes)
+{
+    if (bytes > sizeof writer->buffer - writer->used)
+        empty_buffer(writer);
+    return writer->buffer + writer->used;
+}
+
 void ulna_put(ulna_writer *writer, const char *text)
 {
     ulna_put_bytes(writer, text, strlen(text));
@@ -137,16 +144,13 @@ int ulna_format_number(double value, char text[ULNA_NUMBER_SIZE])
 {
     if (value == 0)
         return ulna_decimal_text((ulna_decimal){0, 0}, signbit(value) != 0, 1, text);
-    int digits;
-    ulna_decimal number = ulna_decimal_shortest(fabs(value), &digits);
-    return ulna_decimal_text(number, value < 0, digits, text);
+    return ulna_format_scaled(value, 1, 0, text);
 }
 
 void ulna_put_number(ulna_writer *writer, double value)
 {
-    char text[ULNA_NUMBER_SIZE];
-    int length = ulna_format_number(value, text);
-    ulna_put_bytes(writer, text, (size_t)length);
+    char *room = ulna_put_room(writer, ULNA_NUMBER_SIZE);
+    ulna_put_to(writer, room + ulna_format_number(value, room));
 }
 
 void ulna_put_json_string(ulna_writer *writer, const char *text)
