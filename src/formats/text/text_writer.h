@@ -6,6 +6,9 @@
 
 #include "ulna/formats.h"
 
+/* Room for a text of that length and no more: one that doubles as it grows takes up to twice that, and its copy. */
+ulna_status ulna_text_reserve(ulna_text *text, size_t length);
+
 typedef struct ulna_writer {
     const ulna_sink *sink;
     ulna_status status;
