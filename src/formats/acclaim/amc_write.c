@@ -12,8 +12,6 @@
 #include "formats/text/numbers.h"
 #include "math/math3.h"
 
-#define SURELY_FINITE 1e290 /* also in units of a nanometre */
-
 typedef struct amc_writer {
     ulna_writer out;
     const ulna_model *model; /* with joints that Acclaim can say */
@@ -65,7 +63,7 @@ static ulna_status put_bone(amc_writer *w, int b, const double *q, long long num
     for (int k = 0; k < channels->count; k++) {
         double value = q[channels->channel[k].coordinate];
         double scale = channels->channel[k].kind == 't' ? w->unit : w->angle;
-        if (!(fabs(value) < SURELY_FINITE) && !isfinite(value / scale))
+        if (!(fabs(value) < ULNA_FINITE_IN_UNITS) && !isfinite(value / scale))
             return ulna_fail(error, ULNA_ERR_NUMBER, "frame %lld: a value of '%.60s' is not a number", number,
                              ulna_model_body_name(w->model, b));
         *at++ = ' ';

@@ -426,8 +426,9 @@ static int find_steps(double x, double value, double scale)
     uint64_t bits = bits_of(x), wanted = bits_of(value);
     if ((bits & 0xfffffffffffff) - NEAR > 0xfffffffffffff - 2 * NEAR)
         return -1;
-    return (bits_of(double_of(bits - 1) * scale) == wanted) | (bits_of(x * scale) == wanted) << 1 |
-           (bits_of(double_of(bits + 1) * scale) == wanted) << 2;
+    int less = bits_of(double_of(bits - 1) * scale) == wanted, same = bits_of(x * scale) == wanted;
+    int more = bits_of(double_of(bits + 1) * scale) == wanted;
+    return less + NOT_MOVED * same + ONE_MORE * more;
 }
 
 /* Most numbers of recordings: the exponent of their first digit. Their powers of ten have no more than 64 bits, so products are exact. */
@@ -447,17 +448,15 @@ static inline int expand_quickly(double x, seventeen *e)
 {
     /* As doubles the first four are a little larger than these powers of ten, by less than a last place: so all comparisons are right. */
     static const double tens[] = {1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
-    uint64_t bits = bits_of(x), high, low;
+    uint64_t bits = bits_of(x);
     if (!(x >= tens[0] && x < tens[MOST_FIRST + 1 - LEAST_FIRST]))
         return 0;
     int binary = (int)(bits >> 52) - 1023, next = decimal_exponent(binary) + 1; /* of a power of ten that x may reach */
     e->first = next - !(x >= tens[next - LEAST_FIRST]);
-    int power = 16 - e->first, shift = 62 - binary - binary_exponent(power);
+    int power = 16 - e->first, shift = binary + binary_exponent(power) - 51; /* 1 .. 4: the product is below 2^57 */
     const uint64_t factor = powers[power - LEAST_POWER][0];
-    multiply(bits << 11 | (uint64_t)1 << 63, factor, &high, &low);
-    e->floor = high >> shift;
-    e->fraction = high << (64 - shift) | low >> shift;
-    e->half_ulp = (int64_t)(factor >> (54 + shift - FINE));
+    multiply(((bits & 0xfffffffffffff) | (uint64_t)1 << 52) << shift, factor, &e->floor, &e->fraction);
+    e->half_ulp = (int64_t)(factor >> (65 - FINE - shift));
     return 1;
 }
 
