@@ -89,7 +89,7 @@ ulna_allocator ulna_allocator_or_default(const ulna_allocator *allocator)
                : (ulna_allocator){default_allocate, default_release, NULL};
 }
 
-void *ulna_allocate(const ulna_allocator *allocator, size_t count, size_t size)
+void *ulna_allocate_raw(const ulna_allocator *allocator, size_t count, size_t size)
 {
     if (size && count > SIZE_MAX / size)
         return NULL;
@@ -99,8 +99,14 @@ void *ulna_allocate(const ulna_allocator *allocator, size_t count, size_t size)
         allocator->release(allocator->context, memory, bytes);
         return NULL;
     }
+    return memory;
+}
+
+void *ulna_allocate(const ulna_allocator *allocator, size_t count, size_t size)
+{
+    void *memory = ulna_allocate_raw(allocator, count, size);
     if (memory)
-        memset(memory, 0, bytes);
+        memset(memory, 0, count * size);
     return memory;
 }
 

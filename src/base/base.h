@@ -14,6 +14,8 @@ ulna_status ulna_fail_file(ulna_error *error, const char *path, ulna_status stat
 
 /* Zeroed memory for count * size bytes, or NULL if that overflows or memory is out. */
 void *ulna_allocate(const ulna_allocator *allocator, size_t count, size_t size);
+/* The same for memory that is written before it is read: not zeroed, so that its pages are first touched where they are used. */
+void *ulna_allocate_raw(const ulna_allocator *allocator, size_t count, size_t size);
 void ulna_release(const ulna_allocator *allocator, void *memory, size_t count, size_t size);
 
 /* The given allocator, or aligned_alloc and free of the C library for NULL or an incomplete one. */

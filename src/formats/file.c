@@ -7,6 +7,7 @@
 #include "formats/format.h"
 
 #include "base/base.h"
+#include "formats/text/text_writer.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -35,43 +36,28 @@ static size_t bytes_ahead(FILE *file)
     return !is_known ? 0 : (uintmax_t)(about.st_size - at) > SIZE_MAX ? SIZE_MAX : (size_t)(about.st_size - at);
 }
 
-/* Room for so many more bytes and no more: a text that doubles as it grows would take twice the file and its copy. Without
- * memory it stays as it was. */
-static void make_room(ulna_text *text, size_t bytes)
-{
-    size_t needed = text->length + bytes + 1;
-    if (bytes >= SIZE_MAX - text->length || needed <= text->capacity)
-        return;
-    char *larger = ulna_allocate(&text->allocator, needed, 1);
-    if (!larger)
-        return;
-    memcpy(larger, text->data, text->length + 1);
-    ulna_release(&text->allocator, text->data, text->capacity, 1);
-    text->data = larger;
-    text->capacity = needed;
-}
-
-/* Block by block. With `format`, the first block tells whether there is a reason to go on. */
+/* Block by block, into the text itself. With `format`, the first block tells whether there is a reason to go on. The next is the rest,
+ * and a byte that is not there; where its length is not known, as much as was read before. */
 static ulna_status read_blocks(FILE *file, size_t max_bytes, ulna_text *text, ulna_format *format, ulna_error *error)
 {
-    char block[ULNA_SNIFF_BYTES];
-    size_t room = max_bytes;
+    size_t room = max_bytes, block = ULNA_SNIFF_BYTES;
     for (int is_first = 1;; is_first = 0) {
+        if (block > SIZE_MAX - text->length || ulna_text_reserve(text, text->length + block) != ULNA_OK)
+            return ulna_fail(error, ULNA_ERR_MEMORY, "no memory left to read the file");
         errno = 0;
-        size_t bytes = fread(block, 1, sizeof block, file);
+        size_t bytes = fread(text->data + text->length, 1, block, file);
         if (ferror(file))
             return fail_io(error, "cannot read the file", errno);
         if (is_first && format)
-            *format = ulna_format_sniff(block, bytes);
-        int is_last = bytes < sizeof block || (is_first && format && *format == ULNA_FORMAT_UNKNOWN);
+            *format = ulna_format_sniff(text->data + text->length, bytes);
+        int is_last = bytes < block || (is_first && format && *format == ULNA_FORMAT_UNKNOWN);
         size_t ahead = is_first && !is_last ? bytes_ahead(file) : 0;
         if (bytes > room || ahead > room - bytes)
             return ulna_fail(error, ULNA_ERR_LIMIT, "the file is larger than %zu bytes", max_bytes);
-        if (ulna_text_append(text, block, bytes))
-            return ulna_fail(error, ULNA_ERR_MEMORY, "no memory left to read the file");
-        if (ahead)
-            make_room(text, ahead);
+        text->length += bytes;
+        text->data[text->length] = 0;
         room -= bytes;
+        block = ahead ? ahead + 1 : text->length;
         if (is_last)
             return ULNA_OK;
     }

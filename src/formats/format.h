@@ -12,6 +12,9 @@ static inline int ulna_is_unit(double metres)
     return metres >= 1e-9 && metres <= 1e9;
 }
 
+/* What is smaller is finite in every unit of length, and in degrees: no need to divide. */
+#define ULNA_FINITE_IN_UNITS 1e290
+
 /* The time between frames that is written where a format needs one and none is known. */
 #define ULNA_UNKNOWN_FRAME_S (1.0 / 120)
 

@@ -8,18 +8,18 @@
 
 #include "base/algorithms.h"
 #include "base/base.h"
+#include "motion/convert.h"
 
-/* Room for `frames` rows of `width` doubles; rows beyond those used get `value`. Growth doubles, so that one more frame is
- * cheap. */
+/* Room for `frames` rows of `width` doubles. Growth is by half, so that one more frame is cheap. */
 static ulna_status make_room(const ulna_allocator *allocator, double **values, size_t *capacity, size_t width,
-                             size_t used_frames, size_t frames, double value)
+                             size_t used_frames, size_t frames)
 {
     if (width && frames > (size_t)PTRDIFF_MAX / sizeof **values / width)
         return ULNA_ERR_LIMIT;
     size_t used = used_frames * width, needed = frames * width;
     if (needed > *capacity) {
         size_t room = *capacity && needed < *capacity + *capacity / 2 ? *capacity + *capacity / 2 : needed;
-        double *grown = ulna_allocate(allocator, room, sizeof *grown);
+        double *grown = ulna_allocate_raw(allocator, room, sizeof *grown);
         if (!grown)
             return ULNA_ERR_MEMORY;
         if (used)
@@ -28,9 +28,14 @@ static ulna_status make_room(const ulna_allocator *allocator, double **values, s
         *values = grown;
         *capacity = room;
     }
-    for (size_t i = used; i < needed; i++)
-        (*values)[i] = value;
     return ULNA_OK;
+}
+
+/* Rows of `width` doubles, from one frame to before another. */
+static void fill_rows(double *values, int width, int from, int to, double value)
+{
+    for (size_t i = (size_t)from * (size_t)width; from < to && i < (size_t)to * (size_t)width; i++)
+        values[i] = value;
 }
 
 ulna_clip ulna_clip_empty(const ulna_allocator *allocator)
@@ -44,9 +49,10 @@ ulna_status ulna_clip_resize(ulna_clip *clip, int coordinate_count, int frame_co
         (clip->frame_count > 0 && coordinate_count != clip->coordinate_count))
         return ULNA_ERR_ARGUMENT;
     ulna_status status = make_room(&clip->allocator, &clip->q, &clip->capacity, (size_t)coordinate_count,
-                                   (size_t)clip->frame_count, (size_t)frame_count, 0);
+                                   (size_t)clip->frame_count, (size_t)frame_count);
     if (status != ULNA_OK)
         return status;
+    fill_rows(clip->q, coordinate_count, clip->frame_count, frame_count, 0);
     clip->coordinate_count = coordinate_count;
     clip->frame_count = frame_count;
     return ULNA_OK;
@@ -65,7 +71,7 @@ ulna_recording ulna_recording_empty(const ulna_allocator *allocator)
     return (ulna_recording){.allocator = ulna_allocator_or_default(allocator), .first_frame = 1};
 }
 
-ulna_status ulna_recording_resize(ulna_recording *recording, int marker_count, int frame_count)
+ulna_status ulna_recording_resize_raw(ulna_recording *recording, int marker_count, int frame_count)
 {
     if (!recording || marker_count < 0 || frame_count < 0 ||
         (recording->marker_count > 0 && marker_count != recording->marker_count))
@@ -78,9 +84,8 @@ ulna_status ulna_recording_resize(ulna_recording *recording, int marker_count, i
         if (!names)
             return ULNA_ERR_MEMORY;
     }
-    ulna_status status =
-        make_room(&recording->allocator, &recording->positions, &recording->capacity, 3 * (size_t)marker_count,
-                  (size_t)recording->frame_count, (size_t)frame_count, (double)NAN);
+    ulna_status status = make_room(&recording->allocator, &recording->positions, &recording->capacity,
+                                   3 * (size_t)marker_count, (size_t)recording->frame_count, (size_t)frame_count);
     if (status != ULNA_OK) {
         if (!recording->names)
             ulna_release(&recording->allocator, names, (size_t)marker_count, sizeof *names);
@@ -90,6 +95,15 @@ ulna_status ulna_recording_resize(ulna_recording *recording, int marker_count, i
     recording->marker_count = marker_count;
     recording->frame_count = frame_count;
     return ULNA_OK;
+}
+
+ulna_status ulna_recording_resize(ulna_recording *recording, int marker_count, int frame_count)
+{
+    int before = recording ? recording->frame_count : 0;
+    ulna_status status = ulna_recording_resize_raw(recording, marker_count, frame_count);
+    if (status == ULNA_OK)
+        fill_rows(recording->positions, 3 * marker_count, before, frame_count, (double)NAN);
+    return status;
 }
 
 void ulna_recording_release(ulna_recording *recording)

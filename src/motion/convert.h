@@ -1,4 +1,4 @@
-/* convert.h (private): another joint for a body of a model that is being edited. */
+/* convert.h (private): another joint for a body of a model that is being edited, angles where one expects them, recordings to be filled. */
 #ifndef ULNA_SRC_CONVERT_H
 #define ULNA_SRC_CONVERT_H
 
@@ -21,5 +21,8 @@ ulna_status ulna_builder_replace_joint(ulna_builder *builder, const ulna_model *
  * moves as a whole, so that what is continuous stays so.
  */
 ulna_status ulna_clip_home(const ulna_model *model, ulna_clip *clip);
+
+/* As ulna_recording_resize, but positions of new frames are not set: for a reader that sets all of them. */
+ulna_status ulna_recording_resize_raw(ulna_recording *recording, int marker_count, int frame_count);
 
 #endif

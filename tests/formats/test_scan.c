@@ -328,6 +328,82 @@ static void scaled_numbers_are_as_short_as_can_be(void **state)
     }
 }
 
+/* The double nearest to x, of those one or two last places away, whose product with the scale is the value; NaN if there is none. */
+static double slow_factor(double x, double value, double scale)
+{
+    double above = x, below = x;
+    for (int step = 0; step <= 2; step++, above = nextafter(above, INFINITY), below = nextafter(below, -INFINITY)) {
+        if (above * scale == value)
+            return above;
+        if (below * scale == value)
+            return below;
+    }
+    return NAN;
+}
+
+/* What numbers.h says of ulna_format_scaled, asked of the C library. */
+static void slow_text(double value, double scale, char text[40])
+{
+    double x = value / scale, factor = NAN;
+    for (int is_again = 0; is_again < 2 && isnan(factor); is_again++) {
+        for (int digits = 15; digits < 17; digits++) {
+            snprintf(text, 40, "%.*g", digits, x);
+            if (strtod(text, NULL) * scale == value)
+                return;
+        }
+        factor = slow_factor(x, value, scale);
+        if (isnan(factor)) {
+            value = x * scale;
+            x = value / scale;
+        }
+    }
+    snprintf(text, 40, "%.17g", isnan(factor) ? x : factor);
+}
+
+/* Numbers that are hard to round: all in the range of recordings, and some at its ends and beyond. */
+static double hard_number(ulna_test_rng *rng, int kind)
+{
+    double near = (ulna_test_rng_index(rng, 9) - 4) * DBL_EPSILON, any = ulna_test_rng_normal(rng);
+    switch (kind) {
+    case 0: /* angles */
+        return 90 * any;
+    case 1: /* of all sizes */
+        return any * pow(10, ulna_test_rng_uniform(rng, -7, 9));
+    case 2: /* near a power of two */
+        return ldexp(1 + near, ulna_test_rng_index(rng, 40) - 20);
+    case 3: /* near a power of ten, from 1e-6 to 1e9 */
+        return pow(10, ulna_test_rng_index(rng, 16) - 6) * (1 + near);
+    case 4: /* few digits */
+        return round(any * 1e6) / pow(10, ulna_test_rng_index(rng, 8));
+    case 5: /* few bits: ties */
+        return (1 + ulna_test_rng_index(rng, 1 << 20)) * ldexp(1, ulna_test_rng_index(rng, 44) - 36);
+    case 6: /* 16 digits and a five */
+        return (double)(ulna_test_rng_next(rng) % 1000000000000000 * 10 + 5) /
+               pow(10, 6 + ulna_test_rng_index(rng, 12));
+    default: /* 15 digits, and the doubles beside */
+        return (double)(ulna_test_rng_next(rng) % 1000000000000000) / pow(10, 5 + ulna_test_rng_index(rng, 12)) *
+               (1 + near);
+    }
+}
+
+static void scaled_numbers_are_those_of_the_c_library(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(16);
+    const double scales[] = {3.14159265358979323846 / 180, 0.0254 / 0.45, 0.001, 1, 1 + DBL_EPSILON, 2 - DBL_EPSILON};
+    for (int i = 0; i < 800000; i++) {
+        char text[ULNA_NUMBER_SIZE], wanted[40];
+        double x = hard_number(&rng, i % 8), scale = i % 7 < 6 ? scales[i % 7] : ulna_test_rng_uniform(&rng, 1e-3, 9);
+        double value = i % 3 ? x : x * scale; /* which may be a product or not */
+        if (value == 0)
+            continue;
+        slow_text(value, scale, wanted);
+        int length = ulna_format_scaled(value, scale, 0, text);
+        if (strcmp(text, wanted) != 0 || length != (int)strlen(wanted))
+            fail_msg("%s instead of %s: %a / %a", text, wanted, value, scale);
+    }
+}
+
 /* ---- decimal numbers (numbers.h): against the C library, over all exponents that numbers.c treats itself and some beyond ---- */
 
 static void digits_become_the_nearest_double(void **state)
@@ -400,6 +476,7 @@ int main(void)
         cmocka_unit_test(scaled_numbers_keep_their_digits),
         cmocka_unit_test(scaled_numbers_read_back_or_settle),
         cmocka_unit_test(scaled_numbers_are_as_short_as_can_be),
+        cmocka_unit_test(scaled_numbers_are_those_of_the_c_library),
     };
     return cmocka_run_group_tests_name("scan", tests, NULL, NULL);
 }

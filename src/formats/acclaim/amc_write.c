@@ -5,6 +5,7 @@
  * allows it. A comment repeats the ASF's unit of length, since the format itself cannot state it.
  */
 #include <math.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "formats/acclaim/acclaim.h"
@@ -51,28 +52,38 @@ static void put_line_number(amc_writer *w, long long number)
     ulna_put_bytes(&w->out, at, (size_t)(text + sizeof text - at));
 }
 
+static ulna_status put_bone(amc_writer *w, int b, const double *q, long long number, ulna_error *error)
+{
+    const ulna_acclaim_channels *channels = &w->channels[b];
+    const char *name = ulna_names_at(&w->names, b);
+    size_t length = ulna_names_length(&w->names, b);
+    char *at = ulna_put_room(&w->out, length + 6 * (1 + ULNA_NUMBER_SIZE) + 1);
+    memcpy(at, name, length);
+    at += length;
+    for (int k = 0; k < channels->count; k++) {
+        double value = q[channels->channel[k].coordinate];
+        double scale = channels->channel[k].kind == 't' ? w->unit : w->angle;
+        if (!(fabs(value) < ULNA_FINITE_IN_UNITS) && !isfinite(value / scale))
+            return ulna_fail(error, ULNA_ERR_NUMBER, "frame %lld: a value of '%.60s' is not a number", number,
+                             ulna_model_body_name(w->model, b));
+        *at++ = ' ';
+        at += ulna_format_scaled(value, scale, w->options->digits, at);
+    }
+    *at++ = '\n';
+    ulna_put_to(&w->out, at);
+    return ULNA_OK;
+}
+
 static ulna_status put_frame(amc_writer *w, int frame, ulna_error *error)
 {
     long long number = (long long)w->clip->first_frame + frame;
+    const double *q = ulna_clip_frame(w->clip, frame);
+    ulna_status status = ULNA_OK;
     put_line_number(w, number);
-    for (int b = 0; b < w->model->nb; b++) {
-        const ulna_acclaim_channels *channels = &w->channels[b];
-        if (channels->count == 0)
-            continue;
-        const double *q = ulna_clip_frame(w->clip, frame) + w->model->body[b].coordinate;
-        ulna_put(&w->out, ulna_names_at(&w->names, b));
-        for (int k = 0; k < channels->count; k++) {
-            double value = q[channels->channel[k].coordinate];
-            double scale = channels->channel[k].kind == 't' ? w->unit : w->angle;
-            if (!isfinite(value / scale))
-                return ulna_fail(error, ULNA_ERR_NUMBER, "frame %lld: a value of '%.60s' is not a number", number,
-                                 ulna_model_body_name(w->model, b));
-            ulna_put_char(&w->out, ' ');
-            ulna_put_scaled(&w->out, value, scale, w->options->digits);
-        }
-        ulna_put_char(&w->out, '\n');
-    }
-    return ULNA_OK;
+    for (int b = 0; b < w->model->nb && status == ULNA_OK; b++)
+        if (w->channels[b].count > 0)
+            status = put_bone(w, b, q + w->model->body[b].coordinate, number, error);
+    return status;
 }
 
 static ulna_status write_clip(amc_writer *w, ulna_error *error)

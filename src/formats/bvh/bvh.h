@@ -61,20 +61,26 @@ typedef struct ulna_bvh_node {
 
 typedef struct ulna_bvh_nodes {
     const ulna_model *model;
+    const ulna_clip *clip; /* NULL: the rest pose */
     ulna_bvh_node *node;
     int count, channels;
     int *node_of;     /* bodies: the node that has their frame */
     double (*ref)[9]; /* bodies: G */
     int frames;
-    double *value;    /* frames x channels: rotations, and how far positions are from `start`; rad, m */
-    double *rest;     /* the same of the rest pose */
+    int rows;      /* of `value`: all frames if joints below the root have positions, else two, one after the other */
+    int is_filled; /* with all frames */
+    double *value; /* rows x channels: rotations, and how far positions are from `start`; rad, m */
+    double *rest;  /* the same of the rest pose */
     int dof_channels; /* as in the write options */
     int fixed, fitted, split;
 } ulna_bvh_nodes;
 
-/* The nodes of the model and the values of the clip, or of the rest pose if it is NULL. Release in any case. */
+/* The nodes of the model, and the values of all frames of the clip, or of the rest pose if it is NULL, where offsets depend on them.
+ * Release in any case. */
 ulna_status ulna_bvh_nodes_fill(ulna_bvh_nodes *w, const ulna_model *model, const ulna_clip *clip, int dof_channels,
                                 ulna_error *error);
+/* The values of a frame, which must be the first or the one after that of the last call. */
+ulna_status ulna_bvh_nodes_row(ulna_bvh_nodes *w, int frame, const double **row, ulna_error *error);
 void ulna_bvh_nodes_release(ulna_bvh_nodes *w);
 
 /* ---- what both must agree on ------------------------------------------------------------------------------------ */

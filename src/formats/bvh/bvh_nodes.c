@@ -13,6 +13,7 @@
  * rotations get the others, which stay zero: Blender refuses joints of one or two rotations. The write option
  * `dof_channels` leaves these others out.
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -210,23 +211,47 @@ static double clear(double entry)
     return fabs(entry) < 1e-20 ? 0 : entry;
 }
 
+/* What BVH sees of a joint's rotation: B J Bt = half Bt. */
+typedef struct bvh_rotation {
+    double half[9]; /* B J */
+    const double *base;
+} bvh_rotation;
+
+static double entry(const bvh_rotation *r, int row, int column)
+{
+    const double *a = r->half + 3 * (ptrdiff_t)row, *b = r->base + 3 * (ptrdiff_t)column;
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* Near gimbal lock. */
+static void fit_locked(const ulna_joint_plan *plan, const bvh_rotation *r, const double near[3], double angle[3])
+{
+    const double nowhere[3] = {0, 0, 0};
+    double all[9];
+    for (int n = 0; n < 9; n++)
+        all[n] = entry(r, n / 3, n % 3);
+    ulna_joint_fit(plan, 1, all, nowhere, near, angle);
+}
+
 /*
  * The angles of R = Ri(a) Rj(b) Rk(c) nearest to `near`, i j k three different axes: of the two triples (a, b, c) and
  * (a + pi, pi - b, c + pi), with whole turns. Near gimbal lock, where a and c cannot be told apart, it is ulna_joint_fit's.
  */
-static void fit_angles(const ulna_joint_plan *plan, const double r[9], const double near[3], double angle[3])
+static void fit_angles(const ulna_joint_plan *plan, const bvh_rotation *r, const double near[3], double angle[3])
 {
-    const double nowhere[3] = {0, 0, 0}, locked = 1e-3; /* cosine of b */
+    const double locked = 1e-3, small = ULNA_PI / 4; /* locked: cosine of b */
     const int i = plan->segment[0], j = plan->segment[1], k = plan->segment[2];
     double sign = (i + 1) % 3 == j ? 1 : -1, other[3], distance = 0, other_distance = 0;
-    double y = -sign * clear(r[3 * j + k]), x = r[3 * k + k], cosine = sqrt(x * x + y * y);
+    double y = -sign * clear(entry(r, j, k)), x = entry(r, k, k), cosine = sqrt(x * x + y * y);
     if (cosine < locked) {
-        ulna_joint_fit(plan, 1, r, nowhere, near, angle);
+        fit_locked(plan, r, near, angle);
         return;
     }
     angle[0] = atan2(y, x);
-    angle[1] = atan2(sign * clear(r[3 * i + k]), cosine);
-    angle[2] = atan2(-sign * clear(r[3 * i + j]), r[3 * i + i]);
+    angle[1] = atan2(sign * clear(entry(r, i, k)), cosine);
+    angle[2] = atan2(-sign * clear(entry(r, i, j)), entry(r, i, i));
+    if (fabs(angle[0] - near[0]) < small && fabs(angle[1] - near[1]) < small && fabs(angle[2] - near[2]) < small)
+        return; /* as nearly always: the other triple is half a turn away in two of them */
     for (int n = 0; n < 3; n++) {
         other[n] = ulna_nearest_turn(n == 1 ? ULNA_PI - angle[n] : angle[n] + ULNA_PI, near[n]);
         angle[n] = ulna_nearest_turn(angle[n], near[n]);
@@ -240,27 +265,24 @@ static void fit_angles(const ulna_joint_plan *plan, const double r[9], const dou
 /* Of the channels that show the motion: where it goes, and its rotations nearest to `near`. */
 static void fit_motion(const ulna_bvh_node *node, const double *q, const double *near, double *value)
 {
-    double rotation[9], translation[3], half[9], back[9], seen[9], moved[3], angle[3], start[3] = {0, 0, 0};
+    double rotation[9], translation[3], moved[3], angle[3] = {0, 0, 0}, start[3] = {0, 0, 0};
+    bvh_rotation seen = {.base = node->base};
     int rotations = 0;
     ulna_joint_motion(&node->plan, q, rotation, translation);
     ulna_rotate(node->base, translation, moved);
-    ulna_multiply9(node->base, rotation, half);
-    ulna_transpose9(node->base, back);
-    ulna_multiply9(half, back, seen);
+    ulna_multiply9(node->base, rotation, seen.half);
     for (int i = 0; i < node->count; i++)
         if (is_rotation(node->channel[i].segment) && near)
             start[rotations++] = near[i];
     if (node->rotations.segment_count)
-        fit_angles(&node->rotations, seen, start, angle);
+        fit_angles(&node->rotations, &seen, start, angle);
     rotations = 0;
     for (int i = 0; i < node->count; i++) {
         const ulna_bvh_channel *channel = &node->channel[i];
         int is_angle = is_rotation(channel->segment), k = rotations;
         rotations += is_angle;
         if (channel->coordinate < 0)
-            value[i] = !is_angle                       ? moved[channel->segment - ULNA_SEGMENT_TX]
-                       : node->rotations.segment_count ? angle[k]
-                                                       : 0;
+            value[i] = is_angle ? angle[k] : moved[channel->segment - ULNA_SEGMENT_TX];
     }
 }
 
@@ -278,19 +300,29 @@ static void fill_row(const ulna_bvh_nodes *w, const double *q, const double *bef
     }
 }
 
-static ulna_status fill_rows(ulna_bvh_nodes *w, const ulna_clip *clip, ulna_error *error)
+ulna_status ulna_bvh_nodes_row(ulna_bvh_nodes *w, int frame, const double **row, ulna_error *error)
 {
     size_t width = (size_t)w->channels;
-    fill_row(w, w->model->rest, NULL, w->rest);
-    for (int f = 0; f < w->frames; f++) {
-        const double *q = clip && w->model->nq ? ulna_clip_frame(clip, f) : w->model->rest;
-        double *row = w->value + (size_t)f * width;
-        int wrong;
-        if (ulna_model_check_q(w->model, q, &wrong) != ULNA_OK)
-            return ulna_fail(error, ULNA_ERR_NUMBER, "frame %d: coordinate %d is not a finite number", f + 1, wrong);
-        fill_row(w, q, f ? row - width : NULL, row);
-    }
+    const double *q = w->clip && w->model->nq ? ulna_clip_frame(w->clip, frame) : w->model->rest;
+    double *to = w->value + (size_t)(frame % w->rows) * width;
+    int wrong;
+    *row = to;
+    if (w->is_filled)
+        return ULNA_OK;
+    if (ulna_model_check_q(w->model, q, &wrong) != ULNA_OK)
+        return ulna_fail(error, ULNA_ERR_NUMBER, "frame %d: coordinate %d is not a finite number", frame + 1, wrong);
+    fill_row(w, q, frame ? w->value + (size_t)((frame - 1) % w->rows) * width : NULL, to);
     return ULNA_OK;
+}
+
+/* Have joints below the root positions? */
+static int has_positions(const ulna_bvh_nodes *w)
+{
+    for (int n = 1; n < w->count; n++)
+        for (int i = 0; i < w->node[n].count; i++)
+            if (!is_rotation(w->node[n].channel[i].segment))
+                return 1;
+    return 0;
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
@@ -300,7 +332,8 @@ ulna_status ulna_bvh_nodes_fill(ulna_bvh_nodes *w, const ulna_model *model, cons
 {
     const ulna_allocator *allocator = &model->allocator;
     size_t bodies = (size_t)model->nb;
-    *w = (ulna_bvh_nodes){.model = model, .frames = clip ? clip->frame_count : 1, .dof_channels = dof_channels};
+    *w = (ulna_bvh_nodes){
+        .model = model, .clip = clip, .frames = clip ? clip->frame_count : 1, .dof_channels = dof_channels};
     w->node = ulna_allocate(allocator, 2 * bodies, sizeof *w->node);
     w->node_of = ulna_allocate(allocator, bodies, sizeof *w->node_of);
     w->ref = ulna_allocate(allocator, bodies, sizeof *w->ref);
@@ -311,12 +344,19 @@ ulna_status ulna_bvh_nodes_fill(ulna_bvh_nodes *w, const ulna_model *model, cons
         if (status != ULNA_OK)
             return status;
     }
-    size_t width = (size_t)w->channels, rows = (size_t)w->frames;
+    size_t width = (size_t)w->channels;
+    w->rows = has_positions(w) && w->frames > 2 ? w->frames : 2;
     w->rest = ulna_allocate(allocator, width, sizeof *w->rest);
-    w->value = ulna_allocate(allocator, rows, width * sizeof *w->value);
+    w->value = ulna_allocate(allocator, (size_t)w->rows, width * sizeof *w->value);
     if (!w->value || !w->rest)
-        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d frames of %d values", w->frames, w->channels);
-    return fill_rows(w, clip, error);
+        return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d frames of %d values", w->rows, w->channels);
+    fill_row(w, model->rest, NULL, w->rest);
+    ulna_status status = ULNA_OK;
+    const double *row;
+    for (int f = 0; f < w->frames && w->rows >= w->frames && status == ULNA_OK; f++)
+        status = ulna_bvh_nodes_row(w, f, &row, error);
+    w->is_filled = w->rows >= w->frames;
+    return status;
 }
 
 void ulna_bvh_nodes_release(ulna_bvh_nodes *w)
@@ -327,5 +367,5 @@ void ulna_bvh_nodes_release(ulna_bvh_nodes *w)
     ulna_release(allocator, w->node_of, bodies, sizeof *w->node_of);
     ulna_release(allocator, w->ref, bodies, sizeof *w->ref);
     ulna_release(allocator, w->rest, width, sizeof *w->rest);
-    ulna_release(allocator, w->value, (size_t)w->frames, width * sizeof *w->value);
+    ulna_release(allocator, w->value, (size_t)w->rows, width * sizeof *w->value);
 }

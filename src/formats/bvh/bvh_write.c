@@ -109,19 +109,17 @@ static int find_position(const bvh_writer *w, double value, double less, char be
 }
 
 /* A position that replaces the offset `less`. Where no number gives exactly the value, one of 15 digits does. */
-static void put_position(bvh_writer *w, double value, double less)
+static int format_position(const bvh_writer *w, double value, double less, char text[ULNA_NUMBER_SIZE])
 {
-    char text[ULNA_NUMBER_SIZE];
-    int digits = w->job->options->digits;
-    if (digits > 0 || !find_position(w, value, less, text)) {
-        double read = 0;
-        int length = ulna_format_scaled(value + less, w->unit, digits > 0 ? digits : 15, text);
-        ulna_word_number((ulna_word){text, (size_t)length}, &read);
-        read *= w->unit;
-        if (digits <= 0)
-            find_position(w, read - less, less, text);
-    }
-    ulna_put(&w->out, text);
+    int digits = w->job->options->digits, length = digits > 0 ? 0 : find_position(w, value, less, text);
+    if (length)
+        return length;
+    double read = 0;
+    length = ulna_format_scaled(value + less, w->unit, digits > 0 ? digits : 15, text);
+    ulna_word_number((ulna_word){text, (size_t)length}, &read);
+    read *= w->unit;
+    int better = digits > 0 ? 0 : find_position(w, read - less, less, text);
+    return better ? better : length;
 }
 
 /* Without what would end a name: braces, line ends, blanks at its sides. */
@@ -138,6 +136,29 @@ static void put_name(bvh_writer *w, const ulna_bvh_node *node)
             (name[i] == ' ' && (i == 0 || i + 1 == length)))
             name[i] = '_';
     ulna_put(&w->out, name);
+}
+
+/* Numbers that are finite in metres may not be so in the file's unit. */
+static ulna_status check_nodes(const bvh_writer *w, ulna_error *error)
+{
+    const ulna_bvh_nodes *nodes = &w->nodes;
+    for (int n = 0; n < nodes->count; n++) {
+        const ulna_bvh_node *node = &nodes->node[n];
+        for (int i = 0; i < 3; i++)
+            if (!isfinite(node->start[i] / w->unit) || !isfinite(node->offset[i] / w->unit))
+                return ulna_fail(error, ULNA_ERR_NUMBER, "body '%s' is too far away to be written in this unit",
+                                 ulna_model_body_name(nodes->model, node->body));
+    }
+    return ULNA_OK;
+}
+
+static ulna_status check_row(const bvh_writer *w, int frame, const double *row, ulna_error *error)
+{
+    for (int c = 0; c < w->nodes.channels; c++)
+        if (!(fabs(row[c]) < ULNA_FINITE_IN_UNITS) &&
+            (!isfinite(row[c] / (ULNA_PI / 180)) || !isfinite(row[c] / w->unit)))
+            return ulna_fail(error, ULNA_ERR_NUMBER, "frame %d has a value that is too large to write", frame + 1);
+    return ULNA_OK;
 }
 
 /* ---- the file --------------------------------------------------------------------------------------------------- */
@@ -194,18 +215,20 @@ static void put_frame(bvh_writer *w, const double *row)
 {
     for (int n = 0; n < w->nodes.count; n++) {
         const ulna_bvh_node *node = &w->nodes.node[n];
+        char *at = ulna_put_room(&w->out, ULNA_JOINT_MAX_SEGMENTS * (1 + ULNA_NUMBER_SIZE));
         for (int i = 0; i < node->count; i++) {
-            int axis = node->channel[i].segment - ULNA_SEGMENT_TX;
+            int axis = node->channel[i].segment - ULNA_SEGMENT_TX, digits = w->job->options->digits;
             double value = row[node->first + i];
-            if (node->first + i)
-                ulna_put_char(&w->out, ' ');
+            *at = ' ';
+            at += node->first + i > 0;
             if (axis < 0)
-                ulna_put_scaled(&w->out, value, ULNA_PI / 180, w->job->options->digits);
+                at += ulna_format_scaled(value, ULNA_PI / 180, digits, at);
             else if (node->offset[axis] == 0)
-                ulna_put_scaled(&w->out, value + node->start[axis], w->unit, w->job->options->digits);
+                at += ulna_format_scaled(value + node->start[axis], w->unit, digits, at);
             else
-                put_position(w, value + (node->start[axis] - node->offset[axis]), node->offset[axis]);
+                at += format_position(w, value + (node->start[axis] - node->offset[axis]), node->offset[axis], at);
         }
+        ulna_put_to(&w->out, at);
     }
     ulna_put_char(&w->out, '\n');
 }
@@ -215,12 +238,20 @@ static int has_time(const ulna_clip *clip)
     return clip && clip->frame_seconds > 0 && isfinite(clip->frame_seconds);
 }
 
-static void put_motion(bvh_writer *w)
+static ulna_status put_motion(bvh_writer *w, ulna_error *error)
 {
+    ulna_status status = ULNA_OK;
+    const double *row;
     ulna_print(&w->out, "MOTION\nFrames: %d\nFrame Time: %g\n", w->nodes.frames,
                has_time(w->job->clip) ? w->job->clip->frame_seconds : ULNA_UNKNOWN_FRAME_S);
-    for (int f = 0; f < w->nodes.frames; f++)
-        put_frame(w, w->nodes.value + (size_t)f * (size_t)w->nodes.channels);
+    for (int f = 0; f < w->nodes.frames && status == ULNA_OK; f++) {
+        status = ulna_bvh_nodes_row(&w->nodes, f, &row, error);
+        if (status == ULNA_OK)
+            status = check_row(w, f, row, error);
+        if (status == ULNA_OK)
+            put_frame(w, row);
+    }
+    return status;
 }
 
 static void remark(const bvh_writer *w)
@@ -256,26 +287,6 @@ static void remark(const bvh_writer *w)
 
 /* ---- the writer ------------------------------------------------------------------------------------------------- */
 
-/* Numbers that are finite in metres may not be so in the file's unit. */
-static ulna_status check_numbers(const bvh_writer *w, ulna_error *error)
-{
-    const ulna_bvh_nodes *nodes = &w->nodes;
-    for (int n = 0; n < nodes->count; n++) {
-        const ulna_bvh_node *node = &nodes->node[n];
-        for (int i = 0; i < 3; i++)
-            if (!isfinite(node->start[i] / w->unit) || !isfinite(node->offset[i] / w->unit))
-                return ulna_fail(error, ULNA_ERR_NUMBER, "body '%s' is too far away to be written in this unit",
-                                 ulna_model_body_name(nodes->model, node->body));
-    }
-    for (int f = 0; f < nodes->frames; f++)
-        for (int c = 0; c < nodes->channels; c++) {
-            double value = nodes->value[(size_t)f * (size_t)nodes->channels + (size_t)c];
-            if (!isfinite(value / (ULNA_PI / 180)) || !isfinite(value / w->unit))
-                return ulna_fail(error, ULNA_ERR_NUMBER, "frame %d has a value that is too large to write", f + 1);
-        }
-    return ULNA_OK;
-}
-
 ulna_status ulna_bvh_write(const ulna_writing *writing, ulna_error *error)
 {
     bvh_writer w = {.job = writing, .unit = writing->options->unit_m > 0 ? writing->options->unit_m : ULNA_BVH_UNIT};
@@ -283,14 +294,15 @@ ulna_status ulna_bvh_write(const ulna_writing *writing, ulna_error *error)
         ulna_bvh_nodes_fill(&w.nodes, writing->model, writing->clip, writing->options->dof_channels, error);
     if (status == ULNA_OK) {
         choose_offsets(&w);
-        status = check_numbers(&w, error);
+        status = check_nodes(&w, error);
     }
     if (status == ULNA_OK) {
         ulna_writer_start(&w.out, writing->sink);
         put_hierarchy(&w);
-        put_motion(&w);
-        status = ulna_writer_finish(&w.out, "the BVH file", error);
+        status = put_motion(&w, error);
     }
+    if (status == ULNA_OK)
+        status = ulna_writer_finish(&w.out, "the BVH file", error);
     if (status == ULNA_OK)
         remark(&w);
     ulna_bvh_nodes_release(&w.nodes);

@@ -22,6 +22,7 @@
 #include "formats/format.h"
 #include "formats/markers.h"
 #include "formats/text/scan.h"
+#include "motion/convert.h"
 
 enum { MOST_CHOICES = 5, WORD_LIMIT = 65535 };
 
@@ -362,7 +363,7 @@ static void read_labels(const ulna_c3d_file *file, const ulna_c3d_parameters *p,
 
 typedef struct c3d_counts {
     long long seen, unmarked; /* positions; positions that are not zero but marked as missing */
-    long long odd;
+    long long odd, zero;      /* that are not numbers; that are exactly zero */
 } c3d_counts;
 
 /* Written once and compiled for each kind of number: `processor` and `is_real` are constants where it is called. */
@@ -370,20 +371,23 @@ static inline void read_points(const unsigned char *from, int points, int proces
                                int trust, double *out, c3d_counts *counts)
 {
     size_t word = is_real ? 4 : 2;
+    c3d_counts n = *counts; /* in registers */
     for (int m = 0; m < points; m++, from += 4 * word, out += 3) {
         double x[3];
         for (size_t k = 0; k < 3; k++)
             x[k] = is_real ? ulna_c3d_float(from + 4 * k, processor) : ulna_c3d_signed(from + 2 * k, processor);
         int is_marked = is_real ? ulna_c3d_float(from + 12, processor) < 0 : ulna_c3d_signed(from + 6, processor) < 0;
-        int is_odd = !(isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]));
-        int is_zero = x[0] == 0 && x[1] == 0 && x[2] == 0;
-        int is_missing = is_odd || (is_marked && (trust || is_zero));
-        counts->odd += is_odd && !is_marked;
-        counts->unmarked += is_marked && !is_odd && !is_zero;
-        counts->seen += !is_missing;
+        double size = fabs(x[0]) + fabs(x[1]) + fabs(x[2]); /* far from overflow */
+        int is_odd = !(size < (double)INFINITY), is_zero = size == 0;
+        int is_missing = is_odd | (is_marked & (trust | is_zero));
+        n.odd += is_odd & !is_marked;
+        n.unmarked += is_marked & !is_odd & !is_zero;
+        n.seen += !is_missing;
+        n.zero += is_zero & !is_missing;
         for (int k = 0; k < 3; k++)
             out[k] = is_missing ? (double)NAN : x[k] * scale;
     }
+    *counts = n;
 }
 
 static c3d_counts read_frames(const ulna_c3d_file *file, const c3d_layout *layout, double scale, int trust,
@@ -408,17 +412,19 @@ static c3d_counts read_frames(const ulna_c3d_file *file, const c3d_layout *layou
     return counts;
 }
 
-static void read_positions(const ulna_c3d_file *file, const c3d_layout *layout, double unit, ulna_recording *recording)
+/* Returns 1 if a position may be exactly zero. */
+static int read_positions(const ulna_c3d_file *file, const c3d_layout *layout, double unit, ulna_recording *recording)
 {
     double scale = layout->scale * unit;
     c3d_counts counts = read_frames(file, layout, scale, 1, recording);
     if (counts.seen == 0 && counts.unmarked > 0) {
-        read_frames(file, layout, scale, 0, recording);
+        counts.zero = read_frames(file, layout, scale, 0, recording).zero;
         ulna_remarks_add(file->remarks, 0, (long long)layout->start,
                          "every position is marked as missing, but %lld have values, which are read", counts.unmarked);
     }
     if (counts.odd)
         ulna_remarks_add(file->remarks, 0, -1, "%lld positions are not numbers; they count as missing", counts.odd);
+    return counts.zero > 0 || !(fabs(scale) > 1e-200); /* whose products may be zero */
 }
 
 /* ---- the reader --------------------------------------------------------------------------------------------------- */
@@ -478,7 +484,7 @@ static ulna_status read_recording(const ulna_c3d_file *file, const ulna_c3d_para
         return status;
     if (layout.points == 0)
         ulna_remarks_add(file->remarks, 0, ULNA_C3D_AT_POINTS, "the file has no points");
-    status = ulna_recording_resize(recording, layout.points, frames);
+    status = ulna_recording_resize_raw(recording, layout.points, frames);
     if (status != ULNA_OK)
         return ulna_fail(error, status, "no memory for %d points in %d frames", layout.points, frames);
     double rate = frame_rate(file, p);
@@ -489,9 +495,9 @@ static ulna_status read_recording(const ulna_c3d_file *file, const ulna_c3d_para
     content->source.analog = layout.analog;
     read_labels(file, p, recording);
     remark_on_results(file, p);
-    read_positions(file, &layout, content->source.unit_m, recording);
+    int has_zeros = read_positions(file, &layout, content->source.unit_m, recording);
     status = ulna_markers_finish(recording, file->remarks);
-    if (status == ULNA_OK)
+    if (status == ULNA_OK && has_zeros)
         status = ulna_markers_zeros(recording, file->remarks);
     if (status != ULNA_OK)
         return ulna_fail(error, status, "no memory for the names of the points");

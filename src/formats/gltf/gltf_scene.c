@@ -22,6 +22,13 @@ static void fail(ulna_gltf_scene *s, ulna_status status, const char *text)
 
 #define MOST_KEPT ((size_t)64 << 20) /* bytes of the buffer */
 
+/* The nearest whole number, halves up; of numbers below 2^62, without a call or a branch. */
+static double nearest(double value)
+{
+    int64_t whole = (int64_t)(value + 0.5);
+    return (double)(whole - ((double)whole > value + 0.5));
+}
+
 static float single(ulna_gltf_scene *s, double value)
 {
     const double fine = 1 << 30;
@@ -30,7 +37,7 @@ static float single(ulna_gltf_scene *s, double value)
         return 0;
     }
     if (fabs(value) < 1 << 20)
-        value = floor(value * fine + 0.5) / fine;
+        value = nearest(value * fine) / fine;
     return (float)value + 0.0F; /* no negative zero */
 }
 
@@ -160,31 +167,50 @@ static void add_channel(ulna_gltf_scene *s, ulna_gltf_channel channel)
 
 /* ---- bodies ----------------------------------------------------------------------------------------------------- */
 
-/* Rounded to multiples of 2^-24, the step of single precision below 1, until what is rounded and made one long again is the
- * same: so what was read back is written as it was. (Finer steps for small numbers would drift, since these do not change the
- * length; measured on 3e6 quaternions, at most three passes are needed.) The sign is that of `near`, or the one whose last
- * number but zeros is positive. */
-static void round_rotation(const double quaternion[4], const float *near, float result[4])
+/* Multiples of 2^-24, the step of single precision below 1. */
+#define STEPS 16777216.0
+
+/* What is rounded is made one long and rounded again until that is the same: so what was read back is written as it was. (Finer
+ * steps for small numbers would drift, since these do not change the length; measured on 3e6 quaternions, at most three passes are
+ * needed.) */
+static void settle_rotation(double q[4])
 {
-    const double step = 1 << 24;
-    double q[4], way = 0;
-    memcpy(q, quaternion, sizeof q);
-    for (int pass = 0, same = 0; pass < 8 && !same; pass++) {
-        double norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-        same = pass > 0;
+    enum { MOST_PASSES = 7 };
+    for (int pass = 0, same = 0; pass < MOST_PASSES && !same; pass++) {
+        double square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]; /* exact: products have 48 bits */
+        double off = fabs(square - 1) * STEPS;
+        if (off * fabs(q[0]) < 0.98 && off * fabs(q[1]) < 0.98 && off * fabs(q[2]) < 0.98 && off * fabs(q[3]) < 0.98)
+            return; /* each would change by less than half a step */
+        double norm = sqrt(square);
+        same = 1;
         for (int i = 0; i < 4; i++) {
-            float rounded = (float)(floor(q[i] / norm * step + 0.5) / step) + 0.0F;
-            same = same && rounded == result[i];
-            result[i] = rounded;
-            q[i] = (double)rounded;
+            double rounded = nearest(q[i] / norm * STEPS) / STEPS;
+            same &= rounded == q[i];
+            q[i] = rounded;
         }
     }
+}
+
+/* As floats. The sign is that of `near`, or the one whose last number but zeros is positive. */
+static void store_rotation(const double q[4], const float *near, float result[4])
+{
+    double way = 0;
     for (int i = 3; i >= 0 && !near && way == 0; i--)
         way = q[i];
     for (int i = 0; i < 4 && near; i++)
         way += q[i] * (double)near[i];
-    for (int i = 0; i < 4 && way < 0; i++)
-        result[i] = 0.0F - result[i];
+    for (int i = 0; i < 4; i++)
+        result[i] = (float)(way < 0 ? 0.0 - q[i] : q[i]);
+}
+
+static void round_rotation(const double quaternion[4], const float *near, float result[4])
+{
+    const double *u = quaternion;
+    double norm = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2] + u[3] * u[3]), q[4];
+    for (int i = 0; i < 4; i++)
+        q[i] = nearest(u[i] / norm * STEPS) / STEPS;
+    settle_rotation(q);
+    store_rotation(q, near, result);
 }
 
 /* Where a body is on its parent. */
@@ -195,6 +221,80 @@ static void place_body(const ulna_body *body, const ulna_joint_plan *plan, const
     ulna_joint_motion(plan, q, moved, by);
     ulna_compose(body->placement_rotation, body->placement_position, moved, by, half, to);
     ulna_compose(half, to, body->offset_rotation, body->offset_position, rotation, place);
+}
+
+/* A body that rotates about its joint's centre, by turns between two rotations that do not change. */
+typedef struct quick_turns {
+    double before[4], after[4]; /* quaternions */
+} quick_turns;
+
+/* 0 if the matrix is no rotation, as far as it matters. */
+static int exact_quaternion(const double rotation[9], double q[4])
+{
+    double again[9];
+    ulna_rotation_to_quaternion(rotation, q);
+    ulna_quaternion_to_rotation(q, again);
+    int is_same = 1;
+    for (int i = 0; i < 9; i++)
+        is_same &= fabs(rotation[i] - again[i]) < 1e-13;
+    return is_same;
+}
+
+/* 0 for joints that are of other segments, or bodies that do not stay in one place. */
+static int find_turns(const ulna_body *body, const ulna_joint_plan *plan, quick_turns *turns)
+{
+    double before[9], after[9];
+    for (int i = 0; i < plan->segment_count; i++)
+        if (plan->segment[i] > ULNA_SEGMENT_RZ)
+            return 0;
+    ulna_multiply9(body->placement_rotation, plan->pre, before);
+    ulna_multiply9(plan->post, body->offset_rotation, after);
+    return ulna_norm(body->offset_position) == 0 && exact_quaternion(before, turns->before) &&
+           exact_quaternion(after, turns->after);
+}
+
+/* q times a rotation about a coordinate axis. */
+static void turn_quaternion(double q[4], int axis, double angle)
+{
+    const int a = axis, b = a == 2 ? 0 : a + 1, c = a == 0 ? 2 : a - 1;
+    const double cosine = cos(0.5 * angle), sine = sin(0.5 * angle), x = q[a], y = q[b], z = q[c], w = q[3];
+    q[a] = x * cosine + w * sine;
+    q[b] = y * cosine + z * sine;
+    q[c] = z * cosine - y * sine;
+    q[3] = w * cosine - x * sine;
+}
+
+/* What follow_frame finds, with a tenth of its work; 0 where a rounding could go either way, or the sign. */
+static int turn_quickly(const quick_turns *turns, const ulna_joint_plan *plan, const double *q, const float near[4],
+                        float result[4])
+{
+    const double unsure = 1e-4, *b = turns->after; /* of a step; roundings are 1e-7 */
+    double a[4];
+    memcpy(a, turns->before, sizeof a);
+    for (int i = 0; i < plan->segment_count; i++)
+        turn_quaternion(a, plan->segment[i], plan->sign * q[i]);
+    double product[4] = {
+        a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1],
+        a[3] * b[1] + a[1] * b[3] + a[2] * b[0] - a[0] * b[2],
+        a[3] * b[2] + a[2] * b[3] + a[0] * b[1] - a[1] * b[0],
+        a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2],
+    };
+    double rounded[4], off[4];
+    for (int i = 0; i < 4; i++) { /* as `nearest`, of positive numbers: two at once */
+        rounded[i] = ((double)(int32_t)(product[i] * STEPS + (2 * STEPS + 0.5)) - 2 * STEPS) / STEPS;
+        off[i] = fabs(product[i] - rounded[i]);
+    }
+    double farthest = off[0];
+    for (int i = 1; i < 4; i++)
+        farthest = off[i] > farthest ? off[i] : farthest;
+    double way = rounded[0] * (double)near[0] + rounded[1] * (double)near[1] + rounded[2] * (double)near[2] +
+                 rounded[3] * (double)near[3];
+    if (!(farthest * STEPS < 0.5 - unsure) || !(fabs(way) > 0.5))
+        return 0;
+    memcpy(product, rounded, sizeof product);
+    settle_rotation(product);
+    store_rotation(product, near, result);
+    return 1;
 }
 
 static void rest_body(ulna_gltf_scene *s, int index, const ulna_joint_plan *plan)
@@ -226,25 +326,45 @@ typedef struct body_frames {
     int translations, does_rotate;
 } body_frames;
 
-static void follow_body(ulna_gltf_scene *s, int index, const ulna_joint_plan *plan, body_frames *frames)
+static void follow_frame(ulna_gltf_scene *s, int index, const ulna_joint_plan *plan, const double *q, const float *near,
+                         float to_place[3], float to_rotation[4], int *translates)
 {
-    const ulna_body *body = &s->model->body[index];
-    const ulna_clip *clip = s->job->clip;
-    const float *near = s->rest[index].rotation;
-    double rest[3], place[3], rotation[9], quaternion[4];
-    frames->translations = frames->does_rotate = 0;
+    double place[3], rotation[9], quaternion[4], rest[3];
+    place_body(&s->model->body[index], plan, q, place, rotation);
+    ulna_rotation_to_quaternion(rotation, quaternion);
+    ulna_gltf_round_place(s, place, to_place);
+    round_rotation(quaternion, near, to_rotation);
     for (int i = 0; i < 3; i++)
         rest[i] = (double)s->rest[index].translation[i];
+    *translates |= ulna_gltf_translates(place, rest);
+}
+
+static int is_same_pose(int count, const double *q, const double *before)
+{
+    while (count > 0 && q[count - 1] == before[count - 1])
+        count--;
+    return count == 0;
+}
+
+static void follow_body(ulna_gltf_scene *s, int index, const ulna_joint_plan *plan, body_frames *frames)
+{
+    const ulna_clip *clip = s->job->clip;
+    const float *at_rest = s->rest[index].rotation;
+    quick_turns quick;
+    int is_quick = find_turns(&s->model->body[index], plan, &quick);
+    frames->translations = frames->does_rotate = 0;
     for (int f = 0; f < clip->frame_count && s->status == ULNA_OK; f++) {
-        float *to = frames->rotations + 4 * (size_t)f;
-        place_body(body, plan, ulna_clip_frame(clip, f) + body->coordinate, place, rotation);
-        ulna_rotation_to_quaternion(rotation, quaternion);
-        ulna_gltf_round_place(s, place, frames->places + 3 * (size_t)f);
-        round_rotation(quaternion, near, to);
-        near = to;
-        frames->translations |= ulna_gltf_translates(place, rest);
-        for (int i = 0; i < 4; i++)
-            frames->does_rotate |= fabs((double)to[i] - (double)s->rest[index].rotation[i]) > 2e-7;
+        const double *q = ulna_clip_frame(clip, f) + s->model->body[index].coordinate;
+        float *place = frames->places + 3 * (size_t)f, *to = frames->rotations + 4 * (size_t)f;
+        int is_still = f > 0 && is_same_pose(plan->coordinate_count, q, q - clip->coordinate_count);
+        if (f > 0 && (is_still || is_quick))
+            memcpy(place, place - 3, 3 * sizeof *place);
+        if (is_still)
+            memcpy(to, to - 4, 4 * sizeof *to);
+        else if (!(f > 0 && is_quick && turn_quickly(&quick, plan, q, to - 4, to)))
+            follow_frame(s, index, plan, q, f ? to - 4 : at_rest, place, to, &frames->translations);
+        for (int i = 0; i < 4 && !frames->does_rotate; i++)
+            frames->does_rotate = fabs((double)to[i] - (double)at_rest[i]) > 2e-7;
     }
 }
 
@@ -276,11 +396,14 @@ static int add_times(ulna_gltf_scene *s, int frames, double seconds, float *room
         if (f > 0 && room[f] <= room[f - 1])
             fail(s, ULNA_ERR_LIMIT, "single precision cannot distinguish the times of so many frames");
     }
-    int slice = ulna_gltf_slice_start(s, ULNA_GLTF_FLOAT, 1, 0);
-    for (int f = 0; f < frames; f++)
-        ulna_gltf_put_bounded(s, &room[f]);
-    ulna_gltf_slice_end(s, (size_t)frames);
-    return slice;
+    int index = put_floats(s, room, (size_t)frames, 1);
+    if (s->status == ULNA_OK) {
+        ulna_gltf_slice *slice = &s->slice[index];
+        slice->has_bounds = 1;
+        slice->low[0] = room[0];
+        slice->high[0] = room[frames - 1];
+    }
+    return index;
 }
 
 static double step_of(const ulna_gltf_scene *s, int frames, double seconds, const char *what)
@@ -446,12 +569,24 @@ static void add_recording(ulna_gltf_scene *s)
 
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
 
+/* At most so many bytes: bodies with both tracks, markers that are missing somewhere. */
+static size_t most_bytes(const ulna_gltf_scene *s)
+{
+    const ulna_clip *clip = s->model ? s->job->clip : NULL;
+    double bytes = (clip ? clip->frame_count : 0) * (4 + 28.0 * s->body_count) +
+                   (s->recording ? s->recording->frame_count : 0) * (4 + 24.0 * s->recorded_count) + 4096 +
+                   1024.0 * s->body_count;
+    return bytes < (double)MOST_KEPT ? (size_t)bytes : MOST_KEPT;
+}
+
 void ulna_gltf_scene_fill(ulna_gltf_scene *s)
 {
     s->bones[0] = s->sphere[0] = -1;
     s->body_count = s->model ? s->model->nb : 0;
     s->marker_count = s->model ? s->model->nm : 0;
     s->recorded_count = s->recording ? s->recording->marker_count : 0;
+    if (!s->out)
+        (void)ulna_text_reserve(&s->kept, most_bytes(s)); /* or it grows */
     if (s->model)
         add_bodies(s);
     if (s->recording && s->status == ULNA_OK)

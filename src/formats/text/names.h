@@ -22,6 +22,11 @@ static inline const char *ulna_names_at(const ulna_names *names, int index)
 {
     return names->text + names->start[index];
 }
+static inline size_t ulna_names_length(const ulna_names *names, int index)
+{
+    size_t next = (size_t)index + 1;
+    return (next < names->count ? names->start[next] : names->text_count) - names->start[index] - 1;
+}
 /* The first that is exactly so; ULNA_NONE (-1) if there is none. */
 int ulna_names_find(const ulna_names *names, const char *name);
 /* Failing that, the only one that differs by the case of ASCII letters. */

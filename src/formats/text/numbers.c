@@ -280,18 +280,29 @@ ulna_decimal ulna_decimal_shortest(double value, int *digits)
 
 /* ---- texts -------------------------------------------------------------------------------------------------------- */
 
-/* Eight digits, all at once: halves of four in a word, then pairs, then digits, each in the place that is written first. */
-static void put_eight(uint32_t number, char *to)
+#define ZEROS 0x3030303030303030 /* "00000000" */
+
+/* Eight digits, all at once: halves of four in a word, then pairs, then digits, each in the byte that is written first. */
+static uint64_t eight_digits(uint32_t number)
 {
     uint64_t halves = number / 10000 | (uint64_t)(number % 10000) << 32;
     uint64_t upper = (halves * 10486 >> 20) & 0x7f0000007f; /* / 100 */
     uint64_t pairs = upper | (halves - 100 * upper) << 16;
     uint64_t tens = (pairs * 103 >> 10) & 0xf000f000f000f; /* / 10 */
-    uint64_t digits = (tens | (pairs - 10 * tens) << 8) + 0x3030303030303030;
+    return tens | (pairs - 10 * tens) << 8;
+}
+
+static void put_word(uint64_t word, char *to)
+{
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    digits = __builtin_bswap64(digits);
+    word = __builtin_bswap64(word);
 #endif
-    memcpy(to, &digits, 8);
+    memcpy(to, &word, 8);
+}
+
+static void put_eight(uint32_t number, char *to)
+{
+    put_word(eight_digits(number) + ZEROS, to);
 }
 
 /* All copies are of FIGURE bytes, as copies of a known size need no call; what is behind the digits is not looked at. */
@@ -353,8 +364,6 @@ int ulna_decimal_text(ulna_decimal number, int is_negative, int digits, char tex
 
 static int digits_text(double value, int digits, char text[ULNA_NUMBER_SIZE])
 {
-    if (value == 0)
-        return ulna_decimal_text((ulna_decimal){0, 0}, 0, 1, text);
     ulna_expansion expansion = ulna_decimal_expand(fabs(value));
     digits = digits < 1 ? 1 : digits < 17 ? digits : 17;
     return ulna_decimal_text(ulna_decimal_round(&expansion, digits), value < 0, digits, text);
@@ -388,106 +397,141 @@ static int short_text(double x, double value, double scale, char text[ULNA_NUMBE
     return 0;
 }
 
-/*
- * The doubles whose product with the scale is the value: bit k is x moved by k - 2 of its last place, as more than two are out by
- * the roundings of the division and of the product. -1 near a power of two, where the last place changes.
- */
-static int find_steps(double x, double value, double scale)
+/* ---- in a file's own unit, without reading numbers back ------------------------------------------------------------- */
+
+static uint64_t bits_of(double x)
 {
-    enum { NEAR = 4 };
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
-    uint64_t mantissa = bits & 0xfffffffffffff;
-    int found = 0;
-    if (mantissa < NEAR || mantissa > 0xfffffffffffff - NEAR)
-        return -1;
-    bits -= 2;
-    for (int k = 0; k < 5; k++, bits++) {
-        double y;
-        memcpy(&y, &bits, sizeof y);
-        found |= (y * scale == value) << k;
-    }
-    return found;
+    return bits;
 }
 
-/* So many of its last place. */
-static double moved(double x, int steps)
+static double double_of(uint64_t bits)
 {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    bits += (uint64_t)(int64_t)steps;
+    double x;
     memcpy(&x, &bits, sizeof x);
     return x;
 }
 
-/* How far a rounding to fewer digits may be from x, in 2^-FINE units of the expansion's last digit. */
-enum { FINE = 20, UNSURE = 64 };
+/*
+ * The doubles whose product with the scale is the value: bit k is x moved by k - 1 of its last place. More than one is out: the quotient is
+ * rounded by half a last place, and the products that are rounded to the value span two at most. -1 near a power of two, where the
+ * last place changes.
+ */
+enum { NOT_MOVED = 2, ONE_MORE = 4 };
 
-typedef struct reach {
-    int64_t below, above; /* twice the distance */
-} reach;
-
-/* A decimal number is read as one of the doubles that find_steps found if it lies within half a step of these. */
-static reach find_reach(const ulna_expansion *e, int steps)
+static int find_steps(double x, double value, double scale)
 {
-    int low = __builtin_ctz((unsigned)steps) - 2, high = 29 - __builtin_clz((unsigned)steps);
-    uint64_t bits;
-    memcpy(&bits, &e->value, sizeof bits);
-    int binary = (int)(bits >> 52 & 2047) - 1023, power = -e->exponent;
-    int shift = 62 - binary - binary_exponent(power);
-    int64_t ulp = (int64_t)(powers[power - LEAST_POWER][0] >> (53 + shift - FINE));
-    return (reach){(2 * low - 1) * ulp, (2 * high + 1) * ulp};
-}
-
-/* 1: rounded to so many digits the number is still read as the value; 0: it is not; -1: that cannot be said so quickly. */
-static int is_short(const ulna_expansion *e, const reach *within, int drop, ulna_decimal *number)
-{
-    uint64_t ten = whole_tens[drop], kept = without_digits(e->floor, drop), behind = e->floor - kept * ten;
-    int64_t below = (int64_t)(behind << FINE | e->fraction >> (64 - FINE)), half = (int64_t)(ten << (FINE - 1));
-    if (below > half - UNSURE && below < half + UNSURE)
+    enum { NEAR = 4 };
+    uint64_t bits = bits_of(x), wanted = bits_of(value);
+    if ((bits & 0xfffffffffffff) - NEAR > 0xfffffffffffff - 2 * NEAR)
         return -1;
-    int is_up = below > half;
-    int64_t away = 2 * (is_up ? (int64_t)(ten << FINE) - below : -below);
-    if (away <= within->below - UNSURE || away >= within->above + UNSURE)
-        return 0;
-    *number = (ulna_decimal){kept + (uint64_t)is_up, e->exponent + drop};
-    return away >= within->below + UNSURE && away <= within->above - UNSURE ? 1 : -1;
+    int less = bits_of(double_of(bits - 1) * scale) == wanted, same = bits_of(x * scale) == wanted;
+    int more = bits_of(double_of(bits + 1) * scale) == wanted;
+    return less + NOT_MOVED * same + ONE_MORE * more;
 }
 
-/* What ulna_format_scaled says, without reading numbers back; 0 where that is not certain. */
+/* Most numbers of recordings: the exponent of their first digit. Their powers of ten have no more than 64 bits, so products are exact. */
+enum { LEAST_FIRST = -4, MOST_FIRST = 6 };
+/* Parts of a last digit, and how many of them may be in doubt. */
+enum { FINE = 21, UNSURE = 64 };
+
+/* x = (floor + fraction / 2^64) * 10^(first - 16), the floor of 17 digits. */
+typedef struct seventeen {
+    uint64_t floor, fraction;
+    int64_t half_ulp; /* half of the last place of x, in 2^-FINE units of the floor */
+    int first;
+} seventeen;
+
+/* 0 if x is none of most numbers. */
+static inline int expand_quickly(double x, seventeen *e)
+{
+    /* As doubles the first four are a little larger than these powers of ten, by less than a last place: so all comparisons are right. */
+    static const double tens[] = {1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
+    uint64_t bits = bits_of(x);
+    if (!(x >= tens[0] && x < tens[MOST_FIRST + 1 - LEAST_FIRST]))
+        return 0;
+    int binary = (int)(bits >> 52) - 1023, next = decimal_exponent(binary) + 1; /* of a power of ten that x may reach */
+    e->first = next - !(x >= tens[next - LEAST_FIRST]);
+    int power = 16 - e->first, shift = binary + binary_exponent(power) - 51; /* 1 .. 4: the product is below 2^57 */
+    const uint64_t factor = powers[power - LEAST_POWER][0];
+    multiply(((bits & 0xfffffffffffff) | (uint64_t)1 << 52) << shift, factor, &e->floor, &e->fraction);
+    e->half_ulp = (int64_t)(factor >> (65 - FINE - shift));
+    return 1;
+}
+
+/* From x to the nearest multiple of `ten` units, in 2^-FINE units. */
+static inline int64_t to_multiple(const seventeen *e, uint64_t ten)
+{
+    int64_t whole = (int64_t)(ten << FINE), part = (int64_t)((e->floor % ten) << FINE | e->fraction >> (64 - FINE));
+    return (part > whole / 2 ? whole : 0) - part;
+}
+
+/* 17 digits with a point behind the first + 1 of them, without zeros at the end. */
+static int seventeen_text(uint64_t number, int first, int is_negative, char text[ULNA_NUMBER_SIZE])
+{
+    uint64_t upper = number / 100000000, lead = upper / 100000000;
+    uint64_t middle = eight_digits((uint32_t)(upper - lead * 100000000));
+    uint64_t last = eight_digits((uint32_t)(number - upper * 100000000));
+    int count = last ? 17 - (__builtin_clzll(last) >> 3) : middle ? 9 - (__builtin_clzll(middle) >> 3) : 1;
+    const char *start = text;
+    int is_small = first < 0, places = 8 * (first & 7);
+    uint64_t all =
+        0 - (uint64_t)is_small; /* of a small number the point is not among the digits; as below, no branch */
+    uint64_t before = (((uint64_t)1 << places) - 1) | all, point = ((uint64_t)'.' << places) & ~all;
+    middle += ZEROS;
+    *text = '-';
+    text += is_negative;
+    memcpy(text, "0.000000", 8);
+    text += (1 - first) & -is_small;
+    put_word(middle, text + 2 - is_small);
+    put_word(last + ZEROS, text + 10 - is_small);
+    put_word((middle & before) | point | (middle & ~before) << 8, text + 1);
+    *text = (char)('0' + lead);
+    count = count > first + 1 ? count + 1 - is_small : first + 1;
+    text[count] = 0;
+    return (int)(text - start) + count;
+}
+
+/* What ulna_format_scaled says; 0 where that is not certain. */
 static int quick_text(double x, double value, double scale, char text[ULNA_NUMBER_SIZE])
 {
-    enum { NOT_MOVED = 1 << 2 };
-    int steps = find_steps(fabs(x), fabs(value), scale), is_found = 0, digits;
+    double size = fabs(x), wanted = fabs(value);
+    int steps = find_steps(size, wanted, scale);
     if (!steps) { /* the nearest that is a product */
-        value = x * scale;
-        x = value / scale;
-        steps = find_steps(fabs(x), fabs(value), scale);
+        wanted = size * scale;
+        size = wanted / scale;
+        steps = find_steps(size, wanted, scale);
     }
-    ulna_expansion e = ulna_decimal_expand(fabs(x));
-    ulna_decimal number;
-    if (!e.is_known || steps <= 0)
+    seventeen e;
+    if (steps <= 0 || !expand_quickly(size, &e))
         return 0;
-    reach within = find_reach(&e, steps);
-    for (digits = 15; digits < 17 && !is_found; digits += !is_found)
-        is_found = is_short(&e, &within, e.count - digits, &number);
-    if (is_found < 0)
+    /* A number of 15 or 16 digits is read as one of the doubles that find_steps found if it is within half a last place of these. */
+    static const signed char middle[] = {0, -2, 0, -1, 2, 0, 1, 0}, half_width[] = {0, 1, 1, 2, 1, 3, 2, 3};
+    int64_t to_middle = middle[steps] * e.half_ulp, reach = half_width[steps] * e.half_ulp;
+    int64_t fifteen = to_multiple(&e, 100), sixteen = to_multiple(&e, 10);
+    int64_t inside = reach - llabs(fifteen - to_middle), inside_too = reach - llabs(sixteen - to_middle);
+    if (llabs(inside) < UNSURE || llabs(inside_too) < UNSURE)
         return 0;
-    if (is_found)
-        return ulna_decimal_text(without_zeros(number), x < 0, digits, text);
-    if (!(steps & NOT_MOVED))
-        e = ulna_decimal_expand(moved(fabs(x), steps & 1 << 3 ? 1 : steps & 1 << 1 ? -1 : steps & 1 << 4 ? 2 : -2));
-    return ulna_decimal_text(ulna_decimal_round(&e, 17), x < 0, 17, text);
+    if (!(steps & NOT_MOVED) && inside < 0 && inside_too < 0 &&
+        !expand_quickly(double_of(bits_of(size) + (steps & ONE_MORE ? 1 : (uint64_t)-1)), &e))
+        return 0;
+    /* Which of the three it is, is anybody's guess, also the processor's: so there is no branch. */
+    int64_t away = to_multiple(&e, 1), part = (int64_t)(e.fraction >> (64 - FINE));
+    away += (sixteen - away) & -(int64_t)(inside_too > 0);
+    away += (fifteen - away) & -(int64_t)(inside > 0);
+    uint64_t number = e.floor + (uint64_t)((away + part) / (1 << FINE));
+    int is_tie =
+        (part + UNSURE) % (1 << (FINE - 1)) < 2 * UNSURE; /* nearly: the digit behind those that are kept is a five */
+    if (is_tie || number >= whole_tens[17])
+        return 0;
+    return seventeen_text(number, e.first, x < 0, text);
 }
 
-int ulna_format_scaled(double value, double scale, int digits, char text[ULNA_NUMBER_SIZE])
+/* The same for all numbers. */
+static int slow_text(double x, double value, double scale, char text[ULNA_NUMBER_SIZE])
 {
-    double x = value / scale;
-    if (x == 0 || digits > 0)
-        return digits_text(x, digits, text);
-    int length = quick_text(x, value, scale, text);
-    if (!length)
-        length = short_text(x, value, scale, text);
+    int length = short_text(x, value, scale, text);
     if (length)
         return length;
     double factor = find_factor(x, value, scale);
@@ -500,19 +544,23 @@ int ulna_format_scaled(double value, double scale, int digits, char text[ULNA_NU
     return length ? length : digits_text(isnan(factor) ? x : factor, 17, text);
 }
 
+int ulna_format_scaled(double value, double scale, int digits, char text[ULNA_NUMBER_SIZE])
+{
+    double x = value / scale;
+    if (x == 0) {
+        memcpy(text, "0", 2);
+        return 1;
+    }
+    if (digits > 0)
+        return digits_text(x, digits, text);
+    int length = quick_text(x, value, scale, text);
+    return length ? length : slow_text(x, value, scale, text);
+}
+
 void ulna_put_scaled(ulna_writer *writer, double value, double scale, int digits)
 {
-    char text[ULNA_NUMBER_SIZE];
-    if (value == 0) {
-        ulna_put_char(writer, '0');
-        return;
-    }
-    if (sizeof writer->buffer - writer->used >= sizeof text) {
-        writer->used += (size_t)ulna_format_scaled(value, scale, digits, writer->buffer + writer->used);
-        return;
-    }
-    int length = ulna_format_scaled(value, scale, digits, text);
-    ulna_put_bytes(writer, text, (size_t)length);
+    char *room = ulna_put_room(writer, ULNA_NUMBER_SIZE);
+    ulna_put_to(writer, room + ulna_format_scaled(value, scale, digits, room));
 }
 
 double ulna_round_digits(double value, int digits)

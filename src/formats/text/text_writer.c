@@ -17,18 +17,37 @@ ulna_text ulna_text_empty(const ulna_allocator *allocator)
     return (ulna_text){.allocator = ulna_allocator_or_default(allocator)};
 }
 
+ulna_status ulna_text_reserve(ulna_text *text, size_t length)
+{
+    text->allocator = ulna_allocator_or_default(&text->allocator); /* so that {0} is an empty text too */
+    if (length < text->capacity)
+        return ULNA_OK;
+    if (length == SIZE_MAX)
+        return ULNA_ERR_LIMIT;
+    char *larger = ulna_allocate_raw(&text->allocator, length + 1, 1);
+    if (!larger)
+        return ULNA_ERR_MEMORY;
+    if (text->data)
+        memcpy(larger, text->data, text->length);
+    larger[text->length] = 0;
+    ulna_release(&text->allocator, text->data, text->capacity, 1);
+    text->data = larger;
+    text->capacity = length + 1;
+    return ULNA_OK;
+}
+
 ulna_status ulna_text_append(ulna_text *text, const char *data, size_t bytes)
 {
     if (!text || (!data && bytes))
         return ULNA_ERR_ARGUMENT;
     if (bytes >= SIZE_MAX - text->length)
         return ULNA_ERR_LIMIT;
-    text->allocator = ulna_allocator_or_default(&text->allocator); /* so that {0} is an empty text too */
-    void *memory = text->data;
-    ulna_status status = ulna_grow(&text->allocator, &memory, &text->capacity, text->length + bytes + 1, 1);
-    text->data = memory;
-    if (status != ULNA_OK)
-        return status;
+    size_t needed = text->length + bytes, twice = text->capacity <= SIZE_MAX / 4 ? 2 * text->capacity : 0;
+    if (needed >= text->capacity) {
+        ulna_status status = ulna_text_reserve(text, twice > needed ? twice : needed);
+        if (status != ULNA_OK)
+            return status;
+    }
     if (bytes)
         memcpy(text->data + text->length, data, bytes);
     text->length += bytes;
@@ -95,6 +114,13 @@ void ulna_put_bytes(ulna_writer *writer, const char *data, size_t bytes)
     writer->used += bytes;
 }
 
+char *ulna_put_room(ulna_writer *writer, size_t bytes)
+{
+    if (bytes > sizeof writer->buffer - writer->used)
+        empty_buffer(writer);
+    return writer->buffer + writer->used;
+}
+
 void ulna_put(ulna_writer *writer, const char *text)
 {
     ulna_put_bytes(writer, text, strlen(text));
@@ -137,16 +163,13 @@ int ulna_format_number(double value, char text[ULNA_NUMBER_SIZE])
 {
     if (value == 0)
         return ulna_decimal_text((ulna_decimal){0, 0}, signbit(value) != 0, 1, text);
-    int digits;
-    ulna_decimal number = ulna_decimal_shortest(fabs(value), &digits);
-    return ulna_decimal_text(number, value < 0, digits, text);
+    return ulna_format_scaled(value, 1, 0, text);
 }
 
 void ulna_put_number(ulna_writer *writer, double value)
 {
-    char text[ULNA_NUMBER_SIZE];
-    int length = ulna_format_number(value, text);
-    ulna_put_bytes(writer, text, (size_t)length);
+    char *room = ulna_put_room(writer, ULNA_NUMBER_SIZE);
+    ulna_put_to(writer, room + ulna_format_number(value, room));
 }
 
 void ulna_put_json_string(ulna_writer *writer, const char *text)

@@ -6,6 +6,9 @@
 
 #include "ulna/formats.h"
 
+/* Room for a text of that length and no more: one that doubles as it grows takes up to twice that, and its copy. */
+ulna_status ulna_text_reserve(ulna_text *text, size_t length);
+
 typedef struct ulna_writer {
     const ulna_sink *sink;
     ulna_status status;
@@ -25,6 +28,12 @@ static inline void ulna_put_char(ulna_writer *writer, char c)
         writer->buffer[writer->used++] = c;
     else
         ulna_put_bytes(writer, &c, 1);
+}
+/* A place to write up to so many bytes to, which must be far fewer than the buffer has; ulna_put_to says where they end. */
+char *ulna_put_room(ulna_writer *writer, size_t bytes);
+static inline void ulna_put_to(ulna_writer *writer, const char *end)
+{
+    writer->used = (size_t)(end - writer->buffer);
 }
 /* As printf, for %s, %c, %d, %lld and %zu; %g writes as ulna_put_number does. */
 void ulna_print(ulna_writer *writer, const char *format, ...) ULNA_PRINTF(2, 3);
