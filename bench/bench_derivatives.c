@@ -253,6 +253,58 @@ static void against_yardstick(bench_report *report)
 
 /* ---- growth ---- */
 
+/* ---- many poses at once ------------------------------------------------------------------------------------------------- */
+
+typedef struct abreast_scene {
+    scene *s;
+    ulna_abreast *abreast;
+} abreast_scene;
+
+static void run_abreast(void *context)
+{
+    abreast_scene *a = context;
+    for (int lane = 0; lane < ULNA_ABREAST; lane++)
+        ulna_abreast_load(a->abreast, lane, a->s->q, a->s->q, NULL, a->s->goals);
+    ulna_abreast_solve(a->abreast, a->s->work, 0, 0, 3e-3);
+}
+
+/* For each kernel of this machine: a step for one pose out of ULNA_ABREAST, loading and all, over a single step by the same kernel. */
+static void measure_abreast(bench_report *report, scene *s)
+{
+    static const char *const kernels[] = {"portable", "avx2", "avx512"};
+    double *ones = numbers((size_t)s->nv), *zeros = numbers((size_t)s->nv);
+    for (int d = 0; d < s->nv; d++)
+        ones[d] = 1;
+    ulna_abreast_hold hold = {.side = 1e-3,
+                              .leap = ones,
+                              .rest_weight = zeros,
+                              .rest = s->model->rest,
+                              .lower = s->model->lower,
+                              .upper = s->model->upper,
+                              .unit = ones,
+                              .scale = 1};
+    abreast_scene a = {.s = s};
+    stop_if(ulna_abreast_create(s->problem, ones, NULL, &hold, NULL, &a.abreast) != ULNA_OK || !a.abreast, "abreast");
+    for (int k = 0; k < 3; k++) {
+        char name[40];
+        if (ulna_pose_set_kernel(ulna_work_pose(s->work), kernels[k]) != ULNA_OK)
+            continue;
+        double one = 1e300, many = 1e300;
+        for (int round = 0; round < 3; round++) { /* in turns */
+            many = fmin(many, bench_us(run_abreast, &a, BATCHES, 400) / ULNA_ABREAST);
+            one = fmin(one, step_us(s, 0, 2000));
+        }
+        snprintf(name, sizeof name, "abreast_us_%s", kernels[k]);
+        bench_add(report, name, many, "a step for one of eight poses that are solved side by side");
+        snprintf(name, sizeof name, "abreast_over_step_%s", kernels[k]);
+        bench_add(report, name, many / one, "the same over a single step");
+    }
+    ulna_pose_set_kernel(ulna_work_pose(s->work), NULL);
+    ulna_abreast_destroy(a.abreast);
+    free(ones);
+    free(zeros);
+}
+
 static void measure_growth(bench_report *report, const ulna_model *human, double step_gn)
 {
     enum { KINDS = 3, ROUNDS = 3 };
@@ -459,6 +511,7 @@ int main(int argc, char **argv)
     bench_add(&report, "dense_alg4_us", dense, "Algorithm 4 of the paper, dense");
     bench_add(&report, "dense_over_tree", dense / exact, "Algorithm 4 by columns; by the paper's own loops it was 23");
     measure_recipe(&report, &s);
+    measure_abreast(&report, &s);
     measure_growth(&report, human, step_gn);
     measure_threads(&report);
     against_yardstick(&report);
