@@ -5,6 +5,9 @@
  * algorithm 1, which is M. Eisel's; numbers below the normal ones go to the C library. Doubles to digits: the product with the
  * power of ten has 60 bits in front of its point and 64 behind that are right but for the last two; so every rounding is
  * decided unless the number lies within 2^-61 of a tie.
+ *
+ * Most numbers of recordings need less: their powers of ten have no more than 64 bits, so that one product is exact. See
+ * expand_quickly.
  */
 #include "formats/text/numbers.h"
 
