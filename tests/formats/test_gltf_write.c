@@ -212,6 +212,41 @@ static void recordings(void **state)
 
 /* ---- what others see -------------------------------------------------------------------------------------------- */
 
+/* Bodies that only rotate go from frame to frame by quaternions, the first frame by matrices: each frame by itself gives the same. */
+static void frames_are_the_same_alone(void **state)
+{
+    (void)state;
+    enum { FRAMES = 80 };
+    ulna_test_rng rng = ulna_test_rng_seed(17);
+    ulna_test_tree_options options = ulna_test_tree_options_default();
+    options.joints = 1u << ULNA_JOINT_EULER | 1u << ULNA_JOINT_REVOLUTE | 1u << ULNA_JOINT_SEQUENCE;
+    for (int round = 0; round < 30; round++) {
+        options.offset = round % 3 ? 0 : 0.5;
+        options.turned = round % 2;
+        ulna_model *model = ulna_test_random_tree(&rng, &options);
+        ulna_clip clip = smooth_clip(model, FRAMES);
+        ulna_text all = written(ULNA_FORMAT_GLB, model, &clip, NULL, NULL, NULL);
+        ulna_content together = content_of(all.data, all.length, ULNA_FORMAT_UNKNOWN, NULL);
+        for (int f = 0; f < FRAMES && clip.coordinate_count > 0; f++) {
+            ulna_clip one = clip, of_all = together.clip;
+            one.q = ulna_clip_frame(&clip, f);
+            of_all.q = ulna_clip_frame(&together.clip, f);
+            one.frame_count = of_all.frame_count = 1;
+            ulna_text text = written(ULNA_FORMAT_GLB, model, &one, NULL, NULL, NULL);
+            ulna_content alone = content_of(text.data, text.length, ULNA_FORMAT_UNKNOWN, NULL);
+            double off = difference(alone.model, &alone.clip, together.model, &of_all);
+            if (!(off < 1e-10)) /* a step of single precision is 6e-8, over the depth of its body */
+                fail_msg("round %d, frame %d: %g off", round, f, off);
+            ulna_content_release(&alone);
+            ulna_text_release(&text);
+        }
+        ulna_content_release(&together);
+        ulna_text_release(&all);
+        ulna_clip_release(&clip);
+        ulna_model_destroy(model);
+    }
+}
+
 static json_t *json_of(const ulna_text *text)
 {
     json_t *json = json_loadb(text->data, text->length, 0, NULL);
@@ -428,9 +463,16 @@ static void write_files(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_skeletons), cmocka_unit_test(samples),        cmocka_unit_test(people_to_a_micrometre),
-        cmocka_unit_test(recordings),       cmocka_unit_test(signs_go_on),    cmocka_unit_test(what_is_lost_is_told),
-        cmocka_unit_test(refused_writing),  cmocka_unit_test(sinks_may_fail), cmocka_unit_test(memory_may_fail),
+        cmocka_unit_test(random_skeletons),
+        cmocka_unit_test(frames_are_the_same_alone),
+        cmocka_unit_test(samples),
+        cmocka_unit_test(people_to_a_micrometre),
+        cmocka_unit_test(recordings),
+        cmocka_unit_test(signs_go_on),
+        cmocka_unit_test(what_is_lost_is_told),
+        cmocka_unit_test(refused_writing),
+        cmocka_unit_test(sinks_may_fail),
+        cmocka_unit_test(memory_may_fail),
     };
     if (argc == 3 && strcmp(argv[1], "--write") == 0) {
         const struct CMUnitTest files[] = {cmocka_unit_test_prestate(write_files, argv[2])};

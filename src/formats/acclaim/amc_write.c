@@ -19,6 +19,7 @@ typedef struct amc_writer {
     const ulna_write_options *options;
     ulna_names names;
     ulna_acclaim_channels *channels; /* of each body */
+    ulna_scaled *numbers;            /* of each coordinate, in one frame */
     double length, unit, angle;
 } amc_writer;
 
@@ -52,26 +53,34 @@ static void put_line_number(amc_writer *w, long long number)
     ulna_put_bytes(&w->out, at, (size_t)(text + sizeof text - at));
 }
 
-static ulna_status put_bone(amc_writer *w, int b, const double *q, long long number, ulna_error *error)
+static ulna_status find_numbers(amc_writer *w, int b, const double *q, long long number, ulna_error *error)
 {
     const ulna_acclaim_channels *channels = &w->channels[b];
-    const char *name = ulna_names_at(&w->names, b);
-    size_t length = ulna_names_length(&w->names, b);
-    char *at = ulna_put_room(&w->out, length + 6 * (1 + ULNA_NUMBER_SIZE) + 1);
-    memcpy(at, name, length);
-    at += length;
     for (int k = 0; k < channels->count; k++) {
-        double value = q[channels->channel[k].coordinate];
+        int c = w->model->body[b].coordinate + channels->channel[k].coordinate;
         double scale = channels->channel[k].kind == 't' ? w->unit : w->angle;
-        if (!(fabs(value) < ULNA_FINITE_IN_UNITS) && !isfinite(value / scale))
+        if (!(fabs(q[c]) < ULNA_FINITE_IN_UNITS) && !isfinite(q[c] / scale))
             return ulna_fail(error, ULNA_ERR_NUMBER, "frame %lld: a value of '%.60s' is not a number", number,
                              ulna_model_body_name(w->model, b));
+        ulna_scaled_find(q[c], scale, &w->numbers[c]);
+    }
+    return ULNA_OK;
+}
+
+static void put_bone(amc_writer *w, int b)
+{
+    const ulna_acclaim_channels *channels = &w->channels[b];
+    const ulna_scaled *numbers = w->numbers + w->model->body[b].coordinate;
+    size_t length = ulna_names_length(&w->names, b);
+    char *at = ulna_put_room(&w->out, length + 6 * (1 + ULNA_NUMBER_SIZE) + 1);
+    memcpy(at, ulna_names_at(&w->names, b), length);
+    at += length;
+    for (int k = 0; k < channels->count; k++) {
         *at++ = ' ';
-        at += ulna_format_scaled(value, scale, w->options->digits, at);
+        at += ulna_scaled_text(&numbers[channels->channel[k].coordinate], w->options->digits, at);
     }
     *at++ = '\n';
     ulna_put_to(&w->out, at);
-    return ULNA_OK;
 }
 
 static ulna_status put_frame(amc_writer *w, int frame, ulna_error *error)
@@ -79,18 +88,22 @@ static ulna_status put_frame(amc_writer *w, int frame, ulna_error *error)
     long long number = (long long)w->clip->first_frame + frame;
     const double *q = ulna_clip_frame(w->clip, frame);
     ulna_status status = ULNA_OK;
-    put_line_number(w, number);
     for (int b = 0; b < w->model->nb && status == ULNA_OK; b++)
+        status = find_numbers(w, b, q, number, error);
+    if (status != ULNA_OK)
+        return status;
+    put_line_number(w, number);
+    for (int b = 0; b < w->model->nb; b++)
         if (w->channels[b].count > 0)
-            status = put_bone(w, b, q + w->model->body[b].coordinate, number, error);
-    return status;
+            put_bone(w, b);
+    return ULNA_OK;
 }
 
 static ulna_status write_clip(amc_writer *w, ulna_error *error)
 {
     ulna_status status = ulna_acclaim_names(w->model, &w->names, NULL);
-    if (status != ULNA_OK)
-        return ulna_fail(error, status, "no memory for the names of bones");
+    if (status != ULNA_OK || !w->numbers)
+        return ulna_fail(error, status != ULNA_OK ? status : ULNA_ERR_MEMORY, "no memory for the names of bones");
     put_head(w);
     for (int f = 0; f < w->clip->frame_count && status == ULNA_OK; f++)
         status = put_frame(w, f, error);
@@ -107,6 +120,7 @@ static ulna_status write_with(const ulna_writing *writing, const ulna_model *mod
                     .clip = clip,
                     .options = writing->options,
                     .names = ulna_names_empty(allocator),
+                    .numbers = ulna_allocate(allocator, (size_t)model->nq, sizeof *w.numbers),
                     .angle = writing->options->degrees == 0 ? 1 : ULNA_PI / 180};
     w.length = ulna_acclaim_length(writing->options, &w.unit);
     ulna_writer_start(&w.out, writing->sink);
@@ -115,6 +129,7 @@ static ulna_status write_with(const ulna_writing *writing, const ulna_model *mod
     if (status == ULNA_OK)
         status = write_clip(&w, error);
     ulna_release(allocator, w.channels, (size_t)model->nb, sizeof *w.channels);
+    ulna_release(allocator, w.numbers, (size_t)model->nq, sizeof *w.numbers);
     ulna_names_release(&w.names);
     return status;
 }

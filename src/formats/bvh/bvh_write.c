@@ -23,6 +23,7 @@ typedef struct bvh_writer {
     const ulna_writing *job;
     ulna_bvh_nodes nodes;
     double unit;
+    ulna_scaled *numbers; /* of each channel, in one frame */
     ulna_writer out;
 } bvh_writer;
 
@@ -211,22 +212,34 @@ static void put_hierarchy(bvh_writer *w)
     }
 }
 
+/* Positions that replace an offset are found when they are put. */
+static void find_numbers(bvh_writer *w, const double *row)
+{
+    for (int n = 0; n < w->nodes.count; n++) {
+        const ulna_bvh_node *node = &w->nodes.node[n];
+        for (int i = 0; i < node->count; i++) {
+            int axis = node->channel[i].segment - ULNA_SEGMENT_TX, c = node->first + i;
+            if (axis < 0)
+                ulna_scaled_find(row[c], ULNA_PI / 180, &w->numbers[c]);
+            else if (node->offset[axis] == 0)
+                ulna_scaled_find(row[c] + node->start[axis], w->unit, &w->numbers[c]);
+        }
+    }
+}
+
 static void put_frame(bvh_writer *w, const double *row)
 {
     for (int n = 0; n < w->nodes.count; n++) {
         const ulna_bvh_node *node = &w->nodes.node[n];
         char *at = ulna_put_room(&w->out, ULNA_JOINT_MAX_SEGMENTS * (1 + ULNA_NUMBER_SIZE));
         for (int i = 0; i < node->count; i++) {
-            int axis = node->channel[i].segment - ULNA_SEGMENT_TX, digits = w->job->options->digits;
-            double value = row[node->first + i];
+            int axis = node->channel[i].segment - ULNA_SEGMENT_TX, c = node->first + i;
             *at = ' ';
-            at += node->first + i > 0;
-            if (axis < 0)
-                at += ulna_format_scaled(value, ULNA_PI / 180, digits, at);
-            else if (node->offset[axis] == 0)
-                at += ulna_format_scaled(value + node->start[axis], w->unit, digits, at);
+            at += c > 0;
+            if (axis < 0 || node->offset[axis] == 0)
+                at += ulna_scaled_text(&w->numbers[c], w->job->options->digits, at);
             else
-                at += format_position(w, value + (node->start[axis] - node->offset[axis]), node->offset[axis], at);
+                at += format_position(w, row[c] + (node->start[axis] - node->offset[axis]), node->offset[axis], at);
         }
         ulna_put_to(&w->out, at);
     }
@@ -248,8 +261,10 @@ static ulna_status put_motion(bvh_writer *w, ulna_error *error)
         status = ulna_bvh_nodes_row(&w->nodes, f, &row, error);
         if (status == ULNA_OK)
             status = check_row(w, f, row, error);
-        if (status == ULNA_OK)
+        if (status == ULNA_OK) {
+            find_numbers(w, row);
             put_frame(w, row);
+        }
     }
     return status;
 }
@@ -292,10 +307,14 @@ ulna_status ulna_bvh_write(const ulna_writing *writing, ulna_error *error)
     bvh_writer w = {.job = writing, .unit = writing->options->unit_m > 0 ? writing->options->unit_m : ULNA_BVH_UNIT};
     ulna_status status =
         ulna_bvh_nodes_fill(&w.nodes, writing->model, writing->clip, writing->options->dof_channels, error);
+    const ulna_allocator *allocator = &writing->model->allocator;
     if (status == ULNA_OK) {
         choose_offsets(&w);
         status = check_nodes(&w, error);
+        w.numbers = ulna_allocate(allocator, (size_t)w.nodes.channels, sizeof *w.numbers);
     }
+    if (status == ULNA_OK && !w.numbers)
+        status = ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d values", w.nodes.channels);
     if (status == ULNA_OK) {
         ulna_writer_start(&w.out, writing->sink);
         put_hierarchy(&w);
@@ -305,6 +324,7 @@ ulna_status ulna_bvh_write(const ulna_writing *writing, ulna_error *error)
         status = ulna_writer_finish(&w.out, "the BVH file", error);
     if (status == ULNA_OK)
         remark(&w);
+    ulna_release(allocator, w.numbers, (size_t)w.nodes.channels, sizeof *w.numbers);
     ulna_bvh_nodes_release(&w.nodes);
     return status;
 }

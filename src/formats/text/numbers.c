@@ -5,6 +5,9 @@
  * algorithm 1, which is M. Eisel's; numbers below the normal ones go to the C library. Doubles to digits: the product with the
  * power of ten has 60 bits in front of its point and 64 behind that are right but for the last two; so every rounding is
  * decided unless the number lies within 2^-61 of a tie.
+ *
+ * Most numbers of recordings need less: their powers of ten have no more than 64 bits, so that one product is exact. See
+ * expand_quickly.
  */
 #include "formats/text/numbers.h"
 
@@ -493,11 +496,11 @@ static int seventeen_text(uint64_t number, int first, int is_negative, char text
     return (int)(text - start) + count;
 }
 
-/* What ulna_format_scaled says; 0 where that is not certain. */
-static int quick_text(double x, double value, double scale, char text[ULNA_NUMBER_SIZE])
+void ulna_scaled_find(double value, double scale, ulna_scaled *n)
 {
-    double size = fabs(x), wanted = fabs(value);
+    double wanted = fabs(value), size = wanted / scale;
     int steps = find_steps(size, wanted, scale);
+    *n = (ulna_scaled){.value = value, .scale = scale};
     if (!steps) { /* the nearest that is a product */
         wanted = size * scale;
         size = wanted / scale;
@@ -505,17 +508,17 @@ static int quick_text(double x, double value, double scale, char text[ULNA_NUMBE
     }
     seventeen e;
     if (steps <= 0 || !expand_quickly(size, &e))
-        return 0;
+        return;
     /* A number of 15 or 16 digits is read as one of the doubles that find_steps found if it is within half a last place of these. */
     static const signed char middle[] = {0, -2, 0, -1, 2, 0, 1, 0}, half_width[] = {0, 1, 1, 2, 1, 3, 2, 3};
     int64_t to_middle = middle[steps] * e.half_ulp, reach = half_width[steps] * e.half_ulp;
     int64_t fifteen = to_multiple(&e, 100), sixteen = to_multiple(&e, 10);
     int64_t inside = reach - llabs(fifteen - to_middle), inside_too = reach - llabs(sixteen - to_middle);
     if (llabs(inside) < UNSURE || llabs(inside_too) < UNSURE)
-        return 0;
+        return;
     if (!(steps & NOT_MOVED) && inside < 0 && inside_too < 0 &&
         !expand_quickly(double_of(bits_of(size) + (steps & ONE_MORE ? 1 : (uint64_t)-1)), &e))
-        return 0;
+        return;
     /* Which of the three it is, is anybody's guess, also the processor's: so there is no branch. */
     int64_t away = to_multiple(&e, 1), part = (int64_t)(e.fraction >> (64 - FINE));
     away += (sixteen - away) & -(int64_t)(inside_too > 0);
@@ -524,11 +527,12 @@ static int quick_text(double x, double value, double scale, char text[ULNA_NUMBE
     int is_tie =
         (part + UNSURE) % (1 << (FINE - 1)) < 2 * UNSURE; /* nearly: the digit behind those that are kept is a five */
     if (is_tie || number >= whole_tens[17])
-        return 0;
-    return seventeen_text(number, e.first, x < 0, text);
+        return;
+    n->number = number;
+    n->first = e.first;
 }
 
-/* The same for all numbers. */
+/* What ulna_format_scaled says, for all numbers. */
 static int slow_text(double x, double value, double scale, char text[ULNA_NUMBER_SIZE])
 {
     int length = short_text(x, value, scale, text);
@@ -544,17 +548,23 @@ static int slow_text(double x, double value, double scale, char text[ULNA_NUMBER
     return length ? length : digits_text(isnan(factor) ? x : factor, 17, text);
 }
 
-int ulna_format_scaled(double value, double scale, int digits, char text[ULNA_NUMBER_SIZE])
+int ulna_scaled_text(const ulna_scaled *n, int digits, char text[ULNA_NUMBER_SIZE])
 {
-    double x = value / scale;
+    if (n->number && digits <= 0)
+        return seventeen_text(n->number, n->first, n->value < 0, text);
+    double x = n->value / n->scale;
     if (x == 0) {
         memcpy(text, "0", 2);
         return 1;
     }
-    if (digits > 0)
-        return digits_text(x, digits, text);
-    int length = quick_text(x, value, scale, text);
-    return length ? length : slow_text(x, value, scale, text);
+    return digits > 0 ? digits_text(x, digits, text) : slow_text(x, n->value, n->scale, text);
+}
+
+int ulna_format_scaled(double value, double scale, int digits, char text[ULNA_NUMBER_SIZE])
+{
+    ulna_scaled n;
+    ulna_scaled_find(value, scale, &n);
+    return ulna_scaled_text(&n, digits, text);
 }
 
 void ulna_put_scaled(ulna_writer *writer, double value, double scale, int digits)

@@ -51,6 +51,18 @@ int ulna_decimal_text(ulna_decimal number, int is_negative, int digits, char tex
  * and value / scale must be finite. Returns the length.
  */
 int ulna_format_scaled(double value, double scale, int digits, char text[ULNA_NUMBER_SIZE]);
+/*
+ * The same in two steps. Each is a long chain in which one instruction waits for another: so do the first for all numbers of a frame
+ * and then the second, and the processor works at several numbers at a time.
+ */
+typedef struct ulna_scaled {
+    double value, scale;
+    uint64_t number; /* 17 digits, some of them zeros at the end; 0: not found so quickly */
+    int first;       /* exponent of the first digit */
+} ulna_scaled;
+void ulna_scaled_find(double value, double scale, ulna_scaled *n);
+int ulna_scaled_text(const ulna_scaled *n, int digits, char text[ULNA_NUMBER_SIZE]);
+
 void ulna_put_scaled(ulna_writer *writer, double value, double scale, int digits);
 
 /* The value rounded to so many significant digits, as it is read back; and to so many decimals. */
