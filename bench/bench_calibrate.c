@@ -42,6 +42,7 @@ static outcome run(const calibrate_take *take, const ulna_recording *recording, 
     outcome result = {0};
     ulna_take *made = calibrate_take_with(take, recording, NULL, NULL);
     options.scale = options.symmetric = lengths;
+    options.try_lengths = 0;
     for (int r = 0; r < REPEATS; r++) {
         ulna_calibration found;
         ulna_error error;

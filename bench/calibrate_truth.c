@@ -217,6 +217,7 @@ static int run_truth(const ulna_content *skeleton, const ulna_clip *clip, const 
     poses_figures figures;
     ulna_calibrate_options options = ulna_calibrate_options_default();
     options.shoulders = wanted->finds_shoulders;
+    options.try_lengths = 0;
     ulna_model *person = make_person(skeleton->model, wanted->has_other_shoulders);
     int ready = person && make_recording(person, clip, true_set, wanted->skin, random, &recording);
     o.model = skeleton->model;

@@ -282,8 +282,7 @@ static ulna_status check_take(const solve_job *job, const ulna_take *take, json_
 static ulna_status calibrate_on_take(solve_job *job, ulna_take_options o, ulna_error *error)
 {
     ulna_take *take = NULL;
-    ulna_calibrate_options options = ulna_calibrate_options_default();
-    ulna_calibration found = {0}, all = {0}, shoulders = {0};
+    ulna_calibration found = {0};
     json_t *notes = json_array(); /* said again of the take that is solved */
     o.model = job->skeleton->model;
     o.attach = ULNA_ATTACH_NAMES;
@@ -294,18 +293,14 @@ static ulna_status calibrate_on_take(solve_job *job, ulna_take_options o, ulna_e
     if (status == ULNA_OK)
         status = check_take(job, take, notes, error);
     if (status == ULNA_OK)
-        status = ulna_calibrate(take, &options, &found, error);
+        status = ulna_calibrate(take, NULL, &found, error);
     if (status == ULNA_OK)
         status = calibrate_check(&found, job->is_forced, error);
     if (status == ULNA_OK) {
-        double before;
-        calibrate_try_lengths(take, &options, &found, &all, &shoulders, &before);
         job->set = found.set;
         job->calibrated_rms = found.rms;
         found.set = ulna_marker_set_empty(NULL);
     }
-    ulna_calibration_release(&shoulders);
-    ulna_calibration_release(&all);
     ulna_calibration_release(&found);
     ulna_take_destroy(take);
     json_decref(notes);
