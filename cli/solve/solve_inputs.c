@@ -347,8 +347,8 @@ static int count_by_names(const solve_job *job)
 static ulna_status prefer_names(solve_job *job, ulna_status status, ulna_error *error)
 {
     int own = job->take ? (int)job->take->set.count : 0;
-    int is_about_keypoints = job->take ? job->take->keypoints != NULL : strstr(error->message, "key points") != NULL;
-    if (is_about_keypoints || (!job->take && status != ULNA_ERR_ARGUMENT) ||
+    int has_keypoints = job->take && job->take->keypoints;
+    if (has_keypoints || (!job->take && status != ULNA_ERR_ARGUMENT) ||
         2 * own >= job->markers.recording.marker_count || 2 * own >= count_by_names(job))
         return status;
     ulna_take_destroy(job->take);
@@ -368,8 +368,8 @@ static int make_take(solve_job *job, ulna_error *error)
     ulna_status status = create_take(job, error);
     if (!is_chosen && has_own && job->attach == ATTACH_MODEL)
         status = prefer_names(job, status, error);
-    int has_nothing = status == ULNA_ERR_MODEL && !has_own && job->attach == ATTACH_MODEL;
-    if (has_nothing && !is_chosen && !strstr(error->message, "key points")) { /* what is wrong with these is said */
+    int has_nothing = status == ULNA_ERR_MODEL && !has_own && job->attach == ATTACH_MODEL; /* no key points either */
+    if (has_nothing && !is_chosen) {
         job->attach = ATTACH_NAMES;
         status = create_take(job, error);
     } else if (has_nothing && is_chosen) {
