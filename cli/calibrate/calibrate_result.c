@@ -72,6 +72,7 @@ void calibrate_add_results(json_t *object, const calibrate_job *job)
     put_number(object, "rms_all_mm", 1e3 * r->rms_all);
     put_number(object, "rms_all_with_lengths_mm", 1e3 * r->lengths.rms_symmetric);
     put_number(object, "rms_all_with_shoulders_mm", 1e3 * r->lengths.rms_shoulders);
+    put_number(object, "person_to_skeleton", r->lengths.size);
     put_text(object, "bones_from", job->from);
     put_numbers(object, "axes", job->take->axes, 9);
     put_flag(object, "axes_tried", are_axes_tried(job));
@@ -280,6 +281,18 @@ static void say_scales(const cli *tool, const calibrate_job *job)
                   *text ? "; the others to 2 % as they were" : ", to 2 %");
 }
 
+/* Offsets make up for it where limbs bend little, so that no error tells. */
+static void say_other_size(const cli *tool, const ulna_length_trial *lengths)
+{
+    double percent = 100 * (1 / lengths->size - 1);
+    if (lengths->is_other_size)
+        fact_text(
+            tool, lengths->are_others_better ? "" : "lengths",
+            "the skeleton seems to be about %.0f %% too %s for this person: is it the right skeleton, in the right unit? --symmetric "
+            "finds the lengths",
+            fabs(percent), percent > 0 ? "large" : "small");
+}
+
 /* A skeleton of someone else, or whose bones were guessed: no offset makes up for that where limbs are lifted. */
 static void say_other_lengths(const cli *tool, const calibrate_job *job)
 {
@@ -341,6 +354,7 @@ void calibrate_print(const cli *tool, const json_t *object, const calibrate_job 
               "{outlier_percent?}{outlier_percent%.1f} % of the positions are too far off to count");
     say_scales(tool, job);
     say_other_lengths(tool, job);
+    say_other_size(tool, &job->result.lengths);
     say_markers(tool, job);
     say_unsure(tool, job);
     say_limits(tool, job);

@@ -113,6 +113,10 @@ typedef struct ulna_length_trial {
     double *scale;         /* one factor per body of the skeleton: the lengths of rms_symmetric. NULL: not found */
     int are_others_better; /* 1: rms_given is above 1.2 rms_symmetric: the skeleton's are not the person's, it seems */
     int are_shoulders_better; /* 1: rms_given is above 1.2 rms_shoulders */
+    /* The person beside the skeleton: by what factor its bones grow in `scale`, all together: 0.9 for a skeleton of 110 %. Bones that the
+     * take hardly shows stay as they are, so the truth is rather farther from 1. NaN: not found */
+    double size;
+    int is_other_size; /* 1: size is more than 4 % from 1. Offsets make up for it, and the error may be small: angles are wrong */
 } ulna_length_trial;
 
 /* Arrays and the model belong to the result. {0} is an empty result, which may be released. */
@@ -149,9 +153,11 @@ typedef struct ulna_calibration {
     /* 1: markers were placed anew between takes, so that one calibration does not fit all: the error is more than a tenth above those
      * of take_rms together, and there are markers that differ. */
     int is_placed_anew;
-    ulna_length_trial lengths; /* set.has_other_lengths says the same to ulna_track, and to the table that is written */
-    int rounds;                /* steps of the outer iteration, but for `lengths` */
-    int rescued;               /* poses that were found again elsewhere */
+    ulna_length_trial
+        lengths; /* set.has_other_lengths tells ulna_track, and the table that is written, if others are better, or the
+                                * size is another */
+    int rounds;  /* steps of the outer iteration, but for `lengths` */
+    int rescued; /* poses that were found again elsewhere */
     double seconds;
 } ulna_calibration;
 

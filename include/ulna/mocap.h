@@ -48,7 +48,7 @@ typedef struct ulna_marker_set {
     ulna_attachment *items;
     size_t count, capacity;
     int is_undetermined; /* 1: offsets of a calibration that could hardly determine them (ulna_calibration.is_undetermined) */
-    int has_other_lengths; /* 1: with other bone lengths their calibration would fit much better: they are not this person's */
+    int has_other_lengths; /* 1: the skeleton does not have this person's bone lengths, by their calibration (ulna_calibration.lengths) */
 } ulna_marker_set;
 
 ULNA_API ulna_marker_set ulna_marker_set_empty(const ulna_allocator *allocator);

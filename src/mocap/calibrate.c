@@ -72,7 +72,7 @@ static ulna_calibrate_options resolve(const ulna_model *model, const ulna_calibr
 static ulna_calibration empty_result(const ulna_allocator *allocator)
 {
     return (ulna_calibration){.set = ulna_marker_set_empty(allocator),
-                              .lengths = {.rms_given = NAN, .rms_symmetric = NAN, .rms_shoulders = NAN}};
+                              .lengths = {.rms_given = NAN, .rms_symmetric = NAN, .rms_shoulders = NAN, .size = NAN}};
 }
 
 void ulna_calibration_release(ulna_calibration *result)

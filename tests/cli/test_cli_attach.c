@@ -132,13 +132,17 @@ static void skeletons_of_others_are_not_trusted(void **state)
     ulna_test_tool *tool = *state;
     assert_int_equal(ulna_test_tool_run(tool, "convert human own.asf"), 0);
     assert_int_equal(ulna_test_tool_run(tool, "calibrate -s own.asf -m take.c3d --input-unit 0.00083 -o other.csv"), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "calibrate -s own.asf -m take.c3d --input-unit 0.0009 -o size.csv"), 0);
+    ulna_test_says(tool->out, "% too large for this person");
     static const char *const lines[] = {"-s own.asf -m take.c3d --input-unit 0.00083",
                                         "-s own.asf -m take.c3d --input-unit 0.00083 -a other.csv",
-                                        "-s own.asf -m take.c3d"};
-    for (int i = 0; i < 3; i++) {
+                                        "-s own.asf -m take.c3d --input-unit 0.0009 -a size.csv",
+                                        "-s own.asf -m take.c3d --input-unit 0.0011", "-s own.asf -m take.c3d"};
+    for (int i = 0; i < 5; i++) {
         json_t *object = solve(tool, lines[i], 0);
         char *reasons = json_dumps(json_object_get(object, "reasons"), 0);
-        assert_int_equal(strstr(reasons, "do not have this person's lengths") != NULL, i < 2);
+        assert_int_equal(strstr(reasons, "do not have this person's lengths") != NULL, i < 4);
+        assert_int_equal(strcmp(json_string_value(json_object_get(object, "verdict")), "trust") == 0, i == 4);
         free(reasons);
         json_decref(object);
     }

@@ -297,14 +297,15 @@ static void test_known_lengths(void **state)
     ulna_model_destroy(model);
 }
 
-/* The skeleton and its markers; recorded is a person whose thighs are longer by a factor. */
-static ulna_calibration try_on_person(const ulna_model *model, double factor, const ulna_calibrate_options *options)
+/* The skeleton and its markers; recorded is a person whose bones that end at bodies `*name` are longer by a factor. */
+static ulna_calibration try_on_person(const ulna_model *model, const char *name, double factor,
+                                      const ulna_calibrate_options *options)
 {
     int nb = ulna_model_body_count(model);
     double *lengths = malloc((size_t)nb * sizeof *lengths);
     ulna_model *person;
     for (int b = 0; b < nb; b++)
-        lengths[b] = (strstr(ulna_model_body_name(model, b), "shank") ? factor : 1) * ulna_model_bone_length(model, b);
+        lengths[b] = (strstr(ulna_model_body_name(model, b), name) ? factor : 1) * ulna_model_bone_length(model, b);
     assert_int_equal(ulna_model_with_lengths(model, lengths, NULL, &person, NULL), ULNA_OK);
     ulna_marker_set set = own_markers(model);
     ulna_clip clip = make_motion(person, 300, 8);
@@ -324,27 +325,33 @@ static void test_other_lengths(void **state)
     ulna_model *model = sample("human");
     int shank = ulna_model_find_body(model, "left_shank");
     ulna_calibrate_options options = ulna_calibrate_options_default();
-    ulna_calibration found = try_on_person(model, 1.15, NULL);
+    ulna_calibration found = try_on_person(model, "shank", 1.15, NULL); /* thighs */
     assert_int_equal(found.lengths.frames, 60);
     assert_true(found.lengths.are_others_better && found.set.has_other_lengths);
     assert_true(found.lengths.rms_given > 1.2 * found.lengths.rms_symmetric);
     assert_true(found.lengths.rms_given > 0.9 * found.lengths.rms_shoulders && !found.lengths.are_shoulders_better);
     assert_true(fabs(found.lengths.scale[shank] - 1.15) < 0.03);
+    assert_true(!found.lengths.is_other_size && found.lengths.size > 1 && found.lengths.size < 1.04);
     assert_null(found.scale); /* what is found is still on the skeleton that was given */
     assert_null(found.model);
     ulna_calibration_release(&found);
 
-    found = try_on_person(model, 1, NULL);
-    assert_int_equal(found.lengths.frames, 60);
-    assert_true(!found.lengths.are_others_better && !found.set.has_other_lengths);
-    ulna_calibration_release(&found);
+    static const double sizes[] = {0.9, 1, 1.1};
+    for (int i = 0; i < 3; i++) {
+        found = try_on_person(model, "", sizes[i], NULL);
+        assert_int_equal(found.lengths.frames, 60);
+        assert_int_equal(found.lengths.is_other_size, sizes[i] != 1);
+        assert_int_equal(found.set.has_other_lengths, sizes[i] != 1);
+        assert_true(fabs(found.lengths.size - sizes[i]) < 0.04);
+        ulna_calibration_release(&found);
+    }
 
     for (int way = 0; way < 2; way++) {
         options.try_lengths = way;
         options.scale = way;
-        found = try_on_person(model, 1.15, &options);
+        found = try_on_person(model, "shank", 1.15, &options);
         assert_true(!found.lengths.frames && !found.lengths.scale && !found.set.has_other_lengths);
-        assert_true(isnan(found.lengths.rms_given) && isnan(found.lengths.rms_symmetric));
+        assert_true(isnan(found.lengths.rms_given) && isnan(found.lengths.rms_symmetric) && isnan(found.lengths.size));
         ulna_calibration_release(&found);
     }
     ulna_model_destroy(model);
