@@ -42,6 +42,7 @@ static outcome run(const calibrate_take *take, const ulna_recording *recording, 
     outcome result = {0};
     ulna_take *made = calibrate_take_with(take, recording, NULL, NULL);
     options.scale = options.symmetric = lengths;
+    options.try_lengths = 0;
     for (int r = 0; r < REPEATS; r++) {
         ulna_calibration found;
         ulna_error error;
@@ -101,6 +102,18 @@ static void add_halves(bench_report *report)
         bench_add(report, "halves_median_mm", all[count / 2], "all markers of all takes; aim 6 at most");
 }
 
+static void add_sizes(bench_report *report)
+{
+    static const double sizes[] = {85, 90, 100, 110, 115};
+    for (int t = 0; t < BENCH_TAKES; t++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            char label[64];
+            snprintf(label, sizeof label, "size_%s_of_%.0f_percent", bench_takes[t].name, sizes[i]);
+            bench_add(report, label, calibrate_measure_size(t, sizes[i]),
+                      "recording of that size; told beyond 96 to 104");
+        }
+}
+
 static void add_truth(bench_report *report)
 {
     static const struct {
@@ -117,6 +130,9 @@ static void add_truth(bench_report *report)
         {"found_shoulders",
          {.skin = SKIN, .first_seed = FIRST_SEED, .seeds = FEW_SEEDS, .has_other_shoulders = 1, .finds_shoulders = 1}},
         {"same_shoulders", {.skin = SKIN, .first_seed = FIRST_SEED, .seeds = FEW_SEEDS, .finds_shoulders = 1}},
+        {"size90", {.rule = 1, .skin = SKIN, .first_seed = FIRST_SEED, .seeds = 2, .is_others = 1, .size = 0.9}},
+        {"size100", {.rule = 1, .skin = SKIN, .first_seed = FIRST_SEED, .seeds = 2, .is_others = 1, .size = 1}},
+        {"size110", {.rule = 1, .skin = SKIN, .first_seed = FIRST_SEED, .seeds = 2, .is_others = 1, .size = 1.1}},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         calibrate_truth t;
@@ -134,8 +150,12 @@ static void add_truth(bench_report *report)
             {"covered_percent", "offsets within two deviations; aim 90 to 99", t.covered},
             {"joints_covered_percent", "joint centres within two deviations; aim 90 to 99", t.joints_covered},
             {"rotations_covered_percent", "rotations of joints likewise", t.rotations_covered},
+            {"least_percent", "the person beside the skeleton, as it was found", t.size_least},
+            {"most_percent", "likewise", t.size_most},
+            {"told_percent", "runs in which another size was found", t.size_told},
         };
-        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        enum { ABOUT_SIZE = 3 };
+        for (size_t i = 0; i < sizeof rows / sizeof *rows - (cases[c].wanted.size > 0 ? 0 : ABOUT_SIZE); i++) {
             char label[64];
             snprintf(label, sizeof label, "truth_%s_%s", cases[c].name, rows[i].name);
             bench_add(report, label, rows[i].value, rows[i].note);
@@ -161,6 +181,7 @@ int main(int count, char **arguments)
     bench_add(&report, "dirty_over_clean", worse.take_mm / offsets.take_mm, "take RMS; aim 1.05 at most");
 
     add_halves(&report);
+    add_sizes(&report);
     add_truth(&report);
 
     calibrate_yardstick yardstick;

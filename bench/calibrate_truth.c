@@ -63,6 +63,29 @@ int calibrate_measure_halves(int take, calibrate_halves *halves)
     return ready;
 }
 
+/* ---- another size --------------------------------------------------------------------------------------------------- */
+
+double calibrate_measure_size(int take, double size)
+{
+    ulna_content skeleton = bench_load(bench_takes[take].skeleton, NULL),
+                 markers = bench_load(bench_takes[take].markers, NULL);
+    ulna_recording *r = &markers.recording;
+    ulna_take *made = NULL;
+    ulna_calibration found = {0};
+    for (size_t i = 0; i < 3 * (size_t)r->marker_count * (size_t)r->frame_count; i++)
+        r->positions[i] *= size / 100;
+    ulna_take_options o = ulna_take_options_for(&skeleton, &markers);
+    o.attach = ULNA_ATTACH_NAMES;
+    int ready = skeleton.model && r->frame_count && ulna_take_create(&o, &made, NULL) == ULNA_OK &&
+                ulna_calibrate(made, NULL, &found, NULL) == ULNA_OK;
+    double result = ready ? 100 * found.lengths.size : 0;
+    ulna_calibration_release(&found);
+    ulna_take_destroy(made);
+    ulna_content_release(&markers);
+    ulna_content_release(&skeleton);
+    return result;
+}
+
 /* ---- known truth ------------------------------------------------------------------------------------------------------ */
 
 /* Where a marker is off because of skin: a random mixture of the joint angles, as large as `size`. `out`: frames x 3. */
@@ -117,8 +140,8 @@ static int make_recording(const ulna_model *model, const ulna_clip *clip, const 
 
 /* Sums; divided at the end. */
 typedef struct sums {
-    double orientation, position, joint, offset, most, squares;
-    long long runs, offsets, directions, covered, joints, joints_covered, rotations, rotations_covered;
+    double orientation, position, joint, offset, most, squares, size_least, size_most;
+    long long told, runs, offsets, directions, covered, joints, joints_covered, rotations, rotations_covered;
 } sums;
 
 static void compare_offsets(const ulna_marker_set *truth, const ulna_calibration *found, sums *s)
@@ -189,15 +212,15 @@ static void compare_joints(const ulna_model *person, const ulna_model *model, co
     ulna_pose_destroy(b);
 }
 
-/* The skeleton as it is, or with other shoulders. A bone is named by the body at its end. */
-static ulna_model *make_person(const ulna_model *model, int has_other_shoulders)
+/* The skeleton as it is, with other shoulders, or larger as a whole. A bone is named by the body at its end. */
+static ulna_model *make_person(const ulna_model *model, int has_other_shoulders, double size)
 {
     ulna_model *person = NULL;
     double *lengths = malloc((size_t)model->nb * sizeof *lengths);
     for (int b = 0; b < model->nb && lengths; b++) {
         const char *name = ulna_model_body_name(model, b);
         double factor = strstr(name, "humerus") ? 0.8 : strstr(name, "radius") ? 1.12 : 1;
-        lengths[b] = (has_other_shoulders ? factor : 1) * ulna_model_bone_length(model, b);
+        lengths[b] = size * (has_other_shoulders ? factor : 1) * ulna_model_bone_length(model, b);
     }
     if (lengths)
         ulna_model_with_lengths(model, lengths, NULL, &person, NULL);
@@ -217,7 +240,8 @@ static int run_truth(const ulna_content *skeleton, const ulna_clip *clip, const 
     poses_figures figures;
     ulna_calibrate_options options = ulna_calibrate_options_default();
     options.shoulders = wanted->finds_shoulders;
-    ulna_model *person = make_person(skeleton->model, wanted->has_other_shoulders);
+    options.try_lengths = wanted->size > 0;
+    ulna_model *person = make_person(skeleton->model, wanted->has_other_shoulders, wanted->size > 0 ? wanted->size : 1);
     int ready = person && make_recording(person, clip, true_set, wanted->skin, random, &recording);
     o.model = skeleton->model;
     o.recording = &recording;
@@ -234,6 +258,9 @@ static int run_truth(const ulna_content *skeleton, const ulna_clip *clip, const 
         compare_joints(person, placed->model, clip, &result.clip, &found, s);
         s->orientation += figures.orientation_deg;
         s->position += figures.position_mm;
+        s->size_least = s->runs ? fmin(s->size_least, found.lengths.size) : found.lengths.size;
+        s->size_most = s->runs ? fmax(s->size_most, found.lengths.size) : found.lengths.size;
+        s->told += found.lengths.is_other_size;
         s->runs++;
     }
     ulna_track_result_release(&result);
@@ -245,15 +272,15 @@ static int run_truth(const ulna_content *skeleton, const ulna_clip *clip, const 
     return ready;
 }
 
-/* The true offsets of one run. */
-static int place_truth(const ulna_take *by_names, const ulna_take *by_reference, int rule, uint64_t *random,
-                       ulna_marker_set *set)
+/* The true offsets of one run, on a person of that size. */
+static int place_truth(const ulna_take *by_names, const ulna_take *by_reference, int rule, double size,
+                       uint64_t *random, ulna_marker_set *set)
 {
     for (size_t i = 0; i < by_names->set.count; i++) {
         const ulna_attachment *item = rule ? &by_names->set.items[i] : &by_reference->set.items[i];
         double offset[3];
         for (int k = 0; k < 3; k++)
-            offset[k] = item->offset[k] + (rule ? PLACED * ulna_random_normal(random) : 0);
+            offset[k] = size * item->offset[k] + (rule ? PLACED * ulna_random_normal(random) : 0);
         if (ulna_marker_set_add(set, item->marker, item->body, offset, 1) != ULNA_OK)
             return 0;
     }
@@ -287,7 +314,8 @@ static int run_source(const bench_take *from, const calibrate_truth_case *wanted
     for (int i = 0; i < wanted->seeds && ready; i++) {
         uint64_t random = (uint64_t)wanted->first_seed + (uint64_t)i;
         ulna_marker_set truth = ulna_marker_set_empty(NULL);
-        ready = place_truth(by_names, by_reference, wanted->rule, &random, &truth) &&
+        double size = wanted->size > 0 ? wanted->size : 1;
+        ready = place_truth(by_names, by_reference, wanted->rule, size, &random, &truth) &&
                 run_truth(&skeleton, &reference.clip, &by_names->set, &truth, wanted, &random, s);
         ulna_marker_set_release(&truth);
     }
@@ -316,6 +344,9 @@ int calibrate_measure_truth(const calibrate_truth_case *wanted, calibrate_truth 
                                .covered = 100 * (double)s.covered / directions,
                                .joints_covered = 100 * (double)s.joints_covered / (double)s.joints,
                                .rotations_covered = 100 * (double)s.rotations_covered / (double)s.rotations,
-                               .error_over_deviation = sqrt(s.squares / directions)};
+                               .error_over_deviation = sqrt(s.squares / directions),
+                               .size_least = 100 * s.size_least,
+                               .size_most = 100 * s.size_most,
+                               .size_told = 100 * (double)s.told / runs};
     return s.runs > 0;
 }

@@ -22,11 +22,17 @@ typedef struct calibrate_truth {
     double offset_mm, offset_most_mm;
     /* Percent: errors of offsets, of joints' places and of their rotations within twice the deviation that was reported. */
     double covered, joints_covered, rotations_covered;
-    double error_over_deviation; /* root mean square */
+    double error_over_deviation;  /* root mean square */
+    double size_least, size_most; /* percent: the person beside the skeleton as ulna_calibration.lengths has it */
+    double size_told;             /* percent of the runs: is_other_size */
 } calibrate_truth;
 
 /* `take` is one of bench_takes; 0 if its data are missing. */
 int calibrate_measure_halves(int take, calibrate_halves *halves);
+
+/* The same of a take that was recorded, one of bench_takes, brought to another size, percent. 0 if its data are missing, else the size
+ * that was found. */
+double calibrate_measure_size(int take, double size);
 
 /* Markers made from a reference motion: true offsets, skin that moves with the pose, 1 mm of noise. */
 typedef struct calibrate_truth_case {
@@ -35,6 +41,7 @@ typedef struct calibrate_truth_case {
     int first_seed, seeds;
     int has_other_shoulders; /* the person's clavicles are 80 % of the skeleton's, the upper arms 112 % */
     int finds_shoulders;     /* options.shoulders */
+    double size;             /* of the person beside the skeleton; 0: 1, and not looked for */
     int is_others;           /* motions of people and takes that no constant was chosen with; rule 1 only */
 } calibrate_truth_case;
 

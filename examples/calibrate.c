@@ -49,6 +49,11 @@ int main(int count, char **arguments)
     check(ulna_calibrate(take, NULL, &found, &error), &error);
     printf("%zu markers on %d bones, %.2f mm off in the frames used, %.2f mm in others\n", found.set.count,
            found.bodies, 1e3 * found.rms, 1e3 * found.rms_held_out);
+    if (found.lengths.are_others_better)
+        printf("the skeleton's bones are not this person's, it seems: with other lengths %.1f mm become %.1f mm\n",
+               1e3 * found.lengths.rms_given, 1e3 * found.lengths.rms_symmetric);
+    if (found.lengths.is_other_size)
+        printf("as a whole, the skeleton is %.0f %% of this person's size\n", 100 / found.lengths.size);
     for (size_t i = 0; i < found.set.count; i++) {
         const ulna_attachment *item = &found.set.items[i];
         printf("%-12s %-16s %7.1f %7.1f %7.1f mm%s\n", item->marker, ulna_model_body_name(take->model, item->body),

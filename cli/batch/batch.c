@@ -524,6 +524,54 @@ static int solve_all(batch_run *run, int is_slurm, int tasks)
     return code;
 }
 
+static void forget_key(void *context, const char *key)
+{
+    (void)context;
+    (void)key;
+}
+
+/* What an earlier run has done, for the same input: as the run finds out that goes on, but nothing is solved or written. */
+static int find_settled(batch_run *run, batch_settled *settled)
+{
+    run->journal.lines = journal_read(run->output);
+    if (json_object_size(run->journal.lines))
+        for (int round = 0; round < 2; round++) { /* groups, and takes by themselves that were split off them */
+            for (int i = 0; i < run->group_count; i++)
+                run->plan.calibrations[run->groups[i]].result = calibrate_number(run, i, 0, forget_key, NULL);
+            if (!round && !split_groups(run))
+                return cli_out_of_memory();
+        }
+    for (int i = 0; i < run->plan.count; i++)
+        settled[i] = run->is_chosen[i] ? BATCH_LEFT : BATCH_OTHERS;
+    for (int i = 0; i < run->count; i++) {
+        const json_t *known = known_line(run, &run->plan.takes[run->order[i]]);
+        if (!known)
+            continue;
+        json_t *row = solve_number(run, i, 0, forget_key, NULL);
+        const char *status = json_string_value(json_object_get(row, "status"));
+        if (status && strcmp(status, "kept") == 0) {
+            status = json_string_value(json_object_get(known, "status"));
+            settled[run->order[i]] = strcmp(status, "done") == 0 ? BATCH_DONE : BATCH_FAILED;
+        }
+        json_decref(row);
+    }
+    return CLI_DONE;
+}
+
+static int show_plan(batch_run *run)
+{
+    batch_settled *settled = calloc((size_t)run->plan.count + 1, sizeof *settled);
+    int code = settled ? find_settled(run, settled) : cli_out_of_memory();
+    if (!code)
+        plan_show(run->tool, &run->plan, settled);
+    for (int i = 0; i < run->plan.count && !code; i++)
+        if (run->is_chosen[i] && run->plan.takes[i].problem)
+            code = CLI_PARTLY;
+    json_decref(run->journal.lines);
+    free(settled);
+    return code;
+}
+
 /* Tables of what the journals have. */
 static int merge(batch_run *run)
 {
@@ -620,13 +668,7 @@ static int run_batch(batch_run *run)
         code = make_plan(run, tool->operands[0], &common);
     if (code)
         return code;
-    if (!cli_value(tool, "dry-run"))
-        return solve_all(run, tasks > 0, tasks);
-    plan_show(tool, &run->plan, run->is_chosen);
-    for (int i = 0; i < run->plan.count; i++)
-        if (run->is_chosen[i] && run->plan.takes[i].problem)
-            return CLI_PARTLY;
-    return CLI_DONE;
+    return cli_value(tool, "dry-run") ? show_plan(run) : solve_all(run, tasks > 0, tasks);
 }
 
 static int batch_main(cli *tool)
@@ -662,7 +704,8 @@ static const cli_option options[] = {
      "current folder. The column options of a manifest adds to it."},
     {"no-reports", 0, NULL, "Write no report for each take; the table and the overview are written."},
     {"dry-run", 0, NULL,
-     "Show the takes, their skeletons and markers, and what is missing. Nothing is solved or written."},
+     "Show the takes that are left to solve, their skeletons and markers, what is missing, and how many takes are done. Nothing is "
+     "solved or written."},
     {"retry-failed", 0, NULL, "Also solve takes again that failed before. By default only what is new or changed."},
     {"isolate", 0, "on|off",
      "on (default): each take is solved in a process of its own, so that one that crashes, hangs or uses up memory fails alone. off: "

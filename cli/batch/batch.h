@@ -73,7 +73,14 @@ void plan_complain(batch_take *take, const char *format, ...) ULNA_PRINTF(2, 3);
 void plan_release(batch_plan *plan);
 /* The plan as a manifest. */
 ulna_status plan_write(const batch_plan *plan, const char *path, ulna_error *error);
-void plan_show(const cli *tool, const batch_plan *plan, const unsigned char *is_chosen);
+/* What is left of the plan; `settled`, for each take: see batch_settled. */
+typedef enum batch_settled {
+    BATCH_LEFT = 0,
+    BATCH_DONE,
+    BATCH_FAILED,
+    BATCH_OTHERS /* of another shard */
+} batch_settled;
+void plan_show(const cli *tool, const batch_plan *plan, const batch_settled *settled);
 
 /* A field of CSV: one with separators, quotes or blanks at its ends is in quotes. */
 void table_put_field(markup *text, const char *field, int is_last);
@@ -81,12 +88,13 @@ void table_put_field(markup *text, const char *field, int is_last);
 /* ---- one take: take.c ------------------------------------------------------------------------------------------------ */
 
 typedef struct batch_setup {
-    const char *output;      /* OUT */
-    const char *formats;     /* NULL: those of the skeleton */
-    int has_reports;         /* HTML for each take */
-    int threads;             /* inside a take */
-    int is_retried;          /* failed ones again */
-    const char *work_folder; /* with a folder for each slot */
+    const char *output;  /* OUT */
+    const char *formats; /* NULL: those of the skeleton */
+    int has_reports;     /* HTML for each take */
+    int threads;         /* inside a take */
+    int is_retried;      /* failed ones again */
+    const char
+        *work_folder; /* with a folder for each slot; NULL: nothing is solved or written, what is not there fails */
 } batch_setup;
 
 /* Whether the options of a take are options of `ulna solve` that a batch can use, or the reason why not. Fills take->shared. */

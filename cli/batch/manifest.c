@@ -227,20 +227,37 @@ static ulna_status read_rows(char *next, const char *folder, const batch_common 
     return status;
 }
 
+static ulna_status read_table(char *text, const char *folder, const batch_common *common, batch_plan *plan,
+                              ulna_error *error)
+{
+    text += strncmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    if (!text[strspn(text, " \t\r\n")])
+        return cli_fail(error, ULNA_ERR_PARSE,
+                        "the manifest is empty: its first line names the columns, such as take,skeleton, and each line "
+                        "below it is a take");
+    ulna_status status = read_rows(text, folder, common, plan, error);
+    if (status == ULNA_OK && !plan->count)
+        return cli_fail(
+            error, ULNA_ERR_PARSE,
+            "the manifest has a heading, but no take below it: add a line for each take, or name the folder "
+            "of the recordings instead of a manifest");
+    return status;
+}
+
 int plan_manifest(json_t *object, const char *path, const batch_common *common, batch_plan *plan)
 {
     enum { MOST = 1 << 28 };
     ulna_error error;
     ulna_text text = ulna_text_empty(NULL);
+    char nothing[] = "";
     ulna_error_clear(&error);
     const char *slash = strrchr(path, '/');
     char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("");
     ulna_status status = folder ? ulna_file_read(path, MOST, &text, &error) : cli_no_memory(&error);
-    if (status == ULNA_OK && (!text.data || memchr(text.data, 0, text.length)))
+    if (status == ULNA_OK && text.data && memchr(text.data, 0, text.length))
         status = cli_fail(&error, ULNA_ERR_PARSE, "a manifest is a table of takes in CSV, which this is not");
     if (status == ULNA_OK)
-        status =
-            read_rows(text.data + (strncmp(text.data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0), folder, common, plan, &error);
+        status = read_table(text.data ? text.data : nothing, folder, common, plan, &error);
     ulna_text_release(&text);
     free(folder);
     return status != ULNA_OK ? files_fail(object, path, &error) : CLI_DONE;

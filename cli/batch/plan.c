@@ -514,11 +514,13 @@ int plan_finish(batch_plan *plan)
 
 /* ---- --dry-run ----------------------------------------------------------------------------------------------------------- */
 
-static json_t *take_object(const batch_plan *plan, int index)
+static json_t *take_object(const batch_plan *plan, int index, batch_settled settled)
 {
+    static const char *const words[] = {[BATCH_LEFT] = "missing", [BATCH_DONE] = "done", [BATCH_FAILED] = "failed"};
     const batch_take *take = &plan->takes[index];
     json_t *row = json_object();
     put_text(row, "take", take->name);
+    put_text(row, "status", words[settled]);
     put_text(row, "recording", take->path);
     put_text(row, "skeleton", *take->skeleton ? take->skeleton : NULL);
     put_text(row, "attach", *take->attach ? take->attach : NULL);
@@ -530,7 +532,21 @@ static json_t *take_object(const batch_plan *plan, int index)
     return row;
 }
 
-void plan_show(const cli *tool, const batch_plan *plan, const unsigned char *is_chosen)
+/* That the takes which are left need, and that no earlier run has. */
+static int count_calibrations(const batch_plan *plan, const batch_settled *settled)
+{
+    int count = 0;
+    for (int c = 0; c < plan->calibration_count; c++) {
+        const char *status = json_string_value(json_object_get(plan->calibrations[c].result, "status"));
+        int is_needed = 0;
+        for (int i = 0; i < plan->count; i++)
+            is_needed |= settled[i] == BATCH_LEFT && plan->takes[i].calibration == c;
+        count += is_needed && (!status || strcmp(status, "failed") == 0);
+    }
+    return count;
+}
+
+void plan_show(const cli *tool, const batch_plan *plan, const batch_settled *settled)
 {
     static const fact_column columns[] = {
         {"take", 'l', "{take}"},
@@ -539,34 +555,33 @@ void plan_show(const cli *tool, const batch_plan *plan, const unsigned char *is_
         {"markers", 'l', "[{attach}|calibrated: {calibration}]"},
         {0},
     };
-    json_t *object = json_object(), *list = put_list(object, "takes"), *good = json_array();
-    int problems = 0;
+    json_t *object = json_object(), *list = put_list(object, "takes"), *left = json_array();
+    int problems = 0, counts[BATCH_OTHERS + 1] = {0};
     for (int i = 0; i < plan->count; i++) {
-        if (!is_chosen[i])
+        counts[settled[i]]++;
+        if (settled[i] == BATCH_OTHERS)
             continue;
-        json_t *row = take_object(plan, i);
+        json_t *row = take_object(plan, i, settled[i]);
         problems += plan->takes[i].problem != NULL;
-        if (!plan->takes[i].problem)
-            json_array_append(good, row);
+        if (settled[i] == BATCH_LEFT && !plan->takes[i].problem)
+            json_array_append(left, row);
         json_array_append_new(list, row);
     }
     put_count(object, "problems", problems);
     put_count(object, "left_out", plan->left_out);
-    put_count(object, "calibrations", plan->calibration_count);
-    fact_table(tool, 0, good, columns);
+    put_count(object, "calibrations", count_calibrations(plan, settled));
+    put_count(object, "left", (long long)json_array_size(left));
+    put_count(object, "done", counts[BATCH_DONE]);
+    put_count(object, "failed", counts[BATCH_FAILED]);
+    fact_table(tool, 0, left, columns);
     for (int i = 0; i < plan->count; i++)
-        if (is_chosen[i] && plan->takes[i].problem)
+        if (settled[i] == BATCH_LEFT && plan->takes[i].problem)
             cli_say(tool, "missing: %s: %s\n", plan->takes[i].name, plan->takes[i].problem);
-    json_t *counts = json_object();
-    put_count(counts, "good", (long long)json_array_size(good));
-    put_count(counts, "bad", problems);
-    put_count(counts, "calibrations", plan->calibration_count);
-    put_count(counts, "left_out", plan->left_out);
     fact_line(
-        tool, counts, NULL,
-        "{good} take{good:/s} to solve[{calibrations?}, {calibrations} calibration{calibrations:/s} at most][{bad?}, {bad} "
-        "with something missing][{left_out?}; {left_out} recording{left_out:/s} left out, as a C3D has the same name]");
-    json_decref(counts);
-    json_decref(good);
+        tool, object, NULL,
+        "{left} take{left:/s} to solve[{calibrations?}, {calibrations} calibration{calibrations:/s} at most][{problems?}, {problems} "
+        "with something missing][{done?}; {done} done already][{failed?}; {failed} failed before, which --retry-failed solves "
+        "again][{left_out?}; {left_out} recording{left_out:/s} left out, as a C3D has the same name]");
+    json_decref(left);
     cli_json_print(tool, object);
 }

@@ -424,7 +424,7 @@ json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_
 {
     char key[20], threads[16], axes[8];
     double begun = cli_seconds();
-    char *folder = make_slot(setup, slot);
+    char *folder = setup->work_folder ? make_slot(setup, slot) : strdup("nowhere/");
     command_line line = begin_line("solve");
     snprintf(threads, sizeof threads, "%d", setup->threads);
     name_axes(take, markers->calibration, axes);
@@ -444,9 +444,13 @@ json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_
     else {
         line.tool.kept = kept;
         make_key(&line, key);
-        tell(context, key);
-        apply_fault(take);
-        row = is_settled(setup, known, key) ? json_pack("{s:s}", "status", "kept") : run_solve(&line, take);
+        if (setup->work_folder) {
+            tell(context, key);
+            apply_fault(take);
+        }
+        row = is_settled(setup, known, key) ? json_pack("{s:s}", "status", "kept")
+              : setup->work_folder          ? run_solve(&line, take)
+                                            : take_failed("not solved yet");
     }
     put_number(row, "seconds", cli_seconds() - begun);
     end_line(&line);
@@ -619,8 +623,26 @@ static json_t *load_record(const batch_setup *setup, const char *path, const cha
     return NULL;
 }
 
+/* As far as an earlier run has it. */
+static json_t *find_calibration(const batch_setup *setup, const batch_plan *plan, const batch_calibration *group)
+{
+    char key[20] = "";
+    char *table = take_calibration_path(setup->output, group, ".csv");
+    char *record = take_calibration_path(setup->output, group, ".json");
+    json_t *row = NULL;
+    if (table && record) {
+        json_decref(calibrate_with(plan, group->takes, group->take_count, table, key));
+        row = load_record(setup, record, table, key);
+    }
+    free(table);
+    free(record);
+    return row ? row : take_failed("not calibrated yet");
+}
+
 json_t *take_calibrate(const batch_setup *setup, const batch_plan *plan, const batch_calibration *group, int slot)
 {
+    if (!setup->work_folder)
+        return find_calibration(setup, plan, group);
     char *folder = make_slot(setup, slot), key[20] = "";
     char *table = folder ? folder_join(folder, "markers.csv") : NULL;
     char *record = folder ? folder_join(folder, "record.json") : NULL;

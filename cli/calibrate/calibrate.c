@@ -317,24 +317,6 @@ static int show(void *context, int done, int total)
     return 0;
 }
 
-void calibrate_try_lengths(const ulna_take *take, const ulna_calibrate_options *options, ulna_calibration *found,
-                           ulna_calibration *all, ulna_calibration *shoulders, double *before)
-{
-    enum { FEW = 60 };
-    ulna_calibrate_options o = *options;
-    ulna_calibration plain = {0};
-    o.repair = 0;
-    o.frames = o.frames < FEW ? o.frames : FEW;
-    ulna_calibrate(take, &o, &plain, NULL); /* the same frames: a bad one says nothing about lengths */
-    o.scale = o.symmetric = 1;
-    ulna_calibrate(take, &o, all, NULL);
-    o.shoulders = 1;
-    ulna_calibrate(take, &o, shoulders, NULL);
-    *before = plain.rms_all;
-    found->set.has_other_lengths = all->scale && plain.rms_all > LENGTHS_MATTER * all->rms_all;
-    ulna_calibration_release(&plain);
-}
-
 static int run(const cli *tool, json_t *object, calibrate_job *job, ulna_error *error)
 {
     progress bar;
@@ -346,7 +328,7 @@ static int run(const cli *tool, json_t *object, calibrate_job *job, ulna_error *
     options.progress_context = &bar;
     if (job->static_path) {
         status = find_lengths(job, object, error);
-        options.scale = options.symmetric = 0;
+        options.scale = options.symmetric = options.try_lengths = 0;
     }
     if (status == ULNA_OK) {
         about = job->markers_path;
@@ -360,9 +342,6 @@ static int run(const cli *tool, json_t *object, calibrate_job *job, ulna_error *
         job->lengths.model = NULL;
         job->lengths.scale = NULL;
     }
-    options.progress = NULL;
-    if (status == ULNA_OK && !options.scale && !options.evaluate_only && !job->static_path)
-        calibrate_try_lengths(job->take, &options, &job->result, &job->other, &job->shoulders, &job->rms_before);
     progress_end(&bar);
     return status != ULNA_OK ? files_fail(object, about, error) : CLI_DONE;
 }
@@ -447,8 +426,6 @@ static int calibrate_one(const cli *tool, json_t *object, const calibrate_job *p
     free(job.shown);
     ulna_marker_template_release(&job.expected);
     ulna_take_destroy(job.take);
-    ulna_calibration_release(&job.other);
-    ulna_calibration_release(&job.shoulders);
     ulna_calibration_release(&job.lengths);
     ulna_marker_set_release(&job.set);
     ulna_clip_release(&job.reference);

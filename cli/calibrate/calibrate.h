@@ -6,9 +6,6 @@
 #include "cli/output.h"
 #include "ulna/calibrate.h"
 
-#define LENGTHS_MATTER                                                                                                 \
-    1.2 /* times the error that other lengths would give: then bones have other lengths than the person's */
-
 typedef struct calibrate_job {
     /* The command line. */
     const char *skeleton_path, *markers_path;
@@ -39,20 +36,11 @@ typedef struct calibrate_job {
 
     ulna_calibration result;
     ulna_calibration lengths; /* of the static recording */
-    /* Of few frames, with bone lengths, to see whether these are the person's; empty if they are found. */
-    ulna_calibration other, shoulders;
-    double rms_before; /* m, of the same frames, outliers too, with the lengths as they are */
 } calibrate_job;
 
 /* `ulna calibrate` of a parsed command line. `object` receives what --json shows, but for a wrong command line. Returns the
  * exit code. */
 int calibrate_run(const cli *tool, json_t *object);
-
-/* What symmetric lengths, of all bones and of the shoulders alone, would give, from a few frames; a failure says nothing. Sets
- * found->set.has_other_lengths. `options` are those that gave `found`; `before`: m, rms_all of the
- * same few frames with the lengths as they are. */
-void calibrate_try_lengths(const ulna_take *take, const ulna_calibrate_options *options, ulna_calibration *found,
-                           ulna_calibration *all, ulna_calibration *shoulders, double *before);
 
 /* calibrate_result.c */
 void calibrate_add_results(json_t *object, const calibrate_job *job);

@@ -70,8 +70,9 @@ void calibrate_add_results(json_t *object, const calibrate_job *job)
     put_count(object, "repaired", r->repaired);
     put_count(object, "unmatched", r->unmatched);
     put_number(object, "rms_all_mm", 1e3 * r->rms_all);
-    put_number(object, "rms_all_with_lengths_mm", job->other.scale ? 1e3 * job->other.rms_all : (double)NAN);
-    put_number(object, "rms_all_with_shoulders_mm", job->shoulders.scale ? 1e3 * job->shoulders.rms_all : (double)NAN);
+    put_number(object, "rms_all_with_lengths_mm", 1e3 * r->lengths.rms_symmetric);
+    put_number(object, "rms_all_with_shoulders_mm", 1e3 * r->lengths.rms_shoulders);
+    put_number(object, "person_to_skeleton", r->lengths.size);
     put_text(object, "bones_from", job->from);
     put_numbers(object, "axes", job->take->axes, 9);
     put_flag(object, "axes_tried", are_axes_tried(job));
@@ -280,21 +281,34 @@ static void say_scales(const cli *tool, const calibrate_job *job)
                   *text ? "; the others to 2 % as they were" : ", to 2 %");
 }
 
+/* Offsets make up for it where limbs bend little, so that no error tells. */
+static void say_other_size(const cli *tool, const ulna_length_trial *lengths)
+{
+    double percent = 100 * (1 / lengths->size - 1);
+    if (lengths->is_other_size)
+        fact_text(
+            tool, lengths->are_others_better ? "" : "lengths",
+            "the skeleton seems to be about %.0f %% too %s for this person: is it the right skeleton, in the right unit? --symmetric "
+            "finds the lengths",
+            fabs(percent), percent > 0 ? "large" : "small");
+}
+
 /* A skeleton of someone else, or whose bones were guessed: no offset makes up for that where limbs are lifted. */
 static void say_other_lengths(const cli *tool, const calibrate_job *job)
 {
+    const ulna_length_trial *lengths = &job->result.lengths;
     char text[TEXT] = "";
-    if (!job->result.set.has_other_lengths)
+    if (!lengths->are_others_better)
         return;
-    for (int b = 0; b < job->other.body_count; b++)
-        if (fabs(job->other.scale[b] - 1) > 0.05)
-            append(text, "%.40s %.0f %%", ulna_model_body_name(job->skeleton.model, b), 100 * job->other.scale[b]);
+    for (int b = 0; b < job->result.body_count; b++)
+        if (fabs(lengths->scale[b] - 1) > 0.05)
+            append(text, "%.40s %.0f %%", ulna_model_body_name(job->skeleton.model, b), 100 * lengths->scale[b]);
     fact_text(tool, "lengths",
               "not this person's, it seems: with --symmetric the error, outliers too, falls from %.1f to %.1f mm%s%s",
-              1e3 * job->rms_before, 1e3 * job->other.rms_all, *text ? ". Bones that end at " : "", text);
-    if (job->shoulders.scale && job->rms_before > LENGTHS_MATTER * job->shoulders.rms_all)
+              1e3 * lengths->rms_given, 1e3 * lengths->rms_symmetric, *text ? ". Bones that end at " : "", text);
+    if (lengths->are_shoulders_better)
         fact_text(tool, "", "to %.1f mm with --shoulders, which changes clavicles and upper arms only",
-                  1e3 * job->shoulders.rms_all);
+                  1e3 * lengths->rms_shoulders);
 }
 
 static void say_error(const cli *tool, const json_t *object, const calibrate_job *job)
@@ -340,6 +354,7 @@ void calibrate_print(const cli *tool, const json_t *object, const calibrate_job 
               "{outlier_percent?}{outlier_percent%.1f} % of the positions are too far off to count");
     say_scales(tool, job);
     say_other_lengths(tool, job);
+    say_other_size(tool, &job->result.lengths);
     say_markers(tool, job);
     say_unsure(tool, job);
     say_limits(tool, job);

@@ -119,12 +119,14 @@ static ulna_take_options options_of(const paper_take *take)
 ulna_status paper_take_calibrate(paper_take *take, ulna_error *error)
 {
     ulna_take_options options = options_of(take);
+    ulna_calibrate_options calibrate = ulna_calibrate_options_default();
     ulna_take *plain = NULL;
     if (take->is_calibrated)
         return ULNA_OK;
+    calibrate.try_lengths = 0; /* the papers take the skeleton as it is */
     ulna_status status = ulna_take_create(&options, &plain, error);
     if (status == ULNA_OK)
-        status = ulna_calibrate(plain, NULL, &take->fixed, error);
+        status = ulna_calibrate(plain, &calibrate, &take->fixed, error);
     take->is_calibrated = status == ULNA_OK;
     ulna_take_destroy(plain);
     return status;

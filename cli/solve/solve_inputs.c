@@ -284,8 +284,7 @@ static ulna_status check_take(const solve_job *job, const ulna_take *take, json_
 static ulna_status calibrate_on_take(solve_job *job, ulna_take_options o, ulna_error *error)
 {
     ulna_take *take = NULL;
-    ulna_calibrate_options options = ulna_calibrate_options_default();
-    ulna_calibration found = {0}, all = {0}, shoulders = {0};
+    ulna_calibration found = {0};
     json_t *notes = json_array(); /* said again of the take that is solved */
     o.model = job->skeleton->model;
     o.attach = ULNA_ATTACH_NAMES;
@@ -296,18 +295,14 @@ static ulna_status calibrate_on_take(solve_job *job, ulna_take_options o, ulna_e
     if (status == ULNA_OK)
         status = check_take(job, take, notes, error);
     if (status == ULNA_OK)
-        status = ulna_calibrate(take, &options, &found, error);
+        status = ulna_calibrate(take, NULL, &found, error);
     if (status == ULNA_OK)
         status = calibrate_check(&found, job->is_forced, error);
     if (status == ULNA_OK) {
-        double before;
-        calibrate_try_lengths(take, &options, &found, &all, &shoulders, &before);
         job->set = found.set;
         job->calibrated_rms = found.rms;
         found.set = ulna_marker_set_empty(NULL);
     }
-    ulna_calibration_release(&shoulders);
-    ulna_calibration_release(&all);
     ulna_calibration_release(&found);
     ulna_take_destroy(take);
     json_decref(notes);
@@ -354,8 +349,8 @@ static int count_by_names(const solve_job *job)
 static ulna_status prefer_names(solve_job *job, ulna_status status, ulna_error *error)
 {
     int own = job->take ? (int)job->take->set.count : 0;
-    int is_about_keypoints = job->take ? job->take->keypoints != NULL : strstr(error->message, "key points") != NULL;
-    if (is_about_keypoints || (!job->take && status != ULNA_ERR_ARGUMENT) ||
+    int has_keypoints = job->take && job->take->keypoints;
+    if (has_keypoints || (!job->take && status != ULNA_ERR_ARGUMENT) ||
         2 * own >= job->markers.recording.marker_count || 2 * own >= count_by_names(job))
         return status;
     ulna_take_destroy(job->take);
@@ -375,8 +370,8 @@ static int make_take(solve_job *job, ulna_error *error)
     ulna_status status = create_take(job, error);
     if (!is_chosen && has_own && job->attach == ATTACH_MODEL)
         status = prefer_names(job, status, error);
-    int has_nothing = status == ULNA_ERR_MODEL && !has_own && job->attach == ATTACH_MODEL;
-    if (has_nothing && !is_chosen && !strstr(error->message, "key points")) { /* what is wrong with these is said */
+    int has_nothing = status == ULNA_ERR_MODEL && !has_own && job->attach == ATTACH_MODEL; /* no key points either */
+    if (has_nothing && !is_chosen) {
         job->attach = ATTACH_NAMES;
         status = create_take(job, error);
     } else if (has_nothing && is_chosen) {

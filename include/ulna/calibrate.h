@@ -66,6 +66,8 @@ typedef struct ulna_calibrate_options {
     int repair;         /* 1: markers that look wrong are moved to the bone in whose frame they move least */
     double suspect_factor; /* a marker looks wrong if its RMS is above so many times the median */
     int evaluate_only;     /* 1: offsets stay as the take has them; only the error in its reference motion is found */
+    int try_lengths; /* 1: a few frames are calibrated with other bone lengths too, to see whether the skeleton has the person's:
+                      * ulna_calibration.lengths. Not if lengths are found anyway, nor with is_static or evaluate_only */
     /* Other takes of the session, with the same model and the same markers, which are calibrated together with this one: more frames,
      * and movements that one take lacks. Each is calibrated by itself, too, to compare. */
     const ulna_take *const *other_takes;
@@ -79,12 +81,12 @@ typedef struct ulna_calibrate_options {
 } ulna_calibrate_options;
 
 /* 40 and 200 frames, 5 blocks of together 10 %; Geman-McClure at 4 cm; posture and limits as above, prior 1e-2, scale prior 1e-3;
- * no scales, no repair, suspects above 3 medians. */
+ * no scales, but a look at whether they would help (try_lengths); no repair, suspects above 3 medians. */
 ULNA_API ulna_calibrate_options ulna_calibrate_options_default(void);
 
 /* The same for a recording of someone who stands still, as the skeleton does at rest, or as `static_arms` or `static_pose` say: bone
  * lengths (scale is 1) so that markers have to move least on their bones (keep_near_set is 1, prior 1e-2). Poses are held ten times
- * more; no blocks. Lengths are as good as the offsets of the set are. */
+ * more; no blocks, try_lengths is 0. Lengths are as good as the offsets of the set are. */
 ULNA_API ulna_calibrate_options ulna_calibrate_options_static(void);
 
 typedef struct ulna_calibrated_marker {
@@ -98,6 +100,24 @@ typedef struct ulna_calibrated_marker {
     int differs_between_takes; /* two takes by themselves put it farther apart than their deviations explain */
     int moved_from;            /* repair: the body that it was on before; ULNA_NONE if it was not moved */
 } ulna_calibrated_marker;
+
+/*
+ * Whether the skeleton has the person's bone lengths: few frames, calibrated with its own lengths and with others. No offset makes up for a
+ * wrong length where limbs bend, so the error shows it. RMS in m, outliers too, all of the same frames; NaN: not tried, or not found.
+ */
+typedef struct ulna_length_trial {
+    int frames;            /* that were tried, 60 at most; 0: none (options.try_lengths) */
+    double rms_given;      /* with the lengths of the skeleton */
+    double rms_symmetric;  /* with all lengths found, left and right alike (options.symmetric) */
+    double rms_shoulders;  /* with those of clavicles and upper arms (options.shoulders) */
+    double *scale;         /* one factor per body of the skeleton: the lengths of rms_symmetric. NULL: not found */
+    int are_others_better; /* 1: rms_given is above 1.2 rms_symmetric: the skeleton's are not the person's, it seems */
+    int are_shoulders_better; /* 1: rms_given is above 1.2 rms_shoulders */
+    /* The person beside the skeleton: by what factor its bones grow in `scale`, all together: 0.9 for a skeleton of 110 %. Bones that the
+     * take hardly shows stay as they are, so the truth is rather farther from 1. NaN: not found */
+    double size;
+    int is_other_size; /* 1: size is more than 4 % from 1. Offsets make up for it, and the error may be small: angles are wrong */
+} ulna_length_trial;
 
 /* Arrays and the model belong to the result. {0} is an empty result, which may be released. */
 typedef struct ulna_calibration {
@@ -133,7 +153,10 @@ typedef struct ulna_calibration {
     /* 1: markers were placed anew between takes, so that one calibration does not fit all: the error is more than a tenth above those
      * of take_rms together, and there are markers that differ. */
     int is_placed_anew;
-    int rounds;  /* steps of the outer iteration */
+    ulna_length_trial
+        lengths; /* set.has_other_lengths tells ulna_track, and the table that is written, if others are better, or the
+                                * size is another */
+    int rounds;  /* steps of the outer iteration, but for `lengths` */
     int rescued; /* poses that were found again elsewhere */
     double seconds;
 } ulna_calibration;
@@ -141,7 +164,8 @@ typedef struct ulna_calibration {
 /*
  * Finds the offsets of the take's markers on their bodies. They are expected about where the take's set has them; one that is
  * 0, 0, 0 where markers of its name are usually worn, or if that is not known, in the middle of the bone. `options` may be NULL; `result` is
- * overwritten, and empty after a failure. A tenth of a second for a take with 41 markers. Deterministic; one thread.
+ * overwritten, and empty after a failure. A tenth of a second for a take with 41 markers, and two for options.try_lengths.
+ * Deterministic; one thread.
  * ULNA_ERR_STATE if the progress function cancels; ULNA_ERR_MODEL for options.shoulders on a skeleton without clavicles.
  */
 ULNA_API ulna_status ulna_calibrate(const ulna_take *take, const ulna_calibrate_options *options,

@@ -48,7 +48,7 @@ typedef struct ulna_marker_set {
     ulna_attachment *items;
     size_t count, capacity;
     int is_undetermined; /* 1: offsets of a calibration that could hardly determine them (ulna_calibration.is_undetermined) */
-    int has_other_lengths; /* 1: with other bone lengths their calibration would fit much better: they are not this person's */
+    int has_other_lengths; /* 1: the skeleton does not have this person's bone lengths, by their calibration (ulna_calibration.lengths) */
 } ulna_marker_set;
 
 ULNA_API ulna_marker_set ulna_marker_set_empty(const ulna_allocator *allocator);
@@ -238,8 +238,10 @@ typedef struct ulna_take {
 } ulna_take;
 
 /* ULNA_ERR_ARGUMENT if options cannot be used (axes that are no rotation, no frames, a body that the model does not have, a
- * subject that is not there), or if no marker of the attachment is in the recording; ULNA_ERR_MODEL if no name is known, or without any attachment. A take
- * with doubts is made: the caller decides, and take->findings says why. `ulna solve` and `ulna calibrate` refuse it. */
+ * subject that is not there), or if no marker of the attachment is in the recording; ULNA_ERR_MODEL if no name is known, or without any
+ * attachment; ULNA_ERR_UNSUPPORTED, with ULNA_ATTACH_KEYPOINTS alone, if the recording has key points that do not suit the skeleton: it has no
+ * bones for them, is the other hand, or of quite another size. A take with doubts is made: the caller decides, and take->findings says
+ * why. `ulna solve` and `ulna calibrate` refuse it. */
 ULNA_API ulna_status ulna_take_create(const ulna_take_options *options, ulna_take **take, ulna_error *error);
 ULNA_API void ulna_take_destroy(ulna_take *take);
 /* Where marker `marker` of the take's set is in a frame, in the model's axes. 0, and NaN, if it is missing. */

@@ -35,6 +35,7 @@ ulna_calibrate_options ulna_calibrate_options_default(void)
                                     .prior = 1e-2,
                                     .scale_prior = ULNA_AUTO,
                                     .suspect_factor = 3,
+                                    .try_lengths = 1,
                                     .seed = 1};
 }
 
@@ -45,6 +46,7 @@ ulna_calibrate_options ulna_calibrate_options_static(void)
     o.is_static = 1;
     o.keep_near_set = 1;
     o.held_out_blocks = 0;
+    o.try_lengths = 0;
     o.prior = 1e-2;
     return o;
 }
@@ -69,7 +71,8 @@ static ulna_calibrate_options resolve(const ulna_model *model, const ulna_calibr
 
 static ulna_calibration empty_result(const ulna_allocator *allocator)
 {
-    return (ulna_calibration){.set = ulna_marker_set_empty(allocator)};
+    return (ulna_calibration){.set = ulna_marker_set_empty(allocator),
+                              .lengths = {.rms_given = NAN, .rms_symmetric = NAN, .rms_shoulders = NAN, .size = NAN}};
 }
 
 void ulna_calibration_release(ulna_calibration *result)
@@ -83,6 +86,7 @@ void ulna_calibration_release(ulna_calibration *result)
         ulna_release(&allocator, result->rotation_deviation, (size_t)result->body_count,
                      sizeof *result->rotation_deviation);
         ulna_release(&allocator, result->take_rms, (size_t)result->take_count, sizeof *result->take_rms);
+        ulna_release(&allocator, result->lengths.scale, (size_t)result->body_count, sizeof *result->lengths.scale);
         ulna_model_destroy(result->model);
         ulna_marker_set_release(&result->set);
         *result = empty_result(&allocator);
@@ -432,6 +436,8 @@ ulna_status ulna_calibrate(const ulna_take *take, const ulna_calibrate_options *
     status = o->evaluate_only      ? evaluate(take, result, error)
              : o->other_take_count ? ulna_calibrate_takes(take, o, result, error)
                                    : calibrate(take, o, result, error);
+    if (status == ULNA_OK && o->try_lengths && !o->scale && !o->evaluate_only && !o->is_static && !o->other_take_count)
+        status = ulna_calibrate_try_lengths(take, o, result, error);
     if (status != ULNA_OK) {
         ulna_calibration_release(result);
         return status;

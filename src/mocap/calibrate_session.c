@@ -143,7 +143,7 @@ static ulna_status look_at_each(const session *s, const ulna_take_options *unite
     int first = united->recording->first_frame;
     together->take_count = s->count;
     together->take_rms = ulna_allocate(allocator, count, sizeof *together->take_rms);
-    alone.scale = alone.repair = 0; /* lengths and bones are those of all takes */
+    alone.scale = alone.repair = alone.try_lengths = 0; /* lengths and bones are those of all takes */
     alone.progress = NULL;
     ulna_status status =
         apart && together->take_rms ? ULNA_OK : ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d takes", s->count);

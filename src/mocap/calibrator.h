@@ -233,6 +233,11 @@ ulna_status ulna_calibrate_takes(const ulna_take *take, const ulna_calibrate_opt
 ulna_status ulna_standing_pose(const ulna_model *model, char letter, const ulna_allocator *allocator, double *q,
                                ulna_error *error);
 
+/* calibrate_lengths.c: result->lengths, and what it means for result->set. `options` are those that gave the result. Fails only without
+ * memory: a trial that fails otherwise says nothing. */
+ulna_status ulna_calibrate_try_lengths(const ulna_take *take, const ulna_calibrate_options *options,
+                                       ulna_calibration *result, ulna_error *error);
+
 /* calibrate_report.c */
 ulna_status ulna_calibrator_report(ulna_calibrator *c, const ulna_marker_set *set, ulna_calibration *result,
                                    ulna_error *error);

@@ -334,8 +334,8 @@ void ulna_track_add_findings(const ulna_take *take, ulna_track_result *r)
             r->trust.cut_frames, r->trust.cut_frames == 1 ? " is" : "s are");
     if (r->trust.has_other_lengths)
         add(&r->findings, ULNA_REASON_LENGTHS,
-            "bones of the skeleton do not have this person's lengths, it seems: with others the calibration of the offsets fits much better. "
-            "Angles may be wrong, at worst by tens of degrees; calibrate with lengths");
+            "bones of the skeleton do not have this person's lengths, it seems: with others the calibration fits much better, or they are all too "
+            "long or too short. Angles may be wrong, at worst by tens of degrees; calibrate with lengths");
     if (r->trust.is_set_undetermined)
         add(&r->findings, ULNA_REASON_OFFSETS,
             "the offsets of the markers are a guess: their calibration could hardly determine them, so that angles may be off alike in all "

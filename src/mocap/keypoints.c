@@ -234,10 +234,11 @@ static ulna_status scale_model(fitting *f, ulna_model **scaled, ulna_error *erro
     measure_trunk(f);
     double ratio = complete_ratios(f);
     if (!(ratio > 0))
-        return ulna_fail(error, ULNA_ERR_MODEL, "no two key points that are ends of a bone are ever seen together");
+        return ulna_fail(error, ULNA_ERR_UNSUPPORTED,
+                         "no two key points that are ends of a bone are ever seen together");
     if (ratio > MOST_RATIO || ratio < 1 / MOST_RATIO)
         return ulna_fail(
-            error, ULNA_ERR_ARGUMENT,
+            error, ULNA_ERR_UNSUPPORTED,
             ratio < 100 ? "the key points are %.3g times as large as the skeleton: is their unit of length right?%s"
                         : "the key points are %.0f times as large as the skeleton: is their unit of length right?%s",
             ratio,
@@ -321,7 +322,7 @@ static ulna_status check_hand(const fitting *f, const ulna_keypoint_system *syst
     if (status != ULNA_OK || own * recorded >= -0.01)
         return status;
     return ulna_fail(
-        error, ULNA_ERR_MODEL,
+        error, ULNA_ERR_UNSUPPORTED,
         "these key points are those of a %s hand, but the skeleton is a %s one: use the built-in skeleton %s",
         recorded > 0 ? "right" : "left", recorded > 0 ? "left" : "right", recorded > 0 ? "right-hand" : "hand");
 }
@@ -444,7 +445,7 @@ static ulna_status fit(fitting *f, const ulna_keypoint_system *system, ulna_mode
     if (status != ULNA_OK)
         return status;
     if (2 * find_places(f, system) < system->count)
-        return ulna_fail(error, ULNA_ERR_MODEL,
+        return ulna_fail(error, ULNA_ERR_UNSUPPORTED,
                          "the recording has key points (%s), but the skeleton has no bones of the usual names for most "
                          "of them: use the built-in skeleton %s",
                          system->name, system->is_hand ? "hand or right-hand" : "human");

@@ -38,8 +38,8 @@ const ulna_keypoint *ulna_keypoint_of(const ulna_keypoint_system *system, const 
 
 /*
  * The skeleton with bones as long as the recording has them (the median over frames), the recording's key points at its joints,
- * and the rotation that stands it upright. ULNA_ERR_MODEL if the skeleton has no bones for them, or is the other hand;
- * ULNA_ERR_ARGUMENT if sizes do not fit at all.
+ * and the rotation that stands it upright. ULNA_ERR_UNSUPPORTED if the skeleton has no bones for them, is the other hand, or of quite
+ * another size.
  */
 ulna_status ulna_keypoints_fit(const ulna_model *model, const ulna_recording *recording,
                                const ulna_keypoint_system *system, const ulna_allocator *allocator, ulna_model **scaled,

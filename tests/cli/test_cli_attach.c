@@ -83,8 +83,12 @@ static void key_points_need_no_markers_on_the_skeleton(void **state)
         ulna_test_says(tool->err, i < 2 ? "has a name from a common marker set" : "leave out --attach, or give a file");
     }
     assert_int_equal(ulna_test_tool_run(tool, "convert hand own.bvh"), 0);
-    assert_int_equal(ulna_test_tool_run(tool, "solve -s own.bvh -m points.csv"), 3);
-    ulna_test_says(tool->err, "use the built-in skeleton human");
+    static const char *const others[] = {"solve -s own.bvh -m points.csv", "solve -s own.bvh -m points.csv -a model"};
+    for (int i = 0; i < 2; i++) { /* another table would not help */
+        assert_int_equal(ulna_test_tool_run(tool, others[i]), 3);
+        ulna_test_says(tool->err, "use the built-in skeleton human");
+        assert_null(strstr(tool->err, "leave out --attach"));
+    }
 }
 
 /* By the names of the markers, as the two commands do, and from all frames however few are solved. */
@@ -128,13 +132,17 @@ static void skeletons_of_others_are_not_trusted(void **state)
     ulna_test_tool *tool = *state;
     assert_int_equal(ulna_test_tool_run(tool, "convert human own.asf"), 0);
     assert_int_equal(ulna_test_tool_run(tool, "calibrate -s own.asf -m take.c3d --input-unit 0.00083 -o other.csv"), 0);
+    assert_int_equal(ulna_test_tool_run(tool, "calibrate -s own.asf -m take.c3d --input-unit 0.0009 -o size.csv"), 0);
+    ulna_test_says(tool->out, "% too large for this person");
     static const char *const lines[] = {"-s own.asf -m take.c3d --input-unit 0.00083",
                                         "-s own.asf -m take.c3d --input-unit 0.00083 -a other.csv",
-                                        "-s own.asf -m take.c3d"};
-    for (int i = 0; i < 3; i++) {
+                                        "-s own.asf -m take.c3d --input-unit 0.0009 -a size.csv",
+                                        "-s own.asf -m take.c3d --input-unit 0.0011", "-s own.asf -m take.c3d"};
+    for (int i = 0; i < 5; i++) {
         json_t *object = solve(tool, lines[i], 0);
         char *reasons = json_dumps(json_object_get(object, "reasons"), 0);
-        assert_int_equal(strstr(reasons, "do not have this person's lengths") != NULL, i < 2);
+        assert_int_equal(strstr(reasons, "do not have this person's lengths") != NULL, i < 4);
+        assert_int_equal(strcmp(json_string_value(json_object_get(object, "verdict")), "trust") == 0, i == 4);
         free(reasons);
         json_decref(object);
     }

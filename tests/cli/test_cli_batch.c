@@ -200,7 +200,10 @@ static void wrong_manifests_are_refused(void **state)
         {"take\\na.c3d,b\\n", "m.csv:2: more cells than the 1 columns"},
         {"take,subject\\nx,\"y\\n", "m.csv:2: a quote is not closed"},
         {"take,subject\\n\\n,y\\n", "m.csv:3: the take is missing"},
-        {"", "m.csv: "},
+        {"", "m.csv: the manifest is empty: its first line names the columns"},
+        {"\\n \\r\\n", "m.csv: the manifest is empty"},
+        {"take,skeleton\\n", "m.csv: the manifest has a heading, but no take below it: add a line"},
+        {"take\\n# none yet\\n\\n", "m.csv: the manifest has a heading, but no take below it"},
         {"take\\n\\000\\n", "m.csv: a manifest is a table of takes in CSV"},
     };
     ulna_test_tool *tool = *state;
@@ -332,18 +335,41 @@ static void results_do_not_depend_on_how(void **state)
 
 #define RUN "db -s human -o out --no-reports --formats csv"
 
+/* What --dry-run says is left, done and failed; it changes nothing in OUT. */
+static void expect_plan(ulna_test_tool *tool, const char *arguments, int left, int done, int failed)
+{
+    char line[300];
+    ulna_test_tool_shell(tool, "[ ! -e out ] || (find out -printf '%p %s %T@\\n'; cat out/journal/*.jsonl) >shown");
+    snprintf(line, sizeof line, "%s --dry-run", arguments);
+    json_t *plan = ulna_test_tool_run_json(tool, "batch", line, 0);
+    assert_int_equal(integer(plan, "left"), left);
+    assert_int_equal(integer(plan, "done"), done);
+    assert_int_equal(integer(plan, "failed"), failed);
+    json_decref(plan);
+    ulna_test_tool_shell(tool,
+                         "[ ! -e out ] || (find out -printf '%p %s %T@\\n'; cat out/journal/*.jsonl) | cmp - shown");
+}
+
 static void only_the_rest_is_done(void **state)
 {
     ulna_test_tool *tool = *state;
+    expect_plan(tool, RUN, 12, 0, 0);
     assert_int_equal(count_of(tool, RUN, 0, "kept"), 0);
+    expect_plan(tool, RUN, 0, 12, 0);
     assert_int_equal(count_of(tool, RUN, 0, "kept"), 12);
     ulna_test_tool_shell(tool, "rm out/a/a_01.csv; : >out/a/a_02.csv; touch db/a/a_03.c3d");
+    expect_plan(tool, RUN, 2, 10, 0);
+    expect(tool, RUN " --dry-run", 0);
+    ulna_test_says(tool->out, "2 takes to solve; 10 done already");
+    ulna_test_says(tool->out, "a/a_01");
+    assert_null(strstr(tool->out, "a/a_03"));             /* what is done is not listed */
     assert_int_equal(count_of(tool, RUN, 0, "kept"), 10); /* a file that is gone, and one that is not as long */
     ulna_test_tool_shell(tool, "[ -s out/a/a_01.csv ] && cmp out/a/a_01.csv out/a/a_02.csv");
     ulna_test_tool_shell(
         tool,
         "cp db/a/a_01.c3d db/a/a_07.c3d; printf x | dd of=db/a/a_03.c3d bs=1 seek=20000 conv=notrunc 2>/dev/null");
     assert_int_equal(count_of(tool, RUN, 0, "kept"), 11); /* a new take, and one with another byte */
+    expect_plan(tool, RUN " --options '--smooth 0'", 13, 0, 0);
     assert_int_equal(count_of(tool, RUN " --options '--smooth 0'", 0, "kept"), 0);
     assert_int_equal(count_of(tool, RUN " --options '--smooth 0' --threads 1 --isolate off", 0, "kept"), 13);
     /* A line that a crash cut off does not count, nor hides the next. */
@@ -359,6 +385,8 @@ static void failed_takes_are_kept_until_asked(void **state)
     ulna_test_tool_shell(tool, "cp db/a/a_01.c3d keep; printf 'garbage' >db/a/a_01.c3d");
     assert_int_equal(count_of(tool, RUN, 1, "kept"), 11);
     ulna_test_tool_shell(tool, "[ ! -e out/a/a_01.csv ]"); /* it would be that of other bytes */
+    expect_plan(tool, RUN, 0, 11, 1);
+    expect_plan(tool, RUN " --retry-failed", 1, 11, 0);
     assert_int_equal(count_of(tool, RUN, 1, "kept"), 12);
     assert_int_equal(count_of(tool, RUN " --retry-failed", 1, "kept"), 11);
     ulna_test_tool_shell(tool, "cp keep db/a/a_01.c3d");
@@ -668,11 +696,14 @@ static void calibrations_are_shared(void **state)
     json_t *row = result_of(tool, "out", "anna/anna_2");
     assert_below(number(row, "rms_mm"), 12);
     json_decref(row);
+    expect_plan(tool, "db -o out --no-reports --options '--frames 1:60'", 0, 5, 1);
     assert_int_equal(count_of(tool, "db -o out --no-reports --options '--frames 1:60'", 1, "kept"), 6);
     /* Other options of a take do not calibrate again; another take of the session does, and solves anew. */
     expect(tool, "db -o out --no-reports --options '--frames 1:50'", 1);
     ulna_test_tool_shell(tool, "ls -i out/calibration/anna/anna.csv | cmp - before");
     ulna_test_tool_shell(tool, "cp t/walk.c3d db/anna/anna_4.c3d");
+    expect(tool, "db -o out --no-reports --options '--frames 1:50' --dry-run", 0);
+    ulna_test_says(tool->out, "4 takes to solve, 1 calibration at most; 2 done already; 1 failed before");
     expect(tool, "db -o out --no-reports --options '--frames 1:50'", 1);
     ulna_test_tool_shell(tool, "ls -i out/calibration/anna/anna.csv | cmp - before && exit 1; exit 0");
     /* Markers that nobody knows. */
@@ -709,6 +740,7 @@ static void markers_may_be_placed_anew(void **state)
     }
     ulna_test_tool_shell(
         tool, "cd out/calibration && [ -s HDM_dg.csv ] && [ \"$(ls *~take.csv)\" = HDM_dg_01-03_01_120~take.csv ]");
+    expect_plan(tool, "anew -o out --no-reports --options '--frames 1:500'", 0, 4, 0);
     assert_int_equal(count_of(tool, "anew -o out --no-reports --options '--frames 1:500'", 0, "kept"), 4);
     /* The axes that the calibration tried are those that the take alone finds. */
     ulna_test_tool_shell(

@@ -297,6 +297,66 @@ static void test_known_lengths(void **state)
     ulna_model_destroy(model);
 }
 
+/* The skeleton and its markers; recorded is a person whose bones that end at bodies `*name` are longer by a factor. */
+static ulna_calibration try_on_person(const ulna_model *model, const char *name, double factor,
+                                      const ulna_calibrate_options *options)
+{
+    int nb = ulna_model_body_count(model);
+    double *lengths = malloc((size_t)nb * sizeof *lengths);
+    ulna_model *person;
+    for (int b = 0; b < nb; b++)
+        lengths[b] = (strstr(ulna_model_body_name(model, b), name) ? factor : 1) * ulna_model_bone_length(model, b);
+    assert_int_equal(ulna_model_with_lengths(model, lengths, NULL, &person, NULL), ULNA_OK);
+    ulna_marker_set set = own_markers(model);
+    ulna_clip clip = make_motion(person, 300, 8);
+    ulna_recording recording = record(person, &clip, &set);
+    ulna_calibration result = calibrate(model, &set, &recording, NULL, options);
+    ulna_recording_release(&recording);
+    ulna_clip_release(&clip);
+    ulna_marker_set_release(&set);
+    ulna_model_destroy(person);
+    free(lengths);
+    return result;
+}
+
+static void test_other_lengths(void **state)
+{
+    (void)state;
+    ulna_model *model = sample("human");
+    int shank = ulna_model_find_body(model, "left_shank");
+    ulna_calibrate_options options = ulna_calibrate_options_default();
+    ulna_calibration found = try_on_person(model, "shank", 1.15, NULL); /* thighs */
+    assert_int_equal(found.lengths.frames, 60);
+    assert_true(found.lengths.are_others_better && found.set.has_other_lengths);
+    assert_true(found.lengths.rms_given > 1.2 * found.lengths.rms_symmetric);
+    assert_true(found.lengths.rms_given > 0.9 * found.lengths.rms_shoulders && !found.lengths.are_shoulders_better);
+    assert_true(fabs(found.lengths.scale[shank] - 1.15) < 0.03);
+    assert_true(!found.lengths.is_other_size && found.lengths.size > 1 && found.lengths.size < 1.04);
+    assert_null(found.scale); /* what is found is still on the skeleton that was given */
+    assert_null(found.model);
+    ulna_calibration_release(&found);
+
+    static const double sizes[] = {0.9, 1, 1.1};
+    for (int i = 0; i < 3; i++) {
+        found = try_on_person(model, "", sizes[i], NULL);
+        assert_int_equal(found.lengths.frames, 60);
+        assert_int_equal(found.lengths.is_other_size, sizes[i] != 1);
+        assert_int_equal(found.set.has_other_lengths, sizes[i] != 1);
+        assert_true(fabs(found.lengths.size - sizes[i]) < 0.04);
+        ulna_calibration_release(&found);
+    }
+
+    for (int way = 0; way < 2; way++) {
+        options.try_lengths = way;
+        options.scale = way;
+        found = try_on_person(model, "shank", 1.15, &options);
+        assert_true(!found.lengths.frames && !found.lengths.scale && !found.set.has_other_lengths);
+        assert_true(isnan(found.lengths.rms_given) && isnan(found.lengths.rms_symmetric) && isnan(found.lengths.size));
+        ulna_calibration_release(&found);
+    }
+    ulna_model_destroy(model);
+}
+
 static double length_error(const ulna_model *model, const ulna_model *found, const double *lengths)
 {
     double squares = 0;
@@ -654,9 +714,10 @@ static void test_hostile(void **state)
     ulna_model_destroy(model);
 }
 
+enum { LENGTHS, SHOULDERS, TRIAL, WAYS };
+
 /* With the allocation of that number failing; *failed is 0 if there are not so many. */
-static ulna_status calibrate_failing(const ulna_model *model, const ulna_clip *clip, long failing, int shoulders,
-                                     int *failed)
+static ulna_status calibrate_failing(const ulna_model *model, const ulna_clip *clip, long failing, int way, int *failed)
 {
     static const double points[2][3] = {{0.3, 0.1, 0}, {0.5, 0, 0.1}};
     ulna_test_memory memory = {.fail_at = failing};
@@ -669,8 +730,9 @@ static ulna_status calibrate_failing(const ulna_model *model, const ulna_clip *c
     ulna_calibrate_options options = ulna_calibrate_options_default();
     options.first_frames = 5;
     options.frames = 10;
-    options.scale = options.repair = 1;
-    options.shoulders = shoulders;
+    options.scale = way != TRIAL;
+    options.repair = 1;
+    options.shoulders = way == SHOULDERS;
     options.suspect_factor = 1e-6; /* so that there is something to repair */
     ulna_status status = ULNA_OK;
     for (int i = 0; i < 2 && status == ULNA_OK; i++)
@@ -691,11 +753,11 @@ static void test_memory(void **state)
     (void)state;
     ulna_model *model = sample("two-link");
     ulna_clip clip = make_motion(model, 120, 14); /* enough for blocks */
-    for (int shoulders = 0; shoulders < 2; shoulders++) {
+    for (int way = 0; way < WAYS; way++) {
         int failed = 1;
         for (long failing = 0; failed; failing++) {
-            ulna_status status = calibrate_failing(model, &clip, failing, shoulders, &failed);
-            assert_int_equal(status, failed ? ULNA_ERR_MEMORY : shoulders ? ULNA_ERR_MODEL : ULNA_OK);
+            ulna_status status = calibrate_failing(model, &clip, failing, way, &failed);
+            assert_int_equal(status, failed ? ULNA_ERR_MEMORY : way == SHOULDERS ? ULNA_ERR_MODEL : ULNA_OK);
         }
     }
     ulna_clip_release(&clip);
@@ -712,6 +774,7 @@ int main(void)
         cmocka_unit_test(test_reduced_gradient),
         cmocka_unit_test(test_known_offsets),
         cmocka_unit_test(test_known_lengths),
+        cmocka_unit_test(test_other_lengths),
         cmocka_unit_test(test_static_lengths),
         cmocka_unit_test(test_static_stands_still),
         cmocka_unit_test(test_static_of_few_frames),

@@ -447,6 +447,29 @@ static void test_hdm_cold_starts(void **state)
 
 /* ---- other takes ---- */
 
+/* The same recording in another unit: a skeleton that is too small or too large as a whole. The error alone does not always tell. */
+static void assert_size_is_found(ulna_take_options options, const ulna_recording *recording, double size)
+{
+    ulna_recording scaled = ulna_recording_empty(NULL);
+    ulna_take *made;
+    ulna_calibration found;
+    size_t numbers = 3 * (size_t)recording->marker_count * (size_t)recording->frame_count;
+    assert_int_equal(ulna_recording_resize(&scaled, recording->marker_count, recording->frame_count), ULNA_OK);
+    memcpy(scaled.names, recording->names, (size_t)recording->marker_count * sizeof *recording->names);
+    for (size_t i = 0; i < numbers; i++)
+        scaled.positions[i] = size * recording->positions[i];
+    options.recording = &scaled;
+    assert_int_equal(ulna_take_create(&options, &made, NULL), ULNA_OK);
+    assert_int_equal(ulna_calibrate(made, NULL, &found, NULL), ULNA_OK);
+    print_message("  size %.2f: found %.3f\n", size, found.lengths.size);
+    assert_int_equal(found.lengths.is_other_size, size != 1);
+    assert_true(size == 1 || found.set.has_other_lengths);
+    assert_true((found.lengths.size - 1) * (size - 1) >= 0 && fabs(found.lengths.size - size) < 0.06);
+    ulna_calibration_release(&found);
+    ulna_take_destroy(made);
+    ulna_recording_release(&scaled);
+}
+
 static void test_other_takes(void **state)
 {
     ulna_test_need_data(state);
@@ -481,6 +504,8 @@ static void test_other_takes(void **state)
         assert_int_equal(found.suspect_count, cases[i].suspects);
         ulna_calibration_release(&found);
         ulna_take_destroy(made);
+        for (int k = -1; k <= 1; k++)
+            assert_size_is_found(options, &markers.recording, 1 + 0.1 * k);
         ulna_content_release(&markers);
         ulna_content_release(&skeleton);
     }

@@ -265,18 +265,18 @@ static void hands_come_back(void **state)
         assert_int_equal(hand_take(hands[h], &r, &rms, &error), ULNA_OK);
         print_message("%s: off by %.2f mm\n", names[h], 1e3 * rms);
         assert_true(rms < .001);
-        assert_int_equal(hand_take(hands[1 - h], &r, &rms, &error), ULNA_ERR_MODEL);
+        assert_int_equal(hand_take(hands[1 - h], &r, &rms, &error), ULNA_ERR_UNSUPPORTED);
         assert_non_null(strstr(error.message, h ? "those of a right hand" : "those of a left hand"));
         ulna_recording_release(&r);
     }
     ulna_recording big = ulna_test_record_hand(hands[0], 1000, 5); /* millimetres that were read as metres */
-    assert_int_equal(hand_take(hands[0], &big, &rms, &error), ULNA_ERR_ARGUMENT);
+    assert_int_equal(hand_take(hands[0], &big, &rms, &error), ULNA_ERR_UNSUPPORTED);
     assert_non_null(strstr(error.message, "1000 times as large as the skeleton: is their unit of length right?"));
     ulna_recording_release(&big);
     ulna_model *arm;
     assert_int_equal(ulna_sample_create("arm", NULL, &arm, NULL), ULNA_OK);
     ulna_recording r = ulna_test_record_hand(hands[0], 1, 5);
-    assert_int_equal(hand_take(arm, &r, &rms, &error), ULNA_ERR_MODEL);
+    assert_int_equal(hand_take(arm, &r, &rms, &error), ULNA_ERR_UNSUPPORTED);
     assert_non_null(strstr(error.message, "no bones of the usual names"));
     ulna_recording_release(&r);
     ulna_model_destroy(arm);
@@ -390,7 +390,7 @@ static void memory_may_fail_and_points_be_missing(void **state)
     options.model = take.model;
     options.recording = &r;
     options.attach = ULNA_ATTACH_KEYPOINTS;
-    assert_int_equal(ulna_take_create(&options, &made, &error), ULNA_ERR_MODEL);
+    assert_int_equal(ulna_take_create(&options, &made, &error), ULNA_ERR_UNSUPPORTED);
     assert_non_null(strstr(error.message, "ever seen together"));
     ulna_recording_release(&r);
     ulna_test_take_release(&take);

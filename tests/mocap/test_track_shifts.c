@@ -208,8 +208,10 @@ static int shifts_of(const ulna_content *skeleton, const ulna_content *markers, 
     ulna_track_result result = {0};
     ulna_error error;
     ulna_take_options options = ulna_take_options_for(skeleton, markers);
+    ulna_calibrate_options calibrate = ulna_calibrate_options_default();
     options.attach = ULNA_ATTACH_NAMES;
-    if (ulna_take_create(&options, &take, &error) || ulna_calibrate(take, NULL, &found, &error))
+    calibrate.try_lengths = 0; /* takes whose lengths are in doubt are not searched */
+    if (ulna_take_create(&options, &take, &error) || ulna_calibrate(take, &calibrate, &found, &error))
         fail_msg("%s", error.message);
     ulna_take_destroy(take);
     options.attach = ULNA_ATTACH_SET;
