@@ -176,6 +176,12 @@ typedef struct ulna_findings {
     ulna_finding list[ULNA_MOST_FINDINGS];
 } ulna_findings;
 
+/* From frame `first` to the end of the take two markers of the recording have each other's names; twice, and they have their own again. */
+typedef struct ulna_exchange {
+    int a, b;  /* numbers in the recording */
+    int first; /* index in the take */
+} ulna_exchange;
+
 /*
  * A skeleton, a recording of it, and how they belong together: made once, then only read, by several threads if need be. The
  * recording stays as it is; model, recording and reference must stay while the take is used, but may be released before it.
@@ -224,14 +230,18 @@ typedef struct ulna_take {
         [ULNA_MARKER_NAME]; /* prefixes that have three names or more in common with another: several people */
     int subject_count;      /* 0, or at least 2 */
     int subject;            /* the one that is used; ULNA_NONE without several */
-    double axes[9];         /* model = axes x recording */
+    /* Names that are wrong for a part of the take: two markers leap to each other's places in one frame, and one way round the skeleton fits
+     * clearly better; or if neither does, other names hold for most of the take. ulna_calibrate and ulna_track read the markers with these undone. */
+    ulna_exchange *exchanges;
+    int exchange_count;
+    double axes[9]; /* model = axes x recording */
     ulna_axes_source axes_source;
     char up, model_up; /* as they were used; 0: not */
     const ulna_clip *reference;
     int reference_shift;     /* frame f of the take is frame f + reference_shift of the reference */
     int reference_by_number; /* 1: they have different numbers of frames */
     ulna_allocator allocator;
-    size_t room, unused_room; /* of the arrays */
+    size_t room, unused_room, exchange_room; /* of the arrays */
     ulna_recording
         one_subject; /* the recording without the names of the others; its positions are those of the recording */
     unsigned char *is_zero_missing; /* unused_room: for the recording's markers */
@@ -242,7 +252,7 @@ typedef struct ulna_take {
  * with doubts is made: the caller decides, and take->findings says why. `ulna solve` and `ulna calibrate` refuse it. */
 ULNA_API ulna_status ulna_take_create(const ulna_take_options *options, ulna_take **take, ulna_error *error);
 ULNA_API void ulna_take_destroy(ulna_take *take);
-/* Where marker `marker` of the take's set is in a frame, in the model's axes. 0, and NaN, if it is missing. */
+/* Where marker `marker` of the take's set is in a frame, as recorded, in the model's axes. 0, and NaN, if it is missing. */
 ULNA_API int ulna_take_position(const ulna_take *take, int frame, int marker, double position[3]);
 
 /*
@@ -451,7 +461,7 @@ typedef struct ulna_marker_report {
     int worst_frame;         /* index in the take */
     int seen;                /* frames */
     int outliers;            /* frames in which it is farther off than the scale of the robust loss */
-    int misplaced;           /* 1: in most of them. It is attached elsewhere, rather than an outlier */
+    int misplaced; /* 1: in most of those in which it has its own name (ulna_swap). It is attached elsewhere, rather than an outlier */
 } ulna_marker_report;
 
 /* How far a term that options.extend added is from its goal (ulna_work_term_error), over the take. */
@@ -469,7 +479,7 @@ typedef struct ulna_dof_report {
     int is_outside;  /* 1: more than 20 degrees outside its limits, in more than a tenth of the frames */
 } ulna_dof_report;
 
-/* Two markers of the set with each other's names: they leapt to each other's places in one frame, and the tracking has exchanged them
+/* Two markers of the set with each other's names: they leapt to each other's places in one frame, and the take exchanges them
  * back (not with options.causal); or two outliers, each at the other's place. Distances are those of the names as recorded. */
 typedef struct ulna_swap {
     int a, b;
