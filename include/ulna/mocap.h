@@ -234,6 +234,10 @@ typedef struct ulna_take {
      * clearly better; or if neither does, other names hold for most of the take. ulna_calibrate and ulna_track read the markers with these undone. */
     ulna_exchange *exchanges;
     int exchange_count;
+    /* Frames, as indices in the take, in which most markers leap at once, from where they were going: the recording was cut there, or put together.
+     * At most 64, and none if there are more. */
+    int *cuts;
+    int cut_count;
     double axes[9]; /* model = axes x recording */
     ulna_axes_source axes_source;
     char up, model_up; /* as they were used; 0: not */
@@ -241,7 +245,7 @@ typedef struct ulna_take {
     int reference_shift;     /* frame f of the take is frame f + reference_shift of the reference */
     int reference_by_number; /* 1: they have different numbers of frames */
     ulna_allocator allocator;
-    size_t room, unused_room, exchange_room; /* of the arrays */
+    size_t room, unused_room, exchange_room, cut_room; /* of the arrays */
     ulna_recording
         one_subject; /* the recording without the names of the others; its positions are those of the recording */
     unsigned char *is_zero_missing; /* unused_room: for the recording's markers */
@@ -294,7 +298,8 @@ enum {
                                * next; or held there, if there is no other, or with options.causal */
     /* By ulna_track alone, which knows the whole take: */
     ULNA_TRACK_JUMP =
-        128, /* a joint rotates by more than 30 degrees from the frame before, and faster than 3000 degrees/s */
+        128, /* a joint rotates by more than 30 degrees from the frame before, and faster than 3000 degrees/s; or it is one of the
+              * take's cuts */
     ULNA_TRACK_LIMITS =
         256 /* an angle is more than 20 degrees outside its limits, though not so in a tenth of all frames */
 };
@@ -490,9 +495,10 @@ typedef struct ulna_swap {
 /* A marker that shifted on its bone and stayed there: from this frame on it is elsewhere than before, by more than skin moves and at once. Its
  * offset holds for one of the two parts at most. */
 typedef struct ulna_shift {
-    int marker;      /* of the take's set */
-    int frame;       /* index in the take: the first after it, give or take a tenth of a second */
-    double distance; /* m, at least: the pose goes along with the marker, and hides some of it */
+    int marker;       /* of the take's set */
+    int frame;        /* index in the take: the first after it, give or take a tenth of a second */
+    double distance;  /* m, at least: the pose goes along with the marker, and hides some of it */
+    int is_after_gap; /* 1: it was missing for so long before that it may have drifted there by and by */
 } ulna_shift;
 
 /* A body, and all beyond it, without any marker for 12 frames or more. Marked as bridged. It is moved from where it was seen last to where it is seen

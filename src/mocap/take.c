@@ -433,6 +433,7 @@ void ulna_take_destroy(ulna_take *take)
         ulna_release(&allocator, take->unused, take->unused_room, sizeof *take->unused);
         ulna_release(&allocator, take->is_zero_missing, take->unused_room, sizeof *take->is_zero_missing);
         ulna_release(&allocator, take->exchanges, take->exchange_room, sizeof *take->exchanges);
+        ulna_release(&allocator, take->cuts, take->cut_room, sizeof *take->cuts);
         ulna_release(&allocator, take->subjects, (size_t)take->subject_count, sizeof *take->subjects);
         ulna_release(&allocator, take->one_subject.names, (size_t)take->one_subject.marker_count,
                      sizeof *take->one_subject.names);

@@ -31,6 +31,8 @@ int ulna_take_named(const ulna_take *take, int frame, int marker);
 /* Have two markers of the recording, or any two, each other's names in a frame? */
 int ulna_take_is_pair_exchanged(const ulna_take *take, int a, int b, int frame);
 int ulna_take_is_exchanged(const ulna_take *take, int frame);
+/* Is one of the frames first .. last a cut? */
+int ulna_take_has_cut(const ulna_take *take, int first, int last);
 
 /* A marker of the recording, by its number there, in a frame of the take and in the model's axes; 0 and NaN if it is missing. */
 static inline int ulna_take_marker_recorded(const ulna_take *take, int frame, int marker, double x[3])

@@ -8,6 +8,8 @@
  * read with the others exchanged back, by calibrations and tracking alike: else two markers of a wrist rotate it by half a turn, at
  * hardly any error, and offsets are of two markers at once.
  *
+ * Where most markers leap at once the recording was cut, or put together. Nothing is said of names there.
+ *
  * CLEARLY was chosen on HDM05's dg 01-03_01 and CMU's 02_01, with all pairs of neighbours and of sides: exchanged, calibrated offsets fit 1.7 to
  * 16 times worse (cost, in each of nine frames), those of names alone 1.05 times or more, or do not tell: 0.96 to 1.04, the markers of a wrist.
  */
@@ -20,6 +22,7 @@
 
 enum {
     MOST_EXCHANGES = 128,
+    MOST_CUTS = 64,
     FORGET = 5,    /* frames: where a marker was seen so long ago says nothing of where it may be now */
     FITS = 9,      /* frames that are fitted, */
     MOST_FITS = 8, /* of them: so many must agree */
@@ -183,7 +186,7 @@ static int find_leapers(trails *t, int frame)
         leaps += square > least * least;
         far += square > t->scale * t->scale;
     }
-    return far > MOST_LEAPS * seen ? ULNA_NONE : leaps;
+    return far > MOST_LEAPS * (2 * seen > count ? seen : count) ? ULNA_NONE : leaps;
 }
 
 static int is_exchange(const trails *t, int a, int b, int frame)
@@ -242,6 +245,25 @@ static void remember(trails *t, int frame, int is_whole_leap)
     }
 }
 
+static ulna_status add_cut(ulna_take *take, int frame)
+{
+    void *items = take->cuts;
+    ulna_status status =
+        ulna_grow(&take->allocator, &items, &take->cut_room, (size_t)take->cut_count + 1, sizeof *take->cuts);
+    take->cuts = items;
+    if (status == ULNA_OK)
+        take->cuts[take->cut_count++] = frame;
+    return status;
+}
+
+int ulna_take_has_cut(const ulna_take *take, int first, int last)
+{
+    for (int i = 0; i < take->cut_count; i++)
+        if (take->cuts[i] >= first && take->cuts[i] <= last)
+            return 1;
+    return 0;
+}
+
 static ulna_status find_leaps(trails *t)
 {
     ulna_take *take = t->take;
@@ -252,8 +274,12 @@ static ulna_status find_leaps(trails *t)
             continue;
         int leaps = find_leapers(t, f);
         status = find_exchanges_in(t, leaps, f);
+        if (status == ULNA_OK && leaps == ULNA_NONE && take->cut_count <= MOST_CUTS)
+            status = add_cut(take, f);
         remember(t, f, leaps == ULNA_NONE);
     }
+    if (take->cut_count > MOST_CUTS)
+        take->cut_count = 0;
     if (take->exchange_count > MOST_EXCHANGES) /* that is no recording of names that go wrong now and then */
         take->exchange_count = 0;
     return status;
