@@ -299,7 +299,7 @@ enum {
     /* By ulna_track alone, which knows the whole take: */
     ULNA_TRACK_JUMP =
         128, /* a joint rotates by more than 30 degrees from the frame before, and faster than 3000 degrees/s; or it is one of the
-              * take's cuts */
+              * take's cuts, and not lost */
     ULNA_TRACK_LIMITS =
         256 /* an angle is more than 20 degrees outside its limits, though not so in a tenth of all frames */
 };

@@ -111,8 +111,11 @@ static ulna_status mark_jumps(const ulna_track_job *j, ulna_pose *pose, double *
         if (ulna_largest_rotation(model->nb, before, now) > limit)
             j->result->frames[f].flags |= ULNA_TRACK_JUMP;
     }
-    for (int i = 0; i < j->take->cut_count; i++)
-        j->result->frames[j->take->cuts[i]].flags |= ULNA_TRACK_JUMP;
+    for (int i = 0; i < j->take->cut_count; i++) {
+        int f = j->take->cuts[i];
+        if (!((marks[f - 1].flags | marks[f].flags) & ULNA_TRACK_LOST))
+            j->result->frames[f].flags |= ULNA_TRACK_JUMP;
+    }
     return status;
 }
 
