@@ -176,6 +176,12 @@ typedef struct ulna_findings {
     ulna_finding list[ULNA_MOST_FINDINGS];
 } ulna_findings;
 
+/* From frame `first` to the end of the take two markers of the recording have each other's names; twice, and they have their own again. */
+typedef struct ulna_exchange {
+    int a, b;  /* numbers in the recording */
+    int first; /* index in the take */
+} ulna_exchange;
+
 /*
  * A skeleton, a recording of it, and how they belong together: made once, then only read, by several threads if need be. The
  * recording stays as it is; model, recording and reference must stay while the take is used, but may be released before it.
@@ -224,14 +230,22 @@ typedef struct ulna_take {
         [ULNA_MARKER_NAME]; /* prefixes that have three names or more in common with another: several people */
     int subject_count;      /* 0, or at least 2 */
     int subject;            /* the one that is used; ULNA_NONE without several */
-    double axes[9];         /* model = axes x recording */
+    /* Names that are wrong for a part of the take: two markers leap to each other's places in one frame, and one way round the skeleton fits
+     * clearly better; or if neither does, other names hold for most of the take. ulna_calibrate and ulna_track read the markers with these undone. */
+    ulna_exchange *exchanges;
+    int exchange_count;
+    /* Frames, as indices in the take, in which most markers leap at once, from where they were going: the recording was cut there, or put together.
+     * At most 64, and none if there are more. */
+    int *cuts;
+    int cut_count;
+    double axes[9]; /* model = axes x recording */
     ulna_axes_source axes_source;
     char up, model_up; /* as they were used; 0: not */
     const ulna_clip *reference;
     int reference_shift;     /* frame f of the take is frame f + reference_shift of the reference */
     int reference_by_number; /* 1: they have different numbers of frames */
     ulna_allocator allocator;
-    size_t room, unused_room; /* of the arrays */
+    size_t room, unused_room, exchange_room, cut_room; /* of the arrays */
     ulna_recording
         one_subject; /* the recording without the names of the others; its positions are those of the recording */
     unsigned char *is_zero_missing; /* unused_room: for the recording's markers */
@@ -244,7 +258,7 @@ typedef struct ulna_take {
  * why. `ulna solve` and `ulna calibrate` refuse it. */
 ULNA_API ulna_status ulna_take_create(const ulna_take_options *options, ulna_take **take, ulna_error *error);
 ULNA_API void ulna_take_destroy(ulna_take *take);
-/* Where marker `marker` of the take's set is in a frame, in the model's axes. 0, and NaN, if it is missing. */
+/* Where marker `marker` of the take's set is in a frame, as recorded, in the model's axes. 0, and NaN, if it is missing. */
 ULNA_API int ulna_take_position(const ulna_take *take, int frame, int marker, double position[3]);
 
 /*
@@ -286,7 +300,8 @@ enum {
                                * next; or held there, if there is no other, or with options.causal */
     /* By ulna_track alone, which knows the whole take: */
     ULNA_TRACK_JUMP =
-        128, /* a joint rotates by more than 30 degrees from the frame before, and faster than 3000 degrees/s */
+        128, /* a joint rotates by more than 30 degrees from the frame before, and faster than 3000 degrees/s; or it is one of the
+              * take's cuts, and not lost */
     ULNA_TRACK_LIMITS =
         256 /* an angle is more than 20 degrees outside its limits, though not so in a tenth of all frames */
 };
@@ -453,7 +468,7 @@ typedef struct ulna_marker_report {
     int worst_frame;         /* index in the take */
     int seen;                /* frames */
     int outliers;            /* frames in which it is farther off than the scale of the robust loss */
-    int misplaced;           /* 1: in most of them. It is attached elsewhere, rather than an outlier */
+    int misplaced; /* 1: in most of those in which it has its own name (ulna_swap). It is attached elsewhere, rather than an outlier */
 } ulna_marker_report;
 
 /* How far a term that options.extend added is from its goal (ulna_work_term_error), over the take. */
@@ -471,7 +486,7 @@ typedef struct ulna_dof_report {
     int is_outside;  /* 1: more than 20 degrees outside its limits, in more than a tenth of the frames */
 } ulna_dof_report;
 
-/* Two markers of the set with each other's names: they leapt to each other's places in one frame, and the tracking has exchanged them
+/* Two markers of the set with each other's names: they leapt to each other's places in one frame, and the take exchanges them
  * back (not with options.causal); or two outliers, each at the other's place. Distances are those of the names as recorded. */
 typedef struct ulna_swap {
     int a, b;
@@ -482,9 +497,10 @@ typedef struct ulna_swap {
 /* A marker that shifted on its bone and stayed there: from this frame on it is elsewhere than before, by more than skin moves and at once. Its
  * offset holds for one of the two parts at most. */
 typedef struct ulna_shift {
-    int marker;      /* of the take's set */
-    int frame;       /* index in the take: the first after it, give or take a tenth of a second */
-    double distance; /* m, at least: the pose goes along with the marker, and hides some of it */
+    int marker;       /* of the take's set */
+    int frame;        /* index in the take: the first after it, give or take a tenth of a second */
+    double distance;  /* m, at least: the pose goes along with the marker, and hides some of it */
+    int is_after_gap; /* 1: it was missing for so long before that it may have drifted there by and by */
 } ulna_shift;
 
 /* A body, and all beyond it, without any marker for 12 frames or more. Marked as bridged. It is moved from where it was seen last to where it is seen

@@ -32,7 +32,7 @@ ulna_take_options ulna_take_options_for(const ulna_content *skeleton, const ulna
 
 int ulna_take_position(const ulna_take *take, int frame, int marker, double position[3])
 {
-    return ulna_take_marker(take, frame, take->source[marker], position);
+    return ulna_take_marker_recorded(take, frame, take->source[marker], position);
 }
 
 /* Which axis of the recording each of the model's is, and its sign, if they are only exchanged; else 0. */
@@ -48,7 +48,7 @@ static int find_exchange(const double axes[9], int from[3], double sign[3])
     return 1;
 }
 
-void ulna_take_gather(const ulna_take *take, int frame, size_t count, const int *markers, double *positions)
+void ulna_take_gather_recorded(const ulna_take *take, int frame, size_t count, const int *markers, double *positions)
 {
     const double *row = ulna_recording_frame(take->recording, take->skipped + frame);
     const unsigned char *is_zero_missing = take->is_zero_missing;
@@ -56,7 +56,7 @@ void ulna_take_gather(const ulna_take *take, int frame, size_t count, const int 
     double sign[3];
     if (!find_exchange(take->axes, from, sign)) {
         for (size_t i = 0; i < count; i++)
-            ulna_take_marker(take, frame, markers[i], positions + 3 * i);
+            ulna_take_marker_recorded(take, frame, markers[i], positions + 3 * i);
         return;
     }
     const int a = from[0], b = from[1], c = from[2];
@@ -73,6 +73,13 @@ void ulna_take_gather(const ulna_take *take, int frame, size_t count, const int 
         to[1] = y * at[b];
         to[2] = z * at[c];
     }
+}
+
+void ulna_take_gather(const ulna_take *take, int frame, size_t count, const int *markers, double *positions)
+{
+    ulna_take_gather_recorded(take, frame, count, markers, positions);
+    for (size_t i = 0; i < count && take->exchange_count; i++)
+        ulna_take_marker(take, frame, markers[i], positions + 3 * i);
 }
 
 void ulna_take_positions(const ulna_take *take, int frame, double *positions)
@@ -404,6 +411,8 @@ ulna_status ulna_take_create(const ulna_take_options *options, ulna_take **take,
     if (status == ULNA_OK)
         status = place_markers(t, options, error);
     if (status == ULNA_OK)
+        status = ulna_take_find_exchanges(t, error);
+    if (status == ULNA_OK)
         status = ulna_take_find_doubts(t, options->check, error);
     if (status == ULNA_OK)
         *take = t;
@@ -423,6 +432,8 @@ void ulna_take_destroy(ulna_take *take)
         ulna_release(&allocator, take->seen, take->room, sizeof *take->seen);
         ulna_release(&allocator, take->unused, take->unused_room, sizeof *take->unused);
         ulna_release(&allocator, take->is_zero_missing, take->unused_room, sizeof *take->is_zero_missing);
+        ulna_release(&allocator, take->exchanges, take->exchange_room, sizeof *take->exchanges);
+        ulna_release(&allocator, take->cuts, take->cut_room, sizeof *take->cuts);
         ulna_release(&allocator, take->subjects, (size_t)take->subject_count, sizeof *take->subjects);
         ulna_release(&allocator, take->one_subject.names, (size_t)take->one_subject.marker_count,
                      sizeof *take->one_subject.names);

@@ -24,8 +24,18 @@ static inline int ulna_is_zero(const double x[3])
  * markers. */
 double ulna_marker_set_length_scale(const ulna_model *model, const ulna_marker_set *set);
 
+/* take_exchanges.c: finds names that markers exchange in the middle of the take, and which of them are right. */
+ulna_status ulna_take_find_exchanges(ulna_take *take, ulna_error *error);
+/* The marker of the recording that has, in a frame, the name of `marker`. */
+int ulna_take_named(const ulna_take *take, int frame, int marker);
+/* Have two markers of the recording, or any two, each other's names in a frame? */
+int ulna_take_is_pair_exchanged(const ulna_take *take, int a, int b, int frame);
+int ulna_take_is_exchanged(const ulna_take *take, int frame);
+/* Is one of the frames first .. last a cut? */
+int ulna_take_has_cut(const ulna_take *take, int first, int last);
+
 /* A marker of the recording, by its number there, in a frame of the take and in the model's axes; 0 and NaN if it is missing. */
-static inline int ulna_take_marker(const ulna_take *take, int frame, int marker, double x[3])
+static inline int ulna_take_marker_recorded(const ulna_take *take, int frame, int marker, double x[3])
 {
     const double *from = ulna_recording_frame(take->recording, take->skipped + frame) + 3 * (size_t)marker;
     if (!ulna_is_position(from) || (ulna_is_zero(from) && take->is_zero_missing && take->is_zero_missing[marker])) {
@@ -36,13 +46,21 @@ static inline int ulna_take_marker(const ulna_take *take, int frame, int marker,
     return 1;
 }
 
-/* Some of them at once, `markers` by their numbers in the recording. */
+/* The same with names exchanged back. */
+static inline int ulna_take_marker(const ulna_take *take, int frame, int marker, double x[3])
+{
+    return ulna_take_marker_recorded(take, frame, take->exchange_count ? ulna_take_named(take, frame, marker) : marker,
+                                     x);
+}
+
+/* Some of them at once, `markers` by their numbers in the recording: as recorded, and with names exchanged back. */
+void ulna_take_gather_recorded(const ulna_take *take, int frame, size_t count, const int *markers, double *positions);
 void ulna_take_gather(const ulna_take *take, int frame, size_t count, const int *markers, double *positions);
 
 /* The name of the recording's marker without the subject's prefix, unless that is another one's; NULL for a point that the recording
  * system could not name: *0, *1, ... */
 const char *ulna_marker_own_name(const ulna_recording *recording, int marker);
-/* All of the set's, count x 3. */
+/* All of the set's, count x 3, with names exchanged back. */
 void ulna_take_positions(const ulna_take *take, int frame, double *positions);
 
 /* take_subjects.c: fills subjects and subject; with several subjects take->recording becomes one_subject. */

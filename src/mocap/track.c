@@ -52,23 +52,12 @@ static ulna_status choose_markers(ulna_track_job *j, ulna_error *error)
 
 /* ---- chunks ------------------------------------------------------------------------------------------------------ */
 
-void ulna_track_gather_recorded(const ulna_track_job *j, int frame, double *positions)
-{
-    ulna_take_gather(j->take, frame, j->used.count, j->source, positions);
-}
-
 void ulna_track_gather(const ulna_track_job *j, int frame, double *positions)
 {
-    ulna_track_gather_recorded(j, frame, positions);
-    for (int i = j->exchange_count - 1; i >= 0;
-         i--) { /* the last one first: it happened to names that were exchanged already */
-        const ulna_exchange *e = &j->exchanges[i];
-        for (int k = 0; k < 3 && frame >= e->first; k++) {
-            double kept = positions[3 * e->a + k];
-            positions[3 * e->a + k] = positions[3 * e->b + k];
-            positions[3 * e->b + k] = kept;
-        }
-    }
+    if (j->is_as_recorded)
+        ulna_take_gather_recorded(j->take, frame, j->used.count, j->source, positions);
+    else
+        ulna_take_gather(j->take, frame, j->used.count, j->source, positions);
 }
 
 void ulna_track_keep(const ulna_track_job *j, const ulna_tracker *tracker, int frame, const ulna_frame_report *report)
@@ -207,17 +196,13 @@ ulna_status ulna_track(const ulna_take *take, const ulna_track_options *options,
                         .result = result,
                         .chunk = o->chunk_frames > 0 && o->chunk_frames < total ? o->chunk_frames : total,
                         .total = total,
+                        .is_as_recorded = !o->loss || o->oracle || o->causal, /* plain least squares, too */
                         .passes = o->oracle || o->causal ? 1 : 2 + (o->smooth > 0 ? ULNA_TRACK_SWEEPS : 0)};
     j.chunks = (total - 1) / j.chunk + 1;
     j.passes += ulna_track_has_constraints(&j, NULL);
     status = ulna_track_result_begin(take, result, error);
     if (status == ULNA_OK)
         status = choose_markers(&j, error);
-    if (status == ULNA_OK && o->loss && !o->oracle && !o->causal) { /* plain least squares take names as they are */
-        status = ulna_track_find_exchanges(&j);
-        if (status != ULNA_OK)
-            ulna_fail(error, status, "no memory to look for exchanged names in %d frames", total);
-    }
     if (status == ULNA_OK)
         status = o->oracle ? ulna_track_oracle(&j, error) : track_in_chunks(&j, error);
     if (status == ULNA_OK && !o->oracle && !o->causal && !atomic_load(&j.cancelled))
@@ -230,7 +215,6 @@ ulna_status ulna_track(const ulna_take *take, const ulna_track_options *options,
         status = ulna_track_result_finish(&j, started, error);
     if (status == ULNA_OK)
         status = ulna_take_check_numbers(take, &result->clip, error);
-    ulna_release(&take->allocator, j.exchanges, j.exchange_room, sizeof *j.exchanges);
     ulna_release(&take->allocator, j.item, take->set.count, sizeof *j.item);
     ulna_release(&take->allocator, j.source, take->set.count, sizeof *j.source);
     ulna_release(&take->allocator, j.leap, (size_t)take->model->nv, sizeof *j.leap);

@@ -12,39 +12,37 @@ typedef struct ulna_track_outcome {
     double usual; /* the tracker's, in the end */
 } ulna_track_outcome;
 
-/* From frame `first` to the end of the take markers a and b of `used` have each other's names; two in a row undo each other. */
-typedef struct ulna_exchange {
-    int a, b;
-    int first;
-} ulna_exchange;
-
 typedef struct ulna_track_job {
     const ulna_take *take;
     const ulna_track_options *options;
     ulna_track_result *result;
-    ulna_marker_set used;     /* the take's markers that are seen somewhere */
-    int *item;                /* used.count: their numbers in the take's set */
-    int *source;              /* used.count: and in the recording */
-    int counting;             /* of them: with a weight */
-    double *leap;             /* nv: a step to a neighbour by so much holds nothing */
-    int chunk, chunks, total; /* frames of a chunk; chunks; frames */
-    int passes;               /* over all frames */
-    ulna_exchange *exchanges; /* in the order in which they are found */
-    int exchange_count;
-    size_t exchange_room;
+    ulna_marker_set used;         /* the take's markers that are seen somewhere */
+    int *item;                    /* used.count: their numbers in the take's set */
+    int *source;                  /* used.count: and in the recording */
+    int counting;                 /* of them: with a weight */
+    double *leap;                 /* nv: a step to a neighbour by so much holds nothing */
+    int chunk, chunks, total;     /* frames of a chunk; chunks; frames */
+    int passes;                   /* over all frames */
+    int is_as_recorded;           /* names that the take exchanges back are taken as they are */
     ulna_track_outcome *outcomes; /* one per chunk */
     atomic_int cancelled;
     atomic_llong done;       /* frames of all passes */
     atomic_flag in_progress; /* a thread is in the progress function */
 } ulna_track_job;
 
-/* The positions of a frame, in the order of `used` and in the model's axes: as recorded, or with the exchanges undone. */
-void ulna_track_gather_recorded(const ulna_track_job *j, int frame, double *positions);
+/* The positions of a frame, in the order of `used` and in the model's axes, with names exchanged back unless is_as_recorded. */
 void ulna_track_gather(const ulna_track_job *j, int frame, double *positions);
 /* How far a marker of the take's set is from its place on the skeleton; NaN: missing. */
 static inline double ulna_track_distance(const ulna_track_job *j, int frame, size_t marker)
 {
     return j->result->distances[(size_t)frame * j->take->set.count + marker];
+}
+/* Has a marker of the take's set, in the recording, the name of another one there? Then its distance is that of the wrong marker. */
+static inline int ulna_track_is_renamed(const ulna_track_job *j, int frame, size_t marker)
+{
+    const ulna_take *take = j->take;
+    return take->exchange_count && !j->is_as_recorded &&
+           ulna_take_named(take, frame, take->source[marker]) != take->source[marker];
 }
 /* Report and distances of the frame that the tracker has solved last. */
 void ulna_track_keep(const ulna_track_job *j, const ulna_tracker *tracker, int frame, const ulna_frame_report *report);
@@ -78,10 +76,8 @@ ulna_status ulna_track_keep_constraints(ulna_track_job *j, const unsigned char *
 /* track_oracle.c: all frames with offsets of the reference. */
 ulna_status ulna_track_oracle(ulna_track_job *j, ulna_error *error);
 
-/* track_swaps.c: markers that leap to each other's places, before the tracking: j->exchanges. */
-ulna_status ulna_track_find_exchanges(ulna_track_job *j);
-int ulna_track_is_exchanged(const ulna_track_job *j, int frame);
-/* After it: result->swaps, these and outliers at each other's places; frames that these explain are not doubtful. */
+/* track_swaps.c: result->swaps, names that the take exchanges back and outliers at each other's places; frames that these explain are
+ * not doubtful. */
 ulna_status ulna_track_find_swaps(const ulna_track_job *j);
 
 /* track_shifts.c: markers that shifted on their bones, result->shifts. */

@@ -17,10 +17,14 @@
 
 enum {
     NEIGHBOURS = 2, /* joints between the bodies of markers that are near each other */
-    FOLLOWED = 6,   /* a part of a stretch: before it and after it, the only marker of a joint may have moved it */
+    FOLLOWED = 6,   /* a part of a stretch: before it and after it, a marker may have moved its joint, */
+    HOLD = 3,       /* unless so many others hold it: three points show how a bone is rotated */
     REACH = 3,      /* joints from a marker's body: those beyond do not depend on it */
     LIMB = 4        /* of a limb, with the one that joins it to the trunk */
 };
+
+/* Why a marker is set aside: it has gone astray, or does so soon or did before. */
+enum { ASTRAY = 1, AROUND };
 
 /* The next stretch from frame *last on in which marker i leaves its usual distance until it is back, and is astray in between. A
  * spike of a few frames does no harm: the loss gives it no weight. Returns 0 if there is none. */
@@ -64,10 +68,11 @@ static void widen(const ulna_passes *p, int *first, int *last)
     *last = *last + margin < p->total ? *last + margin : p->total;
 }
 
-static void set_aside(ulna_passes *p, size_t i, int first, int last)
+static void set_aside(ulna_passes *p, size_t i, int first, int last, unsigned char how)
 {
     for (int f = first; f < last; f++) {
-        ulna_pass_aside(p, f)[i] = 1;
+        if (ulna_pass_aside(p, f)[i] != ASTRAY)
+            ulna_pass_aside(p, f)[i] = how;
         p->suspect[f] = 1;
     }
 }
@@ -79,14 +84,15 @@ static void doubt(const ulna_passes *p, int first, int last)
             *ulna_pass_flags(p, f) |= ULNA_TRACK_DOUBTFUL;
 }
 
-/* Does no other marker show its bone, nor one beyond it? Then the joint follows it, at no distance. */
-static int is_only(const ulna_passes *p, size_t i)
+/* How many other markers show its bone, or one beyond it? Without any, the joint follows it, at no distance. */
+static int count_others(const ulna_passes *p, size_t i)
 {
     const ulna_attachment *items = p->j->used.items;
+    int others = 0;
     for (size_t k = 0; k < p->j->used.count; k++)
-        if (k != i && items[k].weight > 0 && ulna_model_is_ancestor(p->j->take->model, items[i].body, items[k].body))
-            return 0;
-    return 1;
+        others +=
+            k != i && items[k].weight > 0 && ulna_model_is_ancestor(p->j->take->model, items[i].body, items[k].body);
+    return others;
 }
 
 /* The joint has gone along before the marker stands out, and does so again before it is back. */
@@ -95,6 +101,12 @@ static void doubt_around(const ulna_passes *p, int from, int to)
     int margin = (to - from) / FOLLOWED;
     doubt(p, from > margin ? from - margin : 0, from);
     doubt(p, to, to + margin < p->total ? to + margin : p->total);
+}
+
+/* Does it leave its usual distance, and return to it, by and by? A marker that leaps takes no joint along before. */
+static int is_gradual(const ulna_passes *p, size_t i, int first, int last)
+{
+    return !(ulna_pass_distance(p, first, i) > p->astray[i]) && !(ulna_pass_distance(p, last - 1, i) > p->astray[i]);
 }
 
 static void find_astray(ulna_passes *p, size_t i)
@@ -109,12 +121,25 @@ static void find_astray(ulna_passes *p, size_t i)
         widen(p, &from, &to);
         if (alone < MOSTLY * astray) {
             doubt(p, first, last);
+            if (count_others(p, i) < HOLD && is_gradual(p, i, first, last))
+                doubt_around(p, first, last);
             continue;
         }
-        set_aside(p, i, from, to);
-        if (is_only(p, i))
+        set_aside(p, i, first, last, ASTRAY);
+        set_aside(p, i, from, to, AROUND);
+        if (!count_others(p, i))
             doubt_around(p, from, to);
     }
+}
+
+int ulna_pass_is_contradicted(const ulna_passes *p, int frame)
+{
+    const unsigned char *aside = ulna_pass_aside(p, frame);
+    double least = OFF * p->j->options->loss_scale;
+    for (size_t i = 0; i < p->j->used.count; i++)
+        if (aside[i] == AROUND && ulna_pass_distance(p, frame, i) > fmax(least, p->usual[i]))
+            return 1;
+    return 0;
 }
 
 static void choose_near(const ulna_passes *p, size_t i, int reach)

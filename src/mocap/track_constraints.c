@@ -370,7 +370,7 @@ static ulna_status measure(keeper *k, int frame, const double *q, ulna_frame_rep
 {
     ulna_tracker *t = k->tracker;
     ulna_work *work = ulna_solver_work(t->solver);
-    ulna_track_gather_recorded(k->j, frame, t->seen);
+    ulna_take_gather_recorded(k->j->take, frame, k->j->used.count, k->j->source, t->seen);
     ulna_status status = ulna_problem_set_points(t->problem, 0, t->count, t->seen);
     if (status == ULNA_OK)
         status = ulna_pose_forward(ulna_work_pose(work), q);

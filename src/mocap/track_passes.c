@@ -164,10 +164,11 @@ static ulna_status measure_again(ulna_passes *p)
     for (int f = 0; f < p->total && status == ULNA_OK && !atomic_load(&p->j->cancelled); f++) {
         status = ulna_pass_measure(p, f);
         ulna_track_progress(p->j);
-        if (p->cost[f] > p->limit && !(*ulna_pass_flags(p, f) & (ULNA_TRACK_EMPTY | ULNA_TRACK_LOST)))
+        if ((p->cost[f] > p->limit || ulna_pass_is_contradicted(p, f)) &&
+            !(*ulna_pass_flags(p, f) & (ULNA_TRACK_EMPTY | ULNA_TRACK_LOST)))
             *ulna_pass_flags(p, f) |= ULNA_TRACK_DOUBTFUL;
-        if (status == ULNA_OK && ulna_track_is_exchanged(p->j, f)) {
-            ulna_track_gather_recorded(p->j, f, p->tracker->seen);
+        if (status == ULNA_OK && !p->j->is_as_recorded && ulna_take_is_exchanged(p->j->take, f)) {
+            ulna_take_gather_recorded(p->j->take, f, p->j->used.count, p->j->source, p->tracker->seen);
             status = measure(p, f);
         }
     }

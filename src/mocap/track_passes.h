@@ -35,7 +35,7 @@ typedef struct ulna_passes {
     double *usual;            /* count: up to which the distance of a marker is no surprise */
     double *farthest;         /* count: no distance of the marker is larger */
     double *astray;           /* count: from which on it may have gone astray; INFINITY if it has no weight */
-    unsigned char *aside;     /* total x count: astray, so it counts as missing */
+    unsigned char *aside;     /* total x count: not 0: astray, or around that, so it counts as missing */
     unsigned char *suspect;   /* total */
     unsigned char *back_lost; /* total: the way back is lost there */
     unsigned char *hidden;    /* total x nb: no marker shows it */
@@ -109,6 +109,8 @@ void ulna_pass_suspect_astray(ulna_passes *p);
 void ulna_pass_choose_suspects(ulna_passes *p, int first, int last);
 /* Finds markers that have gone astray, and solves those stretches without them. */
 ulna_status ulna_pass_leave_out_astray(ulna_passes *p);
+/* Is a marker, that is set aside because it goes astray later or did before, far from the pose that was solved without it? Then one of the two is wrong. */
+int ulna_pass_is_contradicted(const ulna_passes *p, int frame);
 
 /* ---- track_bridges.c --------------------------------------------------------------------------------------------- */
 

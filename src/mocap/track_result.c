@@ -118,6 +118,21 @@ static void sum_up(const ulna_track_job *j, ulna_track_summary *s)
 
 /* ---- markers ----------------------------------------------------------------------------------------------------------- */
 
+/* Most of its frames have it far off, of those in which it has its own name. */
+static int is_misplaced(const ulna_track_job *j, size_t marker)
+{
+    const ulna_marker_report *m = &j->result->markers[marker];
+    int seen = m->seen, outliers = m->outliers;
+    for (int f = 0; f < j->total && j->take->exchange_count; f++) {
+        double d = ulna_track_distance(j, f, marker);
+        if (isnan(d) || !ulna_track_is_renamed(j, f, marker))
+            continue;
+        seen--;
+        outliers -= j->result->frames[f].flags & ULNA_TRACK_OUTLIERS && d > j->options->loss_scale;
+    }
+    return outliers > MOST_FRAMES * seen;
+}
+
 static void measure_markers(const ulna_track_job *j)
 {
     for (int f = 0; f < j->total; f++) {
@@ -143,7 +158,7 @@ static void measure_markers(const ulna_track_job *j)
             continue;
         m->mean /= m->seen;
         m->rms = sqrt(m->rms / m->seen);
-        m->misplaced = m->outliers > MOST_FRAMES * m->seen;
+        m->misplaced = is_misplaced(j, i);
         j->result->trust.misplaced += m->misplaced;
     }
 }
@@ -250,14 +265,14 @@ static ulna_status find_limbs(const ulna_track_job *j)
 /* ---- trust ----------------------------------------------------------------------------------------------------------------- */
 
 /* The RMS of a frame, if no distance counts more than the scale of the loss: markers that the loss leaves out do not hide how well
- * the others fit, nor do they vanish. */
+ * the others fit, nor do they vanish. Those with another's name were solved by their own. */
 static double bounded_rms(const ulna_track_job *j, int frame)
 {
     double sum = 0, scale = j->options->loss_scale;
     int seen = 0;
     for (size_t i = 0; i < j->take->set.count; i++) {
         double d = ulna_track_distance(j, frame, i);
-        if (isnan(d))
+        if (isnan(d) || ulna_track_is_renamed(j, frame, i))
             continue;
         d = scale > 0 ? fmin(d, scale) : d; /* not with options.oracle */
         sum += d * d;

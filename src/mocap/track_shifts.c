@@ -9,8 +9,9 @@
  *   - before and after it, in the whole take, the marker is apart by about as much (`LASTS`), and
  *   - by more than it moves about on either side (`CLEAR`), and by more than `LEAST`.
  * Changes that come with a pose fail the first or the second; of distances, also those that the skeleton makes too, as
- * joints bend. Where the marker was missing between, changes over as long a time count as the others; if the take is too
- * short for these, nothing shows that it was no drift, and there is no shift. All constants were chosen on HDM05's
+ * joints bend. Where the recording was cut, before and after it are two takes. Where the marker was missing between,
+ * changes over as long a time count as the others. If the take is too short for these, nothing shows that it was no drift:
+ * then only a clear difference counts (`LEAST_UNSEEN`), as that and not as a shift. All constants were chosen on HDM05's
  * dg 01-03_01 and CMU's 02_01.
  */
 #include <math.h>
@@ -23,18 +24,19 @@
 #include "mocap/track.h"
 #include "ulna/kinematics.h"
 
-#define LEAST 0.008      /* m on an adult: a smaller step is none */
-#define ISOLATED 1.4     /* times the largest change elsewhere */
-#define NEARLY 0.8       /* of that, along its own way */
-#define LASTS 0.6        /* of the difference between before and after: the step itself */
-#define CLEAR 2.2        /* spreads: the lesser of step and difference */
-#define FLOOR 0.002      /* m on an adult, added to the spread: skin hardly moves less */
-#define NOT_BY_POSE 0.4  /* of a change of distances: what the skeleton does not make too */
-#define SEVERAL 0.4      /* of the largest change of a distance: the next one */
-#define WINDOW 0.083     /* s: a step, and what is looked at before it and after it, take so long each */
-#define LEAST_SIDE 0.05  /* of the samples, before and after it */
-#define ENOUGH_SEEN 0.75 /* of the most markers that a frame has */
-#define NORMAL 1.4826    /* spreads a median absolute deviation, for a normal distribution */
+#define LEAST 0.008       /* m on an adult: a smaller step is none */
+#define LEAST_UNSEEN 0.03 /* the same, over a gap that nothing compares with */
+#define ISOLATED 1.4      /* times the largest change elsewhere */
+#define NEARLY 0.8        /* of that, along its own way */
+#define LASTS 0.6         /* of the difference between before and after: the step itself */
+#define CLEAR 2.2         /* spreads: the lesser of step and difference */
+#define FLOOR 0.002       /* m on an adult, added to the spread: skin hardly moves less */
+#define NOT_BY_POSE 0.4   /* of a change of distances: what the skeleton does not make too */
+#define SEVERAL 0.4       /* of the largest change of a distance: the next one */
+#define WINDOW 0.083      /* s: a step, and what is looked at before it and after it, take so long each */
+#define LEAST_SIDE 0.05   /* of the samples, before and after it */
+#define ENOUGH_SEEN 0.75  /* of the most markers that a frame has */
+#define NORMAL 1.4826     /* spreads a median absolute deviation, for a normal distribution */
 
 enum {
     UNKNOWN_WINDOW = 10, /* frames, where the rate is not known */
@@ -214,6 +216,27 @@ static int guard_at(const samples *s, int n)
     return guard > 2 * s->guard + 1 ? guard : s->guard;
 }
 
+/* Is the step over a cut of the recording? Then the whole body is elsewhere, and its skin with it. */
+static int is_over_cut(const samples *s, int n, int guard)
+{
+    return s->j->take->cut_count &&
+           ulna_take_has_cut(s->j->take, s->at[n - s->width] + 1, s->at[n + guard + s->width - 1]);
+}
+
+/* The samples *first .. *last - 1 around number n that no cut parts from it: of another recording, perhaps. */
+static void find_part(const samples *s, int n, int *first, int *last)
+{
+    const ulna_take *take = s->j->take;
+    *first = 0;
+    *last = s->seen;
+    for (int i = 0; i < take->cut_count; i++) {
+        while (take->cuts[i] <= s->at[n] && *first < n && s->at[*first] < take->cuts[i])
+            ++*first;
+        while (take->cuts[i] > s->at[n] && *last > n + 1 && s->at[*last - 1] >= take->cuts[i])
+            --*last;
+    }
+}
+
 /* The sample from which on the marker is elsewhere: the first after it was missing, or else in the middle. */
 static int first_behind(const samples *s, int n)
 {
@@ -236,6 +259,8 @@ static double largest_elsewhere(const samples *s, int n, int guard, const double
             i = n + s->guard + 2 * s->width - 1; /* on to the first one after it */
             continue;
         }
+        if (is_over_cut(s, i, guard))
+            continue;
         step_at(s, i, guard, step);
         double size = fabs(ulna_dot(step, along));
         largest = size > largest ? size : largest; /* fmax would be a call */
@@ -323,8 +348,9 @@ static int is_by_others(const samples *s, int marker, int n)
     return 0;
 }
 
-/* Is it a shift? Then how far; else 0. No distance changes by more than a marker moves. */
-static double shift_at(const samples *s, int marker, int n)
+/* Is it a shift, beside samples first .. last - 1? Then how far; else 0. No distance changes by more than a marker moves.
+ * *is_unseen: it is one over a gap that nothing compares with. */
+static double shift_beside(const samples *s, int marker, int n, int first, int last, int *is_unseen)
 {
     double step[3], before[3], after[3], d[3];
     int guard = guard_at(s, n), behind = n + s->guard;
@@ -332,21 +358,45 @@ static double shift_at(const samples *s, int marker, int n)
     double whole = ulna_norm(step);
     for (int k = 0; k < 3; k++)
         d[k] = step[k] / whole;
-    if (whole < NEARLY * ISOLATED * largest_elsewhere(s, n, guard, d)) /* medians take longer */
+    double elsewhere = largest_elsewhere(s, n, guard, d);
+    *is_unseen = isinf(elsewhere);
+    if (!*is_unseen && whole < NEARLY * ISOLATED * elsewhere) /* medians take longer */
         return 0;
-    median_place(s, 0, n, before);
-    median_place(s, behind, s->seen, after);
+    median_place(s, first, n, before);
+    median_place(s, behind, last, after);
     ulna_subtract3(after, before, d);
     double size = ulna_norm(d), own = size > 0 ? ulna_dot(step, d) / size : 0;
     if (size < LEAST * s->unit || own < LASTS * size || (s->is_apart && !is_of_several(d)))
         return 0;
     for (int k = 0; k < 3; k++)
         d[k] /= size;
-    double spread = fmax(spread_of(s, 0, n, before, d), spread_of(s, behind, s->seen, after, d)) + FLOOR * s->unit;
+    double spread = fmax(spread_of(s, first, n, before, d), spread_of(s, behind, last, after, d)) + FLOOR * s->unit;
     double told = s->is_apart ? size * fmax(fabs(d[0]), fmax(fabs(d[1]), fabs(d[2]))) : size;
-    if (fmin(own, size) < CLEAR * spread || own < ISOLATED * largest_elsewhere(s, n, guard, d))
+    if (fmin(own, size) < CLEAR * spread || (!*is_unseen && own < ISOLATED * largest_elsewhere(s, n, guard, d)))
+        return 0;
+    if (*is_unseen && told < LEAST_UNSEEN * s->unit)
         return 0;
     return (s->is_apart ? is_by_pose(s, marker, n, step) : is_by_others(s, marker, n)) ? 0 : told;
+}
+
+/* In the whole take, and in its part between cuts. */
+static double shift_at(const samples *s, int marker, int n, int *is_unseen)
+{
+    int first, last;
+    double shift = shift_beside(s, marker, n, 0, s->seen, is_unseen);
+    find_part(s, n, &first, &last);
+    return shift > 0 && last - first < s->seen ? fmin(shift, shift_beside(s, marker, n, first, last, is_unseen))
+                                               : shift;
+}
+
+/* Is there enough on either side, up to a cut? */
+static int has_sides(const samples *s, int n, int margin)
+{
+    int first, last;
+    if (!s->j->take->cut_count)
+        return 1;
+    find_part(s, n, &first, &last);
+    return n - margin >= first && n + s->guard + margin <= last;
 }
 
 /* The largest step but for those near the ones that were looked at; ULNA_NONE if there is none. */
@@ -358,7 +408,7 @@ static int largest_step(const samples *s, const int *tried, int count, int margi
         int is_near = 0;
         for (int i = 0; i < count; i++)
             is_near |= n > tried[i] - s->width - s->guard && n < tried[i] + s->width + s->guard;
-        if (is_near)
+        if (is_near || !has_sides(s, n, margin))
             continue;
         step_at(s, n, s->guard, step);
         double size = ulna_dot(step, step);
@@ -372,7 +422,7 @@ static int largest_step(const samples *s, const int *tried, int count, int margi
 
 static dated_shift find_shift(const samples *s, int marker)
 {
-    dated_shift found = {{s->j->item[marker], 0, 0}, 0};
+    dated_shift found = {.shift.marker = s->j->item[marker]};
     int tried[CANDIDATES], margin = (int)(LEAST_SIDE * s->seen);
     margin = margin > SIDE_WINDOWS * s->width ? margin : SIDE_WINDOWS * s->width;
     for (int i = 0; i < CANDIDATES && found.shift.distance == 0; i++) {
@@ -380,7 +430,9 @@ static dated_shift find_shift(const samples *s, int marker)
         if (tried[i] == ULNA_NONE)
             break;
         int behind = first_behind(s, tried[i]);
-        found = (dated_shift){{s->j->item[marker], s->at[behind], shift_at(s, marker, tried[i])}, s->at[behind - 1]};
+        found.shift.frame = s->at[behind];
+        found.since = s->at[behind - 1];
+        found.shift.distance = shift_at(s, marker, tried[i], &found.shift.is_after_gap);
         if (guard_at(s, tried[i]) == s->guard) /* a smaller step is no better; but any is large after a while unseen */
             break;
     }

@@ -3,7 +3,7 @@
  * the verdict"); what each frame is marked with besides comes from the tracking itself.
  *
  * A jump is a rotation of a joint, in SO(3) and so whatever its angles are, that no person makes: 30 degrees from one frame to the
- * next and 3000 degrees/s. Where the frame rate is not known, 30 degrees do. Limits of skeleton files are rough, often narrower
+ * next and 3000 degrees/s. Where the frame rate is not known, 30 degrees do. So is a frame in which the recording leaps as a whole. Limits of skeleton files are rough, often narrower
  * than people are: only angles far outside are marked. Frames that are lost say nothing about either.
  */
 #include <string.h>
@@ -109,6 +109,11 @@ static ulna_status mark_jumps(const ulna_track_job *j, ulna_pose *pose, double *
             break;
         ulna_joint_rotations(model, pose, now);
         if (ulna_largest_rotation(model->nb, before, now) > limit)
+            j->result->frames[f].flags |= ULNA_TRACK_JUMP;
+    }
+    for (int i = 0; i < j->take->cut_count; i++) {
+        int f = j->take->cuts[i];
+        if (!((marks[f - 1].flags | marks[f].flags) & ULNA_TRACK_LOST))
             j->result->frames[f].flags |= ULNA_TRACK_JUMP;
     }
     return status;

@@ -188,6 +188,41 @@ static void a_slow_drift_with_a_gap_is_no_shift(void **state)
         }
 }
 
+/* Missing for most of the take, and clearly elsewhere then: whether it shifted or drifted, the offset does not hold for both parts. */
+static void elsewhere_after_a_long_gap_is_told(void **state)
+{
+    (void)state;
+    for (int i = 0; i < NAMES; i++) {
+        ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
+        int m = find(&s, names[i]);
+        move(&s, m, 0.1, at_once);
+        hide(&s, m, 120, 460);
+        ulna_track_result r = track(&s);
+        if (r.shift_count != 1 || r.shifts[0].marker != m || !r.shifts[0].is_after_gap || r.shifts[0].frame < 460)
+            fail_msg("%s: %d shifts", names[i], r.shift_count);
+        assert_true(r.trust.verdict != ULNA_VERDICT_TRUST && r.trust.reasons & ULNA_REASON_SHIFTED);
+        ulna_track_result_release(&r);
+        ulna_test_swing_release(&s);
+    }
+}
+
+/* All markers leap in one frame: that is a jump, though no joint rotates. */
+static void a_cut_is_a_jump(void **state)
+{
+    (void)state;
+    ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
+    for (int f = AT; f < FRAMES; f++)
+        for (int m = 0; m < s.recording.marker_count; m++)
+            ulna_recording_frame(&s.recording, f)[3 * m + 1] += 0.5;
+    ulna_track_result r = track(&s);
+    assert_true(r.frames[AT].flags & ULNA_TRACK_JUMP);
+    assert_int_equal(r.summary.jumps, 1);
+    assert_int_equal(r.shift_count, 0);
+    assert_int_equal(r.trust.verdict, ULNA_VERDICT_LOOK);
+    ulna_track_result_release(&r);
+    ulna_test_swing_release(&s);
+}
+
 /* ---- recorded takes ---------------------------------------------------------------------------------------------------------- */
 
 static ulna_content load(const char *name)
@@ -261,6 +296,33 @@ static void recorded_takes_have_none(void **state)
     }
 }
 
+/* Frames are cut out of a take: skin that moves with the pose is elsewhere at once then, for good. */
+static void skin_at_a_cut_is_no_shift(void **state)
+{
+    static const struct {
+        const char *skeleton, *markers;
+        int first, frames;
+    } cuts[] = {{"hdm05/HDM_dg.asf", "hdm05/HDM_dg_03-05_02_120.c3d", 442, 1876},
+                {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_03-05_02_120.c3d", 1735, 1936},
+                {"cmu/02.asf", "cmu/02_01.c3d", 228, 62}};
+    ulna_shift shift;
+    char name[ULNA_MARKER_NAME];
+    ulna_test_need_data(state);
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+        ulna_content skeleton = load(cuts[i].skeleton), markers = load(cuts[i].markers);
+        ulna_recording *r = &markers.recording;
+        size_t row = 3 * (size_t)r->marker_count, all = (size_t)r->frame_count;
+        size_t first = (size_t)cuts[i].first, next = first + (size_t)cuts[i].frames;
+        memmove(r->positions + first * row, r->positions + next * row, (all - next) * row * sizeof *r->positions);
+        r->frame_count -= cuts[i].frames;
+        if (shifts_of(&skeleton, &markers, &shift, name))
+            fail_msg("%s without %d frames: %s at frame %d", cuts[i].markers, cuts[i].frames, name, shift.frame);
+        r->frame_count += cuts[i].frames;
+        ulna_content_release(&markers);
+        ulna_content_release(&skeleton);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -269,7 +331,10 @@ int main(void)
         cmocka_unit_test(skin_that_moves_is_no_shift),
         cmocka_unit_test(a_shift_in_a_gap_is_one),
         cmocka_unit_test(a_slow_drift_with_a_gap_is_no_shift),
+        cmocka_unit_test(elsewhere_after_a_long_gap_is_told),
+        cmocka_unit_test(a_cut_is_a_jump),
         cmocka_unit_test(recorded_takes_have_none),
+        cmocka_unit_test(skin_at_a_cut_is_no_shift),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "support_swing.h"
+#include "ulna/calibrate.h"
+#include "ulna/formats.h"
 
 enum { FRAMES = 200 };
 
@@ -116,6 +118,90 @@ static void names_of_most_frames_are_right(void **state)
     ulna_test_swing_release(&s);
 }
 
+/* However few frames have the right names, and for all markers of a limb at once: the skeleton says which ones are right. */
+static void names_that_fit_are_right(void **state)
+{
+    (void)state;
+    static const char *const groups[][8] = {{"LWRA", "LWRB"},
+                                            {"LKNE", "RKNE"},
+                                            {"RTHI", "RKNE"},
+                                            {"LELB", "RELB", "LFRM", "RFRM", "LWRA", "RWRA", "LFIN", "RFIN"}};
+    ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
+    ulna_track_result expected = track(&s, NULL);
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        for (int k = 0; k < 8 && groups[i][k]; k += 2)
+            exchange(&s, find(&s, groups[i][k]), find(&s, groups[i][k + 1]), 30, FRAMES);
+        ulna_track_result r = track(&s, NULL);
+        assert_swap(&r, 0, find(&s, groups[i][0]), find(&s, groups[i][1]), 30, FRAMES - 1);
+        assert_poses(&r, &expected);
+        assert_int_equal(r.trust.verdict, ULNA_VERDICT_LOOK);
+        assert_int_equal(r.trust.misplaced, 0);
+        assert_true(r.trust.typical_rms < 0.01);
+        ulna_track_result_release(&r);
+        for (int k = 0; k < 8 && groups[i][k]; k += 2)
+            exchange(&s, find(&s, groups[i][k]), find(&s, groups[i][k + 1]), 30, FRAMES);
+    }
+    ulna_track_result_release(&expected);
+    ulna_test_swing_release(&s);
+}
+
+static ulna_content load(const char *name)
+{
+    char path[512];
+    ulna_error error;
+    ulna_content content = ulna_content_empty(NULL);
+    if (ulna_content_load(ulna_test_path(path, sizeof path, ulna_test_data_dir(), name), NULL, &content, &error))
+        fail_msg("%s: %s", name, error.message);
+    return content;
+}
+
+static ulna_calibration calibrate(const ulna_content *skeleton, const ulna_content *markers)
+{
+    ulna_take *take = NULL;
+    ulna_calibration found = {0};
+    ulna_error error;
+    ulna_take_options options = ulna_take_options_for(skeleton, markers);
+    options.attach = ULNA_ATTACH_NAMES;
+    if (ulna_take_create(&options, &take, &error) || ulna_calibrate(take, NULL, &found, &error))
+        fail_msg("%s", error.message);
+    ulna_take_destroy(take);
+    return found;
+}
+
+/* Offsets of a take in which most frames have wrong names are those of the right ones. Of HDM05 and CMU, where the data are. */
+static void calibrations_see_names_exchanged_back(void **state)
+{
+    static const char *const files[][2] = {{"hdm05/HDM_dg.asf", "hdm05/HDM_dg_06-03_03_120.c3d"},
+                                           {"cmu/02.asf", "cmu/02_01.c3d"}};
+    static const char *const pairs[][2] = {{"LKNE", "RKNE"}, {"RTHI", "RKNE"}, {"LWRA", "RWRA"}, {"LSHO", "LUPA"}};
+    ulna_test_need_data(state);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
+            ulna_content skeleton = load(files[i][0]), markers = load(files[i][1]);
+            ulna_calibration expected = calibrate(&skeleton, &markers);
+            ulna_recording *r = &markers.recording;
+            double *x = r->positions;
+            int a = ulna_recording_find(r, pairs[k][0]), b = ulna_recording_find(r, pairs[k][1]);
+            assert_true(a != ULNA_NONE && b != ULNA_NONE);
+            for (int f = 0; f < r->frame_count; f++, x += 3 * (ptrdiff_t)r->marker_count)
+                for (int c = 0; c < 3 && f >= r->frame_count / 4; c++) {
+                    double kept = x[3 * a + c];
+                    x[3 * a + c] = x[3 * b + c];
+                    x[3 * b + c] = kept;
+                }
+            ulna_calibration found = calibrate(&skeleton, &markers);
+            for (size_t m = 0; m < found.set.count; m++)
+                for (int c = 0; c < 3; c++)
+                    if (fabs(found.set.items[m].offset[c] - expected.set.items[m].offset[c]) > 1e-9)
+                        fail_msg("%s: with %s and %s exchanged, %s is elsewhere", files[i][1], pairs[k][0], pairs[k][1],
+                                 found.set.items[m].marker);
+            ulna_calibration_release(&found);
+            ulna_calibration_release(&expected);
+            ulna_content_release(&markers);
+            ulna_content_release(&skeleton);
+        }
+}
+
 /* A third marker takes part: A to B, then B to C. */
 static void three_names_go_round(void **state)
 {
@@ -143,7 +229,7 @@ static void what_is_no_exchange(void **state)
     s.set.items[a].weight = s.set.items[b].weight = 0;
     for (int f = 0; f < FRAMES; f++)
         for (int k = 0; k < 3; k++) {
-            double way = k == 0 ? 0.04 * (f % 50 - 24.5) : k == 1 ? 0.01 : 1;
+            double there = f % 50 - 24.5, way = k == 0 ? 0.04 * (f / 50 % 2 ? -there : there) : k == 1 ? 0.01 : 1;
             place(&s, f, a)[k] = way;
             place(&s, f, b)[k] = k == 2 ? way : -way;
         }
@@ -182,6 +268,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbours_are_exchanged_back),
         cmocka_unit_test(names_of_most_frames_are_right),
+        cmocka_unit_test(names_that_fit_are_right),
+        cmocka_unit_test(calibrations_see_names_exchanged_back),
         cmocka_unit_test(three_names_go_round),
         cmocka_unit_test(what_is_no_exchange),
         cmocka_unit_test(hundreds_of_exchanges_are_left_alone),

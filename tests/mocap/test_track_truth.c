@@ -221,6 +221,29 @@ static int check_drift_along(const scene *s, const char *name, int first, const 
     return unmarked + after;
 }
 
+/* Frames, during the drift or after it, that are off and not marked. */
+static int count_unmarked(const scene *s, const char *name, int first, int axis, double by)
+{
+    ulna_recording disturbed = copy_of(s->recording);
+    int marker = ulna_recording_find(&disturbed, name), unmarked = 0;
+    double way[3] = {0};
+    unsigned *flags = calloc((size_t)s->frames, sizeof *flags);
+    assert_true(marker != ULNA_NONE && flags && first + DRIFT < s->frames);
+    way[axis] = by;
+    drift(&disturbed, marker, first, way);
+    double *centres = solve(s, &disturbed, flags);
+    for (int f = first; f < s->frames; f++)
+        unmarked +=
+            error_of(s, centres, f) >= OFF_M && !has_no_truth(s, f) && !(flags[f] & ~(unsigned)ULNA_TRACK_OUTLIERS);
+    if (unmarked)
+        print_message("%s drifts by %g along axis %d from frame %d: %d frames are wrong and not marked\n", name, by,
+                      axis, first, unmarked);
+    free(flags);
+    free(centres);
+    ulna_recording_release(&disturbed);
+    return unmarked;
+}
+
 static int check_drift(const scene *s, const char *name, int first, int axis, double by)
 {
     double way[3] = {0};
@@ -252,6 +275,27 @@ static void a_drift_is_marked_from_its_beginning(void **state)
     const scene *s = *state;
     if (s->skeleton.model)
         assert_int_equal(check_drift_along(s, "RFIN", 1974, (const double[3]){0.243, 0.143, 0.103}), 0);
+}
+
+/* A wrist has two markers: it follows one of them for a while, and without it may be rotated. That is marked. */
+static void a_drift_at_a_wrist_is_marked(void **state)
+{
+    static const struct {
+        const char *name;
+        int first, axis, sign;
+    } drifts[] = {{"LWRA", 444, 1, -1}, {"LWRA", 444, 1, 1},  {"LWRA", 1332, 0, 1},
+                  {"LWRA", 2221, 2, 1}, {"LWRA", 3109, 2, 1}, {"RWRA", 2221, 0, -1}};
+    const scene *s = *state;
+    int unmarked = 0;
+    void *other;
+    if (!s->skeleton.model)
+        return;
+    for (size_t i = 0; i < sizeof drifts / sizeof *drifts; i++)
+        unmarked += count_unmarked(s, drifts[i].name, drifts[i].first, drifts[i].axis, drifts[i].sign * DRIFT_M);
+    open_take(&other, "hdm05/HDM_dg_01-03_01_120.c3d");
+    unmarked += count_unmarked(other, "RWRB", 1991, 0, DRIFT_M);
+    close_scene(&other);
+    assert_int_equal(unmarked, 0);
 }
 
 /* One marker shows the hand, and fits it in two ways: after a drift it does not stay in the other one, far beyond its limits. */
@@ -326,7 +370,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_drifting_marker_does_no_harm),           cmocka_unit_test(a_drift_leaves_other_limbs_alone),
         cmocka_unit_test(a_drift_is_marked_from_its_beginning),     cmocka_unit_test(a_hand_does_not_stay_turned),
-        cmocka_unit_test(a_hidden_arm_enters_and_returns_smoothly),
+        cmocka_unit_test(a_hidden_arm_enters_and_returns_smoothly), cmocka_unit_test(a_drift_at_a_wrist_is_marked),
     };
     return cmocka_run_group_tests(tests, open_scene, close_scene);
 }

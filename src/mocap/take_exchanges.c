@@ -1,0 +1,452 @@
+/*
+ * Names that markers exchange in the middle of a take, before anything is solved.
+ *
+ * Two markers that leap to each other's places in one frame have exchanged their names there, whatever they are; no motion does that.
+ * They keep them until they leap back. So the names of the whole take are known but for one choice: which of the two is right. Both are
+ * fitted to a few frames, together for all pairs that leap at the same time, as those of a limb may. If the skeleton fits one way
+ * clearly better, that is right, for however few frames the recording has it so; else the names of most frames are. The take's markers are then
+ * read with the others exchanged back, by calibrations and tracking alike: else two markers of a wrist rotate it by half a turn, at
+ * hardly any error, and offsets are of two markers at once.
+ *
+ * Where most markers leap at once the recording was cut, or put together. Nothing is said of names there.
+ *
+ * CLEARLY was chosen on HDM05's dg 01-03_01 and CMU's 02_01, with all pairs of neighbours and of sides: exchanged, calibrated offsets fit 1.7 to
+ * 16 times worse (cost, in each of nine frames), those of names alone 1.05 times or more, or do not tell: 0.96 to 1.04, the markers of a wrist.
+ */
+#include <string.h>
+
+#include "base/base.h"
+#include "mocap/take.h"
+#include "mocap/tracker.h"
+#include "model/model.h"
+
+enum {
+    MOST_EXCHANGES = 128,
+    MOST_CUTS = 64,
+    FORGET = 5,    /* frames: where a marker was seen so long ago says nothing of where it may be now */
+    FITS = 9,      /* frames that are fitted, */
+    MOST_FITS = 8, /* of them: so many must agree */
+    PROBES = 12,   /* frames of which the first with all markers that leap is fitted */
+    RESTARTS = 2
+};
+#define LEAST_LEAP 0.3 /* of the scale of the loss, away from where a marker was going */
+#define NEAR 0.25      /* of the distance between two markers: so near to the place of the other one, */
+#define NEAREST 1.5    /* and of the scale of the loss, at most, */
+#define AFTER_GAP 0.5  /* or this where one was missing in the frame before */
+#define MOST_LEAPS 0.5 /* of the markers: more that leap by the scale of the loss, and the recording leaps as a whole */
+#define CLEARLY 0.95   /* of the cost of the other way */
+
+/* ---- names as they should be ------------------------------------------------------------------------------------------ */
+
+int ulna_take_named(const ulna_take *take, int frame, int marker)
+{
+    for (int i = 0; i < take->exchange_count; i++) {
+        const ulna_exchange *e = &take->exchanges[i];
+        if (frame >= e->first)
+            marker = marker == e->a ? e->b : marker == e->b ? e->a : marker;
+    }
+    return marker;
+}
+
+int ulna_take_is_pair_exchanged(const ulna_take *take, int a, int b, int frame)
+{
+    int is_exchanged = 0;
+    for (int i = 0; i < take->exchange_count; i++) {
+        const ulna_exchange *e = &take->exchanges[i];
+        is_exchanged ^= ((e->a == a && e->b == b) || (e->a == b && e->b == a)) && frame >= e->first;
+    }
+    return is_exchanged;
+}
+
+int ulna_take_is_exchanged(const ulna_take *take, int frame)
+{
+    for (int i = 0; i < take->exchange_count; i++)
+        if (ulna_take_is_pair_exchanged(take, take->exchanges[i].a, take->exchanges[i].b, frame))
+            return 1;
+    return 0;
+}
+
+static ulna_status add_exchange(ulna_take *take, int a, int b, int first)
+{
+    void *items = take->exchanges;
+    ulna_status status = ulna_grow(&take->allocator, &items, &take->exchange_room, (size_t)take->exchange_count + 1,
+                                   sizeof *take->exchanges);
+    take->exchanges = items;
+    if (status == ULNA_OK)
+        take->exchanges[take->exchange_count++] = (ulna_exchange){a, b, first};
+    return status;
+}
+
+/* ---- leaps ------------------------------------------------------------------------------------------------------------- */
+
+static double distance_between(const double a[3], const double b[3])
+{
+    const double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+    return ulna_norm(d);
+}
+
+/* Where markers are and where they were going, count x 3 each; and when they were seen last. */
+typedef struct trails {
+    ulna_take *take;
+    double scale; /* of the loss */
+    size_t count; /* markers that are seen somewhere */
+    int *column;  /* count: their numbers in the recording */
+    double *now, *last, *velocity, *expected;
+    int *seen;   /* count: frame, or ULNA_NONE */
+    int *leaper; /* at most count, and one that is none */
+    void *memory;
+    size_t bytes;
+} trails;
+
+static void take_arrays(trails *t, ulna_arena *arena)
+{
+    size_t count = t->take->set.count;
+    double **places[] = {&t->now, &t->last, &t->velocity, &t->expected};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        *places[i] = ulna_arena_take(arena, 3 * count, sizeof(double));
+    t->column = ulna_arena_take(arena, count, sizeof *t->column);
+    t->seen = ulna_arena_take(arena, count, sizeof *t->seen);
+    t->leaper = ulna_arena_take(arena, count + 1, sizeof *t->leaper);
+}
+
+static ulna_status open_trails(ulna_take *take, double scale, trails *t)
+{
+    ulna_arena arena = {0};
+    *t = (trails){.take = take, .scale = scale};
+    take_arrays(t, &arena);
+    t->bytes = arena.used;
+    t->memory = arena.failed ? NULL : ulna_allocate(&take->allocator, t->bytes, 1);
+    if (!t->memory)
+        return ULNA_ERR_MEMORY;
+    arena = (ulna_arena){t->memory, 0, 0};
+    take_arrays(t, &arena);
+    for (size_t i = 0; i < take->set.count; i++)
+        if (take->seen[i]) {
+            t->seen[t->count] = ULNA_NONE;
+            t->column[t->count++] = take->source[i];
+        }
+    return ULNA_OK;
+}
+
+/* Is every marker seen, in this frame and in the one before? */
+static int is_whole(const trails *t, int frame)
+{
+    const int count = (int)t->count;
+    int missing = 0;
+    for (int i = 0; i < count; i++)
+        missing |= t->seen[i] != frame - 1;
+    for (int i = 0; i < 3 * count; i += 3)
+        missing |= isnan(t->now[i]);
+    return frame > 0 && !missing;
+}
+
+/* Then it is simple: does none leap? What is remembered is as `remember` has it. */
+static int go_on(trails *t, int frame)
+{
+    const double least = LEAST_LEAP * t->scale, *restrict now = t->now;
+    double *restrict last = t->last, *restrict velocity = t->velocity, *restrict expected = t->expected;
+    const int count = (int)t->count;
+    double most = 0;
+    for (int k = 0; k < 3 * count; k++) {
+        double off = now[k] - (last[k] + velocity[k]);
+        expected[k] = off * off;
+    }
+    for (int k = 0; k < 3 * count; k += 3) {
+        double square = expected[k] + expected[k + 1] + expected[k + 2];
+        most = square > most ? square : most;
+    }
+    if (most > least * least)
+        return 0;
+    for (int k = 0; k < 3 * count; k++) {
+        velocity[k] = now[k] - last[k];
+        last[k] = now[k];
+    }
+    for (int i = 0; i < count; i++)
+        t->seen[i] = frame;
+    return 1;
+}
+
+/* Markers that are not where they were going: returns how many; ULNA_NONE if most of those that are seen leap. */
+static int find_leapers(trails *t, int frame)
+{
+    const double least = LEAST_LEAP * t->scale, *now = t->now, *last = t->last, *velocity = t->velocity;
+    const int count = (int)t->count;
+    int leaps = 0, far = 0, seen = 0;
+    for (int i = 0; i < count; i++, now += 3, last += 3, velocity += 3) {
+        int frames = frame - t->seen[i];
+        if (t->seen[i] == ULNA_NONE || frames > FORGET || isnan(now[0]))
+            continue;
+        double *to = t->expected + 3 * (size_t)i, square = 0;
+        seen++;
+        for (int k = 0; k < 3; k++) {
+            to[k] = last[k] + frames * velocity[k];
+            square += (now[k] - to[k]) * (now[k] - to[k]);
+        }
+        t->leaper[leaps] = i;
+        leaps += square > least * least;
+        far += square > t->scale * t->scale;
+    }
+    return far > MOST_LEAPS * (2 * seen > count ? seen : count) ? ULNA_NONE : leaps;
+}
+
+static int is_exchange(const trails *t, int a, int b, int frame)
+{
+    int is_next = t->seen[a] == frame - 1 && t->seen[b] == frame - 1;
+    const double *at_a = t->expected + 3 * a, *at_b = t->expected + 3 * b;
+    double near = fmin(NEAR * distance_between(at_a, at_b), (is_next ? NEAREST : AFTER_GAP) * t->scale);
+    return distance_between(t->now + 3 * a, at_b) < near && distance_between(t->now + 3 * b, at_a) < near;
+}
+
+static void swap_places(double *places, int a, int b)
+{
+    double kept[3];
+    memcpy(kept, places + 3 * a, sizeof kept);
+    memcpy(places + 3 * a, places + 3 * b, sizeof kept);
+    memcpy(places + 3 * b, kept, sizeof kept);
+}
+
+/* All pairs of those that leap. */
+static ulna_status find_exchanges_in(trails *t, int leaps, int frame)
+{
+    ulna_status status = ULNA_OK;
+    for (int i = 0; i < leaps; i++)
+        for (int k = i + 1; k < leaps && status == ULNA_OK; k++) {
+            int a = t->leaper[i], b = t->leaper[k];
+            if (!is_exchange(t, a, b, frame))
+                continue;
+            status = add_exchange(t->take, t->column[a], t->column[b], frame);
+            swap_places(t->last, a, b);
+            swap_places(t->expected, a, b);
+        }
+    return status;
+}
+
+/* A marker that has leapt, and not to where another one was going, may be back soon: it counts as missing for as long as that. */
+static int is_stray(const trails *t, int i, int frame)
+{
+    return t->seen[i] != ULNA_NONE && frame - t->seen[i] <= FORGET &&
+           distance_between(t->now + 3 * i, t->expected + 3 * i) > t->scale;
+}
+
+static void remember(trails *t, int frame, int is_whole_leap)
+{
+    const double *now = t->now;
+    double *last = t->last, *velocity = t->velocity;
+    const int count = (int)t->count;
+    for (int i = 0; i < count; i++, now += 3, last += 3, velocity += 3) {
+        if (isnan(now[0]) || (!is_whole_leap && is_stray(t, i, frame))) /* what is gathered is a position or missing */
+            continue;
+        int frames = frame - t->seen[i], goes_on = t->seen[i] != ULNA_NONE && frames <= FORGET && !is_whole_leap;
+        for (int k = 0; k < 3; k++) {
+            velocity[k] = goes_on ? (now[k] - last[k]) / frames : 0;
+            last[k] = now[k];
+        }
+        t->seen[i] = frame;
+    }
+}
+
+static ulna_status add_cut(ulna_take *take, int frame)
+{
+    void *items = take->cuts;
+    ulna_status status =
+        ulna_grow(&take->allocator, &items, &take->cut_room, (size_t)take->cut_count + 1, sizeof *take->cuts);
+    take->cuts = items;
+    if (status == ULNA_OK)
+        take->cuts[take->cut_count++] = frame;
+    return status;
+}
+
+int ulna_take_has_cut(const ulna_take *take, int first, int last)
+{
+    for (int i = 0; i < take->cut_count; i++)
+        if (take->cuts[i] >= first && take->cuts[i] <= last)
+            return 1;
+    return 0;
+}
+
+static ulna_status find_leaps(trails *t)
+{
+    ulna_take *take = t->take;
+    ulna_status status = ULNA_OK;
+    for (int f = 0; f < take->frame_count && status == ULNA_OK && take->exchange_count <= MOST_EXCHANGES; f++) {
+        ulna_take_gather_recorded(take, f, t->count, t->column, t->now);
+        if (is_whole(t, f) && go_on(t, f))
+            continue;
+        int leaps = find_leapers(t, f);
+        status = find_exchanges_in(t, leaps, f);
+        if (status == ULNA_OK && leaps == ULNA_NONE && take->cut_count <= MOST_CUTS)
+            status = add_cut(take, f);
+        remember(t, f, leaps == ULNA_NONE);
+    }
+    if (take->cut_count > MOST_CUTS)
+        take->cut_count = 0;
+    if (take->exchange_count > MOST_EXCHANGES) /* that is no recording of names that go wrong now and then */
+        take->exchange_count = 0;
+    return status;
+}
+
+/* ---- which names are right ------------------------------------------------------------------------------------------------ */
+
+typedef struct naming {
+    ulna_take *take;
+    int leaps;                 /* exchanges that were found; those behind them begin with the take */
+    int group[MOST_EXCHANGES]; /* of these: the first one that it is to be chosen with */
+    ulna_tracker *tracker;
+    double *points, *q; /* set.count x 3, nq */
+} naming;
+
+static int is_same_pair(const ulna_exchange *a, const ulna_exchange *b)
+{
+    return (a->a == b->a && a->b == b->b) || (a->a == b->b && a->b == b->a);
+}
+
+/* Exchanges of one pair, and those of one frame, belong together; and so on from these. */
+static void find_groups(naming *n)
+{
+    const ulna_exchange *e = n->take->exchanges;
+    for (int i = 0; i < n->leaps; i++) {
+        n->group[i] = i;
+        for (int k = 0; k < i; k++) {
+            int from = n->group[i], to = n->group[k];
+            if (!is_same_pair(&e[i], &e[k]) && e[i].first != e[k].first)
+                continue;
+            for (int m = 0; m <= i; m++)
+                n->group[m] = n->group[m] == from ? to : n->group[m];
+        }
+    }
+}
+
+/* Is it the first of its pair? */
+static int is_first(const naming *n, int i)
+{
+    int k = 0;
+    while (!is_same_pair(&n->take->exchanges[k], &n->take->exchanges[i]))
+        k++;
+    return k == i;
+}
+
+/* The names of most frames. If those of the first frame are not among them, they are exchanged from there on, too. */
+static ulna_status choose_most(naming *n)
+{
+    ulna_take *take = n->take;
+    ulna_status status = ULNA_OK;
+    for (int i = 0; i < n->leaps && status == ULNA_OK; i++) {
+        int a = take->exchanges[i].a, b = take->exchanges[i].b, frames = 0;
+        for (int f = 0; f < take->frame_count; f++)
+            frames += ulna_take_is_pair_exchanged(take, a, b, f);
+        if (2 * frames > take->frame_count)
+            status = add_exchange(take, a, b, 0);
+    }
+    return status;
+}
+
+/* The other names, of all pairs of a group. Twice, and all is as before: the list is cut to `count`. */
+static ulna_status turn(naming *n, int group)
+{
+    ulna_status status = ULNA_OK;
+    for (int i = 0; i < n->leaps && status == ULNA_OK; i++)
+        if (n->group[i] == group && is_first(n, i))
+            status = add_exchange(n->take, n->take->exchanges[i].a, n->take->exchanges[i].b, 0);
+    return status;
+}
+
+static int is_group_seen(const naming *n, int group, int frame)
+{
+    double x[3];
+    for (int i = 0; i < n->leaps; i++)
+        if (n->group[i] == group && !(ulna_take_marker(n->take, frame, n->take->exchanges[i].a, x) &&
+                                      ulna_take_marker(n->take, frame, n->take->exchanges[i].b, x)))
+            return 0;
+    return 1;
+}
+
+/* The first frame of a part of the take in which all that leap are seen, or just the first. */
+static int frame_to_fit(const naming *n, int group, int part)
+{
+    for (int p = 0; p < PROBES; p++) {
+        int frame = ulna_take_sample(n->take, part * PROBES + p, FITS * PROBES);
+        if (is_group_seen(n, group, frame))
+            return frame;
+    }
+    return ulna_take_sample(n->take, part * PROBES, FITS * PROBES);
+}
+
+static ulna_status fit(const naming *n, int group, double cost[FITS])
+{
+    ulna_status status = ULNA_OK;
+    for (int k = 0; k < FITS && status == ULNA_OK; k++) {
+        ulna_frame_report report;
+        ulna_take_positions(n->take, frame_to_fit(n, group, k), n->points);
+        ulna_tracker_reset(n->tracker, NULL);
+        status = ulna_tracker_frame(n->tracker, n->points, n->q, &report);
+        cost[k] = ulna_tracker_report(n->tracker, &report);
+    }
+    return status;
+}
+
+static int is_clearly_better(const double a[FITS], const double b[FITS])
+{
+    double sum_a = 0, sum_b = 0;
+    int frames = 0;
+    for (int k = 0; k < FITS; k++) {
+        sum_a += a[k];
+        sum_b += b[k];
+        frames += a[k] < b[k];
+    }
+    return frames >= MOST_FITS && sum_a < CLEARLY * sum_b;
+}
+
+/* Keeps the other names of a group if they fit clearly better. */
+static ulna_status choose_better(naming *n, int group)
+{
+    double as_it_is[FITS], turned[FITS];
+    int count = n->take->exchange_count;
+    ulna_status status = fit(n, group, as_it_is);
+    if (status == ULNA_OK)
+        status = turn(n, group);
+    if (status == ULNA_OK)
+        status = fit(n, group, turned);
+    if (status != ULNA_OK || !is_clearly_better(turned, as_it_is))
+        n->take->exchange_count = count;
+    return status;
+}
+
+static ulna_status choose_names(naming *n, const ulna_track_options *options)
+{
+    ulna_take *take = n->take;
+    size_t points = 3 * take->set.count, room = points + (size_t)take->model->nq;
+    double *memory = ulna_allocate(&take->allocator, room, sizeof *memory);
+    ulna_status status = memory ? ULNA_OK : ULNA_ERR_MEMORY;
+    find_groups(n);
+    if (status == ULNA_OK)
+        status = choose_most(n);
+    if (status == ULNA_OK)
+        status = ulna_tracker_create(take->model, &take->set, options, &take->allocator, &n->tracker, NULL);
+    n->points = memory;
+    n->q = memory ? memory + points : NULL;
+    for (int i = 0; i < n->leaps && status == ULNA_OK; i++)
+        if (n->group[i] == i)
+            status = choose_better(n, i);
+    ulna_tracker_destroy(n->tracker);
+    ulna_release(&take->allocator, memory, room, sizeof *memory);
+    return status;
+}
+
+ulna_status ulna_take_find_exchanges(ulna_take *take, ulna_error *error)
+{
+    ulna_track_options options = ulna_track_options_default();
+    trails t;
+    options.fresh.restarts = RESTARTS;
+    ulna_track_options_resolve(ulna_marker_set_length_scale(take->model, &take->set), &options);
+    ulna_status status = open_trails(take, options.loss_scale, &t);
+    if (status == ULNA_OK)
+        status = find_leaps(&t);
+    ulna_release(&take->allocator, t.memory, t.bytes, 1);
+    if (status == ULNA_OK && take->exchange_count) {
+        naming n = {.take = take, .leaps = take->exchange_count};
+        status = choose_names(&n, &options);
+    }
+    return status == ULNA_OK ? ULNA_OK
+                             : ulna_fail(error, status, "exchanged names cannot be looked for in %d frames: %s",
+                                         take->frame_count, ulna_status_text(status));
+}
