@@ -165,8 +165,9 @@ ulna_status ulna_tracker_abreast(const ulna_tracker *t, const double *leap, doub
     const ulna_problem *problem = t->problem;
     const int has_limits = t->options.limits > 0;
     *abreast = NULL;
-    /* Terms on coordinates that a caller has added are not in `hold`. */
-    if (!t->may_loop || t->prior_term == ULNA_NONE || problem->coordinate_count != 1 + has_limits)
+    /* Terms that a caller has added: those on coordinates are not in `hold`, points not among the markers. */
+    if (!t->may_loop || t->prior_term == ULNA_NONE || problem->coordinate_count != 1 + has_limits ||
+        problem->pull_count != t->count)
         return ULNA_OK;
     const ulna_abreast_hold hold = {.side = weight / t->prior.sum,
                                     .leap = leap,
