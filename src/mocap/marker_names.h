@@ -10,7 +10,7 @@
 
 /* Names of bones in common skeletons, without what says the side; the likeliest first. */
 #define ULNA_BONES_TOP "thorax upperspine spine3 spine2 chest2 chest1 chest uppertorso upperback spine1 spine torso"
-#define ULNA_BONES_ARM "humerus upperarm uparm arm shoulder"
+#define ULNA_BONES_ARM "humerus upperarm uparm arm shoulder shldr"
 #define ULNA_BONES_THIGH "femur thigh upleg upperleg hip"
 #define ULNA_BONES_SHANK "tibia shank calf shin lowerleg loleg leg knee"
 #define ULNA_BONES_FOOT "foot ankle"

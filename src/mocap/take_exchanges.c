@@ -166,8 +166,8 @@ static int go_on(trails *t, int frame)
     return 1;
 }
 
-/* Markers that are not where they were going: returns how many; ULNA_NONE if most of those that are seen leap. */
-static int find_leapers(trails *t, int frame)
+/* Markers that are not where they were going: returns how many. *is_cut: most of those that are seen leap. *is_fast: most do so a little, at least. */
+static int find_leapers(trails *t, int frame, int *is_cut, int *is_fast)
 {
     const double least = LEAST_LEAP * t->scale, *now = t->now, *last = t->last, *velocity = t->velocity;
     const int count = (int)t->count;
@@ -186,15 +186,37 @@ static int find_leapers(trails *t, int frame)
         leaps += square > least * least;
         far += square > t->scale * t->scale;
     }
-    return far > MOST_LEAPS * (2 * seen > count ? seen : count) ? ULNA_NONE : leaps;
+    double most = MOST_LEAPS * (2 * seen > count ? seen : count);
+    *is_cut = far > most;
+    *is_fast = leaps > most;
+    return leaps;
 }
 
-static int is_exchange(const trails *t, int a, int b, int frame)
+/* How far both are from the other's place, together; INFINITY if that is too far. */
+static double exchange_cost(const trails *t, int a, int b, int frame)
 {
     int is_next = t->seen[a] == frame - 1 && t->seen[b] == frame - 1;
     const double *at_a = t->expected + 3 * a, *at_b = t->expected + 3 * b;
     double near = fmin(NEAR * distance_between(at_a, at_b), (is_next ? NEAREST : AFTER_GAP) * t->scale);
-    return distance_between(t->now + 3 * a, at_b) < near && distance_between(t->now + 3 * b, at_a) < near;
+    double from_b = distance_between(t->now + 3 * a, at_b), from_a = distance_between(t->now + 3 * b, at_a);
+    return from_a < near && from_b < near ? from_a + from_b : (double)INFINITY;
+}
+
+/* The pair of those that leap that comes nearest to each other's places: 0 if none is near. */
+static int nearest_exchange(const trails *t, int leaps, int frame, int pair[2])
+{
+    double least = INFINITY;
+    pair[0] = pair[1] = 0;
+    for (int i = 0; i < leaps; i++)
+        for (int k = i + 1; k < leaps; k++) {
+            double cost = exchange_cost(t, t->leaper[i], t->leaper[k], frame);
+            if (cost < least) {
+                least = cost;
+                pair[0] = t->leaper[i];
+                pair[1] = t->leaper[k];
+            }
+        }
+    return !isinf(least);
 }
 
 static void swap_places(double *places, int a, int b)
@@ -205,19 +227,15 @@ static void swap_places(double *places, int a, int b)
     memcpy(places + 3 * b, kept, sizeof kept);
 }
 
-/* All pairs of those that leap. */
+/* All pairs of those that leap, one after the other: those of one wrist are near each other. */
 static ulna_status find_exchanges_in(trails *t, int leaps, int frame)
 {
     ulna_status status = ULNA_OK;
-    for (int i = 0; i < leaps; i++)
-        for (int k = i + 1; k < leaps && status == ULNA_OK; k++) {
-            int a = t->leaper[i], b = t->leaper[k];
-            if (!is_exchange(t, a, b, frame))
-                continue;
-            status = add_exchange(t->take, t->column[a], t->column[b], frame);
-            swap_places(t->last, a, b);
-            swap_places(t->expected, a, b);
-        }
+    for (int n = 0, pair[2]; n < leaps && status == ULNA_OK && nearest_exchange(t, leaps, frame, pair); n++) {
+        status = add_exchange(t->take, t->column[pair[0]], t->column[pair[1]], frame);
+        swap_places(t->last, pair[0], pair[1]);
+        swap_places(t->expected, pair[0], pair[1]);
+    }
     return status;
 }
 
@@ -228,15 +246,15 @@ static int is_stray(const trails *t, int i, int frame)
            distance_between(t->now + 3 * i, t->expected + 3 * i) > t->scale;
 }
 
-static void remember(trails *t, int frame, int is_whole_leap)
+static void remember(trails *t, int frame, int is_cut, int is_fast)
 {
     const double *now = t->now;
     double *last = t->last, *velocity = t->velocity;
     const int count = (int)t->count;
     for (int i = 0; i < count; i++, now += 3, last += 3, velocity += 3) {
-        if (isnan(now[0]) || (!is_whole_leap && is_stray(t, i, frame))) /* what is gathered is a position or missing */
+        if (isnan(now[0]) || (!is_fast && is_stray(t, i, frame))) /* what is gathered is a position or missing */
             continue;
-        int frames = frame - t->seen[i], goes_on = t->seen[i] != ULNA_NONE && frames <= FORGET && !is_whole_leap;
+        int frames = frame - t->seen[i], goes_on = t->seen[i] != ULNA_NONE && frames <= FORGET && !is_cut;
         for (int k = 0; k < 3; k++) {
             velocity[k] = goes_on ? (now[k] - last[k]) / frames : 0;
             last[k] = now[k];
@@ -272,11 +290,12 @@ static ulna_status find_leaps(trails *t)
         ulna_take_gather_recorded(take, f, t->count, t->column, t->now);
         if (is_whole(t, f) && go_on(t, f))
             continue;
-        int leaps = find_leapers(t, f);
-        status = find_exchanges_in(t, leaps, f);
-        if (status == ULNA_OK && leaps == ULNA_NONE && take->cut_count <= MOST_CUTS)
+        int is_cut, is_fast, leaps = find_leapers(t, f, &is_cut, &is_fast);
+        if (!is_cut)
+            status = find_exchanges_in(t, leaps, f);
+        else if (take->cut_count <= MOST_CUTS)
             status = add_cut(take, f);
-        remember(t, f, leaps == ULNA_NONE);
+        remember(t, f, is_cut, is_fast);
     }
     if (take->cut_count > MOST_CUTS)
         take->cut_count = 0;

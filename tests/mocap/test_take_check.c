@@ -697,6 +697,29 @@ static void motions_give_no_alarm(void **state)
     }
 }
 
+/* On a skeleton whose upper arms are lShldr and rShldr, arms that have each other's names were fitted, and trusted. */
+static void exchanged_arms_of_poser_are_found(void **state)
+{
+    static const char *const files[] = {"bvh/secondlife_per_joint_orders.bvh", "bvh/threejs_pirouette.bvh"};
+    ulna_test_need_data(state);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        ulna_content skeleton = load(files[i]);
+        ulna_recording r = markers_of_motion(skeleton.model, &skeleton.clip, files[i]);
+        ulna_take_options options = ulna_take_options_default();
+        options.model = skeleton.model;
+        options.recording = &r;
+        options.attach = ULNA_ATTACH_NAMES;
+        for (int m = 0; m < r.marker_count; m++)
+            if (m % (r.marker_count / 2) >= 3 && m % (r.marker_count / 2) < 8)
+                r.names[m][0] = r.names[m][0] == 'L' ? 'R' : 'L';
+        ulna_take *take = make(&options);
+        assert_true(take->doubts & (ULNA_DOUBT_PART | ULNA_DOUBT_NAMES));
+        ulna_take_destroy(take);
+        ulna_recording_release(&r);
+        ulna_content_release(&skeleton);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -715,6 +738,7 @@ int main(void)
         cmocka_unit_test(exchanged_neighbours_are_found_in_recordings),
         cmocka_unit_test(recorded_takes_give_no_alarm),
         cmocka_unit_test(motions_give_no_alarm),
+        cmocka_unit_test(exchanged_arms_of_poser_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

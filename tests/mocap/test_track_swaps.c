@@ -125,7 +125,7 @@ static void names_that_fit_are_right(void **state)
     static const char *const groups[][8] = {{"LWRA", "LWRB"},
                                             {"LKNE", "RKNE"},
                                             {"RTHI", "RKNE"},
-                                            {"LELB", "RELB", "LFRM", "RFRM", "LWRA", "RWRA", "LFIN", "RFIN"}};
+                                            {"LFRM", "RFRM", "LWRA", "RWRA", "LWRB", "RWRB", "LFIN", "RFIN"}};
     ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
     ulna_track_result expected = track(&s, NULL);
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
@@ -202,6 +202,25 @@ static void calibrations_see_names_exchanged_back(void **state)
         }
 }
 
+/* A few frames before, most markers are not where they were going: that is no reason to count them as strays, and to miss what follows. */
+static void a_jerk_hides_no_exchange(void **state)
+{
+    (void)state;
+    ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
+    int a = find(&s, "LKNE"), b = find(&s, "RKNE");
+    for (int f = 58; f < FRAMES; f++)
+        for (int m = 0; m < s.recording.marker_count; m++)
+            place(&s, f, m)[1] += m % 3 && m != a && m != b ? 0.03 : 0.1;
+    ulna_track_result expected = track(&s, NULL);
+    exchange(&s, a, b, 60, FRAMES);
+    ulna_track_result r = track(&s, NULL);
+    assert_swap(&r, 0, a, b, 60, FRAMES - 1);
+    assert_poses(&r, &expected);
+    ulna_track_result_release(&expected);
+    ulna_track_result_release(&r);
+    ulna_test_swing_release(&s);
+}
+
 /* A third marker takes part: A to B, then B to C. */
 static void three_names_go_round(void **state)
 {
@@ -266,13 +285,10 @@ static void hundreds_of_exchanges_are_left_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(neighbours_are_exchanged_back),
-        cmocka_unit_test(names_of_most_frames_are_right),
-        cmocka_unit_test(names_that_fit_are_right),
-        cmocka_unit_test(calibrations_see_names_exchanged_back),
-        cmocka_unit_test(three_names_go_round),
-        cmocka_unit_test(what_is_no_exchange),
-        cmocka_unit_test(hundreds_of_exchanges_are_left_alone),
+        cmocka_unit_test(neighbours_are_exchanged_back), cmocka_unit_test(names_of_most_frames_are_right),
+        cmocka_unit_test(names_that_fit_are_right),      cmocka_unit_test(calibrations_see_names_exchanged_back),
+        cmocka_unit_test(a_jerk_hides_no_exchange),      cmocka_unit_test(three_names_go_round),
+        cmocka_unit_test(what_is_no_exchange),           cmocka_unit_test(hundreds_of_exchanges_are_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
