@@ -172,6 +172,9 @@ static void note_trust(const solve_job *job)
         files_note_text(job->notes, "you gave --%s-unit: is the unit right?",
                         job->skeleton_unit > 0 ? "skeleton" : "input");
     note_misplaced(job);
+    if (trust->reasons & ULNA_REASON_LENGTHS)
+        files_note_text(job->notes, "`ulna calibrate` says how the lengths of the bones differ; with --symmetric and "
+                                    "--model-out FILE it finds this person's");
     if (trust->is_undetermined)
         files_note_text(job->notes,
                         "%d marker%s give%s %d numbers a frame: that does not determine %d degrees of freedom, however "
@@ -448,6 +451,7 @@ static void put_shown(const solve_job *job)
     put_count(o, "rarest_missing", s->frames - job->take->seen[rarest]);
     put_number(o, "missing_percent", 100.0 * (double)s->missing / ((double)s->frames * s->markers_used));
     put_number(o, "rate", s->frames / fmax(1e-9, s->seconds));
+    put_number(o, "us_in_all", 1e6 * s->seconds / s->frames);
 }
 
 void solve_add_results(solve_job *job)
@@ -490,7 +494,9 @@ void solve_add_results(solve_job *job)
     put_shown(job);
     solve_add_ghost(job);
     note_trust(job);
-    if (job->attach == ATTACH_MODEL && !job->take->keypoints && r->trust.verdict == ULNA_VERDICT_REJECT)
+    int fits_badly = r->trust.verdict == ULNA_VERDICT_REJECT ||
+                     (r->trust.reasons & (ULNA_REASON_ROUGH | ULNA_REASON_OUTLIERS | ULNA_REASON_MISPLACED)) != 0;
+    if (job->attach == ATTACH_MODEL && !job->take->keypoints && fits_badly)
         files_note_text(job->notes,
                         "the markers are where the skeleton has its own: --attach names finds where they are from "
                         "the take and their names");
@@ -565,9 +571,10 @@ static void print_summary(const cli *tool, const solve_job *job)
         "{r.compared.file}: joints are {r.compared.joints_mm%.1f} mm apart on average, {r.compared.joints_max_mm%.1f} mm at "
         "most (frame {r.compared.max_frame})");
     fact_line(tool, o, "effort", "{r.iterations.mean%.1f} iterations and {r.evaluations.mean%.1f} evaluations a frame");
-    fact_line(tool, o, "time",
-              "{r.us_per_frame.mean%.1f} µs a frame (median {r.us_per_frame.median%.1f}); {r.seconds%.3f} s in all, "
-              "{rate%.0f} frames/s");
+    fact_line(
+        tool, o, "time",
+        "{us_in_all%.1f} µs a frame: {r.seconds%.3f} s in all, {rate%.0f} frames/s; of this, following the markers "
+        "frame by frame {r.us_per_frame.mean%.1f} µs (median {r.us_per_frame.median%.1f})");
 }
 
 void solve_tell(const cli *tool, solve_job *job, int count)

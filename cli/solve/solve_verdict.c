@@ -115,6 +115,7 @@ void solve_add_verdict(solve_job *job)
     put_reasons(job);
     put_unmeasured(job);
     put_text(job->shown, "verdict", solve_verdict_text(job->result.trust.verdict));
+    put_count(job->shown, "reason_count", (long long)json_array_size(json_object_get(job->object, "reasons")));
     put_flag(job->shown, "is_partly", job->result.trust.verdict == ULNA_VERDICT_TRUST && job->result.trust.unmeasured);
 }
 
@@ -143,11 +144,18 @@ static void ranges_text(const json_t *list, char *text, size_t size)
         snprintf(text + length, size - length, " and %zu more", count - SHOWN);
 }
 
+/* Several reasons have a line each: they are sentences with commas of their own. */
 void solve_say_verdict(const cli *tool, const solve_job *job)
 {
-    fact_line(
-        tool, job->shown, "verdict",
-        "{verdict}[{is_partly?}, but for joints that no marker measures (see the note)][{r.reasons?}: {r.reasons}]");
+    const json_t *reasons = json_object_get(job->object, "reasons");
+    size_t count = json_array_size(reasons);
+    fact_line(tool, job->shown, "verdict",
+              count > 1
+                  ? "{verdict}: {reason_count} reasons"
+                  : "{verdict}[{is_partly?}, but for joints that no marker measures (see the note)][{r.reasons?}: "
+                    "{r.reasons}]");
+    for (size_t i = 0; i < count && count > 1 && !tool->json && !tool->quiet; i++)
+        fact_text(tool, i ? "" : "reasons", "%s", json_string_value(json_array_get(reasons, i)));
 }
 
 void solve_say_ranges(const cli *tool, const solve_job *job)

@@ -251,8 +251,8 @@ static ulna_status fail_match(const ulna_take *take, const ulna_marker_set *all,
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.40s", m ? ", " : "", r->names[m]);
     return ulna_fail(
         error, ULNA_ERR_ARGUMENT,
-        "no marker of the set is in the recording: the set has '%.30s', the recording %s%s; 'ulna calibrate' "
-        "makes a set for it",
+        "no marker of the set is in the recording: the set has '%.30s', the recording %s%s; another table of "
+        "markers is needed, which 'ulna calibrate' makes if it knows their names",
         all->items[0].marker, *names ? names : "none", strlen(names) >= ENOUGH ? ", ..." : "");
 }
 
