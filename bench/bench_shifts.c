@@ -105,11 +105,13 @@ static int shift_marker(const scene *s, int marker, int from, const double by[3]
 static int choose_marker(const scene *s, uint64_t *random)
 {
     const ulna_take *take = s->clean;
-    for (;;) {
-        int marker = (int)(ulna_random_uniform(random) * (double)take->set.count);
+    int marker = 0;
+    for (int tries = 0; tries < 1000; tries++) {
+        marker = (int)(ulna_random_uniform(random) * (double)take->set.count);
         if (take->seen[marker] >= OFTEN_SEEN * take->frame_count)
-            return marker;
+            break;
     }
+    return marker;
 }
 
 /* What is reported of a take in which this marker shifted at this frame. */

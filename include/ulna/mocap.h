@@ -231,7 +231,9 @@ typedef struct ulna_take {
     int subject_count;      /* 0, or at least 2 */
     int subject;            /* the one that is used; ULNA_NONE without several */
     /* Names that are wrong for a part of the take: two markers leap to each other's places in one frame, and one way round the skeleton fits
-     * clearly better; or if neither does, other names hold for most of the take. ulna_calibrate and ulna_track read the markers with these undone. */
+     * clearly better; or if neither does, other names hold for most of the take. ulna_calibrate reads the markers with these undone, and so does
+     * ulna_track, but for plain least squares, options.causal and options.oracle, which take names as they are recorded. Those that begin with frame 0
+     * count first, then the others in the order of time. To choose, up to 18 frames are solved for each group of exchanges. */
     ulna_exchange *exchanges;
     int exchange_count;
     /* Frames, as indices in the take, in which most markers leap at once, from where they were going: the recording was cut there, or put together.

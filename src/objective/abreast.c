@@ -21,7 +21,7 @@ struct ulna_abreast {
     double *nothing;         /* 4 for each point, or nv: zeros, for lanes that are not used */
 };
 
-/* The position of the root is that of its slides, and no other link of its chain slides. */
+/* Translations of the root come before its rotations, and goals are seen from it: it is the link near which coordinates are taken. */
 static int has_plain_root(const ulna_model *model)
 {
     const ulna_link *root = &model->link[0];

@@ -282,9 +282,53 @@ static void hundreds_of_exchanges_are_left_alone(void **state)
     ulna_test_swing_release(&s);
 }
 
+/* Two exchanges with a marker in common: in the end, the first of three has the place of the last. */
+static void exchanges_may_share_a_marker(void **state)
+{
+    (void)state;
+    static const char *const names[][3] = {
+        {"LELB", "LWRA", "LFIN"}, {"LKNE", "LANK", "LTOE"}, {"LKNE", "RKNE", "RANK"}};
+    ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
+    ulna_track_result expected = track(&s, NULL);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int a = find(&s, names[i][0]), b = find(&s, names[i][1]), c = find(&s, names[i][2]);
+        exchange(&s, a, b, 0, 50);
+        exchange(&s, b, c, 150, FRAMES);
+        ulna_track_result r = track(&s, NULL);
+        assert_poses(&r, &expected);
+        ulna_track_result_release(&r);
+        exchange(&s, b, c, 150, FRAMES);
+        exchange(&s, a, b, 0, 50);
+    }
+    ulna_track_result_release(&expected);
+    ulna_test_swing_release(&s);
+}
+
+/* Somebody who runs, from the beginning of the recording or from its middle on, is not cut into pieces; and his names are exchanged back. */
+static void fast_bodies_are_no_cuts(void **state)
+{
+    (void)state;
+    static const double steps[] = {0.03, 0.07, 0.12, 0.3}; /* metres a frame */
+    for (int n = 0; n < 8; n++) {
+        ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
+        for (int f = 0; f < FRAMES; f++)
+            for (int m = 0; m < s.recording.marker_count; m++)
+                place(&s, f, m)[0] += steps[n % 4] * (n < 4 ? f : f > 80 ? f - 80 : 0);
+        int a = find(&s, "LWRA"), b = find(&s, "LWRB");
+        exchange(&s, a, b, 120, 150);
+        ulna_track_result r = track(&s, NULL);
+        assert_int_equal(r.summary.jumps, 0);
+        assert_int_equal(r.swap_count, 1);
+        assert_swap(&r, 0, a, b, 120, 149);
+        ulna_track_result_release(&r);
+        ulna_test_swing_release(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exchanges_may_share_a_marker),  cmocka_unit_test(fast_bodies_are_no_cuts),
         cmocka_unit_test(neighbours_are_exchanged_back), cmocka_unit_test(names_of_most_frames_are_right),
         cmocka_unit_test(names_that_fit_are_right),      cmocka_unit_test(calibrations_see_names_exchanged_back),
         cmocka_unit_test(a_jerk_hides_no_exchange),      cmocka_unit_test(three_names_go_round),

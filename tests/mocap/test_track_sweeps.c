@@ -2,6 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "mocap/tracker.h"
+#include "objective/problem.h"
 #include "support.h"
 #include "support_take.h"
 #include "ulna/mocap.h"
@@ -73,8 +75,32 @@ static void sweeps_are_the_same_abreast(void **state)
     }
 }
 
+/* What is compared above are two ways, and the usual tracker takes the one that is faster. */
+static void human_takes_are_swept_abreast(void **state)
+{
+    (void)state;
+    static double leap[200];
+    ulna_test_take made = ulna_test_take_make(1);
+    ulna_marker_set set = ulna_marker_set_empty(NULL);
+    assert_int_equal(ulna_marker_set_from_model(&set, made.model), ULNA_OK);
+    for (int is_alone = 0; is_alone < 2; is_alone++) {
+        ulna_track_options options = ulna_track_options_default();
+        ulna_tracker *tracker;
+        ulna_abreast *abreast;
+        options.extend = is_alone ? add_nothing : NULL;
+        assert_int_equal(ulna_tracker_create(made.model, &set, &options, NULL, &tracker, NULL), ULNA_OK);
+        assert_int_equal(ulna_tracker_abreast(tracker, leap, 1e-3, &abreast), ULNA_OK);
+        assert_true((abreast != NULL) == !is_alone);
+        ulna_abreast_destroy(abreast);
+        ulna_tracker_destroy(tracker);
+    }
+    ulna_marker_set_release(&set);
+    ulna_test_take_release(&made);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sweeps_are_the_same_abreast)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sweeps_are_the_same_abreast),
+                                       cmocka_unit_test(human_takes_are_swept_abreast)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
