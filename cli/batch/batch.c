@@ -58,6 +58,18 @@ static void draw(void *context)
     progress_show(&run->bar, part, text);
 }
 
+static void say_take(batch_run *run, const json_t *row, int is_done)
+{
+    progress_end(&run->bar);
+    fact_line(
+        run->tool, row, NULL,
+        is_done
+            ? "{status} {take}: {frames} frames, {rms_mm%.2f} mm, {verdict}, {seconds%.2f} s[{placed_anew?}, calibrated by "
+              "itself: its markers were placed anew]"
+            : "{status} {take}: {message}[{older_files?} (files of an earlier result are kept)]");
+    fflush(stdout);
+}
+
 /* A line for each take; on a terminal, where there is a bar, only for those that failed. */
 static void tell_take(batch_run *run, json_t *row, int is_kept)
 {
@@ -65,23 +77,14 @@ static void tell_take(batch_run *run, json_t *row, int is_kept)
     run->done += is_done;
     run->failed += !is_done;
     run->kept += is_kept;
-    if (run->tool->json) {
-        json_t *shown = json_copy(row);
-        put_flag(shown, "kept", is_kept);
+    json_t *shown = json_copy(row);
+    results_name_older(run->output, shown);
+    put_flag(shown, "kept", is_kept);
+    if (run->tool->json)
         print_line(shown);
-        json_decref(shown);
-        return;
-    }
-    if (is_kept || (run->bar.is_shown && is_done))
-        return;
-    progress_end(&run->bar);
-    fact_line(
-        run->tool, row, NULL,
-        is_done
-            ? "{status} {take}: {frames} frames, {rms_mm%.2f} mm, {verdict}, {seconds%.2f} s[{placed_anew?}, calibrated by "
-              "itself: its markers were placed anew]"
-            : "{status} {take}: {message}");
-    fflush(stdout);
+    else if (!is_kept && !(run->bar.is_shown && is_done))
+        say_take(run, shown, is_done);
+    json_decref(shown);
 }
 
 /* ---- files in their place --------------------------------------------------------------------------------------------------------- */
@@ -128,28 +131,13 @@ static int move_outputs(batch_run *run, const batch_take *take, int slot, const 
     return is_moved;
 }
 
-/* Of a take that was solved before and fails now. */
-static void remove_outputs(const batch_run *run, const json_t *known)
-{
-    size_t i;
-    json_t *file;
-    json_array_foreach(json_object_get(known, "files"), i, file)
-    {
-        const char *name = json_string_value(json_object_get(file, "file"));
-        char *path = name ? folder_join(run->output, name) : NULL;
-        if (path)
-            (void)remove(path);
-        free(path);
-    }
-}
-
 /* ---- takes ------------------------------------------------------------------------------------------------------------------------- */
 
 static json_t *known_line(const batch_run *run, const batch_take *take)
 {
     json_t *name = cli_json_text(take->name), *line = json_object_get(run->journal.lines, json_string_value(name));
     json_decref(name);
-    return line;
+    return take->is_namesake ? NULL : line;
 }
 
 /*
@@ -218,19 +206,44 @@ static void complete_row(json_t *row, const batch_take *take, const char *key)
     json_object_del(row, "is_output");
 }
 
+static int write_line(batch_run *run, json_t *row)
+{
+    int is_written = journal_add(&run->journal, row, &run->failure) == ULNA_OK;
+    run->is_stopped |= !is_written;
+    return is_written;
+}
+
+/* The line in the journal holds. If that is one of a failure and the result before it holds, this one is the last again. */
+static int keep_take(batch_run *run, const batch_take *take, const char *key, int is_earlier)
+{
+    json_t *line = known_line(run, take);
+    int goes_on = 1;
+    line = is_earlier ? json_copy(journal_finished(line)) : json_incref(line);
+    if (is_earlier) {
+        complete_row(line, take, key);
+        goes_on = write_line(run, line);
+    }
+    if (goes_on) {
+        run->frames += json_integer_value(json_object_get(line, "frames"));
+        tell_take(run, line, 1);
+    }
+    json_decref(line);
+    return goes_on;
+}
+
+/* Of a take that fails, the files that it has stay, and what is known of them. What the plan says is wrong with it is not for the
+ * journal: it is looked at again in each run. */
 static int settle_take(void *context, int index, int slot, const char *key, json_t *row)
 {
     batch_run *run = context;
     const batch_take *take = &run->plan.takes[run->order[index]];
-    json_t *known = known_line(run, take);
     const char *status = json_string_value(json_object_get(row, "status")), *error = NULL;
     int goes_on = 1;
     run->bytes_done += take->bytes;
     if (status && strcmp(status, "kept") == 0) {
-        run->frames += json_integer_value(json_object_get(known, "frames"));
-        tell_take(run, known, 1);
+        goes_on = keep_take(run, take, key, json_is_true(json_object_get(row, "is_earlier")));
         json_decref(row);
-        return 1;
+        return goes_on;
     }
     error = json_string_value(json_object_get(row, "error"));
     if (json_is_true(json_object_get(row, "is_output")) && error && strcmp(error, "io") == 0) {
@@ -242,12 +255,9 @@ static int settle_take(void *context, int index, int slot, const char *key, json
     if (status && strcmp(status, "done") == 0)
         goes_on = move_outputs(run, take, slot, row);
     else
-        remove_outputs(run, known);
+        json_object_set(row, "earlier", journal_finished(known_line(run, take)));
     complete_row(row, take, key);
-    if (goes_on && journal_add(&run->journal, row, &run->failure)) {
-        run->is_stopped = 1;
-        goes_on = 0;
-    }
+    goes_on = goes_on && (take->problem || write_line(run, row));
     if (goes_on) {
         run->frames += json_integer_value(json_object_get(row, "frames"));
         tell_take(run, row, 0);
@@ -427,7 +437,7 @@ static void say_summary(const batch_run *run, json_t *counts)
 /* The rows of the takes that this process had, or of all. */
 static json_t *rows_of(const batch_run *run, const json_t *lines)
 {
-    json_t *all = results_rows(&run->plan, lines), *own = json_array(), *row;
+    json_t *all = results_rows(run->output, &run->plan, lines), *own = json_array(), *row;
     size_t i;
     json_array_foreach(all, i, row)
     {
@@ -551,7 +561,8 @@ static int find_settled(batch_run *run, batch_settled *settled)
         const char *status = json_string_value(json_object_get(row, "status"));
         if (status && strcmp(status, "kept") == 0) {
             status = json_string_value(json_object_get(known, "status"));
-            settled[run->order[i]] = strcmp(status, "done") == 0 ? BATCH_DONE : BATCH_FAILED;
+            int is_done = strcmp(status, "done") == 0 || json_is_true(json_object_get(row, "is_earlier"));
+            settled[run->order[i]] = is_done ? BATCH_DONE : BATCH_FAILED;
         }
         json_decref(row);
     }
@@ -648,6 +659,19 @@ static int check_formats(const cli *tool, const char *formats)
     return CLI_DONE;
 }
 
+/* Here, not as a failure of each take: nothing is to be solved with options that nobody meant. */
+static int check_words(const cli *tool, const char *words)
+{
+    ulna_error error;
+    batch_take any = {0};
+    ulna_error_clear(&error);
+    ulna_status status =
+        plan_set(&any.words, words ? words : "") ? take_check_words(&any, &error) : cli_no_memory(&error);
+    free(any.words);
+    free(any.shared);
+    return status == ULNA_OK ? CLI_DONE : cli_usage(tool, "--options: %s", error.message);
+}
+
 static int run_batch(batch_run *run)
 {
     const cli *tool = run->tool;
@@ -664,6 +688,8 @@ static int run_batch(batch_run *run)
     int code = read_options(tool, run, &common, &tasks);
     if (!code)
         code = check_formats(tool, run->setup.formats);
+    if (!code)
+        code = check_words(tool, common.words);
     if (!code)
         code = make_plan(run, tool->operands[0], &common);
     if (code)
@@ -745,7 +771,8 @@ const cli_command batch_command = {
         "and index.html, which shows the worst takes first. A take that fails is listed with the reason, and the others are solved. The "
         "results do not depend on threads, shards or order.\n\n"
         "A run can be stopped or killed at any time. The same command then goes on: a take is done when its files and its line in "
-        "OUT/journal are there for the same bytes of all inputs, the same options and the same version. Two batches cannot write to one "
+        "OUT/journal are there for the same bytes of all inputs, the same options and the same version. Files of a take stay until new ones "
+        "replace them, also if it fails. Two batches cannot write to one "
         "folder at once, except for different shards of one number.\n\n"
         "With --json, a line with an object is printed for each take as it ends, and a last one with a summary. The exit code is 1 if a "
         "take failed or is missing, and 4 if the output cannot be written. docs/cluster.md explains the rest.",

@@ -361,11 +361,11 @@ static int by_name(const void *a, const void *b)
     return names ? names : strcmp(x->path, y->path);
 }
 
-/* Absolute, so that the plan can be used from any folder; words such as "human" stay. */
+/* Absolute, so that the plan can be used from any folder, also for a file that is not there now; words such as "human" stay. */
 static int make_absolute(char **path, const char *here)
 {
     struct stat about;
-    if (!**path || **path == '/' || stat(*path, &about) != 0)
+    if (!**path || **path == '/' || (stat(*path, &about) != 0 && !strpbrk(*path, "./")))
         return 1;
     char *whole = folder_join(here, strncmp(*path, "./", 2) == 0 ? *path + 2 : *path);
     int is_made = whole && plan_set(path, whole);
@@ -494,7 +494,8 @@ int plan_finish(batch_plan *plan)
         batch_take *take = &plan->takes[i];
         is_done = make_absolute(&take->path, here) && make_absolute(&take->skeleton, here) &&
                   make_absolute(&take->attach, here);
-        if (i && strcmp(take->name, take[-1].name) == 0)
+        take->is_namesake = i && strcmp(take->name, take[-1].name) == 0;
+        if (take->is_namesake)
             plan_complain(take, "%s has the same name: give one of them another in the column name of a manifest",
                           take[-1].path);
         check_take(take);

@@ -4,19 +4,31 @@
 
 #include "cli/batch/batch.h"
 
-static const char *const columns[] = {"take",          "subject",       "status",          "verdict", "frames",
-                                      "markers",       "rms_mm",        "rms_max_mm",      "lost",    "doubtful",
-                                      "empty",         "jumps",         "missing_markers", "seconds", "read_seconds",
-                                      "solve_seconds", "write_seconds", "us_per_frame",    "message", "files"};
+static const char *const columns[] = {
+    "take",         "subject",       "status",        "verdict",      "frames",  "markers",         "rms_mm",
+    "rms_max_mm",   "lost",          "doubtful",      "empty",        "jumps",   "missing_markers", "seconds",
+    "read_seconds", "solve_seconds", "write_seconds", "us_per_frame", "message", "older_files",     "files"};
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-json_t *results_rows(const batch_plan *plan, const json_t *lines)
+void results_name_older(const char *output, json_t *row)
+{
+    const json_t *earlier = json_object_get(row, "earlier");
+    if (earlier && take_files_are_there(output, earlier))
+        json_object_set(row, "older_files", json_object_get(earlier, "files"));
+    json_object_del(row, "earlier");
+}
+
+json_t *results_rows(const char *output, const batch_plan *plan, const json_t *lines)
 {
     json_t *rows = json_array();
     for (int i = 0; i < plan->count; i++) {
         const batch_take *take = &plan->takes[i];
-        json_t *name = cli_json_text(take->name), *line = json_object_get(lines, json_string_value(name));
+        json_t *name = cli_json_text(take->name);
+        json_t *line = take->is_namesake ? NULL : json_object_get(lines, json_string_value(name));
         json_t *row = line && !take->problem ? json_copy(line) : json_object();
+        if (take->problem)
+            json_object_set(row, "earlier", journal_finished(line));
+        results_name_older(output, row);
         json_object_set_new(row, "take", name);
         put_text(row, "subject", take->subject);
         if (take->problem || !line)

@@ -315,7 +315,7 @@ static json_t *result_of(int code, const json_t *object, const batch_take *take)
 
 /* ---- what is there already -------------------------------------------------------------------------------------------------- */
 
-static int are_files_there(const char *output, const json_t *line)
+int take_files_are_there(const char *output, const json_t *line)
 {
     size_t i;
     json_t *file;
@@ -339,7 +339,7 @@ static int is_settled(const batch_setup *setup, const json_t *known, const char 
     const char *status = json_string_value(json_object_get(known, "status"));
     if (!before || !status || strcmp(before, key) != 0)
         return 0;
-    return strcmp(status, "done") == 0 ? are_files_there(setup->output, known) : !setup->is_retried;
+    return strcmp(status, "done") == 0 ? take_files_are_there(setup->output, known) : !setup->is_retried;
 }
 
 /* ---- a take ------------------------------------------------------------------------------------------------------------------ */
@@ -420,7 +420,7 @@ static void name_axes(const batch_take *take, const json_t *calibration, char wo
 }
 
 json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_markers *markers, files_kept *kept,
-                   const json_t *known, int slot, take_key *tell, void *context)
+                   json_t *known, int slot, take_key *tell, void *context)
 {
     char key[20], threads[16], axes[8];
     double begun = cli_seconds();
@@ -448,9 +448,12 @@ json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_
             tell(context, key);
             apply_fault(take);
         }
-        row = is_settled(setup, known, key) ? json_pack("{s:s}", "status", "kept")
-              : setup->work_folder          ? run_solve(&line, take)
-                                            : take_failed("not solved yet");
+        if (is_settled(setup, known, key))
+            row = json_pack("{s:s}", "status", "kept");
+        else if (is_settled(setup, journal_finished(known), key))
+            row = json_pack("{s:s, s:b}", "status", "kept", "is_earlier", 1);
+        else
+            row = setup->work_folder ? run_solve(&line, take) : take_failed("not solved yet");
     }
     put_number(row, "seconds", cli_seconds() - begun);
     end_line(&line);

@@ -384,13 +384,94 @@ static void failed_takes_are_kept_until_asked(void **state)
     expect(tool, RUN, 0);
     ulna_test_tool_shell(tool, "cp db/a/a_01.c3d keep; printf 'garbage' >db/a/a_01.c3d");
     assert_int_equal(count_of(tool, RUN, 1, "kept"), 11);
-    ulna_test_tool_shell(tool, "[ ! -e out/a/a_01.csv ]"); /* it would be that of other bytes */
+    ulna_test_tool_shell(tool, "[ -s out/a/a_01.csv ]"); /* until another replaces it */
     expect_plan(tool, RUN, 0, 11, 1);
     expect_plan(tool, RUN " --retry-failed", 1, 11, 0);
     assert_int_equal(count_of(tool, RUN, 1, "kept"), 12);
     assert_int_equal(count_of(tool, RUN " --retry-failed", 1, "kept"), 11);
     ulna_test_tool_shell(tool, "cp keep db/a/a_01.c3d");
-    assert_int_equal(count_of(tool, RUN, 0, "kept"), 11);
+    assert_int_equal(count_of(tool, RUN, 0, "kept"), 12); /* its file is that of these bytes */
+    expect_result(tool, "out", "a/a_01", "done", NULL);
+    expect_plan(tool, RUN, 0, 12, 0);
+}
+
+static void expect_older(const ulna_test_tool *tool, const char *take, const char *message)
+{
+    json_t *row = result_of(tool, "out", take);
+    assert_string_equal(json_string_value(json_object_get(row, "status")), "failed");
+    ulna_test_says(json_string_value(json_object_get(row, "message")), message);
+    assert_int_equal(json_array_size(json_object_get(row, "older_files")), 2);
+    assert_null(json_object_get(row, "files"));
+    assert_null(json_object_get(row, "earlier"));
+    json_decref(row);
+}
+
+/* Whatever goes wrong later: nothing is deleted, and once it is mended nothing is solved again. */
+static void finished_results_stay(void **state)
+{
+    static const char *const wrong[][2] = {{"--smoth 0", "--smooth"},
+                                           {"--loss squar", "squar"},
+                                           {"-o x", "--output is set by the batch"},
+                                           {"walk.c3d", "--options: "},
+                                           {"--subject \\\"x", "a quote is not closed"}};
+    ulna_test_tool *tool = *state;
+    char line[200];
+    ulna_test_tool_shell(tool, ULNA " sample -q t && cp t/human.json kept.json");
+    expect(tool, "db -s kept.json -o out --formats csv", 0);
+    ulna_test_tool_shell(tool, "cp -r out/a out/b . && find out -type f -exec cat {} + | cksum >all");
+    /* Options that are none: nothing is touched. */
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        snprintf(line, sizeof line, "db -s kept.json -o out --formats csv --options \"%s\"", wrong[i][0]);
+        expect(tool, line, 2);
+        ulna_test_says(tool->err, wrong[i][1]);
+        ulna_test_tool_shell(tool, "find out -type f -exec cat {} + | cksum | cmp - all");
+    }
+    /* No skeleton. */
+    ulna_test_tool_shell(tool, "mv kept.json away.json");
+    expect(tool, "db -s kept.json -o out --formats csv", 1);
+    ulna_test_says(tool->out, "cannot be read (files of an earlier result are kept)");
+    expect_older(tool, "b/b_03", "/kept.json cannot be read");
+    expect(tool, "--merge out", 1);
+    expect_older(tool, "b/b_03", "/kept.json cannot be read");
+    ulna_test_tool_shell(tool, "diff -r a out/a && diff -r b out/b && mv away.json kept.json");
+    assert_int_equal(count_of(tool, "db -s kept.json -o out --formats csv", 0, "kept"), 12);
+    /* A skeleton that is none, twice; a take that crashes. */
+    ulna_test_tool_shell(tool, "mv kept.json away.json; echo '{' >kept.json");
+    expect(tool, "db -s kept.json -o out --formats csv", 1);
+    expect(tool, "db -s kept.json -o out --formats csv --retry-failed", 1);
+    expect_older(tool, "a/a_01", "kept.json");
+    char *table = ulna_test_tool_file(tool, "out/results.csv"), *page = ulna_test_tool_file(tool, "out/index.html");
+    ulna_test_says(table, ",\"a/a_01.csv a/a_01.html\",\n");
+    ulna_test_says(page, "older: <a href=\"a/a_01.csv\">csv</a> <a href=\"a/a_01.html\">html</a>");
+    free(table);
+    free(page);
+    ulna_test_tool_shell(tool, "diff -r a out/a && diff -r b out/b && mv away.json kept.json");
+    assert_int_equal(count_of(tool, "db -s kept.json -o out --formats csv", 0, "kept"), 12);
+    setenv("ULNA_BATCH_FAULT", "crash a/a_02", 1);
+    expect(tool, "db -s kept.json -o out --formats csv --options '--smooth 0'", 1);
+    unsetenv("ULNA_BATCH_FAULT");
+    expect_older(tool, "a/a_02", "ended by signal 6");
+    ulna_test_tool_shell(tool, "cmp a/a_02.csv out/a/a_02.csv && cmp a/a_02.html out/a/a_02.html");
+    assert_int_equal(count_of(tool, "db -s kept.json -o out --formats csv", 0, "kept"), 1);
+    ulna_test_tool_shell(tool, "for f in a/a_02 b/b_01; do cmp $f.csv out/$f.csv || exit 1; done");
+    /* Files that somebody deleted are not said to be there. */
+    ulna_test_tool_shell(tool, "rm -r out/a; printf garbage >db/a/a_01.c3d");
+    expect(tool, "db -s kept.json -o out --formats csv", 1);
+    json_t *row = result_of(tool, "out", "a/a_01");
+    assert_null(json_object_get(row, "older_files"));
+    json_decref(row);
+}
+
+/* Of two takes with one name, the one that is refused does not touch the other. */
+static void namesakes_do_no_harm(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(
+        tool, "printf 'take,name\\ndb/a/a_01.c3d,x\\n' >one.csv; (cat one.csv; echo db/a/a_02.c3d,x) >two.csv");
+    expect(tool, "one.csv -s human -o out --formats csv --no-reports", 0);
+    expect(tool, "two.csv -s human -o out --formats csv --no-reports", 1);
+    ulna_test_tool_shell(tool, "[ -s out/x.csv ] && grep -q '^x,,done' out/results.csv");
+    assert_int_equal(count_of(tool, "one.csv -s human -o out --formats csv --no-reports", 0, "kept"), 1);
 }
 
 /* Killed again and again, at other moments each time: nothing is half-written, little is lost. */
@@ -763,6 +844,8 @@ int main(void)
         TEST(results_do_not_depend_on_how),
         TEST(only_the_rest_is_done),
         TEST(failed_takes_are_kept_until_asked),
+        TEST(finished_results_stay),
+        TEST(namesakes_do_no_harm),
         TEST(kill_leaves_nothing_half_written),
         TEST(interrupts_stop_cleanly),
         TEST(faults_stay_alone),
