@@ -186,8 +186,8 @@ static json_t *solve_number(void *context, int index, int slot, take_key *tell, 
                                                    : NULL};
     json_t *row = take_solve(&run->setup, take, &markers, &kept, known_line(run, take), slot, tell, tell_context);
     files_kept_release(&kept);
-    if (own)
-        put_flag(row, "placed_anew", 1);
+    if (json_object_get(row, "verdict"))
+        put_flag(row, "placed_anew", own || take->is_apart);
     json_decref(own);
     free(alone.name);
     free(table);

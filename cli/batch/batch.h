@@ -29,6 +29,7 @@ typedef struct batch_take {
     char *shared;                              /* those of them that `ulna calibrate` takes too */
     char *problem;                             /* why it cannot be solved; NULL: it can */
     double bytes;                              /* of the recording */
+    int is_apart;                              /* calibrated by itself: see plan_calibrate_alone */
     int is_namesake;                           /* of another take, which has the outputs and the line in the journal */
     int calibration;                           /* its index; ULNA_NONE: no marker is looked for */
 } batch_take;

@@ -480,6 +480,7 @@ int plan_calibrate_alone(batch_plan *plan, int index)
     if (group == ULNA_NONE)
         return 0;
     take->calibration = group;
+    take->is_apart = 1;
     add_to_group(plan, &plan->calibrations[group], index);
     return 1;
 }

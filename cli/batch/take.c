@@ -244,19 +244,35 @@ static json_t *failure_of(const json_t *object)
     return row;
 }
 
+/* "one; two" */
+static json_t *join_texts(const json_t *list)
+{
+    json_t *all = json_string(""), *text;
+    size_t i;
+    json_array_foreach(list, i, text)
+    {
+        json_t *longer = json_sprintf("%s%s%s", json_string_value(all), i ? "; " : "", json_string_value(text));
+        json_decref(all);
+        all = longer;
+    }
+    return all;
+}
+
 static void copy_facts(const json_t *object, json_t *row)
 {
-    static const char *const keys[] = {"verdict", "frames", "markers",         "lost",         "doubtful",
-                                       "empty",   "jumps",  "missing_markers", "read_seconds", "write_seconds"};
+    static const char *const keys[] = {"verdict",        "frames",  "markers",         "lost",         "doubtful",
+                                       "empty",          "jumps",   "missing_markers", "read_seconds", "write_seconds",
+                                       "rms_typical_mm", "reasons", "reason_codes"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         json_object_set(row, keys[i], json_object_get(object, keys[i]));
     json_object_set(row, "solve_seconds", json_object_get(object, "seconds"));
     json_object_set(row, "rms_mm", json_object_get(json_object_get(object, "rms_mm"), "mean"));
     json_object_set(row, "rms_max_mm", json_object_get(json_object_get(object, "rms_mm"), "max"));
     json_object_set(row, "us_per_frame", json_object_get(json_object_get(object, "us_per_frame"), "mean"));
-    const json_t *reasons = json_object_get(object, "reasons");
-    if (json_array_size(reasons))
-        json_object_set(row, "message", json_array_get(reasons, 0));
+    json_t *message = join_texts(json_object_get(object, "reasons"));
+    if (json_string_length(message))
+        json_object_set(row, "message", message);
+    json_decref(message);
 }
 
 /* Names below OUT, and how long they are. */

@@ -1,4 +1,5 @@
 /* `ulna batch`: plans, results, resuming, limits, shards, Slurm scripts. The real Slurm is in tests/tools/slurm_batch.sh. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -295,6 +296,51 @@ static void everything_is_written(void **state)
     expect(tool, "--quiet db -s human -o out2 --no-reports", 1);
     assert_string_equal(tool->out, "");
     ulna_test_tool_shell(tool, "[ -z \"$(find out2/a -name '*.html')\" ] && [ -s out2/index.html ]");
+}
+
+static void expect_same(const json_t *row, const json_t *solved, const char *key)
+{
+    if (!json_object_get(row, key) || !json_equal(json_object_get(row, key), json_object_get(solved, key)))
+        fail_msg("%s is not that of ulna solve", key);
+}
+
+/* All of them, in the words of `ulna solve`. */
+static void reasons_are_listed(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool, "mkdir few");
+    ulna_test_take take = ulna_test_take_make(FRAMES);
+    for (int frame = 5; frame < 35; frame++)
+        for (int m = 0; m < take.markers.marker_count; m++)
+            for (int k = 0; k < 3; k++)
+                take.markers.positions[(frame * take.markers.marker_count + m) * 3 + k] += 0.2 * ((frame + m + k) % 3);
+    ulna_test_take_write(tool->folder, "few/x.c3d", NULL, NULL, &take.markers);
+    ulna_test_take_release(&take);
+    (void)run(tool, "few -s human -o out --formats csv");
+    json_t *row = result_of(tool, "out", "x");
+    ulna_test_tool_shell(tool, ULNA " solve --json -s human -m few/x.c3d -o x.csv >solved 2>err; [ $? -lt 2 ]");
+    char *text = ulna_test_tool_file(tool, "solved");
+    json_t *solved = json_loads(text, 0, NULL), *codes = json_object_get(row, "reason_codes"), *item;
+    free(text);
+    expect_same(row, solved, "reasons");
+    expect_same(row, solved, "reason_codes");
+    assert_true(fabs(number(row, "rms_typical_mm") - number(solved, "rms_typical_mm")) < 1e-6);
+    assert_true(json_is_false(json_object_get(row, "placed_anew")));
+    assert_true(json_array_size(codes) > 1);
+    char cell[300] = ",false,\"", *table = ulna_test_tool_file(tool, "out/results.csv");
+    size_t i;
+    json_array_foreach(codes, i, item)
+    {
+        snprintf(cell + strlen(cell), sizeof cell - strlen(cell), "%s%s", i ? " " : "", json_string_value(item));
+        ulna_test_says(json_string_value(json_object_get(row, "message")),
+                       json_string_value(json_array_get(json_object_get(row, "reasons"), i)));
+    }
+    snprintf(cell + strlen(cell), sizeof cell - strlen(cell), "\",");
+    ulna_test_says(table, cell);
+    ulna_test_says(table, ",us_per_frame,rms_typical_mm,placed_anew,reason_codes,message,older_files,files\n");
+    free(table);
+    json_decref(solved);
+    json_decref(row);
 }
 
 static void lines_of_json_come_for_each_take(void **state)
@@ -840,6 +886,7 @@ int main(void)
         TEST(wrong_manifests_are_refused),
         TEST(broken_manifests_do_no_harm),
         TEST(everything_is_written),
+        TEST(reasons_are_listed),
         TEST(lines_of_json_come_for_each_take),
         TEST(results_do_not_depend_on_how),
         TEST(only_the_rest_is_done),
