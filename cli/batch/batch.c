@@ -60,6 +60,9 @@ static void draw(void *context)
 
 static void say_take(batch_run *run, const json_t *row, int is_done)
 {
+    if (run->tool->quiet && !is_done)
+        cli_complain("%s: %s", json_string_value(json_object_get(row, "take")),
+                     json_string_value(json_object_get(row, "message")));
     progress_end(&run->bar);
     fact_line(
         run->tool, row, NULL,
@@ -70,7 +73,8 @@ static void say_take(batch_run *run, const json_t *row, int is_done)
     fflush(stdout);
 }
 
-/* A line for each take; on a terminal, where there is a bar, only for those that failed. */
+/* A line for each take; on a terminal, where there is a bar, only for those that failed. With --quiet, which has no summary, also for
+ * those that failed in an earlier run. */
 static void tell_take(batch_run *run, json_t *row, int is_kept)
 {
     int is_done = strcmp(json_string_value(json_object_get(row, "status")), "done") == 0;
@@ -82,7 +86,7 @@ static void tell_take(batch_run *run, json_t *row, int is_kept)
     put_flag(shown, "kept", is_kept);
     if (run->tool->json)
         print_line(shown);
-    else if (!is_kept && !(run->bar.is_shown && is_done))
+    else if ((!is_kept || run->tool->quiet) && !(run->bar.is_shown && is_done))
         say_take(run, shown, is_done);
     json_decref(shown);
 }
@@ -775,7 +779,8 @@ const cli_command batch_command = {
         "replace them, also if it fails. Two batches cannot write to one "
         "folder at once, except for different shards of one number.\n\n"
         "With --json, a line with an object is printed for each take as it ends, and a last one with a summary. The exit code is 1 if a "
-        "take failed or is missing, and 4 if the output cannot be written. docs/cluster.md explains the rest.",
+        "take failed or is missing, and 4 if the output cannot be written. With --quiet, a line on standard error names each take that "
+        "failed, also in an earlier run. docs/cluster.md explains the rest.",
     .options = options,
     .reads = "skeleton attach OPERANDS", /* it writes to a folder that has nothing of others */
     .examples = "ulna batch database -o solved\tall takes of a folder\n"

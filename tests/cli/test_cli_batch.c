@@ -293,8 +293,12 @@ static void everything_is_written(void **state)
         tool, ULNA
         " solve -q -s human -m db/a/a_03.c3d -o one/ --formats csv,bvh && cmp one/a_03.csv out/a/a_03.csv && "
         "cmp one/a_03.bvh out/a/a_03.bvh && ! grep -rl 'of-1.work' out/a out/b && [ ! -e out/journal/1-of-1.work ]");
-    expect(tool, "--quiet db -s human -o out2 --no-reports", 1);
-    assert_string_equal(tool->out, "");
+    for (int round = 0; round < 2; round++) {
+        expect(tool, "--quiet db -s human -o out2 --no-reports", 1);
+        assert_string_equal(tool->out, "");
+        ulna_test_says(tool->err, "ulna: a/bad: ");
+        assert_ptr_equal(strchr(tool->err, '\n'), tool->err + strlen(tool->err) - 1); /* one line */
+    }
     ulna_test_tool_shell(tool, "[ -z \"$(find out2/a -name '*.html')\" ] && [ -s out2/index.html ]");
 }
 
