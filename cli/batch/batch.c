@@ -734,7 +734,7 @@ static const cli_option options[] = {
      "current folder. The column options of a manifest adds to it."},
     {"no-reports", 0, NULL, "Write no report for each take; the table and the overview are written."},
     {"dry-run", 0, NULL,
-     "Show the takes that are left to solve, their skeletons and markers, what is missing, and how many takes are done. Nothing is "
+     "Show the takes that are left to solve, their skeletons and markers, those that cannot be solved, and how many are done. Nothing is "
      "solved or written."},
     {"retry-failed", 0, NULL, "Also solve takes again that failed before. By default only what is new or changed."},
     {"isolate", 0, "on|off",
@@ -784,7 +784,7 @@ const cli_command batch_command = {
     .options = options,
     .reads = "skeleton attach OPERANDS", /* it writes to a folder that has nothing of others */
     .examples = "ulna batch database -o solved\tall takes of a folder\n"
-                "ulna batch database -o solved --dry-run\twhat would be solved, and what is missing\n"
+                "ulna batch database -o solved --dry-run\twhat would be solved, and what would fail\n"
                 "ulna batch takes.csv -o solved --formats amc,glb\ta manifest; motions in two formats\n"
                 "ulna batch database -o solved --retry-failed\tfailed ones again, as after an update\n"
                 "ulna batch database -o solved --slurm 32 --submit\ton a cluster\n"

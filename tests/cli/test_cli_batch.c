@@ -157,11 +157,15 @@ static void skeletons_are_found(void **state)
     assert_string_equal(json_string_value(json_object_get(planned(plan, "one/day1/x"), "subject")), "one/day1");
     ulna_test_says(json_string_value(json_object_get(planned(plan, "none/y"), "problem")), "there is no skeleton");
     ulna_test_says(json_string_value(json_object_get(planned(plan, "two/z"), "problem")), "two/k.asf, two/l.asf");
+    /* In the words of the run. */
+    assert_string_equal(json_string_value(json_object_get(planned(plan, "two/z"), "status")), "failed");
+    assert_string_equal(json_string_value(json_object_get(planned(plan, "cmu/02_01"), "status")), "missing");
+    assert_int_equal(integer(plan, "failed"), 3);
+    assert_int_equal(integer(plan, "problems"), 3);
     json_decref(plan);
     expect(tool, "db -o out --dry-run", 1);
-    ulna_test_says(tool->out,
-                   "missing: none/y: there is no skeleton beside it or above: give --skeleton, or a manifest");
-    ulna_test_says(tool->out, "5 takes to solve, 3 calibrations at most, 3 with something missing");
+    ulna_test_says(tool->out, "failed none/y: there is no skeleton beside it or above: give --skeleton, or a manifest");
+    ulna_test_says(tool->out, "5 takes to solve, 3 calibrations at most, 3 that cannot be solved");
     ulna_test_tool_shell(tool, "[ ! -e out ]");
     expect(tool, "db -s human -o out --dry-run", 0);
     expect(tool, "t -o out --dry-run", 0);
