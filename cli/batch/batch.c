@@ -167,6 +167,24 @@ static json_t *calibrate_apart(const batch_run *run, int index, files_kept *kept
     return NULL;
 }
 
+/* Nothing is solved. A calibration that ended has a key, and gives the take one: it is not tried again for the same input. */
+static json_t *fail_uncalibrated(const batch_run *run, const batch_take *take, int slot, take_key *tell,
+                                 void *tell_context)
+{
+    const batch_calibration *group = &run->plan.calibrations[take->calibration];
+    const char *message = json_string_value(json_object_get(group->result, "message"));
+    json_t *failed = take_failed("no calibration of %s: %s", group->name, message ? message : "it did not end");
+    if (!json_object_get(group->result, "key"))
+        return failed;
+    take_markers markers = {
+        .table = "", .calibration = group->result, .failure = json_string_value(json_object_get(failed, "message"))};
+    files_kept kept = files_keep(take->path);
+    json_t *row = take_solve(&run->setup, take, &markers, &kept, known_line(run, take), slot, tell, tell_context);
+    files_kept_release(&kept);
+    json_decref(failed);
+    return row;
+}
+
 /* Calibrated offsets, the table of the plan, or none. */
 static json_t *solve_number(void *context, int index, int slot, take_key *tell, void *tell_context)
 {
@@ -174,11 +192,10 @@ static json_t *solve_number(void *context, int index, int slot, take_key *tell, 
     const batch_take *take = &run->plan.takes[run->order[index]];
     const batch_calibration *group = take->calibration == ULNA_NONE ? NULL : &run->plan.calibrations[take->calibration];
     const char *status = group ? json_string_value(json_object_get(group->result, "status")) : NULL;
-    const char *message = group ? json_string_value(json_object_get(group->result, "message")) : NULL;
     if (take->problem)
         return take_failed("%s", take->problem);
     if (group && (!status || strcmp(status, "failed") == 0))
-        return take_failed("no calibration of %s: %s", group->name, message ? message : "it did not end");
+        return fail_uncalibrated(run, take, slot, tell, tell_context);
     batch_calibration alone = {0};
     int is_calibrated = group && strcmp(status, "done") == 0;
     files_kept kept = files_keep(take->path);

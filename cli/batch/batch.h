@@ -108,6 +108,7 @@ int take_files_are_there(const char *output, const json_t *line);
 typedef struct take_markers {
     const char *table;         /* "": none */
     const json_t *calibration; /* whose table it is; NULL: it was there */
+    const char *failure;       /* why there is none, by `calibration`; NULL: there is, or none is needed */
 } take_markers;
 
 /* Solves a take into a slot of the work folder. The first line that `tell` gets, before the work begins, is the key of its

@@ -189,11 +189,13 @@ static uint64_t hash_file(uint64_t hash, const char *path, files_kept *kept)
     return hash;
 }
 
-/* The words without those that change no byte of the outputs, and all files that they name. */
-static void make_key(const command_line *line, char key[20])
+/* The words without those that change no byte of the outputs, and all files that they name. `other`: a key that it depends on. */
+static void make_key(const command_line *line, const char *other, char key[20])
 {
     const cli *tool = &line->tool;
     uint64_t hash = hash_text(0, ulna_version());
+    if (other)
+        hash = hash_text(hash, other);
     for (int i = 0; i < tool->given_count; i++) {
         const char *name = tool->given[i]->name;
         if (strcmp(name, "output") == 0)
@@ -439,6 +441,7 @@ json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_
                    json_t *known, int slot, take_key *tell, void *context)
 {
     char key[20], threads[16], axes[8];
+    const json_t *failed = markers->failure ? markers->calibration : NULL;
     double begun = cli_seconds();
     char *folder = setup->work_folder ? make_slot(setup, slot) : strdup("nowhere/");
     command_line line = begin_line("solve");
@@ -459,7 +462,7 @@ json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_
         row = take_failed("%s", folder ? line.refusal.message : "out of memory");
     else {
         line.tool.kept = kept;
-        make_key(&line, key);
+        make_key(&line, json_string_value(json_object_get(failed, "key")), key);
         if (setup->work_folder) {
             tell(context, key);
             apply_fault(take);
@@ -468,6 +471,8 @@ json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_
             row = json_pack("{s:s}", "status", "kept");
         else if (is_settled(setup, journal_finished(known), key))
             row = json_pack("{s:s, s:b}", "status", "kept", "is_earlier", 1);
+        else if (failed)
+            row = take_failed("%s", markers->failure);
         else
             row = setup->work_folder ? run_solve(&line, take) : take_failed("not solved yet");
     }
@@ -535,7 +540,7 @@ static json_t *calibrate_with(const batch_plan *plan, const int *takes, int coun
         add_word(&line, plan->takes[takes[i]].path);
     int code = parse_line(&line);
     if (!code && key)
-        make_key(&line, key);
+        make_key(&line, NULL, key);
     else if (!code)
         code = calibrate_run(&line.tool, object);
     if (json_object_get(object, "output")) { /* also where the takes do not quite agree */

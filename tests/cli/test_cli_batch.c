@@ -848,6 +848,18 @@ static void calibrations_are_shared(void **state)
         ">strange/x.csv && " ULNA " convert -q strange/x.csv strange/x.trc");
     expect(tool, "strange -o out2 --no-reports", 1);
     expect_result(tool, "out2", "x", "failed", "no calibration of human: ");
+    /* A take of a group without a calibration is not tried again, unless it changes or somebody asks. */
+    ulna_test_tool_shell(tool, "mkdir broken && cp t/human.asf broken && printf garbage >broken/x.c3d");
+    for (int round = 0; round < 2; round++)
+        assert_int_equal(count_of(tool, "broken -o out3 --no-reports", 1, "kept"), round);
+    json_t *failed = result_of(tool, "out3", "x");
+    assert_int_equal(strlen(json_string_value(json_object_get(failed, "key"))), 16);
+    json_decref(failed);
+    expect(tool, "broken -o out3 --no-reports --dry-run", 0);
+    ulna_test_says(tool->out, "0 takes to solve; 1 failed before");
+    assert_int_equal(count_of(tool, "broken -o out3 --no-reports --retry-failed", 1, "kept"), 0);
+    ulna_test_tool_shell(tool, "cp t/walk.c3d broken/x.c3d");
+    assert_int_equal(count_of(tool, "broken -o out3 --no-reports --options '--frames 1:20'", 0, "done"), 1);
 }
 
 /*
