@@ -12,7 +12,8 @@ const char cli_about[] =
 
 const cli_option cli_global_options[] = {
     {"json", 0, NULL,
-     "Print exactly one JSON object on standard output, even after an error; messages go to standard error."},
+     "Print exactly one JSON object on standard output, even after an error (`ulna batch` prints one for each take that it "
+     "solves, on a line of its own); messages go to standard error."},
     {"quiet", 'q', NULL, "Print only errors."},
     {"threads", 0, "N", "Maximum number of threads. Default: 0, one per processor. The results do not depend on it."},
     {"help", 'h', NULL, "Show the help of a command, or this overview; as text, even with --json."},

@@ -58,30 +58,37 @@ static void draw(void *context)
     progress_show(&run->bar, part, text);
 }
 
-/* A line for each take; on a terminal, where there is a bar, only for those that failed. */
-static void tell_take(batch_run *run, json_t *row, int is_kept)
+static void say_take(batch_run *run, const json_t *row, int is_done)
 {
-    int is_done = strcmp(json_string_value(json_object_get(row, "status")), "done") == 0;
-    run->done += is_done;
-    run->failed += !is_done;
-    run->kept += is_kept;
-    if (run->tool->json) {
-        json_t *shown = json_copy(row);
-        put_flag(shown, "kept", is_kept);
-        print_line(shown);
-        json_decref(shown);
-        return;
-    }
-    if (is_kept || (run->bar.is_shown && is_done))
-        return;
+    if (run->tool->quiet && !is_done)
+        cli_complain("%s: %s", json_string_value(json_object_get(row, "take")),
+                     json_string_value(json_object_get(row, "message")));
     progress_end(&run->bar);
     fact_line(
         run->tool, row, NULL,
         is_done
             ? "{status} {take}: {frames} frames, {rms_mm%.2f} mm, {verdict}, {seconds%.2f} s[{placed_anew?}, calibrated by "
               "itself: its markers were placed anew]"
-            : "{status} {take}: {message}");
+            : "{status} {take}: {message}[{older_files?} (files of an earlier result are kept)]");
     fflush(stdout);
+}
+
+/* A line for each take; on a terminal, where there is a bar, only for those that failed. With --quiet, which has no summary, also for
+ * those that failed in an earlier run. */
+static void tell_take(batch_run *run, json_t *row, int is_kept)
+{
+    int is_done = strcmp(json_string_value(json_object_get(row, "status")), "done") == 0;
+    run->done += is_done;
+    run->failed += !is_done;
+    run->kept += is_kept;
+    json_t *shown = json_copy(row);
+    results_name_older(run->output, shown);
+    put_flag(shown, "kept", is_kept);
+    if (run->tool->json)
+        print_line(shown);
+    else if ((!is_kept || run->tool->quiet) && !(run->bar.is_shown && is_done))
+        say_take(run, shown, is_done);
+    json_decref(shown);
 }
 
 /* ---- files in their place --------------------------------------------------------------------------------------------------------- */
@@ -128,28 +135,13 @@ static int move_outputs(batch_run *run, const batch_take *take, int slot, const 
     return is_moved;
 }
 
-/* Of a take that was solved before and fails now. */
-static void remove_outputs(const batch_run *run, const json_t *known)
-{
-    size_t i;
-    json_t *file;
-    json_array_foreach(json_object_get(known, "files"), i, file)
-    {
-        const char *name = json_string_value(json_object_get(file, "file"));
-        char *path = name ? folder_join(run->output, name) : NULL;
-        if (path)
-            (void)remove(path);
-        free(path);
-    }
-}
-
 /* ---- takes ------------------------------------------------------------------------------------------------------------------------- */
 
 static json_t *known_line(const batch_run *run, const batch_take *take)
 {
     json_t *name = cli_json_text(take->name), *line = json_object_get(run->journal.lines, json_string_value(name));
     json_decref(name);
-    return line;
+    return take->is_namesake ? NULL : line;
 }
 
 /*
@@ -175,6 +167,24 @@ static json_t *calibrate_apart(const batch_run *run, int index, files_kept *kept
     return NULL;
 }
 
+/* Nothing is solved. A calibration that ended has a key, and gives the take one: it is not tried again for the same input. */
+static json_t *fail_uncalibrated(const batch_run *run, const batch_take *take, int slot, take_key *tell,
+                                 void *tell_context)
+{
+    const batch_calibration *group = &run->plan.calibrations[take->calibration];
+    const char *message = json_string_value(json_object_get(group->result, "message"));
+    json_t *failed = take_failed("no calibration of %s: %s", group->name, message ? message : "it did not end");
+    if (!json_object_get(group->result, "key"))
+        return failed;
+    take_markers markers = {
+        .table = "", .calibration = group->result, .failure = json_string_value(json_object_get(failed, "message"))};
+    files_kept kept = files_keep(take->path);
+    json_t *row = take_solve(&run->setup, take, &markers, &kept, known_line(run, take), slot, tell, tell_context);
+    files_kept_release(&kept);
+    json_decref(failed);
+    return row;
+}
+
 /* Calibrated offsets, the table of the plan, or none. */
 static json_t *solve_number(void *context, int index, int slot, take_key *tell, void *tell_context)
 {
@@ -182,11 +192,10 @@ static json_t *solve_number(void *context, int index, int slot, take_key *tell, 
     const batch_take *take = &run->plan.takes[run->order[index]];
     const batch_calibration *group = take->calibration == ULNA_NONE ? NULL : &run->plan.calibrations[take->calibration];
     const char *status = group ? json_string_value(json_object_get(group->result, "status")) : NULL;
-    const char *message = group ? json_string_value(json_object_get(group->result, "message")) : NULL;
     if (take->problem)
         return take_failed("%s", take->problem);
     if (group && (!status || strcmp(status, "failed") == 0))
-        return take_failed("no calibration of %s: %s", group->name, message ? message : "it did not end");
+        return fail_uncalibrated(run, take, slot, tell, tell_context);
     batch_calibration alone = {0};
     int is_calibrated = group && strcmp(status, "done") == 0;
     files_kept kept = files_keep(take->path);
@@ -198,8 +207,8 @@ static json_t *solve_number(void *context, int index, int slot, take_key *tell, 
                                                    : NULL};
     json_t *row = take_solve(&run->setup, take, &markers, &kept, known_line(run, take), slot, tell, tell_context);
     files_kept_release(&kept);
-    if (own)
-        put_flag(row, "placed_anew", 1);
+    if (json_object_get(row, "verdict"))
+        put_flag(row, "placed_anew", own || take->is_apart);
     json_decref(own);
     free(alone.name);
     free(table);
@@ -218,19 +227,44 @@ static void complete_row(json_t *row, const batch_take *take, const char *key)
     json_object_del(row, "is_output");
 }
 
+static int write_line(batch_run *run, json_t *row)
+{
+    int is_written = journal_add(&run->journal, row, &run->failure) == ULNA_OK;
+    run->is_stopped |= !is_written;
+    return is_written;
+}
+
+/* The line in the journal holds. If that is one of a failure and the result before it holds, this one is the last again. */
+static int keep_take(batch_run *run, const batch_take *take, const char *key, int is_earlier)
+{
+    json_t *line = known_line(run, take);
+    int goes_on = 1;
+    line = is_earlier ? json_copy(journal_finished(line)) : json_incref(line);
+    if (is_earlier) {
+        complete_row(line, take, key);
+        goes_on = write_line(run, line);
+    }
+    if (goes_on) {
+        run->frames += json_integer_value(json_object_get(line, "frames"));
+        tell_take(run, line, 1);
+    }
+    json_decref(line);
+    return goes_on;
+}
+
+/* Of a take that fails, the files that it has stay, and what is known of them. What the plan says is wrong with it is not for the
+ * journal: it is looked at again in each run. */
 static int settle_take(void *context, int index, int slot, const char *key, json_t *row)
 {
     batch_run *run = context;
     const batch_take *take = &run->plan.takes[run->order[index]];
-    json_t *known = known_line(run, take);
     const char *status = json_string_value(json_object_get(row, "status")), *error = NULL;
     int goes_on = 1;
     run->bytes_done += take->bytes;
     if (status && strcmp(status, "kept") == 0) {
-        run->frames += json_integer_value(json_object_get(known, "frames"));
-        tell_take(run, known, 1);
+        goes_on = keep_take(run, take, key, json_is_true(json_object_get(row, "is_earlier")));
         json_decref(row);
-        return 1;
+        return goes_on;
     }
     error = json_string_value(json_object_get(row, "error"));
     if (json_is_true(json_object_get(row, "is_output")) && error && strcmp(error, "io") == 0) {
@@ -242,12 +276,9 @@ static int settle_take(void *context, int index, int slot, const char *key, json
     if (status && strcmp(status, "done") == 0)
         goes_on = move_outputs(run, take, slot, row);
     else
-        remove_outputs(run, known);
+        json_object_set(row, "earlier", journal_finished(known_line(run, take)));
     complete_row(row, take, key);
-    if (goes_on && journal_add(&run->journal, row, &run->failure)) {
-        run->is_stopped = 1;
-        goes_on = 0;
-    }
+    goes_on = goes_on && (take->problem || write_line(run, row));
     if (goes_on) {
         run->frames += json_integer_value(json_object_get(row, "frames"));
         tell_take(run, row, 0);
@@ -427,7 +458,7 @@ static void say_summary(const batch_run *run, json_t *counts)
 /* The rows of the takes that this process had, or of all. */
 static json_t *rows_of(const batch_run *run, const json_t *lines)
 {
-    json_t *all = results_rows(&run->plan, lines), *own = json_array(), *row;
+    json_t *all = results_rows(run->output, &run->plan, lines), *own = json_array(), *row;
     size_t i;
     json_array_foreach(all, i, row)
     {
@@ -551,7 +582,8 @@ static int find_settled(batch_run *run, batch_settled *settled)
         const char *status = json_string_value(json_object_get(row, "status"));
         if (status && strcmp(status, "kept") == 0) {
             status = json_string_value(json_object_get(known, "status"));
-            settled[run->order[i]] = strcmp(status, "done") == 0 ? BATCH_DONE : BATCH_FAILED;
+            int is_done = strcmp(status, "done") == 0 || json_is_true(json_object_get(row, "is_earlier"));
+            settled[run->order[i]] = is_done ? BATCH_DONE : BATCH_FAILED;
         }
         json_decref(row);
     }
@@ -648,6 +680,19 @@ static int check_formats(const cli *tool, const char *formats)
     return CLI_DONE;
 }
 
+/* Here, not as a failure of each take: nothing is to be solved with options that nobody meant. */
+static int check_words(const cli *tool, const char *words)
+{
+    ulna_error error;
+    batch_take any = {0};
+    ulna_error_clear(&error);
+    ulna_status status =
+        plan_set(&any.words, words ? words : "") ? take_check_words(&any, &error) : cli_no_memory(&error);
+    free(any.words);
+    free(any.shared);
+    return status == ULNA_OK ? CLI_DONE : cli_usage(tool, "--options: %s", error.message);
+}
+
 static int run_batch(batch_run *run)
 {
     const cli *tool = run->tool;
@@ -664,6 +709,8 @@ static int run_batch(batch_run *run)
     int code = read_options(tool, run, &common, &tasks);
     if (!code)
         code = check_formats(tool, run->setup.formats);
+    if (!code)
+        code = check_words(tool, common.words);
     if (!code)
         code = make_plan(run, tool->operands[0], &common);
     if (code)
@@ -704,7 +751,7 @@ static const cli_option options[] = {
      "current folder. The column options of a manifest adds to it."},
     {"no-reports", 0, NULL, "Write no report for each take; the table and the overview are written."},
     {"dry-run", 0, NULL,
-     "Show the takes that are left to solve, their skeletons and markers, what is missing, and how many takes are done. Nothing is "
+     "Show the takes that are left to solve, their skeletons and markers, those that cannot be solved, and how many are done. Nothing is "
      "solved or written."},
     {"retry-failed", 0, NULL, "Also solve takes again that failed before. By default only what is new or changed."},
     {"isolate", 0, "on|off",
@@ -745,14 +792,16 @@ const cli_command batch_command = {
         "and index.html, which shows the worst takes first. A take that fails is listed with the reason, and the others are solved. The "
         "results do not depend on threads, shards or order.\n\n"
         "A run can be stopped or killed at any time. The same command then goes on: a take is done when its files and its line in "
-        "OUT/journal are there for the same bytes of all inputs, the same options and the same version. Two batches cannot write to one "
+        "OUT/journal are there for the same bytes of all inputs, the same options and the same version. Files of a take stay until new ones "
+        "replace them, also if it fails. Two batches cannot write to one "
         "folder at once, except for different shards of one number.\n\n"
         "With --json, a line with an object is printed for each take as it ends, and a last one with a summary. The exit code is 1 if a "
-        "take failed or is missing, and 4 if the output cannot be written. docs/cluster.md explains the rest.",
+        "take failed or is missing, and 4 if the output cannot be written. With --quiet, a line on standard error names each take that "
+        "failed, also in an earlier run. docs/cluster.md explains the rest.",
     .options = options,
     .reads = "skeleton attach OPERANDS", /* it writes to a folder that has nothing of others */
     .examples = "ulna batch database -o solved\tall takes of a folder\n"
-                "ulna batch database -o solved --dry-run\twhat would be solved, and what is missing\n"
+                "ulna batch database -o solved --dry-run\twhat would be solved, and what would fail\n"
                 "ulna batch takes.csv -o solved --formats amc,glb\ta manifest; motions in two formats\n"
                 "ulna batch database -o solved --retry-failed\tfailed ones again, as after an update\n"
                 "ulna batch database -o solved --slurm 32 --submit\ton a cluster\n"

@@ -29,6 +29,8 @@ typedef struct batch_take {
     char *shared;                              /* those of them that `ulna calibrate` takes too */
     char *problem;                             /* why it cannot be solved; NULL: it can */
     double bytes;                              /* of the recording */
+    int is_apart;                              /* calibrated by itself: see plan_calibrate_alone */
+    int is_namesake;                           /* of another take, which has the outputs and the line in the journal */
     int calibration;                           /* its index; ULNA_NONE: no marker is looked for */
 } batch_take;
 
@@ -99,19 +101,22 @@ typedef struct batch_setup {
 
 /* Whether the options of a take are options of `ulna solve` that a batch can use, or the reason why not. Fills take->shared. */
 ulna_status take_check_words(batch_take *take, ulna_error *error);
+/* Are the files that a line of the journal lists in OUT, with the same lengths? */
+int take_files_are_there(const char *output, const json_t *line);
 
 /* Where the markers of a take are on the skeleton. */
 typedef struct take_markers {
     const char *table;         /* "": none */
     const json_t *calibration; /* whose table it is; NULL: it was there */
+    const char *failure;       /* why there is none, by `calibration`; NULL: there is, or none is needed */
 } take_markers;
 
 /* Solves a take into a slot of the work folder. The first line that `tell` gets, before the work begins, is the key of its
  * input: bytes, options, version. `kept`: its recording, which is used up. `known`: its line in the journal, or NULL. Returns {"status": "kept"} where that still holds,
- * else the line for the journal. */
+ * with "is_earlier" where the last finished result does, else the line for the journal. */
 typedef void take_key(void *context, const char *key);
 json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_markers *markers, files_kept *kept,
-                   const json_t *known, int slot, take_key *tell, void *context);
+                   json_t *known, int slot, take_key *tell, void *context);
 /* Finds offsets for a group, unless somebody has. */
 json_t *take_calibrate(const batch_setup *setup, const batch_plan *plan, const batch_calibration *group, int slot);
 char *take_calibration_path(const char *output, const batch_calibration *group, const char *ending);
@@ -164,6 +169,8 @@ int journal_open(const cli *tool, json_t *object, const char *output, batch_shar
 /* Reads all journals of OUT. */
 json_t *journal_read(const char *output);
 ulna_status journal_add(batch_journal *journal, json_t *line, ulna_error *error);
+/* The last finished result of a take: its line, or the one that the line of a failure keeps as "earlier"; NULL: none. */
+json_t *journal_finished(json_t *line);
 void journal_close(batch_journal *journal);
 /* Removes a folder with all that is in it. */
 void journal_remove_tree(const char *folder);
@@ -180,7 +187,9 @@ int slurm_write(const cli *tool, json_t *object, const char *output, int tasks);
 /* ---- results: results.c, overview.c --------------------------------------------------------------------------------------- */
 
 /* A row for each take of the plan: its line in the journal, or {"status": "missing"}. */
-json_t *results_rows(const batch_plan *plan, const json_t *lines);
+json_t *results_rows(const char *output, const batch_plan *plan, const json_t *lines);
+/* Of a row that failed: "older_files", if they are there, instead of "earlier". */
+void results_name_older(const char *output, json_t *row);
 /* Counts of rows: takes, done, failed, missing, frames, doubtful takes, seconds. */
 void results_count(const json_t *rows, json_t *object);
 ulna_status results_write(const char *output, const json_t *rows, ulna_error *error);

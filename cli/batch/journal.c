@@ -1,6 +1,7 @@
 /*
  * The journal of a batch: a line of JSON for each take that ended, added when its outputs are in their place. Each shard writes
- * a file of its own; all of them are read. A line that was cut off by a crash is no JSON, and does not count.
+ * a file of its own; all of them are read. A line that was cut off by a crash is no JSON, and does not count. Files of a take stay until
+ * others replace them: if it fails later, the line of the failure has the line of these files ("earlier").
  *
  * The lock is one of the system (fcntl), on a byte of OUT/journal/lock for each shard: it ends with the process, however that
  * ends. Shards of one number run side by side; shards of different numbers would share takes, and are refused.
@@ -64,6 +65,12 @@ json_t *journal_read(const char *output)
         (void)closedir(open);
     free(folder);
     return lines;
+}
+
+json_t *journal_finished(json_t *line)
+{
+    const char *status = json_string_value(json_object_get(line, "status"));
+    return status && strcmp(status, "done") == 0 ? line : json_object_get(line, "earlier");
 }
 
 /* ---- the lock --------------------------------------------------------------------------------------------------------------------- */

@@ -181,11 +181,28 @@ static void put_number_cell(markup *page, const json_t *row, const char *key, in
         markup_put(page, "<td></td>");
 }
 
+/* By their endings; without `ending`, which has its link already. */
+static void put_links(markup *page, const json_t *files, const char *ending)
+{
+    size_t i;
+    json_t *file;
+    json_array_foreach(files, i, file)
+    {
+        const char *name = text_of(file, "file"), *dot = strrchr(name, '.');
+        if (!dot || strcmp(dot, ending) == 0)
+            continue;
+        markup_put(page, "<a href=\"");
+        put_address(page, name);
+        markup_put(page, "\">");
+        markup_escape(page, dot + 1);
+        markup_put(page, "</a> ");
+    }
+}
+
 static void put_take(markup *page, const json_t *row)
 {
     const char *report = file_of(row, ".html");
-    size_t i;
-    json_t *file;
+    const json_t *older = json_object_get(row, "older_files");
     markup_format(page, "<tr class=\"%s\"><td>", state_of(row));
     if (report) {
         markup_put(page, "<a href=\"");
@@ -203,17 +220,9 @@ static void put_take(markup *page, const json_t *row)
     put_number_cell(page, row, "doubtful", 0);
     put_number_cell(page, row, "seconds", 2);
     markup_put(page, "<td>");
-    json_array_foreach(json_object_get(row, "files"), i, file)
-    {
-        const char *name = text_of(file, "file"), *dot = strrchr(name, '.');
-        if (!dot || strcmp(dot, ".html") == 0)
-            continue;
-        markup_put(page, "<a href=\"");
-        put_address(page, name);
-        markup_put(page, "\">");
-        markup_escape(page, dot + 1);
-        markup_put(page, "</a> ");
-    }
+    put_links(page, json_object_get(row, "files"), ".html");
+    markup_put(page, older ? "older: " : "");
+    put_links(page, older, "");
     markup_put(page, "</td><td>");
     markup_escape(page, text_of(row, "message"));
     markup_put(page, "</td></tr>\n");

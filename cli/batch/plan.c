@@ -361,11 +361,11 @@ static int by_name(const void *a, const void *b)
     return names ? names : strcmp(x->path, y->path);
 }
 
-/* Absolute, so that the plan can be used from any folder; words such as "human" stay. */
+/* Absolute, so that the plan can be used from any folder, also for a file that is not there now; words such as "human" stay. */
 static int make_absolute(char **path, const char *here)
 {
     struct stat about;
-    if (!**path || **path == '/' || stat(*path, &about) != 0)
+    if (!**path || **path == '/' || (stat(*path, &about) != 0 && !strpbrk(*path, "./")))
         return 1;
     char *whole = folder_join(here, strncmp(*path, "./", 2) == 0 ? *path + 2 : *path);
     int is_made = whole && plan_set(path, whole);
@@ -480,6 +480,7 @@ int plan_calibrate_alone(batch_plan *plan, int index)
     if (group == ULNA_NONE)
         return 0;
     take->calibration = group;
+    take->is_apart = 1;
     add_to_group(plan, &plan->calibrations[group], index);
     return 1;
 }
@@ -494,7 +495,8 @@ int plan_finish(batch_plan *plan)
         batch_take *take = &plan->takes[i];
         is_done = make_absolute(&take->path, here) && make_absolute(&take->skeleton, here) &&
                   make_absolute(&take->attach, here);
-        if (i && strcmp(take->name, take[-1].name) == 0)
+        take->is_namesake = i && strcmp(take->name, take[-1].name) == 0;
+        if (take->is_namesake)
             plan_complain(take, "%s has the same name: give one of them another in the column name of a manifest",
                           take[-1].path);
         check_take(take);
@@ -520,7 +522,7 @@ static json_t *take_object(const batch_plan *plan, int index, batch_settled sett
     const batch_take *take = &plan->takes[index];
     json_t *row = json_object();
     put_text(row, "take", take->name);
-    put_text(row, "status", words[settled]);
+    put_text(row, "status", words[take->problem ? BATCH_FAILED : settled]); /* as the run would say */
     put_text(row, "recording", take->path);
     put_text(row, "skeleton", *take->skeleton ? take->skeleton : NULL);
     put_text(row, "attach", *take->attach ? take->attach : NULL);
@@ -555,7 +557,7 @@ void plan_show(const cli *tool, const batch_plan *plan, const batch_settled *set
         {"markers", 'l', "[{attach}|calibrated: {calibration}]"},
         {0},
     };
-    json_t *object = json_object(), *list = put_list(object, "takes"), *left = json_array();
+    json_t *object = json_object(), *list = put_list(object, "takes"), *left = json_array(), *shown = json_object();
     int problems = 0, counts[BATCH_OTHERS + 1] = {0};
     for (int i = 0; i < plan->count; i++) {
         counts[settled[i]]++;
@@ -572,16 +574,19 @@ void plan_show(const cli *tool, const batch_plan *plan, const batch_settled *set
     put_count(object, "calibrations", count_calibrations(plan, settled));
     put_count(object, "left", (long long)json_array_size(left));
     put_count(object, "done", counts[BATCH_DONE]);
-    put_count(object, "failed", counts[BATCH_FAILED]);
+    put_count(object, "failed", counts[BATCH_FAILED] + problems);
+    put_count(shown, "again", counts[BATCH_FAILED]);
+    json_object_set(shown, "r", object);
     fact_table(tool, 0, left, columns);
     for (int i = 0; i < plan->count; i++)
         if (settled[i] == BATCH_LEFT && plan->takes[i].problem)
-            cli_say(tool, "missing: %s: %s\n", plan->takes[i].name, plan->takes[i].problem);
+            cli_say(tool, "failed %s: %s\n", plan->takes[i].name, plan->takes[i].problem);
     fact_line(
-        tool, object, NULL,
-        "{left} take{left:/s} to solve[{calibrations?}, {calibrations} calibration{calibrations:/s} at most][{problems?}, {problems} "
-        "with something missing][{done?}; {done} done already][{failed?}; {failed} failed before, which --retry-failed solves "
-        "again][{left_out?}; {left_out} recording{left_out:/s} left out, as a C3D has the same name]");
+        tool, shown, NULL,
+        "{r.left} take{r.left:/s} to solve[{r.calibrations?}, {r.calibrations} calibration{r.calibrations:/s} at most][{r.problems?}, "
+        "{r.problems} that cannot be solved][{r.done?}; {r.done} done already][{again?}; {again} failed before, which --retry-failed solves "
+        "again][{r.left_out?}; {r.left_out} recording{r.left_out:/s} left out, as a C3D has the same name]");
+    json_decref(shown);
     json_decref(left);
     cli_json_print(tool, object);
 }

@@ -4,19 +4,33 @@
 
 #include "cli/batch/batch.h"
 
-static const char *const columns[] = {"take",          "subject",       "status",          "verdict", "frames",
-                                      "markers",       "rms_mm",        "rms_max_mm",      "lost",    "doubtful",
-                                      "empty",         "jumps",         "missing_markers", "seconds", "read_seconds",
-                                      "solve_seconds", "write_seconds", "us_per_frame",    "message", "files"};
+static const char *const columns[] = {
+    "take",          "subject",       "status",          "verdict",        "frames",
+    "markers",       "rms_mm",        "rms_max_mm",      "lost",           "doubtful",
+    "empty",         "jumps",         "missing_markers", "seconds",        "read_seconds",
+    "solve_seconds", "write_seconds", "us_per_frame",    "rms_typical_mm", "placed_anew",
+    "reason_codes",  "message",       "older_files",     "files"};
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-json_t *results_rows(const batch_plan *plan, const json_t *lines)
+void results_name_older(const char *output, json_t *row)
+{
+    const json_t *earlier = json_object_get(row, "earlier");
+    if (earlier && take_files_are_there(output, earlier))
+        json_object_set(row, "older_files", json_object_get(earlier, "files"));
+    json_object_del(row, "earlier");
+}
+
+json_t *results_rows(const char *output, const batch_plan *plan, const json_t *lines)
 {
     json_t *rows = json_array();
     for (int i = 0; i < plan->count; i++) {
         const batch_take *take = &plan->takes[i];
-        json_t *name = cli_json_text(take->name), *line = json_object_get(lines, json_string_value(name));
+        json_t *name = cli_json_text(take->name);
+        json_t *line = take->is_namesake ? NULL : json_object_get(lines, json_string_value(name));
         json_t *row = line && !take->problem ? json_copy(line) : json_object();
+        if (take->problem)
+            json_object_set(row, "earlier", journal_finished(line));
+        results_name_older(output, row);
         json_object_set_new(row, "take", name);
         put_text(row, "subject", take->subject);
         if (take->problem || !line)
@@ -60,20 +74,23 @@ void results_count(const json_t *rows, json_t *object)
     put_number(object, "seconds", seconds);
 }
 
-/* A number, a text, or the names of files. */
+/* A number, a text, yes or no, a list of words, or the names of files. */
 static void put_cell(markup *text, const json_t *value, int is_last)
 {
     if (json_is_string(value)) {
         table_put_field(text, json_string_value(value), is_last);
         return;
     }
-    char *dumped = json_is_number(value) ? json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6)) : NULL;
+    char *dumped = json_is_number(value) || json_is_boolean(value)
+                       ? json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6))
+                       : NULL;
     size_t i;
     json_t *file;
     json_array_foreach(value, i, file)
     {
         markup_put(text, i ? " " : "\"");
-        for (const char *at = json_string_value(json_object_get(file, "file")); at && *at; at++) {
+        const json_t *word = json_is_object(file) ? json_object_get(file, "file") : file;
+        for (const char *at = json_string_value(word); at && *at; at++) {
             const char one[2] = {*at, 0};
             markup_put(text, *at == '"' ? "\"\"" : one);
         }

@@ -189,11 +189,13 @@ static uint64_t hash_file(uint64_t hash, const char *path, files_kept *kept)
     return hash;
 }
 
-/* The words without those that change no byte of the outputs, and all files that they name. */
-static void make_key(const command_line *line, char key[20])
+/* The words without those that change no byte of the outputs, and all files that they name. `other`: a key that it depends on. */
+static void make_key(const command_line *line, const char *other, char key[20])
 {
     const cli *tool = &line->tool;
     uint64_t hash = hash_text(0, ulna_version());
+    if (other)
+        hash = hash_text(hash, other);
     for (int i = 0; i < tool->given_count; i++) {
         const char *name = tool->given[i]->name;
         if (strcmp(name, "output") == 0)
@@ -244,19 +246,35 @@ static json_t *failure_of(const json_t *object)
     return row;
 }
 
+/* "one; two" */
+static json_t *join_texts(const json_t *list)
+{
+    json_t *all = json_string(""), *text;
+    size_t i;
+    json_array_foreach(list, i, text)
+    {
+        json_t *longer = json_sprintf("%s%s%s", json_string_value(all), i ? "; " : "", json_string_value(text));
+        json_decref(all);
+        all = longer;
+    }
+    return all;
+}
+
 static void copy_facts(const json_t *object, json_t *row)
 {
-    static const char *const keys[] = {"verdict", "frames", "markers",         "lost",         "doubtful",
-                                       "empty",   "jumps",  "missing_markers", "read_seconds", "write_seconds"};
+    static const char *const keys[] = {"verdict",        "frames",  "markers",         "lost",         "doubtful",
+                                       "empty",          "jumps",   "missing_markers", "read_seconds", "write_seconds",
+                                       "rms_typical_mm", "reasons", "reason_codes"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         json_object_set(row, keys[i], json_object_get(object, keys[i]));
     json_object_set(row, "solve_seconds", json_object_get(object, "seconds"));
     json_object_set(row, "rms_mm", json_object_get(json_object_get(object, "rms_mm"), "mean"));
     json_object_set(row, "rms_max_mm", json_object_get(json_object_get(object, "rms_mm"), "max"));
     json_object_set(row, "us_per_frame", json_object_get(json_object_get(object, "us_per_frame"), "mean"));
-    const json_t *reasons = json_object_get(object, "reasons");
-    if (json_array_size(reasons))
-        json_object_set(row, "message", json_array_get(reasons, 0));
+    json_t *message = join_texts(json_object_get(object, "reasons"));
+    if (json_string_length(message))
+        json_object_set(row, "message", message);
+    json_decref(message);
 }
 
 /* Names below OUT, and how long they are. */
@@ -315,7 +333,7 @@ static json_t *result_of(int code, const json_t *object, const batch_take *take)
 
 /* ---- what is there already -------------------------------------------------------------------------------------------------- */
 
-static int are_files_there(const char *output, const json_t *line)
+int take_files_are_there(const char *output, const json_t *line)
 {
     size_t i;
     json_t *file;
@@ -339,7 +357,7 @@ static int is_settled(const batch_setup *setup, const json_t *known, const char 
     const char *status = json_string_value(json_object_get(known, "status"));
     if (!before || !status || strcmp(before, key) != 0)
         return 0;
-    return strcmp(status, "done") == 0 ? are_files_there(setup->output, known) : !setup->is_retried;
+    return strcmp(status, "done") == 0 ? take_files_are_there(setup->output, known) : !setup->is_retried;
 }
 
 /* ---- a take ------------------------------------------------------------------------------------------------------------------ */
@@ -420,9 +438,10 @@ static void name_axes(const batch_take *take, const json_t *calibration, char wo
 }
 
 json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_markers *markers, files_kept *kept,
-                   const json_t *known, int slot, take_key *tell, void *context)
+                   json_t *known, int slot, take_key *tell, void *context)
 {
     char key[20], threads[16], axes[8];
+    const json_t *failed = markers->failure ? markers->calibration : NULL;
     double begun = cli_seconds();
     char *folder = setup->work_folder ? make_slot(setup, slot) : strdup("nowhere/");
     command_line line = begin_line("solve");
@@ -443,14 +462,19 @@ json_t *take_solve(const batch_setup *setup, const batch_take *take, const take_
         row = take_failed("%s", folder ? line.refusal.message : "out of memory");
     else {
         line.tool.kept = kept;
-        make_key(&line, key);
+        make_key(&line, json_string_value(json_object_get(failed, "key")), key);
         if (setup->work_folder) {
             tell(context, key);
             apply_fault(take);
         }
-        row = is_settled(setup, known, key) ? json_pack("{s:s}", "status", "kept")
-              : setup->work_folder          ? run_solve(&line, take)
-                                            : take_failed("not solved yet");
+        if (is_settled(setup, known, key))
+            row = json_pack("{s:s}", "status", "kept");
+        else if (is_settled(setup, journal_finished(known), key))
+            row = json_pack("{s:s, s:b}", "status", "kept", "is_earlier", 1);
+        else if (failed)
+            row = take_failed("%s", markers->failure);
+        else
+            row = setup->work_folder ? run_solve(&line, take) : take_failed("not solved yet");
     }
     put_number(row, "seconds", cli_seconds() - begun);
     end_line(&line);
@@ -516,7 +540,7 @@ static json_t *calibrate_with(const batch_plan *plan, const int *takes, int coun
         add_word(&line, plan->takes[takes[i]].path);
     int code = parse_line(&line);
     if (!code && key)
-        make_key(&line, key);
+        make_key(&line, NULL, key);
     else if (!code)
         code = calibrate_run(&line.tool, object);
     if (json_object_get(object, "output")) { /* also where the takes do not quite agree */

@@ -1,4 +1,5 @@
 /* `ulna batch`: plans, results, resuming, limits, shards, Slurm scripts. The real Slurm is in tests/tools/slurm_batch.sh. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -156,11 +157,15 @@ static void skeletons_are_found(void **state)
     assert_string_equal(json_string_value(json_object_get(planned(plan, "one/day1/x"), "subject")), "one/day1");
     ulna_test_says(json_string_value(json_object_get(planned(plan, "none/y"), "problem")), "there is no skeleton");
     ulna_test_says(json_string_value(json_object_get(planned(plan, "two/z"), "problem")), "two/k.asf, two/l.asf");
+    /* In the words of the run. */
+    assert_string_equal(json_string_value(json_object_get(planned(plan, "two/z"), "status")), "failed");
+    assert_string_equal(json_string_value(json_object_get(planned(plan, "cmu/02_01"), "status")), "missing");
+    assert_int_equal(integer(plan, "failed"), 3);
+    assert_int_equal(integer(plan, "problems"), 3);
     json_decref(plan);
     expect(tool, "db -o out --dry-run", 1);
-    ulna_test_says(tool->out,
-                   "missing: none/y: there is no skeleton beside it or above: give --skeleton, or a manifest");
-    ulna_test_says(tool->out, "5 takes to solve, 3 calibrations at most, 3 with something missing");
+    ulna_test_says(tool->out, "failed none/y: there is no skeleton beside it or above: give --skeleton, or a manifest");
+    ulna_test_says(tool->out, "5 takes to solve, 3 calibrations at most, 3 that cannot be solved");
     ulna_test_tool_shell(tool, "[ ! -e out ]");
     expect(tool, "db -s human -o out --dry-run", 0);
     expect(tool, "t -o out --dry-run", 0);
@@ -292,9 +297,58 @@ static void everything_is_written(void **state)
         tool, ULNA
         " solve -q -s human -m db/a/a_03.c3d -o one/ --formats csv,bvh && cmp one/a_03.csv out/a/a_03.csv && "
         "cmp one/a_03.bvh out/a/a_03.bvh && ! grep -rl 'of-1.work' out/a out/b && [ ! -e out/journal/1-of-1.work ]");
-    expect(tool, "--quiet db -s human -o out2 --no-reports", 1);
-    assert_string_equal(tool->out, "");
+    for (int round = 0; round < 2; round++) {
+        expect(tool, "--quiet db -s human -o out2 --no-reports", 1);
+        assert_string_equal(tool->out, "");
+        ulna_test_says(tool->err, "ulna: a/bad: ");
+        assert_ptr_equal(strchr(tool->err, '\n'), tool->err + strlen(tool->err) - 1); /* one line */
+    }
     ulna_test_tool_shell(tool, "[ -z \"$(find out2/a -name '*.html')\" ] && [ -s out2/index.html ]");
+}
+
+static void expect_same(const json_t *row, const json_t *solved, const char *key)
+{
+    if (!json_object_get(row, key) || !json_equal(json_object_get(row, key), json_object_get(solved, key)))
+        fail_msg("%s is not that of ulna solve", key);
+}
+
+/* All of them, in the words of `ulna solve`. */
+static void reasons_are_listed(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool, "mkdir few");
+    ulna_test_take take = ulna_test_take_make(FRAMES);
+    for (int frame = 5; frame < 35; frame++)
+        for (int m = 0; m < take.markers.marker_count; m++)
+            for (int k = 0; k < 3; k++)
+                take.markers.positions[(frame * take.markers.marker_count + m) * 3 + k] += 0.2 * ((frame + m + k) % 3);
+    ulna_test_take_write(tool->folder, "few/x.c3d", NULL, NULL, &take.markers);
+    ulna_test_take_release(&take);
+    (void)run(tool, "few -s human -o out --formats csv");
+    json_t *row = result_of(tool, "out", "x");
+    ulna_test_tool_shell(tool, ULNA " solve --json -s human -m few/x.c3d -o x.csv >solved 2>err; [ $? -lt 2 ]");
+    char *text = ulna_test_tool_file(tool, "solved");
+    json_t *solved = json_loads(text, 0, NULL), *codes = json_object_get(row, "reason_codes"), *item;
+    free(text);
+    expect_same(row, solved, "reasons");
+    expect_same(row, solved, "reason_codes");
+    assert_true(fabs(number(row, "rms_typical_mm") - number(solved, "rms_typical_mm")) < 1e-6);
+    assert_true(json_is_false(json_object_get(row, "placed_anew")));
+    assert_true(json_array_size(codes) > 1);
+    char cell[300] = ",false,\"", *table = ulna_test_tool_file(tool, "out/results.csv");
+    size_t i;
+    json_array_foreach(codes, i, item)
+    {
+        snprintf(cell + strlen(cell), sizeof cell - strlen(cell), "%s%s", i ? " " : "", json_string_value(item));
+        ulna_test_says(json_string_value(json_object_get(row, "message")),
+                       json_string_value(json_array_get(json_object_get(row, "reasons"), i)));
+    }
+    snprintf(cell + strlen(cell), sizeof cell - strlen(cell), "\",");
+    ulna_test_says(table, cell);
+    ulna_test_says(table, ",us_per_frame,rms_typical_mm,placed_anew,reason_codes,message,older_files,files\n");
+    free(table);
+    json_decref(solved);
+    json_decref(row);
 }
 
 static void lines_of_json_come_for_each_take(void **state)
@@ -384,13 +438,94 @@ static void failed_takes_are_kept_until_asked(void **state)
     expect(tool, RUN, 0);
     ulna_test_tool_shell(tool, "cp db/a/a_01.c3d keep; printf 'garbage' >db/a/a_01.c3d");
     assert_int_equal(count_of(tool, RUN, 1, "kept"), 11);
-    ulna_test_tool_shell(tool, "[ ! -e out/a/a_01.csv ]"); /* it would be that of other bytes */
+    ulna_test_tool_shell(tool, "[ -s out/a/a_01.csv ]"); /* until another replaces it */
     expect_plan(tool, RUN, 0, 11, 1);
     expect_plan(tool, RUN " --retry-failed", 1, 11, 0);
     assert_int_equal(count_of(tool, RUN, 1, "kept"), 12);
     assert_int_equal(count_of(tool, RUN " --retry-failed", 1, "kept"), 11);
     ulna_test_tool_shell(tool, "cp keep db/a/a_01.c3d");
-    assert_int_equal(count_of(tool, RUN, 0, "kept"), 11);
+    assert_int_equal(count_of(tool, RUN, 0, "kept"), 12); /* its file is that of these bytes */
+    expect_result(tool, "out", "a/a_01", "done", NULL);
+    expect_plan(tool, RUN, 0, 12, 0);
+}
+
+static void expect_older(const ulna_test_tool *tool, const char *take, const char *message)
+{
+    json_t *row = result_of(tool, "out", take);
+    assert_string_equal(json_string_value(json_object_get(row, "status")), "failed");
+    ulna_test_says(json_string_value(json_object_get(row, "message")), message);
+    assert_int_equal(json_array_size(json_object_get(row, "older_files")), 2);
+    assert_null(json_object_get(row, "files"));
+    assert_null(json_object_get(row, "earlier"));
+    json_decref(row);
+}
+
+/* Whatever goes wrong later: nothing is deleted, and once it is mended nothing is solved again. */
+static void finished_results_stay(void **state)
+{
+    static const char *const wrong[][2] = {{"--smoth 0", "--smooth"},
+                                           {"--loss squar", "squar"},
+                                           {"-o x", "--output is set by the batch"},
+                                           {"walk.c3d", "--options: "},
+                                           {"--subject \\\"x", "a quote is not closed"}};
+    ulna_test_tool *tool = *state;
+    char line[200];
+    ulna_test_tool_shell(tool, ULNA " sample -q t && cp t/human.json kept.json");
+    expect(tool, "db -s kept.json -o out --formats csv", 0);
+    ulna_test_tool_shell(tool, "cp -r out/a out/b . && find out -type f -exec cat {} + | cksum >all");
+    /* Options that are none: nothing is touched. */
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        snprintf(line, sizeof line, "db -s kept.json -o out --formats csv --options \"%s\"", wrong[i][0]);
+        expect(tool, line, 2);
+        ulna_test_says(tool->err, wrong[i][1]);
+        ulna_test_tool_shell(tool, "find out -type f -exec cat {} + | cksum | cmp - all");
+    }
+    /* No skeleton. */
+    ulna_test_tool_shell(tool, "mv kept.json away.json");
+    expect(tool, "db -s kept.json -o out --formats csv", 1);
+    ulna_test_says(tool->out, "cannot be read (files of an earlier result are kept)");
+    expect_older(tool, "b/b_03", "/kept.json cannot be read");
+    expect(tool, "--merge out", 1);
+    expect_older(tool, "b/b_03", "/kept.json cannot be read");
+    ulna_test_tool_shell(tool, "diff -r a out/a && diff -r b out/b && mv away.json kept.json");
+    assert_int_equal(count_of(tool, "db -s kept.json -o out --formats csv", 0, "kept"), 12);
+    /* A skeleton that is none, twice; a take that crashes. */
+    ulna_test_tool_shell(tool, "mv kept.json away.json; echo '{' >kept.json");
+    expect(tool, "db -s kept.json -o out --formats csv", 1);
+    expect(tool, "db -s kept.json -o out --formats csv --retry-failed", 1);
+    expect_older(tool, "a/a_01", "kept.json");
+    char *table = ulna_test_tool_file(tool, "out/results.csv"), *page = ulna_test_tool_file(tool, "out/index.html");
+    ulna_test_says(table, ",\"a/a_01.csv a/a_01.html\",\n");
+    ulna_test_says(page, "older: <a href=\"a/a_01.csv\">csv</a> <a href=\"a/a_01.html\">html</a>");
+    free(table);
+    free(page);
+    ulna_test_tool_shell(tool, "diff -r a out/a && diff -r b out/b && mv away.json kept.json");
+    assert_int_equal(count_of(tool, "db -s kept.json -o out --formats csv", 0, "kept"), 12);
+    setenv("ULNA_BATCH_FAULT", "crash a/a_02", 1);
+    expect(tool, "db -s kept.json -o out --formats csv --options '--smooth 0'", 1);
+    unsetenv("ULNA_BATCH_FAULT");
+    expect_older(tool, "a/a_02", "ended by signal 6");
+    ulna_test_tool_shell(tool, "cmp a/a_02.csv out/a/a_02.csv && cmp a/a_02.html out/a/a_02.html");
+    assert_int_equal(count_of(tool, "db -s kept.json -o out --formats csv", 0, "kept"), 1);
+    ulna_test_tool_shell(tool, "for f in a/a_02 b/b_01; do cmp $f.csv out/$f.csv || exit 1; done");
+    /* Files that somebody deleted are not said to be there. */
+    ulna_test_tool_shell(tool, "rm -r out/a; printf garbage >db/a/a_01.c3d");
+    expect(tool, "db -s kept.json -o out --formats csv", 1);
+    json_t *row = result_of(tool, "out", "a/a_01");
+    assert_null(json_object_get(row, "older_files"));
+    json_decref(row);
+}
+
+/* Of two takes with one name, the one that is refused does not touch the other. */
+static void namesakes_do_no_harm(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(
+        tool, "printf 'take,name\\ndb/a/a_01.c3d,x\\n' >one.csv; (cat one.csv; echo db/a/a_02.c3d,x) >two.csv");
+    expect(tool, "one.csv -s human -o out --formats csv --no-reports", 0);
+    expect(tool, "two.csv -s human -o out --formats csv --no-reports", 1);
+    ulna_test_tool_shell(tool, "[ -s out/x.csv ] && grep -q '^x,,done' out/results.csv");
+    assert_int_equal(count_of(tool, "one.csv -s human -o out --formats csv --no-reports", 0, "kept"), 1);
 }
 
 /* Killed again and again, at other moments each time: nothing is half-written, little is lost. */
@@ -713,6 +848,18 @@ static void calibrations_are_shared(void **state)
         ">strange/x.csv && " ULNA " convert -q strange/x.csv strange/x.trc");
     expect(tool, "strange -o out2 --no-reports", 1);
     expect_result(tool, "out2", "x", "failed", "no calibration of human: ");
+    /* A take of a group without a calibration is not tried again, unless it changes or somebody asks. */
+    ulna_test_tool_shell(tool, "mkdir broken && cp t/human.asf broken && printf garbage >broken/x.c3d");
+    for (int round = 0; round < 2; round++)
+        assert_int_equal(count_of(tool, "broken -o out3 --no-reports", 1, "kept"), round);
+    json_t *failed = result_of(tool, "out3", "x");
+    assert_int_equal(strlen(json_string_value(json_object_get(failed, "key"))), 16);
+    json_decref(failed);
+    expect(tool, "broken -o out3 --no-reports --dry-run", 0);
+    ulna_test_says(tool->out, "0 takes to solve; 1 failed before");
+    assert_int_equal(count_of(tool, "broken -o out3 --no-reports --retry-failed", 1, "kept"), 0);
+    ulna_test_tool_shell(tool, "cp t/walk.c3d broken/x.c3d");
+    assert_int_equal(count_of(tool, "broken -o out3 --no-reports --options '--frames 1:20'", 0, "done"), 1);
 }
 
 /*
@@ -759,10 +906,13 @@ int main(void)
         TEST(wrong_manifests_are_refused),
         TEST(broken_manifests_do_no_harm),
         TEST(everything_is_written),
+        TEST(reasons_are_listed),
         TEST(lines_of_json_come_for_each_take),
         TEST(results_do_not_depend_on_how),
         TEST(only_the_rest_is_done),
         TEST(failed_takes_are_kept_until_asked),
+        TEST(finished_results_stay),
+        TEST(namesakes_do_no_harm),
         TEST(kill_leaves_nothing_half_written),
         TEST(interrupts_stop_cleanly),
         TEST(faults_stay_alone),
