@@ -15,7 +15,6 @@
  */
 #include <string.h>
 
-#include "base/algorithms.h"
 #include "base/base.h"
 #include "mocap/take.h"
 #include "mocap/tracker.h"
@@ -35,7 +34,6 @@ enum {
 #define NEAREST 1.5    /* and of the scale of the loss, at most, */
 #define AFTER_GAP 0.5  /* or this where one was missing in the frame before */
 #define MOST_LEAPS 0.5 /* of the markers: more that leap by the scale of the loss, and the recording leaps as a whole */
-#define GOES_ON 0.5    /* of how much faster a body is than expected: by so much its next step may differ */
 #define CLEARLY 0.95   /* of the cost of the other way */
 
 /* ---- names as they should be ------------------------------------------------------------------------------------------ */
@@ -98,9 +96,9 @@ typedef struct trails {
     size_t count; /* markers that are seen somewhere */
     int *column;  /* count: their numbers in the recording */
     double *now, *last, *velocity, *expected;
-    int *seen;              /* count: frame, or ULNA_NONE */
-    int *leaper;            /* at most count, and one that is none */
-    double *next, *scratch; /* count x 3: places in the next frame; count */
+    int *seen;    /* count: frame, or ULNA_NONE */
+    int *leaper;  /* at most count, and one that is none */
+    double *next; /* count x 3: places in the next frame */
     void *memory;
     size_t bytes;
 } trails;
@@ -114,7 +112,6 @@ static void take_arrays(trails *t, ulna_arena *arena)
     t->column = ulna_arena_take(arena, count, sizeof *t->column);
     t->seen = ulna_arena_take(arena, count, sizeof *t->seen);
     t->leaper = ulna_arena_take(arena, count + 1, sizeof *t->leaper);
-    t->scratch = ulna_arena_take(arena, count, sizeof *t->scratch);
 }
 
 static ulna_status open_trails(ulna_take *take, double scale, trails *t)
@@ -180,38 +177,21 @@ static int go_on(trails *t, int frame)
     return 1;
 }
 
-/* The median of the steps from one array of places to another, in each direction; of the markers that were seen. */
-static void common_step(trails *t, int frame, const double *from, const double *to, double step[3])
-{
-    for (int k = 0; k < 3; k++) {
-        size_t n = 0;
-        for (size_t i = 0; i < t->count; i++) {
-            double along = to[3 * i + (size_t)k] - from[3 * i + (size_t)k];
-            t->scratch[n] = along;
-            n += (size_t)(was_seen(t, i, frame) && !isnan(along));
-        }
-        step[k] = n ? ulna_quick_median(t->scratch, n) : 0;
-    }
-}
-
-/* Most markers leap. Is the recording cut there? Not if it is the body as a whole that moves faster than expected, and goes on so in the next frame:
- * nothing is expected at the beginning of a recording, and a film of 30 Hz has a runner 10 cm ahead in its second frame. */
+/* Most markers leap. Is the recording cut there? Not if they go on like that in the next frame: nothing is expected at the beginning of a recording,
+ * and a film of 30 Hz has a runner 10 cm ahead in its second frame. */
 static int is_torn(trails *t, int frame, double most)
 {
-    double common[3], off[3], next[3];
     int far = 0;
-    common_step(t, frame, t->expected, t->now, common);
-    for (size_t i = 0; i < t->count; i++) {
-        for (int k = 0; k < 3; k++)
-            off[k] = t->now[3 * i + (size_t)k] - t->expected[3 * i + (size_t)k] - common[k];
-        far += was_seen(t, i, frame) && ulna_norm(off) > t->scale;
-    }
-    if (far > most || frame + 1 >= t->take->frame_count)
+    if (frame + 1 >= t->take->frame_count)
         return 1;
     ulna_take_gather_recorded(t->take, frame + 1, t->count, t->column, t->next);
-    common_step(t, frame, t->now, t->next, next);
-    common_step(t, frame, t->last, t->now, off);
-    return distance_between(next, off) > GOES_ON * ulna_norm(common);
+    for (size_t i = 0; i < t->count; i++) {
+        double change[3];
+        for (size_t k = 3 * i; k < 3 * i + 3; k++)
+            change[k - 3 * i] = (t->next[k] - t->now[k]) - (t->now[k] - t->last[k]) / (frame - t->seen[i]);
+        far += was_seen(t, i, frame) && !(ulna_norm(change) <= t->scale);
+    }
+    return far > most;
 }
 
 /* Markers that are not where they were going: returns how many. *is_cut: most of those that are seen leap. *is_fast: most do so a little, at least. */

@@ -4,7 +4,7 @@
  *
  * The take is cut into stretches, by its number of frames alone, and all stretches are swept at once, a frame of each at a time: these
  * frames are no neighbours, so that their steps can be made abreast, one in each lane of a register (objective/abreast.c). At the
- * seams a frame is held to where its neighbour was before the sweep; the next sweep, from the other side, knows better.
+ * seams a frame is held to where its neighbour was before the sweep; the next sweep, from the other side, has its seams elsewhere.
  */
 #include <math.h>
 #include <string.h>
@@ -150,7 +150,9 @@ static ulna_status sweep(sweeping *s, int is_back)
 {
     const ulna_passes *p = s->p;
     int count = p->total / LEAST_STRETCH;
-    count = count < 1 ? 1 : count > ULNA_ABREAST ? ULNA_ABREAST : count;
+    count = count > ULNA_ABREAST ? ULNA_ABREAST : count;
+    count -= !is_back; /* other seams than the last time */
+    count = count < 1 ? 1 : count;
     int longest = (p->total + count - 1) / count;
     ulna_status status = ULNA_OK;
     for (int i = 0; i < longest && status == ULNA_OK && !atomic_load(&p->j->cancelled); i++) {
