@@ -373,6 +373,16 @@ static int make_absolute(char **path, const char *here)
     return is_made;
 }
 
+/* A file that can be read: not a pipe, say, which nobody may ever write to. Names without a dot are those of built-in skeletons. */
+static void check_file(batch_take *take, const char *what, const char *path)
+{
+    struct stat about;
+    if (strpbrk(path, "./") && (access(path, R_OK) != 0 || stat(path, &about) != 0))
+        plan_complain(take, "%s %s cannot be read", what, path);
+    else if (strpbrk(path, "./") && !S_ISREG(about.st_mode))
+        plan_complain(take, "%s %s is not a file", what, path);
+}
+
 /* Looks at files and options before anything is solved. */
 static void check_take(batch_take *take)
 {
@@ -385,10 +395,8 @@ static void check_take(batch_take *take)
         plan_complain(take, "%s is not a file", take->path);
     else
         take->bytes = (double)about.st_size;
-    if (strpbrk(take->skeleton, "./") && access(take->skeleton, R_OK) != 0)
-        plan_complain(take, "the skeleton %s cannot be read", take->skeleton);
-    if (strpbrk(take->attach, "./") && access(take->attach, R_OK) != 0)
-        plan_complain(take, "the table of markers %s cannot be read", take->attach);
+    check_file(take, "the skeleton", take->skeleton);
+    check_file(take, "the table of markers", take->attach);
     if (take_check_words(take, &error))
         plan_complain(take, "its options: %s", error.message);
 }

@@ -195,6 +195,18 @@ static void manifests_are_read(void **state)
     assert_int_equal(count_of(tool, "out/plan.csv -o out --formats csv --no-reports", 0, "kept"), 2);
 }
 
+/* A pipe that nobody writes to would be waited for without end. */
+static void pipes_are_no_files(void **state)
+{
+    ulna_test_tool *tool = *state;
+    ulna_test_tool_shell(tool, "mkfifo pipe.asf && printf 'take,skeleton,attach\\ndb/a/a_01.c3d,pipe.asf,\\n"
+                               "db/a/a_02.c3d,human,./pipe.asf\\n' >m.csv");
+    expect(tool, "m.csv -o out --isolate off --no-reports", 1);
+    ulna_test_says(tool->out, "the skeleton ");
+    ulna_test_says(tool->out, "the table of markers ");
+    ulna_test_says(tool->out, "pipe.asf is not a file");
+}
+
 static void wrong_manifests_are_refused(void **state)
 {
     static const struct {
@@ -903,6 +915,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(skeletons_are_found),
         TEST(manifests_are_read),
+        TEST(pipes_are_no_files),
         TEST(wrong_manifests_are_refused),
         TEST(broken_manifests_do_no_harm),
         TEST(everything_is_written),
