@@ -33,6 +33,7 @@
 #define FLOOR 0.002       /* m on an adult, added to the spread: skin hardly moves less */
 #define NOT_BY_POSE 0.4   /* of a change of distances: what the skeleton does not make too */
 #define SEVERAL 0.4       /* of the largest change of a distance: the next one */
+#define WORSE 1.01        /* times as far from its place on the skeleton: in the part that is wrong */
 #define WINDOW 0.083      /* s: a step, and what is looked at before it and after it, take so long each */
 #define LEAST_SIDE 0.05   /* of the samples, before and after it */
 #define ENOUGH_SEEN 0.75  /* of the most markers that a frame has */
@@ -439,6 +440,32 @@ static dated_shift find_shift(const samples *s, int marker)
     return found;
 }
 
+/* ---- which part is wrong ----------------------------------------------------------------------------------------------------- */
+
+/* Of a marker of the take's set from its place on the skeleton, in samples of frames first .. last; NaN if there is none. */
+static double median_distance(const samples *s, int marker, int first, int last)
+{
+    size_t count = 0;
+    for (int n = 0; n < s->count; n++) {
+        double distance = ulna_track_distance(s->j, s->frame[n], (size_t)marker);
+        if (s->frame[n] >= first && s->frame[n] <= last && !isnan(distance))
+            s->sorted[count++] = distance;
+    }
+    return count ? ulna_quick_median(s->sorted, count) : (double)NAN;
+}
+
+/* The part in which the marker fits its offset worse, though the pose goes along. An offset from another take holds for
+ * any part of this one; one that was calibrated on this take mostly for the longer. */
+static void find_wrong_part(const samples *s, ulna_shift *shift)
+{
+    int end = s->j->total - 1;
+    double before = median_distance(s, shift->marker, 0, shift->frame - 1);
+    double after = median_distance(s, shift->marker, shift->frame, end);
+    int is_after = after > WORSE * before || (!(before > WORSE * after) && 2 * shift->frame > s->j->total);
+    shift->first = is_after ? shift->frame : 0;
+    shift->last = is_after ? end : shift->frame - 1;
+}
+
 /* ---- all of it --------------------------------------------------------------------------------------------------------------- */
 
 /* Two markers near each other that may step at the same time, as far as they are seen, or one marker by its place and by
@@ -510,6 +537,8 @@ static ulna_status find_all(samples *s, double *positions, double *rest)
     s->is_apart = 1;
     take_distances(s, positions);
     look(s);
+    for (int i = 0; i < s->j->result->shift_count; i++)
+        find_wrong_part(s, &s->j->result->shifts[i]);
     return status;
 }
 

@@ -8,7 +8,7 @@
 #include "ulna/formats.h"
 #include "ulna/kinematics.h"
 
-enum { FRAMES = 600, AT = 360, NEAR = 15 };
+enum { FRAMES = 600, EARLY = 200, AT = 360, NEAR = 15 };
 
 static int find(const ulna_test_swing *s, const char *name)
 {
@@ -64,6 +64,21 @@ static double back(int frame)
     return -at_once(frame);
 }
 
+static double early(int frame)
+{
+    return frame >= EARLY;
+}
+
+static double until_early(int frame)
+{
+    return frame < EARLY;
+}
+
+static double until_late(int frame)
+{
+    return frame < AT;
+}
+
 static double now_and_then(int frame) /* as skin does with the pose */
 {
     return 0.5 + 0.5 * sin(0.03 * frame);
@@ -112,6 +127,37 @@ static void a_shift_is_told(void **state)
     }
     ulna_track_result_release(&none);
     ulna_test_swing_release(&s);
+}
+
+/* Offsets that hold before the shift: the part after it is wrong, however long it is; and the other way round. */
+static void the_part_that_fits_worse_is_wrong(void **state)
+{
+    (void)state;
+    static const struct {
+        double (*course)(int);
+        int at, is_after;
+    } parts[] = {{early, EARLY, 1}, {at_once, AT, 1}, {until_early, EARLY, 0}, {until_late, AT, 0}};
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++)
+        for (int i = 0; i < NAMES - 1; i++) { /* RTOE takes the foot along: another marker of it may be reported */
+            char look_at[60];
+            ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
+            int m = find(&s, names[i]);
+            move(&s, m, 0.05, parts[p].course);
+            ulna_track_result r = track(&s);
+            if (r.shift_count != 1 || r.shifts[0].marker != m || abs(r.shifts[0].frame - parts[p].at) > NEAR)
+                fail_msg("%s at frame %d: %d shifts", names[i], parts[p].at, r.shift_count);
+            int first = parts[p].is_after ? r.shifts[0].frame : 0;
+            int last = parts[p].is_after ? FRAMES - 1 : r.shifts[0].frame - 1, number = s.recording.first_frame;
+            if (r.shifts[0].first != first || r.shifts[0].last != last)
+                fail_msg("%s at frame %d: frames %d to %d", names[i], parts[p].at, r.shifts[0].first, r.shifts[0].last);
+            snprintf(look_at, sizeof look_at, "look at frames %d to %d,", number + first, number + last);
+            int text = 0;
+            while (text < r.findings.count && r.findings.list[text].code != ULNA_REASON_SHIFTED)
+                text++;
+            assert_true(text < r.findings.count && strstr(r.findings.list[text].text, look_at));
+            ulna_track_result_release(&r);
+            ulna_test_swing_release(&s);
+        }
 }
 
 /* At other rates, where the rate is not known, and where the marker is missing in between. */
@@ -327,6 +373,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_shift_is_told),
+        cmocka_unit_test(the_part_that_fits_worse_is_wrong),
         cmocka_unit_test(rates_and_gaps_do_not_matter),
         cmocka_unit_test(skin_that_moves_is_no_shift),
         cmocka_unit_test(a_shift_in_a_gap_is_one),
