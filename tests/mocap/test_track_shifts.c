@@ -281,8 +281,9 @@ static ulna_content load(const char *name)
     return content;
 }
 
-/* Calibrates and tracks; returns how many shifts there are, and the first one. */
-static int shifts_of(const ulna_content *skeleton, const ulna_content *markers, ulna_shift *first, char *name)
+/* Calibrates and tracks frames from .. to, by their numbers; returns how many shifts there are, and the first one. */
+static int shifts_in(const ulna_content *skeleton, const ulna_content *markers, int from, int to, ulna_shift *first,
+                     char *name)
 {
     ulna_take *take = NULL;
     ulna_calibration found = {0};
@@ -291,6 +292,8 @@ static int shifts_of(const ulna_content *skeleton, const ulna_content *markers, 
     ulna_take_options options = ulna_take_options_for(skeleton, markers);
     ulna_calibrate_options calibrate = ulna_calibrate_options_default();
     options.attach = ULNA_ATTACH_NAMES;
+    options.first_frame = from;
+    options.last_frame = to;
     calibrate.try_lengths = 0; /* takes whose lengths are in doubt are not searched */
     if (ulna_take_create(&options, &take, &error) || ulna_calibrate(take, &calibrate, &found, &error))
         fail_msg("%s", error.message);
@@ -308,6 +311,36 @@ static int shifts_of(const ulna_content *skeleton, const ulna_content *markers, 
     ulna_calibration_release(&found);
     ulna_take_destroy(take);
     return count;
+}
+
+/* In the whole take. */
+static int shifts_of(const ulna_content *skeleton, const ulna_content *markers, ulna_shift *first, char *name)
+{
+    ulna_take_options all = ulna_take_options_for(skeleton, markers);
+    return shifts_in(skeleton, markers, all.first_frame, all.last_frame, first, name);
+}
+
+/* What skin does with the pose may be seen once only. */
+static void short_parts_have_none(void **state)
+{
+    static const struct {
+        const char *skeleton, *markers;
+        int first, last;
+    } parts[] = {{"cmu/02.asf", "cmu/02_01.c3d", 60, 200},
+                 {"cmu/02.asf", "cmu/02_01.c3d", 100, 250},
+                 {"cmu/02.asf", "cmu/02_01.c3d", 150, 300},
+                 {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_01-03_01_120.c3d", 172, 411},
+                 {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_01-03_01_120.c3d", 2573, 2812}};
+    ulna_shift shift;
+    char name[ULNA_MARKER_NAME];
+    ulna_test_need_data(state);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        ulna_content skeleton = load(parts[i].skeleton), markers = load(parts[i].markers);
+        if (shifts_in(&skeleton, &markers, parts[i].first, parts[i].last, &shift, name))
+            fail_msg("%s from %d: %s, %.0f mm", parts[i].markers, parts[i].first, name, 1e3 * shift.distance);
+        ulna_content_release(&markers);
+        ulna_content_release(&skeleton);
+    }
 }
 
 /* No false alarm; and in the take of somebody who walks straight on, a shift of 5 cm along an axis of the room is told. */
@@ -380,6 +413,7 @@ int main(void)
         cmocka_unit_test(a_slow_drift_with_a_gap_is_no_shift),
         cmocka_unit_test(elsewhere_after_a_long_gap_is_told),
         cmocka_unit_test(a_cut_is_a_jump),
+        cmocka_unit_test(short_parts_have_none),
         cmocka_unit_test(recorded_takes_have_none),
         cmocka_unit_test(skin_at_a_cut_is_no_shift),
     };
