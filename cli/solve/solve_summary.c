@@ -220,6 +220,8 @@ static void put_shifts(const solve_job *job)
         put_text(row, "marker", job->take->set.items[s->marker].marker);
         put_count(row, "frame", s->frame + job->take->first_frame);
         put_number(row, "mm", 1e3 * s->distance);
+        put_count(row, "first", s->first + job->take->first_frame);
+        put_count(row, "last", s->last + job->take->first_frame);
     }
 }
 

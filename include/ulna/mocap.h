@@ -503,6 +503,9 @@ typedef struct ulna_shift {
     int frame;        /* index in the take: the first after it, give or take a tenth of a second */
     double distance;  /* m, at least: the pose goes along with the marker, and hides some of it */
     int is_after_gap; /* 1: it was missing for so long before that it may have drifted there by and by */
+    /* The part, before or from `frame` on, in which the marker is farther from its place on the skeleton; the shorter one
+     * if it is neither. Poses are wrong there, first of all. */
+    int first, last; /* indices in the take */
 } ulna_shift;
 
 /* A body, and all beyond it, without any marker for 12 frames or more. Marked as bridged. It is moved from where it was seen last to where it is seen

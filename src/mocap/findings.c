@@ -244,13 +244,12 @@ static void add_shifts(const ulna_take *take, ulna_track_result *r)
     for (int i = 0; i < r->shift_count; i++) {
         const ulna_shift *s = &r->shifts[i];
         const ulna_attachment *item = &take->set.items[s->marker];
-        int is_late = 2 * s->frame > r->summary.frames, last = is_late ? r->summary.frames : s->frame;
         add(&r->findings, ULNA_REASON_SHIFTED,
             "%.40s %s on %.40s by %.0f mm or more at about frame %lld, and stays there: look at frames %lld to "
             "%lld, or calibrate and solve the two parts apart",
             item->marker, s->is_after_gap ? "was missing and is elsewhere" : "has shifted",
             ulna_model_body_name(take->model, item->body), 1e3 * s->distance, (long long)take->first_frame + s->frame,
-            (long long)take->first_frame + (is_late ? s->frame : 0), (long long)take->first_frame + last - 1);
+            (long long)take->first_frame + s->first, (long long)take->first_frame + s->last);
     }
 }
 

@@ -8,7 +8,8 @@
  *   - it is the largest of the take: far larger than any other change along its way in the same time (`ISOLATED`),
  *   - before and after it, in the whole take, the marker is apart by about as much (`LASTS`), and
  *   - by more than it moves about on either side (`CLEAR`), and by more than `LEAST`.
- * Changes that come with a pose fail the first or the second; of distances, also those that the skeleton makes too, as
+ * In a short take there is little to compare with: factors are larger there (`BRIEF`), and half a second on either side is
+ * needed. Changes that come with a pose fail the first or the second; of distances, also those that the skeleton makes too, as
  * joints bend. Where the recording was cut, before and after it are two takes. Where the marker was missing between,
  * changes over as long a time count as the others. If the take is too short for these, nothing shows that it was no drift:
  * then only a clear difference counts (`LEAST_UNSEEN`), as that and not as a shift. All constants were chosen on HDM05's
@@ -27,12 +28,14 @@
 #define LEAST 0.008       /* m on an adult: a smaller step is none */
 #define LEAST_UNSEEN 0.03 /* the same, over a gap that nothing compares with */
 #define ISOLATED 1.4      /* times the largest change elsewhere */
+#define BRIEF 8           /** windows: in a take as long as these, ISOLATED and CLEAR are twice as large */
 #define NEARLY 0.8        /* of that, along its own way */
 #define LASTS 0.6         /* of the difference between before and after: the step itself */
 #define CLEAR 2.2         /* spreads: the lesser of step and difference */
 #define FLOOR 0.002       /* m on an adult, added to the spread: skin hardly moves less */
 #define NOT_BY_POSE 0.4   /* of a change of distances: what the skeleton does not make too */
 #define SEVERAL 0.4       /* of the largest change of a distance: the next one */
+#define WORSE 1.01        /* times as far from its place on the skeleton: in the part that is wrong */
 #define WINDOW 0.083      /* s: a step, and what is looked at before it and after it, take so long each */
 #define LEAST_SIDE 0.05   /* of the samples, before and after it */
 #define ENOUGH_SEEN 0.75  /* of the most markers that a frame has */
@@ -44,7 +47,7 @@ enum {
     LONGEST = 100,
     SAMPLES = 300,    /* of a take: fewer or more where the window asks for it */
     IN_WINDOW = 4,    /* samples, at most */
-    SIDE_WINDOWS = 3, /* and as long as these */
+    SIDE_WINDOWS = 6, /* on either side of a step, at least: what lasts for less may be the pose */
     CANDIDATES = 3,   /* steps of a marker that are looked at */
     ROUGHLY = 100,    /* samples that medians are of */
     NEXT = 1,         /* joints: between a marker and those that its distance is measured from */
@@ -348,11 +351,17 @@ static int is_by_others(const samples *s, int marker, int n)
     return 0;
 }
 
+/* Times ISOLATED and CLEAR: what the skin does with the pose, a short take may show only once. */
+static double brevity(const samples *s)
+{
+    return 1 + BRIEF * (double)s->width / s->seen;
+}
+
 /* Is it a shift, beside samples first .. last - 1? Then how far; else 0. No distance changes by more than a marker moves.
  * *is_unseen: it is one over a gap that nothing compares with. */
 static double shift_beside(const samples *s, int marker, int n, int first, int last, int *is_unseen)
 {
-    double step[3], before[3], after[3], d[3];
+    double step[3], before[3], after[3], d[3], isolated = ISOLATED * brevity(s), clear = CLEAR * brevity(s);
     int guard = guard_at(s, n), behind = n + s->guard;
     step_at(s, n, s->guard, step);
     double whole = ulna_norm(step);
@@ -360,7 +369,7 @@ static double shift_beside(const samples *s, int marker, int n, int first, int l
         d[k] = step[k] / whole;
     double elsewhere = largest_elsewhere(s, n, guard, d);
     *is_unseen = isinf(elsewhere);
-    if (!*is_unseen && whole < NEARLY * ISOLATED * elsewhere) /* medians take longer */
+    if (!*is_unseen && whole < NEARLY * isolated * elsewhere) /* medians take longer */
         return 0;
     median_place(s, first, n, before);
     median_place(s, behind, last, after);
@@ -372,7 +381,7 @@ static double shift_beside(const samples *s, int marker, int n, int first, int l
         d[k] /= size;
     double spread = fmax(spread_of(s, first, n, before, d), spread_of(s, behind, last, after, d)) + FLOOR * s->unit;
     double told = s->is_apart ? size * fmax(fabs(d[0]), fmax(fabs(d[1]), fabs(d[2]))) : size;
-    if (fmin(own, size) < CLEAR * spread || (!*is_unseen && own < ISOLATED * largest_elsewhere(s, n, guard, d)))
+    if (fmin(own, size) < clear * spread || (!*is_unseen && own < isolated * largest_elsewhere(s, n, guard, d)))
         return 0;
     if (*is_unseen && told < LEAST_UNSEEN * s->unit)
         return 0;
@@ -437,6 +446,32 @@ static dated_shift find_shift(const samples *s, int marker)
             break;
     }
     return found;
+}
+
+/* ---- which part is wrong ----------------------------------------------------------------------------------------------------- */
+
+/* Of a marker of the take's set from its place on the skeleton, in samples of frames first .. last; NaN if there is none. */
+static double median_distance(const samples *s, int marker, int first, int last)
+{
+    size_t count = 0;
+    for (int n = 0; n < s->count; n++) {
+        double distance = ulna_track_distance(s->j, s->frame[n], (size_t)marker);
+        if (s->frame[n] >= first && s->frame[n] <= last && !isnan(distance))
+            s->sorted[count++] = distance;
+    }
+    return count ? ulna_quick_median(s->sorted, count) : (double)NAN;
+}
+
+/* The part in which the marker fits its offset worse, though the pose goes along. An offset from another take holds for
+ * any part of this one; one that was calibrated on this take mostly for the longer. */
+static void find_wrong_part(const samples *s, ulna_shift *shift)
+{
+    int end = s->j->total - 1;
+    double before = median_distance(s, shift->marker, 0, shift->frame - 1);
+    double after = median_distance(s, shift->marker, shift->frame, end);
+    int is_after = after > WORSE * before || (!(before > WORSE * after) && 2 * shift->frame > s->j->total);
+    shift->first = is_after ? shift->frame : 0;
+    shift->last = is_after ? end : shift->frame - 1;
 }
 
 /* ---- all of it --------------------------------------------------------------------------------------------------------------- */
@@ -510,6 +545,8 @@ static ulna_status find_all(samples *s, double *positions, double *rest)
     s->is_apart = 1;
     take_distances(s, positions);
     look(s);
+    for (int i = 0; i < s->j->result->shift_count; i++)
+        find_wrong_part(s, &s->j->result->shifts[i]);
     return status;
 }
 

@@ -8,7 +8,7 @@
 #include "ulna/formats.h"
 #include "ulna/kinematics.h"
 
-enum { FRAMES = 600, AT = 360, NEAR = 15 };
+enum { FRAMES = 600, EARLY = 200, AT = 360, NEAR = 15 };
 
 static int find(const ulna_test_swing *s, const char *name)
 {
@@ -64,6 +64,21 @@ static double back(int frame)
     return -at_once(frame);
 }
 
+static double early(int frame)
+{
+    return frame >= EARLY;
+}
+
+static double until_early(int frame)
+{
+    return frame < EARLY;
+}
+
+static double until_late(int frame)
+{
+    return frame < AT;
+}
+
 static double now_and_then(int frame) /* as skin does with the pose */
 {
     return 0.5 + 0.5 * sin(0.03 * frame);
@@ -112,6 +127,37 @@ static void a_shift_is_told(void **state)
     }
     ulna_track_result_release(&none);
     ulna_test_swing_release(&s);
+}
+
+/* Offsets that hold before the shift: the part after it is wrong, however long it is; and the other way round. */
+static void the_part_that_fits_worse_is_wrong(void **state)
+{
+    (void)state;
+    static const struct {
+        double (*course)(int);
+        int at, is_after;
+    } parts[] = {{early, EARLY, 1}, {at_once, AT, 1}, {until_early, EARLY, 0}, {until_late, AT, 0}};
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++)
+        for (int i = 0; i < NAMES - 1; i++) { /* RTOE takes the foot along: another marker of it may be reported */
+            char look_at[60];
+            ulna_test_swing s = ulna_test_swing_make(FRAMES, 0);
+            int m = find(&s, names[i]);
+            move(&s, m, 0.05, parts[p].course);
+            ulna_track_result r = track(&s);
+            if (r.shift_count != 1 || r.shifts[0].marker != m || abs(r.shifts[0].frame - parts[p].at) > NEAR)
+                fail_msg("%s at frame %d: %d shifts", names[i], parts[p].at, r.shift_count);
+            int first = parts[p].is_after ? r.shifts[0].frame : 0;
+            int last = parts[p].is_after ? FRAMES - 1 : r.shifts[0].frame - 1, number = s.recording.first_frame;
+            if (r.shifts[0].first != first || r.shifts[0].last != last)
+                fail_msg("%s at frame %d: frames %d to %d", names[i], parts[p].at, r.shifts[0].first, r.shifts[0].last);
+            snprintf(look_at, sizeof look_at, "look at frames %d to %d,", number + first, number + last);
+            int text = 0;
+            while (text < r.findings.count && r.findings.list[text].code != ULNA_REASON_SHIFTED)
+                text++;
+            assert_true(text < r.findings.count && strstr(r.findings.list[text].text, look_at));
+            ulna_track_result_release(&r);
+            ulna_test_swing_release(&s);
+        }
 }
 
 /* At other rates, where the rate is not known, and where the marker is missing in between. */
@@ -235,8 +281,9 @@ static ulna_content load(const char *name)
     return content;
 }
 
-/* Calibrates and tracks; returns how many shifts there are, and the first one. */
-static int shifts_of(const ulna_content *skeleton, const ulna_content *markers, ulna_shift *first, char *name)
+/* Calibrates and tracks frames from .. to, by their numbers; returns how many shifts there are, and the first one. */
+static int shifts_in(const ulna_content *skeleton, const ulna_content *markers, int from, int to, ulna_shift *first,
+                     char *name)
 {
     ulna_take *take = NULL;
     ulna_calibration found = {0};
@@ -245,6 +292,8 @@ static int shifts_of(const ulna_content *skeleton, const ulna_content *markers, 
     ulna_take_options options = ulna_take_options_for(skeleton, markers);
     ulna_calibrate_options calibrate = ulna_calibrate_options_default();
     options.attach = ULNA_ATTACH_NAMES;
+    options.first_frame = from;
+    options.last_frame = to;
     calibrate.try_lengths = 0; /* takes whose lengths are in doubt are not searched */
     if (ulna_take_create(&options, &take, &error) || ulna_calibrate(take, &calibrate, &found, &error))
         fail_msg("%s", error.message);
@@ -262,6 +311,36 @@ static int shifts_of(const ulna_content *skeleton, const ulna_content *markers, 
     ulna_calibration_release(&found);
     ulna_take_destroy(take);
     return count;
+}
+
+/* In the whole take. */
+static int shifts_of(const ulna_content *skeleton, const ulna_content *markers, ulna_shift *first, char *name)
+{
+    ulna_take_options all = ulna_take_options_for(skeleton, markers);
+    return shifts_in(skeleton, markers, all.first_frame, all.last_frame, first, name);
+}
+
+/* What skin does with the pose may be seen once only. */
+static void short_parts_have_none(void **state)
+{
+    static const struct {
+        const char *skeleton, *markers;
+        int first, last;
+    } parts[] = {{"cmu/02.asf", "cmu/02_01.c3d", 60, 200},
+                 {"cmu/02.asf", "cmu/02_01.c3d", 100, 250},
+                 {"cmu/02.asf", "cmu/02_01.c3d", 150, 300},
+                 {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_01-03_01_120.c3d", 172, 411},
+                 {"hdm05/HDM_dg.asf", "hdm05/HDM_dg_01-03_01_120.c3d", 2573, 2812}};
+    ulna_shift shift;
+    char name[ULNA_MARKER_NAME];
+    ulna_test_need_data(state);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        ulna_content skeleton = load(parts[i].skeleton), markers = load(parts[i].markers);
+        if (shifts_in(&skeleton, &markers, parts[i].first, parts[i].last, &shift, name))
+            fail_msg("%s from %d: %s, %.0f mm", parts[i].markers, parts[i].first, name, 1e3 * shift.distance);
+        ulna_content_release(&markers);
+        ulna_content_release(&skeleton);
+    }
 }
 
 /* No false alarm; and in the take of somebody who walks straight on, a shift of 5 cm along an axis of the room is told. */
@@ -327,12 +406,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_shift_is_told),
+        cmocka_unit_test(the_part_that_fits_worse_is_wrong),
         cmocka_unit_test(rates_and_gaps_do_not_matter),
         cmocka_unit_test(skin_that_moves_is_no_shift),
         cmocka_unit_test(a_shift_in_a_gap_is_one),
         cmocka_unit_test(a_slow_drift_with_a_gap_is_no_shift),
         cmocka_unit_test(elsewhere_after_a_long_gap_is_told),
         cmocka_unit_test(a_cut_is_a_jump),
+        cmocka_unit_test(short_parts_have_none),
         cmocka_unit_test(recorded_takes_have_none),
         cmocka_unit_test(skin_at_a_cut_is_no_shift),
     };
