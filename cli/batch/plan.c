@@ -377,9 +377,11 @@ static int make_absolute(char **path, const char *here)
 static void check_file(batch_take *take, const char *what, const char *path)
 {
     struct stat about;
-    if (strpbrk(path, "./") && (access(path, R_OK) != 0 || stat(path, &about) != 0))
+    if (!strpbrk(path, "./"))
+        return;
+    if (access(path, R_OK) != 0 || stat(path, &about) != 0)
         plan_complain(take, "%s %s cannot be read", what, path);
-    else if (strpbrk(path, "./") && !S_ISREG(about.st_mode))
+    else if (!S_ISREG(about.st_mode))
         plan_complain(take, "%s %s is not a file", what, path);
 }
 

@@ -560,7 +560,7 @@ ulna_status ulna_track_find_shifts(const ulna_track_job *j, double length_scale)
     double *positions, *rest;
     every = every < window ? every : window;
     s.every = every > least ? every : least > 1 ? least : 1;
-    s.room = (size_t)(j->total / s.every + 1);
+    s.room = (size_t)(j->total / s.every) + 1;
     s.width = window / s.every > 1 ? window / s.every : 2;
     s.guard = window / s.every;
     take_arrays(&s, &arena, &positions, &rest);
