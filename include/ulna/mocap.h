@@ -178,8 +178,9 @@ typedef struct ulna_findings {
 
 /* From frame `first` to the end of the take two markers of the recording have each other's names; twice, and they have their own again. */
 typedef struct ulna_exchange {
-    int a, b;  /* numbers in the recording */
-    int first; /* index in the take */
+    int a, b;           /* numbers in the recording */
+    int first;          /* index in the take */
+    int is_by_majority; /* 1: the skeleton fits either way, so that the names of most frames are taken as the right ones */
 } ulna_exchange;
 
 /*

@@ -222,6 +222,14 @@ static void add_frames(ulna_track_result *r)
                 marks[i].count == 1 ? marks[i].one : marks[i].several);
 }
 
+static int is_name_unsure(const ulna_take *take)
+{
+    for (int i = 0; i < take->exchange_count; i++)
+        if (take->exchanges[i].is_by_majority)
+            return 1;
+    return 0;
+}
+
 static void add_markers(const ulna_take *take, ulna_track_result *r)
 {
     roster names = {0};
@@ -234,8 +242,12 @@ static void add_markers(const ulna_take *take, ulna_track_result *r)
         add(&r->findings, ULNA_REASON_MARKERS, "%d marker%s too far off in most frames: %s", names.count,
             names.count == 1 ? " is" : "s are", roster_text(&names));
     if (r->swap_count)
-        add(&r->findings, ULNA_REASON_MARKERS, "markers are swapped in %d range%s of frames", r->swap_count,
-            r->swap_count == 1 ? "" : "s");
+        add(&r->findings, ULNA_REASON_MARKERS, "markers are swapped in %d range%s of frames%s", r->swap_count,
+            r->swap_count == 1 ? "" : "s",
+            is_name_unsure(take)
+                ? "; the skeleton does not tell which of the names are right, so those of most frames are taken: "
+                  "look at the frames before and after"
+                : "");
 }
 
 /* What holds for one part of the take does not hold for the other. */

@@ -77,7 +77,7 @@ static ulna_status add_exchange(ulna_take *take, int a, int b, int first)
                                    sizeof *take->exchanges);
     take->exchanges = items;
     if (status == ULNA_OK)
-        take->exchanges[take->exchange_count++] = (ulna_exchange){a, b, first};
+        take->exchanges[take->exchange_count++] = (ulna_exchange){.a = a, .b = b, .first = first};
     return status;
 }
 
@@ -453,8 +453,12 @@ static ulna_status choose_better(naming *n, int group)
         status = exchange_group(n, group);
     if (status == ULNA_OK)
         status = fit(n, group, otherwise);
-    if (status != ULNA_OK || !is_clearly_better(otherwise, as_it_is))
+    int is_better = status == ULNA_OK && is_clearly_better(otherwise, as_it_is);
+    int is_sure = is_better || (status == ULNA_OK && is_clearly_better(as_it_is, otherwise));
+    if (!is_better)
         n->take->exchange_count = count;
+    for (int i = 0; i < n->leaps && !is_sure; i++)
+        n->take->exchanges[i].is_by_majority |= n->group[i] == group;
     return status;
 }
 
