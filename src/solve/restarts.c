@@ -8,19 +8,26 @@
 #include "math/math3.h"
 #include "solve/solver.h"
 
-#define SPREAD 0.3 /* radians: of restarts near the start */
+#define SPREAD 0.3    /* radians: of restarts near the start */
+#define NOTHING 1e-17 /* of the largest element of a matrix: below rounding */
 
 /* ---- the root ---------------------------------------------------------------------------------------------------- */
 
-/* Eigenvector of the largest eigenvalue of a symmetric 4 x 4 matrix: Jacobi's rotations. */
+/* Eigenvector of the largest eigenvalue of a symmetric 4 x 4 matrix: Jacobi's rotations, until there is nothing to rotate. */
 static void largest_eigenvector(double a[4][4], double vector[4])
 {
-    double v[4][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
-    for (int sweep = 0; sweep < 30; sweep++)
+    double v[4][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}}, size = 0;
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++)
+            size = fmax(size, fabs(a[i][j]));
+    int rotations = 1;
+    for (int sweep = 0; sweep < 30 && rotations; sweep++) {
+        rotations = 0;
         for (int i = 0; i < 3; i++)
             for (int j = i + 1; j < 4; j++) {
-                if (a[i][j] == 0)
+                if (!(fabs(a[i][j]) > NOTHING * size))
                     continue;
+                rotations++;
                 double theta = 0.5 * atan2(2 * a[i][j], a[j][j] - a[i][i]), c = cos(theta), d = sin(theta);
                 for (int k = 0; k < 4; k++) {
                     double x = a[k][i], y = a[k][j];
@@ -37,6 +44,7 @@ static void largest_eigenvector(double a[4][4], double vector[4])
                     a[j][k] = d * x + c * y;
                 }
             }
+    }
     int most = 0;
     for (int i = 1; i < 4; i++)
         if (a[i][i] > a[most][most])
