@@ -210,10 +210,15 @@ ulna_status ulna_pass_leave_out_astray(ulna_passes *p)
             last++;
         if (last == first)
             continue;
+        double cost;
         choose_joints(p, first, last);
-        status = track_forward(p, first, last);
+        status = ulna_pass_keep_former(p, first, last, &cost);
+        if (status == ULNA_OK)
+            status = track_forward(p, first, last);
         if (status == ULNA_OK)
             status = ulna_pass_mend(p, first, last);
+        if (status == ULNA_OK)
+            status = ulna_pass_compare_former(p, first, last, cost);
     }
     return status;
 }

@@ -10,6 +10,7 @@
 #include "mocap/track_passes.h"
 
 #define DISAGREE 0.35 /* radians a frame of a joint, where two ways meet */
+#define NO_WORSE 1.2  /* times the cost that a stretch had before */
 #define NOTHING 1e-12 /* of the length scale squared: least cost of a frame, where markers fit exactly */
 #define STEP 5        /* median costs of a frame: what a step by DISAGREE counts, where two ways are weighed */
 
@@ -57,6 +58,54 @@ static double *back_of(const ulna_passes *p, int last, int frame)
 {
     return p->back + (size_t)(last - 1 - frame) * (size_t)p->nq;
 }
+
+/* ---- some joints of the body ------------------------------------------------------------------------------------------- */
+
+/* Of the markers that are not set aside, a sum over frames. */
+static double sum_costs(const ulna_passes *p, int first, int last)
+{
+    double sum = 0;
+    for (int f = first; f < last; f++) {
+        const unsigned char *aside = ulna_pass_aside(p, f);
+        for (size_t i = 0; i < p->j->used.count; i++)
+            p->positions[i] = aside[i] ? (double)NAN : ulna_pass_distance(p, f, i);
+        sum += ulna_pass_cost(p, p->positions);
+    }
+    return sum;
+}
+
+static ulna_status measure_all(ulna_passes *p, int first, int last)
+{
+    ulna_status status = ULNA_OK;
+    for (int f = first; f < last && status == ULNA_OK; f++)
+        status = ulna_pass_measure(p, f);
+    return status;
+}
+
+ulna_status ulna_pass_keep_former(ulna_passes *p, int first, int last, double *cost)
+{
+    void *former = p->former;
+    size_t count = (size_t)(last - first) * (size_t)p->nq;
+    ulna_status status = ulna_grow(&p->j->take->allocator, &former, &p->former_room, count, sizeof *p->former);
+    p->former = former;
+    if (status != ULNA_OK)
+        return status;
+    memcpy(p->former, ulna_pass_pose(p, first), count * sizeof *p->former);
+    *cost = sum_costs(p, first, last);
+    return ULNA_OK;
+}
+
+ulna_status ulna_pass_compare_former(ulna_passes *p, int first, int last, double cost)
+{
+    double least = NOTHING * p->tracker->length_scale * p->tracker->length_scale * (last - first);
+    ulna_status status = measure_all(p, first, last);
+    if (status != ULNA_OK || sum_costs(p, first, last) <= NO_WORSE * cost + least)
+        return status;
+    memcpy(ulna_pass_pose(p, first), p->former, (size_t)(last - first) * (size_t)p->nq * sizeof *p->former);
+    return measure_all(p, first, last);
+}
+
+/* ---- from behind ------------------------------------------------------------------------------------------------------ */
 
 /* Room for the way back to `frame`. */
 static ulna_status grow_back(ulna_passes *p, int last, int frame)
@@ -184,16 +233,27 @@ ulna_status ulna_pass_mend(ulna_passes *p, int first, int last)
     return status;
 }
 
+/* Once all of a body is solved, the two ways are weighed; of joints that are put into a pose, only the whole tells. */
+static ulna_status mend_suspects(ulna_passes *p, int first, int last)
+{
+    ulna_pass_choose_suspects(p, first, last);
+    if (!memchr(p->is_mended, 0, (size_t)p->j->take->model->nb))
+        return ulna_pass_mend(p, first, last);
+    double cost;
+    ulna_status status = ulna_pass_keep_former(p, first, last, &cost);
+    if (status == ULNA_OK)
+        status = ulna_pass_mend(p, first, last);
+    return status == ULNA_OK ? ulna_pass_compare_former(p, first, last, cost) : status;
+}
+
 ulna_status ulna_pass_mend_all(ulna_passes *p)
 {
     ulna_status status = ULNA_OK;
     for (int last = p->total, first; last > 0 && status == ULNA_OK; last = first - 1) {
         for (first = last; first > 0 && p->suspect[first - 1];)
             first--;
-        if (first < last) {
-            ulna_pass_choose_suspects(p, first, last);
-            status = ulna_pass_mend(p, first, last);
-        }
+        if (first < last)
+            status = mend_suspects(p, first, last);
     }
     for (int f = 0; f < p->total && status == ULNA_OK; f++) {
         status = p->suspect[f] ? ulna_pass_measure(p, f) : ULNA_OK;

@@ -257,6 +257,7 @@ ulna_status ulna_track_look_back(ulna_track_job *j, ulna_error *error)
     ulna_pose_destroy(p.pose);
     ulna_tracker_destroy(p.tracker);
     ulna_release(allocator, p.back, p.back_room, sizeof *p.back);
+    ulna_release(allocator, p.former, p.former_room, sizeof *p.former);
     ulna_release(allocator, memory, bytes, 1);
     return status;
 }

@@ -44,6 +44,8 @@ typedef struct ulna_passes {
     unsigned char *is_mended; /* nb: its joint is; others stay as they are */
     double *back;             /* nq a frame: the way back, its last frame first */
     size_t back_room;
+    double *former; /* nq a frame: poses of a stretch, before some of their joints are solved again */
+    size_t former_room;
     ulna_pose *pose;
     ulna_pass_joints joints[4];
     ulna_pass_steps *steps;     /* total + 1 */
@@ -96,6 +98,10 @@ void ulna_pass_copy(const ulna_passes *p, const unsigned char *marks, int mark, 
 
 /* Marks the frames that stand out, and some around them. */
 void ulna_pass_find_suspects(ulna_passes *p);
+/* Keeps the poses of frames first .. last - 1, whose joints p->is_mended are about to be solved again; *cost: of their markers that are not
+ * set aside. Then, if the other joints, which stay, do not go with what was found: puts them back. Both leave all distances measured. */
+ulna_status ulna_pass_keep_former(ulna_passes *p, int first, int last, double *cost);
+ulna_status ulna_pass_compare_former(ulna_passes *p, int first, int last, double cost);
 /* Tracks the stretch of suspect frames that ends before `last` from behind, and joins the two ways. */
 ulna_status ulna_pass_mend(ulna_passes *p, int first, int last);
 ulna_status ulna_pass_mend_all(ulna_passes *p);
