@@ -15,6 +15,12 @@
 #include "mocap/tracker.h"
 #include "model/model.h"
 
+enum {
+    MOST_AHEAD = 4, /* frames of a step of the track */
+    PATIENCE = 8    /* frames one by one, after something unusual */
+};
+#define STEP_SECONDS 0.02  /* that a step lasts, at most: at 120 frames a second, two of them */
+#define SWEPT_DECREASE 0.3 /* of f, at which a frame ends that is swept afterwards */
 #define LEAP 2.5 /* radians from frame to frame: other angles for the same pose, as near gimbal lock, and no motion */
 
 /* ---- markers ----------------------------------------------------------------------------------------------------- */
@@ -83,25 +89,124 @@ void ulna_track_progress(ulna_track_job *j)
     atomic_flag_clear(&j->in_progress);
 }
 
-/* `q`: for the frames before the chunk's own. */
-static ulna_status follow(ulna_track_job *j, ulna_tracker *tracker, int index, double *positions, double *q,
-                          ulna_error *error)
+typedef struct following {
+    ulna_track_job *j;
+    ulna_tracker *tracker;
+    double *ahead;     /* MOST_AHEAD x 3 used.count: positions of the frames up to the next one that is followed */
+    double *aside;     /* nq: for frames before the chunk's own */
+    int first, last;   /* the chunk's own frames: first .. last - 1 */
+    int patience;      /* frames that are followed one by one, before the next try to leap */
+    ulna_error *error; /* may be NULL */
+} following;
+
+static double *ahead_of(const following *w, int k)
 {
-    int first = index * j->chunk, last = first + j->chunk < j->total ? first + j->chunk : j->total;
-    int from = first - j->options->overlap_frames > 0 ? first - j->options->overlap_frames : 0;
+    return w->ahead + 3 * (size_t)k * w->j->used.count;
+}
+
+/* Are the markers of these positions those that were seen in the last frame? */
+static int are_same_seen(const ulna_tracker *t, const double *positions)
+{
+    for (int i = 0; i < t->count; i++)
+        if (ulna_is_position(positions + 3 * i) != (t->missing[i] != 1))
+            return 0;
+    return 1;
+}
+
+/* How many frames from `frame` on make one step of the track; w->ahead has their positions. More than one only where the track is going
+ * on, and the same markers with it. */
+static int gather_ahead(following *w, int frame)
+{
+    const ulna_tracker *t = w->tracker;
+    int count = w->j->stride;
+    if (t->history < 2 || t->was_lost || w->patience > 0 || frame <= w->first || frame + count > w->last)
+        count = 1;
+    for (int k = 0; k < count; k++) {
+        ulna_track_gather(w->j, frame + k, ahead_of(w, k));
+        if (count > 1 && !are_same_seen(t, ahead_of(w, k)))
+            count = 1;
+    }
+    w->patience -= w->patience > 0;
+    return count;
+}
+
+/* Puts a frame between those before and after it that were followed, on the parabola through them and the one before, and measures it. */
+static ulna_status put_between(const following *w, int frame, int before, int after, ulna_frame_report *report,
+                               double *cost)
+{
+    ulna_tracker *t = w->tracker;
+    const ulna_clip *clip = &w->j->result->clip;
+    const double part = (double)(frame - before) / (after - before), bend = 0.5 * part * (part - 1);
+    double *restrict step = t->toward, *q = ulna_clip_frame(clip, frame);
+    const double *restrict last_step = t->velocity;
+    ulna_model_difference(t->model, ulna_clip_frame(clip, before), ulna_clip_frame(clip, after), step);
+    for (int d = 0; d < t->nv; d++)
+        step[d] = part * step[d] + (fabs(step[d]) < w->j->leap[d] ? bend * (step[d] - last_step[d]) : 0);
+    ulna_model_integrate(t->model, ulna_clip_frame(clip, before), step, q);
+    *report = (ulna_frame_report){.stop = w->j->result->frames[after].stop};
+    return ulna_tracker_measure(t, ahead_of(w, frame - before - 1), q, report, cost);
+}
+
+static ulna_status follow_one(const following *w, int frame, const double *positions, ulna_frame_report *report)
+{
+    ulna_track_job *j = w->j;
+    const int counts = frame >= w->first;
+    ulna_status status =
+        ulna_tracker_frame(w->tracker, positions, counts ? ulna_clip_frame(&j->result->clip, frame) : w->aside, report);
+    if (status != ULNA_OK)
+        ulna_fail(w->error, status, "frame %lld could not be solved: %s", (long long)frame + j->take->first_frame,
+                  ulna_status_text(status));
+    else if (counts)
+        ulna_track_keep(j, w->tracker, frame, report);
+    return status;
+}
+
+/* A step over `count` frames from `frame` on; *count is 0 if it meets with anything unusual: then they are to be followed one by one. */
+static ulna_status leap(following *w, int frame, int *count)
+{
+    ulna_tracker *t = w->tracker, mark;
+    const int last = frame + *count - 1;
+    const unsigned trouble = ULNA_TRACK_LOST | ULNA_TRACK_RECOVERED;
+    ulna_frame_report report;
+    ulna_tracker_mark(t, &mark);
+    t->options.solve.decrease = SWEPT_DECREASE;
+    ulna_status status = follow_one(w, last, ahead_of(w, *count - 1), &report);
+    int is_usual = !(report.flags & trouble) && !t->has_jumped && report.outliers <= mark.had_outliers;
+    for (int f = frame; f < last && status == ULNA_OK && is_usual; f++) {
+        double cost;
+        status = put_between(w, f, frame - 1, last, &report, &cost);
+        is_usual = ulna_tracker_is_as_usual(&mark, cost, report.outliers);
+        if (status == ULNA_OK)
+            ulna_track_keep(w->j, t, f, &report);
+    }
+    t->options.solve.decrease = mark.options.solve.decrease;
+    if (!is_usual) {
+        ulna_tracker_go_back(t, &mark);
+        w->patience = PATIENCE;
+        *count = 0;
+    }
+    return status;
+}
+
+static ulna_status follow(following *w)
+{
+    ulna_track_job *j = w->j;
+    int from = w->first - j->options->overlap_frames > 0 ? w->first - j->options->overlap_frames : 0, count = 1;
     ulna_status status = ULNA_OK;
-    for (int frame = from; frame < last && status == ULNA_OK && !atomic_load(&j->cancelled); frame++) {
-        int counts = frame >= first;
+    double started = ulna_seconds();
+    for (int frame = from; frame < w->last && status == ULNA_OK && !atomic_load(&j->cancelled); frame += count) {
         ulna_frame_report report;
-        ulna_track_gather(j, frame, positions);
-        status = ulna_tracker_frame(tracker, positions, counts ? ulna_clip_frame(&j->result->clip, frame) : q, &report);
-        if (status != ULNA_OK)
-            ulna_fail(error, status, "frame %lld could not be solved: %s", (long long)frame + j->take->first_frame,
-                      ulna_status_text(status));
-        if (!counts)
+        count = gather_ahead(w, frame);
+        ulna_tracker_set_ahead(w->tracker, count);
+        status = count > 1 ? leap(w, frame, &count) : follow_one(w, frame, w->ahead, &report);
+        if (!count)
             continue;
-        ulna_track_keep(j, tracker, frame, &report);
-        ulna_track_progress(j);
+        double now = ulna_seconds();
+        for (int f = frame; f < frame + count && f >= w->first; f++) {
+            j->result->frames[f].seconds = (now - started) / count;
+            ulna_track_progress(j);
+        }
+        started = now;
     }
     return status;
 }
@@ -109,18 +214,20 @@ static ulna_status follow(ulna_track_job *j, ulna_tracker *tracker, int index, d
 static ulna_status track_chunk(ulna_track_job *j, int index, ulna_error *error)
 {
     const ulna_allocator *allocator = &j->take->allocator;
-    size_t count = 3 * j->used.count, room = count + (size_t)j->take->model->nq;
-    ulna_tracker *tracker = NULL;
-    double *positions = ulna_allocate(allocator, room, sizeof *positions);
-    if (!positions)
+    int first = index * j->chunk, last = first + j->chunk < j->total ? first + j->chunk : j->total;
+    size_t count = 3 * j->used.count * (size_t)j->stride, room = count + (size_t)j->take->model->nq;
+    following w = {.j = j, .first = first, .last = last, .error = error};
+    w.ahead = ulna_allocate(allocator, room, sizeof *w.ahead);
+    if (!w.ahead)
         return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a frame");
-    ulna_status status = ulna_tracker_create(j->take->model, &j->used, j->options, allocator, &tracker, error);
+    w.aside = w.ahead + count;
+    ulna_status status = ulna_tracker_create(j->take->model, &j->used, j->options, allocator, &w.tracker, error);
     if (status == ULNA_OK) {
-        status = follow(j, tracker, index, positions, positions + count, error);
-        j->outcomes[index].usual = tracker->usual;
+        status = follow(&w);
+        j->outcomes[index].usual = w.tracker->usual;
     }
-    ulna_tracker_destroy(tracker);
-    ulna_release(allocator, positions, room, sizeof *positions);
+    ulna_tracker_destroy(w.tracker);
+    ulna_release(allocator, w.ahead, room, sizeof *w.ahead);
     return status;
 }
 
@@ -148,6 +255,13 @@ static ulna_status track_chunks(ulna_track_job *j, ulna_error *error)
             return j->outcomes[c].status;
         }
     return ULNA_OK;
+}
+
+/* Frames that are swept later need not all be followed: where the track goes on well, those between two of them are a good start. */
+static int find_stride(const ulna_take *take)
+{
+    double seconds = take->recording->frame_seconds;
+    return seconds > 0 ? (int)fmax(1, fmin(MOST_AHEAD, floor(STEP_SECONDS / seconds + 1e-6))) : 1;
 }
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
@@ -185,6 +299,7 @@ ulna_status ulna_track(const ulna_take *take, const ulna_track_options *options,
         return ulna_fail(error, ULNA_ERR_ARGUMENT, "a take and a pointer for the result are needed");
     if (o->oracle && o->solve.decrease == ULNA_AUTO) /* which is about tracking */
         o->solve.decrease = ulna_options_default().decrease;
+    const int is_loose = o->solve.decrease == ULNA_AUTO && o->loss && !o->causal && !o->solve.bounded;
     ulna_track_options_resolve(ulna_marker_set_length_scale(take->model, &take->set), o);
     ulna_status status = check(take, o, error);
     if (status != ULNA_OK)
@@ -196,6 +311,7 @@ ulna_status ulna_track(const ulna_take *take, const ulna_track_options *options,
                         .result = result,
                         .chunk = o->chunk_frames > 0 && o->chunk_frames < total ? o->chunk_frames : total,
                         .total = total,
+                        .stride = is_loose && o->smooth > 0 ? find_stride(take) : 1,
                         .is_as_recorded = !o->loss || o->oracle || o->causal, /* plain least squares, too */
                         .passes = o->oracle || o->causal ? 1 : 2 + (o->smooth > 0 ? ULNA_TRACK_SWEEPS : 0)};
     j.chunks = (total - 1) / j.chunk + 1;

@@ -38,6 +38,10 @@ enum {
     MOST_PATIENCE = 480
 };
 #define PREDICTION_MARGIN 1.2
+#define MARGIN_BY_STOP                                                                                                 \
+    12 /* of options.solve.decrease: a frame that may end farther from its minimum may also start so */
+#define NO_DISTANCE 0.01 /* of the scale of the loss: so far off, markers fit */
+#define AS_LAST 1.2      /* times the last frame's cost: as usual */
 #define STRICT 0.01      /* of options.solve.decrease: where the start is worse than that margin */
 #define ONE_STEP 1e30    /* of f: any decrease is little */
 #define WORSE 1.2        /* times what the last search ended with: search again */
@@ -105,6 +109,20 @@ double ulna_tracker_report(const ulna_tracker *t, ulna_frame_report *report)
     report->worst_marker = worst_marker;
     report->rms = seen ? sqrt(squares / seen) : 0;
     return cost;
+}
+
+ulna_status ulna_tracker_measure(ulna_tracker *t, const double *positions, const double *q, ulna_frame_report *report,
+                                 double *cost)
+{
+    ulna_work *work = ulna_solver_work(t->solver);
+    ulna_problem_put_points(t->problem, 0, t->count, positions);
+    ulna_status status = ulna_pose_forward(ulna_work_pose(work), q);
+    if (status == ULNA_OK)
+        status = ulna_point_errors(work, 0, t->count, 0, t->distance);
+    *cost = ulna_tracker_report(t, report);
+    report->flags &= ~(unsigned)ULNA_TRACK_OUTLIERS;
+    report->flags |= report->outliers ? ULNA_TRACK_OUTLIERS : 0;
+    return status;
 }
 
 /* The distances at the answer q of the solver, and what follows from them. */
@@ -198,7 +216,7 @@ static ulna_status begin_where_best(ulna_tracker *t, const double *start, ulna_f
     set_stop(t, 0);
     ulna_status status = begin(t, start);
     double f = ulna_solver_f(s);
-    int is_worse = f > PREDICTION_MARGIN * t->last_f;
+    int is_worse = f > fmax(PREDICTION_MARGIN, MARGIN_BY_STOP * t->options.solve.decrease) * t->last_f;
     const double *other = t->was_lost ? t->good : start == t->trial && is_worse ? t->q1 : NULL;
     set_stop(t, is_worse && t->options.smooth > 0);
     if (status != ULNA_OK || !other)
@@ -219,6 +237,8 @@ static ulna_status follow(ulna_tracker *t, double *q, ulna_result *result, ulna_
     const double *course = t->q1;
     if (t->history == 2) {
         ulna_model_difference(t->model, t->q2, t->q1, t->velocity);
+        for (int d = 0; d < t->nv && t->ahead != t->apart; d++)
+            t->velocity[d] *= (double)t->ahead / t->apart;
         ulna_model_integrate(t->model, t->q1, t->velocity, t->trial);
         course = t->trial;
     }
@@ -406,6 +426,12 @@ static double usual_limit(const ulna_tracker *t)
     return t->options.lost_factor * t->usual + t->options.lost_excess * t->mean_weight;
 }
 
+int ulna_tracker_is_as_usual(const ulna_tracker *t, double cost, int outliers)
+{
+    double least = t->weights * cost_of(t, NO_DISTANCE * t->options.loss_scale);
+    return cost <= AS_LAST * t->last_cost + least && outliers <= t->had_outliers;
+}
+
 /* As long as nothing is usual: what is out of the question. */
 static double plausible_limit(const ulna_tracker *t)
 {
@@ -563,8 +589,10 @@ static void remember(ulna_tracker *t, const double *q, const candidate *best)
     t->q2 = t->q1;
     t->q1 = swap;
     memcpy(t->q1, q, (size_t)t->nq * sizeof *q);
+    t->apart = t->ahead;
     t->history = t->has_jumped ? 1 : t->history < 2 ? t->history + 1 : 2;
     t->last_f = best->result.f;
+    t->last_cost = best->cost;
     if (!(best->report.flags & ULNA_TRACK_LOST)) {
         memcpy(t->good, q, (size_t)t->nq * sizeof *q);
         learn_usual(t, best->cost);
@@ -572,6 +600,23 @@ static void remember(ulna_tracker *t, const double *q, const candidate *best)
     for (int i = 0; i < t->count && (best->report.outliers || t->had_outliers); i++)
         t->outlier[i] = !isnan(t->distance[i]) && is_outlier(t, t->distance[i]) ? t->outlier[i] + 1 : 0;
     t->had_outliers = best->report.outliers;
+}
+
+void ulna_tracker_mark(const ulna_tracker *t, ulna_tracker *mark)
+{
+    *mark = *t;
+    memcpy(t->q2_before, t->q2, (size_t)t->nq * sizeof *t->q2);
+    memcpy(t->outlier_before, t->outlier, (size_t)t->count * sizeof *t->outlier);
+    memcpy(t->missing_before, t->missing, (size_t)t->count);
+}
+
+void ulna_tracker_go_back(ulna_tracker *t, const ulna_tracker *mark)
+{
+    *t = *mark; /* q2 was where the pose of the new frame went */
+    memcpy(t->q2, t->q2_before, (size_t)t->nq * sizeof *t->q2);
+    memcpy(t->good, t->q1, (size_t)t->nq * sizeof *t->q1);
+    memcpy(t->outlier, t->outlier_before, (size_t)t->count * sizeof *t->outlier);
+    memcpy(t->missing, t->missing_before, (size_t)t->count);
 }
 
 /* Do most markers leap, after frames in which they did not? */
