@@ -7,7 +7,7 @@
  * decided unless the number lies within 2^-61 of a tie.
  *
  * Most numbers of recordings need less: their powers of ten have no more than 64 bits, so that one product is exact. See
- * expand_quickly.
+ * expand_quickly and round_quickly.
  */
 #include "formats/text/numbers.h"
 
@@ -446,21 +446,46 @@ typedef struct seventeen {
     int first;
 } seventeen;
 
-/* 0 if x is none of most numbers. */
-static inline int expand_quickly(double x, seventeen *e)
+/* Exponent of the first digit; MOST_FIRST + 1 if x is none of most numbers. */
+static inline int first_of(double x)
 {
     /* As doubles the first four are a little larger than these powers of ten, by less than a last place: so all comparisons are right. */
     static const double tens[] = {1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
-    uint64_t bits = bits_of(x);
     if (!(x >= tens[0] && x < tens[MOST_FIRST + 1 - LEAST_FIRST]))
+        return MOST_FIRST + 1;
+    int next = decimal_exponent((int)(bits_of(x) >> 52) - 1023) + 1; /* of a power of ten that x may reach */
+    return next - !(x >= tens[next - LEAST_FIRST]);
+}
+
+/* 0 if x is none of most numbers. */
+static inline int expand_quickly(double x, seventeen *e)
+{
+    uint64_t bits = bits_of(x);
+    e->first = first_of(x);
+    if (e->first > MOST_FIRST)
         return 0;
-    int binary = (int)(bits >> 52) - 1023, next = decimal_exponent(binary) + 1; /* of a power of ten that x may reach */
-    e->first = next - !(x >= tens[next - LEAST_FIRST]);
-    int power = 16 - e->first, shift = binary + binary_exponent(power) - 51; /* 1 .. 4: the product is below 2^57 */
+    int binary = (int)(bits >> 52) - 1023, power = 16 - e->first;
+    int shift = binary + binary_exponent(power) - 51; /* 1 .. 4: the product is below 2^57 */
     const uint64_t factor = powers[power - LEAST_POWER][0];
     multiply(((bits & 0xfffffffffffff) | (uint64_t)1 << 52) << shift, factor, &e->floor, &e->fraction);
     e->half_ulp = (int64_t)(factor >> (65 - FINE - shift));
     return 1;
+}
+
+/* x rounded to 1 .. 17 digits, a tie to the even one: number * 10^(first - digits + 1). 0 if x is none of most numbers, too large to be
+ * written without an exponent, or one that gets another digit in front, as 9.99 with two digits. */
+static inline uint64_t round_quickly(double x, int digits, int *first)
+{
+    uint64_t bits = bits_of(x), high, low;
+    *first = first_of(x);
+    int power = digits - 1 - *first;
+    if (*first > MOST_FIRST || power < 0)
+        return 0;
+    multiply((bits | (uint64_t)1 << 52) << 11, powers[power - LEAST_POWER][0], &high, &low); /* exact: power <= 20 */
+    int shift = 1085 - (int)(bits >> 52) - binary_exponent(power);                           /* 6 .. 62 */
+    uint64_t half = (uint64_t)1 << (shift - 1), number = high >> shift, part = high & (2 * half - 1);
+    number += (part + half - 1 + ((low != 0) | (number & 1))) >> shift;
+    return number < whole_tens[digits] ? number : 0;
 }
 
 /* From x to the nearest multiple of `ten` units, in 2^-FINE units. */
@@ -470,12 +495,10 @@ static inline int64_t to_multiple(const seventeen *e, uint64_t ten)
     return (part > whole / 2 ? whole : 0) - part;
 }
 
-/* 17 digits with a point behind the first + 1 of them, without zeros at the end. */
-static int seventeen_text(uint64_t number, int first, int is_negative, char text[ULNA_NUMBER_SIZE])
+/* A digit, eight, and eight more, with a point behind the first + 1 of them, without zeros at the end. */
+static inline int fixed_text(uint64_t lead, uint64_t middle, uint64_t last, int first, int is_negative,
+                             char text[ULNA_NUMBER_SIZE])
 {
-    uint64_t upper = number / 100000000, lead = upper / 100000000;
-    uint64_t middle = eight_digits((uint32_t)(upper - lead * 100000000));
-    uint64_t last = eight_digits((uint32_t)(number - upper * 100000000));
     int count = last ? 17 - (__builtin_clzll(last) >> 3) : middle ? 9 - (__builtin_clzll(middle) >> 3) : 1;
     const char *start = text;
     int is_small = first < 0, places = 8 * (first & 7);
@@ -496,11 +519,31 @@ static int seventeen_text(uint64_t number, int first, int is_negative, char text
     return (int)(text - start) + count;
 }
 
-void ulna_scaled_find(double value, double scale, ulna_scaled *n)
+static int seventeen_text(uint64_t number, int first, int is_negative, char text[ULNA_NUMBER_SIZE])
 {
-    double wanted = fabs(value), size = wanted / scale;
+    uint64_t upper = number / 100000000, lead = upper / 100000000;
+    uint64_t middle = eight_digits((uint32_t)(upper - lead * 100000000));
+    uint64_t last = eight_digits((uint32_t)(number - upper * 100000000));
+    return fixed_text(lead, middle, last, first, is_negative, text);
+}
+
+static int nine_text(uint64_t number, int first, int is_negative, char text[ULNA_NUMBER_SIZE])
+{
+    uint32_t lead = (uint32_t)number / 100000000;
+    return fixed_text(lead, eight_digits((uint32_t)number - lead * 100000000), 0, first, is_negative, text);
+}
+
+/* The number with so many digits, as 9 or 17. */
+static inline void find_digits(ulna_scaled *n, int digits)
+{
+    n->number = round_quickly(fabs(n->value / n->scale), digits, &n->first) * whole_tens[(digits > 9 ? 17 : 9) - digits];
+}
+
+/* The number with the fewest of 15, 16 or 17 digits that give the value, as 17. */
+static void find_exact(ulna_scaled *n)
+{
+    double wanted = fabs(n->value), scale = n->scale, size = wanted / scale;
     int steps = find_steps(size, wanted, scale);
-    *n = (ulna_scaled){.value = value, .scale = scale};
     if (!steps) { /* the nearest that is a product */
         wanted = size * scale;
         size = wanted / scale;
@@ -532,6 +575,15 @@ void ulna_scaled_find(double value, double scale, ulna_scaled *n)
     n->first = e.first;
 }
 
+void ulna_scaled_find(double value, double scale, int digits, ulna_scaled *n)
+{
+    *n = (ulna_scaled){.value = value, .scale = scale};
+    if (digits > 0)
+        find_digits(n, digits);
+    else
+        find_exact(n);
+}
+
 /* What ulna_format_scaled says, for all numbers. */
 static int slow_text(double x, double value, double scale, char text[ULNA_NUMBER_SIZE])
 {
@@ -550,8 +602,8 @@ static int slow_text(double x, double value, double scale, char text[ULNA_NUMBER
 
 int ulna_scaled_text(const ulna_scaled *n, int digits, char text[ULNA_NUMBER_SIZE])
 {
-    if (n->number && digits <= 0)
-        return seventeen_text(n->number, n->first, n->value < 0, text);
+    if (n->number)
+        return (digits > 0 && digits <= 9 ? nine_text : seventeen_text)(n->number, n->first, n->value < 0, text);
     double x = n->value / n->scale;
     if (x == 0) {
         memcpy(text, "0", 2);
@@ -563,7 +615,7 @@ int ulna_scaled_text(const ulna_scaled *n, int digits, char text[ULNA_NUMBER_SIZ
 int ulna_format_scaled(double value, double scale, int digits, char text[ULNA_NUMBER_SIZE])
 {
     ulna_scaled n;
-    ulna_scaled_find(value, scale, &n);
+    ulna_scaled_find(value, scale, digits, &n);
     return ulna_scaled_text(&n, digits, text);
 }
 
