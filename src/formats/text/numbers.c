@@ -365,13 +365,6 @@ int ulna_decimal_text(ulna_decimal number, int is_negative, int digits, char tex
 
 /* ---- in a file's own unit ------------------------------------------------------------------------------------------- */
 
-static int digits_text(double value, int digits, char text[ULNA_NUMBER_SIZE])
-{
-    ulna_expansion expansion = ulna_decimal_expand(fabs(value));
-    digits = digits < 1 ? 1 : digits < 17 ? digits : 17;
-    return ulna_decimal_text(ulna_decimal_round(&expansion, digits), value < 0, digits, text);
-}
-
 /* The number near x whose product with `scale` is `value`; NaN if there is none. Its distance is at most the roundings of
  * the division and of the product: two of the last place. */
 static double find_factor(double x, double value, double scale)
@@ -472,20 +465,18 @@ static inline int expand_quickly(double x, seventeen *e)
     return 1;
 }
 
-/* x rounded to 1 .. 17 digits, a tie to the even one: number * 10^(first - digits + 1). 0 if x is none of most numbers, too large to be
- * written without an exponent, or one that gets another digit in front, as 9.99 with two digits. */
+/* x rounded to 1 .. 17 digits: number * 10^(first - digits + 1). 0 if x is none of most numbers, too large to be written without an exponent,
+ * a tie, or one that gets another digit in front, as 9.99 with two digits. */
 static inline uint64_t round_quickly(double x, int digits, int *first)
 {
     uint64_t bits = bits_of(x), high, low;
-    *first = first_of(x);
-    int power = digits - 1 - *first;
+    int power = digits - 1 - (*first = first_of(x));
     if (*first > MOST_FIRST || power < 0)
         return 0;
-    multiply((bits | (uint64_t)1 << 52) << 11, powers[power - LEAST_POWER][0], &high, &low); /* exact: power <= 20 */
-    int shift = 1085 - (int)(bits >> 52) - binary_exponent(power);                           /* 6 .. 62 */
-    uint64_t half = (uint64_t)1 << (shift - 1), number = high >> shift, part = high & (2 * half - 1);
-    number += (part + half - 1 + ((low != 0) | (number & 1))) >> shift;
-    return number < whole_tens[digits] ? number : 0;
+    multiply((bits | (uint64_t)1 << 52) << 11, powers[power - LEAST_POWER][0], &high, &low);
+    int shift = 1085 - (int)(bits >> 52) - binary_exponent(power); /* 6 .. 62 */
+    uint64_t behind = high << (64 - shift), half = (uint64_t)1 << 63, number = (high >> shift) + (behind >> 63);
+    return number < whole_tens[digits] && behind != half ? number : 0;
 }
 
 /* From x to the nearest multiple of `ten` units, in 2^-FINE units. */
@@ -495,52 +486,77 @@ static inline int64_t to_multiple(const seventeen *e, uint64_t ten)
     return (part > whole / 2 ? whole : 0) - part;
 }
 
-/* A digit, eight, and eight more, with a point behind the first + 1 of them, without zeros at the end. */
-static inline int fixed_text(uint64_t lead, uint64_t middle, uint64_t last, int first, int is_negative,
-                             char text[ULNA_NUMBER_SIZE])
+/* Where the point is among the nine first digits of a number, for each exponent of the first: which of the eight behind the first digit are
+ * before it, the point itself, and how many zeros and points are before all digits. */
+#define AMONG(first)                                                                                                   \
+    {                                                                                                                  \
+        ((uint64_t)1 << 8 * (first)) - 1, (uint64_t)'.' << 8 * (first), 0                                              \
+    }
+static const struct {
+    uint64_t before, point;
+    int zeros;
+} places[] = {{UINT64_MAX, 0, 5}, {UINT64_MAX, 0, 4}, {UINT64_MAX, 0, 3}, {UINT64_MAX, 0, 2}, AMONG(0), AMONG(1),
+              AMONG(2),           AMONG(3),           AMONG(4),           AMONG(5),           AMONG(6)};
+#undef AMONG
+
+/* A digit and eight more, the last eight put by the caller; `count` digits are not zeros at the end. As numbers are of any size and sign,
+ * also for the processor, there is no branch. */
+static inline char *put_nine(uint64_t lead, uint64_t eight, int first, int is_negative, char *text)
 {
-    int count = last ? 17 - (__builtin_clzll(last) >> 3) : middle ? 9 - (__builtin_clzll(middle) >> 3) : 1;
-    const char *start = text;
-    int is_small = first < 0, places = 8 * (first & 7);
-    uint64_t all =
-        0 - (uint64_t)is_small; /* of a small number the point is not among the digits; as below, no branch */
-    uint64_t before = (((uint64_t)1 << places) - 1) | all, point = ((uint64_t)'.' << places) & ~all;
-    middle += ZEROS;
+    uint64_t before = places[first - LEAST_FIRST].before, point = places[first - LEAST_FIRST].point;
     *text = '-';
     text += is_negative;
     memcpy(text, "0.000000", 8);
-    text += (1 - first) & -is_small;
-    put_word(middle, text + 2 - is_small);
-    put_word(last + ZEROS, text + 10 - is_small);
-    put_word((middle & before) | point | (middle & ~before) << 8, text + 1);
-    *text = (char)('0' + lead);
-    count = count > first + 1 ? count + 1 - is_small : first + 1;
-    text[count] = 0;
-    return (int)(text - start) + count;
+    text += places[first - LEAST_FIRST].zeros;
+    eight += ZEROS;
+    text[0] = (char)('0' + lead);
+    text[9] = (char)(eight >> 56);
+    put_word((eight & before) | point | (eight & ~before) << 8, text + 1);
+    return text;
 }
 
+static inline int digits_end(int count, int first)
+{
+    return count > first + 1 ? count + (first >= 0) : first + 1;
+}
+
+/* 17 digits with a point behind the first + 1 of them, without zeros at the end. */
 static int seventeen_text(uint64_t number, int first, int is_negative, char text[ULNA_NUMBER_SIZE])
 {
     uint64_t upper = number / 100000000, lead = upper / 100000000;
     uint64_t middle = eight_digits((uint32_t)(upper - lead * 100000000));
     uint64_t last = eight_digits((uint32_t)(number - upper * 100000000));
-    return fixed_text(lead, middle, last, first, is_negative, text);
+    int count = last ? 17 - (__builtin_clzll(last) >> 3) : middle ? 9 - (__builtin_clzll(middle) >> 3) : 1;
+    char *digits = put_nine(lead, middle, first, is_negative, text), *end = digits + digits_end(count, first);
+    put_word(last + ZEROS, digits + 9 + (first >= 0));
+    *end = 0;
+    return (int)(end - text);
 }
 
-static int nine_text(uint64_t number, int first, int is_negative, char text[ULNA_NUMBER_SIZE])
+/* The same of 9 digits. */
+static inline int nine_text(uint32_t number, int first, int is_negative, char text[ULNA_NUMBER_SIZE])
 {
-    uint32_t lead = (uint32_t)number / 100000000;
-    return fixed_text(lead, eight_digits((uint32_t)number - lead * 100000000), 0, first, is_negative, text);
+    uint32_t lead = number / 100000000;
+    uint64_t eight = eight_digits(number - lead * 100000000);
+    int count = eight ? 9 - (__builtin_clzll(eight) >> 3) : 1;
+    char *end = put_nine(lead, eight, first, is_negative, text) + digits_end(count, first);
+    *end = 0;
+    return (int)(end - text);
 }
 
-/* The number with so many digits, as 9 or 17. */
-static inline void find_digits(ulna_scaled *n, int digits)
+static int digits_text(double value, int digits, char text[ULNA_NUMBER_SIZE])
 {
-    n->number = round_quickly(fabs(n->value / n->scale), digits, &n->first) * whole_tens[(digits > 9 ? 17 : 9) - digits];
+    ulna_expansion expansion = ulna_decimal_expand(fabs(value));
+    return ulna_decimal_text(ulna_decimal_round(&expansion, digits), value < 0, digits, text);
 }
 
-/* The number with the fewest of 15, 16 or 17 digits that give the value, as 17. */
-static void find_exact(ulna_scaled *n)
+void ulna_scaled_find_digits(ulna_scaled *n, int digits)
+{
+    n->number =
+        round_quickly(fabs(n->value / n->scale), digits, &n->first) * whole_tens[(digits > 9 ? 17 : 9) - digits];
+}
+
+void ulna_scaled_find_shortest(ulna_scaled *n)
 {
     double wanted = fabs(n->value), scale = n->scale, size = wanted / scale;
     int steps = find_steps(size, wanted, scale);
@@ -575,15 +591,6 @@ static void find_exact(ulna_scaled *n)
     n->first = e.first;
 }
 
-void ulna_scaled_find(double value, double scale, int digits, ulna_scaled *n)
-{
-    *n = (ulna_scaled){.value = value, .scale = scale};
-    if (digits > 0)
-        find_digits(n, digits);
-    else
-        find_exact(n);
-}
-
 /* What ulna_format_scaled says, for all numbers. */
 static int slow_text(double x, double value, double scale, char text[ULNA_NUMBER_SIZE])
 {
@@ -600,16 +607,24 @@ static int slow_text(double x, double value, double scale, char text[ULNA_NUMBER
     return length ? length : digits_text(isnan(factor) ? x : factor, 17, text);
 }
 
-int ulna_scaled_text(const ulna_scaled *n, int digits, char text[ULNA_NUMBER_SIZE])
+/* A function of its own, so that the one below needs no stack. */
+__attribute__((noinline)) static int other_text(const ulna_scaled *n, int digits, char text[ULNA_NUMBER_SIZE])
 {
-    if (n->number)
-        return (digits > 0 && digits <= 9 ? nine_text : seventeen_text)(n->number, n->first, n->value < 0, text);
     double x = n->value / n->scale;
+    if (n->number)
+        return seventeen_text(n->number, n->first, n->value < 0, text);
     if (x == 0) {
         memcpy(text, "0", 2);
         return 1;
     }
     return digits > 0 ? digits_text(x, digits, text) : slow_text(x, n->value, n->scale, text);
+}
+
+int ulna_scaled_text(const ulna_scaled *n, int digits, char text[ULNA_NUMBER_SIZE])
+{
+    if (n->number && digits > 0 && digits <= 9)
+        return nine_text((uint32_t)n->number, n->first, n->value < 0, text);
+    return other_text(n, digits, text);
 }
 
 int ulna_format_scaled(double value, double scale, int digits, char text[ULNA_NUMBER_SIZE])
