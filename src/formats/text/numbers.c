@@ -499,8 +499,8 @@ static const struct {
               AMONG(2),           AMONG(3),           AMONG(4),           AMONG(5),           AMONG(6)};
 #undef AMONG
 
-/* A digit and eight more, the last eight put by the caller; `count` digits are not zeros at the end. As numbers are of any size and sign,
- * also for the processor, there is no branch. */
+/* A digit and eight more, with sign, point and zeros before them; returns where the first digit is. As numbers are of any size and sign, also for
+ * the processor, there is no branch. */
 static inline char *put_nine(uint64_t lead, uint64_t eight, int first, int is_negative, char *text)
 {
     uint64_t before = places[first - LEAST_FIRST].before, point = places[first - LEAST_FIRST].point;
@@ -515,6 +515,7 @@ static inline char *put_nine(uint64_t lead, uint64_t eight, int first, int is_ne
     return text;
 }
 
+/* Behind `count` digits and their point, from the first digit on. */
 static inline int digits_end(int count, int first)
 {
     return count > first + 1 ? count + (first >= 0) : first + 1;
