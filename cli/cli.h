@@ -109,13 +109,16 @@ int numbers_unit(const cli *tool, const char *name, double *metres);
 /* What convert and solve have in common: how files are written. */
 #define CLI_WRITING_OPTIONS                                                                                            \
     {"digits", 0, "N",                                                                                                 \
-     "Significant digits in text formats. Default: as many as needed to read the same number back."},                  \
+     "Significant digits in text formats; 17: as many as needed to read the same number back, no more. Default: 9 "    \
+     "for what is solved, which is finer than any marker, and 17 for what is converted. Times always have all."},      \
     {                                                                                                                  \
         "bvh-channels", 0, "KIND",                                                                                     \
             "Rotations of each joint of a BVH file. three, the default: always three, as Blender and others need "     \
             "them; those that the joint does not have are 0. dof: only those of its degrees of freedom."               \
     }
-int cli_read_writing_options(const cli *tool, ulna_write_options *options);
+enum { CLI_ALL_DIGITS = 17, CLI_SOLVED_DIGITS = 9 };
+/* `digits`: without --digits. */
+int cli_read_writing_options(const cli *tool, int digits, ulna_write_options *options);
 
 /* ---- printing ----------------------------------------------------------------------------------------- */
 

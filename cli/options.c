@@ -290,11 +290,13 @@ int numbers_unit(const cli *tool, const char *name, double *metres)
     return CLI_DONE;
 }
 
-int cli_read_writing_options(const cli *tool, ulna_write_options *options)
+int cli_read_writing_options(const cli *tool, int digits, ulna_write_options *options)
 {
     const char *channels = cli_value(tool, "bvh-channels");
     options->dof_channels = channels && strcmp(channels, "dof") == 0;
     if (channels && !options->dof_channels && strcmp(channels, "three") != 0)
         return cli_usage(tool, "--bvh-channels takes three or dof, not '%s'", channels);
-    return numbers_count(tool, "digits", 1, 17, &options->digits);
+    int code = numbers_count(tool, "digits", 1, CLI_ALL_DIGITS, &digits);
+    options->digits = digits < CLI_ALL_DIGITS ? digits : 0; /* 0: the fewest that read back */
+    return code;
 }

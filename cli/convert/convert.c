@@ -39,7 +39,7 @@ static int read_options(const cli *tool, conversion *c)
     if ((code = numbers_unit(tool, "unit", &c->write.unit_m)) ||
         (code = numbers_unit(tool, "input-unit", &c->read_unit)) ||
         (code = numbers_real(tool, "rate", 1e-6, 1e6, " Hz", &c->rate)) ||
-        (code = cli_read_writing_options(tool, &c->write)))
+        (code = cli_read_writing_options(tool, CLI_ALL_DIGITS, &c->write)))
         return code;
     if (ulna_format_of_name(out) == ULNA_FORMAT_UNKNOWN)
         return cli_usage(tool,

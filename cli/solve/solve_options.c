@@ -280,7 +280,7 @@ static int read_units_and_digits(const cli *tool, solve_job *job)
     int code = numbers_unit(tool, "input-unit", &job->markers_unit);
     if (!code)
         code = numbers_unit(tool, "skeleton-unit", &job->skeleton_unit);
-    return code ? code : cli_read_writing_options(tool, &job->write);
+    return code ? code : cli_read_writing_options(tool, CLI_SOLVED_DIGITS, &job->write);
 }
 
 int solve_read_options(const cli *tool, solve_job *job)

@@ -166,7 +166,7 @@ static void a_hand_is_kept_exactly(void **state)
         "   \"normal\": [0, 1, 0], \"level\": 2, \"weight\": 3}]}",
         100 * goal[0], 100 * goal[1], 100 * goal[2]);
     write_file(tool, "kept.json", text);
-    json_t *object = solve(tool, "--constraints kept.json -o kept.csv", 0);
+    json_t *object = solve(tool, "--constraints kept.json --digits 17 -o kept.csv", 0);
     const json_t *kept = json_object_get(json_object_get(object, "constraints"), "kept"),
                  *bar = json_array_get(kept, 0);
     assert_int_equal(json_array_size(kept), 2);

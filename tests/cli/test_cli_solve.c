@@ -1,4 +1,5 @@
 /* `ulna solve` on one good take, run as its users run it: results, outputs, options, the report, mistakes. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,7 +142,7 @@ static size_t file_size(const ulna_test_tool *tool, const char *name)
 static void digits_and_channels_can_be_chosen(void **state)
 {
     ulna_test_tool *tool = *state;
-    json_decref(solve(tool, "-s human -m take.c3d --frames 1:9 -o all.bvh -o all.csv", 0));
+    json_decref(solve(tool, "-s human -m take.c3d --frames 1:9 --digits 17 -o all.bvh -o all.csv", 0));
     json_decref(
         solve(tool, "-s human -m take.c3d --frames 1:9 --digits 5 --bvh-channels dof -o few.bvh -o few.csv", 0));
     assert_true(2 * file_size(tool, "few.csv") < file_size(tool, "all.csv"));
@@ -153,6 +154,39 @@ static void digits_and_channels_can_be_chosen(void **state)
     json_decref(solve(tool, "-s human -m take.c3d --digits 18", 2));
     json_decref(solve(tool, "-s human -m take.c3d --bvh-channels two", 2));
     ulna_test_says(tool->err, "--bvh-channels takes three or dof, not 'two'");
+}
+
+/* What is solved has nine digits, times all; with 17, a motion is read back and written to the same bytes. */
+static void solved_motions_have_nine_digits(void **state)
+{
+    ulna_test_tool *tool = *state;
+    const char *names[] = {"nine.csv", "all.csv", "again.csv"};
+    ulna_content files[3];
+    json_decref(solve(tool, "-s human -m take.c3d --frames 1:9 -o nine.csv", 0));
+    json_decref(solve(tool, "-s human -m take.c3d --frames 1:9 --digits 17 -o all.csv", 0));
+    assert_int_equal(ulna_test_tool_run(tool, "convert human all.csv again.csv"), 0);
+    ulna_read_options options = ulna_read_options_default();
+    ulna_test_take take = ulna_test_take_make(1);
+    options.model = take.model;
+    for (int i = 0; i < 3; i++) {
+        char path[128];
+        files[i] = ulna_content_empty(NULL);
+        ulna_test_path(path, sizeof path, tool->folder, names[i]);
+        assert_int_equal(ulna_content_load(path, &options, &files[i], NULL), ULNA_OK);
+    }
+    const ulna_clip *nine = &files[0].clip, *all = &files[1].clip;
+    size_t count = (size_t)(all->frame_count * all->coordinate_count), rounded = 0;
+    assert_true(nine->frame_seconds == all->frame_seconds && nine->first_frame == all->first_frame);
+    assert_memory_equal(all->q, files[2].clip.q, count * sizeof *all->q);
+    for (size_t k = 0; k < count; k++) {
+        double size = fabs(all->q[k]), off = fabs(nine->q[k] - all->q[k]);
+        assert_true(off <= 5.1e-9 * size);
+        rounded += off > 0;
+    }
+    assert_true(rounded > count / 2);
+    for (int i = 0; i < 3; i++)
+        ulna_content_release(&files[i]);
+    ulna_test_take_release(&take);
 }
 
 /* A recording in millimetres and a skeleton in feet, whose files do not say so. */
@@ -700,6 +734,7 @@ int main(void)
         TEST(outputs_hold_the_motion),
         TEST(marker_files_leave_nothing_out),
         TEST(digits_and_channels_can_be_chosen),
+        TEST(solved_motions_have_nine_digits),
         TEST(units_can_be_said),
         TEST(angles_do_not_depend_on_the_unit),
         TEST(repeated_notes_are_gathered),

@@ -404,6 +404,70 @@ static void scaled_numbers_are_those_of_the_c_library(void **state)
     }
 }
 
+static double some_double(ulna_test_rng *rng, int kind)
+{
+    uint64_t bits = ulna_test_rng_next(rng) & 0x7fffffffffffffff;
+    double any;
+    memcpy(&any, &bits, sizeof any);
+    switch (kind) {
+    case 0:
+        return isfinite(any) && any > 0 ? any : 1;
+    case 1: /* as recordings have them */
+        return ulna_test_rng_uniform(rng, 1e-9, 1) * pow(10, ulna_test_rng_index(rng, 10) - 3);
+    case 2: /* few digits */
+        return (1 + ulna_test_rng_index(rng, 1000000)) / 1000.0;
+    default: /* ties: few bits */
+        return (1 + ulna_test_rng_index(rng, 4095)) / ldexp(1, ulna_test_rng_index(rng, 20));
+    }
+}
+
+static void scaled_numbers_of_few_digits_are_those_of_the_c_library(void **state)
+{
+    (void)state;
+    ulna_test_rng rng = ulna_test_rng_seed(17);
+    const double scales[] = {3.14159265358979323846 / 180, 0.0254 / 0.45, 0.01, 1};
+    for (int i = 0; i < 800000; i++) {
+        char text[ULNA_NUMBER_SIZE], wanted[40];
+        int digits = i % 16 < 8 ? 9 : 1 + ulna_test_rng_index(&rng, 17);
+        double x = i % 7 < 3 ? some_double(&rng, i % 7 + i % 2) : hard_number(&rng, i % 8);
+        double value = i % 2 ? x : -x, scale = scales[(i >> 4) % 4];
+        if (i % 5 == 0) { /* digits and a five, and the doubles beside; few of these have an exact one */
+            double last = pow(10, ulna_test_rng_index(&rng, 22) - 12), near = (i % 3 - 1) * DBL_EPSILON;
+            scale = 1;
+            value = (floor(x * pow(10, digits - 3)) + 0.5) * last * (1 + near);
+        }
+        if (value == 0 || !isfinite(value / scale))
+            continue;
+        snprintf(wanted, sizeof wanted, "%.*g", digits, value / scale);
+        int length = ulna_format_scaled(value, scale, digits, text);
+        if (strcmp(text, wanted) != 0 || length != (int)strlen(wanted))
+            fail_msg("%s instead of %s: %a / %a, %d digits", text, wanted, value, scale, digits);
+    }
+    /* ties to the even digit, and those that get a digit in front */
+    const struct {
+        double value;
+        int digits;
+        const char *text;
+    } rows[] = {{0.5, 1, "0.5"},
+                {2.5, 1, "2"},
+                {3.5, 1, "4"},
+                {9.5, 1, "1e+01"},
+                {-99.96875, 6, "-99.9688"},
+                {99.99999996, 9, "100"},
+                {0.000099999999996, 9, "0.0001"},
+                {1234567.0009765625, 17, "1234567.0009765625"},
+                {1234567.5, 7, "1234568"},
+                {1234566.5, 7, "1234566"},
+                {12345678, 7, "1.234568e+07"},
+                {0.0038, 1, "0.004"},
+                {0, 9, "0"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[ULNA_NUMBER_SIZE];
+        ulna_format_scaled(rows[i].value, 1, rows[i].digits, text);
+        assert_string_equal(text, rows[i].text);
+    }
+}
+
 /* ---- decimal numbers (numbers.h): against the C library, over all exponents that numbers.c treats itself and some beyond ---- */
 
 static void digits_become_the_nearest_double(void **state)
@@ -423,23 +487,6 @@ static void digits_become_the_nearest_double(void **state)
     assert_true(ulna_decimal_value(9007199254740995u, 0) == 9007199254740996.0);
     assert_true(isinf(ulna_decimal_value(1, 400)) && ulna_decimal_value(1, -400) == 0);
     assert_true(ulna_decimal_value(5, -324) == 4.9406564584124654e-324 && ulna_decimal_value(0, 5) == 0);
-}
-
-static double some_double(ulna_test_rng *rng, int kind)
-{
-    uint64_t bits = ulna_test_rng_next(rng) & 0x7fffffffffffffff;
-    double any;
-    memcpy(&any, &bits, sizeof any);
-    switch (kind) {
-    case 0:
-        return isfinite(any) && any > 0 ? any : 1;
-    case 1: /* as recordings have them */
-        return ulna_test_rng_uniform(rng, 1e-9, 1) * pow(10, ulna_test_rng_index(rng, 10) - 3);
-    case 2: /* few digits */
-        return (1 + ulna_test_rng_index(rng, 1000000)) / 1000.0;
-    default: /* ties: few bits */
-        return (1 + ulna_test_rng_index(rng, 4095)) / ldexp(1, ulna_test_rng_index(rng, 20));
-    }
 }
 
 static void doubles_are_rounded_as_by_printf(void **state)
@@ -477,6 +524,7 @@ int main(void)
         cmocka_unit_test(scaled_numbers_read_back_or_settle),
         cmocka_unit_test(scaled_numbers_are_as_short_as_can_be),
         cmocka_unit_test(scaled_numbers_are_those_of_the_c_library),
+        cmocka_unit_test(scaled_numbers_of_few_digits_are_those_of_the_c_library),
     };
     return cmocka_run_group_tests_name("scan", tests, NULL, NULL);
 }

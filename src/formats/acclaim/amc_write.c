@@ -62,7 +62,7 @@ static ulna_status find_numbers(amc_writer *w, int b, const double *q, long long
         if (!(fabs(q[c]) < ULNA_FINITE_IN_UNITS) && !isfinite(q[c] / scale))
             return ulna_fail(error, ULNA_ERR_NUMBER, "frame %lld: a value of '%.60s' is not a number", number,
                              ulna_model_body_name(w->model, b));
-        ulna_scaled_find(q[c], scale, &w->numbers[c]);
+        ulna_scaled_find(q[c], scale, w->options->digits, &w->numbers[c]);
     }
     return ULNA_OK;
 }

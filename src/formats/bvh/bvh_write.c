@@ -220,9 +220,9 @@ static void find_numbers(bvh_writer *w, const double *row)
         for (int i = 0; i < node->count; i++) {
             int axis = node->channel[i].segment - ULNA_SEGMENT_TX, c = node->first + i;
             if (axis < 0)
-                ulna_scaled_find(row[c], ULNA_PI / 180, &w->numbers[c]);
+                ulna_scaled_find(row[c], ULNA_PI / 180, w->job->options->digits, &w->numbers[c]);
             else if (node->offset[axis] == 0)
-                ulna_scaled_find(row[c] + node->start[axis], w->unit, &w->numbers[c]);
+                ulna_scaled_find(row[c] + node->start[axis], w->unit, w->job->options->digits, &w->numbers[c]);
         }
     }
 }

@@ -7,7 +7,7 @@
  * decided unless the number lies within 2^-61 of a tie.
  *
  * Most numbers of recordings need less: their powers of ten have no more than 64 bits, so that one product is exact. See
- * expand_quickly.
+ * expand_quickly and round_quickly.
  */
 #include "formats/text/numbers.h"
 
@@ -365,13 +365,6 @@ int ulna_decimal_text(ulna_decimal number, int is_negative, int digits, char tex
 
 /* ---- in a file's own unit ------------------------------------------------------------------------------------------- */
 
-static int digits_text(double value, int digits, char text[ULNA_NUMBER_SIZE])
-{
-    ulna_expansion expansion = ulna_decimal_expand(fabs(value));
-    digits = digits < 1 ? 1 : digits < 17 ? digits : 17;
-    return ulna_decimal_text(ulna_decimal_round(&expansion, digits), value < 0, digits, text);
-}
-
 /* The number near x whose product with `scale` is `value`; NaN if there is none. Its distance is at most the roundings of
  * the division and of the product: two of the last place. */
 static double find_factor(double x, double value, double scale)
@@ -446,21 +439,44 @@ typedef struct seventeen {
     int first;
 } seventeen;
 
-/* 0 if x is none of most numbers. */
-static inline int expand_quickly(double x, seventeen *e)
+/* Exponent of the first digit; MOST_FIRST + 1 if x is none of most numbers. */
+static inline int first_of(double x)
 {
     /* As doubles the first four are a little larger than these powers of ten, by less than a last place: so all comparisons are right. */
     static const double tens[] = {1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
-    uint64_t bits = bits_of(x);
     if (!(x >= tens[0] && x < tens[MOST_FIRST + 1 - LEAST_FIRST]))
+        return MOST_FIRST + 1;
+    int next = decimal_exponent((int)(bits_of(x) >> 52) - 1023) + 1; /* of a power of ten that x may reach */
+    return next - !(x >= tens[next - LEAST_FIRST]);
+}
+
+/* 0 if x is none of most numbers. */
+static inline int expand_quickly(double x, seventeen *e)
+{
+    uint64_t bits = bits_of(x);
+    e->first = first_of(x);
+    if (e->first > MOST_FIRST)
         return 0;
-    int binary = (int)(bits >> 52) - 1023, next = decimal_exponent(binary) + 1; /* of a power of ten that x may reach */
-    e->first = next - !(x >= tens[next - LEAST_FIRST]);
-    int power = 16 - e->first, shift = binary + binary_exponent(power) - 51; /* 1 .. 4: the product is below 2^57 */
+    int binary = (int)(bits >> 52) - 1023, power = 16 - e->first;
+    int shift = binary + binary_exponent(power) - 51; /* 1 .. 4: the product is below 2^57 */
     const uint64_t factor = powers[power - LEAST_POWER][0];
     multiply(((bits & 0xfffffffffffff) | (uint64_t)1 << 52) << shift, factor, &e->floor, &e->fraction);
     e->half_ulp = (int64_t)(factor >> (65 - FINE - shift));
     return 1;
+}
+
+/* x rounded to 1 .. 17 digits: number * 10^(first - digits + 1). 0 if x is none of most numbers, too large to be written without an exponent,
+ * a tie, or one that gets another digit in front, as 9.99 with two digits. */
+static inline uint64_t round_quickly(double x, int digits, int *first)
+{
+    uint64_t bits = bits_of(x), high, low;
+    int power = digits - 1 - (*first = first_of(x));
+    if (*first > MOST_FIRST || power < 0)
+        return 0;
+    multiply((bits | (uint64_t)1 << 52) << 11, powers[power - LEAST_POWER][0], &high, &low);
+    int shift = 1085 - (int)(bits >> 52) - binary_exponent(power); /* 6 .. 62 */
+    uint64_t behind = high << (64 - shift), half = (uint64_t)1 << 63, number = (high >> shift) + (behind >> 63);
+    return number < whole_tens[digits] && behind != half ? number : 0;
 }
 
 /* From x to the nearest multiple of `ten` units, in 2^-FINE units. */
@@ -470,6 +486,41 @@ static inline int64_t to_multiple(const seventeen *e, uint64_t ten)
     return (part > whole / 2 ? whole : 0) - part;
 }
 
+/* Where the point is among the nine first digits of a number, for each exponent of the first: which of the eight behind the first digit are
+ * before it, the point itself, and how many zeros and points are before all digits. */
+#define AMONG(first)                                                                                                   \
+    {                                                                                                                  \
+        ((uint64_t)1 << 8 * (first)) - 1, (uint64_t)'.' << 8 * (first), 0                                              \
+    }
+static const struct {
+    uint64_t before, point;
+    int zeros;
+} places[] = {{UINT64_MAX, 0, 5}, {UINT64_MAX, 0, 4}, {UINT64_MAX, 0, 3}, {UINT64_MAX, 0, 2}, AMONG(0), AMONG(1),
+              AMONG(2),           AMONG(3),           AMONG(4),           AMONG(5),           AMONG(6)};
+#undef AMONG
+
+/* A digit and eight more, with sign, point and zeros before them; returns where the first digit is. As numbers are of any size and sign, also for
+ * the processor, there is no branch. */
+static inline char *put_nine(uint64_t lead, uint64_t eight, int first, int is_negative, char *text)
+{
+    uint64_t before = places[first - LEAST_FIRST].before, point = places[first - LEAST_FIRST].point;
+    *text = '-';
+    text += is_negative;
+    memcpy(text, "0.000000", 8);
+    text += places[first - LEAST_FIRST].zeros;
+    eight += ZEROS;
+    text[0] = (char)('0' + lead);
+    text[9] = (char)(eight >> 56);
+    put_word((eight & before) | point | (eight & ~before) << 8, text + 1);
+    return text;
+}
+
+/* Behind `count` digits and their point, from the first digit on. */
+static inline int digits_end(int count, int first)
+{
+    return count > first + 1 ? count + (first >= 0) : first + 1;
+}
+
 /* 17 digits with a point behind the first + 1 of them, without zeros at the end. */
 static int seventeen_text(uint64_t number, int first, int is_negative, char text[ULNA_NUMBER_SIZE])
 {
@@ -477,30 +528,39 @@ static int seventeen_text(uint64_t number, int first, int is_negative, char text
     uint64_t middle = eight_digits((uint32_t)(upper - lead * 100000000));
     uint64_t last = eight_digits((uint32_t)(number - upper * 100000000));
     int count = last ? 17 - (__builtin_clzll(last) >> 3) : middle ? 9 - (__builtin_clzll(middle) >> 3) : 1;
-    const char *start = text;
-    int is_small = first < 0, places = 8 * (first & 7);
-    uint64_t all =
-        0 - (uint64_t)is_small; /* of a small number the point is not among the digits; as below, no branch */
-    uint64_t before = (((uint64_t)1 << places) - 1) | all, point = ((uint64_t)'.' << places) & ~all;
-    middle += ZEROS;
-    *text = '-';
-    text += is_negative;
-    memcpy(text, "0.000000", 8);
-    text += (1 - first) & -is_small;
-    put_word(middle, text + 2 - is_small);
-    put_word(last + ZEROS, text + 10 - is_small);
-    put_word((middle & before) | point | (middle & ~before) << 8, text + 1);
-    *text = (char)('0' + lead);
-    count = count > first + 1 ? count + 1 - is_small : first + 1;
-    text[count] = 0;
-    return (int)(text - start) + count;
+    char *digits = put_nine(lead, middle, first, is_negative, text), *end = digits + digits_end(count, first);
+    put_word(last + ZEROS, digits + 9 + (first >= 0));
+    *end = 0;
+    return (int)(end - text);
 }
 
-void ulna_scaled_find(double value, double scale, ulna_scaled *n)
+/* The same of 9 digits. */
+static inline int nine_text(uint32_t number, int first, int is_negative, char text[ULNA_NUMBER_SIZE])
 {
-    double wanted = fabs(value), size = wanted / scale;
+    uint32_t lead = number / 100000000;
+    uint64_t eight = eight_digits(number - lead * 100000000);
+    int count = eight ? 9 - (__builtin_clzll(eight) >> 3) : 1;
+    char *end = put_nine(lead, eight, first, is_negative, text) + digits_end(count, first);
+    *end = 0;
+    return (int)(end - text);
+}
+
+static int digits_text(double value, int digits, char text[ULNA_NUMBER_SIZE])
+{
+    ulna_expansion expansion = ulna_decimal_expand(fabs(value));
+    return ulna_decimal_text(ulna_decimal_round(&expansion, digits), value < 0, digits, text);
+}
+
+void ulna_scaled_find_digits(ulna_scaled *n, int digits)
+{
+    n->number =
+        round_quickly(fabs(n->value / n->scale), digits, &n->first) * whole_tens[(digits > 9 ? 17 : 9) - digits];
+}
+
+void ulna_scaled_find_shortest(ulna_scaled *n)
+{
+    double wanted = fabs(n->value), scale = n->scale, size = wanted / scale;
     int steps = find_steps(size, wanted, scale);
-    *n = (ulna_scaled){.value = value, .scale = scale};
     if (!steps) { /* the nearest that is a product */
         wanted = size * scale;
         size = wanted / scale;
@@ -548,11 +608,12 @@ static int slow_text(double x, double value, double scale, char text[ULNA_NUMBER
     return length ? length : digits_text(isnan(factor) ? x : factor, 17, text);
 }
 
-int ulna_scaled_text(const ulna_scaled *n, int digits, char text[ULNA_NUMBER_SIZE])
+/* A function of its own, so that the one below needs no stack. */
+__attribute__((noinline)) static int other_text(const ulna_scaled *n, int digits, char text[ULNA_NUMBER_SIZE])
 {
-    if (n->number && digits <= 0)
-        return seventeen_text(n->number, n->first, n->value < 0, text);
     double x = n->value / n->scale;
+    if (n->number)
+        return seventeen_text(n->number, n->first, n->value < 0, text);
     if (x == 0) {
         memcpy(text, "0", 2);
         return 1;
@@ -560,10 +621,17 @@ int ulna_scaled_text(const ulna_scaled *n, int digits, char text[ULNA_NUMBER_SIZ
     return digits > 0 ? digits_text(x, digits, text) : slow_text(x, n->value, n->scale, text);
 }
 
+int ulna_scaled_text(const ulna_scaled *n, int digits, char text[ULNA_NUMBER_SIZE])
+{
+    if (n->number && digits > 0 && digits <= 9)
+        return nine_text((uint32_t)n->number, n->first, n->value < 0, text);
+    return other_text(n, digits, text);
+}
+
 int ulna_format_scaled(double value, double scale, int digits, char text[ULNA_NUMBER_SIZE])
 {
     ulna_scaled n;
-    ulna_scaled_find(value, scale, &n);
+    ulna_scaled_find(value, scale, digits, &n);
     return ulna_scaled_text(&n, digits, text);
 }
 

@@ -47,7 +47,7 @@ int ulna_decimal_text(ulna_decimal number, int is_negative, int digits, char tex
 /*
  * The text of value / scale with the fewest of 15, 16 or 17 digits whose number, times `scale`, is `value` to the bit; so
  * 12.4901 degrees that were read are 12.4901 again. Not every value is such a product: then it is taken for the nearest that
- * is, and what is read back gives the same text again. `digits` > 0 asks for that many instead. Zero has no sign. `value`
+ * is, and what is read back gives the same text again. `digits` > 0, at most 17, asks for that many instead. Zero has no sign. `value`
  * and value / scale must be finite. Returns the length.
  */
 int ulna_format_scaled(double value, double scale, int digits, char text[ULNA_NUMBER_SIZE]);
@@ -57,10 +57,20 @@ int ulna_format_scaled(double value, double scale, int digits, char text[ULNA_NU
  */
 typedef struct ulna_scaled {
     double value, scale;
-    uint64_t number; /* 17 digits, some of them zeros at the end; 0: not found so quickly */
-    int first;       /* exponent of the first digit */
+    uint64_t
+        number; /* 17 digits, or 9 if no more are asked for, some of them zeros at the end; 0: not found so quickly */
+    int first;  /* exponent of the first digit */
 } ulna_scaled;
-void ulna_scaled_find(double value, double scale, ulna_scaled *n);
+void ulna_scaled_find_digits(ulna_scaled *n, int digits);
+void ulna_scaled_find_shortest(ulna_scaled *n);
+static inline void ulna_scaled_find(double value, double scale, int digits, ulna_scaled *n)
+{
+    *n = (ulna_scaled){.value = value, .scale = scale};
+    if (digits > 0)
+        ulna_scaled_find_digits(n, digits);
+    else
+        ulna_scaled_find_shortest(n);
+}
 int ulna_scaled_text(const ulna_scaled *n, int digits, char text[ULNA_NUMBER_SIZE]);
 
 void ulna_put_scaled(ulna_writer *writer, double value, double scale, int digits);
