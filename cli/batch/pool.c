@@ -103,7 +103,7 @@ static void widen_heap(const batch_pool *pool)
     if (pool->megabytes > 0 && pool->megabytes < 4 * 64)
         return;
     (void)mallopt(M_MMAP_THRESHOLD, 2 * BLOCK); /* the most that glibc takes */
-    (void)mallopt(M_TRIM_THRESHOLD, 4 * BLOCK);
+    (void)mallopt(M_TRIM_THRESHOLD, 8 * BLOCK);
     (void)mallopt(M_TOP_PAD, PAD);
     void *block = malloc(BLOCK); /* the heap grows by it and what is beyond */
     if (block) {
