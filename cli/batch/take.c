@@ -158,14 +158,16 @@ static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
 {
     const unsigned char *bytes = data;
     uint64_t sums[4] = {hash_word(hash, size), 1, 2, 3}, words[4];
-    for (; size > 0;) {
-        size_t step = size < sizeof words ? size : sizeof words;
-        memset(words, 0, sizeof words);
-        memcpy(words, bytes, step);
+    for (; size >= sizeof words; size -= sizeof words, bytes += sizeof words) {
+        memcpy(words, bytes, sizeof words);
         for (int i = 0; i < 4; i++)
             sums[i] = hash_word(sums[i], words[i]);
-        bytes += step;
-        size -= step;
+    }
+    if (size > 0) {
+        memset(words, 0, sizeof words);
+        memcpy(words, bytes, size);
+        for (int i = 0; i < 4; i++)
+            sums[i] = hash_word(sums[i], words[i]);
     }
     return hash_word(hash_word(hash_word(sums[0], sums[1]), sums[2]), sums[3]);
 }

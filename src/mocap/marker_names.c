@@ -95,11 +95,11 @@ void ulna_plain_name(const char *name, char plain[ULNA_MARKER_NAME])
 {
     const char *from = ulna_name_without_prefix(name);
     size_t length = 0;
-    memset(plain, 0, NAME);
     for (; *from && length + 1 < NAME; from++)
         if (ulna_is_alphanumeric(*from))
             plain[length++] = (char)ulna_lower(*from);
-    if (strncmp(plain, "mixamorig", 9) == 0 && plain[9])
+    plain[length] = 0;
+    if (length > 9 && memcmp(plain, "mixamorig", 9) == 0)
         memmove(plain, plain + 9, strlen(plain + 9) + 1);
 }
 
@@ -237,6 +237,18 @@ int ulna_names_are_mirrored(const char *left, const char *right)
 int ulna_names_are_partners(const char *a, const char *b)
 {
     return compare_names(a, b) != 0;
+}
+
+int ulna_marker_partner(const ulna_marker_set *set, size_t marker)
+{
+    char name[NAME], other[NAME];
+    ulna_plain_name(set->items[marker].marker, name);
+    for (size_t i = set->count; i-- > 0;) {
+        ulna_plain_name(set->items[i].marker, other);
+        if (compare_sides(name, other))
+            return (int)i;
+    }
+    return ULNA_NONE;
 }
 
 int ulna_mirror_body(const ulna_model *model, int body)

@@ -57,6 +57,8 @@ void ulna_plain_name(const char *name, char plain[ULNA_MARKER_NAME]);
  * is the left one; the second function: whichever is. */
 int ulna_names_are_mirrored(const char *left, const char *right);
 int ulna_names_are_partners(const char *a, const char *b);
+/* The last marker of the set whose name is so beside that of this one, or ULNA_NONE. */
+int ulna_marker_partner(const ulna_marker_set *set, size_t marker);
 
 /* ---- figure.c ---- */
 

@@ -265,6 +265,10 @@ static void count_sightings(ulna_take *take, int *seen)
         const double *x = ulna_recording_frame(take->recording, take->skipped + f);
         for (int m = 0; m < markers; m++, x += 3) {
             int is_there = ulna_is_position(x);
+            if (is_there && x[0] != 0) { /* as nearly always */
+                seen[m]++;
+                continue;
+            }
             seen[m] += is_there && !ulna_is_zero(x);
             if (ulna_is_zero(x))
                 take->is_zero_missing[m] = 1;

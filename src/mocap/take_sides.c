@@ -41,11 +41,9 @@ size_t ulna_take_find_partners(const ulna_take *take, int *partner)
 {
     size_t found = 0;
     for (size_t i = 0; i < take->set.count; i++) {
-        int has_side = ulna_mirror_body(take->model, take->set.items[i].body) != ULNA_NONE;
-        partner[i] = has_side ? ULNA_NONE : (int)i;
-        for (size_t j = 0; j < take->set.count; j++)
-            if (j != i && ulna_names_are_partners(take->set.items[i].marker, take->set.items[j].marker))
-                partner[i] = (int)j;
+        partner[i] = ulna_marker_partner(&take->set, i);
+        if (partner[i] == ULNA_NONE && ulna_mirror_body(take->model, take->set.items[i].body) == ULNA_NONE)
+            partner[i] = (int)i;
         found += partner[i] != ULNA_NONE && partner[i] != (int)i;
     }
     return found;

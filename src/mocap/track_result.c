@@ -24,7 +24,7 @@ ulna_status ulna_track_result_begin(const ulna_take *take, ulna_track_result *r,
     r->marker_room = markers;
     r->dof_room = (size_t)take->model->nv;
     r->frames = ulna_allocate(allocator, frames, sizeof *r->frames);
-    r->distances = ulna_allocate(allocator, frames * markers, sizeof *r->distances);
+    r->distances = ulna_allocate_raw(allocator, frames * markers, sizeof *r->distances);
     r->markers = ulna_allocate(allocator, markers, sizeof *r->markers);
     r->dofs = ulna_allocate(allocator, r->dof_room, sizeof *r->dofs);
     if (!r->frames || !r->distances || !r->markers || !r->dofs ||
