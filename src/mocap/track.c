@@ -21,6 +21,8 @@ enum {
 };
 #define STEP_SECONDS 0.02  /* that a step lasts, at most: at 120 frames a second, two of them */
 #define SWEPT_DECREASE 0.3 /* of f, at which a frame ends that is swept afterwards */
+#define STRAIGHT 0.1       /* of the scale of the loss: markers so near to a line are on it */
+#define SMALL_LEAP 0.2     /* of LEAP */
 #define LEAP 2.5 /* radians from frame to frame: other angles for the same pose, as near gimbal lock, and no motion */
 
 /* ---- markers ----------------------------------------------------------------------------------------------------- */
@@ -93,6 +95,7 @@ typedef struct following {
     ulna_track_job *j;
     ulna_tracker *tracker;
     double *ahead;     /* MOST_AHEAD x 3 used.count: positions of the frames up to the next one that is followed */
+    double *behind;    /* 3 used.count: of the last frame that was followed */
     double *aside;     /* nq: for frames before the chunk's own */
     int first, last;   /* the chunk's own frames: first .. last - 1 */
     int patience;      /* frames that are followed one by one, before the next try to leap */
@@ -130,21 +133,62 @@ static int gather_ahead(following *w, int frame)
     return count;
 }
 
-/* Puts a frame between those before and after it that were followed, on the parabola through them and the one before, and measures it. */
-static ulna_status put_between(const following *w, int frame, int before, int after, ulna_frame_report *report,
-                               double *cost)
+/* Puts a frame between those before and after it that were followed, on the parabola through them and the one before. Returns 0 if a joint
+ * rotates far. */
+static int put_between(const following *w, int frame, int before, int after)
 {
-    ulna_tracker *t = w->tracker;
+    const ulna_tracker *t = w->tracker;
     const ulna_clip *clip = &w->j->result->clip;
     const double part = (double)(frame - before) / (after - before), bend = 0.5 * part * (part - 1);
-    double *restrict step = t->toward, *q = ulna_clip_frame(clip, frame);
-    const double *restrict last_step = t->velocity;
+    const double *restrict last_step = t->velocity, *restrict leap = w->j->leap;
+    double *restrict step = t->toward;
+    int is_near = 1;
     ulna_model_difference(t->model, ulna_clip_frame(clip, before), ulna_clip_frame(clip, after), step);
-    for (int d = 0; d < t->nv; d++)
-        step[d] = part * step[d] + (fabs(step[d]) < w->j->leap[d] ? bend * (step[d] - last_step[d]) : 0);
-    ulna_model_integrate(t->model, ulna_clip_frame(clip, before), step, q);
-    *report = (ulna_frame_report){.stop = w->j->result->frames[after].stop};
-    return ulna_tracker_measure(t, ahead_of(w, frame - before - 1), q, report, cost);
+    for (int d = 0; d < t->nv; d++) {
+        is_near &= fabs(step[d]) < SMALL_LEAP * leap[d];
+        step[d] = part * step[d] + (fabs(step[d]) < leap[d] ? bend * (step[d] - last_step[d]) : 0);
+    }
+    ulna_model_integrate(t->model, ulna_clip_frame(clip, before), step, ulna_clip_frame(clip, frame));
+    return is_near;
+}
+
+/* Are its markers on the lines between those of the two frames? Then they are as far from the skeleton as these are, and need not be measured
+ * before the sweeps. */
+static int is_straight(const following *w, int frame, int before, int after)
+{
+    const double part = (double)(frame - before) / (after - before), most = STRAIGHT * w->j->options->loss_scale;
+    const double *x = ahead_of(w, frame - before - 1), *a = w->behind, *b = ahead_of(w, after - before - 1);
+    int bent = 0;
+    for (size_t k = 0; k < 3 * w->j->used.count; k++)
+        bent += fabs(x[k] - a[k] - part * (b[k] - a[k])) > most; /* not if it is missing, in all of them */
+    return !bent;
+}
+
+/* Reports and distances between those of the two frames. */
+static void keep_between(const following *w, int frame, int before, int after)
+{
+    const ulna_track_job *j = w->j;
+    const double part = (double)(frame - before) / (after - before);
+    const size_t count = j->take->set.count;
+    double *distances = j->result->distances;
+    for (size_t i = 0; i < count; i++) {
+        double a = distances[(size_t)before * count + i], b = distances[(size_t)after * count + i];
+        distances[(size_t)frame * count + i] = a + part * (b - a);
+    }
+    j->result->frames[frame] = j->result->frames[after];
+    j->result->frames[frame].iterations = j->result->frames[frame].evaluations = 0;
+}
+
+/* The same for the positions that it has. Returns 0 if they are unusual. */
+static int measure_between(const following *w, const ulna_tracker *mark, int frame, int before, ulna_status *status)
+{
+    ulna_track_job *j = w->j;
+    ulna_frame_report report = {.stop = ULNA_STOP_DECREASE};
+    double cost;
+    *status = ulna_tracker_measure(w->tracker, ahead_of(w, frame - before - 1),
+                                   ulna_clip_frame(&j->result->clip, frame), &report, &cost);
+    ulna_track_keep(j, w->tracker, frame, &report);
+    return ulna_tracker_is_as_usual(mark, cost, report.outliers);
 }
 
 static ulna_status follow_one(const following *w, int frame, const double *positions, ulna_frame_report *report)
@@ -172,13 +216,11 @@ static ulna_status leap(following *w, int frame, int *count)
     t->options.solve.decrease = SWEPT_DECREASE;
     ulna_status status = follow_one(w, last, ahead_of(w, *count - 1), &report);
     int is_usual = !(report.flags & trouble) && !t->has_jumped && report.outliers <= mark.had_outliers;
-    for (int f = frame; f < last && status == ULNA_OK && is_usual; f++) {
-        double cost;
-        status = put_between(w, f, frame - 1, last, &report, &cost);
-        is_usual = ulna_tracker_is_as_usual(&mark, cost, report.outliers);
-        if (status == ULNA_OK)
-            ulna_track_keep(w->j, t, f, &report);
-    }
+    for (int f = frame; f < last && status == ULNA_OK && is_usual; f++)
+        if (put_between(w, f, frame - 1, last) && is_straight(w, f, frame - 1, last))
+            keep_between(w, f, frame - 1, last);
+        else
+            is_usual = measure_between(w, &mark, f, frame - 1, &status);
     t->options.solve.decrease = mark.options.solve.decrease;
     if (!is_usual) {
         ulna_tracker_go_back(t, &mark);
@@ -206,6 +248,8 @@ static ulna_status follow(following *w)
             j->result->frames[f].seconds = (now - started) / count;
             ulna_track_progress(j);
         }
+        if (j->stride > 1)
+            memcpy(w->behind, ahead_of(w, count - 1), 3 * j->used.count * sizeof *w->behind);
         started = now;
     }
     return status;
@@ -215,12 +259,13 @@ static ulna_status track_chunk(ulna_track_job *j, int index, ulna_error *error)
 {
     const ulna_allocator *allocator = &j->take->allocator;
     int first = index * j->chunk, last = first + j->chunk < j->total ? first + j->chunk : j->total;
-    size_t count = 3 * j->used.count * (size_t)j->stride, room = count + (size_t)j->take->model->nq;
+    size_t count = 3 * j->used.count, room = count * (size_t)(j->stride + 1) + (size_t)j->take->model->nq;
     following w = {.j = j, .first = first, .last = last, .error = error};
     w.ahead = ulna_allocate(allocator, room, sizeof *w.ahead);
     if (!w.ahead)
         return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a frame");
-    w.aside = w.ahead + count;
+    w.behind = w.ahead + count * (size_t)j->stride;
+    w.aside = w.behind + count;
     ulna_status status = ulna_tracker_create(j->take->model, &j->used, j->options, allocator, &w.tracker, error);
     if (status == ULNA_OK) {
         status = follow(&w);
