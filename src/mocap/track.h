@@ -95,9 +95,10 @@ ulna_status ulna_track_find_measured(const ulna_track_job *j, const unsigned cha
 void ulna_track_add_findings(const ulna_take *take, ulna_track_result *result);
 
 /* track_verdict.c: the rotation of each body relative to its parent, nb x 9; and the largest of a joint between two poses, in
- * SO(3). */
-void ulna_joint_rotations(const ulna_model *model, const ulna_pose *pose, double *rotations);
-double ulna_largest_rotation(int bodies, const double *before, const double *now);
+ * SO(3). `which`: nb, only of these bodies; NULL: of all. */
+void ulna_joint_rotations(const ulna_model *model, const ulna_pose *pose, const unsigned char *which,
+                          double *rotations);
+double ulna_largest_rotation(int bodies, const unsigned char *which, const double *before, const double *now);
 /* Marks frames in which a joint jumps or leaves its limits; then, with all sums and findings there, the verdict. */
 ulna_status ulna_track_mark_motion(const ulna_track_job *j);
 /* Radians, of the rotation from one to the other. */

@@ -37,13 +37,13 @@ void ulna_pass_find_suspects(ulna_passes *p)
     }
 }
 
-/* The joints of a pose; NULL: beyond the take. */
+/* The joints of a pose that are solved again; NULL: beyond the take. */
 static void find_joints(const ulna_passes *p, const double *q, ulna_pass_joints *joints)
 {
     joints->is_there = q != NULL;
     joints->is_known = q && ulna_pose_forward(p->pose, q) == ULNA_OK;
     if (joints->is_known)
-        ulna_joint_rotations(p->j->take->model, p->pose, joints->rotations);
+        ulna_joint_rotations(p->j->take->model, p->pose, p->is_mended, joints->rotations);
 }
 
 /* The largest rotation of a joint between two poses, in whatever angles. */
@@ -51,7 +51,7 @@ static double step_between(const ulna_passes *p, const ulna_pass_joints *a, cons
 {
     if (!a->is_known || !b->is_known)
         return (double)INFINITY;
-    return ulna_largest_rotation(p->j->take->model->nb, a->rotations, b->rotations);
+    return ulna_largest_rotation(p->j->take->model->nb, p->is_mended, a->rotations, b->rotations);
 }
 
 static double *back_of(const ulna_passes *p, int last, int frame)
@@ -123,6 +123,7 @@ static ulna_status track_back(ulna_passes *p, int first, int last)
     ulna_status status = grow_back(p, last, first);
     if (status == ULNA_OK)
         ulna_pass_resume(p, last);
+    p->tracker->known = ulna_pass_pose(p, last - 1);
     for (int f = last - 1; f >= first && status == ULNA_OK; f--) {
         ulna_frame_report report;
         ulna_pass_gather(p, f, p->positions);

@@ -50,13 +50,13 @@ static double largest_rotation_bound(const ulna_model *model, const double *befo
 }
 
 /* The rotation of each body relative to its parent. */
-void ulna_joint_rotations(const ulna_model *model, const ulna_pose *pose, double *rotations)
+void ulna_joint_rotations(const ulna_model *model, const ulna_pose *pose, const unsigned char *which, double *rotations)
 {
     for (int b = 0; b < model->nb; b++)
         ulna_pose_body(pose, b, NULL, rotations + 9 * (size_t)b);
     for (int b = model->nb - 1; b >= 0; b--) { /* those of parents come before */
         double *rotation = rotations + 9 * (size_t)b, own[9];
-        if (model->body[b].parent == ULNA_NONE)
+        if (model->body[b].parent == ULNA_NONE || (which && !which[b]))
             continue;
         const double *parent = rotations + 9 * (size_t)model->body[b].parent;
         memcpy(own, rotation, sizeof own);
@@ -80,11 +80,12 @@ double ulna_track_rotation(const double a[9], const double b[9])
     return acos(cosine_between(a, b));
 }
 
-double ulna_largest_rotation(int bodies, const double *before, const double *now)
+double ulna_largest_rotation(int bodies, const unsigned char *which, const double *before, const double *now)
 {
     double least = 1;
     for (int i = 0; i < bodies; i++)
-        least = fmin(least, cosine_between(before + 9 * (size_t)i, now + 9 * (size_t)i));
+        if (!which || which[i])
+            least = fmin(least, cosine_between(before + 9 * (size_t)i, now + 9 * (size_t)i));
     return acos(least);
 }
 
@@ -103,12 +104,12 @@ static ulna_status mark_jumps(const ulna_track_job *j, ulna_pose *pose, double *
         status = ulna_pose_forward(pose, q0);
         if (status != ULNA_OK)
             break;
-        ulna_joint_rotations(model, pose, before);
+        ulna_joint_rotations(model, pose, NULL, before);
         status = ulna_pose_forward(pose, q1);
         if (status != ULNA_OK)
             break;
-        ulna_joint_rotations(model, pose, now);
-        if (ulna_largest_rotation(model->nb, before, now) > limit)
+        ulna_joint_rotations(model, pose, NULL, now);
+        if (ulna_largest_rotation(model->nb, NULL, before, now) > limit)
             j->result->frames[f].flags |= ULNA_TRACK_JUMP;
     }
     for (int i = 0; i < j->take->cut_count; i++) {
