@@ -121,35 +121,73 @@ static ulna_status mark_jumps(const ulna_track_job *j, ulna_pose *pose, double *
 
 /* ---- limits ------------------------------------------------------------------------------------------------------------ */
 
-/* Marks the frames in which the angle is far outside, or counts them if `is_marking` is 0. */
-static int find_far_outside(const ulna_track_job *j, int d, int is_marking)
+/* How far each coordinate may go, and how many frames have it beyond; all have nq numbers. */
+typedef struct allowed {
+    double *low, *high, *beyond;
+} allowed;
+
+static int is_lost(const ulna_track_job *j, int frame)
 {
-    const ulna_model *model = j->take->model;
-    int at = ulna_model_dof_coordinate(model, d), count = 0;
-    double low = model->lower[d] - FAR_OUTSIDE, high = model->upper[d] + FAR_OUTSIDE;
-    if (at == ULNA_NONE || ulna_model_dof_is_translation(model, d) || (isinf(low) && isinf(high)))
-        return 0;
-    for (int f = 0; f < j->total; f++) {
-        double value = ulna_clip_frame(&j->result->clip, f)[at];
-        int is_lost = (j->result->frames[f].flags & ULNA_TRACK_LOST) != 0;
-        int is_outside = !is_lost && (value < low || value > high);
-        count += is_outside;
-        if (is_outside && is_marking)
-            j->result->frames[f].flags |= ULNA_TRACK_LIMITS;
-    }
-    return count;
+    return (j->result->frames[frame].flags & ULNA_TRACK_LOST) != 0;
 }
 
-static void mark_limits(const ulna_track_job *j)
+static void find_allowed(const ulna_model *model, const allowed *a)
 {
-    for (int d = 0; d < j->take->model->nv; d++) {
-        int count = find_far_outside(j, d, 0);
+    for (int i = 0; i < model->nq; i++) {
+        a->low[i] = -(double)INFINITY;
+        a->high[i] = (double)INFINITY;
+    }
+    for (int d = 0; d < model->nv; d++) {
+        int at = ulna_model_dof_coordinate(model, d);
+        if (at == ULNA_NONE || ulna_model_dof_is_translation(model, d))
+            continue;
+        a->low[at] = model->lower[d] - FAR_OUTSIDE;
+        a->high[at] = model->upper[d] + FAR_OUTSIDE;
+    }
+}
+
+/* Frame by frame, as they are in memory. */
+static void count_beyond(const ulna_track_job *j, const allowed *a)
+{
+    const double *restrict low = a->low, *restrict high = a->high;
+    double *restrict beyond = a->beyond;
+    for (int f = 0; f < j->total; f++) {
+        const double *q = ulna_clip_frame(&j->result->clip, f);
+        for (int i = 0; i < j->take->model->nq && !is_lost(j, f); i++)
+            beyond[i] += q[i] < low[i] || q[i] > high[i] ? 1 : 0;
+    }
+}
+
+static void mark_beyond(const ulna_track_job *j, const allowed *a, int at)
+{
+    for (int f = 0; f < j->total; f++) {
+        double value = ulna_clip_frame(&j->result->clip, f)[at];
+        if (!is_lost(j, f) && (value < a->low[at] || value > a->high[at]))
+            j->result->frames[f].flags |= ULNA_TRACK_LIMITS;
+    }
+}
+
+static ulna_status mark_limits(const ulna_track_job *j)
+{
+    const ulna_model *model = j->take->model;
+    const size_t nq = (size_t)model->nq;
+    double *numbers = ulna_allocate(&j->take->allocator, 3 * nq, sizeof *numbers);
+    if (!numbers)
+        return ULNA_ERR_MEMORY;
+    allowed a = {numbers, numbers + nq, numbers + 2 * nq};
+    find_allowed(model, &a);
+    count_beyond(j, &a);
+    for (int d = 0; d < model->nv; d++) {
+        int at = ulna_model_dof_coordinate(model, d);
+        double count = at == ULNA_NONE ? 0 : a.beyond[at];
         int is_often = count > OFTEN_OUTSIDE * j->total;
         j->result->dofs[d].is_outside = is_often;
         j->result->trust.angles_outside += is_often;
-        if (count && !is_often)
-            find_far_outside(j, d, 1);
+        if (count > 0 && !is_often)
+            mark_beyond(j, &a, at);
     }
+    ulna_release(&j->take->allocator, numbers, 3 * nq, sizeof *numbers);
+    return ULNA_OK;
 }
 
 ulna_status ulna_track_mark_motion(const ulna_track_job *j)
@@ -162,7 +200,8 @@ ulna_status ulna_track_mark_motion(const ulna_track_job *j)
         rotations ? ulna_pose_create(j->take->model, allocator, &pose, NULL) : (ulna_status)ULNA_ERR_MEMORY;
     if (status == ULNA_OK)
         status = mark_jumps(j, pose, rotations);
-    mark_limits(j);
+    if (status == ULNA_OK)
+        status = mark_limits(j);
     ulna_pose_destroy(pose);
     ulna_release(allocator, rotations, room, sizeof *rotations);
     return status;
