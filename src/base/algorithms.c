@@ -4,7 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_ROUNDS = 64 }; /* of a selection */
+enum {
+    MOST_ROUNDS = 64,     /* of a selection */
+    SAMPLE = 31,          /* numbers */
+    FEWEST_SAMPLED = 300, /* numbers: of fewer, no sample is taken */
+    MANY_BELOW = 8 /* a share of the numbers: where fewer are below the pivot, those that equal it are set apart too */
+};
 
 /* ---- random numbers ------------------------------------------------------------------------------------------ */
 
@@ -79,31 +84,58 @@ double ulna_median(double *numbers, size_t count)
     return count ? 0.5 * numbers[(count - 1) / 2] + 0.5 * numbers[count / 2] : (double)NAN;
 }
 
-/* Wirth's version of Hoare's selection: x[k] is in its place afterwards, none before it is larger, none after it smaller. After too
- * many rounds what is left is sorted, so that there are no bad cases. */
+/* The number of rank k of x, nearly: that of a sample. */
+static double guess_number(const double *x, ptrdiff_t count, ptrdiff_t k)
+{
+    double sample[SAMPLE];
+    if (count < FEWEST_SAMPLED)
+        return x[k];
+    for (ptrdiff_t i = 0; i < SAMPLE; i++) {
+        double number = x[i * (count - 1) / (SAMPLE - 1)];
+        ptrdiff_t at = i;
+        for (; at > 0 && sample[at - 1] > number; at--)
+            sample[at] = sample[at - 1];
+        sample[at] = number;
+    }
+    return sample[k * SAMPLE / count];
+}
+
+/* Those below the pivot come first, or, with `equals`, those up to it; returns how many. Nothing is decided by a branch: the next
+ * number cannot be foreseen. */
+static ptrdiff_t part_numbers(double *x, ptrdiff_t count, double pivot, int equals)
+{
+    ptrdiff_t found = 0;
+    for (ptrdiff_t i = 0; i < count; i++) {
+        double number = x[i];
+        x[i] = x[found];
+        x[found] = number;
+        found += (number < pivot) | (equals & (number == pivot));
+    }
+    return found;
+}
+
+/* Selection by Hoare: x[k] is in its place afterwards, none before it is larger, none after it smaller. After too many rounds what is
+ * left is sorted, so that there are no bad cases. */
 static void select_number(double *x, ptrdiff_t count, ptrdiff_t k)
 {
-    ptrdiff_t first = 0, last = count - 1;
-    for (int rounds = 0; first < last; rounds++) {
-        ptrdiff_t i = first, j = last;
-        double pivot = x[k];
+    for (int rounds = 0; count > 1; rounds++) {
         if (rounds == MOST_ROUNDS) {
-            ulna_sort_numbers(x + first, (size_t)(last - first + 1));
+            ulna_sort_numbers(x, (size_t)count);
             return;
         }
-        while (i <= j) {
-            for (; x[i] < pivot; i++)
-                ;
-            for (; x[j] > pivot; j--)
-                ;
-            if (i <= j) {
-                double number = x[i];
-                x[i++] = x[j];
-                x[j--] = number;
-            }
+        double pivot = guess_number(x, count, k);
+        ptrdiff_t below = part_numbers(x, count, pivot, 0);
+        if (k < below) {
+            count = below;
+            continue;
         }
-        first = j < k ? i : first;
-        last = k < i ? j : last;
+        x += below, count -= below, k -= below;
+        if (below > count / MANY_BELOW)
+            continue;
+        ptrdiff_t equal = part_numbers(x, count, pivot, 1);
+        if (k < equal)
+            return;
+        x += equal, count -= equal, k -= equal;
     }
 }
 

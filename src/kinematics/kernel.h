@@ -170,6 +170,9 @@ typedef struct ulna_abreast_arrays {
     const double *metric;        /* nv: damping is lambda times this */
     const unsigned char *locked; /* nv, or NULL */
     ulna_abreast_hold hold;
+    const double *weight;         /* nv: sum of what holds it, with one pose before or after */
+    const double *inverse_weight; /* nv: 1 over it */
+    const double *inverse_more;   /* nv: to be added to that with both */
 
     const double *row[ULNA_ABREAST], *before[ULNA_ABREAST], *after[ULNA_ABREAST]; /* nv each: of each pose */
     const double *points[ULNA_ABREAST]; /* 4 for each point: relative to the root's position, and weight; 0: missing */

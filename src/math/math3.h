@@ -122,6 +122,15 @@ static inline void ulna_invert(const double a[9], const double x[3], double b[9]
         y[i] = -y[i];
 }
 
+/* Negative if x is. Of many numbers: the bits of all, combined by `|`, are negative if one of them is. Compilers make such loops wide, also
+ * for the oldest processors, where comparisons stay one by one. */
+static inline long long ulna_sign_bits(double x)
+{
+    long long bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
 static inline int ulna_all_finite(const double *x, int n)
 {
     double sum = 0;

@@ -20,57 +20,60 @@ enum { SAMPLES = 9 };
 typedef struct probe {
     const ulna_track_job *j;
     ulna_pose *pose;
-    double *jacobian;   /* 3 x nv */
-    double *squares;    /* nv */
-    double *deviations; /* nv x SAMPLES */
+    ulna_effector *markers; /* those seen in the frame at hand */
+    double *jacobian;       /* 3 for each marker x nv */
+    double *deviations;     /* nv x SAMPLES */
 } probe;
 
 static size_t room_of(const probe *p)
 {
-    return (size_t)p->j->take->model->nv * (3 + 1 + SAMPLES);
+    return (size_t)p->j->take->model->nv * (3 * p->j->take->set.count + SAMPLES);
 }
 
 static ulna_status begin(probe *p)
 {
-    const ulna_allocator *allocator = &p->j->take->allocator;
-    size_t nv = (size_t)p->j->take->model->nv;
-    p->jacobian = ulna_allocate(allocator, room_of(p), sizeof *p->jacobian);
-    if (!p->jacobian)
+    const ulna_take *take = p->j->take;
+    p->markers = ulna_allocate(&take->allocator, take->set.count, sizeof *p->markers);
+    p->deviations = ulna_allocate(&take->allocator, room_of(p), sizeof *p->deviations);
+    if (!p->markers || !p->deviations)
         return ULNA_ERR_MEMORY;
-    p->squares = p->jacobian + 3 * nv;
-    p->deviations = p->squares + nv;
-    return ulna_pose_create(p->j->take->model, allocator, &p->pose, NULL);
+    p->jacobian = p->deviations + (size_t)take->model->nv * SAMPLES;
+    return ulna_pose_create(take->model, &take->allocator, &p->pose, NULL);
 }
 
 static void end(probe *p)
 {
+    const ulna_take *take = p->j->take;
     ulna_pose_destroy(p->pose);
-    ulna_release(&p->j->take->allocator, p->jacobian, room_of(p), sizeof *p->jacobian);
+    ulna_release(&take->allocator, p->markers, take->set.count, sizeof *p->markers);
+    ulna_release(&take->allocator, p->deviations, room_of(p), sizeof *p->deviations);
 }
 
-static ulna_status add_marker(probe *p, const ulna_attachment *marker)
-{
-    ulna_jacobian_options options = ulna_jacobian_options_default();
-    ulna_effector effector = {marker->body, {marker->offset[0], marker->offset[1], marker->offset[2]}};
-    size_t nv = (size_t)p->j->take->model->nv;
-    options.rows = ULNA_ROWS_LINEAR;
-    ulna_status status = ulna_pose_jacobian(p->pose, &options, 1, &effector, p->jacobian);
-    for (size_t i = 0; i < 3 * nv && status == ULNA_OK; i++)
-        p->squares[i / 3] += p->jacobian[i] * p->jacobian[i];
-    return status;
-}
-
-static ulna_status measure(probe *p, int frame)
+/* The Jacobian of the markers that are seen, all at once: what a column needs of the pose is found once. */
+static ulna_status measure(probe *p, int frame, int *count)
 {
     const ulna_take *take = p->j->take;
     const double *distances = p->j->result->distances + (size_t)frame * take->set.count;
+    ulna_jacobian_options options = ulna_jacobian_options_default();
     ulna_status status = ulna_pose_forward(p->pose, ulna_clip_frame(&p->j->result->clip, frame));
-    for (int d = 0; d < take->model->nv; d++)
-        p->squares[d] = 0;
-    for (size_t i = 0; i < take->set.count && status == ULNA_OK; i++)
-        if (!isnan(distances[i]) && take->set.items[i].weight > 0)
-            status = add_marker(p, &take->set.items[i]);
-    return status;
+    options.rows = ULNA_ROWS_LINEAR;
+    *count = 0;
+    for (size_t i = 0; i < take->set.count; i++) {
+        const ulna_attachment *marker = &take->set.items[i];
+        if (!isnan(distances[i]) && marker->weight > 0)
+            p->markers[(*count)++] =
+                (ulna_effector){marker->body, {marker->offset[0], marker->offset[1], marker->offset[2]}};
+    }
+    return status == ULNA_OK && *count ? ulna_pose_jacobian(p->pose, &options, *count, p->markers, p->jacobian)
+                                       : status;
+}
+
+static double sum_of_squares(const double *numbers, int count)
+{
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += numbers[i] * numbers[i];
+    return sum;
 }
 
 /* Returns how many frames could be measured. */
@@ -81,11 +84,13 @@ static size_t sample(probe *p)
     size_t found = 0;
     for (int s = 0; s < SAMPLES; s++) {
         int frame = (int)((s + 0.5) * p->j->total / SAMPLES);
-        if (p->j->result->frames[frame].flags & useless || measure(p, frame) != ULNA_OK)
+        int markers;
+        if (p->j->result->frames[frame].flags & useless || measure(p, frame, &markers) != ULNA_OK)
             continue;
-        for (int d = 0; d < p->j->take->model->nv; d++)
-            p->deviations[(size_t)d * SAMPLES + found] =
-                p->squares[d] > 0 ? noise / sqrt(p->squares[d]) : (double)INFINITY;
+        for (int d = 0; d < p->j->take->model->nv; d++) {
+            double squares = sum_of_squares(p->jacobian + 3 * (size_t)markers * (size_t)d, 3 * markers);
+            p->deviations[(size_t)d * SAMPLES + found] = squares > 0 ? noise / sqrt(squares) : (double)INFINITY;
+        }
         found++;
     }
     return found;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "math/math3.h"
 #include "mocap/anatomy.h"
 #include "mocap/track.h"
 #include "model/model.h"
@@ -33,6 +34,12 @@
 
 /* ---- jumps ------------------------------------------------------------------------------------------------------------- */
 
+static double rotation_per_coordinate(const ulna_model *model, const ulna_body *body)
+{
+    int has_angles = !body->dof_count || model->dof_segment[body->dof + body->dof_count - 1] < ULNA_SEGMENT_BALL;
+    return has_angles ? ROTATION_PER_ANGLE : ROTATION_PER_COORDINATE;
+}
+
 /* No joint rotates by more than this from frame f - 1 to f. */
 static double largest_rotation_bound(const ulna_model *model, const double *before, const double *now)
 {
@@ -42,11 +49,29 @@ static double largest_rotation_bound(const ulna_model *model, const double *befo
         double sum = 0;
         for (int i = body->coordinate; i < body->coordinate + body->coordinate_count; i++)
             sum += fabs(now[i] - before[i]);
-        int has_angles = !body->dof_count || model->dof_segment[body->dof + body->dof_count - 1] < ULNA_SEGMENT_BALL;
-        sum *= has_angles ? ROTATION_PER_ANGLE : ROTATION_PER_COORDINATE;
+        sum *= rotation_per_coordinate(model, body);
         largest = sum > largest ? sum : largest;
     }
     return largest;
+}
+
+/* nq: how far each coordinate may move so that, with those of its joint, the bound stays below the limit. */
+static void find_slow_steps(const ulna_model *model, double limit, double *slow)
+{
+    for (int b = 0; b < model->nb; b++) {
+        const ulna_body *body = &model->body[b];
+        for (int i = body->coordinate; i < body->coordinate + body->coordinate_count; i++)
+            slow[i] = limit / (body->coordinate_count * rotation_per_coordinate(model, body));
+    }
+}
+
+/* As in most frames: then the bound need not be found. */
+static int is_slow(int count, const double *slow, const double *before, const double *now)
+{
+    long long signs = 0;
+    for (int i = 0; i < count; i++)
+        signs |= ulna_sign_bits(slow[i] - fabs(now[i] - before[i]));
+    return signs >= 0;
 }
 
 /* The rotation of each body relative to its parent. */
@@ -95,11 +120,13 @@ static ulna_status mark_jumps(const ulna_track_job *j, ulna_pose *pose, double *
     const ulna_frame_report *marks = j->result->frames;
     const ulna_model *model = j->take->model;
     double limit = fmax(JUMP, clip->frame_seconds > 0 ? JUMP_SPEED * clip->frame_seconds : 0);
-    double *before = rotations, *now = rotations + 9 * (size_t)model->nb;
+    double *before = rotations, *now = before + 9 * (size_t)model->nb, *slow = now + 9 * (size_t)model->nb;
     ulna_status status = ULNA_OK;
+    find_slow_steps(model, limit, slow);
     for (int f = 1; f < j->total && status == ULNA_OK; f++) {
         const double *q0 = ulna_clip_frame(clip, f - 1), *q1 = ulna_clip_frame(clip, f);
-        if ((marks[f - 1].flags | marks[f].flags) & ULNA_TRACK_LOST || largest_rotation_bound(model, q0, q1) <= limit)
+        if ((marks[f - 1].flags | marks[f].flags) & ULNA_TRACK_LOST || is_slow(model->nq, slow, q0, q1) ||
+            largest_rotation_bound(model, q0, q1) <= limit)
             continue;
         status = ulna_pose_forward(pose, q0);
         if (status != ULNA_OK)
@@ -122,48 +149,97 @@ static ulna_status mark_jumps(const ulna_track_job *j, ulna_pose *pose, double *
 
 /* ---- limits ------------------------------------------------------------------------------------------------------------ */
 
-/* Marks the frames in which the angle is far outside, or counts them if `is_marking` is 0. */
-static int find_far_outside(const ulna_track_job *j, int d, int is_marking)
+/* How far each coordinate may go, and how many frames have it beyond; all have nq numbers. */
+typedef struct allowed {
+    double *low, *high, *beyond;
+} allowed;
+
+static int is_lost(const ulna_track_job *j, int frame)
 {
-    const ulna_model *model = j->take->model;
-    int at = ulna_model_dof_coordinate(model, d), count = 0;
-    double low = model->lower[d] - FAR_OUTSIDE, high = model->upper[d] + FAR_OUTSIDE;
-    if (at == ULNA_NONE || ulna_model_dof_is_translation(model, d) || (isinf(low) && isinf(high)))
-        return 0;
-    for (int f = 0; f < j->total; f++) {
-        double value = ulna_clip_frame(&j->result->clip, f)[at];
-        int is_lost = (j->result->frames[f].flags & ULNA_TRACK_LOST) != 0;
-        int is_outside = !is_lost && (value < low || value > high);
-        count += is_outside;
-        if (is_outside && is_marking)
-            j->result->frames[f].flags |= ULNA_TRACK_LIMITS;
-    }
-    return count;
+    return (j->result->frames[frame].flags & ULNA_TRACK_LOST) != 0;
 }
 
-static void mark_limits(const ulna_track_job *j)
+static void find_allowed(const ulna_model *model, const allowed *a)
 {
-    for (int d = 0; d < j->take->model->nv; d++) {
-        int count = find_far_outside(j, d, 0);
+    for (int i = 0; i < model->nq; i++) {
+        a->low[i] = -(double)INFINITY;
+        a->high[i] = (double)INFINITY;
+    }
+    for (int d = 0; d < model->nv; d++) {
+        int at = ulna_model_dof_coordinate(model, d);
+        if (at == ULNA_NONE || ulna_model_dof_is_translation(model, d))
+            continue;
+        a->low[at] = model->lower[d] - FAR_OUTSIDE;
+        a->high[at] = model->upper[d] + FAR_OUTSIDE;
+    }
+}
+
+static int is_any_beyond(int count, const allowed *a, const double *q)
+{
+    const double *low = a->low, *high = a->high;
+    long long signs = 0;
+    for (int i = 0; i < count; i++)
+        signs |= ulna_sign_bits(q[i] - low[i]) | ulna_sign_bits(high[i] - q[i]);
+    return signs < 0;
+}
+
+/* Frame by frame, as they are in memory. */
+static void count_beyond(const ulna_track_job *j, const allowed *a)
+{
+    const int nq = j->take->model->nq;
+    for (int f = 0; f < j->total; f++) {
+        const double *q = ulna_clip_frame(&j->result->clip, f);
+        if (is_lost(j, f) || !is_any_beyond(nq, a, q))
+            continue;
+        for (int i = 0; i < nq; i++)
+            a->beyond[i] += q[i] < a->low[i] || q[i] > a->high[i];
+    }
+}
+
+static void mark_beyond(const ulna_track_job *j, const allowed *a, int at)
+{
+    for (int f = 0; f < j->total; f++) {
+        double value = ulna_clip_frame(&j->result->clip, f)[at];
+        if (!is_lost(j, f) && (value < a->low[at] || value > a->high[at]))
+            j->result->frames[f].flags |= ULNA_TRACK_LIMITS;
+    }
+}
+
+static ulna_status mark_limits(const ulna_track_job *j)
+{
+    const ulna_model *model = j->take->model;
+    const size_t nq = (size_t)model->nq;
+    double *numbers = ulna_allocate(&j->take->allocator, 3 * nq, sizeof *numbers);
+    if (!numbers)
+        return ULNA_ERR_MEMORY;
+    allowed a = {numbers, numbers + nq, numbers + 2 * nq};
+    find_allowed(model, &a);
+    count_beyond(j, &a);
+    for (int d = 0; d < model->nv; d++) {
+        int at = ulna_model_dof_coordinate(model, d);
+        double count = at == ULNA_NONE ? 0 : a.beyond[at];
         int is_often = count > OFTEN_OUTSIDE * j->total;
         j->result->dofs[d].is_outside = is_often;
         j->result->trust.angles_outside += is_often;
-        if (count && !is_often)
-            find_far_outside(j, d, 1);
+        if (count > 0 && !is_often)
+            mark_beyond(j, &a, at);
     }
+    ulna_release(&j->take->allocator, numbers, 3 * nq, sizeof *numbers);
+    return ULNA_OK;
 }
 
 ulna_status ulna_track_mark_motion(const ulna_track_job *j)
 {
     const ulna_allocator *allocator = &j->take->allocator;
-    size_t room = 18 * (size_t)j->take->model->nb;
+    size_t room = 18 * (size_t)j->take->model->nb + (size_t)j->take->model->nq;
     ulna_pose *pose = NULL;
     double *rotations = ulna_allocate(allocator, room, sizeof *rotations);
     ulna_status status =
         rotations ? ulna_pose_create(j->take->model, allocator, &pose, NULL) : (ulna_status)ULNA_ERR_MEMORY;
     if (status == ULNA_OK)
         status = mark_jumps(j, pose, rotations);
-    mark_limits(j);
+    if (status == ULNA_OK)
+        status = mark_limits(j);
     ulna_pose_destroy(pose);
     ulna_release(allocator, rotations, room, sizeof *rotations);
     return status;

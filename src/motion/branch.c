@@ -118,7 +118,7 @@ void ulna_joint_settled_within(const ulna_joint_plan *plan, int at, const ulna_s
     for (int i = 0; i < plan->coordinate_count; i++) {
         int slides = is_quick && ulna_segment_is_translation(plan->segment[i]);
         int is_second = is_quick && has_three && i == turn[1];
-        within->step[at + i] = !is_quick ? 0 : slides ? (double)INFINITY : SMALL_STEP;
+        within->step[at + i] = !is_quick ? -1 : slides ? (double)INFINITY : SMALL_STEP;
         within->least[at + i] = is_second ? 2 * LOCK : -1;
         within->most[at + i] = is_second ? ULNA_PI - 2 * LOCK : (double)INFINITY;
     }

@@ -9,7 +9,7 @@
 int ulna_joint_settle(const ulna_joint_plan *plan, const double *near_q, double *q);
 
 /* Per coordinate: a joint whose coordinates all differ by less than `step` from those of the frame before, and are, without their sign,
- * farther than `least` and less than `most` from a quarter turn, is plainly the nearest. A step of 0: that cannot be said so quickly. */
+ * farther than `least` and less than `most` from a quarter turn, is plainly the nearest. A step of -1: that cannot be said so quickly. */
 typedef struct ulna_settled {
     double *step, *least, *most;
 } ulna_settled;

@@ -463,12 +463,12 @@ static void unwind_joint(const ulna_model *model, int b, const ulna_joint_plan *
 static int may_be_wound(int count, const ulna_settled *within, const double *before, const double *now)
 {
     const double *step = within->step, *least = within->least, *most = within->most;
-    long long beyond = 0; /* as wide as what is compared */
+    long long signs = 0;
     for (int i = 0; i < count; i++) {
         double by = fabs(now[i] - before[i]), off = fabs(fabs(now[i]) - 0.5 * ULNA_PI);
-        beyond |= (long long)!(by < step[i]) | (long long)!(off > least[i]) | (long long)!(off < most[i]);
+        signs |= ulna_sign_bits(step[i] - by) | ulna_sign_bits(off - least[i]) | ulna_sign_bits(most[i] - off);
     }
-    return beyond != 0;
+    return signs < 0;
 }
 
 ulna_status ulna_clip_unwind(const ulna_model *model, ulna_clip *clip)

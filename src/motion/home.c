@@ -255,22 +255,48 @@ ulna_status ulna_clip_home(const ulna_model *model, ulna_clip *clip)
 /* Degrees of freedom that are looked at together: each frame is read once for all of them. */
 enum { TOGETHER = 16 };
 
-typedef struct range {
-    int dof, at, is_angle;
-    double lower, upper, farthest;
-} range;
+typedef struct ranges {
+    int dof[TOGETHER], at[TOGETHER]; /* `at`: one after the other, from the first on */
+    double lower[TOGETHER], upper[TOGETHER], farthest[TOGETHER];
+    double step[TOGETHER]; /* from frame to frame: a larger one is a jump */
+    int count;
+} ranges;
 
-static void check_frames(const ulna_clip *clip, range *ranges, int count, ulna_clip_findings *found)
+static void add_range(const ulna_model *model, int d, ranges *r)
+{
+    int i = r->count++;
+    r->dof[i] = d;
+    r->at[i] = ulna_model_dof_coordinate(model, d);
+    r->lower[i] = ulna_model_lower(model)[d];
+    r->upper[i] = ulna_model_upper(model)[d];
+    r->farthest[i] = 0;
+    r->step[i] = ulna_model_dof_is_translation(model, d) ? (double)INFINITY : FAST_JUMP;
+}
+
+static int may_join(const ulna_model *model, int d, const ranges *r)
+{
+    return r->count < TOGETHER && (!r->count || ulna_model_dof_coordinate(model, d) == r->at[r->count - 1] + 1);
+}
+
+static int count_jumps(const ranges *r, const double *q, const double *before)
+{
+    int jumps = 0;
+    for (int i = 0; i < r->count; i++)
+        jumps += fabs(q[i] - before[i]) > r->step[i];
+    return jumps;
+}
+
+static void check_frames(const ulna_clip *clip, ranges *r, ulna_clip_findings *found)
 {
     for (int f = 0; f < clip->frame_count; f++) {
-        const double *q = ulna_clip_frame(clip, f), *before = f ? ulna_clip_frame(clip, f - 1) : q;
-        for (int i = 0; i < count; i++) {
-            range *r = &ranges[i];
-            double value = q[r->at], below = r->lower - value, above = value - r->upper;
-            double away = below > above ? below : above;
-            r->farthest = away > r->farthest ? away : r->farthest;
-            found->jumps += r->is_angle && fabs(value - before[r->at]) > FAST_JUMP;
+        const double *q = ulna_clip_frame(clip, f) + r->at[0], *before = f ? q - clip->coordinate_count : q;
+        long long signs = 0;
+        for (int i = 0; i < r->count; i++) {
+            double below = r->lower[i] - q[i], above = q[i] - r->upper[i], away = below > above ? below : above;
+            r->farthest[i] = away > r->farthest[i] ? away : r->farthest[i];
+            signs |= ulna_sign_bits(r->step[i] - fabs(q[i] - before[i]));
         }
+        found->jumps += signs < 0 ? count_jumps(r, q, before) : 0;
     }
 }
 
@@ -278,25 +304,20 @@ ulna_clip_findings ulna_clip_check(const ulna_model *model, const ulna_clip *cli
 {
     ulna_clip_findings found = {.farthest_dof = ULNA_NONE};
     for (int d = 0, count = ulna_model_dof_count(model); d < count;) {
-        range ranges[TOGETHER];
-        int n = 0;
-        for (; d < count && n < TOGETHER; d++) {
-            int at = ulna_model_dof_coordinate(model, d);
-            if (at != ULNA_NONE)
-                ranges[n++] = (range){d,
-                                      at,
-                                      !ulna_model_dof_is_translation(model, d),
-                                      ulna_model_lower(model)[d],
-                                      ulna_model_upper(model)[d],
-                                      0};
-        }
-        check_frames(clip, ranges, n, &found);
-        for (const range *r = ranges; r < ranges + n; r++) {
-            found.limited += isfinite(r->lower) || isfinite(r->upper);
-            found.outside += r->farthest > ROUNDING * (r->is_angle ? 1 : ulna_model_length_scale(model));
-            if (r->is_angle && r->farthest > found.farthest_outside) {
-                found.farthest_outside = r->farthest;
-                found.farthest_dof = r->dof;
+        ranges r = {.count = 0};
+        for (; d < count && ulna_model_dof_coordinate(model, d) == ULNA_NONE; d++)
+            ;
+        for (; d < count && may_join(model, d, &r); d++)
+            add_range(model, d, &r);
+        if (r.count)
+            check_frames(clip, &r, &found);
+        for (int i = 0; i < r.count; i++) {
+            int is_angle = !ulna_model_dof_is_translation(model, r.dof[i]);
+            found.limited += isfinite(r.lower[i]) || isfinite(r.upper[i]);
+            found.outside += r.farthest[i] > ROUNDING * (is_angle ? 1 : ulna_model_length_scale(model));
+            if (is_angle && r.farthest[i] > found.farthest_outside) {
+                found.farthest_outside = r.farthest[i];
+                found.farthest_dof = r.dof[i];
             }
         }
     }

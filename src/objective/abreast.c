@@ -14,11 +14,12 @@ struct ulna_abreast {
     size_t bytes;
     const ulna_problem *problem;
     ulna_abreast_arrays arrays;
-    double *local, *inverse; /* 3, 1 for each point */
-    double *weight;          /* of each point, if it is there */
-    int *term;               /* of each point: the terms are in the caller's order, points sorted by link */
-    double *points;          /* ULNA_ABREAST x 4 for each point */
-    double *nothing;         /* 4 for each point, or nv: zeros, for lanes that are not used */
+    double *local, *inverse;                             /* 3, 1 for each point */
+    double *hold_weight, *inverse_weight, *inverse_more; /* nv: what the arrays have */
+    double *weight;                                      /* of each point, if it is there */
+    int *term;       /* of each point: the terms are in the caller's order, points sorted by link */
+    double *points;  /* ULNA_ABREAST x 4 for each point */
+    double *nothing; /* 4 for each point, or nv: zeros, for lanes that are not used */
 };
 
 /* Translations of the root come before its rotations, and goals are seen from it: it is the link near which coordinates are taken. */
@@ -48,6 +49,9 @@ static void take_arrays(ulna_abreast *a, ulna_arena *arena)
     a->inverse = ulna_arena_take(arena, count, sizeof *a->inverse);
     a->weight = ulna_arena_take(arena, count, sizeof *a->weight);
     a->term = ulna_arena_take(arena, count, sizeof *a->term);
+    a->hold_weight = ulna_arena_take(arena, nv, sizeof *a->hold_weight);
+    a->inverse_weight = ulna_arena_take(arena, nv, sizeof *a->inverse_weight);
+    a->inverse_more = ulna_arena_take(arena, nv, sizeof *a->inverse_more);
     a->points = ulna_arena_take(arena, 4 * count * ULNA_ABREAST, sizeof *a->points);
     a->nothing = ulna_arena_take(arena, 4 * count > nv ? 4 * count : nv, sizeof *a->nothing);
     ulna_abreast_take(&a->arrays, arena);
@@ -68,6 +72,20 @@ static void copy_points(ulna_abreast *a)
         }
     a->arrays.local = a->local;
     a->arrays.inverse = a->inverse;
+}
+
+static void sum_weights(ulna_abreast *a)
+{
+    const ulna_abreast_hold *h = &a->arrays.hold;
+    for (int d = 0; d < a->arrays.model->nv; d++) {
+        double weight = h->side + h->rest_weight[d] + (h->grouped && h->group[d] >= 0 ? h->group_weight : 0);
+        a->hold_weight[d] = weight;
+        a->inverse_weight[d] = 1 / weight;
+        a->inverse_more[d] = 1 / (weight + h->side) - 1 / weight;
+    }
+    a->arrays.weight = a->hold_weight;
+    a->arrays.inverse_weight = a->inverse_weight;
+    a->arrays.inverse_more = a->inverse_more;
 }
 
 static void empty_lane(ulna_abreast *a, int lane)
@@ -99,6 +117,7 @@ ulna_status ulna_abreast_create(const ulna_problem *problem, const double *metri
     arena = (ulna_arena){memory, sizeof layout, 0};
     take_arrays(&layout, &arena);
     copy_points(&layout);
+    sum_weights(&layout);
     for (int lane = 0; lane < ULNA_ABREAST; lane++)
         empty_lane(&layout, lane);
     *abreast = memory;

@@ -333,6 +333,27 @@ static void sorting_keeps_all_items_and_puts_them_in_order(void **state)
     }
 }
 
+/* Enough for the selection to take samples; with many equal numbers, sorted ones, and ones that are all the same. */
+static void quick_medians_of_many_numbers_are_medians(void **state)
+{
+    enum { MOST = 2000, KINDS = 5 };
+    static double numbers[MOST], others[MOST];
+    (void)state;
+    uint64_t random = 1;
+    for (size_t count = 250; count < MOST; count += 61)
+        for (int kind = 0; kind < KINDS; kind++) {
+            for (size_t i = 0; i < count; i++) {
+                double number = ulna_random_normal(&random),
+                       values[KINDS] = {number, floor(number), (double)i, -(double)i};
+                others[i] = numbers[i] = values[kind];
+            }
+            double median = ulna_median(numbers, count);
+            assert_true(ulna_quick_median(others, count) == median);
+            size_t rank = ulna_random_bits(&random) % count;
+            assert_true(ulna_select_number(others, count, rank) == numbers[rank]);
+        }
+}
+
 static void hashes_depend_on_text_seed_and_case(void **state)
 {
     (void)state;
@@ -375,6 +396,7 @@ int main(void)
         cmocka_unit_test(random_numbers_are_fixed),
         cmocka_unit_test(the_generator_is_splitmix64),
         cmocka_unit_test(sorting_keeps_all_items_and_puts_them_in_order),
+        cmocka_unit_test(quick_medians_of_many_numbers_are_medians),
         cmocka_unit_test(hashes_depend_on_text_seed_and_case),
         cmocka_unit_test(the_data_folder_can_be_read),
     };
