@@ -397,17 +397,21 @@ static json_t *run_solve(command_line *line, const batch_take *take)
 
 /*
  * For tests, as no recording should be able to do this: ULNA_BATCH_FAULT="hang NAME", "crash NAME" or "memory NAME" makes the take of
- * that name hang, crash, or use more and more memory.
+ * that name hang, crash, or use more and more memory; "again NAME" makes it crash if its process has done another one before.
  */
 static void apply_fault(const batch_take *take)
 {
+    static int takes;
+    takes++;
     const char *fault = getenv("ULNA_BATCH_FAULT"), *name = fault ? strchr(fault, ' ') : NULL;
     if (!name || strcmp(name + 1, take->name) != 0)
         return;
     if (strncmp(fault, "hang", 4) == 0)
         for (;;)
             pause();
-    if (strncmp(fault, "crash", 5) == 0)
+    if (strncmp(fault, "again", 5) == 0 && takes == 1)
+        return;
+    if (strncmp(fault, "crash", 5) == 0 || strncmp(fault, "again", 5) == 0)
         abort();
     for (size_t size = (size_t)1 << 24;; size += size / 2) {
         volatile char *block = malloc(size);

@@ -604,6 +604,20 @@ static void faults_stay_alone(void **state)
     }
 }
 
+/* What fails in a process that has done other takes is done again in a new one: no failure is another take's fault. */
+static void processes_are_used_again(void **state)
+{
+    ulna_test_tool *tool = *state;
+    setenv("ULNA_BATCH_FAULT", "again a/a_02", 1);
+    assert_int_equal(count_of(tool, "db -s human -o out --no-reports --formats csv --threads 1", 0, "done"), 12);
+    unsetenv("ULNA_BATCH_FAULT");
+    assert_int_equal(count_of(tool, "db -s human -o out_threads --no-reports --formats csv --isolate off", 0, "done"),
+                     12);
+    ulna_test_tool_shell(tool,
+                         "[ $(find out/a out/b -name '*.csv' | wc -l) = 12 ] && "
+                         "for f in $(cd out && find a b -name '*.csv'); do cmp out/$f out_threads/$f || exit 1; done");
+}
+
 /* A recording that needs more memory than there is to be had: the library says so, and the take fails with its words. */
 static void memory_has_a_limit(void **state)
 {
@@ -929,6 +943,7 @@ int main(void)
         TEST(kill_leaves_nothing_half_written),
         TEST(interrupts_stop_cleanly),
         TEST(faults_stay_alone),
+        TEST(processes_are_used_again),
         TEST(memory_has_a_limit),
         TEST(a_lock_keeps_others_out),
         TEST(outputs_need_room),
