@@ -44,6 +44,7 @@ typedef struct naming {
     double *own;           /* count: the cost of its pairs, each */
     double *reach;         /* count, m */
     int *limb;             /* count: body */
+    int *mirror;           /* nb: ulna_mirror_body */
     unsigned char *near;   /* count x count */
     int *partner;          /* count */
     int *other;            /* count: the marker in its place; itself but for what is tried */
@@ -171,10 +172,10 @@ static void try_pairs(naming *n)
 }
 
 /* The first body of its limb; ULNA_NONE on the midline. */
-static int limb_of(const ulna_model *model, int body)
+static int limb_of(const naming *n, int body)
 {
     int limb = ULNA_NONE;
-    for (; body != ULNA_NONE && ulna_mirror_body(model, body) != ULNA_NONE; body = model->body[body].parent)
+    for (; body != ULNA_NONE && n->mirror[body] != ULNA_NONE; body = n->take->model->body[body].parent)
         limb = body;
     return limb;
 }
@@ -184,13 +185,15 @@ static void find_reach(naming *n, const ulna_pose *rest)
 {
     const ulna_model *model = n->take->model;
     const ulna_attachment *items = n->take->set.items;
+    for (int b = 0; b < model->nb; b++)
+        n->mirror[b] = ulna_mirror_body(model, b);
     for (int i = 0; i < n->count; i++) {
         double origin[3];
         int k = n->partner[i];
         int has_partner = k != ULNA_NONE && k != i && n->partner[k] == i; /* L_KNE and LKNE have one RKNE */
-        n->limb[i] = has_partner ? limb_of(model, items[i].body) : ULNA_NONE;
+        n->limb[i] = has_partner ? limb_of(n, items[i].body) : ULNA_NONE;
         n->reach[i] = -1;
-        if (n->limb[i] == ULNA_NONE || ulna_mirror_body(model, n->limb[i]) != limb_of(model, items[k].body))
+        if (n->limb[i] == ULNA_NONE || n->mirror[n->limb[i]] != limb_of(n, items[k].body))
             continue;
         ulna_pose_body(rest, n->limb[i], origin, NULL);
         n->reach[i] = distance(n->rest + 3 * i, origin);
@@ -229,6 +232,7 @@ static void take_arrays(naming *n, ulna_arena *arena)
     n->own = ulna_arena_take(arena, count, sizeof(double));
     n->reach = ulna_arena_take(arena, count, sizeof(double));
     n->limb = ulna_arena_take(arena, count, sizeof(int));
+    n->mirror = ulna_arena_take(arena, (size_t)n->take->model->nb, sizeof(int));
     n->near = ulna_arena_take(arena, count * count, 1);
     n->partner = ulna_arena_take(arena, count, sizeof(int));
     n->other = ulna_arena_take(arena, count, sizeof(int));
