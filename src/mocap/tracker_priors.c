@@ -18,6 +18,7 @@
 
 #include "base/algorithms.h"
 #include "base/base.h"
+#include "math/math3.h"
 #include "mocap/anatomy.h"
 #include "model/model.h"
 #include "objective/problem.h"
@@ -345,10 +346,10 @@ void ulna_tracker_set_far(ulna_tracker *t)
 int ulna_tracker_is_far_beyond(const ulna_tracker *t, const double *q)
 {
     const double *below = t->far_below, *above = t->far_above;
-    int is_far = 0;
-    for (int i = 0; i < t->nq; i++) /* without branches: it is often asked */
-        is_far |= (q[i] < below[i]) | (q[i] > above[i]);
-    return is_far;
+    long long bits = 0;
+    for (int i = 0; i < t->nq; i++) /* it is often asked */
+        bits |= ulna_sign_bits(q[i] - below[i]) | ulna_sign_bits(above[i] - q[i]);
+    return bits < 0;
 }
 
 void ulna_tracker_put_back(const ulna_tracker *t, const double *q, double *to)
