@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "formats/text/names.h"
 #include "formats/text/numbers.h"
 #include "formats/text/scan.h"
@@ -421,6 +422,22 @@ static double some_double(ulna_test_rng *rng, int kind)
     }
 }
 
+/* The same text by a kernel that does several at once, in each of its lanes and behind them. */
+static void check_row(void (*find)(ulna_scaled *, int, int), double value, double scale, int digits, const char *wanted)
+{
+    enum { COUNT = 5, ZERO = 2 };
+    ulna_scaled row[COUNT];
+    for (int k = 0; k < COUNT; k++)
+        row[k] = (ulna_scaled){.value = k == ZERO ? 0 : value, .scale = scale, .number = 77};
+    find(row, COUNT, digits);
+    for (int k = 0; k < COUNT; k++) {
+        char text[ULNA_NUMBER_SIZE];
+        ulna_scaled_text(&row[k], digits, text);
+        if (strcmp(text, k == ZERO ? "0" : wanted) != 0)
+            fail_msg("%s instead of %s: %a / %a, %d digits, lane %d", text, wanted, value, scale, digits, k);
+    }
+}
+
 static void scaled_numbers_of_few_digits_are_those_of_the_c_library(void **state)
 {
     (void)state;
@@ -442,6 +459,13 @@ static void scaled_numbers_of_few_digits_are_those_of_the_c_library(void **state
         int length = ulna_format_scaled(value, scale, digits, text);
         if (strcmp(text, wanted) != 0 || length != (int)strlen(wanted))
             fail_msg("%s instead of %s: %a / %a, %d digits", text, wanted, value, scale, digits);
+        if (digits <= 9) {
+            check_row(ulna_scaled_find_nine_portable, value, scale, digits, wanted);
+#ifndef ULNA_NO_X86
+            if (ulna_cpu_runs("avx2"))
+                check_row(ulna_scaled_find_nine_avx2, value, scale, digits, wanted);
+#endif
+        }
     }
     /* ties to the even digit, and those that get a digit in front */
     const struct {

@@ -53,7 +53,7 @@ static void put_line_number(amc_writer *w, long long number)
     ulna_put_bytes(&w->out, at, (size_t)(text + sizeof text - at));
 }
 
-static ulna_status find_numbers(amc_writer *w, int b, const double *q, long long number, ulna_error *error)
+static ulna_status take_numbers(amc_writer *w, int b, const double *q, long long number, ulna_error *error)
 {
     const ulna_acclaim_channels *channels = &w->channels[b];
     for (int k = 0; k < channels->count; k++) {
@@ -62,7 +62,8 @@ static ulna_status find_numbers(amc_writer *w, int b, const double *q, long long
         if (!(fabs(q[c]) < ULNA_FINITE_IN_UNITS) && !isfinite(q[c] / scale))
             return ulna_fail(error, ULNA_ERR_NUMBER, "frame %lld: a value of '%.60s' is not a number", number,
                              ulna_model_body_name(w->model, b));
-        ulna_scaled_find(q[c], scale, w->options->digits, &w->numbers[c]);
+        w->numbers[c].value = q[c];
+        w->numbers[c].scale = scale;
     }
     return ULNA_OK;
 }
@@ -89,9 +90,10 @@ static ulna_status put_frame(amc_writer *w, int frame, ulna_error *error)
     const double *q = ulna_clip_frame(w->clip, frame);
     ulna_status status = ULNA_OK;
     for (int b = 0; b < w->model->nb && status == ULNA_OK; b++)
-        status = find_numbers(w, b, q, number, error);
+        status = take_numbers(w, b, q, number, error);
     if (status != ULNA_OK)
         return status;
+    ulna_scaled_find(w->numbers, w->model->nq, w->options->digits);
     put_line_number(w, number);
     for (int b = 0; b < w->model->nb; b++)
         if (w->channels[b].count > 0)

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "formats/format.h"
+#include "math/angles.h"
 #include "model/model.h"
 
 /* One unit of length where nobody says: a centimetre, as most programs have it. */
@@ -54,9 +55,11 @@ typedef struct ulna_bvh_node {
     int is_fitted;    /* some of them show the motion */
     ulna_bvh_channel channel[ULNA_JOINT_MAX_SEGMENTS];
     ulna_joint_plan plan, rotations; /* the joint, and the three rotations that it is written as */
-    double base[9];                  /* B */
-    double start[3];                 /* from the parent's origin at zero coordinates, in its axes; m */
-    double offset[3];                /* OFFSET, as it is read back; m */
+    int is_rotating;          /* the joint is up to three rotations about coordinate axes, and written as three */
+    ulna_angle_change change; /* from those to these */
+    double base[9];           /* B */
+    double start[3];          /* from the parent's origin at zero coordinates, in its axes; m */
+    double offset[3];         /* OFFSET, as it is read back; m */
 } ulna_bvh_node;
 
 typedef struct ulna_bvh_nodes {
@@ -67,11 +70,12 @@ typedef struct ulna_bvh_nodes {
     int *node_of;     /* bodies: the node that has their frame */
     double (*ref)[9]; /* bodies: G */
     int frames;
-    int rows;      /* of `value`: all frames if joints below the root have positions, else two, one after the other */
-    int is_filled; /* with all frames */
-    double *value; /* rows x channels: rotations, and how far positions are from `start`; rad, m */
-    double *rest;  /* the same of the rest pose */
+    int rows; /* of `value`: all frames if joints below the root have positions, else two blocks, one after the other */
+    int is_filled;    /* with all frames */
+    double *value;    /* rows x channels: rotations, and how far positions are from `start`; rad, m */
+    double *rest;     /* the same of the rest pose */
     int dof_channels; /* as in the write options */
+    ulna_angle_function *change_angles;
     int fixed, fitted, split;
 } ulna_bvh_nodes;
 

@@ -21,7 +21,7 @@
 #include "formats/bvh/bvh.h"
 #include "math/math3.h"
 
-enum { MOST = ULNA_JOINT_MAX_SEGMENTS };
+enum { MOST = ULNA_JOINT_MAX_SEGMENTS, BLOCK = ULNA_ANGLE_LANES };
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------ */
 
@@ -85,6 +85,24 @@ static void add_missing_rotations(ulna_bvh_node *node)
     node->is_fitted = was_fitted;
 }
 
+/* B J Bt for a joint of up to three rotations. */
+static void prepare_change(ulna_bvh_node *node)
+{
+    const ulna_joint_plan *plan = &node->plan;
+    double left[9], right[9], transpose[9];
+    node->is_rotating = plan->segment_count <= 3;
+    for (int i = 0; i < plan->segment_count; i++)
+        node->is_rotating &= is_rotation(plan->segment[i]);
+    if (!node->is_rotating)
+        return;
+    ulna_transpose9(node->base, transpose);
+    ulna_multiply9(node->base, plan->pre, left);
+    ulna_multiply9(plan->post, transpose, right);
+    ulna_angle_change_set(&node->change, left, right, node->rotations.segment);
+    node->change.count = plan->segment_count;
+    memcpy(node->change.axis, plan->segment, sizeof node->change.axis);
+}
+
 /* The same for up to three rotations about different axes. */
 static ulna_status add_rotations(ulna_bvh_nodes *w, ulna_bvh_node *node, const double rotated[9], int coordinate,
                                  ulna_error *error)
@@ -119,7 +137,10 @@ static ulna_status add_rotations(ulna_bvh_nodes *w, ulna_bvh_node *node, const d
         add_channel(node, order[i] - 'X', 1, -1);
     w->fitted++;
     ulna_joint euler = ulna_joint_euler(order);
-    return ulna_joint_resolve(&euler, &node->rotations, error);
+    ulna_status status = ulna_joint_resolve(&euler, &node->rotations, error);
+    if (status == ULNA_OK)
+        prepare_change(node);
+    return status;
 }
 
 static void add_zeros(ulna_bvh_nodes *w, ulna_bvh_node *node)
@@ -205,56 +226,18 @@ static ulna_status add_body(ulna_bvh_nodes *w, int index, ulna_error *error)
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
-/* Entries of a rotation are known to 1e-16: what is far below is a zero, and is written as such. */
-static double clear(double entry)
+/* The angles `of` three rotations about different axes, or their other triple (a + pi, pi - b, c + pi), with whole turns: what is
+ * nearest to `near`. */
+static void put_nearest(const double of[3], const double near[3], double angle[3])
 {
-    return fabs(entry) < 1e-20 ? 0 : entry;
-}
-
-/* What BVH sees of a joint's rotation: B J Bt = half Bt. */
-typedef struct bvh_rotation {
-    double half[9]; /* B J */
-    const double *base;
-} bvh_rotation;
-
-static double entry(const bvh_rotation *r, int row, int column)
-{
-    const double *a = r->half + 3 * (ptrdiff_t)row, *b = r->base + 3 * (ptrdiff_t)column;
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-/* Near gimbal lock. */
-static void fit_locked(const ulna_joint_plan *plan, const bvh_rotation *r, const double near[3], double angle[3])
-{
-    const double nowhere[3] = {0, 0, 0};
-    double all[9];
-    for (int n = 0; n < 9; n++)
-        all[n] = entry(r, n / 3, n % 3);
-    ulna_joint_fit(plan, 1, all, nowhere, near, angle);
-}
-
-/*
- * The angles of R = Ri(a) Rj(b) Rk(c) nearest to `near`, i j k three different axes: of the two triples (a, b, c) and
- * (a + pi, pi - b, c + pi), with whole turns. Near gimbal lock, where a and c cannot be told apart, it is ulna_joint_fit's.
- */
-static void fit_angles(const ulna_joint_plan *plan, const bvh_rotation *r, const double near[3], double angle[3])
-{
-    const double locked = 1e-3, small = ULNA_PI / 4; /* locked: cosine of b */
-    const int i = plan->segment[0], j = plan->segment[1], k = plan->segment[2];
-    double sign = (i + 1) % 3 == j ? 1 : -1, other[3], distance = 0, other_distance = 0;
-    double y = -sign * clear(entry(r, j, k)), x = entry(r, k, k), cosine = sqrt(x * x + y * y);
-    if (cosine < locked) {
-        fit_locked(plan, r, near, angle);
-        return;
-    }
-    angle[0] = atan2(y, x);
-    angle[1] = atan2(sign * clear(entry(r, i, k)), cosine);
-    angle[2] = atan2(-sign * clear(entry(r, i, j)), entry(r, i, i));
-    if (fabs(angle[0] - near[0]) < small && fabs(angle[1] - near[1]) < small && fabs(angle[2] - near[2]) < small)
+    const double small = ULNA_PI / 4;
+    double other[3], distance = 0, other_distance = 0;
+    memcpy(angle, of, 3 * sizeof *angle);
+    if (fabs(of[0] - near[0]) < small && fabs(of[1] - near[1]) < small && fabs(of[2] - near[2]) < small)
         return; /* as nearly always: the other triple is half a turn away in two of them */
     for (int n = 0; n < 3; n++) {
-        other[n] = ulna_nearest_turn(n == 1 ? ULNA_PI - angle[n] : angle[n] + ULNA_PI, near[n]);
-        angle[n] = ulna_nearest_turn(angle[n], near[n]);
+        other[n] = ulna_nearest_turn(n == 1 ? ULNA_PI - of[n] : of[n] + ULNA_PI, near[n]);
+        angle[n] = ulna_nearest_turn(of[n], near[n]);
         distance += (angle[n] - near[n]) * (angle[n] - near[n]);
         other_distance += (other[n] - near[n]) * (other[n] - near[n]);
     }
@@ -262,20 +245,46 @@ static void fit_angles(const ulna_joint_plan *plan, const bvh_rotation *r, const
         memcpy(angle, other, sizeof other);
 }
 
-/* Of the channels that show the motion: where it goes, and its rotations nearest to `near`. */
-static void fit_motion(const ulna_bvh_node *node, const double *q, const double *near, double *value)
+/* Near gimbal lock, where the first and the last angle cannot be told apart. */
+static int is_locked(double cosine)
 {
-    double rotation[9], translation[3], moved[3], angle[3] = {0, 0, 0}, start[3] = {0, 0, 0};
-    bvh_rotation seen = {.base = node->base};
+    return cosine < 1e-3;
+}
+
+/* The angles of BVH's rotation half Bt, half = B J, nearest to `near`. */
+static void fit_angles(const ulna_bvh_nodes *w, const ulna_bvh_node *node, const double half[9], const double near[3],
+                       double angle[3])
+{
+    const double nowhere[3] = {0, 0, 0};
+    double transpose[9], rotation[9], cosine[BLOCK];
+    ulna_angle_change change;
+    ulna_angle_lanes nothing, found;
+    ulna_transpose9(node->base, transpose);
+    ulna_angle_change_set(&change, half, transpose, node->rotations.segment);
+    w->change_angles(&change, 1, &nothing, &found, cosine);
+    if (is_locked(cosine[0])) {
+        ulna_multiply9(half, transpose, rotation);
+        ulna_joint_fit(&node->rotations, 1, rotation, nowhere, near, angle);
+    } else {
+        const double of[3] = {found.of[0][0], found.of[1][0], found.of[2][0]};
+        put_nearest(of, near, angle);
+    }
+}
+
+/* Of the channels that show the motion: where it goes, and its rotations nearest to `near`. */
+static void fit_motion(const ulna_bvh_nodes *w, const ulna_bvh_node *node, const double *q, const double *near,
+                       double *value)
+{
+    double rotation[9], half[9], translation[3], moved[3], angle[3] = {0, 0, 0}, start[3] = {0, 0, 0};
     int rotations = 0;
     ulna_joint_motion(&node->plan, q, rotation, translation);
     ulna_rotate(node->base, translation, moved);
-    ulna_multiply9(node->base, rotation, seen.half);
+    ulna_multiply9(node->base, rotation, half);
     for (int i = 0; i < node->count; i++)
         if (is_rotation(node->channel[i].segment) && near)
             start[rotations++] = near[i];
     if (node->rotations.segment_count)
-        fit_angles(&node->rotations, &seen, start, angle);
+        fit_angles(w, node, half, start, angle);
     rotations = 0;
     for (int i = 0; i < node->count; i++) {
         const ulna_bvh_channel *channel = &node->channel[i];
@@ -286,32 +295,78 @@ static void fit_motion(const ulna_bvh_node *node, const double *q, const double 
     }
 }
 
-/* A row of values; `before` is the row of the frame before, or NULL. */
-static void fill_row(const ulna_bvh_nodes *w, const double *q, const double *before, double *row)
+/* Up to BLOCK frames, one after the other. */
+typedef struct bvh_block {
+    int count;
+    const double *q;      /* count x nq */
+    const double *before; /* values of the frame before, or NULL */
+    double *value;        /* count x channels */
+} bvh_block;
+
+/* A joint of rotations, in all frames of a block. */
+static void fit_rotations(const ulna_bvh_nodes *w, const ulna_bvh_node *node, const bvh_block *block)
 {
+    static const double zero[3] = {0, 0, 0};
+    const size_t nq = (size_t)w->model->nq, width = (size_t)w->channels;
+    const double *q = block->q + w->model->body[node->body].coordinate;
+    const double *near = block->before ? block->before + node->first : zero;
+    double *value = block->value + node->first, cosine[BLOCK];
+    ulna_angle_lanes from, to;
+    for (int f = 0; f < BLOCK; f++) {
+        const double *row = q + (size_t)(f < block->count ? f : 0) * nq;
+        for (int n = 0; n < node->change.count; n++)
+            from.of[n][f] = node->plan.sign * row[n];
+    }
+    w->change_angles(&node->change, block->count, &from, &to, cosine);
+    for (int f = 0; f < block->count; f++, near = value, value += width) {
+        const double of[3] = {to.of[0][f], to.of[1][f], to.of[2][f]};
+        if (is_locked(cosine[f]))
+            fit_motion(w, node, q + (size_t)f * nq, near, value);
+        else
+            put_nearest(of, near, value);
+    }
+}
+
+static void fill_block(const ulna_bvh_nodes *w, const bvh_block *block)
+{
+    const size_t nq = (size_t)w->model->nq, width = (size_t)w->channels;
     for (int n = 0; n < w->count; n++) {
         const ulna_bvh_node *node = &w->node[n];
-        if (node->is_fitted)
-            fit_motion(node, q + w->model->body[node->body].coordinate, before ? before + node->first : NULL,
-                       row + node->first);
-        for (int i = 0; i < node->count; i++)
-            if (node->channel[i].coordinate >= 0)
-                row[node->first + i] = node->channel[i].sign * q[node->channel[i].coordinate];
+        if (node->is_rotating) {
+            fit_rotations(w, node, block);
+            continue;
+        }
+        const double *q = block->q, *before = block->before;
+        double *value = block->value;
+        for (int f = 0; f < block->count; f++, before = value, q += nq, value += width) {
+            if (node->is_fitted)
+                fit_motion(w, node, q + w->model->body[node->body].coordinate, before ? before + node->first : NULL,
+                           value + node->first);
+            for (int i = 0; i < node->count; i++)
+                if (node->channel[i].coordinate >= 0)
+                    value[node->first + i] = node->channel[i].sign * q[node->channel[i].coordinate];
+        }
     }
 }
 
 ulna_status ulna_bvh_nodes_row(ulna_bvh_nodes *w, int frame, const double **row, ulna_error *error)
 {
     size_t width = (size_t)w->channels;
-    const double *q = w->clip && w->model->nq ? ulna_clip_frame(w->clip, frame) : w->model->rest;
     double *to = w->value + (size_t)(frame % w->rows) * width;
-    int wrong;
     *row = to;
-    if (w->is_filled)
+    if (w->is_filled || frame % BLOCK != 0)
         return ULNA_OK;
-    if (ulna_model_check_q(w->model, q, &wrong) != ULNA_OK)
-        return ulna_fail(error, ULNA_ERR_NUMBER, "frame %d: coordinate %d is not a finite number", frame + 1, wrong);
-    fill_row(w, q, frame ? w->value + (size_t)((frame - 1) % w->rows) * width : NULL, to);
+    bvh_block block = {.count = w->frames - frame < BLOCK ? w->frames - frame : BLOCK,
+                       .q = w->clip && w->model->nq ? ulna_clip_frame(w->clip, frame) : w->model->rest,
+                       .before = frame ? w->value + (size_t)((frame - 1) % w->rows) * width : NULL,
+                       .value = to};
+    for (int f = 0; f < block.count; f++) {
+        int wrong;
+        if (ulna_model_check_q(w->model, block.q + (size_t)f * (size_t)w->model->nq, &wrong) != ULNA_OK)
+            return ulna_fail(error, ULNA_ERR_NUMBER, "frame %d: coordinate %d is not a finite number", frame + f + 1,
+                             wrong);
+    }
+    fill_block(w, &block);
     return ULNA_OK;
 }
 
@@ -345,12 +400,13 @@ ulna_status ulna_bvh_nodes_fill(ulna_bvh_nodes *w, const ulna_model *model, cons
             return status;
     }
     size_t width = (size_t)w->channels;
-    w->rows = has_positions(w) && w->frames > 2 ? w->frames : 2;
+    w->rows = has_positions(w) && w->frames > 2 * BLOCK ? w->frames : 2 * BLOCK;
     w->rest = ulna_allocate(allocator, width, sizeof *w->rest);
     w->value = ulna_allocate(allocator, (size_t)w->rows, width * sizeof *w->value);
     if (!w->value || !w->rest)
         return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d frames of %d values", w->rows, w->channels);
-    fill_row(w, model->rest, NULL, w->rest);
+    w->change_angles = ulna_change_angles_find();
+    fill_block(w, &(bvh_block){.count = 1, .q = model->rest, .value = w->rest});
     ulna_status status = ULNA_OK;
     const double *row;
     for (int f = 0; f < w->frames && w->rows >= w->frames && status == ULNA_OK; f++)

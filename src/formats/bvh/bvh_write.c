@@ -23,7 +23,8 @@ typedef struct bvh_writer {
     const ulna_writing *job;
     ulna_bvh_nodes nodes;
     double unit;
-    ulna_scaled *numbers; /* of each channel, in one frame */
+    ulna_scaled *numbers;     /* of each channel, in one frame */
+    double *start, *replaced; /* of each channel: added to its value; the offset that it replaces, or 0 */
     ulna_writer out;
 } bvh_writer;
 
@@ -155,9 +156,11 @@ static ulna_status check_nodes(const bvh_writer *w, ulna_error *error)
 
 static ulna_status check_row(const bvh_writer *w, int frame, const double *row, ulna_error *error)
 {
+    int is_small = 1;
     for (int c = 0; c < w->nodes.channels; c++)
-        if (!(fabs(row[c]) < ULNA_FINITE_IN_UNITS) &&
-            (!isfinite(row[c] / (ULNA_PI / 180)) || !isfinite(row[c] / w->unit)))
+        is_small &= fabs(row[c]) < ULNA_FINITE_IN_UNITS;
+    for (int c = 0; c < w->nodes.channels && !is_small; c++)
+        if (!isfinite(row[c] / (ULNA_PI / 180)) || !isfinite(row[c] / w->unit))
             return ulna_fail(error, ULNA_ERR_NUMBER, "frame %d has a value that is too large to write", frame + 1);
     return ULNA_OK;
 }
@@ -212,34 +215,35 @@ static void put_hierarchy(bvh_writer *w)
     }
 }
 
-/* Positions that replace an offset are found when they are put. */
-static void find_numbers(bvh_writer *w, const double *row)
+/* Scales, and what is added to the values of a frame. */
+static void prepare_numbers(bvh_writer *w)
 {
     for (int n = 0; n < w->nodes.count; n++) {
         const ulna_bvh_node *node = &w->nodes.node[n];
         for (int i = 0; i < node->count; i++) {
             int axis = node->channel[i].segment - ULNA_SEGMENT_TX, c = node->first + i;
-            if (axis < 0)
-                ulna_scaled_find(row[c], ULNA_PI / 180, w->job->options->digits, &w->numbers[c]);
-            else if (node->offset[axis] == 0)
-                ulna_scaled_find(row[c] + node->start[axis], w->unit, w->job->options->digits, &w->numbers[c]);
+            w->numbers[c] = (ulna_scaled){.scale = axis < 0 ? ULNA_PI / 180 : w->unit};
+            w->start[c] = axis < 0 ? 0 : node->start[axis] - node->offset[axis];
+            w->replaced[c] = axis < 0 ? 0 : node->offset[axis];
         }
     }
 }
 
+/* Positions that replace an offset are found when they are put. */
 static void put_frame(bvh_writer *w, const double *row)
 {
-    for (int n = 0; n < w->nodes.count; n++) {
-        const ulna_bvh_node *node = &w->nodes.node[n];
-        char *at = ulna_put_room(&w->out, ULNA_JOINT_MAX_SEGMENTS * (1 + ULNA_NUMBER_SIZE));
-        for (int i = 0; i < node->count; i++) {
-            int axis = node->channel[i].segment - ULNA_SEGMENT_TX, c = node->first + i;
+    enum { GROUP = 8 };
+    const int digits = w->job->options->digits, count = w->nodes.channels;
+    for (int c = 0; c < count; c++)
+        w->numbers[c].value = row[c] + w->start[c];
+    ulna_scaled_find(w->numbers, count, digits);
+    for (int c = 0; c < count;) {
+        char *at = ulna_put_room(&w->out, GROUP * (1 + ULNA_NUMBER_SIZE));
+        for (int end = c + GROUP < count ? c + GROUP : count; c < end; c++) {
             *at = ' ';
             at += c > 0;
-            if (axis < 0 || node->offset[axis] == 0)
-                at += ulna_scaled_text(&w->numbers[c], w->job->options->digits, at);
-            else
-                at += format_position(w, row[c] + (node->start[axis] - node->offset[axis]), node->offset[axis], at);
+            at += w->replaced[c] == 0 ? ulna_scaled_text(&w->numbers[c], digits, at)
+                                      : format_position(w, w->numbers[c].value, w->replaced[c], at);
         }
         ulna_put_to(&w->out, at);
     }
@@ -261,10 +265,8 @@ static ulna_status put_motion(bvh_writer *w, ulna_error *error)
         status = ulna_bvh_nodes_row(&w->nodes, f, &row, error);
         if (status == ULNA_OK)
             status = check_row(w, f, row, error);
-        if (status == ULNA_OK) {
-            find_numbers(w, row);
+        if (status == ULNA_OK)
             put_frame(w, row);
-        }
     }
     return status;
 }
@@ -312,12 +314,15 @@ ulna_status ulna_bvh_write(const ulna_writing *writing, ulna_error *error)
         choose_offsets(&w);
         status = check_nodes(&w, error);
         w.numbers = ulna_allocate(allocator, (size_t)w.nodes.channels, sizeof *w.numbers);
+        w.start = ulna_allocate(allocator, 2 * (size_t)w.nodes.channels, sizeof *w.start);
     }
-    if (status == ULNA_OK && !w.numbers)
+    if (status == ULNA_OK && (!w.numbers || !w.start))
         status = ulna_fail(error, ULNA_ERR_MEMORY, "no memory for %d values", w.nodes.channels);
     if (status == ULNA_OK) {
         ulna_writer_start(&w.out, writing->sink);
         put_hierarchy(&w);
+        w.replaced = w.start + w.nodes.channels;
+        prepare_numbers(&w);
         status = put_motion(&w, error);
     }
     if (status == ULNA_OK)
@@ -325,6 +330,7 @@ ulna_status ulna_bvh_write(const ulna_writing *writing, ulna_error *error)
     if (status == ULNA_OK)
         remark(&w);
     ulna_release(allocator, w.numbers, (size_t)w.nodes.channels, sizeof *w.numbers);
+    ulna_release(allocator, w.start, 2 * (size_t)w.nodes.channels, sizeof *w.start);
     ulna_bvh_nodes_release(&w.nodes);
     return status;
 }

@@ -11,6 +11,8 @@
  */
 #include "formats/text/numbers.h"
 
+#include "base/base.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -557,8 +559,9 @@ void ulna_scaled_find_digits(ulna_scaled *n, int digits)
         round_quickly(fabs(n->value / n->scale), digits, &n->first) * whole_tens[(digits > 9 ? 17 : 9) - digits];
 }
 
-void ulna_scaled_find_shortest(ulna_scaled *n)
+static void find_shortest(ulna_scaled *n)
 {
+    n->number = 0;
     double wanted = fabs(n->value), scale = n->scale, size = wanted / scale;
     int steps = find_steps(size, wanted, scale);
     if (!steps) { /* the nearest that is a product */
@@ -590,6 +593,25 @@ void ulna_scaled_find_shortest(ulna_scaled *n)
         return;
     n->number = number;
     n->first = e.first;
+}
+
+void ulna_scaled_find(ulna_scaled *n, int count, int digits)
+{
+    if (digits > 0 && digits <= 9 && count > 1) {
+#ifndef ULNA_NO_X86
+        if (ulna_cpu_runs("avx2")) {
+            ulna_scaled_find_nine_avx2(n, count, digits);
+            return;
+        }
+#endif
+        ulna_scaled_find_nine_portable(n, count, digits);
+        return;
+    }
+    for (int i = 0; i < count; i++)
+        if (digits > 0)
+            ulna_scaled_find_digits(&n[i], digits);
+        else
+            find_shortest(&n[i]);
 }
 
 /* What ulna_format_scaled says, for all numbers. */
@@ -630,8 +652,8 @@ int ulna_scaled_text(const ulna_scaled *n, int digits, char text[ULNA_NUMBER_SIZ
 
 int ulna_format_scaled(double value, double scale, int digits, char text[ULNA_NUMBER_SIZE])
 {
-    ulna_scaled n;
-    ulna_scaled_find(value, scale, digits, &n);
+    ulna_scaled n = {.value = value, .scale = scale};
+    ulna_scaled_find(&n, 1, digits);
     return ulna_scaled_text(&n, digits, text);
 }
 

@@ -52,26 +52,22 @@ int ulna_decimal_text(ulna_decimal number, int is_negative, int digits, char tex
  */
 int ulna_format_scaled(double value, double scale, int digits, char text[ULNA_NUMBER_SIZE]);
 /*
- * The same in two steps. Each is a long chain in which one instruction waits for another: so do the first for all numbers of a frame
- * and then the second, and the processor works at several numbers at a time.
+ * The same in two steps, the first for all numbers of a frame. Each is a long chain in which one instruction waits for another: this way
+ * the processor works at several numbers at a time.
  */
 typedef struct ulna_scaled {
-    double value, scale;
+    double value, scale; /* to be set */
     uint64_t
         number; /* 17 digits, or 9 if no more are asked for, some of them zeros at the end; 0: not found so quickly */
     int first;  /* exponent of the first digit */
 } ulna_scaled;
-void ulna_scaled_find_digits(ulna_scaled *n, int digits);
-void ulna_scaled_find_shortest(ulna_scaled *n);
-static inline void ulna_scaled_find(double value, double scale, int digits, ulna_scaled *n)
-{
-    *n = (ulna_scaled){.value = value, .scale = scale};
-    if (digits > 0)
-        ulna_scaled_find_digits(n, digits);
-    else
-        ulna_scaled_find_shortest(n);
-}
+void ulna_scaled_find(ulna_scaled *n, int count, int digits);
 int ulna_scaled_text(const ulna_scaled *n, int digits, char text[ULNA_NUMBER_SIZE]);
+
+/* Parts of ulna_scaled_find, by instruction sets: 1 .. 9 digits; one number, 1 .. 17 digits. */
+void ulna_scaled_find_nine_portable(ulna_scaled *n, int count, int digits);
+void ulna_scaled_find_nine_avx2(ulna_scaled *n, int count, int digits);
+void ulna_scaled_find_digits(ulna_scaled *n, int digits);
 
 void ulna_put_scaled(ulna_writer *writer, double value, double scale, int digits);
 
