@@ -355,6 +355,7 @@ static void run_takes(batch_run *run)
     int threads = pool_workers(run->tool, 65536);
     pool.workers = pool_workers(run->tool, run->count);
     run->setup.threads = threads / pool.workers;
+    pool.is_reused = 1;
     pool.run = solve_number;
     pool.settle = settle_take;
     pool.tick = draw;
@@ -755,8 +756,8 @@ static const cli_option options[] = {
      "solved or written."},
     {"retry-failed", 0, NULL, "Also solve takes again that failed before. By default only what is new or changed."},
     {"isolate", 0, "on|off",
-     "on (default): each take is solved in a process of its own, so that one that crashes, hangs or uses up memory fails alone. off: "
-     "in threads of one process, without limits."},
+     "on (default): takes are solved in processes apart, one at a time in each, so that one that crashes, hangs or uses up memory fails "
+     "alone. off: in threads of one process, without limits."},
     {"time-limit", 0, "S",
      "Longest time for a take or a calibration, in seconds; then it fails. Default: 600. 0: no limit."},
     {"memory", 0, "MB",

@@ -135,9 +135,10 @@ int placement_differs(json_t *pairs, files_kept *kept, int *frames);
 
 typedef struct batch_pool {
     int workers, is_isolated;
+    int is_reused;    /* isolated: a process may work on one number after the other */
     double seconds;   /* longest time of one; 0: no limit */
     double megabytes; /* most memory of one; 0: no limit */
-    /* Works on number `index`. In a process of its own if isolated: what it changes is lost, but for what it returns. */
+    /* Works on number `index`. In a process apart if isolated: what it changes in memory is not seen here, but for what it returns. */
     json_t *(*run)(void *context, int index, int slot, take_key *tell, void *tell_context);
     /* Receives the result, in the order in which they end, one at a time. `key`: "" if none was told. Takes the reference.
      * Returns 0 to stop. */

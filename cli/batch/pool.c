@@ -1,9 +1,11 @@
 /*
- * Many pieces of work side by side. Isolated, each runs in a process of its own, a fork of this one, which sends its key and its
- * result through a pipe: it may crash, hang or use up its memory without harm to the others. Otherwise they run in threads.
+ * Many pieces of work side by side. Isolated, each runs in a process apart, a fork of this one that works on nothing else meanwhile, and
+ * sends its key and its result through a pipe: it may crash, hang or use up its memory without harm to the others. Otherwise they run
+ * in threads.
  *
- * A process whose work ended well takes the next piece: its memory is there already, which saves a short take a tenth of its time. What
- * fails in such a process is done again in a new one, so that no failure is another one's fault; after a failure the process ends.
+ * With `is_reused`, a process whose work ended well takes the next piece: its memory is there already, which saves a short take a tenth of its
+ * time. One that has needed much memory ends. What fails in a process that has done others is done again in a new one, so that no failure
+ * is another one's fault.
  */
 #define _GNU_SOURCE /* strsignal, prctl */
 #include <errno.h>
@@ -53,11 +55,14 @@ int pool_workers(const cli *tool, int count)
 
 /* ---- processes --------------------------------------------------------------------------------------------------------------- */
 
-enum { MOST_DONE = 256 }; /* pieces of work of a process: then a new one has whole memory again */
+enum { MOST_DONE = 256 };   /* pieces of work of a process */
+#define MUCH_MEMORY 256     /* MB: after a piece that needed more, a process gives all of it back by its end */
+#define PART_OF_MEMORY 0.25 /* of the limit: the same */
 
 typedef struct worker {
     pid_t process;    /* 0: none */
     int index;        /* that it works on; -1: none */
+    int again;        /* that it is to do in a new process; -1: none */
     int pipe, orders; /* from it and to it */
     int done, is_late;
     double begun;
@@ -115,7 +120,7 @@ static void set_limits(const batch_pool *pool)
 }
 
 /*
- * A take fills a few large arrays once, and the process ends: of its time, a twentieth would go to the kernel's handing out pages of 4 kB
+ * A take fills a few large arrays once: of its time, a twentieth would go to the kernel's handing out pages of 4 kB
  * one by one. So all but the largest come from the heap, whose first part is in huge pages, as far as it is used at all; and what is
  * given back is used again.
  */
@@ -140,6 +145,14 @@ static void widen_heap(const batch_pool *pool)
 #endif
 }
 
+/* Has this process needed more memory than it should keep? */
+static int is_large(const batch_pool *pool)
+{
+    struct rusage usage;
+    double most = pool->megabytes > 0 ? fmin(MUCH_MEMORY, PART_OF_MEMORY * pool->megabytes) : MUCH_MEMORY;
+    return getrusage(RUSAGE_SELF, &usage) != 0 || (double)usage.ru_maxrss > 1e3 * most; /* kB */
+}
+
 /* The whole life of a child. */
 static void work_apart(const batch_pool *pool, int slot, int orders, int pipe)
 {
@@ -159,6 +172,8 @@ static void work_apart(const batch_pool *pool, int slot, int orders, int pipe)
         send_line(pipe, "r", text);
         free(text);
         json_decref(result);
+        if (is_large(pool))
+            break;
     }
     _exit(0);
 }
@@ -199,8 +214,8 @@ static int start(const batch_pool *pool, worker *workers, int slot)
         (void)close(down[1]);
         return 0;
     }
-    workers[slot] =
-        (worker){.process = process, .index = -1, .pipe = up[0], .orders = down[1], .text = ulna_text_empty(NULL)};
+    workers[slot] = (worker){
+        .process = process, .index = -1, .again = -1, .pipe = up[0], .orders = down[1], .text = ulna_text_empty(NULL)};
     return 1;
 }
 
@@ -211,6 +226,7 @@ static int assign(const batch_pool *pool, worker *workers, int slot, int index)
     if (!w->process && !start(pool, workers, slot))
         return 0;
     w->index = index;
+    w->again = -1;
     w->begun = cli_seconds();
     send_bytes(w->orders, (const char *)&index, sizeof index); /* if it has ended, its pipe tells */
     return 1;
@@ -221,18 +237,18 @@ static int end(worker *w)
 {
     int state = 0;
     (void)close(w->orders);
+    (void)close(w->pipe);
     while (waitpid(w->process, &state, 0) < 0 && errno == EINTR)
         ;
-    (void)close(w->pipe);
     ulna_text_release(&w->text);
     w->process = 0;
     w->index = -1;
     return state;
 }
 
-static json_t *reason_of(const batch_pool *pool, const worker *w, int state)
+static json_t *reason_of(const batch_pool *pool, int is_late, int state)
 {
-    if (w->is_late)
+    if (is_late)
         return take_failed("stopped after %g s without an end (--time-limit)", pool->seconds);
     if (WIFSIGNALED(state) && WTERMSIG(state) == SIGKILL)
         return take_failed("killed from outside (signal 9), perhaps because the machine ran out of memory");
@@ -258,35 +274,46 @@ static int is_failure(const json_t *result)
 }
 
 /* A piece of work has ended: with a result, or, where there is none, with its process. Returns 0 to stop. */
-static int finish(const batch_pool *pool, worker *workers, int slot)
+static int finish(const batch_pool *pool, worker *w, int slot)
 {
-    worker *w = &workers[slot];
     const int index = w->index, is_first = w->done == 0, is_late = w->is_late;
-    char key[32] = "", *key_line = find_line(w, 'k'), *result_line = find_line(w, 'r');
     const double begun = w->begun;
-    int state = 0;
+    const char *key_line = find_line(w, 'k'), *result_line = find_line(w, 'r');
+    char key[32] = "";
     if (key_line)
         snprintf(key, sizeof key, "%.*s", (int)strcspn(key_line, "\n"), key_line);
     json_t *result = result_line && !is_late ? json_loadb(result_line, strcspn(result_line, "\n"), 0, NULL) : NULL;
-    const worker before = *w;
+    const int has_failed = !result || is_failure(result);
+    int state = 0;
     w->index = -1;
     w->done++;
-    if (!result || is_failure(result) || w->done >= MOST_DONE)
+    if (has_failed || !pool->is_reused || w->done >= MOST_DONE)
         state = end(w);
     else
         ulna_text_release(&w->text);
-    if (pool_signal && !result && WIFSIGNALED(state)) /* it was asked to end as we were, and is done another time */
-        return 1;
-    if ((!result || is_failure(result)) && !is_first && !is_late && !pool_signal &&
-        assign(pool, workers, slot, index)) {
+    /* By another one's fault, perhaps; or because it was asked to end as we were, and is done another time. */
+    if (has_failed && ((!is_first && !is_late) || (pool_signal && !result && WIFSIGNALED(state)))) {
+        w->again = index;
         json_decref(result);
         return 1;
     }
     if (!result)
-        result = reason_of(pool, &before, state);
+        result = reason_of(pool, is_late, state);
     if (!json_object_get(result, "seconds"))
         put_number(result, "seconds", cli_seconds() - begun);
     return pool->settle(pool->context, index, slot, key, result);
+}
+
+/* What a worker has said, or that it has ended. Without memory for it, the worker ends. */
+static int receive(const batch_pool *pool, worker *w, int slot)
+{
+    char bytes[65536];
+    ssize_t got = read(w->pipe, bytes, sizeof bytes);
+    if (got < 0 && errno == EINTR)
+        return 1;
+    if (got > 0 && ulna_text_append(&w->text, bytes, (size_t)got) != ULNA_OK)
+        (void)kill(w->process, SIGKILL); /* then its pipe ends */
+    return got > 0 && !find_line(w, 'r') ? 1 : finish(pool, w, slot);
 }
 
 /* Waits until some child has said something, a deadline has passed or a fraction of a second. 0: stop. */
@@ -303,15 +330,9 @@ static int attend(const batch_pool *pool, worker *workers, struct pollfd *polls)
     }
     int found = poll(polls, (nfds_t)pool->workers, wait);
     for (int i = 0; i < pool->workers; i++) {
-        char bytes[65536];
         worker *w = &workers[i];
-        if (found > 0 && w->index >= 0 && polls[i].revents) {
-            ssize_t got = read(w->pipe, bytes, sizeof bytes);
-            if (got > 0)
-                (void)ulna_text_append(&w->text, bytes, (size_t)got);
-            if (got > 0 ? find_line(w, 'r') != NULL : got == 0 || errno != EINTR)
-                goes_on &= finish(pool, workers, i);
-        }
+        if (found > 0 && w->index >= 0 && polls[i].revents)
+            goes_on &= receive(pool, w, i);
         if (w->index >= 0 && !w->is_late && pool->seconds > 0 && cli_seconds() - w->begun >= pool->seconds) {
             w->is_late = 1;
             (void)kill(w->process, SIGKILL);
@@ -335,11 +356,13 @@ static int run_processes(const batch_pool *pool, int count)
     struct pollfd *polls = calloc((size_t)pool->workers, sizeof *polls);
     int next = 0, running = workers && polls ? 0 : -1, goes_on = running == 0, is_told = 0;
     for (int i = 0; i < pool->workers && workers; i++)
-        workers[i].index = -1;
+        workers[i].index = workers[i].again = -1;
     while (running > 0 || (running == 0 && goes_on && next < count && !pool_signal)) {
-        for (int i = 0; i < pool->workers && goes_on && next < count && !pool_signal; i++)
-            if (workers[i].index < 0 && assign(pool, workers, i, next))
-                next++;
+        for (int i = 0; i < pool->workers && goes_on && !pool_signal; i++) {
+            const int again = workers[i].again, index = again >= 0 ? again : next;
+            if (workers[i].index < 0 && index < count && assign(pool, workers, i, index))
+                next += again < 0;
+        }
         if (pool_signal && !is_told) {
             stop_all(pool, workers);
             is_told = 1;
@@ -347,7 +370,7 @@ static int run_processes(const batch_pool *pool, int count)
         goes_on &= attend(pool, workers, polls);
         running = 0;
         for (int i = 0; i < pool->workers; i++)
-            running += workers[i].index >= 0;
+            running += workers[i].index >= 0 || (workers[i].again >= 0 && goes_on && !pool_signal);
     }
     for (int i = 0; i < pool->workers && workers; i++)
         if (workers[i].process)

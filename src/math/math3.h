@@ -122,7 +122,7 @@ static inline void ulna_invert(const double a[9], const double x[3], double b[9]
         y[i] = -y[i];
 }
 
-/* Negative if x is. Of many numbers: the bits of all, combined by `|`, are negative if one of them is. Compilers make such loops wide, also
+/* Negative if x is, or if it is -0; x is not NaN. Of many numbers: the bits of all, combined by `|`, are negative if one of them is. Compilers make such loops wide, also
  * for the oldest processors, where comparisons stay one by one. */
 static inline long long ulna_sign_bits(double x)
 {

@@ -94,11 +94,12 @@ void ulna_track_progress(ulna_track_job *j)
 typedef struct following {
     ulna_track_job *j;
     ulna_tracker *tracker;
-    double *ahead;     /* MOST_AHEAD x 3 used.count: positions of the frames up to the next one that is followed */
+    double *ahead;     /* stride x 3 used.count: positions of the frames up to the next one that is followed */
     double *behind;    /* 3 used.count: of the last frame that was followed */
     double *aside;     /* nq: for frames before the chunk's own */
     int first, last;   /* the chunk's own frames: first .. last - 1 */
-    int patience;      /* frames that are followed one by one, before the next try to leap */
+    int stride;        /* frames of a step, where the track goes on well */
+    int one_by_one;    /* frames that are followed so, before the next such step */
     ulna_error *error; /* may be NULL */
 } following;
 
@@ -121,15 +122,15 @@ static int are_same_seen(const ulna_tracker *t, const double *positions)
 static int gather_ahead(following *w, int frame)
 {
     const ulna_tracker *t = w->tracker;
-    int count = w->j->stride;
-    if (t->history < 2 || t->was_lost || w->patience > 0 || frame <= w->first || frame + count > w->last)
+    int count = w->stride;
+    if (t->history < 2 || t->was_lost || w->one_by_one > 0 || frame <= w->first || frame + count > w->last)
         count = 1;
     for (int k = 0; k < count; k++) {
         ulna_track_gather(w->j, frame + k, ahead_of(w, k));
         if (count > 1 && !are_same_seen(t, ahead_of(w, k)))
             count = 1;
     }
-    w->patience -= w->patience > 0;
+    w->one_by_one -= w->one_by_one > 0;
     return count;
 }
 
@@ -180,15 +181,15 @@ static void keep_between(const following *w, int frame, int before, int after)
 }
 
 /* The same for the positions that it has. Returns 0 if they are unusual. */
-static int measure_between(const following *w, const ulna_tracker *mark, int frame, int before, ulna_status *status)
+static int measure_between(const following *w, const ulna_tracker *mark, int frame, int before)
 {
     ulna_track_job *j = w->j;
     ulna_frame_report report = {.stop = ULNA_STOP_DECREASE};
     double cost;
-    *status = ulna_tracker_measure(w->tracker, ahead_of(w, frame - before - 1),
-                                   ulna_clip_frame(&j->result->clip, frame), &report, &cost);
+    ulna_status status = ulna_tracker_measure(w->tracker, ahead_of(w, frame - before - 1),
+                                              ulna_clip_frame(&j->result->clip, frame), &report, &cost);
     ulna_track_keep(j, w->tracker, frame, &report);
-    return ulna_tracker_is_as_usual(mark, cost, report.outliers);
+    return status == ULNA_OK && ulna_tracker_is_as_usual(mark, cost, report.outliers);
 }
 
 static ulna_status follow_one(const following *w, int frame, const double *positions, ulna_frame_report *report)
@@ -205,29 +206,29 @@ static ulna_status follow_one(const following *w, int frame, const double *posit
     return status;
 }
 
-/* A step over `count` frames from `frame` on; *count is 0 if it meets with anything unusual: then they are to be followed one by one. */
-static ulna_status leap(following *w, int frame, int *count)
+/* A step over `count` frames from `frame` on. Returns 0 if it meets with anything unusual: then they are to be followed one by one. */
+static int step_over(following *w, int frame, int count)
 {
     ulna_tracker *t = w->tracker, mark;
-    const int last = frame + *count - 1;
+    const int last = frame + count - 1;
     const unsigned trouble = ULNA_TRACK_LOST | ULNA_TRACK_RECOVERED;
     ulna_frame_report report;
     ulna_tracker_mark(t, &mark);
     t->options.solve.decrease = SWEPT_DECREASE;
-    ulna_status status = follow_one(w, last, ahead_of(w, *count - 1), &report);
-    int is_usual = !(report.flags & trouble) && !t->has_jumped && report.outliers <= mark.had_outliers;
-    for (int f = frame; f < last && status == ULNA_OK && is_usual; f++)
+    ulna_status status = follow_one(w, last, ahead_of(w, count - 1), &report);
+    t->options.solve.decrease = mark.options.solve.decrease;
+    int is_usual =
+        status == ULNA_OK && !(report.flags & trouble) && !t->has_jumped && report.outliers <= mark.had_outliers;
+    for (int f = frame; f < last && is_usual; f++)
         if (put_between(w, f, frame - 1, last) && is_straight(w, f, frame - 1, last))
             keep_between(w, f, frame - 1, last);
         else
-            is_usual = measure_between(w, &mark, f, frame - 1, &status);
-    t->options.solve.decrease = mark.options.solve.decrease;
-    if (!is_usual) {
-        ulna_tracker_go_back(t, &mark);
-        w->patience = PATIENCE;
-        *count = 0;
-    }
-    return status;
+            is_usual = measure_between(w, &mark, f, frame - 1);
+    if (is_usual)
+        return 1;
+    ulna_tracker_go_back(t, &mark);
+    w->one_by_one = PATIENCE;
+    return 0;
 }
 
 static ulna_status follow(following *w)
@@ -240,7 +241,10 @@ static ulna_status follow(following *w)
         ulna_frame_report report;
         count = gather_ahead(w, frame);
         ulna_tracker_set_ahead(w->tracker, count);
-        status = count > 1 ? leap(w, frame, &count) : follow_one(w, frame, w->ahead, &report);
+        if (count > 1)
+            count = step_over(w, frame, count) ? count : 0;
+        else
+            status = follow_one(w, frame, w->ahead, &report);
         if (!count)
             continue;
         double now = ulna_seconds();
@@ -268,6 +272,7 @@ static ulna_status track_chunk(ulna_track_job *j, int index, ulna_error *error)
     w.aside = w.behind + count;
     ulna_status status = ulna_tracker_create(j->take->model, &j->used, j->options, allocator, &w.tracker, error);
     if (status == ULNA_OK) {
+        w.stride = w.tracker->may_loop ? j->stride : 1; /* what a step changes in other solvers is not taken back */
         status = follow(&w);
         j->outcomes[index].usual = w.tracker->usual;
     }

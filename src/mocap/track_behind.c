@@ -2,6 +2,9 @@
  * Stretches that stand out are tracked from behind: from the first good frame after them to the last one before. The two ways are
  * joined at the frame where the costs of the frames before it and behind it, and the steps from frame to frame, are least
  * together.
+ *
+ * Where only some joints are solved again, the poses that then arise are compared with those that were there, over the stretch as a whole:
+ * a few bad frames in a long stretch that is better otherwise may stay, and are doubtful by their cost.
  */
 #include <string.h>
 
@@ -12,7 +15,10 @@
 #define DISAGREE 0.35 /* radians a frame of a joint, where two ways meet */
 #define NO_WORSE 1.2  /* times the cost that a stretch had before */
 #define NOTHING 1e-12 /* of the length scale squared: least cost of a frame, where markers fit exactly */
-#define STEP 5        /* median costs of a frame: what a step by DISAGREE counts, where two ways are weighed */
+enum {
+    AGREEING = 3
+}; /* restarts, at the end of a take that is not lost there: what is wrong with it shows in other frames, too */
+#define STEP 5 /* median costs of a frame: what a step by DISAGREE counts, where two ways are weighed */
 
 /* Joints far beyond their limits: in most of the take, and it is the limits that are wrong. */
 static int is_beyond(const ulna_passes *p, int frame)
@@ -84,13 +90,19 @@ static ulna_status measure_all(ulna_passes *p, int first, int last)
 
 ulna_status ulna_pass_keep_former(ulna_passes *p, int first, int last, double *cost)
 {
-    void *former = p->former;
-    size_t count = (size_t)(last - first) * (size_t)p->nq;
-    ulna_status status = ulna_grow(&p->j->take->allocator, &former, &p->former_room, count, sizeof *p->former);
+    const ulna_allocator *allocator = &p->j->take->allocator;
+    void *former = p->former, *flags = p->former_flags;
+    size_t frames = (size_t)(last - first), count = frames * (size_t)p->nq;
+    ulna_status status = ulna_grow(allocator, &former, &p->former_room, count, sizeof *p->former);
+    if (status == ULNA_OK)
+        status = ulna_grow(allocator, &flags, &p->former_flags_room, frames, sizeof *p->former_flags);
     p->former = former;
+    p->former_flags = flags;
     if (status != ULNA_OK)
         return status;
     memcpy(p->former, ulna_pass_pose(p, first), count * sizeof *p->former);
+    for (int f = first; f < last; f++)
+        p->former_flags[f - first] = *ulna_pass_flags(p, f);
     *cost = sum_costs(p, first, last);
     return ULNA_OK;
 }
@@ -102,6 +114,8 @@ ulna_status ulna_pass_compare_former(ulna_passes *p, int first, int last, double
     if (status != ULNA_OK || sum_costs(p, first, last) <= NO_WORSE * cost + least)
         return status;
     memcpy(ulna_pass_pose(p, first), p->former, (size_t)(last - first) * (size_t)p->nq * sizeof *p->former);
+    for (int f = first; f < last; f++)
+        *ulna_pass_flags(p, f) = p->former_flags[f - first];
     return measure_all(p, first, last);
 }
 
@@ -123,14 +137,17 @@ static ulna_status track_back(ulna_passes *p, int first, int last)
     ulna_status status = grow_back(p, last, first);
     if (status == ULNA_OK)
         ulna_pass_resume(p, last);
-    p->tracker->known = ulna_pass_pose(p, last - 1);
+    int *agreeing = &p->tracker->options.fresh.agreeing_restarts, all = *agreeing,
+        is_lost = (*ulna_pass_flags(p, last - 1) & ULNA_TRACK_LOST) != 0;
     for (int f = last - 1; f >= first && status == ULNA_OK; f--) {
         ulna_frame_report report;
+        *agreeing = f == last - 1 && !is_lost && all > AGREEING ? AGREEING : all;
         ulna_pass_gather(p, f, p->positions);
         status = ulna_tracker_frame(p->tracker, p->positions, back_of(p, last, f), &report);
         p->back_cost[f] = ulna_pass_cost(p, p->tracker->distance);
         p->back_lost[f] = (report.flags & ULNA_TRACK_LOST) != 0;
     }
+    *agreeing = all;
     return status;
 }
 

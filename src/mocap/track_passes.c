@@ -120,16 +120,11 @@ static ulna_status measure(ulna_passes *p, int frame)
 {
     ulna_track_job *j = p->j;
     ulna_tracker *t = p->tracker;
-    ulna_work *work = ulna_solver_work(t->solver);
     ulna_frame_report now = j->result->frames[frame];
-    ulna_problem_put_points(t->problem, 0, t->count, t->seen); /* which are positions or missing */
-    ulna_status status = ulna_pose_forward(ulna_work_pose(work), ulna_pass_pose(p, frame));
-    if (status == ULNA_OK)
-        status = ulna_point_errors(work, 0, t->count, 0, t->distance);
+    double cost;
+    ulna_status status = ulna_tracker_measure(t, t->seen, ulna_pass_pose(p, frame), &now, &cost);
     if (status != ULNA_OK)
         return status;
-    double cost = ulna_tracker_report(t, &now);
-    now.flags = now.outliers ? now.flags | ULNA_TRACK_OUTLIERS : now.flags & ~(unsigned)ULNA_TRACK_OUTLIERS;
     p->cost[frame] = now.seen == j->counting ? cost / t->weights : ulna_pass_cost(p, t->distance);
     ulna_track_keep(j, t, frame, &now);
     return ULNA_OK;
@@ -258,6 +253,7 @@ ulna_status ulna_track_look_back(ulna_track_job *j, ulna_error *error)
     ulna_tracker_destroy(p.tracker);
     ulna_release(allocator, p.back, p.back_room, sizeof *p.back);
     ulna_release(allocator, p.former, p.former_room, sizeof *p.former);
+    ulna_release(allocator, p.former_flags, p.former_flags_room, sizeof *p.former_flags);
     ulna_release(allocator, memory, bytes, 1);
     return status;
 }

@@ -45,7 +45,8 @@ typedef struct ulna_passes {
     double *back;             /* nq a frame: the way back, its last frame first */
     size_t back_room;
     double *former; /* nq a frame: poses of a stretch, before some of their joints are solved again */
-    size_t former_room;
+    unsigned *former_flags;
+    size_t former_room, former_flags_room;
     ulna_pose *pose;
     ulna_pass_joints joints[4];
     ulna_pass_steps *steps;     /* total + 1 */

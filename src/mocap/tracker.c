@@ -39,9 +39,8 @@ enum {
 };
 #define PREDICTION_MARGIN 1.2
 #define MARGIN_BY_STOP                                                                                                 \
-    12 /* of options.solve.decrease: a frame that may end farther from its minimum may also start so */
+    12                   /* of options.solve.decrease: where a frame may end so far from its minimum, it may start so */
 #define NO_DISTANCE 0.01 /* of the scale of the loss: so far off, markers fit */
-#define AS_GOOD 1.01     /* times the f of a pose that is known: no better one is looked for */
 #define AS_LAST 1.2      /* times the last frame's cost: as usual */
 #define STRICT 0.01      /* of options.solve.decrease: where the start is worse than that margin */
 #define ONE_STEP 1e30    /* of f: any decrease is little */
@@ -513,28 +512,12 @@ static int is_too_high(const ulna_tracker *t, const candidate *best, double limi
     return fitted > usual_limit(t);
 }
 
-/* f of the pose that is known, and a little, as a fresh start counts it. */
-static ulna_status weigh_known(ulna_tracker *t, double *stop_below)
-{
-    double f = 0;
-    ulna_tracker_expect_rest(t);
-    ulna_status status = count_possible(t);
-    if (status == ULNA_OK)
-        status = ulna_work_evaluate(ulna_solver_work(t->fresh), t->known, &f);
-    *stop_below = AS_GOOD * f;
-    return status;
-}
-
 static ulna_status begin_track(ulna_tracker *t, double *q, candidate *best)
 {
-    double stop_below = 0;
     best->report.flags |= ULNA_TRACK_STARTED;
     t->has_jumped = 1;
     t->rest_between = ULNA_TRACKER_PATIENCE;
-    ulna_status status = t->known ? weigh_known(t, &stop_below) : ULNA_OK;
-    if (status != ULNA_OK)
-        return status;
-    return start_afresh(t, t->start, stop_below, q, &best->result, &best->report, &best->cost);
+    return start_afresh(t, t->start, 0, q, &best->result, &best->report, &best->cost);
 }
 
 static ulna_status continue_track(ulna_tracker *t, double limit, double *q, candidate *best)

@@ -40,12 +40,10 @@ struct ulna_tracker {
     int nq, nv;
     double *q1, *q2, *trial, *start, *kept; /* nq */
     double *good;                           /* nq: the last pose that was not lost */
-    const double
-        *known; /* nq: a pose of the frame in which a track begins; one that is as good ends the search. NULL: none */
-    double *prior_goal;                  /* nq */
-    double *hold_at;                     /* nq: where limbs that are not seen were seen last */
-    double *velocity, *to_rest, *toward; /* nv */
-    double *prior_weight;                /* nv: over prior.sum */
+    double *prior_goal;                     /* nq */
+    double *hold_at;                        /* nq: where limbs that are not seen were seen last */
+    double *velocity, *to_rest, *toward;    /* nv */
+    double *prior_weight;                   /* nv: over prior.sum */
     ulna_prior_weights prior;
     int groups, grouped;              /* and how many DOFs they have */
     double *group_mean, *group_share; /* groups: at most nv. Of its mean, what each DOF makes */

@@ -352,7 +352,6 @@ void ulna_tracker_reset(ulna_tracker *t, const double *q)
     memcpy(t->good, from, (size_t)t->nq * sizeof *from);
     t->history = t->age = t->was_lost = t->held = 0;
     t->apart = 1;
-    t->known = NULL;
     ulna_tracker_set_ahead(t, 1);
     t->usual = t->last_f = t->tolerated = 0;
     t->patience = t->rest_between = ULNA_TRACKER_PATIENCE;
