@@ -232,12 +232,14 @@ static int assign(const batch_pool *pool, worker *workers, int slot, int index)
     return 1;
 }
 
-/* How the process of a worker ended. */
-static int end(worker *w)
+/* How the process of a worker ended. `is_idle`: it has nothing to do any more, and may not even listen. */
+static int end(worker *w, int is_idle)
 {
     int state = 0;
     (void)close(w->orders);
     (void)close(w->pipe);
+    if (is_idle)
+        (void)kill(w->process, SIGKILL);
     while (waitpid(w->process, &state, 0) < 0 && errno == EINTR)
         ;
     ulna_text_release(&w->text);
@@ -288,7 +290,7 @@ static int finish(const batch_pool *pool, worker *w, int slot)
     w->index = -1;
     w->done++;
     if (has_failed || !pool->is_reused || w->done >= MOST_DONE)
-        state = end(w);
+        state = end(w, result != NULL);
     else
         ulna_text_release(&w->text);
     /* By another one's fault, perhaps; or because it was asked to end as we were, and is done another time. */
@@ -374,7 +376,7 @@ static int run_processes(const batch_pool *pool, int count)
     }
     for (int i = 0; i < pool->workers && workers; i++)
         if (workers[i].process)
-            (void)end(&workers[i]); /* which has no orders any more */
+            (void)end(&workers[i], 1);
     if (running < 0)
         cli_complain("out of memory");
     free(workers);

@@ -16,13 +16,13 @@
 #include "model/model.h"
 
 enum {
-    MOST_AHEAD = 4, /* frames of a step of the track */
-    PATIENCE = 8    /* frames one by one, after something unusual */
+    MOST_AHEAD = 4,     /* frames of a step of the track */
+    LEAST_PATIENCE = 4, /* half of the frames one by one, after something unusual; twice as many each time, */
+    MOST_PATIENCE = 64  /* up to so many */
 };
-#define STEP_SECONDS 0.02  /* that a step lasts, at most: at 120 frames a second, two of them */
-#define SWEPT_DECREASE 0.3 /* of f, at which a frame ends that is swept afterwards */
-#define STRAIGHT 0.1       /* of the scale of the loss: markers so near to a line are on it */
-#define SMALL_LEAP 0.2     /* of LEAP */
+#define STEP_SECONDS 0.02 /* that a step lasts, at most: at 120 frames a second, two of them */
+#define STRAIGHT 0.1      /* of the scale of the loss: markers so near to a line are on it */
+#define SMALL_LEAP 0.2    /* of LEAP */
 #define LEAP 2.5 /* radians from frame to frame: other angles for the same pose, as near gimbal lock, and no motion */
 
 /* ---- markers ----------------------------------------------------------------------------------------------------- */
@@ -100,6 +100,7 @@ typedef struct following {
     int first, last;   /* the chunk's own frames: first .. last - 1 */
     int stride;        /* frames of a step, where the track goes on well */
     int one_by_one;    /* frames that are followed so, before the next such step */
+    int patience;      /* and how many after one that was taken back: more each time */
     ulna_error *error; /* may be NULL */
 } following;
 
@@ -214,20 +215,21 @@ static int step_over(following *w, int frame, int count)
     const unsigned trouble = ULNA_TRACK_LOST | ULNA_TRACK_RECOVERED;
     ulna_frame_report report;
     ulna_tracker_mark(t, &mark);
-    t->options.solve.decrease = SWEPT_DECREASE;
     ulna_status status = follow_one(w, last, ahead_of(w, count - 1), &report);
-    t->options.solve.decrease = mark.options.solve.decrease;
     int is_usual =
         status == ULNA_OK && !(report.flags & trouble) && !t->has_jumped && report.outliers <= mark.had_outliers;
-    for (int f = frame; f < last && is_usual; f++)
-        if (put_between(w, f, frame - 1, last) && is_straight(w, f, frame - 1, last))
+    for (int f = frame; f < last && is_usual; f++) {
+        is_usual = put_between(w, f, frame - 1, last);
+        if (is_usual && is_straight(w, f, frame - 1, last))
             keep_between(w, f, frame - 1, last);
-        else
+        else if (is_usual)
             is_usual = measure_between(w, &mark, f, frame - 1);
+    }
+    w->patience = is_usual ? LEAST_PATIENCE : w->patience < MOST_PATIENCE ? 2 * w->patience : MOST_PATIENCE;
     if (is_usual)
         return 1;
     ulna_tracker_go_back(t, &mark);
-    w->one_by_one = PATIENCE;
+    w->one_by_one = w->patience;
     return 0;
 }
 
@@ -264,7 +266,7 @@ static ulna_status track_chunk(ulna_track_job *j, int index, ulna_error *error)
     const ulna_allocator *allocator = &j->take->allocator;
     int first = index * j->chunk, last = first + j->chunk < j->total ? first + j->chunk : j->total;
     size_t count = 3 * j->used.count, room = count * (size_t)(j->stride + 1) + (size_t)j->take->model->nq;
-    following w = {.j = j, .first = first, .last = last, .error = error};
+    following w = {.j = j, .first = first, .last = last, .patience = LEAST_PATIENCE, .error = error};
     w.ahead = ulna_allocate(allocator, room, sizeof *w.ahead);
     if (!w.ahead)
         return ulna_fail(error, ULNA_ERR_MEMORY, "no memory for a frame");

@@ -38,8 +38,6 @@ enum {
     MOST_PATIENCE = 480
 };
 #define PREDICTION_MARGIN 1.2
-#define MARGIN_BY_STOP                                                                                                 \
-    12                   /* of options.solve.decrease: where a frame may end so far from its minimum, it may start so */
 #define NO_DISTANCE 0.01 /* of the scale of the loss: so far off, markers fit */
 #define AS_LAST 1.2      /* times the last frame's cost: as usual */
 #define STRICT 0.01      /* of options.solve.decrease: where the start is worse than that margin */
@@ -216,7 +214,7 @@ static ulna_status begin_where_best(ulna_tracker *t, const double *start, ulna_f
     set_stop(t, 0);
     ulna_status status = begin(t, start);
     double f = ulna_solver_f(s);
-    int is_worse = f > fmax(PREDICTION_MARGIN, MARGIN_BY_STOP * t->options.solve.decrease) * t->last_f;
+    int is_worse = f > PREDICTION_MARGIN * t->last_f;
     const double *other = t->was_lost ? t->good : start == t->trial && is_worse ? t->q1 : NULL;
     set_stop(t, is_worse && t->options.smooth > 0);
     if (status != ULNA_OK || !other)
