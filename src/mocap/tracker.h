@@ -58,11 +58,14 @@ struct ulna_tracker {
     unsigned char *is_moved, *is_held; /* nb: a marker that is seen sits on it, or beyond it; or not */
     unsigned char *missing;            /* count: 1 in this frame, 2 in the last one but not in this, else 0 */
     double *seen, *possible;           /* count x 3: this frame's positions; those of them that can be */
-    double *q2_before;                 /* nq: these three as they were at ulna_tracker_mark */
+    double *last_velocity;             /* nv: before `velocity`, if has_last_velocity */
+    double *last_velocity_before;      /* nv: these four as they were at ulna_tracker_mark */
+    double *q2_before;                 /* nq */
     int *outlier_before;               /* count */
     unsigned char *missing_before;     /* count */
     size_t bytes;
     int history;                    /* frames that q1, q2 hold: 0, 1, 2 */
+    int has_last_velocity;          /* over as many frames as q1 is apart from q2 */
     int ahead;                      /* frames from q1 to the next one: ulna_tracker_set_ahead */
     int apart;                      /* and from q2 to q1 */
     int age;                        /* frames that made `usual` */

@@ -175,6 +175,8 @@ static void take_arrays(ulna_tracker *t, ulna_arena *arena)
     t->missing = ulna_arena_take(arena, count, 1);
     t->seen = ulna_arena_take(arena, 3 * count, sizeof(double));
     t->possible = ulna_arena_take(arena, 3 * count, sizeof(double));
+    t->last_velocity = ulna_arena_take(arena, (size_t)t->nv, sizeof(double));
+    t->last_velocity_before = ulna_arena_take(arena, (size_t)t->nv, sizeof(double));
     t->q2_before = ulna_arena_take(arena, (size_t)t->nq, sizeof(double));
     t->outlier_before = ulna_arena_take(arena, count, sizeof(int));
     t->missing_before = ulna_arena_take(arena, count, 1);
@@ -350,7 +352,7 @@ void ulna_tracker_reset(ulna_tracker *t, const double *q)
     memcpy(t->start, from, (size_t)t->nq * sizeof *from);
     memcpy(t->q1, from, (size_t)t->nq * sizeof *from);
     memcpy(t->good, from, (size_t)t->nq * sizeof *from);
-    t->history = t->age = t->was_lost = t->held = 0;
+    t->history = t->age = t->was_lost = t->held = t->has_last_velocity = 0;
     t->apart = 1;
     ulna_tracker_set_ahead(t, 1);
     t->usual = t->last_f = t->tolerated = 0;
