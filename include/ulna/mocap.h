@@ -427,8 +427,7 @@ typedef struct ulna_track_options {
 } ulna_track_options;
 
 /* hybrid with 50 iterations, the priors and the loss above, limits that do not bind, prediction, recovery, no chunks, continuous
- * angles. solve.decrease is ULNA_AUTO: 3e-2 with smoothing, where one step does, else 3e-4. In ulna_track it also means that frames of a recording of
- * 100 a second or more need not all be followed, before all of them are swept (docs/tracking.md); those have no iterations. */
+ * angles. solve.decrease is ULNA_AUTO: 3e-2 with smoothing, where one step does, else 3e-4. */
 ULNA_API ulna_track_options ulna_track_options_default(void);
 
 typedef struct ulna_tracker ulna_tracker;

@@ -22,7 +22,6 @@ typedef struct ulna_track_job {
     int counting;                 /* of them: with a weight */
     double *leap;                 /* nv: a step to a neighbour by so much holds nothing */
     int chunk, chunks, total;     /* frames of a chunk; chunks; frames */
-    int stride;                   /* frames of a step of the track, where it goes on well */
     int passes;                   /* over all frames */
     int is_as_recorded;           /* names that the take exchanges back are taken as they are */
     ulna_track_outcome *outcomes; /* one per chunk */

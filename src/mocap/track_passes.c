@@ -159,9 +159,6 @@ static ulna_status measure_again(ulna_passes *p)
     for (int f = 0; f < p->total && status == ULNA_OK && !atomic_load(&p->j->cancelled); f++) {
         status = ulna_pass_measure(p, f);
         ulna_track_progress(p->j);
-    }
-    find_limit(p); /* of the costs that the frames have now */
-    for (int f = 0; f < p->total && status == ULNA_OK && !atomic_load(&p->j->cancelled); f++) {
         if ((p->cost[f] > p->limit || ulna_pass_is_contradicted(p, f)) &&
             !(*ulna_pass_flags(p, f) & (ULNA_TRACK_EMPTY | ULNA_TRACK_LOST)))
             *ulna_pass_flags(p, f) |= ULNA_TRACK_DOUBTFUL;

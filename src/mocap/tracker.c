@@ -38,9 +38,6 @@ enum {
     MOST_PATIENCE = 480
 };
 #define PREDICTION_MARGIN 1.2
-#define NO_DISTANCE 0.01 /* of the scale of the loss: so far off, markers fit */
-#define BEND 0.5         /* of the change of a velocity: in full, noise would be half as much again */
-#define AS_LAST 1.2      /* times the last frame's cost: as usual */
 #define STRICT 0.01      /* of options.solve.decrease: where the start is worse than that margin */
 #define ONE_STEP 1e30    /* of f: any decrease is little */
 #define WORSE 1.2        /* times what the last search ended with: search again */
@@ -230,33 +227,14 @@ static ulna_status begin_where_best(ulna_tracker *t, const double *start, ulna_f
     return status;
 }
 
-/* Where the last two frames were going, into t->trial; several frames ahead also as their velocity was changing, where one step would not do
- * otherwise. */
-static void predict(ulna_tracker *t)
-{
-    const double *restrict velocity = t->velocity;
-    double *restrict last = t->last_velocity, *restrict step = t->toward;
-    const int is_bent = t->ahead > 1 && t->ahead == t->apart && t->has_last_velocity;
-    for (int d = 0; d < t->nv; d++) {
-        step[d] = velocity[d] + (is_bent ? BEND * (velocity[d] - last[d]) : 0);
-        last[d] = velocity[d];
-    }
-    ulna_model_integrate(t->model, t->q1, step, t->trial);
-    t->has_last_velocity = t->ahead == t->apart;
-}
-
 /* From where the last two frames were going. */
 static ulna_status follow(ulna_tracker *t, double *q, ulna_result *result, ulna_frame_report *report, double *cost)
 {
     const double *course = t->q1;
     if (t->history == 2) {
         ulna_model_difference(t->model, t->q2, t->q1, t->velocity);
-        for (int d = 0; d < t->nv && t->ahead != t->apart; d++)
-            t->velocity[d] *= (double)t->ahead / t->apart;
-        predict(t);
+        ulna_model_integrate(t->model, t->q1, t->velocity, t->trial);
         course = t->trial;
-    } else {
-        t->has_last_velocity = 0;
     }
     ulna_tracker_expect_course(t);
     ulna_status status = begin_where_best(t, t->options.predict ? course : t->q1, report);
@@ -442,12 +420,6 @@ static double usual_limit(const ulna_tracker *t)
     return t->options.lost_factor * t->usual + t->options.lost_excess * t->mean_weight;
 }
 
-int ulna_tracker_is_as_usual(const ulna_tracker *t, double cost, int outliers)
-{
-    double least = t->weights * cost_of(t, NO_DISTANCE * t->options.loss_scale);
-    return cost <= AS_LAST * t->last_cost + least && outliers <= t->had_outliers;
-}
-
 /* As long as nothing is usual: what is out of the question. */
 static double plausible_limit(const ulna_tracker *t)
 {
@@ -605,10 +577,8 @@ static void remember(ulna_tracker *t, const double *q, const candidate *best)
     t->q2 = t->q1;
     t->q1 = swap;
     memcpy(t->q1, q, (size_t)t->nq * sizeof *q);
-    t->apart = t->ahead;
     t->history = t->has_jumped ? 1 : t->history < 2 ? t->history + 1 : 2;
     t->last_f = best->result.f;
-    t->last_cost = best->cost;
     if (!(best->report.flags & ULNA_TRACK_LOST)) {
         memcpy(t->good, q, (size_t)t->nq * sizeof *q);
         learn_usual(t, best->cost);
@@ -616,25 +586,6 @@ static void remember(ulna_tracker *t, const double *q, const candidate *best)
     for (int i = 0; i < t->count && (best->report.outliers || t->had_outliers); i++)
         t->outlier[i] = !isnan(t->distance[i]) && is_outlier(t, t->distance[i]) ? t->outlier[i] + 1 : 0;
     t->had_outliers = best->report.outliers;
-}
-
-void ulna_tracker_mark(const ulna_tracker *t, ulna_tracker *mark)
-{
-    *mark = *t;
-    memcpy(t->q2_before, t->q2, (size_t)t->nq * sizeof *t->q2);
-    memcpy(t->last_velocity_before, t->last_velocity, (size_t)t->nv * sizeof *t->last_velocity);
-    memcpy(t->outlier_before, t->outlier, (size_t)t->count * sizeof *t->outlier);
-    memcpy(t->missing_before, t->missing, (size_t)t->count);
-}
-
-void ulna_tracker_go_back(ulna_tracker *t, const ulna_tracker *mark)
-{
-    *t = *mark; /* q2 was where the pose of the new frame went */
-    memcpy(t->q2, t->q2_before, (size_t)t->nq * sizeof *t->q2);
-    memcpy(t->last_velocity, t->last_velocity_before, (size_t)t->nv * sizeof *t->last_velocity);
-    memcpy(t->good, t->q1, (size_t)t->nq * sizeof *t->q1);
-    memcpy(t->outlier, t->outlier_before, (size_t)t->count * sizeof *t->outlier);
-    memcpy(t->missing, t->missing_before, (size_t)t->count);
 }
 
 /* Do most markers leap, after frames in which they did not? */

@@ -58,19 +58,11 @@ struct ulna_tracker {
     unsigned char *is_moved, *is_held; /* nb: a marker that is seen sits on it, or beyond it; or not */
     unsigned char *missing;            /* count: 1 in this frame, 2 in the last one but not in this, else 0 */
     double *seen, *possible;           /* count x 3: this frame's positions; those of them that can be */
-    double *last_velocity;             /* nv: before `velocity`, if has_last_velocity */
-    double *last_velocity_before;      /* nv: these four as they were at ulna_tracker_mark */
-    double *q2_before;                 /* nq */
-    int *outlier_before;               /* count */
-    unsigned char *missing_before;     /* count */
     size_t bytes;
     int history;                    /* frames that q1, q2 hold: 0, 1, 2 */
-    int has_last_velocity;          /* over as many frames as q1 is apart from q2 */
-    int ahead;                      /* frames from q1 to the next one: ulna_tracker_set_ahead */
-    int apart;                      /* and from q2 to q1 */
     int age;                        /* frames that made `usual` */
     double usual;                   /* running median of the cost; without meaning at age 0 */
-    double last_f, last_cost;       /* that of q1, priors and all; and of its markers alone */
+    double last_f;                  /* that of q1, priors and all */
     double tolerated;               /* cost up to which no new search pays: the last ended there. 0: none */
     int patience;                   /* frames until it is made again all the same */
     int rest_between;               /* and how many the next time: more after each search in vain */
@@ -101,11 +93,6 @@ double ulna_tracker_report(const ulna_tracker *t, ulna_frame_report *report);
 /* Distances and report of the pose q for these positions, which may be missing. *cost: of the markers. */
 ulna_status ulna_tracker_measure(ulna_tracker *t, const double *positions, const double *q, ulna_frame_report *report,
                                  double *cost);
-/* Is the cost of a frame usual, and does it have no more outliers than the last one? */
-int ulna_tracker_is_as_usual(const ulna_tracker *t, double cost, int outliers);
-/* The tracker as it is now; and back to that, after a frame in which the same markers are seen. Not from a lost frame. */
-void ulna_tracker_mark(const ulna_tracker *t, ulna_tracker *mark);
-void ulna_tracker_go_back(ulna_tracker *t, const ulna_tracker *mark);
 /* Has the frame used up its budget? */
 int ulna_tracker_is_late(const ulna_tracker *t);
 /* A single step of t->problem from q, which is not evaluated. Joints that no marker ever moves may move a little. */
@@ -130,8 +117,6 @@ ulna_status ulna_tracker_loop(ulna_tracker *t, double *q, ulna_result *result);
 
 /* The weights of all DOFs, from the options, the tree and the markers. `work` is one of t->problem. */
 ulna_status ulna_tracker_set_priors(ulna_tracker *t, ulna_work *work);
-/* How far ahead of the last frame the next one is: 1, unless frames are left out. */
-void ulna_tracker_set_ahead(ulna_tracker *t, int frames);
 /* Joints that no marker of the set, nor a term of the caller's, ever moves are left out of the solving. */
 void ulna_tracker_rest_idle(ulna_tracker *t, const ulna_marker_set *set);
 /* What is far beyond the limits; after idle joints are known. */

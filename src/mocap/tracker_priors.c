@@ -86,30 +86,6 @@ static double rest_factor(const ulna_tracker *t, const ulna_anatomy *anatomy, in
     return anatomy->is_root[body] ? 0 : 1;
 }
 
-/* What each prior has of the whole. The farther ahead a frame is, the less its course says: so weak joints lag no more than they would frame
- * by frame. */
-static void share(ulna_tracker *t)
-{
-    for (int d = 0; d < t->nv; d++) {
-        double curve = t->prior.group[d] != ULNA_NONE ? t->prior.curve : 0;
-        double course = t->prior.course[d] / t->ahead;
-        double whole = course + t->prior.rest[d] + curve, inverse = whole > 0 ? 1 / whole : 0;
-        t->prior.whole[d] = whole;
-        t->prior.course_share[d] = inverse * course;
-        t->prior.rest_share[d] = inverse * t->prior.rest[d];
-        t->prior.curve_share[d] = inverse * curve;
-    }
-}
-
-void ulna_tracker_set_ahead(ulna_tracker *t, int frames)
-{
-    if (t->ahead == frames)
-        return;
-    t->ahead = frames;
-    if (t->prior_term != ULNA_NONE)
-        share(t);
-}
-
 ulna_status ulna_tracker_set_priors(ulna_tracker *t, ulna_work *work)
 {
     const ulna_track_options *o = &t->options;
@@ -136,7 +112,14 @@ ulna_status ulna_tracker_set_priors(ulna_tracker *t, ulna_work *work)
             t->prior.course[d] = fmax(t->prior.course[d], fmax(o->hold, o->posture) / sum);
     }
     t->prior.curve = o->curve / sum;
-    share(t);
+    for (int d = 0; d < t->nv; d++) {
+        double curve = t->prior.group[d] != ULNA_NONE ? t->prior.curve : 0;
+        double whole = t->prior.course[d] + t->prior.rest[d] + curve, inverse = whole > 0 ? 1 / whole : 0;
+        t->prior.whole[d] = whole;
+        t->prior.course_share[d] = inverse * t->prior.course[d];
+        t->prior.rest_share[d] = inverse * t->prior.rest[d];
+        t->prior.curve_share[d] = inverse * curve;
+    }
     ulna_anatomy_destroy(anatomy);
     return status;
 }

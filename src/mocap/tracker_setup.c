@@ -175,11 +175,6 @@ static void take_arrays(ulna_tracker *t, ulna_arena *arena)
     t->missing = ulna_arena_take(arena, count, 1);
     t->seen = ulna_arena_take(arena, 3 * count, sizeof(double));
     t->possible = ulna_arena_take(arena, 3 * count, sizeof(double));
-    t->last_velocity = ulna_arena_take(arena, (size_t)t->nv, sizeof(double));
-    t->last_velocity_before = ulna_arena_take(arena, (size_t)t->nv, sizeof(double));
-    t->q2_before = ulna_arena_take(arena, (size_t)t->nq, sizeof(double));
-    t->outlier_before = ulna_arena_take(arena, count, sizeof(int));
-    t->missing_before = ulna_arena_take(arena, count, 1);
 }
 
 static ulna_status make_problem(ulna_tracker *t, const ulna_marker_set *set, ulna_error *error)
@@ -289,7 +284,6 @@ ulna_status ulna_tracker_create(const ulna_model *model, const ulna_marker_set *
                            .options = options ? *options : ulna_track_options_default(),
                            .count = (int)set->count,
                            .prior_term = ULNA_NONE,
-                           .ahead = 1,
                            .nq = model->nq,
                            .nv = model->nv};
     ulna_track_options_resolve(layout.length_scale, &layout.options);
@@ -352,9 +346,7 @@ void ulna_tracker_reset(ulna_tracker *t, const double *q)
     memcpy(t->start, from, (size_t)t->nq * sizeof *from);
     memcpy(t->q1, from, (size_t)t->nq * sizeof *from);
     memcpy(t->good, from, (size_t)t->nq * sizeof *from);
-    t->history = t->age = t->was_lost = t->held = t->has_last_velocity = 0;
-    t->apart = 1;
-    ulna_tracker_set_ahead(t, 1);
+    t->history = t->age = t->was_lost = t->held = 0;
     t->usual = t->last_f = t->tolerated = 0;
     t->patience = t->rest_between = ULNA_TRACKER_PATIENCE;
     for (int i = 0; i < t->count; i++)
