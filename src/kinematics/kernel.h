@@ -165,6 +165,9 @@ typedef struct ulna_abreast_arrays {
     const ulna_model *model;
     const int *first;            /* nl + 1: the points on link l are first[l] .. first[l + 1] - 1 */
     int count;                   /* points */
+    const int *link;             /* loaded: the links with a point on them or beyond them, in order */
+    const int *bare_dof;         /* bare: the DOFs of the others */
+    int loaded, bare;
     const double *local;         /* 3 for each point: in the link's frame */
     const double *inverse;       /* for each point 1 / c^2 of its loss; 0: the square */
     const double *metric;        /* nv: damping is lambda times this */
@@ -182,7 +185,7 @@ typedef struct ulna_abreast_arrays {
     unsigned char *is_good; /* ULNA_ABREAST, out: all pivots were positive, so there is a step */
 
     /* Scratch, by lanes. */
-    double *q, *q_before, *q_after, *point, *slope, *curve, *mean, *sine, *cosine, *motion, *gain, *frame, *sums;
+    double *q, *q_before, *q_after, *point, *slope, *curve, *mean, *sine, *cosine, *motion, *gain, *frame, *spot, *sums;
 } ulna_abreast_arrays;
 
 static inline size_t ulna_link_words(const ulna_model *model)

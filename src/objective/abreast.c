@@ -17,7 +17,8 @@ struct ulna_abreast {
     double *local, *inverse;                             /* 3, 1 for each point */
     double *hold_weight, *inverse_weight, *inverse_more; /* nv: what the arrays have */
     double *weight;                                      /* of each point, if it is there */
-    int *term;       /* of each point: the terms are in the caller's order, points sorted by link */
+    int *term;             /* of each point: the terms are in the caller's order, points sorted by link */
+    int *link, *bare_dof;  /* what the arrays have */
     double *points;  /* ULNA_ABREAST x 4 for each point */
     double *nothing; /* 4 for each point, or nv: zeros, for lanes that are not used */
 };
@@ -49,6 +50,8 @@ static void take_arrays(ulna_abreast *a, ulna_arena *arena)
     a->inverse = ulna_arena_take(arena, count, sizeof *a->inverse);
     a->weight = ulna_arena_take(arena, count, sizeof *a->weight);
     a->term = ulna_arena_take(arena, count, sizeof *a->term);
+    a->link = ulna_arena_take(arena, (size_t)a->arrays.model->nl, sizeof *a->link);
+    a->bare_dof = ulna_arena_take(arena, nv, sizeof *a->bare_dof);
     a->hold_weight = ulna_arena_take(arena, nv, sizeof *a->hold_weight);
     a->inverse_weight = ulna_arena_take(arena, nv, sizeof *a->inverse_weight);
     a->inverse_more = ulna_arena_take(arena, nv, sizeof *a->inverse_more);
@@ -72,6 +75,27 @@ static void copy_points(ulna_abreast *a)
         }
     a->arrays.local = a->local;
     a->arrays.inverse = a->inverse;
+}
+
+/* From the leaves on: a link is loaded if it has points, or one of its children is. */
+static void find_loaded(ulna_abreast *a)
+{
+    const ulna_model *model = a->arrays.model;
+    int *is_loaded = a->link;
+    for (int l = 0; l < model->nl; l++)
+        is_loaded[l] = a->arrays.first[l + 1] > a->arrays.first[l];
+    for (int l = model->nl - 1; l > 0; l--)
+        is_loaded[model->link[l].parent] |= is_loaded[l];
+    for (int l = 0; l < model->nl; l++) {
+        const ulna_link *link = &model->link[l];
+        if (is_loaded[l]) /* a place that has been read */
+            a->link[a->arrays.loaded++] = l;
+        else
+            for (int d = link->dof; d < link->dof + link->dof_count; d++)
+                a->bare_dof[a->arrays.bare++] = d;
+    }
+    a->arrays.link = a->link;
+    a->arrays.bare_dof = a->bare_dof;
 }
 
 static void sum_weights(ulna_abreast *a)
@@ -117,6 +141,7 @@ ulna_status ulna_abreast_create(const ulna_problem *problem, const double *metri
     arena = (ulna_arena){memory, sizeof layout, 0};
     take_arrays(&layout, &arena);
     copy_points(&layout);
+    find_loaded(&layout);
     sum_weights(&layout);
     for (int lane = 0; lane < ULNA_ABREAST; lane++)
         empty_lane(&layout, lane);
