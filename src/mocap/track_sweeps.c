@@ -146,21 +146,21 @@ static int begins(const ulna_passes *p, int k, int count)
     return (int)((long long)p->total * k / count);
 }
 
+/* The way forth has its seams in the middle of the stretches of the way back: a stretch that leaves the take at its end goes on at its
+ * beginning. */
 static ulna_status sweep(sweeping *s, int is_back)
 {
     const ulna_passes *p = s->p;
     int count = p->total / LEAST_STRETCH;
-    count = count > ULNA_ABREAST ? ULNA_ABREAST : count;
-    count -= !is_back; /* other seams than the last time */
-    count = count < 1 ? 1 : count;
-    int longest = (p->total + count - 1) / count;
+    count = count > ULNA_ABREAST ? ULNA_ABREAST : count < 1 ? 1 : count;
+    int longest = (p->total + count - 1) / count, shift = count > 1 ? longest / 2 : 0;
     ulna_status status = ULNA_OK;
     for (int i = 0; i < longest && status == ULNA_OK && !atomic_load(&p->j->cancelled); i++) {
         s->count = 0;
         for (int k = 0; k < count; k++) {
             int first = begins(p, k, count), last = begins(p, k + 1, count);
             if (i < last - first)
-                s->frames[s->count++] = is_back ? last - 1 - i : first + i;
+                s->frames[s->count++] = is_back ? last - 1 - i : (first + i + shift) % p->total;
         }
         status = sweep_frames(s);
     }
