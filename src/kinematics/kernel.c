@@ -52,7 +52,7 @@ void ulna_abreast_take(ulna_abreast_arrays *arrays, ulna_arena *arena)
         {&arrays->slope, nv},    {&arrays->curve, nv},      {&arrays->mean, (size_t)arrays->hold.groups},
         {&arrays->sine, nv},     {&arrays->cosine, nv},     {&arrays->motion, 6 * nv},
         {&arrays->gain, 7 * nv}, {&arrays->frame, 12 * nl}, {&arrays->spot, 7 * count},
-        {&arrays->sums, 27 * nl}};
+        {&arrays->sums, 27 * nl}, {&arrays->distance, count}};
     for (size_t i = 0; i < sizeof by_lanes / sizeof *by_lanes; i++)
         *by_lanes[i].array = ulna_arena_take(arena, by_lanes[i].items, ULNA_ABREAST * sizeof(double));
     arrays->is_good = ulna_arena_take(arena, ULNA_ABREAST, 1);

@@ -118,6 +118,12 @@ static void empty_lane(ulna_abreast *a, int lane)
     a->arrays.sides[lane] = 1;
 }
 
+static void empty_lanes(ulna_abreast *abreast)
+{
+    for (int lane = 0; lane < ULNA_ABREAST; lane++)
+        empty_lane(abreast, lane);
+}
+
 ulna_status ulna_abreast_create(const ulna_problem *problem, const double *metric, const unsigned char *locked,
                                 const ulna_abreast_hold *hold, const ulna_allocator *allocator, ulna_abreast **abreast)
 {
@@ -143,8 +149,7 @@ ulna_status ulna_abreast_create(const ulna_problem *problem, const double *metri
     copy_points(&layout);
     find_loaded(&layout);
     sum_weights(&layout);
-    for (int lane = 0; lane < ULNA_ABREAST; lane++)
-        empty_lane(&layout, lane);
+    empty_lanes(&layout);
     *abreast = memory;
     **abreast = layout;
     return ULNA_OK;
@@ -167,21 +172,28 @@ static void find_origin(const ulna_model *model, const double *q, double origin[
             origin[k] += q[root->coordinate + s] * root->rotation[root->segment[s] - ULNA_SEGMENT_TX][k];
 }
 
-void ulna_abreast_load(ulna_abreast *abreast, int lane, const double *q, const double *before, const double *after,
-                       const double *points)
+/* A point that is missing has no weight, and is `missing` instead. */
+static void load_pose(ulna_abreast *abreast, int lane, const double *q, const double *points, double missing)
 {
     ulna_abreast_arrays *a = &abreast->arrays;
     double *row = abreast->points + 4 * (size_t)a->count * (size_t)lane, origin[3];
+    a->points[lane] = row;
+    a->row[lane] = q;
     find_origin(a->model, q, origin);
     for (int i = 0; i < a->count; i++, row += 4) {
         const double *point = points + 3 * (size_t)abreast->term[i];
         int is_there = !isnan(point[0] + point[1] + point[2]);
         for (int k = 0; k < 3; k++)
-            row[k] = is_there ? point[k] - origin[k] : 0;
+            row[k] = is_there ? point[k] - origin[k] : missing;
         row[3] = is_there ? abreast->weight[i] : 0;
     }
-    a->points[lane] = abreast->points + 4 * (size_t)a->count * (size_t)lane;
-    a->row[lane] = q;
+}
+
+void ulna_abreast_load(ulna_abreast *abreast, int lane, const double *q, const double *before, const double *after,
+                       const double *points)
+{
+    ulna_abreast_arrays *a = &abreast->arrays;
+    load_pose(abreast, lane, q, points, 0);
     a->before[lane] = before ? before : q; /* no way to go */
     a->after[lane] = after ? after : q;
     a->sides[lane] = (before != NULL) + (after != NULL);
@@ -190,8 +202,7 @@ void ulna_abreast_load(ulna_abreast *abreast, int lane, const double *q, const d
 void ulna_abreast_solve(ulna_abreast *abreast, const ulna_work *work, double kappa, double most_f, double least_lambda)
 {
     work->pose->kernel->abreast(&abreast->arrays, kappa, most_f, least_lambda);
-    for (int lane = 0; lane < ULNA_ABREAST; lane++)
-        empty_lane(abreast, lane);
+    empty_lanes(abreast);
 }
 
 int ulna_abreast_step(const ulna_abreast *abreast, int lane, double *step)
@@ -200,4 +211,22 @@ int ulna_abreast_step(const ulna_abreast *abreast, int lane, double *step)
     for (int d = 0; d < a->model->nv; d++)
         step[d] = a->step[d * ULNA_ABREAST + lane];
     return a->is_good[lane];
+}
+
+void ulna_abreast_load_measured(ulna_abreast *abreast, int lane, const double *q, const double *points)
+{
+    load_pose(abreast, lane, q, points, (double)NAN);
+}
+
+void ulna_abreast_measure(ulna_abreast *abreast, const ulna_work *work)
+{
+    work->pose->kernel->abreast_distances(&abreast->arrays);
+    empty_lanes(abreast);
+}
+
+void ulna_abreast_distances(const ulna_abreast *abreast, int lane, double *distances)
+{
+    const ulna_abreast_arrays *a = &abreast->arrays;
+    for (int i = 0; i < a->count; i++)
+        distances[abreast->term[i]] = a->distance[i * ULNA_ABREAST + lane];
 }

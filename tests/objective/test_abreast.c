@@ -32,7 +32,7 @@ typedef struct scene {
 /* A pose with its neighbours, the goals of its points, and the step that it should have. */
 typedef struct lane {
     double *q, *before, *after, *step;
-    double points[3 * POINTS];
+    double points[3 * POINTS], distance[POINTS];
     int sides; /* 1: before, 2: after, 3: both */
 } lane;
 
@@ -154,6 +154,7 @@ static void single_step(const scene *s, const unsigned char *locked, lane *l)
     for (int d = 0; d < s->nv; d++)
         shift[d] = lambda * s->metric[d];
     ulna_step_options options = {.shift = shift, .locked = locked};
+    assert_int_equal(ulna_point_errors(s->work, 0, POINTS, 0, l->distance), ULNA_OK);
     assert_int_equal(ulna_work_step(s->work, &options, l->step, NULL, NULL), ULNA_OK);
     free(shift);
 }
@@ -196,6 +197,21 @@ static void compare(const ulna_abreast *abreast, const lane *lanes, int nv, cons
     free(step);
 }
 
+static void compare_distances(const ulna_abreast *abreast, const lane *lanes, double far_m, const char *kernel, int round)
+{
+    double distance[POINTS];
+    for (int k = 0; k < ULNA_ABREAST; k++) {
+        if (!lanes[k].q)
+            continue;
+        ulna_abreast_distances(abreast, k, distance);
+        for (int i = 0; i < POINTS; i++) {
+            double alone = lanes[k].distance[i];
+            if (!(fabs(distance[i] - alone) <= 1e-14 * (20 + far_m)) && !(isnan(distance[i]) && isnan(alone)))
+                fail_msg("%s, round %d, lane %d, point %d: %.17g m, alone %.17g", kernel, round, k, i, distance[i], alone);
+        }
+    }
+}
+
 /* Most lanes with the kernel at hand; some are left empty. */
 static void run_round(ulna_test_rng *rng, scene *s, double far_m, const char *kernel, int round)
 {
@@ -214,6 +230,11 @@ static void run_round(ulna_test_rng *rng, scene *s, double far_m, const char *ke
     }
     ulna_abreast_solve(abreast, s->work, KAPPA, MOST_F, LEAST_LAMBDA);
     compare(abreast, lanes, s->nv, kernel, round);
+    for (int k = 0; k < ULNA_ABREAST; k++)
+        if (lanes[k].q)
+            ulna_abreast_load_measured(abreast, k, lanes[k].q, lanes[k].points);
+    ulna_abreast_measure(abreast, s->work);
+    compare_distances(abreast, lanes, far_m, kernel, round);
     for (int k = 0; k < ULNA_ABREAST; k++) {
         free(lanes[k].q);
         free(lanes[k].before);
@@ -232,7 +253,7 @@ static int is_known(const scene *s)
     return found;
 }
 
-static void steps_abreast_are_single_steps(void **state)
+static void steps_and_distances_abreast_are_single_ones(void **state)
 {
     (void)state;
     ulna_test_rng rng = ulna_test_rng_seed(71);
@@ -282,7 +303,7 @@ static void others_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_abreast_are_single_steps),
+        cmocka_unit_test(steps_and_distances_abreast_are_single_ones),
         cmocka_unit_test(others_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
