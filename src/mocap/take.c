@@ -48,7 +48,22 @@ static int find_exchange(const double axes[9], int from[3], double sign[3])
     return 1;
 }
 
-/* For markers that are all positions, or NaN, and nowhere at the origin: 0 if one is not, and nothing is there. */
+/* Markers that are known to be seen. */
+static void gather_seen(const double *row, const int from[3], const double sign[3], size_t count, const int *markers,
+                        double *positions)
+{
+    const int a = from[0], b = from[1], c = from[2];
+    const double x = sign[0], y = sign[1], z = sign[2];
+    for (size_t i = 0; i < count; i++) {
+        const double *at = row + 3 * (size_t)markers[i];
+        double *to = positions + 3 * i;
+        to[0] = x * at[a];
+        to[1] = y * at[b];
+        to[2] = z * at[c];
+    }
+}
+
+/* Markers that are positions or NaN, as nearly always, and not at the origin. Returns 0 if one is neither: then nothing is gathered. */
 static int gather_usual(const double *row, const int from[3], const double sign[3], size_t count, const int *markers,
                         double *positions)
 {
@@ -70,13 +85,15 @@ static int gather_usual(const double *row, const int from[3], const double sign[
 
 void ulna_take_gather_recorded(const ulna_take *take, int frame, size_t count, const int *markers, double *positions)
 {
-    int from[3];
+    const double *row = ulna_recording_frame(take->recording, take->skipped + frame);
+    int from[3], is_done = 0;
     double sign[3];
-    if (find_exchange(take->axes, from, sign) &&
-        gather_usual(ulna_recording_frame(take->recording, take->skipped + frame), from, sign, count, markers,
-                     positions))
-        return;
-    for (size_t i = 0; i < count; i++)
+    if (find_exchange(take->axes, from, sign)) {
+        is_done = take->is_whole || gather_usual(row, from, sign, count, markers, positions);
+        if (take->is_whole)
+            gather_seen(row, from, sign, count, markers, positions);
+    }
+    for (size_t i = 0; i < count && !is_done; i++)
         ulna_take_marker_recorded(take, frame, markers[i], positions + 3 * i);
 }
 
@@ -335,6 +352,9 @@ static ulna_status match(ulna_take *take, const ulna_marker_set *all, ulna_error
     ulna_release(&take->allocator, seen, room, sizeof *seen);
     if (status == ULNA_OK)
         status = ulna_take_check_origin(take);
+    take->is_whole = 1;
+    for (size_t i = 0; i < take->set.count; i++)
+        take->is_whole &= take->seen[i] == take->frame_count;
     if (status != ULNA_OK)
         return ulna_fail(error, status, "no memory for %zu markers", all->count);
     return take->set.count ? ULNA_OK : fail_match(take, all, error);
