@@ -603,21 +603,13 @@ static void find_leap(ulna_tracker *t, const double *positions)
     t->leap = leaps * MANY_LEAPS > seen ? t->leap + 1 : 0;
 }
 
-static int is_all_there(int count, const double *positions)
-{
-    int beyond = 0;
-    for (int k = 0; k < 3 * count; k++)
-        beyond |= !(fabs(positions[k]) <= ULNA_FARTHEST_MARKER);
-    return !beyond;
-}
-
 /* What can be a position; the rest counts as missing. Returns how many markers count. */
 static int take_positions(ulna_tracker *t, const double *positions)
 {
     int seen = 0, changes = 0, marks = 0;
     if (t->was_lost)
         find_leap(t, positions);
-    if (t->whole && is_all_there(t->count, positions)) {
+    if (t->whole && ulna_all_within(ULNA_FARTHEST_MARKER, positions, 3 * t->count)) {
         memcpy(t->seen, positions, 3 * (size_t)t->count * sizeof *positions);
         return t->whole;
     }
