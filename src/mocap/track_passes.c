@@ -143,11 +143,8 @@ void ulna_pass_copy(const ulna_passes *p, const unsigned char *marks, int mark, 
         memcpy(to, from, (size_t)model->nq * sizeof *to);
         return;
     }
-    for (int b = 0; b < model->nb; b++) {
-        const ulna_body *body = &model->body[b];
-        if (marks[b] == mark)
-            memcpy(to + body->coordinate, from + body->coordinate, (size_t)body->coordinate_count * sizeof *to);
-    }
+    for (int c = 0; c < model->nq; c++) /* no branches: joints have few coordinates each */
+        to[c] = marks[p->body_of[c]] == mark ? from[c] : to[c];
 }
 
 /* ---- measuring again --------------------------------------------------------------------------------------------- */
@@ -194,6 +191,8 @@ static void take_arrays(ulna_passes *p, ulna_arena *arena)
     p->suspect = ulna_arena_take(arena, total, 1);
     p->back_lost = ulna_arena_take(arena, total, 1);
     p->hidden = ulna_arena_take(arena, total * nb, 1);
+    p->is_at_times = ulna_arena_take(arena, nb, 1);
+    p->body_of = ulna_arena_take(arena, (size_t)p->nq, sizeof *p->body_of);
     p->is_shown = ulna_arena_take(arena, j->used.count, 1);
     p->is_girdle = ulna_arena_take(arena, nb, 1);
     p->is_mended = ulna_arena_take(arena, nb, 1);
@@ -202,6 +201,9 @@ static void take_arrays(ulna_passes *p, ulna_arena *arena)
 static ulna_status run(ulna_passes *p)
 {
     ulna_track_job *j = p->j;
+    for (int b = 0; b < j->take->model->nb; b++)
+        for (int c = 0; c < j->take->model->body[b].coordinate_count; c++)
+            p->body_of[j->take->model->body[b].coordinate + c] = b;
     find_costs(p);
     ulna_pass_find_suspects(p);
     if (j->options->loss) /* plain least squares weigh every marker in full */
