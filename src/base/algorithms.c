@@ -84,7 +84,7 @@ double ulna_median(double *numbers, size_t count)
     return count ? 0.5 * numbers[(count - 1) / 2] + 0.5 * numbers[count / 2] : (double)NAN;
 }
 
-/* The number of rank k of x, nearly: that of a sample. */
+/* The number of rank k of x, nearly: that of a sample, or the next one toward the middle, so that few numbers are left on the side of k. */
 static double guess_number(const double *x, ptrdiff_t count, ptrdiff_t k)
 {
     double sample[SAMPLE];
@@ -97,7 +97,8 @@ static double guess_number(const double *x, ptrdiff_t count, ptrdiff_t k)
             sample[at] = sample[at - 1];
         sample[at] = number;
     }
-    return sample[k * SAMPLE / count];
+    ptrdiff_t at = k * SAMPLE / count;
+    return sample[at < SAMPLE / 2 ? at + 1 : at - 1];
 }
 
 /* Those below the pivot come first, or, with `equals`, those up to it; returns how many. Nothing is decided by a branch: the next
@@ -105,11 +106,17 @@ static double guess_number(const double *x, ptrdiff_t count, ptrdiff_t k)
 static ptrdiff_t part_numbers(double *x, ptrdiff_t count, double pivot, int equals)
 {
     ptrdiff_t found = 0;
-    for (ptrdiff_t i = 0; i < count; i++) {
+    for (ptrdiff_t i = 0; i < count && !equals; i++) {
         double number = x[i];
         x[i] = x[found];
         x[found] = number;
-        found += (number < pivot) | (equals & (number == pivot));
+        found += number < pivot;
+    }
+    for (ptrdiff_t i = 0; i < count && equals; i++) {
+        double number = x[i];
+        x[i] = x[found];
+        x[found] = number;
+        found += number <= pivot;
     }
     return found;
 }

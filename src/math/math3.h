@@ -7,6 +7,7 @@
 #ifndef ULNA_SRC_MATH3_H
 #define ULNA_SRC_MATH3_H
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -131,12 +132,19 @@ static inline long long ulna_sign_bits(double x)
     return bits;
 }
 
+/* Is none larger than `most`, whatever its sign, or NaN? `most` is positive. The bits of positive numbers are in the order of these, with those of
+ * NaN behind all. */
+static inline int ulna_all_within(double most, const double *x, int n)
+{
+    long long signs = 0;
+    for (int i = 0; i < n; i++)
+        signs |= ulna_sign_bits(most) - ulna_sign_bits(fabs(x[i]));
+    return signs >= 0;
+}
+
 static inline int ulna_all_finite(const double *x, int n)
 {
-    double sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += x[i] * 0.0;
-    return sum == 0.0;
+    return ulna_all_within(DBL_MAX, x, n);
 }
 
 /* Rotation by `angle` about coordinate axis 0, 1 or 2. */

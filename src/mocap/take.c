@@ -39,40 +39,62 @@ int ulna_take_position(const ulna_take *take, int frame, int marker, double posi
 static int find_exchange(const double axes[9], int from[3], double sign[3])
 {
     for (int k = 0; k < 3; k++) {
-        from[k] = ulna_largest(axes + 3 * k);
-        sign[k] = axes[3 * k + from[k]];
-        for (int i = 0; i < 3; i++)
-            if (axes[3 * k + i] != (i == from[k] ? copysign(1, sign[k]) : 0))
-                return 0;
+        const double *row = axes + 3 * k;
+        from[k] = row[0] != 0 ? 0 : row[1] != 0 ? 1 : 2;
+        sign[k] = row[from[k]];
+        if ((row[0] != 0) + (row[1] != 0) + (row[2] != 0) != 1 || fabs(sign[k]) != 1)
+            return 0;
     }
     return 1;
 }
 
-void ulna_take_gather_recorded(const ulna_take *take, int frame, size_t count, const int *markers, double *positions)
+/* Markers that are known to be seen. */
+static void gather_seen(const double *row, const int from[3], const double sign[3], size_t count, const int *markers,
+                        double *positions)
 {
-    const double *row = ulna_recording_frame(take->recording, take->skipped + frame);
-    const unsigned char *is_zero_missing = take->is_zero_missing;
-    int from[3];
-    double sign[3];
-    if (!find_exchange(take->axes, from, sign)) {
-        for (size_t i = 0; i < count; i++)
-            ulna_take_marker_recorded(take, frame, markers[i], positions + 3 * i);
-        return;
-    }
     const int a = from[0], b = from[1], c = from[2];
     const double x = sign[0], y = sign[1], z = sign[2];
     for (size_t i = 0; i < count; i++) {
         const double *at = row + 3 * (size_t)markers[i];
         double *to = positions + 3 * i;
-        if (!ulna_is_position(at) ||
-            (at[0] == 0 && is_zero_missing && is_zero_missing[markers[i]] && ulna_is_zero(at))) {
-            to[0] = to[1] = to[2] = (double)NAN;
-            continue;
-        }
         to[0] = x * at[a];
         to[1] = y * at[b];
         to[2] = z * at[c];
     }
+}
+
+/* Markers that are positions or NaN, as nearly always, and not at the origin. Returns 0 if one is neither: then nothing is gathered. */
+static int gather_usual(const double *row, const int from[3], const double sign[3], size_t count, const int *markers,
+                        double *positions)
+{
+    const int a = from[0], b = from[1], c = from[2];
+    const double x = sign[0], y = sign[1], z = sign[2];
+    double most = 0, least = ULNA_FARTHEST_MARKER;
+    for (size_t i = 0; i < count; i++) {
+        const double *at = row + 3 * (size_t)markers[i];
+        double *to = positions + 3 * i;
+        double size = fabs(at[0]) + fabs(at[1]) + fabs(at[2]), missing = 0 * size; /* 0 or NaN */
+        most = size > most ? size : most;
+        least = size < least ? size : least;
+        to[0] = x * at[a] + missing;
+        to[1] = y * at[b] + missing;
+        to[2] = z * at[c] + missing;
+    }
+    return most <= ULNA_FARTHEST_MARKER && least > 0;
+}
+
+void ulna_take_gather_recorded(const ulna_take *take, int frame, size_t count, const int *markers, double *positions)
+{
+    const double *row = ulna_recording_frame(take->recording, take->skipped + frame);
+    int from[3], is_done = 0;
+    double sign[3];
+    if (find_exchange(take->axes, from, sign)) {
+        is_done = take->is_whole || gather_usual(row, from, sign, count, markers, positions);
+        if (take->is_whole)
+            gather_seen(row, from, sign, count, markers, positions);
+    }
+    for (size_t i = 0; i < count && !is_done; i++)
+        ulna_take_marker_recorded(take, frame, markers[i], positions + 3 * i);
 }
 
 void ulna_take_gather(const ulna_take *take, int frame, size_t count, const int *markers, double *positions)
@@ -330,6 +352,9 @@ static ulna_status match(ulna_take *take, const ulna_marker_set *all, ulna_error
     ulna_release(&take->allocator, seen, room, sizeof *seen);
     if (status == ULNA_OK)
         status = ulna_take_check_origin(take);
+    take->is_whole = 1;
+    for (size_t i = 0; i < take->set.count; i++)
+        take->is_whole &= take->seen[i] == take->frame_count;
     if (status != ULNA_OK)
         return ulna_fail(error, status, "no memory for %zu markers", all->count);
     return take->set.count ? ULNA_OK : fail_match(take, all, error);

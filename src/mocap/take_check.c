@@ -300,12 +300,17 @@ ulna_status ulna_take_find_doubts(ulna_take *take, int is_thorough, ulna_error *
 
 ulna_status ulna_take_check_numbers(const ulna_take *take, const ulna_clip *clip, ulna_error *error)
 {
-    for (int f = 0; f < clip->frame_count; f++)
-        for (int c = 0; c < clip->coordinate_count; c++)
-            if (!isfinite(ulna_clip_frame(clip, f)[c]))
-                return ulna_fail(error, ULNA_ERR_NUMBER,
-                                 "coordinate %d of frame %lld came out as NaN or infinite, so nothing is returned: "
-                                 "look for extreme offsets, weights or positions",
-                                 c, (long long)take->first_frame + f);
+    for (int f = 0; f < clip->frame_count; f++) {
+        const double *q = ulna_clip_frame(clip, f);
+        int c = 0;
+        if (ulna_all_finite(q, clip->coordinate_count))
+            continue;
+        while (isfinite(q[c]))
+            c++;
+        return ulna_fail(error, ULNA_ERR_NUMBER,
+                         "coordinate %d of frame %lld came out as NaN or infinite, so nothing is returned: "
+                         "look for extreme offsets, weights or positions",
+                         c, (long long)take->first_frame + f);
+    }
     return ULNA_OK;
 }

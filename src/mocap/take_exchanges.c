@@ -97,6 +97,7 @@ typedef struct trails {
     int *column;  /* count: their numbers in the recording */
     double *now, *last, *velocity, *expected;
     int *seen;    /* count: frame, or ULNA_NONE */
+    int all_seen; /* frame in which all were, not noted in `seen`; or ULNA_NONE */
     int *leaper;  /* at most count, and one that is none */
     double *next; /* count x 3: places in the next frame */
     void *memory;
@@ -117,7 +118,7 @@ static void take_arrays(trails *t, ulna_arena *arena)
 static ulna_status open_trails(ulna_take *take, double scale, trails *t)
 {
     ulna_arena arena = {0};
-    *t = (trails){.take = take, .scale = scale};
+    *t = (trails){.take = take, .scale = scale, .all_seen = ULNA_NONE};
     take_arrays(t, &arena);
     t->bytes = arena.used;
     t->memory = arena.failed ? NULL : ulna_allocate(&take->allocator, t->bytes, 1);
@@ -142,13 +143,10 @@ static int was_seen(const trails *t, size_t i, int frame)
 /* Is every marker seen, in this frame and in the one before? */
 static int is_whole(const trails *t, int frame)
 {
-    const int count = (int)t->count;
     int missing = 0;
-    for (int i = 0; i < count; i++)
-        missing |= t->seen[i] != frame - 1;
-    for (int i = 0; i < 3 * count; i += 3)
-        missing |= isnan(t->now[i]);
-    return frame > 0 && !missing;
+    for (size_t i = 0; i < t->count && !t->take->is_whole; i++)
+        missing |= isnan(t->now[3 * i]);
+    return frame > 0 && t->all_seen == frame - 1 && !missing;
 }
 
 /* Then it is simple: does none leap? What is remembered is as `remember` has it. */
@@ -172,9 +170,15 @@ static int go_on(trails *t, int frame)
         velocity[k] = now[k] - last[k];
         last[k] = now[k];
     }
-    for (int i = 0; i < count; i++)
-        t->seen[i] = frame;
+    t->all_seen = frame;
     return 1;
+}
+
+static void note_all_seen(trails *t)
+{
+    for (size_t i = 0; i < t->count && t->all_seen != ULNA_NONE; i++)
+        t->seen[i] = t->all_seen;
+    t->all_seen = ULNA_NONE;
 }
 
 /* Most markers leap. Is the recording cut there? Not if they go on like that in the next frame: nothing is expected at the beginning of a recording,
@@ -279,6 +283,7 @@ static void remember(trails *t, int frame, int is_cut, int is_fast)
     const double *now = t->now;
     double *last = t->last, *velocity = t->velocity;
     const int count = (int)t->count;
+    int seen = 0;
     for (int i = 0; i < count; i++, now += 3, last += 3, velocity += 3) {
         if (isnan(now[0]) || (!is_fast && is_stray(t, i, frame))) /* what is gathered is a position or missing */
             continue;
@@ -288,7 +293,9 @@ static void remember(trails *t, int frame, int is_cut, int is_fast)
             last[k] = now[k];
         }
         t->seen[i] = frame;
+        seen++;
     }
+    t->all_seen = seen == count ? frame : ULNA_NONE;
 }
 
 static ulna_status add_cut(ulna_take *take, int frame)
@@ -318,6 +325,7 @@ static ulna_status find_leaps(trails *t)
         ulna_take_gather_recorded(take, f, t->count, t->column, t->now);
         if (is_whole(t, f) && go_on(t, f))
             continue;
+        note_all_seen(t);
         int is_cut, is_fast, leaps = find_leapers(t, f, &is_cut, &is_fast);
         if (!is_cut)
             status = find_exchanges_in(t, leaps, f);

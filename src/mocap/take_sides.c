@@ -123,15 +123,15 @@ static ulna_status fit(const fitting *f, int way, double enough, double *rms)
 static ulna_status fit_all(ulna_take *take, fitting *f)
 {
     choose_frames(f);
+    double enough = GOOD_FIT * ulna_model_length_scale(take->model);
+    ulna_status status = fit(f, 0, enough, &take->fit[0]);
+    if (!(take->fit[0] > enough))
+        return status;
     size_t paired = ulna_take_find_partners(take, f->partner), alone = 0;
     for (size_t i = 0; i < take->set.count; i++)
         alone += f->partner[i] == ULNA_NONE;
     int has_sides =
         paired >= FEWEST_PAIRED && alone * MOSTLY_PAIRED <= take->set.count; /* those left out fit no worse */
-    double enough = GOOD_FIT * ulna_model_length_scale(take->model);
-    ulna_status status = fit(f, 0, enough, &take->fit[0]);
-    if (!(take->fit[0] > enough))
-        return status;
     for (int way = 1; way < WAYS && status == ULNA_OK && (way < 2 || has_sides); way++)
         status = fit(f, way, -1, &take->fit[way]);
     double mirrored = take->fit[1], exchanged = take->fit[2];

@@ -67,7 +67,7 @@ void ulna_track_keep(const ulna_track_job *j, const ulna_tracker *tracker, int f
     *to = *report;
     if (report->worst_marker != ULNA_NONE)
         to->worst_marker = j->item[report->worst_marker];
-    for (size_t i = 0; i < j->take->set.count; i++)
+    for (size_t i = 0; i < j->take->set.count && j->used.count < j->take->set.count; i++)
         distances[i] = (double)NAN;
     for (size_t i = 0; i < j->used.count; i++)
         distances[j->item[i]] = tracker->distance[i];

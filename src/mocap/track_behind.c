@@ -251,17 +251,19 @@ ulna_status ulna_pass_mend(ulna_passes *p, int first, int last)
     return status;
 }
 
-/* Once all of a body is solved, the two ways are weighed; of joints that are put into a pose, only the whole tells. */
+/* Once all of a body is solved, the two ways are weighed; of joints that are put into a pose, only the whole tells. Leaves all distances
+ * measured. */
 static ulna_status mend_suspects(ulna_passes *p, int first, int last)
 {
+    double cost = 0;
     ulna_pass_choose_suspects(p, first, last);
-    if (!memchr(p->is_mended, 0, (size_t)p->j->take->model->nb))
-        return ulna_pass_mend(p, first, last);
-    double cost;
-    ulna_status status = ulna_pass_keep_former(p, first, last, &cost);
+    int is_all = !memchr(p->is_mended, 0, (size_t)p->j->take->model->nb);
+    ulna_status status = is_all ? ULNA_OK : ulna_pass_keep_former(p, first, last, &cost);
     if (status == ULNA_OK)
         status = ulna_pass_mend(p, first, last);
-    return status == ULNA_OK ? ulna_pass_compare_former(p, first, last, cost) : status;
+    if (status != ULNA_OK)
+        return status;
+    return is_all ? measure_all(p, first, last) : ulna_pass_compare_former(p, first, last, cost);
 }
 
 ulna_status ulna_pass_mend_all(ulna_passes *p)
@@ -273,10 +275,10 @@ ulna_status ulna_pass_mend_all(ulna_passes *p)
         if (first < last)
             status = mend_suspects(p, first, last);
     }
-    for (int f = 0; f < p->total && status == ULNA_OK; f++) {
-        status = p->suspect[f] ? ulna_pass_measure(p, f) : ULNA_OK;
-        for (size_t i = 0; i < p->j->used.count && p->suspect[f]; i++)
-            p->farthest[i] = fmax(p->farthest[i], ulna_pass_distance(p, f, i)); /* not NaN */
-    }
+    for (int f = 0; f < p->total && status == ULNA_OK; f++)
+        for (size_t i = 0; i < p->j->used.count && p->suspect[f]; i++) {
+            double d = ulna_pass_distance(p, f, i);
+            p->farthest[i] = d > p->farthest[i] ? d : p->farthest[i];
+        }
     return status;
 }

@@ -81,23 +81,31 @@ static void find_limit(ulna_passes *p)
     p->limit = p->median + fmax(STANDS_OUT * spread, 0.5 * least * least);
 }
 
-/* The same of each marker's distance. */
+/* The same of each marker's distance, in `distances`, which are in another order afterwards. */
+static void find_marker_limit(ulna_passes *p, size_t i, double *distances, size_t count)
+{
+    double spread, median = ulna_median_and_spread(distances, count, &spread);
+    p->usual[i] = fmax(median + NO_SURPRISE * spread, LEAST_EXCESS * p->j->options->loss_scale);
+    p->astray[i] = p->j->used.items[i].weight > 0 ? fmax(median + STANDS_OUT * spread, p->j->options->loss_scale)
+                                                  : (double)INFINITY;
+}
+
+/* Two markers at a time: the numbers of a frame are side by side in memory, those of a marker are not. */
 static void find_marker_limits(ulna_passes *p)
 {
-    for (size_t i = 0; i < p->j->used.count; i++) {
-        double spread;
-        size_t n = 0;
-        p->farthest[i] = 0;
+    double *of[2] = {p->sorted, p->back_cost};
+    for (size_t i = 0; i < p->j->used.count; i += 2) {
+        size_t n[2] = {0, 0}, next = i + 1 < p->j->used.count ? i + 1 : i;
         for (int f = 0; f < p->total; f++) {
-            double d = ulna_pass_distance(p, f, i);
-            p->sorted[n] = d;
-            n += (size_t)!isnan(d);
-            p->farthest[i] = d > p->farthest[i] ? d : p->farthest[i];
+            double a = ulna_pass_distance(p, f, i), b = ulna_pass_distance(p, f, next);
+            of[0][n[0]] = a;
+            of[1][n[1]] = b;
+            n[0] += (size_t)!isnan(a);
+            n[1] += (size_t)!isnan(b);
         }
-        double median = ulna_median_and_spread(p->sorted, n, &spread);
-        p->usual[i] = fmax(median + NO_SURPRISE * spread, LEAST_EXCESS * p->j->options->loss_scale);
-        p->astray[i] = p->j->used.items[i].weight > 0 ? fmax(median + STANDS_OUT * spread, p->j->options->loss_scale)
-                                                      : (double)INFINITY;
+        find_marker_limit(p, i, of[0], n[0]);
+        if (next > i)
+            find_marker_limit(p, next, of[1], n[1]);
     }
 }
 
@@ -105,8 +113,11 @@ static void find_costs(ulna_passes *p)
 {
     const ulna_track_job *j = p->j;
     for (int f = 0; f < p->total; f++) {
-        for (size_t i = 0; i < j->used.count; i++)
-            p->positions[i] = ulna_pass_distance(p, f, i);
+        for (size_t i = 0; i < j->used.count; i++) {
+            double d = ulna_pass_distance(p, f, i);
+            p->positions[i] = d;
+            p->farthest[i] = d > p->farthest[i] ? d : p->farthest[i];
+        }
         p->cost[f] = ulna_pass_cost(p, p->positions);
     }
     find_limit(p);
@@ -143,11 +154,8 @@ void ulna_pass_copy(const ulna_passes *p, const unsigned char *marks, int mark, 
         memcpy(to, from, (size_t)model->nq * sizeof *to);
         return;
     }
-    for (int b = 0; b < model->nb; b++) {
-        const ulna_body *body = &model->body[b];
-        if (marks[b] == mark)
-            memcpy(to + body->coordinate, from + body->coordinate, (size_t)body->coordinate_count * sizeof *to);
-    }
+    for (int c = 0; c < model->nq; c++) /* no branches: joints have few coordinates each */
+        to[c] = marks[p->body_of[c]] == mark ? from[c] : to[c];
 }
 
 /* ---- measuring again --------------------------------------------------------------------------------------------- */
@@ -194,6 +202,8 @@ static void take_arrays(ulna_passes *p, ulna_arena *arena)
     p->suspect = ulna_arena_take(arena, total, 1);
     p->back_lost = ulna_arena_take(arena, total, 1);
     p->hidden = ulna_arena_take(arena, total * nb, 1);
+    p->is_at_times = ulna_arena_take(arena, nb, 1);
+    p->body_of = ulna_arena_take(arena, (size_t)p->nq, sizeof *p->body_of);
     p->is_shown = ulna_arena_take(arena, j->used.count, 1);
     p->is_girdle = ulna_arena_take(arena, nb, 1);
     p->is_mended = ulna_arena_take(arena, nb, 1);
@@ -202,6 +212,9 @@ static void take_arrays(ulna_passes *p, ulna_arena *arena)
 static ulna_status run(ulna_passes *p)
 {
     ulna_track_job *j = p->j;
+    for (int b = 0; b < j->take->model->nb; b++)
+        for (int c = 0; c < j->take->model->body[b].coordinate_count; c++)
+            p->body_of[j->take->model->body[b].coordinate + c] = b;
     find_costs(p);
     ulna_pass_find_suspects(p);
     if (j->options->loss) /* plain least squares weigh every marker in full */

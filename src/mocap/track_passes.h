@@ -39,6 +39,8 @@ typedef struct ulna_passes {
     unsigned char *suspect;   /* total */
     unsigned char *back_lost; /* total: the way back is lost there */
     unsigned char *hidden;    /* total x nb: no marker shows it */
+    unsigned char *is_at_times; /* nb: hidden in some frames, but not in all */
+    int *body_of;             /* nq: whose coordinate it is */
     unsigned char *is_shown;  /* count: in the frame at hand */
     unsigned char *is_girdle; /* nb: between trunk and limb, with a marker at most (anatomy.h) */
     unsigned char *is_mended; /* nb: its joint is; others stay as they are */

@@ -91,27 +91,34 @@ void ulna_joint_rotations(const ulna_model *model, const ulna_pose *pose, const 
     }
 }
 
-/* The cosine of the angle between two rotations. */
-static double cosine_between(const double a[9], const double b[9])
+static double trace_between(const double a[9], const double b[9])
 {
     double trace = 0;
     for (int i = 0; i < 9; i++)
         trace += a[i] * b[i];
-    return fmax(-1, fmin(1, 0.5 * (trace - 1)));
+    return trace;
+}
+
+/* 1 + 2 cos of the angle; rounding may take it beyond. */
+static double angle_of(double trace)
+{
+    return acos(fmax(-1, fmin(1, 0.5 * (trace - 1))));
 }
 
 double ulna_track_rotation(const double a[9], const double b[9])
 {
-    return acos(cosine_between(a, b));
+    return angle_of(trace_between(a, b));
 }
 
 double ulna_largest_rotation(int bodies, const unsigned char *which, const double *before, const double *now)
 {
-    double least = 1;
+    double least = 3;
     for (int i = 0; i < bodies; i++)
-        if (!which || which[i])
-            least = fmin(least, cosine_between(before + 9 * (size_t)i, now + 9 * (size_t)i));
-    return acos(least);
+        if (!which || which[i]) {
+            double trace = trace_between(before + 9 * (size_t)i, now + 9 * (size_t)i);
+            least = trace < least ? trace : least;
+        }
+    return angle_of(least);
 }
 
 static ulna_status mark_jumps(const ulna_track_job *j, ulna_pose *pose, double *rotations)

@@ -606,9 +606,13 @@ static void find_leap(ulna_tracker *t, const double *positions)
 /* What can be a position; the rest counts as missing. Returns how many markers count. */
 static int take_positions(ulna_tracker *t, const double *positions)
 {
-    int seen = 0, changes = 0;
+    int seen = 0, changes = 0, marks = 0;
     if (t->was_lost)
         find_leap(t, positions);
+    if (t->whole && ulna_all_within(ULNA_FARTHEST_MARKER, positions, 3 * t->count)) {
+        memcpy(t->seen, positions, 3 * (size_t)t->count * sizeof *positions);
+        return t->whole;
+    }
     for (int i = 0; i < t->count; i++) {
         const double *x = positions + 3 * i;
         double *to = t->seen + 3 * i;
@@ -618,8 +622,10 @@ static int take_positions(ulna_tracker *t, const double *positions)
         to[2] = x[2];
         t->missing[i] = (unsigned char)(!is_there + 2 * (is_there & was_missing));
         changes += was_missing == is_there;
+        marks |= t->missing[i];
         seen += is_there && t->weight[i] > 0;
     }
+    t->whole = marks ? 0 : seen;
     if (changes && seen)
         ulna_tracker_find_unseen(t);
     return seen;

@@ -83,7 +83,7 @@ ulna_status ulna_model_check_q(const ulna_model *model, const double *q, int *co
     int wrong = ULNA_NONE;
     if (!model || !q)
         return ULNA_ERR_ARGUMENT;
-    for (int c = model->nq - 1; c >= 0; c--)
+    for (int c = ulna_all_finite(q, model->nq) ? -1 : model->nq - 1; c >= 0; c--)
         if (!isfinite(q[c]))
             wrong = c;
     for (int j = 0; j < model->nv && model->nq != model->nv && wrong == ULNA_NONE; j++) {

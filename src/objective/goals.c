@@ -324,14 +324,14 @@ void ulna_problem_put_points(ulna_problem *problem, int first, int count, const 
     for (int k = 0; k < count; k++) {
         ulna_term *term = &problem->term[first + k];
         const double *goal = goals + 3 * (size_t)k;
+        double *pull = problem->ready ? (double *)&problem->pull[term->slot].goal : NULL;
         term->sleeping = isnan(goal[0] + goal[1] + goal[2]);
         if (!term->sleeping)
             ulna_copy3(goal, term->goal);
-        if (problem->ready) { /* one number after the other: a vector made of them would wait for all */
-            double *pull = (double *)&problem->pull[term->slot].goal;
-            ulna_copy3(term->goal, pull);
+        if (!term->sleeping && pull) /* one number after the other: a vector made of them would wait for all */
+            ulna_copy3(goal, pull);
+        if (pull)
             pull[3] = term->sleeping ? 0 : term->weight;
-        }
     }
 }
 
