@@ -239,8 +239,8 @@ typedef struct ulna_kernel {
                        double *step);
     /* A Gauss-Newton step for ULNA_ABREAST poses, damped by lambda = kappa f: f at most `most_f`, lambda at least `least_lambda`. */
     void (*abreast)(const ulna_abreast_arrays *arrays, double kappa, double most_f, double least_lambda);
-    /* Of the same poses, the distances of the points from their goals. */
-    void (*abreast_distances)(const ulna_abreast_arrays *arrays);
+    /* Of the same poses, the distances of the points from their goals. Returns 0 if a q is not finite. */
+    int (*abreast_distances)(const ulna_abreast_arrays *arrays);
     /* Composite curvature and moments of every link's subtree, for rows and multiply. */
     void (*compose)(const ulna_pose *pose, const ulna_targets *targets, const ulna_extras *extras, ulna_sweep *sweep);
     /* After compose: g, and H(t) = GN - t S in tree rows; if `second` is given, rows hold GN and `second` holds S. */

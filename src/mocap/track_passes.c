@@ -126,19 +126,24 @@ static void find_costs(ulna_passes *p)
 
 /* ---- measuring ---------------------------------------------------------------------------------------------------*/
 
-/* The same for the positions in tracker->seen. */
+/* What follows from the distances in the tracker. */
+static void keep_measured(ulna_passes *p, int frame, const ulna_frame_report *report, double cost)
+{
+    const ulna_tracker *t = p->tracker;
+    p->cost[frame] = report->seen == p->j->counting ? cost / t->weights : ulna_pass_cost(p, t->distance);
+    ulna_track_keep(p->j, t, frame, report);
+}
+
+/* For the positions in tracker->seen. */
 static ulna_status measure(ulna_passes *p, int frame)
 {
-    ulna_track_job *j = p->j;
     ulna_tracker *t = p->tracker;
-    ulna_frame_report now = j->result->frames[frame];
+    ulna_frame_report now = p->j->result->frames[frame];
     double cost;
     ulna_status status = ulna_tracker_measure(t, t->seen, ulna_pass_pose(p, frame), &now, &cost);
-    if (status != ULNA_OK)
-        return status;
-    p->cost[frame] = now.seen == j->counting ? cost / t->weights : ulna_pass_cost(p, t->distance);
-    ulna_track_keep(j, t, frame, &now);
-    return ULNA_OK;
+    if (status == ULNA_OK)
+        keep_measured(p, frame, &now, cost);
+    return status;
 }
 
 ulna_status ulna_pass_measure(ulna_passes *p, int frame)
@@ -160,19 +165,58 @@ void ulna_pass_copy(const ulna_passes *p, const unsigned char *marks, int mark, 
 
 /* ---- measuring again --------------------------------------------------------------------------------------------- */
 
-/* Cost and doubts without exchanged names; reports and distances are those of the markers as they were recorded. */
+/* As ulna_pass_measure, for the frames first .. last - 1, as many as there are lanes. */
+static ulna_status measure_abreast(ulna_passes *p, int first, int last)
+{
+    ulna_tracker *t = p->tracker;
+    for (int f = first; f < last; f++) {
+        ulna_track_gather(p->j, f, t->seen);
+        ulna_abreast_load_measured(p->abreast, f - first, ulna_pass_pose(p, f), t->seen);
+    }
+    ulna_status status = ulna_abreast_measure(p->abreast, ulna_solver_work(t->solver));
+    for (int f = first; f < last && status == ULNA_OK; f++) {
+        ulna_frame_report now = p->j->result->frames[f];
+        if (ulna_pass_is_empty(p, f))
+            continue;
+        ulna_abreast_distances(p->abreast, f - first, t->distance);
+        double cost = ulna_tracker_report_again(t, &now);
+        keep_measured(p, f, &now, cost);
+    }
+    return status;
+}
+
+static ulna_status measure_frames(ulna_passes *p, int first, int last)
+{
+    ulna_status status = ULNA_OK;
+    if (p->abreast)
+        return measure_abreast(p, first, last);
+    for (int f = first; f < last && status == ULNA_OK; f++)
+        status = ulna_pass_measure(p, f);
+    return status;
+}
+
+/* A frame that has been measured without exchanged names: its doubts. Then report and distances are those of the markers as they were
+ * recorded. */
+static ulna_status finish_frame(ulna_passes *p, int frame)
+{
+    if ((p->cost[frame] > p->limit || ulna_pass_is_contradicted(p, frame)) &&
+        !(*ulna_pass_flags(p, frame) & (ULNA_TRACK_EMPTY | ULNA_TRACK_LOST)))
+        *ulna_pass_flags(p, frame) |= ULNA_TRACK_DOUBTFUL;
+    if (p->j->is_as_recorded || !ulna_take_is_exchanged(p->j->take, frame))
+        return ULNA_OK;
+    ulna_take_gather_recorded(p->j->take, frame, p->j->used.count, p->j->source, p->tracker->seen);
+    return measure(p, frame);
+}
+
 static ulna_status measure_again(ulna_passes *p)
 {
     ulna_status status = ULNA_OK;
-    for (int f = 0; f < p->total && status == ULNA_OK && !atomic_load(&p->j->cancelled); f++) {
-        status = ulna_pass_measure(p, f);
-        ulna_track_progress(p->j);
-        if ((p->cost[f] > p->limit || ulna_pass_is_contradicted(p, f)) &&
-            !(*ulna_pass_flags(p, f) & (ULNA_TRACK_EMPTY | ULNA_TRACK_LOST)))
-            *ulna_pass_flags(p, f) |= ULNA_TRACK_DOUBTFUL;
-        if (status == ULNA_OK && !p->j->is_as_recorded && ulna_take_is_exchanged(p->j->take, f)) {
-            ulna_take_gather_recorded(p->j->take, f, p->j->used.count, p->j->source, p->tracker->seen);
-            status = measure(p, f);
+    for (int first = 0; first < p->total && status == ULNA_OK && !atomic_load(&p->j->cancelled); first += ULNA_ABREAST) {
+        int last = first + ULNA_ABREAST < p->total ? first + ULNA_ABREAST : p->total;
+        status = measure_frames(p, first, last);
+        for (int f = first; f < last && status == ULNA_OK; f++) {
+            status = finish_frame(p, f);
+            ulna_track_progress(p->j);
         }
     }
     return status;
@@ -229,6 +273,8 @@ static ulna_status run(ulna_passes *p)
     if (status == ULNA_OK)
         ulna_pass_bridge(p);
     if (status == ULNA_OK && j->options->smooth > 0)
+        status = ulna_tracker_abreast(p->tracker, j->leap, ulna_pass_sweep_weight(p), &p->abreast);
+    if (status == ULNA_OK && j->options->smooth > 0)
         status = ulna_pass_sweep(p);
     if (status == ULNA_OK)
         ulna_pass_blend(p);
@@ -263,6 +309,7 @@ ulna_status ulna_track_look_back(ulna_track_job *j, ulna_error *error)
             ulna_fail(error, status, "the take cannot be looked over again: %s", ulna_status_text(status));
     }
     ulna_pose_destroy(p.pose);
+    ulna_abreast_destroy(p.abreast);
     ulna_tracker_destroy(p.tracker);
     ulna_release(allocator, p.back, p.back_room, sizeof *p.back);
     ulna_release(allocator, p.former, p.former_room, sizeof *p.former);

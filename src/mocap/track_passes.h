@@ -50,6 +50,7 @@ typedef struct ulna_passes {
     unsigned *former_flags;
     size_t former_room, former_flags_room;
     ulna_pose *pose;
+    struct ulna_abreast *abreast; /* objective/problem.h; NULL: frames are swept and measured one by one */
     ulna_pass_joints joints[4];
     ulna_pass_steps *steps;     /* total + 1 */
     double *scratch;            /* nq */
@@ -130,6 +131,8 @@ void ulna_pass_blend(ulna_passes *p);
 
 /* ---- track_sweeps.c ---------------------------------------------------------------------------------------------- */
 
+/* How much neighbours count, for p->abreast. */
+double ulna_pass_sweep_weight(const ulna_passes *p);
 ulna_status ulna_pass_sweep(ulna_passes *p);
 
 static inline unsigned char *ulna_pass_hidden(const ulna_passes *p, int frame)

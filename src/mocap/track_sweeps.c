@@ -57,7 +57,7 @@ static void move_to(ulna_passes *p, int frame, const double *q)
     ulna_pass_copy(p, ulna_pass_hidden(p, frame), 0, q, ulna_pass_pose(p, frame));
 }
 
-static double sweep_weight(const ulna_passes *p)
+double ulna_pass_sweep_weight(const ulna_passes *p)
 {
     return ULNA_TRACK_SWEEP * p->tracker->options.smooth;
 }
@@ -69,7 +69,7 @@ static ulna_status sweep_one(ulna_passes *p, int frame)
     if (has_no_pose(p->j, frame))
         return ULNA_OK;
     double sides = ulna_track_to_neighbours(p->j, &p->j->result->clip, p->hidden, frame, q, p->d0, p->d1);
-    ulna_tracker_expect_neighbours(t, q, p->d1, sides, sweep_weight(p));
+    ulna_tracker_expect_neighbours(t, q, p->d1, sides, ulna_pass_sweep_weight(p));
     ulna_pass_gather(p, frame, t->seen);
     ulna_problem_put_points(t->problem, 0, t->count, t->seen); /* which are positions or missing */
     ulna_status status = ulna_tracker_step(t, q, t->trial);
@@ -82,7 +82,6 @@ static ulna_status sweep_one(ulna_passes *p, int frame)
 
 typedef struct sweeping {
     ulna_passes *p;
-    ulna_abreast *abreast;           /* NULL: steps are made one by one */
     double *spare;                   /* 2 ULNA_ABREAST x nq: neighbours, where some of their joints are hidden */
     int frames[ULNA_ABREAST], count; /* at hand: no two of them are neighbours */
 } sweeping;
@@ -115,7 +114,7 @@ static int load(const sweeping *s, int lane)
     if (has_no_pose(p->j, frame) || (!before && !after))
         return 0;
     ulna_pass_gather(p, frame, p->tracker->seen);
-    ulna_abreast_load(s->abreast, lane, q, before, after, p->tracker->seen);
+    ulna_abreast_load(p->abreast, lane, q, before, after, p->tracker->seen);
     return 1;
 }
 
@@ -124,12 +123,12 @@ static ulna_status sweep_frames(const sweeping *s)
     ulna_passes *p = s->p;
     ulna_status status = ULNA_OK;
     unsigned char is_loaded[ULNA_ABREAST] = {0};
-    for (int k = 0; k < s->count && s->abreast; k++)
+    for (int k = 0; k < s->count && p->abreast; k++)
         is_loaded[k] = (unsigned char)load(s, k);
-    if (s->abreast)
-        ulna_tracker_loop_abreast(p->tracker, s->abreast);
+    if (p->abreast)
+        ulna_tracker_loop_abreast(p->tracker, p->abreast);
     for (int k = 0; k < s->count && status == ULNA_OK; k++) {
-        if (is_loaded[k] && ulna_abreast_step(s->abreast, k, p->d0)) {
+        if (is_loaded[k] && ulna_abreast_step(p->abreast, k, p->d0)) {
             ulna_model_integrate(p->j->take->model, ulna_pass_pose(p, s->frames[k]), p->d0, p->tracker->trial);
             move_to(p, s->frames[k], p->tracker->trial);
         } else {
@@ -172,14 +171,10 @@ ulna_status ulna_pass_sweep(ulna_passes *p)
     const ulna_allocator *allocator = &p->j->take->allocator;
     sweeping s = {.p = p};
     size_t room = 2 * ULNA_ABREAST * (size_t)p->nq;
-    ulna_status status = ulna_tracker_abreast(p->tracker, p->j->leap, sweep_weight(p), &s.abreast);
-    if (status == ULNA_OK) {
-        s.spare = ulna_allocate(allocator, room, sizeof *s.spare);
-        status = s.spare ? ULNA_OK : ULNA_ERR_MEMORY;
-    }
+    s.spare = ulna_allocate(allocator, room, sizeof *s.spare);
+    ulna_status status = s.spare ? ULNA_OK : ULNA_ERR_MEMORY;
     for (int n = 0; n < ULNA_TRACK_SWEEPS && status == ULNA_OK; n++)
         status = sweep(&s, n % 2 == 0);
     ulna_release(allocator, s.spare, room, sizeof *s.spare);
-    ulna_abreast_destroy(s.abreast);
     return status;
 }

@@ -107,6 +107,14 @@ double ulna_tracker_report(const ulna_tracker *t, ulna_frame_report *report)
     return cost;
 }
 
+double ulna_tracker_report_again(const ulna_tracker *t, ulna_frame_report *report)
+{
+    double cost = ulna_tracker_report(t, report);
+    report->flags &= ~(unsigned)ULNA_TRACK_OUTLIERS;
+    report->flags |= report->outliers ? ULNA_TRACK_OUTLIERS : 0;
+    return cost;
+}
+
 ulna_status ulna_tracker_measure(ulna_tracker *t, const double *positions, const double *q, ulna_frame_report *report,
                                  double *cost)
 {
@@ -115,9 +123,7 @@ ulna_status ulna_tracker_measure(ulna_tracker *t, const double *positions, const
     ulna_status status = ulna_pose_forward(ulna_work_pose(work), q);
     if (status == ULNA_OK)
         status = ulna_point_errors(work, 0, t->count, 0, t->distance);
-    *cost = ulna_tracker_report(t, report);
-    report->flags &= ~(unsigned)ULNA_TRACK_OUTLIERS;
-    report->flags |= report->outliers ? ULNA_TRACK_OUTLIERS : 0;
+    *cost = ulna_tracker_report_again(t, report);
     return status;
 }
 

@@ -91,6 +91,8 @@ void ulna_track_options_resolve(double length_scale, ulna_track_options *options
 int ulna_tracker_has_cones(const ulna_model *model, const ulna_options *options);
 /* Sums up t->distance; returns the cost of the markers. */
 double ulna_tracker_report(const ulna_tracker *t, ulna_frame_report *report);
+/* The same for a report of a frame that has other distances now. */
+double ulna_tracker_report_again(const ulna_tracker *t, ulna_frame_report *report);
 /* Distances and report of the pose q for these positions, which may be missing. *cost: of the markers. */
 ulna_status ulna_tracker_measure(ulna_tracker *t, const double *positions, const double *q, ulna_frame_report *report,
                                  double *cost);

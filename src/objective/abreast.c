@@ -218,10 +218,11 @@ void ulna_abreast_load_measured(ulna_abreast *abreast, int lane, const double *q
     load_pose(abreast, lane, q, points, (double)NAN);
 }
 
-void ulna_abreast_measure(ulna_abreast *abreast, const ulna_work *work)
+ulna_status ulna_abreast_measure(ulna_abreast *abreast, const ulna_work *work)
 {
-    work->pose->kernel->abreast_distances(&abreast->arrays);
+    int is_finite = work->pose->kernel->abreast_distances(&abreast->arrays);
     empty_lanes(abreast);
+    return is_finite ? ULNA_OK : ULNA_ERR_NUMBER;
 }
 
 void ulna_abreast_distances(const ulna_abreast *abreast, int lane, double *distances)

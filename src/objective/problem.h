@@ -283,10 +283,10 @@ void ulna_abreast_load(ulna_abreast *abreast, int lane, const double *q, const d
 void ulna_abreast_solve(ulna_abreast *abreast, const ulna_work *work, double kappa, double most_f, double least_lambda);
 /* The step of a lane (nv); 0 if there is none, as its matrix is not positive definite. */
 int ulna_abreast_step(const ulna_abreast *abreast, int lane, double *step);
-/* The same for distances of points from where they should be: a pose into a lane; all of them; those of a lane, of the first terms in their
- * order (NaN: missing). */
+/* The same for distances of points from where they should be: a pose into a lane; all of them (ULNA_ERR_NUMBER if a q is not finite); those
+ * of a lane, of the first terms in their order (NaN: missing). */
 void ulna_abreast_load_measured(ulna_abreast *abreast, int lane, const double *q, const double *points);
-void ulna_abreast_measure(ulna_abreast *abreast, const ulna_work *work);
+ulna_status ulna_abreast_measure(ulna_abreast *abreast, const ulna_work *work);
 void ulna_abreast_distances(const ulna_abreast *abreast, int lane, double *distances);
 
 #endif

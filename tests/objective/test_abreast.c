@@ -233,7 +233,7 @@ static void run_round(ulna_test_rng *rng, scene *s, double far_m, const char *ke
     for (int k = 0; k < ULNA_ABREAST; k++)
         if (lanes[k].q)
             ulna_abreast_load_measured(abreast, k, lanes[k].q, lanes[k].points);
-    ulna_abreast_measure(abreast, s->work);
+    assert_int_equal(ulna_abreast_measure(abreast, s->work), ULNA_OK);
     compare_distances(abreast, lanes, far_m, kernel, round);
     for (int k = 0; k < ULNA_ABREAST; k++) {
         free(lanes[k].q);
