@@ -47,11 +47,11 @@ void ulna_abreast_take(ulna_abreast_arrays *arrays, ulna_arena *arena)
         double **array;
         size_t items;
     } const by_lanes[] = {
-        {&arrays->sides, 1},     {&arrays->step, nv},       {&arrays->q, nv},
-        {&arrays->q_before, nv}, {&arrays->q_after, nv},    {&arrays->point, 4 * count},
-        {&arrays->slope, nv},    {&arrays->curve, nv},      {&arrays->mean, (size_t)arrays->hold.groups},
-        {&arrays->sine, nv},     {&arrays->cosine, nv},     {&arrays->motion, 6 * nv},
-        {&arrays->gain, 7 * nv}, {&arrays->frame, 12 * nl}, {&arrays->spot, 7 * count},
+        {&arrays->sides, 1},      {&arrays->step, nv},       {&arrays->q, nv},
+        {&arrays->q_before, nv},  {&arrays->q_after, nv},    {&arrays->point, 4 * count},
+        {&arrays->slope, nv},     {&arrays->curve, nv},      {&arrays->mean, (size_t)arrays->hold.groups},
+        {&arrays->sine, nv},      {&arrays->cosine, nv},     {&arrays->motion, 6 * nv},
+        {&arrays->gain, 7 * nv},  {&arrays->frame, 12 * nl}, {&arrays->spot, 7 * count},
         {&arrays->sums, 27 * nl}, {&arrays->distance, count}};
     for (size_t i = 0; i < sizeof by_lanes / sizeof *by_lanes; i++)
         *by_lanes[i].array = ulna_arena_take(arena, by_lanes[i].items, ULNA_ABREAST * sizeof(double));

@@ -163,10 +163,10 @@ typedef struct ulna_abreast_hold {
 
 typedef struct ulna_abreast_arrays {
     const ulna_model *model;
-    const int *first;            /* nl + 1: the points on link l are first[l] .. first[l + 1] - 1 */
-    int count;                   /* points */
-    const int *link;             /* loaded: the links with a point on them or beyond them, in order */
-    const int *bare_dof;         /* bare: the DOFs of the others */
+    const int *first;    /* nl + 1: the points on link l are first[l] .. first[l + 1] - 1 */
+    int count;           /* points */
+    const int *link;     /* loaded: the links with a point on them or beyond them, in order */
+    const int *bare_dof; /* bare: the DOFs of the others */
     int loaded, bare;
     const double *local;         /* 3 for each point: in the link's frame */
     const double *inverse;       /* for each point 1 / c^2 of its loss; 0: the square */

@@ -211,7 +211,8 @@ static ulna_status finish_frame(ulna_passes *p, int frame)
 static ulna_status measure_again(ulna_passes *p)
 {
     ulna_status status = ULNA_OK;
-    for (int first = 0; first < p->total && status == ULNA_OK && !atomic_load(&p->j->cancelled); first += ULNA_ABREAST) {
+    for (int first = 0; first < p->total && status == ULNA_OK && !atomic_load(&p->j->cancelled);
+         first += ULNA_ABREAST) {
         int last = first + ULNA_ABREAST < p->total ? first + ULNA_ABREAST : p->total;
         status = measure_frames(p, first, last);
         for (int f = first; f < last && status == ULNA_OK; f++) {

@@ -17,10 +17,10 @@ struct ulna_abreast {
     double *local, *inverse;                             /* 3, 1 for each point */
     double *hold_weight, *inverse_weight, *inverse_more; /* nv: what the arrays have */
     double *weight;                                      /* of each point, if it is there */
-    int *term;             /* of each point: the terms are in the caller's order, points sorted by link */
-    int *link, *bare_dof;  /* what the arrays have */
-    double *points;  /* ULNA_ABREAST x 4 for each point */
-    double *nothing; /* 4 for each point, or nv: zeros, for lanes that are not used */
+    int *term;            /* of each point: the terms are in the caller's order, points sorted by link */
+    int *link, *bare_dof; /* what the arrays have */
+    double *points;       /* ULNA_ABREAST x 4 for each point */
+    double *nothing;      /* 4 for each point, or nv: zeros, for lanes that are not used */
 };
 
 /* Translations of the root come before its rotations, and goals are seen from it: it is the link near which coordinates are taken. */

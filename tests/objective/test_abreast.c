@@ -197,7 +197,8 @@ static void compare(const ulna_abreast *abreast, const lane *lanes, int nv, cons
     free(step);
 }
 
-static void compare_distances(const ulna_abreast *abreast, const lane *lanes, double far_m, const char *kernel, int round)
+static void compare_distances(const ulna_abreast *abreast, const lane *lanes, double far_m, const char *kernel,
+                              int round)
 {
     double distance[POINTS];
     for (int k = 0; k < ULNA_ABREAST; k++) {
@@ -207,7 +208,8 @@ static void compare_distances(const ulna_abreast *abreast, const lane *lanes, do
         for (int i = 0; i < POINTS; i++) {
             double alone = lanes[k].distance[i];
             if (!(fabs(distance[i] - alone) <= 1e-14 * (20 + far_m)) && !(isnan(distance[i]) && isnan(alone)))
-                fail_msg("%s, round %d, lane %d, point %d: %.17g m, alone %.17g", kernel, round, k, i, distance[i], alone);
+                fail_msg("%s, round %d, lane %d, point %d: %.17g m, alone %.17g", kernel, round, k, i, distance[i],
+                         alone);
         }
     }
 }
