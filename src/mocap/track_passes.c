@@ -165,6 +165,7 @@ static ulna_status measure_again(ulna_passes *p)
 {
     ulna_status status = ULNA_OK;
     for (int f = 0; f < p->total && status == ULNA_OK && !atomic_load(&p->j->cancelled); f++) {
+        ulna_take_prefetch(p->j->take, f + 1);
         status = ulna_pass_measure(p, f);
         ulna_track_progress(p->j);
         if ((p->cost[f] > p->limit || ulna_pass_is_contradicted(p, f)) &&
