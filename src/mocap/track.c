@@ -94,6 +94,7 @@ static ulna_status follow(ulna_track_job *j, ulna_tracker *tracker, int index, d
         int counts = frame >= first;
         ulna_frame_report report;
         ulna_track_gather(j, frame, positions);
+        ulna_take_prefetch(j->take, frame + 1);
         status = ulna_tracker_frame(tracker, positions, counts ? ulna_clip_frame(&j->result->clip, frame) : q, &report);
         if (status != ULNA_OK)
             ulna_fail(error, status, "frame %lld could not be solved: %s", (long long)frame + j->take->first_frame,

@@ -33,7 +33,7 @@ void ulna_pass_gather(const ulna_passes *p, int frame, double *positions)
 {
     const unsigned char *aside = ulna_pass_aside(p, frame);
     ulna_track_gather(p->j, frame, positions);
-    for (size_t i = 0; i < p->j->used.count; i++)
+    for (size_t i = 0; i < p->j->used.count && p->has_aside; i++)
         positions[3 * i] = aside[i] ? (double)NAN : positions[3 * i];
 }
 

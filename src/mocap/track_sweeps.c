@@ -84,6 +84,7 @@ typedef struct sweeping {
     ulna_passes *p;
     double *spare;                   /* 2 ULNA_ABREAST x nq: neighbours, where some of their joints are hidden */
     int frames[ULNA_ABREAST], count; /* at hand: no two of them are neighbours */
+    int direction;                   /* 1, or -1: back */
 } sweeping;
 
 /* The pose `near` that holds a frame; NULL: none. Joints that are hidden there are put where those of the frame are, so that they hold
@@ -114,6 +115,7 @@ static int load(const sweeping *s, int lane)
     if (has_no_pose(p->j, frame) || (!before && !after))
         return 0;
     ulna_pass_gather(p, frame, p->tracker->seen);
+    ulna_take_prefetch(p->j->take, frame + s->direction);
     ulna_abreast_load(p->abreast, lane, q, before, after, p->tracker->seen);
     return 1;
 }
@@ -153,6 +155,7 @@ static ulna_status sweep(sweeping *s, int is_back)
     int count = p->total / LEAST_STRETCH;
     count = count > ULNA_ABREAST ? ULNA_ABREAST : count < 1 ? 1 : count;
     int longest = (p->total + count - 1) / count, shift = count > 1 ? longest / 2 : 0;
+    s->direction = is_back ? -1 : 1;
     ulna_status status = ULNA_OK;
     for (int i = 0; i < longest && status == ULNA_OK && !atomic_load(&p->j->cancelled); i++) {
         s->count = 0;

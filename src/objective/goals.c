@@ -320,11 +320,12 @@ ulna_status ulna_problem_set_points(ulna_problem *problem, int first, int count,
 
 void ulna_problem_put_points(ulna_problem *problem, int first, int count, const double *goals)
 {
+    ulna_term *term = problem->term + first;
+    ulna_pull *const pulls = problem->ready ? problem->pull : NULL;
     problem->changes++;
-    for (int k = 0; k < count; k++) {
-        ulna_term *term = &problem->term[first + k];
+    for (int k = 0; k < count; k++, term++) {
         const double *goal = goals + 3 * (size_t)k;
-        double *pull = problem->ready ? (double *)&problem->pull[term->slot].goal : NULL;
+        double *pull = pulls ? (double *)&pulls[term->slot].goal : NULL;
         term->sleeping = isnan(goal[0] + goal[1] + goal[2]);
         if (!term->sleeping)
             ulna_copy3(goal, term->goal);
