@@ -239,15 +239,22 @@ static void put_frame(bvh_writer *w, const double *row)
     ulna_scaled_find(w->numbers, count, digits);
     for (int c = 0; c < count;) {
         char *at = ulna_put_room(&w->out, GROUP * (1 + ULNA_NUMBER_SIZE));
-        for (int end = c + GROUP < count ? c + GROUP : count; c < end; c++) {
-            *at = ' ';
-            at += c > 0;
-            at += w->replaced[c] == 0 ? ulna_scaled_text(&w->numbers[c], digits, at)
-                                      : format_position(w, w->numbers[c].value, w->replaced[c], at);
+        for (int end = c + GROUP < count ? c + GROUP : count, next; c < end; c = next) {
+            for (next = c; next < end && w->replaced[next] == 0; next++)
+                ;
+            at = ulna_scaled_texts(&w->numbers[c], next - c, digits, at);
+            if (next < end) {
+                at += format_position(w, w->numbers[next].value, w->replaced[next], at);
+                *at++ = ' ';
+                next++;
+            }
         }
+        if (c == count)
+            at[-1] = '\n';
         ulna_put_to(&w->out, at);
     }
-    ulna_put_char(&w->out, '\n');
+    if (count == 0)
+        ulna_put_char(&w->out, '\n');
 }
 
 static int has_time(const ulna_clip *clip)
