@@ -676,6 +676,18 @@ static json_t *find_calibration(const batch_setup *setup, const batch_plan *plan
     return row ? row : take_failed("not calibrated yet");
 }
 
+/* The record has the whole of it; takes need little, and each of the many numbers would be written and read again on its way to them. */
+static void keep_needed(json_t *row)
+{
+    static const char *const keys[] = {"axes", "axes_tried", "session"};
+    const json_t *whole = json_object_get(row, "calibration");
+    json_t *needed = whole ? json_object() : NULL;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        json_object_set(needed, keys[i], json_object_get(whole, keys[i]));
+    if (needed)
+        json_object_set_new(row, "calibration", needed);
+}
+
 json_t *take_calibrate(const batch_setup *setup, const batch_plan *plan, const batch_calibration *group, int slot)
 {
     if (!setup->work_folder)
@@ -696,6 +708,7 @@ json_t *take_calibrate(const batch_setup *setup, const batch_plan *plan, const b
             put_text(row, "key", key);
             row = keep_calibration(row, made, places);
         }
+        keep_needed(row);
     }
     if (lock >= 0)
         (void)close(lock);
