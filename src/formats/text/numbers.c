@@ -651,6 +651,10 @@ __attribute__((noinline)) static int other_text(const ulna_scaled *n, int digits
 
 static inline int scaled_text(const ulna_scaled *n, int digits, char text[ULNA_NUMBER_SIZE])
 {
+    if (n->value == 0) { /* of many joints, always */
+        memcpy(text, "0", 2);
+        return 1;
+    }
     if (digits > 0 && digits <= 9 && n->number)
         return nine_text(n, text);
     return other_text(n, digits, text);
