@@ -311,6 +311,7 @@ static void run_calibrations(batch_run *run)
     batch_pool pool = run->limits;
     pool.workers = pool_workers(run->tool, run->group_count);
     pool.run = calibrate_number;
+    pool.is_reused = 1;
     pool.settle = settle_calibration;
     pool.context = run;
     if (run->group_count)

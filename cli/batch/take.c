@@ -152,24 +152,31 @@ static uint64_t hash_word(uint64_t hash, uint64_t word)
     return hash ^ hash >> 29;
 }
 
+static uint64_t hash_eight(uint64_t hash, const unsigned char *bytes)
+{
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
+    return hash_word(hash, word);
+}
+
 /* Eight bytes at a time: multiply and fold, as FNV-1a does with one; four such sums side by side, since each waits for its last product.
- * Not for secrets: it tells files apart that changed. */
+ * They are no array, as compilers would keep that in vectors, which have no product of 64 bits. Not for secrets: it tells files apart
+ * that changed. */
 static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
 {
+    unsigned char end[32] = {0};
     const unsigned char *bytes = data;
-    uint64_t sums[4] = {hash_word(hash, size), 1, 2, 3}, words[4];
-    for (; size >= sizeof words; size -= sizeof words, bytes += sizeof words) {
-        memcpy(words, bytes, sizeof words);
-        for (int i = 0; i < 4; i++)
-            sums[i] = hash_word(sums[i], words[i]);
+    size_t whole = size / sizeof end * sizeof end, at = 0;
+    uint64_t a = hash_word(hash, size), b = 1, c = 2, d = 3;
+    memcpy(end, bytes + whole, size - whole);
+    for (; at < size; at += sizeof end) {
+        const unsigned char *words = at < whole ? bytes + at : end;
+        a = hash_eight(a, words);
+        b = hash_eight(b, words + 8);
+        c = hash_eight(c, words + 16);
+        d = hash_eight(d, words + 24);
     }
-    if (size > 0) {
-        memset(words, 0, sizeof words);
-        memcpy(words, bytes, size);
-        for (int i = 0; i < 4; i++)
-            sums[i] = hash_word(sums[i], words[i]);
-    }
-    return hash_word(hash_word(hash_word(sums[0], sums[1]), sums[2]), sums[3]);
+    return hash_word(hash_word(hash_word(a, b), c), d);
 }
 
 static uint64_t hash_text(uint64_t hash, const char *text)
@@ -669,6 +676,18 @@ static json_t *find_calibration(const batch_setup *setup, const batch_plan *plan
     return row ? row : take_failed("not calibrated yet");
 }
 
+/* The record has the whole of it; takes need little, and each of the many numbers would be written and read again on its way to them. */
+static void keep_needed(json_t *row)
+{
+    static const char *const keys[] = {"axes", "axes_tried", "session"};
+    const json_t *whole = json_object_get(row, "calibration");
+    json_t *needed = whole ? json_object() : NULL;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        json_object_set(needed, keys[i], json_object_get(whole, keys[i]));
+    if (needed)
+        json_object_set_new(row, "calibration", needed);
+}
+
 json_t *take_calibrate(const batch_setup *setup, const batch_plan *plan, const batch_calibration *group, int slot)
 {
     if (!setup->work_folder)
@@ -689,6 +708,7 @@ json_t *take_calibrate(const batch_setup *setup, const batch_plan *plan, const b
             put_text(row, "key", key);
             row = keep_calibration(row, made, places);
         }
+        keep_needed(row);
     }
     if (lock >= 0)
         (void)close(lock);

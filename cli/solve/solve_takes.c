@@ -38,6 +38,8 @@ static void draw(crew *c)
     char text[64];
     double part = 0, frames = 0;
     int done = 0;
+    if (!c->bar.is_shown)
+        return;
     for (int i = 0; i < c->count; i++) {
         part += c->is_done[i] ? 1 : c->totals[i] ? (double)c->frames[i] / c->totals[i] : 0;
         frames += c->frames[i];
@@ -114,7 +116,7 @@ static void *work(void *context)
         c->bytes += bytes;
         pthread_mutex_unlock(&c->lock);
         watch w = {c, i};
-        c->jobs[i].options.progress = show;
+        c->jobs[i].options.progress = c->bar.is_shown ? show : NULL;
         c->jobs[i].options.progress_context = &w;
         solve_one(&c->jobs[i]);
         solve_release_frames(&c->jobs[i]);

@@ -20,9 +20,9 @@ enum { SAMPLES = 400, FEWEST = 10 }; /* frames that are looked at, and that a di
 #define SHIFT 0.05                   /* of the median of all distances: 8 mm on an adult */
 #define TAIL 0.05                    /* of the frames, at either end */
 
-typedef struct spread {
-    double low, median, high;
-} spread;
+typedef struct range {
+    double low, high;
+} range;
 
 /* As it is called; or, where a recording has other prefixes, the name behind the last colon. */
 static int find_marker(const ulna_recording *recording, const char *name)
@@ -43,10 +43,9 @@ static int is_seen(const double *x)
     return ulna_is_position(x) && !ulna_is_zero(x);
 }
 
-/* 0 if the two are not seen together often enough. */
-static int measure(const ulna_recording *recording, const ulna_marker_distance *pair, spread *found)
+/* Squares of a distance in frames of all the recording. Returns how many, 0 if the two are not seen together often enough. */
+static size_t measure(const ulna_recording *recording, const ulna_marker_distance *pair, double squares[SAMPLES])
 {
-    double squares[SAMPLES];
     const int a = pair->a ? find_marker(recording, pair->a) : ULNA_NONE;
     const int b = pair->b ? find_marker(recording, pair->b) : ULNA_NONE;
     size_t count = 0;
@@ -58,13 +57,20 @@ static int measure(const ulna_recording *recording, const ulna_marker_distance *
         if (is_seen(x) && is_seen(y))
             squares[count++] = ulna_squared_distance(x, y, 3);
     }
-    if (count < FEWEST)
-        return 0;
+    return count < FEWEST ? 0 : count;
+}
+
+static double median_of(double *squares, size_t count)
+{
+    return sqrt(ulna_select_number(squares, count, count / 2));
+}
+
+/* Without the tails. */
+static range range_of(double *squares, size_t count)
+{
     size_t tail = (size_t)(TAIL * (double)count);
-    found->low = sqrt(ulna_select_number(squares, count, tail));
-    found->median = sqrt(ulna_select_number(squares, count, count / 2));
-    found->high = sqrt(ulna_select_number(squares, count, count - 1 - tail));
-    return 1;
+    return (range){sqrt(ulna_select_number(squares, count, tail)),
+                   sqrt(ulna_select_number(squares, count, count - 1 - tail))};
 }
 
 static int is_known(const ulna_marker_distance *pair)
@@ -94,28 +100,32 @@ static double outside(double number, double low, double high)
     return fmax(0, fmax(number - high, low - number));
 }
 
-static int is_elsewhere(const ulna_marker_distance *pair, const spread *found, double shift)
+/* The range, which costs more than the median, is looked at only where the median is outside. */
+static int is_elsewhere(const ulna_marker_distance *pair, double *squares, size_t count, double shift)
 {
-    double middle = 0.5 * (pair->low + pair->high);
-    double away = fmin(outside(found->median, pair->low, pair->high), outside(middle, found->low, found->high));
-    return away > fmax(0.5 * (pair->high - pair->low), shift);
+    const double middle = 0.5 * (pair->low + pair->high), most = fmax(0.5 * (pair->high - pair->low), shift);
+    if (!(outside(median_of(squares, count), pair->low, pair->high) > most))
+        return 0;
+    const range found = range_of(squares, count);
+    return outside(middle, found.low, found.high) > most;
 }
 
 ulna_status ulna_placement_compare(const ulna_recording *recording, int learn, ulna_marker_distance *pairs,
                                    size_t count, int *is_anew)
 {
-    double usual;
-    spread found;
+    double usual, squares[SAMPLES];
+    size_t seen;
     if (!recording || !is_anew || (count && !pairs))
         return ULNA_ERR_ARGUMENT;
     *is_anew = 0;
     const ulna_allocator allocator = ulna_allocator_or_default(&recording->allocator);
     ulna_status status = find_usual(&allocator, pairs, count, &usual);
     for (size_t i = 0; i < count && status == ULNA_OK && !*is_anew; i++)
-        if (is_known(&pairs[i]) && measure(recording, &pairs[i], &found))
-            *is_anew = is_elsewhere(&pairs[i], &found, SHIFT * usual);
+        if (is_known(&pairs[i]) && (seen = measure(recording, &pairs[i], squares)))
+            *is_anew = is_elsewhere(&pairs[i], squares, seen, SHIFT * usual);
     for (size_t i = 0; i < count && status == ULNA_OK && learn && !*is_anew; i++)
-        if (measure(recording, &pairs[i], &found)) {
+        if ((seen = measure(recording, &pairs[i], squares))) {
+            const range found = range_of(squares, seen);
             int had = is_known(&pairs[i]);
             pairs[i].low = had ? fmin(pairs[i].low, found.low) : found.low;
             pairs[i].high = had ? fmax(pairs[i].high, found.high) : found.high;

@@ -431,8 +431,8 @@ static void check_row(void (*find)(ulna_scaled *, int, int), double value, doubl
         row[k] = (ulna_scaled){.value = k == ZERO ? 0 : value, .scale = scale, .number = 77};
     find(row, COUNT, digits);
     for (int k = 0; k < COUNT; k++) {
-        char text[ULNA_NUMBER_SIZE];
-        ulna_scaled_text(&row[k], digits, text);
+        char text[1 + ULNA_NUMBER_SIZE];
+        ulna_scaled_texts(&row[k], 1, digits, text)[-1] = 0;
         if (strcmp(text, k == ZERO ? "0" : wanted) != 0)
             fail_msg("%s instead of %s: %a / %a, %d digits, lane %d", text, wanted, value, scale, digits, k);
     }

@@ -19,7 +19,9 @@ typedef struct amc_writer {
     const ulna_write_options *options;
     ulna_names names;
     ulna_acclaim_channels *channels; /* of each body */
-    ulna_scaled *numbers;            /* of each coordinate, in one frame */
+    ulna_scaled *numbers;            /* of a frame, in the order of the file */
+    int *coordinates;                /* of each number */
+    int number_count;
     double length, unit, angle;
 } amc_writer;
 
@@ -53,59 +55,74 @@ static void put_line_number(amc_writer *w, long long number)
     ulna_put_bytes(&w->out, at, (size_t)(text + sizeof text - at));
 }
 
-static ulna_status take_numbers(amc_writer *w, int b, const double *q, long long number, ulna_error *error)
+/* Which number is which coordinate, and its unit. */
+static void list_numbers(amc_writer *w)
 {
-    const ulna_acclaim_channels *channels = &w->channels[b];
-    for (int k = 0; k < channels->count; k++) {
-        int c = w->model->body[b].coordinate + channels->channel[k].coordinate;
-        double scale = channels->channel[k].kind == 't' ? w->unit : w->angle;
-        if (!(fabs(q[c]) < ULNA_FINITE_IN_UNITS) && !isfinite(q[c] / scale))
-            return ulna_fail(error, ULNA_ERR_NUMBER, "frame %lld: a value of '%.60s' is not a number", number,
-                             ulna_model_body_name(w->model, b));
-        w->numbers[c].value = q[c];
-        w->numbers[c].scale = scale;
-    }
+    for (int b = 0; b < w->model->nb; b++)
+        for (int k = 0; k < w->channels[b].count; k++) {
+            const ulna_acclaim_channel *channel = &w->channels[b].channel[k];
+            w->coordinates[w->number_count] = w->model->body[b].coordinate + channel->coordinate;
+            w->numbers[w->number_count++].scale = channel->kind == 't' ? w->unit : w->angle;
+        }
+}
+
+static ulna_status check_numbers(const amc_writer *w, long long frame, ulna_error *error)
+{
+    const ulna_scaled *n = w->numbers;
+    for (int b = 0; b < w->model->nb; b++)
+        for (const ulna_scaled *end = n + w->channels[b].count; n < end; n++)
+            if (!isfinite(n->value / n->scale))
+                return ulna_fail(error, ULNA_ERR_NUMBER, "frame %lld: a value of '%.60s' is not a number", frame,
+                                 ulna_model_body_name(w->model, b));
     return ULNA_OK;
 }
 
-static void put_bone(amc_writer *w, int b)
+static ulna_status take_numbers(amc_writer *w, const double *q, long long frame, ulna_error *error)
 {
-    const ulna_acclaim_channels *channels = &w->channels[b];
-    const ulna_scaled *numbers = w->numbers + w->model->body[b].coordinate;
+    int is_small = 1;
+    for (int i = 0; i < w->number_count; i++) {
+        double value = q[w->coordinates[i]];
+        w->numbers[i].value = value;
+        is_small &= fabs(value) < ULNA_FINITE_IN_UNITS;
+    }
+    return is_small ? ULNA_OK : check_numbers(w, frame, error);
+}
+
+static void put_bone(amc_writer *w, int b, const ulna_scaled *numbers)
+{
     size_t length = ulna_names_length(&w->names, b);
-    char *at = ulna_put_room(&w->out, length + 6 * (1 + ULNA_NUMBER_SIZE) + 1);
+    char *at = ulna_put_room(&w->out, length + 1 + 6 * (1 + ULNA_NUMBER_SIZE));
     memcpy(at, ulna_names_at(&w->names, b), length);
     at += length;
-    for (int k = 0; k < channels->count; k++) {
-        *at++ = ' ';
-        at += ulna_scaled_text(&numbers[channels->channel[k].coordinate], w->options->digits, at);
-    }
-    *at++ = '\n';
+    *at++ = ' ';
+    at = ulna_scaled_texts(numbers, w->channels[b].count, w->options->digits, at);
+    at[-1] = '\n';
     ulna_put_to(&w->out, at);
 }
 
 static ulna_status put_frame(amc_writer *w, int frame, ulna_error *error)
 {
     long long number = (long long)w->clip->first_frame + frame;
-    const double *q = ulna_clip_frame(w->clip, frame);
-    ulna_status status = ULNA_OK;
-    for (int b = 0; b < w->model->nb && status == ULNA_OK; b++)
-        status = take_numbers(w, b, q, number, error);
+    ulna_status status = take_numbers(w, ulna_clip_frame(w->clip, frame), number, error);
     if (status != ULNA_OK)
         return status;
-    ulna_scaled_find(w->numbers, w->model->nq, w->options->digits);
+    ulna_scaled_find(w->numbers, w->number_count, w->options->digits);
     put_line_number(w, number);
-    for (int b = 0; b < w->model->nb; b++)
+    const ulna_scaled *numbers = w->numbers;
+    for (int b = 0; b < w->model->nb; b++) {
         if (w->channels[b].count > 0)
-            put_bone(w, b);
+            put_bone(w, b, numbers);
+        numbers += w->channels[b].count;
+    }
     return ULNA_OK;
 }
 
 static ulna_status write_clip(amc_writer *w, ulna_error *error)
 {
     ulna_status status = ulna_acclaim_names(w->model, &w->names, NULL);
-    if (status != ULNA_OK || !w->numbers)
+    if (status != ULNA_OK || !w->numbers || !w->coordinates)
         return ulna_fail(error, status != ULNA_OK ? status : ULNA_ERR_MEMORY, "no memory for the names of bones");
+    list_numbers(w);
     put_head(w);
     for (int f = 0; f < w->clip->frame_count && status == ULNA_OK; f++)
         status = put_frame(w, f, error);
@@ -123,6 +140,7 @@ static ulna_status write_with(const ulna_writing *writing, const ulna_model *mod
                     .options = writing->options,
                     .names = ulna_names_empty(allocator),
                     .numbers = ulna_allocate(allocator, (size_t)model->nq, sizeof *w.numbers),
+                    .coordinates = ulna_allocate(allocator, (size_t)model->nq, sizeof *w.coordinates),
                     .angle = writing->options->degrees == 0 ? 1 : ULNA_PI / 180};
     w.length = ulna_acclaim_length(writing->options, &w.unit);
     ulna_writer_start(&w.out, writing->sink);
@@ -132,6 +150,7 @@ static ulna_status write_with(const ulna_writing *writing, const ulna_model *mod
         status = write_clip(&w, error);
     ulna_release(allocator, w.channels, (size_t)model->nb, sizeof *w.channels);
     ulna_release(allocator, w.numbers, (size_t)model->nq, sizeof *w.numbers);
+    ulna_release(allocator, w.coordinates, (size_t)model->nq, sizeof *w.coordinates);
     ulna_names_release(&w.names);
     return status;
 }

@@ -25,6 +25,7 @@ typedef struct bvh_writer {
     double unit;
     ulna_scaled *numbers;     /* of each channel, in one frame */
     double *start, *replaced; /* of each channel: added to its value; the offset that it replaces, or 0 */
+    int has_replaced;         /* some channel does */
     ulna_writer out;
 } bvh_writer;
 
@@ -156,13 +157,20 @@ static ulna_status check_nodes(const bvh_writer *w, ulna_error *error)
 
 static ulna_status check_row(const bvh_writer *w, int frame, const double *row, ulna_error *error)
 {
-    int is_small = 1;
     for (int c = 0; c < w->nodes.channels; c++)
-        is_small &= fabs(row[c]) < ULNA_FINITE_IN_UNITS;
-    for (int c = 0; c < w->nodes.channels && !is_small; c++)
         if (!isfinite(row[c] / (ULNA_PI / 180)) || !isfinite(row[c] / w->unit))
             return ulna_fail(error, ULNA_ERR_NUMBER, "frame %d has a value that is too large to write", frame + 1);
     return ULNA_OK;
+}
+
+static ulna_status take_row(bvh_writer *w, int frame, const double *row, ulna_error *error)
+{
+    int is_small = 1;
+    for (int c = 0; c < w->nodes.channels; c++) {
+        is_small &= fabs(row[c]) < ULNA_FINITE_IN_UNITS;
+        w->numbers[c].value = row[c] + w->start[c];
+    }
+    return is_small ? ULNA_OK : check_row(w, frame, row, error);
 }
 
 /* ---- the file --------------------------------------------------------------------------------------------------- */
@@ -225,29 +233,41 @@ static void prepare_numbers(bvh_writer *w)
             w->numbers[c] = (ulna_scaled){.scale = axis < 0 ? ULNA_PI / 180 : w->unit};
             w->start[c] = axis < 0 ? 0 : node->start[axis] - node->offset[axis];
             w->replaced[c] = axis < 0 ? 0 : node->offset[axis];
+            w->has_replaced |= w->replaced[c] != 0;
         }
     }
 }
 
 /* Positions that replace an offset are found when they are put. */
-static void put_frame(bvh_writer *w, const double *row)
+static char *put_channels(bvh_writer *w, int first, int end, char *at)
 {
-    enum { GROUP = 8 };
-    const int digits = w->job->options->digits, count = w->nodes.channels;
-    for (int c = 0; c < count; c++)
-        w->numbers[c].value = row[c] + w->start[c];
-    ulna_scaled_find(w->numbers, count, digits);
-    for (int c = 0; c < count;) {
-        char *at = ulna_put_room(&w->out, GROUP * (1 + ULNA_NUMBER_SIZE));
-        for (int end = c + GROUP < count ? c + GROUP : count; c < end; c++) {
-            *at = ' ';
-            at += c > 0;
-            at += w->replaced[c] == 0 ? ulna_scaled_text(&w->numbers[c], digits, at)
-                                      : format_position(w, w->numbers[c].value, w->replaced[c], at);
+    const int digits = w->job->options->digits;
+    if (!w->has_replaced)
+        return ulna_scaled_texts(&w->numbers[first], end - first, digits, at);
+    for (int c = first; c < end; c++)
+        if (w->replaced[c] == 0)
+            at = ulna_scaled_texts(&w->numbers[c], 1, digits, at);
+        else {
+            at += format_position(w, w->numbers[c].value, w->replaced[c], at);
+            *at++ = ' ';
         }
+    return at;
+}
+
+static void put_frame(bvh_writer *w)
+{
+    enum { GROUP = 32 };
+    const int count = w->nodes.channels;
+    ulna_scaled_find(w->numbers, count, w->job->options->digits);
+    for (int c = 0; c < count; c += GROUP) {
+        char *at = ulna_put_room(&w->out, GROUP * (1 + ULNA_NUMBER_SIZE));
+        at = put_channels(w, c, c + GROUP < count ? c + GROUP : count, at);
+        if (count - c <= GROUP)
+            at[-1] = '\n';
         ulna_put_to(&w->out, at);
     }
-    ulna_put_char(&w->out, '\n');
+    if (count == 0)
+        ulna_put_char(&w->out, '\n');
 }
 
 static int has_time(const ulna_clip *clip)
@@ -264,9 +284,9 @@ static ulna_status put_motion(bvh_writer *w, ulna_error *error)
     for (int f = 0; f < w->nodes.frames && status == ULNA_OK; f++) {
         status = ulna_bvh_nodes_row(&w->nodes, f, &row, error);
         if (status == ULNA_OK)
-            status = check_row(w, f, row, error);
+            status = take_row(w, f, row, error);
         if (status == ULNA_OK)
-            put_frame(w, row);
+            put_frame(w);
     }
     return status;
 }

@@ -377,7 +377,14 @@ static inline void read_points(const unsigned char *from, int points, int proces
         for (size_t k = 0; k < 3; k++)
             x[k] = is_real ? ulna_c3d_float(from + 4 * k, processor) : ulna_c3d_signed(from + 2 * k, processor);
         int is_marked = is_real ? ulna_c3d_float(from + 12, processor) < 0 : ulna_c3d_signed(from + 6, processor) < 0;
-        double size = fabs(x[0]) + fabs(x[1]) + fabs(x[2]); /* far from overflow */
+        double size = fabs(x[0]) + fabs(x[1]) + fabs(x[2]);      /* far from overflow */
+        if (!is_marked && size > 0 && size < (double)INFINITY) { /* as nearly all are */
+            n.seen++;
+            out[0] = x[0] * scale;
+            out[1] = x[1] * scale;
+            out[2] = x[2] * scale;
+            continue;
+        }
         int is_odd = !(size < (double)INFINITY), is_zero = size == 0;
         int is_missing = is_odd | (is_marked & (trust | is_zero));
         n.odd += is_odd & !is_marked;

@@ -537,12 +537,11 @@ static int seventeen_text(uint64_t number, int first, int is_negative, char text
 }
 
 /* The same of 9 digits. */
-static inline int nine_text(uint32_t number, int first, int is_negative, char text[ULNA_NUMBER_SIZE])
+static inline int nine_text(const ulna_scaled *n, char text[ULNA_NUMBER_SIZE])
 {
-    uint32_t lead = number / 100000000;
-    uint64_t eight = eight_digits(number - lead * 100000000);
+    uint64_t lead = n->number >> 60, eight = n->number << 4 >> 4;
     int count = eight ? 9 - (__builtin_clzll(eight) >> 3) : 1;
-    char *end = put_nine(lead, eight, first, is_negative, text) + digits_end(count, first);
+    char *digits = put_nine(lead, eight, n->first, n->value < 0, text), *end = digits + digits_end(count, n->first);
     *end = 0;
     return (int)(end - text);
 }
@@ -553,10 +552,17 @@ static int digits_text(double value, int digits, char text[ULNA_NUMBER_SIZE])
     return ulna_decimal_text(ulna_decimal_round(&expansion, digits), value < 0, digits, text);
 }
 
+/* Nine digits as ulna_scaled has them. */
+static uint64_t spread_nine(uint32_t number)
+{
+    return eight_digits(number % 100000000) | (uint64_t)(number / 100000000) << 60;
+}
+
 void ulna_scaled_find_digits(ulna_scaled *n, int digits)
 {
-    n->number =
-        round_quickly(fabs(n->value / n->scale), digits, &n->first) * whole_tens[(digits > 9 ? 17 : 9) - digits];
+    uint64_t number = round_quickly(fabs(n->value / n->scale), digits, &n->first);
+    n->number = digits > 9 ? number * whole_tens[17 - digits]
+                           : spread_nine((uint32_t)number * (uint32_t)whole_tens[9 - digits]);
 }
 
 static void find_shortest(ulna_scaled *n)
@@ -643,18 +649,31 @@ __attribute__((noinline)) static int other_text(const ulna_scaled *n, int digits
     return digits > 0 ? digits_text(x, digits, text) : slow_text(x, n->value, n->scale, text);
 }
 
-int ulna_scaled_text(const ulna_scaled *n, int digits, char text[ULNA_NUMBER_SIZE])
+static inline int scaled_text(const ulna_scaled *n, int digits, char text[ULNA_NUMBER_SIZE])
 {
-    if (n->number && digits > 0 && digits <= 9)
-        return nine_text((uint32_t)n->number, n->first, n->value < 0, text);
+    if (n->value == 0) { /* of many joints, always */
+        memcpy(text, "0", 2);
+        return 1;
+    }
+    if (digits > 0 && digits <= 9 && n->number)
+        return nine_text(n, text);
     return other_text(n, digits, text);
+}
+
+char *ulna_scaled_texts(const ulna_scaled *n, int count, int digits, char *text)
+{
+    for (int i = 0; i < count; i++) {
+        text += scaled_text(&n[i], digits, text);
+        *text++ = ' ';
+    }
+    return text;
 }
 
 int ulna_format_scaled(double value, double scale, int digits, char text[ULNA_NUMBER_SIZE])
 {
     ulna_scaled n = {.value = value, .scale = scale};
     ulna_scaled_find(&n, 1, digits);
-    return ulna_scaled_text(&n, digits, text);
+    return scaled_text(&n, digits, text);
 }
 
 void ulna_put_scaled(ulna_writer *writer, double value, double scale, int digits)

@@ -57,12 +57,14 @@ int ulna_format_scaled(double value, double scale, int digits, char text[ULNA_NU
  */
 typedef struct ulna_scaled {
     double value, scale; /* to be set */
-    uint64_t
-        number; /* 17 digits, or 9 if no more are asked for, some of them zeros at the end; 0: not found so quickly */
-    int first;  /* exponent of the first digit */
+    /* 0: not found so quickly. 17 digits, some of them zeros at the end; if 9 or fewer are asked for, nine: the first in the uppermost four
+     * bits, the others a byte each, the foremost of them at the bottom. */
+    uint64_t number;
+    int first; /* exponent of the first digit */
 } ulna_scaled;
 void ulna_scaled_find(ulna_scaled *n, int count, int digits);
-int ulna_scaled_text(const ulna_scaled *n, int digits, char text[ULNA_NUMBER_SIZE]);
+/* Puts each with a blank behind it, and returns their end. They need 1 + ULNA_NUMBER_SIZE bytes each. */
+char *ulna_scaled_texts(const ulna_scaled *n, int count, int digits, char *text);
 
 /* Parts of ulna_scaled_find, by instruction sets: 1 .. 9 digits; one number, 1 .. 17 digits. */
 void ulna_scaled_find_nine_portable(ulna_scaled *n, int count, int digits);
