@@ -335,9 +335,10 @@ ulna_status ulna_options_check_numbers(const ulna_options *options, ulna_error *
         double value = number_of(options, o);
         int is_valid = o->type == ULNA_OPTION_CHOICE ? value >= 0 && word_at(o->choices, (int)value, &word) > 0
                                                      : isfinite(value) && is_inside(o, value);
+        if (is_valid)
+            continue;
         describe_range(o, range, sizeof range);
-        if (!is_valid)
-            return ulna_fail(error, ULNA_ERR_ARGUMENT, "option %s is %g: it must be %s", o->name, value, range);
+        return ulna_fail(error, ULNA_ERR_ARGUMENT, "option %s is %g: it must be %s", o->name, value, range);
     }
     return ULNA_OK;
 }
